@@ -61,6 +61,18 @@ func (d *Dataset) GroupOf() []int {
 	return g
 }
 
+// SamplesPerClass counts the samples of each class; labels outside the classes
+// are not counted.
+func (d *Dataset) SamplesPerClass() []int {
+	n := make([]int, len(d.Classes))
+	for _, z := range d.Labels {
+		if d.hasClass(z) {
+			n[z]++
+		}
+	}
+	return n
+}
+
 // SamplesOf returns the indices of the samples whose class is among classes, in
 // the order of the data set.
 func (d *Dataset) SamplesOf(classes []int) []int {

@@ -16,11 +16,13 @@ func (e *Error) Error() string {
 	if e.Field != "" {
 		s += ": " + e.Field
 	}
-	if e.Want != "" {
+	switch {
+	case e.Want != "" && e.Got != "":
+		s += fmt.Sprintf(": expected %s, found %s", e.Want, e.Got)
+	case e.Want != "":
 		s += ": expected " + e.Want
-	}
-	if e.Got != "" {
-		s += fmt.Sprintf(", found %s", e.Got)
+	case e.Got != "":
+		s += ": found " + e.Got
 	}
 	if e.Err != nil {
 		s += ": " + e.Err.Error()

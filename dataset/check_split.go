@@ -1,0 +1,134 @@
+package dataset
+
+import (
+	"fmt"
+	"iter"
+	"math"
+)
+
+// Part is one of the three sets of classes of a split.
+type Part struct {
+	Name    string // "train", "val" or "test"
+	Classes []int
+}
+
+// Parts returns train, val and test in this order.
+func (s Split) Parts() []Part {
+	return []Part{{"train", s.Train}, {"val", s.Val}, {"test", s.Test}}
+}
+
+// classesOfSplit goes over the known classes of every part.
+func (d *Dataset) classesOfSplit() iter.Seq2[Part, int] {
+	return func(yield func(Part, int) bool) {
+		for _, part := range d.Split.Parts() {
+			for _, z := range part.Classes {
+				if d.hasClass(z) && !yield(part, z) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func splitInRange(d *Dataset) iter.Seq[Error] {
+	return func(yield func(Error) bool) {
+		for _, part := range d.Split.Parts() {
+			for i, z := range part.Classes {
+				if d.hasClass(z) {
+					continue
+				}
+				if !yield(Error{
+					Field: fmt.Sprintf("%s class %d of the split", part.Name, i),
+					Want:  fmt.Sprintf("a class from 0 to %d", len(d.Classes)-1),
+					Got:   fmt.Sprint(z),
+				}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func partsNotEmpty(d *Dataset) iter.Seq[Error] {
+	return func(yield func(Error) bool) {
+		for _, part := range d.Split.Parts() {
+			if len(part.Classes) == 0 && !yield(Error{Field: part.Name + " classes", Want: "at least one", Got: "none"}) {
+				return
+			}
+		}
+	}
+}
+
+func partsDisjoint(d *Dataset) iter.Seq[Error] {
+	return func(yield func(Error) bool) {
+		partOf := make(map[int]string)
+		for part, z := range d.classesOfSplit() {
+			other, taken := partOf[z]
+			partOf[z] = part.Name
+			if taken && !yield(Error{
+				Field: fmt.Sprintf("class %q of the split", d.Classes[z]),
+				Want:  "one mention in one of train, val and test",
+				Got:   fmt.Sprintf("it in %s and again in %s", other, part.Name),
+			}) {
+				return
+			}
+		}
+	}
+}
+
+func partsOrdered(d *Dataset) iter.Seq[Error] {
+	return func(yield func(Error) bool) {
+		for _, part := range d.Split.Parts() {
+			for i := 1; i < len(part.Classes); i++ {
+				before, z := part.Classes[i-1], part.Classes[i]
+				if before > z && !yield(Error{
+					Field: part.Name + " classes",
+					Want:  "ascending order",
+					Got:   fmt.Sprintf("%d after %d", z, before),
+				}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func classesHaveSamples(d *Dataset) iter.Seq[Error] {
+	return func(yield func(Error) bool) {
+		n := d.SamplesPerClass()
+		for part, z := range d.classesOfSplit() {
+			if n[z] == 0 && !yield(Error{
+				Field: fmt.Sprintf("%s class %q", part.Name, d.Classes[z]),
+				Want:  "at least one sample",
+				Got:   "none",
+			}) {
+				return
+			}
+		}
+	}
+}
+
+func classesDescribed(d *Dataset) iter.Seq[Error] {
+	return func(yield func(Error) bool) {
+		for part, z := range d.classesOfSplit() {
+			if described(d.Descriptions.Row(z)) == 0 && !yield(Error{
+				Field: fmt.Sprintf("description of %s class %q", part.Name, d.Classes[z]),
+				Want:  "at least one attribute described",
+				Got:   "none",
+			}) {
+				return
+			}
+		}
+	}
+}
+
+// described counts the attributes that a description gives a value for.
+func described(u []float64) int {
+	n := 0
+	for _, p := range u {
+		if !math.IsNaN(p) {
+			n++
+		}
+	}
+	return n
+}

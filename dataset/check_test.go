@@ -1,0 +1,155 @@
+package dataset_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"pgregory.net/rapid"
+)
+
+// sound returns a data set of 4 classes with 2 samples each, in which Check
+// finds nothing.
+func sound() *dataset.Dataset {
+	d := &dataset.Dataset{
+		Name:         "sound",
+		Features:     dataset.NewMatrix[float32](8, 3),
+		Labels:       []int{0, 1, 2, 3, 3, 2, 1, 0},
+		Classes:      []string{"ant", "bee", "cat", "dog"},
+		Attributes:   []dataset.Attribute{{Name: "legs::four", Group: 0}, {Name: "legs::six", Group: 0}, {Name: "flies", Group: 1}},
+		Groups:       []string{"legs", "flies"},
+		Descriptions: dataset.NewMatrix[float64](4, 3),
+		Split:        dataset.Split{Train: []int{0, 2}, Val: []int{1}, Test: []int{3}},
+	}
+	for i := range d.Features.Data {
+		d.Features.Data[i] = float32(i) / 2
+	}
+	for i := range d.Descriptions.Data {
+		d.Descriptions.Data[i] = float64(i%5) / 4
+	}
+	return d
+}
+
+func TestCheckAcceptsSoundData(t *testing.T) {
+	d := sound()
+	if err := dataset.Check(d); err != nil {
+		t.Errorf("Check: %v", err)
+	}
+	d.Groups = nil
+	for m := range d.Attributes {
+		d.Attributes[m].Group = -1
+	}
+	if err := dataset.Check(d); err != nil {
+		t.Errorf("Check without groups: %v", err)
+	}
+	d.Descriptions.Data[1] = math.NaN()
+	if err := dataset.Check(d); err != nil {
+		t.Errorf("Check with an attribute that is not described: %v", err)
+	}
+}
+
+func TestCheckFinds(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, tt := range []struct {
+		name  string
+		spoil func(d *dataset.Dataset)
+		want  string // the whole error
+	}{
+		{"a NaN feature", func(d *dataset.Dataset) { d.Features.Row(5)[1] = float32(nan) }, "sound: feature 1 of sample 5: expected a finite number, found NaN"},
+		{"infinite features", func(d *dataset.Dataset) { d.Features.Row(7)[0], d.Features.Row(7)[2] = float32(-inf), float32(inf) }, "sound: feature 0 of sample 7: expected a finite number, found -Inf, and 1 more such in this sample"},
+		{"a label below the classes", func(d *dataset.Dataset) { d.Labels[0] = -1 }, "sound: label of sample 0: expected a class from 0 to 3, found -1"},
+		{"a label above the classes", func(d *dataset.Dataset) { d.Labels[6] = 4 }, "sound: label of sample 6: expected a class from 0 to 3, found 4"},
+		{"a seen class that is unseen as well", func(d *dataset.Dataset) { d.Split.Test = []int{2, 3} }, `sound: class "cat" of the split: expected one mention in one of train, val and test, found it in train and again in test`},
+		{"a class twice in a part", func(d *dataset.Dataset) { d.Split.Train = []int{0, 2, 2} }, `sound: class "cat" of the split: expected one mention in one of train, val and test, found it in train and again in train`},
+		{"a part out of order", func(d *dataset.Dataset) { d.Split.Train = []int{2, 0} }, "sound: train classes: expected ascending order, found 0 after 2"},
+		{"no validation classes", func(d *dataset.Dataset) { d.Split.Val = nil }, "sound: val classes: expected at least one, found none"},
+		{"an unknown class in the split", func(d *dataset.Dataset) { d.Split.Test = []int{3, 4} }, "sound: test class 1 of the split: expected a class from 0 to 3, found 4"},
+		{"a class without samples", func(d *dataset.Dataset) { d.Labels[3], d.Labels[4] = 0, 0 }, `sound: test class "dog": expected at least one sample, found none`},
+		{"a class without description", func(d *dataset.Dataset) { copy(d.Descriptions.Row(1), []float64{nan, nan, nan}) }, `sound: description of val class "bee": expected at least one attribute described, found none`},
+		{"a description in percent", func(d *dataset.Dataset) { d.Descriptions.Row(2)[1] = 25 }, `sound: description of class "cat", attribute "legs::six": expected a probability from 0 to 1, or NaN where it is not described, found 25`},
+		{"a negative description", func(d *dataset.Dataset) { d.Descriptions.Row(0)[2] = -0.1 }, `sound: description of class "ant", attribute "flies": expected a probability from 0 to 1, or NaN where it is not described, found -0.1`},
+		{"an attribute without group", func(d *dataset.Dataset) { d.Attributes[1].Group = -1 }, `sound: group of attribute 1, "legs::six": expected a group from 0 to 1, found -1`},
+		{"a group without attributes", func(d *dataset.Dataset) { d.Attributes[2].Group = 0 }, `sound: group 1, "flies": expected at least one attribute, found none`},
+		{"a group where none are known", func(d *dataset.Dataset) {
+			d.Groups = nil
+			d.Attributes = []dataset.Attribute{{Name: "x", Group: -1}, {Name: "y", Group: 2}, {Name: "z", Group: -1}}
+		}, `sound: group of attribute 1, "y": expected -1, since no groups are known, found 2`},
+		{"two classes of one name", func(d *dataset.Dataset) { d.Classes[3] = "ant" }, `sound: class 3: expected a name of its own, found "ant", which is class 0 as well`},
+		{"a class without name", func(d *dataset.Dataset) { d.Classes[1] = "" }, "sound: class 1: expected a name of its own, found an empty name"},
+		{"fewer labels than samples", func(d *dataset.Dataset) { d.Labels = d.Labels[:7] }, "sound: features: expected 7 samples, one for each label, found 8"},
+		{"features cut short", func(d *dataset.Dataset) { d.Features.Data = d.Features.Data[:23] }, "sound: features: expected 24 values for samples x dimensions, found 23"},
+		{"descriptions of other classes", func(d *dataset.Dataset) { d.Classes = append(d.Classes, "eel") }, "sound: descriptions: expected 5 rows, one for each class, found 4"},
+		{"descriptions by other attributes", func(d *dataset.Dataset) { d.Attributes = d.Attributes[:2] }, "sound: descriptions: expected 2 columns, one for each attribute, found 3"},
+		{"no samples", func(d *dataset.Dataset) { d.Features, d.Labels = dataset.NewMatrix[float32](0, 3), nil }, "sound: samples: expected at least one, found 0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := sound()
+			tt.spoil(d)
+			err := dataset.Check(d)
+			if err == nil {
+				t.Fatal("Check found nothing")
+			}
+			if err.Error() != tt.want {
+				t.Errorf("Check:\n%v\nwant:\n%s", err, tt.want)
+			}
+			var e *dataset.Error
+			if !errors.As(err, &e) || e.File != "sound" {
+				t.Errorf("errors.As gives %+v, want an *Error of the data set", e)
+			}
+		})
+	}
+}
+
+// One call finds what is wrong in unrelated places, and many of a kind do not
+// hide the others.
+func TestCheckReportsAllKindsAndCountsMany(t *testing.T) {
+	d := sound()
+	for i := range d.Features.Rows {
+		d.Features.Row(i)[0] = float32(math.Inf(1))
+	}
+	d.Labels[2] = 9
+	d.Split.Val = nil
+	err := dataset.Check(d)
+	if err == nil {
+		t.Fatal("Check found nothing")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	const kinds, shown = 3, 5
+	if len(lines) != kinds-1+shown+1 {
+		t.Errorf("Check gives %d lines:\n%v", len(lines), err)
+	}
+	if want := "sound: expected a finite number, found 3 more that differ, up to feature 0 of sample 7"; lines[len(lines)-1] != want {
+		t.Errorf("the last line is\n%s\nwant\n%s", lines[len(lines)-1], want)
+	}
+}
+
+// Whatever one value is set to, Check objects exactly to what is not finite.
+func TestCheckFeaturesProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := sound()
+		at := rapid.IntRange(0, len(d.Features.Data)-1).Draw(t, "place")
+		bits := rapid.Uint32().Draw(t, "bits")
+		v := math.Float32frombits(bits)
+		d.Features.Data[at] = v
+		finite := !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0)
+		if err := dataset.Check(d); (err == nil) != finite {
+			t.Fatalf("feature %v: Check gives %v", v, err)
+		}
+	})
+}
+
+func BenchmarkCheckAtTheSizeOfAWA2(b *testing.B) {
+	d := sound()
+	d.Features = dataset.NewMatrix[float32](37322, 2048)
+	d.Labels = make([]int, d.Features.Rows)
+	for i := range d.Labels {
+		d.Labels[i] = i % len(d.Classes)
+	}
+	for b.Loop() {
+		if err := dataset.Check(d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

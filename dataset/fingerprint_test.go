@@ -1,0 +1,48 @@
+package dataset_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+)
+
+func TestFingerprintSeesEveryPart(t *testing.T) {
+	seen := map[string]string{sound().Fingerprint(): "nothing"}
+	for _, tt := range []struct {
+		name   string
+		change func(d *dataset.Dataset)
+	}{
+		{"a feature", func(d *dataset.Dataset) { d.Features.Data[4] += 1e-6 }},
+		{"the shape of the features", func(d *dataset.Dataset) { d.Features.Rows, d.Features.Cols = 3, 8 }},
+		{"FeaturesSum", func(d *dataset.Dataset) { d.FeaturesSum = "known" }},
+		{"a label", func(d *dataset.Dataset) { d.Labels[0] = 1 }},
+		{"a class name", func(d *dataset.Dataset) { d.Classes[0] = "ape" }},
+		{"where a class name ends", func(d *dataset.Dataset) { d.Classes[0], d.Classes[1] = "antb", "ee" }},
+		{"an attribute name", func(d *dataset.Dataset) { d.Attributes[2].Name = "flew" }},
+		{"the group of an attribute", func(d *dataset.Dataset) { d.Attributes[2].Group = 0 }},
+		{"a group name", func(d *dataset.Dataset) { d.Groups[0] = "arms" }},
+		{"a description", func(d *dataset.Dataset) { d.Descriptions.Data[3] = 0.125 }},
+		{"a description left out", func(d *dataset.Dataset) { d.Descriptions.Data[3] = math.NaN() }},
+		{"the part of a class", func(d *dataset.Dataset) { d.Split.Train, d.Split.Val = []int{0}, []int{1, 2} }},
+	} {
+		d := sound()
+		tt.change(d)
+		sum := d.Fingerprint()
+		if other, taken := seen[sum]; taken {
+			t.Errorf("changing %s gives the fingerprint of changing %s", tt.name, other)
+		}
+		seen[sum] = tt.name
+	}
+}
+
+func TestFingerprintIgnoresWhatChangesNothing(t *testing.T) {
+	a, b := sound(), sound()
+	b.Name, b.Source = "other", "elsewhere"
+	b.FeaturesSum = dataset.SumFeatures(b.Features)
+	a.Descriptions.Data[0] = math.NaN()
+	b.Descriptions.Data[0] = math.Float64frombits(math.Float64bits(math.NaN()) ^ 1)
+	if x, y := a.Fingerprint(), b.Fingerprint(); x != y {
+		t.Errorf("%s and %s differ", x, y)
+	}
+}
