@@ -1,0 +1,208 @@
+package model_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	G "gorgonia.org/gorgonia"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+)
+
+// goldenCase is a small problem with every intermediate and gradient in float64,
+// from an independent implementation made for this project.
+type goldenCase struct {
+	Kind            string  `json:"kind"`
+	UniformPrior    bool    `json:"uniform_prior"`
+	ConstComplement bool    `json:"const_complement"`
+	Alpha           float64 `json:"alpha"`
+	Beta            float64 `json:"beta"`
+	Lambda          float64 `json:"lambda_"`
+	Psi             float64 `json:"psi"`
+	Zeta            float64 `json:"zeta"`
+	Groups          []int   `json:"groups"`
+
+	X [][]float64 `json:"X"`
+	Y []int       `json:"y"`
+	U [][]float64 `json:"U_class_by_attribute"`
+	W [][]float64 `json:"W"`
+	B []float64   `json:"b"`
+	V [][]float64 `json:"V"`
+
+	A     [][]float64   `json:"A"`
+	Gamma [][]float64   `json:"Gamma"`
+	G     [][][]float64 `json:"G_sample_group_class"`
+	LogP  [][]float64   `json:"log_p_class"`
+	CXE   float64       `json:"cxe"`
+	BXE   float64       `json:"bxe"`
+	W2    float64       `json:"w2"`
+	WU2   float64       `json:"wu2"`
+	Prior float64       `json:"prior"`
+	Loss  float64       `json:"loss"`
+	DW    [][]float64   `json:"dW"`
+	DB    []float64     `json:"db"`
+	DV    [][]float64   `json:"dV"`
+}
+
+func (c goldenCase) config() model.Config {
+	config := model.Config{
+		Variant: model.Variant(c.Kind), Prior: model.PerAttribute, Complement: model.DeMorgan,
+		Zeta: c.Zeta, K: len(c.V[0]), Alpha: c.Alpha, Beta: c.Beta, Lambda: c.Lambda, Psi: c.Psi,
+	}
+	if c.Kind == "hard" {
+		config.Variant = model.SemanticHard
+	}
+	if c.UniformPrior {
+		config.Prior = model.Uniform
+	}
+	if c.ConstComplement {
+		config.Complement = model.Const
+	}
+	return config
+}
+
+// TestGolden holds every intermediate, the loss and its gradients to 1e-9. The
+// cases stand in testdata; a folder named in $LAGO_GOLDEN is read as well.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden cases in testdata/golden (%v)", err)
+	}
+	if dir := os.Getenv("LAGO_GOLDEN"); dir != "" {
+		more, err := filepath.Glob(filepath.Join(dir, "*.json"))
+		if err != nil || len(more) == 0 {
+			t.Fatalf("no golden cases in $LAGO_GOLDEN = %s (%v)", dir, err)
+		}
+		files = append(files, more...)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var c goldenCase
+			if err := json.Unmarshal(data, &c); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			c.check(t)
+		})
+	}
+}
+
+func (c goldenCase) check(t *testing.T) {
+	config := c.config()
+	classes, err := config.Describe(matrix(c.U), c.Groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem := model.Problem{Config: config, Classes: classes, Semantic: c.Groups, Batch: len(c.X)}
+	params := &model.Parameters[float64]{W: matrix(c.W), B: c.B, V: matrix(c.V)}
+
+	a := c.checkForward(t, problem, params)
+	w, err := model.NewWMachine(problem, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(w.X.Data, matrix(c.X).Data)
+	w.Label(c.Y...)
+	w.Begin()
+	terms, err := w.Step()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "cxe", []float64{terms.CXE}, []float64{c.CXE})
+	same(t, "bxe", []float64{terms.BXE}, []float64{c.BXE})
+	same(t, "w2", []float64{terms.W2}, []float64{c.W2})
+	same(t, "wu2", []float64{terms.WU2}, []float64{c.WU2})
+	same(t, "dW", grad(t, w.Learnables()[0]), matrix(c.DW).Data)
+	same(t, "db", grad(t, w.Learnables()[1]), c.DB)
+
+	v, err := model.NewVMachine(problem, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(v.X.Data, a)
+	v.Label(c.Y...)
+	byV, err := v.Step()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "cxe of the V machine", []float64{byV.CXE}, []float64{c.CXE})
+	same(t, "prior", []float64{byV.Prior}, []float64{c.Prior})
+	same(t, "dV", grad(t, v.Learnables()[0]), matrix(c.DV).Data)
+
+	terms.Prior = byV.Prior
+	same(t, "loss", []float64{config.Loss(terms)}, []float64{c.Loss})
+}
+
+// checkForward runs the forward-only machines and returns A.
+func (c goldenCase) checkForward(t *testing.T, p model.Problem, params *model.Parameters[float64]) []float64 {
+	detector, err := model.NewDetector(params, len(c.X))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(detector.X.Data, matrix(c.X).Data)
+	_, a, err := detector.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "A", a, matrix(c.A).Data)
+	same(t, "Gamma", params.Groups(c.Zeta).Data, matrix(c.Gamma).Data)
+
+	judge, err := model.NewJudge(p, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(judge.A.Data, a)
+	l, err := judge.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model.LogNormalise(l, len(c.U))
+	same(t, "log p(z|x)", l, matrix(c.LogP).Data)
+	for n, groups := range c.G {
+		for k, scores := range groups {
+			for z, want := range scores {
+				got := judge.GroupScores()[(k*len(c.X)+n)*len(c.U)+z]
+				same(t, fmt.Sprintf("G of sample %d, group %d, class %d", n, k, z), []float64{got}, []float64{want})
+			}
+		}
+	}
+	return a
+}
+
+// same fails unless got and want agree to 1e-9, relative to values above 1.
+func same(t *testing.T, name string, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, expected %d", name, len(got), len(want))
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= 1e-9*max(1, math.Abs(want[i]))) {
+			t.Errorf("%s[%d] = %.12g, expected %.12g", name, i, got[i], want[i])
+		}
+	}
+}
+
+func matrix(rows [][]float64) dataset.Matrix[float64] {
+	m := dataset.NewMatrix[float64](len(rows), len(rows[0]))
+	for i, row := range rows {
+		copy(m.Row(i), row)
+	}
+	return m
+}
+
+func grad(t *testing.T, p G.ValueGrad) []float64 {
+	t.Helper()
+	g, err := p.Grad()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.Data().([]float64)
+}

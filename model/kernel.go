@@ -1,0 +1,175 @@
+package model
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/chewxy/hm"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// kernel is an op of a Gorgonia graph that computes on plain slices. It makes the
+// memory of its output once and returns it at each step, so that a step
+// allocates nothing that grows with the batch; the machine's own registers are
+// dropped at every Reset. A kernel therefore belongs to one graph, and a kernel
+// and its gradient may share scratch memory: the gradient runs later in the same
+// step.
+type kernel[T Float] struct {
+	name    string
+	shape   tensor.Shape // of the output; empty for a scalar
+	forward func(out []T, in [][]T)
+
+	// gradients makes the op of the gradient by each input, given the kernel's
+	// inputs, its output and the gradient by that; nil where none is needed.
+	gradients []gradient[T]
+
+	id     uint64
+	inputs int
+	typ    hm.Type
+	out    G.Value
+	args   [][]T
+}
+
+// gradient makes the node of a gradient from the kernel's inputs and the gradient
+// by its output.
+type gradient[T Float] func(inputs G.Nodes, output, grad *G.Node) (*G.Node, error)
+
+var kernels atomic.Uint64
+
+// apply adds the kernel to the graph of its inputs.
+func (k kernel[T]) apply(inputs ...*G.Node) (*G.Node, error) {
+	k.id = kernels.Add(1)
+	k.inputs = len(inputs)
+	k.typ = typeOf[T](inputs, k.shape)
+	k.args = make([][]T, len(inputs))
+	k.out = newValue[T](k.shape)
+	return G.ApplyOp(&k, inputs...)
+}
+
+// by makes the gradient that a further kernel computes from the inputs, the
+// output and the gradient by it, in this order.
+func by[T Float](k kernel[T]) gradient[T] {
+	return func(inputs G.Nodes, output, grad *G.Node) (*G.Node, error) {
+		all := append(append(G.Nodes{}, inputs...), output, grad)
+		return k.apply(all...)
+	}
+}
+
+func (k *kernel[T]) Do(inputs ...G.Value) (G.Value, error) {
+	for i, v := range inputs {
+		k.args[i] = values[T](v)
+	}
+	k.forward(values[T](k.out), k.args)
+	return k.out, nil
+}
+
+func (k *kernel[T]) SymDiff(inputs G.Nodes, output, grad *G.Node) (G.Nodes, error) {
+	nodes := make(G.Nodes, len(inputs))
+	for i, g := range k.gradients {
+		if g == nil {
+			continue
+		}
+		var err error
+		if nodes[i], err = g(inputs, output, grad); err != nil {
+			return nil, fmt.Errorf("gradient of %s by input %d: %w", k.name, i, err)
+		}
+	}
+	return nodes, nil
+}
+
+func (k *kernel[T]) DiffWRT(inputs int) []bool {
+	wrt := make([]bool, inputs)
+	for i, g := range k.gradients {
+		wrt[i] = g != nil
+	}
+	return wrt
+}
+
+func (k *kernel[T]) Type() hm.Type { return k.typ }
+
+// typeOf is the type of an op from these inputs to an output of this shape.
+func typeOf[T Float](inputs G.Nodes, shape tensor.Shape) hm.Type {
+	types := make([]hm.Type, 0, len(inputs)+1)
+	for _, n := range inputs {
+		types = append(types, n.Type())
+	}
+	var out hm.Type = dtype[T]()
+	if len(shape) > 0 {
+		out = G.TensorType{Dims: len(shape), Of: dtype[T]()}
+	}
+	return hm.NewFnType(append(types, out)...)
+}
+
+func (k *kernel[T]) InferShape(...G.DimSizer) (tensor.Shape, error) { return k.shape, nil }
+func (k *kernel[T]) Arity() int                                     { return k.inputs }
+func (k *kernel[T]) ReturnsPtr() bool                               { return true }
+func (k *kernel[T]) CallsExtern() bool                              { return false }
+func (k *kernel[T]) OverwritesInput() int                           { return -1 }
+func (k *kernel[T]) String() string                                 { return k.name }
+
+// WriteHash tells every kernel from every other, so that Gorgonia never merges
+// two: each owns its memory.
+func (k *kernel[T]) WriteHash(h hash.Hash) {
+	var id [8]byte
+	binary.LittleEndian.PutUint64(id[:], k.id)
+	h.Write([]byte(k.name)) //nolint:errcheck // a hash does not fail
+	h.Write(id[:])          //nolint:errcheck
+}
+
+func (k *kernel[T]) Hashcode() uint32 {
+	h := fnv.New32a()
+	k.WriteHash(h)
+	return h.Sum32()
+}
+
+func dtype[T Float]() tensor.Dtype {
+	var zero T
+	if unsafe.Sizeof(zero) == 4 {
+		return tensor.Float32
+	}
+	return tensor.Float64
+}
+
+func newValue[T Float](shape tensor.Shape) G.Value {
+	if len(shape) > 0 {
+		return tensor.New(tensor.WithShape(shape...), tensor.Of(dtype[T]()))
+	}
+	if dtype[T]() == tensor.Float32 {
+		return G.NewF32(0)
+	}
+	return G.NewF64(0)
+}
+
+// values gives the numbers of a value without copying or boxing them, which
+// Data() would do at every op of every step.
+func values[T Float](v G.Value) []T {
+	switch v := v.(type) {
+	case *tensor.Dense:
+		if dtype[T]() == tensor.Float32 {
+			return same[T](v.Float32s())
+		}
+		return same[T](v.Float64s())
+	case *G.F32:
+		return same[T](unsafe.Slice((*float32)(v), 1))
+	case *G.F64:
+		return same[T](unsafe.Slice((*float64)(v), 1))
+	}
+	panic(fmt.Sprintf("model: a kernel was given a %T", v))
+}
+
+// same states to the compiler what the caller knows: that T and S are one type.
+func same[T, S Float](s []S) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// input is a node of the graph that holds memory of ours: what is written there
+// is what the next step reads.
+func input[T Float](g *G.ExprGraph, name string, data []T, shape ...int) *G.Node {
+	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
+	return G.NewTensor(g, dtype[T](), len(shape), G.WithName(name), G.WithShape(shape...), G.WithValue(t))
+}

@@ -1,0 +1,226 @@
+package model
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// Terms are the five terms of the loss (Eq. 6 of the paper), before their
+// weights.
+type Terms struct {
+	CXE   float64 `json:"cxe"`   // mean over samples of -log p(z|x)
+	BXE   float64 `json:"bxe"`   // mean over samples and attributes of the binary cross-entropy
+	W2    float64 `json:"w2"`    // |W|^2
+	WU2   float64 `json:"wu2"`   // |W U^T|^2
+	Prior float64 `json:"prior"` // |Gamma - Gamma_sem|^2, 0 where psi is
+}
+
+// Loss is the weighted sum of the terms.
+func (c Config) Loss(t Terms) float64 {
+	return t.CXE + c.Alpha*t.BXE + c.Beta*t.W2 + c.Lambda*t.WU2 + c.Psi*t.Prior
+}
+
+// crossEntropy is the mean over samples of -log p(z|x), from log p(z|x) up to a
+// constant, L, and the targets Y, both n x Z. A row of Y has a one at the class of
+// its sample; a row of zeros leaves its sample out, so that a last, partial batch
+// counts exactly.
+func crossEntropy[T Float](l, y *G.Node) (*G.Node, error) {
+	n, z := l.Shape()[0], l.Shape()[1]
+	norms := make([]float64, n)
+	return kernel[T]{
+		name: "cross entropy",
+		forward: func(out []T, in [][]T) {
+			l, y := in[0], in[1]
+			var sum, weight float64
+			for i := range n {
+				row := l[i*z : (i+1)*z]
+				norms[i] = logSumExp(row)
+				for c, t := range y[i*z : (i+1)*z] {
+					if t != 0 {
+						sum += float64(t) * (norms[i] - float64(row[c]))
+						weight += float64(t)
+					}
+				}
+			}
+			out[0] = T(sum / weight)
+		},
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "cross entropy by L", shape: tensor.Shape{n, z}, forward: func(dl []T, in [][]T) {
+				l, y, d := in[0], in[1], float64(in[3][0])
+				weight := sum(y)
+				for i := range n {
+					targets := y[i*z : (i+1)*z]
+					share := sum(targets)
+					for c, t := range targets {
+						p := math.Exp(float64(l[i*z+c]) - norms[i])
+						dl[i*z+c] = T(d * (share*p - float64(t)) / weight)
+					}
+				}
+			}}),
+			nil,
+		},
+	}.apply(l, y)
+}
+
+// attributeEntropy is BXE(a), the mean over samples and attributes of the binary
+// cross-entropy between A = sigmoid(S) and the description of the sample's class,
+// Y U. In S it reads log(1 + exp(s)) - t s, which stays exact where A is 0 or 1.
+func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T]) (*G.Node, error) {
+	n, m, z := s.Shape()[0], s.Shape()[1], u.Rows
+	targets := make([]T, n*m)
+	mul := newGemm[T]()
+	return kernel[T]{
+		name: "attribute entropy",
+		forward: func(out []T, in [][]T) {
+			s, y := in[0], in[1]
+			mul(blas.NoTrans, blas.NoTrans, n, m, z, 1, y, z, u.Data, m, 0, targets, m)
+			rows := make([]float64, n)
+			parallel.For(n, 16, func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					if weight := sum(y[i*z : (i+1)*z]); weight > 0 {
+						rows[i] = entropyOfRow(s[i*m:(i+1)*m], targets[i*m:(i+1)*m], weight)
+					}
+				}
+			})
+			out[0] = T(sum(rows) / (sum(y) * float64(m)))
+		},
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "attribute entropy by S", shape: tensor.Shape{n, m}, forward: func(ds []T, in [][]T) {
+				s, y, d := in[0], in[1], float64(in[3][0])
+				scale := d / (sum(y) * float64(m))
+				for i := range n {
+					weight := sum(y[i*z : (i+1)*z])
+					for j := i * m; j < (i+1)*m; j++ {
+						p := 1 / (1 + math.Exp(-float64(s[j])))
+						ds[j] = T(scale * (weight*p - float64(targets[j])))
+					}
+				}
+			}}),
+			nil,
+		},
+	}.apply(s, y)
+}
+
+// entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive
+// part of s plus log(1 + exp(-|s|)), whose arguments lie between 1 and 2 and are
+// multiplied before one logarithm is taken.
+func entropyOfRow[T Float](s, t []T, weight float64) float64 {
+	const factors = 512 // 2^512 is within float64
+	var total float64
+	product := 1.0
+	for j, v := range s {
+		v := float64(v)
+		total += weight*max(v, 0) - float64(t[j])*v
+		product *= 1 + math.Exp(-math.Abs(v))
+		if j%factors == factors-1 {
+			total += weight * math.Log(product)
+			product = 1
+		}
+	}
+	return total + weight*math.Log(product)
+}
+
+// penalties is the vector [|W|^2, |W U^T|^2]. The two are one op so that the
+// gradient by W is written once. As in the paper, the biases are not penalised;
+// the authors' program adds |b|^2.
+func penalties[T Float](w *G.Node, u dataset.Matrix[T]) (*G.Node, error) {
+	e := newEllipsoid(w.Shape()[0], u)
+	return kernel[T]{
+		name:  "penalties",
+		shape: tensor.Shape{2},
+		forward: func(out []T, in [][]T) {
+			w := in[0]
+			out[0] = T(dot(w, w))
+			out[1] = T(e.value(w))
+		},
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "penalties by W", shape: w.Shape(), forward: func(dw []T, in [][]T) {
+				w, d := in[0], in[2]
+				parallel.For(len(w), 1<<14, func(lo, hi int) {
+					for i, v := range w[lo:hi] {
+						dw[lo+i] = 2 * d[0] * v
+					}
+				})
+				if d[1] != 0 {
+					e.addGradient(dw, d[1])
+				}
+			}}),
+		},
+	}.apply(w)
+}
+
+// ellipsoid is |W U^T|^2, by the cheaper of two ways: through W U^T, or, where
+// classes outnumber attributes, through W (U^T U).
+type ellipsoid[T Float] struct {
+	d, m      int
+	factor    dataset.Matrix[T] // U, or U^T U
+	square    bool
+	projected []T // W times the factor, of the last value
+	mul       gemm[T]
+}
+
+func newEllipsoid[T Float](d int, u dataset.Matrix[T]) *ellipsoid[T] {
+	e := &ellipsoid[T]{d: d, m: u.Cols, factor: u, square: 2*u.Rows > u.Cols, mul: newGemm[T]()}
+	if e.square {
+		e.factor = dataset.NewMatrix[T](u.Cols, u.Cols)
+		e.mul(blas.Trans, blas.NoTrans, u.Cols, u.Cols, u.Rows, 1, u.Data, u.Cols, u.Data, u.Cols, 0, e.factor.Data, u.Cols)
+	}
+	e.projected = make([]T, d*e.factor.Rows)
+	return e
+}
+
+func (e *ellipsoid[T]) value(w []T) float64 {
+	r := e.factor.Rows
+	e.mul(blas.NoTrans, blas.Trans, e.d, r, e.m, 1, w, e.m, e.factor.Data, e.m, 0, e.projected, r)
+	if e.square {
+		return dot(w, e.projected)
+	}
+	return dot(e.projected, e.projected)
+}
+
+// addGradient adds scale times the gradient at the W of the last value.
+func (e *ellipsoid[T]) addGradient(dw []T, scale T) {
+	if e.square {
+		parallel.For(len(dw), 1<<14, func(lo, hi int) {
+			for i, v := range e.projected[lo:hi] {
+				dw[lo+i] += 2 * scale * v
+			}
+		})
+		return
+	}
+	r := e.factor.Rows
+	e.mul(blas.NoTrans, blas.NoTrans, e.d, e.m, r, 2*scale, e.projected, r, e.factor.Data, e.m, 1, dw, e.m)
+}
+
+// total is the weighted sum of scalars and vectors of terms: weights[i] are those
+// of the elements of input i.
+func total[T Float](weights [][]float64, terms ...*G.Node) (*G.Node, error) {
+	gradients := make([]gradient[T], len(terms))
+	for i, t := range terms {
+		gradients[i] = by(kernel[T]{name: "total by a term", shape: t.Shape(), forward: func(out []T, in [][]T) {
+			d := in[len(in)-1][0]
+			for j, w := range weights[i] {
+				out[j] = T(w) * d
+			}
+		}})
+	}
+	return kernel[T]{
+		name: "total",
+		forward: func(out []T, in [][]T) {
+			var sum float64
+			for i, ws := range weights {
+				for j, w := range ws {
+					sum += w * float64(in[i][j])
+				}
+			}
+			out[0] = T(sum)
+		},
+		gradients: gradients,
+	}.apply(terms...)
+}

@@ -1,0 +1,136 @@
+package model
+
+import (
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// noneOf makes, for each row of probabilities R over the attributes, the
+// probability that it has none of group k, by De Morgan (supplement C.3.1):
+//
+//	Q[r,k] = prod_m (1 - Gamma[m,k] R[r,m])
+//
+// With the descriptions for R it is Uc, with the prior pc, with the detections
+// Ac. R is rows x M, Gamma M x K, Q rows x K. Gorgonia runs each gradient that a
+// graph has room for, asked for or not, so wrt says which of the two is learned
+// through.
+func noneOf[T Float](r, gamma, wrt *G.Node) (*G.Node, error) {
+	rows, m, k := r.Shape()[0], gamma.Shape()[0], gamma.Shape()[1]
+	matrices := func(in [][]T) (r, gamma, q, dq dataset.Matrix[T]) {
+		return dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]},
+			dataset.Matrix[T]{Rows: rows, Cols: k, Data: in[2]}, dataset.Matrix[T]{Rows: rows, Cols: k, Data: in[3]}
+	}
+	gradients := make([]gradient[T], 2)
+	switch wrt {
+	case r:
+		gradients[0] = by(kernel[T]{name: "none of by R", shape: r.Shape(), forward: func(dr []T, in [][]T) {
+			noneOfByRows(dr, newNoneOfGrad(matrices(in)))
+		}})
+	case gamma:
+		gradients[1] = by(kernel[T]{name: "none of by Gamma", shape: gamma.Shape(), forward: func(dgamma []T, in [][]T) {
+			noneOfByGroups(dgamma, newNoneOfGrad(matrices(in)))
+		}})
+	}
+	return kernel[T]{
+		name:  "none of",
+		shape: tensor.Shape{rows, k},
+		forward: func(q []T, in [][]T) {
+			noneOfRows(q, dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]})
+		},
+		gradients: gradients,
+	}.apply(r, gamma)
+}
+
+// noneOfRows writes Q.
+func noneOfRows[T Float](q []T, r, gamma dataset.Matrix[T]) {
+	k := gamma.Cols
+	parallel.For(r.Rows, 1+20000/(r.Cols*k), func(lo, hi int) {
+		product := make([]float64, k)
+		for i := lo; i < hi; i++ {
+			for j := range product {
+				product[j] = 1
+			}
+			for m, p := range r.Row(i) {
+				if p == 0 {
+					continue
+				}
+				p := float64(p)
+				for j, g := range gamma.Row(m) {
+					product[j] *= 1 - float64(g)*p
+				}
+			}
+			for j, p := range product {
+				q[i*k+j] = T(p)
+			}
+		}
+	})
+}
+
+// noneOfGrad is what both gradients of Q are made of.
+type noneOfGrad[T Float] struct {
+	r, gamma, dq dataset.Matrix[T]
+	share        []float64 // rows x K, dQ Q: what is left to divide by a factor
+}
+
+func newNoneOfGrad[T Float](r, gamma, q, dq dataset.Matrix[T]) noneOfGrad[T] {
+	g := noneOfGrad[T]{r: r, gamma: gamma, dq: dq, share: make([]float64, len(q.Data))}
+	for i, v := range q.Data {
+		g.share[i] = float64(dq.Data[i]) * float64(v)
+	}
+	return g
+}
+
+// others is dQ[i,k] times the product of the factors but that of attribute m. A
+// factor of zero can't be divided out, so there the product is taken anew.
+func (g noneOfGrad[T]) others(i, m, k int, factor float64) float64 {
+	if factor != 0 {
+		return g.share[i*g.gamma.Cols+k] / factor
+	}
+	product := float64(g.dq.Data[i*g.gamma.Cols+k])
+	for other, p := range g.r.Row(i) {
+		if other != m {
+			product *= 1 - float64(g.gamma.Data[other*g.gamma.Cols+k])*float64(p)
+		}
+	}
+	return product
+}
+
+func noneOfByRows[T Float](dr []T, g noneOfGrad[T]) {
+	m := g.r.Cols
+	parallel.For(g.r.Rows, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for j, p := range g.r.Row(i) {
+				var sum float64
+				for k, gamma := range g.gamma.Row(j) {
+					sum -= float64(gamma) * g.others(i, j, k, 1-float64(gamma)*float64(p))
+				}
+				dr[i*m+j] = T(sum)
+			}
+		}
+	})
+}
+
+func noneOfByGroups[T Float](dgamma []T, g noneOfGrad[T]) {
+	k := g.gamma.Cols
+	parallel.For(g.gamma.Rows, 1, func(lo, hi int) {
+		sums := make([]float64, k)
+		for j := lo; j < hi; j++ {
+			clear(sums)
+			for i := range g.r.Rows {
+				p := float64(g.r.Data[i*g.r.Cols+j])
+				if p == 0 {
+					continue
+				}
+				for c, gamma := range g.gamma.Row(j) {
+					sums[c] -= p * g.others(i, j, c, 1-float64(gamma)*p)
+				}
+			}
+			for c, s := range sums {
+				dgamma[j*k+c] = T(s)
+			}
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package model
+
+import (
+	"gonum.org/v1/gonum/blas"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// softOr makes the scores of groups (Eq. 4 of the paper and supplement C.3), K x
+// n x Z, while the grouping is learned:
+//
+//	G[k,n,z] = sum_m Gamma[m,k] (U[z,m]/p[m]) A[n,m]  +  (Uc[z,k]/pc[k]) Ac[n,k]
+//
+// ratio is U/p, M x Z. none is noneOf the descriptions and, in its last row, of
+// the prior: Uc and pc, (Z+1) x K. ac is noneOf the detections, n x K, or nil
+// where the complement is constant: Ac = 1.
+func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) (*G.Node, error) {
+	o := &learnedOr[T]{
+		n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Cols,
+		ratio: ratio, mul: newGemm[T](),
+	}
+	o.complement = make([]T, o.k*o.z)
+	o.scratch = make([]T, o.n*o.m)
+	inputs := G.Nodes{a, gamma, none}
+	gradients := []gradient[T]{
+		nil, // A is given while V trains
+		by(kernel[T]{name: "soft or by Gamma", shape: tensor.Shape{o.m, o.k}, forward: func(dgamma []T, in [][]T) {
+			o.byGamma(dgamma, in[0], in[len(in)-1])
+		}}),
+		by(kernel[T]{name: "soft or by Uc and pc", shape: tensor.Shape{o.z + 1, o.k}, forward: func(dnone []T, in [][]T) {
+			o.byNone(dnone, in)
+		}}),
+	}
+	if ac != nil {
+		inputs = append(inputs, ac)
+		gradients = append(gradients,
+			by(kernel[T]{name: "soft or by Ac", shape: tensor.Shape{o.n, o.k}, forward: func(dac []T, in [][]T) {
+				byDetectedComplement(dac, o.complement, in[len(in)-1], o.n, o.k, o.z)
+			}}))
+	}
+	return kernel[T]{
+		name:    "soft or",
+		shape:   tensor.Shape{o.k, o.n, o.z},
+		forward: o.forward,
+
+		gradients: gradients,
+	}.apply(inputs...)
+}
+
+type learnedOr[T Float] struct {
+	n, m, k, z int
+	ratio      dataset.Matrix[T] // M x Z
+	complement []T               // K x Z, Uc/pc of this step
+	scratch    []T               // n x M
+	mul        gemm[T]
+}
+
+func (o *learnedOr[T]) forward(g []T, in [][]T) {
+	a, gamma := in[0], in[1]
+	var ac []T
+	if len(in) > 3 {
+		ac = in[3]
+	}
+	complementRatio(o.complement, in[2], o.k, o.z)
+	startWithComplement(g, o.complement, ac, o.n, o.k, o.z)
+	for k := range o.k {
+		parallel.For(o.n, 32, func(lo, hi int) {
+			for i := lo * o.m; i < hi*o.m; i += o.m {
+				row, scaled := a[i:i+o.m], o.scratch[i:i+o.m]
+				for m, p := range row {
+					scaled[m] = p * gamma[m*o.k+k]
+				}
+			}
+		})
+		o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, o.scratch, o.m, o.ratio.Data, o.z, 1, g[k*o.n*o.z:], o.z)
+	}
+}
+
+// byGamma is dGamma[m,k] = sum over n, z of dG[k,n,z] (U/p)[m,z] A[n,m]; what
+// passes through the complement has a path of its own.
+func (o *learnedOr[T]) byGamma(dgamma, a, dg []T) {
+	for k := range o.k {
+		o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, o.ratio.Data, o.z, 0, o.scratch, o.m)
+		parallel.For(o.m, 128, func(lo, hi int) {
+			sums := make([]T, hi-lo)
+			for i := range o.n {
+				row, evidence := a[i*o.m+lo:i*o.m+hi], o.scratch[i*o.m+lo:i*o.m+hi]
+				for m, p := range row {
+					sums[m] += p * evidence[m]
+				}
+			}
+			for m, s := range sums {
+				dgamma[(lo+m)*o.k+k] = s
+			}
+		})
+	}
+}
+
+// byNone is the gradient by Uc, and in the last row by pc.
+func (o *learnedOr[T]) byNone(dnone []T, in [][]T) {
+	none, dg := in[2], in[len(in)-1]
+	var ac []T
+	if len(in) > 5 {
+		ac = in[3]
+	}
+	pc, dpc := none[o.z*o.k:], dnone[o.z*o.k:]
+	parallel.For(o.k, 1, func(lo, hi int) {
+		sums := make([]float64, o.z)
+		for k := lo; k < hi; k++ {
+			clear(sums)
+			for i := range o.n {
+				weight := 1.0
+				if ac != nil {
+					weight = float64(ac[i*o.k+k])
+				}
+				for z, d := range dg[(k*o.n+i)*o.z : (k*o.n+i+1)*o.z] {
+					sums[z] += weight * float64(d)
+				}
+			}
+			var byPrior float64
+			for z, s := range sums {
+				dnone[z*o.k+k] = 0
+				if p := float64(pc[k]); p > 0 {
+					dnone[z*o.k+k] = T(s / p)
+					byPrior -= s * float64(o.complement[k*o.z+z]) / p
+				}
+			}
+			dpc[k] = T(byPrior)
+		}
+	})
+}
+
+// complementRatio writes Uc/pc, K x Z, from noneOf the descriptions and the
+// prior. Where pc is 0, every class at hand surely has something of the group,
+// and the ratio is 0.
+func complementRatio[T Float](c, none []T, k, z int) {
+	pc := none[z*k:]
+	for j := range k {
+		for i := range z {
+			c[j*z+i] = 0
+			if pc[j] > 0 {
+				c[j*z+i] = none[i*k+j] / pc[j]
+			}
+		}
+	}
+}
+
+// startWithComplement writes (Uc/pc) Ac into the scores of groups; ac is nil for
+// Ac = 1.
+func startWithComplement[T Float](g, complement, ac []T, n, k, z int) {
+	parallel.For(k, 1+16384/(n*z), func(lo, hi int) {
+		for j := lo; j < hi; j++ {
+			c := complement[j*z : (j+1)*z]
+			for i := range n {
+				row := g[(j*n+i)*z : (j*n+i+1)*z]
+				if ac == nil {
+					copy(row, c)
+					continue
+				}
+				weight := ac[i*k+j]
+				for s, v := range c {
+					row[s] = weight * v
+				}
+			}
+		}
+	})
+}
+
+// byDetectedComplement is the gradient by Ac: sum over z of dG (Uc/pc).
+func byDetectedComplement[T Float](dac, complement, dg []T, n, k, z int) {
+	parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for j := range k {
+				var sum float64
+				for s, d := range dg[(j*n+i)*z : (j*n+i+1)*z] {
+					sum += float64(d) * float64(complement[j*z+s])
+				}
+				dac[i*k+j] = T(sum)
+			}
+		}
+	})
+}

@@ -1,0 +1,209 @@
+package model
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// frozenGroups holds what a fixed Gamma makes of the classes at hand, made once a
+// phase. softmax of a one-hot row with zeta 10 is the same small number at every
+// group but its own, so Gamma is split into a background, one number, and the
+// members of each group, the entries that differ from it:
+//
+//	sum_m Gamma[m,k] (U/p)[m,z] A[n,m] = sum over members of (Gamma - background) (U/p) A
+//	                                     + background sum_m (U/p)[m,z] A[n,m]
+//
+// Hard groups then cost M x Z a sample, not M x K x Z. Where most entries differ,
+// as in learned groups, the background is 0 and every attribute a member of all.
+type frozenGroups[T Float] struct {
+	m, k, z    int
+	ratio      dataset.Matrix[T] // M x Z, U/p
+	withPrior  dataset.Matrix[T] // (Z+1) x M, U and p
+	gamma      dataset.Matrix[T] // M x K
+	background T
+	dense      bool  // every attribute is a member of every group
+	members    []int // attributes, group after group
+	start      []int // K + 1, where the members of each group start
+	tables     []T   // a row of Z for each member, (Gamma - background) U/p
+	complement []T   // K x Z, Uc/pc
+	none       []T   // (Z+1) x K
+}
+
+func newFrozenGroups[T Float](d *Description, k int) *frozenGroups[T] {
+	z, m := d.U.Rows, d.U.Cols
+	return &frozenGroups[T]{
+		m: m, k: k, z: z,
+		ratio: cast[T](d.ratio()), withPrior: cast[T](d.withPrior()),
+		gamma:      dataset.NewMatrix[T](m, k),
+		start:      make([]int, k+1),
+		complement: make([]T, k*z), none: make([]T, (z+1)*k),
+	}
+}
+
+// set makes the tables of the grouping V.
+func (f *frozenGroups[T]) set(v dataset.Matrix[T], zeta float64) {
+	softGroups(f.gamma.Data, v, zeta)
+	f.background = slices.Min(f.gamma.Data)
+	var apart int
+	for _, g := range f.gamma.Data {
+		if g != f.background {
+			apart++
+		}
+	}
+	f.dense = 2*apart > len(f.gamma.Data)
+	if f.dense {
+		f.background = 0
+	}
+	f.members, f.tables = f.members[:0], f.tables[:0]
+	for k := range f.k {
+		f.start[k] = len(f.members)
+		for m := range f.m {
+			g := f.gamma.Data[m*f.k+k]
+			if !f.dense && g == f.background {
+				continue
+			}
+			f.members = append(f.members, m)
+			for _, r := range f.ratio.Row(m) {
+				f.tables = append(f.tables, (g-f.background)*r)
+			}
+		}
+	}
+	f.start[f.k] = len(f.members)
+	noneOfRows(f.none, f.withPrior, f.gamma)
+	complementRatio(f.complement, f.none, f.k, f.z)
+}
+
+// scores makes the scores of groups G, K x n x Z, and of classes L, n x Z, from
+// the detections A, n x M.
+func (f *frozenGroups[T]) scores(c Complement, a *G.Node) (scores, l *G.Node, err error) {
+	var ac *G.Node // Ac = 1
+	if c == DeMorgan {
+		gamma := input(a.Graph(), "Gamma", f.gamma.Data, f.m, f.k)
+		if ac, err = noneOf[T](a, gamma, a); err != nil {
+			return nil, nil, err
+		}
+	}
+	if scores, err = f.softOr(a, ac); err != nil {
+		return nil, nil, err
+	}
+	l, err = softAnd[T](scores)
+	return scores, l, err
+}
+
+// softOr makes the scores of groups, K x n x Z, from the detections (see softOr)
+// while the grouping is fixed; ac is nil for the constant complement.
+func (f *frozenGroups[T]) softOr(a, ac *G.Node) (*G.Node, error) {
+	o := &frozenOr[T]{frozenGroups: f, n: a.Shape()[0], mul: newGemm[T]()}
+	o.sum = make([]T, o.n*o.z)
+	inputs := G.Nodes{a}
+	gradients := []gradient[T]{
+		by(kernel[T]{name: "soft or by A", shape: tensor.Shape{o.n, o.m}, forward: func(da []T, in [][]T) {
+			o.byA(da, in[len(in)-1])
+		}}),
+	}
+	if ac != nil {
+		inputs = append(inputs, ac)
+		gradients = append(gradients,
+			by(kernel[T]{name: "soft or by Ac", shape: tensor.Shape{o.n, o.k}, forward: func(dac []T, in [][]T) {
+				byDetectedComplement(dac, o.complement, in[len(in)-1], o.n, o.k, o.z)
+			}}))
+	}
+	return kernel[T]{
+		name:      "soft or of frozen groups",
+		shape:     tensor.Shape{o.k, o.n, o.z},
+		forward:   o.forward,
+		gradients: gradients,
+	}.apply(inputs...)
+}
+
+type frozenOr[T Float] struct {
+	*frozenGroups[T]
+	n      int
+	sum    []T // n x Z, a sum over the background
+	packed []T // n x members, the detections group after group
+	mul    gemm[T]
+}
+
+func (o *frozenOr[T]) forward(g []T, in [][]T) {
+	a := in[0]
+	var ac []T
+	if len(in) > 1 {
+		ac = in[1]
+	}
+	startWithComplement(g, o.complement, ac, o.n, o.k, o.z)
+	if o.background != 0 {
+		o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, o.background, a, o.m, o.ratio.Data, o.z, 0, o.sum, o.z)
+		parallel.For(o.k, 1+16384/(o.n*o.z), func(lo, hi int) {
+			for k := lo; k < hi; k++ {
+				for i, s := range o.sum {
+					g[k*o.n*o.z+i] += s
+				}
+			}
+		})
+	}
+	if o.dense {
+		for k := range o.k {
+			o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, a, o.m, o.tables[k*o.m*o.z:], o.z, 1, g[k*o.n*o.z:], o.z)
+		}
+		return
+	}
+	o.pack(a)
+	width := len(o.members)
+	for k := range o.k {
+		lo, hi := o.start[k], o.start[k+1]
+		if hi > lo {
+			o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, hi-lo, 1, o.packed[lo:], width, o.tables[lo*o.z:], o.z, 1, g[k*o.n*o.z:], o.z)
+		}
+	}
+}
+
+// pack gathers the detections in the order of the members.
+func (o *frozenOr[T]) pack(a []T) {
+	width := len(o.members)
+	o.packed = slices.Grow(o.packed[:0], o.n*width)[:o.n*width]
+	for i := range o.n {
+		row, out := a[i*o.m:(i+1)*o.m], o.packed[i*width:(i+1)*width]
+		for j, m := range o.members {
+			out[j] = row[m]
+		}
+	}
+}
+
+// byA is dA[n,m] = sum over k, z of dG[k,n,z] Gamma[m,k] (U/p)[m,z].
+func (o *frozenOr[T]) byA(da, dg []T) {
+	clear(da)
+	if o.dense {
+		for k := range o.k {
+			o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[k*o.m*o.z:], o.z, 1, da, o.m)
+		}
+		return
+	}
+	width := len(o.members)
+	for k := range o.k {
+		lo, hi := o.start[k], o.start[k+1]
+		if hi > lo {
+			o.mul(blas.NoTrans, blas.Trans, o.n, hi-lo, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[lo*o.z:], o.z, 0, o.packed[lo:], width)
+		}
+	}
+	if o.background != 0 {
+		clear(o.sum)
+		for k := range o.k {
+			for i, d := range dg[k*o.n*o.z : (k+1)*o.n*o.z] {
+				o.sum[i] += d
+			}
+		}
+		o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, o.background, o.sum, o.z, o.ratio.Data, o.z, 0, da, o.m)
+	}
+	for i := range o.n {
+		row, evidence := da[i*o.m:(i+1)*o.m], o.packed[i*width:(i+1)*width]
+		for j, m := range o.members {
+			row[m] += evidence[j]
+		}
+	}
+}
