@@ -1,0 +1,140 @@
+package glyphs
+
+import (
+	"image"
+	"math"
+	"math/rand/v2"
+
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/vector"
+)
+
+// A picture is side x side pixels. A capital is about 27 of them high, and the
+// baseline lies low enough that ascenders and descenders both fit, whichever way
+// a letter is turned.
+const (
+	side     = 48
+	em       = 38.0 // pixels
+	baseline = 34.0
+)
+
+// How much the samples of a letter differ. Lengths are in pixels, angles in
+// radians, and all but the ranges are standard deviations.
+const (
+	shiftSD = 1.5
+	turnSD  = 0.08
+	shearSD = 0.08
+	sizeSD  = 0.06 // of the logarithm, for both directions together
+	widthSD = 0.04 // of the logarithm, for the width alone
+	noiseSD = 0.06 // of the range from black to white
+
+	minBlur, maxBlur         = 0.6, 1.6
+	minContrast, maxContrast = 0.5, 1.0
+)
+
+// distortion is what happens to one sample on its way from the outline to the
+// picture.
+type distortion struct {
+	a, b, c, d float64 // (x, y) becomes (ax + by, cx + dy), and then
+	dx, dy     float64 // moves by this much
+	blur       float64 // standard deviation, pixels
+	contrast   float64 // of ink to paper
+}
+
+func randomDistortion(rng *rand.Rand) distortion {
+	// Two standard deviations at most, so that letters stay in their pictures:
+	// only the widest, a bold W, loses the tip of a serif now and then.
+	normal := func(sd float64) float64 { return sd * min(max(rng.NormFloat64(), -2), 2) }
+	between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
+
+	sin, cos := math.Sincos(normal(turnSD))
+	size := math.Exp(normal(sizeSD))
+	width := size * math.Exp(normal(widthSD))
+	shear := normal(shearSD)
+	return distortion{
+		a: cos * width, b: cos*shear - sin*size,
+		c: sin * width, d: sin*shear + cos*size,
+		dx: normal(shiftSD), dy: normal(shiftSD),
+		blur:     between(minBlur, maxBlur),
+		contrast: between(minContrast, maxContrast),
+	}
+}
+
+// place returns where a point of an outline falls in the picture. Letters turn
+// about the middle of a capital, so that turning moves none of them aside.
+func (d distortion) place(p point) (x, y float32) {
+	const middle = 0.36 // of the em, above the baseline
+	px, py := p.x*em, (p.y+middle)*em
+	return float32(side/2 + d.dx + d.a*px + d.b*py), float32(baseline - middle*em + d.dy + d.c*px + d.d*py)
+}
+
+// render draws a letter in dark ink on light paper.
+func render(o outline, rng *rand.Rand) *image.Gray {
+	d := randomDistortion(rng)
+	ink := blur(coverage(o, d), d.blur)
+	im := image.NewGray(image.Rect(0, 0, side, side))
+	for i, v := range ink {
+		light := 0.5 + d.contrast*(0.5-v) + noiseSD*rng.NormFloat64()
+		im.Pix[i] = uint8(math.Round(255 * min(max(light, 0), 1)))
+	}
+	return im
+}
+
+// coverage returns how much of each pixel is ink, from 0 to 1.
+func coverage(o outline, d distortion) []float64 {
+	r := vector.NewRasterizer(side, side)
+	for _, s := range o {
+		x0, y0 := d.place(s.points[0])
+		x1, y1 := d.place(s.points[1])
+		x2, y2 := d.place(s.points[2])
+		switch s.op {
+		case sfnt.SegmentOpMoveTo:
+			r.ClosePath()
+			r.MoveTo(x0, y0)
+		case sfnt.SegmentOpLineTo:
+			r.LineTo(x0, y0)
+		case sfnt.SegmentOpQuadTo:
+			r.QuadTo(x0, y0, x1, y1)
+		case sfnt.SegmentOpCubeTo:
+			r.CubeTo(x0, y0, x1, y1, x2, y2)
+		}
+	}
+	r.ClosePath()
+	mask := image.NewAlpha(r.Bounds())
+	r.Draw(mask, mask.Bounds(), image.Opaque, image.Point{})
+
+	ink := make([]float64, len(mask.Pix))
+	for i, v := range mask.Pix {
+		ink[i] = float64(v) / math.MaxUint8
+	}
+	return ink
+}
+
+// blur convolves a picture with a Gaussian, in rows and then in columns. Beyond
+// its edges there is no ink.
+func blur(im []float64, sd float64) []float64 {
+	const radius = 4
+	var kernel [2*radius + 1]float64
+	sum := 0.0
+	for i := range kernel {
+		t := float64(i-radius) / sd
+		kernel[i] = math.Exp(-t * t / 2)
+		sum += kernel[i]
+	}
+	along := func(im []float64, step, across int) []float64 {
+		out := make([]float64, len(im))
+		for line := range side {
+			for at := range side {
+				var s float64
+				for i, k := range kernel {
+					if j := at + i - radius; j >= 0 && j < side {
+						s += k * im[line*across+j*step]
+					}
+				}
+				out[line*across+at*step] = s / sum
+			}
+		}
+		return out
+	}
+	return along(along(im, 1, side), side, 1)
+}

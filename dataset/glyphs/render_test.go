@@ -1,0 +1,87 @@
+package glyphs
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestEveryFaceDrawsEveryLetter(t *testing.T) {
+	p, err := newPrinter(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := distortion{a: 1, d: 1}
+	for z, l := range p.table.classes {
+		for f, o := range p.outlines[z] {
+			ink := coverage(o, plain)
+			var sum float64
+			left, right := side, 0 // columns with ink
+			for i, v := range ink {
+				sum += v
+				if v > 0 {
+					left, right = min(left, i%side), max(right, i%side)
+				}
+			}
+			// A thin I has about 40 pixels of ink, a bold M about 560.
+			if sum < 30 || sum > 700 {
+				t.Errorf("%s in %s: %.0f pixels of ink", l.name, faces[f].name, sum)
+			}
+			// The middle is that of the points, and curves stay inside of theirs.
+			if margins := left - (side - 1 - right); margins < -4 || margins > 4 {
+				t.Errorf("%s in %s is off the middle: ink from column %d to %d of %d", l.name, faces[f].name, left, right, side)
+			}
+		}
+	}
+}
+
+func TestLettersStayInTheirPictures(t *testing.T) {
+	p, err := newPrinter(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		z := rapid.IntRange(0, len(p.outlines)-1).Draw(t, "class")
+		f := rapid.IntRange(0, len(faces)-1).Draw(t, "face")
+		d := randomDistortion(rand.New(rand.NewPCG(seed, 0)))
+		beyond := float32(0)
+		for q := range p.outlines[z][f].all {
+			x, y := d.place(*q)
+			beyond = max(beyond, -x, x-side, -y, y-side)
+		}
+		limit := float32(0)
+		switch p.table.classes[z].name {
+		case "W", "M", "m": // wider than an em where they are bold
+			limit = 6
+		}
+		if beyond > limit {
+			t.Errorf("%s in %s goes %.1f pixels beyond its picture", p.table.classes[z].name, faces[f].name, beyond)
+		}
+	})
+}
+
+func TestBlurKeepsInk(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sd := rapid.Float64Range(minBlur, maxBlur).Draw(t, "sd")
+		// The kernel reaches 4 pixels: a dot farther than that from the edges keeps
+		// all of its ink.
+		x := rapid.IntRange(4, side-5).Draw(t, "x")
+		y := rapid.IntRange(4, side-5).Draw(t, "y")
+		dot := make([]float64, side*side)
+		dot[y*side+x] = 1
+		var sum, peak float64
+		for _, v := range blur(dot, sd) {
+			sum += v
+			peak = max(peak, v)
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			t.Errorf("ink after the blur = %v, want 1", sum)
+		}
+		if got := blur(dot, sd)[y*side+x]; got != peak || got >= 1 {
+			t.Errorf("the dot keeps %v, the most of any pixel is %v", got, peak)
+		}
+	})
+}
