@@ -1,0 +1,35 @@
+package matlab_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/lago-train/lago-train/dataset/matlab"
+)
+
+func ExampleRead() {
+	arrays, err := matlab.Read("testdata/compressed/res101.mat", "features", "labels")
+	if err != nil {
+		log.Fatal(err)
+	}
+	features, labels := arrays["features"], arrays["labels"]
+	fmt.Println(features.Class, features.Dims, "labels", labels.Class, labels.Dims)
+	fmt.Printf("sample 0 is of class %v and begins %.3f\n", labels.Float32[0], features.Column(0)[:3])
+	// Output:
+	// double [24 108] labels uint8 [108 1]
+	// sample 0 is of class 5 and begins [0.204 2.810 0.000]
+}
+
+func ExampleList() {
+	headers, err := matlab.List("testdata/plain/res101.mat")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, h := range headers {
+		fmt.Println(h)
+	}
+	// Output:
+	// features, single 24x108
+	// labels, uint8 108x1
+	// image_files, cell 108x1
+}

@@ -1,0 +1,203 @@
+package matlab
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fixture is the part of testdata/expected.json that is also in the .mat files. Both
+// were made by the same run of an independent program.
+type fixture struct {
+	Features [][]float64 `json:"features_sample_by_dim"`
+	Labels   []float32   `json:"labels"`
+	Classes  []string    `json:"classes"`
+	Original [][]float64 `json:"original_att_class_by_attribute"`
+	TrainLoc []float32   `json:"train_loc"`
+}
+
+func loadFixture(t *testing.T) fixture {
+	t.Helper()
+	data, err := os.ReadFile("testdata/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f fixture
+	if err := json.Unmarshal(data, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func flatten(rows [][]float64) []float32 {
+	var flat []float32
+	for _, row := range rows {
+		for _, v := range row {
+			flat = append(flat, float32(v))
+		}
+	}
+	return flat
+}
+
+func TestReadFixtures(t *testing.T) {
+	want := loadFixture(t)
+	for _, kind := range []string{"plain", "compressed"} {
+		t.Run(kind, func(t *testing.T) {
+			res, err := Read(filepath.Join("testdata", kind, "res101.mat"), "features", "labels")
+			if err != nil {
+				t.Fatal(err)
+			}
+			splits, err := Read(filepath.Join("testdata", kind, "att_splits.mat"), "allclasses_names", "original_att", "train_loc")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []struct {
+				got  *Array
+				want Array
+			}{
+				{res["features"], Array{Dims: []int{24, 108}, Class: res["features"].Class, Float32: flatten(want.Features)}},
+				{res["labels"], Array{Dims: []int{108, 1}, Class: Uint8, Float32: want.Labels}},
+				{splits["original_att"], Array{Dims: []int{10, 12}, Class: Double, Float32: flatten(want.Original)}},
+				{splits["train_loc"], Array{Dims: []int{54, 1}, Class: Uint16, Float32: want.TrainLoc}},
+				{splits["allclasses_names"], Array{Dims: []int{12, 1}, Class: Cell, Strings: want.Classes}},
+			} {
+				c.want.Name = c.got.Name
+				if diff := cmp.Diff(&c.want, c.got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", c.got.Name, diff)
+				}
+			}
+			if len(res) != 2 {
+				t.Errorf("read %d variables, asked for 2", len(res))
+			}
+		})
+	}
+}
+
+func TestList(t *testing.T) {
+	want := []Header{
+		{"features", Double, []int{24, 108}},
+		{"labels", Uint8, []int{108, 1}},
+		{"image_files", Cell, []int{108, 1}},
+	}
+	got, err := List("testdata/compressed/res101.mat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got, want := got[0].String(), "features, double 24x108"; got != want {
+		t.Errorf("a header is %q, want %q", got, want)
+	}
+}
+
+func TestColumnSharesMemory(t *testing.T) {
+	a := mustRead(t, little.file(little.doubles("x", []int{2, 3}, 1, 2, 3, 4, 5, 6)))
+	column := a.Column(1)
+	if diff := cmp.Diff([]float32{3, 4}, column); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	column[0] = 7
+	if a.Float32[2] != 7 {
+		t.Error("a column is a copy")
+	}
+}
+
+func TestReadWithoutNames(t *testing.T) {
+	data := little.file(
+		little.doubles("x", []int{1, 1}, 1),
+		little.array("structure", Struct, 0, []int{1, 1}),
+		little.array("complex", Double, flagComplex, []int{1, 1}, little.numbers(kindDouble, 1), little.numbers(kindDouble, 2)),
+		little.array("", Uint8, 0, []int{1, 1}, little.numbers(kindUint8, 1)), // MATLAB's own workspace
+		little.array("future", Class(99), 0, []int{1, 1}),
+		little.compressed(little.word("y", "text")),
+		little.doubles("x", []int{1, 1}, 2),
+	)
+	got, err := read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]*Array{
+		"x": {Name: "x", Dims: []int{1, 1}, Class: Double, Float32: []float32{1}},
+		"y": {Name: "y", Dims: []int{1, 4}, Class: Char, Strings: []string{"text"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMissingVariable(t *testing.T) {
+	path := "testdata/plain/res101.mat"
+	_, err := Read(path, "labels", "feature")
+	want := &Error{File: path, Variable: "feature", Want: "a variable of this name", Got: "features, labels, image_files"}
+	if diff := cmp.Diff(want, err); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	const message = "testdata/plain/res101.mat: variable feature: expected a variable of this name, found features, labels, image_files"
+	if err.Error() != message {
+		t.Errorf("message %q", err)
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none.mat")
+	if _, err := Read(path, "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Read: %v", err)
+	}
+	if _, err := List(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("List: %v", err)
+	}
+}
+
+// A variable that cannot be decoded stands in nobody's way but its own.
+func TestUnsupported(t *testing.T) {
+	cases := map[string][]byte{
+		"complex":  little.array("x", Double, flagComplex, []int{1, 1}, little.numbers(kindDouble, 1), little.numbers(kindDouble, 2)),
+		"sparse":   little.array("x", Sparse, 0, []int{3, 5}, little.numbers(kindInt32, 1, 2)),
+		"struct":   little.array("x", Struct, 0, []int{1, 1}),
+		"object":   little.array("x", Object, 0, []int{1, 1}),
+		"function": little.array("x", Function, 0, []int{1, 1}),
+		"unknown":  little.array("x", Class(200), 0, []int{1, 1}),
+		"3d text":  little.char("x", []int{1, 1, 2}, 'a', 'b'),
+		"numbers":  little.array("x", Cell, 0, []int{1, 1}, little.doubles("", []int{1, 1}, 3)),
+	}
+	for name, element := range cases {
+		for _, packed := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				if packed {
+					element = little.compressed(element)
+				}
+				data := little.file(element, little.doubles("y", []int{1, 1}, 4))
+				if _, err := read(data, "x"); !errors.Is(err, ErrUnsupported) {
+					t.Errorf("asked for: %v", err)
+				}
+				others, err := read(data, "y")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := others["y"].Float32; !slices.Equal(got, []float32{4}) {
+					t.Errorf("another variable is %v", got)
+				}
+			})
+		}
+	}
+}
+
+func TestOpaqueHasNoDimensions(t *testing.T) {
+	flags := little.numbers(kindUint32, float64(Opaque), 0)
+	name := little.element(kindInt8, []byte("table"))
+	body := slices.Concat(flags, name, little.element(kindInt8, []byte("MCOS")))
+	headers, err := listBytes(little.file(little.tagged(kindMatrix, uint32(len(body)), body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Header{{"table", Opaque, nil}}, headers); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

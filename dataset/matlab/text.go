@@ -1,0 +1,172 @@
+package matlab
+
+import (
+	"fmt"
+	"unicode/utf16"
+)
+
+// maxDepth bounds how deep cell arrays may lie in each other.
+const maxDepth = 16
+
+// text reads the data of a char array, one string a row. An empty array is one
+// empty string.
+func (s *stream) text(m matrix) ([]string, error) {
+	n, err := s.count(m)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.Dims) != 2 {
+		return nil, s.unsupported("text of two dimensions", formatDims(m.Dims))
+	}
+	e, err := s.element(m.end)
+	if err != nil {
+		return nil, err
+	}
+	data, err := s.bytes(e, m.end)
+	if err != nil {
+		return nil, err
+	}
+	chars, err := s.chars(e.kind, data)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(chars)) != n {
+		// MATLAB counts a character beyond the first 65536 as two.
+		chars = splitPairs(chars)
+	}
+	if int64(len(chars)) != n {
+		return nil, s.unexpected(fmt.Sprintf("%d characters (%s)", n, formatDims(m.Dims)), "%d", len(chars))
+	}
+	if n == 0 {
+		return []string{""}, nil
+	}
+	rows := make([]string, m.Dims[0])
+	row := make([]rune, m.Dims[1])
+	for i := range rows {
+		for j := range row {
+			row[j] = chars[i+j*len(rows)]
+		}
+		rows[i] = string(joinPairs(row))
+	}
+	return rows, nil
+}
+
+// chars returns the characters that the data of an element hold. Those stored as
+// 16-bit units are still in pairs where they need two.
+func (s *stream) chars(kind uint32, data []byte) ([]rune, error) {
+	width := map[uint32]int{kindUint16: 2, kindUTF16: 2, kindUTF32: 4}[kind]
+	if width > 0 && len(data)%width != 0 {
+		return nil, s.unexpected(fmt.Sprintf("characters of %d bytes", width), "%d bytes", len(data))
+	}
+	switch kind {
+	case kindUTF8:
+		return []rune(string(data)), nil
+	case kindInt8, kindUint8:
+		chars := make([]rune, len(data))
+		for i, b := range data {
+			chars[i] = rune(b)
+		}
+		return chars, nil
+	case kindUint16, kindUTF16:
+		chars := make([]rune, len(data)/2)
+		for i := range chars {
+			chars[i] = rune(s.order.Uint16(data[2*i:]))
+		}
+		return chars, nil
+	case kindUTF32:
+		chars := make([]rune, len(data)/4)
+		for i := range chars {
+			chars[i] = rune(s.order.Uint32(data[4*i:]))
+		}
+		return chars, nil
+	}
+	return nil, s.unexpected("text", "an element of type %d", kind)
+}
+
+func splitPairs(chars []rune) []rune {
+	var split []rune
+	for _, c := range chars {
+		if utf16.RuneLen(c) == 2 {
+			high, low := utf16.EncodeRune(c)
+			split = append(split, high, low)
+		} else {
+			split = append(split, c)
+		}
+	}
+	return split
+}
+
+func joinPairs(chars []rune) []rune {
+	var joined []rune
+	for i := 0; i < len(chars); i++ {
+		c := chars[i]
+		if utf16.IsSurrogate(c) && i+1 < len(chars) {
+			if pair := utf16.DecodeRune(c, chars[i+1]); pair != '\uFFFD' {
+				c = pair
+				i++
+			}
+		}
+		joined = append(joined, c)
+	}
+	return joined
+}
+
+// cells appends the strings in a cell array.
+func (s *stream) cells(m matrix, strings []string, depth int) ([]string, error) {
+	if depth > maxDepth {
+		return nil, s.unexpected(fmt.Sprintf("cell arrays at most %d deep", maxDepth), "a deeper one")
+	}
+	n, err := s.count(m)
+	if err != nil {
+		return nil, err
+	}
+	if left := m.end - s.pos; n > left/tagSize {
+		return nil, s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", n, formatDims(m.Dims))
+	}
+	for range n {
+		e, err := s.element(m.end)
+		if err != nil {
+			return nil, err
+		}
+		if e.kind != kindMatrix {
+			return nil, s.unexpected("an array in a cell", "an element of type %d", e.kind)
+		}
+		if e.size == 0 {
+			strings = append(strings, "")
+			continue
+		}
+		if strings, err = s.cell(s.pos+e.size, strings, depth); err != nil {
+			return nil, err
+		}
+	}
+	return strings, nil
+}
+
+// cell appends the strings in a cell that ends at end.
+func (s *stream) cell(end int64, strings []string, depth int) ([]string, error) {
+	m, err := s.header(end)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := elements(m.Dims)
+	switch {
+	case m.Class == Char:
+		var rows []string
+		rows, err = s.text(m)
+		strings = append(strings, rows...)
+	case m.Class == Cell:
+		strings, err = s.cells(m, strings, depth+1)
+		if n == 0 {
+			strings = append(strings, "")
+		}
+	case m.Class.numeric() && !m.complex && n == 0:
+		_, err = s.numbers(m)
+		strings = append(strings, "")
+	default:
+		return nil, s.unsupported("text in a cell", m.Header.String())
+	}
+	if err == nil {
+		err = s.finish(end)
+	}
+	return strings, err
+}
