@@ -1,0 +1,185 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"github.com/lago-train/lago-train/dataset"
+	"gonum.org/v1/gonum/stat/distmv"
+)
+
+// What a sample is made of. A feature is max(0, bias + signal + noise), where the
+// signal has the variance 1 if every group shows a value. Over the samples about
+// a third of the features is 0, as in the units of a ResNet.
+const (
+	bias          = 0.5
+	noise         = 1.0 // standard deviation
+	concentration = 0.2 // of the Dirichlet distribution: below 1, most classes prefer a value or two
+)
+
+// Make returns a data set of the given size. A class has, in every group of
+// attributes, a Dirichlet distribution over the values and over having none of
+// them; this is its description. A sample draws one value a group from that, and
+// its features are a random linear map of what it drew, with noise, cut off at
+// zero.
+//
+// Equal specifications make equal bits on any number of processors. Memory is
+// that of the features and of one Attributes x Dims matrix. A specification that
+// no data set can have is a *dataset.Error.
+func Make(s Spec) (*dataset.Dataset, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	ds := &dataset.Dataset{
+		Name:     s.name(),
+		Source:   fmt.Sprintf("simulated, seed %d", s.Seed),
+		Features: dataset.NewMatrix[float32](s.Samples, s.Dims),
+		Labels:   make([]int, s.Samples),
+		Classes:  make([]string, s.classes()),
+		Split: dataset.Split{
+			Train: numbers(0, s.TrainClasses),
+			Val:   numbers(s.TrainClasses, s.ValClasses),
+			Test:  numbers(s.TrainClasses+s.ValClasses, s.TestClasses),
+		},
+	}
+	for i := range ds.Labels {
+		ds.Labels[i] = share(i, s.Samples, len(ds.Classes))
+	}
+	for z := range ds.Classes {
+		ds.Classes[z] = fmt.Sprintf("class%03d", z+1)
+	}
+	nameAttributes(ds, s)
+
+	// Samples are drawn from sequences 0 to Samples-1 of the seed, all else from the last.
+	rng := rand.NewPCG(s.Seed, math.MaxUint64)
+	ds.Descriptions = describe(ds, rng)
+	drawSamples(ds, drawMap(s, rand.New(rng)), s.Seed)
+	return ds, nil
+}
+
+// numbers returns n numbers from first on.
+func numbers(first, n int) []int {
+	v := make([]int, n)
+	for i := range v {
+		v[i] = first + i
+	}
+	return v
+}
+
+// share returns which of the parts item i belongs to, when n items are dealt to
+// them in runs of equal length, give or take one.
+func share(i, n, parts int) int {
+	short, longer := n/parts, n%parts // the first parts are the longer ones
+	if in := longer * (short + 1); i >= in {
+		return longer + (i-in)/short
+	}
+	return i / (short + 1)
+}
+
+func nameAttributes(ds *dataset.Dataset, s Spec) {
+	ds.Groups = make([]string, s.Groups)
+	for k := range ds.Groups {
+		ds.Groups[k] = fmt.Sprintf("group%02d", k+1)
+	}
+	ds.Attributes = make([]dataset.Attribute, s.Attributes)
+	value := 0
+	for m := range ds.Attributes {
+		k := share(m, s.Attributes, s.Groups)
+		if m > 0 && k != ds.Attributes[m-1].Group {
+			value = 0
+		}
+		value++
+		ds.Attributes[m] = dataset.Attribute{Name: fmt.Sprintf("%s::value%02d", ds.Groups[k], value), Group: k}
+	}
+}
+
+// groupEnds returns the attribute after the last of each group.
+func groupEnds(ds *dataset.Dataset) []int {
+	ends := make([]int, len(ds.Groups))
+	for m, a := range ds.Attributes {
+		ends[a.Group] = m + 1
+	}
+	return ends
+}
+
+// describe draws the descriptions of all classes.
+func describe(ds *dataset.Dataset, src rand.Source) dataset.Matrix[float64] {
+	u := dataset.NewMatrix[float64](len(ds.Classes), len(ds.Attributes))
+	start := 0
+	for _, end := range groupEnds(ds) {
+		alpha := make([]float64, end-start+1) // one more, for none of the values
+		for i := range alpha {
+			alpha[i] = concentration
+		}
+		dirichlet := distmv.NewDirichlet(alpha, src)
+		p := make([]float64, len(alpha))
+		for z := range ds.Classes {
+			copy(u.Row(z)[start:end], dirichlet.Rand(p))
+		}
+		start = end
+	}
+	return u
+}
+
+// drawMap draws attributes x dims: what each attribute adds to the features. A
+// sample has at most one attribute a group.
+func drawMap(s Spec, rng *rand.Rand) dataset.Matrix[float32] {
+	w := dataset.NewMatrix[float32](s.Attributes, s.Dims)
+	sd := 1 / math.Sqrt(float64(s.Groups))
+	for i := range w.Data {
+		w.Data[i] = float32(sd * rng.NormFloat64())
+	}
+	return w
+}
+
+// drawSamples fills the features, a block of samples on each processor. Every
+// sample has random numbers of its own.
+func drawSamples(ds *dataset.Dataset, w dataset.Matrix[float32], seed uint64) {
+	ends := groupEnds(ds)
+	blocks := runtime.GOMAXPROCS(0)
+	var wg sync.WaitGroup
+	for b := range blocks {
+		wg.Go(func() {
+			pcg := rand.NewPCG(0, 0)
+			rng := rand.New(pcg)
+			for i := b * len(ds.Labels) / blocks; i < (b+1)*len(ds.Labels)/blocks; i++ {
+				pcg.Seed(seed, uint64(i))
+				drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), ends, w, rng)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// drawSample fills x, the features of one sample of a class described by u.
+func drawSample(x []float32, u []float64, ends []int, w dataset.Matrix[float32], rng *rand.Rand) {
+	for d := range x {
+		x[d] = float32(bias + noise*rng.NormFloat64())
+	}
+	start := 0
+	for _, end := range ends {
+		if m := pick(u[start:end], rng.Float64()); m >= 0 {
+			for d, v := range w.Row(start + m) {
+				x[d] += v
+			}
+		}
+		start = end
+	}
+	for d, v := range x {
+		x[d] = max(v, 0)
+	}
+}
+
+// pick returns the value at which the running sum of p passes r, or -1 where the
+// sum stays below: the sample has none of them.
+func pick(p []float64, r float64) int {
+	for m, v := range p {
+		if r -= v; r < 0 {
+			return m
+		}
+	}
+	return -1
+}
