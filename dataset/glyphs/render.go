@@ -9,13 +9,13 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// A picture is side x side pixels. A capital is about 27 of them high, and the
+// A picture is side x side pixels. A capital is about 26 of them high, and the
 // baseline lies low enough that ascenders and descenders both fit, whichever way
 // a letter is turned.
 const (
 	side     = 48
-	em       = 38.0 // pixels
-	baseline = 34.0
+	em       = 36.0 // pixels
+	baseline = 33.5
 )
 
 // How much the samples of a letter differ. Lengths are in pixels, angles in

@@ -37,30 +37,38 @@ func TestEveryFaceDrawsEveryLetter(t *testing.T) {
 	}
 }
 
+// TestLettersStayInTheirPictures counts the samples that are cut at an edge: no
+// more than a few, and not by much.
 func TestLettersStayInTheirPictures(t *testing.T) {
 	p, err := newPrinter(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(t *rapid.T) {
-		seed := rapid.Uint64().Draw(t, "seed")
-		z := rapid.IntRange(0, len(p.outlines)-1).Draw(t, "class")
-		f := rapid.IntRange(0, len(faces)-1).Draw(t, "face")
-		d := randomDistortion(rand.New(rand.NewPCG(seed, 0)))
-		beyond := float32(0)
-		for q := range p.outlines[z][f].all {
-			x, y := d.place(*q)
-			beyond = max(beyond, -x, x-side, -y, y-side)
+	rng := rand.New(rand.NewPCG(1, 0))
+	samples, cut := 0, 0
+	for z, l := range p.table.classes {
+		for f, o := range p.outlines[z] {
+			for range 20 {
+				d := randomDistortion(rng)
+				beyond := float32(0) // pixels
+				for q := range o.all {
+					x, y := d.place(*q)
+					beyond = max(beyond, -x, x-side, -y, y-side)
+				}
+				samples++
+				if beyond > 0 {
+					cut++
+				}
+				if beyond > 4 {
+					t.Errorf("%s in %s goes %.1f pixels beyond its picture", l.name, faces[f].name, beyond)
+				}
+			}
 		}
-		limit := float32(0)
-		switch p.table.classes[z].name {
-		case "W", "M", "m": // wider than an em where they are bold
-			limit = 6
-		}
-		if beyond > limit {
-			t.Errorf("%s in %s goes %.1f pixels beyond its picture", p.table.classes[z].name, faces[f].name, beyond)
-		}
-	})
+	}
+	t.Logf("%d of %d samples are cut", cut, samples)
+	if cut > samples/1000 {
+		t.Errorf("%d of %d samples are cut, want at most one in a thousand", cut, samples)
+	}
 }
 
 func TestBlurKeepsInk(t *testing.T) {
