@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/lago-train/lago-train/dataset/matlab/internal/zlib"
 )
 
 const (
@@ -26,8 +28,9 @@ type file struct {
 	name  string
 	order binary.ByteOrder
 
-	in       *bufio.Reader // over the element at hand
-	inflater inflater
+	// Of the element at hand, whichever it needs.
+	plain    *bufio.Reader
+	inflated zlib.Reader
 }
 
 // variable is one variable of a file, its header read and its data not.
@@ -46,7 +49,7 @@ func openFile(r io.ReaderAt, size int64, name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{r: r, size: size, name: name, order: order, in: bufio.NewReaderSize(nil, bufferSize)}, nil
+	return &file{r: r, size: size, name: name, order: order, plain: bufio.NewReaderSize(nil, bufferSize)}, nil
 }
 
 // checkHeader returns the byte order that the first bytes of a level 5 MAT-file
@@ -108,7 +111,6 @@ func (f *file) variables() iter.Seq2[*variable, error] {
 			// MATLAB keeps what function handles and objects refer to in a variable
 			// without a name.
 			more := err == nil && v.Name == "" || yield(v, err)
-			f.inflater.stop()
 			if err != nil || !more {
 				return
 			}
@@ -127,12 +129,13 @@ func (f *file) variable(offset int64) (v *variable, next int64, err error) {
 	}
 	next = offset + tagSize + e.size
 	data := io.NewSectionReader(f.r, offset+tagSize, e.size)
-	f.in.Reset(data)
-	s.r = f.in
 	if e.kind == kindCompressed {
-		if e, err = s.inflate(&f.inflater, data, f.in); err != nil {
+		if e, err = s.inflate(&f.inflated, data); err != nil {
 			return nil, 0, err
 		}
+	} else {
+		f.plain.Reset(data)
+		s.r = f.plain
 	}
 	if e.kind != kindMatrix {
 		return nil, 0, s.unexpected("a variable", "an element of type %d", e.kind)

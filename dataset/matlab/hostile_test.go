@@ -51,7 +51,7 @@ func TestHostile(t *testing.T) {
 		{"no variable", w.element(kindDouble, make([]byte, 8)), "expected a variable, found an element of type 9"},
 		{"packed twice", packedTwice, "expected a variable, found an element of type 15"},
 		{"wrong checksum", badSum, "checksum"},
-		{"not zlib", w.tagged(kindCompressed, 8, []byte("not zlib")), "not a zlib stream"},
+		{"not zlib", w.tagged(kindCompressed, 8, []byte("not zlib")), "no zlib stream: it begins with 6e 6f"},
 		{"more behind the packed variable", w.compressed(append(w.doubles("x", []int{1, 1}, 1), 0)), "expected the end of the compressed data, found more"},
 		{"packed size lies", w.compressed(w.array("x", Double, 0, []int{1 << 28, 1}, w.tagged(kindDouble, 1<<31, nil))), "expected an element within"},
 		{"all packed sizes lie", w.compressed(lying(1 << 28)), "unexpected EOF"},
@@ -168,7 +168,7 @@ func TestTruncated(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := all[len(all)-1].Name
-		for n := range whole {
+		for n := 0; n < len(whole); n += 5 {
 			_, err := read(whole[:n], last)
 			checkError(t, err)
 		}

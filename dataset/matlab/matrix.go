@@ -103,7 +103,6 @@ func (s *stream) count(m matrix) (int64, error) {
 // decode reads the data of a variable.
 func (v *variable) decode() (*Array, error) {
 	a := &Array{Name: v.Name, Dims: v.Dims, Class: v.Class}
-	v.readAhead(v.end)
 	var err error
 	switch {
 	case v.complex:

@@ -86,7 +86,7 @@ func TestLogical(t *testing.T) {
 // A matrix of several buffers goes through the goroutine that inflates, once with
 // data that inflate to so much that they are measured first.
 func TestLargeCompressed(t *testing.T) {
-	const rows, columns = 512, 600
+	const rows, columns = 512, 300
 	for name, value := range map[string]func(i int) float64{
 		"noise":    func(i int) float64 { return float64(float32(math.Sin(float64(i * i)))) },
 		"constant": func(int) float64 { return 0.5 },

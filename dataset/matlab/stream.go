@@ -1,11 +1,12 @@
 package matlab
 
 import (
-	"bufio"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/lago-train/lago-train/dataset/matlab/internal/zlib"
 )
 
 // Types of data elements: table 1-1 of the format's description.
@@ -36,7 +37,6 @@ type stream struct {
 	file, variable string
 	base           int64             // offset in the file of pos 0, or of the compressed element
 	packed         *io.SectionReader // the compressed data, nil where they are plain
-	inflater       *inflater         // nil where packed is
 }
 
 // element is the tag of a data element: its type, and the bytes of its data and of
@@ -46,11 +46,10 @@ type element struct {
 	size, pad int64
 }
 
-// inflate goes on with the stream of bytes that the data hold, and returns the
-// element in there.
-func (s *stream) inflate(z *inflater, data *io.SectionReader, in *bufio.Reader) (element, error) {
-	s.r, s.packed, s.inflater, s.pos = z, data, z, 0
-	if err := z.reset(in); err != nil {
+// inflate goes on with what the data inflate to, and returns the element in there.
+func (s *stream) inflate(z *zlib.Reader, data *io.SectionReader) (element, error) {
+	s.r, s.packed, s.pos = z, data, 0
+	if err := z.Reset(data); err != nil {
 		return element{}, s.broken("zlib data", err)
 	}
 	return s.element(math.MaxInt64)
@@ -126,14 +125,6 @@ func (s *stream) skipPadding(e element, end int64) error {
 	return s.full(pad[:min(e.pad, end-s.pos)])
 }
 
-// readAhead prepares for a variable that ends at end: where it is large and
-// compressed, another goroutine inflates it.
-func (s *stream) readAhead(end int64) {
-	if s.packed != nil && end-s.pos >= aheadFrom {
-		s.inflater.start()
-	}
-}
-
 // Data that inflate to more than provenSize bytes and more than provenRatio times
 // their size are rare enough to be inflated twice.
 const (
@@ -154,6 +145,15 @@ func (s *stream) prove(n int64) error {
 		return s.short(s.pos+n-held, err)
 	}
 	return nil
+}
+
+// inflatedSize counts the bytes to which a zlib stream inflates, as far as limit.
+func inflatedSize(r io.Reader, limit int64) (int64, error) {
+	var z zlib.Reader
+	if err := z.Reset(r); err != nil {
+		return 0, err
+	}
+	return io.CopyN(io.Discard, &z, limit)
 }
 
 // finish checks that a variable that has been read to end is all that there is.

@@ -2,11 +2,10 @@ package matlab
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"math"
 	"testing"
-
-	"github.com/klauspost/compress/zlib"
 )
 
 // writer makes MAT-files for tests, well-formed or not.
