@@ -11,17 +11,20 @@ import (
 )
 
 // detectors makes A = sigmoid(S), S = X W + b: the probability of each attribute
-// in each sample, p(a_m | x). Both are n x M.
-func detectors[T Float](x, w, b *G.Node) (s, a *G.Node, err error) {
-	if s, err = linear[T](x, w, b); err != nil {
+// in each sample, p(a_m | x). Both are n x M. on holds the penalties on W, nil
+// where nothing is learned.
+func detectors[T Float](x, w, b *G.Node, on *penalties[T]) (s, a *G.Node, err error) {
+	if s, err = linear(x, w, b, on); err != nil {
 		return nil, nil, err
 	}
 	a, err = sigmoid[T](s)
 	return s, a, err
 }
 
-// linear is X W + b.
-func linear[T Float](x, w, b *G.Node) (*G.Node, error) {
+// linear is X W + b. The penalties on W belong to the layer, as in Keras: their
+// gradient is added where that of X W is made, so that the largest matrix of a
+// step is written once.
+func linear[T Float](x, w, b *G.Node, on *penalties[T]) (*G.Node, error) {
 	n, d, m := x.Shape()[0], w.Shape()[0], w.Shape()[1]
 	mul := newGemm[T]()
 	return kernel[T]{
@@ -36,10 +39,18 @@ func linear[T Float](x, w, b *G.Node) (*G.Node, error) {
 		},
 		gradients: []gradient[T]{
 			nil,
-			by(kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}, forward: func(dw []T, in [][]T) {
-				x, ds := in[0], in[4]
-				mul(blas.Trans, blas.NoTrans, d, m, n, 1, x, d, ds, m, 0, dw, m)
-			}}),
+			func(inputs G.Nodes, _, ds *G.Node) (*G.Node, error) {
+				k := kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}}
+				if on == nil {
+					k.forward = func(dw []T, in [][]T) { mul(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, 0, dw, m) }
+					return k.apply(inputs[0], ds)
+				}
+				k.forward = func(dw []T, in [][]T) {
+					on.gradient(dw, in[2])
+					mul(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, 1, dw, m)
+				}
+				return k.apply(inputs[0], ds, inputs[1], on.node) // the node must come first: its projection is read
+			},
 			by(kernel[T]{name: "linear by b", shape: tensor.Shape{m}, forward: func(db []T, in [][]T) {
 				ds := in[4]
 				clear(db)

@@ -23,7 +23,7 @@ func NewDetector[T Float](params *Parameters[T], batch int) (*Detector[T], error
 		x := input(g, "X", d.X.Data, d.X.Rows, d.X.Cols)
 		w := input(g, "W", params.W.Data, params.W.Rows, params.W.Cols)
 		b := input(g, "b", params.B, len(params.B))
-		d.s, d.a, err = detectors[T](x, w, b)
+		d.s, d.a, err = detectors[T](x, w, b, nil)
 		return err
 	})
 	d.vm = vm

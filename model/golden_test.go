@@ -120,6 +120,7 @@ func (c goldenCase) check(t *testing.T) {
 	same(t, "bxe", []float64{terms.BXE}, []float64{c.BXE})
 	same(t, "w2", []float64{terms.W2}, []float64{c.W2})
 	same(t, "wu2", []float64{terms.WU2}, []float64{c.WU2})
+	same(t, "prior", []float64{terms.Prior}, []float64{c.Prior})
 	same(t, "dW", grad(t, w.Learnables()[0]), matrix(c.DW).Data)
 	same(t, "db", grad(t, w.Learnables()[1]), c.DB)
 
@@ -129,6 +130,7 @@ func (c goldenCase) check(t *testing.T) {
 	}
 	copy(v.X.Data, a)
 	v.Label(c.Y...)
+	v.Begin(terms)
 	byV, err := v.Step()
 	if err != nil {
 		t.Fatal(err)
@@ -137,8 +139,8 @@ func (c goldenCase) check(t *testing.T) {
 	same(t, "prior", []float64{byV.Prior}, []float64{c.Prior})
 	same(t, "dV", grad(t, v.Learnables()[0]), matrix(c.DV).Data)
 
-	terms.Prior = byV.Prior
 	same(t, "loss", []float64{config.Loss(terms)}, []float64{c.Loss})
+	same(t, "loss of the V machine", []float64{config.Loss(byV)}, []float64{c.Loss})
 }
 
 // checkForward runs the forward-only machines and returns A.

@@ -63,12 +63,7 @@ func groupPrior[T Float](gamma *G.Node, semantic dataset.Matrix[T]) (*G.Node, er
 	return kernel[T]{
 		name: "group prior",
 		forward: func(out []T, in [][]T) {
-			var sum float64
-			for i, g := range in[0] {
-				d := float64(g - semantic.Data[i])
-				sum += d * d
-			}
-			out[0] = T(sum)
+			out[0] = T(squaredDistance(in[0], semantic.Data))
 		},
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "group prior by Gamma", shape: gamma.Shape(), forward: func(out []T, in [][]T) {
@@ -79,6 +74,15 @@ func groupPrior[T Float](gamma *G.Node, semantic dataset.Matrix[T]) (*G.Node, er
 			}}),
 		},
 	}.apply(gamma)
+}
+
+func squaredDistance[T Float](x, y []T) float64 {
+	var sum float64
+	for i, v := range x {
+		d := float64(v - y[i])
+		sum += d * d
+	}
+	return sum
 }
 
 // Groups returns Gamma = softmax(zeta V), the soft group of each attribute, M x K.

@@ -126,33 +126,55 @@ func entropyOfRow[T Float](s, t []T, weight float64) float64 {
 	return total + weight*math.Log(product)
 }
 
-// penalties is the vector [|W|^2, |W U^T|^2]. The two are one op so that the
-// gradient by W is written once. As in the paper, the biases are not penalised;
-// the authors' program adds |b|^2.
-func penalties[T Float](w *G.Node, u dataset.Matrix[T]) (*G.Node, error) {
-	e := newEllipsoid(w.Shape()[0], u)
-	return kernel[T]{
+// penalties are the two terms of the loss that W makes by itself.
+type penalties[T Float] struct {
+	node         *G.Node // the vector [|W|^2, |W U^T|^2], before their weights
+	beta, lambda T
+	ellipsoid    *ellipsoid[T]
+}
+
+// newPenalties makes the node of the penalties. As in the paper, the biases are
+// not penalised; the authors' program adds |b|^2.
+func newPenalties[T Float](w *G.Node, u dataset.Matrix[T], c Config) (*penalties[T], error) {
+	p := &penalties[T]{beta: T(c.Beta), lambda: T(c.Lambda), ellipsoid: newEllipsoid(w.Shape()[0], u)}
+	var err error
+	p.node, err = kernel[T]{
 		name:  "penalties",
 		shape: tensor.Shape{2},
 		forward: func(out []T, in [][]T) {
 			w := in[0]
 			out[0] = T(dot(w, w))
-			out[1] = T(e.value(w))
-		},
-		gradients: []gradient[T]{
-			by(kernel[T]{name: "penalties by W", shape: w.Shape(), forward: func(dw []T, in [][]T) {
-				w, d := in[0], in[2]
-				parallel.For(len(w), 1<<14, func(lo, hi int) {
-					for i, v := range w[lo:hi] {
-						dw[lo+i] = 2 * d[0] * v
-					}
-				})
-				if d[1] != 0 {
-					e.addGradient(dw, d[1])
-				}
-			}}),
+			out[1] = T(p.ellipsoid.value(w))
 		},
 	}.apply(w)
+	return p, err
+}
+
+// gradient writes that of the weighted penalties; w must be what the node was last
+// computed from.
+func (p *penalties[T]) gradient(dw, w []T) {
+	parallel.For(len(w), 1<<14, func(lo, hi int) {
+		dw := dw[lo:hi]
+		for i, v := range w[lo:hi] {
+			dw[i] = 2 * p.beta * v
+		}
+	})
+	if p.lambda != 0 {
+		p.ellipsoid.addGradient(dw, p.lambda)
+	}
+}
+
+// DetectorTerms returns the terms of the loss that the detectors alone make, but
+// for BXE: what a V machine begins with.
+func DetectorTerms[T Float](params *Parameters[T], classes *Description) Terms {
+	e := newEllipsoid(params.W.Rows, cast[T](classes.U))
+	return Terms{W2: dot(params.W.Data, params.W.Data), WU2: e.value(params.W.Data)}
+}
+
+// AttributeEntropy is the binary cross-entropy of one sample, the mean over
+// attributes, from its logits S and the description of its class.
+func AttributeEntropy[T Float](s, u []T) float64 {
+	return entropyOfRow(s, u, 1) / float64(len(s))
 }
 
 // ellipsoid is |W U^T|^2, by the cheaper of two ways: through W U^T, or, where
@@ -198,29 +220,32 @@ func (e *ellipsoid[T]) addGradient(dw []T, scale T) {
 	e.mul(blas.NoTrans, blas.NoTrans, e.d, e.m, r, 2*scale, e.projected, r, e.factor.Data, e.m, 1, dw, e.m)
 }
 
-// total is the weighted sum of scalars and vectors of terms: weights[i] are those
-// of the elements of input i.
-func total[T Float](weights [][]float64, terms ...*G.Node) (*G.Node, error) {
+// total is the weighted sum of scalar terms.
+func total[T Float](weights []float64, terms ...*G.Node) (*G.Node, error) {
 	gradients := make([]gradient[T], len(terms))
-	for i, t := range terms {
-		gradients[i] = by(kernel[T]{name: "total by a term", shape: t.Shape(), forward: func(out []T, in [][]T) {
-			d := in[len(in)-1][0]
-			for j, w := range weights[i] {
-				out[j] = T(w) * d
-			}
+	for i := range terms {
+		gradients[i] = by(kernel[T]{name: "total by a term", forward: func(out []T, in [][]T) {
+			out[0] = T(weights[i]) * in[len(in)-1][0]
 		}})
 	}
 	return kernel[T]{
 		name: "total",
 		forward: func(out []T, in [][]T) {
 			var sum float64
-			for i, ws := range weights {
-				for j, w := range ws {
-					sum += w * float64(in[i][j])
-				}
+			for i, w := range weights {
+				sum += w * float64(in[i][0])
 			}
 			out[0] = T(sum)
 		},
 		gradients: gradients,
 	}.apply(terms...)
+}
+
+// Add adds share times the terms of u, to mean them over batches.
+func (t *Terms) Add(u Terms, share float64) {
+	t.CXE += share * u.CXE
+	t.BXE += share * u.BXE
+	t.W2 += share * u.W2
+	t.WU2 += share * u.WU2
+	t.Prior += share * u.Prior
 }

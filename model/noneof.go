@@ -83,12 +83,9 @@ func newNoneOfGrad[T Float](r, gamma, q, dq dataset.Matrix[T]) noneOfGrad[T] {
 	return g
 }
 
-// others is dQ[i,k] times the product of the factors but that of attribute m. A
-// factor of zero can't be divided out, so there the product is taken anew.
-func (g noneOfGrad[T]) others(i, m, k int, factor float64) float64 {
-	if factor != 0 {
-		return g.share[i*g.gamma.Cols+k] / factor
-	}
+// others is dQ[i,k] times the product of the factors but that of attribute m: what
+// stands for share/factor where the factor is zero and can't be divided out.
+func (g noneOfGrad[T]) others(i, m, k int) float64 {
 	product := float64(g.dq.Data[i*g.gamma.Cols+k])
 	for other, p := range g.r.Row(i) {
 		if other != m {
@@ -99,13 +96,19 @@ func (g noneOfGrad[T]) others(i, m, k int, factor float64) float64 {
 }
 
 func noneOfByRows[T Float](dr []T, g noneOfGrad[T]) {
-	m := g.r.Cols
+	m, k := g.r.Cols, g.gamma.Cols
 	parallel.For(g.r.Rows, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
+			share := g.share[i*k : (i+1)*k]
 			for j, p := range g.r.Row(i) {
+				p := float64(p)
 				var sum float64
-				for k, gamma := range g.gamma.Row(j) {
-					sum -= float64(gamma) * g.others(i, j, k, 1-float64(gamma)*float64(p))
+				for c, gamma := range g.gamma.Row(j)[:len(share)] {
+					if factor := 1 - float64(gamma)*p; factor != 0 {
+						sum -= float64(gamma) * share[c] / factor
+					} else {
+						sum -= float64(gamma) * g.others(i, j, c)
+					}
 				}
 				dr[i*m+j] = T(sum)
 			}
@@ -124,8 +127,13 @@ func noneOfByGroups[T Float](dgamma []T, g noneOfGrad[T]) {
 				if p == 0 {
 					continue
 				}
-				for c, gamma := range g.gamma.Row(j) {
-					sums[c] -= p * g.others(i, j, c, 1-float64(gamma)*p)
+				share := g.share[i*k : (i+1)*k][:len(sums)]
+				for c, gamma := range g.gamma.Row(j)[:len(sums)] {
+					if factor := 1 - float64(gamma)*p; factor != 0 {
+						sums[c] -= p * share[c] / factor
+					} else {
+						sums[c] -= p * g.others(i, j, c)
+					}
 				}
 			}
 			for c, s := range sums {

@@ -13,7 +13,8 @@ type VMachine[T Float] struct {
 
 	config   Config
 	params   *Parameters[T]
-	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty where there is none
+	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty without the prior on groups
+	atRest   Terms             // those that rest on the detectors alone
 
 	vm         G.VM
 	cxe, prior *G.Node
@@ -70,30 +71,32 @@ func (m *VMachine[T]) build(d *Description) func(*G.ExprGraph) error {
 		if m.cxe, err = crossEntropy[T](l, y); err != nil {
 			return err
 		}
-		weights, terms := [][]float64{{1}}, G.Nodes{m.cxe}
+		loss := m.cxe
 		if m.semantic.Data != nil {
 			if m.prior, err = groupPrior(gamma, m.semantic); err != nil {
 				return err
 			}
-			weights, terms = append(weights, []float64{m.config.Psi}), append(terms, m.prior)
-		}
-		loss, err := total[T](weights, terms...)
-		if err != nil {
-			return err
+			if loss, err = total[T]([]float64{1, m.config.Psi}, m.cxe, m.prior); err != nil {
+				return err
+			}
 		}
 		m.learn, err = learnables(loss, v)
 		return err
 	}
 }
 
-// Step runs the batch forward and backward. The terms that rest on the detectors
-// alone, which are at rest, are not among its terms. The error is a *NotFinite
-// where a term is not finite.
+// Begin starts a phase with the terms of the loss that the detectors alone make:
+// BXE, W2 and WU2. They do not move while V does.
+func (m *VMachine[T]) Begin(detectors Terms) { m.atRest = detectors }
+
+// Step runs the batch forward and backward. The error is a *NotFinite where a
+// term is not finite.
 func (m *VMachine[T]) Step() (Terms, error) {
 	if err := runOnce(m.vm); err != nil {
 		return Terms{}, err
 	}
-	t := Terms{CXE: scalar[T](m.cxe)}
+	t := m.atRest
+	t.CXE = scalar[T](m.cxe)
 	if m.prior != nil {
 		t.Prior = scalar[T](m.prior)
 	}

@@ -11,13 +11,16 @@ import (
 type WMachine[T Float] struct {
 	Batch[T] // X is batch x D
 
-	config Config
-	params *Parameters[T]
-	frozen *frozenGroups[T]
+	config   Config
+	params   *Parameters[T]
+	frozen   *frozenGroups[T]
+	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty without the prior on groups
+	prior    float64           // of the groups of this phase
 
-	vm                  G.VM
-	cxe, bxe, penalties *G.Node
-	learn               []G.ValueGrad
+	vm        G.VM
+	cxe, bxe  *G.Node
+	penalties *penalties[T]
+	learn     []G.ValueGrad
 }
 
 // NewWMachine compiles the graph of the loss by W and b. The machine reads and
@@ -32,17 +35,23 @@ func NewWMachine[T Float](p Problem, params *Parameters[T]) (*WMachine[T], error
 		config: p.Config, params: params,
 		frozen: newFrozenGroups[T](p.Classes, k),
 	}
+	if p.Config.Psi > 0 {
+		m.semantic = oneHot[T](p.Semantic, k)
+	}
 	m.vm, err = compile(m.build(cast[T](p.Classes.U)))
 	return m, err
 }
 
 func (m *WMachine[T]) build(u dataset.Matrix[T]) func(*G.ExprGraph) error {
-	return func(g *G.ExprGraph) error {
+	return func(g *G.ExprGraph) (err error) {
 		x := input(g, "X", m.X.Data, m.X.Rows, m.X.Cols)
 		y := input(g, "Y", m.y.Data, m.y.Rows, m.y.Cols)
 		w := input(g, "W", m.params.W.Data, m.params.W.Rows, m.params.W.Cols)
 		b := input(g, "b", m.params.B, len(m.params.B))
-		s, a, err := detectors[T](x, w, b)
+		if m.penalties, err = newPenalties(w, u, m.config); err != nil {
+			return err
+		}
+		s, a, err := detectors(x, w, b, m.penalties)
 		if err != nil {
 			return err
 		}
@@ -56,18 +65,12 @@ func (m *WMachine[T]) build(u dataset.Matrix[T]) func(*G.ExprGraph) error {
 		if m.bxe, err = attributeEntropy(s, y, u); err != nil {
 			return err
 		}
-		if m.penalties, err = penalties(w, u); err != nil {
-			return err
-		}
-		// A term without a weight is computed, for the curve, but not
-		// differentiated.
-		weights, terms := [][]float64{{1}, {m.config.Beta, m.config.Lambda}}, G.Nodes{m.cxe, m.penalties}
+		// Without a weight BXE is computed, for the curve, but not differentiated.
+		loss := m.cxe
 		if m.config.Alpha > 0 {
-			weights, terms = append(weights, []float64{m.config.Alpha}), append(terms, m.bxe)
-		}
-		loss, err := total[T](weights, terms...)
-		if err != nil {
-			return err
+			if loss, err = total[T]([]float64{1, m.config.Alpha}, m.cxe, m.bxe); err != nil {
+				return err
+			}
 		}
 		m.learn, err = learnables(loss, w, b)
 		return err
@@ -75,17 +78,21 @@ func (m *WMachine[T]) build(u dataset.Matrix[T]) func(*G.ExprGraph) error {
 }
 
 // Begin starts a phase: it makes the tables of the grouping as it is now.
-func (m *WMachine[T]) Begin() { m.frozen.set(m.params.V, m.config.Zeta) }
+func (m *WMachine[T]) Begin() {
+	m.frozen.set(m.params.V, m.config.Zeta)
+	if m.semantic.Data != nil {
+		m.prior = squaredDistance(m.frozen.gamma.Data, m.semantic.Data)
+	}
+}
 
-// Step runs the batch forward and backward. The prior on the groups, which is at
-// rest, is not among its terms. The error is a *NotFinite where a term is not
-// finite.
+// Step runs the batch forward and backward. The error is a *NotFinite where a
+// term is not finite.
 func (m *WMachine[T]) Step() (Terms, error) {
 	if err := runOnce(m.vm); err != nil {
 		return Terms{}, err
 	}
-	p := values[T](m.penalties.Value())
-	t := Terms{CXE: scalar[T](m.cxe), BXE: scalar[T](m.bxe), W2: float64(p[0]), WU2: float64(p[1])}
+	p := values[T](m.penalties.node.Value())
+	t := Terms{CXE: scalar[T](m.cxe), BXE: scalar[T](m.bxe), W2: float64(p[0]), WU2: float64(p[1]), Prior: m.prior}
 	return t, t.finite()
 }
 

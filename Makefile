@@ -1,0 +1,53 @@
+# Go and make are all that these targets need; `make bench` and `make test` use an
+# installed OpenBLAS or MKL where there is one.
+
+GO       ?= go
+PACKAGES := ./...
+
+.PHONY: run test build check vet format lint race fuzz bench clean
+
+# Train on the letters that the program draws, and judge it on letters it never saw.
+run: build
+	bin/lago-train run --dataset glyphs --variant semantic-hard --seeds 3 --out runs
+
+build:
+	$(GO) build -o bin/lago-train ./cmd/lago-train
+
+# The whole suite.
+test:
+	$(GO) tool gotestsum --format pkgname -- $(PACKAGES)
+
+# What CI runs beside the tests.
+check: vet format lint
+
+vet:
+	$(GO) vet $(PACKAGES)
+
+format:
+	@unformatted=$$($(GO) tool gofumpt -l .); \
+	if [ -n "$$unformatted" ]; then echo "not formatted by gofumpt:"; echo "$$unformatted"; exit 1; fi
+
+lint:
+	$(GO) tool staticcheck $(PACKAGES)
+	$(GO) tool errcheck $(PACKAGES)
+	$(GO) tool ineffassign $(PACKAGES)
+	$(GO) mod tidy -diff
+
+# Longer checks, each by itself.
+
+race: # needs a C compiler
+	$(GO) test -race $(PACKAGES)
+
+FUZZTIME ?= 30s
+
+fuzz:
+	$(GO) test ./dataset/matlab -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./train/safetensors -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)
+
+# Milliseconds a step of W and of V for the four variants at the sizes of the
+# paper's data sets, with allocations.
+bench:
+	LAGO_BENCH=1 $(GO) test ./train -run '^$$' -bench Step -benchtime 10x
+
+clean:
+	rm -rf bin

@@ -1,0 +1,183 @@
+package experiments
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Stage is what a run does of the paper's protocol.
+type Stage string
+
+// The stages of a run.
+const (
+	DevStage  Stage = "dev"  // train classes, stopped by the val classes, for every seed
+	TestStage Stage = "test" // train and val classes for a number of epochs, judged once on the test classes
+	FullStage Stage = "full" // dev, the number of epochs from the average curve, then test
+)
+
+// UnmarshalText reads "dev", "test" or "full".
+func (s *Stage) UnmarshalText(text []byte) error {
+	switch Stage(text) {
+	case DevStage, TestStage, FullStage:
+		*s = Stage(text)
+		return nil
+	}
+	return fmt.Errorf("expected one of dev, test, full, found %q", text)
+}
+
+// Config is all that a run is told. Its JSON is that of config files; the same
+// names, with - for _, are flags.
+type Config struct {
+	Dataset    string           `json:"dataset"`
+	DevSplit   int              `json:"dev_split"` // 1 to 3, which of the three splits into train and val
+	Variant    model.Variant    `json:"variant"`
+	Stage      Stage            `json:"stage"`
+	Seeds      int              `json:"seeds"`
+	Seed       uint64           `json:"seed"`   // the first of them
+	Epochs     int              `json:"epochs"` // of dev at most, of test exactly; 0 means what the preset or the dev stage says
+	LR         float64          `json:"lr"`
+	LRV        float64          `json:"lr_v"`
+	Beta       float64          `json:"beta"`
+	Lambda     float64          `json:"lambda"`
+	Alpha      float64          `json:"alpha"`
+	Psi        float64          `json:"psi"`
+	Zeta       float64          `json:"zeta"`
+	K          int              `json:"k"`
+	Batch      int              `json:"batch"`
+	Patience   int              `json:"patience"`
+	Prior      model.Prior      `json:"prior"`
+	Complement model.Complement `json:"complement"`
+	Condition  condition.Kind   `json:"condition"`
+	Ridge      float64          `json:"ridge"`
+}
+
+// Preset is the settings of a variant on a data set, and what they should score.
+type Preset struct {
+	Config
+	TestEpochs int // that the test stage runs where no dev stage was asked for
+	// Expect is the published test accuracy over seeds, a fraction; empty where
+	// the settings were not published for this data set.
+	Expect []float64
+	Source string
+}
+
+// presetOf names the data sets whose settings another one takes.
+var presetOf = map[string]string{"cub127": "cub"}
+
+// devEpochs is how long the dev stage may go on while its patience lasts.
+const devEpochs = 200
+
+// PresetFor returns the settings that a run of a variant on a data set starts
+// from: those that the authors of the paper released where they did, and what was
+// measured to serve elsewhere.
+func PresetFor(dataset string, v model.Variant) Preset {
+	dataset = strings.ToLower(dataset)
+	p := Preset{Config: Config{
+		Dataset: dataset, DevSplit: 1, Variant: v, Stage: FullStage, Seeds: 5,
+		Batch: 64, Patience: 50, Prior: model.Uniform, Complement: model.Const,
+		Condition: condition.None, Ridge: defaultRidge, K: 30,
+	}}
+	of := dataset
+	if other, ok := presetOf[dataset]; ok {
+		of = other
+	}
+	r, ok := published.Find(of, v, string(train.Test))
+	if !ok {
+		return p.elsewhere()
+	}
+	p.LR, p.LRV, p.Beta, p.Lambda, p.Alpha = r.LearningRate, r.LearningRateV, r.Beta, r.Lambda, r.Alpha
+	p.Psi, p.Zeta, p.Batch, p.TestEpochs = r.Psi, r.Zeta, r.Batch, r.Epochs
+	if r.K > 0 {
+		p.K = r.K
+	}
+	if p.LRV == 0 {
+		p.LRV = defaultLRV
+	}
+	p.Source = fmt.Sprintf("the authors' settings for %s on %s", v, r.Dataset)
+	if of == dataset {
+		for _, percent := range r.Accuracy {
+			p.Expect = append(p.Expect, percent/100)
+		}
+	}
+	return p
+}
+
+// ReadConfig reads a config file over c: what the file leaves out stays. A key that
+// is not known, a value of the wrong type and anything after the object are errors
+// that name the file and the key.
+func (c *Config) ReadConfig(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+			return fmt.Errorf("%s: key %q: expected %s, found %s", path, wrong.Field, wrong.Type, wrong.Value)
+		}
+		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: expected one JSON object, found more after it", path)
+	}
+	return nil
+}
+
+// trial is the run of one seed and stage.
+func (c Config) trial(stage train.Stage, fingerprint string, seed uint64, epochs int) train.Trial {
+	t := train.Trial{
+		Dataset: c.Dataset, Fingerprint: fingerprint, Stage: stage,
+		Model: model.Config{
+			Variant: c.Variant, Prior: c.Prior, Complement: c.Complement, Zeta: c.Zeta,
+			Alpha: c.Alpha, Beta: c.Beta, Lambda: c.Lambda, Psi: c.Psi,
+		},
+		Condition: c.Condition,
+		Training: train.Settings{
+			Epochs: epochs, LearningRate: c.LR, LearningRateV: c.LRV, Batch: c.Batch, Patience: c.Patience, Seed: seed,
+		},
+	}
+	// What a variant does not use must not tell two trials apart.
+	if c.Variant == model.KSoft {
+		t.Model.K = c.K
+	}
+	if !c.Variant.Learned() {
+		t.Training.LearningRateV = defaultLRV
+	}
+	if c.Condition == condition.Whiten {
+		t.Ridge = c.Ridge
+	}
+	if stage == train.Test {
+		t.Training.Patience = epochs
+	}
+	return t
+}
+
+// Check returns an error for the first setting that no run can be made of. What
+// only the data can refuse, such as more groups than attributes, is left to it.
+func (c Config) Check() error {
+	if c.Seeds < 1 {
+		return fmt.Errorf("seeds: expected at least 1, found %d", c.Seeds)
+	}
+	if c.Epochs < 0 {
+		return fmt.Errorf("epochs: expected at least 1, found %d", c.Epochs)
+	}
+	if c.DevSplit < 1 || c.DevSplit > 3 {
+		return fmt.Errorf("dev_split: expected 1, 2 or 3, found %d", c.DevSplit)
+	}
+	t := c.trial(train.Dev, "", c.Seed, max(c.Epochs, 1))
+	if err := t.Model.Check(); err != nil {
+		return err
+	}
+	return t.Training.Check()
+}

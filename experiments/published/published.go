@@ -1,0 +1,132 @@
+package published
+
+import (
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/model"
+)
+
+//go:embed published.json
+var file []byte
+
+// Run is one configuration that the authors ran, with the per-class accuracy of
+// each of its seeds in percent.
+type Run struct {
+	Stage         string    `json:"stage"`   // dev or test
+	Dataset       string    `json:"dataset"` // CUB, AWA2 or SUN
+	Model         string    `json:"model"`
+	Accuracy      []float64 `json:"accuracy"`
+	TrainAccuracy []float64 `json:"train_accuracy"`
+	Epochs        int       `json:"epochs"`
+
+	LearningRate  float64 `json:"learning_rate"`
+	LearningRateV float64 `json:"learning_rate_V"` // 0 for the hard variants
+	Beta          float64 `json:"beta"`
+	Lambda        float64 `json:"lambda_"`
+	Alpha         float64 `json:"alpha"`
+	Psi           float64 `json:"psi"`
+	Zeta          float64 `json:"zeta"`
+	Batch         int     `json:"batch"`
+	K             int     `json:"K"` // 0 but for k-soft
+}
+
+// Ablation is one row of table A.2, validation accuracy in percent by data set.
+type Ablation struct {
+	Prior       model.Prior      `json:"prior"`
+	Complement  model.Complement `json:"complement_given_x"`
+	Supervision string           `json:"attribute_supervision"` // implicit or explicit
+	CUB         float64          `json:"CUB"`
+	AWA2        float64          `json:"AWA2"`
+}
+
+// On returns the accuracy on a data set, in percent, where the paper has it.
+func (a Ablation) On(dataset string) (percent float64, ok bool) {
+	switch strings.ToLower(dataset) {
+	case "cub":
+		return a.CUB, true
+	case "awa2":
+		return a.AWA2, true
+	}
+	return 0, false
+}
+
+// Groups is what the paper says of the groups that k-soft learned, in percent.
+type Groups struct {
+	NonZero               map[string]float64 `json:"nonzero_percent"`
+	GroupedAnticorrelated map[string]float64 `json:"grouped_pairs_anticorrelated_percent"`
+	AllAnticorrelated     map[string]float64 `json:"all_pairs_anticorrelated_percent"`
+	K                     map[string]int     `json:"K"`
+}
+
+// Space is what the authors searched, a list of values for each setting.
+type Space struct {
+	LearningRate  []float64 `json:"learning_rate"`
+	Beta          []float64 `json:"beta"`
+	Lambda        []float64 `json:"lambda_"`
+	LearningRateV []float64 `json:"learning_rate_V"`
+	Zeta          []float64 `json:"zeta"`
+	K             []int     `json:"K"`
+	Psi           []float64 `json:"psi"`
+}
+
+// Tables is all of it.
+type Tables struct {
+	Source      string                       `json:"source"`
+	Unit        string                       `json:"unit"`
+	TestTable   map[string][]json.RawMessage `json:"test_accuracy_table"` // a name, then a cell for each column
+	Ablation    []Ablation                   `json:"ablation_validation_accuracy"`
+	Groups      Groups                       `json:"gamma_analysis"`
+	SearchSpace Space                        `json:"search_space"`
+	Runs        []Run                        `json:"released_runs"`
+}
+
+// All returns the tables.
+func All() Tables { return tables }
+
+var tables = func() Tables {
+	var t Tables
+	if err := json.Unmarshal(file, &t); err != nil {
+		panic("published: the embedded table does not parse: " + err.Error())
+	}
+	return t
+}()
+
+// names of the variants in the released runs and in the table of test accuracy.
+var names = map[model.Variant][2]string{
+	model.Singletons:   {"Singletons", "LAGO-Singletons"},
+	model.SemanticHard: {"SemanticHard", "LAGO-Semantic-Hard"},
+	model.KSoft:        {"KSoft", "LAGO-K-Soft"},
+	model.SemanticSoft: {"SemanticSoft", "LAGO-Semantic-Soft"},
+}
+
+// Find returns the released run of a variant on a data set by the stage, "dev" or
+// "test".
+func Find(dataset string, v model.Variant, stage string) (Run, bool) {
+	for _, r := range tables.Runs {
+		if strings.EqualFold(r.Dataset, dataset) && r.Model == names[v][0] && r.Stage == stage {
+			return r, true
+		}
+	}
+	return Run{}, false
+}
+
+// TestAccuracy returns a cell of table A.1 as it is printed, in percent; method is
+// a row of the table, such as "ESZSL".
+func TestAccuracy(dataset, method string) (cell string, ok bool) {
+	column := slices.IndexFunc(tables.TestTable["columns"], func(c json.RawMessage) bool {
+		return strings.EqualFold(text(c), dataset)
+	})
+	row := tables.TestTable[method]
+	if column < 0 || row == nil {
+		return "", false
+	}
+	return text(row[column]), true
+}
+
+// Method returns the row of table A.1 that holds a variant.
+func Method(v model.Variant) string { return names[v][1] }
+
+func text(cell json.RawMessage) string { return strings.Trim(string(cell), `"`) }

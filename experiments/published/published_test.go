@@ -1,0 +1,60 @@
+package published_test
+
+import (
+	"testing"
+
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/model"
+)
+
+func TestEveryVariantHasARunAndACellOnEveryDataset(t *testing.T) {
+	for _, dataset := range []string{"cub", "AWA2", "sun"} {
+		for _, v := range model.Variants {
+			r, ok := published.Find(dataset, v, "test")
+			if !ok {
+				t.Fatalf("no released test run of %s on %s", v, dataset)
+			}
+			if r.LearningRate <= 0 || r.Epochs < 1 || r.Batch < 1 || r.Zeta <= 0 || len(r.Accuracy) != 5 {
+				t.Errorf("%s on %s: settings are missing: %+v", v, dataset, r)
+			}
+			if v.Learned() != (r.LearningRateV > 0) {
+				t.Errorf("%s on %s: learning rate of V is %g", v, dataset, r.LearningRateV)
+			}
+			if (v == model.KSoft) != (r.K > 0) {
+				t.Errorf("%s on %s: K is %d", v, dataset, r.K)
+			}
+			if _, ok := published.TestAccuracy(dataset, published.Method(v)); !ok {
+				t.Errorf("no cell of %s on %s", v, dataset)
+			}
+		}
+	}
+}
+
+func TestCellsAreAsPrinted(t *testing.T) {
+	for _, c := range []struct{ dataset, method, want string }{
+		{"cub", "ESZSL", "53.9"},              // table 1 of the paper
+		{"AWA2", "ZHANG2018", "58.3-70.5"},    // table 1
+		{"SUN", "LAGO-Semantic-Hard", "47.1"}, // table A.1
+		{"CUB", "LAGO-Semantic-Soft", "57.8"}, // table A.1
+	} {
+		if got, ok := published.TestAccuracy(c.dataset, c.method); !ok || got != c.want {
+			t.Errorf("%s on %s: %q, expected %q", c.method, c.dataset, got, c.want)
+		}
+	}
+	if _, ok := published.TestAccuracy("cub127", "ESZSL"); ok {
+		t.Error("the paper has no cub127")
+	}
+}
+
+func TestAblation(t *testing.T) {
+	rows := published.All().Ablation
+	if len(rows) != 8 {
+		t.Fatalf("%d rows, expected the 8 of table A.2", len(rows))
+	}
+	if got, ok := rows[0].On("CUB"); !ok || got != 52.85 {
+		t.Errorf("the first row on CUB is %g, expected 52.85", got)
+	}
+	if _, ok := rows[0].On("sun"); ok {
+		t.Error("table A.2 has no SUN")
+	}
+}

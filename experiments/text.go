@@ -1,0 +1,49 @@
+package experiments
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// WriteText writes the closing table of a run and where its files are. p is what
+// the run was started from.
+func (o *Outcome) WriteText(w io.Writer, p Preset) error {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.AppendHeader(table.Row{"judged on", "classes", "per-class accuracy", "s.e.m.", "chance", "seeds"})
+	for _, part := range []struct {
+		name string
+		*Measured
+	}{{"val", o.Val}, {"test (unseen)", o.Test}} {
+		if part.Measured != nil {
+			t.AppendRow(table.Row{
+				part.name, part.Classes, percent(part.PerClass.Mean), percent(part.PerClass.SEM),
+				percent(part.Chance()), len(part.PerClass.Values),
+			})
+		}
+	}
+	summary := fmt.Sprintf("%s on %s, %s stage, %s\n%s\n", o.Variant, o.Dataset, o.Stage, o.epochs(), t.Render())
+	if expect := Summarise(p.Expect); o.Test != nil && len(p.Expect) > 0 {
+		summary += fmt.Sprintf("published with these settings: %s test accuracy over %d seeds\n", percent(expect.Mean), len(p.Expect))
+	}
+	summary += fmt.Sprintf("trained for %.1f s; files of the runs:\n", o.Seconds)
+	for _, dir := range o.RunDirs {
+		summary += "  " + dir + "\n"
+	}
+	_, err := io.WriteString(w, summary)
+	return err
+}
+
+func (o *Outcome) epochs() string {
+	if o.Test == nil {
+		return fmt.Sprintf("best average val accuracy at epoch %d", o.Epochs)
+	}
+	return fmt.Sprintf("%d epochs on train and val classes", o.Epochs)
+}
+
+func percent(fraction float64) string { return fmt.Sprintf("%.1f %%", 100*fraction) }

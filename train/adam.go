@@ -1,0 +1,79 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// Adam is the solver of Kingma & Ba (2015) in one pass over memory for each
+// parameter. It is a gorgonia.Solver for float32 parameters that come in the
+// same order at each step.
+type Adam struct {
+	Rate float64 // learning rate
+
+	steps   int
+	moments []moments
+}
+
+// moments are the running means of the gradient and of its square.
+type moments struct{ mean, square []float32 }
+
+// The constants of the paper of Adam, which the authors of LAGO keep.
+const (
+	beta1   = 0.9
+	beta2   = 0.999
+	epsilon = 1e-8
+)
+
+// Step moves each parameter against its gradient.
+func (a *Adam) Step(params []G.ValueGrad) error {
+	for len(a.moments) < len(params) {
+		n := params[len(a.moments)].Value().Shape().TotalSize()
+		a.moments = append(a.moments, moments{make([]float32, n), make([]float32, n)})
+	}
+	a.steps++
+	rate := float32(a.Rate / (1 - math.Pow(beta1, float64(a.steps))))
+	unbias := float32(1 / math.Sqrt(1-math.Pow(beta2, float64(a.steps))))
+	for i, p := range params {
+		g, err := p.Grad()
+		if err != nil {
+			return err
+		}
+		value, grad, err := slices32(p.Value(), g)
+		if err != nil {
+			return fmt.Errorf("adam: parameter %d: %w", i, err)
+		}
+		mo := a.moments[i]
+		if len(value) != len(mo.mean) || len(grad) != len(mo.mean) {
+			return fmt.Errorf("adam: parameter %d: expected %d values, found %d with %d gradients", i, len(mo.mean), len(value), len(grad))
+		}
+		parallel.For(len(value), 1<<13, func(lo, hi int) {
+			adam(value[lo:hi], grad[lo:hi], mo.mean[lo:hi], mo.square[lo:hi], rate, unbias)
+		})
+	}
+	return nil
+}
+
+func adam(value, grad, mean, square []float32, rate, unbias float32) {
+	grad, mean, square = grad[:len(value)], mean[:len(value)], square[:len(value)]
+	for i, g := range grad {
+		m := mean[i] + (1-beta1)*(g-mean[i])
+		s := square[i] + (1-beta2)*(g*g-square[i])
+		mean[i], square[i] = m, s
+		value[i] -= rate * m / (float32(math.Sqrt(float64(s)))*unbias + epsilon)
+	}
+}
+
+func slices32(value, grad G.Value) (v, g []float32, err error) {
+	vd, ok1 := value.(*tensor.Dense)
+	gd, ok2 := grad.(*tensor.Dense)
+	if !ok1 || !ok2 || vd.Dtype() != tensor.Float32 || gd.Dtype() != tensor.Float32 {
+		return nil, nil, fmt.Errorf("expected float32 tensors, found %T and %T", value, grad)
+	}
+	return vd.Float32s(), gd.Float32s(), nil
+}

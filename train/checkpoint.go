@@ -1,0 +1,113 @@
+package train
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/safetensors"
+)
+
+// progress is what a checkpoint holds beside tensors.
+type progress struct {
+	Epochs int  `json:"epochs"`
+	Best   best `json:"best"`
+	StepsW int  `json:"steps_w"`
+	StepsV int  `json:"steps_v"`
+}
+
+// tensors names the memory of the state, to be written to a checkpoint or filled
+// from one.
+func (s *state) tensors() []safetensors.Tensor {
+	list := parameterTensors("", s.params)
+	if s.kept != s.params {
+		list = append(list, parameterTensors("kept.", s.kept)...)
+	}
+	for _, a := range []struct {
+		name string
+		adam *Adam
+	}{{"adam_w", &s.adamW}, {"adam_v", &s.adamV}} {
+		for i, m := range a.adam.moments {
+			prefix := a.name + "." + strconv.Itoa(i)
+			list = append(list, vector(prefix+".mean", m.mean), vector(prefix+".square", m.square))
+		}
+	}
+	return list
+}
+
+// parameterTensors names W, b and V as model files do.
+func parameterTensors(prefix string, p *model.Parameters[float32]) []safetensors.Tensor {
+	return []safetensors.Tensor{
+		{Name: prefix + "W", Shape: []int{p.W.Rows, p.W.Cols}, F32: p.W.Data},
+		vector(prefix+"b", p.B),
+		{Name: prefix + "V", Shape: []int{p.V.Rows, p.V.Cols}, F32: p.V.Data},
+	}
+}
+
+func vector(name string, data []float32) safetensors.Tensor {
+	return safetensors.Tensor{Name: name, Shape: []int{len(data)}, F32: data}
+}
+
+// saveCheckpoint writes the state, whole or not at all. The curve is in a file of
+// its own, written before.
+func (t *Trainer) saveCheckpoint(path string) error {
+	s := t.state
+	p, err := json.Marshal(progress{len(s.curve), s.best, s.adamW.steps, s.adamV.steps})
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, func(w io.Writer) error {
+		return safetensors.Write(w, s.tensors(), map[string]string{"progress": string(p)})
+	})
+}
+
+// loadCheckpoint takes the state up where a checkpoint left it. Without one it
+// returns false, and training starts from the beginning.
+func (t *Trainer) loadCheckpoint(path, curvePath string) (bool, error) {
+	f, err := safetensors.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var p progress
+	if err := json.Unmarshal([]byte(f.Metadata["progress"]), &p); err != nil {
+		return false, fmt.Errorf("%s: progress: %w", path, err)
+	}
+	curve, err := ReadCurve(curvePath)
+	if err != nil {
+		return false, err
+	}
+	if len(curve) < p.Epochs {
+		return false, fmt.Errorf("%s: expected the %d epochs of the checkpoint, found %d", curvePath, p.Epochs, len(curve))
+	}
+	s := t.state
+	s.adamW.resume(p.StepsW, len(s.params.W.Data), len(s.params.B))
+	s.adamV.resume(p.StepsV, len(s.params.V.Data))
+	for _, to := range s.tensors() {
+		from, ok := f.Tensor(to.Name)
+		if !ok || len(from.F32) != len(to.F32) {
+			return false, fmt.Errorf("%s: %s: expected %d float32 values, found %d", path, to.Name, len(to.F32), len(from.F32))
+		}
+		copy(to.F32, from.F32)
+	}
+	s.best, s.curve = p.Best, curve[:p.Epochs]
+	return true, nil
+}
+
+// resume makes the moments that a solver has after some steps.
+func (a *Adam) resume(steps int, sizes ...int) {
+	a.steps = steps
+	if steps == 0 {
+		return
+	}
+	for _, n := range sizes {
+		a.moments = append(a.moments, moments{make([]float32, n), make([]float32, n)})
+	}
+}

@@ -1,0 +1,75 @@
+package train
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/model"
+)
+
+// Epoch is one line of curve.jsonl. Accuracies are fractions.
+type Epoch struct {
+	Epoch         int     `json:"epoch"` // from 1
+	Phases        []Phase `json:"phases"`
+	TrainAccuracy float64 `json:"train_accuracy"` // per class, after the epoch
+
+	// Of the samples of the val classes, nil where a run has none.
+	ValAccuracy          *float64 `json:"val_accuracy"` // per class
+	ValAccuracyPerSample *float64 `json:"val_accuracy_per_sample"`
+}
+
+// Phase is an epoch of one of the two parameters. The loss and its terms are
+// means over its samples, each as it was when the sample came.
+type Phase struct {
+	Name    string      `json:"name"` // W or V
+	Steps   int         `json:"steps"`
+	Seconds float64     `json:"seconds"`
+	Loss    float64     `json:"loss"`
+	Terms   model.Terms `json:"terms"`
+}
+
+// Curve is the history of a run, an element an epoch.
+type Curve []Epoch
+
+// Write writes curve.jsonl, whole or not at all.
+func (c Curve) Write(path string) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		for _, epoch := range c {
+			if err := e.Encode(epoch); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ReadCurve reads a curve.jsonl. The error names the file and the line.
+func ReadCurve(path string) (Curve, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var c Curve
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var e Epoch
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, fmt.Errorf("%s: line %d: expected an epoch: %w", path, n, err)
+		}
+		if e.Epoch != n {
+			return nil, fmt.Errorf("%s: line %d: expected epoch %d, found epoch %d", path, n, n, e.Epoch)
+		}
+		c = append(c, e)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,66 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/condition"
+)
+
+// Data is what the trials of one stage and one conditioning share: the features
+// are in memory once, whatever the number of trials that read them.
+type Data struct {
+	Dataset *dataset.Dataset
+	Map     *condition.Map // fitted on the samples that are learned from
+
+	Learned []int // classes that are learned from
+	Judged  []int // classes that are judged: val or test
+	train   Samples
+	judge   Samples
+}
+
+// Prepare selects the samples of a stage and conditions their features. With
+// condition.None they stay where they are in the data set.
+func Prepare(d *dataset.Dataset, stage Stage, kind condition.Kind, ridge float64) (*Data, error) {
+	p := &Data{Dataset: d}
+	switch stage {
+	case Dev:
+		p.Learned, p.Judged = d.Split.Train, d.Split.Val
+	case Test:
+		p.Learned, p.Judged = d.Split.Seen(), d.Split.Test
+	default:
+		return nil, fmt.Errorf("train: stage: expected dev or test, found %q", stage)
+	}
+	var err error
+	if p.Map, err = condition.Fit(kind, ridge, d.Features, d.SamplesOf(p.Learned)); err != nil {
+		return nil, err
+	}
+	if p.train, err = p.condition(p.Learned); err != nil {
+		return nil, err
+	}
+	p.judge, err = p.condition(p.Judged)
+	return p, err
+}
+
+func (p *Data) condition(classes []int) (Samples, error) {
+	s := Select(p.Dataset, p.Dataset.Features, classes)
+	if p.Map.Kind == condition.None {
+		return s, nil
+	}
+	x, err := p.Map.Apply(s.X, s.Rows)
+	if err != nil {
+		return s, err
+	}
+	s.X, s.Rows = x, inOrder(s.Len())
+	return s, nil
+}
+
+// problem is what a trainer of this stage is given: the test classes stay out of
+// its sight.
+func (p *Data) problem(stage Stage) Problem {
+	q := Problem{Train: p.train, TrainClasses: p.Dataset.Describe(p.Learned), Semantic: p.Dataset.GroupOf()}
+	if stage == Dev {
+		q.Val, q.ValClasses = p.judge, p.Dataset.Describe(p.Judged)
+	}
+	return q
+}

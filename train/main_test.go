@@ -1,0 +1,21 @@
+package train
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/lago-train/lago-train/internal/blas"
+)
+
+func TestMain(m *testing.M) {
+	info, err := blas.Use(blas.Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if os.Getenv("LAGO_BENCH") != "" {
+		fmt.Println("blas:", info)
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,202 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/version"
+	"github.com/lago-train/lago-train/model"
+)
+
+// Options are how a run is carried out; they don't change its numbers.
+type Options struct {
+	// CheckpointEvery is how much work a kill may cost; 0 means 10 seconds.
+	CheckpointEvery time.Duration
+	// OnEpoch, where it is not nil, hears of every epoch.
+	OnEpoch func(Trial, Epoch)
+	// OnResume, where it is not nil, hears of the checkpoint that the run goes on
+	// from.
+	OnResume func(t Trial, epochs int)
+}
+
+// defaultCheckpointEvery keeps what checkpoints cost well under a percent.
+const defaultCheckpointEvery = 10 * time.Second
+
+// record is trial.json: the trial, and what it was run with.
+type record struct {
+	Trial
+	Versions map[string]string `json:"versions"`
+	BLAS     blas.Info         `json:"blas"`
+}
+
+// Run carries out a trial in its folder below root. A finished run is read, not
+// done again; an unfinished one goes on from its checkpoint. The result has the
+// status Cancelled where ctx ended the run after a checkpoint, with nothing
+// judged. The error is a *model.NotFinite, wrapped, where the numbers went out of
+// range.
+func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (*Result, error) {
+	dir := filepath.Join(root, trial.Name())
+	r, err := ReadResult(dir)
+	if err == nil {
+		return r, r.failure()
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := writeJSON(filepath.Join(dir, TrialFile), record{trial, version.All(), blas.Current()}); err != nil {
+		return nil, err
+	}
+	t, err := New(trial.Model, trial.Training, data.problem(trial.Stage))
+	if err != nil {
+		return nil, err
+	}
+	run := &run{dir: dir, trial: trial, data: data, trainer: t, options: o}
+	return run.carryOut(ctx)
+}
+
+// run is a trial on its way.
+type run struct {
+	dir     string
+	trial   Trial
+	data    *Data
+	trainer *Trainer
+	options Options
+	saved   time.Time // of the last checkpoint
+}
+
+func (r *run) carryOut(ctx context.Context) (*Result, error) {
+	resumed, err := r.trainer.loadCheckpoint(r.path(checkpointFile), r.path(CurveFile))
+	if err != nil {
+		return nil, err
+	}
+	if resumed && r.options.OnResume != nil {
+		r.options.OnResume(r.trial, len(r.trainer.state.curve))
+	}
+	r.saved = time.Now()
+	r.trainer.OnEpoch = r.onEpoch
+	status, err := r.trainer.Run(ctx)
+	switch {
+	case status == Cancelled:
+		return &Result{Status: Cancelled, Epochs: len(r.trainer.state.curve)}, r.save()
+	case status == NotFinite:
+		return r.fail(err)
+	case err != nil:
+		return nil, err
+	}
+	return r.finish(status)
+}
+
+func (r *run) path(file string) string { return filepath.Join(r.dir, file) }
+
+func (r *run) onEpoch(t *Trainer) error {
+	if r.options.OnEpoch != nil {
+		r.options.OnEpoch(r.trial, t.state.curve[len(t.state.curve)-1])
+	}
+	every := r.options.CheckpointEvery
+	if every == 0 {
+		every = defaultCheckpointEvery
+	}
+	if time.Since(r.saved) < every {
+		return nil
+	}
+	return r.save()
+}
+
+// save writes the curve before the checkpoint, which counts on it.
+func (r *run) save() error {
+	if err := r.trainer.state.curve.Write(r.path(CurveFile)); err != nil {
+		return err
+	}
+	r.saved = time.Now()
+	return r.trainer.saveCheckpoint(r.path(checkpointFile))
+}
+
+// finish judges the kept weights and writes the model, the curve and, last, the
+// result, which marks the run as finished.
+func (r *run) finish(status Status) (*Result, error) {
+	s := r.trainer.state
+	best := s.best.Epoch
+	if best == 0 {
+		best = len(s.curve)
+	}
+	result := &Result{
+		Status: status, Epochs: len(s.curve), BestEpoch: best, Seconds: s.curve.seconds(),
+		TrainAccuracy: s.curve[best-1].TrainAccuracy,
+	}
+	named, err := r.trainer.Judge(r.data.judge, r.data.Dataset.Describe(r.data.Judged))
+	if err != nil {
+		return nil, err
+	}
+	a := named.Accuracy()
+	result.Judged = &Judged{PerClass: a.PerClass, PerSample: a.PerSample, Confusion: named}
+	for _, z := range r.data.Judged {
+		result.Judged.Classes = append(result.Judged.Classes, r.data.Dataset.Classes[z])
+	}
+	if err := Save(r.path(ModelFile), r.model()); err != nil {
+		return nil, err
+	}
+	return result, r.close(result)
+}
+
+// model is the classifier that the kept weights make.
+func (r *run) model() *Saved {
+	d := r.data.Dataset
+	names := make([]string, len(d.Attributes))
+	for i, a := range d.Attributes {
+		names[i] = a.Name
+	}
+	return &Saved{
+		LAGO: model.LAGO{
+			Config: r.trial.Model, Params: r.trainer.state.kept,
+			Semantic: d.GroupOf(), Map: r.data.Map,
+		},
+		Dataset: d.Name, Attributes: names, Groups: d.Groups,
+	}
+}
+
+// fail records a run whose numbers went out of range: it would go the same way
+// again.
+func (r *run) fail(cause error) (*Result, error) {
+	result := &Result{Status: NotFinite, Error: cause.Error(), Epochs: len(r.trainer.state.curve), Seconds: r.trainer.state.curve.seconds()}
+	return result, errors.Join(cause, r.close(result))
+}
+
+func (r *run) close(result *Result) error {
+	if err := r.trainer.state.curve.Write(r.path(CurveFile)); err != nil {
+		return err
+	}
+	if err := writeJSON(r.path(ResultFile), result); err != nil {
+		return err
+	}
+	if err := os.Remove(r.path(checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// seconds is how long the phases took.
+func (c Curve) seconds() float64 {
+	var s float64
+	for _, e := range c {
+		for _, p := range e.Phases {
+			s += p.Seconds
+		}
+	}
+	return s
+}
+
+// failure is the error of a run that ended without a model.
+func (r *Result) failure() error {
+	if r.Status == NotFinite {
+		return errors.New(r.Error)
+	}
+	return nil
+}
