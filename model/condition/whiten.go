@@ -1,0 +1,103 @@
+package condition
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/lago-train/lago-train/dataset"
+)
+
+// whiten fits P = (X'X + g I)^(-1/2) sqrt(n).
+func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Map, error) {
+	if !(ridge > 0) || math.IsInf(ridge, 0) {
+		return nil, &Error{"ridge", "a finite number above 0 for whiten", ridge}
+	}
+	a := moments(x, rows)
+	for d := range x.Cols {
+		v := a.At(d, d)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, notFinite(d)
+		}
+		a.SetSym(d, d, v+ridge)
+	}
+	p, err := inverseRoot(a, ridge)
+	if err != nil {
+		return nil, err
+	}
+	m := &Map{Kind: Whiten, Matrix: dataset.NewMatrix[float32](x.Cols, x.Cols)}
+	scale := math.Sqrt(float64(len(rows)))
+	for i := range x.Cols {
+		for j := range x.Cols {
+			m.Matrix.Data[i*x.Cols+j] = float32(scale * p.At(i, j))
+		}
+	}
+	return m, nil
+}
+
+// fitBlock is how many samples are added to the moments at a time.
+const fitBlock = 512
+
+// moments returns X'X of the given rows.
+func moments(x dataset.Matrix[float32], rows []int) *mat.SymDense {
+	a := mat.NewSymDense(x.Cols, nil)
+	block := make([]float64, min(fitBlock, len(rows))*x.Cols)
+	for start := 0; start < len(rows); start += fitBlock {
+		part := rows[start:min(start+fitBlock, len(rows))]
+		for i, r := range part {
+			to := block[i*x.Cols : (i+1)*x.Cols]
+			for d, v := range x.Row(r) {
+				to[d] = float64(v)
+			}
+		}
+		blas64.Syrk(blas.Trans, 1, blas64.General{Rows: len(part), Cols: x.Cols, Stride: x.Cols, Data: block}, 1, a.RawSymmetric())
+	}
+	return a
+}
+
+// accuracy is the relative error that inverseRoot stays below, about the
+// rounding of float32.
+const accuracy = 1e-7
+
+// inverseRoot returns A^(-1/2) of a symmetric A whose eigenvalues are at least
+// least. It is a sum of N resolvents, each a Cholesky factorisation and its
+// inverse,
+//
+//	x^(-1/2) = 2/pi int_0^inf dt / (t^2 + x)  ~  sum_j w_j / (s_j + x),
+//
+// the midpoint rule after t = sqrt(least) sc(u), which Hale, Higham and Trefethen
+// (2008, method 3) show to converge as exp(-2 pi^2 N / (log kappa + 3)). A few
+// resolvents do, where an eigendecomposition of the size of the features would
+// take a minute. It overwrites A.
+func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
+	n := a.SymmetricDim()
+	kappa := mat.Norm(a, 1) / least // the 1-norm bounds the greatest eigenvalue
+	poles := int(math.Ceil((math.Log(kappa) + 3) * -math.Log(accuracy) / (2 * math.Pi * math.Pi)))
+	parameter := 1 - 1/kappa
+	k := mathext.CompleteK(parameter)
+	sum := mat.NewSymDense(n, nil)
+	var inverse mat.SymDense
+	var shifted float64
+	for j := range poles {
+		sn, cn, dn := jacobi((float64(j)+0.5)*k/float64(poles), parameter)
+		shift := least * (sn / cn) * (sn / cn)
+		weight := 2 / math.Pi * math.Sqrt(least) * k / float64(poles) * dn / (cn * cn)
+		for d := range n {
+			a.SetSym(d, d, a.At(d, d)+shift-shifted)
+		}
+		shifted = shift
+		var factor mat.Cholesky
+		if !factor.Factorize(a) {
+			return nil, &Error{"ridge", "one large enough for the features", least}
+		}
+		if err := factor.InverseTo(&inverse); err != nil {
+			return nil, &Error{"ridge", "one large enough for the features", least}
+		}
+		inverse.ScaleSym(weight, &inverse)
+		sum.AddSym(sum, &inverse)
+	}
+	return sum, nil
+}
