@@ -3,14 +3,10 @@ package model_test
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
 
-	G "gorgonia.org/gorgonia"
-
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -177,34 +173,4 @@ func (c goldenCase) checkForward(t *testing.T, p model.Problem, params *model.Pa
 		}
 	}
 	return a
-}
-
-// same fails unless got and want agree to 1e-9, relative to values above 1.
-func same(t *testing.T, name string, got, want []float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, expected %d", name, len(got), len(want))
-	}
-	for i := range got {
-		if !(math.Abs(got[i]-want[i]) <= 1e-9*max(1, math.Abs(want[i]))) {
-			t.Errorf("%s[%d] = %.12g, expected %.12g", name, i, got[i], want[i])
-		}
-	}
-}
-
-func matrix(rows [][]float64) dataset.Matrix[float64] {
-	m := dataset.NewMatrix[float64](len(rows), len(rows[0]))
-	for i, row := range rows {
-		copy(m.Row(i), row)
-	}
-	return m
-}
-
-func grad(t *testing.T, p G.ValueGrad) []float64 {
-	t.Helper()
-	g, err := p.Grad()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g.Data().([]float64)
 }

@@ -73,16 +73,16 @@ func crossEntropy[T Float](l, y *G.Node) (*G.Node, error) {
 // Y U. In S it reads log(1 + exp(s)) - t s, which stays exact where A is 0 or 1.
 func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T]) (*G.Node, error) {
 	n, m, z := s.Shape()[0], s.Shape()[1], u.Rows
-	targets := make([]T, n*m)
+	targets, rows := make([]T, n*m), make([]float64, n)
 	mul := newGemm[T]()
 	return kernel[T]{
 		name: "attribute entropy",
 		forward: func(out []T, in [][]T) {
 			s, y := in[0], in[1]
 			mul(blas.NoTrans, blas.NoTrans, n, m, z, 1, y, z, u.Data, m, 0, targets, m)
-			rows := make([]float64, n)
 			parallel.For(n, 16, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
+					rows[i] = 0
 					if weight := sum(y[i*z : (i+1)*z]); weight > 0 {
 						rows[i] = entropyOfRow(s[i*m:(i+1)*m], targets[i*m:(i+1)*m], weight)
 					}

@@ -19,19 +19,27 @@ import (
 // through.
 func noneOf[T Float](r, gamma, wrt *G.Node) (*G.Node, error) {
 	rows, m, k := r.Shape()[0], gamma.Shape()[0], gamma.Shape()[1]
-	matrices := func(in [][]T) (r, gamma, q, dq dataset.Matrix[T]) {
-		return dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]},
-			dataset.Matrix[T]{Rows: rows, Cols: k, Data: in[2]}, dataset.Matrix[T]{Rows: rows, Cols: k, Data: in[3]}
+	share := make([]float64, rows*k)
+	gradientOf := func(in [][]T) noneOfGrad[T] {
+		for i, q := range in[2] {
+			share[i] = float64(in[3][i]) * float64(q)
+		}
+		return noneOfGrad[T]{
+			r:     dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]},
+			gamma: dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]},
+			dq:    dataset.Matrix[T]{Rows: rows, Cols: k, Data: in[3]},
+			share: share,
+		}
 	}
 	gradients := make([]gradient[T], 2)
 	switch wrt {
 	case r:
 		gradients[0] = by(kernel[T]{name: "none of by R", shape: r.Shape(), forward: func(dr []T, in [][]T) {
-			noneOfByRows(dr, newNoneOfGrad(matrices(in)))
+			noneOfByRows(dr, gradientOf(in))
 		}})
 	case gamma:
 		gradients[1] = by(kernel[T]{name: "none of by Gamma", shape: gamma.Shape(), forward: func(dgamma []T, in [][]T) {
-			noneOfByGroups(dgamma, newNoneOfGrad(matrices(in)))
+			noneOfByGroups(dgamma, gradientOf(in))
 		}})
 	}
 	return kernel[T]{
@@ -73,14 +81,6 @@ func noneOfRows[T Float](q []T, r, gamma dataset.Matrix[T]) {
 type noneOfGrad[T Float] struct {
 	r, gamma, dq dataset.Matrix[T]
 	share        []float64 // rows x K, dQ Q: what is left to divide by a factor
-}
-
-func newNoneOfGrad[T Float](r, gamma, q, dq dataset.Matrix[T]) noneOfGrad[T] {
-	g := noneOfGrad[T]{r: r, gamma: gamma, dq: dq, share: make([]float64, len(q.Data))}
-	for i, v := range q.Data {
-		g.share[i] = float64(dq.Data[i]) * float64(v)
-	}
-	return g
 }
 
 // others is dQ[i,k] times the product of the factors but that of attribute m: what

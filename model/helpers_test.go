@@ -1,0 +1,285 @@
+package model_test
+
+import (
+	"math"
+	"math/rand/v2"
+
+	G "gorgonia.org/gorgonia"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+)
+
+// sizes of a problem: samples, dimensions, attributes, groups, classes.
+type sizes struct{ n, d, m, k, z int }
+
+// trial is a problem with parameters and one batch. The batch may have fewer
+// labels than samples.
+type trial[T model.Float] struct {
+	model.Problem
+	described dataset.Matrix[float64] // Z x M, as the data set describes the classes
+	params    *model.Parameters[T]
+	x         dataset.Matrix[T]
+	y         []int
+}
+
+// newTrial makes a random trial. What Gamma starts as is up to the variant;
+// singletons have K = M whatever the sizes say.
+func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
+	t.Helper()
+	rng := newRand(seed)
+	if c.Variant == model.Singletons {
+		s.k = s.m
+	}
+	if c.Variant == model.KSoft {
+		c.K = s.k
+	}
+	tr := trial[float64]{
+		Problem:   model.Problem{Config: c, Batch: s.n, Semantic: make([]int, s.m)},
+		described: uniform(rng, s.z, s.m, 0.05, 0.95),
+		params: &model.Parameters[float64]{
+			W: uniform(rng, s.d, s.m, -1, 1),
+			B: uniform(rng, 1, s.m, -1, 1).Data,
+			V: uniform(rng, s.m, s.k, -0.3, 0.3),
+		},
+		x: uniform(rng, s.n, s.d, -1, 1),
+		y: make([]int, s.n),
+	}
+	for m := range s.m {
+		tr.Semantic[m] = m % s.k
+		if !c.Variant.Learned() {
+			clear(tr.params.V.Row(m))
+		}
+		if c.Variant != model.KSoft {
+			tr.params.V.Row(m)[m%s.k]++
+		}
+	}
+	for i := range tr.y {
+		tr.y[i] = rng.IntN(s.z)
+	}
+	return tr.describe(t)
+}
+
+// describe takes the descriptions as they are now.
+func (tr trial[T]) describe(t rapid.TB) trial[T] {
+	t.Helper()
+	var err error
+	if tr.Classes, err = tr.Config.Describe(tr.described, tr.Semantic); err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// single is the trial in the precision of training.
+func single(tr trial[float64]) trial[float32] {
+	return trial[float32]{
+		Problem:   tr.Problem,
+		described: tr.described,
+		params: &model.Parameters[float32]{
+			W: to[float32](tr.params.W), V: to[float32](tr.params.V),
+			B: to[float32](dataset.Matrix[float64]{Rows: 1, Cols: len(tr.params.B), Data: tr.params.B}).Data,
+		},
+		x: to[float32](tr.x),
+		y: tr.y,
+	}
+}
+
+// machine is what a WMachine and a VMachine have in common.
+type machine interface {
+	Step() (model.Terms, error)
+	Learnables() []G.ValueGrad
+}
+
+// byW makes the machine that learns W and b, with the batch in it.
+func (tr trial[T]) byW(t rapid.TB) *model.WMachine[T] {
+	t.Helper()
+	m, err := model.NewWMachine(tr.Problem, tr.params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(m.X.Data, tr.x.Data)
+	m.Label(tr.y...)
+	m.Begin()
+	return m
+}
+
+// byV makes the machine that learns V, with the detections of the batch in it.
+func (tr trial[T]) byV(t rapid.TB) *model.VMachine[T] {
+	t.Helper()
+	m, err := model.NewVMachine(tr.Problem, tr.params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(m.X.Data, tr.detect(t))
+	m.Label(tr.y...)
+	m.Begin(model.DetectorTerms(tr.params, tr.Classes))
+	return m
+}
+
+// detect returns A, n x M.
+func (tr trial[T]) detect(t rapid.TB) []T {
+	t.Helper()
+	d, err := model.NewDetector(tr.params, tr.x.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(d.X.Data, tr.x.Data)
+	_, a, err := d.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// judge returns the scores of classes for the detections a: log p(z|x) up to a
+// constant of the sample, n x Z.
+func (tr trial[T]) judge(t rapid.TB, a []T) []float64 {
+	t.Helper()
+	j, err := model.NewJudge(tr.Problem, tr.params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(j.A.Data, a)
+	l, err := j.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return floats(l)
+}
+
+// logP returns log p(z|x) of the batch, n x Z.
+func (tr trial[T]) logP(t rapid.TB) []float64 {
+	t.Helper()
+	l := tr.judge(t, tr.detect(t))
+	model.LogNormalise(l, tr.Classes.U.Rows)
+	return l
+}
+
+// outcome is what a step gives: the terms of the loss, and its gradients by W and
+// b or by V.
+type outcome struct {
+	Terms model.Terms
+	Grads [][]float64
+}
+
+func take(t rapid.TB, m machine) outcome {
+	t.Helper()
+	terms, err := m.Step()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := outcome{Terms: terms}
+	for _, p := range m.Learnables() {
+		o.Grads = append(o.Grads, grad(t, p))
+	}
+	return o
+}
+
+// close fails unless two outcomes agree to the tolerance.
+func (o outcome) close(t rapid.TB, want outcome, tolerance float64) {
+	t.Helper()
+	within(t, "terms", tolerance, o.terms(), want.terms())
+	if len(o.Grads) != len(want.Grads) {
+		t.Fatalf("%d gradients, expected %d", len(o.Grads), len(want.Grads))
+	}
+	for i, g := range o.Grads {
+		within(t, []string{"first gradient", "second gradient"}[i], tolerance, g, want.Grads[i])
+	}
+}
+
+func (o outcome) terms() []float64 {
+	return []float64{o.Terms.CXE, o.Terms.BXE, o.Terms.W2, o.Terms.WU2, o.Terms.Prior}
+}
+
+// finite fails unless all numbers of the outcome are.
+func (o outcome) finite(t rapid.TB) {
+	t.Helper()
+	finite(t, "terms", o.terms())
+	for _, g := range o.Grads {
+		finite(t, "gradient", g)
+	}
+}
+
+func finite(t rapid.TB, name string, values []float64) {
+	t.Helper()
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Fatalf("%s[%d] is %g", name, i, v)
+		}
+	}
+}
+
+// same fails unless got and want agree to 1e-9, relative to values above 1.
+func same(t rapid.TB, name string, got, want []float64) {
+	t.Helper()
+	within(t, name, 1e-9, got, want)
+}
+
+// within fails unless got and want agree to the tolerance, relative to values
+// above 1.
+func within(t rapid.TB, name string, tolerance float64, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, expected %d", name, len(got), len(want))
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= tolerance*max(1, math.Abs(want[i]))) {
+			t.Errorf("%s[%d] = %.12g, expected %.12g", name, i, got[i], want[i])
+		}
+	}
+}
+
+func grad(t rapid.TB, p G.ValueGrad) []float64 {
+	t.Helper()
+	g, err := p.Grad()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return numbers(g)
+}
+
+// numbers copies the numbers of a value.
+func numbers(v G.Value) []float64 {
+	switch data := v.Data().(type) {
+	case []float64:
+		return floats(data)
+	case []float32:
+		return floats(data)
+	case float64:
+		return []float64{data}
+	}
+	panic("neither a tensor nor a scalar of float64")
+}
+
+func floats[T model.Float](values []T) []float64 {
+	return to[float64](dataset.Matrix[T]{Rows: 1, Cols: len(values), Data: values}).Data
+}
+
+// to copies a matrix into another precision.
+func to[T, S model.Float](m dataset.Matrix[S]) dataset.Matrix[T] {
+	c := dataset.NewMatrix[T](m.Rows, m.Cols)
+	for i, v := range m.Data {
+		c.Data[i] = T(v)
+	}
+	return c
+}
+
+func matrix(rows [][]float64) dataset.Matrix[float64] {
+	m := dataset.NewMatrix[float64](len(rows), len(rows[0]))
+	for i, row := range rows {
+		copy(m.Row(i), row)
+	}
+	return m
+}
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// uniform returns numbers between low and high.
+func uniform(rng *rand.Rand, rows, cols int, low, high float64) dataset.Matrix[float64] {
+	m := dataset.NewMatrix[float64](rows, cols)
+	for i := range m.Data {
+		m.Data[i] = low + (high-low)*rng.Float64()
+	}
+	return m
+}

@@ -1,0 +1,142 @@
+package model_test
+
+import (
+	"fmt"
+	"testing"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/model"
+)
+
+// byStock computes a trial in stock ops: what a WMachine and a VMachine are to
+// give, and log p(z|x) up to a constant of the sample.
+func byStock(t rapid.TB, tr trial[float64]) (byW, byV outcome, l []float64) {
+	t.Helper()
+	g := G.NewGraph()
+	variable := func(name string, data []float64, shape ...int) *G.Node {
+		return G.NewTensor(g, G.Float64, len(shape), G.WithShape(shape...), G.WithName(name),
+			G.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))))
+	}
+	w := variable("W", tr.params.W.Data, tr.params.W.Rows, tr.params.W.Cols)
+	b := variable("b", tr.params.B, len(tr.params.B))
+	v := variable("V", tr.params.V.Data, tr.params.V.Rows, tr.params.V.Cols)
+	n := (&oracle{g: g}).loss(tr, w, b, v)
+	var logP, cxe, bxe, w2, wu2, prior G.Value
+	for node, value := range map[*G.Node]*G.Value{n.logP: &logP, n.cxe: &cxe, n.bxe: &bxe, n.w2: &w2, n.wu2: &wu2, n.prior: &prior} {
+		G.Read(node, value)
+	}
+	grads, err := G.Grad(G.Must(G.Sum(n.loss)), w, b, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := G.NewTapeMachine(g).RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	terms := model.Terms{CXE: numbers(cxe)[0], BXE: numbers(bxe)[0], W2: numbers(w2)[0], WU2: numbers(wu2)[0], Prior: numbers(prior)[0]}
+	byW = outcome{terms, [][]float64{numbers(grads[0].Value()), numbers(grads[1].Value())}}
+	byV = outcome{terms, [][]float64{numbers(grads[2].Value())}}
+	return byW, byV, numbers(logP)
+}
+
+func agreesWithStock(t rapid.TB, tr trial[float64]) {
+	t.Helper()
+	wantW, wantV, l := byStock(t, tr)
+	take(t, tr.byW(t)).close(t, wantW, 1e-9)
+	gotV := take(t, tr.byV(t))
+	gotV.Terms.BXE = wantV.Terms.BXE // a V machine is told this one
+	gotV.close(t, wantV, 1e-9)
+	same(t, "L", tr.judge(t, tr.detect(t)), l)
+}
+
+// drawTrial draws a trial of any shape and configuration.
+func drawTrial(t *rapid.T) trial[float64] {
+	s := sizes{
+		n: rapid.IntRange(1, 5).Draw(t, "samples"),
+		d: rapid.IntRange(1, 4).Draw(t, "dimensions"),
+		m: rapid.IntRange(1, 6).Draw(t, "attributes"),
+		z: rapid.IntRange(1, 7).Draw(t, "classes"),
+	}
+	s.k = rapid.IntRange(1, s.m).Draw(t, "groups")
+	weight := func(name string) float64 { return rapid.SampledFrom([]float64{0, 0.1, 2}).Draw(t, name) }
+	c := model.Config{
+		Variant:    rapid.SampledFrom(model.Variants).Draw(t, "variant"),
+		Prior:      rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
+		Complement: rapid.SampledFrom([]model.Complement{model.Const, model.DeMorgan}).Draw(t, "complement"),
+		Zeta:       rapid.SampledFrom([]float64{1, 10, 1000}).Draw(t, "zeta"),
+		Alpha:      weight("alpha"), Beta: weight("beta"), Lambda: weight("lambda"),
+	}
+	if c.Variant == model.SemanticSoft {
+		c.Psi = weight("psi")
+	}
+	return newTrial(t, c, s, rapid.Uint64().Draw(t, "seed"))
+}
+
+func TestMachinesAgreeWithStockOps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { agreesWithStock(t, drawTrial(t)) })
+}
+
+// The corners that random draws might miss.
+func TestMachinesAgreeWithStockOpsAt(t *testing.T) {
+	forConfigs(t, []sizes{
+		{n: 1, d: 1, m: 1, k: 1, z: 1},
+		{n: 3, d: 2, m: 4, k: 1, z: 3}, // all attributes in one group
+		{n: 1, d: 3, m: 4, k: 2, z: 1},
+		{n: 3, d: 3, m: 8, k: 4, z: 2}, // |W U^T|^2 through W U^T
+		{n: 3, d: 3, m: 2, k: 2, z: 8}, // and through U^T U
+	}, func(t *testing.T, c model.Config, s sizes) {
+		agreesWithStock(t, newTrial(t, c, s, 7))
+	})
+}
+
+// forConfigs runs a test on all variants, with all terms of the loss, for both
+// complements and priors, hard groups with a background and without.
+func forConfigs(t *testing.T, all []sizes, test func(t *testing.T, c model.Config, s sizes)) {
+	for _, s := range all {
+		for _, variant := range model.Variants {
+			for _, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
+				for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
+					for _, zeta := range []float64{10, 1000} {
+						c := model.Config{Variant: variant, Prior: prior, Complement: complement, Zeta: zeta, K: s.k, Alpha: 0.5, Beta: 0.01, Lambda: 0.02}
+						if variant == model.SemanticSoft {
+							c.Psi = 0.3
+						}
+						t.Run(fmt.Sprintf("%s, %s prior, %s, zeta %g at %+v", variant, prior, complement, zeta, s), func(t *testing.T) { test(t, c, s) })
+					}
+				}
+			}
+		}
+	}
+}
+
+// The gradients by W, b and V are what small changes of them make of the loss.
+func TestMachinesAgreeWithFiniteDifferences(t *testing.T) {
+	const h = 1e-5
+	for i, s := range []sizes{{n: 3, d: 3, m: 6, k: 3, z: 2}, {n: 3, d: 3, m: 4, k: 2, z: 6}} {
+		for _, variant := range model.Variants {
+			c := model.Config{Variant: variant, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 3, Alpha: 0.5, Beta: 0.1, Lambda: 0.2}
+			if variant == model.SemanticSoft {
+				c.Psi = 0.3
+			}
+			t.Run(fmt.Sprintf("%s at %+v", variant, s), func(t *testing.T) {
+				tr := newTrial(t, c, s, uint64(i))
+				w, v := tr.byW(t), tr.byV(t)
+				byW, byV := take(t, w), take(t, v)
+				loss := func(m machine) func() float64 {
+					return func() float64 { return c.Loss(take(t, m).Terms) }
+				}
+				within(t, "dW", 1e-7, byW.Grads[0], differences(tr.params.W.Data, h, loss(w)))
+				within(t, "db", 1e-7, byW.Grads[1], differences(tr.params.B, h, loss(w)))
+				within(t, "dV", 1e-7, byV.Grads[0], differences(tr.params.V.Data, h, loss(v)))
+			})
+		}
+	}
+}
+
+// With singletons, nearly all of Gamma is background.
+func TestManySingletonsAgreeWithStockOps(t *testing.T) {
+	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 10}
+	agreesWithStock(t, newTrial(t, c, sizes{n: 2, d: 3, m: 40, z: 3}, 1))
+}

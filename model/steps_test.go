@@ -1,0 +1,174 @@
+package model_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/model"
+)
+
+// learned has every op in its graphs.
+var learned = model.Config{
+	Variant: model.SemanticSoft, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 10,
+	Alpha: 0.5, Beta: 0.01, Lambda: 0.02, Psi: 0.1,
+}
+
+// machines of a trial in the precision of training, by name.
+func machines(t *testing.T, tr trial[float64]) map[string]machine {
+	return map[string]machine{"W": single(tr).byW(t), "V": single(tr).byV(t)}
+}
+
+// Two steps on one batch give the same gradients: they do not add up, as dual
+// values of Gorgonia do.
+func TestGradientsDoNotAddUpOverSteps(t *testing.T) {
+	for name, m := range machines(t, newTrial(t, learned, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1)) {
+		t.Run(name, func(t *testing.T) {
+			first := take(t, m)
+			for range 3 {
+				identical(t, take(t, m), first)
+			}
+		})
+	}
+}
+
+func identical(t testing.TB, got, want outcome) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("not the same bits (-want +got):\n%s", diff)
+	}
+}
+
+// A machine leaves no trace in the gradients of the other, nor in the parameters.
+func TestMachinesOfOneModelDoNotMeet(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1))
+	before := tr.params.Clone()
+	byW, byV := take(t, tr.byW(t)), take(t, tr.byV(t))
+	w, v := tr.byW(t), tr.byV(t)
+	for range 3 {
+		identical(t, take(t, w), byW)
+		identical(t, take(t, v), byV)
+	}
+	if diff := cmp.Diff(before, tr.params); diff != "" {
+		t.Errorf("steps changed the parameters:\n%s", diff)
+	}
+}
+
+// Begin takes up a V that has changed, and what a machine gives then does not
+// depend on what it was before: soft, with a background, or exactly one-hot.
+func TestBeginTakesUpTheGrouping(t *testing.T) {
+	s := sizes{n: 4, d: 5, m: 6, k: 3, z: 4}
+	soft := newTrial(t, learned, s, 1)
+	hard := newTrial(t, learned, s, 1)
+	for m, k := range hard.Semantic {
+		clear(hard.params.V.Row(m))
+		hard.params.V.Row(m)[k] = 1
+	}
+	wantSoft, wantHard := take(t, soft.byW(t)), take(t, hard.byW(t))
+	moving := newTrial(t, learned, s, 1)
+	m := moving.byW(t)
+	for range 2 {
+		moving.params.Set(hard.params)
+		m.Begin()
+		identical(t, take(t, m), wantHard)
+		moving.params.Set(soft.params)
+		m.Begin()
+		identical(t, take(t, m), wantSoft)
+	}
+}
+
+// The same batch gives the same bits again, in a machine made anew, and for any
+// number of workers.
+func TestStepsAreReproducible(t *testing.T) {
+	t.Cleanup(func() { parallel.SetWorkers(0) })
+	for _, variant := range []model.Variant{model.Singletons, model.SemanticSoft} {
+		c := learned
+		if c.Variant = variant; variant == model.Singletons {
+			c.Psi = 0
+		}
+		tr := newTrial(t, c, sizes{n: 64, d: 300, m: 80, k: 9, z: 50}, 3)
+		want := map[string]outcome{}
+		for _, workers := range []int{1, 2, 3, 8} {
+			parallel.SetWorkers(workers)
+			for name, m := range machines(t, tr) {
+				t.Run(fmt.Sprintf("%s, %s, %d workers", variant, name, workers), func(t *testing.T) {
+					got := take(t, m)
+					if _, done := want[name]; !done {
+						want[name] = got
+					}
+					identical(t, got, want[name])
+				})
+			}
+		}
+	}
+}
+
+// Machines run side by side, on parameters that they share, as they run alone.
+func TestMachinesSideBySide(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 16, d: 20, m: 12, k: 4, z: 8}, 2))
+	byW, byV := take(t, tr.byW(t)), take(t, tr.byV(t))
+	const steps = 20
+	var wg sync.WaitGroup
+	run := func(build func() machine, want outcome) {
+		wg.Go(func() {
+			m := build()
+			for range steps {
+				terms, err := m.Step()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if terms != want.Terms {
+					t.Errorf("beside others the terms are %+v, alone %+v", terms, want.Terms)
+				}
+			}
+			for i, p := range m.Learnables() {
+				if diff := cmp.Diff(want.Grads[i], grad(t, p)); diff != "" {
+					t.Errorf("gradient %d is not as it is alone:\n%s", i, diff)
+				}
+			}
+		})
+	}
+	for range 2 {
+		run(func() machine { return tr.byW(t) }, byW)
+		run(func() machine { return tr.byV(t) }, byV)
+	}
+	wg.Wait()
+}
+
+// A step allocates nothing that grows with the batch, not even a number a sample.
+func TestStepAllocatesNothingThatGrowsWithTheBatch(t *testing.T) {
+	parallel.SetWorkers(1) // each further worker has scratch of its own
+	t.Cleanup(func() { parallel.SetWorkers(0) })
+	const small, large = 32, 192 // gonum splits products above 3 blocks of 64 x 64, and allocates for each
+	bytes := map[string][]float64{}
+	for _, n := range []int{small, large} {
+		for name, m := range machines(t, newTrial(t, learned, sizes{n: n, d: 8, m: 8, k: 3, z: 5}, 1)) {
+			bytes[name] = append(bytes[name], bytesPerStep(t, m))
+		}
+	}
+	for name, b := range bytes {
+		if perSample := (b[1] - b[0]) / (large - small); perSample > 4 {
+			t.Errorf("a step of %s allocates %.0f bytes with %d samples and %.0f with %d: %.1f a sample", name, b[0], small, b[1], large, perSample)
+		}
+	}
+}
+
+func bytesPerStep(t *testing.T, m machine) float64 {
+	t.Helper()
+	const steps = 50
+	take(t, m)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range steps {
+		if _, err := m.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	return float64(after.TotalAlloc-before.TotalAlloc) / steps
+}
