@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/train"
 )
@@ -37,56 +37,8 @@ type Measured struct {
 // Chance is the accuracy of naming classes blindly.
 func (m Measured) Chance() float64 { return 1 / float64(m.Classes) }
 
-// Lab is where runs are carried out: a data set in memory and a folder.
-type Lab struct {
-	Data    *dataset.Dataset
-	Root    string // of the runs' folders
-	Options train.Options
-
-	fingerprint string
-	prepared    map[preparation]*train.Data
-}
-
-// preparation is what the data of two trials must have in common to be shared.
-type preparation struct {
-	stage     train.Stage
-	condition string
-	ridge     float64
-}
-
-// NewLab opens a lab.
-func NewLab(d *dataset.Dataset, root string, o train.Options) *Lab {
-	return &Lab{Data: d, Root: root, Options: o, fingerprint: d.Fingerprint(), prepared: map[preparation]*train.Data{}}
-}
-
-// prepare returns the data of a trial, conditioned once for all that share it.
-func (l *Lab) prepare(t train.Trial) (*train.Data, error) {
-	key := preparation{t.Stage, string(t.Condition), t.Ridge}
-	if d, ok := l.prepared[key]; ok {
-		return d, nil
-	}
-	clear(l.prepared) // a conditioned copy is as large as the features
-	d, err := train.Prepare(l.Data, t.Stage, t.Condition, t.Ridge)
-	if err != nil {
-		return nil, err
-	}
-	l.prepared[key] = d
-	return d, nil
-}
-
-// Cancelled says that a run was ended from outside, and that the same command
-// goes on from where it is.
-type Cancelled struct {
-	Dir    string
-	Epochs int
-}
-
-func (c *Cancelled) Error() string {
-	return fmt.Sprintf("stopped after epoch %d of %s; the same command goes on from there", c.Epochs, c.Dir)
-}
-
 // Run carries out the stages of c on every seed.
-func (l *Lab) Run(ctx context.Context, c Config) (*Outcome, error) {
+func Run(ctx context.Context, l *lab.Lab, c Config) (*Outcome, error) {
 	o := &Outcome{
 		Dataset: c.Dataset, Variant: string(c.Variant), Stage: c.Stage, Seeds: c.Seeds,
 		BLAS: blas.Current().String(), Config: c,
@@ -96,10 +48,15 @@ func (l *Lab) Run(ctx context.Context, c Config) (*Outcome, error) {
 		if epochs == 0 {
 			epochs = devEpochs
 		}
-		curves, err := l.stage(ctx, c, train.Dev, epochs, o)
+		dev, err := o.carryOut(ctx, l, c.Trials(l, train.Dev, epochs))
 		if err != nil {
 			return nil, err
 		}
+		curves, err := Curves(dev)
+		if err != nil {
+			return nil, err
+		}
+		o.Val = Measure(dev)
 		epochs = BestEpoch(curves)
 		o.Epochs = epochs
 	}
@@ -110,58 +67,64 @@ func (l *Lab) Run(ctx context.Context, c Config) (*Outcome, error) {
 		epochs = PresetFor(c.Dataset, c.Variant).TestEpochs
 	}
 	o.Epochs = epochs
-	_, err := l.stage(ctx, c, train.Test, epochs, o)
+	test, err := o.carryOut(ctx, l, c.Trials(l, train.Test, epochs))
+	o.Test = Measure(test)
 	return o, err
 }
 
-// stage runs one stage on every seed, adds to o what it measured, and returns the
-// learning curves.
-func (l *Lab) stage(ctx context.Context, c Config, stage train.Stage, epochs int, o *Outcome) ([]train.Curve, error) {
-	var curves []train.Curve
-	m := &Measured{}
-	for i := range c.Seeds {
-		t := c.trial(stage, l.fingerprint, c.Seed+uint64(i), epochs)
-		r, err := l.do(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		dir := filepath.Join(l.Root, t.Name())
-		curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile))
-		if err != nil {
-			return nil, err
-		}
-		curves = append(curves, curve)
-		m.PerClass.Values = append(m.PerClass.Values, r.Judged.PerClass)
-		m.PerSample.Values = append(m.PerSample.Values, r.Judged.PerSample)
-		m.Classes = len(r.Judged.Classes)
-		m.Status = append(m.Status, r.Status)
-		o.Seconds += r.Seconds
-		o.RunDirs = append(o.RunDirs, dir)
-	}
-	m.PerClass, m.PerSample = Summarise(m.PerClass.Values), Summarise(m.PerSample.Values)
-	if stage == train.Dev {
-		o.Val = m
-	} else {
-		o.Test = m
-	}
-	return curves, nil
-}
-
-// do carries out one trial.
-func (l *Lab) do(ctx context.Context, t train.Trial) (*train.Result, error) {
-	d, err := l.prepare(t)
+// carryOut carries out the trials of a stage, all of which must succeed.
+func (o *Outcome) carryOut(ctx context.Context, l *lab.Lab, trials []train.Trial) ([]lab.Trial, error) {
+	done, err := l.Do(ctx, trials)
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(l.Root, t.Name())
-	r, err := train.Run(ctx, l.Root, t, d, l.Options)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+	for _, t := range done {
+		if t.Err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Dir, t.Err)
+		}
+		o.Seconds += t.Result.Seconds
+		o.RunDirs = append(o.RunDirs, t.Dir)
 	}
-	if r.Status == train.Cancelled {
-		return nil, &Cancelled{dir, r.Epochs}
+	return done, nil
+}
+
+// Trials are the runs of a stage of c, one a seed.
+func (c Config) Trials(l *lab.Lab, stage train.Stage, epochs int) []train.Trial {
+	trials := make([]train.Trial, c.Seeds)
+	for i := range trials {
+		trials[i] = c.trial(stage, l.Fingerprint(), c.Seed+uint64(i), epochs)
 	}
-	return r, nil
+	return trials
+}
+
+// Measure sums up what finished trials scored. Trials without a result are left
+// out.
+func Measure(trials []lab.Trial) *Measured {
+	m := &Measured{}
+	var perClass, perSample []float64
+	for _, t := range trials {
+		if t.Result == nil || t.Result.Judged == nil {
+			continue
+		}
+		perClass = append(perClass, t.Result.Judged.PerClass)
+		perSample = append(perSample, t.Result.Judged.PerSample)
+		m.Classes = len(t.Result.Judged.Classes)
+		m.Status = append(m.Status, t.Result.Status)
+	}
+	m.PerClass, m.PerSample = Summarise(perClass), Summarise(perSample)
+	return m
+}
+
+// Curves reads the learning curves of trials.
+func Curves(trials []lab.Trial) ([]train.Curve, error) {
+	curves := make([]train.Curve, len(trials))
+	for i, t := range trials {
+		var err error
+		if curves[i], err = train.ReadCurve(filepath.Join(t.Dir, train.CurveFile)); err != nil {
+			return nil, err
+		}
+	}
+	return curves, nil
 }
 
 // BestEpoch is the epoch with the highest val accuracy of the average curve, over

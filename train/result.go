@@ -17,6 +17,7 @@ const (
 	ResultFile     = "result.json"
 	ModelFile      = "model.safetensors"
 	checkpointFile = "checkpoint.safetensors"
+	lockFile       = "lock"
 )
 
 // Result is what a run came to; accuracies are fractions.

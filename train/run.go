@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
@@ -34,21 +36,34 @@ type record struct {
 	BLAS     blas.Info         `json:"blas"`
 }
 
+// ErrBusy says that another process has the trial in work.
+var ErrBusy = errors.New("another process has this trial in work")
+
 // Run carries out a trial in its folder below root. A finished run is read, not
-// done again; an unfinished one goes on from its checkpoint. The result has the
-// status Cancelled where ctx ended the run after a checkpoint, with nothing
-// judged. The error is a *model.NotFinite, wrapped, where the numbers went out of
-// range.
+// done again; an unfinished one goes on from its checkpoint; one that another
+// process has in work is ErrBusy. The result has the status Cancelled where ctx
+// ended the run after a checkpoint, with nothing judged. The error is a
+// *model.NotFinite, wrapped, where the numbers went out of range.
 func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (*Result, error) {
 	dir := filepath.Join(root, trial.Name())
-	r, err := ReadResult(dir)
-	if err == nil {
-		return r, r.failure()
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	// The system frees the lock of a process that dies.
+	lock := flock.New(filepath.Join(dir, lockFile))
+	held, err := lock.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	if !held {
+		return nil, ErrBusy
+	}
+	defer lock.Unlock() //nolint:errcheck // the process's end does the same
+	r, err := ReadResult(dir)
+	if err == nil {
+		return r, r.Failure()
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if err := writeJSON(filepath.Join(dir, TrialFile), record{trial, version.All(), blas.Current()}); err != nil {
@@ -193,8 +208,8 @@ func (c Curve) seconds() float64 {
 	return s
 }
 
-// failure is the error of a run that ended without a model.
-func (r *Result) failure() error {
+// Failure is the error of a run that ended without a model.
+func (r *Result) Failure() error {
 	if r.Status == NotFinite {
 		return errors.New(r.Error)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/version"
 )
@@ -34,7 +34,7 @@ func main() {
 	if err == nil {
 		return
 	}
-	if cancelled := (*experiments.Cancelled)(nil); errors.As(err, &cancelled) {
+	if cancelled := (*lab.Cancelled)(nil); errors.As(err, &cancelled) {
 		fmt.Fprintln(os.Stderr, cancelled)
 		os.Exit(exitCancelled)
 	}

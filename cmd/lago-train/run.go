@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/train"
 )
@@ -27,6 +28,7 @@ finished run is never done twice. Ctrl-C ends an epoch cleanly, and the same com
 goes on from there to the same numbers.`,
 		Flags: append(append(settingFlags(), dataFlags()...),
 			&cli.PathFlag{Name: outFlag, Value: "runs", Usage: "`DIR` for the folders of the runs"},
+			&cli.IntFlag{Name: jobsFlag, Value: 1, Usage: "`N` seeds at a time, which share the cores"},
 			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout, accuracies as fractions"},
 		),
 		Action: run,
@@ -49,9 +51,11 @@ func run(c *cli.Context) error {
 		"dataset": d.Name, "variant": p.Variant, "stage": p.Stage, "seeds": p.Seeds,
 		"settings": p.Source, "blas": blas.Current().String(),
 	}).Info("run")
-	progress := newProgress(p.Config)
-	lab := experiments.NewLab(d, c.Path(outFlag), train.Options{OnEpoch: progress.epoch, OnResume: progress.resume})
-	o, err := lab.Run(c.Context, p.Config)
+	progress := newProgress(p.Seed, p.Seeds)
+	l := lab.New(d, c.Path(outFlag))
+	l.Jobs = c.Int(jobsFlag)
+	l.Options = train.Options{OnEpoch: progress.epoch, OnResume: progress.resume}
+	o, err := experiments.Run(c.Context, l, p.Config)
 	progress.close()
 	if err != nil {
 		return err

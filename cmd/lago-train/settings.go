@@ -19,6 +19,7 @@ const (
 	configFlag  = "config"
 	jsonFlag    = "json"
 	outFlag     = "out"
+	jobsFlag    = "jobs"
 )
 
 // dataFlags say where data sets are.

@@ -1,0 +1,196 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Lab is where trials are carried out: a data set in memory, and a folder.
+type Lab struct {
+	Data *dataset.Dataset
+	Root string // of the folders of trials
+	Jobs int    // trials at a time; 0 means as many as there are cores
+	// Shard is the part of the trials that this process trains.
+	Shard   Shard
+	Options train.Options
+	// Tell, where it is not nil, hears how far a grid is whenever that changes.
+	Tell func(Progress)
+
+	fingerprint string
+}
+
+// Trial is what became of one that was asked for.
+type Trial struct {
+	train.Trial
+	Dir    string
+	Result *train.Result // nil where there is none
+	Err    error         // why not: a failure, or ErrElsewhere
+}
+
+// ErrElsewhere says that a trial belongs to another shard, which has not finished
+// it yet.
+var ErrElsewhere = errors.New("left to another shard, which has not finished it")
+
+// Cancelled says that trials were ended from outside, and that the same command
+// goes on from where they are.
+type Cancelled struct {
+	Root     string
+	Finished int
+	Trials   int
+}
+
+func (c *Cancelled) Error() string {
+	return fmt.Sprintf("stopped with %d of %d trials finished in %s; the same command goes on from there", c.Finished, c.Trials, c.Root)
+}
+
+// New returns a lab for a data set.
+func New(d *dataset.Dataset, root string) *Lab {
+	return &Lab{Data: d, Root: root, fingerprint: d.Fingerprint()}
+}
+
+// Fingerprint is that of the data set, which trials carry.
+func (l *Lab) Fingerprint() string { return l.fingerprint }
+
+// pollEvery is how often a trial is looked after that another process holds.
+const pollEvery = 500 * time.Millisecond
+
+// Do carries out those of the trials that belong to this shard and are not
+// finished, and returns what became of each, in their order. A trial that fails
+// doesn't stop the others. The error is a *Cancelled, or one that no trial can be
+// carried out with.
+func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Trial, error) {
+	out := make([]Trial, len(trials))
+	var todo []int
+	count := &counter{start: time.Now(), tell: l.Tell}
+	for i, t := range trials {
+		out[i] = Trial{Trial: t, Dir: filepath.Join(l.Root, t.Name())}
+		r, err := train.ReadResult(out[i].Dir)
+		switch {
+		case err == nil:
+			out[i].Result, out[i].Err = r, r.Failure()
+			count.progress.Found++
+			if out[i].Err != nil {
+				count.progress.Failed++
+			} else {
+				count.progress.Done++
+			}
+		case !l.Shard.holds(i):
+			out[i].Err = ErrElsewhere
+		default:
+			todo = append(todo, i)
+		}
+	}
+	count.progress.Total = count.progress.Found + len(todo)
+	l.carryOut(ctx, out, todo, count)
+	if ctx.Err() != nil {
+		c := &Cancelled{Root: l.Root, Trials: len(trials)}
+		for _, t := range out {
+			if t.Result != nil {
+				c.Finished++
+			}
+		}
+		if c.Finished < c.Trials {
+			return out, c
+		}
+	}
+	return out, nil
+}
+
+// carryOut runs jobs that take trials from a queue.
+func (l *Lab) carryOut(ctx context.Context, out []Trial, todo []int, count *counter) {
+	if len(todo) == 0 {
+		return
+	}
+	jobs := l.Jobs
+	if jobs < 1 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	jobs = min(jobs, len(todo))
+	defer shareCores(jobs)()
+	data := newPrepared(l.Data, pick(out, todo))
+	queue := make(chan int, len(todo))
+	for _, i := range todo {
+		queue <- i
+	}
+	close(queue)
+	var wg sync.WaitGroup
+	for range jobs {
+		wg.Go(func() {
+			for i := range queue {
+				if ctx.Err() == nil {
+					l.one(ctx, &out[i], data, count)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// shareCores gives each of the jobs its share of the cores, and returns what undoes
+// that.
+func shareCores(jobs int) (undo func()) {
+	each := max(runtime.GOMAXPROCS(0)/jobs, 1)
+	parallel.SetWorkers(each)
+	blas.SetThreads(each)
+	return func() {
+		parallel.SetWorkers(0)
+		blas.SetThreads(runtime.GOMAXPROCS(0))
+	}
+}
+
+// one carries out a trial; where another process has it in work, it waits for the
+// result, or for the lock of one that died.
+func (l *Lab) one(ctx context.Context, t *Trial, data *prepared, count *counter) {
+	defer data.release(t.Trial)
+	count.change(func(p *Progress) { p.Running++ })
+	for {
+		t.Result, t.Err = l.train(ctx, t.Trial, data)
+		if !errors.Is(t.Err, train.ErrBusy) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollEvery):
+			continue
+		}
+		break
+	}
+	count.change(func(p *Progress) {
+		p.Running--
+		switch {
+		case t.Err != nil:
+			p.Failed++
+		case t.Result != nil && t.Result.Status != train.Cancelled:
+			p.Done++
+		}
+	})
+	if t.Result != nil && t.Result.Status == train.Cancelled {
+		t.Result = nil
+	}
+}
+
+func (l *Lab) train(ctx context.Context, t train.Trial, data *prepared) (*train.Result, error) {
+	d, err := data.get(t)
+	if err != nil {
+		return nil, err
+	}
+	return train.Run(ctx, l.Root, t, d, l.Options)
+}
+
+func pick(from []Trial, indices []int) []train.Trial {
+	to := make([]train.Trial, len(indices))
+	for i, index := range indices {
+		to[i] = from[index].Trial
+	}
+	return to
+}

@@ -1,0 +1,79 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Shard is the part of a grid that one process of several trains: the trials whose
+// index is Index modulo Count. The zero value is the whole grid.
+type Shard struct{ Index, Count int }
+
+// ParseShard reads "i/n", i from 0 to n-1.
+func ParseShard(s string) (Shard, error) {
+	index, count, ok := strings.Cut(s, "/")
+	i, err1 := strconv.Atoi(index)
+	n, err2 := strconv.Atoi(count)
+	if !ok || err1 != nil || err2 != nil || i < 0 || i >= n {
+		return Shard{}, fmt.Errorf("shard: expected i/n with i from 0 to n-1, found %q", s)
+	}
+	return Shard{i, n}, nil
+}
+
+// ShardFromEnvironment returns the shard that Slurm or Kubernetes gives to this
+// process: SLURM_ARRAY_TASK_ID of SLURM_ARRAY_TASK_COUNT, counted from
+// SLURM_ARRAY_TASK_MIN, or JOB_COMPLETION_INDEX of JOB_COMPLETIONS, which the
+// manifest of an Indexed Job sets beside it. Without them it is the whole grid.
+func ShardFromEnvironment() (Shard, error) {
+	if index := os.Getenv("SLURM_ARRAY_TASK_ID"); index != "" {
+		return fromVariables("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN")
+	}
+	if index := os.Getenv("JOB_COMPLETION_INDEX"); index != "" {
+		return fromVariables("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", "")
+	}
+	return Shard{}, nil
+}
+
+// fromVariables reads a shard whose indices start at the value of least, 0 where
+// that is not set.
+func fromVariables(index, count, least string) (Shard, error) {
+	number := func(name string) (int, error) {
+		n, err := strconv.Atoi(os.Getenv(name))
+		if err != nil {
+			return 0, fmt.Errorf("shard: $%s: expected a number, found %q", name, os.Getenv(name))
+		}
+		return n, nil
+	}
+	i, err := number(index)
+	if err != nil {
+		return Shard{}, err
+	}
+	n, err := number(count)
+	if err != nil {
+		return Shard{}, err
+	}
+	if least != "" && os.Getenv(least) != "" {
+		first, err := number(least)
+		if err != nil {
+			return Shard{}, err
+		}
+		i -= first
+	}
+	if i < 0 || i >= n {
+		return Shard{}, fmt.Errorf("shard: $%s: expected one of the %d indices that $%s names, found %s", index, n, count, os.Getenv(index))
+	}
+	return Shard{i, n}, nil
+}
+
+// holds says whether the trial of an index is of this shard.
+func (s Shard) holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }
+
+// String is "i/n", or "all".
+func (s Shard) String() string {
+	if s.Count <= 1 {
+		return "all"
+	}
+	return fmt.Sprintf("%d/%d", s.Index, s.Count)
+}
