@@ -1,0 +1,17 @@
+package catalog_test
+
+import (
+	"fmt"
+
+	"github.com/lago-train/lago-train/dataset/catalog"
+)
+
+func ExampleOpen() {
+	d, err := catalog.Open("glyphs", catalog.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(d.Classes), "classes,", len(d.Split.Test), "of them never trained on")
+	// Output: 52 classes, 12 of them never trained on
+}

@@ -1,0 +1,99 @@
+package catalog
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/glyphs"
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/dataset/xlsa17"
+)
+
+// EnvDataDir is the environment variable that names the data dir where
+// Options.DataDir is empty.
+const EnvDataDir = "LAGO_DATA"
+
+// defaultDataDir is where data sets are looked for without either.
+const defaultDataDir = "data"
+
+// Glyphs is the name of the data set of letters that the program draws.
+const Glyphs = "glyphs"
+
+// Options say where to look. The zero value is ready to use.
+type Options struct {
+	DataDir  string // holds the folders of data sets; empty means $LAGO_DATA, then ./data
+	DevSplit int    // which of the three splits into train and val classes, 1 to 3; 0 means 1
+	CacheDir string // of parsed features; empty means the user's cache folder
+	NoCache  bool   // neither reads nor writes parsed features
+	Log      logrus.FieldLogger
+}
+
+// Open makes or reads the data set of a name: "glyphs", one of simulate.Presets, or
+// that of a folder below the data dir, in any case. A name that stands for nothing
+// is a *Missing. The made ones have one split, and no data dir.
+func Open(name string, o Options) (*dataset.Dataset, error) {
+	d, err := open(strings.ToLower(name), o)
+	if err != nil {
+		return nil, err
+	}
+	return d, dataset.Check(d)
+}
+
+func open(name string, o Options) (*dataset.Dataset, error) {
+	if name == Glyphs {
+		return glyphs.Make(glyphs.Options{})
+	}
+	if spec, ok := simulate.Preset(name); ok {
+		return simulate.Make(spec)
+	}
+	dir, err := find(name, cmp.Or(o.DataDir, os.Getenv(EnvDataDir), defaultDataDir))
+	if err != nil {
+		return nil, err
+	}
+	return xlsa17.Load(dir, xlsa17.Options{DevSplit: o.DevSplit, CacheDir: o.CacheDir, NoCache: o.NoCache, Log: o.Log})
+}
+
+// find returns the folder of a data set. Names on disk may be of any case; where
+// several differ by case alone, the one that is spelt like name is meant.
+func find(name, dataDir string) (string, error) {
+	dataDir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return "", err
+	}
+	missing := &Missing{Name: name, DataDir: dataDir}
+	entries, err := os.ReadDir(dataDir)
+	if err != nil {
+		missing.Err = err
+		return "", missing
+	}
+	var found []string
+	for _, e := range entries {
+		path := filepath.Join(dataDir, e.Name())
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			continue
+		}
+		switch {
+		case e.Name() == name:
+			return path, nil
+		case strings.EqualFold(e.Name(), name):
+			found = append(found, path)
+		default:
+			missing.Others = append(missing.Others, e.Name())
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", missing
+	case 1:
+		return found[0], nil
+	}
+	return "", &dataset.Error{
+		File: dataDir, Field: name, Want: "one folder of this name, or one that is spelt in lower case",
+		Got: strings.Join(found, " and "),
+	}
+}

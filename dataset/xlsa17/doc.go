@@ -1,0 +1,25 @@
+// Package xlsa17 reads data sets in the folder layout of the release that came
+// with "Zero-Shot Learning - A Comprehensive Evaluation of the Good, the Bad and
+// the Ugly" (Xian et al., 2017), together with the attribute groups and class
+// descriptions that the authors of LAGO added:
+//
+//	CUB/
+//	  res101.mat             features (D x samples) and labels; or the one .mat that has features
+//	  att_splits.mat         allclasses_names, original_att, train_loc, val_loc, trainval_loc, test_seen_loc, test_unseen_loc
+//	  trainclasses1.txt      and 2, 3: classes to develop on
+//	  valclasses1.txt        and 2, 3: classes to choose hyper-parameters by
+//	  trainvalclasses.txt    both together: the seen classes
+//	  testclasses.txt        the unseen classes
+//	  meta/
+//	    attribute_names_with_semantic_group.txt    "has_bill_shape::dagger", one a line
+//	    class_descriptions_by_attributes.txt       p(attribute | class), one class a line
+//	    classes.txt                                whose line is whose, if not in the order of the .mat
+//
+// Copies of the release differ in much; what is accepted is said at each reader.
+// The classes decide the split: every image of a seen class may be trained on,
+// as zero-shot papers do, and the locations, which also serve generalised
+// zero-shot learning, are only checked for agreement.
+//
+// It knows the layout, not MATLAB's format (package matlab) and not what holds
+// for all data sets (dataset.Check).
+package xlsa17

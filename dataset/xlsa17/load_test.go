@@ -1,0 +1,360 @@
+package xlsa17
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/lago-train/lago-train/dataset"
+)
+
+func loadSmall(t *testing.T, s *small, opts Options) (*dataset.Dataset, error) {
+	t.Helper()
+	opts.NoCache = true
+	if opts.Log == nil {
+		opts.Log, _ = quietLog()
+	}
+	return Load(s.write(t), opts)
+}
+
+// smallDataset is what newSmall must be read as.
+func smallDataset() *dataset.Dataset {
+	d := &dataset.Dataset{
+		Name:         "small",
+		Features:     dataset.NewMatrix[float32](12, 2),
+		Labels:       []int{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5},
+		Classes:      smallClasses,
+		Attributes:   []dataset.Attribute{{Name: "size::big", Group: 0}, {Name: "size::small", Group: 0}, {Name: "colour::red", Group: 1}},
+		Groups:       []string{"size", "colour"},
+		Descriptions: dataset.NewMatrix[float64](6, 3),
+		Split:        dataset.Split{Train: []int{0, 1, 2}, Val: []int{3}, Test: []int{4, 5}},
+	}
+	for i := range d.Features.Data {
+		d.Features.Data[i] = float32(i) / 4
+	}
+	for i, p := range smallPercent {
+		d.Descriptions.Data[i] = p / 100
+	}
+	d.FeaturesSum = dataset.SumFeatures(d.Features)
+	return d
+}
+
+func diffDatasets(want, got *dataset.Dataset) string {
+	return cmp.Diff(want, got,
+		cmpopts.IgnoreFields(dataset.Dataset{}, "Source"),
+		cmpopts.EquateApprox(0, 1e-7), cmpopts.EquateNaNs())
+}
+
+// What differs between copies of the release, and is read as the same data.
+func TestLoadVariants(t *testing.T) {
+	type change func(s *small, want *dataset.Dataset)
+	variants := map[string]change{
+		"as it is": func(*small, *dataset.Dataset) {},
+		"train_loc and val_loc without test_seen_loc": func(s *small, _ *dataset.Dataset) {
+			s.set(column("train_loc", 9, 1, 2, 3, 8))
+			s.set(column("val_loc", 4))
+		},
+		"no train_loc and val_loc": func(s *small, _ *dataset.Dataset) { s.drop("train_loc", "val_loc") },
+		"no locations at all": func(s *small, _ *dataset.Dataset) {
+			s.drop("train_loc", "val_loc", "trainval_loc", "test_seen_loc", "test_unseen_loc")
+		},
+		"no class lists": func(s *small, _ *dataset.Dataset) {
+			s.drop("trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt", "testclasses.txt")
+		},
+		"no list of the seen classes": func(s *small, _ *dataset.Dataset) { s.drop("trainvalclasses.txt") },
+		"trainval_loc of all seen images": func(s *small, _ *dataset.Dataset) {
+			s.set(column("trainval_loc", 1, 2, 3, 4, 7, 8, 9, 10))
+		},
+		"labels in a row": func(s *small, _ *dataset.Dataset) {
+			s.set(doubles("labels", 1, 12, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6))
+		},
+		"windows line ends, spaces and blank lines": func(s *small, _ *dataset.Dataset) {
+			for name, text := range s.texts {
+				s.texts[name] = "\ufeff\r\n" + strings.ReplaceAll(text, "\n", "  \t\r\n\r\n")
+			}
+		},
+		"no newline at the end": func(s *small, _ *dataset.Dataset) {
+			for name, text := range s.texts {
+				s.texts[name] = strings.TrimSuffix(text, "\n")
+			}
+		},
+		"spaces after names in the .mat": func(s *small, _ *dataset.Dataset) {
+			s.set(cells("allclasses_names", "001.Red_bird ", " 002.Blue_bird", "003.Old_owl", "004.Young_owl", "005.Duck", "006.Swan"))
+		},
+		"meta in another order": func(s *small, _ *dataset.Dataset) {
+			s.texts["meta/"+classFile] = "1 006.Swan\n2 005.Duck\n3 004.Young_owl\n4 003.Old_owl\n5 002.Blue_bird\n6 001.Red_bird\n"
+			s.texts["meta/"+descriptionFile] = "70 30 12\n25 75 33\n90 5 60\n0 100 10\n20 80 0\n100 0 50\n"
+		},
+		"meta of more classes than the .mat": func(s *small, _ *dataset.Dataset) {
+			s.texts["meta/"+classFile] = "7 007.Heron\n" + s.texts["meta/"+classFile]
+			s.texts["meta/"+descriptionFile] = "1 2 3\n" + s.texts["meta/"+descriptionFile]
+		},
+		"meta without classes.txt": func(s *small, _ *dataset.Dataset) { s.drop("meta/" + classFile) },
+		"classes.txt without numbers": func(s *small, _ *dataset.Dataset) {
+			s.texts["meta/"+classFile] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n004.Young_owl\n005.Duck\n006.Swan\n"
+		},
+		"names spelt in other ways": func(s *small, _ *dataset.Dataset) {
+			s.texts["meta/"+classFile] = "1\tred+bird\n2\tBlue bird\n3\t003.OLD_OWL\n4\tyoung__owl\n5\tduck\n6\t6.swan\n"
+			s.texts["testclasses.txt"] = "duck\nSWAN\n"
+		},
+		"descriptions as fractions": func(s *small, _ *dataset.Dataset) {
+			s.texts["meta/"+descriptionFile] = "1 0 .5\n.2 .8 0\n0 1 .1\n.9 .05 .6\n.25 .75 .33\n.7 .3 .12\n"
+		},
+		"fractions that rounding takes above 1": func(s *small, _ *dataset.Dataset) {
+			s.texts["meta/"+descriptionFile] = "1.0000001 0 .5\n.2 .8 0\n0 1.0005 .1\n.9 .05 .6\n.25 .75 .33\n.7 .3 .12\n"
+		},
+		"text rounded more than the .mat": func(s *small, want *dataset.Dataset) {
+			s.texts["meta/"+descriptionFile] = "1 0 .5\n.2 .8 0\n0 1 .1\n.9 0 .6\n.3 .8 .3\n.7 .3 .1\n"
+			copy(want.Descriptions.Data, []float64{1, 0, .5, .2, .8, 0, 0, 1, .1, .9, 0, .6, .3, .8, .3, .7, .3, .1})
+		},
+		"descriptions and names beside the .mat": func(s *small, _ *dataset.Dataset) {
+			for _, name := range []string{classFile, descriptionFile, "attribute_names_with_semantic_group.txt"} {
+				s.texts[name] = s.texts["meta/"+name]
+				s.drop("meta/" + name)
+			}
+		},
+		"original_att alone": func(s *small, _ *dataset.Dataset) { s.drop("meta/"+classFile, "meta/"+descriptionFile) },
+		"meta alone":         func(s *small, _ *dataset.Dataset) { s.drop("original_att", "att") },
+		"original_att alone, as fractions": func(s *small, want *dataset.Dataset) {
+			s.drop("meta/"+classFile, "meta/"+descriptionFile)
+			s.set(doubles("original_att", 3, 6, want.Descriptions.Data...))
+		},
+		"not described": func(s *small, want *dataset.Dataset) {
+			s.texts["meta/"+descriptionFile] = "-1 0 50\n20 80 -1.00\n0 100 10\n90 5 60\n25 75 33\n70 30 nan\n"
+			for _, i := range []int{0, 5, 17} {
+				want.Descriptions.Data[i] = math.NaN()
+			}
+		},
+		"not described in original_att": func(s *small, want *dataset.Dataset) {
+			s.drop("meta/"+classFile, "meta/"+descriptionFile)
+			s.set(doubles("original_att", 3, 6, append([]float64{-1}, smallPercent[1:]...)...))
+			want.Descriptions.Data[0] = math.NaN()
+		},
+		"features in another .mat": func(s *small, _ *dataset.Dataset) { s.featureFile = "googlenet.MAT" },
+		"names without numbers": func(s *small, _ *dataset.Dataset) {
+			s.texts["meta/attribute_names_with_semantic_group.txt"] = "size::big\nsize::small\ncolour::red\n"
+		},
+		"a name without group among others": func(s *small, want *dataset.Dataset) {
+			s.texts["meta/attribute_names_with_semantic_group.txt"] = "1 size::big\n2 size\n3 size::small\n"
+			want.Attributes = []dataset.Attribute{{Name: "size::big", Group: 0}, {Name: "size", Group: 1}, {Name: "size::small", Group: 0}}
+			want.Groups = []string{"size", "size"}
+		},
+		"names without any group": func(s *small, want *dataset.Dataset) {
+			s.texts["meta/attribute_names_with_semantic_group.txt"] = "1 big\n2 small\n3 very red\n"
+			want.Attributes = []dataset.Attribute{{Name: "big", Group: -1}, {Name: "small", Group: -1}, {Name: "very red", Group: -1}}
+			want.Groups = nil
+		},
+		"no file of names": func(s *small, want *dataset.Dataset) {
+			s.drop("meta/attribute_names_with_semantic_group.txt")
+			want.Attributes = []dataset.Attribute{{Name: "attribute_1", Group: -1}, {Name: "attribute_2", Group: -1}, {Name: "attribute_3", Group: -1}}
+			want.Groups = nil
+		},
+	}
+	for _, place := range []string{"attributes.txt", "meta/attributes.txt", "attributes/attributes.txt"} {
+		variants["CUB's own "+place] = func(s *small, _ *dataset.Dataset) {
+			s.texts[place] = s.texts["meta/attribute_names_with_semantic_group.txt"]
+			s.drop("meta/attribute_names_with_semantic_group.txt")
+		}
+	}
+	variants["AWA's own predicates.txt"] = func(s *small, want *dataset.Dataset) {
+		s.drop("meta/attribute_names_with_semantic_group.txt")
+		s.texts["predicates.txt"] = "    1\tbig\n    2\tsmall\n    3\tred\n"
+		want.Attributes = []dataset.Attribute{{Name: "big", Group: -1}, {Name: "small", Group: -1}, {Name: "red", Group: -1}}
+		want.Groups = nil
+	}
+	for name, change := range variants {
+		t.Run(name, func(t *testing.T) {
+			s, want := newSmall(), smallDataset()
+			change(s, want)
+			got, err := loadSmall(t, s, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := diffDatasets(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if err := dataset.Check(got); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestLoadAnyNumericType(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		class, storage byte
+	}{
+		{"int8", matInt8, miInt8},
+		{"uint8", matUint8, miUint8},
+		{"int16", matInt16, miInt16},
+		{"uint16", matUint16, miUint16},
+		{"int32", matInt32, miInt32},
+		{"uint32", matUint32, miUint32},
+		{"int64", matInt64, miInt64},
+		{"uint64", matUint64, miUint64},
+		{"single", matSingle, miSingle},
+		{"double", matDouble, miDouble},
+		{"double stored as uint8", matDouble, miUint8},
+		{"double stored as uint16", matDouble, miUint16},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSmall()
+			for _, name := range []string{"labels", trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc} {
+				s.store(name, tt.class, tt.storage)
+			}
+			got, err := loadSmall(t, s, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := diffDatasets(smallDataset(), got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLoadDevSplit(t *testing.T) {
+	got, err := loadSmall(t, newSmall(), Options{DevSplit: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := dataset.Split{Train: []int{1, 3}, Val: []int{0, 2}, Test: []int{4, 5}}
+	if diff := cmp.Diff(want, got.Split); diff != "" {
+		t.Errorf("split (-want +got):\n%s", diff)
+	}
+
+	// The locations are of the first division, so they do not stand in for the
+	// lists of another.
+	_, err = loadSmall(t, newSmall(), Options{DevSplit: 3})
+	if err == nil || !strings.Contains(err.Error(), "trainclasses3.txt: expected the list of the train classes, found no such file") {
+		t.Errorf("without lists of division 3: %v", err)
+	}
+	for _, n := range []int{-1, 4} {
+		if _, err := loadSmall(t, newSmall(), Options{DevSplit: n}); err == nil {
+			t.Errorf("DevSplit %d is accepted", n)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	const (
+		attFile   = "att_splits.mat"
+		metaClass = "meta/" + classFile
+		metaDesc  = "meta/" + descriptionFile
+		metaAtt   = "meta/attribute_names_with_semantic_group.txt"
+	)
+	for _, tt := range []struct {
+		name  string
+		spoil func(s *small)
+		want  []string // parts of the error
+	}{
+		{"several files with features", func(s *small) {
+			s.featureFile = "a.mat"
+			s.att = append(s.att, doubles("features", 1, 1, 0))
+		}, []string{"found several: a.mat, att_splits.mat"}},
+		{"no file with features", func(s *small) { s.featureFile = "a.mat"; s.drop("features") }, []string{"res101.mat, or one .mat", "a.mat (which has none)", "att_splits.mat (which has none)"}},
+		{"no labels", func(s *small) { s.drop("labels") }, []string{"res101.mat", "labels"}},
+		{"features transposed", func(s *small) { s.set(doubles("features", 12, 2, make([]float64, 24)...)) }, []string{"res101.mat: features: expected numbers for D dimensions x 12 samples", "double of [12 2]"}},
+		{"features that are text", func(s *small) { s.set(cells("features", "a")) }, []string{"res101.mat: features", "cell"}},
+		{"a label that is no whole number", func(s *small) { s.set(column("labels", 1, 2.5, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6)) }, []string{"res101.mat: labels, entry 2: expected a whole number from 1, found 2.5"}},
+		{"a label of NaN", func(s *small) { s.set(column("labels", 1, 2, math.NaN(), 4, 5, 6, 1, 2, 3, 4, 5, 6)) }, []string{"labels, entry 3", "NaN"}},
+		{"an infinite location", func(s *small) { s.set(column("val_loc", 4, math.Inf(1))) }, []string{"val_loc, entry 2", "+Inf"}},
+		{"labels from 0", func(s *small) { s.set(column("labels", 0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5)) }, []string{"labels, entry 1", "found 0"}},
+		{"a label beyond the classes", func(s *small) { s.set(column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7)) }, []string{"res101.mat: labels, entry 12: expected a class from 1 to 6", "found 7"}},
+
+		{"no class names", func(s *small) { s.drop("allclasses_names") }, []string{attFile, "allclasses_names", "no such variable"}},
+		{"class names that are numbers", func(s *small) { s.set(column("allclasses_names", 1, 2)) }, []string{attFile, "allclasses_names: expected a cell array of names, found double"}},
+		{"two classes of one name", func(s *small) {
+			s.set(cells("allclasses_names", "001.Red_bird", "002.Blue_bird", "003.Old_owl", "004.Young_owl", "005.Duck", "005.Duck "))
+		}, []string{attFile, "allclasses_names, entry 6", `"005.Duck", which is entry 5 as well`}},
+
+		{"att alone", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile, "original_att", descriptionFile, "only att, whose columns are L2-normalised and hold no probabilities"}},
+		{"no descriptions", func(s *small) { s.drop("original_att", "att", metaDesc) }, []string{"found neither"}},
+		{"original_att of other classes", func(s *small) { s.set(doubles("original_att", 3, 5, smallPercent[:15]...)) }, []string{attFile, "original_att: expected numbers for attributes x 6 classes, found double of [3 5]"}},
+		{"original_att beyond percent", func(s *small) {
+			s.drop(metaDesc)
+			s.set(doubles("original_att", 3, 6, append([]float64{250}, smallPercent[1:]...)...))
+		}, []string{attFile, "original_att: row 1, attribute 1", "found 250"}},
+		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found 101"}},
+		{"infinite descriptions", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "inf", 1) }, []string{descriptionFile, "row 2, attribute 2", "+Inf"}},
+		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute "size::big": expected about 0.2`, "found 0.8"}},
+		{"descriptions of fewer attributes", func(s *small) {
+			s.texts[metaDesc] = "1 0\n.2 .8\n0 1\n.9 .05\n.25 .75\n.7 .3\n"
+			s.texts[metaAtt] = "big\nsmall\n"
+		}, []string{descriptionFile, "expected 3 attributes", "found 2"}},
+		{"a line of descriptions cut short", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], " 33", "", 1) }, []string{descriptionFile, "line 5: expected 3 numbers", "found 2"}},
+		{"descriptions with a word", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "33", "many", 1) }, []string{descriptionFile, `line 5, number 3: expected a number, found "many"`}},
+		{"an empty file of descriptions", func(s *small) { s.texts[metaDesc] = "\n" }, []string{descriptionFile, "at least one line"}},
+		{"more lines than classes.txt has", func(s *small) { s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines, one for each class of", "found 7"}},
+		{"more lines than classes, without classes.txt", func(s *small) { s.drop(metaClass); s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines", "no classes.txt says whose line is whose", "found 7"}},
+		{"a class that classes.txt misses", func(s *small) { s.texts[metaClass] = strings.Replace(s.texts[metaClass], "Duck", "Dodo", 1) }, []string{metaClass, `no line for "005.Duck", which is none of them`}},
+		{"two lines for a class", func(s *small) {
+			s.texts[metaClass] = "red bird\nRed+Bird\n003.Old_owl\n004.Young_owl\n005.Duck\n006.Swan\n"
+		}, []string{metaClass, `"001.Red_bird", which may mean "red bird" or "Red+Bird"`}},
+		{"two classes for a line", func(s *small) {
+			s.set(cells("allclasses_names", "001.Red_bird", "002.Red_bird", "003.Old_owl", "004.Young_owl", "005.Duck", "006.Swan"))
+			s.texts[metaClass] = strings.Replace(strings.Replace(s.texts[metaClass], "001.Red_bird", "red bird", 1), "002.Blue", "002.Green", 1)
+		}, []string{metaClass, "line 1", `"red bird", which may mean "001.Red_bird" or "002.Red_bird"`}},
+
+		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
+
+		{"no class lists and no locations", func(s *small) { s.drop("valclasses1.txt", "val_loc") }, []string{"valclasses1.txt: expected the list of the val classes", "no variable val_loc in"}},
+		{"an unknown class in a list", func(s *small) { s.texts["testclasses.txt"] = "005.Duck\n\n007.Heron\n" }, []string{"testclasses.txt: line 3: expected one of the 6 classes", `"007.Heron", which is none of them`}},
+		{"an ambiguous class in a list", func(s *small) {
+			s.set(cells("allclasses_names", "001.Red_bird", "002.Blue_bird", "003.Old_owl", "004.Young_owl", "005.Duck", "006.Duck"))
+			s.drop(metaClass)
+			s.texts["testclasses.txt"] = "duck\n"
+		}, []string{"testclasses.txt: line 1", `"duck", which may mean "005.Duck" or "006.Duck"`}},
+		{"a class twice in a list", func(s *small) { s.texts["trainclasses1.txt"] += "002.Blue_bird\n" }, []string{"trainclasses1.txt: line 4: expected every class once", "in line 2 as well"}},
+		{"a seen class that is in neither", func(s *small) { s.texts["trainvalclasses.txt"] += "005.Duck\n" }, []string{"trainvalclasses.txt: expected the classes of trainclasses1.txt and valclasses1.txt", `"005.Duck", which is in neither`}},
+		{"a seen class that is missing", func(s *small) {
+			s.texts["trainvalclasses.txt"] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n"
+		}, []string{"trainvalclasses.txt", `no "004.Young_owl"`}},
+
+		{"a location beyond the samples", func(s *small) { s.set(column("test_unseen_loc", 5, 6, 11, 13)) }, []string{attFile, "test_unseen_loc, entry 4: expected a location from 1 to 12", "found 13"}},
+		{"train_loc of another class", func(s *small) { s.set(column("train_loc", 1, 2, 3, 4, 7, 8, 9)) }, []string{attFile, "train_loc: expected only images of the train classes (trainclasses1.txt)", `location 4, an image of class "004.Young_owl"`}},
+		{"train_loc without an image", func(s *small) { s.set(column("train_loc", 1, 2, 7, 8, 9)) }, []string{attFile, "train_loc: expected all images", `no location 3, an image of class "003.Old_owl"`}},
+		{"train_loc of neither release", func(s *small) {
+			s.set(column("test_seen_loc", 7, 8, 10))
+			s.set(column("train_loc", 1, 2, 3, 8, 9))
+		}, []string{attFile, "train_loc: expected all images, or all but those of test_seen_loc, of the train classes", "no location 7"}},
+		{"val_loc of another class", func(s *small) { s.set(column("val_loc", 4, 5, 10)) }, []string{attFile, "val_loc", `location 5, an image of class "005.Duck"`}},
+		{"trainval_loc of an unseen class", func(s *small) { s.set(column("trainval_loc", 1, 2, 12)) }, []string{attFile, "trainval_loc: expected only images of the train and val classes", `location 12, an image of class "006.Swan"`}},
+		{"test_seen_loc of an unseen class", func(s *small) { s.set(column("test_seen_loc", 7, 11)) }, []string{attFile, "test_seen_loc", `location 11, an image of class "005.Duck"`}},
+		{"test_unseen_loc of a seen class", func(s *small) { s.set(column("test_unseen_loc", 3, 5, 6, 11, 12)) }, []string{attFile, "test_unseen_loc: expected only images of the test classes (testclasses.txt)", `location 3, an image of class "003.Old_owl"`}},
+		{"test_unseen_loc without an image", func(s *small) { s.set(column("test_unseen_loc", 5, 6, 12)) }, []string{attFile, "test_unseen_loc: expected all images of the test classes", `no location 11, an image of class "005.Duck"`}},
+		{"lists that move a class to the unseen", func(s *small) {
+			s.texts["trainclasses1.txt"] = "001.Red_bird\n002.Blue_bird\n"
+			s.texts["trainvalclasses.txt"] = "001.Red_bird\n002.Blue_bird\n004.Young_owl\n"
+			s.texts["testclasses.txt"] += "003.Old_owl\n"
+		}, []string{attFile, "train_loc", `location 3, an image of class "003.Old_owl"`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSmall()
+			tt.spoil(s)
+			_, err := loadSmall(t, s, Options{})
+			if err == nil {
+				t.Fatal("there is no error")
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("the error is\n%v\nwithout\n%s", err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestLoadErrorsAreTyped(t *testing.T) {
+	s := newSmall()
+	s.texts["testclasses.txt"] = "007.Heron\n"
+	_, err := loadSmall(t, s, Options{})
+	var e *dataset.Error
+	if !errors.As(err, &e) || !strings.HasSuffix(e.File, "testclasses.txt") || e.Field != "line 1" {
+		t.Errorf("errors.As gives %+v", e)
+	}
+}

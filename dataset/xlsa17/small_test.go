@@ -1,0 +1,119 @@
+package xlsa17
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	logtest "github.com/sirupsen/logrus/hooks/test"
+)
+
+// small is a folder that tests change before they write it: 12 samples of 2
+// dimensions, 6 classes, 3 attributes. Sample i is of class i mod 6.
+type small struct {
+	featureFile string
+	features    []matVar
+	att         []matVar
+	texts       map[string]string
+}
+
+var (
+	smallClasses = []string{"001.Red_bird", "002.Blue_bird", "003.Old_owl", "004.Young_owl", "005.Duck", "006.Swan"}
+	// smallPercent has a row for each class.
+	smallPercent = []float64{100, 0, 50, 20, 80, 0, 0, 100, 10, 90, 5, 60, 25, 75, 33, 70, 30, 12}
+)
+
+func newSmall() *small {
+	x := make([]float64, 24)
+	for i := range x {
+		x[i] = float64(i) / 4
+	}
+	return &small{
+		featureFile: "res101.mat",
+		features:    []matVar{doubles("features", 2, 12, x...), column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6), cells("image_files", "a.jpg", "b.jpg")},
+		att: []matVar{
+			cells("allclasses_names", smallClasses...),
+			doubles("att", 3, 6, make([]float64, 18)...),
+			doubles("original_att", 3, 6, smallPercent...),
+			column("train_loc", 1, 2, 3, 7, 8, 9),
+			column("val_loc", 4, 10),
+			column("trainval_loc", 1, 2, 3, 4, 8, 9),
+			column("test_seen_loc", 7, 10),
+			column("test_unseen_loc", 5, 6, 11, 12),
+		},
+		texts: map[string]string{
+			"trainclasses1.txt":                            "001.Red_bird\n002.Blue_bird\n003.Old_owl\n",
+			"valclasses1.txt":                              "004.Young_owl\n",
+			"trainclasses2.txt":                            "004.Young_owl\n002.Blue_bird\n",
+			"valclasses2.txt":                              "003.Old_owl\n001.Red_bird\n",
+			"trainvalclasses.txt":                          "001.Red_bird\n002.Blue_bird\n003.Old_owl\n004.Young_owl\n",
+			"testclasses.txt":                              "005.Duck\n006.Swan\n",
+			"meta/" + classFile:                            "1 001.Red_bird\n2 002.Blue_bird\n3 003.Old_owl\n4 004.Young_owl\n5 005.Duck\n6 006.Swan\n",
+			"meta/" + descriptionFile:                      "100 0 50\n20 80 0\n0 100 10\n90 5 60\n25 75 33\n70 30 12\n",
+			"meta/attribute_names_with_semantic_group.txt": "1 size::big\n2 size::small\n3 colour::red\n",
+		},
+	}
+}
+
+// set puts v in place of the variable of its name.
+func (s *small) set(v matVar) {
+	for _, vars := range []*[]matVar{&s.features, &s.att} {
+		for i := range *vars {
+			if (*vars)[i].name == v.name {
+				(*vars)[i] = v
+			}
+		}
+	}
+}
+
+// drop removes variables and files by name.
+func (s *small) drop(names ...string) {
+	for _, name := range names {
+		delete(s.texts, name)
+		is := func(v matVar) bool { return v.name == name }
+		s.features = slices.DeleteFunc(s.features, is)
+		s.att = slices.DeleteFunc(s.att, is)
+	}
+}
+
+// store gives a variable of numbers another type.
+func (s *small) store(name string, class, storage byte) {
+	for _, vars := range [][]matVar{s.features, s.att} {
+		for i := range vars {
+			if vars[i].name == name {
+				vars[i].class, vars[i].storage = class, storage
+			}
+		}
+	}
+}
+
+// write makes the folder and returns its path.
+func (s *small) write(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "Small")
+	for name, text := range s.texts {
+		writeText(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+	}
+	writeMat(t, filepath.Join(dir, s.featureFile), s.features...)
+	writeMat(t, filepath.Join(dir, "att_splits.mat"), s.att...)
+	return dir
+}
+
+func writeText(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// quietLog returns a log that only a test reads.
+func quietLog() (*logrus.Logger, *logtest.Hook) {
+	log, hook := logtest.NewNullLogger()
+	log.SetLevel(logrus.DebugLevel)
+	return log, hook
+}
