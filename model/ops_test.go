@@ -3,10 +3,10 @@ package model_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"testing"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
@@ -46,7 +46,7 @@ type opMachine struct {
 
 // compile builds the graph of an op on its inputs. The machine reads their memory
 // at each run. Without weights there are no gradients.
-func (o op) compile(t *testing.T, build func(g *G.ExprGraph, in G.Nodes) *G.Node, weights []float64) *opMachine {
+func (o op) compile(t rapid.TB, build func(g *G.ExprGraph, in G.Nodes) *G.Node, weights []float64) *opMachine {
 	t.Helper()
 	g := G.NewGraph()
 	var in, learned G.Nodes
@@ -88,7 +88,7 @@ func weighted(g *G.ExprGraph, out *G.Node, weights []float64) (*G.Node, error) {
 	return G.Sum(product)
 }
 
-func (m *opMachine) run(t *testing.T) []float64 {
+func (m *opMachine) run(t rapid.TB) []float64 {
 	t.Helper()
 	m.vm.Reset()
 	if err := m.vm.RunAll(); err != nil {
@@ -97,7 +97,7 @@ func (m *opMachine) run(t *testing.T) []float64 {
 	return numbers(m.out)
 }
 
-func (o op) buildFused(t *testing.T) func(*G.ExprGraph, G.Nodes) *G.Node {
+func (o op) buildFused(t rapid.TB) func(*G.ExprGraph, G.Nodes) *G.Node {
 	return func(_ *G.ExprGraph, in G.Nodes) *G.Node {
 		out, err := o.fused(in)
 		if err != nil {

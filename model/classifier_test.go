@@ -1,0 +1,42 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+)
+
+func lago(tr trial[float32]) *model.LAGO {
+	return &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic, Map: &condition.Map{Kind: condition.None}}
+}
+
+// Score gives log p(z|x) of the rows that are asked for, in their order, over
+// several batches of which the last is not full.
+func TestScore(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 150, d: 5, m: 6, k: 3, z: 4}, 1))
+	rows := make([]int, 0, 140)
+	for i := range cap(rows) {
+		rows = append(rows, (i*7)%150)
+	}
+	got, err := lago(tr).Score(tr.x, rows, tr.described)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := tr.logP(t)
+	for i, r := range rows {
+		within(t, "log p(z|x)", 1e-5, floats(got.Row(i)), all[r*4:(r+1)*4])
+	}
+	if none, err := lago(tr).Score(tr.x, nil, tr.described); err != nil || none.Rows != 0 {
+		t.Errorf("no rows score %d rows, %v", none.Rows, err)
+	}
+}
+
+func TestScoreErrors(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
+	_, err := lago(tr).Score(dataset.NewMatrix[float32](3, 4), []int{0}, tr.described)
+	names(t, err, "features")
+	_, err = lago(tr).Score(tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))
+	names(t, err, "descriptions")
+}

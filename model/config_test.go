@@ -1,0 +1,134 @@
+package model_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/model"
+)
+
+// sound is a Config in which Check finds nothing.
+var sound = model.Config{Variant: model.SemanticSoft, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Alpha: 1, Beta: 1, Lambda: 1, Psi: 1}
+
+func TestCheck(t *testing.T) {
+	for _, tt := range []struct {
+		field string // "" where nothing is wrong
+		spoil func(c *model.Config)
+	}{
+		{"", func(*model.Config) {}},
+		{"", func(c *model.Config) { c.Variant, c.K, c.Psi = model.KSoft, 3, 0 }},
+		{"", func(c *model.Config) { c.Alpha, c.Beta, c.Lambda, c.Psi = 0, 0, 0, 0 }},
+		{"variant", func(c *model.Config) { c.Variant = "hard" }},
+		{"variant", func(c *model.Config) { c.Variant = "" }},
+		{"prior", func(c *model.Config) { c.Prior = "Uniform" }},
+		{"complement", func(c *model.Config) { c.Complement = "none" }},
+		{"zeta", func(c *model.Config) { c.Zeta = 0 }},
+		{"zeta", func(c *model.Config) { c.Zeta = nan }},
+		{"zeta", func(c *model.Config) { c.Zeta = math.Inf(1) }},
+		{"k", func(c *model.Config) { c.Variant, c.Psi = model.KSoft, 0 }},
+		{"alpha", func(c *model.Config) { c.Alpha = -1 }},
+		{"beta", func(c *model.Config) { c.Beta = nan }},
+		{"lambda", func(c *model.Config) { c.Lambda = math.Inf(1) }},
+		{"psi", func(c *model.Config) { c.Psi = -0.1 }},
+		{"psi", func(c *model.Config) { c.Variant = model.SemanticHard }},
+	} {
+		c := sound
+		tt.spoil(&c)
+		names(t, c.Check(), tt.field)
+	}
+}
+
+// names fails unless err is a *model.Error that names the field, in its text as
+// well; no field means no error.
+func names(t *testing.T, err error, field string) {
+	t.Helper()
+	if field == "" {
+		if err != nil {
+			t.Errorf("%v, expected no error", err)
+		}
+		return
+	}
+	var e *model.Error
+	if !errors.As(err, &e) || e.Field != field || !strings.HasPrefix(err.Error(), "model: "+field+": expected ") {
+		t.Errorf("the error is %v, expected one of %s", err, field)
+	}
+}
+
+// No machine is compiled of what doesn't fit.
+func TestMachineErrors(t *testing.T) {
+	s := sizes{n: 2, d: 2, m: 4, k: 2, z: 3}
+	for _, tt := range []struct {
+		field string
+		spoil func(p *model.Problem)
+	}{
+		{"zeta", func(p *model.Problem) { p.Config.Zeta = -1 }},
+		{"batch", func(p *model.Problem) { p.Batch = 0 }},
+		{"descriptions", func(p *model.Problem) {
+			p.Classes = &model.Description{U: uniform(newRand(1), 3, 5, 0, 1), P: make([]float64, 5)}
+		}},
+		{"groups", func(p *model.Problem) { p.Semantic = p.Semantic[:3] }},
+		{"k", func(p *model.Problem) {
+			p.Config = model.Config{Variant: model.KSoft, Prior: "uniform", Complement: "const", Zeta: 1, K: 5}
+		}},
+	} {
+		t.Run(tt.field, func(t *testing.T) {
+			tr := newTrial(t, sound, s, 1)
+			tt.spoil(&tr.Problem)
+			_, err := model.NewWMachine(tr.Problem, tr.params)
+			names(t, err, tt.field)
+			_, err = model.NewVMachine(tr.Problem, tr.params)
+			names(t, err, tt.field)
+			_, err = model.NewJudge(tr.Problem, tr.params)
+			names(t, err, tt.field)
+		})
+	}
+}
+
+// Configs are read by the names that they are written with.
+func TestNamesInJSON(t *testing.T) {
+	for _, variant := range model.Variants {
+		for _, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
+			for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
+				want := model.Config{Variant: variant, Prior: prior, Complement: complement, Zeta: 10, K: 3, Alpha: 0.5}
+				text, err := json.Marshal(want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got model.Config
+				if err := json.Unmarshal(text, &got); err != nil || got != want {
+					t.Errorf("%s is read as %+v, %v", text, got, err)
+				}
+			}
+		}
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"variant": "LAGO"}`:       `expected one of singletons, semantic-hard, k-soft, semantic-soft, found "LAGO"`,
+		`{"prior": "const"}`:        `expected one of uniform, per-attribute, found "const"`,
+		`{"complement": "uniform"}`: `expected one of const, demorgan, found "uniform"`,
+		`{"complement": ""}`:        `expected one of const, demorgan, found ""`,
+	} {
+		var c model.Config
+		if err := json.Unmarshal([]byte(text), &c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, expected %s", text, err, want)
+		}
+	}
+}
+
+func TestVariantsSayWhatTheyTrainAndNeed(t *testing.T) {
+	for variant, want := range map[model.Variant]struct{ learned, semantic bool }{
+		model.Singletons:   {false, false},
+		model.SemanticHard: {false, true},
+		model.KSoft:        {true, false},
+		model.SemanticSoft: {true, true},
+	} {
+		if variant.Learned() != want.learned || variant.Semantic() != want.semantic {
+			t.Errorf("%s: learned %t, semantic %t, expected %+v", variant, variant.Learned(), variant.Semantic(), want)
+		}
+	}
+}

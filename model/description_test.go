@@ -1,0 +1,184 @@
+package model_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+)
+
+func TestDescribe(t *testing.T) {
+	singletons := model.Config{Variant: model.Singletons, Prior: model.PerAttribute}
+	uniformly := model.Config{Variant: model.Singletons, Prior: model.Uniform}
+	semantic := model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute}
+	for _, tt := range []struct {
+		name     string
+		config   model.Config
+		semantic []int
+		u        [][]float64
+		wantU    [][]float64
+		wantP    []float64
+	}{
+		{
+			"the prior is the mean over classes", singletons, nil,
+			[][]float64{{0, 1}, {0.5, 1}},
+			[][]float64{{0, 1}, {0.5, 1}},
+			[]float64{0.25, 1},
+		},
+		{
+			"or that of all", uniformly, nil,
+			[][]float64{{0, 1}, {0.5, 1}},
+			[][]float64{{0, 1}, {0.5, 1}},
+			[]float64{0.625, 0.625},
+		},
+		{
+			"a gap counts as the prior of the others", singletons, nil,
+			[][]float64{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
+			[][]float64{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
+			[]float64{0.3, 0.5},
+		},
+		{
+			"or as the uniform prior", uniformly, nil,
+			[][]float64{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
+			[][]float64{{0.4, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
+			[]float64{0.4, 0.4},
+		},
+		{
+			"an attribute that none describes has the mean of the others", singletons, nil,
+			[][]float64{{nan, 0.2, 0.4}, {nan, 0.4, 0.6}},
+			[][]float64{{0.4, 0.2, 0.4}, {0.4, 0.4, 0.6}},
+			[]float64{0.4, 0.3, 0.5},
+		},
+		{
+			"nothing is described", singletons, nil,
+			[][]float64{{nan, nan}},
+			[][]float64{{0.5, 0.5}},
+			[]float64{0.5, 0.5},
+		},
+		{
+			"sums of a group above 1 are scaled, those below are not", semantic,
+			[]int{0, 0, 1, 1},
+			[][]float64{{1, 1, 0.2, 0.2}, {0.5, 0, 0.9, 0.6}},
+			[][]float64{{0.5, 0.5, 0.2, 0.2}, {0.5, 0, 0.6, 0.4}},
+			[]float64{0.5, 0.25, 0.4, 0.3},
+		},
+		{
+			"gaps have no part in the sum of a group", semantic,
+			[]int{0, 0, 0},
+			[][]float64{{1, 1, nan}, {0, 0, 0.2}},
+			[][]float64{{0.5, 0.5, 0.2}, {0, 0, 0.2}},
+			[]float64{0.25, 0.25, 0.2},
+		},
+		{
+			"singletons are not scaled", singletons,
+			[]int{0, 0},
+			[][]float64{{1, 1}},
+			[][]float64{{1, 1}},
+			[]float64{1, 1},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			u := matrix(tt.u)
+			d, err := tt.config.Describe(u, tt.semantic)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "U", d.U.Data, matrix(tt.wantU).Data)
+			same(t, "p", d.P, tt.wantP)
+			if diff := cmp.Diff(matrix(tt.u).Data, u.Data, cmpopts.EquateNaNs()); diff != "" {
+				t.Errorf("the data set's own descriptions changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+// Described or not, U and p are probabilities, and no group of a class sums to
+// more than 1 where groups are semantic.
+func TestDescriptionsAreProbabilities(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		z, m := rapid.IntRange(1, 5).Draw(t, "classes"), rapid.IntRange(1, 6).Draw(t, "attributes")
+		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1}))
+		if rapid.Bool().Draw(t, "with gaps") {
+			p = rapid.OneOf(p, rapid.Just(nan))
+		}
+		u := dataset.Matrix[float64]{Rows: z, Cols: m, Data: rapid.SliceOfN(p, z*m, z*m).Draw(t, "descriptions")}
+		semantic := rapid.SliceOfN(rapid.IntRange(0, 2), m, m).Draw(t, "groups")
+		c := model.Config{
+			Variant: rapid.SampledFrom(model.Variants).Draw(t, "variant"), K: 1,
+			Prior: rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
+		}
+		d, err := c.Describe(u, semantic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range append(append([]float64{}, d.U.Data...), d.P...) {
+			if !(p >= 0 && p <= 1) {
+				t.Errorf("value %d is %g, expected a probability", i, p)
+			}
+		}
+		for z := range u.Rows {
+			sums := make([]float64, 3)
+			for m, p := range d.U.Row(z) {
+				if !math.IsNaN(u.Row(z)[m]) {
+					sums[semantic[m]] += p
+				}
+			}
+			for g, s := range sums {
+				if c.Variant.Semantic() && s > 1+1e-12 {
+					t.Errorf("class %d: the described attributes of group %d sum to %g", z, g, s)
+				}
+			}
+		}
+	})
+}
+
+func TestDescribeErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		variant  model.Variant
+		semantic []int
+		u        dataset.Matrix[float64]
+		want     string
+	}{
+		{
+			"no classes", model.Singletons, nil, dataset.NewMatrix[float64](0, 3),
+			"model: descriptions: expected at least one class and one attribute, found [0 3]",
+		},
+		{
+			"no attributes", model.Singletons, nil, dataset.NewMatrix[float64](2, 0),
+			"model: descriptions: expected at least one class and one attribute, found [2 0]",
+		},
+		{
+			"percent", model.Singletons, nil, matrix([][]float64{{0, 0.5}, {1, 75}}),
+			"model: descriptions: expected probabilities, or NaN for an undescribed attribute, found 75 at row 1, column 1",
+		},
+		{
+			"negative", model.Singletons, nil, matrix([][]float64{{0, -1}, {1, 0.7}}),
+			"model: descriptions: expected probabilities, or NaN for an undescribed attribute, found -1 at row 0, column 1",
+		},
+		{
+			"no groups where the variant needs them", model.SemanticHard, nil, matrix([][]float64{{0, 1}}),
+			"model: groups: expected a group for each of the 2 attributes, which semantic-hard needs, found 0: does the data set name its groups?",
+		},
+		{
+			"an attribute without group", model.SemanticSoft,
+			[]int{0, -1},
+			matrix([][]float64{{0, 1}}),
+			"model: groups: expected a group for attribute 1, 0 or above, found -1",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := model.Config{Variant: tt.variant, Prior: model.PerAttribute}.Describe(tt.u, tt.semantic)
+			var e *model.Error
+			if !errors.As(err, &e) || err.Error() != tt.want {
+				t.Errorf("Describe gives\n%v\nexpected\n%s", err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,234 @@
+package model_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+)
+
+// edge is a problem at the edge of what can happen.
+type edge struct {
+	name  string
+	sizes sizes
+	spoil func(tr trial[float64]) // changes the descriptions or the parameters
+	stock bool                    // to be held to stock ops, which can do it: no log of 0, no 0/0
+}
+
+var nan = math.NaN()
+
+var edges = []edge{
+	{"one class", sizes{n: 3, d: 2, m: 5, k: 2, z: 1}, nil, false},
+	{"one sample", sizes{n: 1, d: 2, m: 5, k: 2, z: 3}, nil, false},
+	{"one group", sizes{n: 3, d: 2, m: 5, k: 1, z: 3}, nil, false},
+	{"a class with an empty description", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
+		clear(tr.described.Row(1))
+	}, true},
+	{"classes with empty descriptions only", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
+		clear(tr.described.Data)
+	}, true},
+	{"a class that is hardly described", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
+		copy(tr.described.Row(1), []float64{nan, 0.3, nan, nan, nan})
+	}, true},
+	{"an attribute that no class describes", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
+		setColumn(tr.described, 3, nan)
+	}, true},
+	{"an attribute that no class has", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
+		setColumn(tr.described, 3, 0)
+	}, true},
+	{"an attribute that all classes have", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
+		setColumn(tr.described, 3, 1)
+	}, false},
+	{"descriptions that are sure", sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, sure, false},
+	{"detections that are sure", sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, saturate, false},
+	{"both", sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, func(tr trial[float64]) { sure(tr); saturate(tr) }, false},
+}
+
+func setColumn(m dataset.Matrix[float64], col int, value float64) {
+	for i := range m.Rows {
+		m.Row(i)[col] = value
+	}
+}
+
+// sure describes three classes by four attributes with nothing but 0 and 1.
+func sure(tr trial[float64]) {
+	copy(tr.described.Data, []float64{
+		1, 0, 0, 1,
+		0, 1, 0, 1,
+		0, 0, 1, 0,
+	})
+}
+
+// saturate makes A exactly 0 and 1, in both precisions.
+func saturate(tr trial[float64]) {
+	for i, w := range tr.params.W.Data {
+		tr.params.W.Data[i] = math.Copysign(1e6, w)
+	}
+}
+
+// At the edges, all is finite in both precisions, and right as far as stock ops
+// can tell.
+func TestEdges(t *testing.T) {
+	for _, e := range edges {
+		t.Run(e.name, func(t *testing.T) {
+			forConfigs(t, []sizes{e.sizes}, func(t *testing.T, c model.Config, s sizes) {
+				tr := newTrial(t, c, s, 5)
+				if e.spoil != nil {
+					e.spoil(tr)
+					tr = tr.describe(t)
+				}
+				isFinite(t, tr)
+				isFinite(t, single(tr))
+				if e.stock && c.Zeta == 1000 { // one-hot, where zeros are exact
+					agreesWithStock(t, tr)
+				}
+			})
+		})
+	}
+}
+
+func isFinite[T model.Float](t *testing.T, tr trial[T]) {
+	t.Helper()
+	take(t, tr.byW(t)).finite(t)
+	take(t, tr.byV(t)).finite(t)
+	l := tr.judge(t, tr.detect(t))
+	finite(t, "L", l)
+	finite(t, "log p(z|x)", tr.logP(t))
+}
+
+// oneHot is a model in which Gamma is exactly the identity, without any term but
+// CXE: its answers at the edges are known.
+var oneHot = model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
+
+func TestOneClassIsCertain(t *testing.T) {
+	tr := single(newTrial(t, oneHot, sizes{n: 3, d: 2, m: 5, z: 1}, 1))
+	same(t, "log p(z|x)", tr.logP(t), []float64{0, 0, 0})
+	got := take(t, tr.byW(t))
+	same(t, "cxe", []float64{got.Terms.CXE}, []float64{0})
+	for _, g := range append(got.Grads, take(t, tr.byV(t)).Grads...) {
+		within(t, "gradient", 1e-6, g, make([]float64, len(g)))
+	}
+}
+
+// An attribute that all classes have, that none has, or that none describes, tells
+// no class from another.
+func TestAttributeCommonToAllClassesIsNoEvidence(t *testing.T) {
+	for _, p := range []float64{0, 1, nan, 0.4} {
+		tr := newTrial(t, oneHot, sizes{n: 4, d: 2, m: 5, z: 3}, 1)
+		const m = 2
+		setColumn(tr.described, m, p)
+		tr = tr.describe(t)
+		a := tr.detect(t)
+		before := tr.judge(t, a)
+		for i := range tr.x.Rows {
+			a[i*5+m] = 0.9
+		}
+		after := tr.judge(t, a)
+		model.LogNormalise(before, 3)
+		model.LogNormalise(after, 3)
+		same(t, "log p(z|x) with another detection", after, before)
+		if db := take(t, tr.byW(t)).Grads[1]; math.Abs(db[m]) > 1e-12 {
+			t.Errorf("p = %g: the gradient by the bias of the attribute is %g, expected 0", p, db[m])
+		}
+	}
+}
+
+// An undescribed attribute of a class has U/p = 1 and leaves the class's score
+// what it is, whatever is detected.
+func TestUndescribedAttributeIsNoEvidenceForItsClass(t *testing.T) {
+	const class, attribute = 1, 2
+	for _, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
+		c := oneHot
+		c.Prior = prior
+		tr := newTrial(t, c, sizes{n: 4, d: 2, m: 5, z: 3}, 1)
+		tr.described.Row(class)[attribute] = nan
+		tr = tr.describe(t)
+		if r := tr.Classes.Ratio().Row(attribute)[class]; r != 1 {
+			t.Errorf("%s prior: U/p is %g, expected 1", prior, r)
+		}
+		a := tr.detect(t)
+		before := tr.judge(t, a)
+		for i := range tr.x.Rows {
+			a[i*5+attribute] = float64(i) / 3
+		}
+		after := tr.judge(t, a)
+		for i := range tr.x.Rows {
+			same(t, "score of the class", after[i*3+class:i*3+class+1], before[i*3+class:i*3+class+1])
+			if math.Abs(after[i*3]-before[i*3]) < 1e-3 {
+				t.Errorf("sample %d: another class, which does describe it, scores %g as before", i, after[i*3])
+			}
+		}
+	}
+}
+
+// A class with nothing but zeros is scored by what is not detected: the sum over
+// attributes of log (1 - A)/(1 - p).
+func TestEmptyDescriptionIsScoredByItsComplement(t *testing.T) {
+	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 5, z: 3}, 1)
+	clear(tr.described.Row(1))
+	tr = tr.describe(t)
+	a := tr.detect(t)
+	l := tr.judge(t, a)
+	for i := range tr.x.Rows {
+		var want float64
+		for m, p := range tr.Classes.P {
+			want += math.Log((1 - a[i*5+m]) / (1 - p))
+		}
+		same(t, "score of the empty class", l[i*3+1:i*3+2], []float64{want})
+	}
+}
+
+// Detections that are sure, and as the class is described, leave no doubt.
+func TestSureDetectionsOfASureClass(t *testing.T) {
+	for _, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
+		c := oneHot
+		c.Prior = prior
+		tr := newTrial(t, c, sizes{n: 3, d: 4, m: 4, z: 3}, 1)
+		sure(tr)
+		tr = tr.describe(t)
+		for m := range 4 { // features are what is to be detected, as -1 and 1
+			clear(tr.params.W.Row(m))
+			tr.params.W.Row(m)[m] = 1e6
+			tr.params.B[m] = 0
+		}
+		for i := range tr.x.Data {
+			tr.x.Data[i] = 2*tr.described.Data[i] - 1
+		}
+		tr.y = []int{0, 1, 2}
+		s := single(tr)
+		got := take(t, s.byW(t))
+		same(t, "cxe", []float64{got.Terms.CXE}, []float64{0})
+		for z, row := 0, s.logP(t); z < 3; z++ {
+			same(t, "log p of the class", row[z*3+z:z*3+z+1], []float64{0})
+		}
+	}
+}
+
+func TestStepNamesWhatIsNotFinite(t *testing.T) {
+	c := oneHot
+	c.Alpha = 1
+	for _, tt := range []struct {
+		term  string
+		spoil func(tr trial[float64])
+	}{
+		{"cxe", func(tr trial[float64]) { tr.params.V.Data[0] = nan }},
+		{"w2", func(tr trial[float64]) { tr.params.W.Data[0] = 1e30 }},
+	} {
+		tr := newTrial(t, c, sizes{n: 2, d: 2, m: 3, z: 2}, 1)
+		tt.spoil(tr)
+		_, err := single(tr).byW(t).Step()
+		var e *model.NotFinite
+		if !errors.As(err, &e) || e.Term != tt.term {
+			t.Errorf("Step() gives %v, expected a *NotFinite of %s", err, tt.term)
+		}
+	}
+}
+
+func TestNoGradientBeforeTheFirstStep(t *testing.T) {
+	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 3, z: 2}, 1)
+	if g, err := tr.byW(t).Learnables()[0].Grad(); err == nil {
+		t.Errorf("a gradient before the first step: %v", g)
+	}
+}

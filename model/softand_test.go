@@ -1,0 +1,87 @@
+package model_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/model"
+)
+
+// softAnd32 is the soft AND of k groups for one sample and class, and its
+// gradient, in float32.
+func softAnd32(t rapid.TB, scores []float32) (l float64, grads []float64) {
+	t.Helper()
+	g := G.NewGraph()
+	k := len(scores)
+	in := G.NewTensor(g, G.Float32, 3, G.WithShape(k, 1, 1), G.WithName("G"),
+		G.WithValue(tensor.New(tensor.WithShape(k, 1, 1), tensor.WithBacking(scores))))
+	out, err := model.SoftAndOp32(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dG, err := G.Grad(G.Must(G.Sum(out)), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := G.NewTapeMachine(g).RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	return numbers(out.Value())[0], numbers(dG[0].Value())
+}
+
+// The product of any number of scores of any size neither overflows nor
+// underflows.
+func TestLongProducts(t *testing.T) {
+	for _, k := range []int{1, 7, 8, 9, 312, 2000} {
+		for _, sizes := range [][]float64{{1e-29}, {1e29}, {1e-5, 1e-7}, {1e-29, 1e29, 3}} {
+			t.Run(fmt.Sprintf("%d scores of %v", k, sizes), func(t *testing.T) {
+				scores := make([]float32, k)
+				var want float64
+				wantGrads := make([]float64, k)
+				for i := range scores {
+					scores[i] = float32(sizes[i%len(sizes)])
+					want += math.Log(float64(scores[i]))
+					wantGrads[i] = 1 / float64(scores[i])
+				}
+				l, grads := softAnd32(t, scores)
+				within(t, "L", 1e-6, []float64{l}, []float64{want})
+				within(t, "gradient", 1e-6, grads, wantGrads)
+			})
+		}
+	}
+}
+
+// Scores that are 0, infinite or tiny count as the nearest bound, and pass no
+// gradient on.
+func TestScoresOutOfBounds(t *testing.T) {
+	l, grads := softAnd32(t, []float32{0, 2, float32(math.Inf(1)), 1e-40})
+	within(t, "L", 1e-6, []float64{l}, []float64{math.Log(2) - 30*math.Ln10})
+	same(t, "gradient", grads, []float64{0, 0.5, 0, 0})
+}
+
+func TestLogNormaliseMakesProbabilities(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		classes := rapid.IntRange(1, 6).Draw(t, "classes")
+		score := rapid.OneOf(rapid.Float64Range(-5, 5), rapid.Float64Range(-1e5, 1e5))
+		l := rapid.SliceOfN(score, 3*classes, 3*classes).Draw(t, "scores")
+		before := append([]float64{}, l...)
+		model.LogNormalise(l, classes)
+		for i := 0; i < len(l); i += classes {
+			var sum float64
+			for z, p := range l[i : i+classes] {
+				sum += math.Exp(p)
+				if d := (p - l[i]) - (before[i+z] - before[i]); math.Abs(d) > 1e-9 {
+					t.Errorf("row %d: the classes are %g further apart than before", i/classes, d)
+				}
+			}
+			if math.Abs(sum-1) > 1e-9 {
+				t.Errorf("row %d sums to %.12g", i/classes, sum)
+			}
+		}
+	})
+}
