@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/train"
 )
@@ -139,13 +138,8 @@ func (l *Lab) carryOut(ctx context.Context, out []Trial, todo []int, count *coun
 // shareCores gives each of the jobs its share of the cores, and returns what undoes
 // that.
 func shareCores(jobs int) (undo func()) {
-	each := max(runtime.GOMAXPROCS(0)/jobs, 1)
-	parallel.SetWorkers(each)
-	blas.SetThreads(each)
-	return func() {
-		parallel.SetWorkers(0)
-		blas.SetThreads(runtime.GOMAXPROCS(0))
-	}
+	parallel.SetWorkers(max(runtime.GOMAXPROCS(0)/jobs, 1))
+	return func() { parallel.SetWorkers(0) }
 }
 
 // one carries out a trial; where another process has it in work, it waits for the

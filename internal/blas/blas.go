@@ -1,0 +1,114 @@
+package blas
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
+	"gorgonia.org/gorgonia"
+)
+
+// PureGo is the Options.Library that asks for gonum's own routines.
+const PureGo = "go"
+
+// EnvLibrary is the environment variable read where Options.Library is empty.
+const EnvLibrary = "LAGO_BLAS"
+
+// Options say which library to use. The zero value takes the best there is.
+type Options struct {
+	// Library is the path or the name of a shared library, or PureGo. Empty
+	// means $LAGO_BLAS, and where that is empty too, the first of the usual
+	// names that opens.
+	Library string
+}
+
+// Info says what multiplies matrices, for the log and for the record of a run.
+type Info struct {
+	Name    string `json:"name"`              // "OpenBLAS", "MKL", "Accelerate", "BLAS" or "gonum"
+	Version string `json:"version,omitempty"` // as the library states it
+	Path    string `json:"path,omitempty"`    // of the library; empty for gonum
+	Why     string `json:"why,omitempty"`     // why no library is in use, where none is
+}
+
+func (i Info) String() string {
+	s := i.Name
+	if i.Version != "" {
+		s += " " + i.Version
+	}
+	if i.Path != "" {
+		s += " (" + i.Path + ")"
+	}
+	if i.Why != "" {
+		s += ": " + i.Why
+	}
+	return s
+}
+
+// backend is a library in use, or gonum.
+type backend interface {
+	gorgonia.BLAS
+	info() Info
+}
+
+var (
+	mu      sync.Mutex
+	current backend = pureGo{why: "blas.Use was not called"}
+)
+
+// Use sets the BLAS of the whole process. It must not run while products do. A
+// library that was named but cannot be used is an error and changes nothing;
+// where none was named and none is found, gonum's routines stand in and
+// Info.Why says so.
+func Use(o Options) (Info, error) {
+	b, err := choose(cmp.Or(o.Library, os.Getenv(EnvLibrary)))
+	if err != nil {
+		return Info{}, err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	current = b
+	blas32.Use(b)
+	blas64.Use(b)
+	gorgonia.Use(b)
+	return b.info(), nil
+}
+
+// Current returns what Use chose.
+func Current() Info {
+	mu.Lock()
+	defer mu.Unlock()
+	return current.info()
+}
+
+// choose returns the backend that name asks for.
+func choose(name string) (backend, error) {
+	switch name {
+	case PureGo:
+		return pureGo{why: "pure Go was asked for"}, nil
+	case "":
+		b, err := search()
+		if err != nil {
+			return pureGo{why: err.Error()}, nil
+		}
+		return b, nil
+	}
+	b, err := open(name)
+	if err != nil {
+		return nil, fmt.Errorf("blas: %w", err)
+	}
+	return b, nil
+}
+
+// pureGo is gonum's BLAS.
+type pureGo struct {
+	gonum.Implementation
+	why string
+}
+
+func (g pureGo) info() Info {
+	return Info{Name: "gonum", Why: g.why}
+}

@@ -1,0 +1,123 @@
+//go:build (linux || darwin) && (amd64 || arm64) && !android && !ios
+
+package blas
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// library is a BLAS library behind gonum's interfaces, with gonum itself for
+// what the library is not asked to do.
+type library struct {
+	gonum.Implementation
+	single routines[float32]
+	double routines[float64]
+
+	product
+}
+
+func (l *library) info() Info {
+	return Info{Name: l.name, Version: l.version, Path: l.path}
+}
+
+// Below these numbers of multiplications gonum is done before a call into a
+// library pays, which takes about 100 ns: see BenchmarkGemm and BenchmarkGemv.
+const (
+	leastProduct = 1 << 7
+	leastVector  = 1 << 14
+)
+
+func pays(m, n, k int) bool { return m*n*k >= leastProduct }
+
+func paysVector(m, n int) bool { return m*n >= leastVector }
+
+// Sgemm computes C = alpha op(A) op(B) + beta C.
+func (l *library) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	if !pays(m, n, k) || !gemmFits(tA, tB, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
+		l.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	split(&l.single, tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// Dgemm computes C = alpha op(A) op(B) + beta C.
+func (l *library) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	if !pays(m, n, k) || !gemmFits(tA, tB, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
+		l.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	split(&l.double, tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// Sgemv computes y = alpha op(A) x + beta y.
+func (l *library) Sgemv(t blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32, y []float32, incY int) {
+	if !paysVector(m, n) || !gemvFits(t, m, n, len(a), lda, len(x), incX, len(y), incY) {
+		l.Implementation.Sgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
+	l.single.multiplyVector(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
+}
+
+// Dgemv computes y = alpha op(A) x + beta y.
+func (l *library) Dgemv(t blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
+	if !paysVector(m, n) || !gemvFits(t, m, n, len(a), lda, len(x), incX, len(y), incY) {
+		l.Implementation.Dgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
+	l.double.multiplyVector(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
+}
+
+// Ssyrk computes one triangle of C = alpha op(A) op(A)' + beta C.
+func (l *library) Ssyrk(u blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
+	if !pays(n, n, k) || !syrkFits(u, t, n, k, len(a), lda, len(c), ldc) {
+		l.Implementation.Ssyrk(u, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	l.single.square(u, t, n, k, alpha, a, lda, beta, c, ldc)
+}
+
+// Dsyrk computes one triangle of C = alpha op(A) op(A)' + beta C.
+func (l *library) Dsyrk(u blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	if !pays(n, n, k) || !syrkFits(u, t, n, k, len(a), lda, len(c), ldc) {
+		l.Implementation.Dsyrk(u, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	l.double.square(u, t, n, k, alpha, a, lda, beta, c, ldc)
+}
+
+// Strsm computes B = alpha op(A)^-1 B, or B = alpha B op(A)^-1.
+func (l *library) Strsm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+	if !pays(m, n, order(s, m, n)) || !triangleFits(s, u, t, d, m, n, len(a), lda, len(b), ldb) {
+		l.Implementation.Strsm(s, u, t, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	l.single.triangular(l.single.trsm, s, u, t, d, m, n, alpha, a, lda, b, ldb)
+}
+
+// Dtrsm computes B = alpha op(A)^-1 B, or B = alpha B op(A)^-1.
+func (l *library) Dtrsm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	if !pays(m, n, order(s, m, n)) || !triangleFits(s, u, t, d, m, n, len(a), lda, len(b), ldb) {
+		l.Implementation.Dtrsm(s, u, t, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	l.double.triangular(l.double.trsm, s, u, t, d, m, n, alpha, a, lda, b, ldb)
+}
+
+// Strmm computes B = alpha op(A) B, or B = alpha B op(A).
+func (l *library) Strmm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+	if !pays(m, n, order(s, m, n)) || !triangleFits(s, u, t, d, m, n, len(a), lda, len(b), ldb) {
+		l.Implementation.Strmm(s, u, t, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	l.single.triangular(l.single.trmm, s, u, t, d, m, n, alpha, a, lda, b, ldb)
+}
+
+// Dtrmm computes B = alpha op(A) B, or B = alpha B op(A).
+func (l *library) Dtrmm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	if !pays(m, n, order(s, m, n)) || !triangleFits(s, u, t, d, m, n, len(a), lda, len(b), ldb) {
+		l.Implementation.Dtrmm(s, u, t, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	l.double.triangular(l.double.trmm, s, u, t, d, m, n, alpha, a, lda, b, ldb)
+}

@@ -1,0 +1,14 @@
+//go:build !((linux || darwin) && (amd64 || arm64) && !android && !ios)
+
+package blas
+
+import (
+	"fmt"
+	"runtime"
+)
+
+func search() (backend, error) { return open("") }
+
+func open(string) (backend, error) {
+	return nil, fmt.Errorf("libraries are not opened on %s/%s", runtime.GOOS, runtime.GOARCH)
+}

@@ -1,0 +1,239 @@
+package blas
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/blas"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// real is one precision of a backend, so that each test runs in both.
+type real[T float32 | float64] struct {
+	gemm func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
+	gemv func(t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, beta T, y []T, incY int)
+	syrk func(u blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int)
+	trsm func(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int)
+	trmm func(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int)
+}
+
+func single(b backend) real[float32] {
+	return real[float32]{b.Sgemm, b.Sgemv, b.Ssyrk, b.Strsm, b.Strmm}
+}
+
+func double(b backend) real[float64] {
+	return real[float64]{b.Dgemm, b.Dgemv, b.Dsyrk, b.Dtrsm, b.Dtrmm}
+}
+
+// shape is what a random case is drawn from.
+type shape struct {
+	m, n, k    int
+	pad        int // added to every leading dimension
+	incX, incY int
+	tA, tB     blas.Transpose
+	side       blas.Side
+	uplo       blas.Uplo
+	diag       blas.Diag
+	alpha      float64
+	beta       float64
+	seed       uint64
+}
+
+func drawShape(t *rapid.T) shape {
+	size := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(1, 150))
+	inc := rapid.SampledFrom([]int{1, 1, 2, -1, -3})
+	transpose := rapid.SampledFrom([]blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans})
+	scalar := rapid.SampledFrom([]float64{0, 1, -1, 0.3})
+	return shape{
+		m: size.Draw(t, "m"), n: size.Draw(t, "n"), k: size.Draw(t, "k"),
+		pad:  rapid.IntRange(0, 3).Draw(t, "pad"),
+		incX: inc.Draw(t, "incX"), incY: inc.Draw(t, "incY"),
+		tA: transpose.Draw(t, "tA"), tB: transpose.Draw(t, "tB"),
+		side:  rapid.SampledFrom([]blas.Side{blas.Left, blas.Right}).Draw(t, "side"),
+		uplo:  rapid.SampledFrom([]blas.Uplo{blas.Upper, blas.Lower}).Draw(t, "uplo"),
+		diag:  rapid.SampledFrom([]blas.Diag{blas.Unit, blas.NonUnit}).Draw(t, "diag"),
+		alpha: scalar.Draw(t, "alpha"), beta: scalar.Draw(t, "beta"),
+		seed: rapid.Uint64().Draw(t, "seed"),
+	}
+}
+
+func normal[T float32 | float64](rng *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(rng.NormFloat64())
+	}
+	return x
+}
+
+// cases are the routines a library takes over, each run on a random case. What
+// is returned is all of the output, padding included, which must not change.
+func cases[T float32 | float64]() map[string]func(real[T], shape) []T {
+	triangular := func(f func(blas.Side, blas.Uplo, blas.Transpose, blas.Diag, int, int, T, []T, int, []T, int), s shape) []T {
+		rng := rand.New(rand.NewPCG(s.seed, 0))
+		k := order(s.side, s.m, s.n)
+		a, b := normal[T](rng, k*(k+s.pad)), normal[T](rng, s.m*(s.n+s.pad))
+		for i := range a { // a triangle with so small a rest is well conditioned
+			a[i] /= T(4 * k)
+		}
+		for i := range k {
+			a[i*(k+s.pad)+i] += 2
+		}
+		f(s.side, s.uplo, s.tA, s.diag, s.m, s.n, T(s.alpha), a, k+s.pad, b, s.n+s.pad)
+		return b
+	}
+	return map[string]func(real[T], shape) []T{
+		"gemm": func(r real[T], s shape) []T {
+			rng := rand.New(rand.NewPCG(s.seed, 0))
+			rowsA, colsA := stored(s.tA, s.m, s.k)
+			rowsB, colsB := stored(s.tB, s.k, s.n)
+			a, b := normal[T](rng, rowsA*(colsA+s.pad)), normal[T](rng, rowsB*(colsB+s.pad))
+			c := normal[T](rng, s.m*(s.n+s.pad))
+			r.gemm(s.tA, s.tB, s.m, s.n, s.k, T(s.alpha), a, colsA+s.pad, b, colsB+s.pad, T(s.beta), c, s.n+s.pad)
+			return c
+		},
+		"gemv": func(r real[T], s shape) []T {
+			rng := rand.New(rand.NewPCG(s.seed, 0))
+			sizeY, sizeX := stored(s.tA, s.m, s.n)
+			a := normal[T](rng, s.m*(s.n+s.pad))
+			x, y := normal[T](rng, 3*sizeX), normal[T](rng, 3*sizeY)
+			r.gemv(s.tA, s.m, s.n, T(s.alpha), a, s.n+s.pad, x, s.incX, T(s.beta), y, s.incY)
+			return y
+		},
+		"syrk": func(r real[T], s shape) []T {
+			rng := rand.New(rand.NewPCG(s.seed, 0))
+			rowsA, colsA := stored(s.tA, s.n, s.k)
+			a, c := normal[T](rng, rowsA*(colsA+s.pad)), normal[T](rng, s.n*(s.n+s.pad))
+			r.syrk(s.uplo, s.tA, s.n, s.k, T(s.alpha), a, colsA+s.pad, T(s.beta), c, s.n+s.pad)
+			return c
+		},
+		"trsm": func(r real[T], s shape) []T { return triangular(r.trsm, s) },
+		"trmm": func(r real[T], s shape) []T { return triangular(r.trmm, s) },
+	}
+}
+
+// agree holds a library against gonum on random cases of one precision. eps is
+// the distance from 1 to the next number of it.
+func agree[T float32 | float64](t *testing.T, library, gonum real[T], eps float64) {
+	for name, run := range cases[T]() {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			s := drawShape(t)
+			got, want := run(library, s), run(gonum, s)
+			// Sums of at most 150 products of normal numbers, in another order.
+			tolerance := 2000 * eps
+			for i := range want {
+				if math.Abs(float64(got[i]-want[i])) > tolerance {
+					t.Fatalf("element %d: %v, gonum gives %v", i, got[i], want[i])
+				}
+			}
+		}))
+	}
+}
+
+func TestLibraryAgreesWithGonum(t *testing.T) {
+	l := aLibrary(t)
+	t.Run("float32", func(t *testing.T) { agree(t, single(l), single(pureGo{}), 0x1p-23) })
+	t.Run("float64", func(t *testing.T) { agree(t, double(l), double(pureGo{}), 0x1p-52) })
+}
+
+// TestRepeats asks for the same bits again and again, whatever the alignment of
+// the operands and the number of workers that share the product.
+func TestRepeats(t *testing.T) {
+	l := aLibrary(t)
+	t.Cleanup(func() { parallel.SetWorkers(0) })
+	const m, k, n = 64, 512, 312
+	rng := rand.New(rand.NewPCG(1, 2))
+	a, b := normal[float32](rng, m*k), normal[float32](rng, k*n)
+	var first []float32
+	for run := range 40 {
+		shift := run % 16
+		parallel.SetWorkers(1 + run%3)
+		x := append(make([]float32, shift, shift+m*k), a...)[shift:]
+		y := append(make([]float32, shift, shift+k*n), b...)[shift:]
+		z := make([]float32, shift+m*n)[shift:]
+		l.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, x, k, y, n, 0, z, n)
+		if run == 0 {
+			first = z
+		} else if diff := cmp.Diff(first, z); diff != "" {
+			t.Fatalf("run %d differs from the first:\n%s", run, diff)
+		}
+	}
+}
+
+// TestSplitAgreesWithGonum: products that are cut along rows and along columns,
+// with strides beyond the columns.
+func TestSplitAgreesWithGonum(t *testing.T) {
+	l := aLibrary(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, size := range []struct{ m, n, k int }{{700, 90, 80}, {90, 700, 80}, {1030, 65, 64}, {64, 312, 300}} {
+		for _, tr := range transposes {
+			rowsA, colsA := stored(tr.a, size.m, size.k)
+			rowsB, colsB := stored(tr.b, size.k, size.n)
+			lda, ldb, ldc := colsA+3, colsB+1, size.n+2
+			a, b := normal[float64](rng, rowsA*lda), normal[float64](rng, rowsB*ldb)
+			got := normal[float64](rng, size.m*ldc)
+			want := slices.Clone(got)
+			l.Dgemm(tr.a, tr.b, size.m, size.n, size.k, 2, a, lda, b, ldb, 0.5, got, ldc)
+			pureGo{}.Dgemm(tr.a, tr.b, size.m, size.n, size.k, 2, a, lda, b, ldb, 0.5, want, ldc)
+			for i := range want {
+				if math.Abs(got[i]-want[i]) > 1e-10 {
+					t.Fatalf("%d x %d x %d, %c%c: element %d is %g, gonum gives %g", size.m, size.k, size.n, tr.a, tr.b, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// TestBetaZeroOverwrites: with beta = 0 the output is not read, as BLAS has it.
+func TestBetaZeroOverwrites(t *testing.T) {
+	const n = 160 // large enough for every routine to be the library's
+	nan := make([]float64, n*n)
+	for _, b := range implementations(t) {
+		for i := range nan {
+			nan[i] = math.NaN()
+		}
+		x := ramp[float64](n * n)
+		b.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, x, n, x, n, 0, nan, n)
+		notNaN(t, b, "Dgemm", nan)
+
+		for i := range n {
+			nan[i] = math.NaN()
+		}
+		b.Dgemv(blas.NoTrans, n, n, 1, x, n, x, 1, 0, nan, 1)
+		notNaN(t, b, "Dgemv", nan[:n])
+
+		for i := range nan {
+			nan[i] = math.NaN()
+		}
+		b.Dsyrk(blas.Upper, blas.NoTrans, n, n, 1, x, n, 0, nan, n)
+		for i := range n {
+			notNaN(t, b, "Dsyrk", nan[i*n+i:(i+1)*n])
+		}
+	}
+}
+
+func notNaN(t *testing.T, b backend, routine string, x []float64) {
+	t.Helper()
+	for i, v := range x {
+		if math.IsNaN(v) {
+			t.Errorf("%s of %s left NaN at %d", routine, b.info().Name, i)
+			return
+		}
+	}
+}
+
+func TestCallsAllocateNothing(t *testing.T) {
+	l := aLibrary(t)
+	const n = 32
+	a, b, c := ramp[float32](n*n), ramp[float32](n*n), ramp[float32](n*n)
+	allocations := testing.AllocsPerRun(1000, func() {
+		l.Sgemm(blas.NoTrans, blas.Trans, n, n, n, 1, a, n, b, n, 0, c, n)
+	})
+	if allocations != 0 {
+		t.Errorf("a product allocates %v times", allocations)
+	}
+}
