@@ -3,6 +3,7 @@ package train
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,13 +50,12 @@ func (c Curve) Write(path string) error {
 }
 
 // ReadCurve reads a curve.jsonl. The error names the file and the line.
-func ReadCurve(path string) (Curve, error) {
+func ReadCurve(path string) (c Curve, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	var c Curve
+	defer func() { err = errors.Join(err, f.Close()) }()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {

@@ -44,7 +44,7 @@ var ErrBusy = errors.New("another process has this trial in work")
 // process has in work is ErrBusy. The result has the status Cancelled where ctx
 // ended the run after a checkpoint, with nothing judged. The error is a
 // *model.NotFinite, wrapped, where the numbers went out of range.
-func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (*Result, error) {
+func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (r *Result, err error) {
 	dir := filepath.Join(root, trial.Name())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	if !held {
 		return nil, ErrBusy
 	}
-	defer lock.Unlock() //nolint:errcheck // the process's end does the same
-	r, err := ReadResult(dir)
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	r, err = ReadResult(dir)
 	if err == nil {
 		return r, r.Failure()
 	}

@@ -56,17 +56,17 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // ReadFile reads a whole file.
-func ReadFile(path string) (*File, error) {
+func ReadFile(path string) (file *File, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer func() { err = errors.Join(err, f.Close()) }()
 	return Read(bufio.NewReaderSize(f, 1<<20), path)
 }
 
 // maxHeader bounds the header, as the Python library does.
-const maxHeader = 100 << 20
+const maxHeader = 100_000_000
 
 // Read reads from r; name stands for the file in errors. What it allocates is
 // bounded by what r holds.
@@ -91,8 +91,11 @@ func Read(r io.Reader, name string) (*File, error) {
 			return nil, &Error{File: name, Tensor: t.Name, Err: err}
 		}
 	}
-	if n, err := io.ReadFull(r, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+	switch n, err := io.ReadFull(r, make([]byte, 1)); {
+	case n != 0:
 		return nil, &Error{File: name, Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: "more"}
+	case !errors.Is(err, io.EOF):
+		return nil, &Error{File: name, Err: err}
 	}
 	return f, nil
 }
@@ -118,7 +121,7 @@ func readHeader(r io.Reader, name string) ([]byte, error) {
 func parseHeader(raw []byte, name string) (*File, map[string]entry, error) {
 	fields, err := uniqueKeys(raw)
 	if err != nil {
-		return nil, nil, &Error{File: name, Want: "a JSON header", Got: "none", Err: err}
+		return nil, nil, &Error{File: name, Err: fmt.Errorf("header: %w", err)}
 	}
 	f := &File{}
 	entries := make(map[string]entry, len(fields))
@@ -141,7 +144,7 @@ func parseHeader(raw []byte, name string) (*File, map[string]entry, error) {
 	}
 	slices.SortFunc(f.Tensors, func(a, b Tensor) int {
 		ea, eb := entries[a.Name].Offsets, entries[b.Name].Offsets
-		return cmp.Or(slices.Compare(ea[:], eb[:]), strings.Compare(a.Name, b.Name))
+		return cmp.Or(slices.Compare(ea, eb), strings.Compare(a.Name, b.Name))
 	})
 	return f, entries, nil
 }
@@ -150,8 +153,12 @@ func parseHeader(raw []byte, name string) (*File, map[string]entry, error) {
 // encoding/json would pass over.
 func uniqueKeys(raw []byte) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("expected an object: %w", errors.Join(err))
+	start, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	if start != json.Delim('{') {
+		return nil, fmt.Errorf("expected a JSON object, found %v", start)
 	}
 	fields := map[string]json.RawMessage{}
 	for d.More() {
@@ -183,11 +190,14 @@ func (e entry) check() error {
 	if width == 0 {
 		return fmt.Errorf("dtype: expected %s or %s, found %q", float32Type, float64Type, e.Dtype)
 	}
+	if e.Shape == nil {
+		return errors.New("shape: expected a list of sizes, found none")
+	}
 	size, err := sizeOf(e.Shape)
 	if err != nil {
 		return err
 	}
-	if e.Offsets[0] < 0 || e.Offsets[1]-e.Offsets[0] != width*size {
+	if len(e.Offsets) != 2 || e.Offsets[0] < 0 || e.Offsets[1]-e.Offsets[0] != width*size {
 		return fmt.Errorf("data_offsets: expected %d bytes for shape %v of %s, found %v", width*size, e.Shape, e.Dtype, e.Offsets)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 type entry struct {
 	Dtype   string `json:"dtype"`
 	Shape   []int  `json:"shape"`
-	Offsets [2]int `json:"data_offsets"` // from the end of the header
+	Offsets []int  `json:"data_offsets"` // begin and end, from the end of the header
 }
 
 const (
@@ -59,7 +59,7 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 		if shape == nil {
 			shape = []int{} // a scalar; null is no shape
 		}
-		entries[t.Name] = entry{t.dtype(), shape, [2]int{end, end + t.bytes()}}
+		entries[t.Name] = entry{t.dtype(), shape, []int{end, end + t.bytes()}}
 		end += t.bytes()
 	}
 	h, err := json.Marshal(entries) // sorts the keys

@@ -1,0 +1,57 @@
+package safetensors_test
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/train/safetensors"
+)
+
+// FuzzRead holds that any bytes end in tensors that can be written and read again
+// or in an *Error, and that they claim memory in proportion to what they hold. A
+// key of a header takes the most: a map, a slice and two passes of the decoder for
+// a handful of bytes.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(twoTensorsFile))
+	for _, c := range malformed {
+		f.Add([]byte(c.data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		const perByte, base = 1 << 10, 1 << 20
+		var file *safetensors.File
+		var err error
+		if n := allocated(func() { file, err = safetensors.Read(bytes.NewReader(data), "fuzz") }); n > base+perByte*uint64(len(data)) {
+			t.Errorf("%d bytes claimed %d", len(data), n)
+		}
+		if err != nil {
+			if e := (*safetensors.Error)(nil); !errors.As(err, &e) || e.File != "fuzz" {
+				t.Errorf("error %v (%T), expected an *Error that names the file", err, err)
+			}
+			return
+		}
+		var b bytes.Buffer
+		if err := safetensors.Write(&b, file.Tensors, file.Metadata); err != nil {
+			t.Fatalf("read, but cannot be written: %v", err)
+		}
+		again, err := safetensors.Read(&b, "again")
+		if err != nil {
+			t.Fatalf("written, but cannot be read: %v", err)
+		}
+		if diff := cmp.Diff(file, again, sameBits); diff != "" {
+			t.Errorf("(-first +again):\n%s", diff)
+		}
+	})
+}
+
+// allocated returns the bytes that f allocates, all its garbage included.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

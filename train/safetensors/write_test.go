@@ -1,0 +1,231 @@
+package safetensors_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/train/safetensors"
+)
+
+// twoTensors and twoTensorsFile are the same, the second written by hand after the
+// description of the format.
+var twoTensors = []safetensors.Tensor{
+	{Name: "weight", Shape: []int{2, 2}, F32: []float32{1, -2, 0.5, float32(math.Inf(1))}},
+	{Name: "rate", F64: []float64{3}}, // a scalar: no sizes
+}
+
+const twoTensorsFile = "\xa0\x00\x00\x00\x00\x00\x00\x00" + // 160 bytes of header
+	`{"__metadata__":{"made by":"hand"},` +
+	`"rate":{"dtype":"F64","shape":[],"data_offsets":[16,24]},` +
+	`"weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}` +
+	"       " + // up to a multiple of 8
+	"\x00\x00\x80\x3f" + "\x00\x00\x00\xc0" + "\x00\x00\x00\x3f" + "\x00\x00\x80\x7f" +
+	"\x00\x00\x00\x00\x00\x00\x08\x40"
+
+func TestBytes(t *testing.T) {
+	metadata := map[string]string{"made by": "hand"}
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, twoTensors, metadata); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(twoTensorsFile, b.String()); diff != "" {
+		t.Errorf("written (-want +got):\n%s", diff)
+	}
+	f, err := safetensors.Read(strings.NewReader(twoTensorsFile), "by hand")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &safetensors.File{Tensors: twoTensors, Metadata: metadata}
+	if diff := cmp.Diff(want, f, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+}
+
+func TestWriteNothing(t *testing.T) {
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\x08\x00\x00\x00\x00\x00\x00\x00{}      "; b.String() != want {
+		t.Errorf("written %q, expected %q", b.String(), want)
+	}
+}
+
+// drawTensor draws any tensor of up to three axes.
+func drawTensor(t *rapid.T, name string) safetensors.Tensor {
+	shape := rapid.SliceOfN(rapid.IntRange(0, 7), 0, 3).Draw(t, "shape")
+	size := 1
+	for _, n := range shape {
+		size *= n
+	}
+	tensor := safetensors.Tensor{Name: name, Shape: shape}
+	bits := rapid.Uint64().Draw(t, "bits") // a multiplicative sequence covers NaNs and infinities too
+	if rapid.Bool().Draw(t, "float64") {
+		tensor.F64 = make([]float64, size)
+		for i := range tensor.F64 {
+			tensor.F64[i] = math.Float64frombits(bits * uint64(2*i+1))
+		}
+	} else {
+		tensor.F32 = make([]float32, size)
+		for i := range tensor.F32 {
+			tensor.F32[i] = math.Float32frombits(uint32(bits) * uint32(2*i+1))
+		}
+	}
+	return tensor
+}
+
+func drawTensors(t *rapid.T) []safetensors.Tensor {
+	names := rapid.SliceOfNDistinct(rapid.String(), 0, 4, rapid.ID[string]).
+		Filter(func(names []string) bool { return !slices.Contains(names, "__metadata__") }).Draw(t, "names")
+	tensors := make([]safetensors.Tensor, len(names))
+	for i, name := range names {
+		tensors[i] = drawTensor(t, name)
+	}
+	return tensors
+}
+
+// sameBits compares numbers by their bits, since NaN is not itself.
+var sameBits = cmp.Options{
+	cmp.Transformer("bits", math.Float32bits),
+	cmp.Transformer("bits", math.Float64bits),
+	cmpopts.EquateEmpty(),
+	cmpopts.SortSlices(func(a, b safetensors.Tensor) bool { return a.Name < b.Name }), // empty ones have no place
+}
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := &safetensors.File{
+			Tensors:  drawTensors(t),
+			Metadata: rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "metadata"),
+		}
+		var b bytes.Buffer
+		if err := safetensors.Write(&b, want.Tensors, want.Metadata); err != nil {
+			t.Fatal(err)
+		}
+		written := b.String()
+		got, err := safetensors.Read(&b, "round trip")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, sameBits); diff != "" {
+			t.Fatalf("(-written +read):\n%s", diff)
+		}
+		for _, w := range want.Tensors {
+			if g, ok := got.Tensor(w.Name); !ok || (g.F64 == nil) != (w.F64 == nil) {
+				t.Errorf("tensor %q: found %v; float64 before %v, after %v", w.Name, ok, w.F64 != nil, g.F64 != nil)
+			}
+		}
+		var again bytes.Buffer
+		if err := safetensors.Write(&again, want.Tensors, want.Metadata); err != nil || again.String() != written {
+			t.Errorf("equal tensors gave other bytes (%v)", err)
+		}
+	})
+}
+
+// Numbers go out and come in by parts, whose seams must not show.
+func TestRoundTripOfLongTensors(t *testing.T) {
+	const part = 1 << 14
+	var want []safetensors.Tensor
+	for _, n := range []int{part - 1, part, part + 1, 2*part + 1} {
+		long := safetensors.Tensor{Name: fmt.Sprint(n, " of float32"), Shape: []int{n}, F32: make([]float32, n)}
+		longer := safetensors.Tensor{Name: fmt.Sprint(n, " of float64"), Shape: []int{n}, F64: make([]float64, n)}
+		for i := range n {
+			long.F32[i], longer.F64[i] = float32(i), float64(i)
+		}
+		want = append(want, long, longer)
+	}
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := safetensors.Read(&b, "long")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got.Tensors); diff != "" {
+		t.Errorf("(-written +read):\n%s", diff)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	one := safetensors.Tensor{Name: "one", Shape: []int{1}, F32: []float32{1}}
+	for _, c := range []struct {
+		name    string
+		tensors []safetensors.Tensor
+		want    string
+	}{
+		{
+			"a shape of more",
+			[]safetensors.Tensor{{Name: "w", Shape: []int{2, 3}, F32: make([]float32, 5)}},
+			`safetensors: tensor "w": expected 6 numbers for shape [2 3], found 5`,
+		},
+		{
+			"a shape of less",
+			[]safetensors.Tensor{{Name: "w", F64: make([]float64, 2)}},
+			`safetensors: tensor "w": expected 1 numbers for shape [], found 2`,
+		},
+		{
+			"a negative size",
+			[]safetensors.Tensor{{Name: "w", Shape: []int{-1, -1}, F32: make([]float32, 1)}},
+			`safetensors: tensor "w": shape: expected sizes of at most 1099511627776 numbers together, found [-1 -1]`,
+		},
+		{
+			"sizes that overflow",
+			[]safetensors.Tensor{{Name: "w", Shape: []int{1 << 32, 1 << 32}}},
+			`safetensors: tensor "w": shape: expected sizes of at most 1099511627776 numbers together, found [4294967296 4294967296]`,
+		},
+		{
+			"both types",
+			[]safetensors.Tensor{{Name: "w", Shape: []int{2}, F32: []float32{1}, F64: []float64{1}}},
+			`safetensors: tensor "w": expected F32 or F64, found both`,
+		},
+		{"a name twice", []safetensors.Tensor{one, one}, `safetensors: tensor "one": expected a name of its own`},
+		{
+			"the name of metadata",
+			[]safetensors.Tensor{{Name: "__metadata__", Shape: []int{0}}},
+			`safetensors: tensor "__metadata__": expected a name of its own`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b bytes.Buffer
+			err := safetensors.Write(&b, c.tensors, nil)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("error %v, expected %s", err, c.want)
+			}
+			if b.Len() > 0 {
+				t.Errorf("%d bytes were written before the error", b.Len())
+			}
+		})
+	}
+}
+
+// full is a disk with room for some more bytes.
+type full struct{ room int }
+
+var errFull = errors.New("disk full")
+
+func (f *full) Write(p []byte) (int, error) {
+	n := min(len(p), f.room)
+	f.room -= n
+	if n < len(p) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+func TestWriteReturnsErrorsOfTheWriter(t *testing.T) {
+	for room := range len(twoTensorsFile) {
+		if err := safetensors.Write(&full{room}, twoTensors, map[string]string{"made by": "hand"}); !errors.Is(err, errFull) {
+			t.Errorf("with room for %d bytes: error %v, expected %v", room, err, errFull)
+		}
+	}
+}
