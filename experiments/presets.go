@@ -1,16 +1,20 @@
 package experiments
 
-import "github.com/lago-train/lago-train/model"
+import (
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+)
 
-// Settings where nothing was published.
+// Settings where none were published.
 const (
-	defaultLRV   = 0.1
-	defaultRidge = 1e4
+	defaultLRV = 0.1
+	defaultK   = 30
 )
 
 // elsewhere completes the preset of a data set that the authors did not run.
 func (p Preset) elsewhere() Preset {
-	p.LR, p.LRV, p.Beta, p.Lambda, p.Zeta = 1e-4, defaultLRV, 1e-6, 1e-4, 10
+	p.Condition = condition.Whiten
+	p.LR, p.LRV, p.Beta, p.Lambda, p.Zeta = 3e-4, defaultLRV, 1e-6, 1e-4, 10
 	p.TestEpochs = 50
 	switch p.Variant {
 	case model.KSoft:

@@ -90,6 +90,9 @@ func (o *Outcome) carryOut(ctx context.Context, l *lab.Lab, trials []train.Trial
 
 // Trials are the runs of a stage of c, one a seed.
 func (c Config) Trials(l *lab.Lab, stage train.Stage, epochs int) []train.Trial {
+	if c.K == 0 {
+		c.K = min(defaultK, len(l.Data.Attributes))
+	}
 	trials := make([]train.Trial, c.Seeds)
 	for i := range trials {
 		trials[i] = c.trial(stage, l.Fingerprint(), c.Seed+uint64(i), epochs)

@@ -28,7 +28,7 @@ func (m *Missing) Error() string {
 	case m.Err != nil:
 		fmt.Fprintf(&b, ": %v", m.Err)
 	case len(m.Others) > 0:
-		fmt.Fprintf(&b, " (there are: %s)", strings.Join(m.Others, ", "))
+		fmt.Fprintf(&b, " (there are: %s)", strings.Join(m.others(), ", "))
 	default:
 		b.WriteString(", which holds no folders")
 	}
@@ -60,3 +60,12 @@ Without a download there are: %s, %s.`,
 }
 
 func (m *Missing) Unwrap() error { return m.Err }
+
+// others lists the folders that are there, cut where it would hide the rest.
+func (m *Missing) others() []string {
+	const most = 12
+	if len(m.Others) <= most {
+		return m.Others
+	}
+	return append(m.Others[:most:most], fmt.Sprintf("and %d more", len(m.Others)-most))
+}

@@ -101,6 +101,31 @@ func TestWhitenedMomentsAreTheIdentityForASmallRidge(t *testing.T) {
 	}
 }
 
+// Scaling the features by s scales the default ridge by s^2, and so leaves what is
+// learned from as it was.
+func TestDefaultRidgeFollowsTheScaleOfTheFeatures(t *testing.T) {
+	x := features(50, 8, 5)
+	scaled := dataset.NewMatrix[float32](x.Rows, x.Cols)
+	for i, v := range x.Data {
+		scaled.Data[i] = 16 * v
+	}
+	var whitened [2]dataset.Matrix[float32]
+	for i, x := range []dataset.Matrix[float32]{x, scaled} {
+		m, err := Fit(Whiten, 0, x, all(50))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whitened[i], err = m.Apply(x, all(50)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, v := range whitened[0].Data {
+		if math.Abs(float64(v-whitened[1].Data[i])) > 1e-4 {
+			t.Fatalf("entry %d: %g, and %g with features scaled by 16", i, v, whitened[1].Data[i])
+		}
+	}
+}
+
 func TestStandardize(t *testing.T) {
 	x := features(300, 6, 1)
 	for i := range x.Rows {
@@ -186,8 +211,9 @@ func TestFitRefuses(t *testing.T) {
 		rows  []int
 		want  string
 	}{
-		{"no ridge", Whiten, 0, x, all(4), "condition: ridge: expected a finite number above 0 for whiten, found 0"},
-		{"a NaN ridge", Whiten, math.NaN(), x, all(4), "condition: ridge: expected a finite number above 0 for whiten, found NaN"},
+		{"a negative ridge", Whiten, -1, x, all(4), "condition: ridge: expected a finite number above 0, or 0 for one by the scale of the features, found -1"},
+		{"a NaN ridge", Whiten, math.NaN(), x, all(4), "condition: ridge: expected a finite number above 0, or 0 for one by the scale of the features, found NaN"},
+		{"nothing but zeros", Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "condition: features: expected numbers that are not all zero, found 0"},
 		{"no samples", Standardize, 0, x, nil, "condition: samples: expected at least one to fit on, found 0"},
 		{"a NaN whitened", Whiten, 1, bad, all(4), "condition: features: expected finite numbers, found a NaN or an infinity in dimension 1"},
 		{"a NaN standardized", Standardize, 0, bad, all(4), "condition: features: expected finite numbers, found a NaN or an infinity in dimension 1"},

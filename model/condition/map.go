@@ -17,9 +17,9 @@ type Map struct {
 	Matrix dataset.Matrix[float32] // D x D, symmetric
 }
 
-// Fit fits a map on the given rows of x alone. ridge is the g of Whiten, which
-// needs one above 0: with it the map is defined where samples are fewer than
-// dimensions, too.
+// Fit fits a map on the given rows of x alone. ridge is the g of Whiten; 0 stands
+// for DefaultRidge times the mean eigenvalue of X'X. With a ridge the map is defined
+// where samples are fewer than dimensions, too.
 func Fit(kind Kind, ridge float64, x dataset.Matrix[float32], rows []int) (*Map, error) {
 	if kind == None {
 		return &Map{Kind: None}, nil

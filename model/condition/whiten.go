@@ -11,18 +11,29 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
+// DefaultRidge is the ridge that 0 stands for, in mean eigenvalues of X'X: near the
+// best on the val classes of photographs of birds and of drawn letters alike, whose
+// features differ in scale by a factor of ten.
+const DefaultRidge = 2
+
 // whiten fits P = (X'X + g I)^(-1/2) sqrt(n).
 func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Map, error) {
-	if !(ridge > 0) || math.IsInf(ridge, 0) {
-		return nil, &Error{"ridge", "a finite number above 0 for whiten", ridge}
+	if !(ridge >= 0) || math.IsInf(ridge, 0) {
+		return nil, &Error{"ridge", "a finite number above 0, or 0 for one by the scale of the features", ridge}
 	}
 	a := moments(x, rows)
+	if ridge == 0 {
+		ridge = DefaultRidge * mat.Trace(a) / float64(x.Cols)
+	}
 	for d := range x.Cols {
 		v := a.At(d, d)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, notFinite(d)
 		}
 		a.SetSym(d, d, v+ridge)
+	}
+	if ridge == 0 {
+		return nil, &Error{"features", "numbers that are not all zero", 0}
 	}
 	p, err := inverseRoot(a, ridge)
 	if err != nil {
