@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/published"
@@ -122,7 +123,7 @@ func (c *Config) ReadConfig(path string) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(c); err != nil {
 		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-			return fmt.Errorf("%s: key %q: expected %s, found %s", path, wrong.Field, wrong.Type, wrong.Value)
+			return fmt.Errorf("%s: key %q: expected a %s, found a %s", path, wrong.Field, jsonType(wrong.Type), wrong.Value)
 		}
 		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
 	}
@@ -130,6 +131,17 @@ func (c *Config) ReadConfig(path string) error {
 		return fmt.Errorf("%s: expected one JSON object, found more after it", path)
 	}
 	return nil
+}
+
+// jsonType names the JSON that a field is read from.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Float64:
+		return "number"
+	}
+	return "whole number"
 }
 
 // trial is the run of one seed and stage.

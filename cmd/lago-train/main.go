@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/sirupsen/logrus"
@@ -63,21 +64,35 @@ Products of matrices run in OpenBLAS or MKL where one is installed, and in Go wh
 none is. $LAGO_BLAS names a library to use, or "go" for none.`,
 		Version:        version.All()["lago-train"],
 		DefaultCommand: "help",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
-			&cli.StringFlag{Name: "log-level", Value: "info", Usage: "`LEVEL` from which the log tells: debug, info, warning or error"},
-		},
-		Before:         before,
-		Commands:       []*cli.Command{runCommand(), datasetCommand()},
+		Commands:       prepare([]*cli.Command{runCommand(), datasetCommand()}),
 		ExitErrHandler: func(*cli.Context, error) {}, // main tells errors, once
-		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
-			return fmt.Errorf("%w; see lago-train --help", err)
-		},
+		OnUsageError:   usageError,
 	}
 }
 
-// before sets up the log and the BLAS, which are the process's.
-func before(c *cli.Context) error {
+// prepare gives each command the flags of the log, and sets up what is the
+// process's before it runs.
+func prepare(commands []*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		if c.Subcommands != nil {
+			prepare(c.Subcommands)
+			continue
+		}
+		c.Flags = append(c.Flags,
+			&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
+			&cli.StringFlag{Name: "log-level", Value: "info", Usage: "`LEVEL` from which the log tells: debug, info, warning or error"})
+		c.Before, c.OnUsageError = setUp, usageError
+	}
+	return commands
+}
+
+// usageError says what is wrong, where cli would print the whole help.
+func usageError(c *cli.Context, err error, _ bool) error {
+	return fmt.Errorf("%w; see %s --help", err, strings.TrimSpace("lago-train "+c.Command.Name))
+}
+
+// setUp sets up the log and the BLAS.
+func setUp(c *cli.Context) error {
 	switch format := c.String("log-format"); format {
 	case "text":
 		logrus.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05"})
