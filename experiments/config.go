@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/published"
@@ -119,18 +120,34 @@ func (c *Config) ReadConfig(path string) error {
 	if err != nil {
 		return err
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(c); err != nil {
-		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-			return fmt.Errorf("%s: key %q: expected a %s, found a %s", path, wrong.Field, jsonType(wrong.Type), wrong.Value)
-		}
-		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return fmt.Errorf("%s: expected one JSON object of settings: %w", path, err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: expected one JSON object, found more after it", path)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if err := c.set(key, keys[key]); err != nil {
+			return fmt.Errorf("%s: key %q: %w", path, key, err)
+		}
 	}
 	return nil
+}
+
+// set sets one field from JSON.
+func (c *Config) set(key string, value json.RawMessage) error {
+	one, err := json.Marshal(map[string]json.RawMessage{key: value})
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(one))
+	d.DisallowUnknownFields()
+	err = d.Decode(c)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("expected a %s, found a %s", jsonType(wrong.Type), wrong.Value)
+	}
+	if err != nil && strings.HasPrefix(err.Error(), "json: unknown field") {
+		return errors.New("no setting has this name")
+	}
+	return err
 }
 
 // jsonType names the JSON that a field is read from.

@@ -15,6 +15,16 @@ type Classifier interface {
 	Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
 }
 
+// Detecting is a classifier in two steps: what it detects in a sample depends on no
+// description, so that many descriptions can judge the same detections.
+type Detecting interface {
+	Classifier
+	// Detect returns the detections of the given rows of x, len(rows) x M.
+	Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error)
+	// Judge returns the scores of Score for samples with the detections a.
+	Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
+}
+
 // LAGO is a trained model of the family. Its scores are log p(z|x).
 type LAGO struct {
 	Config   Config
@@ -28,15 +38,44 @@ const scoreBatch = 64
 
 // Score implements Classifier.
 func (l *LAGO) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](len(rows), u.Rows)
-	if x.Cols != l.Params.W.Rows {
-		return scores, &Error{"features", "as many dimensions as the model was trained on", x.Cols}
-	}
-	classes, err := l.Config.Describe(u, l.Semantic)
+	a, err := l.Detect(x, rows)
 	if err != nil {
-		return scores, err
+		return a, err
+	}
+	return l.Judge(a, u)
+}
+
+// Detect returns A, p(a_m|x) of the given rows.
+func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	detections := dataset.NewMatrix[float32](len(rows), l.Params.W.Cols)
+	if x.Cols != l.Params.W.Rows {
+		return detections, &Error{"features", "as many dimensions as the model was trained on", x.Cols}
 	}
 	detector, err := NewDetector(l.Params, scoreBatch)
+	if err != nil {
+		return detections, err
+	}
+	for start := 0; start < len(rows); start += scoreBatch {
+		part := rows[start:min(start+scoreBatch, len(rows))]
+		conditioned, err := l.Map.Apply(x, part)
+		if err != nil {
+			return detections, err
+		}
+		copy(detector.X.Data, conditioned.Data)
+		_, a, err := detector.Run()
+		if err != nil {
+			return detections, err
+		}
+		copy(detections.Data[start*detections.Cols:], a[:len(part)*detections.Cols])
+	}
+	return detections, nil
+}
+
+// Judge returns log p(z|x) of samples with the detections a, n x M, for the
+// classes that u describes.
+func (l *LAGO) Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
+	classes, err := l.Config.Describe(u, l.Semantic)
 	if err != nil {
 		return scores, err
 	}
@@ -44,23 +83,17 @@ func (l *LAGO) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[flo
 	if err != nil {
 		return scores, err
 	}
-	for start := 0; start < len(rows); start += scoreBatch {
-		part := rows[start:min(start+scoreBatch, len(rows))]
-		conditioned, err := l.Map.Apply(x, part)
-		if err != nil {
-			return scores, err
-		}
-		copy(detector.X.Data, conditioned.Data)
-		_, a, err := detector.Run()
-		if err != nil {
-			return scores, err
-		}
-		copy(judge.A.Data, a)
+	if a.Cols != judge.A.Cols {
+		return scores, &Error{"detections", "one for each attribute of the model", a.Cols}
+	}
+	for start := 0; start < a.Rows; start += scoreBatch {
+		end := min(start+scoreBatch, a.Rows)
+		copy(judge.A.Data, a.Data[start*a.Cols:end*a.Cols])
 		logits, err := judge.Run()
 		if err != nil {
 			return scores, err
 		}
-		copy(scores.Data[start*u.Rows:], logits[:len(part)*u.Rows])
+		copy(scores.Data[start*u.Rows:], logits[:(end-start)*u.Rows])
 	}
 	LogNormalise(scores.Data, u.Rows)
 	return scores, nil

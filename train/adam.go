@@ -73,7 +73,7 @@ func slices32(value, grad G.Value) (v, g []float32, err error) {
 	vd, ok1 := value.(*tensor.Dense)
 	gd, ok2 := grad.(*tensor.Dense)
 	if !ok1 || !ok2 || vd.Dtype() != tensor.Float32 || gd.Dtype() != tensor.Float32 {
-		return nil, nil, fmt.Errorf("expected float32 tensors, found %T and %T", value, grad)
+		return nil, nil, fmt.Errorf("expected float32 tensors, found %T of %v and %T of %v", value, value.Dtype(), grad, grad.Dtype())
 	}
 	return vd.Float32s(), gd.Float32s(), nil
 }

@@ -58,7 +58,8 @@ func ReadCurve(path string) (c Curve, err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
+	for lines.Scan() {
+		n := len(c) + 1
 		var e Epoch
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			return nil, fmt.Errorf("%s: line %d: expected an epoch: %w", path, n, err)
@@ -69,7 +70,7 @@ func ReadCurve(path string) (c Curve, err error) {
 		c = append(c, e)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: line %d: %w", path, len(c)+1, err)
 	}
 	return c, nil
 }

@@ -17,9 +17,13 @@ type best struct {
 	Accuracy float64 `json:"accuracy"`
 }
 
+// rounding is how far apart two means of the same accuracies may come out, added up
+// from other classes. It is far less than one sample can make.
+const rounding = 1e-12
+
 // improve takes in an epoch and says whether it is the best so far.
 func (b *best) improve(epoch int, accuracy float64) bool {
-	if b.Epoch > 0 && accuracy <= b.Accuracy {
+	if b.Epoch > 0 && accuracy <= b.Accuracy+rounding {
 		return false
 	}
 	*b = best{epoch, accuracy}

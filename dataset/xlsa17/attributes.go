@@ -2,6 +2,7 @@ package xlsa17
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -47,7 +48,7 @@ func readAttributeNames(dir string, n int) ([]line, error) {
 	if err != nil || path == "" {
 		return nil, err
 	}
-	names, err := readFile(path, readNumbered)
+	names, err := readFile(path, readDistinct)
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +67,33 @@ func readAttributeNames(dir string, n int) ([]line, error) {
 // so it counts only if its length fits; nil otherwise.
 func attributeNamesBeside(dir string, n int, log logrus.FieldLogger) []line {
 	path := filepath.Join(filepath.Dir(dir), "attributes.txt")
-	names, err := readFile(path, readNumbered)
+	names, err := readFile(path, readDistinct)
 	if err != nil || len(names) != n {
 		return nil
 	}
 	log.WithField("file", path).Info("attribute names and groups are taken from beside the folder")
 	return names
+}
+
+// readDistinct returns names, each of which may be there but once.
+func readDistinct(r io.Reader, file string) ([]line, error) {
+	names, err := readNumbered(r, file)
+	if err != nil {
+		return nil, err
+	}
+	lineOf := make(map[string]int, len(names))
+	for _, l := range names {
+		if other, taken := lineOf[l.text]; taken {
+			return nil, &dataset.Error{
+				File:  file,
+				Field: fmt.Sprintf("line %d", l.number),
+				Want:  "a name of its own",
+				Got:   fmt.Sprintf("%q, which is in line %d as well", l.text, other),
+			}
+		}
+		lineOf[l.text] = l.number
+	}
+	return names, nil
 }
 
 // group takes what precedes "::" in a name for its group. A name without "::"

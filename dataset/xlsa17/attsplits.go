@@ -27,7 +27,7 @@ const (
 type attSplits struct {
 	file      string
 	classes   []string
-	original  *dataset.Matrix[float64] // original_att, classes x attributes; nil where it is absent
+	original  *dataset.Matrix[float64] // original_att as probabilities, classes x attributes; nil where it is absent
 	hasAtt    bool
 	locations map[string][]int // by variable; samples from 0; only those that are there
 }
@@ -35,7 +35,7 @@ type attSplits struct {
 func readAttSplits(file string) (*attSplits, error) {
 	headers, err := matlab.List(file)
 	if err != nil {
-		return nil, err
+		return nil, fileError(file, err)
 	}
 	there := make(map[string]bool)
 	for _, h := range headers {
@@ -52,7 +52,7 @@ func readAttSplits(file string) (*attSplits, error) {
 	}
 	vars, err := matlab.Read(file, want...)
 	if err != nil {
-		return nil, err
+		return nil, fileError(file, err)
 	}
 
 	s := &attSplits{file: file, hasAtt: there[varNormalised], locations: make(map[string][]int)}
@@ -96,7 +96,7 @@ func classNames(file string, a *matlab.Array) ([]string, error) {
 }
 
 // original takes original_att, attributes x classes, whose columns are the rows
-// of the descriptions.
+// of the descriptions, as probabilities.
 func original(file string, a *matlab.Array, classes int) (*dataset.Matrix[float64], error) {
 	if len(a.Dims) != 2 || a.Dims[1] != classes || a.Dims[0] < 1 || len(a.Float32) != a.Dims[0]*a.Dims[1] {
 		return nil, &dataset.Error{
@@ -110,7 +110,7 @@ func original(file string, a *matlab.Array, classes int) (*dataset.Matrix[float6
 	for i, v := range a.Float32 {
 		m.Data[i] = float64(v)
 	}
-	return &m, nil
+	return &m, toProbabilities(m, file, a.Name+", class")
 }
 
 // indices takes a vector that counts from 1, as MATLAB does, whatever numeric

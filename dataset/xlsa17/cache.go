@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/sirupsen/logrus"
 )
 
@@ -38,7 +37,7 @@ func openCache(file string, opts Options) (*cache, error) {
 	}
 	src, err := identify(file)
 	if err != nil {
-		return nil, &dataset.Error{File: file, Err: err}
+		return nil, fileError(file, err)
 	}
 	path := filepath.Join(dir, cacheName(file))
 	return &cache{path: path, source: src, log: opts.Log.WithFields(logrus.Fields{"file": file, "cache": path})}, nil
@@ -65,7 +64,7 @@ func (c *cache) load() *features {
 	case errors.Is(err, errStale):
 		c.log.Info("the file has changed since its features were cached: reading it again")
 	default:
-		c.log.WithError(err).Warn("the cached features are damaged: reading the file again")
+		c.log.WithError(err).Warn("the cached features cannot be used: reading the file again")
 	}
 	return nil
 }

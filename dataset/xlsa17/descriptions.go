@@ -10,7 +10,6 @@ import (
 
 const (
 	descriptionFile = "class_descriptions_by_attributes.txt"
-	classFile       = "classes.txt"
 
 	// rounding is by how much a probability may exceed 1, or a percentage 100,
 	// in proportion, and still be 1 or 100 written with few digits.
@@ -49,9 +48,6 @@ func readDescriptions(dir string, mat *attSplits) (*descriptions, error) {
 		}
 		return nil, e
 	}
-	if err := toProbabilities(*mat.original, mat.file+": "+varOriginal); err != nil {
-		return nil, err
-	}
 	return &descriptions{file: mat.file, values: *mat.original}, nil
 }
 
@@ -60,7 +56,14 @@ func readDescriptionFile(dir, path string, mat *attSplits) (*descriptions, error
 	if err != nil {
 		return nil, err
 	}
-	if err := toProbabilities(rows, path); err != nil {
+	if o := mat.original; o != nil && o.Cols != rows.Cols {
+		return nil, &dataset.Error{
+			File: path,
+			Want: fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, mat.file),
+			Got:  fmt.Sprint(rows.Cols),
+		}
+	}
+	if err := toProbabilities(rows, path, "row"); err != nil {
 		return nil, err
 	}
 	rowOf, err := rowsOfClasses(dir, path, rows.Rows, mat)
@@ -74,70 +77,10 @@ func readDescriptionFile(dir, path string, mat *attSplits) (*descriptions, error
 	return &descriptions{file: path, values: u}, nil
 }
 
-// rowsOfClasses returns the row of each class in the n rows of a description
-// file: by name through classes.txt, or else in order.
-func rowsOfClasses(dir, path string, n int, mat *attSplits) ([]int, error) {
-	listPath, err := firstFile(filepath.Dir(path), classFile)
-	if err == nil && listPath == "" {
-		listPath, err = firstFile(dir, "meta/"+classFile, classFile)
-	}
-	if err != nil {
-		return nil, err
-	}
-	rowOf := make([]int, len(mat.classes))
-	if listPath == "" {
-		if n != len(mat.classes) {
-			return nil, &dataset.Error{
-				File: path,
-				Want: fmt.Sprintf("%d lines, one for each class of %s, as no %s says whose line is whose", len(mat.classes), mat.file, classFile),
-				Got:  fmt.Sprint(n),
-			}
-		}
-		for z := range rowOf {
-			rowOf[z] = z
-		}
-		return rowOf, nil
-	}
-
-	lines, err := readFile(listPath, readNumbered)
-	if err != nil {
-		return nil, err
-	}
-	if len(lines) != n {
-		return nil, &dataset.Error{
-			File: path,
-			Want: fmt.Sprintf("%d lines, one for each class of %s", len(lines), listPath),
-			Got:  fmt.Sprint(n),
-		}
-	}
-	names := make([]string, len(lines))
-	for i, l := range lines {
-		names[i] = l.text
-	}
-	index := newClassIndex(names)
-	takenBy := make(map[int]string)
-	for z, name := range mat.classes {
-		row, err := index.find(name)
-		if err != nil {
-			return nil, &dataset.Error{File: listPath, Want: fmt.Sprintf("every class of %s by name", varClasses), Got: "no line for " + err.Error()}
-		}
-		if other, taken := takenBy[row]; taken {
-			return nil, &dataset.Error{
-				File:  listPath,
-				Field: fmt.Sprintf("line %d", lines[row].number),
-				Want:  "the name of one class",
-				Got:   fmt.Sprintf("%q, which may mean %q or %q", names[row], other, name),
-			}
-		}
-		takenBy[row] = name
-		rowOf[z] = row
-	}
-	return rowOf, nil
-}
-
 // toProbabilities turns percentages, told by a value above 1, into fractions,
-// and negative values, which say "not described", into NaN.
-func toProbabilities(u dataset.Matrix[float64], source string) error {
+// and negative values, which say "not described", into NaN. An error names the
+// place by what a row of u is in the file.
+func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 	largest, at := 0.0, 0
 	for i, v := range u.Data {
 		if v > largest {
@@ -150,8 +93,8 @@ func toProbabilities(u dataset.Matrix[float64], source string) error {
 	}
 	if largest > scale*(1+rounding) {
 		return &dataset.Error{
-			File:  source,
-			Field: fmt.Sprintf("row %d, attribute %d", at/u.Cols+1, at%u.Cols+1),
+			File:  file,
+			Field: fmt.Sprintf("%s %d, attribute %d", row, at/u.Cols+1, at%u.Cols+1),
 			Want:  "a probability from 0 to 1 or a percentage from 0 to 100",
 			Got:   fmt.Sprint(largest),
 		}
@@ -173,20 +116,9 @@ func (d *descriptions) agreesWith(mat *attSplits, attributes []dataset.Attribute
 	if mat.original == nil || d.file == mat.file {
 		return nil
 	}
-	o := *mat.original
-	if o.Cols != d.values.Cols {
-		return &dataset.Error{
-			File: d.file,
-			Want: fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, mat.file),
-			Got:  fmt.Sprint(d.values.Cols),
-		}
-	}
-	if err := toProbabilities(o, mat.file+": "+varOriginal); err != nil {
-		return err
-	}
 	for z, class := range mat.classes {
 		for m, p := range d.values.Row(z) {
-			if q := o.Row(z)[m]; math.Abs(p-q) > contradiction {
+			if q := mat.original.Row(z)[m]; math.Abs(p-q) > contradiction {
 				return &dataset.Error{
 					File:  d.file,
 					Field: fmt.Sprintf("class %q, attribute %q", class, attributes[m].Name),

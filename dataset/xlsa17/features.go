@@ -54,7 +54,7 @@ func findFeatures(dir string) (string, error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", &dataset.Error{File: dir, Err: err}
+		return "", fileError(dir, err)
 	}
 	var found, others []string
 	for _, entry := range entries {
@@ -101,7 +101,7 @@ func hasFeatures(headers []matlab.Header) bool {
 func parseFeatures(file string) (*features, error) {
 	vars, err := matlab.Read(file, varFeatures, varLabels)
 	if err != nil {
-		return nil, err
+		return nil, fileError(file, err)
 	}
 	labels, err := indices(file, vars[varLabels])
 	if err != nil {

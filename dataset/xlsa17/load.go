@@ -39,8 +39,9 @@ func (o Options) withDefaults() (Options, error) {
 // Load reads the data set in dir. Its name is that of the folder in lower case.
 // Features are as the file has them, in the precision of float32; descriptions
 // are probabilities, NaN where the source gives a negative value for "not
-// described". Errors are of type *dataset.Error and name the file and the
-// variable or line.
+// described". Errors name the file and the variable or line: they are of type
+// *matlab.Error where a MAT-file can't be decoded or lacks a variable that
+// nothing can stand in for, and else of type *dataset.Error.
 func Load(dir string, opts Options) (*dataset.Dataset, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {

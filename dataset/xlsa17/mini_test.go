@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -151,22 +150,4 @@ func TestAttributesBesideTheFolder(t *testing.T) {
 			t.Errorf("the log has %d entries", len(hook.AllEntries()))
 		}
 	}
-}
-
-// sharedData returns a folder of the data that lie beside the project, and skips
-// the test where they do not.
-func sharedData(t *testing.T, name string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, "shared", "data", filepath.FromSlash(name))
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	t.Skipf("no folder %s beside the project", strings.Join([]string{"shared", "data", name}, "/"))
-	return ""
 }

@@ -40,9 +40,12 @@ func (f *folder) split(labels []int) (dataset.Split, error) {
 	if err != nil {
 		return s, err
 	}
+	if err := f.disjoint(train, val, test); err != nil {
+		return s, err
+	}
 	s = dataset.Split{Train: train.classes, Val: val.classes, Test: test.classes}
 
-	seen := part{name: "train and val", source: train.source + " and " + val.source, classes: slices.Compact(s.Seen())}
+	seen := part{name: "train and val", source: train.source + " and " + val.source, classes: s.Seen()}
 	if err := f.trainvalListAgrees(seen); err != nil {
 		return s, err
 	}
@@ -115,8 +118,30 @@ func (f *folder) readClassList(path string) ([]int, error) {
 		lineOf[z] = l.number
 		classes = append(classes, z)
 	}
+	if len(classes) == 0 {
+		return nil, &dataset.Error{File: path, Want: "names of classes, one a line", Got: "none"}
+	}
 	slices.Sort(classes)
 	return classes, nil
+}
+
+// disjoint checks that no class is in two parts.
+func (f *folder) disjoint(parts ...part) error {
+	sourceOf := make(map[int]string)
+	for _, p := range parts {
+		for _, z := range p.classes {
+			if other, taken := sourceOf[z]; taken {
+				return &dataset.Error{
+					File:  f.dir,
+					Field: fmt.Sprintf("class %q", f.mat.classes[z]),
+					Want:  "one of train, val and test",
+					Got:   fmt.Sprintf("it in %s and in %s", other, p.source),
+				}
+			}
+			sourceOf[z] = p.source
+		}
+	}
+	return nil
 }
 
 // trainvalListAgrees checks trainvalclasses.txt, where it is there, against the

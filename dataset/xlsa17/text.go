@@ -24,8 +24,8 @@ type line struct {
 	text   string
 }
 
-// readLines returns the lines of r that are not blank. It takes any line end,
-// space around the text, and a byte order mark at the start.
+// readLines returns the lines of r that are not blank. It takes line ends of Unix
+// and Windows, space around the text, and a byte order mark at the start.
 func readLines(r io.Reader, file string) ([]line, error) {
 	var lines []line
 	s := bufio.NewScanner(r)
@@ -52,26 +52,38 @@ func readFile[T any](path string, read func(io.Reader, string) (T, error)) (T, e
 	text, err := os.ReadFile(path)
 	if err != nil {
 		var none T
-		return none, &dataset.Error{File: path, Err: err}
+		return none, fileError(path, err)
 	}
 	return read(bytes.NewReader(text), path)
 }
 
 // readNumbered returns names, one a line, without the number that may stand in
 // front of every one of them ("12 has_bill_shape::dagger", "3\tkiller+whale").
-// Where some line has none, numbers are part of the names.
+// Where some line has none, numbers are part of the names. Numbers must ascend,
+// as it is by their lines that names belong to rows or columns elsewhere.
 func readNumbered(r io.Reader, file string) ([]line, error) {
 	lines, err := readLines(r, file)
 	if err != nil {
 		return nil, err
 	}
 	names := make([]line, len(lines))
+	numbers := make([]uint64, len(lines))
 	for i, l := range lines {
 		number, name, found := cutSpace(l.text)
-		if _, err := strconv.ParseUint(number, 10, 64); err != nil || !found {
+		if numbers[i], err = strconv.ParseUint(number, 10, 64); err != nil || !found {
 			return lines, nil
 		}
 		names[i] = line{l.number, name}
+	}
+	for i := 1; i < len(numbers); i++ {
+		if numbers[i] <= numbers[i-1] {
+			return nil, &dataset.Error{
+				File:  file,
+				Field: fmt.Sprintf("line %d", names[i].number),
+				Want:  fmt.Sprintf("a number above %d, that of the line before", numbers[i-1]),
+				Got:   fmt.Sprint(numbers[i]),
+			}
+		}
 	}
 	return names, nil
 }
@@ -133,7 +145,7 @@ func firstFile(dir string, names ...string) (string, error) {
 		case err == nil:
 			return path, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", &dataset.Error{File: path, Err: err}
+			return "", fileError(path, err)
 		}
 	}
 	return "", nil

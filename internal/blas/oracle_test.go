@@ -45,7 +45,7 @@ type shape struct {
 }
 
 func drawShape(t *rapid.T) shape {
-	size := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(1, 150))
+	size := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(1, 100))
 	inc := rapid.SampledFrom([]int{1, 1, 2, -1, -3})
 	transpose := rapid.SampledFrom([]blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans})
 	scalar := rapid.SampledFrom([]float64{0, 1, -1, 0.3})
@@ -123,7 +123,7 @@ func agree[T float32 | float64](t *testing.T, library, gonum real[T], eps float6
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			s := drawShape(t)
 			got, want := run(library, s), run(gonum, s)
-			// Sums of at most 150 products of normal numbers, in another order.
+			// Sums of at most 100 products of normal numbers, in another order.
 			tolerance := 2000 * eps
 			for i := range want {
 				if math.Abs(float64(got[i]-want[i])) > tolerance {

@@ -87,10 +87,8 @@ func fileOf(routine uintptr, name string) string {
 	return path
 }
 
-// symbolInfo is the Dl_info of dladdr(3).
+// symbolInfo is the Dl_info of dladdr(3), of which only the file is of use here.
 type symbolInfo struct {
 	file *byte
-	_    uintptr // where the file lies in memory
-	_    *byte   // the nearest symbol
-	_    uintptr // its address
+	_    [3]uintptr
 }
