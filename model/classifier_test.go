@@ -3,6 +3,8 @@ package model_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
@@ -33,10 +35,36 @@ func TestScore(t *testing.T) {
 	}
 }
 
+// Detections serve for any classes: judging them is scoring the samples.
+func TestDetectOnceJudgeMany(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 70, d: 5, m: 6, k: 3, z: 4}, 1))
+	rows := []int{69, 3, 3, 12}
+	a, err := lago(tr).Detect(tr.x, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(3) {
+		u := uniform(newRand(seed), 2+int(seed), 6, 0, 1)
+		want, err := lago(tr).Score(tr.x, rows, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := lago(tr).Judge(a, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d classes (-scored +judged):\n%s", u.Rows, diff)
+		}
+	}
+}
+
 func TestScoreErrors(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
 	_, err := lago(tr).Score(dataset.NewMatrix[float32](3, 4), []int{0}, tr.described)
 	names(t, err, "features")
 	_, err = lago(tr).Score(tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))
 	names(t, err, "descriptions")
+	_, err = lago(tr).Judge(dataset.NewMatrix[float32](1, 5), tr.described)
+	names(t, err, "detections")
 }
