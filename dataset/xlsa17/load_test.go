@@ -215,26 +215,3 @@ func TestLoadAnyNumericType(t *testing.T) {
 		})
 	}
 }
-
-func TestLoadDevSplit(t *testing.T) {
-	got, err := loadSmall(t, newSmall(), Options{DevSplit: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := dataset.Split{Train: []int{1, 3}, Val: []int{0, 2}, Test: []int{4, 5}}
-	if diff := cmp.Diff(want, got.Split); diff != "" {
-		t.Errorf("split (-want +got):\n%s", diff)
-	}
-
-	// The locations are of the first division, so they do not stand in for the
-	// lists of another.
-	_, err = loadSmall(t, newSmall(), Options{DevSplit: 3})
-	if err == nil || !strings.Contains(err.Error(), "trainclasses3.txt: expected the list of the train classes, found no such file") {
-		t.Errorf("without lists of division 3: %v", err)
-	}
-	for _, n := range []int{-1, 4} {
-		if _, err := loadSmall(t, newSmall(), Options{DevSplit: n}); err == nil {
-			t.Errorf("DevSplit %d is accepted", n)
-		}
-	}
-}

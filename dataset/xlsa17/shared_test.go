@@ -1,0 +1,243 @@
+package xlsa17
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/matlab"
+)
+
+// sharedData returns a folder of the data that lie beside the project, and skips
+// the test where they do not.
+func sharedData(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, "shared", "data", filepath.FromSlash(name))
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	t.Skipf("no folder shared/data/%s beside the project", name)
+	return ""
+}
+
+// sizes of a data set: samples, classes in all and of each part, attributes and
+// their groups.
+type sizes struct {
+	Samples, Classes, Train, Val, Test, Attributes, Groups int
+}
+
+func sizesOf(d *dataset.Dataset) sizes {
+	return sizes{
+		len(d.Labels), len(d.Classes), len(d.Split.Train), len(d.Split.Val), len(d.Split.Test),
+		len(d.Attributes), len(d.Groups),
+	}
+}
+
+// The files of the paper's data sets as they were released, of which only the
+// features are not there. The percentage of one class and attribute is copied
+// from the text file.
+func TestReleasedFolders(t *testing.T) {
+	for _, set := range []struct {
+		name        string
+		want        sizes
+		class       string
+		attribute   string
+		percent     float64
+		undescribed int
+	}{
+		{"CUB", sizes{11788, 200, 100, 50, 50, 312, 28}, "001.Black_footed_Albatross", "has_bill_shape::hooked_seabird", 59.8540145985, 0},
+		{"AWA2", sizes{37322, 50, 27, 13, 10, 85, 11}, "antelope", "color::gray", 12.34, 4},
+		{"SUN", sizes{14340, 717, 580, 65, 72, 102, 4}, "abbey", "functions/affordance::vacationing/touring", 45, 0},
+	} {
+		for _, splits := range []string{"att_splits.mat", "att_splits-without-train_loc.mat"} {
+			t.Run(set.name+"/"+splits, func(t *testing.T) {
+				released := sharedData(t, "xlsa17/"+set.name)
+				labels := labelsByLocation(t, released)
+				dir := withSplits(t, released, splits)
+				var parts []dataset.Split
+				for dev := 1; dev <= 3; dev++ {
+					d := withoutFeatures(t, dir, dev, labels)
+					if diff := cmp.Diff(set.want, sizesOf(d)); diff != "" {
+						t.Errorf("division %d (-want +got):\n%s", dev, diff)
+					}
+					if err := dataset.Check(d); err != nil {
+						t.Errorf("division %d: %v", dev, err)
+					}
+					p := descriptionOf(t, d, set.class, set.attribute)
+					if math.Abs(p-set.percent/100) > 1e-12 {
+						t.Errorf("%s of %s is %v, want %v %%", set.attribute, set.class, p, set.percent)
+					}
+					if n := undescribed(d, set.class); n != set.undescribed {
+						t.Errorf("%d attributes of %s are not described, want %d", n, set.class, set.undescribed)
+					}
+					parts = append(parts, d.Split)
+				}
+				if cmp.Equal(parts[0], parts[1]) || cmp.Equal(parts[1], parts[2]) {
+					t.Error("two divisions are the same")
+				}
+				if !cmp.Equal(parts[0].Seen(), parts[1].Seen()) || !cmp.Equal(parts[1].Seen(), parts[2].Seen()) {
+					t.Error("the divisions differ in what is seen")
+				}
+			})
+		}
+	}
+}
+
+// labelsByLocation gives each image a class of the part in which the released
+// locations have it. Which class of the part it is, only the features' file says.
+func labelsByLocation(t *testing.T, dir string) []int {
+	t.Helper()
+	d := &folder{dir: dir, devSplit: 1}
+	var err error
+	if d.mat, err = readAttSplits(filepath.Join(dir, "att_splits.mat")); err != nil {
+		t.Fatal(err)
+	}
+	loc := d.mat.locations
+	labels := make([]int, len(loc[trainvalLoc])+len(loc[testSeenLoc])+len(loc[testUnseenLoc]))
+	for _, c := range []struct{ list, variable string }{
+		{"trainvalclasses.txt", testSeenLoc}, // some are of train_loc or val_loc as well, which follow
+		{"trainclasses1.txt", trainLoc},
+		{"valclasses1.txt", valLoc},
+		{"testclasses.txt", testUnseenLoc},
+	} {
+		classes, err := d.readClassList(filepath.Join(dir, c.list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, i := range loc[c.variable] {
+			labels[i] = classes[n%len(classes)]
+		}
+	}
+	return labels
+}
+
+// withSplits copies a folder with one of its files as att_splits.mat.
+func withSplits(t *testing.T, released, splits string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), filepath.Base(released))
+	if err := os.CopyFS(dir, os.DirFS(released)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, splits), filepath.Join(dir, "att_splits.mat")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// withoutFeatures reads all of a data set but the features, for which each sample
+// has one number.
+func withoutFeatures(t *testing.T, dir string, dev int, labels []int) *dataset.Dataset {
+	t.Helper()
+	log, _ := quietLog()
+	f, err := readFolder(dir, Options{DevSplit: dev, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := f.with(&features{file: "no file", values: dataset.NewMatrix[float32](len(labels), 1), labels: labels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func descriptionOf(t *testing.T, d *dataset.Dataset, class, attribute string) float64 {
+	t.Helper()
+	z := slices.Index(d.Classes, class)
+	m := slices.IndexFunc(d.Attributes, func(a dataset.Attribute) bool { return a.Name == attribute })
+	if z < 0 || m < 0 {
+		t.Fatalf("class %q is %d, attribute %q is %d", class, z, attribute, m)
+	}
+	return d.Descriptions.Row(z)[m]
+}
+
+// undescribed counts the entries of a class that are not described, and returns
+// -1 where there are such in another class.
+func undescribed(d *dataset.Dataset, class string) int {
+	n := 0
+	for z, name := range d.Classes {
+		for _, p := range d.Descriptions.Row(z) {
+			switch {
+			case !math.IsNaN(p):
+			case name != class:
+				return -1
+			default:
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// The one data set with features that lies beside the project, read from its
+// files and then from the cache.
+func TestCUB127(t *testing.T) {
+	dir := sharedData(t, "CUB127")
+	log, hook := quietLog()
+	opts := Options{CacheDir: t.TempDir(), Log: log}
+	fresh := loadWithin(t, 1.3, dir, opts)
+	if err := dataset.Check(fresh); err != nil {
+		t.Error(err)
+	}
+	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
+		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
+	}
+	files, err := matlab.Read(filepath.Join(dir, "res50.mat"), "image_files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, file := range files["image_files"].Strings {
+		if class, _, _ := strings.Cut(file, "/"); class != fresh.Classes[fresh.Labels[i]] {
+			t.Fatalf("sample %d, %s, is of class %q", i, file, fresh.Classes[fresh.Labels[i]])
+		}
+	}
+	for dev, want := range []sizes{
+		{7456, 127, 64, 30, 33, 312, 28},
+		{7456, 127, 61, 33, 33, 312, 28},
+		{7456, 127, 62, 32, 33, 312, 28},
+	} {
+		hook.Reset()
+		opts.DevSplit = dev + 1
+		d := loadWithin(t, 1.3, dir, opts)
+		if diff := cmp.Diff(want, sizesOf(d)); diff != "" {
+			t.Errorf("division %d (-want +got):\n%s", opts.DevSplit, diff)
+		}
+		if !tookCache(hook) {
+			t.Errorf("division %d was not read from the cache", opts.DevSplit)
+		}
+		if !slices.Equal(d.Features.Data, fresh.Features.Data) || !slices.Equal(d.Labels, fresh.Labels) {
+			t.Errorf("division %d: the cache differs from the file", opts.DevSplit)
+		}
+	}
+}
+
+// loadWithin checks that all that is ever allocated while a data set is read,
+// and so what is in use at any one time, is within a multiple of the features.
+func loadWithin(t *testing.T, times float64, dir string, opts Options) *dataset.Dataset {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	d, err := Load(dir, opts)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 4 * float64(len(d.Features.Data))
+	if took := float64(after.TotalAlloc - before.TotalAlloc); took > times*size {
+		t.Errorf("reading %.1f MB of features takes %.1f MB of memory", size/1e6, took/1e6)
+	} else {
+		t.Logf("reading %.1f MB of features takes %.1f MB of memory", size/1e6, took/1e6)
+	}
+	return d
+}
