@@ -4,7 +4,7 @@
 GO       ?= go
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench clean
+.PHONY: run test build check vet format lint race fuzz bench slurm-check clean
 
 # Train on the letters that the program draws, and judge it on letters it never saw.
 run: build
@@ -48,6 +48,11 @@ fuzz:
 # paper's data sets, with allocations.
 bench:
 	LAGO_BENCH=1 $(GO) test ./train -run '^$$' -bench Step -benchtime 10x
+
+# The ablation grid as an array of a real Slurm on this machine, with a task killed
+# and requeued. Needs root, slurm-wlm and munge.
+slurm-check: build
+	tools/slurm-check.sh bin/lago-train
 
 clean:
 	rm -rf bin

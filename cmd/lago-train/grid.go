@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
@@ -39,6 +40,14 @@ func openLab(c *cli.Context, dataset string, devSplit int) (*lab.Lab, error) {
 	l := lab.New(d, c.Path(outFlag))
 	l.Jobs, l.Shard = c.Int(jobsFlag), shard
 	l.Tell = new(gridProgress).tell
+	l.Ended = func(t lab.Trial) {
+		entry := logrus.WithField("run", t.Name())
+		if t.Err != nil {
+			entry.WithError(t.Err).Warn("trial failed")
+			return
+		}
+		entry.WithFields(logrus.Fields{"status": t.Result.Status, "epochs": t.Result.Epochs}).Debug("trial ended")
+	}
 	return l, nil
 }
 

@@ -24,6 +24,8 @@ type Lab struct {
 	Options train.Options
 	// Tell, where it is not nil, hears how far a grid is whenever that changes.
 	Tell func(Progress)
+	// Ended, where it is not nil, hears of each trial that this process ended.
+	Ended func(Trial)
 
 	fingerprint string
 }
@@ -170,6 +172,10 @@ func (l *Lab) one(ctx context.Context, t *Trial, data *prepared, count *counter)
 	})
 	if t.Result != nil && t.Result.Status == train.Cancelled {
 		t.Result = nil
+		return
+	}
+	if l.Ended != nil {
+		l.Ended(*t)
 	}
 }
 
