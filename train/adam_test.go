@@ -1,0 +1,175 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// parameter is a value and its gradient, as a machine hands them to a solver.
+type parameter struct {
+	value, grad *tensor.Dense
+	err         error
+}
+
+func (p parameter) Value() G.Value         { return p.value }
+func (p parameter) Grad() (G.Value, error) { return p.grad, p.err }
+
+func newParameter[T float32 | float64](n int) parameter {
+	return parameter{
+		value: tensor.New(tensor.WithShape(n), tensor.WithBacking(make([]T, n))),
+		grad:  tensor.New(tensor.WithShape(n), tensor.WithBacking(make([]T, n))),
+	}
+}
+
+// drawGradients returns gradients of every size that matters: at 1e-8 the epsilon
+// of Adam counts as much as the gradient, and 0 must stay 0.
+func drawGradients(rng *rand.Rand, n int) []float64 {
+	g := make([]float64, n)
+	for i := range g {
+		g[i] = float64(float32(rng.NormFloat64() * math.Pow(10, float64(i%11-8))))
+	}
+	g[0] = 0
+	return g
+}
+
+// kingmaBa is algorithm 1 of Kingma & Ba (2015), line by line, at step t from 1.
+func kingmaBa(theta, m, v, g []float64, alpha float64, t int) {
+	const beta1, beta2, epsilon = 0.9, 0.999, 1e-8
+	for i := range theta {
+		m[i] = beta1*m[i] + (1-beta1)*g[i]
+		v[i] = beta2*v[i] + (1-beta2)*g[i]*g[i]
+		mHat := m[i] / (1 - math.Pow(beta1, float64(t)))
+		vHat := v[i] / (1 - math.Pow(beta2, float64(t)))
+		theta[i] -= alpha * mHat / (math.Sqrt(vHat) + epsilon)
+	}
+}
+
+// TestAdam holds two parameters in one solver to the paper and to the float64
+// solver of Gorgonia.
+func TestAdam(t *testing.T) {
+	const steps, rate = 100, 0.01
+	rng := rand.New(rand.NewPCG(1, 2))
+	sizes := []int{37, 11}
+	adam, stock := &Adam{Rate: rate}, G.NewAdamSolver(G.WithLearnRate(rate))
+	var ours, theirs []G.ValueGrad
+	var theta, m, v [2][]float64
+	for i, n := range sizes {
+		ours, theirs = append(ours, newParameter[float32](n)), append(theirs, newParameter[float64](n))
+		theta[i], m[i], v[i] = make([]float64, n), make([]float64, n), make([]float64, n)
+		for j := range n {
+			start := float32(rng.NormFloat64())
+			theta[i][j] = float64(start)
+			ours[i].Value().Data().([]float32)[j] = start
+			theirs[i].Value().Data().([]float64)[j] = float64(start)
+		}
+	}
+	for step := 1; step <= steps; step++ {
+		for i, n := range sizes {
+			g := drawGradients(rng, n)
+			kingmaBa(theta[i], m[i], v[i], g, rate, step)
+			for j, g := range g {
+				ours[i].(parameter).grad.Float32s()[j] = float32(g)
+				theirs[i].(parameter).grad.Float64s()[j] = g
+			}
+		}
+		if err := adam.Step(ours); err != nil {
+			t.Fatal(err)
+		}
+		if err := stock.Step(theirs); err != nil {
+			t.Fatal(err)
+		}
+		for i := range sizes {
+			for j, want := range theta[i] {
+				got, stock := float64(ours[i].Value().Data().([]float32)[j]), theirs[i].Value().Data().([]float64)[j]
+				if math.Abs(got-want) > 1e-5 || math.Abs(stock-want) > 1e-12 {
+					t.Fatalf("step %d, parameter %d, value %d: %g, in Gorgonia %g, expected %g", step, i, j, got, stock, want)
+				}
+			}
+		}
+	}
+}
+
+// Adam's first step is as long as the rate, whatever the gradient.
+func TestFirstStepOfAdam(t *testing.T) {
+	p := newParameter[float32](4)
+	copy(p.grad.Float32s(), []float32{1e-3, -1e-3, 1e6, 0})
+	if err := (&Adam{Rate: 0.5}).Step([]G.ValueGrad{p}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{-0.5, 0.5, -0.5, 0} {
+		if got := float64(p.value.Float32s()[i]); math.Abs(got-want) > 1e-5 {
+			t.Errorf("value %d is %g after the step, expected %g", i, got, want)
+		}
+	}
+}
+
+func TestAdamDoesNotDependOnWorkers(t *testing.T) {
+	defer parallel.SetWorkers(0)
+	const n = 5<<13 + 3 // enough for five workers
+	var want []float32
+	for _, workers := range []int{1, 2, 3, 5} {
+		parallel.SetWorkers(workers)
+		rng := rand.New(rand.NewPCG(3, 4))
+		p := newParameter[float32](n)
+		a := &Adam{Rate: 0.1}
+		for range 3 {
+			for i := range n {
+				p.grad.Float32s()[i] = float32(rng.NormFloat64())
+			}
+			if err := a.Step([]G.ValueGrad{p}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := p.value.Float32s()
+		if want == nil {
+			want = got
+		}
+		for i := range got {
+			if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+				t.Fatalf("%d workers: value %d is %g, with one worker %g", workers, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func TestAdamRefuses(t *testing.T) {
+	noGradient := errors.New("no gradient yet")
+	small, large := newParameter[float32](2), newParameter[float32](3)
+	for _, c := range []struct {
+		name  string
+		steps [][]G.ValueGrad // of which the last fails
+		want  string
+	}{
+		{"a parameter without a gradient", [][]G.ValueGrad{{parameter{value: small.value, err: noGradient}}}, noGradient.Error()},
+		{"float64", [][]G.ValueGrad{{small, newParameter[float64](2)}}, "adam: parameter 1: expected float32 tensors, found *tensor.Dense of float64 and *tensor.Dense of float64"},
+		{"a gradient of another size", [][]G.ValueGrad{{parameter{value: small.value, grad: large.grad}}}, "adam: parameter 0: expected 2 values, found 2 with 3 gradients"},
+		{"parameters in another order", [][]G.ValueGrad{{small, large}, {large, small}}, "adam: parameter 0: expected 2 values, found 3 with 3 gradients"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &Adam{Rate: 0.1}
+			var err error
+			for i, params := range c.steps {
+				if err != nil {
+					t.Fatalf("step %d: %v", i, err)
+				}
+				err = a.Step(params)
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, expected %s", err, c.want)
+			}
+		})
+	}
+	scalar := G.NewScalar(G.NewGraph(), G.Float32, G.WithName("x"), G.WithValue(float32(1)))
+	if _, _, err := slices32(scalar.Value(), scalar.Value()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%T", scalar.Value())) {
+		t.Errorf("error %v, expected one that names %T", err, scalar.Value())
+	}
+}

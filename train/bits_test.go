@@ -1,0 +1,136 @@
+package train
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+)
+
+func TestSeedMakesTheBits(t *testing.T) {
+	d := tiny(t)
+	for _, v := range model.Variants {
+		t.Run(string(v), func(t *testing.T) {
+			trial := trialOn(d, v, Dev)
+			trial.Training.Epochs = 2
+			first, second := trained(t, d, trial, Epochs), trained(t, d, trial, Epochs)
+			if !cmp.Equal(bits(first.state.params), bits(second.state.params)) {
+				t.Error("equal trials gave other weights")
+			}
+			if diff := cmp.Diff(first.state.curve, second.state.curve, butSeconds); diff != "" {
+				t.Errorf("equal trials gave other curves:\n%s", diff)
+			}
+			trial.Training.Seed++
+			other := trained(t, d, trial, Epochs)
+			if cmp.Equal(bits(first.state.params), bits(other.state.params)) {
+				t.Error("another seed gave the same weights")
+			}
+		})
+	}
+}
+
+// The order of samples is one of its own in each epoch and phase.
+func TestShuffled(t *testing.T) {
+	orders := make(map[string]string)
+	for seed := range uint64(3) {
+		for epoch := 1; epoch <= 300; epoch += 23 {
+			for phase := range 2 {
+				name := fmt.Sprintf("seed %d, epoch %d, phase %d", seed, epoch, phase)
+				p := shuffled(40, seed, epoch, phase)
+				seen := make([]bool, 40)
+				for _, i := range p {
+					seen[i] = true
+				}
+				for i, s := range seen {
+					if !s {
+						t.Errorf("%s: %d is missing", name, i)
+					}
+				}
+				order := fmt.Sprint(p)
+				if other, ok := orders[order]; ok {
+					t.Errorf("%s and %s have one order", name, other)
+				}
+				orders[order] = name
+			}
+		}
+	}
+}
+
+// TestWorkersDoNotChangeTheBits needs weights that are worth more than one worker:
+// 768 x 64 of them.
+func TestWorkersDoNotChangeTheBits(t *testing.T) {
+	defer parallel.SetWorkers(0)
+	d, err := simulate.Make(simulate.Spec{
+		Samples: 280, Dims: 768, Attributes: 64, Groups: 8, TrainClasses: 20, ValClasses: 4, TestClasses: 4,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range model.Variants {
+		t.Run(string(v), func(t *testing.T) {
+			trial := trialOn(d, v, Dev)
+			trial.Model.Alpha, trial.Model.Complement = 0.1, model.DeMorgan
+			trial.Training.Epochs, trial.Training.Batch = 2, 64
+			var want *Trainer
+			for _, workers := range []int{1, 2, 3} {
+				parallel.SetWorkers(workers)
+				got := trained(t, d, trial, Epochs)
+				if want == nil {
+					want = got
+				}
+				if !cmp.Equal(bits(want.state.params), bits(got.state.params)) {
+					t.Errorf("%d workers give other weights than one", workers)
+				}
+				if diff := cmp.Diff(want.state.curve, got.state.curve, butSeconds); diff != "" {
+					t.Errorf("%d workers give another curve than one:\n%s", workers, diff)
+				}
+			}
+		})
+	}
+}
+
+// garble changes all that the data set says of its test classes and their samples.
+func garble(d *dataset.Dataset) {
+	test := d.Split.Test
+	next := make(map[int]int)
+	for i, z := range test {
+		next[z] = test[(i+1)%len(test)]
+		row := d.Descriptions.Row(z)
+		for m := range row {
+			row[m] = 0.9 * float64((z+m)%2)
+		}
+		d.Classes[z] += " (garbled)"
+	}
+	for _, i := range d.SamplesOf(test) {
+		for j := range d.Features.Row(i) {
+			d.Features.Row(i)[j] = float32(1000 * (i - j))
+		}
+		d.Labels[i] = next[d.Labels[i]]
+	}
+}
+
+func TestTestStageLearnsNothingOfTheTestClasses(t *testing.T) {
+	for _, v := range []model.Variant{model.SemanticHard, model.KSoft} {
+		for _, kind := range []condition.Kind{condition.None, condition.Standardize, condition.Whiten} {
+			t.Run(fmt.Sprintf("%s/%s", v, kind), func(t *testing.T) {
+				d, garbled := tiny(t), tiny(t)
+				garble(garbled)
+				trial := trialOn(d, v, Test)
+				trial.Condition, trial.Ridge, trial.Training.Epochs = kind, 10, 2
+				want, got := trained(t, d, trial, Epochs), trained(t, garbled, trial, Epochs)
+				if !cmp.Equal(bits(want.state.kept), bits(got.state.kept)) {
+					t.Error("other test samples gave other weights")
+				}
+				if diff := cmp.Diff(want.state.curve, got.state.curve, butSeconds); diff != "" {
+					t.Errorf("other test samples gave another curve:\n%s", diff)
+				}
+			})
+		}
+	}
+}

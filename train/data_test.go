@@ -1,0 +1,112 @@
+package train
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+)
+
+func TestSelectLabelsByPlace(t *testing.T) {
+	d := &dataset.Dataset{Classes: []string{"ant", "bee", "cat", "dog"}, Labels: []int{3, 0, 1, 3, 2, 0}}
+	for _, c := range []struct {
+		name    string
+		classes []int
+		want    Samples
+	}{
+		{"some", []int{0, 3}, Samples{Rows: []int{0, 1, 3, 5}, Labels: []int{1, 0, 1, 0}}},
+		{"in another order", []int{3, 0}, Samples{Rows: []int{0, 1, 3, 5}, Labels: []int{0, 1, 0, 1}}},
+		{"all", []int{0, 1, 2, 3}, Samples{Rows: []int{0, 1, 2, 3, 4, 5}, Labels: []int{3, 0, 1, 3, 2, 0}}},
+		{"none", nil, Samples{Labels: []int{}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, Select(d, dataset.Matrix[float32]{}, c.classes)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPrepareSelectsTheClassesOfTheStage(t *testing.T) {
+	d := tiny(t)
+	for _, c := range []struct {
+		stage           Stage
+		learned, judged []int
+	}{
+		{Dev, d.Split.Train, d.Split.Val},
+		{Test, append(append([]int{}, d.Split.Train...), d.Split.Val...), d.Split.Test},
+	} {
+		data := prepare(t, d, trialOn(d, model.SemanticHard, c.stage))
+		if !cmp.Equal(c.learned, data.Learned) || !cmp.Equal(c.judged, data.Judged) {
+			t.Errorf("%s learns from %v and judges %v", c.stage, data.Learned, data.Judged)
+		}
+		if &data.train.X.Data[0] != &d.Features.Data[0] || &data.judge.X.Data[0] != &d.Features.Data[0] {
+			t.Errorf("%s copied features that it does not change", c.stage)
+		}
+		for _, s := range []struct {
+			samples Samples
+			classes []int
+		}{{data.train, c.learned}, {data.judge, c.judged}} {
+			if s.samples.Len() != len(d.SamplesOf(s.classes)) {
+				t.Errorf("%s: %d samples, expected all %d of the classes %v", c.stage, s.samples.Len(), len(d.SamplesOf(s.classes)), s.classes)
+			}
+			for i, row := range s.samples.Rows {
+				if s.classes[s.samples.Labels[i]] != d.Labels[row] {
+					t.Fatalf("%s: sample %d has the wrong label", c.stage, row)
+				}
+			}
+		}
+	}
+}
+
+// The conditioning is fitted on the samples that are learned from, and applied to
+// those and to the judged.
+func TestPrepareConditions(t *testing.T) {
+	d := tiny(t)
+	trial := trialOn(d, model.SemanticHard, Dev)
+	trial.Condition = condition.Standardize
+	data := prepare(t, d, trial)
+	for j := range d.Features.Cols {
+		var mean, square float64
+		for i := range data.train.Len() {
+			x := float64(data.train.X.Row(data.train.Rows[i])[j])
+			mean += x / float64(data.train.Len())
+			square += x * x / float64(data.train.Len())
+		}
+		if math.Abs(mean) > 1e-5 || math.Abs(square-1) > 1e-4 {
+			t.Errorf("dimension %d of the train samples has mean %g and second moment %g, expected 0 and 1", j, mean, square)
+		}
+	}
+	val := d.SamplesOf(d.Split.Val)
+	want, err := data.Map.Apply(d.Features, val)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range val {
+		if !cmp.Equal(want.Row(i), data.judge.X.Row(data.judge.Rows[i])) {
+			t.Fatalf("val sample %d is not conditioned as the train samples are", i)
+		}
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	d := tiny(t)
+	for _, c := range []struct {
+		stage Stage
+		kind  condition.Kind
+		want  string
+	}{
+		{"val", condition.None, `train: stage: expected dev or test, found "val"`},
+		{Dev, condition.Whiten, "condition: ridge: "},
+		{Test, "pca", "condition: kind: "},
+	} {
+		if _, err := Prepare(d, c.stage, c.kind, -1); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("error %v, expected %s", err, c.want)
+		}
+	}
+}

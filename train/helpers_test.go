@@ -1,0 +1,152 @@
+package train
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+)
+
+// tiny makes a data set on which a variant trains for an epoch in milliseconds. Its
+// classes have 10 or 11 samples, and no batch divides them.
+func tiny(t testing.TB) *dataset.Dataset {
+	t.Helper()
+	d, err := simulate.Make(simulate.Spec{
+		Name: "tiny", Samples: 605, Dims: 64, Attributes: 20, Groups: 5,
+		TrainClasses: 40, ValClasses: 10, TestClasses: 10,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// trialOn returns a trial that reaches 60 to 70 % on the val classes of tiny, where
+// chance is 10 %.
+func trialOn(d *dataset.Dataset, v model.Variant, stage Stage) Trial {
+	c := model.Config{
+		Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 3, Beta: 1e-6, Lambda: 1e-4,
+	}
+	switch v {
+	case model.KSoft:
+		c.K = 6
+	case model.SemanticSoft:
+		c.Psi = 1e-4
+	}
+	return Trial{
+		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Model: c, Condition: condition.None,
+		Training: Settings{Epochs: 6, LearningRate: 1e-2, LearningRateV: 0.1, Batch: 32, Patience: 50, Seed: 1},
+	}
+}
+
+func prepare(t testing.TB, d *dataset.Dataset, trial Trial) *Data {
+	t.Helper()
+	data, err := Prepare(d, trial.Stage, trial.Condition, trial.Ridge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// newTrainer returns the trainer that Run would make.
+func newTrainer(t testing.TB, d *dataset.Dataset, trial Trial) *Trainer {
+	t.Helper()
+	tr, err := New(trial.Model, trial.Training, prepare(t, d, trial).problem(trial.Stage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// trained returns a trainer after its run, which must end with the given status.
+func trained(t testing.TB, d *dataset.Dataset, trial Trial, want Status) *Trainer {
+	t.Helper()
+	tr := newTrainer(t, d, trial)
+	if status, err := tr.Run(context.Background()); status != want || err != nil {
+		t.Fatalf("Run = %q, %v, expected %q", status, err, want)
+	}
+	return tr
+}
+
+// finished carries out a trial in a folder below root, without interruption, and
+// returns the folder and the result.
+func finished(t testing.TB, root string, d *dataset.Dataset, trial Trial) (string, *Result) {
+	t.Helper()
+	r, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(root, trial.Name()), r
+}
+
+// bits are the parameters by their bits.
+func bits(p *model.Parameters[float32]) [3][]uint32 {
+	var b [3][]uint32
+	for i, values := range [][]float32{p.W.Data, p.B, p.V.Data} {
+		for _, v := range values {
+			b[i] = append(b[i], math.Float32bits(v))
+		}
+	}
+	return b
+}
+
+// butSeconds compares what runs tell about themselves, but for the time they took.
+var butSeconds = cmp.Options{
+	cmpopts.IgnoreFields(Phase{}, "Seconds"),
+	cmpopts.IgnoreFields(Result{}, "Seconds"),
+}
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func writeFile(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// compareRuns holds two finished runs of one trial to the same bits.
+func compareRuns(t *testing.T, want, got string) {
+	t.Helper()
+	if !cmp.Equal(readFile(t, filepath.Join(want, ModelFile)), readFile(t, filepath.Join(got, ModelFile))) {
+		t.Errorf("%s differs between %s and %s", ModelFile, want, got)
+	}
+	var curves [2]Curve
+	var results [2]*Result
+	for i, dir := range []string{want, got} {
+		var err error
+		if curves[i], err = ReadCurve(filepath.Join(dir, CurveFile)); err != nil {
+			t.Fatal(err)
+		}
+		if results[i], err = ReadResult(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(curves[0], curves[1], butSeconds); diff != "" {
+		t.Errorf("curves of %s and %s:\n%s", want, got, diff)
+	}
+	if diff := cmp.Diff(results[0], results[1], butSeconds); diff != "" {
+		t.Errorf("results of %s and %s:\n%s", want, got, diff)
+	}
+}

@@ -1,0 +1,190 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/model"
+)
+
+// names of the phases of an epoch.
+func names(e Epoch) []string {
+	var list []string
+	for _, p := range e.Phases {
+		list = append(list, p.Name)
+	}
+	return list
+}
+
+func TestLearns(t *testing.T) {
+	d := tiny(t)
+	chance := 1 / float64(len(d.Split.Val))
+	for _, v := range model.Variants {
+		t.Run(string(v), func(t *testing.T) {
+			trial := trialOn(d, v, Dev)
+			tr := trained(t, d, trial, Epochs)
+			curve := tr.state.curve
+			if len(curve) != trial.Training.Epochs {
+				t.Fatalf("%d epochs, expected %d", len(curve), trial.Training.Epochs)
+			}
+			first, last := curve[0], curve[len(curve)-1]
+			for i, p := range last.Phases {
+				if !(p.Loss < first.Phases[i].Loss) {
+					t.Errorf("phase %s: the loss went from %g to %g", p.Name, first.Phases[i].Loss, p.Loss)
+				}
+			}
+			if *last.ValAccuracy < 4*chance || *last.ValAccuracyPerSample < 4*chance {
+				t.Errorf("val accuracy %g per class, %g per sample, expected 4 times chance (%g) at least",
+					*last.ValAccuracy, *last.ValAccuracyPerSample, chance)
+			}
+			// There are 4 times as many train classes; they have been seen.
+			if last.TrainAccuracy < 4*chance {
+				t.Errorf("train accuracy %g, expected %g at least", last.TrainAccuracy, 4*chance)
+			}
+		})
+	}
+}
+
+// TestPhases holds that an epoch of W leaves V as it is, and the reverse, and that
+// the hard variants have no epochs of V.
+func TestPhases(t *testing.T) {
+	d := tiny(t)
+	for _, v := range model.Variants {
+		t.Run(string(v), func(t *testing.T) {
+			trial := trialOn(d, v, Dev)
+			tr := newTrainer(t, d, trial)
+			start := bits(tr.state.params)
+			if _, err := tr.phaseW(1); err != nil {
+				t.Fatal(err)
+			}
+			afterW := bits(tr.state.params)
+			if cmp.Equal(start[0], afterW[0]) || cmp.Equal(start[1], afterW[1]) || !cmp.Equal(start[2], afterW[2]) {
+				t.Error("expected W and b to change in an epoch of W, and V to stay")
+			}
+			want := []string{"W"}
+			if v.Learned() {
+				want = []string{"W", "V"}
+				if _, err := tr.phaseV(1); err != nil {
+					t.Fatal(err)
+				}
+				afterV := bits(tr.state.params)
+				if !cmp.Equal(afterW[:2], afterV[:2]) || cmp.Equal(afterW[2], afterV[2]) {
+					t.Error("expected V to change in an epoch of V, and W and b to stay")
+				}
+			}
+			tr = trained(t, d, trial, Epochs)
+			for _, e := range tr.state.curve {
+				if !slices.Equal(names(e), want) {
+					t.Errorf("epoch %d has the phases %q, expected %q", e.Epoch, names(e), want)
+				}
+				for _, p := range e.Phases {
+					if p.Steps != 13 { // 405 samples, 32 a step
+						t.Errorf("epoch %d, phase %s: %d steps, expected 13", e.Epoch, p.Name, p.Steps)
+					}
+				}
+			}
+			if !v.Learned() && !cmp.Equal(start[2], bits(tr.state.params)[2]) {
+				t.Error("a hard variant changed V")
+			}
+		})
+	}
+}
+
+func TestEarlyStopping(t *testing.T) {
+	d := tiny(t)
+	for _, v := range []model.Variant{model.SemanticHard, model.KSoft} {
+		t.Run(string(v), func(t *testing.T) {
+			trial := trialOn(d, v, Dev)
+			trial.Training.Epochs, trial.Training.Patience = 100, 4
+			trial.Training.LearningRate = 0.1 // overshoots
+			tr := trained(t, d, trial, Patience)
+			curve, b := tr.state.curve, tr.state.best
+			if len(curve) != b.Epoch+4 {
+				t.Errorf("%d epochs with the best at %d, expected %d", len(curve), b.Epoch, b.Epoch+4)
+			}
+			for _, e := range curve {
+				if e.Epoch < b.Epoch && *e.ValAccuracy >= b.Accuracy || *e.ValAccuracy > b.Accuracy+rounding {
+					t.Errorf("epoch %d has %g, and epoch %d is kept for its %g", e.Epoch, *e.ValAccuracy, b.Epoch, b.Accuracy)
+				}
+			}
+			val := tr.problem
+			named, err := tr.Judge(val.Val, val.ValClasses)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Accuracy{b.Accuracy, *curve[b.Epoch-1].ValAccuracyPerSample}
+			if got := named.Accuracy(); got != want {
+				t.Errorf("the kept weights score %+v, expected %+v as in epoch %d", got, want, b.Epoch)
+			}
+			// The same run, ended at its best epoch, has these weights last.
+			trial.Training.Epochs = b.Epoch
+			short := trained(t, d, trial, Epochs)
+			if !cmp.Equal(bits(short.state.params), bits(tr.state.kept)) {
+				t.Error("the kept weights are not those of the best epoch")
+			}
+			if cmp.Equal(bits(tr.state.params), bits(tr.state.kept)) {
+				t.Error("training went on for 4 epochs and changed nothing")
+			}
+		})
+	}
+}
+
+// Without val classes nothing can stop a run early, and its last weights are kept.
+func TestTestStageRunsAllEpochs(t *testing.T) {
+	d := tiny(t)
+	trial := trialOn(d, model.SemanticSoft, Test)
+	trial.Training.Patience = 1
+	tr := trained(t, d, trial, Epochs)
+	if n := len(tr.state.curve); n != trial.Training.Epochs {
+		t.Errorf("%d epochs, expected %d", n, trial.Training.Epochs)
+	}
+	if tr.state.kept != tr.state.params {
+		t.Error("the kept weights are not the last")
+	}
+	for _, e := range tr.state.curve {
+		if e.ValAccuracy != nil || e.ValAccuracyPerSample != nil {
+			t.Errorf("epoch %d has a val accuracy where there are no val classes", e.Epoch)
+		}
+	}
+	named, err := tr.Judge(tr.problem.Train, tr.problem.TrainClasses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := named.Accuracy().PerClass, tr.state.curve[len(tr.state.curve)-1].TrainAccuracy; got != want {
+		t.Errorf("the kept weights score %g on the train samples, the last epoch %g", got, want)
+	}
+}
+
+func TestCancelEndsAfterAnEpoch(t *testing.T) {
+	d := tiny(t)
+	tr := newTrainer(t, d, trialOn(d, model.SemanticHard, Dev))
+	ctx, cancel := context.WithCancel(context.Background())
+	tr.OnEpoch = func(tr *Trainer) error {
+		if len(tr.state.curve) == 2 {
+			cancel()
+		}
+		return nil
+	}
+	if status, err := tr.Run(ctx); status != Cancelled || err != nil || len(tr.state.curve) != 2 {
+		t.Errorf("Run = %q, %v after %d epochs, expected %q after 2", status, err, len(tr.state.curve), Cancelled)
+	}
+	// A run that is over is over, cancelled or not.
+	tr.settings.Epochs = 2
+	if status, err := tr.Run(ctx); status != Epochs || err != nil {
+		t.Errorf("Run = %q, %v, expected %q", status, err, Epochs)
+	}
+}
+
+func TestErrorOfOnEpochEndsTheRun(t *testing.T) {
+	d := tiny(t)
+	tr := newTrainer(t, d, trialOn(d, model.SemanticHard, Dev))
+	full := errors.New("disk full")
+	tr.OnEpoch = func(*Trainer) error { return full }
+	if status, err := tr.Run(context.Background()); status != "" || !errors.Is(err, full) || len(tr.state.curve) != 1 {
+		t.Errorf("Run = %q, %v after %d epochs, expected %v after 1", status, err, len(tr.state.curve), full)
+	}
+}
