@@ -5,10 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // features are like the pooled units of a network: 0 or above, and correlated.
@@ -97,6 +99,25 @@ func TestWhitenedMomentsAreTheIdentityForASmallRidge(t *testing.T) {
 			if got := second.At(i, j) / 400; math.Abs(got-want) > 1e-3 {
 				t.Errorf("second moment [%d,%d] = %g, expected %g", i, j, got, want)
 			}
+		}
+	}
+}
+
+// A model trained on two cores and one trained on eight see the same features.
+func TestWhitenDoesNotDependOnWorkers(t *testing.T) {
+	t.Cleanup(func() { parallel.SetWorkers(0) })
+	x := features(90, 40, 11)
+	var maps [3]*Map
+	for i := range maps {
+		parallel.SetWorkers(1 + 2*i)
+		var err error
+		if maps[i], err = Fit(Whiten, 5, x, all(90)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, m := range maps[1:] {
+		if diff := cmp.Diff(maps[0], m); diff != "" {
+			t.Errorf("%d workers (-one +these):\n%s", 3+2*i, diff)
 		}
 	}
 }

@@ -5,10 +5,12 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // DefaultRidge is the ridge that 0 stands for, in mean eigenvalues of X'X: near the
@@ -82,33 +84,59 @@ const accuracy = 1e-7
 // the midpoint rule after t = sqrt(least) sc(u), which Hale, Higham and Trefethen
 // (2008, method 3) show to converge as exp(-2 pi^2 N / (log kappa + 3)). A few
 // resolvents do, where an eigendecomposition of the size of the features would
-// take a minute. It overwrites A.
+// take a minute.
 func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 	n := a.SymmetricDim()
 	kappa := mat.Norm(a, 1) / least // the 1-norm bounds the greatest eigenvalue
 	poles := int(math.Ceil((math.Log(kappa) + 3) * -math.Log(accuracy) / (2 * math.Pi * math.Pi)))
 	parameter := 1 - 1/kappa
 	k := mathext.CompleteK(parameter)
-	sum := mat.NewSymDense(n, nil)
-	var inverse mat.SymDense
-	var shifted float64
+	weights := make([]float64, poles)
+	shifts := make([]float64, poles)
 	for j := range poles {
 		sn, cn, dn := jacobi((float64(j)+0.5)*k/float64(poles), parameter)
-		shift := least * (sn / cn) * (sn / cn)
-		weight := 2 / math.Pi * math.Sqrt(least) * k / float64(poles) * dn / (cn * cn)
-		for d := range n {
-			a.SetSym(d, d, a.At(d, d)+shift-shifted)
+		shifts[j] = least * (sn / cn) * (sn / cn)
+		weights[j] = 2 / math.Pi * math.Sqrt(least) * k / float64(poles) * dn / (cn * cn)
+	}
+
+	sum := mat.NewSymDense(n, nil)
+	terms := make([]*mat.SymDense, min(poles, parallel.Workers(), mostTerms))
+	for i := range terms {
+		terms[i] = mat.NewSymDense(n, nil)
+	}
+	definite := make([]bool, poles)
+	for first := 0; first < poles; first += len(terms) {
+		side := terms[:min(len(terms), poles-first)]
+		parallel.For(len(side), 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				definite[first+i] = resolvent(side[i], a, shifts[first+i])
+			}
+		})
+		for i, term := range side { // in order, so that workers do not change the bits
+			if !definite[first+i] {
+				return nil, &Error{"ridge", "one large enough for the features", least}
+			}
+			term.ScaleSym(weights[first+i], term)
+			sum.AddSym(sum, term)
 		}
-		shifted = shift
-		var factor mat.Cholesky
-		if !factor.Factorize(a) {
-			return nil, &Error{"ridge", "one large enough for the features", least}
-		}
-		if err := factor.InverseTo(&inverse); err != nil {
-			return nil, &Error{"ridge", "one large enough for the features", least}
-		}
-		inverse.ScaleSym(weight, &inverse)
-		sum.AddSym(sum, &inverse)
 	}
 	return sum, nil
+}
+
+// mostTerms bounds the resolvents in work beside each other, and with them the
+// memory: each is as large as A.
+const mostTerms = 4
+
+// resolvent sets to to (A + s I)^-1 and reports whether A + s I is positive
+// definite.
+func resolvent(to, a *mat.SymDense, s float64) bool {
+	to.CopySym(a)
+	for d := range to.SymmetricDim() {
+		to.SetSym(d, d, to.At(d, d)+s)
+	}
+	factor, ok := lapack64.Potrf(to.RawSymmetric())
+	if ok {
+		_, ok = lapack64.Potri(factor)
+	}
+	return ok
 }
