@@ -1,0 +1,147 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// SearchOptions say how far a search goes.
+type SearchOptions struct {
+	Budget int      // trials, at least MinBudget
+	Fixed  []string // names of settings that are not searched, but stay as they are
+	// OnRound, where it is not nil, hears of each round and how many trials it has.
+	OnRound func(round string, trials int)
+}
+
+// MinBudget has two settings to choose from, and the further seeds of one.
+const MinBudget = 2 + furtherSeeds
+
+// furtherSeeds is how many more seeds the best settings are run with (supplement A).
+const furtherSeeds = 3
+
+// budget is how the trials of a search are divided.
+type budget struct {
+	coarse  int
+	refined [2]int // around the best of all before
+	best    int    // settings that are run with further seeds
+}
+
+// divide gives a quarter of the trials to the further seeds of up to five settings,
+// and of the others two thirds to the coarse search.
+func divide(trials int) budget {
+	b := budget{best: min(max(trials/(4*furtherSeeds), 1), 5)}
+	left := trials - b.best*furtherSeeds
+	refined := left / 3
+	b.coarse, b.refined = left-refined, [2]int{(refined + 1) / 2, refined / 2}
+	return b
+}
+
+// Search is what a search of settings found out.
+type Search struct {
+	Dataset string        `json:"dataset"`
+	Variant model.Variant `json:"variant"`
+	Budget  int           `json:"budget"`
+	Trials  int           `json:"trials"` // that were asked for; fewer than the budget where the space has no more
+	Epochs  int           `json:"epochs"` // of a trial, at most
+	Space   []string      `json:"space"`  // names of the settings that were searched
+	Tried   []Tried       `json:"tried"`  // best first
+	Chosen  Chosen        `json:"chosen"`
+	Missing []Missing     `json:"missing"` // failed trials
+
+	space space
+}
+
+// Tried is one combination of settings.
+type Tried struct {
+	Settings  map[string]any `json:"settings"` // that were searched
+	Accuracy  float64        `json:"val_accuracy"`
+	BestEpoch int            `json:"best_epoch"`
+	Further   *Summary       `json:"further_seeds"` // val accuracy; null but for the best
+	Dir       string         `json:"dir"`
+
+	config Config
+	curves []train.Curve // of the further seeds
+}
+
+// Chosen is the best combination.
+type Chosen struct {
+	Accuracy Summary `json:"val_accuracy"` // of the further seeds
+	Epochs   int     `json:"epochs"`       // with the highest accuracy of their average curve
+	Edges    []Edge  `json:"edges"`        // of the space, where the best lies on some
+	Config   Config  `json:"config"`       // for the test stage
+}
+
+// Waiting says that a round of a search is not over, since trials of it belong to
+// other shards: which settings are next depends on them.
+type Waiting struct {
+	Round string
+	Left  int
+	Total int
+}
+
+func (w *Waiting) Error() string {
+	return fmt.Sprintf("%d of the %d trials of the %s round belong to other shards, which have not finished them: run the same command again when they are through",
+		w.Left, w.Total, w.Round)
+}
+
+// FindSettings searches for the settings of c's variant by the paper's procedure
+// (supplement A), on the dev stage: a coarse search of the space, a finer one
+// around the best of it, and a choice among the best by the average of three further
+// seeds, whose average curve says for how many epochs to train. Trials that fail
+// count as the worst. The error is a *Waiting where a round needs the trials of
+// other shards.
+//
+// The same c and options ask for the same trials.
+func FindSettings(ctx context.Context, l *lab.Lab, c Config, o SearchOptions) (*Search, error) {
+	if o.Budget < MinBudget {
+		return nil, fmt.Errorf("budget: expected at least %d trials, found %d", MinBudget, o.Budget)
+	}
+	seeds := c.Seeds
+	c.Seeds = 1
+	s := &searcher{
+		lab: l, base: c, options: o, seen: map[train.Trial]bool{},
+		space: searchSpace(c.Variant, len(l.Data.Attributes), o.Fixed),
+	}
+	part := divide(o.Budget)
+	if err := s.coarse(ctx, part.coarse); err != nil {
+		return nil, err
+	}
+	for _, n := range part.refined {
+		if err := s.refine(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.further(ctx, part.best); err != nil {
+		return nil, err
+	}
+	return s.result(seeds)
+}
+
+// result makes the config of the best settings for as many seeds.
+func (s *searcher) result(seeds int) (*Search, error) {
+	best := s.tried[0]
+	if best.Further == nil {
+		last := s.failed[len(s.failed)-1]
+		return nil, fmt.Errorf("none of the best settings has a model with each of %d further seeds; the last that failed, %s: %w",
+			furtherSeeds, last.Dir, last.Err)
+	}
+	r := &Search{
+		Dataset: s.base.Dataset, Variant: s.base.Variant, Budget: s.options.Budget, Trials: s.trials, Epochs: s.base.devEpochs(),
+		Tried: s.tried, Missing: missing(s.failed), space: s.space,
+		Chosen: Chosen{Accuracy: *best.Further, Epochs: BestEpoch(best.curves), Edges: s.space.edges(best.config)},
+	}
+	for _, d := range s.space {
+		r.Space = append(r.Space, d.name())
+	}
+	c := best.config
+	c.Stage, c.Epochs, c.Seeds = TestStage, r.Chosen.Epochs, seeds
+	if !c.uses("ridge") {
+		c.Ridge = s.base.Ridge
+	}
+	r.Chosen.Config = c
+	return r, nil
+}
