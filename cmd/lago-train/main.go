@@ -64,7 +64,10 @@ Products of matrices run in OpenBLAS or MKL where one is installed, and in Go wh
 none is. $LAGO_BLAS names a library to use, or "go" for none.`,
 		Version:        version.All()["lago-train"],
 		DefaultCommand: "help",
-		Commands:       prepare([]*cli.Command{runCommand(), datasetCommand()}),
+		Commands: prepare([]*cli.Command{
+			runCommand(), datasetCommand(),
+			ablateCommand(), sweepKCommand(), searchCommand(), runsCommand(),
+		}),
 		ExitErrHandler: func(*cli.Context, error) {}, // main tells errors, once
 		OnUsageError:   usageError,
 	}
