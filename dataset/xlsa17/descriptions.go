@@ -14,8 +14,8 @@ const (
 	// rounding is by how much a probability may exceed 1, or a percentage 100,
 	// in proportion, and still be 1 or 100 written with few digits.
 	rounding = 1e-3
-	// contradiction is the difference of two probabilities that no rounding
-	// to one digit explains: rows or columns are then not in the order that they seem to be.
+	// contradiction is the difference of two probabilities that no rounding to
+	// one digit explains: rows or columns are then in another order than it seems.
 	contradiction = 0.0501
 )
 

@@ -13,12 +13,18 @@
 //	  meta/
 //	    attribute_names_with_semantic_group.txt    "has_bill_shape::dagger", one a line
 //	    class_descriptions_by_attributes.txt       p(attribute | class), one class a line
-//	    classes.txt                                whose line is whose, if not in the order of the .mat
+//	    classes.txt                                whose line is whose; without it, the order of the .mat
 //
 // Copies of the release differ in much; what is accepted is said at each reader.
 // The classes decide the split: every image of a seen class may be trained on,
 // as zero-shot papers do, and the locations, which also serve generalised
-// zero-shot learning, are only checked for agreement.
+// zero-shot learning, are only checked for agreement. Classes are matched by
+// name wherever two files name them. The att of the release, whose columns are
+// L2-normalised, is never read as probabilities.
+//
+// Parsed features are cached as raw float32, so that the next start need not
+// inflate them again; a cache is used only if it is whole and was made of the
+// file as it is now.
 //
 // It knows the layout, not MATLAB's format (package matlab) and not what holds
 // for all data sets (dataset.Check).

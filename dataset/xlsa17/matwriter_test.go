@@ -23,7 +23,8 @@ const (
 	miInt8, miUint8, miInt16, miUint16, miInt32, miUint32 byte = 1, 2, 3, 4, 5, 6
 	miSingle, miDouble, miInt64, miUint64, miMatrix       byte = 7, 9, 12, 13, 14
 
-	matCell, matChar, matDouble, matSingle   byte = 1, 4, 6, 7
+	matCell, matChar, matSparse              byte = 1, 4, 5
+	matDouble, matSingle                     byte = 6, 7
 	matInt8, matUint8, matInt16, matUint16   byte = 8, 9, 10, 11
 	matInt32, matUint32, matInt64, matUint64 byte = 12, 13, 14, 15
 )

@@ -11,6 +11,9 @@ import (
 // source identifies the state of a file well enough to trust what was made of
 // it: size and time show nearly every change, and the sampled content those that
 // keep both, such as another file put in its place by a tool that sets times.
+// What remains unseen is an edit of a file of more than half a megabyte that
+// keeps its size, has its time put back, and falls between the samples; a
+// checksum of all of it would cost most of what the cache saves.
 type source struct {
 	Path    string `json:"path"` // absolute
 	Size    int64  `json:"size"`

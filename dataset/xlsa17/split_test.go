@@ -1,15 +1,24 @@
 package xlsa17
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/lago-train/lago-train/dataset"
+	"pgregory.net/rapid"
 )
 
-func TestLoadDevSplit(t *testing.T) {
-	got, err := loadSmall(t, newSmall(), Options{DevSplit: 2})
+func TestDevSplit(t *testing.T) {
+	s := newSmall()
+	got, err := loadSmall(t, s, Options{DevSplit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,16 +27,33 @@ func TestLoadDevSplit(t *testing.T) {
 		t.Errorf("split (-want +got):\n%s", diff)
 	}
 
-	// The locations are of the first division, so they do not stand in for the
-	// lists of another.
-	_, err = loadSmall(t, newSmall(), Options{DevSplit: 3})
-	if err == nil || !strings.Contains(err.Error(), "trainclasses3.txt: expected the list of the train classes, found no such file") {
-		t.Errorf("without lists of division 3: %v", err)
-	}
+	// train_loc and val_loc are of the first division, so they do not stand in for
+	// the lists of another.
+	_, err = loadSmall(t, s, Options{DevSplit: 3})
+	wantError(t, err, "trainclasses3.txt: expected the list of the train classes, found no such file")
+
+	// What is seen and what is not, all divisions have in common.
+	s.set(column("trainval_loc", 1, 2, 3, 4, 5, 8, 9))
+	_, err = loadSmall(t, s, Options{DevSplit: 2})
+	wantError(t, err, attFile, "trainval_loc", "trainclasses2.txt and valclasses2.txt", `location 5, an image of class "005.Duck"`)
+
 	for _, n := range []int{-1, 4} {
-		if _, err := loadSmall(t, newSmall(), Options{DevSplit: n}); err == nil {
-			t.Errorf("DevSplit %d is accepted", n)
-		}
+		_, err := loadSmall(t, newSmall(), Options{DevSplit: n})
+		wantError(t, err, "DevSplit is", "not 1, 2 or 3")
+	}
+}
+
+// Every image of a seen class is trained on, those of test_seen_loc as well.
+func TestSeenImagesAreAllTrainedOn(t *testing.T) {
+	s := newSmall()
+	s.set(column("train_loc", 1, 2, 3, 8, 9))
+	s.set(column("val_loc", 4))
+	d, err := loadSmall(t, s, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{0, 1, 2, 3, 6, 7, 8, 9}, d.SamplesOf(d.Split.Seen())); diff != "" {
+		t.Errorf("samples of the seen classes (-want +got):\n%s", diff)
 	}
 }
 
@@ -45,6 +71,23 @@ func TestSplitErrors(t *testing.T) {
 		{"a seen class that is missing", func(s *small) {
 			s.texts["trainvalclasses.txt"] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n"
 		}, []string{"trainvalclasses.txt", `no "004.Young_owl"`}},
+		{"a class of train and val", func(s *small) { s.texts["valclasses1.txt"] += "002.Blue_bird\n" }, []string{`Small: class "002.Blue_bird": expected one of train, val and test, found it in trainclasses1.txt and in valclasses1.txt`}},
+		{"a class of train and test", func(s *small) { s.texts["testclasses.txt"] += "001.Red_bird\n" }, []string{`class "001.Red_bird"`, "in trainclasses1.txt and in testclasses.txt"}},
+		{"a class of val and test", func(s *small) {
+			s.drop("testclasses.txt")
+			s.set(column("test_unseen_loc", 4, 5, 6, 11, 12))
+		}, []string{`class "004.Young_owl"`, "in valclasses1.txt and in test_unseen_loc"}},
+		{"a list without classes", func(s *small) { s.texts["valclasses1.txt"] = "\n \n" }, []string{"valclasses1.txt: expected names of classes, one a line, found none"}},
+		{"a list of the seen classes with an unknown one", func(s *small) { s.texts["trainvalclasses.txt"] += "Heron\n" }, []string{"trainvalclasses.txt: line 5", `"Heron"`}},
+	})
+}
+
+func TestLocationsErrors(t *testing.T) {
+	testSpoiled(t, []spoiled{
+		{"a location of 0", func(s *small) { s.set(column("trainval_loc", 1, 0)) }, []string{attFile, "trainval_loc, entry 2: expected a whole number from 1, found 0"}},
+		{"a location between two samples", func(s *small) { s.set(column("test_seen_loc", 7.5)) }, []string{attFile, "test_seen_loc, entry 1", "found 7.5"}},
+		{"no locations in a variable", func(s *small) { s.set(column("val_loc")) }, []string{attFile, "val_loc: expected a vector of whole numbers, found double of [0 1]"}},
+		{"locations that are text", func(s *small) { s.set(cells("train_loc", "1", "2")) }, []string{attFile, "train_loc: expected a vector of whole numbers, found cell"}},
 		{"a location beyond the samples", func(s *small) { s.set(column("test_unseen_loc", 5, 6, 11, 13)) }, []string{attFile, "test_unseen_loc, entry 4: expected a location from 1 to 12", "found 13"}},
 		{"train_loc of another class", func(s *small) { s.set(column("train_loc", 1, 2, 3, 4, 7, 8, 9)) }, []string{attFile, "train_loc: expected only images of the train classes (trainclasses1.txt)", `location 4, an image of class "004.Young_owl"`}},
 		{"train_loc without an image", func(s *small) { s.set(column("train_loc", 1, 2, 7, 8, 9)) }, []string{attFile, "train_loc: expected all images", `no location 3, an image of class "003.Old_owl"`}},
@@ -53,6 +96,7 @@ func TestSplitErrors(t *testing.T) {
 			s.set(column("train_loc", 1, 2, 3, 8, 9))
 		}, []string{attFile, "train_loc: expected all images, or all but those of test_seen_loc, of the train classes", "no location 7"}},
 		{"val_loc of another class", func(s *small) { s.set(column("val_loc", 4, 5, 10)) }, []string{attFile, "val_loc", `location 5, an image of class "005.Duck"`}},
+		{"val_loc without an image", func(s *small) { s.set(column("test_seen_loc", 7)); s.set(column("val_loc", 4)) }, []string{attFile, "val_loc: expected all images of the val classes (valclasses1.txt)", `no location 10, an image of class "004.Young_owl"`}},
 		{"trainval_loc of an unseen class", func(s *small) { s.set(column("trainval_loc", 1, 2, 12)) }, []string{attFile, "trainval_loc: expected only images of the train and val classes", `location 12, an image of class "006.Swan"`}},
 		{"test_seen_loc of an unseen class", func(s *small) { s.set(column("test_seen_loc", 7, 11)) }, []string{attFile, "test_seen_loc", `location 11, an image of class "005.Duck"`}},
 		{"test_unseen_loc of a seen class", func(s *small) { s.set(column("test_unseen_loc", 3, 5, 6, 11, 12)) }, []string{attFile, "test_unseen_loc: expected only images of the test classes (testclasses.txt)", `location 3, an image of class "003.Old_owl"`}},
@@ -63,4 +107,106 @@ func TestSplitErrors(t *testing.T) {
 			s.texts["testclasses.txt"] += "003.Old_owl\n"
 		}, []string{attFile, "train_loc", `location 3, an image of class "003.Old_owl"`}},
 	})
+}
+
+// drawn is a split made at random, in a folder of class lists and locations
+// in the manner of either release.
+type drawn struct {
+	folder *folder
+	labels []int
+	split  dataset.Split
+	partOf []int // of each class: 0 to 2 for train, val and test
+}
+
+func drawFolder(t *rapid.T, dir string) drawn {
+	d := drawn{folder: &folder{dir: dir, devSplit: 1, mat: &attSplits{file: attFile, locations: map[string][]int{}}}}
+	parts := []*[]int{&d.split.Train, &d.split.Val, &d.split.Test}
+	// One class at least in each part, and the others anywhere.
+	d.partOf = rapid.Permutation(append([]int{0, 1, 2}, rapid.SliceOfN(rapid.IntRange(0, 2), 0, 9).Draw(t, "parts")...)).Draw(t, "part of each class")
+	for z, p := range d.partOf {
+		d.folder.mat.classes = append(d.folder.mat.classes, fmt.Sprintf("%03d.Class_%d", z+1, z*z))
+		*parts[p] = append(*parts[p], z)
+		for range rapid.IntRange(1, 4).Draw(t, "samples") {
+			d.labels = append(d.labels, z)
+		}
+	}
+	d.labels = rapid.Permutation(d.labels).Draw(t, "labels")
+
+	loc := d.folder.mat.locations
+	release := rapid.IntRange(0, 2).Draw(t, "release") // 0 has neither train_loc nor val_loc
+	for i, z := range d.labels {
+		if d.partOf[z] == 2 {
+			loc[testUnseenLoc] = append(loc[testUnseenLoc], i)
+			continue
+		}
+		name := []string{trainLoc, valLoc}[d.partOf[z]]
+		heldOut := rapid.Bool().Draw(t, "held out")
+		if heldOut {
+			loc[testSeenLoc] = append(loc[testSeenLoc], i)
+		} else {
+			loc[trainvalLoc] = append(loc[trainvalLoc], i)
+		}
+		if release == 1 || release == 2 && !heldOut {
+			loc[name] = append(loc[name], i)
+		}
+	}
+	return d
+}
+
+// writeLists writes the class lists, each in any order.
+func (d drawn) writeLists(t *rapid.T) {
+	for name, classes := range map[string][]int{
+		"trainclasses1.txt":   d.split.Train,
+		"valclasses1.txt":     d.split.Val,
+		"trainvalclasses.txt": d.split.Seen(),
+		"testclasses.txt":     d.split.Test,
+	} {
+		var text strings.Builder
+		for _, z := range rapid.Permutation(classes).Draw(t, name) {
+			fmt.Fprintln(&text, d.folder.mat.classes[z])
+		}
+		if err := os.WriteFile(filepath.Join(d.folder.dir, name), []byte(text.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Whatever the classes, samples and the release, the split is that of the lists;
+// and one location of a class of another part is found, whichever it is.
+func TestSplitProperty(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawFolder(t, dir)
+		d.writeLists(t)
+		got, err := d.folder.split(d.labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(d.split, got); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+
+		loc := d.folder.mat.locations
+		name := rapid.SampledFrom(slices.Sorted(maps.Keys(loc))).Draw(t, "variable")
+		allowed := map[string][]int{trainLoc: {0}, valLoc: {1}, trainvalLoc: {0, 1}, testSeenLoc: {0, 1}, testUnseenLoc: {2}}[name]
+		stranger := rapid.SampledFrom(d.samplesOutside(allowed)).Draw(t, "stranger")
+		at := rapid.IntRange(0, len(loc[name])).Draw(t, "at")
+		loc[name] = slices.Insert(loc[name], at, stranger)
+		_, err = d.folder.split(d.labels)
+		var e *dataset.Error
+		if !errors.As(err, &e) || e.Field != name || !strings.Contains(e.Got, strconv.Quote(d.folder.mat.classes[d.labels[stranger]])) {
+			t.Fatalf("with location %d in %s the error is %v", stranger+1, name, err)
+		}
+	})
+}
+
+// samplesOutside returns the samples that are of none of the parts.
+func (d drawn) samplesOutside(parts []int) []int {
+	var samples []int
+	for i, z := range d.labels {
+		if !slices.Contains(parts, d.partOf[z]) {
+			samples = append(samples, i)
+		}
+	}
+	return samples
 }
