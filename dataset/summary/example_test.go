@@ -15,25 +15,29 @@ func ExampleSummary_WriteText() {
 	}
 	// Output:
 	// animals: 12 samples of 5 classes, 3 features each
-	// source       made by hand
-	// fingerprint  (left out here)
-	// descriptions of every class by 3 attributes in 2 groups; entries not described: 1
-	//
-	// Part    Classes  Samples  Samples per class: min  median  max
-	// train         2        5                       1     2.5    4
-	// val           1        2                       2       2    2
-	// test          1        3                       3       3    3
-	//
-	// Groups and their attributes
-	// legs (2)
-	//     four, six
-	// flies (1)
-	//     flies
-	//
-	// Class     Part   Samples  Attributes described
-	// ant       train        1                     3
-	// bee       val          2                     2
-	// cat       test         3                     3
-	// dog       train        4                     3
-	// éléphant  -            2                     3
+	// source: made by hand
+	// fingerprint: (left out here)
+	// descriptions: by 3 attributes, in 2 groups; entries not described: 1
+	// ┌───────┬─────────┬─────────┬───────────────┬────────┬─────┐
+	// │ part  │ classes │ samples │ min per class │ median │ max │
+	// ├───────┼─────────┼─────────┼───────────────┼────────┼─────┤
+	// │ train │       2 │       5 │             1 │    2.5 │   4 │
+	// │ val   │       1 │       2 │             2 │      2 │   2 │
+	// │ test  │       1 │       3 │             3 │      3 │   3 │
+	// └───────┴─────────┴─────────┴───────────────┴────────┴─────┘
+	// ┌───────┬────────────┬───────────┐
+	// │ group │ attributes │ names     │
+	// ├───────┼────────────┼───────────┤
+	// │ legs  │          2 │ four, six │
+	// │ flies │          1 │ flies     │
+	// └───────┴────────────┴───────────┘
+	// ┌──────────┬───────┬─────────┬──────────────────────┐
+	// │ class    │ part  │ samples │ attributes described │
+	// ├──────────┼───────┼─────────┼──────────────────────┤
+	// │ ant      │ train │       1 │                    3 │
+	// │ bee      │ val   │       2 │                    2 │
+	// │ cat      │ test  │       3 │                    3 │
+	// │ dog      │ train │       4 │                    3 │
+	// │ éléphant │       │       2 │                    3 │
+	// └──────────┴───────┴─────────┴──────────────────────┘
 }

@@ -1,85 +1,74 @@
 package summary
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// lineWidth is where the list of a group's attributes goes on in the next line.
-const lineWidth = 100
+// namesWidth is where the names of a group's attributes go on in the next line.
+const namesWidth = 72
 
-// WriteText writes s as plain text with aligned tables.
+// WriteText writes s as plain text with tables.
 func (s Summary) WriteText(w io.Writer) error {
-	var b bytes.Buffer
-	s.writeHead(&b)
-	s.writeParts(&b)
-	s.writeGroups(&b)
-	s.writeClasses(&b)
-	_, err := w.Write(b.Bytes())
+	parts := []string{s.head(), s.partTable()}
+	if len(s.Groups) > 0 {
+		parts = append(parts, s.groupTable())
+	}
+	parts = append(parts, s.classTable())
+	_, err := io.WriteString(w, strings.Join(parts, "\n")+"\n")
 	return err
 }
 
-func (s Summary) writeHead(b *bytes.Buffer) {
-	fmt.Fprintf(b, "%s: %d samples of %d classes, %d features each\n", s.Name, s.Samples, len(s.Classes), s.Dimensions)
-	fmt.Fprintf(b, "source       %s\n", s.Source)
-	fmt.Fprintf(b, "fingerprint  %s\n", s.Fingerprint)
-	fmt.Fprintf(b, "descriptions of every class by %d attributes", s.Attributes)
+func (s Summary) head() string {
+	groups := "whose groups are unknown"
 	if len(s.Groups) > 0 {
-		fmt.Fprintf(b, " in %d groups", len(s.Groups))
-	} else {
-		b.WriteString(", whose groups are unknown")
+		groups = fmt.Sprintf("in %d groups", len(s.Groups))
 	}
-	if s.Undescribed > 0 {
-		fmt.Fprintf(b, "; entries not described: %d", s.Undescribed)
-	}
-	b.WriteByte('\n')
+	return fmt.Sprintf(`%s: %d samples of %d classes, %d features each
+source: %s
+fingerprint: %s
+descriptions: by %d attributes, %s; entries not described: %d`,
+		s.Name, s.Samples, len(s.Classes), s.Dimensions, s.Source, s.Fingerprint, s.Attributes, groups, s.Undescribed)
 }
 
-func (s Summary) writeParts(b *bytes.Buffer) {
-	b.WriteString("\nPart    Classes  Samples  Samples per class: min  median  max\n")
+func (s Summary) partTable() string {
+	t := newTable("part", "classes", "samples", "min per class", "median", "max")
 	for _, p := range s.Parts {
-		fmt.Fprintf(b, "%-6s %8d %8d %23d %7g %4d\n", p.Name, p.Classes, p.Samples, p.Min, p.Median, p.Max)
+		t.AppendRow(table.Row{p.Name, p.Classes, p.Samples, p.Min, p.Median, p.Max})
 	}
+	return t.Render()
 }
 
-func (s Summary) writeGroups(b *bytes.Buffer) {
-	if len(s.Groups) == 0 {
-		return
-	}
-	b.WriteString("\nGroups and their attributes\n")
+func (s Summary) groupTable() string {
+	t := newTable("group", "attributes", "names")
+	t.SetColumnConfigs([]table.ColumnConfig{{Name: "names", WidthMax: namesWidth, WidthMaxEnforcer: text.WrapSoft}})
 	for _, g := range s.Groups {
-		fmt.Fprintf(b, "%s (%d)\n", g.Name, len(g.Attributes))
-		line := "   "
+		names := make([]string, len(g.Attributes))
 		for i, name := range g.Attributes {
-			name = strings.TrimPrefix(name, g.Name+"::")
-			if i < len(g.Attributes)-1 {
-				name += ","
-			}
-			if len(line)+1+len(name) > lineWidth && strings.TrimSpace(line) != "" {
-				b.WriteString(line + "\n")
-				line = "   "
-			}
-			line += " " + name
+			names[i] = strings.TrimPrefix(name, g.Name+"::")
 		}
-		b.WriteString(line + "\n")
+		t.AppendRow(table.Row{g.Name, len(names), strings.Join(names, ", ")})
 	}
+	return t.Render()
 }
 
-func (s Summary) writeClasses(b *bytes.Buffer) {
-	const heading = "Class"
-	width := len(heading)
+func (s Summary) classTable() string {
+	t := newTable("class", "part", "samples", "attributes described")
 	for _, c := range s.Classes {
-		width = max(width, utf8.RuneCountInString(c.Name))
+		t.AppendRow(table.Row{c.Name, c.Part, c.Samples, c.Described})
 	}
-	fmt.Fprintf(b, "\n%-*s  Part   Samples  Attributes described\n", width, heading)
-	for _, c := range s.Classes {
-		part := c.Part
-		if part == "" {
-			part = "-"
-		}
-		fmt.Fprintf(b, "%-*s  %-5s %8d %21d\n", width, c.Name, part, c.Samples, c.Described)
-	}
+	return t.Render()
+}
+
+func newTable(header ...any) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.AppendHeader(header)
+	return t
 }
