@@ -156,6 +156,7 @@ func (l *Lab) one(ctx context.Context, t *Trial, data *prepared, count *counter)
 		}
 		select {
 		case <-ctx.Done():
+			t.Err = nil // it is no failure to be in work elsewhere
 		case <-time.After(pollEvery):
 			continue
 		}

@@ -1,0 +1,163 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/train"
+)
+
+// small makes a data set on which a trial takes milliseconds: the same one in every
+// process.
+func small() *dataset.Dataset {
+	d, err := simulate.Make(simulate.Spec{
+		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3,
+		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// trialOf returns a trial of 4 epochs.
+func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64) train.Trial {
+	t := train.Trial{
+		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Condition: condition.None,
+		Model: model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 3},
+		Training: train.Settings{
+			Epochs: 4, LearningRate: 0.01, LearningRateV: 0.1, Batch: 16, Patience: 50, Seed: seed,
+		},
+	}
+	if v == model.KSoft {
+		t.Model.K = 4
+	}
+	return t
+}
+
+// grid is four trials that differ in all that decides how they are carried out.
+func grid(d *dataset.Dataset) []train.Trial {
+	whitened := trialOf(d, model.KSoft, train.Dev, 3)
+	whitened.Condition = condition.Whiten
+	return []train.Trial{
+		trialOf(d, model.SemanticHard, train.Dev, 1),
+		trialOf(d, model.SemanticSoft, train.Test, 2),
+		whitened,
+		trialOf(d, model.Singletons, train.Dev, 4),
+	}
+}
+
+// failing is a trial whose numbers go out of range.
+func failing(d *dataset.Dataset) train.Trial {
+	t := trialOf(d, model.SemanticHard, train.Dev, 1)
+	t.Training.LearningRate = 1e38
+	return t
+}
+
+// stamp names an epoch of a trial.
+func stamp(t train.Trial, e train.Epoch) string { return fmt.Sprintf("%s epoch %d", t.Name(), e.Epoch) }
+
+// stamps names every epoch of trials, sorted.
+func stamps(trials []train.Trial) []string {
+	var all []string
+	for _, t := range trials {
+		for e := range t.Training.Epochs {
+			all = append(all, stamp(t, train.Epoch{Epoch: e + 1}))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// witness notes the epochs that labs run.
+type witness struct {
+	mu     sync.Mutex
+	epochs []string
+}
+
+func (w *witness) see(t train.Trial, e train.Epoch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.epochs = append(w.epochs, stamp(t, e))
+}
+
+// compare holds what was seen to each epoch of the trials, once.
+func (w *witness) compare(t *testing.T, trials []train.Trial) {
+	t.Helper()
+	slices.Sort(w.epochs)
+	if diff := cmp.Diff(stamps(trials), w.epochs); diff != "" {
+		t.Errorf("epochs that were run (-want +got):\n%s", diff)
+	}
+}
+
+// do carries out trials, none of which may fail.
+func do(t *testing.T, l *Lab, trials []train.Trial) []Trial {
+	t.Helper()
+	done, err := l.Do(context.Background(), trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, one := range done {
+		if one.Err != nil || one.Result == nil {
+			t.Errorf("trial %d: result %v, error %v", i, one.Result, one.Err)
+		}
+		if want := filepath.Join(l.Root, trials[i].Name()); one.Trial != trials[i] || one.Dir != want {
+			t.Errorf("trial %d is told in %s, expected the order of the list and %s", i, one.Dir, want)
+		}
+	}
+	return done
+}
+
+// undisturbed carries the grid out in a folder of its own, a trial at a time.
+func undisturbed(t *testing.T, d *dataset.Dataset) *Lab {
+	t.Helper()
+	l := New(d, t.TempDir())
+	l.Jobs = 1
+	do(t, l, grid(d))
+	return l
+}
+
+// compareRoots holds the trials below two roots to the same bits, but for the time
+// that they took.
+func compareRoots(t *testing.T, want, got string, trials []train.Trial) {
+	t.Helper()
+	for _, trial := range trials {
+		var models [2][]byte
+		var curves [2]train.Curve
+		var results [2]*train.Result
+		for i, root := range []string{want, got} {
+			dir := filepath.Join(root, trial.Name())
+			var err error
+			if models[i], err = os.ReadFile(filepath.Join(dir, train.ModelFile)); err != nil {
+				t.Fatal(err)
+			}
+			if curves[i], err = train.ReadCurve(filepath.Join(dir, train.CurveFile)); err != nil {
+				t.Fatal(err)
+			}
+			if results[i], err = train.ReadResult(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(models[0], models[1]) {
+			t.Errorf("%s: another model", trial.Name())
+		}
+		if diff := cmp.Diff(curves[0], curves[1], cmpopts.IgnoreFields(train.Phase{}, "Seconds")); diff != "" {
+			t.Errorf("%s: curve (-want +got):\n%s", trial.Name(), diff)
+		}
+		if diff := cmp.Diff(results[0], results[1], cmpopts.IgnoreFields(train.Result{}, "Seconds")); diff != "" {
+			t.Errorf("%s: result (-want +got):\n%s", trial.Name(), diff)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gofrs/flock"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+func TestResultsDoNotDependOnTheJobs(t *testing.T) {
+	d := small()
+	want := undisturbed(t, d).Root
+	for _, jobs := range []int{0, 2, 9} {
+		l := New(d, t.TempDir())
+		l.Jobs = jobs
+		do(t, l, grid(d))
+		compareRoots(t, want, l.Root, grid(d))
+	}
+}
+
+func TestATrialThatIsListedTwiceIsTrainedOnce(t *testing.T) {
+	d := small()
+	trials := grid(d)[:2]
+	for _, jobs := range []int{1, 3} {
+		var seen witness
+		l := New(d, t.TempDir())
+		l.Jobs, l.Options.OnEpoch = jobs, seen.see
+		done := do(t, l, []train.Trial{trials[0], trials[1], trials[0]})
+		seen.compare(t, trials)
+		if diff := cmp.Diff(done[0].Result, done[2].Result); diff != "" {
+			t.Errorf("the same trial has other results (-first +last):\n%s", diff)
+		}
+	}
+}
+
+func TestLabsOverOneFolderTrainATrialOnce(t *testing.T) {
+	d := small()
+	root := t.TempDir()
+	var seen witness
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			l := New(d, root)
+			l.Jobs, l.Options.OnEpoch = 2, seen.see
+			if done, err := l.Do(t.Context(), grid(d)); err != nil || slices.ContainsFunc(done, func(one Trial) bool { return one.Result == nil }) {
+				t.Errorf("%v, %v", done, err)
+			}
+		})
+	}
+	wg.Wait()
+	seen.compare(t, grid(d))
+	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
+}
+
+func TestProcessesOverOneFolderTrainATrialOnce(t *testing.T) {
+	d := small()
+	root := t.TempDir()
+	a, b := startProcess(t, root, 0), startProcess(t, root, 0)
+	seen := witness{epochs: append(a.rest(t), b.rest(t)...)}
+	seen.compare(t, grid(d))
+	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
+}
+
+// TestAKilledProcessLeavesItsTrialsToOthers kills a process in the second of its
+// trials, while another lab has done all the rest and waits.
+func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
+	d := small()
+	root := t.TempDir()
+	process := startProcess(t, root, 6) // the second epoch of the second trial
+	if n := len(process.until(t, hangs)); n != 6 {
+		t.Fatalf("%d epochs before the process hangs, expected 6", n)
+	}
+	var seen witness
+	var resumed []string
+	var kill sync.Once
+	l := New(d, root)
+	l.Jobs = 3
+	l.Options.OnEpoch = seen.see
+	l.Options.OnResume = func(trial train.Trial, epochs int) {
+		resumed = append(resumed, stamp(trial, train.Epoch{Epoch: epochs}))
+	}
+	l.Tell = func(p Progress) {
+		if p.Done == 3 { // one was found
+			kill.Do(func() {
+				if err := process.cmd.Process.Kill(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	do(t, l, grid(d))
+	second := grid(d)[1]
+	if diff := cmp.Diff([]string{stamp(second, train.Epoch{Epoch: 1})}, resumed); diff != "" {
+		t.Errorf("checkpoints that were gone on from (-want +got):\n%s", diff)
+	}
+	if n := len(seen.epochs); n != 3+2*4 {
+		t.Errorf("%d epochs after the kill, expected the last 3 of the second trial and all of two others: %q", n, seen.epochs)
+	}
+	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
+}
+
+func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
+	d := small()
+	trials := slices.Insert(grid(d), 1, failing(d))
+	for _, again := range []bool{false, true} {
+		l := New(d, t.TempDir())
+		if again {
+			if _, err := l.Do(t.Context(), trials); err != nil {
+				t.Fatal(err)
+			}
+			l.Options.OnEpoch = func(trial train.Trial, e train.Epoch) { t.Errorf("%s is run again", stamp(trial, e)) }
+		}
+		done, err := l.Do(t.Context(), trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, one := range done {
+			if failed := i == 1; (one.Err != nil) != failed {
+				t.Errorf("trial %d: error %v", i, one.Err)
+			}
+		}
+		failed := done[1]
+		if failed.Dir != filepath.Join(l.Root, failing(d).Name()) || failed.Result == nil || failed.Result.Status != train.NotFinite {
+			t.Errorf("the failed trial in %s came to %+v, expected its folder and why it ended", failed.Dir, failed.Result)
+		}
+		if !strings.Contains(failed.Err.Error(), "phase W") {
+			t.Errorf("error %q, expected the phase that went out of range", failed.Err)
+		}
+	}
+}
+
+func TestATrialThatNothingCanBeTrainedWithIsReported(t *testing.T) {
+	d := small()
+	tooMany := trialOf(d, model.KSoft, train.Dev, 1)
+	tooMany.Model.K = len(d.Attributes) + 1
+	l := New(d, t.TempDir())
+	done, err := l.Do(t.Context(), []train.Trial{tooMany, grid(d)[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done[0].Err == nil || done[0].Result != nil || done[1].Err != nil {
+		t.Errorf("errors %v and %v, expected one of the first trial alone", done[0].Err, done[1].Err)
+	}
+}
+
+func TestAResultThatCannotBeReadIsReportedNotTrainedOver(t *testing.T) {
+	d := small()
+	l := undisturbed(t, d)
+	file := filepath.Join(l.Root, grid(d)[2].Name(), train.ResultFile)
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done, err := l.Do(t.Context(), grid(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done[2].Err == nil || !strings.Contains(done[2].Err.Error(), file) {
+		t.Errorf("error %v, expected one that names %s", done[2].Err, file)
+	}
+}
+
+func TestCancelledTrialsGoOnLater(t *testing.T) {
+	d := small()
+	trials := grid(d)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l := New(d, t.TempDir())
+	l.Jobs = 1
+	epochs := 0
+	l.Options.OnEpoch = func(train.Trial, train.Epoch) {
+		if epochs++; epochs == 6 { // the second of the second trial
+			cancel()
+		}
+	}
+	var cancelled *Cancelled
+	done, err := l.Do(ctx, trials)
+	if !errors.As(err, &cancelled) {
+		t.Fatalf("error %v, expected a *Cancelled", err)
+	}
+	if diff := cmp.Diff(&Cancelled{Root: l.Root, Finished: 1, Trials: 4}, cancelled); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i, one := range done {
+		if (one.Result != nil) != (i == 0) || one.Err != nil {
+			t.Errorf("trial %d: result %v, error %v, expected the first alone to be finished and none to fail", i, one.Result, one.Err)
+		}
+	}
+	for _, part := range []string{"1 of 4", l.Root, "goes on"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
+	var seen witness
+	l.Options.OnEpoch = seen.see
+	do(t, l, trials)
+	if n := len(seen.epochs); n != 2+2*4 {
+		t.Errorf("%d epochs after the interruption, expected the last 2 of the second trial and all of two others: %q", n, seen.epochs)
+	}
+	compareRoots(t, undisturbed(t, d).Root, l.Root, trials)
+}
+
+func TestCancelledWhileAnotherHasTheTrialInWork(t *testing.T) {
+	d := small()
+	trials := grid(d)[:1]
+	l := New(d, t.TempDir())
+	dir := filepath.Join(l.Root, trials[0].Name())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lock := flock.New(filepath.Join(dir, "lock"))
+	if held, err := lock.TryLock(); err != nil || !held {
+		t.Fatalf("the lock is not to be had: %v", err)
+	}
+	defer func() {
+		if err := lock.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l.Tell = func(p Progress) {
+		cancel() // once it runs
+		if p.Failed != 0 {
+			t.Errorf("%s: expected a trial that another has in work not to fail", p)
+		}
+	}
+	var cancelled *Cancelled
+	if _, err := l.Do(ctx, trials); !errors.As(err, &cancelled) {
+		t.Errorf("error %v, expected a *Cancelled", err)
+	}
+}
+
+func TestAFinishedGridIsNotCancelled(t *testing.T) {
+	d := small()
+	l := undisturbed(t, d)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.Do(ctx, grid(d)); err != nil {
+		t.Errorf("error %v of a grid with nothing left to do", err)
+	}
+}

@@ -1,0 +1,97 @@
+package lab
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"weak"
+
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/train"
+)
+
+// conditioned returns a trial of a stage with whitened features.
+func conditioned(stage train.Stage, ridge float64, seed uint64) train.Trial {
+	t := trialOf(small(), model.SemanticHard, stage, seed)
+	t.Condition, t.Ridge = condition.Whiten, ridge
+	return t
+}
+
+func TestTrialsShareTheirData(t *testing.T) {
+	var trials []train.Trial
+	for seed := range uint64(8) {
+		trials = append(trials, conditioned(train.Dev, 1, seed))
+	}
+	p := newPrepared(small(), trials)
+	got := make([]*train.Data, len(trials))
+	var wg sync.WaitGroup
+	for i, trial := range trials {
+		wg.Go(func() {
+			var err error
+			if got[i], err = p.get(trial); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i, data := range got {
+		if data != got[0] {
+			t.Errorf("trial %d has data of its own", i)
+		}
+	}
+}
+
+func TestTrialsThatDifferInPreparationHaveOtherData(t *testing.T) {
+	standardized := conditioned(train.Dev, 0, 1)
+	standardized.Condition = condition.Standardize
+	trials := []train.Trial{
+		conditioned(train.Dev, 1, 1), conditioned(train.Test, 1, 1), conditioned(train.Dev, 2, 1), standardized,
+	}
+	p := newPrepared(small(), trials)
+	seen := map[*train.Data]int{}
+	for i, trial := range trials {
+		data, err := p.get(trial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[data]; ok {
+			t.Errorf("trials %d and %d share their data", other, i)
+		}
+		seen[data] = i
+	}
+}
+
+func TestDataAreDroppedAfterTheirLastTrial(t *testing.T) {
+	trials := []train.Trial{conditioned(train.Dev, 1, 1), conditioned(train.Dev, 1, 2)}
+	p := newPrepared(small(), trials)
+	held := func(trial train.Trial) weak.Pointer[train.Data] {
+		data, err := p.get(trial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return weak.Make(data)
+	}
+	data := held(trials[0])
+	p.release(trials[0])
+	runtime.GC()
+	if data.Value() == nil || held(trials[1]) != data {
+		t.Error("the data are dropped before their last trial")
+	}
+	p.release(trials[1])
+	runtime.GC()
+	if data.Value() != nil {
+		t.Error("the data are still in memory")
+	}
+}
+
+func TestTrialsWhoseDataCannotBePreparedAllSayWhy(t *testing.T) {
+	trials := []train.Trial{conditioned(train.Dev, -1, 1), conditioned(train.Dev, -1, 2)}
+	p := newPrepared(small(), trials)
+	for i, trial := range trials {
+		if data, err := p.get(trial); err == nil {
+			t.Errorf("trial %d: %v, expected an error on a ridge of -1", i, data)
+		}
+		p.release(trial)
+	}
+}

@@ -1,0 +1,103 @@
+package lab
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/lago-train/lago-train/train"
+)
+
+// What a process of a test is told.
+const (
+	envRoot = "LAGO_LAB_TEST_ROOT"
+	envHang = "LAGO_LAB_TEST_HANG" // the epoch, of those of all trials, that never ends
+)
+
+// hangs is what a process says once it is in the epoch that never ends.
+const hangs = "hangs"
+
+// process carries out the grid below root, a trial at a time, and says each epoch in
+// a line.
+func process(root string) int {
+	hang, _ := strconv.Atoi(os.Getenv(envHang)) // 0 where it is not set: never
+	d := small()
+	l := New(d, root)
+	l.Jobs = 1
+	l.Options.CheckpointEvery = time.Nanosecond // each epoch
+	epochs := 0
+	l.Options.OnEpoch = func(t train.Trial, e train.Epoch) {
+		fmt.Println(stamp(t, e))
+		if epochs++; epochs == hang {
+			fmt.Println(hangs)
+			time.Sleep(time.Hour)
+		}
+	}
+	done, err := l.Do(context.Background(), grid(d))
+	for _, t := range done {
+		if err == nil {
+			err = t.Err
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// child is a process that carries out the grid below a root.
+type child struct {
+	cmd  *exec.Cmd
+	says *bufio.Scanner
+}
+
+// startProcess starts one. It is killed at the end of the test if it still runs.
+func startProcess(t *testing.T, root string, hang int) child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envRoot+"="+root, envHang+"="+strconv.Itoa(hang))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return child{cmd, bufio.NewScanner(out)}
+}
+
+// until reads the epochs that the process says up to a line.
+func (c child) until(t *testing.T, line string) []string {
+	t.Helper()
+	var epochs []string
+	for c.says.Scan() {
+		if c.says.Text() == line {
+			return epochs
+		}
+		epochs = append(epochs, c.says.Text())
+	}
+	t.Fatalf("the process ended without saying %q, after %q", line, epochs)
+	return nil
+}
+
+// rest reads the epochs that the process says, and waits for its end without an
+// error.
+func (c child) rest(t *testing.T) []string {
+	t.Helper()
+	var epochs []string
+	for c.says.Scan() {
+		epochs = append(epochs, c.says.Text())
+	}
+	if err := c.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	return epochs
+}
