@@ -130,10 +130,17 @@ func Curves(trials []lab.Trial) ([]train.Curve, error) {
 	return curves, nil
 }
 
+// rounding is how far apart two sums of the same accuracies may come out, added up
+// in other orders. It is far less than one sample can make.
+const rounding = 1e-9
+
 // BestEpoch is the epoch with the highest val accuracy of the average curve, over
 // the epochs that every seed ran: the paper's rule for how long to train on train
-// and val classes together.
+// and val classes together. It is the first of equals, and 0 where there is none.
 func BestEpoch(curves []train.Curve) int {
+	if len(curves) == 0 {
+		return 0
+	}
 	best, top := 0, -1.0
 	for e := 0; ; e++ {
 		var sum float64
@@ -143,7 +150,7 @@ func BestEpoch(curves []train.Curve) int {
 			}
 			sum += *c[e].ValAccuracy
 		}
-		if sum > top {
+		if sum > top+rounding {
 			best, top = e+1, sum
 		}
 	}
