@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/sirupsen/logrus"
@@ -67,7 +66,9 @@ none is. $LAGO_BLAS names a library to use, or "go" for none.`,
 		Commands: prepare([]*cli.Command{
 			runCommand(), datasetCommand(),
 			ablateCommand(), sweepKCommand(), searchCommand(), runsCommand(),
+			noiseCommand(), groupsCommand(), reproduceCommand(),
 		}),
+		Action:         noCommand,
 		ExitErrHandler: func(*cli.Context, error) {}, // main tells errors, once
 		OnUsageError:   usageError,
 	}
@@ -77,21 +78,31 @@ none is. $LAGO_BLAS names a library to use, or "go" for none.`,
 // process's before it runs.
 func prepare(commands []*cli.Command) []*cli.Command {
 	for _, c := range commands {
+		c.OnUsageError = usageError
 		if c.Subcommands != nil {
+			c.Action = noCommand
 			prepare(c.Subcommands)
 			continue
 		}
 		c.Flags = append(c.Flags,
 			&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
 			&cli.StringFlag{Name: "log-level", Value: "info", Usage: "`LEVEL` from which the log tells: debug, info, warning or error"})
-		c.Before, c.OnUsageError = setUp, usageError
+		c.Before = setUp
 	}
 	return commands
 }
 
 // usageError says what is wrong, where cli would print the whole help.
 func usageError(c *cli.Context, err error, _ bool) error {
-	return fmt.Errorf("%w; see %s --help", err, strings.TrimSpace("lago-train "+c.Command.Name))
+	return fmt.Errorf("%w; see %s --help", err, c.Command.HelpName)
+}
+
+// noCommand is what is done where no argument names a command.
+func noCommand(c *cli.Context) error {
+	if c.Args().Present() {
+		return fmt.Errorf("no command is named %q; see %s --help", c.Args().First(), c.Command.HelpName)
+	}
+	return cli.ShowSubcommandHelp(c)
 }
 
 // setUp sets up the log and the BLAS.

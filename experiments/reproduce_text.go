@@ -1,0 +1,50 @@
+package experiments
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// WriteText writes table A.1, table 1, and what they go without.
+func (r *Reproduction) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Table A.1 on %s: per-class accuracy (%%), for reference\n", r.Dataset)
+	all := newTable("method", "val", "s.e.m.", "test", "s.e.m.", "published", "seeds")
+	for _, row := range r.Table {
+		all.AppendRow(table.Row{
+			row.Method, points(row.Val, row.Val.Mean), points(row.Val, row.Val.SEM),
+			points(row.Test, row.Test.Mean), points(row.Test, row.Test.SEM), orDash(row.Published), len(row.Test.Values),
+		})
+	}
+	fmt.Fprintln(&b, all.Render())
+	for _, o := range r.LeftOut {
+		fmt.Fprintf(&b, "%s is left out: %s\n", o.Variant, o.Why)
+	}
+	writeMissing(&b, r.Missing)
+	fmt.Fprintf(&b, "\nTable 1 on %s: test accuracy (%%)\n", r.Dataset)
+	if r.Result == nil {
+		fmt.Fprintln(&b, "none, while trials are missing")
+	} else {
+		result := newTable("method", "test", "s.e.m.", "published")
+		result.AppendRow(table.Row{
+			fmt.Sprintf("LAGO (%s)", r.Result.Variant), points(r.Result.Test, r.Result.Test.Mean),
+			points(r.Result.Test, r.Result.Test.SEM), orDash(r.Result.Published),
+		})
+		fmt.Fprintln(&b, result.Render())
+		fmt.Fprintf(&b, "%s was chosen by its val accuracy. This line alone is the result: the test\n"+
+			"accuracies above are for reference, and to choose by them would be to choose on\nthe test classes.\n", r.Result.Variant)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// orDash is a cell that may be empty.
+func orDash(cell string) string {
+	if cell == "" {
+		return "-"
+	}
+	return cell
+}
