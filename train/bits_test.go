@@ -67,7 +67,7 @@ func TestShuffled(t *testing.T) {
 func TestWorkersDoNotChangeTheBits(t *testing.T) {
 	defer parallel.SetWorkers(0)
 	d, err := simulate.Make(simulate.Spec{
-		Samples: 280, Dims: 768, Attributes: 64, Groups: 8, TrainClasses: 20, ValClasses: 4, TestClasses: 4,
+		Samples: 140, Dims: 768, Attributes: 64, Groups: 8, TrainClasses: 20, ValClasses: 4, TestClasses: 4,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestWorkersDoNotChangeTheBits(t *testing.T) {
 		t.Run(string(v), func(t *testing.T) {
 			trial := trialOn(d, v, Dev)
 			trial.Model.Alpha, trial.Model.Complement = 0.1, model.DeMorgan
-			trial.Training.Epochs, trial.Training.Batch = 2, 64
+			trial.Training.Epochs, trial.Training.Batch = 1, 64
 			var want *Trainer
 			for _, workers := range []int{1, 2, 3} {
 				parallel.SetWorkers(workers)

@@ -80,6 +80,9 @@ func (t *Trainer) loadCheckpoint(path, curvePath string) (bool, error) {
 	if err := json.Unmarshal([]byte(f.Metadata["progress"]), &p); err != nil {
 		return false, fmt.Errorf("%s: progress: %w", path, err)
 	}
+	if min(p.Epochs, p.Best.Epoch, p.StepsW, p.StepsV) < 0 || p.Best.Epoch > p.Epochs {
+		return false, fmt.Errorf("%s: progress: expected counts, and the best epoch to be one of the epochs, found %+v", path, p)
+	}
 	curve, err := ReadCurve(curvePath)
 	if err != nil {
 		return false, err

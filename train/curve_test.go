@@ -127,29 +127,3 @@ func TestCurveIsWrittenWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
 }
-
-func FuzzReadCurve(f *testing.F) {
-	path := filepath.Join(f.TempDir(), CurveFile)
-	if err := someCurve().Write(path); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(readFile(f, path))
-	f.Add([]byte(`{"epoch":1}` + "\r\n" + `{"epoch":2`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		writeFile(t, path, data)
-		curve, err := ReadCurve(path)
-		if err != nil {
-			if !strings.Contains(err.Error(), path) {
-				t.Errorf("error %v, expected one that names %s", err, path)
-			}
-			return
-		}
-		if err := curve.Write(path); err != nil {
-			t.Fatalf("read, but cannot be written: %v", err)
-		}
-		again, err := ReadCurve(path)
-		if diff := cmp.Diff(curve, again); err != nil || diff != "" {
-			t.Errorf("%v, (-first +again):\n%s", err, diff)
-		}
-	})
-}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
@@ -81,8 +82,11 @@ func Load(path string) (*Saved, error) {
 	if err := h.Config.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r := tensorReader{file: f, path: path}
 	m := len(h.Attributes)
+	if m == 0 {
+		return nil, fmt.Errorf("%s: attributes: expected at least one, found none", path)
+	}
+	r := tensorReader{file: f, path: path}
 	s := &Saved{Dataset: h.Dataset, Attributes: h.Attributes, Groups: h.Groups}
 	s.LAGO = model.LAGO{Config: h.Config, Semantic: h.Semantic}
 	w := r.matrix("W", -1, m)
@@ -94,7 +98,37 @@ func Load(path string) (*Saved, error) {
 	case condition.Whiten:
 		s.Map.Matrix = r.matrix("condition.matrix", w.Rows, w.Rows)
 	}
-	return s, r.err
+	if r.err != nil {
+		return nil, r.err
+	}
+	if err := s.checkGroups(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// checkGroups returns an error where V or the groups of the attributes are not those
+// of the variant.
+func (s *Saved) checkGroups() error {
+	m, k := len(s.Attributes), s.Config.K
+	if len(s.Semantic) != m && (s.Semantic != nil || s.Config.Variant.Semantic()) {
+		return fmt.Errorf("semantic: expected the group of each of the %d attributes, found %d", m, len(s.Semantic))
+	}
+	for i, g := range s.Semantic {
+		if g < 0 || g >= len(s.Groups) {
+			return fmt.Errorf("semantic: expected attribute %d in one of the %d groups, found %d", i, len(s.Groups), g)
+		}
+	}
+	switch {
+	case s.Config.Variant == model.Singletons:
+		k = m
+	case s.Config.Variant.Semantic():
+		k = slices.Max(s.Semantic) + 1
+	}
+	if s.Params.V.Cols != k {
+		return fmt.Errorf("tensor V: expected the %d groups of %s, found %d", k, s.Config.Variant, s.Params.V.Cols)
+	}
+	return nil
 }
 
 // tensorReader takes tensors of known shapes from a file and keeps the first
@@ -111,7 +145,7 @@ func (r *tensorReader) matrix(name string, shape ...int) dataset.Matrix[float32]
 	t, ok := r.file.Tensor(name)
 	fits := ok && t.F32 != nil && len(t.Shape) == len(shape)
 	for i := 0; fits && i < len(shape); i++ {
-		fits = shape[i] < 0 || shape[i] == t.Shape[i]
+		fits = t.Shape[i] > 0 && (shape[i] < 0 || shape[i] == t.Shape[i])
 	}
 	if !fits {
 		if r.err == nil {

@@ -45,6 +45,9 @@ var ErrBusy = errors.New("another process has this trial in work")
 // ended the run after a checkpoint, with nothing judged. The error is a
 // *model.NotFinite, wrapped, where the numbers went out of range.
 func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (r *Result, err error) {
+	if err := trial.Check(); err != nil {
+		return nil, err
+	}
 	dir := filepath.Join(root, trial.Name())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

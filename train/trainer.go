@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -118,8 +119,8 @@ func (s Settings) Check() error {
 		got   any
 	}{
 		{"epochs", s.Epochs >= 1, "at least 1", s.Epochs},
-		{"lr", s.LearningRate > 0, "a number above 0", s.LearningRate},
-		{"lr_v", s.LearningRateV > 0, "a number above 0", s.LearningRateV},
+		{"lr", s.LearningRate > 0 && !math.IsInf(s.LearningRate, 0), "a finite number above 0", s.LearningRate},
+		{"lr_v", s.LearningRateV > 0 && !math.IsInf(s.LearningRateV, 0), "a finite number above 0", s.LearningRateV},
 		{"batch", s.Batch >= 1, "at least 1", s.Batch},
 		{"patience", s.Patience >= 1, "at least 1", s.Patience},
 	} {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/lago-train/lago-train/model"
@@ -32,12 +33,26 @@ type Trial struct {
 	Training    Settings       `json:"training"`
 }
 
+// Check returns an error for the first field that no run can be made of.
+func (t Trial) Check() error {
+	if t.Stage != Dev && t.Stage != Test {
+		return fmt.Errorf("train: stage: expected dev or test, found %q", t.Stage)
+	}
+	if err := t.Model.Check(); err != nil {
+		return err
+	}
+	if !(t.Ridge >= 0) || math.IsInf(t.Ridge, 0) {
+		return fmt.Errorf("train: ridge: expected a finite number, 0 or above, found %v", t.Ridge)
+	}
+	return t.Training.Check()
+}
+
 // Name is that of the trial's folder: what a person looks for, and a digest of all
-// the rest.
+// the rest. The trial must pass Check.
 func (t Trial) Name() string {
 	data, err := json.Marshal(t)
 	if err != nil {
-		panic("train: a trial does not marshal: " + err.Error()) // only of numbers that Config.Check refuses
+		panic("train: a trial does not marshal: " + err.Error()) // only of numbers that Check refuses
 	}
 	digest := sha256.Sum256(data)
 	dataset := strings.Map(func(r rune) rune {

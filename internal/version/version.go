@@ -9,14 +9,21 @@ import (
 // numeric are the modules whose version may change a number.
 var numeric = []string{"gorgonia.org/gorgonia", "gorgonia.org/tensor", "gonum.org/v1/gonum"}
 
-// All returns versions by name: "go", "lago-train" and the numeric libraries.
+// All returns versions by name: "go", "platform", "lago-train" and the numeric
+// libraries.
 func All() map[string]string {
-	v := map[string]string{"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
+	v := make(map[string]string)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v = of(info)
 	}
-	v["lago-train"] = info.Main.Version
+	v["go"] = runtime.Version()
+	v["platform"] = runtime.GOOS + "/" + runtime.GOARCH
+	return v
+}
+
+// of returns the versions of the modules of a binary.
+func of(info *debug.BuildInfo) map[string]string {
+	v := map[string]string{"lago-train": info.Main.Version}
 	for _, dep := range info.Deps {
 		if slices.Contains(numeric, dep.Path) {
 			v[dep.Path] = dep.Version

@@ -1,0 +1,63 @@
+package train_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Train on some classes, and name samples of others.
+func ExampleRun() {
+	d, err := simulate.Make(simulate.Spec{
+		Name: "tiny", Samples: 600, Dims: 64, Attributes: 20, Groups: 5,
+		TrainClasses: 40, ValClasses: 10, TestClasses: 10,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	root, err := os.MkdirTemp("", "runs")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(root) }()
+
+	trial := train.Trial{
+		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: train.Test, Condition: condition.None,
+		Model: model.Config{
+			Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const,
+			Zeta: 3, Beta: 1e-6, Lambda: 1e-4,
+		},
+		Training: train.Settings{Epochs: 8, LearningRate: 0.01, LearningRateV: 0.1, Batch: 32, Patience: 8, Seed: 1},
+	}
+	data, err := train.Prepare(d, trial.Stage, trial.Condition, trial.Ridge)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := train.Run(context.Background(), root, trial, data, train.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("ended by %s after epoch %d\n", result.Status, result.Epochs)
+	fmt.Println("right on more than half of unseen classes:", result.Judged.PerClass > 0.5)
+
+	saved, err := train.Load(filepath.Join(root, trial.Name(), train.ModelFile))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("knows", len(saved.Attributes), "attributes, such as", saved.Attributes[0])
+	// Output:
+	// ended by epochs after epoch 8
+	// right on more than half of unseen classes: true
+	// knows 20 attributes, such as group01::value01
+}

@@ -1,0 +1,252 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/train/safetensors"
+)
+
+// savedModel trains an epoch and returns the path of the model.
+func savedModel(t testing.TB, d *dataset.Dataset, v model.Variant, kind condition.Kind) string {
+	t.Helper()
+	trial := trialOn(d, v, Dev)
+	trial.Condition, trial.Ridge, trial.Training.Epochs = kind, 10, 1
+	dir, _ := finished(t, t.TempDir(), d, trial)
+	return filepath.Join(dir, ModelFile)
+}
+
+// score names the test samples, which no trial has seen.
+func score(t testing.TB, s *Saved, d *dataset.Dataset) dataset.Matrix[float32] {
+	t.Helper()
+	scores, err := s.Score(d.Features, d.SamplesOf(d.Split.Test), d.Describe(d.Split.Test))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scores
+}
+
+func TestModelRoundTrip(t *testing.T) {
+	d := tiny(t)
+	for _, v := range model.Variants {
+		for _, kind := range []condition.Kind{condition.None, condition.Standardize, condition.Whiten} {
+			t.Run(fmt.Sprintf("%s/%s", v, kind), func(t *testing.T) {
+				trial := trialOn(d, v, Dev)
+				trial.Condition, trial.Ridge, trial.Training.Epochs = kind, 10, 1
+				data := prepare(t, d, trial)
+				tr, err := New(trial.Model, trial.Training, data.problem(Dev))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := tr.epoch(); err != nil {
+					t.Fatal(err)
+				}
+				want := (&run{trial: trial, data: data, trainer: tr}).model()
+				path := filepath.Join(t.TempDir(), ModelFile)
+				if err := Save(path, want); err != nil {
+					t.Fatal(err)
+				}
+				got, err := Load(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("(-saved +loaded):\n%s", diff)
+				}
+				if got.Map.Kind != kind || got.Dataset != d.Name || len(got.Attributes) != len(d.Attributes) {
+					t.Errorf("loaded a model of %s with %d attributes, conditioned by %s", got.Dataset, len(got.Attributes), got.Map.Kind)
+				}
+				if !cmp.Equal(score(t, want, d), score(t, got, d)) {
+					t.Error("the loaded model has other scores")
+				}
+			})
+		}
+	}
+}
+
+// Data sets that name no groups have models too.
+func TestModelWithoutGroups(t *testing.T) {
+	d := tiny(t)
+	d.Groups = nil
+	s, err := Load(savedModel(t, d, model.KSoft, condition.None))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Groups != nil || s.Semantic != nil {
+		t.Errorf("groups %q and %v, expected none", s.Groups, s.Semantic)
+	}
+}
+
+// TestSavedModelScoresAsTheRunWasJudged holds the model file to the result beside it:
+// the features that it is given are those of the data set, not conditioned.
+func TestSavedModelScoresAsTheRunWasJudged(t *testing.T) {
+	d := tiny(t)
+	for _, kind := range []condition.Kind{condition.None, condition.Standardize, condition.Whiten} {
+		t.Run(string(kind), func(t *testing.T) {
+			trial := trialOn(d, model.SemanticSoft, Test)
+			trial.Condition, trial.Ridge = kind, 10
+			dir, result := finished(t, t.TempDir(), d, trial)
+			s, err := Load(filepath.Join(dir, ModelFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores := score(t, s, d)
+			c := NewConfusion(scores.Cols)
+			c.Add(scores.Data, Select(d, d.Features, d.Split.Test).Labels)
+			if diff := cmp.Diff(result.Judged.Confusion, [][]int(c)); diff != "" {
+				t.Errorf("(-judged +scored):\n%s", diff)
+			}
+			if a := c.Accuracy(); a.PerClass != result.Judged.PerClass || a.PerClass < 0.3 {
+				t.Errorf("per-class accuracy %g, judged %g; chance is 0.1", a.PerClass, result.Judged.PerClass)
+			}
+			for i := range scores.Rows { // log p(z|x)
+				var sum float64
+				for _, l := range scores.Row(i) {
+					sum += math.Exp(float64(l))
+				}
+				if math.Abs(sum-1) > 1e-5 {
+					t.Fatalf("the probabilities of sample %d sum to %g", i, sum)
+				}
+			}
+		})
+	}
+}
+
+// changeHeader rewrites what a model file says beside its tensors.
+func changeHeader(f func(h map[string]any)) func(*safetensors.File) {
+	return func(file *safetensors.File) {
+		var h map[string]any
+		if err := json.Unmarshal([]byte(file.Metadata["lago"]), &h); err != nil {
+			panic(err)
+		}
+		f(h)
+		text, err := json.Marshal(h)
+		if err != nil {
+			panic(err)
+		}
+		file.Metadata["lago"] = string(text)
+	}
+}
+
+// set changes one entry of the header.
+func set(key string, value any) func(*safetensors.File) {
+	return changeHeader(func(h map[string]any) { h[key] = value })
+}
+
+// reshape gives a tensor another shape and numbers to fill it.
+func reshape(name string, shape ...int) func(*safetensors.File) {
+	return func(f *safetensors.File) {
+		i := slices.IndexFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == name })
+		size := 1
+		for _, n := range shape {
+			size *= n
+		}
+		f.Tensors[i].Shape, f.Tensors[i].F32 = shape, make([]float32, size)
+	}
+}
+
+func TestMalformedModels(t *testing.T) {
+	config := func(key string, value any) func(*safetensors.File) {
+		return changeHeader(func(h map[string]any) { h["config"].(map[string]any)[key] = value })
+	}
+	groups := make([]int, 20)
+	groups[7] = 5
+	hard, soft := model.SemanticHard, model.KSoft
+	sound := make(map[string][]byte) // models by variant and conditioning
+	for _, c := range []struct {
+		name    string
+		variant model.Variant
+		kind    condition.Kind
+		change  func(*safetensors.File)
+		want    string // after the path
+	}{
+		{"no header", hard, condition.None, func(f *safetensors.File) { f.Metadata = nil }, `metadata "lago": expected the header of a model of lago-train: unexpected end`},
+		{"a header of another kind", hard, condition.None, func(f *safetensors.File) { f.Metadata["lago"] = "[]" }, `metadata "lago": expected the header of a model of lago-train: json: `},
+		{"another format", hard, condition.None, set("format", "lago-train model 9"), `format: expected "lago-train model 1", found "lago-train model 9"`},
+		{"an unknown variant", hard, condition.None, config("variant", "hard"), `metadata "lago": `},
+		{"no zeta", hard, condition.None, config("zeta", 0), "model: zeta: expected a finite number above 0, found 0"},
+		{"an unknown conditioning", hard, condition.None, set("condition", "pca"), `metadata "lago": `},
+		{"no attributes", hard, condition.None, set("attributes", []string{}), "attributes: expected at least one, found none"},
+
+		{"no W", hard, condition.None, without("W"), "tensor W: expected float32 of shape [-1 20] (-1 is any), found []"},
+		{"W of float64", hard, condition.None, func(f *safetensors.File) {
+			f.Tensors[0].F32, f.Tensors[0].F64 = nil, make([]float64, 1280)
+		}, "tensor W: expected float32 of shape [-1 20]"},
+		{"W of one axis", hard, condition.None, reshape("W", 1280), "tensor W: expected float32 of shape [-1 20] (-1 is any), found [1280]"},
+		{"W of no features", hard, condition.None, reshape("W", 0, 20), "tensor W: expected float32 of shape [-1 20] (-1 is any), found [0 20]"},
+		{"W of other attributes", hard, condition.None, set("attributes", []string{"a", "b"}), "tensor W: expected float32 of shape [-1 2] (-1 is any), found [64 20]"},
+		{"no b", hard, condition.None, without("b"), "tensor b: expected float32 of shape [20]"},
+		{"b of other attributes", hard, condition.None, reshape("b", 19), "tensor b: expected float32 of shape [20] (-1 is any), found [19]"},
+		{"no V", hard, condition.None, without("V"), "tensor V: expected float32 of shape [20 -1]"},
+		{"V of other attributes", hard, condition.None, reshape("V", 21, 5), "tensor V: expected float32 of shape [20 -1] (-1 is any), found [21 5]"},
+		{"V of too few groups", hard, condition.None, reshape("V", 20, 4), "tensor V: expected the 5 groups of semantic-hard, found 4"},
+		{"V of too many groups", soft, condition.None, reshape("V", 20, 7), "tensor V: expected the 6 groups of k-soft, found 7"},
+		{"V of other singletons", model.Singletons, condition.None, reshape("V", 20, 5), "tensor V: expected the 20 groups of singletons, found 5"},
+		{"no groups", hard, condition.None, set("semantic", nil), "semantic: expected the group of each of the 20 attributes, found 0"},
+		{"groups of some attributes", soft, condition.None, set("semantic", groups[:19]), "semantic: expected the group of each of the 20 attributes, found 19"},
+		{"an unknown group", soft, condition.None, set("semantic", groups), "semantic: expected attribute 7 in one of the 5 groups, found 5"},
+		{"a negative group", hard, condition.None, set("semantic", slices.Repeat([]int{-1}, 20)), "semantic: expected attribute 0 in one of the 5 groups, found -1"},
+
+		{"no shift", soft, condition.Standardize, without("condition.shift"), "tensor condition.shift: expected float32 of shape [64]"},
+		{"no scale", soft, condition.Standardize, without("condition.scale"), "tensor condition.scale: expected float32 of shape [64]"},
+		{"a scale of other features", soft, condition.Standardize, reshape("condition.scale", 63), "tensor condition.scale: expected float32 of shape [64] (-1 is any), found [63]"},
+		{"no matrix", soft, condition.Whiten, without("condition.matrix"), "tensor condition.matrix: expected float32 of shape [64 64]"},
+		{"a matrix that is not square", soft, condition.Whiten, reshape("condition.matrix", 64, 63), "tensor condition.matrix: expected float32 of shape [64 64] (-1 is any), found [64 63]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			key := fmt.Sprint(c.variant, c.kind)
+			if sound[key] == nil {
+				sound[key] = readFile(t, savedModel(t, tiny(t), c.variant, c.kind))
+			}
+			path := filepath.Join(t.TempDir(), ModelFile)
+			writeFile(t, path, sound[key])
+			if _, err := Load(path); err != nil {
+				t.Fatal(err)
+			}
+			change(t, path, c.change)
+			s, err := Load(path)
+			if want := path + ": " + c.want; s != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("Load = %v, %v, expected the error %s", s, err, want)
+			}
+		})
+	}
+}
+
+func TestLoadNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ModelFile)
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, expected one that names %s", err, path)
+	}
+	writeFile(t, path, []byte("not a model of any kind"))
+	if _, err := Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+		t.Errorf("error %v, expected one that names %s", err, path)
+	}
+}
+
+// A model that cannot be written leaves the one that is there.
+func TestSaveIsWholeOrNotAtAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ModelFile)
+	before := smallModel(t, path, model.SemanticHard, condition.None)
+	s, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Params.B = s.Params.B[:2]
+	s.Params.W.Rows++ // of which there are no numbers
+	if err := Save(path, s); err == nil || !strings.Contains(err.Error(), `tensor "W"`) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, expected one that names %s and W", err, path)
+	}
+	if !cmp.Equal(before, readFile(t, path)) {
+		t.Error("the file that was there has changed")
+	}
+}

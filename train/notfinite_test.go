@@ -1,0 +1,144 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+)
+
+func TestNotFiniteStopsTheRun(t *testing.T) {
+	huge := func(d *dataset.Dataset) {
+		for i := range d.Features.Data {
+			d.Features.Data[i] *= 1e38 // finite itself, unlike its products with W
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		variant model.Variant
+		data    func(*dataset.Dataset)
+		trial   func(*Trial)
+		term    string
+		message string
+	}{
+		{
+			"a huge rate of W", model.SemanticHard, nil,
+			func(t *Trial) { t.Training.LearningRate = 1e30 },
+			"w2", "train: phase W, epoch 1, step 2: the term w2 is +Inf",
+		},
+		{
+			"a rate past float32", model.Singletons, nil,
+			func(t *Trial) { t.Training.LearningRate = 1e300 },
+			"", "train: phase W, epoch 1, step 2: the term ",
+		},
+		{
+			"a rate past float32, in one step", model.SemanticHard, nil,
+			func(t *Trial) { t.Training.LearningRate, t.Training.Batch = 1e300, 1000 },
+			"W", "train: phase W, epoch 1, after step 1: the term W is ",
+		},
+		{
+			"a rate of V past float32, in one step", model.KSoft, nil,
+			func(t *Trial) { t.Training.LearningRateV, t.Training.Batch = 1e300, 1000 },
+			"V", "train: phase V, epoch 1, after step 1: the term V is ",
+		},
+		{
+			"a huge rate of V", model.SemanticSoft, nil,
+			func(t *Trial) { t.Training.LearningRateV = 1e300 },
+			"", "train: phase V, epoch 1, step 2: the term ",
+		},
+		{
+			"huge features", model.KSoft, huge, func(*Trial) {},
+			"cxe", "train: phase W, epoch 1, step 1: the term cxe is NaN",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, root := tiny(t), t.TempDir()
+			if c.data != nil {
+				c.data(d)
+			}
+			trial := trialOn(d, c.variant, Dev)
+			c.trial(&trial)
+			data := prepare(t, d, trial)
+			r, err := Run(context.Background(), root, trial, data, Options{})
+			var nf *model.NotFinite
+			if !errors.As(err, &nf) || !strings.HasPrefix(err.Error(), c.message) || c.term != "" && nf.Term != c.term {
+				t.Fatalf("Run = %+v, %v, expected the error %s", r, err, c.message)
+			}
+			checkNotFinite(t, root, trial, data, r, err)
+		})
+	}
+}
+
+// checkNotFinite looks at what a run leaves behind that ended with an error.
+func checkNotFinite(t *testing.T, root string, trial Trial, data *Data, r *Result, cause error) {
+	t.Helper()
+	dir := filepath.Join(root, trial.Name())
+	if diff := cmp.Diff(&Result{Status: NotFinite, Error: cause.Error()}, r, butSeconds); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+	if exists(filepath.Join(dir, ModelFile)) || exists(filepath.Join(dir, checkpointFile)) {
+		t.Error("the run left a model or a checkpoint")
+	}
+	again, err := Run(context.Background(), root, trial, data, Options{
+		OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
+	})
+	if err == nil || err.Error() != cause.Error() || !cmp.Equal(r, again) {
+		t.Errorf("Run again = %+v, %v, expected %+v, %v", again, err, r, cause)
+	}
+}
+
+func TestSettingsCheck(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		change func(*Settings)
+		want   string
+	}{
+		{func(s *Settings) { s.Epochs = 0 }, "train: epochs: expected at least 1, found 0"},
+		{func(s *Settings) { s.LearningRate = 0 }, "train: lr: expected a finite number above 0, found 0"},
+		{func(s *Settings) { s.LearningRate = nan }, "train: lr: expected a finite number above 0, found NaN"},
+		{func(s *Settings) { s.LearningRate = inf }, "train: lr: expected a finite number above 0, found +Inf"},
+		{func(s *Settings) { s.LearningRateV = -0.1 }, "train: lr_v: expected a finite number above 0, found -0.1"},
+		{func(s *Settings) { s.LearningRateV = inf }, "train: lr_v: expected a finite number above 0, found +Inf"},
+		{func(s *Settings) { s.Batch = -1 }, "train: batch: expected at least 1, found -1"},
+		{func(s *Settings) { s.Patience = 0 }, "train: patience: expected at least 1, found 0"},
+	} {
+		d := tiny(t)
+		trial := trialOn(d, model.SemanticHard, Dev)
+		data := prepare(t, d, trial)
+		c.change(&trial.Training)
+		if _, err := New(trial.Model, trial.Training, data.problem(Dev)); err == nil || err.Error() != c.want {
+			t.Errorf("error %v, expected %s", err, c.want)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	d := tiny(t)
+	trial := trialOn(d, model.SemanticHard, Dev)
+	for _, c := range []struct {
+		name   string
+		change func(*model.Config, *Problem)
+		want   string
+	}{
+		{"no samples", func(_ *model.Config, p *Problem) { p.Train = Samples{} }, "train: expected samples to train on, found none"},
+		{"no groups", func(_ *model.Config, p *Problem) { p.Semantic = nil }, "model: groups: "},
+		{"a wrong configuration", func(c *model.Config, _ *Problem) { c.Zeta = 0 }, "model: zeta: "},
+		{"no probabilities", func(_ *model.Config, p *Problem) { p.TrainClasses.Data[3] = 2 }, "model: descriptions: "},
+		{"no probabilities for val", func(_ *model.Config, p *Problem) { p.ValClasses.Data[0] = -1 }, "model: descriptions: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config, problem := trial.Model, prepare(t, d, trial).problem(Dev)
+			c.change(&config, &problem)
+			if _, err := New(config, trial.Training, problem); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("error %v, expected %s...", err, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,207 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/train/safetensors"
+)
+
+// interrupted carries out a trial until epoch n is over. It returns the epochs that
+// it found done.
+func interrupted(t *testing.T, root string, d *dataset.Dataset, trial Trial, n int) int {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if n == 0 {
+		cancel()
+	}
+	found := -1
+	r, err := Run(ctx, root, trial, prepare(t, d, trial), Options{
+		OnEpoch: func(_ Trial, e Epoch) {
+			if e.Epoch == n {
+				cancel()
+			}
+		},
+		OnResume: func(_ Trial, epochs int) { found = epochs },
+	})
+	if err != nil || r.Status != Cancelled || r.Epochs != n || r.Judged != nil {
+		t.Fatalf("Run = %+v, %v, expected the status %q after epoch %d", r, err, Cancelled, n)
+	}
+	dir := filepath.Join(root, trial.Name())
+	if exists(filepath.Join(dir, ResultFile)) || exists(filepath.Join(dir, ModelFile)) || !exists(filepath.Join(dir, checkpointFile)) {
+		t.Fatalf("after a cancelled run the folder holds %v", files(t, dir))
+	}
+	return found
+}
+
+// TestInterruptedRunsEndAsUninterruptedOnes ends runs at every epoch, and before the
+// first, until they are over.
+func TestInterruptedRunsEndAsUninterruptedOnes(t *testing.T) {
+	d := tiny(t)
+	for _, c := range []struct {
+		variant model.Variant
+		stage   Stage
+		kind    condition.Kind
+		status  Status
+	}{
+		{model.SemanticHard, Dev, condition.None, Patience},
+		{model.SemanticHard, Test, condition.Whiten, Epochs},
+		{model.KSoft, Dev, condition.Standardize, Patience},
+		{model.SemanticSoft, Test, condition.None, Epochs},
+	} {
+		t.Run(fmt.Sprintf("%s/%s", c.variant, c.stage), func(t *testing.T) {
+			trial := trialOn(d, c.variant, c.stage)
+			trial.Condition, trial.Ridge = c.kind, 10
+			// The rate overshoots, so that patience ends the dev runs.
+			trial.Training.LearningRate, trial.Training.Patience, trial.Training.Epochs = 0.1, 3, 12
+			want, result := finished(t, t.TempDir(), d, trial)
+			if result.Status != c.status {
+				t.Fatalf("status %q, expected %q", result.Status, c.status)
+			}
+
+			root := t.TempDir()
+			for n := range result.Epochs {
+				if found := interrupted(t, root, d, trial, n); found != n-1 {
+					t.Errorf("ended after epoch %d, the run found %d epochs done, expected %d", n, found, n-1)
+				}
+			}
+			got, _ := finished(t, root, d, trial)
+			compareRuns(t, want, got)
+			if exists(filepath.Join(got, checkpointFile)) {
+				t.Error("the finished run left its checkpoint")
+			}
+		})
+	}
+}
+
+// A run that ends by itself in the epoch in which it is cancelled is finished.
+func TestCancelledInTheLastEpoch(t *testing.T) {
+	d := tiny(t)
+	trial := trialOn(d, model.SemanticHard, Dev)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r, err := Run(ctx, t.TempDir(), trial, prepare(t, d, trial), Options{OnEpoch: func(_ Trial, e Epoch) {
+		if e.Epoch == trial.Training.Epochs {
+			cancel()
+		}
+	}})
+	if err != nil || r.Status != Epochs || r.Judged == nil {
+		t.Errorf("Run = %+v, %v, expected the status %q", r, err, Epochs)
+	}
+}
+
+// A kill between the two files leaves a curve that is ahead of its checkpoint.
+func TestCurveAheadOfItsCheckpoint(t *testing.T) {
+	d, root := tiny(t), t.TempDir()
+	trial := trialOn(d, model.KSoft, Dev)
+	want, _ := finished(t, t.TempDir(), d, trial)
+
+	checkpoint := filepath.Join(root, trial.Name(), checkpointFile)
+	interrupted(t, root, d, trial, 2)
+	old := readFile(t, checkpoint)
+	interrupted(t, root, d, trial, 5)
+	writeFile(t, checkpoint, old)
+	if found := interrupted(t, root, d, trial, 3); found != 2 {
+		t.Errorf("the run found %d epochs done, expected the 2 of its checkpoint", found)
+	}
+	got, _ := finished(t, root, d, trial)
+	compareRuns(t, want, got)
+}
+
+// change rewrites a file of tensors.
+func change(t *testing.T, path string, f func(*safetensors.File)) {
+	t.Helper()
+	file, err := safetensors.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f(file)
+	var b strings.Builder
+	if err := safetensors.Write(&b, file.Tensors, file.Metadata); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, []byte(b.String()))
+}
+
+// without removes a tensor.
+func without(name string) func(*safetensors.File) {
+	return func(f *safetensors.File) {
+		f.Tensors = slices.DeleteFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == name })
+	}
+}
+
+func TestDamagedCheckpoints(t *testing.T) {
+	d, root := tiny(t), t.TempDir()
+	trial := trialOn(d, model.KSoft, Dev)
+	interrupted(t, root, d, trial, 3)
+	checkpoint := readFile(t, filepath.Join(root, trial.Name(), checkpointFile))
+	curve := readFile(t, filepath.Join(root, trial.Name(), CurveFile))
+
+	progress := func(text string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			change(t, filepath.Join(dir, checkpointFile), func(f *safetensors.File) { f.Metadata["progress"] = text })
+		}
+	}
+	tensors := func(f func(*safetensors.File)) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { change(t, filepath.Join(dir, checkpointFile), f) }
+	}
+	for _, c := range []struct {
+		name   string
+		damage func(t *testing.T, dir string)
+		file   string
+		want   string
+	}{
+		{"cut off", func(t *testing.T, dir string) {
+			writeFile(t, filepath.Join(dir, checkpointFile), checkpoint[:len(checkpoint)-3])
+		}, checkpointFile, `tensor "adam_v.0.square": `},
+		{"empty", func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, checkpointFile), nil) }, checkpointFile, "expected the 8 bytes"},
+		{"no progress", tensors(func(f *safetensors.File) { f.Metadata = nil }), checkpointFile, "progress: unexpected end"},
+		{"no number of epochs", progress(`{"epochs":"three"}`), checkpointFile, "progress: json: cannot unmarshal string"},
+		{"a negative number of epochs", progress(`{"epochs":-1}`), checkpointFile, "progress: expected counts"},
+		{"a best epoch to come", progress(`{"epochs":3,"best":{"epoch":4}}`), checkpointFile, "progress: expected counts"},
+		{"no V", tensors(without("V")), checkpointFile, "V: expected 120 float32 values, found 0"},
+		{"no kept W", tensors(without("kept.W")), checkpointFile, "kept.W: expected 1280 float32 values, found 0"},
+		{"no moments", tensors(without("adam_w.1.mean")), checkpointFile, "adam_w.1.mean: expected 20 float32 values, found 0"},
+		{"W of another size", tensors(func(f *safetensors.File) {
+			f.Tensors[0].Shape, f.Tensors[0].F32 = []int{2, 20}, f.Tensors[0].F32[:40]
+		}), checkpointFile, "W: expected 1280 float32 values, found 40"},
+		{"W of another type", tensors(func(f *safetensors.File) {
+			f.Tensors[0].F32, f.Tensors[0].F64 = nil, make([]float64, 1280)
+		}), checkpointFile, "W: expected 1280 float32 values, found 0"},
+		{"a curve that is shorter", func(t *testing.T, dir string) {
+			writeFile(t, filepath.Join(dir, CurveFile), curve[:slices.Index(curve, '\n')+1])
+		}, CurveFile, "expected the 3 epochs of the checkpoint, found 1"},
+		{"a curve that is cut off", func(t *testing.T, dir string) {
+			writeFile(t, filepath.Join(dir, CurveFile), curve[:len(curve)-9])
+		}, CurveFile, "line 3: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := t.TempDir()
+			dir := filepath.Join(root, trial.Name())
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(dir, checkpointFile), checkpoint)
+			writeFile(t, filepath.Join(dir, CurveFile), curve)
+			c.damage(t, dir)
+			r, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{
+				OnEpoch: func(Trial, Epoch) { t.Error("trained on") },
+			})
+			if want := filepath.Join(dir, c.file) + ": " + c.want; err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("Run = %+v, %v, expected the error %s", r, err, want)
+			}
+			if exists(filepath.Join(dir, ResultFile)) {
+				t.Error("the run has a result")
+			}
+		})
+	}
+}

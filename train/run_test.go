@@ -1,0 +1,199 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/flock"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/model"
+)
+
+// files returns those in a folder, with the times of their last change.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := make(map[string]string)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m[e.Name()] = info.ModTime().String()
+	}
+	return m
+}
+
+func TestFilesOfARun(t *testing.T) {
+	d := tiny(t)
+	trial := trialOn(d, model.SemanticSoft, Dev)
+	dir, result := finished(t, t.TempDir(), d, trial)
+
+	want := []string{CurveFile, lockFile, ModelFile, ResultFile, TrialFile}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files(t, dir)))); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+
+	var r record
+	if err := json.Unmarshal(readFile(t, filepath.Join(dir, TrialFile)), &r); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(trial, r.Trial); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", TrialFile, diff)
+	}
+	if r.BLAS != blas.Current() || r.Versions["go"] != runtime.Version() {
+		t.Errorf("%s names the BLAS %v and the versions %v", TrialFile, r.BLAS, r.Versions)
+	}
+
+	curve, err := ReadCurve(filepath.Join(dir, CurveFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := ReadResult(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(result, stored); diff != "" {
+		t.Errorf("%s (-returned +stored):\n%s", ResultFile, diff)
+	}
+	checkResult(t, d, stored, curve)
+}
+
+// checkResult holds the result of a dev run to its curve.
+func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
+	t.Helper()
+	if r.Status != Epochs || r.Epochs != len(curve) || r.Error != "" || r.Seconds <= 0 {
+		t.Errorf("result %+v of a run of %d epochs", r, len(curve))
+	}
+	best := curve[r.BestEpoch-1]
+	if r.TrainAccuracy != best.TrainAccuracy || r.Judged.PerClass != *best.ValAccuracy || r.Judged.PerSample != *best.ValAccuracyPerSample {
+		t.Errorf("result %+v, expected the accuracies of epoch %d: %+v", r, r.BestEpoch, best)
+	}
+	samples := d.SamplesPerClass()
+	for i, z := range d.Split.Val {
+		var n int
+		for _, named := range r.Judged.Confusion[i] {
+			n += named
+		}
+		if r.Judged.Classes[i] != d.Classes[z] || n != samples[z] {
+			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, n, r.Judged.Classes[i], samples[z], d.Classes[z])
+		}
+	}
+	a := Confusion(r.Judged.Confusion).Accuracy()
+	if len(r.Judged.Confusion) != len(d.Split.Val) || a != (Accuracy{r.Judged.PerClass, r.Judged.PerSample}) {
+		t.Errorf("the confusion makes %+v, judged is %+v", a, r.Judged)
+	}
+}
+
+func TestFinishedRunIsNotDoneAgain(t *testing.T) {
+	d, root := tiny(t), t.TempDir()
+	trial := trialOn(d, model.SemanticHard, Test)
+	dir, first := finished(t, root, d, trial)
+	before := files(t, dir)
+	second, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{
+		OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("result (-first +second):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
+	}
+}
+
+func TestRunHearsOfEpochs(t *testing.T) {
+	d, root := tiny(t), t.TempDir()
+	trial := trialOn(d, model.KSoft, Dev)
+	var heard Curve
+	_, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{
+		OnEpoch: func(of Trial, e Epoch) {
+			if of != trial {
+				t.Errorf("an epoch of %v, expected one of %v", of, trial)
+			}
+			heard = append(heard, e)
+		},
+		OnResume: func(Trial, int) { t.Error("a new run was said to go on from a checkpoint") },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, err := ReadCurve(filepath.Join(root, trial.Name(), CurveFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(curve, heard); diff != "" {
+		t.Errorf("(-curve +heard):\n%s", diff)
+	}
+}
+
+func TestRunInWorkIsBusy(t *testing.T) {
+	d, root := tiny(t), t.TempDir()
+	trial := trialOn(d, model.SemanticHard, Dev)
+	dir := filepath.Join(root, trial.Name())
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	other := flock.New(filepath.Join(dir, lockFile))
+	if held, err := other.TryLock(); !held || err != nil {
+		t.Fatalf("TryLock = %v, %v", held, err)
+	}
+	data := prepare(t, d, trial)
+	if r, err := Run(context.Background(), root, trial, data, Options{}); !errors.Is(err, ErrBusy) {
+		t.Errorf("Run = %v, %v, expected %v", r, err, ErrBusy)
+	}
+	if err := other.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Run(context.Background(), root, trial, data, Options{}); err != nil || r.Status != Epochs {
+		t.Errorf("once the lock is free: Run = %v, %v, expected the status %q", r, err, Epochs)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	d, root := tiny(t), t.TempDir()
+	trial := trialOn(d, model.SemanticHard, Dev)
+	data := prepare(t, d, trial)
+
+	wrong := trial
+	wrong.Training.Batch = 0
+	if _, err := Run(context.Background(), root, wrong, data, Options{}); err == nil || err.Error() != "train: batch: expected at least 1, found 0" {
+		t.Errorf("error %v, expected one on the batch", err)
+	}
+	if entries, err := os.ReadDir(root); err != nil || len(entries) > 0 {
+		t.Errorf("a trial that nothing can be made of left %v (%v)", entries, err)
+	}
+
+	dir := filepath.Join(root, trial.Name())
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, ResultFile)
+	writeFile(t, path, []byte(`{"status": "epochs", "epochs": "six"}`))
+	if _, err := Run(context.Background(), root, trial, data, Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+		t.Errorf("error %v, expected one that names %s", err, path)
+	}
+}
+
+func TestReadResultOfAnUnfinishedRun(t *testing.T) {
+	if r, err := ReadResult(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("ReadResult = %v, %v, expected fs.ErrNotExist", r, err)
+	}
+}
