@@ -72,6 +72,13 @@ func TestCacheDamaged(t *testing.T) {
 	}
 }
 
+// No memory is taken for a header that no cache has.
+func TestCacheHeaderOfAnyLength(t *testing.T) {
+	prefix := append([]byte(cacheMagic), bytes.Repeat([]byte{0xff}, cachePrefix-len(cacheMagic))...)
+	_, _, err := readCacheHeader(bytes.NewReader(prefix))
+	wantError(t, err, "a header of 4294967295 bytes")
+}
+
 // someFeatures returns features that differ by seed.
 func someFeatures(samples, dimensions int, seed int) *features {
 	x := &features{values: dataset.NewMatrix[float32](samples, dimensions), labels: make([]int, samples), sum: fmt.Sprint("sum of ", seed)}
@@ -172,6 +179,9 @@ func TestIdentifySamples(t *testing.T) {
 		before := identity(content)
 		if diff := cmp.Diff(before, identity(content)); diff != "" {
 			t.Errorf("size %d: the same file (-want +got):\n%s", size, diff)
+		}
+		if identity(append(content, 0)) == before {
+			t.Errorf("size %d: one byte more is not seen", size)
 		}
 		if size == 0 {
 			continue // nothing to change

@@ -96,6 +96,9 @@ func TestAttributesErrors(t *testing.T) {
 		{"attributes out of order", func(s *small) {
 			s.texts[metaAtt] = "1 size::big\n3 colour::red\n2 size::small\n"
 		}, []string{metaAtt, "line 3: expected a number above 3", "found 2"}},
+		{"two attributes of one number", func(s *small) {
+			s.texts[metaAtt] = "1 size::big\n2 colour::red\n2 size::small\n"
+		}, []string{metaAtt, "line 3: expected a number above 2", "found 2"}},
 	})
 }
 
