@@ -41,7 +41,10 @@ race: # needs a C compiler
 FUZZTIME ?= 30s
 
 fuzz:
-	$(GO) test ./dataset/matlab -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./dataset/matlab -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	$(GO) test ./dataset/matlab/internal/zlib -run '^$$' -fuzz . -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	$(GO) test ./dataset/xlsa17 -run '^$$' -fuzz '^FuzzText$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./dataset/xlsa17 -run '^$$' -fuzz '^FuzzCacheFile$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./train/safetensors -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)
 
 # Milliseconds a step of W and of V for the four variants at the sizes of the

@@ -18,7 +18,7 @@ func gridFlags() []cli.Flag {
 	const category = "grid"
 	return append(dataFlags(),
 		&cli.PathFlag{Name: outFlag, Value: "runs", Category: category, Usage: "`DIR` for the folders of the trials"},
-		&cli.IntFlag{Name: jobsFlag, Category: category, Usage: "`N` trials at a time (default: as many as there are cores)"},
+		&cli.IntFlag{Name: jobsFlag, Category: category, DefaultText: "as many as there are cores", Usage: "`N` trials at a time"},
 		&cli.StringFlag{Name: "shard", Category: category, Usage: "train only part `I/N` of the trials, I from 0 (default: what Slurm or Kubernetes says, else all)"},
 		&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout, accuracies as fractions"},
 	)
