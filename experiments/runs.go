@@ -43,6 +43,9 @@ func ReadRuns(root string) ([]lab.Trial, error) {
 	}
 	var runs []lab.Trial
 	for _, e := range entries {
+		if e.Type().IsRegular() {
+			continue
+		}
 		t, _, err := readRun(filepath.Join(root, e.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -70,7 +73,7 @@ func readRecord(dir string) (r record, err error) {
 		return r, err
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("%s: expected the record of a run: %w", path, err)
+		return record{}, fmt.Errorf("%s: expected the record of a run: %w", path, err)
 	}
 	return r, nil
 }

@@ -74,7 +74,7 @@ func (f RunFilter) check() error {
 	}
 	known := []train.Status{train.Patience, train.Epochs, train.NotFinite, statusUnfinished, statusBroken}
 	if f.Status != "" && !slices.Contains(known, train.Status(f.Status)) {
-		return fmt.Errorf("status: expected one of %v, found %q", known, f.Status)
+		return fmt.Errorf("status: expected one of %q, found %q", known, f.Status)
 	}
 	return nil
 }

@@ -1,0 +1,307 @@
+package experiments
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// devTrial is a trial that was never run.
+func devTrial(dataset string, seed uint64) train.Trial {
+	return PresetFor(dataset, model.SemanticHard).trial(train.Dev, "data", seed, 50)
+}
+
+// logRun writes the folder of a run with these val accuracies, finished where the
+// status says so, and returns it.
+func logRun(t testing.TB, root string, trial train.Trial, status train.Status, accuracies ...float64) string {
+	t.Helper()
+	dir := filepath.Join(root, trial.Name())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, train.TrialFile), record{Trial: trial, Versions: map[string]string{"go": "go1.26"}})
+	r := train.Result{Status: status, Epochs: len(accuracies), Seconds: 1.5}
+	var curve train.Curve
+	for i, a := range accuracies {
+		if r.Judged == nil || a > r.Judged.PerClass {
+			r.BestEpoch, r.Judged = i+1, &train.Judged{PerClass: a, PerSample: a, Classes: []string{"crow", "wren"}}
+		}
+		curve = append(curve, train.Epoch{Epoch: i + 1, ValAccuracy: &a})
+	}
+	if err := curve.Write(filepath.Join(dir, train.CurveFile)); err != nil {
+		t.Fatal(err)
+	}
+	switch status {
+	case statusUnfinished:
+		return dir
+	case train.NotFinite:
+		r.BestEpoch, r.Judged, r.Error = 0, nil, "CXE is NaN"
+	}
+	writeFile(t, filepath.Join(dir, train.ResultFile), r)
+	return dir
+}
+
+func writeFile(t testing.TB, path string, v any) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// folderOfAll holds a run of each kind, by seed: ended by patience, by its epochs,
+// failed, unfinished, and with a broken record; beside a file and a folder that are
+// no runs.
+func folderOfAll(t *testing.T) string {
+	root := t.TempDir()
+	for seed, status := range []train.Status{train.Patience, train.Epochs, train.NotFinite, statusUnfinished, statusBroken} {
+		dir := logRun(t, root, devTrial("cub", uint64(seed)), status, 0.25, 0.5, 0.375)
+		if status == statusBroken {
+			if err := os.WriteFile(filepath.Join(dir, train.TrialFile), []byte(`{"dataset": 7}`), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	writeFile(t, filepath.Join(root, "search-cub-semantic-hard.json"), Config{})
+	if err := os.Mkdir(filepath.Join(root, "notes"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func TestReadRuns(t *testing.T) {
+	runs, err := ReadRuns(folderOfAll(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) != 5 {
+		t.Fatalf("%d runs, expected 5", len(runs))
+	}
+	wants := []string{"", "", "CXE is NaN", "unfinished at epoch 3", "trial.json: expected the record of a run"}
+	for i, r := range runs {
+		switch want := wants[i]; {
+		case want == "" && r.Err != nil:
+			t.Errorf("run %d: %v, expected none", i, r.Err)
+		case want != "" && (r.Err == nil || !strings.Contains(r.Err.Error(), want)):
+			t.Errorf("run %d: error %v, expected %q", i, r.Err, want)
+		}
+		if i < 4 && r.Trial != devTrial("cub", uint64(i)) {
+			t.Errorf("run %d: %+v", i, r.Trial)
+		}
+	}
+	if _, err := ReadRuns(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a folder that is not there reads")
+	}
+}
+
+func TestUnfinishedBeforeTheFirstCheckpoint(t *testing.T) {
+	root := t.TempDir()
+	dir := logRun(t, root, devTrial("cub", 0), statusUnfinished)
+	if err := os.Remove(filepath.Join(dir, train.CurveFile)); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := ReadRuns(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := runs[0].Err.Error(), "unfinished, without a checkpoint"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}
+
+// A trial of any config has all of its settings listed, under the names that config
+// files and trial.json give them.
+func TestSettingsNameAllThatDefinesATrial(t *testing.T) {
+	data, err := json.Marshal(devTrial("cub", 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nested map[string]any
+	if err := json.Unmarshal(data, &nested); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	var flatten func(map[string]any)
+	flatten = func(object map[string]any) {
+		for name, v := range object {
+			if inner, ok := v.(map[string]any); ok {
+				flatten(inner)
+				continue
+			}
+			want[name] = jsonOf(t, v)
+		}
+	}
+	flatten(nested)
+	got := map[string]string{}
+	for _, s := range Settings(devTrial("cub", 3)) {
+		got[s.Name] = jsonOf(t, s.Value)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings (-trial.json +listed):\n%s", diff)
+	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestRunFilter(t *testing.T) {
+	root := folderOfAll(t)
+	singletons := PresetFor("awa2", model.Singletons).trial(train.Test, "data", 9, 20)
+	logRun(t, root, singletons, train.Epochs, 0.6)
+	for _, c := range []struct {
+		name   string
+		filter RunFilter
+		want   []uint64 // seeds; a broken record has none
+	}{
+		{"none", RunFilter{}, []uint64{9, 0, 1, 2, 3, 0}},
+		{"data set", RunFilter{Dataset: "CUB"}, []uint64{0, 1, 2, 3}},
+		{"variant", RunFilter{Variant: "singletons"}, []uint64{9}},
+		{"stage", RunFilter{Stage: "test"}, []uint64{9}},
+		{"status", RunFilter{Status: "epochs"}, []uint64{9, 1}},
+		{"status and stage", RunFilter{Status: "epochs", Stage: "dev"}, []uint64{1}},
+		{"unfinished", RunFilter{Status: "unfinished"}, []uint64{3}},
+		{"broken", RunFilter{Status: "broken"}, []uint64{0}},
+		{"nothing fits", RunFilter{Dataset: "sun"}, nil},
+	} {
+		l, err := c.filter.List(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		for _, r := range l.Runs {
+			got = append(got, r.Seed)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	for _, c := range []struct {
+		filter RunFilter
+		want   string
+	}{
+		{RunFilter{Variant: "hard"}, `variant: expected one of singletons, semantic-hard, k-soft, semantic-soft, found "hard"`},
+		{RunFilter{Stage: "full"}, `stage: expected dev or test, found "full"`},
+		{RunFilter{Status: "done"}, `status: expected one of ["patience" "epochs" "not finite" "unfinished" "broken"], found "done"`},
+	} {
+		if _, err := c.filter.List(root); err == nil || err.Error() != c.want {
+			t.Errorf("%+v: error %v, expected %s", c.filter, err, c.want)
+		}
+	}
+}
+
+func TestListingText(t *testing.T) {
+	l, err := RunFilter{}.List(folderOfAll(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := l.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"5 runs in ",
+		"│    0 │ patience              │      3 │ 2          │ 50.0 %   │",
+		"│    2 │ not finite            │      3 │ -          │ -        │",
+		"│    3 │ unfinished at epoch 3 │      3 │ -          │ -        │",
+		": CXE is NaN\n",
+		"trial.json: expected the record of a run",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("expected %q in\n%s", want, &b)
+		}
+	}
+}
+
+func TestShowRun(t *testing.T) {
+	root := folderOfAll(t)
+	wants := []string{
+		"patience: 50 epochs passed without a better val accuracy than that of epoch 2",
+		"epochs: all 3 epochs were run",
+		"not finite: its numbers went out of range: CXE is NaN",
+		"unfinished: it has not ended: unfinished at epoch 3; a command that asks for this run goes on from there",
+	}
+	for seed, want := range wants {
+		d, err := ShowRun(filepath.Join(root, devTrial("cub", uint64(seed)).Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(d.Status) + ": " + d.Why; got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+	if _, err := ShowRun(root); err == nil || !strings.Contains(err.Error(), "expected the folder of a run, with a trial.json") {
+		t.Errorf("error %v for a folder that is no run", err)
+	}
+}
+
+func TestShownText(t *testing.T) {
+	dir := logRun(t, t.TempDir(), devTrial("cub", 1), train.Patience, 0.25, 0.5)
+	d, err := ShowRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := d.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"accuracy  50.0 % per class and 50.0 % per sample on 2 val classes",
+		"  lr           0.0001\n",
+		"  seed         1\n",
+		"  go go1.26\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("expected %q in\n%s", want, &b)
+		}
+	}
+	names := []string{}
+	for _, f := range d.Files {
+		if f.Bytes <= 0 || f.Holds == "" {
+			t.Errorf("%+v: expected a size and what it is for", f)
+		}
+		names = append(names, f.Name)
+	}
+	if diff := cmp.Diff([]string{train.CurveFile, train.ResultFile, train.TrialFile}, names); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// What is read from the folders of a grid is what the grid said.
+func TestReadRunsAgreesWithTheLab(t *testing.T) {
+	l := simulatedLab(t)
+	done, err := l.Do(t.Context(), smallConfig(l, DevStage).Trials(l, train.Dev, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := ReadRuns(l.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byDir := map[string]lab.Trial{}
+	for _, r := range runs {
+		byDir[r.Dir] = r
+	}
+	for _, want := range done {
+		if diff := cmp.Diff(want, byDir[want.Dir]); diff != "" {
+			t.Errorf("(-lab +folder):\n%s", diff)
+		}
+	}
+}
