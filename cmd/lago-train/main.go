@@ -74,14 +74,14 @@ none is. $LAGO_BLAS names a library to use, or "go" for none.`,
 	}
 }
 
-// prepare gives each command the flags of the log, and sets up what is the
-// process's before it runs.
+// prepare gives each command that does something the flags of the log, and sets up
+// what is the process's before it runs.
 func prepare(commands []*cli.Command) []*cli.Command {
 	for _, c := range commands {
 		c.OnUsageError = usageError
-		if c.Subcommands != nil {
+		prepare(c.Subcommands)
+		if c.Action == nil {
 			c.Action = noCommand
-			prepare(c.Subcommands)
 			continue
 		}
 		c.Flags = append(c.Flags,

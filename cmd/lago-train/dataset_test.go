@@ -1,0 +1,35 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDatasetInfo(t *testing.T) {
+	args := append([]string{"dataset", "info"}, onMini(t)[:3]...)
+	out := succeeds(t, append(args, "plain")...)
+	for _, part := range []string{
+		"plain: 108 samples of 12 classes, 24 features each", "10 attributes", "in 4 groups",
+		"train", "val", "test", "colour", "v3, v4, v5, v6", "012.Class_L",
+	} {
+		if !strings.Contains(out, part) {
+			t.Errorf("stdout doesn't say %q:\n%s", part, out)
+		}
+	}
+	o := object(t, succeeds(t, append(args, "--json", "plain")...))
+	for key, want := range map[string]string{
+		"name": `"plain"`, "samples": "108", "dimensions": "24", "attributes": "10",
+	} {
+		if string(o[key]) != want {
+			t.Errorf("%s is %s, expected %s", key, o[key], want)
+		}
+	}
+}
+
+func TestDatasetInfoNeedsOneNameThatIsThere(t *testing.T) {
+	refuses(t, []string{"dataset", "info"}, "the name of one data set", "found 0")
+	refuses(t, []string{"dataset", "info", "plain", "glyphs"}, "the name of one data set", "found 2")
+	dir := t.TempDir()
+	refuses(t, []string{"dataset", "info", "--data-dir", dir, "awa2"}, `"awa2"`, dir, filepath.Join(dir, "AWA2"), "res101.mat", "xlsa17", "glyphs")
+}

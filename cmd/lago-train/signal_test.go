@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lago-train/lago-train/train"
+)
+
+// buffer is a stderr that can be read while a program writes it.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// started is a program in the middle of its work.
+type started struct {
+	cmd            *exec.Cmd
+	stdout, stderr buffer
+	over           chan struct{}
+}
+
+func start(t *testing.T, args ...string) *started {
+	t.Helper()
+	s := &started{cmd: command(t, args...), over: make(chan struct{})}
+	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.over)
+		_ = s.cmd.Wait() // its state says how it ended
+	}()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		<-s.over
+	})
+	return s
+}
+
+// until waits for something to come true while the program works.
+func (s *started) until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for !is() {
+		select {
+		case <-s.over:
+			t.Fatalf("the program ended before %s:\n%s", what, &s.stderr)
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+func (s *started) interrupt(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// files returns the contents of the files of a name below the folders in out.
+func files(t *testing.T, out, name string) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(out, "*", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := map[string]string{}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents[filepath.Base(filepath.Dir(path))] = string(data)
+	}
+	return contents
+}
+
+// TestAnInterruptedRunGoesOnToTheSameModels interrupts the second of two seeds.
+func TestAnInterruptedRunGoesOnToTheSameModels(t *testing.T) {
+	args := append([]string{
+		"run", "--stage", "test", "--seeds", "2", "--epochs", "300", "--batch", "4", "--out", "runs",
+	}, onMini(t)...)
+	whole := start(t, args...)
+	interrupted := start(t, args...)
+	out := filepath.Join(interrupted.cmd.Dir, "runs")
+	interrupted.until(t, "its second seed began", func() bool { return len(files(t, out, train.TrialFile)) == 2 })
+	interrupted.interrupt(t)
+	<-interrupted.over
+	if code := interrupted.cmd.ProcessState.ExitCode(); code != exitCancelled {
+		t.Fatalf("ended with %d, expected %d:\n%s", code, exitCancelled, &interrupted.stderr)
+	}
+	if text := interrupted.stderr.String(); interrupted.stdout.String() != "" || !strings.Contains(text, "stopped with 1 of 2 trials finished in runs; the same command goes on from there") {
+		t.Errorf("expected no table, and where it stopped:\n%s%s", &interrupted.stdout, text)
+	}
+	if n := len(files(t, out, "checkpoint.safetensors")); n != 1 {
+		t.Errorf("%d checkpoints, expected one", n)
+	}
+
+	again := command(t, args...)
+	again.Dir = interrupted.cmd.Dir
+	var stderr bytes.Buffer
+	again.Stderr = &stderr
+	table, err := again.Output()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, &stderr)
+	}
+	if !strings.Contains(stderr.String(), "goes on from its checkpoint") {
+		t.Errorf("the same command began anew:\n%s", &stderr)
+	}
+	<-whole.over
+	want := files(t, filepath.Join(whole.cmd.Dir, "runs"), train.ModelFile)
+	got := files(t, out, train.ModelFile)
+	if len(want) != 2 {
+		t.Fatalf("%d models of the run that was not interrupted, expected two:\n%s", len(want), &whole.stderr)
+	}
+	for trial, m := range want {
+		if got[trial] != m {
+			t.Errorf("%s: the model is another one than without the interruption", trial)
+		}
+	}
+	if line := "test (unseen)"; accuracyLine(t, string(table), line) != accuracyLine(t, whole.stdout.String(), line) {
+		t.Errorf("the table is another one than without the interruption:\n%s%s", table, &whole.stdout)
+	}
+}
+
+// accuracyLine returns the line of a table that begins with a name.
+func accuracyLine(t *testing.T, table, name string) string {
+	t.Helper()
+	for line := range strings.Lines(table) {
+		if strings.Contains(line, name) {
+			return line
+		}
+	}
+	t.Fatalf("no line of %s:\n%s", name, table)
+	return ""
+}
+
+// TestASecondInterruptEndsAtOnce interrupts while a large data set is made, which
+// nothing but the end of the process cuts short.
+func TestASecondInterruptEndsAtOnce(t *testing.T) {
+	s := start(t, "run", "--dataset", "simulated-cub", "--log-level", "debug")
+	s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
+	s.interrupt(t)
+	for over := false; !over; {
+		select {
+		case <-s.over:
+			over = true
+		case <-time.After(5 * time.Millisecond):
+			_ = s.cmd.Process.Signal(os.Interrupt) // fails where it has just ended
+		}
+	}
+	status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() || status.Signal() != syscall.SIGINT {
+		t.Errorf("ended by %s, expected the signal itself to end it:\n%s", s.cmd.ProcessState, &s.stderr)
+	}
+}
