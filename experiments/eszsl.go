@@ -12,11 +12,11 @@ import (
 // ESZSL is how the peer does by the same protocol: its ridges chosen on the val
 // classes, fitted anew to train and val classes, and judged on the test classes.
 type ESZSL struct {
-	Gamma  float64  `json:"gamma"`
-	Lambda float64  `json:"lambda"`
-	Val    Measured `json:"val"`
-	Test   Measured `json:"test"`
+	Gamma  float64 `json:"gamma"`
+	Lambda float64 `json:"lambda"`
 
+	Val   Measured     `json:"-"`
+	Test  Measured     `json:"-"`
 	Model *eszsl.Model `json:"-"` // the one that was judged on the test classes
 }
 

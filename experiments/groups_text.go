@@ -13,8 +13,11 @@ import (
 func (g *GroupAnalysis) WriteText(w io.Writer, top int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s: %s of %s\n", g.Variant, g.Dataset, plural(len(g.Groups), "group"), plural(g.Attributes, "attribute"))
-	fmt.Fprintf(&b, "Gamma above %g: %s of the entries, %.1f groups an attribute%s\n\n", g.Threshold, percent(g.NonZero), g.PerAttribute,
-		g.published("; published: %s", func(p PublishedGroups) float64 { return p.NonZero }))
+	fmt.Fprintf(&b, "Gamma above %g: %s of the entries, %.1f groups an attribute\n", g.Threshold, percent(g.NonZero), g.PerAttribute)
+	if g.Published != nil {
+		fmt.Fprintf(&b, "published: %s of the entries\n", percent(g.Published.NonZero))
+	}
+	fmt.Fprintln(&b)
 	fmt.Fprintln(&b, g.pairTable().Render())
 	if g.KS == nil {
 		fmt.Fprintln(&b, "no two attributes are grouped together")
@@ -34,23 +37,23 @@ func (g *GroupAnalysis) WriteText(w io.Writer, top int) error {
 // memberWidth is where a line of members is broken.
 const memberWidth = 76
 
-// published formats a published share, or nothing where there is none.
-func (g *GroupAnalysis) published(format string, of func(PublishedGroups) float64) string {
+// publishedCell is a published share, a dash where there is none.
+func (g *GroupAnalysis) publishedCell(of func(PublishedGroups) float64) string {
 	if g.Published == nil {
-		return ""
+		return "-"
 	}
-	return fmt.Sprintf(format, percent(of(*g.Published)))
+	return percent(of(*g.Published))
 }
 
 func (g *GroupAnalysis) pairTable() table.Writer {
 	t := newTable("pairs of attributes", "pairs", fmt.Sprintf("correlated below %g, by %s", g.Below, g.By), "published")
 	t.AppendRow(table.Row{
 		"grouped together", g.Grouped.Count, share(g.Grouped),
-		orDash(g.published("%s", func(p PublishedGroups) float64 { return p.Grouped })),
+		g.publishedCell(func(p PublishedGroups) float64 { return p.Grouped }),
 	})
 	t.AppendRow(table.Row{
 		"all", g.All.Count, share(g.All),
-		orDash(g.published("%s", func(p PublishedGroups) float64 { return p.All })),
+		g.publishedCell(func(p PublishedGroups) float64 { return p.All }),
 	})
 	return t
 }

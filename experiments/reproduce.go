@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
@@ -26,11 +27,11 @@ type Reproduction struct {
 
 // Reproduced is a row of the tables.
 type Reproduced struct {
-	Method    string        `json:"method"`  // as table A.1 names it
-	Variant   model.Variant `json:"variant"` // empty for ESZSL
+	Method    string        `json:"method"`            // as table A.1 names it
+	Variant   model.Variant `json:"variant,omitempty"` // none for ESZSL
 	Val       Summary       `json:"val_accuracy"`
 	Test      Summary       `json:"test_accuracy"`
-	Published string        `json:"published_accuracy"` // percent, as printed; empty where the paper has not this data set
+	Published *float64      `json:"published_accuracy"` // on the test classes; null where the paper has not this data set
 	Outcome   *Outcome      `json:"run,omitempty"`
 	ESZSL     *ESZSL        `json:"eszsl,omitempty"`
 }
@@ -105,8 +106,16 @@ func chosen(table []Reproduced) *Reproduced {
 	return best
 }
 
-// publishedOn is a cell of table A.1, empty where there is none.
-func publishedOn(dataset, method string) string {
-	cell, _ := published.TestAccuracy(dataset, method)
-	return cell
+// publishedOn is a cell of table A.1 as a fraction, nil where there is none.
+func publishedOn(dataset, method string) *float64 {
+	cell, ok := published.TestAccuracy(dataset, method)
+	if !ok {
+		return nil
+	}
+	percent, err := strconv.ParseFloat(cell, 64)
+	if err != nil { // a range
+		return nil
+	}
+	fraction := percent / 100
+	return &fraction
 }

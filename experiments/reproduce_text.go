@@ -16,7 +16,7 @@ func (r *Reproduction) WriteText(w io.Writer) error {
 	for _, row := range r.Table {
 		all.AppendRow(table.Row{
 			row.Method, points(row.Val, row.Val.Mean), points(row.Val, row.Val.SEM),
-			points(row.Test, row.Test.Mean), points(row.Test, row.Test.SEM), orDash(row.Published), len(row.Test.Values),
+			points(row.Test, row.Test.Mean), points(row.Test, row.Test.SEM), publishedCell(row.Published), len(row.Test.Values),
 		})
 	}
 	fmt.Fprintln(&b, all.Render())
@@ -31,7 +31,7 @@ func (r *Reproduction) WriteText(w io.Writer) error {
 		result := newTable("method", "test", "s.e.m.", "published")
 		result.AppendRow(table.Row{
 			fmt.Sprintf("LAGO (%s)", r.Result.Variant), points(r.Result.Test, r.Result.Test.Mean),
-			points(r.Result.Test, r.Result.Test.SEM), orDash(r.Result.Published),
+			points(r.Result.Test, r.Result.Test.SEM), publishedCell(r.Result.Published),
 		})
 		fmt.Fprintln(&b, result.Render())
 		fmt.Fprintf(&b, "%s was chosen by its val accuracy. This line alone is the result: the test\n"+
@@ -41,10 +41,10 @@ func (r *Reproduction) WriteText(w io.Writer) error {
 	return err
 }
 
-// orDash is a cell that may be empty.
-func orDash(cell string) string {
-	if cell == "" {
+// publishedCell has the one digit of the paper's table.
+func publishedCell(accuracy *float64) string {
+	if accuracy == nil {
 		return "-"
 	}
-	return cell
+	return fmt.Sprintf("%.1f", 100**accuracy)
 }
