@@ -75,7 +75,7 @@ func TestBestIsTheFirstOfEquals(t *testing.T) {
 		{0, true}, // the first is better than none
 		{0, false},
 		{0.3, true},
-		{0.1 + 0.2, false}, // equal but for rounding
+		{math.Nextafter(0.3, 1), false}, // equal but for rounding
 		{0.29, false},
 		{0.31, true},
 		{0.3, false},
