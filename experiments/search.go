@@ -89,11 +89,11 @@ func (w *Waiting) Error() string {
 }
 
 // FindSettings searches for the settings of c's variant by the paper's procedure
-// (supplement A), on the dev stage: a coarse search of the space, a finer one
-// around the best of it, and a choice among the best by the average of three further
-// seeds, whose average curve says for how many epochs to train. Trials that fail
-// count as the worst. The error is a *Waiting where a round needs the trials of
-// other shards.
+// (supplement A), on the dev stage: a coarse search of the space, beside c itself, a
+// finer one around the best of it, and a choice among the best by the average of
+// three further seeds, whose average curve says for how many epochs to train. Trials
+// that fail count as the worst. The error is a *Waiting where a round needs the
+// trials of other shards.
 //
 // The same c and options ask for the same trials.
 func FindSettings(ctx context.Context, l *lab.Lab, c Config, o SearchOptions) (*Search, error) {
@@ -102,6 +102,7 @@ func FindSettings(ctx context.Context, l *lab.Lab, c Config, o SearchOptions) (*
 	}
 	seeds := c.Seeds
 	c.Seeds = 1
+	c.K = c.Trials(l, train.Dev, c.devEpochs())[0].Model.K // where 0 leaves it to the data
 	s := &searcher{
 		lab: l, base: c, options: o, seen: map[train.Trial]bool{},
 		space: searchSpace(c.Variant, len(l.Data.Attributes), o.Fixed),

@@ -25,10 +25,12 @@ type searcher struct {
 	trials int
 }
 
-// coarse tries n different draws of the space, or all that it has.
+// coarse tries the settings that the search starts from and n-1 different draws of
+// the space, or all that it has.
 func (s *searcher) coarse(ctx context.Context, n int) error {
 	const spare = 20 // draws for each that is needed; settings that a config does not use make some equal
-	return s.try(ctx, "coarse", s.unseen(s.space.draw(s.base, spare*n, s.source(0)), n))
+	configs := append([]Config{s.base}, s.space.draw(s.base, spare*n, s.source(0))...)
+	return s.try(ctx, "coarse", s.unseen(configs, n))
 }
 
 // refine tries n neighbours of the best settings so far; where those have no more,

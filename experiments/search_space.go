@@ -82,12 +82,14 @@ func (n number) round(value float64) float64 {
 	return rounded
 }
 
+// A value beside the listed ones, which only the config that a search starts from
+// may have, is on no edge of them. So is the ridge 0, which is by the features.
 func (n number) edge(c Config) string {
 	switch at := n.get(c); {
 	case len(n.values) < 2:
-	case at <= n.values[0]:
+	case at == n.values[0]:
 		return "lowest"
-	case at >= n.values[len(n.values)-1]:
+	case at == n.values[len(n.values)-1]:
 		return "highest"
 	}
 	return ""

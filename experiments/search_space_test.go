@@ -170,6 +170,10 @@ func TestEdges(t *testing.T) {
 	if diff := cmp.Diff(slices.Insert(want, 1, Edge{"ridge", 1e2, "lowest"}), s.edges(c)); diff != "" {
 		t.Errorf("whitened (-want +got):\n%s", diff)
 	}
+	c.Ridge = 0 // by the scale of the features, which is beside the listed values
+	if diff := cmp.Diff(want, s.edges(c)); diff != "" {
+		t.Errorf("with a ridge by the features (-want +got):\n%s", diff)
+	}
 	// With a single attribute there is one number of groups, which is no edge.
 	if e := searchSpace(model.KSoft, 1, nil).edges(Config{LR: 1e-4, Beta: 1e-6, Lambda: 1e-6, LRV: 0.1, Zeta: 3, K: 1}); len(e) > 0 {
 		t.Errorf("%v", e)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,10 @@ func TestFindSettings(t *testing.T) {
 		t.Errorf("%d trials, %d settings, %d missing", s.Trials, len(s.Tried), len(s.Missing))
 	}
 	best := s.Tried[0]
+	given := smallConfig(l, FullStage)
+	if !slices.ContainsFunc(s.Tried, func(t Tried) bool { return t.Settings["lr"] == given.LR && t.Settings["lambda"] == given.Lambda }) {
+		t.Errorf("the settings that it starts from were not tried")
+	}
 	for i, tried := range s.Tried {
 		if tried.Accuracy > best.Accuracy {
 			t.Errorf("%v scores %g, more than the best, %g", tried.Settings, tried.Accuracy, best.Accuracy)
@@ -225,6 +230,26 @@ func TestFindSettingsInASmallSpace(t *testing.T) {
 	}
 	if text := searchText(t, s); !strings.Contains(text, "the budget of 30 trials was not used up") {
 		t.Error(text)
+	}
+}
+
+// A number of groups that is left to the data is searched around like any other.
+func TestFindSettingsOfKSoft(t *testing.T) {
+	l := simulatedLab(t)
+	c := sweepConfig(l)
+	c.Epochs, c.K = 1, 0
+	s, err := FindSettings(t.Context(), l, c, SearchOptions{Budget: 8, Fixed: []string{"lr", "condition", "ridge", "beta", "lambda", "lr_v", "zeta"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[any]bool{}
+	for _, tried := range s.Tried {
+		got[tried.Settings["k"]] = true
+	}
+	// As many as there are attributes, the one listed number that they can form, and
+	// halfway between them.
+	if diff := cmp.Diff(map[any]bool{9.0: true, 1.0: true, 3.0: true}, got); diff != "" {
+		t.Errorf("K (-want +got):\n%s", diff)
 	}
 }
 

@@ -28,8 +28,7 @@ files don't read is broken, with the reason below the table.
 			&cli.StringFlag{Name: "status", Usage: "only those with the status `NAME`: patience, epochs, \"not finite\", unfinished or broken"},
 			runsJSON(),
 		},
-		Action:       listRuns,
-		OnUsageError: usageError,
+		Action: listRuns,
 		Subcommands: []*cli.Command{{
 			Name:        "show",
 			Usage:       "show all of one run",

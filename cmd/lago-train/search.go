@@ -19,7 +19,8 @@ func searchCommand() *cli.Command {
 at. The space is the paper's, with the conditioning of the features and its ridge;
 settings that are given by flags stay as they are given.
 
-   1. coarse: settings spread evenly over the space, a trial each
+   1. coarse: the settings that run would have, and others that are spread evenly
+      over the space, a trial each
    2. refining, in two rounds: neighbours of the best so far, one setting changed to
       the next listed value or halfway to it
    3. further seeds: the best settings again with three more seeds; the average of

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// plan writes the record of a dev run that was asked for but not carried out.
+func plan(t *testing.T, root string, change func(*train.Trial)) {
+	t.Helper()
+	trial := train.Trial{
+		Dataset: "cub", Stage: train.Dev, Condition: "none",
+		Model:    model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10},
+		Training: train.Settings{Epochs: 9, LearningRate: 0.1, LearningRateV: 0.1, Batch: 64, Patience: 5},
+	}
+	change(&trial)
+	data, err := json.Marshal(trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, trial.Name())
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, train.TrialFile), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// planAblation plans two of the designs, which make an ablation.
+func planAblation(t *testing.T, root string, change func(*train.Trial)) {
+	t.Helper()
+	plan(t, root, change)
+	plan(t, root, func(trial *train.Trial) {
+		change(trial)
+		trial.Model.Prior = model.PerAttribute
+	})
+}
+
+func TestAblateFromSaysHowToChoose(t *testing.T) {
+	root := t.TempDir()
+	planAblation(t, root, func(*train.Trial) {})
+	planAblation(t, root, func(trial *train.Trial) { trial.Training.LearningRateV = 1 })
+	refuses(t, []string{"ablate", "--from", root}, "which differ in lr_v (0.1, 1): choose with --lr-v\n")
+	table := succeeds(t, "ablate", "--from", root, "--lr-v", "1")
+	if want := "semantic-hard on cub: "; !strings.HasPrefix(table, want) || !strings.Contains(table, "8 trials missing:\n") {
+		t.Errorf("expected the table of %s with nothing in it, found\n%s", want, table)
+	}
+}
+
+// A config file chooses as the flags for all that it says would.
+func TestAblateFromByAConfigFile(t *testing.T) {
+	root := t.TempDir()
+	planAblation(t, root, func(*train.Trial) {})
+	planAblation(t, root, func(trial *train.Trial) { trial.Training.LearningRate = 1 })
+	config := writeConfig(t, `{"dataset": "cub", "beta": 0, "lambda": 0, "epochs": 9, "patience": 5, "lr": 1, "seeds": 1}`)
+	succeeds(t, "ablate", "--from", root, "--config", config)
+	refuses(t, []string{"ablate", "--from", root, "--config", config, "--lr", "2"}, "found none with the given")
+}
+
+func TestAblateFromOtherStatesOfTheData(t *testing.T) {
+	root := t.TempDir()
+	planAblation(t, root, func(*train.Trial) {})
+	planAblation(t, root, func(trial *train.Trial) { trial.Fingerprint = "other" })
+	refuses(t, []string{"ablate", "--from", root}, "which differ in fingerprint", "give each a folder of its own")
+}
+
+func TestAblateThenRuns(t *testing.T) {
+	out := t.TempDir()
+	args := append([]string{"ablate", "--out", out, "--seeds", "1", "--epochs", "2", "--json"}, onMini(t)...)
+	trained := succeeds(t, args...)
+	o := object(t, trained)
+	compareKeys(t, "ablation", o, "dataset", "variant", "alpha", "epochs", "seeds", "rows", "findings", "missing")
+	if from := succeeds(t, "ablate", "--from", out, "--json"); from != trained {
+		t.Errorf("made from the curves it is another:\n%s\n%s", trained, from)
+	}
+	var listed struct{ Runs []struct{ Dir string } }
+	if err := json.Unmarshal([]byte(succeeds(t, "runs", "--from", out, "--status", "epochs", "--json")), &listed); err != nil {
+		t.Fatal(err)
+	}
+	if len(listed.Runs) != 8 {
+		t.Fatalf("%d runs, expected 8", len(listed.Runs))
+	}
+	if table := succeeds(t, "runs", "--from", out); strings.Count(table, "semantic-hard") != 2*8 { // folder and variant
+		t.Errorf("expected a line for each of 8 runs:\n%s", table)
+	}
+	if shown := succeeds(t, "runs", "show", listed.Runs[0].Dir); !strings.Contains(shown, "all 2 epochs were run") {
+		t.Errorf("expected why it ended:\n%s", shown)
+	}
+	shown := object(t, succeeds(t, "runs", "show", "--json", listed.Runs[0].Dir))
+	compareKeys(t, "run", shown, "dir", "dataset", "variant", "stage", "seed", "status", "epochs", "best_epoch", "per_class_accuracy",
+		"why", "settings", "versions", "blas", "train_accuracy", "per_sample_accuracy", "judged_classes", "seconds", "files")
+}
+
+func TestSweepKOnMini(t *testing.T) {
+	args := append([]string{"sweep-k", "--out", t.TempDir(), "--seeds", "1", "--epochs", "1", "--ks", "1,2"}, onMini(t)...)
+	if table := succeeds(t, args...); strings.Count(table, "│ k-soft ") != 2 || !strings.Contains(table, "│ singletons ") {
+		t.Errorf("expected two numbers of groups, and singletons:\n%s", table)
+	}
+	compareKeys(t, "sweep", object(t, succeeds(t, append(args, "--json")...)), "dataset", "seeds", "points", "lines", "missing")
+}
+
+// A search leaves a config that run takes as it is, and judges on test.
+func TestSearchThenRun(t *testing.T) {
+	out := t.TempDir()
+	search := append([]string{"search", "--out", out, "--epochs", "2", "--budget", "5"}, onMini(t)...)
+	compareKeys(t, "search", object(t, succeeds(t, append(search, "--json")...)),
+		"dataset", "variant", "budget", "trials", "epochs", "space", "tried", "chosen", "missing")
+	config := filepath.Join(out, "search-plain-semantic-hard.json")
+	if table := succeeds(t, search...); !strings.Contains(table, "lago-train run --config "+config) {
+		t.Errorf("expected the name of the config:\n%s", table)
+	}
+	o := object(t, succeeds(t, append([]string{"run", "--config", config, "--out", out, "--json"}, onMini(t)...)...))
+	if string(o["stage"]) != `"test"` || string(o["test"]) == "null" {
+		t.Errorf("expected a test stage, found %s with %s", o["stage"], o["test"])
+	}
+}
+
+func TestGridCommandsRefuse(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"ablate --from nowhere", "open nowhere: no such file or directory"},
+		{"ablate --prior uniform", "-prior; see lago-train ablate --help"},
+		{"ablate runs", `ablate: expected flags only, found the argument "runs"`},
+		{"ablate --seeds 0", "seeds: expected at least 1, found 0"},
+		{"sweep-k --ks 1,100", "ks: expected numbers from 1 to the number of attributes, 54, found [1 100]"},
+		{"sweep-k --k 3", "-k; see lago-train sweep-k --help"},
+		{"search --budget 4", "budget: expected at least 5 trials, found 4"},
+		{"search --write nowhere/found.json", "--write: stat nowhere: no such file or directory"},
+		{"search --seeds 3", "-seeds; see lago-train search --help"},
+		{"runs --from nowhere", "open nowhere: no such file or directory"},
+		{"runs --shard 0/2", "-shard; see lago-train runs --help"},
+		{"runs show", "runs show: expected the folder of one run, found 0 arguments"},
+	} {
+		t.Run(c.args, func(t *testing.T) { refuses(t, strings.Fields(c.args), c.want) })
+	}
+}
