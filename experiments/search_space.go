@@ -82,8 +82,8 @@ func (n number) round(value float64) float64 {
 	return rounded
 }
 
-// A value beside the listed ones, which only the config that a search starts from
-// may have, is on no edge of them. So is the ridge 0, which is by the features.
+// A value outside of the listed ones is on no edge of them. Only the config that a
+// search starts from may have one, such as the ridge 0, which is by the features.
 func (n number) edge(c Config) string {
 	switch at := n.get(c); {
 	case len(n.values) < 2:
