@@ -161,6 +161,17 @@ func TestRunCarriesOutTheStages(t *testing.T) {
 					}
 				}
 			}
+			var seconds float64
+			for _, dir := range o.RunDirs {
+				r, err := train.ReadResult(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seconds += r.Seconds
+			}
+			if o.Seconds != seconds {
+				t.Errorf("%g seconds, expected the %g of all runs", o.Seconds, seconds)
+			}
 		})
 	}
 }

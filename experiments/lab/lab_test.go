@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,6 +194,11 @@ func TestCancelledTrialsGoOnLater(t *testing.T) {
 	for i, one := range done {
 		if (one.Result != nil) != (i == 0) || one.Err != nil {
 			t.Errorf("trial %d: result %v, error %v, expected the first alone to be finished and none to fail", i, one.Result, one.Err)
+		}
+	}
+	for _, trial := range trials[2:] {
+		if _, err := os.Stat(filepath.Join(l.Root, trial.Name())); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is begun after the cancellation: %v", trial.Name(), err)
 		}
 	}
 	for _, part := range []string{"1 of 4", l.Root, "goes on"} {

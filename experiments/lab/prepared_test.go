@@ -83,6 +83,18 @@ func TestDataAreDroppedAfterTheirLastTrial(t *testing.T) {
 	if data.Value() != nil {
 		t.Error("the data are still in memory")
 	}
+	runtime.KeepAlive(p) // which must not hold them
+}
+
+func TestATrialGivesItsDataBack(t *testing.T) {
+	d := small()
+	for _, trial := range []train.Trial{trialOf(d, model.SemanticHard, train.Dev, 1), failing(d)} {
+		p := newPrepared(d, []train.Trial{trial})
+		New(d, t.TempDir()).one(t.Context(), &Trial{Trial: trial}, p, &counter{})
+		if len(p.entries) != 0 {
+			t.Errorf("the data are kept after %s", trial.Name())
+		}
+	}
 }
 
 func TestTrialsWhoseDataCannotBePreparedAllSayWhy(t *testing.T) {
