@@ -4,7 +4,7 @@
 GO       ?= go
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench slurm-check clean
+.PHONY: run test build check vet format lint race fuzz bench slurm-check report-check clean
 
 # Train on the letters that the program draws, and judge it on letters it never saw.
 run: build
@@ -58,6 +58,11 @@ bench:
 # and requeued. Needs root, slurm-wlm and munge.
 slurm-check: build
 	tools/slurm-check.sh bin/lago-train
+
+# The report in headless Chromium, light and dark: no errors, no requests, and every
+# picture laid out whole. Needs Chromium.
+report-check:
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report
 
 clean:
 	rm -rf bin

@@ -66,7 +66,7 @@ none is. $LAGO_BLAS names a library to use, or "go" for none.`,
 		Commands: prepare([]*cli.Command{
 			runCommand(), datasetCommand(),
 			ablateCommand(), sweepKCommand(), searchCommand(), runsCommand(),
-			noiseCommand(), groupsCommand(), reproduceCommand(),
+			noiseCommand(), groupsCommand(), reproduceCommand(), reportCommand(),
 		}),
 		Action:         noCommand,
 		ExitErrHandler: func(*cli.Context, error) {}, // main tells errors, once

@@ -1,0 +1,213 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"html"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+var update = flag.Bool("update", false, "write the golden page anew")
+
+func render(t *testing.T, p *Page) string {
+	t.Helper()
+	var b strings.Builder
+	if err := p.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var (
+	digest = regexp.MustCompile(`-[0-9a-f]{12}\b`) // of a trial, in the name of its folder
+	unread = regexp.MustCompile(`(?s)<head>.*?</head>|<svg.*?</svg>`)
+	cells  = regexp.MustCompile(`</t[dh]><t[dh]>`)
+	tags   = regexp.MustCompile(`<[^>]*>`)
+	blank  = regexp.MustCompile(`\n\s*\n+`)
+)
+
+// text is what a person reads of a page beside its pictures.
+func text(page string) string {
+	page = unread.ReplaceAllString(page, "[picture]")
+	page = digest.ReplaceAllString(page, "-DIGEST")
+	page = cells.ReplaceAllString(page, " | ")
+	page = html.UnescapeString(tags.ReplaceAllString(page, ""))
+	return strings.TrimSpace(blank.ReplaceAllString(page, "\n")) + "\n"
+}
+
+func TestPageIsAsGolden(t *testing.T) {
+	golden, err := filepath.Abs(filepath.Join("testdata", "page.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir()) // so that the folder has the same name each time
+	writeAll(t, "runs")
+	writeFile(t, filepath.Join("runs", "cut", train.TrialFile), `{`)
+	got := text(render(t, NewPage(read(t, "runs"))))
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("go test -update writes it anew (-expected +found):\n%s", diff)
+	}
+}
+
+func TestPageNeedsNothingBesideIt(t *testing.T) {
+	root := t.TempDir()
+	writeAll(t, root)
+	page := render(t, NewPage(read(t, root)))
+	page = regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, "")
+	for _, banned := range []string{"http://", "https://", "<script", "<link", "<img", "@import", "url(", "@font-face"} {
+		if strings.Contains(page, banned) {
+			t.Errorf("expected a page of its own, found %q in it", banned)
+		}
+	}
+}
+
+func TestPageEscapesNames(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.Singletons, train.Dev, 0, func(t *train.Trial) { t.Dataset = "<b>birds</b> & co" }), 0.5)
+	page := render(t, NewPage(read(t, root)))
+	if strings.Contains(page, "<b>") || !strings.Contains(page, "&lt;b&gt;birds&lt;/b&gt; &amp; co") {
+		t.Error("expected the name of the data set as text, found it as HTML")
+	}
+}
+
+// Of a single trial each section that lacks something names the command that makes
+// it.
+func TestSectionsNameTheCommandOfWhatLacks(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
+	commands := map[string]string{}
+	for _, s := range NewPage(read(t, root)).Parts[0].Sections {
+		commands[s.Name] = strings.ReplaceAll(s.Command, root, "DIR")
+	}
+	want := map[string]string{
+		"variants":  "lago-train reproduce --dataset birds --out DIR",
+		"curves":    "",
+		"ablation":  "lago-train ablate --dataset birds --out DIR",
+		"sweep":     "lago-train sweep-k --dataset birds --out DIR",
+		"noise":     "lago-train noise --dataset birds --out DIR --json > DIR/noise.json",
+		"groups":    "lago-train run --variant k-soft --dataset birds --out DIR",
+		"confusion": "lago-train run --stage full --dataset birds --out DIR",
+		"settings":  "",
+	}
+	if diff := cmp.Diff(want, commands); diff != "" {
+		t.Errorf("commands (-expected +found):\n%s", diff)
+	}
+}
+
+func TestFiguresAsSVG(t *testing.T) {
+	root := t.TempDir()
+	writeAll(t, root)
+	checkFiles(t, NewPage(read(t, root)), SVG, func(data []byte) error {
+		for d := xml.NewDecoder(bytes.NewReader(data)); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+	})
+}
+
+func TestFiguresAsPNG(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.KSoft, train.Dev, 0, nil), 0.5)
+	checkFiles(t, NewPage(read(t, root)), PNG, func(data []byte) error {
+		_, err := png.Decode(bytes.NewReader(data))
+		return err
+	})
+}
+
+// checkFiles writes the pictures of a page and decodes each.
+func checkFiles(t *testing.T, page *Page, format Format, decode func([]byte) error) {
+	t.Helper()
+	dir := t.TempDir()
+	files, err := page.WriteFigures(dir, format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if distinct := len(slices.Compact(slices.Sorted(slices.Values(files)))); distinct != len(page.Figures()) {
+		t.Errorf("expected a file of its own for each of %d pictures, found %q", len(page.Figures()), files)
+	}
+	if want := filepath.Join(dir, "birds-groups."+string(format)); !slices.Contains(files, want) {
+		t.Errorf("expected %s, found %q", want, files)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := decode(data); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+func TestWriteFiguresNamesTheFile(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
+	absent := filepath.Join(root, "absent")
+	if _, err := NewPage(read(t, root)).WriteFigures(absent, SVG); err == nil || !strings.Contains(err.Error(), absent) {
+		t.Errorf("expected an error that names %s, found %v", absent, err)
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for _, name := range []string{"svg", "png"} {
+		var f Format
+		if err := f.UnmarshalText([]byte(name)); err != nil || string(f) != name {
+			t.Errorf("%s: found %q, %v", name, f, err)
+		}
+	}
+	if err := new(Format).UnmarshalText([]byte("pdf")); err == nil || err.Error() != `expected svg or png, found "pdf"` {
+		t.Errorf("expected pdf to be refused, found %v", err)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
+	writeFile(t, filepath.Join(root, "cut", train.TrialFile), `{`)
+	s := read(t, root).Summary()
+	s.Page = "report.html"
+	var b strings.Builder
+	if err := s.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "report.html shows 1 trial of 1 configuration\n1 trial missing:\n  " + filepath.Join(root, "cut") + ": "
+	if !strings.HasPrefix(b.String(), want) {
+		t.Errorf("expected a text that starts with %q, found %q", want, b.String())
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"page":"report.html"`, `"figures":[]`, `"accuracy":{"mean":0.5,"sem":0,"values":[0.5]}`} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("expected %s in the JSON, found %s", want, data)
+		}
+	}
+}
