@@ -14,8 +14,8 @@ func curves(r *Runs, d *Dataset) Section {
 	s := Section{
 		Name: "curves", Title: "Learning curves",
 		Text: "Lines are means over seeds, bands reach from the lowest to the highest seed, over the epochs that all " +
-			"seeds ran. The mark is the epoch with the best mean accuracy on the val classes, which says how long " +
-			"training on train and val classes together takes.",
+			"seeds ran. The mark is where the mean on the val classes is highest, the epoch up to which train and val " +
+			"classes are then trained on together. The number below a picture is the mean over seeds of the best epoch of each.",
 	}
 	if len(d.Dev) == 0 {
 		s.Notes = []string{"No trials of the dev stage."}
@@ -26,7 +26,7 @@ func curves(r *Runs, d *Dataset) Section {
 		"Val accuracy of the best configuration of each variant.", curvesOfVariants(d.choices())))
 	for i, c := range d.Dev {
 		s.Figures = append(s.Figures, r.figure(d, fmt.Sprintf("curve-%02d-%s", i+1, c.Variant()),
-			fmt.Sprintf("%s (%s): %s %% at epoch %d.", c.Label, count(len(c.Trials), "seed"), plusMinus(c.PerClass), c.stop()),
+			fmt.Sprintf("%s (%s): %s %% on the val classes.", c.Label, count(len(c.Trials), "seed"), plusMinus(c.PerClass)),
 			curvesOf(c)))
 	}
 	return s

@@ -15,8 +15,8 @@ import (
 func variants(r *Runs, d *Dataset) Section {
 	s := Section{
 		Name: "variants", Title: "Variants",
-		Text: "Each variant stands with the configuration that has the best mean accuracy on the val classes. " +
-			"Test classes were never trained on, and had no part in the choice.",
+		Text: "Each variant stands with the configuration that has the best mean accuracy on the val classes, where the best " +
+			"epoch of each seed counts. Test classes were never trained on, and had no part in the choice.",
 	}
 	choices := d.choices()
 	p := &picture.Dots{X: accuracyAxis}
