@@ -5,17 +5,12 @@ import (
 	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // WriteText writes the closing table of a run and where its files are. p is what
 // the run was started from.
 func (o *Outcome) WriteText(w io.Writer, p Preset) error {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	t.AppendHeader(table.Row{"judged on", "classes", "per-class accuracy", "s.e.m.", "chance", "seeds"})
+	t := newTable("judged on", "classes", "per-class accuracy", "s.e.m.", "chance", "seeds")
 	for _, part := range []struct {
 		name string
 		*Measured
@@ -27,15 +22,15 @@ func (o *Outcome) WriteText(w io.Writer, p Preset) error {
 			})
 		}
 	}
-	summary := fmt.Sprintf("%s on %s, %s stage, %s\n%s\n", o.Variant, o.Dataset, o.Stage, o.epochs(), t.Render())
+	text := fmt.Sprintf("%s on %s, %s stage, %s\n%s\n", o.Variant, o.Dataset, o.Stage, o.epochs(), t.Render())
 	if expect := Summarise(p.Expect); o.Test != nil && len(p.Expect) > 0 {
-		summary += fmt.Sprintf("published with these settings: %s test accuracy over %d seeds\n", percent(expect.Mean), len(p.Expect))
+		text += fmt.Sprintf("published with these settings: %s test accuracy over %d seeds\n", percent(expect.Mean), len(p.Expect))
 	}
-	summary += fmt.Sprintf("trained for %.1f s; files of the runs:\n", o.Seconds)
+	text += fmt.Sprintf("trained for %.1f s; files of the runs:\n", o.Seconds)
 	for _, dir := range o.RunDirs {
-		summary += "  " + dir + "\n"
+		text += "  " + dir + "\n"
 	}
-	_, err := io.WriteString(w, summary)
+	_, err := io.WriteString(w, text)
 	return err
 }
 

@@ -55,6 +55,9 @@ groups.
    lago-train run --dataset awa2              trains on a data set of your own
    lago-train dataset info awa2               says what is in it
    lago-train run --help                      lists all settings
+   lago-train reproduce --dataset awa2        compares all variants by the paper's protocol
+   lago-train ablate --dataset awa2           takes the model's design decisions apart
+   lago-train report --out report.html        draws what the runs in ./runs logged
 
 A data set is a folder in the layout of the xlsa17 release of Xian et al., found as
 <data-dir>/<name>; --data-dir is $LAGO_DATA or ./data where it is not given.
