@@ -138,10 +138,19 @@ func (l *Lab) carryOut(ctx context.Context, out []Trial, todo []int, count *coun
 }
 
 // shareCores gives each of the jobs its share of the cores, and returns what undoes
-// that.
+// that. Gorgonia locks a machine's goroutine to a thread, which waits there while
+// another goroutine runs the step: with a single place to run for each core, the
+// cores idle while threads take turns, so jobs beside each other get two.
 func shareCores(jobs int) (undo func()) {
-	parallel.SetWorkers(max(runtime.GOMAXPROCS(0)/jobs, 1))
-	return func() { parallel.SetWorkers(0) }
+	cores := runtime.GOMAXPROCS(0)
+	parallel.SetWorkers(max(cores/jobs, 1))
+	if jobs > 1 {
+		runtime.GOMAXPROCS(2 * cores)
+	}
+	return func() {
+		runtime.GOMAXPROCS(cores)
+		parallel.SetWorkers(0)
+	}
 }
 
 // one carries out a trial; where another process has it in work, it waits for the
