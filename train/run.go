@@ -17,7 +17,7 @@ import (
 
 // Options are how a run is carried out; they don't change its numbers.
 type Options struct {
-	// CheckpointEvery is how much work a kill may cost; 0 means 10 seconds.
+	// CheckpointEvery is how much work a kill may cost; 0 means 2 seconds.
 	CheckpointEvery time.Duration
 	// OnEpoch, where it is not nil, hears of every epoch.
 	OnEpoch func(Trial, Epoch)
@@ -26,8 +26,9 @@ type Options struct {
 	OnResume func(t Trial, epochs int)
 }
 
-// defaultCheckpointEvery keeps what checkpoints cost well under a percent.
-const defaultCheckpointEvery = 10 * time.Second
+// defaultCheckpointEvery is often enough to watch a curve grow, and seldom enough for checkpoints to cost
+// a few percent at most.
+const defaultCheckpointEvery = 2 * time.Second
 
 // record is trial.json: the trial, and what it was run with.
 type record struct {
