@@ -26,8 +26,8 @@ type Options struct {
 	OnResume func(t Trial, epochs int)
 }
 
-// defaultCheckpointEvery is often enough to watch a curve grow, and seldom enough for checkpoints to cost
-// a few percent at most.
+// defaultCheckpointEvery is often enough to watch a curve grow, and seldom enough
+// for checkpoints to cost a few percent at most.
 const defaultCheckpointEvery = 2 * time.Second
 
 // record is trial.json: the trial, and what it was run with.
