@@ -35,17 +35,12 @@ func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) (*G.No
 		}}),
 	}
 	if ac != nil {
-		inputs = append(inputs, ac)
-		gradients = append(gradients,
-			by(kernel[T]{name: "soft or by Ac", shape: tensor.Shape{o.n, o.k}, forward: func(dac []T, in [][]T) {
-				byDetectedComplement(dac, o.complement, in[len(in)-1], o.n, o.k, o.z)
-			}}))
+		inputs, gradients = append(inputs, ac), append(gradients, byDetectedComplement(o.complement, o.n, o.k, o.z))
 	}
 	return kernel[T]{
-		name:    "soft or",
-		shape:   tensor.Shape{o.k, o.n, o.z},
-		forward: o.forward,
-
+		name:      "soft or",
+		shape:     tensor.Shape{o.k, o.n, o.z},
+		forward:   o.forward,
 		gradients: gradients,
 	}.apply(inputs...)
 }
@@ -169,17 +164,20 @@ func startWithComplement[T Float](g, complement, ac []T, n, k, z int) {
 	})
 }
 
-// byDetectedComplement is the gradient by Ac: sum over z of dG (Uc/pc).
-func byDetectedComplement[T Float](dac, complement, dg []T, n, k, z int) {
-	parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for j := range k {
-				var sum float64
-				for s, d := range dg[(j*n+i)*z : (j*n+i+1)*z] {
-					sum += float64(d) * float64(complement[j*z+s])
+// byDetectedComplement makes the gradient by Ac: sum over z of dG (Uc/pc).
+func byDetectedComplement[T Float](complement []T, n, k, z int) gradient[T] {
+	return by(kernel[T]{name: "soft or by Ac", shape: tensor.Shape{n, k}, forward: func(dac []T, in [][]T) {
+		dg := in[len(in)-1]
+		parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for j := range k {
+					var sum float64
+					for s, d := range dg[(j*n+i)*z : (j*n+i+1)*z] {
+						sum += float64(d) * float64(complement[j*z+s])
+					}
+					dac[i*k+j] = T(sum)
 				}
-				dac[i*k+j] = T(sum)
 			}
-		}
-	})
+		})
+	}})
 }

@@ -108,11 +108,7 @@ func (f *frozenGroups[T]) softOr(a, ac *G.Node) (*G.Node, error) {
 		}}),
 	}
 	if ac != nil {
-		inputs = append(inputs, ac)
-		gradients = append(gradients,
-			by(kernel[T]{name: "soft or by Ac", shape: tensor.Shape{o.n, o.k}, forward: func(dac []T, in [][]T) {
-				byDetectedComplement(dac, o.complement, in[len(in)-1], o.n, o.k, o.z)
-			}}))
+		inputs, gradients = append(inputs, ac), append(gradients, byDetectedComplement(o.complement, o.n, o.k, o.z))
 	}
 	return kernel[T]{
 		name:      "soft or of frozen groups",
