@@ -1,6 +1,8 @@
 package model
 
 import (
+	"sync"
+
 	"gonum.org/v1/gonum/blas"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -23,7 +25,10 @@ func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) (*G.No
 		ratio: ratio, mul: newGemm[T](),
 	}
 	o.complement = make([]T, o.k*o.z)
-	o.scratch = make([]T, o.n*o.m)
+	o.scratch.New = func() any {
+		s := make([]T, o.n*o.m)
+		return &s
+	}
 	inputs := G.Nodes{a, gamma, none}
 	gradients := []gradient[T]{
 		nil, // A is given while V trains
@@ -49,7 +54,7 @@ type learnedOr[T Float] struct {
 	n, m, k, z int
 	ratio      dataset.Matrix[T] // M x Z
 	complement []T               // K x Z, Uc/pc of this step
-	scratch    []T               // n x M
+	scratch    sync.Pool         // of *[]T, n x M, one for each worker
 	mul        gemm[T]
 }
 
@@ -61,37 +66,44 @@ func (o *learnedOr[T]) forward(g []T, in [][]T) {
 	}
 	complementRatio(o.complement, in[2], o.k, o.z)
 	startWithComplement(g, o.complement, ac, o.n, o.k, o.z)
-	for k := range o.k {
-		parallel.For(o.n, 32, func(lo, hi int) {
-			for i := lo * o.m; i < hi*o.m; i += o.m {
-				row, scaled := a[i:i+o.m], o.scratch[i:i+o.m]
+	parallel.For(o.k, 1, func(lo, hi int) {
+		scratch := o.scratch.Get().(*[]T)
+		defer o.scratch.Put(scratch)
+		scaled := *scratch
+		for k := lo; k < hi; k++ {
+			for i := 0; i < len(a); i += o.m {
+				row, out := a[i:i+o.m], scaled[i:i+o.m]
 				for m, p := range row {
-					scaled[m] = p * gamma[m*o.k+k]
+					out[m] = p * gamma[m*o.k+k]
 				}
 			}
-		})
-		o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, o.scratch, o.m, o.ratio.Data, o.z, 1, g[k*o.n*o.z:], o.z)
-	}
+			o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, scaled, o.m, o.ratio.Data, o.z, 1, g[k*o.n*o.z:], o.z)
+		}
+	})
 }
 
 // byGamma is dGamma[m,k] = sum over n, z of dG[k,n,z] (U/p)[m,z] A[n,m]; what
 // passes through the complement has a path of its own.
 func (o *learnedOr[T]) byGamma(dgamma, a, dg []T) {
-	for k := range o.k {
-		o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, o.ratio.Data, o.z, 0, o.scratch, o.m)
-		parallel.For(o.m, 128, func(lo, hi int) {
-			sums := make([]T, hi-lo)
-			for i := range o.n {
-				row, evidence := a[i*o.m+lo:i*o.m+hi], o.scratch[i*o.m+lo:i*o.m+hi]
+	parallel.For(o.k, 1, func(lo, hi int) {
+		scratch := o.scratch.Get().(*[]T)
+		defer o.scratch.Put(scratch)
+		evidence := *scratch
+		sums := make([]T, o.m)
+		for k := lo; k < hi; k++ {
+			o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, o.ratio.Data, o.z, 0, evidence, o.m)
+			clear(sums)
+			for i := 0; i < len(a); i += o.m {
+				row, e := a[i:i+o.m], evidence[i:i+o.m]
 				for m, p := range row {
-					sums[m] += p * evidence[m]
+					sums[m] += p * e[m]
 				}
 			}
-			for m, s := range sums {
-				dgamma[(lo+m)*o.k+k] = s
+			for m, v := range sums {
+				dgamma[m*o.k+k] = v
 			}
-		})
-	}
+		}
+	})
 }
 
 // byNone is the gradient by Uc, and in the last row by pc.

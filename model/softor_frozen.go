@@ -144,9 +144,11 @@ func (o *frozenOr[T]) forward(g []T, in [][]T) {
 		})
 	}
 	if o.dense {
-		for k := range o.k {
-			o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, a, o.m, o.tables[k*o.m*o.z:], o.z, 1, g[k*o.n*o.z:], o.z)
-		}
+		parallel.For(o.k, 1, func(lo, hi int) {
+			for k := lo; k < hi; k++ {
+				o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, a, o.m, o.tables[k*o.m*o.z:], o.z, 1, g[k*o.n*o.z:], o.z)
+			}
+		})
 		return
 	}
 	o.pack(a)
