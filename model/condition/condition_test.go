@@ -36,7 +36,7 @@ func all(n int) []int {
 
 // oracle is (X'X + g I)^(-1/2) sqrt(n) by an eigendecomposition.
 func oracle(t interface{ Fatal(...any) }, x dataset.Matrix[float32], rows []int, ridge float64) *mat.Dense {
-	a := moments(x, rows)
+	a := Moments(x, rows)
 	for d := range x.Cols {
 		a.SetSym(d, d, a.At(d, d)+ridge)
 	}
@@ -89,7 +89,7 @@ func TestWhitenedMomentsAreTheIdentityForASmallRidge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := moments(y, all(400))
+	second := Moments(y, all(400))
 	for i := range 12 {
 		for j := range 12 {
 			want := 0.0

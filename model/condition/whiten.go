@@ -23,7 +23,7 @@ func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Map, error) 
 	if !(ridge >= 0) || math.IsInf(ridge, 0) {
 		return nil, &Error{"ridge", "a finite number above 0, or 0 for one by the scale of the features", ridge}
 	}
-	a := moments(x, rows)
+	a := Moments(x, rows)
 	if ridge == 0 {
 		ridge = DefaultRidge * mat.Trace(a) / float64(x.Cols)
 	}
@@ -54,8 +54,8 @@ func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Map, error) 
 // fitBlock is how many samples are added to the moments at a time.
 const fitBlock = 512
 
-// moments returns X'X of the given rows.
-func moments(x dataset.Matrix[float32], rows []int) *mat.SymDense {
+// Moments returns X'X of the given rows, D x D, summed in float64.
+func Moments(x dataset.Matrix[float32], rows []int) *mat.SymDense {
 	a := mat.NewSymDense(x.Cols, nil)
 	block := make([]float64, min(fitBlock, len(rows))*x.Cols)
 	for start := 0; start < len(rows); start += fitBlock {

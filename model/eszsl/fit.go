@@ -2,12 +2,12 @@ package eszsl
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
 )
 
 // Sums are what every fit to the same samples is made of, whatever the ridges.
@@ -15,9 +15,6 @@ type Sums struct {
 	xx *mat.SymDense // X'X, D x D
 	xy *mat.Dense    // X'Y, D x Z: the sum of the features of each class
 }
-
-// sumBlock is how many samples are added to X'X at a time.
-const sumBlock = 512
 
 // NewSums goes through the given rows of x, of which the i-th is a sample of the
 // class labels[i], 0 to classes-1.
@@ -28,19 +25,11 @@ func NewSums(x dataset.Matrix[float32], rows, labels []int, classes int) (*Sums,
 	if len(labels) != len(rows) {
 		return nil, &model.Error{Field: "labels", Want: "one for each sample", Got: len(labels)}
 	}
-	s := &Sums{xx: mat.NewSymDense(x.Cols, nil), xy: mat.NewDense(x.Cols, classes, nil)}
-	done := 0
-	for part := range slices.Chunk(rows, sumBlock) {
-		block := mat.NewDense(len(part), x.Cols, nil)
-		for i, r := range part {
-			z := labels[done+i]
-			for d, v := range x.Row(r) {
-				block.Set(i, d, float64(v))
-				s.xy.Set(d, z, s.xy.At(d, z)+float64(v))
-			}
+	s := &Sums{xx: condition.Moments(x, rows), xy: mat.NewDense(x.Cols, classes, nil)}
+	for i, r := range rows {
+		for d, v := range x.Row(r) {
+			s.xy.Set(d, labels[i], s.xy.At(d, labels[i])+float64(v))
 		}
-		s.xx.SymRankK(s.xx, 1, block.T())
-		done += len(part)
 	}
 	return s, nil
 }
