@@ -27,6 +27,7 @@ func Check(d *Dataset) error {
 		partsNotEmpty,
 		partsDisjoint,
 		partsOrdered,
+		testSeenOfSeenClasses,
 		classesHaveSamples,
 		classesDescribed,
 		descriptionsAreProbabilities,

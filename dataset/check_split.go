@@ -93,6 +93,37 @@ func partsOrdered(d *Dataset) iter.Seq[Error] {
 	}
 }
 
+func testSeenOfSeenClasses(d *Dataset) iter.Seq[Error] {
+	return func(yield func(Error) bool) {
+		seen := make([]bool, len(d.Classes))
+		for _, z := range d.Split.Seen() {
+			if d.hasClass(z) {
+				seen[z] = true
+			}
+		}
+		before := -1
+		for place, i := range d.TestSeen {
+			e := Error{Field: fmt.Sprintf("test_seen, entry %d", place), Got: fmt.Sprint(i)}
+			switch {
+			case i < 0 || i >= len(d.Labels):
+				e.Want = fmt.Sprintf("a sample from 0 to %d", len(d.Labels)-1)
+			case i <= before:
+				e.Want = "samples in ascending order"
+				e.Got = fmt.Sprintf("%d after %d", i, before)
+			case d.hasClass(d.Labels[i]) && !seen[d.Labels[i]]:
+				e.Want = "a sample of a train or val class"
+				e.Got = fmt.Sprintf("sample %d, of class %q", i, d.Classes[d.Labels[i]])
+			default:
+				before = i
+				continue
+			}
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
 func classesHaveSamples(d *Dataset) iter.Seq[Error] {
 	return func(yield func(Error) bool) {
 		n := d.SamplesPerClass()

@@ -44,6 +44,10 @@ func TestCheckAcceptsSoundData(t *testing.T) {
 	if err := dataset.Check(d); err != nil {
 		t.Errorf("Check without groups: %v", err)
 	}
+	d.TestSeen = []int{0, 1, 5}
+	if err := dataset.Check(d); err != nil {
+		t.Errorf("Check with samples held out: %v", err)
+	}
 	d.Descriptions.Data[1] = math.NaN()
 	if err := dataset.Check(d); err != nil {
 		t.Errorf("Check with an attribute that is not described: %v", err)
@@ -64,6 +68,9 @@ func TestCheckFinds(t *testing.T) {
 		{"a seen class that is unseen as well", func(d *dataset.Dataset) { d.Split.Test = []int{2, 3} }, `sound: class "cat" of the split: expected one mention in one of train, val and test, found it in train and again in test`},
 		{"a class twice in a part", func(d *dataset.Dataset) { d.Split.Train = []int{0, 2, 2} }, `sound: class "cat" of the split: expected one mention in one of train, val and test, found it in train and again in train`},
 		{"a part out of order", func(d *dataset.Dataset) { d.Split.Train = []int{2, 0} }, "sound: train classes: expected ascending order, found 0 after 2"},
+		{"a held out sample of an unseen class", func(d *dataset.Dataset) { d.TestSeen = []int{1, 3} }, `sound: test_seen, entry 1: expected a sample of a train or val class, found sample 3, of class "dog"`},
+		{"a held out sample that is none", func(d *dataset.Dataset) { d.TestSeen = []int{8} }, "sound: test_seen, entry 0: expected a sample from 0 to 7, found 8"},
+		{"held out samples out of order", func(d *dataset.Dataset) { d.TestSeen = []int{2, 0} }, "sound: test_seen, entry 1: expected samples in ascending order, found 0 after 2"},
 		{"no validation classes", func(d *dataset.Dataset) { d.Split.Val = nil }, "sound: val classes: expected at least one, found none"},
 		{"an unknown class in the split", func(d *dataset.Dataset) { d.Split.Test = []int{3, 4} }, "sound: test class 1 of the split: expected a class from 0 to 3, found 4"},
 		{"a class without samples", func(d *dataset.Dataset) { d.Labels[3], d.Labels[4] = 0, 0 }, `sound: test class "dog": expected at least one sample, found none`},

@@ -43,6 +43,11 @@ type Dataset struct {
 
 	Split Split
 
+	// TestSeen are the samples of seen classes, ascending, that generalised
+	// zero-shot learning judges, and that a model which is judged by it must not
+	// learn from. It is nil where the source names none.
+	TestSeen []int
+
 	// FeaturesSum identifies the features where a reader already knows a
 	// checksum of them; Fingerprint makes one where it is empty.
 	FeaturesSum string

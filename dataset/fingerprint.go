@@ -9,8 +9,8 @@ import (
 )
 
 // Fingerprint identifies everything about d that training or judging can depend
-// on, as a SHA-256 in hex: features, labels, names, groups, descriptions and
-// split, but not Name and Source. It is the same on every machine.
+// on, as a SHA-256 in hex: features, labels, names, groups, descriptions,
+// split and the samples held out, but not Name and Source. It is the same on every machine.
 func (d *Dataset) Fingerprint() string {
 	sum := d.FeaturesSum
 	if sum == "" {
@@ -30,6 +30,7 @@ func (d *Dataset) Fingerprint() string {
 	for _, part := range d.Split.Parts() {
 		w.ints(part.Classes)
 	}
+	w.ints(d.TestSeen)
 	return hex.EncodeToString(w.h.Sum(nil))
 }
 

@@ -24,6 +24,7 @@ func TestFingerprintSeesEveryPart(t *testing.T) {
 		{"a group name", func(d *dataset.Dataset) { d.Groups[0] = "arms" }},
 		{"a description", func(d *dataset.Dataset) { d.Descriptions.Data[3] = 0.125 }},
 		{"a description left out", func(d *dataset.Dataset) { d.Descriptions.Data[3] = math.NaN() }},
+		{"the samples held out", func(d *dataset.Dataset) { d.TestSeen = []int{0} }},
 		{"the part of a class", func(d *dataset.Dataset) { d.Split.Train, d.Split.Val = []int{0}, []int{1, 2} }},
 	} {
 		d := sound()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/eszsl"
+	"github.com/lago-train/lago-train/model/peer/eszsl"
 	"github.com/lago-train/lago-train/train"
 )
 

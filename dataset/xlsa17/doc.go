@@ -17,8 +17,9 @@
 //
 // Copies of the release differ in much; what is accepted is said at each reader.
 // The classes decide the split: every image of a seen class may be trained on,
-// as zero-shot papers do, and the locations, which also serve generalised
-// zero-shot learning, are only checked for agreement. Classes are matched by
+// as zero-shot papers do, and the locations are checked for agreement; those of
+// test_seen_loc are what generalised zero-shot learning judges seen classes by.
+// Classes are matched by
 // name wherever two files name them. The att of the release, whose columns are
 // L2-normalised, is never read as probabilities.
 //

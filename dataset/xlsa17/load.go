@@ -125,6 +125,7 @@ func (f *folder) with(x *features) (*dataset.Dataset, error) {
 		Groups:       f.groups,
 		Descriptions: f.descriptions,
 		Split:        split,
+		TestSeen:     f.testSeen(),
 		FeaturesSum:  x.sum,
 	}, nil
 }

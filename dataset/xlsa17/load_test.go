@@ -30,6 +30,7 @@ func smallDataset() *dataset.Dataset {
 		Groups:       []string{"size", "colour"},
 		Descriptions: dataset.NewMatrix[float64](6, 3),
 		Split:        dataset.Split{Train: []int{0, 1, 2}, Val: []int{3}, Test: []int{4, 5}},
+		TestSeen:     []int{6, 9},
 	}
 	for i := range d.Features.Data {
 		d.Features.Data[i] = float32(i) / 4
@@ -57,7 +58,8 @@ func TestLoadVariants(t *testing.T) {
 			s.set(column("val_loc", 4))
 		},
 		"no train_loc and val_loc": func(s *small, _ *dataset.Dataset) { s.drop("train_loc", "val_loc") },
-		"no locations at all": func(s *small, _ *dataset.Dataset) {
+		"no locations at all": func(s *small, want *dataset.Dataset) {
+			want.TestSeen = nil
 			s.drop("train_loc", "val_loc", "trainval_loc", "test_seen_loc", "test_unseen_loc")
 		},
 		"no class lists": func(s *small, _ *dataset.Dataset) {

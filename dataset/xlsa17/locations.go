@@ -2,6 +2,7 @@ package xlsa17
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 )
@@ -60,6 +61,13 @@ func (f *folder) checkLocations(labels []int, train, val, seen, test part) error
 		}
 	}
 	return nil
+}
+
+// testSeen returns the samples of test_seen_loc, ascending; nil without it.
+func (f *folder) testSeen() []int {
+	held := slices.Clone(f.mat.locations[testSeenLoc])
+	slices.Sort(held)
+	return slices.Compact(held)
 }
 
 func (f *folder) onlyImagesOf(p part, variable string, loc, labels []int) error {

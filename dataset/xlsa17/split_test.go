@@ -43,8 +43,9 @@ func TestDevSplit(t *testing.T) {
 	}
 }
 
-// Every image of a seen class is trained on, those of test_seen_loc as well.
-func TestSeenImagesAreAllTrainedOn(t *testing.T) {
+// Every image of a seen class is a sample of its part, those of test_seen_loc as
+// well.
+func TestSeenImagesAreAllOfTheSplit(t *testing.T) {
 	s := newSmall()
 	s.set(column("train_loc", 1, 2, 3, 8, 9))
 	s.set(column("val_loc", 4))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/eszsl"
+	"github.com/lago-train/lago-train/model/peer/eszsl"
 )
 
 // problem is random samples of random classes.

@@ -1,8 +1,6 @@
 package eszsl
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -82,8 +80,8 @@ func (r *Regression) Fit(u dataset.Matrix[float64], lambda float64, normalise bo
 // solve writes (a + ridge I)^-1 b into x and leaves a as it was. field names the
 // ridge.
 func solve(x *mat.Dense, a *mat.SymDense, field string, ridge float64, b mat.Matrix) error {
-	if !(ridge > 0) || math.IsInf(ridge, 0) {
-		return &model.Error{Field: field, Want: "a finite number above 0", Got: ridge}
+	if err := checkRidge(field, ridge); err != nil {
+		return err
 	}
 	ridged := mat.NewSymDense(a.SymmetricDim(), nil)
 	ridged.CopySym(a)

@@ -5,7 +5,7 @@ import (
 	"log"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/eszsl"
+	"github.com/lago-train/lago-train/model/peer/eszsl"
 )
 
 // Two features that show two attributes; the class that has both was never seen.

@@ -1,0 +1,124 @@
+package methods
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/model/peer"
+	"github.com/lago-train/lago-train/model/peer/eszsl"
+)
+
+// Method is one that LAGO is compared with.
+type Method struct {
+	Name  string // on the command line
+	Title string // in the paper's tables
+	// Default are the settings where none are searched.
+	Default peer.Settings
+	// Space are the settings that are worth searching.
+	Space []peer.Axis
+	// Closed says that settings are tried in little time, one after the other, so
+	// that there is no reason not to try all of Space.
+	Closed bool
+	// Seeded says that there is something random in the training.
+	Seeded bool
+}
+
+// All lists the methods in the order of table 1 of the paper.
+var All = []Method{
+	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default(), Space: eszsl.Space, Closed: true},
+}
+
+// Names lists the names of All.
+func Names() []string {
+	names := make([]string, len(All))
+	for i, m := range All {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// Find returns the method of a name.
+func Find(name string) (Method, error) {
+	for _, m := range All {
+		if m.Name == name {
+			return m, nil
+		}
+	}
+	return Method{}, fmt.Errorf("method: expected one of %s, found %q", strings.Join(Names(), ", "), name)
+}
+
+// Config is a method and its settings. The zero value is no method. Two of them
+// are equal by == where they are the same.
+type Config struct {
+	Method   string        `json:"method"`
+	Settings peer.Settings `json:"settings"`
+}
+
+// Set returns c with one setting changed. The error names the setting.
+func (c Config) Set(setting string, value json.RawMessage) (Config, error) {
+	all, err := c.settings()
+	if err != nil {
+		return c, err
+	}
+	if _, ok := all[setting]; !ok {
+		return c, fmt.Errorf("%s: expected one of the settings %s, found %q",
+			c.Method, strings.Join(slices.Sorted(maps.Keys(all)), ", "), setting)
+	}
+	all[setting] = value
+	data, err := json.Marshal(all)
+	if err != nil {
+		return c, fmt.Errorf("%s: %s: %w", c.Method, setting, err)
+	}
+	if c.Settings, err = decode(c.Settings, data); err != nil {
+		return c, fmt.Errorf("%s: %s: %w", c.Method, setting, err)
+	}
+	return c, nil
+}
+
+// settings are those of c as JSON, by name.
+func (c Config) settings() (map[string]json.RawMessage, error) {
+	data, err := json.Marshal(c.Settings)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]json.RawMessage
+	return all, json.Unmarshal(data, &all)
+}
+
+// decode reads settings of the type of like.
+func decode(like peer.Settings, data []byte) (peer.Settings, error) {
+	to := reflect.New(reflect.TypeOf(like))
+	to.Elem().Set(reflect.ValueOf(like))
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to.Interface()); err != nil {
+		return nil, err
+	}
+	return to.Elem().Interface().(peer.Settings), nil
+}
+
+// UnmarshalJSON reads the settings as those of the method.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	var named struct {
+		Method   string          `json:"method"`
+		Settings json.RawMessage `json:"settings"`
+	}
+	if err := json.Unmarshal(data, &named); err != nil {
+		return err
+	}
+	m, err := Find(named.Method)
+	if err != nil {
+		return err
+	}
+	settings, err := decode(m.Default, named.Settings)
+	if err != nil {
+		return fmt.Errorf("settings of %s: %w", named.Method, err)
+	}
+	*c = Config{named.Method, settings}
+	return nil
+}
