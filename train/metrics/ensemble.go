@@ -1,0 +1,45 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lago-train/lago-train/dataset"
+)
+
+// Ensemble is a classifier made of several: the mean of their probabilities.
+type Ensemble struct {
+	sum     dataset.Matrix[float64] // of probabilities
+	members int
+}
+
+// Add takes in the scores of a member with its temperature. All must be of the same
+// samples and classes.
+func (e *Ensemble) Add(scores dataset.Matrix[float32], temperature float64) error {
+	if e.members == 0 {
+		e.sum = dataset.NewMatrix[float64](scores.Rows, scores.Cols)
+	}
+	if scores.Rows != e.sum.Rows || scores.Cols != e.sum.Cols {
+		return fmt.Errorf("scores: expected %d samples and %d classes, as of the models before, found %d and %d",
+			e.sum.Rows, e.sum.Cols, scores.Rows, scores.Cols)
+	}
+	e.members++
+	p := make([]float64, scores.Cols)
+	for i := range scores.Rows {
+		softmax(p, scores.Row(i), temperature)
+		sum := e.sum.Row(i)
+		for z, v := range p {
+			sum[z] += v
+		}
+	}
+	return nil
+}
+
+// Scores are the log of the mean, whose temperature is 1.
+func (e *Ensemble) Scores() dataset.Matrix[float32] {
+	scores := dataset.NewMatrix[float32](e.sum.Rows, e.sum.Cols)
+	for i, sum := range e.sum.Data {
+		scores.Data[i] = float32(math.Log(max(sum/float64(e.members), math.SmallestNonzeroFloat64)))
+	}
+	return scores
+}

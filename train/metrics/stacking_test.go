@@ -1,0 +1,249 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+)
+
+func TestHarmonicMean(t *testing.T) {
+	for _, c := range []struct{ seen, unseen, want float64 }{
+		{0, 0, 0},
+		{1, 0, 0},
+		{0.5, 0.5, 0.5},
+		{0.6, 0.3, 0.4}, // 2 * 0.18 / 0.9
+	} {
+		near(t, "harmonic mean", HarmonicMean(c.seen, c.unseen), c.want, 1e-15)
+	}
+}
+
+// It lies between the two, nearer to the lower, and at most twice that.
+func TestHarmonicMeanIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shares := rapid.Map(rapid.IntRange(0, 1000), func(n int) float64 { return float64(n) / 1000 })
+		a, b := shares.Draw(t, "seen"), shares.Draw(t, "unseen")
+		h, low := HarmonicMean(a, b), min(a, b)
+		const hair = 1e-15
+		if h < low*(1-hair) || h > (a+b)/2+hair || h > 2*low+hair || h != HarmonicMean(b, a) {
+			t.Errorf("harmonic mean of %v and %v is %v", a, b, h)
+		}
+	})
+}
+
+// Classes 0 and 1 are seen, 2 is unseen. What the best seen class has over class 2:
+//
+//	sample 0, class 0:  3, the seen one right
+//	sample 1, class 0:  1, the seen one (1) wrong
+//	sample 2, class 1:  0, right, and named since it comes before class 2
+//	sample 3, class 2:  2
+//	sample 4, class 2: -1
+//
+// As they are, seen classes come to (1/2 + 1/1)/2 and the unseen to 1/2. Samples go
+// over to class 2 as gamma passes -1 (4), 0 (2), 1 (1, wrong either way), 2 (3), 3 (0).
+func worked() (problem, Sides) {
+	return problem{rows(
+		[]float32{5, 1, 2},
+		[]float32{0, 3, 2},
+		[]float32{1, 4, 4},
+		[]float32{7, 2, 5},
+		[]float32{1, 2, 3},
+	), []int{0, 0, 1, 2, 2}}, Sides{false, false, true}
+}
+
+func TestStackingByHand(t *testing.T) {
+	p, sides := worked()
+	s := NewStacking(p.scores, p.labels, sides)
+	curve := []Point{{math.Inf(-1), 0.75, 0}, {-1, 0.75, 0.5}, {0, 0.25, 0.5}, {2, 0.25, 1}, {3, 0, 1}}
+	if diff := cmp.Diff(curve, s.Curve()); diff != "" {
+		t.Errorf("curve (-want +got):\n%s", diff)
+	}
+	// 0.5 * 0.75 up to unseen 0.5, then 0.5 * 0.25.
+	near(t, "AUSUC", AUSUC(curve), 0.5, 1e-15)
+	for gamma, want := range map[float64][2]float64{
+		math.Inf(-1): {0.75, 0}, -1.5: {0.75, 0}, -1: {0.75, 0}, -0.5: {0.75, 0.5}, 0: {0.75, 0.5},
+		0.5: {0.25, 0.5}, 2.5: {0.25, 1}, 3: {0.25, 1}, 4: {0, 1}, math.Inf(1): {0, 1},
+	} {
+		if diff := cmp.Diff(generalised(want[0], want[1]), s.At(gamma)); diff != "" {
+			t.Errorf("gamma %g (-want +got):\n%s", gamma, diff)
+		}
+	}
+	// 2 * 0.75 * 0.5 / 1.25 = 0.6 between -1 and 0 is more than 0.4 between 2 and 3.
+	if got := s.Best(); got != -0.5 {
+		t.Errorf("gamma %g, expected the middle between -1 and 0", got)
+	}
+}
+
+// subtract is calibrated stacking as its equation has it.
+func subtract(p problem, sides Sides, gamma float32) Generalised {
+	scores := dataset.Matrix[float32]{Rows: p.scores.Rows, Cols: p.scores.Cols, Data: slices.Clone(p.scores.Data)}
+	for i := range scores.Data {
+		if !sides[i%scores.Cols] {
+			scores.Data[i] -= gamma
+		}
+	}
+	named := NewConfusion(scores.Cols)
+	named.Add(scores.Data, p.labels)
+	var sum, classes [2]float64
+	samples, right := named.Recall()
+	for z, n := range samples {
+		side := 0
+		if sides[z] {
+			side = 1
+		}
+		if n > 0 {
+			sum[side] += right[z]
+			classes[side]++
+		}
+	}
+	return generalised(sum[0]/classes[0], sum[1]/classes[1])
+}
+
+func TestAtIsSubtraction(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, sides := drawGeneralised(t)
+		s := NewStacking(p.scores, p.labels, sides)
+		for gamma := float32(-9); gamma <= 9; gamma += 0.5 {
+			if diff := cmp.Diff(subtract(p, sides, gamma), s.At(float64(gamma)), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+				t.Errorf("gamma %g (-want +got):\n%s", gamma, diff)
+			}
+		}
+	})
+}
+
+// Far enough out no unseen class, or no seen one, is named at all.
+func TestGammaHasItsLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, sides := drawGeneralised(t)
+		s := NewStacking(p.scores, p.labels, sides)
+		low, high := s.At(math.Inf(-1)), s.At(math.Inf(1))
+		if low.Unseen != 0 || high.Seen != 0 || low.Mean != 0 || high.Mean != 0 {
+			t.Errorf("at -Inf %+v, at +Inf %+v", low, high)
+		}
+		// Then a side is alone, as where the other one isn't at hand.
+		for side, got := range []float64{low.Seen, high.Unseen} {
+			scores, labels := Among(p.scores, p.labels, sides.Classes(side == 1))
+			near(t, "one side alone", got, TopK(scores, labels, 1).PerClass, 1e-12)
+		}
+	})
+}
+
+func TestCurve(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, sides := drawGeneralised(t)
+		s := NewStacking(p.scores, p.labels, sides)
+		curve := s.Curve()
+		for i, q := range curve {
+			if i > 0 && (q.Gamma <= curve[i-1].Gamma || q.Seen > curve[i-1].Seen || q.Unseen < curve[i-1].Unseen) {
+				t.Fatalf("the curve turns back at %d: %v", i, curve)
+			}
+			next := math.Inf(1)
+			if i+1 < len(curve) {
+				next = curve[i+1].Gamma
+			}
+			for _, gamma := range between(q.Gamma, next) {
+				at := s.At(gamma)
+				near(t, "seen", q.Seen, at.Seen, 1e-12)
+				near(t, "unseen", q.Unseen, at.Unseen, 1e-12)
+			}
+		}
+		first, last := curve[0], curve[len(curve)-1]
+		if first.Unseen != 0 || last.Seen != 0 || !math.IsInf(first.Gamma, -1) {
+			t.Errorf("the ends are %v and %v", first, last)
+		}
+		area := AUSUC(curve)
+		if area < 0 || area > first.Seen*last.Unseen+1e-12 {
+			t.Errorf("AUSUC %v of a curve from %v to %v", area, first, last)
+		}
+	})
+}
+
+// between returns numbers that lie strictly between two, the second of which may be
+// infinite, as the first.
+func between(low, high float64) []float64 {
+	low, high = max(low, -20), min(high, 20)
+	return []float64{low + (high-low)*0.01, (low + high) / 2, low + (high-low)*0.99}
+}
+
+func TestBestIsNoWorseThanAnyGamma(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, sides := drawGeneralised(t)
+		s := NewStacking(p.scores, p.labels, sides)
+		best := s.Best()
+		at := s.At(best).Mean
+		for gamma := -9.0; gamma <= 9; gamma += 0.25 {
+			// On a gap itself an equal score may be named either way.
+			if gamma != math.Trunc(gamma) && s.At(gamma).Mean > at+1e-9 {
+				t.Errorf("gamma %g comes to %g, and the best, %g, to %g", gamma, s.At(gamma).Mean, best, at)
+			}
+		}
+		if at == 0 && best != 0 {
+			t.Errorf("gamma %g where none is of use, expected 0", best)
+		}
+	})
+}
+
+// Neither the order of samples nor a number added to all scores of one has a say.
+func TestStackingInvariances(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, sides := drawGeneralised(t)
+		s := NewStacking(p.scores, p.labels, sides)
+		for _, q := range []problem{p.shuffled(3), p.shifted()} {
+			other := NewStacking(q.scores, q.labels, sides)
+			if diff := cmp.Diff(s.Curve(), other.Curve(), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			near(t, "best gamma", other.Best(), s.Best(), 0)
+		}
+	})
+}
+
+func TestAmong(t *testing.T) {
+	p, _ := worked()
+	scores, labels := Among(p.scores, p.labels, []int{2, 0})
+	want := rows([]float32{2, 5}, []float32{2, 0}, []float32{5, 7}, []float32{3, 1})
+	if diff := cmp.Diff(want, scores); diff != "" {
+		t.Errorf("scores (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{1, 1, 0, 0}, labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
+
+func TestSides(t *testing.T) {
+	s, err := NewSides(4, []int{2, 0, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]int{{0, 2}, {1, 3}}, [][]int{s.Classes(true), s.Classes(false)}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := s.Check([]int{0, 1}); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		unseen, labels []int
+		parts          string
+	}{
+		{[]int{4}, nil, "from 0 to 3, found 4"},
+		{[]int{-1}, nil, "found -1"},
+		{nil, []int{1}, "at least one class, found none"},
+		{[]int{0, 1, 2, 3}, []int{1}, "at least one of the 4 classes to be seen"},
+		{[]int{0}, []int{1, 2}, "seen and of unseen classes, found 2 and 0"},
+		{[]int{0}, []int{0}, "found 0 and 1"},
+	} {
+		sides, err := NewSides(4, c.unseen)
+		if err == nil {
+			err = sides.Check(c.labels)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.parts) {
+			t.Errorf("unseen %v, labels %v: expected an error with %q, found %v", c.unseen, c.labels, c.parts, err)
+		}
+	}
+}
