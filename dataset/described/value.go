@@ -56,7 +56,7 @@ func list() string {
 
 // foundValue is a text that is no value, with a guess at what is meant.
 func foundValue(text string) string {
-	found := fmt.Sprintf("%q", text)
+	found := quote(text)
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err == nil && v >= 0 && v <= 100 && (percent || v > 1) {
@@ -68,4 +68,13 @@ func foundValue(text string) string {
 		}
 	}
 	return found
+}
+
+// quote is a text of a file in an error, cut short where it is long.
+func quote(text string) string {
+	const most = 60 // runes
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "..."
+	}
+	return fmt.Sprintf("%q", text)
 }

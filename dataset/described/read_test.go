@@ -1,0 +1,186 @@
+package described_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/described"
+)
+
+var groups = []string{"has_wing_color", "has_bill_shape", "size"}
+
+// Some attributes name their group, and others don't.
+var attributes = []dataset.Attribute{
+	{Name: "has_wing_color::olive", Group: 0},
+	{Name: "has_wing_color::grey", Group: 0},
+	{Name: "has_bill_shape::all-purpose", Group: 1},
+	{Name: "has_bill_shape::curved_(up_or_down)", Group: 1},
+	{Name: "large", Group: 2},
+	{Name: "grey", Group: 2}, // one grey more, for the sake of the argument
+}
+
+// write makes a file of the given name.
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var nan = math.NaN()
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		name, file, text string
+		classes          []string
+		u                []float64
+	}{
+		{
+			"wide", "a.csv",
+			"class,has_wing_color::olive,has_bill_shape::all-purpose,size::grey\nVireo,0.5,,1\n\"Warbler, olive\", often,no,\n",
+			[]string{"Vireo", "Warbler, olive"},
+			[]float64{
+				0.5, nan, nan, nan, nan, 1,
+				0.75, nan, 0, nan, nan, nan,
+			},
+		},
+		{
+			"as people write", "a.csv",
+			"\ufeffClass,Wing color: Olive,ALL PURPOSE,curved up or down,large,wing color grey,Size Grey\r\nVireo,yes,no,never,always,0.25,rarely\r\n",
+			[]string{"Vireo"},
+			[]float64{1, 0.25, 0, 0, 1, 0.1},
+		},
+		{
+			"long", "a.CSV",
+			"class,attribute,value\nVireo,olive,0.5\nWarbler,large,yes\nVireo,size::large,\nVireo,all-purpose,1\n",
+			[]string{"Vireo", "Warbler"},
+			[]float64{
+				0.5, nan, 1, nan, nan, nan,
+				nan, nan, nan, nan, 1, nan,
+			},
+		},
+		{
+			"json", "a.json",
+			`{"Warbler": {"olive": "often", "large": 0.25, "wing color: grey": null},
+			  "Vireo": {"all-purpose": true, "curved (up or down)": false}}`,
+			[]string{"Warbler", "Vireo"},
+			[]float64{
+				0.75, nan, nan, nan, 0.25, nan,
+				nan, nan, 1, 0, nan, nan,
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			classes, u, err := described.Read(write(t, c.file, c.text), attributes, groups)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.classes, classes); diff != "" {
+				t.Errorf("classes (-want +got):\n%s", diff)
+			}
+			want := dataset.Matrix[float64]{Rows: len(c.classes), Cols: len(attributes), Data: c.u}
+			if diff := cmp.Diff(want, u, cmpopts.EquateNaNs()); diff != "" {
+				t.Errorf("descriptions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Every mistake of a file is told at once, with its line.
+func TestReadErrors(t *testing.T) {
+	const values = "expected a number from 0 to 1 or one of never, no, rarely, sometimes, often, always, yes, or nothing where it is not described, found "
+	for _, c := range []struct {
+		name, file, text string
+		want             []string // lines, without the path
+	}{
+		{"an empty CSV", "a.csv", "", []string{`expected a header: "class" and the names of attributes, or "class,attribute,value", found an empty file`}},
+		{"only a header", "a.csv", "class,olive\n", []string{`expected at least one class, found none`}},
+		{"semicolons", "a.csv", "class;olive\nVireo;1\n", []string{
+			`line 1: expected a header: "class" and the names of attributes, or "class,attribute,value", found "class;olive"; columns are parted by commas`,
+		}},
+		{"no CSV", "a.csv", "class,olive\nVireo,\"1\n", []string{`line 2, column 10: extraneous or missing " in quoted-field`}},
+		{"all at once", "a.csv", "class,olvie,grey,large,size large\nVireo,1,1,80,1\nWarbler,1,1\n,1,1,1,1\nvireo,,,,\nVireo,,,,\nOwl,1,1,-1,1\n", []string{
+			`line 1, attribute: expected the name of one attribute of the data set, found "olvie"; the nearest of the 6 are "has_wing_color::olive"`,
+			`line 1, attribute: expected the name of one attribute of the data set, found "grey", which may mean "has_wing_color::grey" or "size::grey"`,
+			`line 1: expected each attribute once, found "size::large" in column 4 and again in column 5`,
+			`line 2, class "Vireo", "size::large": ` + values + `"80", which looks like a percentage: write 0.8`,
+			`line 7, class "Owl", "size::large": ` + values + `"-1"`,
+			`line 3: expected 5 columns, as in the header, found 3`,
+			`line 4, class: expected a name, found ""`,
+			`line 5, class: expected "Vireo", as in line 2, or another name, found "vireo"`,
+			`line 6, class: expected each class once, found "Vireo", which is in line 2 as well`,
+		}},
+		{"long", "a.csv", "class,attribute,value\nVireo,olive,1\nVireo,Wing color: olive,0\nVireo,plumage,1\nOwl,plumage,1\nOwl,large\n", []string{
+			`line 3, class "Vireo": expected each attribute once, found "has_wing_color::olive", which is in line 2 as well`,
+			`line 4, attribute: expected the name of one attribute of the data set, found "plumage", which is like none of the 6, as in "has_wing_color::olive"`,
+			`line 6: expected 3 columns, class, attribute and value, found 2`,
+		}},
+		{"nothing described", "a.csv", "class,olive,large\nVireo,,\nOwl,1,\n", []string{`line 2, class "Vireo": expected at least one attribute described, found none`}},
+		{"JSON", "a.json", "{\"Vireo\": {\"large\": 20,\n \"large\": {\"a\": 1},\n \"large\": 1e400},\n \"Owl\": {},\n \"Vireo\": {\"lage\": 1}}", []string{
+			`line 1, class "Vireo", "size::large": ` + values + `"20", which looks like a percentage: write 0.2`,
+			`line 2, class "Vireo": expected each attribute once, found "size::large", which is in line 1 as well`,
+			`line 3, class "Vireo": expected each attribute once, found "size::large", which is in line 1 as well`,
+			`line 5, class: expected each class once, found "Vireo", which is in line 1 as well`,
+			`line 5, attribute: expected the name of one attribute of the data set, found "lage"; the nearest of the 6 are "size::large"`,
+		}},
+		{"an empty JSON", "a.json", " ", []string{`expected an object of classes, {"class": {"attribute": value}}, found an empty file`}},
+		{"a list", "a.json", "[1]", []string{`line 1: expected an object of classes, {"class": {"attribute": value}}, found "["`}},
+		{"a class that is a number", "a.json", "{\"Owl\":\n 3}", []string{`line 2, class "Owl": expected an object of classes, {"class": {"attribute": value}}, found "3"`}},
+		{"JSON cut short", "a.json", `{"Owl": {"large": 1`, []string{`line 1: unexpected EOF`}},
+		{"JSON that is none", "a.json", `{"Owl": {"large" 1}}`, []string{`line 1: expected colon after object key`}},
+		{"more JSON", "a.json", `{"Owl": {"large": 1}} {}`, []string{`line 1: expected nothing after the object of classes, found more`}},
+		{"another ending", "a.txt", "class,olive\nVireo,1\n", []string{`expected a file that ends in .csv or .json`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, c.file, c.text)
+			_, _, err := described.Read(path, attributes, groups)
+			if !errors.As(err, new(*dataset.Error)) {
+				t.Fatalf("found %v, expected a *dataset.Error", err)
+			}
+			var got []string
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				got = append(got, strings.TrimPrefix(line, path+": "))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+	if _, _, err := described.Read(filepath.Join(t.TempDir(), "none.csv"), attributes, groups); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that isn't there: %v", err)
+	}
+}
+
+func TestManyOfAKindAreCounted(t *testing.T) {
+	text := "class,attribute,value\n" + strings.Repeat("Owl,large,2\n", 100) + "Owl,olive,2\n"
+	_, _, err := described.Read(write(t, "a.csv", text), attributes, groups)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != 2+5+1 || !strings.HasSuffix(lines[7], `found 94 more such, up to line 101, class "Owl"`) {
+		t.Errorf("found %d lines:\n%v", len(lines), err)
+	}
+}
+
+// An attribute without any group is found by its name.
+func TestReadWithoutGroups(t *testing.T) {
+	plain := []dataset.Attribute{{Name: "stripes", Group: -1}, {Name: "long neck", Group: -1}}
+	_, u, err := described.Read(write(t, "a.csv", "class,longneck,Stripes\nzebra,no,yes\n"), plain, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float64{1, 0}, u.Data); diff != "" {
+		t.Error(diff)
+	}
+}
