@@ -1,0 +1,35 @@
+package features_test
+
+import (
+	"fmt"
+	"io"
+	"log"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
+)
+
+func ExampleReader_Read() {
+	r, err := features.Open("testdata/F-f8.npy")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = r.Close() }() // nothing was written
+	fmt.Println(r.Rows(), "samples of", r.Cols(), "features")
+	block := dataset.NewMatrix[float32](2, r.Cols())
+	for {
+		n, err := r.Read(block)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(block.Data[:n*block.Cols])
+	}
+	// Output:
+	// 5 samples of 3 features
+	// [0 1 -2.5 3.25 4 5]
+	// [6 -7.125 8 9 10 11.5]
+	// [0.5 -0.25 2048]
+}

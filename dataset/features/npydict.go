@@ -1,0 +1,152 @@
+package features
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parseNPYHeader reads the dictionary of a header, as in
+//
+//	{'descr': '<f4', 'fortran_order': False, 'shape': (7456, 2048), }
+//
+// Where it can't, it returns what was expected, and what was found instead.
+func parseNPYHeader(text string) (h npyHeader, want, got string) {
+	p := pythonText{rest: strings.TrimSpace(text)}
+	seen := map[string]bool{}
+	p.skip("{")
+	for p.want == "" && !p.next("}") {
+		key := p.quoted()
+		p.skip(":")
+		if seen[key] {
+			p.fail("every key once", key+" again")
+		}
+		seen[key] = true
+		switch key {
+		case "descr":
+			h.values = p.values()
+		case "fortran_order":
+			h.fortran = p.boolean()
+		case "shape":
+			h.shape = p.tuple()
+		default:
+			p.fail("the keys descr, fortran_order and shape", strconv.Quote(key))
+		}
+		if !p.next(",") && !strings.HasPrefix(p.rest, "}") {
+			p.fail(`"," or "}"`, p.ahead())
+		}
+	}
+	if p.want == "" && p.rest != "" {
+		p.fail("an end", p.ahead())
+	}
+	if p.want == "" && len(seen) < 3 {
+		p.fail("the keys descr, fortran_order and shape", fmt.Sprint(slices.Sorted(maps.Keys(seen))))
+	}
+	return h, p.want, p.got
+}
+
+// pythonText is what is left to read of the text of a header. After a failure it
+// reads nothing more.
+type pythonText struct {
+	rest      string
+	want, got string // of the first failure
+}
+
+func (p *pythonText) fail(want, got string) {
+	if p.want == "" {
+		p.want, p.got = want, got
+		p.rest = ""
+	}
+}
+
+// ahead shows what comes next.
+func (p *pythonText) ahead() string {
+	const most = 20
+	if len(p.rest) > most {
+		return strconv.Quote(p.rest[:most]) + "..."
+	}
+	return strconv.Quote(p.rest)
+}
+
+// next passes a sign, if that is what comes next.
+func (p *pythonText) next(sign string) bool {
+	rest, found := strings.CutPrefix(p.rest, sign)
+	if found {
+		p.rest = strings.TrimLeft(rest, " \t\r\n")
+	}
+	return found
+}
+
+// skip passes a sign that must come next.
+func (p *pythonText) skip(sign string) {
+	if !p.next(sign) {
+		p.fail(strconv.Quote(sign), p.ahead())
+	}
+}
+
+// quoted reads a string without escapes.
+func (p *pythonText) quoted() string {
+	for _, quote := range []string{"'", `"`} {
+		if !strings.HasPrefix(p.rest, quote) {
+			continue
+		}
+		text, _, found := strings.Cut(p.rest[1:], quote)
+		if !found {
+			p.fail("an end of the string "+p.ahead(), "none")
+			return ""
+		}
+		p.next(quote + text + quote)
+		return text
+	}
+	p.fail("a string", p.ahead())
+	return ""
+}
+
+// values reads the name of a type.
+func (p *pythonText) values() npyValues {
+	const want = "values of float16, float32 or float64 (x.astype(numpy.float32) makes them so)"
+	if strings.HasPrefix(p.rest, "[") {
+		p.fail(want, "records of several fields")
+		return npyValues{}
+	}
+	name := p.quoted()
+	v, known := npyTypes[name]
+	if !known {
+		p.fail(want, strconv.Quote(name))
+	}
+	return v
+}
+
+func (p *pythonText) boolean() bool {
+	if p.next("True") {
+		return true
+	}
+	if !p.next("False") {
+		p.fail("True or False", p.ahead())
+	}
+	return false
+}
+
+// tuple reads whole numbers in parentheses.
+func (p *pythonText) tuple() []int {
+	p.skip("(")
+	var numbers []int
+	for p.want == "" && !p.next(")") {
+		end := strings.IndexFunc(p.rest, func(r rune) bool { return r < '0' || r > '9' })
+		digits := p.rest[:max(end, 0)]
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			p.fail("a size of the array", p.ahead())
+			break
+		}
+		numbers = append(numbers, n)
+		p.next(digits)
+		p.next("L") // Python 2 marks long ones
+		if !p.next(",") && !strings.HasPrefix(p.rest, ")") {
+			p.fail(`"," or ")"`, p.ahead())
+		}
+	}
+	return numbers
+}

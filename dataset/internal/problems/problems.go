@@ -1,0 +1,69 @@
+// Package problems gathers what is wrong with the files of a data set, so that a
+// reader can tell all of it at once without burying one cause under thousands of
+// symptoms of another.
+//
+// It joins errors and knows nothing of what they are about.
+package problems
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lago-train/lago-train/dataset"
+)
+
+// MaxOfKind is how many errors of one kind are told before they are only counted,
+// as dataset.Check does.
+const MaxOfKind = 5
+
+// List gathers errors in the order in which they are added. The zero value is
+// empty and ready to use.
+type List struct {
+	errs  []error
+	kinds map[string]*kind
+}
+
+// kind is what came after the first errors of one kind.
+type kind struct {
+	n    int
+	more *dataset.Error // in errs, nil until there is one too many
+}
+
+// Add adds an error of a kind, a word of the caller's choice that is the same for
+// errors that one cause may give many of. Of one kind in one file the first
+// MaxOfKind are told, and the others counted in one more error behind them.
+func (l *List) Add(of string, e *dataset.Error) {
+	if l.kinds == nil {
+		l.kinds = make(map[string]*kind)
+	}
+	key := of + "\x00" + e.File
+	k := l.kinds[key]
+	if k == nil {
+		k = new(kind)
+		l.kinds[key] = k
+	}
+	k.n++
+	if k.n <= MaxOfKind {
+		l.errs = append(l.errs, e)
+		return
+	}
+	if k.more == nil {
+		k.more = &dataset.Error{File: e.File}
+		l.errs = append(l.errs, k.more)
+	}
+	k.more.Want = e.Want
+	k.more.Got = fmt.Sprintf("%d more that differ, up to %s", k.n-MaxOfKind, e.Field)
+}
+
+// AddError adds an error that is alone of its kind; nil adds nothing.
+func (l *List) AddError(err error) {
+	if err != nil {
+		l.errs = append(l.errs, err)
+	}
+}
+
+// Len returns how many errors Err joins.
+func (l *List) Len() int { return len(l.errs) }
+
+// Err joins the errors; it is nil where there are none.
+func (l *List) Err() error { return errors.Join(l.errs...) }
