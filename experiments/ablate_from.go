@@ -78,6 +78,7 @@ func differences(trials []train.Trial) []Difference {
 				values = append(values, v)
 			}
 		}
+		slices.Sort(values) // runs are in the order of their digests
 		if len(values) > 1 {
 			list = append(list, Difference{s.Name, values})
 		}
@@ -108,7 +109,7 @@ func ablationBases(runs []lab.Trial, alpha float64) []train.Trial {
 	found := map[train.Trial]map[Design]bool{}
 	alphas := map[train.Trial][]float64{}
 	for _, r := range runs {
-		if r.Stage != train.Dev {
+		if r.Stage != train.Dev || r.Peer.Method != "" {
 			continue
 		}
 		base := baseOf(r.Trial)

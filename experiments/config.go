@@ -59,7 +59,8 @@ type Config struct {
 	Prior      model.Prior      `json:"prior"`
 	Complement model.Complement `json:"complement"`
 	Condition  condition.Kind   `json:"condition"`
-	Ridge      float64          `json:"ridge"` // of whiten; 0 for one by the scale of the features
+	Ridge      float64          `json:"ridge"`    // of whiten; 0 for one by the scale of the features
+	HoldOut    bool             `json:"hold_out"` // learns from no sample that generalised zero-shot learning judges by
 }
 
 // Preset is the settings of a variant on a data set, and what they should score.
@@ -159,6 +160,8 @@ func jsonType(t reflect.Type) string {
 		return "string"
 	case reflect.Float64:
 		return "number"
+	case reflect.Bool:
+		return "bool"
 	}
 	return "whole number"
 }
@@ -171,7 +174,7 @@ func (c Config) trial(stage train.Stage, fingerprint string, seed uint64, epochs
 			Variant: c.Variant, Prior: c.Prior, Complement: c.Complement, Zeta: c.Zeta,
 			Alpha: c.Alpha, Beta: c.Beta, Lambda: c.Lambda, Psi: c.Psi,
 		},
-		Condition: c.Condition,
+		Condition: c.Condition, HoldOut: c.HoldOut,
 		Training: train.Settings{
 			Epochs: epochs, LearningRate: c.LR, LearningRateV: c.LRV, Batch: c.Batch, Patience: c.Patience, Seed: seed,
 		},

@@ -85,13 +85,16 @@ func TrainModel(ctx context.Context, l *lab.Lab, c Config) (*train.Saved, error)
 
 // LookAtGroups describes the grouping of a model of the data set d.
 func LookAtGroups(d *dataset.Dataset, m *train.Saved, c GroupsConfig) (*GroupAnalysis, error) {
-	if !slices.EqualFunc(d.Attributes, m.Attributes, func(a dataset.Attribute, name string) bool { return a.Name == name }) {
-		return nil, fmt.Errorf("groups: attributes: expected a model of the %d of %s, found one of %d, trained on %s",
-			len(d.Attributes), d.Name, len(m.Attributes), m.Dataset)
+	lago, err := m.LAGO("groups")
+	if err != nil {
+		return nil, err
 	}
-	gamma := m.Params.Groups(m.Config.Zeta)
+	if err := m.Fits(d); err != nil {
+		return nil, fmt.Errorf("groups: %w", err)
+	}
+	gamma := lago.Params.Groups(lago.Config.Zeta)
 	g := &GroupAnalysis{
-		Dataset: d.Name, Variant: m.Config.Variant, Attributes: gamma.Rows, GroupsConfig: c,
+		Dataset: d.Name, Variant: lago.Config.Variant, Attributes: gamma.Rows, GroupsConfig: c,
 		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Published: publishedGroups(d.Name),
 	}
 	var members int

@@ -36,13 +36,15 @@ func animals() *dataset.Dataset {
 
 // soft is a model of animals whose Gamma is given.
 func soft(gamma ...float64) *train.Saved {
-	m := &train.Saved{Dataset: "animals", Attributes: []string{"striped", "spotted", "large", "heavy"}}
-	m.Config = model.Config{Variant: model.KSoft, Zeta: 1, K: len(gamma) / 4}
-	m.Params = &model.Parameters[float32]{V: dataset.NewMatrix[float32](4, m.Config.K)}
+	c := model.Config{Variant: model.KSoft, Zeta: 1, K: len(gamma) / 4}
+	p := &model.Parameters[float32]{V: dataset.NewMatrix[float32](4, c.K)}
 	for i, g := range gamma {
-		m.Params.V.Data[i] = float32(math.Log(max(g, 1e-30)))
+		p.V.Data[i] = float32(math.Log(max(g, 1e-30)))
 	}
-	return m
+	return &train.Saved{
+		Method: "k-soft", Classifier: &model.LAGO{Config: c, Params: p},
+		Dataset: "animals", Attributes: []string{"striped", "spotted", "large", "heavy"},
+	}
 }
 
 func lookAt(t *testing.T, d *dataset.Dataset, m *train.Saved, c GroupsConfig) *GroupAnalysis {
@@ -175,7 +177,7 @@ func TestLookAtGroupsOfOtherAttributes(t *testing.T) {
 	d := animals()
 	d.Attributes[3].Name = "light"
 	_, err := LookAtGroups(d, soft(1, 1, 1, 1), GroupsConfig{By: ByClasses})
-	if err == nil || !strings.Contains(err.Error(), "attributes: expected") {
+	if err == nil || !strings.Contains(err.Error(), `attribute 3: expected "heavy", found "light"`) {
 		t.Error(err)
 	}
 }

@@ -82,7 +82,7 @@ func Noise(ctx context.Context, l *lab.Lab, n NoiseConfig) (*Robustness, error) 
 			if err != nil {
 				return nil, err
 			}
-			models[i] = &saved.LAGO
+			models[i] = saved.Classifier
 		}
 		m, err := n.measure(o.Variant, models, l.Data)
 		if err != nil {

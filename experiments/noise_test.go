@@ -135,14 +135,14 @@ func compareWithRun(t *testing.T, l *lab.Lab, n NoiseConfig, m NoiseMethod) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clean, err := accuracyOf(saved, s, u)
+		clean, err := accuracyOf(saved.Classifier, s, u)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if clean.PerClass != m.Start.Values[i] {
 			t.Errorf("%s scores %g, expected %g", path, m.Start.Values[i], clean.PerClass)
 		}
-		noisy, err := accuracyOf(saved, s, saltAndPepper(u, n.Ratios[1], 2))
+		noisy, err := accuracyOf(saved.Classifier, s, saltAndPepper(u, n.Ratios[1], 2))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -104,6 +104,9 @@ type Setting struct {
 // Settings lists what defines a trial.
 func Settings(t train.Trial) []Setting {
 	m, s := t.Model, t.Training
+	if t.Peer.Method != "" {
+		return peerSettings(t)
+	}
 	return []Setting{
 		{"dataset", t.Dataset},
 		{"fingerprint", t.Fingerprint},
@@ -119,12 +122,30 @@ func Settings(t train.Trial) []Setting {
 		{"psi", m.Psi},
 		{"condition", t.Condition},
 		{"ridge", t.Ridge},
+		{"hold_out", t.HoldOut},
 		{"epochs", s.Epochs},
 		{"lr", s.LearningRate},
 		{"lr_v", s.LearningRateV},
 		{"batch", s.Batch},
 		{"patience", s.Patience},
 		{"seed", s.Seed},
+	}
+}
+
+// peerSettings is Settings for a peer.
+func peerSettings(t train.Trial) []Setting {
+	return []Setting{
+		{"dataset", t.Dataset},
+		{"fingerprint", t.Fingerprint},
+		{"stage", t.Stage},
+		{"method", t.Peer.Method},
+		{"settings", t.Peer.Settings},
+		{"condition", t.Condition},
+		{"ridge", t.Ridge},
+		{"hold_out", t.HoldOut},
+		{"epochs", t.Training.Epochs},
+		{"patience", t.Training.Patience},
+		{"seed", t.Training.Seed},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/peer/methods"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -27,7 +28,7 @@ type Listing struct {
 type RunLine struct {
 	Dir       string        `json:"dir"`
 	Dataset   string        `json:"dataset"`
-	Variant   model.Variant `json:"variant"`
+	Variant   string        `json:"variant"` // or the name of a peer
 	Stage     train.Stage   `json:"stage"`
 	Seed      uint64        `json:"seed"`
 	Status    train.Status  `json:"status"`
@@ -65,14 +66,19 @@ func (f RunFilter) List(dir string) (*Listing, error) {
 
 func (f RunFilter) check() error {
 	if f.Variant != "" {
-		if err := new(model.Variant).UnmarshalText([]byte(f.Variant)); err != nil {
-			return fmt.Errorf("variant: %w", err)
+		known := []string{}
+		for _, v := range model.Variants {
+			known = append(known, string(v))
+		}
+		known = append(known, methods.Names()...)
+		if !slices.Contains(known, f.Variant) {
+			return fmt.Errorf("variant: expected one of %s, found %q", strings.Join(known, ", "), f.Variant)
 		}
 	}
 	if f.Stage != "" && f.Stage != string(train.Dev) && f.Stage != string(train.Test) {
 		return fmt.Errorf("stage: expected dev or test, found %q", f.Stage)
 	}
-	known := []train.Status{train.Patience, train.Epochs, train.NotFinite, statusUnfinished, statusBroken}
+	known := []train.Status{train.Patience, train.Epochs, train.Settled, train.NotFinite, statusUnfinished, statusBroken}
 	if f.Status != "" && !slices.Contains(known, train.Status(f.Status)) {
 		return fmt.Errorf("status: expected one of %q, found %q", known, f.Status)
 	}
@@ -81,13 +87,13 @@ func (f RunFilter) check() error {
 
 func (f RunFilter) selects(r RunLine) bool {
 	return (f.Dataset == "" || strings.EqualFold(f.Dataset, r.Dataset)) &&
-		(f.Variant == "" || f.Variant == string(r.Variant)) &&
+		(f.Variant == "" || f.Variant == r.Variant) &&
 		(f.Stage == "" || f.Stage == string(r.Stage)) &&
 		(f.Status == "" || f.Status == string(r.Status))
 }
 
 func lineOf(t lab.Trial) RunLine {
-	r := RunLine{Dir: t.Dir, Dataset: t.Dataset, Variant: t.Model.Variant, Stage: t.Stage, Seed: t.Training.Seed}
+	r := RunLine{Dir: t.Dir, Dataset: t.Dataset, Variant: t.Method(), Stage: t.Stage, Seed: t.Training.Seed}
 	if t.Err != nil {
 		r.Error = t.Err.Error()
 	}

@@ -74,6 +74,8 @@ func whyEnded(t lab.Trial) string {
 		return fmt.Sprintf("%d epochs passed without a better val accuracy than that of epoch %d", t.Training.Patience, t.Result.BestEpoch)
 	case train.Epochs:
 		return fmt.Sprintf("all %d epochs were run", t.Result.Epochs)
+	case train.Settled:
+		return fmt.Sprintf("after epoch %d, a further one would have changed nothing", t.Result.Epochs)
 	case train.NotFinite:
 		return "its numbers went out of range: " + t.Result.Error
 	}

@@ -23,7 +23,7 @@ func TestSeedMakesTheBits(t *testing.T) {
 			if !cmp.Equal(bits(first.state.params), bits(second.state.params)) {
 				t.Error("equal trials gave other weights")
 			}
-			if diff := cmp.Diff(first.state.curve, second.state.curve, butSeconds); diff != "" {
+			if diff := cmp.Diff(first.curve, second.curve, butSeconds); diff != "" {
 				t.Errorf("equal trials gave other curves:\n%s", diff)
 			}
 			trial.Training.Seed++
@@ -87,7 +87,7 @@ func TestWorkersDoNotChangeTheBits(t *testing.T) {
 				if !cmp.Equal(bits(want.state.params), bits(got.state.params)) {
 					t.Errorf("%d workers give other weights than one", workers)
 				}
-				if diff := cmp.Diff(want.state.curve, got.state.curve, butSeconds); diff != "" {
+				if diff := cmp.Diff(want.curve, got.curve, butSeconds); diff != "" {
 					t.Errorf("%d workers give another curve than one:\n%s", workers, diff)
 				}
 			}
@@ -127,7 +127,7 @@ func TestTestStageLearnsNothingOfTheTestClasses(t *testing.T) {
 				if !cmp.Equal(bits(want.state.kept), bits(got.state.kept)) {
 					t.Error("other test samples gave other weights")
 				}
-				if diff := cmp.Diff(want.state.curve, got.state.curve, butSeconds); diff != "" {
+				if diff := cmp.Diff(want.curve, got.curve, butSeconds); diff != "" {
 					t.Errorf("other test samples gave another curve:\n%s", diff)
 				}
 			})

@@ -15,15 +15,32 @@ import (
 
 // progress is what a checkpoint holds beside tensors.
 type progress struct {
-	Epochs int  `json:"epochs"`
-	Best   best `json:"best"`
-	StepsW int  `json:"steps_w"`
-	StepsV int  `json:"steps_v"`
+	Epochs  int  `json:"epochs"`
+	Best    best `json:"best"`
+	Settled bool `json:"settled,omitempty"`
+	steps
+}
+
+// steps are those of the solvers of LAGO.
+type steps struct {
+	W int `json:"steps_w"`
+	V int `json:"steps_v"`
+}
+
+// steps returns how many each solver has taken.
+func (t *Trainer) steps() steps { return steps{t.state.adamW.steps, t.state.adamV.steps} }
+
+// resume makes room for the moments of solvers that have taken some steps.
+func (t *Trainer) resume(n steps) {
+	s := t.state
+	s.adamW.resume(n.W, len(s.params.W.Data), len(s.params.B))
+	s.adamV.resume(n.V, len(s.params.V.Data))
 }
 
 // tensors names the memory of the state, to be written to a checkpoint or filled
 // from one.
-func (s *state) tensors() []safetensors.Tensor {
+func (t *Trainer) tensors() []safetensors.Tensor {
+	s := t.state
 	list := parameterTensors("", s.params)
 	if s.kept != s.params {
 		list = append(list, parameterTensors("kept.", s.kept)...)
@@ -53,22 +70,22 @@ func vector(name string, data []float32) safetensors.Tensor {
 	return safetensors.Tensor{Name: name, Shape: []int{len(data)}, F32: data}
 }
 
-// saveCheckpoint writes the state, whole or not at all. The curve is in a file of
-// its own, written before.
-func (t *Trainer) saveCheckpoint(path string) error {
-	s := t.state
-	p, err := json.Marshal(progress{len(s.curve), s.best, s.adamW.steps, s.adamV.steps})
+// saveCheckpoint writes the state of training, whole or not at all. The curve is in a
+// file of its own, written before.
+func saveCheckpoint(path string, t trainee) error {
+	l := t.history()
+	p, err := json.Marshal(progress{len(l.curve), l.best, l.settled, t.steps()})
 	if err != nil {
 		return err
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
-		return safetensors.Write(w, s.tensors(), map[string]string{"progress": string(p)})
+		return safetensors.Write(w, t.tensors(), map[string]string{"progress": string(p)})
 	})
 }
 
-// loadCheckpoint takes the state up where a checkpoint left it. Without one it
+// loadCheckpoint takes training up where a checkpoint left it. Without one it
 // returns false, and training starts from the beginning.
-func (t *Trainer) loadCheckpoint(path, curvePath string) (bool, error) {
+func loadCheckpoint(path, curvePath string, t trainee) (bool, error) {
 	f, err := safetensors.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -80,7 +97,7 @@ func (t *Trainer) loadCheckpoint(path, curvePath string) (bool, error) {
 	if err := json.Unmarshal([]byte(f.Metadata["progress"]), &p); err != nil {
 		return false, fmt.Errorf("%s: progress: %w", path, err)
 	}
-	if min(p.Epochs, p.Best.Epoch, p.StepsW, p.StepsV) < 0 || p.Best.Epoch > p.Epochs {
+	if min(p.Epochs, p.Best.Epoch, p.W, p.V) < 0 || p.Best.Epoch > p.Epochs {
 		return false, fmt.Errorf("%s: progress: expected counts, and the best epoch to be one of the epochs, found %+v", path, p)
 	}
 	curve, err := ReadCurve(curvePath)
@@ -90,17 +107,16 @@ func (t *Trainer) loadCheckpoint(path, curvePath string) (bool, error) {
 	if len(curve) < p.Epochs {
 		return false, fmt.Errorf("%s: expected the %d epochs of the checkpoint, found %d", curvePath, p.Epochs, len(curve))
 	}
-	s := t.state
-	s.adamW.resume(p.StepsW, len(s.params.W.Data), len(s.params.B))
-	s.adamV.resume(p.StepsV, len(s.params.V.Data))
-	for _, to := range s.tensors() {
+	t.resume(p.steps)
+	for _, to := range t.tensors() {
 		from, ok := f.Tensor(to.Name)
 		if !ok || len(from.F32) != len(to.F32) {
 			return false, fmt.Errorf("%s: %s: expected %d float32 values, found %d", path, to.Name, len(to.F32), len(from.F32))
 		}
 		copy(to.F32, from.F32)
 	}
-	s.best, s.curve = p.Best, curve[:p.Epochs]
+	l := t.history()
+	l.best, l.settled, l.curve = p.Best, p.Settled, curve[:p.Epochs]
 	return true, nil
 }
 

@@ -23,10 +23,16 @@ type Epoch struct {
 	ValAccuracyPerSample *float64 `json:"val_accuracy_per_sample"`
 }
 
-// Phase is an epoch of one of the two parameters. The loss and its terms are
+// validate notes how the val classes were named.
+func (e *Epoch) validate(named Confusion) {
+	a := named.Accuracy()
+	e.ValAccuracy, e.ValAccuracyPerSample = &a.PerClass, &a.PerSample
+}
+
+// Phase is an epoch of one of the two parameters of LAGO, or of a peer. The loss and its terms are
 // means over its samples, each as it was when the sample came.
 type Phase struct {
-	Name    string      `json:"name"` // W or V
+	Name    string      `json:"name"` // W or V, or the peer
 	Steps   int         `json:"steps"`
 	Seconds float64     `json:"seconds"`
 	Loss    float64     `json:"loss"`

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/peer"
 )
 
 // Data is what the trials of one stage and one conditioning share: the features
@@ -17,33 +18,40 @@ type Data struct {
 	Judged  []int // classes that are judged: val or test
 	train   Samples
 	judge   Samples
+	shared  *peer.Shared // between peers that learn from them
 }
 
 // Prepare selects the samples of a stage and conditions their features. With
 // condition.None they stay where they are in the data set.
-func Prepare(d *dataset.Dataset, stage Stage, kind condition.Kind, ridge float64) (*Data, error) {
-	p := &Data{Dataset: d}
-	switch stage {
+func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
+	p := &Data{Dataset: d, shared: new(peer.Shared)}
+	switch o.Stage {
 	case Dev:
 		p.Learned, p.Judged = d.Split.Train, d.Split.Val
 	case Test:
 		p.Learned, p.Judged = d.Split.Seen(), d.Split.Test
 	default:
-		return nil, fmt.Errorf("train: stage: expected dev or test, found %q", stage)
+		return nil, fmt.Errorf("train: stage: expected dev or test, found %q", o.Stage)
+	}
+	learned := Select(d, d.Features, p.Learned)
+	if o.HoldOut {
+		if d.TestSeen == nil {
+			return nil, fmt.Errorf("train: hold_out: expected a data set that names the samples of seen classes to hold out (test_seen_loc), found none in %s", d.Name)
+		}
+		learned = learned.without(d.TestSeen)
 	}
 	var err error
-	if p.Map, err = condition.Fit(kind, ridge, d.Features, d.SamplesOf(p.Learned)); err != nil {
+	if p.Map, err = condition.Fit(o.Condition, o.Ridge, d.Features, learned.Rows); err != nil {
 		return nil, err
 	}
-	if p.train, err = p.condition(p.Learned); err != nil {
+	if p.train, err = p.condition(learned); err != nil {
 		return nil, err
 	}
-	p.judge, err = p.condition(p.Judged)
+	p.judge, err = p.condition(Select(d, d.Features, p.Judged))
 	return p, err
 }
 
-func (p *Data) condition(classes []int) (Samples, error) {
-	s := Select(p.Dataset, p.Dataset.Features, classes)
+func (p *Data) condition(s Samples) (Samples, error) {
 	if p.Map.Kind == condition.None {
 		return s, nil
 	}

@@ -105,7 +105,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{Dev, condition.Whiten, "condition: ridge: "},
 		{Test, "pca", "condition: kind: "},
 	} {
-		if _, err := Prepare(d, c.stage, c.kind, -1); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := Prepare(d, Preparation{Stage: c.stage, Condition: c.kind, Ridge: -1}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("error %v, expected %s", err, c.want)
 		}
 	}

@@ -37,7 +37,7 @@ func ExampleRun() {
 		},
 		Training: train.Settings{Epochs: 8, LearningRate: 0.01, LearningRateV: 0.1, Batch: 32, Patience: 8, Seed: 1},
 	}
-	data, err := train.Prepare(d, trial.Stage, trial.Condition, trial.Ridge)
+	data, err := train.Prepare(d, trial.Preparation())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -32,9 +32,9 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		x := dataset.NewMatrix[float32](2, s.Params.W.Rows)
+		x := dataset.NewMatrix[float32](2, s.Dims)
 		u := dataset.NewMatrix[float64](3, len(s.Attributes))
-		scores, err := s.Score(x, []int{1, 0}, u)
+		scores, err := s.Classifier.Score(x, []int{1, 0}, u)
 		if err != nil || scores.Rows != 2 || scores.Cols != 3 {
 			t.Errorf("the model was loaded, but scores %v, %v", scores, err)
 		}
@@ -68,7 +68,8 @@ func smallModel(t testing.TB, path string, v model.Variant, kind condition.Kind)
 		t.Fatal(err)
 	}
 	s := &Saved{
-		LAGO:    model.LAGO{Config: c, Params: params, Semantic: semantic, Map: m},
+		Classifier: &model.LAGO{Config: c, Params: params, Semantic: semantic, Map: m}, Map: m, Semantic: semantic,
+		Dims: 2, Classes: []string{"y", "z"}, Descriptions: dataset.NewMatrix[float64](2, 3), Split: dataset.Split{Test: []int{1}},
 		Dataset: "small", Attributes: []string{"a", "b", "c"}, Groups: []string{"g", "h"},
 	}
 	if err := Save(path, s); err != nil {

@@ -50,7 +50,7 @@ func trialOn(d *dataset.Dataset, v model.Variant, stage Stage) Trial {
 
 func prepare(t testing.TB, d *dataset.Dataset, trial Trial) *Data {
 	t.Helper()
-	data, err := Prepare(d, trial.Stage, trial.Condition, trial.Ridge)
+	data, err := Prepare(d, trial.Preparation())
 	if err != nil {
 		t.Fatal(err)
 	}

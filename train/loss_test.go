@@ -87,13 +87,13 @@ func TestPartialBatchesCountExactly(t *testing.T) {
 			tr := newTrainer(t, d, trial)
 			start := bits(tr.state.params)
 			want := meanTerms(t, tr)
-			if err := tr.epoch(); err != nil {
+			if err := tr.step(tr); err != nil {
 				t.Fatal(err)
 			}
 			if !cmp.Equal(start, bits(tr.state.params)) {
 				t.Fatal("the weights changed: the test needs a smaller rate")
 			}
-			for _, p := range tr.state.curve[0].Phases {
+			for _, p := range tr.curve[0].Phases {
 				if diff := cmp.Diff(want, p.Terms, cmpopts.EquateApprox(2e-5, 0)); diff != "" {
 					t.Errorf("%s, batch %d, phase %s (-want +got):\n%s", v, batch, p.Name, diff)
 				}

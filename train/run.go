@@ -10,9 +10,11 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/safetensors"
 )
 
 // Options are how a run is carried out; they don't change its numbers.
@@ -73,7 +75,7 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	if err := writeJSON(filepath.Join(dir, TrialFile), record{trial, version.All(), blas.Current()}); err != nil {
 		return nil, err
 	}
-	t, err := New(trial.Model, trial.Training, data.problem(trial.Stage))
+	t, err := newTrainee(trial, data)
 	if err != nil {
 		return nil, err
 	}
@@ -81,30 +83,60 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	return run.carryOut(ctx)
 }
 
+// trainee is a method in training: a Trainer of LAGO or of a peer.
+type trainee interface {
+	Run(ctx context.Context) (Status, error)
+	// Judge names samples of any described classes with the kept weights.
+	Judge(s Samples, classes dataset.Matrix[float64]) (Confusion, error)
+	// classifier is what the kept weights make.
+	classifier() (model.Detecting, error)
+
+	history() *loop
+	// tensors is the memory of all that training carries on, once it has room for
+	// what a number of steps made.
+	tensors() []safetensors.Tensor
+	steps() steps
+	resume(steps)
+}
+
+func newTrainee(t Trial, d *Data) (trainee, error) {
+	p := d.problem(t.Stage)
+	if t.Peer.Method != "" {
+		return newPeerTrainer(t.Peer, t.Training, p, d.Map, d.shared)
+	}
+	trainer, err := New(t.Model, t.Training, p)
+	if err != nil {
+		return nil, err
+	}
+	trainer.conditioning = d.Map
+	return trainer, nil
+}
+
 // run is a trial on its way.
 type run struct {
 	dir     string
 	trial   Trial
 	data    *Data
-	trainer *Trainer
+	trainer trainee
 	options Options
 	saved   time.Time // of the last checkpoint
 }
 
 func (r *run) carryOut(ctx context.Context) (*Result, error) {
-	resumed, err := r.trainer.loadCheckpoint(r.path(checkpointFile), r.path(CurveFile))
+	resumed, err := loadCheckpoint(r.path(checkpointFile), r.path(CurveFile), r.trainer)
 	if err != nil {
 		return nil, err
 	}
+	l := r.trainer.history()
 	if resumed && r.options.OnResume != nil {
-		r.options.OnResume(r.trial, len(r.trainer.state.curve))
+		r.options.OnResume(r.trial, len(l.curve))
 	}
 	r.saved = time.Now()
-	r.trainer.OnEpoch = r.onEpoch
+	l.OnEpoch = r.onEpoch
 	status, err := r.trainer.Run(ctx)
 	switch {
 	case status == Cancelled:
-		return &Result{Status: Cancelled, Epochs: len(r.trainer.state.curve)}, r.save()
+		return &Result{Status: Cancelled, Epochs: len(l.curve)}, r.save()
 	case status == NotFinite:
 		return r.fail(err)
 	case err != nil:
@@ -115,9 +147,9 @@ func (r *run) carryOut(ctx context.Context) (*Result, error) {
 
 func (r *run) path(file string) string { return filepath.Join(r.dir, file) }
 
-func (r *run) onEpoch(t *Trainer) error {
+func (r *run) onEpoch(e Epoch) error {
 	if r.options.OnEpoch != nil {
-		r.options.OnEpoch(r.trial, t.state.curve[len(t.state.curve)-1])
+		r.options.OnEpoch(r.trial, e)
 	}
 	every := r.options.CheckpointEvery
 	if every == 0 {
@@ -131,24 +163,21 @@ func (r *run) onEpoch(t *Trainer) error {
 
 // save writes the curve before the checkpoint, which counts on it.
 func (r *run) save() error {
-	if err := r.trainer.state.curve.Write(r.path(CurveFile)); err != nil {
+	if err := r.trainer.history().curve.Write(r.path(CurveFile)); err != nil {
 		return err
 	}
 	r.saved = time.Now()
-	return r.trainer.saveCheckpoint(r.path(checkpointFile))
+	return saveCheckpoint(r.path(checkpointFile), r.trainer)
 }
 
 // finish judges the kept weights and writes the model, the curve and, last, the
 // result, which marks the run as finished.
 func (r *run) finish(status Status) (*Result, error) {
-	s := r.trainer.state
-	best := s.best.Epoch
-	if best == 0 {
-		best = len(s.curve)
-	}
+	l := r.trainer.history()
+	best := l.bestEpoch()
 	result := &Result{
-		Status: status, Epochs: len(s.curve), BestEpoch: best, Seconds: s.curve.seconds(),
-		TrainAccuracy: s.curve[best-1].TrainAccuracy,
+		Status: status, Epochs: len(l.curve), BestEpoch: best, Seconds: l.curve.seconds(),
+		TrainAccuracy: l.curve[best-1].TrainAccuracy,
 	}
 	named, err := r.trainer.Judge(r.data.judge, r.data.Dataset.Describe(r.data.Judged))
 	if err != nil {
@@ -159,37 +188,42 @@ func (r *run) finish(status Status) (*Result, error) {
 	for _, z := range r.data.Judged {
 		result.Judged.Classes = append(result.Judged.Classes, r.data.Dataset.Classes[z])
 	}
-	if err := Save(r.path(ModelFile), r.model()); err != nil {
+	saved, err := r.model()
+	if err != nil {
+		return nil, err
+	}
+	if err := Save(r.path(ModelFile), saved); err != nil {
 		return nil, err
 	}
 	return result, r.close(result)
 }
 
-// model is the classifier that the kept weights make.
-func (r *run) model() *Saved {
+// model is the classifier that the kept weights make, with what it needs to know of
+// the data set.
+func (r *run) model() (*Saved, error) {
+	c, err := r.trainer.classifier()
 	d := r.data.Dataset
-	names := make([]string, len(d.Attributes))
-	for i, a := range d.Attributes {
-		names[i] = a.Name
+	s := &Saved{
+		Method: r.trial.Method(), Classifier: c, Peer: r.trial.Peer, Map: r.data.Map,
+		Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
+		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split,
 	}
-	return &Saved{
-		LAGO: model.LAGO{
-			Config: r.trial.Model, Params: r.trainer.state.kept,
-			Semantic: d.GroupOf(), Map: r.data.Map,
-		},
-		Dataset: d.Name, Attributes: names, Groups: d.Groups,
+	for _, a := range d.Attributes {
+		s.Attributes = append(s.Attributes, a.Name)
 	}
+	return s, err
 }
 
 // fail records a run whose numbers went out of range: it would go the same way
 // again.
 func (r *run) fail(cause error) (*Result, error) {
-	result := &Result{Status: NotFinite, Error: cause.Error(), Epochs: len(r.trainer.state.curve), Seconds: r.trainer.state.curve.seconds()}
+	c := r.trainer.history().curve
+	result := &Result{Status: NotFinite, Error: cause.Error(), Epochs: len(c), Seconds: c.seconds()}
 	return result, errors.Join(cause, r.close(result))
 }
 
 func (r *run) close(result *Result) error {
-	if err := r.trainer.state.curve.Write(r.path(CurveFile)); err != nil {
+	if err := r.trainer.history().curve.Write(r.path(CurveFile)); err != nil {
 		return err
 	}
 	if err := writeJSON(r.path(ResultFile), result); err != nil {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 )
@@ -26,6 +27,17 @@ func Select(d *dataset.Dataset, x dataset.Matrix[float32], classes []int) Sample
 		s.Labels[i] = place[d.Labels[row]]
 	}
 	return s
+}
+
+// without returns the samples but those of some rows, which are in ascending order.
+func (s Samples) without(rows []int) Samples {
+	left := Samples{X: s.X}
+	for i, row := range s.Rows {
+		if _, out := slices.BinarySearch(rows, row); !out {
+			left.Rows, left.Labels = append(left.Rows, row), append(left.Labels, s.Labels[i])
+		}
+	}
+	return left
 }
 
 // Len returns the number of samples.

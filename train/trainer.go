@@ -9,6 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
 )
 
 // Settings are what training is told beside the model and the data.
@@ -30,12 +31,12 @@ type Problem struct {
 	Semantic     []int // the group of each attribute, nil where unknown
 }
 
-// Trainer is the training loop.
+// Trainer trains LAGO.
 type Trainer struct {
-	config   model.Config
-	settings Settings
-	problem  Problem
-	classes  *model.Description // of Train
+	loop
+	config  model.Config
+	problem Problem
+	classes *model.Description // of Train
 
 	described dataset.Matrix[float32] // U of them
 
@@ -46,18 +47,15 @@ type Trainer struct {
 
 	state *state
 
-	// OnEpoch hears of each epoch once it is over; an error ends the run.
-	OnEpoch func(*Trainer) error
+	conditioning *condition.Map // of the features, for the classifier
 }
 
-// state is all that training carries from one epoch to the next.
+// state is all that training carries from one epoch to the next, beside the loop.
 type state struct {
 	params *model.Parameters[float32]
 	kept   *model.Parameters[float32] // of the best epoch; params itself without val classes
-	best   best
 	adamW  Adam
 	adamV  Adam
-	curve  Curve
 }
 
 // New compiles the machines of a run.
@@ -68,7 +66,7 @@ func New(config model.Config, settings Settings, p Problem) (*Trainer, error) {
 	if p.Train.Len() == 0 {
 		return nil, errors.New("train: expected samples to train on, found none")
 	}
-	t := &Trainer{config: config, settings: settings, problem: p}
+	t := &Trainer{loop: loop{settings: settings}, config: config, problem: p}
 	params, err := config.Init(p.Train.X.Cols, p.TrainClasses.Cols, p.Semantic, settings.Seed)
 	if err != nil {
 		return nil, err
@@ -110,20 +108,36 @@ func (t *Trainer) compile() error {
 	return err
 }
 
-// Check returns an error for the first setting that nothing can be trained with.
+// Check returns an error for the first setting that LAGO can't be trained with.
 func (s Settings) Check() error {
-	for _, c := range []struct {
-		field string
-		ok    bool
-		want  string
-		got   any
-	}{
-		{"epochs", s.Epochs >= 1, "at least 1", s.Epochs},
+	if err := s.CheckEpochs(); err != nil {
+		return err
+	}
+	return firstWrong([]check{
 		{"lr", s.LearningRate > 0 && !math.IsInf(s.LearningRate, 0), "a finite number above 0", s.LearningRate},
 		{"lr_v", s.LearningRateV > 0 && !math.IsInf(s.LearningRateV, 0), "a finite number above 0", s.LearningRateV},
 		{"batch", s.Batch >= 1, "at least 1", s.Batch},
+	})
+}
+
+// CheckEpochs is Check for the settings that every method has.
+func (s Settings) CheckEpochs() error {
+	return firstWrong([]check{
+		{"epochs", s.Epochs >= 1, "at least 1", s.Epochs},
 		{"patience", s.Patience >= 1, "at least 1", s.Patience},
-	} {
+	})
+}
+
+// check is what must hold for a setting.
+type check struct {
+	field string
+	ok    bool
+	want  string
+	got   any
+}
+
+func firstWrong(checks []check) error {
+	for _, c := range checks {
 		if !c.ok {
 			return fmt.Errorf("train: %s: expected %s, found %v", c.field, c.want, c.got)
 		}
@@ -133,71 +147,37 @@ func (s Settings) Check() error {
 
 // Run trains until an epoch ends it, and says why. A cancelled context ends it
 // after the epoch at hand.
-func (t *Trainer) Run(ctx context.Context) (Status, error) {
-	for {
-		if status, done := t.done(); done {
-			return status, nil
-		}
-		if ctx.Err() != nil {
-			return Cancelled, nil
-		}
-		if err := t.epoch(); err != nil {
-			if nf := (*model.NotFinite)(nil); errors.As(err, &nf) {
-				return NotFinite, err
-			}
-			return "", err
-		}
-		if t.OnEpoch != nil {
-			if err := t.OnEpoch(t); err != nil {
-				return "", err
-			}
-		}
-	}
-}
-
-func (t *Trainer) done() (Status, bool) {
-	epochs := len(t.state.curve)
-	switch {
-	case t.val != nil && epochs-t.state.best.Epoch >= t.settings.Patience:
-		return Patience, true
-	case epochs >= t.settings.Epochs:
-		return Epochs, true
-	}
-	return "", false
-}
+func (t *Trainer) Run(ctx context.Context) (Status, error) { return t.run(ctx, t) }
 
 // epoch trains W for an epoch, then V where it is learned, and judges both.
-func (t *Trainer) epoch() error {
-	e := Epoch{Epoch: len(t.state.curve) + 1}
-	phase, err := t.phaseW(e.Epoch)
+func (t *Trainer) epoch(number int) (e Epoch, settled bool, err error) {
+	e.Epoch = number
+	phase, err := t.phaseW(number)
 	if err != nil {
-		return err
+		return e, false, err
 	}
 	e.Phases = append(e.Phases, phase)
 	if t.v == nil {
 		err = t.fit.detect(nil)
 	} else {
-		phase, err = t.phaseV(e.Epoch)
+		phase, err = t.phaseV(number)
 		e.Phases = append(e.Phases, phase)
 	}
 	if err != nil {
-		return err
+		return e, false, err
 	}
 	named, err := t.fit.judge()
 	if err != nil {
-		return err
+		return e, false, err
 	}
 	e.TrainAccuracy = named.Accuracy().PerClass
 	if t.val != nil {
-		if err := t.judgeVal(&e); err != nil {
-			return err
-		}
+		err = t.judgeVal(&e)
 	}
-	t.state.curve = append(t.state.curve, e)
-	return nil
+	return e, false, err
 }
 
-// judgeVal judges the val classes and keeps the parameters of a best epoch.
+// judgeVal judges the val classes.
 func (t *Trainer) judgeVal(e *Epoch) error {
 	if err := t.val.detect(nil); err != nil {
 		return err
@@ -206,13 +186,12 @@ func (t *Trainer) judgeVal(e *Epoch) error {
 	if err != nil {
 		return err
 	}
-	accuracy := named.Accuracy()
-	e.ValAccuracy, e.ValAccuracyPerSample = &accuracy.PerClass, &accuracy.PerSample
-	if t.state.best.improve(e.Epoch, accuracy.PerClass) {
-		t.state.kept.Set(t.state.params)
-	}
+	e.validate(named)
 	return nil
 }
+
+// keep keeps the parameters as they are.
+func (t *Trainer) keep() { t.state.kept.Set(t.state.params) }
 
 // phaseW runs an epoch of W and b.
 func (t *Trainer) phaseW(epoch int) (Phase, error) {
@@ -263,7 +242,7 @@ func (t *Trainer) phase(name string, places []int, step func(part []int) (model.
 		p.Steps++
 		terms, err := step(part)
 		if err != nil {
-			return fmt.Errorf("train: phase %s, epoch %d, step %d: %w", name, len(t.state.curve)+1, p.Steps, err)
+			return fmt.Errorf("train: phase %s, epoch %d, step %d: %w", name, len(t.curve)+1, p.Steps, err)
 		}
 		p.Terms.Add(terms, float64(len(part))/float64(len(places)))
 		return nil
@@ -285,7 +264,7 @@ func (t *Trainer) finite(phase string, step int) error {
 	}{{"W", t.state.params.W.Data}, {"b", t.state.params.B}, {"V", t.state.params.V.Data}} {
 		for _, v := range p.data {
 			if v-v != 0 {
-				return fmt.Errorf("train: phase %s, epoch %d, after step %d: %w", phase, len(t.state.curve)+1, step,
+				return fmt.Errorf("train: phase %s, epoch %d, after step %d: %w", phase, len(t.curve)+1, step,
 					&model.NotFinite{Term: p.name, Value: float64(v)})
 			}
 		}
@@ -308,4 +287,9 @@ func (t *Trainer) Judge(s Samples, classes dataset.Matrix[float64]) (Confusion, 
 		return nil, err
 	}
 	return e.judge()
+}
+
+// classifier is the model of the kept weights.
+func (t *Trainer) classifier() (model.Detecting, error) {
+	return &model.LAGO{Config: t.config, Params: t.state.kept, Semantic: t.problem.Semantic, Map: t.conditioning}, nil
 }

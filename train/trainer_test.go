@@ -27,7 +27,7 @@ func TestLearns(t *testing.T) {
 		t.Run(string(v), func(t *testing.T) {
 			trial := trialOn(d, v, Dev)
 			tr := trained(t, d, trial, Epochs)
-			curve := tr.state.curve
+			curve := tr.curve
 			if len(curve) != trial.Training.Epochs {
 				t.Fatalf("%d epochs, expected %d", len(curve), trial.Training.Epochs)
 			}
@@ -77,7 +77,7 @@ func TestPhases(t *testing.T) {
 				}
 			}
 			tr = trained(t, d, trial, Epochs)
-			for _, e := range tr.state.curve {
+			for _, e := range tr.curve {
 				if !slices.Equal(names(e), want) {
 					t.Errorf("epoch %d has the phases %q, expected %q", e.Epoch, names(e), want)
 				}
@@ -102,7 +102,7 @@ func TestEarlyStopping(t *testing.T) {
 			trial.Training.Epochs, trial.Training.Patience = 100, 4
 			trial.Training.LearningRate = 0.1 // overshoots
 			tr := trained(t, d, trial, Patience)
-			curve, b := tr.state.curve, tr.state.best
+			curve, b := tr.curve, tr.best
 			if len(curve) != b.Epoch+4 {
 				t.Errorf("%d epochs with the best at %d, expected %d", len(curve), b.Epoch, b.Epoch+4)
 			}
@@ -139,13 +139,13 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 	trial := trialOn(d, model.SemanticSoft, Test)
 	trial.Training.Patience = 1
 	tr := trained(t, d, trial, Epochs)
-	if n := len(tr.state.curve); n != trial.Training.Epochs {
+	if n := len(tr.curve); n != trial.Training.Epochs {
 		t.Errorf("%d epochs, expected %d", n, trial.Training.Epochs)
 	}
 	if tr.state.kept != tr.state.params {
 		t.Error("the kept weights are not the last")
 	}
-	for _, e := range tr.state.curve {
+	for _, e := range tr.curve {
 		if e.ValAccuracy != nil || e.ValAccuracyPerSample != nil {
 			t.Errorf("epoch %d has a val accuracy where there are no val classes", e.Epoch)
 		}
@@ -154,7 +154,7 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := named.Accuracy().PerClass, tr.state.curve[len(tr.state.curve)-1].TrainAccuracy; got != want {
+	if got, want := named.Accuracy().PerClass, tr.curve[len(tr.curve)-1].TrainAccuracy; got != want {
 		t.Errorf("the kept weights score %g on the train samples, the last epoch %g", got, want)
 	}
 }
@@ -163,14 +163,14 @@ func TestCancelEndsAfterAnEpoch(t *testing.T) {
 	d := tiny(t)
 	tr := newTrainer(t, d, trialOn(d, model.SemanticHard, Dev))
 	ctx, cancel := context.WithCancel(context.Background())
-	tr.OnEpoch = func(tr *Trainer) error {
-		if len(tr.state.curve) == 2 {
+	tr.OnEpoch = func(Epoch) error {
+		if len(tr.curve) == 2 {
 			cancel()
 		}
 		return nil
 	}
-	if status, err := tr.Run(ctx); status != Cancelled || err != nil || len(tr.state.curve) != 2 {
-		t.Errorf("Run = %q, %v after %d epochs, expected %q after 2", status, err, len(tr.state.curve), Cancelled)
+	if status, err := tr.Run(ctx); status != Cancelled || err != nil || len(tr.curve) != 2 {
+		t.Errorf("Run = %q, %v after %d epochs, expected %q after 2", status, err, len(tr.curve), Cancelled)
 	}
 	// A run that is over is over, cancelled or not.
 	tr.settings.Epochs = 2
@@ -183,8 +183,8 @@ func TestErrorOfOnEpochEndsTheRun(t *testing.T) {
 	d := tiny(t)
 	tr := newTrainer(t, d, trialOn(d, model.SemanticHard, Dev))
 	full := errors.New("disk full")
-	tr.OnEpoch = func(*Trainer) error { return full }
-	if status, err := tr.Run(context.Background()); status != "" || !errors.Is(err, full) || len(tr.state.curve) != 1 {
-		t.Errorf("Run = %q, %v after %d epochs, expected %v after 1", status, err, len(tr.state.curve), full)
+	tr.OnEpoch = func(Epoch) error { return full }
+	if status, err := tr.Run(context.Background()); status != "" || !errors.Is(err, full) || len(tr.curve) != 1 {
+		t.Errorf("Run = %q, %v after %d epochs, expected %v after 1", status, err, len(tr.curve), full)
 	}
 }

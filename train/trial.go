@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/peer/methods"
 )
 
 // Stage says which classes are learned from and which are judged.
@@ -31,6 +33,29 @@ type Trial struct {
 	Condition   condition.Kind `json:"condition"`
 	Ridge       float64        `json:"ridge"` // of whiten
 	Training    Settings       `json:"training"`
+	// HoldOut leaves the samples that generalised zero-shot learning judges by,
+	// Dataset.TestSeen, out of what is learned from.
+	HoldOut bool `json:"hold_out"`
+	// Peer is the method in place of LAGO, which Model is that of where there is none.
+	// Of Training, it has epochs, patience and seed.
+	Peer methods.Config `json:"peer,omitzero"`
+}
+
+// Method names what is trained: a variant of LAGO, or a peer.
+func (t Trial) Method() string { return cmp.Or(t.Peer.Method, string(t.Model.Variant)) }
+
+// Preparation is what of a trial decides on the data that it is carried out with.
+// Trials that agree in it can share their Data.
+type Preparation struct {
+	Stage     Stage
+	Condition condition.Kind
+	Ridge     float64
+	HoldOut   bool
+}
+
+// Preparation returns that of t.
+func (t Trial) Preparation() Preparation {
+	return Preparation{t.Stage, t.Condition, t.Ridge, t.HoldOut}
 }
 
 // Check returns an error for the first field that no run can be made of.
@@ -38,13 +63,20 @@ func (t Trial) Check() error {
 	if t.Stage != Dev && t.Stage != Test {
 		return fmt.Errorf("train: stage: expected dev or test, found %q", t.Stage)
 	}
-	if err := t.Model.Check(); err != nil {
+	if err := t.checkMethod(); err != nil {
 		return err
 	}
 	if !(t.Ridge >= 0) || math.IsInf(t.Ridge, 0) {
 		return fmt.Errorf("train: ridge: expected a finite number, 0 or above, found %v", t.Ridge)
 	}
-	return t.Training.Check()
+	return nil
+}
+
+func (t Trial) checkMethod() error {
+	if t.Peer.Method != "" {
+		return cmp.Or(t.Peer.Check(), t.Training.CheckEpochs())
+	}
+	return cmp.Or(t.Model.Check(), t.Training.Check())
 }
 
 // Name is that of the trial's folder: what a person looks for, and a digest of all
@@ -61,5 +93,5 @@ func (t Trial) Name() string {
 		}
 		return r
 	}, t.Dataset)
-	return fmt.Sprintf("%s-%s-%s-seed%d-%s", dataset, t.Model.Variant, t.Stage, t.Training.Seed, hex.EncodeToString(digest[:6]))
+	return fmt.Sprintf("%s-%s-%s-seed%d-%s", dataset, t.Method(), t.Stage, t.Training.Seed, hex.EncodeToString(digest[:6]))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/peer/eszsl"
 )
 
 func someTrial() Trial {
@@ -49,6 +50,10 @@ func TestEveryFieldChangesTheName(t *testing.T) {
 			v.SetUint(v.Uint() + 1)
 		case reflect.Float64:
 			v.SetFloat(math.Nextafter(v.Float(), math.Inf(1)))
+		case reflect.Bool:
+			v.SetBool(!v.Bool())
+		case reflect.Interface: // the settings of a peer
+			v.Set(reflect.ValueOf(eszsl.Config{Gamma: 1, Lambda: 2}))
 		default:
 			t.Fatalf("%s is a %v, which this test does not know how to change", field, v.Kind())
 		}

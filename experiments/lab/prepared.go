@@ -4,18 +4,8 @@ import (
 	"sync"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/train"
 )
-
-// preparation is what two trials must have in common to share their data.
-type preparation struct {
-	stage     train.Stage
-	condition condition.Kind
-	ridge     float64
-}
-
-func preparationOf(t train.Trial) preparation { return preparation{t.Stage, t.Condition, t.Ridge} }
 
 // prepared keeps conditioned features for as long as a trial needs them: a copy is
 // as large as the data set.
@@ -23,7 +13,7 @@ type prepared struct {
 	data *dataset.Dataset
 
 	mu      sync.Mutex
-	entries map[preparation]*entry
+	entries map[train.Preparation]*entry
 }
 
 type entry struct {
@@ -34,9 +24,9 @@ type entry struct {
 }
 
 func newPrepared(d *dataset.Dataset, trials []train.Trial) *prepared {
-	p := &prepared{data: d, entries: map[preparation]*entry{}}
+	p := &prepared{data: d, entries: map[train.Preparation]*entry{}}
 	for _, t := range trials {
-		key := preparationOf(t)
+		key := t.Preparation()
 		if p.entries[key] == nil {
 			p.entries[key] = &entry{}
 		}
@@ -48,16 +38,16 @@ func newPrepared(d *dataset.Dataset, trials []train.Trial) *prepared {
 // get returns the data of a trial, which calls release once it is done with it.
 func (p *prepared) get(t train.Trial) (*train.Data, error) {
 	p.mu.Lock()
-	e := p.entries[preparationOf(t)]
+	e := p.entries[t.Preparation()]
 	p.mu.Unlock()
-	e.once.Do(func() { e.data, e.err = train.Prepare(p.data, t.Stage, t.Condition, t.Ridge) })
+	e.once.Do(func() { e.data, e.err = train.Prepare(p.data, t.Preparation()) })
 	return e.data, e.err
 }
 
 func (p *prepared) release(t train.Trial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := preparationOf(t)
+	key := t.Preparation()
 	if e := p.entries[key]; e.users > 1 {
 		e.users--
 	} else {

@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -31,8 +32,13 @@ func gamma(r *Runs, d *Dataset) Section {
 		s.Notes = []string{err.Error()}
 		return s
 	}
+	lago, err := saved.LAGO("groups")
+	if err != nil {
+		s.Notes = []string{err.Error()}
+		return s
+	}
 	caption := fmt.Sprintf("Gamma of %s, seed %d (%s).", t.Model.Variant, t.Training.Seed, t.Dir)
-	s.Figures = []Figure{r.figure(d, "groups", caption, gammaPicture(saved))}
+	s.Figures = []Figure{r.figure(d, "groups", caption, gammaPicture(lago, saved))}
 	return s
 }
 
@@ -51,10 +57,10 @@ func (d *Dataset) bestSoft() (t lab.Trial, ok bool) {
 	}), true
 }
 
-func gammaPicture(m *train.Saved) *picture.Heat {
-	g := m.Params.Groups(m.Config.Zeta)
+func gammaPicture(l *model.LAGO, m *train.Saved) *picture.Heat {
+	g := l.Params.Groups(l.Config.Zeta)
 	p := &picture.Heat{
-		RowTitle: "attribute", ColTitle: "group", Unit: "share of the attribute", Cols: groupNames(m, g.Cols),
+		RowTitle: "attribute", ColTitle: "group", Unit: "share of the attribute", Cols: groupNames(l.Config.Variant, m.Groups, g.Cols),
 	}
 	order := byStrongest(g)
 	for i, a := range order {
@@ -73,9 +79,9 @@ func gammaPicture(m *train.Saved) *picture.Heat {
 
 // groupNames are those of the data set for semantic-soft, which starts from them,
 // and numbers for k-soft.
-func groupNames(m *train.Saved, k int) []string {
-	if m.Config.Variant.Semantic() && len(m.Groups) == k {
-		return m.Groups
+func groupNames(v model.Variant, groups []string, k int) []string {
+	if v.Semantic() && len(groups) == k {
+		return groups
 	}
 	names := make([]string, k)
 	for i := range names {

@@ -73,7 +73,7 @@ func write(t *testing.T, root string, trial train.Trial, accuracy ...float64) st
 // group 0, the others of group 1, the third more than the first.
 func soft(c model.Config) *train.Saved {
 	return &train.Saved{
-		LAGO: model.LAGO{
+		Classifier: &model.LAGO{
 			Config: c,
 			Params: &model.Parameters[float32]{
 				W: dataset.NewMatrix[float32](1, 3), B: make([]float32, 3),
@@ -82,6 +82,8 @@ func soft(c model.Config) *train.Saved {
 			Semantic: []int{1, 0, 1},
 			Map:      &condition.Map{Kind: condition.None},
 		},
+		Map: &condition.Map{Kind: condition.None}, Dims: 1, Semantic: []int{1, 0, 1},
+		Classes: []string{"wren"}, Descriptions: dataset.NewMatrix[float64](1, 3),
 		Dataset: "birds", Attributes: []string{"wing::red", "bill::long", "wing::white"}, Groups: []string{"bill", "wing"},
 	}
 }

@@ -56,6 +56,9 @@ func Read(dir string) (*Runs, error) {
 	r := &Runs{Dir: dir, Missing: []experiments.Missing{}}
 	of := map[train.Trial]*Configuration{}
 	for _, t := range trials {
+		if t.Peer.Method != "" { // shown by what compare wrote
+			continue
+		}
 		curve, err := readCurve(t)
 		if err != nil {
 			r.Missing = append(r.Missing, experiments.Missing{Dir: t.Dir, Why: err.Error()})

@@ -1,0 +1,68 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+)
+
+// echo detects the features themselves, and scores by their product with u.
+type echo struct{}
+
+func (echo) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	a := dataset.NewMatrix[float32](len(rows), x.Cols)
+	for i, r := range rows {
+		copy(a.Row(i), x.Row(r))
+	}
+	return a, nil
+}
+
+func (echo) Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
+	for i := range a.Rows {
+		for z := range u.Rows {
+			for m, v := range a.Row(i) {
+				scores.Row(i)[z] += v * float32(u.Row(z)[m])
+			}
+		}
+	}
+	return scores, nil
+}
+
+func (e echo) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	a, err := e.Detect(x, rows)
+	if err != nil {
+		return a, err
+	}
+	return e.Judge(a, u)
+}
+
+func TestConditionedScoresBehindItsMap(t *testing.T) {
+	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}}
+	u := dataset.Matrix[float64]{Rows: 1, Cols: 2, Data: []float64{1, 1}}
+	rows := []int{2, 0}
+	for _, c := range []struct {
+		m    *condition.Map
+		want []float32
+	}{
+		{&condition.Map{Kind: condition.None}, []float32{11, 3}},
+		// (5-1)*2 + (6-2)*1 and 0.
+		{&condition.Map{Kind: condition.Standardize, Shift: []float32{1, 2}, Scale: []float32{2, 1}}, []float32{12, 0}},
+	} {
+		got, err := (&model.Conditioned{Detecting: echo{}, Map: c.m}).Score(x, rows, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got.Data); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.m.Kind, diff)
+		}
+	}
+	m := &condition.Map{Kind: condition.Standardize, Shift: []float32{1}, Scale: []float32{2}}
+	if _, err := (&model.Conditioned{Detecting: echo{}, Map: m}).Score(x, rows, u); err == nil {
+		t.Error("features of two dimensions passed a map of one")
+	}
+}
