@@ -59,6 +59,18 @@ type Config struct {
 	Settings peer.Settings `json:"settings"`
 }
 
+// Check returns an error for a method that is not known, or its first setting that
+// won't do.
+func (c Config) Check() error {
+	if _, err := Find(c.Method); err != nil {
+		return err
+	}
+	if err := c.Settings.Check(); err != nil {
+		return fmt.Errorf("%s: %w", c.Method, err)
+	}
+	return nil
+}
+
 // Set returns c with one setting changed. The error names the setting.
 func (c Config) Set(setting string, value json.RawMessage) (Config, error) {
 	all, err := c.settings()
