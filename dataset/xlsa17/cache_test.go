@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 )
@@ -131,7 +132,7 @@ func changeUnseen(t *testing.T, path string) {
 func TestCacheSparesTheReading(t *testing.T) {
 	const samples, dimensions = 48, 4096 // 786 kB of float32, more than identify reads
 	s := newSmall()
-	s.set(matVar{name: "features", rows: dimensions, cols: samples, class: matSingle, storage: miSingle, numbers: make([]float64, samples*dimensions)})
+	s.set(&matlab.Array{Name: "features", Class: matlab.Single, Dims: []int{dimensions, samples}, Float32: make([]float32, samples*dimensions)})
 	labels := make([]float64, samples)
 	for i := range labels {
 		labels[i] = float64(i%6 + 1)
@@ -174,7 +175,7 @@ func TestCacheOfAnotherState(t *testing.T) {
 	x[3] = 17
 	changed.set(doubles("features", 2, 12, x...))
 	for name, change := range map[string]struct {
-		vars     []matVar
+		vars     []*matlab.Array
 		keepTime bool
 	}{
 		"time":                        {newSmall().features, false},

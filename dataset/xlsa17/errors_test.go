@@ -81,7 +81,12 @@ func TestAttSplitsErrors(t *testing.T) {
 		{"two classes of one name", func(s *small) {
 			s.set(cells("allclasses_names", "001.Red_bird", "002.Blue_bird", "003.Old_owl", "004.Young_owl", "005.Duck", "005.Duck "))
 		}, []string{attFile, "allclasses_names, entry 6", `"005.Duck", which is entry 5 as well`}},
-		{"a sparse original_att", func(s *small) { s.store("original_att", matSparse, miDouble) }, []string{attFile, "variable original_att", "sparse"}},
+	})
+	t.Run("a sparse original_att", func(t *testing.T) {
+		dir := newSmall().write(t)
+		declare(t, filepath.Join(dir, attFile), "original_att", matlab.Sparse)
+		_, err := Load(dir, Options{NoCache: true})
+		wantError(t, err, attFile, "variable original_att", "sparse")
 	})
 }
 

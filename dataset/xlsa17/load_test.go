@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/matlab"
 )
 
 func loadSmall(t *testing.T, s *small, opts Options) (*dataset.Dataset, error) {
@@ -185,27 +186,11 @@ func TestLoadVariants(t *testing.T) {
 }
 
 func TestLoadAnyNumericType(t *testing.T) {
-	for _, tt := range []struct {
-		name           string
-		class, storage byte
-	}{
-		{"int8", matInt8, miInt8},
-		{"uint8", matUint8, miUint8},
-		{"int16", matInt16, miInt16},
-		{"uint16", matUint16, miUint16},
-		{"int32", matInt32, miInt32},
-		{"uint32", matUint32, miUint32},
-		{"int64", matInt64, miInt64},
-		{"uint64", matUint64, miUint64},
-		{"single", matSingle, miSingle},
-		{"double", matDouble, miDouble},
-		{"double stored as uint8", matDouble, miUint8},
-		{"double stored as uint16", matDouble, miUint16},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
+	for class := matlab.Double; class <= matlab.Uint64; class++ {
+		t.Run(class.String(), func(t *testing.T) {
 			s := newSmall()
 			for _, name := range []string{"labels", trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc} {
-				s.store(name, tt.class, tt.storage)
+				s.store(name, class)
 			}
 			got, err := loadSmall(t, s, Options{})
 			if err != nil {

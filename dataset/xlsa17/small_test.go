@@ -8,14 +8,16 @@ import (
 
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
+
+	"github.com/lago-train/lago-train/dataset/matlab"
 )
 
 // small is a folder that tests change before they write it: 12 samples of 2
 // dimensions, 6 classes, 3 attributes. Sample i is of class i mod 6.
 type small struct {
 	featureFile string
-	features    []matVar
-	att         []matVar
+	features    []*matlab.Array
+	att         []*matlab.Array
 	texts       map[string]string
 }
 
@@ -32,8 +34,8 @@ func newSmall() *small {
 	}
 	return &small{
 		featureFile: "res101.mat",
-		features:    []matVar{doubles("features", 2, 12, x...), column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6), cells("image_files", "a.jpg", "b.jpg")},
-		att: []matVar{
+		features:    []*matlab.Array{doubles("features", 2, 12, x...), column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6), cells("image_files", "a.jpg", "b.jpg")},
+		att: []*matlab.Array{
 			cells("allclasses_names", smallClasses...),
 			doubles("att", 3, 6, make([]float64, 18)...),
 			doubles("original_att", 3, 6, smallPercent...),
@@ -58,10 +60,10 @@ func newSmall() *small {
 }
 
 // set puts v in place of the variable of its name.
-func (s *small) set(v matVar) {
-	for _, vars := range []*[]matVar{&s.features, &s.att} {
+func (s *small) set(v *matlab.Array) {
+	for _, vars := range []*[]*matlab.Array{&s.features, &s.att} {
 		for i := range *vars {
-			if (*vars)[i].name == v.name {
+			if (*vars)[i].Name == v.Name {
 				(*vars)[i] = v
 			}
 		}
@@ -72,18 +74,18 @@ func (s *small) set(v matVar) {
 func (s *small) drop(names ...string) {
 	for _, name := range names {
 		delete(s.texts, name)
-		is := func(v matVar) bool { return v.name == name }
+		is := func(v *matlab.Array) bool { return v.Name == name }
 		s.features = slices.DeleteFunc(s.features, is)
 		s.att = slices.DeleteFunc(s.att, is)
 	}
 }
 
-// store gives a variable of numbers another type.
-func (s *small) store(name string, class, storage byte) {
-	for _, vars := range [][]matVar{s.features, s.att} {
-		for i := range vars {
-			if vars[i].name == name {
-				vars[i].class, vars[i].storage = class, storage
+// store gives a variable of numbers another class.
+func (s *small) store(name string, class matlab.Class) {
+	for _, vars := range [][]*matlab.Array{s.features, s.att} {
+		for _, v := range vars {
+			if v.Name == name {
+				v.Class = class
 			}
 		}
 	}
