@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/webpage"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 )
 
@@ -17,11 +18,7 @@ var (
 	//go:embed style.css
 	styleCSS string
 
-	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"count": count,
-		"style": func() template.CSS { return template.CSS(styleCSS) },
-		"svg":   inlineSVG,
-	}).Parse(pageHTML))
+	page = webpage.New("report", pageHTML, styleCSS, template.FuncMap{"count": count, "svg": inlineSVG})
 )
 
 // WriteHTML writes the report as one page that needs nothing beside it.

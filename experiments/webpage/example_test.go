@@ -1,0 +1,27 @@
+package webpage_test
+
+import (
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/webpage"
+)
+
+func ExampleNew() {
+	page := webpage.New("birds", `
+{{define "title"}}{{.}}{{end}}
+{{define "body"}}<p>a page on {{.}}</p>{{end}}`, "p { color: var(--soft); }\n", nil)
+	var b strings.Builder
+	if err := page.Execute(&b, "finches & co"); err != nil {
+		log.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if strings.Contains(line, "finches") {
+			fmt.Print(line)
+		}
+	}
+	// Output:
+	// <title>finches &amp; co</title>
+	// <p>a page on finches &amp; co</p>
+}
