@@ -7,6 +7,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/peer/eszsl"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // ESZSL is how the peer does by the same protocol: its ridges chosen on the val
@@ -99,17 +100,17 @@ func (s *eszslStage) fit(r *eszsl.Regression, lambda float64) (*eszsl.Model, Mea
 }
 
 // accuracyOf judges samples by a classifier.
-func accuracyOf(c model.Classifier, s train.Samples, u dataset.Matrix[float64]) (train.Accuracy, error) {
+func accuracyOf(c model.Classifier, s train.Samples, u dataset.Matrix[float64]) (metrics.Accuracy, error) {
 	scores, err := c.Score(s.X, s.Rows, u)
 	if err != nil {
-		return train.Accuracy{}, err
+		return metrics.Accuracy{}, err
 	}
 	return accuracyBy(scores, s.Labels), nil
 }
 
 // accuracyBy counts how often the highest score of a row is at its label.
-func accuracyBy(scores dataset.Matrix[float32], labels []int) train.Accuracy {
-	named := train.NewConfusion(scores.Cols)
+func accuracyBy(scores dataset.Matrix[float32], labels []int) metrics.Accuracy {
+	named := metrics.NewConfusion(scores.Cols)
 	named.Add(scores.Data, labels)
 	return named.Accuracy()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Epoch is one line of curve.jsonl. Accuracies are fractions.
@@ -24,7 +25,7 @@ type Epoch struct {
 }
 
 // validate notes how the val classes were named.
-func (e *Epoch) validate(named Confusion) {
+func (e *Epoch) validate(named metrics.Confusion) {
 	a := named.Accuracy()
 	e.ValAccuracy, e.ValAccuracyPerSample = &a.PerClass, &a.PerSample
 }

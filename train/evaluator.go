@@ -3,6 +3,7 @@ package train
 import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // The sizes of the batches that are judged: large enough for the products to be
@@ -54,9 +55,9 @@ func (e *evaluator) detect(each func(place int, s []float32)) error {
 }
 
 // judge scores the samples by the detections last made.
-func (e *evaluator) judge() (Confusion, error) {
+func (e *evaluator) judge() (metrics.Confusion, error) {
 	e.judging.Begin()
-	c := NewConfusion(e.classes)
+	c := metrics.NewConfusion(e.classes)
 	err := batches(inOrder(e.samples.Len()), e.judging.A.Rows, func(part []int) error {
 		m := e.a.Cols
 		copy(e.judging.A.Data, e.a.Data[part[0]*m:(part[0]+len(part))*m])

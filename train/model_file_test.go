@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/train/metrics"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
@@ -120,7 +121,7 @@ func TestSavedModelScoresAsTheRunWasJudged(t *testing.T) {
 // compareScores holds log p(z|x) of samples to how a run judged them.
 func compareScores(t *testing.T, scores dataset.Matrix[float32], labels []int, judged *Judged) {
 	t.Helper()
-	c := NewConfusion(scores.Cols)
+	c := metrics.NewConfusion(scores.Cols)
 	c.Add(scores.Data, labels)
 	if diff := cmp.Diff(judged.Confusion, [][]int(c)); diff != "" {
 		t.Errorf("(-judged +scored):\n%s", diff)

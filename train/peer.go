@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/train/metrics"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
@@ -83,18 +84,18 @@ func (t *peerTrainer) keep() {
 }
 
 // nameBy scores samples by a classifier.
-func nameBy(c model.Classifier, s Samples, u dataset.Matrix[float64]) (Confusion, error) {
+func nameBy(c model.Classifier, s Samples, u dataset.Matrix[float64]) (metrics.Confusion, error) {
 	scores, err := c.Score(s.X, s.Rows, u)
 	if err != nil {
 		return nil, err
 	}
-	named := NewConfusion(u.Rows)
+	named := metrics.NewConfusion(u.Rows)
 	named.Add(scores.Data, s.Labels)
 	return named, nil
 }
 
 // Judge implements trainee.
-func (t *peerTrainer) Judge(s Samples, classes dataset.Matrix[float64]) (Confusion, error) {
+func (t *peerTrainer) Judge(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
 	m, err := t.config.Settings.Restore(t.kept)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/model/peer/eszsl"
 	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // peerTrial is a trial of a peer with its own settings.
@@ -43,7 +44,7 @@ func TestSavedPeersScoreAsTheirRunsWereJudged(t *testing.T) {
 					t.Fatal(err)
 				}
 				judged := prepare(t, d, trial).Judged
-				named := NewConfusion(len(judged))
+				named := metrics.NewConfusion(len(judged))
 				named.Add(score(t, s, d, judged).Data, Select(d, d.Features, judged).Labels)
 				if diff := cmp.Diff(result.Judged.Confusion, [][]int(named)); diff != "" {
 					t.Errorf("(-judged +scored):\n%s", diff)

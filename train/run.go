@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/metrics"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
@@ -87,7 +88,7 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 type trainee interface {
 	Run(ctx context.Context) (Status, error)
 	// Judge names samples of any described classes with the kept weights.
-	Judge(s Samples, classes dataset.Matrix[float64]) (Confusion, error)
+	Judge(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error)
 	// classifier is what the kept weights make.
 	classifier() (model.Detecting, error)
 

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // files returns those in a folder, with the times of their last change.
@@ -94,8 +95,8 @@ func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
 			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, n, r.Judged.Classes[i], samples[z], d.Classes[z])
 		}
 	}
-	a := Confusion(r.Judged.Confusion).Accuracy()
-	if len(r.Judged.Confusion) != len(d.Split.Val) || a != (Accuracy{r.Judged.PerClass, r.Judged.PerSample}) {
+	a := metrics.Confusion(r.Judged.Confusion).Accuracy()
+	if len(r.Judged.Confusion) != len(d.Split.Val) || a != (metrics.Accuracy{PerClass: r.Judged.PerClass, PerSample: r.Judged.PerSample}) {
 		t.Errorf("the confusion makes %+v, judged is %+v", a, r.Judged)
 	}
 }

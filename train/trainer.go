@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Settings are what training is told beside the model and the data.
@@ -273,7 +274,7 @@ func (t *Trainer) finite(phase string, step int) error {
 }
 
 // Judge names samples of any described classes with the kept weights.
-func (t *Trainer) Judge(s Samples, classes dataset.Matrix[float64]) (Confusion, error) {
+func (t *Trainer) Judge(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
 	described, err := t.config.Describe(classes, t.problem.Semantic)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // names of the phases of an epoch.
@@ -116,7 +117,7 @@ func TestEarlyStopping(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := Accuracy{b.Accuracy, *curve[b.Epoch-1].ValAccuracyPerSample}
+			want := metrics.Accuracy{PerClass: b.Accuracy, PerSample: *curve[b.Epoch-1].ValAccuracyPerSample}
 			if got := named.Accuracy(); got != want {
 				t.Errorf("the kept weights score %+v, expected %+v as in epoch %d", got, want, b.Epoch)
 			}

@@ -6,19 +6,24 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// Check returns an error where nothing can be judged: scores and labels that are
-// none or don't agree in number, a label that is no column, or a score that is not
-// finite.
+// Check returns an error where nothing can be judged: that of CheckScores or of
+// CheckLabels.
 func Check(scores dataset.Matrix[float32], labels []int) error {
+	if err := CheckScores(scores); err != nil {
+		return err
+	}
+	return CheckLabels(labels, scores.Rows, scores.Cols)
+}
+
+// CheckScores returns an error where scores are none, not of their size, or not
+// finite.
+func CheckScores(scores dataset.Matrix[float32]) error {
 	if scores.Rows < 1 || scores.Cols < 1 {
 		return fmt.Errorf("scores: expected at least one sample and one class, found %d x %d", scores.Rows, scores.Cols)
 	}
 	if len(scores.Data) != scores.Rows*scores.Cols {
 		return fmt.Errorf("scores: expected %d numbers for %d samples of %d classes, found %d",
 			scores.Rows*scores.Cols, scores.Rows, scores.Cols, len(scores.Data))
-	}
-	if err := CheckLabels(labels, scores.Rows, scores.Cols); err != nil {
-		return err
 	}
 	for i, v := range scores.Data {
 		if v-v != 0 {
