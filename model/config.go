@@ -40,7 +40,7 @@ func (c Config) Check() error {
 		return &Error{"prior", "uniform or per-attribute", string(c.Prior)}
 	}
 	if err := new(Complement).UnmarshalText([]byte(c.Complement)); err != nil {
-		return &Error{"complement", "const or demorgan", string(c.Complement)}
+		return &Error{"complement", "const, demorgan or none", string(c.Complement)}
 	}
 	if !(c.Zeta > 0) || math.IsInf(c.Zeta, 0) {
 		return &Error{"zeta", "a finite number above 0", c.Zeta}

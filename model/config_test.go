@@ -24,7 +24,7 @@ func TestCheck(t *testing.T) {
 		{"variant", func(c *model.Config) { c.Variant = "hard" }},
 		{"variant", func(c *model.Config) { c.Variant = "" }},
 		{"prior", func(c *model.Config) { c.Prior = "Uniform" }},
-		{"complement", func(c *model.Config) { c.Complement = "none" }},
+		{"complement", func(c *model.Config) { c.Complement = "zero" }},
 		{"zeta", func(c *model.Config) { c.Zeta = 0 }},
 		{"zeta", func(c *model.Config) { c.Zeta = nan }},
 		{"zeta", func(c *model.Config) { c.Zeta = math.Inf(1) }},
@@ -91,7 +91,7 @@ func TestMachineErrors(t *testing.T) {
 func TestNamesInJSON(t *testing.T) {
 	for _, variant := range model.Variants {
 		for _, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
-			for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
+			for _, complement := range model.Complements {
 				want := model.Config{Variant: variant, Prior: prior, Complement: complement, Zeta: 10, K: 3, Alpha: 0.5}
 				text, err := json.Marshal(want)
 				if err != nil {
@@ -110,8 +110,8 @@ func TestUnknownNames(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"variant": "LAGO"}`:       `expected one of singletons, semantic-hard, k-soft, semantic-soft, found "LAGO"`,
 		`{"prior": "const"}`:        `expected one of uniform, per-attribute, found "const"`,
-		`{"complement": "uniform"}`: `expected one of const, demorgan, found "uniform"`,
-		`{"complement": ""}`:        `expected one of const, demorgan, found ""`,
+		`{"complement": "uniform"}`: `expected one of const, demorgan, none, found "uniform"`,
+		`{"complement": ""}`:        `expected one of const, demorgan, none, found ""`,
 	} {
 		var c model.Config
 		if err := json.Unmarshal([]byte(text), &c); err == nil || !strings.Contains(err.Error(), want) {

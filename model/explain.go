@@ -13,8 +13,7 @@ import (
 type Explainer struct {
 	Classes *Description // the classes at hand, as the model takes them
 
-	problem Problem
-	judge   *Judge[float64]
+	judge *Judge[float64]
 }
 
 // judgedNumbers is about how many scores of groups are held at a time.
@@ -28,7 +27,7 @@ func NewExplainer(p Problem, params *Parameters[float64]) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Explainer{Classes: p.Classes, problem: p, judge: judge}, nil
+	return &Explainer{Classes: p.Classes, judge: judge}, nil
 }
 
 // Explainer explains what Judge scores by the descriptions u.
@@ -101,7 +100,7 @@ type Explanation struct {
 // GroupEvidence is what one group has to say, of the K of a model.
 type GroupEvidence struct {
 	Contribution float64 // log G[k,class] - log G[k,against]; over the groups they sum to the log odds
-	None         float64 // Ac, p(none of the group|x): 1 where the complement is constant
+	None         float64 // Ac, p(none of the group|x): 1 where the complement is constant, 0 where there is none
 	Class        GroupScore
 	Against      GroupScore
 }
@@ -158,12 +157,13 @@ func (e *Explainer) checkPair(class, against int) error {
 func (e *Explainer) none(a []float64) []float64 {
 	f := e.judge.frozen
 	none := make([]float64, f.k)
-	if e.problem.Config.Complement == DeMorgan {
+	switch f.kind {
+	case DeMorgan:
 		noneOfRows(none, dataset.Matrix[float64]{Rows: 1, Cols: f.m, Data: a}, f.gamma)
-		return none
-	}
-	for k := range none {
-		none[k] = 1
+	case Const:
+		for k := range none {
+			none[k] = 1
+		}
 	}
 	return none
 }

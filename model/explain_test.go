@@ -20,7 +20,7 @@ func designs() []model.Config {
 	var list []model.Config
 	for _, v := range model.Variants {
 		for _, p := range []model.Prior{model.Uniform, model.PerAttribute} {
-			for _, c := range []model.Complement{model.Const, model.DeMorgan} {
+			for _, c := range model.Complements {
 				for _, zeta := range []float64{1, 10, 1000} { // soft groups, nearly hard and exactly hard ones
 					list = append(list, model.Config{Variant: v, Prior: p, Complement: c, Zeta: zeta})
 				}
@@ -52,7 +52,7 @@ func (tr trial[T]) parts(gamma dataset.Matrix[float64], a []float64, k, z int) (
 			ac *= 1 - g*a[m]
 		}
 	}
-	if pc == 0 {
+	if pc == 0 || tr.Config.Complement == model.NoComplement {
 		return terms, 0
 	}
 	return terms, uc / pc * ac

@@ -25,9 +25,9 @@ var (
 // WMachine.
 func LinearOp(x, w, b *G.Node) (*G.Node, error) { return linear[float64](x, w, b, nil) }
 
-// FrozenOrOp makes the soft OR of the grouping V.
-func FrozenOrOp(d *Description, v dataset.Matrix[float64], zeta float64) func(a, ac *G.Node) (*G.Node, error) {
-	f := newFrozenGroups[float64](d, v.Cols)
+// FrozenOrOp makes the soft OR of the grouping V with a kind of complement.
+func FrozenOrOp(d *Description, v dataset.Matrix[float64], zeta float64, c Complement) func(a, ac *G.Node) (*G.Node, error) {
+	f := newFrozenGroups[float64](d, v.Cols, c)
 	f.set(v, zeta)
 	return f.softOr
 }

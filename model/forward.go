@@ -59,11 +59,11 @@ func NewJudge[T Float](p Problem, params *Parameters[T]) (*Judge[T], error) {
 	j := &Judge[T]{
 		A:      dataset.NewMatrix[T](p.Batch, params.V.Rows),
 		config: p.Config, params: params,
-		frozen: newFrozenGroups[T](p.Classes, k),
+		frozen: newFrozenGroups[T](p.Classes, k, p.Config.Complement),
 	}
 	j.vm, err = compile(func(g *G.ExprGraph) (err error) {
 		a := input(g, "A", j.A.Data, j.A.Rows, j.A.Cols)
-		j.scores, j.l, err = j.frozen.scores(p.Config.Complement, a)
+		j.scores, j.l, err = j.frozen.scores(a)
 		return err
 	})
 	j.Begin()

@@ -178,6 +178,12 @@ func ops(s sizes, rng *rand.Rand) []op {
 			func(s *oracle, in G.Nodes) *G.Node { return s.softOr(in[0], in[1], in[2], in[3], ratio) },
 		},
 		{
+			"soft or without a complement",
+			[]variable{fixed(a), gamma},
+			func(in G.Nodes) (*G.Node, error) { return model.SoftOrOp(in[0], in[1], nil, nil, ratio) },
+			func(s *oracle, in G.Nodes) *G.Node { return s.softOr(in[0], in[1], nil, nil, ratio) },
+		},
+		{
 			"soft and",
 			[]variable{scores},
 			func(in G.Nodes) (*G.Node, error) { return model.SoftAndOp(in[0]) },
@@ -229,7 +235,9 @@ func frozenOps(s sizes, rng *rand.Rand) []op {
 		{"hard and a background", hard, 10},
 		{"exactly one-hot", hard, 1000},
 	} {
-		fused := model.FrozenOrOp(classes, g.v, g.zeta)
+		fused := func(c model.Complement) func(a, ac *G.Node) (*G.Node, error) {
+			return model.FrozenOrOp(classes, g.v, g.zeta, c)
+		}
 		stock := func(s *oracle, a, ac *G.Node) *G.Node {
 			gamma := s.groups(s.constant(g.v), g.zeta)
 			withPrior := dataset.Matrix[float64]{Rows: classes.U.Rows + 1, Cols: classes.U.Cols, Data: append(append([]float64{}, classes.U.Data...), classes.P...)}
@@ -240,14 +248,22 @@ func frozenOps(s sizes, rng *rand.Rand) []op {
 			op{
 				name,
 				[]variable{a, ac},
-				func(in G.Nodes) (*G.Node, error) { return fused(in[0], in[1]) },
+				func(in G.Nodes) (*G.Node, error) { return fused(model.DeMorgan)(in[0], in[1]) },
 				func(s *oracle, in G.Nodes) *G.Node { return stock(s, in[0], in[1]) },
 			},
 			op{
 				name + ", Ac = 1",
 				[]variable{a},
-				func(in G.Nodes) (*G.Node, error) { return fused(in[0], nil) },
+				func(in G.Nodes) (*G.Node, error) { return fused(model.Const)(in[0], nil) },
 				func(s *oracle, in G.Nodes) *G.Node { return stock(s, in[0], nil) },
+			},
+			op{
+				name + ", no complement",
+				[]variable{a},
+				func(in G.Nodes) (*G.Node, error) { return fused(model.NoComplement)(in[0], nil) },
+				func(s *oracle, in G.Nodes) *G.Node {
+					return s.softOr(in[0], s.groups(s.constant(g.v), g.zeta), nil, nil, classes.Ratio())
+				},
 			})
 	}
 	return all

@@ -108,12 +108,34 @@ func (s *oracle) noneOf(r, gamma *G.Node) *G.Node {
 	return product
 }
 
-// softOr makes the scores of groups, K x n x Z. ac is nil for Ac = 1.
+// softOr makes the scores of groups, K x n x Z. ac is nil for Ac = 1, none for no
+// complement.
 func (s *oracle) softOr(a, gamma, none, ac *G.Node, ratio dataset.Matrix[float64]) *G.Node {
 	n, k, z := a.Shape()[0], gamma.Shape()[1], ratio.Cols
 	if ac == nil {
 		ac = s.ones(n, k)
 	}
+	groups := make(G.Nodes, k)
+	for j := range k {
+		weights := G.Must(G.Mul(s.column(gamma, j), s.ones(1, z)))
+		groups[j] = G.Must(G.Mul(a, G.Must(G.HadamardProd(weights, s.constant(ratio)))))
+	}
+	if none != nil {
+		complement := s.complement(none, z)
+		for j, evidence := range groups {
+			nothing := G.Must(G.Mul(s.column(ac, j), s.row(complement, j)))
+			groups[j] = G.Must(G.Add(evidence, nothing))
+		}
+	}
+	all := groups[0]
+	if k > 1 {
+		all = G.Must(G.Concat(0, groups...))
+	}
+	return G.Must(G.Reshape(all, tensor.Shape{k, n, z}))
+}
+
+// complement is Uc/pc, K x Z.
+func (s *oracle) complement(none *G.Node, z int) *G.Node {
 	classes := dataset.NewMatrix[float64](z+1, z) // all but the last row, the prior
 	prior := dataset.NewMatrix[float64](z+1, z)   // the last row, for each class
 	for i := range z {
@@ -121,21 +143,9 @@ func (s *oracle) softOr(a, gamma, none, ac *G.Node, ratio dataset.Matrix[float64
 		prior.Row(z)[i] = 1
 	}
 	byGroup := G.Must(G.Transpose(none))
-	complement := G.Must(G.HadamardDiv(
+	return G.Must(G.HadamardDiv(
 		G.Must(G.Mul(byGroup, s.constant(classes))),
-		G.Must(G.Mul(byGroup, s.constant(prior))))) // K x Z
-	groups := make(G.Nodes, k)
-	for j := range k {
-		weights := G.Must(G.Mul(s.column(gamma, j), s.ones(1, z)))
-		evidence := G.Must(G.Mul(a, G.Must(G.HadamardProd(weights, s.constant(ratio)))))
-		nothing := G.Must(G.Mul(s.column(ac, j), s.row(complement, j)))
-		groups[j] = G.Must(G.Add(evidence, nothing))
-	}
-	all := groups[0]
-	if k > 1 {
-		all = G.Must(G.Concat(0, groups...))
-	}
-	return G.Must(G.Reshape(all, tensor.Shape{k, n, z}))
+		G.Must(G.Mul(byGroup, s.constant(prior)))))
 }
 
 // softAnd is the sum over groups of log G, n x Z.
@@ -188,11 +198,14 @@ func (s *oracle) loss(tr trial[float64], w, b, v *G.Node) terms {
 	gamma := s.groups(v, tr.Config.Zeta)
 
 	withPrior := dataset.Matrix[float64]{Rows: u.Rows + 1, Cols: u.Cols, Data: append(append([]float64{}, u.Data...), tr.Classes.P...)}
-	var ac *G.Node
+	var none, ac *G.Node
+	if tr.Config.Complement != model.NoComplement {
+		none = s.noneOf(s.constant(withPrior), gamma)
+	}
 	if tr.Config.Complement == model.DeMorgan {
 		ac = s.noneOf(a, gamma)
 	}
-	l := s.softAnd(s.softOr(a, gamma, s.noneOf(s.constant(withPrior), gamma), ac, tr.Classes.Ratio()))
+	l := s.softAnd(s.softOr(a, gamma, none, ac, tr.Classes.Ratio()))
 
 	c := tr.Config
 	n := terms{

@@ -17,8 +17,9 @@ import (
 //	G[k,n,z] = sum_m Gamma[m,k] (U[z,m]/p[m]) A[n,m]  +  (Uc[z,k]/pc[k]) Ac[n,k]
 //
 // ratio is U/p, M x Z. none is noneOf the descriptions and, in its last row, of
-// the prior: Uc and pc, (Z+1) x K. ac is noneOf the detections, n x K, or nil
-// where the complement is constant: Ac = 1.
+// the prior: Uc and pc, (Z+1) x K. It is nil where there is no complement: Ac = 0.
+// ac is noneOf the detections, n x K, or nil where the complement is constant:
+// Ac = 1.
 func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) (*G.Node, error) {
 	o := &learnedOr[T]{
 		n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Cols,
@@ -29,15 +30,18 @@ func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) (*G.No
 		s := make([]T, o.n*o.m)
 		return &s
 	}
-	inputs := G.Nodes{a, gamma, none}
+	inputs := G.Nodes{a, gamma}
 	gradients := []gradient[T]{
 		nil, // A is given while V trains
 		by(kernel[T]{name: "soft or by Gamma", shape: tensor.Shape{o.m, o.k}, forward: func(dgamma []T, in [][]T) {
 			o.byGamma(dgamma, in[0], in[len(in)-1])
 		}}),
-		by(kernel[T]{name: "soft or by Uc and pc", shape: tensor.Shape{o.z + 1, o.k}, forward: func(dnone []T, in [][]T) {
+	}
+	if none != nil {
+		inputs = append(inputs, none)
+		gradients = append(gradients, by(kernel[T]{name: "soft or by Uc and pc", shape: tensor.Shape{o.z + 1, o.k}, forward: func(dnone []T, in [][]T) {
 			o.byNone(dnone, in)
-		}}),
+		}}))
 	}
 	if ac != nil {
 		inputs, gradients = append(inputs, ac), append(gradients, byDetectedComplement(o.complement, o.n, o.k, o.z))
@@ -53,7 +57,7 @@ func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) (*G.No
 type learnedOr[T Float] struct {
 	n, m, k, z int
 	ratio      dataset.Matrix[T] // M x Z
-	complement []T               // K x Z, Uc/pc of this step
+	complement []T               // K x Z, Uc/pc of this step; zero without a complement
 	scratch    sync.Pool         // of *[]T, n x M, one for each worker
 	mul        gemm[T]
 }
@@ -61,10 +65,12 @@ type learnedOr[T Float] struct {
 func (o *learnedOr[T]) forward(g []T, in [][]T) {
 	a, gamma := in[0], in[1]
 	var ac []T
+	if len(in) > 2 {
+		complementRatio(o.complement, in[2], o.k, o.z)
+	}
 	if len(in) > 3 {
 		ac = in[3]
 	}
-	complementRatio(o.complement, in[2], o.k, o.z)
 	startWithComplement(g, o.complement, ac, o.n, o.k, o.z)
 	parallel.For(o.k, 1, func(lo, hi int) {
 		scratch := o.scratch.Get().(*[]T)

@@ -23,6 +23,7 @@ import (
 // as in learned groups, the background is 0 and every attribute a member of all.
 type frozenGroups[T Float] struct {
 	m, k, z    int
+	kind       Complement
 	ratio      dataset.Matrix[T] // M x Z, U/p
 	withPrior  dataset.Matrix[T] // (Z+1) x M, U and p
 	gamma      dataset.Matrix[T] // M x K
@@ -31,14 +32,14 @@ type frozenGroups[T Float] struct {
 	members    []int // attributes, group after group
 	start      []int // K + 1, where the members of each group start
 	tables     []T   // a row of Z for each member, (Gamma - background) U/p
-	complement []T   // K x Z, Uc/pc
+	complement []T   // K x Z, Uc/pc; zero without a complement
 	none       []T   // (Z+1) x K
 }
 
-func newFrozenGroups[T Float](d *Description, k int) *frozenGroups[T] {
+func newFrozenGroups[T Float](d *Description, k int, c Complement) *frozenGroups[T] {
 	z, m := d.U.Rows, d.U.Cols
 	return &frozenGroups[T]{
-		m: m, k: k, z: z,
+		m: m, k: k, z: z, kind: c,
 		ratio: cast[T](d.ratio()), withPrior: cast[T](d.withPrior()),
 		gamma:      dataset.NewMatrix[T](m, k),
 		start:      make([]int, k+1),
@@ -75,15 +76,17 @@ func (f *frozenGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 		}
 	}
 	f.start[f.k] = len(f.members)
-	noneOfRows(f.none, f.withPrior, f.gamma)
-	complementRatio(f.complement, f.none, f.k, f.z)
+	if f.kind != NoComplement {
+		noneOfRows(f.none, f.withPrior, f.gamma)
+		complementRatio(f.complement, f.none, f.k, f.z)
+	}
 }
 
 // scores makes the scores of groups G, K x n x Z, and of classes L, n x Z, from
 // the detections A, n x M.
-func (f *frozenGroups[T]) scores(c Complement, a *G.Node) (scores, l *G.Node, err error) {
+func (f *frozenGroups[T]) scores(a *G.Node) (scores, l *G.Node, err error) {
 	var ac *G.Node // Ac = 1
-	if c == DeMorgan {
+	if f.kind == DeMorgan {
 		gamma := input(a.Graph(), "Gamma", f.gamma.Data, f.m, f.k)
 		if ac, err = noneOf[T](a, gamma, a); err != nil {
 			return nil, nil, err
@@ -97,7 +100,7 @@ func (f *frozenGroups[T]) scores(c Complement, a *G.Node) (scores, l *G.Node, er
 }
 
 // softOr makes the scores of groups, K x n x Z, from the detections (see softOr)
-// while the grouping is fixed; ac is nil for the constant complement.
+// while the grouping is fixed; ac is nil for any complement but De Morgan's.
 func (f *frozenGroups[T]) softOr(a, ac *G.Node) (*G.Node, error) {
 	o := &frozenOr[T]{frozenGroups: f, n: a.Shape()[0], mul: newGemm[T]()}
 	o.sum = make([]T, o.n*o.z)

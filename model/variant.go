@@ -39,11 +39,16 @@ const (
 // Complement says what p(none of the group | x) is.
 type Complement string
 
-// The two complements of the paper's ablation.
+// The two complements of the paper's ablation, and none at all, which is what makes
+// one group of all attributes a network of two layers (supplement D.4).
 const (
-	Const    Complement = "const"    // one
-	DeMorgan Complement = "demorgan" // the product over the group of 1 - Gamma A
+	Const        Complement = "const"    // one
+	DeMorgan     Complement = "demorgan" // the product over the group of 1 - Gamma A
+	NoComplement Complement = "none"     // zero: soft OR goes without the term
 )
+
+// Complements lists them.
+var Complements = []Complement{Const, DeMorgan, NoComplement}
 
 // UnmarshalText reads one of the four names; it is how flags and config files
 // are read.
@@ -52,8 +57,8 @@ func (v *Variant) UnmarshalText(text []byte) error { return parseName(v, text, V
 // UnmarshalText reads "uniform" or "per-attribute".
 func (p *Prior) UnmarshalText(text []byte) error { return parseName(p, text, Uniform, PerAttribute) }
 
-// UnmarshalText reads "const" or "demorgan".
-func (c *Complement) UnmarshalText(text []byte) error { return parseName(c, text, Const, DeMorgan) }
+// UnmarshalText reads "const", "demorgan" or "none".
+func (c *Complement) UnmarshalText(text []byte) error { return parseName(c, text, Complements...) }
 
 func parseName[T ~string](to *T, text []byte, names ...T) error {
 	if !slices.Contains(names, T(text)) {

@@ -50,15 +50,9 @@ func (m *VMachine[T]) build(d *Description) func(*G.ExprGraph) error {
 		if err != nil {
 			return err
 		}
-		none, err := noneOf[T](u, gamma, gamma)
+		none, ac, err := m.complement(a, u, gamma)
 		if err != nil {
 			return err
-		}
-		var ac *G.Node // Ac = 1
-		if m.config.Complement == DeMorgan {
-			if ac, err = noneOf[T](a, gamma, gamma); err != nil {
-				return err
-			}
 		}
 		scores, err := softOr(a, gamma, none, ac, cast[T](d.ratio()))
 		if err != nil {
@@ -83,6 +77,21 @@ func (m *VMachine[T]) build(d *Description) func(*G.ExprGraph) error {
 		m.learn, err = learnables(loss, v)
 		return err
 	}
+}
+
+// complement makes what soft OR takes its complement from: noneOf the classes and of
+// the detections, each nil where the kind of complement goes without.
+func (m *VMachine[T]) complement(a, u, gamma *G.Node) (none, ac *G.Node, err error) {
+	if m.config.Complement == NoComplement {
+		return nil, nil, nil
+	}
+	if none, err = noneOf[T](u, gamma, gamma); err != nil {
+		return nil, nil, err
+	}
+	if m.config.Complement == DeMorgan {
+		ac, err = noneOf[T](a, gamma, gamma)
+	}
+	return none, ac, err
 }
 
 // Begin starts a phase with the terms of the loss that the detectors alone make:

@@ -33,7 +33,7 @@ func NewWMachine[T Float](p Problem, params *Parameters[T]) (*WMachine[T], error
 	m := &WMachine[T]{
 		Batch:  newBatch[T](p.Batch, params.W.Rows, p.Classes.U.Rows),
 		config: p.Config, params: params,
-		frozen: newFrozenGroups[T](p.Classes, k),
+		frozen: newFrozenGroups[T](p.Classes, k, p.Config.Complement),
 	}
 	if p.Config.Psi > 0 {
 		m.semantic = oneHot[T](p.Semantic, k)
@@ -55,7 +55,7 @@ func (m *WMachine[T]) build(u dataset.Matrix[T]) func(*G.ExprGraph) error {
 		if err != nil {
 			return err
 		}
-		_, l, err := m.frozen.scores(m.config.Complement, a)
+		_, l, err := m.frozen.scores(a)
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func settingFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "zeta", Category: model, DefaultText: preset, Usage: "`SCALE` of the softmax that makes groups; from about 1000 on, hard groups are exactly one-hot"},
 		&cli.IntFlag{Name: "k", Category: model, DefaultText: preset, Usage: "`N` groups of k-soft; 0 for 30, or as many as there are attributes"},
 		&cli.StringFlag{Name: "prior", Category: model, DefaultText: preset, Usage: "`KIND` of p(a): uniform or per-attribute"},
-		&cli.StringFlag{Name: "complement", Category: model, DefaultText: preset, Usage: "`KIND` of p(none of the group | x): const or demorgan"},
+		&cli.StringFlag{Name: "complement", Category: model, DefaultText: preset, Usage: "`KIND` of p(none of the group | x): const, demorgan or none, which leaves it out"},
 		&cli.PathFlag{Name: configFlag, Category: protocol, Usage: "JSON `FILE` of settings, named as the flags with _ for -"},
 	}
 }
