@@ -4,7 +4,7 @@
 GO       ?= go
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench slurm-check report-check clean
+.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check report-check clean
 
 # Train on the letters that the program draws, and judge it on letters it never saw.
 run: build
@@ -43,6 +43,8 @@ FUZZTIME ?= 30s
 fuzz:
 	$(GO) test ./dataset/matlab -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./dataset/matlab/internal/zlib -run '^$$' -fuzz . -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	$(GO) test ./dataset/features -run '^$$' -fuzz '^FuzzOpen$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	$(GO) test ./dataset/openlayout -run '^$$' -fuzz '^FuzzLoad$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1x
 	$(GO) test ./dataset/xlsa17 -run '^$$' -fuzz '^FuzzText$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./dataset/xlsa17 -run '^$$' -fuzz '^FuzzCacheFile$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./dataset/described -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
@@ -60,6 +62,11 @@ bench:
 # and requeued. Needs root, slurm-wlm and munge.
 slurm-check: build
 	tools/slurm-check.sh bin/lago-train
+
+# Every method by the descriptions of other classes, on cub127 of $LAGO_DATA: chance
+# is all that may be left.
+chance-check:
+	LAGO_CHANCE=1 $(GO) test -count=1 -v -timeout 30m -run 'LeaveChanceOnCUB127' ./experiments
 
 # The report in headless Chromium, light and dark: no errors, no requests, and every
 # picture laid out whole. Needs Chromium.

@@ -36,11 +36,10 @@ func (l *List) Add(of string, e *dataset.Error) {
 	if l.kinds == nil {
 		l.kinds = make(map[string]*kind)
 	}
-	key := of + "\x00" + e.File
-	k := l.kinds[key]
+	k := l.kinds[key(of, e.File)]
 	if k == nil {
 		k = new(kind)
-		l.kinds[key] = k
+		l.kinds[key(of, e.File)] = k
 	}
 	k.n++
 	if k.n <= MaxOfKind {
@@ -54,6 +53,14 @@ func (l *List) Add(of string, e *dataset.Error) {
 	k.more.Want = e.Want
 	k.more.Got = fmt.Sprintf("%d more that differ, up to %s", k.n-MaxOfKind, e.Field)
 }
+
+// Full reports whether a further error of a kind and file would only be counted.
+func (l *List) Full(of, file string) bool {
+	k := l.kinds[key(of, file)]
+	return k != nil && k.n >= MaxOfKind
+}
+
+func key(of, file string) string { return of + "\x00" + file }
 
 // AddError adds an error that is alone of its kind; nil adds nothing.
 func (l *List) AddError(err error) {

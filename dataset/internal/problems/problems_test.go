@@ -20,6 +20,9 @@ func TestManyOfAKindAreCountedAndHideNoOthers(t *testing.T) {
 	for line := range 7 {
 		l.Add("number", bad("a.csv", line))
 	}
+	if l.Full("number", "b.csv") || l.Full("name", "a.csv") || !l.Full("number", "a.csv") {
+		t.Error("Full is of another kind or file")
+	}
 	l.Add("name", bad("a.csv", 1))
 	l.Add("number", bad("b.csv", 0)) // another file has a cause of its own
 	l.Add("number", bad("a.csv", 7)) // counted where the others are

@@ -1,0 +1,170 @@
+package openlayout
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/internal/atomicfile"
+)
+
+// Write writes d, which dataset.Check must have accepted, as a folder that Load
+// reads as the same data set, to the bit. others are the second and third division
+// of the classes, d.Split is the first. Files of the same names are replaced.
+//
+// A name that a cell of a table can't hold, and groups that can't be told by their
+// names, are errors of type *dataset.Error, before anything is written.
+func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
+	if err := writable(d); err != nil {
+		return err
+	}
+	divisions := append([]dataset.Split{d.Split}, others...)
+	if len(divisions) > len(partColumns) {
+		return fmt.Errorf("openlayout: %d divisions, of at most %d", len(divisions), len(partColumns))
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, t := range []struct {
+		name string
+		rows [][]string
+	}{
+		{attributesFile, attributeRows(d)},
+		{classesFile, classRows(d)},
+		{labelsFile, labelRows(d)},
+	} {
+		if err := writeTable(filepath.Join(dir, t.name), t.rows); err != nil {
+			return err
+		}
+	}
+	if err := WriteSplits(filepath.Join(dir, SplitsFile), d.Classes, divisions...); err != nil {
+		return err
+	}
+	return features.WriteNPY(filepath.Join(dir, featuresNPY), d.Features)
+}
+
+// WriteSplits writes a file in the form of splits.csv, of one to three divisions of
+// the classes.
+func WriteSplits(path string, classes []string, divisions ...dataset.Split) error {
+	rows := [][]string{append([]string{classColumn}, partColumns[:len(divisions)]...)}
+	for _, name := range classes {
+		rows = append(rows, append([]string{name}, make([]string, len(divisions))...))
+	}
+	for n, split := range divisions {
+		for _, part := range split.Parts() {
+			for _, z := range part.Classes {
+				rows[1+z][1+n] = part.Name
+			}
+		}
+	}
+	return writeTable(path, rows)
+}
+
+func writeTable(path string, rows [][]string) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+}
+
+func attributeRows(d *dataset.Dataset) [][]string {
+	rows := [][]string{{"name", "group"}}
+	for _, a := range d.Attributes {
+		group := ""
+		if d.Groups != nil {
+			group = d.Groups[a.Group]
+		}
+		rows = append(rows, []string{a.Name, group})
+	}
+	return rows
+}
+
+func classRows(d *dataset.Dataset) [][]string {
+	header := []string{classColumn}
+	for _, a := range d.Attributes {
+		header = append(header, a.Name)
+	}
+	rows := [][]string{header}
+	for z, name := range d.Classes {
+		cells := []string{name}
+		for _, p := range d.Descriptions.Row(z) {
+			text := ""
+			if !math.IsNaN(p) {
+				text = strconv.FormatFloat(p, 'g', -1, 64)
+			}
+			cells = append(cells, text)
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// labelRows has a column for the samples held out only where there are some.
+func labelRows(d *dataset.Dataset) [][]string {
+	rows := make([][]string, 0, 1+len(d.Labels))
+	rows = append(rows, []string{classColumn})
+	for _, z := range d.Labels {
+		rows = append(rows, []string{d.Classes[z]})
+	}
+	if len(d.TestSeen) == 0 {
+		return rows
+	}
+	for i := range rows {
+		rows[i] = append(rows[i], "no")
+	}
+	rows[0][1] = testSeenColumn
+	for _, i := range d.TestSeen {
+		rows[1+i][1] = "yes"
+	}
+	return rows
+}
+
+// writable checks that the names and groups of d are read as they are written.
+func writable(d *dataset.Dataset) error {
+	fail := func(field, want, got string) error {
+		return &dataset.Error{File: d.Name, Field: field, Want: want, Got: got}
+	}
+	for _, name := range d.Classes {
+		if !isPlain(name) {
+			return fail("name of a class", plain, strconv.Quote(name))
+		}
+	}
+	for m, a := range d.Attributes {
+		if !isPlain(a.Name) || a.Name == classColumn {
+			return fail("name of an attribute", plain+", other than "+classColumn, strconv.Quote(a.Name))
+		}
+		if slices.ContainsFunc(d.Attributes[:m], func(b dataset.Attribute) bool { return a.Name == b.Name }) {
+			return fail("names of the attributes", "each of its own", fmt.Sprintf("%q twice", a.Name))
+		}
+	}
+	var inOrder []int
+	for k, name := range d.Groups {
+		if !isPlain(name) || slices.Contains(d.Groups[:k], name) {
+			return fail("name of a group", plain+", each of its own", strconv.Quote(name))
+		}
+	}
+	for _, a := range d.Attributes {
+		if a.Group >= 0 && !slices.Contains(inOrder, a.Group) {
+			inOrder = append(inOrder, a.Group)
+		}
+	}
+	if !slices.IsSorted(inOrder) {
+		return fail("groups", "the order in which the attributes first name them", fmt.Sprint(d.Groups))
+	}
+	return nil
+}
+
+const plain = "letters and signs that begin and end with no space"
+
+// isPlain reports whether a cell is read as the name that was written.
+func isPlain(name string) bool {
+	return name != "" && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
+		!strings.ContainsFunc(name, unicode.IsControl) && !strings.HasPrefix(name, "\ufeff")
+}
