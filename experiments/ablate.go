@@ -89,7 +89,7 @@ type AblationRow struct {
 // Ablate carries out the trials of c in the eight designs on the dev stage, and
 // makes the table of what they logged. A trial without a model is listed in it.
 func Ablate(ctx context.Context, l *lab.Lab, c Config) (*Ablation, error) {
-	base := ablationBase(c.Trials(l, train.Dev, c.devEpochs())[0])
+	base := ablationBase(c.Trials(l, train.Dev, c.DevEpochs())[0])
 	done, err := l.Do(ctx, ablationTrials(base, c.seeds()))
 	if err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func baseOf(t train.Trial) train.Trial {
 	return t
 }
 
-// devEpochs is how long a dev stage may go on.
-func (c Config) devEpochs() int {
+// DevEpochs is how many epochs the dev stage has at most.
+func (c Config) DevEpochs() int {
 	if c.Epochs == 0 {
 		return devEpochs
 	}

@@ -22,7 +22,7 @@ func AblationFrom(dir string, c Config, chosen []string) (*Ablation, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := ablationBase(c.trial(train.Dev, "", c.Seed, c.devEpochs()))
+	wanted := ablationBase(c.trial(train.Dev, "", c.Seed, c.DevEpochs()))
 	bases := slices.DeleteFunc(ablationBases(runs, wanted.Model.Alpha), func(b train.Trial) bool { return !agree(b, wanted, chosen) })
 	switch len(bases) {
 	case 0:

@@ -26,16 +26,16 @@ type Listing struct {
 
 // RunLine is a run in short.
 type RunLine struct {
-	Dir       string        `json:"dir"`
-	Dataset   string        `json:"dataset"`
-	Variant   string        `json:"variant"` // or the name of a peer
-	Stage     train.Stage   `json:"stage"`
-	Seed      uint64        `json:"seed"`
-	Status    train.Status  `json:"status"`
-	Error     string        `json:"error,omitempty"` // why there is no model
-	Epochs    int           `json:"epochs"`          // that were run; of an unfinished run, up to its checkpoint
-	BestEpoch int           `json:"best_epoch"`      // 0 where there is no model
-	Accuracy  *float64      `json:"per_class_accuracy"`
+	Dir       string       `json:"dir"`
+	Dataset   string       `json:"dataset"`
+	Variant   string       `json:"variant"` // or the name of a peer
+	Stage     train.Stage  `json:"stage"`
+	Seed      uint64       `json:"seed"`
+	Status    train.Status `json:"status"`
+	Error     string       `json:"error,omitempty"` // why there is no model
+	Epochs    int          `json:"epochs"`          // that were run; of an unfinished run, up to its checkpoint
+	BestEpoch int          `json:"best_epoch"`      // 0 where there is no model
+	Accuracy  *float64     `json:"per_class_accuracy"`
 }
 
 // RunFilter selects runs; an empty field selects all.

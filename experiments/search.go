@@ -102,7 +102,7 @@ func FindSettings(ctx context.Context, l *lab.Lab, c Config, o SearchOptions) (*
 	}
 	seeds := c.Seeds
 	c.Seeds = 1
-	c.K = c.Trials(l, train.Dev, c.devEpochs())[0].Model.K // where 0 leaves it to the data
+	c.K = c.Trials(l, train.Dev, c.DevEpochs())[0].Model.K // where 0 leaves it to the data
 	s := &searcher{
 		lab: l, base: c, options: o, seen: map[train.Trial]bool{},
 		space: searchSpace(c.Variant, len(l.Data.Attributes), o.Fixed),
@@ -131,7 +131,7 @@ func (s *searcher) result(seeds int) (*Search, error) {
 			furtherSeeds, last.Dir, last.Err)
 	}
 	r := &Search{
-		Dataset: s.base.Dataset, Variant: s.base.Variant, Budget: s.options.Budget, Trials: s.trials, Epochs: s.base.devEpochs(),
+		Dataset: s.base.Dataset, Variant: s.base.Variant, Budget: s.options.Budget, Trials: s.trials, Epochs: s.base.DevEpochs(),
 		Tried: s.tried, Missing: missing(s.failed), space: s.space,
 		Chosen: Chosen{Accuracy: *best.Further, Epochs: BestEpoch(best.curves), Edges: s.space.edges(best.config)},
 	}

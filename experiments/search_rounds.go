@@ -47,7 +47,7 @@ func (s *searcher) refine(ctx context.Context, n int) error {
 func (s *searcher) source(stream uint64) rand.Source { return rand.NewPCG(s.base.Seed, stream) }
 
 // trialOf is the trial that tries a config.
-func (s *searcher) trialOf(c Config) train.Trial { return c.Trials(s.lab, train.Dev, c.devEpochs())[0] }
+func (s *searcher) trialOf(c Config) train.Trial { return c.Trials(s.lab, train.Dev, c.DevEpochs())[0] }
 
 // unseen returns the first n configs that make trials which were not asked for yet.
 func (s *searcher) unseen(configs []Config, n int) []Config {
@@ -129,7 +129,7 @@ func (s *searcher) further(ctx context.Context, n int) error {
 	for _, t := range best {
 		c := t.config
 		c.Seed, c.Seeds = c.Seed+1, furtherSeeds
-		trials = append(trials, c.Trials(s.lab, train.Dev, c.devEpochs())...)
+		trials = append(trials, c.Trials(s.lab, train.Dev, c.DevEpochs())...)
 	}
 	done, err := s.do(ctx, "further seeds", trials)
 	if err != nil {

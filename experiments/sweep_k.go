@@ -52,7 +52,7 @@ func SweepK(ctx context.Context, l *lab.Lab, c Config, ks []int) (*KSweep, error
 	}
 	var trials []train.Trial
 	for _, each := range configs {
-		trials = append(trials, each.Trials(l, train.Dev, c.devEpochs())...)
+		trials = append(trials, each.Trials(l, train.Dev, c.DevEpochs())...)
 	}
 	done, err := l.Do(ctx, trials)
 	if err != nil {

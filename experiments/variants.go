@@ -46,7 +46,7 @@ func ConfigFor(dir, dataset string, v model.Variant) (Config, error) {
 func RunAll(ctx context.Context, l *lab.Lab, configs []Config) (outcomes []*Outcome, without []lab.Trial, err error) {
 	lists := make([][]train.Trial, len(configs))
 	for i, c := range configs {
-		lists[i] = c.Trials(l, train.Dev, c.devEpochs())
+		lists[i] = c.Trials(l, train.Dev, c.DevEpochs())
 	}
 	dev, err := doAll(ctx, l, lists)
 	if err != nil {

@@ -29,7 +29,7 @@ type Trial struct {
 	Dataset     string         `json:"dataset"`
 	Fingerprint string         `json:"fingerprint"` // of the data set
 	Stage       Stage          `json:"stage"`
-	Model       model.Config   `json:"model"`
+	Model       model.Config   `json:"model,omitzero"`
 	Condition   condition.Kind `json:"condition"`
 	Ridge       float64        `json:"ridge"` // of whiten
 	Training    Settings       `json:"training"`

@@ -55,8 +55,11 @@ func reproduce(c *cli.Context) error {
 // commands that carry out the full protocol.
 func protocolFlags() []cli.Flag {
 	return append(settingFlagsBut(variantFlag, "stage", "epochs", configFlag, "k", "lr-v", "psi", "zeta"),
-		devEpochsFlag(),
-		&cli.PathFlag{Name: "configs", Category: "protocol", Usage: "`DIR` of config files that searches wrote"})
+		devEpochsFlag(), configsFlag())
+}
+
+func configsFlag() cli.Flag {
+	return &cli.PathFlag{Name: "configs", Category: "protocol", Usage: "`DIR` of config files that searches wrote"}
 }
 
 // devEpochsFlag is --epochs where the dev stage decides on those of the test stage.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/train"
@@ -140,6 +141,14 @@ func writeAll(t *testing.T, root string) {
 		{"method": "eszsl", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]}
+	]}`)
+	writeFile(t, experiments.ComparisonFile(root, "birds"), `{"dataset": "birds", "ahead_of_lago": ["eszsl"], "methods": [
+		{"name": "lago", "variant": "k-soft", "seconds": 2.5,
+		 "val": {"per_class_accuracy": {"mean": 0.6, "sem": 0.01, "values": [0.59, 0.61]}},
+		 "test": {"per_class_accuracy": {"mean": 0.5, "sem": 0.02, "values": [0.48, 0.52]}}},
+		{"name": "eszsl", "title": "ESZSL", "seconds": 0.1, "published_percent": "53.9",
+		 "val": {"per_class_accuracy": {"mean": 0.65, "sem": 0, "values": [0.65]}},
+		 "test": {"per_class_accuracy": {"mean": 0.55, "sem": 0, "values": [0.55]}}}
 	]}`)
 }
 

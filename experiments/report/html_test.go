@@ -104,14 +104,15 @@ func TestSectionsNameTheCommandOfWhatLacks(t *testing.T) {
 		commands[s.Name] = strings.ReplaceAll(s.Command, root, "DIR")
 	}
 	want := map[string]string{
-		"variants":  "lago-train reproduce --dataset birds --out DIR",
-		"curves":    "",
-		"ablation":  "lago-train ablate --dataset birds --out DIR",
-		"sweep":     "lago-train sweep-k --dataset birds --out DIR",
-		"noise":     "lago-train noise --dataset birds --out DIR --json > DIR/noise.json",
-		"groups":    "lago-train run --variant k-soft --dataset birds --out DIR",
-		"confusion": "lago-train run --stage full --dataset birds --out DIR",
-		"settings":  "",
+		"comparison": "lago-train compare --dataset birds --out DIR",
+		"variants":   "lago-train reproduce --dataset birds --out DIR",
+		"curves":     "",
+		"ablation":   "lago-train ablate --dataset birds --out DIR",
+		"sweep":      "lago-train sweep-k --dataset birds --out DIR",
+		"noise":      "lago-train noise --dataset birds --out DIR --json > DIR/noise.json",
+		"groups":     "lago-train run --variant k-soft --dataset birds --out DIR",
+		"confusion":  "lago-train run --stage full --dataset birds --out DIR",
+		"settings":   "",
 	}
 	if diff := cmp.Diff(want, commands); diff != "" {
 		t.Errorf("commands (-expected +found):\n%s", diff)

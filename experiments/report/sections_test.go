@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/experiments/report/picture"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -147,6 +148,38 @@ func TestNoise(t *testing.T) {
 	want := []picture.Point{{X: 0, Y: 100, Low: 100, High: 100}, {X: 25, Y: 60, Low: 56, High: 64}}
 	if diff := cmp.Diff(want, p.Series[0].Points, closely); diff != "" {
 		t.Errorf("relative accuracy (-expected +found):\n%s", diff)
+	}
+}
+
+func TestComparison(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
+	r, d := only(t, root)
+	if s := comparison(r, d); s.Command != "lago-train compare --dataset birds --out "+root || len(s.Figures) > 0 {
+		t.Errorf("expected the command that compares, found %q", s.Command)
+	}
+	path := experiments.ComparisonFile(root, "birds")
+	for _, c := range []struct{ content, note string }{
+		{``, "compare-birds.json: expected what lago-train compare stores"},
+		{`{"methods": [{"name": "ale"}]}`, "compare-birds.json: ale: expected val and test, found null"},
+	} {
+		writeFile(t, path, c.content)
+		if s := comparison(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
+			t.Errorf("%s: expected the note %q, found %q", c.content, c.note, s.Notes)
+		}
+	}
+	writeAll(t, root)
+	s := comparison(r, d)
+	p := s.Figures[0].Picture.(*picture.Dots)
+	if diff := cmp.Diff([]string{"LAGO (k-soft)", "ESZSL"}, p.Rows); diff != "" {
+		t.Errorf("rows (-expected +found):\n%s", diff)
+	}
+	want := []picture.Dot{{Row: 0, Value: 50, Error: 2, Text: "50.0 ± 2.0"}, {Row: 1, Value: 55, Text: "55.0"}}
+	if diff := cmp.Diff(want, p.Series[1].Dots, closely); diff != "" {
+		t.Errorf("test accuracy (-expected +found):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"Ahead of LAGO on the test classes: eszsl."}, s.Notes); diff != "" {
+		t.Errorf("notes (-expected +found):\n%s", diff)
 	}
 }
 

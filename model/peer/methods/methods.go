@@ -92,6 +92,19 @@ func (c Config) Set(setting string, value json.RawMessage) (Config, error) {
 	return c, nil
 }
 
+// Values are the settings of c by name.
+func (c Config) Values() map[string]any {
+	data, err := json.Marshal(c.Settings)
+	if err != nil {
+		panic("methods: settings do not marshal: " + err.Error()) // which Check refuses
+	}
+	var values map[string]any
+	if err := json.Unmarshal(data, &values); err != nil {
+		panic("methods: settings are no object: " + err.Error())
+	}
+	return values
+}
+
 // settings are those of c as JSON, by name.
 func (c Config) settings() (map[string]json.RawMessage, error) {
 	data, err := json.Marshal(c.Settings)

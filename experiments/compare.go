@@ -1,0 +1,225 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// LAGOMethod is the name, beside those of its variants and of the peers, of LAGO with
+// the variant that does best on the val classes.
+const LAGOMethod = "lago"
+
+// Comparison is table 1 of the paper on one data set: every method by one protocol.
+type Comparison struct {
+	Dataset string     `json:"dataset"`
+	Methods []Compared `json:"methods"`
+	// Ahead are the peers with a higher test accuracy than LAGO.
+	Ahead   []string  `json:"ahead_of_lago"`
+	Missing []Missing `json:"missing"`  // failed trials
+	LeftOut []LeftOut `json:"left_out"` // variants that the data set can't have
+}
+
+// Compared is a row of the table.
+type Compared struct {
+	Name      string         `json:"name"`
+	Title     string         `json:"title"` // as the paper's tables name it
+	Variant   string         `json:"variant,omitempty"`
+	Val       *Measured      `json:"val"`
+	Test      *Measured      `json:"test"`
+	Epochs    int            `json:"epochs"`  // on train and val classes
+	Seconds   float64        `json:"seconds"` // to train one model on train and val classes
+	Tried     int            `json:"tried"`   // settings, on the val classes
+	Settings  map[string]any `json:"settings"`
+	Published string         `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
+	RunDirs   []string       `json:"run_dirs"`
+}
+
+// contender is a method on its way through the protocol.
+type contender struct {
+	name, title string
+	tried       int
+	// finalists are the trials, of the first seed, between which the mean val accuracy
+	// over all seeds decides; but for the variants of LAGO there is one.
+	finalists []train.Trial
+	seeds     int
+
+	chosen train.Trial
+	epochs int
+	val    []lab.Trial
+	test   []lab.Trial
+	failed []lab.Trial
+}
+
+// Compare carries out the protocol for every method of c: settings are tuned on the
+// val classes, of the first seed; the dev stage over all seeds says for how many
+// epochs to train on train and val classes together; and what that gives is judged
+// once on the test classes. The error is a *Waiting where the choice of settings
+// needs the trials of other shards.
+func Compare(ctx context.Context, l *lab.Lab, c CompareConfig) (*Comparison, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	r := &Comparison{Dataset: l.Data.Name, Methods: []Compared{}, Ahead: []string{}, Missing: []Missing{}, LeftOut: []LeftOut{}}
+	contenders, err := c.contenders(ctx, l, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := develop(ctx, l, contenders); err != nil {
+		return nil, err
+	}
+	if err := judge(ctx, l, contenders); err != nil {
+		return nil, err
+	}
+	for _, m := range contenders {
+		r.Missing = append(r.Missing, missing(m.failed)...)
+		if len(m.test) > 0 {
+			r.Methods = append(r.Methods, m.row(l.Data.Name))
+		}
+	}
+	r.Ahead = r.ahead()
+	return r, nil
+}
+
+// withSeeds is a trial for each of a number of seeds.
+func withSeeds(t train.Trial, seeds int) []train.Trial {
+	trials := make([]train.Trial, seeds)
+	for i := range trials {
+		trials[i] = t
+		trials[i].Training.Seed += uint64(i)
+	}
+	return trials
+}
+
+// develop carries out the dev stage of all finalists and chooses among them.
+func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
+	var lists [][]train.Trial
+	for _, m := range contenders {
+		for _, t := range m.finalists {
+			lists = append(lists, withSeeds(t, m.seeds))
+		}
+	}
+	done, err := doAll(ctx, l, lists)
+	if err != nil {
+		return err
+	}
+	for _, m := range contenders {
+		best := -1.0
+		for _, t := range m.finalists {
+			seeds := done[0]
+			done = done[1:]
+			if failed := failures(seeds); len(failed) > 0 {
+				m.failed = append(m.failed, failed...)
+				continue
+			}
+			if mean := Measure(seeds).PerClass.Mean; mean > best {
+				best, m.chosen, m.val = mean, t, seeds
+			}
+		}
+		// Which finalist is best is not known while another shard trains one.
+		if slices.ContainsFunc(m.failed, func(t lab.Trial) bool { return errors.Is(t.Err, lab.ErrElsewhere) }) {
+			m.val = nil
+		}
+		if m.val == nil {
+			continue
+		}
+		curves, err := Curves(m.val)
+		if err != nil {
+			return err
+		}
+		m.epochs = BestEpoch(curves)
+	}
+	return nil
+}
+
+// judge carries out the test stage of what was chosen.
+func judge(ctx context.Context, l *lab.Lab, contenders []*contender) error {
+	lists := make([][]train.Trial, len(contenders))
+	for i, m := range contenders {
+		if m.val != nil {
+			lists[i] = withSeeds(forTest(m.chosen, m.epochs), m.seeds)
+		}
+	}
+	done, err := doAll(ctx, l, lists)
+	if err != nil {
+		return err
+	}
+	for i, m := range contenders {
+		if failed := failures(done[i]); len(failed) > 0 {
+			m.failed = append(m.failed, failed...)
+			continue
+		}
+		m.test = done[i]
+	}
+	return nil
+}
+
+// forTest is the trial of the test stage that follows from one of the dev stage.
+func forTest(t train.Trial, epochs int) train.Trial {
+	t.Stage = train.Test
+	t.Training.Epochs, t.Training.Patience = epochs, epochs
+	return t
+}
+
+// row sums a contender up.
+func (m *contender) row(dataset string) Compared {
+	c := Compared{
+		Name: m.name, Title: m.title, Variant: string(m.chosen.Model.Variant),
+		Val: Measure(m.val), Test: Measure(m.test), Epochs: m.epochs, Tried: m.tried,
+		Settings: settingsOf(m.chosen),
+	}
+	c.Published, _ = published.TestAccuracy(dataset, m.title)
+	for _, t := range slices.Concat(m.val, m.test) {
+		c.RunDirs = append(c.RunDirs, t.Dir)
+	}
+	for _, t := range m.test {
+		c.Seconds += t.Result.Seconds / float64(len(m.test))
+	}
+	return c
+}
+
+// settingsOf names what a method was told beside the data and the protocol.
+func settingsOf(t train.Trial) map[string]any {
+	if t.Peer.Method != "" {
+		return t.Peer.Values()
+	}
+	protocol := []string{"dataset", "fingerprint", "stage", "seed", "epochs", "patience", "hold_out"}
+	all := map[string]any{}
+	for _, s := range Settings(t) {
+		if !slices.Contains(protocol, s.Name) {
+			all[s.Name] = s.Value
+		}
+	}
+	return all
+}
+
+// ahead lists the peers with a higher test accuracy than LAGO, the highest of its
+// rows.
+func (r *Comparison) ahead() []string {
+	lago, found := -1.0, false
+	for _, m := range r.Methods {
+		if m.Variant != "" {
+			lago, found = max(lago, m.Test.PerClass.Mean), true
+		}
+	}
+	names := []string{}
+	for _, m := range r.Methods {
+		if found && m.Variant == "" && m.Test.PerClass.Mean > lago {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// titleOf is the row of the paper's tables that holds a variant, or LAGO.
+func titleOf(name string) string {
+	if name == LAGOMethod {
+		return resultRow
+	}
+	return published.Method(model.Variant(name))
+}

@@ -1,0 +1,301 @@
+package experiments
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/peer/eszsl"
+	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/train"
+)
+
+// compareAll compares LAGO, one of its variants and every peer, each with its
+// defaults.
+func compareAll(l *lab.Lab) CompareConfig {
+	return CompareConfig{
+		Methods: append([]string{LAGOMethod, string(model.Singletons)}, methods.Names()...),
+		LAGO:    full(l, model.Singletons, model.SemanticHard),
+		Seeds:   2, Seed: 5, Epochs: 4, Patience: 4,
+	}
+}
+
+func compareOn(t *testing.T, l *lab.Lab, c CompareConfig) *Comparison {
+	t.Helper()
+	r, err := Compare(context.Background(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestCompare(t *testing.T) {
+	l := simulatedLab(t)
+	c := compareAll(l)
+	r := compareOn(t, l, c)
+	if len(r.Methods) != len(c.Methods) || len(r.Missing) > 0 {
+		t.Fatalf("%d rows without %v, expected %d", len(r.Methods), r.Missing, len(c.Methods))
+	}
+	lago := 0.0
+	for i, m := range r.Methods {
+		if m.Name != c.Methods[i] {
+			t.Errorf("row %d is %s, expected %s", i, m.Name, c.Methods[i])
+		}
+		seeds := 2
+		if p, err := methods.Find(m.Name); err == nil && !p.Seeded {
+			seeds = 1
+		}
+		if len(m.Val.PerClass.Values) != seeds || len(m.Test.PerClass.Values) != seeds || len(m.RunDirs) != 2*seeds {
+			t.Errorf("%s: %d and %d values in %d folders, expected %d seeds", m.Name, len(m.Val.PerClass.Values), len(m.Test.PerClass.Values), len(m.RunDirs), seeds)
+		}
+		if m.Epochs < 1 || m.Epochs > 4 || len(m.Settings) == 0 {
+			t.Errorf("%s: %d epochs with the settings %v", m.Name, m.Epochs, m.Settings)
+		}
+		if m.Variant != "" {
+			lago = max(lago, m.Test.PerClass.Mean)
+		}
+	}
+	for _, m := range r.Methods {
+		if ahead := m.Variant == "" && m.Test.PerClass.Mean > lago; ahead != slices.Contains(r.Ahead, m.Name) {
+			t.Errorf("%s scores %g, LAGO %g; ahead are %v", m.Name, m.Test.PerClass.Mean, lago, r.Ahead)
+		}
+	}
+	compareChosenVariant(t, r, c)
+}
+
+// compareChosenVariant holds the row of LAGO to the val classes: it is the variant
+// with the best mean there, and its test accuracy has no part in that.
+func compareChosenVariant(t *testing.T, r *Comparison, c CompareConfig) {
+	t.Helper()
+	chosen, singletons := r.Methods[0], r.Methods[1]
+	if chosen.Tried != len(c.LAGO) {
+		t.Errorf("LAGO tried %d settings, expected one for each of the %d variants", chosen.Tried, len(c.LAGO))
+	}
+	if chosen.Val.PerClass.Mean < singletons.Val.PerClass.Mean {
+		t.Errorf("%s was chosen with %g on the val classes, where singletons have %g", chosen.Variant, chosen.Val.PerClass.Mean, singletons.Val.PerClass.Mean)
+	}
+}
+
+// The trials of a comparison are read where they are finished, and the table comes
+// out the same.
+func TestCompareIsNotDoneTwice(t *testing.T) {
+	l := simulatedLab(t)
+	c := compareAll(l)
+	c.Methods = []string{string(model.Singletons), "eszsl"}
+	c.LAGO = c.LAGO[:1]
+	first := compareOn(t, l, c)
+	l.Ended = func(done lab.Trial) { t.Errorf("%s was trained again", done.Name()) }
+	second := compareOn(t, l, c)
+	for i := range first.Methods {
+		a, err := json.Marshal(first.Methods[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(second.Methods[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a, b) {
+			t.Errorf("first %s, then %s", a, b)
+		}
+	}
+}
+
+// The settings of a peer are those with the best val accuracy of all that were tried.
+func TestCompareTunesOnVal(t *testing.T) {
+	l := simulatedLab(t)
+	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 2, Epochs: 4, Patience: 4}
+	r := compareOn(t, l, c)
+	m := r.Methods[0]
+	if m.Tried != 35 {
+		t.Errorf("tried %d settings of ESZSL, expected the 7 x 5 of its space", m.Tried)
+	}
+	runs, err := ReadRuns(l.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, test := 0.0, 0
+	for _, run := range runs {
+		if run.Stage == train.Dev {
+			best = max(best, run.Result.Judged.PerClass)
+		} else {
+			test++
+			if got := run.Peer.Values(); got["gamma"] != m.Settings["gamma"] || got["lambda"] != m.Settings["lambda"] {
+				t.Errorf("%v was judged, expected the chosen %v", got, m.Settings)
+			}
+		}
+	}
+	if m.Val.PerClass.Mean != best || test != 1 {
+		t.Errorf("%d models were judged on the test classes, chosen with %g where the best has %g", test, m.Val.PerClass.Mean, best)
+	}
+}
+
+func TestCandidates(t *testing.T) {
+	m, err := methods.Find("eszsl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := m
+	open.Closed = false
+	fixed := func(s string) Fixed {
+		f, err := ParseFixed(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, c := range []struct {
+		name   string
+		m      methods.Method
+		config CompareConfig
+		want   int
+	}{
+		{"a closed form", m, CompareConfig{}, 35},
+		{"a closed form with a ridge of its own", m, CompareConfig{Fixed: []Fixed{fixed("eszsl.gamma=7")}}, 5},
+		{"the defaults", open, CompareConfig{}, 1},
+		{"a budget", open, CompareConfig{Budget: 8}, 8},
+		{"a budget above the space", open, CompareConfig{Budget: 100}, 35},
+		{"nothing left to tune", open, CompareConfig{Budget: 9, Fixed: []Fixed{fixed("eszsl.gamma=7"), fixed("eszsl.lambda=8")}}, 1},
+	} {
+		got, err := c.config.candidates(c.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := c.config.candidates(c.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != c.want || !slices.Equal(got, again) {
+			t.Errorf("%s: %d candidates, expected the same %d each time", c.name, len(got), c.want)
+		}
+		seen := map[methods.Config]bool{}
+		for _, g := range got {
+			if seen[g] {
+				t.Errorf("%s: %+v twice", c.name, g)
+			}
+			seen[g] = true
+			for _, f := range c.config.Fixed {
+				if f.Setting == "gamma" && g.Settings.(eszsl.Config).Gamma != 7 {
+					t.Errorf("%s: %+v has not the given gamma", c.name, g)
+				}
+			}
+		}
+		if !c.m.Closed && c.config.Fixed == nil && got[0].Settings != m.Default {
+			t.Errorf("%s: the first is %+v, expected the defaults", c.name, got[0])
+		}
+	}
+}
+
+func TestCompareRefuses(t *testing.T) {
+	l := simulatedLab(t)
+	for _, c := range []struct {
+		change func(*CompareConfig)
+		want   string
+	}{
+		{func(c *CompareConfig) { c.Methods = nil }, "methods: expected at least one"},
+		{func(c *CompareConfig) { c.Methods = []string{"svm"} }, `methods: expected some of lago, singletons,`},
+		{func(c *CompareConfig) { c.Methods = []string{"eszsl", "eszsl"} }, "methods: expected each once, found eszsl twice"},
+		{func(c *CompareConfig) { c.Budget = -1 }, "tune: expected 0 or more settings, found -1"},
+		{func(c *CompareConfig) { c.Budget = 2 }, "tune: expected 0, or at least 5 settings, for LAGO's own search, found 2"},
+		{func(c *CompareConfig) { c.Seeds = 0 }, "seeds: expected at least 1, found 0"},
+		{func(c *CompareConfig) { c.Epochs = 0 }, "train: epochs: expected at least 1, found 0"},
+		{func(c *CompareConfig) { c.Fixed = []Fixed{{"eszsl", "gamma", json.RawMessage("-1")}} }, "eszsl: model: gamma: expected a finite number above 0, found -1"},
+		{func(c *CompareConfig) { c.Fixed = []Fixed{{"eszsl", "ridge", json.RawMessage("1")}} }, `eszsl: expected one of the settings gamma, lambda, normalise, found "ridge"`},
+		{func(c *CompareConfig) {
+			c.Methods, c.Fixed = c.Methods[:1], []Fixed{{"eszsl", "gamma", json.RawMessage("1")}}
+		}, "eszsl.gamma: expected a setting of one of the methods lago"},
+	} {
+		config := compareAll(l)
+		c.change(&config)
+		if _, err := Compare(context.Background(), l, config); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("error %v, expected %s", err, c.want)
+		}
+	}
+}
+
+func TestParseFixed(t *testing.T) {
+	for _, c := range []struct{ text, value string }{{"eszsl.gamma=1e3", "1e3"}, {"eszsl.normalise=false", "false"}, {"eszsl.kind=word", `"word"`}} {
+		f, err := ParseFixed(c.text)
+		if err != nil || f.Method != "eszsl" || string(f.Value) != c.value {
+			t.Errorf("%s: %+v, %v, expected the value %s", c.text, f, err, c.value)
+		}
+	}
+	for _, text := range []string{"", "eszsl", "eszsl.gamma", "eszsl=1", ".gamma=1", "eszsl.=1", "eszsl.gamma=", "svm.c=1"} {
+		if f, err := ParseFixed(text); err == nil {
+			t.Errorf("%q gives %+v", text, f)
+		}
+	}
+}
+
+// A shard can't choose before the others are through; together they come to the
+// table of one process.
+func TestCompareInShards(t *testing.T) {
+	l := simulatedLab(t)
+	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 2, Patience: 2}
+	l.Shard = lab.Shard{Index: 0, Count: 2}
+	waiting := (*Waiting)(nil)
+	if _, err := Compare(context.Background(), l, c); !errors.As(err, &waiting) || waiting.Left != 17 || waiting.Total != 35 {
+		t.Fatalf("error %v, expected to wait for 17 of 35 trials", err)
+	}
+	l.Shard.Index = 1
+	if r := compareOn(t, l, c); len(r.Missing) != 1 || len(r.Methods) != 0 { // the first of the test stage is the other's
+		t.Fatalf("%d rows, and %v", len(r.Methods), r.Missing)
+	}
+	l.Shard.Index = 0
+	if r := compareOn(t, l, c); len(r.Missing) != 0 || len(r.Methods) != 1 {
+		t.Errorf("%d rows, and %v", len(r.Methods), r.Missing)
+	}
+}
+
+func TestCompareWithoutGroups(t *testing.T) {
+	l := simulatedLab(t)
+	d := *l.Data
+	d.Groups = nil
+	l = lab.New(&d, t.TempDir())
+	c := compareAll(l)
+	c.Methods = []string{LAGOMethod, string(model.SemanticHard)}
+	r := compareOn(t, l, c)
+	if len(r.LeftOut) != 1 || len(r.Methods) != 1 || r.Methods[0].Variant != string(model.Singletons) {
+		t.Errorf("left out %v; %d rows, of which the first is of %s", r.LeftOut, len(r.Methods), r.Methods[0].Variant)
+	}
+}
+
+func TestComparisonText(t *testing.T) {
+	one := func(name, title, variant string, test float64) Compared {
+		m := &Measured{PerClass: Summarise([]float64{test}), Classes: 4}
+		return Compared{Name: name, Title: title, Variant: variant, Val: m, Test: m, Epochs: 3, Seconds: 1.25, Tried: 2, Settings: map[string]any{"lr": 0.1, "beta": 2}}
+	}
+	r := &Comparison{Dataset: "birds", Methods: []Compared{one(LAGOMethod, "", "k-soft", 0.5), one("eszsl", "ESZSL", "", 0.625)}}
+	r.Methods[1].Published = "53.9"
+	r.Ahead = r.ahead()
+	var b bytes.Buffer
+	if err := r.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"LAGO (k-soft)", "│ ESZSL         │ 62.50 │ 0.00   │ 62.50 │ 0.00   │ 53.9      │ 1.2     │     1 │     2 │",
+		"ahead of LAGO on the test classes: eszsl\n", "  eszsl: 3 epochs, beta 2, lr 0.1\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("expected %q in\n%s", want, b.String())
+		}
+	}
+	path := ComparisonFile(t.TempDir(), "Birds")
+	if filepath.Base(path) != "compare-birds.json" {
+		t.Errorf("stored as %s", path)
+	}
+	if err := r.Store(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadComparison(path)
+	if err != nil || len(again.Methods) != 2 || again.Methods[1].Test.PerClass.Mean != 0.625 {
+		t.Errorf("read %+v, %v", again, err)
+	}
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/report/picture"
+)
+
+// comparison shows LAGO beside its peers, as table 1 of the paper does.
+func comparison(r *Runs, d *Dataset) Section {
+	s := Section{
+		Name: "comparison", Title: "LAGO and its peers",
+		Text: "Accuracy of every method by one protocol: settings and epochs chosen on the val classes, trained on train and val " +
+			"classes, judged once on the test classes. Error bars are one standard error over seeds; what has none is solved in closed form.",
+	}
+	path := experiments.ComparisonFile(r.Dir, d.Name)
+	c, err := experiments.ReadComparison(path)
+	if err != nil {
+		s.Notes = []string{err.Error()}
+		if errors.Is(err, fs.ErrNotExist) {
+			s.Notes = []string{"No comparison in " + path + "."}
+		}
+		s.Command = r.command(d, "compare")
+		return s
+	}
+	p := &picture.Dots{X: accuracyAxis, Series: []picture.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}}}
+	s.Table = &Table{Header: []string{"method", "val (%)", "test (%)", "published (%)", "seconds to train", "seeds"}}
+	for i, m := range c.Methods {
+		p.Rows = append(p.Rows, m.Label())
+		for j, part := range []*experiments.Measured{m.Val, m.Test} {
+			p.Series[j].Dots = append(p.Series[j].Dots, dot(i, part.PerClass))
+		}
+		published := m.Published
+		if published == "" {
+			published = absent
+		}
+		s.Table.Rows = append(s.Table.Rows, []string{
+			m.Label(), plusMinus(m.Val.PerClass), plusMinus(m.Test.PerClass), published,
+			fmt.Sprintf("%.1f", m.Seconds), fmt.Sprint(len(m.Test.PerClass.Values)),
+		})
+	}
+	if len(c.Ahead) > 0 {
+		s.Notes = append(s.Notes, "Ahead of LAGO on the test classes: "+strings.Join(c.Ahead, ", ")+".")
+	}
+	s.Figures = []Figure{r.figure(d, "comparison", "Val and test accuracy of LAGO and of the methods that it is compared with.", p)}
+	return s
+}
