@@ -87,6 +87,9 @@ func (s Series) spread(p *plot.Plot) {
 	if s.Measured {
 		bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: look.color, Width: 1}, CapWidth: 2 * glyphSize}
 		for _, q := range s.Points {
+			if q.Low == q.High {
+				continue
+			}
 			bars.XYs = append(bars.XYs, plotter.XY{X: q.X, Y: q.Y})
 			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.Y - q.Low, q.High - q.Y})
 		}
@@ -111,7 +114,7 @@ func (s Series) line(p *plot.Plot, legend *plot.Legend) {
 	for _, q := range s.Points {
 		xy := plotter.XY{X: q.X, Y: q.Y}
 		line.XYs = append(line.XYs, xy)
-		if s.Measured || q.X == s.Stop {
+		if s.Measured || s.Stop > 0 && q.X == s.Stop {
 			mark.XYs = append(mark.XYs, xy)
 		}
 	}

@@ -100,3 +100,37 @@ func TestDotsGrowWithRowsAndSeries(t *testing.T) {
 		t.Errorf("expected 3 series to be taller than 2, found %g and %g", three, two)
 	}
 }
+
+// A line may begin at 0, which is no mark.
+func TestLinesFromZeroHaveNoMark(t *testing.T) {
+	strokes := func(from float64) int {
+		var b bytes.Buffer
+		p := &Lines{X: "confidence (%)", Y: "accuracy (%)", Width: 300, Height: 200, Series: []Series{
+			{Name: "equal", Points: []Point{{from, 0, 0, 0}, {from + 10, 10, 10, 10}}},
+		}}
+		if err := WriteSVG(&b, p, "a"); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(b.String(), "<path")
+	}
+	if zero, ten := strokes(0), strokes(10); zero != ten {
+		t.Errorf("%d strokes of a line from 0, %d of one from 10", zero, ten)
+	}
+}
+
+// A point without spread has no error bar.
+func TestMeasuredPointsWithoutSpread(t *testing.T) {
+	strokes := func(spread float64) int {
+		var b bytes.Buffer
+		p := &Lines{X: "K", Y: "accuracy (%)", Width: 300, Height: 200, Series: []Series{
+			{Name: "k-soft", Measured: true, Points: []Point{{1, 50, 50, 50}, {5, 55, 55 - spread, 55 + spread}, {10, 60, 60, 60}}},
+		}}
+		if err := WriteSVG(&b, p, "a"); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(b.String(), "<path")
+	}
+	if none, one := strokes(0), strokes(2); one != none+3 { // a bar and its caps
+		t.Errorf("%d strokes without spread, %d with that of a point", none, one)
+	}
+}
