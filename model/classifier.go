@@ -3,6 +3,7 @@ package model
 import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/gaps"
 )
 
 // Classifier is a trained method: given descriptions of any classes, seen or not,
@@ -31,6 +32,7 @@ type LAGO struct {
 	Params   *Parameters[float32]
 	Semantic []int          // the group of each attribute, nil where unknown
 	Map      *condition.Map // of the features, fitted where the model was trained
+	Gaps     *gaps.Rule     // for partial descriptions, of the classes it learned from; nil for those at hand
 }
 
 // scoreBatch is how many samples are scored at a time.
@@ -75,7 +77,7 @@ func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[flo
 // classes that u describes.
 func (l *LAGO) Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	classes, err := l.Config.Describe(u, l.Semantic)
+	classes, err := l.describe(u)
 	if err != nil {
 		return scores, err
 	}
@@ -97,4 +99,13 @@ func (l *LAGO) Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (data
 	}
 	LogNormalise(scores.Data, u.Rows)
 	return scores, nil
+}
+
+// describe is Config.Describe, with gaps filled by the classes that were learned from.
+func (l *LAGO) describe(u dataset.Matrix[float64]) (*Description, error) {
+	full, err := l.Gaps.Fill(u)
+	if err != nil {
+		return nil, err
+	}
+	return l.Config.Describe(full, l.Semantic)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/gaps"
 )
 
 // Description is what the model is told of the classes at hand: those that it
@@ -12,6 +13,10 @@ import (
 type Description struct {
 	U dataset.Matrix[float64] // Z x M, p(a_m | z), without gaps
 	P []float64               // M, the prior p(a_m)
+
+	// Silent are the attributes that are left out of the choice, since nothing is
+	// known of them for any class: U and P are zero there. It is nil for none.
+	Silent []bool // M
 }
 
 // Describe makes the description of the classes at hand from their rows of the
@@ -20,9 +25,9 @@ type Description struct {
 // they scale each group of a class to a sum of at most 1 (supplement A), since
 // soft OR takes the attributes of a group to exclude each other.
 //
-// An undescribed attribute counts as its prior, so that U/p = 1 and it is
-// evidence neither for the class nor against it. The prior itself is the mean
-// over the classes that describe the attribute.
+// Gaps are filled as in package gaps, with the classes at hand for the reference:
+// train classes while training. A LAGO that knows what it learned from fills gaps by
+// that, before; a gap that is left in every class makes its attribute silent.
 func (c Config) Describe(u dataset.Matrix[float64], semantic []int) (*Description, error) {
 	if u.Rows < 1 || u.Cols < 1 {
 		return nil, &Error{"descriptions", "at least one class and one attribute", [2]int{u.Rows, u.Cols}}
@@ -32,8 +37,13 @@ func (c Config) Describe(u dataset.Matrix[float64], semantic []int) (*Descriptio
 			return nil, &Error{"descriptions", "probabilities, or NaN for an undescribed attribute", at(p, i, u.Cols)}
 		}
 	}
+	full, err := fill(u, semantic)
+	if err != nil {
+		return nil, err
+	}
 	d := &Description{U: dataset.NewMatrix[float64](u.Rows, u.Cols)}
-	copy(d.U.Data, u.Data)
+	copy(d.U.Data, full.Data)
+	d.silence()
 	if c.Variant.Semantic() {
 		k, of, err := c.groups(u.Cols, semantic)
 		if err != nil {
@@ -41,13 +51,34 @@ func (c Config) Describe(u dataset.Matrix[float64], semantic []int) (*Descriptio
 		}
 		scaleGroups(d.U, k, of)
 	}
-	d.P = c.prior(d.U)
-	for i, p := range d.U.Data {
-		if math.IsNaN(p) {
-			d.U.Data[i] = d.P[i%d.U.Cols]
-		}
-	}
+	d.P = c.prior(d)
 	return d, nil
+}
+
+// fill fills gaps by the classes at hand.
+func fill(u dataset.Matrix[float64], semantic []int) (dataset.Matrix[float64], error) {
+	if len(semantic) != u.Cols {
+		semantic = nil // of no use; variants that need groups say so
+	}
+	rule, err := gaps.New(u, semantic)
+	if err != nil {
+		return u, err
+	}
+	return rule.Fill(u)
+}
+
+// silence finds the attributes that are a gap in every class still.
+func (d *Description) silence() {
+	for i, p := range d.U.Data {
+		if !math.IsNaN(p) {
+			continue
+		}
+		if d.Silent == nil {
+			d.Silent = make([]bool, d.U.Cols)
+		}
+		d.Silent[i%d.U.Cols] = true
+		d.U.Data[i] = 0
+	}
 }
 
 // scaleGroups scales the entries of a class within a group to sum to 1 where they
@@ -58,52 +89,47 @@ func scaleGroups(u dataset.Matrix[float64], k int, of []int) {
 		clear(sums)
 		row := u.Row(z)
 		for m, p := range row {
-			if !math.IsNaN(p) {
-				sums[of[m]] += p
-			}
+			sums[of[m]] += p
 		}
 		for m := range row {
 			if s := sums[of[m]]; s > 1 {
-				row[m] /= s // NaN stays NaN
+				row[m] /= s
 			}
 		}
 	}
 }
 
-// prior returns p(a_m), the mean of U over the classes that describe it. Where no
-// class at hand does, it is the mean of the others.
-func (c Config) prior(u dataset.Matrix[float64]) []float64 {
-	p := make([]float64, u.Cols)
-	known := make([]bool, u.Cols)
+// prior returns p(a_m), the mean of U over the classes; the uniform one is the mean
+// of that over the attributes. Silent ones have none, and no part in it.
+func (c Config) prior(d *Description) []float64 {
+	p := make([]float64, d.U.Cols)
 	var mean float64
-	var described int
+	var heard int
 	for m := range p {
-		var n int
-		for z := range u.Rows {
-			if v := u.Data[z*u.Cols+m]; !math.IsNaN(v) {
-				p[m] += v
-				n++
-			}
+		if d.silent(m) {
+			continue
 		}
-		if n > 0 {
-			p[m] /= float64(n)
-			mean += p[m]
-			known[m] = true
-			described++
+		for z := range d.U.Rows {
+			p[m] += d.U.Data[z*d.U.Cols+m]
 		}
+		p[m] /= float64(d.U.Rows)
+		mean += p[m]
+		heard++
 	}
-	if described == 0 {
-		mean = 0.5
-	} else {
-		mean /= float64(described)
+	if c.Prior != Uniform || heard == 0 {
+		return p
 	}
+	mean /= float64(heard)
 	for m := range p {
-		if c.Prior == Uniform || !known[m] {
+		if !d.silent(m) {
 			p[m] = mean
 		}
 	}
 	return p
 }
+
+// silent reports whether attribute m is left out of the choice.
+func (d *Description) silent(m int) bool { return d.Silent != nil && d.Silent[m] }
 
 // ratio returns p(a_m | z) / p(a_m), M x Z. An attribute with p(a_m) = 0, which no
 // class at hand has, speaks for none of them.

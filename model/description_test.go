@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"errors"
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,28 +37,28 @@ func TestDescribe(t *testing.T) {
 			[]float64{0.625, 0.625},
 		},
 		{
-			"a gap counts as the prior of the others", singletons, nil,
+			"a gap counts as the mean of the others", singletons, nil,
 			[][]float64{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
 			[][]float64{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
 			[]float64{0.3, 0.5},
 		},
 		{
-			"or as the uniform prior", uniformly, nil,
+			"not as the uniform prior", uniformly, nil,
 			[][]float64{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
-			[][]float64{{0.4, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
+			[][]float64{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
 			[]float64{0.4, 0.4},
 		},
 		{
-			"an attribute that none describes has the mean of the others", singletons, nil,
+			"an attribute that none describes is left out", uniformly, nil,
 			[][]float64{{nan, 0.2, 0.4}, {nan, 0.4, 0.6}},
-			[][]float64{{0.4, 0.2, 0.4}, {0.4, 0.4, 0.6}},
-			[]float64{0.4, 0.3, 0.5},
+			[][]float64{{0, 0.2, 0.4}, {0, 0.4, 0.6}},
+			[]float64{0, 0.4, 0.4},
 		},
 		{
 			"nothing is described", singletons, nil,
 			[][]float64{{nan, nan}},
-			[][]float64{{0.5, 0.5}},
-			[]float64{0.5, 0.5},
+			[][]float64{{0, 0}},
+			[]float64{0, 0},
 		},
 		{
 			"sums of a group above 1 are scaled, those below are not", semantic,
@@ -69,11 +68,11 @@ func TestDescribe(t *testing.T) {
 			[]float64{0.5, 0.25, 0.4, 0.3},
 		},
 		{
-			"gaps have no part in the sum of a group", semantic,
+			"what fills a gap has its part in the sum of a group", semantic,
 			[]int{0, 0, 0},
-			[][]float64{{1, 1, nan}, {0, 0, 0.2}},
-			[][]float64{{0.5, 0.5, 0.2}, {0, 0, 0.2}},
-			[]float64{0.25, 0.25, 0.2},
+			[][]float64{{1, 0.8, nan}, {0, 0, 0.2}},
+			[][]float64{{0.5, 0.4, 0.1}, {0, 0, 0.2}},
+			[]float64{0.25, 0.2, 0.15},
 		},
 		{
 			"singletons are not scaled", singletons,
@@ -125,13 +124,11 @@ func TestDescriptionsAreProbabilities(t *testing.T) {
 		for z := range u.Rows {
 			sums := make([]float64, 3)
 			for m, p := range d.U.Row(z) {
-				if !math.IsNaN(u.Row(z)[m]) {
-					sums[semantic[m]] += p
-				}
+				sums[semantic[m]] += p
 			}
 			for g, s := range sums {
 				if c.Variant.Semantic() && s > 1+1e-12 {
-					t.Errorf("class %d: the described attributes of group %d sum to %g", z, g, s)
+					t.Errorf("class %d: the attributes of group %d sum to %g", z, g, s)
 				}
 			}
 		}

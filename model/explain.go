@@ -32,7 +32,7 @@ func NewExplainer(p Problem, params *Parameters[float64]) (*Explainer, error) {
 
 // Explainer explains what Judge scores by the descriptions u.
 func (l *LAGO) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
-	classes, err := l.Config.Describe(u, l.Semantic)
+	classes, err := l.describe(u)
 	if err != nil {
 		return nil, err
 	}

@@ -61,6 +61,7 @@ func NewJudge[T Float](p Problem, params *Parameters[T]) (*Judge[T], error) {
 		config: p.Config, params: params,
 		frozen: newFrozenGroups[T](p.Classes, k, p.Config.Complement),
 	}
+	j.frozen.silent = p.Classes.Silent
 	j.vm, err = compile(func(g *G.ExprGraph) (err error) {
 		a := input(g, "A", j.A.Data, j.A.Rows, j.A.Cols)
 		j.scores, j.l, err = j.frozen.scores(a)

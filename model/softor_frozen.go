@@ -26,6 +26,8 @@ type frozenGroups[T Float] struct {
 	kind       Complement
 	ratio      dataset.Matrix[T] // M x Z, U/p
 	withPrior  dataset.Matrix[T] // (Z+1) x M, U and p
+	silent     []bool            // M, attributes that are left out where classes are judged; nil for none
+	unheard    []bool            // K, groups of silent attributes, which speak for no class
 	gamma      dataset.Matrix[T] // M x K
 	background T
 	dense      bool  // every attribute is a member of every group
@@ -41,6 +43,7 @@ func newFrozenGroups[T Float](d *Description, k int, c Complement) *frozenGroups
 	return &frozenGroups[T]{
 		m: m, k: k, z: z, kind: c,
 		ratio: cast[T](d.ratio()), withPrior: cast[T](d.withPrior()),
+		unheard:    make([]bool, k),
 		gamma:      dataset.NewMatrix[T](m, k),
 		start:      make([]int, k+1),
 		complement: make([]T, k*z), none: make([]T, (z+1)*k),
@@ -61,12 +64,13 @@ func (f *frozenGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 	if f.dense {
 		f.background = 0
 	}
+	f.leaveOut()
 	f.members, f.tables = f.members[:0], f.tables[:0]
 	for k := range f.k {
 		f.start[k] = len(f.members)
 		for m := range f.m {
 			g := f.gamma.Data[m*f.k+k]
-			if !f.dense && g == f.background {
+			if !f.dense && (g == f.background || g == 0) {
 				continue
 			}
 			f.members = append(f.members, m)
@@ -79,6 +83,31 @@ func (f *frozenGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 	if f.kind != NoComplement {
 		noneOfRows(f.none, f.withPrior, f.gamma)
 		complementRatio(f.complement, f.none, f.k, f.z)
+	}
+}
+
+// leaveOut takes silent attributes out of Gamma, and with them the groups that have
+// no others, so that nothing of either reaches the choice.
+func (f *frozenGroups[T]) leaveOut() {
+	if f.silent == nil {
+		return
+	}
+	for k := range f.unheard {
+		f.unheard[k] = !f.dense
+	}
+	for m, silent := range f.silent {
+		for k, g := range f.gamma.Row(m) {
+			if !silent && g != f.background {
+				f.unheard[k] = false
+			}
+		}
+	}
+	for m, silent := range f.silent {
+		for k := range f.unheard {
+			if silent || f.unheard[k] {
+				f.gamma.Row(m)[k] = 0
+			}
+		}
 	}
 }
 
@@ -140,6 +169,9 @@ func (o *frozenOr[T]) forward(g []T, in [][]T) {
 		o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, o.background, a, o.m, o.ratio.Data, o.z, 0, o.sum, o.z)
 		parallel.For(o.k, 1+16384/(o.n*o.z), func(lo, hi int) {
 			for k := lo; k < hi; k++ {
+				if o.unheard[k] {
+					continue
+				}
 				for i, s := range o.sum {
 					g[k*o.n*o.z+i] += s
 				}
@@ -195,6 +227,9 @@ func (o *frozenOr[T]) byA(da, dg []T) {
 	if o.background != 0 {
 		clear(o.sum)
 		for k := range o.k {
+			if o.unheard[k] {
+				continue
+			}
 			for i, d := range dg[k*o.n*o.z : (k+1)*o.n*o.z] {
 				o.sum[i] += d
 			}
