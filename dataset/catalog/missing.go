@@ -49,13 +49,22 @@ $%s, else ./%s. It must look like this:
       class_descriptions_by_attributes.txt
       classes.txt
 
+or, without MATLAB's files, like this (docs/your-data.md):
+
+  %s
+    features.npy          a row a sample; or features.csv
+    labels.csv            class: that of each sample
+    classes.csv           class, and a column an attribute: the descriptions
+    attributes.csv        name,group
+    splits.csv            class,part: train, val or test
+
 CUB, AWA2 and SUN in this layout are the xlsa17 release of Xian et al., "Zero-Shot
 Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly": its
 archive of features with the proposed splits. meta/, with the groups of attributes,
 is in the data archive of the authors of LAGO, github.com/yuvalatzmon/LAGO.
 
 Without a download there are: %s, %s.`,
-		EnvDataDir, defaultDataDir, filepath.Join(m.DataDir, strings.ToUpper(m.Name)), Glyphs, strings.Join(simulate.Presets(), ", "))
+		EnvDataDir, defaultDataDir, filepath.Join(m.DataDir, strings.ToUpper(m.Name)), filepath.Join(m.DataDir, m.Name), Glyphs, strings.Join(simulate.Presets(), ", "))
 	return b.String()
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/simulate"
-	"github.com/lago-train/lago-train/dataset/xlsa17"
 )
 
 // EnvDataDir is the environment variable that names the data dir where
@@ -31,31 +30,50 @@ type Options struct {
 	CacheDir string // of parsed features; empty means the user's cache folder
 	NoCache  bool   // neither reads nor writes parsed features
 	Log      logrus.FieldLogger
+	// WithoutSplit takes a folder in the open layout as it is before its classes are
+	// divided: without splits.csv, all classes in no part.
+	WithoutSplit bool
 }
 
 // Open makes or reads the data set of a name: "glyphs", one of simulate.Presets, or
-// that of a folder below the data dir, in any case. A name that stands for nothing
-// is a *Missing. The made ones have one split, and no data dir.
+// that of a folder below the data dir, in any case and in either layout. A name that
+// stands for nothing is a *Missing. The made ones have one split, and no data dir.
 func Open(name string, o Options) (*dataset.Dataset, error) {
-	d, err := open(strings.ToLower(name), o)
+	if IsMade(name) {
+		d, err := makeNamed(strings.ToLower(name))
+		if err != nil {
+			return nil, err
+		}
+		return d, dataset.Check(d)
+	}
+	f, err := Find(name, o)
 	if err != nil {
 		return nil, err
 	}
-	return d, dataset.Check(d)
+	return f.Open(o)
 }
 
-func open(name string, o Options) (*dataset.Dataset, error) {
-	if name == Glyphs {
-		return glyphs.Make(glyphs.Options{})
-	}
+// IsMade reports whether a name is that of a data set which the program makes.
+func IsMade(name string) bool {
+	_, simulated := simulate.Preset(strings.ToLower(name))
+	return simulated || strings.EqualFold(name, Glyphs)
+}
+
+func makeNamed(name string) (*dataset.Dataset, error) {
 	if spec, ok := simulate.Preset(name); ok {
 		return simulate.Make(spec)
 	}
-	dir, err := find(name, cmp.Or(o.DataDir, os.Getenv(EnvDataDir), defaultDataDir))
+	return glyphs.Make(glyphs.Options{})
+}
+
+// Find returns the folder of the data set of a name, which is below the data dir and
+// may be of any case. A name that stands for no folder is a *Missing.
+func Find(name string, o Options) (Folder, error) {
+	dir, err := find(strings.ToLower(name), cmp.Or(o.DataDir, os.Getenv(EnvDataDir), defaultDataDir))
 	if err != nil {
-		return nil, err
+		return Folder{}, err
 	}
-	return xlsa17.Load(dir, xlsa17.Options{DevSplit: o.DevSplit, CacheDir: o.CacheDir, NoCache: o.NoCache, Log: o.Log})
+	return FolderAt(dir)
 }
 
 // find returns the folder of a data set. Names on disk may be of any case; where

@@ -87,7 +87,7 @@ func TestMissingSaysWhatToDo(t *testing.T) {
 		t.Fatalf("error %v, expected a *Missing", err)
 	}
 	for _, want := range []string{
-		`"awa2"`, root, "there are: SUN", filepath.Join(root, "AWA2"), "res101.mat", "att_splits.mat", "testclasses.txt",
+		`"awa2"`, root, "there are: SUN", filepath.Join(root, "AWA2"), "res101.mat", "att_splits.mat", "testclasses.txt", "features.npy", "labels.csv", "splits.csv", "docs/your-data.md",
 		"--data-dir", "$LAGO_DATA", "Xian", "github.com/yuvalatzmon/LAGO", "glyphs", "simulated-awa2",
 	} {
 		if !strings.Contains(err.Error(), want) {

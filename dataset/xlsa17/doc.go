@@ -1,6 +1,6 @@
-// Package xlsa17 reads data sets in the folder layout of the release that came
-// with "Zero-Shot Learning - A Comprehensive Evaluation of the Good, the Bad and
-// the Ugly" (Xian et al., 2017), together with the attribute groups and class
+// Package xlsa17 reads and writes data sets in the folder layout of the release that
+// came with "Zero-Shot Learning - A Comprehensive Evaluation of the Good, the Bad
+// and the Ugly" (Xian et al., 2017), together with the attribute groups and class
 // descriptions that the authors of LAGO added:
 //
 //	CUB/
