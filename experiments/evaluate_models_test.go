@@ -1,0 +1,319 @@
+package experiments
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/model/peer/eszsl"
+	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// heldOutLab is simulatedLab with a third of the samples of seen classes held out.
+func heldOutLab(t testing.TB) *lab.Lab {
+	t.Helper()
+	d := simulatedLab(t).Data
+	for i, row := range d.SamplesOf(d.Split.Seen()) {
+		if i%3 == 0 {
+			d.TestSeen = append(d.TestSeen, row)
+		}
+	}
+	return lab.New(d, t.TempDir())
+}
+
+// trained carries out both stages of two seeds, and returns the models of each.
+func trained(t testing.TB, l *lab.Lab, change func(*Config)) (dev, test []*RunModel) {
+	t.Helper()
+	c := smallConfig(l, FullStage)
+	c.HoldOut = true
+	if change != nil {
+		change(&c)
+	}
+	o, err := Run(context.Background(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range o.RunDirs {
+		r := readRunModel(t, dir)
+		if r.Stage == train.Dev {
+			dev = append(dev, r)
+		} else {
+			test = append(test, r)
+		}
+	}
+	return dev, test
+}
+
+// trainedPeer is trained for ESZSL.
+func trainedPeer(t testing.TB, l *lab.Lab) (dev, test *RunModel) {
+	t.Helper()
+	trial := train.Trial{
+		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, HoldOut: true,
+		Condition: "none", Peer: methods.Config{Method: "eszsl", Settings: eszsl.Default()},
+		Training: train.Settings{Epochs: 5, Patience: 5, Seed: 1},
+	}
+	both := []train.Trial{trial, trial}
+	both[1].Stage, both[1].Training.Epochs, both[1].Training.Patience = train.Test, 1, 1
+	done, err := l.Do(context.Background(), both)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readRunModel(t, done[0].Dir), readRunModel(t, done[1].Dir)
+}
+
+func readRunModel(t testing.TB, path string) *RunModel {
+	t.Helper()
+	r, err := ReadRunModel(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// evaluated judges models.
+func evaluated(t testing.TB, m ModelEvaluation) *Evaluation {
+	t.Helper()
+	e, err := EvaluateConfig{Bins: 5}.EvaluateModels(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// A run's own result is what val and test are judged as.
+func TestEvaluateAsTheRunsWereJudged(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l, nil)
+	for _, c := range []struct {
+		split EvaluationSplit
+		model *RunModel
+		of    []string // validation
+	}{
+		{ValSplit, dev[0], nil},
+		{TestSplit, test[1], []string{dev[1].Dir}},
+	} {
+		e := evaluated(t, ModelEvaluation{Data: l.Data, Split: c.split, Models: []*RunModel{c.model}})
+		judged := c.model.Result.Judged
+		if e.PerClass != judged.PerClass || e.PerSample != judged.PerSample || e.ZSL != judged.PerClass || e.Classes != len(judged.Classes) {
+			t.Errorf("%s: found %+v, the run was judged as %+v", c.split, e, judged)
+		}
+		if diff := cmp.Diff(judged.Confusion, [][]int(e.confusion)); diff != "" {
+			t.Errorf("%s: confusion (-run +evaluation):\n%s", c.split, diff)
+		}
+		if e.Seen != nil || e.Calibrated != nil || e.Kind != Logits || e.ECE == nil {
+			t.Errorf("%s: found %+v", c.split, e)
+		}
+		var of []string
+		if e.Validation != nil {
+			of = e.Validation.Of
+		}
+		if diff := cmp.Diff(c.of, of); diff != "" {
+			t.Errorf("%s: validated by (-want +got):\n%s", c.split, diff)
+		}
+		if c.of == nil && !strings.Contains(strings.Join(e.Notes, "\n"), "judged themselves") {
+			t.Errorf("%s: notes %q", c.split, e.Notes)
+		}
+	}
+}
+
+// generalisedAs names the samples of the unseen classes and those of rows as any
+// class of both lists, and returns how many percent of each class are right on
+// average.
+func generalisedAs(t *testing.T, d *dataset.Dataset, r *RunModel, seen, unseen []int, gamma float64) (s, u float64) {
+	t.Helper()
+	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
+	accuracy := func(rows, of []int) float64 {
+		scores, err := r.Saved.Classifier.Score(d.Features, rows, d.Describe(classes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		right, all := map[int]float64{}, map[int]float64{}
+		for i, row := range rows {
+			best, top := 0, math.Inf(-1)
+			for z, v := range scores.Row(i) {
+				score := float64(v)
+				if slices.Contains(seen, classes[z]) {
+					score -= gamma
+				}
+				if score > top {
+					best, top = classes[z], score
+				}
+			}
+			all[d.Labels[row]]++
+			if best == d.Labels[row] {
+				right[best]++
+			}
+		}
+		var sum float64
+		for _, z := range of {
+			sum += right[z] / max(all[z], 1) / float64(len(all))
+		}
+		return sum
+	}
+	var held []int
+	for _, row := range d.TestSeen {
+		if slices.Contains(seen, d.Labels[row]) {
+			held = append(held, row)
+		}
+	}
+	return accuracy(held, seen), accuracy(d.SamplesOf(unseen), unseen)
+}
+
+func TestEvaluateGZSL(t *testing.T) {
+	l := heldOutLab(t)
+	d := l.Data
+	dev, test := trained(t, l, nil)
+	e := evaluated(t, ModelEvaluation{Data: d, Split: GZSLSplit, Models: test[:1]})
+	seen, unseen := generalisedAs(t, d, test[0], d.Split.Seen(), d.Split.Test, 0)
+	nearly(t, "seen", *e.Seen, seen)
+	nearly(t, "unseen", *e.Unseen, unseen)
+	nearly(t, "harmonic mean", *e.HarmonicMean, metrics.HarmonicMean(seen, unseen))
+	nearly(t, "zsl", e.ZSL, test[0].Result.Judged.PerClass)
+	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 {
+		t.Errorf("%d samples of %d classes, expected %d of 16", e.Samples, e.Classes, want)
+	}
+	if diff := cmp.Diff([]string{dev[0].Dir}, e.Validation.Of); diff != "" {
+		t.Errorf("validated by (-want +got):\n%s", diff)
+	}
+	gamma := e.Calibrated.Gamma
+	seen, unseen = generalisedAs(t, d, test[0], d.Split.Seen(), d.Split.Test, gamma)
+	nearly(t, "calibrated seen", e.Calibrated.Seen, seen)
+	nearly(t, "calibrated unseen", e.Calibrated.Unseen, unseen)
+	// No gamma does better where it was chosen: on the val classes and the samples held
+	// out of the train classes, by the model of the dev stage.
+	seen, unseen = generalisedAs(t, d, dev[0], d.Split.Train, d.Split.Val, gamma)
+	nearly(t, "harmonic mean of validation", *e.Validation.HarmonicMean, metrics.HarmonicMean(seen, unseen))
+	for other := -6.0; other < 6; other += 0.37 {
+		seen, unseen := generalisedAs(t, d, dev[0], d.Split.Train, d.Split.Val, other)
+		if h := metrics.HarmonicMean(seen, unseen); h > *e.Validation.HarmonicMean+1e-9 {
+			t.Errorf("gamma %g comes to %g in validation, and %g to %g", other, h, gamma, *e.Validation.HarmonicMean)
+		}
+	}
+}
+
+func nearly(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-9 {
+		t.Errorf("%s: expected %g, found %g", what, want, got)
+	}
+}
+
+// A model without its run of the dev stage is judged without gamma and temperature,
+// unless that is named.
+func TestEvaluateWithoutValidation(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l, nil)
+	alone := filepath.Join(t.TempDir(), "moved")
+	if err := os.CopyFS(alone, os.DirFS(test[0].Dir)); err != nil {
+		t.Fatal(err)
+	}
+	moved := readRunModel(t, filepath.Join(alone, train.ModelFile))
+	m := ModelEvaluation{Data: l.Data, Split: GZSLSplit, Models: []*RunModel{moved}}
+	e := evaluated(t, m)
+	if e.Validation != nil || e.Calibrated != nil || e.Temperature != nil || len(e.Notes) != 1 ||
+		!strings.Contains(e.Notes[0], "neither gamma nor a temperature") || !strings.Contains(e.Notes[0], alone) {
+		t.Errorf("found %+v", e)
+	}
+	m.Dev = dev[:1]
+	want := evaluated(t, ModelEvaluation{Data: l.Data, Split: GZSLSplit, Models: test[:1]})
+	if diff := cmp.Diff(want.Calibrated, evaluated(t, m).Calibrated); diff != "" {
+		t.Errorf("by the run that was named (-want +got):\n%s", diff)
+	}
+}
+
+// Of the runs beside it, a model's own are of its settings and of the dev stage, and
+// the one that may train longest is taken.
+func TestCompanion(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l, nil)
+	trained(t, l, func(c *Config) { c.Beta = 0.5 })
+	if dir, err := test[1].companion(); err != nil || dir != dev[1].Dir {
+		t.Errorf("found %s, %v, expected %s", dir, err, dev[1].Dir)
+	}
+	longer, _ := trained(t, l, func(c *Config) { c.Epochs, c.Stage = 6, DevStage })
+	if dir, err := test[1].companion(); err != nil || dir != longer[1].Dir {
+		t.Errorf("found %s, %v, expected %s", dir, err, longer[1].Dir)
+	}
+	if err := os.Remove(filepath.Join(longer[1].Dir, train.ResultFile)); err != nil {
+		t.Fatal(err)
+	}
+	if dir, err := test[1].companion(); err != nil || dir != dev[1].Dir {
+		t.Errorf("found %s, %v, expected %s, which is finished", dir, err, dev[1].Dir)
+	}
+}
+
+// Several models are their mean probabilities, and are validated by theirs.
+func TestEvaluateEnsemble(t *testing.T) {
+	l := heldOutLab(t)
+	d := l.Data
+	dev, test := trained(t, l, nil)
+	e := evaluated(t, ModelEvaluation{Data: d, Split: TestSplit, Models: test})
+	rows := d.SamplesOf(d.Split.Test)
+	mean := dataset.NewMatrix[float64](len(rows), len(d.Split.Test))
+	for _, r := range test {
+		scores, err := r.Saved.Classifier.Score(d.Features, rows, d.Describe(d.Split.Test))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range scores.Data {
+			mean.Data[i] += math.Exp(float64(v)) / 2
+		}
+	}
+	for i, v := range e.Scores().Data {
+		if got := math.Exp(float64(v)); math.Abs(got-mean.Data[i]) > 1e-5 {
+			t.Fatalf("probability %d: expected %g, found %g", i, mean.Data[i], got)
+		}
+	}
+	if diff := cmp.Diff([]string{dev[0].Dir, dev[1].Dir}, e.Validation.Of); diff != "" {
+		t.Errorf("validated by (-want +got):\n%s", diff)
+	}
+	for i, m := range e.Source.Models {
+		if m.PerClass != test[i].Result.Judged.PerClass || m.Path != test[i].Path || m.Seed != test[i].Training.Seed {
+			t.Errorf("model %d is told as %+v", i, m)
+		}
+	}
+	// One model twice is that model.
+	one := evaluated(t, ModelEvaluation{Data: d, Split: GZSLSplit, Models: test[:1]})
+	twice := evaluated(t, ModelEvaluation{Data: d, Split: GZSLSplit, Models: []*RunModel{test[0], test[0]}})
+	nearly(t, "zsl", twice.ZSL, one.ZSL)
+	nearly(t, "harmonic mean", *twice.HarmonicMean, *one.HarmonicMean)
+	if math.Abs(*twice.NLL-*one.NLL) > 1e-5 {
+		t.Errorf("NLL %g, expected %g", *twice.NLL, *one.NLL)
+	}
+}
+
+// A peer's scores are no probabilities, but with a temperature.
+func TestEvaluatePeer(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trainedPeer(t, l)
+	e := evaluated(t, ModelEvaluation{Data: l.Data, Split: GZSLSplit, Models: []*RunModel{test}})
+	if e.Kind != BareScores || e.ECE != nil || e.Temperature == nil || e.Calibrated == nil || e.Source.Models[0].Method != "eszsl" {
+		t.Errorf("found %+v", e)
+	}
+	nearly(t, "zsl", e.ZSL, test.Result.Judged.PerClass)
+	if diff := cmp.Diff([]string{dev.Dir}, e.Validation.Of); diff != "" {
+		t.Errorf("validated by (-want +got):\n%s", diff)
+	}
+	_, lago := trained(t, l, nil)
+	both := ModelEvaluation{Data: l.Data, Split: TestSplit, Models: []*RunModel{test, lago[0]}}
+	if e := evaluated(t, both); e.Kind != Logits || e.ECE == nil {
+		t.Errorf("an ensemble with a temperature: %+v", e)
+	}
+	if err := os.RemoveAll(dev.Dir); err != nil {
+		t.Fatal(err)
+	}
+	_, err := EvaluateConfig{Bins: 5}.EvaluateModels(both)
+	if err == nil || !strings.Contains(err.Error(), "scores of eszsl are no probabilities") {
+		t.Errorf("an ensemble without a temperature: %v", err)
+	}
+}
