@@ -1,0 +1,36 @@
+package convert_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/convert"
+)
+
+func ExampleConvert() {
+	root, err := os.MkdirTemp("", "convert")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(root) }()
+	from := catalog.Options{DataDir: "../xlsa17/testdata", NoCache: true, Log: quiet()}
+	if _, err := convert.Convert("plain", from, catalog.OpenLayout, filepath.Join(root, "mini")); err != nil {
+		log.Fatal(err)
+	}
+	files, err := os.ReadDir(filepath.Join(root, "mini"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range files {
+		fmt.Println(f.Name())
+	}
+	// Output:
+	// attributes.csv
+	// classes.csv
+	// features.npy
+	// labels.csv
+	// splits.csv
+}
