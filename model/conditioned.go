@@ -3,13 +3,16 @@ package model
 import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/gaps"
 )
 
-// Conditioned is a classifier behind a map of the features: it takes them as they
-// are in the data set, and hands them on as the classifier was trained on them.
+// Conditioned is a classifier behind a map of the features, and a rule for partial
+// descriptions: it takes both as they are in the data set, and hands them on as the
+// classifier was trained on them.
 type Conditioned struct {
 	Detecting
-	Map *condition.Map // fitted where the classifier was trained
+	Map  *condition.Map // fitted where the classifier was trained
+	Gaps *gaps.Rule     // of the classes it learned from; nil leaves gaps to the classifier
 }
 
 // Score implements Classifier.
@@ -35,4 +38,13 @@ func (c *Conditioned) Detect(x dataset.Matrix[float32], rows []int) (dataset.Mat
 		in[i] = i
 	}
 	return c.Detecting.Detect(conditioned, in)
+}
+
+// Judge implements Detecting.
+func (c *Conditioned) Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	full, err := c.Gaps.Fill(u)
+	if err != nil {
+		return dataset.Matrix[float32]{}, err
+	}
+	return c.Detecting.Judge(a, full)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/gaps"
 )
 
 // echo detects the features themselves, and scores by their product with u.
@@ -64,5 +65,25 @@ func TestConditionedScoresBehindItsMap(t *testing.T) {
 	m := &condition.Map{Kind: condition.Standardize, Shift: []float32{1}, Scale: []float32{2}}
 	if _, err := (&model.Conditioned{Detecting: echo{}, Map: m}).Score(x, rows, u); err == nil {
 		t.Error("features of two dimensions passed a map of one")
+	}
+}
+
+func TestConditionedFillsGaps(t *testing.T) {
+	rule, err := gaps.New(dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{0, 0.5, 1, 1}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &model.Conditioned{Detecting: echo{}, Map: &condition.Map{Kind: condition.None}, Gaps: rule}
+	x := dataset.Matrix[float32]{Rows: 1, Cols: 2, Data: []float32{1, 2}}
+	got, err := c.Score(x, []int{0}, dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, nan, nan, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 1*1 + 2*0.75 and 1*0.5 + 2*1.
+	if diff := cmp.Diff([]float32{2.5, 2.5}, got.Data); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := c.Judge(x, dataset.Matrix[float64]{Rows: 1, Cols: 1, Data: []float64{nan}}); err == nil {
+		t.Error("descriptions by other attributes were taken")
 	}
 }

@@ -69,7 +69,7 @@ func smallModel(t testing.TB, path string, v model.Variant, kind condition.Kind)
 	}
 	s := &Saved{
 		Classifier: &model.LAGO{Config: c, Params: params, Semantic: semantic, Map: m}, Map: m, Semantic: semantic,
-		Dims: 2, Classes: []string{"y", "z"}, Descriptions: dataset.NewMatrix[float64](2, 3), Split: dataset.Split{Test: []int{1}},
+		Dims: 2, Classes: []string{"y", "z"}, Descriptions: dataset.NewMatrix[float64](2, 3), Split: dataset.Split{Train: []int{0}, Test: []int{1}}, Learned: []int{0},
 		Dataset: "small", Attributes: []string{"a", "b", "c"}, Groups: []string{"g", "h"},
 	}
 	if err := Save(path, s); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/gaps"
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/model/peer/methods"
 	"github.com/lago-train/lago-train/train/safetensors"
@@ -32,6 +33,7 @@ type Saved struct {
 	Classes      []string                // of the data set, seen or not
 	Descriptions dataset.Matrix[float64] // of the classes, NaN where an attribute is not described
 	Split        dataset.Split           // of the classes
+	Learned      []int                   // the classes that it learned from, by which gaps in descriptions are filled
 }
 
 // LAGO returns the model where it is one of LAGO. what names the question that only
@@ -61,6 +63,26 @@ func (s *Saved) Fits(d *dataset.Dataset) error {
 	return nil
 }
 
+// FillGaps chooses how the classifier takes what descriptions leave out; models are
+// loaded with gaps.Neutral.
+func (s *Saved) FillGaps(kind gaps.Kind) {
+	switch c := s.Classifier.(type) {
+	case *model.LAGO:
+		s.setGaps(c.Gaps.Of(kind))
+	case *model.Conditioned:
+		s.setGaps(c.Gaps.Of(kind))
+	}
+}
+
+func (s *Saved) setGaps(rule *gaps.Rule) {
+	switch c := s.Classifier.(type) {
+	case *model.LAGO:
+		c.Gaps = rule
+	case *model.Conditioned:
+		c.Gaps = rule
+	}
+}
+
 // header is what a model file says beside its tensors: descriptions, those of the
 // conditioning, and W, b and V of LAGO or those of a peer.
 type header struct {
@@ -73,6 +95,7 @@ type header struct {
 	Semantic   []int          `json:"semantic,omitempty"`
 	Classes    []string       `json:"classes"`
 	Split      dataset.Split  `json:"split"`
+	Learned    []int          `json:"learned"`
 	Condition  condition.Kind `json:"condition"`
 	Dims       int            `json:"dims"`
 }
@@ -89,7 +112,7 @@ const (
 func Save(path string, s *Saved) error {
 	h := header{
 		Format: modelFormat, Dataset: s.Dataset, Peer: s.Peer, Attributes: s.Attributes, Groups: s.Groups,
-		Semantic: s.Semantic, Classes: s.Classes, Split: s.Split, Condition: s.Map.Kind, Dims: s.Dims,
+		Semantic: s.Semantic, Classes: s.Classes, Split: s.Split, Learned: s.Learned, Condition: s.Map.Kind, Dims: s.Dims,
 	}
 	tensors := []safetensors.Tensor{{
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,

@@ -209,6 +209,8 @@ func TestMalformedModels(t *testing.T) {
 		{"no classes", hard, condition.None, set("classes", nil), "classes: expected at least one, found 0"},
 		{"classes without descriptions", hard, condition.None, changeHeader(func(h map[string]any) { h["classes"] = append(h["classes"].([]any), "a") }), "tensor descriptions: expected float64 of shape [61 20], found [60 20]"},
 		{"an unknown class in the split", hard, condition.None, set("split", map[string][]int{"Test": {60}}), "split: test: expected classes from 0 to 59, found 60"},
+		{"no classes that it learned from", hard, condition.None, set("learned", nil), "learned: expected the classes that the model learned from, found none: train it anew"},
+		{"unknown classes that it learned from", hard, condition.None, set("learned", []int{-1}), "split: learned: expected classes from 0 to 59, found -1"},
 		{"no descriptions", hard, condition.None, without("descriptions"), "tensor descriptions: expected float64 of shape [60 20], found []"},
 		{"a peer beside LAGO", hard, condition.None, set("peer", map[string]any{"method": "eszsl", "settings": map[string]any{}}), "config: expected none beside the peer eszsl, found one"},
 		{"an unknown peer", hard, condition.None, set("peer", map[string]any{"method": "svm"}), "metadata \"lago\": expected the header of a model of lago-train: method: expected one of"},

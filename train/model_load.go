@@ -9,6 +9,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/gaps"
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
@@ -26,7 +27,7 @@ func Load(path string) (*Saved, error) {
 	r := tensorReader{file: f, path: path}
 	s := &Saved{
 		Peer: h.Peer, Dataset: h.Dataset, Dims: h.Dims, Attributes: h.Attributes, Groups: h.Groups, Semantic: h.Semantic,
-		Classes: h.Classes, Split: h.Split,
+		Classes: h.Classes, Split: h.Split, Learned: h.Learned,
 		Descriptions: r.float64s(descriptionsTensor, len(h.Classes), len(h.Attributes)),
 		Map:          &condition.Map{Kind: h.Condition},
 	}
@@ -47,10 +48,28 @@ func Load(path string) (*Saved, error) {
 	} else {
 		err = s.checkGroups()
 	}
+	if err == nil {
+		err = s.learnGaps()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
+}
+
+// learnGaps gives the classifier the rule for partial descriptions that it had where
+// it was trained.
+func (s *Saved) learnGaps() error {
+	learned := dataset.NewMatrix[float64](len(s.Learned), s.Descriptions.Cols)
+	for i, z := range s.Learned {
+		copy(learned.Row(i), s.Descriptions.Row(z))
+	}
+	rule, err := gaps.New(learned, s.Semantic)
+	if err != nil {
+		return err
+	}
+	s.setGaps(rule)
+	return nil
 }
 
 // readHeader reads and checks what is beside the tensors.
@@ -70,7 +89,10 @@ func readHeader(f *safetensors.File) (*header, error) {
 			return nil, fmt.Errorf("%s: expected at least one, found %d", part.name, part.n)
 		}
 	}
-	for _, part := range h.Split.Parts() {
+	if len(h.Learned) == 0 {
+		return nil, fmt.Errorf("learned: expected the classes that the model learned from, found none: train it anew")
+	}
+	for _, part := range append(h.Split.Parts(), dataset.Part{Name: "learned", Classes: h.Learned}) {
 		for _, z := range part.Classes {
 			if z < 0 || z >= len(h.Classes) {
 				return nil, fmt.Errorf("split: %s: expected classes from 0 to %d, found %d", part.Name, len(h.Classes)-1, z)

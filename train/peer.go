@@ -9,6 +9,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/gaps"
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/model/peer/methods"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -23,17 +24,28 @@ type peerTrainer struct {
 	learner peer.Learner
 	kept    peer.Tensors // of the model of the best epoch
 
+	gaps         *gaps.Rule     // by the train classes, for partial descriptions
 	conditioning *condition.Map // of the features, for the classifier
 }
 
 func newPeerTrainer(c methods.Config, s Settings, p Problem, conditioning *condition.Map, shared *peer.Shared) (*peerTrainer, error) {
+	rule, err := gaps.New(p.TrainClasses, p.Semantic)
+	if err != nil {
+		return nil, err
+	}
+	if p.TrainClasses, err = rule.Fill(p.TrainClasses); err != nil {
+		return nil, err
+	}
+	if p.ValClasses, err = rule.Fill(p.ValClasses); err != nil {
+		return nil, err
+	}
 	learner, err := c.Settings.Learn(peer.Examples{
 		X: p.Train.X, Rows: p.Train.Rows, Labels: p.Train.Labels, U: p.TrainClasses, Shared: shared,
 	}, s.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Method, err)
 	}
-	t := &peerTrainer{loop: loop{settings: s}, config: c, problem: p, learner: learner, conditioning: conditioning}
+	t := &peerTrainer{loop: loop{settings: s}, config: c, problem: p, learner: learner, gaps: rule, conditioning: conditioning}
 	t.kept = learner.Model().Tensors()
 	if p.Val.Len() > 0 {
 		t.kept = clone(t.kept)
@@ -100,13 +112,17 @@ func (t *peerTrainer) Judge(s Samples, classes dataset.Matrix[float64]) (metrics
 	if err != nil {
 		return nil, err
 	}
-	return nameBy(m, s, classes)
+	full, err := t.gaps.Fill(classes)
+	if err != nil {
+		return nil, err
+	}
+	return nameBy(m, s, full)
 }
 
 // classifier implements trainee.
 func (t *peerTrainer) classifier() (model.Detecting, error) {
 	m, err := t.config.Settings.Restore(t.kept)
-	return &model.Conditioned{Detecting: m, Map: t.conditioning}, err
+	return &model.Conditioned{Detecting: m, Map: t.conditioning, Gaps: t.gaps}, err
 }
 
 // tensors names the learner's state and, beside it, the kept model.

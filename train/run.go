@@ -207,7 +207,7 @@ func (r *run) model() (*Saved, error) {
 	s := &Saved{
 		Method: r.trial.Method(), Classifier: c, Peer: r.trial.Peer, Map: r.data.Map,
 		Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
-		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split,
+		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: r.data.Learned,
 	}
 	for _, a := range d.Attributes {
 		s.Attributes = append(s.Attributes, a.Name)

@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/gaps"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -48,6 +49,7 @@ type Trainer struct {
 
 	state *state
 
+	gaps         *gaps.Rule     // by the train classes, for partial descriptions
 	conditioning *condition.Map // of the features, for the classifier
 }
 
@@ -81,7 +83,10 @@ func New(config model.Config, settings Settings, p Problem) (*Trainer, error) {
 
 func (t *Trainer) compile() error {
 	var err error
-	if t.classes, err = t.config.Describe(t.problem.TrainClasses, t.problem.Semantic); err != nil {
+	if t.gaps, err = gaps.New(t.problem.TrainClasses, t.problem.Semantic); err != nil {
+		return err
+	}
+	if t.classes, err = t.describe(t.problem.TrainClasses); err != nil {
 		return err
 	}
 	t.described = dataset.NewMatrix[float32](t.classes.U.Rows, t.classes.U.Cols)
@@ -101,12 +106,21 @@ func (t *Trainer) compile() error {
 		return err
 	}
 	if t.problem.Val.Len() > 0 {
-		if mp.Classes, err = t.config.Describe(t.problem.ValClasses, t.problem.Semantic); err != nil {
+		if mp.Classes, err = t.describe(t.problem.ValClasses); err != nil {
 			return err
 		}
 		t.val, err = newEvaluator(mp, t.state.params, t.problem.Val)
 	}
 	return err
+}
+
+// describe makes the description of classes; gaps are filled by the train classes.
+func (t *Trainer) describe(classes dataset.Matrix[float64]) (*model.Description, error) {
+	full, err := t.gaps.Fill(classes)
+	if err != nil {
+		return nil, err
+	}
+	return t.config.Describe(full, t.problem.Semantic)
 }
 
 // Check returns an error for the first setting that LAGO can't be trained with.
@@ -275,7 +289,7 @@ func (t *Trainer) finite(phase string, step int) error {
 
 // Judge names samples of any described classes with the kept weights.
 func (t *Trainer) Judge(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
-	described, err := t.config.Describe(classes, t.problem.Semantic)
+	described, err := t.describe(classes)
 	if err != nil {
 		return nil, err
 	}
@@ -292,5 +306,5 @@ func (t *Trainer) Judge(s Samples, classes dataset.Matrix[float64]) (metrics.Con
 
 // classifier is the model of the kept weights.
 func (t *Trainer) classifier() (model.Detecting, error) {
-	return &model.LAGO{Config: t.config, Params: t.state.kept, Semantic: t.problem.Semantic, Map: t.conditioning}, nil
+	return &model.LAGO{Config: t.config, Params: t.state.kept, Semantic: t.problem.Semantic, Map: t.conditioning, Gaps: t.gaps}, nil
 }

@@ -206,3 +206,30 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestEqual(t *testing.T) {
+	rule := func(groups []int, rows ...[]float64) *gaps.Rule {
+		r, err := gaps.New(matrix(rows...), groups)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one := rule([]int{0, 0}, []float64{0, nan}, []float64{1, nan})
+	for name, other := range map[string]*gaps.Rule{
+		"of another kind":         one.Of(gaps.Inferred),
+		"of other groups":         rule([]int{0, 1}, []float64{0, nan}, []float64{1, nan}),
+		"of another mean":         rule([]int{0, 0}, []float64{0.2, nan}, []float64{1, nan}),
+		"of other correlations":   rule([]int{0, 0}, []float64{0, 1}, []float64{1, 0}),
+		"that is none":            nil,
+		"of an attribute more":    rule([]int{0, 0, 0}, []float64{0, nan, 1}),
+		"of less differing means": rule([]int{0, 0}, []float64{0.25, nan}, []float64{0.75, nan}),
+	} {
+		if one.Equal(other) || other.Equal(one) {
+			t.Errorf("equals a rule %s", name)
+		}
+	}
+	if !one.Equal(rule([]int{0, 0}, []float64{0, nan}, []float64{1, nan})) || !(*gaps.Rule)(nil).Equal(nil) {
+		t.Error("does not equal itself")
+	}
+}

@@ -3,6 +3,7 @@ package gaps
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -53,6 +54,17 @@ func (r *Rule) Of(kind Kind) *Rule {
 		other.blocks = [][]int{everything(len(r.mean))}
 	}
 	return &other
+}
+
+// Equal reports whether two rules fill the same gaps alike.
+func (r *Rule) Equal(other *Rule) bool {
+	if r == nil || other == nil {
+		return r == other
+	}
+	same := func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }
+	return r.kind == other.kind && slices.EqualFunc(r.groups, other.groups, slices.Equal[[]int]) &&
+		slices.EqualFunc(r.mean, other.mean, same) && slices.EqualFunc(r.spread, other.spread, same) &&
+		slices.EqualFunc(r.correlate().RawSymmetric().Data, other.correlate().RawSymmetric().Data, same)
 }
 
 // Kind returns the kind of the rule.
