@@ -156,7 +156,7 @@ func (e *Explainer) checkPair(class, against int) error {
 // none is Ac, p(none of the group|x) of each group.
 func (e *Explainer) none(a []float64) []float64 {
 	f := e.judge.frozen
-	none := make([]float64, f.k)
+	none := make([]float64, f.k) // as it stays without a complement
 	switch f.kind {
 	case DeMorgan:
 		noneOfRows(none, dataset.Matrix[float64]{Rows: 1, Cols: f.m, Data: a}, f.gamma)

@@ -34,11 +34,14 @@ func designName(c model.Config) string {
 	return fmt.Sprintf("%s %s %s zeta %g", c.Variant, c.Prior, c.Complement, c.Zeta)
 }
 
-// parts are the terms of the score of group k for class z and its complement,
+// parts are the terms of the score of group k for class z, its complement and Ac,
 // written as in the paper: Gamma U/p A and (Uc/pc) Ac.
-func (tr trial[T]) parts(gamma dataset.Matrix[float64], a []float64, k, z int) (terms []float64, complement float64) {
+func (tr trial[T]) parts(gamma dataset.Matrix[float64], a []float64, k, z int) (terms []float64, complement, ac float64) {
 	u, p := tr.Classes.U.Row(z), tr.Classes.P
-	uc, pc, ac := 1.0, 1.0, 1.0
+	uc, pc := 1.0, 1.0
+	if tr.Config.Complement != model.NoComplement {
+		ac = 1
+	}
 	for m := range a {
 		g := gamma.Row(m)[k]
 		ratio := 0.0
@@ -52,10 +55,10 @@ func (tr trial[T]) parts(gamma dataset.Matrix[float64], a []float64, k, z int) (
 			ac *= 1 - g*a[m]
 		}
 	}
-	if pc == 0 || tr.Config.Complement == model.NoComplement {
-		return terms, 0
+	if pc == 0 {
+		return terms, 0, ac
 	}
-	return terms, uc / pc * ac
+	return terms, uc / pc * ac, ac
 }
 
 func sum(values []float64) (s float64) {
@@ -68,8 +71,9 @@ func sum(values []float64) (s float64) {
 // logScore is the log of a score within the bounds that soft AND keeps to.
 func logScore(s float64) float64 { return math.Log(min(max(s, 1e-30), 1e30)) }
 
-// explained is a random trial of two classes or more with the explainer of it. Some
-// entries of descriptions and detections are 0, 1 or left out.
+// explained is a random trial of four classes with the explainer of it. Some entries of
+// descriptions and detections are 0, 1 or left out; of odd seeds, an attribute of all
+// classes is.
 func explained(t rapid.TB, c model.Config, seed uint64) (tr trial[float64], e *model.Explainer, a []float64) {
 	t.Helper()
 	tr = newTrial(t, c, sizes{n: 1, d: 3, m: 5, k: 3, z: 4}, seed)
@@ -77,6 +81,9 @@ func explained(t rapid.TB, c model.Config, seed uint64) (tr trial[float64], e *m
 	a = uniform(rng, 1, 5, 0, 1).Data
 	for _, special := range []float64{0, 1, math.NaN()} {
 		tr.described.Data[rng.IntN(len(tr.described.Data))] = special
+	}
+	if seed%2 == 1 {
+		setColumn(tr.described, rng.IntN(5), math.NaN())
 	}
 	a[rng.IntN(len(a))] = 0
 	a[rng.IntN(len(a))] = 1
@@ -107,9 +114,9 @@ func TestExplanationAddsUp(t *testing.T) {
 					contributions = append(contributions, g.Contribution)
 					logs := make([]float64, 2)
 					for i, s := range []model.GroupScore{g.Class, g.Against} {
-						terms, complement := tr.parts(e.Gamma(), a, k, []int{1, 3}[i])
+						terms, complement, none := tr.parts(e.Gamma(), a, k, []int{1, 3}[i])
 						same(t, fmt.Sprint("terms of group ", k), s.Terms, terms)
-						same(t, fmt.Sprint("complement of group ", k), []float64{s.Complement}, []float64{complement})
+						same(t, fmt.Sprint("complement of group ", k), []float64{s.Complement, g.None}, []float64{complement, none})
 						same(t, fmt.Sprint("score of group ", k), []float64{s.Score}, []float64{sum(terms) + complement})
 						logs[i] = logScore(sum(terms) + complement)
 					}
