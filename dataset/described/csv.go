@@ -24,7 +24,7 @@ func readCSV(f *file, text []byte) {
 	t.TrimLeadingSpace = true
 	header, ok := t.next(f)
 	if !ok {
-		if len(f.mistakes) == 0 {
+		if f.mistakes.Len() == 0 {
 			f.wrong("header", 0, "", wantHeader, "an empty file")
 		}
 		return
@@ -64,7 +64,7 @@ func (t *table) next(f *file) ([]string, bool) {
 		if p := (*csv.ParseError)(nil); errors.As(err, &p) {
 			e.Field, e.Err = fmt.Sprintf("line %d, column %d", p.Line, p.Column), p.Err
 		}
-		f.note("csv", e)
+		f.mistakes.Add("csv", e)
 		return nil, false
 	}
 	t.line, _ = t.FieldPos(0)

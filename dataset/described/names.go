@@ -77,27 +77,30 @@ func withoutHas(group string) string {
 	return fold(group)
 }
 
-// find returns the one attribute that a name means. Where that is none or several,
-// the text says what was found instead.
-func (v *vocabulary) find(name string) (m int, found string) {
+// find returns the attributes that a name may mean; one is what it should be.
+func (v *vocabulary) find(name string) []int {
 	for i, index := range v.index {
 		key := fold(name)
 		if i == 0 {
 			key = name
 		}
-		switch hits := index[key]; len(hits) {
-		case 0:
-		case 1:
-			return hits[0], ""
-		default:
-			return 0, fmt.Sprintf("%s, which may mean %s", quote(name), v.list(hits, " or "))
+		if hits := index[key]; len(hits) > 0 {
+			return hits
 		}
+	}
+	return nil
+}
+
+// found says in an error what a name is that means none or several.
+func (v *vocabulary) found(name string) string {
+	if hits := v.find(name); len(hits) > 0 {
+		return fmt.Sprintf("%s, which may mean %s", quote(name), v.list(hits, " or "))
 	}
 	near := v.nearest(fold(name))
 	if len(near) == 0 {
-		return 0, fmt.Sprintf("%s, which is like none of the %d, as in %q", quote(name), len(v.names), v.names[0])
+		return fmt.Sprintf("%s, which is like none of the %d, as in %q", quote(name), len(v.names), v.names[0])
 	}
-	return 0, fmt.Sprintf("%s; the nearest of the %d are %s", quote(name), len(v.names), v.list(near, " and "))
+	return fmt.Sprintf("%s; the nearest of the %d are %s", quote(name), len(v.names), v.list(near, " and "))
 }
 
 // Of many attributes that a name may mean, or is near to, the first few are told.

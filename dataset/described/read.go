@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/internal/problems"
 )
 
 // Read reads the classes that a file describes, and their descriptions, classes x
@@ -57,7 +58,7 @@ type file struct {
 	place      map[string]int // of a class, by its folded name
 	attributes map[string]int // what names mean that were met; -1 for those that were reported
 
-	mistakes []*mistakes // a kind each, in the order in which they were met
+	mistakes problems.List
 }
 
 // class is one of the file.
@@ -105,6 +106,9 @@ func (f *file) newClass(line int, name string) *class {
 	return c
 }
 
+// unknown is the kind of mistake of names that mean no attribute, or several.
+const unknown = "attribute"
+
 // attribute returns the attribute that a name means, -1 where that is none or
 // several. A wrong name is reported where it is first met.
 func (f *file) attribute(line int, name string) int {
@@ -113,10 +117,15 @@ func (f *file) attribute(line int, name string) int {
 	if known {
 		return m
 	}
-	m, found := f.vocabulary.find(name)
-	if found != "" {
-		m = -1
-		f.wrong("attribute", line, "attribute", "the name of one attribute of the data set", found)
+	m = -1
+	if hits := f.vocabulary.find(name); len(hits) == 1 {
+		m = hits[0]
+	} else {
+		found := quote(name)
+		if !f.mistakes.Full(unknown, f.path) { // else it takes time that nobody sees anything of
+			found = f.vocabulary.found(name)
+		}
+		f.wrong(unknown, line, "attribute", "the name of one attribute of the data set", found)
 	}
 	f.attributes[name] = m
 	return m
@@ -140,9 +149,21 @@ func (f *file) describe(line int, c *class, m int, value string) {
 	}
 }
 
+// wrong notes a mistake in a line, counted from 1, or in the whole file, line 0.
+func (f *file) wrong(kind string, line int, field, want, got string) {
+	if line > 0 {
+		at := fmt.Sprintf("line %d", line)
+		if field != "" {
+			at += ", " + field
+		}
+		field = at
+	}
+	f.mistakes.Add(kind, &dataset.Error{File: f.path, Field: field, Want: want, Got: got})
+}
+
 // finish returns what was read, or all that is wrong with it.
 func (f *file) finish() ([]string, dataset.Matrix[float64], error) {
-	if len(f.mistakes) == 0 {
+	if f.mistakes.Len() == 0 {
 		if len(f.classes) == 0 {
 			f.wrong("none", 0, "", "at least one class", "none")
 		}
@@ -152,7 +173,7 @@ func (f *file) finish() ([]string, dataset.Matrix[float64], error) {
 			}
 		}
 	}
-	if err := f.err(); err != nil {
+	if err := f.mistakes.Err(); err != nil {
 		return nil, dataset.Matrix[float64]{}, err
 	}
 	u := dataset.NewMatrix[float64](len(f.classes), len(f.vocabulary.names))

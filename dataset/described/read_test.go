@@ -2,6 +2,7 @@ package described_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -114,11 +115,11 @@ func TestReadErrors(t *testing.T) {
 			`line 1, attribute: expected the name of one attribute of the data set, found "grey", which may mean "has_wing_color::grey" or "size::grey"`,
 			`line 1: expected each attribute once, found "size::large" in column 4 and again in column 5`,
 			`line 2, class "Vireo", "size::large": ` + values + `"80", which looks like a percentage: write 0.8`,
-			`line 7, class "Owl", "size::large": ` + values + `"-1"`,
 			`line 3: expected 5 columns, as in the header, found 3`,
 			`line 4, class: expected a name, found ""`,
 			`line 5, class: expected "Vireo", as in line 2, or another name, found "vireo"`,
 			`line 6, class: expected each class once, found "Vireo", which is in line 2 as well`,
+			`line 7, class "Owl", "size::large": ` + values + `"-1"`,
 		}},
 		{"long", "a.csv", "class,attribute,value\nVireo,olive,1\nVireo,Wing color: olive,0\nVireo,plumage,1\nOwl,plumage,1\nOwl,large\n", []string{
 			`line 3, class "Vireo": expected each attribute once, found "has_wing_color::olive", which is in line 2 as well`,
@@ -168,8 +169,20 @@ func TestManyOfAKindAreCounted(t *testing.T) {
 		t.Fatal("no error")
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 2+5+1 || !strings.HasSuffix(lines[7], `found 94 more such, up to line 101, class "Owl"`) {
+	if len(lines) != 2+5+1 || !strings.HasSuffix(lines[6], `found 94 more that differ, up to line 101, class "Owl"`) {
 		t.Errorf("found %d lines:\n%v", len(lines), err)
+	}
+}
+
+// Nor are the nearest names looked for where there are very many.
+func TestManyUnknownNames(t *testing.T) {
+	text := []byte("class,attribute,value\n")
+	for i := range 100000 {
+		text = fmt.Appendf(text, "Owl,large %d,2\n", i)
+	}
+	_, _, err := described.Read(write(t, "a.csv", string(text)), attributes, groups)
+	if err == nil || strings.Count(err.Error(), "\n") != 5 {
+		t.Error(err)
 	}
 }
 
