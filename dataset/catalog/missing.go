@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset/simulate"
@@ -32,6 +33,9 @@ func (m *Missing) Error() string {
 	default:
 		b.WriteString(", which holds no folders")
 	}
+	if m.published() {
+		fmt.Fprintf(&b, "\n\nThis downloads it:  lago-train dataset fetch %s%s", m.dataDirFlag(), m.Name)
+	}
 	fmt.Fprintf(&b, `
 
 The folder is looked for as <data dir>/<name>. The data dir is --data-dir, else
@@ -58,14 +62,29 @@ or, without MATLAB's files, like this (docs/your-data.md):
     attributes.csv        name,group
     splits.csv            class,part: train, val or test
 
-CUB, AWA2 and SUN in this layout are the xlsa17 release of Xian et al., "Zero-Shot
+CUB, AWA2 and SUN in the first layout are the xlsa17 release of Xian et al., "Zero-Shot
 Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly": its
 archive of features with the proposed splits. meta/, with the groups of attributes,
-is in the data archive of the authors of LAGO, github.com/yuvalatzmon/LAGO.
+is in the repository of the authors of LAGO, github.com/yuvalatzmon/LAGO. The
+command lago-train dataset fetch %s gets both.
 
 Without a download there are: %s, %s.`,
-		EnvDataDir, defaultDataDir, filepath.Join(m.DataDir, strings.ToUpper(m.Name)), filepath.Join(m.DataDir, m.Name), Glyphs, strings.Join(simulate.Presets(), ", "))
+		EnvDataDir, defaultDataDir, filepath.Join(m.DataDir, strings.ToUpper(m.Name)), filepath.Join(m.DataDir, m.Name), strings.Join(published, "|"), Glyphs, strings.Join(simulate.Presets(), ", "))
 	return b.String()
+}
+
+// published are the names of the data sets that package fetch gets.
+var published = []string{"cub", "awa2", "sun"}
+
+func (m *Missing) published() bool { return slices.Contains(published, m.Name) }
+
+// dataDirFlag is the flag that a command needs to mean the same data dir, with a
+// space behind it.
+func (m *Missing) dataDirFlag() string {
+	if dir, err := filepath.Abs(DataDir("")); err == nil && dir == m.DataDir {
+		return ""
+	}
+	return "--data-dir " + m.DataDir + " "
 }
 
 func (m *Missing) Unwrap() error { return m.Err }

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,7 +68,7 @@ func makeNamed(name string) (*dataset.Dataset, error) {
 // Find returns the folder of the data set of a name, which is below the data dir and
 // may be of any case. A name that stands for no folder is a *Missing.
 func Find(name string, o Options) (Folder, error) {
-	dir, err := find(strings.ToLower(name), cmp.Or(o.DataDir, os.Getenv(EnvDataDir), defaultDataDir))
+	dir, err := find(strings.ToLower(name), DataDir(o.DataDir))
 	if err != nil {
 		return Folder{}, err
 	}

@@ -89,6 +89,7 @@ func TestMissingSaysWhatToDo(t *testing.T) {
 	for _, want := range []string{
 		`"awa2"`, root, "there are: SUN", filepath.Join(root, "AWA2"), "res101.mat", "att_splits.mat", "testclasses.txt", "features.npy", "labels.csv", "splits.csv", "docs/your-data.md",
 		"--data-dir", "$LAGO_DATA", "Xian", "github.com/yuvalatzmon/LAGO", "glyphs", "simulated-awa2",
+		"lago-train dataset fetch --data-dir " + root + " awa2",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not mention %s:\n%v", want, err)
@@ -97,6 +98,25 @@ func TestMissingSaysWhatToDo(t *testing.T) {
 	_, err = catalog.Open("awa2", catalog.Options{DataDir: filepath.Join(root, "nowhere")})
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("without a data dir: error %v", err)
+	}
+}
+
+func TestMissingSaysHowToFetchWhatIsPublished(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv(catalog.EnvDataDir, root)
+	for _, c := range []struct {
+		name, dir, want string
+		fetched         bool
+	}{
+		{"SUN", "", "downloads it:  lago-train dataset fetch sun\n", true},
+		{"cub", root, "downloads it:  lago-train dataset fetch cub\n", true},
+		{"cub", root + "/other", "downloads it:  lago-train dataset fetch --data-dir " + root + "/other cub\n", true},
+		{"mine", "", "lago-train dataset fetch cub|awa2|sun gets both", false},
+	} {
+		_, err := catalog.Open(c.name, catalog.Options{DataDir: c.dir})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "downloads it") != c.fetched {
+			t.Errorf("%s in %q: the error doesn't say %q:\n%v", c.name, c.dir, c.want, err)
+		}
 	}
 }
 
