@@ -2,6 +2,7 @@ package openlayout
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,7 +54,7 @@ func (t *table) truth(row row, column string) bool {
 func (l *labels) checkHeld(c *classes, partOf []string) {
 	for _, i := range l.held {
 		z := l.classes[i]
-		if z < 0 || partOf[z] == train || partOf[z] == val {
+		if z < 0 || slices.Contains([]string{train, val, misspelt}, partOf[z]) {
 			continue
 		}
 		what := "is in no part"

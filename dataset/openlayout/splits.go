@@ -14,6 +14,10 @@ const (
 	train = "train"
 	val   = "val"
 	test  = "test"
+
+	// misspelt stands for a part that was told to be wrong, so that what follows from
+	// it isn't told too.
+	misspelt = "?"
 )
 
 // partColumns are the columns of the three divisions.
@@ -55,15 +59,10 @@ func (r *reader) readSplits(name string, c *classes) *splits {
 			continue
 		}
 		lineOf[z] = row.line
-		sound := true
 		for n, column := range s.columns {
-			part, ok := t.part(row, column)
-			s.partOf[n][z] = part
-			sound = sound && ok
+			s.partOf[n][z] = t.part(row, column)
 		}
-		if sound {
-			s.sameUnseen(row, z)
-		}
+		s.sameUnseen(row, z)
 	}
 	for z, name := range c.names {
 		if _, listed := lineOf[z]; !listed && name != "" {
@@ -78,14 +77,14 @@ func (r *reader) readSplits(name string, c *classes) *splits {
 }
 
 // part reads the cell of a part.
-func (t *table) part(row row, column string) (part string, ok bool) {
+func (t *table) part(row row, column string) string {
 	cell := t.cell(row, column)
 	switch cell {
 	case train, val, test, "":
-		return cell, true
+		return cell
 	}
 	t.wrong(column, row, column, "train, val or test, or nothing for a class that is left out", strconv.Quote(cell))
-	return "", false
+	return misspelt
 }
 
 // sameUnseen checks that the divisions differ in which seen classes are train and
@@ -94,7 +93,7 @@ func (s *splits) sameUnseen(row row, z int) {
 	seen := func(n int) bool { return s.partOf[n][z] == train || s.partOf[n][z] == val }
 	for n := 1; n < len(s.columns); n++ {
 		first, other := s.partOf[0][z], s.partOf[n][z]
-		if seen(0) == seen(n) && (seen(0) || first == other) {
+		if first == misspelt || other == misspelt || seen(0) == seen(n) && (seen(0) || first == other) {
 			continue
 		}
 		want := "train or val, as in part"
@@ -108,6 +107,9 @@ func (s *splits) sameUnseen(row row, z int) {
 func (s *splits) checkParts() {
 	for n, column := range s.columns {
 		for _, part := range []string{train, val, test} {
+			if slices.Contains(s.partOf[n], misspelt) {
+				break
+			}
 			if !slices.Contains(s.partOf[n], part) {
 				s.table.bad.AddError(&dataset.Error{File: s.table.file, Field: "column " + column, Want: "at least one " + part + " class", Got: "none"})
 			}

@@ -1,0 +1,22 @@
+package split_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/split"
+)
+
+func ExamplePropose() {
+	d, err := catalog.Open("glyphs", catalog.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := split.Propose(d, split.Options{Val: 10, Test: 12, Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(s.Train), len(s.Val), len(s.Test), "classes,", len(split.Leaks(d, s, 0)), "leaks")
+	// Output: 30 10 12 classes, 0 leaks
+}
