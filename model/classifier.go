@@ -35,9 +35,6 @@ type LAGO struct {
 	Gaps     *gaps.Rule     // for partial descriptions, of the classes it learned from; nil for those at hand
 }
 
-// scoreBatch is how many samples are scored at a time.
-const scoreBatch = 64
-
 // Score implements Classifier.
 func (l *LAGO) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	a, err := l.Detect(x, rows)
@@ -47,57 +44,39 @@ func (l *LAGO) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[flo
 	return l.Judge(a, u)
 }
 
+// detectBatch is how many samples are detected at a time.
+const detectBatch = 256
+
 // Detect returns A, p(a_m|x) of the given rows.
 func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	detections := dataset.NewMatrix[float32](len(rows), l.Params.W.Cols)
-	if x.Cols != l.Params.W.Rows {
-		return detections, &Error{"features", "as many dimensions as the model was trained on", x.Cols}
+	detectors := linearDetectors{l.Params.W, l.Params.B}
+	a := dataset.NewMatrix[float32](len(rows), detectors.w.Cols)
+	if err := detectors.check(x); err != nil {
+		return a, err
 	}
-	detector, err := NewDetector(l.Params, scoreBatch)
-	if err != nil {
-		return detections, err
-	}
-	for start := 0; start < len(rows); start += scoreBatch {
-		part := rows[start:min(start+scoreBatch, len(rows))]
+	for start := 0; start < len(rows); start += detectBatch {
+		part := rows[start:min(start+detectBatch, len(rows))]
 		conditioned, err := l.Map.Apply(x, part)
 		if err != nil {
-			return detections, err
+			return a, err
 		}
-		copy(detector.X.Data, conditioned.Data)
-		_, a, err := detector.Run()
-		if err != nil {
-			return detections, err
-		}
-		copy(detections.Data[start*detections.Cols:], a[:len(part)*detections.Cols])
+		detectors.detect(conditioned, dataset.Matrix[float32]{Rows: len(part), Cols: a.Cols, Data: a.Data[start*a.Cols : (start+len(part))*a.Cols]})
 	}
-	return detections, nil
+	return a, nil
 }
 
 // Judge returns log p(z|x) of samples with the detections a, n x M, for the
 // classes that u describes.
 func (l *LAGO) Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	classes, err := l.describe(u)
+	judge, err := l.frozenJudge(u)
 	if err != nil {
 		return scores, err
 	}
-	judge, err := NewJudge(Problem{l.Config, classes, l.Semantic, scoreBatch}, l.Params)
-	if err != nil {
-		return scores, err
-	}
-	if a.Cols != judge.A.Cols {
+	if a.Cols != judge.m {
 		return scores, &Error{"detections", "one for each attribute of the model", a.Cols}
 	}
-	for start := 0; start < a.Rows; start += scoreBatch {
-		end := min(start+scoreBatch, a.Rows)
-		copy(judge.A.Data, a.Data[start*a.Cols:end*a.Cols])
-		logits, err := judge.Run()
-		if err != nil {
-			return scores, err
-		}
-		copy(scores.Data[start*u.Rows:], logits[:(end-start)*u.Rows])
-	}
-	LogNormalise(scores.Data, u.Rows)
+	judge.judge(a, scores)
 	return scores, nil
 }
 

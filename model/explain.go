@@ -16,13 +16,17 @@ type Explainer struct {
 	judge *Judge[float64]
 }
 
-// judgedNumbers is about how many scores of groups are held at a time.
-const judgedNumbers = 1 << 19 // K x batch x Z
+// judgedNumbers is about how many scores of groups are held at a time, of at most
+// explainBatch samples.
+const (
+	judgedNumbers = 1 << 19 // K x batch x Z
+	explainBatch  = 64
+)
 
 // NewExplainer makes an explainer of the grouping of params for the classes at
 // hand. The batch of p does not count.
 func NewExplainer(p Problem, params *Parameters[float64]) (*Explainer, error) {
-	p.Batch = min(max(judgedNumbers/max(params.V.Cols*p.Classes.U.Rows, 1), 1), scoreBatch)
+	p.Batch = min(max(judgedNumbers/max(params.V.Cols*p.Classes.U.Rows, 1), 1), explainBatch)
 	judge, err := NewJudge(p, params)
 	if err != nil {
 		return nil, err

@@ -200,12 +200,7 @@ func (o *frozenOr[T]) forward(g []T, in [][]T) {
 func (o *frozenOr[T]) pack(a []T) {
 	width := len(o.members)
 	o.packed = slices.Grow(o.packed[:0], o.n*width)[:o.n*width]
-	for i := range o.n {
-		row, out := a[i*o.m:(i+1)*o.m], o.packed[i*width:(i+1)*width]
-		for j, m := range o.members {
-			out[j] = row[m]
-		}
-	}
+	pack(o.packed, a, o.members, o.n, o.m)
 }
 
 // byA is dA[n,m] = sum over k, z of dG[k,n,z] Gamma[m,k] (U/p)[m,z].
