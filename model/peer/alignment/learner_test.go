@@ -1,0 +1,157 @@
+package alignment
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+)
+
+// Each kernel recognises classes that it has not seen a sample of.
+func TestLearnsTheToy(t *testing.T) {
+	y := newToy(20, 0.2)
+	for name, c := range map[string]Config{
+		"linear":           {Kernel: Linear, Batch: 16},
+		"linear, held":     {Kernel: Linear, Batch: 16, Orthogonality: 1e-3},
+		"polynomial":       {Kernel: Polynomial, Batch: 16},
+		"gaussian":         {Kernel: Gaussian, Batch: 16},
+		"gaussian, ort":    {Kernel: Gaussian, Batch: 16, Ort: true},
+		"cauchy":           {Kernel: Cauchy, Batch: 16},
+		"cauchy, ort":      {Kernel: Cauchy, Batch: 16, Ort: true},
+		"one big batch":    {Kernel: Gaussian, Batch: 1000, Ort: true},
+		"sample by sample": {Kernel: Gaussian, Batch: 1, Ort: true},
+	} {
+		d := Default()
+		c.Sigma, c.Degree, c.Offset, c.Beta, c.LR, c.Normalise = d.Sigma, d.Degree, d.Offset, d.Beta, d.LR, d.Normalise
+		l := learn(t, c, y.seen, 1)
+		losses := train(t, l, 1, 40)
+		if first, last := losses[0], losses[len(losses)-1]; !(last < 0.9*first) {
+			t.Errorf("%s: the loss goes from %g to %g", name, first, last)
+		}
+		if got := y.accuracy(t, l.Model()); got < 0.9 {
+			t.Errorf("%s: %.3f of the samples of unseen classes are recognised", name, got)
+		}
+	}
+}
+
+// Training goes on from a State bit by bit, in a learner that was never trained.
+func TestGoesOnFromState(t *testing.T) {
+	y := newToy(5, 0.2)
+	c := Default()
+	c.Batch = 16 // does not divide the samples
+	whole, first, second := learn(t, c, y.seen, 7), learn(t, c, y.seen, 7), learn(t, c, y.seen, 7)
+	want := train(t, whole, 1, 4)
+	train(t, first, 1, 2)
+	for i, s := range second.State() {
+		copy(s.Matrix.Data, first.State()[i].Matrix.Data)
+	}
+	if diff := cmp.Diff(want[2:], train(t, second, 3, 4)); diff != "" {
+		t.Errorf("losses (-whole +continued):\n%s", diff)
+	}
+	if diff := cmp.Diff(whole.State(), second.State()); diff != "" {
+		t.Error("the states differ")
+	}
+	if diff := cmp.Diff(whole.Model().Tensors(), second.Model().Tensors()); diff != "" {
+		t.Error("the models differ")
+	}
+}
+
+// The seed draws where W starts, and with the epoch the order of the samples.
+func TestSeed(t *testing.T) {
+	y := newToy(3, 0.2)
+	c := Default()
+	c.Batch = 8
+	w := func(seed uint64, epochs ...int) []float32 {
+		l := learn(t, c, y.seen, seed)
+		for _, epoch := range epochs {
+			train(t, l, epoch, epoch)
+		}
+		return l.State()[0].Matrix.Data
+	}
+	if !slices.Equal(w(1, 1, 2), w(1, 1, 2)) {
+		t.Error("the same seed gives other weights")
+	}
+	if slices.Equal(w(1), w(2)) {
+		t.Error("another seed starts with the same weights")
+	}
+	if slices.Equal(w(1, 1), w(1, 2)) {
+		t.Error("another epoch has the samples in the same order")
+	}
+	for i, v := range w(1) {
+		if v < 0 || v >= 2./12 {
+			t.Fatalf("weight %d starts at %g, expected within [0, 2/D)", i, v)
+		}
+	}
+}
+
+// The last batch of an epoch has fewer samples; the loss is the mean of samples, not
+// of batches.
+func TestLossIsTheMeanOfSamples(t *testing.T) {
+	y := newToy(3, 0.2) // 33 samples of seen classes
+	c := Default()
+	c.LR = 1e-30
+	c.Batch = 32
+	parts := train(t, learn(t, c, y.seen, 1), 1, 1)[0]
+	c.Batch = 33
+	if whole := train(t, learn(t, c, y.seen, 1), 1, 1)[0]; math.Abs(parts-whole) > 1e-6 {
+		t.Errorf("%g in batches of 32, %g in one", parts, whole)
+	}
+}
+
+func TestNotFinite(t *testing.T) {
+	y := newToy(2, 0.2)
+	bad := y.seen
+	bad.X = dataset.NewMatrix[float32](y.seen.X.Rows, y.seen.X.Cols)
+	copy(bad.X.Data, y.seen.X.Data)
+	bad.X.Row(bad.Rows[0])[1] = float32(math.NaN())
+	far := Default()
+	far.Kernel, far.Degree, far.LR, far.Batch = Polynomial, 4, 1e3, 8
+	once := Default()
+	once.LR, once.Batch = 1e300, 1000 // infinite in single precision, in the only step
+	for name, c := range map[string]struct {
+		config Config
+		bad    bool
+		term   string
+	}{
+		"features":      {Default(), true, "alignment"},
+		"far steps":     {far, false, "squares"},
+		"the last step": {once, false, "W"},
+	} {
+		e := y.seen
+		if c.bad {
+			e = bad
+		}
+		l := learn(t, c.config, e, 1)
+		var err error
+		for epoch := 1; epoch <= 3 && err == nil; epoch++ {
+			_, _, err = l.Epoch(epoch)
+		}
+		var out *model.NotFinite
+		if !errors.As(err, &out) || out.Term != c.term {
+			t.Errorf("%s: %v, expected %s not to be finite", name, err, c.term)
+		}
+	}
+}
+
+// By hand, with lr 1: the mean of squares is 0.01 0.1^2 = 1e-4 and the step 0.1/(0.01 +
+// 0.01); then it is 1.99e-4 after the same gradient again.
+func TestRMSProp(t *testing.T) {
+	const n = 3*updateGrain + 5 // more than one goroutine's
+	w, grad, squares := make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range grad {
+		grad[i] = 0.1
+	}
+	for _, want := range []float64{-5, -5 - 0.1/(math.Sqrt(1.99e-4)+0.01)} {
+		rmsprop(w, grad, squares, 1)
+		for i, v := range w {
+			if math.Abs(float64(v)-want) > 1e-5 {
+				t.Fatalf("weight %d is %g, expected %g", i, v, want)
+			}
+		}
+	}
+}
