@@ -8,20 +8,20 @@
 // to which Ort adds the same with k(x, W y_z) in the place of k(W'x, y_z), and
 // Orthogonality the penalty |W'W - I|^2 (of Frobenius) times its weight.
 //
-// Ort is the authors' way to orthogonality: where the columns of W are orthonormal,
-// it makes no difference to a kernel of the distance whether W takes a description
-// to the samples or a sample to the descriptions but for what W'x leaves out, and
-// asking for both holds the length of W y to that of y. To a kernel of the inner
-// product the two are the same for any W, and Ort does nothing.
+// Ort is the authors' way to orthogonality. |x - W y|^2 differs from |W'x - y|^2 by
+// |x|^2 - |W'x|^2, which is the same for all classes, and by |W y|^2 - |y|^2, which is
+// 0 where the columns of W are orthonormal: to ask for both kernels holds W to that,
+// softly. To a kernel of the inner product, x'W y, the two are the same for any W,
+// and Ort does nothing.
 //
 // Features are centred on the mean of the training samples and scaled to length 1.
 // So are descriptions, on the mean of the training classes.
 //
-// The paper's abstract names the principle, the orthogonality, and the polynomial,
-// the Gaussian and the Cauchy kernel. Everything else is from the program that the
-// authors released, which has the Gaussian kernel with Ort: the objective, the
-// preparation of features and descriptions, RMSProp with its constants, the start
-// of W, and the order in which classes score. What is ours:
+// This is written from the paper's abstract, which names the principle, the
+// orthogonality, and the polynomial, the Gaussian and the Cauchy kernel, and from the
+// program that the authors released, which is the Gaussian kernel with Ort: from there
+// are the objective, the preparation of features and descriptions, RMSProp with its
+// constants, the start of W, and the order in which classes score. What is ours:
 //
 //   - the constants of the other kernels, so that each is 1 between equal vectors of
 //     length 1 (the program has none of them);
