@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/model/peer"
+	"github.com/lago-train/lago-train/model/peer/alignment"
 	"github.com/lago-train/lago-train/model/peer/eszsl"
 )
 
@@ -31,6 +32,7 @@ type Method struct {
 // All lists the methods in the order of table 1 of the paper.
 var All = []Method{
 	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default(), Space: eszsl.Space, Closed: true},
+	{Name: "kernel", Title: "ZHANG2018", Default: alignment.Default(), Space: alignment.Space, Seeded: true},
 }
 
 // Names lists the names of All.
