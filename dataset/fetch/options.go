@@ -20,7 +20,7 @@ type Options struct {
 	// that name. It isn't used where the other archive has the files.
 	MetaURL string
 	// SHA256 is the checksum that the first archive must have, in hex; empty means that
-	// it may have any. No checksum is published.
+	// it may have any. None is known of the built-in addresses.
 	SHA256 string
 	// DownloadDir keeps archives; empty means lago-train/downloads in the user's cache
 	// folder.

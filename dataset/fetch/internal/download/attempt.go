@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/lago-train/lago-train/internal/bytesize"
 )
 
 // attempt asks for what is missing, once.
@@ -90,10 +92,21 @@ func (d *download) acceptAll(resp *http.Response) (int64, error) {
 	if err := d.fits(total); err != nil {
 		return 0, err
 	}
-	if d.part.size > 0 {
+	switch {
+	case d.asked == 1 && d.part.size == 0:
+		d.Notice(fmt.Sprintf("%s: downloading %s", redacted(d.url), length(total)))
+	case d.part.size > 0:
 		d.Notice(fmt.Sprintf("%s: the file has changed, or the server can't go on in the middle: starting anew", redacted(d.url)))
 	}
 	return total, d.part.restart(validator(resp.Header), total)
+}
+
+// length is that of a file, for people.
+func length(total int64) string {
+	if total < 0 {
+		return "a file of unknown length"
+	}
+	return bytesize.Text(total)
 }
 
 // fits says whether a file of n bytes, or of which n are there, is not too large.

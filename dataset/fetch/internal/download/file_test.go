@@ -16,14 +16,20 @@ import (
 )
 
 func TestWhole(t *testing.T) {
-	for _, n := range []int{0, 1, 3 * bufferSize} {
+	for n, told := range map[int]string{0: "downloading 0 B", 1: "downloading 1 B", 3 * bufferSize: "downloading 786.4 kB"} {
 		file := content(n)
 		s := serve(t, whole(file, `"a"`))
-		path, err := fetch(t, s, impatient())
+		o := impatient()
+		var notices []string
+		o.Notice = func(text string) { notices = append(notices, text) }
+		path, err := fetch(t, s, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		mustHold(t, path, file)
+		if len(notices) != 1 || notices[0] != s.URL+": "+told {
+			t.Errorf("notices %q, expected %q alone", notices, told)
+		}
 		if h := s.requests()[0]; h.Get("Range") != "" || h.Get("Accept-Encoding") != "identity" {
 			t.Errorf("the first request has Range %q and Accept-Encoding %q", h.Get("Range"), h.Get("Accept-Encoding"))
 		}
