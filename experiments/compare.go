@@ -8,6 +8,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -186,7 +187,11 @@ func (m *contender) row(dataset string) Compared {
 // settingsOf names what a method was told beside the data and the protocol.
 func settingsOf(t train.Trial) map[string]any {
 	if t.Peer.Method != "" {
-		return t.Peer.Values()
+		all := t.Peer.Values()
+		if t.Condition != condition.None {
+			all["condition"], all["ridge"] = t.Condition, t.Ridge
+		}
+		return all
 	}
 	protocol := []string{"dataset", "fingerprint", "stage", "seed", "epochs", "patience", "hold_out"}
 	all := map[string]any{}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/model/peer/methods"
 	"github.com/lago-train/lago-train/train"
 )
@@ -27,6 +28,11 @@ type CompareConfig struct {
 	Epochs   int    // of the dev stage, at most
 	Patience int
 	HoldOut  bool
+	// Condition and Ridge are those of the peers; their authors have none.
+	Condition condition.Kind
+	Ridge     float64
+	// Given are the names of settings that LAGO's search leaves as they are.
+	Given []string
 }
 
 // Fixed is a setting of a peer that is not tuned.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/model/peer/eszsl"
 	"github.com/lago-train/lago-train/model/peer/methods"
 	"github.com/lago-train/lago-train/train"
@@ -23,7 +24,7 @@ func compareAll(l *lab.Lab) CompareConfig {
 	return CompareConfig{
 		Methods: append([]string{LAGOMethod, string(model.Singletons)}, methods.Names()...),
 		LAGO:    full(l, model.Singletons, model.SemanticHard),
-		Seeds:   2, Seed: 5, Epochs: 4, Patience: 4,
+		Seeds:   2, Seed: 5, Epochs: 4, Patience: 4, Condition: condition.None,
 	}
 }
 
@@ -111,7 +112,7 @@ func TestCompareIsNotDoneTwice(t *testing.T) {
 // The settings of a peer are those with the best val accuracy of all that were tried.
 func TestCompareTunesOnVal(t *testing.T) {
 	l := simulatedLab(t)
-	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 2, Epochs: 4, Patience: 4}
+	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 2, Epochs: 4, Patience: 4, Condition: condition.None}
 	r := compareOn(t, l, c)
 	m := r.Methods[0]
 	if m.Tried != 35 {
@@ -220,6 +221,15 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
+// What the features are conditioned by is told with the settings of a peer.
+func TestCompareConditioned(t *testing.T) {
+	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 1, Patience: 1, Condition: condition.Standardize}
+	m := compareOn(t, simulatedLab(t), c).Methods[0]
+	if m.Settings["condition"] != condition.Standardize || m.Val.PerClass.Mean == 0 {
+		t.Errorf("%v scores %g", m.Settings, m.Val.PerClass.Mean)
+	}
+}
+
 func TestParseFixed(t *testing.T) {
 	for _, c := range []struct{ text, value string }{{"eszsl.gamma=1e3", "1e3"}, {"eszsl.normalise=false", "false"}, {"eszsl.kind=word", `"word"`}} {
 		f, err := ParseFixed(c.text)
@@ -238,7 +248,7 @@ func TestParseFixed(t *testing.T) {
 // table of one process.
 func TestCompareInShards(t *testing.T) {
 	l := simulatedLab(t)
-	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 2, Patience: 2}
+	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 2, Patience: 2, Condition: condition.None}
 	l.Shard = lab.Shard{Index: 0, Count: 2}
 	waiting := (*Waiting)(nil)
 	if _, err := Compare(context.Background(), l, c); !errors.As(err, &waiting) || waiting.Left != 17 || waiting.Total != 35 {

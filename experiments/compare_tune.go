@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/model/peer/methods"
 	"github.com/lago-train/lago-train/train"
@@ -75,8 +74,8 @@ func (c CompareConfig) peers(l *lab.Lab) (map[string]*contender, error) {
 
 func (c CompareConfig) peerTrial(l *lab.Lab, config methods.Config) train.Trial {
 	return train.Trial{
-		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, Condition: condition.None,
-		HoldOut: c.HoldOut, Peer: config,
+		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev,
+		Condition: c.Condition, Ridge: c.Ridge, HoldOut: c.HoldOut, Peer: config,
 		Training: train.Settings{Epochs: c.Epochs, Patience: c.Patience, Seed: c.Seed},
 	}
 }
@@ -181,7 +180,7 @@ func (c CompareConfig) variants(ctx context.Context, l *lab.Lab, r *Comparison) 
 		}
 		tried := 1
 		if c.Budget > 0 {
-			s, err := FindSettings(ctx, l, config, SearchOptions{Budget: c.Budget})
+			s, err := FindSettings(ctx, l, config, SearchOptions{Budget: c.Budget, Fixed: c.Given})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", config.Variant, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/model/peer/methods"
 )
 
@@ -21,15 +22,18 @@ the test classes. LAGO is the variant with the best val accuracy; a variant can 
 named by itself too.
 
 --tune N tries N settings of each method, its defaults among them; those of LAGO are
-found as in search. With 0 every method has its defaults, and LAGO the settings of its
+found as in search, at least 5 trials a variant. With 0 every method has its defaults, and LAGO the settings of its
 preset or of --configs. ESZSL, which is solved in closed form, is searched whole in
 any case. --set pins a setting of a peer.
+
+Peers see the features as they are, unless --condition says otherwise for all methods;
+left out, LAGO has the conditioning of its preset or finds one in its search.
 
 The trials are those of the other commands, so that what was trained once is not done
 again; --shard and --jobs spread them. The table is stored as compare-<dataset>.json
 in --out, where the report finds it.`,
 		Flags: append(append(settingFlagsBut(
-			variantFlag, "stage", "epochs", "lr", "lr-v", "batch", "condition", "ridge", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
+			variantFlag, "stage", "epochs", "lr", "lr-v", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
 			"complement", configFlag), gridFlags()...),
 			devEpochsFlag(), configsFlag(),
 			&cli.StringSliceFlag{
@@ -78,6 +82,10 @@ func compareConfig(c *cli.Context) (experiments.CompareConfig, error) {
 	config := experiments.CompareConfig{
 		Methods: names, Budget: c.Int("tune"), Seeds: common.Seeds, Seed: common.Seed,
 		Epochs: common.DevEpochs(), Patience: common.Patience, HoldOut: common.HoldOut,
+		Condition: condition.None, Given: givenSettings(c),
+	}
+	if c.IsSet("condition") {
+		config.Condition, config.Ridge = common.Condition, common.Ridge
 	}
 	for _, s := range c.StringSlice("set") {
 		f, err := experiments.ParseFixed(s)
