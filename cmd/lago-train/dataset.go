@@ -20,7 +20,7 @@ func datasetCommand() *cli.Command {
 			Flags: append(dataFlags(),
 				&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout"}),
 			Action: datasetInfo,
-		}},
+		}, fetchCommand(), convertCommand(), checkCommand(), splitCommand()},
 	}
 }
 

@@ -52,6 +52,18 @@ func Open(name string, o Options) (*dataset.Dataset, error) {
 	return f.Open(o)
 }
 
+// Splits returns all divisions of the classes of the data set of a name, which d is.
+func Splits(name string, d *dataset.Dataset, o Options) ([]dataset.Split, error) {
+	if IsMade(name) {
+		return []dataset.Split{d.Split}, nil
+	}
+	f, err := Find(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return f.Splits(d)
+}
+
 // IsMade reports whether a name is that of a data set which the program makes.
 func IsMade(name string) bool {
 	_, simulated := simulate.Preset(strings.ToLower(name))

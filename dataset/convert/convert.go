@@ -76,22 +76,11 @@ func writer(to catalog.Layout) (func(string, *dataset.Dataset, ...dataset.Split)
 // read returns a data set by its first division, and all of them.
 func read(name string, o catalog.Options) (*dataset.Dataset, []dataset.Split, error) {
 	o.DevSplit = 1
-	if catalog.IsMade(name) {
-		d, err := catalog.Open(name, o)
-		if err != nil {
-			return nil, nil, err
-		}
-		return d, []dataset.Split{d.Split}, nil
-	}
-	f, err := catalog.Find(name, o)
+	d, err := catalog.Open(name, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := f.Open(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	divisions, err := f.Splits(d)
+	divisions, err := catalog.Splits(name, d, o)
 	return d, divisions, err
 }
 

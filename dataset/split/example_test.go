@@ -13,10 +13,10 @@ func ExamplePropose() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := split.Propose(d, split.Options{Val: 10, Test: 12, Seed: 1})
+	s, err := split.Propose(d, split.Options{Val: 10, Test: 12, Seed: 1, Tolerance: split.Tolerance})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(s.Train), len(s.Val), len(s.Test), "classes,", len(split.Leaks(d, s, 0)), "leaks")
+	fmt.Println(len(s.Train), len(s.Val), len(s.Test), "classes,", len(split.Leaks(d, s, split.Tolerance)), "leaks")
 	// Output: 30 10 12 classes, 0 leaks
 }

@@ -22,12 +22,9 @@ func (l Leak) String() string { return fmt.Sprintf("%s and %s: %s", l.First, l.S
 
 // Leaks returns what leaks between the parts of a split of d, and, where samples of
 // seen classes are held out, between these and the ones learned from. tolerance is
-// how far apart descriptions may be that are alike; 0 means Tolerance, and a negative
-// one that none are. All values of d must be finite, and its sizes in agreement.
+// how far apart descriptions may be that are alike, as Tolerance is; a negative one
+// compares none. All values of d must be finite, and its sizes in agreement.
 func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
-	if tolerance == 0 {
-		tolerance = Tolerance
-	}
 	partOf := parts(d, s)
 	var leaks []Leak
 	for _, t := range ties(d, tolerance) {

@@ -31,9 +31,6 @@ const attempts = 1000
 // classes are had by no train class. Where classes that stay together don't allow the
 // sizes, the nearest are taken. The error is of type *dataset.Error.
 func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
-	if o.Tolerance == 0 {
-		o.Tolerance = Tolerance
-	}
 	usable := Usable(d)
 	fail := func(field, want, got string) (dataset.Split, error) {
 		return dataset.Split{}, &dataset.Error{File: d.Name, Field: field, Want: want, Got: got}

@@ -57,6 +57,9 @@ func TestLeaks(t *testing.T) {
 		{"another in one attribute", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
 			copy(d.Descriptions.Row(2), []float64{1, 0.06, 0, 0})
 		}, nil},
+		{"little described in common", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
+			copy(d.Descriptions.Row(2), []float64{1, nan, nan, nan})
+		}, nil},
 		{"nothing described in common", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
 			copy(d.Descriptions.Row(0), []float64{1, 0, nan, nan})
 			copy(d.Descriptions.Row(3), []float64{nan, nan, 0, 1})
@@ -85,7 +88,7 @@ func TestLeaks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := birds(c.names...)
 			c.spoil(d)
-			leaks := Leaks(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, 0)
+			leaks := Leaks(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, Tolerance)
 			var got []string
 			for i, l := range leaks {
 				line := l.Kind + ": " + l.String()
@@ -97,7 +100,7 @@ func TestLeaks(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if leaks := Leaks(d, dataset.Split{Train: []int{0, 1, 2, 3}}, 0); len(d.TestSeen) == 0 && leaks != nil {
+			if leaks := Leaks(d, dataset.Split{Train: []int{0, 1, 2, 3}}, Tolerance); len(d.TestSeen) == 0 && leaks != nil {
 				t.Errorf("in one part: %v", leaks)
 			}
 		})
@@ -105,10 +108,13 @@ func TestLeaks(t *testing.T) {
 	d := birds("ant", "bee")
 	copy(d.Descriptions.Row(1), []float64{0.8, 0.2})
 	s := dataset.Split{Train: []int{0}, Test: []int{1}}
-	if len(Leaks(d, s, 0)) != 0 || len(Leaks(d, s, 0.25)) != 1 {
+	if len(Leaks(d, s, Tolerance)) != 0 || len(Leaks(d, s, 0.25)) != 1 {
 		t.Error("the tolerance is not that which was given")
 	}
 	copy(d.Descriptions.Row(1), d.Descriptions.Row(0))
+	if len(Leaks(d, s, 0)) != 1 {
+		t.Error("no tolerance finds no descriptions that are the same")
+	}
 	if len(Leaks(d, s, -1)) != 0 {
 		t.Error("a negative tolerance compares descriptions")
 	}
@@ -147,7 +153,7 @@ func drawn(t *rapid.T) *dataset.Dataset {
 func TestProposeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawn(t)
-		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed")}
+		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed"), Tolerance: Tolerance}
 		s, err := Propose(d, o)
 		var refused *dataset.Error
 		if errors.As(err, &refused) {
@@ -168,7 +174,7 @@ func TestProposeProperty(t *testing.T) {
 		if len(s.Val) > o.Val || len(s.Test) > o.Test {
 			t.Fatalf("%+v is larger than %+v", s, o)
 		}
-		if leaks := Leaks(d, s, 0); leaks != nil {
+		if leaks := Leaks(d, s, Tolerance); leaks != nil {
 			t.Fatalf("%+v leaks %v", s, leaks)
 		}
 		again, err := Propose(d, o)
@@ -258,7 +264,7 @@ func TestProposeRefuses(t *testing.T) {
 func TestReport(t *testing.T) {
 	d := birds("ant", "bee", "Bee", "dog", "eel")
 	d.TestSeen = []int{0, 4, 5}
-	r := Describe(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, 0)
+	r := Describe(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, Tolerance)
 	var b strings.Builder
 	if err := r.WriteText(&b); err != nil {
 		t.Fatal(err)
@@ -280,7 +286,7 @@ not known from files: which test classes the network saw that the features are f
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	text, err := json.Marshal(Describe(birds("ant", "bee", "cat"), dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2}}, 0))
+	text, err := json.Marshal(Describe(birds("ant", "bee", "cat"), dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2}}, Tolerance))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +313,7 @@ func TestReportCutsManyLeaks(t *testing.T) {
 	}
 	s.Train, s.Val = s.Train[1:], s.Train[:1]
 	var b strings.Builder
-	if err := Describe(d, s, 0).WriteText(&b); err != nil {
+	if err := Describe(d, s, Tolerance).WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
 	if text := b.String(); strings.Count(text, "  name: class") != maxLeaks || !strings.Contains(text, "  name: 3 more\n") || !strings.Contains(text, "  sample: ") {

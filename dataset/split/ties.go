@@ -11,10 +11,10 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// Tolerance is how far apart the values of two descriptions may be, in every
-// attribute that both give one for, and still describe alike where Options don't say
-// otherwise. The two classes of CUB, AWA2 and SUN that are most alike differ by 0.16,
-// 0.36 and 0.1 in some attribute.
+// Tolerance is how far apart the values of two descriptions may be, in every attribute
+// that both give one for, and still describe alike, where there is no reason for
+// another one. The two classes of CUB, AWA2 and SUN that are most alike differ by
+// 0.16, 0.36 and 0.1 in some attribute.
 const Tolerance = 0.05
 
 // The ways in which two classes are tied.
@@ -74,9 +74,9 @@ func descriptionTies(d *dataset.Dataset, tolerance float64) []tie {
 	var found []tie
 	for b := range d.Classes {
 		for a := range b {
-			apart, common := distance(d.Descriptions.Row(a), d.Descriptions.Row(b))
+			apart, ok := distance(d.Descriptions.Row(a), d.Descriptions.Row(b))
 			switch {
-			case common == 0 || apart > tolerance:
+			case !ok || apart > tolerance:
 			case apart == 0:
 				found = append(found, tie{byDescription, a, b, "the same description"})
 			default:
@@ -88,17 +88,22 @@ func descriptionTies(d *dataset.Dataset, tolerance float64) []tie {
 }
 
 // distance returns the largest difference of two descriptions in an attribute that
-// both describe, and the number of those.
-func distance(u, v []float64) (apart float64, common int) {
+// both describe. It is not ok where these are less than half of what either does: then
+// they have too little in common to be compared.
+func distance(u, v []float64) (apart float64, ok bool) {
+	common, either := 0, 0
 	for m, p := range u {
 		q := v[m]
+		if !math.IsNaN(p) || !math.IsNaN(q) {
+			either++
+		}
 		if math.IsNaN(p) || math.IsNaN(q) {
 			continue
 		}
 		common++
 		apart = max(apart, math.Abs(p-q))
 	}
-	return apart, common
+	return apart, common > 0 && 2*common >= either
 }
 
 // sampleTies ties classes by their first pair of samples that have the same features.

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/experiments"
+)
+
+// exampleFile is a file of the example in the document: its name, and the text.
+var exampleFile = regexp.MustCompile("(?m)^`([a-z]+\\.csv)`\n\n```csv\n((?:[^`].*\n)+)```$")
+
+// animals writes the data set of docs/your-data.md into a data dir, which it returns.
+func animals(t *testing.T) (root string) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/your-data.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root = t.TempDir()
+	dir := filepath.Join(root, "animals")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	files := exampleFile.FindAllStringSubmatch(string(text), -1)
+	if len(files) != 5 {
+		t.Fatalf("the document has %d files of the example, expected 5", len(files))
+	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, f[1]), []byte(f[2]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// The document's example works with the document's commands.
+func TestYourDataFromScratch(t *testing.T) {
+	root := animals(t)
+	out := succeeds(t, "dataset", "check", "--data-dir", root, "animals")
+	for _, part := range []string{
+		"animals: nothing is wrong", "14 samples of 4 features", "7 classes", "6 attributes in 3 groups", "1 division ", "2 samples held out",
+	} {
+		if !strings.Contains(out, part) {
+			t.Errorf("dataset check doesn't say %q:\n%s", part, out)
+		}
+	}
+	out = succeeds(t, "dataset", "info", "--data-dir", root, "animals")
+	for _, part := range []string{"animals: 14 samples of 7 classes, 4 features each", "by 6 attributes, in 3 groups; entries not described: 1", "limbs", "hooves, paws, fins", "zebra"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("dataset info doesn't say %q:\n%s", part, out)
+		}
+	}
+	var o experiments.Outcome
+	out = succeeds(t, "run", "--data-dir", root, "--dataset", "animals", "--epochs", "2", "--seeds", "1", "--json", "--out", filepath.Join(root, "runs"))
+	if err := json.Unmarshal([]byte(out), &o); err != nil {
+		t.Fatal(err)
+	}
+	if o.Dataset != "animals" || o.Test == nil || o.Test.Classes != 2 || o.Val.Classes != 2 {
+		t.Errorf("the run found %+v", o)
+	}
+}
+
+func TestDatasetCheckListsAllThatIsWrong(t *testing.T) {
+	root := animals(t)
+	dir := filepath.Join(root, "animals")
+	for name, change := range map[string][2]string{
+		"labels.csv":   {"cow,cow/02", "caw,cow/02"},
+		"classes.csv":  {"0.9", "90"},
+		"features.csv": {"0.91,0.12,0.05,0.33", "0.91,0.12,0.05"},
+	} {
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := lagoTrain(t, "dataset", "check", dir)
+	for _, part := range []string{
+		`classes.csv: line 4, column plain: expected a number from 0 to 1`,
+		`labels.csv: line 9, column class: expected one of the 7 classes of classes.csv, found "caw", which is near "cow"`,
+		`features.csv: line 2: expected 3 numbers, as in the line before, found 4`,
+	} {
+		if !strings.Contains(e.stdout, part) {
+			t.Errorf("stdout doesn't say %q:\n%s", part, e.stdout)
+		}
+	}
+	if e.code != 1 || !strings.Contains(e.stderr, "8 errors") {
+		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
+	}
+	e = lagoTrain(t, "dataset", "check", "--data-dir", root, "--json", "animals")
+	o := object(t, e.stdout)
+	compareKeys(t, "check", o, "ok", "errors")
+	var errors []map[string]string
+	if err := json.Unmarshal(o["errors"], &errors); err != nil {
+		t.Fatal(err)
+	}
+	if e.code != 1 || string(o["ok"]) != "false" || len(errors) != 8 || errors[0]["file"] != filepath.Join(dir, "classes.csv") ||
+		errors[0]["field"] == "" || errors[0]["expected"] == "" || errors[0]["found"] == "" {
+		t.Errorf("ended with %d: %s", e.code, e.stdout)
+	}
+	refuses(t, []string{"dataset", "check"}, "expected one data set, found 0")
+	refuses(t, []string{"dataset", "check", "--data-dir", root, "zoo"}, `"zoo"`, "there are: animals")
+}
+
+func TestDatasetConvertThereAndBack(t *testing.T) {
+	root := animals(t)
+	there, back := filepath.Join(root, "there"), filepath.Join(root, "back")
+	from := []string{"dataset", "convert", "--data-dir"}
+	mini := onMini(t)[1]
+	out := succeeds(t, append(from, mini, "--no-cache", "--to", "open", "--out", there, "plain")...)
+	if !strings.Contains(out, "plain in the open layout, with 1 division of the seen classes: "+there) {
+		t.Error(out)
+	}
+	first := object(t, succeeds(t, append(from, root, "--to", "xlsa17", "--out", back, "--json", "there")...))
+	compareKeys(t, "convert", first, "name", "source", "layout", "dir", "divisions", "fingerprint", "renamed")
+	if want := fingerprint(t, mini, "plain"); string(first["fingerprint"]) != want || fingerprint(t, root, "back") != want {
+		t.Errorf("the fingerprint is %s, expected %s", first["fingerprint"], want)
+	}
+	out = succeeds(t, append(from, root, "--to", "xlsa17", "--out", filepath.Join(root, "mat"), "animals")...)
+	if !strings.Contains(out, "attributes are named group::name there") {
+		t.Error(out)
+	}
+	refuses(t, append(from, root, "--to", "open", "animals"), "--to LAYOUT and --out DIR")
+	refuses(t, append(from, root, "--to", "open", "--out", back, "animals"), back, "expected an empty folder")
+	refuses(t, append(from, root, "--to", "hdf5", "--out", filepath.Join(root, "new"), "animals"), "open or xlsa17", `"hdf5"`)
+	refuses(t, append(from, root, "animals", "--to", "open"), "expected one data set, found 3 arguments (flags come before the name)")
+}
+
+// fingerprint returns that of a data set, as JSON.
+func fingerprint(t *testing.T, dir, name string) string {
+	t.Helper()
+	return string(object(t, succeeds(t, "dataset", "info", "--data-dir", dir, "--no-cache", "--json", name))["fingerprint"])
+}
+
+func TestDatasetSplit(t *testing.T) {
+	root := animals(t)
+	file := filepath.Join(root, "animals", "splits.csv")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"dataset", "split", "--data-dir", root}
+	refuses(t, append(args, "--out", file, "animals"), file, "expected a file that is not there yet")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	out := succeeds(t, append(args, "--out", file, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "animals")...)
+	for _, part := range []string{"train │       3 │       6", "val   │       2 │       4", "test  │       2 │       4", "leaks: none", "ImageNet", "written to " + file} {
+		if !strings.Contains(out, part) {
+			t.Errorf("stdout doesn't say %q:\n%s", part, out)
+		}
+	}
+	again := filepath.Join(root, "again.csv")
+	succeeds(t, append(args, "--out", again, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "--json", "animals")...)
+	if first, second := read(t, file), read(t, again); first != second {
+		t.Errorf("the same seed gives\n%s\nand\n%s", first, second)
+	}
+	// A class twice, in train and in test, whose names differ in case.
+	text := read(t, filepath.Join(root, "animals", "classes.csv"))
+	if err := os.WriteFile(filepath.Join(root, "animals", "classes.csv"), []byte(text+"Horse,,,,,,1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(again, append(before, "Horse,test\n"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	e := lagoTrain(t, append(args, "--check", again, "animals")...)
+	if e.code != 1 || !strings.Contains(e.stderr, "1 leak between the parts") || !strings.Contains(e.stdout, `class "horse" (train) and class "Horse" (test)`) {
+		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
+	}
+	o := object(t, lagoTrain(t, append(args, "--check", again, "--json", "animals")...).stdout)
+	compareKeys(t, "split", o, "splits")
+	refuses(t, append(args, "--check", again, "--own", "animals"), "expected one of --own, --check and --out")
+	refuses(t, append(args, "--test-classes", "9", "animals"), "at least 1 for each of train, val and test, of 7")
+	refuses(t, append(args, "--check", filepath.Join(root, "none.csv"), "animals"), "none.csv")
+}
+
+func TestDatasetSplitOfItsOwn(t *testing.T) {
+	root := animals(t)
+	out := succeeds(t, "dataset", "split", "--data-dir", root, "--own", "animals")
+	if !strings.Contains(out, "leaks: none") || strings.Contains(out, "written") {
+		t.Error(out)
+	}
+	if out := succeeds(t, "dataset", "split", "--own", "glyphs"); !strings.Contains(out, "leaks: none") {
+		t.Error(out)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
