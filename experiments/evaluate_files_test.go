@@ -57,6 +57,20 @@ func TestEvaluateScores(t *testing.T) {
 	}
 }
 
+// Probabilities of 9 : 1 that are right three times of four should be 3 : 1.
+func TestEvaluateScoresThatAreProbabilities(t *testing.T) {
+	row := []float32{0.9, 0.1}
+	f := writeScores(t, matrixOf(row, row, row, row), "0 0 1 0")
+	v := f
+	e, err := EvaluateConfig{Bins: 2}.EvaluateScores(f, &v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Kind != Probabilities || e.Temperature == nil || math.Abs(e.Temperature.Temperature-2) > 1e-5 || math.Abs(*e.ECE-0.15) > 1e-6 {
+		t.Errorf("found %+v", e)
+	}
+}
+
 // Without unseen classes all are, and without validation there is nothing to choose.
 func TestEvaluateScoresAlone(t *testing.T) {
 	f := writeScores(t, birds().Scores, "0 0 1 2 2")
@@ -101,6 +115,7 @@ func TestEvaluateScoresRefuses(t *testing.T) {
 		{"no numbers", nan, nil, []string{nan.Scores, "row 0, column 1", "NaN"}},
 		{"no probabilities", with("0 0 1 2 2", func(f *ScoreFiles) { f.Kind = Probabilities }), nil, []string{"scores.npy", "adds up to 1"}},
 		{"unseen classes of one", with("0 0 1 2 2", unseen(2)), &good, []string{good.Scores, "unseen"}},
+		{"validation of another kind", writeScores(t, matrixOf([]float32{0.5, 0.5}), "0"), &good, []string{good.Scores, "adds up to 1"}},
 		{"bad validation", good, &nan, []string{nan.Scores}},
 		{"no file", ScoreFiles{Scores: "none.npy", Labels: good.Labels}, nil, []string{"none.npy"}},
 	} {

@@ -48,7 +48,6 @@ func (c EvaluateConfig) EvaluateModels(m ModelEvaluation) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Dev = dev
 	var answers []*Scored // of dev
 	if dev != nil {
 		if answers, err = m.ask(dev, m.question(true)); err != nil {
@@ -116,7 +115,7 @@ func (m ModelEvaluation) temperatures(dev []*Scored, without string) ([]float64,
 		}
 		var err error
 		if list[i], err = metrics.FitTemperature(dev[i].Scores, dev[i].Labels); err != nil {
-			return nil, fmt.Errorf("%s: temperature, by %s: %w", run.Path, m.Dev[i].Dir, err)
+			return nil, fmt.Errorf("%s: temperature: %w", run.Path, err)
 		}
 	}
 	return list, nil

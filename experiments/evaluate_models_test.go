@@ -179,6 +179,13 @@ func TestEvaluateGZSL(t *testing.T) {
 	nearly(t, "unseen", *e.Unseen, unseen)
 	nearly(t, "harmonic mean", *e.HarmonicMean, metrics.HarmonicMean(seen, unseen))
 	nearly(t, "zsl", e.ZSL, test[0].Result.Judged.PerClass)
+	var names []string
+	for _, z := range slices.Sorted(slices.Values(slices.Concat(d.Split.Seen(), d.Split.Test))) {
+		names = append(names, d.Classes[z])
+	}
+	if diff := cmp.Diff(names, e.names); diff != "" {
+		t.Errorf("classes (-want +got):\n%s", diff)
+	}
 	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 {
 		t.Errorf("%d samples of %d classes, expected %d of 16", e.Samples, e.Classes, want)
 	}
@@ -240,6 +247,10 @@ func TestCompanion(t *testing.T) {
 	if dir, err := test[1].companion(); err != nil || dir != dev[1].Dir {
 		t.Errorf("found %s, %v, expected %s", dir, err, dev[1].Dir)
 	}
+	_, late := trained(t, l, func(c *Config) { c.Epochs, c.Stage = 9, TestStage })
+	if dir, err := late[1].companion(); err != nil || dir != dev[1].Dir {
+		t.Errorf("found %s, %v, expected %s", dir, err, dev[1].Dir)
+	}
 	longer, _ := trained(t, l, func(c *Config) { c.Epochs, c.Stage = 6, DevStage })
 	if dir, err := test[1].companion(); err != nil || dir != longer[1].Dir {
 		t.Errorf("found %s, %v, expected %s", dir, err, longer[1].Dir)
@@ -282,6 +293,9 @@ func TestEvaluateEnsemble(t *testing.T) {
 			t.Errorf("model %d is told as %+v", i, m)
 		}
 	}
+	// Which of them comes first makes no difference, nor does it in validation.
+	other := evaluated(t, ModelEvaluation{Data: d, Split: TestSplit, Models: []*RunModel{test[1], test[0]}})
+	nearly(t, "temperature", other.Temperature.Temperature, e.Temperature.Temperature)
 	// One model twice is that model.
 	one := evaluated(t, ModelEvaluation{Data: d, Split: GZSLSplit, Models: test[:1]})
 	twice := evaluated(t, ModelEvaluation{Data: d, Split: GZSLSplit, Models: []*RunModel{test[0], test[0]}})
@@ -315,5 +329,29 @@ func TestEvaluatePeer(t *testing.T) {
 	_, err := EvaluateConfig{Bins: 5}.EvaluateModels(both)
 	if err == nil || !strings.Contains(err.Error(), "scores of eszsl are no probabilities") {
 		t.Errorf("an ensemble without a temperature: %v", err)
+	}
+}
+
+// (0.8 + 0.4)/2 and (0.2 + 0.6)/2 both for all classes and for the unseen ones alone;
+// the second's scores are of temperature 3.
+func TestJoinByHand(t *testing.T) {
+	log := func(p float64) float32 { return float32(math.Log(p)) }
+	member := func(p, temperature float64) *Scored {
+		scores := matrixOf([]float32{float32(temperature) * log(p), float32(temperature) * log(1-p)})
+		return &Scored{Scores: scores, Labels: []int{1}, Kind: BareScores, Alone: &Scored{Scores: scores, Labels: []int{0}}}
+	}
+	joined, err := join([]*Scored{member(0.8, 1), member(0.4, 3)}, []float64{1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Scored{joined, joined.Alone} {
+		for i, want := range []float64{0.6, 0.4} {
+			if got := math.Exp(float64(s.Scores.Data[i])); math.Abs(got-want) > 1e-6 || s.Kind != Logits {
+				t.Errorf("probability %g, expected %g, as %s", got, want, s.Kind)
+			}
+		}
+	}
+	if joined.Labels[0] != 1 || joined.Alone.Labels[0] != 0 {
+		t.Errorf("labels %v and %v", joined.Labels, joined.Alone.Labels)
 	}
 }

@@ -17,7 +17,7 @@ type ScoreFiles struct {
 }
 
 // EvaluateScores judges the scores of a file. validation, where it is not nil,
-// chooses gamma and the temperature.
+// chooses gamma and the temperature; its scores are of the same kind.
 func (c EvaluateConfig) EvaluateScores(f ScoreFiles, validation *ScoreFiles) (*Evaluation, error) {
 	s, err := f.read()
 	if err != nil {
@@ -25,8 +25,9 @@ func (c EvaluateConfig) EvaluateScores(f ScoreFiles, validation *ScoreFiles) (*E
 	}
 	var v *Scored
 	if validation != nil {
-		validation.Kind = s.Kind
-		if v, err = validation.read(); err != nil {
+		alike := *validation
+		alike.Kind = s.Kind
+		if v, err = alike.read(); err != nil {
 			return nil, err
 		}
 		if (v.Sides == nil) != (s.Sides == nil) {

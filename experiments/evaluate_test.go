@@ -140,6 +140,33 @@ func TestJudgeProbabilities(t *testing.T) {
 	}
 }
 
+// The true class comes fifth of six, then sixth.
+func TestTop5IsOfFive(t *testing.T) {
+	s := &Scored{
+		Scores: matrixOf([]float32{9, 8, 7, 6, 5, 4}, []float32{9, 8, 7, 6, 5, 4}), Labels: []int{4, 5}, Kind: BareScores,
+	}
+	if e := (EvaluateConfig{Bins: 1}).Judge(s, nil); e.Top5 != 0.5 || e.Top5PerSample != 0.5 || e.PerClass != 0 {
+		t.Errorf("found %+v", e)
+	}
+}
+
+func TestMostMistakesAreListed(t *testing.T) {
+	s := &Scored{Scores: dataset.NewMatrix[float32](12, 13), Kind: BareScores}
+	for z := range 12 {
+		s.Labels = append(s.Labels, z+1) // all are named 0
+	}
+	e := EvaluateConfig{Bins: 1}.Judge(s, nil)
+	if len(e.Mistakes) != 10 || e.Mistakes[9].True != "10" || e.Mistakes[9].Named != "0" {
+		t.Errorf("found %+v", e.Mistakes)
+	}
+}
+
+func TestWhatIsBelowZeroIsNoProbability(t *testing.T) {
+	if got := KindOf(matrixOf([]float32{-1, 2})); got != BareScores {
+		t.Errorf("found %s", got)
+	}
+}
+
 func TestKindOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scores := dataset.NewMatrix[float32](rapid.IntRange(1, 4).Draw(t, "samples"), rapid.IntRange(2, 4).Draw(t, "classes"))

@@ -80,6 +80,15 @@ func TestStackingByHand(t *testing.T) {
 	}
 }
 
+// Where one sample goes over at the same gamma as another, the curve is a slope.
+func TestAUSUCOfASlope(t *testing.T) {
+	s := NewStacking(rows([]float32{1, 1}, []float32{1, 1}), []int{0, 1}, Sides{false, true})
+	if diff := cmp.Diff([]Point{{math.Inf(-1), 1, 0}, {0, 0, 1}}, s.Curve()); diff != "" {
+		t.Errorf("curve (-want +got):\n%s", diff)
+	}
+	near(t, "AUSUC", AUSUC(s.Curve()), 0.5, 1e-15)
+}
+
 // subtract is calibrated stacking as its equation has it.
 func subtract(p problem, sides Sides, gamma float32) Generalised {
 	scores := dataset.Matrix[float32]{Rows: p.scores.Rows, Cols: p.scores.Cols, Data: slices.Clone(p.scores.Data)}
