@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -98,12 +97,8 @@ func (r *RunModel) kind() ScoreKind {
 
 // learned are the classes that a model learned from, by name.
 func (r *RunModel) learned() []string {
-	classes := r.Saved.Split.Train
-	if r.Stage == train.Test {
-		classes = r.Saved.Split.Seen()
-	}
 	var names []string
-	for _, z := range classes {
+	for _, z := range r.Saved.Learned {
 		names = append(names, r.Saved.Classes[z])
 	}
 	return names
