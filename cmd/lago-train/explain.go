@@ -39,8 +39,8 @@ from --split; where a sample's class is known, from the part of the split that h
 
 Only LAGO has groups: models of other methods have no such explanation.`,
 		Flags: append(dataFlags(),
-			&cli.PathFlag{Name: "model", Category: question, Required: true, Usage: "`DIR` of a run, or the file of a model"},
-			&cli.StringFlag{Name: "sample", Category: question, Required: true, Usage: "`N`, the number of a sample, counted from 0 in the order of the data set or of --features"},
+			&cli.PathFlag{Name: modelFlag, Category: question, Usage: "`DIR` of a run, or the file of a model"},
+			&cli.StringFlag{Name: "sample", Category: question, Usage: "`N`, the number of a sample, counted from 0 in the order of the data set or of --features"},
 			&cli.StringFlag{Name: "against", Category: question, DefaultText: "the runner-up", Usage: "compare with this `CLASS`"},
 			&cli.StringFlag{Name: "split", Aliases: []string{"among"}, Category: question, DefaultText: "that of the sample, else test", Usage: "`NAME` of the classes to choose from: train, val, test, seen (train and val) or all"},
 			&cli.PathFlag{Name: "classes", Category: question, Usage: "`FILE` of the classes to choose from and their descriptions: .csv or .json"},
@@ -65,7 +65,10 @@ func explainSample(c *cli.Context) error {
 	if top < 1 {
 		return fmt.Errorf("--top: expected at least 1, found %d", top)
 	}
-	path := c.Path("model")
+	path := c.Path(modelFlag)
+	if path == "" || c.String("sample") == "" {
+		return errors.New("expected --model and --sample; see lago-train explain --help")
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, train.ModelFile)
 	}

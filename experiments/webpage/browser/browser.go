@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,7 +103,7 @@ func Look(t testing.TB, page string, dark bool) Seen {
 	cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
 		"--disable-background-networking", "--user-data-dir="+t.TempDir(), "--host-resolver-rules=MAP * ~NOTFOUND",
 		"--window-size=1200,800", fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme),
-		"--enable-logging=stderr", "--virtual-time-budget=10000", "--dump-dom", "file://"+path)
+		"--enable-logging=stderr", "--virtual-time-budget=10000", "--dump-dom", (&url.URL{Scheme: "file", Path: path}).String())
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
