@@ -80,6 +80,7 @@ none is. $LAGO_BLAS names a library to use, or "go" for none.`,
 			reportCommand(),
 			explainCommand(),
 			evaluateCommand(),
+			predictCommand(),
 		}),
 		Action:         noCommand,
 		ExitErrHandler: func(*cli.Context, error) {}, // main tells errors, once

@@ -37,10 +37,15 @@ func openCSV(path string) (s *table, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
+	return newTable(f)
+}
+
+// newTable reads from an open file, whether it has an end or is a pipe.
+func newTable(f *os.File) (s *table, err error) {
 	b := bufio.NewReaderSize(f, bufferSize)
 	if mark, err := b.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
 		if _, err := b.Discard(len(mark)); err != nil {
-			return nil, fileError(path, err)
+			return nil, fileError(f.Name(), err)
 		}
 	}
 	s = &table{file: f, csv: csv.NewReader(b)}

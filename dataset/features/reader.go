@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -53,6 +54,15 @@ func Open(path string) (*Reader, error) {
 		return nil, err
 	}
 	return &Reader{path, s}, nil
+}
+
+// Stdin reads CSV from stdin.
+func Stdin() (*Reader, error) {
+	s, err := newTable(os.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{os.Stdin.Name(), s}, nil
 }
 
 // Read fills block from the next rows and returns how many it filled. These are

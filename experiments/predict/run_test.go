@@ -1,0 +1,176 @@
+package predict
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+)
+
+// counting gives n samples whose only feature is their number, and remembers into
+// which memory it was asked to read.
+type counting struct {
+	n, next int
+	asked   map[*float32]bool
+	fail    int // the sample that can't be read; 0 for none
+}
+
+func (c *counting) Cols() int { return 1 }
+
+func (c *counting) Read(block dataset.Matrix[float32]) (int, error) {
+	if c.asked == nil {
+		c.asked = map[*float32]bool{}
+	}
+	c.asked[&block.Data[0]] = true
+	n := min(block.Rows, c.n-c.next)
+	for i := range n {
+		block.Row(i)[0] = float32(c.next)
+		if c.next++; c.fail > 0 && c.next > c.fail {
+			return i, errors.New("a bad sample")
+		}
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// modulo scores the class that a sample's number is of highest.
+type modulo struct{ fail float32 }
+
+func (m modulo) Score(x, scores dataset.Matrix[float32]) error {
+	for i := range x.Rows {
+		if m.fail > 0 && x.Row(i)[0] >= m.fail {
+			return errors.New("a bad block")
+		}
+		for z := range scores.Cols {
+			scores.Row(i)[z] = -float32((int(x.Row(i)[0]) + z) % scores.Cols)
+		}
+	}
+	return nil
+}
+
+var _ model.Scorer = modulo{}
+
+var abc = []string{"a", "b", "c"}
+
+// Very many samples are named in their order, in the memory of a few blocks.
+func TestRunStreams(t *testing.T) {
+	src := &counting{n: 100*mostSamples + 17}
+	var out bytes.Buffer
+	count, err := Run(context.Background(), src, modulo{}, abc, Options{Top: 1, Format: CSV}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Count{Samples: src.n}, count); diff != "" {
+		t.Errorf("count (-want +got):\n%s", diff)
+	}
+	if len(src.asked) > blocks {
+		t.Errorf("%d blocks were in use, expected at most %d", len(src.asked), blocks)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")[1:]
+	if len(lines) != src.n {
+		t.Fatalf("%d lines, expected one for each of %d samples", len(lines), src.n)
+	}
+	for i, line := range lines {
+		class := abc[(3-i%3)%3]
+		if want := fmt.Sprintf("%d,%s,%s,0", i, class, class); line != want && line != want[:len(want)-1]+"-0" {
+			t.Fatalf("line %d is %s, expected %s", i, line, want)
+		}
+	}
+}
+
+// refusing is a disk that is full after a number of bytes.
+type refusing struct{ left int }
+
+func (r *refusing) Write(b []byte) (int, error) {
+	if r.left -= len(b); r.left < 0 {
+		return 0, errors.New("no space")
+	}
+	return len(b), nil
+}
+
+// Whichever stage fails, its error is returned, and all stages end.
+func TestRunEndsWithTheFirstError(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	background := context.Background()
+	for _, c := range []struct {
+		name   string
+		ctx    context.Context
+		src    *counting
+		scorer modulo
+		w      io.Writer
+		want   string
+	}{
+		{"a sample", background, &counting{n: 1e6, fail: 5000}, modulo{}, io.Discard, "a bad sample"},
+		{"scores", background, &counting{n: 1e6}, modulo{fail: 5000}, io.Discard, "a bad block"},
+		{"the disk", background, &counting{n: 1e6}, modulo{}, &refusing{left: 50000}, "no space"},
+		{"the first line", background, &counting{n: 10}, modulo{}, &refusing{}, "no space"},
+		{"Ctrl-C", ended, &counting{n: 1e6}, modulo{}, io.Discard, "context canceled"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Run(c.ctx, c.src, c.scorer, abc, Options{Top: 2, Format: CSV}, c.w)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("found the error %v, expected %s", err, c.want)
+			}
+			if c.src.next == c.src.n && c.src.n > 10 {
+				t.Error("all samples were read")
+			}
+		})
+	}
+}
+
+func TestRunOfNoSamples(t *testing.T) {
+	var out bytes.Buffer
+	count, err := Run(context.Background(), &counting{}, modulo{}, abc, Options{Top: 9, Temperature: 1, Format: Table}, &out)
+	if err != nil || count != (Count{}) {
+		t.Fatal(count, err)
+	}
+	if want := "  sample  prediction  probability  next\n"; out.String() != want {
+		t.Errorf("found %q, expected %q", out.String(), want)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "top: expected at least 1 class, found 0"},
+		{Options{Top: 1, Temperature: -1}, "temperature: expected a finite number above 0, found -1"},
+		{Options{Top: 1, Temperature: 1, Confidence: 80}, "confidence: expected a probability, found 80"},
+		{Options{Top: 1, Confidence: 0.5}, "confidence: expected probabilities to compare with it, found scores that are none: a temperature makes them some"},
+	} {
+		_, err := Run(context.Background(), &counting{}, modulo{}, abc, c.o, io.Discard)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%+v: %v, expected %s", c.o, err, c.want)
+		}
+	}
+}
+
+// BenchmarkWrite is of the lines of CSV with 5 of 50 classes.
+func BenchmarkWrite(b *testing.B) {
+	classes := make([]string, 50)
+	for z := range classes {
+		classes[z] = "class " + strconv.Itoa(z)
+	}
+	n := 0
+	for b.Loop() {
+		count, err := Run(context.Background(), &counting{n: 20000}, modulo{}, classes, Options{Top: 5, Temperature: 1, Format: CSV}, io.Discard)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n += count.Samples
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "samples/s")
+}
