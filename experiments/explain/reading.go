@@ -138,7 +138,7 @@ func (g Group) reason() string {
 			parted = ":"
 		}
 		s += fmt.Sprintf("%s %s seen %.2f (described %s and %s)",
-			parted, proseWithin(t.Attribute, g.Name), t.Seen, fixed(t.Described.Class, "not"), fixed(t.Described.Against, "not"))
+			parted, proseWithin(t.Attribute, g.Name), t.Seen, fixed(t.Described.Class, "-"), fixed(t.Described.Against, "-"))
 	}
 	return s
 }
