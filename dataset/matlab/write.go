@@ -140,15 +140,11 @@ func appendHeader(b []byte, class Class, dims []int, name string) []byte {
 // appendText appends a char array of one row, which is what a cell holds.
 func appendText(b []byte, s string) []byte {
 	units := utf16.Encode([]rune(s))
-	dims := []int{1, len(units)}
-	if len(units) == 0 {
-		dims[0] = 0
-	}
 	var text []byte
 	for _, u := range units {
 		text = binary.LittleEndian.AppendUint16(text, u)
 	}
-	return appendElement(b, kindMatrix, appendElement(appendHeader(nil, Char, dims, ""), kindUint16, text))
+	return appendElement(b, kindMatrix, appendElement(appendHeader(nil, Char, []int{1, len(units)}, ""), kindUint16, text))
 }
 
 // appendElement appends a tag, data and what fills them up to 8 bytes.

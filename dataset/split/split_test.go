@@ -224,6 +224,30 @@ func TestProposeBalances(t *testing.T) {
 	}
 }
 
+// Where classes that stay together leave room in some draws, one without is taken,
+// although a val or test class less has fewer attributes that train lacks.
+func TestProposeReachesTheSizes(t *testing.T) {
+	d := birds("ab", "AB", "cd", "CD", "ef", "EF", "gh")
+	for seed := range uint64(5) {
+		s, err := Propose(d, Options{Val: 3, Test: 2, Seed: seed, Tolerance: Tolerance})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Val) != 3 || len(s.Test) != 2 {
+			t.Errorf("seed %d: %+v, expected 3 classes in val and 2 in test", seed, s)
+		}
+	}
+}
+
+// A sample that is twice in one class ties it to no other.
+func TestNoClassIsTiedToItself(t *testing.T) {
+	d := birds("ant", "bee")
+	copy(d.Features.Row(1), d.Features.Row(0))
+	if found := ties(d, Tolerance); found != nil {
+		t.Errorf("found %v", found)
+	}
+}
+
 func TestProposeRefuses(t *testing.T) {
 	alike := func(d *dataset.Dataset) {
 		for z := range d.Classes {
