@@ -150,7 +150,16 @@ func TestAnArchiveMayBeAFile(t *testing.T) {
 	if _, err := os.Stat(o.ArchiveURL); err != nil {
 		t.Errorf("the user's own file was deleted: %v", err)
 	}
-	o.ArchiveURL, o.Force = t.TempDir(), true
+	o.Force = true
+	if err := os.WriteFile(o.ArchiveURL, []byte("no archive"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Fetch(t.Context(), "cub", o)
+	mustSay(t, err, o.ArchiveURL)
+	if _, err := os.Stat(o.ArchiveURL); err != nil {
+		t.Errorf("the user's own file was deleted: %v", err)
+	}
+	o.ArchiveURL = t.TempDir()
 	_, err = Fetch(t.Context(), "cub", o)
 	mustSay(t, err, o.ArchiveURL, "expected a zip archive")
 }

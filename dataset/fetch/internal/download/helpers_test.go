@@ -66,11 +66,10 @@ type counting struct {
 }
 
 func (c *counting) Write(b []byte) (int, error) {
-	n, err := c.ResponseWriter.Write(b)
 	c.s.mu.Lock()
-	c.s.sent += int64(n)
+	c.s.sent += int64(len(b)) // before the client can have them
 	c.s.mu.Unlock()
-	return n, err
+	return c.ResponseWriter.Write(b)
 }
 
 func (c *counting) Flush() { _ = http.NewResponseController(c.ResponseWriter).Flush() }

@@ -16,7 +16,14 @@ func TestGoesOnAfterABreak(t *testing.T) {
 	modified := func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Unix(1.5e9, 0), strings.NewReader(string(file)))
 	}
-	for name, h := range map[string]http.HandlerFunc{"ETag": whole(file, `"a"`), "Last-Modified": modified} {
+	for name, c := range map[string]struct {
+		h         http.HandlerFunc
+		validator string
+	}{
+		"ETag":          {whole(file, `"a"`), `"a"`},
+		"Last-Modified": {modified, "Fri, 14 Jul 2017 02:40:00 GMT"},
+	} {
+		h := c.h
 		s := serve(t, breaking(h, 30_000), breaking(h, 20_000), h)
 		path, err := fetch(t, s, impatient())
 		if err != nil {
@@ -29,6 +36,9 @@ func TestGoesOnAfterABreak(t *testing.T) {
 		for i, want := range []string{"", "bytes=30000-", "bytes=50000-"} {
 			if got := s.requests()[i].Get("Range"); got != want {
 				t.Errorf("%s: request %d has Range %q, expected %q", name, i, got, want)
+			}
+			if got := s.requests()[i].Get("If-Range"); i > 0 && got != c.validator {
+				t.Errorf("%s: request %d has If-Range %q, expected %q", name, i, got, c.validator)
 			}
 		}
 	}
@@ -123,6 +133,32 @@ func TestShortBodiesAreFound(t *testing.T) {
 	}
 	path, err = fetch(t, serve(t, breaking(whole(file, `"a"`), 3000), little), impatient())
 	mustFail(t, err, path, "expected 5000 bytes, found an end after 3020")
+}
+
+// Nothing but the range says how long the rest is, and the body is not that long.
+func TestAShortRestOfAFileOfUnknownLength(t *testing.T) {
+	file := content(5000)
+	chunked := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Etag", `"a"`)
+		w.(http.Flusher).Flush()
+		_, _ = w.Write(file)
+	}
+	short := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Etag", `"a"`)
+		w.Header().Set("Content-Range", "bytes 3000-4999/*")
+		w.WriteHeader(http.StatusPartialContent)
+		w.(http.Flusher).Flush()
+		_, _ = w.Write(file[3000:3500])
+	}
+	s := serve(t, breaking(chunked, 3000), short, whole(file, `"a"`))
+	path, err := fetch(t, s, impatient())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, path, file)
+	if got := s.requests()[2].Get("Range"); got != "bytes=3500-" {
+		t.Errorf("after the short rest, Range is %q", got)
+	}
 }
 
 // lying answers a request for the rest with another Content-Range, and a body.
@@ -221,6 +257,7 @@ func TestWhatIsLeftOfAnEarlierProcess(t *testing.T) {
 		{"more than all", append(file[:len(file):len(file)], 1), `{"url":"URL","validator":"\"a\"","total":5000}`, ""},
 		{"of another address", []byte("other"), `{"url":"URL/other","validator":"\"a\"","total":5000}`, ""},
 		{"without a validator", []byte("other"), `{"url":"URL","validator":"","total":5000}`, ""},
+		{"all of it, without a validator", make([]byte, 5000), `{"url":"URL","validator":"","total":5000}`, ""},
 		{"without a state", []byte("other"), "", ""},
 		{"with half a state", []byte("other"), `{"url":"UR`, ""},
 		{"of another file", []byte("other"), `{"url":"URL","validator":"\"b\"","total":6000}`, "bytes=5-"},

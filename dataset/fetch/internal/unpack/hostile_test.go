@@ -123,6 +123,15 @@ func TestABombOfSharedBytesIsRefused(t *testing.T) {
 	refused(t, placeOf(t, bomb), Options{Limits: Limits{Ratio: 10}}, "at most 10 times the archive's")
 }
 
+// A compressed length that is a lie would get a bomb past its ratio.
+func TestACompressedLengthThatLiesIsRefused(t *testing.T) {
+	b := archiveOf(t, entry{name: "a", content: strings.Repeat("\x00", 900), method: zip.Deflate})
+	end := bytes.LastIndex(b, []byte("PK\x05\x06"))
+	record := b[binary.LittleEndian.Uint32(b[end+16:]):]
+	binary.LittleEndian.PutUint32(record[20:], 1<<20)
+	refused(t, placeOf(t, b), Options{Limits: Limits{Ratio: 10}}, "compressed bytes within the archive's", "1048576")
+}
+
 func TestALongDirectoryIsNotRead(t *testing.T) {
 	var entries []entry
 	for i := range 200 {
