@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/dataset/described"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/model/gaps"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -33,18 +34,19 @@ been seen otherwise. Where the prediction is wrong, the true class is compared t
 --against compares with a class of your choice.
 
 The sample is one of the data set that the model was trained on, or of --dataset, or a
-row of --features, a file of features as the model was trained on. Classes are chosen
-from --split; where a sample's class is known, from the part of the split that has it.
---classes takes the classes of a file instead, described by attributes.
+row of --features, a file of features as the model was trained on. The classes to choose
+from are given as in predict; where a sample's class is known, they are those of its
+part of the split if nothing else is said.
 
 Only LAGO has groups: models of other methods have no such explanation.`,
 		Flags: append(dataFlags(),
 			&cli.PathFlag{Name: modelFlag, Category: question, Usage: "`DIR` of a run, or the file of a model"},
 			&cli.StringFlag{Name: "sample", Category: question, Usage: "`N`, the number of a sample, counted from 0 in the order of the data set or of --features"},
 			&cli.StringFlag{Name: "against", Category: question, DefaultText: "the runner-up", Usage: "compare with this `CLASS`"},
-			&cli.StringFlag{Name: "split", Aliases: []string{"among"}, Category: question, DefaultText: "that of the sample, else test", Usage: "`NAME` of the classes to choose from: train, val, test, seen (train and val) or all"},
-			&cli.PathFlag{Name: "classes", Category: question, Usage: "`FILE` of the classes to choose from and their descriptions: .csv or .json"},
-			&cli.PathFlag{Name: "features", Category: question, Usage: "`FILE` of the features of samples: .npy, .csv or .mat"},
+			&cli.StringSliceFlag{Name: amongFlag, Aliases: []string{splitFlag}, Category: question, DefaultText: "none beside --classes, else those of the sample's part, else test", Usage: "`NAME,NAME...` of the classes to choose from: test, val, train, seen (train and val) or all"},
+			&cli.PathFlag{Name: classesFlag, Category: question, Usage: "`FILE` of classes to choose from and their descriptions: .csv or .json"},
+			&cli.StringFlag{Name: "gaps", Category: question, Value: string(gaps.Neutral), Usage: "`KIND` of rule for what a description leaves out, as in predict: neutral or inferred"},
+			&cli.PathFlag{Name: featuresFlag, Category: question, Usage: "`FILE` of the features of samples: .npy, .csv or .mat"},
 			&cli.StringFlag{Name: datasetFlag, Category: question, DefaultText: "that of the model", Usage: "`NAME` of the data set"},
 			&cli.StringFlag{Name: formatFlag, Category: output, Value: string(explain.Text), Usage: "`FORMAT`: text, json (full precision) or html (one page, which needs no network)"},
 			&cli.IntFlag{Name: "top", Category: output, Value: 5, Usage: "tell the `N` groups that contribute most, and N changes (json has all groups)"},
@@ -65,20 +67,21 @@ func explainSample(c *cli.Context) error {
 	if top < 1 {
 		return fmt.Errorf("--top: expected at least 1, found %d", top)
 	}
-	path := c.Path(modelFlag)
-	if path == "" || c.String("sample") == "" {
+	if c.Path(modelFlag) == "" || c.String("sample") == "" {
 		return errors.New("expected --model and --sample; see lago-train explain --help")
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, train.ModelFile)
-	}
-	m, err := train.Load(path)
+	m, err := loadModel(c.Path(modelFlag))
 	if err != nil {
 		return err
 	}
 	if _, err := m.LAGO("explain"); err != nil {
 		return err // before a data set is read
 	}
+	var kind gaps.Kind
+	if err := setText(&kind, c, "gaps"); err != nil {
+		return err
+	}
+	m.FillGaps(kind)
 	q, err := questionOf(c, m)
 	if err != nil {
 		return err
@@ -88,23 +91,20 @@ func explainSample(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer) error { return x.Write(w, format, top) }
-	if out := c.Path(outFlag); out != "" {
-		if err := atomicfile.Write(out, write); err != nil {
-			return err
-		}
-		logrus.WithField("file", out).Info("explanation")
-		return nil
+	out := c.Path(outFlag)
+	if out == "" {
+		return x.Write(os.Stdout, format, top)
 	}
-	return write(os.Stdout)
+	if err := atomicfile.Write(out, func(w io.Writer) error { return x.Write(w, format, top) }); err != nil {
+		return err
+	}
+	logrus.WithField("file", out).Info("explanation")
+	return nil
 }
 
 // questionOf finds the sample and the classes that the flags name.
 func questionOf(c *cli.Context, m *train.Saved) (*explain.Question, error) {
-	if c.IsSet("classes") && c.IsSet("split") {
-		return nil, errors.New("expected --classes or --split, found both")
-	}
-	if c.IsSet("features") {
+	if c.IsSet(featuresFlag) {
 		return ofFile(c, m)
 	}
 	d, err := openDataset(c, cmp.Or(c.String(datasetFlag), m.Dataset), c.Int("dev-split"))
@@ -132,17 +132,22 @@ func questionOf(c *cli.Context, m *train.Saved) (*explain.Question, error) {
 
 // candidatesOf returns the classes that the flags name, those of a part where they
 // name none.
-func candidatesOf(c *cli.Context, d *dataset.Dataset, part explain.Part) (explain.Candidates, error) {
-	if path := c.Path("classes"); path != "" {
-		names, u, err := described.Read(path, d.Attributes, d.Groups)
-		return explain.Candidates{What: "classes of " + path, Names: names, U: u}, err
+func candidatesOf(c *cli.Context, known *dataset.Dataset, part predict.Part) (explain.Candidates, error) {
+	classes, err := predictClasses(c, known, part)
+	if err != nil {
+		return explain.Candidates{}, err
 	}
-	if c.IsSet("split") {
-		if err := setText(&part, c, "split"); err != nil {
-			return explain.Candidates{}, err
-		}
+	var sources []string
+	switch {
+	case c.IsSet(amongFlag):
+		sources = append(sources, strings.Join(c.StringSlice(amongFlag), " and ")+" classes")
+	case !c.IsSet(classesFlag):
+		sources = append(sources, string(part)+" classes")
 	}
-	return explain.Among(part, d), nil
+	if c.IsSet(classesFlag) {
+		sources = append(sources, "classes of "+c.Path(classesFlag))
+	}
+	return explain.Candidates{Classes: classes, What: strings.Join(sources, " and ")}, nil
 }
 
 // place is that of a sample within its class.
@@ -162,19 +167,11 @@ func ofFile(c *cli.Context, m *train.Saved) (*explain.Question, error) {
 	if c.IsSet(datasetFlag) {
 		return nil, errors.New("--dataset: expected none with --features, whose samples are of no data set")
 	}
-	x, sample, err := explain.ReadRow(c.Path("features"), c.String("sample"), m.Dims)
+	x, sample, err := explain.ReadRow(c.Path(featuresFlag), c.String("sample"), m.Dims)
 	if err != nil {
 		return nil, fmt.Errorf("the model of %s trained on %s: %w", m.Method, m.Dataset, err)
 	}
-	known := &dataset.Dataset{Classes: m.Classes, Groups: m.Groups, Descriptions: m.Descriptions, Split: m.Split}
-	for i, name := range m.Attributes {
-		a := dataset.Attribute{Name: name, Group: -1}
-		if m.Semantic != nil {
-			a.Group = m.Semantic[i]
-		}
-		known.Attributes = append(known.Attributes, a)
-	}
 	q := &explain.Question{Sample: sample, X: x}
-	q.Candidates, err = candidatesOf(c, known, explain.Test)
+	q.Candidates, err = candidatesOf(c, predict.Traveller(m), predict.Test)
 	return q, err
 }

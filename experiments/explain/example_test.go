@@ -6,6 +6,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/train"
@@ -29,10 +30,10 @@ func Example() {
 	x, err := explain.Explain(saved, explain.Question{
 		Sample: explain.Sample{From: "birds"},
 		X:      dataset.Matrix[float32]{Rows: 1, Cols: 2, Data: []float32{3, 0}},
-		Candidates: explain.Candidates{
-			What: "classes", Names: []string{"gull", "wren"},
-			U: dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{0.9, 0, 0.1, 0.8}},
-		},
+		Candidates: explain.Candidates{What: "classes", Classes: predict.Classes{
+			Names: []string{"gull", "wren"},
+			U:     dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{0.9, 0, 0.1, 0.8}},
+		}},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -149,9 +149,8 @@ func seenAs(p float64) float64 { return 1 / (1 + math.Exp(-float64(float32(math.
 func TestSoftOR(t *testing.T) {
 	m := birds(hard)
 	q := seen(m, cuckoo, "")
-	q.Candidates = Candidates{What: "two", Names: []string{m.Classes[0], m.Classes[2]}, U: dataset.Matrix[float64]{
-		Rows: 2, Cols: 6, Data: slices.Concat(m.Descriptions.Row(0), m.Descriptions.Row(2)),
-	}}
+	q.Candidates.Names = []string{m.Classes[0], m.Classes[2]}
+	q.Candidates.U = dataset.Matrix[float64]{Rows: 2, Cols: 6, Data: slices.Concat(m.Descriptions.Row(0), m.Descriptions.Row(2))}
 	c := explainOrFail(t, m, q).Comparisons[0]
 	brown, white := m.Attributes[0], m.Attributes[1]
 	want := []Made{{Group: m.Groups[0], Missed: brown, By: white}}
@@ -200,9 +199,8 @@ func TestGroupsThatStandOut(t *testing.T) {
 	// A class that is behind in every group has none that is its best: the first is
 	// described as what is seen, the second as the opposite.
 	q := seen(m, []float64{0.9, 0.1, 0.1, 0.9, 0.1, 0.9}, "")
-	q.Candidates = Candidates{What: "two", Names: []string{"a", "b"}, U: dataset.Matrix[float64]{
-		Rows: 2, Cols: 6, Data: []float64{1, 0, 0, 1, 0, 1, 0, 0.5, 0.5, 0, 1, 0},
-	}}
+	q.Candidates.Names = []string{"a", "b"}
+	q.Candidates.U = dataset.Matrix[float64]{Rows: 2, Cols: 6, Data: []float64{1, 0, 0, 1, 0, 1, 0, 0.5, 0.5, 0, 1, 0}}
 	if c := explainOrFail(t, m, q).Comparisons[0]; c.BestOf != nil {
 		t.Errorf("best of %s, expected none", *c.BestOf)
 	}
@@ -307,7 +305,7 @@ func TestExplainRefuses(t *testing.T) {
 	}{
 		{"a peer", peer, func(*Question) {}, []string{"explain", "LAGO", "eszsl"}},
 		{"one class", m, func(q *Question) {
-			q.Candidates = Candidates{What: "test classes", Names: q.Candidates.Names[:1]}
+			q.Candidates.What, q.Candidates.Names = "test classes", q.Candidates.Names[:1]
 		}, []string{"test classes", "at least two", "found 1"}},
 		{"the predicted class", m, func(q *Question) { q.Against = "Black billed cuckoo" }, []string{"against", `"031.Black_billed_Cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`}},
 		{"no class", m, func(q *Question) { q.Against = "white breasted nuthach" }, []string{"against", "3 classes", `"white breasted nuthach"`, `nearest are "094.White_breasted_Nuthatch"`}},

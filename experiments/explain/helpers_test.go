@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
 	"github.com/lago-train/lago-train/train"
@@ -63,7 +64,7 @@ var cuckoo = []float64{0.1, 0.7, 0.2, 0.6, 0.1, 0.9}
 func seen(m *train.Saved, detections []float64, label string) Question {
 	q := Question{
 		Sample: Sample{Index: 7, From: "birds"}, X: dataset.NewMatrix[float32](2, len(detections)), Row: 1,
-		Candidates: Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}, Top: 3,
+		Candidates: Candidates{predict.Classes{Names: m.Classes, U: m.Descriptions}, "classes"}, Top: 3,
 	}
 	if label != "" {
 		q.Sample.Label = &label

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/lago-train/lago-train/dataset"
 )
 
 func TestProse(t *testing.T) {
@@ -58,10 +56,8 @@ func TestProseIsPrintable(t *testing.T) {
 }
 
 func TestFindClass(t *testing.T) {
-	c := Candidates{
-		What: "test classes", Names: []string{"001.Herring_Gull", "002.Ring_Billed_Gull", "polar+bear", "a", "A"},
-		U: dataset.NewMatrix[float64](5, 1),
-	}
+	c := Candidates{What: "test classes"}
+	c.Names = []string{"001.Herring_Gull", "002.Ring_Billed_Gull", "polar+bear", "a", "A"}
 	for _, f := range []struct {
 		name string
 		want int

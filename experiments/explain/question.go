@@ -5,6 +5,7 @@ import (
 	"image"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/predict"
 )
 
 // Question is what to explain.
@@ -28,9 +29,8 @@ type Sample struct {
 
 // Candidates are the classes that are chosen between.
 type Candidates struct {
-	What  string                  // as in "test classes"
-	Names []string                // Z
-	U     dataset.Matrix[float64] // Z x M, their descriptions, NaN where an attribute is not described
+	predict.Classes
+	What string // as in "test classes"
 }
 
 func (c Candidates) check() error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/experiments/predict"
 )
 
 // Find returns the row of a sample of a data set by its number, counted from 0 in the
@@ -64,61 +65,12 @@ func ReadRow(path, sample string, dims int) (x dataset.Matrix[float32], s Sample
 	}
 }
 
-// Part names the classes that are chosen between.
-type Part string
-
-// The parts of a split. Seen are train and val together.
-const (
-	Train Part = "train"
-	Val   Part = "val"
-	Test  Part = "test"
-	Seen  Part = "seen"
-	All   Part = "all"
-)
-
-var parts = []Part{Train, Val, Test, Seen, All}
-
-// UnmarshalText reads one of the names.
-func (p *Part) UnmarshalText(text []byte) error {
-	if !slices.Contains(parts, Part(text)) {
-		return fmt.Errorf("expected train, val, test, seen or all, found %q", text)
-	}
-	*p = Part(text)
-	return nil
-}
-
-// PartOf is the part of a split that has a class, Test where none has.
-func PartOf(s dataset.Split, class int) Part {
+// PartOf is the part of a split that has a class, the test classes where none has.
+func PartOf(s dataset.Split, class int) predict.Part {
 	for _, p := range s.Parts() {
 		if slices.Contains(p.Classes, class) {
-			return Part(p.Name)
+			return predict.Part(p.Name)
 		}
 	}
-	return Test
-}
-
-// Among returns the classes of a part.
-func Among(p Part, d *dataset.Dataset) Candidates {
-	c := Candidates{What: string(p) + " classes"}
-	var list []int
-	switch p {
-	case Train:
-		list = d.Split.Train
-	case Val:
-		list = d.Split.Val
-	case Test:
-		list = d.Split.Test
-	case Seen:
-		list = d.Split.Seen()
-	case All:
-		c.What = "classes"
-		for z := range d.Classes {
-			list = append(list, z)
-		}
-	}
-	for _, z := range list {
-		c.Names = append(c.Names, d.Classes[z])
-	}
-	c.U = d.Describe(list)
-	return c
+	return predict.Test
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/predict"
 )
 
 // small is a data set of three samples of two classes, and a third without any.
@@ -73,38 +73,15 @@ func TestReadRow(t *testing.T) {
 	says(t, err, path+".txt")
 }
 
-func TestParts(t *testing.T) {
-	d := small()
-	for _, c := range []struct {
-		part  string
-		names []string
-		u     []float64
-	}{
-		{"train", []string{"wren"}, []float64{0.2}},
-		{"val", []string{"owl"}, []float64{0.1}},
-		{"test", []string{"kiwi"}, []float64{0.3}},
-		{"seen", []string{"owl", "wren"}, []float64{0.1, 0.2}},
-		{"all", []string{"owl", "wren", "kiwi"}, []float64{0.1, 0.2, 0.3}},
-	} {
-		var p Part
-		if err := p.UnmarshalText([]byte(c.part)); err != nil {
-			t.Fatal(err)
-		}
-		got := Among(p, d)
-		want := Candidates{Names: c.names, U: dataset.Matrix[float64]{Rows: len(c.u), Cols: 1, Data: c.u}}
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Candidates{}, "What")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.part, diff)
-		}
-	}
-	for z, want := range []Part{Val, Train, Test} {
-		if got := PartOf(d.Split, z); got != want {
+func TestPartOf(t *testing.T) {
+	for z, want := range []predict.Part{predict.Val, predict.Train, predict.Test} {
+		if got := PartOf(small().Split, z); got != want {
 			t.Errorf("class %d is of %s, expected %s", z, got, want)
 		}
 	}
-	if got := PartOf(dataset.Split{}, 0); got != Test {
+	if got := PartOf(dataset.Split{}, 0); got != predict.Test {
 		t.Errorf("a class of no part is of %s", got)
 	}
-	says(t, new(Part).UnmarshalText([]byte("gzsl")), "train, val, test, seen or all", `"gzsl"`)
 }
 
 func TestFormats(t *testing.T) {
