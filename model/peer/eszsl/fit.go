@@ -6,6 +6,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/peer"
 )
 
 // Sums are what every fit to the same samples is made of, whatever the ridges.
@@ -51,8 +52,7 @@ func (s *Sums) Regress(gamma float64) (*Regression, error) {
 // NaN where an attribute is not described. The ridge lambda must be above 0. With
 // normalise, descriptions are scaled to length 1, here and in the scores.
 func (r *Regression) Fit(u dataset.Matrix[float64], lambda float64, normalise bool) (*Model, error) {
-	m := &Model{normalise: normalise}
-	d, err := m.describe(u)
+	d, err := peer.Describe(u, normalise)
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +68,10 @@ func (r *Regression) Fit(u dataset.Matrix[float64], lambda float64, normalise bo
 	if err := solve(&w, ss, "lambda", lambda, xyu.T()); err != nil { // of W', since U'U + lambda I is on the right
 		return nil, err
 	}
-	m.w = dataset.NewMatrix[float32](dims, d.Cols)
+	m := &Model{W: dataset.NewMatrix[float32](dims, d.Cols), Normalise: normalise}
 	for i := range dims {
 		for j := range d.Cols {
-			m.w.Data[i*d.Cols+j] = float32(w.At(j, i))
+			m.W.Data[i*d.Cols+j] = float32(w.At(j, i))
 		}
 	}
 	return m, nil

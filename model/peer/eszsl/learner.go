@@ -6,6 +6,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/peer"
+	"github.com/lago-train/lago-train/model/peer/bilinear"
 )
 
 // Config are the settings of ESZSL.
@@ -61,7 +62,7 @@ func (c Config) Learn(e peer.Examples, _ uint64) (peer.Learner, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
-	return &learner{c, e, &Model{w: dataset.NewMatrix[float32](e.X.Cols, e.U.Cols), normalise: c.Normalise}}, nil
+	return &learner{c, e, &Model{W: dataset.NewMatrix[float32](e.X.Cols, e.U.Cols), Normalise: c.Normalise}}, nil
 }
 
 // learner is done after one epoch.
@@ -91,7 +92,7 @@ func (l *learner) Epoch(int) (loss float64, done bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	copy(l.model.w.Data, m.w.Data)
+	copy(l.model.W.Data, m.W.Data)
 	loss, err = l.squaredError()
 	return loss, true, err
 }
@@ -120,11 +121,11 @@ func (l *learner) Model() peer.Model { return l.model }
 // State implements peer.Learner.
 func (l *learner) State() peer.Tensors { return l.model.Tensors() }
 
-// Tensors implements peer.Model.
-func (m *Model) Tensors() peer.Tensors { return peer.Tensors{{Name: "W", Matrix: m.w}} }
-
 // Restore implements peer.Settings.
 func (c Config) Restore(t peer.Tensors) (peer.Model, error) {
-	w, err := t.Get("W", -1, -1)
-	return &Model{w: w, normalise: c.Normalise}, err
+	m, err := bilinear.Restore(t, c.Normalise, bilinear.None)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
