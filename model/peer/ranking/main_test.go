@@ -1,0 +1,18 @@
+package ranking_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/lago-train/lago-train/internal/blas"
+)
+
+// TestMain chooses the BLAS of the process: $LAGO_BLAS names it, "go" for gonum's.
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(blas.Options{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
