@@ -4,7 +4,8 @@
 //
 // The packages below it are the methods, each as its authors define it: dap,
 // eszsl, ranking (ALE, SJE, DeViSE), synthesised (SynC) and alignment (the kernels
-// of Zhang & Koniusz). Package methods finds them by name.
+// of Zhang & Koniusz). Package methods finds them by name; bilinear is the map that
+// eszsl and ranking come to.
 //
 // It knows no file and no flag, and does not choose settings: a method names the
 // ones that are worth searching, and package experiments searches them.
