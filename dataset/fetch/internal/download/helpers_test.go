@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -108,6 +109,18 @@ func (c *cutting) Write(b []byte) (int, error) {
 
 func (c *cutting) Flush() { _ = http.NewResponseController(c.ResponseWriter).Flush() }
 
+// pausing sends n bytes of a file under the ETag "a", and then waits until the client
+// is gone.
+func pausing(b []byte, n int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Etag", `"a"`)
+		w.Header().Set("Content-Length", fmt.Sprint(len(b)))
+		_, _ = w.Write(b[:n])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
 // status answers with a status and nothing else.
 func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
@@ -163,13 +176,6 @@ func mustFail(t *testing.T, err error, path string, parts ...string) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("there is a file where the download failed")
 	}
-}
-
-// partOf returns the part that an *Error tells of, and its bytes.
-func partOf(err error) (path string, done int64) {
-	var e *Error
-	_ = errors.As(err, &e)
-	return e.Part, e.Done
 }
 
 // cancelAfter ends a context once n bytes are there.
