@@ -126,7 +126,7 @@ func TestNoise(t *testing.T) {
 
 // compareWithRun holds a variant to the result of its runs, and a noisy value to
 // what Score makes of it.
-func compareWithRun(t *testing.T, l *lab.Lab, n NoiseConfig, m NoiseMethod) {
+func compareWithRun(t *testing.T, l *lab.Lab, n NoiseConfig, m DistortedMethod) {
 	t.Helper()
 	s, u := train.Select(l.Data, l.Data.Features, l.Data.Split.Test), l.Data.Describe(l.Data.Split.Test)
 	var accuracy, relative float64
@@ -204,7 +204,7 @@ func TestNoiseConfigCheck(t *testing.T) {
 func robustness() *Robustness {
 	return &Robustness{
 		Dataset: "small", Ratios: []float64{0.1}, NoiseSeeds: 2,
-		Methods: []NoiseMethod{{
+		Methods: []DistortedMethod{{
 			Method: "singletons", Start: Summarise([]float64{0.5, 0.6}),
 			Accuracy: []Summary{Summarise([]float64{0.4, 0.44})}, Relative: []Summary{Summarise([]float64{0.75, 0.79})}, Models: []string{},
 		}},

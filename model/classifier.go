@@ -80,6 +80,22 @@ func (l *LAGO) Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (data
 	return scores, nil
 }
 
+// WithGaps returns a classifier that fills gaps in descriptions by the other kind of
+// rule, and shares all else with c. What has no rule of its own is returned as it is.
+func WithGaps(c Detecting, kind gaps.Kind) Detecting {
+	switch c := c.(type) {
+	case *LAGO:
+		other := *c
+		other.Gaps = c.Gaps.Of(kind)
+		return &other
+	case *Conditioned:
+		other := *c
+		other.Gaps = c.Gaps.Of(kind)
+		return &other
+	}
+	return c
+}
+
 // describe is Config.Describe, with gaps filled by the classes that were learned from.
 func (l *LAGO) describe(u dataset.Matrix[float64]) (*Description, error) {
 	full, err := l.Gaps.Fill(u)

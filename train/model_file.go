@@ -65,23 +65,7 @@ func (s *Saved) Fits(d *dataset.Dataset) error {
 
 // FillGaps chooses how the classifier takes what descriptions leave out; models are
 // loaded with gaps.Neutral.
-func (s *Saved) FillGaps(kind gaps.Kind) {
-	switch c := s.Classifier.(type) {
-	case *model.LAGO:
-		s.setGaps(c.Gaps.Of(kind))
-	case *model.Conditioned:
-		s.setGaps(c.Gaps.Of(kind))
-	}
-}
-
-func (s *Saved) setGaps(rule *gaps.Rule) {
-	switch c := s.Classifier.(type) {
-	case *model.LAGO:
-		c.Gaps = rule
-	case *model.Conditioned:
-		c.Gaps = rule
-	}
-}
+func (s *Saved) FillGaps(kind gaps.Kind) { s.Classifier = model.WithGaps(s.Classifier, kind) }
 
 // header is what a model file says beside its tensors: descriptions, those of the
 // conditioning, and W, b and V of LAGO or those of a peer.

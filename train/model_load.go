@@ -68,7 +68,12 @@ func (s *Saved) learnGaps() error {
 	if err != nil {
 		return err
 	}
-	s.setGaps(rule)
+	switch c := s.Classifier.(type) {
+	case *model.LAGO:
+		c.Gaps = rule
+	case *model.Conditioned:
+		c.Gaps = rule
+	}
 	return nil
 }
 

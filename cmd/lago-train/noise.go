@@ -24,10 +24,7 @@ value the mean over the seeds of the method.
 Every model meets the same noise. Settings are found as in reproduce, and runs that
 other commands have finished are not done again.`,
 		Flags: append(append(protocolFlags(), gridFlags()...),
-			&cli.StringSliceFlag{
-				Name: "variants", Usage: "`NAME,NAME...` of what to compare: the variants, and eszsl",
-				Value: cli.NewStringSlice(string(model.SemanticHard), string(model.Singletons), experiments.ESZSLMethod),
-			},
+			variantsFlag(string(model.SemanticHard), string(model.Singletons), experiments.ESZSLMethod),
 			&cli.Float64SliceFlag{
 				Name: "ratios", Usage: "`R,R...` of the entries that are replaced, 0 to 1",
 				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
@@ -42,20 +39,8 @@ func noise(c *cli.Context) error {
 		return err
 	}
 	n := experiments.NoiseConfig{Ratios: c.Float64Slice("ratios"), Seeds: c.Int("noise-seeds")}
-	var variants []model.Variant
-	for _, name := range c.StringSlice("variants") {
-		if name == experiments.ESZSLMethod {
-			n.ESZSL = true
-			continue
-		}
-		var v model.Variant
-		if err := v.UnmarshalText([]byte(name)); err != nil {
-			return fmt.Errorf("--variants: %w, and eszsl is another one", err)
-		}
-		variants = append(variants, v)
-	}
 	var err error
-	if n.Variants, err = protocolConfigs(c, variants); err != nil {
+	if n.Variants, n.ESZSL, err = variantsAndESZSL(c); err != nil {
 		return err
 	}
 	if err := n.Check(); err != nil {
@@ -73,4 +58,31 @@ func noise(c *cli.Context) error {
 		return printJSON(r)
 	}
 	return r.WriteText(os.Stdout)
+}
+
+// variantsFlag is that of commands that compare variants, and ESZSL beside them.
+func variantsFlag(names ...string) cli.Flag {
+	return &cli.StringSliceFlag{
+		Name: "variants", Usage: "`NAME,NAME...` of what to compare: the variants, and eszsl",
+		Value: cli.NewStringSlice(names...),
+	}
+}
+
+// variantsAndESZSL returns the configs of the variants that --variants names, and
+// whether it names ESZSL.
+func variantsAndESZSL(c *cli.Context) (configs []experiments.Config, eszsl bool, err error) {
+	var variants []model.Variant
+	for _, name := range c.StringSlice("variants") {
+		if name == experiments.ESZSLMethod {
+			eszsl = true
+			continue
+		}
+		var v model.Variant
+		if err := v.UnmarshalText([]byte(name)); err != nil {
+			return nil, false, fmt.Errorf("--variants: %w, and eszsl is another one", err)
+		}
+		variants = append(variants, v)
+	}
+	configs, err = protocolConfigs(c, variants)
+	return configs, eszsl, err
 }

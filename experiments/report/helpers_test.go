@@ -84,7 +84,7 @@ func soft(c model.Config) *train.Saved {
 			Map:      &condition.Map{Kind: condition.None},
 		},
 		Map: &condition.Map{Kind: condition.None}, Dims: 1, Semantic: []int{1, 0, 1},
-		Classes: []string{"wren"}, Descriptions: dataset.NewMatrix[float64](1, 3),
+		Classes: []string{"wren"}, Descriptions: dataset.NewMatrix[float64](1, 3), Learned: []int{0},
 		Dataset: "birds", Attributes: []string{"wing::red", "bill::long", "wing::white"}, Groups: []string{"bill", "wing"},
 	}
 }
@@ -109,7 +109,8 @@ func writeFile(t *testing.T, path, content string) {
 }
 
 // writeAll makes a folder that holds something for every section: two seeds of
-// every variant, an ablation of semantic-hard, k-soft with two K, and noise.
+// every variant, an ablation of semantic-hard, k-soft with two K, noise, and partial
+// descriptions.
 func writeAll(t *testing.T, root string) {
 	t.Helper()
 	for seed := range uint64(2) {
@@ -141,6 +142,14 @@ func writeAll(t *testing.T, root string) {
 		{"method": "eszsl", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]}
+	]}`)
+	writeFile(t, filepath.Join(root, PartialFile), `{"dataset": "birds", "shares": [1, 0.1], "given": "random", "mask_seeds": 2, "methods": [
+		{"method": "eszsl", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
+		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
+		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]},
+		{"method": "eszsl, inferred", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
+		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.3, "sem": 0.02, "values": [0.28, 0.32]}],
+		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.75, "sem": 0.05, "values": [0.7, 0.8]}]}
 	]}`)
 	writeFile(t, experiments.ComparisonFile(root, "birds"), `{"dataset": "birds", "ahead_of_lago": ["eszsl"], "methods": [
 		{"name": "lago", "variant": "k-soft", "seconds": 2.5,

@@ -110,6 +110,7 @@ func TestSectionsNameTheCommandOfWhatLacks(t *testing.T) {
 		"ablation":   "lago-train ablate --dataset birds --out DIR",
 		"sweep":      "lago-train sweep-k --dataset birds --out DIR",
 		"noise":      "lago-train noise --dataset birds --out DIR --json > DIR/noise.json",
+		"partial":    "lago-train partial --dataset birds --out DIR --json > DIR/partial.json",
 		"groups":     "lago-train run --variant k-soft --dataset birds --out DIR",
 		"confusion":  "lago-train run --stage full --dataset birds --out DIR",
 		"settings":   "",

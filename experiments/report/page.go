@@ -61,7 +61,7 @@ func NewPage(r *Runs) *Page {
 		}
 		part := Part{Title: r.title(d)}
 		for _, section := range []func(*Runs, *Dataset) Section{
-			variants, comparison, curves, ablation, sweep, noise, gamma, confusion, settings,
+			variants, comparison, curves, ablation, sweep, noise, partial, gamma, confusion, settings,
 		} {
 			part.Sections = append(part.Sections, section(r, d))
 		}

@@ -183,6 +183,33 @@ func TestComparison(t *testing.T) {
 	}
 }
 
+func TestPartial(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
+	r, d := only(t, root)
+	path := filepath.Join(root, PartialFile)
+	if s := partial(r, d); s.Command != "lago-train partial --dataset birds --out "+root+" --json > "+path || len(s.Figures) > 0 {
+		t.Errorf("expected the command that measures it, found %q", s.Command)
+	}
+	writeFile(t, path, `{"dataset": "birds", "shares": [1], "methods": [{"method": "eszsl"}]}`)
+	if s := partial(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "each of the 1 shares, found 0 and 0") {
+		t.Errorf("expected a note on a method without accuracy, found %q", s.Notes)
+	}
+	writeAll(t, root)
+	s := partial(r, d)
+	p := s.Figures[0].Picture.(*picture.Lines)
+	want := []picture.Series{
+		{Name: "eszsl", Look: 4, Measured: true, Points: []picture.Point{{X: 10, Y: 20, Low: 19, High: 21}, {X: 100, Y: 40, Low: 40, High: 40}}},
+		{Name: "eszsl, inferred", Look: 5, Measured: true, Points: []picture.Point{{X: 10, Y: 30, Low: 28, High: 32}, {X: 100, Y: 40, Low: 40, High: 40}}},
+	}
+	if diff := cmp.Diff(want, p.Series, closely); diff != "" {
+		t.Errorf("series (-expected +found):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"method", "all given (%)", "100 % given (%)", "10 % given (%)"}, s.Table.Header); diff != "" {
+		t.Errorf("header (-expected +found):\n%s", diff)
+	}
+}
+
 func TestGammaIsSortedByTheStrongestGroup(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.KSoft, train.Dev, 0, nil), 0.5)

@@ -1,0 +1,142 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/train"
+)
+
+// DistortedMethod is what one method scored on the test classes, per class, by
+// descriptions that are made worse by degrees: by noise, or by leaving attributes
+// out. An accuracy has a value for each seed of the distortion, the mean over the
+// seeds of the method, so that its s.e.m. is what the distortion makes of it.
+type DistortedMethod struct {
+	Method   string    `json:"method"`
+	Start    Summary   `json:"start_accuracy"`    // by the descriptions as they are, a value for each seed of the method
+	Accuracy []Summary `json:"accuracy"`          // a summary for each degree
+	Relative []Summary `json:"relative_accuracy"` // against the start of the same model
+	Models   []string  `json:"models"`            // the files; none for ESZSL
+}
+
+// distortion makes descriptions worse, by degrees. Every model meets the same.
+type distortion struct {
+	name    string // in errors
+	degrees []float64
+	seeds   int
+	apply   func(u dataset.Matrix[float64], degree float64, seed uint64) dataset.Matrix[float64]
+}
+
+// subject is the trained models of one method, a seed each.
+type subject struct {
+	method string
+	models []model.Detecting
+	paths  []string // of their files
+}
+
+// subjectsOf trains what isn't yet by the full protocol.
+func subjectsOf(ctx context.Context, l *lab.Lab, variants []Config, eszsl bool) ([]subject, []Missing, error) {
+	outcomes, without, err := RunAll(ctx, l, variants)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []subject
+	for _, o := range outcomes {
+		if o == nil {
+			continue
+		}
+		s := subject{method: o.Variant, paths: o.ModelPaths(l)}
+		for _, path := range s.paths {
+			saved, err := train.Load(path)
+			if err != nil {
+				return nil, nil, err
+			}
+			s.models = append(s.models, saved.Classifier)
+		}
+		list = append(list, s)
+	}
+	if !eszsl {
+		return list, missing(without), nil
+	}
+	peer, err := FitESZSL(l.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	rule, err := gaps.New(l.Data.Describe(l.Data.Split.Seen()), l.Data.GroupOf())
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &model.Conditioned{Detecting: peer.Model, Map: &condition.Map{Kind: condition.None}, Gaps: rule}
+	return append(list, subject{ESZSLMethod, []model.Detecting{c}, []string{}}), missing(without), nil
+}
+
+// measure judges the test classes by the models of each subject.
+func (x distortion) measure(subjects []subject, d *dataset.Dataset) ([]DistortedMethod, error) {
+	methods := []DistortedMethod{}
+	for _, s := range subjects {
+		m, err := x.measureOne(s, d)
+		if err != nil {
+			return nil, err
+		}
+		methods = append(methods, m)
+	}
+	return methods, nil
+}
+
+func (x distortion) measureOne(s subject, d *dataset.Dataset) (DistortedMethod, error) {
+	m := DistortedMethod{Method: s.method, Models: s.paths}
+	samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
+	var start []float64
+	accuracy, relative := newGrid(len(x.degrees), x.seeds), newGrid(len(x.degrees), x.seeds)
+	for _, c := range s.models {
+		// What is detected in a sample depends on no description.
+		a, err := c.Detect(samples.X, samples.Rows)
+		if err != nil {
+			return m, err
+		}
+		judge := func(u dataset.Matrix[float64]) (float64, error) {
+			scores, err := c.Judge(a, u)
+			if err != nil {
+				return 0, err
+			}
+			return accuracyBy(scores, samples.Labels).PerClass, nil
+		}
+		clean, err := judge(u)
+		if err != nil {
+			return m, err
+		}
+		if clean == 0 {
+			return m, fmt.Errorf("%s: %s: expected an accuracy above 0 without it, which the others are relative to, found 0", x.name, s.method)
+		}
+		start = append(start, clean)
+		for i, degree := range x.degrees {
+			for seed := range x.seeds {
+				worse, err := judge(x.apply(u, degree, uint64(seed)))
+				if err != nil {
+					return m, err
+				}
+				accuracy[i][seed] += worse / float64(len(s.models))
+				relative[i][seed] += worse / clean / float64(len(s.models))
+			}
+		}
+	}
+	m.Start = Summarise(start)
+	for i := range x.degrees {
+		m.Accuracy = append(m.Accuracy, Summarise(accuracy[i]))
+		m.Relative = append(m.Relative, Summarise(relative[i]))
+	}
+	return m, nil
+}
+
+func newGrid(rows, cols int) [][]float64 {
+	g := make([][]float64, rows)
+	for i := range g {
+		g[i] = make([]float64, cols)
+	}
+	return g
+}
