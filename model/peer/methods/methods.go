@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/model/peer/alignment"
 	"github.com/lago-train/lago-train/model/peer/eszsl"
+	"github.com/lago-train/lago-train/model/peer/ranking"
 )
 
 // Method is one that LAGO is compared with.
@@ -31,7 +32,10 @@ type Method struct {
 
 // All lists the methods in the order of table 1 of the paper.
 var All = []Method{
+	{Name: "ale", Title: "ALE", Default: ranking.Default(ranking.ALE), Space: ranking.Space(ranking.ALE), Seeded: true},
 	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default(), Space: eszsl.Space, Closed: true},
+	{Name: "sje", Title: "SJE", Default: ranking.Default(ranking.SJE), Space: ranking.Space(ranking.SJE), Seeded: true},
+	{Name: "devise", Title: "DEVISE", Default: ranking.Default(ranking.DeViSE), Space: ranking.Space(ranking.DeViSE), Seeded: true},
 	{Name: "kernel", Title: "ZHANG2018", Default: alignment.Default(), Space: alignment.Space, Seeded: true},
 }
 
