@@ -1,0 +1,125 @@
+package split
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+)
+
+// birds is a data set of classes that are all unlike each other, two samples each:
+// class z has the description e_z and samples 2z and 2z+1.
+func birds(names ...string) *dataset.Dataset {
+	n := len(names)
+	d := &dataset.Dataset{Name: "birds", Classes: names, Features: dataset.NewMatrix[float32](2*n, 2), Descriptions: dataset.NewMatrix[float64](n, n)}
+	for z := range n {
+		d.Attributes = append(d.Attributes, dataset.Attribute{Name: fmt.Sprintf("a%d", z), Group: -1})
+		d.Descriptions.Row(z)[z] = 1
+		d.Labels = append(d.Labels, z, z)
+	}
+	for i := range d.Features.Data {
+		d.Features.Data[i] = float32(i + 1)
+	}
+	return d
+}
+
+func TestLeaks(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name  string
+		names []string
+		spoil func(d *dataset.Dataset)
+		want  []string
+	}{
+		{"none", []string{"ant", "bee", "cat", "dog"}, func(*dataset.Dataset) {}, nil},
+		{"case", []string{"Red Bird", "bee", "red_bird", "dog"}, func(*dataset.Dataset) {}, []string{
+			`name: class "Red Bird" (train) and class "red_bird" (test): names that differ in case, signs or a number before them alone`,
+		}},
+		{"numbers", []string{"001.Red_bird", "n02123045 Tabby", "Red+bird", "tabby"}, func(*dataset.Dataset) {}, []string{
+			`name: class "001.Red_bird" (train) and class "Red+bird" (test): names that`,
+			`name: class "n02123045 Tabby" (val) and class "tabby" (test): names that`,
+		}},
+		{"letters and signs", []string{"d", "1", "D", "+"}, func(*dataset.Dataset) {}, nil},
+		{"the same description", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) { copy(d.Descriptions.Row(3), d.Descriptions.Row(1)) }, []string{
+			`description: class "bee" (val) and class "dog" (test): the same description`,
+		}},
+		{"nearly the same, as far as described", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
+			copy(d.Descriptions.Row(2), []float64{0.97, 0.04, 0, nan})
+		}, []string{`description: class "ant" (train) and class "cat" (test): descriptions that differ by 0.04 at most`}},
+		{"another in one attribute", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
+			copy(d.Descriptions.Row(2), []float64{1, 0.06, 0, 0})
+		}, nil},
+		{"little described in common", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
+			copy(d.Descriptions.Row(2), []float64{1, nan, nan, nan})
+		}, nil},
+		{"nothing described in common", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
+			copy(d.Descriptions.Row(0), []float64{1, 0, nan, nan})
+			copy(d.Descriptions.Row(3), []float64{nan, nan, 0, 1})
+		}, nil},
+		{"a sample of two parts", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) { copy(d.Features.Row(7), d.Features.Row(0)) }, []string{
+			`sample: class "ant" (train) and class "dog" (test): samples 0 and 7 have the same features`,
+		}},
+		{"samples of two parts, but for the sign of 0", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
+			copy(d.Features.Row(1), []float32{0, 3})
+			copy(d.Features.Row(3), []float32{float32(math.Copysign(0, -1)), 3})
+			copy(d.Features.Row(2), d.Features.Row(0))
+		}, []string{`sample: class "ant" (train) and class "bee" (val): samples 0 and 2 have the same features, and so have 1 more pairs`}},
+		{"a sample twice in a class, and in two test classes", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
+			copy(d.Features.Row(0), d.Features.Row(1))
+			copy(d.Features.Row(6), d.Features.Row(4))
+		}, nil},
+		{"a sample held out and learned from", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
+			copy(d.Features.Row(1), d.Features.Row(0))
+			d.TestSeen = []int{0}
+		}, []string{`test_seen: sample 0 of "ant" (held out) and sample 1 of "ant" (learned from): they have the same features`}},
+		{"a sample held out twice", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
+			copy(d.Features.Row(1), d.Features.Row(0))
+			d.TestSeen = []int{0, 1}
+		}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := birds(c.names...)
+			c.spoil(d)
+			leaks := Leaks(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, Tolerance)
+			var got []string
+			for i, l := range leaks {
+				line := l.Kind + ": " + l.String()
+				if i < len(c.want) {
+					line = line[:min(len(line), len(c.want[i]))]
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if leaks := Leaks(d, dataset.Split{Train: []int{0, 1, 2, 3}}, Tolerance); len(d.TestSeen) == 0 && leaks != nil {
+				t.Errorf("in one part: %v", leaks)
+			}
+		})
+	}
+	d := birds("ant", "bee")
+	copy(d.Descriptions.Row(1), []float64{0.8, 0.2})
+	s := dataset.Split{Train: []int{0}, Test: []int{1}}
+	if len(Leaks(d, s, Tolerance)) != 0 || len(Leaks(d, s, 0.25)) != 1 {
+		t.Error("the tolerance is not that which was given")
+	}
+	copy(d.Descriptions.Row(1), d.Descriptions.Row(0))
+	if len(Leaks(d, s, 0)) != 1 {
+		t.Error("no tolerance finds no descriptions that are the same")
+	}
+	if len(Leaks(d, s, -1)) != 0 {
+		t.Error("a negative tolerance compares descriptions")
+	}
+}
+
+// A sample that is twice in one class ties it to no other.
+func TestNoClassIsTiedToItself(t *testing.T) {
+	d := birds("ant", "bee")
+	copy(d.Features.Row(1), d.Features.Row(0))
+	if found := ties(d, Tolerance); found != nil {
+		t.Errorf("found %v", found)
+	}
+}
