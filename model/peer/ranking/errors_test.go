@@ -84,3 +84,13 @@ func TestNotFinite(t *testing.T) {
 		}
 	}
 }
+
+// The W of an epoch is looked at before it is handed out.
+func TestLastStepOutOfRange(t *testing.T) {
+	e, c := examples(1, 12, 7, 9, 8), ranking.Default(ranking.DeViSE)
+	c.Features, c.LR, c.Margin = bilinear.None, 3e38, 1e3
+	_, _, err := learner(t, c, e, 1).Epoch(1)
+	if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || nf.Term != "W" {
+		t.Errorf("%v, expected W not to be finite", err)
+	}
+}
