@@ -35,7 +35,7 @@ func TestDescribe(t *testing.T) {
 			continue
 		}
 		for i, v := range d.Data {
-			if math.Abs(v-c.want[i]) > 1e-12 {
+			if !(math.Abs(v-c.want[i]) <= 1e-12) {
 				t.Errorf("%s: %v, expected %v", name, d.Data, c.want)
 				break
 			}
@@ -66,7 +66,7 @@ func TestDescribeScales(t *testing.T) {
 			if slices.Max(u.Row(z)) > 0 {
 				want = 1
 			}
-			if got := floats.Norm(d.Row(z), 2); math.Abs(got-want) > 1e-9 {
+			if got := floats.Norm(d.Row(z), 2); !(math.Abs(got-want) <= 1e-9) {
 				t.Fatalf("class %d has the length %g, expected %g", z, got, want)
 			}
 		}

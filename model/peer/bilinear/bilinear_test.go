@@ -92,7 +92,7 @@ func TestScore(t *testing.T) {
 				for k, w := range m.W.Data {
 					want += v[k/attributes] * float64(w) * d.Row(z)[k%attributes]
 				}
-				if got := float64(scores.Row(i)[z]); math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+				if got := float64(scores.Row(i)[z]); !(math.Abs(got-want) <= 1e-4*(1+math.Abs(want))) {
 					t.Fatalf("sample %d scores %g for class %d, expected %g", r, got, z, want)
 				}
 			}
@@ -106,7 +106,7 @@ func TestScore(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, v := range other.Data { // gonum rounds by where in memory it is
-			if math.Abs(float64(v-scores.Data[i])) > 1e-4 {
+			if !(math.Abs(float64(v-scores.Data[i])) <= 1e-4) {
 				t.Fatalf("restored: %v, expected %v", other.Data, scores.Data)
 			}
 		}
@@ -128,7 +128,7 @@ func TestDetectManyAndNone(t *testing.T) {
 	}
 	for i := range rows {
 		for k, v := range a.Row(i) {
-			if math.Abs(float64(v-a.Row(i % 20)[k])) > 1e-6 {
+			if !(math.Abs(float64(v-a.Row(i % 20)[k])) <= 1e-6) {
 				t.Fatalf("row %d detects %v, the same sample in row %d %v", i, a.Row(i), i%20, a.Row(i%20))
 			}
 		}
@@ -152,7 +152,7 @@ func TestFlat(t *testing.T) {
 		got := dataset.NewMatrix[float32](3, 2)
 		m.Gather(got, x, []int{0, 1, 2})
 		for i, v := range got.Data {
-			if math.Abs(float64(v-want[i])) > 1e-6 {
+			if !(math.Abs(float64(v-want[i])) <= 1e-6) {
 				t.Errorf("%s: %v, expected %v", f, got.Data, want)
 				break
 			}

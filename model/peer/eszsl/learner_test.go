@@ -80,7 +80,7 @@ func TestLoss(t *testing.T) {
 		}
 		want += math.Pow(float64(s)-target, 2) / 40
 	}
-	if math.Abs(loss-want) > 1e-9 {
+	if !(math.Abs(loss-want) <= 1e-9) {
 		t.Errorf("the loss is %g, expected %g", loss, want)
 	}
 }
@@ -224,7 +224,7 @@ func compare(t *testing.T, name string, got dataset.Matrix[float32], want []floa
 		t.Fatalf("%s has %d entries, expected %d", name, len(got.Data), len(want))
 	}
 	for i, v := range got.Data {
-		if math.Abs(float64(v)-want[i]) > 1e-6 {
+		if !(math.Abs(float64(v)-want[i]) <= 1e-6) {
 			t.Fatalf("%s[%d, %d] is %.9g, expected %.9g", name, i/got.Cols, i%got.Cols, v, want[i])
 		}
 	}

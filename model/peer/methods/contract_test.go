@@ -147,7 +147,7 @@ func compare(t *testing.T, name string, c model.Classifier, e peer.Examples, u d
 func compareScores(t *testing.T, name string, got, want []float32) {
 	t.Helper()
 	for i, v := range got { // gonum rounds small products by where in memory they are
-		if math.Abs(float64(v-want[i])) > 1e-4*(1+math.Abs(float64(want[i]))) {
+		if !(math.Abs(float64(v-want[i])) <= 1e-4*(1+math.Abs(float64(want[i])))) {
 			t.Fatalf("%s: score %d is %g, expected %g", name, i, v, want[i])
 		}
 	}

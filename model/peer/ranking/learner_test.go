@@ -30,12 +30,12 @@ func TestBlocksAreSGD(t *testing.T) {
 					o := newOracle(c, e, l)
 					for number := 1; number <= 3; number++ {
 						loss, _ := epoch(t, l, number)
-						if want := o.epoch(peer.Shuffled(samples, 3, number)); math.Abs(loss-want) > 1e-4*want {
+						if want := o.epoch(peer.Shuffled(samples, 3, number)); !(math.Abs(loss-want) <= 1e-4*want) {
 							t.Fatalf("epoch %d: the loss is %g, expected %g", number, loss, want)
 						}
 					}
 					for i, v := range weights(l) {
-						if want := o.w[i/7][i%7]; math.Abs(float64(v)-want) > 1e-4 {
+						if want := o.w[i/7][i%7]; !(math.Abs(float64(v)-want) <= 1e-4) {
 							t.Fatalf("W[%d, %d] is %g, expected %g", i/7, i%7, v, want)
 						}
 					}
@@ -87,7 +87,7 @@ func TestInit(t *testing.T) {
 	for _, w := range weights(learner(t, c, e, 1)) {
 		squares += float64(w) * float64(w)
 	}
-	if got, want := math.Sqrt(squares/(64*200)), 3/8.0; math.Abs(got-want) > 0.02*want {
+	if got, want := math.Sqrt(squares/(64*200)), 3/8.0; !(math.Abs(got-want) <= 0.02*want) {
 		t.Errorf("the standard deviation is %g, expected %g", got, want)
 	}
 	c.Init = 0
