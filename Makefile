@@ -72,7 +72,7 @@ chance-check:
 # The report in headless Chromium, light and dark: no errors, no requests, and every
 # picture laid out whole. Needs Chromium.
 report-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain ./experiments/webpage/browser
 
 clean:
 	rm -rf bin

@@ -34,7 +34,7 @@ func dataFlagsBut(name string) []cli.Flag {
 // oneDataset returns the one argument of a command.
 func oneDataset(c *cli.Context) (string, error) {
 	if c.NArg() != 1 {
-		return "", fmt.Errorf("dataset %s: expected one data set, found %d arguments (flags come before the name)", c.Command.Name, c.NArg())
+		return "", fmt.Errorf("dataset %s: expected one data set, found %d arguments", c.Command.Name, c.NArg())
 	}
 	return c.Args().First(), nil
 }

@@ -12,7 +12,7 @@ import (
 func datasetCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "dataset",
-		Usage: "look at data sets",
+		Usage: "get, check, convert, split and look at data sets",
 		Subcommands: []*cli.Command{{
 			Name:      "info",
 			Usage:     "check a data set and print its sizes, classes, groups and samples",
@@ -26,7 +26,7 @@ func datasetCommand() *cli.Command {
 
 func datasetInfo(c *cli.Context) error {
 	if c.NArg() != 1 {
-		return fmt.Errorf("dataset info: expected the name of one data set, found %d arguments (flags come before the name)", c.NArg())
+		return fmt.Errorf("dataset info: expected the name of one data set, found %d arguments", c.NArg())
 	}
 	d, err := openDataset(c, c.Args().First(), c.Int("dev-split"))
 	if err != nil {

@@ -59,7 +59,7 @@ and --meta-url. CUB's pictures are for non-commercial research.
 
 func fetchDataset(c *cli.Context) error {
 	if c.NArg() != 1 {
-		return fmt.Errorf("dataset fetch: expected the name of one data set, %s, found %d arguments (flags come before the name)",
+		return fmt.Errorf("dataset fetch: expected the name of one data set, %s, found %d arguments",
 			strings.Join(fetch.Names(), ", "), c.NArg())
 	}
 	if n := c.Int("attempts"); n < 1 {

@@ -30,7 +30,8 @@ func main() {
 	// The first Ctrl-C ends the epoch cleanly; after it the signal does what it
 	// does to any program, so that a second one ends the run at once.
 	context.AfterFunc(ctx, stop)
-	err := newApp().RunContext(ctx, os.Args)
+	app := newApp()
+	err := app.RunContext(ctx, flagsFirst(app, os.Args))
 	if err == nil {
 		return
 	}
@@ -39,6 +40,9 @@ func main() {
 		os.Exit(exitCancelled)
 	}
 	fmt.Fprintln(os.Stderr, "lago-train:", err)
+	if errors.Is(err, context.Canceled) {
+		os.Exit(exitCancelled)
+	}
 	os.Exit(1)
 }
 
@@ -53,14 +57,18 @@ groups.
 
    lago-train run                             trains on letters that the program draws
    lago-train run --dataset awa2              trains on a data set of your own
-   lago-train dataset info awa2               says what is in it
+   lago-train dataset fetch awa2              downloads one of the paper's
+   lago-train dataset check awa2              says all that is wrong with it
    lago-train run --help                      lists all settings
    lago-train reproduce --dataset awa2        compares all variants by the paper's protocol
-   lago-train ablate --dataset awa2           takes the model's design decisions apart
+   lago-train compare --dataset awa2          sets LAGO beside its peers
+   lago-train predict --help                  names samples of files, among classes of your own
+   lago-train explain --help                  says why
    lago-train report --out report.html        draws what the runs in ./runs logged
 
-A data set is a folder in the layout of the xlsa17 release of Xian et al., found as
-<data-dir>/<name>; --data-dir is $LAGO_DATA or ./data where it is not given.
+A data set is a folder in the layout of the xlsa17 release of Xian et al., or of .npy
+and .csv files of your own, found as <data-dir>/<name>; --data-dir is $LAGO_DATA or
+./data where it is not given.
 
 Products of matrices run in OpenBLAS or MKL where one is installed, and in Go where
 none is. $LAGO_BLAS names a library to use, or "go" for none.`,

@@ -62,7 +62,7 @@ func listRuns(c *cli.Context) error {
 
 func showRun(c *cli.Context) error {
 	if c.NArg() != 1 {
-		return fmt.Errorf("runs show: expected the folder of one run, found %d arguments (flags come before the folder)", c.NArg())
+		return fmt.Errorf("runs show: expected the folder of one run, found %d arguments", c.NArg())
 	}
 	d, err := experiments.ShowRun(c.Args().First())
 	if err != nil {

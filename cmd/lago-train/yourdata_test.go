@@ -131,7 +131,7 @@ func TestDatasetConvertThereAndBack(t *testing.T) {
 	refuses(t, append(from, root, "--to", "open", "animals"), "--to LAYOUT and --out DIR")
 	refuses(t, append(from, root, "--to", "open", "--out", back, "animals"), back, "expected an empty folder")
 	refuses(t, append(from, root, "--to", "hdf5", "--out", filepath.Join(root, "new"), "animals"), "open or xlsa17", `"hdf5"`)
-	refuses(t, append(from, root, "animals", "--to", "open"), "expected one data set, found 3 arguments (flags come before the name)")
+	refuses(t, append(from, root, "--to", "open", "animals", "others"), "expected one data set, found 2 arguments")
 }
 
 // fingerprint returns that of a data set, as JSON.

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// flagsFirst returns the arguments of the program with the flags of a command before
+// what is no flag, which is where package cli looks for them: people write "dataset
+// info cub --data-dir data" as often as the other order.
+func flagsFirst(app *cli.App, args []string) []string {
+	commands, n := app.Commands, 1
+	var command *cli.Command
+	for n < len(args) {
+		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(args[n]) })
+		if i < 0 {
+			break
+		}
+		command, commands = commands[i], commands[i].Subcommands
+		n++
+	}
+	if command == nil || command.ArgsUsage == "" {
+		return args
+	}
+	flags := slices.Clone(args[:n])
+	var others []string
+	for n < len(args) {
+		arg := args[n]
+		n++
+		switch {
+		case arg == "--":
+			others = append(others, args[n:]...)
+			n = len(args)
+		case !strings.HasPrefix(arg, "-") || arg == "-":
+			others = append(others, arg)
+		default:
+			flags = append(flags, arg)
+			if takesValue(command, arg) && n < len(args) {
+				flags = append(flags, args[n])
+				n++
+			}
+		}
+	}
+	if len(others) == 0 {
+		return flags
+	}
+	return slices.Concat(flags, []string{"--"}, others)
+}
+
+// takesValue says whether the argument after a flag is its value.
+func takesValue(c *cli.Command, arg string) bool {
+	name, _, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	if joined {
+		return false
+	}
+	for _, f := range c.Flags {
+		if slices.Contains(f.Names(), name) {
+			_, isBool := f.(*cli.BoolFlag)
+			return !isBool
+		}
+	}
+	return false // unknown, which package cli tells
+}
