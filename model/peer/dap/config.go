@@ -46,12 +46,14 @@ type Config struct {
 	Prior      Prior      `json:"prior"`
 }
 
-// Default are settings to start from.
+// Default is in the middle of Space.
 func Default(p Prediction) Config {
-	return Config{Prediction: p, C: 1e-3, Threshold: AttributeMean, Prior: Empirical}
+	return Config{Prediction: p, C: 1e-3, Threshold: Mean, Prior: Empirical}
 }
 
-// Space are the settings that are worth trying.
+// Space are the settings that are worth trying: powers of ten for c, around the 1 that
+// programs for logistic regression take where features have a length of about 1. Those of
+// deep networks have one of 30 or 40, which is as if c were 1000 times that.
 var Space = []peer.Axis{
 	{Setting: "c", Values: []any{1e-5, 1e-4, 1e-3, 1e-2, 1e-1}},
 	{Setting: "threshold", Values: []any{Mean, AttributeMean}},

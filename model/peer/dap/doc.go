@@ -12,10 +12,10 @@
 //
 //	p(z|x) ~ product over m of p(a_m = a_m^z | x) / p(a_m = a_m^z).
 //
-// The classifiers are logistic regressions with an L2 penalty, at their optimum, as in
-// the journal version; the first paper calibrates support vector machines. LAGO
-// becomes DAP where each attribute is a group of its own and descriptions are 0 or 1
-// (supplement D.4 of its paper); a test holds the two to each other.
+// The classifiers are logistic regressions with an L2 penalty, at their optimum, whose
+// probabilities need no calibration; those of 2009 are support vector machines, which
+// do. LAGO becomes DAP where each attribute is a group of its own and descriptions are 0
+// or 1 (supplement D.4 of its paper); a test holds the two to each other.
 //
 // An attribute that the classes learned from all have, or all lack, can't be learned.
 // It counts as even odds, p(a_m|x) = p(a_m) = 1/2, and says nothing.

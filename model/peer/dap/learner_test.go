@@ -160,6 +160,7 @@ func TestAttributeThatWasNeverSeen(t *testing.T) {
 		e := examples(15, 3, 4, 5, 1)
 		unseen := examples(1, 1, 4, 2, 2).U
 		c := dap.Default(p)
+		c.Threshold = dap.AttributeMean // the other is moved by any attribute
 		want := score(t, learn(t, c, e), e, unseen)
 		e.U = withColumn(e.U, 4, 0)
 		with := withColumn(unseen, 4, 0)
