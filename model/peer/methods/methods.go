@@ -11,8 +11,10 @@ import (
 
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/model/peer/alignment"
+	"github.com/lago-train/lago-train/model/peer/dap"
 	"github.com/lago-train/lago-train/model/peer/eszsl"
 	"github.com/lago-train/lago-train/model/peer/ranking"
+	"github.com/lago-train/lago-train/model/peer/synthesised"
 )
 
 // Method is one that LAGO is compared with.
@@ -32,8 +34,11 @@ type Method struct {
 
 // All lists the methods in the order of table 1 of the paper.
 var All = []Method{
+	{Name: "dap", Title: "DAP", Default: dap.Default(dap.Direct), Space: dap.Space, Closed: true},
+	{Name: "iap", Title: "IAP", Default: dap.Default(dap.Indirect), Space: dap.Space, Closed: true},
 	{Name: "ale", Title: "ALE", Default: ranking.Default(ranking.ALE), Space: ranking.Space(ranking.ALE), Seeded: true},
 	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default(), Space: eszsl.Space, Closed: true},
+	{Name: "sync", Title: "SYNC", Default: synthesised.Default(), Space: synthesised.Space, Closed: true},
 	{Name: "sje", Title: "SJE", Default: ranking.Default(ranking.SJE), Space: ranking.Space(ranking.SJE), Seeded: true},
 	{Name: "devise", Title: "DEVISE", Default: ranking.Default(ranking.DeViSE), Space: ranking.Space(ranking.DeViSE), Seeded: true},
 	{Name: "kernel", Title: "ZHANG2018", Default: alignment.Default(), Space: alignment.Space, Seeded: true},
