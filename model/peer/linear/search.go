@@ -14,9 +14,9 @@ import (
 // How far is far enough.
 const (
 	// flat is the steepest slope at the end, as a share of that at the start.
-	flat = 1e-4
+	flat = 1e-5
 	// progress is by what share the loss falls at least in patience steps.
-	progress, patience = 1e-8, 10
+	progress, patience = 1e-9, 10
 	// mostSteps is how many the program of the authors of SynC takes at most.
 	mostSteps = 1000
 	// memory is how many steps L-BFGS remembers.
