@@ -67,7 +67,7 @@ func TestShuffledDescriptionsLeaveChance(t *testing.T) {
 		c := compareAll(l)
 		c.LAGO, c.Seeds, c.Epochs = c.LAGO[:1], 1, 2
 		return c
-	}, 3, 0.1)
+	}, 2, 0.1)
 }
 
 // The same on the photographs of cub127, with the defaults of each method; `make

@@ -3,6 +3,7 @@ package experiments
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -39,6 +40,8 @@ type Compared struct {
 	Settings  map[string]any `json:"settings"`
 	Published string         `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
 	RunDirs   []string       `json:"run_dirs"`
+
+	models []string // files of those that were judged on the test classes
 }
 
 // contender is a method on its way through the protocol.
@@ -179,6 +182,7 @@ func (m *contender) row(dataset string) Compared {
 		c.RunDirs = append(c.RunDirs, t.Dir)
 	}
 	for _, t := range m.test {
+		c.models = append(c.models, filepath.Join(t.Dir, train.ModelFile))
 		c.Seconds += t.Result.Seconds / float64(len(m.test))
 	}
 	return c

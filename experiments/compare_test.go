@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
@@ -135,6 +137,39 @@ func TestCompareTunesOnVal(t *testing.T) {
 	}
 	if m.Val.PerClass.Mean != best || test != 1 {
 		t.Errorf("%d models were judged on the test classes, chosen with %g where the best has %g", test, m.Val.PerClass.Mean, best)
+	}
+}
+
+// The samples of the test classes have no say in the choice of settings or in what is
+// learned.
+func TestCompareLearnsNothingFromTheTestClasses(t *testing.T) {
+	c := CompareConfig{Methods: methods.Names(), Seeds: 1, Epochs: 2, Patience: 2, Condition: condition.None}
+	before, l := simulatedLab(t), simulatedLab(t)
+	for _, row := range l.Data.SamplesOf(l.Data.Split.Test) {
+		clear(l.Data.Features.Row(row))
+	}
+	after := lab.New(l.Data, t.TempDir())
+	a, b := compareOn(t, before, c), compareOn(t, after, c)
+	u, rows := l.Data.Describe(l.Data.Split.Test), l.Data.SamplesOf(l.Data.Split.Val)
+	for i, m := range a.Methods {
+		if diff := cmp.Diff(m.Settings, b.Methods[i].Settings); diff != "" || m.Val.PerClass.Mean != b.Methods[i].Val.PerClass.Mean {
+			t.Errorf("%s: other settings or val accuracies with other test samples: %s", m.Name, diff)
+		}
+		var scores [2][]float32
+		for j, path := range []string{m.models[0], b.Methods[i].models[0]} {
+			saved, err := train.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := saved.Classifier.Score(l.Data.Features, rows, u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores[j] = s.Data
+		}
+		if !slices.Equal(scores[0], scores[1]) {
+			t.Errorf("%s: the model differs with other test samples", m.Name)
+		}
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/gaps"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -21,7 +19,7 @@ type DistortedMethod struct {
 	Start    Summary   `json:"start_accuracy"`    // by the descriptions as they are, a value for each seed of the method
 	Accuracy []Summary `json:"accuracy"`          // a summary for each degree
 	Relative []Summary `json:"relative_accuracy"` // against the start of the same model
-	Models   []string  `json:"models"`            // the files; none for ESZSL
+	Models   []string  `json:"models"`            // the files
 }
 
 // distortion makes descriptions worse, by degrees. Every model meets the same.
@@ -40,39 +38,36 @@ type subject struct {
 }
 
 // subjectsOf trains what isn't yet by the full protocol.
-func subjectsOf(ctx context.Context, l *lab.Lab, variants []Config, eszsl bool) ([]subject, []Missing, error) {
-	outcomes, without, err := RunAll(ctx, l, variants)
+func subjectsOf(ctx context.Context, l *lab.Lab, variants []Config, peers []string) ([]subject, []Missing, error) {
+	outcomes, failed, err := RunAll(ctx, l, variants)
 	if err != nil {
 		return nil, nil, err
 	}
+	rows, without, err := carryOutPeers(ctx, l, peers, variants)
+	if err != nil {
+		return nil, nil, err
+	}
+	without = append(missing(failed), without...)
 	var list []subject
 	for _, o := range outcomes {
 		if o == nil {
 			continue
 		}
-		s := subject{method: o.Variant, paths: o.ModelPaths(l)}
+		list = append(list, subject{method: o.Variant, paths: o.ModelPaths(l)})
+	}
+	for _, r := range rows {
+		list = append(list, subject{method: r.Name, paths: r.models})
+	}
+	for i, s := range list {
 		for _, path := range s.paths {
 			saved, err := train.Load(path)
 			if err != nil {
 				return nil, nil, err
 			}
-			s.models = append(s.models, saved.Classifier)
+			list[i].models = append(list[i].models, saved.Classifier)
 		}
-		list = append(list, s)
 	}
-	if !eszsl {
-		return list, missing(without), nil
-	}
-	peer, err := FitESZSL(l.Data)
-	if err != nil {
-		return nil, nil, err
-	}
-	rule, err := gaps.New(l.Data.Describe(l.Data.Split.Seen()), l.Data.GroupOf())
-	if err != nil {
-		return nil, nil, err
-	}
-	c := &model.Conditioned{Detecting: peer.Model, Map: &condition.Map{Kind: condition.None}, Gaps: rule}
-	return append(list, subject{ESZSLMethod, []model.Detecting{c}, []string{}}), missing(without), nil
+	return list, without, nil
 }
 
 // measure judges the test classes by the models of each subject.

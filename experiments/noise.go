@@ -9,20 +9,17 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 )
 
-// ESZSLMethod is the name of ESZSL where variants are named.
-const ESZSLMethod = "eszsl"
-
 // NoiseConfig says which models are judged by which noisy descriptions.
 type NoiseConfig struct {
 	Variants []Config
-	ESZSL    bool      // beside them
+	Peers    []string  // beside them
 	Ratios   []float64 // of noise, each the chance that an entry of p(a|z) is replaced
 	Seeds    int       // of the noise
 }
 
 // Check returns an error for the first field that nothing can be measured with.
 func (n NoiseConfig) Check() error {
-	if len(n.Variants) == 0 && !n.ESZSL {
+	if len(n.Variants)+len(n.Peers) == 0 {
 		return fmt.Errorf("variants: expected at least one")
 	}
 	if len(n.Ratios) == 0 {
@@ -53,7 +50,7 @@ type Robustness struct {
 // noisy descriptions. Every model meets the same noise, and what is noise at one
 // ratio is noise at all above.
 func Noise(ctx context.Context, l *lab.Lab, n NoiseConfig) (*Robustness, error) {
-	subjects, without, err := subjectsOf(ctx, l, n.Variants, n.ESZSL)
+	subjects, without, err := subjectsOf(ctx, l, n.Variants, n.Peers)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (g *Given) UnmarshalText(text []byte) error {
 // PartialConfig says which models are judged by how much of the descriptions.
 type PartialConfig struct {
 	Variants []Config
-	ESZSL    bool        // beside them
+	Peers    []string    // beside them
 	Shares   []float64   // of each class's attributes that are given
 	Given    Given       // which they are
 	Seeds    int         // of what is left out
@@ -45,7 +45,7 @@ type PartialConfig struct {
 
 // Check returns an error for the first field that nothing can be measured with.
 func (p PartialConfig) Check() error {
-	if len(p.Variants) == 0 && !p.ESZSL {
+	if len(p.Variants)+len(p.Peers) == 0 {
 		return fmt.Errorf("variants: expected at least one")
 	}
 	if len(p.Shares) == 0 {
@@ -80,7 +80,7 @@ type Partial struct {
 // classes by a part of their attributes. Every model is given the same, and what is
 // given of a share is given of all above.
 func MeasurePartial(ctx context.Context, l *lab.Lab, p PartialConfig) (*Partial, error) {
-	subjects, without, err := subjectsOf(ctx, l, p.Variants, p.ESZSL)
+	subjects, without, err := subjectsOf(ctx, l, p.Variants, p.Peers)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func TestOnlyAPartIsGivenProperty(t *testing.T) {
 func TestPartial(t *testing.T) {
 	l := simulatedLab(t)
 	p := PartialConfig{
-		Variants: full(l, model.SemanticHard), ESZSL: true, Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, Seeds: 3,
+		Variants: full(l, model.SemanticHard), Peers: []string{ESZSLMethod}, Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, Seeds: 3,
 		Gaps: []gaps.Kind{gaps.Neutral, gaps.Inferred},
 	}
 	r, err := MeasurePartial(context.Background(), l, p)
@@ -115,7 +115,7 @@ func TestPartial(t *testing.T) {
 }
 
 func TestPartialConfigCheck(t *testing.T) {
-	good := PartialConfig{ESZSL: true, Shares: []float64{1, 0.1}, Given: AtRandom, Seeds: 1, Gaps: []gaps.Kind{gaps.Neutral}}
+	good := PartialConfig{Peers: []string{ESZSLMethod}, Shares: []float64{1, 0.1}, Given: AtRandom, Seeds: 1, Gaps: []gaps.Kind{gaps.Neutral}}
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
@@ -123,7 +123,7 @@ func TestPartialConfigCheck(t *testing.T) {
 		want   string
 		change func(*PartialConfig)
 	}{
-		{"variants: ", func(p *PartialConfig) { p.ESZSL = false }},
+		{"variants: ", func(p *PartialConfig) { p.Peers = nil }},
 		{"shares: expected at least one", func(p *PartialConfig) { p.Shares = nil }},
 		{"shares: expected percentages above 0 and up to 100, found 150", func(p *PartialConfig) { p.Shares = []float64{1.5} }},
 		{"shares: ", func(p *PartialConfig) { p.Shares = []float64{0} }},

@@ -3,7 +3,6 @@ package experiments
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -28,12 +27,12 @@ type Reproduction struct {
 // Reproduced is a row of the tables.
 type Reproduced struct {
 	Method    string        `json:"method"`            // as table A.1 names it
-	Variant   model.Variant `json:"variant,omitempty"` // none for ESZSL
+	Variant   model.Variant `json:"variant,omitempty"` // none for a peer
 	Val       Summary       `json:"val_accuracy"`
 	Test      Summary       `json:"test_accuracy"`
 	Published *float64      `json:"published_accuracy"` // on the test classes; null where the paper has not this data set
 	Outcome   *Outcome      `json:"run,omitempty"`
-	ESZSL     *ESZSL        `json:"eszsl,omitempty"`
+	Peer      *Compared     `json:"peer,omitempty"`
 }
 
 // LeftOut is a variant that the data set can't have.
@@ -42,11 +41,8 @@ type LeftOut struct {
 	Why     string        `json:"why"`
 }
 
-// The rows of the published table that are no single variant.
-const (
-	eszslRow  = "ESZSL"
-	resultRow = "LAGO (variant chosen on validation)"
-)
+// resultRow is the row of the published table that is no single variant.
+const resultRow = "LAGO (variant chosen on validation)"
 
 // Reproduce carries out every variant on the dev stage, retrains it on train and
 // val classes and judges it on the test classes, and chooses one by its val
@@ -69,14 +65,17 @@ func Reproduce(ctx context.Context, l *lab.Lab, configs []Config) (*Reproduction
 		return nil, err
 	}
 	r.Missing = missing(without)
-	peer, err := FitESZSL(l.Data)
+	peers, waiting, err := carryOutPeers(ctx, l, []string{ESZSLMethod}, feasible)
 	if err != nil {
-		return nil, fmt.Errorf("ESZSL: %w", err)
+		return nil, err
 	}
-	r.Table = append(r.Table, Reproduced{
-		Method: eszslRow, Val: peer.Val.PerClass, Test: peer.Test.PerClass,
-		Published: publishedOn(r.Dataset, eszslRow), ESZSL: peer,
-	})
+	r.Missing = append(r.Missing, waiting...)
+	for _, p := range peers {
+		r.Table = append(r.Table, Reproduced{
+			Method: p.Title, Val: p.Val.PerClass, Test: p.Test.PerClass,
+			Published: publishedOn(r.Dataset, p.Title), Peer: &p,
+		})
+	}
 	for _, o := range outcomes {
 		if o != nil {
 			r.Table = append(r.Table, Reproduced{

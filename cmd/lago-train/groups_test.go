@@ -83,7 +83,7 @@ func TestProtocolCommandsRefuse(t *testing.T) {
 		args  string
 		parts []string
 	}{
-		{"noise --variants singletons,dap", []string{"--variants", `"dap"`, "eszsl"}},
+		{"noise --variants singletons,svm", []string{"--variants", `"svm"`, "eszsl"}},
 		{"noise --variants eszsl --ratios 0.1,1.5", []string{"ratios", "1.5"}},
 		{"noise --noise-seeds 0", []string{"noise_seeds", "at least 1"}},
 		{"noise --lr -1", []string{"semantic-hard", "lr", "-1"}},

@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/peer/methods"
 )
 
 func noiseCommand() *cli.Command {
@@ -40,7 +42,7 @@ func noise(c *cli.Context) error {
 	}
 	n := experiments.NoiseConfig{Ratios: c.Float64Slice("ratios"), Seeds: c.Int("noise-seeds")}
 	var err error
-	if n.Variants, n.ESZSL, err = variantsAndESZSL(c); err != nil {
+	if n.Variants, n.Peers, err = variantsAndPeers(c); err != nil {
 		return err
 	}
 	if err := n.Check(); err != nil {
@@ -60,29 +62,29 @@ func noise(c *cli.Context) error {
 	return r.WriteText(os.Stdout)
 }
 
-// variantsFlag is that of commands that compare variants, and ESZSL beside them.
+// variantsFlag is that of commands that compare variants, and peers beside them.
 func variantsFlag(names ...string) cli.Flag {
 	return &cli.StringSliceFlag{
-		Name: "variants", Usage: "`NAME,NAME...` of what to compare: the variants, and eszsl",
+		Name: "variants", Usage: "`NAME,NAME...` of what to compare: the variants, and peers such as eszsl",
 		Value: cli.NewStringSlice(names...),
 	}
 }
 
-// variantsAndESZSL returns the configs of the variants that --variants names, and
-// whether it names ESZSL.
-func variantsAndESZSL(c *cli.Context) (configs []experiments.Config, eszsl bool, err error) {
+// variantsAndPeers returns the configs of the variants that --variants names, and
+// the peers.
+func variantsAndPeers(c *cli.Context) (configs []experiments.Config, peers []string, err error) {
 	var variants []model.Variant
 	for _, name := range c.StringSlice("variants") {
-		if name == experiments.ESZSLMethod {
-			eszsl = true
+		if slices.Contains(methods.Names(), name) {
+			peers = append(peers, name)
 			continue
 		}
 		var v model.Variant
 		if err := v.UnmarshalText([]byte(name)); err != nil {
-			return nil, false, fmt.Errorf("--variants: %w, and eszsl is another one", err)
+			return nil, nil, fmt.Errorf("--variants: %w; the peers are %s", err, strings.Join(methods.Names(), ", "))
 		}
 		variants = append(variants, v)
 	}
 	configs, err = protocolConfigs(c, variants)
-	return configs, eszsl, err
+	return configs, peers, err
 }

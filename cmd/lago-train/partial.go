@@ -82,7 +82,7 @@ func partialConfig(c *cli.Context) (experiments.PartialConfig, error) {
 		p.Gaps = append(p.Gaps, kind)
 	}
 	var err error
-	if p.Variants, p.ESZSL, err = variantsAndESZSL(c); err != nil {
+	if p.Variants, p.Peers, err = variantsAndPeers(c); err != nil {
 		return p, err
 	}
 	return p, p.Check()

@@ -12,7 +12,7 @@ import (
 // What noise trained, partial finds.
 func TestPartialCommand(t *testing.T) {
 	out := t.TempDir()
-	succeeds(t, append(small(t, "noise", out), "--variants", "semantic-hard", "--noise-seeds", "1", "--ratios", "0.5")...)
+	succeeds(t, append(small(t, "noise", out), "--variants", "semantic-hard,eszsl", "--noise-seeds", "1", "--ratios", "0.5")...)
 	trained := folders(t, out)
 	args := append(small(t, "partial", out), "--shares", "100,20", "--mask-seeds", "2", "--given", "strongest")
 	var p experiments.Partial
@@ -44,7 +44,7 @@ func TestPartialCommandRefuses(t *testing.T) {
 		args  string
 		parts []string
 	}{
-		{"partial --variants dap", []string{"--variants", `"dap"`, "eszsl"}},
+		{"partial --variants svm", []string{"--variants", `"svm"`, "eszsl"}},
 		{"partial --shares 100,0", []string{"shares", "above 0", "found 0"}},
 		{"partial --shares 200", []string{"shares", "up to 100", "found 200"}},
 		{"partial --mask-seeds 0", []string{"mask_seeds", "at least 1"}},

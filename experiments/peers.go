@@ -1,0 +1,56 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// ESZSLMethod is the peer that the paper measures LAGO against beyond table 1.
+const ESZSLMethod = "eszsl"
+
+// carryOutPeers carries out the protocol for peers with their defaults, or the best
+// of their space where they are solved in closed form, and as many seeds as LAGO
+// beside them has. Where it has to wait for other shards, missing says so.
+func carryOutPeers(ctx context.Context, l *lab.Lab, names []string, beside []Config) (rows []Compared, without []Missing, err error) {
+	if len(names) == 0 {
+		return nil, nil, nil
+	}
+	like := PresetFor(l.Data.Name, model.SemanticHard).Config
+	if len(beside) > 0 {
+		like = beside[0]
+	}
+	r, err := Compare(ctx, l, CompareConfig{
+		Methods: names, Seeds: like.Seeds, Seed: like.Seed, Epochs: like.DevEpochs(), Patience: like.Patience,
+		HoldOut: like.HoldOut, Condition: condition.None,
+	})
+	if waiting := (*Waiting)(nil); errors.As(err, &waiting) {
+		return nil, []Missing{{Dir: l.Root, Why: waiting.Error()}}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.Methods, r.Missing, nil
+}
+
+// accuracyOf judges samples by a classifier.
+func accuracyOf(c model.Classifier, s train.Samples, u dataset.Matrix[float64]) (metrics.Accuracy, error) {
+	scores, err := c.Score(s.X, s.Rows, u)
+	if err != nil {
+		return metrics.Accuracy{}, err
+	}
+	return accuracyBy(scores, s.Labels), nil
+}
+
+// accuracyBy counts how often the highest score of a row is at its label.
+func accuracyBy(scores dataset.Matrix[float32], labels []int) metrics.Accuracy {
+	named := metrics.NewConfusion(scores.Cols)
+	named.Add(scores.Data, labels)
+	return named.Accuracy()
+}
