@@ -84,7 +84,7 @@ func drawConfig(t *rapid.T) Config {
 		Batch:      rapid.IntRange(1, 999).Draw(t, "batch"),
 		Patience:   rapid.IntRange(1, 999).Draw(t, "patience"),
 		Prior:      rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
-		Complement: rapid.SampledFrom([]model.Complement{model.Const, model.DeMorgan}).Draw(t, "complement"),
+		Complement: rapid.SampledFrom(model.Complements).Draw(t, "complement"),
 		Condition:  rapid.SampledFrom([]condition.Kind{condition.None, condition.Standardize, condition.Whiten}).Draw(t, "condition"),
 		Ridge:      weight.Draw(t, "ridge"),
 	}
