@@ -26,6 +26,15 @@ type Detecting interface {
 	Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
 }
 
+// DetectAndJudge is the Score of a classifier in two steps.
+func DetectAndJudge(c Detecting, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	a, err := c.Detect(x, rows)
+	if err != nil {
+		return a, err
+	}
+	return c.Judge(a, u)
+}
+
 // LAGO is a trained model of the family. Its scores are log p(z|x).
 type LAGO struct {
 	Config   Config
@@ -37,11 +46,7 @@ type LAGO struct {
 
 // Score implements Classifier.
 func (l *LAGO) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	a, err := l.Detect(x, rows)
-	if err != nil {
-		return a, err
-	}
-	return l.Judge(a, u)
+	return DetectAndJudge(l, x, rows, u)
 }
 
 // detectBatch is how many samples are detected at a time.

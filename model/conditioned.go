@@ -17,11 +17,7 @@ type Conditioned struct {
 
 // Score implements Classifier.
 func (c *Conditioned) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	a, err := c.Detect(x, rows)
-	if err != nil {
-		return a, err
-	}
-	return c.Judge(a, u)
+	return DetectAndJudge(c, x, rows, u)
 }
 
 // Detect implements Detecting.

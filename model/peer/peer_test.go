@@ -120,3 +120,34 @@ func TestShuffled(t *testing.T) {
 		}
 	}
 }
+
+// More samples than are projected at a time come out as one by one.
+func TestProject(t *testing.T) {
+	const samples, dims, k = 600, 3, 2
+	x, w := dataset.NewMatrix[float32](samples, dims), dataset.NewMatrix[float32](dims, k)
+	for i := range x.Data {
+		x.Data[i] = float32(i % 11)
+	}
+	copy(w.Data, []float32{1, 0, 0, 1, 2, -1})
+	var rows []int
+	for i := range 2*samples - 90 {
+		rows = append(rows, (7*i)%samples)
+	}
+	a, err := peer.Project(w, x, rows, func(block, x dataset.Matrix[float32], part []int) {
+		for i, r := range part {
+			copy(block.Row(i), x.Row(r))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		v := x.Row(r)
+		if got := a.Row(i); got[0] != v[0]+2*v[2] || got[1] != v[1]-v[2] {
+			t.Fatalf("row %d, sample %d: %v of %v", i, r, got, v)
+		}
+	}
+	if _, err := peer.Project(w, dataset.NewMatrix[float32](1, 2), []int{0}, nil); err == nil {
+		t.Error("features of 2 dimensions passed a map of 3")
+	}
+}

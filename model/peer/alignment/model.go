@@ -1,8 +1,6 @@
 package alignment
 
 import (
-	"slices"
-
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -21,32 +19,13 @@ var _ peer.Model = (*Model)(nil)
 
 // Score implements model.Classifier.
 func (m *Model) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	a, err := m.Detect(x, rows)
-	if err != nil {
-		return a, err
-	}
-	return m.Judge(a, u)
+	return model.DetectAndJudge(m, x, rows, u)
 }
-
-// detectBlock is how many samples are projected at a time.
-const detectBlock = 256
 
 // Detect returns W'x of the given rows, centred and of length 1: where each sample
 // is among the descriptions.
 func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	a := dataset.NewMatrix[float32](len(rows), m.w.Cols)
-	if x.Cols != m.w.Rows {
-		return a, &model.Error{Field: "features", Want: "as many dimensions as the model was fitted to", Got: x.Cols}
-	}
-	block := dataset.NewMatrix[float32](min(detectBlock, len(rows)), x.Cols)
-	var done int
-	for part := range slices.Chunk(rows, detectBlock) {
-		m.frame.features(block, x, part)
-		to := dataset.Matrix[float32]{Rows: len(part), Cols: a.Cols, Data: a.Data[done*a.Cols:]}
-		gemm(blas.NoTrans, blas.NoTrans, 1, head(block, len(part)), m.w, 0, to)
-		done += len(part)
-	}
-	return a, nil
+	return peer.Project(m.w, x, rows, m.frame.features)
 }
 
 // Judge returns k(a, y_z) for the classes that u describes. Where classes were

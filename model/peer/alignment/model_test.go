@@ -155,7 +155,7 @@ func TestFeaturesMayBeScaled(t *testing.T) {
 // size, and as Detect and Judge have it.
 func TestScoresAreOfOneSampleAndOneClass(t *testing.T) {
 	m, y := trained(t, Default())
-	rows := make([]int, detectBlock+7)
+	rows := make([]int, 256+7)
 	for i := range rows {
 		rows[i] = i % y.seen.X.Rows
 	}

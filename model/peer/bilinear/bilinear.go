@@ -1,8 +1,6 @@
 package bilinear
 
 import (
-	"slices"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -58,32 +56,13 @@ func Restore(t peer.Tensors, normalise bool, f Features) (*Model, error) {
 
 // Score implements model.Classifier.
 func (m *Model) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	a, err := m.Detect(x, rows)
-	if err != nil {
-		return a, err
-	}
-	return m.Judge(a, u)
+	return model.DetectAndJudge(m, x, rows, u)
 }
-
-// detectBlock is how many samples are mapped at a time.
-const detectBlock = 256
 
 // Detect returns X W of the given rows: how much of each attribute is seen in a
 // sample, on no particular scale.
 func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	a := dataset.NewMatrix[float32](len(rows), m.W.Cols)
-	if x.Cols != m.W.Rows {
-		return a, &model.Error{Field: "features", Want: "as many dimensions as the model was fitted to", Got: x.Cols}
-	}
-	block := dataset.NewMatrix[float32](min(detectBlock, len(rows)), x.Cols)
-	done := 0
-	for part := range slices.Chunk(rows, detectBlock) {
-		m.Gather(block, x, part)
-		blas32.Implementation().Sgemm(blas.NoTrans, blas.NoTrans, len(part), a.Cols, x.Cols,
-			1, block.Data, x.Cols, m.W.Data, a.Cols, 0, a.Data[done*a.Cols:], a.Cols)
-		done += len(part)
-	}
-	return a, nil
+	return peer.Project(m.W, x, rows, m.Gather)
 }
 
 // Judge returns A U' for the classes that u describes.

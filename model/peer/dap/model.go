@@ -62,11 +62,7 @@ func (m *Model) indirect() bool { return m.Classes.Data != nil }
 
 // Score implements model.Classifier.
 func (m *Model) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	a, err := m.Detect(x, rows)
-	if err != nil {
-		return a, err
-	}
-	return m.Judge(a, u)
+	return model.DetectAndJudge(m, x, rows, u)
 }
 
 // Detect returns the log odds of p(a_m|x) of the given rows, in which a probability

@@ -49,11 +49,7 @@ func (c Config) Restore(t peer.Tensors) (peer.Model, error) {
 
 // Score implements model.Classifier.
 func (m *Model) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	a, err := m.Detect(x, rows)
-	if err != nil {
-		return a, err
-	}
-	return m.Judge(a, u)
+	return model.DetectAndJudge(m, x, rows, u)
 }
 
 // Detect returns the scores v_r x of the phantom classes, len(rows) x R.
