@@ -11,10 +11,7 @@
 //
 // Values are given as float32, whatever they are stored as, and must be finite.
 // What a file says of its own size is compared with the size that it has before
-// memory is taken for it. The format of .npy is that of NumPy's documentation
-// (numpy.lib.format, versions 1.0 to 3.0). The libraries for it that were tried end
-// in a panic or in zeros on damaged files and know no float16; what is needed of
-// the format takes less than guarding one of them would.
+// memory is taken for it.
 //
 // It does not know which class a sample is of, nor what a data set is: see package
 // openlayout.

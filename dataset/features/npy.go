@@ -7,14 +7,15 @@ import (
 	"os"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/npy"
 )
 
-// npy reads the rows of a NumPy array of two dimensions.
-type npy struct {
-	file *os.File
-	npyHeader
-	offset int64 // of the first value
-	next   int   // row
+// npyFile reads the rows of a NumPy array of two dimensions.
+type npyFile struct {
+	file   *os.File
+	header npy.Header
+	values npyValues
+	next   int // row
 	buffer []byte
 	column []float32 // of a tile, in Fortran order
 }
@@ -27,7 +28,7 @@ const (
 	tileRows = 512
 )
 
-func openNPY(path string) (s *npy, err error) {
+func openNPY(path string) (s *npyFile, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fileError(path, err)
@@ -41,28 +42,50 @@ func openNPY(path string) (s *npy, err error) {
 	if err != nil {
 		return nil, fileError(path, err)
 	}
-	h, offset, err := readNPYHeader(f, path)
+	h, err := npy.ReadHeader(f, path)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.fits(info.Size()-offset, path); err != nil {
+	v, err := valuesOf(h, path)
+	if err != nil {
 		return nil, err
 	}
-	return &npy{file: f, npyHeader: h, offset: offset, buffer: make([]byte, bufferSize)}, nil
+	if err := checkSize(h, v.width, info.Size()-h.Offset, path); err != nil {
+		return nil, err
+	}
+	return &npyFile{file: f, header: h, values: v, buffer: make([]byte, bufferSize)}, nil
 }
 
-func (s *npy) Rows() int    { return s.shape[0] }
-func (s *npy) Cols() int    { return s.shape[1] }
-func (s *npy) Close() error { return s.file.Close() }
+// checkSize checks that the file has just the values that the header promises, of at
+// least one sample; size is what comes behind the header.
+func checkSize(h npy.Header, width int, size int64, file string) error {
+	e := &dataset.Error{File: file, Field: "shape", Got: h.Shape.String()}
+	switch {
+	case len(h.Shape) != 2:
+		e.Want = "samples x D (of more dimensions, x.reshape(len(x), -1) makes two)"
+	case h.Shape[0] < 1 || h.Shape[1] < 1:
+		e.Want = "at least one sample and one value"
+	case !h.Fits(size, width):
+		e.Field, e.Want = "size", fmt.Sprintf("%v values of %d bytes behind the header", h.Shape, width)
+		e.Got = fmt.Sprintf("%d bytes", size)
+	default:
+		return nil
+	}
+	return e
+}
 
-func (s *npy) read(block dataset.Matrix[float32]) (int, error) {
+func (s *npyFile) Rows() int    { return s.header.Shape[0] }
+func (s *npyFile) Cols() int    { return s.header.Shape[1] }
+func (s *npyFile) Close() error { return s.file.Close() }
+
+func (s *npyFile) read(block dataset.Matrix[float32]) (int, error) {
 	if s.next == s.Rows() {
 		return 0, io.EOF
 	}
 	n := min(block.Rows, s.Rows()-s.next)
 	x := dataset.Matrix[float32]{Rows: n, Cols: block.Cols, Data: block.Data[:n*block.Cols]}
 	load := s.loadRows
-	if s.fortran {
+	if s.header.Fortran {
 		load = s.loadColumns
 	}
 	if err := load(x); err != nil {
@@ -78,13 +101,13 @@ func (s *npy) read(block dataset.Matrix[float32]) (int, error) {
 }
 
 // loadRows fills x with the next rows of an array in C order.
-func (s *npy) loadRows(x dataset.Matrix[float32]) error {
+func (s *npyFile) loadRows(x dataset.Matrix[float32]) error {
 	return s.load(x.Data, int64(s.next)*int64(s.Cols()))
 }
 
 // loadColumns fills x with the next rows of an array in Fortran order, which has
 // them column by column.
-func (s *npy) loadColumns(x dataset.Matrix[float32]) error {
+func (s *npyFile) loadColumns(x dataset.Matrix[float32]) error {
 	if s.column == nil {
 		s.column = make([]float32, tileRows)
 	}
@@ -103,9 +126,9 @@ func (s *npy) loadColumns(x dataset.Matrix[float32]) error {
 }
 
 // load fills dst with the values of the file from the given one on.
-func (s *npy) load(dst []float32, from int64) error {
+func (s *npyFile) load(dst []float32, from int64) error {
 	width := s.values.width
-	at := s.offset + from*int64(width)
+	at := s.header.Offset + from*int64(width)
 	for len(dst) > 0 {
 		n := min(len(dst), len(s.buffer)/width)
 		raw := s.buffer[:n*width]

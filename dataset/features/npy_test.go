@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/npy"
 )
 
 // fiveByThree is what testdata/make.py stores.
@@ -49,7 +49,7 @@ func TestArraysOfNumPy(t *testing.T) {
 
 // array is a .npy file with a header of version 1 and values.
 func array(header string, values ...byte) []byte {
-	b := append([]byte(npyMagic), 1, 0)
+	b := append([]byte(npy.Magic), 1, 0)
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
 	return append(append(b, header...), values...)
 }
@@ -76,32 +76,10 @@ func write(t testing.TB, name string, content []byte) string {
 	return path
 }
 
-func TestHeadersOfOtherForms(t *testing.T) {
-	want := dataset.Matrix[float32]{Rows: 1, Cols: 2, Data: []float32{1, 2}}
-	for _, header := range []string{
-		dict("'<f4'", "False", "(1, 2)"),
-		dict("'<f4'", "True", "(1,2,)"),
-		dict("'<f4'", "False", "(1L, 2L)"),
-		"{'shape':(1,2),'fortran_order':False,'descr':'<f4'}",
-		"  {\"descr\" : \"<f4\" ,\n'shape': ( 1 , 2 ), 'fortran_order': False\t}  ",
-	} {
-		x, err := ReadAll(write(t, "x.npy", array(header, floats(1, 2)...)))
-		if err != nil {
-			t.Errorf("%s: %v", header, err)
-			continue
-		}
-		if diff := cmp.Diff(want, x); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", header, diff)
-		}
-	}
-}
-
 func TestDamagedArrays(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(-1)
 	sound := dict("'<f4'", "False", "(2, 3)")
 	six := floats(1, 2, 3, 4, 5, 6)
-	long := array(sound)
-	long[len(npyMagic)] = 2 // four bytes of length, the last two from the text
 	for _, c := range []struct {
 		name    string
 		content []byte
@@ -110,26 +88,10 @@ func TestDamagedArrays(t *testing.T) {
 		{"empty", nil, `header: expected a NumPy array, as numpy.save writes it, found a file that begins with ""`},
 		{"text", []byte("1,2,3\n4,5,6\n"), `header: expected a NumPy array, as numpy.save writes it, found a file that begins with "1,2,3\n4,"`},
 		{"an archive", []byte("PK\x03\x04----------"), "header: expected one array, as numpy.save writes it, found an archive of arrays, as numpy.savez does"},
-		{"magic alone", []byte(npyMagic), "unexpected EOF"},
-		{"no length", array(sound)[:8], "EOF"},
 		{"half a header", array(sound)[:40], "unexpected EOF"},
-		{"another version", append([]byte(npyMagic), 9, 0), "header: expected version 1, 2 or 3 of the format, found 9"},
-		{"a header of a gigabyte", long, "header: expected at most 65536 bytes"},
-		{"no header", array(""), `header: expected "{", found ""`},
-		{"no end of the header", array("{'descr': '<f4'"), `header: expected "," or "}", found ""`},
-		{"no end of a string", array("{'descr"), `header: expected an end of the string "'descr", found none`},
-		{"an unknown key", array("{'order': 'C'}"), `header: expected the keys descr, fortran_order and shape, found "order"`},
-		{"a key twice", array("{'descr': '<f4', 'descr': '<f4'}"), "header: expected every key once, found descr again"},
-		{"a key too few", array("{'descr': '<f4', 'shape': (1, 2)}"), "header: expected the keys descr, fortran_order and shape, found [descr shape]"},
-		{"text behind the header", array(strings.TrimSpace(sound) + "; import os"), `header: expected an end, found "; import os"`},
-		{"code for a key", array("{f(): 1}"), `header: expected a string, found "f(): 1}"`},
-		{"neither true nor false", array(dict("'<f4'", "1", "(1, 2)")), "header: expected True or False"},
 		{"whole numbers", array(dict("'<i8'", "False", "(1, 2)")), `header: expected values of float16, float32 or float64 (x.astype(numpy.float32) makes them so), found "<i8"`},
 		{"pickled objects", array(dict("'|O'", "False", "(1, 2)")), `found "|O"`},
 		{"records", array(dict("[('a', '<f4')]", "False", "(1, 2)")), "found records of several fields"},
-		{"a negative size", array(dict("'<f4'", "False", "(-1, 2)")), `header: expected a size of the array, found "-1, 2), }"`},
-		{"a size beyond all", array(dict("'<f4'", "False", "(99999999999999999999, 2)")), `header: expected a size of the array, found "99999999999999999999"...`},
-		{"sizes without commas", array(dict("'<f4'", "False", "(2 3)")), `header: expected "," or ")", found "3), }"`},
 		{"no samples", array(dict("'<f4'", "False", "(0, 3)")), "shape: expected at least one sample and one value, found (0, 3)"},
 		{"samples without values", array(dict("'<f4'", "False", "(3, 0)")), "shape: expected at least one sample and one value, found (3, 0)"},
 		{"one dimension", array(dict("'<f4'", "False", "(6,)"), six...), "shape: expected samples x D (of more dimensions, x.reshape(len(x), -1) makes two), found (6)"},

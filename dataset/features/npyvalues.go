@@ -3,6 +3,10 @@ package features
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/npy"
 )
 
 // npyValues is how the values of an array are stored.
@@ -28,6 +32,22 @@ var npyTypes = map[string]npyValues{
 	}},
 	"<f8": {8, doubles(binary.LittleEndian)},
 	">f8": {8, doubles(binary.BigEndian)},
+}
+
+// valuesOf returns how the values of an array are stored, if they are floats.
+func valuesOf(h npy.Header, file string) (npyValues, error) {
+	v, known := npyTypes[h.Type]
+	if known {
+		return v, nil
+	}
+	got := strconv.Quote(h.Type)
+	if h.Records() {
+		got = "records of several fields"
+	}
+	return v, &dataset.Error{
+		File: file, Field: "header", Got: got,
+		Want: "values of float16, float32 or float64 (x.astype(numpy.float32) makes them so)",
+	}
 }
 
 func halves(order binary.ByteOrder) func([]float32, []byte) {

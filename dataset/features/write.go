@@ -9,6 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/npy"
 )
 
 // WriteNPY writes features as a NumPy array of float32 in C order, samples x D,
@@ -36,9 +37,9 @@ func writeNPY(w io.Writer, x dataset.Matrix[float32]) error {
 // npyHead is all that precedes the values, filled up with space so that they begin
 // at a multiple of 64 bytes, as programs that map files into memory want it.
 func npyHead(rows, cols int) string {
-	const prefix, align = len(npyMagic) + 2 + 2, 64
+	const prefix, align = len(npy.Magic) + 2 + 2, 64
 	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
 	length := (prefix+len(text)+1+align-1)/align*align - prefix
 	text += strings.Repeat(" ", length-len(text)-1) + "\n"
-	return npyMagic + "\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(length))) + text
+	return npy.Magic + "\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(length))) + text
 }

@@ -1,4 +1,4 @@
-package features
+package npy
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// parseNPYHeader reads the dictionary of a header, as in
+// parse reads the dictionary of a header, as in
 //
 //	{'descr': '<f4', 'fortran_order': False, 'shape': (7456, 2048), }
 //
 // Where it can't, it returns what was expected, and what was found instead.
-func parseNPYHeader(text string) (h npyHeader, want, got string) {
+func parse(text string) (h Header, want, got string) {
 	p := pythonText{rest: strings.TrimSpace(text)}
 	seen := map[string]bool{}
 	p.skip("{")
@@ -26,11 +26,11 @@ func parseNPYHeader(text string) (h npyHeader, want, got string) {
 		seen[key] = true
 		switch key {
 		case "descr":
-			h.values = p.values()
+			h.Type = p.kind()
 		case "fortran_order":
-			h.fortran = p.boolean()
+			h.Fortran = p.boolean()
 		case "shape":
-			h.shape = p.tuple()
+			h.Shape = p.tuple()
 		default:
 			p.fail("the keys descr, fortran_order and shape", strconv.Quote(key))
 		}
@@ -104,19 +104,34 @@ func (p *pythonText) quoted() string {
 	return ""
 }
 
-// values reads the name of a type.
-func (p *pythonText) values() npyValues {
-	const want = "values of float16, float32 or float64 (x.astype(numpy.float32) makes them so)"
+// kind reads the name of a type, or the list of fields of a record.
+func (p *pythonText) kind() string {
 	if strings.HasPrefix(p.rest, "[") {
-		p.fail(want, "records of several fields")
-		return npyValues{}
+		return p.list()
 	}
-	name := p.quoted()
-	v, known := npyTypes[name]
-	if !known {
-		p.fail(want, strconv.Quote(name))
+	return p.quoted()
+}
+
+// list returns a list as it is written.
+func (p *pythonText) list() string {
+	text := p.rest
+	for depth := 0; p.want == ""; {
+		switch {
+		case p.rest == "":
+			p.fail(`"]"`, p.ahead())
+		case strings.ContainsAny(p.rest[:1], `'"`):
+			p.quoted() // which may hold brackets
+		case p.next("["):
+			depth++
+		case p.next("]"):
+			if depth--; depth == 0 {
+				return strings.TrimRight(text[:len(text)-len(p.rest)], " \t\r\n")
+			}
+		default:
+			p.rest = p.rest[1:]
+		}
 	}
-	return v
+	return ""
 }
 
 func (p *pythonText) boolean() bool {
