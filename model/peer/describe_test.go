@@ -10,11 +10,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/peer"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 )
-
-func descriptions(cols int, values ...float64) dataset.Matrix[float64] {
-	return dataset.Matrix[float64]{Rows: len(values) / cols, Cols: cols, Data: values}
-}
 
 func TestDescribe(t *testing.T) {
 	nan := math.NaN()
@@ -23,11 +20,11 @@ func TestDescribe(t *testing.T) {
 		normalise bool
 		want      []float64
 	}{
-		"as it is":      {descriptions(2, 0.3, 0.4, 0, 1), false, []float64{0.3, 0.4, 0, 1}},
-		"length 1":      {descriptions(2, 0.3, 0.4, 0, 1), true, []float64{0.6, 0.8, 0, 1}},
-		"zeros":         {descriptions(2, 0, 0, 0, 0.5), true, []float64{0, 0, 0, 1}},
-		"gap":           {descriptions(2, 0.2, 1, nan, 0.5, 0.6, 0), false, []float64{0.2, 1, 0.4, 0.5, 0.6, 0}},
-		"gap, length 1": {descriptions(2, 0.2, 1, nan, 0.3, 0.6, 0), true, []float64{0.2 / math.Sqrt(1.04), 1 / math.Sqrt(1.04), 0.8, 0.6, 1, 0}},
+		"as it is":      {peertest.Matrix(2, 0.3, 0.4, 0, 1), false, []float64{0.3, 0.4, 0, 1}},
+		"length 1":      {peertest.Matrix(2, 0.3, 0.4, 0, 1), true, []float64{0.6, 0.8, 0, 1}},
+		"zeros":         {peertest.Matrix(2, 0, 0, 0, 0.5), true, []float64{0, 0, 0, 1}},
+		"gap":           {peertest.Matrix(2, 0.2, 1, nan, 0.5, 0.6, 0), false, []float64{0.2, 1, 0.4, 0.5, 0.6, 0}},
+		"gap, length 1": {peertest.Matrix(2, 0.2, 1, nan, 0.3, 0.6, 0), true, []float64{0.2 / math.Sqrt(1.04), 1 / math.Sqrt(1.04), 0.8, 0.6, 1, 0}},
 	} {
 		d, err := peer.Describe(c.u, c.normalise)
 		if err != nil {
@@ -42,7 +39,7 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	for _, wrong := range []float64{-0.1, 1.1, math.Inf(1)} {
-		if _, err := peer.Describe(descriptions(2, 0.3, wrong), false); fieldOf(err) != "descriptions" {
+		if _, err := peer.Describe(peertest.Matrix(2, 0.3, wrong), false); fieldOf(err) != "descriptions" {
 			t.Errorf("%g: %v, expected an error of descriptions", wrong, err)
 		}
 	}

@@ -6,23 +6,24 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/peer/dap"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 )
 
 // The columns have means of 1/2, 1/4, 3/4 and 1/8, where they are described, and all of
 // them one of 0.4, of ten numbers.
 func TestThresholds(t *testing.T) {
-	u := matrix(5,
+	u := peertest.Matrix(5,
 		0.1, 0.5, nan, 0.25, nan,
 		0.6, 0.0, 0.75, 0, nan,
 		0.8, 0.25, 0.75, nan, nan)
-	near(t, "mean", 1e-7, floats(dap.ThresholdsOf(u, dap.Mean)), []float64{0.4, 0.4, 0.4, 0.4, 0.4})
-	near(t, "attribute-mean", 1e-7, floats(dap.ThresholdsOf(u, dap.AttributeMean)), []float64{0.5, 0.25, 0.75, 0.125, 0.4})
-	near(t, "of nothing", 0, floats(dap.ThresholdsOf(matrix(2, nan, nan), dap.Mean)), []float64{0.5, 0.5})
+	peertest.Near(t, "mean", 1e-7, peertest.Floats(dap.ThresholdsOf(u, dap.Mean)), []float64{0.4, 0.4, 0.4, 0.4, 0.4})
+	peertest.Near(t, "attribute-mean", 1e-7, peertest.Floats(dap.ThresholdsOf(u, dap.AttributeMean)), []float64{0.5, 0.25, 0.75, 0.125, 0.4})
+	peertest.Near(t, "of nothing", 0, peertest.Floats(dap.ThresholdsOf(peertest.Matrix(2, nan, nan), dap.Mean)), []float64{0.5, 0.5})
 }
 
 // An attribute is there above the threshold.
 func TestBinary(t *testing.T) {
-	has := dap.Binary(matrix(3, 0.25, 0.5, nan, 0.75, 0.25, 1), []float32{0.5, 0.25, 0.5})
+	has := dap.Binary(peertest.Matrix(3, 0.25, 0.5, nan, 0.75, 0.25, 1), []float32{0.5, 0.25, 0.5})
 	equal(t, has, 0, 1, nan, 1, 0, 1)
 }
 
@@ -38,11 +39,11 @@ func equal(t *testing.T, m dataset.Matrix[float64], want ...float64) {
 
 // What all classes have, or none, or what none describes is taken out, at even odds.
 func TestShares(t *testing.T) {
-	has := matrix(5,
+	has := peertest.Matrix(5,
 		1, 1, 0, nan, 1,
 		0, 1, 0, nan, nan,
 		0, 1, nan, nan, 0)
-	near(t, "share", 1e-12, dap.Shares(has), []float64{1. / 3, 0.5, 0.5, 0.5, 0.5})
+	peertest.Near(t, "share", 1e-12, dap.Shares(has), []float64{1. / 3, 0.5, 0.5, 0.5, 0.5})
 	equal(t, has,
 		1, nan, nan, nan, 1,
 		0, nan, nan, nan, nan,

@@ -9,6 +9,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/peer/dap"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 )
 
 // Each attribute in a group of its own, descriptions of 0 and 1, the prior of each
@@ -42,7 +43,7 @@ func TestLAGOOfSingletonsIsDAP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "log p(z|x)", 1e-5, floats(got.Data), singletons(t, p, e.U))
+		peertest.Near(t, "log p(z|x)", 1e-5, peertest.Floats(got.Data), singletons(t, p, e.U))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/model/peer/dap"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 )
 
 func TestLogisticLoss(t *testing.T) {
@@ -21,9 +22,9 @@ func TestLogisticLoss(t *testing.T) {
 			loss, slope := dap.LogisticLoss(score, a)
 			above, _ := dap.LogisticLoss(score+h, a)
 			below, _ := dap.LogisticLoss(score-h, a)
-			near(t, "slope", 1e-8, []float64{slope}, []float64{(above - below) / (2 * h)})
+			peertest.Near(t, "slope", 1e-8, []float64{slope}, []float64{(above - below) / (2 * h)})
 			if score == 0 {
-				near(t, "loss", 1e-12, []float64{loss}, []float64{math.Ln2})
+				peertest.Near(t, "loss", 1e-12, []float64{loss}, []float64{math.Ln2})
 			}
 		}
 		if loss, slope := dap.LogisticLoss(score, nan); loss != 0 || slope != 0 {
@@ -41,8 +42,8 @@ func TestLogisticLoss(t *testing.T) {
 func TestSoftmaxLoss(t *testing.T) {
 	scores := []float64{0, math.Log(2), math.Log(5)}
 	loss := dap.SoftmaxLoss(scores, 1)
-	near(t, "loss", 1e-12, []float64{loss}, []float64{math.Log(4)})
-	near(t, "gradient", 1e-12, scores, []float64{1. / 8, -6. / 8, 5. / 8})
+	peertest.Near(t, "loss", 1e-12, []float64{loss}, []float64{math.Log(4)})
+	peertest.Near(t, "gradient", 1e-12, scores, []float64{1. / 8, -6. / 8, 5. / 8})
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.SliceOfN(rapid.Float64Range(-9, 9), 4, 4).Draw(t, "scores")
 		gradient := slices.Clone(at)
@@ -52,7 +53,7 @@ func TestSoftmaxLoss(t *testing.T) {
 			above, below := slices.Clone(at), slices.Clone(at)
 			above[k] += h
 			below[k] -= h
-			near(t, "gradient", 1e-7, gradient[k:k+1], []float64{(dap.SoftmaxLoss(above, 2) - dap.SoftmaxLoss(below, 2)) / (2 * h)})
+			peertest.Near(t, "gradient", 1e-7, gradient[k:k+1], []float64{(dap.SoftmaxLoss(above, 2) - dap.SoftmaxLoss(below, 2)) / (2 * h)})
 		}
 	})
 }
@@ -146,10 +147,10 @@ func TestConstantAttributeChangesNothing(t *testing.T) {
 				}
 			}
 		}
-		want := score(t, learn(t, c, e), e, unseen)
+		want := peertest.Score(t, learn(t, c, e), e, unseen)
 		at, value := rapid.IntRange(0, 4).Draw(t, "place"), rapid.SampledFrom([]float64{0, 1, nan}).Draw(t, "value")
 		e.U = withColumn(e.U, at, value)
-		near(t, "log p(z|x)", 1e-4, score(t, learn(t, c, e), e, withColumn(unseen, at, value)), want)
+		peertest.Near(t, "log p(z|x)", 1e-4, peertest.Score(t, learn(t, c, e), e, withColumn(unseen, at, value)), want)
 	})
 }
 
@@ -161,11 +162,11 @@ func TestAttributeThatWasNeverSeen(t *testing.T) {
 		unseen := examples(1, 1, 4, 2, 2).U
 		c := dap.Default(p)
 		c.Threshold = dap.AttributeMean // the other is moved by any attribute
-		want := score(t, learn(t, c, e), e, unseen)
+		want := peertest.Score(t, learn(t, c, e), e, unseen)
 		e.U = withColumn(e.U, 4, 0)
 		with := withColumn(unseen, 4, 0)
 		with.Row(1)[4] = 1
-		near(t, "log p(z|x)", 1e-5, score(t, learn(t, c, e), e, with), want)
+		peertest.Near(t, "log p(z|x)", 1e-5, peertest.Score(t, learn(t, c, e), e, with), want)
 	}
 }
 
@@ -176,7 +177,7 @@ func TestPermutedAttributes(t *testing.T) {
 		unseen := examples(1, 1, 5, 3, rapid.Uint64().Draw(t, "unseen")).U
 		unseen.Data[rapid.IntRange(0, 14).Draw(t, "gap")] = nan
 		c := drawConfig(t)
-		want := score(t, learn(t, c, e), e, unseen)
+		want := peertest.Score(t, learn(t, c, e), e, unseen)
 		order := rapid.Permutation([]int{0, 1, 2, 3, 4}).Draw(t, "order")
 		permuted := func(u dataset.Matrix[float64]) dataset.Matrix[float64] {
 			to := dataset.NewMatrix[float64](u.Rows, u.Cols)
@@ -188,7 +189,7 @@ func TestPermutedAttributes(t *testing.T) {
 			return to
 		}
 		e.U = permuted(e.U)
-		near(t, "log p(z|x)", 1e-4, score(t, learn(t, c, e), e, permuted(unseen)), want)
+		peertest.Near(t, "log p(z|x)", 1e-4, peertest.Score(t, learn(t, c, e), e, permuted(unseen)), want)
 	})
 }
 
@@ -208,12 +209,12 @@ func TestGapsAreNotLearnedFrom(t *testing.T) {
 	}
 	without := learn(t, c, less)
 	for d := range 3 {
-		near(t, "w", 1e-3, floats(all.W.Row(d)[2:3]), floats(without.W.Row(d)[2:3]))
+		peertest.Near(t, "w", 1e-3, peertest.Floats(all.W.Row(d)[2:3]), peertest.Floats(without.W.Row(d)[2:3]))
 		if math.Abs(float64(all.W.Row(d)[0]-without.W.Row(d)[0])) < 1e-3 {
 			t.Error("the samples are of no account to attributes that are described, either")
 		}
 	}
-	near(t, "prior", 1e-6, floats(all.Prior.Data), floats(without.Prior.Data))
+	peertest.Near(t, "prior", 1e-6, peertest.Floats(all.Prior.Data), peertest.Floats(without.Prior.Data))
 }
 
 // Priors share a fit, and learn what they do by themselves.
@@ -227,7 +228,7 @@ func TestSharedFits(t *testing.T) {
 			{p, 1, dap.AttributeMean, dap.Half},
 			{p, 0.1, dap.AttributeMean, dap.Half},
 		} {
-			near(t, "log p(z|x)", 1e-6, score(t, learn(t, c, shared), shared, shared.U), score(t, learn(t, c, alone), alone, alone.U))
+			peertest.Near(t, "log p(z|x)", 1e-6, peertest.Score(t, learn(t, c, shared), shared, shared.U), peertest.Score(t, learn(t, c, alone), alone, alone.U))
 		}
 	}
 }
@@ -235,10 +236,10 @@ func TestSharedFits(t *testing.T) {
 // Four classes have the attributes 3, 2 and 4 times.
 func TestPrior(t *testing.T) {
 	e := examples(8, 2, 3, 4, 8)
-	e.U = matrix(3, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1)
+	e.U = peertest.Matrix(3, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1)
 	for prior, want := range map[dap.Prior][]float64{dap.Empirical: {0.75, 0.5, 0.5}, dap.Half: {0.5, 0.5, 0.5}} {
 		m := learn(t, dap.Config{Prediction: dap.Direct, C: 1, Threshold: dap.AttributeMean, Prior: prior}, e)
-		near(t, string(prior), 0, floats(m.Prior.Data), want)
+		peertest.Near(t, string(prior), 0, peertest.Floats(m.Prior.Data), want)
 	}
 }
 
@@ -254,7 +255,7 @@ func TestFitsAreNotMadeTwice(t *testing.T) {
 		first := learn(t, c.first, e)
 		e.X.Data[0] = float32(nan)
 		second := learn(t, c.second, e)
-		near(t, "W", 0, floats(second.W.Data), floats(first.W.Data))
+		peertest.Near(t, "W", 0, peertest.Floats(second.W.Data), peertest.Floats(first.W.Data))
 	}
 }
 
@@ -274,23 +275,15 @@ func TestSettingsThatWillNotDo(t *testing.T) {
 	} {
 		c := dap.Default(dap.Indirect)
 		tt.spoil(&c)
-		names(t, tt.field, c.Check())
+		peertest.Names(t, tt.field, c.Check())
 		_, err := c.Learn(e, 1)
-		names(t, tt.field, err)
+		peertest.Names(t, tt.field, err)
 	}
 	e.U.Data[0] = 2
 	_, err := dap.Default(dap.Direct).Learn(e, 1)
-	names(t, "descriptions", err)
+	peertest.Names(t, "descriptions", err)
 	_, err = dap.Default(dap.Direct).Learn(peer.Examples{U: e.U}, 1)
-	names(t, "samples", err)
-}
-
-func names(t *testing.T, field string, err error) {
-	t.Helper()
-	var wrong *model.Error
-	if !errors.As(err, &wrong) || wrong.Field != field {
-		t.Errorf("%v, expected an error of %s", err, field)
-	}
+	peertest.Names(t, "samples", err)
 }
 
 func TestFeaturesThatAreNoNumbers(t *testing.T) {
@@ -317,10 +310,10 @@ func TestRestore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "log p(z|x)", 1e-6, score(t, again, e, unseen), score(t, m, e, unseen))
+		peertest.Near(t, "log p(z|x)", 1e-6, peertest.Score(t, again, e, unseen), peertest.Score(t, m, e, unseen))
 		for i, tensor := range m.Tensors() {
 			_, err := c.Restore(slices.Delete(m.Tensors(), i, i+1))
-			names(t, tensor.Name, err)
+			peertest.Names(t, tensor.Name, err)
 		}
 	}
 }

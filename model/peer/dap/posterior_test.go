@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/model/peer/dap"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 )
 
 // restored is a model of one feature, made of what files hold.
@@ -34,13 +35,13 @@ func restored(t *testing.T, p dap.Prediction, tensors peer.Tensors) peer.Model {
 //	(0, unknown)  0.4            0.40      0.082
 func TestPosteriorByHand(t *testing.T) {
 	m := restored(t, dap.Direct, peer.Tensors{
-		{Name: "W", Matrix: single(2, float32(math.Log(2)), float32(math.Log(2)/3))},
-		{Name: "b", Matrix: single(2, 0, float32(math.Log(2./3)-math.Log(2)*2/3))},
-		{Name: "thresholds", Matrix: single(2, 0.3, 0.75)},
-		{Name: "prior", Matrix: single(2, 0.5, 0.25)},
+		{Name: "W", Matrix: peertest.Single(2, float32(math.Log(2)), float32(math.Log(2)/3))},
+		{Name: "b", Matrix: peertest.Single(2, 0, float32(math.Log(2./3)-math.Log(2)*2/3))},
+		{Name: "thresholds", Matrix: peertest.Single(2, 0.3, 0.75)},
+		{Name: "prior", Matrix: peertest.Single(2, 0.5, 0.25)},
 	})
-	u := matrix(2, 0.4, 0.75, 0.2, 0.8, 1, 1, 0, nan)
-	x := single(1, 0, 2) // log odds of log 4 = 2 log 2, and log 2/3 = 2/3 log 2 + b
+	u := peertest.Matrix(2, 0.4, 0.75, 0.2, 0.8, 1, 1, 0, nan)
+	x := peertest.Single(1, 0, 2) // log odds of log 4 = 2 log 2, and log 2/3 = 2/3 log 2 + b
 	s, err := m.Score(x, []int{1}, u)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func TestPosteriorByHand(t *testing.T) {
 	for _, product := range []float64{1.28, 0.64, 2.56, 0.4} {
 		want = append(want, math.Log(product/4.88))
 	}
-	near(t, "log p(z|x)", 1e-6, floats(s.Data), want)
+	peertest.Near(t, "log p(z|x)", 1e-6, peertest.Floats(s.Data), want)
 }
 
 // A feature of 1 makes the scores of two classes log 3 and 0, so p(y|x) = 3/4 and 1/4.
@@ -58,18 +59,18 @@ func TestPosteriorByHand(t *testing.T) {
 // which the first class says nothing, 1/2 for the prior there, 3/4 1/2 + 1/4 = 5/8.
 func TestIndirectPredictionByHand(t *testing.T) {
 	m := restored(t, dap.Indirect, peer.Tensors{
-		{Name: "W", Matrix: single(2, float32(math.Log(3)), 0)},
-		{Name: "b", Matrix: single(2, 0, 0)},
-		{Name: "classes", Matrix: single(4, 1, 0, 0.5, 0.5, 0, 1, 0.5, 1)},
-		{Name: "thresholds", Matrix: single(4, 0, 0, 0, 0)},
-		{Name: "prior", Matrix: single(4, 0.5, 0.5, 0.5, 0.5)},
+		{Name: "W", Matrix: peertest.Single(2, float32(math.Log(3)), 0)},
+		{Name: "b", Matrix: peertest.Single(2, 0, 0)},
+		{Name: "classes", Matrix: peertest.Single(4, 1, 0, 0.5, 0.5, 0, 1, 0.5, 1)},
+		{Name: "thresholds", Matrix: peertest.Single(4, 0, 0, 0, 0)},
+		{Name: "prior", Matrix: peertest.Single(4, 0.5, 0.5, 0.5, 0.5)},
 	})
-	odds, err := m.Detect(single(1, 1), []int{0})
+	odds, err := m.Detect(peertest.Single(1, 1), []int{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "log odds", 1e-6, floats(odds.Data), []float64{math.Log(3), -math.Log(3), 0, math.Log(5. / 3)})
-	none, err := m.Detect(single(1, 1), nil)
+	peertest.Near(t, "log odds", 1e-6, peertest.Floats(odds.Data), []float64{math.Log(3), -math.Log(3), 0, math.Log(5. / 3)})
+	none, err := m.Detect(peertest.Single(1, 1), nil)
 	if err != nil || none.Rows != 0 || none.Cols != 4 {
 		t.Errorf("no samples: %v, %v", none, err)
 	}
@@ -78,13 +79,13 @@ func TestIndirectPredictionByHand(t *testing.T) {
 // Sure classes leave no attribute with a probability of zero.
 func TestIndirectPredictionOfSureClasses(t *testing.T) {
 	m := restored(t, dap.Indirect, peer.Tensors{
-		{Name: "W", Matrix: single(2, 1e6, 0)},
-		{Name: "b", Matrix: single(2, 0, 0)},
-		{Name: "classes", Matrix: single(2, 1, 0, 0, 1)},
-		{Name: "thresholds", Matrix: single(2, 0.5, 0.5)},
-		{Name: "prior", Matrix: single(2, 0.5, 0.5)},
+		{Name: "W", Matrix: peertest.Single(2, 1e6, 0)},
+		{Name: "b", Matrix: peertest.Single(2, 0, 0)},
+		{Name: "classes", Matrix: peertest.Single(2, 1, 0, 0, 1)},
+		{Name: "thresholds", Matrix: peertest.Single(2, 0.5, 0.5)},
+		{Name: "prior", Matrix: peertest.Single(2, 0.5, 0.5)},
 	})
-	s, err := m.Score(single(1, 1), []int{0}, matrix(2, 1, 0, 0, 1, 1, 1))
+	s, err := m.Score(peertest.Single(1, 1), []int{0}, peertest.Matrix(2, 1, 0, 0, 1, 1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestNoUnderflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	has := 1 / (1 + math.Exp(-1))
-	near(t, "log p(z|x)", 1e-6, floats(s.Data), []float64{math.Log(1 - has), math.Log(has)})
+	peertest.Near(t, "log p(z|x)", 1e-6, peertest.Floats(s.Data), []float64{math.Log(1 - has), math.Log(has)})
 }
 
 // What Judge returns is a distribution over the classes at hand.
@@ -131,14 +132,14 @@ func TestPosteriorSumsToOne(t *testing.T) {
 		e := examples(12, 3, 4, 3, rapid.Uint64().Draw(t, "seed"))
 		classes := rapid.IntRange(1, 9).Draw(t, "classes")
 		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, nan}))
-		u := matrix(4, rapid.SliceOfN(p, classes*4, classes*4).Draw(t, "u")...)
-		s := score(t, learn(t, drawConfig(t), e), e, u)
+		u := peertest.Matrix(4, rapid.SliceOfN(p, classes*4, classes*4).Draw(t, "u")...)
+		s := peertest.Score(t, learn(t, drawConfig(t), e), e, u)
 		for i := range e.Rows {
 			var sum float64
 			for _, l := range s[i*classes : (i+1)*classes] {
 				sum += math.Exp(l)
 			}
-			near(t, "sum", 1e-5, []float64{sum}, []float64{1})
+			peertest.Near(t, "sum", 1e-5, []float64{sum}, []float64{1})
 		}
 	})
 }
@@ -147,16 +148,22 @@ func TestJudgeErrors(t *testing.T) {
 	e := examples(6, 3, 4, 3, 1)
 	m := learn(t, dap.Default(dap.Direct), e)
 	for field, do := range map[string]func() error{
-		"features":     func() error { _, err := m.Score(dataset.NewMatrix[float32](1, 2), []int{0}, e.U); return err },
-		"attributes":   func() error { _, err := m.Judge(single(4, 0, 0, 0, 0), matrix(3, 1, 0, 1)); return err },
-		"descriptions": func() error { _, err := m.Judge(single(4, 0, 0, 0, 0), matrix(4, 1, 0, 1, 2)); return err },
+		"features": func() error { _, err := m.Score(dataset.NewMatrix[float32](1, 2), []int{0}, e.U); return err },
+		"attributes": func() error {
+			_, err := m.Judge(peertest.Single(4, 0, 0, 0, 0), peertest.Matrix(3, 1, 0, 1))
+			return err
+		},
+		"descriptions": func() error {
+			_, err := m.Judge(peertest.Single(4, 0, 0, 0, 0), peertest.Matrix(4, 1, 0, 1, 2))
+			return err
+		},
 	} {
 		var wrong *model.Error
 		if err := do(); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%v, expected an error of %s", err, field)
 		}
 	}
-	if _, err := m.Judge(single(3, 0, 0, 0), e.U); err == nil {
+	if _, err := m.Judge(peertest.Single(3, 0, 0, 0), e.U); err == nil {
 		t.Error("detections of other attributes are judged")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/peer/eszsl"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 )
 
 // problem is random samples of random classes.
@@ -65,15 +66,7 @@ func weights(t rapid.TB, m *eszsl.Model, dims int) *mat.Dense {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mat.NewDense(w.Rows, w.Cols, float64s(w.Data))
-}
-
-func float64s(values []float32) []float64 {
-	to := make([]float64, len(values))
-	for i, v := range values {
-		to[i] = float64(v)
-	}
-	return to
+	return mat.NewDense(w.Rows, w.Cols, peertest.Floats(w.Data))
 }
 
 // W solves (X'X + gamma I) W (U'U + lambda I) = X'Y U, with Y written out.
@@ -89,7 +82,7 @@ func TestFitSolvesItsEquation(t *testing.T) {
 
 		x, y := mat.NewDense(samples, dims, nil), mat.NewDense(samples, classes, nil)
 		for i, r := range p.rows {
-			x.SetRow(i, float64s(p.x.Row(r)))
+			x.SetRow(i, peertest.Floats(p.x.Row(r)))
 			y.Set(i, p.labels[i], 1)
 		}
 		u := mat.NewDense(classes, attributes, p.u.Data)
@@ -128,7 +121,7 @@ func TestManySamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 700 {
-		if !mat.EqualApprox(mat.NewVecDense(4, float64s(a.Row(i))), mat.NewVecDense(4, float64s(a.Row(700+i))), 1e-5) {
+		if !mat.EqualApprox(mat.NewVecDense(4, peertest.Floats(a.Row(i))), mat.NewVecDense(4, peertest.Floats(a.Row(700+i))), 1e-5) {
 			t.Fatalf("row %d detects %v, the same sample in row %d %v", i, a.Row(i), 700+i, a.Row(700+i))
 		}
 	}
@@ -156,7 +149,7 @@ func TestScore(t *testing.T) {
 	}
 	w := weights(t, plain, 6)
 	for i, got := range scores(plain, p.u) {
-		x, u := float64s(p.x.Row(rows[i/3])), p.u.Row(i%3)
+		x, u := peertest.Floats(p.x.Row(rows[i/3])), p.u.Row(i%3)
 		if want := mat.Inner(mat.NewVecDense(6, x), w, mat.NewVecDense(4, u)); math.Abs(float64(got)-want) > 1e-5 {
 			t.Errorf("score %d is %g, expected %g", i, got, want)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 	"github.com/lago-train/lago-train/model/peer/linear"
 )
 
@@ -109,18 +110,6 @@ func minimise(t rapid.TB, p linear.Problem) *linear.Classifiers {
 	return c
 }
 
-func near(t rapid.TB, name string, tolerance float64, got, want []float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d numbers, expected %d", name, len(got), len(want))
-	}
-	for i, v := range got {
-		if !(math.Abs(v-want[i]) <= tolerance*max(1, math.Abs(want[i]))) {
-			t.Fatalf("%s[%d] is %g, expected %g", name, i, v, want[i])
-		}
-	}
-}
-
 func TestMinimumOfALinearRegression(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 6)
@@ -133,15 +122,15 @@ func TestMinimumOfALinearRegression(t *testing.T) {
 		}
 		w, b := solved(t, p, targets)
 		c := minimise(t, p)
-		near(t, "W", 2e-3, c.W.Data, w)
-		near(t, "b", 5e-3, c.B, b)
+		peertest.Near(t, "W", 2e-3, c.W.Data, w)
+		peertest.Near(t, "b", 5e-3, c.B, b)
 		// The loss is that of the samples: what their sum says less the penalty.
 		rows := withBias(p, w, b)
 		whole, _ := p.Evaluate(rows)
 		for _, v := range w {
 			whole -= p.Penalty / 2 * v * v
 		}
-		near(t, "loss", 1e-2, []float64{c.Loss}, []float64{whole})
+		peertest.Near(t, "loss", 1e-2, []float64{c.Loss}, []float64{whole})
 	})
 }
 
@@ -201,7 +190,7 @@ func TestGradientIsThatOfSmallDifferences(t *testing.T) {
 			w[i] = at
 			differences[i] = (above - below) / (2 * h)
 		}
-		near(t, "gradient", 1e-7, gradient, differences)
+		peertest.Near(t, "gradient", 1e-7, gradient, differences)
 	})
 }
 
@@ -215,9 +204,9 @@ func TestManySamples(t *testing.T) {
 	targets.Rows *= 2
 	p.Each = each(targets)
 	twice := minimise(t, p)
-	near(t, "W", 1e-6, twice.W.Data, once.W.Data)
-	near(t, "b", 1e-6, twice.B, once.B)
-	near(t, "loss", 1e-9, []float64{twice.Loss}, []float64{once.Loss})
+	peertest.Near(t, "W", 1e-6, twice.W.Data, once.W.Data)
+	peertest.Near(t, "b", 1e-6, twice.B, once.B)
+	peertest.Near(t, "loss", 1e-9, []float64{twice.Loss}, []float64{once.Loss})
 }
 
 // Outputs of their own take their own steps, whatever the others do: one that is there
@@ -236,12 +225,12 @@ func TestOutputsOfTheirOwn(t *testing.T) {
 		return all(sample, output, score)
 	}
 	c := minimise(t, p)
-	near(t, "W of zeros", 0, c.W.Row(1), make([]float64, 5))
-	near(t, "W of nothing", 0, c.W.Row(2), make([]float64, 5))
+	peertest.Near(t, "W of zeros", 0, c.W.Row(1), make([]float64, 5))
+	peertest.Near(t, "W of nothing", 0, c.W.Row(2), make([]float64, 5))
 	p.Outputs = 1
 	for _, k := range []int{0, 3} {
 		p.Each = func(sample, _ int, score float64) (float64, float64) { return all(sample, k, score) }
-		near(t, "W", 1e-9, c.W.Row(k), minimise(t, p).W.Data)
+		peertest.Near(t, "W", 1e-9, c.W.Row(k), minimise(t, p).W.Data)
 	}
 }
 

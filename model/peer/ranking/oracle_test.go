@@ -5,6 +5,7 @@ import (
 
 	"github.com/lago-train/lago-train/model/peer"
 	"github.com/lago-train/lago-train/model/peer/bilinear"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 	"github.com/lago-train/lago-train/model/peer/ranking"
 )
 
@@ -22,7 +23,7 @@ type oracle struct {
 func newOracle(c ranking.Config, e peer.Examples, l peer.Learner) *oracle {
 	o := &oracle{config: c, labels: e.Labels}
 	for _, r := range e.Rows {
-		o.x = append(o.x, float64s(e.X.Row(r)))
+		o.x = append(o.x, peertest.Floats(e.X.Row(r)))
 	}
 	switch c.Features {
 	case bilinear.Unit:
@@ -41,17 +42,9 @@ func newOracle(c ranking.Config, e peer.Examples, l peer.Learner) *oracle {
 	}
 	w := l.State()[0].Matrix
 	for d := range w.Rows {
-		o.w = append(o.w, float64s(w.Row(d)))
+		o.w = append(o.w, peertest.Floats(w.Row(d)))
 	}
 	return o
-}
-
-func float64s(values []float32) []float64 {
-	to := make([]float64, len(values))
-	for i, v := range values {
-		to[i] = float64(v)
-	}
-	return to
 }
 
 func dot(a, b []float64) (sum float64) {

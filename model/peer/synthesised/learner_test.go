@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/peer"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 	"github.com/lago-train/lago-train/model/peer/synthesised"
 )
 
@@ -25,19 +26,19 @@ func TestScoreByHand(t *testing.T) {
 	c := synthesised.Config{Sigma: 1, Normalise: true}
 	distance := float32(math.Sqrt2)
 	m, err := c.Restore(peer.Tensors{
-		{Name: "V", Matrix: single(2, 3, -1)},
-		{Name: "phantoms", Matrix: single(2, 1/distance, 0, 0, 1/distance)},
-		{Name: "mean", Matrix: single(2, 0.5, 0.5)},
-		{Name: "distance", Matrix: single(1, distance)},
+		{Name: "V", Matrix: peertest.Single(2, 3, -1)},
+		{Name: "phantoms", Matrix: peertest.Single(2, 1/distance, 0, 0, 1/distance)},
+		{Name: "mean", Matrix: peertest.Single(2, 0.5, 0.5)},
+		{Name: "distance", Matrix: peertest.Single(1, distance)},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.Score(single(1, 1), []int{0}, matrix(2, 1, 0, 1, 1))
+	s, err := m.Score(peertest.Single(1, 1), []int{0}, peertest.Matrix(2, 1, 0, 1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "scores", 1e-6, floats(s.Data), []float64{4/(1+math.Exp(-1)) - 1, 1})
+	peertest.Near(t, "scores", 1e-6, peertest.Floats(s.Data), []float64{4/(1+math.Exp(-1)) - 1, 1})
 }
 
 // classifiers are those that a model has for classes, C x D: what it scores unit vectors.
@@ -48,7 +49,7 @@ func classifiers(t rapid.TB, m *synthesised.Model, dims int, u dataset.Matrix[fl
 		e.X.Row(d)[d] = 1
 		e.Rows = append(e.Rows, d)
 	}
-	return mat.DenseCopyOf(mat.NewDense(dims, u.Rows, score(t, m, e, u)).T())
+	return mat.DenseCopyOf(mat.NewDense(dims, u.Rows, peertest.Score(t, m, e, u)).T())
 }
 
 func drawConfig(t *rapid.T, phantoms float64) synthesised.Config {
@@ -66,7 +67,7 @@ func slope(c synthesised.Config, e peer.Examples, classes dataset.Matrix[float64
 	g.Scale(c.Lambda, w)
 	margins := synthesised.Margins(c, classes)
 	for i, r := range e.Rows {
-		x := mat.NewVecDense(e.X.Cols, floats(e.X.Row(r)))
+		x := mat.NewVecDense(e.X.Cols, peertest.Floats(e.X.Row(r)))
 		if c.Unit {
 			x.ScaleVec(1/x.Norm(2), x)
 		}
@@ -125,7 +126,7 @@ func TestGradientByFewerPhantomsVanishes(t *testing.T) {
 		m := learn(t, c, e)
 		classes := described(e.U, c.Normalise)
 		b := dataset.NewMatrix[float64](m.Phantoms.Rows, m.Phantoms.Cols)
-		copy(b.Data, floats(m.Phantoms.Data))
+		copy(b.Data, peertest.Floats(m.Phantoms.Data))
 		if b.Rows != 3 {
 			t.Fatalf("%d phantoms, expected 3", b.Rows)
 		}
@@ -149,8 +150,8 @@ func TestNarrowKernelMakesPhantomsOfClasses(t *testing.T) {
 	for _, loss := range losses {
 		c := synthesised.Config{Loss: loss, Sigma: 1e-3, Lambda: 0.01, Phantoms: 1, Unit: true}
 		m := learn(t, c, e)
-		v := mat.NewDense(4, 3, floats(m.V.Data))
-		near(t, string(loss), 1e-6, mat.DenseCopyOf(v.T()).RawMatrix().Data, classifiers(t, m, 4, e.U).RawMatrix().Data)
+		v := mat.NewDense(4, 3, peertest.Floats(m.V.Data))
+		peertest.Near(t, string(loss), 1e-6, mat.DenseCopyOf(v.T()).RawMatrix().Data, classifiers(t, m, 4, e.U).RawMatrix().Data)
 	}
 }
 
@@ -164,8 +165,8 @@ func TestKernelIsForUnseenClasses(t *testing.T) {
 	narrow := learn(t, c, e)
 	c.Sigma = 1
 	wide := learn(t, c, e)
-	near(t, "of classes that were learned from", 1e-4, score(t, wide, e, e.U), score(t, narrow, e, e.U))
-	if got, not := score(t, wide, e, unseen), score(t, narrow, e, unseen); math.Abs(got[0]-not[0]) < 1e-3 {
+	peertest.Near(t, "of classes that were learned from", 1e-4, peertest.Score(t, wide, e, e.U), peertest.Score(t, narrow, e, e.U))
+	if got, not := peertest.Score(t, wide, e, unseen), peertest.Score(t, narrow, e, unseen); math.Abs(got[0]-not[0]) < 1e-3 {
 		t.Errorf("an unseen class scores %g by either kernel", got[0])
 	}
 }
@@ -225,9 +226,9 @@ func TestClassesOfOneDescription(t *testing.T) {
 		copy(e.U.Row(2), e.U.Row(1))
 		e.U.Row(2)[0] += apart
 		m := learn(t, synthesised.Default(), e)
-		s := score(t, m, e, e.U)
+		s := peertest.Score(t, m, e, e.U)
 		for i := range e.Rows {
-			near(t, "score", 1e-3, s[i*4+2:i*4+3], s[i*4+1:i*4+2])
+			peertest.Near(t, "score", 1e-3, s[i*4+2:i*4+3], s[i*4+1:i*4+2])
 		}
 		if largest := slices.Max(m.V.Data); largest > 100 {
 			t.Errorf("descriptions that are %g apart make a classifier of %g", apart, largest)
@@ -236,7 +237,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for i := range e.U.Data {
 		e.U.Data[i] = 0.5
 	}
-	for _, v := range score(t, learn(t, synthesised.Default(), e), e, e.U) {
+	for _, v := range peertest.Score(t, learn(t, synthesised.Default(), e), e, e.U) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Fatalf("a score of %g where all classes are the same", v)
 		}
@@ -249,11 +250,11 @@ func TestGaps(t *testing.T) {
 	e := examples(20, 4, 2, 4, 7)
 	copy(e.U.Data, []float64{0, 0.1, 0.5, nan, 1, 0.3, 0.5, 0.8})
 	m := learn(t, synthesised.Default(), e)
-	near(t, "means", 1e-7, floats(m.Mean.Data), []float64{0.5, 0.4})
-	near(t, "mean at hand", 1e-6, score(t, m, e, matrix(2, 0.2, 1, nan, 0.5, 0.6, 0)), score(t, m, e, matrix(2, 0.2, 1, 0.4, 0.5, 0.6, 0)))
-	near(t, "silence", 1e-6, score(t, m, e, matrix(2, 0.2, nan, 0.9, nan)), score(t, m, e, matrix(2, 0.2, 0.4, 0.9, 0.4)))
-	u := matrix(2, 0.2, nan)
-	score(t, m, e, u)
+	peertest.Near(t, "means", 1e-7, peertest.Floats(m.Mean.Data), []float64{0.5, 0.4})
+	peertest.Near(t, "mean at hand", 1e-6, peertest.Score(t, m, e, peertest.Matrix(2, 0.2, 1, nan, 0.5, 0.6, 0)), peertest.Score(t, m, e, peertest.Matrix(2, 0.2, 1, 0.4, 0.5, 0.6, 0)))
+	peertest.Near(t, "silence", 1e-6, peertest.Score(t, m, e, peertest.Matrix(2, 0.2, nan, 0.9, nan)), peertest.Score(t, m, e, peertest.Matrix(2, 0.2, 0.4, 0.9, 0.4)))
+	u := peertest.Matrix(2, 0.2, nan)
+	peertest.Score(t, m, e, u)
 	if !math.IsNaN(u.Data[1]) {
 		t.Error("the descriptions were written to")
 	}
@@ -279,35 +280,30 @@ func TestSettingsThatWillNotDo(t *testing.T) {
 	} {
 		c := synthesised.Default()
 		tt.spoil(&c)
-		names(t, tt.field, c.Check())
+		peertest.Names(t, tt.field, c.Check())
 		_, err := c.Learn(e, 1)
-		names(t, tt.field, err)
+		peertest.Names(t, tt.field, err)
 	}
 	e.U.Data[0] = 2
 	_, err := synthesised.Default().Learn(e, 1)
-	names(t, "descriptions", err)
+	peertest.Names(t, "descriptions", err)
 	_, err = synthesised.Default().Learn(peer.Examples{U: e.U}, 1)
-	names(t, "samples", err)
-}
-
-func names(t *testing.T, field string, err error) {
-	t.Helper()
-	var wrong *model.Error
-	if !errors.As(err, &wrong) || wrong.Field != field {
-		t.Errorf("%v, expected an error of %s", err, field)
-	}
+	peertest.Names(t, "samples", err)
 }
 
 func TestJudgeErrors(t *testing.T) {
 	e := examples(6, 3, 4, 3, 8)
 	m := learn(t, synthesised.Default(), e)
 	for field, do := range map[string]func() error{
-		"features":     func() error { _, err := m.Score(dataset.NewMatrix[float32](1, 2), []int{0}, e.U); return err },
-		"attributes":   func() error { _, err := m.Judge(single(3, 0, 0, 0), matrix(3, 1, 0, 1)); return err },
-		"detections":   func() error { _, err := m.Judge(single(4, 0, 0, 0, 0), e.U); return err },
-		"descriptions": func() error { _, err := m.Judge(single(3, 0, 0, 0), matrix(4, 1, 0, 1, -1)); return err },
+		"features":   func() error { _, err := m.Score(dataset.NewMatrix[float32](1, 2), []int{0}, e.U); return err },
+		"attributes": func() error { _, err := m.Judge(peertest.Single(3, 0, 0, 0), peertest.Matrix(3, 1, 0, 1)); return err },
+		"detections": func() error { _, err := m.Judge(peertest.Single(4, 0, 0, 0, 0), e.U); return err },
+		"descriptions": func() error {
+			_, err := m.Judge(peertest.Single(3, 0, 0, 0), peertest.Matrix(4, 1, 0, 1, -1))
+			return err
+		},
 	} {
-		names(t, field, do())
+		peertest.Names(t, field, do())
 	}
 	if s, err := m.Judge(dataset.NewMatrix[float32](0, 3), e.U); err != nil || s.Rows != 0 || s.Cols != 3 {
 		t.Errorf("no samples: %v, %v", s, err)
@@ -326,10 +322,10 @@ func TestRestore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "scores", 1e-6, score(t, again, e, unseen), score(t, m, e, unseen))
+		peertest.Near(t, "scores", 1e-6, peertest.Score(t, again, e, unseen), peertest.Score(t, m, e, unseen))
 		for i, tensor := range m.Tensors() {
 			_, err := c.Restore(slices.Delete(m.Tensors(), i, i+1))
-			names(t, tensor.Name, err)
+			peertest.Names(t, tensor.Name, err)
 		}
 	}
 }

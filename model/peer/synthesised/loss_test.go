@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/peer/internal/peertest"
 	"github.com/lago-train/lago-train/model/peer/synthesised"
 )
 
@@ -16,10 +17,10 @@ import (
 func TestOneVersusOther(t *testing.T) {
 	scores := []float64{0.2, 0.5, -1.5}
 	loss := synthesised.OneVersus(scores, 1)
-	near(t, "loss", 1e-12, []float64{loss}, []float64{(1.44 + 0.25) / 3})
-	near(t, "gradient", 1e-12, scores, []float64{2.4 / 3, -1. / 3, 0})
+	peertest.Near(t, "loss", 1e-12, []float64{loss}, []float64{(1.44 + 0.25) / 3})
+	peertest.Near(t, "gradient", 1e-12, scores, []float64{2.4 / 3, -1. / 3, 0})
 	one, slope := synthesised.SquaredHinge(0.5, true, 3)
-	near(t, "of the class", 1e-12, []float64{one, slope}, []float64{0.25 / 3, -1. / 3})
+	peertest.Near(t, "of the class", 1e-12, []float64{one, slope}, []float64{0.25 / 3, -1. / 3})
 }
 
 // Samples at which the smooth hinge can be told by hand, with gamma = 0.1 and margins of
@@ -43,8 +44,8 @@ func TestHinge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			gradient := slices.Clone(c.scores)
 			loss := synthesised.Hinge(gradient, []float64{0, 1, 1}, 0)
-			near(t, "loss", 1e-12, []float64{loss}, []float64{c.loss})
-			near(t, "gradient", 1e-12, gradient, c.gradient)
+			peertest.Near(t, "loss", 1e-12, []float64{loss}, []float64{c.loss})
+			peertest.Near(t, "gradient", 1e-12, gradient, c.gradient)
 		})
 	}
 }
@@ -67,7 +68,7 @@ func TestGradientsOfLosses(t *testing.T) {
 				above, below := slices.Clone(at), slices.Clone(at)
 				above[c] += h
 				below[c] -= h
-				near(t, name, 3e-5, gradient[c:c+1], []float64{(loss(above) - loss(below)) / (2 * h)})
+				peertest.Near(t, name, 3e-5, gradient[c:c+1], []float64{(loss(above) - loss(below)) / (2 * h)})
 			}
 		}
 	})
@@ -100,17 +101,17 @@ func TestHingeIsSmooth(t *testing.T) {
 				t.Fatalf("gradient %v of class %d", gradient, y)
 			}
 		}
-		near(t, "sum of the gradient", 1e-6, []float64{sum}, []float64{0})
+		peertest.Near(t, "sum of the gradient", 1e-6, []float64{sum}, []float64{0})
 	})
 }
 
 // Descriptions are 5 apart, and 1 and sqrt(20) from the third.
 func TestMargins(t *testing.T) {
-	classes := matrix(2, 0, 0, 3, 4, 1, 0)
+	classes := peertest.Matrix(2, 0, 0, 3, 4, 1, 0)
 	for loss, want := range map[synthesised.Loss]dataset.Matrix[float64]{
-		synthesised.CrammerSinger: matrix(3, 0, 1, 1, 1, 0, 1, 1, 1, 0),
-		synthesised.Structured:    matrix(3, 0, 5, 1, 5, 0, math.Sqrt(20), 1, math.Sqrt(20), 0),
+		synthesised.CrammerSinger: peertest.Matrix(3, 0, 1, 1, 1, 0, 1, 1, 1, 0),
+		synthesised.Structured:    peertest.Matrix(3, 0, 5, 1, 5, 0, math.Sqrt(20), 1, math.Sqrt(20), 0),
 	} {
-		near(t, string(loss), 1e-12, synthesised.Margins(synthesised.Config{Loss: loss}, classes).Data, want.Data)
+		peertest.Near(t, string(loss), 1e-12, synthesised.Margins(synthesised.Config{Loss: loss}, classes).Data, want.Data)
 	}
 }
