@@ -35,7 +35,7 @@ const (
 	dotsWidth   vg.Length = 480
 	rowHeight   vg.Length = 22
 	axisHeight  vg.Length = 40
-	seriesShift           = 0.22 // of a row, between series
+	seriesShare           = 0.85 // of a row, for its series: their texts are as high as their distance
 )
 
 // Size implements Picture.
@@ -50,7 +50,7 @@ func (d *Dots) Draw(c draw.Canvas) {
 	p.Add(grid(true, false))
 	low, high := math.Inf(1), math.Inf(-1)
 	for i, s := range d.Series {
-		shift := seriesShift * (float64(len(d.Series)-1)/2 - float64(i))
+		shift := seriesShare / float64(max(len(d.Series), 2)) * (float64(len(d.Series)-1)/2 - float64(i))
 		s.draw(p, &legend, len(d.Rows), shift)
 		for _, dot := range s.Dots {
 			low, high = min(low, dot.Value-dot.Error), max(high, dot.Value+dot.Error)

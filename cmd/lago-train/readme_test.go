@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// walk is the block of commands in the README that goes from a folder of one's own
+// to predictions, and what it says that predict prints.
+var walk = regexp.MustCompile("(?s)```sh\n(lago-train dataset check animals\n.*?)```.*?```\n(.*?)```")
+
+// The README's way from a folder of one's own files to classes that are in none of
+// them, as a shell goes it.
+func TestReadmeFromStartToEnd(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := walk.FindSubmatch(text)
+	if found == nil {
+		t.Fatal("the README has no commands from start to end")
+	}
+	root := animals(t)
+	dir, bin := t.TempDir(), t.TempDir()
+	if err := os.Rename(root, filepath.Join(dir, "data")); err != nil {
+		t.Fatal(err)
+	}
+	program, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(bin, "lago-train")); err != nil {
+		t.Fatal(err)
+	}
+	sh := exec.Command("sh", "-eu", "-c", string(found[1]))
+	sh.Dir = dir
+	sh.Env = append(command(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var stdout, stderr bytes.Buffer
+	sh.Stdout, sh.Stderr = &stdout, &stderr
+	if err := sh.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, stdout.String(), stderr.String())
+	}
+	for _, part := range []string{"animals: nothing is wrong", "the sum of what 3 groups contribute", "harmonic mean"} {
+		if !strings.Contains(stdout.String(), part) {
+			t.Errorf("expected %q in\n%s", part, stdout.String())
+		}
+	}
+	// But for the probabilities, whose last digits are the BLAS's.
+	if want, got := named(string(found[2])), named(stdout.String()); !slices.Equal(want, got) || len(want) != 4 {
+		t.Errorf("the README has %q, the shell %q", want, got)
+	}
+}
+
+// named lists sample, class and prediction of the lines that predict prints.
+func named(text string) []string {
+	return regexp.MustCompile(`(?m)^ +\d+  \w+ +\w+ `).FindAllString(text, -1)
+}
