@@ -3,6 +3,7 @@ package methods
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -97,9 +98,14 @@ func (c Config) Set(setting string, value json.RawMessage) (Config, error) {
 	if err != nil {
 		return c, fmt.Errorf("%s: %s: %w", c.Method, setting, err)
 	}
-	if c.Settings, err = decode(c.Settings, data); err != nil {
+	settings, err := decode(c.Settings, data)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return c, fmt.Errorf("%s: %s: expected a %s, found a %s", c.Method, setting, wrong.Type, wrong.Value)
+	}
+	if err != nil {
 		return c, fmt.Errorf("%s: %s: %w", c.Method, setting, err)
 	}
+	c.Settings = settings
 	return c, nil
 }
 

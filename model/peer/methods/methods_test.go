@@ -137,13 +137,16 @@ func TestSet(t *testing.T) {
 	for _, wrong := range []struct{ setting, value, says string }{
 		{"ridge", "1", `eszsl: expected one of the settings gamma, lambda, normalise, found "ridge"`},
 		{"", "1", `found ""`},
-		{"gamma", `"much"`, "eszsl: gamma: "},
-		{"normalise", "1", "eszsl: normalise: "},
+		{"gamma", `"much"`, "eszsl: gamma: expected a float64, found a string"},
+		{"normalise", "1", "eszsl: normalise: expected a bool, found a number"},
 		{"gamma", "1}", "eszsl: gamma: "},
 	} {
-		_, err := c.Set(wrong.setting, json.RawMessage(wrong.value))
+		same, err := c.Set(wrong.setting, json.RawMessage(wrong.value))
 		if err == nil || !strings.Contains(err.Error(), wrong.says) {
 			t.Errorf("%s of %s: %v, expected an error with %s", wrong.setting, wrong.value, err, wrong.says)
+		}
+		if same != c {
+			t.Errorf("%s of %s: found %+v beside the error, expected what was there", wrong.setting, wrong.value, same)
 		}
 	}
 }
