@@ -22,13 +22,7 @@ func ComparisonFile(root, dataset string) string {
 }
 
 // Store writes the comparison as JSON, whole or not at all.
-func (r *Comparison) Store(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
-	})
-}
+func (r *Comparison) Store(path string) error { return atomicfile.WriteJSON(path, r) }
 
 // ReadComparison reads what Store wrote.
 func ReadComparison(path string) (*Comparison, error) {

@@ -1,7 +1,6 @@
 package experiments
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -61,10 +60,4 @@ func (s *Search) table() table.Writer {
 }
 
 // WriteConfig writes a config file, which ReadConfig reads.
-func (c Config) WriteConfig(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(c)
-	})
-}
+func (c Config) WriteConfig(path string) error { return atomicfile.WriteJSON(path, c) }

@@ -3,11 +3,8 @@ package train
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/lago-train/lago-train/internal/atomicfile"
 )
 
 // The files of a run's folder.
@@ -57,12 +54,4 @@ func readJSON(path string, to any) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-func writeJSON(path string, v any) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
-	})
 }

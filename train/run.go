@@ -11,6 +11,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
@@ -73,7 +74,7 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := writeJSON(filepath.Join(dir, TrialFile), record{trial, version.All(), blas.Current()}); err != nil {
+	if err := atomicfile.WriteJSON(filepath.Join(dir, TrialFile), record{trial, version.All(), blas.Current()}); err != nil {
 		return nil, err
 	}
 	t, err := newTrainee(trial, data)
@@ -227,7 +228,7 @@ func (r *run) close(result *Result) error {
 	if err := r.trainer.history().curve.Write(r.path(CurveFile)); err != nil {
 		return err
 	}
-	if err := writeJSON(r.path(ResultFile), result); err != nil {
+	if err := atomicfile.WriteJSON(r.path(ResultFile), result); err != nil {
 		return err
 	}
 	if err := os.Remove(r.path(checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
