@@ -19,7 +19,7 @@ func featuresFinite(d *Dataset) iter.Seq[Error] {
 	for w := range workers {
 		wg.Go(func() {
 			for i := w * x.Rows / workers; i < (w+1)*x.Rows/workers; i++ {
-				if !allFinite(x.Row(i)) {
+				if !AllFinite(x.Row(i)) {
 					bad[w] = append(bad[w], i)
 				}
 			}
@@ -37,9 +37,10 @@ func featuresFinite(d *Dataset) iter.Seq[Error] {
 	}
 }
 
-// allFinite multiplies by zero, which leaves NaN of whatever is not finite, and
-// so needs no branch for each value.
-func allFinite(row []float32) bool {
+// AllFinite reports whether the values of a sample are numbers that are not infinite.
+// It multiplies by zero, which leaves NaN of whatever is not finite, and so needs no
+// branch for each value.
+func AllFinite(row []float32) bool {
 	var s float32
 	for _, v := range row {
 		s += v * 0
@@ -47,20 +48,26 @@ func allFinite(row []float32) bool {
 	return s == 0
 }
 
-// notFinite names the first value of a sample that is not finite.
-func notFinite(sample int, row []float32) Error {
-	e := Error{Want: "a finite number"}
-	n := 0
+// NotFinite returns the place of the first value of a sample that is not finite, or
+// -1, and how many such there are.
+func NotFinite(row []float32) (first, n int) {
+	first = -1
 	for j, v := range row {
 		if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			continue
 		}
 		if n == 0 {
-			e.Field = fmt.Sprintf("feature %d of sample %d", j, sample)
-			e.Got = fmt.Sprint(v)
+			first = j
 		}
 		n++
 	}
+	return first, n
+}
+
+// notFinite names the first value of a sample that is not finite.
+func notFinite(sample int, row []float32) Error {
+	j, n := NotFinite(row)
+	e := Error{Field: fmt.Sprintf("feature %d of sample %d", j, sample), Want: "a finite number", Got: fmt.Sprint(row[j])}
 	if n > 1 {
 		e.Got = fmt.Sprintf("%s, and %d more such in this sample", e.Got, n-1)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // DistortedMethod is what one method scored on the test classes, per class, by
@@ -134,4 +135,11 @@ func newGrid(rows, cols int) [][]float64 {
 		g[i] = make([]float64, cols)
 	}
 	return g
+}
+
+// accuracyBy counts how often the highest score of a row is at its label.
+func accuracyBy(scores dataset.Matrix[float32], labels []int) metrics.Accuracy {
+	named := metrics.NewConfusion(scores.Cols)
+	named.Add(scores.Data, labels)
+	return named.Accuracy()
 }

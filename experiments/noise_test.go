@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // full is the full protocol of variants on the data set of simulatedLab.
@@ -237,4 +238,13 @@ func TestNoiseJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareKeys(t, "a method", methods[0], "method", "start_accuracy", "accuracy", "relative_accuracy", "models")
+}
+
+// accuracyOf judges samples by a classifier.
+func accuracyOf(c model.Classifier, s train.Samples, u dataset.Matrix[float64]) (metrics.Accuracy, error) {
+	scores, err := c.Score(s.X, s.Rows, u)
+	if err != nil {
+		return metrics.Accuracy{}, err
+	}
+	return accuracyBy(scores, s.Labels), nil
 }

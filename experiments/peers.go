@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // ESZSLMethod is the peer that the paper measures LAGO against beyond table 1.
@@ -37,20 +34,4 @@ func carryOutPeers(ctx context.Context, l *lab.Lab, names []string, beside []Con
 		return nil, nil, err
 	}
 	return r.Methods, r.Missing, nil
-}
-
-// accuracyOf judges samples by a classifier.
-func accuracyOf(c model.Classifier, s train.Samples, u dataset.Matrix[float64]) (metrics.Accuracy, error) {
-	scores, err := c.Score(s.X, s.Rows, u)
-	if err != nil {
-		return metrics.Accuracy{}, err
-	}
-	return accuracyBy(scores, s.Labels), nil
-}
-
-// accuracyBy counts how often the highest score of a row is at its label.
-func accuracyBy(scores dataset.Matrix[float32], labels []int) metrics.Accuracy {
-	named := metrics.NewConfusion(scores.Cols)
-	named.Add(scores.Data, labels)
-	return named.Accuracy()
 }

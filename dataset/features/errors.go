@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 
 	"github.com/lago-train/lago-train/dataset"
 )
@@ -38,12 +37,7 @@ func fileError(path string, err error) error {
 // finite, or -1.
 func firstNotFinite(x dataset.Matrix[float32]) int {
 	for i := range x.Rows {
-		// Zero times what is not finite is NaN, and needs no branch for each value.
-		var s float32
-		for _, v := range x.Row(i) {
-			s += v * 0
-		}
-		if s != 0 {
+		if !dataset.AllFinite(x.Row(i)) {
 			return i
 		}
 	}
@@ -53,17 +47,9 @@ func firstNotFinite(x dataset.Matrix[float32]) int {
 // notFinite says which values of row are not finite; rows are counted from 0, as
 // NumPy does, and columns too.
 func notFinite(file string, number int, row []float32) *RowError {
-	e := &dataset.Error{File: file, Want: finite}
-	n := 0
-	for j, v := range row {
-		if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
-			continue
-		}
-		if n == 0 {
-			e.Field = fmt.Sprintf("row %d, column %d (from 0)", number, j)
-			e.Got = fmt.Sprint(v)
-		}
-		n++
+	j, n := dataset.NotFinite(row)
+	e := &dataset.Error{
+		File: file, Field: fmt.Sprintf("row %d, column %d (from 0)", number, j), Want: finite, Got: fmt.Sprint(row[j]),
 	}
 	if n > 1 {
 		e.Got = fmt.Sprintf("%s, and %d more such in this row", e.Got, n-1)

@@ -51,7 +51,7 @@ func (s *inMemory) read(block dataset.Matrix[float32]) (int, error) {
 	for i := range n {
 		row := s.x.Row(s.next)
 		s.next++
-		if firstNotFinite(dataset.Matrix[float32]{Rows: 1, Cols: s.x.Cols, Data: row}) >= 0 {
+		if !dataset.AllFinite(row) {
 			return i, notFinite(s.file, s.next-1, row)
 		}
 		copy(block.Row(i), row)

@@ -54,7 +54,7 @@ func Write(path string, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	renamed = true
-	if err := syncFolder(filepath.Dir(path)); err != nil {
+	if err := SyncFolder(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("write %s: sync folder: %w", path, err)
 	}
 	return nil
@@ -81,8 +81,8 @@ func discard(f *os.File) error {
 	return os.Remove(f.Name())
 }
 
-// syncFolder makes a rename in dir last. Windows has no such call.
-func syncFolder(dir string) error {
+// SyncFolder makes the names in a folder last, such as one after a rename. Windows has no such call.
+func SyncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/lago-train/lago-train/internal/atomicfile"
 )
 
 func TestRenameMovesWithinAndBetweenFolders(t *testing.T) {
@@ -35,7 +37,7 @@ func TestErrorsOfTheSystemAreReturned(t *testing.T) {
 	if err := Rename(filepath.Join(dir, "absent"), filepath.Join(dir, "b")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("rename of what is not there: %v", err)
 	}
-	if err := SyncDir(filepath.Join(dir, "absent")); !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.SyncFolder(filepath.Join(dir, "absent")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("sync of what is not there: %v", err)
 	}
 }

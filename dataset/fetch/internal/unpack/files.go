@@ -9,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/lago-train/lago-train/dataset/fetch/internal/durable"
+	"github.com/lago-train/lago-train/internal/atomicfile"
 )
 
 // File is one that was written.
@@ -114,10 +114,10 @@ func (w *writer) syncFolders(dir string, files []File) error {
 	for _, f := range files {
 		for folder := path.Dir(f.Name); folder != "." && !synced[folder]; folder = path.Dir(folder) {
 			synced[folder] = true
-			if err := durable.SyncDir(filepath.Join(dir, filepath.FromSlash(folder))); err != nil {
+			if err := atomicfile.SyncFolder(filepath.Join(dir, filepath.FromSlash(folder))); err != nil {
 				return err
 			}
 		}
 	}
-	return durable.SyncDir(dir)
+	return atomicfile.SyncFolder(dir)
 }
