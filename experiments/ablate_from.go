@@ -109,7 +109,7 @@ func ablationBases(runs []lab.Trial, alpha float64) []train.Trial {
 	found := map[train.Trial]map[Design]bool{}
 	alphas := map[train.Trial][]float64{}
 	for _, r := range runs {
-		if r.Stage != train.Dev || r.Peer.Method != "" {
+		if r.Stage != train.Dev || r.Baseline.Method != "" {
 			continue
 		}
 		base := baseOf(r.Trial)

@@ -14,7 +14,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline/methods"
 )
 
 // shuffled returns the data set with the descriptions of the test classes dealt anew,

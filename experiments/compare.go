@@ -9,11 +9,11 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
-// LAGOMethod is the name, beside those of its variants and of the peers, of LAGO with
+// LAGOMethod is the name, beside those of its variants and of the baselines, of LAGO with
 // the variant that does best on the val classes.
 const LAGOMethod = "lago"
 
@@ -21,7 +21,7 @@ const LAGOMethod = "lago"
 type Comparison struct {
 	Dataset string     `json:"dataset"`
 	Methods []Compared `json:"methods"`
-	// Ahead are the peers with a higher test accuracy than LAGO.
+	// Ahead are the baselines with a higher test accuracy than LAGO.
 	Ahead   []string  `json:"ahead_of_lago"`
 	Missing []Missing `json:"missing"`  // failed trials
 	LeftOut []LeftOut `json:"left_out"` // variants that the data set can't have
@@ -190,10 +190,10 @@ func (m *contender) row(dataset string) Compared {
 
 // settingsOf names what a method was told beside the data and the protocol.
 func settingsOf(t train.Trial) map[string]any {
-	if t.Peer.Method != "" {
-		all := t.Peer.Values()
-		if t.Condition != condition.None {
-			all["condition"], all["ridge"] = t.Condition, t.Ridge
+	if t.Baseline.Method != "" {
+		all := t.Baseline.Values()
+		if t.Preprocess != preprocess.None {
+			all["preprocess"], all["ridge"] = t.Preprocess, t.Ridge
 		}
 		return all
 	}
@@ -207,7 +207,7 @@ func settingsOf(t train.Trial) map[string]any {
 	return all
 }
 
-// ahead lists the peers with a higher test accuracy than LAGO, the highest of its
+// ahead lists the baselines with a higher test accuracy than LAGO, the highest of its
 // rows.
 func (r *Comparison) ahead() []string {
 	lago, found := -1.0, false

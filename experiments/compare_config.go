@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -28,14 +28,14 @@ type CompareConfig struct {
 	Epochs   int    // of the dev stage, at most
 	Patience int
 	HoldOut  bool
-	// Condition and Ridge are those of the peers; their authors have none.
-	Condition condition.Kind
-	Ridge     float64
+	// Preprocess and Ridge are those of the baselines; their authors have none.
+	Preprocess preprocess.Kind
+	Ridge      float64
 	// Given are the names of settings that LAGO's search leaves as they are.
 	Given []string
 }
 
-// Fixed is a setting of a peer that is not tuned.
+// Fixed is a setting of a baseline that is not tuned.
 type Fixed struct {
 	Method, Setting string
 	Value           json.RawMessage
@@ -60,7 +60,7 @@ func ParseFixed(s string) (Fixed, error) {
 	return f, err
 }
 
-// CompareMethods lists what can be compared: LAGO, its variants, and the peers.
+// CompareMethods lists what can be compared: LAGO, its variants, and the baselines.
 func CompareMethods() []string {
 	names := []string{LAGOMethod}
 	for _, v := range model.Variants {

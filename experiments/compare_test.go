@@ -14,19 +14,19 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/peer/eszsl"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
-// compareAll compares LAGO, one of its variants and every peer, each with its
+// compareAll compares LAGO, one of its variants and every baseline, each with its
 // defaults.
 func compareAll(l *lab.Lab) CompareConfig {
 	return CompareConfig{
 		Methods: append([]string{LAGOMethod, string(model.Singletons)}, methods.Names()...),
 		LAGO:    full(l, model.Singletons, model.SemanticHard),
-		Seeds:   2, Seed: 5, Epochs: 4, Patience: 4, Condition: condition.None,
+		Seeds:   2, Seed: 5, Epochs: 4, Patience: 4, Preprocess: preprocess.None,
 	}
 }
 
@@ -111,10 +111,10 @@ func TestCompareIsNotDoneTwice(t *testing.T) {
 	}
 }
 
-// The settings of a peer are those with the best val accuracy of all that were tried.
+// The settings of a baseline are those with the best val accuracy of all that were tried.
 func TestCompareTunesOnVal(t *testing.T) {
 	l := simulatedLab(t)
-	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 2, Epochs: 4, Patience: 4, Condition: condition.None}
+	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 2, Epochs: 4, Patience: 4, Preprocess: preprocess.None}
 	r := compareOn(t, l, c)
 	m := r.Methods[0]
 	if m.Tried != 35 {
@@ -127,10 +127,10 @@ func TestCompareTunesOnVal(t *testing.T) {
 	best, test := 0.0, 0
 	for _, run := range runs {
 		if run.Stage == train.Dev {
-			best = max(best, run.Result.Judged.PerClass)
+			best = max(best, run.Result.Evaluation.PerClass)
 		} else {
 			test++
-			if got := run.Peer.Values(); got["gamma"] != m.Settings["gamma"] || got["lambda"] != m.Settings["lambda"] {
+			if got := run.Baseline.Values(); got["gamma"] != m.Settings["gamma"] || got["lambda"] != m.Settings["lambda"] {
 				t.Errorf("%v was judged, expected the chosen %v", got, m.Settings)
 			}
 		}
@@ -143,7 +143,7 @@ func TestCompareTunesOnVal(t *testing.T) {
 // The samples of the test classes have no say in the choice of settings or in what is
 // learned.
 func TestCompareLearnsNothingFromTheTestClasses(t *testing.T) {
-	c := CompareConfig{Methods: methods.Names(), Seeds: 1, Epochs: 2, Patience: 2, Condition: condition.None}
+	c := CompareConfig{Methods: methods.Names(), Seeds: 1, Epochs: 2, Patience: 2, Preprocess: preprocess.None}
 	before, l := simulatedLab(t), simulatedLab(t)
 	for _, row := range l.Data.SamplesOf(l.Data.Split.Test) {
 		clear(l.Data.Features.Row(row))
@@ -256,11 +256,11 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// What the features are conditioned by is told with the settings of a peer.
-func TestCompareConditioned(t *testing.T) {
-	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 1, Patience: 1, Condition: condition.Standardize}
+// What the features are preprocessed by is told with the settings of a baseline.
+func TestComparePreprocessed(t *testing.T) {
+	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 1, Patience: 1, Preprocess: preprocess.Standardize}
 	m := compareOn(t, simulatedLab(t), c).Methods[0]
-	if m.Settings["condition"] != condition.Standardize || m.Val.PerClass.Mean == 0 {
+	if m.Settings["preprocess"] != preprocess.Standardize || m.Val.PerClass.Mean == 0 {
 		t.Errorf("%v scores %g", m.Settings, m.Val.PerClass.Mean)
 	}
 }
@@ -283,7 +283,7 @@ func TestParseFixed(t *testing.T) {
 // table of one process.
 func TestCompareInShards(t *testing.T) {
 	l := simulatedLab(t)
-	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 2, Patience: 2, Condition: condition.None}
+	c := CompareConfig{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 2, Patience: 2, Preprocess: preprocess.None}
 	l.Shard = lab.Shard{Index: 0, Count: 2}
 	waiting := (*Waiting)(nil)
 	if _, err := Compare(context.Background(), l, c); !errors.As(err, &waiting) || waiting.Left != 17 || waiting.Total != 35 {

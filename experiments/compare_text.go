@@ -82,7 +82,7 @@ func (r *Comparison) writeAhead(b *strings.Builder) {
 		return
 	}
 	if len(r.Ahead) == 0 {
-		fmt.Fprintln(b, "no peer is ahead of LAGO on the test classes")
+		fmt.Fprintln(b, "no baseline is ahead of LAGO on the test classes")
 		return
 	}
 	fmt.Fprintf(b, "ahead of LAGO on the test classes: %s\n", strings.Join(r.Ahead, ", "))

@@ -9,18 +9,18 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/model/peer"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/train"
 )
 
 // contenders makes the methods ready for the dev stage, tuned.
 func (c CompareConfig) contenders(ctx context.Context, l *lab.Lab, r *Comparison) ([]*contender, error) {
-	peers, err := c.peers(l)
+	baselines, err := c.baselines(l)
 	if err != nil {
 		return nil, err
 	}
-	if err := tune(ctx, l, peers); err != nil {
+	if err := tune(ctx, l, baselines); err != nil {
 		return nil, err
 	}
 	variants, err := c.variants(ctx, l, r)
@@ -29,7 +29,7 @@ func (c CompareConfig) contenders(ctx context.Context, l *lab.Lab, r *Comparison
 	}
 	var all []*contender
 	for _, name := range c.Methods {
-		if p, ok := peers[name]; ok {
+		if p, ok := baselines[name]; ok {
 			all = append(all, p)
 			continue
 		}
@@ -47,9 +47,9 @@ func (c CompareConfig) contenders(ctx context.Context, l *lab.Lab, r *Comparison
 	return all, nil
 }
 
-// peers makes a contender of each peer, with all settings that are to be tried as
+// baselines makes a contender of each baseline, with all settings that are to be tried as
 // its finalists.
-func (c CompareConfig) peers(l *lab.Lab) (map[string]*contender, error) {
+func (c CompareConfig) baselines(l *lab.Lab) (map[string]*contender, error) {
 	all := map[string]*contender{}
 	for _, name := range c.Methods {
 		m, err := methods.Find(name)
@@ -65,22 +65,22 @@ func (c CompareConfig) peers(l *lab.Lab) (map[string]*contender, error) {
 			p.seeds = c.Seeds
 		}
 		for _, config := range candidates {
-			p.finalists = append(p.finalists, c.peerTrial(l, config))
+			p.finalists = append(p.finalists, c.baselineTrial(l, config))
 		}
 		all[name] = p
 	}
 	return all, nil
 }
 
-func (c CompareConfig) peerTrial(l *lab.Lab, config methods.Config) train.Trial {
+func (c CompareConfig) baselineTrial(l *lab.Lab, config methods.Config) train.Trial {
 	return train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev,
-		Condition: c.Condition, Ridge: c.Ridge, HoldOut: c.HoldOut, Peer: config,
+		Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut, Baseline: config,
 		Training: train.Settings{Epochs: c.Epochs, Patience: c.Patience, Seed: c.Seed},
 	}
 }
 
-// candidates are the settings of a peer that are tried: its defaults with the fixed
+// candidates are the settings of a baseline that are tried: its defaults with the fixed
 // ones over them and, within the budget, others of its space, drawn at random but
 // the same each time.
 func (c CompareConfig) candidates(m methods.Method) ([]methods.Config, error) {
@@ -94,7 +94,7 @@ func (c CompareConfig) candidates(m methods.Method) ([]methods.Config, error) {
 		if base, err = base.Set(f.Setting, f.Value); err != nil {
 			return nil, err
 		}
-		space = slices.DeleteFunc(space, func(a peer.Axis) bool { return a.Setting == f.Setting })
+		space = slices.DeleteFunc(space, func(a baseline.Axis) bool { return a.Setting == f.Setting })
 	}
 	if err := base.Check(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (c CompareConfig) candidates(m methods.Method) ([]methods.Config, error) {
 }
 
 // gridOf is every combination of the values of a space, over base.
-func gridOf(base methods.Config, space []peer.Axis) ([]methods.Config, error) {
+func gridOf(base methods.Config, space []baseline.Axis) ([]methods.Config, error) {
 	grid := []methods.Config{base}
 	for _, axis := range space {
 		var wider []methods.Config
@@ -135,13 +135,13 @@ func gridOf(base methods.Config, space []peer.Axis) ([]methods.Config, error) {
 	return grid, nil
 }
 
-// tune leaves each peer the settings that do best on the val classes, the first of
+// tune leaves each baseline the settings that do best on the val classes, the first of
 // equals. Settings whose trial fails count as the worst.
-func tune(ctx context.Context, l *lab.Lab, peers map[string]*contender) error {
+func tune(ctx context.Context, l *lab.Lab, baselines map[string]*contender) error {
 	var names []string
 	var lists [][]train.Trial
 	for _, name := range methods.Names() {
-		if p := peers[name]; p != nil && len(p.finalists) > 1 {
+		if p := baselines[name]; p != nil && len(p.finalists) > 1 {
 			names, lists = append(names, name), append(lists, p.finalists)
 		}
 	}
@@ -155,16 +155,16 @@ func tune(ctx context.Context, l *lab.Lab, peers map[string]*contender) error {
 			if errors.Is(t.Err, lab.ErrElsewhere) {
 				return waitingFor("tuning", done[i])
 			}
-			if t.Err == nil && (best < 0 || t.Result.Judged.PerClass > done[i][best].Result.Judged.PerClass) {
+			if t.Err == nil && (best < 0 || t.Result.Evaluation.PerClass > done[i][best].Result.Evaluation.PerClass) {
 				best = j
 			}
 		}
-		peers[name].failed = failures(done[i])
+		baselines[name].failed = failures(done[i])
 		if best < 0 {
-			peers[name].finalists = nil
+			baselines[name].finalists = nil
 			continue
 		}
-		peers[name].finalists = []train.Trial{lists[i][best]}
+		baselines[name].finalists = []train.Trial{lists[i][best]}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -58,7 +58,7 @@ type Config struct {
 	Patience   int              `json:"patience"`
 	Prior      model.Prior      `json:"prior"`
 	Complement model.Complement `json:"complement"`
-	Condition  condition.Kind   `json:"condition"`
+	Preprocess preprocess.Kind  `json:"preprocess"`
 	Ridge      float64          `json:"ridge"`    // of whiten; 0 for one by the scale of the features
 	HoldOut    bool             `json:"hold_out"` // learns from no sample that generalised zero-shot learning judges by
 }
@@ -87,7 +87,7 @@ func PresetFor(dataset string, v model.Variant) Preset {
 	p := Preset{Config: Config{
 		Dataset: dataset, DevSplit: 1, Variant: v, Stage: FullStage, Seeds: 5,
 		Batch: 64, Patience: 50, Prior: model.Uniform, Complement: model.Const,
-		Condition: condition.None,
+		Preprocess: preprocess.None,
 	}}
 	of := dataset
 	if other, ok := presetOf[dataset]; ok {
@@ -174,7 +174,7 @@ func (c Config) trial(stage train.Stage, fingerprint string, seed uint64, epochs
 			Variant: c.Variant, Prior: c.Prior, Complement: c.Complement, Zeta: c.Zeta,
 			Alpha: c.Alpha, Beta: c.Beta, Lambda: c.Lambda, Psi: c.Psi,
 		},
-		Condition: c.Condition, HoldOut: c.HoldOut,
+		Preprocess: c.Preprocess, HoldOut: c.HoldOut,
 		Training: train.Settings{
 			Epochs: epochs, LearningRate: c.LR, LearningRateV: c.LRV, Batch: c.Batch, Patience: c.Patience, Seed: seed,
 		},
@@ -186,7 +186,7 @@ func (c Config) trial(stage train.Stage, fingerprint string, seed uint64, epochs
 	if !c.Variant.Learned() {
 		t.Training.LearningRateV = defaultLRV
 	}
-	if c.Condition == condition.Whiten {
+	if c.Preprocess == preprocess.Whiten {
 		t.Ridge = c.Ridge
 	}
 	if stage == train.Test {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -85,7 +85,7 @@ func drawConfig(t *rapid.T) Config {
 		Patience:   rapid.IntRange(1, 999).Draw(t, "patience"),
 		Prior:      rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
 		Complement: rapid.SampledFrom(model.Complements).Draw(t, "complement"),
-		Condition:  rapid.SampledFrom([]condition.Kind{condition.None, condition.Standardize, condition.Whiten}).Draw(t, "condition"),
+		Preprocess: rapid.SampledFrom([]preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten}).Draw(t, "preprocess"),
 		Ridge:      weight.Draw(t, "ridge"),
 	}
 	if c.Variant == model.SemanticSoft {
@@ -113,7 +113,7 @@ func TestReadConfigNamesTheFileAndTheKey(t *testing.T) {
 		{"no such stage", `{"stage": "train"}`, []string{`key "stage"`, "dev, test, full", `"train"`}},
 		{"no such prior", `{"prior": "flat"}`, []string{`key "prior"`, "uniform, per-attribute", `"flat"`}},
 		{"no such complement", `{"complement": "one"}`, []string{`key "complement"`, "const, demorgan", `"one"`}},
-		{"no such conditioning", `{"condition": "pca"}`, []string{`key "condition"`, "none, standardize, whiten", `"pca"`}},
+		{"no such preprocessing", `{"preprocess": "pca"}`, []string{`key "preprocess"`, "none, standardize, whiten", `"pca"`}},
 		{"more after the object", `{"lr": 1} {"lr": 2}`, []string{"expected one JSON object"}},
 		{"not an object", `[1, 2]`, []string{"expected one JSON object"}},
 		{"null for all", `null`, []string{"expected one JSON object"}},
@@ -166,8 +166,8 @@ func TestCheckNamesTheSetting(t *testing.T) {
 		{"lr_v", func(c *Config) { c.Variant, c.LRV = model.KSoft, math.NaN() }},
 		{"batch", func(c *Config) { c.Batch = 0 }},
 		{"patience", func(c *Config) { c.Patience = 0 }},
-		{"ridge", func(c *Config) { c.Condition, c.Ridge = condition.Whiten, -1 }},
-		{"ridge", func(c *Config) { c.Condition, c.Ridge = condition.Whiten, math.Inf(1) }},
+		{"ridge", func(c *Config) { c.Preprocess, c.Ridge = preprocess.Whiten, -1 }},
+		{"ridge", func(c *Config) { c.Preprocess, c.Ridge = preprocess.Whiten, math.Inf(1) }},
 	} {
 		config := PresetFor("glyphs", model.SemanticHard).Config
 		if err := config.Check(); err != nil {
@@ -211,7 +211,7 @@ func TestOnlyWhatATrialUsesTellsItApart(t *testing.T) {
 		if field == "Variant" && other.Variant != base.Variant {
 			return // changes what is used
 		}
-		if field == "Condition" && other.Condition != base.Condition {
+		if field == "Preprocess" && other.Preprocess != base.Preprocess {
 			base.Ridge, other.Ridge = 0, 0 // which whiten alone uses
 		}
 		used := true
@@ -221,7 +221,7 @@ func TestOnlyWhatATrialUsesTellsItApart(t *testing.T) {
 		case "K":
 			used = base.Variant == model.KSoft
 		case "Ridge":
-			used = base.Condition == condition.Whiten
+			used = base.Preprocess == preprocess.Whiten
 		case "Patience":
 			used = stage == train.Dev
 		}

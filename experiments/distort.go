@@ -34,17 +34,17 @@ type distortion struct {
 // subject is the trained models of one method, a seed each.
 type subject struct {
 	method string
-	models []model.Detecting
+	models []model.TwoStage
 	paths  []string // of their files
 }
 
 // subjectsOf trains what isn't yet by the full protocol.
-func subjectsOf(ctx context.Context, l *lab.Lab, variants []Config, peers []string) ([]subject, []Missing, error) {
+func subjectsOf(ctx context.Context, l *lab.Lab, variants []Config, baselines []string) ([]subject, []Missing, error) {
 	outcomes, failed, err := RunAll(ctx, l, variants)
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, without, err := carryOutPeers(ctx, l, peers, variants)
+	rows, without, err := carryOutBaselines(ctx, l, baselines, variants)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +96,7 @@ func (x distortion) measureOne(s subject, d *dataset.Dataset) (DistortedMethod, 
 			return m, err
 		}
 		judge := func(u dataset.Matrix[float64]) (float64, error) {
-			scores, err := c.Judge(a, u)
+			scores, err := c.Classify(a, u)
 			if err != nil {
 				return 0, err
 			}

@@ -138,9 +138,9 @@ func (c EvaluateConfig) Check() error {
 // mostMistakes is how many pairs of classes are listed; all are in the confusion.
 const mostMistakes = 10
 
-// Judge judges scores. validation, where it is not nil, chooses gamma and the
+// Evaluate judges scores. validation, where it is not nil, chooses gamma and the
 // temperature. Both must have passed check.
-func (c EvaluateConfig) Judge(s, validation *Scored) *Evaluation {
+func (c EvaluateConfig) Evaluate(s, validation *Scored) *Evaluation {
 	e := &Evaluation{Samples: s.Scores.Rows, Classes: s.Scores.Cols, Kind: s.Kind, Notes: []string{}, scored: s, names: s.classes()}
 	e.confusion = metrics.NewConfusion(s.Scores.Cols)
 	e.confusion.Add(s.Scores.Data, s.Labels)

@@ -42,7 +42,7 @@ func TestEvaluateScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := EvaluateConfig{Bins: 2}.Judge(birds(), oddsAmongBirds())
+	want := EvaluateConfig{Bins: 2}.Evaluate(birds(), oddsAmongBirds())
 	if *e.HarmonicMean != *want.HarmonicMean || e.ZSL != want.ZSL || *e.AUSUC != *want.AUSUC || *e.ECE != *want.ECE {
 		t.Errorf("found %+v, expected %+v", e, want)
 	}
@@ -149,7 +149,7 @@ func readCSV(t *testing.T, dir, name string) [][]string {
 
 func TestEvaluationCSV(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	if err := (EvaluateConfig{Bins: 2}).Judge(birds(), nil).WriteCSV(dir); err != nil {
+	if err := (EvaluateConfig{Bins: 2}).Evaluate(birds(), nil).WriteCSV(dir); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][][]string{
@@ -189,7 +189,7 @@ func TestEvaluationCSV(t *testing.T) {
 func TestEvaluationWithoutProbabilitiesOrSeenClasses(t *testing.T) {
 	bare, dir := oddsOfThree(), t.TempDir()
 	bare.Kind = BareScores
-	e := EvaluateConfig{Bins: 2}.Judge(bare, nil)
+	e := EvaluateConfig{Bins: 2}.Evaluate(bare, nil)
 	paths, err := e.WritePictures(dir)
 	if err := errors.Join(err, e.WriteCSV(dir)); err != nil || len(paths) != 0 {
 		t.Fatal(paths, err)
@@ -212,7 +212,7 @@ func TestEvaluationWithoutProbabilitiesOrSeenClasses(t *testing.T) {
 
 func TestEvaluationPictures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pictures")
-	e := EvaluateConfig{Bins: 4}.Judge(birds(), oddsAmongBirds())
+	e := EvaluateConfig{Bins: 4}.Evaluate(birds(), oddsAmongBirds())
 	e.Source.Scores = "a & b.npy"
 	paths, err := e.WritePictures(dir)
 	if err != nil {
@@ -263,7 +263,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := EvaluateConfig{Bins: 2}.Judge(birds(), nil)
+	e := EvaluateConfig{Bins: 2}.Evaluate(birds(), nil)
 	var path *fs.PathError
 	if err := e.WriteCSV(file); !errors.As(err, &path) {
 		t.Errorf("CSV into a file: %v", err)

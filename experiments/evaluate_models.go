@@ -76,7 +76,7 @@ func (c EvaluateConfig) EvaluateModels(m ModelEvaluation) (*Evaluation, error) {
 			}
 		}
 	}
-	e := c.Judge(s, validation)
+	e := c.Evaluate(s, validation)
 	e.Source = m.source(members)
 	for _, d := range dev {
 		e.Validation.Of = append(e.Validation.Of, d.Dir)

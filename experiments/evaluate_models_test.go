@@ -13,8 +13,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/model/peer/eszsl"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -54,12 +54,12 @@ func trained(t testing.TB, l *lab.Lab, change func(*Config)) (dev, test []*RunMo
 	return dev, test
 }
 
-// trainedPeer is trained for ESZSL.
-func trainedPeer(t testing.TB, l *lab.Lab) (dev, test *RunModel) {
+// trainedBaseline is trained for ESZSL.
+func trainedBaseline(t testing.TB, l *lab.Lab) (dev, test *RunModel) {
 	t.Helper()
 	trial := train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, HoldOut: true,
-		Condition: "none", Peer: methods.Config{Method: "eszsl", Settings: eszsl.Default()},
+		Preprocess: "none", Baseline: methods.Config{Method: "eszsl", Settings: eszsl.Default()},
 		Training: train.Settings{Epochs: 5, Patience: 5, Seed: 1},
 	}
 	both := []train.Trial{trial, trial}
@@ -103,7 +103,7 @@ func TestEvaluateAsTheRunsWereJudged(t *testing.T) {
 		{TestSplit, test[1], []string{dev[1].Dir}},
 	} {
 		e := evaluated(t, ModelEvaluation{Data: l.Data, Split: c.split, Models: []*RunModel{c.model}})
-		judged := c.model.Result.Judged
+		judged := c.model.Result.Evaluation
 		if e.PerClass != judged.PerClass || e.PerSample != judged.PerSample || e.ZSL != judged.PerClass || e.Classes != len(judged.Classes) {
 			t.Errorf("%s: found %+v, the run was judged as %+v", c.split, e, judged)
 		}
@@ -178,7 +178,7 @@ func TestEvaluateGZSL(t *testing.T) {
 	nearly(t, "seen", *e.Seen, seen)
 	nearly(t, "unseen", *e.Unseen, unseen)
 	nearly(t, "harmonic mean", *e.HarmonicMean, metrics.HarmonicMean(seen, unseen))
-	nearly(t, "zsl", e.ZSL, test[0].Result.Judged.PerClass)
+	nearly(t, "zsl", e.ZSL, test[0].Result.Evaluation.PerClass)
 	var names []string
 	for _, z := range slices.Sorted(slices.Values(slices.Concat(d.Split.Seen(), d.Split.Test))) {
 		names = append(names, d.Classes[z])
@@ -289,7 +289,7 @@ func TestEvaluateEnsemble(t *testing.T) {
 		t.Errorf("validated by (-want +got):\n%s", diff)
 	}
 	for i, m := range e.Source.Models {
-		if m.PerClass != test[i].Result.Judged.PerClass || m.Path != test[i].Path || m.Seed != test[i].Training.Seed {
+		if m.PerClass != test[i].Result.Evaluation.PerClass || m.Path != test[i].Path || m.Seed != test[i].Training.Seed {
 			t.Errorf("model %d is told as %+v", i, m)
 		}
 	}
@@ -306,15 +306,15 @@ func TestEvaluateEnsemble(t *testing.T) {
 	}
 }
 
-// A peer's scores are no probabilities, but with a temperature.
-func TestEvaluatePeer(t *testing.T) {
+// A baseline's scores are no probabilities, but with a temperature.
+func TestEvaluateBaseline(t *testing.T) {
 	l := heldOutLab(t)
-	dev, test := trainedPeer(t, l)
+	dev, test := trainedBaseline(t, l)
 	e := evaluated(t, ModelEvaluation{Data: l.Data, Split: GZSLSplit, Models: []*RunModel{test}})
 	if e.Kind != BareScores || e.ECE != nil || e.Temperature == nil || e.Calibrated == nil || e.Source.Models[0].Method != "eszsl" {
 		t.Errorf("found %+v", e)
 	}
-	nearly(t, "zsl", e.ZSL, test.Result.Judged.PerClass)
+	nearly(t, "zsl", e.ZSL, test.Result.Evaluation.PerClass)
 	if diff := cmp.Diff([]string{dev.Dir}, e.Validation.Of); diff != "" {
 		t.Errorf("validated by (-want +got):\n%s", diff)
 	}

@@ -78,18 +78,18 @@ func (r *RunModel) answer(s *Scored, d *dataset.Dataset, q question) error {
 	if err != nil {
 		return err
 	}
-	if s.Scores, err = r.Saved.Classifier.Judge(a, d.Describe(q.classes)); err != nil || q.sides == nil {
+	if s.Scores, err = r.Saved.Classifier.Classify(a, d.Describe(q.classes)); err != nil || q.sides == nil {
 		return err
 	}
 	a.Rows, a.Data = q.alone, a.Data[:q.alone*a.Cols]
 	s.Alone = &Scored{Labels: labels(d, q.rows[:q.alone], q.unseen), Kind: s.Kind}
-	s.Alone.Scores, err = r.Saved.Classifier.Judge(a, d.Describe(q.unseen))
+	s.Alone.Scores, err = r.Saved.Classifier.Classify(a, d.Describe(q.unseen))
 	return err
 }
 
 // kind says what the scores of a model are.
 func (r *RunModel) kind() ScoreKind {
-	if r.Peer.Method == "" {
+	if r.Baseline.Method == "" {
 		return Logits // LAGO's are log p(z|x)
 	}
 	return BareScores

@@ -123,8 +123,8 @@ func (m ModelEvaluation) checkRun(r *RunModel, q question) error {
 
 // command is the one that trains a model which gzsl can judge.
 func (r *RunModel) command(d *dataset.Dataset) string {
-	if r.Peer.Method != "" {
-		return fmt.Sprintf("lago-train compare --dataset %s --methods %s --hold-out", d.Name, r.Peer.Method)
+	if r.Baseline.Method != "" {
+		return fmt.Sprintf("lago-train compare --dataset %s --methods %s --hold-out", d.Name, r.Baseline.Method)
 	}
 	return fmt.Sprintf("lago-train run --dataset %s --variant %s --hold-out", d.Name, r.Model.Variant)
 }

@@ -18,14 +18,14 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 	d := l.Data
 	dev, test := trained(t, l, nil)
 	_, leaky := trained(t, l, func(c *Config) { c.HoldOut, c.Stage = false, TestStage })
-	peerDev, peer := trainedPeer(t, l)
+	baselineDev, baseline := trainedBaseline(t, l)
 	other := func(change func(*dataset.Dataset)) *dataset.Dataset {
 		o := *d
 		o.Name = "other"
 		change(&o)
 		return &o
 	}
-	unheld := *peer
+	unheld := *baseline
 	unheld.HoldOut = false
 	for _, c := range []struct {
 		name  string
@@ -41,7 +41,7 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 			[]string{leaky[0].Path, "lago-train run --dataset simulated-small --variant semantic-hard --hold-out"},
 		},
 		{
-			"nothing held out of a peer",
+			"nothing held out of a baseline",
 			ModelEvaluation{Data: d, Split: GZSLSplit, Models: []*RunModel{&unheld}},
 			[]string{"lago-train compare --dataset simulated-small --methods eszsl --hold-out"},
 		},
@@ -70,8 +70,8 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		{"validation by the test stage", ModelEvaluation{Data: d, Split: TestSplit, Models: test[:1], Dev: test[:1]}, []string{"expected a run of the dev stage"}},
 		{
 			"validation by another method",
-			ModelEvaluation{Data: d, Split: TestSplit, Models: test[:1], Dev: []*RunModel{peerDev}},
-			[]string{peerDev.Dir, "expected a run of semantic-hard", "eszsl"},
+			ModelEvaluation{Data: d, Split: TestSplit, Models: test[:1], Dev: []*RunModel{baselineDev}},
+			[]string{baselineDev.Dir, "expected a run of semantic-hard", "eszsl"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	d.Split.Train, d.Split.Val = append(slices.Clone(d.Split.Val), d.Split.Train[4:]...), d.Split.Train[:4]
 	slices.Sort(d.Split.Train)
 	e := evaluated(t, ModelEvaluation{Data: &d, Split: TestSplit, Models: test[:1]})
-	nearly(t, "per class", e.PerClass, test[0].Result.Judged.PerClass)
+	nearly(t, "per class", e.PerClass, test[0].Result.Evaluation.PerClass)
 	notes := strings.Join(e.Notes, "\n")
 	if e.Validation != nil || !strings.Contains(notes, "another split") || !strings.Contains(notes, "can't validate") {
 		t.Errorf("notes %q, validation %+v", e.Notes, e.Validation)

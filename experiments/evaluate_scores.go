@@ -34,7 +34,7 @@ func (c EvaluateConfig) EvaluateScores(f ScoreFiles, validation *ScoreFiles) (*E
 			return nil, fmt.Errorf("%s: expected the unseen classes of the scores and of those to validate by, or of neither", validation.Scores)
 		}
 	}
-	e := c.Judge(s, v)
+	e := c.Evaluate(s, v)
 	e.Source = EvaluationSource{Scores: f.Scores, Labels: f.Labels}
 	if v != nil {
 		e.Validation.Of = []string{validation.Scores}

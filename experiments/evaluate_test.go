@@ -56,7 +56,7 @@ func oddsOfThree() *Scored {
 }
 
 func TestJudgeByHand(t *testing.T) {
-	e := EvaluateConfig{Bins: 1}.Judge(birds(), toValidate())
+	e := EvaluateConfig{Bins: 1}.Evaluate(birds(), toValidate())
 	for _, c := range []struct {
 		name      string
 		got, want float64
@@ -102,7 +102,7 @@ func TestJudgeWithATemperature(t *testing.T) {
 	for _, kind := range []ScoreKind{Logits, BareScores} {
 		s := oddsOfThree()
 		s.Kind = kind
-		e := EvaluateConfig{Bins: 5}.Judge(s, oddsOfThree())
+		e := EvaluateConfig{Bins: 5}.Evaluate(s, oddsOfThree())
 		if e.Temperature == nil || math.Abs(e.Temperature.Temperature-2) > 1e-5 || *e.Temperature.ECE > 1e-6 {
 			t.Fatalf("%s: temperature %+v", kind, e.Temperature)
 		}
@@ -121,7 +121,7 @@ func TestJudgeWithATemperature(t *testing.T) {
 	}
 	bare := oddsOfThree()
 	bare.Kind = BareScores
-	e := EvaluateConfig{Bins: 5}.Judge(bare, nil)
+	e := EvaluateConfig{Bins: 5}.Evaluate(bare, nil)
 	if len(e.trusted()) != 0 || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "no probabilities") {
 		t.Errorf("bare scores without validation: %+v", e)
 	}
@@ -131,7 +131,7 @@ func TestJudgeWithATemperature(t *testing.T) {
 func TestJudgeProbabilities(t *testing.T) {
 	p := &Scored{Scores: matrixOf([]float32{0.75, 0.25}, []float32{0, 1}), Labels: []int{0, 0}, Kind: Probabilities}
 	log := &Scored{Scores: metrics.LogProbabilities(p.Scores), Labels: p.Labels, Kind: Logits}
-	got, want := EvaluateConfig{Bins: 3}.Judge(p, nil), EvaluateConfig{Bins: 3}.Judge(log, nil)
+	got, want := EvaluateConfig{Bins: 3}.Evaluate(p, nil), EvaluateConfig{Bins: 3}.Evaluate(log, nil)
 	if diff := cmp.Diff(want.Trust, got.Trust, cmpopts.IgnoreUnexported(Trust{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Errorf("(-logs +probabilities):\n%s", diff)
 	}
@@ -145,7 +145,7 @@ func TestTop5IsOfFive(t *testing.T) {
 	s := &Scored{
 		Scores: matrixOf([]float32{9, 8, 7, 6, 5, 4}, []float32{9, 8, 7, 6, 5, 4}), Labels: []int{4, 5}, Kind: BareScores,
 	}
-	if e := (EvaluateConfig{Bins: 1}).Judge(s, nil); e.Top5 != 0.5 || e.Top5PerSample != 0.5 || e.PerClass != 0 {
+	if e := (EvaluateConfig{Bins: 1}).Evaluate(s, nil); e.Top5 != 0.5 || e.Top5PerSample != 0.5 || e.PerClass != 0 {
 		t.Errorf("found %+v", e)
 	}
 }
@@ -155,7 +155,7 @@ func TestMostMistakesAreListed(t *testing.T) {
 	for z := range 12 {
 		s.Labels = append(s.Labels, z+1) // all are named 0
 	}
-	e := EvaluateConfig{Bins: 1}.Judge(s, nil)
+	e := EvaluateConfig{Bins: 1}.Evaluate(s, nil)
 	if len(e.Mistakes) != 10 || e.Mistakes[9].True != "10" || e.Mistakes[9].Named != "0" {
 		t.Errorf("found %+v", e.Mistakes)
 	}
@@ -197,7 +197,7 @@ func TestKindOf(t *testing.T) {
 }
 
 func TestEvaluationJSON(t *testing.T) {
-	data, err := json.Marshal(EvaluateConfig{Bins: 2}.Judge(birds(), oddsAmongBirds()))
+	data, err := json.Marshal(EvaluateConfig{Bins: 2}.Evaluate(birds(), oddsAmongBirds()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestEvaluationJSON(t *testing.T) {
 		compareKeys(t, part.name, temperature, part.keys...)
 	}
 	// What there is no number for is null, and not left out.
-	if data, err = json.Marshal(EvaluateConfig{Bins: 2}.Judge(oddsOfThree(), nil)); err != nil {
+	if data, err = json.Marshal(EvaluateConfig{Bins: 2}.Evaluate(oddsOfThree(), nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"seen", "unseen", "harmonic_mean", "ausuc", "calibrated", "temperature", "validation"} {
@@ -242,7 +242,7 @@ func oddsAmongBirds() *Scored {
 }
 
 func TestEvaluationText(t *testing.T) {
-	e := EvaluateConfig{Bins: 2}.Judge(birds(), oddsAmongBirds())
+	e := EvaluateConfig{Bins: 2}.Evaluate(birds(), oddsAmongBirds())
 	e.Source = EvaluationSource{Split: "gzsl", Dataset: "birds", Models: []EvaluatedModel{{"runs/a", "singletons", 3, 0.5}, {"runs/b", "k-soft", 4, 0.25}}}
 	e.Validation.Of = []string{"runs/c", "runs/d"}
 	e.note("it rained")

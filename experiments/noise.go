@@ -11,15 +11,15 @@ import (
 
 // NoiseConfig says which models are judged by which noisy descriptions.
 type NoiseConfig struct {
-	Variants []Config
-	Peers    []string  // beside them
-	Ratios   []float64 // of noise, each the chance that an entry of p(a|z) is replaced
-	Seeds    int       // of the noise
+	Variants  []Config
+	Baselines []string  // beside them
+	Ratios    []float64 // of noise, each the chance that an entry of p(a|z) is replaced
+	Seeds     int       // of the noise
 }
 
 // Check returns an error for the first field that nothing can be measured with.
 func (n NoiseConfig) Check() error {
-	if len(n.Variants)+len(n.Peers) == 0 {
+	if len(n.Variants)+len(n.Baselines) == 0 {
 		return fmt.Errorf("variants: expected at least one")
 	}
 	if len(n.Ratios) == 0 {
@@ -50,7 +50,7 @@ type Robustness struct {
 // noisy descriptions. Every model meets the same noise, and what is noise at one
 // ratio is noise at all above.
 func Noise(ctx context.Context, l *lab.Lab, n NoiseConfig) (*Robustness, error) {
-	subjects, without, err := subjectsOf(ctx, l, n.Variants, n.Peers)
+	subjects, without, err := subjectsOf(ctx, l, n.Variants, n.Baselines)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func TestSaltAndPepperHitsAsManyAsItSays(t *testing.T) {
 
 func TestNoise(t *testing.T) {
 	l := simulatedLab(t)
-	n := NoiseConfig{Variants: full(l, model.SemanticHard, model.Singletons), Peers: []string{ESZSLMethod}, Ratios: []float64{0, 0.2, 1}, Seeds: 3}
+	n := NoiseConfig{Variants: full(l, model.SemanticHard, model.Singletons), Baselines: []string{ESZSLMethod}, Ratios: []float64{0, 0.2, 1}, Seeds: 3}
 	r, err := Noise(context.Background(), l, n)
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestNoiseWithoutAVariant(t *testing.T) {
 }
 
 func TestNoiseConfigCheck(t *testing.T) {
-	good := NoiseConfig{Peers: []string{ESZSLMethod}, Ratios: []float64{0, 1}, Seeds: 1}
+	good := NoiseConfig{Baselines: []string{ESZSLMethod}, Ratios: []float64{0, 1}, Seeds: 1}
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
@@ -185,7 +185,7 @@ func TestNoiseConfigCheck(t *testing.T) {
 		field  string
 		change func(*NoiseConfig)
 	}{
-		{"variants", func(n *NoiseConfig) { n.Peers = nil }},
+		{"variants", func(n *NoiseConfig) { n.Baselines = nil }},
 		{"ratios", func(n *NoiseConfig) { n.Ratios = nil }},
 		{"ratios", func(n *NoiseConfig) { n.Ratios = []float64{0.1, 1.1} }},
 		{"ratios", func(n *NoiseConfig) { n.Ratios = []float64{math.NaN()} }},

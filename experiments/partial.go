@@ -11,7 +11,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
 )
 
 // Given says which attributes of a class are given when not all are.
@@ -35,17 +35,17 @@ func (g *Given) UnmarshalText(text []byte) error {
 
 // PartialConfig says which models are judged by how much of the descriptions.
 type PartialConfig struct {
-	Variants []Config
-	Peers    []string    // beside them
-	Shares   []float64   // of each class's attributes that are given
-	Given    Given       // which they are
-	Seeds    int         // of what is left out
-	Gaps     []gaps.Kind // how each method fills it
+	Variants  []Config
+	Baselines []string      // beside them
+	Shares    []float64     // of each class's attributes that are given
+	Given     Given         // which they are
+	Seeds     int           // of what is left out
+	Impute    []impute.Kind // how each method fills it
 }
 
 // Check returns an error for the first field that nothing can be measured with.
 func (p PartialConfig) Check() error {
-	if len(p.Variants)+len(p.Peers) == 0 {
+	if len(p.Variants)+len(p.Baselines) == 0 {
 		return fmt.Errorf("variants: expected at least one")
 	}
 	if len(p.Shares) == 0 {
@@ -59,8 +59,8 @@ func (p PartialConfig) Check() error {
 	if p.Seeds < 1 {
 		return fmt.Errorf("mask_seeds: expected at least 1, found %d", p.Seeds)
 	}
-	if len(p.Gaps) == 0 {
-		return fmt.Errorf("gaps: expected at least one kind")
+	if len(p.Impute) == 0 {
+		return fmt.Errorf("impute: expected at least one kind")
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ type Partial struct {
 	Shares    []float64         `json:"shares"`
 	Given     Given             `json:"given"`
 	MaskSeeds int               `json:"mask_seeds"`
-	Methods   []DistortedMethod `json:"methods"` // by each kind of filling gaps; "x, inferred" is x with gaps.Inferred
+	Methods   []DistortedMethod `json:"methods"` // by each kind of filling gaps; "x, inferred" is x with impute.Inferred
 	Missing   []Missing         `json:"missing"`
 }
 
@@ -80,19 +80,19 @@ type Partial struct {
 // classes by a part of their attributes. Every model is given the same, and what is
 // given of a share is given of all above.
 func MeasurePartial(ctx context.Context, l *lab.Lab, p PartialConfig) (*Partial, error) {
-	subjects, without, err := subjectsOf(ctx, l, p.Variants, p.Peers)
+	subjects, without, err := subjectsOf(ctx, l, p.Variants, p.Baselines)
 	if err != nil {
 		return nil, err
 	}
 	var kinds []subject
 	for _, s := range subjects {
-		for _, kind := range p.Gaps {
+		for _, kind := range p.Impute {
 			by := subject{method: s.method, paths: s.paths}
-			if kind != gaps.Neutral {
+			if kind != impute.Neutral {
 				by.method += ", " + string(kind)
 			}
 			for _, c := range s.models {
-				by.models = append(by.models, model.WithGaps(c, kind))
+				by.models = append(by.models, model.WithImputation(c, kind))
 			}
 			kinds = append(kinds, by)
 		}

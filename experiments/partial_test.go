@@ -13,7 +13,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -69,8 +69,8 @@ func TestOnlyAPartIsGivenProperty(t *testing.T) {
 func TestPartial(t *testing.T) {
 	l := simulatedLab(t)
 	p := PartialConfig{
-		Variants: full(l, model.SemanticHard), Peers: []string{ESZSLMethod}, Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, Seeds: 3,
-		Gaps: []gaps.Kind{gaps.Neutral, gaps.Inferred},
+		Variants: full(l, model.SemanticHard), Baselines: []string{ESZSLMethod}, Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, Seeds: 3,
+		Impute: []impute.Kind{impute.Neutral, impute.Inferred},
 	}
 	r, err := MeasurePartial(context.Background(), l, p)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestPartial(t *testing.T) {
 
 	// The second seed, by the files of the models.
 	s, u := train.Select(l.Data, l.Data.Features, l.Data.Split.Test), l.Data.Describe(l.Data.Split.Test)
-	for i, kind := range p.Gaps {
+	for i, kind := range p.Impute {
 		m := r.Methods[i]
 		var accuracy float64
 		for _, path := range m.Models {
@@ -101,7 +101,7 @@ func TestPartial(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			saved.FillGaps(kind)
+			saved.SetImputation(kind)
 			a, err := accuracyOf(saved.Classifier, s, AtRandom.only(u, 0.5, 1))
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +115,7 @@ func TestPartial(t *testing.T) {
 }
 
 func TestPartialConfigCheck(t *testing.T) {
-	good := PartialConfig{Peers: []string{ESZSLMethod}, Shares: []float64{1, 0.1}, Given: AtRandom, Seeds: 1, Gaps: []gaps.Kind{gaps.Neutral}}
+	good := PartialConfig{Baselines: []string{ESZSLMethod}, Shares: []float64{1, 0.1}, Given: AtRandom, Seeds: 1, Impute: []impute.Kind{impute.Neutral}}
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
@@ -123,13 +123,13 @@ func TestPartialConfigCheck(t *testing.T) {
 		want   string
 		change func(*PartialConfig)
 	}{
-		{"variants: ", func(p *PartialConfig) { p.Peers = nil }},
+		{"variants: ", func(p *PartialConfig) { p.Baselines = nil }},
 		{"shares: expected at least one", func(p *PartialConfig) { p.Shares = nil }},
 		{"shares: expected percentages above 0 and up to 100, found 150", func(p *PartialConfig) { p.Shares = []float64{1.5} }},
 		{"shares: ", func(p *PartialConfig) { p.Shares = []float64{0} }},
 		{"shares: ", func(p *PartialConfig) { p.Shares = []float64{math.NaN()} }},
 		{"mask_seeds: ", func(p *PartialConfig) { p.Seeds = 0 }},
-		{"gaps: ", func(p *PartialConfig) { p.Gaps = nil }},
+		{"impute: ", func(p *PartialConfig) { p.Impute = nil }},
 	} {
 		p := good
 		c.change(&p)

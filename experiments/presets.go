@@ -2,7 +2,7 @@ package experiments
 
 import (
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // Settings where none were published.
@@ -13,7 +13,7 @@ const (
 
 // elsewhere completes the preset of a data set that the authors did not run.
 func (p Preset) elsewhere() Preset {
-	p.Condition = condition.Whiten
+	p.Preprocess = preprocess.Whiten
 	p.LR, p.LRV, p.Beta, p.Lambda, p.Zeta = 3e-4, defaultLRV, 1e-6, 1e-4, 10
 	p.TestEpochs = 50
 	switch p.Variant {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // TestPresetsAreThoseThatTheAuthorsReleased holds each cell to the settings and the
@@ -46,9 +46,9 @@ func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s on %s (-want +got):\n%s", c.variant, c.dataset, diff)
 		}
-		if p.Dataset != c.dataset || p.Condition != condition.None || len(p.Expect) != 5 {
-			t.Errorf("%s on %s: found %q, conditioned by %s, with %d published seeds, expected no conditioning and 5 seeds",
-				c.variant, c.dataset, p.Dataset, p.Condition, len(p.Expect))
+		if p.Dataset != c.dataset || p.Preprocess != preprocess.None || len(p.Expect) != 5 {
+			t.Errorf("%s on %s: found %q, preprocessed by %s, with %d published seeds, expected no preprocessing and 5 seeds",
+				c.variant, c.dataset, p.Dataset, p.Preprocess, len(p.Expect))
 		}
 	}
 }
@@ -67,9 +67,9 @@ func TestPresetsElsewhereWhiten(t *testing.T) {
 	for _, dataset := range []string{"glyphs", "simulated-cub", "unheard-of"} {
 		for _, v := range model.Variants {
 			p := PresetFor(dataset, v)
-			if p.Condition != condition.Whiten || p.Ridge != 0 || p.Expect != nil {
+			if p.Preprocess != preprocess.Whiten || p.Ridge != 0 || p.Expect != nil {
 				t.Errorf("%s on %s: condition %s with ridge %g, expecting %v; expected whiten, a ridge by the scale of the features, and nothing published",
-					v, dataset, p.Condition, p.Ridge, p.Expect)
+					v, dataset, p.Preprocess, p.Ridge, p.Expect)
 			}
 			if (v == model.SemanticSoft) != (p.Psi > 0) {
 				t.Errorf("%s on %s: psi is %g, expected semantic-soft alone to have one", v, dataset, p.Psi)

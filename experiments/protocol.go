@@ -106,12 +106,12 @@ func Measure(trials []lab.Trial) *Measured {
 	m := &Measured{}
 	var perClass, perSample []float64
 	for _, t := range trials {
-		if t.Result == nil || t.Result.Judged == nil {
+		if t.Result == nil || t.Result.Evaluation == nil {
 			continue
 		}
-		perClass = append(perClass, t.Result.Judged.PerClass)
-		perSample = append(perSample, t.Result.Judged.PerSample)
-		m.Classes = len(t.Result.Judged.Classes)
+		perClass = append(perClass, t.Result.Evaluation.PerClass)
+		perSample = append(perSample, t.Result.Evaluation.PerSample)
+		m.Classes = len(t.Result.Evaluation.Classes)
 		m.Status = append(m.Status, t.Result.Status)
 	}
 	m.PerClass, m.PerSample = Summarise(perClass), Summarise(perSample)

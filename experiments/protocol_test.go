@@ -87,8 +87,8 @@ func TestBestEpochOfNoCurves(t *testing.T) {
 func TestMeasureLeavesOutTrialsWithoutAResult(t *testing.T) {
 	judged := func(perClass, perSample float64) *train.Result {
 		return &train.Result{
-			Status: train.Epochs,
-			Judged: &train.Judged{PerClass: perClass, PerSample: perSample, Classes: []string{"a", "b", "c", "d"}},
+			Status:     train.Epochs,
+			Evaluation: &train.Evaluation{PerClass: perClass, PerSample: perSample, Classes: []string{"a", "b", "c", "d"}},
 		}
 	}
 	got := Measure([]lab.Trial{
@@ -188,7 +188,7 @@ func compareMeasured(t *testing.T, m *Measured, dirs []string, classes int) []*t
 			t.Fatal(err)
 		}
 		results = append(results, r)
-		want = append(want, r.Judged.PerClass)
+		want = append(want, r.Evaluation.PerClass)
 	}
 	if diff := cmp.Diff(Summarise(want), m.PerClass); diff != "" {
 		t.Errorf("accuracy, by the folders (-) and by the outcome (+):\n%s", diff)

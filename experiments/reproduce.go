@@ -27,12 +27,12 @@ type Reproduction struct {
 // Reproduced is a row of the tables.
 type Reproduced struct {
 	Method    string        `json:"method"`            // as table A.1 names it
-	Variant   model.Variant `json:"variant,omitempty"` // none for a peer
+	Variant   model.Variant `json:"variant,omitempty"` // none for a baseline
 	Val       Summary       `json:"val_accuracy"`
 	Test      Summary       `json:"test_accuracy"`
 	Published *float64      `json:"published_accuracy"` // on the test classes; null where the paper has not this data set
 	Outcome   *Outcome      `json:"run,omitempty"`
-	Peer      *Compared     `json:"peer,omitempty"`
+	Baseline  *Compared     `json:"baseline,omitempty"`
 }
 
 // LeftOut is a variant that the data set can't have.
@@ -65,15 +65,15 @@ func Reproduce(ctx context.Context, l *lab.Lab, configs []Config) (*Reproduction
 		return nil, err
 	}
 	r.Missing = missing(without)
-	peers, waiting, err := carryOutPeers(ctx, l, []string{ESZSLMethod}, feasible)
+	baselines, waiting, err := carryOutBaselines(ctx, l, []string{ESZSLMethod}, feasible)
 	if err != nil {
 		return nil, err
 	}
 	r.Missing = append(r.Missing, waiting...)
-	for _, p := range peers {
+	for _, p := range baselines {
 		r.Table = append(r.Table, Reproduced{
 			Method: p.Title, Val: p.Val.PerClass, Test: p.Test.PerClass,
-			Published: publishedOn(r.Dataset, p.Title), Peer: &p,
+			Published: publishedOn(r.Dataset, p.Title), Baseline: &p,
 		})
 	}
 	for _, o := range outcomes {

@@ -157,7 +157,7 @@ func TestPublishedOn(t *testing.T) {
 }
 
 func TestReproductionJSON(t *testing.T) {
-	data, err := json.Marshal(Reproduction{Table: []Reproduced{{Peer: &Compared{}}}})
+	data, err := json.Marshal(Reproduction{Table: []Reproduced{{Baseline: &Compared{}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,5 +170,5 @@ func TestReproductionJSON(t *testing.T) {
 	if err := json.Unmarshal(object["table"], &rows); err != nil {
 		t.Fatal(err)
 	}
-	compareKeys(t, "a row of a peer", rows[0], "method", "peer", "val_accuracy", "test_accuracy", "published_accuracy")
+	compareKeys(t, "a row of a baseline", rows[0], "method", "baseline", "val_accuracy", "test_accuracy", "published_accuracy")
 }

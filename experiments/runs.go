@@ -104,8 +104,8 @@ type Setting struct {
 // Settings lists what defines a trial.
 func Settings(t train.Trial) []Setting {
 	m, s := t.Model, t.Training
-	if t.Peer.Method != "" {
-		return peerSettings(t)
+	if t.Baseline.Method != "" {
+		return baselineSettings(t)
 	}
 	return []Setting{
 		{"dataset", t.Dataset},
@@ -120,7 +120,7 @@ func Settings(t train.Trial) []Setting {
 		{"beta", m.Beta},
 		{"lambda", m.Lambda},
 		{"psi", m.Psi},
-		{"condition", t.Condition},
+		{"preprocess", t.Preprocess},
 		{"ridge", t.Ridge},
 		{"hold_out", t.HoldOut},
 		{"epochs", s.Epochs},
@@ -132,15 +132,15 @@ func Settings(t train.Trial) []Setting {
 	}
 }
 
-// peerSettings is Settings for a peer.
-func peerSettings(t train.Trial) []Setting {
+// baselineSettings is Settings for a baseline.
+func baselineSettings(t train.Trial) []Setting {
 	return []Setting{
 		{"dataset", t.Dataset},
 		{"fingerprint", t.Fingerprint},
 		{"stage", t.Stage},
-		{"method", t.Peer.Method},
-		{"settings", t.Peer.Settings},
-		{"condition", t.Condition},
+		{"method", t.Baseline.Method},
+		{"settings", t.Baseline.Settings},
+		{"preprocess", t.Preprocess},
 		{"ridge", t.Ridge},
 		{"hold_out", t.HoldOut},
 		{"epochs", t.Training.Epochs},

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -28,7 +28,7 @@ type Listing struct {
 type RunLine struct {
 	Dir       string       `json:"dir"`
 	Dataset   string       `json:"dataset"`
-	Variant   string       `json:"variant"` // or the name of a peer
+	Variant   string       `json:"variant"` // or the name of a baseline
 	Stage     train.Stage  `json:"stage"`
 	Seed      uint64       `json:"seed"`
 	Status    train.Status `json:"status"`
@@ -78,7 +78,7 @@ func (f RunFilter) check() error {
 	if f.Stage != "" && f.Stage != string(train.Dev) && f.Stage != string(train.Test) {
 		return fmt.Errorf("stage: expected dev or test, found %q", f.Stage)
 	}
-	known := []train.Status{train.Patience, train.Epochs, train.Settled, train.NotFinite, statusUnfinished, statusBroken}
+	known := []train.Status{train.Patience, train.Epochs, train.Converged, train.NotFinite, statusUnfinished, statusBroken}
 	if f.Status != "" && !slices.Contains(known, train.Status(f.Status)) {
 		return fmt.Errorf("status: expected one of %q, found %q", known, f.Status)
 	}
@@ -101,8 +101,8 @@ func lineOf(t lab.Trial) RunLine {
 	switch {
 	case t.Result != nil:
 		r.Status, r.Epochs, r.BestEpoch = t.Result.Status, t.Result.Epochs, t.Result.BestEpoch
-		if t.Result.Judged != nil {
-			r.Accuracy = &t.Result.Judged.PerClass
+		if t.Result.Evaluation != nil {
+			r.Accuracy = &t.Result.Evaluation.PerClass
 		}
 	case errors.As(t.Err, &unfinished):
 		r.Status, r.Epochs = statusUnfinished, unfinished.Epoch

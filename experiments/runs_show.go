@@ -21,7 +21,7 @@ type RunDetail struct {
 
 	TrainAccuracy     *float64 `json:"train_accuracy"`      // per class, at the best epoch
 	PerSampleAccuracy *float64 `json:"per_sample_accuracy"` // of the judged classes
-	JudgedClasses     int      `json:"judged_classes"`
+	EvaluatedClasses  int      `json:"evaluation_classes"`
 	Seconds           float64  `json:"seconds"`
 
 	Files []RunFile `json:"files"`
@@ -56,8 +56,8 @@ func ShowRun(dir string) (*RunDetail, error) {
 	}
 	if t.Result != nil {
 		d.Seconds = t.Result.Seconds
-		if j := t.Result.Judged; j != nil {
-			d.TrainAccuracy, d.PerSampleAccuracy, d.JudgedClasses = &t.Result.TrainAccuracy, &j.PerSample, len(j.Classes)
+		if j := t.Result.Evaluation; j != nil {
+			d.TrainAccuracy, d.PerSampleAccuracy, d.EvaluatedClasses = &t.Result.TrainAccuracy, &j.PerSample, len(j.Classes)
 		}
 	}
 	d.Files, err = runFiles(dir)
@@ -74,7 +74,7 @@ func whyEnded(t lab.Trial) string {
 		return fmt.Sprintf("%d epochs passed without a better val accuracy than that of epoch %d", t.Training.Patience, t.Result.BestEpoch)
 	case train.Epochs:
 		return fmt.Sprintf("all %d epochs were run", t.Result.Epochs)
-	case train.Settled:
+	case train.Converged:
 		return fmt.Sprintf("after epoch %d, a further one would have changed nothing", t.Result.Epochs)
 	case train.NotFinite:
 		return "its numbers went out of range: " + t.Result.Error

@@ -32,8 +32,8 @@ func logRun(t testing.TB, root string, trial train.Trial, status train.Status, a
 	r := train.Result{Status: status, Epochs: len(accuracies), Seconds: 1.5}
 	var curve train.Curve
 	for i, a := range accuracies {
-		if r.Judged == nil || a > r.Judged.PerClass {
-			r.BestEpoch, r.Judged = i+1, &train.Judged{PerClass: a, PerSample: a, Classes: []string{"crow", "wren"}}
+		if r.Evaluation == nil || a > r.Evaluation.PerClass {
+			r.BestEpoch, r.Evaluation = i+1, &train.Evaluation{PerClass: a, PerSample: a, Classes: []string{"crow", "wren"}}
 		}
 		curve = append(curve, train.Epoch{Epoch: i + 1, ValAccuracy: &a})
 	}
@@ -44,7 +44,7 @@ func logRun(t testing.TB, root string, trial train.Trial, status train.Status, a
 	case statusUnfinished:
 		return dir
 	case train.NotFinite:
-		r.BestEpoch, r.Judged, r.Error = 0, nil, "CXE is NaN"
+		r.BestEpoch, r.Evaluation, r.Error = 0, nil, "CXE is NaN"
 	}
 	writeFile(t, filepath.Join(dir, train.ResultFile), r)
 	return dir
@@ -199,7 +199,7 @@ func TestRunFilter(t *testing.T) {
 	}{
 		{RunFilter{Variant: "hard"}, `variant: expected one of singletons, semantic-hard, k-soft, semantic-soft, `},
 		{RunFilter{Stage: "full"}, `stage: expected dev or test, found "full"`},
-		{RunFilter{Status: "done"}, `status: expected one of ["patience" "epochs" "settled" "not finite" "unfinished" "broken"], found "done"`},
+		{RunFilter{Status: "done"}, `status: expected one of ["patience" "epochs" "converged" "not finite" "unfinished" "broken"], found "done"`},
 	} {
 		if _, err := c.filter.List(root); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, expected %s", c.filter, err, c.want)

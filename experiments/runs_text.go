@@ -44,7 +44,7 @@ func (d *RunDetail) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "epochs    %d in %.1f s\n", d.Epochs, d.Seconds)
 	if d.Accuracy != nil {
 		fmt.Fprintf(&b, "accuracy  %s per class and %s per sample on %d %s classes, %s on those learned from; epoch %d\n",
-			percent(*d.Accuracy), percent(*d.PerSampleAccuracy), d.JudgedClasses, judgedBy[d.Stage], percent(*d.TrainAccuracy), d.BestEpoch)
+			percent(*d.Accuracy), percent(*d.PerSampleAccuracy), d.EvaluatedClasses, judgedBy[d.Stage], percent(*d.TrainAccuracy), d.BestEpoch)
 	}
 	fmt.Fprint(&b, "\nsettings\n")
 	for _, s := range d.Settings {

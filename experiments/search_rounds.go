@@ -110,7 +110,7 @@ func (s *searcher) try(ctx context.Context, round string, configs []Config) erro
 			}
 		}
 		s.tried = append(s.tried, Tried{
-			Settings: settings, Accuracy: t.Result.Judged.PerClass, BestEpoch: t.Result.BestEpoch, Dir: t.Dir, config: configs[i],
+			Settings: settings, Accuracy: t.Result.Evaluation.PerClass, BestEpoch: t.Result.BestEpoch, Dir: t.Dir, config: configs[i],
 		})
 	}
 	slices.SortStableFunc(s.tried, func(a, b Tried) int { return cmp.Compare(b.Accuracy, a.Accuracy) })

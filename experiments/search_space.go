@@ -12,7 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // dimension is one setting that a search varies.
@@ -95,36 +95,36 @@ func (n number) edge(c Config) string {
 	return ""
 }
 
-// conditioning is the dimension of the kinds of conditioning, which have no order.
-type conditioning struct{}
+// preprocessing is the dimension of the kinds of preprocessing, which have no order.
+type preprocessing struct{}
 
-var conditionings = []condition.Kind{condition.None, condition.Standardize, condition.Whiten}
+var preprocessings = []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten}
 
-func (conditioning) name() string          { return "condition" }
-func (conditioning) size() int             { return len(conditionings) }
-func (conditioning) pick(c *Config, i int) { c.Condition = conditionings[i] }
-func (conditioning) value(c Config) any    { return c.Condition }
-func (conditioning) edge(Config) string    { return "" }
+func (preprocessing) name() string          { return "preprocess" }
+func (preprocessing) size() int             { return len(preprocessings) }
+func (preprocessing) pick(c *Config, i int) { c.Preprocess = preprocessings[i] }
+func (preprocessing) value(c Config) any    { return c.Preprocess }
+func (preprocessing) edge(Config) string    { return "" }
 
-func (conditioning) neighbours(c Config) []Config {
+func (preprocessing) neighbours(c Config) []Config {
 	var near []Config
-	for _, kind := range conditionings {
-		if kind != c.Condition {
+	for _, kind := range preprocessings {
+		if kind != c.Preprocess {
 			other := c
-			other.Condition = kind
+			other.Preprocess = kind
 			near = append(near, other)
 		}
 	}
 	return near
 }
 
-// ridges extends the paper's space, as conditioning does.
+// ridges extends the paper's space, as preprocessing does.
 var ridges = []float64{1e2, 1e3, 1e4, 1e5, 1e6}
 
 // space is what a search looks through.
 type space []dimension
 
-// searchSpace is the paper's space (supplement A) with conditioning and its ridge,
+// searchSpace is the paper's space (supplement A) with preprocessing and its ridge,
 // for the settings that a variant has. Settings that are fixed stay out.
 func searchSpace(v model.Variant, attributes int, fixed []string) space {
 	listed := published.All().SearchSpace
@@ -137,7 +137,7 @@ func searchSpace(v model.Variant, attributes int, fixed []string) space {
 	}
 	all := space{
 		field("lr", listed.LearningRate, func(c *Config) *float64 { return &c.LR }),
-		conditioning{},
+		preprocessing{},
 		field("ridge", ridges, func(c *Config) *float64 { return &c.Ridge }),
 		field("beta", listed.Beta, func(c *Config) *float64 { return &c.Beta }),
 		field("lambda", listed.Lambda, func(c *Config) *float64 { return &c.Lambda }),
@@ -213,7 +213,7 @@ func longest(lists [][]Config) int {
 
 // uses says whether a setting makes a difference to c.
 func (c Config) uses(setting string) bool {
-	return setting != "ridge" || c.Condition == condition.Whiten
+	return setting != "ridge" || c.Preprocess == preprocess.Whiten
 }
 
 // Edge is a setting for which the space of a search ends where its best lies.

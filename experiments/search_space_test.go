@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 func names(s space) []string {
@@ -21,7 +21,7 @@ func names(s space) []string {
 }
 
 func TestSearchSpaceHasWhatTheVariantUses(t *testing.T) {
-	hard := []string{"lr", "condition", "ridge", "beta", "lambda"}
+	hard := []string{"lr", "preprocess", "ridge", "beta", "lambda"}
 	for _, c := range []struct {
 		variant model.Variant
 		fixed   []string
@@ -31,7 +31,7 @@ func TestSearchSpaceHasWhatTheVariantUses(t *testing.T) {
 		{model.SemanticHard, nil, hard},
 		{model.KSoft, nil, slices.Concat(hard, []string{"lr_v", "zeta", "k"})},
 		{model.SemanticSoft, nil, slices.Concat(hard, []string{"lr_v", "zeta", "psi"})},
-		{model.SemanticHard, []string{"condition", "ridge", "seed"}, []string{"lr", "beta", "lambda"}},
+		{model.SemanticHard, []string{"preprocess", "ridge", "seed"}, []string{"lr", "beta", "lambda"}},
 	} {
 		if diff := cmp.Diff(c.want, names(searchSpace(c.variant, 312, c.fixed))); diff != "" {
 			t.Errorf("%s without %v (-want +got):\n%s", c.variant, c.fixed, diff)
@@ -161,12 +161,12 @@ func changed(t *rapid.T, s space, a, b Config) string {
 
 func TestEdges(t *testing.T) {
 	s := searchSpace(model.KSoft, 312, nil)
-	c := Config{LR: 3e-4, Condition: condition.None, Ridge: 1e2, Beta: 1e-6, Lambda: 0, LRV: 0.1, Zeta: 1, K: 30}
+	c := Config{LR: 3e-4, Preprocess: preprocess.None, Ridge: 1e2, Beta: 1e-6, Lambda: 0, LRV: 0.1, Zeta: 1, K: 30}
 	want := []Edge{{"lr", 3e-4, "highest"}, {"lambda", 0.0, "lowest"}, {"zeta", 1.0, "lowest"}}
 	if diff := cmp.Diff(want, s.edges(c)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	c.Condition = condition.Whiten // which has a ridge
+	c.Preprocess = preprocess.Whiten // which has a ridge
 	if diff := cmp.Diff(slices.Insert(want, 1, Edge{"ridge", 1e2, "lowest"}), s.edges(c)); diff != "" {
 		t.Errorf("whitened (-want +got):\n%s", diff)
 	}

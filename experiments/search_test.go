@@ -221,7 +221,7 @@ func TestFindSettingsInASmallSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The three kinds of conditioning, then three seeds of the two best.
+	// The three kinds of preprocessing, then three seeds of the two best.
 	if len(s.Tried) != 3 || s.Trials != 9 {
 		t.Errorf("%d settings, %d trials", len(s.Tried), s.Trials)
 	}
@@ -238,7 +238,7 @@ func TestFindSettingsOfKSoft(t *testing.T) {
 	l := simulatedLab(t)
 	c := sweepConfig(l)
 	c.Epochs, c.K = 1, 0
-	s, err := FindSettings(t.Context(), l, c, SearchOptions{Budget: 8, Fixed: []string{"lr", "condition", "ridge", "beta", "lambda", "lr_v", "zeta"}})
+	s, err := FindSettings(t.Context(), l, c, SearchOptions{Budget: 8, Fixed: []string{"lr", "preprocess", "ridge", "beta", "lambda", "lr_v", "zeta"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,17 +265,17 @@ func TestSearchText(t *testing.T) {
 	further := Summarise([]float64{0.5, 0.52, 0.54})
 	s := &Search{
 		Dataset: "cub", Variant: model.SemanticHard, Budget: 5, Trials: 5, Epochs: 40,
-		Space: []string{"lr", "condition", "ridge"},
+		Space: []string{"lr", "preprocess", "ridge"},
 		Tried: []Tried{
-			{Settings: map[string]any{"lr": 3e-4, "condition": "whiten", "ridge": 1e4}, Accuracy: 0.5, BestEpoch: 40, Further: &further},
-			{Settings: map[string]any{"lr": 1e-5, "condition": "none"}, Accuracy: 0.25, BestEpoch: 7},
+			{Settings: map[string]any{"lr": 3e-4, "preprocess": "whiten", "ridge": 1e4}, Accuracy: 0.5, BestEpoch: 40, Further: &further},
+			{Settings: map[string]any{"lr": 1e-5, "preprocess": "none"}, Accuracy: 0.25, BestEpoch: 7},
 		},
 		Chosen:  Chosen{Accuracy: further, Epochs: 40, Edges: []Edge{{"lr", 3e-4, "highest"}}},
 		Missing: []Missing{{"runs/a", "CXE is NaN"}},
 	}
 	want := `semantic-hard on cub: 2 of 2 settings by val accuracy (%), from 5 trials
 ┌────────┬───────────┬───────┬────────────┬──────────┬─────────────────┬────────┐
-│     lr │ condition │ ridge │ best epoch │ accuracy │ 3 further seeds │ s.e.m. │
+│     lr │ preprocess │ ridge │ best epoch │ accuracy │ 3 further seeds │ s.e.m. │
 ├────────┼───────────┼───────┼────────────┼──────────┼─────────────────┼────────┤
 │ 0.0003 │ whiten    │ 10000 │         40 │ 50.00    │ 52.00           │ 1.15   │
 │  1e-05 │ none      │ -     │          7 │ 25.00    │ -               │ -      │

@@ -100,7 +100,7 @@ func (c Config) line(v model.Variant) Config {
 	line := PresetFor(c.Dataset, v).Config
 	line.DevSplit, line.Seeds, line.Seed = c.DevSplit, c.Seeds, c.Seed
 	line.Epochs, line.Patience, line.Batch = c.Epochs, c.Patience, c.Batch
-	line.Condition, line.Ridge = c.Condition, c.Ridge
+	line.Preprocess, line.Ridge = c.Preprocess, c.Ridge
 	line.Prior, line.Complement = c.Prior, c.Complement
 	return line
 }

@@ -2,8 +2,8 @@ package model
 
 import (
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // Classifier is a trained method: given descriptions of any classes, seen or not,
@@ -16,37 +16,37 @@ type Classifier interface {
 	Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
 }
 
-// Detecting is a classifier in two steps: what it detects in a sample depends on no
+// TwoStage is a classifier in two steps: what it detects in a sample depends on no
 // description, so that many descriptions can judge the same detections.
-type Detecting interface {
+type TwoStage interface {
 	Classifier
 	// Detect returns the detections of the given rows of x, len(rows) x M.
 	Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error)
-	// Judge returns the scores of Score for samples with the detections a.
-	Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
+	// Classify returns the scores of Score for samples with the detections a.
+	Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
 }
 
-// DetectAndJudge is the Score of a classifier in two steps.
-func DetectAndJudge(c Detecting, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+// DetectAndClassify is the Score of a classifier in two steps.
+func DetectAndClassify(c TwoStage, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	a, err := c.Detect(x, rows)
 	if err != nil {
 		return a, err
 	}
-	return c.Judge(a, u)
+	return c.Classify(a, u)
 }
 
 // LAGO is a trained model of the family. Its scores are log p(z|x).
 type LAGO struct {
-	Config   Config
-	Params   *Parameters[float32]
-	Semantic []int          // the group of each attribute, nil where unknown
-	Map      *condition.Map // of the features, fitted where the model was trained
-	Gaps     *gaps.Rule     // for partial descriptions, of the classes it learned from; nil for those at hand
+	Config    Config
+	Params    *Parameters[float32]
+	Semantic  []int                 // the group of each attribute, nil where unknown
+	Transform *preprocess.Transform // of the features, fitted where the model was trained
+	Impute    *impute.Imputer       // for partial descriptions, of the classes it learned from; nil for those at hand
 }
 
 // Score implements Classifier.
 func (l *LAGO) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return DetectAndJudge(l, x, rows, u)
+	return DetectAndClassify(l, x, rows, u)
 }
 
 // detectBatch is how many samples are detected at a time.
@@ -61,18 +61,18 @@ func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[flo
 	}
 	for start := 0; start < len(rows); start += detectBatch {
 		part := rows[start:min(start+detectBatch, len(rows))]
-		conditioned, err := l.Map.Apply(x, part)
+		preprocessed, err := l.Transform.Apply(x, part)
 		if err != nil {
 			return a, err
 		}
-		detectors.detect(conditioned, dataset.Matrix[float32]{Rows: len(part), Cols: a.Cols, Data: a.Data[start*a.Cols : (start+len(part))*a.Cols]})
+		detectors.detect(preprocessed, dataset.Matrix[float32]{Rows: len(part), Cols: a.Cols, Data: a.Data[start*a.Cols : (start+len(part))*a.Cols]})
 	}
 	return a, nil
 }
 
-// Judge returns log p(z|x) of samples with the detections a, n x M, for the
+// Classify returns log p(z|x) of samples with the detections a, n x M, for the
 // classes that u describes.
-func (l *LAGO) Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	judge, err := l.frozenJudge(u)
 	if err != nil {
@@ -85,17 +85,17 @@ func (l *LAGO) Judge(a dataset.Matrix[float32], u dataset.Matrix[float64]) (data
 	return scores, nil
 }
 
-// WithGaps returns a classifier that fills gaps in descriptions by the other kind of
+// WithImputation returns a classifier that fills gaps in descriptions by the other kind of
 // rule, and shares all else with c. What has no rule of its own is returned as it is.
-func WithGaps(c Detecting, kind gaps.Kind) Detecting {
+func WithImputation(c TwoStage, kind impute.Kind) TwoStage {
 	switch c := c.(type) {
 	case *LAGO:
 		other := *c
-		other.Gaps = c.Gaps.Of(kind)
+		other.Impute = c.Impute.Of(kind)
 		return &other
-	case *Conditioned:
+	case *Preprocessed:
 		other := *c
-		other.Gaps = c.Gaps.Of(kind)
+		other.Impute = c.Impute.Of(kind)
 		return &other
 	}
 	return c
@@ -103,7 +103,7 @@ func WithGaps(c Detecting, kind gaps.Kind) Detecting {
 
 // describe is Config.Describe, with gaps filled by the classes that were learned from.
 func (l *LAGO) describe(u dataset.Matrix[float64]) (*Description, error) {
-	full, err := l.Gaps.Fill(u)
+	full, err := l.Impute.Impute(u)
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,11 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 func lago(tr trial[float32]) *model.LAGO {
-	return &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic, Map: &condition.Map{Kind: condition.None}}
+	return &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic, Transform: &preprocess.Transform{Kind: preprocess.None}}
 }
 
 // Score gives log p(z|x) of the rows that are asked for, in their order, over
@@ -49,7 +49,7 @@ func TestDetectOnceJudgeMany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := lago(tr).Judge(a, u)
+		got, err := lago(tr).Classify(a, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,6 +65,6 @@ func TestScoreErrors(t *testing.T) {
 	names(t, err, "features")
 	_, err = lago(tr).Score(tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))
 	names(t, err, "descriptions")
-	_, err = lago(tr).Judge(dataset.NewMatrix[float32](1, 5), tr.described)
+	_, err = lago(tr).Classify(dataset.NewMatrix[float32](1, 5), tr.described)
 	names(t, err, "detections")
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
 )
 
 // Description is what the model is told of the classes at hand: those that it
@@ -25,7 +25,7 @@ type Description struct {
 // they scale each group of a class to a sum of at most 1 (supplement A), since
 // soft OR takes the attributes of a group to exclude each other.
 //
-// Gaps are filled as in package gaps, with the classes at hand for the reference:
+// Impute are filled as in package impute, with the classes at hand for the reference:
 // train classes while training. A LAGO that knows what it learned from fills gaps by
 // that, before; a gap that is left in every class makes its attribute silent.
 func (c Config) Describe(u dataset.Matrix[float64], semantic []int) (*Description, error) {
@@ -60,11 +60,11 @@ func fill(u dataset.Matrix[float64], semantic []int) (dataset.Matrix[float64], e
 	if len(semantic) != u.Cols {
 		semantic = nil // of no use; variants that need groups say so
 	}
-	rule, err := gaps.New(u, semantic)
+	rule, err := impute.New(u, semantic)
 	if err != nil {
 		return u, err
 	}
-	return rule.Fill(u)
+	return rule.Impute(u)
 }
 
 // silence finds the attributes that are a gap in every class still.

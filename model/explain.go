@@ -45,7 +45,7 @@ func (l *LAGO) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
 }
 
 // DetectOne returns p(a_m|x) of one row of the features x, in float64 from the
-// conditioned features on.
+// preprocessed features on.
 func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) {
 	if x.Cols != l.Params.W.Rows {
 		return nil, &Error{"features", fmt.Sprintf("%d dimensions, as many as the model was trained on", l.Params.W.Rows), x.Cols}
@@ -53,7 +53,7 @@ func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) 
 	if row < 0 || row >= x.Rows {
 		return nil, &Error{"row of the features", fmt.Sprintf("0 to %d", x.Rows-1), row}
 	}
-	conditioned, err := l.Map.Apply(x, []int{row})
+	preprocessed, err := l.Transform.Apply(x, []int{row})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	copy(d.X.Data, widen(conditioned).Data)
+	copy(d.X.Data, widen(preprocessed).Data)
 	_, a, err := d.Run()
 	return a, err
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
 )
 
 // hard draws a configuration with hard groups.
@@ -73,7 +73,7 @@ func partial(t *rapid.T, c model.Config) (l *model.LAGO, a, u dataset.Matrix[flo
 	l = lago(single(tr))
 	if rapid.Bool().Draw(t, "with a reference") {
 		var err error
-		if l.Gaps, err = gaps.New(uniform(newRand(seed+1), 7, 9, 0, 0.6), tr.Semantic); err != nil {
+		if l.Impute, err = impute.New(uniform(newRand(seed+1), 7, 9, 0, 0.6), tr.Semantic); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -126,7 +126,7 @@ func TestUnsaidGroupIsThatOfTheAverageClassProperty(t *testing.T) {
 		l, a, u := partial(t, c)
 		reference := uniform(newRand(rapid.Uint64().Draw(t, "reference")), 7, 9, 0, 0.6)
 		var err error
-		if l.Gaps, err = gaps.New(reference, l.Semantic); err != nil {
+		if l.Impute, err = impute.New(reference, l.Semantic); err != nil {
 			t.Fatal(err)
 		}
 		leaveOut(u, l.Semantic, group, unsaid)
@@ -163,12 +163,12 @@ func TestFullDescriptionsNeedNoReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule, err := gaps.New(uniform(newRand(9), 7, 6, 0, 1), tr.Semantic)
+	rule, err := impute.New(uniform(newRand(9), 7, 6, 0, 1), tr.Semantic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range gaps.Kinds {
-		l.Gaps = rule.Of(kind)
+	for _, kind := range impute.Kinds {
+		l.Impute = rule.Of(kind)
 		got, err := l.Score(tr.x, rows, tr.described)
 		if err != nil {
 			t.Fatal(err)
@@ -185,14 +185,14 @@ func TestGapsAreFilledByTheReference(t *testing.T) {
 	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 4, z: 2}, 1)
 	l := lago(single(tr))
 	var err error
-	if l.Gaps, err = gaps.New(matrix([][]float64{{0.1, 0.2, 0.3, 0.4}, {0.3, 0.4, 0.5, 0.6}}), nil); err != nil {
+	if l.Impute, err = impute.New(matrix([][]float64{{0.1, 0.2, 0.3, 0.4}, {0.3, 0.4, 0.5, 0.6}}), nil); err != nil {
 		t.Fatal(err)
 	}
 	u := matrix([][]float64{{0.9, nan, 0.5, 0.5}, {0.9, 0.7, nan, 0.5}})
 	full := matrix([][]float64{{0.9, 0.3, 0.5, 0.5}, {0.9, 0.7, 0.4, 0.5}})
 	a := uniform(newRand(2), 3, 4, 0, 1)
 	same(t, "log p(z|x)", logPOf(t, l, a, u).Data, logPOf(t, l, a, full).Data)
-	got, err := l.Judge(to[float32](a), u)
+	got, err := l.Classify(to[float32](a), u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ type Scorer interface {
 
 // NewScorer returns the scorer of a classifier for the classes that u describes,
 // classes x M, NaN where an attribute is not described.
-func NewScorer(c Detecting, u dataset.Matrix[float64]) (Scorer, error) {
+func NewScorer(c TwoStage, u dataset.Matrix[float64]) (Scorer, error) {
 	if u.Rows < 1 {
 		return nil, &Error{"descriptions", "at least one class", u.Rows}
 	}
@@ -29,7 +29,7 @@ func NewScorer(c Detecting, u dataset.Matrix[float64]) (Scorer, error) {
 
 // twoSteps is the scorer of any classifier.
 type twoSteps struct {
-	c Detecting
+	c TwoStage
 	u dataset.Matrix[float64]
 }
 
@@ -71,7 +71,7 @@ func (l *LAGO) scorer(u dataset.Matrix[float64]) (*lagoScorer, error) {
 		return nil, err
 	}
 	s := &lagoScorer{classes: classes}
-	s.detectors.w, s.detectors.b, err = l.Map.Fold(l.Params.W, l.Params.B)
+	s.detectors.w, s.detectors.b, err = l.Transform.Fold(l.Params.W, l.Params.B)
 	return s, err
 }
 

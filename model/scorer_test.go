@@ -9,8 +9,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // configs draws any configuration.
@@ -33,7 +33,7 @@ func TestScorerAgreesWithTheGraphsProperty(t *testing.T) {
 		for m := range tr.Semantic {
 			tr.Semantic[m] = m % 3
 		}
-		if rapid.Bool().Draw(t, "gaps") {
+		if rapid.Bool().Draw(t, "impute") {
 			leaveOut(tr.described, tr.Semantic, 1, rapid.SliceOfDistinct(rapid.IntRange(0, s.z-1), rapid.ID).Draw(t, "silent classes")...)
 			tr.described.Row(0)[0] = nan
 		}
@@ -74,10 +74,10 @@ func TestScorerAgreesWithTheGraphsProperty(t *testing.T) {
 // into the detectors.
 func TestScorerInParts(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 300, d: 5, m: 12, k: 4, z: 150}, 1))
-	for _, kind := range []condition.Kind{condition.None, condition.Standardize, condition.Whiten} {
+	for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
 		l := lago(tr)
 		var err error
-		if l.Map, err = condition.Fit(kind, 0.1, tr.x, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}); err != nil {
+		if l.Transform, err = preprocess.Fit(kind, 0.1, tr.x, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}); err != nil {
 			t.Fatal(err)
 		}
 		scorer, err := model.NewScorer(l, tr.described)
@@ -105,11 +105,11 @@ func TestScorerInParts(t *testing.T) {
 
 // Other classifiers are scored by their own two steps, with gaps filled.
 func TestScorerOfAnyClassifier(t *testing.T) {
-	rule, err := gaps.New(dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{0, 0.5, 1, 1}}, nil)
+	rule, err := impute.New(dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{0, 0.5, 1, 1}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &model.Conditioned{Detecting: echo{}, Map: &condition.Map{Kind: condition.None}, Gaps: rule}
+	c := &model.Preprocessed{TwoStage: echo{}, Transform: &preprocess.Transform{Kind: preprocess.None}, Impute: rule}
 	scorer, err := model.NewScorer(c, dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, nan, nan, 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestScorerOfAnyClassifier(t *testing.T) {
 
 func TestScorerErrors(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
-	for _, c := range []model.Detecting{lago(tr), echo{}} {
+	for _, c := range []model.TwoStage{lago(tr), echo{}} {
 		_, err := model.NewScorer(c, dataset.NewMatrix[float64](0, 6))
 		names(t, err, "descriptions")
 		scorer, err := model.NewScorer(c, tr.described)
@@ -146,7 +146,7 @@ func TestScorerErrors(t *testing.T) {
 // BenchmarkScorer has the size of CUB: D 2048, 312 attributes in 28 groups, 50
 // classes.
 func BenchmarkScorer(b *testing.B) {
-	for _, kind := range []condition.Kind{condition.None, condition.Whiten} {
+	for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Whiten} {
 		for _, block := range []int{64, 256, 1024} {
 			b.Run(fmt.Sprintf("%s/%d", kind, block), func(b *testing.B) {
 				l, x, u := cub(b, kind, block)
@@ -168,7 +168,7 @@ func BenchmarkScorer(b *testing.B) {
 }
 
 // cub is an untrained semantic-hard model of the size of CUB.
-func cub(b *testing.B, kind condition.Kind, samples int) (*model.LAGO, dataset.Matrix[float32], dataset.Matrix[float64]) {
+func cub(b *testing.B, kind preprocess.Kind, samples int) (*model.LAGO, dataset.Matrix[float32], dataset.Matrix[float64]) {
 	b.Helper()
 	semantic := make([]int, 312)
 	for m := range semantic {
@@ -179,7 +179,7 @@ func cub(b *testing.B, kind condition.Kind, samples int) (*model.LAGO, dataset.M
 	if err != nil {
 		b.Fatal(err)
 	}
-	m := &condition.Map{Kind: kind, Matrix: dataset.NewMatrix[float32](2048, 2048)}
-	return &model.LAGO{Config: c, Params: params, Semantic: semantic, Map: m},
+	m := &preprocess.Transform{Kind: kind, Matrix: dataset.NewMatrix[float32](2048, 2048)}
+	return &model.LAGO{Config: c, Params: params, Semantic: semantic, Transform: m},
 		to[float32](uniform(newRand(1), samples, 2048, 0, 1)), uniform(newRand(2), 50, 312, 0, 0.1)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 func TestSeedMakesTheBits(t *testing.T) {
@@ -117,12 +117,12 @@ func garble(d *dataset.Dataset) {
 
 func TestTestStageLearnsNothingOfTheTestClasses(t *testing.T) {
 	for _, v := range []model.Variant{model.SemanticHard, model.KSoft} {
-		for _, kind := range []condition.Kind{condition.None, condition.Standardize, condition.Whiten} {
+		for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
 			t.Run(fmt.Sprintf("%s/%s", v, kind), func(t *testing.T) {
 				d, garbled := tiny(t), tiny(t)
 				garble(garbled)
 				trial := trialOn(d, v, Test)
-				trial.Condition, trial.Ridge, trial.Training.Epochs = kind, 10, 2
+				trial.Preprocess, trial.Ridge, trial.Training.Epochs = kind, 10, 2
 				want, got := trained(t, d, trial, Epochs), trained(t, garbled, trial, Epochs)
 				if !cmp.Equal(bits(want.state.kept), bits(got.state.kept)) {
 					t.Error("other test samples gave other weights")

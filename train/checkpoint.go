@@ -15,9 +15,9 @@ import (
 
 // progress is what a checkpoint holds beside tensors.
 type progress struct {
-	Epochs  int  `json:"epochs"`
-	Best    best `json:"best"`
-	Settled bool `json:"settled,omitempty"`
+	Epochs    int  `json:"epochs"`
+	Best      best `json:"best"`
+	Converged bool `json:"converged,omitempty"`
 	steps
 }
 
@@ -74,7 +74,7 @@ func vector(name string, data []float32) safetensors.Tensor {
 // file of its own, written before.
 func saveCheckpoint(path string, t trainee) error {
 	l := t.history()
-	p, err := json.Marshal(progress{len(l.curve), l.best, l.settled, t.steps()})
+	p, err := json.Marshal(progress{len(l.curve), l.best, l.converged, t.steps()})
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func loadCheckpoint(path, curvePath string, t trainee) (bool, error) {
 		copy(to.F32, from.F32)
 	}
 	l := t.history()
-	l.best, l.settled, l.curve = p.Best, p.Settled, curve[:p.Epochs]
+	l.best, l.converged, l.curve = p.Best, p.Converged, curve[:p.Epochs]
 	return true, nil
 }
 

@@ -30,10 +30,10 @@ func (e *Epoch) validate(named metrics.Confusion) {
 	e.ValAccuracy, e.ValAccuracyPerSample = &a.PerClass, &a.PerSample
 }
 
-// Phase is an epoch of one of the two parameters of LAGO, or of a peer. The loss and its terms are
+// Phase is an epoch of one of the two parameters of LAGO, or of a baseline. The loss and its terms are
 // means over its samples, each as it was when the sample came.
 type Phase struct {
-	Name    string      `json:"name"` // W or V, or the peer
+	Name    string      `json:"name"` // W or V, or the baseline
 	Steps   int         `json:"steps"`
 	Seconds float64     `json:"seconds"`
 	Loss    float64     `json:"loss"`

@@ -4,32 +4,32 @@ import (
 	"fmt"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/peer"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// Data is what the trials of one stage and one conditioning share: the features
+// Data is what the trials of one stage and one preprocessing share: the features
 // are in memory once, whatever the number of trials that read them.
 type Data struct {
-	Dataset *dataset.Dataset
-	Map     *condition.Map // fitted on the samples that are learned from
+	Dataset   *dataset.Dataset
+	Transform *preprocess.Transform // fitted on the samples that are learned from
 
-	Learned []int // classes that are learned from
-	Judged  []int // classes that are judged: val or test
-	train   Samples
-	judge   Samples
-	shared  *peer.Shared // between peers that learn from them
+	Learned    []int // classes that are learned from
+	Evaluation []int // classes that are judged: val or test
+	train      Samples
+	judge      Samples
+	shared     *baseline.Shared // between baselines that learn from them
 }
 
-// Prepare selects the samples of a stage and conditions their features. With
-// condition.None they stay where they are in the data set.
+// Prepare selects the samples of a stage and preprocesses their features. With
+// preprocess.None they stay where they are in the data set.
 func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
-	p := &Data{Dataset: d, shared: new(peer.Shared)}
+	p := &Data{Dataset: d, shared: new(baseline.Shared)}
 	switch o.Stage {
 	case Dev:
-		p.Learned, p.Judged = d.Split.Train, d.Split.Val
+		p.Learned, p.Evaluation = d.Split.Train, d.Split.Val
 	case Test:
-		p.Learned, p.Judged = d.Split.Seen(), d.Split.Test
+		p.Learned, p.Evaluation = d.Split.Seen(), d.Split.Test
 	default:
 		return nil, fmt.Errorf("train: stage: expected dev or test, found %q", o.Stage)
 	}
@@ -41,21 +41,21 @@ func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
 		learned = learned.without(d.TestSeen)
 	}
 	var err error
-	if p.Map, err = condition.Fit(o.Condition, o.Ridge, d.Features, learned.Rows); err != nil {
+	if p.Transform, err = preprocess.Fit(o.Preprocess, o.Ridge, d.Features, learned.Rows); err != nil {
 		return nil, err
 	}
-	if p.train, err = p.condition(learned); err != nil {
+	if p.train, err = p.preprocess(learned); err != nil {
 		return nil, err
 	}
-	p.judge, err = p.condition(Select(d, d.Features, p.Judged))
+	p.judge, err = p.preprocess(Select(d, d.Features, p.Evaluation))
 	return p, err
 }
 
-func (p *Data) condition(s Samples) (Samples, error) {
-	if p.Map.Kind == condition.None {
+func (p *Data) preprocess(s Samples) (Samples, error) {
+	if p.Transform.Kind == preprocess.None {
 		return s, nil
 	}
-	x, err := p.Map.Apply(s.X, s.Rows)
+	x, err := p.Transform.Apply(s.X, s.Rows)
 	if err != nil {
 		return s, err
 	}
@@ -68,7 +68,7 @@ func (p *Data) condition(s Samples) (Samples, error) {
 func (p *Data) problem(stage Stage) Problem {
 	q := Problem{Train: p.train, TrainClasses: p.Dataset.Describe(p.Learned), Semantic: p.Dataset.GroupOf()}
 	if stage == Dev {
-		q.Val, q.ValClasses = p.judge, p.Dataset.Describe(p.Judged)
+		q.Val, q.ValClasses = p.judge, p.Dataset.Describe(p.Evaluation)
 	}
 	return q
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 func TestSelectLabelsByPlace(t *testing.T) {
@@ -42,8 +42,8 @@ func TestPrepareSelectsTheClassesOfTheStage(t *testing.T) {
 		{Test, append(append([]int{}, d.Split.Train...), d.Split.Val...), d.Split.Test},
 	} {
 		data := prepare(t, d, trialOn(d, model.SemanticHard, c.stage))
-		if !cmp.Equal(c.learned, data.Learned) || !cmp.Equal(c.judged, data.Judged) {
-			t.Errorf("%s learns from %v and judges %v", c.stage, data.Learned, data.Judged)
+		if !cmp.Equal(c.learned, data.Learned) || !cmp.Equal(c.judged, data.Evaluation) {
+			t.Errorf("%s learns from %v and judges %v", c.stage, data.Learned, data.Evaluation)
 		}
 		if &data.train.X.Data[0] != &d.Features.Data[0] || &data.judge.X.Data[0] != &d.Features.Data[0] {
 			t.Errorf("%s copied features that it does not change", c.stage)
@@ -64,12 +64,12 @@ func TestPrepareSelectsTheClassesOfTheStage(t *testing.T) {
 	}
 }
 
-// The conditioning is fitted on the samples that are learned from, and applied to
+// The preprocessing is fitted on the samples that are learned from, and applied to
 // those and to the judged.
-func TestPrepareConditions(t *testing.T) {
+func TestPreparePreprocesses(t *testing.T) {
 	d := tiny(t)
 	trial := trialOn(d, model.SemanticHard, Dev)
-	trial.Condition = condition.Standardize
+	trial.Preprocess = preprocess.Standardize
 	data := prepare(t, d, trial)
 	for j := range d.Features.Cols {
 		var mean, square float64
@@ -83,13 +83,13 @@ func TestPrepareConditions(t *testing.T) {
 		}
 	}
 	val := d.SamplesOf(d.Split.Val)
-	want, err := data.Map.Apply(d.Features, val)
+	want, err := data.Transform.Apply(d.Features, val)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range val {
 		if !cmp.Equal(want.Row(i), data.judge.X.Row(data.judge.Rows[i])) {
-			t.Fatalf("val sample %d is not conditioned as the train samples are", i)
+			t.Fatalf("val sample %d is not preprocessed as the train samples are", i)
 		}
 	}
 }
@@ -98,14 +98,14 @@ func TestPrepareRefuses(t *testing.T) {
 	d := tiny(t)
 	for _, c := range []struct {
 		stage Stage
-		kind  condition.Kind
+		kind  preprocess.Kind
 		want  string
 	}{
-		{"val", condition.None, `train: stage: expected dev or test, found "val"`},
-		{Dev, condition.Whiten, "condition: ridge: "},
-		{Test, "pca", "condition: kind: "},
+		{"val", preprocess.None, `train: stage: expected dev or test, found "val"`},
+		{Dev, preprocess.Whiten, "preprocess: ridge: "},
+		{Test, "pca", "preprocess: kind: "},
 	} {
-		if _, err := Prepare(d, Preparation{Stage: c.stage, Condition: c.kind, Ridge: -1}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := Prepare(d, Preparation{Stage: c.stage, Preprocess: c.kind, Ridge: -1}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("error %v, expected %s", err, c.want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -30,7 +30,7 @@ func ExampleRun() {
 	defer func() { _ = os.RemoveAll(root) }()
 
 	trial := train.Trial{
-		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: train.Test, Condition: condition.None,
+		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: train.Test, Preprocess: preprocess.None,
 		Model: model.Config{
 			Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const,
 			Zeta: 3, Beta: 1e-6, Lambda: 1e-4,
@@ -48,7 +48,7 @@ func ExampleRun() {
 		return
 	}
 	fmt.Printf("ended by %s after epoch %d\n", result.Status, result.Epochs)
-	fmt.Println("right on more than half of unseen classes:", result.Judged.PerClass > 0.5)
+	fmt.Println("right on more than half of unseen classes:", result.Evaluation.PerClass > 0.5)
 
 	saved, err := train.Load(filepath.Join(root, trial.Name(), train.ModelFile))
 	if err != nil {

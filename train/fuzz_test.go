@@ -10,7 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // FuzzLoad holds that any file is a model that scores samples or an error that names
@@ -19,10 +19,10 @@ func FuzzLoad(f *testing.F) {
 	dir := f.TempDir()
 	path := filepath.Join(dir, ModelFile)
 	for _, v := range model.Variants {
-		f.Add(smallModel(f, path, v, condition.None))
+		f.Add(smallModel(f, path, v, preprocess.None))
 	}
-	f.Add(smallModel(f, path, model.SemanticHard, condition.Standardize))
-	f.Add(smallModel(f, path, model.KSoft, condition.Whiten))
+	f.Add(smallModel(f, path, model.SemanticHard, preprocess.Standardize))
+	f.Add(smallModel(f, path, model.KSoft, preprocess.Whiten))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		writeFile(t, path, data)
 		s, err := Load(path)
@@ -51,7 +51,7 @@ func FuzzLoad(f *testing.F) {
 
 // smallModel returns the file of an untrained model, small enough to be worth
 // mutating.
-func smallModel(t testing.TB, path string, v model.Variant, kind condition.Kind) []byte {
+func smallModel(t testing.TB, path string, v model.Variant, kind preprocess.Kind) []byte {
 	t.Helper()
 	semantic := []int{0, 1, 0}
 	c := model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 3}
@@ -63,12 +63,12 @@ func smallModel(t testing.TB, path string, v model.Variant, kind condition.Kind)
 		t.Fatal(err)
 	}
 	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 5, 8, 13}}
-	m, err := condition.Fit(kind, 1, x, []int{0, 1, 2})
+	m, err := preprocess.Fit(kind, 1, x, []int{0, 1, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &Saved{
-		Classifier: &model.LAGO{Config: c, Params: params, Semantic: semantic, Map: m}, Map: m, Semantic: semantic,
+		Classifier: &model.LAGO{Config: c, Params: params, Semantic: semantic, Transform: m}, Transform: m, Semantic: semantic,
 		Dims: 2, Classes: []string{"y", "z"}, Descriptions: dataset.NewMatrix[float64](2, 3), Split: dataset.Split{Train: []int{0}, Test: []int{1}}, Learned: []int{0},
 		Dataset: "small", Attributes: []string{"a", "b", "c"}, Groups: []string{"g", "h"},
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // tiny makes a data set on which a variant trains for an epoch in milliseconds. Its
@@ -43,7 +43,7 @@ func trialOn(d *dataset.Dataset, v model.Variant, stage Stage) Trial {
 		c.Psi = 1e-4
 	}
 	return Trial{
-		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Model: c, Condition: condition.None,
+		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Model: c, Preprocess: preprocess.None,
 		Training: Settings{Epochs: 6, LearningRate: 1e-2, LearningRateV: 0.1, Batch: 32, Patience: 50, Seed: 1},
 	}
 }

@@ -11,10 +11,10 @@ import (
 // classes no longer gain, all epochs are run, nothing changes any more, or somebody
 // ends it.
 type loop struct {
-	settings Settings
-	curve    Curve
-	best     best // epoch by val accuracy, none without val classes
-	settled  bool // a further epoch would change nothing
+	settings  Settings
+	curve     Curve
+	best      best // epoch by val accuracy, none without val classes
+	converged bool // a further epoch would change nothing
 
 	// OnEpoch hears of each epoch once it is over; an error ends the run.
 	OnEpoch func(Epoch) error
@@ -22,9 +22,9 @@ type loop struct {
 
 // learning is what a loop drives.
 type learning interface {
-	// epoch trains an epoch, the one of the number given, and judges it. settled is
+	// epoch trains an epoch, the one of the number given, and judges it. converged is
 	// true where a further one would change nothing.
-	epoch(number int) (e Epoch, settled bool, err error)
+	epoch(number int) (e Epoch, converged bool, err error)
 	// keep keeps what the last epoch learned as the best so far.
 	keep()
 }
@@ -56,8 +56,8 @@ func (l *loop) run(ctx context.Context, what learning) (Status, error) {
 func (l *loop) done() (Status, bool) {
 	epochs := len(l.curve)
 	switch {
-	case l.settled:
-		return Settled, true
+	case l.converged:
+		return Converged, true
 	case l.best.Epoch > 0 && epochs-l.best.Epoch >= l.settings.Patience:
 		return Patience, true
 	case epochs >= l.settings.Epochs:
@@ -68,14 +68,14 @@ func (l *loop) done() (Status, bool) {
 
 // step trains an epoch and keeps what it learned where it is the best.
 func (l *loop) step(what learning) error {
-	e, settled, err := what.epoch(len(l.curve) + 1)
+	e, converged, err := what.epoch(len(l.curve) + 1)
 	if err != nil {
 		return err
 	}
 	if e.ValAccuracy != nil && l.best.improve(e.Epoch, *e.ValAccuracy) {
 		what.keep()
 	}
-	l.settled = settled
+	l.converged = converged
 	l.curve = append(l.curve, e)
 	return nil
 }

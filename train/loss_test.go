@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // meanTerms are the terms of the loss over all train samples, in plain loops, with
@@ -16,7 +16,7 @@ import (
 func meanTerms(t *testing.T, tr *Trainer) model.Terms {
 	t.Helper()
 	p, u, s := tr.state.params, tr.classes.U, tr.problem.Train
-	lago := &model.LAGO{Config: tr.config, Params: p, Semantic: tr.problem.Semantic, Map: &condition.Map{Kind: condition.None}}
+	lago := &model.LAGO{Config: tr.config, Params: p, Semantic: tr.problem.Semantic, Transform: &preprocess.Transform{Kind: preprocess.None}}
 	scores, err := lago.Score(s.X, s.Rows, tr.problem.TrainClasses)
 	if err != nil {
 		t.Fatal(err)

@@ -8,22 +8,22 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/gaps"
-	"github.com/lago-train/lago-train/model/peer"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
 // Saved is a trained model as its file holds it: the classifier, and what it must
 // know of the data set that it was trained on to name classes without it.
 type Saved struct {
-	Method string // a variant of LAGO, or the name of a peer
+	Method string // a variant of LAGO, or the name of a baseline
 	// Classifier takes features as they are in the data set. It is a *model.LAGO, or
-	// a *model.Conditioned with a peer.
-	Classifier model.Detecting
-	Peer       methods.Config // zero for LAGO
-	Map        *condition.Map // of the features, which the classifier applies
+	// a *model.Preprocessed with a baseline.
+	Classifier model.TwoStage
+	Baseline   methods.Config        // zero for LAGO
+	Transform  *preprocess.Transform // of the features, which the classifier applies
 
 	Dataset      string                  // that it was trained on
 	Dims         int                     // D, of the features
@@ -63,31 +63,33 @@ func (s *Saved) Fits(d *dataset.Dataset) error {
 	return nil
 }
 
-// FillGaps chooses how the classifier takes what descriptions leave out; models are
-// loaded with gaps.Neutral.
-func (s *Saved) FillGaps(kind gaps.Kind) { s.Classifier = model.WithGaps(s.Classifier, kind) }
+// SetImputation chooses how the classifier takes what descriptions leave out; models are
+// loaded with impute.Neutral.
+func (s *Saved) SetImputation(kind impute.Kind) {
+	s.Classifier = model.WithImputation(s.Classifier, kind)
+}
 
 // header is what a model file says beside its tensors: descriptions, those of the
-// conditioning, and W, b and V of LAGO or those of a peer.
+// preprocessing, and W, b and V of LAGO or those of a baseline.
 type header struct {
-	Format     string         `json:"format"`
-	Dataset    string         `json:"dataset"`
-	Config     *model.Config  `json:"config,omitempty"` // of LAGO
-	Peer       methods.Config `json:"peer,omitzero"`
-	Attributes []string       `json:"attributes"`
-	Groups     []string       `json:"groups,omitempty"`
-	Semantic   []int          `json:"semantic,omitempty"`
-	Classes    []string       `json:"classes"`
-	Split      dataset.Split  `json:"split"`
-	Learned    []int          `json:"learned"`
-	Condition  condition.Kind `json:"condition"`
-	Dims       int            `json:"dims"`
+	Format     string          `json:"format"`
+	Dataset    string          `json:"dataset"`
+	Config     *model.Config   `json:"config,omitempty"` // of LAGO
+	Baseline   methods.Config  `json:"baseline,omitzero"`
+	Attributes []string        `json:"attributes"`
+	Groups     []string        `json:"groups,omitempty"`
+	Semantic   []int           `json:"semantic,omitempty"`
+	Classes    []string        `json:"classes"`
+	Split      dataset.Split   `json:"split"`
+	Learned    []int           `json:"learned"`
+	Preprocess preprocess.Kind `json:"preprocess"`
+	Dims       int             `json:"dims"`
 }
 
 const (
 	modelFormat        = "lago-train model 2"
 	descriptionsTensor = "descriptions"
-	peerPrefix         = "peer."
+	baselinePrefix     = "baseline."
 )
 
 // Save writes a model as a safetensors file, whole or not at all. The header's
@@ -95,8 +97,8 @@ const (
 // the tensors.
 func Save(path string, s *Saved) error {
 	h := header{
-		Format: modelFormat, Dataset: s.Dataset, Peer: s.Peer, Attributes: s.Attributes, Groups: s.Groups,
-		Semantic: s.Semantic, Classes: s.Classes, Split: s.Split, Learned: s.Learned, Condition: s.Map.Kind, Dims: s.Dims,
+		Format: modelFormat, Dataset: s.Dataset, Baseline: s.Baseline, Attributes: s.Attributes, Groups: s.Groups,
+		Semantic: s.Semantic, Classes: s.Classes, Split: s.Split, Learned: s.Learned, Preprocess: s.Transform.Kind, Dims: s.Dims,
 	}
 	tensors := []safetensors.Tensor{{
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,
@@ -105,12 +107,12 @@ func Save(path string, s *Saved) error {
 	case *model.LAGO:
 		h.Config = &c.Config
 		tensors = append(tensors, parameterTensors("", c.Params)...)
-	case *model.Conditioned:
-		tensors = append(tensors, peerTensors(peerPrefix, c.Detecting.(peer.Model).Tensors())...)
+	case *model.Preprocessed:
+		tensors = append(tensors, baselineTensors(baselinePrefix, c.TwoStage.(baseline.Model).Tensors())...)
 	default:
 		panic(fmt.Sprintf("train: a %T is not saved", c))
 	}
-	tensors = append(tensors, mapTensors(s.Map)...)
+	tensors = append(tensors, mapTensors(s.Transform)...)
 	data, err := json.Marshal(h)
 	if err != nil {
 		return err
@@ -120,17 +122,17 @@ func Save(path string, s *Saved) error {
 	})
 }
 
-// mapTensors names what a conditioning is made of; none has nothing.
-func mapTensors(m *condition.Map) []safetensors.Tensor {
+// mapTensors names what a preprocessing is made of; none has nothing.
+func mapTensors(m *preprocess.Transform) []safetensors.Tensor {
 	var list []safetensors.Tensor
 	if m.Shift != nil {
-		list = append(list, vector("condition.shift", m.Shift))
+		list = append(list, vector("preprocess.shift", m.Shift))
 	}
 	if m.Scale != nil {
-		list = append(list, vector("condition.scale", m.Scale))
+		list = append(list, vector("preprocess.scale", m.Scale))
 	}
 	if m.Matrix.Data != nil {
-		list = append(list, safetensors.Tensor{Name: "condition.matrix", Shape: []int{m.Matrix.Rows, m.Matrix.Cols}, F32: m.Matrix.Data})
+		list = append(list, safetensors.Tensor{Name: "preprocess.matrix", Shape: []int{m.Matrix.Rows, m.Matrix.Cols}, F32: m.Matrix.Data})
 	}
 	return list
 }

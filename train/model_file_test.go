@@ -13,16 +13,16 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/metrics"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
 // savedModel trains an epoch and returns the path of the model.
-func savedModel(t testing.TB, d *dataset.Dataset, v model.Variant, kind condition.Kind) string {
+func savedModel(t testing.TB, d *dataset.Dataset, v model.Variant, kind preprocess.Kind) string {
 	t.Helper()
 	trial := trialOn(d, v, Dev)
-	trial.Condition, trial.Ridge, trial.Training.Epochs = kind, 10, 1
+	trial.Preprocess, trial.Ridge, trial.Training.Epochs = kind, 10, 1
 	dir, _ := finished(t, t.TempDir(), d, trial)
 	return filepath.Join(dir, ModelFile)
 }
@@ -40,10 +40,10 @@ func score(t testing.TB, s *Saved, d *dataset.Dataset, classes []int) dataset.Ma
 func TestModelRoundTrip(t *testing.T) {
 	d := tiny(t)
 	for _, v := range model.Variants {
-		for _, kind := range []condition.Kind{condition.None, condition.Standardize, condition.Whiten} {
+		for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
 			t.Run(fmt.Sprintf("%s/%s", v, kind), func(t *testing.T) {
 				trial := trialOn(d, v, Dev)
-				trial.Condition, trial.Ridge, trial.Training.Epochs = kind, 10, 1
+				trial.Preprocess, trial.Ridge, trial.Training.Epochs = kind, 10, 1
 				data := prepare(t, d, trial)
 				tr, err := New(trial.Model, trial.Training, data.problem(Dev))
 				if err != nil {
@@ -52,7 +52,7 @@ func TestModelRoundTrip(t *testing.T) {
 				if err := tr.step(tr); err != nil {
 					t.Fatal(err)
 				}
-				tr.conditioning = data.Map
+				tr.preprocessing = data.Transform
 				want, err := (&run{trial: trial, data: data, trainer: tr}).model()
 				if err != nil {
 					t.Fatal(err)
@@ -68,8 +68,8 @@ func TestModelRoundTrip(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-saved +loaded):\n%s", diff)
 				}
-				if got.Map.Kind != kind || got.Dataset != d.Name || len(got.Attributes) != len(d.Attributes) {
-					t.Errorf("loaded a model of %s with %d attributes, conditioned by %s", got.Dataset, len(got.Attributes), got.Map.Kind)
+				if got.Transform.Kind != kind || got.Dataset != d.Name || len(got.Attributes) != len(d.Attributes) {
+					t.Errorf("loaded a model of %s with %d attributes, preprocessed by %s", got.Dataset, len(got.Attributes), got.Transform.Kind)
 				}
 				if !cmp.Equal(score(t, want, d, d.Split.Test), score(t, got, d, d.Split.Test)) {
 					t.Error("the loaded model has other scores")
@@ -83,7 +83,7 @@ func TestModelRoundTrip(t *testing.T) {
 func TestModelWithoutGroups(t *testing.T) {
 	d := tiny(t)
 	d.Groups = nil
-	s, err := Load(savedModel(t, d, model.KSoft, condition.None))
+	s, err := Load(savedModel(t, d, model.KSoft, preprocess.None))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +96,11 @@ func TestModelWithoutGroups(t *testing.T) {
 // it has the weights that were kept, and takes features as they are in the data set.
 func TestSavedModelScoresAsTheRunWasJudged(t *testing.T) {
 	d := tiny(t)
-	for _, kind := range []condition.Kind{condition.None, condition.Standardize, condition.Whiten} {
+	for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
 		for _, stage := range []Stage{Dev, Test} {
 			t.Run(fmt.Sprintf("%s/%s", kind, stage), func(t *testing.T) {
 				trial := trialOn(d, model.SemanticSoft, stage)
-				trial.Condition, trial.Ridge = kind, 10
+				trial.Preprocess, trial.Ridge = kind, 10
 				// The rate overshoots, so that the best epoch of dev is not the last.
 				trial.Training.LearningRate, trial.Training.Patience = 0.1, 2
 				dir, result := finished(t, t.TempDir(), d, trial)
@@ -111,15 +111,15 @@ func TestSavedModelScoresAsTheRunWasJudged(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				judged := prepare(t, d, trial).Judged
-				compareScores(t, score(t, s, d, judged), Select(d, d.Features, judged).Labels, result.Judged)
+				judged := prepare(t, d, trial).Evaluation
+				compareScores(t, score(t, s, d, judged), Select(d, d.Features, judged).Labels, result.Evaluation)
 			})
 		}
 	}
 }
 
 // compareScores holds log p(z|x) of samples to how a run judged them.
-func compareScores(t *testing.T, scores dataset.Matrix[float32], labels []int, judged *Judged) {
+func compareScores(t *testing.T, scores dataset.Matrix[float32], labels []int, judged *Evaluation) {
 	t.Helper()
 	c := metrics.NewConfusion(scores.Cols)
 	c.Add(scores.Data, labels)
@@ -180,58 +180,58 @@ func TestMalformedModels(t *testing.T) {
 	groups := make([]int, 20)
 	groups[7] = 5
 	hard, soft := model.SemanticHard, model.KSoft
-	sound := make(map[string][]byte) // models by variant and conditioning
+	sound := make(map[string][]byte) // models by variant and preprocessing
 	for _, c := range []struct {
 		name    string
 		variant model.Variant
-		kind    condition.Kind
+		kind    preprocess.Kind
 		change  func(*safetensors.File)
 		want    string // after the path
 	}{
-		{"no header", hard, condition.None, func(f *safetensors.File) { f.Metadata = nil }, `metadata "lago": expected the header of a model of lago-train: unexpected end`},
-		{"a header of another kind", hard, condition.None, func(f *safetensors.File) { f.Metadata["lago"] = "[]" }, `metadata "lago": expected the header of a model of lago-train: json: `},
-		{"another format", hard, condition.None, set("format", "lago-train model 9"), `format: expected "lago-train model 2", found "lago-train model 9"`},
-		{"an unknown variant", hard, condition.None, config("variant", "hard"), `metadata "lago": `},
-		{"no zeta", hard, condition.None, config("zeta", 0), "model: zeta: expected a finite number above 0, found 0"},
-		{"an unknown conditioning", hard, condition.None, set("condition", "pca"), `metadata "lago": `},
-		{"no attributes", hard, condition.None, set("attributes", []string{}), "attributes: expected at least one, found 0"},
+		{"no header", hard, preprocess.None, func(f *safetensors.File) { f.Metadata = nil }, `metadata "lago": expected the header of a model of lago-train: unexpected end`},
+		{"a header of another kind", hard, preprocess.None, func(f *safetensors.File) { f.Metadata["lago"] = "[]" }, `metadata "lago": expected the header of a model of lago-train: json: `},
+		{"another format", hard, preprocess.None, set("format", "lago-train model 9"), `format: expected "lago-train model 2", found "lago-train model 9"`},
+		{"an unknown variant", hard, preprocess.None, config("variant", "hard"), `metadata "lago": `},
+		{"no zeta", hard, preprocess.None, config("zeta", 0), "model: zeta: expected a finite number above 0, found 0"},
+		{"an unknown preprocessing", hard, preprocess.None, set("preprocess", "pca"), `metadata "lago": `},
+		{"no attributes", hard, preprocess.None, set("attributes", []string{}), "attributes: expected at least one, found 0"},
 
-		{"no W", hard, condition.None, without("W"), "tensor W: expected float32 of shape [64 20] (-1 is any), found []"},
-		{"W of float64", hard, condition.None, func(f *safetensors.File) {
+		{"no W", hard, preprocess.None, without("W"), "tensor W: expected float32 of shape [64 20] (-1 is any), found []"},
+		{"W of float64", hard, preprocess.None, func(f *safetensors.File) {
 			i := slices.IndexFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == "W" })
 			f.Tensors[i].F32, f.Tensors[i].F64 = nil, make([]float64, 1280)
 		}, "tensor W: expected float32 of shape [64 20]"},
-		{"W of one axis", hard, condition.None, reshape("W", 1280), "tensor W: expected float32 of shape [64 20] (-1 is any), found [1280]"},
-		{"W of no features", hard, condition.None, reshape("W", 0, 20), "tensor W: expected float32 of shape [64 20] (-1 is any), found [0 20]"},
-		{"W of other attributes", hard, condition.None, set("attributes", []string{"a", "b"}), "tensor descriptions: expected float64 of shape [60 2], found [60 20]"},
-		{"W of other features", hard, condition.None, set("dims", 63), "tensor W: expected float32 of shape [63 20] (-1 is any), found [64 20]"},
-		{"no dims", hard, condition.None, set("dims", 0), "dims: expected at least one, found 0"},
-		{"no classes", hard, condition.None, set("classes", nil), "classes: expected at least one, found 0"},
-		{"classes without descriptions", hard, condition.None, changeHeader(func(h map[string]any) { h["classes"] = append(h["classes"].([]any), "a") }), "tensor descriptions: expected float64 of shape [61 20], found [60 20]"},
-		{"an unknown class in the split", hard, condition.None, set("split", map[string][]int{"Test": {60}}), "split: test: expected classes from 0 to 59, found 60"},
-		{"no classes that it learned from", hard, condition.None, set("learned", nil), "learned: expected the classes that the model learned from, found none: train it anew"},
-		{"unknown classes that it learned from", hard, condition.None, set("learned", []int{-1}), "split: learned: expected classes from 0 to 59, found -1"},
-		{"no descriptions", hard, condition.None, without("descriptions"), "tensor descriptions: expected float64 of shape [60 20], found []"},
-		{"a peer beside LAGO", hard, condition.None, set("peer", map[string]any{"method": "eszsl", "settings": map[string]any{}}), "config: expected none beside the peer eszsl, found one"},
-		{"an unknown peer", hard, condition.None, set("peer", map[string]any{"method": "svm"}), "metadata \"lago\": expected the header of a model of lago-train: method: expected one of"},
-		{"neither LAGO nor a peer", hard, condition.None, set("config", nil), "method: expected one of"},
-		{"no b", hard, condition.None, without("b"), "tensor b: expected float32 of shape [20]"},
-		{"b of other attributes", hard, condition.None, reshape("b", 19), "tensor b: expected float32 of shape [20] (-1 is any), found [19]"},
-		{"no V", hard, condition.None, without("V"), "tensor V: expected float32 of shape [20 -1]"},
-		{"V of other attributes", hard, condition.None, reshape("V", 21, 5), "tensor V: expected float32 of shape [20 -1] (-1 is any), found [21 5]"},
-		{"V of too few groups", hard, condition.None, reshape("V", 20, 4), "tensor V: expected the 5 groups of semantic-hard, found 4"},
-		{"V of too many groups", soft, condition.None, reshape("V", 20, 7), "tensor V: expected the 6 groups of k-soft, found 7"},
-		{"V of other singletons", model.Singletons, condition.None, reshape("V", 20, 5), "tensor V: expected the 20 groups of singletons, found 5"},
-		{"no groups", hard, condition.None, set("semantic", nil), "semantic: expected the group of each of the 20 attributes, found 0"},
-		{"groups of some attributes", soft, condition.None, set("semantic", groups[:19]), "semantic: expected the group of each of the 20 attributes, found 19"},
-		{"an unknown group", soft, condition.None, set("semantic", groups), "semantic: expected attribute 7 in one of the 5 groups, found 5"},
-		{"a negative group", hard, condition.None, set("semantic", slices.Repeat([]int{-1}, 20)), "semantic: expected attribute 0 in one of the 5 groups, found -1"},
+		{"W of one axis", hard, preprocess.None, reshape("W", 1280), "tensor W: expected float32 of shape [64 20] (-1 is any), found [1280]"},
+		{"W of no features", hard, preprocess.None, reshape("W", 0, 20), "tensor W: expected float32 of shape [64 20] (-1 is any), found [0 20]"},
+		{"W of other attributes", hard, preprocess.None, set("attributes", []string{"a", "b"}), "tensor descriptions: expected float64 of shape [60 2], found [60 20]"},
+		{"W of other features", hard, preprocess.None, set("dims", 63), "tensor W: expected float32 of shape [63 20] (-1 is any), found [64 20]"},
+		{"no dims", hard, preprocess.None, set("dims", 0), "dims: expected at least one, found 0"},
+		{"no classes", hard, preprocess.None, set("classes", nil), "classes: expected at least one, found 0"},
+		{"classes without descriptions", hard, preprocess.None, changeHeader(func(h map[string]any) { h["classes"] = append(h["classes"].([]any), "a") }), "tensor descriptions: expected float64 of shape [61 20], found [60 20]"},
+		{"an unknown class in the split", hard, preprocess.None, set("split", map[string][]int{"Test": {60}}), "split: test: expected classes from 0 to 59, found 60"},
+		{"no classes that it learned from", hard, preprocess.None, set("learned", nil), "learned: expected the classes that the model learned from, found none: train it anew"},
+		{"unknown classes that it learned from", hard, preprocess.None, set("learned", []int{-1}), "split: learned: expected classes from 0 to 59, found -1"},
+		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions: expected float64 of shape [60 20], found []"},
+		{"a baseline beside LAGO", hard, preprocess.None, set("baseline", map[string]any{"method": "eszsl", "settings": map[string]any{}}), "config: expected none beside the baseline eszsl, found one"},
+		{"an unknown baseline", hard, preprocess.None, set("baseline", map[string]any{"method": "svm"}), "metadata \"lago\": expected the header of a model of lago-train: method: expected one of"},
+		{"neither LAGO nor a baseline", hard, preprocess.None, set("config", nil), "method: expected one of"},
+		{"no b", hard, preprocess.None, without("b"), "tensor b: expected float32 of shape [20]"},
+		{"b of other attributes", hard, preprocess.None, reshape("b", 19), "tensor b: expected float32 of shape [20] (-1 is any), found [19]"},
+		{"no V", hard, preprocess.None, without("V"), "tensor V: expected float32 of shape [20 -1]"},
+		{"V of other attributes", hard, preprocess.None, reshape("V", 21, 5), "tensor V: expected float32 of shape [20 -1] (-1 is any), found [21 5]"},
+		{"V of too few groups", hard, preprocess.None, reshape("V", 20, 4), "tensor V: expected the 5 groups of semantic-hard, found 4"},
+		{"V of too many groups", soft, preprocess.None, reshape("V", 20, 7), "tensor V: expected the 6 groups of k-soft, found 7"},
+		{"V of other singletons", model.Singletons, preprocess.None, reshape("V", 20, 5), "tensor V: expected the 20 groups of singletons, found 5"},
+		{"no groups", hard, preprocess.None, set("semantic", nil), "semantic: expected the group of each of the 20 attributes, found 0"},
+		{"groups of some attributes", soft, preprocess.None, set("semantic", groups[:19]), "semantic: expected the group of each of the 20 attributes, found 19"},
+		{"an unknown group", soft, preprocess.None, set("semantic", groups), "semantic: expected attribute 7 in one of the 5 groups, found 5"},
+		{"a negative group", hard, preprocess.None, set("semantic", slices.Repeat([]int{-1}, 20)), "semantic: expected attribute 0 in one of the 5 groups, found -1"},
 
-		{"no shift", soft, condition.Standardize, without("condition.shift"), "tensor condition.shift: expected float32 of shape [64]"},
-		{"no scale", soft, condition.Standardize, without("condition.scale"), "tensor condition.scale: expected float32 of shape [64]"},
-		{"a scale of other features", soft, condition.Standardize, reshape("condition.scale", 63), "tensor condition.scale: expected float32 of shape [64] (-1 is any), found [63]"},
-		{"no matrix", soft, condition.Whiten, without("condition.matrix"), "tensor condition.matrix: expected float32 of shape [64 64]"},
-		{"a matrix that is not square", soft, condition.Whiten, reshape("condition.matrix", 64, 63), "tensor condition.matrix: expected float32 of shape [64 64] (-1 is any), found [64 63]"},
+		{"no shift", soft, preprocess.Standardize, without("preprocess.shift"), "tensor preprocess.shift: expected float32 of shape [64]"},
+		{"no scale", soft, preprocess.Standardize, without("preprocess.scale"), "tensor preprocess.scale: expected float32 of shape [64]"},
+		{"a scale of other features", soft, preprocess.Standardize, reshape("preprocess.scale", 63), "tensor preprocess.scale: expected float32 of shape [64] (-1 is any), found [63]"},
+		{"no matrix", soft, preprocess.Whiten, without("preprocess.matrix"), "tensor preprocess.matrix: expected float32 of shape [64 64]"},
+		{"a matrix that is not square", soft, preprocess.Whiten, reshape("preprocess.matrix", 64, 63), "tensor preprocess.matrix: expected float32 of shape [64 64] (-1 is any), found [64 63]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			key := fmt.Sprint(c.variant, c.kind)
@@ -266,7 +266,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 // A model that cannot be written leaves the one that is there.
 func TestSaveIsWholeOrNotAtAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ModelFile)
-	before := smallModel(t, path, model.SemanticHard, condition.None)
+	before := smallModel(t, path, model.SemanticHard, preprocess.None)
 	s, err := Load(path)
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/gaps"
-	"github.com/lago-train/lago-train/model/peer"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
@@ -26,16 +26,16 @@ func Load(path string) (*Saved, error) {
 	}
 	r := tensorReader{file: f, path: path}
 	s := &Saved{
-		Peer: h.Peer, Dataset: h.Dataset, Dims: h.Dims, Attributes: h.Attributes, Groups: h.Groups, Semantic: h.Semantic,
+		Baseline: h.Baseline, Dataset: h.Dataset, Dims: h.Dims, Attributes: h.Attributes, Groups: h.Groups, Semantic: h.Semantic,
 		Classes: h.Classes, Split: h.Split, Learned: h.Learned,
 		Descriptions: r.float64s(descriptionsTensor, len(h.Classes), len(h.Attributes)),
-		Map:          &condition.Map{Kind: h.Condition},
+		Transform:    &preprocess.Transform{Kind: h.Preprocess},
 	}
-	switch h.Condition {
-	case condition.Standardize:
-		s.Map.Shift, s.Map.Scale = r.matrix("condition.shift", h.Dims).Data, r.matrix("condition.scale", h.Dims).Data
-	case condition.Whiten:
-		s.Map.Matrix = r.matrix("condition.matrix", h.Dims, h.Dims)
+	switch h.Preprocess {
+	case preprocess.Standardize:
+		s.Transform.Shift, s.Transform.Scale = r.matrix("preprocess.shift", h.Dims).Data, r.matrix("preprocess.scale", h.Dims).Data
+	case preprocess.Whiten:
+		s.Transform.Matrix = r.matrix("preprocess.matrix", h.Dims, h.Dims)
 	}
 	if h.Config != nil {
 		s.loadLAGO(&r, *h.Config)
@@ -44,7 +44,7 @@ func Load(path string) (*Saved, error) {
 		return nil, r.err
 	}
 	if h.Config == nil {
-		err = s.loadPeer(f)
+		err = s.loadBaseline(f)
 	} else {
 		err = s.checkGroups()
 	}
@@ -64,15 +64,15 @@ func (s *Saved) learnGaps() error {
 	for i, z := range s.Learned {
 		copy(learned.Row(i), s.Descriptions.Row(z))
 	}
-	rule, err := gaps.New(learned, s.Semantic)
+	rule, err := impute.New(learned, s.Semantic)
 	if err != nil {
 		return err
 	}
 	switch c := s.Classifier.(type) {
 	case *model.LAGO:
-		c.Gaps = rule
-	case *model.Conditioned:
-		c.Gaps = rule
+		c.Impute = rule
+	case *model.Preprocessed:
+		c.Impute = rule
 	}
 	return nil
 }
@@ -105,40 +105,40 @@ func readHeader(f *safetensors.File) (*header, error) {
 		}
 	}
 	switch {
-	case h.Config != nil && h.Peer.Method != "":
-		return nil, fmt.Errorf("config: expected none beside the peer %s, found one", h.Peer.Method)
+	case h.Config != nil && h.Baseline.Method != "":
+		return nil, fmt.Errorf("config: expected none beside the baseline %s, found one", h.Baseline.Method)
 	case h.Config != nil:
 		return h, h.Config.Check()
 	}
-	return h, h.Peer.Check()
+	return h, h.Baseline.Check()
 }
 
 func (s *Saved) loadLAGO(r *tensorReader, c model.Config) {
 	m := len(s.Attributes)
 	s.Method = string(c.Variant)
 	s.Classifier = &model.LAGO{
-		Config: c, Semantic: s.Semantic, Map: s.Map,
+		Config: c, Semantic: s.Semantic, Transform: s.Transform,
 		Params: &model.Parameters[float32]{W: r.matrix("W", s.Dims, m), B: r.matrix("b", m).Data, V: r.matrix("V", m, -1)},
 	}
 }
 
-func (s *Saved) loadPeer(f *safetensors.File) error {
-	var tensors peer.Tensors
+func (s *Saved) loadBaseline(f *safetensors.File) error {
+	var tensors baseline.Tensors
 	for _, t := range f.Tensors {
-		name, ok := strings.CutPrefix(t.Name, peerPrefix)
+		name, ok := strings.CutPrefix(t.Name, baselinePrefix)
 		if !ok {
 			continue
 		}
 		if len(t.Shape) != 2 || t.F32 == nil {
 			return fmt.Errorf("tensor %s: expected float32 in rows and columns, found shape %v", t.Name, t.Shape)
 		}
-		tensors = append(tensors, peer.Tensor{Name: name, Matrix: dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32}})
+		tensors = append(tensors, baseline.Tensor{Name: name, Matrix: dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32}})
 	}
-	m, err := s.Peer.Settings.Restore(tensors)
+	m, err := s.Baseline.Settings.Restore(tensors)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.Peer.Method, err)
+		return fmt.Errorf("%s: %w", s.Baseline.Method, err)
 	}
-	s.Method, s.Classifier = s.Peer.Method, &model.Conditioned{Detecting: m, Map: s.Map}
+	s.Method, s.Classifier = s.Baseline.Method, &model.Preprocessed{TwoStage: m, Transform: s.Transform}
 	return nil
 }
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/gaps"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -30,16 +30,16 @@ func withGaps(d *dataset.Dataset, share float64) *dataset.Dataset {
 	return &partly
 }
 
-// eachMethod is a trial of LAGO and one of a peer.
+// eachMethod is a trial of LAGO and one of a baseline.
 func eachMethod(t *testing.T, d *dataset.Dataset, stage Stage) map[string]Trial {
 	t.Helper()
 	m, err := methods.Find("eszsl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	trials := map[string]Trial{"LAGO": trialOn(d, model.SemanticHard, stage), "peer": peerTrial(d, m, stage)}
+	trials := map[string]Trial{"LAGO": trialOn(d, model.SemanticHard, stage), "baseline": baselineTrial(d, m, stage)}
 	for name, trial := range trials {
-		trial.Condition = condition.Standardize
+		trial.Preprocess = preprocess.Standardize
 		trials[name] = trial
 	}
 	return trials
@@ -56,14 +56,14 @@ func TestModelsOfPartialDescriptionsScoreAsTheirRunsWereJudged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			judged := prepare(t, d, trial).Judged
+			judged := prepare(t, d, trial).Evaluation
 			named := metrics.NewConfusion(len(judged))
 			named.Add(score(t, s, d, judged).Data, Select(d, d.Features, judged).Labels)
-			if diff := cmp.Diff(result.Judged.Confusion, [][]int(named)); diff != "" {
+			if diff := cmp.Diff(result.Evaluation.Confusion, [][]int(named)); diff != "" {
 				t.Errorf("%s, %s (-judged +scored):\n%s", name, stage, diff)
 			}
-			if result.Judged.PerClass < 0.3 {
-				t.Errorf("%s, %s: accuracy %g, chance is 0.1", name, stage, result.Judged.PerClass)
+			if result.Evaluation.PerClass < 0.3 {
+				t.Errorf("%s, %s: accuracy %g, chance is 0.1", name, stage, result.Evaluation.PerClass)
 			}
 		}
 	}
@@ -81,14 +81,14 @@ func TestFillGaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		full, neutral := score(t, s, d, d.Split.Test), score(t, s, partly, d.Split.Test)
-		s.FillGaps(gaps.Inferred)
+		s.SetImputation(impute.Inferred)
 		if cmp.Equal(neutral, score(t, s, partly, d.Split.Test)) {
 			t.Errorf("%s: gaps are scored alike by either kind", name)
 		}
 		if !cmp.Equal(full, score(t, s, d, d.Split.Test)) {
 			t.Errorf("%s: full descriptions score differently", name)
 		}
-		s.FillGaps(gaps.Neutral)
+		s.SetImputation(impute.Neutral)
 		if !cmp.Equal(neutral, score(t, s, partly, d.Split.Test)) {
 			t.Errorf("%s: gaps score differently after a change of kind and back", name)
 		}

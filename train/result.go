@@ -25,13 +25,13 @@ type Result struct {
 	BestEpoch int     `json:"best_epoch"` // whose weights were kept
 	Seconds   float64 `json:"seconds"`    // of its phases
 
-	TrainAccuracy float64 `json:"train_accuracy"` // per class, at the best epoch
-	Judged        *Judged `json:"judged,omitempty"`
+	TrainAccuracy float64     `json:"train_accuracy"` // per class, at the best epoch
+	Evaluation    *Evaluation `json:"evaluation,omitempty"`
 }
 
-// Judged is how the kept weights name the classes of a stage that training did
+// Evaluation is how the kept weights name the classes of a stage that training did
 // not learn from: val in dev, test in test.
-type Judged struct {
+type Evaluation struct {
 	PerClass  float64  `json:"per_class_accuracy"`
 	PerSample float64  `json:"per_sample_accuracy"`
 	Classes   []string `json:"classes"`

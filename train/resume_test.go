@@ -11,7 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
@@ -33,7 +33,7 @@ func interrupted(t *testing.T, root string, d *dataset.Dataset, trial Trial, n i
 		},
 		OnResume: func(_ Trial, epochs int) { found = epochs },
 	})
-	if err != nil || r.Status != Cancelled || r.Epochs != n || r.Judged != nil {
+	if err != nil || r.Status != Cancelled || r.Epochs != n || r.Evaluation != nil {
 		t.Fatalf("Run = %+v, %v, expected the status %q after epoch %d", r, err, Cancelled, n)
 	}
 	dir := filepath.Join(root, trial.Name())
@@ -50,17 +50,17 @@ func TestInterruptedRunsEndAsUninterruptedOnes(t *testing.T) {
 	for _, c := range []struct {
 		variant model.Variant
 		stage   Stage
-		kind    condition.Kind
+		kind    preprocess.Kind
 		status  Status
 	}{
-		{model.SemanticHard, Dev, condition.None, Patience},
-		{model.SemanticHard, Test, condition.Whiten, Epochs},
-		{model.KSoft, Dev, condition.Standardize, Patience},
-		{model.SemanticSoft, Test, condition.None, Epochs},
+		{model.SemanticHard, Dev, preprocess.None, Patience},
+		{model.SemanticHard, Test, preprocess.Whiten, Epochs},
+		{model.KSoft, Dev, preprocess.Standardize, Patience},
+		{model.SemanticSoft, Test, preprocess.None, Epochs},
 	} {
 		t.Run(fmt.Sprintf("%s/%s", c.variant, c.stage), func(t *testing.T) {
 			trial := trialOn(d, c.variant, c.stage)
-			trial.Condition, trial.Ridge = c.kind, 10
+			trial.Preprocess, trial.Ridge = c.kind, 10
 			// The rate overshoots, so that patience ends the dev runs.
 			trial.Training.LearningRate, trial.Training.Patience, trial.Training.Epochs = 0.1, 3, 12
 			want, result := finished(t, t.TempDir(), d, trial)
@@ -94,7 +94,7 @@ func TestCancelledInTheLastEpoch(t *testing.T) {
 			cancel()
 		}
 	}})
-	if err != nil || r.Status != Epochs || r.Judged == nil {
+	if err != nil || r.Status != Epochs || r.Evaluation == nil {
 		t.Errorf("Run = %+v, %v, expected the status %q", r, err, Epochs)
 	}
 }

@@ -85,13 +85,13 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	return run.carryOut(ctx)
 }
 
-// trainee is a method in training: a Trainer of LAGO or of a peer.
+// trainee is a method in training: a Trainer of LAGO or of a baseline.
 type trainee interface {
 	Run(ctx context.Context) (Status, error)
-	// Judge names samples of any described classes with the kept weights.
-	Judge(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error)
+	// Evaluate names samples of any described classes with the kept weights.
+	Evaluate(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error)
 	// classifier is what the kept weights make.
-	classifier() (model.Detecting, error)
+	classifier() (model.TwoStage, error)
 
 	history() *loop
 	// tensors is the memory of all that training carries on, once it has room for
@@ -103,14 +103,14 @@ type trainee interface {
 
 func newTrainee(t Trial, d *Data) (trainee, error) {
 	p := d.problem(t.Stage)
-	if t.Peer.Method != "" {
-		return newPeerTrainer(t.Peer, t.Training, p, d.Map, d.shared)
+	if t.Baseline.Method != "" {
+		return newBaselineTrainer(t.Baseline, t.Training, p, d.Transform, d.shared)
 	}
 	trainer, err := New(t.Model, t.Training, p)
 	if err != nil {
 		return nil, err
 	}
-	trainer.conditioning = d.Map
+	trainer.preprocessing = d.Transform
 	return trainer, nil
 }
 
@@ -181,14 +181,14 @@ func (r *run) finish(status Status) (*Result, error) {
 		Status: status, Epochs: len(l.curve), BestEpoch: best, Seconds: l.curve.seconds(),
 		TrainAccuracy: l.curve[best-1].TrainAccuracy,
 	}
-	named, err := r.trainer.Judge(r.data.judge, r.data.Dataset.Describe(r.data.Judged))
+	named, err := r.trainer.Evaluate(r.data.judge, r.data.Dataset.Describe(r.data.Evaluation))
 	if err != nil {
 		return nil, err
 	}
 	a := named.Accuracy()
-	result.Judged = &Judged{PerClass: a.PerClass, PerSample: a.PerSample, Confusion: named}
-	for _, z := range r.data.Judged {
-		result.Judged.Classes = append(result.Judged.Classes, r.data.Dataset.Classes[z])
+	result.Evaluation = &Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Confusion: named}
+	for _, z := range r.data.Evaluation {
+		result.Evaluation.Classes = append(result.Evaluation.Classes, r.data.Dataset.Classes[z])
 	}
 	saved, err := r.model()
 	if err != nil {
@@ -206,7 +206,7 @@ func (r *run) model() (*Saved, error) {
 	c, err := r.trainer.classifier()
 	d := r.data.Dataset
 	s := &Saved{
-		Method: r.trial.Method(), Classifier: c, Peer: r.trial.Peer, Map: r.data.Map,
+		Method: r.trial.Method(), Classifier: c, Baseline: r.trial.Baseline, Transform: r.data.Transform,
 		Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
 		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: r.data.Learned,
 	}

@@ -82,22 +82,22 @@ func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
 		t.Errorf("result %+v of a run of %d epochs", r, len(curve))
 	}
 	best := curve[r.BestEpoch-1]
-	if r.TrainAccuracy != best.TrainAccuracy || r.Judged.PerClass != *best.ValAccuracy || r.Judged.PerSample != *best.ValAccuracyPerSample {
+	if r.TrainAccuracy != best.TrainAccuracy || r.Evaluation.PerClass != *best.ValAccuracy || r.Evaluation.PerSample != *best.ValAccuracyPerSample {
 		t.Errorf("result %+v, expected the accuracies of epoch %d: %+v", r, r.BestEpoch, best)
 	}
 	samples := d.SamplesPerClass()
 	for i, z := range d.Split.Val {
 		var n int
-		for _, named := range r.Judged.Confusion[i] {
+		for _, named := range r.Evaluation.Confusion[i] {
 			n += named
 		}
-		if r.Judged.Classes[i] != d.Classes[z] || n != samples[z] {
-			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, n, r.Judged.Classes[i], samples[z], d.Classes[z])
+		if r.Evaluation.Classes[i] != d.Classes[z] || n != samples[z] {
+			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, n, r.Evaluation.Classes[i], samples[z], d.Classes[z])
 		}
 	}
-	a := metrics.Confusion(r.Judged.Confusion).Accuracy()
-	if len(r.Judged.Confusion) != len(d.Split.Val) || a != (metrics.Accuracy{PerClass: r.Judged.PerClass, PerSample: r.Judged.PerSample}) {
-		t.Errorf("the confusion makes %+v, judged is %+v", a, r.Judged)
+	a := metrics.Confusion(r.Evaluation.Confusion).Accuracy()
+	if len(r.Evaluation.Confusion) != len(d.Split.Val) || a != (metrics.Accuracy{PerClass: r.Evaluation.PerClass, PerSample: r.Evaluation.PerSample}) {
+		t.Errorf("the confusion makes %+v, judged is %+v", a, r.Evaluation)
 	}
 }
 

@@ -15,7 +15,7 @@ type Samples struct {
 }
 
 // Select returns the samples of the given classes, labelled by their place in
-// that list. x holds the features of all samples of d, conditioned or not.
+// that list. x holds the features of all samples of d, preprocessed or not.
 func Select(d *dataset.Dataset, x dataset.Matrix[float32], classes []int) Samples {
 	place := make(map[int]int, len(classes))
 	for i, z := range classes {

@@ -7,7 +7,7 @@ type Status string
 const (
 	Patience  Status = "patience"   // no better epoch for as long as the patience lasts
 	Epochs    Status = "epochs"     // all epochs that were asked for
-	Settled   Status = "settled"    // nothing would change any more: a closed form, or an optimum
+	Converged Status = "converged"  // nothing would change any more: a closed form, or an optimum
 	NotFinite Status = "not finite" // a term of the loss was infinite or no number
 	Cancelled Status = "cancelled"  // from outside; the same run goes on from its checkpoint
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -49,8 +49,8 @@ type Trainer struct {
 
 	state *state
 
-	gaps         *gaps.Rule     // by the train classes, for partial descriptions
-	conditioning *condition.Map // of the features, for the classifier
+	gaps          *impute.Imputer       // by the train classes, for partial descriptions
+	preprocessing *preprocess.Transform // of the features, for the classifier
 }
 
 // state is all that training carries from one epoch to the next, beside the loop.
@@ -83,7 +83,7 @@ func New(config model.Config, settings Settings, p Problem) (*Trainer, error) {
 
 func (t *Trainer) compile() error {
 	var err error
-	if t.gaps, err = gaps.New(t.problem.TrainClasses, t.problem.Semantic); err != nil {
+	if t.gaps, err = impute.New(t.problem.TrainClasses, t.problem.Semantic); err != nil {
 		return err
 	}
 	if t.classes, err = t.describe(t.problem.TrainClasses); err != nil {
@@ -116,7 +116,7 @@ func (t *Trainer) compile() error {
 
 // describe makes the description of classes; gaps are filled by the train classes.
 func (t *Trainer) describe(classes dataset.Matrix[float64]) (*model.Description, error) {
-	full, err := t.gaps.Fill(classes)
+	full, err := t.gaps.Impute(classes)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func firstWrong(checks []check) error {
 func (t *Trainer) Run(ctx context.Context) (Status, error) { return t.run(ctx, t) }
 
 // epoch trains W for an epoch, then V where it is learned, and judges both.
-func (t *Trainer) epoch(number int) (e Epoch, settled bool, err error) {
+func (t *Trainer) epoch(number int) (e Epoch, converged bool, err error) {
 	e.Epoch = number
 	phase, err := t.phaseW(number)
 	if err != nil {
@@ -287,8 +287,8 @@ func (t *Trainer) finite(phase string, step int) error {
 	return nil
 }
 
-// Judge names samples of any described classes with the kept weights.
-func (t *Trainer) Judge(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
+// Evaluate names samples of any described classes with the kept weights.
+func (t *Trainer) Evaluate(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
 	described, err := t.describe(classes)
 	if err != nil {
 		return nil, err
@@ -305,6 +305,6 @@ func (t *Trainer) Judge(s Samples, classes dataset.Matrix[float64]) (metrics.Con
 }
 
 // classifier is the model of the kept weights.
-func (t *Trainer) classifier() (model.Detecting, error) {
-	return &model.LAGO{Config: t.config, Params: t.state.kept, Semantic: t.problem.Semantic, Map: t.conditioning, Gaps: t.gaps}, nil
+func (t *Trainer) classifier() (model.TwoStage, error) {
+	return &model.LAGO{Config: t.config, Params: t.state.kept, Semantic: t.problem.Semantic, Transform: t.preprocessing, Impute: t.gaps}, nil
 }

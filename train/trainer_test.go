@@ -113,7 +113,7 @@ func TestEarlyStopping(t *testing.T) {
 				}
 			}
 			val := tr.problem
-			named, err := tr.Judge(val.Val, val.ValClasses)
+			named, err := tr.Evaluate(val.Val, val.ValClasses)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +151,7 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 			t.Errorf("epoch %d has a val accuracy where there are no val classes", e.Epoch)
 		}
 	}
-	named, err := tr.Judge(tr.problem.Train, tr.problem.TrainClasses)
+	named, err := tr.Evaluate(tr.problem.Train, tr.problem.TrainClasses)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // Stage says which classes are learned from and which are judged.
@@ -26,36 +26,36 @@ const (
 // Trial is one configuration and seed: all that defines the numbers of a run. Two
 // equal trials are the same run.
 type Trial struct {
-	Dataset     string         `json:"dataset"`
-	Fingerprint string         `json:"fingerprint"` // of the data set
-	Stage       Stage          `json:"stage"`
-	Model       model.Config   `json:"model,omitzero"`
-	Condition   condition.Kind `json:"condition"`
-	Ridge       float64        `json:"ridge"` // of whiten
-	Training    Settings       `json:"training"`
+	Dataset     string          `json:"dataset"`
+	Fingerprint string          `json:"fingerprint"` // of the data set
+	Stage       Stage           `json:"stage"`
+	Model       model.Config    `json:"model,omitzero"`
+	Preprocess  preprocess.Kind `json:"preprocess"`
+	Ridge       float64         `json:"ridge"` // of whiten
+	Training    Settings        `json:"training"`
 	// HoldOut leaves the samples that generalised zero-shot learning judges by,
 	// Dataset.TestSeen, out of what is learned from.
 	HoldOut bool `json:"hold_out"`
-	// Peer is the method in place of LAGO, which Model is that of where there is none.
+	// Baseline is the method in place of LAGO, which Model is that of where there is none.
 	// Of Training, it has epochs, patience and seed.
-	Peer methods.Config `json:"peer,omitzero"`
+	Baseline methods.Config `json:"baseline,omitzero"`
 }
 
-// Method names what is trained: a variant of LAGO, or a peer.
-func (t Trial) Method() string { return cmp.Or(t.Peer.Method, string(t.Model.Variant)) }
+// Method names what is trained: a variant of LAGO, or a baseline.
+func (t Trial) Method() string { return cmp.Or(t.Baseline.Method, string(t.Model.Variant)) }
 
 // Preparation is what of a trial decides on the data that it is carried out with.
 // Trials that agree in it can share their Data.
 type Preparation struct {
-	Stage     Stage
-	Condition condition.Kind
-	Ridge     float64
-	HoldOut   bool
+	Stage      Stage
+	Preprocess preprocess.Kind
+	Ridge      float64
+	HoldOut    bool
 }
 
 // Preparation returns that of t.
 func (t Trial) Preparation() Preparation {
-	return Preparation{t.Stage, t.Condition, t.Ridge, t.HoldOut}
+	return Preparation{t.Stage, t.Preprocess, t.Ridge, t.HoldOut}
 }
 
 // Check returns an error for the first field that no run can be made of.
@@ -73,8 +73,8 @@ func (t Trial) Check() error {
 }
 
 func (t Trial) checkMethod() error {
-	if t.Peer.Method != "" {
-		return cmp.Or(t.Peer.Check(), t.Training.CheckEpochs())
+	if t.Baseline.Method != "" {
+		return cmp.Or(t.Baseline.Check(), t.Training.CheckEpochs())
 	}
 	return cmp.Or(t.Model.Check(), t.Training.Check())
 }

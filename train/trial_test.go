@@ -9,8 +9,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/peer/eszsl"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 func someTrial() Trial {
@@ -52,7 +52,7 @@ func TestEveryFieldChangesTheName(t *testing.T) {
 			v.SetFloat(math.Nextafter(v.Float(), math.Inf(1)))
 		case reflect.Bool:
 			v.SetBool(!v.Bool())
-		case reflect.Interface: // the settings of a peer
+		case reflect.Interface: // the settings of a baseline
 			v.Set(reflect.ValueOf(eszsl.Config{Gamma: 1, Lambda: 2}))
 		default:
 			t.Fatalf("%s is a %v, which this test does not know how to change", field, v.Kind())
@@ -91,7 +91,7 @@ func TestTrialCheck(t *testing.T) {
 		want   string // empty for none
 	}{
 		{"nothing wrong", func(*Trial) {}, ""},
-		{"nothing wrong, whitened", func(t *Trial) { t.Condition, t.Ridge = condition.Whiten, 10 }, ""},
+		{"nothing wrong, whitened", func(t *Trial) { t.Preprocess, t.Ridge = preprocess.Whiten, 10 }, ""},
 		{"no stage", func(t *Trial) { t.Stage = "" }, `train: stage: expected dev or test, found ""`},
 		{"another stage", func(t *Trial) { t.Stage = "val" }, `train: stage: expected dev or test, found "val"`},
 		{"zeta", func(t *Trial) { t.Model.Zeta = math.NaN() }, "model: zeta: expected a finite number above 0, found NaN"},

@@ -15,7 +15,7 @@ import (
 func plan(t *testing.T, root string, change func(*train.Trial)) {
 	t.Helper()
 	trial := train.Trial{
-		Dataset: "cub", Stage: train.Dev, Condition: "none",
+		Dataset: "cub", Stage: train.Dev, Preprocess: "none",
 		Model:    model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10},
 		Training: train.Settings{Epochs: 9, LearningRate: 0.1, LearningRateV: 0.1, Batch: 64, Patience: 5},
 	}
@@ -95,7 +95,7 @@ func TestAblateThenRuns(t *testing.T) {
 	}
 	shown := object(t, succeeds(t, "runs", "show", "--json", listed.Runs[0].Dir))
 	compareKeys(t, "run", shown, "dir", "dataset", "variant", "stage", "seed", "status", "epochs", "best_epoch", "per_class_accuracy",
-		"why", "settings", "versions", "blas", "train_accuracy", "per_sample_accuracy", "judged_classes", "seconds", "files")
+		"why", "settings", "versions", "blas", "train_accuracy", "per_sample_accuracy", "evaluated_classes", "seconds", "files")
 }
 
 func TestSweepKOnMini(t *testing.T) {

@@ -7,14 +7,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 func compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "compare",
-		Usage: "LAGO and its peers by one protocol, table 1",
+		Usage: "LAGO and its baselines by one protocol, table 1",
 		Description: `Trains LAGO and the methods of the paper's table 1 on one data set. Settings are tuned
 on the val classes with the first seed; the dev stage over all seeds says for how many
 epochs to train on train and val classes together; what that gives is judged once on
@@ -24,10 +24,10 @@ named by itself too.
 --tune N tries N settings of each method, its defaults among them; those of LAGO are
 found as in search, at least 5 trials a variant. With 0 every method has its defaults, and LAGO the settings of its
 preset or of --configs. ESZSL, which is solved in closed form, is searched whole in
-any case. --set pins a setting of a peer.
+any case. --set pins a setting of a baseline.
 
-Peers see the features as they are, unless --condition says otherwise for all methods;
-left out, LAGO has the conditioning of its preset or finds one in its search.
+Baselines see the features as they are, unless --preprocess says otherwise for all methods;
+left out, LAGO has the preprocessing of its preset or finds one in its search.
 
 The trials are those of the other commands, so that what was trained once is not done
 again; --shard and --jobs spread them. The table is stored as compare-<dataset>.json
@@ -37,11 +37,11 @@ in --out, where the report finds it.`,
 			"complement", configFlag), gridFlags()...),
 			devEpochsFlag(), configsFlag(),
 			&cli.StringSliceFlag{
-				Name: "methods", Usage: "`NAME,NAME...` of what to compare: lago, a variant of it, or a peer",
+				Name: "methods", Usage: "`NAME,NAME...` of what to compare: lago, a variant of it, or a baseline",
 				Value: cli.NewStringSlice(append([]string{experiments.LAGOMethod}, methods.Names()...)...),
 			},
 			&cli.IntFlag{Name: "tune", Value: 16, Usage: "`N` settings of each method to try on the val classes"},
-			&cli.StringSliceFlag{Name: "set", Usage: "`METHOD.SETTING=VALUE` of a peer that is not tuned, as in ale.lr=0.1"}),
+			&cli.StringSliceFlag{Name: "set", Usage: "`METHOD.SETTING=VALUE` of a baseline that is not tuned, as in ale.lr=0.1"}),
 		Action: compare,
 	}
 }
@@ -82,10 +82,10 @@ func compareConfig(c *cli.Context) (experiments.CompareConfig, error) {
 	config := experiments.CompareConfig{
 		Methods: names, Budget: c.Int("tune"), Seeds: common.Seeds, Seed: common.Seed,
 		Epochs: common.DevEpochs(), Patience: common.Patience, HoldOut: common.HoldOut,
-		Condition: condition.None, Given: givenSettings(c),
+		Preprocess: preprocess.None, Given: givenSettings(c),
 	}
-	if c.IsSet("condition") {
-		config.Condition, config.Ridge = common.Condition, common.Ridge
+	if c.IsSet("preprocess") {
+		config.Preprocess, config.Ridge = common.Preprocess, common.Ridge
 	}
 	for _, s := range c.StringSlice("set") {
 		f, err := experiments.ParseFixed(s)

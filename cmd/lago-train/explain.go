@@ -17,7 +17,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/explain"
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -45,7 +45,7 @@ Only LAGO has groups: models of other methods have no such explanation.`,
 			&cli.StringFlag{Name: "against", Category: question, DefaultText: "the runner-up", Usage: "compare with this `CLASS`"},
 			&cli.StringSliceFlag{Name: amongFlag, Aliases: []string{splitFlag}, Category: question, DefaultText: "none beside --classes, else those of the sample's part, else test", Usage: "`NAME,NAME...` of the classes to choose from: test, val, train, seen (train and val) or all"},
 			&cli.PathFlag{Name: classesFlag, Category: question, Usage: "`FILE` of classes to choose from and their descriptions: .csv or .json"},
-			&cli.StringFlag{Name: "gaps", Category: question, Value: string(gaps.Neutral), Usage: "`KIND` of rule for what a description leaves out, as in predict: neutral or inferred"},
+			&cli.StringFlag{Name: "impute", Category: question, Value: string(impute.Neutral), Usage: "`KIND` of rule for what a description leaves out, as in predict: neutral or inferred"},
 			&cli.PathFlag{Name: featuresFlag, Category: question, Usage: "`FILE` of the features of samples: .npy, .csv or .mat"},
 			&cli.StringFlag{Name: datasetFlag, Category: question, DefaultText: "that of the model", Usage: "`NAME` of the data set"},
 			&cli.StringFlag{Name: formatFlag, Category: output, Value: string(explain.Text), Usage: "`FORMAT`: text, json (full precision) or html (one page, which needs no network)"},
@@ -77,11 +77,11 @@ func explainSample(c *cli.Context) error {
 	if _, err := m.LAGO("explain"); err != nil {
 		return err // before a data set is read
 	}
-	var kind gaps.Kind
-	if err := setText(&kind, c, "gaps"); err != nil {
+	var kind impute.Kind
+	if err := setText(&kind, c, "impute"); err != nil {
 		return err
 	}
-	m.FillGaps(kind)
+	m.SetImputation(kind)
 	q, err := questionOf(c, m)
 	if err != nil {
 		return err

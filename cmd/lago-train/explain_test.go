@@ -95,7 +95,7 @@ func explainsARow(t *testing.T, dir string, data []string) {
 	if described.Classes != 2 || described.Among != "classes of "+classes {
 		t.Errorf("chosen between %d %s, expected the 2 of the file", described.Classes, described.Among)
 	}
-	decode(t, succeeds(t, append(ofFile, "--classes", classes, "--among", "test,val", "--gaps", "inferred")...), &described)
+	decode(t, succeeds(t, append(ofFile, "--classes", classes, "--among", "test,val", "--impute", "inferred")...), &described)
 	if described.Classes != 2+inData.Classes+len(d.Split.Val) || described.Among != "test and val classes and classes of "+classes {
 		t.Errorf("chosen between %d %s, expected those of the file and of two parts", described.Classes, described.Among)
 	}
@@ -125,7 +125,7 @@ func explainRefuses(t *testing.T, dir string, data []string) {
 		{"a class that is none", []string{"--model", dir, "--sample", "0", "--against", "dodo"}, []string{"against", `"dodo"`, "nearest"}},
 		{"a format that is none", []string{"--model", dir, "--sample", "0", "--format", "pdf"}, []string{"--format", `"pdf"`}},
 		{"a part that is none", []string{"--model", dir, "--sample", "0", "--split", "gzsl"}, []string{"--among", `"gzsl"`}},
-		{"a rule for gaps that is none", []string{"--model", dir, "--sample", "0", "--gaps", "zero"}, []string{"--gaps", `"zero"`}},
+		{"a rule for gaps that is none", []string{"--model", dir, "--sample", "0", "--impute", "zero"}, []string{"--impute", `"zero"`}},
 		{"a file and a data set", []string{"--model", dir, "--sample", "0", "--features", "x.csv", "--dataset", "glyphs"}, []string{"--dataset", "--features"}},
 		{"features of another width", []string{"--model", dir, "--sample", "0", "--features", narrow}, []string{"trained on plain", narrow, "24", "2"}},
 		{"nothing to tell", []string{"--model", dir, "--sample", "0", "--top", "0"}, []string{"--top", "at least 1"}},

@@ -61,7 +61,7 @@ groups.
    lago-train dataset check awa2              says all that is wrong with it
    lago-train run --help                      lists all settings
    lago-train reproduce --dataset awa2        compares all variants by the paper's protocol
-   lago-train compare --dataset awa2          sets LAGO beside its peers
+   lago-train compare --dataset awa2          sets LAGO beside its baselines
    lago-train predict --help                  names samples of files, among classes of your own
    lago-train explain --help                  says why
    lago-train report --out report.html        draws what the runs in ./runs logged

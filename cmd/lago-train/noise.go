@@ -10,7 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/peer/methods"
+	"github.com/lago-train/lago-train/model/baseline/methods"
 )
 
 func noiseCommand() *cli.Command {
@@ -42,7 +42,7 @@ func noise(c *cli.Context) error {
 	}
 	n := experiments.NoiseConfig{Ratios: c.Float64Slice("ratios"), Seeds: c.Int("noise-seeds")}
 	var err error
-	if n.Variants, n.Peers, err = variantsAndPeers(c); err != nil {
+	if n.Variants, n.Baselines, err = variantsAndBaselines(c); err != nil {
 		return err
 	}
 	if err := n.Check(); err != nil {
@@ -62,29 +62,29 @@ func noise(c *cli.Context) error {
 	return r.WriteText(os.Stdout)
 }
 
-// variantsFlag is that of commands that compare variants, and peers beside them.
+// variantsFlag is that of commands that compare variants, and baselines beside them.
 func variantsFlag(names ...string) cli.Flag {
 	return &cli.StringSliceFlag{
-		Name: "variants", Usage: "`NAME,NAME...` of what to compare: the variants, and peers such as eszsl",
+		Name: "variants", Usage: "`NAME,NAME...` of what to compare: the variants, and baselines such as eszsl",
 		Value: cli.NewStringSlice(names...),
 	}
 }
 
-// variantsAndPeers returns the configs of the variants that --variants names, and
-// the peers.
-func variantsAndPeers(c *cli.Context) (configs []experiments.Config, peers []string, err error) {
+// variantsAndBaselines returns the configs of the variants that --variants names, and
+// the baselines.
+func variantsAndBaselines(c *cli.Context) (configs []experiments.Config, baselines []string, err error) {
 	var variants []model.Variant
 	for _, name := range c.StringSlice("variants") {
 		if slices.Contains(methods.Names(), name) {
-			peers = append(peers, name)
+			baselines = append(baselines, name)
 			continue
 		}
 		var v model.Variant
 		if err := v.UnmarshalText([]byte(name)); err != nil {
-			return nil, nil, fmt.Errorf("--variants: %w; the peers are %s", err, strings.Join(methods.Names(), ", "))
+			return nil, nil, fmt.Errorf("--variants: %w; the baselines are %s", err, strings.Join(methods.Names(), ", "))
 		}
 		variants = append(variants, v)
 	}
 	configs, err = protocolConfigs(c, variants)
-	return configs, peers, err
+	return configs, baselines, err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
 )
 
 func partialCommand() *cli.Command {
@@ -36,8 +36,8 @@ done again.`,
 			},
 			&cli.StringFlag{Name: "given", Value: string(experiments.AtRandom), Usage: "`WHICH` attributes are given: random or strongest"},
 			&cli.StringSliceFlag{
-				Name: "gaps", Usage: "`KIND,KIND` of how what is left out is filled: neutral, inferred",
-				Value: cli.NewStringSlice(string(gaps.Neutral), string(gaps.Inferred)),
+				Name: "impute", Usage: "`KIND,KIND` of how what is left out is filled: neutral, inferred",
+				Value: cli.NewStringSlice(string(impute.Neutral), string(impute.Inferred)),
 			},
 			&cli.IntFlag{Name: "mask-seeds", Value: 5, Usage: "`N` seeds of what is left out"}),
 		Action: partial,
@@ -74,15 +74,15 @@ func partialConfig(c *cli.Context) (experiments.PartialConfig, error) {
 	if err := setText(&p.Given, c, "given"); err != nil {
 		return p, err
 	}
-	for _, name := range c.StringSlice("gaps") {
-		var kind gaps.Kind
+	for _, name := range c.StringSlice("impute") {
+		var kind impute.Kind
 		if err := kind.UnmarshalText([]byte(name)); err != nil {
-			return p, fmt.Errorf("--gaps: %w", err)
+			return p, fmt.Errorf("--impute: %w", err)
 		}
-		p.Gaps = append(p.Gaps, kind)
+		p.Impute = append(p.Impute, kind)
 	}
 	var err error
-	if p.Variants, p.Peers, err = variantsAndPeers(c); err != nil {
+	if p.Variants, p.Baselines, err = variantsAndBaselines(c); err != nil {
 		return p, err
 	}
 	return p, p.Check()

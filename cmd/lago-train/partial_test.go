@@ -33,7 +33,7 @@ func TestPartialCommand(t *testing.T) {
 	if p.Given != experiments.Strongest || !cmp.Equal(p.Shares, []float64{1, 0.2}) || p.MaskSeeds != 2 {
 		t.Errorf("%+v", p)
 	}
-	table := succeeds(t, append(args, "--gaps", "neutral")...)
+	table := succeeds(t, append(args, "--impute", "neutral")...)
 	if !strings.Contains(table, "20.0 %") || strings.Contains(table, "inferred") {
 		t.Errorf("expected the neutral kind alone:\n%s", table)
 	}
@@ -48,7 +48,7 @@ func TestPartialCommandRefuses(t *testing.T) {
 		{"partial --shares 100,0", []string{"shares", "above 0", "found 0"}},
 		{"partial --shares 200", []string{"shares", "up to 100", "found 200"}},
 		{"partial --mask-seeds 0", []string{"mask_seeds", "at least 1"}},
-		{"partial --gaps zero", []string{"--gaps", `"zero"`}},
+		{"partial --impute zero", []string{"--impute", `"zero"`}},
 		{"partial --given some", []string{"--given", `"some"`}},
 		{"partial cub", []string{`"cub"`}},
 	} {

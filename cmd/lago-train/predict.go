@@ -15,7 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/gaps"
+	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -39,7 +39,7 @@ names of attributes; with --among too, both:
 Values are 0 to 1 or never, rarely, sometimes, often, always, yes and no. A handful of
 attributes will do. What is left out of a group of attributes counts as what is said
 there lets one expect, by the classes that the model learned from; a group of which
-nothing is said speaks neither for the class nor against it. With --gaps inferred, all
+nothing is said speaks neither for the class nor against it. With --impute inferred, all
 that is said counts for all that is not.
 
 Probabilities are those of LAGO, whose temperature evaluate can fit (--temperature).
@@ -52,7 +52,7 @@ a sample whose best class is less probable is "unsure": null in jsonl, empty in 
 			&cli.StringFlag{Name: splitFlag, Category: question, Value: string(predict.Test), Usage: "`NAME` of the data set's classes whose samples to name: test, val, train, seen (train and val) or all"},
 			&cli.PathFlag{Name: classesFlag, Category: question, Usage: "`FILE` of classes to choose from and their descriptions: .csv or .json"},
 			&cli.StringSliceFlag{Name: amongFlag, Category: question, DefaultText: "none beside --classes, else those of --split", Usage: "`NAME,NAME...` of the classes to choose from: test, val, train, seen or all"},
-			&cli.StringFlag{Name: "gaps", Category: question, Value: string(gaps.Neutral), Usage: "`KIND` of rule for what a description leaves out: neutral or inferred"},
+			&cli.StringFlag{Name: "impute", Category: question, Value: string(impute.Neutral), Usage: "`KIND` of rule for what a description leaves out: neutral or inferred"},
 			&cli.IntFlag{Name: "top", Category: answer, Value: 5, Usage: "tell the `N` best classes of each sample"},
 			&cli.Float64Flag{Name: "temperature", Category: answer, DefaultText: "1 for LAGO", Usage: "`T` of the probabilities, softmax(s/T)"},
 			&cli.Float64Flag{Name: "min-confidence", Aliases: []string{"abstain-below"}, Category: answer, Usage: "name a sample only if the best class has the probability `P` at least"},
@@ -87,11 +87,11 @@ func predictSamples(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var kind gaps.Kind
-	if err := setText(&kind, c, "gaps"); err != nil {
+	var kind impute.Kind
+	if err := setText(&kind, c, "impute"); err != nil {
 		return err
 	}
-	m.FillGaps(kind)
+	m.SetImputation(kind)
 	src, known, part, err := predictSource(c, m)
 	if err != nil {
 		return err

@@ -148,7 +148,7 @@ func TestPredict(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := []string{"--model", lago, "--features", file, "--classes", path}
-		neutral, inferred := predict(args...), predict(append(args, "--gaps", "inferred")...)
+		neutral, inferred := predict(args...), predict(append(args, "--impute", "inferred")...)
 		if !strings.Contains(neutral, "this") || !strings.Contains(neutral, "that") || neutral == inferred {
 			t.Errorf("expected two classes, and other probabilities if inferred:\n%s\n%s", neutral, inferred)
 		}
@@ -222,7 +222,7 @@ func TestPredict(t *testing.T) {
 			{[]string{"--features", file, "--temperature", "0"}, []string{"--temperature", "above 0"}},
 			{[]string{"--features", file, "--min-confidence", "80"}, []string{"--confidence", "80"}},
 			{[]string{"--features", file, "--format", "xml"}, []string{"--format", `"xml"`}},
-			{[]string{"--features", file, "--gaps", "zero"}, []string{"--gaps", `"zero"`}},
+			{[]string{"--features", file, "--impute", "zero"}, []string{"--impute", `"zero"`}},
 		} {
 			refuses(t, append([]string{"predict", "--model", lago}, c.args...), c.parts...)
 		}

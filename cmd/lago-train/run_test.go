@@ -144,7 +144,7 @@ func TestRunRefusesSettings(t *testing.T) {
 		{"variant", []string{"--variant", "lago"}, []string{"--variant", "singletons, semantic-hard, k-soft, semantic-soft", `"lago"`}},
 		{"stage", []string{"--stage", "train"}, []string{"--stage", "dev, test, full", `"train"`}},
 		{"prior", []string{"--prior", "flat"}, []string{"--prior", "uniform, per-attribute", `"flat"`}},
-		{"condition", []string{"--condition", "pca"}, []string{"--condition", "whiten", `"pca"`}},
+		{"preprocess", []string{"--preprocess", "pca"}, []string{"--preprocess", "whiten", `"pca"`}},
 		{"no seeds", []string{"--seeds", "0"}, []string{"seeds", "at least 1", "found 0"}},
 		{"split", []string{"--dev-split", "4"}, []string{"dev_split", "1, 2 or 3", "found 4"}},
 		{"rate", []string{"--lr", "Inf"}, []string{"lr", "above 0", "Inf"}},

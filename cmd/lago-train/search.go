@@ -16,7 +16,7 @@ func searchCommand() *cli.Command {
 		Name:  "search",
 		Usage: "find the settings of a variant on a data set, and write them to a config file",
 		Description: `Searches by the paper's procedure, on the dev stage: test classes are never looked
-at. The space is the paper's, with the conditioning of the features and its ridge;
+at. The space is the paper's, with the preprocessing of the features and its ridge;
 settings that are given by flags stay as they are given.
 
    1. coarse: the settings that run would have, and others that are spread evenly

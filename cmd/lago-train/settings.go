@@ -54,7 +54,7 @@ func settingFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "lr-v", Category: training, DefaultText: preset, Usage: "learning `RATE` of the grouping V"},
 		&cli.IntFlag{Name: "batch", Category: training, DefaultText: preset, Usage: "`N` samples a step"},
 		&cli.IntFlag{Name: "patience", Category: training, DefaultText: preset, Usage: "`N` epochs without a better val accuracy that end the dev stage"},
-		&cli.StringFlag{Name: "condition", Category: training, DefaultText: preset, Usage: "`KIND` of affine map of the features, fitted on the samples learned from: none, standardize or whiten"},
+		&cli.StringFlag{Name: "preprocess", Category: training, DefaultText: preset, Usage: "`KIND` of affine map of the features, fitted on the samples learned from: none, standardize or whiten"},
 		&cli.Float64Flag{Name: "ridge", Category: training, DefaultText: preset, Usage: "`G` of whiten, X (X'X + G I)^(-1/2) sqrt(n); 0 for one by the scale of the features"},
 		&cli.BoolFlag{Name: "hold-out", Category: protocol, Usage: "learn from no sample that generalised zero-shot learning judges by (test_seen_loc), so that evaluate --split gzsl can judge the model"},
 		&cli.Float64Flag{Name: "beta", Category: model, DefaultText: preset, Usage: "`WEIGHT` of |W|^2"},
@@ -105,7 +105,7 @@ func setFlags(to *experiments.Config, c *cli.Context) error {
 	for name, field := range map[string]any{
 		"dev-split": &to.DevSplit, "stage": &to.Stage, "seeds": &to.Seeds, "seed": &to.Seed, "epochs": &to.Epochs,
 		"lr": &to.LR, "lr-v": &to.LRV, "batch": &to.Batch, "patience": &to.Patience,
-		"condition": &to.Condition, "ridge": &to.Ridge, "hold-out": &to.HoldOut, "beta": &to.Beta, "lambda": &to.Lambda,
+		"preprocess": &to.Preprocess, "ridge": &to.Ridge, "hold-out": &to.HoldOut, "beta": &to.Beta, "lambda": &to.Lambda,
 		"alpha": &to.Alpha, "psi": &to.Psi, "zeta": &to.Zeta, "k": &to.K,
 		"prior": &to.Prior, "complement": &to.Complement,
 	} {

@@ -17,7 +17,7 @@ func sweepKCommand() *cli.Command {
 beside it singletons and, where the data set names its groups, semantic-hard.
 
 The settings that are given are k-soft's. The other two have those of their own
-presets, but for the number of seeds and epochs, patience, batch, conditioning,
+presets, but for the number of seeds and epochs, patience, batch, preprocessing,
 p(a_m) and p(ac|x), which are the same for all three.`,
 		Flags: append(append(settingFlagsBut("stage", variantFlag, "k"), gridFlags()...),
 			&cli.IntSliceFlag{Name: "ks", Usage: "`N,N...` groups to try (default: 1, 10, 20, 30, 40, 60, those of them that the attributes can form)"},

@@ -12,8 +12,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
-	"github.com/lago-train/lago-train/model/peer/eszsl"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -294,16 +294,16 @@ func TestWhatIsCompared(t *testing.T) {
 
 func TestExplainRefuses(t *testing.T) {
 	m := birds(hard)
-	peer := birds(hard)
-	peer.Method = "eszsl"
-	peer.Classifier = &model.Conditioned{Detecting: &eszsl.Model{}, Map: &condition.Map{Kind: condition.None}}
+	baseline := birds(hard)
+	baseline.Method = "eszsl"
+	baseline.Classifier = &model.Preprocessed{TwoStage: &eszsl.Model{}, Transform: &preprocess.Transform{Kind: preprocess.None}}
 	for _, c := range []struct {
 		name   string
 		model  *train.Saved
 		change func(*Question)
 		parts  []string
 	}{
-		{"a peer", peer, func(*Question) {}, []string{"explain", "LAGO", "eszsl"}},
+		{"a baseline", baseline, func(*Question) {}, []string{"explain", "LAGO", "eszsl"}},
 		{"one class", m, func(q *Question) {
 			q.Candidates.What, q.Candidates.Names = "test classes", q.Candidates.Names[:1]
 		}, []string{"test classes", "at least two", "found 1"}},

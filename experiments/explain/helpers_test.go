@@ -8,7 +8,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -21,7 +21,7 @@ func birds(c model.Config) *train.Saved {
 	}
 	semantic := []int{0, 0, 0, 1, 1, 2}
 	l := &model.LAGO{
-		Config: c, Semantic: semantic, Map: &condition.Map{Kind: condition.None},
+		Config: c, Semantic: semantic, Transform: &preprocess.Transform{Kind: preprocess.None},
 		Params: &model.Parameters[float32]{W: dataset.NewMatrix[float32](6, 6), B: make([]float32, 6)},
 	}
 	k := map[model.Variant]int{model.Singletons: 6, model.KSoft: c.K}[c.Variant]
@@ -41,7 +41,7 @@ func birds(c model.Config) *train.Saved {
 		}
 	}
 	return &train.Saved{
-		Method: string(c.Variant), Classifier: l, Map: l.Map, Dataset: "birds", Dims: 6,
+		Method: string(c.Variant), Classifier: l, Transform: l.Transform, Dataset: "birds", Dims: 6,
 		Attributes: attributes, Groups: []string{"has_primary_color", "has_breast_pattern", "size"}, Semantic: semantic,
 		Classes: []string{"031.Black_billed_Cuckoo", "094.White_breasted_Nuthatch", "177.Prothonotary_Warbler"},
 		Descriptions: dataset.Matrix[float64]{Rows: 3, Cols: 6, Data: []float64{

@@ -9,7 +9,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -30,7 +30,7 @@ func ExampleLab_Do() {
 	var trials []train.Trial
 	for _, c := range []model.Complement{model.Const, model.DeMorgan} {
 		trials = append(trials, train.Trial{
-			Dataset: d.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, Condition: condition.None,
+			Dataset: d.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, Preprocess: preprocess.None,
 			Model:    model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: c, Zeta: 10},
 			Training: train.Settings{Epochs: 3, LearningRate: 0.01, LearningRateV: 0.1, Batch: 16, Patience: 50},
 		})

@@ -15,7 +15,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -35,7 +35,7 @@ func small() *dataset.Dataset {
 // trialOf returns a trial of 4 epochs.
 func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64) train.Trial {
 	t := train.Trial{
-		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Condition: condition.None,
+		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Preprocess: preprocess.None,
 		Model: model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 3},
 		Training: train.Settings{
 			Epochs: 4, LearningRate: 0.01, LearningRateV: 0.1, Batch: 16, Patience: 50, Seed: seed,
@@ -50,7 +50,7 @@ func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64
 // grid is four trials that differ in all that decides how they are carried out.
 func grid(d *dataset.Dataset) []train.Trial {
 	whitened := trialOf(d, model.KSoft, train.Dev, 3)
-	whitened.Condition = condition.Whiten
+	whitened.Preprocess = preprocess.Whiten
 	return []train.Trial{
 		trialOf(d, model.SemanticHard, train.Dev, 1),
 		trialOf(d, model.SemanticSoft, train.Test, 2),

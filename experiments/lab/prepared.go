@@ -7,7 +7,7 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// prepared keeps conditioned features for as long as a trial needs them: a copy is
+// prepared keeps preprocessed features for as long as a trial needs them: a copy is
 // as large as the data set.
 type prepared struct {
 	data *dataset.Dataset

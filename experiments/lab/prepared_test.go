@@ -7,21 +7,21 @@ import (
 	"weak"
 
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
-// conditioned returns a trial of a stage with whitened features.
-func conditioned(stage train.Stage, ridge float64, seed uint64) train.Trial {
+// preprocessed returns a trial of a stage with whitened features.
+func preprocessed(stage train.Stage, ridge float64, seed uint64) train.Trial {
 	t := trialOf(small(), model.SemanticHard, stage, seed)
-	t.Condition, t.Ridge = condition.Whiten, ridge
+	t.Preprocess, t.Ridge = preprocess.Whiten, ridge
 	return t
 }
 
 func TestTrialsShareTheirData(t *testing.T) {
 	var trials []train.Trial
 	for seed := range uint64(8) {
-		trials = append(trials, conditioned(train.Dev, 1, seed))
+		trials = append(trials, preprocessed(train.Dev, 1, seed))
 	}
 	p := newPrepared(small(), trials)
 	got := make([]*train.Data, len(trials))
@@ -43,10 +43,10 @@ func TestTrialsShareTheirData(t *testing.T) {
 }
 
 func TestTrialsThatDifferInPreparationHaveOtherData(t *testing.T) {
-	standardized := conditioned(train.Dev, 0, 1)
-	standardized.Condition = condition.Standardize
+	standardized := preprocessed(train.Dev, 0, 1)
+	standardized.Preprocess = preprocess.Standardize
 	trials := []train.Trial{
-		conditioned(train.Dev, 1, 1), conditioned(train.Test, 1, 1), conditioned(train.Dev, 2, 1), standardized,
+		preprocessed(train.Dev, 1, 1), preprocessed(train.Test, 1, 1), preprocessed(train.Dev, 2, 1), standardized,
 	}
 	p := newPrepared(small(), trials)
 	seen := map[*train.Data]int{}
@@ -63,7 +63,7 @@ func TestTrialsThatDifferInPreparationHaveOtherData(t *testing.T) {
 }
 
 func TestDataAreDroppedAfterTheirLastTrial(t *testing.T) {
-	trials := []train.Trial{conditioned(train.Dev, 1, 1), conditioned(train.Dev, 1, 2)}
+	trials := []train.Trial{preprocessed(train.Dev, 1, 1), preprocessed(train.Dev, 1, 2)}
 	p := newPrepared(small(), trials)
 	held := func(trial train.Trial) weak.Pointer[train.Data] {
 		data, err := p.get(trial)
@@ -98,7 +98,7 @@ func TestATrialGivesItsDataBack(t *testing.T) {
 }
 
 func TestTrialsWhoseDataCannotBePreparedAllSayWhy(t *testing.T) {
-	trials := []train.Trial{conditioned(train.Dev, -1, 1), conditioned(train.Dev, -1, 2)}
+	trials := []train.Trial{preprocessed(train.Dev, -1, 1), preprocessed(train.Dev, -1, 2)}
 	p := newPrepared(small(), trials)
 	for i, trial := range trials {
 		if data, err := p.get(trial); err == nil {

@@ -42,7 +42,7 @@ func (d *Dataset) choices() []choice {
 func (d *Dataset) testOf(dev *Configuration) *Configuration {
 	var found *Configuration
 	for _, c := range d.Test {
-		if settled(c.Trial()) != settled(dev.Trial()) {
+		if converged(c.Trial()) != converged(dev.Trial()) {
 			continue
 		}
 		if found == nil || c.Trial().Training.Epochs == experiments.BestEpoch(dev.Curves) {
@@ -52,8 +52,8 @@ func (d *Dataset) testOf(dev *Configuration) *Configuration {
 	return found
 }
 
-// settled is a trial without what the two stages of a configuration differ in.
-func settled(t train.Trial) train.Trial {
+// converged is a trial without what the two stages of a configuration differ in.
+func converged(t train.Trial) train.Trial {
 	t.Stage, t.Training.Epochs, t.Training.Patience, t.Training.Seed = "", 0, 0, 0
 	return t
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/lago-train/lago-train/experiments/report/picture"
 )
 
-// comparison shows LAGO beside its peers, as table 1 of the paper does.
+// comparison shows LAGO beside its baselines, as table 1 of the paper does.
 func comparison(r *Runs, d *Dataset) Section {
 	s := Section{
-		Name: "comparison", Title: "LAGO and its peers",
+		Name: "comparison", Title: "LAGO and its baselines",
 		Text: "Accuracy of every method by one protocol: settings and epochs chosen on the val classes, trained on train and val " +
 			"classes, judged once on the test classes. Error bars are one standard error over seeds; what has none is solved in closed form.",
 	}

@@ -34,7 +34,7 @@ func confusion(r *Runs, d *Dataset) Section {
 }
 
 func confusionPicture(c *Configuration) *picture.Heat {
-	classes := c.Trials[0].Result.Judged.Classes
+	classes := c.Trials[0].Result.Evaluation.Classes
 	p := &picture.Heat{
 		Rows: classes, Cols: classes, RowTitle: "true class", ColTitle: "named as",
 		Unit: "samples of the class (%)", Percent: true,
@@ -43,7 +43,7 @@ func confusionPicture(c *Configuration) *picture.Heat {
 		row := make([]float64, len(classes))
 		var samples float64
 		for _, t := range c.Trials {
-			for k, n := range t.Result.Judged.Confusion[z] {
+			for k, n := range t.Result.Evaluation.Confusion[z] {
 				row[k] += float64(n)
 				samples += float64(n)
 			}

@@ -53,7 +53,7 @@ func (d *Dataset) bestSoft() (t lab.Trial, ok bool) {
 		return c.Test.Trials[0], true
 	}
 	return slices.MaxFunc(c.Dev.Trials, func(a, b lab.Trial) int {
-		return cmp.Compare(a.Result.Judged.PerClass, b.Result.Judged.PerClass)
+		return cmp.Compare(a.Result.Evaluation.PerClass, b.Result.Evaluation.PerClass)
 	}), true
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/condition"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -19,9 +19,9 @@ import (
 func made(v model.Variant, stage train.Stage, seed uint64, change func(*train.Trial)) train.Trial {
 	t := train.Trial{
 		Dataset: "birds", Fingerprint: "0123456789abcdef", Stage: stage,
-		Model:     model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Beta: 1e-6},
-		Condition: condition.None,
-		Training:  train.Settings{Epochs: 4, LearningRate: 1e-3, Batch: 64, Patience: 50, Seed: seed},
+		Model:      model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Beta: 1e-6},
+		Preprocess: preprocess.None,
+		Training:   train.Settings{Epochs: 4, LearningRate: 1e-3, Batch: 64, Patience: 50, Seed: seed},
 	}
 	if v == model.KSoft {
 		t.Model.K = 2
@@ -42,7 +42,7 @@ func write(t *testing.T, root string, trial train.Trial, accuracy ...float64) st
 	}
 	r := train.Result{
 		Status: train.Epochs, Epochs: trial.Training.Epochs, BestEpoch: trial.Training.Epochs,
-		Judged: &train.Judged{
+		Evaluation: &train.Evaluation{
 			PerClass: slices.Max(accuracy), PerSample: slices.Max(accuracy),
 			Classes: []string{"owl", "wren"}, Confusion: [][]int{{3, 1}, {2, 4}},
 		},
@@ -50,7 +50,7 @@ func write(t *testing.T, root string, trial train.Trial, accuracy ...float64) st
 	var curve train.Curve
 	if trial.Stage == train.Dev {
 		r.Epochs, r.BestEpoch = len(accuracy), 1+slices.Index(accuracy, slices.Max(accuracy))
-		r.Judged.Classes = []string{"crow", "gull"}
+		r.Evaluation.Classes = []string{"crow", "gull"}
 		for e := range accuracy {
 			curve = append(curve, train.Epoch{Epoch: e + 1, TrainAccuracy: 0.9, ValAccuracy: &accuracy[e]})
 		}
@@ -80,10 +80,10 @@ func soft(c model.Config) *train.Saved {
 				W: dataset.NewMatrix[float32](1, 3), B: make([]float32, 3),
 				V: dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0, 0.1, 0.2, 0, 0, 0.4}},
 			},
-			Semantic: []int{1, 0, 1},
-			Map:      &condition.Map{Kind: condition.None},
+			Semantic:  []int{1, 0, 1},
+			Transform: &preprocess.Transform{Kind: preprocess.None},
 		},
-		Map: &condition.Map{Kind: condition.None}, Dims: 1, Semantic: []int{1, 0, 1},
+		Transform: &preprocess.Transform{Kind: preprocess.None}, Dims: 1, Semantic: []int{1, 0, 1},
 		Classes: []string{"wren"}, Descriptions: dataset.NewMatrix[float64](1, 3), Learned: []int{0},
 		Dataset: "birds", Attributes: []string{"wing::red", "bill::long", "wing::white"}, Groups: []string{"bill", "wing"},
 	}

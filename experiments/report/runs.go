@@ -56,7 +56,7 @@ func Read(dir string) (*Runs, error) {
 	r := &Runs{Dir: dir, Missing: []experiments.Missing{}}
 	of := map[train.Trial]*Configuration{}
 	for _, t := range trials {
-		if t.Peer.Method != "" { // shown by what compare wrote
+		if t.Baseline.Method != "" { // shown by what compare wrote
 			continue
 		}
 		curve, err := readCurve(t)
@@ -113,7 +113,7 @@ func checkRecords(t lab.Trial) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	path = filepath.Join(t.Dir, train.ResultFile)
-	j := t.Result.Judged
+	j := t.Result.Evaluation
 	if j == nil {
 		return fmt.Errorf("%s: judged: expected what the model scored, found none", path)
 	}

@@ -270,7 +270,7 @@ func TestConfusionOfAClassWithoutSamples(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Test, 0, nil), 0.5)
 	_, d := only(t, root)
-	d.Test[0].Trials[0].Result.Judged.Confusion = [][]int{{0, 0}, {1, 1}}
+	d.Test[0].Trials[0].Result.Evaluation.Confusion = [][]int{{0, 0}, {1, 1}}
 	if diff := cmp.Diff([][]float64{{0, 0}, {0.5, 0.5}}, confusionPicture(d.Test[0]).Values); diff != "" {
 		t.Errorf("shares (-expected +found):\n%s", diff)
 	}

@@ -1,0 +1,94 @@
+package alignment
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
+)
+
+// Learn implements baseline.Settings. The seed draws the start of W and the order of the
+// samples.
+func (c Config) Learn(e baseline.Examples, seed uint64) (baseline.Learner, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	f, err := newFrame(e, c.Normalise)
+	if err != nil {
+		return nil, err
+	}
+	y, err := f.descriptions(e.U, c.Normalise)
+	if err != nil {
+		return nil, err
+	}
+	dims, attributes, batch := e.X.Cols, e.U.Cols, min(c.Batch, len(e.Rows))
+	l := &learner{
+		examples: e, seed: seed,
+		model:   &Model{c, f, dataset.NewMatrix[float32](dims, attributes)},
+		squares: dataset.NewMatrix[float32](dims, attributes),
+
+		objective: newObjective(c, y, dims, batch),
+		batch:     dataset.NewMatrix[float32](batch, dims),
+		labels:    make([]int, batch),
+		grad:      dataset.NewMatrix[float32](dims, attributes),
+	}
+	rng := rand.New(rand.NewPCG(seed, 0)) // epochs count from 1
+	for i := range l.model.w.Data {
+		l.model.w.Data[i] = rng.Float32() * 2 / float32(dims) // as in the authors' program
+	}
+	return l, nil
+}
+
+type learner struct {
+	examples baseline.Examples
+	seed     uint64
+	model    *Model
+	squares  dataset.Matrix[float32] // D x M, of RMSProp
+
+	objective *objective[float32]
+	batch     dataset.Matrix[float32] // samples x D
+	labels    []int
+	grad      dataset.Matrix[float32] // D x M
+}
+
+// Epoch implements baseline.Learner. The loss of an example is the objective of its batch
+// when its turn came. There is always more to learn.
+func (l *learner) Epoch(epoch int) (loss float64, done bool, err error) {
+	e, w := l.examples, l.model.w
+	order := baseline.Shuffled(len(e.Rows), l.seed, epoch)
+	rows := make([]int, l.batch.Rows)
+	for part := range slices.Chunk(order, l.batch.Rows) {
+		n := len(part)
+		for i, p := range part {
+			rows[i], l.labels[i] = e.Rows[p], e.Labels[p]
+		}
+		l.model.frame.features(l.batch, e.X, rows[:n])
+		mean := l.objective.step(head(l.batch, n), l.labels[:n], w, l.grad)
+		if mean-mean != 0 {
+			return 0, false, &model.NotFinite{Term: "alignment", Value: mean}
+		}
+		loss += float64(n) * mean
+		rmsprop(w.Data, l.grad.Data, l.squares.Data, float32(l.model.config.LR))
+	}
+	// A W that is out of range need not show in the loss: where squares are infinite,
+	// RMSProp stands still.
+	for _, s := range l.State() {
+		if i := slices.IndexFunc(s.Matrix.Data, func(v float32) bool { return v-v != 0 }); i >= 0 {
+			return 0, false, &model.NotFinite{Term: s.Name, Value: float64(s.Matrix.Data[i])}
+		}
+	}
+	return loss / float64(len(order)), false, nil
+}
+
+// Model implements baseline.Learner.
+func (l *learner) Model() baseline.Model { return l.model }
+
+// State implements baseline.Learner.
+func (l *learner) State() baseline.Tensors {
+	return baseline.Tensors{{Name: "W", Matrix: l.model.w}, {Name: "squares", Matrix: l.squares}}
+}

@@ -1,0 +1,278 @@
+package alignment
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/baseline"
+)
+
+// trained is a model of the toy that learned for a little while.
+func trained(t *testing.T, c Config) (*Model, toy) {
+	t.Helper()
+	y := newToy(4, 0.2)
+	l := learn(t, c, y.seen, 1)
+	train(t, l, 1, 3)
+	return l.Model().(*Model), y
+}
+
+// Scores are the kernels of the definition, between the sample and the class in
+// either space, of features and descriptions centred and of length 1.
+func TestScoreIsItsDefinition(t *testing.T) {
+	for _, kernel := range []Kernel{Linear, Polynomial, Gaussian, Cauchy} {
+		for _, ort := range []bool{false, true} {
+			c := Default()
+			c.Kernel, c.Ort = kernel, ort
+			m, y := trained(t, c)
+			got, err := m.Score(y.seen.X, y.rows, y.unseen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := double(m.w)
+			for i, r := range y.rows {
+				x := unit(y.seen.X.Row(r), m.frame.mean.Data)
+				for z := range y.unseen.Rows {
+					u := unit(y.unseen.Row(z), m.frame.centre.Data)
+					want := compare(m.config.kernel(), project(w, x), u)
+					if ort && (kernel == Gaussian || kernel == Cauchy) {
+						other := compare(m.config.kernel(), x, lift(w, u))
+						want = 2 - (1-want)*(1-want) - (1-other)*(1-other)
+					}
+					if math.Abs(float64(got.Row(i)[z])-want) > 1e-5 {
+						t.Fatalf("%s, ort %v: sample %d, class %d scores %g, expected %g", kernel, ort, i, z, got.Row(i)[z], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// compare is the kernel of two vectors.
+func compare(k kernel, v, w []float64) float64 {
+	var vv, vw, ww float64
+	for i := range v {
+		vv, vw, ww = vv+v[i]*v[i], vw+v[i]*w[i], ww+w[i]*w[i]
+	}
+	s, _ := k.at(k.number(vv, vw, ww))
+	return s
+}
+
+// unit is v from a centre, of length 1.
+func unit[T float32 | float64](v []T, centre []float32) []float64 {
+	u := make([]float64, len(v))
+	for i, x := range v {
+		u[i] = float64(x) - float64(centre[i])
+	}
+	length := math.Sqrt(squaredLength(u))
+	for i := range u {
+		u[i] /= length
+	}
+	return u
+}
+
+func double(m dataset.Matrix[float32]) dataset.Matrix[float64] {
+	d := dataset.NewMatrix[float64](m.Rows, m.Cols)
+	for i, v := range m.Data {
+		d.Data[i] = float64(v)
+	}
+	return d
+}
+
+// The mean of the samples and the centre of the classes are of those that were
+// trained on, and a centre that is not asked for is none.
+func TestFrame(t *testing.T) {
+	e := baseline.Examples{
+		X:    matrixOf([]float32{1, 5}, []float32{9, 9}, []float32{3, 5}),
+		Rows: []int{0, 2}, Labels: []int{0, 1},
+		U: matrixOf([]float64{0, 1}, []float64{0.5, math.NaN()}),
+	}
+	f, err := newFrame(e, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]float32{{2, 5}, {0.25, 1}}, [][]float32{f.mean.Data, f.centre.Data}); diff != "" {
+		t.Errorf("mean and centre (-want +got):\n%s", diff)
+	}
+	x := dataset.NewMatrix[float32](3, 2)
+	f.features(x, matrixOf([]float32{2, 5}, []float32{5, 9}), []int{1, 0})
+	if diff := cmp.Diff([]float32{0.6, 0.8, 0, 0, 0, 0}, x.Data); diff != "" {
+		t.Errorf("features (-want +got):\n%s", diff)
+	}
+	// What is not described is as the classes at hand have it, here 1/4.
+	u := matrixOf([]float64{1, math.NaN()}, []float64{0, 0.25})
+	for normalise, want := range map[bool][]float64{
+		true:  {math.Sqrt(0.5), -math.Sqrt(0.5), -math.Sqrt(0.1), -math.Sqrt(0.9)}, // (3, -3)/4 and (-1, -3)/4
+		false: {1, 0.25, 0, 0.25},
+	} {
+		if f, err = newFrame(e, normalise); err != nil {
+			t.Fatal(err)
+		}
+		y, err := f.descriptions(u, normalise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, double(y).Data, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+			t.Errorf("descriptions, normalise %v (-want +got):\n%s", normalise, diff)
+		}
+	}
+}
+
+// Moving and scaling all features changes nothing, since they are centred and of
+// length 1.
+func TestFeaturesMayBeScaled(t *testing.T) {
+	y := newToy(4, 0.2)
+	rapid.Check(t, func(rt *rapid.T) {
+		by := float32(rapid.Float64Range(0.01, 100).Draw(rt, "scale"))
+		to := float32(rapid.Float64Range(-1, 1).Draw(rt, "shift")) * by
+		moved := y
+		moved.seen.X = dataset.NewMatrix[float32](y.seen.X.Rows, y.seen.X.Cols)
+		for i, v := range y.seen.X.Data {
+			moved.seen.X.Data[i] = by*v + to
+		}
+		var scores [2]dataset.Matrix[float32]
+		for i, y := range []toy{y, moved} {
+			l := learn(t, Default(), y.seen, 1)
+			train(t, l, 1, 2)
+			var err error
+			if scores[i], err = l.Model().Score(y.seen.X, y.rows, y.unseen); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		for i, v := range scores[0].Data {
+			if math.Abs(float64(v-scores[1].Data[i])) > 1e-3 {
+				rt.Fatalf("score %d is %g, and %g when features are scaled by %g and moved by %g", i, v, scores[1].Data[i], by, to)
+			}
+		}
+	})
+}
+
+// A class scores the same whatever it is compared with, in blocks of samples of any
+// size, and as Detect and Judge have it.
+func TestScoresAreOfOneSampleAndOneClass(t *testing.T) {
+	m, y := trained(t, Default())
+	rows := make([]int, 256+7)
+	for i := range rows {
+		rows[i] = i % y.seen.X.Rows
+	}
+	all, err := m.Score(y.seen.X, rows, y.seen.U)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		i := rapid.IntRange(0, len(rows)-1).Draw(t, "sample")
+		z := rapid.IntRange(0, y.seen.U.Rows-1).Draw(t, "class")
+		a, err := m.Detect(y.seen.X, rows[i:i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := m.Classify(a, matrixOf(y.seen.U.Row(z)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(float64(s.Data[0]-all.Row(i)[z])) > 1e-5 {
+			t.Fatalf("%g alone, %g among others", s.Data[0], all.Row(i)[z])
+		}
+	})
+}
+
+// An attribute that no class at hand describes is left out of the choice: it is where
+// the classes that were learned from have their centre.
+func TestUndescribedAttribute(t *testing.T) {
+	m, y := trained(t, Default())
+	u := y.unseen
+	silent := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	centred := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	for i, v := range u.Data {
+		silent.Data[i], centred.Data[i] = v, v
+		if i%u.Cols == 2 {
+			silent.Data[i], centred.Data[i] = math.NaN(), float64(m.frame.centre.Data[2])
+		}
+	}
+	got, err := m.Score(y.seen.X, y.rows, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := m.Score(y.seen.X, y.rows, centred)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		t.Errorf("(-centre +undescribed):\n%s", diff)
+	}
+}
+
+// Far from every class, kernels are still told apart.
+func TestFarSamples(t *testing.T) {
+	c := Default()
+	c.Sigma = 0.15
+	m, y := trained(t, c)
+	a := dataset.NewMatrix[float32](1, m.w.Cols)
+	a.Data[0] = -0.9
+	s, err := m.Classify(a, y.seen.U)
+	if err != nil {
+		t.Fatal(err)
+	}
+	different := map[float32]bool{}
+	for _, v := range s.Data {
+		if v <= 0 {
+			t.Errorf("a score of %g", v)
+		}
+		different[v] = true
+	}
+	if len(different) < 3 {
+		t.Errorf("scores %g", s.Data)
+	}
+}
+
+func TestRestore(t *testing.T) {
+	c := Default()
+	m, y := trained(t, c)
+	restored, err := c.Restore(m.Tensors())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := m.Score(y.seen.X, y.rows, y.unseen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := restored.Score(y.seen.X, y.rows, y.unseen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("a restored model scores otherwise")
+	}
+	for i, tensor := range m.Tensors() {
+		lacking := append(baseline.Tensors{}, m.Tensors()...)
+		lacking[i].Name = "other"
+		_, err := c.Restore(lacking)
+		wantField(t, "without "+tensor.Name, err, tensor.Name)
+		if i > 0 {
+			lacking[i] = baseline.Tensor{Name: tensor.Name, Matrix: dataset.NewMatrix[float32](1, 3)}
+			_, err = c.Restore(lacking)
+			wantField(t, "other sizes of "+tensor.Name, err, tensor.Name)
+		}
+	}
+}
+
+func TestErrorsOfAModel(t *testing.T) {
+	m, y := trained(t, Default())
+	_, err := m.Score(dataset.NewMatrix[float32](1, 3), []int{0}, y.unseen)
+	wantField(t, "other features", err, "features")
+	_, err = m.Score(y.seen.X, y.rows, dataset.NewMatrix[float64](2, 3))
+	wantField(t, "other attributes", err, "attributes")
+	_, err = m.Classify(dataset.NewMatrix[float32](2, 3), y.unseen)
+	wantField(t, "other detections", err, "attributes")
+	bad := dataset.NewMatrix[float64](2, y.unseen.Cols)
+	bad.Data[0] = -1
+	_, err = m.Score(y.seen.X, y.rows, bad)
+	wantField(t, "no probabilities", err, "descriptions")
+	if s, err := m.Score(y.seen.X, nil, y.unseen); err != nil || s.Rows != 0 || s.Cols != y.unseen.Rows {
+		t.Errorf("no samples: %v, %v", s, err)
+	}
+}

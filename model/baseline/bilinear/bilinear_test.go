@@ -1,0 +1,227 @@
+package bilinear_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/bilinear"
+)
+
+// random fills a matrix of any size.
+func random(rows, cols int, rng *rand.Rand) dataset.Matrix[float32] {
+	m := dataset.NewMatrix[float32](rows, cols)
+	for i := range m.Data {
+		m.Data[i] = float32(rng.NormFloat64())
+	}
+	return m
+}
+
+func describe(classes, attributes int, rng *rand.Rand) dataset.Matrix[float64] {
+	u := dataset.NewMatrix[float64](classes, attributes)
+	for i := range u.Data {
+		u.Data[i] = rng.Float64()
+	}
+	return u
+}
+
+// form is what a model makes of the features of a sample, said anew in float64.
+func form(f bilinear.Features, x dataset.Matrix[float32], learned []int, row int) []float64 {
+	v := make([]float64, x.Cols)
+	for d := range v {
+		v[d] = float64(x.Row(row)[d])
+	}
+	switch f {
+	case bilinear.Unit:
+		var squares float64
+		for _, v := range v {
+			squares += v * v
+		}
+		for d := range v {
+			v[d] /= math.Sqrt(squares)
+		}
+	case bilinear.Standardize:
+		for d := range v {
+			var mean, variance float64
+			for _, r := range learned {
+				mean += float64(x.Row(r)[d]) / float64(len(learned))
+			}
+			for _, r := range learned {
+				variance += math.Pow(float64(x.Row(r)[d])-mean, 2) / float64(len(learned))
+			}
+			v[d] = (v[d] - mean) / math.Sqrt(variance*float64(x.Cols))
+		}
+	}
+	return v
+}
+
+// Scores are x W u_z, in each form of the features, and the same where a model was
+// restored from its tensors.
+func TestScore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 8)
+		dims, attributes, classes := size.Draw(t, "dims"), size.Draw(t, "attributes"), size.Draw(t, "classes")
+		f := rapid.SampledFrom([]bilinear.Features{"", bilinear.None, bilinear.Unit, bilinear.Standardize}).Draw(t, "features")
+		normalise := rapid.Bool().Draw(t, "normalise")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		x, u := random(9, dims, rng), describe(classes, attributes, rng)
+		learned, rows := []int{3, 1, 4, 8}, []int{5, 0, 3}
+		m := &bilinear.Model{W: random(dims, attributes, rng), Normalise: normalise}
+		if err := m.Fit(f, baseline.Examples{X: x, Rows: learned}); err != nil {
+			t.Fatal(err)
+		}
+		scores, err := m.Score(x, rows, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := baseline.Describe(u, normalise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range rows {
+			v := form(f, x, learned, r)
+			for z := range classes {
+				var want float64
+				for k, w := range m.W.Data {
+					want += v[k/attributes] * float64(w) * d.Row(z)[k%attributes]
+				}
+				if got := float64(scores.Row(i)[z]); !(math.Abs(got-want) <= 1e-4*(1+math.Abs(want))) {
+					t.Fatalf("sample %d scores %g for class %d, expected %g", r, got, z, want)
+				}
+			}
+		}
+		again, err := bilinear.Restore(m.Tensors(), normalise, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := again.Score(x, rows, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range other.Data { // gonum rounds by where in memory it is
+			if !(math.Abs(float64(v-scores.Data[i])) <= 1e-4) {
+				t.Fatalf("restored: %v, expected %v", other.Data, scores.Data)
+			}
+		}
+	})
+}
+
+// More samples than are mapped at a time are mapped alike, and none give none.
+func TestDetectManyAndNone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := random(20, 3, rng)
+	m := &bilinear.Model{W: random(3, 2, rng)}
+	rows := make([]int, 600)
+	for i := range rows {
+		rows[i] = i % 20
+	}
+	a, err := m.Detect(x, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		for k, v := range a.Row(i) {
+			if !(math.Abs(float64(v-a.Row(i % 20)[k])) <= 1e-6) {
+				t.Fatalf("row %d detects %v, the same sample in row %d %v", i, a.Row(i), i%20, a.Row(i%20))
+			}
+		}
+	}
+	if s, err := m.Score(x, nil, describe(4, 2, rng)); err != nil || s.Rows != 0 || s.Cols != 4 {
+		t.Errorf("no samples: %d x %d, %v; expected 0 x 4", s.Rows, s.Cols, err)
+	}
+}
+
+// A sample without any feature stays one, and so does a dimension that does not vary.
+func TestFlat(t *testing.T) {
+	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0, 0, 0, 4, 0, 8}}
+	for f, want := range map[bilinear.Features][]float32{
+		bilinear.Unit:        {0, 0, 0, 1, 0, 1},
+		bilinear.Standardize: {0, -0.8660254, 0, 0, 0, 0.8660254}, // -4 / sqrt(32/3) / sqrt(2)
+	} {
+		var m bilinear.Model
+		if err := m.Fit(f, baseline.Examples{X: x, Rows: []int{0, 1, 2}}); err != nil {
+			t.Fatal(err)
+		}
+		got := dataset.NewMatrix[float32](3, 2)
+		m.Gather(got, x, []int{0, 1, 2})
+		for i, v := range got.Data {
+			if !(math.Abs(float64(v-want[i])) <= 1e-6) {
+				t.Errorf("%s: %v, expected %v", f, got.Data, want)
+				break
+			}
+		}
+	}
+}
+
+// Means and variances are computed once for all learners of the same examples, but
+// no two models share the memory.
+func TestFitShares(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	e := baseline.Examples{X: random(6, 3, rng), Rows: []int{0, 1, 2, 3}, Shared: new(baseline.Shared)}
+	var a, b bilinear.Model
+	if err := a.Fit(bilinear.Standardize, e); err != nil {
+		t.Fatal(err)
+	}
+	first := a.Tensors()
+	shift := slices.Clone(first[1].Matrix.Data)
+	clear(first[1].Matrix.Data)
+	e.X = random(6, 3, rng) // not looked at
+	if err := b.Fit(bilinear.Standardize, e); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Tensors()[1].Matrix.Data; !slices.Equal(got, shift) {
+		t.Errorf("the second shift is %v, expected the first, %v", got, shift)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	x, u := random(4, 3, rng), describe(2, 2, rng)
+	m := &bilinear.Model{W: random(3, 2, rng)}
+	matrix := func(name string, rows, cols int) baseline.Tensor {
+		return baseline.Tensor{Name: name, Matrix: dataset.NewMatrix[float32](rows, cols)}
+	}
+	restore := func(t ...baseline.Tensor) error {
+		_, err := bilinear.Restore(t, true, bilinear.Standardize)
+		return err
+	}
+	for name, c := range map[string]struct {
+		field string
+		do    func() error
+	}{
+		"other features": {"features", func() error { _, err := m.Score(random(4, 2, rng), []int{0}, u); return err }},
+		"other names":    {"attributes", func() error { _, err := m.Score(x, []int{0}, describe(2, 3, rng)); return err }},
+		"other detector": {"attributes", func() error { _, err := m.Classify(x, u); return err }},
+		"not in [0, 1]": {"descriptions", func() error {
+			_, err := m.Score(x, []int{0}, dataset.Matrix[float64]{Rows: 1, Cols: 2, Data: []float64{0, 3}})
+			return err
+		}},
+		"no such form": {"features", bilinear.Features("whiten").Check},
+		"no form":      {"features", bilinear.Features("").Check},
+		"no W":         {"W", func() error { return restore() }},
+		"no shift":     {"shift", func() error { return restore(matrix("W", 3, 2)) }},
+		"short shift":  {"shift", func() error { return restore(matrix("W", 3, 2), matrix("shift", 1, 2)) }},
+		"no scale":     {"scale", func() error { return restore(matrix("W", 3, 2), matrix("shift", 1, 3)) }},
+	} {
+		var wrong *model.Error
+		if err := c.do(); !errors.As(err, &wrong) || wrong.Field != c.field {
+			t.Errorf("%s: %v, expected an error of %s", name, err, c.field)
+		}
+	}
+	for _, f := range []bilinear.Features{bilinear.None, bilinear.Unit, bilinear.Standardize} {
+		if err := f.Check(); err != nil {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+	x.Data[0] = float32(math.NaN())
+	if err := m.Fit(bilinear.Standardize, baseline.Examples{X: x, Rows: []int{0, 1}}); err == nil {
+		t.Error("NaN in the features is standardized without an error")
+	}
+}

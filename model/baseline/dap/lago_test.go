@@ -1,0 +1,73 @@
+package dap_test
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline/dap"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+)
+
+// Each attribute in a group of its own, descriptions of 0 and 1, the prior of each
+// attribute and De Morgan's complement make LAGO DAP (supplement D.4 of the LAGO paper):
+//
+//	a_m^z p(a_m|x) / p(a_m)  +  (1 - a_m^z) (1 - p(a_m|x)) / (1 - p(a_m))
+//
+// is the one or the other factor of DAP. Both are given the same p(a_m|x), and the
+// classes that DAP learned from, so that p(a_m) is the same.
+func TestLAGOOfSingletonsIsDAP(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 7)
+		samples, attributes, classes := size.Draw(t, "samples"), size.Draw(t, "attributes"), size.Draw(t, "classes")
+		e := examples(samples+classes, 2, attributes, classes, rapid.Uint64().Draw(t, "seed"))
+		for i := range e.U.Data { // some attributes are there in all classes, or in none
+			e.U.Data[i] = rapid.SampledFrom([]float64{0, 1}).Draw(t, "u")
+		}
+		p := dataset.NewMatrix[float64](samples, attributes)
+		odds := dataset.NewMatrix[float32](samples, attributes)
+		for i := range p.Data {
+			odds.Data[i] = float32(rapid.Float64Range(-8, 8).Draw(t, "log odds"))
+			p.Data[i] = 1 / (1 + math.Exp(-float64(odds.Data[i])))
+		}
+
+		c := dap.Config{Prediction: dap.Direct, C: 1, Threshold: dap.AttributeMean, Prior: dap.Empirical}
+		l, err := c.Learn(e, 1) // thresholds and priors are known from the start
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := l.Model().Classify(odds, e.U)
+		if err != nil {
+			t.Fatal(err)
+		}
+		baselinetest.Near(t, "log p(z|x)", 1e-5, baselinetest.Floats(got.Data), singletons(t, p, e.U))
+	})
+}
+
+// singletons is log p(z|x) by LAGO, in float64 and with Gamma exactly the identity.
+func singletons(t rapid.TB, p, u dataset.Matrix[float64]) []float64 {
+	t.Helper()
+	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
+	classes, err := c.Describe(u, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := dataset.NewMatrix[float64](p.Cols, p.Cols)
+	for m := range p.Cols {
+		v.Row(m)[m] = 1
+	}
+	judge, err := model.NewJudge(model.Problem{Config: c, Classes: classes, Batch: p.Rows}, &model.Parameters[float64]{V: v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(judge.A.Data, p.Data)
+	logP, err := judge.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model.LogNormalise(logP, u.Rows)
+	return logP
+}

@@ -1,0 +1,299 @@
+package linear_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/baseline/linear"
+)
+
+// regression is the problem of linear regression on random targets, n x K, whose minimum
+// is known: half the squares of the distances. Samples are in the rows of x in reverse.
+func regression(n, dims, outputs int, seed uint64) (p linear.Problem, targets dataset.Matrix[float64]) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	p = linear.Problem{X: dataset.NewMatrix[float32](n, dims), Outputs: outputs, Penalty: 0.1 + rng.Float64()}
+	for i := range p.X.Data {
+		p.X.Data[i] = float32(2 + rng.NormFloat64())
+	}
+	targets = dataset.NewMatrix[float64](n, outputs)
+	for i := range targets.Data {
+		targets.Data[i] = rng.NormFloat64()
+	}
+	for i := range n {
+		p.Rows = append(p.Rows, n-1-i)
+	}
+	return p, targets
+}
+
+func each(t dataset.Matrix[float64]) func(sample, output int, score float64) (loss, slope float64) {
+	return func(sample, output int, score float64) (float64, float64) {
+		d := score - t.Row(sample)[output]
+		return d * d / 2, d
+	}
+}
+
+func joint(t dataset.Matrix[float64]) func(sample int, scores []float64) float64 {
+	return func(sample int, scores []float64) (loss float64) {
+		for k, s := range scores {
+			d := s - t.Row(sample)[k]
+			loss += d * d / 2
+			scores[k] = d
+		}
+		return loss
+	}
+}
+
+// solved is the minimum of a regression by its normal equations, (X'X/n + penalty) W' =
+// X'T/n, where a bias is the weight of a one that is not penalised; (K x D, K).
+func solved(t rapid.TB, p linear.Problem, targets dataset.Matrix[float64]) (w, b []float64) {
+	t.Helper()
+	n, dims := len(p.Rows), p.X.Cols
+	e := dims
+	if p.Bias {
+		e++
+	}
+	x := mat.NewDense(n, e, nil)
+	for i, r := range p.Rows {
+		var squares float64
+		for d, v := range p.X.Row(r) {
+			x.Set(i, d, float64(v))
+			squares += float64(v) * float64(v)
+		}
+		if p.Unit {
+			for d := range dims {
+				x.Set(i, d, x.At(i, d)/math.Sqrt(squares))
+			}
+		}
+		if p.Bias {
+			x.Set(i, dims, 1)
+		}
+	}
+	var xx, xt, solution mat.Dense
+	xx.Mul(x.T(), x)
+	xx.Scale(1/float64(n), &xx)
+	for d := range dims {
+		xx.Set(d, d, xx.At(d, d)+p.Penalty)
+	}
+	xt.Mul(x.T(), mat.NewDense(n, p.Outputs, targets.Data))
+	xt.Scale(1/float64(n), &xt)
+	if err := solution.Solve(&xx, &xt); err != nil {
+		t.Fatal(err)
+	}
+	b = make([]float64, p.Outputs)
+	for k := range p.Outputs {
+		for d := range dims {
+			w = append(w, solution.At(d, k))
+		}
+		if p.Bias {
+			b[k] = solution.At(dims, k)
+		}
+	}
+	return w, b
+}
+
+func minimise(t rapid.TB, p linear.Problem) *linear.Classifiers {
+	t.Helper()
+	c, err := p.Minimise()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestMinimumOfALinearRegression(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 6)
+		p, targets := regression(rapid.IntRange(1, 30).Draw(t, "samples"), size.Draw(t, "dims"), size.Draw(t, "outputs"), rapid.Uint64().Draw(t, "seed"))
+		p.Bias, p.Unit = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "unit")
+		if rapid.Bool().Draw(t, "joint") {
+			p.Joint = joint(targets)
+		} else {
+			p.Each = each(targets)
+		}
+		w, b := solved(t, p, targets)
+		c := minimise(t, p)
+		baselinetest.Near(t, "W", 2e-3, c.W.Data, w)
+		baselinetest.Near(t, "b", 5e-3, c.B, b)
+		// The loss is that of the samples: what their sum says less the penalty.
+		rows := withBias(p, w, b)
+		whole, _ := p.Evaluate(rows)
+		for _, v := range w {
+			whole -= p.Penalty / 2 * v * v
+		}
+		baselinetest.Near(t, "loss", 1e-2, []float64{c.Loss}, []float64{whole})
+	})
+}
+
+// withBias are classifiers as rows of the objective, which takes samples less their mean.
+func withBias(p linear.Problem, w, b []float64) (rows []float64) {
+	mean := make([]float64, p.X.Cols)
+	for _, r := range p.Rows {
+		var squares float64
+		for _, v := range p.X.Row(r) {
+			squares += float64(v) * float64(v)
+		}
+		length := 1.0
+		if p.Unit {
+			length = math.Sqrt(squares)
+		}
+		for d, v := range p.X.Row(r) {
+			mean[d] += float64(v) / length / float64(len(p.Rows))
+		}
+	}
+	for k := range p.Outputs {
+		row := w[k*p.X.Cols : (k+1)*p.X.Cols]
+		rows = append(rows, row...)
+		if p.Bias {
+			bias := b[k]
+			for d, v := range row {
+				bias += v * mean[d]
+			}
+			rows = append(rows, bias)
+		}
+	}
+	return rows
+}
+
+func TestGradientIsThatOfSmallDifferences(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, targets := regression(rapid.IntRange(1, 9).Draw(t, "samples"), 3, 2, rapid.Uint64().Draw(t, "seed"))
+		p.Bias, p.Unit = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "unit")
+		p.Each = each(targets)
+		if rapid.Bool().Draw(t, "joint") {
+			p.Each, p.Joint = nil, joint(targets)
+		}
+		w := make([]float64, 6)
+		if p.Bias {
+			w = make([]float64, 8)
+		}
+		for i := range w {
+			w[i] = rapid.Float64Range(-2, 2).Draw(t, "w")
+		}
+		_, gradient := p.Evaluate(w)
+		const h = 1e-5
+		differences := make([]float64, len(w))
+		for i, at := range w {
+			w[i] = at + h
+			above, _ := p.Evaluate(w)
+			w[i] = at - h
+			below, _ := p.Evaluate(w)
+			w[i] = at
+			differences[i] = (above - below) / (2 * h)
+		}
+		baselinetest.Near(t, "gradient", 1e-7, gradient, differences)
+	})
+}
+
+// More samples than are taken at a time, each twice, weigh as each once.
+func TestManySamples(t *testing.T) {
+	p, targets := regression(700, 4, 3, 1)
+	p.Bias, p.Each = true, each(targets)
+	once := minimise(t, p)
+	p.Rows = append(p.Rows, p.Rows...)
+	targets.Data = append(targets.Data, targets.Data...)
+	targets.Rows *= 2
+	p.Each = each(targets)
+	twice := minimise(t, p)
+	baselinetest.Near(t, "W", 1e-6, twice.W.Data, once.W.Data)
+	baselinetest.Near(t, "b", 1e-6, twice.B, once.B)
+	baselinetest.Near(t, "loss", 1e-9, []float64{twice.Loss}, []float64{once.Loss})
+}
+
+// Outputs of their own take their own steps, whatever the others do: one that is there
+// at once, one without any sample, and one on another scale.
+func TestOutputsOfTheirOwn(t *testing.T) {
+	p, targets := regression(50, 5, 4, 2)
+	for i := range targets.Rows {
+		targets.Row(i)[1] = 0
+		targets.Row(i)[3] *= 1e4
+	}
+	all := each(targets)
+	p.Each = func(sample, output int, score float64) (float64, float64) {
+		if output == 2 {
+			return 0, 0
+		}
+		return all(sample, output, score)
+	}
+	c := minimise(t, p)
+	baselinetest.Near(t, "W of zeros", 0, c.W.Row(1), make([]float64, 5))
+	baselinetest.Near(t, "W of nothing", 0, c.W.Row(2), make([]float64, 5))
+	p.Outputs = 1
+	for _, k := range []int{0, 3} {
+		p.Each = func(sample, _ int, score float64) (float64, float64) { return all(sample, k, score) }
+		baselinetest.Near(t, "W", 1e-9, c.W.Row(k), minimise(t, p).W.Data)
+	}
+}
+
+func TestMinimiseRepeatsToTheBit(t *testing.T) {
+	p, targets := regression(300, 6, 40, 3)
+	p.Bias, p.Each = true, each(targets)
+	first := minimise(t, p)
+	for range 3 {
+		if again := minimise(t, p); !slices.Equal(again.W.Data, first.W.Data) || !slices.Equal(again.B, first.B) || again.Loss != first.Loss {
+			t.Fatal("other bits")
+		}
+	}
+}
+
+func TestMinimiseErrors(t *testing.T) {
+	p, targets := regression(5, 2, 3, 4)
+	p.Each = each(targets)
+	p.X.Data[3] = float32(math.NaN())
+	_, err := p.Minimise()
+	var e *model.NotFinite
+	if !errors.As(err, &e) || e.Term != "loss" {
+		t.Errorf("features that are no numbers: %v", err)
+	}
+	p, targets = regression(5, 2, 3, 4)
+	right := each(targets)
+	p.Each = func(sample, output int, score float64) (float64, float64) {
+		loss, slope := right(sample, output, score)
+		if output == 1 {
+			slope = -slope
+		}
+		return loss, slope
+	}
+	if _, err := p.Minimise(); err == nil || !strings.HasPrefix(err.Error(), "linear: output 1, at 1 of the slope of the start: ") {
+		t.Errorf("a slope that leads upwards: %v", err)
+	}
+}
+
+func TestStore(t *testing.T) {
+	c := &linear.Classifiers{W: dataset.Matrix[float64]{Rows: 2, Cols: 3, Data: []float64{1, 2, 3, 4, 5, 6}}, B: []float64{7, 8}}
+	w, b := dataset.NewMatrix[float32](3, 2), dataset.NewMatrix[float32](1, 2)
+	c.Store(w, b)
+	if !slices.Equal(w.Data, []float32{1, 4, 2, 5, 3, 6}) || !slices.Equal(b.Data, []float32{7, 8}) {
+		t.Errorf("stored %v and %v", w.Data, b.Data)
+	}
+	c.Store(w, dataset.Matrix[float32]{})
+}
+
+// Whoever asks first, outputs are evaluated in their order: the product of matrices that
+// does it may round by the place.
+func TestOutputsAreEvaluatedInOrder(t *testing.T) {
+	p, targets := regression(3, 2, 40, 6)
+	all := each(targets)
+	var order []int
+	p.Each = func(sample, output int, score float64) (float64, float64) {
+		if sample == 0 {
+			order = append(order, output)
+		}
+		return all(sample, output, score)
+	}
+	minimise(t, p)
+	for k, output := range order[:p.Outputs] {
+		if output != k {
+			t.Fatalf("the first round is of %v", order[:p.Outputs])
+		}
+	}
+}

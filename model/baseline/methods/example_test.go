@@ -1,0 +1,30 @@
+package methods_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log"
+
+	"github.com/lago-train/lago-train/model/baseline/methods"
+)
+
+func Example() {
+	m, err := methods.Find("eszsl")
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := methods.Config{Method: m.Name, Settings: m.Default}.Set("gamma", json.RawMessage("10"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m.Title, string(text))
+	_, err = c.Set("ridge", json.RawMessage("10"))
+	fmt.Println(err)
+	// Output:
+	// ESZSL {"method":"eszsl","settings":{"gamma":10,"lambda":1,"normalise":true}}
+	// eszsl: expected one of the settings gamma, lambda, normalise, found "ridge"
+}

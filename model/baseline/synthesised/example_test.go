@@ -1,0 +1,42 @@
+package synthesised_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/synthesised"
+)
+
+// Two features that show two attributes; the class that has both was never seen, nor the
+// one that has neither.
+func Example() {
+	e := baseline.Examples{
+		X: dataset.Matrix[float32]{Rows: 5, Cols: 2, Data: []float32{
+			3, 0, // striped
+			2, 1,
+			0, 3, // large
+			1, 2,
+			3, 1, // what is it?
+		}},
+		Rows: []int{0, 1, 2, 3}, Labels: []int{0, 0, 1, 1},
+		U: dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 0, 1}},
+	}
+	settings := synthesised.Default()
+	settings.Lambda = 0.1
+	learner, err := settings.Learn(e, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, _, err := learner.Epoch(1); err != nil {
+		log.Fatal(err)
+	}
+	unseen := dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0.5, 1, 1}}
+	scores, err := learner.Model().Score(e.X, []int{4}, unseen)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("striped and perhaps large %.2f, striped and large %.2f\n", scores.Data[0], scores.Data[1])
+	// Output: striped and perhaps large 0.27, striped and large 0.00
+}

@@ -1,0 +1,30 @@
+package synthesised_test
+
+import (
+	"math"
+
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/baseline/synthesised"
+)
+
+var nan = math.NaN()
+
+var losses = []synthesised.Loss{synthesised.OneVersusOther, synthesised.CrammerSinger, synthesised.Structured}
+
+func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
+	return baselinetest.Examples(samples, dims, attributes, classes, 0.5, seed)
+}
+
+func learn(t rapid.TB, c synthesised.Config, e baseline.Examples) *synthesised.Model {
+	t.Helper()
+	return baselinetest.Learn(t, c, e).(*synthesised.Model)
+}
+
+// draw is a matrix of numbers from 0 to 1.
+func draw(t *rapid.T, name string, rows, cols int) dataset.Matrix[float64] {
+	return baselinetest.Matrix(cols, rapid.SliceOfN(rapid.Float64Range(0, 1), rows*cols, rows*cols).Draw(t, name)...)
+}

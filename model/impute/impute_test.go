@@ -1,0 +1,235 @@
+package impute_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/impute"
+)
+
+var nan = math.NaN()
+
+func matrix(rows ...[]float64) dataset.Matrix[float64] {
+	m := dataset.NewMatrix[float64](len(rows), len(rows[0]))
+	for i, row := range rows {
+		copy(m.Row(i), row)
+	}
+	return m
+}
+
+func fill(t rapid.TB, kind impute.Kind, reference dataset.Matrix[float64], groups []int, u dataset.Matrix[float64]) dataset.Matrix[float64] {
+	t.Helper()
+	r, err := impute.New(reference, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := r.Of(kind).Impute(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return full
+}
+
+func TestFill(t *testing.T) {
+	// Two classes whose attributes exclude each other, mean 1/2 and spread 1/2. With
+	// 20 classes of chance beside the two, each correlation is -1 2/22 or 1 2/22.
+	opposites := matrix([]float64{0, 1, 0, 1}, []float64{1, 0, 1, 0})
+	pairs := []int{0, 0, 1, 1}
+	for _, c := range []struct {
+		name      string
+		kind      impute.Kind
+		reference dataset.Matrix[float64]
+		groups    []int
+		u, want   dataset.Matrix[float64]
+	}{
+		{
+			"what is said in the group counts", impute.Neutral, opposites, pairs,
+			matrix([]float64{1, nan, nan, nan}, []float64{0.5, nan, nan, 0}),
+			matrix([]float64{1, 0.5 - 1./22, 0.5, 0.5}, []float64{0.5, 0.5, 0.5 + 1./22, 0}),
+		},
+		{
+			"in all of them if inferred", impute.Inferred, opposites, pairs,
+			matrix([]float64{1, nan, nan, nan}),
+			matrix([]float64{1, 0.5 - 1./22, 0.5 + 1./22, 0.5 - 1./22}),
+		},
+		{
+			"a group that no class describes is left out", impute.Neutral, opposites, pairs,
+			matrix([]float64{1, 0, nan, nan}, []float64{0, 0, nan, nan}),
+			matrix([]float64{1, 0, nan, nan}, []float64{0, 0, nan, nan}),
+		},
+		{
+			"not so if inferred", impute.Inferred, opposites, pairs,
+			matrix([]float64{0.5, 0.5, nan, nan}),
+			matrix([]float64{0.5, 0.5, 0.5, 0.5}),
+		},
+		{
+			"without groups each attribute is one", impute.Neutral, opposites, nil,
+			matrix([]float64{1, nan, nan, nan}, []float64{1, 0, nan, nan}),
+			matrix([]float64{1, 0.5, nan, nan}, []float64{1, 0, nan, nan}),
+		},
+		{
+			"where the reference has gaps, the mean is that of the rest", impute.Neutral,
+			matrix([]float64{0.2, nan}, []float64{nan, 0.4}, []float64{0.4, nan}),
+			[]int{0, 0},
+			matrix([]float64{nan, 0.9}, []float64{0.1, nan}),
+			matrix([]float64{0.3, 0.9}, []float64{0.1, 0.4}),
+		},
+		{
+			"where it has nothing, the mean is that of the others at hand", impute.Neutral,
+			matrix([]float64{0.2, nan, nan}),
+			[]int{0, 0, 0},
+			matrix([]float64{0.1, 0.9, nan}, []float64{0.1, nan, nan}, []float64{0.1, 0.7, nan}),
+			matrix([]float64{0.1, 0.9, nan}, []float64{0.1, 0.8, nan}, []float64{0.1, 0.7, nan}),
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			full := fill(t, c.kind, c.reference, c.groups, c.u)
+			if diff := cmp.Diff(c.want, full, cmpopts.EquateNaNs(), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// Of many classes, of which the second attribute is 0.1 + 0.8 of the first, the
+// regression is found.
+func TestRegression(t *testing.T) {
+	reference := dataset.NewMatrix[float64](5000, 2)
+	for z := range reference.Rows {
+		p := float64(z%101) / 100
+		copy(reference.Row(z), []float64{p, 0.1 + 0.8*p})
+	}
+	full := fill(t, impute.Neutral, reference, []int{0, 0}, matrix([]float64{0.25, nan}, []float64{nan, 0.9}))
+	if got := full.Row(0)[1]; math.Abs(got-0.3) > 0.005 {
+		t.Errorf("found %g, expected about 0.3", got)
+	}
+	if got := full.Row(1)[0]; math.Abs(got-1) > 0.005 {
+		t.Errorf("found %g, expected about 1", got)
+	}
+}
+
+// problem draws a reference, groups, and descriptions with gaps.
+func problem(t *rapid.T) (reference dataset.Matrix[float64], groups []int, u dataset.Matrix[float64]) {
+	m := rapid.IntRange(1, 6).Draw(t, "attributes")
+	p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, nan}))
+	draw := func(name string) dataset.Matrix[float64] {
+		z := rapid.IntRange(1, 5).Draw(t, "classes of "+name)
+		return dataset.Matrix[float64]{Rows: z, Cols: m, Data: rapid.SliceOfN(p, z*m, z*m).Draw(t, name)}
+	}
+	return draw("reference"), rapid.SliceOfN(rapid.IntRange(-1, 2), m, m).Draw(t, "groups"), draw("descriptions")
+}
+
+// What is said stays, what is filled in is a probability, and a gap stays one in
+// every class or in none.
+func TestFillProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		reference, groups, u := problem(t)
+		before := slices.Clone(u.Data)
+		full := fill(t, rapid.SampledFrom(impute.Kinds).Draw(t, "kind"), reference, groups, u)
+		if diff := cmp.Diff(before, u.Data, cmpopts.EquateNaNs()); diff != "" {
+			t.Fatalf("the descriptions changed:\n%s", diff)
+		}
+		for i, p := range u.Data {
+			switch got := full.Data[i]; {
+			case !math.IsNaN(p) && got != p:
+				t.Errorf("entry %d is %g, expected %g as described", i, got, p)
+			case math.IsNaN(p) && (got < 0 || got > 1):
+				t.Errorf("entry %d is %g", i, got)
+			case math.IsNaN(got) && !math.IsNaN(full.Data[i%u.Cols]):
+				t.Errorf("entry %d is a gap, which class 0 has filled", i)
+			}
+		}
+	})
+}
+
+// What a class says of one group changes nothing in another; and one that says
+// nothing of a group has it as the mean of the reference.
+func TestNeutralKeepsToGroupsProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		reference, groups, u := problem(t)
+		full := fill(t, impute.Neutral, reference, groups, u)
+		group := rapid.SampledFrom(groups).Draw(t, "group")
+		changed := dataset.Matrix[float64]{Rows: u.Rows, Cols: u.Cols, Data: slices.Clone(u.Data)}
+		for z := range u.Rows {
+			for m, p := range u.Row(z) {
+				if groups[m] == group && group >= 0 && !math.IsNaN(p) {
+					changed.Row(z)[m] = 1 - p
+				}
+			}
+		}
+		after := fill(t, impute.Neutral, reference, groups, changed)
+		for i, p := range full.Data {
+			if g := groups[i%u.Cols]; (g != group || g < 0) && p != after.Data[i] && !math.IsNaN(p) {
+				t.Fatalf("entry %d of group %d is %g, and %g after a change in group %d", i, g, p, after.Data[i], group)
+			}
+		}
+	})
+}
+
+func TestGapless(t *testing.T) {
+	u := matrix([]float64{0.5, 1})
+	if full := fill(t, impute.Inferred, u, nil, u); &full.Data[0] != &u.Data[0] {
+		t.Error("descriptions without gaps were copied")
+	}
+	var none *impute.Imputer
+	full, err := none.Of(impute.Inferred).Impute(matrix([]float64{nan}))
+	if err != nil || !math.IsNaN(full.Data[0]) {
+		t.Errorf("without a rule: %v, %v", full.Data, err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	if _, err := impute.New(matrix([]float64{0, 1}), []int{0}); err == nil || !strings.Contains(err.Error(), "each of the 2 attributes, found 1") {
+		t.Errorf("groups of another data set: %v", err)
+	}
+	r, err := impute.New(matrix([]float64{0, 1}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Impute(matrix([]float64{nan})); err == nil || !strings.Contains(err.Error(), "expected 2 attributes, as in the reference, found 1") {
+		t.Errorf("descriptions by other attributes: %v", err)
+	}
+	var k impute.Kind
+	if err := k.UnmarshalText([]byte("zero")); err == nil || err.Error() != `expected neutral or inferred, found "zero"` {
+		t.Errorf("another kind: %v", err)
+	}
+	for _, want := range impute.Kinds {
+		if err := k.UnmarshalText([]byte(want)); err != nil || k != want || r.Of(k).Kind() != want {
+			t.Errorf("%s: %s, %v", want, k, err)
+		}
+	}
+}
+
+func TestEqual(t *testing.T) {
+	rule := func(groups []int, rows ...[]float64) *impute.Imputer {
+		r, err := impute.New(matrix(rows...), groups)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one := rule([]int{0, 0}, []float64{0, nan}, []float64{1, nan})
+	for name, other := range map[string]*impute.Imputer{
+		"of another kind":         one.Of(impute.Inferred),
+		"of other groups":         rule([]int{0, 1}, []float64{0, nan}, []float64{1, nan}),
+		"of another mean":         rule([]int{0, 0}, []float64{0.2, nan}, []float64{1, nan}),
+		"of other correlations":   rule([]int{0, 0}, []float64{0, 1}, []float64{1, 0}),
+		"that is none":            nil,
+		"of an attribute more":    rule([]int{0, 0, 0}, []float64{0, nan, 1}),
+		"of less differing means": rule([]int{0, 0}, []float64{0.25, nan}, []float64{0.75, nan}),
+	} {
+		if one.Equal(other) || other.Equal(one) {
+			t.Errorf("equals a rule %s", name)
+		}
+	}
+	if !one.Equal(rule([]int{0, 0}, []float64{0, nan}, []float64{1, nan})) || !(*impute.Imputer)(nil).Equal(nil) {
+		t.Error("does not equal itself")
+	}
+}

@@ -1,0 +1,34 @@
+package preprocess
+
+import "fmt"
+
+// Kind is a way to condition features.
+type Kind string
+
+// The kinds of preprocessing.
+const (
+	None        Kind = "none"        // features as they are
+	Standardize Kind = "standardize" // mean 0 and variance 1 in each dimension
+	Whiten      Kind = "whiten"      // X (X'X + g I)^(-1/2) sqrt(n), with a ridge g
+)
+
+// UnmarshalText reads one of the names.
+func (k *Kind) UnmarshalText(text []byte) error {
+	switch Kind(text) {
+	case None, Standardize, Whiten:
+		*k = Kind(text)
+		return nil
+	}
+	return fmt.Errorf("expected one of %s, %s, %s, found %q", None, Standardize, Whiten, text)
+}
+
+// Error says why no map can be fitted or applied.
+type Error struct {
+	Field string
+	Want  string
+	Got   any
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("preprocess: %s: expected %s, found %v", e.Field, e.Want, e.Got)
+}

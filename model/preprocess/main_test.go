@@ -1,0 +1,17 @@
+package preprocess
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/lago-train/lago-train/internal/blas"
+)
+
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(blas.Options{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}

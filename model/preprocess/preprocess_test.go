@@ -1,0 +1,295 @@
+package preprocess
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// features are like the pooled units of a network: 0 or above, and correlated.
+func features(n, d int, seed uint64) dataset.Matrix[float32] {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	x := dataset.NewMatrix[float32](n, d)
+	for i := range n {
+		common := rng.ExpFloat64()
+		for j := range d {
+			x.Data[i*d+j] = float32(max(common+rng.NormFloat64()*(1+float64(j%5)), 0))
+		}
+	}
+	return x
+}
+
+func all(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// oracle is (X'X + g I)^(-1/2) sqrt(n) by an eigendecomposition.
+func oracle(t interface{ Fatal(...any) }, x dataset.Matrix[float32], rows []int, ridge float64) *mat.Dense {
+	a := Moments(x, rows)
+	for d := range x.Cols {
+		a.SetSym(d, d, a.At(d, d)+ridge)
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(a, true) {
+		t.Fatal("the oracle did not converge")
+	}
+	var q, p mat.Dense
+	eigen.VectorsTo(&q)
+	roots := make([]float64, x.Cols)
+	for i, v := range eigen.Values(nil) {
+		roots[i] = math.Sqrt(float64(len(rows)) / v)
+	}
+	p.Mul(&q, mat.NewDiagDense(x.Cols, roots))
+	p.Mul(&p, q.T())
+	return &p
+}
+
+// The map agrees with the eigendecomposition, for many or few samples and over
+// the ridges that one would search.
+func TestWhitenAgreesWithEigendecomposition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 30).Draw(t, "d")
+		ridge := math.Pow(10, rapid.Float64Range(-3, 6).Draw(t, "log10 ridge"))
+		x := features(n, d, rapid.Uint64().Draw(t, "seed"))
+		m, err := Fit(Whiten, ridge, x, all(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := oracle(t, x, all(n), ridge)
+		scale := mat.Norm(want, 2)
+		for i := range d {
+			for j := range d {
+				got := float64(m.Matrix.Data[i*d+j])
+				if math.Abs(got-want.At(i, j)) > 1e-6*scale {
+					t.Fatalf("P[%d,%d] = %g, expected %g (%d x %d, ridge %g)", i, j, got, want.At(i, j), n, d, ridge)
+				}
+			}
+		}
+	})
+}
+
+func TestWhitenedMomentsAreTheIdentityForASmallRidge(t *testing.T) {
+	x := features(400, 12, 3)
+	m, err := Fit(Whiten, 1e-3, x, all(400))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := m.Apply(x, all(400))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := Moments(y, all(400))
+	for i := range 12 {
+		for j := range 12 {
+			want := 0.0
+			if i == j {
+				want = 1
+			}
+			if got := second.At(i, j) / 400; math.Abs(got-want) > 1e-3 {
+				t.Errorf("second moment [%d,%d] = %g, expected %g", i, j, got, want)
+			}
+		}
+	}
+}
+
+// A model trained on two cores and one trained on eight see the same features.
+func TestWhitenDoesNotDependOnWorkers(t *testing.T) {
+	t.Cleanup(func() { parallel.SetWorkers(0) })
+	x := features(90, 40, 11)
+	var maps [3]*Transform
+	for i := range maps {
+		parallel.SetWorkers(1 + 2*i)
+		var err error
+		if maps[i], err = Fit(Whiten, 5, x, all(90)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, m := range maps[1:] {
+		if diff := cmp.Diff(maps[0], m); diff != "" {
+			t.Errorf("%d workers (-one +these):\n%s", 3+2*i, diff)
+		}
+	}
+}
+
+// Scaling the features by s scales the default ridge by s^2, and so leaves what is
+// learned from as it was.
+func TestDefaultRidgeFollowsTheScaleOfTheFeatures(t *testing.T) {
+	x := features(50, 8, 5)
+	scaled := dataset.NewMatrix[float32](x.Rows, x.Cols)
+	for i, v := range x.Data {
+		scaled.Data[i] = 16 * v
+	}
+	var whitened [2]dataset.Matrix[float32]
+	for i, x := range []dataset.Matrix[float32]{x, scaled} {
+		m, err := Fit(Whiten, 0, x, all(50))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whitened[i], err = m.Apply(x, all(50)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, v := range whitened[0].Data {
+		if math.Abs(float64(v-whitened[1].Data[i])) > 1e-4 {
+			t.Fatalf("entry %d: %g, and %g with features scaled by 16", i, v, whitened[1].Data[i])
+		}
+	}
+}
+
+func TestStandardize(t *testing.T) {
+	x := features(300, 6, 1)
+	for i := range x.Rows {
+		x.Row(i)[2] = 5 // a dimension that does not vary
+	}
+	rows := all(200) // the others have no say
+	m, err := Fit(Standardize, 0, x, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := m.Apply(x, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := range x.Cols {
+		var mean, square float64
+		for i := range rows {
+			mean += float64(y.Row(i)[d]) / 200
+			square += float64(y.Row(i)[d]) * float64(y.Row(i)[d]) / 200
+		}
+		want := 1.0
+		if d == 2 {
+			want = 0
+		}
+		if math.Abs(mean) > 1e-5 || math.Abs(square-want) > 1e-4 {
+			t.Errorf("dimension %d: mean %g and second moment %g, expected 0 and %g", d, mean, square, want)
+		}
+	}
+}
+
+func TestNoneLeavesFeaturesAsTheyAre(t *testing.T) {
+	x := features(5, 3, 1)
+	m, err := Fit(None, 0, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := m.Apply(x, []int{4, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := range 3 {
+		if y.Row(0)[d] != x.Row(4)[d] || y.Row(1)[d] != x.Row(0)[d] {
+			t.Fatalf("rows 4 and 0 of %v became %v", x.Data, y.Data)
+		}
+	}
+}
+
+// Blocks of samples are seams that must not show.
+func TestApplyDoesNotDependOnBlocks(t *testing.T) {
+	x := features(2*applyBlock+3, 4, 9)
+	for _, kind := range []Kind{Standardize, Whiten} {
+		m, err := Fit(kind, 10, x, all(50))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := m.Apply(x, all(x.Rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []int{0, applyBlock - 1, applyBlock, x.Rows - 1} {
+			one, err := m.Apply(x, []int{r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for d := range 4 {
+				if math.Abs(float64(one.Data[d]-whole.Row(r)[d])) > 1e-4 {
+					t.Errorf("%s: row %d is %v by itself and %v among all", kind, r, one.Data, whole.Row(r))
+				}
+			}
+		}
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	x := features(4, 3, 1)
+	bad := features(4, 3, 1)
+	bad.Data[4] = float32(math.NaN())
+	for _, c := range []struct {
+		name  string
+		kind  Kind
+		ridge float64
+		x     dataset.Matrix[float32]
+		rows  []int
+		want  string
+	}{
+		{"a negative ridge", Whiten, -1, x, all(4), "preprocess: ridge: expected a finite number above 0, or 0 for one by the scale of the features, found -1"},
+		{"a NaN ridge", Whiten, math.NaN(), x, all(4), "preprocess: ridge: expected a finite number above 0, or 0 for one by the scale of the features, found NaN"},
+		{"nothing but zeros", Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "preprocess: features: expected numbers that are not all zero, found 0"},
+		{"no samples", Standardize, 0, x, nil, "preprocess: samples: expected at least one to fit on, found 0"},
+		{"a NaN whitened", Whiten, 1, bad, all(4), "preprocess: features: expected finite numbers, found a NaN or an infinity in dimension 1"},
+		{"a NaN standardized", Standardize, 0, bad, all(4), "preprocess: features: expected finite numbers, found a NaN or an infinity in dimension 1"},
+		{"an unknown kind", "pca", 1, x, all(4), `preprocess: kind: expected none, standardize or whiten, found pca`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Fit(c.kind, c.ridge, c.x, c.rows)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("error %v, expected %s", err, c.want)
+			}
+		})
+	}
+	m, err := Fit(Standardize, 0, x, all(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Apply(features(2, 5, 1), all(2)); err == nil {
+		t.Error("a map of 3 dimensions was applied to 5")
+	}
+}
+
+func TestKindUnmarshalsItsNamesOnly(t *testing.T) {
+	var k Kind
+	for _, name := range []Kind{None, Standardize, Whiten} {
+		if err := k.UnmarshalText([]byte(name)); err != nil || k != name {
+			t.Errorf("%s was read as %s (%v)", name, k, err)
+		}
+	}
+	if err := k.UnmarshalText([]byte("white")); err == nil {
+		t.Error(`"white" was taken for a kind`)
+	}
+}
+
+// The elliptic functions satisfy what defines them: sn^2 + cn^2 = 1, and
+// d sn/du = cn dn.
+func TestJacobi(t *testing.T) {
+	for _, m := range []float64{0, 0.3, 0.99, 1 - 1e-8} {
+		for _, u := range []float64{0.1, 0.7, 1.4} {
+			sn, cn, dn := jacobi(u, m)
+			const h = 1e-6
+			above, _, _ := jacobi(u+h, m)
+			below, _, _ := jacobi(u-h, m)
+			if slope := (above - below) / (2 * h); math.Abs(slope-cn*dn) > 1e-8 || math.Abs(sn*sn+cn*cn-1) > 1e-14 {
+				t.Errorf("u = %g, m = %g: d sn/du = %.10g, cn dn = %.10g", u, m, slope, cn*dn)
+			}
+		}
+	}
+}
+
+// BenchmarkWhiten is the fit at the size of the features of the paper.
+func BenchmarkWhiten(b *testing.B) {
+	x := features(5000, 2048, 1)
+	for b.Loop() {
+		if _, err := Fit(Whiten, 1e4, x, all(x.Rows)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
