@@ -2,6 +2,7 @@
 # installed OpenBLAS or MKL where there is one.
 
 GO       ?= go
+TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
 .PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check report-check clean
@@ -15,7 +16,7 @@ build:
 
 # The whole suite.
 test:
-	$(GO) tool gotestsum --format pkgname -- $(PACKAGES)
+	$(TOOL) gotestsum --format pkgname -- $(PACKAGES)
 
 # What CI runs beside the tests.
 check: vet format lint
@@ -24,13 +25,13 @@ vet:
 	$(GO) vet $(PACKAGES)
 
 format:
-	@unformatted=$$($(GO) tool gofumpt -l .); \
+	@unformatted=$$($(TOOL) gofumpt -l .); \
 	if [ -n "$$unformatted" ]; then echo "not formatted by gofumpt:"; echo "$$unformatted"; exit 1; fi
 
 lint:
-	$(GO) tool staticcheck $(PACKAGES)
-	$(GO) tool errcheck $(PACKAGES)
-	$(GO) tool ineffassign $(PACKAGES)
+	$(TOOL) staticcheck $(PACKAGES)
+	$(TOOL) errcheck $(PACKAGES)
+	$(TOOL) ineffassign $(PACKAGES)
 	$(GO) mod tidy -diff
 
 # Longer checks, each by itself.

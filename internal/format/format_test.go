@@ -1,0 +1,58 @@
+package format_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/lago-train/lago-train/internal/format"
+)
+
+func ExampleTable() {
+	t := format.NewTable("method", "classes", "accuracy")
+	t.Right(3)
+	t.Row("LAGO", 33, format.Percent(0.625))
+	t.Row("ESZSL", 5, format.Percent(1))
+	fmt.Print(t)
+	fmt.Println(format.Count(1, "class"), format.Count(2, "class"), format.Bytes(1_500_000))
+	// Output:
+	// ┌────────┬─────────┬──────────┐
+	// │ method │ classes │ accuracy │
+	// ├────────┼─────────┼──────────┤
+	// │ LAGO   │      33 │   62.5 % │
+	// │ ESZSL  │       5 │  100.0 % │
+	// └────────┴─────────┴──────────┘
+	// 1 class 2 classes 1.5 MB
+}
+
+func TestPercent(t *testing.T) {
+	for f, want := range map[float64]string{0: "0.0 %", 0.6254: "62.5 %", 1: "100.0 %"} {
+		if got := format.Percent(f); got != want {
+			t.Errorf("%g: found %q, expected %q", f, got, want)
+		}
+	}
+	if got := format.Percent(math.NaN()); got != "-" {
+		t.Errorf("NaN: found %q, expected a dash", got)
+	}
+}
+
+func TestCount(t *testing.T) {
+	for noun, want := range map[string]string{
+		"trial": "2 trials", "class": "2 classes", "entry": "2 entries", "key": "2 keys", "box": "2 boxes", "match": "2 matches",
+	} {
+		if got := format.Count(2, noun); got != want {
+			t.Errorf("found %q, expected %q", got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{
+		-1: "unknown", 0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB",
+		123_456_789: "123.5 MB", math.MaxInt64: "9.2 EB",
+	} {
+		if got := format.Bytes(n); got != want {
+			t.Errorf("%d: found %q, expected %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package format
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// missing is printed for a number that does not exist.
+const missing = "-"
+
+// Percent returns a fraction with one decimal, "62.5 %", or "-" for NaN.
+func Percent(fraction float64) string {
+	if math.IsNaN(fraction) {
+		return missing
+	}
+	return fmt.Sprintf("%.1f %%", 100*fraction)
+}
+
+// Count returns a number and the noun it counts: "1 class", "3 classes". The plural is
+// formed by the rules for regular nouns.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %s", n, plural(noun))
+}
+
+func plural(noun string) string {
+	switch {
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"), strings.HasSuffix(noun, "ch"):
+		return noun + "es"
+	case strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey"):
+		return strings.TrimSuffix(noun, "y") + "ies"
+	}
+	return noun + "s"
+}
+
+// Bytes returns n bytes in a decimal unit: "999 B", "1.2 MB". A negative n, the size
+// of something unknown, is "unknown".
+func Bytes(n int64) string {
+	if n < 0 {
+		return "unknown"
+	}
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	const units = "kMGTPE"
+	value, unit := float64(n)/1000, 0
+	// 999.95 would be printed as 1000.0.
+	for value >= 999.95 && unit < len(units)-1 {
+		value /= 1000
+		unit++
+	}
+	return fmt.Sprintf("%.1f %cB", value, units[unit])
+}

@@ -1,0 +1,85 @@
+package invalid
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// Error is one problem of the input.
+type Error struct {
+	Where string // the flag as typed (--lr), the file, or the argument
+	Field string // the key, variable or line within Where
+	Want  string // what was expected
+	Got   any    // what was found; strings are printed as they are
+	Hint  string // what to do, one or more full sentences
+	Err   error  // the cause, if another error is
+}
+
+// Error returns "WHERE: FIELD: expected WANT, found GOT: CAUSE. HINT", without the
+// parts that are empty.
+func (e *Error) Error() string {
+	var parts []string
+	add := func(s string) {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	add(e.Where)
+	add(e.Field)
+	found := ""
+	if e.Got != nil && e.Got != "" {
+		found = fmt.Sprintf("found %v", e.Got)
+	}
+	switch {
+	case e.Want != "" && found != "":
+		add("expected " + e.Want + ", " + found)
+	case e.Want != "":
+		add("expected " + e.Want)
+	default:
+		add(found)
+	}
+	if e.Err != nil {
+		add(e.Err.Error())
+	}
+	s := strings.Join(parts, ": ")
+	if e.Hint != "" {
+		s = strings.TrimSuffix(s, ".") + ". " + e.Hint
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// At returns err with where added as the place of the problem: in front of the place
+// that err names itself, if any. It returns nil for nil.
+func At(where string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e, ok := err.(*Error)
+	if !ok {
+		return &Error{Where: where, Err: err}
+	}
+	c := *e
+	switch {
+	case e.Where == "":
+		c.Where = where
+	default:
+		c.Where = where + ": " + e.Where
+	}
+	return &c
+}
+
+// File returns the error of reading or writing a file. The path is named once, even
+// where the system's error repeats it.
+func File(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if system := (*fs.PathError)(nil); errors.As(err, &system) {
+		err = system.Err
+	}
+	return &Error{Where: path, Err: err}
+}

@@ -1,0 +1,138 @@
+package invalid
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func Example() {
+	type variant string
+	_, err := OneOf("k-sotf", variant("singletons"), variant("semantic-hard"), variant("k-soft"))
+	fmt.Println(At("--variant", err))
+	// Output:
+	// --variant: expected one of singletons, semantic-hard, k-soft, found "k-sotf". Did you mean k-soft?
+}
+
+func TestErrorText(t *testing.T) {
+	cause := errors.New("unexpected end")
+	for want, e := range map[string]Error{
+		"a.csv: line 3: expected a number, found x. Write 0.5.": {Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
+		"--lr: expected a number above 0, found 0":              {Where: "--lr", Want: "a number above 0", Got: 0},
+		"a.csv: found no lines":                                 {Where: "a.csv", Got: "no lines"},
+		"a.csv: expected a header":                              {Where: "a.csv", Want: "a header"},
+		"a.csv: unexpected end":                                 {Where: "a.csv", Err: cause},
+		"k: expected 1, found 2: unexpected end. Try 1.":        {Field: "k", Want: "1", Got: 2, Err: cause, Hint: "Try 1."},
+	} {
+		if got := e.Error(); got != want {
+			t.Errorf("found %q, expected %q", got, want)
+		}
+		if e.Err != nil && !errors.Is(&e, cause) {
+			t.Errorf("%q does not unwrap to its cause", want)
+		}
+	}
+}
+
+func TestAtAddsThePlace(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&Error{Field: "lr", Want: "1", Got: 2}, "f.json: lr: expected 1, found 2"},
+		{&Error{Where: "eszsl", Want: "1", Got: 2}, "f.json: eszsl: expected 1, found 2"},
+		{errors.New("no such thing"), "f.json: no such thing"},
+	} {
+		if got := At("f.json", c.err).Error(); got != c.want {
+			t.Errorf("found %q, expected %q", got, c.want)
+		}
+	}
+	if At("f.json", nil) != nil || File("f.json", nil) != nil {
+		t.Error("no error became one")
+	}
+}
+
+func TestFileNamesThePathOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "missing.csv")
+	_, err := os.Open(path)
+	err = File(path, err)
+	if strings.Count(err.Error(), path) != 1 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("found %q, expected the path once and the system's reason", err)
+	}
+}
+
+func TestOneOfIgnoresCase(t *testing.T) {
+	got, err := OneOf("ALPHA", "alpha", "beta")
+	if got != "alpha" || err != nil {
+		t.Errorf("found %q and error %v, expected alpha", got, err)
+	}
+	if _, err = OneOf("zzzzzz", "alpha", "beta"); strings.Contains(err.Error(), "Did you mean") {
+		t.Errorf("found %q, expected no suggestion", err)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"cub", "awa2", "sun", "simulated-cub", "glyphs"}
+	for text, want := range map[string][]string{
+		"cbu":    {"cub"},
+		"AWA":    {"awa2"},
+		"glyhps": {"glyphs"},
+		"sim":    {"simulated-cub"},
+		"mnist":  {},
+		"":       {},
+	} {
+		if diff := cmp.Diff(want, Nearest(text, names)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestDistanceIsAMetricOfOneEdit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := []rune(rapid.StringMatching(`[a-d]{1,12}`).Draw(t, "text"))
+		b := append([]rune(nil), a...)
+		i := rapid.IntRange(0, len(b)-1).Draw(t, "place")
+		switch rapid.IntRange(0, 2).Draw(t, "edit") {
+		case 0:
+			b = append(b[:i], b[i+1:]...)
+		case 1:
+			b[i] = 'x'
+		case 2:
+			if i > 0 {
+				b[i-1], b[i] = b[i], b[i-1]
+			}
+		}
+		d, back := distance(string(a), string(b)), distance(string(b), string(a))
+		if d > 1 || d != back || (d == 0) != (string(a) == string(b)) {
+			t.Errorf("%q and %q: found %d and %d, expected at most 1", string(a), string(b), d, back)
+		}
+	})
+}
+
+func TestListCountsErrorsOfOneKind(t *testing.T) {
+	var l List
+	for i := range 8 {
+		if full := l.Full("number", "a.csv"); full != (i >= MaxOfKind) {
+			t.Errorf("before error %d the list is full: %v", i, full)
+		}
+		l.Add("number", &Error{Where: "a.csv", Field: fmt.Sprintf("line %d", i+1), Want: "a number", Got: "x"})
+	}
+	l.Add("number", &Error{Where: "b.csv", Field: "line 1", Want: "a number", Got: "x"})
+	l.AddError(nil)
+	lines := strings.Split(l.Err().Error(), "\n")
+	if l.Len() != MaxOfKind+2 || len(lines) != MaxOfKind+2 {
+		t.Fatalf("found %d errors in %d lines, expected %d", l.Len(), len(lines), MaxOfKind+2)
+	}
+	if want := "a.csv: expected a number, found 3 more, the last at line 8"; lines[MaxOfKind] != want {
+		t.Errorf("found %q, expected %q", lines[MaxOfKind], want)
+	}
+	if new(List).Err() != nil {
+		t.Error("an empty list is an error")
+	}
+}
