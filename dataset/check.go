@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // maxOfKind is how many errors of one kind Check reports before it only counts
@@ -12,7 +14,7 @@ import (
 const maxOfKind = 5
 
 // Check reports everything that would make training on d fail or mislead, as
-// errors of type *Error joined into one; it returns nil where d is sound. Each
+// errors of type *invalid.Error joined into one; it returns nil where d is sound. Each
 // kind of problem names its first few places and counts the others.
 func Check(d *Dataset) error {
 	// The other checks index by these sizes.
@@ -20,7 +22,7 @@ func Check(d *Dataset) error {
 		return errors.Join(errs...)
 	}
 	var errs []error
-	for _, check := range []func(*Dataset) iter.Seq[Error]{
+	for _, check := range []func(*Dataset) iter.Seq[invalid.Error]{
 		classNames,
 		labelsInRange,
 		splitInRange,
@@ -41,26 +43,26 @@ func Check(d *Dataset) error {
 }
 
 // firstFew returns the first errors of one kind, and one that counts the rest.
-func firstFew(file string, found iter.Seq[Error]) []error {
+func firstFew(file string, found iter.Seq[invalid.Error]) []error {
 	var errs []error
-	var last Error
+	var last invalid.Error
 	n := 0
 	for e := range found {
 		n++
-		e.File = file
+		e.Where = file
 		if n <= maxOfKind {
 			errs = append(errs, &e)
 		}
 		last = e
 	}
 	if n > maxOfKind {
-		errs = append(errs, &Error{File: file, Want: last.Want, Got: fmt.Sprintf("%d more that differ, up to %s", n-maxOfKind, last.Field)})
+		errs = append(errs, &invalid.Error{Where: file, Want: last.Want, Got: fmt.Sprintf("%d more, the last at %s", n-maxOfKind, last.Field)})
 	}
 	return errs
 }
 
-func sizes(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func sizes(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		for _, s := range []struct {
 			field, want string
 			got, must   int
@@ -71,7 +73,7 @@ func sizes(d *Dataset) iter.Seq[Error] {
 			{"descriptions", "rows, one for each class", d.Descriptions.Rows, len(d.Classes)},
 			{"descriptions", "columns, one for each attribute", d.Descriptions.Cols, len(d.Attributes)},
 		} {
-			if s.got != s.must && !yield(Error{Field: s.field, Want: fmt.Sprintf("%d %s", s.must, s.want), Got: fmt.Sprint(s.got)}) {
+			if s.got != s.must && !yield(invalid.Error{Field: s.field, Want: fmt.Sprintf("%d %s", s.must, s.want), Got: fmt.Sprint(s.got)}) {
 				return
 			}
 		}
@@ -84,18 +86,18 @@ func sizes(d *Dataset) iter.Seq[Error] {
 			{"classes", len(d.Classes)},
 			{"attributes", len(d.Attributes)},
 		} {
-			if s.n < 1 && !yield(Error{Field: s.field, Want: "at least one", Got: fmt.Sprint(s.n)}) {
+			if s.n < 1 && !yield(invalid.Error{Field: s.field, Want: "at least one", Got: fmt.Sprint(s.n)}) {
 				return
 			}
 		}
 	}
 }
 
-func classNames(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func classNames(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		first := make(map[string]int, len(d.Classes))
 		for z, name := range d.Classes {
-			e := Error{Field: fmt.Sprintf("class %d", z), Want: "a name of its own"}
+			e := invalid.Error{Field: fmt.Sprintf("class %d", z), Want: "a name of its own"}
 			other, taken := first[name]
 			switch {
 			case name == "":
@@ -113,13 +115,13 @@ func classNames(d *Dataset) iter.Seq[Error] {
 	}
 }
 
-func labelsInRange(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func labelsInRange(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		for i, z := range d.Labels {
 			if d.hasClass(z) {
 				continue
 			}
-			if !yield(Error{
+			if !yield(invalid.Error{
 				Field: fmt.Sprintf("label of sample %d", i),
 				Want:  fmt.Sprintf("a class from 0 to %d", len(d.Classes)-1),
 				Got:   fmt.Sprint(z),
@@ -130,14 +132,14 @@ func labelsInRange(d *Dataset) iter.Seq[Error] {
 	}
 }
 
-func descriptionsAreProbabilities(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func descriptionsAreProbabilities(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		for z := range d.Classes {
 			for m, p := range d.Descriptions.Row(z) {
 				if math.IsNaN(p) || p >= 0 && p <= 1 {
 					continue
 				}
-				if !yield(Error{
+				if !yield(invalid.Error{
 					Field: fmt.Sprintf("description of class %q, attribute %q", d.Classes[z], d.Attributes[m].Name),
 					Want:  "a probability from 0 to 1, or NaN where it is not described",
 					Got:   fmt.Sprint(p),
@@ -149,8 +151,8 @@ func descriptionsAreProbabilities(d *Dataset) iter.Seq[Error] {
 	}
 }
 
-func attributesGrouped(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func attributesGrouped(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		want := "-1, since no groups are known"
 		if d.Groups != nil {
 			want = fmt.Sprintf("a group from 0 to %d", len(d.Groups)-1)
@@ -159,15 +161,15 @@ func attributesGrouped(d *Dataset) iter.Seq[Error] {
 			if d.Groups == nil && a.Group == -1 || a.Group >= 0 && a.Group < len(d.Groups) {
 				continue
 			}
-			if !yield(Error{Field: fmt.Sprintf("group of attribute %d, %q", m, a.Name), Want: want, Got: fmt.Sprint(a.Group)}) {
+			if !yield(invalid.Error{Field: fmt.Sprintf("group of attribute %d, %q", m, a.Name), Want: want, Got: fmt.Sprint(a.Group)}) {
 				return
 			}
 		}
 	}
 }
 
-func groupsNotEmpty(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func groupsNotEmpty(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		used := make([]bool, len(d.Groups))
 		for _, a := range d.Attributes {
 			if a.Group >= 0 && a.Group < len(used) {
@@ -175,7 +177,7 @@ func groupsNotEmpty(d *Dataset) iter.Seq[Error] {
 			}
 		}
 		for k, name := range d.Groups {
-			if !used[k] && !yield(Error{Field: fmt.Sprintf("group %d, %q", k, name), Want: "at least one attribute", Got: "none"}) {
+			if !used[k] && !yield(invalid.Error{Field: fmt.Sprintf("group %d, %q", k, name), Want: "at least one attribute", Got: "none"}) {
 				return
 			}
 		}

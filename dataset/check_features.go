@@ -6,12 +6,14 @@ import (
 	"math"
 	"runtime"
 	"sync"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // featuresFinite reports each sample that has values that are NaN or infinite.
 // It reads every feature, hence one goroutine a core, each on its own run of
 // samples.
-func featuresFinite(d *Dataset) iter.Seq[Error] {
+func featuresFinite(d *Dataset) iter.Seq[invalid.Error] {
 	x := d.Features
 	workers := min(runtime.GOMAXPROCS(0), x.Rows)
 	bad := make([][]int, workers) // samples
@@ -26,7 +28,7 @@ func featuresFinite(d *Dataset) iter.Seq[Error] {
 		})
 	}
 	wg.Wait()
-	return func(yield func(Error) bool) {
+	return func(yield func(invalid.Error) bool) {
 		for _, samples := range bad {
 			for _, i := range samples {
 				if !yield(notFinite(i, x.Row(i))) {
@@ -65,9 +67,9 @@ func NotFinite(row []float32) (first, n int) {
 }
 
 // notFinite names the first value of a sample that is not finite.
-func notFinite(sample int, row []float32) Error {
+func notFinite(sample int, row []float32) invalid.Error {
 	j, n := NotFinite(row)
-	e := Error{Field: fmt.Sprintf("feature %d of sample %d", j, sample), Want: "a finite number", Got: fmt.Sprint(row[j])}
+	e := invalid.Error{Field: fmt.Sprintf("feature %d of sample %d", j, sample), Want: "a finite number", Got: fmt.Sprint(row[j])}
 	if n > 1 {
 		e.Got = fmt.Sprintf("%s, and %d more such in this sample", e.Got, n-1)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Part is one of the three sets of classes of a split.
@@ -30,14 +32,14 @@ func (d *Dataset) classesOfSplit() iter.Seq2[Part, int] {
 	}
 }
 
-func splitInRange(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func splitInRange(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		for _, part := range d.Split.Parts() {
 			for i, z := range part.Classes {
 				if d.hasClass(z) {
 					continue
 				}
-				if !yield(Error{
+				if !yield(invalid.Error{
 					Field: fmt.Sprintf("%s class %d of the split", part.Name, i),
 					Want:  fmt.Sprintf("a class from 0 to %d", len(d.Classes)-1),
 					Got:   fmt.Sprint(z),
@@ -49,23 +51,23 @@ func splitInRange(d *Dataset) iter.Seq[Error] {
 	}
 }
 
-func partsNotEmpty(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func partsNotEmpty(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		for _, part := range d.Split.Parts() {
-			if len(part.Classes) == 0 && !yield(Error{Field: part.Name + " classes", Want: "at least one", Got: "none"}) {
+			if len(part.Classes) == 0 && !yield(invalid.Error{Field: part.Name + " classes", Want: "at least one", Got: "none"}) {
 				return
 			}
 		}
 	}
 }
 
-func partsDisjoint(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func partsDisjoint(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		partOf := make(map[int]string)
 		for part, z := range d.classesOfSplit() {
 			other, taken := partOf[z]
 			partOf[z] = part.Name
-			if taken && !yield(Error{
+			if taken && !yield(invalid.Error{
 				Field: fmt.Sprintf("class %q of the split", d.Classes[z]),
 				Want:  "one mention in one of train, val and test",
 				Got:   fmt.Sprintf("it in %s and again in %s", other, part.Name),
@@ -76,12 +78,12 @@ func partsDisjoint(d *Dataset) iter.Seq[Error] {
 	}
 }
 
-func partsOrdered(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func partsOrdered(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		for _, part := range d.Split.Parts() {
 			for i := 1; i < len(part.Classes); i++ {
 				before, z := part.Classes[i-1], part.Classes[i]
-				if before > z && !yield(Error{
+				if before > z && !yield(invalid.Error{
 					Field: part.Name + " classes",
 					Want:  "ascending order",
 					Got:   fmt.Sprintf("%d after %d", z, before),
@@ -93,8 +95,8 @@ func partsOrdered(d *Dataset) iter.Seq[Error] {
 	}
 }
 
-func testSeenOfSeenClasses(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func testSeenOfSeenClasses(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		seen := make([]bool, len(d.Classes))
 		for _, z := range d.Split.Seen() {
 			if d.hasClass(z) {
@@ -103,7 +105,7 @@ func testSeenOfSeenClasses(d *Dataset) iter.Seq[Error] {
 		}
 		before := -1
 		for place, i := range d.TestSeen {
-			e := Error{Field: fmt.Sprintf("test_seen, entry %d", place), Got: fmt.Sprint(i)}
+			e := invalid.Error{Field: fmt.Sprintf("test_seen, entry %d", place), Got: fmt.Sprint(i)}
 			switch {
 			case i < 0 || i >= len(d.Labels):
 				e.Want = fmt.Sprintf("a sample from 0 to %d", len(d.Labels)-1)
@@ -124,11 +126,11 @@ func testSeenOfSeenClasses(d *Dataset) iter.Seq[Error] {
 	}
 }
 
-func classesHaveSamples(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func classesHaveSamples(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		n := d.SamplesPerClass()
 		for part, z := range d.classesOfSplit() {
-			if n[z] == 0 && !yield(Error{
+			if n[z] == 0 && !yield(invalid.Error{
 				Field: fmt.Sprintf("%s class %q", part.Name, d.Classes[z]),
 				Want:  "at least one sample",
 				Got:   "none",
@@ -139,10 +141,10 @@ func classesHaveSamples(d *Dataset) iter.Seq[Error] {
 	}
 }
 
-func classesDescribed(d *Dataset) iter.Seq[Error] {
-	return func(yield func(Error) bool) {
+func classesDescribed(d *Dataset) iter.Seq[invalid.Error] {
+	return func(yield func(invalid.Error) bool) {
 		for part, z := range d.classesOfSplit() {
-			if described(d.Descriptions.Row(z)) == 0 && !yield(Error{
+			if described(d.Descriptions.Row(z)) == 0 && !yield(invalid.Error{
 				Field: fmt.Sprintf("description of %s class %q", part.Name, d.Classes[z]),
 				Want:  "at least one attribute described",
 				Got:   "none",

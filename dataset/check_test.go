@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
 	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // sound returns a data set of 4 classes with 2 samples each, in which Check
@@ -101,9 +103,9 @@ func TestCheckFinds(t *testing.T) {
 			if err.Error() != tt.want {
 				t.Errorf("Check:\n%v\nwant:\n%s", err, tt.want)
 			}
-			var e *dataset.Error
-			if !errors.As(err, &e) || e.File != "sound" {
-				t.Errorf("errors.As gives %+v, want an *Error of the data set", e)
+			var e *invalid.Error
+			if !errors.As(err, &e) || e.Where != "sound" {
+				t.Errorf("errors.As gives %+v, want an *invalid.Error of the data set", e)
 			}
 		})
 	}
@@ -127,7 +129,7 @@ func TestCheckReportsAllKindsAndCountsMany(t *testing.T) {
 	if len(lines) != kinds-1+shown+1 {
 		t.Errorf("Check gives %d lines:\n%v", len(lines), err)
 	}
-	if want := "sound: expected a finite number, found 3 more that differ, up to feature 0 of sample 7"; lines[len(lines)-1] != want {
+	if want := "sound: expected a finite number, found 3 more, the last at feature 0 of sample 7"; lines[len(lines)-1] != want {
 		t.Errorf("the last line is\n%s\nwant\n%s", lines[len(lines)-1], want)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func TestSamplesAndDescriptionsOfClasses(t *testing.T) {
@@ -54,20 +56,20 @@ func TestGroupOf(t *testing.T) {
 
 func TestErrorSaysWhatItKnows(t *testing.T) {
 	for _, tt := range []struct {
-		err  dataset.Error
+		err  invalid.Error
 		want string
 	}{
-		{dataset.Error{File: "f"}, "f"},
-		{dataset.Error{File: "f", Field: "x", Want: "one", Got: "two"}, "f: x: expected one, found two"},
-		{dataset.Error{File: "f", Want: "one"}, "f: expected one"},
-		{dataset.Error{File: "f", Got: "two"}, "f: found two"},
-		{dataset.Error{File: "f", Field: "x", Err: fs.ErrNotExist}, "f: x: file does not exist"},
+		{invalid.Error{Where: "f"}, "f"},
+		{invalid.Error{Where: "f", Field: "x", Want: "one", Got: "two"}, "f: x: expected one, found two"},
+		{invalid.Error{Where: "f", Want: "one"}, "f: expected one"},
+		{invalid.Error{Where: "f", Got: "two"}, "f: found two"},
+		{invalid.Error{Where: "f", Field: "x", Err: fs.ErrNotExist}, "f: x: file does not exist"},
 	} {
 		if got := tt.err.Error(); got != tt.want {
 			t.Errorf("Error of %#v is %q, want %q", tt.err, got, tt.want)
 		}
 	}
-	if err := (&dataset.Error{Err: fs.ErrNotExist}); !errors.Is(err, fs.ErrNotExist) {
+	if err := (&invalid.Error{Err: fs.ErrNotExist}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the cause is not found by errors.Is")
 	}
 }

@@ -21,7 +21,7 @@ type RunDetail struct {
 
 	TrainAccuracy     *float64 `json:"train_accuracy"`      // per class, at the best epoch
 	PerSampleAccuracy *float64 `json:"per_sample_accuracy"` // of the judged classes
-	EvaluatedClasses  int      `json:"evaluation_classes"`
+	EvaluatedClasses  int      `json:"evaluated_classes"`
 	Seconds           float64  `json:"seconds"`
 
 	Files []RunFile `json:"files"`

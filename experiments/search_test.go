@@ -274,12 +274,12 @@ func TestSearchText(t *testing.T) {
 		Missing: []Missing{{"runs/a", "CXE is NaN"}},
 	}
 	want := `semantic-hard on cub: 2 of 2 settings by val accuracy (%), from 5 trials
-┌────────┬───────────┬───────┬────────────┬──────────┬─────────────────┬────────┐
+┌────────┬────────────┬───────┬────────────┬──────────┬─────────────────┬────────┐
 │     lr │ preprocess │ ridge │ best epoch │ accuracy │ 3 further seeds │ s.e.m. │
-├────────┼───────────┼───────┼────────────┼──────────┼─────────────────┼────────┤
-│ 0.0003 │ whiten    │ 10000 │         40 │ 50.00    │ 52.00           │ 1.15   │
-│  1e-05 │ none      │ -     │          7 │ 25.00    │ -               │ -      │
-└────────┴───────────┴───────┴────────────┴──────────┴─────────────────┴────────┘
+├────────┼────────────┼───────┼────────────┼──────────┼─────────────────┼────────┤
+│ 0.0003 │ whiten     │ 10000 │         40 │ 50.00    │ 52.00           │ 1.15   │
+│  1e-05 │ none       │ -     │          7 │ 25.00    │ -               │ -      │
+└────────┴────────────┴───────┴────────────┴──────────┴─────────────────┴────────┘
 chosen: the first, 52.00 % (s.e.m. 1.15) over 3 further seeds, 40 epochs by their average curve
   these are all epochs that a trial was given: more may do better
   lr = 0.0003 lies on the edge of the space: it is the highest value that was searched

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
-	"github.com/lago-train/lago-train/internal/bytesize"
+	"github.com/lago-train/lago-train/internal/format"
 )
 
 func fetchCommand() *cli.Command {
@@ -98,9 +98,9 @@ func fetchDataset(c *cli.Context) error {
 // writeFetched says what is there, and what can be done with it.
 func writeFetched(w io.Writer, r *fetch.Result, dataDir string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d files, %s, in %s\n", r.Name, len(r.Files), bytesize.Text(r.Bytes), r.Folder)
+	fmt.Fprintf(&b, "%s: %d files, %s, in %s\n", r.Name, len(r.Files), format.Bytes(r.Bytes), r.Folder)
 	for _, a := range r.Archives {
-		fmt.Fprintf(&b, "  from %s (%s)\n       SHA-256 %s\n", a.Source, bytesize.Text(a.Bytes), a.SHA256)
+		fmt.Fprintf(&b, "  from %s (%s)\n       SHA-256 %s\n", a.Source, format.Bytes(a.Bytes), a.SHA256)
 		if a.Kept && a.File != a.Source {
 			fmt.Fprintf(&b, "       kept for other data sets: %s\n", a.File)
 		}

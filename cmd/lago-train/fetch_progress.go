@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset/fetch"
-	"github.com/lago-train/lago-train/internal/bytesize"
+	"github.com/lago-train/lago-train/internal/format"
 )
 
 // fetchProgress tells how far a fetch is: a bar on a terminal, a line every few
@@ -72,15 +72,15 @@ func (p *fetchProgress) clear() {
 
 // text is as in "downloading features: 300.1 MB of 879.0 MB, 12.0 MB/s, 48s left".
 func (p *fetchProgress) text(f fetch.Progress) string {
-	s := f.Step + ": " + bytesize.Text(f.Done)
+	s := f.Step + ": " + format.Bytes(f.Done)
 	if f.Total >= 0 {
-		s += " of " + bytesize.Text(f.Total)
+		s += " of " + format.Bytes(f.Total)
 	}
 	rate := p.speed.perSecond()
 	if rate <= 0 {
 		return s
 	}
-	s += fmt.Sprintf(", %s/s", bytesize.Text(int64(rate)))
+	s += fmt.Sprintf(", %s/s", format.Bytes(int64(rate)))
 	if left := float64(f.Total-f.Done) / rate; f.Total >= 0 && left < 1e6 {
 		s += fmt.Sprintf(", %v left", time.Duration(left)*time.Second)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Layout is what the files of a folder are.
@@ -33,7 +34,7 @@ type Folder struct {
 // labels.csv and in that of xlsa17 if it has an att_splits.mat; where it has neither,
 // another file of a layout decides, so that the error of reading it says what is
 // missing. A folder that has both, or nothing of either, is an error of type
-// *dataset.Error.
+// *invalid.Error.
 func FolderAt(dir string) (Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -45,7 +46,7 @@ func FolderAt(dir string) (Folder, error) {
 		if errors.As(err, &system) {
 			err = system.Err
 		}
-		return Folder{}, &dataset.Error{File: dir, Want: "the folder of a data set", Err: err}
+		return Folder{}, &invalid.Error{Where: dir, Want: "the folder of a data set", Err: err}
 	}
 	const labels, attSplits = "labels.csv", "att_splits.mat"
 	var hasLabels, hasAttSplits, hasOpen, hasMAT bool
@@ -57,18 +58,18 @@ func FolderAt(dir string) (Folder, error) {
 	}
 	switch {
 	case hasLabels && hasAttSplits:
-		return Folder{}, &dataset.Error{
-			File: dir, Want: "one data set", Got: fmt.Sprintf("%s of the open layout and %s of the xlsa17 layout: one of the two must go", labels, attSplits),
+		return Folder{}, &invalid.Error{
+			Where: dir, Want: "one data set", Got: fmt.Sprintf("%s of the open layout and %s of the xlsa17 layout: one of the two must go", labels, attSplits),
 		}
 	case hasLabels, hasOpen && !hasAttSplits:
 		return Folder{dir, OpenLayout}, nil
 	case hasAttSplits, hasMAT:
 		return Folder{dir, XLSA17}, nil
 	}
-	return Folder{}, &dataset.Error{
-		File: dir,
-		Want: "a data set: " + strings.Join(openlayout.Files(), ", ") + " (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout)",
-		Got:  "none of these files",
+	return Folder{}, &invalid.Error{
+		Where: dir,
+		Want:  "a data set: " + strings.Join(openlayout.Files(), ", ") + " (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout)",
+		Got:   "none of these files",
 	}
 }
 

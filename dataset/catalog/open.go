@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // EnvDataDir is the environment variable that names the data dir where
@@ -121,8 +122,8 @@ func find(name, dataDir string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", &dataset.Error{
-		File: dataDir, Field: name, Want: "one folder of this name, or one that is spelt in lower case",
+	return "", &invalid.Error{
+		Where: dataDir, Field: name, Want: "one folder of this name, or one that is spelt in lower case",
 		Got: strings.Join(found, " and "),
 	}
 }

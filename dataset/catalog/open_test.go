@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // mini is the small data set in the layout of xlsa17.
@@ -47,7 +47,7 @@ func TestOpenPrefersTheExactNameAndRefusesTwoOthers(t *testing.T) {
 	root := t.TempDir()
 	copyMini(t, root, "Mini")
 	copyMini(t, root, "MINI")
-	var e *dataset.Error
+	var e *invalid.Error
 	if _, err := catalog.Open("mini", catalog.Options{DataDir: root, NoCache: true}); !errors.As(err, &e) || !strings.Contains(err.Error(), "MINI and ") {
 		t.Errorf("two folders that differ by case: error %v", err)
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/checkup"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const fixtures = "../xlsa17/testdata"
@@ -185,9 +185,9 @@ func TestWhatIsNotFoundIsAnError(t *testing.T) {
 }
 
 func TestProblems(t *testing.T) {
-	inner := &dataset.Error{File: "a", Field: "b", Want: "c", Got: "d"}
+	inner := &invalid.Error{Where: "a", Field: "b", Want: "c", Got: "d"}
 	err := errors.Join(inner, errors.Join(fmt.Errorf("plain"), &matlab.Error{File: "m", Offset: 9, Want: "w", Err: os.ErrClosed}),
-		&matlab.Error{File: "m", Variable: "v", Got: "g", Err: os.ErrClosed}, &dataset.Error{File: "e", Err: os.ErrNotExist})
+		&matlab.Error{File: "m", Variable: "v", Got: "g", Err: os.ErrClosed}, &invalid.Error{Where: "e", Err: os.ErrNotExist})
 	want := []checkup.Problem{
 		{"a", "b", "c", "d"},
 		{"", "", "", "plain"},

@@ -3,8 +3,8 @@ package checkup
 import (
 	"fmt"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Problem is one thing that is wrong. Its JSON keys are stable.
@@ -16,7 +16,7 @@ type Problem struct {
 }
 
 func (p Problem) String() string {
-	return (&dataset.Error{File: p.File, Field: p.Field, Want: p.Expected, Got: p.Found}).Error()
+	return (&invalid.Error{Where: p.File, Field: p.Field, Want: p.Expected, Got: p.Found}).Error()
 }
 
 // Problems lists the errors that err joins, in their order.
@@ -30,8 +30,8 @@ func Problems(err error) []Problem {
 			all = append(all, Problems(e)...)
 		}
 		return all
-	case *dataset.Error:
-		return []Problem{{err.File, err.Field, err.Want, found(err.Got, err.Err)}}
+	case *invalid.Error:
+		return []Problem{{err.Where, err.Field, err.Want, found(err.Got, err.Err)}}
 	case *matlab.Error:
 		field := err.Variable
 		if field == "" && err.Offset > 0 {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // byteOrderMark is what some programs begin a text with.
@@ -60,7 +60,7 @@ func (t *table) next(f *file) ([]string, bool) {
 		return nil, false
 	}
 	if err != nil {
-		e := &dataset.Error{File: f.path, Err: err}
+		e := &invalid.Error{Where: f.path, Err: err}
 		if p := (*csv.ParseError)(nil); errors.As(err, &p) {
 			e.Field, e.Err = fmt.Sprintf("line %d, column %d", p.Line, p.Column), p.Err
 		}

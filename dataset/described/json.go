@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const wantObject = `an object of classes, {"class": {"attribute": value}}`
@@ -120,7 +120,7 @@ func (o *object) broken(err error) {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	o.file.mistakes.Add("json", &dataset.Error{File: o.file.path, Field: fmt.Sprintf("line %d", o.line()), Err: err})
+	o.file.mistakes.Add("json", &invalid.Error{Where: o.file.path, Field: fmt.Sprintf("line %d", o.line()), Err: err})
 }
 
 // line is that of the last token.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/internal/problems"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Read reads the classes that a file describes, and their descriptions, classes x
@@ -30,7 +30,7 @@ import (
 // may go without its group, or without the "has" of the group, where one alone is
 // meant; case, spaces and punctuation don't matter.
 //
-// The error joins all that is wrong with the file, a *dataset.Error each with its
+// The error joins all that is wrong with the file, a *invalid.Error each with its
 // line; of many of a kind it has the first few and counts the others.
 func Read(path string, attributes []dataset.Attribute, groups []string) (classes []string, u dataset.Matrix[float64], err error) {
 	read := readCSV
@@ -39,7 +39,7 @@ func Read(path string, attributes []dataset.Attribute, groups []string) (classes
 	case ".json":
 		read = readJSON
 	default:
-		return nil, u, &dataset.Error{File: path, Want: "a file that ends in .csv or .json"}
+		return nil, u, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json"}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -58,7 +58,7 @@ type file struct {
 	place      map[string]int // of a class, by its folded name
 	attributes map[string]int // what names mean that were met; -1 for those that were reported
 
-	mistakes problems.List
+	mistakes invalid.List
 }
 
 // class is one of the file.
@@ -140,7 +140,7 @@ func (f *file) describe(line int, c *class, m int, value string) {
 	}
 	c.lines[m] = line
 	v, err := Value(value)
-	if wrong := (*dataset.Error)(nil); errors.As(err, &wrong) {
+	if wrong := (*invalid.Error)(nil); errors.As(err, &wrong) {
 		f.wrong("value", line, fmt.Sprintf("class %s, %q", quote(c.name), name), wrong.Want, wrong.Got)
 		return
 	}
@@ -158,7 +158,7 @@ func (f *file) wrong(kind string, line int, field, want, got string) {
 		}
 		field = at
 	}
-	f.mistakes.Add(kind, &dataset.Error{File: f.path, Field: field, Want: want, Got: got})
+	f.mistakes.Add(kind, &invalid.Error{Where: f.path, Field: field, Want: want, Got: got})
 }
 
 // finish returns what was read, or all that is wrong with it.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/described"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 var groups = []string{"has_wing_color", "has_bill_shape", "size"}
@@ -145,8 +146,8 @@ func TestReadErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.file, c.text)
 			_, _, err := described.Read(path, attributes, groups)
-			if !errors.As(err, new(*dataset.Error)) {
-				t.Fatalf("found %v, expected a *dataset.Error", err)
+			if !errors.As(err, new(*invalid.Error)) {
+				t.Fatalf("found %v, expected a *invalid.Error", err)
 			}
 			var got []string
 			for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -169,7 +170,7 @@ func TestManyOfAKindAreCounted(t *testing.T) {
 		t.Fatal("no error")
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 2+5+1 || !strings.HasSuffix(lines[6], `found 94 more that differ, up to line 101, class "Owl"`) {
+	if len(lines) != 2+5+1 || !strings.HasSuffix(lines[6], `found 94 more, the last at line 101, class "Owl"`) {
 		t.Errorf("found %d lines:\n%v", len(lines), err)
 	}
 }

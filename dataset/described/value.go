@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // words are what people write for p(a | z), from the surest no to the surest yes.
@@ -25,7 +25,7 @@ var words = []struct {
 
 // Value reads p(a | z), a number from 0 to 1 or a word in any case: never and no
 // are 0, rarely is 0.1, sometimes 0.5, often 0.75, always and yes are 1. An empty
-// text is NaN, not described. The error is a *dataset.Error with what was expected
+// text is NaN, not described. The error is a *invalid.Error with what was expected
 // and what was found; the file and the field are the caller's to name.
 func Value(text string) (float64, error) {
 	text = strings.TrimSpace(text)
@@ -41,7 +41,7 @@ func Value(text string) (float64, error) {
 	if err == nil && v >= 0 && v <= 1 {
 		return v, nil
 	}
-	return 0, &dataset.Error{Want: wantValue, Got: foundValue(text)}
+	return 0, &invalid.Error{Want: wantValue, Got: foundValue(text)}
 }
 
 var wantValue = "a number from 0 to 1 or one of " + list() + ", or nothing where it is not described"

@@ -23,7 +23,7 @@ func TestValue(t *testing.T) {
 }
 
 func TestValueErrors(t *testing.T) {
-	const want = ": expected a number from 0 to 1 or one of never, no, rarely, sometimes, often, always, yes, or nothing where it is not described, found "
+	const want = "expected a number from 0 to 1 or one of never, no, rarely, sometimes, often, always, yes, or nothing where it is not described, found "
 	for text, found := range map[string]string{
 		"80":     `"80", which looks like a percentage: write 0.8`,
 		"12.5 %": `"12.5 %", which looks like a percentage: write 0.125`,

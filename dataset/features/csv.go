@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // table reads the rows of numbers in a CSV file.
@@ -72,7 +73,7 @@ func (s *table) begin() error {
 	}
 	switch {
 	case err == io.EOF:
-		return &dataset.Error{File: s.file.Name(), Want: "at least one line of numbers", Got: "none"}
+		return &invalid.Error{Where: s.file.Name(), Want: "at least one line of numbers", Got: "none"}
 	case err != nil:
 		return s.parseError(err)
 	}
@@ -82,8 +83,8 @@ func (s *table) begin() error {
 // peek keeps the first row until it is asked for.
 func (s *table) peek(record []string) error {
 	if countsUp(record) {
-		return &dataset.Error{
-			File: s.file.Name(), Field: s.line(),
+		return &invalid.Error{
+			Where: s.file.Name(), Field: s.line(),
 			Want: "a sample, or names of the columns",
 			Got:  fmt.Sprintf("the numbers from 0 to %d, which look like names that pandas gives (to_csv(header=False, index=False) leaves them out)", len(record)-1),
 		}
@@ -150,7 +151,7 @@ func (s *table) row(to []float32) error {
 
 // parse turns one record into numbers.
 func (s *table) parse(record []string, to []float32) error {
-	e := &dataset.Error{File: s.file.Name()}
+	e := &invalid.Error{Where: s.file.Name()}
 	bad := &RowError{Row: s.next, Err: e}
 	s.next++
 	if len(record) != len(to) {
@@ -190,7 +191,7 @@ func (s *table) line() string {
 func (s *table) parseError(err error) error {
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {
-		return &dataset.Error{File: s.file.Name(), Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Err: parse.Err}
+		return &invalid.Error{Where: s.file.Name(), Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Err: parse.Err}
 	}
 	return fileError(s.file.Name(), err)
 }

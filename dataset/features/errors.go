@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // finite is what every value must be.
@@ -15,12 +16,12 @@ const finite = "a finite number in the range of float32"
 // that row: who wants to know of all such rows reads on.
 type RowError struct {
 	Row int            // from 0; a line of names is none
-	Err *dataset.Error // names the file, and the line or row and column
+	Err *invalid.Error // names the file, and the line or row and column
 }
 
 func (e *RowError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the *dataset.Error.
+// Unwrap returns the *invalid.Error.
 func (e *RowError) Unwrap() error { return e.Err }
 
 // fileError says that a file could not be read; the system's error need not name
@@ -30,7 +31,7 @@ func fileError(path string, err error) error {
 	if errors.As(err, &system) {
 		err = system.Err
 	}
-	return &dataset.Error{File: path, Err: err}
+	return &invalid.Error{Where: path, Err: err}
 }
 
 // firstNotFinite returns the first of the rows that has a value which is not
@@ -48,8 +49,8 @@ func firstNotFinite(x dataset.Matrix[float32]) int {
 // NumPy does, and columns too.
 func notFinite(file string, number int, row []float32) *RowError {
 	j, n := dataset.NotFinite(row)
-	e := &dataset.Error{
-		File: file, Field: fmt.Sprintf("row %d, column %d (from 0)", number, j), Want: finite, Got: fmt.Sprint(row[j]),
+	e := &invalid.Error{
+		Where: file, Field: fmt.Sprintf("row %d, column %d (from 0)", number, j), Want: finite, Got: fmt.Sprint(row[j]),
 	}
 	if n > 1 {
 		e.Got = fmt.Sprintf("%s, and %d more such in this row", e.Got, n-1)

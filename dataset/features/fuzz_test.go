@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // FuzzOpen holds that any bytes end in rows of finite numbers, the same in blocks
@@ -44,8 +45,8 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("%d bytes claimed %d", len(content), n)
 		}
 		if err != nil {
-			var e *dataset.Error
-			if !errors.As(err, &e) || e.File != path {
+			var e *invalid.Error
+			if !errors.As(err, &e) || e.Where != path {
 				t.Fatalf("%#v does not name the file", err)
 			}
 			return

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // variable is the variable of a MAT-file that is read.
@@ -31,8 +32,8 @@ func openMAT(path string) (*inMemory, error) {
 	}
 	a := vars[variable]
 	if len(a.Dims) != 2 || len(a.Float32) == 0 {
-		return nil, &dataset.Error{
-			File: path, Field: variable, Want: "numbers for D dimensions x samples, at least one of each",
+		return nil, &invalid.Error{
+			Where: path, Field: variable, Want: "numbers for D dimensions x samples, at least one of each",
 			Got: fmt.Sprintf("%v of %v", a.Class, a.Dims),
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 )
 
@@ -59,7 +60,7 @@ func openNPY(path string) (s *npyFile, err error) {
 // checkSize checks that the file has just the values that the header promises, of at
 // least one sample; size is what comes behind the header.
 func checkSize(h npy.Header, width int, size int64, file string) error {
-	e := &dataset.Error{File: file, Field: "shape", Got: h.Shape.String()}
+	e := &invalid.Error{Where: file, Field: "shape", Got: h.Shape.String()}
 	switch {
 	case len(h.Shape) != 2:
 		e.Want = "samples x D (of more dimensions, x.reshape(len(x), -1) makes two)"

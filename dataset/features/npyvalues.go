@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 )
 
@@ -44,8 +44,8 @@ func valuesOf(h npy.Header, file string) (npyValues, error) {
 	if h.Records() {
 		got = "records of several fields"
 	}
-	return v, &dataset.Error{
-		File: file, Field: "header", Got: got,
+	return v, &invalid.Error{
+		Where: file, Field: "header", Got: got,
 		Want: "values of float16, float32 or float64 (x.astype(numpy.float32) makes them so)",
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/internal/problems"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Reader gives the rows of a file of features in their order. It is not for use by
@@ -35,7 +35,7 @@ type source interface {
 }
 
 // Open opens a file of features by the ending of its name: .npy, .csv or .mat, in
-// any case. Errors are of type *dataset.Error, or *matlab.Error where a .mat can't
+// any case. Errors are of type *invalid.Error, or *matlab.Error where a .mat can't
 // be decoded.
 func Open(path string) (*Reader, error) {
 	var s source
@@ -48,7 +48,7 @@ func Open(path string) (*Reader, error) {
 	case ".mat":
 		s, err = openMAT(path)
 	default:
-		err = &dataset.Error{File: path, Want: "features in a file named .npy, .csv or .mat", Got: strconv.Quote(ext)}
+		err = &invalid.Error{Where: path, Want: "features in a file named .npy, .csv or .mat", Got: strconv.Quote(ext)}
 	}
 	if err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func Stdin() (*Reader, error) {
 // any other error is of the file as a whole.
 func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 	if block.Cols != r.Cols() {
-		return 0, &dataset.Error{
-			File: r.path, Field: "features", Want: fmt.Sprintf("%d of each sample", block.Cols), Got: fmt.Sprint(r.Cols()),
+		return 0, &invalid.Error{
+			Where: r.path, Field: "features", Want: fmt.Sprintf("%d of each sample", block.Cols), Got: fmt.Sprint(r.Cols()),
 		}
 	}
 	return r.read(block)
@@ -117,7 +117,7 @@ func (r *Reader) grow() (dataset.Matrix[float32], error) {
 // each reads to the end, into blocks that next returns; it is told how many rows of
 // the last one were filled. A row that can't be used counts as one of them.
 func (r *Reader) each(next func(filled int) dataset.Matrix[float32]) error {
-	var bad problems.List
+	var bad invalid.List
 	n := 0
 	for {
 		var err error

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // fataler is a *testing.T or a *rapid.T.
@@ -63,9 +64,9 @@ func checkError(t *testing.T, err error, path, want string) {
 	if err == nil {
 		t.Fatalf("there is no error, expected: %s", want)
 	}
-	var e *dataset.Error
-	if !errors.As(err, &e) || e.File != path {
-		t.Errorf("%#v is no *dataset.Error of the file", err)
+	var e *invalid.Error
+	if !errors.As(err, &e) || e.Where != path {
+		t.Errorf("%#v is no *invalid.Error of the file", err)
 	}
 	if !strings.Contains(err.Error(), want) || strings.Count(err.Error(), path) != 1 {
 		t.Errorf("the error is\n%v\nwant, and the file once,\n%s", err, want)

@@ -15,8 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/fetch/internal/download"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Archive is one that a data set was taken from.
@@ -92,7 +92,7 @@ func (o Options) measure(ctx context.Context, what string, a *Archive) (err erro
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return &dataset.Error{File: a.File, Want: "a zip archive", Got: "what is no file"}
+		return &invalid.Error{Where: a.File, Want: "a zip archive", Got: "what is no file"}
 	}
 	sum := sha256.New()
 	m := &measuring{ctx: ctx, hash: sum, total: info.Size(), progress: o.step("checking " + what)}
@@ -131,7 +131,7 @@ func (a *Archive) verify(want string) error {
 	if want == "" || strings.EqualFold(want, a.SHA256) {
 		return nil
 	}
-	e := &dataset.Error{File: a.File, Field: "SHA-256", Want: strings.ToLower(want), Got: a.SHA256}
+	e := &invalid.Error{Where: a.File, Field: "SHA-256", Want: strings.ToLower(want), Got: a.SHA256}
 	if a.local() {
 		return e
 	}

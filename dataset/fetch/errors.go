@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/fetch/internal/download"
-	"github.com/lago-train/lago-train/internal/bytesize"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Exists says that there is a folder of the data set already, and that nothing was
@@ -31,7 +31,7 @@ type Cancelled struct {
 func (c *Cancelled) Error() string {
 	var kept string
 	if c.Part != "" {
-		kept = fmt.Sprintf("; %s are kept in %s", bytesize.Text(c.Done), c.Part)
+		kept = fmt.Sprintf("; %s are kept in %s", format.Bytes(c.Done), c.Part)
 	}
 	return fmt.Sprintf("stopped fetching %s%s; the same command goes on from there", c.Name, kept)
 }
@@ -49,10 +49,10 @@ func (s source) cancelled(err, because error) error {
 
 // incomplete says what an archive doesn't have of a data set.
 func (s source) incomplete(address string, lacks []string) error {
-	return &dataset.Error{
-		File: address,
-		Want: "the files of " + s.folder + " in a folder of that name",
-		Got:  "none named " + strings.Join(lacks, ", "),
+	return &invalid.Error{
+		Where: address,
+		Want:  "the files of " + s.folder + " in a folder of that name",
+		Got:   "none named " + strings.Join(lacks, ", "),
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/fetch/internal/unpack"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Result is what a fetch leaves.
@@ -162,7 +162,7 @@ func (f *fetching) result() (*Result, error) {
 	for _, a := range f.archives {
 		if f.DeleteArchives && !a.local() {
 			if err := os.Remove(a.File); err != nil {
-				return nil, &dataset.Error{File: a.File, Want: "that the archive can be removed; the data set is in " + f.target, Err: err}
+				return nil, &invalid.Error{Where: a.File, Want: "that the archive can be removed; the data set is in " + f.target, Err: err}
 			}
 			a.Kept = false
 		}

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/fetch/internal/durable"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // folders are the paths of a data set below the data dir. All but target begin with
@@ -50,7 +50,7 @@ func (f *folders) find() error {
 	case 1:
 		f.target, f.there = found[0], true
 	default:
-		return &dataset.Error{File: dir, Field: name, Want: "one folder of this name", Got: strings.Join(found, " and ")}
+		return &invalid.Error{Where: dir, Field: name, Want: "one folder of this name", Got: strings.Join(found, " and ")}
 	}
 	return nil
 }

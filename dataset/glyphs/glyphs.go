@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Options say which data set to draw. The zero value is the default one.
@@ -15,11 +16,11 @@ type Options struct {
 	SamplesPerClass int // 0 means 75, three of each typeface
 }
 
-// withDefaults returns the options with zeros replaced, or a *dataset.Error.
+// withDefaults returns the options with zeros replaced, or a *invalid.Error.
 func (o Options) withDefaults() (Options, error) {
 	if o.SamplesPerClass < 0 {
-		return o, &dataset.Error{
-			File: "glyphs", Field: "samples per class",
+		return o, &invalid.Error{
+			Where: "glyphs", Field: "samples per class",
 			Want: "a positive number", Got: strconv.Itoa(o.SamplesPerClass),
 		}
 	}
@@ -30,7 +31,7 @@ func (o Options) withDefaults() (Options, error) {
 }
 
 // Make draws the data set, the samples of a class side by side. Equal options
-// make equal bits. Options that make no sense are a *dataset.Error.
+// make equal bits. Options that make no sense are a *invalid.Error.
 func Make(o Options) (*dataset.Dataset, error) {
 	p, err := newPrinter(o)
 	if err != nil {

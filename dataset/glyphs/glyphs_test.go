@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/glyphs"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func mustMake(t *testing.T, o glyphs.Options) *dataset.Dataset {
@@ -86,8 +88,8 @@ func TestMoreSamplesKeepTheFirst(t *testing.T) {
 
 func TestNegativeSamples(t *testing.T) {
 	_, err := glyphs.Make(glyphs.Options{SamplesPerClass: -1})
-	var e *dataset.Error
+	var e *invalid.Error
 	if !errors.As(err, &e) || e.Field != "samples per class" || e.Got != "-1" {
-		t.Errorf("error = %v, want a dataset.Error on the samples per class", err)
+		t.Errorf("error = %v, want a invalid.Error on the samples per class", err)
 	}
 }

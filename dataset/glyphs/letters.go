@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 //go:embed letters.txt
@@ -115,7 +116,7 @@ func valueOf(s string) string {
 }
 
 func tableError(line int, want, got string) error {
-	return &dataset.Error{File: "letters.txt", Field: fmt.Sprintf("line %d", line), Want: want, Got: strings.TrimSpace(got)}
+	return &invalid.Error{Where: "letters.txt", Field: fmt.Sprintf("line %d", line), Want: want, Got: strings.TrimSpace(got)}
 }
 
 // attributes lists the values of each group, in the order in which the classes

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/lago-train/lago-train/dataset"
 	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func TestParseTable(t *testing.T) {
@@ -57,9 +59,9 @@ func TestParseTableErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := parseTable(c.text)
-			var e *dataset.Error
+			var e *invalid.Error
 			if !errors.As(err, &e) || e.Field != c.field {
-				t.Errorf("error = %v, want a dataset.Error on %s", err, c.field)
+				t.Errorf("error = %v, want a invalid.Error on %s", err, c.field)
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // A printer draws the samples of a data set.
@@ -46,7 +46,7 @@ func (p *printer) sample(z, i int) *image.Gray {
 
 // Image draws sample i of a class, counted from 0: the picture, 48 x 48 pixels,
 // from which Make takes the features of the i-th row of that class. A class or a
-// sample that the data set does not have is a *dataset.Error.
+// sample that the data set does not have is a *invalid.Error.
 func Image(o Options, class string, i int) (*image.Gray, error) {
 	p, err := newPrinter(o)
 	if err != nil {
@@ -54,14 +54,14 @@ func Image(o Options, class string, i int) (*image.Gray, error) {
 	}
 	z := slices.IndexFunc(p.table.classes, func(l letter) bool { return l.name == class })
 	if z < 0 {
-		return nil, &dataset.Error{
-			File: "glyphs", Field: "class",
+		return nil, &invalid.Error{
+			Where: "glyphs", Field: "class",
 			Want: "one of its letters and digits", Got: strconv.Quote(class),
 		}
 	}
 	if n := p.options.SamplesPerClass; i < 0 || i >= n {
-		return nil, &dataset.Error{
-			File: "glyphs", Field: "sample of " + class,
+		return nil, &invalid.Error{
+			Where: "glyphs", Field: "sample of " + class,
 			Want: fmt.Sprintf("0 to %d", n-1), Got: strconv.Itoa(i),
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func TestImageIsWhatFeaturesAreTakenFrom(t *testing.T) {
@@ -42,9 +42,9 @@ func TestImageErrors(t *testing.T) {
 		{"A", 75, "sample of A"},
 	} {
 		_, err := Image(Options{}, c.class, c.i)
-		var e *dataset.Error
+		var e *invalid.Error
 		if !errors.As(err, &e) || e.Field != c.field {
-			t.Errorf("Image(%q, %d) = %v, want a dataset.Error on the %s", c.class, c.i, err, c.field)
+			t.Errorf("Image(%q, %d) = %v, want a invalid.Error on the %s", c.class, c.i, err, c.field)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/described"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // classes are the classes of a folder and their descriptions.
@@ -84,7 +85,7 @@ func (t *table) attributeColumns(attributes []dataset.Attribute) []int {
 // probability reads a cell of a description.
 func (t *table) probability(row row, column int) float64 {
 	p, err := described.Value(row.cells[column])
-	var wrong *dataset.Error
+	var wrong *invalid.Error
 	if errors.As(err, &wrong) {
 		t.wrong("value", row, t.columns[column], wrong.Want, wrong.Got)
 	}

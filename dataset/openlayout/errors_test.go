@@ -112,7 +112,7 @@ func TestLoadTellsAllThatIsWrong(t *testing.T) {
 		want = append(want, fmt.Sprintf(`labels.csv: line %d, column class: expected one of the 4 classes of classes.csv, found "eel"`, line))
 	}
 	wantErrors(t, err, append(want,
-		"labels.csv: expected one of the 4 classes of classes.csv, found 3 more that differ, up to line 9, column class",
+		"labels.csv: expected one of the 4 classes of classes.csv, found 3 more, the last at line 9, column class",
 		`splits.csv: line 5, column part2: expected "", as in part, found "test"`,
 		"splits.csv: column part: expected at least one test class, found none",
 		`classes.csv: line 2: expected a train class to have samples in labels.csv, found none of "ant"`,

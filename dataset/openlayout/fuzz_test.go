@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // FuzzLoad holds that whatever the files of a folder are, they end in a data set
@@ -23,8 +24,8 @@ func FuzzLoad(f *testing.F) {
 		dir := texts{featuresCSV: features, labelsFile: labels, classesFile: classes, attributesFile: attributes, SplitsFile: splits}.write(t)
 		d, err := Load(dir, Options{})
 		if err != nil {
-			var e *dataset.Error
-			if !errors.As(err, &e) || filepath.Dir(e.File) != dir && e.File != dir {
+			var e *invalid.Error
+			if !errors.As(err, &e) || filepath.Dir(e.Where) != dir && e.Where != dir {
 				t.Fatalf("%#v does not name the file", err)
 			}
 			return

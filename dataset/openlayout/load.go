@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // The files of the layout. Features are in one of two.
@@ -47,7 +48,7 @@ type Options struct {
 }
 
 // Load reads the data set in dir. Its name is that of the folder in lower case. The
-// error joins all that is wrong with the folder, each a *dataset.Error with file,
+// error joins all that is wrong with the folder, each a *invalid.Error with file,
 // line and column; of many of a kind it has the first few and counts the others.
 func Load(dir string, opts Options) (*dataset.Dataset, error) {
 	if opts.DevSplit == 0 {
@@ -96,8 +97,8 @@ func (r *reader) readSplit(division int, c *classes, l *labels) dataset.Split {
 		return dataset.Split{}
 	}
 	if division > len(s.columns) {
-		r.bad.AddError(&dataset.Error{
-			File: s.table.file, Field: "line 1", Want: fmt.Sprintf("a column %s, for division %d", partColumns[division-1], division), Got: list(s.table.columns),
+		r.bad.AddError(&invalid.Error{
+			Where: s.table.file, Field: "line 1", Want: fmt.Sprintf("a column %s, for division %d", partColumns[division-1], division), Got: list(s.table.columns),
 		})
 		return dataset.Split{}
 	}
@@ -120,8 +121,8 @@ func (r *reader) readFeatures(l *labels) dataset.Matrix[float32] {
 	x, err := features.ReadAll(path)
 	r.bad.AddError(err)
 	if l != nil && x.Rows > 0 && x.Rows != len(l.table.rows) {
-		r.bad.AddError(&dataset.Error{
-			File: path, Want: fmt.Sprintf("%d samples, one for each line of %s", len(l.table.rows), labelsFile), Got: fmt.Sprint(x.Rows),
+		r.bad.AddError(&invalid.Error{
+			Where: path, Want: fmt.Sprintf("%d samples, one for each line of %s", len(l.table.rows), labelsFile), Got: fmt.Sprint(x.Rows),
 		})
 	}
 	return x
@@ -135,14 +136,14 @@ func (r *reader) featuresPath() string {
 		case err == nil:
 			found = append(found, name)
 		case !errors.Is(err, fs.ErrNotExist):
-			r.bad.AddError(&dataset.Error{File: r.path(name), Err: err})
+			r.bad.AddError(&invalid.Error{Where: r.path(name), Err: err})
 			return ""
 		}
 	}
 	if len(found) == 1 {
 		return r.path(found[0])
 	}
-	e := &dataset.Error{File: r.dir, Want: featuresNPY + " or " + featuresCSV, Got: "neither"}
+	e := &invalid.Error{Where: r.dir, Want: featuresNPY + " or " + featuresCSV, Got: "neither"}
 	if len(found) > 1 {
 		e.Got = "both"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/described"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func diffDatasets(want, got *dataset.Dataset) string {
@@ -132,9 +133,9 @@ func wantErrors(t *testing.T, err error, want ...string) {
 	if err == nil {
 		t.Fatal("there is no error")
 	}
-	var e *dataset.Error
-	if !errors.As(err, &e) || e.File == "" {
-		t.Errorf("%#v is no *dataset.Error", err)
+	var e *invalid.Error
+	if !errors.As(err, &e) || e.Where == "" {
+		t.Errorf("%#v is no *invalid.Error", err)
 	}
 	var got []string
 	for line := range strings.Lines(err.Error()) {

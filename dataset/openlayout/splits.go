@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // The parts of a split, as splits.csv names them.
@@ -42,7 +43,7 @@ func (r *reader) readSplits(name string, c *classes) *splits {
 			continue
 		}
 		if n != len(s.columns) {
-			t.bad.AddError(&dataset.Error{File: t.file, Field: "line 1", Want: "a column " + partColumns[n-1] + " before " + column, Got: list(t.columns)})
+			t.bad.AddError(&invalid.Error{Where: t.file, Field: "line 1", Want: "a column " + partColumns[n-1] + " before " + column, Got: list(t.columns)})
 			return nil
 		}
 		s.columns = append(s.columns, column)
@@ -66,8 +67,8 @@ func (r *reader) readSplits(name string, c *classes) *splits {
 	}
 	for z, name := range c.names {
 		if _, listed := lineOf[z]; !listed && name != "" {
-			t.bad.Add("unlisted", &dataset.Error{
-				File: t.file, Field: fmt.Sprintf("class %q", name),
+			t.bad.Add("unlisted", &invalid.Error{
+				Where: t.file, Field: fmt.Sprintf("class %q", name),
 				Want: "a line for every class of " + c.source + ", with an empty part where it is left out", Got: "none",
 			})
 		}
@@ -111,7 +112,7 @@ func (s *splits) checkParts() {
 				break
 			}
 			if !slices.Contains(s.partOf[n], part) {
-				s.table.bad.AddError(&dataset.Error{File: s.table.file, Field: "column " + column, Want: "at least one " + part + " class", Got: "none"})
+				s.table.bad.AddError(&invalid.Error{Where: s.table.file, Field: "column " + column, Want: "at least one " + part + " class", Got: "none"})
 			}
 		}
 	}

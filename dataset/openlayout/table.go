@@ -14,14 +14,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/internal/problems"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // reader reads the files of a folder and gathers what is wrong with them.
 type reader struct {
 	dir string
-	bad problems.List
+	bad invalid.List
 }
 
 func (r *reader) path(name string) string { return filepath.Join(r.dir, name) }
@@ -53,12 +52,12 @@ func (r *reader) table(name string, required, optional []string, others bool) *t
 		if errors.As(err, &system) {
 			err = system.Err
 		}
-		r.bad.AddError(&dataset.Error{File: t.file, Err: err})
+		r.bad.AddError(&invalid.Error{Where: t.file, Err: err})
 		return nil
 	}
 	text = bytes.TrimPrefix(text, byteOrderMark)
 	if !utf8.Valid(text) {
-		r.bad.AddError(&dataset.Error{File: t.file, Want: "text in UTF-8", Got: "another encoding"})
+		r.bad.AddError(&invalid.Error{Where: t.file, Want: "text in UTF-8", Got: "another encoding"})
 		return nil
 	}
 	if !t.parse(text) || !t.header(required, optional, others) {
@@ -78,7 +77,7 @@ func (t *table) parse(text []byte) bool {
 			return true
 		}
 		if err != nil {
-			e := &dataset.Error{File: t.file, Err: err}
+			e := &invalid.Error{Where: t.file, Err: err}
 			if wrong := (*csv.ParseError)(nil); errors.As(err, &wrong) {
 				e.Field, e.Err = fmt.Sprintf("line %d, character %d", wrong.Line, wrong.Column), wrong.Err
 			}
@@ -101,7 +100,7 @@ func (t *table) parse(text []byte) bool {
 func (t *table) header(required, optional []string, others bool) bool {
 	known := slices.Concat(required, optional)
 	fail := func(want, got string) {
-		t.bad.AddError(&dataset.Error{File: t.file, Field: "line 1", Want: want, Got: got})
+		t.bad.AddError(&invalid.Error{Where: t.file, Field: "line 1", Want: want, Got: got})
 	}
 	sound := true
 	if len(t.columns) == 1 && strings.ContainsAny(t.columns[0], ";\t") {
@@ -138,7 +137,7 @@ func (t *table) sameWidth() bool {
 		}
 	}
 	if len(t.rows) == 0 {
-		t.bad.AddError(&dataset.Error{File: t.file, Want: "at least one line below the names of the columns", Got: "none"})
+		t.bad.AddError(&invalid.Error{Where: t.file, Want: "at least one line below the names of the columns", Got: "none"})
 		sound = false
 	}
 	return sound
@@ -161,7 +160,7 @@ func (t *table) wrong(kind string, row row, column, want, got string) {
 	if column != "" {
 		field += ", column " + column
 	}
-	t.bad.Add(kind, &dataset.Error{File: t.file, Field: field, Want: want, Got: got})
+	t.bad.Add(kind, &invalid.Error{Where: t.file, Field: field, Want: want, Got: got})
 }
 
 // names returns the cells of a column, each of which must be a name of its own, and

@@ -16,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Write writes d, which dataset.Check must have accepted, as a folder that Load
@@ -23,7 +24,7 @@ import (
 // of the classes, d.Split is the first. Files of the same names are replaced.
 //
 // A name that a cell of a table can't hold, and groups that can't be told by their
-// names, are errors of type *dataset.Error, before anything is written.
+// names, are errors of type *invalid.Error, before anything is written.
 func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := writable(d); err != nil {
 		return err
@@ -129,7 +130,7 @@ func labelRows(d *dataset.Dataset) [][]string {
 // writable checks that the names and groups of d are read as they are written.
 func writable(d *dataset.Dataset) error {
 	fail := func(field, want, got string) error {
-		return &dataset.Error{File: d.Name, Field: field, Want: want, Got: got}
+		return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: got}
 	}
 	for _, name := range d.Classes {
 		if !isPlain(name) {

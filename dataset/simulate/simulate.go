@@ -7,8 +7,9 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/lago-train/lago-train/dataset"
 	"gonum.org/v1/gonum/stat/distmv"
+
+	"github.com/lago-train/lago-train/dataset"
 )
 
 // What a sample is made of. A feature is max(0, bias + signal + noise), where the
@@ -28,7 +29,7 @@ const (
 //
 // Equal specifications make equal bits on any number of processors. Memory is
 // that of the features and of one Attributes x Dims matrix. A specification that
-// no data set can have is a *dataset.Error.
+// no data set can have is a *invalid.Error.
 func Make(s Spec) (*dataset.Dataset, error) {
 	if err := s.check(); err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Spec is the size of a data set. Every number but the seed must be positive.
@@ -78,10 +78,10 @@ func (s Spec) name() string {
 // this may run on, and is a slip of the hand.
 const maxValues = min(1<<35, math.MaxInt)
 
-// check returns a *dataset.Error for the first number that no data set can have.
+// check returns a *invalid.Error for the first number that no data set can have.
 func (s Spec) check() error {
 	wrong := func(field, want string, got int) error {
-		return &dataset.Error{File: s.name(), Field: field, Want: want, Got: strconv.Itoa(got)}
+		return &invalid.Error{Where: s.name(), Field: field, Want: want, Got: strconv.Itoa(got)}
 	}
 	for _, n := range []struct {
 		field string

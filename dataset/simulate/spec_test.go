@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func TestImpossibleSpecs(t *testing.T) {
@@ -42,11 +44,11 @@ func TestImpossibleSpecs(t *testing.T) {
 			}
 			c.change(&s)
 			ds, err := simulate.Make(s)
-			var e *dataset.Error
+			var e *invalid.Error
 			if !errors.As(err, &e) {
-				t.Fatalf("Make = %v, %v, want a dataset.Error", ds, err)
+				t.Fatalf("Make = %v, %v, want a invalid.Error", ds, err)
 			}
-			if e.Field != c.field || e.Got != c.got || e.File != "simulated" {
+			if e.Field != c.field || e.Got != c.got || e.Where != "simulated" {
 				t.Errorf("error = %q, want one on %q that found %s", e, c.field, c.got)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Options say how classes are to be divided.
@@ -29,11 +30,11 @@ const attempts = 1000
 // drawn at random it takes the one in which the parts' shares of the samples are
 // nearest to their shares of the classes, and fewest attributes of val and test
 // classes are had by no train class. Where classes that stay together don't allow the
-// sizes, the nearest are taken. The error is of type *dataset.Error.
+// sizes, the nearest are taken. The error is of type *invalid.Error.
 func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 	usable := Usable(d)
 	fail := func(field, want, got string) (dataset.Split, error) {
-		return dataset.Split{}, &dataset.Error{File: d.Name, Field: field, Want: want, Got: got}
+		return dataset.Split{}, &invalid.Error{Where: d.Name, Field: field, Want: want, Got: got}
 	}
 	if o.Val < 1 || o.Test < 1 || o.Val+o.Test >= len(usable) {
 		return fail("classes", fmt.Sprintf("at least 1 for each of train, val and test, of %d that have samples and a description", len(usable)),

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // drawn is a data set with classes of many sizes, some of them tied.
@@ -48,7 +49,7 @@ func TestProposeProperty(t *testing.T) {
 		d := drawn(t)
 		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed"), Tolerance: Tolerance}
 		s, err := Propose(d, o)
-		var refused *dataset.Error
+		var refused *invalid.Error
 		if errors.As(err, &refused) {
 			return // what is tied may fit into no part
 		}
@@ -161,7 +162,7 @@ func TestProposeRefuses(t *testing.T) {
 				c.spoil(d)
 			}
 			_, err := Propose(d, c.o)
-			var e *dataset.Error
+			var e *invalid.Error
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, expected %s", err, c.want)
 			}

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/sirupsen/logrus"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // attributeFiles name the attributes, the first that is there: the file of
@@ -53,10 +55,10 @@ func readAttributeNames(dir string, n int) ([]line, error) {
 		return nil, err
 	}
 	if len(names) != n {
-		return nil, &dataset.Error{
-			File: path,
-			Want: fmt.Sprintf("%d attributes, as in the descriptions", n),
-			Got:  fmt.Sprint(len(names)),
+		return nil, &invalid.Error{
+			Where: path,
+			Want:  fmt.Sprintf("%d attributes, as in the descriptions", n),
+			Got:   fmt.Sprint(len(names)),
 		}
 	}
 	return names, nil
@@ -84,8 +86,8 @@ func readDistinct(r io.Reader, file string) ([]line, error) {
 	lineOf := make(map[string]int, len(names))
 	for _, l := range names {
 		if other, taken := lineOf[l.text]; taken {
-			return nil, &dataset.Error{
-				File:  file,
+			return nil, &invalid.Error{
+				Where: file,
 				Field: fmt.Sprintf("line %d", l.number),
 				Want:  "a name of its own",
 				Got:   fmt.Sprintf("%q, which is in line %d as well", l.text, other),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // The variables of att_splits.mat that are read. att is only looked for, never
@@ -42,7 +43,7 @@ func readAttSplits(file string) (*attSplits, error) {
 		there[h.Name] = true
 	}
 	if !there[varClasses] {
-		return nil, &dataset.Error{File: file, Field: varClasses, Want: "the names of the classes", Got: "no such variable"}
+		return nil, &invalid.Error{Where: file, Field: varClasses, Want: "the names of the classes", Got: "no such variable"}
 	}
 	var want []string
 	for _, name := range []string{varClasses, varOriginal, trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc} {
@@ -76,15 +77,15 @@ func readAttSplits(file string) (*attSplits, error) {
 
 func classNames(file string, a *matlab.Array) ([]string, error) {
 	if len(a.Strings) == 0 {
-		return nil, &dataset.Error{File: file, Field: a.Name, Want: "a cell array of names", Got: fmt.Sprintf("%v", a.Class)}
+		return nil, &invalid.Error{Where: file, Field: a.Name, Want: "a cell array of names", Got: fmt.Sprintf("%v", a.Class)}
 	}
 	names := make([]string, len(a.Strings))
 	first := make(map[string]int, len(names))
 	for z, name := range a.Strings {
 		names[z] = strings.TrimSpace(name)
 		if other, taken := first[names[z]]; taken {
-			return nil, &dataset.Error{
-				File:  file,
+			return nil, &invalid.Error{
+				Where: file,
 				Field: fmt.Sprintf("%s, entry %d", a.Name, z+1),
 				Want:  "a name of its own",
 				Got:   fmt.Sprintf("%q, which is entry %d as well", names[z], other+1),
@@ -99,8 +100,8 @@ func classNames(file string, a *matlab.Array) ([]string, error) {
 // of the descriptions, as probabilities.
 func original(file string, a *matlab.Array, classes int) (*dataset.Matrix[float64], error) {
 	if len(a.Dims) != 2 || a.Dims[1] != classes || a.Dims[0] < 1 || len(a.Float32) != a.Dims[0]*a.Dims[1] {
-		return nil, &dataset.Error{
-			File:  file,
+		return nil, &invalid.Error{
+			Where: file,
 			Field: a.Name,
 			Want:  fmt.Sprintf("numbers for attributes x %d classes", classes),
 			Got:   fmt.Sprintf("%v of %v", a.Class, a.Dims),
@@ -117,13 +118,13 @@ func original(file string, a *matlab.Array, classes int) (*dataset.Matrix[float6
 // type it has, and returns it counting from 0.
 func indices(file string, a *matlab.Array) ([]int, error) {
 	if len(a.Float32) == 0 {
-		return nil, &dataset.Error{File: file, Field: a.Name, Want: "a vector of whole numbers", Got: fmt.Sprintf("%v of %v", a.Class, a.Dims)}
+		return nil, &invalid.Error{Where: file, Field: a.Name, Want: "a vector of whole numbers", Got: fmt.Sprintf("%v of %v", a.Class, a.Dims)}
 	}
 	x := make([]int, len(a.Float32))
 	for i, v := range a.Float32 {
 		if v != float32(math.Trunc(float64(v))) || v < 1 || v > math.MaxInt32 {
-			return nil, &dataset.Error{
-				File:  file,
+			return nil, &invalid.Error{
+				Where: file,
 				Field: fmt.Sprintf("%s, entry %d", a.Name, i+1),
 				Want:  "a whole number from 1",
 				Got:   fmt.Sprint(v),

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/matlab"
 )
 
 const featuresMat = "res101.mat"

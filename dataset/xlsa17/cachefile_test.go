@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/sirupsen/logrus"
 	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
 )
 
 // A cache that is damaged is left aside and made anew.

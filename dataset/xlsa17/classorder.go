@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // classFile says whose line is whose in the file of descriptions.
@@ -28,10 +28,10 @@ func rowsOfClasses(dir, path string, n int, mat *attSplits) ([]int, error) {
 		return nil, err
 	}
 	if len(names) != n {
-		return nil, &dataset.Error{
-			File: path,
-			Want: fmt.Sprintf("%d lines, one for each class of %s", len(names), list),
-			Got:  fmt.Sprint(n),
+		return nil, &invalid.Error{
+			Where: path,
+			Want:  fmt.Sprintf("%d lines, one for each class of %s", len(names), list),
+			Got:   fmt.Sprint(n),
 		}
 	}
 	return rowsByName(list, names, mat)
@@ -41,17 +41,17 @@ func rowsOfClasses(dir, path string, n int, mat *attSplits) ([]int, error) {
 // original_att by which a wrong order shows.
 func rowsInOrder(path string, n int, mat *attSplits) ([]int, error) {
 	if n != len(mat.classes) {
-		return nil, &dataset.Error{
-			File: path,
-			Want: fmt.Sprintf("%d lines, one for each class of %s, as no %s says whose line is whose", len(mat.classes), mat.file, classFile),
-			Got:  fmt.Sprint(n),
+		return nil, &invalid.Error{
+			Where: path,
+			Want:  fmt.Sprintf("%d lines, one for each class of %s, as no %s says whose line is whose", len(mat.classes), mat.file, classFile),
+			Got:   fmt.Sprint(n),
 		}
 	}
 	if mat.original == nil {
-		return nil, &dataset.Error{
-			File: filepath.Join(filepath.Dir(path), classFile),
-			Want: fmt.Sprintf("the classes in the order of %s", filepath.Base(path)),
-			Got:  fmt.Sprintf("no such file, and no %s in %s to tell the order by", varOriginal, mat.file),
+		return nil, &invalid.Error{
+			Where: filepath.Join(filepath.Dir(path), classFile),
+			Want:  fmt.Sprintf("the classes in the order of %s", filepath.Base(path)),
+			Got:   fmt.Sprintf("no such file, and no %s in %s to tell the order by", varOriginal, mat.file),
 		}
 	}
 	rowOf := make([]int, n)
@@ -74,15 +74,15 @@ func rowsByName(list string, lines []line, mat *attSplits) ([]int, error) {
 	for z, name := range mat.classes {
 		row, err := index.find(name)
 		if err != nil {
-			return nil, &dataset.Error{
-				File: list,
-				Want: fmt.Sprintf("every class of %s by name", mat.file),
-				Got:  "no line for " + err.Error(),
+			return nil, &invalid.Error{
+				Where: list,
+				Want:  fmt.Sprintf("every class of %s by name", mat.file),
+				Got:   "no line for " + err.Error(),
 			}
 		}
 		if other, taken := takenBy[row]; taken {
-			return nil, &dataset.Error{
-				File:  list,
+			return nil, &invalid.Error{
+				Where: list,
 				Field: fmt.Sprintf("line %d", lines[row].number),
 				Want:  "the name of one class",
 				Got:   fmt.Sprintf("%q, which may mean %q or %q", names[row], other, name),

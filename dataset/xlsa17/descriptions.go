@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const (
@@ -37,8 +38,8 @@ func readDescriptions(dir string, mat *attSplits) (*descriptions, error) {
 		return readDescriptionFile(dir, path, mat)
 	}
 	if mat.original == nil {
-		e := &dataset.Error{
-			File:  mat.file,
+		e := &invalid.Error{
+			Where: mat.file,
 			Field: varOriginal,
 			Want:  fmt.Sprintf("descriptions of the classes here or in %s", filepath.Join(dir, "meta", descriptionFile)),
 			Got:   "neither",
@@ -57,10 +58,10 @@ func readDescriptionFile(dir, path string, mat *attSplits) (*descriptions, error
 		return nil, err
 	}
 	if o := mat.original; o != nil && o.Cols != rows.Cols {
-		return nil, &dataset.Error{
-			File: path,
-			Want: fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, mat.file),
-			Got:  fmt.Sprint(rows.Cols),
+		return nil, &invalid.Error{
+			Where: path,
+			Want:  fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, mat.file),
+			Got:   fmt.Sprint(rows.Cols),
 		}
 	}
 	if err := toProbabilities(rows, path, "row"); err != nil {
@@ -92,8 +93,8 @@ func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 		scale = 100
 	}
 	if largest > scale*(1+rounding) {
-		return &dataset.Error{
-			File:  file,
+		return &invalid.Error{
+			Where: file,
 			Field: fmt.Sprintf("%s %d, attribute %d", row, at/u.Cols+1, at%u.Cols+1),
 			Want:  "a probability from 0 to 1 or a percentage from 0 to 100",
 			Got:   fmt.Sprint(largest),
@@ -119,8 +120,8 @@ func (d *descriptions) agreesWith(mat *attSplits, attributes []dataset.Attribute
 	for z, class := range mat.classes {
 		for m, p := range d.values.Row(z) {
 			if q := mat.original.Row(z)[m]; math.Abs(p-q) > contradiction {
-				return &dataset.Error{
-					File:  d.file,
+				return &invalid.Error{
+					Where: d.file,
 					Field: fmt.Sprintf("class %q, attribute %q", class, attributes[m].Name),
 					Want:  fmt.Sprintf("about %.4g, as in %s of %s", q, varOriginal, mat.file),
 					Got:   fmt.Sprintf("%.4g", p),

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // fileError says that a file could not be read. An error about what stands in a
@@ -20,5 +20,5 @@ func fileError(path string, err error) error {
 	if errors.As(err, &system) {
 		err = system.Err
 	}
-	return &dataset.Error{File: path, Err: err}
+	return &invalid.Error{Where: path, Err: err}
 }

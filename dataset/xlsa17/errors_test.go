@@ -11,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Files of the small folder, as errors name them.
@@ -123,9 +124,9 @@ func TestMissingFiles(t *testing.T) {
 			}
 			_, err := Load(dir, Options{NoCache: true})
 			wantError(t, err, tt.want...)
-			var e *dataset.Error
+			var e *invalid.Error
 			if !errors.As(err, &e) {
-				t.Errorf("%#v is no *dataset.Error", err)
+				t.Errorf("%#v is no *invalid.Error", err)
 			}
 		})
 	}
@@ -162,8 +163,8 @@ func TestErrorsAreTyped(t *testing.T) {
 	s := newSmall()
 	s.texts["testclasses.txt"] = "007.Heron\n"
 	_, err := loadSmall(t, s, Options{})
-	var e *dataset.Error
-	if !errors.As(err, &e) || !strings.HasSuffix(e.File, "testclasses.txt") || e.Field != "line 1" {
+	var e *invalid.Error
+	if !errors.As(err, &e) || !strings.HasSuffix(e.Where, "testclasses.txt") || e.Field != "line 1" {
 		t.Errorf("errors.As gives %+v", e)
 	}
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const (
@@ -75,7 +76,7 @@ func findFeatures(dir string) (string, error) {
 	if len(found) == 1 {
 		return filepath.Join(dir, found[0]), nil
 	}
-	e := &dataset.Error{File: dir, Want: "res101.mat, or one .mat with a variable " + varFeatures}
+	e := &invalid.Error{Where: dir, Want: "res101.mat, or one .mat with a variable " + varFeatures}
 	switch {
 	case len(found) > 1:
 		e.Got = "several: " + strings.Join(found, ", ")
@@ -109,8 +110,8 @@ func parseFeatures(file string) (*features, error) {
 	}
 	a := vars[varFeatures]
 	if len(a.Dims) != 2 || a.Dims[1] != len(labels) || len(a.Float32) != a.Dims[0]*a.Dims[1] {
-		return nil, &dataset.Error{
-			File:  file,
+		return nil, &invalid.Error{
+			Where: file,
 			Field: varFeatures,
 			Want:  fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", len(labels)),
 			Got:   fmt.Sprintf("%v of %v", a.Class, a.Dims),

@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/sirupsen/logrus"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Options say how a folder is read. The zero value is ready to use.
@@ -41,7 +43,7 @@ func (o Options) withDefaults() (Options, error) {
 // are probabilities, NaN where the source gives a negative value for "not
 // described". Errors name the file and the variable or line: they are of type
 // *matlab.Error where a MAT-file can't be decoded or lacks a variable that
-// nothing can stand in for, and else of type *dataset.Error.
+// nothing can stand in for, and else of type *invalid.Error.
 func Load(dir string, opts Options) (*dataset.Dataset, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -103,8 +105,8 @@ func readFolder(dir string, opts Options) (*folder, error) {
 func (f *folder) with(x *features) (*dataset.Dataset, error) {
 	for i, z := range x.labels {
 		if z >= len(f.mat.classes) {
-			return nil, &dataset.Error{
-				File:  x.file,
+			return nil, &invalid.Error{
+				Where: x.file,
 				Field: fmt.Sprintf("labels, entry %d", i+1),
 				Want:  fmt.Sprintf("a class from 1 to %d, the classes of %s", len(f.mat.classes), f.mat.file),
 				Got:   fmt.Sprint(z + 1),

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // locationsInRange checks that every location is that of a sample.
@@ -12,8 +12,8 @@ func (f *folder) locationsInRange(labels []int) error {
 	for _, name := range []string{trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc} {
 		for entry, i := range f.mat.locations[name] {
 			if i >= len(labels) {
-				return &dataset.Error{
-					File:  f.mat.file,
+				return &invalid.Error{
+					Where: f.mat.file,
 					Field: fmt.Sprintf("%s, entry %d", name, entry+1),
 					Want:  fmt.Sprintf("a location from 1 to %d, the number of samples", len(labels)),
 					Got:   fmt.Sprint(i + 1),
@@ -103,9 +103,9 @@ func (f *folder) allImagesOf(p part, variable string, loc, labels []int, heldOut
 	return nil
 }
 
-func (f *folder) disagreement(p part, variable, what string, i, z int) *dataset.Error {
-	return &dataset.Error{
-		File:  f.mat.file,
+func (f *folder) disagreement(p part, variable, what string, i, z int) *invalid.Error {
+	return &invalid.Error{
+		Where: f.mat.file,
 		Field: variable,
 		Want:  fmt.Sprintf("%s of the %s classes (%s)", what, p.name, p.source),
 		Got:   fmt.Sprintf("location %d, an image of class %q", i+1, f.mat.classes[z]),

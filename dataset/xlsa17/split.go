@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // part is a set of classes and the file or variable that named them.
@@ -72,9 +73,9 @@ func (f *folder) part(name, list, location string, labels []int) (part, error) {
 	}
 	loc, ok := f.mat.locations[location]
 	if !ok {
-		e := &dataset.Error{File: filepath.Join(f.dir, list), Want: "the list of the " + name + " classes", Got: "no such file"}
+		e := &invalid.Error{Where: filepath.Join(f.dir, list), Want: "the list of the " + name + " classes", Got: "no such file"}
 		if location != "" {
-			e.Got += fmt.Sprintf(", and no variable %s in %s to derive it from", location, f.mat.file)
+			e.Got = fmt.Sprintf("%v, and no variable %s in %s to derive it from", e.Got, location, f.mat.file)
 		}
 		return part{}, e
 	}
@@ -100,16 +101,16 @@ func (f *folder) readClassList(path string) ([]int, error) {
 		field := fmt.Sprintf("line %d", l.number)
 		z, err := index.find(l.text)
 		if err != nil {
-			return nil, &dataset.Error{
-				File:  path,
+			return nil, &invalid.Error{
+				Where: path,
 				Field: field,
 				Want:  fmt.Sprintf("one of the %d classes of %s", len(f.mat.classes), f.mat.file),
 				Got:   err.Error(),
 			}
 		}
 		if other, taken := lineOf[z]; taken {
-			return nil, &dataset.Error{
-				File:  path,
+			return nil, &invalid.Error{
+				Where: path,
 				Field: field,
 				Want:  "every class once",
 				Got:   fmt.Sprintf("%q, which is in line %d as well", l.text, other),
@@ -119,7 +120,7 @@ func (f *folder) readClassList(path string) ([]int, error) {
 		classes = append(classes, z)
 	}
 	if len(classes) == 0 {
-		return nil, &dataset.Error{File: path, Want: "names of classes, one a line", Got: "none"}
+		return nil, &invalid.Error{Where: path, Want: "names of classes, one a line", Got: "none"}
 	}
 	slices.Sort(classes)
 	return classes, nil
@@ -131,8 +132,8 @@ func (f *folder) disjoint(parts ...part) error {
 	for _, p := range parts {
 		for _, z := range p.classes {
 			if other, taken := sourceOf[z]; taken {
-				return &dataset.Error{
-					File:  f.dir,
+				return &invalid.Error{
+					Where: f.dir,
 					Field: fmt.Sprintf("class %q", f.mat.classes[z]),
 					Want:  "one of train, val and test",
 					Got:   fmt.Sprintf("it in %s and in %s", other, p.source),
@@ -160,7 +161,7 @@ func (f *folder) trainvalListAgrees(seen part) error {
 		if is == seen.has(z) {
 			continue
 		}
-		e := &dataset.Error{File: path, Want: "the classes of " + seen.source, Got: fmt.Sprintf("%q, which is in neither", name)}
+		e := &invalid.Error{Where: path, Want: "the classes of " + seen.source, Got: fmt.Sprintf("%q, which is in neither", name)}
 		if !is {
 			e.Got = fmt.Sprintf("no %q", name)
 		}

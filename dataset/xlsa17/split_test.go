@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/lago-train/lago-train/dataset"
 	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func TestDevSplit(t *testing.T) {
@@ -194,7 +196,7 @@ func TestSplitProperty(t *testing.T) {
 		at := rapid.IntRange(0, len(loc[name])).Draw(t, "at")
 		loc[name] = slices.Insert(loc[name], at, stranger)
 		_, err = d.folder.split(d.labels)
-		var e *dataset.Error
+		var e *invalid.Error
 		if !errors.As(err, &e) || e.Field != name || !strings.Contains(e.Got, strconv.Quote(d.folder.mat.classes[d.labels[stranger]])) {
 			t.Fatalf("with location %d in %s the error is %v", stranger+1, name, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Splits returns all divisions of the classes of the data set in dir, one to three,
@@ -30,7 +31,7 @@ func Splits(dir string, labels []int) ([]dataset.Split, error) {
 			continue
 		}
 		if n > 1+len(divisions) {
-			return nil, &dataset.Error{File: dir, Want: fmt.Sprintf("trainclasses%d.txt before %s", n-1, list), Got: "no such file"}
+			return nil, &invalid.Error{Where: dir, Want: fmt.Sprintf("trainclasses%d.txt before %s", n-1, list), Got: "no such file"}
 		}
 		f := &folder{dir: dir, devSplit: n, mat: mat}
 		s, err := f.split(labels)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // maxLine is far above any line of such a file, one description of a class.
@@ -42,7 +43,7 @@ func readLines(r io.Reader, file string) ([]line, error) {
 		}
 	}
 	if err := s.Err(); err != nil {
-		return nil, &dataset.Error{File: file, Field: fmt.Sprintf("line %d", n+1), Err: err}
+		return nil, &invalid.Error{Where: file, Field: fmt.Sprintf("line %d", n+1), Err: err}
 	}
 	return lines, nil
 }
@@ -77,8 +78,8 @@ func readNumbered(r io.Reader, file string) ([]line, error) {
 	}
 	for i := 1; i < len(numbers); i++ {
 		if numbers[i] <= numbers[i-1] {
-			return nil, &dataset.Error{
-				File:  file,
+			return nil, &invalid.Error{
+				Where: file,
 				Field: fmt.Sprintf("line %d", names[i].number),
 				Want:  fmt.Sprintf("a number above %d, that of the line before", numbers[i-1]),
 				Got:   fmt.Sprint(numbers[i]),
@@ -110,8 +111,8 @@ func readMatrix(r io.Reader, file string) (dataset.Matrix[float64], error) {
 			m.Cols = len(fields)
 		}
 		if len(fields) != m.Cols {
-			return m, &dataset.Error{
-				File:  file,
+			return m, &invalid.Error{
+				Where: file,
 				Field: fmt.Sprintf("line %d", l.number),
 				Want:  fmt.Sprintf("%d numbers, as in the lines before", m.Cols),
 				Got:   fmt.Sprint(len(fields)),
@@ -120,8 +121,8 @@ func readMatrix(r io.Reader, file string) (dataset.Matrix[float64], error) {
 		for j, field := range fields {
 			v, err := strconv.ParseFloat(field, 64)
 			if err != nil {
-				return m, &dataset.Error{
-					File:  file,
+				return m, &invalid.Error{
+					Where: file,
 					Field: fmt.Sprintf("line %d, number %d", l.number, j+1),
 					Want:  "a number",
 					Got:   strconv.Quote(field),
@@ -132,7 +133,7 @@ func readMatrix(r io.Reader, file string) (dataset.Matrix[float64], error) {
 	}
 	m.Rows = len(lines)
 	if m.Rows == 0 {
-		return m, &dataset.Error{File: file, Want: "at least one line of numbers", Got: "none"}
+		return m, &invalid.Error{Where: file, Want: "at least one line of numbers", Got: "none"}
 	}
 	return m, nil
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 var compareLines = cmp.AllowUnexported(line{})
@@ -79,8 +81,8 @@ func FuzzText(f *testing.F) {
 
 func wantFileError(t *testing.T, err error) {
 	t.Helper()
-	var e *dataset.Error
-	if !errors.As(err, &e) || e.File != "a file" {
+	var e *invalid.Error
+	if !errors.As(err, &e) || e.Where != "a file" {
 		t.Fatalf("%#v does not name the file", err)
 	}
 }

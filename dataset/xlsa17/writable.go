@@ -8,13 +8,14 @@ import (
 	"unicode"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // writable checks that the names and groups of d are read as they are written, and
 // that its samples can be counted in float32, as the reader does.
 func writable(d *dataset.Dataset) error {
 	fail := func(field, want, got string) error {
-		return &dataset.Error{File: d.Name, Field: field, Want: want, Got: got}
+		return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: got}
 	}
 	const most = 1 << 24
 	if len(d.Labels) > most {

@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const attributeFile = "attribute_names_with_semantic_group.txt"
@@ -27,7 +28,7 @@ const attributeFile = "attribute_names_with_semantic_group.txt"
 // att, which it does not read, with columns of length 1 for other programs. There is
 // no image_files: a data set knows no names of samples.
 //
-// A data set that the layout can't express is an error of type *dataset.Error,
+// A data set that the layout can't express is an error of type *invalid.Error,
 // before anything is written: see NameGroups for one whose attributes don't tell
 // their groups.
 func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
@@ -80,7 +81,7 @@ func classLists(d *dataset.Dataset, others []dataset.Split) (map[string]string, 
 	}
 	for n, s := range append([]dataset.Split{d.Split}, others...) {
 		if !slices.Equal(s.Seen(), d.Split.Seen()) || !slices.Equal(s.Test, d.Split.Test) {
-			return nil, &dataset.Error{File: d.Name, Field: fmt.Sprintf("division %d", n+1), Want: "the seen and unseen classes of the first", Got: "others"}
+			return nil, &invalid.Error{Where: d.Name, Field: fmt.Sprintf("division %d", n+1), Want: "the seen and unseen classes of the first", Got: "others"}
 		}
 		texts[fmt.Sprintf("trainclasses%d.txt", n+1)] = list(s.Train)
 		texts[fmt.Sprintf("valclasses%d.txt", n+1)] = list(s.Val)

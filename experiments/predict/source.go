@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -40,8 +41,8 @@ func OpenFeatures(path string, s *train.Saved) (*features.Reader, error) {
 	if r.Cols() == s.Dims {
 		return r, nil
 	}
-	return nil, errors.Join(&dataset.Error{
-		File: path, Field: "features", Want: fmt.Sprintf("%d of each sample, as the model of %s was trained on", s.Dims, s.Method),
+	return nil, errors.Join(&invalid.Error{
+		Where: path, Field: "features", Want: fmt.Sprintf("%d of each sample, as the model of %s was trained on", s.Dims, s.Method),
 		Got: fmt.Sprint(r.Cols()),
 	}, r.Close())
 }

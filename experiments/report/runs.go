@@ -115,7 +115,7 @@ func checkRecords(t lab.Trial) error {
 	path = filepath.Join(t.Dir, train.ResultFile)
 	j := t.Result.Evaluation
 	if j == nil {
-		return fmt.Errorf("%s: judged: expected what the model scored, found none", path)
+		return fmt.Errorf("%s: evaluation: expected what the model scored, found none", path)
 	}
 	square := len(j.Confusion) == len(j.Classes)
 	for _, row := range j.Confusion {

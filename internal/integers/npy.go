@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 )
 
@@ -19,7 +19,7 @@ func parseNPY(path string, data []byte) ([]int, error) {
 	}
 	numbers, want, got := decode(h, data[h.Offset:])
 	if want != "" {
-		return nil, &dataset.Error{File: path, Field: "array", Want: want, Got: got}
+		return nil, &invalid.Error{Where: path, Field: "array", Want: want, Got: got}
 	}
 	return numbers, nil
 }

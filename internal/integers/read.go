@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Read reads the numbers of a file: an .npy of one dimension, or of two of
-// which one is 1, or text. Errors are of type *dataset.Error.
+// which one is 1, or text. Errors are of type *invalid.Error.
 func Read(path string) ([]int, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -24,13 +24,13 @@ func Read(path string) ([]int, error) {
 		numbers, err = Parse(path, string(data))
 	}
 	if err == nil && len(numbers) == 0 {
-		err = &dataset.Error{File: path, Want: "at least one whole number", Got: "none"}
+		err = &invalid.Error{Where: path, Want: "at least one whole number", Got: "none"}
 	}
 	return numbers, err
 }
 
 // Parse reads whole numbers that are parted by commas, spaces or lines. Errors are of
-// type *dataset.Error; source is what they name as the file.
+// type *invalid.Error; source is what they name as the file.
 func Parse(source, text string) ([]int, error) {
 	var numbers []int
 	line := 1
@@ -38,7 +38,7 @@ func Parse(source, text string) ([]int, error) {
 		for _, word := range strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(", \t\r;", r) }) {
 			n, err := strconv.Atoi(word)
 			if err != nil {
-				return nil, &dataset.Error{File: source, Field: fmt.Sprintf("line %d", line), Want: "whole numbers", Got: strconv.Quote(word)}
+				return nil, &invalid.Error{Where: source, Field: fmt.Sprintf("line %d", line), Want: "whole numbers", Got: strconv.Quote(word)}
 			}
 			numbers = append(numbers, n)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 )
 
@@ -112,9 +112,9 @@ func TestReadRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.file, c.data)
 			_, err := Read(path)
-			var e *dataset.Error
+			var e *invalid.Error
 			if !errors.As(err, &e) {
-				t.Fatalf("expected a *dataset.Error, found %v", err)
+				t.Fatalf("expected a *invalid.Error, found %v", err)
 			}
 			for _, part := range append(c.parts, path+": ") {
 				if !strings.Contains(err.Error(), part) {
@@ -156,8 +156,8 @@ func FuzzNPY(f *testing.F) {
 		if err == nil && len(numbers) > len(data) {
 			t.Errorf("%d numbers of %d bytes", len(numbers), len(data))
 		}
-		if e := (*dataset.Error)(nil); err != nil && !errors.As(err, &e) {
-			t.Errorf("expected a *dataset.Error, found %T", err)
+		if e := (*invalid.Error)(nil); err != nil && !errors.As(err, &e) {
+			t.Errorf("expected a *invalid.Error, found %T", err)
 		}
 	})
 }

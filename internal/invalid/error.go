@@ -2,7 +2,6 @@ package invalid
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 )
@@ -12,7 +11,7 @@ type Error struct {
 	Where string // the flag as typed (--lr), the file, or the argument
 	Field string // the key, variable or line within Where
 	Want  string // what was expected
-	Got   any    // what was found; strings are printed as they are
+	Got   string // what was found
 	Hint  string // what to do, one or more full sentences
 	Err   error  // the cause, if another error is
 }
@@ -29,8 +28,8 @@ func (e *Error) Error() string {
 	add(e.Where)
 	add(e.Field)
 	found := ""
-	if e.Got != nil && e.Got != "" {
-		found = fmt.Sprintf("found %v", e.Got)
+	if e.Got != "" {
+		found = "found " + e.Got
 	}
 	switch {
 	case e.Want != "" && found != "":

@@ -25,11 +25,11 @@ func TestErrorText(t *testing.T) {
 	cause := errors.New("unexpected end")
 	for want, e := range map[string]Error{
 		"a.csv: line 3: expected a number, found x. Write 0.5.": {Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
-		"--lr: expected a number above 0, found 0":              {Where: "--lr", Want: "a number above 0", Got: 0},
+		"--lr: expected a number above 0, found 0":              {Where: "--lr", Want: "a number above 0", Got: "0"},
 		"a.csv: found no lines":                                 {Where: "a.csv", Got: "no lines"},
 		"a.csv: expected a header":                              {Where: "a.csv", Want: "a header"},
 		"a.csv: unexpected end":                                 {Where: "a.csv", Err: cause},
-		"k: expected 1, found 2: unexpected end. Try 1.":        {Field: "k", Want: "1", Got: 2, Err: cause, Hint: "Try 1."},
+		"k: expected 1, found 2: unexpected end. Try 1.":        {Field: "k", Want: "1", Got: "2", Err: cause, Hint: "Try 1."},
 	} {
 		if got := e.Error(); got != want {
 			t.Errorf("found %q, expected %q", got, want)
@@ -45,8 +45,8 @@ func TestAtAddsThePlace(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&Error{Field: "lr", Want: "1", Got: 2}, "f.json: lr: expected 1, found 2"},
-		{&Error{Where: "eszsl", Want: "1", Got: 2}, "f.json: eszsl: expected 1, found 2"},
+		{&Error{Field: "lr", Want: "1", Got: "2"}, "f.json: lr: expected 1, found 2"},
+		{&Error{Where: "eszsl", Want: "1", Got: "2"}, "f.json: eszsl: expected 1, found 2"},
 		{errors.New("no such thing"), "f.json: no such thing"},
 	} {
 		if got := At("f.json", c.err).Error(); got != c.want {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Header says what the values of an array are, and where they begin.
@@ -67,11 +67,11 @@ const Magic = "\x93NUMPY"
 // bytes.
 const maxHeader = 1 << 16
 
-// ReadHeader reads up to the first value. Errors are of type *dataset.Error; file is
+// ReadHeader reads up to the first value. Errors are of type *invalid.Error; file is
 // what they name as the file.
 func ReadHeader(r io.Reader, file string) (Header, error) {
 	bad := func(want, got string) (Header, error) {
-		return Header{}, &dataset.Error{File: file, Field: "header", Want: want, Got: got}
+		return Header{}, &invalid.Error{Where: file, Field: "header", Want: want, Got: got}
 	}
 	prefix := make([]byte, len(Magic)+2)
 	n, err := io.ReadFull(r, prefix)
@@ -116,5 +116,5 @@ func readError(file string, err error) error {
 	if system := (*fs.PathError)(nil); errors.As(err, &system) {
 		err = system.Err
 	}
-	return &dataset.Error{File: file, Err: err}
+	return &invalid.Error{Where: file, Err: err}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 )
 
@@ -115,9 +115,9 @@ func TestDamagedHeaders(t *testing.T) {
 // checkError checks that err names the file once and ends as it must.
 func checkError(t *testing.T, err error, want string) {
 	t.Helper()
-	var e *dataset.Error
-	if !errors.As(err, &e) || e.File != "x.npy" {
-		t.Fatalf("%#v is no *dataset.Error of the file", err)
+	var e *invalid.Error
+	if !errors.As(err, &e) || e.Where != "x.npy" {
+		t.Fatalf("%#v is no *invalid.Error of the file", err)
 	}
 	if !strings.HasPrefix(err.Error(), "x.npy: "+want) {
 		t.Errorf("the error is\n%v\nwant behind the file\n%s", err, want)

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/lago-train/lago-train/internal/bytesize"
+	"github.com/lago-train/lago-train/internal/format"
 )
 
 // attempt asks for what is missing, once.
@@ -106,7 +106,7 @@ func length(total int64) string {
 	if total < 0 {
 		return "a file of unknown length"
 	}
-	return bytesize.Text(total)
+	return format.Bytes(total)
 }
 
 // fits says whether a file of n bytes, or of which n are there, is not too large.

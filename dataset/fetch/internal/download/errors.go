@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/bytesize"
+	"github.com/lago-train/lago-train/internal/format"
 )
 
 // Error says why a file could not be downloaded, and what is there of it.
@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, ", after %d attempts", e.Attempts)
 	}
 	if e.Part != "" {
-		fmt.Fprintf(&b, "; %s are kept in %s, and the same command goes on from there", bytesize.Text(e.Done), e.Part)
+		fmt.Fprintf(&b, "; %s are kept in %s, and the same command goes on from there", format.Bytes(e.Done), e.Part)
 	}
 	return b.String()
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/bytesize"
+	"github.com/lago-train/lago-train/internal/format"
 )
 
 // acceptRest goes on where the part ends, if that is what the response holds.
@@ -37,7 +37,7 @@ func (d *download) acceptRest(resp *http.Response) (int64, error) {
 	}
 	d.noRange = false
 	if d.asked == 1 {
-		d.Notice(fmt.Sprintf("%s: going on after the %s that are here of %s", redacted(d.url), bytesize.Text(p.size), bytesize.Text(p.Total)))
+		d.Notice(fmt.Sprintf("%s: going on after the %s that are here of %s", redacted(d.url), format.Bytes(p.size), format.Bytes(p.Total)))
 	}
 	return want, nil
 }

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // ErrArchive says that an archive is damaged or hostile: to unpack it again would
@@ -75,7 +75,7 @@ func (a *archive) damaged(entry string, err error) error {
 }
 
 func (a *archive) errorOf(entry, want, got string, err error) error {
-	e := &dataset.Error{File: a.path, Want: want, Got: got, Err: err}
+	e := &invalid.Error{Where: a.path, Want: want, Got: got, Err: err}
 	if entry != "" {
 		// Quoted, for what an archive names may hold any character.
 		e.Field = fmt.Sprintf("entry %q", entry)

@@ -23,7 +23,7 @@ const bufferSize = 1 << 18
 // Files writes the entries of the zip archive at a path that are picked into a
 // folder, which must exist and have none of them, and returns them in the order of
 // the archive. Content and names are on disk when the error is nil. An error that
-// lies in the archive is a *dataset.Error that wraps ErrArchive.
+// lies in the archive is a *invalid.Error that wraps ErrArchive.
 func Files(ctx context.Context, archive, dir string, pick Pick, o Options) (files []File, err error) {
 	o = o.withDefaults()
 	a, err := open(archive, o.Limits)

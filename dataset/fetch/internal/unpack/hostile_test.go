@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // small are limits that small archives exceed.
@@ -66,8 +66,8 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 func refused(t *testing.T, p place, o Options, parts ...string) {
 	t.Helper()
 	_, err := Files(t.Context(), p.archive, p.dir, all, o)
-	if !errors.Is(err, ErrArchive) || !errors.As(err, new(*dataset.Error)) {
-		t.Fatalf("error %v, expected a *dataset.Error that is ErrArchive", err)
+	if !errors.Is(err, ErrArchive) || !errors.As(err, new(*invalid.Error)) {
+		t.Fatalf("error %v, expected a *invalid.Error that is ErrArchive", err)
 	}
 	for _, part := range append(parts, p.archive) {
 		if !strings.Contains(err.Error(), part) {

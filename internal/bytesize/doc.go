@@ -1,2 +1,0 @@
-// Package bytesize writes numbers of bytes for people.
-package bytesize
