@@ -242,7 +242,7 @@ func TestCompareRefuses(t *testing.T) {
 		{func(c *CompareConfig) { c.Budget = 2 }, "tune: expected 0, or at least 5 settings, for LAGO's own search, found 2"},
 		{func(c *CompareConfig) { c.Seeds = 0 }, "seeds: expected at least 1, found 0"},
 		{func(c *CompareConfig) { c.Epochs = 0 }, "train: epochs: expected at least 1, found 0"},
-		{func(c *CompareConfig) { c.Fixed = []Fixed{{"eszsl", "gamma", json.RawMessage("-1")}} }, "eszsl: model: gamma: expected a finite number above 0, found -1"},
+		{func(c *CompareConfig) { c.Fixed = []Fixed{{"eszsl", "gamma", json.RawMessage("-1")}} }, "eszsl: gamma: expected a finite number above 0, found -1"},
 		{func(c *CompareConfig) { c.Fixed = []Fixed{{"eszsl", "ridge", json.RawMessage("1")}} }, `eszsl: expected one of the settings gamma, lambda, normalise, found "ridge"`},
 		{func(c *CompareConfig) {
 			c.Methods, c.Fixed = c.Methods[:1], []Fixed{{"eszsl", "gamma", json.RawMessage("1")}}

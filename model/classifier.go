@@ -1,7 +1,10 @@
 package model
 
 import (
+	"fmt"
+
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
@@ -79,7 +82,7 @@ func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (d
 		return scores, err
 	}
 	if a.Cols != judge.m {
-		return scores, &Error{"detections", "one for each attribute of the model", a.Cols}
+		return scores, &invalid.Error{Field: "detections", Want: "one for each attribute of the model", Got: fmt.Sprint(a.Cols)}
 	}
 	judge.judge(a, scores)
 	return scores, nil

@@ -3,6 +3,8 @@ package model
 import (
 	"fmt"
 	"math"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Config is what makes one model of the family. The zero value of a weight
@@ -20,43 +22,32 @@ type Config struct {
 	Psi    float64 `json:"psi"`    // weight of |Gamma - Gamma_sem|^2
 }
 
-// Error says which part of a model cannot be made, and why.
-type Error struct {
-	Field string
-	Want  string
-	Got   any
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("model: %s: expected %s, found %v", e.Field, e.Want, e.Got)
-}
-
-// Check returns an *Error for the first field that no model can be made of.
+// Check returns an *invalid.Error for the first field that no model can be made of.
 func (c Config) Check() error {
 	if err := new(Variant).UnmarshalText([]byte(c.Variant)); err != nil {
-		return &Error{"variant", "singletons, semantic-hard, k-soft or semantic-soft", string(c.Variant)}
+		return &invalid.Error{Field: "variant", Want: "singletons, semantic-hard, k-soft or semantic-soft", Got: fmt.Sprint(string(c.Variant))}
 	}
 	if err := new(Prior).UnmarshalText([]byte(c.Prior)); err != nil {
-		return &Error{"prior", "uniform or per-attribute", string(c.Prior)}
+		return &invalid.Error{Field: "prior", Want: "uniform or per-attribute", Got: fmt.Sprint(string(c.Prior))}
 	}
 	if err := new(Complement).UnmarshalText([]byte(c.Complement)); err != nil {
-		return &Error{"complement", "const, demorgan or none", string(c.Complement)}
+		return &invalid.Error{Field: "complement", Want: "const, demorgan or none", Got: fmt.Sprint(string(c.Complement))}
 	}
 	if !(c.Zeta > 0) || math.IsInf(c.Zeta, 0) {
-		return &Error{"zeta", "a finite number above 0", c.Zeta}
+		return &invalid.Error{Field: "zeta", Want: "a finite number above 0", Got: fmt.Sprint(c.Zeta)}
 	}
 	if c.Variant == KSoft && c.K < 1 {
-		return &Error{"k", "at least 1 group for k-soft", c.K}
+		return &invalid.Error{Field: "k", Want: "at least 1 group for k-soft", Got: fmt.Sprint(c.K)}
 	}
 	if c.Psi != 0 && c.Variant != SemanticSoft {
-		return &Error{"psi", "0 but for semantic-soft, the only variant with groups to hold to", c.Psi}
+		return &invalid.Error{Field: "psi", Want: "0 but for semantic-soft, the only variant with groups to hold to", Got: fmt.Sprint(c.Psi)}
 	}
 	for _, w := range []struct {
 		name  string
 		value float64
 	}{{"alpha", c.Alpha}, {"beta", c.Beta}, {"lambda", c.Lambda}, {"psi", c.Psi}} {
 		if !(w.value >= 0) || math.IsInf(w.value, 0) {
-			return &Error{w.name, "a finite number, 0 or above", w.value}
+			return &invalid.Error{Field: w.name, Want: "a finite number, 0 or above", Got: fmt.Sprint(w.value)}
 		}
 	}
 	return nil
@@ -74,19 +65,19 @@ func (c Config) groups(m int, semantic []int) (k int, of []int, err error) {
 		return m, of, nil
 	case KSoft:
 		if c.K > m {
-			return 0, nil, &Error{"k", fmt.Sprintf("at most the number of attributes, %d", m), c.K}
+			return 0, nil, &invalid.Error{Field: "k", Want: fmt.Sprintf("at most the number of attributes, %d", m), Got: fmt.Sprint(c.K)}
 		}
 		return c.K, nil, nil
 	}
 	if len(semantic) != m {
-		return 0, nil, &Error{
-			"groups", fmt.Sprintf("a group for each of the %d attributes, which %s needs", m, c.Variant),
-			fmt.Sprintf("%d: does the data set name its groups?", len(semantic)),
-		}
+		return 0, nil, &invalid.Error{Field: "groups", Want: fmt.Sprintf("a group for each of the %d attributes, which %s needs", m, c.Variant), Got: fmt.Sprint(
+
+			fmt.Sprintf("%d: does the data set name its groups?", len(semantic)))}
+
 	}
 	for i, g := range semantic {
 		if g < 0 {
-			return 0, nil, &Error{"groups", fmt.Sprintf("a group for attribute %d, 0 or above", i), g}
+			return 0, nil, &invalid.Error{Field: "groups", Want: fmt.Sprintf("a group for attribute %d, 0 or above", i), Got: fmt.Sprint(g)}
 		}
 		k = max(k, g+1)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -41,7 +42,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// names fails unless err is a *model.Error that names the field, in its text as
+// names fails unless err is a *invalid.Error that names the field, in its text as
 // well; no field means no error.
 func names(t *testing.T, err error, field string) {
 	t.Helper()
@@ -51,8 +52,8 @@ func names(t *testing.T, err error, field string) {
 		}
 		return
 	}
-	var e *model.Error
-	if !errors.As(err, &e) || e.Field != field || !strings.HasPrefix(err.Error(), "model: "+field+": expected ") {
+	var e *invalid.Error
+	if !errors.As(err, &e) || e.Field != field || !strings.HasPrefix(err.Error(), ""+field+": expected ") {
 		t.Errorf("the error is %v, expected one of %s", err, field)
 	}
 }

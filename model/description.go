@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/impute"
 )
 
@@ -30,11 +31,11 @@ type Description struct {
 // that, before; a gap that is left in every class makes its attribute silent.
 func (c Config) Describe(u dataset.Matrix[float64], semantic []int) (*Description, error) {
 	if u.Rows < 1 || u.Cols < 1 {
-		return nil, &Error{"descriptions", "at least one class and one attribute", [2]int{u.Rows, u.Cols}}
+		return nil, &invalid.Error{Field: "descriptions", Want: "at least one class and one attribute", Got: fmt.Sprint([2]int{u.Rows, u.Cols})}
 	}
 	for i, p := range u.Data {
 		if p < 0 || p > 1 {
-			return nil, &Error{"descriptions", "probabilities, or NaN for an undescribed attribute", at(p, i, u.Cols)}
+			return nil, &invalid.Error{Field: "descriptions", Want: "probabilities, or NaN for an undescribed attribute", Got: fmt.Sprint(at(p, i, u.Cols))}
 		}
 	}
 	full, err := fill(u, semantic)

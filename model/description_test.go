@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -145,34 +146,34 @@ func TestDescribeErrors(t *testing.T) {
 	}{
 		{
 			"no classes", model.Singletons, nil, dataset.NewMatrix[float64](0, 3),
-			"model: descriptions: expected at least one class and one attribute, found [0 3]",
+			"descriptions: expected at least one class and one attribute, found [0 3]",
 		},
 		{
 			"no attributes", model.Singletons, nil, dataset.NewMatrix[float64](2, 0),
-			"model: descriptions: expected at least one class and one attribute, found [2 0]",
+			"descriptions: expected at least one class and one attribute, found [2 0]",
 		},
 		{
 			"percent", model.Singletons, nil, matrix([][]float64{{0, 0.5}, {1, 75}}),
-			"model: descriptions: expected probabilities, or NaN for an undescribed attribute, found 75 at row 1, column 1",
+			"descriptions: expected probabilities, or NaN for an undescribed attribute, found 75 at row 1, column 1",
 		},
 		{
 			"negative", model.Singletons, nil, matrix([][]float64{{0, -1}, {1, 0.7}}),
-			"model: descriptions: expected probabilities, or NaN for an undescribed attribute, found -1 at row 0, column 1",
+			"descriptions: expected probabilities, or NaN for an undescribed attribute, found -1 at row 0, column 1",
 		},
 		{
 			"no groups where the variant needs them", model.SemanticHard, nil, matrix([][]float64{{0, 1}}),
-			"model: groups: expected a group for each of the 2 attributes, which semantic-hard needs, found 0: does the data set name its groups?",
+			"groups: expected a group for each of the 2 attributes, which semantic-hard needs, found 0: does the data set name its groups?",
 		},
 		{
 			"an attribute without group", model.SemanticSoft,
 			[]int{0, -1},
 			matrix([][]float64{{0, 1}}),
-			"model: groups: expected a group for attribute 1, 0 or above, found -1",
+			"groups: expected a group for attribute 1, 0 or above, found -1",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := model.Config{Variant: tt.variant, Prior: model.PerAttribute}.Describe(tt.u, tt.semantic)
-			var e *model.Error
+			var e *invalid.Error
 			if !errors.As(err, &e) || err.Error() != tt.want {
 				t.Errorf("Describe gives\n%v\nexpected\n%s", err, tt.want)
 			}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Explainer takes the choice between classes apart: which group speaks for which
@@ -48,10 +49,10 @@ func (l *LAGO) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
 // preprocessed features on.
 func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) {
 	if x.Cols != l.Params.W.Rows {
-		return nil, &Error{"features", fmt.Sprintf("%d dimensions, as many as the model was trained on", l.Params.W.Rows), x.Cols}
+		return nil, &invalid.Error{Field: "features", Want: fmt.Sprintf("%d dimensions, as many as the model was trained on", l.Params.W.Rows), Got: fmt.Sprint(x.Cols)}
 	}
 	if row < 0 || row >= x.Rows {
-		return nil, &Error{"row of the features", fmt.Sprintf("0 to %d", x.Rows-1), row}
+		return nil, &invalid.Error{Field: "row of the features", Want: fmt.Sprintf("0 to %d", x.Rows-1), Got: fmt.Sprint(row)}
 	}
 	preprocessed, err := l.Transform.Apply(x, []int{row})
 	if err != nil {
@@ -74,11 +75,11 @@ func (e *Explainer) Gamma() dataset.Matrix[float64] { return e.judge.frozen.gamm
 func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
 	l := dataset.NewMatrix[float64](a.Rows, e.Classes.U.Rows)
 	if a.Cols != e.judge.A.Cols {
-		return l, &Error{"detections", fmt.Sprintf("%d, one for each attribute of the model", e.judge.A.Cols), a.Cols}
+		return l, &invalid.Error{Field: "detections", Want: fmt.Sprintf("%d, one for each attribute of the model", e.judge.A.Cols), Got: fmt.Sprint(a.Cols)}
 	}
 	for i, p := range a.Data {
 		if !(p >= 0 && p <= 1) {
-			return l, &Error{"detections", "probabilities", at(p, i, a.Cols)}
+			return l, &invalid.Error{Field: "detections", Want: "probabilities", Got: fmt.Sprint(at(p, i, a.Cols))}
 		}
 	}
 	for start := 0; start < a.Rows; start += e.judge.A.Rows {
@@ -148,11 +149,11 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Explanation, erro
 func (e *Explainer) checkPair(class, against int) error {
 	for _, z := range []int{class, against} {
 		if z < 0 || z >= e.Classes.U.Rows {
-			return &Error{"class", fmt.Sprintf("one of the classes at hand, 0 to %d", e.Classes.U.Rows-1), z}
+			return &invalid.Error{Field: "class", Want: fmt.Sprintf("one of the classes at hand, 0 to %d", e.Classes.U.Rows-1), Got: fmt.Sprint(z)}
 		}
 	}
 	if class == against {
-		return &Error{"classes", "two that differ", class}
+		return &invalid.Error{Field: "classes", Want: "two that differ", Got: fmt.Sprint(class)}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -19,7 +20,7 @@ type linearDetectors struct {
 
 func (d linearDetectors) check(x dataset.Matrix[float32]) error {
 	if x.Cols != d.w.Rows {
-		return &Error{"features", fmt.Sprintf("%d dimensions, as many as the model was trained on", d.w.Rows), x.Cols}
+		return &invalid.Error{Field: "features", Want: fmt.Sprintf("%d dimensions, as many as the model was trained on", d.w.Rows), Got: fmt.Sprint(x.Cols)}
 	}
 	return nil
 }

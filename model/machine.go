@@ -8,6 +8,7 @@ import (
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // building keeps graphs from being built at the same time: Gorgonia shares
@@ -84,10 +85,10 @@ func (p Problem) check(attributes int) (int, error) {
 		return 0, err
 	}
 	if p.Batch < 1 {
-		return 0, &Error{"batch", "at least 1 sample", p.Batch}
+		return 0, &invalid.Error{Field: "batch", Want: "at least 1 sample", Got: fmt.Sprint(p.Batch)}
 	}
 	if attributes != p.Classes.U.Cols {
-		return 0, &Error{"descriptions", fmt.Sprintf("%d attributes, as many as there are detectors", attributes), p.Classes.U.Cols}
+		return 0, &invalid.Error{Field: "descriptions", Want: fmt.Sprintf("%d attributes, as many as there are detectors", attributes), Got: fmt.Sprint(p.Classes.U.Cols)}
 	}
 	k, _, err := p.Config.groups(attributes, p.Semantic)
 	return k, err

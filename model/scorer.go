@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Scorer scores block after block of samples for classes that were described once.
@@ -11,7 +12,7 @@ import (
 // between cores, for which blocks of some hundred samples are large enough.
 type Scorer interface {
 	// Score writes the scores of the samples x, n x D as in the data set, into scores,
-	// n x Z. The error is a *Error where sizes don't fit.
+	// n x Z. The error is a *invalid.Error where sizes don't fit.
 	Score(x, scores dataset.Matrix[float32]) error
 }
 
@@ -19,7 +20,7 @@ type Scorer interface {
 // classes x M, NaN where an attribute is not described.
 func NewScorer(c TwoStage, u dataset.Matrix[float64]) (Scorer, error) {
 	if u.Rows < 1 {
-		return nil, &Error{"descriptions", "at least one class", u.Rows}
+		return nil, &invalid.Error{Field: "descriptions", Want: "at least one class", Got: fmt.Sprint(u.Rows)}
 	}
 	if l, ok := c.(*LAGO); ok {
 		return l.scorer(u)
@@ -53,7 +54,7 @@ func rowsOf(x dataset.Matrix[float32]) []int {
 
 func checkScores(x, scores dataset.Matrix[float32], classes int) error {
 	if scores.Rows != x.Rows || scores.Cols != classes {
-		return &Error{"scores", fmt.Sprintf("%d x %d, samples x classes", x.Rows, classes), [2]int{scores.Rows, scores.Cols}}
+		return &invalid.Error{Field: "scores", Want: fmt.Sprintf("%d x %d, samples x classes", x.Rows, classes), Got: fmt.Sprint([2]int{scores.Rows, scores.Cols})}
 	}
 	return nil
 }

@@ -102,8 +102,8 @@ func TestPrepareRefuses(t *testing.T) {
 		want  string
 	}{
 		{"val", preprocess.None, `train: stage: expected dev or test, found "val"`},
-		{Dev, preprocess.Whiten, "preprocess: ridge: "},
-		{Test, "pca", "preprocess: kind: "},
+		{Dev, preprocess.Whiten, "ridge: "},
+		{Test, "pca", "kind: "},
 	} {
 		if _, err := Prepare(d, Preparation{Stage: c.stage, Preprocess: c.kind, Ridge: -1}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("error %v, expected %s", err, c.want)

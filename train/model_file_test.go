@@ -192,7 +192,7 @@ func TestMalformedModels(t *testing.T) {
 		{"a header of another kind", hard, preprocess.None, func(f *safetensors.File) { f.Metadata["lago"] = "[]" }, `metadata "lago": expected the header of a model of lago-train: json: `},
 		{"another format", hard, preprocess.None, set("format", "lago-train model 9"), `format: expected "lago-train model 2", found "lago-train model 9"`},
 		{"an unknown variant", hard, preprocess.None, config("variant", "hard"), `metadata "lago": `},
-		{"no zeta", hard, preprocess.None, config("zeta", 0), "model: zeta: expected a finite number above 0, found 0"},
+		{"no zeta", hard, preprocess.None, config("zeta", 0), "zeta: expected a finite number above 0, found 0"},
 		{"an unknown preprocessing", hard, preprocess.None, set("preprocess", "pca"), `metadata "lago": `},
 		{"no attributes", hard, preprocess.None, set("attributes", []string{}), "attributes: expected at least one, found 0"},
 

@@ -128,10 +128,10 @@ func TestNewRefuses(t *testing.T) {
 		want   string
 	}{
 		{"no samples", func(_ *model.Config, p *Problem) { p.Train = Samples{} }, "train: expected samples to train on, found none"},
-		{"no groups", func(_ *model.Config, p *Problem) { p.Semantic = nil }, "model: groups: "},
-		{"a wrong configuration", func(c *model.Config, _ *Problem) { c.Zeta = 0 }, "model: zeta: "},
-		{"no probabilities", func(_ *model.Config, p *Problem) { p.TrainClasses.Data[3] = 2 }, "model: descriptions: "},
-		{"no probabilities for val", func(_ *model.Config, p *Problem) { p.ValClasses.Data[0] = -1 }, "model: descriptions: "},
+		{"no groups", func(_ *model.Config, p *Problem) { p.Semantic = nil }, "groups: "},
+		{"a wrong configuration", func(c *model.Config, _ *Problem) { c.Zeta = 0 }, "zeta: "},
+		{"no probabilities", func(_ *model.Config, p *Problem) { p.TrainClasses.Data[3] = 2 }, "descriptions: "},
+		{"no probabilities for val", func(_ *model.Config, p *Problem) { p.ValClasses.Data[0] = -1 }, "descriptions: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config, problem := trial.Model, prepare(t, d, trial).problem(Dev)

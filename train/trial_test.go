@@ -94,7 +94,7 @@ func TestTrialCheck(t *testing.T) {
 		{"nothing wrong, whitened", func(t *Trial) { t.Preprocess, t.Ridge = preprocess.Whiten, 10 }, ""},
 		{"no stage", func(t *Trial) { t.Stage = "" }, `train: stage: expected dev or test, found ""`},
 		{"another stage", func(t *Trial) { t.Stage = "val" }, `train: stage: expected dev or test, found "val"`},
-		{"zeta", func(t *Trial) { t.Model.Zeta = math.NaN() }, "model: zeta: expected a finite number above 0, found NaN"},
+		{"zeta", func(t *Trial) { t.Model.Zeta = math.NaN() }, "zeta: expected a finite number above 0, found NaN"},
 		{"infinite ridge", func(t *Trial) { t.Ridge = math.Inf(1) }, "train: ridge: expected a finite number, 0 or above, found +Inf"},
 		{"no ridge", func(t *Trial) { t.Ridge = math.NaN() }, "train: ridge: expected a finite number, 0 or above, found NaN"},
 		{"negative ridge", func(t *Trial) { t.Ridge = -1 }, "train: ridge: expected a finite number, 0 or above, found -1"},

@@ -58,7 +58,7 @@ func TestCompareCommandRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"--methods", "svm"}, `methods: expected some of lago, singletons, `},
-		{[]string{"--set", "eszsl.gamma=-1"}, "eszsl: model: gamma: expected a finite number above 0, found -1"},
+		{[]string{"--set", "eszsl.gamma=-1"}, "eszsl: gamma: expected a finite number above 0, found -1"},
 		{[]string{"--set", "eszsl"}, `--set: expected method.setting=value, as in ale.lr=0.1, found "eszsl"`},
 		{[]string{"--set", "svm.c=1"}, "--set: method: expected one of "},
 		{[]string{"--tune", "-1"}, "tune: expected 0 or more settings, found -1"},

@@ -66,7 +66,7 @@ func TestReadListsWhatItDoesWithout(t *testing.T) {
 	}{
 		"trial.json is cut":       {train.TrialFile, `{"dataset": `, "trial.json"},
 		"trial.json of no stage":  {train.TrialFile, `{"dataset": "birds", "stage": "last"}`, `trial.json: stage: expected dev or test, found "last"`},
-		"trial.json of no model":  {train.TrialFile, `{"dataset": "birds", "stage": "dev"}`, "trial.json: model: variant"},
+		"trial.json of no model":  {train.TrialFile, `{"dataset": "birds", "stage": "dev"}`, "trial.json: variant"},
 		"result.json is cut":      {train.ResultFile, `{"status": "epo`, "result.json"},
 		"nothing judged":          {train.ResultFile, `{"status": "epochs"}`, "result.json: evaluation: expected what the model scored, found none"},
 		"no classes":              {train.ResultFile, `{"status": "epochs", "evaluation": {}}`, "result.json: judged.confusion"},

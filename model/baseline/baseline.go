@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -28,7 +29,7 @@ type Learner interface {
 // Settings are what one method is told beside the examples: a struct that can be
 // compared with ==, whose JSON names the settings.
 type Settings interface {
-	// Check returns a *model.Error that names the first setting that won't do.
+	// Check returns a *invalid.Error that names the first setting that won't do.
 	Check() error
 	// Learn returns a learner before its first epoch.
 	Learn(e Examples, seed uint64) (Learner, error)
@@ -59,14 +60,14 @@ type Examples struct {
 // Check returns an error where the examples are none, or their sizes don't agree.
 func (e Examples) Check() error {
 	if len(e.Rows) == 0 {
-		return &model.Error{Field: "samples", Want: "at least one to learn from", Got: 0}
+		return &invalid.Error{Field: "samples", Want: "at least one to learn from", Got: fmt.Sprint(0)}
 	}
 	if len(e.Labels) != len(e.Rows) {
-		return &model.Error{Field: "labels", Want: fmt.Sprintf("one for each of the %d samples", len(e.Rows)), Got: len(e.Labels)}
+		return &invalid.Error{Field: "labels", Want: fmt.Sprintf("one for each of the %d samples", len(e.Rows)), Got: fmt.Sprint(len(e.Labels))}
 	}
 	for _, z := range e.Labels {
 		if z < 0 || z >= e.U.Rows {
-			return &model.Error{Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", e.U.Rows-1), Got: z}
+			return &invalid.Error{Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", e.U.Rows-1), Got: fmt.Sprint(z)}
 		}
 	}
 	return nil

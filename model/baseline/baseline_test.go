@@ -11,12 +11,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
 func fieldOf(err error) string {
-	if wrong := (*model.Error)(nil); errors.As(err, &wrong) {
+	if wrong := (*invalid.Error)(nil); errors.As(err, &wrong) {
 		return wrong.Field
 	}
 	return fmt.Sprint(err)

@@ -13,7 +13,7 @@ var singletons = model.Config{Variant: model.Singletons, Prior: model.PerAttribu
 // Describe returns descriptions without gaps, Z x M. What stands for an undescribed
 // attribute (NaN) is what LAGO takes where it knows no groups: the mean over the
 // classes at hand. With normalise, each class is then scaled to length 1; one of
-// zeros stays. The error is a *model.Error where u holds something else than
+// zeros stays. The error is a *invalid.Error where u holds something else than
 // probabilities.
 func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64], error) {
 	d, err := singletons.Describe(u, nil)

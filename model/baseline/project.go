@@ -1,13 +1,14 @@
 package baseline
 
 import (
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // projectBlock is how many samples are projected at a time.
@@ -21,7 +22,7 @@ func Project(
 ) (dataset.Matrix[float32], error) {
 	a := dataset.NewMatrix[float32](len(rows), w.Cols)
 	if x.Cols != w.Rows {
-		return a, &model.Error{Field: "features", Want: "as many dimensions as the model was fitted to", Got: x.Cols}
+		return a, &invalid.Error{Field: "features", Want: "as many dimensions as the model was fitted to", Got: fmt.Sprint(x.Cols)}
 	}
 	block := dataset.NewMatrix[float32](min(projectBlock, len(rows)), x.Cols)
 	done := 0

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Tensor is a named matrix of a model or of a learner's state.
@@ -23,12 +23,12 @@ func (t Tensors) Get(name string, rows, cols int) (dataset.Matrix[float32], erro
 	i := slices.IndexFunc(t, func(t Tensor) bool { return t.Name == name })
 	want := fmt.Sprintf("a matrix of %s x %s", size(rows), size(cols))
 	if i < 0 {
-		return dataset.Matrix[float32]{}, &model.Error{Field: name, Want: want, Got: "none"}
+		return dataset.Matrix[float32]{}, &invalid.Error{Field: name, Want: want, Got: fmt.Sprint("none")}
 	}
 	m := t[i].Matrix
 	fits := func(want, got int) bool { return got == want || want < 0 && got > 0 }
 	if !fits(rows, m.Rows) || !fits(cols, m.Cols) || len(m.Data) != m.Rows*m.Cols {
-		return m, &model.Error{Field: name, Want: want, Got: fmt.Sprintf("%d x %d", m.Rows, m.Cols)}
+		return m, &invalid.Error{Field: name, Want: want, Got: fmt.Sprint(fmt.Sprintf("%d x %d", m.Rows, m.Cols))}
 	}
 	return m, nil
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
@@ -25,15 +25,15 @@ func TestTensorsGet(t *testing.T) {
 		{"W", -1, -1, ""},
 		{"W", -1, 2, ""},
 		{"b", 1, -1, ""},
-		{"W", 2, 2, "model: W: expected a matrix of 2 x 2, found 3 x 2"},
-		{"W", -1, 3, "model: W: expected a matrix of any x 3, found 3 x 2"},
-		{"none", -1, 2, "model: none: expected a matrix of any x 2, found 0 x 2"},
-		{"torn", 2, 2, "model: torn: expected a matrix of 2 x 2, found 2 x 2"},
-		{"V", 3, -1, "model: V: expected a matrix of 3 x any, found none"},
+		{"W", 2, 2, "W: expected a matrix of 2 x 2, found 3 x 2"},
+		{"W", -1, 3, "W: expected a matrix of any x 3, found 3 x 2"},
+		{"none", -1, 2, "none: expected a matrix of any x 2, found 0 x 2"},
+		{"torn", 2, 2, "torn: expected a matrix of 2 x 2, found 2 x 2"},
+		{"V", 3, -1, "V: expected a matrix of 3 x any, found none"},
 	} {
 		m, err := all.Get(c.name, c.rows, c.cols)
 		if c.fails != "" {
-			if wrong := (*model.Error)(nil); !errors.As(err, &wrong) || err.Error() != c.fails {
+			if wrong := (*invalid.Error)(nil); !errors.As(err, &wrong) || err.Error() != c.fails {
 				t.Errorf("%s, %d x %d: %v, expected %s", c.name, c.rows, c.cols, err, c.fails)
 			}
 			continue

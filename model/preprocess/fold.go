@@ -1,10 +1,13 @@
 package preprocess
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Fold returns what a linear layer W, b (D x M, M) behind the map is on features as
@@ -16,7 +19,7 @@ import (
 // Sums are in float64. What is given is returned where there is nothing to fold.
 func (m *Transform) Fold(w dataset.Matrix[float32], b []float32) (dataset.Matrix[float32], []float32, error) {
 	if d := m.dims(); d != 0 && d != w.Rows {
-		return w, b, &Error{"features", "the dimensions that the map was fitted on", w.Rows}
+		return w, b, &invalid.Error{Field: "features", Want: "the dimensions that the map was fitted on", Got: fmt.Sprint(w.Rows)}
 	}
 	folded := dataset.NewMatrix[float32](w.Rows, w.Cols)
 	switch m.Kind {

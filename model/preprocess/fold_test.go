@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // A linear layer of preprocessed features is its fold of features as they are.
@@ -45,7 +46,7 @@ func TestFold(t *testing.T) {
 				t.Errorf("%s: %g at %d, expected %g", kind, got, i, want[i])
 			}
 		}
-		var wrong *Error
+		var wrong *invalid.Error
 		if _, _, err := m.Fold(features(7, 5, 2), b); (kind != None) != errors.As(err, &wrong) {
 			t.Errorf("%s: a layer of other dimensions: %v", kind, err)
 		}

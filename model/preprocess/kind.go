@@ -21,14 +21,3 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	}
 	return fmt.Errorf("expected one of %s, %s, %s, found %q", None, Standardize, Whiten, text)
 }
-
-// Error says why no map can be fitted or applied.
-type Error struct {
-	Field string
-	Want  string
-	Got   any
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("preprocess: %s: expected %s, found %v", e.Field, e.Want, e.Got)
-}

@@ -232,13 +232,13 @@ func TestFitRefuses(t *testing.T) {
 		rows  []int
 		want  string
 	}{
-		{"a negative ridge", Whiten, -1, x, all(4), "preprocess: ridge: expected a finite number above 0, or 0 for one by the scale of the features, found -1"},
-		{"a NaN ridge", Whiten, math.NaN(), x, all(4), "preprocess: ridge: expected a finite number above 0, or 0 for one by the scale of the features, found NaN"},
-		{"nothing but zeros", Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "preprocess: features: expected numbers that are not all zero, found 0"},
-		{"no samples", Standardize, 0, x, nil, "preprocess: samples: expected at least one to fit on, found 0"},
-		{"a NaN whitened", Whiten, 1, bad, all(4), "preprocess: features: expected finite numbers, found a NaN or an infinity in dimension 1"},
-		{"a NaN standardized", Standardize, 0, bad, all(4), "preprocess: features: expected finite numbers, found a NaN or an infinity in dimension 1"},
-		{"an unknown kind", "pca", 1, x, all(4), `preprocess: kind: expected none, standardize or whiten, found pca`},
+		{"a negative ridge", Whiten, -1, x, all(4), "ridge: expected a finite number above 0, or 0 for one by the scale of the features, found -1"},
+		{"a NaN ridge", Whiten, math.NaN(), x, all(4), "ridge: expected a finite number above 0, or 0 for one by the scale of the features, found NaN"},
+		{"nothing but zeros", Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "features: expected numbers that are not all zero, found 0"},
+		{"no samples", Standardize, 0, x, nil, "samples: expected at least one to fit on, found 0"},
+		{"a NaN whitened", Whiten, 1, bad, all(4), "features: expected finite numbers, found a NaN or an infinity in dimension 1"},
+		{"a NaN standardized", Standardize, 0, bad, all(4), "features: expected finite numbers, found a NaN or an infinity in dimension 1"},
+		{"an unknown kind", "pca", 1, x, all(4), `kind: expected none, standardize or whiten, found pca`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Fit(c.kind, c.ridge, c.x, c.rows)

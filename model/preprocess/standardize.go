@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // standardize fits mean and standard deviation of each dimension, in two passes
@@ -37,5 +38,5 @@ func standardize(x dataset.Matrix[float32], rows []int) (*Transform, error) {
 }
 
 func notFinite(dimension int) error {
-	return &Error{"features", "finite numbers", fmt.Sprintf("a NaN or an infinity in dimension %d", dimension)}
+	return &invalid.Error{Field: "features", Want: "finite numbers", Got: fmt.Sprint(fmt.Sprintf("a NaN or an infinity in dimension %d", dimension))}
 }

@@ -1,10 +1,13 @@
 package preprocess
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Transform is a fitted preprocessing: x <- (x - Shift) Scale, dimension by dimension,
@@ -25,7 +28,7 @@ func Fit(kind Kind, ridge float64, x dataset.Matrix[float32], rows []int) (*Tran
 		return &Transform{Kind: None}, nil
 	}
 	if len(rows) == 0 {
-		return nil, &Error{"samples", "at least one to fit on", 0}
+		return nil, &invalid.Error{Field: "samples", Want: "at least one to fit on", Got: fmt.Sprint(0)}
 	}
 	switch kind {
 	case Standardize:
@@ -33,13 +36,13 @@ func Fit(kind Kind, ridge float64, x dataset.Matrix[float32], rows []int) (*Tran
 	case Whiten:
 		return whiten(ridge, x, rows)
 	}
-	return nil, &Error{"kind", "none, standardize or whiten", string(kind)}
+	return nil, &invalid.Error{Field: "kind", Want: "none, standardize or whiten", Got: fmt.Sprint(string(kind))}
 }
 
 // Apply returns the given rows of x, preprocessed, in a matrix of their own.
 func (m *Transform) Apply(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
 	if d := m.dims(); d != 0 && d != x.Cols {
-		return dataset.Matrix[float32]{}, &Error{"features", "the dimensions that the map was fitted on", x.Cols}
+		return dataset.Matrix[float32]{}, &invalid.Error{Field: "features", Want: "the dimensions that the map was fitted on", Got: fmt.Sprint(x.Cols)}
 	}
 	to := dataset.NewMatrix[float32](len(rows), x.Cols)
 	block := dataset.NewMatrix[float32](min(applyBlock, len(rows)), x.Cols)

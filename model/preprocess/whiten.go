@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -21,7 +23,7 @@ const DefaultRidge = 2
 // whiten fits P = (X'X + g I)^(-1/2) sqrt(n).
 func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Transform, error) {
 	if !(ridge >= 0) || math.IsInf(ridge, 0) {
-		return nil, &Error{"ridge", "a finite number above 0, or 0 for one by the scale of the features", ridge}
+		return nil, &invalid.Error{Field: "ridge", Want: "a finite number above 0, or 0 for one by the scale of the features", Got: fmt.Sprint(ridge)}
 	}
 	a := Moments(x, rows)
 	if ridge == 0 {
@@ -35,7 +37,7 @@ func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Transform, e
 		a.SetSym(d, d, v+ridge)
 	}
 	if ridge == 0 {
-		return nil, &Error{"features", "numbers that are not all zero", 0}
+		return nil, &invalid.Error{Field: "features", Want: "numbers that are not all zero", Got: fmt.Sprint(0)}
 	}
 	p, err := inverseRoot(a, ridge)
 	if err != nil {
@@ -114,7 +116,7 @@ func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 		})
 		for i, term := range side { // in order, so that workers do not change the bits
 			if !definite[first+i] {
-				return nil, &Error{"ridge", "one large enough for the features", least}
+				return nil, &invalid.Error{Field: "ridge", Want: "one large enough for the features", Got: fmt.Sprint(least)}
 			}
 			term.ScaleSym(weights[first+i], term)
 			sum.AddSym(sum, term)

@@ -1,9 +1,10 @@
 package alignment
 
 import (
+	"fmt"
 	"math"
 
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
@@ -49,14 +50,14 @@ var Space = []baseline.Axis{
 // Check implements baseline.Settings.
 func (c Config) Check() error {
 	if _, ok := kernels[c.Kernel]; !ok {
-		return &model.Error{Field: "kernel", Want: "linear, polynomial, gaussian or cauchy", Got: string(c.Kernel)}
+		return &invalid.Error{Field: "kernel", Want: "linear, polynomial, gaussian or cauchy", Got: fmt.Sprint(string(c.Kernel))}
 	}
 	for _, s := range []struct {
 		name  string
 		value float64
 	}{{"sigma", c.Sigma}, {"lr", c.LR}} {
 		if !(s.value > 0) || math.IsInf(s.value, 0) {
-			return &model.Error{Field: s.name, Want: "a finite number above 0", Got: s.value}
+			return &invalid.Error{Field: s.name, Want: "a finite number above 0", Got: fmt.Sprint(s.value)}
 		}
 	}
 	for _, s := range []struct {
@@ -64,14 +65,14 @@ func (c Config) Check() error {
 		value float64
 	}{{"offset", c.Offset}, {"beta", c.Beta}, {"orthogonality", c.Orthogonality}} {
 		if !(s.value >= 0) || math.IsInf(s.value, 0) {
-			return &model.Error{Field: s.name, Want: "a finite number, 0 or above", Got: s.value}
+			return &invalid.Error{Field: s.name, Want: "a finite number, 0 or above", Got: fmt.Sprint(s.value)}
 		}
 	}
 	if c.Degree < 1 {
-		return &model.Error{Field: "degree", Want: "at least 1", Got: c.Degree}
+		return &invalid.Error{Field: "degree", Want: "at least 1", Got: fmt.Sprint(c.Degree)}
 	}
 	if c.Batch < 1 {
-		return &model.Error{Field: "batch", Want: "at least 1 sample", Got: c.Batch}
+		return &invalid.Error{Field: "batch", Want: "at least 1 sample", Got: fmt.Sprint(c.Batch)}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 )
@@ -109,10 +110,10 @@ func learn(t *testing.T, c Config, e baseline.Examples, seed uint64) baseline.Le
 	return l
 }
 
-// wantField checks that an error is a *model.Error of a field.
+// wantField checks that an error is a *invalid.Error of a field.
 func wantField(t *testing.T, what string, err error, field string) {
 	t.Helper()
-	var wrong *model.Error
+	var wrong *invalid.Error
 	if !errors.As(err, &wrong) || wrong.Field != field {
 		t.Errorf("%s: %v, expected an error of %s", what, err, field)
 	}

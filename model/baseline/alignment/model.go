@@ -1,9 +1,12 @@
 package alignment
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 )
@@ -38,7 +41,7 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	if a.Cols != m.w.Cols || u.Cols != m.w.Cols {
-		return scores, &model.Error{Field: "attributes", Want: "as many as the model was fitted to", Got: [2]int{a.Cols, u.Cols}}
+		return scores, &invalid.Error{Field: "attributes", Want: "as many as the model was fitted to", Got: fmt.Sprint([2]int{a.Cols, u.Cols})}
 	}
 	y, err := m.frame.descriptions(u, m.config.Normalise)
 	if err != nil || a.Rows == 0 {
@@ -72,7 +75,7 @@ func (m *Model) Tensors() baseline.Tensors {
 	return baseline.Tensors{{Name: "W", Matrix: m.w}, {Name: "mean", Matrix: m.frame.mean}, {Name: "centre", Matrix: m.frame.centre}}
 }
 
-// Restore implements baseline.Settings. The error is a *model.Error that names the setting
+// Restore implements baseline.Settings. The error is a *invalid.Error that names the setting
 // or the tensor that won't do.
 func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
 	if err := c.Check(); err != nil {

@@ -1,10 +1,13 @@
 package bilinear
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 )
@@ -32,7 +35,7 @@ func (m *Model) Tensors() baseline.Tensors {
 	return t
 }
 
-// Restore returns the model that has the given Tensors. The error is a *model.Error
+// Restore returns the model that has the given Tensors. The error is a *invalid.Error
 // that names the first that is not as it should be.
 func Restore(t baseline.Tensors, normalise bool, f Features) (*Model, error) {
 	w, err := t.Get("W", -1, -1)
@@ -69,7 +72,7 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	if a.Cols != m.W.Cols || u.Cols != m.W.Cols {
-		return scores, &model.Error{Field: "attributes", Want: "as many as the model was fitted to", Got: [2]int{a.Cols, u.Cols}}
+		return scores, &invalid.Error{Field: "attributes", Want: "as many as the model was fitted to", Got: fmt.Sprint([2]int{a.Cols, u.Cols})}
 	}
 	d, err := Describe(u, m.Normalise)
 	if err != nil || a.Rows == 0 {

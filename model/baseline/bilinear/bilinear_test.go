@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/bilinear"
 )
@@ -210,7 +210,7 @@ func TestErrors(t *testing.T) {
 		"short shift":  {"shift", func() error { return restore(matrix("W", 3, 2), matrix("shift", 1, 2)) }},
 		"no scale":     {"scale", func() error { return restore(matrix("W", 3, 2), matrix("shift", 1, 3)) }},
 	} {
-		var wrong *model.Error
+		var wrong *invalid.Error
 		if err := c.do(); !errors.As(err, &wrong) || wrong.Field != c.field {
 			t.Errorf("%s: %v, expected an error of %s", name, err, c.field)
 		}

@@ -1,13 +1,14 @@
 package bilinear
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
@@ -22,10 +23,10 @@ const (
 	Standardize Features = "standardize" // mean 0 and variance 1/D in each dimension: about length 1
 )
 
-// Check returns a *model.Error, of the field "features", for what is no form.
+// Check returns a *invalid.Error, of the field "features", for what is no form.
 func (f Features) Check() error {
 	if f != None && f != Unit && f != Standardize {
-		return &model.Error{Field: "features", Want: "none, unit or standardize", Got: string(f)}
+		return &invalid.Error{Field: "features", Want: "none, unit or standardize", Got: fmt.Sprint(string(f))}
 	}
 	return nil
 }

@@ -1,9 +1,10 @@
 package dap
 
 import (
+	"fmt"
 	"math"
 
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
@@ -63,16 +64,16 @@ var Space = []baseline.Axis{
 // Check implements baseline.Settings.
 func (c Config) Check() error {
 	if c.Prediction != Direct && c.Prediction != Indirect {
-		return &model.Error{Field: "prediction", Want: "direct or indirect", Got: string(c.Prediction)}
+		return &invalid.Error{Field: "prediction", Want: "direct or indirect", Got: fmt.Sprint(string(c.Prediction))}
 	}
 	if !(c.C > 0) || math.IsInf(c.C, 0) {
-		return &model.Error{Field: "c", Want: "a finite number above 0", Got: c.C}
+		return &invalid.Error{Field: "c", Want: "a finite number above 0", Got: fmt.Sprint(c.C)}
 	}
 	if c.Threshold != Mean && c.Threshold != AttributeMean {
-		return &model.Error{Field: "threshold", Want: "mean or attribute-mean", Got: string(c.Threshold)}
+		return &invalid.Error{Field: "threshold", Want: "mean or attribute-mean", Got: fmt.Sprint(string(c.Threshold))}
 	}
 	if c.Prior != Empirical && c.Prior != Half {
-		return &model.Error{Field: "prior", Want: "empirical or half", Got: string(c.Prior)}
+		return &invalid.Error{Field: "prior", Want: "empirical or half", Got: fmt.Sprint(string(c.Prior))}
 	}
 	return nil
 }

@@ -1,12 +1,14 @@
 package dap
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/linear"
@@ -116,7 +118,7 @@ func (m *Model) byClasses(scores dataset.Matrix[float32]) dataset.Matrix[float32
 func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](s.Rows, u.Rows)
 	if attributes := m.Prior.Cols; s.Cols != attributes || u.Cols != attributes {
-		return scores, &model.Error{Field: "attributes", Want: "as many as the model was fitted to", Got: [2]int{s.Cols, u.Cols}}
+		return scores, &invalid.Error{Field: "attributes", Want: "as many as the model was fitted to", Got: fmt.Sprint([2]int{s.Cols, u.Cols})}
 	}
 	if _, err := baseline.Describe(u, false); err != nil || s.Rows == 0 {
 		return scores, err

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
@@ -158,7 +158,7 @@ func TestEvaluateErrors(t *testing.T) {
 			return err
 		},
 	} {
-		var wrong *model.Error
+		var wrong *invalid.Error
 		if err := do(); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%v, expected an error of %s", err, field)
 		}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
@@ -225,7 +225,7 @@ func TestErrors(t *testing.T) {
 			return err
 		}},
 	} {
-		var wrong *model.Error
+		var wrong *invalid.Error
 		if err := c.do(); !errors.As(err, &wrong) || wrong.Field != c.field {
 			t.Errorf("%s: %v, expected an error of %s", name, err, c.field)
 		}

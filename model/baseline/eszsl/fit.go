@@ -1,10 +1,12 @@
 package eszsl
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
@@ -19,10 +21,10 @@ type Sums struct {
 // class labels[i], 0 to classes-1.
 func NewSums(x dataset.Matrix[float32], rows, labels []int, classes int) (*Sums, error) {
 	if len(rows) == 0 {
-		return nil, &model.Error{Field: "samples", Want: "at least one to fit on", Got: 0}
+		return nil, &invalid.Error{Field: "samples", Want: "at least one to fit on", Got: fmt.Sprint(0)}
 	}
 	if len(labels) != len(rows) {
-		return nil, &model.Error{Field: "labels", Want: "one for each sample", Got: len(labels)}
+		return nil, &invalid.Error{Field: "labels", Want: "one for each sample", Got: fmt.Sprint(len(labels))}
 	}
 	s := &Sums{xx: preprocess.Moments(x, rows), xy: mat.NewDense(x.Cols, classes, nil)}
 	for i, r := range rows {
@@ -58,7 +60,7 @@ func (r *Regression) Fit(u dataset.Matrix[float64], lambda float64, normalise bo
 	}
 	dims, classes := r.r.Dims()
 	if u.Rows != classes {
-		return nil, &model.Error{Field: "descriptions", Want: "a row for each class of the samples", Got: u.Rows}
+		return nil, &invalid.Error{Field: "descriptions", Want: "a row for each class of the samples", Got: fmt.Sprint(u.Rows)}
 	}
 	s := mat.NewDense(d.Rows, d.Cols, d.Data)
 	ss := mat.NewSymDense(d.Cols, nil)
@@ -90,10 +92,10 @@ func solve(x *mat.Dense, a *mat.SymDense, field string, ridge float64, b mat.Mat
 	}
 	var factor mat.Cholesky
 	if !factor.Factorize(ridged) {
-		return &model.Error{Field: field, Want: "a ridge large enough for finite features", Got: ridge}
+		return &invalid.Error{Field: field, Want: "a ridge large enough for finite features", Got: fmt.Sprint(ridge)}
 	}
 	if err := factor.SolveTo(x, b); err != nil {
-		return &model.Error{Field: field, Want: "a ridge large enough for finite features", Got: ridge}
+		return &invalid.Error{Field: field, Want: "a ridge large enough for finite features", Got: fmt.Sprint(ridge)}
 	}
 	return nil
 }

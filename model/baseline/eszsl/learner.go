@@ -1,10 +1,11 @@
 package eszsl
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/bilinear"
 )
@@ -43,7 +44,7 @@ func (c Config) Check() error {
 
 func checkRidge(field string, value float64) error {
 	if !(value > 0) || math.IsInf(value, 0) {
-		return &model.Error{Field: field, Want: "a finite number above 0", Got: value}
+		return &invalid.Error{Field: field, Want: "a finite number above 0", Got: fmt.Sprint(value)}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
@@ -124,13 +125,13 @@ func TestBadSettingsAreNamed(t *testing.T) {
 			*of(&c) = value
 			_, err := c.Learn(p.examples(), 1)
 			for _, err := range []error{c.Check(), err} {
-				if wrong := (*model.Error)(nil); !errors.As(err, &wrong) || wrong.Field != field {
+				if wrong := (*invalid.Error)(nil); !errors.As(err, &wrong) || wrong.Field != field {
 					t.Errorf("%s of %g: %v, expected an error of it", field, value, err)
 				}
 			}
 		}
 	}
-	wrong := (*model.Error)(nil)
+	wrong := (*invalid.Error)(nil)
 	if _, err := good.Learn(baseline.Examples{X: p.x, U: p.u}, 1); !errors.As(err, &wrong) || wrong.Field != "samples" {
 		t.Errorf("no samples: %v, expected an error of samples", err)
 	}
@@ -155,7 +156,7 @@ func TestEpochErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err = l.Epoch(1)
-		if wrong := (*model.Error)(nil); !errors.As(err, &wrong) || wrong.Field != c.field {
+		if wrong := (*invalid.Error)(nil); !errors.As(err, &wrong) || wrong.Field != c.field {
 			t.Errorf("%s: %v, expected an error of %s", name, err, c.field)
 		}
 	}

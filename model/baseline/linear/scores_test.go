@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline/linear"
 )
 
@@ -34,7 +34,7 @@ func TestScores(t *testing.T) {
 	if s, err := linear.Scores(w, true, x, nil); err != nil || s.Rows != 0 || s.Cols != 3 {
 		t.Errorf("no samples: %v, %v", s, err)
 	}
-	var wrong *model.Error
+	var wrong *invalid.Error
 	if _, err := linear.Scores(w, false, dataset.NewMatrix[float32](1, 3), []int{0}); !errors.As(err, &wrong) || wrong.Field != "features" {
 		t.Errorf("other features: %v", err)
 	}

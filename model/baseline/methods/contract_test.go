@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/methods"
@@ -163,7 +164,7 @@ func TestBadExamples(t *testing.T) {
 			e := examples()
 			change(&e)
 			_, err := m.Default.Learn(e, 1)
-			if wrong := (*model.Error)(nil); !errors.As(err, &wrong) || wrong.Field != field {
+			if wrong := (*invalid.Error)(nil); !errors.As(err, &wrong) || wrong.Field != field {
 				t.Errorf("%v, expected an error of %s", err, field)
 			}
 		}

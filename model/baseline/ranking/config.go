@@ -1,9 +1,10 @@
 package ranking
 
 import (
+	"fmt"
 	"math"
 
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/bilinear"
 )
@@ -46,18 +47,18 @@ func Space(l Loss) []baseline.Axis {
 // Check implements baseline.Settings.
 func (c Config) Check() error {
 	if lossOf[float32](c.Loss) == nil {
-		return &model.Error{Field: "loss", Want: "ale, sje or devise", Got: string(c.Loss)}
+		return &invalid.Error{Field: "loss", Want: "ale, sje or devise", Got: fmt.Sprint(string(c.Loss))}
 	}
 	for _, s := range []struct {
 		name  string
 		value float64
 	}{{"lr", c.LR}, {"margin", c.Margin}} {
 		if !(s.value > 0) || math.IsInf(s.value, 0) {
-			return &model.Error{Field: s.name, Want: "a finite number above 0", Got: s.value}
+			return &invalid.Error{Field: s.name, Want: "a finite number above 0", Got: fmt.Sprint(s.value)}
 		}
 	}
 	if !(c.Init >= 0) || math.IsInf(c.Init, 0) {
-		return &model.Error{Field: "init", Want: "a finite number, 0 or above", Got: c.Init}
+		return &invalid.Error{Field: "init", Want: "a finite number, 0 or above", Got: fmt.Sprint(c.Init)}
 	}
 	return c.Features.Check()
 }

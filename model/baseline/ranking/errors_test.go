@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/bilinear"
@@ -27,7 +28,7 @@ func TestBadSettingsAreNamed(t *testing.T) {
 			change(&c)
 			_, err := c.Learn(e, 1)
 			for _, err := range []error{c.Check(), err} {
-				if wrong := (*model.Error)(nil); !errors.As(err, &wrong) || wrong.Field != field {
+				if wrong := (*invalid.Error)(nil); !errors.As(err, &wrong) || wrong.Field != field {
 					t.Errorf("%+v: %v, expected an error of %s", c, err, field)
 				}
 			}
@@ -53,7 +54,7 @@ func TestBadExamplesAreNamed(t *testing.T) {
 		e.U.Data = slices.Clone(good.U.Data)
 		change(&e)
 		_, err := ranking.Default(ranking.DeViSE).Learn(e, 1)
-		if wrong := (*model.Error)(nil); !errors.As(err, &wrong) || wrong.Field != field {
+		if wrong := (*invalid.Error)(nil); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%v, expected an error of %s", err, field)
 		}
 	}

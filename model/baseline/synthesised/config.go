@@ -1,9 +1,10 @@
 package synthesised
 
 import (
+	"fmt"
 	"math"
 
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
@@ -36,18 +37,18 @@ func (c Config) Check() error {
 	switch c.Loss {
 	case OneVersusOther, CrammerSinger, Structured:
 	default:
-		return &model.Error{Field: "loss", Want: "one-versus-other, crammer-singer or structured", Got: string(c.Loss)}
+		return &invalid.Error{Field: "loss", Want: "one-versus-other, crammer-singer or structured", Got: fmt.Sprint(string(c.Loss))}
 	}
 	for _, s := range []struct {
 		name  string
 		value float64
 	}{{"sigma", c.Sigma}, {"lambda", c.Lambda}} {
 		if !(s.value > 0) || math.IsInf(s.value, 0) {
-			return &model.Error{Field: s.name, Want: "a finite number above 0", Got: s.value}
+			return &invalid.Error{Field: s.name, Want: "a finite number above 0", Got: fmt.Sprint(s.value)}
 		}
 	}
 	if !(c.Phantoms > 0 && c.Phantoms <= 1) {
-		return &model.Error{Field: "phantoms", Want: "a share of the classes learned from, above 0 and at most 1", Got: c.Phantoms}
+		return &invalid.Error{Field: "phantoms", Want: "a share of the classes learned from, above 0 and at most 1", Got: fmt.Sprint(c.Phantoms)}
 	}
 	return nil
 }

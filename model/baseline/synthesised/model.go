@@ -1,6 +1,7 @@
 package synthesised
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/linear"
@@ -62,10 +64,10 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	if a.Cols != m.Phantoms.Rows {
-		return scores, &model.Error{Field: "detections", Want: "one for each phantom class of the model", Got: a.Cols}
+		return scores, &invalid.Error{Field: "detections", Want: "one for each phantom class of the model", Got: fmt.Sprint(a.Cols)}
 	}
 	if u.Cols != m.Phantoms.Cols {
-		return scores, &model.Error{Field: "attributes", Want: "as many as the model was fitted to", Got: u.Cols}
+		return scores, &invalid.Error{Field: "attributes", Want: "as many as the model was fitted to", Got: fmt.Sprint(u.Cols)}
 	}
 	classes, err := m.describe(u)
 	if err != nil || a.Rows == 0 {

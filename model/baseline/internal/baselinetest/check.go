@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Near checks that numbers are as many as expected, and near: within the tolerance,
@@ -23,10 +23,10 @@ func Near(t rapid.TB, name string, tolerance float64, got, want []float64) {
 	}
 }
 
-// Names checks that an error is a *model.Error of a field.
+// Names checks that an error is a *invalid.Error of a field.
 func Names(t rapid.TB, field string, err error) {
 	t.Helper()
-	var wrong *model.Error
+	var wrong *invalid.Error
 	if !errors.As(err, &wrong) || wrong.Field != field {
 		t.Errorf("%v, expected an error of %s", err, field)
 	}

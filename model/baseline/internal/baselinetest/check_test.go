@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -59,14 +59,14 @@ func TestNear(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	err := &model.Error{Field: "c", Want: "a number", Got: "none"}
+	err := &invalid.Error{Field: "c", Want: "a number", Got: fmt.Sprint("none")}
 	for _, c := range []struct {
 		err   error
 		names bool
 	}{
 		{err, true},
 		{fmt.Errorf("learn: %w", err), true},
-		{&model.Error{Field: "lr"}, false},
+		{&invalid.Error{Field: "lr"}, false},
 		{errors.New("c"), false},
 		{nil, false},
 	} {
