@@ -3,6 +3,7 @@ package format_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/lago-train/lago-train/internal/format"
@@ -43,6 +44,39 @@ func TestCount(t *testing.T) {
 		if got := format.Count(2, noun); got != want {
 			t.Errorf("found %q, expected %q", got, want)
 		}
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for name, want := range map[string]string{"wing: olive": "wing: olive", "été": "été", "a\x1b[31mb\n\u200ec": "a\uFFFD[31mb\uFFFD\uFFFDc"} {
+		if got := format.Printable(name); got != want {
+			t.Errorf("%q: found %q, expected %q", name, got, want)
+		}
+	}
+	table := format.NewTable("a\x1b[2J")
+	table.Row("b\x1b[2J")
+	if strings.Contains(table.String(), "\x1b") {
+		t.Errorf("a control character is printed:\n%q", table)
+	}
+}
+
+func TestTableWrapsAndEndsInAFooter(t *testing.T) {
+	table := format.NewTable("name", "sum")
+	table.Right(2)
+	table.Wrap(7, 1)
+	table.Row("two words", "1")
+	table.Footer("total", "10")
+	want := `┌─────────┬─────┐
+│ name    │ sum │
+├─────────┼─────┤
+│ two     │   1 │
+│ words   │     │
+├─────────┼─────┤
+│ total   │  10 │
+└─────────┴─────┘
+`
+	if got := table.String(); got != want {
+		t.Errorf("found\n%s\nexpected\n%s", got, want)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 )
 
 // missing is printed for a number that does not exist.
@@ -53,4 +54,19 @@ func Bytes(n int64) string {
 		unit++
 	}
 	return fmt.Sprintf("%.1f %cB", value, units[unit])
+}
+
+// Printable returns a name from a file as it may be printed or drawn: control
+// characters, which could move the cursor of a terminal, and other characters that
+// cannot be printed are replaced. Line breaks and tabs are too.
+func Printable(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return name
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, name)
 }
