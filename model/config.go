@@ -73,7 +73,6 @@ func (c Config) groups(m int, semantic []int) (k int, of []int, err error) {
 		return 0, nil, &invalid.Error{Field: "groups", Want: fmt.Sprintf("a group for each of the %d attributes, which %s needs", m, c.Variant), Got: fmt.Sprint(
 
 			fmt.Sprintf("%d: does the data set name its groups?", len(semantic)))}
-
 	}
 	for i, g := range semantic {
 		if g < 0 {

@@ -169,8 +169,8 @@ func TestConfigErrors(t *testing.T) {
 		}
 	}
 	for says, c := range map[string]methods.Config{
-		"found \"\"":    {},
-		"eszsl:": {Method: "eszsl", Settings: eszsl.Config{Gamma: -1, Lambda: 1}},
+		"found \"\"": {},
+		"eszsl:":     {Method: "eszsl", Settings: eszsl.Config{Gamma: -1, Lambda: 1}},
 	} {
 		if err := c.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, expected an error with %s", c, err, says)
