@@ -8,21 +8,21 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Part is one of the three sets of classes of a split.
-type Part struct {
+// Subset is one of the three sets of classes of a split.
+type Subset struct {
 	Name    string // "train", "val" or "test"
 	Classes []int
 }
 
-// Parts returns train, val and test in this order.
-func (s Split) Parts() []Part {
-	return []Part{{"train", s.Train}, {"val", s.Val}, {"test", s.Test}}
+// Subsets returns train, val and test in this order.
+func (s Split) Subsets() []Subset {
+	return []Subset{{"train", s.Train}, {"val", s.Val}, {"test", s.Test}}
 }
 
 // classesOfSplit goes over the known classes of every part.
-func (d *Dataset) classesOfSplit() iter.Seq2[Part, int] {
-	return func(yield func(Part, int) bool) {
-		for _, part := range d.Split.Parts() {
+func (d *Dataset) classesOfSplit() iter.Seq2[Subset, int] {
+	return func(yield func(Subset, int) bool) {
+		for _, part := range d.Split.Subsets() {
 			for _, z := range part.Classes {
 				if d.hasClass(z) && !yield(part, z) {
 					return
@@ -34,7 +34,7 @@ func (d *Dataset) classesOfSplit() iter.Seq2[Part, int] {
 
 func splitInRange(d *Dataset) iter.Seq[invalid.Error] {
 	return func(yield func(invalid.Error) bool) {
-		for _, part := range d.Split.Parts() {
+		for _, part := range d.Split.Subsets() {
 			for i, z := range part.Classes {
 				if d.hasClass(z) {
 					continue
@@ -53,7 +53,7 @@ func splitInRange(d *Dataset) iter.Seq[invalid.Error] {
 
 func partsNotEmpty(d *Dataset) iter.Seq[invalid.Error] {
 	return func(yield func(invalid.Error) bool) {
-		for _, part := range d.Split.Parts() {
+		for _, part := range d.Split.Subsets() {
 			if len(part.Classes) == 0 && !yield(invalid.Error{Field: part.Name + " classes", Want: "at least one", Got: "none"}) {
 				return
 			}
@@ -80,7 +80,7 @@ func partsDisjoint(d *Dataset) iter.Seq[invalid.Error] {
 
 func partsOrdered(d *Dataset) iter.Seq[invalid.Error] {
 	return func(yield func(invalid.Error) bool) {
-		for _, part := range d.Split.Parts() {
+		for _, part := range d.Split.Subsets() {
 			for i := 1; i < len(part.Classes); i++ {
 				before, z := part.Classes[i-1], part.Classes[i]
 				if before > z && !yield(invalid.Error{

@@ -27,7 +27,7 @@ func (d *Dataset) Fingerprint() string {
 	}
 	w.texts(d.Groups)
 	w.floats(d.Descriptions)
-	for _, part := range d.Split.Parts() {
+	for _, part := range d.Split.Subsets() {
 		w.ints(part.Classes)
 	}
 	w.ints(d.TestSeen)

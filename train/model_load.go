@@ -97,7 +97,7 @@ func readHeader(f *safetensors.File) (*header, error) {
 	if len(h.Learned) == 0 {
 		return nil, fmt.Errorf("learned: expected the classes that the model learned from, found none: train it anew")
 	}
-	for _, part := range append(h.Split.Parts(), dataset.Part{Name: "learned", Classes: h.Learned}) {
+	for _, part := range append(h.Split.Subsets(), dataset.Subset{Name: "learned", Classes: h.Learned}) {
 		for _, z := range part.Classes {
 			if z < 0 || z >= len(h.Classes) {
 				return nil, fmt.Errorf("split: %s: expected classes from 0 to %d, found %d", part.Name, len(h.Classes)-1, z)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/described"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -84,7 +84,7 @@ func (t *table) attributeColumns(attributes []dataset.Attribute) []int {
 
 // probability reads a cell of a description.
 func (t *table) probability(row row, column int) float64 {
-	p, err := described.Value(row.cells[column])
+	p, err := descriptions.Value(row.cells[column])
 	var wrong *invalid.Error
 	if errors.As(err, &wrong) {
 		t.wrong("value", row, t.columns[column], wrong.Want, wrong.Got)
@@ -115,7 +115,7 @@ func (c *classes) checkUse(s dataset.Split, labels []int) {
 			samples[z]++
 		}
 	}
-	for _, part := range s.Parts() {
+	for _, part := range s.Subsets() {
 		for _, z := range part.Classes {
 			row := c.table.rows[z]
 			if labels != nil && samples[z] == 0 {

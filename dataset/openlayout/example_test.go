@@ -31,7 +31,7 @@ func ExampleLoad() {
 		log.Fatal(err)
 	}
 	fmt.Println(d.Features.Rows, "samples of", d.Classes)
-	for _, part := range d.Split.Parts() {
+	for _, part := range d.Split.Subsets() {
 		for _, z := range part.Classes {
 			fmt.Println(part.Name, d.Classes[z], d.Descriptions.Row(z))
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/described"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -72,7 +72,7 @@ func TestLoadVariants(t *testing.T) {
 			f.replace(t, classesFile, "cat,yes,no,0", "cat,,,")
 			f.replace(t, labelsFile, "cat", "ant")
 			want.Split.Train, want.Labels[2] = []int{0}, 0
-			nan, _ := described.Value("")
+			nan, _ := descriptions.Value("")
 			copy(want.Descriptions.Row(2), []float64{nan, nan, nan})
 		},
 	} {

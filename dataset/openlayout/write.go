@@ -62,7 +62,7 @@ func WriteSplits(path string, classes []string, divisions ...dataset.Split) erro
 		rows = append(rows, append([]string{name}, make([]string, len(divisions))...))
 	}
 	for n, split := range divisions {
-		for _, part := range split.Parts() {
+		for _, part := range split.Subsets() {
 			for _, z := range part.Classes {
 				rows[1+z][1+n] = part.Name
 			}

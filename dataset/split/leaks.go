@@ -38,7 +38,7 @@ func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 // parts returns the part of each class, "" for none.
 func parts(d *dataset.Dataset, s dataset.Split) []string {
 	partOf := make([]string, len(d.Classes))
-	for _, part := range s.Parts() {
+	for _, part := range s.Subsets() {
 		for _, z := range part.Classes {
 			partOf[z] = part.Name
 		}

@@ -109,7 +109,7 @@ func fill(units [][]int, o Options) (s dataset.Split, ok bool) {
 			s.Train = append(s.Train, unit...)
 		}
 	}
-	for _, part := range s.Parts() {
+	for _, part := range s.Subsets() {
 		slices.Sort(part.Classes)
 	}
 	return s, len(s.Train) > 0 && len(s.Val) > 0 && len(s.Test) > 0

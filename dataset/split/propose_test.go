@@ -60,7 +60,7 @@ func TestProposeProperty(t *testing.T) {
 		if !slices.Equal(all, Usable(d)) {
 			t.Fatalf("%+v does not have each class once", s)
 		}
-		for _, part := range s.Parts() {
+		for _, part := range s.Subsets() {
 			if !slices.IsSorted(part.Classes) || len(part.Classes) == 0 {
 				t.Fatalf("%s is %v", part.Name, part.Classes)
 			}

@@ -41,7 +41,7 @@ func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
 		r.Leaks = []Leak{} // [] in JSON
 	}
 	samples := d.SamplesPerClass()
-	for _, part := range s.Parts() {
+	for _, part := range s.Subsets() {
 		p := Part{Name: part.Name, Classes: []string{}}
 		for _, z := range part.Classes {
 			p.Classes = append(p.Classes, d.Classes[z])

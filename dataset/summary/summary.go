@@ -61,7 +61,7 @@ func Of(d *dataset.Dataset) Summary {
 	for _, c := range s.Classes {
 		s.Undescribed += s.Attributes - c.Described
 	}
-	for _, part := range d.Split.Parts() {
+	for _, part := range d.Split.Subsets() {
 		s.Parts = append(s.Parts, sumUp(part, s.Classes))
 	}
 	return s
@@ -90,7 +90,7 @@ func classes(d *dataset.Dataset) []Class {
 			}
 		}
 	}
-	for _, part := range d.Split.Parts() {
+	for _, part := range d.Split.Subsets() {
 		for _, z := range part.Classes {
 			cs[z].Part = part.Name
 		}
@@ -98,7 +98,7 @@ func classes(d *dataset.Dataset) []Class {
 	return cs
 }
 
-func sumUp(part dataset.Part, all []Class) Part {
+func sumUp(part dataset.Subset, all []Class) Part {
 	p := Part{Name: part.Name, Classes: len(part.Classes)}
 	if p.Classes == 0 {
 		return p

@@ -13,7 +13,7 @@ func ExampleLoad() {
 		return
 	}
 	fmt.Println(d.Features.Rows, "samples of", d.Features.Cols, "dimensions")
-	for _, part := range d.Split.Parts() {
+	for _, part := range d.Split.Subsets() {
 		fmt.Println(part.Name, len(part.Classes), "classes")
 	}
 	fmt.Println("groups", d.Groups)

@@ -67,7 +67,7 @@ func ReadRow(path, sample string, dims int) (x dataset.Matrix[float32], s Sample
 
 // PartOf is the part of a split that has a class, the test classes where none has.
 func PartOf(s dataset.Split, class int) predict.Part {
-	for _, p := range s.Parts() {
+	for _, p := range s.Subsets() {
 		if slices.Contains(p.Classes, class) {
 			return predict.Part(p.Name)
 		}

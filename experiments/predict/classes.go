@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/described"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -75,7 +75,7 @@ func Known(d *dataset.Dataset, parts ...Part) Classes {
 
 // Described reads the classes that a file describes by the attributes of d.
 func Described(path string, d *dataset.Dataset) (Classes, error) {
-	names, u, err := described.Read(path, d.Attributes, d.Groups)
+	names, u, err := descriptions.Read(path, d.Attributes, d.Groups)
 	return Classes{names, u}, err
 }
 

@@ -1,4 +1,4 @@
-package described_test
+package descriptions_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/described"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -83,7 +83,7 @@ func TestRead(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			classes, u, err := described.Read(write(t, c.file, c.text), attributes, groups)
+			classes, u, err := descriptions.Read(write(t, c.file, c.text), attributes, groups)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestReadErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.file, c.text)
-			_, _, err := described.Read(path, attributes, groups)
+			_, _, err := descriptions.Read(path, attributes, groups)
 			if !errors.As(err, new(*invalid.Error)) {
 				t.Fatalf("found %v, expected a *invalid.Error", err)
 			}
@@ -158,14 +158,14 @@ func TestReadErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := described.Read(filepath.Join(t.TempDir(), "none.csv"), attributes, groups); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := descriptions.Read(filepath.Join(t.TempDir(), "none.csv"), attributes, groups); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that isn't there: %v", err)
 	}
 }
 
 func TestManyOfAKindAreCounted(t *testing.T) {
 	text := "class,attribute,value\n" + strings.Repeat("Owl,large,2\n", 100) + "Owl,olive,2\n"
-	_, _, err := described.Read(write(t, "a.csv", text), attributes, groups)
+	_, _, err := descriptions.Read(write(t, "a.csv", text), attributes, groups)
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -181,7 +181,7 @@ func TestManyUnknownNames(t *testing.T) {
 	for i := range 100000 {
 		text = fmt.Appendf(text, "Owl,large %d,2\n", i)
 	}
-	_, _, err := described.Read(write(t, "a.csv", string(text)), attributes, groups)
+	_, _, err := descriptions.Read(write(t, "a.csv", string(text)), attributes, groups)
 	if err == nil || strings.Count(err.Error(), "\n") != 5 {
 		t.Error(err)
 	}
@@ -190,7 +190,7 @@ func TestManyUnknownNames(t *testing.T) {
 // An attribute without any group is found by its name.
 func TestReadWithoutGroups(t *testing.T) {
 	plain := []dataset.Attribute{{Name: "stripes", Group: -1}, {Name: "long neck", Group: -1}}
-	_, u, err := described.Read(write(t, "a.csv", "class,longneck,Stripes\nzebra,no,yes\n"), plain, nil)
+	_, u, err := descriptions.Read(write(t, "a.csv", "class,longneck,Stripes\nzebra,no,yes\n"), plain, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

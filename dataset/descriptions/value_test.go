@@ -1,4 +1,4 @@
-package described_test
+package descriptions_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset/described"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 )
 
 func TestValue(t *testing.T) {
@@ -15,7 +15,7 @@ func TestValue(t *testing.T) {
 		"yes": 1, "Always": 1, "OFTEN": 0.75, "sometimes": 0.5, "rarely": 0.1, "no": 0, "never ": 0,
 		"": math.NaN(), "  ": math.NaN(),
 	} {
-		got, err := described.Value(text)
+		got, err := descriptions.Value(text)
 		if err != nil || got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 			t.Errorf("%q is %g (%v), expected %g", text, got, err, want)
 		}
@@ -35,7 +35,7 @@ func TestValueErrors(t *testing.T) {
 		"inf":    `"inf"`,
 		"maybe":  `"maybe"`,
 	} {
-		if _, err := described.Value(text); err == nil || err.Error() != want+found {
+		if _, err := descriptions.Value(text); err == nil || err.Error() != want+found {
 			t.Errorf("%q:\n%v\nexpected\n%s", text, err, want+found)
 		}
 	}
@@ -45,7 +45,7 @@ func TestValueErrors(t *testing.T) {
 func TestValueProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`-?[0-9]*[.,]?[0-9]*(e-?[0-9])? ?%?`)).Draw(t, "text")
-		if v, err := described.Value(text); err == nil && (v < 0 || v > 1) {
+		if v, err := descriptions.Value(text); err == nil && (v < 0 || v > 1) {
 			t.Errorf("%q is %g", text, v)
 		}
 	})

@@ -1,4 +1,4 @@
-package described
+package descriptions
 
 import (
 	"bytes"

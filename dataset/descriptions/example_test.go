@@ -1,4 +1,4 @@
-package described_test
+package descriptions_test
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/described"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 )
 
 func ExampleRead() {
-	dir, err := os.MkdirTemp("", "described")
+	dir, err := os.MkdirTemp("", "descriptions")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func ExampleRead() {
 		log.Fatal(err)
 	}
 	attributes := []dataset.Attribute{{Name: "has_wing_color::olive"}, {Name: "has_bill_color::black"}, {Name: "has_size::small"}}
-	classes, u, err := described.Read(path, attributes, nil)
+	classes, u, err := descriptions.Read(path, attributes, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
