@@ -106,5 +106,5 @@ func (c CompareConfig) Check() error {
 	if c.Seeds < 1 {
 		return fmt.Errorf("seeds: expected at least 1, found %d", c.Seeds)
 	}
-	return train.Settings{Epochs: c.Epochs, Patience: c.Patience}.CheckEpochs()
+	return train.Training{Epochs: c.Epochs, Patience: c.Patience}.CheckEpochs()
 }

@@ -76,7 +76,7 @@ func (c CompareConfig) baselineTrial(l *lab.Lab, config methods.Config) train.Tr
 	return train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev,
 		Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut, Baseline: config,
-		Training: train.Settings{Epochs: c.Epochs, Patience: c.Patience, Seed: c.Seed},
+		Training: train.Training{Epochs: c.Epochs, Patience: c.Patience, Seed: c.Seed},
 	}
 }
 

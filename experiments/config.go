@@ -175,7 +175,7 @@ func (c Config) trial(stage train.Stage, fingerprint string, seed uint64, epochs
 			Alpha: c.Alpha, Beta: c.Beta, Lambda: c.Lambda, Psi: c.Psi,
 		},
 		Preprocess: c.Preprocess, HoldOut: c.HoldOut,
-		Training: train.Settings{
+		Training: train.Training{
 			Epochs: epochs, LearningRate: c.LR, LearningRateV: c.LRV, Batch: c.Batch, Patience: c.Patience, Seed: seed,
 		},
 	}

@@ -60,7 +60,7 @@ func trainedBaseline(t testing.TB, l *lab.Lab) (dev, test *RunModel) {
 	trial := train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, HoldOut: true,
 		Preprocess: "none", Baseline: methods.Config{Method: "eszsl", Settings: eszsl.Default()},
-		Training: train.Settings{Epochs: 5, Patience: 5, Seed: 1},
+		Training: train.Training{Epochs: 5, Patience: 5, Seed: 1},
 	}
 	both := []train.Trial{trial, trial}
 	both[1].Stage, both[1].Training.Epochs, both[1].Training.Patience = train.Test, 1, 1

@@ -165,7 +165,7 @@ func (r *RunModel) companion() (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	var longest train.Settings
+	var longest train.Training
 	for _, other := range runs {
 		s := other.Training
 		alike := other.Trial

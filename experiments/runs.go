@@ -1,7 +1,6 @@
 package experiments
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -23,13 +21,6 @@ func (u *Unfinished) Error() string {
 		return "unfinished, without a checkpoint"
 	}
 	return fmt.Sprintf("unfinished at epoch %d", u.Epoch)
-}
-
-// record is trial.json: what defines a run, and what it was carried out with.
-type record struct {
-	train.Trial
-	Versions map[string]string `json:"versions"`
-	BLAS     blas.Info         `json:"blas"`
 }
 
 // ReadRuns reads the runs that have a folder below root, in the order of their
@@ -57,25 +48,13 @@ func ReadRuns(root string) ([]lab.Trial, error) {
 
 // readRun reads the run of a folder, and what it was carried out with. The error is
 // that of its trial.json, and in t too.
-func readRun(dir string) (t lab.Trial, r record, err error) {
-	r, err = readRecord(dir)
+func readRun(dir string) (t lab.Trial, r train.Record, err error) {
+	r, err = train.ReadRecord(dir)
 	t = lab.Trial{Trial: r.Trial, Dir: dir, Err: err}
 	if err == nil {
 		t.Result, t.Err = readResult(dir)
 	}
 	return t, r, err
-}
-
-func readRecord(dir string) (r record, err error) {
-	path := filepath.Join(dir, train.TrialFile)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return record{}, fmt.Errorf("%s: expected the record of a run: %w", path, err)
-	}
-	return r, nil
 }
 
 // readResult returns the result of a run, and why it has no model.

@@ -28,7 +28,7 @@ func logRun(t testing.TB, root string, trial train.Trial, status train.Status, a
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, train.TrialFile), record{Trial: trial, Versions: map[string]string{"go": "go1.26"}})
+	writeFile(t, filepath.Join(dir, train.TrialFile), train.Record{Trial: trial, Environment: train.Environment{Versions: map[string]string{"go": "go1.26"}}})
 	r := train.Result{Status: status, Epochs: len(accuracies), Seconds: 1.5}
 	var curve train.Curve
 	for i, a := range accuracies {
@@ -89,7 +89,7 @@ func TestReadRuns(t *testing.T) {
 	if len(runs) != 5 {
 		t.Fatalf("%d runs, expected 5", len(runs))
 	}
-	wants := []string{"", "", "CXE is NaN", "unfinished at epoch 3", "trial.json: expected the record of a run"}
+	wants := []string{"", "", "CXE is NaN", "unfinished at epoch 3", "trial.json: expected the settings of a run"}
 	for i, r := range runs {
 		switch want := wants[i]; {
 		case want == "" && r.Err != nil:
@@ -222,7 +222,7 @@ func TestListingText(t *testing.T) {
 		"│    2 │ not finite            │      3 │ -          │ -        │",
 		"│    3 │ unfinished at epoch 3 │      3 │ -          │ -        │",
 		": CXE is NaN\n",
-		"trial.json: expected the record of a run",
+		"trial.json: expected the settings of a run",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("expected %q in\n%s", want, &b)

@@ -8,8 +8,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// Change is what would have been had one attribute been detected otherwise.
-type Change struct {
+// Counterfactual is what would have been had one attribute been detected otherwise.
+type Counterfactual struct {
 	Attribute int
 	From, To  float64 // p(a_m|x); To is 1 or 0
 	LogOdds   float64 // between the two classes, after this change and those before it
@@ -19,7 +19,7 @@ type Change struct {
 // Changes judges the sample anew for each single detection set to 1 and to 0, and
 // returns them by how far they move the log odds between two classes, the furthest
 // first. Detections that are there already are left out.
-func (e *Explainer) Changes(a []float64, class, against int) ([]Change, error) {
+func (e *Explainer) Changes(a []float64, class, against int) ([]Counterfactual, error) {
 	if err := e.checkPair(class, against); err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (e *Explainer) Changes(a []float64, class, against int) ([]Change, error) {
 		return nil, err
 	}
 	odds := now.Data[class] - now.Data[against]
-	slices.SortStableFunc(list, func(x, y Change) int {
+	slices.SortStableFunc(list, func(x, y Counterfactual) int {
 		return cmp.Compare(math.Abs(y.LogOdds-odds), math.Abs(x.LogOdds-odds))
 	})
 	return list, nil
@@ -43,7 +43,7 @@ func (e *Explainer) Changes(a []float64, class, against int) ([]Change, error) {
 // before; any that turns out not to be needed is taken back. Where one change is
 // enough, one is found; of more, there may be a smaller set. found is false where
 // none was, and the changes are then as far as it came.
-func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Change, found bool, err error) {
+func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Counterfactual, found bool, err error) {
 	if err := e.checkPair(class, against); err != nil {
 		return nil, false, err
 	}
@@ -60,7 +60,7 @@ func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Chan
 		if len(list) == 0 {
 			break
 		}
-		best := slices.MinFunc(list, func(x, y Change) int { return cmp.Compare(x.LogOdds, y.LogOdds) })
+		best := slices.MinFunc(list, func(x, y Counterfactual) int { return cmp.Compare(x.LogOdds, y.LogOdds) })
 		if best.LogOdds >= odds {
 			break
 		}
@@ -77,15 +77,15 @@ func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Chan
 
 // single judges the sample with each single detection changed, but for those of the
 // attributes that were changed before.
-func (e *Explainer) single(a []float64, class, against int, before []Change) ([]Change, error) {
-	var list []Change
+func (e *Explainer) single(a []float64, class, against int, before []Counterfactual) ([]Counterfactual, error) {
+	var list []Counterfactual
 	for m, p := range a {
-		if slices.ContainsFunc(before, func(c Change) bool { return c.Attribute == m }) {
+		if slices.ContainsFunc(before, func(c Counterfactual) bool { return c.Attribute == m }) {
 			continue
 		}
 		for _, to := range []float64{1, 0} {
 			if p != to {
-				list = append(list, Change{Attribute: m, From: p, To: to})
+				list = append(list, Counterfactual{Attribute: m, From: p, To: to})
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func (e *Explainer) single(a []float64, class, against int, before []Change) ([]
 
 // judgeEach fills in what comes of each change; a row of changed is the sample after
 // it.
-func (e *Explainer) judgeEach(changed dataset.Matrix[float64], class, against int, list []Change) error {
+func (e *Explainer) judgeEach(changed dataset.Matrix[float64], class, against int, list []Counterfactual) error {
 	l, err := e.LogP(changed)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (e *Explainer) judgeEach(changed dataset.Matrix[float64], class, against in
 
 // prune takes changes back as long as the rest of them still puts against ahead, and
 // judges what is left one after the other.
-func (e *Explainer) prune(a []float64, class, against int, changes []Change) ([]Change, error) {
+func (e *Explainer) prune(a []float64, class, against int, changes []Counterfactual) ([]Counterfactual, error) {
 	for i := 0; i < len(changes); {
 		less := slices.Delete(slices.Clone(changes), i, i+1)
 		if err := e.oneByOne(a, class, against, less); err != nil {
@@ -130,7 +130,7 @@ func (e *Explainer) prune(a []float64, class, against int, changes []Change) ([]
 }
 
 // oneByOne judges the sample after the first change, after the first two, and so on.
-func (e *Explainer) oneByOne(a []float64, class, against int, changes []Change) error {
+func (e *Explainer) oneByOne(a []float64, class, against int, changes []Counterfactual) error {
 	after := dataset.NewMatrix[float64](len(changes), len(a))
 	at := slices.Clone(a)
 	for i, c := range changes {

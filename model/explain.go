@@ -95,8 +95,8 @@ func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	return l, nil
 }
 
-// Explanation is why a sample is rather of one class than of another.
-type Explanation struct {
+// Evidence is why a sample is rather of one class than of another.
+type Evidence struct {
 	Class, Against int     // of the classes at hand
 	LogOdds        float64 // log p(class|x) - log p(against|x)
 	Groups         []GroupEvidence
@@ -123,7 +123,7 @@ func (s GroupScore) Log() float64 { return math.Log(min(max(s.Score, leastScore)
 
 // Explain compares two of the classes at hand for a sample with the detections a,
 // p(a_m|x) of M attributes.
-func (e *Explainer) Explain(a []float64, class, against int) (*Explanation, error) {
+func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) {
 	if err := e.checkPair(class, against); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Explanation, erro
 		return nil, err
 	}
 	f := e.judge.frozen
-	x := &Explanation{
+	x := &Evidence{
 		Class: class, Against: against, LogOdds: l.Data[class] - l.Data[against],
 		Groups: make([]GroupEvidence, f.k),
 	}

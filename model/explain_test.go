@@ -204,7 +204,7 @@ func TestExplanationByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Without red nothing speaks for it: its score is 0, taken as 1e-30.
-	want := []model.Change{
+	want := []model.Counterfactual{
 		{Attribute: 0, From: 0.8, To: 0, LogOdds: math.Log(1e-30 / 0.2), Predicted: 1},
 		{Attribute: 1, From: 0.1, To: 0, LogOdds: math.Log(1.6 / 1e-30), Predicted: 0},
 		{Attribute: 1, From: 0.1, To: 1, LogOdds: math.Log(1.6 / 2), Predicted: 1},
@@ -213,7 +213,7 @@ func TestExplanationByHand(t *testing.T) {
 	sameChanges(t, changes, want)
 }
 
-func sameChanges(t rapid.TB, got, want []model.Change) {
+func sameChanges(t rapid.TB, got, want []model.Counterfactual) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%d changes, expected %d: %+v", len(got), len(want), got)

@@ -28,7 +28,7 @@ type baselineTrainer struct {
 	preprocessing *preprocess.Transform // of the features, for the classifier
 }
 
-func newBaselineTrainer(c methods.Config, s Settings, p Problem, preprocessing *preprocess.Transform, shared *baseline.Shared) (*baselineTrainer, error) {
+func newBaselineTrainer(c methods.Config, s Training, p Problem, preprocessing *preprocess.Transform, shared *baseline.Shared) (*baselineTrainer, error) {
 	rule, err := impute.New(p.TrainClasses, p.Semantic)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 // classes no longer gain, all epochs are run, nothing changes any more, or somebody
 // ends it.
 type loop struct {
-	settings  Settings
+	settings  Training
 	curve     Curve
 	best      best // epoch by val accuracy, none without val classes
 	converged bool // a further epoch would change nothing

@@ -97,17 +97,17 @@ func checkNotFinite(t *testing.T, root string, trial Trial, data *Data, r *Resul
 func TestSettingsCheck(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
-		change func(*Settings)
+		change func(*Training)
 		want   string
 	}{
-		{func(s *Settings) { s.Epochs = 0 }, "train: epochs: expected at least 1, found 0"},
-		{func(s *Settings) { s.LearningRate = 0 }, "train: lr: expected a finite number above 0, found 0"},
-		{func(s *Settings) { s.LearningRate = nan }, "train: lr: expected a finite number above 0, found NaN"},
-		{func(s *Settings) { s.LearningRate = inf }, "train: lr: expected a finite number above 0, found +Inf"},
-		{func(s *Settings) { s.LearningRateV = -0.1 }, "train: lr_v: expected a finite number above 0, found -0.1"},
-		{func(s *Settings) { s.LearningRateV = inf }, "train: lr_v: expected a finite number above 0, found +Inf"},
-		{func(s *Settings) { s.Batch = -1 }, "train: batch: expected at least 1, found -1"},
-		{func(s *Settings) { s.Patience = 0 }, "train: patience: expected at least 1, found 0"},
+		{func(s *Training) { s.Epochs = 0 }, "train: epochs: expected at least 1, found 0"},
+		{func(s *Training) { s.LearningRate = 0 }, "train: lr: expected a finite number above 0, found 0"},
+		{func(s *Training) { s.LearningRate = nan }, "train: lr: expected a finite number above 0, found NaN"},
+		{func(s *Training) { s.LearningRate = inf }, "train: lr: expected a finite number above 0, found +Inf"},
+		{func(s *Training) { s.LearningRateV = -0.1 }, "train: lr_v: expected a finite number above 0, found -0.1"},
+		{func(s *Training) { s.LearningRateV = inf }, "train: lr_v: expected a finite number above 0, found +Inf"},
+		{func(s *Training) { s.Batch = -1 }, "train: batch: expected at least 1, found -1"},
+		{func(s *Training) { s.Patience = 0 }, "train: patience: expected at least 1, found 0"},
 	} {
 		d := tiny(t)
 		trial := trialOn(d, model.SemanticHard, Dev)

@@ -12,8 +12,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
 	"github.com/lago-train/lago-train/train/safetensors"
@@ -33,13 +31,6 @@ type Options struct {
 // defaultCheckpointEvery is often enough to watch a curve grow, and seldom enough
 // for checkpoints to cost a few percent at most.
 const defaultCheckpointEvery = 2 * time.Second
-
-// record is trial.json: the trial, and what it was run with.
-type record struct {
-	Trial
-	Versions map[string]string `json:"versions"`
-	BLAS     blas.Info         `json:"blas"`
-}
 
 // ErrBusy says that another process has the trial in work.
 var ErrBusy = errors.New("another process has this trial in work")
@@ -74,7 +65,7 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := atomicfile.WriteJSON(filepath.Join(dir, TrialFile), record{trial, version.All(), blas.Current()}); err != nil {
+	if err := atomicfile.WriteJSON(filepath.Join(dir, TrialFile), Record{trial, currentEnvironment()}); err != nil {
 		return nil, err
 	}
 	t, err := newTrainee(trial, data)

@@ -50,7 +50,7 @@ func TestFilesOfARun(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 
-	var r record
+	var r Record
 	if err := json.Unmarshal(readFile(t, filepath.Join(dir, TrialFile)), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Settings are what training is told beside the model and the data.
-type Settings struct {
+// Training are what training is told beside the model and the data.
+type Training struct {
 	Epochs        int     `json:"epochs"` // at most this many
 	LearningRate  float64 `json:"lr"`     // of W and b
 	LearningRateV float64 `json:"lr_v"`   // of V
@@ -62,7 +62,7 @@ type state struct {
 }
 
 // New compiles the machines of a run.
-func New(config model.Config, settings Settings, p Problem) (*Trainer, error) {
+func New(config model.Config, settings Training, p Problem) (*Trainer, error) {
 	if err := settings.Check(); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (t *Trainer) describe(classes dataset.Matrix[float64]) (*model.Description,
 }
 
 // Check returns an error for the first setting that LAGO can't be trained with.
-func (s Settings) Check() error {
+func (s Training) Check() error {
 	if err := s.CheckEpochs(); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s Settings) Check() error {
 }
 
 // CheckEpochs is Check for the settings that every method has.
-func (s Settings) CheckEpochs() error {
+func (s Training) CheckEpochs() error {
 	return firstWrong([]check{
 		{"epochs", s.Epochs >= 1, "at least 1", s.Epochs},
 		{"patience", s.Patience >= 1, "at least 1", s.Patience},

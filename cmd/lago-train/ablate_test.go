@@ -17,7 +17,7 @@ func plan(t *testing.T, root string, change func(*train.Trial)) {
 	trial := train.Trial{
 		Dataset: "cub", Stage: train.Dev, Preprocess: "none",
 		Model:    model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10},
-		Training: train.Settings{Epochs: 9, LearningRate: 0.1, LearningRateV: 0.1, Batch: 64, Patience: 5},
+		Training: train.Training{Epochs: 9, LearningRate: 0.1, LearningRateV: 0.1, Batch: 64, Patience: 5},
 	}
 	change(&trial)
 	data, err := json.Marshal(trial)

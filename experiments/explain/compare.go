@@ -49,7 +49,7 @@ func (w *asked) compare(against int, why Why) (*Comparison, error) {
 	return c, nil
 }
 
-func (w *asked) change(c model.Change, before float64) Change {
+func (w *asked) change(c model.Counterfactual, before float64) Change {
 	return Change{
 		Attribute: w.model.Attributes[c.Attribute], From: c.From, To: c.To,
 		LogOdds: c.LogOdds, By: c.LogOdds - before, Predicted: w.Candidates.Names[c.Predicted],
@@ -57,7 +57,7 @@ func (w *asked) change(c model.Change, before float64) Change {
 }
 
 // whatIf is how far the log odds move by seeing an attribute for sure.
-func (w *asked) whatIf(changes []model.Change, odds float64) map[string]float64 {
+func (w *asked) whatIf(changes []model.Counterfactual, odds float64) map[string]float64 {
 	by := make(map[string]float64, len(w.a))
 	for _, c := range changes {
 		if c.To == 1 {
@@ -72,7 +72,7 @@ func (w *asked) whatIf(changes []model.Change, odds float64) map[string]float64 
 const leastShare = 0.01
 
 // groups lists what the groups have to say, those that contribute most first.
-func (w *asked) groups(e *model.Explanation) []Group {
+func (w *asked) groups(e *model.Evidence) []Group {
 	gamma := w.explainer.Gamma()
 	list := make([]Group, len(e.Groups))
 	for k, from := range e.Groups {
@@ -104,7 +104,7 @@ func (w *asked) groups(e *model.Explanation) []Group {
 	return list
 }
 
-func (w *asked) term(e *model.Explanation, g Group, m int, term Pair, gamma float64) Term {
+func (w *asked) term(e *model.Evidence, g Group, m int, term Pair, gamma float64) Term {
 	classes, u := w.explainer.Classes, w.Candidates.U
 	return Term{
 		Attribute: w.model.Attributes[m], Gamma: gamma, Seen: w.a[m], Prior: classes.P[m],
