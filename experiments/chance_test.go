@@ -99,7 +99,7 @@ func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 	if _, err := blas.Use(blas.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	d, err := catalog.Open("cub127", catalog.Options{DataDir: cmp.Or(os.Getenv(catalog.EnvDataDir), "../../shared/data")})
+	d, err := catalog.Open(t.Context(), "cub127", catalog.Options{DataDir: cmp.Or(os.Getenv(catalog.EnvDataDir), "../../shared/data")})
 	if err != nil {
 		t.Fatal(err)
 	}

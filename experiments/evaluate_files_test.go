@@ -38,7 +38,7 @@ func TestEvaluateScores(t *testing.T) {
 	f.Unseen, f.Kind = []int{2}, Logits
 	v := writeScores(t, oddsAmongBirds().Scores, "0,0,1,0")
 	v.Unseen = []int{1}
-	e, err := EvaluateConfig{Bins: 2}.EvaluateScores(f, &v)
+	e, err := EvaluateConfig{Bins: 2}.EvaluateScores(t.Context(), f, &v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestEvaluateScoresThatAreProbabilities(t *testing.T) {
 	row := []float32{0.9, 0.1}
 	f := writeScores(t, matrixOf(row, row, row, row), "0 0 1 0")
 	v := f
-	e, err := EvaluateConfig{Bins: 2}.EvaluateScores(f, &v)
+	e, err := EvaluateConfig{Bins: 2}.EvaluateScores(t.Context(), f, &v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestEvaluateScoresThatAreProbabilities(t *testing.T) {
 // Without unseen classes all are, and without validation there is nothing to choose.
 func TestEvaluateScoresAlone(t *testing.T) {
 	f := writeScores(t, birds().Scores, "0 0 1 2 2")
-	e, err := EvaluateConfig{Bins: 2}.EvaluateScores(f, nil)
+	e, err := EvaluateConfig{Bins: 2}.EvaluateScores(t.Context(), f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestEvaluateScoresAlone(t *testing.T) {
 		t.Errorf("found %+v", e)
 	}
 	f.Kind = Logits
-	if e, err = (EvaluateConfig{Bins: 2}).EvaluateScores(f, nil); err != nil || e.ECE == nil || len(e.Notes) != 1 {
+	if e, err = (EvaluateConfig{Bins: 2}).EvaluateScores(t.Context(), f, nil); err != nil || e.ECE == nil || len(e.Notes) != 1 {
 		t.Errorf("found %+v, %v", e, err)
 	}
 }
@@ -120,7 +120,7 @@ func TestEvaluateScoresRefuses(t *testing.T) {
 		{"no file", ScoreFiles{Scores: "none.npy", Labels: good.Labels}, nil, []string{"none.npy"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := EvaluateConfig{Bins: 2}.EvaluateScores(c.files, c.val)
+			_, err := EvaluateConfig{Bins: 2}.EvaluateScores(t.Context(), c.files, c.val)
 			if err == nil {
 				t.Fatal("expected an error")
 			}

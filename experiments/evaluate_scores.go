@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/lago-train/lago-train/dataset/features"
@@ -18,8 +19,8 @@ type ScoreFiles struct {
 
 // EvaluateScores judges the scores of a file. validation, where it is not nil,
 // chooses gamma and the temperature; its scores are of the same kind.
-func (c EvaluateConfig) EvaluateScores(f ScoreFiles, validation *ScoreFiles) (*Evaluation, error) {
-	s, err := f.read()
+func (c EvaluateConfig) EvaluateScores(ctx context.Context, f ScoreFiles, validation *ScoreFiles) (*Evaluation, error) {
+	s, err := f.read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +28,7 @@ func (c EvaluateConfig) EvaluateScores(f ScoreFiles, validation *ScoreFiles) (*E
 	if validation != nil {
 		alike := *validation
 		alike.Kind = s.Kind
-		if v, err = alike.read(); err != nil {
+		if v, err = alike.read(ctx); err != nil {
 			return nil, err
 		}
 		if (v.Sides == nil) != (s.Sides == nil) {
@@ -45,13 +46,13 @@ func (c EvaluateConfig) EvaluateScores(f ScoreFiles, validation *ScoreFiles) (*E
 }
 
 // read reads and checks the files.
-func (f ScoreFiles) read() (*Scored, error) {
+func (f ScoreFiles) read(ctx context.Context) (*Scored, error) {
 	s := &Scored{Kind: f.Kind}
 	var err error
-	if s.Scores, err = features.ReadAll(f.Scores); err != nil {
+	if s.Scores, err = features.ReadAll(ctx, f.Scores); err != nil {
 		return nil, err
 	}
-	if s.Labels, err = integers.Read(f.Labels); err != nil {
+	if s.Labels, err = integers.Read(ctx, f.Labels); err != nil {
 		return nil, err
 	}
 	if len(f.Unseen) > 0 {

@@ -28,7 +28,7 @@ func checkDataset(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := checkup.Run(name, catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")})
+	r, err := checkup.Run(c.Context, name, catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func convertDataset(c *cli.Context) error {
 		return fmt.Errorf("dataset convert: expected --to LAYOUT and --%s DIR before the name; see %s --help", outFlag, c.Command.HelpName)
 	}
 	o := catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")}
-	r, err := convert.Convert(name, o, catalog.Layout(c.String("to")), c.Path(outFlag))
+	r, err := convert.Convert(c.Context, name, o, catalog.Layout(c.String("to")), c.Path(outFlag))
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func evaluateScores(c *cli.Context, config experiments.EvaluateConfig) (*experim
 			return nil, err
 		}
 	}
-	return config.EvaluateScores(*files, validation)
+	return config.EvaluateScores(c.Context, *files, validation)
 }
 
 // scoreFiles reads the flags of scores with a prefix.
@@ -160,7 +160,7 @@ func scoreFiles(c *cli.Context, prefix string) (*experiments.ScoreFiles, error) 
 	var err error
 	list := c.String(flag)
 	if _, missing := os.Stat(list); missing == nil {
-		f.Unseen, err = integers.Read(list)
+		f.Unseen, err = integers.Read(c.Context, list)
 		return f, err
 	}
 	f.Unseen, err = integers.Parse("--"+flag+", which is no file", list)

@@ -167,7 +167,7 @@ func ofFile(c *cli.Context, m *train.Saved) (*explain.Question, error) {
 	if c.IsSet(datasetFlag) {
 		return nil, errors.New("--dataset: expected none with --features, whose samples are of no data set")
 	}
-	x, sample, err := explain.ReadRow(c.Path(featuresFlag), c.String("sample"), m.Dims)
+	x, sample, err := explain.ReadRow(c.Context, c.Path(featuresFlag), c.String("sample"), m.Dims)
 	if err != nil {
 		return nil, fmt.Errorf("the model of %s trained on %s: %w", m.Method, m.Dataset, err)
 	}

@@ -75,7 +75,7 @@ func explainsARow(t *testing.T, dir string, data []string) {
 
 	silent := logrus.New()
 	silent.SetOutput(io.Discard)
-	d, err := xlsa17.Load(filepath.Join(data[1], "plain"), xlsa17.Options{NoCache: true, Log: silent})
+	d, err := xlsa17.Load(t.Context(), filepath.Join(data[1], "plain"), xlsa17.Options{NoCache: true, Log: silent})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func metaOf(t *testing.T, dir string) fstest.MapFS {
 	t.Helper()
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	d, err := xlsa17.Load(dir, xlsa17.Options{NoCache: true, Log: log})
+	d, err := xlsa17.Load(t.Context(), dir, xlsa17.Options{NoCache: true, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

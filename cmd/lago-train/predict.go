@@ -157,7 +157,7 @@ func predictOptions(c *cli.Context, m *train.Saved) (predict.Options, error) {
 // is what it means where it is not given.
 func predictSource(c *cli.Context, m *train.Saved) (src predict.Source, known *dataset.Dataset, part predict.Part, err error) {
 	if path := c.Path(featuresFlag); path != "" {
-		src, err = predict.OpenFeatures(path, m)
+		src, err = predict.OpenFeatures(c.Context, path, m)
 		return src, predict.Traveller(m), predict.Test, err
 	}
 	if err := setText(&part, c, splitFlag); err != nil {

@@ -36,7 +36,7 @@ func trainedOnMini(t *testing.T) (lago, eszsl string) {
 // mini is the data set of onMini.
 func mini(t *testing.T) *dataset.Dataset {
 	t.Helper()
-	d, err := catalog.Open("plain", catalog.Options{DataDir: onMini(t)[1], NoCache: true})
+	d, err := catalog.Open(t.Context(), "plain", catalog.Options{DataDir: onMini(t)[1], NoCache: true})
 	if err != nil {
 		t.Fatal(err)
 	}

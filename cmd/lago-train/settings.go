@@ -33,7 +33,7 @@ func dataFlags() []cli.Flag {
 
 // openDataset reads a data set as the flags say.
 func openDataset(c *cli.Context, name string, devSplit int) (*dataset.Dataset, error) {
-	return catalog.Open(name, catalog.Options{
+	return catalog.Open(c.Context, name, catalog.Options{
 		DataDir: c.Path("data-dir"), DevSplit: devSplit, NoCache: c.Bool("no-cache"),
 	})
 }

@@ -52,19 +52,19 @@ func splitDataset(c *cli.Context) error {
 		return fmt.Errorf("dataset split: expected one of --own, --check and --%s", outFlag)
 	}
 	o := catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache"), WithoutSplit: !own}
-	d, err := catalog.Open(name, o)
+	d, err := catalog.Open(c.Context, name, o)
 	if err != nil {
 		return err
 	}
 	switch {
 	case own:
-		divisions, err := catalog.Splits(name, d, o)
+		divisions, err := catalog.Splits(c.Context, name, d, o)
 		if err != nil {
 			return err
 		}
 		return tellLeaks(c, d, divisions...)
 	case file != "":
-		divisions, err := openlayout.ReadSplits(file, d.Classes)
+		divisions, err := openlayout.ReadSplits(c.Context, file, d.Classes)
 		if err != nil {
 			return err
 		}

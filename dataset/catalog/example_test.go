@@ -1,13 +1,14 @@
 package catalog_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 )
 
 func ExampleOpen() {
-	d, err := catalog.Open("glyphs", catalog.Options{})
+	d, err := catalog.Open(context.Background(), "glyphs", catalog.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

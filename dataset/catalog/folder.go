@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,13 +76,13 @@ func FolderAt(dir string) (Folder, error) {
 
 // Open reads the data set. It has passed dataset.Check, unless Options.WithoutSplit
 // left it without parts that could be checked.
-func (f Folder) Open(o Options) (*dataset.Dataset, error) {
+func (f Folder) Open(ctx context.Context, o Options) (*dataset.Dataset, error) {
 	var d *dataset.Dataset
 	var err error
 	if f.Layout == OpenLayout {
-		d, err = openlayout.Load(f.Dir, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
+		d, err = openlayout.Load(ctx, f.Dir, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
 	} else {
-		d, err = xlsa17.Load(f.Dir, xlsa17.Options{DevSplit: o.DevSplit, CacheDir: o.CacheDir, NoCache: o.NoCache, Log: o.Log})
+		d, err = xlsa17.Load(ctx, f.Dir, xlsa17.Options{DevSplit: o.DevSplit, CacheDir: o.CacheDir, NoCache: o.NoCache, Log: o.Log})
 	}
 	if err != nil || f.Layout == OpenLayout && o.WithoutSplit {
 		return d, err
@@ -91,9 +92,9 @@ func (f Folder) Open(o Options) (*dataset.Dataset, error) {
 
 // Splits returns all divisions of the classes of the data set, one to three, of which
 // Open gives one. d is the data set.
-func (f Folder) Splits(d *dataset.Dataset) ([]dataset.Split, error) {
+func (f Folder) Splits(ctx context.Context, d *dataset.Dataset) ([]dataset.Split, error) {
 	if f.Layout == OpenLayout {
-		return openlayout.Splits(f.Dir)
+		return openlayout.Splits(ctx, f.Dir)
 	}
-	return xlsa17.Splits(f.Dir, d.Labels)
+	return xlsa17.Splits(ctx, f.Dir, d.Labels)
 }

@@ -22,7 +22,7 @@ func writeOpen(t *testing.T, root, name string) *dataset.Dataset {
 		t.Fatal(err)
 	}
 	log, _ := logtest.NewNullLogger()
-	d, err := f.Open(catalog.Options{NoCache: true, Log: log})
+	d, err := f.Open(t.Context(), catalog.Options{NoCache: true, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,14 +36,14 @@ func writeOpen(t *testing.T, root, name string) *dataset.Dataset {
 func TestOpenFindsAFolderInTheOpenLayout(t *testing.T) {
 	root := t.TempDir()
 	want := writeOpen(t, root, "Pets")
-	got, err := catalog.Open("PETS", catalog.Options{DataDir: root})
+	got, err := catalog.Open(t.Context(), "PETS", catalog.Options{DataDir: root})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Name != "pets" || got.Fingerprint() != want.Fingerprint() {
 		t.Errorf("%s is another data set than was written", got.Name)
 	}
-	second, err := catalog.Open("pets", catalog.Options{DataDir: root, DevSplit: 2})
+	second, err := catalog.Open(t.Context(), "pets", catalog.Options{DataDir: root, DevSplit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestOpenFindsAFolderInTheOpenLayout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	splits, err := f.Splits(got)
+	splits, err := f.Splits(t.Context(), got)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,16 +67,16 @@ func TestOpenWithoutSplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := catalog.Options{DataDir: root, NoCache: true}
-	if _, err := catalog.Open("pets", o); err == nil || !strings.Contains(err.Error(), openlayout.SplitsFile) {
+	if _, err := catalog.Open(t.Context(), "pets", o); err == nil || !strings.Contains(err.Error(), openlayout.SplitsFile) {
 		t.Errorf("without splits.csv: %v", err)
 	}
 	o.WithoutSplit = true
-	d, err := catalog.Open("pets", o)
+	d, err := catalog.Open(t.Context(), "pets", o)
 	if err != nil || d.Split.Train != nil {
 		t.Errorf("as it is before the classes are divided: %v", err)
 	}
 	copyMini(t, root, "mini")
-	if d, err := catalog.Open("mini", o); err != nil || len(d.Split.Train) == 0 {
+	if d, err := catalog.Open(t.Context(), "mini", o); err != nil || len(d.Split.Train) == 0 {
 		t.Errorf("in the xlsa17 layout, which has always a split: %v", err)
 	}
 }

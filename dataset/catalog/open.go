@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,7 @@ type Options struct {
 // Open makes or reads the data set of a name: "glyphs", one of simulate.Presets, or
 // that of a folder below the data dir, in any case and in either layout. A name that
 // stands for nothing is a *Missing. The made ones have one split, and no data dir.
-func Open(name string, o Options) (*dataset.Dataset, error) {
+func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error) {
 	if IsMade(name) {
 		d, err := makeNamed(strings.ToLower(name))
 		if err != nil {
@@ -50,11 +51,11 @@ func Open(name string, o Options) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.Open(o)
+	return f.Open(ctx, o)
 }
 
 // Splits returns all divisions of the classes of the data set of a name, which d is.
-func Splits(name string, d *dataset.Dataset, o Options) ([]dataset.Split, error) {
+func Splits(ctx context.Context, name string, d *dataset.Dataset, o Options) ([]dataset.Split, error) {
 	if IsMade(name) {
 		return []dataset.Split{d.Split}, nil
 	}
@@ -62,7 +63,7 @@ func Splits(name string, d *dataset.Dataset, o Options) ([]dataset.Split, error)
 	if err != nil {
 		return nil, err
 	}
-	return f.Splits(d)
+	return f.Splits(ctx, d)
 }
 
 // IsMade reports whether a name is that of a data set which the program makes.

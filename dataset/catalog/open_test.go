@@ -33,7 +33,7 @@ func TestOpenFindsAFolderInAnyCase(t *testing.T) {
 	for _, c := range []struct{ folder, name string }{{"MINI", "mini"}, {"mini", "MINI"}, {"MiNi", "mInI"}} {
 		root := t.TempDir()
 		copyMini(t, root, c.folder)
-		d, err := catalog.Open(c.name, catalog.Options{DataDir: root, NoCache: true})
+		d, err := catalog.Open(t.Context(), c.name, catalog.Options{DataDir: root, NoCache: true})
 		if err != nil {
 			t.Fatalf("%s in %s: %v", c.name, c.folder, err)
 		}
@@ -48,11 +48,11 @@ func TestOpenPrefersTheExactNameAndRefusesTwoOthers(t *testing.T) {
 	copyMini(t, root, "Mini")
 	copyMini(t, root, "MINI")
 	var e *invalid.Error
-	if _, err := catalog.Open("mini", catalog.Options{DataDir: root, NoCache: true}); !errors.As(err, &e) || !strings.Contains(err.Error(), "MINI and ") {
+	if _, err := catalog.Open(t.Context(), "mini", catalog.Options{DataDir: root, NoCache: true}); !errors.As(err, &e) || !strings.Contains(err.Error(), "MINI and ") {
 		t.Errorf("two folders that differ by case: error %v", err)
 	}
 	copyMini(t, root, "mini")
-	d, err := catalog.Open("mini", catalog.Options{DataDir: root, NoCache: true})
+	d, err := catalog.Open(t.Context(), "mini", catalog.Options{DataDir: root, NoCache: true})
 	if err != nil || filepath.Base(d.Source) != "mini" {
 		t.Errorf("with one that is spelt like the name: %v from %s", err, d.Source)
 	}
@@ -62,7 +62,7 @@ func TestOpenTakesTheDataDirOfTheEnvironment(t *testing.T) {
 	root := t.TempDir()
 	copyMini(t, root, "mini")
 	t.Setenv(catalog.EnvDataDir, root)
-	if _, err := catalog.Open("mini", catalog.Options{NoCache: true}); err != nil {
+	if _, err := catalog.Open(t.Context(), "mini", catalog.Options{NoCache: true}); err != nil {
 		t.Errorf("from $%s: %v", catalog.EnvDataDir, err)
 	}
 	t.Setenv(catalog.EnvDataDir, "")
@@ -71,7 +71,7 @@ func TestOpenTakesTheDataDirOfTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyMini(t, filepath.Join(root, "data"), "other")
-	if _, err := catalog.Open("other", catalog.Options{NoCache: true}); err != nil {
+	if _, err := catalog.Open(t.Context(), "other", catalog.Options{NoCache: true}); err != nil {
 		t.Errorf("from ./data: %v", err)
 	}
 }
@@ -81,7 +81,7 @@ func TestMissingSaysWhatToDo(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "SUN"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := catalog.Open("awa2", catalog.Options{DataDir: root})
+	_, err := catalog.Open(t.Context(), "awa2", catalog.Options{DataDir: root})
 	var m *catalog.Missing
 	if !errors.As(err, &m) {
 		t.Fatalf("error %v, expected a *Missing", err)
@@ -95,7 +95,7 @@ func TestMissingSaysWhatToDo(t *testing.T) {
 			t.Errorf("the error does not mention %s:\n%v", want, err)
 		}
 	}
-	_, err = catalog.Open("awa2", catalog.Options{DataDir: filepath.Join(root, "nowhere")})
+	_, err = catalog.Open(t.Context(), "awa2", catalog.Options{DataDir: filepath.Join(root, "nowhere")})
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("without a data dir: error %v", err)
 	}
@@ -113,7 +113,7 @@ func TestMissingSaysHowToFetchWhatIsPublished(t *testing.T) {
 		{"cub", root + "/other", "downloads it:  lago-train dataset fetch --data-dir " + root + "/other cub\n", true},
 		{"mine", "", "lago-train dataset fetch cub|awa2|sun gets both", false},
 	} {
-		_, err := catalog.Open(c.name, catalog.Options{DataDir: c.dir})
+		_, err := catalog.Open(t.Context(), c.name, catalog.Options{DataDir: c.dir})
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "downloads it") != c.fetched {
 			t.Errorf("%s in %q: the error doesn't say %q:\n%v", c.name, c.dir, c.want, err)
 		}
@@ -121,7 +121,7 @@ func TestMissingSaysHowToFetchWhatIsPublished(t *testing.T) {
 }
 
 func TestOpenMakesGlyphs(t *testing.T) {
-	d, err := catalog.Open("Glyphs", catalog.Options{})
+	d, err := catalog.Open(t.Context(), "Glyphs", catalog.Options{})
 	if err != nil || d.Name != "glyphs" {
 		t.Fatalf("glyphs: %v", err)
 	}

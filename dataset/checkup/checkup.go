@@ -1,6 +1,7 @@
 package checkup
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,18 +24,21 @@ type Report struct {
 // Run checks the data set of a name, or in a folder where name is a path: with a
 // separator in it, or "." or "..". All divisions of its classes are checked. An error
 // is about finding the data set; what is wrong with it is in the report.
-func Run(name string, o catalog.Options) (Report, error) {
+func Run(ctx context.Context, name string, o catalog.Options) (Report, error) {
 	r := Report{Errors: []Problem{}}
 	var err error
 	if catalog.IsMade(name) {
 		r.Divisions = 1
-		r.Data, err = catalog.Open(name, o)
+		r.Data, err = catalog.Open(ctx, name, o)
 	} else {
 		var f catalog.Folder
 		if f, err = find(name, o); err != nil {
 			return r, err
 		}
-		err = r.checkFolder(f, o)
+		err = r.checkFolder(ctx, f, o)
+	}
+	if ctx.Err() != nil {
+		return r, ctx.Err()
 	}
 	r.Errors = append(r.Errors, Problems(err)...)
 	r.OK = len(r.Errors) == 0
@@ -50,12 +54,12 @@ func find(name string, o catalog.Options) (catalog.Folder, error) {
 
 // checkFolder returns what is wrong with a folder by the first division that has
 // something wrong.
-func (r *Report) checkFolder(f catalog.Folder, o catalog.Options) error {
-	d, err := f.Open(o)
+func (r *Report) checkFolder(ctx context.Context, f catalog.Folder, o catalog.Options) error {
+	d, err := f.Open(ctx, o)
 	if err != nil {
 		return err
 	}
-	divisions, err := f.Splits(d)
+	divisions, err := f.Splits(ctx, d)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func options(dir string) catalog.Options {
 // folder makes a folder pets of the fixture in the open layout.
 func folder(t *testing.T) (root, dir string) {
 	t.Helper()
-	d, err := catalog.Open("plain", options(fixtures))
+	d, err := catalog.Open(t.Context(), "plain", options(fixtures))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func edit(t *testing.T, path, old, changed string) {
 
 func run(t *testing.T, name string, o catalog.Options) checkup.Report {
 	t.Helper()
-	r, err := checkup.Run(name, o)
+	r, err := checkup.Run(t.Context(), name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestTheXLSA17Layout(t *testing.T) {
 	t.Run("dataset.Check", func(t *testing.T) {
 		dir := copied(t)
 		path := filepath.Join(dir, "res101.mat")
-		vars, err := matlab.Read(path, "features", "labels")
+		vars, err := matlab.Read(t.Context(), path, "features", "labels")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,10 +176,10 @@ func TestTheXLSA17Layout(t *testing.T) {
 func TestWhatIsNotFoundIsAnError(t *testing.T) {
 	root := t.TempDir()
 	var missing *catalog.Missing
-	if _, err := checkup.Run("pets", options(root)); !errors.As(err, &missing) {
+	if _, err := checkup.Run(t.Context(), "pets", options(root)); !errors.As(err, &missing) {
 		t.Errorf("a name: %v", err)
 	}
-	if _, err := checkup.Run(filepath.Join(root, "pets"), options("")); err == nil || !strings.Contains(err.Error(), "the folder of a data set") {
+	if _, err := checkup.Run(t.Context(), filepath.Join(root, "pets"), options("")); err == nil || !strings.Contains(err.Error(), "the folder of a data set") {
 		t.Errorf("a folder: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package checkup_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -27,7 +28,7 @@ func ExampleRun() {
 			log.Fatal(err)
 		}
 	}
-	r, err := checkup.Run(dir, catalog.Options{})
+	r, err := checkup.Run(context.Background(), dir, catalog.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,7 +34,7 @@ type Result struct {
 // Convert writes the data set of a name, with all its divisions, as a folder of
 // another layout. dir must be empty or not there; it appears when all of it was
 // written, read again and found to be the same. Options.DevSplit is not looked at.
-func Convert(name string, o catalog.Options, to catalog.Layout, dir string) (Result, error) {
+func Convert(ctx context.Context, name string, o catalog.Options, to catalog.Layout, dir string) (Result, error) {
 	write, err := writer(to)
 	if err != nil {
 		return Result{}, err
@@ -45,7 +46,7 @@ func Convert(name string, o catalog.Options, to catalog.Layout, dir string) (Res
 	if err := vacant(dir); err != nil {
 		return Result{}, err
 	}
-	d, divisions, err := read(name, o)
+	d, divisions, err := read(ctx, name, o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -59,7 +60,7 @@ func Convert(name string, o catalog.Options, to catalog.Layout, dir string) (Res
 		if err := write(dir, d, divisions[1:]...); err != nil {
 			return err
 		}
-		return same(d, divisions, dir, o)
+		return same(ctx, d, divisions, dir, o)
 	})
 }
 
@@ -74,13 +75,13 @@ func writer(to catalog.Layout) (func(string, *dataset.Dataset, ...dataset.Split)
 }
 
 // read returns a data set by its first division, and all of them.
-func read(name string, o catalog.Options) (*dataset.Dataset, []dataset.Split, error) {
+func read(ctx context.Context, name string, o catalog.Options) (*dataset.Dataset, []dataset.Split, error) {
 	o.DevSplit = 1
-	d, err := catalog.Open(name, o)
+	d, err := catalog.Open(ctx, name, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	divisions, err := catalog.Splits(name, d, o)
+	divisions, err := catalog.Splits(ctx, name, d, o)
 	return d, divisions, err
 }
 
@@ -122,16 +123,16 @@ func whole(dir string, write func(dir string) error) (err error) {
 
 // same checks that a folder is read as the data set that was written, by each of its
 // divisions.
-func same(d *dataset.Dataset, divisions []dataset.Split, dir string, o catalog.Options) error {
+func same(ctx context.Context, d *dataset.Dataset, divisions []dataset.Split, dir string, o catalog.Options) error {
 	f, err := catalog.FolderAt(dir)
 	if err != nil {
 		return err
 	}
-	written, err := f.Open(catalog.Options{NoCache: true, Log: o.Log})
+	written, err := f.Open(ctx, catalog.Options{NoCache: true, Log: o.Log})
 	if err != nil {
 		return fmt.Errorf("what was written can't be read: %w", err)
 	}
-	again, err := f.Splits(written)
+	again, err := f.Splits(ctx, written)
 	if err != nil {
 		return fmt.Errorf("what was written can't be read: %w", err)
 	}

@@ -30,7 +30,7 @@ func open(t *testing.T, name, dir string, division int) *dataset.Dataset {
 	t.Helper()
 	o := in(dir)
 	o.DevSplit = division
-	d, err := catalog.Open(name, o)
+	d, err := catalog.Open(t.Context(), name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func open(t *testing.T, name, dir string, division int) *dataset.Dataset {
 
 func turn(t *testing.T, name, from string, to catalog.Layout, dir string) convert.Result {
 	t.Helper()
-	r, err := convert.Convert(name, in(from), to, dir)
+	r, err := convert.Convert(t.Context(), name, in(from), to, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestConvertRefuses(t *testing.T) {
 		{"a folder that is not empty", "small", catalog.OpenLayout, "full", "expected an empty folder, or none, found 1 files in it"},
 		{"a folder that is a file", "small", catalog.OpenLayout, filepath.Join("full", "notes"), "not a directory"},
 	} {
-		_, err := convert.Convert(c.name, in(root), c.to, filepath.Join(root, c.dir))
+		_, err := convert.Convert(t.Context(), c.name, in(root), c.to, filepath.Join(root, c.dir))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, expected %s", c.what, err, c.want)
 		}
@@ -147,7 +147,7 @@ func TestConvertRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := convert.Convert("small", in(root), catalog.XLSA17, filepath.Join(root, "new")); err == nil || !strings.Contains(err.Error(), "name of a class") {
+	if _, err := convert.Convert(t.Context(), "small", in(root), catalog.XLSA17, filepath.Join(root, "new")); err == nil || !strings.Contains(err.Error(), "name of a class") {
 		t.Errorf("a name that no line can hold: %v", err)
 	}
 	entries, err := os.ReadDir(root)

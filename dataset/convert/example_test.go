@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -17,7 +18,7 @@ func ExampleConvert() {
 	}
 	defer func() { _ = os.RemoveAll(root) }()
 	from := catalog.Options{DataDir: "../xlsa17/testdata", NoCache: true, Log: quiet()}
-	if _, err := convert.Convert("plain", from, catalog.OpenLayout, filepath.Join(root, "mini")); err != nil {
+	if _, err := convert.Convert(context.Background(), "plain", from, catalog.OpenLayout, filepath.Join(root, "mini")); err != nil {
 		log.Fatal(err)
 	}
 	files, err := os.ReadDir(filepath.Join(root, "mini"))

@@ -17,7 +17,7 @@ func TestSameNoticesADifference(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := catalog.Options{NoCache: true}
-	d, err := f.Open(o)
+	d, err := f.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,19 +26,19 @@ func TestSameNoticesADifference(t *testing.T) {
 		t.Fatal(err)
 	}
 	divisions := []dataset.Split{d.Split}
-	if err := same(d, divisions, dir, o); err != nil {
+	if err := same(t.Context(), d, divisions, dir, o); err != nil {
 		t.Error(err)
 	}
-	if err := same(d, append(divisions, d.Split), dir, o); err == nil || !strings.Contains(err.Error(), "2 divisions were written, and 1 are read") {
+	if err := same(t.Context(), d, append(divisions, d.Split), dir, o); err == nil || !strings.Contains(err.Error(), "2 divisions were written, and 1 are read") {
 		t.Errorf("a division is missing: %v", err)
 	}
 	other := []dataset.Split{{Train: d.Split.Val, Val: d.Split.Train, Test: d.Split.Test}}
-	if err := same(d, other, dir, o); err == nil || !strings.Contains(err.Error(), "another data set by division 1") {
+	if err := same(t.Context(), d, other, dir, o); err == nil || !strings.Contains(err.Error(), "another data set by division 1") {
 		t.Errorf("a division is another one: %v", err)
 	}
 	d.Features.Data[5] += 1e-6
 	d.FeaturesSum = ""
-	if err := same(d, divisions, dir, o); err == nil || !strings.Contains(err.Error(), "another data set") {
+	if err := same(t.Context(), d, divisions, dir, o); err == nil || !strings.Contains(err.Error(), "another data set") {
 		t.Errorf("a feature is another one: %v", err)
 	}
 }

@@ -2,22 +2,23 @@ package features
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // table reads the rows of numbers in a CSV file.
 type table struct {
-	file   *os.File
+	file   *input.File
 	csv    *csv.Reader
 	cols   int
 	peeked []float32 // the first row, until it is read
@@ -28,10 +29,10 @@ type table struct {
 
 const byteOrderMark = "\ufeff"
 
-func openCSV(path string) (s *table, err error) {
-	f, err := os.Open(path)
+func openCSV(ctx context.Context, path string) (s *table, err error) {
+	f, err := input.Open(ctx, path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -42,7 +43,7 @@ func openCSV(path string) (s *table, err error) {
 }
 
 // newTable reads from an open file, whether it has an end or is a pipe.
-func newTable(f *os.File) (s *table, err error) {
+func newTable(f *input.File) (s *table, err error) {
 	b := bufio.NewReaderSize(f, bufferSize)
 	if mark, err := b.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
 		if _, err := b.Discard(len(mark)); err != nil {

@@ -1,6 +1,7 @@
 package features_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -10,7 +11,7 @@ import (
 )
 
 func ExampleReader_Read() {
-	r, err := features.Open("testdata/F-f8.npy")
+	r, err := features.Open(context.Background(), "testdata/F-f8.npy")
 	if err != nil {
 		log.Fatal(err)
 	}

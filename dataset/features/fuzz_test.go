@@ -41,7 +41,7 @@ func FuzzOpen(f *testing.F) {
 		var x dataset.Matrix[float32]
 		var err error
 		const perByte, base = 64, 16 << 20
-		if n := allocated(func() { x, err = ReadAll(path) }); n > base+perByte*uint64(len(content)) {
+		if n := allocated(func() { x, err = ReadAll(t.Context(), path) }); n > base+perByte*uint64(len(content)) {
 			t.Errorf("%d bytes claimed %d", len(content), n)
 		}
 		if err != nil {

@@ -1,7 +1,7 @@
 package features
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 
@@ -22,13 +22,10 @@ type inMemory struct {
 
 // openMAT reads a D x samples matrix, which column by column is a samples x D one
 // row by row.
-func openMAT(path string) (*inMemory, error) {
-	vars, err := matlab.Read(path, variable)
-	if content := (*matlab.Error)(nil); errors.As(err, &content) {
-		return nil, err
-	}
+func openMAT(ctx context.Context, path string) (*inMemory, error) {
+	vars, err := matlab.Read(ctx, path, variable)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, err
 	}
 	a := vars[variable]
 	if len(a.Dims) != 2 || len(a.Float32) == 0 {

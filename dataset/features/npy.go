@@ -1,19 +1,20 @@
 package features
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 )
 
 // npyFile reads the rows of a NumPy array of two dimensions.
 type npyFile struct {
-	file   *os.File
+	file   *input.File
 	header npy.Header
 	values npyValues
 	next   int // row
@@ -29,19 +30,19 @@ const (
 	tileRows = 512
 )
 
-func openNPY(path string) (s *npyFile, err error) {
-	f, err := os.Open(path)
+func openNPY(ctx context.Context, path string) (s *npyFile, err error) {
+	f, err := input.Open(ctx, path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fileError(path, err)
+	size, regular := f.Size()
+	if !regular {
+		return nil, &invalid.Error{Where: path, Want: "a regular file", Got: "a pipe, device or folder"}
 	}
 	h, err := npy.ReadHeader(f, path)
 	if err != nil {
@@ -51,7 +52,7 @@ func openNPY(path string) (s *npyFile, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(h, v.width, info.Size()-h.Offset, path); err != nil {
+	if err := checkSize(h, v.width, size-h.Offset, path); err != nil {
 		return nil, err
 	}
 	return &npyFile{file: f, header: h, values: v, buffer: make([]byte, bufferSize)}, nil

@@ -31,7 +31,7 @@ func TestArraysOfNumPy(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			x, err := ReadAll(file)
+			x, err := ReadAll(t.Context(), file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestDamagedArrays(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, "x.npy", c.content)
-			_, err := ReadAll(path)
+			_, err := ReadAll(t.Context(), path)
 			checkError(t, err, path, c.want)
 		})
 	}

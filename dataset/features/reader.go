@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -37,16 +39,16 @@ type source interface {
 // Open opens a file of features by the ending of its name: .npy, .csv or .mat, in
 // any case. Errors are of type *invalid.Error, or *matlab.Error where a .mat can't
 // be decoded.
-func Open(path string) (*Reader, error) {
+func Open(ctx context.Context, path string) (*Reader, error) {
 	var s source
 	var err error
 	switch ext := filepath.Ext(path); strings.ToLower(ext) {
 	case ".npy":
-		s, err = openNPY(path)
+		s, err = openNPY(ctx, path)
 	case ".csv":
-		s, err = openCSV(path)
+		s, err = openCSV(ctx, path)
 	case ".mat":
-		s, err = openMAT(path)
+		s, err = openMAT(ctx, path)
 	default:
 		err = &invalid.Error{Where: path, Want: "features in a file named .npy, .csv or .mat", Got: strconv.Quote(ext)}
 	}
@@ -57,8 +59,8 @@ func Open(path string) (*Reader, error) {
 }
 
 // Stdin reads CSV from stdin.
-func Stdin() (*Reader, error) {
-	s, err := newTable(os.Stdin)
+func Stdin(ctx context.Context) (*Reader, error) {
+	s, err := newTable(input.Stdin(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +86,8 @@ func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 // ReadAll returns all rows of a file that Open takes. Where rows can't be used, the
 // error joins those of the first few and the number of others, and the matrix has
 // the right size but no meaning.
-func ReadAll(path string) (x dataset.Matrix[float32], err error) {
-	r, err := Open(path)
+func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err error) {
+	r, err := Open(ctx, path)
 	if err != nil {
 		return x, err
 	}

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ type fataler interface {
 // readBy reads all of a file in blocks of the given number of rows.
 func readBy(t fataler, path string, rows int) dataset.Matrix[float32] {
 	t.Helper()
-	r, err := Open(path)
+	r, err := Open(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestCSV(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, "x.CSV", []byte(text))
-			x, err := ReadAll(path)
+			x, err := ReadAll(t.Context(), path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +124,7 @@ func TestDamagedCSV(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, "x.csv", []byte(c.text))
-			_, err := ReadAll(path)
+			_, err := ReadAll(t.Context(), path)
 			checkError(t, err, path, c.want)
 		})
 	}
@@ -155,7 +156,7 @@ func TestCSVProperty(t *testing.T) {
 
 func TestMAT(t *testing.T) {
 	const path = "../xlsa17/testdata/compressed/res101.mat"
-	vars, err := matlab.Read(path, "features")
+	vars, err := matlab.Read(t.Context(), path, "features")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestMAT(t *testing.T) {
 		}
 	}
 	var e *matlab.Error
-	if _, err := Open("../xlsa17/testdata/plain/att_splits.mat"); !errors.As(err, &e) || e.Variable != variable {
+	if _, err := Open(t.Context(), "../xlsa17/testdata/plain/att_splits.mat"); !errors.As(err, &e) || e.Variable != variable {
 		t.Errorf("without features the error is %v", err)
 	}
 }
@@ -180,7 +181,7 @@ func TestReadingGoesOnBehindABadRow(t *testing.T) {
 		write(t, "x.npy", array(dict("'<f4'", "True", "(7, 1)"), floats(0, 1, nan, nan, 4, 5, nan)...)),
 	} {
 		for rows := 1; rows <= 8; rows++ {
-			r, err := Open(path)
+			r, err := Open(t.Context(), path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +207,7 @@ func TestReadingGoesOnBehindABadRow(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		x, err := ReadAll(path)
+		x, err := ReadAll(t.Context(), path)
 		if err == nil || strings.Count(err.Error(), "\n") != 2 || x.Rows != 7 {
 			t.Errorf("ReadAll gives %d rows and\n%v\nwant 7 rows and three errors", x.Rows, err)
 		}
@@ -215,7 +216,7 @@ func TestReadingGoesOnBehindABadRow(t *testing.T) {
 
 func TestBlocksOfAnotherWidth(t *testing.T) {
 	path := write(t, "x.csv", []byte("1,2,3\n"))
-	r, err := Open(path)
+	r, err := Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,16 +233,16 @@ func TestBlocksOfAnotherWidth(t *testing.T) {
 func TestOpenNeedsAFileOfAKnownKind(t *testing.T) {
 	for _, name := range []string{"x.npy", "x.csv", "x.mat"} {
 		path := filepath.Join(t.TempDir(), name)
-		_, err := Open(path)
+		_, err := Open(t.Context(), path)
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 		checkError(t, err, path, "no such file")
 	}
 	path := write(t, "x.pt", nil)
-	_, err := Open(path)
+	_, err := Open(t.Context(), path)
 	checkError(t, err, path, `expected features in a file named .npy, .csv or .mat, found ".pt"`)
-	_, err = ReadAll(t.TempDir() + "/.npy")
+	_, err = ReadAll(t.Context(), t.TempDir()+"/.npy")
 	if err == nil {
 		t.Error("a file that is not there is read")
 	}

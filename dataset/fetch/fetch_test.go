@@ -36,7 +36,7 @@ func TestWhatIsFetchedIsADataSet(t *testing.T) {
 		if diff := cmp.Diff(c.meta, names(t, filepath.Join(folder, "meta"))); diff != "" {
 			t.Errorf("meta (-want +got):\n%s", diff)
 		}
-		d, err := catalog.Open(c.name, catalog.Options{DataDir: o.DataDir, NoCache: true})
+		d, err := catalog.Open(t.Context(), c.name, catalog.Options{DataDir: o.DataDir, NoCache: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestOneArchiveMayHaveItAll(t *testing.T) {
 	if len(r.Archives) != 1 {
 		t.Errorf("archives %+v", r.Archives)
 	}
-	if _, err := catalog.Open("cub", catalog.Options{DataDir: o.DataDir, NoCache: true}); err != nil {
+	if _, err := catalog.Open(t.Context(), "cub", catalog.Options{DataDir: o.DataDir, NoCache: true}); err != nil {
 		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package fetch
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -30,7 +31,7 @@ const plain = "../xlsa17/testdata/plain"
 var mini = sync.OnceValue(func() *dataset.Dataset {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	d, err := xlsa17.Load(plain, xlsa17.Options{NoCache: true, Log: log})
+	d, err := xlsa17.Load(context.Background(), plain, xlsa17.Options{NoCache: true, Log: log})
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package matlab_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -8,7 +9,7 @@ import (
 )
 
 func ExampleRead() {
-	arrays, err := matlab.Read("testdata/compressed/res101.mat", "features", "labels")
+	arrays, err := matlab.Read(context.Background(), "testdata/compressed/res101.mat", "features", "labels")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -21,7 +22,7 @@ func ExampleRead() {
 }
 
 func ExampleList() {
-	headers, err := matlab.List("testdata/plain/res101.mat")
+	headers, err := matlab.List(context.Background(), "testdata/plain/res101.mat")
 	if err != nil {
 		log.Fatal(err)
 	}

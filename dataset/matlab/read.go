@@ -1,11 +1,14 @@
 package matlab
 
 import (
+	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Read returns the wanted variables of a MAT-file by their names. A wanted variable
@@ -14,8 +17,8 @@ import (
 // name the first counts.
 //
 // An error about the contents of the file is an [*Error].
-func Read(path string, want ...string) (arrays map[string]*Array, err error) {
-	err = withFile(path, func(f *os.File, size int64) error {
+func Read(ctx context.Context, path string, want ...string) (arrays map[string]*Array, err error) {
+	err = withFile(ctx, path, func(f *input.File, size int64) error {
 		arrays, err = ReadFrom(f, size, path, want...)
 		return err
 	})
@@ -24,16 +27,16 @@ func Read(path string, want ...string) (arrays map[string]*Array, err error) {
 
 // List returns the headers of the variables in a MAT-file, in the order in which
 // they are stored. It inflates no more than the start of each.
-func List(path string) (headers []Header, err error) {
-	err = withFile(path, func(f *os.File, size int64) error {
+func List(ctx context.Context, path string) (headers []Header, err error) {
+	err = withFile(ctx, path, func(f *input.File, size int64) error {
 		headers, err = ListFrom(f, size, path)
 		return err
 	})
 	return headers, err
 }
 
-func withFile(path string, use func(f *os.File, size int64) error) (err error) {
-	f, err := os.Open(path)
+func withFile(ctx context.Context, path string, use func(f *input.File, size int64) error) (err error) {
+	f, err := input.Open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -42,11 +45,11 @@ func withFile(path string, use func(f *os.File, size int64) error) (err error) {
 			err = closeErr
 		}
 	}()
-	info, err := f.Stat()
-	if err != nil {
-		return err
+	size, regular := f.Size()
+	if !regular {
+		return &invalid.Error{Where: path, Want: "a regular file", Got: "a pipe, device or folder"}
 	}
-	return use(f, info.Size())
+	return use(f, size)
 }
 
 // ReadFrom is [Read] for a MAT-file that is the first size bytes of r. Errors call

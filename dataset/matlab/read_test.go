@@ -49,11 +49,11 @@ func TestReadFixtures(t *testing.T) {
 	want := loadFixture(t)
 	for _, kind := range []string{"plain", "compressed"} {
 		t.Run(kind, func(t *testing.T) {
-			res, err := Read(filepath.Join("testdata", kind, "res101.mat"), "features", "labels")
+			res, err := Read(t.Context(), filepath.Join("testdata", kind, "res101.mat"), "features", "labels")
 			if err != nil {
 				t.Fatal(err)
 			}
-			splits, err := Read(filepath.Join("testdata", kind, "att_splits.mat"), "allclasses_names", "original_att", "train_loc")
+			splits, err := Read(t.Context(), filepath.Join("testdata", kind, "att_splits.mat"), "allclasses_names", "original_att", "train_loc")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestList(t *testing.T) {
 		{"labels", Uint8, []int{108, 1}},
 		{"image_files", Cell, []int{108, 1}},
 	}
-	got, err := List("testdata/compressed/res101.mat")
+	got, err := List(t.Context(), "testdata/compressed/res101.mat")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestReadWithoutNames(t *testing.T) {
 
 func TestMissingVariable(t *testing.T) {
 	path := "testdata/plain/res101.mat"
-	_, err := Read(path, "labels", "feature")
+	_, err := Read(t.Context(), path, "labels", "feature")
 	want := &Error{File: path, Variable: "feature", Want: "a variable of this name", Got: "features, labels, image_files"}
 	if diff := cmp.Diff(want, err); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -147,10 +147,10 @@ func TestMissingVariable(t *testing.T) {
 
 func TestMissingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.mat")
-	if _, err := Read(path, "x"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Read(t.Context(), path, "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Read: %v", err)
 	}
-	if _, err := List(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := List(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("List: %v", err)
 	}
 }

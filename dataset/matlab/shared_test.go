@@ -61,7 +61,7 @@ func TestSharedSplits(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, path := range files {
-				a, err := Read(path, "allclasses_names", "original_att", "trainval_loc", "test_seen_loc", "test_unseen_loc")
+				a, err := Read(t.Context(), path, "allclasses_names", "original_att", "trainval_loc", "test_seen_loc", "test_unseen_loc")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -89,7 +89,7 @@ func TestSharedSplits(t *testing.T) {
 }
 
 func TestSharedFeatures(t *testing.T) {
-	a, err := Read(sharedFile(t, "CUB127/res50.mat"), "features", "labels", "image_files")
+	a, err := Read(t.Context(), sharedFile(t, "CUB127/res50.mat"), "features", "labels", "image_files")
 	if err != nil {
 		t.Fatal(err)
 	}

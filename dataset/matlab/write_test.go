@@ -27,7 +27,7 @@ func TestWriteAndRead(t *testing.T) {
 	if err := Write(path, want...); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(path)
+	got, err := Read(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestWriteProperty(t *testing.T) {
 		if err := os.WriteFile(path, written.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read(path)
+		got, err := Read(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -91,7 +91,7 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := newSmall()
 			c.spoil(t, f)
-			_, err := Load(f.write(t), Options{})
+			_, err := Load(t.Context(), f.write(t), Options{})
 			wantErrors(t, err, c.want...)
 		})
 	}
@@ -105,7 +105,7 @@ func TestLoadTellsAllThatIsWrong(t *testing.T) {
 	f.replace(t, featuresCSV, "6,7", "6")
 	f.replace(t, SplitsFile, "dog,test", "dog,")
 	f[labelsFile] = "class\n" + strings.Repeat("eel\n", 8)
-	_, err := Load(f.write(t), Options{})
+	_, err := Load(t.Context(), f.write(t), Options{})
 	var want []string
 	want = append(want, "attributes.csv: no such file or directory")
 	for line := 2; line <= 6; line++ {
@@ -130,12 +130,12 @@ func TestLoadNeedsOneFileOfFeatures(t *testing.T) {
 	if err := features.WriteNPY(filepath.Join(dir, featuresNPY), smallDataset().Features); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Load(dir, Options{})
+	_, err := Load(t.Context(), dir, Options{})
 	wantErrors(t, err, ": expected features.npy or features.csv, found both")
 	if err := os.Remove(filepath.Join(dir, featuresCSV)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Load(dir, Options{})
+	got, err := Load(t.Context(), dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,12 +143,12 @@ func TestLoadNeedsOneFileOfFeatures(t *testing.T) {
 		t.Errorf("with features.npy (-want +got):\n%s", diff)
 	}
 	delete(f, featuresCSV)
-	_, err = Load(f.write(t), Options{})
+	_, err = Load(t.Context(), f.write(t), Options{})
 	wantErrors(t, err, ": expected features.npy or features.csv, found neither")
 }
 
 func TestLoadOfAFolderThatIsNotThere(t *testing.T) {
-	_, err := Load(filepath.Join(t.TempDir(), "Small"), Options{})
+	_, err := Load(t.Context(), filepath.Join(t.TempDir(), "Small"), Options{})
 	wantErrors(t, err,
 		"attributes.csv: no such file or directory",
 		"classes.csv: no such file or directory",

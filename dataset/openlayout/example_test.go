@@ -1,6 +1,7 @@
 package openlayout_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -26,7 +27,7 @@ func ExampleLoad() {
 			log.Fatal(err)
 		}
 	}
-	d, err := openlayout.Load(dir, openlayout.Options{})
+	d, err := openlayout.Load(context.Background(), dir, openlayout.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

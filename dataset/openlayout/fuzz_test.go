@@ -22,7 +22,7 @@ func FuzzLoad(f *testing.F) {
 	add(texts{featuresCSV: "1\nnan\n", labelsFile: "\ufeffclass,id\r\na,\"\n", classesFile: "class,class\n,\n", attributesFile: "group,name\n,\n", SplitsFile: "class;part"})
 	f.Fuzz(func(t *testing.T, features, labels, classes, attributes, splits string) {
 		dir := texts{featuresCSV: features, labelsFile: labels, classesFile: classes, attributesFile: attributes, SplitsFile: splits}.write(t)
-		d, err := Load(dir, Options{})
+		d, err := Load(t.Context(), dir, Options{})
 		if err != nil {
 			var e *invalid.Error
 			if !errors.As(err, &e) || filepath.Dir(e.Where) != dir && e.Where != dir {
@@ -42,7 +42,7 @@ func FuzzLoad(f *testing.F) {
 		if err := Write(dir, d); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Load(dir, Options{})
+		again, err := Load(t.Context(), dir, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

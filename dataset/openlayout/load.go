@@ -1,6 +1,7 @@
 package openlayout
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,7 +51,7 @@ type Options struct {
 // Load reads the data set in dir. Its name is that of the folder in lower case. The
 // error joins all that is wrong with the folder, each a *invalid.Error with file,
 // line and column; of many of a kind it has the first few and counts the others.
-func Load(dir string, opts Options) (*dataset.Dataset, error) {
+func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	if opts.DevSplit == 0 {
 		opts.DevSplit = 1
 	}
@@ -61,7 +62,7 @@ func Load(dir string, opts Options) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{dir: dir}
+	r := &reader{ctx: ctx, dir: dir}
 	d := r.load(opts)
 	if err := r.bad.Err(); err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func (r *reader) readFeatures(l *labels) dataset.Matrix[float32] {
 	if path == "" {
 		return dataset.Matrix[float32]{}
 	}
-	x, err := features.ReadAll(path)
+	x, err := features.ReadAll(r.ctx, path)
 	r.bad.AddError(err)
 	if l != nil && x.Rows > 0 && x.Rows != len(l.table.rows) {
 		r.bad.AddError(&invalid.Error{

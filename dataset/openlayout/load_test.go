@@ -79,7 +79,7 @@ func TestLoadVariants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, want := newSmall(), smallDataset()
 			change(t, f, want)
-			got, err := Load(f.write(t), Options{})
+			got, err := Load(t.Context(), f.write(t), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,16 +97,16 @@ func TestLoadDivisions(t *testing.T) {
 	dir := newSmall().write(t)
 	want := smallDataset()
 	want.Split = dataset.Split{Train: []int{1, 2}, Val: []int{0}, Test: []int{3}}
-	got, err := Load(dir, Options{DevSplit: 2})
+	got, err := Load(t.Context(), dir, Options{DevSplit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := diffDatasets(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	_, err = Load(dir, Options{DevSplit: 3})
+	_, err = Load(t.Context(), dir, Options{DevSplit: 3})
 	wantErrors(t, err, "splits.csv: line 1: expected a column part3, for division 3, found class, part, part2")
-	if _, err := Load(dir, Options{DevSplit: 4}); err == nil || !strings.Contains(err.Error(), "DevSplit is 4") {
+	if _, err := Load(t.Context(), dir, Options{DevSplit: 4}); err == nil || !strings.Contains(err.Error(), "DevSplit is 4") {
 		t.Errorf("division 4: %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func TestLoadDivisions(t *testing.T) {
 func TestLoadWithoutSplit(t *testing.T) {
 	f := newSmall()
 	delete(f, SplitsFile)
-	got, err := Load(f.write(t), Options{WithoutSplit: true})
+	got, err := Load(t.Context(), f.write(t), Options{WithoutSplit: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package openlayout
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -136,8 +137,8 @@ func (s *splits) divisions() []dataset.Split {
 // ReadSplits reads a file in the form of splits.csv for classes of the given names,
 // and returns its divisions, one for each of the columns part, part2 and part3 that
 // it has. The error joins all that is wrong with it.
-func ReadSplits(path string, classes []string) ([]dataset.Split, error) {
-	r := &reader{dir: filepath.Dir(path)}
+func ReadSplits(ctx context.Context, path string, classes []string) ([]dataset.Split, error) {
+	r := &reader{ctx: ctx, dir: filepath.Dir(path)}
 	s := r.readSplits(filepath.Base(path), namedClasses(classes, "the data set"))
 	if err := r.bad.Err(); err != nil {
 		return nil, err
@@ -146,8 +147,8 @@ func ReadSplits(path string, classes []string) ([]dataset.Split, error) {
 }
 
 // Splits returns all divisions of the data set in dir, of which Load gives one.
-func Splits(dir string) ([]dataset.Split, error) {
-	r := &reader{dir: dir}
+func Splits(ctx context.Context, dir string) ([]dataset.Split, error) {
+	r := &reader{ctx: ctx, dir: dir}
 	t := r.table(classesFile, []string{classColumn}, nil, true)
 	if err := r.bad.Err(); err != nil {
 		return nil, err

@@ -2,28 +2,32 @@ package openlayout
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // reader reads the files of a folder and gathers what is wrong with them.
 type reader struct {
+	ctx context.Context
 	dir string
 	bad invalid.List
 }
 
 func (r *reader) path(name string) string { return filepath.Join(r.dir, name) }
+
+// maxTable is the largest size of a CSV file in bytes, far above that of any data set.
+const maxTable = 1 << 28
 
 // table is a CSV file whose columns have names.
 type table struct {
@@ -46,13 +50,9 @@ var byteOrderMark = []byte("\ufeff")
 // It is nil where the file is no table.
 func (r *reader) table(name string, required, optional []string, others bool) *table {
 	t := &table{reader: r, file: r.path(name)}
-	text, err := os.ReadFile(t.file)
+	text, err := input.ReadFile(r.ctx, t.file, maxTable)
 	if err != nil {
-		var system *fs.PathError
-		if errors.As(err, &system) {
-			err = system.Err
-		}
-		r.bad.AddError(&invalid.Error{Where: t.file, Err: err})
+		r.bad.AddError(err)
 		return nil
 	}
 	text = bytes.TrimPrefix(text, byteOrderMark)

@@ -36,14 +36,14 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	got, err := Load(dir, Options{})
+	got, err := Load(t.Context(), dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := diffDatasets(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	splits, err := Splits(dir)
+	splits, err := Splits(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestWriteProperty(t *testing.T) {
 		if err := Write(dir, want); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Load(dir, Options{})
+		got, err := Load(t.Context(), dir, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestWriteRefuses(t *testing.T) {
 func TestReadSplits(t *testing.T) {
 	classes := smallDataset().Classes
 	dir := newSmall().write(t)
-	got, err := ReadSplits(filepath.Join(dir, SplitsFile), classes)
+	got, err := ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestReadSplits(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	_, err = ReadSplits(filepath.Join(dir, SplitsFile), append(classes[:3:3], "eel"))
+	_, err = ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), append(classes[:3:3], "eel"))
 	wantErrors(t, err,
 		`splits.csv: line 5, column class: expected one of the 4 classes of the data set, found "dog"`,
 		`splits.csv: class "eel": expected a line for every class of the data set, with an empty part where it is left out, found none`,

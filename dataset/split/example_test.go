@@ -1,6 +1,7 @@
 package split_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -9,7 +10,7 @@ import (
 )
 
 func ExamplePropose() {
-	d, err := catalog.Open("glyphs", catalog.Options{})
+	d, err := catalog.Open(context.Background(), "glyphs", catalog.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package xlsa17
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -33,8 +34,8 @@ type attSplits struct {
 	locations map[string][]int // by variable; samples from 0; only those that are there
 }
 
-func readAttSplits(file string) (*attSplits, error) {
-	headers, err := matlab.List(file)
+func readAttSplits(ctx context.Context, file string) (*attSplits, error) {
+	headers, err := matlab.List(ctx, file)
 	if err != nil {
 		return nil, fileError(file, err)
 	}
@@ -51,7 +52,7 @@ func readAttSplits(file string) (*attSplits, error) {
 			want = append(want, name)
 		}
 	}
-	vars, err := matlab.Read(file, want...)
+	vars, err := matlab.Read(ctx, file, want...)
 	if err != nil {
 		return nil, fileError(file, err)
 	}

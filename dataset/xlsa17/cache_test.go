@@ -46,7 +46,7 @@ func newCached(t *testing.T, s *small) cached {
 func (c cached) load(t *testing.T, messages ...string) *dataset.Dataset {
 	t.Helper()
 	c.hook.Reset()
-	d, err := Load(c.dir, c.opts)
+	d, err := Load(t.Context(), c.dir, c.opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestCacheOfAnotherState(t *testing.T) {
 			got := c.load(t, msgStale)
 			opts := c.opts
 			opts.NoCache = true
-			want, err := Load(c.dir, opts)
+			want, err := Load(t.Context(), c.dir, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +220,7 @@ func TestCacheAtOnce(t *testing.T) {
 	for range 4 {
 		g.Go(func() {
 			for range 3 {
-				d, err := Load(c.dir, c.opts)
+				d, err := Load(t.Context(), c.dir, c.opts)
 				if err != nil {
 					t.Error(err)
 					return

@@ -296,7 +296,7 @@ func BenchmarkStartAtTheSizeOfAWA2(b *testing.B) {
 	b.SetBytes(4 * 37322 * 2048)
 	b.ReportAllocs()
 	for b.Loop() {
-		x, err := readFeatures(dir, opts)
+		x, err := readFeatures(b.Context(), dir, opts)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,8 +1,8 @@
 package xlsa17
 
 import (
+	"context"
 	"errors"
-	"io/fs"
 
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -13,12 +13,9 @@ import (
 // name the file a second time.
 func fileError(path string, err error) error {
 	var content *matlab.Error
-	if errors.As(err, &content) {
+	var file *invalid.Error
+	if errors.As(err, &content) || errors.As(err, &file) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	var system *fs.PathError
-	if errors.As(err, &system) {
-		err = system.Err
-	}
-	return &invalid.Error{Where: path, Err: err}
+	return invalid.File(path, err)
 }

@@ -86,7 +86,7 @@ func TestAttSplitsErrors(t *testing.T) {
 	t.Run("a sparse original_att", func(t *testing.T) {
 		dir := newSmall().write(t)
 		declare(t, filepath.Join(dir, attFile), "original_att", matlab.Sparse)
-		_, err := Load(dir, Options{NoCache: true})
+		_, err := Load(t.Context(), dir, Options{NoCache: true})
 		wantError(t, err, attFile, "variable original_att", "sparse")
 	})
 }
@@ -122,7 +122,7 @@ func TestMissingFiles(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, tt.name)); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Load(dir, Options{NoCache: true})
+			_, err := Load(t.Context(), dir, Options{NoCache: true})
 			wantError(t, err, tt.want...)
 			var e *invalid.Error
 			if !errors.As(err, &e) {
@@ -131,14 +131,14 @@ func TestMissingFiles(t *testing.T) {
 		})
 	}
 	t.Run("the folder", func(t *testing.T) {
-		_, err := Load(filepath.Join(t.TempDir(), "Nowhere"), Options{NoCache: true})
+		_, err := Load(t.Context(), filepath.Join(t.TempDir(), "Nowhere"), Options{NoCache: true})
 		wantError(t, err, "Nowhere", attFile)
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("errors.Is(%v, fs.ErrNotExist) is false", err)
 		}
 	})
 	t.Run("any .mat with features", func(t *testing.T) {
-		_, err := findFeatures(t.TempDir())
+		_, err := findFeatures(t.Context(), t.TempDir())
 		wantError(t, err, "res101.mat", "found no .mat at all")
 	})
 }
@@ -153,7 +153,7 @@ func TestFilesThatAreNoMATFiles(t *testing.T) {
 			}
 			dir := s.write(t)
 			writeText(t, filepath.Join(dir, name), "not found")
-			_, err := Load(dir, Options{NoCache: true})
+			_, err := Load(t.Context(), dir, Options{NoCache: true})
 			wantError(t, err, filepath.Join("Small", name), "level 5 MAT-file")
 		})
 	}

@@ -1,13 +1,14 @@
 package xlsa17_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 )
 
 func ExampleLoad() {
-	d, err := xlsa17.Load("testdata/compressed", xlsa17.Options{NoCache: true})
+	d, err := xlsa17.Load(context.Background(), "testdata/compressed", xlsa17.Options{NoCache: true})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package xlsa17
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,8 +27,8 @@ type features struct {
 
 // readFeatures reads the features of the data set in dir, from the cache where
 // it has them.
-func readFeatures(dir string, opts Options) (*features, error) {
-	file, err := findFeatures(dir)
+func readFeatures(ctx context.Context, dir string, opts Options) (*features, error) {
+	file, err := findFeatures(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func readFeatures(dir string, opts Options) (*features, error) {
 	if x := c.load(); x != nil {
 		return x, nil
 	}
-	x, err := parseFeatures(file)
+	x, err := parseFeatures(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func readFeatures(dir string, opts Options) (*features, error) {
 
 // findFeatures returns res101.mat, or the one .mat of the folder that has
 // features in it.
-func findFeatures(dir string) (string, error) {
+func findFeatures(ctx context.Context, dir string) (string, error) {
 	if file, err := firstFile(dir, "res101.mat"); file != "" || err != nil {
 		return file, err
 	}
@@ -63,7 +64,7 @@ func findFeatures(dir string) (string, error) {
 			continue
 		}
 		file := filepath.Join(dir, entry.Name())
-		headers, err := matlab.List(file)
+		headers, err := matlab.List(ctx, file)
 		switch {
 		case err != nil:
 			others = append(others, fmt.Sprintf("%s (%v)", entry.Name(), err))
@@ -99,8 +100,8 @@ func hasFeatures(headers []matlab.Header) bool {
 
 // parseFeatures reads D x N features, which column by column are N rows of D,
 // and N labels. The features stay in the memory they were read into.
-func parseFeatures(file string) (*features, error) {
-	vars, err := matlab.Read(file, varFeatures, varLabels)
+func parseFeatures(ctx context.Context, file string) (*features, error) {
+	vars, err := matlab.Read(ctx, file, varFeatures, varLabels)
 	if err != nil {
 		return nil, fileError(file, err)
 	}

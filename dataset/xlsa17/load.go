@@ -1,6 +1,7 @@
 package xlsa17
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,7 @@ func (o Options) withDefaults() (Options, error) {
 // described". Errors name the file and the variable or line: they are of type
 // *matlab.Error where a MAT-file can't be decoded or lacks a variable that
 // nothing can stand in for, and else of type *invalid.Error.
-func Load(dir string, opts Options) (*dataset.Dataset, error) {
+func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -54,11 +55,11 @@ func Load(dir string, opts Options) (*dataset.Dataset, error) {
 		return nil, err
 	}
 	// Features last: they can take seconds, and mistakes elsewhere show at once.
-	f, err := readFolder(dir, opts)
+	f, err := readFolder(ctx, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	x, err := readFeatures(dir, opts)
+	x, err := readFeatures(ctx, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +76,8 @@ type folder struct {
 	descriptions dataset.Matrix[float64]
 }
 
-func readFolder(dir string, opts Options) (*folder, error) {
-	mat, err := readAttSplits(filepath.Join(dir, "att_splits.mat"))
+func readFolder(ctx context.Context, dir string, opts Options) (*folder, error) {
+	mat, err := readAttSplits(ctx, filepath.Join(dir, "att_splits.mat"))
 	if err != nil {
 		return nil, err
 	}

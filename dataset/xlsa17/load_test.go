@@ -18,7 +18,7 @@ func loadSmall(t *testing.T, s *small, opts Options) (*dataset.Dataset, error) {
 	if opts.Log == nil {
 		opts.Log, _ = quietLog()
 	}
-	return Load(s.write(t), opts)
+	return Load(t.Context(), s.write(t), opts)
 }
 
 // smallDataset is what newSmall must be read as.

@@ -43,7 +43,7 @@ func TestMiniFixture(t *testing.T) {
 	for _, form := range []string{"plain", "compressed"} {
 		t.Run(form, func(t *testing.T) {
 			log, _ := quietLog()
-			d, err := Load(filepath.Join("testdata", form), Options{NoCache: true, Log: log})
+			d, err := Load(t.Context(), filepath.Join("testdata", form), Options{NoCache: true, Log: log})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestAttributesBesideTheFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		log, hook := quietLog()
-		d, err := Load(dir, Options{NoCache: true, Log: log})
+		d, err := Load(t.Context(), dir, Options{NoCache: true, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

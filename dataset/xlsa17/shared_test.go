@@ -102,7 +102,7 @@ func labelsByLocation(t *testing.T, dir string) []int {
 	t.Helper()
 	d := &folder{dir: dir, devSplit: 1}
 	var err error
-	if d.mat, err = readAttSplits(filepath.Join(dir, "att_splits.mat")); err != nil {
+	if d.mat, err = readAttSplits(t.Context(), filepath.Join(dir, "att_splits.mat")); err != nil {
 		t.Fatal(err)
 	}
 	loc := d.mat.locations
@@ -142,7 +142,7 @@ func withSplits(t *testing.T, released, splits string) string {
 func withoutFeatures(t *testing.T, dir string, dev int, labels []int) *dataset.Dataset {
 	t.Helper()
 	log, _ := quietLog()
-	f, err := readFolder(dir, Options{DevSplit: dev, Log: log})
+	f, err := readFolder(t.Context(), dir, Options{DevSplit: dev, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestCUB127(t *testing.T) {
 	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
 		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
 	}
-	files, err := matlab.Read(filepath.Join(dir, "res50.mat"), "image_files")
+	files, err := matlab.Read(t.Context(), filepath.Join(dir, "res50.mat"), "image_files")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func loadWithin(t *testing.T, times float64, dir string, opts Options) *dataset.
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	d, err := Load(dir, opts)
+	d, err := Load(t.Context(), dir, opts)
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package xlsa17
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
@@ -11,12 +12,12 @@ import (
 // Splits returns all divisions of the classes of the data set in dir, one to three,
 // of which Load gives one. labels are those of the data set. The second and third
 // are there where a list of their train classes is.
-func Splits(dir string, labels []int) ([]dataset.Split, error) {
+func Splits(ctx context.Context, dir string, labels []int) ([]dataset.Split, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	mat, err := readAttSplits(filepath.Join(dir, "att_splits.mat"))
+	mat, err := readAttSplits(ctx, filepath.Join(dir, "att_splits.mat"))
 	if err != nil {
 		return nil, err
 	}

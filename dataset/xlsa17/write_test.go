@@ -19,7 +19,7 @@ import (
 func loadQuietly(t *testing.T, dir string, division int) *dataset.Dataset {
 	t.Helper()
 	log, _ := quietLog()
-	d, err := Load(dir, Options{DevSplit: division, NoCache: true, Log: log})
+	d, err := Load(t.Context(), dir, Options{DevSplit: division, NoCache: true, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestWriteAndLoad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := loadQuietly(t, dir, 1)
-			divisions, err := Splits(dir, want.Labels)
+			divisions, err := Splits(t.Context(), dir, want.Labels)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestSplits(t *testing.T) {
 	s := newSmall()
 	dir := s.write(t)
 	labels := smallDataset().Labels
-	got, err := Splits(dir, labels)
+	got, err := Splits(t.Context(), dir, labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +70,11 @@ func TestSplits(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	s.drop("trainclasses1.txt", "trainclasses2.txt", "valclasses2.txt")
-	if got, err = Splits(s.write(t), labels); err != nil || !cmp.Equal(want[:1], got) {
+	if got, err = Splits(t.Context(), s.write(t), labels); err != nil || !cmp.Equal(want[:1], got) {
 		t.Errorf("of locations alone: %v, %v", got, err)
 	}
 	s.texts["trainclasses3.txt"] = s.texts["trainvalclasses.txt"]
-	_, err = Splits(s.write(t), labels)
+	_, err = Splits(t.Context(), s.write(t), labels)
 	wantError(t, err, "Small: expected trainclasses2.txt before trainclasses3.txt, found no such file")
 }
 
@@ -87,7 +87,7 @@ func TestWrittenVariables(t *testing.T) {
 	if err := Write(dir, d); err != nil {
 		t.Fatal(err)
 	}
-	vars, err := matlab.Read(filepath.Join(dir, "att_splits.mat"))
+	vars, err := matlab.Read(t.Context(), filepath.Join(dir, "att_splits.mat"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestWrittenVariables(t *testing.T) {
 	if err := Write(none, d); err != nil {
 		t.Fatal(err)
 	}
-	if vars, err = matlab.Read(filepath.Join(none, "att_splits.mat")); err != nil || vars[testSeenLoc] != nil {
+	if vars, err = matlab.Read(t.Context(), filepath.Join(none, "att_splits.mat")); err != nil || vars[testSeenLoc] != nil {
 		t.Errorf("where none are held out there is %v, %v", vars[testSeenLoc], err)
 	}
 }

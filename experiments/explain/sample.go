@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,12 +39,12 @@ func Of(d *dataset.Dataset, row int) Sample {
 
 // ReadRow reads the features of one sample, dims of them, from a file that package
 // features reads; its class is not known.
-func ReadRow(path, sample string, dims int) (x dataset.Matrix[float32], s Sample, err error) {
+func ReadRow(ctx context.Context, path, sample string, dims int) (x dataset.Matrix[float32], s Sample, err error) {
 	row, err := number(sample)
 	if err != nil {
 		return x, s, fmt.Errorf("explain: sample: expected the number of a row of %s, counted from 0, found %s", path, quote(sample))
 	}
-	r, err := features.Open(path)
+	r, err := features.Open(ctx, path)
 	if err != nil {
 		return x, s, err
 	}

@@ -54,22 +54,22 @@ func TestReadRow(t *testing.T) {
 	if err := os.WriteFile(path, []byte("1,2\n3,nan\n5,6\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x, s, err := ReadRow(path, "2", 2) // behind a row that can't be used
+	x, s, err := ReadRow(t.Context(), path, "2", 2) // behind a row that can't be used
 	if err != nil || s.Index != 2 || s.From != path || s.Label != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if diff := cmp.Diff([]float32{5, 6}, x.Data); diff != "" {
 		t.Errorf("features (-want +got):\n%s", diff)
 	}
-	_, _, err = ReadRow(path, "1", 2)
+	_, _, err = ReadRow(t.Context(), path, "1", 2)
 	says(t, err, path, "nan")
-	_, _, err = ReadRow(path, "3", 2)
+	_, _, err = ReadRow(t.Context(), path, "3", 2)
 	says(t, err, path, "3 rows", "0 to 2", `"3"`)
-	_, _, err = ReadRow(path, "first", 2)
+	_, _, err = ReadRow(t.Context(), path, "first", 2)
 	says(t, err, path, `"first"`)
-	_, _, err = ReadRow(path, "0", 4)
+	_, _, err = ReadRow(t.Context(), path, "0", 4)
 	says(t, err, path, "4", "2")
-	_, _, err = ReadRow(path+".txt", "0", 2)
+	_, _, err = ReadRow(t.Context(), path+".txt", "0", 2)
 	says(t, err, path+".txt")
 }
 

@@ -92,7 +92,7 @@ func TestDescribedClasses(t *testing.T) {
 }
 
 func TestOpenFeatures(t *testing.T) {
-	r, err := OpenFeatures(write(t, "a.csv", "1,2,3\n4,5,6\n"), saved())
+	r, err := OpenFeatures(t.Context(), write(t, "a.csv", "1,2,3\n4,5,6\n"), saved())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestOpenFeatures(t *testing.T) {
 		{filepath.Join(t.TempDir(), "none.npy"), "no such file"},
 		{write(t, "a.txt", ""), "expected features in a file named .npy, .csv or .mat"},
 	} {
-		if _, err := OpenFeatures(c.path, saved()); err == nil || !strings.HasPrefix(err.Error(), c.path) || !strings.Contains(err.Error(), c.want) {
+		if _, err := OpenFeatures(t.Context(), c.path, saved()); err == nil || !strings.HasPrefix(err.Error(), c.path) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, expected %s: %s", err, c.path, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,13 +28,13 @@ type labelled interface {
 }
 
 // OpenFeatures opens a file of features for a model; "-" is CSV on stdin.
-func OpenFeatures(path string, s *train.Saved) (*features.Reader, error) {
+func OpenFeatures(ctx context.Context, path string, s *train.Saved) (*features.Reader, error) {
 	var r *features.Reader
 	var err error
 	if path == "-" {
-		r, err = features.Stdin()
+		r, err = features.Stdin(ctx)
 	} else {
-		r, err = features.Open(path)
+		r, err = features.Open(ctx, path)
 	}
 	if err != nil {
 		return nil, err

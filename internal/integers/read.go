@@ -1,19 +1,23 @@
 package integers
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
+// maxFile is far above the numbers of any data set.
+const maxFile = 1 << 28
+
 // Read reads the numbers of a file: an .npy of one dimension, or of two of
 // which one is 1, or text. Errors are of type *invalid.Error.
-func Read(path string) ([]int, error) {
-	data, err := os.ReadFile(path)
+func Read(ctx context.Context, path string) ([]int, error) {
+	data, err := input.ReadFile(ctx, path, maxFile)
 	if err != nil {
 		return nil, err
 	}

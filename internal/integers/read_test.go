@@ -70,7 +70,7 @@ func TestRead(t *testing.T) {
 		{"commas", "a.csv", []byte("3,0, 2"), []int{3, 0, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := Read(write(t, c.file, c.data))
+			got, err := Read(t.Context(), write(t, c.file, c.data))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.file, c.data)
-			_, err := Read(path)
+			_, err := Read(t.Context(), path)
 			var e *invalid.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("expected a *invalid.Error, found %v", err)
@@ -123,7 +123,7 @@ func TestReadRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "none.npy")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Read(t.Context(), filepath.Join(t.TempDir(), "none.npy")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("found %v for a file that isn't there", err)
 	}
 }

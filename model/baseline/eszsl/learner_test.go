@@ -189,7 +189,7 @@ func TestEpochErrors(t *testing.T) {
 func TestAgreesWithNumpy(t *testing.T) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	d, err := xlsa17.Load("../../../dataset/xlsa17/testdata/plain", xlsa17.Options{NoCache: true, Log: log})
+	d, err := xlsa17.Load(t.Context(), "../../../dataset/xlsa17/testdata/plain", xlsa17.Options{NoCache: true, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,141 @@
+// Package input reads files, pipes and standard input that the user names. A read ends
+// when its context is cancelled, even while a pipe has no data, and ReadFile bounds the
+// memory that a file can take.
+//
+// It knows no formats, and it does not write: see internal/atomicfile.
+package input
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// pipeBuffer is the number of bytes that are read from a pipe at once.
+const pipeBuffer = 1 << 16
+
+// File is an open file, pipe or device.
+type File struct {
+	ctx  context.Context
+	file *os.File
+	pipe []byte // buffer for what is no regular file, else nil
+}
+
+// Open opens the file at path. A named pipe that nobody writes to is waited for until
+// the context is cancelled. Errors are *invalid.Error, or the context's.
+func Open(ctx context.Context, path string) (*File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, invalid.File(path, err)
+	}
+	if info.Mode().IsRegular() {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, invalid.File(path, err)
+		}
+		return &File{ctx: ctx, file: f}, nil
+	}
+	f, err := wait(ctx, func() (*os.File, error) { return os.Open(path) })
+	if err != nil {
+		if ctx.Err() == nil {
+			err = invalid.File(path, err)
+		}
+		return nil, err
+	}
+	return &File{ctx: ctx, file: f, pipe: make([]byte, pipeBuffer)}, nil
+}
+
+// Stdin returns the standard input.
+func Stdin(ctx context.Context) *File {
+	return &File{ctx: ctx, file: os.Stdin, pipe: make([]byte, pipeBuffer)}
+}
+
+// wait returns the result of f, or the context's error as soon as the context is
+// cancelled. The goroutine of an abandoned call lives until f returns.
+func wait[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// Name returns the path that the file was opened by.
+func (f *File) Name() string { return f.file.Name() }
+
+// Size returns the number of bytes of a regular file; ok is false for anything else.
+func (f *File) Size() (size int64, ok bool) {
+	info, err := f.file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	return info.Size(), true
+}
+
+// Read reads as an io.Reader. It returns the context's error once that is cancelled.
+func (f *File) Read(p []byte) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if f.pipe == nil {
+		return f.file.Read(p)
+	}
+	// An abandoned read may still write to the buffer, so it must not be p.
+	buffer := f.pipe[:min(len(p), len(f.pipe))]
+	n, err := wait(f.ctx, func() (int, error) { return f.file.Read(buffer) })
+	return copy(p, buffer[:n]), err
+}
+
+// ReadAt reads as an io.ReaderAt. It returns the context's error once that is
+// cancelled.
+func (f *File) ReadAt(p []byte, offset int64) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.file.ReadAt(p, offset)
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }
+
+// ReadFile returns the content of a file or pipe of at most limit bytes. Errors are
+// *invalid.Error, or the context's.
+func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
+	f, err := Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	var b bytes.Buffer
+	if size, ok := f.Size(); ok && size <= limit {
+		b.Grow(int(size) + bytes.MinRead)
+	}
+	n, err := b.ReadFrom(io.LimitReader(f, limit+1))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, invalid.File(path, err)
+	case n > limit:
+		return nil, &invalid.Error{Where: path, Want: fmt.Sprintf("at most %d bytes", limit), Got: "more"}
+	}
+	return b.Bytes(), nil
+}

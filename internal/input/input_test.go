@@ -1,0 +1,95 @@
+//go:build unix
+
+package input_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+func TestReadFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("four"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := input.ReadFile(t.Context(), path, 4); err != nil || string(text) != "four" {
+		t.Errorf("read %q: %v", text, err)
+	}
+	for _, c := range []struct {
+		path, want string
+		limit      int64
+	}{
+		{path, "expected at most 3 bytes", 3},
+		{"/dev/zero", "expected at most 1000000 bytes", 1e6},
+		{filepath.Dir(path), "is a directory", 10},
+		{path + "s", "no such file", 10},
+	} {
+		_, err := input.ReadFile(t.Context(), c.path, c.limit)
+		var e *invalid.Error
+		if !errors.As(err, &e) || e.Where != c.path || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), c.path) != 1 {
+			t.Errorf("error %v, expected %s and the path once", err, c.want)
+		}
+	}
+}
+
+func TestReadThroughPipe(t *testing.T) {
+	path := pipe(t)
+	go func() { _ = os.WriteFile(path, []byte(strings.Repeat("x", 1<<18)), 0) }()
+	text, err := input.ReadFile(t.Context(), path, 1<<20)
+	if err != nil || len(text) != 1<<18 {
+		t.Errorf("read %d bytes: %v", len(text), err)
+	}
+}
+
+// Neither opening a pipe nor reading from one outlasts the context.
+func TestCancel(t *testing.T) {
+	t.Run("open", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		path := pipe(t)
+		if _, err := input.Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("opening gives %v", err)
+		}
+		w, err := os.OpenFile(path, os.O_RDWR, 0) // releases the abandoned goroutine
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close()
+	})
+	t.Run("read", func(t *testing.T) {
+		path := pipe(t)
+		w, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = w.Close() }()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		f, err := input.Open(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(f); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("reading gives %v", err)
+		}
+	})
+}
+
+func pipe(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
