@@ -61,13 +61,13 @@ func compareWithChance(t *testing.T, d *dataset.Dataset, c func(*lab.Lab) Compar
 func defaultsOfClosed() []Fixed {
 	var fixed []Fixed
 	for _, m := range methods.All {
-		values := methods.Config{Method: m.Name, Settings: m.Default}.Values()
+		values := methods.Spec{Method: m.Name, Settings: m.Default}.Values()
 		for _, axis := range m.Space {
 			value, err := json.Marshal(values[axis.Setting])
 			if err != nil {
 				panic(err)
 			}
-			if m.Closed {
+			if m.FullGrid {
 				fixed = append(fixed, Fixed{m.Name, axis.Setting, value})
 			}
 		}

@@ -179,7 +179,7 @@ func TestCandidates(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := m
-	open.Closed = false
+	open.FullGrid = false
 	fixed := func(s string) Fixed {
 		f, err := ParseFixed(s)
 		if err != nil {
@@ -211,7 +211,7 @@ func TestCandidates(t *testing.T) {
 		if len(got) != c.want || !slices.Equal(got, again) {
 			t.Errorf("%s: %d candidates, expected the same %d each time", c.name, len(got), c.want)
 		}
-		seen := map[methods.Config]bool{}
+		seen := map[methods.Spec]bool{}
 		for _, g := range got {
 			if seen[g] {
 				t.Errorf("%s: %+v twice", c.name, g)
@@ -223,7 +223,7 @@ func TestCandidates(t *testing.T) {
 				}
 			}
 		}
-		if !c.m.Closed && c.config.Fixed == nil && got[0].Settings != m.Default {
+		if !c.m.FullGrid && c.config.Fixed == nil && got[0].Settings != m.Default {
 			t.Errorf("%s: the first is %+v, expected the defaults", c.name, got[0])
 		}
 	}

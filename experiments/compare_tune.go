@@ -72,7 +72,7 @@ func (c CompareConfig) baselines(l *lab.Lab) (map[string]*contender, error) {
 	return all, nil
 }
 
-func (c CompareConfig) baselineTrial(l *lab.Lab, config methods.Config) train.Trial {
+func (c CompareConfig) baselineTrial(l *lab.Lab, config methods.Spec) train.Trial {
 	return train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev,
 		Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut, Baseline: config,
@@ -83,8 +83,8 @@ func (c CompareConfig) baselineTrial(l *lab.Lab, config methods.Config) train.Tr
 // candidates are the settings of a baseline that are tried: its defaults with the fixed
 // ones over them and, within the budget, others of its space, drawn at random but
 // the same each time.
-func (c CompareConfig) candidates(m methods.Method) ([]methods.Config, error) {
-	base := methods.Config{Method: m.Name, Settings: m.Default}
+func (c CompareConfig) candidates(m methods.Method) ([]methods.Spec, error) {
+	base := methods.Spec{Method: m.Name, Settings: m.Default}
 	space := slices.Clone(m.Space)
 	for _, f := range c.Fixed {
 		if f.Method != m.Name {
@@ -99,24 +99,24 @@ func (c CompareConfig) candidates(m methods.Method) ([]methods.Config, error) {
 	if err := base.Check(); err != nil {
 		return nil, err
 	}
-	if c.Budget == 0 && !m.Closed {
-		return []methods.Config{base}, nil
+	if c.Budget == 0 && !m.FullGrid {
+		return []methods.Spec{base}, nil
 	}
 	grid, err := gridOf(base, space)
-	if err != nil || m.Closed {
+	if err != nil || m.FullGrid {
 		return grid, err
 	}
 	rng := rand.New(rand.NewPCG(c.Seed, 0x7e4e))
 	rng.Shuffle(len(grid), func(i, j int) { grid[i], grid[j] = grid[j], grid[i] })
-	grid = slices.DeleteFunc(grid, func(g methods.Config) bool { return g == base })
-	return append([]methods.Config{base}, grid[:min(c.Budget-1, len(grid))]...), nil
+	grid = slices.DeleteFunc(grid, func(g methods.Spec) bool { return g == base })
+	return append([]methods.Spec{base}, grid[:min(c.Budget-1, len(grid))]...), nil
 }
 
 // gridOf is every combination of the values of a space, over base.
-func gridOf(base methods.Config, space []baseline.Axis) ([]methods.Config, error) {
-	grid := []methods.Config{base}
+func gridOf(base methods.Spec, space []baseline.Axis) ([]methods.Spec, error) {
+	grid := []methods.Spec{base}
 	for _, axis := range space {
-		var wider []methods.Config
+		var wider []methods.Spec
 		for _, g := range grid {
 			for _, v := range axis.Values {
 				value, err := json.Marshal(v)

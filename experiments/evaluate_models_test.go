@@ -59,7 +59,7 @@ func trainedBaseline(t testing.TB, l *lab.Lab) (dev, test *RunModel) {
 	t.Helper()
 	trial := train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, HoldOut: true,
-		Preprocess: "none", Baseline: methods.Config{Method: "eszsl", Settings: eszsl.Default()},
+		Preprocess: "none", Baseline: methods.Spec{Method: "eszsl", Settings: eszsl.Default()},
 		Training: train.Training{Epochs: 5, Patience: 5, Seed: 1},
 	}
 	both := []train.Trial{trial, trial}

@@ -94,11 +94,11 @@ func WithImputation(c TwoStage, kind impute.Kind) TwoStage {
 	switch c := c.(type) {
 	case *LAGO:
 		other := *c
-		other.Impute = c.Impute.Of(kind)
+		other.Impute = c.Impute.WithKind(kind)
 		return &other
 	case *Preprocessed:
 		other := *c
-		other.Impute = c.Impute.Of(kind)
+		other.Impute = c.Impute.WithKind(kind)
 		return &other
 	}
 	return c

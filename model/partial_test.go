@@ -168,7 +168,7 @@ func TestFullDescriptionsNeedNoReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range impute.Kinds {
-		l.Impute = rule.Of(kind)
+		l.Impute = rule.WithKind(kind)
 		got, err := l.Score(tr.x, rows, tr.described)
 		if err != nil {
 			t.Fatal(err)

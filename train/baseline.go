@@ -19,7 +19,7 @@ import (
 // baselineTrainer trains a method that LAGO is compared with, by the same rules.
 type baselineTrainer struct {
 	loop
-	config  methods.Config
+	config  methods.Spec
 	problem Problem
 	learner baseline.Learner
 	kept    baseline.Tensors // of the model of the best epoch
@@ -28,7 +28,7 @@ type baselineTrainer struct {
 	preprocessing *preprocess.Transform // of the features, for the classifier
 }
 
-func newBaselineTrainer(c methods.Config, s Training, p Problem, preprocessing *preprocess.Transform, shared *baseline.Shared) (*baselineTrainer, error) {
+func newBaselineTrainer(c methods.Spec, s Training, p Problem, preprocessing *preprocess.Transform, shared *baseline.Cache) (*baselineTrainer, error) {
 	rule, err := impute.New(p.TrainClasses, p.Semantic)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func newBaselineTrainer(c methods.Config, s Training, p Problem, preprocessing *
 		return nil, err
 	}
 	learner, err := c.Settings.Learn(baseline.Examples{
-		X: p.Train.X, Rows: p.Train.Rows, Labels: p.Train.Labels, U: p.TrainClasses, Shared: shared,
+		X: p.Train.X, Rows: p.Train.Rows, Labels: p.Train.Labels, U: p.TrainClasses, Cache: shared,
 	}, s.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Method, err)

@@ -21,7 +21,7 @@ import (
 func baselineTrial(d *dataset.Dataset, m methods.Method, stage Stage) Trial {
 	return Trial{
 		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Preprocess: preprocess.None,
-		Baseline: methods.Config{Method: m.Name, Settings: m.Default},
+		Baseline: methods.Spec{Method: m.Name, Settings: m.Default},
 		Training: Training{Epochs: 4, Patience: 4, Seed: 1},
 	}
 }

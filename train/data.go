@@ -18,13 +18,13 @@ type Data struct {
 	Evaluation []int // classes that are judged: val or test
 	train      Samples
 	judge      Samples
-	shared     *baseline.Shared // between baselines that learn from them
+	shared     *baseline.Cache // between baselines that learn from them
 }
 
 // Prepare selects the samples of a stage and preprocesses their features. With
 // preprocess.None they stay where they are in the data set.
 func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
-	p := &Data{Dataset: d, shared: new(baseline.Shared)}
+	p := &Data{Dataset: d, shared: new(baseline.Cache)}
 	switch o.Stage {
 	case Dev:
 		p.Learned, p.Evaluation = d.Split.Train, d.Split.Val

@@ -22,7 +22,7 @@ type Saved struct {
 	// Classifier takes features as they are in the data set. It is a *model.LAGO, or
 	// a *model.Preprocessed with a baseline.
 	Classifier model.TwoStage
-	Baseline   methods.Config        // zero for LAGO
+	Baseline   methods.Spec          // zero for LAGO
 	Transform  *preprocess.Transform // of the features, which the classifier applies
 
 	Dataset      string                  // that it was trained on
@@ -75,7 +75,7 @@ type header struct {
 	Format     string          `json:"format"`
 	Dataset    string          `json:"dataset"`
 	Config     *model.Config   `json:"config,omitempty"` // of LAGO
-	Baseline   methods.Config  `json:"baseline,omitzero"`
+	Baseline   methods.Spec    `json:"baseline,omitzero"`
 	Attributes []string        `json:"attributes"`
 	Groups     []string        `json:"groups,omitempty"`
 	Semantic   []int           `json:"semantic,omitempty"`

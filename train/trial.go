@@ -43,7 +43,7 @@ type Trial struct {
 	HoldOut bool `json:"hold_out"`
 	// Baseline is the method in place of LAGO, which Model is that of where there is none.
 	// Of Training, it has epochs, patience and seed.
-	Baseline methods.Config `json:"baseline,omitzero"`
+	Baseline methods.Spec `json:"baseline,omitzero"`
 }
 
 // Method names what is trained: a variant of LAGO, or a baseline.

@@ -26,9 +26,9 @@ type Learner interface {
 	State() Tensors
 }
 
-// Settings are what one method is told beside the examples: a struct that can be
+// Hyperparameters are what one method is told beside the examples: a struct that can be
 // compared with ==, whose JSON names the settings.
-type Settings interface {
+type Hyperparameters interface {
 	// Check returns a *invalid.Error that names the first setting that won't do.
 	Check() error
 	// Learn returns a learner before its first epoch.
@@ -52,9 +52,9 @@ type Examples struct {
 	Labels []int                   // for each of them, a row of U
 	U      dataset.Matrix[float64] // Z x M, NaN where an attribute is not described
 
-	// Shared keeps what every learner of the same examples computes alike; it may
+	// Cache keeps what every learner of the same examples computes alike; it may
 	// be nil.
-	Shared *Shared
+	Cache *Cache
 }
 
 // Check returns an error where the examples are none, or their sizes don't agree.
@@ -73,15 +73,15 @@ func (e Examples) Check() error {
 	return nil
 }
 
-// Shared keeps values by key, each made once.
-type Shared struct {
+// Cache keeps values by key, each made once.
+type Cache struct {
 	mu     sync.Mutex
 	values map[any]func() (any, error)
 }
 
-// Share returns the value of a key, making it where it is not there yet. Keys are
+// Cached returns the value of a key, making it where it is not there yet. Keys are
 // of a type of the method's own.
-func Share[T any](s *Shared, key any, make_ func() (T, error)) (T, error) {
+func Cached[T any](s *Cache, key any, make_ func() (T, error)) (T, error) {
 	if s == nil {
 		return make_()
 	}

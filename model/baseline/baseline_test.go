@@ -47,13 +47,13 @@ type key struct{ n int }
 // A value is made once, however many ask for it at the same time, and a key is its
 // own.
 func TestShareOnce(t *testing.T) {
-	var s baseline.Shared
+	var s baseline.Cache
 	var made [3]atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 60 {
 		k := i % 3
 		wg.Go(func() {
-			v, err := baseline.Share(&s, key{k}, func() (*int64, error) {
+			v, err := baseline.Cached(&s, key{k}, func() (*int64, error) {
 				n := made[k].Add(1)
 				n += int64(10 * k)
 				return &n, nil
@@ -73,17 +73,17 @@ func TestShareOnce(t *testing.T) {
 
 // An error is shared as a value is; without a place to share, everything is made anew.
 func TestShareErrorsAndNil(t *testing.T) {
-	var s baseline.Shared
+	var s baseline.Cache
 	failure := errors.New("out of order")
 	for range 2 {
-		v, err := baseline.Share(&s, key{1}, func() (int, error) { return 7, failure })
+		v, err := baseline.Cached(&s, key{1}, func() (int, error) { return 7, failure })
 		if v != 0 || !errors.Is(err, failure) {
 			t.Errorf("%d, %v; expected 0 and the error", v, err)
 		}
 	}
 	made := 0
 	for range 2 {
-		v, err := baseline.Share(nil, key{1}, func() (int, error) { made++; return made, nil })
+		v, err := baseline.Cached(nil, key{1}, func() (int, error) { made++; return made, nil })
 		if v != made || err != nil {
 			t.Errorf("%d, %v; expected %d", v, err, made)
 		}

@@ -3,10 +3,10 @@
 // comes to, which scores samples for descriptions of any classes as LAGO does.
 //
 // The packages below it are the methods, each as its authors define it: dap (and
-// IAP), eszsl, ranking (ALE, SJE, DeViSE), synthesised (SynC) and alignment (the
+// IAP), eszsl, ranking (ALE, SJE, DeViSE), synclassifier (SynC) and kernelalign (the
 // kernels of Zhang & Koniusz). Package methods finds them by name; bilinear is the
 // map that eszsl and ranking come to, linear the classifiers behind dap and
-// synthesised.
+// synclassifier.
 //
 // It knows no file and no flag, and does not choose settings: a method names the
 // ones that are worth searching, and package experiments searches them.

@@ -27,7 +27,7 @@ func Example() {
 		nan, nan, 0, 1,
 	}}
 	for _, kind := range impute.Kinds {
-		full, err := rule.Of(kind).Impute(u)
+		full, err := rule.WithKind(kind).Impute(u)
 		if err != nil {
 			log.Fatal(err)
 		}

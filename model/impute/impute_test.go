@@ -30,7 +30,7 @@ func fill(t rapid.TB, kind impute.Kind, reference dataset.Matrix[float64], group
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, err := r.Of(kind).Impute(u)
+	full, err := r.WithKind(kind).Impute(u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestGapless(t *testing.T) {
 		t.Error("descriptions without gaps were copied")
 	}
 	var none *impute.Imputer
-	full, err := none.Of(impute.Inferred).Impute(matrix([]float64{nan}))
+	full, err := none.WithKind(impute.Inferred).Impute(matrix([]float64{nan}))
 	if err != nil || !math.IsNaN(full.Data[0]) {
 		t.Errorf("without a rule: %v, %v", full.Data, err)
 	}
@@ -201,7 +201,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("another kind: %v", err)
 	}
 	for _, want := range impute.Kinds {
-		if err := k.UnmarshalText([]byte(want)); err != nil || k != want || r.Of(k).Kind() != want {
+		if err := k.UnmarshalText([]byte(want)); err != nil || k != want || r.WithKind(k).Kind() != want {
 			t.Errorf("%s: %s, %v", want, k, err)
 		}
 	}
@@ -217,7 +217,7 @@ func TestEqual(t *testing.T) {
 	}
 	one := rule([]int{0, 0}, []float64{0, nan}, []float64{1, nan})
 	for name, other := range map[string]*impute.Imputer{
-		"of another kind":         one.Of(impute.Inferred),
+		"of another kind":         one.WithKind(impute.Inferred),
 		"of other groups":         rule([]int{0, 1}, []float64{0, nan}, []float64{1, nan}),
 		"of another mean":         rule([]int{0, 0}, []float64{0.2, nan}, []float64{1, nan}),
 		"of other correlations":   rule([]int{0, 0}, []float64{0, 1}, []float64{1, 0}),

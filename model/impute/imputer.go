@@ -40,11 +40,11 @@ func New(reference dataset.Matrix[float64], groups []int) (*Imputer, error) {
 	r := &Imputer{groups: blocksOf(groups, m), mean: make([]float64, m), spread: make([]float64, m)}
 	scores := r.standardise(reference)
 	r.correlate = sync.OnceValue(func() *mat.SymDense { return correlations(scores) })
-	return r.Of(Neutral), nil
+	return r.WithKind(Neutral), nil
 }
 
-// Of returns the rule of another kind by the same reference; that of nil is nil.
-func (r *Imputer) Of(kind Kind) *Imputer {
+// WithKind returns the rule of another kind by the same reference; that of nil is nil.
+func (r *Imputer) WithKind(kind Kind) *Imputer {
 	if r == nil {
 		return nil
 	}

@@ -164,7 +164,7 @@ func TestFlat(t *testing.T) {
 // no two models share the memory.
 func TestFitShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	e := baseline.Examples{X: random(6, 3, rng), Rows: []int{0, 1, 2, 3}, Shared: new(baseline.Shared)}
+	e := baseline.Examples{X: random(6, 3, rng), Rows: []int{0, 1, 2, 3}, Cache: new(baseline.Cache)}
 	var a, b bilinear.Model
 	if err := a.Fit(bilinear.Standardize, e); err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func (m *Model) Fit(f Features, e baseline.Examples) error {
 	if f != Standardize {
 		return nil
 	}
-	fit, err := baseline.Share(e.Shared, standardKey{}, func() (*preprocess.Transform, error) {
+	fit, err := baseline.Cached(e.Cache, standardKey{}, func() (*preprocess.Transform, error) {
 		return preprocess.Fit(preprocess.Standardize, 0, e.X, e.Rows)
 	})
 	if err != nil {

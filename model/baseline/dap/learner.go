@@ -76,7 +76,7 @@ func (l *learner) Epoch(int) (loss float64, done bool, err error) {
 	if key.prediction == Indirect {
 		key.threshold = ""
 	}
-	fit, err := baseline.Share(l.examples.Shared, key, l.problem().Minimise)
+	fit, err := baseline.Cached(l.examples.Cache, key, l.problem().Minimise)
 	if err != nil {
 		return 0, false, err
 	}

@@ -221,7 +221,7 @@ func TestGapsAreNotLearnedFrom(t *testing.T) {
 func TestSharedFits(t *testing.T) {
 	for _, p := range []dap.Prediction{dap.Direct, dap.Indirect} {
 		alone, shared := examples(15, 3, 4, 5, 4), examples(15, 3, 4, 5, 4)
-		shared.Shared = new(baseline.Shared)
+		shared.Cache = new(baseline.Cache)
 		for _, c := range []dap.Config{
 			{p, 1, dap.Mean, dap.Empirical},
 			{p, 1, dap.Mean, dap.Half},
@@ -251,7 +251,7 @@ func TestFitsAreNotMadeTwice(t *testing.T) {
 		{dap.Config{dap.Indirect, 1, dap.Mean, dap.Empirical}, dap.Config{dap.Indirect, 1, dap.AttributeMean, dap.Half}},
 	} {
 		e := examples(15, 3, 4, 5, 4)
-		e.Shared = new(baseline.Shared)
+		e.Cache = new(baseline.Cache)
 		first := learn(t, c.first, e)
 		e.X.Data[0] = float32(nan)
 		second := learn(t, c.second, e)

@@ -77,13 +77,13 @@ type learner struct {
 // is the mean square of the distance between scores and targets.
 func (l *learner) Epoch(int) (loss float64, done bool, err error) {
 	e := l.examples
-	sums, err := baseline.Share(e.Shared, sumsKey{}, func() (*Sums, error) {
+	sums, err := baseline.Cached(e.Cache, sumsKey{}, func() (*Sums, error) {
 		return NewSums(e.X, e.Rows, e.Labels, e.U.Rows)
 	})
 	if err != nil {
 		return 0, false, err
 	}
-	r, err := baseline.Share(e.Shared, regressionKey{l.config.Gamma}, func() (*Regression, error) {
+	r, err := baseline.Cached(e.Cache, regressionKey{l.config.Gamma}, func() (*Regression, error) {
 		return sums.Regress(l.config.Gamma)
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // learn trains to the end, which is one epoch.
-func learn(t *testing.T, c baseline.Settings, e baseline.Examples) (l baseline.Learner, loss float64) {
+func learn(t *testing.T, c baseline.Hyperparameters, e baseline.Examples) (l baseline.Learner, loss float64) {
 	t.Helper()
 	l, err := c.Learn(e, 1)
 	if err != nil {
@@ -45,7 +45,7 @@ func (p problem) examples() baseline.Examples {
 func TestLearnIsFit(t *testing.T) {
 	p := newProblem(40, 6, 4, 5, 5)
 	shared := p.examples()
-	shared.Shared = new(baseline.Shared)
+	shared.Cache = new(baseline.Cache)
 	for _, c := range []eszsl.Config{{0.5, 2, false}, {0.5, 0.1, true}, {3, 2, true}} {
 		want := p.fit(t, c.Gamma, c.Lambda, c.Normalise)
 		for name, e := range map[string]baseline.Examples{"alone": p.examples(), "shared": shared} {

@@ -18,7 +18,7 @@ import (
 // the description of a class has a gap.
 func examples() baseline.Examples {
 	rng := rand.New(rand.NewPCG(1, 1))
-	e := baseline.Examples{X: dataset.NewMatrix[float32](50, 8), U: dataset.NewMatrix[float64](4, 6), Shared: new(baseline.Shared)}
+	e := baseline.Examples{X: dataset.NewMatrix[float32](50, 8), U: dataset.NewMatrix[float64](4, 6), Cache: new(baseline.Cache)}
 	for i := range e.U.Data {
 		e.U.Data[i] = rng.Float64()
 	}

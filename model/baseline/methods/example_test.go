@@ -13,7 +13,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := methods.Config{Method: m.Name, Settings: m.Default}.Set("gamma", json.RawMessage("10"))
+	c, err := methods.Spec{Method: m.Name, Settings: m.Default}.Set("gamma", json.RawMessage("10"))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/alignment"
 	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/baseline/kernelalign"
 	"github.com/lago-train/lago-train/model/baseline/ranking"
-	"github.com/lago-train/lago-train/model/baseline/synthesised"
+	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
 
 // Method is one that LAGO is compared with.
@@ -23,26 +23,26 @@ type Method struct {
 	Name  string // on the command line
 	Title string // in the paper's tables
 	// Default are the settings where none are searched.
-	Default baseline.Settings
+	Default baseline.Hyperparameters
 	// Space are the settings that are worth searching.
 	Space []baseline.Axis
-	// Closed says that settings are tried in little time, one after the other, so
+	// FullGrid says that settings are tried in little time, one after the other, so
 	// that there is no reason not to try all of Space.
-	Closed bool
+	FullGrid bool
 	// Seeded says that there is something random in the training.
 	Seeded bool
 }
 
 // All lists the methods in the order of table 1 of the paper.
 var All = []Method{
-	{Name: "dap", Title: "DAP", Default: dap.Default(dap.Direct), Space: dap.Space, Closed: true},
-	{Name: "iap", Title: "IAP", Default: dap.Default(dap.Indirect), Space: dap.Space, Closed: true},
+	{Name: "dap", Title: "DAP", Default: dap.Default(dap.Direct), Space: dap.Space, FullGrid: true},
+	{Name: "iap", Title: "IAP", Default: dap.Default(dap.Indirect), Space: dap.Space, FullGrid: true},
 	{Name: "ale", Title: "ALE", Default: ranking.Default(ranking.ALE), Space: ranking.Space(ranking.ALE), Seeded: true},
-	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default(), Space: eszsl.Space, Closed: true},
-	{Name: "sync", Title: "SYNC", Default: synthesised.Default(), Space: synthesised.Space, Closed: true},
+	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default(), Space: eszsl.Space, FullGrid: true},
+	{Name: "sync", Title: "SYNC", Default: synclassifier.Default(), Space: synclassifier.Space, FullGrid: true},
 	{Name: "sje", Title: "SJE", Default: ranking.Default(ranking.SJE), Space: ranking.Space(ranking.SJE), Seeded: true},
 	{Name: "devise", Title: "DEVISE", Default: ranking.Default(ranking.DeViSE), Space: ranking.Space(ranking.DeViSE), Seeded: true},
-	{Name: "kernel", Title: "ZHANG2018", Default: alignment.Default(), Space: alignment.Space, Seeded: true},
+	{Name: "kernel", Title: "ZHANG2018", Default: kernelalign.Default(), Space: kernelalign.Space, Seeded: true},
 }
 
 // Names lists the names of All.
@@ -64,16 +64,16 @@ func Find(name string) (Method, error) {
 	return Method{}, fmt.Errorf("method: expected one of %s, found %q", strings.Join(Names(), ", "), name)
 }
 
-// Config is a method and its settings. The zero value is no method. Two of them
+// Spec is a method and its settings. The zero value is no method. Two of them
 // are equal by == where they are the same.
-type Config struct {
-	Method   string            `json:"method"`
-	Settings baseline.Settings `json:"settings"`
+type Spec struct {
+	Method   string                   `json:"method"`
+	Settings baseline.Hyperparameters `json:"settings"`
 }
 
 // Check returns an error for a method that is not known, or its first setting that
 // won't do.
-func (c Config) Check() error {
+func (c Spec) Check() error {
 	if _, err := Find(c.Method); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (c Config) Check() error {
 }
 
 // Set returns c with one setting changed. The error names the setting.
-func (c Config) Set(setting string, value json.RawMessage) (Config, error) {
+func (c Spec) Set(setting string, value json.RawMessage) (Spec, error) {
 	all, err := c.settings()
 	if err != nil {
 		return c, err
@@ -110,7 +110,7 @@ func (c Config) Set(setting string, value json.RawMessage) (Config, error) {
 }
 
 // Values are the settings of c by name.
-func (c Config) Values() map[string]any {
+func (c Spec) Values() map[string]any {
 	data, err := json.Marshal(c.Settings)
 	if err != nil {
 		panic("methods: settings do not marshal: " + err.Error()) // which Check refuses
@@ -123,7 +123,7 @@ func (c Config) Values() map[string]any {
 }
 
 // settings are those of c as JSON, by name.
-func (c Config) settings() (map[string]json.RawMessage, error) {
+func (c Spec) settings() (map[string]json.RawMessage, error) {
 	data, err := json.Marshal(c.Settings)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (c Config) settings() (map[string]json.RawMessage, error) {
 }
 
 // decode reads settings of the type of like.
-func decode(like baseline.Settings, data []byte) (baseline.Settings, error) {
+func decode(like baseline.Hyperparameters, data []byte) (baseline.Hyperparameters, error) {
 	to := reflect.New(reflect.TypeOf(like))
 	to.Elem().Set(reflect.ValueOf(like))
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -141,11 +141,11 @@ func decode(like baseline.Settings, data []byte) (baseline.Settings, error) {
 	if err := d.Decode(to.Interface()); err != nil {
 		return nil, err
 	}
-	return to.Elem().Interface().(baseline.Settings), nil
+	return to.Elem().Interface().(baseline.Hyperparameters), nil
 }
 
 // UnmarshalJSON reads the settings as those of the method.
-func (c *Config) UnmarshalJSON(data []byte) error {
+func (c *Spec) UnmarshalJSON(data []byte) error {
 	var named struct {
 		Method   string          `json:"method"`
 		Settings json.RawMessage `json:"settings"`
@@ -161,6 +161,6 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("settings of %s: %w", named.Method, err)
 	}
-	*c = Config{named.Method, settings}
+	*c = Spec{named.Method, settings}
 	return nil
 }

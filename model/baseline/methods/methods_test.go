@@ -20,8 +20,8 @@ func each(t *testing.T, test func(*testing.T, methods.Method)) {
 	}
 }
 
-func config(m methods.Method) methods.Config {
-	return methods.Config{Method: m.Name, Settings: m.Default}
+func config(m methods.Method) methods.Spec {
+	return methods.Spec{Method: m.Name, Settings: m.Default}
 }
 
 func TestFind(t *testing.T) {
@@ -70,7 +70,7 @@ func TestSpace(t *testing.T) {
 			if len(axis.Values) < 2 {
 				t.Errorf("%s: %v leaves nothing to choose", axis.Setting, axis.Values)
 			}
-			var seen []methods.Config
+			var seen []methods.Spec
 			for _, v := range axis.Values {
 				c, err := config(m).Set(axis.Setting, marshal(t, v))
 				if err == nil {
@@ -100,7 +100,7 @@ func marshal(t *testing.T, v any) json.RawMessage {
 // Configurations are the same after they were written and read, and by ==.
 func TestConfigJSON(t *testing.T) {
 	each(t, func(t *testing.T, m methods.Method) {
-		all := []methods.Config{config(m)}
+		all := []methods.Spec{config(m)}
 		for _, axis := range m.Space {
 			for _, v := range axis.Values {
 				c, err := config(m).Set(axis.Setting, marshal(t, v))
@@ -111,7 +111,7 @@ func TestConfigJSON(t *testing.T) {
 			}
 		}
 		for _, c := range all {
-			var read methods.Config
+			var read methods.Spec
 			if err := json.Unmarshal(marshal(t, c), &read); err != nil {
 				t.Fatal(err)
 			}
@@ -123,12 +123,12 @@ func TestConfigJSON(t *testing.T) {
 }
 
 func TestSet(t *testing.T) {
-	c := methods.Config{Method: "eszsl", Settings: eszsl.Config{Gamma: 1, Lambda: 2, Normalise: true}}
+	c := methods.Spec{Method: "eszsl", Settings: eszsl.Config{Gamma: 1, Lambda: 2, Normalise: true}}
 	set, err := c.Set("lambda", json.RawMessage("30"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (eszsl.Config{Gamma: 1, Lambda: 30, Normalise: true}); set.Settings != baseline.Settings(want) || set.Method != "eszsl" {
+	if want := (eszsl.Config{Gamma: 1, Lambda: 30, Normalise: true}); set.Settings != baseline.Hyperparameters(want) || set.Method != "eszsl" {
 		t.Errorf("found %+v, expected %+v", set, want)
 	}
 	if c.Settings.(eszsl.Config).Lambda != 2 {
@@ -160,15 +160,15 @@ func TestConfigErrors(t *testing.T) {
 		{`{"method": "eszsl"}`, "settings of eszsl: "},
 		{`{"method": 1}`, "method"},
 	} {
-		var c methods.Config
+		var c methods.Spec
 		if err := json.Unmarshal([]byte(wrong.text), &c); err == nil || !strings.Contains(err.Error(), wrong.says) {
 			t.Errorf("%s: %v, expected an error with %s", wrong.text, err, wrong.says)
 		}
-		if c != (methods.Config{}) {
+		if c != (methods.Spec{}) {
 			t.Errorf("%s: read as %+v", wrong.text, c)
 		}
 	}
-	for says, c := range map[string]methods.Config{
+	for says, c := range map[string]methods.Spec{
 		"found \"\"": {},
 		"eszsl:":     {Method: "eszsl", Settings: eszsl.Config{Gamma: -1, Lambda: 1}},
 	} {
@@ -180,13 +180,13 @@ func TestConfigErrors(t *testing.T) {
 
 // What a file leaves out is as in the defaults.
 func TestSettingsLeftOut(t *testing.T) {
-	var c methods.Config
+	var c methods.Spec
 	if err := json.Unmarshal([]byte(`{"method": "eszsl", "settings": {"gamma": 7}}`), &c); err != nil {
 		t.Fatal(err)
 	}
 	want := eszsl.Default()
 	want.Gamma = 7
-	if c.Settings != baseline.Settings(want) {
+	if c.Settings != baseline.Hyperparameters(want) {
 		t.Errorf("found %+v, expected %+v", c.Settings, want)
 	}
 }

@@ -39,7 +39,7 @@ func Examples(samples, dims, attributes, classes int, noise float64, seed uint64
 }
 
 // Learn returns the model of a method that is done after one epoch.
-func Learn(t rapid.TB, s baseline.Settings, e baseline.Examples) baseline.Model {
+func Learn(t rapid.TB, s baseline.Hyperparameters, e baseline.Examples) baseline.Model {
 	t.Helper()
 	l, err := s.Learn(e, 1)
 	if err != nil {

@@ -1,4 +1,4 @@
-package synthesised
+package synclassifier
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func (c Config) fit(e baseline.Examples, similarities, classes dataset.Matrix[fl
 	}
 	fitted, basis := (*linear.Classifiers)(nil), (*mat.Dense)(nil)
 	if similarities.Rows == similarities.Cols {
-		fitted, err = baseline.Share(e.Shared, c.freeKey(), c.problem(e, classes, nil).Minimise)
+		fitted, err = baseline.Cached(e.Cache, c.freeKey(), c.problem(e, classes, nil).Minimise)
 	} else {
 		basis = rangeOf(&svd)
 		fitted, err = c.problem(e, classes, basis).Minimise()

@@ -1,4 +1,4 @@
-package alignment_test
+package kernelalign_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/alignment"
+	"github.com/lago-train/lago-train/model/baseline/kernelalign"
 )
 
 // Three features that show three attributes; the class that has the first two was
@@ -22,8 +22,8 @@ func Example() {
 	seen := dataset.Matrix[float64]{Rows: 3, Cols: 3, Data: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}}
 	examples := baseline.Examples{X: x, Rows: []int{0, 1, 2, 3}, Labels: []int{0, 1, 2, 2}, U: seen}
 
-	config := alignment.Default()
-	config.Kernel, config.Sigma = alignment.Cauchy, 1
+	config := kernelalign.Default()
+	config.Kernel, config.Sigma = kernelalign.Cauchy, 1
 	learner, err := config.Learn(examples, 1)
 	if err != nil {
 		log.Fatal(err)

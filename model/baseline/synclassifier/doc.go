@@ -1,4 +1,4 @@
-// Package synthesised is SynC, "Synthesized Classifiers for Zero-Shot Learning"
+// Package synclassifier is SynC, "Synthesized Classifiers for Zero-Shot Learning"
 // (Changpinyo, Chao, Gong and Sha, CVPR 2016): the classifier of a class is a convex
 // combination of the classifiers v_r of R phantom classes,
 //
@@ -17,4 +17,4 @@
 // biases. The paper also learns the b_r; the authors write (IJCV 2020, "Classifier and
 // Exemplar Synthesis for Zero-Shot Learning", note 3) that it hardly helps and mostly
 // keep them, as this package does.
-package synthesised
+package synclassifier

@@ -1,4 +1,4 @@
-package alignment
+package kernelalign
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ func TestCheckNamesTheSetting(t *testing.T) {
 	if err := Default().Check(); err != nil {
 		t.Error(err)
 	}
-	if baseline.Settings(Default()) != baseline.Settings(Default()) {
+	if baseline.Hyperparameters(Default()) != baseline.Hyperparameters(Default()) {
 		t.Error("equal settings are not equal by ==")
 	}
 	for _, c := range []struct {

@@ -1,4 +1,4 @@
-package alignment
+package kernelalign
 
 import (
 	"gonum.org/v1/gonum/blas"

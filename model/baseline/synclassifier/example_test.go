@@ -1,4 +1,4 @@
-package synthesised_test
+package synclassifier_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/synthesised"
+	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
 
 // Two features that show two attributes; the class that has both was never seen, nor the
@@ -23,7 +23,7 @@ func Example() {
 		Rows: []int{0, 1, 2, 3}, Labels: []int{0, 0, 1, 1},
 		U: dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 0, 1}},
 	}
-	settings := synthesised.Default()
+	settings := synclassifier.Default()
 	settings.Lambda = 0.1
 	learner, err := settings.Learn(e, 0)
 	if err != nil {

@@ -1,4 +1,4 @@
-package synthesised_test
+package synclassifier_test
 
 import (
 	"math"
@@ -8,20 +8,20 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
-	"github.com/lago-train/lago-train/model/baseline/synthesised"
+	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
 
 var nan = math.NaN()
 
-var losses = []synthesised.Loss{synthesised.OneVersusOther, synthesised.CrammerSinger, synthesised.Structured}
+var losses = []synclassifier.Loss{synclassifier.OneVersusOther, synclassifier.CrammerSinger, synclassifier.Structured}
 
 func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
 	return baselinetest.Examples(samples, dims, attributes, classes, 0.5, seed)
 }
 
-func learn(t rapid.TB, c synthesised.Config, e baseline.Examples) *synthesised.Model {
+func learn(t rapid.TB, c synclassifier.Config, e baseline.Examples) *synclassifier.Model {
 	t.Helper()
-	return baselinetest.Learn(t, c, e).(*synthesised.Model)
+	return baselinetest.Learn(t, c, e).(*synclassifier.Model)
 }
 
 // draw is a matrix of numbers from 0 to 1.

@@ -1,4 +1,4 @@
-// Package alignment is the method of Zhang and Koniusz, "Zero-Shot Kernel Learning"
+// Package kernelalign is the method of Zhang and Koniusz, "Zero-Shot Kernel Learning"
 // (CVPR 2018): a projection W (D x M) is learned by which a kernel is 1 between a
 // sample and its class, and 0 between it and the other classes. The objective is
 // the mean over the samples x, of the class c, of
@@ -31,4 +31,4 @@
 //     of the test too: here no class that is judged has a say in it.
 //
 // When to stop is for those to say who have classes to validate on.
-package alignment
+package kernelalign

@@ -1,4 +1,4 @@
-package synthesised
+package synclassifier
 
 import (
 	"fmt"
