@@ -69,7 +69,7 @@ slurm-check: build
 # Every method by the descriptions of other classes, on cub127 of $LAGO_DATA: chance
 # is all that may be left.
 chance-check:
-	LAGO_CHANCE=1 $(GO) test -count=1 -v -timeout 30m -run 'LeaveChanceOnCUB127' ./experiments
+	LAGO_CHANCE=1 $(GO) test -count=1 -v -timeout 30m -run 'LeaveChanceOnCUB127' ./experiments/comparison
 
 # The report in headless Chromium, light and dark: no errors, no requests, and every
 # picture laid out whole. Needs Chromium.

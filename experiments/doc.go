@@ -1,5 +1,27 @@
-// Package experiments asks questions of many runs: what a variant scores over
-// seeds by the paper's protocol, and the grids, searches and tables that are made
-// of such runs. It starts runs through package train and reads what they logged;
-// it knows no equation and no flag.
+// Package experiments is the map of the questions that are asked of many runs. It holds
+// no code. Each question is one package with a configuration, how it runs, a result
+// that is also the JSON output, and how the result is printed:
+//
+//	ablation      the design decisions of the model (table A.2)
+//	ksweep        accuracy against the number of groups (section 4.3)
+//	search        settings of one variant on one data set (supplement A)
+//	comparison    LAGO and the baselines by one protocol (table 1)
+//	robustness    noisy and partial class descriptions (figure A.1)
+//	grouping      the groups that a soft model learned (section 4.3)
+//	evaluation    accuracy, calibration and coverage of models and score files
+//	predict       classes of new samples
+//	explain       one prediction by attribute groups
+//	reproduction  all variants by the paper's protocol (tables 1 and A.1)
+//	report        everything that a folder of runs says, as one HTML page
+//	runs          the list of runs in a folder
+//
+// They share:
+//
+//	lab        runs trials, many at a time, and reads the runs of a folder
+//	protocol   the settings, their presets, and dev stage -> epochs -> test stage
+//	tuning     the choice of settings on the validation classes
+//	published  the numbers and settings of the paper
+//	plot       figures
+//
+// No question imports another, except reproduction and report, which combine them.
 package experiments

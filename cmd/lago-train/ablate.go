@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/ablation"
 )
 
 const fromFlag = "from"
@@ -43,21 +43,21 @@ func ablate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var a *experiments.Ablation
+	var a *ablation.Result
 	if from := c.Path(fromFlag); from != "" {
 		chosen := givenSettings(c)
 		if c.IsSet(configFlag) {
 			chosen = settingNames()
 		}
-		a, err = experiments.AblationFrom(from, p.Config, chosen)
+		a, err = ablation.From(from, p.Config, chosen)
 	} else {
 		l, open := openLab(c, p.Dataset, p.DevSplit)
 		if open != nil {
 			return open
 		}
-		a, err = experiments.Ablate(c.Context, l, p.Config)
+		a, err = ablation.Run(c.Context, l, p.Config)
 	}
-	if ambiguous := (*experiments.Ambiguous)(nil); errors.As(err, &ambiguous) {
+	if ambiguous := (*ablation.Ambiguous)(nil); errors.As(err, &ambiguous) {
 		return fmt.Errorf("%w: %s", err, howToChoose(ambiguous))
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func settingNames() []string {
 func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
 
 // howToChoose names the flags that choose between configurations.
-func howToChoose(a *experiments.Ambiguous) string {
+func howToChoose(a *ablation.Ambiguous) string {
 	var flags []string
 	for _, d := range a.Differ {
 		if slices.Contains(settingNames(), d.Name) {

@@ -6,7 +6,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/comparison"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
@@ -38,7 +40,7 @@ in --out, where the report finds it.`,
 			devEpochsFlag(), configsFlag(),
 			&cli.StringSliceFlag{
 				Name: "methods", Usage: "`NAME,NAME...` of what to compare: lago, a variant of it, or a baseline",
-				Value: cli.NewStringSlice(append([]string{experiments.LAGOMethod}, methods.Names()...)...),
+				Value: cli.NewStringSlice(append([]string{tuning.LAGOMethod}, methods.Names()...)...),
 			},
 			&cli.IntFlag{Name: "tune", Value: 16, Usage: "`N` settings of each method to try on the val classes"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`METHOD.SETTING=VALUE` of a baseline that is not tuned, as in ale.lr=0.1"}),
@@ -54,16 +56,16 @@ func compare(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p := experiments.PresetFor(c.String(datasetFlag), "")
+	p := protocol.PresetFor(c.String(datasetFlag), "")
 	l, err := openLab(c, p.Dataset, c.Int("dev-split"))
 	if err != nil {
 		return err
 	}
-	r, err := experiments.Compare(c.Context, l, config)
+	r, err := comparison.Run(c.Context, l, config)
 	if err != nil {
 		return err
 	}
-	if err := r.Store(experiments.ComparisonFile(l.Root, r.Dataset)); err != nil {
+	if err := r.Store(comparison.File(l.Root, r.Dataset)); err != nil {
 		return err
 	}
 	if c.Bool(jsonFlag) {
@@ -72,14 +74,14 @@ func compare(c *cli.Context) error {
 	return r.WriteText(os.Stdout)
 }
 
-func compareConfig(c *cli.Context) (experiments.CompareConfig, error) {
+func compareConfig(c *cli.Context) (tuning.Config, error) {
 	names := c.StringSlice("methods")
 	// What the protocol is told is the same for all methods.
-	common := experiments.PresetFor(c.String(datasetFlag), "").Config
+	common := protocol.PresetFor(c.String(datasetFlag), "").Config
 	if err := setFlags(&common, c); err != nil {
-		return experiments.CompareConfig{}, err
+		return tuning.Config{}, err
 	}
-	config := experiments.CompareConfig{
+	config := tuning.Config{
 		Methods: names, Budget: c.Int("tune"), Seeds: common.Seeds, Seed: common.Seed,
 		Epochs: common.DevEpochs(), Patience: common.Patience, HoldOut: common.HoldOut,
 		Preprocess: preprocess.None, Given: givenSettings(c),
@@ -88,14 +90,14 @@ func compareConfig(c *cli.Context) (experiments.CompareConfig, error) {
 		config.Preprocess, config.Ridge = common.Preprocess, common.Ridge
 	}
 	for _, s := range c.StringSlice("set") {
-		f, err := experiments.ParseFixed(s)
+		f, err := tuning.ParseFixed(s)
 		if err != nil {
 			return config, fmt.Errorf("--set: %w", err)
 		}
 		config.Fixed = append(config.Fixed, f)
 	}
 	var err error
-	if config.LAGO, err = protocolConfigs(c, experiments.VariantsOf(names)); err != nil {
+	if config.LAGO, err = protocolConfigs(c, tuning.VariantsOf(names)); err != nil {
 		return config, err
 	}
 	return config, config.Check()

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/internal/integers"
 )
 
@@ -42,7 +42,7 @@ classes, and the column of each sample's class, counted from 0. --unseen names t
 columns of unseen classes; without it all are.`,
 		Flags: append(dataFlags(),
 			&cli.StringSliceFlag{Name: modelFlag, Category: models, Usage: "`DIR` of a run, or the file of a model beside its trial.json; several are an ensemble"},
-			&cli.StringFlag{Name: "split", Value: string(experiments.TestSplit), Category: models, Usage: "`NAME` of what to judge by: val, test or gzsl"},
+			&cli.StringFlag{Name: "split", Value: string(evaluation.TestSplit), Category: models, Usage: "`NAME` of what to judge by: val, test or gzsl"},
 			&cli.StringFlag{Name: datasetFlag, DefaultText: "that of the model", Category: models, Usage: "`NAME` of the data set"},
 			&cli.StringSliceFlag{Name: "dev", Category: models, DefaultText: "found beside the model", Usage: "`DIR` of the run of the dev stage to validate by, one for each model"},
 			&cli.PathFlag{Name: scoresFlag, Category: files, Usage: "`FILE` of scores, samples x classes: .npy, .csv or .mat"},
@@ -71,7 +71,7 @@ func evaluate(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	config := experiments.EvaluateConfig{Bins: c.Int("bins")}
+	config := evaluation.Config{Bins: c.Int("bins")}
 	if err := config.Check(); err != nil {
 		return err
 	}
@@ -96,20 +96,20 @@ func evaluate(c *cli.Context) error {
 }
 
 // evaluateModels judges the models that flags name.
-func evaluateModels(c *cli.Context, config experiments.EvaluateConfig) (*experiments.Evaluation, error) {
+func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Result, error) {
 	if err := onlyWith(c, scoresFlag, labelsFlag, "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"); err != nil {
 		return nil, err
 	}
-	var m experiments.ModelEvaluation
+	var m evaluation.Models
 	if err := setText(&m.Split, c, "split"); err != nil {
 		return nil, err
 	}
 	for _, group := range []struct {
 		flag string
-		to   *[]*experiments.RunModel
+		to   *[]*evaluation.Model
 	}{{modelFlag, &m.Models}, {"dev", &m.Dev}} {
 		for _, path := range c.StringSlice(group.flag) {
-			r, err := experiments.ReadRunModel(path)
+			r, err := evaluation.ReadModel(path)
 			if err != nil {
 				return nil, err
 			}
@@ -125,7 +125,7 @@ func evaluateModels(c *cli.Context, config experiments.EvaluateConfig) (*experim
 }
 
 // evaluateScores judges the files that flags name.
-func evaluateScores(c *cli.Context, config experiments.EvaluateConfig) (*experiments.Evaluation, error) {
+func evaluateScores(c *cli.Context, config evaluation.Config) (*evaluation.Result, error) {
 	if err := onlyWith(c, modelFlag, "split", datasetFlag, "dev", "scores-out"); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func evaluateScores(c *cli.Context, config experiments.EvaluateConfig) (*experim
 			return nil, err
 		}
 	}
-	var validation *experiments.ScoreFiles
+	var validation *evaluation.ScoreFiles
 	if c.IsSet("val-scores") || c.IsSet("val-labels") || c.IsSet("val-unseen") {
 		if validation, err = scoreFiles(c, "val-"); err != nil {
 			return nil, err
@@ -148,8 +148,8 @@ func evaluateScores(c *cli.Context, config experiments.EvaluateConfig) (*experim
 }
 
 // scoreFiles reads the flags of scores with a prefix.
-func scoreFiles(c *cli.Context, prefix string) (*experiments.ScoreFiles, error) {
-	f := &experiments.ScoreFiles{Scores: c.Path(prefix + scoresFlag), Labels: c.Path(prefix + labelsFlag)}
+func scoreFiles(c *cli.Context, prefix string) (*evaluation.ScoreFiles, error) {
+	f := &evaluation.ScoreFiles{Scores: c.Path(prefix + scoresFlag), Labels: c.Path(prefix + labelsFlag)}
 	if f.Scores == "" || f.Labels == "" {
 		return nil, fmt.Errorf("expected both --%s%s and --%s%s", prefix, scoresFlag, prefix, labelsFlag)
 	}
@@ -185,7 +185,7 @@ func onlyWith(c *cli.Context, flags ...string) error {
 }
 
 // writeEvaluation writes the files that flags ask for.
-func writeEvaluation(c *cli.Context, e *experiments.Evaluation) error {
+func writeEvaluation(c *cli.Context, e *evaluation.Result) error {
 	if path := c.Path("scores-out"); path != "" {
 		if err := features.WriteNPY(path, e.Scores()); err != nil {
 			return err

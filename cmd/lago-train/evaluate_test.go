@@ -16,14 +16,15 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/evaluation"
+	"github.com/lago-train/lago-train/experiments/protocol"
 )
 
 // heldOut runs both stages of two seeds with samples held out, and returns the folders
 // of the test stage and the flags that name the data.
 func heldOut(t *testing.T) (dirs, data []string) {
 	t.Helper()
-	var o experiments.Outcome
+	var o protocol.Outcome
 	if err := json.Unmarshal([]byte(succeeds(t, runOnMini(t, "--hold-out", "--json", "--lr", "0.01")...)), &o); err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +37,9 @@ func heldOut(t *testing.T) (dirs, data []string) {
 }
 
 // evaluation runs evaluate with --json.
-func evaluation(t *testing.T, args ...string) *experiments.Evaluation {
+func evaluationOf(t *testing.T, args ...string) *evaluation.Result {
 	t.Helper()
-	e := new(experiments.Evaluation)
+	e := new(evaluation.Result)
 	if err := json.Unmarshal([]byte(succeeds(t, append([]string{"evaluate", "--json"}, args...)...)), e); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	dirs, data := heldOut(t)
 	out := t.TempDir()
 	scores := filepath.Join(out, "scores.npy")
-	want := evaluation(t, append(data, "--model", dirs[0], "--split", "gzsl", "--scores-out", scores,
+	want := evaluationOf(t, append(data, "--model", dirs[0], "--split", "gzsl", "--scores-out", scores,
 		"--csv", out, "--pictures", filepath.Join(out, "pictures"))...)
 	if want.Source.Split != "gzsl" || want.Source.Dataset != "plain" || want.Validation == nil || want.Seen == nil {
 		t.Fatalf("found %+v", want)
@@ -101,21 +102,21 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	if err := os.WriteFile(list, []byte(unseen), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := evaluation(t, "--scores", scores, "--labels", labels, "--unseen", unseen)
-	fromFile := evaluation(t, "--scores", scores, "--labels", labels, "--unseen", list)
-	for _, e := range []*experiments.Evaluation{got, fromFile} {
-		if e.Kind != experiments.Logits || e.Calibrated != nil || e.Temperature != nil {
+	got := evaluationOf(t, "--scores", scores, "--labels", labels, "--unseen", unseen)
+	fromFile := evaluationOf(t, "--scores", scores, "--labels", labels, "--unseen", list)
+	for _, e := range []*evaluation.Result{got, fromFile} {
+		if e.Kind != evaluation.Logits || e.Calibrated != nil || e.Temperature != nil {
 			t.Errorf("found %+v", e)
 		}
 		if e.PerClass != want.PerClass || e.Top5 != want.Top5 || *e.Seen != *want.Seen || *e.Unseen != *want.Unseen || *e.AUSUC != *want.AUSUC {
 			t.Errorf("found %+v, expected %+v", e, want)
 		}
-		if diff := cmp.Diff(want.Trust, e.Trust, cmpopts.IgnoreUnexported(experiments.Trust{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		if diff := cmp.Diff(want.Trust, e.Trust, cmpopts.IgnoreUnexported(evaluation.Trust{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("(-model +scores):\n%s", diff)
 		}
 	}
 	// Validated by themselves they have a gamma.
-	if e := evaluation(t, "--scores", scores, "--labels", labels, "--unseen", unseen,
+	if e := evaluationOf(t, "--scores", scores, "--labels", labels, "--unseen", unseen,
 		"--val-scores", scores, "--val-labels", labels, "--val-unseen", list); e.Calibrated == nil || e.Calibrated.Mean < *e.HarmonicMean {
 		t.Errorf("found %+v", e)
 	}
@@ -169,7 +170,7 @@ func TestEvaluateRefuses(t *testing.T) {
 
 // A model that learned from the held-out samples is told how to be trained.
 func TestEvaluateTellsHowToHoldOut(t *testing.T) {
-	var o experiments.Outcome
+	var o protocol.Outcome
 	if err := json.Unmarshal([]byte(succeeds(t, runOnMini(t, "--json", "--seeds", "1")...)), &o); err != nil {
 		t.Fatal(err)
 	}

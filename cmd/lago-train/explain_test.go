@@ -13,8 +13,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
-	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -22,7 +22,7 @@ import (
 func trained(t *testing.T, more ...string) string {
 	t.Helper()
 	args := append([]string{"run", "--stage", "test", "--seeds", "1", "--epochs", "2", "--json", "--out", t.TempDir()}, more...)
-	var o experiments.Outcome
+	var o protocol.Outcome
 	if err := json.Unmarshal([]byte(succeeds(t, args...)), &o); err != nil {
 		t.Fatal(err)
 	}

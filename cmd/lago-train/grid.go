@@ -39,8 +39,8 @@ func openLab(c *cli.Context, dataset string, devSplit int) (*lab.Lab, error) {
 	}
 	l := lab.New(d, c.Path(outFlag))
 	l.Jobs, l.Shard = c.Int(jobsFlag), shard
-	l.Tell = new(gridProgress).tell
-	l.Ended = func(t lab.Trial) {
+	l.OnProgress = new(gridProgress).tell
+	l.OnRun = func(t lab.Run) {
 		entry := logrus.WithField("run", t.Name())
 		if t.Err != nil {
 			entry.WithError(t.Err).Warn("trial failed")

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/grouping"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -35,7 +35,7 @@ trains k-soft by the full protocol, and looks at the model of the first seed.`,
 			devEpochsFlag(),
 			&cli.PathFlag{Name: "model", Usage: "`FILE` of a trained model, model.safetensors"},
 			&cli.PathFlag{Name: fromFlag, Usage: "`DIR` of a run, which holds the model"},
-			&cli.StringFlag{Name: "by", Value: string(experiments.BySamples), Usage: "correlate attributes over `WHAT`: samples or classes"},
+			&cli.StringFlag{Name: "by", Value: string(grouping.BySamples), Usage: "correlate attributes over `WHAT`: samples or classes"},
 			&cli.Float64Flag{Name: "threshold", Value: 1e-3, Usage: "`T` up to which entries of Gamma and products of its rows count as zero"},
 			&cli.Float64Flag{Name: "below", Usage: "`R`, the correlation below which attributes are anti-correlated"},
 			&cli.IntFlag{Name: "top", Value: 5, Usage: "print the `N` attributes of a group with the most weight (--json has all)"},
@@ -49,7 +49,7 @@ func groups(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	config := experiments.GroupsConfig{Threshold: c.Float64("threshold"), Below: c.Float64("below")}
+	config := grouping.Config{Threshold: c.Float64("threshold"), Below: c.Float64("below")}
 	if err := setText(&config.By, c, "by"); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func groups(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := experiments.LookAtGroups(d, m, config)
+	g, err := grouping.Run(d, m, config)
 	if err != nil {
 		return err
 	}
@@ -102,6 +102,6 @@ func groupedModel(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := experiments.TrainModel(c.Context, l, p.Config)
+	m, err := grouping.TrainModel(c.Context, l, p.Config)
 	return l.Data, m, err
 }

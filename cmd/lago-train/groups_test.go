@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/grouping"
+	"github.com/lago-train/lago-train/experiments/reproduction"
+	"github.com/lago-train/lago-train/experiments/robustness"
 )
 
 // small are arguments of a protocol that takes a moment.
@@ -18,14 +20,14 @@ func small(t *testing.T, command, out string) []string {
 // One folder serves all three: what reproduce trained, the others find.
 func TestProtocolCommandsShareTheirRuns(t *testing.T) {
 	out := t.TempDir()
-	var r experiments.Reproduction
+	var r reproduction.Result
 	decode(t, succeeds(t, append(small(t, "reproduce", out), "--json")...), &r)
 	if len(r.Table) != 5 || r.Result == nil || len(r.Missing) > 0 {
 		t.Errorf("%d rows, result %+v, missing %+v", len(r.Table), r.Result, r.Missing)
 	}
 	trained := folders(t, out)
 
-	var n experiments.Robustness
+	var n robustness.NoiseResult
 	decode(t, succeeds(t, append(small(t, "noise", out), "--json", "--noise-seeds", "2", "--ratios", "0,0.5")...), &n)
 	var names []string
 	for _, m := range n.Methods {
@@ -38,7 +40,7 @@ func TestProtocolCommandsShareTheirRuns(t *testing.T) {
 		t.Errorf("methods are %s", got)
 	}
 
-	var trainedHere, given experiments.GroupAnalysis
+	var trainedHere, given grouping.Result
 	decode(t, succeeds(t, append(small(t, "groups", out), "--json")...), &trainedHere)
 	if trainedHere.Variant != "k-soft" {
 		t.Errorf("the groups are those of %s", trainedHere.Variant)

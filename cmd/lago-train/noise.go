@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/robustness"
+	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 )
@@ -26,7 +28,7 @@ value the mean over the seeds of the method.
 Every model meets the same noise. Settings are found as in reproduce, and runs that
 other commands have finished are not done again.`,
 		Flags: append(append(protocolFlags(), gridFlags()...),
-			variantsFlag(string(model.SemanticHard), string(model.Singletons), experiments.ESZSLMethod),
+			variantsFlag(string(model.SemanticHard), string(model.Singletons), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
 				Name: "ratios", Usage: "`R,R...` of the entries that are replaced, 0 to 1",
 				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
@@ -40,7 +42,7 @@ func noise(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	n := experiments.NoiseConfig{Ratios: c.Float64Slice("ratios"), Seeds: c.Int("noise-seeds")}
+	n := robustness.NoiseConfig{Ratios: c.Float64Slice("ratios"), Seeds: c.Int("noise-seeds")}
 	var err error
 	if n.Variants, n.Baselines, err = variantsAndBaselines(c); err != nil {
 		return err
@@ -52,7 +54,7 @@ func noise(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := experiments.Noise(c.Context, l, n)
+	r, err := robustness.RunNoise(c.Context, l, n)
 	if err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func variantsFlag(names ...string) cli.Flag {
 
 // variantsAndBaselines returns the configs of the variants that --variants names, and
 // the baselines.
-func variantsAndBaselines(c *cli.Context) (configs []experiments.Config, baselines []string, err error) {
+func variantsAndBaselines(c *cli.Context) (configs []protocol.Config, baselines []string, err error) {
 	var variants []model.Variant
 	for _, name := range c.StringSlice("variants") {
 		if slices.Contains(methods.Names(), name) {

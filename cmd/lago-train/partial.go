@@ -7,7 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/robustness"
+	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
 )
@@ -29,12 +30,12 @@ for the class nor against it), or of all of them (inferred).
 Settings are found as in reproduce, and runs that other commands have finished are not
 done again.`,
 		Flags: append(append(protocolFlags(), gridFlags()...),
-			variantsFlag(string(model.SemanticHard), experiments.ESZSLMethod),
+			variantsFlag(string(model.SemanticHard), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
 				Name: "shares", Usage: "`S,S...` of the attributes that are given, in percent",
 				Value: cli.NewFloat64Slice(100, 75, 50, 25, 10),
 			},
-			&cli.StringFlag{Name: "given", Value: string(experiments.AtRandom), Usage: "`WHICH` attributes are given: random or strongest"},
+			&cli.StringFlag{Name: "given", Value: string(robustness.AtRandom), Usage: "`WHICH` attributes are given: random or strongest"},
 			&cli.StringSliceFlag{
 				Name: "impute", Usage: "`KIND,KIND` of how what is left out is filled: neutral, inferred",
 				Value: cli.NewStringSlice(string(impute.Neutral), string(impute.Inferred)),
@@ -56,7 +57,7 @@ func partial(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := experiments.MeasurePartial(c.Context, l, p)
+	r, err := robustness.RunPartial(c.Context, l, p)
 	if err != nil {
 		return err
 	}
@@ -66,8 +67,8 @@ func partial(c *cli.Context) error {
 	return r.WriteText(os.Stdout)
 }
 
-func partialConfig(c *cli.Context) (experiments.PartialConfig, error) {
-	p := experiments.PartialConfig{Seeds: c.Int("mask-seeds")}
+func partialConfig(c *cli.Context) (robustness.PartialConfig, error) {
+	p := robustness.PartialConfig{Seeds: c.Int("mask-seeds")}
 	for _, s := range c.Float64Slice("shares") {
 		p.Shares = append(p.Shares, s/100)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/robustness"
 )
 
 // What noise trained, partial finds.
@@ -15,7 +15,7 @@ func TestPartialCommand(t *testing.T) {
 	succeeds(t, append(small(t, "noise", out), "--variants", "semantic-hard,eszsl", "--noise-seeds", "1", "--ratios", "0.5")...)
 	trained := folders(t, out)
 	args := append(small(t, "partial", out), "--shares", "100,20", "--mask-seeds", "2", "--given", "strongest")
-	var p experiments.Partial
+	var p robustness.PartialResult
 	decode(t, succeeds(t, append(args, "--json")...), &p)
 	if n := len(folders(t, out)); n != len(trained) {
 		t.Errorf("%d runs after noise, %d after partial", len(trained), n)
@@ -30,7 +30,7 @@ func TestPartialCommand(t *testing.T) {
 	if diff := cmp.Diff([]string{"semantic-hard", "semantic-hard, inferred", "eszsl", "eszsl, inferred"}, names); diff != "" {
 		t.Errorf("methods (-want +got):\n%s", diff)
 	}
-	if p.Given != experiments.Strongest || !cmp.Equal(p.Shares, []float64{1, 0.2}) || p.MaskSeeds != 2 {
+	if p.Given != robustness.Strongest || !cmp.Equal(p.Shares, []float64{1, 0.2}) || p.MaskSeeds != 2 {
 		t.Errorf("%+v", p)
 	}
 	table := succeeds(t, append(args, "--impute", "neutral")...)

@@ -6,7 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -41,7 +42,7 @@ func reproduce(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := experiments.Reproduce(c.Context, l, configs)
+	r, err := reproduction.Run(c.Context, l, configs)
 	if err != nil {
 		return err
 	}
@@ -69,15 +70,15 @@ func devEpochsFlag() cli.Flag {
 
 // protocolConfigs makes the configs of variants of the presets, the files of
 // --configs and the flags, each over the one before.
-func protocolConfigs(c *cli.Context, variants []model.Variant) ([]experiments.Config, error) {
+func protocolConfigs(c *cli.Context, variants []model.Variant) ([]protocol.Config, error) {
 	if dir := c.Path("configs"); dir != "" {
 		if _, err := os.Stat(dir); err != nil {
 			return nil, fmt.Errorf("--configs: %w", err)
 		}
 	}
-	configs := make([]experiments.Config, len(variants))
+	configs := make([]protocol.Config, len(variants))
 	for i, v := range variants {
-		config, err := experiments.ConfigFor(c.Path("configs"), c.String(datasetFlag), v)
+		config, err := protocol.ConfigFor(c.Path("configs"), c.String(datasetFlag), v)
 		if err != nil {
 			return nil, err
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/train"
 )
@@ -55,7 +55,7 @@ func run(c *cli.Context) error {
 	l := lab.New(d, c.Path(outFlag))
 	l.Jobs = c.Int(jobsFlag)
 	l.Options = train.Options{OnEpoch: progress.epoch, OnResume: progress.resume}
-	o, err := experiments.Run(c.Context, l, p.Config)
+	o, err := protocol.Run(c.Context, l, p.Config)
 	progress.close()
 	if err != nil {
 		return err

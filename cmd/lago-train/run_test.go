@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -49,11 +49,11 @@ func TestRunAsJSON(t *testing.T) {
 	}
 	o := object(t, e.stdout)
 	compareKeys(t, "run", o, "dataset", "variant", "stage", "seeds", "epochs", "val", "test", "seconds", "blas", "run_dirs", "config")
-	var outcome experiments.Outcome
+	var outcome protocol.Outcome
 	if err := json.Unmarshal([]byte(e.stdout), &outcome); err != nil {
 		t.Fatal(err)
 	}
-	if outcome.Dataset != "plain" || outcome.Variant != "k-soft" || outcome.Stage != experiments.DevStage || outcome.Seeds != 2 {
+	if outcome.Dataset != "plain" || outcome.Variant != "k-soft" || outcome.Stage != protocol.OnlyDev || outcome.Seeds != 2 {
 		t.Errorf("found %+v, expected what the flags say", outcome)
 	}
 	if len(outcome.RunDirs) != 2 || len(outcome.Val.PerClass.Values) != 2 || outcome.BLAS == "" || outcome.Epochs < 1 {
@@ -65,7 +65,7 @@ func TestRunAsJSON(t *testing.T) {
 }
 
 func TestRunWithoutADataSetIsOnGlyphs(t *testing.T) {
-	var o experiments.Outcome
+	var o protocol.Outcome
 	if err := json.Unmarshal([]byte(succeeds(t, "run", "--seeds", "1", "--epochs", "2", "--json")), &o); err != nil {
 		t.Fatal(err)
 	}
@@ -79,10 +79,10 @@ func TestRunWithoutADataSetIsOnGlyphs(t *testing.T) {
 
 // configFrom runs a dev stage of one epoch and returns the config that it had, with
 // the trial that was made of it.
-func configFrom(t *testing.T, args ...string) (experiments.Config, train.Trial) {
+func configFrom(t *testing.T, args ...string) (protocol.Config, train.Trial) {
 	t.Helper()
 	args = append([]string{"run", "--out", t.TempDir(), "--json", "--seeds", "1", "--epochs", "1", "--stage", "dev"}, args...)
-	var o experiments.Outcome
+	var o protocol.Outcome
 	if err := json.Unmarshal([]byte(succeeds(t, args...)), &o); err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +109,8 @@ func writeConfig(t *testing.T, text string) string {
 func TestFlagsGoOverTheConfigFileAndThatOverThePreset(t *testing.T) {
 	file := writeConfig(t, `{"dataset": "PLAIN", "variant": "k-soft", "stage": "full", "lr": 0.5, "zeta": 2, "k": 4, "complement": "demorgan"}`)
 	data := onMini(t)[:3] // the file names the data set
-	want := experiments.PresetFor("plain", model.KSoft).Config
-	want.Stage, want.Seeds, want.Epochs = experiments.DevStage, 1, 1
+	want := protocol.PresetFor("plain", model.KSoft).Config
+	want.Stage, want.Seeds, want.Epochs = protocol.OnlyDev, 1, 1
 	want.Zeta, want.K, want.Complement = 2, 4, model.DeMorgan
 	want.LR, want.Prior, want.Seed = 0.25, model.PerAttribute, 9
 	got, trial := configFrom(t, append(data, "--config", file, "--lr", "0.25", "--prior", "per-attribute", "--seed", "9")...)
@@ -124,8 +124,8 @@ func TestFlagsGoOverTheConfigFileAndThatOverThePreset(t *testing.T) {
 
 func TestAVariantByFlagTakesItsOwnPreset(t *testing.T) {
 	file := writeConfig(t, `{"variant": "k-soft", "zeta": 2}`)
-	want := experiments.PresetFor("plain", model.SemanticSoft).Config
-	want.Stage, want.Seeds, want.Epochs, want.Zeta = experiments.DevStage, 1, 1, 2
+	want := protocol.PresetFor("plain", model.SemanticSoft).Config
+	want.Stage, want.Seeds, want.Epochs, want.Zeta = protocol.OnlyDev, 1, 1, 2
 	got, _ := configFrom(t, append(onMini(t), "--config", file, "--variant", "semantic-soft")...)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)

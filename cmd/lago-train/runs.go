@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/runs"
 )
 
 func runsCommand() *cli.Command {
@@ -48,7 +48,7 @@ func listRuns(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	l, err := experiments.RunFilter{
+	l, err := runs.Filter{
 		Dataset: c.String(datasetFlag), Variant: c.String(variantFlag), Stage: c.String("stage"), Status: c.String("status"),
 	}.List(c.Path(fromFlag))
 	if err != nil {
@@ -64,7 +64,7 @@ func showRun(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return fmt.Errorf("runs show: expected the folder of one run, found %d arguments", c.NArg())
 	}
-	d, err := experiments.ShowRun(c.Args().First())
+	d, err := runs.Show(c.Args().First())
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/experiments/tuning"
 )
 
 func searchCommand() *cli.Command {
@@ -35,13 +36,13 @@ goes on where it was stopped. The rounds of a search wait for each other: with
 --shard, run the command again when all shards are through a round, until it prints
 its table.`,
 		Flags: append(append(settingFlagsBut("stage", "seeds"), gridFlags()...),
-			&cli.IntFlag{Name: "budget", Value: 40, Usage: fmt.Sprintf("`N` trials, at least %d", experiments.MinBudget)},
+			&cli.IntFlag{Name: "budget", Value: 40, Usage: fmt.Sprintf("`N` trials, at least %d", tuning.MinBudget)},
 			&cli.PathFlag{Name: "write", Usage: "config `FILE` to write (default: search-<dataset>-<variant>.json in --out)"}),
-		Action: search,
+		Action: runSearch,
 	}
 }
 
-func search(c *cli.Context) error {
+func runSearch(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func search(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := experiments.FindSettings(c.Context, l, p.Config, experiments.SearchOptions{
+	s, err := tuning.Search(c.Context, l, p.Config, tuning.SearchOptions{
 		Budget: c.Int("budget"), Fixed: givenSettings(c),
 		OnRound: func(round string, trials int) {
 			logrus.WithFields(logrus.Fields{"round": round, "trials": trials}).Info("search")
@@ -74,5 +75,5 @@ func search(c *cli.Context) error {
 	if c.Bool(jsonFlag) {
 		return printJSON(s)
 	}
-	return s.WriteText(os.Stdout, file)
+	return search.WriteText(os.Stdout, s, file)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/protocol"
 )
 
 // The names of flags that more than one function reads.
@@ -71,12 +71,12 @@ func settingFlags() []cli.Flag {
 
 // configOf makes a config of the preset, the config file and the flags, each over
 // the one before.
-func configOf(c *cli.Context) (experiments.Preset, error) {
-	var named experiments.Config
+func configOf(c *cli.Context) (protocol.Preset, error) {
+	var named protocol.Config
 	file := c.Path(configFlag)
 	if file != "" {
 		if err := named.ReadConfig(file); err != nil {
-			return experiments.Preset{}, err
+			return protocol.Preset{}, err
 		}
 	}
 	if c.IsSet(datasetFlag) || named.Dataset == "" {
@@ -84,10 +84,10 @@ func configOf(c *cli.Context) (experiments.Preset, error) {
 	}
 	if c.IsSet(variantFlag) || named.Variant == "" {
 		if err := setText(&named.Variant, c, variantFlag); err != nil {
-			return experiments.Preset{}, err
+			return protocol.Preset{}, err
 		}
 	}
-	p := experiments.PresetFor(named.Dataset, named.Variant)
+	p := protocol.PresetFor(named.Dataset, named.Variant)
 	if file != "" {
 		if err := p.ReadConfig(file); err != nil {
 			return p, err
@@ -101,7 +101,7 @@ func configOf(c *cli.Context) (experiments.Preset, error) {
 }
 
 // setFlags writes the flags that are set into a config.
-func setFlags(to *experiments.Config, c *cli.Context) error {
+func setFlags(to *protocol.Config, c *cli.Context) error {
 	for name, field := range map[string]any{
 		"dev-split": &to.DevSplit, "stage": &to.Stage, "seeds": &to.Seeds, "seed": &to.Seed, "epochs": &to.Epochs,
 		"lr": &to.LR, "lr-v": &to.LRV, "batch": &to.Batch, "patience": &to.Patience,

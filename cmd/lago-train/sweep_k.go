@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/ksweep"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -39,7 +39,7 @@ func sweepK(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := experiments.SweepK(c.Context, l, p.Config, c.IntSlice("ks"))
+	s, err := ksweep.Run(c.Context, l, p.Config, c.IntSlice("ks"))
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/protocol"
 )
 
 // exampleFile is a file of the example in the document: its name, and the text.
@@ -55,7 +55,7 @@ func TestYourDataFromScratch(t *testing.T) {
 			t.Errorf("dataset info doesn't say %q:\n%s", part, out)
 		}
 	}
-	var o experiments.Outcome
+	var o protocol.Outcome
 	out = succeeds(t, "run", "--data-dir", root, "--dataset", "animals", "--epochs", "2", "--seeds", "1", "--json", "--out", filepath.Join(root, "runs"))
 	if err := json.Unmarshal([]byte(out), &o); err != nil {
 		t.Fatal(err)

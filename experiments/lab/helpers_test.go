@@ -103,7 +103,7 @@ func (w *witness) compare(t *testing.T, trials []train.Trial) {
 }
 
 // do carries out trials, none of which may fail.
-func do(t *testing.T, l *Lab, trials []train.Trial) []Trial {
+func do(t *testing.T, l *Lab, trials []train.Trial) []Run {
 	t.Helper()
 	done, err := l.Do(context.Background(), trials)
 	if err != nil {

@@ -22,16 +22,16 @@ type Lab struct {
 	// Shard is the part of the trials that this process trains.
 	Shard   Shard
 	Options train.Options
-	// Tell, where it is not nil, hears how far a grid is whenever that changes.
-	Tell func(Progress)
-	// Ended, where it is not nil, hears of each trial that this process ended.
-	Ended func(Trial)
+	// OnProgress, where it is not nil, hears how far a grid is whenever that changes.
+	OnProgress func(Progress)
+	// OnRun, where it is not nil, hears of each trial that this process ended.
+	OnRun func(Run)
 
 	fingerprint string
 }
 
-// Trial is what became of one that was asked for.
-type Trial struct {
+// Run is what became of one that was asked for.
+type Run struct {
 	train.Trial
 	Dir    string
 	Result *train.Result // nil where there is none
@@ -69,12 +69,12 @@ const pollEvery = 500 * time.Millisecond
 // finished, and returns what became of each, in their order. A trial that fails
 // doesn't stop the others. The error is a *Cancelled, or one that no trial can be
 // carried out with.
-func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Trial, error) {
-	out := make([]Trial, len(trials))
+func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
+	out := make([]Run, len(trials))
 	var todo []int
-	count := &counter{start: time.Now(), tell: l.Tell}
+	count := &counter{start: time.Now(), tell: l.OnProgress}
 	for i, t := range trials {
-		out[i] = Trial{Trial: t, Dir: filepath.Join(l.Root, t.Name())}
+		out[i] = Run{Trial: t, Dir: filepath.Join(l.Root, t.Name())}
 		r, err := train.ReadResult(out[i].Dir)
 		switch {
 		case err == nil:
@@ -108,7 +108,7 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Trial, error) {
 }
 
 // carryOut runs jobs that take trials from a queue.
-func (l *Lab) carryOut(ctx context.Context, out []Trial, todo []int, count *counter) {
+func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counter) {
 	if len(todo) == 0 {
 		return
 	}
@@ -155,7 +155,7 @@ func shareCores(jobs int) (undo func()) {
 
 // one carries out a trial; where another process has it in work, it waits for the
 // result, or for the lock of one that died.
-func (l *Lab) one(ctx context.Context, t *Trial, data *prepared, count *counter) {
+func (l *Lab) one(ctx context.Context, t *Run, data *prepared, count *counter) {
 	defer data.release(t.Trial)
 	count.change(func(p *Progress) { p.Running++ })
 	for {
@@ -184,8 +184,8 @@ func (l *Lab) one(ctx context.Context, t *Trial, data *prepared, count *counter)
 		t.Result = nil
 		return
 	}
-	if l.Ended != nil {
-		l.Ended(*t)
+	if l.OnRun != nil {
+		l.OnRun(*t)
 	}
 }
 
@@ -197,7 +197,7 @@ func (l *Lab) train(ctx context.Context, t train.Trial, data *prepared) (*train.
 	return train.Run(ctx, l.Root, t, d, l.Options)
 }
 
-func pick(from []Trial, indices []int) []train.Trial {
+func pick(from []Run, indices []int) []train.Trial {
 	to := make([]train.Trial, len(indices))
 	for i, index := range indices {
 		to[i] = from[index].Trial

@@ -53,7 +53,7 @@ func TestLabsOverOneFolderTrainATrialOnce(t *testing.T) {
 		wg.Go(func() {
 			l := New(d, root)
 			l.Jobs, l.Options.OnEpoch = 2, seen.see
-			if done, err := l.Do(t.Context(), grid(d)); err != nil || slices.ContainsFunc(done, func(one Trial) bool { return one.Result == nil }) {
+			if done, err := l.Do(t.Context(), grid(d)); err != nil || slices.ContainsFunc(done, func(one Run) bool { return one.Result == nil }) {
 				t.Errorf("%v, %v", done, err)
 			}
 		})
@@ -90,7 +90,7 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 	l.Options.OnResume = func(trial train.Trial, epochs int) {
 		resumed = append(resumed, stamp(trial, train.Epoch{Epoch: epochs}))
 	}
-	l.Tell = func(p Progress) {
+	l.OnProgress = func(p Progress) {
 		if p.Done == 3 { // one was found
 			kill.Do(func() {
 				if err := process.cmd.Process.Kill(); err != nil {
@@ -234,7 +234,7 @@ func TestCancelledWhileAnotherHasTheTrialInWork(t *testing.T) {
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	l.Tell = func(p Progress) {
+	l.OnProgress = func(p Progress) {
 		cancel() // once it runs
 		if p.Failed != 0 {
 			t.Errorf("%s: expected a trial that another has in work not to fail", p)

@@ -90,7 +90,7 @@ func TestATrialGivesItsDataBack(t *testing.T) {
 	d := small()
 	for _, trial := range []train.Trial{trialOf(d, model.SemanticHard, train.Dev, 1), failing(d)} {
 		p := newPrepared(d, []train.Trial{trial})
-		New(d, t.TempDir()).one(t.Context(), &Trial{Trial: trial}, p, &counter{})
+		New(d, t.TempDir()).one(t.Context(), &Run{Trial: trial}, p, &counter{})
 		if len(p.entries) != 0 {
 			t.Errorf("the data are kept after %s", trial.Name())
 		}

@@ -16,7 +16,7 @@ func TestProgressAddsUpAtEachChange(t *testing.T) {
 	const jobs = 2
 	l.Jobs = jobs
 	var told []Progress
-	l.Tell = func(p Progress) { told = append(told, p) }
+	l.OnProgress = func(p Progress) { told = append(told, p) }
 	if _, err := l.Do(t.Context(), trials); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestProgressOfAShardCountsWhatIsItsOwnOrFinished(t *testing.T) {
 	l := New(d, t.TempDir())
 	l.Shard = Shard{1, 4}
 	var last Progress
-	l.Tell = func(p Progress) { last = p }
+	l.OnProgress = func(p Progress) { last = p }
 	if _, err := l.Do(t.Context(), grid(d)); err != nil {
 		t.Fatal(err)
 	}

@@ -4,22 +4,24 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lago-train/lago-train/experiments"
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/ablation"
+
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
 )
 
 // ablation shows the design decisions, as table A.2 of the paper does.
-func ablation(r *Runs, d *Dataset) Section {
+func ablationSection(r *Runs, d *Dataset) Section {
 	s := Section{
 		Name: "ablation", Title: "Design decisions",
 		Text: "Accuracy on the val classes by the prior p(a), by what stands for p(none of the group | x), and by whether the " +
 			"loss supervises attributes, best first, of the logged curves. Error bars are one standard error over seeds.",
 	}
 	for _, v := range model.Variants {
-		c := experiments.PresetFor(d.Name, v).Config
-		a, err := experiments.AblationFrom(r.Dir, c, []string{"dataset", "variant"})
-		var several *experiments.Ambiguous
+		c := protocol.PresetFor(d.Name, v).Config
+		a, err := ablation.From(r.Dir, c, []string{"dataset", "variant"})
+		var several *ablation.Ambiguous
 		switch {
 		case err == nil:
 			s.addAblation(r, d, a)
@@ -36,10 +38,10 @@ func ablation(r *Runs, d *Dataset) Section {
 }
 
 // addAblation shows one ablation, best first, without the designs that have no trial.
-func (s *Section) addAblation(r *Runs, d *Dataset, a *experiments.Ablation) {
-	ours := picture.DotSeries{Name: "here", Look: 0}
-	paper := picture.DotSeries{Name: "published", Look: 5}
-	p := &picture.Dots{X: "val " + accuracyAxis}
+func (s *Section) addAblation(r *Runs, d *Dataset, a *ablation.Result) {
+	ours := plot.DotSeries{Name: "here", Look: 0}
+	paper := plot.DotSeries{Name: "published", Look: 5}
+	p := &plot.Dots{X: "val " + accuracyAxis}
 	for _, row := range a.Rows {
 		if len(row.Accuracy.Values) == 0 {
 			continue
@@ -48,7 +50,7 @@ func (s *Section) addAblation(r *Runs, d *Dataset, a *experiments.Ablation) {
 		p.Rows = append(p.Rows, designName(row.Design))
 		ours.Dots = append(ours.Dots, dot(i, row.Accuracy))
 		if row.Published != nil {
-			paper.Dots = append(paper.Dots, picture.Dot{Row: i, Value: 100 * *row.Published, Text: percent(*row.Published)})
+			paper.Dots = append(paper.Dots, plot.Dot{Row: i, Value: 100 * *row.Published, Text: percent(*row.Published)})
 		}
 	}
 	if n := len(a.Missing); n > 0 {
@@ -66,6 +68,6 @@ func (s *Section) addAblation(r *Runs, d *Dataset, a *experiments.Ablation) {
 	s.Figures = append(s.Figures, r.figure(d, "ablation-"+string(a.Variant), caption, p))
 }
 
-func designName(d experiments.Design) string {
+func designName(d ablation.Design) string {
 	return fmt.Sprintf("%s, %s, %s", d.Prior, d.Complement, d.Supervision)
 }

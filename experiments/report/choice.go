@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -45,7 +45,7 @@ func (d *Dataset) testOf(dev *Configuration) *Configuration {
 		if converged(c.Trial()) != converged(dev.Trial()) {
 			continue
 		}
-		if found == nil || c.Trial().Training.Epochs == experiments.BestEpoch(dev.Curves) {
+		if found == nil || c.Trial().Training.Epochs == protocol.BestEpoch(dev.Curves) {
 			found = c
 		}
 	}

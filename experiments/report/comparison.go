@@ -6,19 +6,21 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/lago-train/lago-train/experiments"
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/comparison"
+
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/protocol"
 )
 
 // comparison shows LAGO beside its baselines, as table 1 of the paper does.
-func comparison(r *Runs, d *Dataset) Section {
+func comparisonSection(r *Runs, d *Dataset) Section {
 	s := Section{
 		Name: "comparison", Title: "LAGO and its baselines",
 		Text: "Accuracy of every method by one protocol: settings and epochs chosen on the val classes, trained on train and val " +
 			"classes, judged once on the test classes. Error bars are one standard error over seeds; what has none is solved in closed form.",
 	}
-	path := experiments.ComparisonFile(r.Dir, d.Name)
-	c, err := experiments.ReadComparison(path)
+	path := comparison.File(r.Dir, d.Name)
+	c, err := comparison.Read(path)
 	if err != nil {
 		s.Notes = []string{err.Error()}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -27,11 +29,11 @@ func comparison(r *Runs, d *Dataset) Section {
 		s.Command = r.command(d, "compare")
 		return s
 	}
-	p := &picture.Dots{X: accuracyAxis, Series: []picture.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}}}
+	p := &plot.Dots{X: accuracyAxis, Series: []plot.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}}}
 	s.Table = &Table{Header: []string{"method", "val (%)", "test (%)", "published (%)", "seconds to train", "seeds"}}
 	for i, m := range c.Methods {
 		p.Rows = append(p.Rows, m.Label())
-		for j, part := range []*experiments.Measured{m.Val, m.Test} {
+		for j, part := range []*protocol.Measured{m.Val, m.Test} {
 			p.Series[j].Dots = append(p.Series[j].Dots, dot(i, part.PerClass))
 		}
 		published := m.Published

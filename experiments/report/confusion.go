@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -33,9 +33,9 @@ func confusion(r *Runs, d *Dataset) Section {
 	return s
 }
 
-func confusionPicture(c *Configuration) *picture.Heat {
+func confusionPicture(c *Configuration) *plot.Heat {
 	classes := c.Trials[0].Result.Evaluation.Classes
-	p := &picture.Heat{
+	p := &plot.Heat{
 		Rows: classes, Cols: classes, RowTitle: "true class", ColTitle: "named as",
 		Unit: "samples of the class (%)", Percent: true,
 	}

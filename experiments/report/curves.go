@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lago-train/lago-train/experiments"
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -33,14 +34,14 @@ func curves(r *Runs, d *Dataset) Section {
 }
 
 // stop is the epoch at which the average curve is best.
-func (c *Configuration) stop() int { return experiments.BestEpoch(c.Curves) }
+func (c *Configuration) stop() int { return protocol.BestEpoch(c.Curves) }
 
 // curvesOfVariants draws the val accuracy of several configurations.
-func curvesOfVariants(choices []choice) *picture.Lines {
-	p := &picture.Lines{X: "epoch", Y: "val " + accuracyAxis, Width: 520, Height: 260, FromZero: true}
+func curvesOfVariants(choices []choice) *plot.Lines {
+	p := &plot.Lines{X: "epoch", Y: "val " + accuracyAxis, Width: 520, Height: 260, FromZero: true}
 	for _, c := range choices {
 		if c.Dev != nil {
-			p.Series = append(p.Series, picture.Series{
+			p.Series = append(p.Series, plot.Series{
 				Name: fmt.Sprintf("%s, epoch %d", c.Variant, c.Dev.stop()), Look: lookOf(string(c.Variant)),
 				Points: spread(c.Dev.Curves, valAccuracy), Stop: float64(c.Dev.stop()),
 			})
@@ -50,10 +51,10 @@ func curvesOfVariants(choices []choice) *picture.Lines {
 }
 
 // curvesOf draws the accuracy of one configuration.
-func curvesOf(c *Configuration) *picture.Lines {
-	return &picture.Lines{
+func curvesOf(c *Configuration) *plot.Lines {
+	return &plot.Lines{
 		X: "epoch", Y: accuracyAxis, Width: 330, Height: 190, FromZero: true,
-		Series: []picture.Series{
+		Series: []plot.Series{
 			{Name: "train", Look: 1, Points: spread(c.Curves, trainAccuracy)},
 			{Name: fmt.Sprintf("val, epoch %d", c.stop()), Look: 0, Points: spread(c.Curves, valAccuracy), Stop: float64(c.stop())},
 		},
@@ -67,19 +68,19 @@ func valAccuracy(e train.Epoch) float64 { return *e.ValAccuracy }
 
 // spread returns mean, lowest and highest over curves, in percent, of the epochs
 // that all of them have.
-func spread(curves []train.Curve, of func(train.Epoch) float64) []picture.Point {
+func spread(curves []train.Curve, of func(train.Epoch) float64) []plot.Point {
 	shortest := len(curves[0])
 	for _, c := range curves {
 		shortest = min(shortest, len(c))
 	}
-	points := make([]picture.Point, shortest)
+	points := make([]plot.Point, shortest)
 	for e := range points {
 		values := make([]float64, len(curves))
 		for i, c := range curves {
 			values[i] = 100 * of(c[e])
 		}
-		points[e] = picture.Point{
-			X: float64(e + 1), Y: experiments.Summarise(values).Mean, Low: slices.Min(values), High: slices.Max(values),
+		points[e] = plot.Point{
+			X: float64(e + 1), Y: lab.Summarise(values).Mean, Low: slices.Min(values), High: slices.Max(values),
 		}
 	}
 	return points

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/lago-train/lago-train/experiments"
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -28,14 +29,14 @@ type distortion struct {
 	// measured parses the file.
 	measured func(data []byte) (*distorted, error)
 	// drawn is what of a method is drawn, a summary for each degree.
-	drawn func(experiments.DistortedMethod) []experiments.Summary
+	drawn func(robustness.Method) []lab.Summary
 }
 
 // distorted is what methods score by distorted descriptions.
 type distorted struct {
 	dataset string
 	degrees []float64
-	methods []experiments.DistortedMethod
+	methods []robustness.Method
 }
 
 // fill completes a section with the picture and the table, or with what makes them.
@@ -53,20 +54,20 @@ func (x distortion) fill(s Section, r *Runs, d *Dataset) Section {
 		s.Command = r.command(d, x.command) + " --json > " + path
 		return s
 	}
-	p := &picture.Lines{X: x.axis, Y: x.y, Width: 520, Height: 260, FromZero: true}
+	p := &plot.Lines{X: x.axis, Y: x.y, Width: 520, Height: 260, FromZero: true}
 	s.Table = &Table{Header: []string{"method", x.start}}
 	for _, degree := range m.degrees {
 		s.Table.Header = append(s.Table.Header, fmt.Sprintf(x.degree, math.Round(1000*degree)/10))
 	}
 	looks := looksOf(m.methods)
 	for i, method := range m.methods {
-		line := picture.Series{Name: method.Method, Look: looks[i], Measured: true}
+		line := plot.Series{Name: method.Method, Look: looks[i], Measured: true}
 		row := []string{method.Method, plusMinus(method.Start)}
 		for j, degree := range m.degrees {
 			line.Points = append(line.Points, point(100*degree, x.drawn(method)[j]))
 			row = append(row, plusMinus(method.Accuracy[j]))
 		}
-		slices.SortStableFunc(line.Points, func(a, b picture.Point) int { return cmp.Compare(a.X, b.X) })
+		slices.SortStableFunc(line.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
 		p.Series = append(p.Series, line)
 		s.Table.Rows = append(s.Table.Rows, row)
 	}
@@ -98,7 +99,7 @@ func (x distortion) read(path string) (*distorted, error) {
 
 // looksOf are how methods are drawn beside each other: the variants as everywhere,
 // others as the ones after them.
-func looksOf(methods []experiments.DistortedMethod) []int {
+func looksOf(methods []robustness.Method) []int {
 	looks, others := make([]int, len(methods)), 0
 	for i, m := range methods {
 		if looks[i] = lookOf(m.Method); looks[i] == len(model.Variants) {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/lago-train/lago-train/dataset/simulate"
-	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/model"
 )
@@ -27,9 +27,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(root) }()
-	c := experiments.PresetFor(d.Name, model.SemanticSoft).Config
+	c := protocol.PresetFor(d.Name, model.SemanticSoft).Config
 	c.Seeds, c.Epochs = 2, 3
-	if _, err := experiments.Run(context.Background(), lab.New(d, root), c); err != nil {
+	if _, err := protocol.Run(context.Background(), lab.New(d, root), c); err != nil {
 		log.Fatal(err)
 	}
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -44,7 +44,7 @@ func gamma(r *Runs, d *Dataset) Section {
 
 // bestSoft is the trial with the best val accuracy among those that learn groups,
 // or the first of the test stage where none has one.
-func (d *Dataset) bestSoft() (t lab.Trial, ok bool) {
+func (d *Dataset) bestSoft() (t lab.Run, ok bool) {
 	c, ok := best(d.choices(), func(c choice) bool { return c.Variant.Learned() })
 	if !ok {
 		return t, false
@@ -52,14 +52,14 @@ func (d *Dataset) bestSoft() (t lab.Trial, ok bool) {
 	if c.Dev == nil {
 		return c.Test.Trials[0], true
 	}
-	return slices.MaxFunc(c.Dev.Trials, func(a, b lab.Trial) int {
+	return slices.MaxFunc(c.Dev.Trials, func(a, b lab.Run) int {
 		return cmp.Compare(a.Result.Evaluation.PerClass, b.Result.Evaluation.PerClass)
 	}), true
 }
 
-func gammaPicture(l *model.LAGO, m *train.Saved) *picture.Heat {
+func gammaPicture(l *model.LAGO, m *train.Saved) *plot.Heat {
 	g := l.Params.Groups(l.Config.Zeta)
-	p := &picture.Heat{
+	p := &plot.Heat{
 		RowTitle: "attribute", ColTitle: "group", Unit: "share of the attribute", Cols: groupNames(l.Config.Variant, m.Groups, g.Cols),
 	}
 	order := byStrongest(g)
@@ -71,7 +71,7 @@ func gammaPicture(l *model.LAGO, m *train.Saved) *picture.Heat {
 		}
 		p.Values = append(p.Values, row)
 		if k := strongest(g.Row(a)); i == 0 || k != strongest(g.Row(order[i-1])) {
-			p.Blocks = append(p.Blocks, picture.Block{Row: i, Name: p.Cols[k]})
+			p.Blocks = append(p.Blocks, plot.Block{Row: i, Name: p.Cols[k]})
 		}
 	}
 	return p

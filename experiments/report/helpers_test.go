@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -151,7 +151,7 @@ func writeAll(t *testing.T, root string) {
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.3, "sem": 0.02, "values": [0.28, 0.32]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.75, "sem": 0.05, "values": [0.7, 0.8]}]}
 	]}`)
-	writeFile(t, experiments.ComparisonFile(root, "birds"), `{"dataset": "birds", "ahead_of_lago": ["eszsl"], "methods": [
+	writeFile(t, comparison.File(root, "birds"), `{"dataset": "birds", "ahead_of_lago": ["eszsl"], "methods": [
 		{"name": "lago", "variant": "k-soft", "seconds": 2.5,
 		 "val": {"per_class_accuracy": {"mean": 0.6, "sem": 0.01, "values": [0.59, 0.61]}},
 		 "test": {"per_class_accuracy": {"mean": 0.5, "sem": 0.02, "values": [0.48, 0.52]}}},

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/webpage"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 )
@@ -27,7 +27,7 @@ func (p *Page) WriteHTML(w io.Writer) error { return page.Execute(w, p) }
 // inlineSVG draws a figure as an element of the page.
 func inlineSVG(f Figure) (template.HTML, error) {
 	var b strings.Builder
-	if err := picture.WriteSVG(&b, f.Picture, f.Caption); err != nil {
+	if err := plot.WriteSVG(&b, f.Picture, f.Caption); err != nil {
 		return "", err
 	}
 	_, element, _ := strings.Cut(b.String(), "<svg")
@@ -42,9 +42,9 @@ func (p *Page) WriteFigures(dir string, format Format) ([]string, error) {
 		path := filepath.Join(dir, f.Name+"."+string(format))
 		err := atomicfile.Write(path, func(w io.Writer) error {
 			if format == PNG {
-				return picture.WritePNG(w, f.Picture)
+				return plot.WritePNG(w, f.Picture)
 			}
-			return picture.WriteSVG(w, f.Picture, f.Caption)
+			return plot.WriteSVG(w, f.Picture, f.Caption)
 		})
 		if err != nil {
 			return files, err

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -22,7 +22,7 @@ func label(configurations []*Configuration) {
 		names := differing(same)
 		for _, c := range same {
 			parts := []string{string(v)}
-			for _, s := range experiments.Settings(c.Trial()) {
+			for _, s := range protocol.Settings(c.Trial()) {
 				if slices.Contains(names, s.Name) {
 					parts = append(parts, s.Name+" "+value(s))
 				}
@@ -41,12 +41,12 @@ func differing(configurations []*Configuration) []string {
 		return nil
 	}
 	var names []string
-	for i, first := range experiments.Settings(configurations[0].Trial()) {
+	for i, first := range protocol.Settings(configurations[0].Trial()) {
 		if slices.Contains(identity, first.Name) {
 			continue
 		}
 		for _, c := range configurations {
-			if experiments.Settings(c.Trial())[i].Value != first.Value {
+			if protocol.Settings(c.Trial())[i].Value != first.Value {
 				names = append(names, first.Name)
 				break
 			}
@@ -56,4 +56,4 @@ func differing(configurations []*Configuration) []string {
 }
 
 // value is that of a setting as a person writes it.
-func value(s experiments.Setting) string { return fmt.Sprint(s.Value) }
+func value(s protocol.Setting) string { return fmt.Sprint(s.Value) }

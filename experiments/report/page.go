@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lago-train/lago-train/experiments"
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
 )
 
 // Page is the report.
@@ -13,7 +13,7 @@ type Page struct {
 	Dir     string
 	Trials  int // that it shows
 	Parts   []Part
-	Missing []experiments.Missing // trials that it does without
+	Missing []lab.Missing // trials that it does without
 }
 
 // Part is the report on one data set.
@@ -37,7 +37,7 @@ type Section struct {
 type Figure struct {
 	Name    string // of its file, without the ending
 	Caption string
-	Picture picture.Picture
+	Picture plot.Picture
 }
 
 // Width is that of the picture, in points.
@@ -61,7 +61,7 @@ func NewPage(r *Runs) *Page {
 		}
 		part := Part{Title: r.title(d)}
 		for _, section := range []func(*Runs, *Dataset) Section{
-			variants, comparison, curves, ablation, sweep, noise, partial, gamma, confusion, settings,
+			variants, comparisonSection, curves, ablationSection, sweep, noise, partial, gamma, confusion, settings,
 		} {
 			part.Sections = append(part.Sections, section(r, d))
 		}
@@ -88,7 +88,7 @@ func (r *Runs) command(d *Dataset, words string) string {
 }
 
 // figure names a picture of a data set.
-func (r *Runs) figure(d *Dataset, name, caption string, p picture.Picture) Figure {
+func (r *Runs) figure(d *Dataset, name, caption string, p plot.Picture) Figure {
 	file := strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`/\: ,`, c) {
 			return '-'
@@ -105,7 +105,7 @@ func percent(fraction float64) string { return fmt.Sprintf("%.1f", 100*fraction)
 
 // plusMinus writes a mean and its standard error in percent; the error of a single
 // value is not known.
-func plusMinus(s experiments.Summary) string {
+func plusMinus(s lab.Summary) string {
 	if len(s.Values) < 2 {
 		return percent(s.Mean)
 	}

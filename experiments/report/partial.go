@@ -3,7 +3,8 @@ package report
 import (
 	"encoding/json"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/robustness"
 )
 
 // PartialFile is where the report looks for what `lago-train partial --json` prints.
@@ -17,11 +18,11 @@ func partial(r *Runs, d *Dataset) Section {
 		caption: "Test accuracy by a part of the attributes of each class.",
 		start:   "all given (%)", degree: "%g %% given (%%)",
 		measured: func(data []byte) (*distorted, error) {
-			p := new(experiments.Partial)
+			p := new(robustness.PartialResult)
 			err := json.Unmarshal(data, p)
 			return &distorted{p.Dataset, p.Shares, p.Methods}, err
 		},
-		drawn: func(m experiments.DistortedMethod) []experiments.Summary { return m.Accuracy },
+		drawn: func(m robustness.Method) []lab.Summary { return m.Accuracy },
 	}.fill(Section{
 		Name: "partial", Title: "Partial descriptions",
 		Text: "Accuracy on the test classes when each of them gives a part of its attributes and leaves the others out. Error bars are " +

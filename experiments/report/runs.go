@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -16,7 +16,7 @@ import (
 type Runs struct {
 	Dir      string
 	Datasets []*Dataset
-	Missing  []experiments.Missing // trials that the report does without
+	Missing  []lab.Missing // trials that the report does without
 }
 
 // Dataset is the configurations that were run on one data set.
@@ -30,9 +30,9 @@ type Dataset struct {
 // Configuration is the trials that differ in their seed alone.
 type Configuration struct {
 	Label  string        // what tells it from the others of its variant
-	Trials []lab.Trial   // by seed
+	Trials []lab.Run     // by seed
 	Curves []train.Curve // of the trials
-	experiments.Measured
+	protocol.Measured
 }
 
 // Trial is the configuration as a trial, of the first seed.
@@ -45,15 +45,15 @@ func (c *Configuration) Variant() model.Variant { return c.Trial().Model.Variant
 // those whose files are broken, are listed as missing. The error is that of a
 // folder that can't be read or holds no trial at all.
 func Read(dir string) (*Runs, error) {
-	trials, err := experiments.ReadRuns(dir)
+	trials, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
 	}
 	if len(trials) == 0 {
 		return nil, fmt.Errorf("%s: expected folders of trials, found none; lago-train run --out %s makes some", dir, dir)
 	}
-	slices.SortStableFunc(trials, func(a, b lab.Trial) int { return cmp.Compare(a.Training.Seed, b.Training.Seed) })
-	r := &Runs{Dir: dir, Missing: []experiments.Missing{}}
+	slices.SortStableFunc(trials, func(a, b lab.Run) int { return cmp.Compare(a.Training.Seed, b.Training.Seed) })
+	r := &Runs{Dir: dir, Missing: []lab.Missing{}}
 	of := map[train.Trial]*Configuration{}
 	for _, t := range trials {
 		if t.Baseline.Method != "" { // shown by what compare wrote
@@ -61,7 +61,7 @@ func Read(dir string) (*Runs, error) {
 		}
 		curve, err := readCurve(t)
 		if err != nil {
-			r.Missing = append(r.Missing, experiments.Missing{Dir: t.Dir, Why: err.Error()})
+			r.Missing = append(r.Missing, lab.Missing{Dir: t.Dir, Why: err.Error()})
 			continue
 		}
 		key := t.Trial
@@ -83,7 +83,7 @@ func Read(dir string) (*Runs, error) {
 
 // readCurve reads the curve of a finished trial and holds its files to each other,
 // so that what is drawn of them needs no checks of its own.
-func readCurve(t lab.Trial) (train.Curve, error) {
+func readCurve(t lab.Run) (train.Curve, error) {
 	if t.Err != nil {
 		return nil, t.Err
 	}
@@ -104,7 +104,7 @@ func readCurve(t lab.Trial) (train.Curve, error) {
 }
 
 // checkRecords checks trial.json and result.json of a finished trial.
-func checkRecords(t lab.Trial) error {
+func checkRecords(t lab.Run) error {
 	path := filepath.Join(t.Dir, train.TrialFile)
 	if t.Stage != train.Dev && t.Stage != train.Test {
 		return fmt.Errorf("%s: stage: expected dev or test, found %q", path, t.Stage)
@@ -150,7 +150,7 @@ func (d *Dataset) add(stage train.Stage, c *Configuration) {
 // measure sums up what each configuration scored, and brings them into order.
 func (d *Dataset) measure() {
 	for _, c := range slices.Concat(d.Dev, d.Test) {
-		c.Measured = *experiments.Measure(c.Trials)
+		c.Measured = *protocol.Measure(c.Trials)
 	}
 	slices.SortStableFunc(d.Dev, func(a, b *Configuration) int { return cmp.Compare(b.PerClass.Mean, a.PerClass.Mean) })
 	slices.SortStableFunc(d.Test, func(a, b *Configuration) int {

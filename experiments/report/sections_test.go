@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/lago-train/lago-train/experiments"
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/comparison"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -22,9 +22,9 @@ func TestCurvesSpreadOverSeeds(t *testing.T) {
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.1, 0.4, 0.3)
 	write(t, root, made(model.Singletons, train.Dev, 1, nil), 0.3, 0.2, 0.6, 0.9) // a longer patience
 	r, d := only(t, root)
-	p := curves(r, d).Figures[1].Picture.(*picture.Lines)
+	p := curves(r, d).Figures[1].Picture.(*plot.Lines)
 	val := p.Series[1]
-	want := []picture.Point{{X: 1, Y: 20, Low: 10, High: 30}, {X: 2, Y: 30, Low: 20, High: 40}, {X: 3, Y: 45, Low: 30, High: 60}}
+	want := []plot.Point{{X: 1, Y: 20, Low: 10, High: 30}, {X: 2, Y: 30, Low: 20, High: 40}, {X: 3, Y: 45, Low: 30, High: 60}}
 	if diff := cmp.Diff(want, val.Points, closely); diff != "" {
 		t.Errorf("val accuracy (-expected +found):\n%s", diff)
 	}
@@ -37,11 +37,11 @@ func TestAblation(t *testing.T) {
 	root := t.TempDir()
 	writeAll(t, root)
 	r, d := only(t, root)
-	s := ablation(r, d)
+	s := ablationSection(r, d)
 	if len(s.Figures) != 1 || len(s.Notes) > 0 || s.Command != "" {
 		t.Fatalf("expected one picture and nothing missing, found %d, %q, %q", len(s.Figures), s.Notes, s.Command)
 	}
-	p := s.Figures[0].Picture.(*picture.Dots)
+	p := s.Figures[0].Picture.(*plot.Dots)
 	if diff := cmp.Diff([]string{"uniform, const, implicit", "uniform, const, explicit"}, p.Rows[:2]); diff != "" {
 		t.Errorf("rows, best first (-expected +found):\n%s", diff)
 	}
@@ -55,11 +55,11 @@ func TestAblationSaysWhatIsMissing(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
 	r, d := only(t, root)
-	if s := ablation(r, d); s.Command != "lago-train ablate --dataset birds --out "+root || len(s.Figures) > 0 {
+	if s := ablationSection(r, d); s.Command != "lago-train ablate --dataset birds --out "+root || len(s.Figures) > 0 {
 		t.Errorf("expected the command for an ablation, found %q", s.Command)
 	}
 	write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) { t.Model.Alpha = 1 }), 0.4)
-	s := ablation(r, d)
+	s := ablationSection(r, d)
 	if len(s.Figures) != 1 || len(s.Notes) != 1 || s.Notes[0] != "6 trials of semantic-hard without a curve." {
 		t.Errorf("expected the picture of 2 designs without 6, found %d pictures and %q", len(s.Figures), s.Notes)
 	}
@@ -68,7 +68,7 @@ func TestAblationSaysWhatIsMissing(t *testing.T) {
 			t.Model.Alpha, t.Training.LearningRate = alpha, 1
 		}), 0.3)
 	}
-	if s := ablation(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "found 2, which differ in lr") {
+	if s := ablationSection(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "found 2, which differ in lr") {
 		t.Errorf("expected a note on two ablations, found %q", s.Notes)
 	}
 }
@@ -81,7 +81,7 @@ func TestAblationWithoutAFinishedTrial(t *testing.T) {
 		writeFile(t, filepath.Join(dir, train.ResultFile), `{"status": "not finite", "error": "the term w2 is +Inf"}`)
 	}
 	r, d := only(t, root)
-	s := ablation(r, d)
+	s := ablationSection(r, d)
 	if len(s.Figures) > 0 || len(s.Notes) != 1 || s.Notes[0] != "8 trials of semantic-hard without a curve." {
 		t.Errorf("expected a note and no picture, found %d pictures and %q", len(s.Figures), s.Notes)
 	}
@@ -95,8 +95,8 @@ func TestPublishedNumbersStandBeside(t *testing.T) {
 	write(t, root, made(model.SemanticHard, train.Dev, 0, cub(0)), 0.5)
 	write(t, root, made(model.SemanticHard, train.Dev, 0, cub(1)), 0.4)
 	r, d := only(t, root)
-	for _, s := range []Section{variants(r, d), ablation(r, d)} {
-		series := s.Figures[0].Picture.(*picture.Dots).Series
+	for _, s := range []Section{variants(r, d), ablationSection(r, d)} {
+		series := s.Figures[0].Picture.(*plot.Dots).Series
 		if last := series[len(series)-1]; !strings.HasPrefix(last.Name, "published") || last.Dots[0].Value < 50 {
 			t.Errorf("%s: expected what the paper has for cub, found %+v", s.Name, last)
 		}
@@ -111,10 +111,10 @@ func TestSweepIsOfTheLargestFamily(t *testing.T) {
 	write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K, t.Model.Beta = 5, 1 }), 0.9)
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.3)
 	r, d := only(t, root)
-	p := sweep(r, d).Figures[0].Picture.(*picture.Lines)
-	want := []picture.Series{
-		{Name: "k-soft", Look: 2, Measured: true, Points: []picture.Point{{X: 1, Y: 1, Low: 1, High: 1}, {X: 10, Y: 10, Low: 10, High: 10}, {X: 20, Y: 20, Low: 20, High: 20}}},
-		{Name: "singletons", Points: []picture.Point{{X: 1, Y: 30, Low: 30, High: 30}, {X: 20, Y: 30, Low: 30, High: 30}}},
+	p := sweep(r, d).Figures[0].Picture.(*plot.Lines)
+	want := []plot.Series{
+		{Name: "k-soft", Look: 2, Measured: true, Points: []plot.Point{{X: 1, Y: 1, Low: 1, High: 1}, {X: 10, Y: 10, Low: 10, High: 10}, {X: 20, Y: 20, Low: 20, High: 20}}},
+		{Name: "singletons", Points: []plot.Point{{X: 1, Y: 30, Low: 30, High: 30}, {X: 20, Y: 30, Low: 30, High: 30}}},
 	}
 	if diff := cmp.Diff(want, p.Series, closely); diff != "" {
 		t.Errorf("series (-expected +found):\n%s", diff)
@@ -144,8 +144,8 @@ func TestNoise(t *testing.T) {
 		}
 	}
 	writeAll(t, root)
-	p := noise(r, d).Figures[0].Picture.(*picture.Lines)
-	want := []picture.Point{{X: 0, Y: 100, Low: 100, High: 100}, {X: 25, Y: 60, Low: 56, High: 64}}
+	p := noise(r, d).Figures[0].Picture.(*plot.Lines)
+	want := []plot.Point{{X: 0, Y: 100, Low: 100, High: 100}, {X: 25, Y: 60, Low: 56, High: 64}}
 	if diff := cmp.Diff(want, p.Series[0].Points, closely); diff != "" {
 		t.Errorf("relative accuracy (-expected +found):\n%s", diff)
 	}
@@ -155,26 +155,26 @@ func TestComparison(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
 	r, d := only(t, root)
-	if s := comparison(r, d); s.Command != "lago-train compare --dataset birds --out "+root || len(s.Figures) > 0 {
+	if s := comparisonSection(r, d); s.Command != "lago-train compare --dataset birds --out "+root || len(s.Figures) > 0 {
 		t.Errorf("expected the command that compares, found %q", s.Command)
 	}
-	path := experiments.ComparisonFile(root, "birds")
+	path := comparison.File(root, "birds")
 	for _, c := range []struct{ content, note string }{
 		{``, "compare-birds.json: expected what lago-train compare stores"},
 		{`{"methods": [{"name": "ale"}]}`, "compare-birds.json: ale: expected val and test, found null"},
 	} {
 		writeFile(t, path, c.content)
-		if s := comparison(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
+		if s := comparisonSection(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
 			t.Errorf("%s: expected the note %q, found %q", c.content, c.note, s.Notes)
 		}
 	}
 	writeAll(t, root)
-	s := comparison(r, d)
-	p := s.Figures[0].Picture.(*picture.Dots)
+	s := comparisonSection(r, d)
+	p := s.Figures[0].Picture.(*plot.Dots)
 	if diff := cmp.Diff([]string{"LAGO (k-soft)", "ESZSL"}, p.Rows); diff != "" {
 		t.Errorf("rows (-expected +found):\n%s", diff)
 	}
-	want := []picture.Dot{{Row: 0, Value: 50, Error: 2, Text: "50.0 ± 2.0"}, {Row: 1, Value: 55, Text: "55.0"}}
+	want := []plot.Dot{{Row: 0, Value: 50, Error: 2, Text: "50.0 ± 2.0"}, {Row: 1, Value: 55, Text: "55.0"}}
 	if diff := cmp.Diff(want, p.Series[1].Dots, closely); diff != "" {
 		t.Errorf("test accuracy (-expected +found):\n%s", diff)
 	}
@@ -197,10 +197,10 @@ func TestPartial(t *testing.T) {
 	}
 	writeAll(t, root)
 	s := partial(r, d)
-	p := s.Figures[0].Picture.(*picture.Lines)
-	want := []picture.Series{
-		{Name: "eszsl", Look: 4, Measured: true, Points: []picture.Point{{X: 10, Y: 20, Low: 19, High: 21}, {X: 100, Y: 40, Low: 40, High: 40}}},
-		{Name: "eszsl, inferred", Look: 5, Measured: true, Points: []picture.Point{{X: 10, Y: 30, Low: 28, High: 32}, {X: 100, Y: 40, Low: 40, High: 40}}},
+	p := s.Figures[0].Picture.(*plot.Lines)
+	want := []plot.Series{
+		{Name: "eszsl", Look: 4, Measured: true, Points: []plot.Point{{X: 10, Y: 20, Low: 19, High: 21}, {X: 100, Y: 40, Low: 40, High: 40}}},
+		{Name: "eszsl, inferred", Look: 5, Measured: true, Points: []plot.Point{{X: 10, Y: 30, Low: 28, High: 32}, {X: 100, Y: 40, Low: 40, High: 40}}},
 	}
 	if diff := cmp.Diff(want, p.Series, closely); diff != "" {
 		t.Errorf("series (-expected +found):\n%s", diff)
@@ -219,11 +219,11 @@ func TestGammaIsSortedByTheStrongestGroup(t *testing.T) {
 	if !strings.HasPrefix(s.Figures[0].Caption, "Gamma of k-soft, seed 1 ") {
 		t.Errorf("expected the seed with the best val accuracy, found %q", s.Figures[0].Caption)
 	}
-	p := s.Figures[0].Picture.(*picture.Heat)
+	p := s.Figures[0].Picture.(*plot.Heat)
 	if diff := cmp.Diff([]string{"bill::long", "wing::white", "wing::red"}, p.Rows); diff != "" {
 		t.Errorf("rows (-expected +found):\n%s", diff)
 	}
-	if diff := cmp.Diff([]picture.Block{{Row: 0, Name: "0"}, {Row: 1, Name: "1"}}, p.Blocks); diff != "" {
+	if diff := cmp.Diff([]plot.Block{{Row: 0, Name: "0"}, {Row: 1, Name: "1"}}, p.Blocks); diff != "" {
 		t.Errorf("blocks (-expected +found):\n%s", diff)
 	}
 	// softmax(10 (0, 0.4)), by hand
@@ -236,7 +236,7 @@ func TestGammaNamesTheGroupsOfSemanticSoft(t *testing.T) {
 	root := t.TempDir()
 	dir := write(t, root, made(model.SemanticSoft, train.Dev, 0, nil), 0.5)
 	r, d := only(t, root)
-	if diff := cmp.Diff([]string{"bill", "wing"}, gamma(r, d).Figures[0].Picture.(*picture.Heat).Cols); diff != "" {
+	if diff := cmp.Diff([]string{"bill", "wing"}, gamma(r, d).Figures[0].Picture.(*plot.Heat).Cols); diff != "" {
 		t.Errorf("columns (-expected +found):\n%s", diff)
 	}
 	writeFile(t, filepath.Join(dir, train.ModelFile), "no model")
@@ -257,7 +257,7 @@ func TestConfusionIsOverSeeds(t *testing.T) {
 		write(t, root, made(model.Singletons, train.Test, seed, nil), 0.5)
 	}
 	r, d = only(t, root)
-	p := confusion(r, d).Figures[0].Picture.(*picture.Heat)
+	p := confusion(r, d).Figures[0].Picture.(*plot.Heat)
 	if diff := cmp.Diff([][]float64{{0.75, 0.25}, {1. / 3, 2. / 3}}, p.Values, closely); diff != "" {
 		t.Errorf("shares (-expected +found):\n%s", diff)
 	}

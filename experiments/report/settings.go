@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/protocol"
 )
 
 // settings lists every configuration with what it scored.
@@ -13,7 +13,7 @@ func settings(_ *Runs, d *Dataset) Section {
 	all := d.Configurations()
 	names := slices.DeleteFunc(differing(all), func(name string) bool { return name == "variant" })
 	var common []string
-	for _, setting := range experiments.Settings(all[0].Trial()) {
+	for _, setting := range protocol.Settings(all[0].Trial()) {
 		if setting.Name != "variant" && !slices.Contains(names, setting.Name) && !slices.Contains(identity, setting.Name) {
 			common = append(common, setting.Name+" "+value(setting))
 		}
@@ -48,7 +48,7 @@ func (c *Configuration) outcome() []string {
 // values are those of the named settings.
 func (c *Configuration) values(names []string) []string {
 	var list []string
-	for _, s := range experiments.Settings(c.Trial()) {
+	for _, s := range protocol.Settings(c.Trial()) {
 		if slices.Contains(names, s.Name) {
 			list = append(list, value(s))
 		}

@@ -5,25 +5,25 @@ import (
 	"io"
 	"strings"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/train"
 )
 
 // Summary is what the command says of a report.
 type Summary struct {
-	Page           string                `json:"page"`
-	Figures        []string              `json:"figures"` // files of pictures
-	Configurations []Scored              `json:"configurations"`
-	Missing        []experiments.Missing `json:"missing"`
+	Page           string        `json:"page"`
+	Figures        []string      `json:"figures"` // files of pictures
+	Configurations []Scored      `json:"configurations"`
+	Missing        []lab.Missing `json:"missing"`
 }
 
 // Scored is a configuration and its accuracy per class, as fractions.
 type Scored struct {
-	Dataset       string              `json:"dataset"`
-	Stage         train.Stage         `json:"stage"`
-	Configuration string              `json:"configuration"`
-	Accuracy      experiments.Summary `json:"accuracy"`
-	RunDirs       []string            `json:"run_dirs"`
+	Dataset       string      `json:"dataset"`
+	Stage         train.Stage `json:"stage"`
+	Configuration string      `json:"configuration"`
+	Accuracy      lab.Summary `json:"accuracy"`
+	RunDirs       []string    `json:"run_dirs"`
 }
 
 // Summary lists what the folder holds.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lago-train/lago-train/experiments"
-	"github.com/lago-train/lago-train/experiments/report/picture"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -25,21 +25,21 @@ func sweep(r *Runs, d *Dataset) Section {
 		return s
 	}
 	s.Table = &Table{Header: []string{"K", "val (%)", "seeds"}}
-	line := picture.Series{Name: string(model.KSoft), Look: lookOf(string(model.KSoft)), Measured: true}
+	line := plot.Series{Name: string(model.KSoft), Look: lookOf(string(model.KSoft)), Measured: true}
 	for _, c := range byK {
 		k := c.Trial().Model.K
 		line.Points = append(line.Points, point(float64(k), c.PerClass))
 		s.Table.Rows = append(s.Table.Rows, []string{fmt.Sprint(k), plusMinus(c.PerClass), fmt.Sprint(len(c.Trials))})
 	}
-	p := &picture.Lines{X: "number of groups K", Y: "val " + accuracyAxis, Width: 520, Height: 260, Series: []picture.Series{line}}
+	p := &plot.Lines{X: "number of groups K", Y: "val " + accuracyAxis, Width: 520, Height: 260, Series: []plot.Series{line}}
 	first, last := line.Points[0].X, line.Points[len(line.Points)-1].X
 	for _, c := range d.choices() {
 		if c.Dev == nil || c.Variant != model.Singletons && c.Variant != model.SemanticHard {
 			continue
 		}
-		p.Series = append(p.Series, picture.Series{
+		p.Series = append(p.Series, plot.Series{
 			Name: string(c.Variant), Look: lookOf(string(c.Variant)),
-			Points: []picture.Point{point(first, c.Dev.PerClass), point(last, c.Dev.PerClass)},
+			Points: []plot.Point{point(first, c.Dev.PerClass), point(last, c.Dev.PerClass)},
 		})
 		s.Table.Rows = append(s.Table.Rows, []string{string(c.Variant), plusMinus(c.Dev.PerClass), fmt.Sprint(len(c.Dev.Trials))})
 	}
@@ -48,8 +48,8 @@ func sweep(r *Runs, d *Dataset) Section {
 }
 
 // point shows a summary in percent, with its standard error as spread.
-func point(x float64, s experiments.Summary) picture.Point {
-	return picture.Point{X: x, Y: 100 * s.Mean, Low: 100 * (s.Mean - s.SEM), High: 100 * (s.Mean + s.SEM)}
+func point(x float64, s lab.Summary) plot.Point {
+	return plot.Point{X: x, Y: 100 * s.Mean, Low: 100 * (s.Mean - s.SEM), High: 100 * (s.Mean + s.SEM)}
 }
 
 // byK returns the configurations of k-soft that differ in K alone, by K. Of several

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/lago-train/lago-train/experiments"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/published"
-	"github.com/lago-train/lago-train/experiments/report/picture"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -19,8 +19,8 @@ func variants(r *Runs, d *Dataset) Section {
 			"epoch of each seed counts. Test classes were never trained on, and had no part in the choice.",
 	}
 	choices := d.choices()
-	p := &picture.Dots{X: accuracyAxis}
-	series := []picture.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}, {Name: "published test", Look: 5}}
+	p := &plot.Dots{X: accuracyAxis}
+	series := []plot.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}, {Name: "published test", Look: 5}}
 	s.Table = &Table{Header: []string{"configuration", "val (%)", "test (%)", "seeds val / test"}}
 	for i, c := range choices {
 		p.Rows = append(p.Rows, string(c.Variant))
@@ -32,11 +32,11 @@ func variants(r *Runs, d *Dataset) Section {
 			}
 		}
 		if paper, ok := publishedTest(d.Name, c.Variant); ok {
-			series[2].Dots = append(series[2].Dots, picture.Dot{Row: i, Value: 100 * paper, Text: percent(paper)})
+			series[2].Dots = append(series[2].Dots, plot.Dot{Row: i, Value: 100 * paper, Text: percent(paper)})
 		}
 		s.Table.Rows = append(s.Table.Rows, row)
 	}
-	p.Series = slices.DeleteFunc(series, func(s picture.DotSeries) bool { return len(s.Dots) == 0 })
+	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
 	caption := "Mean and standard error over seeds of the accuracy of each variant." + chance(choices)
 	s.Figures = []Figure{r.figure(d, "variants", caption, p)}
 	s.Notes, s.Command = r.lacking(d, choices)
@@ -47,8 +47,8 @@ func variants(r *Runs, d *Dataset) Section {
 const absent = "–"
 
 // dot shows a summary in percent.
-func dot(row int, s experiments.Summary) picture.Dot {
-	return picture.Dot{Row: row, Value: 100 * s.Mean, Error: 100 * s.SEM, Text: plusMinus(s)}
+func dot(row int, s lab.Summary) plot.Dot {
+	return plot.Dot{Row: row, Value: 100 * s.Mean, Error: 100 * s.SEM, Text: plusMinus(s)}
 }
 
 // seeds counts the trials of a configuration, which may not have been run.

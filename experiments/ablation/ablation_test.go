@@ -1,0 +1,334 @@
+package ablation
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// logPublished writes the runs of an ablation in which each seed scores what the
+// paper has for its design.
+func logPublished(t *testing.T, root, dataset string, base train.Trial, seeds ...uint64) {
+	t.Helper()
+	for _, trial := range ablationTrials(base, seeds) {
+		best := *designOf(trial).published(dataset)
+		testlab.LogRun(t, root, trial, train.Patience, best/2, best, best/3)
+	}
+}
+
+func TestAblationFromCurves(t *testing.T) {
+	for _, dataset := range []string{"cub", "awa2"} {
+		root := t.TempDir()
+		logPublished(t, root, dataset, ablationBase(testlab.DevTrial(dataset, 0)), 3, 4, 5)
+		a, err := From(root, protocol.Config{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Dataset != dataset || a.Variant != model.SemanticHard || a.Alpha != defaultAlpha || len(a.Missing) > 0 {
+			t.Errorf("%s: %+v", dataset, a)
+		}
+		if diff := gocmp.Diff([]uint64{3, 4, 5}, a.Seeds); diff != "" {
+			t.Errorf("%s: seeds (-want +got):\n%s", dataset, diff)
+		}
+		want := slices.Clone(published.All().Ablation)
+		slices.SortFunc(want, func(x, y published.Ablation) int {
+			px, _ := x.On(dataset)
+			py, _ := y.On(dataset)
+			return cmp.Compare(py, px)
+		})
+		for i, row := range a.Rows {
+			if d := (Design{want[i].Prior, want[i].Complement, Supervision(want[i].Supervision)}); row.Design != d {
+				t.Errorf("%s: row %d is %v, expected %v", dataset, i, row.Design, d)
+			}
+			for _, v := range row.Accuracy.Values {
+				if v != *row.Published {
+					t.Errorf("%s: %v scores %g, expected the best epoch, %g", dataset, row.Design, v, *row.Published)
+				}
+			}
+			if len(row.Accuracy.Values) != 3 {
+				t.Errorf("%s: %v has %d seeds, expected 3", dataset, row.Design, len(row.Accuracy.Values))
+			}
+		}
+		// What the paper reads from its numbers must hold for them.
+		for _, f := range a.Findings {
+			if !f.Holds {
+				t.Errorf("%s: does not hold for the paper's own table: %s", dataset, f.Text)
+			}
+		}
+	}
+}
+
+func TestFindingsThatDiffer(t *testing.T) {
+	rows := []Row{
+		{Design: Design{model.Uniform, model.Const, Implicit}, Accuracy: lab.Summarise([]float64{0.1})},
+		{Design: Design{model.Uniform, model.Const, Explicit}, Accuracy: lab.Summarise([]float64{0.5})},
+		{Design: Design{model.Uniform, model.DeMorgan, Implicit}, Accuracy: lab.Summarise([]float64{0.3})},
+		{Design: Design{model.Uniform, model.DeMorgan, Explicit}, Accuracy: lab.Summarise([]float64{0.2})},
+		{Design: Design{model.PerAttribute, model.Const, Implicit}, Accuracy: lab.Summarise([]float64{0.6})},
+		{Design: Design{model.PerAttribute, model.Const, Explicit}, Accuracy: lab.Summarise([]float64{0.4})},
+		{Design: Design{model.PerAttribute, model.DeMorgan, Implicit}, Accuracy: lab.Summarise([]float64{0.4})},
+		{Design: Design{model.PerAttribute, model.DeMorgan, Explicit}, Accuracy: lab.Summarise([]float64{0.4})},
+	}
+	list := findings(rows)
+	if len(list) != 5 {
+		t.Fatalf("%d findings, expected 5", len(list))
+	}
+	for _, f := range list {
+		if f.Holds {
+			t.Errorf("holds: %s", f.Text)
+		}
+	}
+	rows[3].Accuracy = lab.Summary{}
+	if list := findings(rows); len(list) > 0 {
+		t.Errorf("%d findings although a row is without accuracy", len(list))
+	}
+}
+
+func TestAblationNamesWhatIsMissing(t *testing.T) {
+	root := t.TempDir()
+	base := ablationBase(testlab.DevTrial("cub", 0))
+	logPublished(t, root, "cub", base, 0)
+	trials := ablationTrials(base, []uint64{0, 1})
+	failed := testlab.LogRun(t, root, trials[2], train.NotFinite, 0.5)
+	unfinished := testlab.LogRun(t, root, trials[8], "unfinished", 0.9, 0.9)
+	a, err := From(root, protocol.Config{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Missing) != 9 { // the failed one and seed 1
+		t.Fatalf("%d are missing, expected 9: %v", len(a.Missing), a.Missing)
+	}
+	why := map[string]string{}
+	for _, m := range a.Missing {
+		why[m.Dir] = m.Why
+	}
+	if why[failed] != "CXE is NaN" || why[unfinished] != "unfinished at epoch 2" {
+		t.Errorf("missing: %v", why)
+	}
+	if last := a.Rows[7]; last.Design != designOf(trials[2]) || len(last.Accuracy.Values) != 0 {
+		t.Errorf("the last row is %+v, expected the one without accuracy", last)
+	}
+	text := ablationText(t, a)
+	for _, want := range []string{
+		"9 trials missing:\n",
+		failed + ": CXE is NaN\n",
+		": not trained\n",
+		"│ Uniform       │ DeMorgan │ Implicit              │ -        │ -      │     0 │ 48.41     │",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestAblationOfACurveThatDoesNotRead(t *testing.T) {
+	root := t.TempDir()
+	base := ablationBase(testlab.DevTrial("cub", 0))
+	logPublished(t, root, "cub", base, 0)
+	testlab.LogRun(t, root, base, train.Epochs) // not of the ablation: it has no design
+	empty := designs()[0].apply(base, 0)
+	dir := testlab.LogRun(t, root, empty, train.Epochs)
+	a, err := From(root, protocol.Config{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Missing) != 1 || a.Missing[0].Dir != dir || !strings.Contains(a.Missing[0].Why, "expected epochs with a val accuracy") {
+		t.Errorf("missing: %v", a.Missing)
+	}
+}
+
+func TestAblationOfSeveralConfigurations(t *testing.T) {
+	root := t.TempDir()
+	base := ablationBase(testlab.DevTrial("cub", 0))
+	faster := base
+	faster.Training.LearningRate = 0.01
+	stronger := base
+	stronger.Model.Alpha = 3
+	for _, b := range []train.Trial{base, faster, stronger} {
+		logPublished(t, root, "cub", b, 0)
+	}
+	// Neither a single design nor the test stage makes an ablation.
+	tried := base
+	tried.Training.LearningRate = 0.5
+	testlab.LogRun(t, root, designs()[0].apply(tried, 0), train.Patience, 0.5)
+	test := base
+	test.Stage = train.Test
+	logPublished(t, root, "cub", test, 0)
+
+	c := protocol.PresetFor("cub", model.SemanticHard).Config
+	c.Epochs, c.LR = 50, 0.01
+	for _, step := range []struct {
+		name   string
+		chosen []string
+		alpha  float64
+		differ []string // of the error; nil where there is none
+	}{
+		{"nothing chosen", nil, 0, []string{"alpha", "lr"}},
+		{"the alpha chosen", []string{"alpha"}, 1, []string{"lr"}},
+		{"the rate chosen", []string{"lr"}, 1, nil},
+		{"an alpha that only one has", []string{"alpha"}, 3, nil},
+	} {
+		c.Alpha = step.alpha
+		_, err := From(root, c, step.chosen)
+		var ambiguous *Ambiguous
+		errors.As(err, &ambiguous)
+		switch {
+		case step.differ == nil && err != nil:
+			t.Errorf("%s: %v", step.name, err)
+		case step.differ != nil && ambiguous == nil:
+			t.Errorf("%s: error %v, expected an *Ambiguous", step.name, err)
+		case step.differ != nil:
+			var names []string
+			for _, d := range ambiguous.Differ {
+				names = append(names, d.Name)
+			}
+			if diff := gocmp.Diff(step.differ, names); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", step.name, diff)
+			}
+		}
+	}
+	_, err := From(root, c, nil)
+	want := root + ": expected the ablation of one configuration, found 3, which differ in alpha (1, 3), lr (0.0001, 0.01)"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, expected %s", err, want)
+	}
+	c.LR = 7
+	want = root + ": expected the trials of an ablation, one configuration in some of its 8 designs, found none with the given lr"
+	if _, err := From(root, c, []string{"lr"}); err == nil || err.Error() != want {
+		t.Errorf("error %v, expected %s", err, want)
+	}
+}
+
+func TestAblationOfChosenSeeds(t *testing.T) {
+	root := t.TempDir()
+	logPublished(t, root, "cub", ablationBase(testlab.DevTrial("cub", 0)), 0, 1, 2)
+	c := protocol.Config{Seed: 1, Seeds: 2}
+	a, err := From(root, c, []string{"seeds"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff([]uint64{1, 2}, a.Seeds); diff != "" {
+		t.Errorf("seeds (-want +got):\n%s", diff)
+	}
+}
+
+// An ablation that is trained and one made of its curves are the same, and a second
+// one trains nothing.
+func TestAblate(t *testing.T) {
+	l := testlab.Simulated(t)
+	c := testlab.Config(l, protocol.DevThenTest)
+	trained, err := Run(t.Context(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range trained.Rows {
+		if len(r.Accuracy.Values) != c.Seeds || r.Published != nil {
+			t.Errorf("%+v", r)
+		}
+	}
+	read, err := From(l.Root, protocol.Config{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(trained, read); diff != "" {
+		t.Errorf("(-trained +read):\n%s", diff)
+	}
+	l.Options.OnEpoch = func(t2 train.Trial, _ train.Epoch) { t.Errorf("%s is trained again", t2.Name()) }
+	again, err := Run(t.Context(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(trained, again); diff != "" {
+		t.Errorf("(-first +second):\n%s", diff)
+	}
+}
+
+func TestAblateOfAShardNamesTheOthersTrials(t *testing.T) {
+	l := testlab.Simulated(t)
+	l.Shard = lab.Shard{Index: 0, Count: 2}
+	c := testlab.Config(l, protocol.OnlyDev)
+	c.Seeds = 1
+	a, err := Run(t.Context(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Missing) != 4 || a.Missing[0].Why != lab.ErrElsewhere.Error() {
+		t.Errorf("missing: %v, expected the four of the other shard", a.Missing)
+	}
+	// The first half has designs with implicit supervision alone; the other one's
+	// alpha is the one asked for.
+	c.Alpha = 2
+	if a, err = From(l.Root, c, []string{"alpha"}); err != nil || a.Alpha != 2 || len(a.Missing) != 4 {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestAblationText(t *testing.T) {
+	root := t.TempDir()
+	logPublished(t, root, "cub", ablationBase(testlab.DevTrial("cub", 0)), 0, 1)
+	a, err := From(root, protocol.Config{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `semantic-hard on cub: val accuracy (%) by design, 2 seeds, alpha 1 where explicit
+┌───────────────┬──────────┬───────────────────────┬──────────┬────────┬───────┬───────────┐
+│ p(a_m)        │ p(ac|x)  │ attribute supervision │ accuracy │ s.e.m. │ seeds │ published │
+├───────────────┼──────────┼───────────────────────┼──────────┼────────┼───────┼───────────┤
+│ Uniform       │ Const    │ Implicit              │ 52.85    │ 0.00   │     2 │ 52.85     │
+│ Uniform       │ Const    │ Explicit              │ 52.17    │ 0.00   │     2 │ 52.17     │
+│ Uniform       │ DeMorgan │ Explicit              │ 51.75    │ 0.00   │     2 │ 51.75     │
+│ Uniform       │ DeMorgan │ Implicit              │ 48.41    │ 0.00   │     2 │ 48.41     │
+│ Per-attribute │ DeMorgan │ Explicit              │ 47.71    │ 0.00   │     2 │ 47.71     │
+│ Per-attribute │ Const    │ Explicit              │ 42.68    │ 0.00   │     2 │ 42.68     │
+│ Per-attribute │ Const    │ Implicit              │ 39.31    │ 0.00   │     2 │ 39.31     │
+│ Per-attribute │ DeMorgan │ Implicit              │ 35.30    │ 0.00   │     2 │ 35.30     │
+└───────────────┴──────────┴───────────────────────┴──────────┴────────┴───────┴───────────┘
+what the paper found on its data (table A.2), by means, here:
+  holds    uniform, const and implicit, the design of LAGO, is the best of all
+  holds    each design is better with a uniform prior than with a per-attribute one
+  holds    best and worst are closer together with a uniform prior than with a per-attribute one
+  holds    with a uniform prior, const is above De-Morgan
+  holds    with a uniform prior, supervision changes less with const than with De-Morgan
+`
+	if diff := gocmp.Diff(want, ablationText(t, a)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func ablationText(t *testing.T, a *Result) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := a.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestByMeanPutsTheBestFirstAndNothingLast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var list []lab.Summary
+		for _, values := range rapid.SliceOf(rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 3)).Draw(t, "values") {
+			list = append(list, lab.Summarise(values))
+		}
+		slices.SortFunc(list, lab.ByMean)
+		for i := 1; i < len(list); i++ {
+			before, s := list[i-1], list[i]
+			if len(s.Values) > 0 && (len(before.Values) == 0 || before.Mean < s.Mean) {
+				t.Fatalf("%v before %v", before, s)
+			}
+		}
+	})
+}

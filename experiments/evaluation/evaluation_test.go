@@ -1,0 +1,281 @@
+package evaluation
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// matrixOf makes scores of rows.
+func matrixOf(rows ...[]float32) dataset.Matrix[float32] {
+	return dataset.Matrix[float32]{Rows: len(rows), Cols: len(rows[0]), Data: slices.Concat(rows...)}
+}
+
+// birds are five samples of two seen classes and an unseen one, wren. What the best
+// seen class has over the unseen one is 3, 1, 0, 2 and -1:
+//
+//	as scored:   seen (1/2 + 1/1)/2, unseen 1/2, H = 2*0.75*0.5/1.25 = 0.6
+//	gamma 0.5:   seen (1/2 + 0)/2,   unseen 1/2, H = 2*0.25*0.5/0.75 = 1/3
+//	zsl:         wren alone is always right
+func birds() *Scored {
+	return &Scored{
+		Scores: matrixOf(
+			[]float32{5, 1, 2},
+			[]float32{0, 3, 2},
+			[]float32{1, 4, 4},
+			[]float32{7, 2, 5},
+			[]float32{1, 2, 3}),
+		Labels: []int{0, 0, 1, 2, 2}, Kind: Logits,
+		Sides: metrics.Sides{false, false, true}, Names: []string{"owl", "crow", "wren"}, Rows: []int{4, 6, 7, 9, 11},
+	}
+}
+
+// toValidate has its best gamma, 0.5, between the gap of the unseen sample, 0, and
+// those of the others, 1. No sample has another class above its own.
+func toValidate() *Scored {
+	return &Scored{
+		Scores: matrixOf([]float32{1, 0}, []float32{1, 0}, []float32{0, 0}),
+		Labels: []int{0, 0, 1}, Kind: Logits, Sides: metrics.Sides{false, true},
+	}
+}
+
+// oddsOfThree are right three times of four, and say 9 : 1 where T = 1.
+func oddsOfThree() *Scored {
+	row := []float32{float32(2 * math.Log(3)), 0}
+	return &Scored{Scores: matrixOf(row, row, row, row), Labels: []int{0, 0, 1, 0}, Kind: Logits}
+}
+
+func TestJudgeByHand(t *testing.T) {
+	e := Config{Bins: 1}.Evaluate(birds(), toValidate())
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"per class", e.PerClass, (0.5 + 1 + 0.5) / 3},
+		{"per sample", e.PerSample, 0.6},
+		{"top 5", e.Top5, 1},
+		{"top 5 per sample", e.Top5PerSample, 1},
+		{"zsl", e.ZSL, 1},
+		{"seen", *e.Seen, 0.75},
+		{"unseen", *e.Unseen, 0.5},
+		{"harmonic mean", *e.HarmonicMean, 0.6},
+		{"ausuc", *e.AUSUC, 0.5},
+		{"gamma", e.Calibrated.Gamma, 0.5},
+		{"calibrated seen", e.Calibrated.Seen, 0.25},
+		{"calibrated unseen", e.Calibrated.Unseen, 0.5},
+		{"harmonic mean of validation", *e.Validation.HarmonicMean, 1},
+		{"accuracy of all", e.Coverage[9].Accuracy, 0.6},
+	} {
+		if math.Abs(c.got-c.want) > 1e-12 {
+			t.Errorf("%s: expected %g, found %g", c.name, c.want, c.got)
+		}
+	}
+	if e.Samples != 5 || e.Classes != 3 || e.Validation.Samples != 3 || e.Validation.Classes != 2 {
+		t.Errorf("sizes %d, %d, %+v", e.Samples, e.Classes, e.Validation)
+	}
+	mistakes := []NamedMistake{{"owl", "crow", 1, 0.5}, {"wren", "owl", 1, 0.5}}
+	if diff := cmp.Diff(mistakes, e.Mistakes); diff != "" {
+		t.Errorf("mistakes (-want +got):\n%s", diff)
+	}
+	classes := []ClassAccuracy{{"owl", false, 2, 0.5}, {"crow", false, 1, 1}, {"wren", true, 2, 0.5}}
+	if diff := cmp.Diff(classes, e.ByClass); diff != "" {
+		t.Errorf("classes (-want +got):\n%s", diff)
+	}
+	if e.Temperature != nil || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "no temperature is low enough") {
+		t.Errorf("temperature %v, notes %q", e.Temperature, e.Notes)
+	}
+}
+
+// The temperature 2 makes of the odds 9 : 1 those of 3 : 1, which is how often the
+// samples are right.
+func TestJudgeWithATemperature(t *testing.T) {
+	for _, kind := range []ScoreKind{Logits, BareScores} {
+		s := oddsOfThree()
+		s.Kind = kind
+		e := Config{Bins: 5}.Evaluate(s, oddsOfThree())
+		if e.Temperature == nil || math.Abs(e.Temperature.Temperature-2) > 1e-5 || *e.Temperature.ECE > 1e-6 {
+			t.Fatalf("%s: temperature %+v", kind, e.Temperature)
+		}
+		if e.Seen != nil || e.AUSUC != nil || e.Calibrated != nil || e.ZSL != e.PerClass {
+			t.Errorf("%s: there are no seen classes in %+v", kind, e)
+		}
+		if kind == BareScores {
+			if e.ECE != nil || e.Coverage != nil || len(e.trusted()) != 1 {
+				t.Errorf("bare scores have probabilities: %+v", e.Trust)
+			}
+			continue
+		}
+		if math.Abs(*e.ECE-0.15) > 1e-6 || len(e.Reliability) != 5 || e.Reliability[4].Samples != 4 {
+			t.Errorf("ECE %g in %+v", *e.ECE, e.Reliability)
+		}
+	}
+	bare := oddsOfThree()
+	bare.Kind = BareScores
+	e := Config{Bins: 5}.Evaluate(bare, nil)
+	if len(e.trusted()) != 0 || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "no probabilities") {
+		t.Errorf("bare scores without validation: %+v", e)
+	}
+}
+
+// Probabilities are judged as their logs are.
+func TestJudgeProbabilities(t *testing.T) {
+	p := &Scored{Scores: matrixOf([]float32{0.75, 0.25}, []float32{0, 1}), Labels: []int{0, 0}, Kind: Probabilities}
+	log := &Scored{Scores: metrics.LogProbabilities(p.Scores), Labels: p.Labels, Kind: Logits}
+	got, want := Config{Bins: 3}.Evaluate(p, nil), Config{Bins: 3}.Evaluate(log, nil)
+	if diff := cmp.Diff(want.Trust, got.Trust, cmpopts.IgnoreUnexported(Trust{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Errorf("(-logs +probabilities):\n%s", diff)
+	}
+	if got.Kind != Probabilities {
+		t.Errorf("kind %s", got.Kind)
+	}
+}
+
+// The true class comes fifth of six, then sixth.
+func TestTop5IsOfFive(t *testing.T) {
+	s := &Scored{
+		Scores: matrixOf([]float32{9, 8, 7, 6, 5, 4}, []float32{9, 8, 7, 6, 5, 4}), Labels: []int{4, 5}, Kind: BareScores,
+	}
+	if e := (Config{Bins: 1}).Evaluate(s, nil); e.Top5 != 0.5 || e.Top5PerSample != 0.5 || e.PerClass != 0 {
+		t.Errorf("found %+v", e)
+	}
+}
+
+func TestMostMistakesAreListed(t *testing.T) {
+	s := &Scored{Scores: dataset.NewMatrix[float32](12, 13), Kind: BareScores}
+	for z := range 12 {
+		s.Labels = append(s.Labels, z+1) // all are named 0
+	}
+	e := Config{Bins: 1}.Evaluate(s, nil)
+	if len(e.Mistakes) != 10 || e.Mistakes[9].True != "10" || e.Mistakes[9].Named != "0" {
+		t.Errorf("found %+v", e.Mistakes)
+	}
+}
+
+func TestWhatIsBelowZeroIsNoProbability(t *testing.T) {
+	if got := KindOf(matrixOf([]float32{-1, 2})); got != BareScores {
+		t.Errorf("found %s", got)
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		scores := dataset.NewMatrix[float32](rapid.IntRange(1, 4).Draw(t, "samples"), rapid.IntRange(2, 4).Draw(t, "classes"))
+		for i := range scores.Data {
+			scores.Data[i] = float32(rapid.IntRange(-9, 9).Draw(t, "score"))
+		}
+		p := dataset.NewMatrix[float32](scores.Rows, scores.Cols)
+		for i := range scores.Rows {
+			var sum float64
+			for _, v := range scores.Row(i) {
+				sum += math.Exp(float64(v))
+			}
+			for z, v := range scores.Row(i) {
+				p.Row(i)[z] = float32(math.Exp(float64(v)) / sum)
+			}
+		}
+		if got := KindOf(p); got != Probabilities {
+			t.Errorf("%v are %s, expected probabilities", p, got)
+		}
+		if got := KindOf(metrics.LogProbabilities(p)); got != Logits {
+			t.Errorf("the logs of %v are %s, expected logits", p, got)
+		}
+		scores.Data[0] += 20
+		if got := KindOf(scores); got != BareScores {
+			t.Errorf("%v are %s, expected scores", scores, got)
+		}
+	})
+}
+
+func TestEvaluationJSON(t *testing.T) {
+	data, err := json.Marshal(Config{Bins: 2}.Evaluate(birds(), oddsAmongBirds()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object, temperature map[string]json.RawMessage
+	if err := json.Unmarshal(data, &object); err != nil {
+		t.Fatal(err)
+	}
+	trust := []string{"ece", "nll", "aurc", "reliability", "coverage"}
+	testlab.CompareKeys(t, "the evaluation", object, append(trust, "source", "samples", "classes", "per_class_accuracy", "per_sample_accuracy",
+		"top5", "top5_per_sample", "zsl", "seen", "unseen", "harmonic_mean", "ausuc", "calibrated", "score_kind", "temperature",
+		"mistakes", "by_class", "validation", "notes")...)
+	for _, part := range []struct {
+		name string
+		keys []string
+	}{
+		{"calibrated", []string{"gamma", "seen", "unseen", "harmonic_mean"}},
+		{"validation", []string{"of", "samples", "classes", "harmonic_mean", "nll"}},
+		{"temperature", append(trust, "temperature")},
+	} {
+		clear(temperature)
+		if err := json.Unmarshal(object[part.name], &temperature); err != nil {
+			t.Fatal(err)
+		}
+		testlab.CompareKeys(t, part.name, temperature, part.keys...)
+	}
+	// What there is no number for is null, and not left out.
+	if data, err = json.Marshal(Config{Bins: 2}.Evaluate(oddsOfThree(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"seen", "unseen", "harmonic_mean", "ausuc", "calibrated", "temperature", "validation"} {
+		if !strings.Contains(string(data), `"`+key+`":null`) {
+			t.Errorf("expected %s to be null in %s", key, data)
+		}
+	}
+}
+
+// oddsAmongBirds validates with a gamma and a temperature.
+func oddsAmongBirds() *Scored {
+	s := oddsOfThree()
+	s.Sides = metrics.Sides{false, true}
+	return s
+}
+
+func TestEvaluationText(t *testing.T) {
+	e := Config{Bins: 2}.Evaluate(birds(), oddsAmongBirds())
+	e.Source = Source{Split: "gzsl", Dataset: "birds", Models: []EvaluatedModel{{"runs/a", "singletons", 3, 0.5}, {"runs/b", "k-soft", 4, 0.25}}}
+	e.Validation.Of = []string{"runs/c", "runs/d"}
+	e.note("it rained")
+	var b bytes.Buffer
+	if err := e.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"birds, gzsl: 5 samples of 3 classes\n", "mean probabilities of\n  singletons, seed 3, alone 50.0 % per class, runs/a\n  k-soft, seed 4",
+		"│ top 1                            │ 66.7 %    │ 60.0 %     │", "│ harmonic mean                    │ 60.0 %", "0.5000",
+		"as scored", "calibrated, gamma", "expected calibration error, 2 bins", "temperature 2", "│ 40 %     │       2 │",
+		"│ owl        │ crow  │       1 │ 50.0 %       │", "validated by 4 samples of 2 classes: runs/c, runs/d\n", "note: it rained\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("expected %q in\n%s", want, b.String())
+		}
+	}
+	e.Source = Source{Models: []EvaluatedModel{{"runs/a", "eszsl", 0, 0.5}}}
+	b.Reset()
+	if err := e.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "judged by eszsl, seed 0, runs/a\n") {
+		t.Errorf("expected one model in\n%s", b.String())
+	}
+}
+
+func TestEvaluateConfigCheck(t *testing.T) {
+	if err := (Config{Bins: 1}).Check(); err != nil {
+		t.Error(err)
+	}
+	if err := (Config{}).Check(); err == nil || !strings.HasPrefix(err.Error(), "bins: ") {
+		t.Errorf("no bins: %v", err)
+	}
+}

@@ -1,0 +1,312 @@
+package evaluation
+
+import (
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/experiments/plot"
+)
+
+// writeScores writes scores and labels, and returns what they are read by.
+func writeScores(t *testing.T, scores dataset.Matrix[float32], labels string) ScoreFiles {
+	t.Helper()
+	dir := t.TempDir()
+	f := ScoreFiles{Scores: filepath.Join(dir, "scores.npy"), Labels: filepath.Join(dir, "labels.txt")}
+	if err := errors.Join(features.WriteNPY(f.Scores, scores), os.WriteFile(f.Labels, []byte(labels), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Files are judged as what is in them; classes have numbers for names.
+func TestEvaluateScores(t *testing.T) {
+	f := writeScores(t, birds().Scores, "0 0 1 2 2")
+	f.Unseen, f.Kind = []int{2}, Logits
+	v := writeScores(t, oddsAmongBirds().Scores, "0,0,1,0")
+	v.Unseen = []int{1}
+	e, err := Config{Bins: 2}.EvaluateScores(t.Context(), f, &v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{Bins: 2}.Evaluate(birds(), oddsAmongBirds())
+	if *e.HarmonicMean != *want.HarmonicMean || e.ZSL != want.ZSL || *e.AUSUC != *want.AUSUC || *e.ECE != *want.ECE {
+		t.Errorf("found %+v, expected %+v", e, want)
+	}
+	if diff := cmp.Diff(want.Calibrated, e.Calibrated); diff != "" {
+		t.Errorf("calibrated (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{v.Scores}, e.Validation.Of); diff != "" {
+		t.Errorf("validated by (-want +got):\n%s", diff)
+	}
+	if e.Mistakes[0].True != "0" || e.Source.Scores != f.Scores || e.Source.Labels != f.Labels || len(e.Notes) != 0 {
+		t.Errorf("found %+v", e)
+	}
+}
+
+// Probabilities of 9 : 1 that are right three times of four should be 3 : 1.
+func TestEvaluateScoresThatAreProbabilities(t *testing.T) {
+	row := []float32{0.9, 0.1}
+	f := writeScores(t, matrixOf(row, row, row, row), "0 0 1 0")
+	v := f
+	e, err := Config{Bins: 2}.EvaluateScores(t.Context(), f, &v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Kind != Probabilities || e.Temperature == nil || math.Abs(e.Temperature.Temperature-2) > 1e-5 || math.Abs(*e.ECE-0.15) > 1e-6 {
+		t.Errorf("found %+v", e)
+	}
+}
+
+// Without unseen classes all are, and without validation there is nothing to choose.
+func TestEvaluateScoresAlone(t *testing.T) {
+	f := writeScores(t, birds().Scores, "0 0 1 2 2")
+	e, err := Config{Bins: 2}.EvaluateScores(t.Context(), f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.ZSL != (0.5+1+0.5)/3 || e.Seen != nil || e.Kind != BareScores || e.ECE != nil || len(e.Notes) != 2 {
+		t.Errorf("found %+v", e)
+	}
+	f.Kind = Logits
+	if e, err = (Config{Bins: 2}).EvaluateScores(t.Context(), f, nil); err != nil || e.ECE == nil || len(e.Notes) != 1 {
+		t.Errorf("found %+v, %v", e, err)
+	}
+}
+
+func TestEvaluateScoresRefuses(t *testing.T) {
+	scores := birds().Scores
+	good := writeScores(t, scores, "0 0 1 2 2")
+	with := func(labels string, change func(*ScoreFiles)) ScoreFiles {
+		f := writeScores(t, scores, labels)
+		if change != nil {
+			change(&f)
+		}
+		return f
+	}
+	unseen := func(list ...int) func(*ScoreFiles) { return func(f *ScoreFiles) { f.Unseen = list } }
+	nan := writeScores(t, matrixOf([]float32{1, float32(math.NaN())}), "0")
+	for _, c := range []struct {
+		name  string
+		files ScoreFiles
+		val   *ScoreFiles
+		parts []string
+	}{
+		{"fewer labels", with("0 0 1 2", nil), nil, []string{"labels.txt", "scores.npy", "5 samples", "found 4"}},
+		{"labels from 1", with("1 1 2 3 3", nil), nil, []string{"labels.txt", "from 0 to 2", "count from 1"}},
+		{"a class too many", with("0 1 2 3 3", nil), nil, []string{"labels.txt", "found 3 for sample 3"}},
+		{"no labels", with("", nil), nil, []string{"labels.txt", "at least one"}},
+		{"an unknown class", with("0 0 1 2 2", unseen(3)), nil, []string{"scores.npy", "unseen", "found 3"}},
+		{"nothing seen", with("0 0 1 2 2", unseen(0, 1, 2)), nil, []string{"unseen", "3 classes to be seen"}},
+		{"no unseen samples", with("0 0 1 1 0", unseen(2)), nil, []string{"labels.txt", "seen and of unseen classes, found 5 and 0"}},
+		{"no numbers", nan, nil, []string{nan.Scores, "row 0, column 1", "NaN"}},
+		{"no probabilities", with("0 0 1 2 2", func(f *ScoreFiles) { f.Kind = Probabilities }), nil, []string{"scores.npy", "adds up to 1"}},
+		{"unseen classes of one", with("0 0 1 2 2", unseen(2)), &good, []string{good.Scores, "unseen"}},
+		{"validation of another kind", writeScores(t, matrixOf([]float32{0.5, 0.5}), "0"), &good, []string{good.Scores, "adds up to 1"}},
+		{"bad validation", good, &nan, []string{nan.Scores}},
+		{"no file", ScoreFiles{Scores: "none.npy", Labels: good.Labels}, nil, []string{"none.npy"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Config{Bins: 2}.EvaluateScores(t.Context(), c.files, c.val)
+			if err == nil {
+				t.Fatal("expected an error")
+			}
+			for _, part := range c.parts {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("the error doesn't say %q: %v", part, err)
+				}
+			}
+		})
+	}
+}
+
+// readCSV reads a file of a folder.
+func readCSV(t *testing.T, dir, name string) [][]string {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(f).ReadAll()
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func TestEvaluationCSV(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	if err := (Config{Bins: 2}).Evaluate(birds(), nil).WriteCSV(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][][]string{
+		"confusion.csv": {{"true class", "owl", "crow", "wren"}, {"owl", "1", "1", "0"}, {"crow", "0", "1", "0"}, {"wren", "1", "0", "1"}},
+		"classes.csv": {
+			{"class", "unseen", "samples", "accuracy"},
+			{"owl", "false", "2", "0.5"},
+			{"crow", "false", "1", "1"},
+			{"wren", "true", "2", "0.5"},
+		},
+		"seen-unseen.csv": {
+			{"gamma from", "seen", "unseen"},
+			{"-inf", "0.75", "0"},
+			{"-1", "0.75", "0.5"},
+			{"0", "0.25", "0.5"},
+			{"2", "0.25", "1"},
+			{"3", "0", "1"},
+		},
+	} {
+		if diff := cmp.Diff(want, readCSV(t, dir, name)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	samples := readCSV(t, dir, "samples.csv")
+	if diff := cmp.Diff([]string{"6", "0", "owl", "crow"}, samples[2][:4]); diff != "" || len(samples) != 6 || samples[0][4] != "confidence as scored" {
+		t.Errorf("samples %v", samples)
+	}
+	if rows := readCSV(t, dir, "coverage.csv"); len(rows) != 6 || rows[5][3] != "0.6" {
+		t.Errorf("coverage %v", rows)
+	}
+	if rows := readCSV(t, dir, "reliability.csv"); len(rows) != 3 || rows[2][2] != "1" {
+		t.Errorf("reliability %v", rows)
+	}
+}
+
+// What there are no numbers for makes no file.
+func TestEvaluationWithoutProbabilitiesOrSeenClasses(t *testing.T) {
+	bare, dir := oddsOfThree(), t.TempDir()
+	bare.Kind = BareScores
+	e := Config{Bins: 2}.Evaluate(bare, nil)
+	paths, err := e.WritePictures(dir)
+	if err := errors.Join(err, e.WriteCSV(dir)); err != nil || len(paths) != 0 {
+		t.Fatal(paths, err)
+	}
+	var names []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	if diff := cmp.Diff([]string{"classes.csv", "confusion.csv", "samples.csv"}, names); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if readCSV(t, dir, "samples.csv")[2][0] != "1" {
+		t.Error("samples that have no place in a data set are numbered")
+	}
+}
+
+func TestEvaluationPictures(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pictures")
+	e := Config{Bins: 4}.Evaluate(birds(), oddsAmongBirds())
+	e.Source.Scores = "a & b.npy"
+	paths, err := e.WritePictures(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct{ file, text string }{
+		{"reliability.svg", "as confident as right"}, {"coverage.svg", "temperature 2"}, {"seen-unseen.svg", "calibrated"},
+	} {
+		if paths[i] != filepath.Join(dir, want.file) {
+			t.Errorf("path %s, expected %s", paths[i], want.file)
+		}
+		text := xmlText(t, paths[i])
+		for _, part := range []string{want.text, "as scored", "a & b.npy"} {
+			if want.file == "coverage.svg" && part == "calibrated" {
+				continue
+			}
+			if !strings.Contains(text, part) {
+				t.Errorf("%s doesn't say %q: %q", want.file, part, text)
+			}
+		}
+	}
+}
+
+// xmlText reads the text of a file of XML.
+func xmlText(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for d := xml.NewDecoder(strings.NewReader(string(data))); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return b.String()
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if text, ok := token.(xml.CharData); ok {
+			b.Write(text)
+		}
+	}
+}
+
+func TestFilesThatCannotBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := Config{Bins: 2}.Evaluate(birds(), nil)
+	var path *fs.PathError
+	if err := e.WriteCSV(file); !errors.As(err, &path) {
+		t.Errorf("CSV into a file: %v", err)
+	}
+	if _, err := e.WritePictures(file); !errors.As(err, &path) {
+		t.Errorf("pictures into a file: %v", err)
+	}
+}
+
+// A thinned curve keeps its ends, and no point that was left out is far from it.
+func TestThin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		points := []plot.Point{{}}
+		for range rapid.IntRange(0, 300).Draw(t, "points") {
+			p := points[len(points)-1]
+			p.X += rapid.Float64Range(0, 0.1).Draw(t, "right")
+			p.Y -= rapid.Float64Range(0, 0.1).Draw(t, "down")
+			points = append(points, p)
+		}
+		kept := thin(points)
+		if kept[0] != points[0] || kept[len(kept)-1] != points[len(points)-1] {
+			t.Fatal("an end is lost")
+		}
+		at := 0
+		for _, p := range points {
+			for at+1 < len(kept) && kept[at+1].X <= p.X && kept[at+1].Y >= p.Y {
+				at++
+			}
+			if math.Hypot(p.X-kept[at].X, p.Y-kept[at].Y) > 0.2 {
+				t.Fatalf("%v is far from %v", p, kept[at])
+			}
+		}
+	})
+	if got := thin([]plot.Point{{X: 1}}); len(got) != 1 {
+		t.Errorf("one point becomes %v", got)
+	}
+}
+
+func TestExactNumbers(t *testing.T) {
+	for _, v := range []float64{0.1, 1.0 / 3, -2.5e-9, math.Inf(-1)} {
+		got, err := strconv.ParseFloat(exact(v), 64)
+		if err != nil || got != v {
+			t.Errorf("%v is written as %s", v, exact(v))
+		}
+	}
+}

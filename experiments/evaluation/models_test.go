@@ -1,0 +1,359 @@
+package evaluation
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// heldOutLab is simulatedLab with a third of the samples of seen classes held out.
+func heldOutLab(t testing.TB) *lab.Lab {
+	t.Helper()
+	d := testlab.Simulated(t).Data
+	for i, row := range d.SamplesOf(d.Split.Seen()) {
+		if i%3 == 0 {
+			d.TestSeen = append(d.TestSeen, row)
+		}
+	}
+	return lab.New(d, t.TempDir())
+}
+
+// trained carries out both stages of two seeds, and returns the models of each.
+func trained(t testing.TB, l *lab.Lab, change func(*protocol.Config)) (dev, test []*Model) {
+	t.Helper()
+	c := testlab.Config(l, protocol.DevThenTest)
+	c.HoldOut = true
+	if change != nil {
+		change(&c)
+	}
+	o, err := protocol.Run(context.Background(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range o.RunDirs {
+		r := readRunModel(t, dir)
+		if r.Stage == train.Dev {
+			dev = append(dev, r)
+		} else {
+			test = append(test, r)
+		}
+	}
+	return dev, test
+}
+
+// trainedBaseline is trained for ESZSL.
+func trainedBaseline(t testing.TB, l *lab.Lab) (dev, test *Model) {
+	t.Helper()
+	trial := train.Trial{
+		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, HoldOut: true,
+		Preprocess: "none", Baseline: methods.Spec{Method: "eszsl", Settings: eszsl.Default()},
+		Training: train.Training{Epochs: 5, Patience: 5, Seed: 1},
+	}
+	both := []train.Trial{trial, trial}
+	both[1].Stage, both[1].Training.Epochs, both[1].Training.Patience = train.Test, 1, 1
+	done, err := l.Do(context.Background(), both)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readRunModel(t, done[0].Dir), readRunModel(t, done[1].Dir)
+}
+
+func readRunModel(t testing.TB, path string) *Model {
+	t.Helper()
+	r, err := ReadModel(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// evaluated judges models.
+func evaluated(t testing.TB, m Models) *Result {
+	t.Helper()
+	e, err := Config{Bins: 5}.EvaluateModels(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// A run's own result is what val and test are judged as.
+func TestEvaluateAsTheRunsWereJudged(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l, nil)
+	for _, c := range []struct {
+		split Split
+		model *Model
+		of    []string // validation
+	}{
+		{ValSplit, dev[0], nil},
+		{TestSplit, test[1], []string{dev[1].Dir}},
+	} {
+		e := evaluated(t, Models{Data: l.Data, Split: c.split, Models: []*Model{c.model}})
+		judged := c.model.Result.Evaluation
+		if e.PerClass != judged.PerClass || e.PerSample != judged.PerSample || e.ZSL != judged.PerClass || e.Classes != len(judged.Classes) {
+			t.Errorf("%s: found %+v, the run was judged as %+v", c.split, e, judged)
+		}
+		if diff := cmp.Diff(judged.Confusion, [][]int(e.confusion)); diff != "" {
+			t.Errorf("%s: confusion (-run +evaluation):\n%s", c.split, diff)
+		}
+		if e.Seen != nil || e.Calibrated != nil || e.Kind != Logits || e.ECE == nil {
+			t.Errorf("%s: found %+v", c.split, e)
+		}
+		var of []string
+		if e.Validation != nil {
+			of = e.Validation.Of
+		}
+		if diff := cmp.Diff(c.of, of); diff != "" {
+			t.Errorf("%s: validated by (-want +got):\n%s", c.split, diff)
+		}
+		if c.of == nil && !strings.Contains(strings.Join(e.Notes, "\n"), "judged themselves") {
+			t.Errorf("%s: notes %q", c.split, e.Notes)
+		}
+	}
+}
+
+// generalisedAs names the samples of the unseen classes and those of rows as any
+// class of both lists, and returns how many percent of each class are right on
+// average.
+func generalisedAs(t *testing.T, d *dataset.Dataset, r *Model, seen, unseen []int, gamma float64) (s, u float64) {
+	t.Helper()
+	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
+	accuracy := func(rows, of []int) float64 {
+		scores, err := r.Saved.Classifier.Score(d.Features, rows, d.Describe(classes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		right, all := map[int]float64{}, map[int]float64{}
+		for i, row := range rows {
+			best, top := 0, math.Inf(-1)
+			for z, v := range scores.Row(i) {
+				score := float64(v)
+				if slices.Contains(seen, classes[z]) {
+					score -= gamma
+				}
+				if score > top {
+					best, top = classes[z], score
+				}
+			}
+			all[d.Labels[row]]++
+			if best == d.Labels[row] {
+				right[best]++
+			}
+		}
+		var sum float64
+		for _, z := range of {
+			sum += right[z] / max(all[z], 1) / float64(len(all))
+		}
+		return sum
+	}
+	var held []int
+	for _, row := range d.TestSeen {
+		if slices.Contains(seen, d.Labels[row]) {
+			held = append(held, row)
+		}
+	}
+	return accuracy(held, seen), accuracy(d.SamplesOf(unseen), unseen)
+}
+
+func TestEvaluateGZSL(t *testing.T) {
+	l := heldOutLab(t)
+	d := l.Data
+	dev, test := trained(t, l, nil)
+	e := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]})
+	seen, unseen := generalisedAs(t, d, test[0], d.Split.Seen(), d.Split.Test, 0)
+	nearly(t, "seen", *e.Seen, seen)
+	nearly(t, "unseen", *e.Unseen, unseen)
+	nearly(t, "harmonic mean", *e.HarmonicMean, metrics.HarmonicMean(seen, unseen))
+	nearly(t, "zsl", e.ZSL, test[0].Result.Evaluation.PerClass)
+	var names []string
+	for _, z := range slices.Sorted(slices.Values(slices.Concat(d.Split.Seen(), d.Split.Test))) {
+		names = append(names, d.Classes[z])
+	}
+	if diff := cmp.Diff(names, e.names); diff != "" {
+		t.Errorf("classes (-want +got):\n%s", diff)
+	}
+	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 {
+		t.Errorf("%d samples of %d classes, expected %d of 16", e.Samples, e.Classes, want)
+	}
+	if diff := cmp.Diff([]string{dev[0].Dir}, e.Validation.Of); diff != "" {
+		t.Errorf("validated by (-want +got):\n%s", diff)
+	}
+	gamma := e.Calibrated.Gamma
+	seen, unseen = generalisedAs(t, d, test[0], d.Split.Seen(), d.Split.Test, gamma)
+	nearly(t, "calibrated seen", e.Calibrated.Seen, seen)
+	nearly(t, "calibrated unseen", e.Calibrated.Unseen, unseen)
+	// No gamma does better where it was chosen: on the val classes and the samples held
+	// out of the train classes, by the model of the dev stage.
+	seen, unseen = generalisedAs(t, d, dev[0], d.Split.Train, d.Split.Val, gamma)
+	nearly(t, "harmonic mean of validation", *e.Validation.HarmonicMean, metrics.HarmonicMean(seen, unseen))
+	for other := -6.0; other < 6; other += 0.37 {
+		seen, unseen := generalisedAs(t, d, dev[0], d.Split.Train, d.Split.Val, other)
+		if h := metrics.HarmonicMean(seen, unseen); h > *e.Validation.HarmonicMean+1e-9 {
+			t.Errorf("gamma %g comes to %g in validation, and %g to %g", other, h, gamma, *e.Validation.HarmonicMean)
+		}
+	}
+}
+
+func nearly(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-9 {
+		t.Errorf("%s: expected %g, found %g", what, want, got)
+	}
+}
+
+// A model without its run of the dev stage is judged without gamma and temperature,
+// unless that is named.
+func TestEvaluateWithoutValidation(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l, nil)
+	alone := filepath.Join(t.TempDir(), "moved")
+	if err := os.CopyFS(alone, os.DirFS(test[0].Dir)); err != nil {
+		t.Fatal(err)
+	}
+	moved := readRunModel(t, filepath.Join(alone, train.ModelFile))
+	m := Models{Data: l.Data, Split: GZSLSplit, Models: []*Model{moved}}
+	e := evaluated(t, m)
+	if e.Validation != nil || e.Calibrated != nil || e.Temperature != nil || len(e.Notes) != 1 ||
+		!strings.Contains(e.Notes[0], "neither gamma nor a temperature") || !strings.Contains(e.Notes[0], alone) {
+		t.Errorf("found %+v", e)
+	}
+	m.Dev = dev[:1]
+	want := evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: test[:1]})
+	if diff := cmp.Diff(want.Calibrated, evaluated(t, m).Calibrated); diff != "" {
+		t.Errorf("by the run that was named (-want +got):\n%s", diff)
+	}
+}
+
+// Of the runs beside it, a model's own are of its settings and of the dev stage, and
+// the one that may train longest is taken.
+func TestCompanion(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l, nil)
+	trained(t, l, func(c *protocol.Config) { c.Beta = 0.5 })
+	if dir, err := test[1].companion(); err != nil || dir != dev[1].Dir {
+		t.Errorf("found %s, %v, expected %s", dir, err, dev[1].Dir)
+	}
+	_, late := trained(t, l, func(c *protocol.Config) { c.Epochs, c.Stage = 9, protocol.OnlyTest })
+	if dir, err := late[1].companion(); err != nil || dir != dev[1].Dir {
+		t.Errorf("found %s, %v, expected %s", dir, err, dev[1].Dir)
+	}
+	longer, _ := trained(t, l, func(c *protocol.Config) { c.Epochs, c.Stage = 6, protocol.OnlyDev })
+	if dir, err := test[1].companion(); err != nil || dir != longer[1].Dir {
+		t.Errorf("found %s, %v, expected %s", dir, err, longer[1].Dir)
+	}
+	if err := os.Remove(filepath.Join(longer[1].Dir, train.ResultFile)); err != nil {
+		t.Fatal(err)
+	}
+	if dir, err := test[1].companion(); err != nil || dir != dev[1].Dir {
+		t.Errorf("found %s, %v, expected %s, which is finished", dir, err, dev[1].Dir)
+	}
+}
+
+// Several models are their mean probabilities, and are validated by theirs.
+func TestEvaluateEnsemble(t *testing.T) {
+	l := heldOutLab(t)
+	d := l.Data
+	dev, test := trained(t, l, nil)
+	e := evaluated(t, Models{Data: d, Split: TestSplit, Models: test})
+	rows := d.SamplesOf(d.Split.Test)
+	mean := dataset.NewMatrix[float64](len(rows), len(d.Split.Test))
+	for _, r := range test {
+		scores, err := r.Saved.Classifier.Score(d.Features, rows, d.Describe(d.Split.Test))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range scores.Data {
+			mean.Data[i] += math.Exp(float64(v)) / 2
+		}
+	}
+	for i, v := range e.Scores().Data {
+		if got := math.Exp(float64(v)); math.Abs(got-mean.Data[i]) > 1e-5 {
+			t.Fatalf("probability %d: expected %g, found %g", i, mean.Data[i], got)
+		}
+	}
+	if diff := cmp.Diff([]string{dev[0].Dir, dev[1].Dir}, e.Validation.Of); diff != "" {
+		t.Errorf("validated by (-want +got):\n%s", diff)
+	}
+	for i, m := range e.Source.Models {
+		if m.PerClass != test[i].Result.Evaluation.PerClass || m.Path != test[i].Path || m.Seed != test[i].Training.Seed {
+			t.Errorf("model %d is told as %+v", i, m)
+		}
+	}
+	// Which of them comes first makes no difference, nor does it in validation.
+	other := evaluated(t, Models{Data: d, Split: TestSplit, Models: []*Model{test[1], test[0]}})
+	nearly(t, "temperature", other.Temperature.Temperature, e.Temperature.Temperature)
+	// One model twice is that model.
+	one := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]})
+	twice := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{test[0], test[0]}})
+	nearly(t, "zsl", twice.ZSL, one.ZSL)
+	nearly(t, "harmonic mean", *twice.HarmonicMean, *one.HarmonicMean)
+	if math.Abs(*twice.NLL-*one.NLL) > 1e-5 {
+		t.Errorf("NLL %g, expected %g", *twice.NLL, *one.NLL)
+	}
+}
+
+// A baseline's scores are no probabilities, but with a temperature.
+func TestEvaluateBaseline(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trainedBaseline(t, l)
+	e := evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: []*Model{test}})
+	if e.Kind != BareScores || e.ECE != nil || e.Temperature == nil || e.Calibrated == nil || e.Source.Models[0].Method != "eszsl" {
+		t.Errorf("found %+v", e)
+	}
+	nearly(t, "zsl", e.ZSL, test.Result.Evaluation.PerClass)
+	if diff := cmp.Diff([]string{dev.Dir}, e.Validation.Of); diff != "" {
+		t.Errorf("validated by (-want +got):\n%s", diff)
+	}
+	_, lago := trained(t, l, nil)
+	both := Models{Data: l.Data, Split: TestSplit, Models: []*Model{test, lago[0]}}
+	if e := evaluated(t, both); e.Kind != Logits || e.ECE == nil {
+		t.Errorf("an ensemble with a temperature: %+v", e)
+	}
+	if err := os.RemoveAll(dev.Dir); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Config{Bins: 5}.EvaluateModels(both)
+	if err == nil || !strings.Contains(err.Error(), "scores of eszsl are no probabilities") {
+		t.Errorf("an ensemble without a temperature: %v", err)
+	}
+}
+
+// (0.8 + 0.4)/2 and (0.2 + 0.6)/2 both for all classes and for the unseen ones alone;
+// the second's scores are of temperature 3.
+func TestJoinByHand(t *testing.T) {
+	log := func(p float64) float32 { return float32(math.Log(p)) }
+	member := func(p, temperature float64) *Scored {
+		scores := matrixOf([]float32{float32(temperature) * log(p), float32(temperature) * log(1-p)})
+		return &Scored{Scores: scores, Labels: []int{1}, Kind: BareScores, Alone: &Scored{Scores: scores, Labels: []int{0}}}
+	}
+	joined, err := join([]*Scored{member(0.8, 1), member(0.4, 3)}, []float64{1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Scored{joined, joined.Alone} {
+		for i, want := range []float64{0.6, 0.4} {
+			if got := math.Exp(float64(s.Scores.Data[i])); math.Abs(got-want) > 1e-6 || s.Kind != Logits {
+				t.Errorf("probability %g, expected %g, as %s", got, want, s.Kind)
+			}
+		}
+	}
+	if joined.Labels[0] != 1 || joined.Alone.Labels[0] != 0 {
+		t.Errorf("labels %v and %v", joined.Labels, joined.Alone.Labels)
+	}
+}

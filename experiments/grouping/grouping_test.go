@@ -1,0 +1,280 @@
+package grouping
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// animals are four attributes of three classes: stripes and spots exclude each
+// other, large and heavy go together.
+func animals() *dataset.Dataset {
+	d := &dataset.Dataset{
+		Name: "animals", Classes: []string{"zebra", "leopard", "hamster"}, Labels: []int{0, 0, 0, 1, 1, 2},
+		Descriptions: dataset.Matrix[float64]{Rows: 3, Cols: 4, Data: []float64{
+			1, 0, 1, 1,
+			0, 1, 0.5, 0.5,
+			0, 0, 0, 0,
+		}},
+	}
+	for _, name := range []string{"striped", "spotted", "large", "heavy"} {
+		d.Attributes = append(d.Attributes, dataset.Attribute{Name: name})
+	}
+	return d
+}
+
+// soft is a model of animals whose Gamma is given.
+func soft(gamma ...float64) *train.Saved {
+	c := model.Config{Variant: model.KSoft, Zeta: 1, K: len(gamma) / 4}
+	p := &model.Parameters[float32]{V: dataset.NewMatrix[float32](4, c.K)}
+	for i, g := range gamma {
+		p.V.Data[i] = float32(math.Log(max(g, 1e-30)))
+	}
+	return &train.Saved{
+		Method: "k-soft", Classifier: &model.LAGO{Config: c, Params: p},
+		Dataset: "animals", Attributes: []string{"striped", "spotted", "large", "heavy"},
+	}
+}
+
+func lookAt(t *testing.T, d *dataset.Dataset, m *train.Saved, c Config) *Result {
+	t.Helper()
+	g, err := Run(d, m, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestLookAtGroups(t *testing.T) {
+	m := soft(
+		1, 0, 0,
+		0.7, 0.3, 0,
+		0, 1, 0,
+		0, 0.9995, 0.0005)
+	got := lookAt(t, animals(), m, Config{By: ByClasses, Threshold: 1e-3})
+	want := &Result{
+		Dataset: "animals", Variant: model.KSoft, Attributes: 4, Config: Config{ByClasses, 1e-3, 0},
+		NonZero: 5.0 / 12, PerAttribute: 5.0 / 4,
+		Groups: []Group{
+			{K: 1, Weight: 2.2995, Members: []Member{{"large", 1}, {"heavy", 0.9995}, {"spotted", 0.3}}},
+			{K: 0, Weight: 1.7, Members: []Member{{"striped", 1}, {"spotted", 0.7}}},
+			{K: 2, Weight: 0.0005, Members: []Member{}},
+		},
+		// By class, striped and spotted have the correlation -0.5, spotted is
+		// uncorrelated with both others, and these are the same.
+		Grouped: Pairs{4, 1.0 / 4}, // striped-spotted, spotted-large, spotted-heavy, large-heavy
+		All:     Pairs{6, 1.0 / 6},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-6), cmpopts.IgnoreFields(Result{}, "KS")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got.KS == nil || got.KS.Distance <= 0 || got.KS.P > 1 {
+		t.Errorf("the test says %+v", got.KS)
+	}
+}
+
+// Three zebras, two leopards and a hamster: a class counts as often as it has
+// samples.
+func TestCorrelationsBySamplesAreThoseOfRepeatedClasses(t *testing.T) {
+	d := animals()
+	repeated := *d
+	repeated.Descriptions = d.Describe(d.Labels)
+	want, err := correlations(&repeated, ByClasses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := correlations(d, BySamples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.RawSymmetric().Data, got.RawSymmetric().Data, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Errorf("(-repeated +weighted)\n%s", diff)
+	}
+	if r := got.At(0, 1); math.Abs(r+math.Sqrt(0.5)) > 1e-12 { // -1/6 over 1/2 and sqrt(2)/3
+		t.Errorf("striped and spotted: %g, expected -0.7071", r)
+	}
+}
+
+// An attribute that every class has to the same degree has no correlation.
+func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
+	d := animals()
+	for z := range 3 {
+		d.Descriptions.Row(z)[3] = 0.5
+	}
+	g := lookAt(t, d, soft(1, 1, 1, 1), Config{By: BySamples})
+	if g.All.Count != 3 || g.Grouped.Count != 3 {
+		t.Errorf("%d of %d pairs, expected 3 of 3 without the attribute", g.Grouped.Count, g.All.Count)
+	}
+	if g.KS == nil || g.KS.Distance != 0 || g.KS.P != 1 {
+		t.Errorf("the test of the same pairs says %+v", g.KS)
+	}
+	// What is not described is at its mean, where all of it is.
+	d.Descriptions.Row(1)[3] = math.NaN()
+	if g := lookAt(t, d, soft(1, 1, 1, 1), Config{By: BySamples}); g.All.Count != 3 {
+		t.Errorf("%d pairs, expected 3", g.All.Count)
+	}
+}
+
+// No pair is grouped where every attribute is alone, and there is nothing to test.
+func TestNoPairs(t *testing.T) {
+	g := lookAt(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), Config{By: ByClasses, Threshold: 1e-3})
+	if g.Grouped != (Pairs{}) || g.KS != nil || g.NonZero != 0.25 {
+		t.Errorf("%+v", g)
+	}
+	if text := groupsText(t, g); !strings.Contains(text, "no two attributes are grouped together") {
+		t.Error(text)
+	}
+}
+
+// The shares count what is below, and never more with a lower bound; the groups
+// hold what is above the threshold, the largest first.
+func TestBoundsOfGroups(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := soft(rapid.SliceOfN(rapid.Float64Range(0.01, 1), 12, 12).Draw(t, "V")...)
+		c := Config{By: ByClasses, Threshold: rapid.Float64Range(0, 0.9).Draw(t, "threshold"), Below: rapid.Float64Range(-0.9, 1).Draw(t, "below")}
+		g, err := Run(animals(), m, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Below = rapid.Float64Range(-0.9, c.Below).Draw(t, "lower")
+		lower, err := Run(animals(), m, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lower.All.Anticorrelated > g.All.Anticorrelated || lower.Grouped.Anticorrelated > g.Grouped.Anticorrelated {
+			t.Fatalf("%+v and %+v below %g, %+v and %+v below %g", g.All, g.Grouped, g.Below, lower.All, lower.Grouped, c.Below)
+		}
+		var weight float64
+		for i, group := range g.Groups {
+			weight += group.Weight
+			if i > 0 && len(group.Members) > len(g.Groups[i-1].Members) {
+				t.Fatalf("group %d has more members than the one before", i)
+			}
+			for j, member := range group.Members {
+				if member.Weight <= c.Threshold || j > 0 && member.Weight > group.Members[j-1].Weight {
+					t.Fatalf("member %+v of %+v", member, group)
+				}
+			}
+		}
+		if math.Abs(weight-4) > 1e-5 {
+			t.Fatalf("the groups weigh %g, expected one for each of the 4 attributes", weight)
+		}
+	})
+}
+
+func TestLookAtGroupsOfOtherAttributes(t *testing.T) {
+	d := animals()
+	d.Attributes[3].Name = "light"
+	_, err := Run(d, soft(1, 1, 1, 1), Config{By: ByClasses})
+	if err == nil || !strings.Contains(err.Error(), `attribute 3: expected "heavy", found "light"`) {
+		t.Error(err)
+	}
+}
+
+func TestTrainModelIsOfTheFirstSeed(t *testing.T) {
+	l := testlab.Simulated(t)
+	c := testlab.Full(l, model.KSoft)[0]
+	c.K, c.Stage = 3, protocol.OnlyTest
+	m, err := TrainModel(context.Background(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := protocol.Run(context.Background(), l, testlab.Full(l, model.KSoft)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if paths := o.ModelPaths(l); len(paths) != 2 || !strings.Contains(paths[0], "-test-seed5-") {
+		t.Errorf("models of the run: %q", paths)
+	}
+	if g := lookAt(t, l.Data, m, Config{By: BySamples, Threshold: 1e-3}); len(g.Groups) != 3 || g.All.Count != 36 {
+		t.Errorf("%d groups, %d pairs, expected 3 and the 36 of 9 attributes", len(g.Groups), g.All.Count)
+	}
+	c.LR = 1e30
+	if _, err := TrainModel(context.Background(), l, c); err == nil || !strings.Contains(err.Error(), l.Root) {
+		t.Errorf("%v, expected an error that names the folder", err)
+	}
+}
+
+func TestGroupsConfigCheck(t *testing.T) {
+	for _, c := range []struct {
+		field            string // empty where nothing is wrong
+		threshold, below float64
+	}{
+		{"", 0, 0},
+		{"", 0.5, 1},
+		{"threshold", -0.1, 0},
+		{"threshold", 1, 0},
+		{"threshold", math.NaN(), 0},
+		{"below", 0, -1},
+		{"below", 0, 1.5},
+	} {
+		err := Config{By: BySamples, Threshold: c.threshold, Below: c.below}.Check()
+		if (err == nil) != (c.field == "") || err != nil && !strings.HasPrefix(err.Error(), c.field+": ") {
+			t.Errorf("threshold %g, below %g: %v", c.threshold, c.below, err)
+		}
+	}
+	var by By
+	if err := by.UnmarshalText([]byte("class")); err == nil || by != "" {
+		t.Errorf("%q, %v", by, err)
+	}
+	if err := by.UnmarshalText([]byte("classes")); err != nil || by != ByClasses {
+		t.Errorf("%q, %v", by, err)
+	}
+}
+
+func groupsText(t *testing.T, g *Result) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := g.WriteText(&b, 1); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGroupsText(t *testing.T) {
+	d := animals()
+	d.Name = "AWA2" // for what the paper has
+	g := lookAt(t, d, soft(1, 0, 1, 0, 0, 1, 0, 1), Config{By: ByClasses, Threshold: 1e-3})
+	text := groupsText(t, g)
+	for _, want := range []string{
+		"k-soft on AWA2: 2 groups of 4 attributes",
+		"Gamma above 0.001: 50.0 % of the entries, 1.0 groups an attribute\npublished: 8.7 % of the entries\n",
+		"│ grouped together    │     2 │ 50.0 %                         │ 38.0 %    │",
+		"│ all                 │     6 │ 16.7 %                         │ 5.0 %     │",
+		"k-soft model with 30 groups",
+		"striped 1.00, and 1 more",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "spotted") {
+		t.Errorf("only the first attribute of a group was asked for:\n%s", text)
+	}
+}
+
+func TestGroupsJSON(t *testing.T) {
+	data, err := json.Marshal(lookAt(t, animals(), soft(1, 1, 1, 1), Config{By: BySamples}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(data, &object); err != nil {
+		t.Fatal(err)
+	}
+	testlab.CompareKeys(t, "the analysis", object, "dataset", "variant", "attributes", "by", "threshold", "anticorrelated_below",
+		"nonzero", "groups_per_attribute", "groups", "grouped_pairs", "all_pairs", "ks", "published")
+}

@@ -1,0 +1,227 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot/palette/moreland"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Heat is a matrix of numbers from 0 to 1, a colour each.
+type Heat struct {
+	Rows, Cols         []string // names, from the top and from the left
+	RowTitle, ColTitle string
+	Unit               string // what the numbers are
+	Values             [][]float64
+	Blocks             []Block // rows that belong together, from the top
+	Percent            bool    // writes each number into its cell, where it has place
+}
+
+// Block is rows that are set apart by a line, up to the next one. Its name stands to
+// their right, where those of columns may be far away.
+type Block struct {
+	Row  int // its first
+	Name string
+}
+
+// Sizes of a heat map, in points. The names of rows need a cell's height.
+const (
+	cell          vg.Length = 10
+	percentCell   vg.Length = 20
+	mostNumbers             = 25 // rows of a matrix with numbers in its cells
+	repeatColumns           = 40 // rows from which the names of columns are written below, too
+	barHeight     vg.Length = 8
+	barWidth      vg.Length = 160
+	gap           vg.Length = 4
+)
+
+// heatLayout is where the parts of a heat map are.
+type heatLayout struct {
+	side          vg.Length // of a cell
+	left          vg.Length // of the names of rows, with their title
+	head          vg.Length // of the names of columns
+	turned        bool      // the names of columns, which are longer than a cell is wide
+	top, bottom   vg.Length // of all above and below the cells
+	width, height vg.Length
+}
+
+var (
+	rowName   = textStyle(smallSize, draw.XRight, draw.YCenter)
+	heatTitle = textStyle(labelSize, draw.XCenter, draw.YBottom)
+)
+
+func upright(s text.Style) text.Style {
+	s.Rotation = math.Pi / 2
+	return s
+}
+
+func (h *Heat) layout() heatLayout {
+	l := heatLayout{side: cell}
+	if h.numbers() {
+		l.side = percentCell
+	}
+	titles := 2 * labelSize
+	l.left = widest(rowName, h.Rows) + gap + titles
+	l.head = smallSize + gap
+	if w := widest(rowName, h.Cols); w > l.side-gap/2 {
+		l.turned = true
+		l.head = w + gap
+	}
+	l.top = 2*labelSize + barHeight + 3*gap + titles + l.head
+	if h.repeats() {
+		l.bottom = l.head
+	}
+	cells := l.side * vg.Length(len(h.Cols))
+	right := gap
+	for _, b := range h.Blocks {
+		right = max(right, gap+rowName.Width(b.Name))
+	}
+	// The last number of the bar is wider than the bar.
+	l.width = 2*margin + l.left + max(cells+right, barWidth+percentCell)
+	l.height = 2*margin + l.top + l.side*vg.Length(len(h.Rows)) + l.bottom
+	return l
+}
+
+func (h *Heat) numbers() bool { return h.Percent && len(h.Rows) <= mostNumbers }
+
+func (h *Heat) repeats() bool { return len(h.Rows) >= repeatColumns }
+
+// widest is the length of the longest name, whichever way it is turned.
+func widest(s text.Style, names []string) vg.Length {
+	var w vg.Length
+	for _, name := range names {
+		w = max(w, s.Width(name))
+	}
+	return w
+}
+
+// Size implements Picture.
+func (h *Heat) Size() (width, height vg.Length) {
+	l := h.layout()
+	return l.width, l.height
+}
+
+// Draw implements Picture.
+func (h *Heat) Draw(c draw.Canvas) {
+	l := h.layout()
+	corner := vg.Point{X: c.Min.X + l.left, Y: c.Max.Y - l.top} // the upper left of the cells
+	h.drawBar(c, corner.X)
+	h.drawCells(c, corner, l.side)
+	h.drawNames(c, corner, l)
+}
+
+// drawBar draws what the colours mean, above all else.
+func (h *Heat) drawBar(c draw.Canvas, left vg.Length) {
+	label := textStyle(tickSize, draw.XLeft, draw.YTop)
+	c.FillText(label, vg.Point{X: left, Y: c.Max.Y}, h.Unit)
+	top := c.Max.Y - labelSize - gap
+	step := barWidth / vg.Length(len(ramp))
+	for i, shade := range ramp {
+		fill(c, shade, left+step*vg.Length(i), top-barHeight, step, barHeight)
+	}
+	frame(c, left, top-barHeight, barWidth, barHeight)
+	label.XAlign = draw.XCenter
+	for _, v := range []float64{0, 0.25, 0.5, 0.75, 1} {
+		c.FillText(label, vg.Point{X: left + barWidth*vg.Length(v), Y: top - barHeight - gap/2}, h.number(v))
+	}
+}
+
+// number writes a value in the unit of the picture.
+func (h *Heat) number(v float64) string {
+	if h.Percent {
+		return strconv.FormatFloat(100*v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+func (h *Heat) drawCells(c draw.Canvas, corner vg.Point, side vg.Length) {
+	width, height := side*vg.Length(len(h.Cols)), side*vg.Length(len(h.Rows))
+	inCell := textStyle(smallSize, draw.XCenter, draw.YCenter)
+	for i, row := range h.Values {
+		y := corner.Y - side*vg.Length(i+1)
+		for k, v := range row {
+			x := corner.X + side*vg.Length(k)
+			if n := shadeOf(v); n > 0 { // what is white needs no ink
+				fill(c, ramp[n], x, y, side, side)
+			}
+			if number := h.number(v); h.numbers() && number != "0" {
+				inCell.Color = ink
+				if v > 0.5 {
+					inCell.Color = white
+				}
+				c.FillText(inCell, vg.Point{X: x + side/2, Y: y + side/2}, number)
+			}
+		}
+	}
+	style := draw.LineStyle{Color: soft, Width: thinWidth}
+	name := textStyle(smallSize, draw.XLeft, draw.YCenter)
+	for _, b := range h.Blocks {
+		y := corner.Y - side*vg.Length(b.Row)
+		c.StrokeLine2(style, corner.X, y, corner.X+width, y)
+		c.FillText(name, vg.Point{X: corner.X + width + gap, Y: y - side/2}, b.Name)
+	}
+	frame(c, corner.X, corner.Y-height, width, height)
+}
+
+func (h *Heat) drawNames(c draw.Canvas, corner vg.Point, l heatLayout) {
+	width, height := l.side*vg.Length(len(h.Cols)), l.side*vg.Length(len(h.Rows))
+	for i, name := range h.Rows {
+		c.FillText(rowName, vg.Point{X: corner.X - gap, Y: corner.Y - l.side*(vg.Length(i)+0.5)}, name)
+	}
+	above, below := textStyle(smallSize, draw.XCenter, draw.YBottom), textStyle(smallSize, draw.XCenter, draw.YTop)
+	if l.turned {
+		above = upright(textStyle(smallSize, draw.XLeft, draw.YCenter))
+		below = upright(rowName)
+	}
+	for k, name := range h.Cols {
+		x := corner.X + l.side*(vg.Length(k)+0.5)
+		c.FillText(above, vg.Point{X: x, Y: corner.Y + gap}, name)
+		if h.repeats() {
+			c.FillText(below, vg.Point{X: x, Y: corner.Y - height - gap}, name)
+		}
+	}
+	c.FillText(heatTitle, vg.Point{X: corner.X + width/2, Y: corner.Y + l.head + gap}, h.ColTitle)
+	side := upright(heatTitle)
+	side.YAlign = draw.YTop
+	c.FillText(side, vg.Point{X: c.Min.X, Y: corner.Y - min(height, 300)/2}, h.RowTitle)
+}
+
+// seam is how far rectangles overlap, so that no white shines through between them
+// where they are drawn with soft edges.
+const seam vg.Length = 0.2
+
+func fill(c draw.Canvas, shade color.Color, x, y, width, height vg.Length) {
+	c.SetColor(shade)
+	c.Fill(vg.Rectangle{Min: vg.Point{X: x, Y: y - seam}, Max: vg.Point{X: x + width + seam, Y: y + height}}.Path())
+}
+
+func frame(c draw.Canvas, x, y, width, height vg.Length) {
+	c.SetLineStyle(draw.LineStyle{Color: ink, Width: thinWidth})
+	c.Stroke(vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}.Path())
+}
+
+// ramp is white to dark blue, in steps of lightness that look equal.
+var ramp = func() []color.Color {
+	blues, err := moreland.NewLuminance([]color.Color{
+		color.NRGBA{8, 24, 88, 255}, color.NRGBA{34, 94, 168, 255}, color.NRGBA{127, 190, 220, 255}, white,
+	})
+	if err != nil {
+		panic("picture: the ramp of colours: " + err.Error()) // only of colours that don't grow lighter
+	}
+	blues.SetMin(0)
+	blues.SetMax(1)
+	colors := blues.Palette(64).Colors()
+	for i, j := 0, len(colors)-1; i < j; i, j = i+1, j-1 {
+		colors[i], colors[j] = colors[j], colors[i]
+	}
+	return colors
+}()
+
+// shadeOf is the index into ramp of a number from 0 to 1.
+func shadeOf(v float64) int {
+	return int(min(max(v, 0), 1)*float64(len(ramp)-1) + 0.5)
+}

@@ -1,0 +1,109 @@
+package plot
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"pgregory.net/rapid"
+)
+
+func names(prefix string, n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprint(prefix, i)
+	}
+	return list
+}
+
+// diagonal is a heat map of ones on the diagonal.
+func diagonal(rows, cols int) *Heat {
+	h := &Heat{Rows: names("row ", rows), Cols: names("", cols), RowTitle: "attribute", ColTitle: "group", Unit: "share"}
+	for i := range rows {
+		h.Values = append(h.Values, make([]float64, cols))
+		h.Values[i][i%cols] = 1
+	}
+	return h
+}
+
+func TestHeat(t *testing.T) {
+	h := diagonal(3, 2)
+	h.Blocks = []Block{{0, "block a"}, {2, "block b"}}
+	contains(t, svgTexts(t, h), "attribute", "group", "share", "row 0", "row 2", "0", "1", "0.25", "0.75", "block a", "block b")
+	checkPNG(t, h)
+}
+
+func TestHeatWritesPercentIntoCells(t *testing.T) {
+	h := &Heat{
+		Rows: []string{"a", "b"}, Cols: []string{"a", "b"}, Percent: true,
+		Values: [][]float64{{0.83, 0.17}, {0, 0.996}},
+	}
+	texts := svgTexts(t, h)
+	contains(t, texts, "83", "17", "100")
+	if slices.Index(texts, "83") < 0 || slices.Index(texts, "83") > slices.Index(texts, "17") {
+		t.Errorf("expected the cells from left to right, found %q", texts)
+	}
+}
+
+// A cell is at least as high as its name, however many there are: the picture grows.
+func TestHeatHasRoomForItsNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, cols := rapid.IntRange(1, 400).Draw(t, "rows"), rapid.IntRange(1, 80).Draw(t, "cols")
+		h := diagonal(rows, cols)
+		h.Percent = rapid.Bool().Draw(t, "percent")
+		l := h.layout()
+		if l.side < smallSize {
+			t.Fatalf("expected cells of at least %g points, found %g", smallSize, l.side)
+		}
+		if need := widest(rowName, h.Rows); l.left < need {
+			t.Fatalf("expected room for names of %g points, found %g", need, l.left)
+		}
+		if l.height-l.top-l.bottom < l.side*vg.Length(rows) || l.width-l.left < l.side*vg.Length(cols) {
+			t.Fatalf("expected room for %d x %d cells of %g points, found %g x %g", rows, cols, l.side, l.height, l.width)
+		}
+	})
+}
+
+func TestTallHeatRepeatsItsColumns(t *testing.T) {
+	count := func(h *Heat) (n int) {
+		h.Cols[0] = "only"
+		for _, text := range svgTexts(t, h) {
+			if text == "only" {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count(diagonal(repeatColumns-1, 2)); n != 1 {
+		t.Errorf("expected the name of a column once in a low picture, found it %d times", n)
+	}
+	if n := count(diagonal(repeatColumns, 2)); n != 2 {
+		t.Errorf("expected the name of a column twice in a tall picture, found it %d times", n)
+	}
+}
+
+// The ramp is read by its lightness alone, in print as on a screen.
+func TestRampGrowsDarker(t *testing.T) {
+	lightness := func(c color.Color) uint8 { return color.GrayModel.Convert(c).(color.Gray).Y }
+	if first := lightness(ramp[0]); first < 250 {
+		t.Errorf("expected white for 0, found lightness %d of 255", first)
+	}
+	for i := 1; i < len(ramp); i++ {
+		if lightness(ramp[i]) > lightness(ramp[i-1]) {
+			t.Errorf("shade %d: expected it no lighter than %d, found %d", i, lightness(ramp[i-1]), lightness(ramp[i]))
+		}
+	}
+}
+
+func TestShadeOf(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		want  int
+	}{{-0.1, 0}, {0, 0}, {0.5, 32}, {1, 63}, {1.0001, 63}} {
+		if got := shadeOf(c.value); got != c.want {
+			t.Errorf("shadeOf(%g): expected %d, found %d", c.value, c.want, got)
+		}
+	}
+}

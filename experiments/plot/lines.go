@@ -1,0 +1,145 @@
+package plot
+
+import (
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Lines is numbers that change with another one.
+type Lines struct {
+	X, Y          string // what the axes are, with their units
+	Series        []Series
+	Width, Height vg.Length
+	// FromZero starts the Y axis at 0; it is for pictures whose heights are compared.
+	FromZero bool
+}
+
+// Series is one line and its spread.
+type Series struct {
+	Name   string
+	Look   int     // colour, shape and dashes
+	Points []Point // X ascending
+	// Measured draws each point, with its spread as an error bar; else the spread is
+	// a band.
+	Measured bool
+	Stop     float64 // X of a mark on the line, 0 for none
+}
+
+// Point is a mean and its spread.
+type Point struct{ X, Y, Low, High float64 }
+
+// Size implements Picture.
+func (l *Lines) Size() (width, height vg.Length) { return l.Width, l.Height }
+
+// Draw implements Picture.
+func (l *Lines) Draw(c draw.Canvas) {
+	p, legend := newPlot(l.X, l.Y), newLegend()
+	p.Add(grid(false, true))
+	for _, s := range l.Series {
+		s.spread(p)
+	}
+	for _, s := range l.Series {
+		s.line(p, &legend)
+	}
+	l.scale(p)
+	drawBeside(c, p, &legend)
+}
+
+// scale fits the axes to the data.
+func (l *Lines) scale(p *plot.Plot) {
+	x := [2]float64{math.Inf(1), math.Inf(-1)}
+	y := x
+	if l.FromZero {
+		y[0] = 0
+	}
+	for _, s := range l.Series {
+		for _, q := range s.Points {
+			x[0], x[1] = min(x[0], q.X), max(x[1], q.X)
+			y[0], y[1] = min(y[0], q.Low), max(y[1], q.High)
+		}
+	}
+	scale(&p.X, x[0], x[1], 5, l.leastX())
+	// Whole steps would leave the sides empty.
+	p.X.Min, p.X.Max = x[0], max(x[1], x[0]+1)
+	p.X.Padding = glyphSize
+	scale(&p.Y, y[0], y[1], 5, 0)
+}
+
+// leastX is 1 where X counts something, so that there is no half of it on the axis.
+func (l *Lines) leastX() float64 {
+	for _, s := range l.Series {
+		for _, q := range s.Points {
+			if q.X != math.Trunc(q.X) {
+				return 0
+			}
+		}
+	}
+	return 1
+}
+
+// spread draws the band or the error bars.
+func (s Series) spread(p *plot.Plot) {
+	look := lookOf(s.Look)
+	if s.Measured {
+		bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: look.color, Width: 1}, CapWidth: 2 * glyphSize}
+		for _, q := range s.Points {
+			if q.Low == q.High {
+				continue
+			}
+			bars.XYs = append(bars.XYs, plotter.XY{X: q.X, Y: q.Y})
+			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.Y - q.Low, q.High - q.Y})
+		}
+		p.Add(bars)
+		return
+	}
+	var edge plotter.XYs
+	for _, q := range s.Points {
+		edge = append(edge, plotter.XY{X: q.X, Y: q.High})
+	}
+	for i := len(s.Points) - 1; i >= 0; i-- {
+		edge = append(edge, plotter.XY{X: s.Points[i].X, Y: s.Points[i].Low})
+	}
+	p.Add(&plotter.Polygon{XYs: []plotter.XYs{edge}, Color: look.shade()})
+}
+
+// line draws the means and the mark, and says what they are.
+func (s Series) line(p *plot.Plot, legend *plot.Legend) {
+	look := lookOf(s.Look)
+	line := &plotter.Line{LineStyle: look.line()}
+	mark := &plotter.Scatter{GlyphStyle: look.glyph()}
+	for _, q := range s.Points {
+		xy := plotter.XY{X: q.X, Y: q.Y}
+		line.XYs = append(line.XYs, xy)
+		if s.Measured || s.Stop > 0 && q.X == s.Stop {
+			mark.XYs = append(mark.XYs, xy)
+		}
+	}
+	thumbs := []plot.Thumbnailer{line}
+	p.Add(line)
+	if len(mark.XYs) > 0 {
+		p.Add(mark)
+		thumbs = append(thumbs, mark)
+	}
+	if s.Stop > 0 {
+		p.Add(&drop{marks: mark.XYs, style: draw.LineStyle{Color: look.color, Width: thinWidth, Dashes: []vg.Length{2, 2}}})
+	}
+	legend.Add(s.Name, thumbs...)
+}
+
+// drop is a line from each mark down to the X axis.
+type drop struct {
+	marks plotter.XYs
+	style draw.LineStyle
+}
+
+// Plot implements plot.Plotter.
+func (d *drop) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, m := range d.marks {
+		c.StrokeLine2(d.style, x(m.X), c.Min.Y, x(m.X), y(m.Y))
+	}
+}

@@ -1,0 +1,62 @@
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Picture is something to draw.
+type Picture interface {
+	// Size is the whole of it, with labels and legend.
+	Size() (width, height vg.Length)
+	// Draw fills a canvas of that size.
+	Draw(draw.Canvas)
+}
+
+// dpi is the resolution of PNG files, enough for print at half a column.
+const dpi = 200
+
+// WritePNG writes a picture as PNG.
+func WritePNG(w io.Writer, p Picture) error {
+	width, height := p.Size()
+	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
+	drawOnWhite(p, draw.New(c))
+	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+	return err
+}
+
+// WriteSVG writes a picture as SVG whose text is text. The title is what screen
+// readers say, and what a browser shows of the file.
+func WriteSVG(w io.Writer, p Picture, title string) error {
+	c := vgsvg.New(p.Size())
+	drawOnWhite(p, draw.New(c))
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return err
+	}
+	// The library names the font alone, and closes the start tag with its last
+	// namespace.
+	const startTagEnd = `xmlns:xlink="http://www.w3.org/1999/xlink">`
+	svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:"+families+";"))
+	svg = bytes.Replace(svg, []byte(startTagEnd),
+		fmt.Appendf(nil, "%s\n<title>%s</title>", startTagEnd, html.EscapeString(title)), 1)
+	_, err := w.Write(svg)
+	return err
+}
+
+// families are the fonts that SVG asks for: the one that sizes were measured with,
+// and those of the same widths.
+const families = "'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
+
+func drawOnWhite(p Picture, c draw.Canvas) {
+	c.SetColor(white)
+	c.Fill(c.Rectangle.Path())
+	p.Draw(draw.Crop(c, margin, -margin, margin, -margin))
+}

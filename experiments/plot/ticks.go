@@ -1,0 +1,44 @@
+package plot
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+)
+
+// apart is how far two percents or epochs must differ to be drawn as two.
+const apart = 1e-3
+
+// scale sets the range of an axis to whole steps of 1, 2 or 5 times a power of ten
+// around low and high, and labels them. There are at most count steps and the two
+// that are cut, none smaller than least.
+func scale(a *plot.Axis, low, high float64, count int, least float64) {
+	if high-low < apart {
+		low, high = low-0.5, high+0.5
+	}
+	step, decimals := niceStep(max((high-low)/float64(count), least))
+	// A hair of tolerance keeps 0.3/0.1 from being more than three steps.
+	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
+	var ticks []plot.Tick
+	for i := first; i <= last; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'f', decimals, 64)})
+	}
+	a.Min, a.Max = first*step, last*step
+	a.Tick.Marker = plot.ConstantTicks(ticks)
+}
+
+// niceStep returns the smallest step of 1, 2 or 5 times a power of ten that is at
+// least the given one, and the decimals that its multiples are written with.
+func niceStep(least float64) (step float64, decimals int) {
+	power := math.Floor(math.Log10(least))
+	unit := math.Pow(10, power)
+	step = 10 * unit
+	for _, factor := range []float64{1, 2, 5} {
+		if factor*unit >= least {
+			step = factor * unit
+			break
+		}
+	}
+	return step, max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+}

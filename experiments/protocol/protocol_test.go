@@ -1,0 +1,265 @@
+package protocol_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/experiments/protocol"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// drawCurves draws the val accuracy of seeds on a few classes of a few samples, so
+// that averages are often equal, and returns the samples that were right as well.
+func drawCurves(t *rapid.T) (right [][]int, curves []train.Curve) {
+	const samples = 12
+	right = rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, samples), 1, 9), 1, 5).Draw(t, "right samples, by seed and epoch")
+	for _, seed := range right {
+		var c train.Curve
+		for e, n := range seed {
+			accuracy := float64(n) / samples
+			c = append(c, train.Epoch{Epoch: e + 1, ValAccuracy: &accuracy})
+		}
+		curves = append(curves, c)
+	}
+	return right, curves
+}
+
+func TestBestEpochIsTheFirstWithTheBestAverage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		right, curves := drawCurves(t)
+		shortest := len(slices.MinFunc(right, func(a, b []int) int { return len(a) - len(b) }))
+		want, most := 0, -1
+		for e := range shortest {
+			sum := 0
+			for _, seed := range right {
+				sum += seed[e]
+			}
+			if sum > most {
+				want, most = e+1, sum
+			}
+		}
+		if got := protocol.BestEpoch(curves); got != want {
+			t.Errorf("BestEpoch = %d of %d, expected %d", got, shortest, want)
+		}
+	})
+}
+
+func TestBestEpochOfNoCurves(t *testing.T) {
+	if got := protocol.BestEpoch(nil); got != 0 {
+		t.Errorf("BestEpoch = %d, expected 0 for none", got)
+	}
+	if got := protocol.BestEpoch([]train.Curve{{}}); got != 0 {
+		t.Errorf("BestEpoch = %d, expected 0 for a curve without epochs", got)
+	}
+}
+
+func TestMeasureLeavesOutTrialsWithoutAResult(t *testing.T) {
+	judged := func(perClass, perSample float64) *train.Result {
+		return &train.Result{
+			Status:     train.Epochs,
+			Evaluation: &train.Evaluation{PerClass: perClass, PerSample: perSample, Classes: []string{"a", "b", "c", "d"}},
+		}
+	}
+	got := protocol.Measure([]lab.Run{
+		{Result: judged(0.25, 0.5)},
+		{Err: lab.ErrElsewhere},
+		{Result: &train.Result{Status: train.NotFinite}, Err: errors.New("not finite")},
+		{Result: judged(0.75, 0.5)},
+	})
+	want := &protocol.Measured{
+		PerClass:  lab.Summary{Mean: 0.5, SEM: 0.25, Values: []float64{0.25, 0.75}},
+		PerSample: lab.Summary{Mean: 0.5, Values: []float64{0.5, 0.5}},
+		Classes:   4, Status: []train.Status{train.Epochs, train.Epochs},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got.Chance() != 0.25 {
+		t.Errorf("chance among 4 classes is %g", got.Chance())
+	}
+}
+
+func TestTrialsOfKSoftHaveAsManyGroupsAsTheDataAllow(t *testing.T) {
+	l := testlab.Simulated(t)
+	c := protocol.PresetFor(l.Data.Name, model.KSoft).Config
+	for _, k := range []struct{ given, want int }{{0, 9}, {2, 2}} { // of 9 attributes
+		c.K = k.given
+		for i, trial := range c.Trials(l, train.Dev, 1) {
+			if trial.Model.K != k.want || trial.Training.Seed != c.Seed+uint64(i) || trial.Fingerprint != l.Data.Fingerprint() {
+				t.Errorf("k %d: trial %d is %+v, expected %d groups, a seed of its own and the data's fingerprint", k.given, i, trial, k.want)
+			}
+		}
+	}
+}
+
+func TestRunCarriesOutTheStages(t *testing.T) {
+	l := testlab.Simulated(t)
+	for _, c := range []struct {
+		stage     protocol.Stages
+		dev, test int // folders
+	}{{protocol.OnlyDev, 2, 0}, {protocol.OnlyTest, 0, 2}, {protocol.DevThenTest, 2, 2}} {
+		t.Run(string(c.stage), func(t *testing.T) {
+			config := testlab.Config(l, c.stage)
+			o, err := protocol.Run(context.Background(), l, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(o.RunDirs) != c.dev+c.test || (o.Val != nil) != (c.dev > 0) || (o.Test != nil) != (c.test > 0) {
+				t.Fatalf("%d folders, val %v, test %v; expected %d and %d of them", len(o.RunDirs), o.Val, o.Test, c.dev, c.test)
+			}
+			epochs := config.Epochs
+			if c.dev > 0 {
+				var curves []train.Curve
+				for _, dir := range o.RunDirs[:c.dev] {
+					curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile))
+					if err != nil {
+						t.Fatal(err)
+					}
+					curves = append(curves, curve)
+				}
+				epochs = protocol.BestEpoch(curves)
+				compareMeasured(t, o.Val, o.RunDirs[:c.dev], 4)
+			}
+			if o.Epochs != epochs {
+				t.Errorf("%d epochs, expected %d", o.Epochs, epochs)
+			}
+			if c.test > 0 {
+				for _, r := range compareMeasured(t, o.Test, o.RunDirs[c.dev:], 4) {
+					if r.Epochs != epochs || r.BestEpoch != epochs || r.Status != train.Epochs {
+						t.Errorf("a test run ended by %s with epoch %d of %d, expected the last of %d", r.Status, r.BestEpoch, r.Epochs, epochs)
+					}
+				}
+			}
+			var seconds float64
+			for _, dir := range o.RunDirs {
+				r, err := train.ReadResult(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seconds += r.Seconds
+			}
+			if o.Seconds != seconds {
+				t.Errorf("%g seconds, expected the %g of all runs", o.Seconds, seconds)
+			}
+		})
+	}
+}
+
+// compareMeasured holds what was measured to the results in the folders, and returns
+// them.
+func compareMeasured(t *testing.T, m *protocol.Measured, dirs []string, classes int) []*train.Result {
+	t.Helper()
+	var results []*train.Result
+	var want []float64
+	for _, dir := range dirs {
+		r, err := train.ReadResult(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, r)
+		want = append(want, r.Evaluation.PerClass)
+	}
+	if diff := cmp.Diff(lab.Summarise(want), m.PerClass); diff != "" {
+		t.Errorf("accuracy, by the folders (-) and by the outcome (+):\n%s", diff)
+	}
+	if m.Classes != classes || m.PerClass.Mean <= m.Chance() {
+		t.Errorf("%g over %d classes, expected more than chance over %d", m.PerClass.Mean, m.Classes, classes)
+	}
+	return results
+}
+
+func TestRunWithoutEpochsTakesThoseOfThePreset(t *testing.T) {
+	l := testlab.Simulated(t)
+	c := testlab.Config(l, protocol.OnlyTest)
+	c.Epochs, c.Seeds = 0, 1
+	o, err := protocol.Run(context.Background(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := protocol.PresetFor(c.Dataset, c.Variant).TestEpochs; o.Epochs != want {
+		t.Errorf("%d epochs, expected the %d of the preset", o.Epochs, want)
+	}
+}
+
+func TestRunTellsTheSameTwice(t *testing.T) {
+	l := testlab.Simulated(t)
+	c := testlab.Config(l, protocol.DevThenTest)
+	first, err := protocol.Run(context.Background(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Options.OnEpoch = func(trial train.Trial, e train.Epoch) { t.Errorf("epoch %d of %s is run again", e.Epoch, trial.Name()) }
+	second, err := protocol.Run(context.Background(), l, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("(-first +second):\n%s", diff)
+	}
+}
+
+func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
+	l := testlab.Simulated(t)
+	c := testlab.Config(l, protocol.OnlyDev)
+	c.LR = 1e38
+	_, err := protocol.Run(context.Background(), l, c)
+	dir := filepath.Join(l.Root, c.Trials(l, train.Dev, c.Epochs)[0].Name())
+	if err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("error %v, expected one that names %s", err, dir)
+	}
+}
+
+func TestRunThatIsCancelled(t *testing.T) {
+	l := testlab.Simulated(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var cancelled *lab.Cancelled
+	if _, err := protocol.Run(ctx, l, testlab.Config(l, protocol.DevThenTest)); !errors.As(err, &cancelled) {
+		t.Fatalf("error %v, expected a *lab.Cancelled", err)
+	}
+	if cancelled.Finished != 0 || cancelled.Trials != 2 || cancelled.Root != l.Root {
+		t.Errorf("%+v, expected none of the two dev trials in %s", cancelled, l.Root)
+	}
+}
+
+// TestOutcomeIsWrittenInTheNamesOfTheContract holds the keys that scripts read.
+func TestOutcomeIsWrittenInTheNamesOfTheContract(t *testing.T) {
+	l := testlab.Simulated(t)
+	o, err := protocol.Run(context.Background(), l, testlab.Config(l, protocol.DevThenTest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(data, &object); err != nil {
+		t.Fatal(err)
+	}
+	testlab.CompareKeys(t, "outcome", object, "dataset", "variant", "stage", "seeds", "epochs", "val", "test", "seconds", "blas", "run_dirs", "config")
+	for _, part := range []string{"val", "test"} {
+		var measured map[string]json.RawMessage
+		if err := json.Unmarshal(object[part], &measured); err != nil {
+			t.Fatal(err)
+		}
+		testlab.CompareKeys(t, part, measured, "per_class_accuracy", "per_sample_accuracy", "classes", "status")
+		var accuracy map[string]json.RawMessage
+		if err := json.Unmarshal(measured["per_class_accuracy"], &accuracy); err != nil {
+			t.Fatal(err)
+		}
+		testlab.CompareKeys(t, part+": per_class_accuracy", accuracy, "mean", "sem", "values")
+	}
+}

@@ -1,0 +1,177 @@
+package reproduction
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/experiments/tuning"
+	"github.com/lago-train/lago-train/model"
+)
+
+func TestReproduce(t *testing.T) {
+	l := testlab.Simulated(t)
+	r, err := Run(context.Background(), l, testlab.Full(l, model.Variants...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var methods []string
+	for _, row := range r.Table {
+		methods = append(methods, row.Method)
+		if len(row.Val.Values) == 0 || len(row.Test.Values) != len(row.Val.Values) {
+			t.Errorf("%s: val %+v, test %+v", row.Method, row.Val, row.Test)
+		}
+	}
+	if diff := cmp.Diff([]string{"ESZSL", "LAGO-Singletons", "LAGO-Semantic-Hard", "LAGO-K-Soft", "LAGO-Semantic-Soft"}, methods); diff != "" {
+		t.Error(diff)
+	}
+	if r.Result == nil || len(r.Missing)+len(r.LeftOut) > 0 {
+		t.Fatalf("result %+v, missing %+v, left out %+v", r.Result, r.Missing, r.LeftOut)
+	}
+	for _, row := range r.Table {
+		if row.Variant != "" && row.Val.Mean > r.Result.Val.Mean {
+			t.Errorf("%s scores %g on the val classes, %s was chosen with %g", row.Method, row.Val.Mean, r.Result.Method, r.Result.Val.Mean)
+		}
+	}
+}
+
+// Neither the test accuracy nor ESZSL has a say in the choice.
+func TestChosenByValAccuracyAlone(t *testing.T) {
+	row := func(v model.Variant, val, test float64) Row {
+		return Row{Method: string(v), Variant: v, Val: lab.Summarise([]float64{val}), Test: lab.Summarise([]float64{test})}
+	}
+	eszsl := row("", 0.9, 0.9)
+	got := chosen([]Row{eszsl, row(model.Singletons, 0.4, 0.8), row(model.KSoft, 0.5, 0.1), row(model.SemanticSoft, 0.5, 0.7)})
+	if got == nil || got.Variant != model.KSoft {
+		t.Errorf("%+v was chosen, expected the first of the best val accuracy", got)
+	}
+	if got := chosen([]Row{eszsl}); got != nil {
+		t.Errorf("%+v was chosen of none", got)
+	}
+}
+
+// While another shard has trials of a variant, the best of the others is no result.
+func TestNoResultWhileAnotherShardIsAtWork(t *testing.T) {
+	l := testlab.Simulated(t)
+	l.Shard = lab.Shard{Index: 0, Count: 2}
+	configs := testlab.Full(l, model.Singletons, model.SemanticHard, model.SemanticSoft)
+	for i := range configs {
+		configs[i].Seeds = 1
+	}
+	part, err := Run(context.Background(), l, configs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(part.Table) == 0 || len(part.Missing) == 0 || part.Result != nil {
+		t.Errorf("%d rows, missing %+v, result %+v", len(part.Table), part.Missing, part.Result)
+	}
+	if text := reproductionText(t, part); !strings.Contains(text, "none, while trials are missing") || !strings.Contains(text, part.Missing[0].Dir) {
+		t.Error(text)
+	}
+	l.Shard = lab.Shard{}
+	whole, err := Run(context.Background(), l, configs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(whole.Table) != 4 || len(whole.Missing) > 0 || whole.Result == nil {
+		t.Errorf("%d rows, missing %+v, result %+v", len(whole.Table), whole.Missing, whole.Result)
+	}
+}
+
+// A variant that fails can't be chosen, and the others are.
+func TestReproduceWithoutAFailedVariant(t *testing.T) {
+	l := testlab.Simulated(t)
+	configs := testlab.Full(l, model.Singletons, model.SemanticHard)
+	configs[0].LR = 1e30
+	r, err := Run(context.Background(), l, configs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Missing) != 2 || r.Result == nil || r.Result.Variant != model.SemanticHard {
+		t.Errorf("missing %+v, result %+v", r.Missing, r.Result)
+	}
+}
+
+func TestReproduceWithoutGroups(t *testing.T) {
+	l := testlab.Simulated(t)
+	l.Data.Groups = nil
+	r, err := Run(context.Background(), l, testlab.Full(l, model.Singletons, model.SemanticSoft))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.LeftOut) != 1 || r.LeftOut[0].Variant != model.SemanticSoft || len(r.Table) != 2 {
+		t.Errorf("left out %+v of the table %+v", r.LeftOut, r.Table)
+	}
+	if text := reproductionText(t, r); !strings.Contains(text, "semantic-soft is left out: the data set names no groups") {
+		t.Error(text)
+	}
+	if _, err := Run(context.Background(), l, testlab.Full(l, model.SemanticHard)); err == nil {
+		t.Error("expected an error without any variant that the data allow")
+	}
+}
+
+func reproductionText(t *testing.T, r *Result) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestReproductionText(t *testing.T) {
+	row := Row{
+		Method: "LAGO-Semantic-Soft", Variant: model.SemanticSoft,
+		Val: lab.Summarise([]float64{0.5, 0.52}), Test: lab.Summarise([]float64{0.57, 0.59}), Published: publishedOn("cub", "LAGO-Semantic-Soft"),
+	}
+	r := &Result{Dataset: "cub", Table: []Row{row}, Result: &row}
+	text := reproductionText(t, r)
+	for _, want := range []string{
+		"│ LAGO-Semantic-Soft │ 51.00 │ 1.00   │ 58.00 │ 1.00   │ 57.8      │     2 │",
+		"│ LAGO (semantic-soft) │ 58.00 │ 1.00   │ 57.8      │",
+		"semantic-soft was chosen by its val accuracy. This line alone is the result",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestPublishedOn(t *testing.T) {
+	for _, c := range []struct {
+		dataset, method, want string
+	}{
+		{"AWA2", "ESZSL", "58.6"},
+		{"sun", published.ResultRow, "57.5"},
+		{"cub127", "ESZSL", "-"},
+		{"cub", "ZHANG2018", "-"}, // a range
+	} {
+		if got := publishedCell(publishedOn(c.dataset, c.method)); got != c.want {
+			t.Errorf("%s on %s: %s, expected %s", c.method, c.dataset, got, c.want)
+		}
+	}
+}
+
+func TestReproductionJSON(t *testing.T) {
+	data, err := json.Marshal(Result{Table: []Row{{Baseline: &tuning.Method{}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object map[string]json.RawMessage
+	var rows []map[string]json.RawMessage
+	if err := json.Unmarshal(data, &object); err != nil {
+		t.Fatal(err)
+	}
+	testlab.CompareKeys(t, "the reproduction", object, "dataset", "result", "table", "missing", "left_out")
+	if err := json.Unmarshal(object["table"], &rows); err != nil {
+		t.Fatal(err)
+	}
+	testlab.CompareKeys(t, "a row of a baseline", rows[0], "method", "baseline", "val_accuracy", "test_accuracy", "published_accuracy")
+}

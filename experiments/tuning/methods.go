@@ -1,0 +1,214 @@
+package tuning
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+)
+
+// LAGOMethod is the name, beside those of its variants and of the baselines, of LAGO with
+// the variant that does best on the val classes.
+const LAGOMethod = "lago"
+
+// Compared is a row of the table.
+type Method struct {
+	Name      string             `json:"name"`
+	Title     string             `json:"title"` // as the paper's tables name it
+	Variant   string             `json:"variant,omitempty"`
+	Val       *protocol.Measured `json:"val"`
+	Test      *protocol.Measured `json:"test"`
+	Epochs    int                `json:"epochs"`  // on train and val classes
+	Seconds   float64            `json:"seconds"` // to train one model on train and val classes
+	Tried     int                `json:"tried"`   // settings, on the val classes
+	Settings  map[string]any     `json:"settings"`
+	Published string             `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
+	RunDirs   []string           `json:"run_dirs"`
+
+	Models []string `json:"-"` // files of those that were evaluated on the test classes
+}
+
+// methodRows are methods that were carried through the protocol.
+type Methods struct {
+	Rows    []Method
+	Missing []lab.Missing // failed trials
+	LeftOut []protocol.   // variants that the data set can't have
+		LeftOut
+}
+
+// runMethods carries out the protocol for every method of c: settings are tuned on the
+// validation classes with the first seed; the dev stage over all seeds says for how many
+// epochs to train on train and validation classes together; and the models of that are
+// evaluated once on the test classes. The error is a *Waiting where the choice of
+// settings needs the trials of other shards.
+func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	r := &Methods{Rows: []Method{}, Missing: []lab.Missing{}, LeftOut: []protocol.LeftOut{}}
+	contenders, err := c.contenders(ctx, l, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := develop(ctx, l, contenders); err != nil {
+		return nil, err
+	}
+	if err := judge(ctx, l, contenders); err != nil {
+		return nil, err
+	}
+	for _, m := range contenders {
+		r.Missing = append(r.Missing, lab.MissingOf(m.failed)...)
+		if len(m.test) > 0 {
+			r.Rows = append(r.Rows, m.row(l.Data.Name))
+		}
+	}
+	return r, nil
+}
+
+// contender is a method on its way through the protocol.
+type contender struct {
+	name, title string
+	tried       int
+	// finalists are the trials, of the first seed, between which the mean val accuracy
+	// over all seeds decides; but for the variants of LAGO there is one.
+	finalists []train.Trial
+	seeds     int
+
+	chosen train.Trial
+	epochs int
+	val    []lab.Run
+	test   []lab.Run
+	failed []lab.Run
+}
+
+// withSeeds is a trial for each of a number of seeds.
+func withSeeds(t train.Trial, seeds int) []train.Trial {
+	trials := make([]train.Trial, seeds)
+	for i := range trials {
+		trials[i] = t
+		trials[i].Training.Seed += uint64(i)
+	}
+	return trials
+}
+
+// develop carries out the dev stage of all finalists and chooses among them.
+func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
+	var lists [][]train.Trial
+	for _, m := range contenders {
+		for _, t := range m.finalists {
+			lists = append(lists, withSeeds(t, m.seeds))
+		}
+	}
+	done, err := lab.DoAll(ctx, l, lists)
+	if err != nil {
+		return err
+	}
+	for _, m := range contenders {
+		best := -1.0
+		for _, t := range m.finalists {
+			seeds := done[0]
+			done = done[1:]
+			if failed := lab.Failures(seeds); len(failed) > 0 {
+				m.failed = append(m.failed, failed...)
+				continue
+			}
+			if mean := protocol.Measure(seeds).PerClass.Mean; mean > best {
+				best, m.chosen, m.val = mean, t, seeds
+			}
+		}
+		// Which finalist is best is not known while another shard trains one.
+		if slices.ContainsFunc(m.failed, func(t lab.Run) bool { return errors.Is(t.Err, lab.ErrElsewhere) }) {
+			m.val = nil
+		}
+		if m.val == nil {
+			continue
+		}
+		curves, err := protocol.Curves(m.val)
+		if err != nil {
+			return err
+		}
+		m.epochs = protocol.BestEpoch(curves)
+	}
+	return nil
+}
+
+// judge carries out the test stage of what was chosen.
+func judge(ctx context.Context, l *lab.Lab, contenders []*contender) error {
+	lists := make([][]train.Trial, len(contenders))
+	for i, m := range contenders {
+		if m.val != nil {
+			lists[i] = withSeeds(forTest(m.chosen, m.epochs), m.seeds)
+		}
+	}
+	done, err := lab.DoAll(ctx, l, lists)
+	if err != nil {
+		return err
+	}
+	for i, m := range contenders {
+		if failed := lab.Failures(done[i]); len(failed) > 0 {
+			m.failed = append(m.failed, failed...)
+			continue
+		}
+		m.test = done[i]
+	}
+	return nil
+}
+
+// forTest is the trial of the test stage that follows from one of the dev stage.
+func forTest(t train.Trial, epochs int) train.Trial {
+	t.Stage = train.Test
+	t.Training.Epochs, t.Training.Patience = epochs, epochs
+	return t
+}
+
+// row sums a contender up.
+func (m *contender) row(dataset string) Method {
+	c := Method{
+		Name: m.name, Title: m.title, Variant: string(m.chosen.Model.Variant),
+		Val: protocol.Measure(m.val), Test: protocol.Measure(m.test), Epochs: m.epochs, Tried: m.tried,
+		Settings: settingsOf(m.chosen),
+	}
+	c.Published, _ = published.TestAccuracy(dataset, m.title)
+	for _, t := range slices.Concat(m.val, m.test) {
+		c.RunDirs = append(c.RunDirs, t.Dir)
+	}
+	for _, t := range m.test {
+		c.Models = append(c.Models, filepath.Join(t.Dir, train.ModelFile))
+		c.Seconds += t.Result.Seconds / float64(len(m.test))
+	}
+	return c
+}
+
+// settingsOf names what a method was told beside the data and the protocol.
+func settingsOf(t train.Trial) map[string]any {
+	if t.Baseline.Method != "" {
+		all := t.Baseline.Values()
+		if t.Preprocess != preprocess.None {
+			all["preprocess"], all["ridge"] = t.Preprocess, t.Ridge
+		}
+		return all
+	}
+	outer := []string{"dataset", "fingerprint", "stage", "seed", "epochs", "patience", "hold_out"}
+	all := map[string]any{}
+	for _, s := range protocol.Settings(t) {
+		if !slices.Contains(outer, s.Name) {
+			all[s.Name] = s.Value
+		}
+	}
+	return all
+}
+
+// titleOf is the row of the paper's tables that holds a variant, or LAGO.
+func titleOf(name string) string {
+	if name == LAGOMethod {
+		return published.ResultRow
+	}
+	return published.Method(model.Variant(name))
+}
