@@ -62,7 +62,6 @@ columns of unseen classes; without it all are.`,
 }
 
 const (
-	modelFlag  = "model"
 	scoresFlag = "scores"
 	labelsFlag = "labels"
 )

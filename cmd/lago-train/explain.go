@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"io"
 	"os"
-	"strings"
+	"strconv"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -14,44 +12,41 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/glyphs"
+	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
-	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/model/impute"
-	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func explainCommand() *cli.Command {
-	const question, output = "question", "output"
+	const input, classes, output = "sample", "classes to choose from", "output"
 	return &cli.Command{
 		Name:  "explain",
-		Usage: "say why a model names a sample as it does, group by group",
-		Description: `Takes the prediction of a sample apart, as the paper does in its examples: how far
-each group speaks for the predicted class against the runner-up, in log units that add
-up to the log odds between the two; which attributes were seen, which are described,
-and what each adds to the score of its group; and what would have been had attributes
-been seen otherwise. Where the prediction is wrong, the true class is compared too.
---against compares with a class of your choice.
+		Usage: "explain one prediction by attribute groups",
+		Description: `Shows how much each attribute group favours the predicted class over the runner-up (the
+contributions add up to the log odds between the two), which attributes were detected
+and described, and which other detections would change the prediction. If the prediction
+is wrong, the true class is compared as well. The sample is one of the data set that the
+model was trained on, of --dataset, or a row of --features. Only models of LAGO can be
+explained, baselines have no groups.
 
-The sample is one of the data set that the model was trained on, or of --dataset, or a
-row of --features, a file of features as the model was trained on. The classes to choose
-from are given as in predict; where a sample's class is known, they are those of its
-part of the split if nothing else is said.
-
-Only LAGO has groups: models of other methods have no such explanation.`,
+Examples:
+   lago-train explain --model latest --sample 680
+   lago-train explain --model latest --sample 680 --format html --out why.html
+   lago-train explain --model latest --features new.npy --sample 0 --classes birds.csv`,
 		Flags: append(dataFlags(),
-			&cli.PathFlag{Name: modelFlag, Category: question, Usage: "`DIR` of a run, or the file of a model"},
-			&cli.StringFlag{Name: "sample", Category: question, Usage: "`N`, the number of a sample, counted from 0 in the order of the data set or of --features"},
-			&cli.StringFlag{Name: "against", Category: question, DefaultText: "the runner-up", Usage: "compare with this `CLASS`"},
-			&cli.StringSliceFlag{Name: amongFlag, Aliases: []string{splitFlag}, Category: question, DefaultText: "none beside --classes, else those of the sample's part, else test", Usage: "`NAME,NAME...` of the classes to choose from: test, val, train, seen (train and val) or all"},
-			&cli.PathFlag{Name: classesFlag, Category: question, Usage: "`FILE` of classes to choose from and their descriptions: .csv or .json"},
-			&cli.StringFlag{Name: "impute", Category: question, Value: string(impute.Neutral), Usage: "`KIND` of rule for what a description leaves out, as in predict: neutral or inferred"},
-			&cli.PathFlag{Name: featuresFlag, Category: question, Usage: "`FILE` of the features of samples: .npy, .csv or .mat"},
-			&cli.StringFlag{Name: datasetFlag, Category: question, DefaultText: "that of the model", Usage: "`NAME` of the data set"},
-			&cli.StringFlag{Name: formatFlag, Category: output, Value: string(explain.Text), Usage: "`FORMAT`: text, json (full precision) or html (one page, which needs no network)"},
-			&cli.IntFlag{Name: "top", Category: output, Value: 5, Usage: "tell the `N` groups that contribute most, and N changes (json has all groups)"},
-			&cli.PathFlag{Name: outFlag, Category: output, DefaultText: "stdout", Usage: "`FILE` to write to"}),
-		Action: explainSample,
+			&cli.StringFlag{Name: modelFlag, Category: input, Usage: modelUsage},
+			&cli.StringFlag{Name: "sample", Category: input, Usage: "`INDEX` of the sample, from 0, in the data set or in --features"},
+			&cli.PathFlag{Name: featuresFlag, Category: input, Usage: "`FILE` of features: .npy, .csv or .mat"},
+			&cli.StringFlag{Name: datasetFlag, Category: input, DefaultText: "that of the model", Usage: "`NAME` of a data set"},
+			&cli.StringFlag{Name: "against", Category: classes, DefaultText: "the runner-up", Usage: "`CLASS` to compare the prediction with"},
+			&cli.StringSliceFlag{Name: amongFlag, Aliases: []string{splitFlag}, Category: classes, DefaultText: "none with --classes, otherwise those of the sample's class, or test", Usage: "`CLASSES` of the data set, comma-separated: " + selectionNames},
+			&cli.PathFlag{Name: classesFlag, Category: classes, Usage: "`FILE` of class descriptions: .csv or .json"},
+			imputeFlag(classes),
+			&cli.StringFlag{Name: formatFlag, Category: output, Value: string(explain.Text), Usage: "`FORMAT`: text, json or html (one page)"},
+			&cli.IntFlag{Name: "top", Category: output, Value: 5, Usage: "`N` groups and changes to show; json has all groups"},
+			&cli.PathFlag{Name: outFlag, Category: output, DefaultText: "standard output", Usage: "`FILE` to write (atomically)"}),
+		Action: interruptible(explainSample),
 	}
 }
 
@@ -65,48 +60,53 @@ func explainSample(c *cli.Context) error {
 	}
 	top := c.Int("top")
 	if top < 1 {
-		return fmt.Errorf("--top: expected at least 1, found %d", top)
+		return &invalid.Error{Where: "--top", Want: "at least 1", Got: strconv.Itoa(top)}
 	}
-	if c.Path(modelFlag) == "" || c.String("sample") == "" {
-		return errors.New("expected --model and --sample; see lago-train explain --help")
+	if c.IsSet(featuresFlag) && c.IsSet(datasetFlag) {
+		return &invalid.Error{Where: "--dataset", Want: "either --features or --dataset"}
 	}
-	m, err := loadModel(c.Path(modelFlag))
+	if c.String("sample") == "" {
+		return &invalid.Error{Where: "--sample", Want: "the index of a sample, from 0", Got: "none"}
+	}
+	m, err := loadModel(c)
 	if err != nil {
 		return err
 	}
 	if _, err := m.LAGO("explain"); err != nil {
 		return err // before a data set is read
 	}
-	var kind impute.Kind
-	if err := setText(&kind, c, "impute"); err != nil {
+	if err := setImputation(c, m); err != nil {
 		return err
 	}
-	m.SetImputation(kind)
-	q, err := questionOf(c, m)
+	out := c.Path(outFlag)
+	if err := checkOutput(outFlag, out, m.path, c.Path(featuresFlag), c.Path(classesFlag)); err != nil {
+		return err
+	}
+	ask := askAboutDataset
+	if c.IsSet(featuresFlag) {
+		ask = askAboutFile
+	}
+	q, err := ask(c, m)
 	if err != nil {
 		return err
 	}
 	q.Against, q.Top = c.String("against"), top
-	x, err := explain.Explain(m, *q)
+	result, err := explain.Explain(m.Saved, *q)
 	if err != nil {
 		return err
 	}
-	out := c.Path(outFlag)
 	if out == "" {
-		return x.Write(os.Stdout, format, top)
+		return result.Write(os.Stdout, format, top)
 	}
-	if err := atomicfile.Write(out, func(w io.Writer) error { return x.Write(w, format, top) }); err != nil {
+	if err := atomicfile.Write(out, func(w io.Writer) error { return result.Write(w, format, top) }); err != nil {
 		return err
 	}
-	logrus.WithField("file", out).Info("explanation")
+	logrus.WithField("file", out).Info("explanation written")
 	return nil
 }
 
-// questionOf finds the sample and the classes that the flags name.
-func questionOf(c *cli.Context, m *train.Saved) (*explain.Question, error) {
-	if c.IsSet(featuresFlag) {
-		return ofFile(c, m)
-	}
+// askAboutDataset asks about a sample of a data set.
+func askAboutDataset(c *cli.Context, m *loadedModel) (*explain.Question, error) {
 	d, err := openDataset(c, cmp.Or(c.String(datasetFlag), m.Dataset), c.Int("dev-split"))
 	if err != nil {
 		return nil, err
@@ -114,44 +114,28 @@ func questionOf(c *cli.Context, m *train.Saved) (*explain.Question, error) {
 	if err := m.Fits(d); err != nil {
 		return nil, err
 	}
-	row, err := explain.Find(d, c.String("sample"))
+	m.warnIfChanged(d)
+	sample, err := explain.FindSample(d, c.String("sample"))
 	if err != nil {
 		return nil, err
 	}
-	q := &explain.Question{Sample: explain.Of(d, row), X: d.Features, Row: row}
+	row := sample.Index
+	if m.trainedOn(d, row) {
+		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
+	}
+	q := &explain.Question{Sample: sample, X: d.Features, Row: row}
 	if d.Name == catalog.Glyphs {
-		// As catalog.Open draws them.
-		q.Sample.Picture, err = glyphs.Image(glyphs.Options{}, *q.Sample.Label, place(d, row))
+		q.Sample.Picture, err = glyphs.Image(glyphs.Options{}, *sample.Label, indexInClass(d, row))
 		if err != nil {
 			return nil, err
 		}
 	}
-	q.Candidates, err = candidatesOf(c, d, explain.PartOf(d.Split, d.Labels[row]))
+	q.Candidates, err = candidateSet(c, d, candidates.SelectionOf(d, d.Labels[row]))
 	return q, err
 }
 
-// candidatesOf returns the classes that the flags name, those of a part where they
-// name none.
-func candidatesOf(c *cli.Context, known *dataset.Dataset, part predict.Part) (explain.Candidates, error) {
-	classes, err := predictClasses(c, known, part)
-	if err != nil {
-		return explain.Candidates{}, err
-	}
-	var sources []string
-	switch {
-	case c.IsSet(amongFlag):
-		sources = append(sources, strings.Join(c.StringSlice(amongFlag), " and ")+" classes")
-	case !c.IsSet(classesFlag):
-		sources = append(sources, string(part)+" classes")
-	}
-	if c.IsSet(classesFlag) {
-		sources = append(sources, "classes of "+c.Path(classesFlag))
-	}
-	return explain.Candidates{Classes: classes, What: strings.Join(sources, " and ")}, nil
-}
-
-// place is that of a sample within its class.
-func place(d *dataset.Dataset, row int) int {
+// indexInClass returns the index of a sample among the samples of its class.
+func indexInClass(d *dataset.Dataset, row int) int {
 	n := 0
 	for _, z := range d.Labels[:row] {
 		if z == d.Labels[row] {
@@ -161,17 +145,13 @@ func place(d *dataset.Dataset, row int) int {
 	return n
 }
 
-// ofFile asks about a row of a file of features: what is known of classes is what the
-// model knows.
-func ofFile(c *cli.Context, m *train.Saved) (*explain.Question, error) {
-	if c.IsSet(datasetFlag) {
-		return nil, errors.New("--dataset: expected none with --features, whose samples are of no data set")
-	}
-	x, sample, err := explain.ReadRow(c.Context, c.Path(featuresFlag), c.String("sample"), m.Dims)
+// askAboutFile asks about a row of a feature file.
+func askAboutFile(c *cli.Context, m *loadedModel) (*explain.Question, error) {
+	x, sample, err := explain.ReadSample(c.Context, c.Path(featuresFlag), c.String("sample"), m.Dims)
 	if err != nil {
-		return nil, fmt.Errorf("the model of %s trained on %s: %w", m.Method, m.Dataset, err)
+		return nil, err
 	}
 	q := &explain.Question{Sample: sample, X: x}
-	q.Candidates, err = candidatesOf(c, predict.Traveller(m), predict.Test)
+	q.Candidates, err = candidateSet(c, candidates.TrainingData(m.Saved), candidates.Test)
 	return q, err
 }

@@ -40,11 +40,11 @@ func TestExplain(t *testing.T) {
 
 func explainsASample(t *testing.T, dir string, data []string) {
 	args := append([]string{"explain", "--model", dir, "--sample", "0"}, data...)
-	if text := succeeds(t, args...); !strings.HasPrefix(text, "sample 0 of plain is named ") || !strings.Contains(text, "had a single attribute been seen otherwise") {
-		t.Errorf("expected an explanation, found:\n%s", text)
+	if text := succeeds(t, args...); !strings.HasPrefix(text, "sample 0 of plain is predicted as ") || !strings.Contains(text, "If a single attribute were detected differently") {
+		t.Errorf("found:\n%s", text)
 	}
 
-	var x explain.Explanation
+	var x explain.Result
 	decode(t, succeeds(t, append(args, "--format", "json", "--among", "all", "--top", "2")...), &x)
 	var sum float64
 	for _, g := range x.Comparisons[0].Groups {
@@ -62,15 +62,15 @@ func explainsASample(t *testing.T, dir string, data []string) {
 		t.Errorf("expected nothing on stdout, found %q", stdout)
 	}
 	page, err := os.ReadFile(out)
-	if err != nil || !strings.Contains(string(page), "as asked for") || !strings.HasSuffix(string(page), "</html>\n") {
-		t.Errorf("%v, expected a page of what was asked for:\n%s", err, page)
+	if err != nil || !strings.Contains(string(page), "as requested") || !strings.HasSuffix(string(page), "</html>\n") {
+		t.Errorf("%v, expected a page of the requested comparison:\n%s", err, page)
 	}
 }
 
 // A row of a file is explained as the sample of the data set that it is, but for the
 // label, which a file doesn't know. Its classes can come from a file too.
 func explainsARow(t *testing.T, dir string, data []string) {
-	var inData, inFile, described explain.Explanation
+	var inData, inFile, described explain.Result
 	decode(t, succeeds(t, append([]string{"explain", "--model", dir, "--sample", "5", "--split", "test", "--format", "json"}, data...)...), &inData)
 
 	silent := logrus.New()
@@ -117,18 +117,19 @@ func explainRefuses(t *testing.T, dir string, data []string) {
 		args  []string
 		parts []string
 	}{
-		{"no model", []string{"--sample", "0"}, []string{"--model and --sample", "--help"}},
-		{"no sample", []string{"--model", dir}, []string{"--model and --sample", "--help"}},
+		{"no model", []string{"--sample", "0"}, []string{"--model", "none"}},
+		{"a model that does not exist", []string{"--model", "nope", "--sample", "0"}, []string{"--model", `"nope"`}},
+		{"no sample", []string{"--model", dir}, []string{"--sample", "none"}},
 		{"an empty folder", []string{"--model", files, "--sample", "0"}, []string{filepath.Join(files, train.ModelFile)}},
-		{"a sample beyond", []string{"--model", dir, "--sample", "100000"}, []string{"sample", "plain", `"100000"`}},
+		{"a sample beyond", []string{"--model", dir, "--sample", "100000"}, []string{"--sample", "plain", `"100000"`}},
 		{"another data set", []string{"--model", dir, "--sample", "0", "--dataset", "simulated-awa2"}, []string{"plain", "simulated-awa2", "does not fit"}},
-		{"a class that is none", []string{"--model", dir, "--sample", "0", "--against", "dodo"}, []string{"against", `"dodo"`, "nearest"}},
-		{"a format that is none", []string{"--model", dir, "--sample", "0", "--format", "pdf"}, []string{"--format", `"pdf"`}},
-		{"a part that is none", []string{"--model", dir, "--sample", "0", "--split", "gzsl"}, []string{"--among", `"gzsl"`}},
-		{"a rule for gaps that is none", []string{"--model", dir, "--sample", "0", "--impute", "zero"}, []string{"--impute", `"zero"`}},
+		{"a class that does not exist", []string{"--model", dir, "--sample", "0", "--against", "dodo"}, []string{"--against", `"dodo"`}},
+		{"a format that does not exist", []string{"--model", dir, "--sample", "0", "--format", "pdf"}, []string{"--format", `"pdf"`}},
+		{"a selection that does not exist", []string{"--model", dir, "--sample", "0", "--split", "gzsl"}, []string{"--among", `"gzsl"`}},
+		{"a rule that does not exist", []string{"--model", dir, "--sample", "0", "--impute", "zero"}, []string{"--impute", `"zero"`}},
 		{"a file and a data set", []string{"--model", dir, "--sample", "0", "--features", "x.csv", "--dataset", "glyphs"}, []string{"--dataset", "--features"}},
-		{"features of another width", []string{"--model", dir, "--sample", "0", "--features", narrow}, []string{"trained on plain", narrow, "24", "2"}},
-		{"nothing to tell", []string{"--model", dir, "--sample", "0", "--top", "0"}, []string{"--top", "at least 1"}},
+		{"features of another width", []string{"--model", dir, "--sample", "0", "--features", narrow}, []string{narrow, "24", "2"}},
+		{"nothing to show", []string{"--model", dir, "--sample", "0", "--top", "0"}, []string{"--top", "at least 1"}},
 		{"an argument", []string{"--model", dir, "--sample", "0", "plain"}, []string{`"plain"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

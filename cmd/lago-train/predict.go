@@ -3,83 +3,88 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
-	"github.com/lago-train/lago-train/train"
 )
-
-func predictCommand() *cli.Command {
-	const question, answer = "question", "answer"
-	return &cli.Command{
-		Name:  "predict",
-		Usage: "name samples by a trained model, among known classes or new ones that a file describes",
-		Description: `Names each sample of --features (.npy, .csv or .mat, samples x D as the model was trained
-on; - is CSV on stdin), or of a data set's --split. Samples stream through: their number
-is not bound by memory, but for .mat.
-
-Classes are those of the data set that the model was trained on, which travel with it
-(--among, the test classes by default), or new ones that --classes describes by the
-names of attributes; with --among too, both:
-
-   class,wing color: olive,bill length: short    a row a class, or the columns
-   Olive Warbler,often,0.2                       class,attribute,value, or JSON
-                                                 {"class": {"attribute": value}}
-
-Values are 0 to 1 or never, rarely, sometimes, often, always, yes and no. A handful of
-attributes will do. What is left out of a group of attributes counts as what is said
-there lets one expect, by the classes that the model learned from; a group of which
-nothing is said speaks neither for the class nor against it. With --impute inferred, all
-that is said counts for all that is not.
-
-Probabilities are those of LAGO, whose temperature evaluate can fit (--temperature).
-Other methods give scores; a temperature makes them probabilities. With --min-confidence
-a sample whose best class is less probable is "unsure": null in jsonl, empty in csv.`,
-		Flags: append(dataFlags(),
-			&cli.PathFlag{Name: modelFlag, Category: question, Required: true, Usage: "`DIR` of a run, or the file of a model"},
-			&cli.PathFlag{Name: featuresFlag, Category: question, Usage: "`FILE` of the features of samples: .npy, .csv or .mat, or - for CSV on stdin"},
-			&cli.StringFlag{Name: datasetFlag, Category: question, Usage: "`NAME` of a data set to name samples of"},
-			&cli.StringFlag{Name: splitFlag, Category: question, Value: string(predict.Test), Usage: "`NAME` of the data set's classes whose samples to name: test, val, train, seen (train and val) or all"},
-			&cli.PathFlag{Name: classesFlag, Category: question, Usage: "`FILE` of classes to choose from and their descriptions: .csv or .json"},
-			&cli.StringSliceFlag{Name: amongFlag, Category: question, DefaultText: "none beside --classes, else those of --split", Usage: "`NAME,NAME...` of the classes to choose from: test, val, train, seen or all"},
-			&cli.StringFlag{Name: "impute", Category: question, Value: string(impute.Neutral), Usage: "`KIND` of rule for what a description leaves out: neutral or inferred"},
-			&cli.IntFlag{Name: "top", Category: answer, Value: 5, Usage: "tell the `N` best classes of each sample"},
-			&cli.Float64Flag{Name: "temperature", Category: answer, DefaultText: "1 for LAGO", Usage: "`T` of the probabilities, softmax(s/T)"},
-			&cli.Float64Flag{Name: "min-confidence", Aliases: []string{"abstain-below"}, Category: answer, Usage: "name a sample only if the best class has the probability `P` at least"},
-			&cli.StringFlag{Name: "format", Category: answer, Value: string(predict.Table), Usage: "`FORMAT`: table, csv or jsonl"},
-			&cli.PathFlag{Name: outFlag, Category: answer, DefaultText: "stdout", Usage: "`FILE` to write to, whole or not at all"}),
-		Action: predictSamples,
-	}
-}
 
 const (
 	featuresFlag = "features"
 	splitFlag    = "split"
 	classesFlag  = "classes"
 	amongFlag    = "among"
+	formatFlag   = "format"
+
+	selectionNames = "test, val, train, seen (train and val) or all"
 )
+
+func predictCommand() *cli.Command {
+	const input, classes, output = "samples", "classes to choose from", "output"
+	return &cli.Command{
+		Name:  "predict",
+		Usage: "predict classes of samples, seen or unseen, with a trained model",
+		Description: `Predicts the class of each sample in a feature file (--features) or in a data set
+(--dataset, --split). The classes to choose from are those of the data set that the
+model was trained on, by default the test classes (--among), or new classes that a file
+describes by some of the attributes (--classes), or both. A CSV file has one class per
+line, with values from 0 to 1 or never, rarely, sometimes, often, always, yes, no:
+
+   class,wing color: olive,bill length: short
+   Olive Warbler,often,0.2
+
+Missing entries count as expected from the other entries of their group (--impute).
+Scores of LAGO are probabilities; those of baselines need a --temperature, which
+"lago-train evaluate" fits.
+
+Examples:
+   lago-train predict --model latest --dataset awa2 --split test
+   lago-train predict --model latest --features new.npy --classes birds.csv --format csv
+   lago-train predict --model latest --features - --min-confidence 0.8 < new.csv`,
+		Flags: append(dataFlags(),
+			&cli.StringFlag{Name: modelFlag, Category: input, Usage: modelUsage},
+			&cli.PathFlag{Name: featuresFlag, Category: input, Usage: "`FILE` of features: .npy, .csv or .mat, or - for CSV on standard input"},
+			&cli.StringFlag{Name: datasetFlag, Category: input, Usage: "`NAME` of a data set"},
+			&cli.StringFlag{Name: splitFlag, Category: input, Value: string(candidates.Test), Usage: "`CLASSES` of the data set whose samples to predict: " + selectionNames},
+			&cli.StringSliceFlag{Name: amongFlag, Category: classes, DefaultText: "none with --classes, otherwise --split", Usage: "`CLASSES` of the data set, comma-separated: " + selectionNames},
+			&cli.PathFlag{Name: classesFlag, Category: classes, Usage: "`FILE` of class descriptions: .csv or .json"},
+			imputeFlag(classes),
+			&cli.IntFlag{Name: "top", Category: output, Value: 5, Usage: "`N` best classes to write per sample"},
+			&cli.Float64Flag{Name: "temperature", Category: output, DefaultText: "1 for LAGO", Usage: "`T` of the probabilities softmax(s/T)"},
+			&cli.Float64Flag{Name: "min-confidence", Aliases: []string{"abstain-below"}, Category: output, Usage: "abstain if the best class has a probability below `P`"},
+			&cli.StringFlag{Name: formatFlag, Category: output, Value: string(predict.Table), Usage: "`FORMAT`: table, csv or jsonl"},
+			&cli.PathFlag{Name: outFlag, Category: output, DefaultText: "standard output", Usage: "`FILE` to write (atomically)"}),
+		Action: interruptible(predictSamples),
+	}
+}
+
+func imputeFlag(category string) cli.Flag {
+	return &cli.StringFlag{
+		Name: "impute", Category: category, Value: string(impute.Neutral),
+		Usage: "`RULE` for missing entries: neutral (within the group) or inferred (from all entries)",
+	}
+}
 
 func predictSamples(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
 	if c.IsSet(featuresFlag) == c.IsSet(datasetFlag) {
-		return errors.New("expected --features or --dataset, for the samples to name")
+		return &invalid.Error{Where: "--features", Want: "either --features or --dataset"}
 	}
 	if c.IsSet(splitFlag) && !c.IsSet(datasetFlag) {
-		return errors.New("--split: expected none without --dataset; --among says which classes to choose from")
+		return &invalid.Error{Where: "--split", Want: "--dataset", Got: "--features", Hint: "--among selects the classes to choose from."}
 	}
-	m, err := loadModel(c.Path(modelFlag))
+	m, err := loadModel(c)
 	if err != nil {
 		return err
 	}
@@ -87,57 +92,60 @@ func predictSamples(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := setImputation(c, m); err != nil {
+		return err
+	}
+	out := c.Path(outFlag)
+	if err := checkOutput(outFlag, out, m.path, c.Path(featuresFlag), c.Path(classesFlag)); err != nil {
+		return err
+	}
+	src, d, selected, err := predictSource(c, m)
+	if err != nil {
+		return err
+	}
+	if file, ok := src.(io.Closer); ok {
+		defer func() { _ = file.Close() }() // it was only read
+	}
+	set, err := candidateSet(c, d, selected)
+	if err != nil {
+		return err
+	}
+	scorer, err := model.NewScorer(m.Classifier, set.U)
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		count, err := predict.Run(c.Context, src, scorer, set.Names, o, w)
+		if err != nil {
+			return err
+		}
+		logCount(count, o)
+		return nil
+	}
+	if out != "" {
+		return atomicfile.Write(out, write)
+	}
+	w := bufio.NewWriter(os.Stdout)
+	return errors.Join(write(w), w.Flush())
+}
+
+func setImputation(c *cli.Context, m *loadedModel) error {
 	var kind impute.Kind
 	if err := setText(&kind, c, "impute"); err != nil {
 		return err
 	}
 	m.SetImputation(kind)
-	src, known, part, err := predictSource(c, m)
-	if err != nil {
-		return err
-	}
-	if file, ok := src.(io.Closer); ok {
-		defer func() { _ = file.Close() }() // nothing was written to it
-	}
-	classes, err := predictClasses(c, known, part)
-	if err != nil {
-		return err
-	}
-	scorer, err := model.NewScorer(m.Classifier, classes.U)
-	if err != nil {
-		return err
-	}
-	write := func(w io.Writer) error {
-		count, err := predict.Run(c.Context, src, scorer, classes.Names, o, w)
-		if err != nil {
-			return err
-		}
-		tellCount(count, o)
-		return nil
-	}
-	if path := c.Path(outFlag); path != "" {
-		return atomicfile.Write(path, write)
-	}
-	out := bufio.NewWriter(os.Stdout)
-	return errors.Join(write(out), out.Flush())
+	return nil
 }
 
-// loadModel loads the model of a run's folder, or of a file.
-func loadModel(path string) (*train.Saved, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, train.ModelFile)
-	}
-	return train.Load(path)
-}
-
-// predictOptions reads the flags of what is told.
-func predictOptions(c *cli.Context, m *train.Saved) (predict.Options, error) {
+// predictOptions reads the flags of the output.
+func predictOptions(c *cli.Context, m *loadedModel) (predict.Options, error) {
 	o := predict.Options{Top: c.Int("top"), Temperature: c.Float64("temperature"), Confidence: c.Float64("min-confidence")}
-	if err := setText(&o.Format, c, "format"); err != nil {
+	if err := setText(&o.Format, c, formatFlag); err != nil {
 		return o, err
 	}
 	if c.IsSet("temperature") && o.Temperature == 0 {
-		return o, errors.New("--temperature: expected a number above 0, found 0")
+		return o, &invalid.Error{Where: "--temperature", Want: "a finite number above 0", Got: "0"}
 	}
 	if o.Temperature == 0 {
 		if _, err := m.LAGO(""); err == nil {
@@ -145,62 +153,65 @@ func predictOptions(c *cli.Context, m *train.Saved) (predict.Options, error) {
 		}
 	}
 	if err := o.Check(); err != nil {
-		return o, fmt.Errorf("--%w", err)
+		return o, err
 	}
 	if o.Temperature == 0 {
-		logrus.Warnf("scores of %s are no probabilities; a --temperature, as evaluate fits one, makes them some", m.Method)
+		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", m.Method)
 	}
 	return o, nil
 }
 
-// predictSource opens the samples. known has the classes that --among means, and part
-// is what it means where it is not given.
-func predictSource(c *cli.Context, m *train.Saved) (src predict.Source, known *dataset.Dataset, part predict.Part, err error) {
+// predictSource opens the samples. It returns the data set that --among refers to, and
+// the classes selected if the flag is not set.
+func predictSource(c *cli.Context, m *loadedModel) (src predict.Source, d *dataset.Dataset, selected candidates.Selection, err error) {
 	if path := c.Path(featuresFlag); path != "" {
-		src, err = predict.OpenFeatures(c.Context, path, m)
-		return src, predict.Traveller(m), predict.Test, err
+		src, err = predict.OpenFeatures(c.Context, path, m.Saved)
+		return src, candidates.TrainingData(m.Saved), candidates.Test, err
 	}
-	if err := setText(&part, c, splitFlag); err != nil {
-		return nil, nil, part, err
+	if err := setText(&selected, c, splitFlag); err != nil {
+		return nil, nil, selected, err
 	}
-	d, err := openDataset(c, c.String(datasetFlag), c.Int("dev-split"))
-	if err != nil {
-		return nil, nil, part, err
+	if d, err = openDataset(c, c.String(datasetFlag), c.Int("dev-split")); err != nil {
+		return nil, nil, selected, err
 	}
-	return predict.OpenSamples(d, part), d, part, m.Fits(d)
+	if err := m.Fits(d); err != nil {
+		return nil, nil, selected, err
+	}
+	m.warnIfChanged(d)
+	return predict.SamplesOf(d, selected), d, selected, nil
 }
 
-// predictClasses returns the classes to choose from.
-func predictClasses(c *cli.Context, known *dataset.Dataset, part predict.Part) (predict.Classes, error) {
-	parts := []predict.Part{part}
+// candidateSet returns the classes to choose from; selected are those of d if neither
+// --among nor --classes is set.
+func candidateSet(c *cli.Context, d *dataset.Dataset, selected candidates.Selection) (candidates.Set, error) {
+	list := []candidates.Selection{selected}
 	if c.IsSet(amongFlag) {
-		parts = nil
+		list = nil
 		for _, name := range c.StringSlice(amongFlag) {
-			if err := part.UnmarshalText([]byte(name)); err != nil {
-				return predict.Classes{}, fmt.Errorf("--%s: %w", amongFlag, err)
+			if err := selected.UnmarshalText([]byte(name)); err != nil {
+				return candidates.Set{}, invalid.At("--"+amongFlag, err)
 			}
-			parts = append(parts, part)
+			list = append(list, selected)
 		}
 	}
 	path := c.Path(classesFlag)
 	if path == "" {
-		return predict.Known(known, parts...), nil
+		return candidates.Of(d, list...), nil
 	}
-	described, err := predict.Described(path, known)
+	read, err := candidates.Read(path, d)
 	if err != nil || !c.IsSet(amongFlag) {
-		return described, err
+		return read, err
 	}
-	return predict.Known(known, parts...).And(described)
+	return candidates.Of(d, list...).Join(read)
 }
 
-// tellCount logs what came of a run.
-func tellCount(n predict.Count, o predict.Options) {
+func logCount(n predict.Count, o predict.Options) {
 	entry := logrus.WithField("samples", n.Samples)
 	if o.Confidence > 0 {
-		entry = entry.WithField("unsure", n.Unsure)
+		entry = entry.WithField("abstained", n.Abstained)
 	}
 	if n.Labelled > 0 {
-		entry = entry.WithField("right", n.Right)
+		entry = entry.WithField("correct", n.Correct)
 	}
-	entry.Info("named")
+	entry.Info("predicted")
 }

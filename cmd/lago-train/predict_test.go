@@ -10,12 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/train"
 )
 
 // trainedOnMini trains LAGO and ESZSL and returns the folders of their test runs.
@@ -79,8 +81,8 @@ func records(t *testing.T, text string) []map[string]string {
 	return list
 }
 
-// What is trained names samples of a file and of a data set alike, in all formats,
-// among classes that are known or described.
+// Samples of a file and of a data set are predicted alike, in all formats, among known
+// and described classes.
 func TestPredict(t *testing.T) {
 	lago, eszsl := trainedOnMini(t)
 	d := mini(t)
@@ -154,9 +156,9 @@ func TestPredict(t *testing.T) {
 		}
 	})
 
-	t.Run("unsure", func(t *testing.T) {
+	t.Run("abstain", func(t *testing.T) {
 		args := []string{"--model", lago, "--features", file, "--abstain-below", "1"}
-		for format, want := range map[string]string{"table": "  unsure ", "csv": ",,", "jsonl": `"prediction":null`} {
+		for format, want := range map[string]string{"table": "  (abstain) ", "csv": ",,", "jsonl": `"prediction":null`} {
 			if out := predict(append(args, "--format", format)...); strings.Count(out, want) < len(test)-1 {
 				t.Errorf("%s: expected %q in most lines:\n%s", format, want, out)
 			}
@@ -174,7 +176,7 @@ func TestPredict(t *testing.T) {
 			}
 			text.WriteByte('\n')
 		}
-		out := filepath.Join(t.TempDir(), "named.csv")
+		out := filepath.Join(t.TempDir(), "predicted.csv")
 		c := command(t, "predict", "--model", lago, "--features", "-", "--format", "csv", "--out", out)
 		c.Stdin = strings.NewReader(text.String())
 		if printed, err := c.CombinedOutput(); err != nil || !strings.Contains(string(printed), fmt.Sprintf("samples=%d", len(test))) {
@@ -188,16 +190,16 @@ func TestPredict(t *testing.T) {
 
 	t.Run("scores of another method", func(t *testing.T) {
 		e := lagoTrain(t, "predict", "--model", eszsl, "--features", file)
-		if e.code != 0 || !strings.Contains(e.stdout, "score") || !strings.Contains(e.stderr, "scores of eszsl are no probabilities") {
+		if e.code != 0 || !strings.Contains(e.stdout, "score") || !strings.Contains(e.stderr, "scores of eszsl are not probabilities") {
 			t.Errorf("%d\n%s\n%s", e.code, e.stdout, e.stderr)
 		}
 		if out := predict("--model", eszsl, "--features", file, "--temperature", "0.1", "--min-confidence", "0.1"); !strings.Contains(out, "probability") {
 			t.Errorf("expected probabilities:\n%s", out)
 		}
-		refuses(t, []string{"predict", "--model", eszsl, "--features", file, "--min-confidence", "0.5"}, "--confidence", "a temperature makes them some")
+		refuses(t, []string{"predict", "--model", eszsl, "--features", file, "--min-confidence", "0.5"}, "--min-confidence", "--temperature")
 	})
 
-	t.Run("what won't do", func(t *testing.T) {
+	t.Run("refuses", func(t *testing.T) {
 		narrow, nan := filepath.Join(t.TempDir(), "narrow.npy"), filepath.Join(t.TempDir(), "nan.csv")
 		if err := features.WriteNPY(narrow, dataset.NewMatrix[float32](1, 2)); err != nil {
 			t.Fatal(err)
@@ -214,14 +216,15 @@ func TestPredict(t *testing.T) {
 			{nil, []string{"--features", "--dataset"}},
 			{[]string{"--features", file, "--dataset", "plain"}, []string{"--features", "--dataset"}},
 			{[]string{"--features", file, "--split", "val"}, []string{"--split", "--among"}},
-			{[]string{"--features", narrow}, []string{narrow, fmt.Sprintf("expected %d of each sample", x.Cols), "found 2"}},
+			{[]string{"--features", narrow}, []string{narrow, fmt.Sprintf("expected %d features per sample", x.Cols), "found 2"}},
 			{[]string{"--features", nan, "--out", kept}, []string{nan, "finite", "NaN"}},
 			{[]string{"--features", file, "--among", "unseen"}, []string{"--among", `"unseen"`}},
-			{[]string{"--features", file, "--classes", same, "--among", "test"}, []string{d.Classes[d.Split.Test[0]], "twice"}},
+			{[]string{"--features", file, "--classes", same, "--among", "test"}, []string{d.Classes[d.Split.Test[0]], "names that differ"}},
 			{[]string{"--features", file, "--top", "0"}, []string{"--top", "at least 1"}},
 			{[]string{"--features", file, "--temperature", "0"}, []string{"--temperature", "above 0"}},
-			{[]string{"--features", file, "--min-confidence", "80"}, []string{"--confidence", "80"}},
+			{[]string{"--features", file, "--min-confidence", "80"}, []string{"--min-confidence", "80"}},
 			{[]string{"--features", file, "--format", "xml"}, []string{"--format", `"xml"`}},
+			{[]string{"--features", file, "--out", filepath.Join(lago, "model.safetensors")}, []string{"--out", "does not read"}},
 			{[]string{"--features", file, "--impute", "zero"}, []string{"--impute", `"zero"`}},
 		} {
 			refuses(t, append([]string{"predict", "--model", lago}, c.args...), c.parts...)
@@ -231,4 +234,52 @@ func TestPredict(t *testing.T) {
 		}
 		refuses(t, []string{"predict", "--model", t.TempDir(), "--features", file}, "model.safetensors")
 	})
+}
+
+// The first interrupt ends a command that waits for its input.
+func TestPredictEndsOnTheFirstInterrupt(t *testing.T) {
+	c := command(t, "predict", "--model", trained(t), "--features", "-", "--log-level", "debug")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	s := startCommand(t, c)
+	s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
+	s.interrupt(t)
+	select {
+	case <-s.over:
+	case <-time.After(20 * time.Second):
+		t.Fatal("still waiting for input")
+	}
+	if code := s.cmd.ProcessState.ExitCode(); code != exitCancelled {
+		t.Errorf("ended with %d, expected %d", code, exitCancelled)
+	}
+}
+
+// A data set that differs from the one of the training is reported, as is a sample that
+// the model was trained on.
+func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
+	dir := trained(t, onMini(t)...)
+	d, data := mini(t), onMini(t)[:3]
+	sample := func(classes []int) string { return strconv.Itoa(d.SamplesOf(classes)[0]) }
+	warns := func(want string, args ...string) {
+		t.Helper()
+		e := lagoTrain(t, append(append(args, "--model", dir), data...)...)
+		if e.code != 0 || !strings.Contains(e.stderr, want) || strings.Contains(e.stderr, "level=warn") != (want != "") {
+			t.Errorf("%s: ended with %d, expected the warning %q:\n%s", strings.Join(args, " "), e.code, want, e.stderr)
+		}
+	}
+	warns("", "predict", "--dataset", "plain")
+	warns("", "explain", "--sample", sample(d.Split.Test))
+	warns("was trained on samples of class", "explain", "--sample", sample(d.Split.Train))
+
+	path := filepath.Join(dir, train.TrialFile)
+	record, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeText(t, path, strings.Replace(string(record), d.Fingerprint(), strings.Repeat("0", 64), 1))
+	warns("changed since", "predict", "--dataset", "plain")
+	warns("changed since", "explain", "--sample", sample(d.Split.Test))
 }

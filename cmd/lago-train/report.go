@@ -12,7 +12,6 @@ import (
 
 const (
 	figuresFlag = "figures"
-	formatFlag  = "format"
 )
 
 func reportCommand() *cli.Command {

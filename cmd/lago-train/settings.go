@@ -22,6 +22,9 @@ const (
 	jobsFlag    = "jobs"
 )
 
+// defaultRuns is the folder of runs if no flag names another one.
+const defaultRuns = "runs"
+
 // dataFlags say where data sets are.
 func dataFlags() []cli.Flag {
 	return []cli.Flag{

@@ -41,7 +41,12 @@ type started struct {
 
 func start(t *testing.T, args ...string) *started {
 	t.Helper()
-	s := &started{cmd: command(t, args...), over: make(chan struct{})}
+	return startCommand(t, command(t, args...))
+}
+
+func startCommand(t *testing.T, c *exec.Cmd) *started {
+	t.Helper()
+	s := &started{cmd: c, over: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)

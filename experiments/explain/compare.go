@@ -9,82 +9,81 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// compare says why the predicted class is ahead of another one.
-func (w *asked) compare(against int, why Why) (*Comparison, error) {
-	class := w.order[0]
-	e, err := w.explainer.Explain(w.a, class, against)
+// compare compares the predicted class with another one.
+func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
+	class := e.order[0]
+	x, err := e.model.Explain(e.a, class, against)
 	if err != nil {
 		return nil, err
 	}
 	c := &Comparison{
-		Class: w.Candidates.Names[class], Against: w.Candidates.Names[against], Why: why, LogOdds: e.LogOdds,
-		Groups: w.groups(e), SoftOR: []Made{}, Changes: []Change{},
+		Class: e.Candidates.Names[class], Against: e.Candidates.Names[against], Reason: reason, LogOdds: x.LogOdds,
+		Groups: e.groups(x), Substitutions: []Substitution{}, Changes: []Change{},
 	}
-	// By contribution the first and the last speak most for one and for the other.
 	byContribution := func(x, y Group) int { return cmp.Compare(x.Contribution, y.Contribution) }
 	if g := slices.MaxFunc(c.Groups, byContribution); g.Contribution > 0 {
-		c.TurnedAway = &g.Name
+		c.BestFor = &g.Name
 	}
 	if g := slices.MinFunc(c.Groups, byContribution); g.Contribution < 0 {
-		c.BestOf = &g.Name
+		c.BestAgainst = &g.Name
 	}
-	changes, err := w.explainer.Changes(w.a, class, against)
+	changes, err := e.model.Changes(e.a, class, against)
 	if err != nil {
 		return nil, err
 	}
-	for _, change := range changes[:min(max(w.Top, 0), len(changes))] {
-		c.Changes = append(c.Changes, w.change(change, e.LogOdds))
+	for _, change := range changes[:min(max(e.Top, 0), len(changes))] {
+		c.Changes = append(c.Changes, e.change(change, x.LogOdds))
 	}
-	c.softOR(w.whatIf(changes, e.LogOdds))
-	flip, found, err := w.explainer.Flip(w.a, class, against, flipLimit)
+	c.findSubstitutions(e.gains(changes, x.LogOdds))
+	flip, found, err := e.model.Flip(e.a, class, against, flipLimit)
 	if err != nil {
 		return nil, err
 	}
 	c.Flip = Flip{Found: found, Limit: flipLimit, Changes: []Change{}}
-	before := e.LogOdds
+	before := x.LogOdds
 	for _, change := range flip {
-		c.Flip.Changes = append(c.Flip.Changes, w.change(change, before))
+		c.Flip.Changes = append(c.Flip.Changes, e.change(change, before))
 		before = change.LogOdds
 	}
 	return c, nil
 }
 
-func (w *asked) change(c model.Counterfactual, before float64) Change {
+func (e *explainer) change(c model.Counterfactual, before float64) Change {
 	return Change{
-		Attribute: w.model.Attributes[c.Attribute], From: c.From, To: c.To,
-		LogOdds: c.LogOdds, By: c.LogOdds - before, Predicted: w.Candidates.Names[c.Predicted],
+		Attribute: e.saved.Attributes[c.Attribute], From: c.From, To: c.To,
+		LogOdds: c.LogOdds, By: c.LogOdds - before, Predicted: e.Candidates.Names[c.Predicted],
 	}
 }
 
-// whatIf is how far the log odds move by seeing an attribute for sure.
-func (w *asked) whatIf(changes []model.Counterfactual, odds float64) map[string]float64 {
-	by := make(map[string]float64, len(w.a))
+// gains returns how much the log odds change if an attribute is detected with certainty.
+func (e *explainer) gains(changes []model.Counterfactual, odds float64) map[string]float64 {
+	by := make(map[string]float64, len(e.a))
 	for _, c := range changes {
 		if c.To == 1 {
-			by[w.model.Attributes[c.Attribute]] = c.LogOdds - odds
+			by[e.saved.Attributes[c.Attribute]] = c.LogOdds - odds
 		}
 	}
 	return by
 }
 
-// leastShare is the share of an attribute that a group has, or the share of a score
-// that the attribute makes up, from which it is told by itself.
-const leastShare = 0.01
+// minShare is the share of an attribute in a group, or of a score in an attribute, from
+// which the attribute is listed.
+const minShare = 0.01
 
-// groups lists what the groups have to say, those that contribute most first.
-func (w *asked) groups(e *model.Evidence) []Group {
-	gamma := w.explainer.Gamma()
-	list := make([]Group, len(e.Groups))
-	for k, from := range e.Groups {
+// groups lists the groups, those that contribute most first.
+func (e *explainer) groups(x *model.Evidence) []Group {
+	gamma := e.model.Gamma()
+	list := make([]Group, len(x.Groups))
+	for k, from := range x.Groups {
 		g := Group{
 			K: k, Contribution: from.Contribution, Score: Pair{from.Class.Score, from.Against.Score}, Terms: []Term{},
 		}
-		g.Name, g.Strongest = w.name(k)
-		g.None = None{Seen: from.None, Term: Pair{from.Class.Complement, from.Against.Complement}}
+		g.Name, g.Strongest = e.groupName(k)
+		g.None = None{Detected: from.None, Term: Pair{from.Class.Complement, from.Against.Complement}}
 		g.None.Share = g.share(g.None.Term)
-		for m := range w.a {
-			t := w.term(e, g, m, Pair{from.Class.Terms[m], from.Against.Terms[m]}, gamma.Row(m)[k])
-			if t.Gamma >= leastShare || max(t.Share.Class, t.Share.Against) >= leastShare {
+		for m := range e.a {
+			t := e.term(x, g, m, Pair{from.Class.Terms[m], from.Against.Terms[m]}, gamma.Row(m)[k])
+			if t.Gamma >= minShare || max(t.Share.Class, t.Share.Against) >= minShare {
 				g.Terms = append(g.Terms, t)
 				continue
 			}
@@ -104,17 +103,17 @@ func (w *asked) groups(e *model.Evidence) []Group {
 	return list
 }
 
-func (w *asked) term(e *model.Evidence, g Group, m int, term Pair, gamma float64) Term {
-	classes, u := w.explainer.Classes, w.Candidates.U
+func (e *explainer) term(x *model.Evidence, g Group, m int, term Pair, gamma float64) Term {
+	classes, u := e.model.Classes, e.Candidates.U
 	return Term{
-		Attribute: w.model.Attributes[m], Gamma: gamma, Seen: w.a[m], Prior: classes.P[m],
-		Described: Described{described(u.Row(e.Class)[m]), described(u.Row(e.Against)[m])},
-		Used:      Pair{classes.U.Row(e.Class)[m], classes.U.Row(e.Against)[m]},
+		Attribute: e.saved.Attributes[m], Gamma: gamma, Detected: e.a[m], Prior: classes.P[m],
+		Described: Described{described(u.Row(x.Class)[m]), described(u.Row(x.Against)[m])},
+		Used:      Pair{classes.U.Row(x.Class)[m], classes.U.Row(x.Against)[m]},
 		Term:      term, Share: g.share(term),
 	}
 }
 
-// described is nil for what is not described.
+// described returns nil for a missing entry.
 func described(u float64) *float64 {
 	if math.IsNaN(u) {
 		return nil
@@ -122,7 +121,7 @@ func described(u float64) *float64 {
 	return &u
 }
 
-// share is a part of the scores; of a score of 0 there are none.
+// share returns the share of a part in the scores, 0 of a score of 0.
 func (g Group) share(part Pair) Pair {
 	var s Pair
 	if g.Score.Class > 0 {
@@ -134,51 +133,52 @@ func (g Group) share(part Pair) Pair {
 	return s
 }
 
-// strongestOf is how many attributes name a learned group.
-const strongestOf = 3
+// strongest is the number of attributes that label a learned group.
+const strongest = 3
 
-// name is that of a group and, where it was learned from nothing, the attributes with
-// most of it.
-func (w *asked) name(k int) (string, []string) {
-	switch v := w.lago.Config.Variant; {
+// groupName returns the name of a group and, for a group of k-soft, the attributes with
+// the largest share of it.
+func (e *explainer) groupName(k int) (string, []string) {
+	switch v := e.lago.Config.Variant; {
 	case v == model.Singletons:
-		return w.model.Attributes[k], nil
+		return e.saved.Attributes[k], nil
 	case v.Semantic():
-		return w.model.Groups[k], nil
+		return e.saved.Groups[k], nil
 	}
-	gamma := w.explainer.Gamma()
+	gamma := e.model.Gamma()
 	order := make([]int, gamma.Rows)
 	for m := range order {
 		order[m] = m
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(gamma.Row(y)[k], gamma.Row(x)[k]) })
 	var names []string
-	for _, m := range order[:min(strongestOf, len(order))] {
-		names = append(names, w.model.Attributes[m])
+	for _, m := range order[:min(strongest, len(order))] {
+		names = append(names, e.saved.Attributes[m])
 	}
 	return strconv.Itoa(k), names
 }
 
-// What counts as described, as hardly seen and as seen, for softOR: about where the
-// paper's example has them (0.6 and 0.5 described, 0.1 and 0.7 seen). An attribute of
-// soft groups counts where most of it belongs.
+// Thresholds of findSubstitutions, close to the paper's example: 0.6 and 0.5 described,
+// 0.1 and 0.7 detected. In soft groups an attribute counts in the group that has most of
+// it.
 const (
-	leastOwned     = 0.5
-	leastDescribed = 0.3
-	mostMissed     = 0.2
-	leastSeen      = 0.5
+	minGamma     = 0.5
+	minDescribed = 0.3
+	maxMissed    = 0.2
+	minDetected  = 0.5
 )
 
-// softOR lists the attributes of the class that were missed, and what made up for
-// them. gain is what seeing each attribute for sure would add to the log odds.
-func (c *Comparison) softOR(gain map[string]float64) {
+// findSubstitutions lists the described attributes of the class that were not detected,
+// with the attribute of the same group that was. gain is the effect of detecting an
+// attribute with certainty.
+func (c *Comparison) findSubstitutions(gain map[string]float64) {
 	for _, g := range c.Groups {
 		if g.Contribution < 0 {
 			continue
 		}
 		var by *Term
 		for i, t := range g.Terms {
-			if t.isDescribed() && t.Seen >= leastSeen && (by == nil || t.Term.Class > by.Term.Class) {
+			if t.describesClass() && t.Detected >= minDetected && (by == nil || t.Term.Class > by.Term.Class) {
 				by = &g.Terms[i]
 			}
 		}
@@ -186,15 +186,17 @@ func (c *Comparison) softOR(gain map[string]float64) {
 			continue
 		}
 		for _, t := range g.Terms {
-			if t.isDescribed() && t.Seen <= mostMissed {
-				c.SoftOR = append(c.SoftOR, Made{Group: g.Name, Missed: t.Attribute, By: by.Attribute, Gain: gain[t.Attribute]})
+			if t.describesClass() && t.Detected <= maxMissed {
+				c.Substitutions = append(c.Substitutions, Substitution{
+					Group: g.Name, Missed: t.Attribute, Substitute: by.Attribute, Gain: gain[t.Attribute],
+				})
 			}
 		}
 	}
 }
 
-// isDescribed says whether the class is described to have the attribute, and the group
-// is where most of it belongs.
-func (t Term) isDescribed() bool {
-	return t.Gamma >= leastOwned && t.Described.Class != nil && *t.Described.Class >= leastDescribed
+// describesClass reports whether the class is described by the attribute, and the
+// attribute belongs to the group.
+func (t Term) describesClass() bool {
+	return t.Gamma >= minGamma && t.Described.Class != nil && *t.Described.Class >= minDescribed
 }

@@ -1,9 +1,9 @@
-// Package explain says why a model of LAGO names a sample as it does, in the way of
-// the paper's figure of examples: how far each group speaks for the predicted class
-// against another, which detected and described attributes carry it, and which
-// detections, had they been otherwise, would have changed the answer.
+// Package explain explains one prediction of a LAGO model by its attribute groups, as
+// the paper's example figure does: how much each group favours the predicted class over
+// another one, which detected and described attributes contribute, and which detections
+// would change the prediction.
 //
-// The numbers are those of package model, in float64; what groups contribute adds up
-// to the log odds between the classes. They are given as text, as JSON and as a page
-// of HTML. It does not find samples or data sets: that is the command's.
+// The numbers are those of package model in float64; the contributions of the groups add
+// up to the log odds between the two classes. They are written as text, JSON or an HTML
+// page. Package predict predicts many samples without explaining them.
 package explain

@@ -5,15 +5,15 @@ import (
 	"log"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
-	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
-// A model of two attributes in one group, with a detector for each that is set by
-// hand, sees a bird that is white for sure and perhaps brown.
+// A model of two attributes in one group, with detectors set by hand, predicts the class
+// of a bird that is certainly white and may be brown.
 func Example() {
 	lago := &model.LAGO{
 		Config:   model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 1000},
@@ -30,10 +30,11 @@ func Example() {
 	x, err := explain.Explain(saved, explain.Question{
 		Sample: explain.Sample{From: "birds"},
 		X:      dataset.Matrix[float32]{Rows: 1, Cols: 2, Data: []float32{3, 0}},
-		Candidates: explain.Candidates{What: "classes", Classes: predict.Classes{
+		Candidates: candidates.Set{
+			What:  "classes",
 			Names: []string{"gull", "wren"},
 			U:     dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{0.9, 0, 0.1, 0.8}},
-		}},
+		},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -43,13 +44,13 @@ func Example() {
 	for _, g := range c.Groups {
 		fmt.Printf("%s contributes %.2f\n", g.Name, g.Contribution)
 		for _, t := range g.Terms {
-			fmt.Printf("  %s, seen %.2f: %.0f %% of one score, %.0f %% of the other\n",
-				t.Attribute, t.Seen, 100*t.Share.Class, 100*t.Share.Against)
+			fmt.Printf("  %s, detected %.2f: %.0f %% of one score, %.0f %% of the other\n",
+				t.Attribute, t.Detected, 100*t.Share.Class, 100*t.Share.Against)
 		}
 	}
 	// Output:
 	// gull against wren: log odds 0.28
 	// has_color contributes 0.28
-	//   has_color::white, seen 0.95: 85 % of one score, 12 % of the other
-	//   has_color::brown, seen 0.50: 0 % of one score, 52 % of the other
+	//   has_color::white, detected 0.95: 85 % of one score, 12 % of the other
+	//   has_color::brown, detected 0.50: 0 % of one score, 52 % of the other
 }

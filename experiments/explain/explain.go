@@ -3,131 +3,154 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"image"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/candidates"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
 const (
-	mostLikely = 5  // classes that are told
-	flipLimit  = 20 // changes in a set that flips
+	mostLikely = 5  // classes listed with their probability
+	flipLimit  = 20 // detections changed at most to change the prediction
 )
 
-// asked is a question to a model.
-type asked struct {
-	Question
-	model     *train.Saved
-	lago      *model.LAGO
-	explainer *model.Explainer
-	a         []float64 // p(a_m|x)
-	logP      []float64 // of the candidates
-	order     []int     // the candidates, the likeliest first
+// Question is the prediction to explain.
+type Question struct {
+	Sample     Sample
+	X          dataset.Matrix[float32] // features as they are in the data set
+	Row        int                     // of X, the sample's
+	Candidates candidates.Set
+	Against    string // the class to compare the prediction with; "" for the runner-up
+	Top        int    // changes of single detections to list
 }
 
-// Explain answers a question. Where the prediction is wrong and nothing else was
-// asked for, it is compared with the runner-up and with the true class.
-func Explain(m *train.Saved, q Question) (*Explanation, error) {
-	w, err := ask(m, q)
+// Sample identifies a sample.
+type Sample struct {
+	Index   int         `json:"index"` // in the data set or file, from 0
+	From    string      `json:"from"`  // the data set or file
+	Label   *string     `json:"label"` // its true class; null if not known
+	Picture image.Image `json:"-"`     // nil if there is none
+}
+
+// explainer answers a question with a model.
+type explainer struct {
+	Question
+	saved *train.Saved
+	lago  *model.LAGO
+	model *model.Explainer
+	a     []float64 // p(a_m|x)
+	logP  []float64 // of the candidates
+	order []int     // the candidates, most likely first
+}
+
+// Explain compares the predicted class with the one asked for or, by default, with the
+// runner-up and, if the prediction is wrong, with the true class.
+func Explain(m *train.Saved, q Question) (*Result, error) {
+	e, err := newExplainer(m, q)
 	if err != nil {
 		return nil, err
 	}
-	x := &Explanation{
-		Dataset: m.Dataset, Variant: w.lago.Config.Variant, Prior: w.lago.Config.Prior, Complement: w.lago.Config.Complement,
+	r := &Result{
+		Dataset: m.Dataset, Variant: e.lago.Config.Variant, Prior: e.lago.Config.Prior, Complement: e.lago.Config.Complement,
 		Attributes: len(m.Attributes), Sample: q.Sample, Among: q.Candidates.What, Classes: len(q.Candidates.Names),
-		Predicted: q.Candidates.Names[w.order[0]],
+		Predicted: q.Candidates.Names[e.order[0]],
 	}
-	for rank := range min(mostLikely, len(w.order)) {
-		x.Likely = append(x.Likely, w.odds(rank))
+	for rank := range min(mostLikely, len(e.order)) {
+		r.Likely = append(r.Likely, e.probability(rank))
 	}
-	label := w.label()
+	label := e.label()
 	if label >= 0 {
-		odds, correct := w.odds(slices.Index(w.order, label)), label == w.order[0]
-		x.LabelAt, x.Correct = &odds, &correct
+		p, correct := e.probability(slices.Index(e.order, label)), label == e.order[0]
+		r.Label, r.Correct = &p, &correct
 	}
-	pairs, err := w.pairs(label)
+	pairs, err := e.pairs(label)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range pairs {
-		c, err := w.compare(p.against, p.why)
+		c, err := e.compare(p.against, p.reason)
 		if err != nil {
 			return nil, err
 		}
-		x.Comparisons = append(x.Comparisons, *c)
+		r.Comparisons = append(r.Comparisons, *c)
 	}
-	return x, nil
+	return r, nil
 }
 
-// ask judges the sample.
-func ask(m *train.Saved, q Question) (*asked, error) {
+// newExplainer scores the sample.
+func newExplainer(m *train.Saved, q Question) (*explainer, error) {
 	lago, err := m.LAGO("explain")
 	if err != nil {
 		return nil, err
 	}
-	if err := q.Candidates.check(); err != nil {
+	if n := len(q.Candidates.Names); n < 2 {
+		return nil, &invalid.Error{Where: q.Candidates.What, Want: "at least two classes to choose from", Got: strconv.Itoa(n)}
+	}
+	e := &explainer{Question: q, saved: m, lago: lago}
+	if e.model, err = lago.Explainer(q.Candidates.U); err != nil {
 		return nil, err
 	}
-	w := &asked{Question: q, model: m, lago: lago}
-	if w.explainer, err = lago.Explainer(q.Candidates.U); err != nil {
+	if e.a, err = lago.DetectOne(q.X, q.Row); err != nil {
 		return nil, err
 	}
-	if w.a, err = lago.DetectOne(q.X, q.Row); err != nil {
-		return nil, err
-	}
-	l, err := w.explainer.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(w.a), Data: w.a})
+	l, err := e.model.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(e.a), Data: e.a})
 	if err != nil {
 		return nil, err
 	}
-	w.logP = l.Data
-	for z := range w.logP {
-		w.order = append(w.order, z)
+	e.logP = l.Data
+	for z := range e.logP {
+		e.order = append(e.order, z)
 	}
-	slices.SortStableFunc(w.order, func(x, y int) int { return cmp.Compare(w.logP[y], w.logP[x]) })
-	return w, nil
+	slices.SortStableFunc(e.order, func(x, y int) int { return cmp.Compare(e.logP[y], e.logP[x]) })
+	return e, nil
 }
 
-// odds is how sure the model is of the candidate of a rank, from 0.
-func (w *asked) odds(rank int) Odds {
-	z := w.order[rank]
-	return Odds{Class: w.Candidates.Names[z], Rank: rank + 1, P: math.Exp(w.logP[z]), LogP: w.logP[z]}
+// probability returns that of the candidate with a rank, from 0.
+func (e *explainer) probability(rank int) Probability {
+	z := e.order[rank]
+	return Probability{Class: e.Candidates.Names[z], Rank: rank + 1, P: math.Exp(e.logP[z]), LogP: e.logP[z]}
 }
 
-// label is the sample's class among the candidates, -1 where it is not known or not
-// one of them.
-func (w *asked) label() int {
-	if w.Sample.Label == nil {
+// label returns the candidate that is the true class, or -1.
+func (e *explainer) label() int {
+	if e.Sample.Label == nil {
 		return -1
 	}
-	return slices.Index(w.Candidates.Names, *w.Sample.Label)
+	return slices.Index(e.Candidates.Names, *e.Sample.Label)
 }
 
-// pair is a class to compare the predicted one with.
+// pair is a class to compare the predicted class with.
 type pair struct {
 	against int
-	why     Why
+	reason  Reason
 }
 
-func (w *asked) pairs(label int) ([]pair, error) {
-	predicted, runnerUp := w.order[0], w.order[1]
-	if w.Against != "" {
-		z, err := findClass(w.Candidates, w.Against)
+func (e *explainer) pairs(label int) ([]pair, error) {
+	predicted, runnerUp := e.order[0], e.order[1]
+	if e.Against != "" {
+		z, err := findClass(e.Candidates, e.Against)
 		if err != nil {
 			return nil, err
 		}
 		if z == predicted {
-			return nil, fmt.Errorf("explain: against: expected another class than the predicted one, found %s; the runner-up is %s",
-				quote(w.Candidates.Names[z]), quote(w.Candidates.Names[runnerUp]))
+			return nil, &invalid.Error{
+				Where: "--against", Want: "another class than the predicted one", Got: strconv.Quote(e.Candidates.Names[z]),
+				Hint: fmt.Sprintf("The runner-up is %q.", e.Candidates.Names[runnerUp]),
+			}
 		}
-		return []pair{{z, Asked}}, nil
+		return []pair{{z, Requested}}, nil
 	}
 	list := []pair{{runnerUp, RunnerUp}}
 	switch label {
 	case -1, predicted:
 	case runnerUp:
-		list[0].why = TrueClass
+		list[0].reason = TrueClass
 	default:
 		list = append(list, pair{label, TrueClass})
 	}

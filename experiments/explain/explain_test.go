@@ -17,9 +17,8 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// Whatever the design, what is told adds up: groups to the log odds, and attributes,
-// the others and the complement to the score of each group.
-func TestWhatIsToldAddsUp(t *testing.T) {
+// For every design, contributions add up to the log odds, and terms to the scores.
+func TestPartsAddUp(t *testing.T) {
 	for _, v := range model.Variants {
 		for _, p := range []model.Prior{model.Uniform, model.PerAttribute} {
 			for _, complement := range model.Complements {
@@ -42,7 +41,7 @@ func TestWhatIsToldAddsUp(t *testing.T) {
 	}
 }
 
-func checkSums(t *testing.T, x *Explanation) {
+func checkSums(t *testing.T, x *Result) {
 	t.Helper()
 	for _, c := range x.Comparisons {
 		var together float64
@@ -62,7 +61,7 @@ func checkSums(t *testing.T, x *Explanation) {
 			closeTo(t, "shares", share.Class, 1)
 			closeTo(t, "shares of the other", share.Against, 1)
 			if n := len(g.Terms) + g.Others.Count; n != x.Attributes {
-				t.Errorf("%s tells of %d attributes, expected %d", g.Name, n, x.Attributes)
+				t.Errorf("%s has %d attributes, expected %d", g.Name, n, x.Attributes)
 			}
 		}
 		closeTo(t, "sum of contributions", together, c.LogOdds)
@@ -72,19 +71,19 @@ func checkSums(t *testing.T, x *Explanation) {
 
 func addPairs(a, b Pair) Pair { return Pair{a.Class + b.Class, a.Against + b.Against} }
 
-func logP(x *Explanation, class string) float64 {
-	i := slices.IndexFunc(x.Likely, func(o Odds) bool { return o.Class == class })
+func logP(x *Result, class string) float64 {
+	i := slices.IndexFunc(x.Likely, func(o Probability) bool { return o.Class == class })
 	return x.Likely[i].LogP
 }
 
-// checkJSON holds the JSON to full precision: what is read back is the same.
-func checkJSON(t *testing.T, x *Explanation) {
+// checkJSON fails unless the JSON holds the numbers in full precision.
+func checkJSON(t *testing.T, x *Result) {
 	t.Helper()
 	var b strings.Builder
 	if err := x.Write(&b, JSON, 1); err != nil {
 		t.Fatal(err)
 	}
-	back := new(Explanation)
+	back := new(Result)
 	if err := json.Unmarshal([]byte(b.String()), back); err != nil {
 		t.Fatal(err)
 	}
@@ -95,35 +94,35 @@ func checkJSON(t *testing.T, x *Explanation) {
 
 // The paper's example of a soft OR, with a nuthatch for the runner-up. The cuckoo is
 // described as brown (0.6) and white (0.5), which are scaled to 6/11 and 5/11; 0.1 and
-// 0.7 are seen of them. With p for the uniform prior,
+// 0.7 are detected of them. With p for the uniform prior,
 //
 //	Ac          = 0.9 0.3 0.8
 //	G[cuckoo]   = (6/11 0.1 + 5/11 0.7) / p + (5/11 6/11) / (1-p)^3 Ac
 //	G[nuthatch] = (0.1 0.1 + 0.4 0.7) / p   + (0.9 0.6) / (1-p)^3 Ac
 func TestExplainTheCuckoo(t *testing.T) {
 	m := birds(hard)
-	x := explainOrFail(t, m, seen(m, cuckoo, m.Classes[0]))
+	x := explainOrFail(t, m, detected(m, cuckoo, m.Classes[0]))
 	if x.Predicted != m.Classes[0] || !*x.Correct || len(x.Comparisons) != 1 {
-		t.Fatalf("named %s, correct %v, %d comparisons", x.Predicted, *x.Correct, len(x.Comparisons))
+		t.Fatalf("predicted %s, correct %v, %d comparisons", x.Predicted, *x.Correct, len(x.Comparisons))
 	}
 	c := x.Comparisons[0]
-	if c.Against != m.Classes[1] || c.Why != RunnerUp {
-		t.Errorf("against %s, %s; expected the nuthatch, the runner-up", c.Against, c.Why)
+	if c.Against != m.Classes[1] || c.Reason != RunnerUp {
+		t.Errorf("against %s, %s; expected the nuthatch, the runner-up", c.Against, c.Reason)
 	}
-	g := c.group(&m.Groups[0])
+	g := c.group(m.Groups[0])
 	p := g.Terms[0].Prior
 	none := func(u ...float64) float64 {
 		product := 1.0
 		for i, v := range u {
-			product *= (1 - v) / (1 - p) * (1 - seenAs(cuckoo[i]))
+			product *= (1 - v) / (1 - p) * (1 - asDetected(cuckoo[i]))
 		}
 		return product
 	}
-	closeTo(t, "score of the cuckoo", g.Score.Class, (6./11*seenAs(0.1)+5./11*seenAs(0.7))/p+none(6./11, 5./11, 0))
-	closeTo(t, "score of the nuthatch", g.Score.Against, (0.1*seenAs(0.1)+0.4*seenAs(0.7))/p+none(0.1, 0.4, 0))
+	closeTo(t, "score of the cuckoo", g.Score.Class, (6./11*asDetected(0.1)+5./11*asDetected(0.7))/p+none(6./11, 5./11, 0))
+	closeTo(t, "score of the nuthatch", g.Score.Against, (0.1*asDetected(0.1)+0.4*asDetected(0.7))/p+none(0.1, 0.4, 0))
 	closeTo(t, "contribution", g.Contribution, math.Log(g.Score.Class/g.Score.Against))
 
-	// Attributes are told by how far their terms differ: brown by (6/11 - 0.1) 0.1, white
+	// Attributes are ordered by the difference of their terms: brown by (6/11 - 0.1) 0.1, white
 	// by (5/11 - 0.4) 0.7, yellow, which neither is, by nothing.
 	var order []string
 	for _, term := range g.Terms {
@@ -133,53 +132,51 @@ func TestExplainTheCuckoo(t *testing.T) {
 		t.Errorf("terms are of %s", got)
 	}
 	white := g.Terms[1]
-	closeTo(t, "seen", white.Seen, seenAs(0.7))
+	closeTo(t, "detected", white.Detected, asDetected(0.7))
 	if *white.Described.Class != 0.5 || *white.Described.Against != 0.4 {
 		t.Errorf("white is described with %g and %g, expected what the data set says", *white.Described.Class, *white.Described.Against)
 	}
 	closeTo(t, "white as used", white.Used.Class, 5./11)
-	closeTo(t, "share", white.Share.Class, 5./11*seenAs(0.7)/p/g.Score.Class)
+	closeTo(t, "share", white.Share.Class, 5./11*asDetected(0.7)/p/g.Score.Class)
 }
 
-// seenAs is a detection after it has been a logit in float32.
-func seenAs(p float64) float64 { return 1 / (1 + math.Exp(-float64(float32(math.Log(p/(1-p)))))) }
+// asDetected returns a detection after its logit was rounded to float32.
+func asDetected(p float64) float64 { return 1 / (1 + math.Exp(-float64(float32(math.Log(p/(1-p)))))) }
 
-// Where a described attribute is missed and another of its group is seen, the soft OR
-// is told, with what seeing the missed one would have given.
-func TestSoftOR(t *testing.T) {
+// If a described attribute is missed and another of its group is detected, the
+// substitution is reported with the effect of detecting the missed one.
+func TestSubstitutions(t *testing.T) {
 	m := birds(hard)
-	q := seen(m, cuckoo, "")
+	q := detected(m, cuckoo, "")
 	q.Candidates.Names = []string{m.Classes[0], m.Classes[2]}
 	q.Candidates.U = dataset.Matrix[float64]{Rows: 2, Cols: 6, Data: slices.Concat(m.Descriptions.Row(0), m.Descriptions.Row(2))}
 	c := explainOrFail(t, m, q).Comparisons[0]
 	brown, white := m.Attributes[0], m.Attributes[1]
-	want := []Made{{Group: m.Groups[0], Missed: brown, By: white}}
-	if len(c.SoftOR) == 1 {
-		want[0].Gain = c.SoftOR[0].Gain
+	want := []Substitution{{Group: m.Groups[0], Missed: brown, Substitute: white}}
+	if len(c.Substitutions) == 1 {
+		want[0].Gain = c.Substitutions[0].Gain
 	}
-	if diff := cmp.Diff(want, c.SoftOR); diff != "" {
+	if diff := cmp.Diff(want, c.Substitutions); diff != "" {
 		t.Fatalf("soft OR (-want +got):\n%s", diff)
 	}
-	q2 := seen(m, []float64{1 - 1e-12, 0.7, 0.2, 0.6, 0.1, 0.9}, "")
+	q2 := detected(m, []float64{1 - 1e-12, 0.7, 0.2, 0.6, 0.1, 0.9}, "")
 	q2.Candidates = q.Candidates
-	if both := explainOrFail(t, m, q2).Comparisons[0]; math.Abs(both.LogOdds-c.LogOdds-c.SoftOR[0].Gain) > 1e-6 {
-		t.Errorf("seeing both gives %g more, told %g", both.LogOdds-c.LogOdds, c.SoftOR[0].Gain)
+	if both := explainOrFail(t, m, q2).Comparisons[0]; math.Abs(both.LogOdds-c.LogOdds-c.Substitutions[0].Gain) > 1e-6 {
+		t.Errorf("seeing both gives %g more, reported %g", both.LogOdds-c.LogOdds, c.Substitutions[0].Gain)
 	}
-	// Nothing is missed where both are seen, and nothing made up for where neither is.
+	// None if both are detected or neither is.
 	for _, a := range [][]float64{{0.6, 0.7, 0.2, 0.6, 0.1, 0.9}, {0.1, 0.1, 0.2, 0.9, 0.1, 0.9}} {
-		q := seen(m, a, "")
-		if c := explainOrFail(t, m, q).Comparisons[0]; len(c.SoftOR) > 0 {
-			t.Errorf("seen as %v: %+v, expected no soft OR", a, c.SoftOR)
+		q := detected(m, a, "")
+		if c := explainOrFail(t, m, q).Comparisons[0]; len(c.Substitutions) > 0 {
+			t.Errorf("detected %v: %+v, expected no substitution", a, c.Substitutions)
 		}
 	}
 }
 
-// The group that speaks most for the class turned the other away; that which speaks
-// most for the other is its best.
-func TestGroupsThatStandOut(t *testing.T) {
+func TestBestGroups(t *testing.T) {
 	m := birds(hard)
 	for _, a := range [][]float64{cuckoo, {0.1, 0.7, 0.2, 0.6, 0.1, 0.5}} {
-		c := explainOrFail(t, m, seen(m, a, "")).Comparisons[0]
+		c := explainOrFail(t, m, detected(m, a, "")).Comparisons[0]
 		var top, bottom Group
 		for _, g := range c.Groups {
 			if top.Name == "" || g.Contribution > top.Contribution {
@@ -189,26 +186,26 @@ func TestGroupsThatStandOut(t *testing.T) {
 				bottom = g
 			}
 		}
-		if c.TurnedAway == nil || *c.TurnedAway != top.Name {
-			t.Errorf("turned away by %v, expected %s", c.TurnedAway, top.Name)
+		if c.BestFor == nil || *c.BestFor != top.Name {
+			t.Errorf("best group for the class: %v, expected %s", c.BestFor, top.Name)
 		}
-		if bottom.Contribution < 0 && (c.BestOf == nil || *c.BestOf != bottom.Name) {
-			t.Errorf("best of %v, expected %s", c.BestOf, bottom.Name)
+		if bottom.Contribution < 0 && (c.BestAgainst == nil || *c.BestAgainst != bottom.Name) {
+			t.Errorf("best group against it: %v, expected %s", c.BestAgainst, bottom.Name)
 		}
 	}
-	// A class that is behind in every group has none that is its best: the first is
-	// described as what is seen, the second as the opposite.
-	q := seen(m, []float64{0.9, 0.1, 0.1, 0.9, 0.1, 0.9}, "")
+	// No group favours the second class, which is described as the opposite of what is
+	// detected.
+	q := detected(m, []float64{0.9, 0.1, 0.1, 0.9, 0.1, 0.9}, "")
 	q.Candidates.Names = []string{"a", "b"}
 	q.Candidates.U = dataset.Matrix[float64]{Rows: 2, Cols: 6, Data: []float64{1, 0, 0, 1, 0, 1, 0, 0.5, 0.5, 0, 1, 0}}
-	if c := explainOrFail(t, m, q).Comparisons[0]; c.BestOf != nil {
-		t.Errorf("best of %s, expected none", *c.BestOf)
+	if c := explainOrFail(t, m, q).Comparisons[0]; c.BestAgainst != nil {
+		t.Errorf("best group against it: %s, expected none", *c.BestAgainst)
 	}
 }
 
-// A soft group tells of the attributes that mostly belong to it: brown is told in the
-// group that has more of it, where white is too or not at all.
-func TestSoftORIsOfTheGroupThatHasTheAttribute(t *testing.T) {
+// In soft groups a substitution is reported for the group that has most of both
+// attributes.
+func TestSubstitutionsInSoftGroups(t *testing.T) {
 	c := hard
 	c.Variant, c.K, c.Zeta = model.KSoft, 2, 10
 	m := birds(c)
@@ -218,16 +215,16 @@ func TestSoftORIsOfTheGroupThatHasTheAttribute(t *testing.T) {
 	}
 	for i, v := range [][]float32{{0.02, 0}, {0, 0.02}} {
 		copy(l.Params.V.Data, append(v, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1))
-		told := explainOrFail(t, m, seen(m, cuckoo, "")).Comparisons[0].SoftOR
-		if len(told) != i || i == 1 && (told[0].Group != "1" || told[0].Missed != m.Attributes[0]) {
-			t.Errorf("with V of brown %v: %+v, expected brown %d times, in group 1", v, told, i)
+		found := explainOrFail(t, m, detected(m, cuckoo, "")).Comparisons[0].Substitutions
+		if len(found) != i || i == 1 && (found[0].Group != "1" || found[0].Missed != m.Attributes[0]) {
+			t.Errorf("with V of brown %v: %+v, expected brown %d times, in group 1", v, found, i)
 		}
 	}
 }
 
-func TestChangesAreThoseOfTheModel(t *testing.T) {
+func TestChanges(t *testing.T) {
 	m := birds(hard)
-	c := explainOrFail(t, m, seen(m, cuckoo, "")).Comparisons[0]
+	c := explainOrFail(t, m, detected(m, cuckoo, "")).Comparisons[0]
 	if len(c.Changes) != 3 {
 		t.Fatalf("%d changes, expected the 3 that were asked for", len(c.Changes))
 	}
@@ -244,19 +241,19 @@ func TestChangesAreThoseOfTheModel(t *testing.T) {
 	if !c.Flip.Found || len(c.Flip.Changes) == 0 || c.Flip.Changes[len(c.Flip.Changes)-1].LogOdds >= 0 {
 		t.Errorf("%+v, expected changes that flip", c.Flip)
 	}
-	q := seen(m, cuckoo, "")
+	q := detected(m, cuckoo, "")
 	q.Top = 0
 	if c := explainOrFail(t, m, q).Comparisons[0]; len(c.Changes) != 0 || !c.Flip.Found {
 		t.Errorf("%d changes and a flip %v, expected none and one", len(c.Changes), c.Flip.Found)
 	}
 }
 
-func TestWhatIsCompared(t *testing.T) {
+func TestComparedClasses(t *testing.T) {
 	m := birds(hard)
 	first, second, third := m.Classes[0], m.Classes[1], m.Classes[2] // by log p of the cuckoo
 	type compared struct {
 		Against string
-		Why     Why
+		Reason  Reason
 	}
 	no, yes := false, true
 	for _, c := range []struct {
@@ -264,20 +261,20 @@ func TestWhatIsCompared(t *testing.T) {
 		correct              *bool
 		want                 []compared
 	}{
-		{"label not known", "", "", nil, []compared{{second, RunnerUp}}},
-		{"right", first, "", &yes, []compared{{second, RunnerUp}}},
+		{"true class not known", "", "", nil, []compared{{second, RunnerUp}}},
+		{"correct", first, "", &yes, []compared{{second, RunnerUp}}},
 		{"the true class is the runner-up", second, "", &no, []compared{{second, TrueClass}}},
 		{"the true class is further behind", third, "", &no, []compared{{second, RunnerUp}, {third, TrueClass}}},
 		{"not among the classes", "001.Dodo", "", nil, []compared{{second, RunnerUp}}},
-		{"asked for", second, "prothonotary warbler", &no, []compared{{third, Asked}}},
+		{"requested", second, "prothonotary warbler", &no, []compared{{third, Requested}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q := seen(m, cuckoo, c.label)
+			q := detected(m, cuckoo, c.label)
 			q.Against = c.against
 			x := explainOrFail(t, m, q)
 			var got []compared
 			for _, comparison := range x.Comparisons {
-				got = append(got, compared{comparison.Against, comparison.Why})
+				got = append(got, compared{comparison.Against, comparison.Reason})
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("compared (-want +got):\n%s", diff)
@@ -285,8 +282,8 @@ func TestWhatIsCompared(t *testing.T) {
 			if diff := cmp.Diff(c.correct, x.Correct); diff != "" {
 				t.Errorf("correct (-want +got):\n%s", diff)
 			}
-			if (x.LabelAt == nil) != (c.correct == nil) || x.LabelAt != nil && x.LabelAt.Class != c.label {
-				t.Errorf("the label is at %+v", x.LabelAt)
+			if (x.Label == nil) != (c.correct == nil) || x.Label != nil && x.Label.Class != c.label {
+				t.Errorf("the true class is %+v", x.Label)
 			}
 		})
 	}
@@ -307,15 +304,15 @@ func TestExplainRefuses(t *testing.T) {
 		{"one class", m, func(q *Question) {
 			q.Candidates.What, q.Candidates.Names = "test classes", q.Candidates.Names[:1]
 		}, []string{"test classes", "at least two", "found 1"}},
-		{"the predicted class", m, func(q *Question) { q.Against = "Black billed cuckoo" }, []string{"against", `"031.Black_billed_Cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`}},
-		{"no class", m, func(q *Question) { q.Against = "white breasted nuthach" }, []string{"against", "3 classes", `"white breasted nuthach"`, `nearest are "094.White_breasted_Nuthatch"`}},
+		{"the predicted class", m, func(q *Question) { q.Against = "Black billed cuckoo" }, []string{"--against", `"031.Black_billed_Cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`}},
+		{"no class", m, func(q *Question) { q.Against = "white breasted nuthach" }, []string{"--against", "3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"}},
 		{"features of another width", m, func(q *Question) { q.X = dataset.NewMatrix[float32](2, 5) }, []string{"features", "6", "5"}},
 		{"features that are no numbers", m, func(q *Question) { q.X.Row(1)[2] = float32(math.NaN()) }, []string{"detections", "NaN"}},
 		{"a row beyond", m, func(q *Question) { q.Row = 2 }, []string{"row", "0 to 1", "2"}},
 		{"descriptions of other attributes", m, func(q *Question) { q.Candidates.U = dataset.NewMatrix[float64](3, 7) }, []string{"6", "7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q := seen(m, cuckoo, "")
+			q := detected(m, cuckoo, "")
 			c.change(&q)
 			_, err := Explain(c.model, q)
 			if err == nil {
@@ -350,7 +347,7 @@ func TestNamesOfGroups(t *testing.T) {
 			config.K = 2
 		}
 		m := birds(config)
-		x := explainOrFail(t, m, seen(m, cuckoo, ""))
+		x := explainOrFail(t, m, detected(m, cuckoo, ""))
 		names, strongest := make([]string, len(c.names)), make([][]string, len(c.names))
 		for _, g := range x.Comparisons[0].Groups {
 			names[g.K], strongest[g.K] = g.Name, g.Strongest

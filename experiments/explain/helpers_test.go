@@ -3,17 +3,18 @@ package explain
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/predict"
+	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
-// birds is a model that sees each attribute in a feature of its own, of three classes
-// that are described by six attributes in three groups.
+// birds is a model whose detector of each attribute reads one feature, for three classes
+// described by six attributes in three groups.
 func birds(c model.Config) *train.Saved {
 	attributes := []string{
 		"has_primary_color::brown", "has_primary_color::white", "has_primary_color::yellow",
@@ -36,7 +37,7 @@ func birds(c model.Config) *train.Saved {
 			l.Params.V.Row(m)[semantic[m]] = 1
 		case c.Variant == model.Singletons:
 			l.Params.V.Row(m)[m] = 1
-		default: // learned: half of each attribute in one group
+		default: // learned
 			l.Params.V.Row(m)[m%k] = 0.1
 		}
 	}
@@ -56,15 +57,15 @@ func birds(c model.Config) *train.Saved {
 // hard has groups that are exactly one-hot.
 var hard = model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000}
 
-// cuckoo is seen as in the paper's example: hardly brown, and white.
+// cuckoo are the detections of the paper's example: hardly brown, but white.
 var cuckoo = []float64{0.1, 0.7, 0.2, 0.6, 0.1, 0.9}
 
-// seen asks about a sample with these detections, chosen from all classes. Saved
-// features are logits of a model whose detectors are the identity.
-func seen(m *train.Saved, detections []float64, label string) Question {
+// detected asks about a sample with these detections among all classes. Its features are
+// the logits, since the detectors of the model are the identity.
+func detected(m *train.Saved, detections []float64, label string) Question {
 	q := Question{
 		Sample: Sample{Index: 7, From: "birds"}, X: dataset.NewMatrix[float32](2, len(detections)), Row: 1,
-		Candidates: Candidates{predict.Classes{Names: m.Classes, U: m.Descriptions}, "classes"}, Top: 3,
+		Candidates: candidates.Set{What: "classes", Names: m.Classes, U: m.Descriptions}, Top: 3,
 	}
 	if label != "" {
 		q.Sample.Label = &label
@@ -75,7 +76,7 @@ func seen(m *train.Saved, detections []float64, label string) Question {
 	return q
 }
 
-func explainOrFail(t testing.TB, m *train.Saved, q Question) *Explanation {
+func explainOrFail(t testing.TB, m *train.Saved, q Question) *Result {
 	t.Helper()
 	x, err := Explain(m, q)
 	if err != nil {
@@ -84,7 +85,7 @@ func explainOrFail(t testing.TB, m *train.Saved, q Question) *Explanation {
 	return x
 }
 
-// close fails unless two numbers agree to 1e-9, relative to those above 1.
+// closeTo fails unless two numbers agree to 1e-9, relative to numbers above 1.
 func closeTo(t testing.TB, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-9*max(1, math.Abs(want))) {
@@ -92,7 +93,7 @@ func closeTo(t testing.TB, what string, got, want float64) {
 	}
 }
 
-// random is a model of random descriptions and groups, and a question about it.
+// random returns a model with random descriptions and groups, and a question about it.
 func random(c model.Config, seed uint64) (*train.Saved, Question) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := birds(c)
@@ -110,5 +111,10 @@ func random(c model.Config, seed uint64) (*train.Saved, Question) {
 	for i := range a {
 		a[i] = 0.02 + 0.96*rng.Float64()
 	}
-	return m, seen(m, a, "")
+	return m, detected(m, a, "")
+}
+
+// group returns the group with a name.
+func (c Comparison) group(name string) *Group {
+	return &c.Groups[slices.IndexFunc(c.Groups, func(g Group) bool { return g.Name == name })]
 }

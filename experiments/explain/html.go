@@ -4,15 +4,14 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"image"
 	"image/png"
 	"io"
 	"math"
 
-	"github.com/lago-train/lago-train/experiments/webpage"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/webpage"
 )
 
 var (
@@ -22,32 +21,47 @@ var (
 	styleCSS string
 
 	page = webpage.New("explain", pageHTML, styleCSS, template.FuncMap{
-		"attribute": proseAttribute,
-		"class":     proseClass,
-		"fixed":     func(v float64) string { return fmt.Sprintf("%.2f", v) },
-		"signed":    func(v float64) string { return fmt.Sprintf("%+.2f", v) },
+		"attribute": attributeName, "class": className, "fixed": fixed, "signed": signed, "percent": format.Percent,
+		"probability": probability, "optional": optional, "width": width, "minus": func(v float64) float64 { return -v },
+		"bar": newBar, "describedBar": describedBar, "detectedBar": detectedBar,
+		"headline": (*Result).headline, "settings": (*Result).settings, "hasPriors": (*Result).hasPriors, "rows": (*Result).rows,
+		"sampleName": Sample.name, "picture": pictureURL,
+		"compared": Comparison.headline, "highlights": Comparison.highlights,
+		"changesHeadline": Comparison.changesHeadline, "flipHeadline": Comparison.flipHeadline,
+		"title": Group.title, "scores": Group.scores,
 	})
 )
 
-// WriteHTML writes the explanation as one page that needs nothing beside it; of each
-// comparison, the top groups with what carried them.
-func (x *Explanation) WriteHTML(w io.Writer, top int) error {
-	v := pageView{Headline: x.headline(), Settings: x.settings(), Named: x.Sample.name()}
-	var err error
-	if v.Picture, err = dataURI(x.Sample.Picture); err != nil {
-		return err
+// maxBars is the number of groups that are drawn as bars; the others are summed.
+const maxBars = 40
+
+// writeHTML writes the result as one page that loads nothing else, with the details of
+// the top groups of each comparison.
+func (r *Result) writeHTML(w io.Writer, top int) error {
+	type comparisonView struct {
+		Comparison
+		Widest   float64
+		Bars     []Group
+		Others   string // "5 others", empty if all groups are drawn
+		Rest     float64
+		Detailed []Group
 	}
-	for _, l := range x.Likely {
-		v.Likely = append(v.Likely, likelyView{proseClass(l.Class), newBar("for", l.P, probability(l.P))})
+	view := struct {
+		*Result
+		Comparisons []comparisonView
+	}{Result: r}
+	for _, c := range r.Comparisons {
+		v := comparisonView{Comparison: c, Widest: c.widest(), Bars: c.Groups[:min(maxBars, len(c.Groups))], Detailed: c.Groups[:min(top, len(c.Groups))]}
+		if others := c.Groups[len(v.Bars):]; len(others) > 0 {
+			v.Others, v.Rest = format.Count(len(others), "other"), sum(others)
+		}
+		view.Comparisons = append(view.Comparisons, v)
 	}
-	for _, c := range x.Comparisons {
-		v.Comparisons = append(v.Comparisons, x.view(c, top))
-	}
-	return page.Execute(w, v)
+	return page.Execute(w, view)
 }
 
-// dataURI is a picture as part of the page, empty for none.
-func dataURI(m image.Image) (template.URL, error) {
+// pictureURL returns a picture as part of the page, "" for nil.
+func pictureURL(m image.Image) (template.URL, error) {
 	if m == nil {
 		return "", nil
 	}
@@ -55,141 +69,40 @@ func dataURI(m image.Image) (template.URL, error) {
 	if err := png.Encode(&b, m); err != nil {
 		return "", err
 	}
-	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil //nolint:gosec // of bytes that were just made
+	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil //nolint:gosec // encoded above
 }
 
-// pageView is what the page shows, in words.
-type pageView struct {
-	Headline, Settings, Named string
-	Picture                   template.URL
-	Likely                    []likelyView
-	Comparisons               []comparisonView
-}
-
-type likelyView struct {
-	Class string
-	Bar   barView
-}
-
-// barView is a bar from 0 to 1; Width is in percent.
+// barView is a bar between 0 and 1 with its value as text.
 type barView struct {
-	Kind  string // as the style has it: for, against or seen
+	Kind  string // class in style.css: for, against or detected
 	Width float64
 	Text  string
 }
 
-// newBar draws a number between 0 and 1.
-func newBar(kind string, part float64, text string) barView {
-	return barView{Kind: kind, Width: hundredths(part), Text: text}
+func newBar(kind string, value float64, text string) *barView {
+	return &barView{kind, width(value, 1), text}
 }
 
-// hundredths is a part of a width in percent.
-func hundredths(part float64) float64 { return math.Round(1000*min(max(part, 0), 1)) / 10 }
-
-// comparisonView is a comparison; For and Other are the names of the two classes.
-type comparisonView struct {
-	For, Other, Summary string
-	Readings            []string
-	LogOdds             float64
-	Order, Carried      string
-	Groups              []groupView
-	Rest                *groupView // of the groups that are not drawn; nil where all are
-	Detail              []detailView
-	PriorTold           bool
-	Single, Flip        *changesView
-	NoFlip              string
-}
-
-// groupView is a bar to the left or to the right, in percent of the widest.
-type groupView struct {
-	Name         string
-	Contribution float64
-	Left, Right  float64
-}
-
-// detailView is what carried a group.
-type detailView struct {
-	Name         string
-	Contribution float64
-	Scores       string
-	Terms        []termView
-}
-
-type termView struct {
-	Name              string
-	Seen, For, Other  barView
-	Prior             string
-	Share, OtherShare string
-}
-
-type changesView struct {
-	Caption string
-	Changes []Change
-}
-
-// mostDrawn is how many groups get a bar.
-const mostDrawn = 40
-
-func (x *Explanation) view(c Comparison, top int) comparisonView {
-	v := comparisonView{
-		For: proseClass(c.Class), Other: proseClass(c.Against), Summary: c.headline(), Readings: c.readings(), LogOdds: c.LogOdds,
-		PriorTold: x.Prior != model.Uniform,
-	}
-	drawn := min(mostDrawn, len(c.Groups))
-	widest := math.Abs(c.Groups[0].Contribution)
-	for _, g := range c.Groups[:drawn] {
-		v.Groups = append(v.Groups, g.view(widest))
-	}
-	v.Order = "those that contribute most first"
-	if more := len(c.Groups) - drawn; more > 0 {
-		v.Rest = &groupView{Name: plural(more, "other"), Contribution: sumOf(c.Groups[drawn:])}
-	}
-	shown := min(top, len(c.Groups))
-	v.Carried = "them"
-	if shown < len(c.Groups) {
-		v.Carried = fmt.Sprintf("the first %d", shown)
-	}
-	for _, g := range c.Groups[:shown] {
-		v.Detail = append(v.Detail, x.detail(g))
-	}
-	if len(c.Changes) > 0 {
-		v.Single = &changesView{c.changesHeadline(), c.Changes}
-	}
-	if c.Flip.Found {
-		v.Flip = &changesView{c.flipHeadline(), c.Flip.Changes}
-	} else {
-		v.NoFlip = c.flipHeadline()
-	}
-	return v
-}
-
-func (g Group) view(widest float64) groupView {
-	v := groupView{Name: g.title(), Contribution: g.Contribution}
-	if widest > 0 {
-		v.Left, v.Right = hundredths(-g.Contribution/widest), hundredths(g.Contribution/widest)
-	}
-	return v
-}
-
-func (x *Explanation) detail(g Group) detailView {
-	d := detailView{Name: g.title(), Contribution: g.Contribution, Scores: g.scores()}
-	for _, r := range x.rows(g) {
-		t := termView{Name: r.Name, Prior: fixed(r.Prior, ""), Share: percent(r.Share.Class), OtherShare: percent(r.Share.Against)}
-		if r.Seen != nil {
-			t.Seen = newBar("seen", *r.Seen, fixed(r.Seen, ""))
-		}
-		if r.Prior != nil { // of one attribute
-			t.For, t.Other = describedBar("for", r.Class), describedBar("against", r.Against)
-		}
-		d.Terms = append(d.Terms, t)
-	}
-	return d
-}
-
-// describedBar is empty for what is not described.
-func describedBar(kind string, p *float64) barView {
+// describedBar is empty for a missing entry.
+func describedBar(kind string, p *float64) *barView {
 	if p == nil {
 		return newBar(kind, 0, "-")
 	}
-	return newBar(kind, *p, fixed(p, ""))
+	return newBar(kind, *p, fixed(*p))
+}
+
+// detectedBar is nil if there is no detection.
+func detectedBar(p *float64) *barView {
+	if p == nil {
+		return nil
+	}
+	return newBar("detected", *p, fixed(*p))
+}
+
+// width returns a value in percent of the largest one, 0 for negative ones.
+func width(value, largest float64) float64 {
+	if largest == 0 {
+		return 0
+	}
+	return math.Round(1000*min(max(value/largest, 0), 1)) / 10
 }

@@ -1,84 +1,67 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/xrash/smetrics"
+	"github.com/lago-train/lago-train/experiments/candidates"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-var numbered = regexp.MustCompile(`^\d+\.(.+)$`) // of a class in CUB, "002.Laysan_Albatross"
+var numbered = regexp.MustCompile(`^\d+\.(.+)$`) // a class of CUB, "002.Laysan_Albatross"
 
-// proseClass is the name of a class as people write it.
-func proseClass(name string) string {
+// className returns the name of a class for people: "Laysan Albatross".
+func className(name string) string {
 	if found := numbered.FindStringSubmatch(name); found != nil {
 		name = found[1]
 	}
-	return prose(name)
+	return spaced(name)
 }
 
-// proseAttribute is the name of an attribute or a group as people write it:
-// "has_wing_color::olive" is "wing color: olive".
-func proseAttribute(name string) string {
-	group, value, parted := strings.Cut(name, "::")
+// attributeName returns the name of an attribute or group for people:
+// "has_wing_color::olive" becomes "wing color: olive".
+func attributeName(name string) string {
+	group, value, found := strings.Cut(name, "::")
 	if short, ok := strings.CutPrefix(group, "has_"); ok && short != "" {
 		group = short
 	}
-	if !parted {
-		return prose(group)
+	if !found {
+		return spaced(group)
 	}
-	return prose(group) + ": " + prose(value)
+	return spaced(group) + ": " + spaced(value)
 }
 
-// proseWithin is the name of an attribute below that of its group.
-func proseWithin(name, group string) string {
-	if g, value, parted := strings.Cut(name, "::"); parted && g == group {
-		return prose(value)
+// nameWithin returns the name of an attribute without that of its group.
+func nameWithin(name, group string) string {
+	if g, value, found := strings.Cut(name, "::"); found && g == group {
+		return spaced(value)
 	}
-	return proseAttribute(name)
+	return attributeName(name)
 }
 
-// prose parts words by spaces.
-func prose(name string) string {
-	return printable(strings.Map(func(r rune) rune {
-		if r == '_' || r == '+' {
-			return ' '
-		}
-		return r
-	}, name))
+func spaced(name string) string {
+	return format.Printable(strings.NewReplacer("_", " ", "+", " ").Replace(name))
 }
 
-// printable shows what could move the cursor of a terminal as a replacement.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, name)
-}
-
-// title is the name of a group as people write it.
+// title returns the name of a group for people.
 func (g Group) title() string {
 	if g.Strongest == nil {
-		return proseAttribute(g.Name)
+		return attributeName(g.Name)
 	}
 	var names []string
 	for _, name := range g.Strongest {
-		names = append(names, proseAttribute(name))
+		names = append(names, attributeName(name))
 	}
 	return fmt.Sprintf("group %s (%s)", g.Name, strings.Join(names, ", "))
 }
 
-// quote writes a name for an error.
-func quote(name string) string { return strconv.Quote(name) }
-
-// fold forgets case, and what parts words.
+// fold removes case, spaces and punctuation, so that spellings can be compared.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPunct(r) || r == '+' {
@@ -88,46 +71,78 @@ func fold(name string) string {
 	}, name)
 }
 
-// nearestNames is how many names an error suggests.
-const nearestNames = 3
-
-// findClass returns the candidate of a name: as the data set spells it or as people
-// write it, whatever the case.
-func findClass(c Candidates, name string) (int, error) {
+// findClass returns the candidate with a name, as spelled in the data set or by people.
+func findClass(c candidates.Set, name string) (int, error) {
 	if z := slices.Index(c.Names, name); z >= 0 {
 		return z, nil
 	}
-	var hits []int
+	var matches, names []string
+	index := -1
 	for z, other := range c.Names {
-		if fold(other) == fold(name) || fold(proseClass(other)) == fold(name) {
-			hits = append(hits, z)
+		names = append(names, className(other))
+		if fold(other) == fold(name) || fold(className(other)) == fold(name) {
+			index = z
+			matches = append(matches, strconv.Quote(other))
 		}
 	}
-	if len(hits) == 1 {
-		return hits[0], nil
+	if len(matches) == 1 {
+		return index, nil
 	}
-	what := "the nearest are"
-	if len(hits) > 1 {
-		what = "which may be"
-	} else {
-		hits = nearest(c.Names, name)
+	e := &invalid.Error{
+		Where: "--against", Want: fmt.Sprintf("one of the %d %s", len(c.Names), c.What), Got: strconv.Quote(name),
+		Hint: invalid.DidYouMean(name, names),
 	}
-	var names []string
-	for _, z := range hits {
-		names = append(names, quote(c.Names[z]))
+	if len(matches) > 1 {
+		e.Hint = "Choose one of " + strings.Join(matches, ", ") + "."
 	}
-	return 0, fmt.Errorf("explain: against: expected one of the %d %s, found %s; %s %s",
-		len(c.Names), c.What, quote(name), what, strings.Join(names, ", "))
+	return 0, e
 }
 
-// nearest returns the places of the names that the fewest edits part from a name.
-func nearest(names []string, name string) []int {
-	order := make([]int, len(names))
-	distance := make([]int, len(names))
-	for z, other := range names {
-		order[z] = z
-		distance[z] = smetrics.WagnerFischer(fold(name), fold(proseClass(other)), 1, 1, 1)
+// odds returns log odds as a ratio.
+func odds(logOdds float64) string {
+	switch ratio := math.Exp(math.Abs(logOdds)); {
+	case ratio >= 1e6:
+		return "over a million to 1"
+	case ratio >= 10:
+		return fmt.Sprintf("%.0f to 1", ratio)
+	default:
+		return fmt.Sprintf("%.1f to 1", ratio)
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(distance[x], distance[y]) })
-	return order[:min(nearestNames, len(order))]
+}
+
+// probability returns p with three digits; only exact 0 and 1 are printed as such.
+func probability(p float64) string {
+	switch {
+	case p > 0 && p < 0.001:
+		return "< 0.001"
+	case p < 1 && p > 0.999:
+		return "> 0.999"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+func fixed(v float64) string  { return fmt.Sprintf("%.2f", v) }
+func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
+
+// optional returns a number with two digits, or other for nil.
+func optional(p *float64, other string) string {
+	if p == nil {
+		return other
+	}
+	return fixed(*p)
+}
+
+func ordinal(n int) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return strconv.Itoa(n) + suffix
 }

@@ -1,13 +1,17 @@
 package explain
 
 import (
+	"math"
 	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/experiments/candidates"
 )
 
-func TestProse(t *testing.T) {
+func TestNames(t *testing.T) {
 	for _, c := range []struct{ name, class, attribute string }{
 		{"has_wing_color::olive", "has wing color::olive", "wing color: olive"},
 		{"has_bill_shape::curved_(up_or_down)", "has bill shape::curved (up or down)", "bill shape: curved (up or down)"},
@@ -22,33 +26,33 @@ func TestProse(t *testing.T) {
 		{"a\x1b[31mb\nc", "a\uFFFD[31mb\uFFFDc", "a\uFFFD[31mb\uFFFDc"},
 		{"", "", ""},
 	} {
-		if got := proseClass(c.name); got != c.class {
+		if got := className(c.name); got != c.class {
 			t.Errorf("the class %q is %q, expected %q", c.name, got, c.class)
 		}
-		if got := proseAttribute(c.name); got != c.attribute {
+		if got := attributeName(c.name); got != c.attribute {
 			t.Errorf("the attribute %q is %q, expected %q", c.name, got, c.attribute)
 		}
 	}
 }
 
-func TestProseWithin(t *testing.T) {
+func TestNameWithin(t *testing.T) {
 	for _, c := range []struct{ name, group, want string }{
 		{"has_wing_color::olive", "has_wing_color", "olive"},
 		{"has_wing_color::olive", "has_bill_color", "wing color: olive"},
 		{"olive", "has_wing_color", "olive"},
 	} {
-		if got := proseWithin(c.name, c.group); got != c.want {
+		if got := nameWithin(c.name, c.group); got != c.want {
 			t.Errorf("%q within %q is %q, expected %q", c.name, c.group, got, c.want)
 		}
 	}
 }
 
-// No name, whatever it is, puts a control character on a terminal.
-func TestProseIsPrintable(t *testing.T) {
+// No name prints a control character.
+func TestNamesArePrintable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.String().Draw(t, "name")
-		for _, text := range []string{proseClass(name), proseAttribute(name), proseWithin(name, "has_size")} {
-			if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }); i >= 0 {
+		for _, text := range []string{className(name), attributeName(name), nameWithin(name, "has_size")} {
+			if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
 				t.Fatalf("%q has the control character %q", text, text[i])
 			}
 		}
@@ -56,7 +60,7 @@ func TestProseIsPrintable(t *testing.T) {
 }
 
 func TestFindClass(t *testing.T) {
-	c := Candidates{What: "test classes"}
+	c := candidates.Set{What: "test classes"}
 	c.Names = []string{"001.Herring_Gull", "002.Ring_Billed_Gull", "polar+bear", "a", "A"}
 	for _, f := range []struct {
 		name string
@@ -78,8 +82,8 @@ func TestFindClass(t *testing.T) {
 		name  string
 		parts []string
 	}{
-		{"Hering Gull", []string{"5 test classes", `"Hering Gull"`, `nearest are "001.Herring_Gull", `}},
-		{"_a_", []string{`which may be "a", "A"`}},
+		{"Hering Gull", []string{"5 test classes", `"Hering Gull"`, "Did you mean Herring Gull"}},
+		{"_a_", []string{`Choose one of "a", "A".`}},
 		{"\x1b", []string{`"\x1b"`}},
 	} {
 		_, err := findClass(c, f.name)
@@ -87,6 +91,36 @@ func TestFindClass(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("%q: expected an error that says %s, found %v", f.name, part, err)
 			}
+		}
+	}
+}
+
+func TestProbability(t *testing.T) {
+	for _, c := range []struct {
+		p    float64
+		want string
+	}{{0, "0.000"}, {1e-9, "< 0.001"}, {0.0012, "0.001"}, {0.25, "0.250"}, {0.9991, "> 0.999"}, {1, "1.000"}} {
+		if got := probability(c.p); got != c.want {
+			t.Errorf("%g is %q, expected %q", c.p, got, c.want)
+		}
+	}
+}
+
+func TestOdds(t *testing.T) {
+	for _, c := range []struct {
+		ratio float64
+		want  string
+	}{{1, "1.0 to 1"}, {2.24, "2.2 to 1"}, {1 / 2.24, "2.2 to 1"}, {10.4, "10 to 1"}, {1e7, "over a million to 1"}} {
+		if got := odds(math.Log(c.ratio)); got != c.want {
+			t.Errorf("%g is %q, expected %q", c.ratio, got, c.want)
+		}
+	}
+}
+
+func TestOrdinal(t *testing.T) {
+	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 112: "112th", 122: "122nd"} {
+		if got := ordinal(n); got != want {
+			t.Errorf("%d is %q, expected %q", n, got, want)
 		}
 	}
 }

@@ -5,60 +5,47 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/experiments/predict"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Find returns the row of a sample of a data set by its number, counted from 0 in the
-// order of the features.
-func Find(d *dataset.Dataset, sample string) (row int, err error) {
-	row, err = number(sample)
-	if err == nil && row < d.Features.Rows {
-		return row, nil
+// FindSample returns a sample of a data set by its index, counted from 0 in the order of
+// the features.
+func FindSample(d *dataset.Dataset, index string) (Sample, error) {
+	row, err := strconv.Atoi(index)
+	if err != nil || row < 0 || row >= d.Features.Rows {
+		return Sample{}, sampleError(fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), index)
 	}
-	return 0, fmt.Errorf("explain: sample: expected the number of a sample of %s, 0 to %d, found %s",
-		d.Name, d.Features.Rows-1, quote(sample))
+	return Sample{Index: row, From: d.Name, Label: &d.Classes[d.Labels[row]]}, nil
 }
 
-func number(sample string) (int, error) {
-	n, err := strconv.Atoi(sample)
-	if err == nil && n < 0 {
-		err = strconv.ErrRange
-	}
-	return n, err
-}
-
-// Of is what a data set knows of one of its samples.
-func Of(d *dataset.Dataset, row int) Sample {
-	return Sample{Index: row, From: d.Name, Label: &d.Classes[d.Labels[row]]}
-}
-
-// ReadRow reads the features of one sample, dims of them, from a file that package
-// features reads; its class is not known.
-func ReadRow(ctx context.Context, path, sample string, dims int) (x dataset.Matrix[float32], s Sample, err error) {
-	row, err := number(sample)
-	if err != nil {
-		return x, s, fmt.Errorf("explain: sample: expected the number of a row of %s, counted from 0, found %s", path, quote(sample))
+// ReadSample reads the features of one sample, dims of them, from a file. Its true class
+// is not known.
+func ReadSample(ctx context.Context, path, index string, dims int) (x dataset.Matrix[float32], s Sample, err error) {
+	row, err := strconv.Atoi(index)
+	if err != nil || row < 0 {
+		return x, s, sampleError("the index of a row of "+path+", from 0", index)
 	}
 	r, err := features.Open(ctx, path)
 	if err != nil {
 		return x, s, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	if r.Cols() != dims {
+		return x, s, &invalid.Error{Where: path, Want: fmt.Sprintf("%d features per sample, as the model was trained on", dims), Got: strconv.Itoa(r.Cols())}
+	}
 	s = Sample{Index: row, From: path}
 	x = dataset.NewMatrix[float32](1, dims)
 	for read := 0; ; read++ {
 		_, err := r.Read(x)
-		if wrong := (*features.RowError)(nil); errors.As(err, &wrong) && read < row {
-			continue // not the one that is asked for
+		if bad := (*features.RowError)(nil); errors.As(err, &bad) && read < row {
+			continue // the rows before it need not be valid
 		}
 		if err == io.EOF {
-			return x, s, fmt.Errorf("explain: sample: expected the number of one of the %d rows of %s, 0 to %d, found %s",
-				read, path, read-1, quote(sample))
+			return x, s, sampleError(fmt.Sprintf("the index of one of the %d rows of %s, 0 to %d", read, path, read-1), index)
 		}
 		if err != nil || read == row {
 			return x, s, err
@@ -66,12 +53,6 @@ func ReadRow(ctx context.Context, path, sample string, dims int) (x dataset.Matr
 	}
 }
 
-// PartOf is the part of a split that has a class, the test classes where none has.
-func PartOf(s dataset.Split, class int) predict.Part {
-	for _, p := range s.Subsets() {
-		if slices.Contains(p.Classes, class) {
-			return predict.Part(p.Name)
-		}
-	}
-	return predict.Test
+func sampleError(want, got string) error {
+	return &invalid.Error{Where: "--sample", Want: want, Got: strconv.Quote(got)}
 }

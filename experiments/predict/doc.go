@@ -1,8 +1,7 @@
-// Package predict names samples by a trained model, among classes that it knows by
-// the data set or that a file describes.
+// Package predict predicts the classes of samples with a trained model.
 //
-// Samples stream through: blocks are read, scored, ranked and written side by side,
-// in memory that does not grow with their number. What a model is worth is not asked
-// here but in package experiments (Evaluation), nor why it names a class (package
-// explain).
+// Samples stream through in blocks: one block is read while another is scored and a
+// third is written, so memory does not grow with the number of samples. Package
+// candidates gathers the classes to choose from; package evaluation measures accuracy,
+// and package explain says which attributes led to a prediction.
 package predict

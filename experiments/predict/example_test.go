@@ -7,10 +7,11 @@ import (
 	"os"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/predict"
 )
 
-// nearest scores classes by how near a sample is to their description.
+// nearest scores a class by the distance of the sample to its description.
 type nearest struct{ u dataset.Matrix[float64] }
 
 func (n nearest) Score(x, scores dataset.Matrix[float32]) error {
@@ -35,17 +36,17 @@ func ExampleRun() {
 		Descriptions: dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 0, 1}},
 		Split:        dataset.Split{Test: []int{0, 1}},
 	}
-	classes := predict.Known(d, predict.Test)
+	classes := candidates.Of(d, candidates.Test)
 	o := predict.Options{Top: 2, Temperature: 0.5, Confidence: 0.6, Format: predict.Table}
-	count, err := predict.Run(context.Background(), predict.OpenSamples(d, predict.Test), nearest{classes.U}, classes.Names, o, os.Stdout)
+	count, err := predict.Run(context.Background(), predict.SamplesOf(d, candidates.Test), nearest{classes.U}, classes.Names, o, os.Stdout)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d of %d right, %d unsure\n", count.Right, count.Labelled, count.Unsure)
+	fmt.Printf("%d of %d correct, %d abstained\n", count.Correct, count.Labelled, count.Abstained)
 	// Output:
 	//   sample  true class  prediction  probability  next
 	//        0  zebra       zebra            0.9608  leopard 0.0392
 	//        1  leopard     leopard          0.9168  zebra 0.0832
-	//        2  leopard     unsure           0.5000  zebra 0.5000, leopard 0.5000
-	// 2 of 3 right, 1 unsure
+	//        2  leopard     (abstain)        0.5000  zebra 0.5000, leopard 0.5000
+	// 2 of 3 correct, 1 abstained
 }

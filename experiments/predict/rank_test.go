@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The classes that are told are the first of all, sorted by their scores; their
-// probabilities are a softmax over all.
+// The ranked classes are the first of all classes sorted by score; their probabilities
+// are a softmax over all classes.
 func TestRankProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scores := rapid.SliceOfN(rapid.OneOf(rapid.Float32Range(-50, 50), rapid.SampledFrom([]float32{0, 1})), 1, 9).Draw(t, "scores")
@@ -28,7 +28,7 @@ func TestRankProperty(t *testing.T) {
 			sum += math.Exp(float64(s) / o.Temperature)
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-		r := ranked{classes: []int{4, 4}, values: []float64{7}} // of the sample before
+		r := ranking{classes: []int{4, 4}, values: []float64{7}} // of the sample before
 		o.rank(&r, scores)
 		want := order[:min(o.Top, len(scores))]
 		if !slices.Equal(r.classes, want) {
@@ -43,8 +43,8 @@ func TestRankProperty(t *testing.T) {
 				t.Errorf("value %d is %g, expected %g", i, r.values[i], p)
 			}
 		}
-		if want := o.Confidence > 0 && r.values[0] < o.Confidence; r.unsure != want {
-			t.Errorf("unsure is %v at %g, expected %v", r.unsure, r.values[0], want)
+		if want := o.Confidence > 0 && r.values[0] < o.Confidence; r.abstain != want {
+			t.Errorf("abstain is %v at %g, expected %v", r.abstain, r.values[0], want)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,12 +17,12 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// counting gives n samples whose only feature is their number, and remembers into
-// which memory it was asked to read.
+// counting supplies n samples whose only feature is their index. It records the blocks
+// that it is asked to fill.
 type counting struct {
 	n, next int
 	asked   map[*float32]bool
-	fail    int // the sample that can't be read; 0 for none
+	fail    int // the sample that cannot be read; 0 for none
 }
 
 func (c *counting) Cols() int { return 1 }
@@ -44,7 +45,7 @@ func (c *counting) Read(block dataset.Matrix[float32]) (int, error) {
 	return n, nil
 }
 
-// modulo scores the class that a sample's number is of highest.
+// modulo scores class -i mod Z of sample i highest.
 type modulo struct{ fail float32 }
 
 func (m modulo) Score(x, scores dataset.Matrix[float32]) error {
@@ -63,9 +64,9 @@ var _ model.Scorer = modulo{}
 
 var abc = []string{"a", "b", "c"}
 
-// Very many samples are named in their order, in the memory of a few blocks.
+// Many samples are predicted in their order, with the memory of a few blocks.
 func TestRunStreams(t *testing.T) {
-	src := &counting{n: 100*mostSamples + 17}
+	src := &counting{n: 100*maxSamples + 17}
 	var out bytes.Buffer
 	count, err := Run(context.Background(), src, modulo{}, abc, Options{Top: 1, Format: CSV}, &out)
 	if err != nil {
@@ -89,7 +90,7 @@ func TestRunStreams(t *testing.T) {
 	}
 }
 
-// refusing is a disk that is full after a number of bytes.
+// refusing is a disk that is full after some bytes.
 type refusing struct{ left int }
 
 func (r *refusing) Write(b []byte) (int, error) {
@@ -99,8 +100,8 @@ func (r *refusing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Whichever stage fails, its error is returned, and all stages end.
-func TestRunEndsWithTheFirstError(t *testing.T) {
+// The error of whichever stage fails is returned, and all stages end.
+func TestRunReturnsTheFirstError(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	background := context.Background()
@@ -130,7 +131,7 @@ func TestRunEndsWithTheFirstError(t *testing.T) {
 	}
 }
 
-func TestRunOfNoSamples(t *testing.T) {
+func TestRunWithoutSamples(t *testing.T) {
 	var out bytes.Buffer
 	count, err := Run(context.Background(), &counting{}, modulo{}, abc, Options{Top: 9, Temperature: 1, Format: Table}, &out)
 	if err != nil || count != (Count{}) {
@@ -141,24 +142,58 @@ func TestRunOfNoSamples(t *testing.T) {
 	}
 }
 
-func TestOptionsAreChecked(t *testing.T) {
+// idle is a source that waits for ever, as standard input may.
+type idle struct{ reading chan struct{} }
+
+func (idle) Cols() int { return 1 }
+
+func (s idle) Read(dataset.Matrix[float32]) (int, error) {
+	close(s.reading)
+	select {}
+}
+
+func TestRunEndsWhileItsSourceIsIdle(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	src := idle{make(chan struct{})}
+	go func() {
+		<-src.reading
+		cancel()
+	}()
+	if _, err := Run(ctx, src, modulo{}, abc, Options{Top: 1}, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("found %v", err)
+	}
+}
+
+// notANumber scores every sample as NaN.
+type notANumber struct{}
+
+func (notANumber) Score(_, scores dataset.Matrix[float32]) error {
+	for i := range scores.Data {
+		scores.Data[i] = float32(math.NaN())
+	}
+	return nil
+}
+
+func TestRunRefuses(t *testing.T) {
 	for _, c := range []struct {
-		o    Options
-		want string
+		o      Options
+		scorer model.Scorer
+		want   string
 	}{
-		{Options{}, "top: expected at least 1 class, found 0"},
-		{Options{Top: 1, Temperature: -1}, "temperature: expected a finite number above 0, found -1"},
-		{Options{Top: 1, Temperature: 1, Confidence: 80}, "confidence: expected a probability, found 80"},
-		{Options{Top: 1, Confidence: 0.5}, "confidence: expected probabilities to compare with it, found scores that are none: a temperature makes them some"},
+		{Options{}, modulo{}, "--top: expected at least 1, found 0"},
+		{Options{Top: 1, Temperature: -1}, modulo{}, "--temperature: expected a finite number above 0, found -1"},
+		{Options{Top: 1, Temperature: 1, Confidence: 80}, modulo{}, "--min-confidence: expected a probability from 0 to 1, found 80"},
+		{Options{Top: 1, Confidence: 0.5}, modulo{}, "--temperature"},
+		{Options{Top: 1}, notANumber{}, "sample 0: expected finite scores, found NaN"},
 	} {
-		_, err := Run(context.Background(), &counting{}, modulo{}, abc, c.o, io.Discard)
-		if err == nil || err.Error() != c.want {
-			t.Errorf("%+v: %v, expected %s", c.o, err, c.want)
+		_, err := Run(context.Background(), &counting{n: 3}, c.scorer, abc, c.o, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: found %v, expected %s", c.o, err, c.want)
 		}
 	}
 }
 
-// BenchmarkWrite is of the lines of CSV with 5 of 50 classes.
+// BenchmarkWrite writes CSV with 5 of 50 classes.
 func BenchmarkWrite(b *testing.B) {
 	classes := make([]string, 50)
 	for z := range classes {

@@ -8,27 +8,21 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
 
-// Source gives samples, as a *features.Reader does.
+// Source supplies samples. A *features.Reader is one.
 type Source interface {
 	Cols() int // D
-	// Read fills the first rows of a block of D columns, and returns how many; fewer
-	// than the block has only at the end, where the error is io.EOF once there are
-	// none.
+	// Read fills the first rows of a block of D columns and returns their number, which
+	// is smaller than the block only at the end. After the last sample the error is io.EOF.
 	Read(block dataset.Matrix[float32]) (int, error)
 }
 
-// labelled is a source that knows where its samples are from.
-type labelled interface {
-	// sample returns the row in the data set of the i-th sample, and its class.
-	sample(i int) (row int, class string)
-}
-
-// OpenFeatures opens a file of features for a model; "-" is CSV on stdin.
-func OpenFeatures(ctx context.Context, path string, s *train.Saved) (*features.Reader, error) {
+// OpenFeatures opens a file of features for a model; "-" is CSV on standard input.
+func OpenFeatures(ctx context.Context, path string, m *train.Saved) (*features.Reader, error) {
 	var r *features.Reader
 	var err error
 	if path == "-" {
@@ -39,25 +33,24 @@ func OpenFeatures(ctx context.Context, path string, s *train.Saved) (*features.R
 	if err != nil {
 		return nil, err
 	}
-	if r.Cols() == s.Dims {
+	if r.Cols() == m.Dims {
 		return r, nil
 	}
 	return nil, errors.Join(&invalid.Error{
-		Where: path, Field: "features", Want: fmt.Sprintf("%d of each sample, as the model of %s was trained on", s.Dims, s.Method),
-		Got: fmt.Sprint(r.Cols()),
+		Where: path, Want: fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), Got: fmt.Sprint(r.Cols()),
 	}, r.Close())
 }
 
-// Samples are those of a data set whose class is in a part of its split.
+// Samples is a Source of samples of a data set. Their true classes are known.
 type Samples struct {
 	d    *dataset.Dataset
 	rows []int
 	next int
 }
 
-// OpenSamples returns the samples of the classes of a part.
-func OpenSamples(d *dataset.Dataset, part Part) *Samples {
-	return &Samples{d: d, rows: d.SamplesOf(part.Of(d.Split, len(d.Classes)))}
+// SamplesOf returns the samples of the selected classes.
+func SamplesOf(d *dataset.Dataset, s candidates.Selection) *Samples {
+	return &Samples{d: d, rows: d.SamplesOf(s.Classes(d))}
 }
 
 // Cols implements Source.
@@ -76,7 +69,8 @@ func (s *Samples) Read(block dataset.Matrix[float32]) (int, error) {
 	return n, nil
 }
 
-func (s *Samples) sample(i int) (int, string) {
-	row := s.rows[i]
+// sample returns the row in the data set and the class of the i-th sample.
+func (s *Samples) sample(i int) (row int, class string) {
+	row = s.rows[i]
 	return row, s.d.Classes[s.d.Labels[row]]
 }

@@ -5,7 +5,7 @@ package report
 import (
 	"testing"
 
-	"github.com/lago-train/lago-train/experiments/webpage/browser"
+	"github.com/lago-train/lago-train/internal/webpage/webpagetest"
 )
 
 func TestPageInBrowser(t *testing.T) {
@@ -15,14 +15,14 @@ func TestPageInBrowser(t *testing.T) {
 	page := render(t, p)
 	for name, dark := range map[string]bool{"light": false, "dark": true} {
 		t.Run(name, func(t *testing.T) {
-			s := browser.Look(t, page, dark)
+			s := webpagetest.Open(t, page, dark)
 			s.Check(t, dark)
 			checkPictures(t, p.Figures(), s.Pictures)
 		})
 	}
 }
 
-func checkPictures(t *testing.T, figures []Figure, pictures []browser.Picture) {
+func checkPictures(t *testing.T, figures []Figure, pictures []webpagetest.Picture) {
 	t.Helper()
 	if len(pictures) != len(figures) {
 		t.Fatalf("expected %d pictures, found %d", len(figures), len(pictures))
@@ -36,8 +36,8 @@ func checkPictures(t *testing.T, figures []Figure, pictures []browser.Picture) {
 		if p.Texts == 0 || len(p.Clipped) > 0 {
 			t.Errorf("%s: expected texts within the picture, found %d, clipped %q", figures[i].Name, p.Texts, p.Clipped)
 		}
-		if p.Paper != (browser.Colour{255, 255, 255}) {
-			t.Errorf("%s: expected white paper, found %v", figures[i].Name, p.Paper)
+		if p.Paper != "rgb(255, 255, 255)" {
+			t.Errorf("%s: expected white paper, found %s", figures[i].Name, p.Paper)
 		}
 	}
 }

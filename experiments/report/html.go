@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/plot"
-	"github.com/lago-train/lago-train/experiments/webpage"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/webpage"
 )
 
 var (

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"html"
 	"image/png"
 	"io"
@@ -22,8 +21,6 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-var update = flag.Bool("update", false, "write the golden page anew")
-
 func render(t *testing.T, p *Page) string {
 	t.Helper()
 	var b strings.Builder
@@ -33,43 +30,22 @@ func render(t *testing.T, p *Page) string {
 	return b.String()
 }
 
-var (
-	digest = regexp.MustCompile(`-[0-9a-f]{12}\b`) // of a trial, in the name of its folder
-	unread = regexp.MustCompile(`(?s)<head>.*?</head>|<svg.*?</svg>`)
-	cells  = regexp.MustCompile(`</t[dh]><t[dh]>`)
-	tags   = regexp.MustCompile(`<[^>]*>`)
-	blank  = regexp.MustCompile(`\n\s*\n+`)
-)
-
-// text is what a person reads of a page beside its pictures.
-func text(page string) string {
-	page = unread.ReplaceAllString(page, "[picture]")
-	page = digest.ReplaceAllString(page, "-DIGEST")
-	page = cells.ReplaceAllString(page, " | ")
-	page = html.UnescapeString(tags.ReplaceAllString(page, ""))
-	return strings.TrimSpace(blank.ReplaceAllString(page, "\n")) + "\n"
-}
-
-func TestPageIsAsGolden(t *testing.T) {
-	golden, err := filepath.Abs(filepath.Join("testdata", "page.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir()) // so that the folder has the same name each time
-	writeAll(t, "runs")
-	writeFile(t, filepath.Join("runs", "cut", train.TrialFile), `{`)
-	got := text(render(t, NewPage(read(t, "runs"))))
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
+func TestPage(t *testing.T) {
+	root := t.TempDir()
+	writeAll(t, root)
+	writeFile(t, filepath.Join(root, "cut", train.TrialFile), `{`)
+	page := render(t, NewPage(read(t, root)))
+	tags := regexp.MustCompile(`(?s)<head>.*?</head>|<svg.*?</svg>|<[^>]*>`)
+	text := strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
+	for _, want := range []string{
+		"trials in " + root, "The report does without 1 trial", filepath.Join(root, "cut"),
+		"Variants · LAGO and its baselines · Learning curves · Design decisions",
+		"k-soft, k 2 61.0 ± 1.0 56.0 ± 1.0 2 / 2", // val, test, seeds
+		"LAGO (k-soft) 60.0 ± 1.0 50.0 ± 2.0",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q in\n%s", want, text)
 		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("go test -update writes it anew (-expected +found):\n%s", diff)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"log"
 	"strings"
 
-	"github.com/lago-train/lago-train/experiments/webpage"
+	"github.com/lago-train/lago-train/internal/webpage"
 )
 
 func ExampleNew() {

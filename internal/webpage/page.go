@@ -12,10 +12,9 @@ var (
 	style string
 )
 
-// New returns the template of a page. text defines the templates "title" and "body",
-// which are given the data that the page is executed with, and css adds to the
-// common style. Names are escaped where they stand, as package html/template does.
-// It panics where the template can't be parsed.
+// New returns the template of a page. text defines the templates "title" and "body";
+// css is appended to the common style. Data are escaped as package html/template does.
+// New panics if the template cannot be parsed.
 func New(name, text, css string, funcs template.FuncMap) *template.Template {
 	t := template.New(name).Funcs(funcs).Funcs(template.FuncMap{
 		"style": func() template.CSS { return template.CSS(style + css) }, //nolint:gosec // of files of this program

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/train"
+)
+
+const modelFlag = "model"
+
+// latest names the run that finished last.
+const latest = "latest"
+
+// modelUsage describes --model in all commands.
+const modelUsage = "`MODEL`: a run's folder, a model file, the start of a run's name in ./runs, or latest"
+
+// loadedModel is a model with the record of its run.
+type loadedModel struct {
+	*train.Saved
+	path  string       // of the file
+	trial *train.Trial // nil if there is no trial.json beside the file
+}
+
+// loadModel loads the model that --model names.
+func loadModel(c *cli.Context) (*loadedModel, error) {
+	path, err := findModel(c.String(modelFlag))
+	if err != nil {
+		return nil, err
+	}
+	saved, err := train.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &loadedModel{Saved: saved, path: path}
+	record, err := train.ReadRecord(filepath.Dir(path))
+	switch {
+	case err == nil:
+		m.trial = &record.Trial
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	return m, nil
+}
+
+// findModel returns the model file that a value of --model names: a file, the folder of
+// a run, a unique prefix of a run's name, or latest. Runs are looked up in the folder
+// that the value begins with, ./runs if it has none.
+func findModel(value string) (string, error) {
+	if value == "" {
+		return "", &invalid.Error{Where: "--" + modelFlag, Want: "a run's folder, a model file, latest, or the start of a run's name", Got: "none"}
+	}
+	switch info, err := os.Stat(value); {
+	case err == nil && info.IsDir():
+		return filepath.Join(value, train.ModelFile), nil
+	case err == nil:
+		return value, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", invalid.At("--"+modelFlag, invalid.File(value, err))
+	}
+	dir, prefix := filepath.Split(value)
+	if dir == "" {
+		dir = defaultRuns
+	}
+	runs := finishedRuns(dir)
+	if prefix == latest && len(runs) > 0 {
+		newest := slices.MaxFunc(runs, func(a, b finishedRun) int { return a.time.Compare(b.time) })
+		return newest.path, nil
+	}
+	var names, matches []string
+	found := ""
+	for _, r := range runs {
+		names = append(names, r.name)
+		if strings.HasPrefix(r.name, prefix) {
+			found, matches = r.path, append(matches, r.name)
+		}
+	}
+	if len(matches) == 1 {
+		return found, nil
+	}
+	e := &invalid.Error{
+		Where: "--" + modelFlag, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + filepath.Clean(dir),
+		Got: fmt.Sprintf("%q", value),
+	}
+	switch {
+	case len(matches) > 1:
+		const most = 5
+		e.Want = "the start of the name of one run in " + filepath.Clean(dir)
+		e.Got += fmt.Sprintf(", which matches %d", len(matches))
+		e.Hint = "Choose one of " + strings.Join(matches[:min(most, len(matches))], ", ") + "."
+	case len(runs) == 0:
+		e.Hint = filepath.Clean(dir) + " has no finished runs."
+	default:
+		e.Hint = invalid.DidYouMean(prefix, names)
+	}
+	return "", e
+}
+
+type finishedRun struct {
+	name, path string
+	time       time.Time
+}
+
+// finishedRuns lists the runs in a folder that have a model.
+func finishedRuns(dir string) []finishedRun {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var runs []finishedRun
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name(), train.ModelFile)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			runs = append(runs, finishedRun{e.Name(), path, info.ModTime()})
+		}
+	}
+	return runs
+}
+
+// warnIfChanged warns if a data set is not the one that the model was trained on.
+func (m *loadedModel) warnIfChanged(d *dataset.Dataset) {
+	if m.trial == nil || m.Dataset != d.Name || m.trial.Fingerprint == d.Fingerprint() {
+		return
+	}
+	logrus.Warnf("the features, labels or split of %s changed since %s was trained", d.Name, m.path)
+}
+
+// trainedOn reports whether the model may have been trained on a sample of d.
+func (m *loadedModel) trainedOn(d *dataset.Dataset, row int) bool {
+	if m.Dataset != d.Name || m.trial != nil && m.trial.HoldOut && slices.Contains(d.TestSeen, row) {
+		return false
+	}
+	class := d.Classes[d.Labels[row]]
+	return slices.ContainsFunc(m.Learned, func(z int) bool { return m.Classes[z] == class })
+}
+
+// checkOutput returns an error if the file to write is one of the inputs.
+func checkOutput(flag, output string, inputs ...string) error {
+	written, err := os.Stat(output)
+	if err != nil {
+		return nil // a new file
+	}
+	for _, input := range inputs {
+		if read, err := os.Stat(input); err == nil && os.SameFile(read, written) {
+			return &invalid.Error{Where: "--" + flag, Want: "a file that the command does not read", Got: output, Hint: "Choose another name."}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lago-train/lago-train/train"
+)
+
+func TestFindModel(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for i, name := range []string{"runs/glyphs-a-1", "runs/glyphs-b-2", "runs/glyphs-b-3", "other/cub-c-4"} {
+		path := filepath.Join(name, train.ModelFile)
+		if err := os.MkdirAll(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeText(t, path, "")
+		finished := time.Now().Add(time.Duration(i%2) * time.Hour) // glyphs-b-2 is the latest of runs
+		if err := os.Chtimes(path, finished, finished); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for value, want := range map[string]string{
+		"runs/glyphs-a-1": "runs/glyphs-a-1",
+		filepath.Join("runs/glyphs-b-3", train.ModelFile): "runs/glyphs-b-3",
+		"glyphs-a":     "runs/glyphs-a-1",
+		"glyphs-b-3":   "runs/glyphs-b-3",
+		"latest":       "runs/glyphs-b-2",
+		"other/c":      "other/cub-c-4",
+		"other/latest": "other/cub-c-4",
+	} {
+		if got, err := findModel(value); err != nil || got != filepath.Join(want, train.ModelFile) {
+			t.Errorf("%s: found %s, %v, expected the model of %s", value, got, err, want)
+		}
+	}
+	for value, parts := range map[string][]string{
+		"":             {"--model", "none"},
+		"glyphs-b":     {"--model", "one run", "matches 2", "glyphs-b-2, glyphs-b-3"},
+		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
+		"empty/latest": {"empty has no finished runs"},
+	} {
+		_, err := findModel(value)
+		for _, part := range parts {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%q: expected an error with %q, found %v", value, part, err)
+			}
+		}
+	}
+}

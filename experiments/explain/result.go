@@ -1,0 +1,170 @@
+package explain
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
+)
+
+// Result explains one prediction. Names are those of the data set.
+type Result struct {
+	Dataset    string           `json:"dataset"` // that the model was trained on
+	Variant    model.Variant    `json:"variant"`
+	Prior      model.Prior      `json:"prior"`
+	Complement model.Complement `json:"complement"`
+	Attributes int              `json:"attributes"`
+
+	Sample  Sample `json:"sample"`
+	Among   string `json:"among"`   // the candidates, as in "test classes"
+	Classes int    `json:"classes"` // number of candidates
+
+	Predicted string        `json:"predicted"`
+	Correct   *bool         `json:"correct"`    // null if the true class is not known, or no candidate
+	Likely    []Probability `json:"likely"`     // the most likely classes, at most five
+	Label     *Probability  `json:"true_class"` // null where Correct is
+
+	Comparisons []Comparison `json:"comparisons"`
+}
+
+// Probability is that of one class.
+type Probability struct {
+	Class string  `json:"class"`
+	Rank  int     `json:"rank"` // from 1
+	P     float64 `json:"p"`    // p(z|x)
+	LogP  float64 `json:"log_p"`
+}
+
+// Reason says why the predicted class is compared with another one.
+type Reason string
+
+// The reasons.
+const (
+	RunnerUp  Reason = "runner-up"
+	TrueClass Reason = "true class" // of a wrong prediction
+	Requested Reason = "requested"
+)
+
+// Comparison compares the predicted class with another one.
+type Comparison struct {
+	Class   string  `json:"class"` // the predicted one
+	Against string  `json:"against"`
+	Reason  Reason  `json:"reason"`
+	LogOdds float64 `json:"log_odds"` // log p(class|x) - log p(against|x), the sum of the groups' contributions
+
+	Groups        []Group        `json:"groups"`        // by the size of their contribution
+	BestFor       *string        `json:"best_for"`      // the group that favours the predicted class most; null if none does
+	BestAgainst   *string        `json:"best_against"`  // the group that favours the other class most; null if none does
+	Substitutions []Substitution `json:"substitutions"` // described attributes that were not detected, and what replaced them
+
+	Changes []Change `json:"changes"` // of single detections, those that change the log odds most
+	Flip    Flip     `json:"flip"`
+}
+
+// Pair holds a number for the predicted class and one for the class it is compared with.
+type Pair struct {
+	Class   float64 `json:"class"`
+	Against float64 `json:"against"`
+}
+
+// Group is the contribution of one attribute group.
+type Group struct {
+	K            int      `json:"k"`
+	Name         string   `json:"name"`                // of the data set; the attribute's for singletons, a number for k-soft
+	Strongest    []string `json:"strongest,omitempty"` // for k-soft, the attributes with the largest share of the group
+	Contribution float64  `json:"contribution"`        // log of the ratio of the scores
+	Score        Pair     `json:"score"`               // G[k,z] (Eq. 4), the sum of Terms, Others and None
+
+	Terms  []Term `json:"terms"`  // the attributes of the group, by the difference of their terms
+	Others Others `json:"others"` // all other attributes
+	None   None   `json:"none"`
+}
+
+// Term is what one attribute adds to the score of a group.
+type Term struct {
+	Attribute string    `json:"attribute"`
+	Gamma     float64   `json:"gamma"`    // share of the attribute that belongs to the group
+	Detected  float64   `json:"detected"` // p(a|x)
+	Prior     float64   `json:"prior"`    // p(a)
+	Described Described `json:"described"`
+	Used      Pair      `json:"used"`  // p(a|z) as the model uses it: scaled within the group, imputed if missing
+	Term      Pair      `json:"term"`  // Gamma U/p A
+	Share     Pair      `json:"share"` // of the scores
+}
+
+// Described is p(a|z) in the data set, null if the entry is missing.
+type Described struct {
+	Class   *float64 `json:"class"`
+	Against *float64 `json:"against"`
+}
+
+// Others is what the attributes add that hardly belong to a group.
+type Others struct {
+	Count int  `json:"count"`
+	Term  Pair `json:"term"`
+	Share Pair `json:"share"`
+}
+
+// None is the none-of-group term, the paper's complementary attribute.
+type None struct {
+	Detected float64 `json:"detected"` // p(none|x): 1 if the term is constant, 0 without one
+	Term     Pair    `json:"term"`     // (Uc/pc) Ac
+	Share    Pair    `json:"share"`
+}
+
+// Substitution is the soft OR at work: an attribute that the class is described by was
+// hardly detected, and another one of its group was.
+type Substitution struct {
+	Group      string  `json:"group"`
+	Missed     string  `json:"missed"`
+	Substitute string  `json:"substitute"`
+	Gain       float64 `json:"log_odds_gain_if_detected"` // if the missed attribute had been detected with certainty
+}
+
+// Change is the effect of another detection of one attribute.
+type Change struct {
+	Attribute string  `json:"attribute"`
+	From      float64 `json:"from"` // p(a|x)
+	To        float64 `json:"to"`   // 1 or 0
+	LogOdds   float64 `json:"log_odds"`
+	By        float64 `json:"by"` // difference to the log odds before
+	Predicted string  `json:"predicted"`
+}
+
+// Flip is a set of changes after which the other class is more likely. A greedy search
+// finds it: no change can be left out, but a smaller set of others may exist.
+type Flip struct {
+	Found   bool     `json:"found"`
+	Limit   int      `json:"limit"`   // of the number of changes
+	Changes []Change `json:"changes"` // cumulative; as far as the search went if none was found
+}
+
+// Format is the format in which a result is written.
+type Format string
+
+// The formats.
+const (
+	Text Format = "text"
+	JSON Format = "json"
+	HTML Format = "html"
+)
+
+// UnmarshalText reads the name of a format.
+func (f *Format) UnmarshalText(text []byte) (err error) {
+	*f, err = invalid.OneOf(string(text), Text, JSON, HTML)
+	return err
+}
+
+// Write writes the result. Text and HTML give details of the top groups only.
+func (r *Result) Write(w io.Writer, f Format, top int) error {
+	switch f {
+	case JSON:
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	case HTML:
+		return r.writeHTML(w, top)
+	}
+	return r.writeText(w, top)
+}
