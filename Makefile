@@ -50,7 +50,7 @@ fuzz:
 	$(GO) test ./dataset/xlsa17 -run '^$$' -fuzz '^FuzzCacheFile$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./dataset/described -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./dataset/described -run '^$$' -fuzz '^FuzzJSON$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./dataset/fetch/internal/unpack -run '^$$' -fuzz '^FuzzFiles$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	$(GO) test ./dataset/fetch -run '^$$' -fuzz '^FuzzUnpack$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./internal/integers -run '^$$' -fuzz '^FuzzNPY$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./train -run '^$$' -fuzz '^FuzzLoad$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1x
 	$(GO) test ./train -run '^$$' -fuzz '^FuzzReadCurve$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1x

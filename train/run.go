@@ -49,7 +49,7 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 		return nil, err
 	}
 	// The system frees the lock of a process that dies.
-	lock := flock.New(filepath.Join(dir, lockFile))
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o666)) // less the umask
 	held, err := lock.TryLock()
 	if err != nil {
 		return nil, err

@@ -49,6 +49,14 @@ func TestFilesOfARun(t *testing.T) {
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files(t, dir)))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
+	// Like any other file, the lock has the permissions that the umask leaves.
+	lock, err := os.Stat(filepath.Join(dir, lockFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err := os.Stat(filepath.Join(dir, ResultFile)); err != nil || lock.Mode() != other.Mode() {
+		t.Errorf("the lock has mode %v, %s has %v (%v)", lock.Mode(), ResultFile, other.Mode(), err)
+	}
 
 	var r Record
 	if err := json.Unmarshal(readFile(t, filepath.Join(dir, TrialFile)), &r); err != nil {

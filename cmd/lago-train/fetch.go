@@ -9,48 +9,46 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func fetchCommand() *cli.Command {
-	names := strings.Join(fetch.Names(), "|")
 	return &cli.Command{
 		Name:      "fetch",
 		Usage:     "download a data set of the paper: " + strings.Join(fetch.Names(), ", "),
-		ArgsUsage: names,
-		Description: `Downloads the archives that a data set is published in, takes its files out, and
-leaves them as <data dir>/<NAME>, which run --dataset NAME finds. An interrupted
-download goes on when the same command is given again; the archives are kept, so
-that the next data set needs no further download.
+		ArgsUsage: strings.Join(fetch.Names(), "|"),
+		Description: `Downloads the archives that contain a data set and unpacks its files to
+<data dir>/<NAME>, where run --dataset NAME finds them. The same command resumes an
+interrupted download. The archives are kept, so the next data set needs no download.
 
 Features, descriptions and splits come from the release of Xian et al., "Zero-Shot
 Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly" (about
 880 MB):
    ` + fetch.XianURL + `
-and the groups of the attributes from the repository of the authors of LAGO:
+The attribute groups come from the repository of the authors of LAGO:
    ` + fetch.MetaURL + `
-The data archive of the latter has everything, and can take the place of the former
-(about 500 MB):
+Their data archive (about 500 MB) has all files and can replace the release:
    --archive-url ` + fetch.LAGOURL + `
 
-What is published under other addresses, or lies on disk, is given by --archive-url
-and --meta-url. CUB's pictures are for non-commercial research.
+CUB's pictures are for non-commercial research.
 
    lago-train dataset fetch awa2
    lago-train dataset fetch --archive-url ~/Downloads/xlsa17.zip sun`,
 		Flags: []cli.Flag{
-			&cli.PathFlag{Name: "data-dir", Usage: "`DIR` that gets the folder of the data set (default: $" + catalog.EnvDataDir + ", then ./data)"},
-			&cli.StringFlag{Name: "archive-url", EnvVars: []string{"LAGO_ARCHIVE_URL"}, Usage: "http(s) `ADDRESS`, or file, of the archive with the features"},
-			&cli.StringFlag{Name: "meta-url", EnvVars: []string{"LAGO_META_URL"}, Usage: "http(s) `ADDRESS`, or file, of the archive with the meta folder; not used where the other has it"},
-			&cli.StringFlag{Name: "sha256", Usage: "`SUM` that the archive with the features must have, in hex; none is known"},
-			&cli.PathFlag{Name: "download-dir", Usage: "`DIR` that keeps archives (default: lago-train/downloads in the user's cache folder)"},
-			&cli.BoolFlag{Name: "delete-archives", Usage: "remove the archives that were downloaded, once the data set is there"},
-			&cli.BoolFlag{Name: "force", Usage: "replace a folder of the data set that is there, with all that it holds"},
-			&cli.IntFlag{Name: "attempts", Value: 6, Usage: "`N` attempts in a row that may gain nothing before a download is given up"},
-			&cli.DurationFlag{Name: "stall", Value: 30 * time.Second, Usage: "`TIME` that a server may send nothing; there is no limit to a whole download"},
+			&cli.PathFlag{Name: "data-dir", Usage: "`DIR` for the folder of the data set (default: $" + catalog.EnvDataDir + ", then ./data)"},
+			&cli.StringFlag{Name: "archive-url", EnvVars: []string{"LAGO_ARCHIVE_URL"}, Usage: "http(s) `ADDRESS`, or path, of the archive with the features"},
+			&cli.StringFlag{Name: "meta-url", EnvVars: []string{"LAGO_META_URL"}, Usage: "http(s) `ADDRESS`, or path, of the archive with the meta folder, if the other lacks it"},
+			&cli.StringFlag{Name: "sha256", Usage: "expected `CHECKSUM` of the archive with the features, in hex; none was published"},
+			&cli.PathFlag{Name: "download-dir", Usage: "`DIR` for archives (default: lago-train/downloads in the user's cache folder)"},
+			&cli.BoolFlag{Name: "delete-archives", Usage: "remove the downloaded archives once the data set is complete"},
+			&cli.BoolFlag{Name: "force", Usage: "replace an existing folder of the data set and everything in it"},
+			&cli.IntFlag{Name: "attempts", Value: 6, Usage: "give up after `N` attempts in a row without progress"},
+			&cli.DurationFlag{Name: "stall", Value: 30 * time.Second, Usage: "`TIME` without a byte from the server that ends an attempt"},
 			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout"},
 		},
 		Action: fetchDataset,
@@ -59,16 +57,18 @@ and --meta-url. CUB's pictures are for non-commercial research.
 
 func fetchDataset(c *cli.Context) error {
 	if c.NArg() != 1 {
-		return fmt.Errorf("dataset fetch: expected the name of one data set, %s, found %d arguments",
-			strings.Join(fetch.Names(), ", "), c.NArg())
+		return &invalid.Error{
+			Where: "dataset fetch", Want: "the name of one data set, " + strings.Join(fetch.Names(), ", "),
+			Got: format.Count(c.NArg(), "argument"),
+		}
 	}
 	if n := c.Int("attempts"); n < 1 {
-		return fmt.Errorf("--attempts: expected 1 or more, found %d", n)
+		return &invalid.Error{Where: "--attempts", Want: "1 or more", Got: fmt.Sprint(n)}
 	}
 	if d := c.Duration("stall"); d <= 0 {
-		return fmt.Errorf("--stall: expected a time above 0, found %v", d)
+		return &invalid.Error{Where: "--stall", Want: "a time above 0", Got: d.String()}
 	}
-	p := &fetchProgress{to: os.Stderr}
+	p := &fetchProgress{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	r, err := fetch.Fetch(c.Context, c.Args().First(), fetch.Options{
 		DataDir:        catalog.DataDir(c.Path("data-dir")),
 		ArchiveURL:     c.String("archive-url"),
@@ -79,7 +79,7 @@ func fetchDataset(c *cli.Context) error {
 		Force:          c.Bool("force"),
 		Attempts:       c.Int("attempts"),
 		Stall:          c.Duration("stall"),
-		Progress:       p.tell,
+		Progress:       func(f fetch.Progress) { p.show(f, time.Now()) },
 		Notice: func(text string) {
 			p.clear()
 			logrus.Info(text)
@@ -95,10 +95,10 @@ func fetchDataset(c *cli.Context) error {
 	return writeFetched(os.Stdout, r, c.Path("data-dir"))
 }
 
-// writeFetched says what is there, and what can be done with it.
+// writeFetched prints what was fetched, and the commands that use it.
 func writeFetched(w io.Writer, r *fetch.Result, dataDir string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d files, %s, in %s\n", r.Name, len(r.Files), format.Bytes(r.Bytes), r.Folder)
+	fmt.Fprintf(&b, "%s: %s, %s, in %s\n", r.Name, format.Count(len(r.Files), "file"), format.Bytes(r.Bytes), r.Folder)
 	for _, a := range r.Archives {
 		fmt.Fprintf(&b, "  from %s (%s)\n       SHA-256 %s\n", a.Source, format.Bytes(a.Bytes), a.SHA256)
 		if a.Kept && a.File != a.Source {
@@ -109,8 +109,68 @@ func writeFetched(w io.Writer, r *fetch.Result, dataDir string) error {
 	if dataDir != "" {
 		flag = "--data-dir " + dataDir + " "
 	}
-	fmt.Fprintf(&b, "look at it:   lago-train dataset info %s%s\n", flag, r.Name)
-	fmt.Fprintf(&b, "train on it:  lago-train run %s--dataset %s\n", flag, r.Name)
+	fmt.Fprintf(&b, "summary:   lago-train dataset info %s%s\n", flag, r.Name)
+	fmt.Fprintf(&b, "training:  lago-train run %s--dataset %s\n", flag, r.Name)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// fetchProgress prints how far a fetch is: one redrawn line on a terminal, a line every
+// few seconds elsewhere.
+type fetchProgress struct {
+	to       io.Writer
+	terminal bool
+
+	first fetch.Progress // of the step
+	last  fetch.Progress
+	start time.Time // of first
+	shown time.Time
+}
+
+func (p *fetchProgress) show(f fetch.Progress, now time.Time) {
+	if f.Step != p.last.Step || f.Total != p.last.Total || f.Done < p.last.Done {
+		p.clear()
+		p.first, p.start, p.shown = f, now, now
+	}
+	p.last = f
+	every := tellEvery
+	if p.terminal {
+		every = 100 * time.Millisecond
+	}
+	if now.Sub(p.shown) < every {
+		return
+	}
+	p.shown = now
+	line := p.text(now) + "\n"
+	if p.terminal {
+		line = "\r" + p.text(now) + clearLine
+	}
+	_, _ = io.WriteString(p.to, line) // a failure to print progress is no reason to stop
+}
+
+const clearLine = "\x1b[K"
+
+// clear removes the line, so that what is printed next has it for itself.
+func (p *fetchProgress) clear() {
+	if p.terminal {
+		_, _ = io.WriteString(p.to, "\r"+clearLine)
+	}
+}
+
+// text is as in "downloading features: 300.1 MB of 879.0 MB, 12.0 MB/s, 48s left". The
+// speed is the mean of the step, without what an earlier command downloaded.
+func (p *fetchProgress) text(now time.Time) string {
+	f := p.last
+	s := f.Step + ": " + format.Bytes(f.Done)
+	if f.Total >= 0 {
+		s += " of " + format.Bytes(f.Total)
+	}
+	speed := float64(f.Done-p.first.Done) / now.Sub(p.start).Seconds()
+	if speed > 0 && now.After(p.start) {
+		s += ", " + format.Bytes(int64(speed)) + "/s"
+		if left := float64(f.Total-f.Done) / speed; left >= 0 && left < 1e6 {
+			s += fmt.Sprintf(", %v left", time.Duration(left)*time.Second)
+		}
+	}
+	return s
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -143,44 +144,67 @@ func TestDatasetFetch(t *testing.T) {
 	if !strings.Contains(info, "cub: 108 samples of 12 classes") || !strings.Contains(info, "in 4 groups") {
 		t.Errorf("what was fetched is\n%s", info)
 	}
-	refuses(t, p.args(dir, "cub"), filepath.Join(data, "CUB"), "is there already", "--force")
+	refuses(t, p.args(dir, "cub"), filepath.Join(data, "CUB"), "exists already", "--force")
 
 	o := object(t, succeeds(t, p.args(dir, "--json", "--force", "--delete-archives", "CUB")...))
 	compareKeys(t, "the object", o, "name", "folder", "files", "bytes", "archives")
 	if string(o["name"]) != `"cub"` || !strings.Contains(string(o["archives"]), `"sha256"`) {
 		t.Errorf("name %s, archives %s", o["name"], o["archives"])
 	}
-	if left, err := os.ReadDir(filepath.Join(dir, "downloads")); err != nil || len(left) != 0 {
-		t.Errorf("archives are left: %v, %v", left, err)
+	if left, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.zip")); len(left) != 0 {
+		t.Errorf("archives are left: %v", left)
 	}
 }
 
-func TestDatasetFetchGoesOnAfterCtrlC(t *testing.T) {
+func TestDatasetFetchResumesAfterSignals(t *testing.T) {
 	p, dir := publish(t), t.TempDir()
-	p.setSlow(true)
-	s := start(t, p.args(dir, "cub")...)
-	s.until(t, "half of the archive is there", func() bool {
-		parts, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.part"))
-		if len(parts) != 1 {
-			return false
+	half := len(p.release) / 2
+	for i, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		p.setSlow(true)
+		s := start(t, p.args(dir, "cub")...)
+		s.until(t, "the server waits", func() bool {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return len(p.ranges) == i+1
+		})
+		s.until(t, "half of the archive is there", func() bool {
+			parts, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.part"))
+			if len(parts) != 1 {
+				return false
+			}
+			info, err := os.Stat(parts[0])
+			return err == nil && info.Size() == int64(half)
+		})
+		if err := s.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
 		}
-		info, err := os.Stat(parts[0])
-		return err == nil && info.Size() == int64(len(p.release)/2)
-	})
-	s.interrupt(t)
-	<-s.over
-	if told := s.stderr.String(); s.cmd.ProcessState.Success() || !strings.Contains(told, "stopped fetching cub") {
-		t.Errorf("it ended with %v:\n%s", s.cmd.ProcessState, told)
+		<-s.over
+		if text := s.stderr.String(); s.cmd.ProcessState.ExitCode() != exitCancelled || !strings.Contains(text, "interrupted. ") {
+			t.Errorf("after %v it ended with %v:\n%s", signal, s.cmd.ProcessState, text)
+		}
 	}
 	p.setSlow(false)
 	e := lagoTrain(t, p.args(dir, "cub")...)
-	if e.code != 0 || !strings.Contains(e.stderr, "going on after the") {
+	if e.code != 0 || !strings.Contains(e.stderr, "resuming after ") {
 		t.Errorf("it ended with %d:\n%s", e.code, e.stderr)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if want := fmt.Sprintf("bytes=%d-", len(p.release)/2); p.ranges[1] != want {
-		t.Errorf("the second command asked for %q, expected %q", p.ranges[1], want)
+	if want := fmt.Sprintf("bytes=%d-", half); p.ranges[2] != want {
+		t.Errorf("the last command requested %q, expected %q", p.ranges[2], want)
+	}
+}
+
+func TestDatasetFetchShowsNoPassword(t *testing.T) {
+	p, dir := publish(t), t.TempDir()
+	secret := strings.Replace(p.URL, "://", "://me:s3cret@", 1)
+	t.Setenv("LAGO_META_URL", secret+"/meta.zip")
+	args := []string{"dataset", "fetch", "--data-dir", dir, "--download-dir", dir, "--force", "--json", "--archive-url"}
+	for _, c := range [][]string{append(args, secret+"/release.zip", "cub"), append(args, secret+"/absent.zip", "cub"), {"dataset", "fetch", "--help"}} {
+		e := lagoTrain(t, c...)
+		if strings.Contains(e.stdout+e.stderr, "s3cret") {
+			t.Errorf("%v shows the password:\n%s%s", c, e.stdout, e.stderr)
+		}
 	}
 }
 
@@ -205,32 +229,34 @@ func TestWhatIsFetchedIsToldWhereItIsMissing(t *testing.T) {
 	}
 }
 
-func TestFetchProgressText(t *testing.T) {
+func TestFetchProgress(t *testing.T) {
+	var out strings.Builder
+	p := &fetchProgress{to: &out}
 	start := time.Unix(1000, 0)
-	p := &fetchProgress{}
 	for _, c := range []struct {
 		second      int
 		done, total int64
 		want        string
 	}{
-		{0, 300e6, 879e6, "downloading features: 300.0 MB of 879.0 MB"}, // of an earlier command
-		{2, 324e6, 879e6, "downloading features: 324.0 MB of 879.0 MB, 12.0 MB/s, 46s left"},
-		{4, 348e6, -1, "downloading features: 348.0 MB, 12.0 MB/s"},
-		{14, 348e6, 879e6, "downloading features: 348.0 MB of 879.0 MB"}, // nothing in the last 10 s
-		{15, 1e6, 879e6, "downloading features: 1.0 MB of 879.0 MB"},     // anew
+		{0, 300e6, 879e6, ""}, // of an earlier command
+		{2, 324e6, 879e6, ""}, // too early for another line
+		{6, 372e6, 879e6, "downloading features: 372.0 MB of 879.0 MB, 12.0 MB/s, 42s left\n"},
+		{12, 1e6, 879e6, ""}, // from the beginning
+		{18, 1e6, 879e6, "downloading features: 1.0 MB of 879.0 MB\n"},
+		{20, 1e6, -1, ""},
+		{30, 2e6, -1, "downloading features: 2.0 MB, 100.0 kB/s\n"},
 	} {
-		p.speed.add(start.Add(time.Duration(c.second)*time.Second), c.done)
-		if got := p.text(fetch.Progress{Step: "downloading features", Done: c.done, Total: c.total}); got != c.want {
+		out.Reset()
+		p.show(fetch.Progress{Step: "downloading features", Done: c.done, Total: c.total}, start.Add(time.Duration(c.second)*time.Second))
+		if got := out.String(); got != c.want {
 			t.Errorf("after %d s: %q, expected %q", c.second, got, c.want)
 		}
 	}
-	for i := range 100_000 {
-		p.speed.add(start.Add(20*time.Second+time.Duration(i)*time.Millisecond), int64(2e6+i*1000))
-	}
-	if n := len(p.speed.samples); n > 100 {
-		t.Errorf("%d samples are kept", n)
-	}
-	if rate := p.speed.perSecond(); rate < 0.999e6 || rate > 1.001e6 {
-		t.Errorf("%g bytes a second, expected 1e6", rate)
+	out.Reset()
+	p.terminal = true
+	p.show(p.last, start.Add(31*time.Second))
+	p.clear()
+	if got, want := out.String(), "\rdownloading features: 2.0 MB, 90.9 kB/s\x1b[K\r\x1b[K"; got != want {
+		t.Errorf("on a terminal: %q, expected %q", got, want)
 	}
 }

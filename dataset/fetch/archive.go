@@ -6,71 +6,69 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
-	"io/fs"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset/fetch/internal/download"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Archive is one that a data set was taken from.
-type Archive struct {
-	Source     string `json:"source"` // address or path, as it was given
-	File       string `json:"file"`   // where it is on disk, or was
-	Bytes      int64  `json:"bytes"`
-	SHA256     string `json:"sha256"`     // in hex
-	Downloaded bool   `json:"downloaded"` // now, and not by an earlier command
-	Kept       bool   `json:"kept"`       // is still there
+// archive is an archive on disk.
+type archive struct {
+	Archive
+	local bool // a file of the user
 }
 
-// local says that the archive is the user's own file.
-func (a *Archive) local() bool { return a.File == a.Source }
-
-// archive gets an archive onto the disk; what says which one it is.
-func (o Options) archive(ctx context.Context, what, address string) (*Archive, error) {
-	a := &Archive{Source: address, File: address, Kept: true}
-	if isAddress(address) {
-		if err := o.cached(ctx, what, a); err != nil {
+// archive returns the archive at an address or path, downloading it if needed. What
+// names it for the user.
+func (f *fetcher) archive(ctx context.Context, what, source string) (*archive, error) {
+	a := &archive{Archive{Source: source, File: source, Kept: true}, !isAddress(source)}
+	if !a.local {
+		a.Source = redact(source)
+		a.File = filepath.Join(f.DownloadDir, cacheName(a.Source))
+		if err := f.cached(ctx, a, source, "downloading "+what); err != nil {
 			return nil, err
 		}
 	}
-	if err := o.measure(ctx, what, a); err != nil {
-		return nil, err
-	}
-	return a, nil
+	return a, a.measure(f.meter(ctx, "checking "+what))
 }
 
 // isAddress tells an address from the path of a file.
-func isAddress(text string) bool { return strings.Contains(text, "://") }
+func isAddress(source string) bool { return strings.Contains(source, "://") }
 
-// cached finds the archive among those that were downloaded, or downloads it.
-func (o Options) cached(ctx context.Context, what string, a *Archive) (err error) {
-	if err := os.MkdirAll(o.DownloadDir, 0o777); err != nil {
+func checkAddress(flag, address string) error {
+	u, err := url.Parse(address)
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		return nil
+	}
+	// The cause could contain a part of the password.
+	return &invalid.Error{Where: flag, Want: "an http or https address, or the path of an archive", Got: fmt.Sprintf("%.200q", redact(address))}
+}
+
+// cached downloads an archive unless an earlier call did.
+func (f *fetcher) cached(ctx context.Context, a *archive, address, step string) (err error) {
+	if err := os.MkdirAll(f.DownloadDir, 0o777); err != nil {
 		return err
 	}
-	a.File = filepath.Join(o.DownloadDir, cacheName(a.Source))
-	free, err := hold(ctx, a.File+".lock", func() {
-		o.Notice("waiting for another process that downloads the same: " + a.File)
-	})
+	lock, err := f.lock(ctx, filepath.Join(f.DownloadDir, ".download.lock"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, free()) }()
-	_, err = os.Stat(a.File)
-	if !errors.Is(err, fs.ErrNotExist) {
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	_, err = os.Lstat(a.File)
+	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	a.Downloaded = true
-	return download.File(ctx, a.Source, a.File, o.download(what))
+	return f.download(ctx, address, a.File, f.meter(ctx, step))
 }
 
-// cacheName is readable, and unlike for files of the same name elsewhere.
+// cacheName returns the file name for an address: readable, and different for files of
+// the same name elsewhere.
 func cacheName(address string) string {
 	name := "archive.zip"
 	if u, err := url.Parse(address); err == nil && path.Ext(u.Path) == ".zip" {
@@ -80,60 +78,78 @@ func cacheName(address string) string {
 	return strings.TrimSuffix(name, ".zip") + "-" + hex.EncodeToString(sum[:6]) + ".zip"
 }
 
-// measure reads an archive for its size and checksum.
-func (o Options) measure(ctx context.Context, what string, a *Archive) (err error) {
-	f, err := os.Open(a.File)
+var upToHost = regexp.MustCompile(`://.*@`)
+
+// redact returns an address without its password, for display.
+func redact(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return u.Redacted()
+	}
+	return upToHost.ReplaceAllString(address, "://xxxxx@")
+}
+
+// measure computes the size and checksum of an archive.
+func (a *archive) measure(m *meter) (err error) {
+	if err := checkRegular(a.File); err != nil {
+		return err
+	}
+	file, err := os.Open(a.File)
+	if a.local && errors.Is(err, os.ErrNotExist) {
+		return &invalid.Error{Where: a.File, Want: "an http or https address, or the path of an archive", Got: "no such file"}
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return &invalid.Error{Where: a.File, Want: "a zip archive", Got: "what is no file"}
-	}
+	m.total = info.Size()
 	sum := sha256.New()
-	m := &measuring{ctx: ctx, hash: sum, total: info.Size(), progress: o.step("checking " + what)}
-	if _, err := io.Copy(m, f); err != nil {
+	if a.Bytes, err = io.Copy(io.MultiWriter(m, sum), file); err != nil {
 		return err
 	}
-	a.Bytes, a.SHA256 = m.done, hex.EncodeToString(sum.Sum(nil))
+	a.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return nil
 }
 
-// measuring is a hash that tells how far it is, and ends with a context.
-type measuring struct {
-	ctx         context.Context
-	hash        hash.Hash
-	done, total int64
-	progress    func(done, total int64)
-}
-
-func (m *measuring) Write(b []byte) (int, error) {
-	if err := m.ctx.Err(); err != nil {
-		return 0, err
-	}
-	m.done += int64(len(b))
-	m.progress(m.done, m.total)
-	return m.hash.Write(b)
-}
-
-// isSum says whether a text is a SHA-256 in hex.
+// isSum reports whether a text is a SHA-256 in hex.
 func isSum(text string) bool {
 	b, err := hex.DecodeString(text)
 	return err == nil && len(b) == sha256.Size
 }
 
-// verify compares the checksum with the one that is wanted, if one is.
-func (a *Archive) verify(want string) error {
+// verify compares the checksum with the expected one, if any.
+func (a *archive) verify(want string) error {
 	if want == "" || strings.EqualFold(want, a.SHA256) {
 		return nil
 	}
 	e := &invalid.Error{Where: a.File, Field: "SHA-256", Want: strings.ToLower(want), Got: a.SHA256}
-	if a.local() {
-		return e
+	if !a.local {
+		e.Hint = fmt.Sprintf("It came from %s. To download it again, remove it first.", a.Source)
 	}
-	return fmt.Errorf("%w; it came from %s: if it is to be downloaded anew, remove it first", e, a.Source)
+	return e
+}
+
+// meter reports the bytes that are written to it as progress of a step. It fails once
+// its context is done.
+type meter struct {
+	ctx         context.Context
+	step        string
+	done, total int64 // total is -1 if unknown
+	progress    func(Progress)
+}
+
+func (f *fetcher) meter(ctx context.Context, step string) *meter {
+	return &meter{ctx: ctx, step: step, progress: f.Progress}
+}
+
+func (m *meter) Write(b []byte) (int, error) {
+	if err := m.ctx.Err(); err != nil {
+		return 0, err
+	}
+	m.done += int64(len(b))
+	m.progress(Progress{m.step, m.done, m.total})
+	return len(b), nil
 }

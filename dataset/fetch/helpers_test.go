@@ -4,8 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,7 +36,7 @@ var mini = sync.OnceValue(func() *dataset.Dataset {
 	return d
 })
 
-// release are the files of the small data set in a folder of an archive.
+// release returns the files of the small data set in a folder of an archive.
 func release(t testing.TB, folder string) fstest.MapFS {
 	t.Helper()
 	files := make(fstest.MapFS)
@@ -56,7 +54,7 @@ func release(t testing.TB, folder string) fstest.MapFS {
 	return files
 }
 
-// meta are the files that LAGO's authors added, in a folder of an archive.
+// meta returns the files that the authors of LAGO added, in a folder of an archive.
 func meta(folder string) fstest.MapFS {
 	d := mini()
 	var attributes, classes, descriptions strings.Builder
@@ -72,7 +70,7 @@ func meta(folder string) fstest.MapFS {
 	}
 	files := make(fstest.MapFS)
 	for name, content := range map[string]string{
-		metaFiles[0]: attributes.String(), metaFiles[1]: descriptions.String(), classesFile: classes.String(),
+		metaFiles[0]: attributes.String(), metaFiles[1]: descriptions.String(), metaFiles[2]: classes.String(),
 		"README_LAGO.txt": "not wanted",
 	} {
 		files[path.Join(folder, name)] = &fstest.MapFile{Data: []byte(content), Mode: 0o644}
@@ -80,7 +78,6 @@ func meta(folder string) fstest.MapFS {
 	return files
 }
 
-// zipped returns an archive of files.
 func zipped(t testing.TB, all ...fstest.MapFS) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -96,96 +93,124 @@ func zipped(t testing.TB, all ...fstest.MapFS) []byte {
 	return b.Bytes()
 }
 
-// server serves archives by path, and counts what it is asked.
+// server records what it was asked.
 type server struct {
 	*httptest.Server
 	mu    sync.Mutex
-	files map[string][]byte
-	asked []string // path and Range
-	pause int      // bytes after which it waits for the client to go; 0 never
+	asked []*http.Request
+	sent  int // bytes of bodies
 }
 
-func serve(t testing.TB, files map[string][]byte) *server {
+// serve answers the first request by the first handler, and so on, the last handler
+// answering all that follow.
+func serve(t testing.TB, handlers ...http.HandlerFunc) *server {
 	t.Helper()
-	s := &server{files: files}
-	s.Server = httptest.NewServer(s)
+	s := &server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		h := handlers[min(len(s.asked), len(handlers)-1)]
+		s.asked = append(s.asked, r.Clone(r.Context()))
+		s.mu.Unlock()
+		h(&counting{w, s}, r)
+	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	content, there := s.files[r.URL.Path]
-	s.asked = append(s.asked, strings.TrimSpace(r.URL.Path+" "+r.Header.Get("Range")))
-	s.mu.Unlock()
-	if !there {
-		http.NotFound(w, r)
-		return
-	}
-	sum := sha256.Sum256(content)
-	w.Header().Set("Etag", `"`+hex.EncodeToString(sum[:])+`"`)
-	if s.pause > 0 {
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		_, _ = w.Write(content[:s.pause])
-		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done()
-		return
-	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+type counting struct {
+	http.ResponseWriter
+	s *server
 }
 
-// requests returns and forgets what was asked.
+func (c *counting) Write(b []byte) (int, error) {
+	c.s.mu.Lock()
+	c.s.sent += len(b) // before the client can have them
+	c.s.mu.Unlock()
+	return c.ResponseWriter.Write(b)
+}
+
+func (c *counting) Flush() { _ = http.NewResponseController(c.ResponseWriter).Flush() }
+
+// requests returns and forgets what was asked, as "PATH RANGE".
 func (s *server) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	asked := s.asked
+	var all []string
+	for _, r := range s.asked {
+		all = append(all, strings.TrimSpace(r.URL.Path+" "+r.Header.Get("Range")))
+	}
 	s.asked = nil
-	return asked
+	return all
 }
 
-// published serves the two archives as they are published: of CUB and of SUN.
-func published(t testing.TB) *server {
+// archives serves files by path.
+func archives(t testing.TB, files map[string][]byte) *server {
 	t.Helper()
-	return serve(t, map[string][]byte{
-		"/xlsa17.zip": zipped(t, release(t, "xlsa17/data/CUB"), release(t, "xlsa17/data/SUN")),
-		"/LAGO.zip":   zipped(t, meta("LAGO-c389ff1/data/CUB/meta"), meta("LAGO-c389ff1/data/SUN/meta")),
+	return serve(t, func(w http.ResponseWriter, r *http.Request) {
+		content, exists := files[r.URL.Path]
+		if !exists {
+			http.NotFound(w, r)
+			return
+		}
+		whole(content, `"`+sumOf(content)+`"`)(w, r)
 	})
 }
 
-// options are those of a fetch from a server to new folders.
+// published returns the two archives as they are published, of CUB and of SUN.
+func published(t testing.TB) map[string][]byte {
+	t.Helper()
+	return map[string][]byte{
+		"/xlsa17.zip": zipped(t, release(t, "xlsa17/data/CUB"), release(t, "xlsa17/data/SUN")),
+		"/LAGO.zip":   zipped(t, meta("LAGO-c389ff1/data/CUB/meta"), meta("LAGO-c389ff1/data/SUN/meta")),
+	}
+}
+
+// options returns those of a fetch from a server to new folders, without waits.
 func options(t testing.TB, s *server) Options {
 	t.Helper()
 	dir := t.TempDir()
 	return Options{
 		DataDir: filepath.Join(dir, "data"), DownloadDir: filepath.Join(dir, "downloads"),
 		ArchiveURL: s.URL + "/xlsa17.zip", MetaURL: s.URL + "/LAGO.zip",
-		Attempts: 2, Backoff: func(int) time.Duration { return 0 },
+		Attempts: 3, backoff: func(int) time.Duration { return 0 },
 	}
 }
 
-// names returns what is in a folder, hidden files too.
+// names returns what is in a folder, if it exists, but for lock files.
 func names(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
 	var all []string
 	for _, e := range entries {
-		all = append(all, e.Name())
+		if !strings.HasSuffix(e.Name(), ".lock") {
+			all = append(all, e.Name())
+		}
 	}
 	return all
 }
 
-// mustSay wants an error with all of the parts.
-func mustSay(t testing.TB, err error, parts ...string) {
+func put(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantError fails unless an error says all of the parts.
+func wantError(t testing.TB, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error doesn't say %q:\n%v", part, err)
+			t.Errorf("the error does not say %q:\n%v", part, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,78 +11,218 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// bufferSize is large enough for weights to go out in few system calls.
+// bufferSize is large enough that weights are written in few system calls.
 const bufferSize = 1 << 18
 
-// Write calls write with a buffered writer and puts what it wrote at path, in
-// place of any file there. The folder must exist. Content and name are on disk
-// when Write returns nil. If anything fails, path is as it was before, with one
-// exception: an error that says "sync folder" comes after the rename, when the
-// new file stands but might not outlive a power cut.
+// Write calls write with a buffered writer and puts what it wrote at path, in place of
+// any file there. The folder must exist. When Write returns nil, content and name are
+// on disk; when it fails, the earlier file remains, unless the error is that of
+// syncing the folder, which comes after the rename.
 //
-// The bytes go to a hidden file beside path first. A process that is killed
-// leaves that file behind; its name is random and begins with a dot, so nothing
-// reads it and no later Write meets it.
-func Write(path string, write func(io.Writer) error) (err error) {
-	f, err := createBeside(path)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+// Symbolic links are followed, and a file keeps its permissions. Devices, named pipes
+// and the process's own stdout or stderr are written through as the bytes come, without
+// any of these promises.
+//
+// The bytes go first to a hidden file beside path. Write also removes those that killed
+// processes left in the folder.
+func Write(path string, write func(io.Writer) error) error {
+	target, err := resolve(path)
+	if err == nil {
+		err = writeTarget(target, write)
 	}
-	renamed := false
+	return wrap(path, err)
+}
+
+// WriteJSON writes a value as indented JSON, as Write does.
+func WriteJSON(path string, v any) error {
+	return Write(path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	})
+}
+
+// wrap says what to do about the errors that a path given by a user can cause.
+func wrap(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e, _ := invalid.File(path, err).(*invalid.Error)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Hint = "Create the folder first."
+	case errors.Is(err, errFolder):
+		e.Want, e.Got, e.Err = "a file", "a folder", nil
+	}
+	return e
+}
+
+var errFolder = errors.New("is a folder")
+
+// target is where the bytes of a path go.
+type target struct {
+	path   string      // without symbolic links
+	perm   fs.FileMode // of the new file, before the umask
+	exists bool        // a file with these permissions exists
+	stream *os.File    // what is written through; nil for a regular file
+}
+
+func resolve(path string) (target, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		path, err = followLinks(path) // the last of them may lead to a new file
+		return target{path: path, perm: 0o666}, err
+	}
+	if err != nil {
+		return target{}, err
+	}
+	// Where stdout is redirected to a file, /dev/stdout is that file. To replace it
+	// would lose what else is printed.
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if own, err := f.Stat(); err == nil && os.SameFile(info, own) {
+			return target{stream: f}, nil
+		}
+	}
+	switch {
+	case info.IsDir():
+		return target{}, errFolder
+	case info.Mode().IsRegular():
+		path, err = filepath.EvalSymlinks(path)
+		return target{path: path, perm: info.Mode().Perm(), exists: true}, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	return target{stream: f}, err
+}
+
+// followLinks returns where a chain of symbolic links ends, though nothing may be there.
+func followLinks(path string) (string, error) {
+	for range 40 { // as many as Linux follows
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", errors.New("too many symbolic links")
+}
+
+func writeTarget(t target, write func(io.Writer) error) (err error) {
+	f := t.stream
+	if f == nil {
+		if f, err = createTemporary(t); err != nil {
+			return err
+		}
+	}
 	// Deferred, so that a panic in write leaves nothing behind either.
+	renamed := false
 	defer func() {
-		if !renamed {
-			err = errors.Join(err, discard(f))
+		switch {
+		case f == os.Stdout || f == os.Stderr || renamed:
+		case t.stream != nil:
+			err = errors.Join(err, f.Close())
+		default:
+			err = errors.Join(err, closed(f), os.Remove(f.Name()))
 		}
 	}()
 
 	b := bufio.NewWriterSize(f, bufferSize)
 	if err := write(b); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return err
 	}
-	if err := b.Flush(); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if err := b.Flush(); err != nil || t.stream != nil {
+		return err
 	}
 	if err := f.Sync(); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return err
 	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if runtime.GOOS == "windows" { // which renames no file that is open
+		if err := f.Close(); err != nil {
+			return err
+		}
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	// The file is closed, and so unlocked, only after it has its name.
+	if err := os.Rename(f.Name(), t.path); err != nil {
+		return err
 	}
 	renamed = true
-	if err := SyncFolder(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("write %s: sync folder: %w", path, err)
+	if err := closed(f); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(t.path))
+}
+
+// closed closes a file that may be closed already.
+func closed(f *os.File) error {
+	if err := f.Close(); !errors.Is(err, fs.ErrClosed) {
+		return err
 	}
 	return nil
 }
 
-// createBeside makes a new file in the folder of path. Unlike os.CreateTemp it
-// leaves the permissions to the umask, as for any other file of the user.
-func createBeside(path string) (*os.File, error) {
-	dir, base := filepath.Split(path)
+// createTemporary makes a locked file in the folder of a target. Unlike os.CreateTemp
+// it leaves the permissions of a new file to the umask.
+func createTemporary(t target) (*os.File, error) {
+	dir, base := filepath.Split(t.path)
+	removeAbandoned(dir)
 	for {
 		name := fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, t.perm)
+		if errors.Is(err, fs.ErrExist) {
+			continue
 		}
+		if err != nil {
+			return nil, err
+		}
+		// Another process may have removed the file before it was locked.
+		if tryLock(f) == errLocked || !isAt(f, name) {
+			if err := f.Close(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if t.exists { // whatever the umask is
+			if err := f.Chmod(t.perm); err != nil {
+				return nil, errors.Join(err, f.Close(), os.Remove(name))
+			}
+		}
+		return f, nil
 	}
 }
 
-// discard closes and removes a temporary file; it may be closed already.
-func discard(f *os.File) error {
-	if err := f.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {
-		return errors.Join(err, os.Remove(f.Name()))
+// isAt reports whether an open file is the one that a path leads to.
+func isAt(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
 	}
-	return os.Remove(f.Name())
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(open, there)
 }
 
-// SyncFolder makes the names in a folder last, such as one after a rename. Windows has no such call.
+// Rename moves a file or folder within a file system and returns when its new name is
+// on disk. The content must have been synced.
+func Rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	if err := SyncFolder(filepath.Dir(to)); err != nil {
+		return err
+	}
+	if filepath.Dir(from) == filepath.Dir(to) {
+		return nil
+	}
+	return SyncFolder(filepath.Dir(from))
+}
+
+// SyncFolder waits until the names in a folder are on disk. On Windows, which has no such
+// call, it does nothing.
 func SyncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

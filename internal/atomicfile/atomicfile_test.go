@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,6 +35,13 @@ func names(t *testing.T, dir string) []string {
 	return names
 }
 
+func wantNames(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, names(t, dir)); diff != "" {
+		t.Errorf("folder (-want +got):\n%s", diff)
+	}
+}
+
 func wantFile(t *testing.T, path string, want []byte) {
 	t.Helper()
 	got, err := os.ReadFile(path)
@@ -43,69 +53,81 @@ func wantFile(t *testing.T, path string, want []byte) {
 	}
 }
 
-func TestWrite(t *testing.T) {
-	tests := []struct {
-		name    string
-		content []byte
-	}{
-		{"empty", nil},
-		{"short", []byte("loss 0.25\n")},
-		{"longer than the buffer", bytes.Repeat([]byte{1, 2, 3}, bufferSize)},
+func wantMode(t *testing.T, path string, want fs.FileMode) {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "result.json")
-			if err := os.WriteFile(path, []byte("what was there before"), 0o600); err != nil {
+	if info.Mode() != want {
+		t.Errorf("%s has mode %v, expected %v", path, info.Mode(), want)
+	}
+}
+
+func put(t *testing.T, path, content string, perm fs.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), perm); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWriteReplacesFile(t *testing.T) {
+	for name, content := range map[string][]byte{
+		"empty":                  nil,
+		"short":                  []byte("loss 0.25\n"),
+		"longer than the buffer": bytes.Repeat([]byte{1, 2, 3}, bufferSize),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			put(t, "result.json", "earlier content", 0o600)
+			if err := Write("result.json", writeBytes(content)); err != nil {
 				t.Fatal(err)
 			}
-			if err := Write(path, writeBytes(tt.content)); err != nil {
-				t.Fatal(err)
-			}
-			wantFile(t, path, tt.content)
-			if diff := cmp.Diff([]string{"result.json"}, names(t, dir)); diff != "" {
-				t.Errorf("folder (-want +got):\n%s", diff)
-			}
+			wantFile(t, "result.json", content)
+			wantMode(t, "result.json", 0o600)
+			wantNames(t, ".", "result.json")
 		})
 	}
 }
 
-func TestWriteInWorkingFolder(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := Write("result.json", writeBytes([]byte("{}"))); err != nil {
+func TestWriteFollowsSymbolicLinks(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.Mkdir("other", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	wantFile(t, "result.json", []byte("{}"))
-}
-
-func TestFailureLeavesTheOldFile(t *testing.T) {
-	failure := errors.New("no numbers")
-	halfWay := func(w io.Writer) error {
-		if _, err := w.Write(bytes.Repeat([]byte{7}, 2*bufferSize)); err != nil {
-			return err
+	put(t, "other/old", "earlier content", 0o640)
+	for link, to := range map[string]string{
+		"relative": "other/old", "absolute": filepath.Join(dir, "other/old"), "chain": "relative", "new": "other/new",
+	} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
 		}
-		return failure
 	}
-
-	dir := t.TempDir()
-	path := filepath.Join(dir, "model")
-	if err := Write(path, writeBytes([]byte("old"))); err != nil {
-		t.Fatal(err)
+	for link, to := range map[string]string{"relative": "old", "absolute": "old", "chain": "old", "new": "new"} {
+		if err := Write(link, writeBytes([]byte(link))); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			t.Errorf("the link %s was replaced: %v", link, err)
+		}
+		wantFile(t, filepath.Join("other", to), []byte(link))
 	}
-	if err := Write(path, halfWay); !errors.Is(err, failure) {
-		t.Errorf("error %v, want the writer's own", err)
-	}
-	wantFile(t, path, []byte("old"))
-	if diff := cmp.Diff([]string{"model"}, names(t, dir)); diff != "" {
-		t.Errorf("folder (-want +got):\n%s", diff)
-	}
+	wantMode(t, "other/old", 0o640)
+	wantNames(t, "other", "new", "old")
 }
 
-func TestPanicLeavesTheOldFile(t *testing.T) {
+func TestFailureKeepsEarlierFile(t *testing.T) {
+	failure := errors.New("no numbers")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "model")
-	if err := Write(path, writeBytes([]byte("old"))); err != nil {
-		t.Fatal(err)
+	put(t, path, "old", 0o644)
+	err := Write(path, func(w io.Writer) error {
+		_, err := w.Write(bytes.Repeat([]byte{7}, 2*bufferSize))
+		return errors.Join(err, failure)
+	})
+	if !errors.Is(err, failure) {
+		t.Errorf("error %v, expected the writer's own", err)
 	}
 	func() {
 		defer func() {
@@ -115,47 +137,94 @@ func TestPanicLeavesTheOldFile(t *testing.T) {
 		}()
 		_ = Write(path, func(io.Writer) error { panic("programmer's mistake") })
 	}()
-	wantFile(t, path, []byte("old"))
-	if diff := cmp.Diff([]string{"model"}, names(t, dir)); diff != "" {
-		t.Errorf("folder (-want +got):\n%s", diff)
+	if err := WriteJSON(path, math.NaN()); err == nil {
+		t.Error("NaN was written as JSON")
 	}
+	wantFile(t, path, []byte("old"))
+	wantNames(t, dir, "model")
 }
 
-func TestErrorsNameThePath(t *testing.T) {
+func TestErrorsNameThePathOnce(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "folder")
-	if err := os.MkdirAll(filepath.Join(folder, "in the way"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(folder, "content"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{filepath.Join(dir, "absent", "model"), folder} {
+	for path, want := range map[string]string{
+		filepath.Join(dir, "absent", "model"): "Create the folder first.",
+		folder:                                "expected a file, found a folder",
+	} {
 		err := Write(path, writeBytes(nil))
-		if err == nil || !bytes.Contains([]byte(err.Error()), []byte(path)) {
-			t.Errorf("Write(%q): error %v does not name the path", path, err)
+		if err == nil || strings.Count(err.Error(), path) != 1 || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected the path once and %q", err, want)
 		}
 	}
-	if diff := cmp.Diff([]string{"folder"}, names(t, dir)); diff != "" {
-		t.Errorf("folder (-want +got):\n%s", diff)
-	}
+	wantNames(t, dir, "folder")
 }
 
-func TestLeftoverOfAKilledProcess(t *testing.T) {
+func TestTemporaryFilesOfKilledProcessesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "model")
-	f, err := createBeside(path) // and then the process was killed
+	live, err := createTemporary(target{path: path, perm: 0o666})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString("half a mod"); err != nil {
+	if tryLock(live) == errors.ErrUnsupported {
+		t.Skip("this system has no locks")
+	}
+	const abandoned, notOurs = ".curve.jsonl.0123456789abcdef.tmp", ".model.tmp"
+	put(t, filepath.Join(dir, abandoned), "half", 0o600)
+	put(t, filepath.Join(dir, notOurs), "mine", 0o600)
+	if err := Write(path, writeBytes([]byte("whole"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
+	wantNames(t, dir, filepath.Base(live.Name()), notOurs, "model")
+	if err := live.Close(); err != nil { // as the system does when a process is killed
 		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file appeared before it was whole: %v", err)
 	}
 	if err := Write(path, writeBytes([]byte("whole"))); err != nil {
 		t.Fatal(err)
 	}
-	wantFile(t, path, []byte("whole"))
+	wantNames(t, dir, notOurs, "model")
+}
+
+func TestWritersOfOneFolderDoNotDisturbEachOther(t *testing.T) {
+	dir := t.TempDir()
+	const writers, times = 8, 30
+	errs := make(chan error, writers)
+	for i := range writers {
+		go func() {
+			var all error
+			for range times {
+				all = errors.Join(all, Write(filepath.Join(dir, string(rune('a'+i/2))), writeBytes([]byte{byte(i)})))
+			}
+			errs <- all
+		}()
+	}
+	for range writers {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	wantNames(t, dir, "a", "b", "c", "d")
+}
+
+func TestRenameMovesWithinAndBetweenFolders(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("below", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, "a", "content", 0o644)
+	from := "a"
+	for _, to := range []string{"b", "below/c"} {
+		if err := Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+		wantFile(t, to, []byte("content"))
+		from = to
+	}
+	wantNames(t, ".", "below")
+	if err := Rename("absent", "d"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, expected that the file does not exist", err)
+	}
 }

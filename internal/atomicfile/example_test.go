@@ -1,16 +1,14 @@
 package atomicfile_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/lago-train/lago-train/internal/atomicfile"
 )
 
-func ExampleWrite() {
+func Example() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
 		panic(err)
@@ -18,14 +16,12 @@ func ExampleWrite() {
 	defer func() { _ = os.RemoveAll(dir) }()
 
 	path := filepath.Join(dir, "result.json")
-	err = atomicfile.Write(path, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(map[string]float64{"accuracy": 0.62})
-	})
-	fmt.Println(err)
-
+	fmt.Println(atomicfile.WriteJSON(path, map[string]float64{"accuracy": 0.62}))
 	content, _ := os.ReadFile(path)
 	fmt.Print(string(content))
 	// Output:
 	// <nil>
-	// {"accuracy":0.62}
+	// {
+	//   "accuracy": 0.62
+	// }
 }

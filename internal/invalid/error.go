@@ -3,6 +3,7 @@ package invalid
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"strings"
 )
 
@@ -78,6 +79,8 @@ func File(path string, err error) error {
 		return nil
 	}
 	if system := (*fs.PathError)(nil); errors.As(err, &system) {
+		err = system.Err
+	} else if system := (*os.LinkError)(nil); errors.As(err, &system) {
 		err = system.Err
 	}
 	return &Error{Where: path, Err: err}
