@@ -2,7 +2,6 @@ package blas
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"sync"
 
@@ -10,28 +9,29 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 	"gorgonia.org/gorgonia"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// PureGo is the Options.Library that asks for gonum's own routines.
+// PureGo is the Options.Library that selects gonum's own routines.
 const PureGo = "go"
 
-// EnvLibrary is the environment variable read where Options.Library is empty.
+// EnvLibrary is the environment variable that is read if Options.Library is empty.
 const EnvLibrary = "LAGO_BLAS"
 
-// Options say which library to use. The zero value takes the best there is.
+// Options select a library.
 type Options struct {
-	// Library is the path or the name of a shared library, or PureGo. Empty
-	// means $LAGO_BLAS, and where that is empty too, the first of the usual
-	// names that opens.
+	// Library is the path or the name of a shared library, or PureGo. Empty means
+	// $LAGO_BLAS and, if that is empty too, the first of the usual names that opens.
 	Library string
 }
 
-// Info says what multiplies matrices, for the log and for the record of a run.
+// Info describes what multiplies matrices, for the log and the record of a run.
 type Info struct {
 	Name    string `json:"name"`              // "OpenBLAS", "MKL", "Accelerate", "BLAS" or "gonum"
-	Version string `json:"version,omitempty"` // as the library states it
+	Version string `json:"version,omitempty"` // as the library reports it
 	Path    string `json:"path,omitempty"`    // of the library; empty for gonum
-	Why     string `json:"why,omitempty"`     // why no library is in use, where none is
+	Why     string `json:"why,omitempty"`     // why no library is in use
 }
 
 func (i Info) String() string {
@@ -48,7 +48,7 @@ func (i Info) String() string {
 	return s
 }
 
-// backend is a library in use, or gonum.
+// backend is a library or gonum.
 type backend interface {
 	gorgonia.BLAS
 	info() Info
@@ -59,10 +59,9 @@ var (
 	current backend = pureGo{why: "blas.Use was not called"}
 )
 
-// Use sets the BLAS of the whole process. It must not run while products do. A
-// library that was named but cannot be used is an error and changes nothing;
-// where none was named and none is found, gonum's routines stand in and
-// Info.Why says so.
+// Use sets the BLAS of the whole process. It must not run while products do. A named
+// library that cannot be used is an error and changes nothing. If none was named and
+// none is found, gonum's routines are used and Info.Why says why.
 func Use(o Options) (Info, error) {
 	b, err := choose(cmp.Or(o.Library, os.Getenv(EnvLibrary)))
 	if err != nil {
@@ -77,18 +76,18 @@ func Use(o Options) (Info, error) {
 	return b.info(), nil
 }
 
-// Current returns what Use chose.
+// Current describes the BLAS that Use chose.
 func Current() Info {
 	mu.Lock()
 	defer mu.Unlock()
 	return current.info()
 }
 
-// choose returns the backend that name asks for.
+// choose returns the backend of a name, or of none.
 func choose(name string) (backend, error) {
 	switch name {
 	case PureGo:
-		return pureGo{why: "pure Go was asked for"}, nil
+		return pureGo{why: "pure Go was requested"}, nil
 	case "":
 		b, err := search()
 		if err != nil {
@@ -98,7 +97,10 @@ func choose(name string) (backend, error) {
 	}
 	b, err := open(name)
 	if err != nil {
-		return nil, fmt.Errorf("blas: %w", err)
+		return nil, &invalid.Error{
+			Where: "$" + EnvLibrary, Want: "a BLAS library, or " + PureGo, Got: name,
+			Err: err, Hint: "Unset it to use the first library that is found.",
+		}
 	}
 	return b, nil
 }

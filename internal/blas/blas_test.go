@@ -56,14 +56,14 @@ func TestUsePureGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Info{Name: "gonum", Why: "pure Go was asked for"}
+	want := Info{Name: "gonum", Why: "pure Go was requested"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("info (-want +got):\n%s", diff)
 	}
-	inUse(t, pureGo{why: "pure Go was asked for"})
+	inUse(t, pureGo{why: "pure Go was requested"})
 }
 
-func TestUseWhatTheMachineHas(t *testing.T) {
+func TestUseLibraryOfTheMachine(t *testing.T) {
 	restore(t)
 	t.Setenv(EnvLibrary, "")
 	got, err := Use(Options{})
@@ -87,7 +87,7 @@ func TestUseWhatTheMachineHas(t *testing.T) {
 	}
 }
 
-func TestLibraryByEnvironment(t *testing.T) {
+func TestLibraryFromEnvironment(t *testing.T) {
 	restore(t)
 	path := aLibrary(t).info().Path
 	t.Setenv(EnvLibrary, path)
@@ -142,12 +142,12 @@ func TestNotABLASLibrary(t *testing.T) {
 func TestInfoString(t *testing.T) {
 	got := []string{
 		Info{Name: "OpenBLAS", Version: "0.3.21", Path: "/usr/lib/libopenblas.so.0"}.String(),
-		Info{Name: "gonum", Why: "pure Go was asked for"}.String(),
+		Info{Name: "gonum", Why: "pure Go was requested"}.String(),
 		Info{Name: "Accelerate"}.String(),
 	}
 	want := []string{
 		"OpenBLAS 0.3.21 (/usr/lib/libopenblas.so.0)",
-		"gonum: pure Go was asked for",
+		"gonum: pure Go was requested",
 		"Accelerate",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -10,14 +10,14 @@ import (
 	"github.com/lago-train/lago-train/internal/blas"
 )
 
-func ExampleUse() {
+func Example() {
 	info, err := blas.Use(blas.Options{Library: blas.PureGo})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(info.Name)
 
-	// From here on whatever multiplies through gonum or Gorgonia goes there.
+	// From here on, gonum and Gorgonia multiply with it.
 	a := blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{1, 2, 3, 4}}
 	c := blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: make([]float32, 4)}
 	blas32.Gemm(gonum.NoTrans, gonum.NoTrans, 1, a, a, 0, c)

@@ -6,20 +6,19 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// The functions here hold arguments against what gonum documents. Where one
-// returns false the call goes to gonum, which computes or panics; so nothing
-// that a library would read or write beyond its slice ever reaches it, and the
-// messages of the panics are gonum's.
+// The functions here check arguments against what gonum documents. If one returns
+// false, the call goes to gonum, which computes or panics, so a library never reads or
+// writes beyond a slice.
 
-// matrix holds a row-major rows x cols matrix against its slice. Libraries take
-// sizes as 32-bit integers.
+// matrix reports whether a row-major rows x cols matrix lies in its slice. Libraries
+// take sizes as 32-bit integers.
 func matrix(rows, cols, ld, length int) bool {
 	return 0 < rows && 0 < cols && cols <= ld &&
 		rows <= math.MaxInt32 && ld <= math.MaxInt32 &&
 		(rows-1)*ld+cols <= length
 }
 
-// vector holds n elements with an increment against their slice.
+// vector reports whether n elements with an increment lie in their slice.
 func vector(n, inc, length int) bool {
 	if inc < 0 {
 		inc = -inc
@@ -33,12 +32,7 @@ func transpose(t blas.Transpose) bool {
 
 func uplo(u blas.Uplo) bool { return u == blas.Upper || u == blas.Lower }
 
-func triangle(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag) bool {
-	return (s == blas.Left || s == blas.Right) && uplo(u) && transpose(t) &&
-		(d == blas.NonUnit || d == blas.Unit)
-}
-
-// stored returns the sizes at which op(A), rows x cols, lies in memory.
+// stored returns the rows and columns in memory of A, where op(A) is rows x cols.
 func stored(t blas.Transpose, rows, cols int) (int, int) {
 	if t == blas.NoTrans {
 		return rows, cols
@@ -65,7 +59,8 @@ func syrkFits(u blas.Uplo, t blas.Transpose, n, k, lenA, lda, lenC, ldc int) boo
 
 func triangleFits(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n, lenA, lda, lenB, ldb int) bool {
 	k := order(s, m, n)
-	return triangle(s, u, t, d) && matrix(k, k, lda, lenA) && matrix(m, n, ldb, lenB)
+	known := (s == blas.Left || s == blas.Right) && uplo(u) && transpose(t) && (d == blas.NonUnit || d == blas.Unit)
+	return known && matrix(k, k, lda, lenA) && matrix(m, n, ldb, lenB)
 }
 
 // order returns the rows and columns of a triangular matrix beside an m x n one.

@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// TestPanicsAreGonums gives wrong arguments, at sizes that a library would take,
-// and wants the panic that gonum has for them.
+// Wrong arguments cause gonum's panics, at sizes that a library would compute.
 func TestPanicsAreGonums(t *testing.T) {
 	const n = 160
 	a := ramp[float64](n * n)
@@ -59,7 +58,7 @@ func panicOf(call func(backend), b backend) (message string) {
 	return ""
 }
 
-// TestFits has the limits that decide between the library and gonum.
+// The limits that decide between the library and gonum.
 func TestFits(t *testing.T) {
 	tests := []struct {
 		name string

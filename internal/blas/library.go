@@ -5,13 +5,15 @@ package blas
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// library is a BLAS library behind gonum's interfaces, with gonum itself for
-// what the library is not asked to do.
+// library is a BLAS library behind gonum's interfaces, and gonum itself for what the
+// library does not compute.
 type library struct {
 	gonum.Implementation
-	single routines[float32]
+	single routines[float32] // gemm and gemv only
 	double routines[float64]
 
 	product
@@ -21,8 +23,8 @@ func (l *library) info() Info {
 	return Info{Name: l.name, Version: l.version, Path: l.path}
 }
 
-// Below these numbers of multiplications gonum is done before a call into a
-// library pays, which takes about 100 ns: see BenchmarkGemm and BenchmarkGemv.
+// Below these numbers of multiplications gonum is faster than a call into a library,
+// which takes about 100 ns (BenchmarkGemm).
 const (
 	leastProduct = 1 << 7
 	leastVector  = 1 << 14
@@ -68,15 +70,6 @@ func (l *library) Dgemv(t blas.Transpose, m, n int, alpha float64, a []float64, 
 	l.double.multiplyVector(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
 }
 
-// Ssyrk computes one triangle of C = alpha op(A) op(A)' + beta C.
-func (l *library) Ssyrk(u blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
-	if !pays(n, n, k) || !syrkFits(u, t, n, k, len(a), lda, len(c), ldc) {
-		l.Implementation.Ssyrk(u, t, n, k, alpha, a, lda, beta, c, ldc)
-		return
-	}
-	l.single.square(u, t, n, k, alpha, a, lda, beta, c, ldc)
-}
-
 // Dsyrk computes one triangle of C = alpha op(A) op(A)' + beta C.
 func (l *library) Dsyrk(u blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
 	if !pays(n, n, k) || !syrkFits(u, t, n, k, len(a), lda, len(c), ldc) {
@@ -84,15 +77,6 @@ func (l *library) Dsyrk(u blas.Uplo, t blas.Transpose, n, k int, alpha float64, 
 		return
 	}
 	l.double.square(u, t, n, k, alpha, a, lda, beta, c, ldc)
-}
-
-// Strsm computes B = alpha op(A)^-1 B, or B = alpha B op(A)^-1.
-func (l *library) Strsm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
-	if !pays(m, n, order(s, m, n)) || !triangleFits(s, u, t, d, m, n, len(a), lda, len(b), ldb) {
-		l.Implementation.Strsm(s, u, t, d, m, n, alpha, a, lda, b, ldb)
-		return
-	}
-	l.single.triangular(l.single.trsm, s, u, t, d, m, n, alpha, a, lda, b, ldb)
 }
 
 // Dtrsm computes B = alpha op(A)^-1 B, or B = alpha B op(A)^-1.
@@ -104,15 +88,6 @@ func (l *library) Dtrsm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag,
 	l.double.triangular(l.double.trsm, s, u, t, d, m, n, alpha, a, lda, b, ldb)
 }
 
-// Strmm computes B = alpha op(A) B, or B = alpha B op(A).
-func (l *library) Strmm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
-	if !pays(m, n, order(s, m, n)) || !triangleFits(s, u, t, d, m, n, len(a), lda, len(b), ldb) {
-		l.Implementation.Strmm(s, u, t, d, m, n, alpha, a, lda, b, ldb)
-		return
-	}
-	l.single.triangular(l.single.trmm, s, u, t, d, m, n, alpha, a, lda, b, ldb)
-}
-
 // Dtrmm computes B = alpha op(A) B, or B = alpha B op(A).
 func (l *library) Dtrmm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
 	if !pays(m, n, order(s, m, n)) || !triangleFits(s, u, t, d, m, n, len(a), lda, len(b), ldb) {
@@ -120,4 +95,51 @@ func (l *library) Dtrmm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag,
 		return
 	}
 	l.double.triangular(l.double.trmm, s, u, t, d, m, n, alpha, a, lda, b, ldb)
+}
+
+const (
+	// leastSplit is the number of multiplications from which a product is worth more than
+	// one goroutine.
+	leastSplit = 1 << 22
+	// partLength is the least number of rows or columns of the result in one part, so
+	// that packing the other operand again for each costs little.
+	partLength = 128
+	mostParts  = 16
+)
+
+// parts returns into how many parts a product is cut along its longer side. It depends
+// on the sizes alone, so that results do not depend on the number of workers.
+func parts(m, n, k int) int {
+	if m*n*k < leastSplit {
+		return 1
+	}
+	return min(max(max(m, n)/partLength, 1), mostParts)
+}
+
+// split computes C = alpha op(A) op(B) + beta C in parts, in parallel.
+func split[T float32 | float64](r *routines[T], tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+	p := parts(m, n, k)
+	if p == 1 {
+		r.multiply(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	parallel.For(p, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if m >= n { // rows of A and C
+				from, to := i*m/p, (i+1)*m/p
+				r.multiply(tA, tB, to-from, n, k, alpha, a[offset(tA, from, lda):], lda, b, ldb, beta, c[from*ldc:], ldc)
+			} else { // columns of B and C
+				from, to := i*n/p, (i+1)*n/p
+				r.multiply(tA, tB, m, to-from, k, alpha, a, lda, b[offset(flipTranspose(tB), from, ldb):], ldb, beta, c[from:], ldc)
+			}
+		}
+	})
+}
+
+// offset returns where a row of op(A) starts in memory.
+func offset(t blas.Transpose, from, lda int) int {
+	if t == blas.NoTrans {
+		return from * lda
+	}
+	return from
 }

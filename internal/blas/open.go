@@ -3,20 +3,22 @@
 package blas
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/ebitengine/purego"
 	"golang.org/x/sys/cpu"
+	"golang.org/x/sys/unix"
 	"gonum.org/v1/gonum/blas"
 )
 
-// usual are the names that libraries go by, in the order in which they are
-// tried.
+// usual returns the names of libraries, in the order in which they are tried.
 func usual() []string {
 	if runtime.GOOS == "darwin" {
 		return []string{
@@ -31,8 +33,8 @@ func usual() []string {
 	return []string{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libmkl_rt.so"}
 }
 
-// search opens the first of the usual libraries that works. Its error names
-// each of them with what was wrong.
+// search opens the first of the usual libraries that works. Its error has the reason of
+// each.
 func search() (backend, error) {
 	var why []string
 	for _, name := range usual() {
@@ -45,8 +47,8 @@ func search() (backend, error) {
 	return nil, fmt.Errorf("no library found: %s", strings.Join(why, "; "))
 }
 
-// open loads a library by its path or, as the system's loader finds it, by its
-// name. It stays loaded for the life of the process.
+// open loads a library by its path, or by its name as the system's loader finds it. It
+// stays loaded until the process ends.
 func open(name string) (backend, error) {
 	handle, err := load(name)
 	if err != nil {
@@ -59,9 +61,6 @@ func open(name string) (backend, error) {
 	}{
 		{"sgemm_", &l.single.gemm},
 		{"sgemv_", &l.single.gemv},
-		{"ssyrk_", &l.single.syrk},
-		{"strsm_", &l.single.trsm},
-		{"strmm_", &l.single.trmm},
 		{"dgemm_", &l.double.gemm},
 		{"dgemv_", &l.double.gemv},
 		{"dsyrk_", &l.double.syrk},
@@ -99,13 +98,12 @@ func load(name string) (uintptr, error) {
 	return handle, errors.Join(err, os.Unsetenv(envCore))
 }
 
-// envCore is the variable by which OpenBLAS takes its kernels, read as it loads.
+// envCore is the variable that selects the kernels of OpenBLAS when it loads.
 const envCore = "OPENBLAS_CORETYPE"
 
-// betterCore names the kernels that an OpenBLAS should be loaded with again, or
-// nothing if it did well by itself. It knows processors by their model, and runs
-// one that came after it with the kernels of a Prescott of 2004: half the speed
-// or less.
+// betterCore returns the kernels that an OpenBLAS should be loaded with again, or "". It
+// knows processors by their model, and runs one that is newer than itself with the
+// kernels of a Prescott of 2004, at half the speed or less.
 func betterCore(handle uintptr) string {
 	var core func() string
 	if os.Getenv(envCore) != "" || !bind(handle, "openblas_get_corename", &core) || core() != "Prescott" {
@@ -120,8 +118,8 @@ func betterCore(handle uintptr) string {
 	return ""
 }
 
-// try multiplies two small matrices, so that a library whose calling convention
-// is another one is found out here and not in a result.
+// try multiplies two small matrices, so that a library with another calling convention
+// is found here and not by a wrong result.
 func (l *library) try() error {
 	a := []float64{1, 2, 3, 4, 5, 6} // 2 x 3
 	b := []float64{1, 0, 2, 1, 0, 3} // 3 x 2
@@ -129,8 +127,90 @@ func (l *library) try() error {
 	l.double.multiply(blas.NoTrans, blas.NoTrans, 2, 2, 3, 2, a, 3, b, 2, 0, c, 2)
 	for i, want := range []float64{10, 22, 28, 46} {
 		if c[i] != want {
-			return errors.New("not a usable BLAS library: a product of 2 x 3 and 3 x 2 matrices came out wrong")
+			return errors.New("not a usable BLAS library: a product of 2 x 3 and 3 x 2 matrices was wrong")
 		}
 	}
 	return nil
+}
+
+// product describes a library.
+type product struct{ name, version, path string }
+
+// identify returns the name and version of a library and sets it up. It was opened by
+// name; routine is the address of any of its functions.
+func identify(handle uintptr, name string, routine uintptr) product {
+	p := product{name: "BLAS", path: fileOf(routine, name)}
+	var config func() string
+	var versionString func(to *byte, size int32)
+	switch {
+	case bind(handle, "openblas_get_config", &config):
+		p.name = "OpenBLAS"
+		p.version = strings.TrimPrefix(strings.TrimSpace(config()), "OpenBLAS ")
+		oneThread(handle, "openblas_set_num_threads")
+	case bind(handle, "MKL_Get_Version_String", &versionString):
+		p.name = "MKL"
+		text := make([]byte, 256)
+		versionString(&text[0], int32(len(text)))
+		p.version = strings.TrimSpace(string(bytes.TrimRight(text, "\x00")))
+		oneThread(handle, "MKL_Set_Num_Threads")
+		repeatable(handle)
+	case strings.Contains(name, "Accelerate"):
+		p.name = "Accelerate"
+	}
+	return p
+}
+
+// oneThread keeps a library from starting threads: products are split over goroutines,
+// which parallel runs share.
+func oneThread(handle uintptr, setter string) {
+	var set func(n int32)
+	if bind(handle, setter, &set) {
+		set(1)
+	}
+}
+
+// repeatable makes the results of MKL independent of the alignment of its operands. It
+// must come before any product.
+func repeatable(handle uintptr) {
+	const cbwrAuto = 2 // MKL_CBWR_AUTO of mkl_types.h: the fastest code of this processor
+	var set func(branch int32) int32
+	if bind(handle, "MKL_CBWR_Set", &set) {
+		set(cbwrAuto)
+	}
+}
+
+// bind makes *fn call the named function of the library, if there is one.
+func bind(handle uintptr, name string, fn any) bool {
+	address, err := purego.Dlsym(handle, name)
+	if err != nil {
+		return false
+	}
+	purego.RegisterFunc(fn, address)
+	return true
+}
+
+// fileOf returns the file that a routine was loaded from, or name if the loader does not
+// report it.
+func fileOf(routine uintptr, name string) string {
+	address, err := purego.Dlsym(purego.RTLD_DEFAULT, "dladdr")
+	if err != nil {
+		return name
+	}
+	var dladdr func(address uintptr, to *symbolInfo) int32
+	purego.RegisterFunc(&dladdr, address)
+	var info symbolInfo
+	if dladdr(routine, &info) == 0 || info.file == nil {
+		return name
+	}
+	path := unix.BytePtrToString(info.file)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// symbolInfo is the Dl_info of dladdr(3), of which only the file is used.
+type symbolInfo struct {
+	file *byte
+	_    [3]uintptr
 }

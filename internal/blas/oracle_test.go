@@ -17,17 +17,14 @@ import (
 type real[T float32 | float64] struct {
 	gemm func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
 	gemv func(t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, beta T, y []T, incY int)
-	syrk func(u blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int)
-	trsm func(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int)
-	trmm func(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int)
 }
 
 func single(b backend) real[float32] {
-	return real[float32]{b.Sgemm, b.Sgemv, b.Ssyrk, b.Strsm, b.Strmm}
+	return real[float32]{b.Sgemm, b.Sgemv}
 }
 
 func double(b backend) real[float64] {
-	return real[float64]{b.Dgemm, b.Dgemv, b.Dsyrk, b.Dtrsm, b.Dtrmm}
+	return real[float64]{b.Dgemm, b.Dgemv}
 }
 
 // shape is what a random case is drawn from.
@@ -70,22 +67,9 @@ func normal[T float32 | float64](rng *rand.Rand, n int) []T {
 	return x
 }
 
-// cases are the routines a library takes over, each run on a random case. What
-// is returned is all of the output, padding included, which must not change.
+// cases returns the routines that a library computes in both precisions, each run on a
+// random case. They return all of the output, padding included, which must not change.
 func cases[T float32 | float64]() map[string]func(real[T], shape) []T {
-	triangular := func(f func(blas.Side, blas.Uplo, blas.Transpose, blas.Diag, int, int, T, []T, int, []T, int), s shape) []T {
-		rng := rand.New(rand.NewPCG(s.seed, 0))
-		k := order(s.side, s.m, s.n)
-		a, b := normal[T](rng, k*(k+s.pad)), normal[T](rng, s.m*(s.n+s.pad))
-		for i := range a { // a triangle with so small a rest is well conditioned
-			a[i] /= T(4 * k)
-		}
-		for i := range k {
-			a[i*(k+s.pad)+i] += 2
-		}
-		f(s.side, s.uplo, s.tA, s.diag, s.m, s.n, T(s.alpha), a, k+s.pad, b, s.n+s.pad)
-		return b
-	}
 	return map[string]func(real[T], shape) []T{
 		"gemm": func(r real[T], s shape) []T {
 			rng := rand.New(rand.NewPCG(s.seed, 0))
@@ -104,22 +88,41 @@ func cases[T float32 | float64]() map[string]func(real[T], shape) []T {
 			r.gemv(s.tA, s.m, s.n, T(s.alpha), a, s.n+s.pad, x, s.incX, T(s.beta), y, s.incY)
 			return y
 		},
-		"syrk": func(r real[T], s shape) []T {
-			rng := rand.New(rand.NewPCG(s.seed, 0))
-			rowsA, colsA := stored(s.tA, s.n, s.k)
-			a, c := normal[T](rng, rowsA*(colsA+s.pad)), normal[T](rng, s.n*(s.n+s.pad))
-			r.syrk(s.uplo, s.tA, s.n, s.k, T(s.alpha), a, colsA+s.pad, T(s.beta), c, s.n+s.pad)
-			return c
-		},
-		"trsm": func(r real[T], s shape) []T { return triangular(r.trsm, s) },
-		"trmm": func(r real[T], s shape) []T { return triangular(r.trmm, s) },
 	}
 }
 
-// agree holds a library against gonum on random cases of one precision. eps is
-// the distance from 1 to the next number of it.
-func agree[T float32 | float64](t *testing.T, library, gonum real[T], eps float64) {
-	for name, run := range cases[T]() {
+// doubleCases returns the same for the routines of float64 alone.
+func doubleCases() map[string]func(backend, shape) []float64 {
+	triangular := func(f func(blas.Side, blas.Uplo, blas.Transpose, blas.Diag, int, int, float64, []float64, int, []float64, int), s shape) []float64 {
+		rng := rand.New(rand.NewPCG(s.seed, 0))
+		k := order(s.side, s.m, s.n)
+		a, b := normal[float64](rng, k*(k+s.pad)), normal[float64](rng, s.m*(s.n+s.pad))
+		for i := range a { // a triangle with so small a rest is well conditioned
+			a[i] /= float64(4 * k)
+		}
+		for i := range k {
+			a[i*(k+s.pad)+i] += 2
+		}
+		f(s.side, s.uplo, s.tA, s.diag, s.m, s.n, s.alpha, a, k+s.pad, b, s.n+s.pad)
+		return b
+	}
+	return map[string]func(backend, shape) []float64{
+		"syrk": func(b backend, s shape) []float64 {
+			rng := rand.New(rand.NewPCG(s.seed, 0))
+			rowsA, colsA := stored(s.tA, s.n, s.k)
+			a, c := normal[float64](rng, rowsA*(colsA+s.pad)), normal[float64](rng, s.n*(s.n+s.pad))
+			b.Dsyrk(s.uplo, s.tA, s.n, s.k, s.alpha, a, colsA+s.pad, s.beta, c, s.n+s.pad)
+			return c
+		},
+		"trsm": func(b backend, s shape) []float64 { return triangular(b.Dtrsm, s) },
+		"trmm": func(b backend, s shape) []float64 { return triangular(b.Dtrmm, s) },
+	}
+}
+
+// agree compares a library with gonum on random cases of one precision. eps is the
+// distance from 1 to the next number.
+func agree[B any, T float32 | float64](t *testing.T, cases map[string]func(B, shape) []T, library, gonum B, eps float64) {
+	for name, run := range cases {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			s := drawShape(t)
 			got, want := run(library, s), run(gonum, s)
@@ -136,13 +139,13 @@ func agree[T float32 | float64](t *testing.T, library, gonum real[T], eps float6
 
 func TestLibraryAgreesWithGonum(t *testing.T) {
 	l := aLibrary(t)
-	t.Run("float32", func(t *testing.T) { agree(t, single(l), single(pureGo{}), 0x1p-23) })
-	t.Run("float64", func(t *testing.T) { agree(t, double(l), double(pureGo{}), 0x1p-52) })
+	t.Run("float32", func(t *testing.T) { agree(t, cases[float32](), single(l), single(pureGo{}), 0x1p-23) })
+	t.Run("float64", func(t *testing.T) { agree(t, cases[float64](), double(l), double(pureGo{}), 0x1p-52) })
+	t.Run("float64", func(t *testing.T) { agree(t, doubleCases(), l, backend(pureGo{}), 0x1p-52) })
 }
 
-// TestRepeats asks for the same bits again and again, whatever the alignment of
-// the operands and the number of workers that share the product.
-func TestRepeats(t *testing.T) {
+// Products are bit-identical for any alignment of the operands and number of workers.
+func TestProductsAreReproducible(t *testing.T) {
 	l := aLibrary(t)
 	t.Cleanup(func() { parallel.SetWorkers(0) })
 	const m, k, n = 64, 512, 312
@@ -164,8 +167,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestSplitAgreesWithGonum: products that are cut along rows and along columns,
-// with strides beyond the columns.
+// Products that are cut along rows and along columns, with strides beyond the columns.
 func TestSplitAgreesWithGonum(t *testing.T) {
 	l := aLibrary(t)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -188,7 +190,7 @@ func TestSplitAgreesWithGonum(t *testing.T) {
 	}
 }
 
-// TestBetaZeroOverwrites: with beta = 0 the output is not read, as BLAS has it.
+// With beta = 0 the output is not read.
 func TestBetaZeroOverwrites(t *testing.T) {
 	const n = 160 // large enough for every routine to be the library's
 	nan := make([]float64, n*n)

@@ -11,26 +11,25 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// routines are the entry points of one precision. They are the Fortran ones:
-// each of their arguments is a pointer, so that a call needs no floating-point
-// register, which purego would fill through reflection and with allocations.
+// routines are the entry points of one precision. They are the Fortran ones: each of
+// their arguments is a pointer, so that a call needs no floating-point register, which
+// purego would fill through reflection and with allocations.
 //
-// Fortran stores matrices by column. A row-major matrix read by column is its
-// transpose, so each method asks for the transposed product, which then stands
-// row by row in the result.
+// Fortran stores matrices by column. A row-major matrix read by column is its transpose,
+// so each method requests the transposed product, which then stands row by row in the
+// result.
 type routines[T float32 | float64] struct {
 	gemm, gemv, syrk, trsm, trmm uintptr
 
 	frames sync.Pool // of *frame[T]
 }
 
-// frame is the memory of one call: the scalars, whose addresses the library
-// wants, the operands, and the list of all their addresses. It lies on the
-// heap, where nothing moves, and so does all that a, b and c point to, since
-// they do so from there.
+// frame is the memory of one call: the scalars, which are passed by address, the
+// operands, and the list of all addresses. It is on the heap, which does not move, and so
+// is all that a, b and c point to.
 //
-// Sizes are 64 bits wide, low half first on the architectures of this file, so
-// that libraries with 32-bit and with 64-bit integers both read them.
+// Sizes have 64 bits, low half first on the architectures of this file, so that libraries
+// with 32-bit and with 64-bit integers both read them.
 type frame[T float32 | float64] struct {
 	side, uplo, transA, transB, diag byte
 	m, n, k, lda, ldb, ldc           int64
@@ -51,7 +50,7 @@ func (r *routines[T]) frame() *frame[T] {
 	return new(frame[T])
 }
 
-// call runs a routine on the addresses that were put into f, and gives f back.
+// call runs a routine on the addresses in f and puts f back.
 func (r *routines[T]) call(routine uintptr, f *frame[T], arguments int) {
 	purego.SyscallN(routine, f.addresses[:arguments]...)
 	runtime.KeepAlive(f)

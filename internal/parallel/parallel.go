@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-var workers atomic.Int64 // 0 means as many as GOMAXPROCS
+var workers atomic.Int64 // 0 means GOMAXPROCS
 
-// SetWorkers bounds the goroutines that one loop is split over; n < 1 means as
-// many as there are cores.
+// SetWorkers bounds the goroutines that one loop is split over; n < 1 means the number
+// of cores.
 func SetWorkers(n int) { workers.Store(int64(max(n, 0))) }
 
 // Workers returns how many goroutines one loop is split over.
@@ -20,8 +20,8 @@ func Workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// For calls body on consecutive ranges that cover [0, n), side by side. grain is
-// the least length of a range that is worth a goroutine.
+// For calls body on consecutive ranges that cover [0, n), in parallel. grain is the least
+// length of a range that is worth a goroutine.
 func For(n, grain int, body func(lo, hi int)) {
 	parts := min(Workers(), n/max(grain, 1))
 	if parts <= 1 {

@@ -30,7 +30,7 @@ func TestForCoversEveryIndexOnce(t *testing.T) {
 	})
 }
 
-func TestWorkersFallsBackToTheCores(t *testing.T) {
+func TestWorkersDefaultToTheCores(t *testing.T) {
 	t.Cleanup(func() { parallel.SetWorkers(0) })
 	parallel.SetWorkers(3)
 	if got := parallel.Workers(); got != 3 {
