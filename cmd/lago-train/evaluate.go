@@ -2,9 +2,9 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -12,59 +12,51 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/internal/integers"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
-
-func evaluateCommand() *cli.Command {
-	const models, files, judging, output = "models", "scores of any program", "judging", "output"
-	return &cli.Command{
-		Name:  "evaluate",
-		Usage: "judge trained models, or scores that any program wrote",
-		Description: `Judges the model of a run, or the mean probabilities of several, by --split:
-
-   val    the val classes, for models of the dev stage
-   test   the test classes, chosen between these alone
-   gzsl   generalised zero-shot learning: samples of the test classes and held-out
-          samples of the others, all named as any class. The model must have been
-          trained by run --hold-out.
-
-Prints accuracy per class and per sample, top 5, the accuracies of seen and unseen
-classes with their harmonic mean and the area under the seen-unseen curve, how far
-probabilities can be trusted, and the classes that are confused most.
-
-Gamma, which calibrated stacking subtracts from the scores of seen classes, and the
-temperature of the probabilities are chosen by validation: the run of the dev stage
-with the same settings, which lies beside that of the test stage where run --stage
-full made both. Its val classes are the unseen ones, and the samples held out of its
-train classes the seen ones. Where there is no such run, neither is chosen.
-
-With --scores and --labels it judges what another program wrote: an .npy of samples x
-classes, and the column of each sample's class, counted from 0. --unseen names the
-columns of unseen classes; without it all are.`,
-		Flags: append(dataFlags(),
-			&cli.StringSliceFlag{Name: modelFlag, Category: models, Usage: "`DIR` of a run, or the file of a model beside its trial.json; several are an ensemble"},
-			&cli.StringFlag{Name: "split", Value: string(evaluation.TestSplit), Category: models, Usage: "`NAME` of what to judge by: val, test or gzsl"},
-			&cli.StringFlag{Name: datasetFlag, DefaultText: "that of the model", Category: models, Usage: "`NAME` of the data set"},
-			&cli.StringSliceFlag{Name: "dev", Category: models, DefaultText: "found beside the model", Usage: "`DIR` of the run of the dev stage to validate by, one for each model"},
-			&cli.PathFlag{Name: scoresFlag, Category: files, Usage: "`FILE` of scores, samples x classes: .npy, .csv or .mat"},
-			&cli.PathFlag{Name: labelsFlag, Category: files, Usage: "`FILE` of the column of each sample's class, from 0: .npy of integers, or text"},
-			&cli.StringFlag{Name: "unseen", Category: files, DefaultText: "all", Usage: "`LIST` of the columns of unseen classes, as in 3,5,7, or a file of them"},
-			&cli.StringFlag{Name: "score-kind", Category: files, DefaultText: "found out", Usage: "`KIND` of the scores: probabilities, logits (whose softmax they are) or scores (which validation finds a temperature for)"},
-			&cli.PathFlag{Name: "val-scores", Category: files, Usage: "`FILE` of scores to choose gamma and the temperature by"},
-			&cli.PathFlag{Name: "val-labels", Category: files, Usage: "`FILE` of their labels"},
-			&cli.StringFlag{Name: "val-unseen", Category: files, Usage: "`LIST` of their columns of unseen classes, or a file of them"},
-			&cli.IntFlag{Name: "bins", Value: 15, Category: judging, Usage: "`N` bins of confidence, for the calibration error"},
-			&cli.BoolFlag{Name: jsonFlag, Category: output, Usage: "print one JSON object on stdout, accuracies as fractions"},
-			&cli.PathFlag{Name: "pictures", Category: output, Usage: "`DIR` for reliability.svg, coverage.svg and seen-unseen.svg"},
-			&cli.PathFlag{Name: "csv", Category: output, Usage: "`DIR` for the whole confusion matrix, each sample, each class and the numbers of the pictures, as CSV"},
-			&cli.PathFlag{Name: "scores-out", Category: output, Usage: "`FILE`.npy for the scores, samples x classes"}),
-		Action: evaluate,
-	}
-}
 
 const (
 	scoresFlag = "scores"
 	labelsFlag = "labels"
 )
+
+func evaluateCommand() *cli.Command {
+	const models, files, output = "models", "files of scores", "output"
+	return &cli.Command{
+		Name:  "evaluate",
+		Usage: "evaluate trained models, or scores that any program wrote",
+		Description: `Prints accuracy, generalised zero-shot accuracy, calibration, coverage and the most
+frequent mistakes. Evaluates models by --split: val (for runs of the dev stage), test, or
+gzsl (samples of test classes and held-out samples of seen classes, all classes to
+choose from; needs models trained with --hold-out). Several models form an ensemble.
+The gamma of calibrated stacking and the temperature are chosen on the validation
+classes, by the runs of the dev stage beside the models. --scores and --labels evaluate
+scores of other programs instead.
+
+Examples:
+   lago-train evaluate --model latest
+   lago-train evaluate --model runs/awa2-semantic-hard-test-seed0-... --split gzsl
+   lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
+		Flags: append(dataFlags(),
+			&cli.StringSliceFlag{Name: modelFlag, Category: models, Usage: modelUsage + "; repeat it for an ensemble"},
+			&cli.StringFlag{Name: splitFlag, Category: models, DefaultText: "val for runs of the dev stage, otherwise test", Usage: "`CLASSES` to evaluate on: val, test or gzsl"},
+			&cli.StringFlag{Name: datasetFlag, DefaultText: "that of the model", Category: models, Usage: "`NAME` of a data set"},
+			&cli.StringSliceFlag{Name: "dev", Category: models, DefaultText: "found beside the model", Usage: "`RUN` of the dev stage to validate with, one for each model"},
+			&cli.PathFlag{Name: scoresFlag, Category: files, Usage: "`FILE` of scores, samples x classes: .npy, .csv or .mat"},
+			&cli.PathFlag{Name: labelsFlag, Category: files, Usage: "`FILE` with the column of each sample's class, from 0: .npy or text"},
+			&cli.StringFlag{Name: "unseen", Category: files, DefaultText: "all", Usage: "`COLUMNS` of unseen classes, as in 3,5,7, or a file of them"},
+			&cli.StringFlag{Name: "score-kind", Category: files, DefaultText: "recognised", Usage: "`KIND` of scores: probabilities, logits or scores"},
+			&cli.PathFlag{Name: "val-scores", Category: files, Usage: "`FILE` of scores to validate with"},
+			&cli.PathFlag{Name: "val-labels", Category: files, Usage: "`FILE` of their labels"},
+			&cli.StringFlag{Name: "val-unseen", Category: files, Usage: "`COLUMNS` of their unseen classes, or a file of them"},
+			&cli.IntFlag{Name: "bins", Value: 15, Category: output, Usage: "`N` bins of the expected calibration error"},
+			&cli.BoolFlag{Name: jsonFlag, Category: output, Usage: "print one JSON object, accuracies as fractions"},
+			&cli.PathFlag{Name: "pictures", Category: output, Usage: "`DIR` for reliability.svg, coverage.svg and seen-unseen.svg"},
+			&cli.PathFlag{Name: "csv", Category: output, Usage: "`DIR` for CSV files: confusion matrix, samples, classes, curves"},
+			&cli.PathFlag{Name: "scores-out", Category: output, Usage: "`FILE`.npy for the scores, samples x classes"}),
+		Action: interruptible(evaluate),
+	}
+}
 
 func evaluate(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
@@ -74,45 +66,54 @@ func evaluate(c *cli.Context) error {
 	if err := config.Check(); err != nil {
 		return err
 	}
-	judge := evaluateModels
+	run := evaluateModels
 	switch {
 	case c.IsSet(modelFlag) == c.IsSet(scoresFlag):
-		return errors.New("expected --model, or --scores with --labels; see lago-train evaluate --help")
+		return &invalid.Error{Where: "--" + modelFlag, Want: "either --model, or --scores with --labels"}
 	case c.IsSet(scoresFlag):
-		judge = evaluateScores
+		run = evaluateScores
 	}
-	e, err := judge(c, config)
+	result, err := run(c, config)
 	if err != nil {
 		return err
 	}
-	if err := writeEvaluation(c, e); err != nil {
+	if err := writeEvaluation(c, result); err != nil {
 		return err
 	}
 	if c.Bool(jsonFlag) {
-		return printJSON(e)
+		return printJSON(result)
 	}
-	return e.WriteText(os.Stdout)
+	return result.WriteText(os.Stdout)
 }
 
-// evaluateModels judges the models that flags name.
+// evaluateModels evaluates the models that flags name.
 func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Result, error) {
 	if err := onlyWith(c, scoresFlag, labelsFlag, "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"); err != nil {
 		return nil, err
 	}
 	var m evaluation.Models
-	if err := setText(&m.Split, c, "split"); err != nil {
-		return nil, err
+	if c.IsSet(splitFlag) {
+		if err := setText(&m.Split, c, splitFlag); err != nil {
+			return nil, err
+		}
 	}
 	for _, group := range []struct {
 		flag string
 		to   *[]*evaluation.Model
 	}{{modelFlag, &m.Models}, {"dev", &m.Dev}} {
-		for _, path := range c.StringSlice(group.flag) {
-			r, err := evaluation.ReadModel(path)
+		for _, value := range c.StringSlice(group.flag) {
+			path, err := findModel(group.flag, value)
 			if err != nil {
 				return nil, err
 			}
-			*group.to = append(*group.to, r)
+			model, err := evaluation.ReadModel(path)
+			if err != nil {
+				return nil, err
+			}
+			if err := checkOutput("scores-out", c.Path("scores-out"), model.Path); err != nil {
+				return nil, err
+			}
+			*group.to = append(*group.to, model)
 		}
 	}
 	var err error
@@ -123,9 +124,9 @@ func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Resul
 	return config.EvaluateModels(m)
 }
 
-// evaluateScores judges the files that flags name.
+// evaluateScores evaluates the files that flags name.
 func evaluateScores(c *cli.Context, config evaluation.Config) (*evaluation.Result, error) {
-	if err := onlyWith(c, modelFlag, "split", datasetFlag, "dev", "scores-out"); err != nil {
+	if err := onlyWith(c, modelFlag, splitFlag, datasetFlag, "dev", "scores-out"); err != nil {
 		return nil, err
 	}
 	files, err := scoreFiles(c, "")
@@ -146,30 +147,34 @@ func evaluateScores(c *cli.Context, config evaluation.Config) (*evaluation.Resul
 	return config.EvaluateScores(c.Context, *files, validation)
 }
 
-// scoreFiles reads the flags of scores with a prefix.
+// scoreFiles reads the flags of scores whose names have a prefix.
 func scoreFiles(c *cli.Context, prefix string) (*evaluation.ScoreFiles, error) {
 	f := &evaluation.ScoreFiles{Scores: c.Path(prefix + scoresFlag), Labels: c.Path(prefix + labelsFlag)}
 	if f.Scores == "" || f.Labels == "" {
-		return nil, fmt.Errorf("expected both --%s%s and --%s%s", prefix, scoresFlag, prefix, labelsFlag)
+		return nil, &invalid.Error{Where: "--" + prefix + scoresFlag, Want: fmt.Sprintf("both --%s%s and --%s%s", prefix, scoresFlag, prefix, labelsFlag)}
 	}
 	flag := prefix + "unseen"
 	if !c.IsSet(flag) {
 		return f, nil
 	}
+	// Numbers are columns even if a file has such a name.
 	var err error
-	list := c.String(flag)
-	if _, missing := os.Stat(list); missing == nil {
-		f.Unseen, err = integers.Read(c.Context, list)
-		return f, err
+	columns := c.String(flag)
+	if strings.Trim(columns, "0123456789, ") != "" {
+		if _, missing := os.Stat(columns); missing == nil {
+			f.Unseen, err = integers.Read(c.Context, columns)
+			return f, err
+		}
+		return nil, &invalid.Error{Where: "--" + flag, Want: "columns, as in 3,5,7, or a file of them", Got: fmt.Sprintf("%q", columns)}
 	}
-	f.Unseen, err = integers.Parse("--"+flag+", which is no file", list)
+	f.Unseen, err = integers.Parse("--"+flag, columns)
 	if err == nil && len(f.Unseen) == 0 {
-		err = fmt.Errorf("--%s: expected columns of unseen classes, found none", flag)
+		err = &invalid.Error{Where: "--" + flag, Want: "columns of unseen classes, as in 3,5,7", Got: "none"}
 	}
 	return f, err
 }
 
-// onlyWith returns an error for the first flag that the other way to evaluate has.
+// onlyWith returns an error for the first flag that belongs to the other way to evaluate.
 func onlyWith(c *cli.Context, flags ...string) error {
 	with := modelFlag
 	if flags[0] == modelFlag {
@@ -177,33 +182,33 @@ func onlyWith(c *cli.Context, flags ...string) error {
 	}
 	for _, flag := range flags {
 		if c.IsSet(flag) {
-			return fmt.Errorf("--%s: expected none with --%s", flag, with)
+			return &invalid.Error{Where: "--" + flag, Want: "--" + flags[0], Got: "--" + with, Hint: "Leave --" + flag + " out."}
 		}
 	}
 	return nil
 }
 
 // writeEvaluation writes the files that flags ask for.
-func writeEvaluation(c *cli.Context, e *evaluation.Result) error {
+func writeEvaluation(c *cli.Context, r *evaluation.Result) error {
 	if path := c.Path("scores-out"); path != "" {
-		if err := features.WriteNPY(path, e.Scores()); err != nil {
+		if err := features.WriteNPY(path, r.Scores()); err != nil {
 			return err
 		}
-		logrus.WithField("file", path).Info("scores")
+		logrus.WithField("file", path).Info("scores written")
 	}
 	if dir := c.Path("csv"); dir != "" {
-		if err := e.WriteCSV(dir); err != nil {
+		if err := r.WriteCSV(dir); err != nil {
 			return err
 		}
-		logrus.WithField("dir", dir).Info("tables")
+		logrus.WithField("dir", dir).Info("CSV files written")
 	}
 	dir := c.Path("pictures")
 	if dir == "" {
 		return nil
 	}
-	paths, err := e.WritePictures(dir)
+	paths, err := r.WritePictures(dir)
 	for _, path := range paths {
-		logrus.WithField("file", path).Info("picture")
+		logrus.WithField("file", path).Info("picture written")
 	}
 	return err
 }

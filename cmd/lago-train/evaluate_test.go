@@ -60,7 +60,7 @@ func readCSV(t *testing.T, path string) [][]string {
 	return rows
 }
 
-// forAnother writes the labels of what was judged, and lists the columns of unseen
+// forAnother writes the labels of the evaluated samples, and lists the columns of unseen
 // classes, as another program would.
 func forAnother(t *testing.T, csvDir string) (labels, unseen string) {
 	t.Helper()
@@ -82,7 +82,7 @@ func forAnother(t *testing.T, csvDir string) (labels, unseen string) {
 	return labels, strings.Join(of, ",")
 }
 
-// What is written of a judged model is judged alike as the scores of a stranger.
+// The scores written for a model evaluate as the model does.
 func TestEvaluateAModelAndItsScores(t *testing.T) {
 	dirs, data := heldOut(t)
 	out := t.TempDir()
@@ -111,11 +111,23 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 		if e.PerClass != want.PerClass || e.Top5 != want.Top5 || *e.Seen != *want.Seen || *e.Unseen != *want.Unseen || *e.AUSUC != *want.AUSUC {
 			t.Errorf("found %+v, expected %+v", e, want)
 		}
-		if diff := cmp.Diff(want.Trust, e.Trust, cmpopts.IgnoreUnexported(evaluation.Trust{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		if diff := cmp.Diff(want.Calibration, e.Calibration, cmpopts.IgnoreUnexported(evaluation.Calibration{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("(-model +scores):\n%s", diff)
 		}
 	}
-	// Validated by themselves they have a gamma.
+	// Columns are columns even where a file has such a name.
+	shadowed := command(t, "evaluate", "--json", "--scores", scores, "--labels", labels, "--unseen", unseen)
+	writeText(t, filepath.Join(shadowed.Dir, unseen), "0")
+	var e evaluation.Result
+	printed, err := shadowed.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode(t, string(printed), &e)
+	if *e.Unseen != *want.Unseen {
+		t.Errorf("beside a file %s: unseen accuracy %g, expected %g", unseen, *e.Unseen, *want.Unseen)
+	}
+	// Validated with themselves they have a gamma.
 	if e := evaluationOf(t, "--scores", scores, "--labels", labels, "--unseen", unseen,
 		"--val-scores", scores, "--val-labels", labels, "--val-unseen", list); e.Calibrated == nil || e.Calibrated.Mean < *e.HarmonicMean {
 		t.Errorf("found %+v", e)
@@ -125,7 +137,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 func TestEvaluatePrintsTables(t *testing.T) {
 	dirs, data := heldOut(t)
 	out := succeeds(t, append([]string{"evaluate", "--model", dirs[0], "--model", dirs[1]}, data...)...)
-	for _, part := range []string{"plain, test: ", "mean probabilities of", "seed 1", "top 5", "expected calibration error, 15 bins", "coverage", "validated by"} {
+	for _, part := range []string{"plain, test: ", "mean probabilities of", "seed 1", "top 5", "expected calibration error, 15 bins", "coverage", "Validated with"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("stdout doesn't say %q:\n%s", part, out)
 		}
@@ -145,20 +157,20 @@ func TestEvaluateRefuses(t *testing.T) {
 		args  []string
 		parts []string
 	}{
-		{"nothing", nil, []string{"--model", "--scores with --labels", "lago-train evaluate --help"}},
-		{"both", append(both, "--model", dir), []string{"expected --model, or --scores"}},
+		{"nothing", nil, []string{"--model", "--scores with --labels"}},
+		{"both", append(both, "--model", dir), []string{"either --model, or --scores"}},
 		{"no labels", both[:2], []string{"--scores and --labels"}},
 		{"no scores to validate by", append(both, "--val-labels", labels), []string{"--val-scores and --val-labels"}},
 		{"labels from 1", both, []string{labels, scores, "count from 1", "subtract 1"}},
-		{"no list", append(both, "--unseen", "wren"), []string{"--unseen", "no file", `"wren"`}},
+		{"no list", append(both, "--unseen", "wren"), []string{"--unseen", "a file", `"wren"`}},
 		{"an empty list", append(both, "--unseen", ","), []string{"--unseen", "found none"}},
 		{"an unknown class", append(both, "--unseen", "2"), []string{"unseen", "from 0 to 1, found 2"}},
-		{"kind", append(both, "--score-kind", "votes"), []string{"--score-kind", "logits, probabilities or scores", `"votes"`}},
-		{"bins", append(both, "--bins", "0"), []string{"bins", "found 0"}},
-		{"a split of scores", append(both, "--split", "gzsl"), []string{"--split", "none with --scores"}},
-		{"unseen classes of a model", []string{"--model", dir, "--unseen", "1"}, []string{"--unseen", "none with --model"}},
-		{"split", []string{"--model", dir, "--split", "train"}, []string{"--split", "val, test or gzsl", `"train"`}},
-		{"no run", []string{"--model", dir}, []string{dir, "folder of a run", "trial.json"}},
+		{"kind", append(both, "--score-kind", "votes"), []string{"--score-kind", "logits, probabilities, scores", `"votes"`}},
+		{"bins", append(both, "--bins", "0"), []string{"--bins", "found 0"}},
+		{"a split of scores", append(both, "--split", "gzsl"), []string{"--split", "found --scores"}},
+		{"unseen classes of a model", []string{"--model", dir, "--unseen", "1"}, []string{"--unseen", "found --model"}},
+		{"split", []string{"--model", dir, "--split", "train"}, []string{"--split", "val, test, gzsl", `"train"`}},
+		{"no run", []string{"--model", dir}, []string{dir, "folder of a finished run", "model.safetensors"}},
 		{"no model", []string{"--model", filepath.Join(dir, "none")}, []string{"none"}},
 		{"an argument", append(both, "more"), []string{`"more"`}},
 	} {
@@ -168,8 +180,8 @@ func TestEvaluateRefuses(t *testing.T) {
 	}
 }
 
-// A model that learned from the held-out samples is told how to be trained.
-func TestEvaluateTellsHowToHoldOut(t *testing.T) {
+// The error of a model that was trained on held-out samples says how to train another.
+func TestEvaluateSuggestsHoldOut(t *testing.T) {
 	var o protocol.Outcome
 	if err := json.Unmarshal([]byte(succeeds(t, runOnMini(t, "--json", "--seeds", "1")...)), &o); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ type loadedModel struct {
 
 // loadModel loads the model that --model names.
 func loadModel(c *cli.Context) (*loadedModel, error) {
-	path, err := findModel(c.String(modelFlag))
+	path, err := findModel(modelFlag, c.String(modelFlag))
 	if err != nil {
 		return nil, err
 	}
@@ -54,20 +54,24 @@ func loadModel(c *cli.Context) (*loadedModel, error) {
 	return m, nil
 }
 
-// findModel returns the model file that a value of --model names: a file, the folder of
+// findModel returns the model file that the value of a flag names: a file, the folder of
 // a run, a unique prefix of a run's name, or latest. Runs are looked up in the folder
 // that the value begins with, ./runs if it has none.
-func findModel(value string) (string, error) {
+func findModel(flag, value string) (string, error) {
 	if value == "" {
-		return "", &invalid.Error{Where: "--" + modelFlag, Want: "a run's folder, a model file, latest, or the start of a run's name", Got: "none"}
+		return "", &invalid.Error{Where: "--" + flag, Want: "a run's folder, a model file, latest, or the start of a run's name", Got: "none"}
 	}
 	switch info, err := os.Stat(value); {
 	case err == nil && info.IsDir():
-		return filepath.Join(value, train.ModelFile), nil
+		path := filepath.Join(value, train.ModelFile)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return "", &invalid.Error{Where: value, Want: "the folder of a finished run, with a " + train.ModelFile, Got: "none"}
+		}
+		return path, nil
 	case err == nil:
 		return value, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", invalid.At("--"+modelFlag, invalid.File(value, err))
+		return "", invalid.At("--"+flag, invalid.File(value, err))
 	}
 	dir, prefix := filepath.Split(value)
 	if dir == "" {
@@ -90,7 +94,7 @@ func findModel(value string) (string, error) {
 		return found, nil
 	}
 	e := &invalid.Error{
-		Where: "--" + modelFlag, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + filepath.Clean(dir),
+		Where: "--" + flag, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + filepath.Clean(dir),
 		Got: fmt.Sprintf("%q", value),
 	}
 	switch {

@@ -1,31 +1,62 @@
 package evaluation
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Scored is samples with scores, to be judged or to validate by.
+// Config says how scores are evaluated.
+type Config struct {
+	Bins int // of the reliability diagram
+}
+
+// maxBins is more than a reliability diagram can use.
+const maxBins = 10_000
+
+// Check returns an *invalid.Error if a field is out of range.
+func (c Config) Check() error {
+	if c.Bins < 1 || c.Bins > maxBins {
+		return &invalid.Error{Where: "--bins", Want: fmt.Sprintf("1 to %d", maxBins), Got: strconv.Itoa(c.Bins)}
+	}
+	return nil
+}
+
+// Scored holds samples with their scores.
 type Scored struct {
 	Scores dataset.Matrix[float32] // samples x classes
 	Labels []int                   // columns of Scores
 	Kind   ScoreKind
-	// Sides says which classes are unseen where the others are seen, as in generalised
-	// zero-shot learning. It is nil where all are unseen.
+	// Sides tells seen from unseen classes, for generalised zero-shot learning. It is nil
+	// if all classes are unseen.
 	Sides metrics.Sides
-	// Alone is the samples of unseen classes, scored for these alone. Where it is nil,
-	// the columns of the others are left out.
+	// Alone holds the samples of unseen classes, scored for these alone. If it is nil, the
+	// columns of the seen classes are left out.
 	Alone *Scored
 	Names []string // of the classes; nil for numbers
 	Rows  []int    // of the samples in their data set; nil for 0, 1, 2...
 }
 
-// classes names the classes.
-func (s *Scored) classes() []string {
+// check returns an error if s cannot be evaluated. scores and labels are where they are
+// from.
+func (s *Scored) check(scores, labels string) error {
+	if err := metrics.CheckScores(s.Scores); err != nil {
+		return invalid.At(scores, err)
+	}
+	if err := metrics.CheckLabels(s.Labels, s.Scores.Rows, s.Scores.Cols); err != nil {
+		return invalid.At(labels+", labels of "+scores, err)
+	}
+	if s.Sides != nil {
+		return invalid.At(labels, s.Sides.Check(s.Labels))
+	}
+	return nil
+}
+
+// classNames returns the names of the classes.
+func (s *Scored) classNames() []string {
 	if s.Names != nil {
 		return s.Names
 	}
@@ -36,37 +67,36 @@ func (s *Scored) classes() []string {
 	return names
 }
 
-// Evaluation is what scores are worth. Accuracies are fractions, and means over
-// classes where nothing else is said. What there is no number for is null, and Notes
-// say why.
+// Result is an evaluation. Accuracies are fractions and, unless stated otherwise, means
+// over classes. Numbers that do not exist are null; Notes say why.
 type Result struct {
 	Source Source `json:"source"`
 
 	Samples int `json:"samples"`
-	Classes int `json:"classes"` // that are chosen between
+	Classes int `json:"classes"` // to choose from
 
 	PerClass      float64 `json:"per_class_accuracy"`
 	PerSample     float64 `json:"per_sample_accuracy"`
 	Top5          float64 `json:"top5"`
 	Top5PerSample float64 `json:"top5_per_sample"`
 
-	ZSL float64 `json:"zsl"` // of the unseen classes, chosen between these alone
-	// Of seen and unseen classes, chosen between all.
-	Seen         *float64         `json:"seen"`
-	Unseen       *float64         `json:"unseen"`
-	HarmonicMean *float64         `json:"harmonic_mean"`
-	AUSUC        *float64         `json:"ausuc"`      // area under the seen-unseen curve
-	Calibrated   *StackedAccuracy `json:"calibrated"` // by a gamma that validation chose
+	ZSL float64 `json:"zsl"` // of the unseen classes, chosen among these alone
+	// Of seen and unseen classes, chosen among all.
+	Seen         *float64  `json:"seen"`
+	Unseen       *float64  `json:"unseen"`
+	HarmonicMean *float64  `json:"harmonic_mean"`
+	AUSUC        *float64  `json:"ausuc"`      // area under the seen-unseen curve
+	Calibrated   *Stacking `json:"calibrated"` // with the gamma that validation chose
 
 	Kind ScoreKind `json:"score_kind"`
-	Trust
+	Calibration
 	Temperature *Tempered `json:"temperature"` // that validation chose
 
-	Mistakes []NamedMistake  `json:"mistakes"` // the most frequent ones
+	Mistakes []Mistake       `json:"mistakes"` // the most frequent ones
 	ByClass  []ClassAccuracy `json:"by_class"`
 
-	Validation *ValidationSource `json:"validation"`
-	Notes      []string          `json:"notes"`
+	Validation *Validation `json:"validation"`
+	Notes      []string    `json:"notes"`
 
 	scored    *Scored
 	names     []string
@@ -74,47 +104,47 @@ type Result struct {
 	curve     []metrics.Point // nil without seen classes
 }
 
-// EvaluationSource says what is judged.
+// Source says what was evaluated: models, or files of scores and labels.
 type Source struct {
 	Split   string           `json:"split,omitempty"` // val, test or gzsl
 	Dataset string           `json:"dataset,omitempty"`
-	Models  []EvaluatedModel `json:"models,omitempty"` // an ensemble where they are several
-	Scores  string           `json:"scores,omitempty"` // the files, where other programs wrote them
+	Models  []EvaluatedModel `json:"models,omitempty"` // several are an ensemble
+	Scores  string           `json:"scores,omitempty"`
 	Labels  string           `json:"labels,omitempty"`
 }
 
-// EvaluatedModel is one of the models that judge.
+// EvaluatedModel is one of the models that were evaluated.
 type EvaluatedModel struct {
 	Path     string  `json:"path"`
 	Method   string  `json:"method"`
 	Seed     uint64  `json:"seed"`
-	PerClass float64 `json:"per_class_accuracy"` // of it alone
+	PerClass float64 `json:"per_class_accuracy"` // of this model alone
 }
 
-// ValidationSource says what chose gamma and the temperature.
-type ValidationSource struct {
-	Of           []string `json:"of"` // folders of runs, or the files of scores
+// Validation says what gamma and the temperature were chosen by.
+type Validation struct {
+	Of           []string `json:"of"` // folders of runs, or the file of scores
 	Samples      int      `json:"samples"`
 	Classes      int      `json:"classes"`
 	HarmonicMean *float64 `json:"harmonic_mean"` // with gamma
 	NLL          *float64 `json:"nll"`           // with the temperature
 }
 
-// StackedAccuracy is what calibrated stacking comes to.
-type StackedAccuracy struct {
+// Stacking is the accuracy of calibrated stacking.
+type Stacking struct {
 	Gamma float64 `json:"gamma"` // subtracted from the scores of seen classes
 	metrics.Generalised
 }
 
-// NamedMistake is a class that was taken for another.
-type NamedMistake struct {
-	True    string  `json:"true"`
-	Named   string  `json:"named"`
-	Samples int     `json:"samples"`
-	Share   float64 `json:"share"` // of the samples of the true class
+// Mistake counts the samples of one class that were predicted as another.
+type Mistake struct {
+	True      string  `json:"true"`
+	Predicted string  `json:"predicted"`
+	Samples   int     `json:"samples"`
+	Share     float64 `json:"share"` // of the samples of the true class
 }
 
-// ClassAccuracy is how a class fares.
+// ClassAccuracy is the accuracy of one class.
 type ClassAccuracy struct {
 	Class    string  `json:"class"`
 	Unseen   bool    `json:"unseen"`
@@ -122,60 +152,48 @@ type ClassAccuracy struct {
 	Accuracy float64 `json:"accuracy"`
 }
 
-// EvaluateConfig says how scores are judged.
-type Config struct {
-	Bins int // of the reliability diagram
-}
+// maxMistakes is the number of mistakes listed; the confusion matrix has all.
+const maxMistakes = 10
 
-// Check returns an error for what nothing can be judged with.
-func (c Config) Check() error {
-	if c.Bins < 1 {
-		return fmt.Errorf("bins: expected at least 1, found %d", c.Bins)
-	}
-	return nil
-}
-
-// mostMistakes is how many pairs of classes are listed; all are in the confusion.
-const mostMistakes = 10
-
-// Evaluate judges scores. validation, where it is not nil, chooses gamma and the
-// temperature. Both must have passed check.
-func (c Config) Evaluate(s, validation *Scored) *Result {
-	e := &Result{Samples: s.Scores.Rows, Classes: s.Scores.Cols, Kind: s.Kind, Notes: []string{}, scored: s, names: s.classes()}
-	e.confusion = metrics.NewConfusion(s.Scores.Cols)
-	e.confusion.Add(s.Scores.Data, s.Labels)
-	a, top := e.confusion.Accuracy(), metrics.TopK(s.Scores, s.Labels, 5)
-	e.PerClass, e.PerSample, e.Top5, e.Top5PerSample = a.PerClass, a.PerSample, top.PerClass, top.PerSample
-	e.ZSL = e.PerClass
-	e.listClasses(s.Sides)
+// evaluate evaluates scores that passed check. validation chooses gamma and the
+// temperature; if it is nil neither is chosen.
+func (c Config) evaluate(s, validation *Scored) *Result {
+	r := &Result{Samples: s.Scores.Rows, Classes: s.Scores.Cols, Kind: s.Kind, Notes: []string{}, scored: s, names: s.classNames()}
+	r.confusion = metrics.NewConfusion(s.Scores.Cols)
+	r.confusion.Add(s.Scores.Data, s.Labels)
+	a, top := r.confusion.Accuracy(), metrics.TopK(s.Scores, s.Labels, 5)
+	r.PerClass, r.PerSample, r.Top5, r.Top5PerSample = a.PerClass, a.PerSample, top.PerClass, top.PerSample
+	r.ZSL = r.PerClass
+	r.listClasses()
 	if validation != nil {
-		e.Validation = &ValidationSource{Samples: validation.Scores.Rows, Classes: validation.Scores.Cols}
+		r.Validation = &Validation{Samples: validation.Scores.Rows, Classes: validation.Scores.Cols}
 	}
 	if s.Sides != nil {
-		e.ZSL = s.zsl()
-		e.generalise(s, validation)
+		r.ZSL = s.zsl()
+		r.generalise(validation)
 	}
-	c.trust(e, s, validation)
-	return e
+	c.calibrate(r, validation)
+	return r
 }
 
-// listClasses fills in what is said of single classes.
-func (e *Result) listClasses(sides metrics.Sides) {
-	for i, m := range e.confusion.Mistakes() {
-		if i == mostMistakes {
+// listClasses lists the most frequent mistakes and the accuracy of each class.
+func (r *Result) listClasses() {
+	for i, m := range r.confusion.Mistakes() {
+		if i == maxMistakes {
 			break
 		}
-		e.Mistakes = append(e.Mistakes, NamedMistake{e.names[m.True], e.names[m.Named], m.Samples, m.Share})
+		r.Mistakes = append(r.Mistakes, Mistake{r.names[m.True], r.names[m.Named], m.Samples, m.Share})
 	}
-	samples, right := e.confusion.Recall()
+	sides := r.scored.Sides
+	samples, accuracy := r.confusion.Recall()
 	for z, n := range samples {
 		if n > 0 {
-			e.ByClass = append(e.ByClass, ClassAccuracy{e.names[z], sides == nil || sides[z], n, right[z]})
+			r.ByClass = append(r.ByClass, ClassAccuracy{r.names[z], sides == nil || sides[z], n, accuracy[z]})
 		}
 	}
 }
 
-// zsl is the accuracy of the unseen classes among themselves.
+// zsl returns the accuracy of the unseen classes among themselves.
 func (s *Scored) zsl() float64 {
 	alone := s.Alone
 	if alone == nil {
@@ -185,41 +203,29 @@ func (s *Scored) zsl() float64 {
 	return metrics.TopK(alone.Scores, alone.Labels, 1).PerClass
 }
 
-// generalise compares seen and unseen classes, as they are scored and with gamma.
-func (e *Result) generalise(s, validation *Scored) {
+// generalise compares seen and unseen classes without and with gamma.
+func (r *Result) generalise(validation *Scored) {
+	s := r.scored
 	stacking := metrics.NewStacking(s.Scores, s.Labels, s.Sides)
 	plain := stacking.At(0)
-	e.Seen, e.Unseen, e.HarmonicMean = &plain.Seen, &plain.Unseen, &plain.Mean
-	e.curve = stacking.Curve()
-	area := metrics.AUSUC(e.curve)
-	e.AUSUC = &area
+	r.Seen, r.Unseen, r.HarmonicMean = &plain.Seen, &plain.Unseen, &plain.Mean
+	r.curve = stacking.Curve()
+	area := metrics.AUSUC(r.curve)
+	r.AUSUC = &area
 	if validation == nil {
 		return
 	}
 	v := metrics.NewStacking(validation.Scores, validation.Labels, validation.Sides)
 	gamma := v.Best()
-	e.Calibrated = &StackedAccuracy{gamma, stacking.At(gamma)}
+	r.Calibrated = &Stacking{gamma, stacking.At(gamma)}
 	mean := v.At(gamma).Mean
-	e.Validation.HarmonicMean = &mean
+	r.Validation.HarmonicMean = &mean
 }
 
-// check returns an error where s can't be judged. The scores are told by one name,
-// and the labels by another.
-func (s *Scored) check(scores, labels string) error {
-	if err := metrics.CheckScores(s.Scores); err != nil {
-		return fmt.Errorf("%s: %w", scores, err)
-	}
-	if err := metrics.CheckLabels(s.Labels, s.Scores.Rows, s.Scores.Cols); err != nil {
-		return fmt.Errorf("%s, of %s: %w", labels, scores, err)
-	}
-	if s.Sides != nil {
-		if err := s.Sides.Check(s.Labels); err != nil {
-			return fmt.Errorf("%s: %w", cmp.Or(labels, scores), err)
-		}
-	}
-	return nil
+func (r *Result) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// Scores are those that were judged: samples x classes, the mean probabilities of an
-// ensemble as logs.
-func (e *Result) Scores() dataset.Matrix[float32] { return e.scored.Scores }
+// Scores returns the scores that were evaluated, samples x classes; for an ensemble the
+// logs of the mean probabilities.
+func (r *Result) Scores() dataset.Matrix[float32] { return r.scored.Scores }

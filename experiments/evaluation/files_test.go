@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,7 +20,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/plot"
 )
 
-// writeScores writes scores and labels, and returns what they are read by.
+// writeScores writes scores and labels to files.
 func writeScores(t *testing.T, scores dataset.Matrix[float32], labels string) ScoreFiles {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +31,6 @@ func writeScores(t *testing.T, scores dataset.Matrix[float32], labels string) Sc
 	return f
 }
 
-// Files are judged as what is in them; classes have numbers for names.
 func TestEvaluateScores(t *testing.T) {
 	f := writeScores(t, birds().Scores, "0 0 1 2 2")
 	f.Unseen, f.Kind = []int{2}, Logits
@@ -42,7 +40,7 @@ func TestEvaluateScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Config{Bins: 2}.Evaluate(birds(), oddsAmongBirds())
+	want := Config{Bins: 2}.evaluate(birds(), oddsAmongBirds())
 	if *e.HarmonicMean != *want.HarmonicMean || e.ZSL != want.ZSL || *e.AUSUC != *want.AUSUC || *e.ECE != *want.ECE {
 		t.Errorf("found %+v, expected %+v", e, want)
 	}
@@ -57,8 +55,8 @@ func TestEvaluateScores(t *testing.T) {
 	}
 }
 
-// Probabilities of 9 : 1 that are right three times of four should be 3 : 1.
-func TestEvaluateScoresThatAreProbabilities(t *testing.T) {
+// Probabilities of 9 : 1 that are correct three times of four should be 3 : 1.
+func TestEvaluateProbabilities(t *testing.T) {
 	row := []float32{0.9, 0.1}
 	f := writeScores(t, matrixOf(row, row, row, row), "0 0 1 0")
 	v := f
@@ -71,7 +69,7 @@ func TestEvaluateScoresThatAreProbabilities(t *testing.T) {
 	}
 }
 
-// Without unseen classes all are, and without validation there is nothing to choose.
+// Without --unseen all classes are unseen; without validation nothing is chosen.
 func TestEvaluateScoresAlone(t *testing.T) {
 	f := writeScores(t, birds().Scores, "0 0 1 2 2")
 	e, err := Config{Bins: 2}.EvaluateScores(t.Context(), f, nil)
@@ -113,9 +111,9 @@ func TestEvaluateScoresRefuses(t *testing.T) {
 		{"nothing seen", with("0 0 1 2 2", unseen(0, 1, 2)), nil, []string{"unseen", "3 classes to be seen"}},
 		{"no unseen samples", with("0 0 1 1 0", unseen(2)), nil, []string{"labels.txt", "seen and of unseen classes, found 5 and 0"}},
 		{"no numbers", nan, nil, []string{nan.Scores, "row 0, column 1", "NaN"}},
-		{"no probabilities", with("0 0 1 2 2", func(f *ScoreFiles) { f.Kind = Probabilities }), nil, []string{"scores.npy", "adds up to 1"}},
+		{"no probabilities", with("0 0 1 2 2", func(f *ScoreFiles) { f.Kind = Probabilities }), nil, []string{"scores.npy", "sum to 1"}},
 		{"unseen classes of one", with("0 0 1 2 2", unseen(2)), &good, []string{good.Scores, "unseen"}},
-		{"validation of another kind", writeScores(t, matrixOf([]float32{0.5, 0.5}), "0"), &good, []string{good.Scores, "adds up to 1"}},
+		{"validation of another kind", writeScores(t, matrixOf([]float32{0.5, 0.5}), "0"), &good, []string{good.Scores, "sum to 1"}},
 		{"bad validation", good, &nan, []string{nan.Scores}},
 		{"no file", ScoreFiles{Scores: "none.npy", Labels: good.Labels}, nil, []string{"none.npy"}},
 	} {
@@ -126,14 +124,13 @@ func TestEvaluateScoresRefuses(t *testing.T) {
 			}
 			for _, part := range c.parts {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("the error doesn't say %q: %v", part, err)
+					t.Errorf("expected an error with %q, found %v", part, err)
 				}
 			}
 		})
 	}
 }
 
-// readCSV reads a file of a folder.
 func readCSV(t *testing.T, dir, name string) [][]string {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, name))
@@ -147,9 +144,9 @@ func readCSV(t *testing.T, dir, name string) [][]string {
 	return rows
 }
 
-func TestEvaluationCSV(t *testing.T) {
+func TestWriteCSV(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	if err := (Config{Bins: 2}).Evaluate(birds(), nil).WriteCSV(dir); err != nil {
+	if err := (Config{Bins: 2}).evaluate(birds(), nil).WriteCSV(dir); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][][]string{
@@ -185,11 +182,10 @@ func TestEvaluationCSV(t *testing.T) {
 	}
 }
 
-// What there are no numbers for makes no file.
-func TestEvaluationWithoutProbabilitiesOrSeenClasses(t *testing.T) {
+func TestFilesWithoutNumbersAreNotWritten(t *testing.T) {
 	bare, dir := oddsOfThree(), t.TempDir()
 	bare.Kind = BareScores
-	e := Config{Bins: 2}.Evaluate(bare, nil)
+	e := Config{Bins: 2}.evaluate(bare, nil)
 	paths, err := e.WritePictures(dir)
 	if err := errors.Join(err, e.WriteCSV(dir)); err != nil || len(paths) != 0 {
 		t.Fatal(paths, err)
@@ -206,20 +202,20 @@ func TestEvaluationWithoutProbabilitiesOrSeenClasses(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	if readCSV(t, dir, "samples.csv")[2][0] != "1" {
-		t.Error("samples that have no place in a data set are numbered")
+		t.Error("samples of a file are not numbered")
 	}
 }
 
-func TestEvaluationPictures(t *testing.T) {
+func TestWritePictures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pictures")
-	e := Config{Bins: 4}.Evaluate(birds(), oddsAmongBirds())
+	e := Config{Bins: 4}.evaluate(birds(), oddsAmongBirds())
 	e.Source.Scores = "a & b.npy"
 	paths, err := e.WritePictures(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []struct{ file, text string }{
-		{"reliability.svg", "as confident as right"}, {"coverage.svg", "temperature 2"}, {"seen-unseen.svg", "calibrated"},
+		{"reliability.svg", "perfect calibration"}, {"coverage.svg", "temperature 2"}, {"seen-unseen.svg", "calibrated"},
 	} {
 		if paths[i] != filepath.Join(dir, want.file) {
 			t.Errorf("path %s, expected %s", paths[i], want.file)
@@ -236,7 +232,7 @@ func TestEvaluationPictures(t *testing.T) {
 	}
 }
 
-// xmlText reads the text of a file of XML.
+// xmlText returns the text of an XML file.
 func xmlText(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -258,22 +254,7 @@ func xmlText(t *testing.T, path string) string {
 	}
 }
 
-func TestFilesThatCannotBeWritten(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	e := Config{Bins: 2}.Evaluate(birds(), nil)
-	var path *fs.PathError
-	if err := e.WriteCSV(file); !errors.As(err, &path) {
-		t.Errorf("CSV into a file: %v", err)
-	}
-	if _, err := e.WritePictures(file); !errors.As(err, &path) {
-		t.Errorf("pictures into a file: %v", err)
-	}
-}
-
-// A thinned curve keeps its ends, and no point that was left out is far from it.
+// A thinned curve keeps its ends, and no point is far from it.
 func TestThin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		points := []plot.Point{{}}

@@ -2,127 +2,237 @@ package evaluation
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// EvaluationSplit says which classes models are judged by.
+// Split says which classes models are evaluated on.
 type Split string
 
 // The splits.
 const (
-	ValSplit  Split = "val"  // the val classes, by models of the dev stage
+	ByStage   Split = ""     // val for models of the dev stage, test for models of the test stage
+	ValSplit  Split = "val"  // the validation classes, for models of the dev stage
 	TestSplit Split = "test" // the test classes
-	GZSLSplit Split = "gzsl" // all classes, by samples of the test classes and those held out of the others
+	GZSLSplit Split = "gzsl" // all classes: samples of the test classes and held-out samples of the others
 )
 
-// UnmarshalText reads "val", "test" or "gzsl".
-func (s *Split) UnmarshalText(text []byte) error {
-	switch Split(text) {
-	case ValSplit, TestSplit, GZSLSplit:
-		*s = Split(text)
-		return nil
-	}
-	return fmt.Errorf("expected val, test or gzsl, found %q", text)
+// UnmarshalText reads the name of a split.
+func (s *Split) UnmarshalText(text []byte) (err error) {
+	*s, err = invalid.OneOf(string(text), ValSplit, TestSplit, GZSLSplit)
+	return err
 }
 
-// ModelEvaluation is models to judge, and the data to judge them by.
+// Models are models to evaluate on a data set.
 type Models struct {
 	Data   *dataset.Dataset
 	Split  Split
-	Models []*Model // several are an ensemble: the mean of their probabilities
-	// Dev are the runs of the dev stage that gamma and the temperatures are chosen by,
-	// one for each model. None: those of the same settings beside the models.
+	Models []*Model // several form an ensemble: the mean of their probabilities
+	// Dev are runs of the dev stage that choose gamma and the temperatures, one for each
+	// model. If it is nil, runs of the same settings are looked for beside the models.
 	Dev []*Model
 }
 
-// EvaluateModels judges models by the classes of a split, and validates by the same
-// question put to the dev stage: its val classes are unseen, and the samples held out
-// of its train classes are seen.
+// EvaluateModels evaluates models on the classes of a split. For validation, models of
+// the dev stage are evaluated in the same way on the validation classes.
 func (c Config) EvaluateModels(m Models) (*Result, error) {
+	if err := m.setSplit(); err != nil {
+		return nil, err
+	}
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	dev, without, err := m.companions()
+	dev, missing, err := m.devRuns()
 	if err != nil {
 		return nil, err
 	}
-	var answers []*Scored // of dev
+	var devScores []*Scored
 	if dev != nil {
-		if answers, err = m.ask(dev, m.question(true)); err != nil {
+		if devScores, err = m.score(dev, m.question(true)); err != nil {
 			return nil, err
 		}
 	}
-	members, err := m.ask(m.Models, m.question(m.Split == ValSplit))
+	scores, err := m.score(m.Models, m.question(m.Split == ValSplit))
 	if err != nil {
 		return nil, err
 	}
-	s, validation := members[0], (*Scored)(nil)
-	if dev != nil {
-		validation = answers[0]
+	s, validation, err := m.ensemble(scores, devScores, missing)
+	if err != nil {
+		return nil, err
 	}
-	if len(members) > 1 {
-		temperatures, err := m.temperatures(answers, without)
-		if err != nil {
-			return nil, err
+	r := c.evaluate(s, validation)
+	r.Source = m.source(scores)
+	for _, d := range dev {
+		r.Validation.Of = append(r.Validation.Of, d.Dir)
+	}
+	for _, model := range m.Models {
+		if model.Fingerprint != m.Data.Fingerprint() {
+			r.note("the features, labels or split of %s changed since %s was trained", m.Data.Name, model.Path)
 		}
-		if s, err = join(members, temperatures); err != nil {
-			return nil, err
+		if m.Split == TestSplit && model.Stage == train.Dev {
+			r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy", model.Path)
 		}
-		if dev != nil {
-			if validation, err = join(answers, temperatures); err != nil {
-				return nil, err
+	}
+	if missing != "" {
+		r.note("neither gamma nor a temperature is chosen: %s", missing)
+	}
+	return r, nil
+}
+
+// setSplit sets the split by the stage of the models.
+func (m *Models) setSplit() error {
+	if m.Split != ByStage || len(m.Models) == 0 {
+		return nil
+	}
+	for _, model := range m.Models {
+		if first := m.Models[0]; model.Stage != first.Stage {
+			return &invalid.Error{
+				Where: model.Path, Want: fmt.Sprintf("a model of the %s stage, as %s", first.Stage, first.Path),
+				Got: fmt.Sprintf("one of the %s stage", model.Stage), Hint: "Choose a --split.",
 			}
 		}
 	}
-	e := c.Evaluate(s, validation)
-	e.Source = m.source(members)
-	for _, d := range dev {
-		e.Validation.Of = append(e.Validation.Of, d.Dir)
+	m.Split = TestSplit
+	if m.Models[0].Stage == train.Dev {
+		m.Split = ValSplit
 	}
-	if r := m.Models[0]; r.Fingerprint != m.Data.Fingerprint() {
-		e.note("%s is not the data set that %s was trained on, or another split of it", m.Data.Name, r.Path)
-	}
-	if without != "" {
-		e.note("%s: neither gamma nor a temperature is chosen", without)
-	}
-	return e, nil
+	return nil
 }
 
-// source says what was judged; members are the answers of each model alone.
-func (m Models) source(members []*Scored) Source {
+// source records what was evaluated; scores are those of each model alone.
+func (m Models) source(scores []*Scored) Source {
 	source := Source{Split: string(m.Split), Dataset: m.Data.Name}
-	for i, run := range m.Models {
-		alone := metrics.TopK(members[i].Scores, members[i].Labels, 1).PerClass
-		source.Models = append(source.Models, EvaluatedModel{run.Path, run.Saved.Method, run.Training.Seed, alone})
+	for i, model := range m.Models {
+		alone := metrics.TopK(scores[i].Scores, scores[i].Labels, 1).PerClass
+		source.Models = append(source.Models, EvaluatedModel{model.Path, model.Saved.Method, model.Training.Seed, alone})
 	}
 	return source
 }
 
-// temperatures are those at which the scores of the models become probabilities,
-// fitted to the answers of their runs of the dev stage where they are none.
-func (m Models) temperatures(dev []*Scored, without string) ([]float64, error) {
-	list := make([]float64, len(m.Models))
-	for i, run := range m.Models {
-		list[i] = 1
-		if run.kind() == Logits {
-			continue
+// question is a set of samples to predict as one of some classes.
+type question struct {
+	rows       []int // of the data set; samples of unseen classes come first
+	classes    []int
+	unseen     []int         // the unseen ones of classes
+	sides      metrics.Sides // of classes; nil if all are unseen
+	unseenRows int           // number of samples of unseen classes
+}
+
+// question returns the samples and classes of the split. For models of the dev stage the
+// validation classes are the unseen ones.
+func (m Models) question(dev bool) question {
+	seen, unseen := m.Data.Split.Seen(), m.Data.Split.Test
+	if dev {
+		seen, unseen = m.Data.Split.Train, m.Data.Split.Val
+	}
+	q := question{rows: m.Data.SamplesOf(unseen), classes: unseen, unseen: unseen}
+	q.unseenRows = len(q.rows)
+	if m.Split != GZSLSplit {
+		return q
+	}
+	for _, row := range m.Data.TestSeen {
+		if slices.Contains(seen, m.Data.Labels[row]) {
+			q.rows = append(q.rows, row)
 		}
-		if dev == nil {
-			return nil, fmt.Errorf("%s: scores of %s are no probabilities, which an ensemble takes the mean of, and there is nothing to fit a temperature by: %s",
-				run.Path, run.Saved.Method, without)
+	}
+	q.classes = slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
+	for _, z := range q.classes {
+		q.sides = append(q.sides, slices.Contains(unseen, z))
+	}
+	return q
+}
+
+// score scores the samples of a question with each of some models.
+func (m Models) score(models []*Model, q question) ([]*Scored, error) {
+	var names []string
+	for _, z := range q.classes {
+		names = append(names, m.Data.Classes[z])
+	}
+	list := make([]*Scored, len(models))
+	for i, model := range models {
+		s := &Scored{Labels: labelsOf(m.Data, q.rows, q.classes), Kind: model.kind(), Sides: q.sides, Names: names, Rows: q.rows}
+		if err := model.score(s, m.Data, q); err != nil {
+			return nil, invalid.At(model.Path, err)
 		}
-		var err error
-		if list[i], err = metrics.FitTemperature(dev[i].Scores, dev[i].Labels); err != nil {
-			return nil, fmt.Errorf("%s: temperature: %w", run.Path, err)
+		if err := s.check(model.Path, m.Data.Name); err != nil {
+			return nil, err
 		}
+		list[i] = s
 	}
 	return list, nil
 }
 
-// join makes one of the answers that several models gave to the same question.
-func join(members []*Scored, temperatures []float64) (*Scored, error) {
+// labelsOf returns the positions of the samples' classes in a list of classes.
+func labelsOf(d *dataset.Dataset, rows, classes []int) []int {
+	labels := make([]int, len(rows))
+	for i, row := range rows {
+		labels[i] = slices.Index(classes, d.Labels[row])
+	}
+	return labels
+}
+
+// score scores the samples for all classes and, if some are seen, the samples of unseen
+// classes for these alone: scores may depend on the other candidates.
+func (model *Model) score(s *Scored, d *dataset.Dataset, q question) error {
+	a, err := model.Saved.Classifier.Detect(d.Features, q.rows)
+	if err != nil {
+		return err
+	}
+	if s.Scores, err = model.Saved.Classifier.Classify(a, d.Describe(q.classes)); err != nil || q.sides == nil {
+		return err
+	}
+	a.Rows, a.Data = q.unseenRows, a.Data[:q.unseenRows*a.Cols]
+	s.Alone = &Scored{Labels: labelsOf(d, q.rows[:q.unseenRows], q.unseen), Kind: s.Kind}
+	s.Alone.Scores, err = model.Saved.Classifier.Classify(a, d.Describe(q.unseen))
+	return err
+}
+
+// kind returns the kind of the model's scores.
+func (model *Model) kind() ScoreKind {
+	if model.Baseline.Method == "" {
+		return Logits // LAGO's are log p(z|x)
+	}
+	return BareScores
+}
+
+// ensemble averages the probabilities of several models, and of their runs of the dev
+// stage. missing says why there are none of these.
+func (m Models) ensemble(scores, dev []*Scored, missing string) (s, validation *Scored, err error) {
+	if len(scores) == 1 {
+		if dev != nil {
+			validation = dev[0]
+		}
+		return scores[0], validation, nil
+	}
+	temperatures := make([]float64, len(m.Models))
+	for i, model := range m.Models {
+		temperatures[i] = 1
+		if model.kind() == Logits {
+			continue
+		}
+		if dev == nil {
+			return nil, nil, &invalid.Error{
+				Where: model.Path, Want: "probabilities, whose mean an ensemble takes", Got: "scores of " + model.Saved.Method + " and no validation",
+				Hint: "No temperature can be fitted: " + missing + ".",
+			}
+		}
+		if temperatures[i], err = metrics.FitTemperature(dev[i].Scores, dev[i].Labels); err != nil {
+			return nil, nil, invalid.At(model.Path+": temperature", err)
+		}
+	}
+	if s, err = mean(scores, temperatures); err != nil || dev == nil {
+		return s, nil, err
+	}
+	validation, err = mean(dev, temperatures)
+	return s, validation, err
+}
+
+// mean averages the probabilities that several models give to the same samples.
+func mean(members []*Scored, temperatures []float64) (*Scored, error) {
 	joined := *members[0]
 	joined.Kind = Logits
 	var all, alone metrics.Ensemble

@@ -21,7 +21,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// heldOutLab is simulatedLab with a third of the samples of seen classes held out.
+// heldOutLab has a third of the samples of seen classes held out.
 func heldOutLab(t testing.TB) *lab.Lab {
 	t.Helper()
 	d := testlab.Simulated(t).Data
@@ -33,7 +33,7 @@ func heldOutLab(t testing.TB) *lab.Lab {
 	return lab.New(d, t.TempDir())
 }
 
-// trained carries out both stages of two seeds, and returns the models of each.
+// trained trains both stages of two seeds.
 func trained(t testing.TB, l *lab.Lab, change func(*protocol.Config)) (dev, test []*Model) {
 	t.Helper()
 	c := testlab.Config(l, protocol.DevThenTest)
@@ -46,7 +46,7 @@ func trained(t testing.TB, l *lab.Lab, change func(*protocol.Config)) (dev, test
 		t.Fatal(err)
 	}
 	for _, dir := range o.RunDirs {
-		r := readRunModel(t, dir)
+		r := readModel(t, dir)
 		if r.Stage == train.Dev {
 			dev = append(dev, r)
 		} else {
@@ -56,7 +56,7 @@ func trained(t testing.TB, l *lab.Lab, change func(*protocol.Config)) (dev, test
 	return dev, test
 }
 
-// trainedBaseline is trained for ESZSL.
+// trainedBaseline trains both stages of ESZSL.
 func trainedBaseline(t testing.TB, l *lab.Lab) (dev, test *Model) {
 	t.Helper()
 	trial := train.Trial{
@@ -70,10 +70,10 @@ func trainedBaseline(t testing.TB, l *lab.Lab) (dev, test *Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return readRunModel(t, done[0].Dir), readRunModel(t, done[1].Dir)
+	return readModel(t, done[0].Dir), readModel(t, done[1].Dir)
 }
 
-func readRunModel(t testing.TB, path string) *Model {
+func readModel(t testing.TB, path string) *Model {
 	t.Helper()
 	r, err := ReadModel(path)
 	if err != nil {
@@ -82,7 +82,6 @@ func readRunModel(t testing.TB, path string) *Model {
 	return r
 }
 
-// evaluated judges models.
 func evaluated(t testing.TB, m Models) *Result {
 	t.Helper()
 	e, err := Config{Bins: 5}.EvaluateModels(m)
@@ -92,8 +91,8 @@ func evaluated(t testing.TB, m Models) *Result {
 	return e
 }
 
-// A run's own result is what val and test are judged as.
-func TestEvaluateAsTheRunsWereJudged(t *testing.T) {
+// The evaluation of val and test equals that of the run.
+func TestEvaluateModels(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l, nil)
 	for _, c := range []struct {
@@ -105,11 +104,11 @@ func TestEvaluateAsTheRunsWereJudged(t *testing.T) {
 		{TestSplit, test[1], []string{dev[1].Dir}},
 	} {
 		e := evaluated(t, Models{Data: l.Data, Split: c.split, Models: []*Model{c.model}})
-		judged := c.model.Result.Evaluation
-		if e.PerClass != judged.PerClass || e.PerSample != judged.PerSample || e.ZSL != judged.PerClass || e.Classes != len(judged.Classes) {
-			t.Errorf("%s: found %+v, the run was judged as %+v", c.split, e, judged)
+		own := c.model.Result.Evaluation
+		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || e.Classes != len(own.Classes) {
+			t.Errorf("%s: found %+v, the run has %+v", c.split, e, own)
 		}
-		if diff := cmp.Diff(judged.Confusion, [][]int(e.confusion)); diff != "" {
+		if diff := cmp.Diff(own.Confusion, [][]int(e.confusion)); diff != "" {
 			t.Errorf("%s: confusion (-run +evaluation):\n%s", c.split, diff)
 		}
 		if e.Seen != nil || e.Calibrated != nil || e.Kind != Logits || e.ECE == nil {
@@ -122,16 +121,15 @@ func TestEvaluateAsTheRunsWereJudged(t *testing.T) {
 		if diff := cmp.Diff(c.of, of); diff != "" {
 			t.Errorf("%s: validated by (-want +got):\n%s", c.split, diff)
 		}
-		if c.of == nil && !strings.Contains(strings.Join(e.Notes, "\n"), "judged themselves") {
+		if c.of == nil && !strings.Contains(strings.Join(e.Notes, "\n"), "themselves are evaluated") {
 			t.Errorf("%s: notes %q", c.split, e.Notes)
 		}
 	}
 }
 
-// generalisedAs names the samples of the unseen classes and those of rows as any
-// class of both lists, and returns how many percent of each class are right on
-// average.
-func generalisedAs(t *testing.T, d *dataset.Dataset, r *Model, seen, unseen []int, gamma float64) (s, u float64) {
+// generalisedAccuracy predicts held-out samples of seen classes and all samples of unseen
+// ones among both, and returns both per-class accuracies.
+func generalisedAccuracy(t *testing.T, d *dataset.Dataset, r *Model, seen, unseen []int, gamma float64) (s, u float64) {
 	t.Helper()
 	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
 	accuracy := func(rows, of []int) float64 {
@@ -176,7 +174,7 @@ func TestEvaluateGZSL(t *testing.T) {
 	d := l.Data
 	dev, test := trained(t, l, nil)
 	e := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]})
-	seen, unseen := generalisedAs(t, d, test[0], d.Split.Seen(), d.Split.Test, 0)
+	seen, unseen := generalisedAccuracy(t, d, test[0], d.Split.Seen(), d.Split.Test, 0)
 	nearly(t, "seen", *e.Seen, seen)
 	nearly(t, "unseen", *e.Unseen, unseen)
 	nearly(t, "harmonic mean", *e.HarmonicMean, metrics.HarmonicMean(seen, unseen))
@@ -195,17 +193,17 @@ func TestEvaluateGZSL(t *testing.T) {
 		t.Errorf("validated by (-want +got):\n%s", diff)
 	}
 	gamma := e.Calibrated.Gamma
-	seen, unseen = generalisedAs(t, d, test[0], d.Split.Seen(), d.Split.Test, gamma)
+	seen, unseen = generalisedAccuracy(t, d, test[0], d.Split.Seen(), d.Split.Test, gamma)
 	nearly(t, "calibrated seen", e.Calibrated.Seen, seen)
 	nearly(t, "calibrated unseen", e.Calibrated.Unseen, unseen)
-	// No gamma does better where it was chosen: on the val classes and the samples held
-	// out of the train classes, by the model of the dev stage.
-	seen, unseen = generalisedAs(t, d, dev[0], d.Split.Train, d.Split.Val, gamma)
+	// No gamma does better in validation: the val classes and the samples held out of the
+	// train classes, scored by the model of the dev stage.
+	seen, unseen = generalisedAccuracy(t, d, dev[0], d.Split.Train, d.Split.Val, gamma)
 	nearly(t, "harmonic mean of validation", *e.Validation.HarmonicMean, metrics.HarmonicMean(seen, unseen))
 	for other := -6.0; other < 6; other += 0.37 {
-		seen, unseen := generalisedAs(t, d, dev[0], d.Split.Train, d.Split.Val, other)
+		seen, unseen := generalisedAccuracy(t, d, dev[0], d.Split.Train, d.Split.Val, other)
 		if h := metrics.HarmonicMean(seen, unseen); h > *e.Validation.HarmonicMean+1e-9 {
-			t.Errorf("gamma %g comes to %g in validation, and %g to %g", other, h, gamma, *e.Validation.HarmonicMean)
+			t.Errorf("gamma %g reaches %g in validation, %g only %g", other, h, gamma, *e.Validation.HarmonicMean)
 		}
 	}
 }
@@ -217,8 +215,8 @@ func nearly(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// A model without its run of the dev stage is judged without gamma and temperature,
-// unless that is named.
+// Without its run of the dev stage a model is evaluated without gamma and temperature,
+// unless the run is given.
 func TestEvaluateWithoutValidation(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l, nil)
@@ -226,7 +224,7 @@ func TestEvaluateWithoutValidation(t *testing.T) {
 	if err := os.CopyFS(alone, os.DirFS(test[0].Dir)); err != nil {
 		t.Fatal(err)
 	}
-	moved := readRunModel(t, filepath.Join(alone, train.ModelFile))
+	moved := readModel(t, filepath.Join(alone, train.ModelFile))
 	m := Models{Data: l.Data, Split: GZSLSplit, Models: []*Model{moved}}
 	e := evaluated(t, m)
 	if e.Validation != nil || e.Calibrated != nil || e.Temperature != nil || len(e.Notes) != 1 ||
@@ -236,55 +234,54 @@ func TestEvaluateWithoutValidation(t *testing.T) {
 	m.Dev = dev[:1]
 	want := evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: test[:1]})
 	if diff := cmp.Diff(want.Calibrated, evaluated(t, m).Calibrated); diff != "" {
-		t.Errorf("by the run that was named (-want +got):\n%s", diff)
+		t.Errorf("by the given run (-want +got):\n%s", diff)
 	}
 }
 
-// Of the runs beside it, a model's own are of its settings and of the dev stage, and
-// the one that may train longest is taken.
-func TestCompanion(t *testing.T) {
+// The run to validate with has the settings of the model and the most epochs.
+func TestDevRun(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l, nil)
 	trained(t, l, func(c *protocol.Config) { c.Beta = 0.5 })
-	if dir, err := test[1].companion(); err != nil || dir != dev[1].Dir {
+	if dir, err := test[1].devRun(); err != nil || dir != dev[1].Dir {
 		t.Errorf("found %s, %v, expected %s", dir, err, dev[1].Dir)
 	}
 	_, late := trained(t, l, func(c *protocol.Config) { c.Epochs, c.Stage = 9, protocol.OnlyTest })
-	if dir, err := late[1].companion(); err != nil || dir != dev[1].Dir {
+	if dir, err := late[1].devRun(); err != nil || dir != dev[1].Dir {
 		t.Errorf("found %s, %v, expected %s", dir, err, dev[1].Dir)
 	}
 	longer, _ := trained(t, l, func(c *protocol.Config) { c.Epochs, c.Stage = 6, protocol.OnlyDev })
-	if dir, err := test[1].companion(); err != nil || dir != longer[1].Dir {
+	if dir, err := test[1].devRun(); err != nil || dir != longer[1].Dir {
 		t.Errorf("found %s, %v, expected %s", dir, err, longer[1].Dir)
 	}
 	if err := os.Remove(filepath.Join(longer[1].Dir, train.ResultFile)); err != nil {
 		t.Fatal(err)
 	}
-	if dir, err := test[1].companion(); err != nil || dir != dev[1].Dir {
+	if dir, err := test[1].devRun(); err != nil || dir != dev[1].Dir {
 		t.Errorf("found %s, %v, expected %s, which is finished", dir, err, dev[1].Dir)
 	}
 }
 
-// Several models are their mean probabilities, and are validated by theirs.
+// An ensemble predicts by the mean of the probabilities, in validation too.
 func TestEvaluateEnsemble(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
 	dev, test := trained(t, l, nil)
 	e := evaluated(t, Models{Data: d, Split: TestSplit, Models: test})
 	rows := d.SamplesOf(d.Split.Test)
-	mean := dataset.NewMatrix[float64](len(rows), len(d.Split.Test))
+	average := dataset.NewMatrix[float64](len(rows), len(d.Split.Test))
 	for _, r := range test {
 		scores, err := r.Saved.Classifier.Score(d.Features, rows, d.Describe(d.Split.Test))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range scores.Data {
-			mean.Data[i] += math.Exp(float64(v)) / 2
+			average.Data[i] += math.Exp(float64(v)) / 2
 		}
 	}
 	for i, v := range e.Scores().Data {
-		if got := math.Exp(float64(v)); math.Abs(got-mean.Data[i]) > 1e-5 {
-			t.Fatalf("probability %d: expected %g, found %g", i, mean.Data[i], got)
+		if got := math.Exp(float64(v)); math.Abs(got-average.Data[i]) > 1e-5 {
+			t.Fatalf("probability %d: expected %g, found %g", i, average.Data[i], got)
 		}
 	}
 	if diff := cmp.Diff([]string{dev[0].Dir, dev[1].Dir}, e.Validation.Of); diff != "" {
@@ -292,10 +289,10 @@ func TestEvaluateEnsemble(t *testing.T) {
 	}
 	for i, m := range e.Source.Models {
 		if m.PerClass != test[i].Result.Evaluation.PerClass || m.Path != test[i].Path || m.Seed != test[i].Training.Seed {
-			t.Errorf("model %d is told as %+v", i, m)
+			t.Errorf("model %d is recorded as %+v", i, m)
 		}
 	}
-	// Which of them comes first makes no difference, nor does it in validation.
+	// The order of the models makes no difference.
 	other := evaluated(t, Models{Data: d, Split: TestSplit, Models: []*Model{test[1], test[0]}})
 	nearly(t, "temperature", other.Temperature.Temperature, e.Temperature.Temperature)
 	// One model twice is that model.
@@ -308,7 +305,7 @@ func TestEvaluateEnsemble(t *testing.T) {
 	}
 }
 
-// A baseline's scores are no probabilities, but with a temperature.
+// Scores of a baseline are probabilities only with a temperature.
 func TestEvaluateBaseline(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trainedBaseline(t, l)
@@ -329,20 +326,20 @@ func TestEvaluateBaseline(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Config{Bins: 5}.EvaluateModels(both)
-	if err == nil || !strings.Contains(err.Error(), "scores of eszsl are no probabilities") {
+	if err == nil || !strings.Contains(err.Error(), "scores of eszsl and no validation") {
 		t.Errorf("an ensemble without a temperature: %v", err)
 	}
 }
 
 // (0.8 + 0.4)/2 and (0.2 + 0.6)/2 both for all classes and for the unseen ones alone;
 // the second's scores are of temperature 3.
-func TestJoinByHand(t *testing.T) {
+func TestMeanByHand(t *testing.T) {
 	log := func(p float64) float32 { return float32(math.Log(p)) }
 	member := func(p, temperature float64) *Scored {
 		scores := matrixOf([]float32{float32(temperature) * log(p), float32(temperature) * log(1-p)})
 		return &Scored{Scores: scores, Labels: []int{1}, Kind: BareScores, Alone: &Scored{Scores: scores, Labels: []int{0}}}
 	}
-	joined, err := join([]*Scored{member(0.8, 1), member(0.4, 3)}, []float64{1, 3})
+	joined, err := mean([]*Scored{member(0.8, 1), member(0.4, 3)}, []float64{1, 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,5 +352,44 @@ func TestJoinByHand(t *testing.T) {
 	}
 	if joined.Labels[0] != 1 || joined.Alone.Labels[0] != 0 {
 		t.Errorf("labels %v and %v", joined.Labels, joined.Alone.Labels)
+	}
+}
+
+func TestSplitByStage(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l, nil)
+	for _, c := range []struct {
+		m    Models
+		want Split
+		note string
+	}{
+		{Models{Models: dev[:1]}, ValSplit, ""},
+		{Models{Models: test[:1]}, TestSplit, ""},
+		{Models{Models: dev[:1], Split: TestSplit}, TestSplit, "dev stage: settings must not be chosen by its test accuracy"},
+	} {
+		c.m.Data = l.Data
+		r := evaluated(t, c.m)
+		if r.Source.Split != string(c.want) || strings.Contains(strings.Join(r.Notes, "\n"), "must not be chosen") != (c.note != "") {
+			t.Errorf("found %s with notes %q, expected %s with %q", r.Source.Split, r.Notes, c.want, c.note)
+		}
+	}
+	if _, err := (Config{Bins: 1}).EvaluateModels(Models{Data: l.Data, Models: []*Model{dev[0], test[0]}}); err == nil || !strings.Contains(err.Error(), "--split") {
+		t.Errorf("models of both stages: %v", err)
+	}
+}
+
+// Models that were damaged must not be evaluated as if they predicted the first class.
+func TestScoresThatAreNotFiniteAreRefused(t *testing.T) {
+	l := heldOutLab(t)
+	_, test := trained(t, l, nil)
+	lago, err := test[0].Saved.LAGO("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range lago.Params.W.Data {
+		lago.Params.W.Data[i] = float32(math.NaN())
+	}
+	if _, err := (Config{Bins: 1}).EvaluateModels(Models{Data: l.Data, Models: test[:1]}); err == nil || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("found %v", err)
 	}
 }

@@ -10,171 +10,182 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
 
-// RunModel is a trained model, and the run that it is of.
+// Model is a trained model with its run.
 type Model struct {
 	lab.Run
-	Path  string // of the model
+	Path  string // of the model file
 	Saved *train.Saved
 }
 
-// ReadRunModel reads the model of a run by the run's folder or the model's file.
+// ReadModel reads a model by the folder of its run or by its file, beside which the
+// trial.json must lie.
 func ReadModel(path string) (*Model, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, invalid.File(path, err)
 	}
-	r := &Model{Path: path}
+	m := &Model{Path: path}
 	dir := filepath.Dir(path)
 	if info.IsDir() {
-		dir, r.Path = path, filepath.Join(path, train.ModelFile)
+		dir, m.Path = path, filepath.Join(path, train.ModelFile)
 	}
-	r.Run, _, err = lab.ReadRun(dir)
+	m.Run, _, err = lab.ReadRun(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: expected the folder of a run, with a %s that says what the model learned from: %w", dir, train.TrialFile, err)
+		return nil, &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err}
 	}
 	if err == nil {
-		err = r.Err
+		err = m.Err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, invalid.At(dir, err)
 	}
-	r.Saved, err = train.Load(r.Path)
-	return r, err
+	m.Saved, err = train.Load(m.Path)
+	return m, err
 }
 
-// check returns an error where the models, or those to validate by, can't be judged
-// by the data.
+// check returns an error if the models cannot be evaluated on the split, or the runs of
+// the dev stage cannot validate.
 func (m Models) check() error {
 	if len(m.Models) == 0 {
-		return errors.New("models: expected at least one, found none")
+		return &invalid.Error{Where: "--model", Want: "at least one model", Got: "none"}
 	}
 	if m.Split == GZSLSplit && m.Data.TestSeen == nil {
-		return fmt.Errorf("%s: expected a data set that names samples of seen classes to judge by (test_seen_loc), found none", m.Data.Name)
+		return &invalid.Error{Where: m.Data.Name, Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none"}
 	}
-	for _, r := range m.Models {
-		if err := m.checkJudged(r); err != nil {
+	for _, model := range m.Models {
+		if err := m.checkEvaluated(model); err != nil {
 			return err
 		}
 	}
 	if len(m.Dev) > 0 && len(m.Dev) != len(m.Models) {
-		return fmt.Errorf("dev: expected a run for each of the %d models, found %d", len(m.Models), len(m.Dev))
+		return &invalid.Error{Where: "--dev", Want: fmt.Sprintf("one run for each of the %d models", len(m.Models)), Got: fmt.Sprint(len(m.Dev))}
 	}
 	if len(m.Dev) > 0 && m.Split == ValSplit {
-		return errors.New("dev: expected none with the split val, whose models are of the dev stage themselves")
+		return &invalid.Error{Where: "--dev", Want: "--split test or gzsl", Got: "val, which is used for validation"}
 	}
-	for i, r := range m.Dev {
-		if err := m.checkDev(r); err != nil {
+	for i, run := range m.Dev {
+		if err := m.checkDev(run); err != nil {
 			return err
 		}
-		if want := m.Models[i].Method(); r.Method() != want {
-			return fmt.Errorf("%s: expected a run of %s, as the model it is to validate for, found one of %s", r.Dir, want, r.Method())
+		if want := m.Models[i].Method(); run.Method() != want {
+			return &invalid.Error{Where: run.Dir, Want: "a run of " + want + ", as the model", Got: "one of " + run.Method()}
 		}
 	}
 	return nil
 }
 
-// checkJudged returns an error where a model can't be judged by the split.
-func (m Models) checkJudged(r *Model) error {
+// checkEvaluated returns an error if a model cannot be evaluated on the split.
+func (m Models) checkEvaluated(model *Model) error {
 	switch {
 	case m.Split == ValSplit:
-		return m.checkDev(r)
-	case m.Split == GZSLSplit && r.Stage != train.Test:
-		return fmt.Errorf("%s: expected a run of the test stage, found one of the %s stage", r.Path, r.Stage)
+		return m.checkDev(model)
+	case m.Split == GZSLSplit && model.Stage != train.Test:
+		return &invalid.Error{Where: model.Path, Want: "a run of the test stage", Got: fmt.Sprintf("one of the %s stage", model.Stage)}
 	}
-	return m.checkRun(r, m.question(false))
+	return m.checkData(model, m.question(false))
 }
 
-// checkDev returns an error where a model is none of the dev stage that the val
-// classes can judge.
-func (m Models) checkDev(r *Model) error {
-	if r.Stage != train.Dev {
-		return fmt.Errorf("%s: expected a run of the dev stage, which did not learn from the val classes, found one of the %s stage", r.Path, r.Stage)
+// checkDev returns an error if a model cannot be evaluated on the validation classes.
+func (m Models) checkDev(model *Model) error {
+	if model.Stage != train.Dev {
+		return &invalid.Error{
+			Where: model.Path, Want: "a run of the dev stage, which is not trained on the validation classes",
+			Got: fmt.Sprintf("one of the %s stage", model.Stage),
+		}
 	}
-	return m.checkRun(r, m.question(true))
+	return m.checkData(model, m.question(true))
 }
 
-// checkRun returns an error where a model doesn't fit the data, or learned from what
-// it is to be judged by.
-func (m Models) checkRun(r *Model, q question) error {
-	if err := r.Saved.Fits(m.Data); err != nil {
-		return fmt.Errorf("%s: %w", r.Path, err)
+// checkData returns an error if a model does not fit the data set, or was trained on what
+// it is to be evaluated on.
+func (m Models) checkData(model *Model, q question) error {
+	if err := model.Saved.Fits(m.Data); err != nil {
+		return invalid.At(model.Path, err)
 	}
 	if m.Split == GZSLSplit {
-		if found := m.Data.Fingerprint(); r.Fingerprint != found {
-			return fmt.Errorf("%s: expected the data set that the model held samples out of, with the fingerprint %.12s, found %s with %.12s (another --dev-split?)",
-				r.Path, r.Fingerprint, m.Data.Name, found)
+		if found := m.Data.Fingerprint(); model.Fingerprint != found {
+			return &invalid.Error{
+				Where: model.Path, Want: fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", model.Fingerprint),
+				Got: fmt.Sprintf("%s with %.12s", m.Data.Name, found), Hint: "Is it another --dev-split?",
+			}
 		}
-		if !r.HoldOut {
-			return fmt.Errorf("%s: expected a model that did not learn from the held-out samples of seen classes, by which it is judged, found one that did; %s trains one",
-				r.Path, r.command(m.Data))
+		if !model.HoldOut {
+			return &invalid.Error{
+				Where: model.Path, Want: "a model that was not trained on the held-out samples of seen classes",
+				Got: "one that was", Hint: "Train one: " + model.holdOutCommand(m.Data) + ".",
+			}
 		}
 	}
-	learned := r.learned()
 	for _, z := range q.unseen {
-		if name := m.Data.Classes[z]; slices.Contains(learned, name) {
-			return fmt.Errorf("%s: expected a model that never saw the class %s of %s, found one that learned from it (another --dev-split?)", r.Path, name, m.Data.Name)
+		name := m.Data.Classes[z]
+		if slices.ContainsFunc(model.Saved.Learned, func(z int) bool { return model.Saved.Classes[z] == name }) {
+			return &invalid.Error{
+				Where: model.Path, Want: fmt.Sprintf("a model that was not trained on the class %q of %s", name, m.Data.Name),
+				Got: "one that was", Hint: "Is it another --dev-split?",
+			}
 		}
 	}
 	return nil
 }
 
-// command is the one that trains a model which gzsl can judge.
-func (r *Model) command(d *dataset.Dataset) string {
-	if r.Baseline.Method != "" {
-		return fmt.Sprintf("lago-train compare --dataset %s --methods %s --hold-out", d.Name, r.Baseline.Method)
+// holdOutCommand trains a model that can be evaluated on gzsl.
+func (model *Model) holdOutCommand(d *dataset.Dataset) string {
+	if model.Baseline.Method != "" {
+		return fmt.Sprintf("lago-train compare --dataset %s --methods %s --hold-out", d.Name, model.Baseline.Method)
 	}
-	return fmt.Sprintf("lago-train run --dataset %s --variant %s --hold-out", d.Name, r.Model.Variant)
+	return fmt.Sprintf("lago-train run --dataset %s --variant %s --hold-out", d.Name, model.Run.Model.Variant)
 }
 
-// companions are the runs to validate by, one for each model, or why there are none.
-func (m Models) companions() (dev []*Model, without string, err error) {
+// devRuns returns the runs to validate with, one for each model, or says what is missing.
+func (m Models) devRuns() (dev []*Model, missing string, err error) {
 	if m.Split == ValSplit {
-		return nil, "the val classes, which validation is by, are judged themselves", nil
+		return nil, "the validation classes themselves are evaluated", nil
 	}
 	if len(m.Dev) > 0 {
 		return m.Dev, "", nil
 	}
-	for _, r := range m.Models {
-		dir, err := r.companion()
+	for _, model := range m.Models {
+		dir, err := model.devRun()
 		if err != nil {
 			return nil, "", err
 		}
 		if dir == "" {
-			return nil, fmt.Sprintf("no finished run of the dev stage has the settings of %s and lies beside it (run --stage full makes both; --dev names another one)", r.Dir), nil
+			return nil, fmt.Sprintf("no finished run of the dev stage with the settings of %s lies beside it (run --stage full trains both; --dev names another one)", model.Dir), nil
 		}
 		found, err := ReadModel(dir)
 		if err != nil {
 			return nil, "", err
 		}
 		if err := m.checkDev(found); err != nil {
-			return nil, fmt.Sprintf("the run of the dev stage beside %s can't validate: %v", r.Dir, err), nil
+			return nil, fmt.Sprintf("the run of the dev stage beside %s cannot validate: %v", model.Dir, err), nil
 		}
 		dev = append(dev, found)
 	}
 	return dev, "", nil
 }
 
-// companion finds the run of the dev stage whose settings are those of r but for how
-// long it may train, in the folder that r's is in. Of several it is the one that may
-// train longest. It is "" where there is none.
-func (r *Model) companion() (dir string, err error) {
-	runs, err := lab.ReadRuns(filepath.Dir(filepath.Clean(r.Dir)))
+// devRun returns the folder of the run of the dev stage beside the model's that has the
+// same settings except epochs and patience, "" if there is none. Of several it is the one
+// with the most epochs.
+func (model *Model) devRun() (dir string, err error) {
+	runs, err := lab.ReadRuns(filepath.Dir(filepath.Clean(model.Dir)))
 	if err != nil {
 		return "", err
 	}
 	var longest train.Training
 	for _, other := range runs {
-		s := other.Training
-		alike := other.Trial
-		alike.Stage, alike.Training.Epochs, alike.Training.Patience = r.Stage, r.Training.Epochs, r.Training.Patience
-		if other.Stage != train.Dev || other.Err != nil || alike != r.Run.Trial {
+		t := other.Training
+		same := other.Trial
+		same.Stage, same.Training.Epochs, same.Training.Patience = model.Stage, model.Training.Epochs, model.Training.Patience
+		if other.Stage != train.Dev || other.Err != nil || same != model.Trial {
 			continue
 		}
-		if dir == "" || s.Epochs > longest.Epochs || s.Epochs == longest.Epochs && s.Patience > longest.Patience {
-			dir, longest = other.Dir, s
+		if dir == "" || t.Epochs > longest.Epochs || t.Epochs == longest.Epochs && t.Patience > longest.Patience {
+			dir, longest = other.Dir, t
 		}
 	}
 	return dir, nil

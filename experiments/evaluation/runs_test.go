@@ -34,8 +34,8 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		m     Models
 		parts []string
 	}{
-		{"no model", Models{Data: d, Split: TestSplit}, []string{"models", "found none"}},
-		{"learned from the val classes", Models{Data: d, Split: ValSplit, Models: test[:1]}, []string{test[0].Path, "dev stage", "test stage"}},
+		{"no model", Models{Data: d, Split: TestSplit}, []string{"--model", "found none"}},
+		{"trained on the val classes", Models{Data: d, Split: ValSplit, Models: test[:1]}, []string{test[0].Path, "dev stage", "test stage"}},
 		{"dev stage in gzsl", Models{Data: d, Split: GZSLSplit, Models: dev[:1]}, []string{dev[0].Path, "expected a run of the test stage"}},
 		{
 			"nothing held out",
@@ -43,12 +43,12 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 			[]string{leaky[0].Path, "lago-train run --dataset simulated-small --variant semantic-hard --hold-out"},
 		},
 		{
-			"nothing held out of a baseline",
+			"nothing held out, baseline",
 			Models{Data: d, Split: GZSLSplit, Models: []*Model{&unheld}},
 			[]string{"lago-train compare --dataset simulated-small --methods eszsl --hold-out"},
 		},
 		{
-			"data that name none",
+			"a data set without held-out samples",
 			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: GZSLSplit, Models: test[:1]},
 			[]string{"other", "test_seen_loc"},
 		},
@@ -64,11 +64,11 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		{"other features", Models{Data: other(func(d *dataset.Dataset) {
 			d.Features = dataset.NewMatrix[float32](d.Features.Rows, 3)
 		}), Split: TestSplit, Models: test[:1]}, []string{"simulated-small", "other", "expected 16, found 3"}},
-		{"a class learned from", Models{Data: other(func(d *dataset.Dataset) {
+		{"a class that it was trained on", Models{Data: other(func(d *dataset.Dataset) {
 			d.Split.Test = append(slices.Clone(d.Split.Train[:1]), d.Split.Test...)
-		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "never saw the class " + d.Classes[d.Split.Train[0]], "other"}},
-		{"runs to validate by", Models{Data: d, Split: TestSplit, Models: test, Dev: dev[:1]}, []string{"dev", "2 models", "found 1"}},
-		{"validation of val", Models{Data: d, Split: ValSplit, Models: dev, Dev: dev}, []string{"dev: expected none"}},
+		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},
+		{"runs to validate by", Models{Data: d, Split: TestSplit, Models: test, Dev: dev[:1]}, []string{"--dev", "2 models", "found 1"}},
+		{"validation of val", Models{Data: d, Split: ValSplit, Models: dev, Dev: dev}, []string{"--dev", "--split test or gzsl"}},
 		{"validation by the test stage", Models{Data: d, Split: TestSplit, Models: test[:1], Dev: test[:1]}, []string{"expected a run of the dev stage"}},
 		{
 			"validation by another method",
@@ -83,15 +83,15 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 			}
 			for _, part := range c.parts {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("the error doesn't say %q: %v", part, err)
+					t.Errorf("expected an error with %q, found %v", part, err)
 				}
 			}
 		})
 	}
 }
 
-// What was trained on another split of the data may be judged where it saw no class,
-// and is not validated where its run of the dev stage did.
+// A model of another split may be evaluated on classes that it was not trained on, and is
+// validated only if its run of the dev stage was not either.
 func TestEvaluateOnAnotherSplit(t *testing.T) {
 	l := heldOutLab(t)
 	_, test := trained(t, l, nil)
@@ -101,22 +101,22 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	e := evaluated(t, Models{Data: &d, Split: TestSplit, Models: test[:1]})
 	nearly(t, "per class", e.PerClass, test[0].Result.Evaluation.PerClass)
 	notes := strings.Join(e.Notes, "\n")
-	if e.Validation != nil || !strings.Contains(notes, "another split") || !strings.Contains(notes, "can't validate") {
+	if e.Validation != nil || !strings.Contains(notes, "changed since") || !strings.Contains(notes, "cannot validate") {
 		t.Errorf("notes %q, validation %+v", e.Notes, e.Validation)
 	}
 }
 
-func TestReadRunModel(t *testing.T) {
+func TestReadModel(t *testing.T) {
 	l := heldOutLab(t)
 	dev, _ := trained(t, l, func(c *protocol.Config) { c.Stage = protocol.OnlyDev })
-	byFile := readRunModel(t, dev[0].Path)
+	byFile := readModel(t, dev[0].Path)
 	if byFile.Path != dev[0].Path || byFile.Dir != dev[0].Dir || byFile.Run.Trial != dev[0].Run.Trial || byFile.Saved == nil {
 		t.Errorf("found %+v, expected %+v", byFile, dev[0])
 	}
 	for _, c := range []struct {
-		name  string
-		spoil func(dir string) (path string, err error)
-		parts []string
+		name   string
+		damage func(dir string) (path string, err error)
+		parts  []string
 	}{
 		{"nothing", func(dir string) (string, error) { return filepath.Join(dir, "none"), nil }, []string{"none"}},
 		{"a folder of runs", func(dir string) (string, error) { return filepath.Dir(dir), nil }, []string{"folder of a run", train.TrialFile}},
@@ -124,14 +124,14 @@ func TestReadRunModel(t *testing.T) {
 		{"no result", func(dir string) (string, error) { return dir, os.Remove(filepath.Join(dir, train.ResultFile)) }, []string{"unfinished"}},
 		{"no trial", func(dir string) (string, error) {
 			return filepath.Join(dir, train.ModelFile), os.Remove(filepath.Join(dir, train.TrialFile))
-		}, []string{"what the model learned from"}},
+		}, []string{"folder of a run"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			if err := os.CopyFS(dir, os.DirFS(dev[1].Dir)); err != nil {
 				t.Fatal(err)
 			}
-			path, err := c.spoil(dir)
+			path, err := c.damage(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestReadRunModel(t *testing.T) {
 			}
 			for _, part := range c.parts {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("the error doesn't say %q: %v", part, err)
+					t.Errorf("expected an error with %q, found %v", part, err)
 				}
 			}
 		})

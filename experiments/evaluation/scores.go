@@ -2,23 +2,23 @@ package evaluation
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/integers"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // ScoreFiles are scores that any program wrote.
 type ScoreFiles struct {
-	Scores string    // samples x classes, as package features reads it
-	Labels string    // a column of the scores for each sample, counted from 0
-	Unseen []int     // columns; none: all are unseen
-	Kind   ScoreKind // "" finds it out
+	Scores string    // samples x classes, in a format of package features
+	Labels string    // the column of each sample's true class, from 0
+	Unseen []int     // columns of unseen classes; none: all are unseen
+	Kind   ScoreKind // "" to recognise it
 }
 
-// EvaluateScores judges the scores of a file. validation, where it is not nil,
-// chooses gamma and the temperature; its scores are of the same kind.
+// EvaluateScores evaluates the scores of a file. validation, if not nil, chooses gamma
+// and the temperature; its scores are of the same kind.
 func (c Config) EvaluateScores(ctx context.Context, f ScoreFiles, validation *ScoreFiles) (*Result, error) {
 	s, err := f.read(ctx)
 	if err != nil {
@@ -26,23 +26,23 @@ func (c Config) EvaluateScores(ctx context.Context, f ScoreFiles, validation *Sc
 	}
 	var v *Scored
 	if validation != nil {
-		alike := *validation
-		alike.Kind = s.Kind
-		if v, err = alike.read(ctx); err != nil {
+		same := *validation
+		same.Kind = s.Kind
+		if v, err = same.read(ctx); err != nil {
 			return nil, err
 		}
 		if (v.Sides == nil) != (s.Sides == nil) {
-			return nil, fmt.Errorf("%s: expected the unseen classes of the scores and of those to validate by, or of neither", validation.Scores)
+			return nil, &invalid.Error{Where: "--val-unseen", Want: "unseen classes for both " + f.Scores + " and " + validation.Scores + ", or for neither"}
 		}
 	}
-	e := c.Evaluate(s, v)
-	e.Source = Source{Scores: f.Scores, Labels: f.Labels}
+	r := c.evaluate(s, v)
+	r.Source = Source{Scores: f.Scores, Labels: f.Labels}
 	if v != nil {
-		e.Validation.Of = []string{validation.Scores}
+		r.Validation.Of = []string{validation.Scores}
 	} else {
-		e.note("no scores to validate by, so that neither gamma nor a temperature is chosen")
+		r.note("neither gamma nor a temperature is chosen: there are no validation scores")
 	}
-	return e, nil
+	return r, nil
 }
 
 // read reads and checks the files.
@@ -57,18 +57,18 @@ func (f ScoreFiles) read(ctx context.Context) (*Scored, error) {
 	}
 	if len(f.Unseen) > 0 {
 		if s.Sides, err = metrics.NewSides(s.Scores.Cols, f.Unseen); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Scores, err)
+			return nil, invalid.At(f.Scores, err)
 		}
 	}
 	if err := s.check(f.Scores, f.Labels); err != nil {
 		return nil, err
 	}
-	kind := KindOf(s.Scores)
+	kind := kindOf(s.Scores)
 	switch {
 	case s.Kind == "":
 		s.Kind = kind
 	case s.Kind == Probabilities && kind != Probabilities:
-		return nil, fmt.Errorf("%s: expected probabilities, each row of which adds up to 1, found others", f.Scores)
+		return nil, &invalid.Error{Where: f.Scores, Want: "probabilities, rows of which sum to 1", Got: string(kind)}
 	}
 	return s, nil
 }

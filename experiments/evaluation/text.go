@@ -5,34 +5,36 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
-	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
 )
 
-// WriteText writes the figures as tables: accuracy, calibration, coverage, and the
-// pairs of classes that are confused most.
-func (e *Result) WriteText(w io.Writer) error {
+// WriteText writes accuracy, calibration, coverage and the most frequent mistakes as
+// tables.
+func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s of %d classes\n", e.Source.title(), format.Count(e.Samples, "sample"), e.Classes)
-	e.Source.list(&b)
-	fmt.Fprintf(&b, "\n%s\n", e.accuracyTable().Render())
-	if e.Calibrated != nil {
-		fmt.Fprintf(&b, "\n%s\n", e.generalisedTable().Render())
+	fmt.Fprintf(&b, "%s: %s of %s\n", r.Source.title(), format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"))
+	r.Source.writeModels(&b)
+	fmt.Fprintf(&b, "\n%s", r.accuracyTable())
+	if r.Calibrated != nil {
+		fmt.Fprintf(&b, "\n%s", r.stackingTable())
 	}
-	if len(e.trusted()) > 0 {
-		fmt.Fprintf(&b, "\nprobabilities\n%s\n", e.trustTable().Render())
-		fmt.Fprintf(&b, "\naccuracy of the most confident samples, per sample\n%s\n", e.coverageTable().Render())
+	if len(r.calibrations()) > 0 {
+		fmt.Fprintf(&b, "\nCalibration of the probabilities\n%s", r.calibrationTable())
+		fmt.Fprintf(&b, "\nPer-sample accuracy of the most confident samples\n%s", r.coverageTable())
 	}
-	if len(e.Mistakes) > 0 {
-		fmt.Fprintf(&b, "\nconfused most\n%s\n", e.mistakesTable().Render())
+	if len(r.Mistakes) > 0 {
+		t := format.NewTable("true class", "predicted", "samples", "of the class")
+		for _, m := range r.Mistakes {
+			t.Row(m.True, m.Predicted, m.Samples, format.Percent(m.Share))
+		}
+		t.Right(4)
+		fmt.Fprintf(&b, "\nMost frequent mistakes\n%s", t)
 	}
-	if v := e.Validation; v != nil {
-		fmt.Fprintf(&b, "\nvalidated by %s of %d classes: %s\n", format.Count(v.Samples, "sample"), v.Classes, strings.Join(v.Of, ", "))
+	if v := r.Validation; v != nil {
+		fmt.Fprintf(&b, "\nValidated with %s of %s: %s\n", format.Count(v.Samples, "sample"), format.Count(v.Classes, "class"), strings.Join(v.Of, ", "))
 	}
-	for _, note := range e.Notes {
-		fmt.Fprintf(&b, "\nnote: %s\n", note)
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "\nNote: %s.\n", format.Printable(note))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -42,91 +44,78 @@ func (s Source) title() string {
 	if s.Scores != "" {
 		return s.Scores
 	}
-	return fmt.Sprintf("%s, %s", s.Dataset, s.Split)
+	return fmt.Sprintf("%s, %s", format.Printable(s.Dataset), s.Split)
 }
 
-// list names the models.
-func (s Source) list(b *strings.Builder) {
+func (s Source) writeModels(b *strings.Builder) {
 	if len(s.Models) == 1 {
-		fmt.Fprintf(b, "judged by %s, seed %d, %s\n", s.Models[0].Method, s.Models[0].Seed, s.Models[0].Path)
+		fmt.Fprintf(b, "predicted by %s, seed %d, %s\n", s.Models[0].Method, s.Models[0].Seed, s.Models[0].Path)
 		return
 	}
 	if len(s.Models) > 1 {
-		fmt.Fprintln(b, "judged by the mean probabilities of")
+		fmt.Fprintln(b, "predicted by the mean probabilities of")
 	}
 	for _, m := range s.Models {
 		fmt.Fprintf(b, "  %s, seed %d, alone %s per class, %s\n", m.Method, m.Seed, format.Percent(m.PerClass), m.Path)
 	}
 }
 
-func (e *Result) accuracyTable() table.Writer {
-	t := lab.NewTable("accuracy", "per class", "per sample")
-	t.AppendRow(table.Row{"top 1", format.Percent(e.PerClass), format.Percent(e.PerSample)})
-	t.AppendRow(table.Row{"top 5", format.Percent(e.Top5), format.Percent(e.Top5PerSample)})
-	if e.Seen == nil {
-		return t
+func (r *Result) accuracyTable() *format.Table {
+	t := format.NewTable("accuracy", "per class", "per sample")
+	t.Right(2, 3)
+	t.Row("top 1", format.Percent(r.PerClass), format.Percent(r.PerSample))
+	t.Row("top 5", format.Percent(r.Top5), format.Percent(r.Top5PerSample))
+	if r.Seen != nil {
+		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), "")
+		t.Row("seen among all", format.Percent(*r.Seen), "")
+		t.Row("unseen among all", format.Percent(*r.Unseen), "")
+		t.Row("harmonic mean", format.Percent(*r.HarmonicMean), "")
+		t.Row("area under the seen-unseen curve", fmt.Sprintf("%.4f", *r.AUSUC), "")
 	}
-	t.AppendRow(table.Row{"unseen among unseen (zsl)", format.Percent(e.ZSL), ""})
-	t.AppendRow(table.Row{"seen among all", format.Percent(*e.Seen), ""})
-	t.AppendRow(table.Row{"unseen among all", format.Percent(*e.Unseen), ""})
-	t.AppendRow(table.Row{"harmonic mean", format.Percent(*e.HarmonicMean), ""})
-	t.AppendRow(table.Row{"area under the seen-unseen curve", fmt.Sprintf("%.4f", *e.AUSUC), ""})
 	return t
 }
 
-func (e *Result) generalisedTable() table.Writer {
-	t := lab.NewTable("", "seen", "unseen", "harmonic mean")
-	t.AppendRow(table.Row{"as scored", format.Percent(*e.Seen), format.Percent(*e.Unseen), format.Percent(*e.HarmonicMean)})
-	c := e.Calibrated
-	t.AppendRow(table.Row{fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), format.Percent(c.Seen), format.Percent(c.Unseen), format.Percent(c.Mean)})
+func (r *Result) stackingTable() *format.Table {
+	t := format.NewTable("", "seen", "unseen", "harmonic mean")
+	t.Right(2, 3, 4)
+	t.Row("as scored", format.Percent(*r.Seen), format.Percent(*r.Unseen), format.Percent(*r.HarmonicMean))
+	c := r.Calibrated
+	t.Row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), format.Percent(c.Seen), format.Percent(c.Unseen), format.Percent(c.Mean))
 	return t
 }
 
-func (e *Result) trustTable() table.Writer {
-	trusted := e.trusted()
+func (r *Result) calibrationTable() *format.Table {
+	list := r.calibrations()
 	header := []any{""}
-	for _, t := range trusted {
-		header = append(header, t.name)
+	ece, nll, aurc := []any{"expected calibration error, " + format.Count(len(list[0].Reliability), "bin")}, []any{"negative log-likelihood"}, []any{"area under the risk-coverage curve"}
+	for _, c := range list {
+		header = append(header, c.label)
+		ece = append(ece, fmt.Sprintf("%.4f", *c.ECE))
+		nll = append(nll, fmt.Sprintf("%.4f", *c.NLL))
+		aurc = append(aurc, fmt.Sprintf("%.4f", *c.AURC))
 	}
-	t := lab.NewTable(header...)
-	for _, figure := range []struct {
-		name string
-		of   func(*Trust) float64
-	}{
-		{fmt.Sprintf("expected calibration error, %d bins", len(trusted[0].Reliability)), func(t *Trust) float64 { return *t.ECE }},
-		{"negative log-likelihood", func(t *Trust) float64 { return *t.NLL }},
-		{"area under the risk-coverage curve", func(t *Trust) float64 { return *t.AURC }},
-	} {
-		row := table.Row{figure.name}
-		for _, t := range trusted {
-			row = append(row, fmt.Sprintf("%.4f", figure.of(t.Trust)))
-		}
-		t.AppendRow(row)
-	}
+	t := format.NewTable(header...)
+	t.Right(2, 3)
+	t.Row(ece...)
+	t.Row(nll...)
+	t.Row(aurc...)
 	return t
 }
 
-func (e *Result) coverageTable() table.Writer {
-	trusted := e.trusted()
+func (r *Result) coverageTable() *format.Table {
+	list := r.calibrations()
 	header := []any{"coverage", "samples"}
-	for _, t := range trusted {
-		header = append(header, t.name)
+	for _, c := range list {
+		header = append(header, c.label)
 	}
-	t := lab.NewTable(header...)
-	for i, p := range trusted[0].Coverage {
-		row := table.Row{fmt.Sprintf("%.0f %%", 100*p.Coverage), p.Samples}
-		for _, t := range trusted {
-			row = append(row, format.Percent(t.Coverage[i].Accuracy))
+	t := format.NewTable(header...)
+	t.Right(1, 3, 4)
+	for i, p := range list[0].Coverage {
+		cells := []any{fmt.Sprintf("%.0f %%", 100*p.Coverage), p.Samples}
+		for _, c := range list {
+			cells = append(cells, format.Percent(c.Coverage[i].Accuracy))
 		}
-		t.AppendRow(row)
-	}
-	return t
-}
-
-func (e *Result) mistakesTable() table.Writer {
-	t := lab.NewTable("true class", "named", "samples", "of the class")
-	for _, m := range e.Mistakes {
-		t.AppendRow(table.Row{m.True, m.Named, m.Samples, format.Percent(m.Share)})
+		t.Row(cells...)
 	}
 	return t
 }
