@@ -13,7 +13,7 @@ import (
 // m x k and op(B) k x n.
 type gemm[T Float] func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
 
-// newGemm returns the product of the BLAS that is in use now.
+// newGemm returns the matrix product of the BLAS in use.
 func newGemm[T Float]() gemm[T] {
 	var product any = gemm[float32](blas32.Implementation().Sgemm)
 	if _, ok := any(*new(T)).(float64); ok {
@@ -22,12 +22,12 @@ func newGemm[T Float]() gemm[T] {
 	return product.(gemm[T])
 }
 
-// dotChunk is the length of the parts that dot sums by themselves: the sum is the
+// dotChunk is the length of the parts that dot sums separately, so that the sum is the
 // same for any number of workers.
 const dotChunk = 1 << 13
 
-// dot is the inner product of x and y, each part in the precision of T and the
-// parts in float64.
+// dot is the inner product of x and y. Parts are summed in the precision of T, and added
+// in float64.
 func dot[T Float](x, y []T) float64 {
 	parts := make([]float64, (len(x)+dotChunk-1)/dotChunk)
 	parallel.For(len(parts), 4, func(lo, hi int) {

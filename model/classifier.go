@@ -9,27 +9,27 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// Classifier is a trained method: given descriptions of any classes, seen or not,
-// it scores samples for them.
+// Classifier is a trained method: it scores samples for the classes of any descriptions,
+// seen or unseen.
 type Classifier interface {
-	// Score returns a row of scores for each of the given rows of the features x
-	// (samples x D, as they are in the data set), a column for each class that u
-	// describes (classes x M, NaN for what is not described). The highest score
-	// of a row is the prediction.
+	// Score returns one row of scores for each of the given rows of the features x
+	// (samples x D, as in the data set), with one column for each class that u describes
+	// (classes x M, NaN for missing entries). The class with the highest score of a row is
+	// the predicted class.
 	Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
 }
 
-// TwoStage is a classifier in two steps: what it detects in a sample depends on no
-// description, so that many descriptions can judge the same detections.
+// TwoStage is a classifier whose first stage, detection, does not depend on the
+// descriptions. Detections can therefore be classified by many descriptions.
 type TwoStage interface {
 	Classifier
 	// Detect returns the detections of the given rows of x, len(rows) x M.
 	Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error)
-	// Classify returns the scores of Score for samples with the detections a.
+	// Classify returns the scores of samples with the detections a.
 	Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
 }
 
-// DetectAndClassify is the Score of a classifier in two steps.
+// DetectAndClassify implements Score by the two stages.
 func DetectAndClassify(c TwoStage, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	a, err := c.Detect(x, rows)
 	if err != nil {
@@ -38,58 +38,42 @@ func DetectAndClassify(c TwoStage, x dataset.Matrix[float32], rows []int, u data
 	return c.Classify(a, u)
 }
 
-// LAGO is a trained model of the family. Its scores are log p(z|x).
-type LAGO struct {
-	Config    Config
-	Params    *Parameters[float32]
-	Semantic  []int                 // the group of each attribute, nil where unknown
-	Transform *preprocess.Transform // of the features, fitted where the model was trained
-	Impute    *impute.Imputer       // for partial descriptions, of the classes it learned from; nil for those at hand
+// Preprocessed is a classifier with the preprocessing and the imputation that it was
+// trained with. It takes features and descriptions as they are in the data set.
+type Preprocessed struct {
+	TwoStage
+	Transform *preprocess.Transform // of the features; nil for none
+	Impute    *impute.Imputer       // of missing entries; nil leaves them to the classifier
 }
 
 // Score implements Classifier.
-func (l *LAGO) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return DetectAndClassify(l, x, rows, u)
+func (c *Preprocessed) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	return DetectAndClassify(c, x, rows, u)
 }
 
-// detectBatch is how many samples are detected at a time.
-const detectBatch = 256
-
-// Detect returns A, p(a_m|x) of the given rows.
-func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	detectors := linearDetectors{l.Params.W, l.Params.B}
-	a := dataset.NewMatrix[float32](len(rows), detectors.w.Cols)
-	if err := detectors.check(x); err != nil {
-		return a, err
+// Detect implements TwoStage.
+func (c *Preprocessed) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	if c.Transform == nil || c.Transform.Kind == preprocess.None {
+		return c.TwoStage.Detect(x, rows)
 	}
-	for start := 0; start < len(rows); start += detectBatch {
-		part := rows[start:min(start+detectBatch, len(rows))]
-		preprocessed, err := l.Transform.Apply(x, part)
-		if err != nil {
-			return a, err
-		}
-		detectors.detect(preprocessed, dataset.Matrix[float32]{Rows: len(part), Cols: a.Cols, Data: a.Data[start*a.Cols : (start+len(part))*a.Cols]})
-	}
-	return a, nil
-}
-
-// Classify returns log p(z|x) of samples with the detections a, n x M, for the
-// classes that u describes.
-func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	judge, err := l.frozenJudge(u)
+	preprocessed, err := c.Transform.Apply(x, rows)
 	if err != nil {
-		return scores, err
+		return preprocessed, err
 	}
-	if a.Cols != judge.m {
-		return scores, &invalid.Error{Field: "detections", Want: "one for each attribute of the model", Got: fmt.Sprint(a.Cols)}
-	}
-	judge.judge(a, scores)
-	return scores, nil
+	return c.TwoStage.Detect(preprocessed, allRows(preprocessed))
 }
 
-// WithImputation returns a classifier that fills gaps in descriptions by the other kind of
-// rule, and shares all else with c. What has no rule of its own is returned as it is.
+// Classify implements TwoStage.
+func (c *Preprocessed) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	full, err := c.Impute.Impute(u)
+	if err != nil {
+		return dataset.Matrix[float32]{}, err
+	}
+	return c.TwoStage.Classify(a, full)
+}
+
+// WithImputation returns a copy of c that imputes missing entries in another way. A
+// classifier that imputes nothing is returned unchanged.
 func WithImputation(c TwoStage, kind impute.Kind) TwoStage {
 	switch c := c.(type) {
 	case *LAGO:
@@ -104,11 +88,46 @@ func WithImputation(c TwoStage, kind impute.Kind) TwoStage {
 	return c
 }
 
-// describe is Config.Describe, with gaps filled by the classes that were learned from.
-func (l *LAGO) describe(u dataset.Matrix[float64]) (*Description, error) {
-	full, err := l.Impute.Impute(u)
-	if err != nil {
-		return nil, err
+// Scorer scores blocks of samples for classes that were described once. Blocks of some
+// hundred samples are shared between cores. A Scorer must not be used by several
+// goroutines at once.
+type Scorer interface {
+	// Score writes the scores of the samples x, n x D as in the data set, into scores,
+	// n x Z. The error is an *invalid.Error where sizes do not fit.
+	Score(x, scores dataset.Matrix[float32]) error
+}
+
+// NewScorer returns the scorer of a classifier for the classes that u describes,
+// classes x M, NaN for missing entries.
+func NewScorer(c TwoStage, u dataset.Matrix[float64]) (Scorer, error) {
+	if u.Rows < 1 {
+		return nil, &invalid.Error{Field: "descriptions", Want: "at least one class", Got: fmt.Sprint(u.Rows)}
 	}
-	return l.Config.Describe(full, l.Semantic)
+	if l, ok := c.(*LAGO); ok {
+		return newLAGOScorer(l, u)
+	}
+	return &anyScorer{c, u}, nil
+}
+
+// anyScorer is the Scorer of any classifier.
+type anyScorer struct {
+	c Classifier
+	u dataset.Matrix[float64]
+}
+
+func (s *anyScorer) Score(x, scores dataset.Matrix[float32]) error {
+	if err := checkScores(scores, x.Rows, s.u.Rows); err != nil {
+		return err
+	}
+	got, err := s.c.Score(x, allRows(x), s.u)
+	copy(scores.Data, got.Data)
+	return err
+}
+
+func allRows(x dataset.Matrix[float32]) []int {
+	rows := make([]int, x.Rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
 }

@@ -7,31 +7,91 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Config is what makes one model of the family. The zero value of a weight
-// leaves its term out of the loss.
+// Variant says how attributes are grouped and whether the grouping is learned
+// (section 4.2 of the paper).
+type Variant string
+
+// The four variants of the paper.
+const (
+	Singletons   Variant = "singletons"    // one group per attribute; trains W
+	SemanticHard Variant = "semantic-hard" // the groups of the data set; trains W
+	KSoft        Variant = "k-soft"        // K groups, nearly uniform at the start; trains W and V
+	SemanticSoft Variant = "semantic-soft" // the groups of the data set at the start; trains W and V
+)
+
+// Variants lists the variants in the order of the paper.
+var Variants = []Variant{Singletons, SemanticHard, KSoft, SemanticSoft}
+
+// Learned reports whether the grouping V is trained.
+func (v Variant) Learned() bool { return v == KSoft || v == SemanticSoft }
+
+// Semantic reports whether the variant needs the groups of the data set.
+func (v Variant) Semantic() bool { return v == SemanticHard || v == SemanticSoft }
+
+// Prior says what p(a_m) is.
+type Prior string
+
+// The two priors of the paper's ablation.
+const (
+	Uniform      Prior = "uniform"       // the mean over classes and attributes
+	PerAttribute Prior = "per-attribute" // the mean over the candidate classes
+)
+
+var priors = []Prior{Uniform, PerAttribute}
+
+// Complement says what Ac, the probability p(ac_k|x) of the paper's complementary
+// attribute, "none of the group", is.
+type Complement string
+
+// The two complements of the paper's ablation, and none. Without one, a single group of
+// all attributes is a network of two layers (supplement D.4).
+const (
+	Const        Complement = "const"    // Ac = 1
+	DeMorgan     Complement = "demorgan" // Ac = prod_m (1 - Gamma[m,k] A[m])
+	NoComplement Complement = "none"     // Ac = 0
+)
+
+// Complements lists the complements.
+var Complements = []Complement{Const, DeMorgan, NoComplement}
+
+// UnmarshalText reads the name of a variant.
+func (v *Variant) UnmarshalText(text []byte) error { return unmarshal(v, text, Variants) }
+
+// UnmarshalText reads the name of a prior.
+func (p *Prior) UnmarshalText(text []byte) error { return unmarshal(p, text, priors) }
+
+// UnmarshalText reads the name of a complement.
+func (c *Complement) UnmarshalText(text []byte) error { return unmarshal(c, text, Complements) }
+
+func unmarshal[T ~string](to *T, text []byte, options []T) (err error) {
+	*to, err = invalid.OneOf(string(text), options...)
+	return err
+}
+
+// Config is one model of the family. A weight of 0 leaves its term out of the loss.
 type Config struct {
 	Variant    Variant    `json:"variant"`
 	Prior      Prior      `json:"prior"`
 	Complement Complement `json:"complement"`
 	Zeta       float64    `json:"zeta"` // Gamma = softmax(zeta V); from about 1000 on, exactly one-hot
-	K          int        `json:"k"`    // groups of k-soft; the other variants find theirs in the data
+	K          int        `json:"k"`    // groups of k-soft; the other variants take theirs from the data
 
 	Alpha  float64 `json:"alpha"`  // weight of BXE(a), the explicit supervision of attributes
 	Beta   float64 `json:"beta"`   // weight of |W|^2
 	Lambda float64 `json:"lambda"` // weight of |W U^T|^2
-	Psi    float64 `json:"psi"`    // weight of |Gamma - Gamma_sem|^2
+	Psi    float64 `json:"psi"`    // weight of |Gamma - Gamma_sem|^2, the group prior strength
 }
 
-// Check returns an *invalid.Error for the first field that no model can be made of.
+// Check returns an *invalid.Error for the first invalid field.
 func (c Config) Check() error {
-	if err := new(Variant).UnmarshalText([]byte(c.Variant)); err != nil {
-		return &invalid.Error{Field: "variant", Want: "singletons, semantic-hard, k-soft or semantic-soft", Got: fmt.Sprint(string(c.Variant))}
+	if err := isOneOf("variant", c.Variant, Variants); err != nil {
+		return err
 	}
-	if err := new(Prior).UnmarshalText([]byte(c.Prior)); err != nil {
-		return &invalid.Error{Field: "prior", Want: "uniform or per-attribute", Got: fmt.Sprint(string(c.Prior))}
+	if err := isOneOf("prior", c.Prior, priors); err != nil {
+		return err
 	}
-	if err := new(Complement).UnmarshalText([]byte(c.Complement)); err != nil {
-		return &invalid.Error{Field: "complement", Want: "const, demorgan or none", Got: fmt.Sprint(string(c.Complement))}
+	if err := isOneOf("complement", c.Complement, Complements); err != nil {
+		return err
 	}
 	if !(c.Zeta > 0) || math.IsInf(c.Zeta, 0) {
 		return &invalid.Error{Field: "zeta", Want: "a finite number above 0", Got: fmt.Sprint(c.Zeta)}
@@ -40,7 +100,7 @@ func (c Config) Check() error {
 		return &invalid.Error{Field: "k", Want: "at least 1 group for k-soft", Got: fmt.Sprint(c.K)}
 	}
 	if c.Psi != 0 && c.Variant != SemanticSoft {
-		return &invalid.Error{Field: "psi", Want: "0 but for semantic-soft, the only variant with groups to hold to", Got: fmt.Sprint(c.Psi)}
+		return &invalid.Error{Field: "psi", Want: "0 for " + string(c.Variant), Got: fmt.Sprint(c.Psi), Hint: "Only semantic-soft has a group prior."}
 	}
 	for _, w := range []struct {
 		name  string
@@ -53,8 +113,20 @@ func (c Config) Check() error {
 	return nil
 }
 
-// groups returns K and, where the variant knows them, the group of each of m
-// attributes. semantic is what the data set says, nil if it says nothing.
+func isOneOf[T ~string](field string, value T, options []T) error {
+	found, err := invalid.OneOf(string(value), options...)
+	if e, ok := err.(*invalid.Error); ok {
+		e.Field = field
+		return e
+	}
+	if found != value { // by case; a name in code must be exact
+		return &invalid.Error{Field: field, Want: string(found), Got: string(value)}
+	}
+	return nil
+}
+
+// groups returns K and, unless the variant is k-soft, the group of each of m attributes.
+// semantic is the group of each attribute by the data set, nil if it has no groups.
 func (c Config) groups(m int, semantic []int) (k int, of []int, err error) {
 	switch c.Variant {
 	case Singletons:
@@ -70,9 +142,10 @@ func (c Config) groups(m int, semantic []int) (k int, of []int, err error) {
 		return c.K, nil, nil
 	}
 	if len(semantic) != m {
-		return 0, nil, &invalid.Error{Field: "groups", Want: fmt.Sprintf("a group for each of the %d attributes, which %s needs", m, c.Variant), Got: fmt.Sprint(
-
-			fmt.Sprintf("%d: does the data set name its groups?", len(semantic)))}
+		return 0, nil, &invalid.Error{
+			Field: "groups", Want: fmt.Sprintf("a group for each of the %d attributes, as %s needs", m, c.Variant), Got: fmt.Sprint(len(semantic)),
+			Hint: "A data set names groups by prefixes of its attributes, as in wing_colour::red.",
+		}
 	}
 	for i, g := range semantic {
 		if g < 0 {
@@ -81,4 +154,18 @@ func (c Config) groups(m int, semantic []int) (k int, of []int, err error) {
 		k = max(k, g+1)
 	}
 	return k, semantic, nil
+}
+
+// check returns K, or an error where the classes do not fit the parameters.
+func (c Config) check(classes *Description, attributes int) (k int, err error) {
+	if err := c.Check(); err != nil {
+		return 0, err
+	}
+	if attributes != classes.U.Cols {
+		return 0, &invalid.Error{
+			Field: "descriptions", Want: fmt.Sprintf("%d attributes, as many as the model has", attributes), Got: fmt.Sprint(classes.U.Cols),
+		}
+	}
+	k, _, err = c.groups(attributes, classes.Groups)
+	return k, err
 }

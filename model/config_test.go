@@ -63,27 +63,29 @@ func TestMachineErrors(t *testing.T) {
 	s := sizes{n: 2, d: 2, m: 4, k: 2, z: 3}
 	for _, tt := range []struct {
 		field string
-		spoil func(p *model.Problem)
+		spoil func(tr *trial[float64])
 	}{
-		{"zeta", func(p *model.Problem) { p.Config.Zeta = -1 }},
-		{"batch", func(p *model.Problem) { p.Batch = 0 }},
-		{"descriptions", func(p *model.Problem) {
+		{"zeta", func(p *trial[float64]) { p.Config.Zeta = -1 }},
+		{"batch", func(p *trial[float64]) { p.Batch = 0 }},
+		{"descriptions", func(p *trial[float64]) {
 			p.Classes = &model.Description{U: uniform(newRand(1), 3, 5, 0, 1), P: make([]float64, 5)}
 		}},
-		{"groups", func(p *model.Problem) { p.Semantic = p.Semantic[:3] }},
-		{"k", func(p *model.Problem) {
+		{"groups", func(p *trial[float64]) { p.Classes.Groups = p.Semantic[:3] }},
+		{"k", func(p *trial[float64]) {
 			p.Config = model.Config{Variant: model.KSoft, Prior: "uniform", Complement: "const", Zeta: 1, K: 5}
 		}},
 	} {
 		t.Run(tt.field, func(t *testing.T) {
 			tr := newTrial(t, sound, s, 1)
-			tt.spoil(&tr.Problem)
-			_, err := model.NewWMachine(tr.Problem, tr.params)
+			tt.spoil(&tr)
+			_, err := model.NewWMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
 			names(t, err, tt.field)
-			_, err = model.NewVMachine(tr.Problem, tr.params)
+			_, err = model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
 			names(t, err, tt.field)
-			_, err = model.NewJudge(tr.Problem, tr.params)
-			names(t, err, tt.field)
+			if tt.field != "batch" {
+				_, err = model.NewForward(tr.Config, tr.Classes, tr.params)
+				names(t, err, tt.field)
+			}
 		})
 	}
 }

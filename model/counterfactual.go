@@ -8,22 +8,20 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// Counterfactual is what would have been had one attribute been detected otherwise.
+// Counterfactual is the prediction if one attribute were detected for sure, or not at
+// all.
 type Counterfactual struct {
 	Attribute int
 	From, To  float64 // p(a_m|x); To is 1 or 0
 	LogOdds   float64 // between the two classes, after this change and those before it
-	Predicted int     // of the classes at hand, after them
+	Predicted int     // candidate class, after this change and those before it
 }
 
-// Changes judges the sample anew for each single detection set to 1 and to 0, and
-// returns them by how far they move the log odds between two classes, the furthest
-// first. Detections that are there already are left out.
+// Changes evaluates each single detection set to 1 and to 0, and returns the changes by
+// how far they move the log odds between two classes, the furthest first. Detections
+// that already have the value are left out.
 func (e *Explainer) Changes(a []float64, class, against int) ([]Counterfactual, error) {
-	if err := e.checkPair(class, against); err != nil {
-		return nil, err
-	}
-	now, err := e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(a), Data: a})
+	now, err := e.logPOf(a, class, against)
 	if err != nil {
 		return nil, err
 	}
@@ -31,27 +29,24 @@ func (e *Explainer) Changes(a []float64, class, against int) ([]Counterfactual, 
 	if err != nil {
 		return nil, err
 	}
-	odds := now.Data[class] - now.Data[against]
+	odds := now[class] - now[against]
 	slices.SortStableFunc(list, func(x, y Counterfactual) int {
 		return cmp.Compare(math.Abs(y.LogOdds-odds), math.Abs(x.LogOdds-odds))
 	})
 	return list, nil
 }
 
-// Flip looks for few changes after which against is ahead of class, at most limit of
-// them. It is greedy: each is the one that lowers the log odds most, given those
-// before; any that turns out not to be needed is taken back. Where one change is
-// enough, one is found; of more, there may be a smaller set. found is false where
-// none was, and the changes are then as far as it came.
+// Flip looks for at most limit changes after which against is ahead of class. The search
+// is greedy: each change is the one that lowers the log odds most, given those before
+// it, and changes that turn out not to be needed are removed. It finds one change where
+// one is enough; of several, there may be a smaller set. If found is false, the changes
+// are those tried.
 func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Counterfactual, found bool, err error) {
-	if err := e.checkPair(class, against); err != nil {
-		return nil, false, err
-	}
-	now, err := e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(a), Data: a})
+	now, err := e.logPOf(a, class, against)
 	if err != nil {
 		return nil, false, err
 	}
-	odds, at := now.Data[class]-now.Data[against], slices.Clone(a)
+	odds, at := now[class]-now[against], slices.Clone(a)
 	for odds >= 0 && len(changes) < limit {
 		list, err := e.single(at, class, against, changes)
 		if err != nil {
@@ -75,8 +70,7 @@ func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Coun
 	return changes, true, err
 }
 
-// single judges the sample with each single detection changed, but for those of the
-// attributes that were changed before.
+// single evaluates each single change, except of attributes changed before.
 func (e *Explainer) single(a []float64, class, against int, before []Counterfactual) ([]Counterfactual, error) {
 	var list []Counterfactual
 	for m, p := range a {
@@ -94,12 +88,11 @@ func (e *Explainer) single(a []float64, class, against int, before []Counterfact
 		copy(changed.Row(i), a)
 		changed.Row(i)[c.Attribute] = c.To
 	}
-	return list, e.judgeEach(changed, class, against, list)
+	return list, e.evaluate(changed, class, against, list)
 }
 
-// judgeEach fills in what comes of each change; a row of changed is the sample after
-// it.
-func (e *Explainer) judgeEach(changed dataset.Matrix[float64], class, against int, list []Counterfactual) error {
+// evaluate fills in the outcome of each change. A row of changed is the sample after it.
+func (e *Explainer) evaluate(changed dataset.Matrix[float64], class, against int, list []Counterfactual) error {
 	l, err := e.LogP(changed)
 	if err != nil {
 		return err
@@ -112,12 +105,12 @@ func (e *Explainer) judgeEach(changed dataset.Matrix[float64], class, against in
 	return nil
 }
 
-// prune takes changes back as long as the rest of them still puts against ahead, and
-// judges what is left one after the other.
+// prune removes changes as long as the others still put against ahead, and evaluates
+// those that are left one after the other.
 func (e *Explainer) prune(a []float64, class, against int, changes []Counterfactual) ([]Counterfactual, error) {
 	for i := 0; i < len(changes); {
 		less := slices.Delete(slices.Clone(changes), i, i+1)
-		if err := e.oneByOne(a, class, against, less); err != nil {
+		if err := e.evaluateInTurn(a, class, against, less); err != nil {
 			return nil, err
 		}
 		if len(less) > 0 && less[len(less)-1].LogOdds < 0 {
@@ -126,16 +119,17 @@ func (e *Explainer) prune(a []float64, class, against int, changes []Counterfact
 			i++
 		}
 	}
-	return changes, e.oneByOne(a, class, against, changes)
+	return changes, e.evaluateInTurn(a, class, against, changes)
 }
 
-// oneByOne judges the sample after the first change, after the first two, and so on.
-func (e *Explainer) oneByOne(a []float64, class, against int, changes []Counterfactual) error {
+// evaluateInTurn evaluates the sample after the first change, after the first two, and
+// so on.
+func (e *Explainer) evaluateInTurn(a []float64, class, against int, changes []Counterfactual) error {
 	after := dataset.NewMatrix[float64](len(changes), len(a))
 	at := slices.Clone(a)
 	for i, c := range changes {
 		at[c.Attribute] = c.To
 		copy(after.Row(i), at)
 	}
-	return e.judgeEach(after, class, against, changes)
+	return e.evaluate(after, class, against, changes)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// after judges detections anew, by a machine of its own: the log odds between two
-// classes, and the class that is predicted.
+// after classifies detections: the log odds between two classes, and the predicted
+// class.
 func (tr trial[T]) after(t rapid.TB, a []T, class, against int) (odds float64, predicted int) {
 	t.Helper()
-	l := tr.judge(t, a)
+	l := tr.classify(t, a)
 	return l[class] - l[against], slices.Index(l, slices.Max(l))
 }
 
@@ -131,8 +131,7 @@ func TestFlipKeepsToItsLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := model.NewExplainer(model.Problem{Config: c, Classes: d},
-		&model.Parameters[float64]{V: matrix([][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}})})
+	e, err := model.NewExplainer(c, d, matrix([][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +178,7 @@ func TestFlipTakesBackWhatIsNotNeeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := model.NewExplainer(model.Problem{Config: c, Classes: d}, &model.Parameters[float64]{V: v})
+	e, err := model.NewExplainer(c, d, v)
 	if err != nil {
 		t.Fatal(err)
 	}

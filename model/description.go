@@ -9,75 +9,78 @@ import (
 	"github.com/lago-train/lago-train/model/impute"
 )
 
-// Description is what the model is told of the classes at hand: those that it
-// chooses between, which are the train classes while it trains.
+// Description describes the candidate classes, which are the train classes during
+// training, and the validation or test classes during evaluation.
 type Description struct {
-	U dataset.Matrix[float64] // Z x M, p(a_m | z), without gaps
-	P []float64               // M, the prior p(a_m)
+	U      dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries
+	P      []float64               // M, the prior p(a_m)
+	Groups []int                   // M, the group of each attribute by the data set, nil if it has none
 
-	// Silent are the attributes that are left out of the choice, since nothing is
-	// known of them for any class: U and P are zero there. It is nil for none.
-	Silent []bool // M
+	// Undescribed marks the attributes that no candidate class describes. U and P are 0
+	// there, and they do not count. It is nil for none.
+	Undescribed []bool // M
 }
 
-// Describe makes the description of the classes at hand from their rows of the
-// data set, Z x M in [0, 1], NaN where a class leaves an attribute undescribed.
-// semantic is the group of each attribute, which the two semantic variants need:
-// they scale each group of a class to a sum of at most 1 (supplement A), since
-// soft OR takes the attributes of a group to exclude each other.
+// Describe makes the description of candidate classes from their rows of the data set,
+// Z x M in [0, 1], with NaN for missing entries. groups is the group of each attribute,
+// which the two semantic variants need: they scale the entries of each group of a class
+// to a sum of at most 1 (supplement A), since soft OR takes the attributes of a group to
+// exclude each other.
 //
-// Impute are filled as in package impute, with the classes at hand for the reference:
-// train classes while training. A LAGO that knows what it learned from fills gaps by
-// that, before; a gap that is left in every class makes its attribute silent.
-func (c Config) Describe(u dataset.Matrix[float64], semantic []int) (*Description, error) {
+// Missing entries are imputed from the candidate classes (package impute). LAGO.Describe
+// imputes them from the train classes first.
+func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description, error) {
 	if u.Rows < 1 || u.Cols < 1 {
-		return nil, &invalid.Error{Field: "descriptions", Want: "at least one class and one attribute", Got: fmt.Sprint([2]int{u.Rows, u.Cols})}
+		return nil, &invalid.Error{
+			Field: "descriptions", Want: "at least one class and one attribute",
+			Got: fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols),
+		}
 	}
 	for i, p := range u.Data {
 		if p < 0 || p > 1 {
-			return nil, &invalid.Error{Field: "descriptions", Want: "probabilities, or NaN for an undescribed attribute", Got: fmt.Sprint(at(p, i, u.Cols))}
+			return nil, &invalid.Error{
+				Field: "descriptions", Want: "probabilities from 0 to 1, or NaN for a missing entry",
+				Got: fmt.Sprintf("%g at row %d, column %d", p, i/u.Cols, i%u.Cols),
+			}
 		}
 	}
-	full, err := fill(u, semantic)
+	var k int
+	if c.Variant.Semantic() {
+		var err error
+		if k, _, err = c.groups(u.Cols, groups); err != nil {
+			return nil, err
+		}
+	} else if len(groups) != u.Cols {
+		groups = nil
+	}
+	imputer, err := impute.New(u, groups)
 	if err != nil {
 		return nil, err
 	}
-	d := &Description{U: dataset.NewMatrix[float64](u.Rows, u.Cols)}
+	full, err := imputer.Impute(u)
+	if err != nil {
+		return nil, err
+	}
+	d := &Description{U: dataset.NewMatrix[float64](u.Rows, u.Cols), Groups: groups}
 	copy(d.U.Data, full.Data)
-	d.silence()
+	d.markUndescribed()
 	if c.Variant.Semantic() {
-		k, of, err := c.groups(u.Cols, semantic)
-		if err != nil {
-			return nil, err
-		}
-		scaleGroups(d.U, k, of)
+		scaleGroups(d.U, k, groups)
 	}
 	d.P = c.prior(d)
 	return d, nil
 }
 
-// fill fills gaps by the classes at hand.
-func fill(u dataset.Matrix[float64], semantic []int) (dataset.Matrix[float64], error) {
-	if len(semantic) != u.Cols {
-		semantic = nil // of no use; variants that need groups say so
-	}
-	rule, err := impute.New(u, semantic)
-	if err != nil {
-		return u, err
-	}
-	return rule.Impute(u)
-}
-
-// silence finds the attributes that are a gap in every class still.
-func (d *Description) silence() {
+// markUndescribed replaces what is still missing, which is missing for all classes.
+func (d *Description) markUndescribed() {
 	for i, p := range d.U.Data {
 		if !math.IsNaN(p) {
 			continue
 		}
-		if d.Silent == nil {
-			d.Silent = make([]bool, d.U.Cols)
+		if d.Undescribed == nil {
+			d.Undescribed = make([]bool, d.U.Cols)
 		}
-		d.Silent[i%d.U.Cols] = true
+		d.Undescribed[i%d.U.Cols] = true
 		d.U.Data[i] = 0
 	}
 }
@@ -100,14 +103,14 @@ func scaleGroups(u dataset.Matrix[float64], k int, of []int) {
 	}
 }
 
-// prior returns p(a_m), the mean of U over the classes; the uniform one is the mean
-// of that over the attributes. Silent ones have none, and no part in it.
+// prior returns p(a_m), the mean of U over the classes. The uniform prior is its mean
+// over the described attributes.
 func (c Config) prior(d *Description) []float64 {
 	p := make([]float64, d.U.Cols)
 	var mean float64
-	var heard int
+	var described int
 	for m := range p {
-		if d.silent(m) {
+		if d.undescribed(m) {
 			continue
 		}
 		for z := range d.U.Rows {
@@ -115,25 +118,24 @@ func (c Config) prior(d *Description) []float64 {
 		}
 		p[m] /= float64(d.U.Rows)
 		mean += p[m]
-		heard++
+		described++
 	}
-	if c.Prior != Uniform || heard == 0 {
+	if c.Prior != Uniform || described == 0 {
 		return p
 	}
-	mean /= float64(heard)
+	mean /= float64(described)
 	for m := range p {
-		if !d.silent(m) {
+		if !d.undescribed(m) {
 			p[m] = mean
 		}
 	}
 	return p
 }
 
-// silent reports whether attribute m is left out of the choice.
-func (d *Description) silent(m int) bool { return d.Silent != nil && d.Silent[m] }
+func (d *Description) undescribed(m int) bool { return d.Undescribed != nil && d.Undescribed[m] }
 
-// ratio returns p(a_m | z) / p(a_m), M x Z. An attribute with p(a_m) = 0, which no
-// class at hand has, speaks for none of them.
+// ratio returns p(a_m|z) / p(a_m), M x Z. It is 0 for an attribute with p(a_m) = 0,
+// which no candidate class has.
 func (d *Description) ratio() dataset.Matrix[float64] {
 	r := dataset.NewMatrix[float64](d.U.Cols, d.U.Rows)
 	for z := range d.U.Rows {
@@ -146,8 +148,8 @@ func (d *Description) ratio() dataset.Matrix[float64] {
 	return r
 }
 
-// withPrior returns U with p as one more row, (Z+1) x M: the complements of the
-// classes and of the prior are then one product.
+// withPrior returns U with p as its last row, (Z+1) x M, from which Uc and pc are
+// computed together.
 func (d *Description) withPrior() dataset.Matrix[float64] {
 	r := dataset.NewMatrix[float64](d.U.Rows+1, d.U.Cols)
 	copy(r.Data, d.U.Data)
@@ -155,16 +157,11 @@ func (d *Description) withPrior() dataset.Matrix[float64] {
 	return r
 }
 
-// cast copies a matrix into the precision that a machine runs in.
-func cast[T Float](m dataset.Matrix[float64]) dataset.Matrix[T] {
+// cast copies a matrix into another precision.
+func cast[T, S Float](m dataset.Matrix[S]) dataset.Matrix[T] {
 	c := dataset.NewMatrix[T](m.Rows, m.Cols)
 	for i, v := range m.Data {
 		c.Data[i] = T(v)
 	}
 	return c
-}
-
-// at names an entry of a matrix with cols columns in an error.
-func at(value float64, index, cols int) string {
-	return fmt.Sprintf("%g at row %d, column %d", value, index/cols, index%cols)
 }

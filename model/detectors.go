@@ -7,49 +7,58 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// detectors makes A = sigmoid(S), S = X W + b: the probability of each attribute
-// in each sample, p(a_m | x). Both are n x M. on holds the penalties on W, nil
-// where nothing is learned.
-func detectors[T Float](x, w, b *G.Node, on *penalties[T]) (s, a *G.Node, err error) {
-	if s, err = linear(x, w, b, on); err != nil {
-		return nil, nil, err
+// Logits writes S = X W + b of the samples x, n x D, into s, n x M.
+func (p *Parameters[T]) Logits(x, s dataset.Matrix[T]) {
+	if x.Rows > 0 {
+		writeLogits(newGemm[T](), s.Data, x.Data, p.W.Data, p.B, x.Rows, p.W.Rows, p.W.Cols)
 	}
-	a, err = sigmoid[T](s)
-	return s, a, err
 }
 
-// linear is X W + b. The penalties on W belong to the layer, as in Keras: their
-// gradient is added where that of X W is made, so that the largest matrix of a
-// step is written once.
-func linear[T Float](x, w, b *G.Node, on *penalties[T]) (*G.Node, error) {
+// Sigmoid replaces logits S by the attribute probabilities A = sigmoid(S).
+func Sigmoid[T Float](s []T) { writeSigmoid(s, s) }
+
+func writeLogits[T Float](mul gemm[T], s, x, w, b []T, n, d, m int) {
+	for i := range n {
+		copy(s[i*m:(i+1)*m], b)
+	}
+	mul(blas.NoTrans, blas.NoTrans, n, m, d, 1, x, d, w, m, 1, s, m)
+}
+
+func writeSigmoid[T Float](a, s []T) {
+	parallel.For(len(s), 4096, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			a[i] = T(1 / (1 + math.Exp(-float64(s[i]))))
+		}
+	})
+}
+
+// linear makes S = X W + b, n x M. Its gradient by W includes that of the penalties on
+// W: the largest matrix of a step is then written once. p is nil in tests of the layer
+// alone.
+func linear[T Float](x, w, b *G.Node, p *penalties[T]) *G.Node {
 	n, d, m := x.Shape()[0], w.Shape()[0], w.Shape()[1]
 	mul := newGemm[T]()
 	return kernel[T]{
-		name:  "linear",
-		shape: tensor.Shape{n, m},
-		forward: func(s []T, in [][]T) {
-			x, w, b := in[0], in[1], in[2]
-			for i := range n {
-				copy(s[i*m:(i+1)*m], b)
-			}
-			mul(blas.NoTrans, blas.NoTrans, n, m, d, 1, x, d, w, m, 1, s, m)
-		},
+		name:    "linear",
+		shape:   tensor.Shape{n, m},
+		forward: func(s []T, in [][]T) { writeLogits(mul, s, in[0], in[1], in[2], n, d, m) },
 		gradients: []gradient[T]{
 			nil,
-			func(inputs G.Nodes, _, ds *G.Node) (*G.Node, error) {
+			func(inputs G.Nodes, _, ds *G.Node) *G.Node {
 				k := kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}}
-				if on == nil {
+				if p == nil {
 					k.forward = func(dw []T, in [][]T) { mul(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, 0, dw, m) }
 					return k.apply(inputs[0], ds)
 				}
 				k.forward = func(dw []T, in [][]T) {
-					on.gradient(dw, in[2])
+					p.writeGradient(dw, in[2])
 					mul(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, 1, dw, m)
 				}
-				return k.apply(inputs[0], ds, inputs[1], on.node) // the node must come first: its projection is read
+				return k.apply(inputs[0], ds, inputs[1], p.wu2) // after wu2, whose W U^T is read
 			},
 			by(kernel[T]{name: "linear by b", shape: tensor.Shape{m}, forward: func(db []T, in [][]T) {
 				ds := in[4]
@@ -64,20 +73,13 @@ func linear[T Float](x, w, b *G.Node, on *penalties[T]) (*G.Node, error) {
 	}.apply(x, w, b)
 }
 
-// sigmoid is 1 / (1 + exp(-S)).
-func sigmoid[T Float](s *G.Node) (*G.Node, error) {
+// sigmoid makes A = 1 / (1 + exp(-S)), p(a_m|x).
+func sigmoid[T Float](s *G.Node) *G.Node {
 	shape := s.Shape()
 	return kernel[T]{
-		name:  "sigmoid",
-		shape: shape,
-		forward: func(a []T, in [][]T) {
-			s := in[0]
-			parallel.For(len(s), 4096, func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					a[i] = T(1 / (1 + math.Exp(-float64(s[i]))))
-				}
-			})
-		},
+		name:    "sigmoid",
+		shape:   shape,
+		forward: func(a []T, in [][]T) { writeSigmoid(a, in[0]) },
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "sigmoid by S", shape: shape, forward: func(ds []T, in [][]T) {
 				a, da := in[1], in[2]

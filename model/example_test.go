@@ -9,8 +9,8 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// Three animals that no one has shown the model, described by what they look like.
-// Detectors that are set by hand see each attribute in a feature of its own.
+// Three animals without training images, described by their attributes. The detectors
+// are set by hand: each attribute is one of the features.
 func Example() {
 	var (
 		attributes = []string{"coat::striped", "coat::spotted", "size::large", "size::small"}
@@ -21,7 +21,6 @@ func Example() {
 			0.0, 0.9, 0.5, 0.1, // leopard
 			0.1, 0.1, 0.0, 1.0, // hamster
 		}}
-		sample = []float64{-2, 1, 1, -3} // no stripes, perhaps spots, rather large
 	)
 	config := model.Config{
 		Variant:    model.SemanticHard,
@@ -46,39 +45,31 @@ func Example() {
 	}
 
 	// X -> A
-	detector, err := model.NewDetector(params, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	copy(detector.X.Row(0), sample)
-	_, a, err := detector.Run()
-	if err != nil {
-		log.Fatal(err)
-	}
-	for m, p := range a {
+	x := dataset.Matrix[float64]{Rows: 1, Cols: 4, Data: []float64{-2, 1, 1, -3}} // no stripes, perhaps spots, rather large
+	a := dataset.NewMatrix[float64](1, 4)
+	params.Logits(x, a)
+	model.Sigmoid(a.Data)
+	for m, p := range a.Data {
 		fmt.Printf("p(%s | x) = %.2f\n", attributes[m], p)
 	}
 
 	// A -> G -> Z
-	problem := model.Problem{Config: config, Classes: description, Semantic: groups, Batch: 1}
-	judge, err := model.NewJudge(problem, params)
+	forward, err := model.NewForward(config, description, params)
 	if err != nil {
 		log.Fatal(err)
 	}
-	copy(judge.A.Row(0), a)
-	logP, err := judge.Run()
-	if err != nil {
+	logP := dataset.NewMatrix[float64](1, len(classes))
+	if err := forward.LogP(a, logP); err != nil {
 		log.Fatal(err)
 	}
-	model.LogNormalise(logP, len(classes))
 	best := 0
-	for z, l := range logP {
+	for z, l := range logP.Data {
 		fmt.Printf("log p(%s | x) = %.2f\n", classes[z], l)
-		if l > logP[best] {
+		if l > logP.Data[best] {
 			best = z
 		}
 	}
-	fmt.Printf("it is a %s, p = %.2f\n", classes[best], math.Exp(logP[best]))
+	fmt.Printf("predicted: %s, p = %.2f\n", classes[best], math.Exp(logP.Data[best]))
 	// Output:
 	// p(coat::striped | x) = 0.12
 	// p(coat::spotted | x) = 0.73
@@ -87,5 +78,5 @@ func Example() {
 	// log p(zebra | x) = -1.67
 	// log p(leopard | x) = -0.25
 	// log p(hamster | x) = -3.50
-	// it is a leopard, p = 0.78
+	// predicted: leopard, p = 0.78
 }

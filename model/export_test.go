@@ -6,11 +6,10 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// The ops in float64, for the tests that hold each to the same thing in stock
-// ops.
+// The ops in float64, for tests against stock ops.
 var (
 	SigmoidOp      = sigmoid[float64]
-	GroupsOp       = groups[float64]
+	GroupsOp       = softGroups[float64]
 	GroupPriorOp   = groupPrior[float64]
 	NoneOfOp       = noneOf[float64]
 	SoftOrOp       = softOr[float64]
@@ -18,19 +17,34 @@ var (
 	SoftAndOp32    = softAnd[float32]
 	CrossEntropyOp = crossEntropy[float64]
 	BXEOp          = attributeEntropy[float64]
-	TotalOp        = total[float64]
+	TotalOp        = sumTerms[float64]
 )
+
+// Term is a weighted term of the loss.
+type Term = term
+
+// NewTerm returns a weighted term.
+func NewTerm(weight float64, node *G.Node) Term { return term{weight: weight, node: node} }
 
 // LinearOp is X W + b without penalties on W; these are tested as part of the
 // WMachine.
-func LinearOp(x, w, b *G.Node) (*G.Node, error) { return linear[float64](x, w, b, nil) }
+func LinearOp(x, w, b *G.Node) *G.Node { return linear[float64](x, w, b, nil) }
 
-// FrozenOrOp makes the soft OR of the grouping V with a kind of complement.
-func FrozenOrOp(d *Description, v dataset.Matrix[float64], zeta float64, c Complement) func(a, ac *G.Node) (*G.Node, error) {
-	f := newFrozenGroups[float64](d, v.Cols, c)
+// FixedSoftOrOp makes the soft OR of the fixed grouping V.
+func FixedSoftOrOp(d *Description, v dataset.Matrix[float64], zeta float64, c Complement) func(a, ac *G.Node) *G.Node {
+	f := newFixedGroups[float64](d, v.Cols, c)
 	f.set(v, zeta)
 	return f.softOr
 }
 
 // Ratio is p(a_m | z) / p(a_m), M x Z.
 func (d *Description) Ratio() dataset.Matrix[float64] { return d.ratio() }
+
+// GroupScores returns G of one sample with the detections a, K x Z.
+func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] {
+	g, _ := f.groupScores(a)
+	return g
+}
+
+// NewExplainer explains the grouping V.
+var NewExplainer = newExplainer

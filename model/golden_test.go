@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -62,8 +63,8 @@ func (c goldenCase) config() model.Config {
 	return config
 }
 
-// TestGolden holds every intermediate, the loss and its gradients to 1e-9. The
-// cases stand in testdata; a folder named in $LAGO_GOLDEN is read as well.
+// TestGolden compares every intermediate, the loss and its gradients to 1e-9. The cases
+// are in testdata; a folder named in $LAGO_GOLDEN is read as well.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
 	if err != nil || len(files) == 0 {
@@ -97,11 +98,10 @@ func (c goldenCase) check(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	problem := model.Problem{Config: config, Classes: classes, Semantic: c.Groups, Batch: len(c.X)}
 	params := &model.Parameters[float64]{W: matrix(c.W), B: c.B, V: matrix(c.V)}
 
-	a := c.checkForward(t, problem, params)
-	w, err := model.NewWMachine(problem, params)
+	a := c.checkForward(t, config, classes, params)
+	w, err := model.NewWMachine(config, classes, params, len(c.X))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (c goldenCase) check(t *testing.T) {
 	same(t, "dW", grad(t, w.Learnables()[0]), matrix(c.DW).Data)
 	same(t, "db", grad(t, w.Learnables()[1]), c.DB)
 
-	v, err := model.NewVMachine(problem, params)
+	v, err := model.NewVMachine(config, classes, params, len(c.X))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,38 +139,25 @@ func (c goldenCase) check(t *testing.T) {
 	same(t, "loss of the V machine", []float64{config.Loss(byV)}, []float64{c.Loss})
 }
 
-// checkForward runs the forward-only machines and returns A.
-func (c goldenCase) checkForward(t *testing.T, p model.Problem, params *model.Parameters[float64]) []float64 {
-	detector, err := model.NewDetector(params, len(c.X))
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(detector.X.Data, matrix(c.X).Data)
-	_, a, err := detector.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, "A", a, matrix(c.A).Data)
+// checkForward checks the forward path and returns A.
+func (c goldenCase) checkForward(t *testing.T, config model.Config, classes *model.Description, params *model.Parameters[float64]) []float64 {
+	a := dataset.NewMatrix[float64](len(c.X), len(c.B))
+	params.Logits(matrix(c.X), a)
+	model.Sigmoid(a.Data)
+	same(t, "A", a.Data, matrix(c.A).Data)
 	same(t, "Gamma", params.Groups(c.Zeta).Data, matrix(c.Gamma).Data)
 
-	judge, err := model.NewJudge(p, params)
+	f, err := model.NewForward(config, classes, params)
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(judge.A.Data, a)
-	l, err := judge.Run()
-	if err != nil {
+	logP := dataset.NewMatrix[float64](len(c.X), len(c.U))
+	if err := f.LogP(a, logP); err != nil {
 		t.Fatal(err)
 	}
-	model.LogNormalise(l, len(c.U))
-	same(t, "log p(z|x)", l, matrix(c.LogP).Data)
-	for n, groups := range c.G {
-		for k, scores := range groups {
-			for z, want := range scores {
-				got := judge.GroupScores()[(k*len(c.X)+n)*len(c.U)+z]
-				same(t, fmt.Sprintf("G of sample %d, group %d, class %d", n, k, z), []float64{got}, []float64{want})
-			}
-		}
+	same(t, "log p(z|x)", logP.Data, matrix(c.LogP).Data)
+	for n, want := range c.G {
+		same(t, fmt.Sprintf("G of sample %d", n), f.GroupScores(a.Row(n)).Data, matrix(want).Data)
 	}
-	return a
+	return a.Data
 }

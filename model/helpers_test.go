@@ -17,7 +17,10 @@ type sizes struct{ n, d, m, k, z int }
 // trial is a problem with parameters and one batch. The batch may have fewer
 // labels than samples.
 type trial[T model.Float] struct {
-	model.Problem
+	Config    model.Config
+	Classes   *model.Description
+	Semantic  []int // the group of each attribute
+	Batch     int
 	described dataset.Matrix[float64] // Z x M, as the data set describes the classes
 	params    *model.Parameters[T]
 	x         dataset.Matrix[T]
@@ -36,7 +39,7 @@ func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 		c.K = s.k
 	}
 	tr := trial[float64]{
-		Problem:   model.Problem{Config: c, Batch: s.n, Semantic: make([]int, s.m)},
+		Config: c, Batch: s.n, Semantic: make([]int, s.m),
 		described: uniform(rng, s.z, s.m, 0.05, 0.95),
 		params: &model.Parameters[float64]{
 			W: uniform(rng, s.d, s.m, -1, 1),
@@ -74,7 +77,7 @@ func (tr trial[T]) describe(t rapid.TB) trial[T] {
 // single is the trial in the precision of training.
 func single(tr trial[float64]) trial[float32] {
 	return trial[float32]{
-		Problem:   tr.Problem,
+		Config: tr.Config, Classes: tr.Classes, Semantic: tr.Semantic, Batch: tr.Batch,
 		described: tr.described,
 		params: &model.Parameters[float32]{
 			W: to[float32](tr.params.W), V: to[float32](tr.params.V),
@@ -94,7 +97,7 @@ type machine interface {
 // byW makes the machine that learns W and b, with the batch in it.
 func (tr trial[T]) byW(t rapid.TB) *model.WMachine[T] {
 	t.Helper()
-	m, err := model.NewWMachine(tr.Problem, tr.params)
+	m, err := model.NewWMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +110,7 @@ func (tr trial[T]) byW(t rapid.TB) *model.WMachine[T] {
 // byV makes the machine that learns V, with the detections of the batch in it.
 func (tr trial[T]) byV(t rapid.TB) *model.VMachine[T] {
 	t.Helper()
-	m, err := model.NewVMachine(tr.Problem, tr.params)
+	m, err := model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,40 +123,38 @@ func (tr trial[T]) byV(t rapid.TB) *model.VMachine[T] {
 // detect returns A, n x M.
 func (tr trial[T]) detect(t rapid.TB) []T {
 	t.Helper()
-	d, err := model.NewDetector(tr.params, tr.x.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(d.X.Data, tr.x.Data)
-	_, a, err := d.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	a := dataset.NewMatrix[T](tr.x.Rows, tr.params.W.Cols)
+	tr.params.Logits(tr.x, a)
+	model.Sigmoid(a.Data)
+	return a.Data
 }
 
-// judge returns the scores of classes for the detections a: log p(z|x) up to a
-// constant of the sample, n x Z.
-func (tr trial[T]) judge(t rapid.TB, a []T) []float64 {
+// forward is the forward computation from detections to classes.
+func (tr trial[T]) forward(t rapid.TB) *model.Forward[T] {
 	t.Helper()
-	j, err := model.NewJudge(tr.Problem, tr.params)
+	f, err := model.NewForward(tr.Config, tr.Classes, tr.params)
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(j.A.Data, a)
-	l, err := j.Run()
-	if err != nil {
+	return f
+}
+
+// classify returns log p(z|x) for the detections a, n x Z.
+func (tr trial[T]) classify(t rapid.TB, a []T) []float64 {
+	t.Helper()
+	m := tr.Classes.U.Cols
+	in := dataset.Matrix[T]{Rows: len(a) / m, Cols: m, Data: a}
+	logP := dataset.NewMatrix[T](in.Rows, tr.Classes.U.Rows)
+	if err := tr.forward(t).LogP(in, logP); err != nil {
 		t.Fatal(err)
 	}
-	return floats(l)
+	return floats(logP.Data)
 }
 
 // logP returns log p(z|x) of the batch, n x Z.
 func (tr trial[T]) logP(t rapid.TB) []float64 {
 	t.Helper()
-	l := tr.judge(t, tr.detect(t))
-	model.LogNormalise(l, tr.Classes.U.Rows)
-	return l
+	return tr.classify(t, tr.detect(t))
 }
 
 // outcome is what a step gives: the terms of the loss, and its gradients by W and

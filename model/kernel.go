@@ -13,19 +13,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// kernel is an op of a Gorgonia graph that computes on plain slices. It makes the
-// memory of its output once and returns it at each step, so that a step
-// allocates nothing that grows with the batch; the machine's own registers are
-// dropped at every Reset. A kernel therefore belongs to one graph, and a kernel
-// and its gradient may share scratch memory: the gradient runs later in the same
-// step.
+// kernel is an op of a Gorgonia graph that computes on plain slices. It allocates its
+// output once and reuses it at each step, because the machine drops its own registers
+// at every Reset. A kernel therefore belongs to one graph. A kernel and its gradient
+// may share scratch memory: the gradient runs later in the same step.
 type kernel[T Float] struct {
 	name    string
 	shape   tensor.Shape // of the output; empty for a scalar
 	forward func(out []T, in [][]T)
 
-	// gradients makes the op of the gradient by each input, given the kernel's
-	// inputs, its output and the gradient by that; nil where none is needed.
+	// gradients holds one entry per input: nil where no gradient is needed.
 	gradients []gradient[T]
 
 	id     uint64
@@ -35,26 +32,27 @@ type kernel[T Float] struct {
 	args   [][]T
 }
 
-// gradient makes the node of a gradient from the kernel's inputs and the gradient
-// by its output.
-type gradient[T Float] func(inputs G.Nodes, output, grad *G.Node) (*G.Node, error)
+// gradient makes the node of the gradient by one input, from the kernel's inputs, its
+// output and the gradient by the output.
+type gradient[T Float] func(inputs G.Nodes, output, grad *G.Node) *G.Node
 
 var kernels atomic.Uint64
 
-// apply adds the kernel to the graph of its inputs.
-func (k kernel[T]) apply(inputs ...*G.Node) (*G.Node, error) {
+// apply adds the kernel to the graph of its inputs. It panics if Gorgonia refuses the
+// node, as only a mistake in this package makes it do.
+func (k kernel[T]) apply(inputs ...*G.Node) *G.Node {
 	k.id = kernels.Add(1)
 	k.inputs = len(inputs)
 	k.typ = typeOf[T](inputs, k.shape)
 	k.args = make([][]T, len(inputs))
 	k.out = newValue[T](k.shape)
-	return G.ApplyOp(&k, inputs...)
+	return G.Must(G.ApplyOp(&k, inputs...))
 }
 
-// by makes the gradient that a further kernel computes from the inputs, the
-// output and the gradient by it, in this order.
+// by makes a gradient computed by another kernel, whose inputs are those of the first,
+// then its output, then the gradient by the output.
 func by[T Float](k kernel[T]) gradient[T] {
-	return func(inputs G.Nodes, output, grad *G.Node) (*G.Node, error) {
+	return func(inputs G.Nodes, output, grad *G.Node) *G.Node {
 		all := append(append(G.Nodes{}, inputs...), output, grad)
 		return k.apply(all...)
 	}
@@ -71,12 +69,8 @@ func (k *kernel[T]) Do(inputs ...G.Value) (G.Value, error) {
 func (k *kernel[T]) SymDiff(inputs G.Nodes, output, grad *G.Node) (G.Nodes, error) {
 	nodes := make(G.Nodes, len(inputs))
 	for i, g := range k.gradients {
-		if g == nil {
-			continue
-		}
-		var err error
-		if nodes[i], err = g(inputs, output, grad); err != nil {
-			return nil, fmt.Errorf("gradient of %s by input %d: %w", k.name, i, err)
+		if g != nil {
+			nodes[i] = g(inputs, output, grad)
 		}
 	}
 	return nodes, nil
@@ -92,7 +86,7 @@ func (k *kernel[T]) DiffWRT(inputs int) []bool {
 
 func (k *kernel[T]) Type() hm.Type { return k.typ }
 
-// typeOf is the type of an op from these inputs to an output of this shape.
+// typeOf returns the Hindley-Milner type of an op.
 func typeOf[T Float](inputs G.Nodes, shape tensor.Shape) hm.Type {
 	types := make([]hm.Type, 0, len(inputs)+1)
 	for _, n := range inputs {
@@ -112,8 +106,8 @@ func (k *kernel[T]) CallsExtern() bool                              { return fal
 func (k *kernel[T]) OverwritesInput() int                           { return -1 }
 func (k *kernel[T]) String() string                                 { return k.name }
 
-// WriteHash tells every kernel from every other, so that Gorgonia never merges
-// two: each owns its memory.
+// WriteHash is unique to each kernel, so that Gorgonia, which merges nodes of equal
+// hash, never merges two kernels: each owns its memory.
 func (k *kernel[T]) WriteHash(h hash.Hash) {
 	var id [8]byte
 	binary.LittleEndian.PutUint64(id[:], k.id)
@@ -145,8 +139,8 @@ func newValue[T Float](shape tensor.Shape) G.Value {
 	return G.NewF64(0)
 }
 
-// values gives the numbers of a value without copying or boxing them, which
-// Data() would do at every op of every step.
+// values returns the numbers of a value without copying or boxing them. Value.Data
+// would box them at every op of every step.
 func values[T Float](v G.Value) []T {
 	switch v := v.(type) {
 	case *tensor.Dense:
@@ -159,16 +153,16 @@ func values[T Float](v G.Value) []T {
 	case *G.F64:
 		return same[T](unsafe.Slice((*float64)(v), 1))
 	}
-	panic(fmt.Sprintf("model: a kernel was given a %T", v))
+	panic(fmt.Sprintf("model: a kernel got a %T", v))
 }
 
-// same states to the compiler what the caller knows: that T and S are one type.
+// same converts a slice to another name of its type: the caller knows that T and S are
+// the same.
 func same[T, S Float](s []S) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
-// input is a node of the graph that holds memory of ours: what is written there
-// is what the next step reads.
+// input makes a node that reads data at each step.
 func input[T Float](g *G.ExprGraph, name string, data []T, shape ...int) *G.Node {
 	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
 	return G.NewTensor(g, dtype[T](), len(shape), G.WithName(name), G.WithShape(shape...), G.WithValue(t))

@@ -30,7 +30,7 @@ func forOps(t *testing.T, sizes []sizes, test func(t *testing.T, o op, weights [
 // Each fused op gives what the same in stock ops gives, forward and backward.
 func TestOpsAgreeWithStockOps(t *testing.T) {
 	forOps(t, opSizes, func(t *testing.T, o op, weights []float64) {
-		fused, stock := o.compile(t, o.buildFused(t), weights), o.compile(t, o.buildStock, weights)
+		fused, stock := o.compile(t, o.buildFused, weights), o.compile(t, o.buildStock, weights)
 		same(t, "output", fused.run(t), stock.run(t))
 		for i, g := range fused.grads {
 			same(t, fmt.Sprintf("gradient by learned input %d", i), numbers(g.Value()), numbers(stock.grads[i].Value()))
@@ -42,13 +42,13 @@ func TestOpsAgreeWithStockOps(t *testing.T) {
 func TestOpsAgreeWithFiniteDifferences(t *testing.T) {
 	const h = 1e-5
 	forOps(t, opSizes[:6], func(t *testing.T, o op, weights []float64) {
-		m := o.compile(t, o.buildFused(t), weights)
+		m := o.compile(t, o.buildFused, weights)
 		m.run(t)
 		var grads [][]float64
 		for _, g := range m.grads {
 			grads = append(grads, numbers(g.Value()))
 		}
-		forward := o.compile(t, o.buildFused(t), nil)
+		forward := o.compile(t, o.buildFused, nil)
 		objective := func() (sum float64) {
 			for i, v := range forward.run(t) {
 				sum += v * weights[i]

@@ -11,26 +11,67 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// Terms are the five terms of the loss (Eq. 6 of the paper), before their
-// weights.
+// Terms are the five terms of the loss (Eq. 6), before their weights.
 type Terms struct {
 	CXE   float64 `json:"cxe"`   // mean over samples of -log p(z|x)
 	BXE   float64 `json:"bxe"`   // mean over samples and attributes of the binary cross-entropy
 	W2    float64 `json:"w2"`    // |W|^2
 	WU2   float64 `json:"wu2"`   // |W U^T|^2
-	Prior float64 `json:"prior"` // |Gamma - Gamma_sem|^2, 0 where psi is
+	Prior float64 `json:"prior"` // |Gamma - Gamma_sem|^2; not computed if psi is 0
 }
 
-// Loss is the weighted sum of the terms.
+// Loss is the weighted sum of the terms (Eq. 6).
 func (c Config) Loss(t Terms) float64 {
 	return t.CXE + c.Alpha*t.BXE + c.Beta*t.W2 + c.Lambda*t.WU2 + c.Psi*t.Prior
 }
 
-// crossEntropy is the mean over samples of -log p(z|x), from log p(z|x) up to a
-// constant, L, and the targets Y, both n x Z. A row of Y has a one at the class of
-// its sample; a row of zeros leaves its sample out, so that a last, partial batch
-// counts exactly.
-func crossEntropy[T Float](l, y *G.Node) (*G.Node, error) {
+// Add adds share times the terms of u, for means over batches.
+func (t *Terms) Add(u Terms, share float64) {
+	t.CXE += share * u.CXE
+	t.BXE += share * u.BXE
+	t.W2 += share * u.W2
+	t.WU2 += share * u.WU2
+	t.Prior += share * u.Prior
+}
+
+// term is a weighted term of the loss in a graph. No gradient is taken through a
+// constant term, nor through one of weight 0.
+type term struct {
+	weight   float64
+	node     *G.Node
+	constant bool
+}
+
+// sum makes the weighted sum of scalar terms.
+func sumTerms[T Float](terms ...term) *G.Node {
+	nodes, gradients := make(G.Nodes, len(terms)), make([]gradient[T], len(terms))
+	for i, t := range terms {
+		nodes[i] = t.node
+		if t.constant || t.weight == 0 {
+			continue
+		}
+		gradients[i] = by(kernel[T]{name: "loss by a term", forward: func(out []T, in [][]T) {
+			out[0] = T(t.weight) * in[len(in)-1][0]
+		}})
+	}
+	return kernel[T]{
+		name: "loss",
+		forward: func(out []T, in [][]T) {
+			var sum float64
+			for i, t := range terms {
+				sum += t.weight * float64(in[i][0])
+			}
+			out[0] = T(sum)
+		},
+		gradients: gradients,
+	}.apply(nodes...)
+}
+
+// crossEntropy makes CXE, the mean over samples of -log p(z|x), from log p(z|x) up to a
+// constant, L, and the targets Y, both n x Z. A row of Y has a one at the class of its
+// sample. A row of zeros leaves its sample out, so that a last, partial batch counts
+// exactly.
+func crossEntropy[T Float](l, y *G.Node) *G.Node {
 	n, z := l.Shape()[0], l.Shape()[1]
 	norms := make([]float64, n)
 	return kernel[T]{
@@ -68,10 +109,10 @@ func crossEntropy[T Float](l, y *G.Node) (*G.Node, error) {
 	}.apply(l, y)
 }
 
-// attributeEntropy is BXE(a), the mean over samples and attributes of the binary
-// cross-entropy between A = sigmoid(S) and the description of the sample's class,
-// Y U. In S it reads log(1 + exp(s)) - t s, which stays exact where A is 0 or 1.
-func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T]) (*G.Node, error) {
+// attributeEntropy makes BXE(a), the mean over samples and attributes of the binary
+// cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U.
+// In S it is log(1 + exp(s)) - t s, which stays exact where A is 0 or 1.
+func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T]) *G.Node {
 	n, m, z := s.Shape()[0], s.Shape()[1], u.Rows
 	targets, rows := make([]T, n*m), make([]float64, n)
 	mul := newGemm[T]()
@@ -107,9 +148,9 @@ func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T]) (*G.Node, erro
 	}.apply(s, y)
 }
 
-// entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive
-// part of s plus log(1 + exp(-|s|)), whose arguments lie between 1 and 2 and are
-// multiplied before one logarithm is taken.
+// entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive part
+// of s plus log(1 + exp(-|s|)), whose arguments lie between 1 and 2 and are multiplied
+// before one logarithm is taken.
 func entropyOfRow[T Float](s, t []T, weight float64) float64 {
 	const factors = 512 // 2^512 is within float64
 	var total float64
@@ -126,126 +167,8 @@ func entropyOfRow[T Float](s, t []T, weight float64) float64 {
 	return total + weight*math.Log(product)
 }
 
-// penalties are the two terms of the loss that W makes by itself.
-type penalties[T Float] struct {
-	node         *G.Node // the vector [|W|^2, |W U^T|^2], before their weights
-	beta, lambda T
-	ellipsoid    *ellipsoid[T]
-}
-
-// newPenalties makes the node of the penalties. As in the paper, the biases are
-// not penalised; the authors' program adds |b|^2.
-func newPenalties[T Float](w *G.Node, u dataset.Matrix[T], c Config) (*penalties[T], error) {
-	p := &penalties[T]{beta: T(c.Beta), lambda: T(c.Lambda), ellipsoid: newEllipsoid(w.Shape()[0], u)}
-	var err error
-	p.node, err = kernel[T]{
-		name:  "penalties",
-		shape: tensor.Shape{2},
-		forward: func(out []T, in [][]T) {
-			w := in[0]
-			out[0] = T(dot(w, w))
-			out[1] = T(p.ellipsoid.value(w))
-		},
-	}.apply(w)
-	return p, err
-}
-
-// gradient writes that of the weighted penalties; w must be what the node was last
-// computed from.
-func (p *penalties[T]) gradient(dw, w []T) {
-	parallel.For(len(w), 1<<14, func(lo, hi int) {
-		dw := dw[lo:hi]
-		for i, v := range w[lo:hi] {
-			dw[i] = 2 * p.beta * v
-		}
-	})
-	if p.lambda != 0 {
-		p.ellipsoid.addGradient(dw, p.lambda)
-	}
-}
-
-// DetectorTerms returns the terms of the loss that the detectors alone make, but
-// for BXE: what a V machine begins with.
-func DetectorTerms[T Float](params *Parameters[T], classes *Description) Terms {
-	e := newEllipsoid(params.W.Rows, cast[T](classes.U))
-	return Terms{W2: dot(params.W.Data, params.W.Data), WU2: e.value(params.W.Data)}
-}
-
-// AttributeEntropy is the binary cross-entropy of one sample, the mean over
-// attributes, from its logits S and the description of its class.
+// AttributeEntropy is the binary cross-entropy of one sample, the mean over attributes,
+// from its logits s and the description u of its class, both M.
 func AttributeEntropy[T Float](s, u []T) float64 {
 	return entropyOfRow(s, u, 1) / float64(len(s))
-}
-
-// ellipsoid is |W U^T|^2, by the cheaper of two ways: through W U^T, or, where
-// classes outnumber attributes, through W (U^T U).
-type ellipsoid[T Float] struct {
-	d, m      int
-	factor    dataset.Matrix[T] // U, or U^T U
-	square    bool
-	projected []T // W times the factor, of the last value
-	mul       gemm[T]
-}
-
-func newEllipsoid[T Float](d int, u dataset.Matrix[T]) *ellipsoid[T] {
-	e := &ellipsoid[T]{d: d, m: u.Cols, factor: u, square: 2*u.Rows > u.Cols, mul: newGemm[T]()}
-	if e.square {
-		e.factor = dataset.NewMatrix[T](u.Cols, u.Cols)
-		e.mul(blas.Trans, blas.NoTrans, u.Cols, u.Cols, u.Rows, 1, u.Data, u.Cols, u.Data, u.Cols, 0, e.factor.Data, u.Cols)
-	}
-	e.projected = make([]T, d*e.factor.Rows)
-	return e
-}
-
-func (e *ellipsoid[T]) value(w []T) float64 {
-	r := e.factor.Rows
-	e.mul(blas.NoTrans, blas.Trans, e.d, r, e.m, 1, w, e.m, e.factor.Data, e.m, 0, e.projected, r)
-	if e.square {
-		return dot(w, e.projected)
-	}
-	return dot(e.projected, e.projected)
-}
-
-// addGradient adds scale times the gradient at the W of the last value.
-func (e *ellipsoid[T]) addGradient(dw []T, scale T) {
-	if e.square {
-		parallel.For(len(dw), 1<<14, func(lo, hi int) {
-			for i, v := range e.projected[lo:hi] {
-				dw[lo+i] += 2 * scale * v
-			}
-		})
-		return
-	}
-	r := e.factor.Rows
-	e.mul(blas.NoTrans, blas.NoTrans, e.d, e.m, r, 2*scale, e.projected, r, e.factor.Data, e.m, 1, dw, e.m)
-}
-
-// total is the weighted sum of scalar terms.
-func total[T Float](weights []float64, terms ...*G.Node) (*G.Node, error) {
-	gradients := make([]gradient[T], len(terms))
-	for i := range terms {
-		gradients[i] = by(kernel[T]{name: "total by a term", forward: func(out []T, in [][]T) {
-			out[0] = T(weights[i]) * in[len(in)-1][0]
-		}})
-	}
-	return kernel[T]{
-		name: "total",
-		forward: func(out []T, in [][]T) {
-			var sum float64
-			for i, w := range weights {
-				sum += w * float64(in[i][0])
-			}
-			out[0] = T(sum)
-		},
-		gradients: gradients,
-	}.apply(terms...)
-}
-
-// Add adds share times the terms of u, to mean them over batches.
-func (t *Terms) Add(u Terms, share float64) {
-	t.CXE += share * u.CXE
-	t.BXE += share * u.BXE
-	t.W2 += share * u.W2
-	t.WU2 += share * u.WU2
-	t.Prior += share * u.Prior
 }

@@ -51,13 +51,13 @@ func TestNoneOfWithFactorsOfZero(t *testing.T) {
 		for name, byR := range map[string]bool{"R": true, "Gamma": false} {
 			o := op{inputs: []variable{of("R", r), of("Gamma", gamma)}}
 			o.inputs[0].fixed, o.inputs[1].fixed = !byR, byR
-			o.fused = func(in G.Nodes) (*G.Node, error) {
+			o.fused = func(in G.Nodes) *G.Node {
 				if byR {
 					return model.NoneOfOp(in[0], in[1], in[0])
 				}
 				return model.NoneOfOp(in[0], in[1], in[1])
 			}
-			machine := o.compile(t, o.buildFused(t), weights.Data)
+			machine := o.compile(t, o.buildFused, weights.Data)
 			same(t, "Q", machine.run(t), wantQ.Data)
 			want := wantGamma
 			if byR {

@@ -33,7 +33,7 @@ func fixed(v variable) variable {
 type op struct {
 	name   string
 	inputs []variable
-	fused  func(in G.Nodes) (*G.Node, error)
+	fused  func(in G.Nodes) *G.Node
 	stock  func(s *oracle, in G.Nodes) *G.Node
 }
 
@@ -97,15 +97,7 @@ func (m *opMachine) run(t rapid.TB) []float64 {
 	return numbers(m.out)
 }
 
-func (o op) buildFused(t rapid.TB) func(*G.ExprGraph, G.Nodes) *G.Node {
-	return func(_ *G.ExprGraph, in G.Nodes) *G.Node {
-		out, err := o.fused(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-}
+func (o op) buildFused(_ *G.ExprGraph, in G.Nodes) *G.Node { return o.fused(in) }
 
 func (o op) buildStock(g *G.ExprGraph, in G.Nodes) *G.Node { return o.stock(&oracle{g: g}, in) }
 
@@ -132,93 +124,92 @@ func ops(s sizes, rng *rand.Rand) []op {
 		{
 			"linear",
 			[]variable{fixed(of("X", random(s.n, s.d, -1, 1))), of("W", random(s.d, s.m, -1, 1)), vector("b", s.m)},
-			func(in G.Nodes) (*G.Node, error) { return model.LinearOp(in[0], in[1], in[2]) },
+			func(in G.Nodes) *G.Node { return model.LinearOp(in[0], in[1], in[2]) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.linear(in[0], in[1], in[2]) },
 		},
 		{
 			"sigmoid",
 			[]variable{logits},
-			func(in G.Nodes) (*G.Node, error) { return model.SigmoidOp(in[0]) },
+			func(in G.Nodes) *G.Node { return model.SigmoidOp(in[0]) },
 			func(_ *oracle, in G.Nodes) *G.Node { return G.Must(G.Sigmoid(in[0])) },
 		},
 		{
 			"groups",
 			[]variable{of("V", random(s.m, s.k, -1, 1))},
-			func(in G.Nodes) (*G.Node, error) { return model.GroupsOp(in[0], zeta) },
+			func(in G.Nodes) *G.Node { return model.GroupsOp(in[0], zeta) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.groups(in[0], zeta) },
 		},
 		{
 			"group prior",
 			[]variable{gamma},
-			func(in G.Nodes) (*G.Node, error) { return model.GroupPriorOp(in[0], semantic) },
+			func(in G.Nodes) *G.Node { return model.GroupPriorOp(in[0], semantic) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.groupPrior(in[0], semantic) },
 		},
 		{
 			"none of by R",
 			[]variable{a, fixed(gamma)},
-			func(in G.Nodes) (*G.Node, error) { return model.NoneOfOp(in[0], in[1], in[0]) },
+			func(in G.Nodes) *G.Node { return model.NoneOfOp(in[0], in[1], in[0]) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.noneOf(in[0], in[1]) },
 		},
 		{
 			"none of by Gamma",
 			[]variable{fixed(a), gamma},
-			func(in G.Nodes) (*G.Node, error) { return model.NoneOfOp(in[0], in[1], in[1]) },
+			func(in G.Nodes) *G.Node { return model.NoneOfOp(in[0], in[1], in[1]) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.noneOf(in[0], in[1]) },
 		},
 		{
 			"soft or with Ac = 1",
 			[]variable{fixed(a), gamma, none},
-			func(in G.Nodes) (*G.Node, error) { return model.SoftOrOp(in[0], in[1], in[2], nil, ratio) },
+			func(in G.Nodes) *G.Node { return model.SoftOrOp(in[0], in[1], in[2], nil, ratio) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.softOr(in[0], in[1], in[2], nil, ratio) },
 		},
 		{
 			"soft or",
 			[]variable{fixed(a), gamma, none, ac},
-			func(in G.Nodes) (*G.Node, error) { return model.SoftOrOp(in[0], in[1], in[2], in[3], ratio) },
+			func(in G.Nodes) *G.Node { return model.SoftOrOp(in[0], in[1], in[2], in[3], ratio) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.softOr(in[0], in[1], in[2], in[3], ratio) },
 		},
 		{
 			"soft or without a complement",
 			[]variable{fixed(a), gamma},
-			func(in G.Nodes) (*G.Node, error) { return model.SoftOrOp(in[0], in[1], nil, nil, ratio) },
+			func(in G.Nodes) *G.Node { return model.SoftOrOp(in[0], in[1], nil, nil, ratio) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.softOr(in[0], in[1], nil, nil, ratio) },
 		},
 		{
 			"soft and",
 			[]variable{scores},
-			func(in G.Nodes) (*G.Node, error) { return model.SoftAndOp(in[0]) },
+			func(in G.Nodes) *G.Node { return model.SoftAndOp(in[0]) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.softAnd(in[0]) },
 		},
 		{
 			"cross entropy",
 			[]variable{l, fixed(of("Y", labels))},
-			func(in G.Nodes) (*G.Node, error) { return model.CrossEntropyOp(in[0], in[1]) },
+			func(in G.Nodes) *G.Node { return model.CrossEntropyOp(in[0], in[1]) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.crossEntropy(in[0], in[1]) },
 		},
 		{
 			"attribute entropy",
 			[]variable{logits, fixed(of("Y", labels))},
-			func(in G.Nodes) (*G.Node, error) { return model.BXEOp(in[0], in[1], u) },
+			func(in G.Nodes) *G.Node { return model.BXEOp(in[0], in[1], u) },
 			func(s *oracle, in G.Nodes) *G.Node { return s.attributeEntropy(in[0], in[1], u) },
 		},
 		{
-			"total",
+			"loss",
 			[]variable{l, fixed(of("Y", labels)), gamma},
-			func(in G.Nodes) (*G.Node, error) {
-				cxe := G.Must(model.CrossEntropyOp(in[0], in[1]))
-				prior := G.Must(model.GroupPriorOp(in[2], semantic))
-				return model.TotalOp([]float64{1, 0.3}, cxe, prior)
+			func(in G.Nodes) *G.Node {
+				cxe, prior := model.CrossEntropyOp(in[0], in[1]), model.GroupPriorOp(in[2], semantic)
+				return model.TotalOp(model.NewTerm(1, cxe), model.NewTerm(0.3, prior))
 			},
 			func(s *oracle, in G.Nodes) *G.Node {
 				return s.total([]float64{1, 0.3}, s.crossEntropy(in[0], in[1]), s.groupPrior(in[2], semantic))
 			},
 		},
 	}
-	return append(all, frozenOps(s, rng)...)
+	return append(all, fixedOps(s, rng)...)
 }
 
-// frozenOps are soft OR of each kind of grouping that it tells apart.
-func frozenOps(s sizes, rng *rand.Rand) []op {
+// fixedOps are soft OR of each kind of grouping that it tells apart.
+func fixedOps(s sizes, rng *rand.Rand) []op {
 	classes := &model.Description{U: uniform(rng, s.z, s.m, 0.05, 0.95), P: uniform(rng, 1, s.m, 0.3, 0.7).Data}
 	dense, hard := uniform(rng, s.m, s.k, -1, 1), dataset.NewMatrix[float64](s.m, s.k)
 	for m := range s.m {
@@ -235,32 +226,32 @@ func frozenOps(s sizes, rng *rand.Rand) []op {
 		{"hard and a background", hard, 10},
 		{"exactly one-hot", hard, 1000},
 	} {
-		fused := func(c model.Complement) func(a, ac *G.Node) (*G.Node, error) {
-			return model.FrozenOrOp(classes, g.v, g.zeta, c)
+		fused := func(c model.Complement) func(a, ac *G.Node) *G.Node {
+			return model.FixedSoftOrOp(classes, g.v, g.zeta, c)
 		}
 		stock := func(s *oracle, a, ac *G.Node) *G.Node {
 			gamma := s.groups(s.constant(g.v), g.zeta)
 			withPrior := dataset.Matrix[float64]{Rows: classes.U.Rows + 1, Cols: classes.U.Cols, Data: append(append([]float64{}, classes.U.Data...), classes.P...)}
 			return s.softOr(a, gamma, s.noneOf(s.constant(withPrior), gamma), ac, classes.Ratio())
 		}
-		name := fmt.Sprintf("frozen soft or, Gamma %s", g.name)
+		name := fmt.Sprintf("fixed soft or, Gamma %s", g.name)
 		all = append(all,
 			op{
 				name,
 				[]variable{a, ac},
-				func(in G.Nodes) (*G.Node, error) { return fused(model.DeMorgan)(in[0], in[1]) },
+				func(in G.Nodes) *G.Node { return fused(model.DeMorgan)(in[0], in[1]) },
 				func(s *oracle, in G.Nodes) *G.Node { return stock(s, in[0], in[1]) },
 			},
 			op{
 				name + ", Ac = 1",
 				[]variable{a},
-				func(in G.Nodes) (*G.Node, error) { return fused(model.Const)(in[0], nil) },
+				func(in G.Nodes) *G.Node { return fused(model.Const)(in[0], nil) },
 				func(s *oracle, in G.Nodes) *G.Node { return stock(s, in[0], nil) },
 			},
 			op{
 				name + ", no complement",
 				[]variable{a},
-				func(in G.Nodes) (*G.Node, error) { return fused(model.NoComplement)(in[0], nil) },
+				func(in G.Nodes) *G.Node { return fused(model.NoComplement)(in[0], nil) },
 				func(s *oracle, in G.Nodes) *G.Node {
 					return s.softOr(in[0], s.groups(s.constant(g.v), g.zeta), nil, nil, classes.Ratio())
 				},

@@ -9,25 +9,27 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// Float is the precision of a machine: float32 to train, float64 to test.
+// Float is the precision of a computation: float32 to train and score, float64 to
+// explain and to test.
 type Float interface{ float32 | float64 }
 
-// Parameters are what is learned. The hard variants keep V as it starts.
+// Parameters are the trained parameters. The variants with hard groups keep the initial
+// V.
 type Parameters[T Float] struct {
 	W dataset.Matrix[T] // D x M, the attribute detectors
 	B []T               // M, their biases
 	V dataset.Matrix[T] // M x K; Gamma = softmax(zeta V)
 }
 
-// How the parameters start, by the paper and the authors' program.
+// The initialisation of the paper and the authors' program.
 const (
-	gain   = 0.1  // of the orthogonal start of W
-	spread = 1e-3 // of the uniform start of V in k-soft
+	gain  = 0.1  // of the orthogonal W
+	width = 1e-3 // of the uniform V of k-soft
 )
 
-// Init returns the parameters that training starts from, the same for the same
-// seed: W orthogonal with gain 0.1, b zero, V one-hot by group or, for k-soft,
-// uniform noise in [0, 1e-3] less its mean.
+// Init returns the initial parameters, which depend on the seed alone: W orthogonal with
+// gain 0.1, b zero, V one-hot by group or, for k-soft, zero-mean uniform noise of width
+// 1e-3.
 func (c Config) Init(dims, attributes int, semantic []int, seed uint64) (*Parameters[float32], error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func orthogonal(rows, cols int, rng *rand.Rand) (dataset.Matrix[float32], error)
 	}
 	var svd mat.SVD
 	if !svd.Factorize(g, mat.SVDThin) {
-		return dataset.Matrix[float32]{}, fmt.Errorf("model: the %d x %d orthogonal start did not converge", rows, cols)
+		return dataset.Matrix[float32]{}, fmt.Errorf("the singular value decomposition of a random %d x %d matrix did not converge", rows, cols)
 	}
 	var u, v mat.Dense
 	svd.UTo(&u)
@@ -95,7 +97,7 @@ func orthogonal(rows, cols int, rng *rand.Rand) (dataset.Matrix[float32], error)
 	return w, nil
 }
 
-// noise is the start of V in k-soft.
+// noise returns the initial V of k-soft.
 func noise(m, k int, rng *rand.Rand) dataset.Matrix[float32] {
 	v := dataset.NewMatrix[float32](m, k)
 	draws := make([]float64, len(v.Data))
@@ -106,13 +108,13 @@ func noise(m, k int, rng *rand.Rand) dataset.Matrix[float32] {
 	}
 	mean /= float64(len(draws))
 	for i, d := range draws {
-		v.Data[i] = float32(spread * (d - mean))
+		v.Data[i] = float32(width * (d - mean))
 	}
 	return v
 }
 
-// oneHot returns the M x K matrix with a one at the group of each attribute: the
-// start of V where groups are given, and Gamma_sem.
+// oneHot returns the M x K matrix with a one at the group of each attribute: Gamma_sem,
+// and the initial V of all variants but k-soft.
 func oneHot[T Float](of []int, k int) dataset.Matrix[T] {
 	v := dataset.NewMatrix[T](len(of), k)
 	for m, g := range of {

@@ -11,7 +11,10 @@ import (
 
 // double is the trial in float64, of the very numbers that it has in float32.
 func double(tr trial[float32]) trial[float64] {
-	w := trial[float64]{Problem: tr.Problem, described: tr.described, y: tr.y, x: to[float64](tr.x)}
+	w := trial[float64]{
+		Config: tr.Config, Classes: tr.Classes, Semantic: tr.Semantic, Batch: tr.Batch,
+		described: tr.described, y: tr.y, x: to[float64](tr.x),
+	}
 	w.params = &model.Parameters[float64]{W: to[float64](tr.params.W), B: floats(tr.params.B), V: to[float64](tr.params.V)}
 	return w
 }

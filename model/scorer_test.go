@@ -34,7 +34,7 @@ func TestScorerAgreesWithTheGraphsProperty(t *testing.T) {
 			tr.Semantic[m] = m % 3
 		}
 		if rapid.Bool().Draw(t, "impute") {
-			leaveOut(tr.described, tr.Semantic, 1, rapid.SliceOfDistinct(rapid.IntRange(0, s.z-1), rapid.ID).Draw(t, "silent classes")...)
+			leaveOut(tr.described, tr.Semantic, 1, rapid.SliceOfDistinct(rapid.IntRange(0, s.z-1), rapid.ID).Draw(t, "undescribed classes")...)
 			tr.described.Row(0)[0] = nan
 		}
 		tr = tr.describe(t)

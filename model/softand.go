@@ -9,51 +9,73 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// The scores of groups are taken as if within these bounds, so that their logs
-// and the inverse in their gradient stay finite in float32. A score outside has
-// no gradient.
+// Group scores are clipped to these bounds, so that their logs and the inverse in
+// their gradient stay finite in float32. A clipped score has no gradient.
 const (
 	leastScore = 1e-30
 	mostScore  = 1e30
 )
 
-// run is how many scores are multiplied before the product is brought back to a
-// mantissa: as many as can't leave the range of float64.
-const run = 8
+// maxRun is the number of scores that are multiplied before the exponent is split off
+// the product: 8 scores within the bounds stay within the range of float64.
+const maxRun = 8
 
-// softAnd makes log p(z|x) up to a constant of the sample (Eq. 5 of the paper,
-// with p(z) uniform), n x Z, from the scores of groups G, K x n x Z:
+// logProduct accumulates log products of group scores (Eq. 5), one per sample and
+// class: it multiplies in float64 and takes a single logarithm at the end.
+type logProduct struct {
+	product  []float64
+	exponent []int // of 2
+	factors  int
+}
+
+func newLogProduct(n int) *logProduct {
+	return &logProduct{product: make([]float64, n), exponent: make([]int, n)}
+}
+
+func (p *logProduct) reset() {
+	for i := range p.product {
+		p.product[i], p.exponent[i] = 1, 0
+	}
+	p.factors = 0
+}
+
+// multiply multiplies each product by a score.
+func multiply[T Float](p *logProduct, scores []T) {
+	for i, s := range scores {
+		p.product[i] *= min(max(float64(s), leastScore), mostScore)
+	}
+	if p.factors++; p.factors%maxRun == 0 {
+		for i, v := range p.product {
+			mantissa, e := math.Frexp(v)
+			p.product[i], p.exponent[i] = mantissa, p.exponent[i]+e
+		}
+	}
+}
+
+func (p *logProduct) log(i int) float64 {
+	return math.Log(p.product[i]) + float64(p.exponent[i])*math.Ln2
+}
+
+// softAnd makes log p(z|x) up to a constant of the sample (Eq. 5, with p(z) uniform),
+// n x Z, from the group scores G, K x n x Z:
 //
 //	L[n,z] = sum_k log G[k,n,z]
-//
-// It multiplies in float64 and takes one logarithm a sample and class.
-func softAnd[T Float](scores *G.Node) (*G.Node, error) {
+func softAnd[T Float](scores *G.Node) *G.Node {
 	k, n, z := scores.Shape()[0], scores.Shape()[1], scores.Shape()[2]
-	grain := 1 + 8192/(k*z)
 	return kernel[T]{
 		name:  "soft and",
 		shape: tensor.Shape{n, z},
 		forward: func(l []T, in [][]T) {
 			g := in[0]
-			parallel.For(n, grain, func(lo, hi int) {
-				product, exponent := make([]float64, z), make([]int, z)
+			parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
+				p := newLogProduct(z)
 				for i := lo; i < hi; i++ {
-					for c := range product {
-						product[c], exponent[c] = 1, 0
-					}
+					p.reset()
 					for j := range k {
-						for c, s := range g[(j*n+i)*z : (j*n+i+1)*z] {
-							product[c] *= min(max(float64(s), leastScore), mostScore)
-						}
-						if j%run == run-1 {
-							for c, p := range product {
-								mantissa, e := math.Frexp(p)
-								product[c], exponent[c] = mantissa, exponent[c]+e
-							}
-						}
+						multiply(p, g[(j*n+i)*z:(j*n+i+1)*z])
 					}
-					for c, p := range product {
-						l[i*z+c] = T(math.Log(p) + float64(exponent[c])*math.Ln2)
+					for c := range z {
+						l[i*z+c] = T(p.log(c))
 					}
 				}
 			})
@@ -78,8 +100,8 @@ func softAnd[T Float](scores *G.Node) (*G.Node, error) {
 	}.apply(scores)
 }
 
-// LogNormalise turns rows of log p(z|x) up to a constant into log p(z|x), in
-// place.
+// LogNormalise subtracts its logsumexp from each row of classes in l, in place: log
+// p(z|x) up to a constant becomes log p(z|x).
 func LogNormalise[T Float](l []T, classes int) {
 	for len(l) > 0 {
 		row := l[:classes]

@@ -11,21 +11,19 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// softOr makes the scores of groups (Eq. 4 of the paper and supplement C.3), K x
-// n x Z, while the grouping is learned:
+// softOr makes the group scores (Eq. 4 and supplement C.3), K x n x Z, while the
+// grouping is learned:
 //
 //	G[k,n,z] = sum_m Gamma[m,k] (U[z,m]/p[m]) A[n,m]  +  (Uc[z,k]/pc[k]) Ac[n,k]
 //
-// ratio is U/p, M x Z. none is noneOf the descriptions and, in its last row, of
-// the prior: Uc and pc, (Z+1) x K. It is nil where there is no complement: Ac = 0.
-// ac is noneOf the detections, n x K, or nil where the complement is constant:
-// Ac = 1.
-func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) (*G.Node, error) {
-	o := &learnedOr[T]{
+// ratio is U/p, M x Z. none holds Uc and, in its last row, pc, (Z+1) x K; it is nil for
+// Ac = 0. ac is Ac, n x K, or nil for Ac = 1.
+func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) *G.Node {
+	o := &learnedSoftOr[T]{
 		n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Cols,
 		ratio: ratio, mul: newGemm[T](),
 	}
-	o.complement = make([]T, o.k*o.z)
+	o.noneRatio = make([]T, o.k*o.z)
 	o.scratch.New = func() any {
 		s := make([]T, o.n*o.m)
 		return &s
@@ -44,7 +42,7 @@ func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) (*G.No
 		}}))
 	}
 	if ac != nil {
-		inputs, gradients = append(inputs, ac), append(gradients, byDetectedComplement(o.complement, o.n, o.k, o.z))
+		inputs, gradients = append(inputs, ac), append(gradients, byNoneOfDetections(o.noneRatio, o.n, o.k, o.z))
 	}
 	return kernel[T]{
 		name:      "soft or",
@@ -54,24 +52,29 @@ func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) (*G.No
 	}.apply(inputs...)
 }
 
-type learnedOr[T Float] struct {
+type learnedSoftOr[T Float] struct {
 	n, m, k, z int
 	ratio      dataset.Matrix[T] // M x Z
-	complement []T               // K x Z, Uc/pc of this step; zero without a complement
+	noneRatio  []T               // K x Z, Uc/pc of this step; zero for Ac = 0
 	scratch    sync.Pool         // of *[]T, n x M, one for each worker
 	mul        gemm[T]
 }
 
-func (o *learnedOr[T]) forward(g []T, in [][]T) {
+func (o *learnedSoftOr[T]) forward(g []T, in [][]T) {
 	a, gamma := in[0], in[1]
 	var ac []T
 	if len(in) > 2 {
-		complementRatio(o.complement, in[2], o.k, o.z)
+		writeNoneRatio(o.noneRatio, in[2], o.k, o.z)
 	}
 	if len(in) > 3 {
 		ac = in[3]
 	}
-	startWithComplement(g, o.complement, ac, o.n, o.k, o.z)
+	size := o.n * o.z
+	parallel.For(o.k, 1+16384/size, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			writeNoneTerm(g[k*size:(k+1)*size], o.noneRatio[k*o.z:(k+1)*o.z], ac, k, o.k)
+		}
+	})
 	parallel.For(o.k, 1, func(lo, hi int) {
 		scratch := o.scratch.Get().(*[]T)
 		defer o.scratch.Put(scratch)
@@ -88,9 +91,9 @@ func (o *learnedOr[T]) forward(g []T, in [][]T) {
 	})
 }
 
-// byGamma is dGamma[m,k] = sum over n, z of dG[k,n,z] (U/p)[m,z] A[n,m]; what
-// passes through the complement has a path of its own.
-func (o *learnedOr[T]) byGamma(dgamma, a, dg []T) {
+// byGamma is dGamma[m,k] = sum over n, z of dG[k,n,z] (U/p)[m,z] A[n,m]. Gamma also
+// acts through the none-of-group term, whose gradient is byNone.
+func (o *learnedSoftOr[T]) byGamma(dgamma, a, dg []T) {
 	parallel.For(o.k, 1, func(lo, hi int) {
 		scratch := o.scratch.Get().(*[]T)
 		defer o.scratch.Put(scratch)
@@ -113,7 +116,7 @@ func (o *learnedOr[T]) byGamma(dgamma, a, dg []T) {
 }
 
 // byNone is the gradient by Uc, and in the last row by pc.
-func (o *learnedOr[T]) byNone(dnone []T, in [][]T) {
+func (o *learnedSoftOr[T]) byNone(dnone []T, in [][]T) {
 	none, dg := in[2], in[len(in)-1]
 	var ac []T
 	if len(in) > 5 {
@@ -138,7 +141,7 @@ func (o *learnedOr[T]) byNone(dnone []T, in [][]T) {
 				dnone[z*o.k+k] = 0
 				if p := float64(pc[k]); p > 0 {
 					dnone[z*o.k+k] = T(s / p)
-					byPrior -= s * float64(o.complement[k*o.z+z]) / p
+					byPrior -= s * float64(o.noneRatio[k*o.z+z]) / p
 				}
 			}
 			dpc[k] = T(byPrior)
@@ -146,52 +149,47 @@ func (o *learnedOr[T]) byNone(dnone []T, in [][]T) {
 	})
 }
 
-// complementRatio writes Uc/pc, K x Z, from noneOf the descriptions and the
-// prior. Where pc is 0, every class at hand surely has something of the group,
-// and the ratio is 0.
-func complementRatio[T Float](c, none []T, k, z int) {
+// writeNoneRatio writes Uc/pc, K x Z, from Uc and pc, (Z+1) x K. Where pc is 0, every
+// candidate class surely has an attribute of the group, and the ratio is 0.
+func writeNoneRatio[T Float](ratio, none []T, k, z int) {
 	pc := none[z*k:]
 	for j := range k {
 		for i := range z {
-			c[j*z+i] = 0
+			ratio[j*z+i] = 0
 			if pc[j] > 0 {
-				c[j*z+i] = none[i*k+j] / pc[j]
+				ratio[j*z+i] = none[i*k+j] / pc[j]
 			}
 		}
 	}
 }
 
-// startWithComplement writes (Uc/pc) Ac into the scores of groups; ac is nil for
-// Ac = 1.
-func startWithComplement[T Float](g, complement, ac []T, n, k, z int) {
-	parallel.For(k, 1+16384/(n*z), func(lo, hi int) {
-		for j := lo; j < hi; j++ {
-			c := complement[j*z : (j+1)*z]
-			for i := range n {
-				row := g[(j*n+i)*z : (j*n+i+1)*z]
-				if ac == nil {
-					copy(row, c)
-					continue
-				}
-				weight := ac[i*k+j]
-				for s, v := range c {
-					row[s] = weight * v
-				}
-			}
+// writeNoneTerm writes (Uc/pc) Ac of group j of k into its scores g, n x Z. ratio is
+// Uc/pc of the group; ac is Ac, n x k, or nil for Ac = 1.
+func writeNoneTerm[T Float](g, ratio, ac []T, j, k int) {
+	z := len(ratio)
+	for i := range len(g) / z {
+		row := g[i*z : (i+1)*z]
+		if ac == nil {
+			copy(row, ratio)
+			continue
 		}
-	})
+		weight := ac[i*k+j]
+		for c, v := range ratio {
+			row[c] = weight * v
+		}
+	}
 }
 
-// byDetectedComplement makes the gradient by Ac: sum over z of dG (Uc/pc).
-func byDetectedComplement[T Float](complement []T, n, k, z int) gradient[T] {
+// byNoneOfDetections makes the gradient by Ac: sum over z of dG (Uc/pc).
+func byNoneOfDetections[T Float](ratio []T, n, k, z int) gradient[T] {
 	return by(kernel[T]{name: "soft or by Ac", shape: tensor.Shape{n, k}, forward: func(dac []T, in [][]T) {
 		dg := in[len(in)-1]
 		parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				for j := range k {
 					var sum float64
-					for s, d := range dg[(j*n+i)*z : (j*n+i+1)*z] {
-						sum += float64(d) * float64(complement[j*z+s])
+					for c, d := range dg[(j*n+i)*z : (j*n+i+1)*z] {
+						sum += float64(d) * float64(ratio[j*z+c])
 					}
 					dac[i*k+j] = T(sum)
 				}

@@ -6,105 +6,83 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// VMachine takes gradients by the grouping V while the detectors are at rest, so
-// that its samples are given by their detections A, made once a phase.
+// VMachine computes the loss and its gradient by V, while the detectors W and b are
+// fixed. It therefore takes detections, computed once per phase, in place of features.
 type VMachine[T Float] struct {
-	Batch[T] // X holds detections, batch x M
+	Batch[T] // X holds detections A, batch x M
 
 	config   Config
 	params   *Parameters[T]
-	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty without the prior on groups
-	atRest   Terms             // those that rest on the detectors alone
+	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty if psi is 0
+	constant Terms             // those of W alone
 
 	vm         G.VM
 	cxe, prior *G.Node
 	learn      []G.ValueGrad
 }
 
-// NewVMachine compiles the graph of the loss by V. The machine reads and its
-// solver writes the memory of params.
-func NewVMachine[T Float](p Problem, params *Parameters[T]) (*VMachine[T], error) {
-	k, err := p.check(params.V.Rows)
+// NewVMachine compiles the graph for batches of a number of samples. The machine reads
+// params and a solver updates them in place.
+func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*VMachine[T], error) {
+	k, err := c.check(classes, params.V.Rows)
 	if err != nil {
 		return nil, err
 	}
-	m := &VMachine[T]{
-		Batch:  newBatch[T](p.Batch, params.V.Rows, p.Classes.U.Rows),
-		config: p.Config, params: params,
+	m := &VMachine[T]{config: c, params: params}
+	if m.Batch, err = newBatch[T](batch, params.V.Rows, classes.U.Rows); err != nil {
+		return nil, err
 	}
-	if p.Config.Psi > 0 {
-		m.semantic = oneHot[T](p.Semantic, k)
+	if c.Psi > 0 {
+		m.semantic = oneHot[T](classes.Groups, k)
 	}
-	m.vm, err = compile(m.build(p.Classes))
+	m.vm, err = compile(func(g *G.ExprGraph) error { return m.build(g, classes) })
 	return m, err
 }
 
-func (m *VMachine[T]) build(d *Description) func(*G.ExprGraph) error {
-	return func(g *G.ExprGraph) error {
-		described := cast[T](d.withPrior())
-		a := input(g, "A", m.X.Data, m.X.Rows, m.X.Cols)
-		y := input(g, "Y", m.y.Data, m.y.Rows, m.y.Cols)
-		v := input(g, "V", m.params.V.Data, m.params.V.Rows, m.params.V.Cols)
-		u := input(g, "U and p", described.Data, described.Rows, described.Cols)
-		gamma, err := groups[T](v, m.config.Zeta)
-		if err != nil {
-			return err
-		}
-		none, ac, err := m.complement(a, u, gamma)
-		if err != nil {
-			return err
-		}
-		scores, err := softOr(a, gamma, none, ac, cast[T](d.ratio()))
-		if err != nil {
-			return err
-		}
-		l, err := softAnd[T](scores)
-		if err != nil {
-			return err
-		}
-		if m.cxe, err = crossEntropy[T](l, y); err != nil {
-			return err
-		}
-		loss := m.cxe
-		if m.semantic.Data != nil {
-			if m.prior, err = groupPrior(gamma, m.semantic); err != nil {
-				return err
-			}
-			if loss, err = total[T]([]float64{1, m.config.Psi}, m.cxe, m.prior); err != nil {
-				return err
-			}
-		}
-		m.learn, err = learnables(loss, v)
-		return err
-	}
-}
+// build writes the model from A to the loss. U and p are a constant of the graph, from
+// which the none-of-group probabilities follow as Gamma changes; U/p is a table of soft
+// OR.
+func (m *VMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
+	withPrior := cast[T](d.withPrior())
+	a := input(g, "A", m.X.Data, m.X.Rows, m.X.Cols)
+	y := input(g, "Y", m.y.Data, m.y.Rows, m.y.Cols)
+	v := input(g, "V", m.params.V.Data, m.params.V.Rows, m.params.V.Cols)
+	u := input(g, "U and p", withPrior.Data, withPrior.Rows, withPrior.Cols)
 
-// complement makes what soft OR takes its complement from: noneOf the classes and of
-// the detections, each nil where the kind of complement goes without.
-func (m *VMachine[T]) complement(a, u, gamma *G.Node) (none, ac *G.Node, err error) {
-	if m.config.Complement == NoComplement {
-		return nil, nil, nil
-	}
-	if none, err = noneOf[T](u, gamma, gamma); err != nil {
-		return nil, nil, err
+	gamma := softGroups[T](v, m.config.Zeta)
+	var none, ac *G.Node // for Ac = 0, neither is needed
+	if m.config.Complement != NoComplement {
+		none = noneOf[T](u, gamma, gamma) // p(ac_k|z) and p(ac_k)
 	}
 	if m.config.Complement == DeMorgan {
-		ac, err = noneOf[T](a, gamma, gamma)
+		ac = noneOf[T](a, gamma, gamma) // p(ac_k|x)
 	}
-	return none, ac, err
+	scores := softOr(a, gamma, none, ac, cast[T](d.ratio())) // Eq. 4
+	l := softAnd[T](scores)                                  // Eq. 5
+
+	m.cxe = crossEntropy[T](l, y)
+	// Eq. 6: the terms alpha BXE + beta |W|^2 + lambda |W U^T|^2 are constant while V
+	// trains.
+	loss := []term{{weight: 1, node: m.cxe}}
+	if m.semantic.Data != nil {
+		m.prior = groupPrior(gamma, m.semantic)
+		loss = append(loss, term{weight: m.config.Psi, node: m.prior})
+	}
+	m.learn, err = learnables(sumTerms[T](loss...), v)
+	return err
 }
 
-// Begin starts a phase with the terms of the loss that the detectors alone make:
-// BXE, W2 and WU2. They do not move while V does.
-func (m *VMachine[T]) Begin(detectors Terms) { m.atRest = detectors }
+// Begin starts a phase with the terms of the loss that depend on the detectors alone:
+// BXE, W2 and WU2.
+func (m *VMachine[T]) Begin(detectors Terms) { m.constant = detectors }
 
-// Step runs the batch forward and backward. The error is a *NotFinite where a
-// term is not finite.
+// Step runs the batch forward and backward. The error is a *NotFinite if a term is not
+// finite.
 func (m *VMachine[T]) Step() (Terms, error) {
 	if err := runOnce(m.vm); err != nil {
 		return Terms{}, err
 	}
-	t := m.atRest
+	t := m.constant
 	t.CXE = scalar[T](m.cxe)
 	if m.prior != nil {
 		t.Prior = scalar[T](m.prior)

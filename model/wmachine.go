@@ -6,93 +6,85 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// WMachine takes gradients by the detectors, W and b, while the grouping is at
-// rest.
+// WMachine computes the loss and its gradients by W and b, while the grouping V is
+// fixed.
 type WMachine[T Float] struct {
 	Batch[T] // X is batch x D
 
 	config   Config
 	params   *Parameters[T]
-	frozen   *frozenGroups[T]
-	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty without the prior on groups
-	prior    float64           // of the groups of this phase
+	groups   *fixedGroups[T]
+	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty if psi is 0
+	prior    float64           // |Gamma - Gamma_sem|^2 of this phase
 
-	vm        G.VM
-	cxe, bxe  *G.Node
-	penalties *penalties[T]
-	learn     []G.ValueGrad
+	vm                G.VM
+	cxe, bxe, w2, wu2 *G.Node
+	learn             []G.ValueGrad
 }
 
-// NewWMachine compiles the graph of the loss by W and b. The machine reads and
-// its solver writes the memory of params.
-func NewWMachine[T Float](p Problem, params *Parameters[T]) (*WMachine[T], error) {
-	k, err := p.check(params.W.Cols)
+// NewWMachine compiles the graph for batches of a number of samples. The machine reads
+// params and a solver updates them in place.
+func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*WMachine[T], error) {
+	k, err := c.check(classes, params.W.Cols)
 	if err != nil {
 		return nil, err
 	}
-	m := &WMachine[T]{
-		Batch:  newBatch[T](p.Batch, params.W.Rows, p.Classes.U.Rows),
-		config: p.Config, params: params,
-		frozen: newFrozenGroups[T](p.Classes, k, p.Config.Complement),
+	m := &WMachine[T]{config: c, params: params, groups: newFixedGroups[T](classes, k, c.Complement)}
+	if m.Batch, err = newBatch[T](batch, params.W.Rows, classes.U.Rows); err != nil {
+		return nil, err
 	}
-	if p.Config.Psi > 0 {
-		m.semantic = oneHot[T](p.Semantic, k)
+	if c.Psi > 0 {
+		m.semantic = oneHot[T](classes.Groups, k)
 	}
-	m.vm, err = compile(m.build(cast[T](p.Classes.U)))
+	m.vm, err = compile(func(g *G.ExprGraph) error { return m.build(g, cast[T](classes.U)) })
 	return m, err
 }
 
-func (m *WMachine[T]) build(u dataset.Matrix[T]) func(*G.ExprGraph) error {
-	return func(g *G.ExprGraph) (err error) {
-		x := input(g, "X", m.X.Data, m.X.Rows, m.X.Cols)
-		y := input(g, "Y", m.y.Data, m.y.Rows, m.y.Cols)
-		w := input(g, "W", m.params.W.Data, m.params.W.Rows, m.params.W.Cols)
-		b := input(g, "b", m.params.B, len(m.params.B))
-		if m.penalties, err = newPenalties(w, u, m.config); err != nil {
-			return err
-		}
-		s, a, err := detectors(x, w, b, m.penalties)
-		if err != nil {
-			return err
-		}
-		_, l, err := m.frozen.scores(a)
-		if err != nil {
-			return err
-		}
-		if m.cxe, err = crossEntropy[T](l, y); err != nil {
-			return err
-		}
-		if m.bxe, err = attributeEntropy(s, y, u); err != nil {
-			return err
-		}
-		// Without a weight BXE is computed, for the curve, but not differentiated.
-		loss := m.cxe
-		if m.config.Alpha > 0 {
-			if loss, err = total[T]([]float64{1, m.config.Alpha}, m.cxe, m.bxe); err != nil {
-				return err
-			}
-		}
-		m.learn, err = learnables(loss, w, b)
-		return err
-	}
+// build writes the model from X to the loss. U is not a node: it is in the tables of
+// m.groups and inside the ops.
+func (m *WMachine[T]) build(g *G.ExprGraph, u dataset.Matrix[T]) (err error) {
+	x := input(g, "X", m.X.Data, m.X.Rows, m.X.Cols)
+	y := input(g, "Y", m.y.Data, m.y.Rows, m.y.Cols)
+	w := input(g, "W", m.params.W.Data, m.params.W.Rows, m.params.W.Cols)
+	b := input(g, "b", m.params.B, len(m.params.B))
+	onW := newPenalties(w, u, m.config)
+
+	s := linear(x, w, b, onW)
+	a := sigmoid[T](s)                 // p(a_m|x)
+	ac := m.groups.noneOfDetections(a) // p(ac_k|x)
+	scores := m.groups.softOr(a, ac)   // Eq. 4
+	l := softAnd[T](scores)            // Eq. 5
+
+	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy(s, y, u)
+	m.w2, m.wu2 = onW.w2, onW.wu2
+	// Eq. 6. The last term, psi |Gamma - Gamma_sem|^2, is constant while W trains. The
+	// gradients of the penalties are added inside the op linear.
+	c := m.config
+	loss := sumTerms[T](
+		term{weight: 1, node: m.cxe},
+		term{weight: c.Alpha, node: m.bxe},
+		term{weight: c.Beta, node: m.w2, constant: true},
+		term{weight: c.Lambda, node: m.wu2, constant: true},
+	)
+	m.learn, err = learnables(loss, w, b)
+	return err
 }
 
 // Begin starts a phase: it makes the tables of the grouping as it is now.
 func (m *WMachine[T]) Begin() {
-	m.frozen.set(m.params.V, m.config.Zeta)
+	m.groups.set(m.params.V, m.config.Zeta)
 	if m.semantic.Data != nil {
-		m.prior = squaredDistance(m.frozen.gamma.Data, m.semantic.Data)
+		m.prior = squaredDistance(m.groups.gamma.Data, m.semantic.Data)
 	}
 }
 
-// Step runs the batch forward and backward. The error is a *NotFinite where a
-// term is not finite.
+// Step runs the batch forward and backward. The error is a *NotFinite if a term is not
+// finite.
 func (m *WMachine[T]) Step() (Terms, error) {
 	if err := runOnce(m.vm); err != nil {
 		return Terms{}, err
 	}
-	p := values[T](m.penalties.node.Value())
-	t := Terms{CXE: scalar[T](m.cxe), BXE: scalar[T](m.bxe), W2: float64(p[0]), WU2: float64(p[1]), Prior: m.prior}
+	t := Terms{CXE: scalar[T](m.cxe), BXE: scalar[T](m.bxe), W2: scalar[T](m.w2), WU2: scalar[T](m.wu2), Prior: m.prior}
 	return t, t.finite()
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// Adam is the solver of Kingma & Ba (2015) in one pass over memory for each
-// parameter. It is a gorgonia.Solver for float32 parameters that come in the
-// same order at each step.
-type Adam struct {
-	Rate float64 // learning rate
+// adam is the solver of Kingma & Ba (2015), in one pass over the memory of each
+// parameter. It is a gorgonia.Solver for float32 parameters, in the same order at each
+// step.
+type adam struct {
+	rate float64 // learning rate
 
 	steps   int
 	moments []moments
@@ -23,7 +23,7 @@ type Adam struct {
 // moments are the running means of the gradient and of its square.
 type moments struct{ mean, square []float32 }
 
-// The constants of the paper of Adam, which the authors of LAGO keep.
+// The constants of the Adam paper, which the authors of LAGO use too.
 const (
 	beta1   = 0.9
 	beta2   = 0.999
@@ -31,13 +31,13 @@ const (
 )
 
 // Step moves each parameter against its gradient.
-func (a *Adam) Step(params []G.ValueGrad) error {
+func (a *adam) Step(params []G.ValueGrad) error {
 	for len(a.moments) < len(params) {
 		n := params[len(a.moments)].Value().Shape().TotalSize()
 		a.moments = append(a.moments, moments{make([]float32, n), make([]float32, n)})
 	}
 	a.steps++
-	rate := float32(a.Rate / (1 - math.Pow(beta1, float64(a.steps))))
+	rate := float32(a.rate / (1 - math.Pow(beta1, float64(a.steps))))
 	unbias := float32(1 / math.Sqrt(1-math.Pow(beta2, float64(a.steps))))
 	for i, p := range params {
 		g, err := p.Grad()
@@ -53,19 +53,30 @@ func (a *Adam) Step(params []G.ValueGrad) error {
 			return fmt.Errorf("adam: parameter %d: expected %d values, found %d with %d gradients", i, len(mo.mean), len(value), len(grad))
 		}
 		parallel.For(len(value), 1<<13, func(lo, hi int) {
-			adam(value[lo:hi], grad[lo:hi], mo.mean[lo:hi], mo.square[lo:hi], rate, unbias)
+			update(value[lo:hi], grad[lo:hi], mo.mean[lo:hi], mo.square[lo:hi], rate, unbias)
 		})
 	}
 	return nil
 }
 
-func adam(value, grad, mean, square []float32, rate, unbias float32) {
+func update(value, grad, mean, square []float32, rate, unbias float32) {
 	grad, mean, square = grad[:len(value)], mean[:len(value)], square[:len(value)]
 	for i, g := range grad {
 		m := mean[i] + (1-beta1)*(g-mean[i])
 		s := square[i] + (1-beta2)*(g*g-square[i])
 		mean[i], square[i] = m, s
 		value[i] -= rate * m / (float32(math.Sqrt(float64(s)))*unbias + epsilon)
+	}
+}
+
+// resume makes the moments of a solver that has taken some steps.
+func (a *adam) resume(steps int, sizes ...int) {
+	a.steps = steps
+	if steps == 0 {
+		return
+	}
+	for _, n := range sizes {
+		a.moments = append(a.moments, moments{make([]float32, n), make([]float32, n)})
 	}
 }
 

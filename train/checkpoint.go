@@ -16,7 +16,7 @@ import (
 // progress is what a checkpoint holds beside tensors.
 type progress struct {
 	Epochs    int  `json:"epochs"`
-	Best      best `json:"best"`
+	Best      bestEpoch `json:"best"`
 	Converged bool `json:"converged,omitempty"`
 	steps
 }
@@ -28,27 +28,26 @@ type steps struct {
 }
 
 // steps returns how many each solver has taken.
-func (t *Trainer) steps() steps { return steps{t.state.adamW.steps, t.state.adamV.steps} }
+func (t *lagoTrainer) steps() steps { return steps{t.adamW.steps, t.adamV.steps} }
 
 // resume makes room for the moments of solvers that have taken some steps.
-func (t *Trainer) resume(n steps) {
-	s := t.state
-	s.adamW.resume(n.W, len(s.params.W.Data), len(s.params.B))
-	s.adamV.resume(n.V, len(s.params.V.Data))
+func (t *lagoTrainer) resume(n steps) {
+	p := t.model.Params
+	t.adamW.resume(n.W, len(p.W.Data), len(p.B))
+	t.adamV.resume(n.V, len(p.V.Data))
 }
 
 // tensors names the memory of the state, to be written to a checkpoint or filled
 // from one.
-func (t *Trainer) tensors() []safetensors.Tensor {
-	s := t.state
-	list := parameterTensors("", s.params)
-	if s.kept != s.params {
-		list = append(list, parameterTensors("kept.", s.kept)...)
+func (t *lagoTrainer) tensors() []safetensors.Tensor {
+	list := parameterTensors("", t.model.Params)
+	if t.kept != t.model.Params {
+		list = append(list, parameterTensors("kept.", t.kept)...)
 	}
 	for _, a := range []struct {
 		name string
-		adam *Adam
-	}{{"adam_w", &s.adamW}, {"adam_v", &s.adamV}} {
+		adam *adam
+	}{{"adam_w", &t.adamW}, {"adam_v", &t.adamV}} {
 		for i, m := range a.adam.moments {
 			prefix := a.name + "." + strconv.Itoa(i)
 			list = append(list, vector(prefix+".mean", m.mean), vector(prefix+".square", m.square))
@@ -72,9 +71,9 @@ func vector(name string, data []float32) safetensors.Tensor {
 
 // saveCheckpoint writes the state of training, whole or not at all. The curve is in a
 // file of its own, written before.
-func saveCheckpoint(path string, t trainee) error {
+func saveCheckpoint(path string, t trainer) error {
 	l := t.history()
-	p, err := json.Marshal(progress{len(l.curve), l.best, l.converged, t.steps()})
+	p, err := json.Marshal(progress{len(l.curve), l.top, l.converged, t.steps()})
 	if err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func saveCheckpoint(path string, t trainee) error {
 
 // loadCheckpoint takes training up where a checkpoint left it. Without one it
 // returns false, and training starts from the beginning.
-func loadCheckpoint(path, curvePath string, t trainee) (bool, error) {
+func loadCheckpoint(path, curvePath string, t trainer) (bool, error) {
 	f, err := safetensors.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -116,17 +115,6 @@ func loadCheckpoint(path, curvePath string, t trainee) (bool, error) {
 		copy(to.F32, from.F32)
 	}
 	l := t.history()
-	l.best, l.converged, l.curve = p.Best, p.Converged, curve[:p.Epochs]
+	l.top, l.converged, l.curve = p.Best, p.Converged, curve[:p.Epochs]
 	return true, nil
-}
-
-// resume makes the moments that a solver has after some steps.
-func (a *Adam) resume(steps int, sizes ...int) {
-	a.steps = steps
-	if steps == 0 {
-		return
-	}
-	for _, n := range sizes {
-		a.moments = append(a.moments, moments{make([]float32, n), make([]float32, n)})
-	}
 }

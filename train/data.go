@@ -1,53 +1,57 @@
 package train
 
 import (
-	"fmt"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// Data is what the trials of one stage and one preprocessing share: the features
-// are in memory once, whatever the number of trials that read them.
+// Data is shared by the trials of one stage and one preprocessing, so that the features
+// are in memory once.
 type Data struct {
 	Dataset   *dataset.Dataset
-	Transform *preprocess.Transform // fitted on the samples that are learned from
+	Transform *preprocess.Transform // fitted on the training samples
 
-	Learned    []int // classes that are learned from
-	Evaluation []int // classes that are judged: val or test
-	train      Samples
-	judge      Samples
-	shared     *baseline.Cache // between baselines that learn from them
+	TrainClasses      []int // classes trained on
+	EvaluationClasses []int // val or test classes
+	train             Samples
+	evaluation        Samples
+	shared            *baseline.Cache // between baselines that train on them
 }
 
 // Prepare selects the samples of a stage and preprocesses their features. With
-// preprocess.None they stay where they are in the data set.
+// preprocess.None the features are not copied.
 func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
 	p := &Data{Dataset: d, shared: new(baseline.Cache)}
 	switch o.Stage {
 	case Dev:
-		p.Learned, p.Evaluation = d.Split.Train, d.Split.Val
+		p.TrainClasses, p.EvaluationClasses = d.Split.Train, d.Split.Val
 	case Test:
-		p.Learned, p.Evaluation = d.Split.Seen(), d.Split.Test
+		p.TrainClasses, p.EvaluationClasses = d.Split.Seen(), d.Split.Test
 	default:
-		return nil, fmt.Errorf("train: stage: expected dev or test, found %q", o.Stage)
+		return nil, o.Stage.check()
 	}
-	learned := Select(d, d.Features, p.Learned)
+	train := Select(d, d.Features, p.TrainClasses)
 	if o.HoldOut {
 		if d.TestSeen == nil {
-			return nil, fmt.Errorf("train: hold_out: expected a data set that names the samples of seen classes to hold out (test_seen_loc), found none in %s", d.Name)
+			return nil, &invalid.Error{
+				Field: "hold_out", Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none in " + d.Name,
+			}
 		}
-		learned = learned.without(d.TestSeen)
+		train = train.without(d.TestSeen)
 	}
 	var err error
-	if p.Transform, err = preprocess.Fit(o.Preprocess, o.Ridge, d.Features, learned.Rows); err != nil {
+	if p.Transform, err = preprocess.Fit(o.Preprocess, o.Ridge, d.Features, train.Rows); err != nil {
 		return nil, err
 	}
-	if p.train, err = p.preprocess(learned); err != nil {
+	if p.train, err = p.preprocess(train); err != nil {
 		return nil, err
 	}
-	p.judge, err = p.preprocess(Select(d, d.Features, p.Evaluation))
+	p.evaluation, err = p.preprocess(Select(d, d.Features, p.EvaluationClasses))
 	return p, err
 }
 
@@ -63,12 +67,78 @@ func (p *Data) preprocess(s Samples) (Samples, error) {
 	return s, nil
 }
 
-// problem is what a trainer of this stage is given: the test classes stay out of
-// its sight.
-func (p *Data) problem(stage Stage) Problem {
-	q := Problem{Train: p.train, TrainClasses: p.Dataset.Describe(p.Learned), Semantic: p.Dataset.GroupOf()}
+// task is what a trainer of the stage gets, which never includes the test classes.
+func (p *Data) task(stage Stage) task {
+	k := task{train: p.train, trainClasses: p.Dataset.Describe(p.TrainClasses), groups: p.Dataset.GroupOf(), preprocessing: p.Transform}
 	if stage == Dev {
-		q.Val, q.ValClasses = p.judge, p.Dataset.Describe(p.Evaluation)
+		k.val, k.valClasses = p.evaluation, p.Dataset.Describe(p.EvaluationClasses)
 	}
-	return q
+	return k
+}
+
+// Samples are rows of a feature matrix with the class of each.
+type Samples struct {
+	X      dataset.Matrix[float32] // features; shared, never written
+	Rows   []int                   // of X
+	Labels []int                   // one per row, an index into the train, val or test classes
+}
+
+// Select returns the samples of the given classes, labelled by their place in
+// that list. x holds the features of all samples of d, preprocessed or not.
+func Select(d *dataset.Dataset, x dataset.Matrix[float32], classes []int) Samples {
+	place := make(map[int]int, len(classes))
+	for i, z := range classes {
+		place[z] = i
+	}
+	s := Samples{X: x, Rows: d.SamplesOf(classes)}
+	s.Labels = make([]int, len(s.Rows))
+	for i, row := range s.Rows {
+		s.Labels[i] = place[d.Labels[row]]
+	}
+	return s
+}
+
+// without returns the samples except some rows of X, in ascending order.
+func (s Samples) without(rows []int) Samples {
+	left := Samples{X: s.X}
+	for i, row := range s.Rows {
+		if _, out := slices.BinarySearch(rows, row); !out {
+			left.Rows, left.Labels = append(left.Rows, row), append(left.Labels, s.Labels[i])
+		}
+	}
+	return left
+}
+
+// Len returns the number of samples.
+func (s Samples) Len() int { return len(s.Rows) }
+
+// gather copies samples, by their place in s, into the first rows of to.
+func (s Samples) gather(to dataset.Matrix[float32], places []int) {
+	for i, p := range places {
+		copy(to.Row(i), s.X.Row(s.Rows[p]))
+	}
+}
+
+// inOrder returns 0..n-1.
+func inOrder(n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
+
+// shuffled returns 0..n-1 in an order that depends on the seed, the epoch and the phase
+// alone, so that a resumed run is bit-identical to an uninterrupted one.
+func shuffled(n int, seed uint64, epoch, phase int) []int {
+	return rand.New(rand.NewPCG(seed, uint64(epoch)<<8|uint64(phase))).Perm(n)
+}
+
+// labels returns the labels of samples by their place.
+func (s Samples) labels(places []int) []int {
+	l := make([]int, len(places))
+	for i, p := range places {
+		l[i] = s.Labels[p]
+	}
+	return l
 }

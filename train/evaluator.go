@@ -1,72 +1,69 @@
 package train
 
 import (
+	"slices"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// The sizes of the batches that are judged: large enough for the products to be
-// fast, small enough for the scores of groups to stay near the processor.
-const (
-	detectBatch   = 256
-	judgedNumbers = 1 << 20 // K x batch x Z
-)
-
-// evaluator judges samples with the parameters as they are.
-type evaluator struct {
-	samples  Samples
-	classes  int
-	detector *model.Detector[float32]
-	judging  *model.Judge[float32]
-
-	a dataset.Matrix[float32] // detections of the samples, in their order
-}
-
-func newEvaluator(p model.Problem, params *model.Parameters[float32], s Samples) (*evaluator, error) {
-	e := &evaluator{samples: s, classes: p.Classes.U.Rows, a: dataset.NewMatrix[float32](s.Len(), params.W.Cols)}
-	var err error
-	if e.detector, err = model.NewDetector(params, min(detectBatch, s.Len())); err != nil {
+// evaluate classifies samples by a trained method.
+func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
+	scores, err := c.Score(s.X, s.Rows, classes)
+	if err != nil {
 		return nil, err
 	}
-	p.Batch = min(max(judgedNumbers/(params.V.Cols*p.Classes.U.Rows), 8), detectBatch, s.Len())
-	e.judging, err = model.NewJudge(p, params)
-	return e, err
+	confusion := metrics.NewConfusion(classes.Rows)
+	confusion.Add(scores.Data, s.Labels)
+	return confusion, nil
 }
 
-// detect makes the detections of all samples. each, where it is not nil, is given
-// the logits of every sample.
+// evaluator evaluates samples by a LAGO in training, in two steps: its detections are
+// also what V trains on.
+type evaluator struct {
+	samples Samples
+	classes int
+	model   *model.LAGO
+	forward *model.Forward[float32]
+
+	a      dataset.Matrix[float32] // detections of the samples, in their order
+	scores []float32               // of a block
+}
+
+func newEvaluator(l *model.LAGO, classes *model.Description, s Samples) (*evaluator, error) {
+	f, err := model.NewForward(l.Config, classes, l.Params)
+	return &evaluator{samples: s, classes: classes.U.Rows, model: l, forward: f}, err
+}
+
+// detect computes the detections of all samples. each, if not nil, gets the logits of
+// every sample.
 func (e *evaluator) detect(each func(place int, s []float32)) error {
-	m := e.a.Cols
-	return batches(inOrder(e.samples.Len()), e.detector.X.Rows, func(part []int) error {
-		e.samples.gather(e.detector.X, part)
-		s, a, err := e.detector.Run()
-		if err != nil {
-			return err
-		}
-		copy(e.a.Data[part[0]*m:], a[:len(part)*m])
-		if each != nil {
-			for i, p := range part {
-				each(p, s[i*m:(i+1)*m])
-			}
-		}
-		return nil
-	})
+	var err error
+	if e.a, err = e.model.Logits(e.samples.X, e.samples.Rows); err != nil {
+		return err
+	}
+	for i := 0; each != nil && i < e.a.Rows; i++ {
+		each(i, e.a.Row(i))
+	}
+	model.Sigmoid(e.a.Data)
+	return nil
 }
 
-// judge scores the samples by the detections last made.
-func (e *evaluator) judge() (metrics.Confusion, error) {
-	e.judging.Begin()
-	c := metrics.NewConfusion(e.classes)
-	err := batches(inOrder(e.samples.Len()), e.judging.A.Rows, func(part []int) error {
-		m := e.a.Cols
-		copy(e.judging.A.Data, e.a.Data[part[0]*m:(part[0]+len(part))*m])
-		l, err := e.judging.Run()
-		if err != nil {
-			return err
+// classify classifies the samples by the detections last computed.
+func (e *evaluator) classify() (metrics.Confusion, error) {
+	const block = 1024
+	e.forward.Update()
+	m, z := e.a.Cols, e.classes
+	confusion := metrics.NewConfusion(z)
+	e.scores = slices.Grow(e.scores[:0], min(block, e.a.Rows)*z)
+	for from := 0; from < e.a.Rows; from += block {
+		n := min(block, e.a.Rows-from)
+		scores := dataset.Matrix[float32]{Rows: n, Cols: z, Data: e.scores[:n*z]}
+		if err := e.forward.LogP(dataset.Matrix[float32]{Rows: n, Cols: m, Data: e.a.Data[from*m : (from+n)*m]}, scores); err != nil {
+			return nil, err
 		}
-		c.Add(l, e.samples.labels(part))
-		return nil
-	})
-	return c, err
+		confusion.Add(scores.Data, e.samples.Labels[from:from+n])
+	}
+	return confusion, nil
 }

@@ -2,170 +2,106 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Training are what training is told beside the model and the data.
-type Training struct {
-	Epochs        int     `json:"epochs"` // at most this many
-	LearningRate  float64 `json:"lr"`     // of W and b
-	LearningRateV float64 `json:"lr_v"`   // of V
-	Batch         int     `json:"batch"`
-	Patience      int     `json:"patience"` // epochs without a better val accuracy
-	Seed          uint64  `json:"seed"`     // of the start and the shuffling
+// task is what one run trains on and is validated by.
+type task struct {
+	train        Samples
+	trainClasses dataset.Matrix[float64] // descriptions of the classes of train, as in the data set
+	val          Samples                 // empty: all epochs are run, and the last is kept
+	valClasses   dataset.Matrix[float64]
+	groups       []int // the group of each attribute, nil where the data set has none
+
+	preprocessing *preprocess.Transform // that the samples have gone through
 }
 
-// Problem is what one run learns from, and what it is judged by.
-type Problem struct {
-	Train        Samples
-	TrainClasses dataset.Matrix[float64] // descriptions of the classes of Train, as in the data set
-	Val          Samples                 // none: all epochs are run, and the last is kept
-	ValClasses   dataset.Matrix[float64]
-	Semantic     []int // the group of each attribute, nil where unknown
-}
-
-// Trainer trains LAGO.
-type Trainer struct {
+// lagoTrainer trains LAGO: it alternates epochs of W and of V.
+type lagoTrainer struct {
 	loop
-	config  model.Config
-	problem Problem
-	classes *model.Description // of Train
+	task
+	model *model.LAGO                // with the parameters in training, for preprocessed features
+	kept  *model.Parameters[float32] // of the best epoch; those in training if there are no val classes
 
+	classes   *model.Description      // the train classes
 	described dataset.Matrix[float32] // U of them
 
-	w   *model.WMachine[float32]
-	v   *model.VMachine[float32] // nil for the hard variants
-	val *evaluator               // nil without val classes
-	fit *evaluator               // of the train samples
-
-	state *state
-
-	gaps          *impute.Imputer       // by the train classes, for partial descriptions
-	preprocessing *preprocess.Transform // of the features, for the classifier
+	w            *model.WMachine[float32]
+	v            *model.VMachine[float32] // nil for the hard variants
+	adamW, adamV adam
+	fit          *evaluator // of the train samples
+	validation   *evaluator // nil without val classes
 }
 
-// state is all that training carries from one epoch to the next, beside the loop.
-type state struct {
-	params *model.Parameters[float32]
-	kept   *model.Parameters[float32] // of the best epoch; params itself without val classes
-	adamW  Adam
-	adamV  Adam
-}
-
-// New compiles the machines of a run.
-func New(config model.Config, settings Training, p Problem) (*Trainer, error) {
+// newLAGOTrainer compiles the machines of a run.
+func newLAGOTrainer(config model.Config, settings Training, k task) (*lagoTrainer, error) {
 	if err := settings.Check(); err != nil {
 		return nil, err
 	}
-	if p.Train.Len() == 0 {
-		return nil, errors.New("train: expected samples to train on, found none")
+	if k.train.Len() == 0 {
+		return nil, &invalid.Error{Field: "samples", Want: "samples of the train classes", Got: "none"}
 	}
-	t := &Trainer{loop: loop{settings: settings}, config: config, problem: p}
-	params, err := config.Init(p.Train.X.Cols, p.TrainClasses.Cols, p.Semantic, settings.Seed)
+	params, err := config.Init(k.train.X.Cols, k.trainClasses.Cols, k.groups, settings.Seed)
 	if err != nil {
 		return nil, err
 	}
-	t.state = &state{params: params, kept: params, adamW: Adam{Rate: settings.LearningRate}, adamV: Adam{Rate: settings.LearningRateV}}
-	if p.Val.Len() > 0 {
-		t.state.kept = params.Clone()
+	t := &lagoTrainer{
+		loop: loop{settings: settings}, task: k,
+		model: &model.LAGO{Config: config, Params: params, Semantic: k.groups}, kept: params,
+		adamW: adam{rate: settings.LearningRate}, adamV: adam{rate: settings.LearningRateV},
+	}
+	if k.val.Len() > 0 {
+		t.kept = params.Clone()
 	}
 	return t, t.compile()
 }
 
-func (t *Trainer) compile() error {
+func (t *lagoTrainer) compile() error {
 	var err error
-	if t.gaps, err = impute.New(t.problem.TrainClasses, t.problem.Semantic); err != nil {
+	if t.model.Impute, err = impute.New(t.trainClasses, t.groups); err != nil {
 		return err
 	}
-	if t.classes, err = t.describe(t.problem.TrainClasses); err != nil {
+	if t.classes, err = t.model.Describe(t.trainClasses); err != nil {
 		return err
 	}
 	t.described = dataset.NewMatrix[float32](t.classes.U.Rows, t.classes.U.Cols)
 	for i, u := range t.classes.U.Data {
 		t.described.Data[i] = float32(u)
 	}
-	mp := model.Problem{Config: t.config, Classes: t.classes, Semantic: t.problem.Semantic, Batch: t.settings.Batch}
-	if t.w, err = model.NewWMachine(mp, t.state.params); err != nil {
+	c, params, batch := t.model.Config, t.model.Params, t.settings.Batch
+	if t.w, err = model.NewWMachine(c, t.classes, params, batch); err != nil {
 		return err
 	}
-	if t.config.Variant.Learned() {
-		if t.v, err = model.NewVMachine(mp, t.state.params); err != nil {
+	if c.Variant.Learned() {
+		if t.v, err = model.NewVMachine(c, t.classes, params, batch); err != nil {
 			return err
 		}
 	}
-	if t.fit, err = newEvaluator(mp, t.state.params, t.problem.Train); err != nil {
+	if t.fit, err = newEvaluator(t.model, t.classes, t.train); err != nil || t.val.Len() == 0 {
 		return err
 	}
-	if t.problem.Val.Len() > 0 {
-		if mp.Classes, err = t.describe(t.problem.ValClasses); err != nil {
-			return err
-		}
-		t.val, err = newEvaluator(mp, t.state.params, t.problem.Val)
+	classes, err := t.model.Describe(t.valClasses)
+	if err != nil {
+		return err
 	}
+	t.validation, err = newEvaluator(t.model, classes, t.val)
 	return err
 }
 
-// describe makes the description of classes; gaps are filled by the train classes.
-func (t *Trainer) describe(classes dataset.Matrix[float64]) (*model.Description, error) {
-	full, err := t.gaps.Impute(classes)
-	if err != nil {
-		return nil, err
-	}
-	return t.config.Describe(full, t.problem.Semantic)
-}
+// Run implements trainer.
+func (t *lagoTrainer) Run(ctx context.Context) (Status, error) { return t.run(ctx, t) }
 
-// Check returns an error for the first setting that LAGO can't be trained with.
-func (s Training) Check() error {
-	if err := s.CheckEpochs(); err != nil {
-		return err
-	}
-	return firstWrong([]check{
-		{"lr", s.LearningRate > 0 && !math.IsInf(s.LearningRate, 0), "a finite number above 0", s.LearningRate},
-		{"lr_v", s.LearningRateV > 0 && !math.IsInf(s.LearningRateV, 0), "a finite number above 0", s.LearningRateV},
-		{"batch", s.Batch >= 1, "at least 1", s.Batch},
-	})
-}
-
-// CheckEpochs is Check for the settings that every method has.
-func (s Training) CheckEpochs() error {
-	return firstWrong([]check{
-		{"epochs", s.Epochs >= 1, "at least 1", s.Epochs},
-		{"patience", s.Patience >= 1, "at least 1", s.Patience},
-	})
-}
-
-// check is what must hold for a setting.
-type check struct {
-	field string
-	ok    bool
-	want  string
-	got   any
-}
-
-func firstWrong(checks []check) error {
-	for _, c := range checks {
-		if !c.ok {
-			return fmt.Errorf("train: %s: expected %s, found %v", c.field, c.want, c.got)
-		}
-	}
-	return nil
-}
-
-// Run trains until an epoch ends it, and says why. A cancelled context ends it
-// after the epoch at hand.
-func (t *Trainer) Run(ctx context.Context) (Status, error) { return t.run(ctx, t) }
-
-// epoch trains W for an epoch, then V where it is learned, and judges both.
-func (t *Trainer) epoch(number int) (e Epoch, converged bool, err error) {
+// epoch trains W for an epoch, then V if it is learned, and evaluates both.
+func (t *lagoTrainer) epoch(number int) (e Epoch, converged bool, err error) {
 	e.Epoch = number
 	phase, err := t.phaseW(number)
 	if err != nil {
@@ -181,53 +117,47 @@ func (t *Trainer) epoch(number int) (e Epoch, converged bool, err error) {
 	if err != nil {
 		return e, false, err
 	}
-	named, err := t.fit.judge()
+	fit, err := t.fit.classify()
 	if err != nil {
 		return e, false, err
 	}
-	e.TrainAccuracy = named.Accuracy().PerClass
-	if t.val != nil {
-		err = t.judgeVal(&e)
+	e.TrainAccuracy = fit.Accuracy().PerClass
+	if t.validation == nil {
+		return e, false, nil
 	}
-	return e, false, err
-}
-
-// judgeVal judges the val classes.
-func (t *Trainer) judgeVal(e *Epoch) error {
-	if err := t.val.detect(nil); err != nil {
-		return err
+	if err := t.validation.detect(nil); err != nil {
+		return e, false, err
 	}
-	named, err := t.val.judge()
+	val, err := t.validation.classify()
 	if err != nil {
-		return err
+		return e, false, err
 	}
-	e.validate(named)
-	return nil
+	e.validate(val)
+	return e, false, nil
 }
 
-// keep keeps the parameters as they are.
-func (t *Trainer) keep() { t.state.kept.Set(t.state.params) }
+// keep implements learner.
+func (t *lagoTrainer) keep() { t.kept.Set(t.model.Params) }
 
 // phaseW runs an epoch of W and b.
-func (t *Trainer) phaseW(epoch int) (Phase, error) {
+func (t *lagoTrainer) phaseW(epoch int) (Phase, error) {
 	t.w.Begin()
-	train := t.problem.Train
-	return t.phase("W", shuffled(train.Len(), t.settings.Seed, epoch, 0), func(part []int) (model.Terms, error) {
-		train.gather(t.w.X, part)
-		t.w.Label(train.labels(part)...)
+	return t.phase("W", shuffled(t.train.Len(), t.settings.Seed, epoch, 0), func(part []int) (model.Terms, error) {
+		t.train.gather(t.w.X, part)
+		t.w.Label(t.train.labels(part)...)
 		terms, err := t.w.Step()
 		if err != nil {
 			return terms, err
 		}
-		return terms, t.state.adamW.Step(t.w.Learnables())
+		return terms, t.adamW.Step(t.w.Learnables())
 	})
 }
 
-// phaseV makes the detections of all samples, since W is at rest now, and runs an
-// epoch of V on them.
-func (t *Trainer) phaseV(epoch int) (Phase, error) {
-	terms := model.DetectorTerms(t.state.params, t.classes)
-	labels := t.problem.Train.Labels
+// phaseV computes the detections of all samples, since W is fixed now, and runs an epoch
+// of V on them.
+func (t *lagoTrainer) phaseV(epoch int) (Phase, error) {
+	terms := model.DetectorTerms(t.model.Params, t.classes)
+	labels := t.train.Labels
 	err := t.fit.detect(func(place int, s []float32) {
 		terms.BXE += model.AttributeEntropy(s, t.described.Row(labels[place])) / float64(len(labels))
 	})
@@ -235,76 +165,72 @@ func (t *Trainer) phaseV(epoch int) (Phase, error) {
 		return Phase{}, err
 	}
 	t.v.Begin(terms)
-	train := t.problem.Train
-	return t.phase("V", shuffled(train.Len(), t.settings.Seed, epoch, 1), func(part []int) (model.Terms, error) {
+	return t.phase("V", shuffled(t.train.Len(), t.settings.Seed, epoch, 1), func(part []int) (model.Terms, error) {
 		for i, p := range part {
 			copy(t.v.X.Row(i), t.fit.a.Row(p))
 		}
-		t.v.Label(train.labels(part)...)
+		t.v.Label(t.train.labels(part)...)
 		terms, err := t.v.Step()
 		if err != nil {
 			return terms, err
 		}
-		return terms, t.state.adamV.Step(t.v.Learnables())
+		return terms, t.adamV.Step(t.v.Learnables())
 	})
 }
 
-// phase runs step on batches of places and means its terms over samples.
-func (t *Trainer) phase(name string, places []int, step func(part []int) (model.Terms, error)) (Phase, error) {
+// phase runs step on batches of places and averages the terms over samples.
+func (t *lagoTrainer) phase(name string, places []int, step func(part []int) (model.Terms, error)) (Phase, error) {
 	p := Phase{Name: name}
 	start := time.Now()
-	err := batches(places, t.settings.Batch, func(part []int) error {
+	for rest := places; len(rest) > 0; {
+		part := rest[:min(t.settings.Batch, len(rest))]
+		rest = rest[len(part):]
 		p.Steps++
 		terms, err := step(part)
 		if err != nil {
-			return fmt.Errorf("train: phase %s, epoch %d, step %d: %w", name, len(t.curve)+1, p.Steps, err)
+			return p, t.stepError(name, p.Steps, err)
 		}
 		p.Terms.Add(terms, float64(len(part))/float64(len(places)))
-		return nil
-	})
-	if err == nil {
-		err = t.finite(name, p.Steps)
 	}
 	p.Seconds = time.Since(start).Seconds()
-	p.Loss = t.config.Loss(p.Terms)
-	return p, err
+	p.Loss = t.model.Config.Loss(p.Terms)
+	return p, t.finite(name, p.Steps)
 }
 
-// finite looks at the parameters after the last step of a phase, which no further
-// step would find out about.
-func (t *Trainer) finite(phase string, step int) error {
+func (t *lagoTrainer) stepError(phase string, step int, err error) error {
+	return fmt.Errorf("phase %s, epoch %d, step %d: %w", phase, len(t.curve)+1, step, err)
+}
+
+// finite checks the parameters after the last step of a phase; the loss of a step shows
+// only what the steps before it did.
+func (t *lagoTrainer) finite(phase string, step int) error {
+	params := t.model.Params
 	for _, p := range []struct {
 		name string
 		data []float32
-	}{{"W", t.state.params.W.Data}, {"b", t.state.params.B}, {"V", t.state.params.V.Data}} {
-		for _, v := range p.data {
-			if v-v != 0 {
-				return fmt.Errorf("train: phase %s, epoch %d, after step %d: %w", phase, len(t.curve)+1, step,
-					&model.NotFinite{Term: p.name, Value: float64(v)})
-			}
+	}{{"W", params.W.Data}, {"b", params.B}, {"V", params.V.Data}} {
+		if i := finite.Index(p.data); i >= 0 {
+			return t.stepError(phase, step, &model.NotFinite{Term: p.name, Value: float64(p.data[i])})
 		}
 	}
 	return nil
 }
 
-// Evaluate names samples of any described classes with the kept weights.
-func (t *Trainer) Evaluate(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
-	described, err := t.describe(classes)
-	if err != nil {
-		return nil, err
-	}
-	p := model.Problem{Config: t.config, Classes: described, Semantic: t.problem.Semantic}
-	e, err := newEvaluator(p, t.state.kept, s)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.detect(nil); err != nil {
-		return nil, err
-	}
-	return e.judge()
+// best returns the model of the best epoch, for preprocessed features.
+func (t *lagoTrainer) best() *model.LAGO {
+	best := *t.model
+	best.Params = t.kept
+	return &best
 }
 
-// classifier is the model of the kept weights.
-func (t *Trainer) classifier() (model.TwoStage, error) {
-	return &model.LAGO{Config: t.config, Params: t.state.kept, Semantic: t.problem.Semantic, Transform: t.preprocessing, Impute: t.gaps}, nil
+// Evaluate implements trainer.
+func (t *lagoTrainer) Evaluate(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
+	return evaluate(t.best(), s, classes)
+}
+
+// classifier implements trainer.
+func (t *lagoTrainer) classifier() (model.TwoStage, error) {
+	best := t.best()
+	best.Transform = t.preprocessing
+	return best, nil
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// softGroups writes Gamma = softmax over k of (zeta V[m,:]), the soft group of
-// each attribute, M x K.
-func softGroups[T Float](gamma []T, v dataset.Matrix[T], zeta float64) {
+// writeGamma writes Gamma = softmax over k of (zeta V[m,:]), the soft group of each
+// attribute, M x K.
+func writeGamma[T Float](gamma []T, v dataset.Matrix[T], zeta float64) {
 	for m := range v.Rows {
 		row, out := v.Row(m), gamma[m*v.Cols:(m+1)*v.Cols]
 		top := math.Inf(-1)
@@ -30,14 +30,14 @@ func softGroups[T Float](gamma []T, v dataset.Matrix[T], zeta float64) {
 	}
 }
 
-// groups makes the node of Gamma from that of V.
-func groups[T Float](v *G.Node, zeta float64) (*G.Node, error) {
+// softGroups makes Gamma from V.
+func softGroups[T Float](v *G.Node, zeta float64) *G.Node {
 	m, k := v.Shape()[0], v.Shape()[1]
 	return kernel[T]{
 		name:  "groups",
 		shape: tensor.Shape{m, k},
 		forward: func(gamma []T, in [][]T) {
-			softGroups(gamma, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[0]}, zeta)
+			writeGamma(gamma, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[0]}, zeta)
 		},
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "groups by V", shape: tensor.Shape{m, k}, forward: func(dv []T, in [][]T) {
@@ -57,9 +57,9 @@ func groups[T Float](v *G.Node, zeta float64) (*G.Node, error) {
 	}.apply(v)
 }
 
-// groupPrior makes |Gamma - Gamma_sem|^2, which pulls the grouping back to the
-// groups of the data set.
-func groupPrior[T Float](gamma *G.Node, semantic dataset.Matrix[T]) (*G.Node, error) {
+// groupPrior makes |Gamma - Gamma_sem|^2, which keeps the learned groups near those of
+// the data set.
+func groupPrior[T Float](gamma *G.Node, semantic dataset.Matrix[T]) *G.Node {
 	return kernel[T]{
 		name: "group prior",
 		forward: func(out []T, in [][]T) {
@@ -88,6 +88,6 @@ func squaredDistance[T Float](x, y []T) float64 {
 // Groups returns Gamma = softmax(zeta V), the soft group of each attribute, M x K.
 func (p *Parameters[T]) Groups(zeta float64) dataset.Matrix[T] {
 	gamma := dataset.NewMatrix[T](p.V.Rows, p.V.Cols)
-	softGroups(gamma.Data, p.V, zeta)
+	writeGamma(gamma.Data, p.V, zeta)
 	return gamma
 }

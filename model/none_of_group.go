@@ -8,16 +8,16 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// noneOf makes, for each row of probabilities R over the attributes, the
-// probability that it has none of group k, by De Morgan (supplement C.3.1):
+// noneOf makes the none-of-group probabilities (the paper's complementary attribute): for
+// each row of attribute probabilities R, the probability of having no attribute of group
+// k, by De Morgan (supplement C.3.1):
 //
 //	Q[r,k] = prod_m (1 - Gamma[m,k] R[r,m])
 //
-// With the descriptions for R it is Uc, with the prior pc, with the detections
-// Ac. R is rows x M, Gamma M x K, Q rows x K. Gorgonia runs each gradient that a
-// graph has room for, asked for or not, so wrt says which of the two is learned
-// through.
-func noneOf[T Float](r, gamma, wrt *G.Node) (*G.Node, error) {
+// R = U gives Uc, R = p gives pc, and R = A gives Ac. R is rows x M, Gamma M x K and Q
+// rows x K. wrt is the input, r or gamma, that the gradient is taken by: Gorgonia would
+// compute both.
+func noneOf[T Float](r, gamma, wrt *G.Node) *G.Node {
 	rows, m, k := r.Shape()[0], gamma.Shape()[0], gamma.Shape()[1]
 	share := make([]float64, rows*k)
 	gradientOf := func(in [][]T) noneOfGrad[T] {
@@ -46,14 +46,14 @@ func noneOf[T Float](r, gamma, wrt *G.Node) (*G.Node, error) {
 		name:  "none of",
 		shape: tensor.Shape{rows, k},
 		forward: func(q []T, in [][]T) {
-			noneOfRows(q, dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]})
+			writeNoneOf(q, dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]})
 		},
 		gradients: gradients,
 	}.apply(r, gamma)
 }
 
-// noneOfRows writes Q.
-func noneOfRows[T Float](q []T, r, gamma dataset.Matrix[T]) {
+// writeNoneOf writes Q.
+func writeNoneOf[T Float](q []T, r, gamma dataset.Matrix[T]) {
 	k := gamma.Cols
 	parallel.For(r.Rows, 1+20000/(r.Cols*k), func(lo, hi int) {
 		product := make([]float64, k)
@@ -77,14 +77,14 @@ func noneOfRows[T Float](q []T, r, gamma dataset.Matrix[T]) {
 	})
 }
 
-// noneOfGrad is what both gradients of Q are made of.
+// noneOfGrad holds what both gradients of Q need.
 type noneOfGrad[T Float] struct {
 	r, gamma, dq dataset.Matrix[T]
-	share        []float64 // rows x K, dQ Q: what is left to divide by a factor
+	share        []float64 // rows x K, dQ Q; divided by a factor it is the gradient by that factor
 }
 
-// others is dQ[i,k] times the product of the factors but that of attribute m: what
-// stands for share/factor where the factor is zero and can't be divided out.
+// others is dQ[i,k] times the product of all factors but that of attribute m. It
+// replaces share/factor where the factor is zero.
 func (g noneOfGrad[T]) others(i, m, k int) float64 {
 	product := float64(g.dq.Data[i*g.gamma.Cols+k])
 	for other, p := range g.r.Row(i) {

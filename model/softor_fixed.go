@@ -1,0 +1,270 @@
+package model
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// fixedGroups holds the tables from which group scores are computed while Gamma is
+// fixed: while W trains, and wherever nothing trains. They are made once per phase.
+//
+// The softmax of a one-hot row with zeta 10 is the same small number at every group but
+// its own. Gamma is therefore split into a background, one number, and the members of
+// each group, the entries that differ from it:
+//
+//	sum_m Gamma[m,k] (U/p)[m,z] A[n,m] = sum over members of (Gamma - background) (U/p) A
+//	                                     + background sum_m (U/p)[m,z] A[n,m]
+//
+// Hard groups then cost M x Z per sample, not M x K x Z. Where most entries differ, as
+// in learned groups, the background is 0 and every attribute is a member of all groups.
+type fixedGroups[T Float] struct {
+	m, k, z    int
+	complement Complement
+	ratio      dataset.Matrix[T] // M x Z, U/p
+	withPrior  dataset.Matrix[T] // (Z+1) x M, U and p
+	gamma      dataset.Matrix[T] // M x K
+
+	// Attributes that no candidate class describes, and groups of nothing else, are left
+	// out of the scores if undescribed is set.
+	undescribed []bool // M, nil for none
+	empty       []bool // K
+
+	background T
+	dense      bool  // every attribute is a member of every group
+	members    []int // attributes, group after group
+	start      []int // K + 1, where the members of each group start
+	tables     []T   // one row of Z per member, (Gamma - background) U/p
+	none       []T   // (Z+1) x K, Uc and pc
+	noneRatio  []T   // K x Z, Uc/pc; zero for Ac = 0
+}
+
+func newFixedGroups[T Float](d *Description, k int, c Complement) *fixedGroups[T] {
+	z, m := d.U.Rows, d.U.Cols
+	return &fixedGroups[T]{
+		m: m, k: k, z: z, complement: c,
+		ratio: cast[T](d.ratio()), withPrior: cast[T](d.withPrior()),
+		gamma: dataset.NewMatrix[T](m, k),
+		empty: make([]bool, k), start: make([]int, k+1),
+		none: make([]T, (z+1)*k), noneRatio: make([]T, k*z),
+	}
+}
+
+// set makes the tables of the grouping V.
+func (f *fixedGroups[T]) set(v dataset.Matrix[T], zeta float64) {
+	writeGamma(f.gamma.Data, v, zeta)
+	f.background = slices.Min(f.gamma.Data)
+	var differ int
+	for _, g := range f.gamma.Data {
+		if g != f.background {
+			differ++
+		}
+	}
+	f.dense = 2*differ > len(f.gamma.Data)
+	if f.dense {
+		f.background = 0
+	}
+	f.leaveOut()
+	f.members, f.tables = f.members[:0], f.tables[:0]
+	for k := range f.k {
+		f.start[k] = len(f.members)
+		for m := range f.m {
+			g := f.gamma.Data[m*f.k+k]
+			if !f.dense && (g == f.background || g == 0) {
+				continue
+			}
+			f.members = append(f.members, m)
+			for _, r := range f.ratio.Row(m) {
+				f.tables = append(f.tables, (g-f.background)*r)
+			}
+		}
+	}
+	f.start[f.k] = len(f.members)
+	if f.complement != NoComplement {
+		writeNoneOf(f.none, f.withPrior, f.gamma)
+		writeNoneRatio(f.noneRatio, f.none, f.k, f.z)
+	}
+}
+
+// leaveOut sets Gamma to 0 for undescribed attributes and empty groups.
+func (f *fixedGroups[T]) leaveOut() {
+	if f.undescribed == nil {
+		return
+	}
+	for k := range f.empty {
+		f.empty[k] = !f.dense
+	}
+	for m, undescribed := range f.undescribed {
+		for k, g := range f.gamma.Row(m) {
+			if !undescribed && g != f.background {
+				f.empty[k] = false
+			}
+		}
+	}
+	for m, undescribed := range f.undescribed {
+		for k := range f.empty {
+			if undescribed || f.empty[k] {
+				f.gamma.Row(m)[k] = 0
+			}
+		}
+	}
+}
+
+// writeNoneOfDetections writes Ac, n x K, of the detections A, n x M. It reports false
+// for Ac that needs no memory: 1 or 0.
+func (f *fixedGroups[T]) writeNoneOfDetections(ac, a []T) bool {
+	if f.complement != DeMorgan {
+		return false
+	}
+	writeNoneOf(ac, dataset.Matrix[T]{Rows: len(a) / f.m, Cols: f.m, Data: a}, f.gamma)
+	return true
+}
+
+// writeBackground writes the sum over the background, n x Z, which is the same for all
+// groups.
+func (f *fixedGroups[T]) writeBackground(mul gemm[T], sum, a []T) {
+	if f.background != 0 {
+		mul(blas.NoTrans, blas.NoTrans, len(a)/f.m, f.z, f.m, f.background, a, f.m, f.ratio.Data, f.z, 0, sum, f.z)
+	}
+}
+
+// startGroup writes the none-of-group term and the background of group k into its
+// scores g, n x Z. ac is nil for Ac = 1.
+func (f *fixedGroups[T]) startGroup(g, ac, background []T, k int) {
+	writeNoneTerm(g, f.noneRatio[k*f.z:(k+1)*f.z], ac, k, f.k)
+	if f.background != 0 && !f.empty[k] {
+		for i, s := range background {
+			g[i] += s
+		}
+	}
+}
+
+// addMembers adds the evidence of the members of group k to its scores.
+func (f *fixedGroups[T]) addMembers(mul gemm[T], g, a, packed []T, k int) {
+	n := len(g) / f.z
+	if f.dense {
+		mul(blas.NoTrans, blas.NoTrans, n, f.z, f.m, 1, a, f.m, f.tables[k*f.m*f.z:], f.z, 1, g, f.z)
+		return
+	}
+	if lo, hi := f.start[k], f.start[k+1]; hi > lo {
+		mul(blas.NoTrans, blas.NoTrans, n, f.z, hi-lo, 1, packed[lo:], len(f.members), f.tables[lo*f.z:], f.z, 1, g, f.z)
+	}
+}
+
+// pack gathers detections group after group, n x members. Dense groups need no copy.
+func (f *fixedGroups[T]) pack(packed, a []T) []T {
+	if f.dense {
+		return packed[:0]
+	}
+	n, width := len(a)/f.m, len(f.members)
+	packed = slices.Grow(packed[:0], n*width)[:n*width]
+	for i := range n {
+		row, out := a[i*f.m:(i+1)*f.m], packed[i*width:(i+1)*width]
+		for j, m := range f.members {
+			out[j] = row[m]
+		}
+	}
+	return packed
+}
+
+// noneOfDetections makes Ac of the detections A, nil for the constants 1 and 0.
+func (f *fixedGroups[T]) noneOfDetections(a *G.Node) *G.Node {
+	if f.complement != DeMorgan {
+		return nil
+	}
+	return noneOf[T](a, input(a.Graph(), "Gamma", f.gamma.Data, f.m, f.k), a)
+}
+
+// softOr makes the group scores (Eq. 4), K x n x Z, from the detections A while the
+// grouping is fixed. ac is nil for Ac = 1 or 0.
+func (f *fixedGroups[T]) softOr(a, ac *G.Node) *G.Node {
+	n := a.Shape()[0]
+	o := &fixedSoftOr[T]{fixedGroups: f, n: n, mul: newGemm[T](), sum: make([]T, n*f.z)}
+	inputs := G.Nodes{a}
+	gradients := []gradient[T]{
+		by(kernel[T]{name: "soft or by A", shape: tensor.Shape{n, f.m}, forward: func(da []T, in [][]T) {
+			o.byA(da, in[len(in)-1])
+		}}),
+	}
+	if ac != nil {
+		inputs, gradients = append(inputs, ac), append(gradients, byNoneOfDetections(f.noneRatio, n, f.k, f.z))
+	}
+	return kernel[T]{
+		name:      "soft or of fixed groups",
+		shape:     tensor.Shape{f.k, n, f.z},
+		forward:   o.forward,
+		gradients: gradients,
+	}.apply(inputs...)
+}
+
+type fixedSoftOr[T Float] struct {
+	*fixedGroups[T]
+	n      int
+	sum    []T // n x Z, over the background
+	packed []T
+	mul    gemm[T]
+}
+
+func (o *fixedSoftOr[T]) forward(g []T, in [][]T) {
+	a := in[0]
+	var ac []T
+	if len(in) > 1 {
+		ac = in[1]
+	}
+	size := o.n * o.z
+	o.writeBackground(o.mul, o.sum, a)
+	parallel.For(o.k, 1+16384/size, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			o.startGroup(g[k*size:(k+1)*size], ac, o.sum, k)
+		}
+	})
+	o.packed = o.pack(o.packed, a)
+	members := func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			o.addMembers(o.mul, g[k*size:(k+1)*size], a, o.packed, k)
+		}
+	}
+	if o.dense {
+		parallel.For(o.k, 1, members)
+	} else {
+		members(0, o.k)
+	}
+}
+
+// byA is dA[n,m] = sum over k, z of dG[k,n,z] Gamma[m,k] (U/p)[m,z].
+func (o *fixedSoftOr[T]) byA(da, dg []T) {
+	clear(da)
+	if o.dense {
+		for k := range o.k {
+			o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[k*o.m*o.z:], o.z, 1, da, o.m)
+		}
+		return
+	}
+	width := len(o.members)
+	for k := range o.k {
+		lo, hi := o.start[k], o.start[k+1]
+		if hi > lo {
+			o.mul(blas.NoTrans, blas.Trans, o.n, hi-lo, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[lo*o.z:], o.z, 0, o.packed[lo:], width)
+		}
+	}
+	if o.background != 0 {
+		clear(o.sum)
+		for k := range o.k {
+			for i, d := range dg[k*o.n*o.z : (k+1)*o.n*o.z] {
+				o.sum[i] += d
+			}
+		}
+		o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, o.background, o.sum, o.z, o.ratio.Data, o.z, 0, da, o.m)
+	}
+	for i := range o.n {
+		row, evidence := da[i*o.m:(i+1)*o.m], o.packed[i*width:(i+1)*width]
+		for j, m := range o.members {
+			row[m] += evidence[j]
+		}
+	}
+}
