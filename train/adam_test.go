@@ -59,7 +59,7 @@ func TestAdam(t *testing.T) {
 	const steps, rate = 100, 0.01
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []int{37, 11}
-	adam, stock := &Adam{Rate: rate}, G.NewAdamSolver(G.WithLearnRate(rate))
+	adam, stock := &adam{rate: rate}, G.NewAdamSolver(G.WithLearnRate(rate))
 	var ours, theirs []G.ValueGrad
 	var theta, m, v [2][]float64
 	for i, n := range sizes {
@@ -102,7 +102,7 @@ func TestAdam(t *testing.T) {
 func TestFirstStepOfAdam(t *testing.T) {
 	p := newParameter[float32](4)
 	copy(p.grad.Float32s(), []float32{1e-3, -1e-3, 1e6, 0})
-	if err := (&Adam{Rate: 0.5}).Step([]G.ValueGrad{p}); err != nil {
+	if err := (&adam{rate: 0.5}).Step([]G.ValueGrad{p}); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []float64{-0.5, 0.5, -0.5, 0} {
@@ -120,7 +120,7 @@ func TestAdamDoesNotDependOnWorkers(t *testing.T) {
 		parallel.SetWorkers(workers)
 		rng := rand.New(rand.NewPCG(3, 4))
 		p := newParameter[float32](n)
-		a := &Adam{Rate: 0.1}
+		a := &adam{rate: 0.1}
 		for range 3 {
 			for i := range n {
 				p.grad.Float32s()[i] = float32(rng.NormFloat64())
@@ -155,7 +155,7 @@ func TestAdamRefuses(t *testing.T) {
 		{"parameters in another order", [][]G.ValueGrad{{small, large}, {large, small}}, "adam: parameter 0: expected 2 values, found 3 with 3 gradients"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := &Adam{Rate: 0.1}
+			a := &adam{rate: 0.1}
 			var err error
 			for i, params := range c.steps {
 				if err != nil {

@@ -43,7 +43,7 @@ func TestSavedBaselinesScoreAsTheirRunsWereJudged(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				judged := prepare(t, d, trial).Evaluation
+				judged := prepare(t, d, trial).EvaluationClasses
 				named := metrics.NewConfusion(len(judged))
 				named.Add(score(t, s, d, judged).Data, Select(d, d.Features, judged).Labels)
 				if diff := cmp.Diff(result.Evaluation.Confusion, [][]int(named)); diff != "" {
@@ -105,7 +105,7 @@ func TestBaselinesOfBadSettings(t *testing.T) {
 	}{
 		{"a ridge", func(t *Trial) { t.Baseline.Settings = eszsl.Config{Gamma: -1, Lambda: 1} }, "eszsl: gamma: expected a finite number above 0, found -1"},
 		{"an unknown method", func(t *Trial) { t.Baseline.Method = "svm" }, `method: expected one of`},
-		{"no epochs", func(t *Trial) { t.Training.Epochs = 0 }, "train: epochs: expected at least 1, found 0"},
+		{"no epochs", func(t *Trial) { t.Training.Epochs = 0 }, "epochs: expected at least 1, found 0"},
 	} {
 		trial := baselineTrial(d, methods.Method{Name: "eszsl", Default: eszsl.Default()}, Dev)
 		c.change(&trial)
@@ -161,11 +161,11 @@ func TestHoldOut(t *testing.T) {
 			t.Errorf("%s: learns from %v, expected %v", stage, p.train.Rows, want)
 		}
 		for i, row := range p.train.Rows {
-			if z := p.Learned[p.train.Labels[i]]; z != d.Labels[row] {
+			if z := p.TrainClasses[p.train.Labels[i]]; z != d.Labels[row] {
 				t.Errorf("%s: sample %d is labelled %d, expected %d", stage, row, z, d.Labels[row])
 			}
 		}
-		if !slices.Equal(p.judge.Rows, all.judge.Rows) {
+		if !slices.Equal(p.evaluation.Rows, all.evaluation.Rows) {
 			t.Errorf("%s: judges other samples", stage)
 		}
 	}

@@ -50,7 +50,7 @@ func benchPhase(b *testing.B, phase func() (Phase, error)) {
 	b.ReportMetric(1e3*seconds/float64(steps), "ms/step")
 }
 
-func benchTrainer(b *testing.B, variant model.Variant, classes, attributes, groups, samples int) *Trainer {
+func benchTrainer(b *testing.B, variant model.Variant, classes, attributes, groups, samples int) *lagoTrainer {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := dataset.NewMatrix[float32](samples, 2048)
 	for i := range x.Data {
@@ -69,8 +69,8 @@ func benchTrainer(b *testing.B, variant model.Variant, classes, attributes, grou
 		s.Labels[i] = i % classes
 	}
 	c := model.Config{Variant: variant, Prior: model.Uniform, Complement: model.Const, Zeta: 3, K: 30, Beta: 1e-6, Lambda: 1e-4}
-	t, err := New(c, Training{Epochs: 1, LearningRate: 1e-4, LearningRateV: 0.1, Batch: 64, Patience: 50, Seed: 1},
-		Problem{Train: s, TrainClasses: u, Semantic: semantic})
+	t, err := newLAGOTrainer(c, Training{Epochs: 1, LearningRate: 1e-4, LearningRateV: 0.1, Batch: 64, Patience: 50, Seed: 1},
+		task{train: s, trainClasses: u, groups: semantic})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestSeedMakesTheBits(t *testing.T) {
 			trial := trialOn(d, v, Dev)
 			trial.Training.Epochs = 2
 			first, second := trained(t, d, trial, Epochs), trained(t, d, trial, Epochs)
-			if !cmp.Equal(bits(first.state.params), bits(second.state.params)) {
+			if !cmp.Equal(bits(first.model.Params), bits(second.model.Params)) {
 				t.Error("equal trials gave other weights")
 			}
 			if diff := cmp.Diff(first.curve, second.curve, butSeconds); diff != "" {
@@ -28,7 +28,7 @@ func TestSeedMakesTheBits(t *testing.T) {
 			}
 			trial.Training.Seed++
 			other := trained(t, d, trial, Epochs)
-			if cmp.Equal(bits(first.state.params), bits(other.state.params)) {
+			if cmp.Equal(bits(first.model.Params), bits(other.model.Params)) {
 				t.Error("another seed gave the same weights")
 			}
 		})
@@ -77,14 +77,14 @@ func TestWorkersDoNotChangeTheBits(t *testing.T) {
 			trial := trialOn(d, v, Dev)
 			trial.Model.Alpha, trial.Model.Complement = 0.1, model.DeMorgan
 			trial.Training.Epochs, trial.Training.Batch = 1, 64
-			var want *Trainer
+			var want *lagoTrainer
 			for _, workers := range []int{1, 2, 3} {
 				parallel.SetWorkers(workers)
 				got := trained(t, d, trial, Epochs)
 				if want == nil {
 					want = got
 				}
-				if !cmp.Equal(bits(want.state.params), bits(got.state.params)) {
+				if !cmp.Equal(bits(want.model.Params), bits(got.model.Params)) {
 					t.Errorf("%d workers give other weights than one", workers)
 				}
 				if diff := cmp.Diff(want.curve, got.curve, butSeconds); diff != "" {
@@ -124,7 +124,7 @@ func TestTestStageLearnsNothingOfTheTestClasses(t *testing.T) {
 				trial := trialOn(d, v, Test)
 				trial.Preprocess, trial.Ridge, trial.Training.Epochs = kind, 10, 2
 				want, got := trained(t, d, trial, Epochs), trained(t, garbled, trial, Epochs)
-				if !cmp.Equal(bits(want.state.kept), bits(got.state.kept)) {
+				if !cmp.Equal(bits(want.kept), bits(got.kept)) {
 					t.Error("other test samples gave other weights")
 				}
 				if diff := cmp.Diff(want.curve, got.curve, butSeconds); diff != "" {

@@ -15,9 +15,9 @@ import (
 
 // progress is what a checkpoint holds beside tensors.
 type progress struct {
-	Epochs    int  `json:"epochs"`
+	Epochs    int       `json:"epochs"`
 	Best      bestEpoch `json:"best"`
-	Converged bool `json:"converged,omitempty"`
+	Converged bool      `json:"converged,omitempty"`
 	steps
 }
 

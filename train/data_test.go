@@ -42,16 +42,16 @@ func TestPrepareSelectsTheClassesOfTheStage(t *testing.T) {
 		{Test, append(append([]int{}, d.Split.Train...), d.Split.Val...), d.Split.Test},
 	} {
 		data := prepare(t, d, trialOn(d, model.SemanticHard, c.stage))
-		if !cmp.Equal(c.learned, data.Learned) || !cmp.Equal(c.judged, data.Evaluation) {
-			t.Errorf("%s learns from %v and judges %v", c.stage, data.Learned, data.Evaluation)
+		if !cmp.Equal(c.learned, data.TrainClasses) || !cmp.Equal(c.judged, data.EvaluationClasses) {
+			t.Errorf("%s learns from %v and judges %v", c.stage, data.TrainClasses, data.EvaluationClasses)
 		}
-		if &data.train.X.Data[0] != &d.Features.Data[0] || &data.judge.X.Data[0] != &d.Features.Data[0] {
+		if &data.train.X.Data[0] != &d.Features.Data[0] || &data.evaluation.X.Data[0] != &d.Features.Data[0] {
 			t.Errorf("%s copied features that it does not change", c.stage)
 		}
 		for _, s := range []struct {
 			samples Samples
 			classes []int
-		}{{data.train, c.learned}, {data.judge, c.judged}} {
+		}{{data.train, c.learned}, {data.evaluation, c.judged}} {
 			if s.samples.Len() != len(d.SamplesOf(s.classes)) {
 				t.Errorf("%s: %d samples, expected all %d of the classes %v", c.stage, s.samples.Len(), len(d.SamplesOf(s.classes)), s.classes)
 			}
@@ -88,7 +88,7 @@ func TestPreparePreprocesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range val {
-		if !cmp.Equal(want.Row(i), data.judge.X.Row(data.judge.Rows[i])) {
+		if !cmp.Equal(want.Row(i), data.evaluation.X.Row(data.evaluation.Rows[i])) {
 			t.Fatalf("val sample %d is not preprocessed as the train samples are", i)
 		}
 	}
@@ -101,7 +101,7 @@ func TestPrepareRefuses(t *testing.T) {
 		kind  preprocess.Kind
 		want  string
 	}{
-		{"val", preprocess.None, `train: stage: expected dev or test, found "val"`},
+		{"val", preprocess.None, `stage: expected dev or test, found "val"`},
 		{Dev, preprocess.Whiten, "ridge: "},
 		{Test, "pca", "kind: "},
 	} {

@@ -57,10 +57,10 @@ func prepare(t testing.TB, d *dataset.Dataset, trial Trial) *Data {
 	return data
 }
 
-// newTrainer returns the trainer that Run would make.
-func newTrainer(t testing.TB, d *dataset.Dataset, trial Trial) *Trainer {
+// lagoTrainerOf returns the trainer that Run would make.
+func lagoTrainerOf(t testing.TB, d *dataset.Dataset, trial Trial) *lagoTrainer {
 	t.Helper()
-	tr, err := New(trial.Model, trial.Training, prepare(t, d, trial).problem(trial.Stage))
+	tr, err := newLAGOTrainer(trial.Model, trial.Training, prepare(t, d, trial).task(trial.Stage))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +68,9 @@ func newTrainer(t testing.TB, d *dataset.Dataset, trial Trial) *Trainer {
 }
 
 // trained returns a trainer after its run, which must end with the given status.
-func trained(t testing.TB, d *dataset.Dataset, trial Trial, want Status) *Trainer {
+func trained(t testing.TB, d *dataset.Dataset, trial Trial, want Status) *lagoTrainer {
 	t.Helper()
-	tr := newTrainer(t, d, trial)
+	tr := lagoTrainerOf(t, d, trial)
 	if status, err := tr.Run(context.Background()); status != want || err != nil {
 		t.Fatalf("Run = %q, %v, expected %q", status, err, want)
 	}

@@ -13,11 +13,11 @@ import (
 
 // meanTerms are the terms of the loss over all train samples, in plain loops, with
 // log p(z|x) from the scores that the weights give them.
-func meanTerms(t *testing.T, tr *Trainer) model.Terms {
+func meanTerms(t *testing.T, tr *lagoTrainer) model.Terms {
 	t.Helper()
-	p, u, s := tr.state.params, tr.classes.U, tr.problem.Train
-	lago := &model.LAGO{Config: tr.config, Params: p, Semantic: tr.problem.Semantic, Transform: &preprocess.Transform{Kind: preprocess.None}}
-	scores, err := lago.Score(s.X, s.Rows, tr.problem.TrainClasses)
+	p, u, s := tr.model.Params, tr.classes.U, tr.train
+	lago := &model.LAGO{Config: tr.model.Config, Params: p, Semantic: tr.groups, Transform: &preprocess.Transform{Kind: preprocess.None}}
+	scores, err := lago.Score(s.X, s.Rows, tr.trainClasses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,24 +47,24 @@ func meanTerms(t *testing.T, tr *Trainer) model.Terms {
 			m.WU2 += wu * wu
 		}
 	}
-	if tr.config.Psi > 0 {
+	if tr.model.Config.Psi > 0 {
 		m.Prior = groupDistance(tr)
 	}
 	return m
 }
 
 // groupDistance is |Gamma - Gamma_sem|^2.
-func groupDistance(tr *Trainer) float64 {
+func groupDistance(tr *lagoTrainer) float64 {
 	var sum float64
-	v := tr.state.params.V
+	v := tr.model.Params.V
 	for a := range v.Rows {
 		var norm float64
 		for _, x := range v.Row(a) {
-			norm += math.Exp(tr.config.Zeta * float64(x))
+			norm += math.Exp(tr.model.Config.Zeta * float64(x))
 		}
 		for k, x := range v.Row(a) {
-			gamma := math.Exp(tr.config.Zeta*float64(x)) / norm
-			if k == tr.problem.Semantic[a] {
+			gamma := math.Exp(tr.model.Config.Zeta*float64(x)) / norm
+			if k == tr.groups[a] {
 				gamma--
 			}
 			sum += gamma * gamma
@@ -84,13 +84,13 @@ func TestPartialBatchesCountExactly(t *testing.T) {
 			trial.Model.Alpha = 0.5
 			trial.Training.Batch, trial.Training.Epochs = batch, 1
 			trial.Training.LearningRate, trial.Training.LearningRateV = 1e-60, 1e-60 // 0 in float32
-			tr := newTrainer(t, d, trial)
-			start := bits(tr.state.params)
+			tr := lagoTrainerOf(t, d, trial)
+			start := bits(tr.model.Params)
 			want := meanTerms(t, tr)
 			if err := tr.step(tr); err != nil {
 				t.Fatal(err)
 			}
-			if !cmp.Equal(start, bits(tr.state.params)) {
+			if !cmp.Equal(start, bits(tr.model.Params)) {
 				t.Fatal("the weights changed: the test needs a smaller rate")
 			}
 			for _, p := range tr.curve[0].Phases {

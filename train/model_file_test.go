@@ -45,7 +45,7 @@ func TestModelRoundTrip(t *testing.T) {
 				trial := trialOn(d, v, Dev)
 				trial.Preprocess, trial.Ridge, trial.Training.Epochs = kind, 10, 1
 				data := prepare(t, d, trial)
-				tr, err := New(trial.Model, trial.Training, data.problem(Dev))
+				tr, err := newLAGOTrainer(trial.Model, trial.Training, data.task(Dev))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +111,7 @@ func TestSavedModelScoresAsTheRunWasJudged(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				judged := prepare(t, d, trial).Evaluation
+				judged := prepare(t, d, trial).EvaluationClasses
 				compareScores(t, score(t, s, d, judged), Select(d, d.Features, judged).Labels, result.Evaluation)
 			})
 		}

@@ -31,31 +31,31 @@ func TestNotFiniteStopsTheRun(t *testing.T) {
 		{
 			"a huge rate of W", model.SemanticHard, nil,
 			func(t *Trial) { t.Training.LearningRate = 1e30 },
-			"w2", "train: phase W, epoch 1, step 2: the term w2 is +Inf",
+			"w2", "phase W, epoch 1, step 2: w2 is +Inf",
 		},
 		{
 			"a rate past float32", model.Singletons, nil,
 			func(t *Trial) { t.Training.LearningRate = 1e300 },
-			"", "train: phase W, epoch 1, step 2: the term ",
+			"", "phase W, epoch 1, step 2: ",
 		},
 		{
 			"a rate past float32, in one step", model.SemanticHard, nil,
 			func(t *Trial) { t.Training.LearningRate, t.Training.Batch = 1e300, 1000 },
-			"W", "train: phase W, epoch 1, after step 1: the term W is ",
+			"W", "phase W, epoch 1, step 1: W is ",
 		},
 		{
 			"a rate of V past float32, in one step", model.KSoft, nil,
 			func(t *Trial) { t.Training.LearningRateV, t.Training.Batch = 1e300, 1000 },
-			"V", "train: phase V, epoch 1, after step 1: the term V is ",
+			"V", "phase V, epoch 1, step 1: V is ",
 		},
 		{
 			"a huge rate of V", model.SemanticSoft, nil,
 			func(t *Trial) { t.Training.LearningRateV = 1e300 },
-			"", "train: phase V, epoch 1, step 2: the term ",
+			"", "phase V, epoch 1, step 2: ",
 		},
 		{
 			"huge features", model.KSoft, huge, func(*Trial) {},
-			"cxe", "train: phase W, epoch 1, step 1: the term cxe is NaN",
+			"cxe", "phase W, epoch 1, step 1: cxe is NaN",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,20 +100,20 @@ func TestSettingsCheck(t *testing.T) {
 		change func(*Training)
 		want   string
 	}{
-		{func(s *Training) { s.Epochs = 0 }, "train: epochs: expected at least 1, found 0"},
-		{func(s *Training) { s.LearningRate = 0 }, "train: lr: expected a finite number above 0, found 0"},
-		{func(s *Training) { s.LearningRate = nan }, "train: lr: expected a finite number above 0, found NaN"},
-		{func(s *Training) { s.LearningRate = inf }, "train: lr: expected a finite number above 0, found +Inf"},
-		{func(s *Training) { s.LearningRateV = -0.1 }, "train: lr_v: expected a finite number above 0, found -0.1"},
-		{func(s *Training) { s.LearningRateV = inf }, "train: lr_v: expected a finite number above 0, found +Inf"},
-		{func(s *Training) { s.Batch = -1 }, "train: batch: expected at least 1, found -1"},
-		{func(s *Training) { s.Patience = 0 }, "train: patience: expected at least 1, found 0"},
+		{func(s *Training) { s.Epochs = 0 }, "epochs: expected at least 1, found 0"},
+		{func(s *Training) { s.LearningRate = 0 }, "lr: expected a finite number above 0, found 0"},
+		{func(s *Training) { s.LearningRate = nan }, "lr: expected a finite number above 0, found NaN"},
+		{func(s *Training) { s.LearningRate = inf }, "lr: expected a finite number above 0, found +Inf"},
+		{func(s *Training) { s.LearningRateV = -0.1 }, "lr_v: expected a finite number above 0, found -0.1"},
+		{func(s *Training) { s.LearningRateV = inf }, "lr_v: expected a finite number above 0, found +Inf"},
+		{func(s *Training) { s.Batch = -1 }, "batch: expected at least 1, found -1"},
+		{func(s *Training) { s.Patience = 0 }, "patience: expected at least 1, found 0"},
 	} {
 		d := tiny(t)
 		trial := trialOn(d, model.SemanticHard, Dev)
 		data := prepare(t, d, trial)
 		c.change(&trial.Training)
-		if _, err := New(trial.Model, trial.Training, data.problem(Dev)); err == nil || err.Error() != c.want {
+		if _, err := newLAGOTrainer(trial.Model, trial.Training, data.task(Dev)); err == nil || err.Error() != c.want {
 			t.Errorf("error %v, expected %s", err, c.want)
 		}
 	}
@@ -124,19 +124,19 @@ func TestNewRefuses(t *testing.T) {
 	trial := trialOn(d, model.SemanticHard, Dev)
 	for _, c := range []struct {
 		name   string
-		change func(*model.Config, *Problem)
+		change func(*model.Config, *task)
 		want   string
 	}{
-		{"no samples", func(_ *model.Config, p *Problem) { p.Train = Samples{} }, "train: expected samples to train on, found none"},
-		{"no groups", func(_ *model.Config, p *Problem) { p.Semantic = nil }, "groups: "},
-		{"a wrong configuration", func(c *model.Config, _ *Problem) { c.Zeta = 0 }, "zeta: "},
-		{"no probabilities", func(_ *model.Config, p *Problem) { p.TrainClasses.Data[3] = 2 }, "descriptions: "},
-		{"no probabilities for val", func(_ *model.Config, p *Problem) { p.ValClasses.Data[0] = -1 }, "descriptions: "},
+		{"no samples", func(_ *model.Config, p *task) { p.train = Samples{} }, "samples: "},
+		{"no groups", func(_ *model.Config, p *task) { p.groups = nil }, "groups: "},
+		{"a wrong configuration", func(c *model.Config, _ *task) { c.Zeta = 0 }, "zeta: "},
+		{"no probabilities", func(_ *model.Config, p *task) { p.trainClasses.Data[3] = 2 }, "descriptions: "},
+		{"no probabilities for val", func(_ *model.Config, p *task) { p.valClasses.Data[0] = -1 }, "descriptions: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			config, problem := trial.Model, prepare(t, d, trial).problem(Dev)
-			c.change(&config, &problem)
-			if _, err := New(config, trial.Training, problem); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			config, k := trial.Model, prepare(t, d, trial).task(Dev)
+			c.change(&config, &k)
+			if _, err := newLAGOTrainer(config, trial.Training, k); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("error %v, expected %s...", err, c.want)
 			}
 		})

@@ -56,7 +56,7 @@ func TestModelsOfPartialDescriptionsScoreAsTheirRunsWereJudged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			judged := prepare(t, d, trial).Evaluation
+			judged := prepare(t, d, trial).EvaluationClasses
 			named := metrics.NewConfusion(len(judged))
 			named.Add(score(t, s, d, judged).Data, Select(d, d.Features, judged).Labels)
 			if diff := cmp.Diff(result.Evaluation.Confusion, [][]int(named)); diff != "" {

@@ -68,7 +68,7 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	if err := atomicfile.WriteJSON(filepath.Join(dir, TrialFile), Record{trial, currentEnvironment()}); err != nil {
 		return nil, err
 	}
-	t, err := newTrainee(trial, data)
+	t, err := newTrainer(trial, data)
 	if err != nil {
 		return nil, err
 	}
@@ -76,33 +76,28 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	return run.carryOut(ctx)
 }
 
-// trainee is a method in training: a Trainer of LAGO or of a baseline.
-type trainee interface {
+// trainer trains LAGO or a baseline.
+type trainer interface {
+	// Run trains until the run ends. A cancelled context ends it after the current epoch.
 	Run(ctx context.Context) (Status, error)
-	// Evaluate names samples of any described classes with the kept weights.
+	// Evaluate classifies samples by the best epoch's model. classes are descriptions as in
+	// the data set.
 	Evaluate(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error)
-	// classifier is what the kept weights make.
+	// classifier returns the best epoch's model, for features as in the data set.
 	classifier() (model.TwoStage, error)
 
 	history() *loop
-	// tensors is the memory of all that training carries on, once it has room for
-	// what a number of steps made.
+	// tensors lists the training state to checkpoint; call resume first.
 	tensors() []safetensors.Tensor
 	steps() steps
 	resume(steps)
 }
 
-func newTrainee(t Trial, d *Data) (trainee, error) {
-	p := d.problem(t.Stage)
+func newTrainer(t Trial, d *Data) (trainer, error) {
 	if t.Baseline.Method != "" {
-		return newBaselineTrainer(t.Baseline, t.Training, p, d.Transform, d.shared)
+		return newBaselineTrainer(t.Baseline, t.Training, d.task(t.Stage), d.shared)
 	}
-	trainer, err := New(t.Model, t.Training, p)
-	if err != nil {
-		return nil, err
-	}
-	trainer.preprocessing = d.Transform
-	return trainer, nil
+	return newLAGOTrainer(t.Model, t.Training, d.task(t.Stage))
 }
 
 // run is a trial on its way.
@@ -110,7 +105,7 @@ type run struct {
 	dir     string
 	trial   Trial
 	data    *Data
-	trainer trainee
+	trainer trainer
 	options Options
 	saved   time.Time // of the last checkpoint
 }
@@ -167,18 +162,18 @@ func (r *run) save() error {
 // result, which marks the run as finished.
 func (r *run) finish(status Status) (*Result, error) {
 	l := r.trainer.history()
-	best := l.bestEpoch()
+	best := l.keptEpoch()
 	result := &Result{
 		Status: status, Epochs: len(l.curve), BestEpoch: best, Seconds: l.curve.seconds(),
 		TrainAccuracy: l.curve[best-1].TrainAccuracy,
 	}
-	named, err := r.trainer.Evaluate(r.data.judge, r.data.Dataset.Describe(r.data.Evaluation))
+	named, err := r.trainer.Evaluate(r.data.evaluation, r.data.Dataset.Describe(r.data.EvaluationClasses))
 	if err != nil {
 		return nil, err
 	}
 	a := named.Accuracy()
 	result.Evaluation = &Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Confusion: named}
-	for _, z := range r.data.Evaluation {
+	for _, z := range r.data.EvaluationClasses {
 		result.Evaluation.Classes = append(result.Evaluation.Classes, r.data.Dataset.Classes[z])
 	}
 	saved, err := r.model()
@@ -199,7 +194,7 @@ func (r *run) model() (*Saved, error) {
 	s := &Saved{
 		Method: r.trial.Method(), Classifier: c, Baseline: r.trial.Baseline, Transform: r.data.Transform,
 		Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
-		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: r.data.Learned,
+		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: r.data.TrainClasses,
 	}
 	for _, a := range d.Attributes {
 		s.Attributes = append(s.Attributes, a.Name)

@@ -183,7 +183,7 @@ func TestRunRefuses(t *testing.T) {
 
 	wrong := trial
 	wrong.Training.Batch = 0
-	if _, err := Run(context.Background(), root, wrong, data, Options{}); err == nil || err.Error() != "train: batch: expected at least 1, found 0" {
+	if _, err := Run(context.Background(), root, wrong, data, Options{}); err == nil || err.Error() != "batch: expected at least 1, found 0" {
 		t.Errorf("error %v, expected one on the batch", err)
 	}
 	if entries, err := os.ReadDir(root); err != nil || len(entries) > 0 {

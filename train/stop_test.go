@@ -6,7 +6,7 @@ import (
 )
 
 func TestBestIsTheFirstOfEquals(t *testing.T) {
-	var b best
+	var b bestEpoch
 	for i, c := range []struct {
 		accuracy float64
 		better   bool
@@ -23,7 +23,7 @@ func TestBestIsTheFirstOfEquals(t *testing.T) {
 			t.Errorf("epoch %d with %g: better %v, expected %v", i+1, c.accuracy, got, c.better)
 		}
 	}
-	if want := (best{6, 0.31}); b != want {
+	if want := (bestEpoch{6, 0.31}); b != want {
 		t.Errorf("best %+v, expected %+v", b, want)
 	}
 }

@@ -57,12 +57,12 @@ func TestPhases(t *testing.T) {
 	for _, v := range model.Variants {
 		t.Run(string(v), func(t *testing.T) {
 			trial := trialOn(d, v, Dev)
-			tr := newTrainer(t, d, trial)
-			start := bits(tr.state.params)
+			tr := lagoTrainerOf(t, d, trial)
+			start := bits(tr.model.Params)
 			if _, err := tr.phaseW(1); err != nil {
 				t.Fatal(err)
 			}
-			afterW := bits(tr.state.params)
+			afterW := bits(tr.model.Params)
 			if cmp.Equal(start[0], afterW[0]) || cmp.Equal(start[1], afterW[1]) || !cmp.Equal(start[2], afterW[2]) {
 				t.Error("expected W and b to change in an epoch of W, and V to stay")
 			}
@@ -72,7 +72,7 @@ func TestPhases(t *testing.T) {
 				if _, err := tr.phaseV(1); err != nil {
 					t.Fatal(err)
 				}
-				afterV := bits(tr.state.params)
+				afterV := bits(tr.model.Params)
 				if !cmp.Equal(afterW[:2], afterV[:2]) || cmp.Equal(afterW[2], afterV[2]) {
 					t.Error("expected V to change in an epoch of V, and W and b to stay")
 				}
@@ -88,7 +88,7 @@ func TestPhases(t *testing.T) {
 					}
 				}
 			}
-			if !v.Learned() && !cmp.Equal(start[2], bits(tr.state.params)[2]) {
+			if !v.Learned() && !cmp.Equal(start[2], bits(tr.model.Params)[2]) {
 				t.Error("a hard variant changed V")
 			}
 		})
@@ -103,17 +103,17 @@ func TestEarlyStopping(t *testing.T) {
 			trial.Training.Epochs, trial.Training.Patience = 100, 4
 			trial.Training.LearningRate = 0.1 // overshoots
 			tr := trained(t, d, trial, Patience)
-			curve, b := tr.curve, tr.best
+			curve, b := tr.curve, tr.top
 			if len(curve) != b.Epoch+4 {
 				t.Errorf("%d epochs with the best at %d, expected %d", len(curve), b.Epoch, b.Epoch+4)
 			}
 			for _, e := range curve {
-				if e.Epoch < b.Epoch && *e.ValAccuracy >= b.Accuracy || *e.ValAccuracy > b.Accuracy+rounding {
+				if e.Epoch < b.Epoch && *e.ValAccuracy >= b.Accuracy || *e.ValAccuracy > b.Accuracy+accuracyError {
 					t.Errorf("epoch %d has %g, and epoch %d is kept for its %g", e.Epoch, *e.ValAccuracy, b.Epoch, b.Accuracy)
 				}
 			}
-			val := tr.problem
-			named, err := tr.Evaluate(val.Val, val.ValClasses)
+			val := tr.task
+			named, err := tr.Evaluate(val.val, val.valClasses)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,10 +124,10 @@ func TestEarlyStopping(t *testing.T) {
 			// The same run, ended at its best epoch, has these weights last.
 			trial.Training.Epochs = b.Epoch
 			short := trained(t, d, trial, Epochs)
-			if !cmp.Equal(bits(short.state.params), bits(tr.state.kept)) {
+			if !cmp.Equal(bits(short.model.Params), bits(tr.kept)) {
 				t.Error("the kept weights are not those of the best epoch")
 			}
-			if cmp.Equal(bits(tr.state.params), bits(tr.state.kept)) {
+			if cmp.Equal(bits(tr.model.Params), bits(tr.kept)) {
 				t.Error("training went on for 4 epochs and changed nothing")
 			}
 		})
@@ -143,7 +143,7 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 	if n := len(tr.curve); n != trial.Training.Epochs {
 		t.Errorf("%d epochs, expected %d", n, trial.Training.Epochs)
 	}
-	if tr.state.kept != tr.state.params {
+	if tr.kept != tr.model.Params {
 		t.Error("the kept weights are not the last")
 	}
 	for _, e := range tr.curve {
@@ -151,7 +151,7 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 			t.Errorf("epoch %d has a val accuracy where there are no val classes", e.Epoch)
 		}
 	}
-	named, err := tr.Evaluate(tr.problem.Train, tr.problem.TrainClasses)
+	named, err := tr.Evaluate(tr.train, tr.trainClasses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 
 func TestCancelEndsAfterAnEpoch(t *testing.T) {
 	d := tiny(t)
-	tr := newTrainer(t, d, trialOn(d, model.SemanticHard, Dev))
+	tr := lagoTrainerOf(t, d, trialOn(d, model.SemanticHard, Dev))
 	ctx, cancel := context.WithCancel(context.Background())
 	tr.OnEpoch = func(Epoch) error {
 		if len(tr.curve) == 2 {
@@ -182,7 +182,7 @@ func TestCancelEndsAfterAnEpoch(t *testing.T) {
 
 func TestErrorOfOnEpochEndsTheRun(t *testing.T) {
 	d := tiny(t)
-	tr := newTrainer(t, d, trialOn(d, model.SemanticHard, Dev))
+	tr := lagoTrainerOf(t, d, trialOn(d, model.SemanticHard, Dev))
 	full := errors.New("disk full")
 	tr.OnEpoch = func(Epoch) error { return full }
 	if status, err := tr.Run(context.Background()); status != "" || !errors.Is(err, full) || len(tr.curve) != 1 {

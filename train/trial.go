@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
@@ -19,17 +19,24 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// Stage says which classes are learned from and which are judged.
+// Stage says which classes are trained on and which are evaluated.
 type Stage string
 
 // The two stages of the paper's protocol.
 const (
-	Dev  Stage = "dev"  // learns from the train classes, is stopped by the val classes
-	Test Stage = "test" // learns from train and val classes, is judged once on the test classes
+	Dev  Stage = "dev"  // trains on the train classes; early stopping and evaluation by the val classes
+	Test Stage = "test" // trains on the train and val classes; one evaluation, on the test classes
 )
 
-// Trial is one configuration and seed: all that defines the numbers of a run. Two
-// equal trials are the same run.
+func (s Stage) check() error {
+	if s != Dev && s != Test {
+		return &invalid.Error{Field: "stage", Want: "dev or test", Got: fmt.Sprintf("%q", string(s))}
+	}
+	return nil
+}
+
+// Trial is one configuration and seed: all that defines the numbers of a run. Equal
+// trials are the same run.
 type Trial struct {
 	Dataset     string          `json:"dataset"`
 	Fingerprint string          `json:"fingerprint"` // of the data set
@@ -38,19 +45,57 @@ type Trial struct {
 	Preprocess  preprocess.Kind `json:"preprocess"`
 	Ridge       float64         `json:"ridge"` // of whiten
 	Training    Training        `json:"training"`
-	// HoldOut leaves the samples that generalised zero-shot learning judges by,
-	// Dataset.TestSeen, out of what is learned from.
+	// HoldOut excludes Dataset.TestSeen, the samples of generalised zero-shot evaluation,
+	// from training.
 	HoldOut bool `json:"hold_out"`
-	// Baseline is the method in place of LAGO, which Model is that of where there is none.
-	// Of Training, it has epochs, patience and seed.
+	// Baseline, if set, is trained instead of LAGO; Model is then zero. It uses epochs,
+	// patience and seed of Training.
 	Baseline methods.Spec `json:"baseline,omitzero"`
 }
 
-// Method names what is trained: a variant of LAGO, or a baseline.
+// Method is the variant of LAGO, or the name of the baseline.
 func (t Trial) Method() string { return cmp.Or(t.Baseline.Method, string(t.Model.Variant)) }
 
-// Preparation is what of a trial decides on the data that it is carried out with.
-// Trials that agree in it can share their Data.
+// Training is how a method is trained.
+type Training struct {
+	Epochs        int     `json:"epochs"` // at most this many
+	LearningRate  float64 `json:"lr"`     // of W and b
+	LearningRateV float64 `json:"lr_v"`   // of V
+	Batch         int     `json:"batch"`
+	Patience      int     `json:"patience"` // epochs without a better validation accuracy
+	Seed          uint64  `json:"seed"`     // of the initialisation and the shuffling
+}
+
+// Check returns an *invalid.Error for the first setting that LAGO cannot be trained with.
+func (s Training) Check() error {
+	if err := s.CheckEpochs(); err != nil {
+		return err
+	}
+	for _, r := range []struct {
+		field string
+		value float64
+	}{{"lr", s.LearningRate}, {"lr_v", s.LearningRateV}} {
+		if !(r.value > 0 && finite.Is(r.value)) {
+			return &invalid.Error{Field: r.field, Want: "a finite number above 0", Got: fmt.Sprint(r.value)}
+		}
+	}
+	return atLeastOne("batch", s.Batch)
+}
+
+// CheckEpochs is Check for the settings that every method has.
+func (s Training) CheckEpochs() error {
+	return cmp.Or(atLeastOne("epochs", s.Epochs), atLeastOne("patience", s.Patience))
+}
+
+func atLeastOne(field string, n int) error {
+	if n < 1 {
+		return &invalid.Error{Field: field, Want: "at least 1", Got: fmt.Sprint(n)}
+	}
+	return nil
+}
+
+// Preparation is the part of a trial that decides on its Data. Trials with equal
+// preparations can share them.
 type Preparation struct {
 	Stage      Stage
 	Preprocess preprocess.Kind
@@ -63,16 +108,16 @@ func (t Trial) Preparation() Preparation {
 	return Preparation{t.Stage, t.Preprocess, t.Ridge, t.HoldOut}
 }
 
-// Check returns an error for the first field that no run can be made of.
+// Check returns an *invalid.Error for the first invalid field.
 func (t Trial) Check() error {
-	if t.Stage != Dev && t.Stage != Test {
-		return fmt.Errorf("train: stage: expected dev or test, found %q", t.Stage)
+	if err := t.Stage.check(); err != nil {
+		return err
 	}
 	if err := t.checkMethod(); err != nil {
 		return err
 	}
-	if !(t.Ridge >= 0) || math.IsInf(t.Ridge, 0) {
-		return fmt.Errorf("train: ridge: expected a finite number, 0 or above, found %v", t.Ridge)
+	if !(t.Ridge >= 0 && finite.Is(t.Ridge)) {
+		return &invalid.Error{Field: "ridge", Want: "a finite number, 0 or above", Got: fmt.Sprint(t.Ridge)}
 	}
 	return nil
 }
@@ -84,12 +129,12 @@ func (t Trial) checkMethod() error {
 	return cmp.Or(t.Model.Check(), t.Training.Check())
 }
 
-// Name is that of the trial's folder: what a person looks for, and a digest of all
-// the rest. The trial must pass Check.
+// Name is the name of the trial's folder. It ends in a digest of all settings. The trial
+// must pass Check.
 func (t Trial) Name() string {
 	data, err := json.Marshal(t)
 	if err != nil {
-		panic("train: a trial does not marshal: " + err.Error()) // only of numbers that Check refuses
+		panic("a trial does not marshal: " + err.Error()) // Check refuses NaN and infinity
 	}
 	digest := sha256.Sum256(data)
 	dataset := strings.Map(func(r rune) rune {

@@ -92,13 +92,13 @@ func TestTrialCheck(t *testing.T) {
 	}{
 		{"nothing wrong", func(*Trial) {}, ""},
 		{"nothing wrong, whitened", func(t *Trial) { t.Preprocess, t.Ridge = preprocess.Whiten, 10 }, ""},
-		{"no stage", func(t *Trial) { t.Stage = "" }, `train: stage: expected dev or test, found ""`},
-		{"another stage", func(t *Trial) { t.Stage = "val" }, `train: stage: expected dev or test, found "val"`},
+		{"no stage", func(t *Trial) { t.Stage = "" }, `stage: expected dev or test, found ""`},
+		{"another stage", func(t *Trial) { t.Stage = "val" }, `stage: expected dev or test, found "val"`},
 		{"zeta", func(t *Trial) { t.Model.Zeta = math.NaN() }, "zeta: expected a finite number above 0, found NaN"},
-		{"infinite ridge", func(t *Trial) { t.Ridge = math.Inf(1) }, "train: ridge: expected a finite number, 0 or above, found +Inf"},
-		{"no ridge", func(t *Trial) { t.Ridge = math.NaN() }, "train: ridge: expected a finite number, 0 or above, found NaN"},
-		{"negative ridge", func(t *Trial) { t.Ridge = -1 }, "train: ridge: expected a finite number, 0 or above, found -1"},
-		{"settings", func(t *Trial) { t.Training.LearningRate = math.Inf(1) }, "train: lr: expected a finite number above 0, found +Inf"},
+		{"infinite ridge", func(t *Trial) { t.Ridge = math.Inf(1) }, "ridge: expected a finite number, 0 or above, found +Inf"},
+		{"no ridge", func(t *Trial) { t.Ridge = math.NaN() }, "ridge: expected a finite number, 0 or above, found NaN"},
+		{"negative ridge", func(t *Trial) { t.Ridge = -1 }, "ridge: expected a finite number, 0 or above, found -1"},
+		{"settings", func(t *Trial) { t.Training.LearningRate = math.Inf(1) }, "lr: expected a finite number above 0, found +Inf"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			trial := someTrial()

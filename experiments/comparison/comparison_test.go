@@ -187,7 +187,7 @@ func TestCompareRefuses(t *testing.T) {
 		{func(c *tuning.Config) { c.Budget = -1 }, "tune: expected 0 or more settings, found -1"},
 		{func(c *tuning.Config) { c.Budget = 2 }, "tune: expected 0, or at least 5 settings, for LAGO's own search, found 2"},
 		{func(c *tuning.Config) { c.Seeds = 0 }, "seeds: expected at least 1, found 0"},
-		{func(c *tuning.Config) { c.Epochs = 0 }, "train: epochs: expected at least 1, found 0"},
+		{func(c *tuning.Config) { c.Epochs = 0 }, "epochs: expected at least 1, found 0"},
 		{func(c *tuning.Config) {
 			c.Fixed = []tuning.Fixed{{Method: "eszsl", Setting: "gamma", Value: json.RawMessage("-1")}}
 		}, "eszsl: gamma: expected a finite number above 0, found -1"},

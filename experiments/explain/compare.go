@@ -79,7 +79,7 @@ func (e *explainer) groups(x *model.Evidence) []Group {
 			K: k, Contribution: from.Contribution, Score: Pair{from.Class.Score, from.Against.Score}, Terms: []Term{},
 		}
 		g.Name, g.Strongest = e.groupName(k)
-		g.None = None{Detected: from.None, Term: Pair{from.Class.Complement, from.Against.Complement}}
+		g.None = None{Detected: from.None, Term: Pair{from.Class.None, from.Against.None}}
 		g.None.Share = g.share(g.None.Term)
 		for m := range e.a {
 			t := e.term(x, g, m, Pair{from.Class.Terms[m], from.Against.Terms[m]}, gamma.Row(m)[k])

@@ -59,15 +59,13 @@ func singletons(t rapid.TB, p, u dataset.Matrix[float64]) []float64 {
 	for m := range p.Cols {
 		v.Row(m)[m] = 1
 	}
-	judge, err := model.NewJudge(model.Problem{Config: c, Classes: classes, Batch: p.Rows}, &model.Parameters[float64]{V: v})
+	f, err := model.NewForward(c, classes, &model.Parameters[float64]{V: v})
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(judge.A.Data, p.Data)
-	logP, err := judge.Run()
-	if err != nil {
+	logP := dataset.NewMatrix[float64](p.Rows, u.Rows)
+	if err := f.LogP(p, logP); err != nil {
 		t.Fatal(err)
 	}
-	model.LogNormalise(logP, u.Rows)
-	return logP
+	return logP.Data
 }

@@ -59,7 +59,7 @@ func (f frame) descriptions(u dataset.Matrix[float64], normalise bool) (dataset.
 	for z := range y.Rows {
 		row := y.Row(z)
 		for m, v := range d.U.Row(z) {
-			if d.Silent == nil || !d.Silent[m] {
+			if d.Undescribed == nil || !d.Undescribed[m] {
 				row[m] = float32(v - float64(f.centre.Data[m]))
 			}
 		}
