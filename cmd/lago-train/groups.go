@@ -1,44 +1,40 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/grouping"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
 func groupsCommand() *cli.Command {
+	const analysis = "analysis"
 	return &cli.Command{
 		Name:  "groups",
-		Usage: "what a trained soft model grouped, the paper's analysis of Gamma",
-		Description: `Prints how sparse Gamma is, its groups with their attributes by weight, and how many
-of the attributes that are grouped together are anti-correlated, against all pairs:
-two are grouped together where the inner product of their rows of Gamma is above
---threshold. A Kolmogorov-Smirnov test compares the correlations of both. Beside them
-is what the paper reports for CUB, AWA2 and SUN.
+		Usage: "analyse the attribute groups that a soft model learned",
+		Description: `Prints how sparse the group assignment Gamma is, the groups with their attributes, and
+how many attributes of the same group are anti-correlated, compared with all pairs (by a
+Kolmogorov-Smirnov test) and with the paper's numbers for CUB, AWA2 and SUN. The paper
+correlates attributes over samples for CUB and SUN, over classes for AWA2, and does not
+state the correlation that counts as anti-correlated (--below). Without --model, k-soft
+is trained by the full protocol, and the model of the first seed is analysed.
 
-The paper correlates attributes by samples for CUB and SUN, and by classes for AWA2.
-It doesn't say below which correlation it calls attributes anti-correlated. Below 0
-are half of all pairs by the descriptions of classes; what it reports of all pairs is
-about what is below -0.15 on CUB and SUN, and below -0.4 on AWA2 (--below).
-
-Takes the model of a file (--model) or of the folder of a run (--from). With neither it
-trains k-soft by the full protocol, and looks at the model of the first seed.`,
+Examples:
+   lago-train groups --model latest
+   lago-train groups --dataset awa2 --by classes --below -0.4`,
 		Flags: append(append(settingFlagsBut("stage", "epochs", variantFlag), gridFlags()...),
 			devEpochsFlag(),
-			&cli.PathFlag{Name: "model", Usage: "`FILE` of a trained model, model.safetensors"},
-			&cli.PathFlag{Name: fromFlag, Usage: "`DIR` of a run, which holds the model"},
-			&cli.StringFlag{Name: "by", Value: string(grouping.BySamples), Usage: "correlate attributes over `WHAT`: samples or classes"},
-			&cli.Float64Flag{Name: "threshold", Value: 1e-3, Usage: "`T` up to which entries of Gamma and products of its rows count as zero"},
-			&cli.Float64Flag{Name: "below", Usage: "`R`, the correlation below which attributes are anti-correlated"},
-			&cli.IntFlag{Name: "top", Value: 5, Usage: "print the `N` attributes of a group with the most weight (--json has all)"},
+			&cli.StringFlag{Name: modelFlag, Aliases: []string{fromFlag}, Category: analysis, Usage: modelUsage},
+			&cli.StringFlag{Name: "by", Category: analysis, Value: string(grouping.BySamples), Usage: "correlate attributes over `WHAT`: samples or classes"},
+			&cli.Float64Flag{Name: "threshold", Category: analysis, Value: 1e-3, Usage: "`T` up to which entries of Gamma and products of its rows count as zero"},
+			&cli.Float64Flag{Name: "below", Category: analysis, Usage: "`R`, the correlation below which attributes are anti-correlated"},
+			&cli.IntFlag{Name: "top", Category: analysis, Value: 5, Usage: "`N` attributes to print per group; --json has all"},
 			// configOf reads the variant from its flag.
 			&cli.StringFlag{Name: variantFlag, Value: string(model.KSoft), Hidden: true}),
 		Action: groups,
@@ -57,43 +53,45 @@ func groups(c *cli.Context) error {
 		return err
 	}
 	if top := c.Int("top"); top < 0 {
-		return errors.New("--top: expected 0 or more")
+		return &invalid.Error{Where: "--top", Want: "0 or more", Got: strconv.Itoa(top)}
 	}
-	d, m, err := groupedModel(c)
+	get := trainGroups
+	if c.IsSet(modelFlag) {
+		get = loadGroups
+	}
+	d, m, err := get(c)
 	if err != nil {
 		return err
 	}
-	g, err := grouping.Run(d, m, config)
+	result, err := grouping.Run(d, m, config)
 	if err != nil {
 		return err
 	}
 	if c.Bool(jsonFlag) {
-		return printJSON(g)
+		return printJSON(result)
 	}
-	return g.WriteText(os.Stdout, c.Int("top"))
+	return result.WriteText(os.Stdout, c.Int("top"))
 }
 
-// groupedModel returns the model that the flags name, or trains one, and the data
-// set that it was trained on.
-func groupedModel(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
-	path := c.Path("model")
-	if from := c.Path(fromFlag); from != "" {
-		if path != "" {
-			return nil, nil, errors.New("expected --model or --from, found both")
-		}
-		path = filepath.Join(from, train.ModelFile)
+// loadGroups loads the model of --model and the data set that it was trained on.
+func loadGroups(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
+	if given := givenSettings(c); len(given) > 0 {
+		return nil, nil, &invalid.Error{Where: "--" + flagOf(given[0]), Want: "no settings of the training with --model"}
 	}
-	if path != "" {
-		if given := givenSettings(c); len(given) > 0 {
-			return nil, nil, fmt.Errorf("--%s: the settings are those of the model that is given", flagOf(given[0]))
-		}
-		m, err := train.Load(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		d, err := openDataset(c, m.Dataset, c.Int("dev-split"))
-		return d, m, err
+	m, err := loadModel(c)
+	if err != nil {
+		return nil, nil, err
 	}
+	d, err := openDataset(c, m.Dataset, c.Int("dev-split"))
+	if err != nil {
+		return nil, nil, err
+	}
+	m.warnIfChanged(d)
+	return d, m.Saved, nil
+}
+
+// trainGroups trains a model and returns it with its data set.
+func trainGroups(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
 	p, err := configOf(c)
 	if err != nil {
 		return nil, nil, err

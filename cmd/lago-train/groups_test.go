@@ -54,9 +54,9 @@ func TestProtocolCommandsShareTheirRuns(t *testing.T) {
 		t.Fatal(models, err)
 	}
 	data := onMini(t)[:3] // the model knows its data set
-	decode(t, succeeds(t, append([]string{"groups", "--json", "--from", models[0]}, data...)...), &given)
+	decode(t, succeeds(t, append([]string{"groups", "--json", "--model", models[0]}, data...)...), &given)
 	if given.NonZero != trainedHere.NonZero || given.All != trainedHere.All {
-		t.Errorf("%+v by --from, %+v by training", given, trainedHere)
+		t.Errorf("%+v by --model, %+v by training", given, trainedHere)
 	}
 }
 
@@ -94,11 +94,11 @@ func TestProtocolCommandsRefuse(t *testing.T) {
 		{"reproduce --configs " + filepath.Join(dir, "none"), []string{"--configs", "none"}},
 		{"reproduce --seeds 0", []string{"seeds", "at least 1"}},
 		{"reproduce --k 3", []string{"-k", "lago-train reproduce --help"}},
-		{"groups --by sample", []string{"--by", "samples or classes", `"sample"`}},
-		{"groups --threshold 1", []string{"threshold", "1"}},
+		{"groups --by sample", []string{"--by", "samples, classes", `"sample"`}},
+		{"groups --threshold 1", []string{"--threshold", "1"}},
 		{"groups --top -1", []string{"--top"}},
-		{"groups --model a --from b", []string{"--model", "--from"}},
-		{"groups --from " + dir, []string{filepath.Join(dir, "model.safetensors")}},
+		{"groups --model nope", []string{"--model", `"nope"`}},
+		{"groups --from " + dir, []string{dir, "model.safetensors"}},
 		{"groups --from " + dir + " --lr-v 1", []string{"--lr-v"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {

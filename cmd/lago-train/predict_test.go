@@ -281,5 +281,6 @@ func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
 	}
 	writeText(t, path, strings.Replace(string(record), d.Fingerprint(), strings.Repeat("0", 64), 1))
 	warns("changed since", "predict", "--dataset", "plain")
+	warns("changed since", "groups")
 	warns("changed since", "explain", "--sample", sample(d.Split.Test))
 }

@@ -11,30 +11,30 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
-// GroupsConfig says how the groups of a model are looked at.
+// Config says how groups are analysed.
 type Config struct {
 	By        By      `json:"by"`
-	Threshold float64 `json:"threshold"`            // above which an entry of Gamma, or a product of its rows, is not zero
+	Threshold float64 `json:"threshold"`            // up to which entries of Gamma, and products of its rows, count as zero
 	Below     float64 `json:"anticorrelated_below"` // the correlation below which two attributes are anti-correlated
 }
 
-// Check returns an error for the first field that nothing can be looked at with.
+// Check returns an *invalid.Error for the first field that is out of range.
 func (c Config) Check() error {
 	if !(c.Threshold >= 0 && c.Threshold < 1) {
-		return fmt.Errorf("threshold: expected a number from 0 to below 1, found %g", c.Threshold)
+		return &invalid.Error{Where: "--threshold", Want: "a number from 0 to below 1", Got: fmt.Sprint(c.Threshold)}
 	}
 	if !(c.Below > -1 && c.Below <= 1) {
-		return fmt.Errorf("below: expected a correlation from above -1 to 1, found %g", c.Below)
+		return &invalid.Error{Where: "--below", Want: "a correlation from above -1 to 1", Got: fmt.Sprint(c.Below)}
 	}
 	return nil
 }
 
-// GroupAnalysis is what the paper says of the groups that a soft model learned
-// (section 4.3, supplement A "Learned soft-group assignments"). Shares are fractions.
+// Result is the analysis of one model. Shares are fractions.
 type Result struct {
 	Dataset    string        `json:"dataset"`
 	Variant    model.Variant `json:"variant"`
@@ -42,39 +42,38 @@ type Result struct {
 	Config
 
 	NonZero      float64 `json:"nonzero"`              // share of the entries of Gamma
-	PerAttribute float64 `json:"groups_per_attribute"` // mean number of non-zero entries of a row
-	Groups       []Group `json:"groups"`               // the largest first
+	PerAttribute float64 `json:"groups_per_attribute"` // mean number of non-zero entries per row
+	Groups       []Group `json:"groups"`               // largest first
 
-	Grouped Pairs   `json:"grouped_pairs"` // whose rows of Gamma have a product that is not zero
+	Grouped Pairs   `json:"grouped_pairs"` // whose rows of Gamma have a non-zero product
 	All     Pairs   `json:"all_pairs"`
-	KS      *KSTest `json:"ks"` // of the correlations of both; null where no pair is grouped
+	KS      *KSTest `json:"ks"` // of the correlations of both; null if no pair is grouped
 
-	Published *PublishedGroups `json:"published"` // null where the paper has not this data set
+	Published *Published `json:"published"` // null if the paper does not use this data set
 }
 
 // Group is a column of Gamma.
 type Group struct {
 	K       int      `json:"k"`
 	Weight  float64  `json:"weight"`  // sum of the column
-	Members []Member `json:"members"` // by weight, without those that are zero
+	Members []Member `json:"members"` // the non-zero entries, largest first
 }
 
-// Member is how far an attribute belongs to a group.
+// Member is an attribute in a group.
 type Member struct {
 	Attribute string  `json:"attribute"`
 	Weight    float64 `json:"weight"`
 }
 
-// PublishedGroups is the same of the authors' k-soft model.
-type PublishedGroups struct {
+// Published holds the paper's numbers, of the authors' k-soft model.
+type Published struct {
 	NonZero float64 `json:"nonzero"`
 	Grouped float64 `json:"grouped_pairs_anticorrelated"`
 	All     float64 `json:"all_pairs_anticorrelated"`
 	K       int     `json:"k"`
 }
 
-// TrainModel carries out the full protocol for c and returns the model of its first
-// seed.
+// TrainModel trains by the full protocol and returns the model of the first seed.
 func TrainModel(ctx context.Context, l *lab.Lab, c protocol.Config) (*train.Saved, error) {
 	c.Stage = protocol.DevThenTest
 	o, err := protocol.Run(ctx, l, c)
@@ -84,33 +83,33 @@ func TrainModel(ctx context.Context, l *lab.Lab, c protocol.Config) (*train.Save
 	return train.Load(o.ModelPaths(l)[0])
 }
 
-// LookAtGroups describes the grouping of a model of the data set d.
+// Run analyses the groups of a model of the data set d.
 func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 	lago, err := m.LAGO("groups")
 	if err != nil {
 		return nil, err
 	}
 	if err := m.Fits(d); err != nil {
-		return nil, fmt.Errorf("groups: %w", err)
+		return nil, err
 	}
 	gamma := lago.Params.Groups(lago.Config.Zeta)
-	g := &Result{
+	r := &Result{
 		Dataset: d.Name, Variant: lago.Config.Variant, Attributes: gamma.Rows, Config: c,
-		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Published: publishedGroups(d.Name),
+		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Published: publishedOf(d.Name),
 	}
 	var members int
-	for _, group := range g.Groups {
+	for _, group := range r.Groups {
 		members += len(group.Members)
 	}
-	g.NonZero = float64(members) / float64(len(gamma.Data))
-	g.PerAttribute = float64(members) / float64(gamma.Rows)
+	r.NonZero = float64(members) / float64(len(gamma.Data))
+	r.PerAttribute = float64(members) / float64(gamma.Rows)
 
-	r, err := correlations(d, c.By)
+	correlation, err := correlations(d, c.By)
 	if err != nil {
 		return nil, err
 	}
-	g.pairs(gamma, r)
-	return g, nil
+	r.comparePairs(gamma, correlation)
+	return r, nil
 }
 
 // groupsOf lists the columns of Gamma, those with most members first.
@@ -134,13 +133,13 @@ func groupsOf(gamma dataset.Matrix[float32], names []string, threshold float64) 
 	return groups
 }
 
-func publishedGroups(dataset string) *PublishedGroups {
+func publishedOf(dataset string) *Published {
 	p := published.All().Groups
 	key := strings.ToUpper(dataset)
 	if _, ok := p.K[key]; !ok {
 		return nil
 	}
-	return &PublishedGroups{
+	return &Published{
 		NonZero: p.NonZero[key] / 100, Grouped: p.GroupedAnticorrelated[key] / 100, All: p.AllAnticorrelated[key] / 100, K: p.K[key],
 	}
 }

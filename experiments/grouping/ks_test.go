@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The usual critical values of the test.
+// Critical values from tables of the test.
 func TestKolmogorovTailAtCriticalValues(t *testing.T) {
 	for _, c := range []struct{ l, p float64 }{{1.22385, 0.1}, {1.35810, 0.05}, {1.62762, 0.01}, {1.94947, 0.001}} {
 		if got := kolmogorovTail(c.l); math.Abs(got-c.p) > 1e-4*c.p {
@@ -17,9 +17,9 @@ func TestKolmogorovTailAtCriticalValues(t *testing.T) {
 	}
 }
 
-// The distribution function has another series, which converges fast where the one
-// of the tail is slow: sqrt(2 pi) / l  sum_j exp(-(2j-1)^2 pi^2 / (8 l^2)).
-func TestKolmogorovTailByTheOtherSeries(t *testing.T) {
+// Another series of the distribution function converges fast where that of the tail is
+// slow: sqrt(2 pi) / l  sum_j exp(-(2j-1)^2 pi^2 / (8 l^2)).
+func TestKolmogorovTailAgainstAnotherSeries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := rapid.Float64Range(0.05, 3).Draw(t, "l")
 		var below float64
@@ -51,8 +51,7 @@ func TestKolmogorovSmirnov(t *testing.T) {
 	}
 }
 
-// The distance is that of the definition, whichever sample comes first, and the
-// samples stay as they are.
+// The distance follows the definition, is symmetric, and leaves the samples unchanged.
 func TestKolmogorovSmirnovByDefinition(t *testing.T) {
 	values := rapid.SliceOfN(rapid.Map(rapid.IntRange(-6, 6), func(i int) float64 { return float64(i) }), 1, 30)
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,17 +1,18 @@
 package grouping
 
 import (
-	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
-// By says what the correlation of two attributes is taken over.
+// By says what attributes are correlated over.
 type By string
 
 // The paper takes samples for CUB and SUN, and classes for AWA2.
@@ -21,25 +22,28 @@ const (
 )
 
 // UnmarshalText reads "samples" or "classes".
-func (b *By) UnmarshalText(text []byte) error {
-	switch By(text) {
-	case BySamples, ByClasses:
-		*b = By(text)
-		return nil
-	}
-	return fmt.Errorf("expected samples or classes, found %q", text)
+func (b *By) UnmarshalText(text []byte) (err error) {
+	*b, err = invalid.OneOf(string(text), BySamples, ByClasses)
+	return err
 }
 
-// Pairs are some pairs of attributes that have a correlation: an attribute that
-// never varies has none.
+// Pairs counts pairs of attributes that have a correlation; an attribute that never
+// varies has none.
 type Pairs struct {
 	Count          int     `json:"count"`
-	Anticorrelated float64 `json:"anticorrelated"` // share, 0 of no pairs
+	Anticorrelated float64 `json:"anticorrelated"` // share, 0 without pairs
 }
 
-// correlations returns the Pearson correlation of each two attributes, M x M.
+// KSTest is a two-sample Kolmogorov-Smirnov test.
+type KSTest struct {
+	Distance float64 `json:"distance"` // the largest between the two distribution functions
+	P        float64 `json:"p"`        // of a distance as large between samples of one distribution
+}
+
+// correlations returns the Pearson correlation of each pair of attributes, M x M.
 func correlations(d *dataset.Dataset, by By) (*mat.SymDense, error) {
-	// An undescribed attribute has no say in a correlation when it is at its mean.
+	// This prior replaces missing entries by the attribute's mean, where they do not
+	// affect the correlation.
 	described, err := model.Config{Variant: model.Singletons, Prior: model.PerAttribute}.Describe(d.Descriptions, nil)
 	if err != nil {
 		return nil, err
@@ -55,33 +59,34 @@ func correlations(d *dataset.Dataset, by By) (*mat.SymDense, error) {
 	return &r, nil
 }
 
-// pairs compares the correlations of the attributes that are grouped together with
-// those of all.
-func (g *Result) pairs(gamma dataset.Matrix[float32], r *mat.SymDense) {
+// comparePairs compares the correlations of attributes in the same group with those of
+// all.
+func (r *Result) comparePairs(gamma dataset.Matrix[float32], correlation *mat.SymDense) {
 	var all, grouped []float64
 	for i := range gamma.Rows {
 		for j := range i {
-			if math.IsNaN(r.At(i, j)) {
+			c := correlation.At(i, j)
+			if math.IsNaN(c) {
 				continue
 			}
-			all = append(all, r.At(i, j))
-			if inner(gamma.Row(i), gamma.Row(j)) > g.Threshold {
-				grouped = append(grouped, r.At(i, j))
+			all = append(all, c)
+			if inner(gamma.Row(i), gamma.Row(j)) > r.Threshold {
+				grouped = append(grouped, c)
 			}
 		}
 	}
-	g.All, g.Grouped = g.count(all), g.count(grouped)
+	r.All, r.Grouped = r.count(all), r.count(grouped)
 	if len(grouped) > 0 {
 		test := kolmogorovSmirnov(grouped, all)
-		g.KS = &test
+		r.KS = &test
 	}
 }
 
-// count counts the pairs of the given correlations.
-func (g *Result) count(correlations []float64) Pairs {
+// count counts pairs with the given correlations.
+func (r *Result) count(correlations []float64) Pairs {
 	p := Pairs{Count: len(correlations)}
-	for _, r := range correlations {
-		if r < g.Below {
+	for _, c := range correlations {
+		if c < r.Below {
 			p.Anticorrelated += 1 / float64(p.Count)
 		}
 	}
@@ -94,4 +99,31 @@ func inner(x, y []float32) float64 {
 		sum += float64(v) * float64(y[i])
 	}
 	return sum
+}
+
+// kolmogorovSmirnov compares two samples, neither of them empty. The p-value is the
+// asymptotic one with the effective size nm / (n + m).
+func kolmogorovSmirnov(x, y []float64) KSTest {
+	x, y = slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y))
+	n, m := float64(len(x)), float64(len(y))
+	d := stat.KolmogorovSmirnov(x, nil, y, nil)
+	return KSTest{Distance: d, P: kolmogorovTail(math.Sqrt(n*m/(n+m)) * d)}
+}
+
+// kolmogorovTail is P(K > l) of the Kolmogorov distribution,
+// 2 sum_j (-1)^(j-1) exp(-2 j^2 l^2).
+func kolmogorovTail(l float64) float64 {
+	if l < 0.2 {
+		return 1 // to twelve digits; the series converges slowly
+	}
+	var sum float64
+	sign := 1.0
+	for j := 1.0; ; j++ {
+		term := math.Exp(-2 * j * j * l * l)
+		sum += sign * term
+		if term < 1e-17 {
+			return 2 * sum
+		}
+		sign = -sign
+	}
 }

@@ -5,59 +5,41 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
-	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
 )
 
-// WriteText writes the analysis; of the members of a group, the top ones by weight.
-func (g *Result) WriteText(w io.Writer, top int) error {
+// WriteText writes the analysis; of each group, the top attributes by weight.
+func (r *Result) WriteText(w io.Writer, top int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s: %s of %s\n", g.Variant, g.Dataset, format.Count(len(g.Groups), "group"), format.Count(g.Attributes, "attribute"))
-	fmt.Fprintf(&b, "Gamma above %g: %s of the entries, %.1f groups an attribute\n", g.Threshold, format.Percent(g.NonZero), g.PerAttribute)
-	if g.Published != nil {
-		fmt.Fprintf(&b, "published: %s of the entries\n", format.Percent(g.Published.NonZero))
+	fmt.Fprintf(&b, "%s on %s: %s of %s\n", r.Variant, format.Printable(r.Dataset), format.Count(len(r.Groups), "group"), format.Count(r.Attributes, "attribute"))
+	fmt.Fprintf(&b, "Gamma above %g: %s of the entries, %.1f groups per attribute\n", r.Threshold, format.Percent(r.NonZero), r.PerAttribute)
+	if r.Published != nil {
+		fmt.Fprintf(&b, "published: %s of the entries\n", format.Percent(r.Published.NonZero))
 	}
-	fmt.Fprintln(&b)
-	fmt.Fprintln(&b, g.pairTable().Render())
-	if g.KS == nil {
-		fmt.Fprintln(&b, "no two attributes are grouped together")
+	fmt.Fprintf(&b, "\n%s\n", r.pairTable())
+	if r.KS == nil {
+		fmt.Fprintln(&b, "No two attributes share a group.")
 	} else {
-		fmt.Fprintf(&b, "two-sample Kolmogorov-Smirnov test of the correlations: distance %.3f, p = %.2g\n", g.KS.Distance, g.KS.P)
+		fmt.Fprintf(&b, "Two-sample Kolmogorov-Smirnov test of the correlations: distance %.3f, p = %.2g\n", r.KS.Distance, r.KS.P)
 	}
-	if g.Published != nil {
+	if r.Published != nil {
 		fmt.Fprintf(&b, "The published shares are those of the authors' k-soft model with %d groups. The paper does not\n"+
-			"say below which correlation it calls two attributes anti-correlated.\n", g.Published.K)
+			"state below which correlation it calls two attributes anti-correlated.\n", r.Published.K)
 	}
-	fmt.Fprintln(&b)
-	fmt.Fprintln(&b, g.groupTable(top).Render())
+	fmt.Fprintf(&b, "\n%s", r.groupTable(top))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// memberWidth is where a line of members is broken.
-const memberWidth = 76
-
-// publishedCell is a published share, a dash where there is none.
-func (g *Result) publishedCell(of func(PublishedGroups) float64) string {
-	if g.Published == nil {
-		return "-"
+func (r *Result) pairTable() *format.Table {
+	t := format.NewTable("pairs of attributes", "pairs", fmt.Sprintf("correlated below %g, over %s", r.Below, r.By), "published")
+	t.Right(3, 4)
+	grouped, all := "-", "-"
+	if p := r.Published; p != nil {
+		grouped, all = format.Percent(p.Grouped), format.Percent(p.All)
 	}
-	return format.Percent(of(*g.Published))
-}
-
-func (g *Result) pairTable() table.Writer {
-	t := lab.NewTable("pairs of attributes", "pairs", fmt.Sprintf("correlated below %g, by %s", g.Below, g.By), "published")
-	t.AppendRow(table.Row{
-		"grouped together", g.Grouped.Count, share(g.Grouped),
-		g.publishedCell(func(p PublishedGroups) float64 { return p.Grouped }),
-	})
-	t.AppendRow(table.Row{
-		"all", g.All.Count, share(g.All),
-		g.publishedCell(func(p PublishedGroups) float64 { return p.All }),
-	})
+	t.Row("in the same group", r.Grouped.Count, share(r.Grouped), grouped)
+	t.Row("all", r.All.Count, share(r.All), all)
 	return t
 }
 
@@ -68,10 +50,14 @@ func share(p Pairs) string {
 	return format.Percent(p.Anticorrelated)
 }
 
-func (g *Result) groupTable(top int) table.Writer {
-	t := lab.NewTable("group", "attributes", "weight", "by weight")
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: memberWidth, WidthMaxEnforcer: text.WrapSoft}})
-	for _, group := range g.Groups {
+// memberWidth is the width of the column of attributes.
+const memberWidth = 60
+
+func (r *Result) groupTable(top int) *format.Table {
+	t := format.NewTable("group", "attributes", "weight", "attributes by weight")
+	t.Wrap(memberWidth, 4)
+	t.Right(3)
+	for _, group := range r.Groups {
 		var names []string
 		for _, m := range group.Members[:min(top, len(group.Members))] {
 			names = append(names, fmt.Sprintf("%s %.2f", m.Attribute, m.Weight))
@@ -79,7 +65,7 @@ func (g *Result) groupTable(top int) table.Writer {
 		if more := len(group.Members) - top; more > 0 {
 			names = append(names, fmt.Sprintf("and %d more", more))
 		}
-		t.AppendRow(table.Row{group.K, len(group.Members), fmt.Sprintf("%.1f", group.Weight), strings.Join(names, ", ")})
+		t.Row(group.K, len(group.Members), fmt.Sprintf("%.1f", group.Weight), strings.Join(names, ", "))
 	}
 	return t
 }
