@@ -103,7 +103,7 @@ func TestPrepareRefuses(t *testing.T) {
 	}{
 		{"val", preprocess.None, `stage: expected dev or test, found "val"`},
 		{Dev, preprocess.Whiten, "ridge: "},
-		{Test, "pca", "kind: "},
+		{Test, "pca", "preprocess: "},
 	} {
 		if _, err := Prepare(d, Preparation{Stage: c.stage, Preprocess: c.kind, Ridge: -1}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("error %v, expected %s", err, c.want)

@@ -64,13 +64,13 @@ func defaultsOfClosed() []tuning.Fixed {
 	var fixed []tuning.Fixed
 	for _, m := range methods.All {
 		values := methods.Spec{Method: m.Name, Settings: m.Default}.Values()
-		for _, axis := range m.Space {
-			value, err := json.Marshal(values[axis.Setting])
+		for _, axis := range m.Space() {
+			value, err := json.Marshal(values[axis.Name])
 			if err != nil {
 				panic(err)
 			}
 			if m.FullGrid {
-				fixed = append(fixed, tuning.Fixed{Method: m.Name, Setting: axis.Setting, Value: value})
+				fixed = append(fixed, tuning.Fixed{Method: m.Name, Setting: axis.Name, Value: value})
 			}
 		}
 	}

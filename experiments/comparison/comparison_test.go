@@ -193,7 +193,7 @@ func TestCompareRefuses(t *testing.T) {
 		}, "eszsl: gamma: expected a finite number above 0, found -1"},
 		{func(c *tuning.Config) {
 			c.Fixed = []tuning.Fixed{{Method: "eszsl", Setting: "ridge", Value: json.RawMessage("1")}}
-		}, `eszsl: expected one of the settings gamma, lambda, normalise, found "ridge"`},
+		}, `eszsl: expected one of gamma, lambda, normalise, found "ridge"`},
 		{func(c *tuning.Config) {
 			c.Methods, c.Fixed = c.Methods[:1], []tuning.Fixed{{Method: "eszsl", Setting: "gamma", Value: json.RawMessage("1")}}
 		}, "eszsl.gamma: expected a setting of one of the methods lago"},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
@@ -291,16 +291,16 @@ func TestComparedClasses(t *testing.T) {
 
 func TestExplainRefuses(t *testing.T) {
 	m := birds(hard)
-	baseline := birds(hard)
-	baseline.Method = "eszsl"
-	baseline.Classifier = &model.Preprocessed{TwoStage: &eszsl.Model{}, Transform: &preprocess.Transform{Kind: preprocess.None}}
+	other := birds(hard)
+	other.Method = "eszsl"
+	other.Classifier = &model.Preprocessed{TwoStage: &baseline.Bilinear{}, Transform: &preprocess.Transform{Kind: preprocess.None}}
 	for _, c := range []struct {
 		name   string
 		model  *train.Saved
 		change func(*Question)
 		parts  []string
 	}{
-		{"a baseline", baseline, func(*Question) {}, []string{"explain", "LAGO", "eszsl"}},
+		{"a baseline", other, func(*Question) {}, []string{"explain", "LAGO", "eszsl"}},
 		{"one class", m, func(q *Question) {
 			q.Candidates.What, q.Candidates.Names = "test classes", q.Candidates.Names[:1]
 		}, []string{"test classes", "at least two", "found 1"}},

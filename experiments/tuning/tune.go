@@ -86,7 +86,7 @@ func (c Config) baselineTrial(l *lab.Lab, config methods.Spec) train.Trial {
 // the same each time.
 func (c Config) candidates(m methods.Method) ([]methods.Spec, error) {
 	base := methods.Spec{Method: m.Name, Settings: m.Default}
-	space := slices.Clone(m.Space)
+	space := m.Space()
 	for _, f := range c.Fixed {
 		if f.Method != m.Name {
 			continue
@@ -95,7 +95,7 @@ func (c Config) candidates(m methods.Method) ([]methods.Spec, error) {
 		if base, err = base.Set(f.Setting, f.Value); err != nil {
 			return nil, err
 		}
-		space = slices.DeleteFunc(space, func(a baseline.Axis) bool { return a.Setting == f.Setting })
+		space = slices.DeleteFunc(space, func(a baseline.Setting) bool { return a.Name == f.Setting })
 	}
 	if err := base.Check(); err != nil {
 		return nil, err
@@ -114,17 +114,17 @@ func (c Config) candidates(m methods.Method) ([]methods.Spec, error) {
 }
 
 // gridOf is every combination of the values of a space, over base.
-func gridOf(base methods.Spec, space []baseline.Axis) ([]methods.Spec, error) {
+func gridOf(base methods.Spec, space []baseline.Setting) ([]methods.Spec, error) {
 	grid := []methods.Spec{base}
 	for _, axis := range space {
 		var wider []methods.Spec
 		for _, g := range grid {
-			for _, v := range axis.Values {
+			for _, v := range axis.Search {
 				value, err := json.Marshal(v)
 				if err != nil {
 					return nil, err
 				}
-				next, err := g.Set(axis.Setting, value)
+				next, err := g.Set(axis.Name, value)
 				if err != nil {
 					return nil, err
 				}

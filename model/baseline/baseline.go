@@ -10,57 +10,56 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// Learner is a method while it learns from examples.
-type Learner interface {
-	// Epoch learns from every example once; epoch counts from 1. All that is random
-	// in it follows from the seed and this number, so that training goes on from a
-	// State as if it had not been interrupted. It returns the mean loss of the
-	// examples, and whether a further epoch would change nothing. The error is a
-	// *model.NotFinite where the numbers went out of range.
-	Epoch(epoch int) (loss float64, done bool, err error)
-	// Model is what was learned so far, valid until the next epoch.
-	Model() Model
-	// State is the memory that one epoch hands to the next. It is there, in its
-	// final sizes, from the start; writing into it takes training up where another
-	// learner of the same examples and settings left it.
-	State() Tensors
+// Hyperparameters are the settings of one method: a struct that can be compared with
+// ==, whose JSON keys are the names of Settings.
+type Hyperparameters interface {
+	// Settings lists the hyperparameters with their valid and their searched values.
+	Settings() []Setting
+	// Learn returns a learner before its first epoch. Hyperparameters and examples
+	// are valid: see Learn.
+	Learn(e Examples, seed uint64) (Learner, error)
+	// Restore returns the model with the given tensors. The error is an
+	// *invalid.Error that names the tensor.
+	Restore(t Tensors) (Model, error)
 }
 
-// Hyperparameters are what one method is told beside the examples: a struct that can be
-// compared with ==, whose JSON names the settings.
-type Hyperparameters interface {
-	// Check returns a *invalid.Error that names the first setting that won't do.
-	Check() error
-	// Learn returns a learner before its first epoch.
-	Learn(e Examples, seed uint64) (Learner, error)
-	// Restore returns the model that has the given Tensors.
-	Restore(t Tensors) (Model, error)
+// Learner is a method in training.
+type Learner interface {
+	// Epoch trains on every example once; epoch counts from 1. All randomness follows
+	// from the seed and the epoch, so that training can resume from a State. It
+	// returns the mean loss of the examples, and whether training has converged. The
+	// error is a *model.NotFinite if a number is out of range.
+	Epoch(epoch int) (loss float64, converged bool, err error)
+	// Model returns the current model, valid until the next epoch.
+	Model() Model
+	// State returns the tensors that one epoch passes to the next, at their final
+	// sizes from the start. Copying the State of a learner of the same examples and
+	// hyperparameters into it resumes that learner's training.
+	State() Tensors
 }
 
 // Model is a trained method. Its scores need not be probabilities.
 type Model interface {
 	model.TwoStage
-	// Tensors are what the model is made of, sharing its memory.
+	// Tensors returns the parameters of the model, without copying them.
 	Tensors() Tensors
 }
 
-// Examples are what a method learns from: some rows of the features, a class each,
-// and descriptions of these classes.
+// Examples are the training samples and the descriptions of their classes.
 type Examples struct {
-	X      dataset.Matrix[float32] // shared, never written
-	Rows   []int                   // the rows of X that are meant
-	Labels []int                   // for each of them, a row of U
+	X      dataset.Matrix[float32] // features, samples x D; shared, never written
+	Rows   []int                   // the rows of X to train on
+	Labels []int                   // for each of Rows, a row of U
 	U      dataset.Matrix[float64] // Z x M, NaN where an attribute is not described
 
-	// Cache keeps what every learner of the same examples computes alike; it may
-	// be nil.
+	// Cache, if not nil, keeps what learners of the same examples have in common.
 	Cache *Cache
 }
 
-// Check returns an error where the examples are none, or their sizes don't agree.
+// Check returns an *invalid.Error if there are no examples, or if their sizes disagree.
 func (e Examples) Check() error {
 	if len(e.Rows) == 0 {
-		return &invalid.Error{Field: "samples", Want: "at least one to learn from", Got: fmt.Sprint(0)}
+		return &invalid.Error{Field: "samples", Want: "at least one training sample", Got: "none"}
 	}
 	if len(e.Labels) != len(e.Rows) {
 		return &invalid.Error{Field: "labels", Want: fmt.Sprintf("one for each of the %d samples", len(e.Rows)), Got: fmt.Sprint(len(e.Labels))}
@@ -73,43 +72,70 @@ func (e Examples) Check() error {
 	return nil
 }
 
-// Cache keeps values by key, each made once.
-type Cache struct {
-	mu     sync.Mutex
-	values map[any]func() (any, error)
+// Learn checks the hyperparameters and the examples, and returns a learner of them. The
+// error is an *invalid.Error.
+func Learn(h Hyperparameters, e Examples, seed uint64) (Learner, error) {
+	if err := Check(h); err != nil {
+		return nil, err
+	}
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	if _, err := Complete(e.U); err != nil {
+		return nil, err
+	}
+	return h.Learn(e, seed)
 }
 
-// Cached returns the value of a key, making it where it is not there yet. Keys are
-// of a type of the method's own.
-func Cached[T any](s *Cache, key any, make_ func() (T, error)) (T, error) {
-	if s == nil {
-		return make_()
-	}
-	s.mu.Lock()
-	if s.values == nil {
-		s.values = map[any]func() (any, error){}
-	}
-	once, ok := s.values[key]
-	if !ok {
-		once = sync.OnceValues(func() (any, error) { return make_() })
-		s.values[key] = once
-	}
-	s.mu.Unlock()
-	v, err := once()
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return v.(T), nil
+// FitOnce returns the learner of a method that reaches its optimum in one epoch: fit
+// writes the parameters of m and returns the mean loss of the examples.
+func FitOnce(m Model, fit func() (loss float64, err error)) Learner { return &once{m, fit} }
+
+type once struct {
+	model Model
+	fit   func() (loss float64, err error)
 }
+
+func (o *once) Epoch(int) (loss float64, converged bool, err error) {
+	loss, err = o.fit()
+	return loss, err == nil, err
+}
+
+func (o *once) Model() Model   { return o.model }
+func (o *once) State() Tensors { return o.model.Tensors() }
 
 // Shuffled returns 0..n-1 in an order that follows from the seed and the epoch.
 func Shuffled(n int, seed uint64, epoch int) []int {
 	return rand.New(rand.NewPCG(seed, uint64(epoch))).Perm(n)
 }
 
-// Axis is a setting and the values that are worth trying.
-type Axis struct {
-	Setting string // its name in JSON
-	Values  []any
+// Cache keeps values by key; each is computed once. The zero value is empty and ready to
+// use, also by several goroutines.
+type Cache struct {
+	mu     sync.Mutex
+	values map[any]func() (any, error)
+}
+
+// Cached returns the value of a key, computing it if it is missing. Keys have a type of
+// their own in each method. Without a cache (nil) the value is computed.
+func Cached[T any](c *Cache, key any, compute func() (T, error)) (T, error) {
+	if c == nil {
+		return compute()
+	}
+	c.mu.Lock()
+	if c.values == nil {
+		c.values = map[any]func() (any, error){}
+	}
+	once, ok := c.values[key]
+	if !ok {
+		once = sync.OnceValues(func() (any, error) { return compute() })
+		c.values[key] = once
+	}
+	c.mu.Unlock()
+	v, err := once()
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return v.(T), nil
 }

@@ -2,25 +2,19 @@ package baseline_test
 
 import (
 	"errors"
-	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
-
-func fieldOf(err error) string {
-	if wrong := (*invalid.Error)(nil); errors.As(err, &wrong) {
-		return wrong.Field
-	}
-	return fmt.Sprint(err)
-}
 
 func TestExamplesCheck(t *testing.T) {
 	u := dataset.NewMatrix[float64](3, 2)
@@ -28,33 +22,32 @@ func TestExamplesCheck(t *testing.T) {
 		rows, labels []int
 		field        string
 	}{
-		"good":            {[]int{4, 4, 0}, []int{0, 2, 1}, "<nil>"},
-		"none":            {nil, nil, "samples"},
-		"a label short":   {[]int{4, 0}, []int{0}, "labels"},
-		"a label more":    {[]int{4}, []int{0, 1}, "labels"},
-		"a class below":   {[]int{4, 0}, []int{0, -1}, "labels"},
-		"a class too far": {[]int{4, 0}, []int{3, 0}, "labels"},
+		"no samples":      {nil, nil, "samples"},
+		"too few labels":  {[]int{4, 0}, []int{0}, "labels"},
+		"too many labels": {[]int{4}, []int{0, 1}, "labels"},
+		"a label below 0": {[]int{4, 0}, []int{0, -1}, "labels"},
+		"an absent class": {[]int{4, 0}, []int{3, 0}, "labels"},
 	} {
-		err := baseline.Examples{Rows: c.rows, Labels: c.labels, U: u}.Check()
-		if got := fieldOf(err); got != c.field {
-			t.Errorf("%s: an error of %s, expected of %s", name, got, c.field)
-		}
+		t.Run(name, func(t *testing.T) {
+			baselinetest.WantField(t, c.field, baseline.Examples{Rows: c.rows, Labels: c.labels, U: u}.Check())
+		})
+	}
+	if err := (baseline.Examples{Rows: []int{4, 4, 0}, Labels: []int{0, 2, 1}, U: u}).Check(); err != nil {
+		t.Error(err)
 	}
 }
 
 type key struct{ n int }
 
-// A value is made once, however many ask for it at the same time, and a key is its
-// own.
-func TestShareOnce(t *testing.T) {
-	var s baseline.Cache
-	var made [3]atomic.Int64
+func TestCachedComputesOnce(t *testing.T) {
+	var cache baseline.Cache
+	var computed [3]atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 60 {
 		k := i % 3
 		wg.Go(func() {
-			v, err := baseline.Cached(&s, key{k}, func() (*int64, error) {
-				n := made[k].Add(1)
+			v, err := baseline.Cached(&cache, key{k}, func() (*int64, error) {
+				n := computed[k].Add(1)
 				n += int64(10 * k)
 				return &n, nil
 			})
@@ -64,80 +57,83 @@ func TestShareOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for k := range made {
-		if n := made[k].Load(); n != 1 {
-			t.Errorf("the value of key %d was made %d times", k, n)
+	for k := range computed {
+		if n := computed[k].Load(); n != 1 {
+			t.Errorf("the value of key %d was computed %d times", k, n)
 		}
 	}
-}
-
-// An error is shared as a value is; without a place to share, everything is made anew.
-func TestShareErrorsAndNil(t *testing.T) {
-	var s baseline.Cache
-	failure := errors.New("out of order")
+	failure := errors.New("failed")
 	for range 2 {
-		v, err := baseline.Cached(&s, key{1}, func() (int, error) { return 7, failure })
+		v, err := baseline.Cached(&cache, key{5}, func() (int, error) { return 7, failure })
 		if v != 0 || !errors.Is(err, failure) {
 			t.Errorf("%d, %v; expected 0 and the error", v, err)
 		}
 	}
-	made := 0
-	for range 2 {
-		v, err := baseline.Cached(nil, key{1}, func() (int, error) { made++; return made, nil })
-		if v != made || err != nil {
-			t.Errorf("%d, %v; expected %d", v, err, made)
-		}
-	}
-	if made != 2 {
-		t.Errorf("made %d times, expected 2", made)
+	if v, err := baseline.Cached(nil, key{0}, func() (int, error) { return 8, nil }); v != 8 || err != nil {
+		t.Errorf("without a cache: %d, %v", v, err)
 	}
 }
 
-// An order is a permutation that the seed and the epoch decide.
-func TestShuffled(t *testing.T) {
+func TestShuffledIsAPermutationBySeedAndEpoch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 200).Draw(t, "n")
-		seed, epoch := rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 1000).Draw(t, "epoch")
-		order := baseline.Shuffled(n, seed, epoch)
-		if !slices.Equal(order, baseline.Shuffled(n, seed, epoch)) {
-			t.Fatal("the same seed and epoch give another order")
-		}
+		order := baseline.Shuffled(n, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 1000).Draw(t, "epoch"))
 		for i, v := range slices.Sorted(slices.Values(order)) {
-			if v != i {
-				t.Fatalf("not a permutation: %v", order)
+			if v != i || len(order) != n {
+				t.Fatalf("not a permutation of %d: %v", n, order)
 			}
-		}
-		if len(order) != n {
-			t.Fatalf("%d of %d", len(order), n)
 		}
 	})
 	first := baseline.Shuffled(50, 1, 1)
-	for name, other := range map[string][]int{
-		"epoch": baseline.Shuffled(50, 1, 2), "seed": baseline.Shuffled(50, 2, 1), "neither": baseline.Shuffled(50, 2, 2),
+	if slices.Equal(first, baseline.Shuffled(50, 1, 2)) || slices.Equal(first, baseline.Shuffled(50, 2, 1)) || !slices.Equal(first, baseline.Shuffled(50, 1, 1)) {
+		t.Error("the order does not follow from seed and epoch")
+	}
+}
+
+func TestTensorsGet(t *testing.T) {
+	all := baseline.Tensors{
+		{"W", dataset.NewMatrix[float32](3, 2)},
+		{"b", dataset.NewMatrix[float32](1, 2)},
+		{"empty", dataset.NewMatrix[float32](0, 2)},
+		{"short", dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: make([]float32, 3)}},
+	}
+	for _, c := range []struct {
+		name       string
+		rows, cols int
+		want       string
+	}{
+		{"W", 3, 2, ""},
+		{"W", -1, -1, ""},
+		{"b", 1, -1, ""},
+		{"W", 2, 2, "W: expected a matrix of 2 x 2, found 3 x 2"},
+		{"W", -1, 3, "W: expected a matrix of any x 3, found 3 x 2"},
+		{"empty", -1, 2, "empty: expected a matrix of any x 2, found 0 x 2"},
+		{"short", 2, 2, "short: expected a matrix of 2 x 2, found 2 x 2"},
+		{"V", 3, -1, "V: expected a matrix of 3 x any, found none"},
 	} {
-		if slices.Equal(first, other) || slices.IsSorted(other) {
-			t.Errorf("another %s: %v after %v", name, other, first)
+		m, err := all.Get(c.name, c.rows, c.cols)
+		if c.want != "" {
+			if err == nil || err.Error() != c.want {
+				t.Errorf("%v, expected %s", err, c.want)
+			}
+		} else if err != nil || &m.Data[0] != &all[slices.IndexFunc(all, func(t baseline.Tensor) bool { return t.Name == c.name })].Matrix.Data[0] {
+			t.Errorf("%s: %v, or a copy", c.name, err)
 		}
 	}
 }
 
-// More samples than are projected at a time come out as one by one.
+// Samples in several blocks are projected as single ones.
 func TestProject(t *testing.T) {
-	const samples, dims, k = 600, 3, 2
-	x, w := dataset.NewMatrix[float32](samples, dims), dataset.NewMatrix[float32](dims, k)
+	const samples = 600
+	x, w := dataset.NewMatrix[float32](samples, 3), baselinetest.Single(2, 1, 0, 0, 1, 2, -1)
 	for i := range x.Data {
 		x.Data[i] = float32(i % 11)
 	}
-	copy(w.Data, []float32{1, 0, 0, 1, 2, -1})
 	var rows []int
 	for i := range 2*samples - 90 {
 		rows = append(rows, (7*i)%samples)
 	}
-	a, err := baseline.Project(w, x, rows, func(block, x dataset.Matrix[float32], part []int) {
-		for i, r := range part {
-			copy(block.Row(i), x.Row(r))
-		}
-	})
+	a, err := baseline.Project(w, x, rows, baseline.CopyRows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +143,35 @@ func TestProject(t *testing.T) {
 			t.Fatalf("row %d, sample %d: %v of %v", i, r, got, v)
 		}
 	}
-	if _, err := baseline.Project(w, dataset.NewMatrix[float32](1, 2), []int{0}, nil); err == nil {
-		t.Error("features of 2 dimensions passed a map of 3")
+	_, err = baseline.Project(w, dataset.NewMatrix[float32](1, 2), []int{0}, baseline.CopyRows)
+	baselinetest.WantField(t, "features", err)
+}
+
+func TestDescribe(t *testing.T) {
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		u         dataset.Matrix[float64]
+		normalise bool
+		want      []float64
+	}{
+		"complete":           {baselinetest.Matrix(2, 0.3, 0.4, 0, 1), false, []float64{0.3, 0.4, 0, 1}},
+		"length 1":           {baselinetest.Matrix(2, 0.3, 0.4, 0, 1), true, []float64{0.6, 0.8, 0, 1}},
+		"zeros":              {baselinetest.Matrix(2, 0, 0, 0, 0.5), true, []float64{0, 0, 0, 1}},
+		"missing":            {baselinetest.Matrix(2, 0.2, 1, nan, 0.5, 0.6, 0), false, []float64{0.2, 1, 0.4, 0.5, 0.6, 0}},
+		"missing and scaled": {baselinetest.Matrix(2, 0.2, 1, nan, 0.3, 0.6, 0), true, []float64{0.2 / math.Sqrt(1.04), 1 / math.Sqrt(1.04), 0.8, 0.6, 1, 0}},
+	} {
+		before := slices.Clone(c.u.Data)
+		d, err := baseline.Describe(c.u, c.normalise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		baselinetest.Near(t, name, 1e-12, d.Data, c.want)
+		if !floats.Same(before, c.u.Data) {
+			t.Errorf("%s: the argument changed", name)
+		}
+	}
+	for _, wrong := range []float64{-0.1, 1.1, math.Inf(1)} {
+		_, err := baseline.Describe(baselinetest.Matrix(2, 0.3, wrong), false)
+		baselinetest.WantField(t, "descriptions", err)
 	}
 }

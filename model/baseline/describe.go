@@ -1,40 +1,56 @@
 package baseline
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
-// singletons is a model that knows nothing of groups.
+// singletons is a LAGO without attribute groups.
 var singletons = model.Config{Variant: model.Singletons, Prior: model.PerAttribute}
 
-// Describe returns descriptions without gaps, Z x M. What stands for an undescribed
-// attribute (NaN) is what LAGO takes where it knows no groups: the mean over the
-// classes at hand. With normalise, each class is then scaled to length 1; one of
-// zeros stays. The error is a *invalid.Error where u holds something else than
-// probabilities.
+// Complete returns the descriptions that LAGO without groups uses for u, Z x M: a missing
+// entry is the mean of the attribute over the classes of u. The error is an
+// *invalid.Error if an entry is not a probability.
+func Complete(u dataset.Matrix[float64]) (*model.Description, error) {
+	return singletons.Describe(u, nil)
+}
+
+// Describe returns the matrix of Complete. With normalise, classes are scaled to length 1;
+// rows of zeros stay zero.
 func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64], error) {
-	d, err := singletons.Describe(u, nil)
+	d, err := Complete(u)
 	if err != nil {
 		return u, err
 	}
 	if normalise {
 		for z := range d.U.Rows {
-			toUnitLength(d.U.Row(z))
+			row := d.U.Row(z)
+			length := floats.Norm(row, 2)
+			for m := range row {
+				if length > 0 {
+					row[m] /= length
+				}
+			}
 		}
 	}
 	return d.U, nil
 }
 
-// toUnitLength scales a vector; one of zeros stays.
-func toUnitLength(v []float64) {
-	length := floats.Norm(v, 2)
-	if length == 0 {
-		return
+// CheckDetections returns an *invalid.Error unless the detections a have the given number
+// of columns and the descriptions u have the given number of attributes.
+func CheckDetections(a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int) error {
+	for _, c := range []struct {
+		field     string
+		want, got int
+	}{{"detections", detections, a.Cols}, {"attributes", attributes, u.Cols}} {
+		if c.want != c.got {
+			return &invalid.Error{Field: c.field, Want: fmt.Sprintf("%d, as in training", c.want), Got: fmt.Sprint(c.got)}
+		}
 	}
-	for i := range v {
-		v[i] /= length
-	}
+	return nil
 }

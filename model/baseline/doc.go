@@ -1,13 +1,15 @@
-// Package baseline says what it takes to be a method that LAGO is compared with: a
-// Learner that is trained on Examples an epoch at a time, and the Model that it
-// comes to, which scores samples for descriptions of any classes as LAGO does.
+// Package baseline defines what the baselines of LAGO have in common: Hyperparameters
+// that create a Learner, which is trained on Examples one epoch at a time, and the Model
+// that it returns, which scores samples for any described classes.
 //
-// The packages below it are the methods, each as its authors define it: dap (and
-// IAP), eszsl, ranking (ALE, SJE, DeViSE), synclassifier (SynC) and kernelalign (the
-// kernels of Zhang & Koniusz). Package methods finds them by name; bilinear is the
-// map that eszsl and ranking come to, linear the classifiers behind dap and
-// synclassifier.
+// The baselines are in the packages below: dap (DAP and IAP), eszsl, ranking (ALE, SJE
+// and DeViSE), synclassifier (SynC) and kernelalign (kernel alignment). Package methods
+// finds them by name. To add a baseline, implement Hyperparameters and add it to
+// methods.All; the tests of package methods then cover the contract.
 //
-// It knows no file and no flag, and does not choose settings: a method names the
-// ones that are worth searching, and package experiments searches them.
+// Bilinear is the scoring model shared by ESZSL, ALE, SJE and DeViSE. Package linear
+// fits the linear classifiers of DAP, IAP and SynC.
+//
+// The package reads no files and does not search hyperparameters: it declares which
+// values to search, and package experiments runs the search.
 package baseline

@@ -1,14 +1,14 @@
-// Package impute completes descriptions of classes that leave attributes out, as
-// people do who describe a class by a handful of them.
+// Package impute fills missing entries of class descriptions, as in descriptions that
+// people write with a handful of attributes.
 //
-// An attribute that is left out counts as what the described ones let one expect,
-// by the classes that a model learned from. With Neutral, expectations stay within
-// a group of attributes: a bird that is olive on the wings is hardly grey there, and
-// of its bill nothing is said. A group of which nothing is said is the paper's
-// "don't care": the class has it as the average class has, so that it speaks neither
-// for the class nor against it. With Inferred, everything that is said of a class
-// counts: a bird with olive wings has an olive back more often than others.
+// A missing entry is predicted by linear regression on the described ones, with the means
+// and shrunken correlations of the training classes:
 //
-// It knows probabilities and groups of attributes, and no model: how p(z|x) follows
-// from a description is said in package model.
+//	E[u_m | u_d] = mean_m + c_md C_dd^-1 (u_d - mean_d).
+//
+// With Neutral, only the attributes of the same group are used: a bird with olive wings
+// hardly has grey ones, and nothing follows for its bill. A group without any described
+// entry gets the means, so that it is neither evidence for the class nor against it, the
+// paper's "don't care". With Inferred, all described attributes are used: birds with olive
+// wings often have an olive back.
 package impute

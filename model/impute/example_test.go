@@ -9,15 +9,15 @@ import (
 	"github.com/lago-train/lago-train/model/impute"
 )
 
-// Wings and backs are olive or grey, and as a rule alike. Of a new class only the
-// wing is described.
+// Wings and backs are olive or grey, and usually alike. Only the wing of a new class is
+// described.
 func Example() {
 	reference := dataset.NewMatrix[float64](100, 4) // wing olive, wing grey, back olive, back grey
 	for z := range reference.Rows {
 		olive := float64(z % 2)
 		copy(reference.Row(z), []float64{olive, 1 - olive, olive, 1 - olive})
 	}
-	rule, err := impute.New(reference, []int{0, 0, 1, 1})
+	imputer, err := impute.New(reference, []int{0, 0, 1, 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func Example() {
 		nan, nan, 0, 1,
 	}}
 	for _, kind := range impute.Kinds {
-		full, err := rule.WithKind(kind).Impute(u)
+		full, err := imputer.WithKind(kind).Impute(u)
 		if err != nil {
 			log.Fatal(err)
 		}

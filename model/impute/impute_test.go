@@ -38,8 +38,8 @@ func fill(t rapid.TB, kind impute.Kind, reference dataset.Matrix[float64], group
 }
 
 func TestFill(t *testing.T) {
-	// Two classes whose attributes exclude each other, mean 1/2 and spread 1/2. With
-	// 20 classes of chance beside the two, each correlation is -1 2/22 or 1 2/22.
+	// Two classes with opposite attributes, mean 1/2 and standard deviation 1/2. With 20
+	// pseudo-classes beside the two, correlations are -2/22 or 2/22.
 	opposites := matrix([]float64{0, 1, 0, 1}, []float64{1, 0, 1, 0})
 	pairs := []int{0, 0, 1, 1}
 	for _, c := range []struct {
@@ -50,39 +50,39 @@ func TestFill(t *testing.T) {
 		u, want   dataset.Matrix[float64]
 	}{
 		{
-			"what is said in the group counts", impute.Neutral, opposites, pairs,
+			"from the group", impute.Neutral, opposites, pairs,
 			matrix([]float64{1, nan, nan, nan}, []float64{0.5, nan, nan, 0}),
 			matrix([]float64{1, 0.5 - 1./22, 0.5, 0.5}, []float64{0.5, 0.5, 0.5 + 1./22, 0}),
 		},
 		{
-			"in all of them if inferred", impute.Inferred, opposites, pairs,
+			"from all attributes if inferred", impute.Inferred, opposites, pairs,
 			matrix([]float64{1, nan, nan, nan}),
 			matrix([]float64{1, 0.5 - 1./22, 0.5 + 1./22, 0.5 - 1./22}),
 		},
 		{
-			"a group that no class describes is left out", impute.Neutral, opposites, pairs,
+			"a group that no class describes stays missing", impute.Neutral, opposites, pairs,
 			matrix([]float64{1, 0, nan, nan}, []float64{0, 0, nan, nan}),
 			matrix([]float64{1, 0, nan, nan}, []float64{0, 0, nan, nan}),
 		},
 		{
-			"not so if inferred", impute.Inferred, opposites, pairs,
+			"it is filled if inferred", impute.Inferred, opposites, pairs,
 			matrix([]float64{0.5, 0.5, nan, nan}),
 			matrix([]float64{0.5, 0.5, 0.5, 0.5}),
 		},
 		{
-			"without groups each attribute is one", impute.Neutral, opposites, nil,
+			"without groups", impute.Neutral, opposites, nil,
 			matrix([]float64{1, nan, nan, nan}, []float64{1, 0, nan, nan}),
 			matrix([]float64{1, 0.5, nan, nan}, []float64{1, 0, nan, nan}),
 		},
 		{
-			"where the reference has gaps, the mean is that of the rest", impute.Neutral,
+			"a reference with missing entries", impute.Neutral,
 			matrix([]float64{0.2, nan}, []float64{nan, 0.4}, []float64{0.4, nan}),
 			[]int{0, 0},
 			matrix([]float64{nan, 0.9}, []float64{0.1, nan}),
 			matrix([]float64{0.3, 0.9}, []float64{0.1, 0.4}),
 		},
 		{
-			"where it has nothing, the mean is that of the others at hand", impute.Neutral,
+			"an attribute that the reference does not describe", impute.Neutral,
 			matrix([]float64{0.2, nan, nan}),
 			[]int{0, 0, 0},
 			matrix([]float64{0.1, 0.9, nan}, []float64{0.1, nan, nan}, []float64{0.1, 0.7, nan}),
@@ -98,8 +98,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// Of many classes, of which the second attribute is 0.1 + 0.8 of the first, the
-// regression is found.
+// The second attribute is 0.1 + 0.8 of the first, in many classes.
 func TestRegression(t *testing.T) {
 	reference := dataset.NewMatrix[float64](5000, 2)
 	for z := range reference.Rows {
@@ -115,7 +114,7 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// problem draws a reference, groups, and descriptions with gaps.
+// problem draws a reference, groups, and descriptions with missing entries.
 func problem(t *rapid.T) (reference dataset.Matrix[float64], groups []int, u dataset.Matrix[float64]) {
 	m := rapid.IntRange(1, 6).Draw(t, "attributes")
 	p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, nan}))
@@ -126,7 +125,7 @@ func problem(t *rapid.T) (reference dataset.Matrix[float64], groups []int, u dat
 	return draw("reference"), rapid.SliceOfN(rapid.IntRange(-1, 2), m, m).Draw(t, "groups"), draw("descriptions")
 }
 
-// What is said stays, what is filled in is a probability, and a gap stays one in
+// Described entries stay, filled ones are probabilities, and an attribute stays missing in
 // every class or in none.
 func TestFillProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -143,14 +142,13 @@ func TestFillProperty(t *testing.T) {
 			case math.IsNaN(p) && (got < 0 || got > 1):
 				t.Errorf("entry %d is %g", i, got)
 			case math.IsNaN(got) && !math.IsNaN(full.Data[i%u.Cols]):
-				t.Errorf("entry %d is a gap, which class 0 has filled", i)
+				t.Errorf("entry %d is missing, but not in class 0", i)
 			}
 		}
 	})
 }
 
-// What a class says of one group changes nothing in another; and one that says
-// nothing of a group has it as the mean of the reference.
+// The entries of one group do not change another.
 func TestNeutralKeepsToGroupsProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		reference, groups, u := problem(t)
@@ -173,15 +171,15 @@ func TestNeutralKeepsToGroupsProperty(t *testing.T) {
 	})
 }
 
-func TestGapless(t *testing.T) {
+func TestNothingMissing(t *testing.T) {
 	u := matrix([]float64{0.5, 1})
 	if full := fill(t, impute.Inferred, u, nil, u); &full.Data[0] != &u.Data[0] {
-		t.Error("descriptions without gaps were copied")
+		t.Error("complete descriptions were copied")
 	}
 	var none *impute.Imputer
 	full, err := none.WithKind(impute.Inferred).Impute(matrix([]float64{nan}))
 	if err != nil || !math.IsNaN(full.Data[0]) {
-		t.Errorf("without a rule: %v, %v", full.Data, err)
+		t.Errorf("without an imputer: %v, %v", full.Data, err)
 	}
 }
 
@@ -193,11 +191,11 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Impute(matrix([]float64{nan})); err == nil || !strings.Contains(err.Error(), "expected 2 attributes, as in the reference, found 1") {
+	if _, err := r.Impute(matrix([]float64{nan})); err == nil || !strings.Contains(err.Error(), "expected 2 attributes, as in training, found 1") {
 		t.Errorf("descriptions by other attributes: %v", err)
 	}
 	var k impute.Kind
-	if err := k.UnmarshalText([]byte("zero")); err == nil || err.Error() != `expected neutral or inferred, found "zero"` {
+	if err := k.UnmarshalText([]byte("zero")); err == nil || err.Error() != `expected one of neutral, inferred, found "zero"` {
 		t.Errorf("another kind: %v", err)
 	}
 	for _, want := range impute.Kinds {
@@ -208,28 +206,27 @@ func TestErrors(t *testing.T) {
 }
 
 func TestEqual(t *testing.T) {
-	rule := func(groups []int, rows ...[]float64) *impute.Imputer {
+	imputer := func(groups []int, rows ...[]float64) *impute.Imputer {
 		r, err := impute.New(matrix(rows...), groups)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	one := rule([]int{0, 0}, []float64{0, nan}, []float64{1, nan})
+	one := imputer([]int{0, 0}, []float64{0, nan}, []float64{1, nan})
 	for name, other := range map[string]*impute.Imputer{
-		"of another kind":         one.WithKind(impute.Inferred),
-		"of other groups":         rule([]int{0, 1}, []float64{0, nan}, []float64{1, nan}),
-		"of another mean":         rule([]int{0, 0}, []float64{0.2, nan}, []float64{1, nan}),
-		"of other correlations":   rule([]int{0, 0}, []float64{0, 1}, []float64{1, 0}),
-		"that is none":            nil,
-		"of an attribute more":    rule([]int{0, 0, 0}, []float64{0, nan, 1}),
-		"of less differing means": rule([]int{0, 0}, []float64{0.25, nan}, []float64{0.75, nan}),
+		"another kind":       one.WithKind(impute.Inferred),
+		"other groups":       imputer([]int{0, 1}, []float64{0, nan}, []float64{1, nan}),
+		"another mean":       imputer([]int{0, 0}, []float64{0.2, nan}, []float64{1, nan}),
+		"other correlations": imputer([]int{0, 0}, []float64{0, 1}, []float64{1, 0}),
+		"none":               nil,
+		"another deviation":  imputer([]int{0, 0}, []float64{0.25, nan}, []float64{0.75, nan}),
 	} {
 		if one.Equal(other) || other.Equal(one) {
-			t.Errorf("equals a rule %s", name)
+			t.Errorf("equals one with %s", name)
 		}
 	}
-	if !one.Equal(rule([]int{0, 0}, []float64{0, nan}, []float64{1, nan})) || !(*impute.Imputer)(nil).Equal(nil) {
+	if !one.Equal(imputer([]int{0, 0}, []float64{0, nan}, []float64{1, nan})) {
 		t.Error("does not equal itself")
 	}
 }

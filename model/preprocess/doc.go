@@ -1,8 +1,8 @@
-// Package preprocess changes the coordinates of the features that detectors are
-// trained on, by an affine map fitted on the samples that one trains on. Adam's
-// steps depend on the coordinates, and so does what it finds in a few epochs;
-// whitened with a ridge, it moves in the metric in which ridge regression works.
+// Package preprocess fits affine transforms of the features on the training samples:
+// standardisation and ridge whitening. The paper uses none. Adam's steps depend on the
+// coordinates, and so does its result after a few epochs; after ridge whitening, it
+// descends in the metric of ridge regression.
 //
-// The paper has none. A Transform belongs to the model that was trained behind it, and
-// is stored with it. The package neither selects features nor reduces them.
+// A Transform belongs to the model trained on its output and is saved with it. The
+// package neither selects features nor reduces their number.
 package preprocess

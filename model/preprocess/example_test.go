@@ -11,7 +11,7 @@ func ExampleFit() {
 	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{
 		1, 10,
 		3, 30,
-		100, 0, // not learned from
+		100, 0, // not a training sample
 	}}
 	m, err := preprocess.Fit(preprocess.Standardize, 0, x, []int{0, 1})
 	if err != nil {

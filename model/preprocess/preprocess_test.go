@@ -3,6 +3,7 @@ package preprocess
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,7 +37,7 @@ func all(n int) []int {
 
 // oracle is (X'X + g I)^(-1/2) sqrt(n) by an eigendecomposition.
 func oracle(t interface{ Fatal(...any) }, x dataset.Matrix[float32], rows []int, ridge float64) *mat.Dense {
-	a := Moments(x, rows)
+	a := Gram(x, rows)
 	for d := range x.Cols {
 		a.SetSym(d, d, a.At(d, d)+ridge)
 	}
@@ -55,8 +56,7 @@ func oracle(t interface{ Fatal(...any) }, x dataset.Matrix[float32], rows []int,
 	return &p
 }
 
-// The map agrees with the eigendecomposition, for many or few samples and over
-// the ridges that one would search.
+// For many or few samples, and over the ridges that a search covers.
 func TestWhitenAgreesWithEigendecomposition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 30).Draw(t, "d")
@@ -89,7 +89,7 @@ func TestWhitenedMomentsAreTheIdentityForASmallRidge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := Moments(y, all(400))
+	second := Gram(y, all(400))
 	for i := range 12 {
 		for j := range 12 {
 			want := 0.0
@@ -103,7 +103,6 @@ func TestWhitenedMomentsAreTheIdentityForASmallRidge(t *testing.T) {
 	}
 }
 
-// A model trained on two cores and one trained on eight see the same features.
 func TestWhitenDoesNotDependOnWorkers(t *testing.T) {
 	t.Cleanup(func() { parallel.SetWorkers(0) })
 	x := features(90, 40, 11)
@@ -122,8 +121,8 @@ func TestWhitenDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-// Scaling the features by s scales the default ridge by s^2, and so leaves what is
-// learned from as it was.
+// Scaling the features by s scales the default ridge by s^2: the whitened features do not
+// change.
 func TestDefaultRidgeFollowsTheScaleOfTheFeatures(t *testing.T) {
 	x := features(50, 8, 5)
 	scaled := dataset.NewMatrix[float32](x.Rows, x.Cols)
@@ -152,7 +151,7 @@ func TestStandardize(t *testing.T) {
 	for i := range x.Rows {
 		x.Row(i)[2] = 5 // a dimension that does not vary
 	}
-	rows := all(200) // the others have no say
+	rows := all(200)
 	m, err := Fit(Standardize, 0, x, rows)
 	if err != nil {
 		t.Fatal(err)
@@ -177,24 +176,6 @@ func TestStandardize(t *testing.T) {
 	}
 }
 
-func TestNoneLeavesFeaturesAsTheyAre(t *testing.T) {
-	x := features(5, 3, 1)
-	m, err := Fit(None, 0, x, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := m.Apply(x, []int{4, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := range 3 {
-		if y.Row(0)[d] != x.Row(4)[d] || y.Row(1)[d] != x.Row(0)[d] {
-			t.Fatalf("rows 4 and 0 of %v became %v", x.Data, y.Data)
-		}
-	}
-}
-
-// Blocks of samples are seams that must not show.
 func TestApplyDoesNotDependOnBlocks(t *testing.T) {
 	x := features(2*applyBlock+3, 4, 9)
 	for _, kind := range []Kind{Standardize, Whiten} {
@@ -232,13 +213,13 @@ func TestFitRefuses(t *testing.T) {
 		rows  []int
 		want  string
 	}{
-		{"a negative ridge", Whiten, -1, x, all(4), "ridge: expected a finite number above 0, or 0 for one by the scale of the features, found -1"},
-		{"a NaN ridge", Whiten, math.NaN(), x, all(4), "ridge: expected a finite number above 0, or 0 for one by the scale of the features, found NaN"},
-		{"nothing but zeros", Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "features: expected numbers that are not all zero, found 0"},
-		{"no samples", Standardize, 0, x, nil, "samples: expected at least one to fit on, found 0"},
-		{"a NaN whitened", Whiten, 1, bad, all(4), "features: expected finite numbers, found a NaN or an infinity in dimension 1"},
-		{"a NaN standardized", Standardize, 0, bad, all(4), "features: expected finite numbers, found a NaN or an infinity in dimension 1"},
-		{"an unknown kind", "pca", 1, x, all(4), `kind: expected none, standardize or whiten, found pca`},
+		{"a negative ridge", Whiten, -1, x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found -1"},
+		{"a NaN ridge", Whiten, math.NaN(), x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found NaN"},
+		{"nothing but zeros", Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "features: expected numbers that are not all 0, found only 0"},
+		{"no samples", Standardize, 0, x, nil, "samples: expected at least one training sample, found none"},
+		{"a NaN whitened", Whiten, 1, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
+		{"a NaN standardized", Standardize, 0, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
+		{"an unknown kind", "pca", 1, x, all(4), `preprocess: expected one of none, standardize, whiten, found "pca"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Fit(c.kind, c.ridge, c.x, c.rows)
@@ -251,20 +232,12 @@ func TestFitRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Apply(features(2, 5, 1), all(2)); err == nil {
-		t.Error("a map of 3 dimensions was applied to 5")
+	const want = "features: expected 3 dimensions, as in training, found 5"
+	if _, err := m.Apply(features(2, 5, 1), all(2)); err == nil || err.Error() != want {
+		t.Errorf("%v, expected %s", err, want)
 	}
-}
-
-func TestKindUnmarshalsItsNamesOnly(t *testing.T) {
-	var k Kind
-	for _, name := range []Kind{None, Standardize, Whiten} {
-		if err := k.UnmarshalText([]byte(name)); err != nil || k != name {
-			t.Errorf("%s was read as %s (%v)", name, k, err)
-		}
-	}
-	if err := k.UnmarshalText([]byte("white")); err == nil {
-		t.Error(`"white" was taken for a kind`)
+	if _, _, err := m.Fold(features(5, 2, 1), nil); err == nil || err.Error() != want {
+		t.Errorf("%v, expected %s", err, want)
 	}
 }
 
@@ -280,6 +253,68 @@ func TestJacobi(t *testing.T) {
 			if slope := (above - below) / (2 * h); math.Abs(slope-cn*dn) > 1e-8 || math.Abs(sn*sn+cn*cn-1) > 1e-14 {
 				t.Errorf("u = %g, m = %g: d sn/du = %.10g, cn dn = %.10g", u, m, slope, cn*dn)
 			}
+		}
+	}
+}
+
+// The layer on transformed features equals the folded layer on the features.
+func TestFold(t *testing.T) {
+	x := features(30, 8, 1)
+	w := features(8, 5, 2)
+	b := []float32{1, -2, 3, 0, 0.5}
+	layer := func(x, w dataset.Matrix[float32], b []float32) []float64 {
+		var s []float64
+		for i := range x.Rows {
+			for j := range w.Cols {
+				sum := float64(b[j])
+				for d, v := range x.Row(i) {
+					sum += float64(v) * float64(w.Row(d)[j])
+				}
+				s = append(s, sum)
+			}
+		}
+		return s
+	}
+	for _, kind := range []Kind{None, Standardize, Whiten} {
+		m, err := Fit(kind, 1, x, all(20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		preprocessed, err := m.Apply(x, all(30))
+		if err != nil {
+			t.Fatal(err)
+		}
+		folded, shifted, err := m.Fold(w, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := layer(preprocessed, w, b)
+		for i, got := range layer(x, folded, shifted) {
+			if math.Abs(got-want[i]) > 1e-4*max(1, math.Abs(want[i])) {
+				t.Errorf("%s: %g at %d, expected %g", kind, got, i, want[i])
+			}
+		}
+	}
+}
+
+// A Transform that is nil or zero, as in a model made by hand, is the identity.
+func TestIdentity(t *testing.T) {
+	x := features(5, 3, 1)
+	fitted, err := Fit(None, 0, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range map[string]*Transform{"none": fitted, "nil": nil, "zero": {}} {
+		y, err := m.Apply(x, []int{4, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(slices.Concat(x.Row(4), x.Row(0)), y.Data); diff != "" {
+			t.Errorf("%s (-rows 4 and 0 +found):\n%s", name, diff)
+		}
+		w, b, err := m.Fold(x, []float32{1, 2, 3})
+		if err != nil || &w.Data[0] != &x.Data[0] || b[2] != 3 || !m.Identity() {
+			t.Errorf("%s: folded to %v, %v, %v", name, w, b, err)
 		}
 	}
 }

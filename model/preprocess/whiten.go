@@ -15,17 +15,17 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// DefaultRidge is the ridge that 0 stands for, in mean eigenvalues of X'X: near the
-// best on the val classes of photographs of birds and of drawn letters alike, whose
-// features differ in scale by a factor of ten.
+// DefaultRidge is the default ridge in units of the mean eigenvalue of X'X. It is near the
+// best on the validation classes of bird photographs and of glyphs, whose features differ
+// in scale by a factor of ten.
 const DefaultRidge = 2
 
 // whiten fits P = (X'X + g I)^(-1/2) sqrt(n).
 func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Transform, error) {
 	if !(ridge >= 0) || math.IsInf(ridge, 0) {
-		return nil, &invalid.Error{Field: "ridge", Want: "a finite number above 0, or 0 for one by the scale of the features", Got: fmt.Sprint(ridge)}
+		return nil, &invalid.Error{Field: "ridge", Want: "a finite number above 0, or 0 for the default", Got: fmt.Sprint(ridge)}
 	}
-	a := Moments(x, rows)
+	a := Gram(x, rows)
 	if ridge == 0 {
 		ridge = DefaultRidge * mat.Trace(a) / float64(x.Cols)
 	}
@@ -37,27 +37,27 @@ func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Transform, e
 		a.SetSym(d, d, v+ridge)
 	}
 	if ridge == 0 {
-		return nil, &invalid.Error{Field: "features", Want: "numbers that are not all zero", Got: fmt.Sprint(0)}
+		return nil, &invalid.Error{Field: "features", Want: "numbers that are not all 0", Got: "only 0"}
 	}
 	p, err := inverseRoot(a, ridge)
 	if err != nil {
 		return nil, err
 	}
-	m := &Transform{Kind: Whiten, Matrix: dataset.NewMatrix[float32](x.Cols, x.Cols)}
+	t := &Transform{Kind: Whiten, Matrix: dataset.NewMatrix[float32](x.Cols, x.Cols)}
 	scale := math.Sqrt(float64(len(rows)))
 	for i := range x.Cols {
 		for j := range x.Cols {
-			m.Matrix.Data[i*x.Cols+j] = float32(scale * p.At(i, j))
+			t.Matrix.Data[i*x.Cols+j] = float32(scale * p.At(i, j))
 		}
 	}
-	return m, nil
+	return t, nil
 }
 
-// fitBlock is how many samples are added to the moments at a time.
+// fitBlock is the number of samples added to X'X at a time.
 const fitBlock = 512
 
-// Moments returns X'X of the given rows, D x D, summed in float64.
-func Moments(x dataset.Matrix[float32], rows []int) *mat.SymDense {
+// Gram returns X'X of the given rows, D x D, summed in float64.
+func Gram(x dataset.Matrix[float32], rows []int) *mat.SymDense {
 	a := mat.NewSymDense(x.Cols, nil)
 	block := make([]float64, min(fitBlock, len(rows))*x.Cols)
 	for start := 0; start < len(rows); start += fitBlock {
@@ -73,20 +73,17 @@ func Moments(x dataset.Matrix[float32], rows []int) *mat.SymDense {
 	return a
 }
 
-// accuracy is the relative error that inverseRoot stays below, about the
-// rounding of float32.
+// accuracy bounds the relative error of inverseRoot; it is about the rounding of float32.
 const accuracy = 1e-7
 
-// inverseRoot returns A^(-1/2) of a symmetric A whose eigenvalues are at least
-// least. It is a sum of N resolvents, each a Cholesky factorisation and its
-// inverse,
+// inverseRoot returns A^(-1/2) of a symmetric A with eigenvalues of at least least. It sums
+// N resolvents, each a Cholesky factorisation and its inverse,
 //
 //	x^(-1/2) = 2/pi int_0^inf dt / (t^2 + x)  ~  sum_j w_j / (s_j + x),
 //
 // the midpoint rule after t = sqrt(least) sc(u), which Hale, Higham and Trefethen
 // (2008, method 3) show to converge as exp(-2 pi^2 N / (log kappa + 3)). A few
-// resolvents do, where an eigendecomposition of the size of the features would
-// take a minute.
+// resolvents suffice; an eigendecomposition of this size takes a minute.
 func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 	n := a.SymmetricDim()
 	kappa := mat.Norm(a, 1) / least // the 1-norm bounds the greatest eigenvalue
@@ -102,7 +99,7 @@ func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 	}
 
 	sum := mat.NewSymDense(n, nil)
-	terms := make([]*mat.SymDense, min(poles, parallel.Workers(), mostTerms))
+	terms := make([]*mat.SymDense, min(poles, parallel.Workers(), maxTerms))
 	for i := range terms {
 		terms[i] = mat.NewSymDense(n, nil)
 	}
@@ -114,7 +111,7 @@ func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 				definite[first+i] = resolvent(side[i], a, shifts[first+i])
 			}
 		})
-		for i, term := range side { // in order, so that workers do not change the bits
+		for i, term := range side { // in order, so that the result does not depend on the number of workers
 			if !definite[first+i] {
 				return nil, &invalid.Error{Field: "ridge", Want: "one large enough for the features", Got: fmt.Sprint(least)}
 			}
@@ -125,12 +122,11 @@ func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 	return sum, nil
 }
 
-// mostTerms bounds the resolvents in work beside each other, and with them the
-// memory: each is as large as A.
-const mostTerms = 4
+// maxTerms bounds the resolvents computed in parallel, and so the memory: each is as large
+// as A.
+const maxTerms = 4
 
-// resolvent sets to to (A + s I)^-1 and reports whether A + s I is positive
-// definite.
+// resolvent sets to = (A + s I)^-1 and reports whether A + s I is positive definite.
 func resolvent(to, a *mat.SymDense, s float64) bool {
 	to.CopySym(a)
 	for d := range to.SymmetricDim() {
@@ -141,4 +137,24 @@ func resolvent(to, a *mat.SymDense, s float64) bool {
 		_, ok = lapack64.Potri(factor)
 	}
 	return ok
+}
+
+// jacobi returns the elliptic functions sn, cn and dn of u for the parameter
+// 0 <= m < 1, by the arithmetic-geometric mean (Abramowitz & Stegun 16.4).
+func jacobi(u, m float64) (sn, cn, dn float64) {
+	const tolerance = 1e-15
+	a, b := 1.0, math.Sqrt(1-m)
+	var ratios []float64 // c_i / a_i
+	scale := 1.0
+	for c := math.Sqrt(m); c > tolerance*a; scale *= 2 {
+		a, b, c = (a+b)/2, math.Sqrt(a*b), (a-b)/2
+		ratios = append(ratios, c/a)
+	}
+	phi := scale * a * u
+	for i := len(ratios) - 1; i >= 0; i-- {
+		phi = (phi + math.Asin(ratios[i]*math.Sin(phi))) / 2
+	}
+	sn, cn = math.Sincos(phi)
+	// 1 - m sn^2, without the cancellation for m near 1.
+	return sn, cn, math.Sqrt(cn*cn + (1-m)*sn*sn)
 }

@@ -1,11 +1,10 @@
-package dap_test
+package dap
 
 import (
 	"math"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -16,14 +15,14 @@ func TestThresholds(t *testing.T) {
 		0.1, 0.5, nan, 0.25, nan,
 		0.6, 0.0, 0.75, 0, nan,
 		0.8, 0.25, 0.75, nan, nan)
-	baselinetest.Near(t, "mean", 1e-7, baselinetest.Floats(dap.ThresholdsOf(u, dap.Mean)), []float64{0.4, 0.4, 0.4, 0.4, 0.4})
-	baselinetest.Near(t, "attribute-mean", 1e-7, baselinetest.Floats(dap.ThresholdsOf(u, dap.AttributeMean)), []float64{0.5, 0.25, 0.75, 0.125, 0.4})
-	baselinetest.Near(t, "of nothing", 0, baselinetest.Floats(dap.ThresholdsOf(baselinetest.Matrix(2, nan, nan), dap.Mean)), []float64{0.5, 0.5})
+	baselinetest.Near(t, "mean", 1e-7, baselinetest.Floats(thresholdsOf(u, Mean)), []float64{0.4, 0.4, 0.4, 0.4, 0.4})
+	baselinetest.Near(t, "attribute-mean", 1e-7, baselinetest.Floats(thresholdsOf(u, AttributeMean)), []float64{0.5, 0.25, 0.75, 0.125, 0.4})
+	baselinetest.Near(t, "of nothing", 0, baselinetest.Floats(thresholdsOf(baselinetest.Matrix(2, nan, nan), Mean)), []float64{0.5, 0.5})
 }
 
 // An attribute is there above the threshold.
 func TestBinary(t *testing.T) {
-	has := dap.Binary(baselinetest.Matrix(3, 0.25, 0.5, nan, 0.75, 0.25, 1), []float32{0.5, 0.25, 0.5})
+	has := binary(baselinetest.Matrix(3, 0.25, 0.5, nan, 0.75, 0.25, 1), []float32{0.5, 0.25, 0.5})
 	equal(t, has, 0, 1, nan, 1, 0, 1)
 }
 
@@ -43,7 +42,7 @@ func TestShares(t *testing.T) {
 		1, 1, 0, nan, 1,
 		0, 1, 0, nan, nan,
 		0, 1, nan, nan, 0)
-	baselinetest.Near(t, "share", 1e-12, dap.Shares(has), []float64{1. / 3, 0.5, 0.5, 0.5, 0.5})
+	baselinetest.Near(t, "share", 1e-12, fractions(has), []float64{1. / 3, 0.5, 0.5, 0.5, 0.5})
 	equal(t, has,
 		1, nan, nan, nan, 1,
 		0, nan, nan, nan, nan,

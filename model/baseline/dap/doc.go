@@ -1,22 +1,22 @@
-// Package dap is attribute-based classification in its first form, the two methods of
-// Lampert, Nickisch and Harmeling ("Learning To Detect Unseen Object Classes by
-// Between-Class Attribute Transfer", CVPR 2009, and "Attribute-Based Classification
-// for Zero-Shot Visual Object Categorization", TPAMI 2014):
+// Package dap has the two methods of Lampert, Nickisch and Harmeling ("Learning To Detect
+// Unseen Object Classes by Between-Class Attribute Transfer", CVPR 2009, and
+// "Attribute-Based Classification for Zero-Shot Visual Object Categorization", TPAMI
+// 2014):
 //
-//   - DAP, direct attribute prediction: a classifier for each attribute, p(a_m|x);
-//   - IAP, indirect attribute prediction: a classifier between the classes learned
-//     from, whose probabilities say how likely an attribute is,
+//   - DAP, direct attribute prediction: a classifier p(a_m|x) for each attribute;
+//   - IAP, indirect attribute prediction: a classifier p(y|x) of the training classes, and
 //     p(a_m|x) = sum over y of p(a_m|y) p(y|x).
 //
-// Both name a class by the attributes that it has or has not, a_m^z in {0, 1}:
+// Both score a class by its binary attributes a_m^z in {0, 1}, its description above a
+// threshold:
 //
 //	p(z|x) ~ product over m of p(a_m = a_m^z | x) / p(a_m = a_m^z).
 //
-// The classifiers are logistic regressions with an L2 penalty, at their optimum, whose
-// probabilities need no calibration; those of 2009 are support vector machines, which
-// do. LAGO becomes DAP where each attribute is a group of its own and descriptions are 0
-// or 1 (supplement D.4 of its paper); a test holds the two to each other.
+// The classifiers minimise |w|^2 / 2 + c (sum over samples of the log loss). Logistic
+// regression is ours: its probabilities need no calibration, which the support vector
+// machines of 2009 do. LAGO with singleton groups and binary descriptions is DAP
+// (supplement D.4 of its paper); a test compares the two.
 //
-// An attribute that the classes learned from all have, or all lack, can't be learned.
-// It counts as even odds, p(a_m|x) = p(a_m) = 1/2, and says nothing.
+// An attribute that all training classes have, or none of them, cannot be learned. It
+// gets p(a_m|x) = p(a_m) = 1/2 and has no effect.
 package dap

@@ -1,4 +1,4 @@
-package dap_test
+package dap
 
 import (
 	"math"
@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -16,17 +15,18 @@ func examples(samples, dims, attributes, classes int, seed uint64) baseline.Exam
 	return baselinetest.Examples(samples, dims, attributes, classes, 1, seed)
 }
 
-func learn(t rapid.TB, c dap.Config, e baseline.Examples) *dap.Model {
+func learn(t rapid.TB, c Config, e baseline.Examples) *Model {
 	t.Helper()
-	return baselinetest.Learn(t, c, e).(*dap.Model)
+	m, _ := baselinetest.Learn(t, c, e)
+	return m.(*Model)
 }
 
 // drawConfig is any setting of either method.
-func drawConfig(t *rapid.T) dap.Config {
-	return dap.Config{
-		Prediction: rapid.SampledFrom([]dap.Prediction{dap.Direct, dap.Indirect}).Draw(t, "prediction"),
+func drawConfig(t *rapid.T) Config {
+	return Config{
+		Prediction: rapid.SampledFrom([]Prediction{Direct, Indirect}).Draw(t, "prediction"),
 		C:          math.Pow(10, rapid.Float64Range(-3, 0).Draw(t, "log c")),
-		Threshold:  rapid.SampledFrom([]dap.Threshold{dap.Mean, dap.AttributeMean}).Draw(t, "threshold"),
-		Prior:      rapid.SampledFrom([]dap.Prior{dap.Empirical, dap.Half}).Draw(t, "prior"),
+		Threshold:  rapid.SampledFrom([]Threshold{Mean, AttributeMean}).Draw(t, "threshold"),
+		Prior:      rapid.SampledFrom([]Prior{Empirical, Half}).Draw(t, "prior"),
 	}
 }

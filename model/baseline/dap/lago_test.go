@@ -1,4 +1,4 @@
-package dap_test
+package dap
 
 import (
 	"math"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -34,7 +33,7 @@ func TestLAGOOfSingletonsIsDAP(t *testing.T) {
 			p.Data[i] = 1 / (1 + math.Exp(-float64(odds.Data[i])))
 		}
 
-		c := dap.Config{Prediction: dap.Direct, C: 1, Threshold: dap.AttributeMean, Prior: dap.Empirical}
+		c := Config{Prediction: Direct, C: 1, Threshold: AttributeMean, Prior: Empirical}
 		l, err := c.Learn(e, 1) // thresholds and priors are known from the start
 		if err != nil {
 			t.Fatal(err)

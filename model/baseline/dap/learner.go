@@ -9,100 +9,183 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/linear"
 )
 
-// Learn implements baseline.Settings. Nothing in it is random.
+// Prediction names a method by how it predicts attributes.
+type Prediction string
+
+// The two methods.
+const (
+	Direct   Prediction = "direct"   // DAP
+	Indirect Prediction = "indirect" // IAP
+)
+
+// Threshold is the value of a description above which a class has the attribute.
+type Threshold string
+
+// The thresholds, both over the training classes.
+const (
+	// Mean is the mean of all descriptions. It made the binary table of Animals with
+	// Attributes, and the LAGO paper assumes that DAP uses it.
+	Mean Threshold = "mean"
+	// AttributeMean is the mean of the attribute, so that rare attributes count, too.
+	AttributeMean Threshold = "attribute-mean"
+)
+
+// Prior is the estimate of p(a_m).
+type Prior string
+
+// The priors. Lampert et al. (2009) found little difference between the two; with unsure
+// classifiers and rare attributes, as in CUB, there is a large one.
+const (
+	Empirical Prior = "empirical" // the fraction of the training classes that have the attribute
+	Half      Prior = "half"      // 1/2
+)
+
+// Config has the hyperparameters of DAP and IAP.
+type Config struct {
+	Prediction Prediction `json:"prediction"`
+	C          float64    `json:"c"` // weight of the samples: see the package comment
+	Threshold  Threshold  `json:"threshold"`
+	Prior      Prior      `json:"prior"`
+}
+
+// Default returns the values in the middle of the search space.
+func Default(p Prediction) Config {
+	return Config{Prediction: p, C: 1e-3, Threshold: Mean, Prior: Empirical}
+}
+
+// Settings implements baseline.Hyperparameters. Programs for logistic regression use
+// c = 1 for features of length 1. Features of deep networks have a length of 30 or 40,
+// which is equivalent to c multiplied by 1000.
+func (c Config) Settings() []baseline.Setting {
+	thresholds, priors := []Threshold{Mean, AttributeMean}, []Prior{Empirical, Half}
+	return []baseline.Setting{
+		baseline.OneOf("prediction", c.Prediction, []Prediction{Direct, Indirect}),
+		baseline.Positive("c", c.C, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+		baseline.OneOf("threshold", c.Threshold, thresholds, thresholds...),
+		baseline.OneOf("prior", c.Prior, priors, priors...),
+	}
+}
+
+// Learn implements baseline.Hyperparameters. The methods are not random. The loss is in
+// nats per sample, summed over attributes for DAP.
 func (c Config) Learn(e baseline.Examples, _ uint64) (baseline.Learner, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	if err := e.Check(); err != nil {
-		return nil, err
-	}
-	if _, err := baseline.Describe(e.U, false); err != nil {
-		return nil, err
-	}
-	thresholds := thresholdsOf(e.U, c.Threshold)
-	has := binary(e.U, thresholds)
-	share := shares(has)
-	l := &learner{config: c, examples: e, has: has, model: &Model{
-		Thresholds: dataset.Matrix[float32]{Rows: 1, Cols: e.U.Cols, Data: thresholds},
-		Prior:      dataset.NewMatrix[float32](1, e.U.Cols),
-	}}
-	outputs := e.U.Cols
-	if c.Prediction == Indirect {
-		outputs = e.U.Rows
-		l.model.Classes = given(has, share)
-	}
-	for m, p := range share {
-		l.model.Prior.Data[m] = 0.5
-		if c.Prior == Empirical {
-			l.model.Prior.Data[m] = float32(p)
+	m, has := c.model(e)
+	return baseline.FitOnce(m, func() (float64, error) {
+		key := fitKey{c.Prediction, c.C, c.Threshold}
+		if c.Prediction == Indirect {
+			key.threshold = ""
 		}
-	}
-	l.model.W, l.model.B = dataset.NewMatrix[float32](e.X.Cols, outputs), dataset.NewMatrix[float32](1, outputs)
-	return l, nil
-}
-
-// given is p(a_m|y) of the classes learned from: the share where a class says nothing.
-func given(has dataset.Matrix[float64], share []float64) dataset.Matrix[float32] {
-	p := dataset.NewMatrix[float32](has.Rows, has.Cols)
-	for i, v := range has.Data {
-		if math.IsNaN(v) {
-			v = share[i%has.Cols]
+		fit, err := baseline.Cached(e.Cache, key, c.objective(e, has).Minimise)
+		if err != nil {
+			return 0, err
 		}
-		p.Data[i] = float32(v)
-	}
-	return p
+		fit.Store(m.W, m.B)
+		return fit.Loss, nil
+	}), nil
 }
 
-// learner is done after one epoch: the methods are the optimum, not a way to it.
-type learner struct {
-	config   Config
-	examples baseline.Examples
-	has      dataset.Matrix[float64] // Y x M, NaN where there is nothing to learn
-	model    *Model
-}
-
-// fitKey is what a fit depends on beside the examples: the prior is none of it.
+// fitKey has the hyperparameters that classifiers depend on; the prior is none of them.
 type fitKey struct {
 	prediction Prediction
 	c          float64
 	threshold  Threshold
 }
 
-// Epoch implements baseline.Learner. The loss is that of the classifiers, in nats a sample:
-// summed over attributes for DAP.
-func (l *learner) Epoch(int) (loss float64, done bool, err error) {
-	key := fitKey{l.config.Prediction, l.config.C, l.config.Threshold}
-	if key.prediction == Indirect {
-		key.threshold = ""
+// model returns a model before the fit of its classifiers, and which training class has
+// which attribute: Y x M, NaN where there is nothing to learn.
+func (c Config) model(e baseline.Examples) (m *Model, has dataset.Matrix[float64]) {
+	thresholds := thresholdsOf(e.U, c.Threshold)
+	has = binary(e.U, thresholds)
+	fraction := fractions(has)
+	outputs := e.U.Cols
+	m = &Model{
+		Thresholds: dataset.Matrix[float32]{Rows: 1, Cols: e.U.Cols, Data: thresholds},
+		Prior:      dataset.NewMatrix[float32](1, e.U.Cols),
 	}
-	fit, err := baseline.Cached(l.examples.Cache, key, l.problem().Minimise)
-	if err != nil {
-		return 0, false, err
-	}
-	fit.Store(l.model.W, l.model.B)
-	return fit.Loss, true, nil
-}
-
-// problem is what the classifiers are the minimum of.
-func (l *learner) problem() linear.Problem {
-	e := l.examples
-	p := linear.Problem{
-		X: e.X, Rows: e.Rows, Bias: true, Outputs: l.model.W.Cols,
-		Penalty: 1 / (l.config.C * float64(len(e.Rows))), // since the sum of losses is a mean there
-	}
-	if l.config.Prediction == Indirect {
-		p.Joint = func(sample int, scores []float64) float64 { return softmaxLoss(scores, e.Labels[sample]) }
-	} else {
-		p.Each = func(sample, m int, score float64) (float64, float64) {
-			return logisticLoss(score, l.has.Row(e.Labels[sample])[m])
+	if c.Prediction == Indirect {
+		outputs = e.U.Rows
+		m.Classes = dataset.NewMatrix[float32](e.U.Rows, e.U.Cols)
+		for i, v := range has.Data {
+			if math.IsNaN(v) {
+				v = fraction[i%has.Cols]
+			}
+			m.Classes.Data[i] = float32(v)
 		}
 	}
-	return p
+	for a, p := range fraction {
+		m.Prior.Data[a] = 0.5
+		if c.Prior == Empirical {
+			m.Prior.Data[a] = float32(p)
+		}
+	}
+	m.W, m.B = dataset.NewMatrix[float32](e.X.Cols, outputs), dataset.NewMatrix[float32](1, outputs)
+	return m, has
 }
 
-// logisticLoss is -log p(a|x) for a = 1 or 0, with p = sigmoid(score), and its slope. An
-// attribute that is NaN has none.
+// thresholdsOf returns the thresholds of the attributes, M, in the precision of the model.
+func thresholdsOf(u dataset.Matrix[float64], t Threshold) []float32 {
+	thresholds := make([]float32, u.Cols)
+	all := baseline.Means(dataset.Matrix[float64]{Rows: len(u.Data), Cols: 1, Data: u.Data}, 0.5)[0]
+	means := baseline.Means(u, all)
+	for m := range thresholds {
+		thresholds[m] = float32(all)
+		if t == AttributeMean {
+			thresholds[m] = float32(means[m])
+		}
+	}
+	return thresholds
+}
+
+// binary returns which class has which attribute, Z x M: 1 or 0, and NaN where u is.
+func binary(u dataset.Matrix[float64], thresholds []float32) dataset.Matrix[float64] {
+	has := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	for i, p := range u.Data {
+		switch {
+		case math.IsNaN(p):
+			has.Data[i] = p
+		case p > float64(thresholds[i%u.Cols]):
+			has.Data[i] = 1
+		}
+	}
+	return has
+}
+
+// fractions returns the fraction of classes that have an attribute among those that
+// describe it, M. If all or none have it, the attribute cannot be learned: as in the
+// program of Lampert et al. its fraction is 1/2, and its column of has becomes NaN.
+func fractions(has dataset.Matrix[float64]) []float64 {
+	fraction := baseline.Means(has, 0)
+	for m, f := range fraction {
+		if f > 0 && f < 1 {
+			continue
+		}
+		fraction[m] = 0.5
+		for z := range has.Rows {
+			has.Row(z)[m] = math.NaN()
+		}
+	}
+	return fraction
+}
+
+// objective is what the classifiers minimise.
+func (c Config) objective(e baseline.Examples, has dataset.Matrix[float64]) linear.Objective {
+	o := linear.Objective{
+		X: e.X, Rows: e.Rows, Bias: true, Outputs: has.Cols,
+		Penalty: 1 / (c.C * float64(len(e.Rows))), // there, the loss is a mean
+	}
+	if c.Prediction == Indirect {
+		o.Outputs = has.Rows
+		o.Joint = func(sample int, scores []float64) float64 { return softmaxLoss(scores, e.Labels[sample]) }
+	} else {
+		o.Each = func(sample, m int, score float64) (float64, float64) {
+			return logisticLoss(score, has.Row(e.Labels[sample])[m])
+		}
+	}
+	return o
+}
+
+// logisticLoss is -log p(a|x) for a = 1 or 0 and p = sigmoid(score), with its derivative;
+// 0 if a is NaN.
 func logisticLoss(score, a float64) (loss, slope float64) {
 	if math.IsNaN(a) {
 		return 0, 0
@@ -110,7 +193,8 @@ func logisticLoss(score, a float64) (loss, slope float64) {
 	return softplus(score) - a*score, 1/(1+math.Exp(-score)) - a
 }
 
-// softmaxLoss is -log p(y|x), with p = softmax(scores), and writes its gradient.
+// softmaxLoss is -log p(y|x) for p = softmax(scores). It replaces the scores by the
+// gradient.
 func softmaxLoss(scores []float64, y int) float64 {
 	model.LogNormalise(scores, len(scores))
 	loss := -scores[y]
@@ -120,9 +204,3 @@ func softmaxLoss(scores []float64, y int) float64 {
 	scores[y]--
 	return loss
 }
-
-// Model implements baseline.Learner.
-func (l *learner) Model() baseline.Model { return l.model }
-
-// State implements baseline.Learner.
-func (l *learner) State() baseline.Tensors { return l.model.Tensors() }

@@ -1,4 +1,4 @@
-package dap_test
+package dap
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -19,20 +18,20 @@ func TestLogisticLoss(t *testing.T) {
 	const h = 1e-6
 	for _, score := range []float64{-800, -3, 0, 0.7, 40} {
 		for _, a := range []float64{0, 1} {
-			loss, slope := dap.LogisticLoss(score, a)
-			above, _ := dap.LogisticLoss(score+h, a)
-			below, _ := dap.LogisticLoss(score-h, a)
+			loss, slope := logisticLoss(score, a)
+			above, _ := logisticLoss(score+h, a)
+			below, _ := logisticLoss(score-h, a)
 			baselinetest.Near(t, "slope", 1e-8, []float64{slope}, []float64{(above - below) / (2 * h)})
 			if score == 0 {
 				baselinetest.Near(t, "loss", 1e-12, []float64{loss}, []float64{math.Ln2})
 			}
 		}
-		if loss, slope := dap.LogisticLoss(score, nan); loss != 0 || slope != 0 {
+		if loss, slope := logisticLoss(score, nan); loss != 0 || slope != 0 {
 			t.Errorf("an attribute of which nothing is known has a loss of %g and a slope of %g", loss, slope)
 		}
 	}
 	for score, a := range map[float64]float64{-800: 1, 800: 0} {
-		if loss, _ := dap.LogisticLoss(score, a); loss != 800 { // log(1 + e^800), rounded
+		if loss, _ := logisticLoss(score, a); loss != 800 { // log(1 + e^800), rounded
 			t.Errorf("a loss of %g, expected 800", loss)
 		}
 	}
@@ -41,19 +40,19 @@ func TestLogisticLoss(t *testing.T) {
 // Scores of log 1, log 2 and log 5 make p = 1/8, 2/8 and 5/8.
 func TestSoftmaxLoss(t *testing.T) {
 	scores := []float64{0, math.Log(2), math.Log(5)}
-	loss := dap.SoftmaxLoss(scores, 1)
+	loss := softmaxLoss(scores, 1)
 	baselinetest.Near(t, "loss", 1e-12, []float64{loss}, []float64{math.Log(4)})
 	baselinetest.Near(t, "gradient", 1e-12, scores, []float64{1. / 8, -6. / 8, 5. / 8})
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.SliceOfN(rapid.Float64Range(-9, 9), 4, 4).Draw(t, "scores")
 		gradient := slices.Clone(at)
-		dap.SoftmaxLoss(gradient, 2)
+		softmaxLoss(gradient, 2)
 		const h = 1e-5
 		for k := range at {
 			above, below := slices.Clone(at), slices.Clone(at)
 			above[k] += h
 			below[k] -= h
-			baselinetest.Near(t, "gradient", 1e-7, gradient[k:k+1], []float64{(dap.SoftmaxLoss(above, 2) - dap.SoftmaxLoss(below, 2)) / (2 * h)})
+			baselinetest.Near(t, "gradient", 1e-7, gradient[k:k+1], []float64{(softmaxLoss(above, 2) - softmaxLoss(below, 2)) / (2 * h)})
 		}
 	})
 }
@@ -61,7 +60,7 @@ func TestSoftmaxLoss(t *testing.T) {
 // slope is the gradient of |w|^2/2 + c sum of losses at what a model learned, by w and by
 // b, where residual(i, k) is that of sample i by score k; beside it, the sum of the sizes
 // of its parts, which rounding is relative to.
-func slope(m *dap.Model, c float64, e baseline.Examples, residual func(i, k int) float64) (gradient, size []float64) {
+func slope(m *Model, c float64, e baseline.Examples, residual func(i, k int) float64) (gradient, size []float64) {
 	for k := range m.W.Cols {
 		for d := range m.W.Rows + 1 {
 			var g, s float64
@@ -83,7 +82,7 @@ func slope(m *dap.Model, c float64, e baseline.Examples, residual func(i, k int)
 	return gradient, size
 }
 
-func scoreOf(m *dap.Model, x []float32, k int) float64 {
+func scoreOf(m *Model, x []float32, k int) float64 {
 	s := float64(m.B.Data[k])
 	for d, v := range x {
 		s += float64(v) * float64(m.W.Row(d)[k])
@@ -97,8 +96,8 @@ func TestGradientVanishes(t *testing.T) {
 		e := examples(rapid.IntRange(5, 40).Draw(t, "samples"), rapid.IntRange(1, 6).Draw(t, "dims"), 4, 5, rapid.Uint64().Draw(t, "seed"))
 		c := drawConfig(t)
 		m := learn(t, c, e)
-		has := dap.Binary(e.U, m.Thresholds.Data)
-		dap.Shares(has)
+		has := binary(e.U, m.Thresholds.Data)
+		fractions(has)
 		residual := func(i, k int) float64 { // of DAP
 			a := has.Row(e.Labels[i])[k]
 			if math.IsNaN(a) {
@@ -106,13 +105,13 @@ func TestGradientVanishes(t *testing.T) {
 			}
 			return 1/(1+math.Exp(-scoreOf(m, e.X.Row(e.Rows[i]), k))) - a
 		}
-		if c.Prediction == dap.Indirect {
+		if c.Prediction == Indirect {
 			residual = func(i, k int) float64 {
 				scores := make([]float64, m.W.Cols)
 				for y := range scores {
 					scores[y] = scoreOf(m, e.X.Row(e.Rows[i]), y)
 				}
-				dap.SoftmaxLoss(scores, e.Labels[i])
+				softmaxLoss(scores, e.Labels[i])
 				return scores[k]
 			}
 		}
@@ -140,7 +139,7 @@ func TestConstantAttributeChangesNothing(t *testing.T) {
 		e := examples(15, 3, 4, 5, rapid.Uint64().Draw(t, "seed"))
 		unseen := examples(1, 1, 4, 6, rapid.Uint64().Draw(t, "unseen")).U
 		c := drawConfig(t)
-		if c.Threshold == dap.Mean { // which another attribute moves, but not across 0 and 1
+		if c.Threshold == Mean { // which another attribute moves, but not across 0 and 1
 			for _, u := range []dataset.Matrix[float64]{e.U, unseen} {
 				for i, p := range u.Data {
 					u.Data[i] = math.Round(p)
@@ -157,11 +156,11 @@ func TestConstantAttributeChangesNothing(t *testing.T) {
 // Nor does a class at hand that has, alone, what none had that was learned from: its
 // factor is 1.
 func TestAttributeThatWasNeverSeen(t *testing.T) {
-	for _, p := range []dap.Prediction{dap.Direct, dap.Indirect} {
+	for _, p := range []Prediction{Direct, Indirect} {
 		e := examples(15, 3, 4, 5, 1)
 		unseen := examples(1, 1, 4, 2, 2).U
-		c := dap.Default(p)
-		c.Threshold = dap.AttributeMean // the other is moved by any attribute
+		c := Default(p)
+		c.Threshold = AttributeMean // the other is moved by any attribute
 		want := baselinetest.Score(t, learn(t, c, e), e, unseen)
 		e.U = withColumn(e.U, 4, 0)
 		with := withColumn(unseen, 4, 0)
@@ -198,7 +197,7 @@ func TestPermutedAttributes(t *testing.T) {
 func TestGapsAreNotLearnedFrom(t *testing.T) {
 	e := examples(40, 3, 4, 5, 3)
 	e.U.Row(1)[2] = nan
-	c := dap.Config{Prediction: dap.Direct, C: 0.5, Threshold: dap.AttributeMean, Prior: dap.Empirical}
+	c := Config{Prediction: Direct, C: 0.5, Threshold: AttributeMean, Prior: Empirical}
 	all := learn(t, c, e)
 	less := e
 	less.Rows, less.Labels = nil, nil
@@ -217,28 +216,12 @@ func TestGapsAreNotLearnedFrom(t *testing.T) {
 	baselinetest.Near(t, "prior", 1e-6, baselinetest.Floats(all.Prior.Data), baselinetest.Floats(without.Prior.Data))
 }
 
-// Priors share a fit, and learn what they do by themselves.
-func TestSharedFits(t *testing.T) {
-	for _, p := range []dap.Prediction{dap.Direct, dap.Indirect} {
-		alone, shared := examples(15, 3, 4, 5, 4), examples(15, 3, 4, 5, 4)
-		shared.Cache = new(baseline.Cache)
-		for _, c := range []dap.Config{
-			{p, 1, dap.Mean, dap.Empirical},
-			{p, 1, dap.Mean, dap.Half},
-			{p, 1, dap.AttributeMean, dap.Half},
-			{p, 0.1, dap.AttributeMean, dap.Half},
-		} {
-			baselinetest.Near(t, "log p(z|x)", 1e-6, baselinetest.Score(t, learn(t, c, shared), shared, shared.U), baselinetest.Score(t, learn(t, c, alone), alone, alone.U))
-		}
-	}
-}
-
 // Four classes have the attributes 3, 2 and 4 times.
 func TestPrior(t *testing.T) {
 	e := examples(8, 2, 3, 4, 8)
 	e.U = baselinetest.Matrix(3, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1)
-	for prior, want := range map[dap.Prior][]float64{dap.Empirical: {0.75, 0.5, 0.5}, dap.Half: {0.5, 0.5, 0.5}} {
-		m := learn(t, dap.Config{Prediction: dap.Direct, C: 1, Threshold: dap.AttributeMean, Prior: prior}, e)
+	for prior, want := range map[Prior][]float64{Empirical: {0.75, 0.5, 0.5}, Half: {0.5, 0.5, 0.5}} {
+		m := learn(t, Config{Prediction: Direct, C: 1, Threshold: AttributeMean, Prior: prior}, e)
 		baselinetest.Near(t, string(prior), 0, baselinetest.Floats(m.Prior.Data), want)
 	}
 }
@@ -246,9 +229,9 @@ func TestPrior(t *testing.T) {
 // Settings that a fit does not depend on take the one that is there, from features that
 // have none to offer any more.
 func TestFitsAreNotMadeTwice(t *testing.T) {
-	for _, c := range []struct{ first, second dap.Config }{
-		{dap.Config{dap.Direct, 1, dap.Mean, dap.Empirical}, dap.Config{dap.Direct, 1, dap.Mean, dap.Half}},
-		{dap.Config{dap.Indirect, 1, dap.Mean, dap.Empirical}, dap.Config{dap.Indirect, 1, dap.AttributeMean, dap.Half}},
+	for _, c := range []struct{ first, second Config }{
+		{Config{Direct, 1, Mean, Empirical}, Config{Direct, 1, Mean, Half}},
+		{Config{Indirect, 1, Mean, Empirical}, Config{Indirect, 1, AttributeMean, Half}},
 	} {
 		e := examples(15, 3, 4, 5, 4)
 		e.Cache = new(baseline.Cache)
@@ -259,61 +242,15 @@ func TestFitsAreNotMadeTwice(t *testing.T) {
 	}
 }
 
-func TestSettingsThatWillNotDo(t *testing.T) {
-	e := examples(6, 3, 4, 3, 5)
-	for _, tt := range []struct {
-		field string
-		spoil func(c *dap.Config)
-	}{
-		{"c", func(c *dap.Config) { c.C = 0 }},
-		{"c", func(c *dap.Config) { c.C = -1 }},
-		{"c", func(c *dap.Config) { c.C = nan }},
-		{"c", func(c *dap.Config) { c.C = math.Inf(1) }},
-		{"prediction", func(c *dap.Config) { c.Prediction = "" }},
-		{"threshold", func(c *dap.Config) { c.Threshold = "median" }},
-		{"prior", func(c *dap.Config) { c.Prior = "uniform" }},
-	} {
-		c := dap.Default(dap.Indirect)
-		tt.spoil(&c)
-		baselinetest.Names(t, tt.field, c.Check())
-		_, err := c.Learn(e, 1)
-		baselinetest.Names(t, tt.field, err)
-	}
-	e.U.Data[0] = 2
-	_, err := dap.Default(dap.Direct).Learn(e, 1)
-	baselinetest.Names(t, "descriptions", err)
-	_, err = dap.Default(dap.Direct).Learn(baseline.Examples{U: e.U}, 1)
-	baselinetest.Names(t, "samples", err)
-}
-
 func TestFeaturesThatAreNoNumbers(t *testing.T) {
 	e := examples(6, 3, 4, 3, 5)
 	e.X.Data[4] = float32(nan)
-	l, err := dap.Default(dap.Direct).Learn(e, 1)
+	l, err := Default(Direct).Learn(e, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wrong *model.NotFinite
 	if _, _, err := l.Epoch(1); !errors.As(err, &wrong) {
 		t.Errorf("%v, expected a *model.NotFinite", err)
-	}
-}
-
-func TestRestore(t *testing.T) {
-	e := examples(15, 3, 4, 5, 6)
-	e.U.Data[7] = nan
-	unseen := examples(1, 1, 4, 6, 7).U
-	for _, p := range []dap.Prediction{dap.Direct, dap.Indirect} {
-		c := dap.Default(p)
-		m := learn(t, c, e)
-		again, err := c.Restore(m.Tensors())
-		if err != nil {
-			t.Fatal(err)
-		}
-		baselinetest.Near(t, "log p(z|x)", 1e-6, baselinetest.Score(t, again, e, unseen), baselinetest.Score(t, m, e, unseen))
-		for i, tensor := range m.Tensors() {
-			_, err := c.Restore(slices.Delete(m.Tensors(), i, i+1))
-			baselinetest.Names(t, tensor.Name, err)
-		}
 	}
 }

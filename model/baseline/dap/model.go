@@ -1,25 +1,21 @@
 package dap
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/linear"
 )
 
 // Model is a trained DAP or IAP. Its scores are log p(z|x).
 type Model struct {
-	W dataset.Matrix[float32] // D x outputs: attributes, or for IAP the classes learned from
+	W dataset.Matrix[float32] // D x outputs: the attributes, or the training classes for IAP
 	B dataset.Matrix[float32] // 1 x outputs
 
-	// Classes is p(a_m|y) of the classes learned from, Y x M. DAP has none.
+	// Classes is p(a_m|y) of the training classes, Y x M; empty for DAP.
 	Classes dataset.Matrix[float32]
 
 	Thresholds dataset.Matrix[float32] // 1 x M
@@ -37,7 +33,7 @@ func (m *Model) Tensors() baseline.Tensors {
 	return t
 }
 
-// Restore implements baseline.Settings.
+// Restore implements baseline.Hyperparameters.
 func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
 	w, err := t.Get("W", -1, -1)
 	if err != nil {
@@ -67,10 +63,10 @@ func (m *Model) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[fl
 	return model.DetectAndClassify(m, x, rows, u)
 }
 
-// Detect returns the log odds of p(a_m|x) of the given rows, in which a probability
-// close to 1 is as exact as one close to 0.
+// Detect returns the log odds of p(a_m|x) of the given rows, len(rows) x M. Log odds are
+// as exact for probabilities near 1 as near 0.
 func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	s, err := linear.Scores(m.W, false, x, rows)
+	s, err := baseline.Project(m.W, x, rows, baseline.CopyRows)
 	if err != nil {
 		return s, err
 	}
@@ -80,47 +76,46 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 		}
 	}
 	if m.indirect() {
-		return m.byClasses(s), nil
+		return m.fromClasses(s), nil
 	}
 	return s, nil
 }
 
-// least is what a probability is taken to be at least, so that its log is finite.
-const least = 1e-300
+// smallest is the lower bound of a probability, so that its log is finite.
+const smallest = 1e-300
 
-// byClasses returns the log odds of p(a_m|x) = sum over y of p(a_m|y) p(y|x), n x M,
-// from the scores of the classes y, log p(y|x) up to a constant.
-func (m *Model) byClasses(scores dataset.Matrix[float32]) dataset.Matrix[float32] {
-	n, classes, attributes := scores.Rows, m.Classes.Rows, m.Classes.Cols
-	odds := dataset.NewMatrix[float32](n, attributes)
-	if n == 0 {
+// fromClasses returns the log odds of p(a_m|x) = sum over y of p(a_m|y) p(y|x), n x M,
+// from the scores of the training classes, log p(y|x) up to a constant.
+func (m *Model) fromClasses(scores dataset.Matrix[float32]) dataset.Matrix[float32] {
+	odds := dataset.NewMatrix[float32](scores.Rows, m.Classes.Cols)
+	if scores.Rows == 0 {
 		return odds
 	}
-	p := double(scores)
-	model.LogNormalise(p.Data, classes)
+	p := baseline.Convert[float64](scores)
+	model.LogNormalise(p.Data, m.Classes.Rows)
 	for i, l := range p.Data {
 		p.Data[i] = math.Exp(l)
 	}
-	given, not := double(m.Classes), dataset.NewMatrix[float64](classes, attributes)
+	given := baseline.Convert[float64](m.Classes)
+	not := dataset.NewMatrix[float64](given.Rows, given.Cols)
 	for i, v := range given.Data {
 		not.Data[i] = 1 - v
 	}
 	has, lacks := product(blas.NoTrans, p, given), product(blas.NoTrans, p, not)
 	for i := range odds.Data {
-		odds.Data[i] = float32(math.Log(max(has.Data[i], least)) - math.Log(max(lacks.Data[i], least)))
+		odds.Data[i] = float32(math.Log(max(has.Data[i], smallest)) - math.Log(max(lacks.Data[i], smallest)))
 	}
 	return odds
 }
 
 // Classify returns log p(z|x) of samples with the log odds s of their attributes, n x M,
-// for the classes that u describes. An attribute that a class leaves undescribed is a
-// factor of 1.
+// for the classes that u describes. A missing entry of u is a factor of 1.
 func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](s.Rows, u.Rows)
-	if attributes := m.Prior.Cols; s.Cols != attributes || u.Cols != attributes {
-		return scores, &invalid.Error{Field: "attributes", Want: "as many as the model was fitted to", Got: fmt.Sprint([2]int{s.Cols, u.Cols})}
+	if err := baseline.CheckDetections(s, m.Prior.Cols, u, m.Prior.Cols); err != nil {
+		return scores, err
 	}
-	if _, err := baseline.Describe(u, false); err != nil || s.Rows == 0 {
+	if _, err := baseline.Complete(u); err != nil || s.Rows == 0 {
 		return scores, err
 	}
 	has, lacks := binary(u, m.Thresholds.Data), dataset.NewMatrix[float64](u.Rows, u.Cols)
@@ -131,8 +126,8 @@ func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (
 			lacks.Data[i] = 1 - v
 		}
 	}
-	// The logs of the factors p(a_m|x)/p(a_m) and of those of not having it.
-	on, off := double(s), double(s)
+	// The logs of the factors of having the attribute, p(a_m|x) / p(a_m), and of not.
+	on, off := baseline.Convert[float64](s), baseline.Convert[float64](s)
 	for i, odds := range on.Data {
 		p := float64(m.Prior.Data[i%s.Cols])
 		on.Data[i] = -softplus(-odds) - math.Log(p)
@@ -149,7 +144,7 @@ func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (
 	return scores, nil
 }
 
-// softplus is log(1 + exp(x)), without overflow: minus the log of sigmoid(-x).
+// softplus is log(1 + exp(x)) without overflow, or minus the log of sigmoid(-x).
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // product is A op(B).
@@ -159,14 +154,6 @@ func product(tB blas.Transpose, a, b dataset.Matrix[float64]) dataset.Matrix[flo
 		cols = b.Rows
 	}
 	c := dataset.NewMatrix[float64](a.Rows, cols)
-	blas64.Implementation().Dgemm(blas.NoTrans, tB, a.Rows, cols, a.Cols, 1, a.Data, a.Cols, b.Data, b.Cols, 0, c.Data, cols)
+	baseline.Gemm(blas.NoTrans, tB, 1, a, b, 0, c)
 	return c
-}
-
-func double(m dataset.Matrix[float32]) dataset.Matrix[float64] {
-	d := dataset.NewMatrix[float64](m.Rows, m.Cols)
-	for i, v := range m.Data {
-		d.Data[i] = float64(v)
-	}
-	return d
 }

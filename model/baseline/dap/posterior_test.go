@@ -1,23 +1,20 @@
-package dap_test
+package dap
 
 import (
-	"errors"
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
 // restored is a model of one feature, made of what files hold.
-func restored(t *testing.T, p dap.Prediction, tensors baseline.Tensors) baseline.Model {
+func restored(t *testing.T, p Prediction, tensors baseline.Tensors) baseline.Model {
 	t.Helper()
-	m, err := dap.Config{Prediction: p}.Restore(tensors)
+	m, err := Config{Prediction: p}.Restore(tensors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +31,7 @@ func restored(t *testing.T, p dap.Prediction, tensors baseline.Tensors) baseline
 //	(1, 1)        1.6 x 1.6      2.56      0.525
 //	(0, unknown)  0.4            0.40      0.082
 func TestPosteriorByHand(t *testing.T) {
-	m := restored(t, dap.Direct, baseline.Tensors{
+	m := restored(t, Direct, baseline.Tensors{
 		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(2)), float32(math.Log(2)/3))},
 		{Name: "b", Matrix: baselinetest.Single(2, 0, float32(math.Log(2./3)-math.Log(2)*2/3))},
 		{Name: "thresholds", Matrix: baselinetest.Single(2, 0.3, 0.75)},
@@ -58,7 +55,7 @@ func TestPosteriorByHand(t *testing.T) {
 // 1/4; one that is 1/2 in both, as where it can't be learned, has even odds; and one of
 // which the first class says nothing, 1/2 for the prior there, 3/4 1/2 + 1/4 = 5/8.
 func TestIndirectPredictionByHand(t *testing.T) {
-	m := restored(t, dap.Indirect, baseline.Tensors{
+	m := restored(t, Indirect, baseline.Tensors{
 		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(3)), 0)},
 		{Name: "b", Matrix: baselinetest.Single(2, 0, 0)},
 		{Name: "classes", Matrix: baselinetest.Single(4, 1, 0, 0.5, 0.5, 0, 1, 0.5, 1)},
@@ -78,7 +75,7 @@ func TestIndirectPredictionByHand(t *testing.T) {
 
 // Sure classes leave no attribute with a probability of zero.
 func TestIndirectPredictionOfSureClasses(t *testing.T) {
-	m := restored(t, dap.Indirect, baseline.Tensors{
+	m := restored(t, Indirect, baseline.Tensors{
 		{Name: "W", Matrix: baselinetest.Single(2, 1e6, 0)},
 		{Name: "b", Matrix: baselinetest.Single(2, 0, 0)},
 		{Name: "classes", Matrix: baselinetest.Single(2, 1, 0, 0, 1)},
@@ -105,7 +102,7 @@ func TestNoUnderflow(t *testing.T) {
 		}
 		return m
 	}
-	m := restored(t, dap.Direct, baseline.Tensors{
+	m := restored(t, Direct, baseline.Tensors{
 		{Name: "W", Matrix: row(1, 0)},
 		{Name: "b", Matrix: row(1, 0)},
 		{Name: "thresholds", Matrix: row(1, 0.5)},
@@ -142,28 +139,4 @@ func TestPosteriorSumsToOne(t *testing.T) {
 			baselinetest.Near(t, "sum", 1e-5, []float64{sum}, []float64{1})
 		}
 	})
-}
-
-func TestEvaluateErrors(t *testing.T) {
-	e := examples(6, 3, 4, 3, 1)
-	m := learn(t, dap.Default(dap.Direct), e)
-	for field, do := range map[string]func() error{
-		"features": func() error { _, err := m.Score(dataset.NewMatrix[float32](1, 2), []int{0}, e.U); return err },
-		"attributes": func() error {
-			_, err := m.Classify(baselinetest.Single(4, 0, 0, 0, 0), baselinetest.Matrix(3, 1, 0, 1))
-			return err
-		},
-		"descriptions": func() error {
-			_, err := m.Classify(baselinetest.Single(4, 0, 0, 0, 0), baselinetest.Matrix(4, 1, 0, 1, 2))
-			return err
-		},
-	} {
-		var wrong *invalid.Error
-		if err := do(); !errors.As(err, &wrong) || wrong.Field != field {
-			t.Errorf("%v, expected an error of %s", err, field)
-		}
-	}
-	if _, err := m.Classify(baselinetest.Single(3, 0, 0, 0), e.U); err == nil {
-		t.Error("detections of other attributes are judged")
-	}
 }

@@ -1,71 +1,25 @@
 package eszsl_test
 
 import (
-	"errors"
+	"encoding/json"
+	"io"
 	"math"
-	"math/rand/v2"
+	"os"
+	"slices"
 	"testing"
 
+	"github.com/sirupsen/logrus"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
-// problem is random samples of random classes.
-type problem struct {
-	x            dataset.Matrix[float32]
-	rows, labels []int
-	u            dataset.Matrix[float64]
-}
-
-func newProblem(samples, dims, attributes, classes int, seed uint64) problem {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	p := problem{x: dataset.NewMatrix[float32](samples, dims), u: dataset.NewMatrix[float64](classes, attributes)}
-	for i := range p.x.Data {
-		p.x.Data[i] = float32(rng.NormFloat64())
-	}
-	for i := range p.u.Data {
-		p.u.Data[i] = rng.Float64()
-	}
-	for i := range samples {
-		p.rows = append(p.rows, samples-1-i)
-		p.labels = append(p.labels, rng.IntN(classes))
-	}
-	return p
-}
-
-func (p problem) fit(t rapid.TB, gamma, lambda float64, normalise bool) *eszsl.Model {
-	t.Helper()
-	s, err := eszsl.NewSums(p.x, p.rows, p.labels, p.u.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Regress(gamma)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := r.Fit(p.u, lambda, normalise)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// weights returns W, which is what a model detects in the unit vectors.
-func weights(t rapid.TB, m *eszsl.Model, dims int) *mat.Dense {
-	t.Helper()
-	unit, rows := dataset.NewMatrix[float32](dims, dims), make([]int, dims)
-	for i := range dims {
-		unit.Data[i*dims+i], rows[i] = 1, i
-	}
-	w, err := m.Detect(unit, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+func weights(m baseline.Model) *mat.Dense {
+	w := m.Tensors()[0].Matrix
 	return mat.NewDense(w.Rows, w.Cols, baselinetest.Floats(w.Data))
 }
 
@@ -77,15 +31,16 @@ func TestFitSolvesItsEquation(t *testing.T) {
 		attributes, classes := size.Draw(t, "attributes"), size.Draw(t, "classes")
 		gamma := math.Pow(10, rapid.Float64Range(-1, 2).Draw(t, "log gamma"))
 		lambda := math.Pow(10, rapid.Float64Range(-1, 2).Draw(t, "log lambda"))
-		p := newProblem(samples, dims, attributes, classes, rapid.Uint64().Draw(t, "seed"))
-		w := weights(t, p.fit(t, gamma, lambda, false), dims)
+		e := baselinetest.Examples(samples, dims, attributes, classes, 1, rapid.Uint64().Draw(t, "seed"))
+		m, _ := baselinetest.Learn(t, eszsl.Config{Gamma: gamma, Lambda: lambda}, e)
+		w := weights(m)
 
 		x, y := mat.NewDense(samples, dims, nil), mat.NewDense(samples, classes, nil)
-		for i, r := range p.rows {
-			x.SetRow(i, baselinetest.Floats(p.x.Row(r)))
-			y.Set(i, p.labels[i], 1)
+		for i, r := range e.Rows {
+			x.SetRow(i, baselinetest.Floats(e.X.Row(r)))
+			y.Set(i, e.Labels[i], 1)
 		}
-		u := mat.NewDense(classes, attributes, p.u.Data)
+		u := mat.NewDense(classes, attributes, e.U.Data)
 		var xx, uu, left, right mat.Dense
 		xx.Mul(x.T(), x)
 		addToDiagonal(&xx, gamma)
@@ -106,136 +61,110 @@ func addToDiagonal(m *mat.Dense, v float64) {
 	}
 }
 
-// More samples than are summed or mapped at a time give what their sums say:
-// doubling every sample is halving the ridge.
+// Samples that appear twice are equivalent to half the ridge, also in several blocks.
 func TestManySamples(t *testing.T) {
-	p := newProblem(700, 6, 4, 5, 1)
-	once := weights(t, p.fit(t, 0.5, 1, true), 6)
-	p.rows, p.labels = append(p.rows, p.rows...), append(p.labels, p.labels...)
-	twice := p.fit(t, 1, 1, true)
-	if w := weights(t, twice, 6); !mat.EqualApprox(once, w, 1e-5) {
-		t.Errorf("once\n%v\ntwice\n%v", mat.Formatted(once), mat.Formatted(w))
+	e := baselinetest.Examples(700, 6, 4, 5, 1, 1)
+	once, _ := baselinetest.Learn(t, eszsl.Config{Gamma: 0.5, Lambda: 1, Normalise: true}, e)
+	e.Rows, e.Labels = append(e.Rows, e.Rows...), append(e.Labels, e.Labels...)
+	twice, _ := baselinetest.Learn(t, eszsl.Config{Gamma: 1, Lambda: 1, Normalise: true}, e)
+	if a, b := weights(once), weights(twice); !mat.EqualApprox(a, b, 1e-5) {
+		t.Errorf("once\n%v\ntwice\n%v", mat.Formatted(a), mat.Formatted(b))
 	}
-	a, err := twice.Detect(p.x, p.rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 700 {
-		if !mat.EqualApprox(mat.NewVecDense(4, baselinetest.Floats(a.Row(i))), mat.NewVecDense(4, baselinetest.Floats(a.Row(700+i))), 1e-5) {
-			t.Fatalf("row %d detects %v, the same sample in row %d %v", i, a.Row(i), 700+i, a.Row(700+i))
+}
+
+// Fits that share a cache equal those without.
+func TestCachedFits(t *testing.T) {
+	cached := baselinetest.Examples(40, 6, 4, 5, 1, 5)
+	alone := cached
+	cached.Cache = new(baseline.Cache)
+	for _, c := range []eszsl.Config{{0.5, 2, false}, {0.5, 0.1, true}, {3, 2, true}} {
+		want, _ := baselinetest.Learn(t, c, alone)
+		got, _ := baselinetest.Learn(t, c, cached)
+		if !mat.Equal(weights(got), weights(want)) {
+			t.Errorf("%+v: another W with a cache", c)
 		}
 	}
 }
 
-// Scores are X W U'; with descriptions of length 1 their length makes no difference.
-func TestScore(t *testing.T) {
-	p := newProblem(30, 6, 4, 3, 2)
-	plain, normalised := p.fit(t, 1, 1, false), p.fit(t, 1, 1, true)
-	rows := []int{5, 0, 29}
-	scores := func(m *eszsl.Model, u dataset.Matrix[float64]) []float32 {
-		t.Helper()
-		s, err := m.Score(p.x, rows, u)
+// The loss is the mean over samples of |scores - one-hot|^2.
+func TestLoss(t *testing.T) {
+	e := baselinetest.Examples(40, 6, 4, 5, 1, 6)
+	m, loss := baselinetest.Learn(t, eszsl.Config{Gamma: 1, Lambda: 1}, e)
+	var want float64
+	for i, s := range baselinetest.Score(t, m, e, e.U) {
+		target := 0.0
+		if e.Labels[i/5] == i%5 {
+			target = 1
+		}
+		want += math.Pow(s-target, 2) / 40
+	}
+	baselinetest.Near(t, "loss", 1e-9, []float64{loss}, []float64{want})
+}
+
+func TestInfiniteFeatures(t *testing.T) {
+	e := baselinetest.Examples(8, 3, 2, 4, 1, 4)
+	e.X.Data[0] = float32(math.Inf(1))
+	l, err := eszsl.Default().Learn(e, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = l.Epoch(1)
+	baselinetest.WantField(t, "gamma", err)
+}
+
+// W and the scores of the val classes agree with those of numpy, in float64, on the
+// small data set of package xlsa17. testdata/mini.json was made at the top of the
+// tree by
+//
+//	import json, numpy as np, scipy.io as io
+//	d = "dataset/xlsa17/testdata/plain/"
+//	f, a = io.loadmat(d + "res101.mat"), io.loadmat(d + "att_splits.mat")
+//	X, labels = f["features"].T.astype(float), f["labels"].ravel()
+//	att = a["original_att"].T / 100
+//	names = [n[0][0] for n in a["allclasses_names"]]
+//	def of(file):
+//	    z = sorted(names.index(l.strip()) + 1 for l in open(d + file))
+//	    rows = np.flatnonzero(np.isin(labels, z))
+//	    u = np.where(att[np.array(z) - 1] < 0, np.nan, att[np.array(z) - 1])
+//	    u = np.where(np.isnan(u), np.nanmean(u, axis=0), u)
+//	    return X[rows], (labels[rows, None] == z).astype(float), u
+//	(x, y, u), (v, _, s) = of("trainclasses1.txt"), of("valclasses1.txt")
+//	cases = []
+//	for gamma, lam, unit in (10, 1, False), (100, 0.1, True):
+//	    if unit:
+//	        u, s = (m / np.linalg.norm(m, axis=1, keepdims=True) for m in (u, s))
+//	    w = np.linalg.inv(x.T @ x + gamma * np.eye(24)) @ x.T @ y @ u @ np.linalg.inv(u.T @ u + lam * np.eye(10))
+//	    cases.append({"gamma": gamma, "lambda": lam, "normalise": unit, "w": w.ravel().tolist(), "val": (v @ w @ s.T).ravel().tolist()})
+//	json.dump(cases, open("model/baseline/eszsl/testdata/mini.json", "w"))
+func TestAgreesWithNumpy(t *testing.T) {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	d, err := xlsa17.Load(t.Context(), "../../../dataset/xlsa17/testdata/plain", xlsa17.Options{NoCache: true, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/mini.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		eszsl.Config
+		W, Val []float64
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	e := baseline.Examples{X: d.Features, Rows: d.SamplesOf(d.Split.Train), U: d.Describe(d.Split.Train)}
+	for _, r := range e.Rows {
+		e.Labels = append(e.Labels, slices.Index(d.Split.Train, d.Labels[r]))
+	}
+	for _, c := range cases {
+		m, _ := baselinetest.Learn(t, c.Config, e)
+		baselinetest.Near(t, "W", 1e-6, weights(m).RawMatrix().Data, c.W)
+		s, err := m.Score(d.Features, d.SamplesOf(d.Split.Val), d.Describe(d.Split.Val))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Rows != len(rows) || s.Cols != u.Rows {
-			t.Fatalf("%d x %d scores, expected %d x %d", s.Rows, s.Cols, len(rows), u.Rows)
-		}
-		return s.Data
+		baselinetest.Near(t, "val", 1e-6, baselinetest.Floats(s.Data), c.Val)
 	}
-	half := dataset.NewMatrix[float64](3, 4)
-	for i, v := range p.u.Data {
-		half.Data[i] = v / 2
-	}
-	w := weights(t, plain, 6)
-	for i, got := range scores(plain, p.u) {
-		x, u := baselinetest.Floats(p.x.Row(rows[i/3])), p.u.Row(i%3)
-		if want := mat.Inner(mat.NewVecDense(6, x), w, mat.NewVecDense(4, u)); math.Abs(float64(got)-want) > 1e-5 {
-			t.Errorf("score %d is %g, expected %g", i, got, want)
-		}
-		if other := scores(plain, half)[i]; math.Abs(float64(got-2*other)) > 1e-5 {
-			t.Errorf("score %d is %g, and %g for half the description", i, got, other)
-		}
-	}
-	whole := scores(normalised, p.u)
-	for i, got := range scores(normalised, half) {
-		if math.Abs(float64(got-whole[i])) > 1e-5 {
-			t.Errorf("score %d by a description of length 1 is %g, and %g for half of it", i, whole[i], got)
-		}
-	}
-}
-
-// What is not described counts as the mean over the classes at hand, and a class
-// without any attribute scores zero.
-func TestGaps(t *testing.T) {
-	p := newProblem(30, 6, 2, 3, 3)
-	m := p.fit(t, 1, 1, false)
-	of := func(values ...float64) []float32 {
-		t.Helper()
-		s, err := m.Score(p.x, []int{0}, dataset.Matrix[float64]{Rows: 3, Cols: 2, Data: values})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.Data
-	}
-	gap, filled := of(0.2, 1, math.NaN(), 0.5, 0.6, 0), of(0.2, 1, 0.4, 0.5, 0.6, 0)
-	for z := range gap {
-		if math.Abs(float64(gap[z]-filled[z])) > 1e-6 {
-			t.Errorf("class %d scores %g, expected %g", z, gap[z], filled[z])
-		}
-	}
-	m = p.fit(t, 1, 1, true)
-	if s := of(0, 0, 0.4, 0.5, 0.6, 0); s[0] != 0 {
-		t.Errorf("a description of zeros scores %g", s[0])
-	}
-}
-
-func TestErrors(t *testing.T) {
-	p := newProblem(8, 3, 2, 4, 4)
-	sums, err := eszsl.NewSums(p.x, p.rows, p.labels, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	regression, err := sums.Regress(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := p.fit(t, 1, 1, true)
-	infinite := newProblem(8, 3, 2, 4, 4)
-	infinite.x.Data[0] = float32(math.Inf(1))
-	for name, c := range map[string]struct {
-		field string
-		do    func() error
-	}{
-		"no samples":     {"samples", func() error { _, err := eszsl.NewSums(p.x, nil, nil, 4); return err }},
-		"a label short":  {"labels", func() error { _, err := eszsl.NewSums(p.x, p.rows, p.labels[1:], 4); return err }},
-		"no ridge":       {"gamma", func() error { _, err := sums.Regress(0); return err }},
-		"ridge of NaN":   {"gamma", func() error { _, err := sums.Regress(math.NaN()); return err }},
-		"endless ridge":  {"lambda", func() error { _, err := regression.Fit(p.u, math.Inf(1), true); return err }},
-		"not in [0, 1]":  {"descriptions", func() error { _, err := regression.Fit(matrix(4, 2, -1), 1, true); return err }},
-		"other classes":  {"descriptions", func() error { _, err := regression.Fit(matrix(3, 2, 1), 1, true); return err }},
-		"other features": {"features", func() error { _, err := m.Score(dataset.NewMatrix[float32](1, 4), []int{0}, p.u); return err }},
-		"other names":    {"attributes", func() error { _, err := m.Score(p.x, p.rows, matrix(4, 3, 1)); return err }},
-		"infinite": {"gamma", func() error {
-			s, err := eszsl.NewSums(infinite.x, infinite.rows, infinite.labels, 4)
-			if err != nil {
-				return err
-			}
-			_, err = s.Regress(1)
-			return err
-		}},
-	} {
-		var wrong *invalid.Error
-		if err := c.do(); !errors.As(err, &wrong) || wrong.Field != c.field {
-			t.Errorf("%s: %v, expected an error of %s", name, err, c.field)
-		}
-	}
-}
-
-func matrix(rows, cols int, value float64) dataset.Matrix[float64] {
-	m := dataset.NewMatrix[float64](rows, cols)
-	for i := range m.Data {
-		m.Data[i] = value
-	}
-	return m
 }

@@ -5,33 +5,32 @@ import (
 	"log"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 )
 
-// Two features that show two attributes; the class that has both was never seen.
+// Two features indicate two attributes; the class that has both is unseen.
 func Example() {
-	x := dataset.Matrix[float32]{Rows: 5, Cols: 2, Data: []float32{
-		3, 0, // striped
-		2, 1,
-		0, 3, // large
-		1, 2,
-		2, 2, // what is it?
-	}}
-	seen := dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 0, 1}}
-	sums, err := eszsl.NewSums(x, []int{0, 1, 2, 3}, []int{0, 0, 1, 1}, 2)
+	e := baseline.Examples{
+		X: dataset.Matrix[float32]{Rows: 5, Cols: 2, Data: []float32{
+			3, 0, // striped
+			2, 1,
+			0, 3, // large
+			1, 2,
+			2, 2, // unseen
+		}},
+		Rows: []int{0, 1, 2, 3}, Labels: []int{0, 0, 1, 1},
+		U: dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 0, 1}},
+	}
+	learner, err := baseline.Learn(eszsl.Config{Gamma: 1, Lambda: 1}, e, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	regression, err := sums.Regress(1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := regression.Fit(seen, 1, false)
-	if err != nil {
+	if _, _, err := learner.Epoch(1); err != nil {
 		log.Fatal(err)
 	}
 	unseen := dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 1, 1}}
-	scores, err := m.Score(x, []int{4}, unseen)
+	scores, err := learner.Model().Score(e.X, []int{4}, unseen)
 	if err != nil {
 		log.Fatal(err)
 	}

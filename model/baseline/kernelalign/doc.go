@@ -1,34 +1,30 @@
-// Package kernelalign is the method of Zhang and Koniusz, "Zero-Shot Kernel Learning"
-// (CVPR 2018): a projection W (D x M) is learned by which a kernel is 1 between a
-// sample and its class, and 0 between it and the other classes. The objective is
-// the mean over the samples x, of the class c, of
+// Package kernelalign is kernel alignment (Zhang and Koniusz, "Zero-Shot Kernel Learning",
+// CVPR 2018). It learns a projection W (D x M) by which a kernel k is 1 between a sample
+// and its class and 0 between the sample and the other classes:
 //
-//	(k(W'x, y_c) - 1)^2 + beta / (Z - 1) sum over z != c of k(W'x, y_z)^2,
+//	min over W of  mean over samples x, of class c, of
+//	  (k(W'x, y_c) - 1)^2 + beta / (Z - 1) sum over z != c of k(W'x, y_z)^2    (1)
+//	  + (1) with k(x, W y_z) in place of k(W'x, y_z)                           (2)
+//	  + orthogonality |W'W - I|^2                                              (3)
 //
-// to which Ort adds the same with k(x, W y_z) in the place of k(W'x, y_z), and
-// Orthogonality the penalty |W'W - I|^2 (of Frobenius) times its weight.
+// Features x are centred on the mean of the training samples and scaled to length 1.
+// Descriptions y are centred on the mean of the training classes and scaled to length 1.
 //
-// Ort is the authors' way to orthogonality. |x - W y|^2 differs from |W'x - y|^2 by
-// |x|^2 - |W'x|^2, which is the same for all classes, and by |W y|^2 - |y|^2, which is
-// 0 where the columns of W are orthonormal: to ask for both kernels holds W to that,
-// softly. To a kernel of the inner product, x'W y, the two are the same for any W,
-// and Ort does nothing.
+// Term (2), the setting ort, is the authors' soft constraint on W: |x - W y|^2 differs
+// from |W'x - y|^2 by |x|^2 - |W'x|^2, which is the same for all classes, and by
+// |W y|^2 - |y|^2, which is 0 if the columns of W are orthonormal. Kernels of the inner
+// product x'W y are the same in both spaces, and (2) has no effect.
 //
-// Features are centred on the mean of the training samples and scaled to length 1.
-// So are descriptions, on the mean of the training classes.
+// The sources are the paper's abstract, which names the principle, the orthogonality and
+// the polynomial, Gaussian and Cauchy kernels, and the authors' released program, which
+// has the Gaussian kernel with (2). The objective, the normalisation of features and
+// descriptions, RMSProp with its constants, the initial W and the ranking of the classes
+// follow that program. Ours are:
 //
-// This is written from the paper's abstract, which names the principle, the
-// orthogonality, and the polynomial, the Gaussian and the Cauchy kernel, and from the
-// program that the authors released, which is the Gaussian kernel with Ort: from there
-// are the objective, the preparation of features and descriptions, RMSProp with its
-// constants, the start of W, and the order in which classes score. What is ours:
-//
-//   - the constants of the other kernels, so that each is 1 between equal vectors of
-//     length 1 (the program has none of them);
-//   - the explicit penalty, which serves the kernels that Ort does nothing to;
-//   - batches of several samples, where the program takes one a step;
-//   - the mean of the descriptions, which the program takes over all classes, those
-//     of the test too: here no class that is judged has a say in it.
-//
-// When to stop is for those to say who have classes to validate on.
+//   - the constants of the other kernels, chosen so that each is 1 between equal vectors
+//     of length 1;
+//   - the penalty (3), for the kernels on which (2) has no effect;
+//   - minibatches, where the program takes one sample per step;
+//   - the mean of the descriptions over training classes only, where the program includes
+//     the test classes.
 package kernelalign

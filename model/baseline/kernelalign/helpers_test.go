@@ -1,7 +1,6 @@
 package kernelalign
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 )
@@ -108,15 +106,6 @@ func learn(t *testing.T, c Config, e baseline.Examples, seed uint64) baseline.Le
 		t.Fatal(err)
 	}
 	return l
-}
-
-// wantField checks that an error is a *invalid.Error of a field.
-func wantField(t *testing.T, what string, err error, field string) {
-	t.Helper()
-	var wrong *invalid.Error
-	if !errors.As(err, &wrong) || wrong.Field != field {
-		t.Errorf("%s: %v, expected an error of %s", what, err, field)
-	}
 }
 
 // drawConfig draws any settings of the objective.

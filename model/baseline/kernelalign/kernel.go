@@ -2,10 +2,10 @@ package kernelalign
 
 import "math"
 
-// Kernel names how a sample is compared with a class.
+// Kernel names the similarity of a sample and a class.
 type Kernel string
 
-// The kernels of two vectors v and w. Between equal vectors of length 1, each is 1.
+// The kernels of two vectors v and w; each is 1 between equal vectors of length 1.
 const (
 	Linear     Kernel = "linear"     // v'w
 	Polynomial Kernel = "polynomial" // ((v'w + offset) / (1 + offset))^degree
@@ -13,54 +13,42 @@ const (
 	Cauchy     Kernel = "cauchy"     // 1 / (1 + |v - w|^2 / sigma^2)
 )
 
-// kernel is a Kernel with its parameters. It depends on the two vectors by a single
-// number.
+// kernel is a Kernel with its parameters: a function of the squared distance of two
+// vectors or of their inner product.
 type kernel struct {
-	shift bool // the number is |v - w|^2, so that the kernel is shift-invariant; else v'w
-	at    func(number float64) (k, slope float64)
+	distance bool                                 // of |v - w|^2, else of v'w
+	at       func(number float64) (k, dk float64) // the kernel and its derivative by the number
 }
 
-// kernels makes each kernel of checked settings.
-var kernels = map[Kernel]func(Config) kernel{
-	Linear:     func(Config) kernel { return kernel{at: linear} },
-	Polynomial: func(c Config) kernel { return kernel{at: polynomial(c.Degree, c.Offset)} },
-	Gaussian:   func(c Config) kernel { return kernel{true, gaussian(c.Sigma)} },
-	Cauchy:     func(c Config) kernel { return kernel{true, cauchy(c.Sigma)} },
+func (c Config) kernel() kernel {
+	switch c.Kernel {
+	case Polynomial:
+		n, scale := float64(c.Degree), 1/(1+c.Offset)
+		return kernel{at: func(v float64) (k, dk float64) {
+			base := (v + c.Offset) * scale
+			power := math.Pow(base, n-1)
+			return power * base, n * power * scale
+		}}
+	case Gaussian:
+		rate := 1 / (2 * c.Sigma * c.Sigma)
+		return kernel{true, func(d float64) (k, dk float64) {
+			k = math.Exp(-d * rate)
+			return k, -k * rate
+		}}
+	case Cauchy:
+		rate := 1 / (c.Sigma * c.Sigma)
+		return kernel{true, func(d float64) (k, dk float64) {
+			k = 1 / (1 + d*rate)
+			return k, -k * k * rate
+		}}
+	}
+	return kernel{at: func(v float64) (k, dk float64) { return v, 1 }}
 }
 
-func (c Config) kernel() kernel { return kernels[c.Kernel](c) }
-
-// number is what the kernel of v and w depends on, from |v|^2, v'w and |w|^2.
+// number returns |v - w|^2 or v'w from |v|^2, v'w and |w|^2.
 func (k kernel) number(vv, vw, ww float64) float64 {
-	if k.shift {
-		return max(vv-2*vw+ww, 0) // rounding could take it below
+	if k.distance {
+		return max(vv-2*vw+ww, 0) // rounding can make it negative
 	}
 	return vw
-}
-
-func linear(v float64) (k, slope float64) { return v, 1 }
-
-func polynomial(degree int, offset float64) func(float64) (k, slope float64) {
-	n, scale := float64(degree), 1/(1+offset)
-	return func(v float64) (k, slope float64) {
-		base := (v + offset) * scale
-		power := math.Pow(base, n-1)
-		return power * base, n * power * scale
-	}
-}
-
-func gaussian(sigma float64) func(float64) (k, slope float64) {
-	rate := 1 / (2 * sigma * sigma)
-	return func(d float64) (k, slope float64) {
-		k = math.Exp(-d * rate)
-		return k, -k * rate
-	}
-}
-
-func cauchy(sigma float64) func(float64) (k, slope float64) {
-	rate := 1 / (sigma * sigma)
-	return func(d float64) (k, slope float64) {
-		k = 1 / (1 + d*rate)
-		return k, -k * k * rate
-	}
 }

@@ -37,7 +37,7 @@ func TestKernelsAreOneBetweenEquals(t *testing.T) {
 		if v, _ := k.at(k.number(1, 1, 1)); math.Abs(v-1) > 1e-12 {
 			t.Errorf("%g between equals", v)
 		}
-		if v, slope := k.at(rapid.Float64Range(0, 1e6).Draw(t, "d")); k.shift && (v < 0 || v > 1 || slope > 0) {
+		if v, slope := k.at(rapid.Float64Range(0, 1e6).Draw(t, "d")); k.distance && (v < 0 || v > 1 || slope > 0) {
 			t.Errorf("%g with slope %g", v, slope)
 		}
 	})
@@ -58,10 +58,10 @@ func TestSlopesAreDerivatives(t *testing.T) {
 
 func TestNumberOfAKernel(t *testing.T) {
 	// v = (1, 2), w = (3, 1)
-	if d := (kernel{shift: true}).number(5, 5, 10); d != 5 {
+	if d := (kernel{distance: true}).number(5, 5, 10); d != 5 {
 		t.Errorf("the square of the distance is %g, expected 2^2 + 1^2", d)
 	}
-	if d := (kernel{shift: true}).number(1, 1+1e-9, 1); d != 0 {
+	if d := (kernel{distance: true}).number(1, 1+1e-9, 1); d != 0 {
 		t.Errorf("rounding makes the square of a distance %g", d)
 	}
 	if v := (kernel{}).number(5, -5, 10); v != -5 {

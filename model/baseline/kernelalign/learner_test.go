@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 )
@@ -36,28 +34,6 @@ func TestLearnsTheToy(t *testing.T) {
 		if got := y.accuracy(t, l.Model()); got < 0.9 {
 			t.Errorf("%s: %.3f of the samples of unseen classes are recognised", name, got)
 		}
-	}
-}
-
-// Training goes on from a State bit by bit, in a learner that was never trained.
-func TestGoesOnFromState(t *testing.T) {
-	y := newToy(5, 0.2)
-	c := Default()
-	c.Batch = 16 // does not divide the samples
-	whole, first, second := learn(t, c, y.seen, 7), learn(t, c, y.seen, 7), learn(t, c, y.seen, 7)
-	want := train(t, whole, 1, 4)
-	train(t, first, 1, 2)
-	for i, s := range second.State() {
-		copy(s.Matrix.Data, first.State()[i].Matrix.Data)
-	}
-	if diff := cmp.Diff(want[2:], train(t, second, 3, 4)); diff != "" {
-		t.Errorf("losses (-whole +continued):\n%s", diff)
-	}
-	if diff := cmp.Diff(whole.State(), second.State()); diff != "" {
-		t.Error("the states differ")
-	}
-	if diff := cmp.Diff(whole.Model().Tensors(), second.Model().Tensors()); diff != "" {
-		t.Error("the models differ")
 	}
 }
 
@@ -141,7 +117,7 @@ func TestNotFinite(t *testing.T) {
 // By hand, with lr 1: the mean of squares is 0.01 0.1^2 = 1e-4 and the step 0.1/(0.01 +
 // 0.01); then it is 1.99e-4 after the same gradient again.
 func TestRMSProp(t *testing.T) {
-	const n = 3*updateGrain + 5 // more than one goroutine's
+	const n = 3*rmspropGrain + 5 // more than one goroutine's
 	w, grad, squares := make([]float32, n), make([]float32, n), make([]float32, n)
 	for i := range grad {
 		grad[i] = 0.1

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
 // trained is a model of the toy that learned for a little while.
@@ -33,11 +34,11 @@ func TestScoreIsItsDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := double(m.w)
+			w := baseline.Convert[float64](m.w)
 			for i, r := range y.rows {
-				x := unit(y.seen.X.Row(r), m.frame.mean.Data)
+				x := unit(y.seen.X.Row(r), m.mean.Data)
 				for z := range y.unseen.Rows {
-					u := unit(y.unseen.Row(z), m.frame.centre.Data)
+					u := unit(y.unseen.Row(z), m.centre.Data)
 					want := compare(m.config.kernel(), project(w, x), u)
 					if ort && (kernel == Gaussian || kernel == Cauchy) {
 						other := compare(m.config.kernel(), x, lift(w, u))
@@ -75,50 +76,34 @@ func unit[T float32 | float64](v []T, centre []float32) []float64 {
 	return u
 }
 
-func double(m dataset.Matrix[float32]) dataset.Matrix[float64] {
-	d := dataset.NewMatrix[float64](m.Rows, m.Cols)
-	for i, v := range m.Data {
-		d.Data[i] = float64(v)
-	}
-	return d
-}
-
 // The mean of the samples and the centre of the classes are of those that were
-// trained on, and a centre that is not asked for is none.
-func TestFrame(t *testing.T) {
+// trained on; without normalise there is no centre.
+func TestNormalisation(t *testing.T) {
 	e := baseline.Examples{
 		X:    matrixOf([]float32{1, 5}, []float32{9, 9}, []float32{3, 5}),
 		Rows: []int{0, 2}, Labels: []int{0, 1},
 		U: matrixOf([]float64{0, 1}, []float64{0.5, math.NaN()}),
 	}
-	f, err := newFrame(e, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([][]float32{{2, 5}, {0.25, 1}}, [][]float32{f.mean.Data, f.centre.Data}); diff != "" {
-		t.Errorf("mean and centre (-want +got):\n%s", diff)
-	}
-	x := dataset.NewMatrix[float32](3, 2)
-	f.features(x, matrixOf([]float32{2, 5}, []float32{5, 9}), []int{1, 0})
-	if diff := cmp.Diff([]float32{0.6, 0.8, 0, 0, 0, 0}, x.Data); diff != "" {
-		t.Errorf("features (-want +got):\n%s", diff)
-	}
-	// What is not described is as the classes at hand have it, here 1/4.
+	// The missing entry is the mean over these classes, 1/4.
 	u := matrixOf([]float64{1, math.NaN()}, []float64{0, 0.25})
-	for normalise, want := range map[bool][]float64{
-		true:  {math.Sqrt(0.5), -math.Sqrt(0.5), -math.Sqrt(0.1), -math.Sqrt(0.9)}, // (3, -3)/4 and (-1, -3)/4
-		false: {1, 0.25, 0, 0.25},
+	for normalise, want := range map[bool]struct{ centre, descriptions []float64 }{
+		true:  {[]float64{0.25, 1}, []float64{math.Sqrt(0.5), -math.Sqrt(0.5), -math.Sqrt(0.1), -math.Sqrt(0.9)}}, // (3, -3)/4 and (-1, -3)/4
+		false: {[]float64{0, 0}, []float64{1, 0.25, 0, 0.25}},
 	} {
-		if f, err = newFrame(e, normalise); err != nil {
-			t.Fatal(err)
-		}
-		y, err := f.descriptions(u, normalise)
+		m, err := newModel(Config{Normalise: normalise}, e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, double(y).Data, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
-			t.Errorf("descriptions, normalise %v (-want +got):\n%s", normalise, diff)
+		baselinetest.Near(t, "mean", 0, baselinetest.Floats(m.mean.Data), []float64{2, 5})
+		baselinetest.Near(t, "centre", 0, baselinetest.Floats(m.centre.Data), want.centre)
+		x := dataset.NewMatrix[float32](3, 2)
+		m.features(x, matrixOf([]float32{2, 5}, []float32{5, 9}), []int{1, 0})
+		baselinetest.Near(t, "features", 1e-7, baselinetest.Floats(x.Data), []float64{0.6, 0.8, 0, 0, 0, 0})
+		y, err := m.descriptions(u)
+		if err != nil {
+			t.Fatal(err)
 		}
+		baselinetest.Near(t, "descriptions", 1e-6, baselinetest.Floats(y.Data), want.descriptions)
 	}
 }
 
@@ -190,7 +175,7 @@ func TestUndescribedAttribute(t *testing.T) {
 	for i, v := range u.Data {
 		silent.Data[i], centred.Data[i] = v, v
 		if i%u.Cols == 2 {
-			silent.Data[i], centred.Data[i] = math.NaN(), float64(m.frame.centre.Data[2])
+			silent.Data[i], centred.Data[i] = math.NaN(), float64(m.centre.Data[2])
 		}
 	}
 	got, err := m.Score(y.seen.X, y.rows, silent)
@@ -226,53 +211,5 @@ func TestFarSamples(t *testing.T) {
 	}
 	if len(different) < 3 {
 		t.Errorf("scores %g", s.Data)
-	}
-}
-
-func TestRestore(t *testing.T) {
-	c := Default()
-	m, y := trained(t, c)
-	restored, err := c.Restore(m.Tensors())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := m.Score(y.seen.X, y.rows, y.unseen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := restored.Score(y.seen.X, y.rows, y.unseen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error("a restored model scores otherwise")
-	}
-	for i, tensor := range m.Tensors() {
-		lacking := append(baseline.Tensors{}, m.Tensors()...)
-		lacking[i].Name = "other"
-		_, err := c.Restore(lacking)
-		wantField(t, "without "+tensor.Name, err, tensor.Name)
-		if i > 0 {
-			lacking[i] = baseline.Tensor{Name: tensor.Name, Matrix: dataset.NewMatrix[float32](1, 3)}
-			_, err = c.Restore(lacking)
-			wantField(t, "other sizes of "+tensor.Name, err, tensor.Name)
-		}
-	}
-}
-
-func TestErrorsOfAModel(t *testing.T) {
-	m, y := trained(t, Default())
-	_, err := m.Score(dataset.NewMatrix[float32](1, 3), []int{0}, y.unseen)
-	wantField(t, "other features", err, "features")
-	_, err = m.Score(y.seen.X, y.rows, dataset.NewMatrix[float64](2, 3))
-	wantField(t, "other attributes", err, "attributes")
-	_, err = m.Classify(dataset.NewMatrix[float32](2, 3), y.unseen)
-	wantField(t, "other detections", err, "attributes")
-	bad := dataset.NewMatrix[float64](2, y.unseen.Cols)
-	bad.Data[0] = -1
-	_, err = m.Score(y.seen.X, y.rows, bad)
-	wantField(t, "no probabilities", err, "descriptions")
-	if s, err := m.Score(y.seen.X, nil, y.unseen); err != nil || s.Rows != 0 || s.Cols != y.unseen.Rows {
-		t.Errorf("no samples: %v, %v", s, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/baseline"
 )
 
 // W = (1/2, 1)', x = (1, 0), and the classes 1 and -1, of which the sample is of the
@@ -69,7 +70,7 @@ func naive(c Config, p problem) float64 {
 			inner += v[i] * w[i]
 			distance += (v[i] - w[i]) * (v[i] - w[i])
 		}
-		if k.shift {
+		if k.distance {
 			inner = distance
 		}
 		value, _ := k.at(inner)
@@ -79,7 +80,7 @@ func naive(c Config, p problem) float64 {
 	for i, own := range p.labels {
 		for z := range p.y.Rows {
 			ks := []float64{compare(project(p.w, p.x.Row(i)), p.y.Row(z))}
-			if c.Ort && k.shift {
+			if c.Ort && k.distance {
 				ks = append(ks, compare(p.x.Row(i), lift(p.w, p.y.Row(z))))
 			}
 			for _, k := range ks {
@@ -202,10 +203,10 @@ func TestStepsAreAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, p := drawConfig(t), drawProblem(t)
 		want, wantGrad := p.step(c)
-		o := newObjective(c, single(p.y), p.x.Cols, p.x.Rows+2)
+		o := newObjective(c, baseline.Convert[float32](p.y), p.x.Cols, p.x.Rows+2)
 		grad := dataset.NewMatrix[float32](p.w.Rows, p.w.Cols)
 		for range 2 {
-			got := o.step(single(p.x), p.labels, single(p.w), grad)
+			got := o.step(baseline.Convert[float32](p.x), p.labels, baseline.Convert[float32](p.w), grad)
 			if math.Abs(got-want) > 1e-4*(1+want) {
 				t.Fatalf("%g, expected %g", got, want)
 			}
@@ -216,12 +217,4 @@ func TestStepsAreAlike(t *testing.T) {
 			}
 		}
 	})
-}
-
-func single(m dataset.Matrix[float64]) dataset.Matrix[float32] {
-	s := dataset.NewMatrix[float32](m.Rows, m.Cols)
-	for i, v := range m.Data {
-		s.Data[i] = float32(v)
-	}
-	return s
 }

@@ -1,171 +1,206 @@
 package methods_test
 
 import (
-	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 )
 
-// examples are samples of four classes that show six attributes in eight features;
-// the description of a class has a gap.
-func examples() baseline.Examples {
-	rng := rand.New(rand.NewPCG(1, 1))
-	e := baseline.Examples{X: dataset.NewMatrix[float32](50, 8), U: dataset.NewMatrix[float64](4, 6), Cache: new(baseline.Cache)}
-	for i := range e.U.Data {
-		e.U.Data[i] = rng.Float64()
+// each runs a test for every method.
+func each(t *testing.T, test func(*testing.T, methods.Method)) {
+	t.Helper()
+	for _, m := range methods.All {
+		t.Run(m.Name, func(t *testing.T) { test(t, m) })
 	}
-	for r := range 40 {
-		z := rng.IntN(4)
-		e.Rows, e.Labels = append(e.Rows, 49-r), append(e.Labels, z)
-		for d := range 8 {
-			e.X.Row(49 - r)[d] = float32(math.Abs(rng.NormFloat64()/4 + e.U.Row(z)[d%6]))
-		}
+}
+
+func examples() baseline.Examples {
+	e := baselinetest.Examples(40, 8, 6, 4, 0.5, 1)
+	for i, v := range e.X.Data {
+		e.X.Data[i] = float32(math.Abs(float64(v)))
 	}
 	e.U.Data[3] = math.NaN()
+	e.Cache = new(baseline.Cache)
 	return e
 }
 
-func learn(t *testing.T, m methods.Method, seed uint64) baseline.Learner {
+func learn(t *testing.T, h baseline.Hyperparameters, seed uint64) baseline.Learner {
 	t.Helper()
-	l, err := m.Default.Learn(examples(), seed)
+	l, err := baseline.Learn(h, examples(), seed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-// epochs learns from one epoch to another, less where there is nothing more to learn.
-func epochs(t *testing.T, l baseline.Learner, from, to int) {
+// train runs some epochs, fewer if training converges.
+func train(t *testing.T, l baseline.Learner, from, to int) {
 	t.Helper()
-	for number := from; number <= to; number++ {
-		loss, done, err := l.Epoch(number)
+	for epoch := from; epoch <= to; epoch++ {
+		loss, converged, err := l.Epoch(epoch)
 		if err != nil || math.IsNaN(loss) || math.IsInf(loss, 0) {
-			t.Fatalf("epoch %d: a loss of %g, %v", number, loss, err)
+			t.Fatalf("epoch %d: a loss of %g, %v", epoch, loss, err)
 		}
-		if done {
+		if converged {
 			return
 		}
 	}
 }
 
-// bits are all numbers of some tensors.
-func bits(all baseline.Tensors) (values []float32) {
+func trained(t *testing.T, h baseline.Hyperparameters) baseline.Model {
+	t.Helper()
+	l := learn(t, h, 1)
+	train(t, l, 1, 2)
+	return l.Model()
+}
+
+func values(all baseline.Tensors) (values []float32) {
 	for _, t := range all {
 		values = append(values, t.Matrix.Data...)
 	}
 	return values
 }
 
-// The same seed gives the same model, and a method that is not Seeded the same for
-// any.
-func TestSeeds(t *testing.T) {
+func TestSeedDeterminesTheModel(t *testing.T) {
 	each(t, func(t *testing.T, m methods.Method) {
 		var models [3][]float32
 		for i, seed := range []uint64{1, 1, 2} {
-			l := learn(t, m, seed)
-			epochs(t, l, 1, 3)
-			models[i] = bits(l.Model().Tensors())
+			l := learn(t, m.Default, seed)
+			train(t, l, 1, 3)
+			models[i] = values(l.Model().Tensors())
 		}
 		if !slices.Equal(models[0], models[1]) {
 			t.Error("the same seed gives another model")
 		}
 		if slices.Equal(models[0], models[2]) == m.Seeded {
-			t.Errorf("Seeded is %t, but another seed says otherwise", m.Seeded)
+			t.Errorf("Seeded is %t, but not by another seed", m.Seeded)
 		}
 	})
 }
 
-// A learner that takes the state of another goes on to the same model.
-func TestResume(t *testing.T) {
+func TestStateResumesTraining(t *testing.T) {
 	each(t, func(t *testing.T, m methods.Method) {
-		whole, part, taken := learn(t, m, 1), learn(t, m, 1), learn(t, m, 1)
-		epochs(t, whole, 1, 4)
-		epochs(t, part, 1, 2)
+		whole, part, resumed := learn(t, m.Default, 1), learn(t, m.Default, 1), learn(t, m.Default, 1)
+		train(t, whole, 1, 4)
+		train(t, part, 1, 2)
 		for i, s := range part.State() {
-			copy(taken.State()[i].Matrix.Data, s.Matrix.Data)
+			copy(resumed.State()[i].Matrix.Data, s.Matrix.Data)
 		}
-		epochs(t, taken, 3, 4)
-		if !slices.Equal(bits(whole.Model().Tensors()), bits(taken.Model().Tensors())) {
-			t.Error("the model is another after an interruption")
+		train(t, resumed, 3, 4)
+		if !slices.Equal(values(whole.Model().Tensors()), values(resumed.Model().Tensors())) {
+			t.Error("the resumed model differs")
 		}
 	})
 }
 
-// A model that was restored from its tensors scores alike, classes that it never saw,
-// and detections are judged as samples are scored.
+// A restored model scores as the original, also in two steps, and names the tensor that
+// is missing or has another size.
 func TestRestore(t *testing.T) {
-	unseen := dataset.Matrix[float64]{Rows: 2, Cols: 6, Data: []float64{1, 0, 0.5, 0.2, 0, 1, 0, math.NaN(), 1, 0.9, 0.3, 0}}
+	unseen := baselinetest.Matrix(6, 1, 0, 0.5, 0.2, 0, 1, 0, math.NaN(), 1, 0.9, 0.3, 0)
 	each(t, func(t *testing.T, m methods.Method) {
-		e, l := examples(), learn(t, m, 1)
-		epochs(t, l, 1, 2)
-		want, err := l.Model().Score(e.X, e.Rows, unseen)
+		e, original := examples(), trained(t, m.Default)
+		want := baselinetest.Score(t, original, e, unseen)
+		if len(want) != 2*len(e.Rows) || slices.ContainsFunc(want, func(v float64) bool { return v-v != 0 }) {
+			t.Fatalf("expected %d finite scores, found %v", 2*len(e.Rows), want)
+		}
+		restored, err := m.Default.Restore(original.Tensors())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want.Rows != len(e.Rows) || want.Cols != 2 {
-			t.Fatalf("%d x %d scores, expected %d x 2", want.Rows, want.Cols, len(e.Rows))
-		}
-		if slices.ContainsFunc(want.Data, func(v float32) bool { return v-v != 0 }) {
-			t.Fatalf("scores are not finite: %v", want.Data)
-		}
-		restored, err := m.Default.Restore(l.Model().Tensors())
-		if err != nil {
-			t.Fatal(err)
-		}
-		compare(t, "restored", restored, e, unseen, want.Data)
+		baselinetest.Near(t, "restored", 1e-4, baselinetest.Score(t, restored, e, unseen), want)
 		a, err := restored.Detect(e.X, e.Rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		judged, err := restored.Classify(a, unseen)
+		scores, err := restored.Classify(a, unseen)
 		if err != nil {
 			t.Fatal(err)
 		}
-		compareScores(t, "judged", judged.Data, want.Data)
-		if _, err := m.Default.Restore(nil); err == nil {
-			t.Error("a model of no tensors is restored")
+		baselinetest.Near(t, "in two steps", 1e-4, baselinetest.Floats(scores.Data), want)
+
+		for i, tensor := range original.Tensors() {
+			_, err := m.Default.Restore(slices.Delete(original.Tensors(), i, i+1))
+			baselinetest.WantField(t, tensor.Name, err)
+			if i > 0 && tensor.Name != "phantoms" { // which determine the sizes of the others
+				changed := original.Tensors()
+				changed[i].Matrix = dataset.NewMatrix[float32](3, 17)
+				_, err = m.Default.Restore(changed)
+				baselinetest.WantField(t, tensor.Name, err)
+			}
 		}
 	})
 }
 
-func compare(t *testing.T, name string, c model.Classifier, e baseline.Examples, u dataset.Matrix[float64], want []float32) {
-	t.Helper()
-	got, err := c.Score(e.X, e.Rows, u)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compareScores(t, name, got.Data, want)
-}
-
-func compareScores(t *testing.T, name string, got, want []float32) {
-	t.Helper()
-	for i, v := range got { // gonum rounds small products by where in memory they are
-		if !(math.Abs(float64(v-want[i])) <= 1e-4*(1+math.Abs(float64(want[i])))) {
-			t.Fatalf("%s: score %d is %g, expected %g", name, i, v, want[i])
+func TestScoreOfNoSamples(t *testing.T) {
+	each(t, func(t *testing.T, m methods.Method) {
+		e := examples()
+		if s, err := trained(t, m.Default).Score(e.X, nil, e.U); err != nil || s.Rows != 0 || s.Cols != e.U.Rows {
+			t.Errorf("%d x %d, %v; expected 0 x %d", s.Rows, s.Cols, err, e.U.Rows)
 		}
-	}
+	})
 }
 
-// Examples that nothing can be learned from are refused.
-func TestBadExamples(t *testing.T) {
+func TestModelsRefuseOtherSizes(t *testing.T) {
+	each(t, func(t *testing.T, m methods.Method) {
+		e, model := examples(), trained(t, m.Default)
+		a, err := model.Detect(e.X, e.Rows[:1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = model.Score(dataset.NewMatrix[float32](1, 3), []int{0}, e.U)
+		baselinetest.WantField(t, "features", err)
+		_, err = model.Classify(a, dataset.NewMatrix[float64](2, 3))
+		baselinetest.WantField(t, "attributes", err)
+		_, err = model.Classify(dataset.NewMatrix[float32](1, a.Cols+1), e.U)
+		baselinetest.WantField(t, "detections", err)
+		e.U.Data[0] = -1
+		_, err = model.Classify(a, e.U)
+		baselinetest.WantField(t, "descriptions", err)
+	})
+}
+
+func TestLearnRefusesBadExamples(t *testing.T) {
 	each(t, func(t *testing.T, m methods.Method) {
 		for field, change := range map[string]func(*baseline.Examples){
-			"samples": func(e *baseline.Examples) { e.Rows, e.Labels = nil, nil },
-			"labels":  func(e *baseline.Examples) { e.Labels = e.Labels[1:] },
+			"samples":      func(e *baseline.Examples) { e.Rows, e.Labels = nil, nil },
+			"labels":       func(e *baseline.Examples) { e.Labels = e.Labels[1:] },
+			"descriptions": func(e *baseline.Examples) { e.U.Data[0] = 2 },
 		} {
 			e := examples()
 			change(&e)
-			_, err := m.Default.Learn(e, 1)
-			if wrong := (*invalid.Error)(nil); !errors.As(err, &wrong) || wrong.Field != field {
-				t.Errorf("%v, expected an error of %s", err, field)
+			_, err := baseline.Learn(m.Default, e, 1)
+			baselinetest.WantField(t, field, err)
+		}
+	})
+}
+
+// Hyperparameters that share a cache do not change each other's model.
+func TestCacheChangesNothing(t *testing.T) {
+	each(t, func(t *testing.T, m methods.Method) {
+		cached := examples()
+		for _, s := range m.Space() {
+			for _, v := range s.Search {
+				spec, err := methods.Spec{Method: m.Name, Settings: m.Default}.Set(s.Name, marshal(t, v))
+				if err != nil {
+					t.Fatal(err)
+				}
+				l, err := baseline.Learn(spec.Settings, cached, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				train(t, l, 1, 1)
+				alone := learn(t, spec.Settings, 1)
+				train(t, alone, 1, 1)
+				if diff := cmp.Diff(alone.Model().Tensors(), l.Model().Tensors()); diff != "" {
+					t.Errorf("%s = %v (-alone +cached):\n%s", s.Name, v, diff)
+				}
 			}
 		}
 	})

@@ -1,3 +1,3 @@
-// Package methods finds the methods that LAGO is compared with by name, and makes
-// settings of what files and flags say.
+// Package methods lists the baselines and finds them by name. A Spec is a baseline with
+// its hyperparameters, as configuration files and flags set them.
 package methods

@@ -13,18 +13,18 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := methods.Spec{Method: m.Name, Settings: m.Default}.Set("gamma", json.RawMessage("10"))
+	s, err := methods.Spec{Method: m.Name, Settings: m.Default}.Set("gamma", json.RawMessage("10"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	text, err := json.Marshal(c)
+	text, err := json.Marshal(s)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(m.Title, string(text))
-	_, err = c.Set("ridge", json.RawMessage("10"))
+	_, err = s.Set("gama", json.RawMessage("10"))
 	fmt.Println(err)
 	// Output:
 	// ESZSL {"method":"eszsl","settings":{"gamma":10,"lambda":1,"normalise":true}}
-	// eszsl: expected one of the settings gamma, lambda, normalise, found "ridge"
+	// eszsl: expected one of gamma, lambda, normalise, found "gama". Did you mean gamma?
 }

@@ -1,15 +1,13 @@
 package methods
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
@@ -18,31 +16,28 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
 
-// Method is one that LAGO is compared with.
+// Method is one baseline.
 type Method struct {
-	Name  string // on the command line
-	Title string // in the paper's tables
-	// Default are the settings where none are searched.
+	Name    string // on the command line
+	Title   string // in the paper's tables
 	Default baseline.Hyperparameters
-	// Space are the settings that are worth searching.
-	Space []baseline.Axis
-	// FullGrid says that settings are tried in little time, one after the other, so
-	// that there is no reason not to try all of Space.
+	// FullGrid reports that training is fast: the whole grid of hyperparameters is
+	// searched, whatever the budget.
 	FullGrid bool
-	// Seeded says that there is something random in the training.
+	// Seeded reports that training depends on the seed.
 	Seeded bool
 }
 
-// All lists the methods in the order of table 1 of the paper.
+// All lists the baselines in the order of table 1 of the paper.
 var All = []Method{
-	{Name: "dap", Title: "DAP", Default: dap.Default(dap.Direct), Space: dap.Space, FullGrid: true},
-	{Name: "iap", Title: "IAP", Default: dap.Default(dap.Indirect), Space: dap.Space, FullGrid: true},
-	{Name: "ale", Title: "ALE", Default: ranking.Default(ranking.ALE), Space: ranking.Space(ranking.ALE), Seeded: true},
-	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default(), Space: eszsl.Space, FullGrid: true},
-	{Name: "sync", Title: "SYNC", Default: synclassifier.Default(), Space: synclassifier.Space, FullGrid: true},
-	{Name: "sje", Title: "SJE", Default: ranking.Default(ranking.SJE), Space: ranking.Space(ranking.SJE), Seeded: true},
-	{Name: "devise", Title: "DEVISE", Default: ranking.Default(ranking.DeViSE), Space: ranking.Space(ranking.DeViSE), Seeded: true},
-	{Name: "kernel", Title: "ZHANG2018", Default: kernelalign.Default(), Space: kernelalign.Space, Seeded: true},
+	{Name: "dap", Title: "DAP", Default: dap.Default(dap.Direct), FullGrid: true},
+	{Name: "iap", Title: "IAP", Default: dap.Default(dap.Indirect), FullGrid: true},
+	{Name: "ale", Title: "ALE", Default: ranking.Default(ranking.ALE), Seeded: true},
+	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default(), FullGrid: true},
+	{Name: "sync", Title: "SYNC", Default: synclassifier.Default(), FullGrid: true},
+	{Name: "sje", Title: "SJE", Default: ranking.Default(ranking.SJE), Seeded: true},
+	{Name: "devise", Title: "DEVISE", Default: ranking.Default(ranking.DeViSE), Seeded: true},
+	{Name: "kernel", Title: "ZHANG2018", Default: kernelalign.Default(), Seeded: true},
 }
 
 // Names lists the names of All.
@@ -54,113 +49,113 @@ func Names() []string {
 	return names
 }
 
-// Find returns the method of a name.
+// Find returns the method with a name. The error is an *invalid.Error.
 func Find(name string) (Method, error) {
 	for _, m := range All {
 		if m.Name == name {
 			return m, nil
 		}
 	}
-	return Method{}, fmt.Errorf("method: expected one of %s, found %q", strings.Join(Names(), ", "), name)
+	_, err := invalid.OneOf(name, Names()...)
+	return Method{}, invalid.At("method", err)
 }
 
-// Spec is a method and its settings. The zero value is no method. Two of them
-// are equal by == where they are the same.
+// Spec is a method with its hyperparameters. The zero value is no method. Specs can be
+// compared with ==.
 type Spec struct {
 	Method   string                   `json:"method"`
 	Settings baseline.Hyperparameters `json:"settings"`
 }
 
-// Check returns an error for a method that is not known, or its first setting that
-// won't do.
-func (c Spec) Check() error {
-	if _, err := Find(c.Method); err != nil {
+// Space lists the settings to search.
+func (m Method) Space() []baseline.Setting {
+	return slices.DeleteFunc(m.Default.Settings(), func(s baseline.Setting) bool { return len(s.Search) == 0 })
+}
+
+// Check returns the *invalid.Error of an unknown method or of its first invalid setting.
+func (s Spec) Check() error {
+	if _, err := Find(s.Method); err != nil {
 		return err
 	}
-	if err := c.Settings.Check(); err != nil {
-		return fmt.Errorf("%s: %w", c.Method, err)
-	}
-	return nil
+	return invalid.At(s.Method, baseline.Check(s.Settings))
 }
 
-// Set returns c with one setting changed. The error names the setting.
-func (c Spec) Set(setting string, value json.RawMessage) (Spec, error) {
-	all, err := c.settings()
+// Set returns s with one setting changed. The error is an *invalid.Error that names the
+// setting.
+func (s Spec) Set(name string, value json.RawMessage) (Spec, error) {
+	settings, err := s.decode(map[string]json.RawMessage{name: value})
 	if err != nil {
-		return c, err
+		return s, err
 	}
-	if _, ok := all[setting]; !ok {
-		return c, fmt.Errorf("%s: expected one of the settings %s, found %q",
-			c.Method, strings.Join(slices.Sorted(maps.Keys(all)), ", "), setting)
-	}
-	all[setting] = value
-	data, err := json.Marshal(all)
-	if err != nil {
-		return c, fmt.Errorf("%s: %s: %w", c.Method, setting, err)
-	}
-	settings, err := decode(c.Settings, data)
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return c, fmt.Errorf("%s: %s: expected a %s, found a %s", c.Method, setting, wrong.Type, wrong.Value)
-	}
-	if err != nil {
-		return c, fmt.Errorf("%s: %s: %w", c.Method, setting, err)
-	}
-	c.Settings = settings
-	return c, nil
+	s.Settings = settings
+	return s, nil
 }
 
-// Values are the settings of c by name.
-func (c Spec) Values() map[string]any {
-	data, err := json.Marshal(c.Settings)
+// Values returns the settings by name.
+func (s Spec) Values() map[string]any {
+	data, err := json.Marshal(s.Settings)
 	if err != nil {
-		panic("methods: settings do not marshal: " + err.Error()) // which Check refuses
+		panic("settings that passed Check do not marshal: " + err.Error())
 	}
 	var values map[string]any
 	if err := json.Unmarshal(data, &values); err != nil {
-		panic("methods: settings are no object: " + err.Error())
+		panic("settings do not marshal to an object: " + err.Error())
 	}
 	return values
 }
 
-// settings are those of c as JSON, by name.
-func (c Spec) settings() (map[string]json.RawMessage, error) {
-	data, err := json.Marshal(c.Settings)
-	if err != nil {
-		return nil, err
+// UnmarshalJSON reads a method and its settings; missing settings have their defaults.
+func (s *Spec) UnmarshalJSON(data []byte) error {
+	var read struct {
+		Method   string                     `json:"method"`
+		Settings map[string]json.RawMessage `json:"settings"`
 	}
-	var all map[string]json.RawMessage
-	return all, json.Unmarshal(data, &all)
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	m, err := Find(read.Method)
+	if err != nil {
+		return err
+	}
+	spec := Spec{read.Method, m.Default}
+	if read.Settings == nil {
+		return &invalid.Error{Where: read.Method, Field: "settings", Want: "an object", Got: "none"}
+	}
+	if spec.Settings, err = spec.decode(read.Settings); err != nil {
+		return err
+	}
+	*s = spec
+	return nil
 }
 
-// decode reads settings of the type of like.
-func decode(like baseline.Hyperparameters, data []byte) (baseline.Hyperparameters, error) {
-	to := reflect.New(reflect.TypeOf(like))
-	to.Elem().Set(reflect.ValueOf(like))
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to.Interface()); err != nil {
-		return nil, err
+// decode returns the settings with the given values changed.
+func (s Spec) decode(values map[string]json.RawMessage) (baseline.Hyperparameters, error) {
+	to := reflect.New(reflect.TypeOf(s.Settings))
+	to.Elem().Set(reflect.ValueOf(s.Settings))
+	all := s.Settings.Settings()
+	names := make([]string, len(all))
+	for i, setting := range all {
+		names[i] = setting.Name
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		known, err := invalid.OneOf(name, names...)
+		if err != nil {
+			return nil, invalid.At(s.Method, err)
+		}
+		value := values[name]
+		data, err := json.Marshal(map[string]json.RawMessage{known: value})
+		if err == nil {
+			err = json.Unmarshal(data, to.Interface())
+		}
+		if null := string(value) == "null"; null || err != nil {
+			field, _ := reflect.TypeOf(s.Settings).FieldByNameFunc(func(f string) bool { return strings.EqualFold(f, known) })
+			return nil, &invalid.Error{Where: s.Method, Field: known, Want: kindNames[field.Type.Kind()], Got: string(value)}
+		}
 	}
 	return to.Elem().Interface().(baseline.Hyperparameters), nil
 }
 
-// UnmarshalJSON reads the settings as those of the method.
-func (c *Spec) UnmarshalJSON(data []byte) error {
-	var named struct {
-		Method   string          `json:"method"`
-		Settings json.RawMessage `json:"settings"`
-	}
-	if err := json.Unmarshal(data, &named); err != nil {
-		return err
-	}
-	m, err := Find(named.Method)
-	if err != nil {
-		return err
-	}
-	settings, err := decode(m.Default, named.Settings)
-	if err != nil {
-		return fmt.Errorf("settings of %s: %w", named.Method, err)
-	}
-	*c = Spec{named.Method, settings}
-	return nil
+// kindNames say what JSON value a setting expects.
+var kindNames = map[reflect.Kind]string{
+	reflect.Float64: "a finite number", reflect.Int: "an integer", reflect.Bool: "true or false", reflect.String: "a name",
 }

@@ -2,90 +2,20 @@ package methods_test
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 )
 
-// each runs a test for every method, those that are added later included.
-func each(t *testing.T, test func(*testing.T, methods.Method)) {
-	t.Helper()
-	for _, m := range methods.All {
-		t.Run(m.Name, func(t *testing.T) { test(t, m) })
-	}
-}
-
-func config(m methods.Method) methods.Spec {
+func spec(m methods.Method) methods.Spec {
 	return methods.Spec{Method: m.Name, Settings: m.Default}
-}
-
-func TestFind(t *testing.T) {
-	if len(methods.Names()) != len(methods.All) {
-		t.Errorf("%d names of %d methods", len(methods.Names()), len(methods.All))
-	}
-	titles := map[string]bool{}
-	each(t, func(t *testing.T, m methods.Method) {
-		found, err := methods.Find(m.Name)
-		if err != nil || found.Title != m.Title || found.Default != m.Default { // the first of its name
-			t.Errorf("found %+v, %v; expected %+v", found, err, m)
-		}
-		if m.Title == "" || titles[m.Title] {
-			t.Errorf("the title %q is empty, or another method's", m.Title)
-		}
-		titles[m.Title] = true
-	})
-	for _, name := range []string{"", "ESZSL", "lago"} {
-		_, err := methods.Find(name)
-		if err == nil || !strings.Contains(err.Error(), strings.Join(methods.Names(), ", ")) {
-			t.Errorf("%q: %v, expected an error that lists the methods", name, err)
-		}
-	}
-}
-
-func TestDefaultPassesItsCheck(t *testing.T) {
-	each(t, func(t *testing.T, m methods.Method) {
-		if err := config(m).Check(); err != nil {
-			t.Error(err)
-		}
-		if !reflect.TypeOf(m.Default).Comparable() {
-			t.Errorf("%T can't be compared with ==", m.Default)
-		}
-	})
-}
-
-// Each axis is a setting, with values that differ and that the method takes.
-func TestSpace(t *testing.T) {
-	each(t, func(t *testing.T, m methods.Method) {
-		var settings []string
-		for _, axis := range m.Space {
-			if slices.Contains(settings, axis.Setting) {
-				t.Errorf("%s has two axes", axis.Setting)
-			}
-			settings = append(settings, axis.Setting)
-			if len(axis.Values) < 2 {
-				t.Errorf("%s: %v leaves nothing to choose", axis.Setting, axis.Values)
-			}
-			var seen []methods.Spec
-			for _, v := range axis.Values {
-				c, err := config(m).Set(axis.Setting, marshal(t, v))
-				if err == nil {
-					err = c.Check()
-				}
-				if err != nil {
-					t.Errorf("%s of %v: %v", axis.Setting, v, err)
-				}
-				if slices.Contains(seen, c) {
-					t.Errorf("%s: %v is there twice", axis.Setting, v)
-				}
-				seen = append(seen, c)
-			}
-		}
-	})
 }
 
 func marshal(t *testing.T, v any) json.RawMessage {
@@ -97,26 +27,85 @@ func marshal(t *testing.T, v any) json.RawMessage {
 	return data
 }
 
-// Configurations are the same after they were written and read, and by ==.
-func TestConfigJSON(t *testing.T) {
+func TestFind(t *testing.T) {
 	each(t, func(t *testing.T, m methods.Method) {
-		all := []methods.Spec{config(m)}
-		for _, axis := range m.Space {
-			for _, v := range axis.Values {
-				c, err := config(m).Set(axis.Setting, marshal(t, v))
-				if err != nil {
-					t.Fatal(err)
+		if found, err := methods.Find(m.Name); err != nil || found.Title != m.Title || found.Default != m.Default {
+			t.Errorf("found %+v, %v; expected %+v", found, err, m)
+		}
+	})
+	_, err := methods.Find("ezsl")
+	if want := `method: expected one of dap, iap, ale, eszsl, sync, sje, devise, kernel, found "ezsl". Did you mean eszsl?`; err == nil || err.Error() != want {
+		t.Errorf("%v, expected %s", err, want)
+	}
+}
+
+// Every field of the hyperparameters is declared as a setting, the defaults are valid, and
+// each searched value is valid, differs from the others and survives JSON.
+func TestSettings(t *testing.T) {
+	each(t, func(t *testing.T, m methods.Method) {
+		if err := spec(m).Check(); err != nil {
+			t.Error(err)
+		}
+		if !reflect.TypeOf(m.Default).Comparable() {
+			t.Errorf("%T cannot be compared with ==", m.Default)
+		}
+		names := map[string]bool{}
+		for _, s := range m.Default.Settings() {
+			names[s.Name] = true
+			var seen []methods.Spec
+			for _, v := range s.Search {
+				c, err := spec(m).Set(s.Name, marshal(t, v))
+				if err == nil {
+					err = c.Check()
 				}
-				all = append(all, c)
+				if err != nil || slices.Contains(seen, c) {
+					t.Errorf("%s of %v: %v, or twice", s.Name, v, err)
+				}
+				seen = append(seen, c)
+				var read methods.Spec
+				if err := json.Unmarshal(marshal(t, c), &read); err != nil || read != c {
+					t.Errorf("%+v was read as %+v, %v", c, read, err)
+				}
+			}
+			if len(seen) == 1 {
+				t.Errorf("%s: one value leaves nothing to search", s.Name)
 			}
 		}
-		for _, c := range all {
-			var read methods.Spec
-			if err := json.Unmarshal(marshal(t, c), &read); err != nil {
-				t.Fatal(err)
+		for name := range spec(m).Values() {
+			if !names[name] {
+				t.Errorf("%s is not declared in Settings", name)
 			}
-			if read != c {
-				t.Errorf("%+v was read as %+v", c, read)
+			delete(names, name)
+		}
+		for name := range names {
+			t.Errorf("%s is declared but no field", name)
+		}
+	})
+}
+
+// Values out of range are refused by name, for every method and setting, also numbers that
+// float64 cannot hold or whose products overflow.
+func TestBadValuesAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, m methods.Method) {
+		for name, value := range spec(m).Values() {
+			bad := []string{`null`, `{}`, `[1]`}
+			switch value.(type) {
+			case float64:
+				bad = append(bad, "-1", "1e39", "1e308", "1e400", `"many"`)
+			case bool:
+				bad = append(bad, "1", `"yes"`)
+			case string:
+				bad = append(bad, `""`, `"other"`, "1")
+			}
+			for _, text := range bad {
+				c, err := spec(m).Set(name, json.RawMessage(text))
+				if err == nil {
+					err = c.Check()
+				}
+				wrong := (*invalid.Error)(nil)
+				if !errors.As(err, &wrong) || wrong.Where != m.Name || wrong.Field != name {
+					t.Errorf("%s of %s: %v, expected an error that names both", name, text, err)
+				}
 			}
 		}
 	})
@@ -131,55 +120,28 @@ func TestSet(t *testing.T) {
 	if want := (eszsl.Config{Gamma: 1, Lambda: 30, Normalise: true}); set.Settings != baseline.Hyperparameters(want) || set.Method != "eszsl" {
 		t.Errorf("found %+v, expected %+v", set, want)
 	}
-	if c.Settings.(eszsl.Config).Lambda != 2 {
-		t.Errorf("the original changed, too: %+v", c)
-	}
-	for _, wrong := range []struct{ setting, value, says string }{
-		{"ridge", "1", `eszsl: expected one of the settings gamma, lambda, normalise, found "ridge"`},
-		{"", "1", `found ""`},
-		{"gamma", `"much"`, "eszsl: gamma: expected a float64, found a string"},
-		{"normalise", "1", "eszsl: normalise: expected a bool, found a number"},
-		{"gamma", "1}", "eszsl: gamma: "},
+	for _, wrong := range []struct{ setting, value, want string }{
+		{"gama", "1", `eszsl: expected one of gamma, lambda, normalise, found "gama". Did you mean gamma?`},
+		{"gamma", `"much"`, `eszsl: gamma: expected a finite number, found "much"`},
+		{"gamma", "1e999", "eszsl: gamma: expected a finite number, found 1e999"},
+		{"normalise", "1", "eszsl: normalise: expected true or false, found 1"},
+		{"gamma", "1}", "eszsl: gamma: expected a finite number, found 1}"},
 	} {
 		same, err := c.Set(wrong.setting, json.RawMessage(wrong.value))
-		if err == nil || !strings.Contains(err.Error(), wrong.says) {
-			t.Errorf("%s of %s: %v, expected an error with %s", wrong.setting, wrong.value, err, wrong.says)
+		if err == nil || err.Error() != wrong.want || same != c {
+			t.Errorf("%v with %+v, expected %s", err, same, wrong.want)
 		}
-		if same != c {
-			t.Errorf("%s of %s: found %+v beside the error, expected what was there", wrong.setting, wrong.value, same)
-		}
+	}
+	over, err := c.Set("gamma", json.RawMessage("1e300"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := over.Check(); err == nil || err.Error() != "eszsl: gamma: expected a number from 1e-18 to 1e+18, found 1e+300" {
+		t.Error(err)
 	}
 }
 
-func TestConfigErrors(t *testing.T) {
-	for _, wrong := range []struct{ text, says string }{
-		{`{"method": "svm", "settings": {}}`, `method: expected one of `},
-		{`{"settings": {}}`, `found ""`},
-		{`{"method": "eszsl", "settings": {"ridge": 1}}`, `settings of eszsl: json: unknown field "ridge"`},
-		{`{"method": "eszsl", "settings": {"gamma": "much"}}`, "settings of eszsl: "},
-		{`{"method": "eszsl"}`, "settings of eszsl: "},
-		{`{"method": 1}`, "method"},
-	} {
-		var c methods.Spec
-		if err := json.Unmarshal([]byte(wrong.text), &c); err == nil || !strings.Contains(err.Error(), wrong.says) {
-			t.Errorf("%s: %v, expected an error with %s", wrong.text, err, wrong.says)
-		}
-		if c != (methods.Spec{}) {
-			t.Errorf("%s: read as %+v", wrong.text, c)
-		}
-	}
-	for says, c := range map[string]methods.Spec{
-		"found \"\"": {},
-		"eszsl:":     {Method: "eszsl", Settings: eszsl.Config{Gamma: -1, Lambda: 1}},
-	} {
-		if err := c.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%+v: %v, expected an error with %s", c, err, says)
-		}
-	}
-}
-
-// What a file leaves out is as in the defaults.
-func TestSettingsLeftOut(t *testing.T) {
+func TestUnmarshal(t *testing.T) {
 	var c methods.Spec
 	if err := json.Unmarshal([]byte(`{"method": "eszsl", "settings": {"gamma": 7}}`), &c); err != nil {
 		t.Fatal(err)
@@ -188,5 +150,18 @@ func TestSettingsLeftOut(t *testing.T) {
 	want.Gamma = 7
 	if c.Settings != baseline.Hyperparameters(want) {
 		t.Errorf("found %+v, expected %+v", c.Settings, want)
+	}
+	for text, want := range map[string]string{
+		`{"method": "svm", "settings": {}}`:                  "method: expected one of ",
+		`{"settings": {}}`:                                   `found ""`,
+		`{"method": "eszsl", "settings": {"ridge": 1}}`:      `eszsl: expected one of gamma, lambda, normalise, found "ridge"`,
+		`{"method": "eszsl", "settings": {"gamma": "much"}}`: "eszsl: gamma: expected a finite number",
+		`{"method": "eszsl"}`:                                "eszsl: settings: expected an object",
+		`{"method": 1}`:                                      "method",
+	} {
+		var c methods.Spec
+		if err := json.Unmarshal([]byte(text), &c); err == nil || !strings.Contains(err.Error(), want) || c != (methods.Spec{}) {
+			t.Errorf("%s: %v with %+v, expected an error with %s", text, err, c, want)
+		}
 	}
 }

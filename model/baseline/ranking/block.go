@@ -9,27 +9,25 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/bilinear"
 )
 
-// blockSize is how many samples are taken together.
+// blockSize is the number of samples in a block.
 const blockSize = 64
 
-// block takes steps for some samples in a row, one after the other, with two passes
-// through W for all of them rather than for each.
+// block computes the SGD steps of consecutive samples with two passes over W per block,
+// where one step at a time needs two per sample.
 //
-// The step of sample j is W += lr x_j' c_j U, where c_j is what its loss says of the
-// Z classes. So when the turn of sample i of the block comes, it scores
+// The step of sample j is W += lr x_j' c_j U, where c_j is minus the gradient of its loss
+// by the scores of the Z classes. So sample i of the block scores
 //
 //	x_i W U' + lr sum over j < i of (x_i x_j') (c_j U U'),
 //
-// with the W before the block. The first term is a product of matrices for the whole
-// block, and so are the x_i x_j' and, at the end, W += lr X' (C U). In between, steps
-// are taken among the classes alone.
+// with the W before the block. The first term, the x_i x_j' and finally W += lr X' (C U)
+// are matrix products for the whole block; in between, steps only involve the classes.
 type block struct {
-	loss       Func[float32]
+	loss       lossFunc[float32]
 	lr, margin float32
-	model      *bilinear.Model
+	model      *baseline.Bilinear
 	u          dataset.Matrix[float32] // Z x M
 	uu         dataset.Matrix[float32] // U U', Z x Z
 
@@ -42,7 +40,7 @@ type block struct {
 	moves  dataset.Matrix[float32] // C U U', B x Z
 }
 
-func newBlock(c Config, m *bilinear.Model, u dataset.Matrix[float32], size int) *block {
+func newBlock(c Config, m *baseline.Bilinear, u dataset.Matrix[float32], size int) *block {
 	matrix := dataset.NewMatrix[float32]
 	b := &block{
 		loss: lossOf[float32](c.Loss), lr: float32(c.LR), margin: float32(c.Margin),
@@ -50,26 +48,12 @@ func newBlock(c Config, m *bilinear.Model, u dataset.Matrix[float32], size int) 
 		x: matrix(size, m.W.Rows), xx: matrix(size, size), a: matrix(size, u.Cols),
 		scores: matrix(size, u.Rows), c: matrix(size, u.Rows), moves: matrix(size, u.Rows),
 	}
-	product(blas.NoTrans, blas.Trans, 1, u, u, 0, b.uu)
+	baseline.Gemm(blas.NoTrans, blas.Trans, 1, u, u, 0, b.uu)
 	return b
 }
 
-// product is C = alpha op(A) op(B) + beta C.
-func product(tA, tB blas.Transpose, alpha float32, a, b dataset.Matrix[float32], beta float32, c dataset.Matrix[float32]) {
-	inner := a.Cols
-	if tA == blas.Trans {
-		inner = a.Rows
-	}
-	blas32.Implementation().Sgemm(tA, tB, c.Rows, c.Cols, inner, alpha, a.Data, a.Cols, b.Data, b.Cols, beta, c.Data, c.Cols)
-}
-
-// first returns the first rows of a matrix.
-func first(rows int, m dataset.Matrix[float32]) dataset.Matrix[float32] {
-	return dataset.Matrix[float32]{Rows: rows, Cols: m.Cols, Data: m.Data[:rows*m.Cols]}
-}
-
-// learn takes the steps of the given examples. It returns the sum of their losses,
-// and whether W moved.
+// learn takes the steps of the given examples. It returns the sum of their losses, and
+// whether W changed.
 func (b *block) learn(e baseline.Examples, part []int) (loss float64, moved bool, err error) {
 	b.rows = b.rows[:0]
 	for _, i := range part {
@@ -77,11 +61,11 @@ func (b *block) learn(e baseline.Examples, part []int) (loss float64, moved bool
 	}
 	b.model.Gather(b.x, e.X, b.rows)
 	n := len(part)
-	x, a, scores := first(n, b.x), first(n, b.a), first(n, b.scores)
-	product(blas.NoTrans, blas.NoTrans, 1, x, b.model.W, 0, a)
-	product(blas.NoTrans, blas.Trans, 1, a, b.u, 0, scores)
+	x, a, scores := baseline.Head(b.x, n), baseline.Head(b.a, n), baseline.Head(b.scores, n)
+	baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, x, b.model.W, 0, a)
+	baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, b.u, 0, scores)
 	xx := dataset.Matrix[float32]{Rows: n, Cols: n, Data: b.xx.Data[:n*n]}
-	product(blas.NoTrans, blas.Trans, 1, x, x, 0, xx)
+	baseline.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, xx)
 
 	for i, example := range part {
 		stepped, l, err := b.step(i, xx.Row(i), e.Labels[example])
@@ -92,14 +76,14 @@ func (b *block) learn(e baseline.Examples, part []int) (loss float64, moved bool
 		moved = moved || stepped
 	}
 	if moved {
-		product(blas.NoTrans, blas.NoTrans, 1, first(n, b.c), b.u, 0, a)
-		product(blas.Trans, blas.NoTrans, b.lr, x, a, 1, b.model.W)
+		baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, baseline.Head(b.c, n), b.u, 0, a)
+		baseline.Gemm(blas.Trans, blas.NoTrans, b.lr, x, a, 1, b.model.W)
 	}
 	return loss, moved, nil
 }
 
-// step takes the step of the i-th sample of the block, which is of class y; xx are
-// its products with the samples of the block.
+// step takes the step of the i-th sample of the block, of class y; xx are its products
+// with the samples of the block.
 func (b *block) step(i int, xx []float32, y int) (stepped bool, loss float64, err error) {
 	scores, c, moves, classes := b.scores.Row(i), b.c.Row(i), b.moves.Row(i), b.u.Rows
 	impl := blas32.Implementation()
@@ -107,7 +91,7 @@ func (b *block) step(i int, xx []float32, y int) (stepped bool, loss float64, er
 		impl.Sgemv(blas.Trans, i, classes, b.lr, b.moves.Data, classes, xx, 1, 1, scores, 1)
 	}
 	if z := slices.IndexFunc(scores, notFinite); z >= 0 {
-		return false, 0, &model.NotFinite{Term: "W", Value: float64(scores[z])} // of which the scores are made
+		return false, 0, &model.NotFinite{Term: "W", Value: float64(scores[z])}
 	}
 	loss = b.loss(scores, y, b.margin, c)
 	clear(moves)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/bilinear"
 	"github.com/lago-train/lago-train/model/baseline/ranking"
 )
 
@@ -22,7 +21,7 @@ func Example() {
 		2, 2, 0, // what is it?
 	}}
 	settings := ranking.Default(ranking.ALE)
-	settings.Features = bilinear.Unit
+	settings.Features = baseline.Unit
 	learner, err := settings.Learn(baseline.Examples{
 		X: x, Rows: []int{0, 1, 2, 3, 4, 5}, Labels: []int{0, 0, 1, 1, 2, 2},
 		U: dataset.Matrix[float64]{Rows: 3, Cols: 3, Data: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},

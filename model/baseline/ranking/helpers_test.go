@@ -1,4 +1,4 @@
-package ranking_test
+package ranking
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/ranking"
 )
 
 // examples are samples that say something of their classes, above zero as the units
@@ -32,7 +31,7 @@ func examples(samples, dims, attributes, classes int, seed uint64) baseline.Exam
 	return e
 }
 
-func learner(t testing.TB, c ranking.Config, e baseline.Examples, seed uint64) baseline.Learner {
+func newLearner(t testing.TB, c Config, e baseline.Examples, seed uint64) baseline.Learner {
 	t.Helper()
 	l, err := c.Learn(e, seed)
 	if err != nil {
@@ -52,4 +51,4 @@ func epoch(t testing.TB, l baseline.Learner, number int) (loss float64, done boo
 
 func weights(l baseline.Learner) []float32 { return l.State()[0].Matrix.Data }
 
-var names = []ranking.Loss{ranking.ALE, ranking.SJE, ranking.DeViSE}
+var names = []Loss{ALE, SJE, DeViSE}

@@ -1,4 +1,4 @@
-package ranking_test
+package ranking
 
 import (
 	"fmt"
@@ -9,24 +9,22 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/bilinear"
-	"github.com/lago-train/lago-train/model/baseline/ranking"
 )
 
 // Samples in blocks give what samples one by one give, whether or not blocks of 64
 // divide them.
 func TestBlocksAreSGD(t *testing.T) {
 	for _, name := range names {
-		for _, features := range []bilinear.Features{bilinear.None, bilinear.Unit, bilinear.Standardize} {
+		for _, features := range []baseline.Features{baseline.None, baseline.Unit, baseline.Standardize} {
 			for _, samples := range []int{1, 40, 64, 128, 150} {
 				e := examples(samples, 12, 7, 9, uint64(samples))
-				c := ranking.Default(name)
+				c := Default(name)
 				c.Features, c.LR, c.Margin = features, 0.05, 0.7
-				if samples == 1 && features == bilinear.Standardize {
+				if samples == 1 && features == baseline.Standardize {
 					continue // nothing varies
 				}
 				t.Run(fmt.Sprintf("%s/%s/%d", name, features, samples), func(t *testing.T) {
-					l := learner(t, c, e, 3)
+					l := newLearner(t, c, e, 3)
 					o := newOracle(c, e, l)
 					for number := 1; number <= 3; number++ {
 						loss, _ := epoch(t, l, number)
@@ -45,53 +43,20 @@ func TestBlocksAreSGD(t *testing.T) {
 	}
 }
 
-// The same seed gives the same bits, also where another learner takes over; another
-// seed gives others.
-func TestSeedsAndResume(t *testing.T) {
-	e := examples(150, 12, 7, 9, 1)
-	for _, name := range names {
-		c := ranking.Default(name)
-		whole, part := learner(t, c, e, 5), learner(t, c, e, 5)
-		other, taken := learner(t, c, e, 6), learner(t, c, e, 5)
-		if slices.Equal(weights(whole), weights(other)) {
-			t.Errorf("%s: W starts alike with another seed", name)
-		}
-		for number := 1; number <= 4; number++ {
-			epoch(t, whole, number)
-			if number <= 2 {
-				epoch(t, part, number)
-			}
-		}
-		copy(weights(taken), weights(part))
-		for number := 3; number <= 4; number++ {
-			epoch(t, taken, number)
-		}
-		if !slices.Equal(weights(taken), weights(whole)) {
-			t.Errorf("%s: W is another after an interruption", name)
-		}
-		copy(weights(other), weights(part))
-		epoch(t, other, 3)
-		epoch(t, part, 3)
-		if slices.Equal(weights(other), weights(part)) {
-			t.Errorf("%s: samples come in the same order with another seed", name)
-		}
-	}
-}
-
 // W starts normal with the standard deviation that was asked for, or at zero.
 func TestInit(t *testing.T) {
 	e := examples(10, 64, 200, 3, 2)
-	c := ranking.Default(ranking.ALE)
+	c := Default(ALE)
 	c.Init = 3
 	var squares float64
-	for _, w := range weights(learner(t, c, e, 1)) {
+	for _, w := range weights(newLearner(t, c, e, 1)) {
 		squares += float64(w) * float64(w)
 	}
 	if got, want := math.Sqrt(squares/(64*200)), 3/8.0; !(math.Abs(got-want) <= 0.02*want) {
 		t.Errorf("the standard deviation is %g, expected %g", got, want)
 	}
 	c.Init = 0
-	for _, w := range weights(learner(t, c, e, 1)) {
+	for _, w := range weights(newLearner(t, c, e, 1)) {
 		if w != 0 {
 			t.Fatalf("W starts with %g, expected zeros", w)
 		}
@@ -103,11 +68,11 @@ func TestInit(t *testing.T) {
 func TestMarginIsAScale(t *testing.T) {
 	e := examples(100, 12, 7, 9, 3)
 	for _, name := range names {
-		c := ranking.Default(name)
+		c := Default(name)
 		c.Init = 0
 		twice := c
 		twice.LR, twice.Margin = 2*c.LR, 2*c.Margin
-		a, b := learner(t, c, e, 1), learner(t, twice, e, 1)
+		a, b := newLearner(t, c, e, 1), newLearner(t, twice, e, 1)
 		for number := 1; number <= 3; number++ {
 			epoch(t, a, number)
 			epoch(t, b, number)
@@ -145,7 +110,7 @@ func TestSeparable(t *testing.T) {
 		has(r, unseen.Row(r%3))
 	}
 	for _, name := range names {
-		l := learner(t, ranking.Default(name), e, 1)
+		l := newLearner(t, Default(name), e, 1)
 		done, loss := false, 0.0
 		for number := 1; number <= 500 && !done; number++ {
 			before := slices.Clone(weights(l))
@@ -170,28 +135,6 @@ func TestSeparable(t *testing.T) {
 					break
 				}
 			}
-		}
-	}
-}
-
-// A model scores alike after its tensors went elsewhere.
-func TestRestore(t *testing.T) {
-	e := examples(70, 12, 7, 9, 5)
-	for _, features := range []bilinear.Features{bilinear.None, bilinear.Unit, bilinear.Standardize} {
-		c := ranking.Default(ranking.SJE)
-		c.Features = features
-		l := learner(t, c, e, 1)
-		epoch(t, l, 1)
-		m, err := c.Restore(l.Model().Tensors())
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := l.Model().Score(e.X, e.Rows, e.U)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := m.Score(e.X, e.Rows, e.U); err != nil || !slices.Equal(got.Data, want.Data) {
-			t.Errorf("%s: the restored model scores otherwise, %v", features, err)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package ranking
 
 import "github.com/lago-train/lago-train/model"
 
-// Loss names a method, which is to say the loss of a sample.
+// Loss names a method by the loss of a sample: see the package comment.
 type Loss string
 
 // The methods.
@@ -12,35 +12,29 @@ const (
 	DeViSE Loss = "devise"
 )
 
-// Func is the loss of a sample of class y, of which scores are the F(x, z) of every
-// class z. It writes minus its derivative by each score into step: what a step down
-// the gradient adds to the scores. The step is a sub-gradient at the kinks of the
-// loss, and sums to 0.
-type Func[T model.Float] func(scores []T, y int, margin T, step []T) (loss float64)
+// lossFunc returns the loss of a sample of class y with the scores F(x, z) of all
+// classes. It writes minus the derivative by each score into step, which is a subgradient
+// at the kinks of the loss and sums to 0.
+type lossFunc[T model.Float] func(scores []T, y int, margin T, step []T) (loss float64)
 
-// PairwiseHinge is the loss of DeViSE (Frome et al. 2013, equation 1),
-//
-//	sum over z != y of max(0, margin + F(x, z) - F(x, y)).
-//
-// The authors go through the other classes in random order and stop at the first
-// that has a loss, which they say is for speed.
-func PairwiseHinge[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
+func lossOf[T model.Float](l Loss) lossFunc[T] {
+	return map[Loss]lossFunc[T]{ALE: weightedRanking[T], SJE: structuredHinge[T], DeViSE: pairwiseHinge[T]}[l]
+}
+
+// pairwiseHinge is the loss of DeViSE. The authors visit the other classes in random
+// order and stop at the first with a loss, for speed.
+func pairwiseHinge[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
 	loss, rank := violations(scores, y, margin, step)
 	step[y] = T(rank)
 	return loss
 }
 
-// WeightedRanking is the loss of ALE, the weighted approximate ranking of Usunier
-// et al. (2009) in the form of Akata et al. (2016, section 3.2),
-//
-//	l_r / r  sum over z != y of max(0, margin + F(x, z) - F(x, y)),
-//
-// where r counts the z with a loss, and l_r = 1 + 1/2 + ... + 1/r: the top of the
-// ranking weighs most. The weight is a constant between kinks. The authors' program
-// draws other classes until one has a loss and estimates r by the number of draws
-// (WSABIE, Weston et al. 2011), a step whose expectation is this one's where the
+// weightedRanking is the loss of ALE, the weighted approximate ranking of Usunier et al.
+// (2009): the top of the ranking weighs most. The weight is constant between kinks. The
+// authors' program samples other classes until one has a loss and estimates r by the
+// number of draws (WSABIE, Weston et al. 2011), a step with the same expectation if the
 // estimate is right.
-func WeightedRanking[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
+func weightedRanking[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
 	loss, rank := violations(scores, y, margin, step)
 	if rank == 0 {
 		return 0
@@ -57,8 +51,8 @@ func WeightedRanking[T model.Float](scores []T, y int, margin T, step []T) (loss
 	return w * loss
 }
 
-// violations returns the sum of the hinges of the classes other than y, and how many
-// of them are above 0; it writes -1 into their steps and 0 into the others.
+// violations returns the sum of the hinges of the classes other than y, and how many of
+// them are above 0; it writes -1 into the steps of these and 0 into the others.
 func violations[T model.Float](scores []T, y int, margin T, step []T) (sum float64, rank int) {
 	for z, s := range scores {
 		step[z] = 0
@@ -71,11 +65,8 @@ func violations[T model.Float](scores []T, y int, margin T, step []T) (sum float
 	return sum, rank
 }
 
-// StructuredHinge is the loss of SJE (Akata et al. 2015, section 3), that of the
-// structured support vector machine,
-//
-//	max over z != y of max(0, margin + F(x, z) - F(x, y)).
-func StructuredHinge[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
+// structuredHinge is the loss of SJE, that of the structured support vector machine.
+func structuredHinge[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
 	clear(step)
 	worst, of := T(0), y
 	for z, s := range scores {
@@ -87,17 +78,4 @@ func StructuredHinge[T model.Float](scores []T, y int, margin T, step []T) (loss
 		step[of], step[y] = -1, 1
 	}
 	return float64(worst)
-}
-
-// lossOf returns the loss of a method, nil where there is none of that name.
-func lossOf[T model.Float](l Loss) Func[T] {
-	switch l {
-	case ALE:
-		return WeightedRanking[T]
-	case SJE:
-		return StructuredHinge[T]
-	case DeViSE:
-		return PairwiseHinge[T]
-	}
-	return nil
 }

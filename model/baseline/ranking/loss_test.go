@@ -1,4 +1,4 @@
-package ranking_test
+package ranking
 
 import (
 	"math"
@@ -6,14 +6,12 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/lago-train/lago-train/model/baseline/ranking"
 )
 
-var losses = map[ranking.Loss]ranking.Func[float64]{
-	ranking.ALE:    ranking.WeightedRanking[float64],
-	ranking.SJE:    ranking.StructuredHinge[float64],
-	ranking.DeViSE: ranking.PairwiseHinge[float64],
+var losses = map[Loss]lossFunc[float64]{
+	ALE:    weightedRanking[float64],
+	SJE:    structuredHinge[float64],
+	DeViSE: pairwiseHinge[float64],
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }
@@ -23,13 +21,13 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }
 // 2.5 and a maximum of 2, and l_2 / 2 = (1 + 1/2) / 2 = 0.75.
 func TestByHand(t *testing.T) {
 	scores := []float64{3, 2, 0.5, 1.5, 1}
-	for name, want := range map[ranking.Loss]struct {
+	for name, want := range map[Loss]struct {
 		loss float64
 		step []float64
 	}{
-		ranking.DeViSE: {2.5, []float64{-1, 2, 0, -1, 0}},
-		ranking.ALE:    {1.875, []float64{-0.75, 1.5, 0, -0.75, 0}},
-		ranking.SJE:    {2, []float64{-1, 1, 0, 0, 0}},
+		DeViSE: {2.5, []float64{-1, 2, 0, -1, 0}},
+		ALE:    {1.875, []float64{-0.75, 1.5, 0, -0.75, 0}},
+		SJE:    {2, []float64{-1, 1, 0, 0, 0}},
 	} {
 		step := []float64{9, 9, 9, 9, 9} // of the sample before
 		if loss := losses[name](scores, 1, 1, step); !near(loss, want.loss) || !slices.Equal(step, want.step) {
@@ -96,13 +94,13 @@ func TestFiniteDifferences(t *testing.T) {
 func TestLosses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scores, y, margin := sample(t)
-		of := func(name ranking.Loss, scores []float64, margin float64) (float64, []float64) {
+		of := func(name Loss, scores []float64, margin float64) (float64, []float64) {
 			step := make([]float64, len(scores))
 			return losses[name](scores, y, margin, step), step
 		}
-		ale, _ := of(ranking.ALE, scores, margin)
-		sje, _ := of(ranking.SJE, scores, margin)
-		devise, steps := of(ranking.DeViSE, scores, margin)
+		ale, _ := of(ALE, scores, margin)
+		sje, _ := of(SJE, scores, margin)
+		devise, steps := of(DeViSE, scores, margin)
 		if sje < 0 || sje > devise || ale < 0 || ale > devise {
 			t.Fatalf("expected 0 <= SJE, ALE <= DeViSE, found %g, %g and %g", sje, ale, devise)
 		}

@@ -1,4 +1,4 @@
-package ranking_test
+package ranking
 
 import (
 	"fmt"

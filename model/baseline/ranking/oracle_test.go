@@ -1,18 +1,16 @@
-package ranking_test
+package ranking
 
 import (
 	"math"
 
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/bilinear"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
-	"github.com/lago-train/lago-train/model/baseline/ranking"
 )
 
 // oracle is stochastic gradient descent as it is written down: one sample after the
 // other, each through the whole of W, in float64.
 type oracle struct {
-	config ranking.Config
+	config Config
 	x      [][]float64 // as W takes them
 	labels []int
 	u      [][]float64
@@ -20,17 +18,17 @@ type oracle struct {
 }
 
 // newOracle starts from the W that a learner starts from.
-func newOracle(c ranking.Config, e baseline.Examples, l baseline.Learner) *oracle {
+func newOracle(c Config, e baseline.Examples, l baseline.Learner) *oracle {
 	o := &oracle{config: c, labels: e.Labels}
 	for _, r := range e.Rows {
 		o.x = append(o.x, baselinetest.Floats(e.X.Row(r)))
 	}
 	switch c.Features {
-	case bilinear.Unit:
+	case baseline.Unit:
 		for _, x := range o.x {
 			scale(x, 1/math.Sqrt(dot(x, x)))
 		}
-	case bilinear.Standardize:
+	case baseline.Standardize:
 		standardize(o.x)
 	}
 	u, err := baseline.Describe(e.U, c.Normalise)

@@ -1,4 +1,4 @@
-package synclassifier_test
+package synclassifier
 
 import (
 	"math"
@@ -8,20 +8,20 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
-	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
 
 var nan = math.NaN()
 
-var losses = []synclassifier.Loss{synclassifier.OneVersusOther, synclassifier.CrammerSinger, synclassifier.Structured}
+var losses = []Loss{OneVersusOther, CrammerSinger, Structured}
 
 func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
 	return baselinetest.Examples(samples, dims, attributes, classes, 0.5, seed)
 }
 
-func learn(t rapid.TB, c synclassifier.Config, e baseline.Examples) *synclassifier.Model {
+func learn(t rapid.TB, c Config, e baseline.Examples) *Model {
 	t.Helper()
-	return baselinetest.Learn(t, c, e).(*synclassifier.Model)
+	m, _ := baselinetest.Learn(t, c, e)
+	return m.(*Model)
 }
 
 // draw is a matrix of numbers from 0 to 1.

@@ -1,4 +1,4 @@
-package synclassifier_test
+package synclassifier
 
 import (
 	"errors"
@@ -13,7 +13,6 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
-	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
 
 // Two phantoms at (1, 0) and (0, 1), measured in their distance, sqrt 2, which makes it
@@ -23,7 +22,7 @@ import (
 //
 //	0.731 x 3 - 0.269 = 1.924    and    (3 - 1)/2 = 1.
 func TestScoreByHand(t *testing.T) {
-	c := synclassifier.Config{Sigma: 1, Normalise: true}
+	c := Config{Sigma: 1, Normalise: true}
 	distance := float32(math.Sqrt2)
 	m, err := c.Restore(baseline.Tensors{
 		{Name: "V", Matrix: baselinetest.Single(2, 3, -1)},
@@ -42,7 +41,7 @@ func TestScoreByHand(t *testing.T) {
 }
 
 // classifiers are those that a model has for classes, C x D: what it scores unit vectors.
-func classifiers(t rapid.TB, m *synclassifier.Model, dims int, u dataset.Matrix[float64]) *mat.Dense {
+func classifiers(t rapid.TB, m *Model, dims int, u dataset.Matrix[float64]) *mat.Dense {
 	t.Helper()
 	e := baseline.Examples{X: dataset.NewMatrix[float32](dims, dims)}
 	for d := range dims {
@@ -52,8 +51,8 @@ func classifiers(t rapid.TB, m *synclassifier.Model, dims int, u dataset.Matrix[
 	return mat.DenseCopyOf(mat.NewDense(dims, u.Rows, baselinetest.Score(t, m, e, u)).T())
 }
 
-func drawConfig(t *rapid.T, phantoms float64) synclassifier.Config {
-	return synclassifier.Config{
+func drawConfig(t *rapid.T, phantoms float64) Config {
+	return Config{
 		Loss:  rapid.SampledFrom(losses).Draw(t, "loss"),
 		Sigma: rapid.SampledFrom([]float64{0.3, 0.5, 1}).Draw(t, "sigma"), Lambda: math.Pow(10, rapid.Float64Range(-3, -1).Draw(t, "log lambda")),
 		Phantoms: phantoms, Normalise: rapid.Bool().Draw(t, "normalise"), Unit: rapid.Bool().Draw(t, "unit"),
@@ -62,10 +61,10 @@ func drawConfig(t *rapid.T, phantoms float64) synclassifier.Config {
 
 // slope is the gradient of the loss by the classifiers of the classes, C x D, written
 // out, and of lambda/2 |w|^2.
-func slope(c synclassifier.Config, e baseline.Examples, classes dataset.Matrix[float64], w *mat.Dense) *mat.Dense {
+func slope(c Config, e baseline.Examples, classes dataset.Matrix[float64], w *mat.Dense) *mat.Dense {
 	g := mat.DenseCopyOf(w)
 	g.Scale(c.Lambda, w)
-	margins := synclassifier.Margins(c, classes)
+	margins := Config.margins(c, classes)
 	for i, r := range e.Rows {
 		x := mat.NewVecDense(e.X.Cols, baselinetest.Floats(e.X.Row(r)))
 		if c.Unit {
@@ -74,10 +73,10 @@ func slope(c synclassifier.Config, e baseline.Examples, classes dataset.Matrix[f
 		var s mat.VecDense
 		s.MulVec(w, x)
 		scores := s.RawVector().Data
-		if c.Loss == synclassifier.OneVersusOther {
-			synclassifier.OneVersus(scores, e.Labels[i])
+		if c.Loss == OneVersusOther {
+			oneVersusOther(scores, e.Labels[i])
 		} else {
-			synclassifier.Hinge(scores, margins.Row(e.Labels[i]), e.Labels[i])
+			hinge(scores, margins.Row(e.Labels[i]), e.Labels[i])
 		}
 		g.RankOne(g, 1/float64(len(e.Rows)), &s, x)
 	}
@@ -110,7 +109,7 @@ func described(u dataset.Matrix[float64], normalise bool) dataset.Matrix[float64
 			d.Row(z)[m] = v / length
 		}
 	}
-	unit := synclassifier.MedianDistance(d)
+	unit := medianDistance(d)
 	for i := range d.Data {
 		d.Data[i] /= unit
 	}
@@ -130,7 +129,7 @@ func TestGradientByFewerPhantomsVanishes(t *testing.T) {
 		if b.Rows != 3 {
 			t.Fatalf("%d phantoms, expected 3", b.Rows)
 		}
-		similarities := synclassifier.Similarities(classes, b, c.Sigma)
+		similarities := similarities(classes, b, c.Sigma)
 		s := mat.NewDense(5, 3, similarities.Data)
 		byV := func(w *mat.Dense) float64 {
 			var g mat.Dense
@@ -148,7 +147,7 @@ func TestGradientByFewerPhantomsVanishes(t *testing.T) {
 func TestNarrowKernelMakesPhantomsOfClasses(t *testing.T) {
 	e := examples(30, 4, 5, 3, 1)
 	for _, loss := range losses {
-		c := synclassifier.Config{Loss: loss, Sigma: 1e-3, Lambda: 0.01, Phantoms: 1, Unit: true}
+		c := Config{Loss: loss, Sigma: 1e-3, Lambda: 0.01, Phantoms: 1, Unit: true}
 		m := learn(t, c, e)
 		v := mat.NewDense(4, 3, baselinetest.Floats(m.V.Data))
 		baselinetest.Near(t, string(loss), 1e-6, mat.DenseCopyOf(v.T()).RawMatrix().Data, classifiers(t, m, 4, e.U).RawMatrix().Data)
@@ -161,7 +160,7 @@ func TestKernelIsForUnseenClasses(t *testing.T) {
 	e := examples(30, 4, 5, 3, 2)
 	e.Cache = new(baseline.Cache)
 	unseen := examples(1, 1, 5, 2, 3).U
-	c := synclassifier.Config{Loss: synclassifier.OneVersusOther, Sigma: 0.3, Lambda: 0.01, Phantoms: 1}
+	c := Config{Loss: OneVersusOther, Sigma: 0.3, Lambda: 0.01, Phantoms: 1}
 	narrow := learn(t, c, e)
 	c.Sigma = 1
 	wide := learn(t, c, e)
@@ -174,19 +173,19 @@ func TestKernelIsForUnseenClasses(t *testing.T) {
 // What a fit does not depend on takes the one that is there, from features that have
 // none to offer any more; what it depends on does not.
 func TestSharedFits(t *testing.T) {
-	c := synclassifier.Config{Loss: synclassifier.CrammerSinger, Sigma: 0.5, Lambda: 0.01, Phantoms: 1}
+	c := Config{Loss: CrammerSinger, Sigma: 0.5, Lambda: 0.01, Phantoms: 1}
 	for name, tt := range map[string]struct {
-		change func(c *synclassifier.Config)
+		change func(c *Config)
 		shared bool
 	}{
-		"sigma":      {func(c *synclassifier.Config) { c.Sigma = 1 }, true},
-		"normalise":  {func(c *synclassifier.Config) { c.Normalise = true }, true},
-		"loss":       {func(c *synclassifier.Config) { c.Loss = synclassifier.OneVersusOther }, false},
-		"lambda":     {func(c *synclassifier.Config) { c.Lambda = 0.1 }, false},
-		"unit":       {func(c *synclassifier.Config) { c.Unit = true }, false},
-		"phantoms":   {func(c *synclassifier.Config) { c.Phantoms = 0.5 }, false},
-		"structured": {func(c *synclassifier.Config) { c.Loss = synclassifier.Structured }, false},
-		"nothing":    {func(*synclassifier.Config) {}, true},
+		"sigma":      {func(c *Config) { c.Sigma = 1 }, true},
+		"normalise":  {func(c *Config) { c.Normalise = true }, true},
+		"loss":       {func(c *Config) { c.Loss = OneVersusOther }, false},
+		"lambda":     {func(c *Config) { c.Lambda = 0.1 }, false},
+		"unit":       {func(c *Config) { c.Unit = true }, false},
+		"phantoms":   {func(c *Config) { c.Phantoms = 0.5 }, false},
+		"structured": {func(c *Config) { c.Loss = Structured }, false},
+		"nothing":    {func(*Config) {}, true},
 	} {
 		e := examples(20, 4, 5, 4, 4)
 		e.Cache = new(baseline.Cache)
@@ -209,7 +208,7 @@ func TestSharedFits(t *testing.T) {
 func TestStructuredFitsDependOnDescriptions(t *testing.T) {
 	e := examples(20, 4, 5, 4, 5)
 	e.Cache = new(baseline.Cache)
-	c := synclassifier.Config{Loss: synclassifier.Structured, Sigma: 0.5, Lambda: 0.01, Phantoms: 1}
+	c := Config{Loss: Structured, Sigma: 0.5, Lambda: 0.01, Phantoms: 1}
 	plain := learn(t, c, e)
 	c.Normalise = true
 	normalised := learn(t, c, e)
@@ -225,7 +224,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for _, apart := range []float64{0, 1e-7, 1e-6} {
 		copy(e.U.Row(2), e.U.Row(1))
 		e.U.Row(2)[0] += apart
-		m := learn(t, synclassifier.Default(), e)
+		m := learn(t, Default(), e)
 		s := baselinetest.Score(t, m, e, e.U)
 		for i := range e.Rows {
 			baselinetest.Near(t, "score", 1e-3, s[i*4+2:i*4+3], s[i*4+1:i*4+2])
@@ -237,7 +236,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for i := range e.U.Data {
 		e.U.Data[i] = 0.5
 	}
-	for _, v := range baselinetest.Score(t, learn(t, synclassifier.Default(), e), e, e.U) {
+	for _, v := range baselinetest.Score(t, learn(t, Default(), e), e, e.U) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Fatalf("a score of %g where all classes are the same", v)
 		}
@@ -249,7 +248,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 func TestGaps(t *testing.T) {
 	e := examples(20, 4, 2, 4, 7)
 	copy(e.U.Data, []float64{0, 0.1, 0.5, nan, 1, 0.3, 0.5, 0.8})
-	m := learn(t, synclassifier.Default(), e)
+	m := learn(t, Default(), e)
 	baselinetest.Near(t, "means", 1e-7, baselinetest.Floats(m.Mean.Data), []float64{0.5, 0.4})
 	baselinetest.Near(t, "mean at hand", 1e-6, baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 1, nan, 0.5, 0.6, 0)), baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 1, 0.4, 0.5, 0.6, 0)))
 	baselinetest.Near(t, "silence", 1e-6, baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, nan, 0.9, nan)), baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 0.4, 0.9, 0.4)))
@@ -260,65 +259,12 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-func TestSettingsThatWillNotDo(t *testing.T) {
-	e := examples(6, 3, 4, 3, 5)
-	for _, tt := range []struct {
-		field string
-		spoil func(c *synclassifier.Config)
-	}{
-		{"loss", func(c *synclassifier.Config) { c.Loss = "hinge" }},
-		{"loss", func(c *synclassifier.Config) { c.Loss = "" }},
-		{"sigma", func(c *synclassifier.Config) { c.Sigma = 0 }},
-		{"sigma", func(c *synclassifier.Config) { c.Sigma = -1 }},
-		{"sigma", func(c *synclassifier.Config) { c.Sigma = math.Inf(1) }},
-		{"lambda", func(c *synclassifier.Config) { c.Lambda = 0 }},
-		{"lambda", func(c *synclassifier.Config) { c.Lambda = nan }},
-		{"phantoms", func(c *synclassifier.Config) { c.Phantoms = 0 }},
-		{"phantoms", func(c *synclassifier.Config) { c.Phantoms = -0.5 }},
-		{"phantoms", func(c *synclassifier.Config) { c.Phantoms = 1.5 }},
-		{"phantoms", func(c *synclassifier.Config) { c.Phantoms = nan }},
-	} {
-		c := synclassifier.Default()
-		tt.spoil(&c)
-		baselinetest.Names(t, tt.field, c.Check())
-		_, err := c.Learn(e, 1)
-		baselinetest.Names(t, tt.field, err)
-	}
-	e.U.Data[0] = 2
-	_, err := synclassifier.Default().Learn(e, 1)
-	baselinetest.Names(t, "descriptions", err)
-	_, err = synclassifier.Default().Learn(baseline.Examples{U: e.U}, 1)
-	baselinetest.Names(t, "samples", err)
-}
-
-func TestEvaluateErrors(t *testing.T) {
-	e := examples(6, 3, 4, 3, 8)
-	m := learn(t, synclassifier.Default(), e)
-	for field, do := range map[string]func() error{
-		"features": func() error { _, err := m.Score(dataset.NewMatrix[float32](1, 2), []int{0}, e.U); return err },
-		"attributes": func() error {
-			_, err := m.Classify(baselinetest.Single(3, 0, 0, 0), baselinetest.Matrix(3, 1, 0, 1))
-			return err
-		},
-		"detections": func() error { _, err := m.Classify(baselinetest.Single(4, 0, 0, 0, 0), e.U); return err },
-		"descriptions": func() error {
-			_, err := m.Classify(baselinetest.Single(3, 0, 0, 0), baselinetest.Matrix(4, 1, 0, 1, -1))
-			return err
-		},
-	} {
-		baselinetest.Names(t, field, do())
-	}
-	if s, err := m.Classify(dataset.NewMatrix[float32](0, 3), e.U); err != nil || s.Rows != 0 || s.Cols != 3 {
-		t.Errorf("no samples: %v, %v", s, err)
-	}
-}
-
 func TestRestore(t *testing.T) {
 	e := examples(15, 3, 4, 5, 9)
 	e.U.Data[7] = nan
 	unseen := examples(1, 1, 4, 6, 10).U
 	for _, phantoms := range []float64{1, 0.4, 0.01} {
-		c := synclassifier.Default()
+		c := Default()
 		c.Phantoms = phantoms
 		m := learn(t, c, e)
 		again, err := c.Restore(m.Tensors())
@@ -328,7 +274,7 @@ func TestRestore(t *testing.T) {
 		baselinetest.Near(t, "scores", 1e-6, baselinetest.Score(t, again, e, unseen), baselinetest.Score(t, m, e, unseen))
 		for i, tensor := range m.Tensors() {
 			_, err := c.Restore(slices.Delete(m.Tensors(), i, i+1))
-			baselinetest.Names(t, tensor.Name, err)
+			baselinetest.WantField(t, tensor.Name, err)
 		}
 	}
 }

@@ -7,27 +7,35 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// Loss names what the classifiers of the classes learned from are best for.
+// Loss names the loss of the classifiers of the training classes.
 type Loss string
 
 // The losses of the authors.
 const (
-	// OneVersusOther is the squared hinge of each class against all others, as a
-	// mean over the classes:
+	// OneVersusOther is the squared hinge of each class against all others, averaged
+	// over the classes:
 	//
-	//	1/C sum over c of max(0, 1 - y_c w_c x)^2,    y_c = 1 for the class, else -1.
+	//	1/C sum over c of max(0, 1 - y_c w_c'x)^2,    y_c = 1 for the class, else -1.
 	OneVersusOther Loss = "one-versus-other"
-	// CrammerSinger is the multi-class hinge of Crammer and Singer,
+	// CrammerSinger is the multi-class hinge of Crammer and Singer with margins of 1,
 	//
-	//	max(0, max over c != y of margin_cy + w_c x - w_y x),
-	//
-	// with margins of 1.
+	//	max(0, max over c != y of margin_cy + w_c'x - w_y'x).
 	CrammerSinger Loss = "crammer-singer"
-	// Structured is the same with the distance of the descriptions as the margin.
+	// Structured is CrammerSinger with the distance of the descriptions as the margin.
 	Structured Loss = "structured"
 )
 
-// squaredHinge is the loss of one class against all others, and its slope.
+// lossOf returns the loss of the scores of all classes for a sample of class y, which
+// replaces the scores by its gradient.
+func (c Config) lossOf(classes dataset.Matrix[float64]) func(scores []float64, y int) float64 {
+	if c.Loss == OneVersusOther {
+		return oneVersusOther
+	}
+	margins := c.margins(classes)
+	return func(scores []float64, y int) float64 { return hinge(scores, margins.Row(y), y) }
+}
+
+// squaredHinge is the loss of one class against all others, with its derivative.
 func squaredHinge(score float64, is bool, classes int) (loss, slope float64) {
 	y := -1.0
 	if is {
@@ -37,8 +45,8 @@ func squaredHinge(score float64, is bool, classes int) (loss, slope float64) {
 	return violation * violation / float64(classes), -2 * y * violation / float64(classes)
 }
 
-// oneVersusOther is the sum of the squared hinges of all classes; it writes the gradient
-// over the scores.
+// oneVersusOther sums the squared hinges of all classes and replaces the scores by the
+// gradient.
 func oneVersusOther(scores []float64, y int) (loss float64) {
 	for c, s := range scores {
 		var l float64
@@ -48,22 +56,22 @@ func oneVersusOther(scores []float64, y int) (loss float64) {
 	return loss
 }
 
-// smoothing is how far from the hinge the smooth one is at most, twice.
+// smoothing is gamma in hinge.
 const smoothing = 0.1
 
-// hinge is the multi-class hinge for a sample of class y with the margins of that class;
-// it writes the gradient over the scores. The authors give L-BFGS a sub-gradient of it.
-// It is smoothed here (Nesterov 2005, "Smooth minimization of non-smooth functions"), so
-// that there is a gradient for L-BFGS to vanish:
+// hinge is the multi-class hinge of a sample of class y with the margins of that class. It
+// replaces the scores by the gradient. The authors give L-BFGS a subgradient. Here the
+// hinge is smoothed (Nesterov 2005, "Smooth minimization of non-smooth functions"), so
+// that the gradient of L-BFGS vanishes at the optimum:
 //
 //	max over p >= 0 with sum 1 of  sum over c of p_c (margin_c + s_c - s_y)  +  gamma/2 (1 - |p|^2)
 //
-// which is the hinge for gamma = 0, above it by less than gamma/2, and zero where the
-// class is ahead by its margins and gamma.
+// which is the hinge for gamma = 0, exceeds it by less than gamma/2, and is zero where
+// the class leads by its margins and gamma.
 func hinge(scores, margins []float64, y int) (loss float64) {
-	ahead := scores[y]
+	own := scores[y]
 	for c, m := range margins {
-		scores[c] += m - ahead
+		scores[c] += m - own
 	}
 	p := toSimplex(scores)
 	loss = smoothing / 2
@@ -75,13 +83,11 @@ func hinge(scores, margins []float64, y int) (loss float64) {
 	return loss
 }
 
-// toSimplex returns the p of hinge for violations v: the point of the simplex that is
-// closest to v/smoothing, which is max(0, v/smoothing - t) for the t that makes it sum
-// to 1.
+// toSimplex returns the p of hinge for violations v: the projection of v/smoothing on the
+// simplex, max(0, v/smoothing - t) with the t that makes it sum to 1, found by the
+// algorithm of Michelot (1986), which drops the negative entries until none is left.
 func toSimplex(v []float64) []float64 {
 	top := slices.Max(v)
-	// t is found from the candidates, those that are not too low whatever t is (Michelot
-	// 1986): each turn leaves out what would be negative.
 	t, last := -1.0, -1
 	for {
 		var sum float64
@@ -104,8 +110,8 @@ func toSimplex(v []float64) []float64 {
 	return p
 }
 
-// margins are by how much a class is to score below that of a sample: those of the class
-// y are in row y.
+// margins returns by how much each class must score below the class y of a sample, in
+// row y.
 func (c Config) margins(classes dataset.Matrix[float64]) dataset.Matrix[float64] {
 	m := dataset.NewMatrix[float64](classes.Rows, classes.Rows)
 	for y := range classes.Rows {

@@ -1,4 +1,4 @@
-package synclassifier_test
+package synclassifier
 
 import (
 	"math"
@@ -9,17 +9,16 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
-	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
 
 // Of three classes, the second is right: (1 - 0.5)^2, (1 + 0.2)^2 and nothing of the
 // third, which is below its margin; slopes are 2 y times what is violated. All by 3.
 func TestOneVersusOther(t *testing.T) {
 	scores := []float64{0.2, 0.5, -1.5}
-	loss := synclassifier.OneVersus(scores, 1)
+	loss := oneVersusOther(scores, 1)
 	baselinetest.Near(t, "loss", 1e-12, []float64{loss}, []float64{(1.44 + 0.25) / 3})
 	baselinetest.Near(t, "gradient", 1e-12, scores, []float64{2.4 / 3, -1. / 3, 0})
-	one, slope := synclassifier.SquaredHinge(0.5, true, 3)
+	one, slope := squaredHinge(0.5, true, 3)
 	baselinetest.Near(t, "of the class", 1e-12, []float64{one, slope}, []float64{0.25 / 3, -1. / 3})
 }
 
@@ -43,7 +42,7 @@ func TestHinge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			gradient := slices.Clone(c.scores)
-			loss := synclassifier.Hinge(gradient, []float64{0, 1, 1}, 0)
+			loss := hinge(gradient, []float64{0, 1, 1}, 0)
 			baselinetest.Near(t, "loss", 1e-12, []float64{loss}, []float64{c.loss})
 			baselinetest.Near(t, "gradient", 1e-12, gradient, c.gradient)
 		})
@@ -54,12 +53,12 @@ func TestHinge(t *testing.T) {
 func TestGradientsOfLosses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		classes := rapid.IntRange(1, 6).Draw(t, "classes")
-		margins := synclassifier.Margins(synclassifier.Config{Loss: rapid.SampledFrom(losses).Draw(t, "loss")}, draw(t, "u", classes, 2))
+		margins := Config.margins(Config{Loss: rapid.SampledFrom(losses).Draw(t, "loss")}, draw(t, "u", classes, 2))
 		y := rapid.IntRange(0, classes-1).Draw(t, "y")
 		at := rapid.SliceOfN(rapid.Float64Range(-2, 2), classes, classes).Draw(t, "scores")
 		for name, loss := range map[string]func([]float64) float64{
-			"one-versus-other": func(s []float64) float64 { return synclassifier.OneVersus(s, y) },
-			"hinge":            func(s []float64) float64 { return synclassifier.Hinge(s, margins.Row(y), y) },
+			"one-versus-other": func(s []float64) float64 { return oneVersusOther(s, y) },
+			"hinge":            func(s []float64) float64 { return hinge(s, margins.Row(y), y) },
 		} {
 			gradient := slices.Clone(at)
 			loss(gradient)
@@ -89,9 +88,9 @@ func TestHingeIsSmooth(t *testing.T) {
 			worst = max(worst, margins[c]+s-scores[y])
 		}
 		gradient := slices.Clone(scores)
-		loss := synclassifier.Hinge(gradient, margins, y)
+		loss := hinge(gradient, margins, y)
 		rounding := 1e-9 * (1 + worst)
-		if loss < worst-rounding || loss > worst+synclassifier.Smoothing/2+rounding {
+		if loss < worst-rounding || loss > worst+smoothing/2+rounding {
 			t.Fatalf("a loss of %g, the hinge is %g", loss, worst)
 		}
 		var sum float64
@@ -108,10 +107,10 @@ func TestHingeIsSmooth(t *testing.T) {
 // Descriptions are 5 apart, and 1 and sqrt(20) from the third.
 func TestMargins(t *testing.T) {
 	classes := baselinetest.Matrix(2, 0, 0, 3, 4, 1, 0)
-	for loss, want := range map[synclassifier.Loss]dataset.Matrix[float64]{
-		synclassifier.CrammerSinger: baselinetest.Matrix(3, 0, 1, 1, 1, 0, 1, 1, 1, 0),
-		synclassifier.Structured:    baselinetest.Matrix(3, 0, 5, 1, 5, 0, math.Sqrt(20), 1, math.Sqrt(20), 0),
+	for loss, want := range map[Loss]dataset.Matrix[float64]{
+		CrammerSinger: baselinetest.Matrix(3, 0, 1, 1, 1, 0, 1, 1, 1, 0),
+		Structured:    baselinetest.Matrix(3, 0, 5, 1, 5, 0, math.Sqrt(20), 1, math.Sqrt(20), 0),
 	} {
-		baselinetest.Near(t, string(loss), 1e-12, synclassifier.Margins(synclassifier.Config{Loss: loss}, classes).Data, want.Data)
+		baselinetest.Near(t, string(loss), 1e-12, Config.margins(Config{Loss: loss}, classes).Data, want.Data)
 	}
 }

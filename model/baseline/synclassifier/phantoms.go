@@ -9,19 +9,19 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// phantoms returns the descriptions of count phantom classes: those of the classes
-// themselves where there are as many, else the means of count clusters of them.
+// phantoms returns the descriptions of count phantom classes: those of the classes if the
+// numbers are equal, else the centres of count clusters of the classes by k-means.
 func phantoms(classes dataset.Matrix[float64], count int) dataset.Matrix[float64] {
 	b := dataset.NewMatrix[float64](count, classes.Cols)
 	if count == classes.Rows {
 		copy(b.Data, classes.Data)
 		return b
 	}
-	for r, z := range apart(classes, count) {
+	for r, z := range farthestFirst(classes, count) {
 		copy(b.Row(r), classes.Row(z))
 	}
 	of := slices.Repeat([]int{-1}, classes.Rows)
-	for range mostTurns {
+	for range maxIterations {
 		if !assign(of, classes, b) {
 			break
 		}
@@ -30,13 +30,12 @@ func phantoms(classes dataset.Matrix[float64], count int) dataset.Matrix[float64
 	return b
 }
 
-// mostTurns bounds the turns of k-means, which ends by itself.
-const mostTurns = 1000
+// maxIterations bounds k-means, which usually converges in a few.
+const maxIterations = 1000
 
-// apart returns classes that are far from each other (Gonzalez 1985): the one closest to
-// the mean of all, then whichever is furthest from those that were taken. Nothing in it
-// is random.
-func apart(classes dataset.Matrix[float64], count int) []int {
+// farthestFirst returns the initial centres (Gonzalez 1985): the class closest to the mean
+// of all, then the class farthest from those selected, and so on. It is not random.
+func farthestFirst(classes dataset.Matrix[float64], count int) []int {
 	mean := make([]float64, classes.Cols)
 	for z := range classes.Rows {
 		floats.AddScaled(mean, 1/float64(classes.Rows), classes.Row(z))
@@ -45,21 +44,21 @@ func apart(classes dataset.Matrix[float64], count int) []int {
 	for z := range distance {
 		distance[z] = squaredDistance(classes.Row(z), mean)
 	}
-	taken := []int{floats.MinIdx(distance)}
+	selected := []int{floats.MinIdx(distance)}
 	for z := range distance {
 		distance[z] = math.Inf(1)
 	}
-	for len(taken) < count {
-		last := classes.Row(taken[len(taken)-1])
+	for len(selected) < count {
+		last := classes.Row(selected[len(selected)-1])
 		for z := range distance {
 			distance[z] = min(distance[z], squaredDistance(classes.Row(z), last))
 		}
-		taken = append(taken, floats.MaxIdx(distance))
+		selected = append(selected, floats.MaxIdx(distance))
 	}
-	return taken
+	return selected
 }
 
-// assign says which of b each class is closest to, and whether that is news.
+// assign sets of[z] to the closest of b for each class z, and reports whether one changed.
 func assign(of []int, classes, b dataset.Matrix[float64]) (moved bool) {
 	for z := range of {
 		closest, distance := 0, math.Inf(1)
@@ -74,7 +73,7 @@ func assign(of []int, classes, b dataset.Matrix[float64]) (moved bool) {
 	return moved
 }
 
-// centre moves each of b to the mean of its classes. One that has none stays.
+// centre moves each of b to the mean of its classes. Empty clusters do not move.
 func centre(b, classes dataset.Matrix[float64], of []int) {
 	for r := range b.Rows {
 		if !slices.Contains(of, r) {
@@ -99,7 +98,7 @@ func squaredDistance(a, b []float64) (sum float64) {
 	return sum
 }
 
-// medianDistance is that between two classes that differ, 1 where none do.
+// medianDistance returns the median distance of two different classes, 1 without any.
 func medianDistance(classes dataset.Matrix[float64]) float64 {
 	var all []float64
 	for z := range classes.Rows {
@@ -116,7 +115,7 @@ func medianDistance(classes dataset.Matrix[float64]) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// similarities are s_cr of classes and phantoms, classes x R, each row with a sum of 1.
+// similarities returns the s_cr of classes and phantoms, classes x R; rows sum to 1.
 func similarities(classes, b dataset.Matrix[float64], sigma float64) dataset.Matrix[float64] {
 	s := dataset.NewMatrix[float64](classes.Rows, b.Rows)
 	for z := range s.Rows {
@@ -124,7 +123,7 @@ func similarities(classes, b dataset.Matrix[float64], sigma float64) dataset.Mat
 		for r := range row {
 			row[r] = squaredDistance(classes.Row(z), b.Row(r))
 		}
-		closest := slices.Min(row) // of which the exponential is 1, so that some are
+		closest := slices.Min(row) // its exponential is 1, so that the sum is not 0
 		for r, d := range row {
 			row[r] = math.Exp(-(d - closest) / sigma / sigma)
 		}

@@ -1,4 +1,4 @@
-package synclassifier_test
+package synclassifier
 
 import (
 	"math"
@@ -9,17 +9,16 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
-	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
 
 // A class at 0 and phantoms at 0, 1 and 2, with sigma = 1: exp(0), exp(-1) and exp(-4),
 // of which the sum is 1.386. With sigma = 2, squares of distances are a quarter.
 func TestSimilaritiesByHand(t *testing.T) {
 	b := baselinetest.Matrix(1, 0, 1, 2)
-	baselinetest.Near(t, "sigma 1", 1e-12, synclassifier.Similarities(baselinetest.Matrix(1, 0), b, 1).Data,
+	baselinetest.Near(t, "sigma 1", 1e-12, similarities(baselinetest.Matrix(1, 0), b, 1).Data,
 		[]float64{1 / 1.3861950800601765, 0.36787944117144233 / 1.3861950800601765, 0.01831563888873418 / 1.3861950800601765})
 	sum := 1 + math.Exp(-0.25) + math.Exp(-1)
-	baselinetest.Near(t, "sigma 2", 1e-12, synclassifier.Similarities(baselinetest.Matrix(1, 0), b, 2).Data, []float64{1 / sum, math.Exp(-0.25) / sum, math.Exp(-1) / sum})
+	baselinetest.Near(t, "sigma 2", 1e-12, similarities(baselinetest.Matrix(1, 0), b, 2).Data, []float64{1 / sum, math.Exp(-0.25) / sum, math.Exp(-1) / sum})
 }
 
 // Weights of phantoms are above 0 or 0, and sum to 1, however narrow or wide the kernel.
@@ -28,7 +27,7 @@ func TestSimilaritiesAreConvexWeights(t *testing.T) {
 		attributes := rapid.IntRange(1, 4).Draw(t, "attributes")
 		classes, b := draw(t, "classes", rapid.IntRange(1, 6).Draw(t, "C"), attributes), draw(t, "phantoms", rapid.IntRange(1, 6).Draw(t, "R"), attributes)
 		sigma := math.Exp2(rapid.Float64Range(-600, 600).Draw(t, "log2 sigma"))
-		s := synclassifier.Similarities(classes, b, sigma)
+		s := similarities(classes, b, sigma)
 		for z := range s.Rows {
 			var sum float64
 			for _, v := range s.Row(z) {
@@ -45,13 +44,13 @@ func TestSimilaritiesAreConvexWeights(t *testing.T) {
 // With a narrow kernel, a class is its own phantom and no other.
 func TestNarrowKernel(t *testing.T) {
 	classes := baselinetest.Matrix(2, 0, 0, 0.1, 0, 0.5, 0.5)
-	baselinetest.Near(t, "similarities", 1e-12, synclassifier.Similarities(classes, classes, 1e-3).Data, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
+	baselinetest.Near(t, "similarities", 1e-12, similarities(classes, classes, 1e-3).Data, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
 }
 
 // Two clusters and a class by itself: the phantoms are their means.
 func TestPhantomsAreMeansOfClusters(t *testing.T) {
 	classes := baselinetest.Matrix(2, 0, 0, 10, 10, 1, 0, 10, 11, 0, 1, 30, 0)
-	b := synclassifier.Phantoms(classes, 3)
+	b := phantoms(classes, 3)
 	var rows [][]float64
 	for r := range 3 {
 		rows = append(rows, b.Row(r))
@@ -59,11 +58,11 @@ func TestPhantomsAreMeansOfClusters(t *testing.T) {
 	slices.SortFunc(rows, slices.Compare)
 	baselinetest.Near(t, "phantoms", 1e-12, slices.Concat(rows...), []float64{1. / 3, 1. / 3, 10, 10.5, 30, 0})
 	// The one in the middle, 10.1, 0, and then 0.2, which is further from these than 10 is.
-	line := synclassifier.Phantoms(baselinetest.Matrix(1, 0, 10, 0.2, 10.1, 5), 4)
+	line := phantoms(baselinetest.Matrix(1, 0, 10, 0.2, 10.1, 5), 4)
 	slices.Sort(line.Data)
 	baselinetest.Near(t, "on a line", 1e-12, line.Data, []float64{0, 0.2, 5, 10.05})
-	baselinetest.Near(t, "of all", 1e-12, synclassifier.Phantoms(classes, 6).Data, classes.Data)
-	baselinetest.Near(t, "of one", 1e-12, synclassifier.Phantoms(classes, 1).Data, []float64{51. / 6, 22. / 6})
+	baselinetest.Near(t, "of all", 1e-12, phantoms(classes, 6).Data, classes.Data)
+	baselinetest.Near(t, "of one", 1e-12, phantoms(classes, 1).Data, []float64{51. / 6, 22. / 6})
 }
 
 // Whatever the classes, also if some are the same: phantoms lie between them, and the
@@ -74,7 +73,7 @@ func TestPhantoms(t *testing.T) {
 		value := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1}))
 		classes := baselinetest.Matrix(2, rapid.SliceOfN(value, n*2, n*2).Draw(t, "u")...)
 		count := rapid.IntRange(1, n).Draw(t, "phantoms")
-		b := synclassifier.Phantoms(classes, count)
+		b := phantoms(classes, count)
 		if b.Rows != count || b.Cols != 2 {
 			t.Fatalf("%d x %d phantoms", b.Rows, b.Cols)
 		}
@@ -92,7 +91,7 @@ func TestPhantoms(t *testing.T) {
 				}
 			}
 		}
-		baselinetest.Near(t, "again", 0, synclassifier.Phantoms(classes, count).Data, b.Data)
+		baselinetest.Near(t, "again", 0, phantoms(classes, count).Data, b.Data)
 	})
 }
 
@@ -103,7 +102,7 @@ func TestMedianDistance(t *testing.T) {
 		2:    baselinetest.Matrix(1, 1, 3, 1),          // of 2 and 2: what is the same has no distance
 		1:    baselinetest.Matrix(1, 5, 5),             // of none
 	} {
-		if got := synclassifier.MedianDistance(classes); got != want {
+		if got := medianDistance(classes); got != want {
 			t.Errorf("%v: %g, expected %g", classes.Data, got, want)
 		}
 	}

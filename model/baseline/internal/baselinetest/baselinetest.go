@@ -1,13 +1,41 @@
+// Package baselinetest has what the tests of several baselines share: small matrices,
+// examples, and comparisons of numbers. Only tests import it.
 package baselinetest
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
 
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
 )
+
+// Near checks that numbers differ from those expected by at most the tolerance, relative
+// for numbers above 1. NaN is never near.
+func Near(t rapid.TB, name string, tolerance float64, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, expected %d", name, len(got), len(want))
+	}
+	for i, v := range got {
+		if !(math.Abs(v-want[i]) <= tolerance*max(1, math.Abs(want[i]))) {
+			t.Fatalf("%s[%d] is %g, expected %g", name, i, v, want[i])
+		}
+	}
+}
+
+// WantField checks that an error is an *invalid.Error of a field.
+func WantField(t rapid.TB, field string, err error) {
+	t.Helper()
+	var wrong *invalid.Error
+	if !errors.As(err, &wrong) || wrong.Field != field {
+		t.Errorf("%v, expected an error of %s", err, field)
+	}
+}
 
 // Matrix has the values row by row.
 func Matrix(cols int, values ...float64) dataset.Matrix[float64] {
@@ -19,9 +47,9 @@ func Single(cols int, values ...float32) dataset.Matrix[float32] {
 	return dataset.Matrix[float32]{Rows: len(values) / cols, Cols: cols, Data: values}
 }
 
-// Examples are random samples of random classes, of each in turn, that show their
-// attributes: feature d is twice attribute d of the class, in turn again, and normal
-// noise of the given standard deviation. Rows count down.
+// Examples returns random samples of random classes, with labels 0, 1, ... in turn.
+// Feature d is twice attribute d (modulo attributes) of the class, plus normal noise of
+// the given standard deviation. Rows are in reverse.
 func Examples(samples, dims, attributes, classes int, noise float64, seed uint64) baseline.Examples {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	e := baseline.Examples{X: dataset.NewMatrix[float32](samples, dims), U: dataset.NewMatrix[float64](classes, attributes)}
@@ -38,17 +66,18 @@ func Examples(samples, dims, attributes, classes int, noise float64, seed uint64
 	return e
 }
 
-// Learn returns the model of a method that is done after one epoch.
-func Learn(t rapid.TB, s baseline.Hyperparameters, e baseline.Examples) baseline.Model {
+// Learn returns the model of a method that converges in one epoch, and its loss.
+func Learn(t rapid.TB, h baseline.Hyperparameters, e baseline.Examples) (baseline.Model, float64) {
 	t.Helper()
-	l, err := s.Learn(e, 1)
+	l, err := baseline.Learn(h, e, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, done, err := l.Epoch(1); err != nil || !done {
-		t.Fatalf("done %t, %v", done, err)
+	loss, converged, err := l.Epoch(1)
+	if err != nil || !converged {
+		t.Fatalf("converged %t, %v", converged, err)
 	}
-	return l.Model()
+	return l.Model(), loss
 }
 
 // Score returns the scores of the examples for descriptions u, row by row.

@@ -1,7 +1,6 @@
-package bilinear_test
+package baseline_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,9 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/bilinear"
 )
 
 // random fills a matrix of any size.
@@ -33,13 +30,13 @@ func describe(classes, attributes int, rng *rand.Rand) dataset.Matrix[float64] {
 }
 
 // form is what a model makes of the features of a sample, said anew in float64.
-func form(f bilinear.Features, x dataset.Matrix[float32], learned []int, row int) []float64 {
+func form(f baseline.Features, x dataset.Matrix[float32], learned []int, row int) []float64 {
 	v := make([]float64, x.Cols)
 	for d := range v {
 		v[d] = float64(x.Row(row)[d])
 	}
 	switch f {
-	case bilinear.Unit:
+	case baseline.Unit:
 		var squares float64
 		for _, v := range v {
 			squares += v * v
@@ -47,7 +44,7 @@ func form(f bilinear.Features, x dataset.Matrix[float32], learned []int, row int
 		for d := range v {
 			v[d] /= math.Sqrt(squares)
 		}
-	case bilinear.Standardize:
+	case baseline.Standardize:
 		for d := range v {
 			var mean, variance float64
 			for _, r := range learned {
@@ -68,12 +65,12 @@ func TestScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 8)
 		dims, attributes, classes := size.Draw(t, "dims"), size.Draw(t, "attributes"), size.Draw(t, "classes")
-		f := rapid.SampledFrom([]bilinear.Features{"", bilinear.None, bilinear.Unit, bilinear.Standardize}).Draw(t, "features")
+		f := rapid.SampledFrom([]baseline.Features{"", baseline.None, baseline.Unit, baseline.Standardize}).Draw(t, "features")
 		normalise := rapid.Bool().Draw(t, "normalise")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		x, u := random(9, dims, rng), describe(classes, attributes, rng)
 		learned, rows := []int{3, 1, 4, 8}, []int{5, 0, 3}
-		m := &bilinear.Model{W: random(dims, attributes, rng), Normalise: normalise}
+		m := &baseline.Bilinear{W: random(dims, attributes, rng), Normalise: normalise}
 		if err := m.Fit(f, baseline.Examples{X: x, Rows: learned}); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +94,7 @@ func TestScore(t *testing.T) {
 				}
 			}
 		}
-		again, err := bilinear.Restore(m.Tensors(), normalise, f)
+		again, err := baseline.RestoreBilinear(m.Tensors(), normalise, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,39 +110,14 @@ func TestScore(t *testing.T) {
 	})
 }
 
-// More samples than are mapped at a time are mapped alike, and none give none.
-func TestDetectManyAndNone(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	x := random(20, 3, rng)
-	m := &bilinear.Model{W: random(3, 2, rng)}
-	rows := make([]int, 600)
-	for i := range rows {
-		rows[i] = i % 20
-	}
-	a, err := m.Detect(x, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range rows {
-		for k, v := range a.Row(i) {
-			if !(math.Abs(float64(v-a.Row(i % 20)[k])) <= 1e-6) {
-				t.Fatalf("row %d detects %v, the same sample in row %d %v", i, a.Row(i), i%20, a.Row(i%20))
-			}
-		}
-	}
-	if s, err := m.Score(x, nil, describe(4, 2, rng)); err != nil || s.Rows != 0 || s.Cols != 4 {
-		t.Errorf("no samples: %d x %d, %v; expected 0 x 4", s.Rows, s.Cols, err)
-	}
-}
-
 // A sample without any feature stays one, and so does a dimension that does not vary.
 func TestFlat(t *testing.T) {
 	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0, 0, 0, 4, 0, 8}}
-	for f, want := range map[bilinear.Features][]float32{
-		bilinear.Unit:        {0, 0, 0, 1, 0, 1},
-		bilinear.Standardize: {0, -0.8660254, 0, 0, 0, 0.8660254}, // -4 / sqrt(32/3) / sqrt(2)
+	for f, want := range map[baseline.Features][]float32{
+		baseline.Unit:        {0, 0, 0, 1, 0, 1},
+		baseline.Standardize: {0, -0.8660254, 0, 0, 0, 0.8660254}, // -4 / sqrt(32/3) / sqrt(2)
 	} {
-		var m bilinear.Model
+		var m baseline.Bilinear
 		if err := m.Fit(f, baseline.Examples{X: x, Rows: []int{0, 1, 2}}); err != nil {
 			t.Fatal(err)
 		}
@@ -165,63 +137,18 @@ func TestFlat(t *testing.T) {
 func TestFitShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	e := baseline.Examples{X: random(6, 3, rng), Rows: []int{0, 1, 2, 3}, Cache: new(baseline.Cache)}
-	var a, b bilinear.Model
-	if err := a.Fit(bilinear.Standardize, e); err != nil {
+	var a, b baseline.Bilinear
+	if err := a.Fit(baseline.Standardize, e); err != nil {
 		t.Fatal(err)
 	}
 	first := a.Tensors()
 	shift := slices.Clone(first[1].Matrix.Data)
 	clear(first[1].Matrix.Data)
 	e.X = random(6, 3, rng) // not looked at
-	if err := b.Fit(bilinear.Standardize, e); err != nil {
+	if err := b.Fit(baseline.Standardize, e); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.Tensors()[1].Matrix.Data; !slices.Equal(got, shift) {
 		t.Errorf("the second shift is %v, expected the first, %v", got, shift)
-	}
-}
-
-func TestErrors(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	x, u := random(4, 3, rng), describe(2, 2, rng)
-	m := &bilinear.Model{W: random(3, 2, rng)}
-	matrix := func(name string, rows, cols int) baseline.Tensor {
-		return baseline.Tensor{Name: name, Matrix: dataset.NewMatrix[float32](rows, cols)}
-	}
-	restore := func(t ...baseline.Tensor) error {
-		_, err := bilinear.Restore(t, true, bilinear.Standardize)
-		return err
-	}
-	for name, c := range map[string]struct {
-		field string
-		do    func() error
-	}{
-		"other features": {"features", func() error { _, err := m.Score(random(4, 2, rng), []int{0}, u); return err }},
-		"other names":    {"attributes", func() error { _, err := m.Score(x, []int{0}, describe(2, 3, rng)); return err }},
-		"other detector": {"attributes", func() error { _, err := m.Classify(x, u); return err }},
-		"not in [0, 1]": {"descriptions", func() error {
-			_, err := m.Score(x, []int{0}, dataset.Matrix[float64]{Rows: 1, Cols: 2, Data: []float64{0, 3}})
-			return err
-		}},
-		"no such form": {"features", bilinear.Features("whiten").Check},
-		"no form":      {"features", bilinear.Features("").Check},
-		"no W":         {"W", func() error { return restore() }},
-		"no shift":     {"shift", func() error { return restore(matrix("W", 3, 2)) }},
-		"short shift":  {"shift", func() error { return restore(matrix("W", 3, 2), matrix("shift", 1, 2)) }},
-		"no scale":     {"scale", func() error { return restore(matrix("W", 3, 2), matrix("shift", 1, 3)) }},
-	} {
-		var wrong *invalid.Error
-		if err := c.do(); !errors.As(err, &wrong) || wrong.Field != c.field {
-			t.Errorf("%s: %v, expected an error of %s", name, err, c.field)
-		}
-	}
-	for _, f := range []bilinear.Features{bilinear.None, bilinear.Unit, bilinear.Standardize} {
-		if err := f.Check(); err != nil {
-			t.Errorf("%s: %v", f, err)
-		}
-	}
-	x.Data[0] = float32(math.NaN())
-	if err := m.Fit(bilinear.Standardize, baseline.Examples{X: x, Rows: []int{0, 1}}); err == nil {
-		t.Error("NaN in the features is standardized without an error")
 	}
 }

@@ -1,0 +1,138 @@
+package eszsl
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/preprocess"
+)
+
+// Config has the hyperparameters of ESZSL.
+type Config struct {
+	Gamma     float64 `json:"gamma"`     // ridge of the features
+	Lambda    float64 `json:"lambda"`    // ridge of the descriptions
+	Normalise bool    `json:"normalise"` // scale descriptions to length 1
+}
+
+// Default returns the values in the middle of the search space. Descriptions are
+// normalised as in the protocol of Xian et al. (2018), which the authors of LAGO follow.
+func Default() Config { return Config{Gamma: 1e3, Lambda: 1, Normalise: true} }
+
+// Settings implements baseline.Hyperparameters. The searched ridges are powers of ten
+// around those that Romera-Paredes and Torr (2015, section 5) cross-validate, 1e-3 to
+// 1e3; unnormalised features of deep networks need larger ones.
+func (c Config) Settings() []baseline.Setting {
+	return []baseline.Setting{
+		baseline.Positive("gamma", c.Gamma, 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6),
+		baseline.Positive("lambda", c.Lambda, 1e-2, 1e-1, 1, 1e1, 1e2),
+		baseline.Switch("normalise"),
+	}
+}
+
+// Restore implements baseline.Hyperparameters.
+func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
+	return baseline.RestoreBilinear(t, c.Normalise, baseline.None)
+}
+
+// Learn implements baseline.Hyperparameters. ESZSL is not random.
+func (c Config) Learn(e baseline.Examples, _ uint64) (baseline.Learner, error) {
+	m := &baseline.Bilinear{W: dataset.NewMatrix[float32](e.X.Cols, e.U.Cols), Normalise: c.Normalise}
+	return baseline.FitOnce(m, func() (float64, error) {
+		if err := c.fit(m.W, e); err != nil {
+			return 0, err
+		}
+		return squaredError(m, e)
+	}), nil
+}
+
+// squaredError is the mean over samples of |scores - one-hot class|^2.
+func squaredError(m *baseline.Bilinear, e baseline.Examples) (float64, error) {
+	scores, err := m.Score(e.X, e.Rows, e.U)
+	if err != nil {
+		return 0, err
+	}
+	var sum float64
+	for i, z := range e.Labels {
+		for c, s := range scores.Row(i) {
+			d := float64(s)
+			if c == z {
+				d--
+			}
+			sum += d * d
+		}
+	}
+	return sum / float64(len(e.Labels)), nil
+}
+
+// The keys of what fits to the same examples have in common.
+type (
+	productsKey   struct{}
+	regressionKey struct{ gamma float64 }
+)
+
+// products are X'X, D x D, and X'Y, D x Z: the sum of the features of each class.
+type products struct {
+	xx *mat.SymDense
+	xy *mat.Dense
+}
+
+// fit writes W.
+func (c Config) fit(w dataset.Matrix[float32], e baseline.Examples) error {
+	p, err := baseline.Cached(e.Cache, productsKey{}, func() (products, error) {
+		p := products{preprocess.Gram(e.X, e.Rows), mat.NewDense(e.X.Cols, e.U.Rows, nil)}
+		for i, r := range e.Rows {
+			z := e.Labels[i]
+			for d, v := range e.X.Row(r) {
+				p.xy.Set(d, z, p.xy.At(d, z)+float64(v))
+			}
+		}
+		return p, nil
+	})
+	if err != nil {
+		return err
+	}
+	regression, err := baseline.Cached(e.Cache, regressionKey{c.Gamma}, func() (*mat.Dense, error) {
+		return solve(p.xx, "gamma", c.Gamma, p.xy)
+	})
+	if err != nil {
+		return err
+	}
+	d, err := baseline.Describe(e.U, c.Normalise)
+	if err != nil {
+		return err
+	}
+	u := mat.NewDense(d.Rows, d.Cols, d.Data)
+	uu := mat.NewSymDense(d.Cols, nil)
+	uu.SymRankK(uu, 1, u.T())
+	var left mat.Dense // of (U'U + lambda I)^-1
+	left.Mul(regression, u)
+	transposed, err := solve(uu, "lambda", c.Lambda, left.T())
+	if err != nil {
+		return err
+	}
+	for i := range w.Rows {
+		for j := range w.Cols {
+			w.Row(i)[j] = float32(transposed.At(j, i))
+		}
+	}
+	return nil
+}
+
+// solve returns (A + ridge I)^-1 B. The setting is the name of the ridge.
+func solve(a *mat.SymDense, setting string, ridge float64, b mat.Matrix) (*mat.Dense, error) {
+	ridged := mat.NewSymDense(a.SymmetricDim(), nil)
+	ridged.CopySym(a)
+	for i := range a.SymmetricDim() {
+		ridged.SetSym(i, i, a.At(i, i)+ridge)
+	}
+	var factor mat.Cholesky
+	var x mat.Dense
+	if !factor.Factorize(ridged) || factor.SolveTo(&x, b) != nil {
+		return nil, &invalid.Error{Field: setting, Want: "a ridge large enough for finite features", Got: fmt.Sprint(ridge)}
+	}
+	return &x, nil
+}

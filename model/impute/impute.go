@@ -1,0 +1,260 @@
+package impute
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// Kind names the described attributes that a missing one is predicted from.
+type Kind string
+
+// The kinds of imputation.
+const (
+	Neutral  Kind = "neutral"  // those of the same group
+	Inferred Kind = "inferred" // all of them
+)
+
+// Kinds lists both.
+var Kinds = []Kind{Neutral, Inferred}
+
+// UnmarshalText parses the name of a kind. The error is an *invalid.Error.
+func (k *Kind) UnmarshalText(text []byte) (err error) {
+	*k, err = invalid.OneOf(string(text), Kinds...)
+	return err
+}
+
+// Imputer fills missing entries of descriptions by the statistics of reference classes,
+// those that a model was trained on.
+type Imputer struct {
+	kind   Kind
+	groups [][]int   // the attributes of each group
+	mean   []float64 // M, of the reference; NaN if no class describes the attribute
+	sd     []float64 // M, standard deviation
+
+	correlations func() *mat.SymDense // M x M, shrunken
+}
+
+// shrinkage is a number of pseudo-classes with zero correlation that are added to the
+// reference, whose few classes correlate by chance. Accuracy with partial descriptions
+// changes little between half and twice this number.
+const shrinkage = 20
+
+// New returns a Neutral imputer by the descriptions of the reference classes, Z x M, NaN
+// where an attribute is not described. groups is the group of each attribute; without
+// groups (nil), or with a negative group, an attribute is a group of its own.
+func New(reference dataset.Matrix[float64], groups []int) (*Imputer, error) {
+	m := reference.Cols
+	if groups != nil && len(groups) != m {
+		return nil, &invalid.Error{Field: "groups", Want: fmt.Sprintf("one for each of the %d attributes", m), Got: fmt.Sprint(len(groups))}
+	}
+	r := &Imputer{kind: Neutral, groups: attributesOf(groups, m), mean: make([]float64, m), sd: make([]float64, m)}
+	scores := r.standardise(reference)
+	r.correlations = sync.OnceValue(func() *mat.SymDense { return correlations(scores) })
+	return r, nil
+}
+
+// WithKind returns the imputer of another kind with the same reference; nil for nil.
+func (r *Imputer) WithKind(kind Kind) *Imputer {
+	if r == nil {
+		return nil
+	}
+	other := *r
+	other.kind = kind
+	return &other
+}
+
+// Kind returns the kind of the imputer.
+func (r *Imputer) Kind() Kind { return r.kind }
+
+// Equal reports whether two imputers fill entries equally.
+func (r *Imputer) Equal(other *Imputer) bool {
+	if r == nil || other == nil {
+		return r == other
+	}
+	return r.kind == other.kind && slices.EqualFunc(r.groups, other.groups, slices.Equal[[]int]) &&
+		floats.Same(r.mean, other.mean) && floats.Same(r.sd, other.sd) &&
+		floats.Same(r.correlations().RawSymmetric().Data, other.correlations().RawSymmetric().Data)
+}
+
+// attributesOf lists the attributes of each group.
+func attributesOf(groups []int, m int) [][]int {
+	var lists [][]int
+	index := map[int]int{}
+	for i := range m {
+		if groups == nil || groups[i] < 0 {
+			lists = append(lists, []int{i})
+			continue
+		}
+		g, known := index[groups[i]]
+		if !known {
+			g = len(lists)
+			index[groups[i]] = g
+			lists = append(lists, nil)
+		}
+		lists[g] = append(lists[g], i)
+	}
+	return lists
+}
+
+// standardise sets mean and standard deviation, and returns the standardised reference,
+// with 0 for missing entries and constant attributes.
+func (r *Imputer) standardise(u dataset.Matrix[float64]) *mat.Dense {
+	scores := mat.NewDense(max(u.Rows, 1), max(u.Cols, 1), nil)
+	for m := range r.mean {
+		r.mean[m] = describedMean(u, m)
+		var squares, n float64
+		for z := range u.Rows {
+			if p := u.Row(z)[m]; !math.IsNaN(p) {
+				squares += (p - r.mean[m]) * (p - r.mean[m])
+				n++
+			}
+		}
+		if n > 0 {
+			r.sd[m] = math.Sqrt(squares / n)
+		}
+		if !(r.sd[m] > 0) {
+			continue
+		}
+		for z := range u.Rows {
+			if p := u.Row(z)[m]; !math.IsNaN(p) {
+				scores.Set(z, m, (p-r.mean[m])/r.sd[m])
+			}
+		}
+	}
+	return scores
+}
+
+// describedMean returns the mean of an attribute over the classes that describe it, or
+// NaN.
+func describedMean(u dataset.Matrix[float64], attribute int) float64 {
+	var sum, n float64
+	for z := range u.Rows {
+		if p := u.Row(z)[attribute]; !math.IsNaN(p) {
+			sum += p
+			n++
+		}
+	}
+	return sum / n
+}
+
+// correlations returns the shrunken correlations of standardised classes, with a diagonal
+// of 1.
+func correlations(scores *mat.Dense) *mat.SymDense {
+	classes, m := scores.Dims()
+	c := mat.NewSymDense(m, nil)
+	c.SymOuterK(1/float64(classes+shrinkage), scores.T())
+	for i := range m {
+		c.SetSym(i, i, 1)
+	}
+	return c
+}
+
+// Impute returns descriptions, Z x M in [0, 1], with missing entries (NaN) filled. It does
+// not change u, and returns it if nothing is missing; a nil imputer always returns u.
+//
+// Entries stay NaN if they cannot distinguish the classes: with Neutral, in groups that no
+// class of u describes, and with either kind, for attributes that neither the reference
+// nor any class of u describes. The error is an *invalid.Error.
+func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
+	if r == nil || !slices.ContainsFunc(u.Data, math.IsNaN) {
+		return u, nil
+	}
+	if u.Cols != len(r.mean) {
+		return u, &invalid.Error{Field: "descriptions", Want: fmt.Sprintf("%d attributes, as in training", len(r.mean)), Got: fmt.Sprint(u.Cols)}
+	}
+	full := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	copy(full.Data, u.Data)
+	mean := slices.Clone(r.mean)
+	for m, p := range mean {
+		if math.IsNaN(p) {
+			mean[m] = describedMean(u, m)
+		}
+	}
+	blocks := r.groups
+	if r.kind == Inferred {
+		all := make([]int, u.Cols)
+		for m := range all {
+			all[m] = m
+		}
+		blocks = [][]int{all}
+	}
+	for _, block := range blocks {
+		described := false
+		for z := range u.Rows {
+			some, err := r.fill(full.Row(z), u.Row(z), mean, block)
+			if err != nil {
+				return u, err
+			}
+			described = described || some
+		}
+		if r.kind == Neutral && !described {
+			for z := range u.Rows {
+				for _, m := range block {
+					full.Row(z)[m] = math.NaN()
+				}
+			}
+		}
+	}
+	return full, nil
+}
+
+// fill writes the predictions of the missing attributes of a block of the class u into
+// full: see the package comment. It reports whether u describes any attribute of the
+// block.
+func (r *Imputer) fill(full, u, mean []float64, block []int) (described bool, err error) {
+	var known, missing []int
+	for _, m := range block {
+		switch {
+		case math.IsNaN(u[m]):
+			missing = append(missing, m)
+		case r.sd[m] > 0: // constant attributes do not correlate
+			known = append(known, m)
+		}
+	}
+	described = len(missing) < len(block)
+	if len(missing) == 0 {
+		return described, nil
+	}
+	weights, err := r.weights(u, known)
+	if err != nil {
+		return described, err
+	}
+	c := r.correlations()
+	for _, m := range missing {
+		expected := mean[m]
+		for i, d := range known {
+			expected += r.sd[m] * c.At(m, d) * weights.AtVec(i)
+		}
+		full[m] = min(max(expected, 0), 1) // NaN stays NaN
+	}
+	return described, nil
+}
+
+// weights returns C_dd^-1 (u_d - mean_d) of standardised attributes d.
+func (r *Imputer) weights(u []float64, known []int) (*mat.VecDense, error) {
+	if len(known) == 0 {
+		return nil, nil
+	}
+	all := r.correlations()
+	c, b := mat.NewSymDense(len(known), nil), mat.NewVecDense(len(known), nil)
+	for i, d := range known {
+		b.SetVec(i, (u[d]-r.mean[d])/r.sd[d])
+		for j := i; j < len(known); j++ {
+			c.SetSym(i, j, all.At(d, known[j]))
+		}
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(c) {
+		return nil, &invalid.Error{Field: "descriptions", Want: "finite probabilities", Got: "correlations that are not positive definite"}
+	}
+	w := new(mat.VecDense)
+	return w, factor.SolveVecTo(w, b)
+}
