@@ -37,7 +37,7 @@ func (f *fetcher) archive(ctx context.Context, what, source string) (*archive, e
 	return a, a.measure(f.meter(ctx, "checking "+what))
 }
 
-// isAddress tells an address from the path of a file.
+// isAddress reports whether a source is an address, not the path of a file.
 func isAddress(source string) bool { return strings.Contains(source, "://") }
 
 func checkAddress(flag, address string) error {

@@ -9,7 +9,7 @@
 //
 // Archives are not trusted. Only the files of the layout are written, under names of
 // this package; what they may expand to is bounded, and sizes and checksums are
-// compared. The data set appears whole or not at all.
+// compared. The data set is written atomically.
 //
 // Whether the numbers in it are sound is for xlsa17.Load and dataset.Check to say.
 package fetch

@@ -108,7 +108,7 @@ func (u *unpacking) directory(f *os.File) ([]*zip.File, error) {
 	if r == nil || len(r.File) > u.entries {
 		return nil, u.refuse(nil, fmt.Sprintf("at most %d entries", u.entries), "more", nil)
 	}
-	bounded.left = math.MaxInt64 // the files have bounds of their own
+	bounded.left = math.MaxInt64 // the bytes of the files are bounded separately
 	return r.File, nil
 }
 

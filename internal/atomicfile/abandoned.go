@@ -14,9 +14,9 @@ var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{16}\.tmp$`)
 // errLocked is the error of tryLock for a file that another writer has locked.
 var errLocked = errors.New("the file is locked")
 
-// removeAbandoned removes the temporary files in a folder whose writers were killed:
-// those that nobody has locked. A folder that cannot be read, or a file system without
-// locks, keeps them.
+// removeAbandoned removes the temporary files in a folder whose writers were killed,
+// which are those without a lock. They stay in a folder that cannot be read and on a file
+// system without locks.
 func removeAbandoned(dir string) {
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
 	if err != nil {

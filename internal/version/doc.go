@@ -1,3 +1,3 @@
-// Package version tells which versions of the program and of the libraries that
-// make its numbers are in the binary, for the record of a run.
+// Package version reports the versions of the program and of its numeric libraries, for
+// the record of a run.
 package version
