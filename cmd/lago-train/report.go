@@ -1,44 +1,38 @@
 package main
 
 import (
-	"io"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-const (
-	figuresFlag = "figures"
-)
+const figuresFlag = "figures"
 
 func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "report",
-		Usage: "show what a folder of trials holds, in one HTML page with pictures",
-		Description: `Reads the folders of trials in --from, and DIR/noise.json where "lago-train noise
---json" was written there, and trains nothing. The page holds, for each data set,
+		Usage: "write an HTML page with the results of a folder of runs",
+		Description: `Reads the runs in a folder and what compare, noise and partial stored there, and trains
+nothing. For each data set the page compares variants and baselines and shows learning
+curves, the ablation, the K sweep, noisy and partial descriptions, learned groups,
+confusion matrices and settings. Sections without data suggest the command to run. The
+page is one file that needs no network.
 
-   variants side by side, on val and test classes
-   learning curves, with their spread over seeds and the epoch they stop at
-   the design decisions of the ablation
-   accuracy against the number of groups, and against noise in descriptions
-   the groups that the best soft model learned
-   the confusion between unseen classes
-   the settings of every configuration
-
-and names the command that makes what is not there. It opens anywhere without a
-network, and prints. --figures writes each picture into a file as well.`,
+Examples:
+   lago-train report
+   lago-train report --from runs --out report.html --figures figures --format png`,
 		Flags: []cli.Flag{
-			&cli.PathFlag{Name: fromFlag, Value: "runs", Usage: "`DIR` with the folders of the trials"},
-			&cli.PathFlag{Name: outFlag, Value: "report.html", Usage: "`FILE` to write the page to"},
-			&cli.PathFlag{Name: figuresFlag, Usage: "write each picture into a file of `DIR`"},
-			&cli.StringFlag{Name: formatFlag, Value: "svg", Usage: "`FORMAT` of --figures: svg or png"},
-			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout: what each configuration scored, as fractions, and the files"},
+			&cli.PathFlag{Name: fromFlag, Value: defaultRuns, Usage: "`DIR` with the folders of runs"},
+			&cli.PathFlag{Name: outFlag, Value: "report.html", Usage: "`FILE` to write (atomically)"},
+			&cli.PathFlag{Name: figuresFlag, Usage: "`DIR` to write each figure to, too"},
+			&cli.StringFlag{Name: formatFlag, Value: string(report.SVG), Usage: "`FORMAT` of --figures: svg or png"},
+			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object: accuracy of each configuration, as fractions, and the files"},
 		},
-		Action: writeReport,
+		Action: interruptible(writeReport),
 	}
 }
 
@@ -50,20 +44,19 @@ func writeReport(c *cli.Context) error {
 	if err := setText(&format, c, formatFlag); err != nil {
 		return err
 	}
-	runs, err := report.Read(c.Path(fromFlag))
+	page, err := report.Read(c.Path(fromFlag))
 	if err != nil {
 		return err
 	}
-	page := report.NewPage(runs)
 	out := c.Path(outFlag)
-	if err := atomicfile.Write(out, func(w io.Writer) error { return page.WriteHTML(w) }); err != nil {
+	if err := atomicfile.Write(out, page.WriteHTML); err != nil {
 		return err
 	}
-	s := runs.Summary()
+	s := page.Summary()
 	s.Page = out
 	if dir := c.Path(figuresFlag); dir != "" {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
+			return invalid.File(dir, err)
 		}
 		if s.Figures, err = page.WriteFigures(dir, format); err != nil {
 			return err

@@ -13,7 +13,7 @@ func TestReport(t *testing.T) {
 	succeeds(t, append([]string{"run", "--out", runs, "--seeds", "1", "--epochs", "2"}, onMini(t)...)...)
 	args := []string{"report", "--from", runs, "--out", page, "--figures", figures}
 	text := succeeds(t, args...)
-	if want := page + " shows 2 trials of 2 configurations\n  " + figures; !strings.HasPrefix(text, want) {
+	if want := page + " shows 2 runs of 2 configurations\n  " + figures; !strings.HasPrefix(text, want) {
 		t.Errorf("expected %q at the start, found %q", want, text)
 	}
 	html, err := os.ReadFile(page)
@@ -33,8 +33,8 @@ func TestReport(t *testing.T) {
 
 func TestReportRefusesWhatItCantShow(t *testing.T) {
 	empty := t.TempDir()
-	refuses(t, []string{"report", "--from", empty}, empty+": expected folders of trials, found none")
+	refuses(t, []string{"report", "--from", empty}, empty+": expected folders of runs, found none")
 	refuses(t, []string{"report", "--from", filepath.Join(empty, "absent")}, "absent")
-	refuses(t, []string{"report", "--from", empty, "--format", "pdf"}, `--format: expected svg or png, found "pdf"`)
+	refuses(t, []string{"report", "--from", empty, "--format", "pdf"}, `--format: expected one of svg, png, found "pdf"`)
 	refuses(t, []string{"report", empty}, "expected flags only")
 }

@@ -10,11 +10,18 @@ import (
 // apart is how far two percents or epochs must differ to be drawn as two.
 const apart = 1e-3
 
+// largest bounds the axes: far beyond it, steps of an axis are lost to rounding.
+const largest = 1e9
+
 // scale sets the range of an axis to whole steps of 1, 2 or 5 times a power of ten
-// around low and high, and labels them. There are at most count steps and the two
-// that are cut, none smaller than least.
+// around low and high, and labels them. There are at most count steps between the two at
+// the ends, none smaller than least. Values beyond largest are not drawn.
 func scale(a *plot.Axis, low, high float64, count int, least float64) {
-	if high-low < apart {
+	low, high = min(max(low, -largest), largest), min(max(high, -largest), largest)
+	if !(high-low >= apart) { // or one is NaN
+		if math.IsNaN(low) || math.IsNaN(high) {
+			low, high = 0, 0
+		}
 		low, high = low-0.5, high+0.5
 	}
 	step, decimals := niceStep(max((high-low)/float64(count), least))

@@ -58,3 +58,14 @@ func TestScaleKeepsToTheLeastStep(t *testing.T) {
 		t.Errorf("labels (-expected +found):\n%s", diff)
 	}
 }
+
+// Damaged files must not make an axis endless.
+func TestScaleOfExtremeValues(t *testing.T) {
+	for _, c := range [][2]float64{{-1e20, 1}, {-1e20, -1e20}, {1e20, 1e20}, {-1e300, 1e300}, {math.NaN(), 1}, {math.Inf(1), math.Inf(-1)}} {
+		var a plot.Axis
+		scale(&a, c[0], c[1], 5, 0)
+		if n := len(a.Tick.Marker.Ticks(a.Min, a.Max)); n < 2 || n > 8 {
+			t.Errorf("from %g to %g: %d ticks", c[0], c[1], n)
+		}
+	}
+}

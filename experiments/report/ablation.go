@@ -1,61 +1,69 @@
 package report
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lago-train/lago-train/experiments/ablation"
-
 	"github.com/lago-train/lago-train/experiments/plot"
-	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 )
 
-// ablation shows the design decisions, as table A.2 of the paper does.
-func ablationSection(r *Runs, d *Dataset) Section {
+// ablationSection shows the design decisions, as table A.2 of the paper does.
+func ablationSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "ablation", Title: "Design decisions",
-		Text: "Accuracy on the val classes by the prior p(a), by what stands for p(none of the group | x), and by whether the " +
-			"loss supervises attributes, best first, of the logged curves. Error bars are one standard error over seeds.",
+		Text: "Validation accuracy by the prior p(a), the none-of-group term and the supervision of attributes in the loss, best " +
+			"first. Each figure has one set of settings otherwise. Error bars are one standard error over seeds.",
 	}
 	for _, v := range model.Variants {
-		c := protocol.PresetFor(d.Name, v).Config
-		a, err := ablation.From(r.Dir, c, []string{"dataset", "variant"})
-		var several *ablation.Ambiguous
-		switch {
-		case err == nil:
-			s.addAblation(r, d, a)
-		case errors.As(err, &several):
-			s.Notes = append(s.Notes, fmt.Sprintf("%s: %v. Each of them needs a folder of its own.", v, err))
-		default: // there is none of this variant
+		list, err := ablation.All(f.dir, d.name, d.fingerprint, v)
+		if err != nil {
+			s.Notes = append(s.Notes, err.Error())
+			continue
+		}
+		for i, a := range list {
+			f.addAblation(&s, d, a, i, len(list))
 		}
 	}
 	if len(s.Figures) == 0 && len(s.Notes) == 0 {
 		s.Notes = []string{"No configuration was run in two designs or more."}
-		s.Command = r.command(d, "ablate")
+		flags := ""
+		if len(d.dev) > 0 {
+			flags = "--variant " + string(d.dev[0].variant()) + " " + d.dev[0].flags("prior", "complement", "alpha")
+		}
+		s.Commands = []string{f.command(d, "ablate", flags)}
 	}
 	return s
 }
 
-// addAblation shows one ablation, best first, without the designs that have no trial.
-func (s *Section) addAblation(r *Runs, d *Dataset, a *ablation.Result) {
+// addAblation adds the i-th of n ablations of a variant, without designs that were not run.
+func (f *folder) addAblation(s *Section, d *datasetRuns, a ablation.Family, i, n int) {
 	ours := plot.DotSeries{Name: "here", Look: 0}
-	paper := plot.DotSeries{Name: "published", Look: 5}
+	paper := plot.DotSeries{Name: "published", Look: publishedLook}
 	p := &plot.Dots{X: "val " + accuracyAxis}
 	for _, row := range a.Rows {
 		if len(row.Accuracy.Values) == 0 {
 			continue
 		}
-		i := len(p.Rows)
-		p.Rows = append(p.Rows, designName(row.Design))
-		ours.Dots = append(ours.Dots, dot(i, row.Accuracy))
+		at := len(p.Rows)
+		p.Rows = append(p.Rows, fmt.Sprintf("%s, %s, %s", row.Prior, row.Complement, row.Supervision))
+		ours.Dots = append(ours.Dots, dot(at, row.Accuracy))
 		if row.Published != nil {
-			paper.Dots = append(paper.Dots, plot.Dot{Row: i, Value: 100 * *row.Published, Text: percent(*row.Published)})
+			paper.Dots = append(paper.Dots, plot.Dot{Row: at, Value: 100 * *row.Published, Text: percent(*row.Published)})
 		}
 	}
-	if n := len(a.Missing); n > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s of %s without a curve.", count(n, "trial"), a.Variant))
-		s.Command = r.command(d, "ablate --variant "+string(a.Variant))
+	label, flags := string(a.Variant), "--variant "+string(a.Variant)
+	if j := slices.IndexFunc(d.dev, func(c *configuration) bool { return a.Has(c.trial()) }); j >= 0 {
+		flags += " " + d.dev[j].flags("prior", "complement", "alpha")
+		if n > 1 {
+			label = d.dev[j].label
+		}
+	}
+	if missing := len(a.Missing); missing > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s of %s without a curve.", format.Count(missing, "run"), label))
+		s.Commands = append(s.Commands, f.command(d, "ablate", flags, fmt.Sprintf("--alpha %v", a.Alpha)))
 	}
 	if len(ours.Dots) == 0 {
 		return
@@ -64,10 +72,10 @@ func (s *Section) addAblation(r *Runs, d *Dataset, a *ablation.Result) {
 	if len(paper.Dots) > 0 {
 		p.Series = append(p.Series, paper)
 	}
-	caption := fmt.Sprintf("%s, %s: val accuracy by design; explicit supervision has alpha %g.", a.Variant, count(len(a.Seeds), "seed"), a.Alpha)
-	s.Figures = append(s.Figures, r.figure(d, "ablation-"+string(a.Variant), caption, p))
-}
-
-func designName(d ablation.Design) string {
-	return fmt.Sprintf("%s, %s, %s", d.Prior, d.Complement, d.Supervision)
+	name := "ablation-" + string(a.Variant)
+	if n > 1 {
+		name += fmt.Sprintf("-%d", i+1)
+	}
+	caption := fmt.Sprintf("%s, %s: validation accuracy by design; explicit supervision has alpha %g.", label, format.Count(len(a.Seeds), "seed"), a.Alpha)
+	s.Figures = append(s.Figures, f.figure(d, name, caption, p))
 }

@@ -11,7 +11,7 @@ import (
 func TestPageInBrowser(t *testing.T) {
 	root := t.TempDir()
 	writeAll(t, root)
-	p := NewPage(read(t, root))
+	p := read(t, root)
 	page := render(t, p)
 	for name, dark := range map[string]bool{"light": false, "dark": true} {
 		t.Run(name, func(t *testing.T) {

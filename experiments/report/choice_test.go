@@ -11,8 +11,7 @@ func epochs(n int) func(*train.Trial) {
 	return func(t *train.Trial) { t.Training.Epochs, t.Training.Patience = n, n }
 }
 
-// A configuration with a better test accuracy doesn't stand for its variant unless
-// its val accuracy is better.
+// The test accuracy has no influence on the choice.
 func TestChoiceIsByValAccuracy(t *testing.T) {
 	root := t.TempDir()
 	seven := func(t *train.Trial) { t.Model.K = 7 }
@@ -22,12 +21,12 @@ func TestChoiceIsByValAccuracy(t *testing.T) {
 	write(t, root, made(model.KSoft, train.Test, 0, seven), 0.9)
 	_, d := only(t, root)
 	c := d.choices()
-	if len(c) != 1 || c[0].Dev.Trial().Model.K != 2 || c[0].Test.Trial().Model.K != 2 {
+	if len(c) != 1 || c[0].dev.trial().Model.K != 2 || c[0].test.trial().Model.K != 2 {
 		t.Errorf("expected k 2 in both stages, found %+v", c)
 	}
 }
 
-func TestTestTrialsAreThoseOfTheAverageCurve(t *testing.T) {
+func TestTestRunsHaveTheEpochsOfTheDevStage(t *testing.T) {
 	for _, ran := range [][]int{{3, 9}, {9, 3}} {
 		root := t.TempDir()
 		write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.1, 0.2, 0.3, 0.2)
@@ -35,31 +34,31 @@ func TestTestTrialsAreThoseOfTheAverageCurve(t *testing.T) {
 			write(t, root, made(model.Singletons, train.Test, 0, epochs(n)), 0.5)
 		}
 		_, d := only(t, root)
-		if got := d.choices()[0].Test.Trial().Training.Epochs; got != 3 {
+		if got := d.choices()[0].test.trial().Training.Epochs; got != 3 {
 			t.Errorf("expected the trials of 3 epochs, found those of %d", got)
 		}
 	}
 }
 
-func TestTestTrialsOfOtherSettingsDontCount(t *testing.T) {
+func TestTestRunsOfOtherSettingsAreNotUsed(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
 	write(t, root, made(model.Singletons, train.Test, 0, func(t *train.Trial) { t.Model.Beta = 1 }), 0.5)
 	_, d := only(t, root)
-	if c := d.choices(); c[0].Test != nil {
-		t.Errorf("expected no test trials of these settings, found %s", c[0].Test.Label)
+	if c := d.choices(); c[0].test != nil {
+		t.Errorf("expected no test trials of these settings, found %s", c[0].test.label)
 	}
 }
 
-func TestVariantWithTestTrialsAlone(t *testing.T) {
+func TestVariantWithTestRunsOnly(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Test, 0, nil), 0.5)
-	r, d := only(t, root)
-	s := variants(r, d)
+	f, d := only(t, root)
+	s := variantsSection(f, d)
 	if got := s.Table.Rows[0]; got[1] != absent || got[2] != "50.0" {
 		t.Errorf("expected a test accuracy alone, found %q", got)
 	}
-	if n := len(NewPage(r).Figures()); n != 2 { // variants and confusion
+	if n := len(read(t, root).Figures()); n != 2 { // variants and confusion
 		t.Errorf("expected 2 pictures, found %d", n)
 	}
 }

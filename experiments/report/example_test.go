@@ -33,11 +33,10 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	runs, err := report.Read(root)
+	page, err := report.Read(root)
 	if err != nil {
 		log.Fatal(err)
 	}
-	page := report.NewPage(runs)
 	for _, f := range page.Figures() {
 		fmt.Println(f.Name)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// made returns a trial on the made-up data set "birds". change, where it is not nil,
-// changes it.
+// made returns a trial on the invented data set "birds", changed by change if it is not
+// nil.
 func made(v model.Variant, stage train.Stage, seed uint64, change func(*train.Trial)) train.Trial {
 	t := train.Trial{
 		Dataset: "birds", Fingerprint: "0123456789abcdef", Stage: stage,
@@ -32,8 +32,8 @@ func made(v model.Variant, stage train.Stage, seed uint64, change func(*train.Tr
 	return t
 }
 
-// write makes the folder of a finished trial, and returns it. accuracy has an epoch
-// each in the dev stage, and is that on the test classes in the test stage.
+// write writes the folder of a finished run and returns it. accuracy has one value per
+// epoch in the dev stage, and the test accuracy in the test stage.
 func write(t *testing.T, root string, trial train.Trial, accuracy ...float64) string {
 	t.Helper()
 	dir := filepath.Join(root, trial.Name())
@@ -70,8 +70,8 @@ func write(t *testing.T, root string, trial train.Trial, accuracy ...float64) st
 	return dir
 }
 
-// soft is a model of three attributes and two groups: the second attribute is of
-// group 0, the others of group 1, the third more than the first.
+// soft is a model of three attributes and two groups: the second attribute belongs to
+// group 0, the others to group 1, the third more than the first.
 func soft(c model.Config) *train.Saved {
 	return &train.Saved{
 		Classifier: &model.LAGO{
@@ -108,9 +108,8 @@ func writeFile(t *testing.T, path, content string) {
 	}
 }
 
-// writeAll makes a folder that holds something for every section: two seeds of
-// every variant, an ablation of semantic-hard, k-soft with two K, noise, and partial
-// descriptions.
+// writeAll writes a folder with something for every section: two seeds of every variant,
+// an ablation of semantic-hard, k-soft with two K, noise, and partial descriptions.
 func writeAll(t *testing.T, root string) {
 	t.Helper()
 	for seed := range uint64(2) {
@@ -135,7 +134,7 @@ func writeAll(t *testing.T, root string) {
 			write(t, root, made(model.SemanticHard, train.Dev, seed, change), 0.1, 0.5-0.03*float64(i)+more)
 		}
 	}
-	writeFile(t, filepath.Join(root, NoiseFile), `{"dataset": "birds", "ratios": [0, 0.25], "noise_seeds": 2, "methods": [
+	writeFile(t, filepath.Join(root, noiseFile), `{"dataset": "birds", "ratios": [0, 0.25], "noise_seeds": 2, "methods": [
 		{"method": "semantic-hard", "start_accuracy": {"mean": 0.5, "sem": 0.01, "values": [0.49, 0.51]},
 		 "accuracy": [{"mean": 0.5, "sem": 0, "values": [0.5, 0.5]}, {"mean": 0.3, "sem": 0.02, "values": [0.28, 0.32]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.6, "sem": 0.04, "values": [0.56, 0.64]}]},
@@ -143,7 +142,7 @@ func writeAll(t *testing.T, root string) {
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]}
 	]}`)
-	writeFile(t, filepath.Join(root, PartialFile), `{"dataset": "birds", "shares": [1, 0.1], "given": "random", "mask_seeds": 2, "methods": [
+	writeFile(t, filepath.Join(root, partialFile), `{"dataset": "birds", "shares": [1, 0.1], "given": "random", "mask_seeds": 2, "methods": [
 		{"method": "eszsl", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]},
@@ -162,21 +161,21 @@ func writeAll(t *testing.T, root string) {
 }
 
 // read reads a folder that must have something to show.
-func read(t *testing.T, root string) *Runs {
+func read(t *testing.T, root string) *Page {
 	t.Helper()
-	r, err := Read(root)
+	p, err := Read(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return p
 }
 
-// only is the one data set of a folder.
-func only(t *testing.T, root string) (*Runs, *Dataset) {
+// only returns the one data set of a folder.
+func only(t *testing.T, root string) (*folder, *datasetRuns) {
 	t.Helper()
-	r := read(t, root)
-	if len(r.Datasets) != 1 {
-		t.Fatalf("expected one data set, found %d, without %v", len(r.Datasets), r.Missing)
+	f := read(t, root).folder
+	if len(f.datasets) != 1 {
+		t.Fatalf("expected one data set, found %d, without %v", len(f.datasets), f.missing)
 	}
-	return r, r.Datasets[0]
+	return f, f.datasets[0]
 }

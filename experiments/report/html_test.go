@@ -34,11 +34,11 @@ func TestPage(t *testing.T) {
 	root := t.TempDir()
 	writeAll(t, root)
 	writeFile(t, filepath.Join(root, "cut", train.TrialFile), `{`)
-	page := render(t, NewPage(read(t, root)))
+	page := render(t, read(t, root))
 	tags := regexp.MustCompile(`(?s)<head>.*?</head>|<svg.*?</svg>|<[^>]*>`)
 	text := strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
 	for _, want := range []string{
-		"trials in " + root, "The report does without 1 trial", filepath.Join(root, "cut"),
+		"runs in " + root, "1 run cannot be shown", filepath.Join(root, "cut"),
 		"Variants · LAGO and its baselines · Learning curves · Design decisions",
 		"k-soft, k 2 61.0 ± 1.0 56.0 ± 1.0 2 / 2", // val, test, seeds
 		"LAGO (k-soft) 60.0 ± 1.0 50.0 ± 2.0",
@@ -49,14 +49,14 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func TestPageNeedsNothingBesideIt(t *testing.T) {
+func TestPageLoadsNothing(t *testing.T) {
 	root := t.TempDir()
 	writeAll(t, root)
-	page := render(t, NewPage(read(t, root)))
+	page := render(t, read(t, root))
 	page = regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, "")
 	for _, banned := range []string{"http://", "https://", "<script", "<link", "<img", "@import", "url(", "@font-face"} {
 		if strings.Contains(page, banned) {
-			t.Errorf("expected a page of its own, found %q in it", banned)
+			t.Errorf("found %q in the page", banned)
 		}
 	}
 }
@@ -64,32 +64,41 @@ func TestPageNeedsNothingBesideIt(t *testing.T) {
 func TestPageEscapesNames(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, func(t *train.Trial) { t.Dataset = "<b>birds</b> & co" }), 0.5)
-	page := render(t, NewPage(read(t, root)))
+	page := render(t, read(t, root))
 	if strings.Contains(page, "<b>") || !strings.Contains(page, "&lt;b&gt;birds&lt;/b&gt; &amp; co") {
-		t.Error("expected the name of the data set as text, found it as HTML")
+		t.Error("the name of the data set is not escaped")
 	}
 }
 
-// Of a single trial each section that lacks something names the command that makes
-// it.
-func TestSectionsNameTheCommandOfWhatLacks(t *testing.T) {
+// Sections without data suggest the commands that run it with the settings shown.
+func TestSectionsSuggestCommands(t *testing.T) {
 	root := t.TempDir()
-	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
-	commands := map[string]string{}
-	for _, s := range NewPage(read(t, root)).Parts[0].Sections {
-		commands[s.Name] = strings.ReplaceAll(s.Command, root, "DIR")
+	write(t, root, made(model.Singletons, train.Dev, 3, func(t *train.Trial) { t.Model.Beta = 0.25 }), 0.5)
+	commands := map[string][]string{}
+	for _, s := range read(t, root).Datasets[0].Sections {
+		for _, c := range s.Commands {
+			commands[s.Name] = append(commands[s.Name], strings.ReplaceAll(c, root, "DIR"))
+		}
 	}
-	want := map[string]string{
-		"comparison": "lago-train compare --dataset birds --out DIR",
-		"variants":   "lago-train reproduce --dataset birds --out DIR",
-		"curves":     "",
-		"ablation":   "lago-train ablate --dataset birds --out DIR",
-		"sweep":      "lago-train sweep-k --dataset birds --out DIR",
-		"noise":      "lago-train noise --dataset birds --out DIR --json > DIR/noise.json",
-		"partial":    "lago-train partial --dataset birds --out DIR --json > DIR/partial.json",
-		"groups":     "lago-train run --variant k-soft --dataset birds --out DIR",
-		"confusion":  "lago-train run --stage full --dataset birds --out DIR",
-		"settings":   "",
+	const (
+		to     = " --dataset birds --out DIR"
+		shared = " --preprocess none --epochs 4 --seeds 1 --seed 3" // what differs from the preset
+		own    = " --variant singletons --beta 0.25 --lambda 0 --preprocess none --epochs 4 --lr 0.001 --seeds 1 --seed 3"
+	)
+	want := map[string][]string{
+		"variants": {
+			"lago-train run --stage full" + own + to,
+			"lago-train run --stage full --variant semantic-hard" + shared + to,
+			"lago-train run --stage full --variant k-soft" + shared + to,
+			"lago-train run --stage full --variant semantic-soft" + shared + to,
+		},
+		"comparison": {"lago-train compare" + to},
+		"ablation":   {"lago-train ablate" + own + to},
+		"sweep":      {"lago-train sweep-k" + shared + to},
+		"noise":      {"lago-train noise" + to + " --json > DIR/noise.json"},
+		"partial":    {"lago-train partial" + to + " --json > DIR/partial.json"},
+		"groups":     {"lago-train run --variant k-soft" + shared + to},
+		"confusion":  {"lago-train run --stage full" + own + to},
 	}
 	if diff := cmp.Diff(want, commands); diff != "" {
 		t.Errorf("commands (-expected +found):\n%s", diff)
@@ -99,7 +108,7 @@ func TestSectionsNameTheCommandOfWhatLacks(t *testing.T) {
 func TestFiguresAsSVG(t *testing.T) {
 	root := t.TempDir()
 	writeAll(t, root)
-	checkFiles(t, NewPage(read(t, root)), SVG, func(data []byte) error {
+	checkFiles(t, read(t, root), SVG, func(data []byte) error {
 		for d := xml.NewDecoder(bytes.NewReader(data)); ; {
 			if _, err := d.Token(); errors.Is(err, io.EOF) {
 				return nil
@@ -113,7 +122,7 @@ func TestFiguresAsSVG(t *testing.T) {
 func TestFiguresAsPNG(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.KSoft, train.Dev, 0, nil), 0.5)
-	checkFiles(t, NewPage(read(t, root)), PNG, func(data []byte) error {
+	checkFiles(t, read(t, root), PNG, func(data []byte) error {
 		_, err := png.Decode(bytes.NewReader(data))
 		return err
 	})
@@ -148,20 +157,8 @@ func TestWriteFiguresNamesTheFile(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
 	absent := filepath.Join(root, "absent")
-	if _, err := NewPage(read(t, root)).WriteFigures(absent, SVG); err == nil || !strings.Contains(err.Error(), absent) {
+	if _, err := read(t, root).WriteFigures(absent, SVG); err == nil || !strings.Contains(err.Error(), absent) {
 		t.Errorf("expected an error that names %s, found %v", absent, err)
-	}
-}
-
-func TestFormat(t *testing.T) {
-	for _, name := range []string{"svg", "png"} {
-		var f Format
-		if err := f.UnmarshalText([]byte(name)); err != nil || string(f) != name {
-			t.Errorf("%s: found %q, %v", name, f, err)
-		}
-	}
-	if err := new(Format).UnmarshalText([]byte("pdf")); err == nil || err.Error() != `expected svg or png, found "pdf"` {
-		t.Errorf("expected pdf to be refused, found %v", err)
 	}
 }
 
@@ -175,7 +172,7 @@ func TestSummary(t *testing.T) {
 	if err := s.WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := "report.html shows 1 trial of 1 configuration\n1 trial missing:\n  " + filepath.Join(root, "cut") + ": "
+	want := "report.html shows 1 run of 1 configuration\n1 run missing:\n  " + filepath.Join(root, "cut") + ": "
 	if !strings.HasPrefix(b.String(), want) {
 		t.Errorf("expected a text that starts with %q, found %q", want, b.String())
 	}

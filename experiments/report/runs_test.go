@@ -22,18 +22,18 @@ func TestReadGathersSeeds(t *testing.T) {
 	write(t, root, made(model.SemanticHard, train.Test, 0, nil), 0.4)
 	_, d := only(t, root)
 	var dev []string
-	for _, c := range d.Dev {
-		dev = append(dev, c.Label)
+	for _, c := range d.dev {
+		dev = append(dev, c.label)
 	}
 	if diff := cmp.Diff([]string{"singletons", "semantic-hard"}, dev); diff != "" {
 		t.Errorf("dev configurations, best first (-expected +found):\n%s", diff)
 	}
-	if len(d.Test) != 1 {
-		t.Fatalf("expected one test configuration, found %d", len(d.Test))
+	if len(d.test) != 1 {
+		t.Fatalf("expected one test configuration, found %d", len(d.test))
 	}
-	hard := d.Dev[1]
+	hard := d.dev[1]
 	var seeds []uint64
-	for _, trial := range hard.Trials {
+	for _, trial := range hard.runs {
 		seeds = append(seeds, trial.Training.Seed)
 	}
 	if diff := cmp.Diff([]uint64{0, 2, 10}, seeds); diff != "" {
@@ -44,14 +44,14 @@ func TestReadGathersSeeds(t *testing.T) {
 	}
 }
 
-func TestReadTellsDataApart(t *testing.T) {
+func TestReadSeparatesDataSets(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
 	write(t, root, made(model.Singletons, train.Dev, 0, func(t *train.Trial) { t.Fingerprint = "fedcba9876543210" }), 0.6)
 	write(t, root, made(model.Singletons, train.Dev, 0, func(t *train.Trial) { t.Dataset = "fish" }), 0.7)
 	titles := map[string]bool{}
-	for _, part := range NewPage(read(t, root)).Parts {
-		titles[part.Title] = true
+	for _, dataset := range read(t, root).Datasets {
+		titles[dataset.Title] = true
 	}
 	want := map[string]bool{"birds, fingerprint 01234567": true, "birds, fingerprint fedcba98": true, "fish": true}
 	if diff := cmp.Diff(want, titles); diff != "" {
@@ -59,8 +59,7 @@ func TestReadTellsDataApart(t *testing.T) {
 	}
 }
 
-// What is wrong with a folder is said with the file, and the rest is shown.
-func TestReadListsWhatItDoesWithout(t *testing.T) {
+func TestReadListsDamagedRuns(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, content, why string
 	}{
@@ -68,12 +67,13 @@ func TestReadListsWhatItDoesWithout(t *testing.T) {
 		"trial.json of no stage":  {train.TrialFile, `{"dataset": "birds", "stage": "last"}`, `trial.json: stage: expected dev or test, found "last"`},
 		"trial.json of no model":  {train.TrialFile, `{"dataset": "birds", "stage": "dev"}`, "trial.json: variant"},
 		"result.json is cut":      {train.ResultFile, `{"status": "epo`, "result.json"},
-		"nothing judged":          {train.ResultFile, `{"status": "epochs"}`, "result.json: evaluation: expected what the model scored, found none"},
-		"no classes":              {train.ResultFile, `{"status": "epochs", "evaluation": {}}`, "result.json: judged.confusion"},
-		"confusion is not square": {train.ResultFile, `{"status": "epochs", "evaluation": {"classes": ["a", "b"], "confusion": [[1], [2]]}}`, "result.json: judged.confusion: expected a row and a column for each of 2 classes"},
+		"no evaluation":           {train.ResultFile, `{"status": "epochs"}`, "result.json: evaluation: expected the accuracy of the model, found none"},
+		"no classes":              {train.ResultFile, `{"status": "epochs", "evaluation": {}}`, "result.json: evaluation.confusion"},
+		"confusion is not square": {train.ResultFile, `{"status": "epochs", "evaluation": {"classes": ["a", "b"], "confusion": [[1], [2]]}}`, "result.json: evaluation.confusion: expected a row and a column for each of 2 classes"},
 		"failed":                  {train.ResultFile, `{"status": "not finite", "error": "the term w2 is +Inf"}`, "the term w2 is +Inf"},
 		"curve is cut":            {train.CurveFile, `{"epoch": 1, "tr`, "curve.jsonl: line 1"},
-		"curve is empty":          {train.CurveFile, ``, "curve.jsonl: expected an epoch at least, found none"},
+		"curve is empty":          {train.CurveFile, ``, "curve.jsonl: expected at least one epoch, found none"},
+		"accuracy out of range":   {train.CurveFile, `{"epoch": 1, "train_accuracy": 0.5, "val_accuracy": -1e20}`, "curve.jsonl: line 1: expected accuracies from 0 to 1"},
 		"curve without val":       {train.CurveFile, `{"epoch": 1}`, "curve.jsonl: line 1: val_accuracy"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,33 +81,33 @@ func TestReadListsWhatItDoesWithout(t *testing.T) {
 			write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
 			broken := write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
 			writeFile(t, filepath.Join(broken, c.file), c.content)
-			r, d := only(t, root)
-			if len(d.Dev) != 1 {
-				t.Errorf("expected the other trial to be shown, found %d", len(d.Dev))
+			f, d := only(t, root)
+			if len(d.dev) != 1 {
+				t.Errorf("expected the other trial to be shown, found %d", len(d.dev))
 			}
-			if len(r.Missing) != 1 || r.Missing[0].Dir != broken || !strings.Contains(r.Missing[0].Why, c.why) {
-				t.Errorf("expected %s to be missing because of %q, found %v", broken, c.why, r.Missing)
+			if len(f.missing) != 1 || f.missing[0].Dir != broken || !strings.Contains(f.missing[0].Why, c.why) {
+				t.Errorf("expected %s to be missing because of %q, found %v", broken, c.why, f.missing)
 			}
 		})
 	}
 }
 
-func TestReadListsUnfinishedTrials(t *testing.T) {
+func TestReadListsUnfinishedRuns(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
 	unfinished := write(t, root, made(model.Singletons, train.Dev, 1, nil), 0.5, 0.6)
 	if err := os.Remove(filepath.Join(unfinished, train.ResultFile)); err != nil {
 		t.Fatal(err)
 	}
-	r, _ := only(t, root)
-	if len(r.Missing) != 1 || r.Missing[0].Why != "unfinished at epoch 2" {
-		t.Errorf("expected the unfinished trial to be missing, found %v", r.Missing)
+	f, _ := only(t, root)
+	if len(f.missing) != 1 || f.missing[0].Why != "unfinished at epoch 2" {
+		t.Errorf("expected the unfinished trial to be missing, found %v", f.missing)
 	}
 }
 
-func TestReadRefusesFoldersWithoutTrials(t *testing.T) {
+func TestReadRefusesFoldersWithoutRuns(t *testing.T) {
 	empty := t.TempDir()
-	if _, err := Read(empty); err == nil || !strings.Contains(err.Error(), empty+": expected folders of trials") {
+	if _, err := Read(empty); err == nil || !strings.Contains(err.Error(), empty+": expected folders of runs") {
 		t.Errorf("expected an error that names %s, found %v", empty, err)
 	}
 	absent := filepath.Join(empty, "absent")
@@ -116,7 +116,7 @@ func TestReadRefusesFoldersWithoutTrials(t *testing.T) {
 	}
 }
 
-func TestLabelsSayWhatDiffers(t *testing.T) {
+func TestLabels(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.9)
 	write(t, root, made(model.KSoft, train.Dev, 0, nil), 0.8)
@@ -124,8 +124,8 @@ func TestLabelsSayWhatDiffers(t *testing.T) {
 	write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K, t.Model.Beta = 7, 1e-4 }), 0.6)
 	_, d := only(t, root)
 	var labels []string
-	for _, c := range d.Dev {
-		labels = append(labels, c.Label)
+	for _, c := range d.dev {
+		labels = append(labels, c.label)
 	}
 	want := []string{"singletons", "k-soft, k 2, beta 1e-06", "k-soft, k 7, beta 1e-06", "k-soft, k 7, beta 0.0001"}
 	if diff := cmp.Diff(want, labels); diff != "" {

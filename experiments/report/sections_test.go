@@ -17,12 +17,12 @@ import (
 
 var closely = cmpopts.EquateApprox(0, 1e-9)
 
-func TestCurvesSpreadOverSeeds(t *testing.T) {
+func TestCurvesOverSeeds(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.1, 0.4, 0.3)
 	write(t, root, made(model.Singletons, train.Dev, 1, nil), 0.3, 0.2, 0.6, 0.9) // a longer patience
-	r, d := only(t, root)
-	p := curves(r, d).Figures[1].Picture.(*plot.Lines)
+	f, d := only(t, root)
+	p := curvesSection(f, d).Figures[1].Picture.(*plot.Lines)
 	val := p.Series[1]
 	want := []plot.Point{{X: 1, Y: 20, Low: 10, High: 30}, {X: 2, Y: 30, Low: 20, High: 40}, {X: 3, Y: 45, Low: 30, High: 60}}
 	if diff := cmp.Diff(want, val.Points, closely); diff != "" {
@@ -36,10 +36,10 @@ func TestCurvesSpreadOverSeeds(t *testing.T) {
 func TestAblation(t *testing.T) {
 	root := t.TempDir()
 	writeAll(t, root)
-	r, d := only(t, root)
-	s := ablationSection(r, d)
-	if len(s.Figures) != 1 || len(s.Notes) > 0 || s.Command != "" {
-		t.Fatalf("expected one picture and nothing missing, found %d, %q, %q", len(s.Figures), s.Notes, s.Command)
+	f, d := only(t, root)
+	s := ablationSection(f, d)
+	if len(s.Figures) != 1 || len(s.Notes) > 0 || len(s.Commands) > 0 {
+		t.Fatalf("expected one picture and nothing missing, found %d, %q, %q", len(s.Figures), s.Notes, s.Commands)
 	}
 	p := s.Figures[0].Picture.(*plot.Dots)
 	if diff := cmp.Diff([]string{"uniform, const, implicit", "uniform, const, explicit"}, p.Rows[:2]); diff != "" {
@@ -51,51 +51,56 @@ func TestAblation(t *testing.T) {
 	}
 }
 
-func TestAblationSaysWhatIsMissing(t *testing.T) {
+func TestAblationListsMissingRuns(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
-	r, d := only(t, root)
-	if s := ablationSection(r, d); s.Command != "lago-train ablate --dataset birds --out "+root || len(s.Figures) > 0 {
-		t.Errorf("expected the command for an ablation, found %q", s.Command)
+	f, d := only(t, root)
+	if s := ablationSection(f, d); len(s.Commands) != 1 || !strings.HasPrefix(s.Commands[0], "lago-train ablate --variant semantic-hard ") || len(s.Figures) > 0 {
+		t.Errorf("expected the command for an ablation, found %q", s.Commands)
 	}
 	write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) { t.Model.Alpha = 1 }), 0.4)
-	s := ablationSection(r, d)
-	if len(s.Figures) != 1 || len(s.Notes) != 1 || s.Notes[0] != "6 trials of semantic-hard without a curve." {
+	s := ablationSection(f, d)
+	if len(s.Figures) != 1 || len(s.Notes) != 1 || s.Notes[0] != "6 runs of semantic-hard without a curve." {
 		t.Errorf("expected the picture of 2 designs without 6, found %d pictures and %q", len(s.Figures), s.Notes)
 	}
-	for _, alpha := range []float64{0, 1} { // another ablation, with another rate
+	for _, alpha := range []float64{0, 1} { // another configuration has its own figure
 		write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) {
 			t.Model.Alpha, t.Training.LearningRate = alpha, 1
 		}), 0.3)
 	}
-	if s := ablationSection(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "found 2, which differ in lr") {
-		t.Errorf("expected a note on two ablations, found %q", s.Notes)
+	f, d = only(t, root)
+	s = ablationSection(f, d)
+	if len(s.Figures) != 2 || s.Figures[0].Name == s.Figures[1].Name || !strings.Contains(s.Figures[0].Caption+s.Figures[1].Caption, "lr 1") {
+		t.Fatalf("expected one labelled figure for each learning rate, found %d: %v", len(s.Figures), s.Figures)
+	}
+	if len(s.Commands) != 2 || !strings.Contains(s.Commands[0]+s.Commands[1], "--lr 1 ") {
+		t.Errorf("expected the command of each configuration, found %q", s.Commands)
 	}
 }
 
-func TestAblationWithoutAFinishedTrial(t *testing.T) {
+func TestAblationWithoutAFinishedRun(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
 	for _, alpha := range []float64{0, 1} {
 		dir := write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) { t.Model.Alpha = alpha }), 0.5)
 		writeFile(t, filepath.Join(dir, train.ResultFile), `{"status": "not finite", "error": "the term w2 is +Inf"}`)
 	}
-	r, d := only(t, root)
-	s := ablationSection(r, d)
-	if len(s.Figures) > 0 || len(s.Notes) != 1 || s.Notes[0] != "8 trials of semantic-hard without a curve." {
+	f, d := only(t, root)
+	s := ablationSection(f, d)
+	if len(s.Figures) > 0 || len(s.Notes) != 1 || s.Notes[0] != "8 runs of semantic-hard without a curve." {
 		t.Errorf("expected a note and no picture, found %d pictures and %q", len(s.Figures), s.Notes)
 	}
 }
 
-func TestPublishedNumbersStandBeside(t *testing.T) {
+func TestPublishedNumbers(t *testing.T) {
 	root := t.TempDir()
 	cub := func(alpha float64) func(*train.Trial) {
 		return func(t *train.Trial) { t.Dataset, t.Model.Alpha = "cub", alpha }
 	}
 	write(t, root, made(model.SemanticHard, train.Dev, 0, cub(0)), 0.5)
 	write(t, root, made(model.SemanticHard, train.Dev, 0, cub(1)), 0.4)
-	r, d := only(t, root)
-	for _, s := range []Section{variants(r, d), ablationSection(r, d)} {
+	f, d := only(t, root)
+	for _, s := range []Section{variantsSection(f, d), ablationSection(f, d)} {
 		series := s.Figures[0].Picture.(*plot.Dots).Series
 		if last := series[len(series)-1]; !strings.HasPrefix(last.Name, "published") || last.Dots[0].Value < 50 {
 			t.Errorf("%s: expected what the paper has for cub, found %+v", s.Name, last)
@@ -103,34 +108,45 @@ func TestPublishedNumbersStandBeside(t *testing.T) {
 	}
 }
 
-func TestSweepIsOfTheLargestFamily(t *testing.T) {
+// Runs of different settings are different lines, in the figure and in the table.
+func TestSweepHasOneLinePerConfiguration(t *testing.T) {
 	root := t.TempDir()
+	other := func(t *train.Trial) { t.Training.Batch = 32 }
 	for _, k := range []int{20, 1, 10} {
 		write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K = k }), 0.01*float64(k))
 	}
-	write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K, t.Model.Beta = 5, 1 }), 0.9)
-	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.3)
-	r, d := only(t, root)
-	p := sweep(r, d).Figures[0].Picture.(*plot.Lines)
-	want := []plot.Series{
-		{Name: "k-soft", Look: 2, Measured: true, Points: []plot.Point{{X: 1, Y: 1, Low: 1, High: 1}, {X: 10, Y: 10, Low: 10, High: 10}, {X: 20, Y: 20, Low: 20, High: 20}}},
-		{Name: "singletons", Points: []plot.Point{{X: 1, Y: 30, Low: 30, High: 30}, {X: 20, Y: 30, Low: 30, High: 30}}},
+	for _, k := range []int{1, 5} {
+		write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K, t.Model.Beta = k, 1 }), 0.9)
 	}
-	if diff := cmp.Diff(want, p.Series, closely); diff != "" {
+	write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K = 7; other(t) }), 0.5) // no other K
+	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.3)
+	write(t, root, made(model.Singletons, train.Dev, 0, other), 0.8) // trained otherwise
+	f, d := only(t, root)
+	s := ksweepSection(f, d)
+	at := func(x, y float64) plot.Point { return plot.Point{X: x, Y: y, Low: y, High: y} }
+	want := []plot.Series{
+		{Name: "k-soft, beta 1", Look: 2, Measured: true, Points: []plot.Point{at(1, 90), at(5, 90)}},
+		{Name: "k-soft, beta 1e-06", Look: 4, Measured: true, Points: []plot.Point{at(1, 1), at(10, 10), at(20, 20)}},
+		{Name: "singletons, batch 64", Points: []plot.Point{at(1, 30), at(20, 30)}},
+	}
+	if diff := cmp.Diff(want, s.Figures[0].Picture.(*plot.Lines).Series, closely); diff != "" {
 		t.Errorf("series (-expected +found):\n%s", diff)
+	}
+	if n := len(s.Table.Rows); n != 6 || s.Table.Rows[5][0] != "singletons, batch 64" {
+		t.Errorf("expected the same in the table, found %q", s.Table.Rows)
 	}
 }
 
 func TestNoise(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
-	r, d := only(t, root)
-	path := filepath.Join(root, NoiseFile)
-	if s := noise(r, d); s.Command != "lago-train noise --dataset birds --out "+root+" --json > "+path || len(s.Figures) > 0 {
-		t.Errorf("expected the command that measures noise, found %q", s.Command)
+	f, d := only(t, root)
+	path := filepath.Join(root, noiseFile)
+	if s := noiseSection(f, d); len(s.Commands) != 1 || s.Commands[0] != "lago-train noise --dataset birds --out "+root+" --json > "+path || len(s.Figures) > 0 {
+		t.Errorf("expected the command that measures noise, found %q", s.Commands)
 	}
 	for _, c := range []struct{ content, note string }{
-		{``, "noise.json: expected what lago-train noise --json prints"},
+		{``, "noise.json: expected the output of lago-train noise --json"},
 		{`{"dataset": "birds"}`, "noise.json: expected methods and ratios, found 0 and 0"},
 		{`{"dataset": "birds", "ratios": [0.1], "methods": [{"method": "eszsl"}]}`, "noise.json: eszsl: expected an accuracy"},
 		{
@@ -139,12 +155,12 @@ func TestNoise(t *testing.T) {
 		},
 	} {
 		writeFile(t, path, c.content)
-		if s := noise(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
+		if s := noiseSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
 			t.Errorf("%s: expected the note %q, found %q", c.content, c.note, s.Notes)
 		}
 	}
 	writeAll(t, root)
-	p := noise(r, d).Figures[0].Picture.(*plot.Lines)
+	p := noiseSection(f, d).Figures[0].Picture.(*plot.Lines)
 	want := []plot.Point{{X: 0, Y: 100, Low: 100, High: 100}, {X: 25, Y: 60, Low: 56, High: 64}}
 	if diff := cmp.Diff(want, p.Series[0].Points, closely); diff != "" {
 		t.Errorf("relative accuracy (-expected +found):\n%s", diff)
@@ -154,9 +170,9 @@ func TestNoise(t *testing.T) {
 func TestComparison(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
-	r, d := only(t, root)
-	if s := comparisonSection(r, d); s.Command != "lago-train compare --dataset birds --out "+root || len(s.Figures) > 0 {
-		t.Errorf("expected the command that compares, found %q", s.Command)
+	f, d := only(t, root)
+	if s := comparisonSection(f, d); len(s.Commands) != 1 || s.Commands[0] != "lago-train compare --dataset birds --out "+root || len(s.Figures) > 0 {
+		t.Errorf("expected the command that compares, found %q", s.Commands)
 	}
 	path := comparison.File(root, "birds")
 	for _, c := range []struct{ content, note string }{
@@ -164,12 +180,12 @@ func TestComparison(t *testing.T) {
 		{`{"methods": [{"name": "ale"}]}`, "compare-birds.json: ale: expected val and test, found null"},
 	} {
 		writeFile(t, path, c.content)
-		if s := comparisonSection(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
+		if s := comparisonSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
 			t.Errorf("%s: expected the note %q, found %q", c.content, c.note, s.Notes)
 		}
 	}
 	writeAll(t, root)
-	s := comparisonSection(r, d)
+	s := comparisonSection(f, d)
 	p := s.Figures[0].Picture.(*plot.Dots)
 	if diff := cmp.Diff([]string{"LAGO (k-soft)", "ESZSL"}, p.Rows); diff != "" {
 		t.Errorf("rows (-expected +found):\n%s", diff)
@@ -178,7 +194,7 @@ func TestComparison(t *testing.T) {
 	if diff := cmp.Diff(want, p.Series[1].Dots, closely); diff != "" {
 		t.Errorf("test accuracy (-expected +found):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"Ahead of LAGO on the test classes: eszsl."}, s.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"More accurate than LAGO on the test classes: eszsl."}, s.Notes); diff != "" {
 		t.Errorf("notes (-expected +found):\n%s", diff)
 	}
 }
@@ -186,17 +202,17 @@ func TestComparison(t *testing.T) {
 func TestPartial(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
-	r, d := only(t, root)
-	path := filepath.Join(root, PartialFile)
-	if s := partial(r, d); s.Command != "lago-train partial --dataset birds --out "+root+" --json > "+path || len(s.Figures) > 0 {
-		t.Errorf("expected the command that measures it, found %q", s.Command)
+	f, d := only(t, root)
+	path := filepath.Join(root, partialFile)
+	if s := partialSection(f, d); len(s.Commands) != 1 || s.Commands[0] != "lago-train partial --dataset birds --out "+root+" --json > "+path || len(s.Figures) > 0 {
+		t.Errorf("expected the command that measures it, found %q", s.Commands)
 	}
 	writeFile(t, path, `{"dataset": "birds", "shares": [1], "methods": [{"method": "eszsl"}]}`)
-	if s := partial(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "each of the 1 shares, found 0 and 0") {
+	if s := partialSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "each of the 1 shares, found 0 and 0") {
 		t.Errorf("expected a note on a method without accuracy, found %q", s.Notes)
 	}
 	writeAll(t, root)
-	s := partial(r, d)
+	s := partialSection(f, d)
 	p := s.Figures[0].Picture.(*plot.Lines)
 	want := []plot.Series{
 		{Name: "eszsl", Look: 4, Measured: true, Points: []plot.Point{{X: 10, Y: 20, Low: 19, High: 21}, {X: 100, Y: 40, Low: 40, High: 40}}},
@@ -214,8 +230,8 @@ func TestGammaIsSortedByTheStrongestGroup(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.KSoft, train.Dev, 0, nil), 0.5)
 	write(t, root, made(model.KSoft, train.Dev, 1, nil), 0.7)
-	r, d := only(t, root)
-	s := gamma(r, d)
+	f, d := only(t, root)
+	s := groupsSection(f, d)
 	if !strings.HasPrefix(s.Figures[0].Caption, "Gamma of k-soft, seed 1 ") {
 		t.Errorf("expected the seed with the best val accuracy, found %q", s.Figures[0].Caption)
 	}
@@ -235,12 +251,12 @@ func TestGammaIsSortedByTheStrongestGroup(t *testing.T) {
 func TestGammaNamesTheGroupsOfSemanticSoft(t *testing.T) {
 	root := t.TempDir()
 	dir := write(t, root, made(model.SemanticSoft, train.Dev, 0, nil), 0.5)
-	r, d := only(t, root)
-	if diff := cmp.Diff([]string{"bill", "wing"}, gamma(r, d).Figures[0].Picture.(*plot.Heat).Cols); diff != "" {
+	f, d := only(t, root)
+	if diff := cmp.Diff([]string{"bill", "wing"}, groupsSection(f, d).Figures[0].Picture.(*plot.Heat).Cols); diff != "" {
 		t.Errorf("columns (-expected +found):\n%s", diff)
 	}
 	writeFile(t, filepath.Join(dir, train.ModelFile), "no model")
-	if s := gamma(r, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], dir) {
+	if s := groupsSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], dir) {
 		t.Errorf("expected a note that names %s, found %q", dir, s.Notes)
 	}
 }
@@ -248,16 +264,16 @@ func TestGammaNamesTheGroupsOfSemanticSoft(t *testing.T) {
 func TestConfusionIsOverSeeds(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
-	r, d := only(t, root)
-	s := confusion(r, d)
-	if s.Command == "" || !strings.Contains(s.Figures[0].Caption, "2 val classes") {
-		t.Errorf("expected the val classes, and a command for the test stage, found %q and %q", s.Figures[0].Caption, s.Command)
+	f, d := only(t, root)
+	s := confusionSection(f, d)
+	if len(s.Commands) == 0 || !strings.Contains(s.Figures[0].Caption, "2 val classes") {
+		t.Errorf("expected the val classes, and a command for the test stage, found %q and %q", s.Figures[0].Caption, s.Commands)
 	}
 	for seed := range uint64(2) {
 		write(t, root, made(model.Singletons, train.Test, seed, nil), 0.5)
 	}
-	r, d = only(t, root)
-	p := confusion(r, d).Figures[0].Picture.(*plot.Heat)
+	f, d = only(t, root)
+	p := confusionSection(f, d).Figures[0].Picture.(*plot.Heat)
 	if diff := cmp.Diff([][]float64{{0.75, 0.25}, {1. / 3, 2. / 3}}, p.Values, closely); diff != "" {
 		t.Errorf("shares (-expected +found):\n%s", diff)
 	}
@@ -266,12 +282,12 @@ func TestConfusionIsOverSeeds(t *testing.T) {
 	}
 }
 
-func TestConfusionOfAClassWithoutSamples(t *testing.T) {
+func TestConfusionWithoutSamples(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Test, 0, nil), 0.5)
 	_, d := only(t, root)
-	d.Test[0].Trials[0].Result.Evaluation.Confusion = [][]int{{0, 0}, {1, 1}}
-	if diff := cmp.Diff([][]float64{{0, 0}, {0.5, 0.5}}, confusionPicture(d.Test[0]).Values); diff != "" {
+	d.test[0].runs[0].Result.Evaluation.Confusion = [][]int{{0, 0}, {1, 1}}
+	if diff := cmp.Diff([][]float64{{0, 0}, {0.5, 0.5}}, confusionPicture(d.test[0]).Values); diff != "" {
 		t.Errorf("shares (-expected +found):\n%s", diff)
 	}
 }
@@ -281,8 +297,8 @@ func TestSettingsListWhatDiffers(t *testing.T) {
 	write(t, root, made(model.KSoft, train.Dev, 0, nil), 0.2, 0.4)
 	write(t, root, made(model.KSoft, train.Dev, 1, nil), 0.5, 0.3)
 	write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K = 7 }), 0.1)
-	r, d := only(t, root)
-	s := settings(r, d)
+	f, d := only(t, root)
+	s := settingsSection(f, d)
 	want := &Table{
 		Header: []string{"variant", "stage", "accuracy (%)", "seeds", "epochs run", "best epoch", "ended by", "k"},
 		Rows: [][]string{

@@ -6,57 +6,161 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
 )
 
-// settings lists every configuration with what it scored.
-func settings(_ *Runs, d *Dataset) Section {
-	all := d.Configurations()
-	names := slices.DeleteFunc(differing(all), func(name string) bool { return name == "variant" })
-	var common []string
-	for _, setting := range protocol.Settings(all[0].Trial()) {
-		if setting.Name != "variant" && !slices.Contains(names, setting.Name) && !slices.Contains(identity, setting.Name) {
-			common = append(common, setting.Name+" "+value(setting))
+// identity lists the settings that identify data and seed, not the configuration.
+var identity = []string{"dataset", "fingerprint", "stage", "seed"}
+
+// differing returns the names of the settings in which configurations differ.
+func differing(list []*configuration, but ...string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	var names []string
+	for i, first := range protocol.Settings(list[0].trial()) {
+		if slices.Contains(identity, first.Name) || slices.Contains(but, first.Name) {
+			continue
+		}
+		for _, c := range list {
+			if protocol.Settings(c.trial())[i].Value != first.Value {
+				names = append(names, first.Name)
+				break
+			}
 		}
 	}
-	s := Section{Name: "settings", Title: "Settings", Text: "What defines each configuration, and what it scored on the classes that its stage judges."}
+	return names
+}
+
+// labels names configurations by their variant and the settings in which those of the
+// variant differ, as in "k-soft, k 30".
+func labels(list []*configuration, but ...string) []string {
+	result := make([]string, len(list))
+	for i, c := range list {
+		var same []*configuration
+		for _, other := range list {
+			if other.variant() == c.variant() {
+				same = append(same, other)
+			}
+		}
+		names := differing(same, but...)
+		parts := []string{string(c.variant())}
+		for _, s := range protocol.Settings(c.trial()) {
+			if slices.Contains(names, s.Name) {
+				parts = append(parts, fmt.Sprintf("%s %v", s.Name, s.Value))
+			}
+		}
+		result[i] = strings.Join(parts, ", ")
+	}
+	return result
+}
+
+// command returns a shell command for a data set and the folder of the report.
+func (f *folder) command(d *datasetRuns, words ...string) string {
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	return fmt.Sprintf("lago-train %s --dataset %s --out %s", strings.Join(words, " "), shellQuote(d.name), shellQuote(f.dir))
+}
+
+// flags returns the flags that reproduce a configuration: its settings that differ from
+// the preset, except some, and its seeds.
+func (c *configuration) flags(but ...string) string {
+	preset := protocol.PresetFor(c.trial().Dataset, c.variant())
+	standard := protocol.Settings(preset.Trial(c.trial().Stage, "", 0, preset.DevEpochs()))
+	but = append(slices.Clone(but), c.ignored()...)
+	var flags []string
+	for i, s := range protocol.Settings(c.trial()) {
+		if slices.Contains(identity, s.Name) || slices.Contains(but, s.Name) || s.Name == "variant" || s.Value == standard[i].Value {
+			continue
+		}
+		flag := "--" + strings.ReplaceAll(s.Name, "_", "-")
+		if _, isBool := s.Value.(bool); isBool {
+			flags = append(flags, fmt.Sprintf("%s=%v", flag, s.Value))
+			continue
+		}
+		flags = append(flags, fmt.Sprintf("%s %v", flag, s.Value))
+	}
+	first, last := c.trial().Training.Seed, c.runs[len(c.runs)-1].Training.Seed
+	if n := last - first + 1; n != uint64(preset.Seeds) {
+		flags = append(flags, fmt.Sprintf("--seeds %d", n))
+	}
+	if first != preset.Seed {
+		flags = append(flags, fmt.Sprintf("--seed %d", first))
+	}
+	return strings.Join(flags, " ")
+}
+
+// ignored lists the settings that do not apply to a configuration.
+func (c *configuration) ignored() []string {
+	var names []string
+	if !c.variant().Learned() {
+		names = append(names, "lr_v")
+	}
+	if c.variant() != model.KSoft {
+		names = append(names, "k")
+	}
+	if c.variant() != model.SemanticSoft {
+		names = append(names, "psi")
+	}
+	if c.trial().Preprocess != preprocess.Whiten {
+		names = append(names, "ridge")
+	}
+	if c.trial().Stage == train.Test {
+		names = append(names, "epochs", "patience") // the dev stage finds them
+	}
+	return names
+}
+
+// shellQuote quotes a word for the shell if necessary.
+func shellQuote(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// settingsSection lists every configuration with its accuracy.
+func settingsSection(_ *folder, d *datasetRuns) Section {
+	all := d.configurations()
+	names := differing(all, "variant")
+	var common []string
+	for _, s := range protocol.Settings(all[0].trial()) {
+		if s.Name != "variant" && !slices.Contains(names, s.Name) && !slices.Contains(identity, s.Name) {
+			common = append(common, fmt.Sprintf("%s %v", s.Name, s.Value))
+		}
+	}
+	s := Section{Name: "settings", Title: "Settings", Text: "The settings of each configuration, and its accuracy on the classes that its stage is evaluated on."}
 	if len(common) > 0 {
 		s.Text += " All have in common: " + strings.Join(common, ", ") + "."
 	}
 	s.Table = &Table{Header: append([]string{"variant", "stage", "accuracy (%)", "seeds", "epochs run", "best epoch", "ended by"}, names...)}
 	for _, c := range all {
-		s.Table.Rows = append(s.Table.Rows, append(c.outcome(), c.values(names)...))
+		row := c.outcome()
+		for _, s := range protocol.Settings(c.trial()) {
+			if slices.Contains(names, s.Name) {
+				row = append(row, fmt.Sprint(s.Value))
+			}
+		}
+		s.Table.Rows = append(s.Table.Rows, row)
 	}
 	return s
 }
 
-// Configurations lists those of both stages.
-func (d *Dataset) Configurations() []*Configuration { return slices.Concat(d.Dev, d.Test) }
-
-// outcome is what the trials came to.
-func (c *Configuration) outcome() []string {
-	var ran, kept, status []string
-	for _, t := range c.Trials {
-		ran = append(ran, fmt.Sprint(t.Result.Epochs))
-		kept = append(kept, fmt.Sprint(t.Result.BestEpoch))
-		status = append(status, string(t.Result.Status))
+// outcome summarises the runs of a configuration.
+func (c *configuration) outcome() []string {
+	var epochs, best, status []string
+	for _, r := range c.runs {
+		epochs = append(epochs, fmt.Sprint(r.Result.Epochs))
+		best = append(best, fmt.Sprint(r.Result.BestEpoch))
+		status = append(status, string(r.Result.Status))
 	}
 	return []string{
-		string(c.Variant()), string(c.Trial().Stage), plusMinus(c.PerClass), fmt.Sprint(len(c.Trials)), distinct(ran), distinct(kept), distinct(status),
+		string(c.variant()), string(c.trial().Stage), plusMinus(c.PerClass), fmt.Sprint(len(c.runs)), distinct(epochs), distinct(best), distinct(status),
 	}
 }
 
-// values are those of the named settings.
-func (c *Configuration) values(names []string) []string {
-	var list []string
-	for _, s := range protocol.Settings(c.Trial()) {
-		if slices.Contains(names, s.Name) {
-			list = append(list, value(s))
-		}
-	}
-	return list
-}
-
-// distinct joins values over seeds, one where they are all the same.
+// distinct joins values, or returns one if all are the same.
 func distinct(values []string) string {
 	if len(slices.Compact(slices.Clone(values))) == 1 {
 		return values[0]

@@ -7,66 +7,127 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
 )
 
-// variants compares the variants, as figure 3 and table A.1 of the paper do.
-func variants(r *Runs, d *Dataset) Section {
+// choice is the configuration that represents a variant: the one with the best mean
+// validation accuracy, and the test runs of the same settings. Either is nil if it was
+// not run.
+type choice struct {
+	variant   model.Variant
+	dev, test *configuration
+}
+
+// choices are in the order of the variants in the paper.
+func (d *datasetRuns) choices() []choice {
+	var list []choice
+	for _, v := range model.Variants {
+		isVariant := func(c *configuration) bool { return c.variant() == v }
+		c := choice{variant: v}
+		if i := slices.IndexFunc(d.dev, isVariant); i >= 0 {
+			c.dev = d.dev[i]
+			c.test = d.testOf(c.dev)
+		} else if i := slices.IndexFunc(d.test, isVariant); i >= 0 {
+			c.test = d.test[i]
+		}
+		if c.dev != nil || c.test != nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// testOf returns the test runs of a configuration of the dev stage; of several, those
+// trained for the number of epochs that the average curve of the dev stage gives.
+func (d *datasetRuns) testOf(dev *configuration) *configuration {
+	settings := func(t train.Trial) train.Trial {
+		t.Stage, t.Training.Epochs, t.Training.Patience, t.Training.Seed = "", 0, 0, 0
+		return t
+	}
+	var found *configuration
+	for _, c := range d.test {
+		if settings(c.trial()) == settings(dev.trial()) && (found == nil || c.trial().Training.Epochs == dev.bestEpoch()) {
+			found = c
+		}
+	}
+	return found
+}
+
+// bestEpoch is the epoch at which the average curve is best.
+func (c *configuration) bestEpoch() int { return protocol.BestEpoch(c.curves) }
+
+// best returns the choice with the highest validation accuracy among those that fit.
+func best(choices []choice, fits func(choice) bool) (c choice, ok bool) {
+	for _, other := range choices {
+		if fits(other) && (!ok || other.val() > c.val()) {
+			c, ok = other, true
+		}
+	}
+	return c, ok
+}
+
+// val returns the mean validation accuracy, below any other if there is none.
+func (c choice) val() float64 {
+	if c.dev == nil {
+		return -1
+	}
+	return c.dev.PerClass.Mean
+}
+
+func (c choice) label() string {
+	if c.dev == nil {
+		return c.test.label
+	}
+	return c.dev.label
+}
+
+// variantsSection compares the variants, as figure 3 and table A.1 of the paper do.
+func variantsSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "variants", Title: "Variants",
-		Text: "Each variant stands with the configuration that has the best mean accuracy on the val classes, where the best " +
-			"epoch of each seed counts. Test classes were never trained on, and had no part in the choice.",
+		Text: "Each variant is represented by the configuration with the best mean validation accuracy, at the best epoch of each " +
+			"seed. Test classes were not used for training or for this choice.",
 	}
 	choices := d.choices()
 	p := &plot.Dots{X: accuracyAxis}
-	series := []plot.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}, {Name: "published test", Look: 5}}
+	series := []plot.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}, {Name: "published test", Look: publishedLook}}
 	s.Table = &Table{Header: []string{"configuration", "val (%)", "test (%)", "seeds val / test"}}
 	for i, c := range choices {
-		p.Rows = append(p.Rows, string(c.Variant))
-		row := []string{c.label(), absent, absent, fmt.Sprintf("%d / %d", c.Dev.seeds(), c.Test.seeds())}
-		for j, part := range []*Configuration{c.Dev, c.Test} {
-			if part != nil {
-				row[1+j] = plusMinus(part.PerClass)
-				series[j].Dots = append(series[j].Dots, dot(i, part.PerClass))
+		p.Rows = append(p.Rows, c.label())
+		row := []string{c.label(), absent, absent, fmt.Sprintf("%d / %d", c.dev.seeds(), c.test.seeds())}
+		for j, stage := range []*configuration{c.dev, c.test} {
+			if stage != nil {
+				row[1+j] = plusMinus(stage.PerClass)
+				series[j].Dots = append(series[j].Dots, dot(i, stage.PerClass))
 			}
 		}
-		if paper, ok := publishedTest(d.Name, c.Variant); ok {
+		if paper, ok := publishedTest(d.name, c.variant); ok {
 			series[2].Dots = append(series[2].Dots, plot.Dot{Row: i, Value: 100 * paper, Text: percent(paper)})
 		}
 		s.Table.Rows = append(s.Table.Rows, row)
 	}
 	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
-	caption := "Mean and standard error over seeds of the accuracy of each variant." + chance(choices)
-	s.Figures = []Figure{r.figure(d, "variants", caption, p)}
-	s.Notes, s.Command = r.lacking(d, choices)
+	caption := "Accuracy of each variant: mean and standard error over seeds." + chance(choices)
+	s.Figures = []Figure{f.figure(d, "variants", caption, p)}
+	f.addMissing(&s, d, choices)
 	return s
 }
 
-// absent stands in a table for what was not run.
-const absent = "–"
+// publishedLook is the look of published numbers.
+const publishedLook = 5
 
-// dot shows a summary in percent.
-func dot(row int, s lab.Summary) plot.Dot {
-	return plot.Dot{Row: row, Value: 100 * s.Mean, Error: 100 * s.SEM, Text: plusMinus(s)}
-}
-
-// seeds counts the trials of a configuration, which may not have been run.
-func (c *Configuration) seeds() int {
+// seeds counts the runs of a configuration, which may be nil.
+func (c *configuration) seeds() int {
 	if c == nil {
 		return 0
 	}
-	return len(c.Trials)
+	return len(c.runs)
 }
 
-func (c choice) label() string {
-	if c.Dev == nil {
-		return c.Test.Label
-	}
-	return c.Dev.Label
-}
-
-// publishedTest is the test accuracy in table A.1 of the paper, a fraction.
+// publishedTest returns the test accuracy in table A.1 of the paper, a fraction.
 func publishedTest(dataset string, v model.Variant) (fraction float64, ok bool) {
 	cell, ok := published.TestAccuracy(dataset, published.Method(v))
 	if !ok {
@@ -76,35 +137,131 @@ func publishedTest(dataset string, v model.Variant) (fraction float64, ok bool) 
 	return percent / 100, err == nil
 }
 
-// chance says what naming classes blindly would score.
+// chance states the accuracy of random predictions.
 func chance(choices []choice) string {
 	var val, test string
 	for _, c := range choices {
-		if c.Dev != nil {
-			val = fmt.Sprintf(" Chance on the val classes is %s %%.", percent(c.Dev.Chance()))
+		if c.dev != nil {
+			val = fmt.Sprintf(" Chance on the val classes is %s %%.", percent(c.dev.Chance()))
 		}
-		if c.Test != nil {
-			test = fmt.Sprintf(" Chance on the test classes is %s %%.", percent(c.Test.Chance()))
+		if c.test != nil {
+			test = fmt.Sprintf(" Chance on the test classes is %s %%.", percent(c.test.Chance()))
 		}
 	}
 	return val + test
 }
 
-// lacking says which variants lack a stage, and the command that runs them all.
-func (r *Runs) lacking(d *Dataset, choices []choice) (notes []string, command string) {
+// addMissing adds which variants lack a stage, with the commands that run it.
+func (f *folder) addMissing(s *Section, d *datasetRuns, choices []choice) {
 	for _, v := range model.Variants {
-		i := slices.IndexFunc(choices, func(c choice) bool { return c.Variant == v })
-		switch {
-		case i < 0:
-			notes = append(notes, fmt.Sprintf("%s was not run.", v))
-		case choices[i].Dev == nil:
-			notes = append(notes, fmt.Sprintf("%s has no trials of the dev stage.", v))
-		case choices[i].Test == nil:
-			notes = append(notes, fmt.Sprintf("%s has no trials of the test stage with these settings.", v))
+		variant := "--variant " + string(v)
+		i := slices.IndexFunc(choices, func(c choice) bool { return c.variant == v })
+		if i < 0 {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s was not run.", v))
+			s.Commands = append(s.Commands, f.command(d, "run --stage full", variant, sharedFlags(choices)))
+			continue
+		}
+		switch c := choices[i]; {
+		case c.dev == nil:
+			s.Notes = append(s.Notes, fmt.Sprintf("%s has no runs of the dev stage.", c.label()))
+			s.Commands = append(s.Commands, f.command(d, "run --stage dev", variant, c.test.flags()))
+		case c.test == nil:
+			s.Notes = append(s.Notes, fmt.Sprintf("%s has no runs of the test stage.", c.label()))
+			s.Commands = append(s.Commands, f.command(d, "run --stage full", variant, c.dev.flags()))
+		case c.test.trial().Training.Epochs != c.dev.bestEpoch():
+			s.Notes = append(s.Notes, fmt.Sprintf("The test runs of %s were trained for %d epochs; its dev runs are best at epoch %d.",
+				c.label(), c.test.trial().Training.Epochs, c.dev.bestEpoch()))
 		}
 	}
-	if len(notes) > 0 {
-		command = r.command(d, "reproduce")
+}
+
+// sharedFlags returns the settings of the best configuration that apply to any variant, so
+// that another variant can be run on the same features and seeds.
+func sharedFlags(choices []choice) string {
+	c, _ := best(choices, func(choice) bool { return true })
+	shown := c.dev
+	if shown == nil {
+		shown = c.test
 	}
-	return notes, command
+	return shown.flags("zeta", "k", "alpha", "beta", "lambda", "psi", "lr", "lr_v")
+}
+
+// curvesSection shows how each configuration learned in the dev stage.
+func curvesSection(f *folder, d *datasetRuns) Section {
+	s := Section{
+		Name: "curves", Title: "Learning curves",
+		Text: "Lines are means over seeds, bands range from the lowest to the highest seed, over the epochs that all seeds " +
+			"reached. The mark is the epoch with the highest mean validation accuracy, the number of epochs of the test stage. " +
+			"The accuracy in a caption is the mean over seeds of the best epoch of each.",
+	}
+	if len(d.dev) == 0 {
+		s.Notes = []string{"No runs of the dev stage."}
+		for _, c := range d.test {
+			s.Commands = append(s.Commands, f.command(d, "run --stage dev --variant", string(c.variant()), c.flags()))
+		}
+		return s
+	}
+	s.Figures = append(s.Figures, f.figure(d, "curves", "Validation accuracy of the best configuration of each variant.", curvesOfVariants(d.choices())))
+	for i, c := range d.dev {
+		s.Figures = append(s.Figures, f.figure(d, fmt.Sprintf("curve-%02d-%s", i+1, c.variant()),
+			fmt.Sprintf("%s (%s): %s %% on the val classes.", c.label, countSeeds(c), plusMinus(c.PerClass)), curvesOf(c)))
+	}
+	return s
+}
+
+// curvesOfVariants draws the validation accuracy of several configurations.
+func curvesOfVariants(choices []choice) *plot.Lines {
+	p := &plot.Lines{X: "epoch", Y: "val " + accuracyAxis, Width: 520, Height: 260, FromZero: true}
+	for _, c := range choices {
+		if c.dev != nil {
+			p.Series = append(p.Series, plot.Series{
+				Name: fmt.Sprintf("%s, epoch %d", c.label(), c.dev.bestEpoch()), Look: lookOf(string(c.variant)),
+				Points: averaged(c.dev.curves, valAccuracy), Stop: float64(c.dev.bestEpoch()),
+			})
+		}
+	}
+	return p
+}
+
+// curvesOf draws the accuracy of one configuration.
+func curvesOf(c *configuration) *plot.Lines {
+	stop := c.bestEpoch()
+	return &plot.Lines{
+		X: "epoch", Y: accuracyAxis, Width: 330, Height: 190, FromZero: true,
+		Series: []plot.Series{
+			{Name: "train", Look: 1, Points: averaged(c.curves, func(e train.Epoch) float64 { return e.TrainAccuracy })},
+			{Name: fmt.Sprintf("val, epoch %d", stop), Look: 0, Points: averaged(c.curves, valAccuracy), Stop: float64(stop)},
+		},
+	}
+}
+
+// valAccuracy is of a curve of the dev stage.
+func valAccuracy(e train.Epoch) float64 { return *e.ValAccuracy }
+
+// averaged returns mean, lowest and highest of curves, in percent, over the epochs that
+// all of them have.
+func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Point {
+	shortest := len(curves[0])
+	for _, c := range curves {
+		shortest = min(shortest, len(c))
+	}
+	points := make([]plot.Point, shortest)
+	for e := range points {
+		values := make([]float64, len(curves))
+		for i, c := range curves {
+			values[i] = 100 * value(c[e])
+		}
+		points[e] = plot.Point{
+			X: float64(e + 1), Y: lab.Summarise(values).Mean, Low: slices.Min(values), High: slices.Max(values),
+		}
+	}
+	return points
+}
+
+// lookOf returns how a method is drawn: each variant in its own way, others alike.
+func lookOf(method string) int {
+	if i := slices.Index(model.Variants, model.Variant(method)); i >= 0 {
+		return i
+	}
+	return len(model.Variants)
 }

@@ -1,0 +1,184 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// folder is what a folder of runs holds.
+type folder struct {
+	dir      string
+	datasets []*datasetRuns
+	missing  []lab.Missing
+}
+
+// datasetRuns holds the configurations that were run on one data set.
+type datasetRuns struct {
+	name        string
+	fingerprint string
+	dev         []*configuration // best mean validation accuracy first
+	test        []*configuration // in the order of the variants: never sorted by test accuracy
+}
+
+// configuration is a set of runs that differ in their seed only.
+type configuration struct {
+	label  string        // distinguishes it from others of its variant
+	runs   []lab.Run     // by seed
+	curves []train.Curve // of the runs
+	protocol.Measured
+}
+
+// trial returns the trial of the first seed.
+func (c *configuration) trial() train.Trial { return c.runs[0].Trial }
+
+func (c *configuration) variant() model.Variant { return c.trial().Model.Variant }
+
+// configurations lists those of both stages.
+func (d *datasetRuns) configurations() []*configuration { return slices.Concat(d.dev, d.test) }
+
+func readFolder(dir string) (*folder, error) {
+	runs, err := lab.ReadRuns(dir)
+	if err != nil {
+		return nil, invalid.File(dir, err)
+	}
+	if len(runs) == 0 {
+		return nil, &invalid.Error{Where: dir, Want: "folders of runs", Got: "none", Hint: "lago-train run --out " + shellQuote(dir) + " makes some."}
+	}
+	slices.SortStableFunc(runs, func(a, b lab.Run) int { return cmp.Compare(a.Training.Seed, b.Training.Seed) })
+	f := &folder{dir: dir, missing: []lab.Missing{}}
+	found := map[train.Trial]*configuration{}
+	for _, r := range runs {
+		if r.Baseline.Method != "" { // shown by the comparison
+			continue
+		}
+		curve, err := readCurve(r)
+		if err != nil {
+			f.missing = append(f.missing, lab.Missing{Dir: r.Dir, Why: err.Error()})
+			continue
+		}
+		key := r.Trial
+		key.Training.Seed = 0
+		c := found[key]
+		if c == nil {
+			c = &configuration{}
+			found[key] = c
+			f.dataset(r.Trial).add(c, r.Stage)
+		}
+		c.runs = append(c.runs, r)
+		c.curves = append(c.curves, curve)
+	}
+	for _, d := range f.datasets {
+		d.measure()
+	}
+	return f, nil
+}
+
+// readCurve reads the curve of a finished run and checks its files, so that what is drawn
+// of them needs no checks.
+func readCurve(r lab.Run) (train.Curve, error) {
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	path := filepath.Join(r.Dir, train.CurveFile)
+	curve, err := train.ReadCurve(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(curve) == 0 {
+		return nil, &invalid.Error{Where: path, Want: "at least one epoch", Got: "none"}
+	}
+	for _, e := range curve {
+		line := fmt.Sprintf("line %d", e.Epoch)
+		if r.Stage == train.Dev && e.ValAccuracy == nil {
+			return nil, &invalid.Error{Where: path, Field: line + ": val_accuracy", Want: "a fraction", Got: "null"}
+		}
+		if !isFraction(e.TrainAccuracy) || e.ValAccuracy != nil && !isFraction(*e.ValAccuracy) {
+			return nil, &invalid.Error{Where: path, Field: line, Want: "accuracies from 0 to 1"}
+		}
+	}
+	return curve, checkRecords(r)
+}
+
+func isFraction(v float64) bool { return v >= 0 && v <= 1 }
+
+// checkRecords checks trial.json and result.json of a finished run.
+func checkRecords(r lab.Run) error {
+	path := filepath.Join(r.Dir, train.TrialFile)
+	if r.Stage != train.Dev && r.Stage != train.Test {
+		return &invalid.Error{Where: path, Field: "stage", Want: "dev or test", Got: fmt.Sprintf("%q", r.Stage)}
+	}
+	if err := r.Model.Check(); err != nil {
+		return invalid.At(path, err)
+	}
+	path = filepath.Join(r.Dir, train.ResultFile)
+	e := r.Result.Evaluation
+	if e == nil {
+		return &invalid.Error{Where: path, Field: "evaluation", Want: "the accuracy of the model", Got: "none"}
+	}
+	if !isFraction(e.PerClass) {
+		return &invalid.Error{Where: path, Field: "evaluation.per_class_accuracy", Want: "a number from 0 to 1", Got: fmt.Sprint(e.PerClass)}
+	}
+	square := len(e.Confusion) == len(e.Classes)
+	for _, row := range e.Confusion {
+		square = square && len(row) == len(e.Classes)
+	}
+	if !square || len(e.Classes) == 0 {
+		return &invalid.Error{Where: path, Field: "evaluation.confusion", Want: fmt.Sprintf("a row and a column for each of %d classes", len(e.Classes))}
+	}
+	return nil
+}
+
+// dataset returns the data set of a trial and adds it if it is new.
+func (f *folder) dataset(t train.Trial) *datasetRuns {
+	for _, d := range f.datasets {
+		if d.name == t.Dataset && d.fingerprint == t.Fingerprint {
+			return d
+		}
+	}
+	d := &datasetRuns{name: t.Dataset, fingerprint: t.Fingerprint}
+	f.datasets = append(f.datasets, d)
+	return d
+}
+
+func (d *datasetRuns) add(c *configuration, stage train.Stage) {
+	if stage == train.Dev {
+		d.dev = append(d.dev, c)
+	} else {
+		d.test = append(d.test, c)
+	}
+}
+
+// measure summarises, sorts and labels the configurations.
+func (d *datasetRuns) measure() {
+	for _, c := range d.configurations() {
+		c.Measured = *protocol.Measure(c.runs)
+	}
+	slices.SortStableFunc(d.dev, func(a, b *configuration) int { return cmp.Compare(b.PerClass.Mean, a.PerClass.Mean) })
+	slices.SortStableFunc(d.test, func(a, b *configuration) int {
+		return cmp.Compare(slices.Index(model.Variants, a.variant()), slices.Index(model.Variants, b.variant()))
+	})
+	for _, stage := range [][]*configuration{d.dev, d.test} {
+		for i, label := range labels(stage) {
+			stage[i].label = label
+		}
+	}
+}
+
+// title names a data set, with its fingerprint if there is another of the same name, such
+// as another split.
+func (f *folder) title(d *datasetRuns) string {
+	for _, other := range f.datasets {
+		if other != d && other.name == d.name {
+			return fmt.Sprintf("%s, fingerprint %.8s", d.name, d.fingerprint)
+		}
+	}
+	return d.name
+}

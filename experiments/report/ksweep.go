@@ -1,0 +1,106 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// ksweepSection shows validation accuracy against K, as figure 2 of the paper does.
+func ksweepSection(f *folder, d *datasetRuns) Section {
+	s := Section{
+		Name: "sweep", Title: "Number of groups",
+		Text: "Validation accuracy of k-soft against its number of groups K, and of singletons and semantic-hard with the same " +
+			"features and training. Each line has one set of settings. Error bars and bands are one standard error over seeds.",
+	}
+	sweeps := d.sweeps()
+	if len(sweeps) == 0 {
+		s.Notes = []string{"No runs of k-soft that differ in K only."}
+		flags := sharedFlags(d.choices())
+		if i := slices.IndexFunc(d.dev, func(c *configuration) bool { return c.variant() == model.KSoft }); i >= 0 {
+			flags = d.dev[i].flags("k")
+		}
+		s.Commands = []string{f.command(d, "sweep-k", flags)}
+		return s
+	}
+	s.Table = &Table{Header: []string{"configuration", "K", "val (%)", "seeds"}}
+	p := &plot.Lines{X: "number of groups K", Y: "val " + accuracyAxis, Width: 520, Height: 260}
+	var firsts []*configuration
+	for _, sweep := range sweeps {
+		firsts = append(firsts, sweep[0])
+	}
+	low, high := sweeps[0][0].trial().Model.K, 0
+	for i, label := range labels(firsts, "k") {
+		line := plot.Series{Name: label, Look: lookOf(string(model.KSoft)) + i*lookStep, Measured: true}
+		for _, c := range sweeps[i] {
+			k := c.trial().Model.K
+			low, high = min(low, k), max(high, k)
+			line.Points = append(line.Points, point(float64(k), c.PerClass))
+			s.Table.Rows = append(s.Table.Rows, []string{label, fmt.Sprint(k), plusMinus(c.PerClass), fmt.Sprint(len(c.runs))})
+		}
+		p.Series = append(p.Series, line)
+	}
+	for _, c := range d.dev {
+		compared := c.variant() == model.Singletons || c.variant() == model.SemanticHard
+		if !compared || !slices.ContainsFunc(firsts, func(k *configuration) bool { return sameTraining(k, c) }) {
+			continue
+		}
+		p.Series = append(p.Series, plot.Series{
+			Name: c.label, Look: lookOf(string(c.variant())), Points: []plot.Point{point(float64(low), c.PerClass), point(float64(high), c.PerClass)},
+		})
+		s.Table.Rows = append(s.Table.Rows, []string{c.label, absent, plusMinus(c.PerClass), fmt.Sprint(len(c.runs))})
+	}
+	s.Figures = []Figure{f.figure(d, "sweep-k", "Validation accuracy against the number of groups K.", p)}
+	return s
+}
+
+// lookStep separates the looks of lines of the same variant.
+const lookStep = 2
+
+// sweeps returns the sets of k-soft configurations that differ in K only, each by K; those
+// with the best configuration first.
+func (d *datasetRuns) sweeps() [][]*configuration {
+	var order []train.Trial
+	found := map[train.Trial][]*configuration{}
+	for _, c := range d.dev { // the best first
+		if c.variant() != model.KSoft {
+			continue
+		}
+		key := c.trial()
+		key.Model.K, key.Training.Seed = 0, 0
+		if found[key] == nil {
+			order = append(order, key)
+		}
+		found[key] = append(found[key], c)
+	}
+	var sweeps [][]*configuration
+	for _, key := range order {
+		sweep := found[key]
+		slices.SortFunc(sweep, func(a, b *configuration) int { return cmp.Compare(a.trial().Model.K, b.trial().Model.K) })
+		if len(sweep) > 1 {
+			sweeps = append(sweeps, sweep)
+		}
+	}
+	return sweeps
+}
+
+// sameTraining reports whether two configurations share the settings that sweep-k gives
+// to all variants.
+func sameTraining(a, b *configuration) bool {
+	shared := []string{"epochs", "patience", "batch", "preprocess", "ridge", "prior", "complement", "hold_out"}
+	other := protocol.Settings(b.trial())
+	for i, s := range protocol.Settings(a.trial()) {
+		if slices.Contains(shared, s.Name) && s.Value != other[i].Value {
+			return false
+		}
+	}
+	return true
+}
+
+func countSeeds(c *configuration) string { return format.Count(len(c.runs), "seed") }

@@ -1,0 +1,247 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/webpage"
+)
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed style.css
+	styleCSS string
+
+	page = webpage.New("report", pageHTML, styleCSS, template.FuncMap{"count": format.Count, "printable": format.Printable, "svg": inlineSVG})
+)
+
+// Page is the report on a folder of runs.
+type Page struct {
+	Dir      string
+	Runs     int // shown
+	Datasets []DatasetPage
+	Missing  []lab.Missing // runs that cannot be shown
+
+	folder *folder
+}
+
+// DatasetPage is the report on one data set.
+type DatasetPage struct {
+	Title    string
+	Sections []Section
+}
+
+// Section answers one question.
+type Section struct {
+	Name     string // in addresses, as in "ablation"
+	Title    string
+	Text     string // how to read it
+	Figures  []Figure
+	Table    *Table
+	Notes    []string // what is not shown, and why
+	Commands []string // produce what is missing
+}
+
+// Figure is one picture of the report.
+type Figure struct {
+	Name    string // of its file, without the extension
+	Caption string
+	Picture plot.Picture
+}
+
+// Width is the width of the picture in points.
+func (f Figure) Width() float64 {
+	width, _ := f.Picture.Size()
+	return width.Points()
+}
+
+// Table is text in rows. The first column names the row.
+type Table struct {
+	Header []string
+	Rows   [][]string
+}
+
+// Read reads the runs in a folder. Runs without a model, and runs with damaged files, are
+// listed as missing. The error is that of a folder that cannot be read or holds no runs.
+func Read(dir string) (*Page, error) {
+	f, err := readFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{Dir: dir, Missing: f.missing, folder: f}
+	for _, d := range f.datasets {
+		for _, c := range d.configurations() {
+			p.Runs += len(c.runs)
+		}
+		shown := DatasetPage{Title: f.title(d)}
+		for _, section := range []func(*folder, *datasetRuns) Section{
+			variantsSection, comparisonSection, curvesSection, ablationSection, ksweepSection, noiseSection, partialSection,
+			groupsSection, confusionSection, settingsSection,
+		} {
+			shown.Sections = append(shown.Sections, section(f, d))
+		}
+		p.Datasets = append(p.Datasets, shown)
+	}
+	return p, nil
+}
+
+// Figures lists the figures of all sections.
+func (p *Page) Figures() []Figure {
+	var list []Figure
+	for _, d := range p.Datasets {
+		for _, s := range d.Sections {
+			list = append(list, s.Figures...)
+		}
+	}
+	return list
+}
+
+// WriteHTML writes the report as one page that loads nothing else.
+func (p *Page) WriteHTML(w io.Writer) error { return page.Execute(w, p) }
+
+// inlineSVG draws a figure as an element of the page.
+func inlineSVG(f Figure) (template.HTML, error) {
+	var b strings.Builder
+	if err := plot.WriteSVG(&b, f.Picture, f.Caption); err != nil {
+		return "", err
+	}
+	_, element, _ := strings.Cut(b.String(), "<svg")
+	return template.HTML(`<svg role="img"` + element), nil //nolint:gosec // made by this program, with names escaped
+}
+
+// Format is the format of figure files.
+type Format string
+
+// The formats.
+const (
+	SVG Format = "svg"
+	PNG Format = "png"
+)
+
+// UnmarshalText reads the name of a format.
+func (f *Format) UnmarshalText(text []byte) (err error) {
+	*f, err = invalid.OneOf(string(text), SVG, PNG)
+	return err
+}
+
+// WriteFigures writes each figure into a file of dir, which must exist, and returns the
+// paths.
+func (p *Page) WriteFigures(dir string, format Format) ([]string, error) {
+	var files []string
+	for _, f := range p.Figures() {
+		path := filepath.Join(dir, f.Name+"."+string(format))
+		err := atomicfile.Write(path, func(w io.Writer) error {
+			if format == PNG {
+				return plot.WritePNG(w, f.Picture)
+			}
+			return plot.WriteSVG(w, f.Picture, f.Caption)
+		})
+		if err != nil {
+			return files, err
+		}
+		files = append(files, path)
+	}
+	return files, nil
+}
+
+// figure names a figure of a data set.
+func (f *folder) figure(d *datasetRuns, name, caption string, p plot.Picture) Figure {
+	file := strings.Map(func(c rune) rune {
+		if strings.ContainsRune(`/\: ,`, c) {
+			return '-'
+		}
+		return c
+	}, format.Printable(f.title(d)+"-"+name))
+	return Figure{Name: file, Caption: format.Printable(caption), Picture: p}
+}
+
+const accuracyAxis = "per-class accuracy (%)"
+
+// absent stands in a table for what was not run.
+const absent = "–"
+
+// percent returns a fraction in percent, for columns whose header has the unit.
+func percent(fraction float64) string { return strings.TrimSuffix(format.Percent(fraction), " %") }
+
+// plusMinus returns a mean and its standard error in percent; that of a single value is
+// not known.
+func plusMinus(s lab.Summary) string {
+	if len(s.Values) < 2 {
+		return percent(s.Mean)
+	}
+	return percent(s.Mean) + " ± " + percent(s.SEM)
+}
+
+// dot draws a summary in percent.
+func dot(row int, s lab.Summary) plot.Dot {
+	return plot.Dot{Row: row, Value: 100 * s.Mean, Error: 100 * s.SEM, Text: plusMinus(s)}
+}
+
+// point draws a summary in percent, with its standard error.
+func point(x float64, s lab.Summary) plot.Point {
+	return plot.Point{X: x, Y: 100 * s.Mean, Low: 100 * (s.Mean - s.SEM), High: 100 * (s.Mean + s.SEM)}
+}
+
+// Summary lists what a report shows.
+type Summary struct {
+	Page           string          `json:"page"`
+	Figures        []string        `json:"figures"` // files
+	Configurations []Configuration `json:"configurations"`
+	Missing        []lab.Missing   `json:"missing"`
+}
+
+// Configuration is the per-class accuracy, as fractions, of runs that differ in their seed
+// only.
+type Configuration struct {
+	Dataset  string      `json:"dataset"`
+	Stage    string      `json:"stage"`
+	Label    string      `json:"configuration"`
+	Accuracy lab.Summary `json:"accuracy"`
+	RunDirs  []string    `json:"run_dirs"`
+}
+
+// Summary lists the configurations of the report.
+func (p *Page) Summary() *Summary {
+	s := &Summary{Figures: []string{}, Missing: p.Missing}
+	for _, d := range p.folder.datasets {
+		for _, c := range d.configurations() {
+			scored := Configuration{Dataset: p.folder.title(d), Stage: string(c.trial().Stage), Label: c.label, Accuracy: c.PerClass}
+			for _, r := range c.runs {
+				scored.RunDirs = append(scored.RunDirs, r.Dir)
+			}
+			s.Configurations = append(s.Configurations, scored)
+		}
+	}
+	return s
+}
+
+// WriteText writes where the report is, and what is missing from it.
+func (s *Summary) WriteText(w io.Writer) error {
+	var b strings.Builder
+	runs := 0
+	for _, c := range s.Configurations {
+		runs += len(c.RunDirs)
+	}
+	fmt.Fprintf(&b, "%s shows %s of %s\n", s.Page, format.Count(runs, "run"), format.Count(len(s.Configurations), "configuration"))
+	for _, file := range s.Figures {
+		fmt.Fprintf(&b, "  %s\n", file)
+	}
+	if len(s.Missing) > 0 {
+		fmt.Fprintf(&b, "%s missing:\n", format.Count(len(s.Missing), "run"))
+	}
+	for _, m := range s.Missing {
+		fmt.Fprintf(&b, "  %s: %s\n", m.Dir, format.Printable(m.Why))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
