@@ -1,7 +1,7 @@
-// Package plot draws the figures of the report with gonum/plot: lines with their
-// spread, dots with error bars, and heat maps, as SVG or PNG.
+// Package plot draws figures with gonum/plot, as SVG or PNG: lines with bands or error
+// bars, dots with error bars, and heat maps.
 //
-// They share one style: sober, on white, with colours that colour-blind eyes tell
-// apart (Okabe & Ito 2008), and a shape and a dash for each colour, so that they can
-// be read in black and white. It knows numbers and names, and nothing of trials.
+// All share one style, on white, with colours that colour-blind readers can distinguish
+// (Okabe & Ito 2008) and a shape and a dash pattern for each, so that figures can be read
+// in black and white. The package knows nothing of runs.
 package plot

@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Dots is numbers by name, a row a name, with error bars: what bars would show,
-// without the ink that has no meaning where the axis doesn't start at 0.
+// Dots shows numbers with error bars, one row per name. Unlike bars, dots allow an axis
+// that does not start at 0.
 type Dots struct {
-	X      string   // what the axis is, with its unit
+	X      string   // title of the axis, with its unit
 	Rows   []string // from the top
 	Series []DotSeries
 }
 
-// DotSeries is a number for some of the rows.
+// DotSeries has a number for some of the rows.
 type DotSeries struct {
 	Name string
 	Look int
@@ -35,7 +35,7 @@ const (
 	dotsWidth   vg.Length = 480
 	rowHeight   vg.Length = 22
 	axisHeight  vg.Length = 40
-	seriesShare           = 0.85 // of a row, for its series: their texts are as high as their distance
+	seriesShare           = 0.85 // share of a row's height that its series use
 )
 
 // Size implements Picture.
@@ -64,13 +64,13 @@ func (d *Dots) Draw(c draw.Canvas) {
 		names[i] = plot.Tick{Value: place(i, len(d.Rows)), Label: name}
 	}
 	p.Y.Tick.Marker = names
-	if len(d.Series) == 1 { // the axis names it
+	if len(d.Series) == 1 { // the axis title suffices
 		legend = newLegend()
 	}
 	drawBeside(c, p, &legend)
 }
 
-// place is the height of a row, counted from the top.
+// place returns the height of a row, counted from the top.
 func place(row, rows int) float64 { return float64(rows - 1 - row) }
 
 func (s DotSeries) draw(p *plot.Plot, legend *plot.Legend, rows int, shift float64) {

@@ -3,49 +3,52 @@ package plot
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/lago-train/lago-train/internal/format"
 )
 
-// Heat is a matrix of numbers from 0 to 1, a colour each.
+// Heat is a matrix of numbers from 0 to 1 drawn as colours.
 type Heat struct {
-	Rows, Cols         []string // names, from the top and from the left
+	Rows, Cols         []string // names, from the top and from the left; control characters are replaced
 	RowTitle, ColTitle string
-	Unit               string // what the numbers are
+	Unit               string // of the numbers
 	Values             [][]float64
-	Blocks             []Block // rows that belong together, from the top
-	Percent            bool    // writes each number into its cell, where it has place
+	Blocks             []Block // from the top
+	Percent            bool    // writes each number into its cell if there is room
 }
 
-// Block is rows that are set apart by a line, up to the next one. Its name stands to
-// their right, where those of columns may be far away.
+// Block is a range of rows below a line, up to the next block. Its name is written to the
+// right of them.
 type Block struct {
 	Row  int // its first
 	Name string
 }
 
-// Sizes of a heat map, in points. The names of rows need a cell's height.
+// Sizes of a heat map, in points. Row names fit into the height of a cell.
 const (
 	cell          vg.Length = 10
 	percentCell   vg.Length = 20
-	mostNumbers             = 25 // rows of a matrix with numbers in its cells
-	repeatColumns           = 40 // rows from which the names of columns are written below, too
+	mostNumbers             = 25 // rows up to which cells have numbers
+	repeatColumns           = 40 // rows from which column names are repeated below
 	barHeight     vg.Length = 8
 	barWidth      vg.Length = 160
 	gap           vg.Length = 4
 )
 
-// heatLayout is where the parts of a heat map are.
+// heatLayout has the sizes of the parts of a heat map.
 type heatLayout struct {
 	side          vg.Length // of a cell
 	left          vg.Length // of the names of rows, with their title
 	head          vg.Length // of the names of columns
-	turned        bool      // the names of columns, which are longer than a cell is wide
-	top, bottom   vg.Length // of all above and below the cells
+	turned        bool      // whether the names of columns are longer than a cell is wide
+	top, bottom   vg.Length // of everything above and below the cells
 	width, height vg.Length
 }
 
@@ -90,7 +93,7 @@ func (h *Heat) numbers() bool { return h.Percent && len(h.Rows) <= mostNumbers }
 
 func (h *Heat) repeats() bool { return len(h.Rows) >= repeatColumns }
 
-// widest is the length of the longest name, whichever way it is turned.
+// widest returns the length of the longest name.
 func widest(s text.Style, names []string) vg.Length {
 	var w vg.Length
 	for _, name := range names {
@@ -99,14 +102,30 @@ func widest(s text.Style, names []string) vg.Length {
 	return w
 }
 
+// printable returns h with names that can be drawn.
+func (h *Heat) printable() *Heat {
+	p := *h
+	p.Rows, p.Cols, p.Blocks = slices.Clone(h.Rows), slices.Clone(h.Cols), slices.Clone(h.Blocks)
+	for _, names := range [][]string{p.Rows, p.Cols} {
+		for i, name := range names {
+			names[i] = format.Printable(name)
+		}
+	}
+	for i, b := range p.Blocks {
+		p.Blocks[i].Name = format.Printable(b.Name)
+	}
+	return &p
+}
+
 // Size implements Picture.
 func (h *Heat) Size() (width, height vg.Length) {
-	l := h.layout()
+	l := h.printable().layout()
 	return l.width, l.height
 }
 
 // Draw implements Picture.
 func (h *Heat) Draw(c draw.Canvas) {
+	h = h.printable()
 	l := h.layout()
 	corner := vg.Point{X: c.Min.X + l.left, Y: c.Max.Y - l.top} // the upper left of the cells
 	h.drawBar(c, corner.X)
@@ -114,7 +133,7 @@ func (h *Heat) Draw(c draw.Canvas) {
 	h.drawNames(c, corner, l)
 }
 
-// drawBar draws what the colours mean, above all else.
+// drawBar draws the scale of colours at the top.
 func (h *Heat) drawBar(c draw.Canvas, left vg.Length) {
 	label := textStyle(tickSize, draw.XLeft, draw.YTop)
 	c.FillText(label, vg.Point{X: left, Y: c.Max.Y}, h.Unit)
@@ -130,7 +149,7 @@ func (h *Heat) drawBar(c draw.Canvas, left vg.Length) {
 	}
 }
 
-// number writes a value in the unit of the picture.
+// number formats a value in the unit of the picture.
 func (h *Heat) number(v float64) string {
 	if h.Percent {
 		return strconv.FormatFloat(100*v, 'f', 0, 64)
@@ -145,7 +164,7 @@ func (h *Heat) drawCells(c draw.Canvas, corner vg.Point, side vg.Length) {
 		y := corner.Y - side*vg.Length(i+1)
 		for k, v := range row {
 			x := corner.X + side*vg.Length(k)
-			if n := shadeOf(v); n > 0 { // what is white needs no ink
+			if n := shadeOf(v); n > 0 { // white needs no fill
 				fill(c, ramp[n], x, y, side, side)
 			}
 			if number := h.number(v); h.numbers() && number != "0" {
@@ -190,8 +209,8 @@ func (h *Heat) drawNames(c draw.Canvas, corner vg.Point, l heatLayout) {
 	c.FillText(side, vg.Point{X: c.Min.X, Y: corner.Y - min(height, 300)/2}, h.RowTitle)
 }
 
-// seam is how far rectangles overlap, so that no white shines through between them
-// where they are drawn with soft edges.
+// seam is the overlap of rectangles, so that no white line appears between them where
+// edges are smoothed.
 const seam vg.Length = 0.2
 
 func fill(c draw.Canvas, shade color.Color, x, y, width, height vg.Length) {
@@ -204,13 +223,13 @@ func frame(c draw.Canvas, x, y, width, height vg.Length) {
 	c.Stroke(vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}.Path())
 }
 
-// ramp is white to dark blue, in steps of lightness that look equal.
+// ramp runs from white to dark blue in steps of equal perceived lightness.
 var ramp = func() []color.Color {
 	blues, err := moreland.NewLuminance([]color.Color{
 		color.NRGBA{8, 24, 88, 255}, color.NRGBA{34, 94, 168, 255}, color.NRGBA{127, 190, 220, 255}, white,
 	})
 	if err != nil {
-		panic("picture: the ramp of colours: " + err.Error()) // only of colours that don't grow lighter
+		panic("plot: colour ramp: " + err.Error()) // colours must be given from dark to light
 	}
 	blues.SetMin(0)
 	blues.SetMax(1)
@@ -221,7 +240,7 @@ var ramp = func() []color.Color {
 	return colors
 }()
 
-// shadeOf is the index into ramp of a number from 0 to 1.
+// shadeOf returns the index into ramp of a number from 0 to 1.
 func shadeOf(v float64) int {
 	return int(min(max(v, 0), 1)*float64(len(ramp)-1) + 0.5)
 }

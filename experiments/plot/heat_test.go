@@ -107,3 +107,10 @@ func TestShadeOf(t *testing.T) {
 		}
 	}
 }
+
+// Names from files may hold characters that SVG must not.
+func TestHeatReplacesControlCharacters(t *testing.T) {
+	h := diagonal(2, 2)
+	h.Rows[0], h.Blocks = "a\x1bb", []Block{{Row: 0, Name: "c\x00d"}}
+	contains(t, svgTexts(t, h), "a\uFFFDb", "c\uFFFDd")
+}

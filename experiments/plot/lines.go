@@ -9,27 +9,27 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Lines is numbers that change with another one.
+// Lines shows numbers against another one.
 type Lines struct {
-	X, Y          string // what the axes are, with their units
+	X, Y          string // titles of the axes, with their units
 	Series        []Series
 	Width, Height vg.Length
-	// FromZero starts the Y axis at 0; it is for pictures whose heights are compared.
+	// FromZero starts the Y axis at 0, so that heights can be compared.
 	FromZero bool
 }
 
-// Series is one line and its spread.
+// Series is one line.
 type Series struct {
 	Name   string
 	Look   int     // colour, shape and dashes
 	Points []Point // X ascending
-	// Measured draws each point, with its spread as an error bar; else the spread is
-	// a band.
+	// Measured draws each point with an error bar from Low to High, otherwise the line
+	// has a band.
 	Measured bool
 	Stop     float64 // X of a mark on the line, 0 for none
 }
 
-// Point is a mean and its spread.
+// Point is a mean with an interval.
 type Point struct{ X, Y, Low, High float64 }
 
 // Size implements Picture.

@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Picture is something to draw.
+// Picture is a figure that can be drawn.
 type Picture interface {
-	// Size is the whole of it, with labels and legend.
+	// Size includes labels and legend.
 	Size() (width, height vg.Length)
 	// Draw fills a canvas of that size.
 	Draw(draw.Canvas)
@@ -32,8 +32,8 @@ func WritePNG(w io.Writer, p Picture) error {
 	return err
 }
 
-// WriteSVG writes a picture as SVG whose text is text. The title is what screen
-// readers say, and what a browser shows of the file.
+// WriteSVG writes a picture as SVG, with text as text. The title is for screen readers
+// and browsers.
 func WriteSVG(w io.Writer, p Picture, title string) error {
 	c := vgsvg.New(p.Size())
 	drawOnWhite(p, draw.New(c))
@@ -41,8 +41,7 @@ func WriteSVG(w io.Writer, p Picture, title string) error {
 	if _, err := c.WriteTo(&b); err != nil {
 		return err
 	}
-	// The library names the font alone, and closes the start tag with its last
-	// namespace.
+	// Add fallback fonts, and a title after the start tag, which ends in a namespace.
 	const startTagEnd = `xmlns:xlink="http://www.w3.org/1999/xlink">`
 	svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:"+families+";"))
 	svg = bytes.Replace(svg, []byte(startTagEnd),
@@ -51,8 +50,8 @@ func WriteSVG(w io.Writer, p Picture, title string) error {
 	return err
 }
 
-// families are the fonts that SVG asks for: the one that sizes were measured with,
-// and those of the same widths.
+// families are the fonts named in SVG: the one that texts were measured with, and fonts
+// of the same widths.
 const families = "'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
 
 func drawOnWhite(p Picture, c draw.Canvas) {

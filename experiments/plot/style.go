@@ -31,14 +31,14 @@ var (
 	faint = color.NRGBA{221, 221, 221, 255}
 )
 
-// look is how a series is told from the others: by colour, shape and dashes.
+// look distinguishes a series by colour, shape and dashes.
 type look struct {
 	color  color.NRGBA
 	shape  draw.GlyphDrawer
 	dashes []vg.Length
 }
 
-// looks are in the colours of Okabe & Ito that stand out on white.
+// looks have the colours of Okabe & Ito that contrast with white.
 var looks = []look{
 	{color.NRGBA{0, 114, 178, 255}, draw.CircleGlyph{}, nil},
 	{color.NRGBA{213, 94, 0, 255}, draw.BoxGlyph{}, []vg.Length{6, 2}},
@@ -58,14 +58,14 @@ func (l look) glyph() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: l.color, Radius: glyphSize, Shape: l.shape}
 }
 
-// shade is the colour of a spread: light enough for lines to be read through it.
+// shade is the colour of a band, which lines show through.
 func (l look) shade() color.Color {
 	c := l.color
 	c.A = 50
 	return c
 }
 
-// textStyle returns text of a size in the one font of all pictures.
+// textStyle returns a style in the font of all figures.
 func textStyle(size vg.Length, x draw.XAlignment, y draw.YAlignment) text.Style {
 	return text.Style{
 		Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size),
@@ -73,7 +73,7 @@ func textStyle(size vg.Length, x draw.XAlignment, y draw.YAlignment) text.Style 
 	}
 }
 
-// newPlot returns a plot in this style, without data.
+// newPlot returns an empty plot in the style of all figures.
 func newPlot(x, y string) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -89,7 +89,7 @@ func newPlot(x, y string) *plot.Plot {
 	return p
 }
 
-// newLegend returns an empty legend, to be drawn beside the data.
+// newLegend returns an empty legend.
 func newLegend() plot.Legend {
 	l := plot.NewLegend()
 	l.TextStyle = textStyle(tickSize, draw.XLeft, draw.YBottom)
@@ -98,8 +98,7 @@ func newLegend() plot.Legend {
 	return l
 }
 
-// drawBeside draws a plot with its legend to the right of it, where it covers
-// nothing.
+// drawBeside draws a plot with its legend to the right.
 func drawBeside(c draw.Canvas, p *plot.Plot, l *plot.Legend) {
 	width := l.Rectangle(c).Size().X
 	if width == 0 {
@@ -111,7 +110,7 @@ func drawBeside(c draw.Canvas, p *plot.Plot, l *plot.Legend) {
 	p.Draw(draw.Crop(c, 0, -width-legendGap, 0, 0))
 }
 
-// grid returns lines behind the data. vertical lines are those of the X axis.
+// grid returns grid lines; vertical ones belong to the X axis.
 func grid(vertical, horizontal bool) *plotter.Grid {
 	g := &plotter.Grid{}
 	style := draw.LineStyle{Color: faint, Width: thinWidth}

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// apart is how far two percents or epochs must differ to be drawn as two.
+// apart is the smallest range of an axis, in percent or epochs.
 const apart = 1e-3
 
 // largest bounds the axes: far beyond it, steps of an axis are lost to rounding.
@@ -18,14 +18,14 @@ const largest = 1e9
 // the ends, none smaller than least. Values beyond largest are not drawn.
 func scale(a *plot.Axis, low, high float64, count int, least float64) {
 	low, high = min(max(low, -largest), largest), min(max(high, -largest), largest)
-	if !(high-low >= apart) { // or one is NaN
-		if math.IsNaN(low) || math.IsNaN(high) {
-			low, high = 0, 0
-		}
+	if !(low <= high) { // no data, or NaN
+		low, high = 0, 0
+	}
+	if high-low < apart {
 		low, high = low-0.5, high+0.5
 	}
 	step, decimals := niceStep(max((high-low)/float64(count), least))
-	// A hair of tolerance keeps 0.3/0.1 from being more than three steps.
+	// The tolerance keeps 0.3/0.1 at three steps.
 	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
 	var ticks []plot.Tick
 	for i := first; i <= last; i++ {
