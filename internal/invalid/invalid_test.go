@@ -136,3 +136,24 @@ func TestListCountsErrorsOfOneKind(t *testing.T) {
 		t.Error("an empty list is an error")
 	}
 }
+
+func TestQuoteIsShortAndSafe(t *testing.T) {
+	for text, want := range map[string]string{
+		"ant":                     `"ant"`,
+		"\x1b[31mred":             `"\x1b[31mred"`,
+		strings.Repeat("é", 60):   `"` + strings.Repeat("é", 60) + `"`,
+		strings.Repeat("é", 1000): `"` + strings.Repeat("é", 60) + `..."`,
+	} {
+		if got := Quote(text); got != want {
+			t.Errorf("found %s, expected %s", got, want)
+		}
+	}
+}
+
+func TestHasControl(t *testing.T) {
+	for name, want := range map[string]bool{"": false, "Red bird": false, "été\u200d": false, "\x1b[31m": true, "a\tb": true, "a\u202eb": true} {
+		if HasControl(name) != want {
+			t.Errorf("%q: found %v", name, !want)
+		}
+	}
+}

@@ -3,7 +3,9 @@ package invalid
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // OneOf returns the option that text names. Upper and lower case are the same. The
@@ -96,4 +98,20 @@ func distance(a, b string) int {
 		}
 	}
 	return rows[len(s)][len(t)]
+}
+
+// Quote returns text in quotes, with control characters escaped and a long text cut
+// short, to be shown in an error.
+func Quote(text string) string {
+	const most = 60
+	if runes := []rune(text[:min(len(text), 4*most+4)]); len(runes) > most {
+		text = string(runes[:most]) + "..."
+	}
+	return strconv.Quote(text)
+}
+
+// HasControl reports whether a name has characters that a terminal would obey instead
+// of show: control characters and marks that change the direction of writing.
+func HasControl(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
