@@ -60,7 +60,7 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 
 // Stdin reads CSV from stdin.
 func Stdin(ctx context.Context) (*Reader, error) {
-	s, err := newTable(input.Stdin(ctx))
+	s, err := newCSV(input.Stdin(ctx))
 	if err != nil {
 		return nil, err
 	}

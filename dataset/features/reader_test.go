@@ -117,10 +117,10 @@ func TestDamagedCSV(t *testing.T) {
 		{"infinite", "1,2\n3,-Inf\n", "line 2, column 2: expected a finite number in the range of float32, found -Inf"},
 		{"beyond float32", "1,1e39\n", "line 1, column 2: expected a finite number in the range of float32, found 1e39"},
 		{"all beyond float32 in the first line", "1e39,-1e39\n1,2\n", "line 1, column 1: expected a finite number in the range of float32, found 1e39"},
-		{"the names that pandas gives", "0,1,2,3\n.1,.2,.3,.4\n", "line 1: expected a sample, or names of the columns, found the numbers from 0 to 3, which look like names that pandas gives (to_csv(header=False, index=False) leaves them out)"},
+		{"the names that pandas gives", "0,1,2,3\n.1,.2,.3,.4\n", "line 1: expected a sample, or names of the columns, found the numbers from 0 to 3, which look like pandas' column names. Write the file with to_csv(header=False, index=False)."},
 		{"names and an index of pandas", ",0,1\n0,.1,.2\n", `line 1, column 1: expected a number, found ""`},
-		{"a quote amid", "1,2\n3,4\"\n", `line 2, character 4: bare " in non-quoted-field`},
-		{"no end of quotes", "1,2\n3,\"4\n", `line 2, character 6: extraneous or missing " in quoted-field`},
+		{"a quote amid", "1,2\n3,4\"\n", "line 2, character 4: found a quote inside a cell."},
+		{"no end of quotes", "1,2\n3,\"4\n", "line 2, character 6: found a quoted cell that does not end"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, "x.csv", []byte(c.text))

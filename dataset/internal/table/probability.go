@@ -1,4 +1,4 @@
-package descriptions
+package table
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// words are what people write for p(a | z), from the surest no to the surest yes.
+// words are the words for p(a|z) that people may write instead of numbers.
 var words = []struct {
 	word  string
 	value float64
@@ -23,11 +23,10 @@ var words = []struct {
 	{"yes", 1},
 }
 
-// Value reads p(a | z), a number from 0 to 1 or a word in any case: never and no
-// are 0, rarely is 0.1, sometimes 0.5, often 0.75, always and yes are 1. An empty
-// text is NaN, not described. The error is a *invalid.Error with what was expected
-// and what was found; the file and the field are the caller's to name.
-func Value(text string) (float64, error) {
+// Probability reads p(a|z): a number from 0 to 1, or a word in any case. never and no
+// are 0, rarely is 0.1, sometimes 0.5, often 0.75, always and yes are 1. An empty text
+// is NaN, not described. The error is an *invalid.Error without a place.
+func Probability(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return math.NaN(), nil
@@ -41,22 +40,20 @@ func Value(text string) (float64, error) {
 	if err == nil && v >= 0 && v <= 1 {
 		return v, nil
 	}
-	return 0, &invalid.Error{Want: wantValue, Got: foundValue(text)}
+	return 0, &invalid.Error{Want: wantProbability, Got: foundInstead(text)}
 }
 
-var wantValue = "a number from 0 to 1 or one of " + list() + ", or nothing where it is not described"
-
-func list() string {
+var wantProbability = func() string {
 	names := make([]string, len(words))
 	for i, w := range words {
 		names[i] = w.word
 	}
-	return strings.Join(names, ", ")
-}
+	return "a number from 0 to 1, one of " + strings.Join(names, ", ") + ", or nothing if it is not described"
+}()
 
-// foundValue is a text that is no value, with a guess at what is meant.
-func foundValue(text string) string {
-	found := quote(text)
+// foundInstead quotes a text that is no probability, with a guess at what was meant.
+func foundInstead(text string) string {
+	found := invalid.Quote(text)
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err == nil && v >= 0 && v <= 100 && (percent || v > 1) {
@@ -68,13 +65,4 @@ func foundValue(text string) string {
 		}
 	}
 	return found
-}
-
-// quote is a text of a file in an error, cut short where it is long.
-func quote(text string) string {
-	const most = 60 // runes
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "..."
-	}
-	return fmt.Sprintf("%q", text)
 }

@@ -1,0 +1,151 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+func Example() {
+	var problems invalid.List
+	t := Parse("classes.csv", strings.NewReader("class,barks\ncat,never\ndog,90\n"), &problems)
+	if t.Require("class") {
+		for i, name := range t.Names("class") {
+			fmt.Println(name, t.Probability(t.Rows[i], t.Column("barks")))
+		}
+	}
+	fmt.Println(problems.Err())
+	// Output:
+	// cat 0
+	// dog 0
+	// classes.csv: line 3, column barks: expected a number from 0 to 1, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "90", which looks like a percentage: write 0.9
+}
+
+func TestParseReports(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                 "t: expected a header with the names of the columns, found an empty file",
+		"\n\n":             "t: expected a header with the names of the columns, found an empty file",
+		"a,b\n":            "t: expected at least one line below the header, found none",
+		"a;b\n1;2\n":       `t: line 1: expected names of columns separated by commas, found "a;b"`,
+		"a\tb\n":           `t: line 1: expected names of columns separated by commas, found "a\tb"`,
+		"a,b\n\n1,2\n3\n":  "t: line 4: expected 2 cells, one for each column, found 1",
+		"a\nb\n\xe9\n":     "t: line 3: expected text in UTF-8, found another encoding",
+		"a\n1\n2\"\n":      `t: line 3, character 2: found a quote inside a cell. Put quotes around whole cells, and write "" for a quote inside one.`,
+		"a\n\"1\n2\n":      `t: line 3, character 3: found a quoted cell that does not end with its closing quote. Put quotes around whole cells, and write "" for a quote inside one.`,
+		"a,b\n1,2\n\"a\"x": `t: line 3, character 3: found a quoted cell that does not end with its closing quote. Put quotes around whole cells, and write "" for a quote inside one.`,
+	} {
+		var problems invalid.List
+		Parse("t", strings.NewReader(text), &problems)
+		if got := fmt.Sprint(problems.Err()); got != want {
+			t.Errorf("%q:\nfound    %s\nexpected %s", text, got, want)
+		}
+	}
+}
+
+func TestColumnsAndNames(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"name,id\na,1\nb,1\n", ""},
+		{"id\n1\n", `t: line 1: expected a column name, found "id"`},
+		{"name,id,id\na,1,1\n", `t: line 1: expected each column once, found "id" twice`},
+		{"name,idd\na,1\n", `t: line 1: expected only the columns name, id, found "idd". Did you mean id?`},
+		{"name,\na,1\n", `t: line 1: expected only the columns name, id, found an empty cell`},
+		{"name\na\n\"\"\n", "t: line 3, column name: expected a name, found an empty cell"},
+		{"name\na\n\na\n", `t: line 4, column name: expected a different name on each line, found "a", which is also on line 2`},
+		{"name\na\x1b[31m\n", `t: line 2, column name: expected a name without control characters, found "a\x1b[31m"`},
+		{"name\n\"a\nb\"\n", `t: line 2, column name: expected a name without control characters, found "a\nb"`},
+	} {
+		var problems invalid.List
+		table := Parse("t", strings.NewReader(c.text), &problems)
+		if ok := table.Require("name"); table.Allow("name", "id") && ok {
+			table.Names("name")
+		}
+		got := ""
+		if err := problems.Err(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%q:\nfound    %s\nexpected %s", c.text, got, c.want)
+		}
+	}
+}
+
+// Near names are looked for only where they are shown.
+func TestManyUnknownNames(t *testing.T) {
+	known := make([]string, 20_000)
+	for i := range known {
+		known[i] = fmt.Sprintf("attribute number %d", i)
+	}
+	var problems invalid.List
+	table := Parse("t", strings.NewReader("a\n1\n"), &problems)
+	for i, name := range known {
+		table.ReportUnknown("unknown", 1, "", "an attribute", fmt.Sprint(name, i), known)
+	}
+	if problems.Len() != invalid.MaxOfKind+1 || !strings.Contains(problems.Err().Error(), "found 19995 more") {
+		t.Errorf("found %v", problems.Err())
+	}
+}
+
+// endless repeats a text for ever.
+type endless string
+
+func (e endless) Read(p []byte) (int, error) {
+	n := 0
+	for n+len(e) <= len(p) {
+		n += copy(p[n:], e)
+	}
+	return n, nil
+}
+
+func TestEndlessRecordsAreRefused(t *testing.T) {
+	for start, text := range map[string]endless{"a,b\n": "\x00", "a,b\n\"": "a\n"} {
+		r := NewReader("t", io.MultiReader(strings.NewReader(start), text))
+		var err error
+		for err == nil {
+			_, err = r.Read()
+		}
+		if want := "lines of at most 16.8 MB, found a longer one"; !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: found %v, expected %s", string(text), err, want)
+		}
+	}
+}
+
+// Cells are read as they were written, however the input is cut into pieces.
+func TestReaderProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cell := rapid.StringMatching(`[a-z][a-z "\n,]{0,5}[a-z]`)
+		want := rapid.SliceOfN(rapid.SliceOfN(cell, 1, 4), 1, 5).Draw(t, "records")
+		end := rapid.SampledFrom([]string{"\n", "\r\n", "\n\n"}).Draw(t, "line end")
+		text := byteOrderMark
+		for _, record := range want {
+			for j, c := range record {
+				if j > 0 {
+					text += ", "
+				}
+				text += `"` + strings.ReplaceAll(c, `"`, `""`) + `"`
+			}
+			text += end
+		}
+		r := NewReader("t", iotest.HalfReader(strings.NewReader(text)))
+		var got [][]string
+		for {
+			cells, err := r.Read()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, append([]string{}, cells...))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
