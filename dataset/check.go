@@ -1,187 +1,256 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
-	"iter"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// maxOfKind is how many errors of one kind Check reports before it only counts
-// them, so that one cause with thousands of symptoms does not bury the others.
-const maxOfKind = 5
-
-// Check reports everything that would make training on d fail or mislead, as
-// errors of type *invalid.Error joined into one; it returns nil where d is sound. Each
-// kind of problem names its first few places and counts the others.
+// Check reports everything that would make training on d fail or mislead. The error
+// joins the problems, each an *invalid.Error; of one kind it has the first few and the
+// number of the others.
 func Check(d *Dataset) error {
-	// The other checks index by these sizes.
-	if errs := firstFew(d.Name, sizes(d)); len(errs) > 0 {
-		return errors.Join(errs...)
+	c := &checker{Dataset: d}
+	c.sizes()
+	if err := c.problems.Err(); err != nil { // the other checks index by these sizes
+		return err
 	}
-	var errs []error
-	for _, check := range []func(*Dataset) iter.Seq[invalid.Error]{
-		classNames,
-		labelsInRange,
-		splitInRange,
-		partsNotEmpty,
-		partsDisjoint,
-		partsOrdered,
-		testSeenOfSeenClasses,
-		classesHaveSamples,
-		classesDescribed,
-		descriptionsAreProbabilities,
-		attributesGrouped,
-		groupsNotEmpty,
-		featuresFinite,
+	c.names()
+	c.labels()
+	c.split()
+	c.testSeen()
+	c.classes()
+	c.descriptions()
+	c.groups()
+	c.features()
+	return c.problems.Err()
+}
+
+// checker collects the problems of a data set.
+type checker struct {
+	*Dataset
+	problems invalid.List
+}
+
+// report adds a problem of a kind, as invalid.List.Add does.
+func (c *checker) report(kind, field, want string, got any) {
+	c.problems.Add(kind, &invalid.Error{Where: c.Name, Field: field, Want: want, Got: fmt.Sprint(got)})
+}
+
+func (c *checker) sizes() {
+	for _, s := range []struct {
+		field, want string
+		got, must   int
+	}{
+		{"features", "values for samples x dimensions", len(c.Features.Data), c.Features.Rows * c.Features.Cols},
+		{"features", "samples, one for each label", c.Features.Rows, len(c.Labels)},
+		{"descriptions", "values for classes x attributes", len(c.Descriptions.Data), c.Descriptions.Rows * c.Descriptions.Cols},
+		{"descriptions", "rows, one for each class", c.Descriptions.Rows, len(c.Classes)},
+		{"descriptions", "columns, one for each attribute", c.Descriptions.Cols, len(c.Attributes)},
 	} {
-		errs = append(errs, firstFew(d.Name, check(d))...)
+		if s.got != s.must {
+			c.report("size", s.field, fmt.Sprintf("%d %s", s.must, s.want), s.got)
+		}
 	}
-	return errors.Join(errs...)
+	for _, s := range []struct {
+		field string
+		n     int
+	}{
+		{"samples", c.Features.Rows},
+		{"dimensions of the features", c.Features.Cols},
+		{"classes", len(c.Classes)},
+		{"attributes", len(c.Attributes)},
+	} {
+		if s.n < 1 {
+			c.report("size", s.field, "at least one", s.n)
+		}
+	}
 }
 
-// firstFew returns the first errors of one kind, and one that counts the rest.
-func firstFew(file string, found iter.Seq[invalid.Error]) []error {
-	var errs []error
-	var last invalid.Error
-	n := 0
-	for e := range found {
+func (c *checker) names() {
+	first := make(map[string]int, len(c.Classes))
+	for z, name := range c.Classes {
+		other, repeated := first[name]
+		switch field := fmt.Sprintf("class %d", z); {
+		case name == "":
+			c.report("class name", field, "a name of its own", "an empty name")
+		case repeated:
+			c.report("class name", field, "a name of its own", fmt.Sprintf("%s, which is also class %d", invalid.Quote(name), other))
+		default:
+			first[name] = z
+		}
+	}
+	control := func(what string, i int, name string) {
+		if invalid.HasControl(name) {
+			c.report("control", fmt.Sprintf("%s %d", what, i), "a name without control characters", invalid.Quote(name))
+		}
+	}
+	for z, name := range c.Classes {
+		control("class", z, name)
+	}
+	for m, a := range c.Attributes {
+		control("attribute", m, a.Name)
+	}
+	for k, name := range c.Groups {
+		control("group", k, name)
+	}
+}
+
+func (c *checker) labels() {
+	for i, z := range c.Labels {
+		if !c.hasClass(z) {
+			c.report("label", fmt.Sprintf("label of sample %d", i), fmt.Sprintf("a class from 0 to %d", len(c.Classes)-1), z)
+		}
+	}
+}
+
+func (c *checker) split() {
+	subsetOf := make(map[int]string)
+	for _, subset := range c.Split.Subsets() {
+		if len(subset.Classes) == 0 {
+			c.report("empty", subset.Name+" classes", "at least one", "none")
+		}
+		for i, z := range subset.Classes {
+			if !c.hasClass(z) {
+				c.report("split", fmt.Sprintf("%s class %d of the split", subset.Name, i), fmt.Sprintf("a class from 0 to %d", len(c.Classes)-1), z)
+				continue
+			}
+			if other, repeated := subsetOf[z]; repeated {
+				c.report("overlap", "class "+invalid.Quote(c.Classes[z]), "one place in train, val or test", fmt.Sprintf("it in %s and in %s", other, subset.Name))
+			}
+			subsetOf[z] = subset.Name
+		}
+		if !slices.IsSorted(subset.Classes) {
+			c.report("order", subset.Name+" classes", "ascending order", "another")
+		}
+	}
+}
+
+func (c *checker) testSeen() {
+	seen := make([]bool, len(c.Classes))
+	for _, z := range c.Split.Seen() {
+		if c.hasClass(z) {
+			seen[z] = true
+		}
+	}
+	before := -1
+	for place, i := range c.TestSeen {
+		field := fmt.Sprintf("test_seen, entry %d", place)
+		switch {
+		case i < 0 || i >= len(c.Labels):
+			c.report("test_seen", field, fmt.Sprintf("a sample from 0 to %d", len(c.Labels)-1), i)
+		case i <= before:
+			c.report("test_seen", field, "samples in ascending order", fmt.Sprintf("%d after %d", i, before))
+		case c.hasClass(c.Labels[i]) && !seen[c.Labels[i]]:
+			c.report("test_seen", field, "a sample of a train or val class", fmt.Sprintf("sample %d, of class %s", i, invalid.Quote(c.Classes[c.Labels[i]])))
+		default:
+			before = i
+		}
+	}
+}
+
+// classes checks that the classes of the split have samples and are described.
+func (c *checker) classes() {
+	n := c.SamplesPerClass()
+	for _, subset := range c.Split.Subsets() {
+		for _, z := range subset.Classes {
+			if !c.hasClass(z) {
+				continue
+			}
+			class := fmt.Sprintf("%s class %s", subset.Name, invalid.Quote(c.Classes[z]))
+			if n[z] == 0 {
+				c.report("samples", class, "at least one sample", "none")
+			}
+			if Described(c.Descriptions.Row(z)) == 0 {
+				c.report("described", "description of "+class, "at least one described attribute", "none")
+			}
+		}
+	}
+}
+
+func (c *checker) descriptions() {
+	for z, name := range c.Classes {
+		for m, p := range c.Descriptions.Row(z) {
+			if !math.IsNaN(p) && !(p >= 0 && p <= 1) {
+				c.report("probability", fmt.Sprintf("description of class %s, attribute %s", invalid.Quote(name), invalid.Quote(c.Attributes[m].Name)),
+					"a probability from 0 to 1, or NaN if it is not described", p)
+			}
+		}
+	}
+}
+
+func (c *checker) groups() {
+	want := "-1, because there are no groups"
+	if c.Groups != nil {
+		want = fmt.Sprintf("a group from 0 to %d", len(c.Groups)-1)
+	}
+	used := make([]bool, len(c.Groups))
+	for m, a := range c.Attributes {
+		switch {
+		case a.Group >= 0 && a.Group < len(c.Groups):
+			used[a.Group] = true
+		case c.Groups != nil || a.Group != -1:
+			c.report("group", fmt.Sprintf("group of attribute %d, %s", m, invalid.Quote(a.Name)), want, a.Group)
+		}
+	}
+	for k, name := range c.Groups {
+		if !used[k] {
+			c.report("empty group", fmt.Sprintf("group %d, %s", k, invalid.Quote(name)), "at least one attribute", "none")
+		}
+	}
+}
+
+// features reports each sample with values that are NaN or infinite.
+func (c *checker) features() {
+	x := c.Features
+	var mu sync.Mutex
+	var bad []int // samples
+	parallel.For(x.Rows, 64, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if !AllFinite(x.Row(i)) {
+				mu.Lock()
+				bad = append(bad, i)
+				mu.Unlock()
+			}
+		}
+	})
+	slices.Sort(bad)
+	for _, i := range bad {
+		j, n := NotFinite(x.Row(i))
+		got := fmt.Sprint(x.Row(i)[j])
+		if n > 1 {
+			got += fmt.Sprintf(", and %d more in this sample", n-1)
+		}
+		c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", got)
+	}
+}
+
+// AllFinite reports whether no value is NaN or infinite. Products with zero are NaN for
+// those, which needs no branch for each value.
+func AllFinite(row []float32) bool {
+	var s float32
+	for _, v := range row {
+		s += v * 0
+	}
+	return s == 0
+}
+
+// NotFinite returns the index of the first value that is NaN or infinite, or -1, and the
+// number of such values.
+func NotFinite(row []float32) (first, n int) {
+	first = -1
+	for j, v := range row {
+		if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			continue
+		}
+		if n == 0 {
+			first = j
+		}
 		n++
-		e.Where = file
-		if n <= maxOfKind {
-			errs = append(errs, &e)
-		}
-		last = e
 	}
-	if n > maxOfKind {
-		errs = append(errs, &invalid.Error{Where: file, Want: last.Want, Got: fmt.Sprintf("%d more, the last at %s", n-maxOfKind, last.Field)})
-	}
-	return errs
+	return first, n
 }
-
-func sizes(d *Dataset) iter.Seq[invalid.Error] {
-	return func(yield func(invalid.Error) bool) {
-		for _, s := range []struct {
-			field, want string
-			got, must   int
-		}{
-			{"features", "values for samples x dimensions", len(d.Features.Data), d.Features.Rows * d.Features.Cols},
-			{"features", "samples, one for each label", d.Features.Rows, len(d.Labels)},
-			{"descriptions", "values for classes x attributes", len(d.Descriptions.Data), d.Descriptions.Rows * d.Descriptions.Cols},
-			{"descriptions", "rows, one for each class", d.Descriptions.Rows, len(d.Classes)},
-			{"descriptions", "columns, one for each attribute", d.Descriptions.Cols, len(d.Attributes)},
-		} {
-			if s.got != s.must && !yield(invalid.Error{Field: s.field, Want: fmt.Sprintf("%d %s", s.must, s.want), Got: fmt.Sprint(s.got)}) {
-				return
-			}
-		}
-		for _, s := range []struct {
-			field string
-			n     int
-		}{
-			{"samples", d.Features.Rows},
-			{"dimensions of the features", d.Features.Cols},
-			{"classes", len(d.Classes)},
-			{"attributes", len(d.Attributes)},
-		} {
-			if s.n < 1 && !yield(invalid.Error{Field: s.field, Want: "at least one", Got: fmt.Sprint(s.n)}) {
-				return
-			}
-		}
-	}
-}
-
-func classNames(d *Dataset) iter.Seq[invalid.Error] {
-	return func(yield func(invalid.Error) bool) {
-		first := make(map[string]int, len(d.Classes))
-		for z, name := range d.Classes {
-			e := invalid.Error{Field: fmt.Sprintf("class %d", z), Want: "a name of its own"}
-			other, taken := first[name]
-			switch {
-			case name == "":
-				e.Got = "an empty name"
-			case taken:
-				e.Got = fmt.Sprintf("%q, which is class %d as well", name, other)
-			default:
-				first[name] = z
-				continue
-			}
-			if !yield(e) {
-				return
-			}
-		}
-	}
-}
-
-func labelsInRange(d *Dataset) iter.Seq[invalid.Error] {
-	return func(yield func(invalid.Error) bool) {
-		for i, z := range d.Labels {
-			if d.hasClass(z) {
-				continue
-			}
-			if !yield(invalid.Error{
-				Field: fmt.Sprintf("label of sample %d", i),
-				Want:  fmt.Sprintf("a class from 0 to %d", len(d.Classes)-1),
-				Got:   fmt.Sprint(z),
-			}) {
-				return
-			}
-		}
-	}
-}
-
-func descriptionsAreProbabilities(d *Dataset) iter.Seq[invalid.Error] {
-	return func(yield func(invalid.Error) bool) {
-		for z := range d.Classes {
-			for m, p := range d.Descriptions.Row(z) {
-				if math.IsNaN(p) || p >= 0 && p <= 1 {
-					continue
-				}
-				if !yield(invalid.Error{
-					Field: fmt.Sprintf("description of class %q, attribute %q", d.Classes[z], d.Attributes[m].Name),
-					Want:  "a probability from 0 to 1, or NaN where it is not described",
-					Got:   fmt.Sprint(p),
-				}) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func attributesGrouped(d *Dataset) iter.Seq[invalid.Error] {
-	return func(yield func(invalid.Error) bool) {
-		want := "-1, since no groups are known"
-		if d.Groups != nil {
-			want = fmt.Sprintf("a group from 0 to %d", len(d.Groups)-1)
-		}
-		for m, a := range d.Attributes {
-			if d.Groups == nil && a.Group == -1 || a.Group >= 0 && a.Group < len(d.Groups) {
-				continue
-			}
-			if !yield(invalid.Error{Field: fmt.Sprintf("group of attribute %d, %q", m, a.Name), Want: want, Got: fmt.Sprint(a.Group)}) {
-				return
-			}
-		}
-	}
-}
-
-func groupsNotEmpty(d *Dataset) iter.Seq[invalid.Error] {
-	return func(yield func(invalid.Error) bool) {
-		used := make([]bool, len(d.Groups))
-		for _, a := range d.Attributes {
-			if a.Group >= 0 && a.Group < len(used) {
-				used[a.Group] = true
-			}
-		}
-		for k, name := range d.Groups {
-			if !used[k] && !yield(invalid.Error{Field: fmt.Sprintf("group %d, %q", k, name), Want: "at least one attribute", Got: "none"}) {
-				return
-			}
-		}
-	}
-}
-
-func (d *Dataset) hasClass(z int) bool { return z >= 0 && z < len(d.Classes) }

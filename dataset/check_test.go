@@ -12,8 +12,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// sound returns a data set of 4 classes with 2 samples each, in which Check
-// finds nothing.
+// sound returns a data set of 4 classes with 2 samples each that Check accepts.
 func sound() *dataset.Dataset {
 	d := &dataset.Dataset{
 		Name:         "sound",
@@ -64,28 +63,29 @@ func TestCheckFinds(t *testing.T) {
 		want  string // the whole error
 	}{
 		{"a NaN feature", func(d *dataset.Dataset) { d.Features.Row(5)[1] = float32(nan) }, "sound: feature 1 of sample 5: expected a finite number, found NaN"},
-		{"infinite features", func(d *dataset.Dataset) { d.Features.Row(7)[0], d.Features.Row(7)[2] = float32(-inf), float32(inf) }, "sound: feature 0 of sample 7: expected a finite number, found -Inf, and 1 more such in this sample"},
+		{"infinite features", func(d *dataset.Dataset) { d.Features.Row(7)[0], d.Features.Row(7)[2] = float32(-inf), float32(inf) }, "sound: feature 0 of sample 7: expected a finite number, found -Inf, and 1 more in this sample"},
 		{"a label below the classes", func(d *dataset.Dataset) { d.Labels[0] = -1 }, "sound: label of sample 0: expected a class from 0 to 3, found -1"},
 		{"a label above the classes", func(d *dataset.Dataset) { d.Labels[6] = 4 }, "sound: label of sample 6: expected a class from 0 to 3, found 4"},
-		{"a seen class that is unseen as well", func(d *dataset.Dataset) { d.Split.Test = []int{2, 3} }, `sound: class "cat" of the split: expected one mention in one of train, val and test, found it in train and again in test`},
-		{"a class twice in a part", func(d *dataset.Dataset) { d.Split.Train = []int{0, 2, 2} }, `sound: class "cat" of the split: expected one mention in one of train, val and test, found it in train and again in train`},
-		{"a part out of order", func(d *dataset.Dataset) { d.Split.Train = []int{2, 0} }, "sound: train classes: expected ascending order, found 0 after 2"},
+		{"a seen class that is unseen as well", func(d *dataset.Dataset) { d.Split.Test = []int{2, 3} }, `sound: class "cat": expected one place in train, val or test, found it in train and in test`},
+		{"a class twice in a part", func(d *dataset.Dataset) { d.Split.Train = []int{0, 2, 2} }, `sound: class "cat": expected one place in train, val or test, found it in train and in train`},
+		{"a part out of order", func(d *dataset.Dataset) { d.Split.Train = []int{2, 0} }, "sound: train classes: expected ascending order, found another"},
 		{"a held out sample of an unseen class", func(d *dataset.Dataset) { d.TestSeen = []int{1, 3} }, `sound: test_seen, entry 1: expected a sample of a train or val class, found sample 3, of class "dog"`},
 		{"a held out sample that is none", func(d *dataset.Dataset) { d.TestSeen = []int{8} }, "sound: test_seen, entry 0: expected a sample from 0 to 7, found 8"},
 		{"held out samples out of order", func(d *dataset.Dataset) { d.TestSeen = []int{2, 0} }, "sound: test_seen, entry 1: expected samples in ascending order, found 0 after 2"},
 		{"no validation classes", func(d *dataset.Dataset) { d.Split.Val = nil }, "sound: val classes: expected at least one, found none"},
 		{"an unknown class in the split", func(d *dataset.Dataset) { d.Split.Test = []int{3, 4} }, "sound: test class 1 of the split: expected a class from 0 to 3, found 4"},
 		{"a class without samples", func(d *dataset.Dataset) { d.Labels[3], d.Labels[4] = 0, 0 }, `sound: test class "dog": expected at least one sample, found none`},
-		{"a class without description", func(d *dataset.Dataset) { copy(d.Descriptions.Row(1), []float64{nan, nan, nan}) }, `sound: description of val class "bee": expected at least one attribute described, found none`},
-		{"a description in percent", func(d *dataset.Dataset) { d.Descriptions.Row(2)[1] = 25 }, `sound: description of class "cat", attribute "legs::six": expected a probability from 0 to 1, or NaN where it is not described, found 25`},
-		{"a negative description", func(d *dataset.Dataset) { d.Descriptions.Row(0)[2] = -0.1 }, `sound: description of class "ant", attribute "flies": expected a probability from 0 to 1, or NaN where it is not described, found -0.1`},
+		{"a class without description", func(d *dataset.Dataset) { copy(d.Descriptions.Row(1), []float64{nan, nan, nan}) }, `sound: description of val class "bee": expected at least one described attribute, found none`},
+		{"a description in percent", func(d *dataset.Dataset) { d.Descriptions.Row(2)[1] = 25 }, `sound: description of class "cat", attribute "legs::six": expected a probability from 0 to 1, or NaN if it is not described, found 25`},
+		{"a negative description", func(d *dataset.Dataset) { d.Descriptions.Row(0)[2] = -0.1 }, `sound: description of class "ant", attribute "flies": expected a probability from 0 to 1, or NaN if it is not described, found -0.1`},
 		{"an attribute without group", func(d *dataset.Dataset) { d.Attributes[1].Group = -1 }, `sound: group of attribute 1, "legs::six": expected a group from 0 to 1, found -1`},
 		{"a group without attributes", func(d *dataset.Dataset) { d.Attributes[2].Group = 0 }, `sound: group 1, "flies": expected at least one attribute, found none`},
 		{"a group where none are known", func(d *dataset.Dataset) {
 			d.Groups = nil
 			d.Attributes = []dataset.Attribute{{Name: "x", Group: -1}, {Name: "y", Group: 2}, {Name: "z", Group: -1}}
-		}, `sound: group of attribute 1, "y": expected -1, since no groups are known, found 2`},
-		{"two classes of one name", func(d *dataset.Dataset) { d.Classes[3] = "ant" }, `sound: class 3: expected a name of its own, found "ant", which is class 0 as well`},
+		}, `sound: group of attribute 1, "y": expected -1, because there are no groups, found 2`},
+		{"two classes of one name", func(d *dataset.Dataset) { d.Classes[3] = "ant" }, `sound: class 3: expected a name of its own, found "ant", which is also class 0`},
+		{"control characters", func(d *dataset.Dataset) { d.Classes[1], d.Attributes[2].Name = "\x1b[31mbee", "f\u202elies" }, "sound: class 1: expected a name without control characters, found \"\\x1b[31mbee\"\nsound: attribute 2: expected a name without control characters, found \"f\\u202elies\""},
 		{"a class without name", func(d *dataset.Dataset) { d.Classes[1] = "" }, "sound: class 1: expected a name of its own, found an empty name"},
 		{"fewer labels than samples", func(d *dataset.Dataset) { d.Labels = d.Labels[:7] }, "sound: features: expected 7 samples, one for each label, found 8"},
 		{"features cut short", func(d *dataset.Dataset) { d.Features.Data = d.Features.Data[:23] }, "sound: features: expected 24 values for samples x dimensions, found 23"},
@@ -111,9 +111,8 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// One call finds what is wrong in unrelated places, and many of a kind do not
-// hide the others.
-func TestCheckReportsAllKindsAndCountsMany(t *testing.T) {
+// Problems of all kinds are reported, and many of one kind are counted.
+func TestCheckReportsAllKinds(t *testing.T) {
 	d := sound()
 	for i := range d.Features.Rows {
 		d.Features.Row(i)[0] = float32(math.Inf(1))
@@ -134,7 +133,6 @@ func TestCheckReportsAllKindsAndCountsMany(t *testing.T) {
 	}
 }
 
-// Whatever one value is set to, Check objects exactly to what is not finite.
 func TestCheckFeaturesProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := sound()

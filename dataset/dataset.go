@@ -1,8 +1,11 @@
 package dataset
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
-// Matrix is a dense matrix, row by row.
+// Matrix is a dense matrix in row-major order.
 type Matrix[T float32 | float64] struct {
 	Rows, Cols int
 	Data       []T // Rows x Cols
@@ -16,45 +19,62 @@ func NewMatrix[T float32 | float64](rows, cols int) Matrix[T] {
 // Row returns row i, sharing its memory.
 func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 
+// Dataset is one zero-shot data set.
+type Dataset struct {
+	Name   string // as in "cub"
+	Source string // a folder, or how the data were generated
+
+	Features Matrix[float32] // samples x D
+	Labels   []int           // one per sample; index into Classes
+
+	Classes      []string
+	Attributes   []Attribute
+	Groups       []string        // nil if the attributes have no known groups
+	Descriptions Matrix[float64] // classes x attributes, U[z,m] = p(a_m = T | z) in [0, 1]; NaN means not described
+
+	Split Split
+
+	// TestSeen are the samples of seen classes, ascending, that are held out for
+	// generalised zero-shot learning: models evaluated on them must not be trained on
+	// them. It is nil if the source has none.
+	TestSeen []int
+
+	// FeaturesSum is the SumFeatures of the features if the reader knows it, else empty.
+	FeaturesSum string
+}
+
 // Attribute is one column of the class descriptions.
 type Attribute struct {
 	Name  string // as in "has_wing_color::olive"
-	Group int    // index into Dataset.Groups, -1 where groups are unknown
+	Group int    // index into Dataset.Groups, -1 if groups are unknown
 }
 
-// Split names the classes of each part by their index into Dataset.Classes, in
-// ascending order. Test classes are never trained on.
+// Split divides the classes: each list has indices into Dataset.Classes, ascending. Test
+// classes are never trained on.
 type Split struct {
 	Train, Val, Test []int
 }
 
-// Dataset is one zero-shot problem.
-type Dataset struct {
-	Name   string // as in "cub"
-	Source string // a folder, or how it was made
-
-	Features Matrix[float32] // samples x D
-	Labels   []int           // samples; index into Classes
-
-	Classes      []string
-	Attributes   []Attribute
-	Groups       []string        // nil where the source does not say which attributes belong together
-	Descriptions Matrix[float64] // classes x attributes, p(a_m = T | z) in [0, 1]; NaN means not described
-
-	Split Split
-
-	// TestSeen are the samples of seen classes, ascending, that generalised
-	// zero-shot learning judges, and that a model which is judged by it must not
-	// learn from. It is nil where the source names none.
-	TestSeen []int
-
-	// FeaturesSum identifies the features where a reader already knows a
-	// checksum of them; Fingerprint makes one where it is empty.
-	FeaturesSum string
+// Subset is one of the three sets of classes of a split.
+type Subset struct {
+	Name    string // "train", "val" or "test"
+	Classes []int
 }
 
-// GroupOf returns the group of each attribute, the form in which models take it.
-// It is nil where groups are unknown.
+// Subsets returns train, val and test in this order.
+func (s Split) Subsets() []Subset {
+	return []Subset{{"train", s.Train}, {"val", s.Val}, {"test", s.Test}}
+}
+
+// Seen returns the train and val classes, ascending: those trained on before the test
+// classes are evaluated.
+func (s Split) Seen() []int {
+	seen := slices.Concat(s.Train, s.Val)
+	slices.Sort(seen)
+	return seen
+}
+
+// GroupOf returns the group of each attribute, or nil if groups are unknown.
 func (d *Dataset) GroupOf() []int {
 	if d.Groups == nil {
 		return nil
@@ -66,8 +86,8 @@ func (d *Dataset) GroupOf() []int {
 	return g
 }
 
-// SamplesPerClass counts the samples of each class; labels outside the classes
-// are not counted.
+// SamplesPerClass counts the samples of each class. Labels that are no class are not
+// counted.
 func (d *Dataset) SamplesPerClass() []int {
 	n := make([]int, len(d.Classes))
 	for _, z := range d.Labels {
@@ -78,8 +98,7 @@ func (d *Dataset) SamplesPerClass() []int {
 	return n
 }
 
-// SamplesOf returns the indices of the samples whose class is among classes, in
-// the order of the data set.
+// SamplesOf returns the indices of the samples of the given classes, ascending.
 func (d *Dataset) SamplesOf(classes []int) []int {
 	in := make([]bool, len(d.Classes))
 	for _, z := range classes {
@@ -94,8 +113,8 @@ func (d *Dataset) SamplesOf(classes []int) []int {
 	return rows
 }
 
-// Describe returns the descriptions of the given classes, one row a class in
-// their order.
+// Describe returns the descriptions of the given classes in their order, classes x
+// attributes.
 func (d *Dataset) Describe(classes []int) Matrix[float64] {
 	u := NewMatrix[float64](len(classes), len(d.Attributes))
 	for i, z := range classes {
@@ -104,14 +123,15 @@ func (d *Dataset) Describe(classes []int) Matrix[float64] {
 	return u
 }
 
-// Seen returns the classes of train and val together, ascending: what is trained
-// on before the test classes are judged.
-func (s Split) Seen() []int {
-	return mergeSorted(s.Train, s.Val)
+// Described returns the number of attributes that a description gives a value for.
+func Described(u []float64) int {
+	n := 0
+	for _, p := range u {
+		if !math.IsNaN(p) {
+			n++
+		}
+	}
+	return n
 }
 
-func mergeSorted(a, b []int) []int {
-	m := slices.Concat(a, b)
-	slices.Sort(m)
-	return m
-}
+func (d *Dataset) hasClass(z int) bool { return z >= 0 && z < len(d.Classes) }

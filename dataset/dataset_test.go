@@ -1,14 +1,11 @@
 package dataset_test
 
 import (
-	"errors"
-	"io/fs"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func TestSamplesAndDescriptionsOfClasses(t *testing.T) {
@@ -51,25 +48,5 @@ func TestGroupOf(t *testing.T) {
 	d.Groups = nil
 	if got := d.GroupOf(); got != nil {
 		t.Errorf("GroupOf without groups is %v, want nil", got)
-	}
-}
-
-func TestErrorSaysWhatItKnows(t *testing.T) {
-	for _, tt := range []struct {
-		err  invalid.Error
-		want string
-	}{
-		{invalid.Error{Where: "f"}, "f"},
-		{invalid.Error{Where: "f", Field: "x", Want: "one", Got: "two"}, "f: x: expected one, found two"},
-		{invalid.Error{Where: "f", Want: "one"}, "f: expected one"},
-		{invalid.Error{Where: "f", Got: "two"}, "f: found two"},
-		{invalid.Error{Where: "f", Field: "x", Err: fs.ErrNotExist}, "f: x: file does not exist"},
-	} {
-		if got := tt.err.Error(); got != tt.want {
-			t.Errorf("Error of %#v is %q, want %q", tt.err, got, tt.want)
-		}
-	}
-	if err := (&invalid.Error{Err: fs.ErrNotExist}); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the cause is not found by errors.Is")
 	}
 }

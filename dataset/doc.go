@@ -1,13 +1,10 @@
-// Package dataset says what a zero-shot data set is: features of samples, one
-// class each, a description of every class by attributes, and a split of the
-// classes into those that are trained on and those that are only described.
+// Package dataset defines a zero-shot data set: the features and class of each sample, a
+// description of each class by attributes, and a split of the classes into those that are
+// trained on and those that are only described. Check holds for every data set.
 //
-// The packages below it make one: xlsa17 reads folders in the layout of the
-// release of Xian et al., openlayout those of .npy and .csv files, glyphs draws
-// letters, simulate draws numbers, and catalog finds any of them by name. Check
-// holds for all of them.
+// The packages below it make one: xlsa17 and openlayout read folders, glyphs and simulate
+// generate data, and catalog finds any of them by name.
 //
-// It knows nothing of models: what a description means for p(z|x), and what
-// stands in for an attribute that a class leaves undescribed, is said in
-// package model.
+// It does not know models. What p(z|x) makes of a description, and how missing entries
+// are imputed, is in package model.
 package dataset

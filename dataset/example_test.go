@@ -19,6 +19,6 @@ func ExampleCheck() {
 	}
 	fmt.Println(dataset.Check(d))
 	// Output:
-	// shapes: class "square" of the split: expected one mention in one of train, val and test, found it in val and again in test
-	// shapes: description of class "star", attribute "outline::angular": expected a probability from 0 to 1, or NaN where it is not described, found 100
+	// shapes: class "square": expected one place in train, val or test, found it in val and in test
+	// shapes: description of class "star", attribute "outline::angular": expected a probability from 0 to 1, or NaN if it is not described, found 100
 }

@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// Fingerprint identifies everything about d that training or judging can depend
-// on, as a SHA-256 in hex: features, labels, names, groups, descriptions,
-// split and the samples held out, but not Name and Source. It is the same on every machine.
+// Fingerprint returns a SHA-256 in hex of everything that training and evaluation can
+// depend on: features, labels, names, groups, descriptions, split and held-out samples,
+// but not Name and Source. It is the same on every machine.
 func (d *Dataset) Fingerprint() string {
 	sum := d.FeaturesSum
 	if sum == "" {
@@ -34,8 +34,8 @@ func (d *Dataset) Fingerprint() string {
 	return hex.EncodeToString(w.h.Sum(nil))
 }
 
-// SumFeatures returns the digest that Fingerprint makes of features where
-// FeaturesSum is empty: a SHA-256 in hex of their sizes and little-endian values.
+// SumFeatures returns a SHA-256 in hex of the size of the features and their
+// little-endian values. Fingerprint computes it unless FeaturesSum is set.
 func SumFeatures(x Matrix[float32]) string {
 	w := fingerprinter{sha256.New()}
 	w.int(x.Rows)
@@ -50,8 +50,8 @@ func SumFeatures(x Matrix[float32]) string {
 	return hex.EncodeToString(w.h.Sum(nil))
 }
 
-// fingerprinter writes values into a hash so that no two sequences of them give
-// the same bytes: everything of variable length follows its length.
+// fingerprinter hashes values so that no two sequences of them hash the same bytes:
+// everything of variable length follows its length.
 type fingerprinter struct{ h hash.Hash }
 
 func (w fingerprinter) int(v int) {
@@ -82,7 +82,7 @@ func (w fingerprinter) floats(m Matrix[float64]) {
 	w.int(m.Cols)
 	for _, v := range m.Data {
 		if math.IsNaN(v) {
-			v = math.NaN() // NaNs of other bits say the same: not described
+			v = math.NaN() // all NaNs mean not described, whatever their bits
 		}
 		w.h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 	}

@@ -198,7 +198,7 @@ func candidateSet(c *cli.Context, d *dataset.Dataset, selected candidates.Select
 	if path == "" {
 		return candidates.Of(d, list...), nil
 	}
-	read, err := candidates.Read(path, d)
+	read, err := candidates.Read(c.Context, path, d)
 	if err != nil || !c.IsSet(amongFlag) {
 		return read, err
 	}

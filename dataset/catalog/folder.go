@@ -94,7 +94,7 @@ func (f Folder) Open(ctx context.Context, o Options) (*dataset.Dataset, error) {
 // Open gives one. d is the data set.
 func (f Folder) Splits(ctx context.Context, d *dataset.Dataset) ([]dataset.Split, error) {
 	if f.Layout == OpenLayout {
-		return openlayout.Splits(ctx, f.Dir)
+		return openlayout.ReadSplits(ctx, filepath.Join(f.Dir, openlayout.SplitsFile), d.Classes)
 	}
 	return xlsa17.Splits(ctx, f.Dir, d.Labels)
 }

@@ -1,6 +1,7 @@
 package descriptions_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -24,7 +25,7 @@ func ExampleRead() {
 		log.Fatal(err)
 	}
 	attributes := []dataset.Attribute{{Name: "has_wing_color::olive"}, {Name: "has_bill_color::black"}, {Name: "has_size::small"}}
-	classes, u, err := descriptions.Read(path, attributes, nil)
+	classes, u, err := descriptions.Read(context.Background(), path, attributes, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,14 +12,14 @@ import (
 
 const wantObject = `an object of classes, {"class": {"attribute": value}}`
 
-// readJSON reads an object of classes token by token: maps would lose the order of
-// the classes, the lines, and what is there twice.
+// readJSON reads an object of classes token by token. Maps would lose the order of the
+// classes, the lines, and keys that are repeated.
 func readJSON(f *file, text []byte) {
-	text = bytes.TrimPrefix(text, byteOrderMark)
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	o := &object{file: f, text: text, Decoder: json.NewDecoder(bytes.NewReader(text))}
 	o.UseNumber()
 	if len(bytes.TrimSpace(text)) == 0 {
-		f.wrong("json", 0, "", wantObject, "an empty file")
+		f.report("json", 0, "", wantObject, "an empty file")
 		return
 	}
 	if !o.open("") {
@@ -35,7 +35,7 @@ func readJSON(f *file, text []byte) {
 		return
 	}
 	if _, err := o.Token(); !errors.Is(err, io.EOF) {
-		f.wrong("json", o.line(), "", "nothing after the object of classes", "more")
+		f.report("json", o.line(), "", "nothing after the object of classes", "more")
 	}
 }
 
@@ -44,14 +44,17 @@ type object struct {
 	*json.Decoder
 	file *file
 	text []byte
+
+	// The line breaks before offset counted are counted already.
+	lines, counted int
 }
 
-// readClass reads the attributes of a class; it returns false where reading can't
-// go on.
+// readClass reads the attributes of a class. It returns false if the rest cannot be
+// read.
 func (o *object) readClass(name string) bool {
 	f := o.file
 	c := f.newClass(o.line(), name)
-	if !o.open("class " + quote(name)) {
+	if !o.open("class " + invalid.Quote(name)) {
 		return false
 	}
 	for o.More() {
@@ -74,7 +77,7 @@ func (o *object) readClass(name string) bool {
 	return ok
 }
 
-// valueText is a value of JSON as Value reads it.
+// valueText returns a JSON value as table.Probability reads it.
 func valueText(value json.RawMessage) string {
 	var text string
 	switch {
@@ -90,11 +93,11 @@ func valueText(value json.RawMessage) string {
 	return string(value)
 }
 
-// open reads the brace that an object starts with.
+// open reads the opening brace of an object.
 func (o *object) open(field string) bool {
 	t, ok := o.token()
 	if ok && t != json.Delim('{') {
-		o.file.wrong("json", o.line(), field, wantObject, quote(fmt.Sprint(t)))
+		o.file.report("json", o.line(), field, wantObject, invalid.Quote(fmt.Sprint(t)))
 		return false
 	}
 	return ok
@@ -103,7 +106,7 @@ func (o *object) open(field string) bool {
 // member reads the name of a member of an object.
 func (o *object) member() (string, bool) {
 	t, ok := o.token()
-	name, _ := t.(string) // what the decoder takes for a name is a string
+	name, _ := t.(string) // the decoder accepts only strings as names
 	return name, ok
 }
 
@@ -115,15 +118,19 @@ func (o *object) token() (json.Token, bool) {
 	return t, err == nil
 }
 
-// broken notes that the file is no JSON.
+// broken reports that the file is not valid JSON.
 func (o *object) broken(err error) {
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
+	e := &invalid.Error{Where: o.file.path, Field: fmt.Sprintf("line %d", o.line()), Want: "valid JSON", Err: err}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		e.Got, e.Err = "the end of the file inside an object", nil
 	}
-	o.file.mistakes.Add("json", &invalid.Error{Where: o.file.path, Field: fmt.Sprintf("line %d", o.line()), Err: err})
+	o.file.problems.AddError(e)
 }
 
 // line is that of the last token.
 func (o *object) line() int {
-	return 1 + bytes.Count(o.text[:o.InputOffset()], []byte("\n"))
+	at := int(o.InputOffset())
+	o.lines += bytes.Count(o.text[o.counted:at], []byte("\n"))
+	o.counted = at
+	return 1 + o.lines
 }

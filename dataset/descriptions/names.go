@@ -1,25 +1,23 @@
 package descriptions
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/xrash/smetrics"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // vocabulary finds attributes by names as people spell them.
 type vocabulary struct {
 	names []string                         // with their groups
 	index [len(spellings)]map[string][]int // attributes by each of the spellings
+	loose []string                         // folded spellings without the "has" of the group
 }
 
-// spellings are what an attribute may be called, the strictest first. A looser one
-// is asked only where the stricter ones know no such name.
+// spellings are the names of an attribute, the strictest first. A looser one is used only
+// if no stricter one is known.
 var spellings = [...]func(group, name string) string{
 	func(group, name string) string { return qualified(group, name) },
 	func(group, name string) string { return fold(group) + fold(name) },
@@ -27,8 +25,8 @@ var spellings = [...]func(group, name string) string{
 	func(_, name string) string { return fold(name) },
 }
 
-// newVocabulary takes the groups of attributes from their names, as in
-// "has_wing_color::olive", or from groups where a name tells none.
+// newVocabulary takes the groups of attributes from names such as
+// "has_wing_color::olive", or from groups if a name has none.
 func newVocabulary(attributes []dataset.Attribute, groups []string) *vocabulary {
 	v := &vocabulary{names: make([]string, len(attributes))}
 	for i := range v.index {
@@ -45,6 +43,9 @@ func newVocabulary(attributes []dataset.Attribute, groups []string) *vocabulary 
 		v.names[m] = qualified(group, name)
 		for i, spell := range spellings {
 			key := spell(group, name)
+			if i >= 2 && len(v.index[i][key]) == 0 {
+				v.loose = append(v.loose, key)
+			}
 			v.index[i][key] = append(v.index[i][key], m)
 		}
 	}
@@ -58,7 +59,7 @@ func qualified(group, name string) string {
 	return group + "::" + name
 }
 
-// fold forgets case, and what parts words: space and punctuation.
+// fold removes case, space and punctuation.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPunct(r) {
@@ -68,7 +69,7 @@ func fold(name string) string {
 	}, name)
 }
 
-// withoutHas is a folded group as people say it: the wing color, not has wing color.
+// withoutHas returns the folded "wing color" for the group "has_wing_color".
 func withoutHas(group string) string {
 	words := strings.FieldsFunc(group, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) })
 	if len(words) > 1 && strings.EqualFold(words[0], "has") {
@@ -77,7 +78,7 @@ func withoutHas(group string) string {
 	return fold(group)
 }
 
-// find returns the attributes that a name may mean; one is what it should be.
+// find returns the attributes that a name may mean.
 func (v *vocabulary) find(name string) []int {
 	for i, index := range v.index {
 		key := fold(name)
@@ -91,65 +92,39 @@ func (v *vocabulary) find(name string) []int {
 	return nil
 }
 
-// found says in an error what a name is that means none or several.
-func (v *vocabulary) found(name string) string {
+// hint says what a name that means none or several attributes may be.
+func (v *vocabulary) hint(name string) string {
 	if hits := v.find(name); len(hits) > 0 {
-		return fmt.Sprintf("%s, which may mean %s", quote(name), v.list(hits, " or "))
+		return "It may mean " + v.list(hits) + "."
 	}
-	near := v.nearest(fold(name))
-	if len(near) == 0 {
-		return fmt.Sprintf("%s, which is like none of the %d, as in %q", quote(name), len(v.names), v.names[0])
-	}
-	return fmt.Sprintf("%s; the nearest of the %d are %s", quote(name), len(v.names), v.list(near, " and "))
-}
-
-// Of many attributes that a name may mean, or is near to, the first few are told.
-const (
-	mostMeant   = 6
-	mostNearest = 3
-)
-
-// list names attributes, the last one after the given word.
-func (v *vocabulary) list(attributes []int, last string) string {
-	var names []string
-	for _, m := range attributes[:min(len(attributes), mostMeant)] {
-		names = append(names, fmt.Sprintf("%q", v.names[m]))
-	}
-	if more := len(attributes) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("%d others", more))
-	}
-	n := len(names) - 1
-	if n == 0 {
-		return names[0]
-	}
-	return strings.Join(names[:n], ", ") + last + names[n]
-}
-
-// nearest returns the attributes with a spelling that few edits part from a folded
-// name, the nearest first.
-func (v *vocabulary) nearest(name string) []int {
-	distance := make(map[int]int)
-	most := 1 + len(name)/4
-	for _, index := range v.index[1:] {
-		for key, attributes := range index {
-			if max(len(name), len(key))-min(len(name), len(key)) > most {
-				continue // as many edits at least
-			}
-			d := smetrics.WagnerFischer(name, key, 1, 1, 1)
-			if d > most {
-				continue
-			}
-			for _, m := range attributes {
-				if old, known := distance[m]; !known || d < old {
-					distance[m] = d
+	var near []int
+	seen := make(map[int]bool)
+	for _, key := range invalid.Nearest(fold(name), v.loose) {
+		for _, index := range v.index[2:] {
+			for _, m := range index[key] {
+				if !seen[m] {
+					seen[m] = true
+					near = append(near, m)
 				}
 			}
 		}
 	}
-	near := make([]int, 0, len(distance))
-	for m := range distance {
-		near = append(near, m)
+	if len(near) == 0 {
+		return fmt.Sprintf("One of the %d attributes is %q.", len(v.names), v.names[0])
 	}
-	slices.SortFunc(near, func(a, b int) int { return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(a, b)) })
-	return near[:min(len(near), mostNearest)]
+	return "Did you mean " + v.list(near) + "?"
+}
+
+// list names the first few attributes.
+func (v *vocabulary) list(attributes []int) string {
+	const most = 6
+	var names []string
+	for _, m := range attributes[:min(len(attributes), most)] {
+		names = append(names, fmt.Sprintf("%q", v.names[m]))
+	}
+	text := strings.Join(names, " or ")
+	if more := len(attributes) - most; more > 0 {
+		text += fmt.Sprintf(" or %d others", more)
+	}
+	return text
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// However case and what parts words are changed, an attribute with its group is the
-// same; and its own name always means it, whatever others are called.
+// An attribute with its group is found however case and separators are changed, and
+// always by its own name.
 func TestSpellingsProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SampledFrom([]string{"has", "wing", "colour", "red", "very", "large"})
@@ -43,37 +43,36 @@ func TestFind(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want int
-		says string
+		hint string
 	}{
 		{"wing color blue", 0, ""},
 		{"Bill color: blue", 1, ""},
 		{"long", 2, ""},
 		{"blue wing", 3, ""},
-		{"blue", 0, `"blue", which may mean "has_wing_color::blue" or "has_bill_color::blue"`},
-		{"wing colour: blue", 0, `"wing colour: blue"; the nearest of the 4 are "has_wing_color::blue" and "has_bill_color::blue"`},
-		{"", 0, `"", which is like none of the 4, as in "has_wing_color::blue"`},
-		{strings.Repeat("x", 100), 0, `"` + strings.Repeat("x", 60) + `...", which is like none of the 4, as in "has_wing_color::blue"`},
+		{"blue", 0, `It may mean "has_wing_color::blue" or "has_bill_color::blue".`},
+		{"wing colour: blue", 0, `Did you mean "has_wing_color::blue" or "has_bill_color::blue"?`},
+		{"", 0, `One of the 4 attributes is "has_wing_color::blue".`},
+		{strings.Repeat("x", 100), 0, `One of the 4 attributes is "has_wing_color::blue".`},
 	} {
 		got := v.find(c.name)
-		if c.says == "" {
+		if c.hint == "" {
 			if len(got) != 1 || got[0] != c.want {
 				t.Errorf("%q: %v, expected %d", c.name, got, c.want)
 			}
 			continue
 		}
-		if len(got) == 1 || v.found(c.name) != c.says {
-			t.Errorf("%q: %v, %s\nexpected %s", c.name, got, v.found(c.name), c.says)
+		if len(got) == 1 || v.hint(c.name) != c.hint {
+			t.Errorf("%q: %v, %s\nexpected %s", c.name, got, v.hint(c.name), c.hint)
 		}
 	}
 }
 
-// Of many that a name may mean the first few are told.
-func TestFindAmongMany(t *testing.T) {
+func TestHintNamesTheFirstOfMany(t *testing.T) {
 	var attributes []dataset.Attribute
 	for _, part := range strings.Split("abcdefgh", "") {
 		attributes = append(attributes, dataset.Attribute{Name: part + "::blue"})
 	}
-	if found := newVocabulary(attributes, nil).found("blue"); !strings.HasSuffix(found, `"e::blue", "f::blue" or 2 others`) {
-		t.Error(found)
+	if hint := newVocabulary(attributes, nil).hint("blue"); !strings.HasSuffix(hint, `"e::blue" or "f::blue" or 2 others.`) {
+		t.Error(hint)
 	}
 }

@@ -1,38 +1,42 @@
 package descriptions
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/internal/table"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Read reads the classes that a file describes, and their descriptions, classes x
-// attributes in [0, 1], NaN for what the file leaves out. attributes and groups are
-// those of a data set.
+// Read returns the classes that a file describes and their descriptions, classes x
+// attributes in [0, 1], NaN for what the file leaves out. attributes and groups are those
+// of a data set.
 //
 // The file ends in .csv or .json:
 //
-//	class,has_wing_color::olive,bill length   a row a class, an empty cell is
+//	class,has_wing_color::olive,bill length   one line per class; an empty cell is
 //	olive warbler,often,0.2                   not described
 //
-//	class,attribute,value                     a row a value
+//	class,attribute,value                     one line per value
 //	olive warbler,wing color: olive,often
 //
 //	{"olive warbler": {"wing color: olive": "often", "bill length": 0.2}}
 //
-// Values are as in Value; JSON may have true, false and null as well. An attribute
-// may go without its group, or without the "has" of the group, where one alone is
-// meant; case, spaces and punctuation don't matter.
+// A value is a number from 0 to 1 or one of the words never, no (0), rarely (0.1),
+// sometimes (0.5), often (0.75), always and yes (1); in JSON also true, false or null. An
+// attribute may be written without its group, or without the "has" of the group, if that
+// is unambiguous. Case, spaces and punctuation are ignored.
 //
-// The error joins all that is wrong with the file, a *invalid.Error each with its
-// line; of many of a kind it has the first few and counts the others.
-func Read(path string, attributes []dataset.Attribute, groups []string) (classes []string, u dataset.Matrix[float64], err error) {
+// The error joins all problems of the file, each an *invalid.Error with its line.
+func Read(ctx context.Context, path string, attributes []dataset.Attribute, groups []string) (classes []string, u dataset.Matrix[float64], err error) {
 	read := readCSV
 	switch ending := strings.ToLower(filepath.Ext(path)); ending {
 	case ".csv":
@@ -41,7 +45,7 @@ func Read(path string, attributes []dataset.Attribute, groups []string) (classes
 	default:
 		return nil, u, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json"}
 	}
-	text, err := os.ReadFile(path)
+	text, err := input.ReadFile(ctx, path, table.MaxSize)
 	if err != nil {
 		return nil, u, err
 	}
@@ -50,35 +54,91 @@ func Read(path string, attributes []dataset.Attribute, groups []string) (classes
 	return f.finish()
 }
 
-// file is one that is being read.
+// file is a file that is being read.
 type file struct {
 	path       string
 	vocabulary *vocabulary
 	classes    []class
-	place      map[string]int // of a class, by its folded name
-	attributes map[string]int // what names mean that were met; -1 for those that were reported
-
-	mistakes invalid.List
+	place      map[string]int // of each class, by its folded name
+	attributes map[string]int // the meaning of the names so far; -1 for those that were reported
+	problems   invalid.List
 }
 
-// class is one of the file.
 type class struct {
 	name  string
 	line  int             // where it is first named
-	lines map[int]int     // of the attributes it describes or leaves out
-	u     map[int]float64 // of the attributes it describes
+	lines map[int]int     // of the attributes that are given, with a value or without
+	u     map[int]float64 // of the attributes that are described
 }
 
 func newFile(path string, v *vocabulary) *file {
 	return &file{path: path, vocabulary: v, place: map[string]int{}, attributes: map[string]int{}}
 }
 
-// class returns the class of a name, new or not, nil where the name won't do.
+const wantHeader = `a header: "class" and the names of attributes, or "class,attribute,value"`
+
+// readCSV reads either form of a CSV file.
+func readCSV(f *file, text []byte) {
+	t := table.Parse(f.path, bytes.NewReader(text), &f.problems)
+	if t == nil {
+		return
+	}
+	columns := make([]string, len(t.Columns))
+	for i, name := range t.Columns {
+		columns[i] = fold(name)
+	}
+	switch {
+	case columns[0] != "class":
+		t.Report("header", 1, "", wantHeader, t.Header())
+	case slices.Equal(columns, []string{"class", "attribute", "value"}):
+		for _, row := range t.Rows {
+			c, m := f.class(row.Line, row.Cells[0]), f.attribute(row.Line, row.Cells[1])
+			if c != nil && m >= 0 {
+				f.describe(row.Line, c, m, row.Cells[2])
+			}
+		}
+	default:
+		readWide(f, t)
+	}
+}
+
+// readWide reads one line per class.
+func readWide(f *file, t *table.Table) {
+	attributes := make([]int, len(t.Columns))
+	first := map[int]int{}
+	for i, name := range t.Columns[1:] {
+		m := f.attribute(1, name)
+		if other, repeated := first[m]; m >= 0 && repeated {
+			t.Report("column", 1, "", "each attribute once", fmt.Sprintf("%q in column %d and in column %d", f.vocabulary.names[m], other+2, i+2))
+			m = -1
+		} else {
+			first[m] = i
+		}
+		attributes[1+i] = m
+	}
+	for _, row := range t.Rows {
+		c := f.newClass(row.Line, row.Cells[0])
+		if c == nil {
+			continue
+		}
+		for i, m := range attributes[1:] {
+			if m >= 0 {
+				f.describe(row.Line, c, m, row.Cells[i+1])
+			}
+		}
+	}
+}
+
+// class returns the class of a name, new or not, or nil if the name is a problem.
 func (f *file) class(line int, name string) *class {
 	name = strings.TrimSpace(name)
 	key := fold(name)
-	if key == "" {
-		f.wrong("name", line, "class", "a name", quote(name))
+	switch {
+	case key == "":
+		f.report("name", line, "class", "a name", invalid.Quote(name))
+		return nil
+	case invalid.HasControl(name):
+		f.report("name", line, "class", "a name without control characters", invalid.Quote(name))
 		return nil
 	}
 	i, known := f.place[key]
@@ -89,29 +149,27 @@ func (f *file) class(line int, name string) *class {
 	}
 	c := &f.classes[i]
 	if c.name != name {
-		f.wrong("spelling", line, "class", fmt.Sprintf("%s, as in line %d, or another name", quote(c.name), c.line), quote(name))
+		f.report("spelling", line, "class", fmt.Sprintf("%s, as on line %d, or another name", invalid.Quote(c.name), c.line), invalid.Quote(name))
 		return nil
 	}
 	return c
 }
 
-// newClass is class where a class may be named but once.
+// newClass is class for a class that must be new.
 func (f *file) newClass(line int, name string) *class {
 	before := len(f.classes)
 	c := f.class(line, name)
 	if c != nil && len(f.classes) == before {
-		f.wrong("class", line, "class", "each class once", fmt.Sprintf("%s, which is in line %d as well", quote(c.name), c.line))
+		f.report("class", line, "class", "each class once", fmt.Sprintf("%s, which is also on line %d", invalid.Quote(c.name), c.line))
 		return nil
 	}
 	return c
 }
 
-// unknown is the kind of mistake of names that mean no attribute, or several.
-const unknown = "attribute"
-
-// attribute returns the attribute that a name means, -1 where that is none or
-// several. A wrong name is reported where it is first met.
+// attribute returns the attribute that a name means, or -1 if that is none or several. A
+// wrong name is reported once.
 func (f *file) attribute(line int, name string) int {
+	const kind = "attribute"
 	name = strings.TrimSpace(name)
 	m, known := f.attributes[name]
 	if known {
@@ -121,36 +179,39 @@ func (f *file) attribute(line int, name string) int {
 	if hits := f.vocabulary.find(name); len(hits) == 1 {
 		m = hits[0]
 	} else {
-		found := quote(name)
-		if !f.mistakes.Full(unknown, f.path) { // else it takes time that nobody sees anything of
-			found = f.vocabulary.found(name)
+		e := &invalid.Error{
+			Where: f.path, Field: fmt.Sprintf("line %d, attribute", line),
+			Want: "the name of one attribute of the data set", Got: invalid.Quote(name),
 		}
-		f.wrong(unknown, line, "attribute", "the name of one attribute of the data set", found)
+		if !f.problems.Full(kind, f.path) {
+			e.Hint = f.vocabulary.hint(name)
+		}
+		f.problems.Add(kind, e)
 	}
 	f.attributes[name] = m
 	return m
 }
 
-// describe gives an attribute of a class its value.
+// describe sets an attribute of a class.
 func (f *file) describe(line int, c *class, m int, value string) {
 	name := f.vocabulary.names[m]
-	if other, taken := c.lines[m]; taken {
-		f.wrong("twice", line, "class "+quote(c.name), "each attribute once", fmt.Sprintf("%q, which is in line %d as well", name, other))
+	if other, repeated := c.lines[m]; repeated {
+		f.report("repeated", line, "class "+invalid.Quote(c.name), "each attribute once", fmt.Sprintf("%q, which is also on line %d", name, other))
 		return
 	}
 	c.lines[m] = line
-	v, err := Value(value)
-	if wrong := (*invalid.Error)(nil); errors.As(err, &wrong) {
-		f.wrong("value", line, fmt.Sprintf("class %s, %q", quote(c.name), name), wrong.Want, wrong.Got)
+	p, err := table.Probability(value)
+	if e := (*invalid.Error)(nil); errors.As(err, &e) {
+		f.report("value", line, fmt.Sprintf("class %s, %q", invalid.Quote(c.name), name), e.Want, e.Got)
 		return
 	}
-	if !math.IsNaN(v) {
-		c.u[m] = v
+	if !math.IsNaN(p) {
+		c.u[m] = p
 	}
 }
 
-// wrong notes a mistake in a line, counted from 1, or in the whole file, line 0.
-func (f *file) wrong(kind string, line int, field, want, got string) {
+// report adds a problem of a line, or of the whole file for line 0.
+func (f *file) report(kind string, line int, field, want, got string) {
 	if line > 0 {
 		at := fmt.Sprintf("line %d", line)
 		if field != "" {
@@ -158,22 +219,22 @@ func (f *file) wrong(kind string, line int, field, want, got string) {
 		}
 		field = at
 	}
-	f.mistakes.Add(kind, &invalid.Error{Where: f.path, Field: field, Want: want, Got: got})
+	f.problems.Add(kind, &invalid.Error{Where: f.path, Field: field, Want: want, Got: got})
 }
 
-// finish returns what was read, or all that is wrong with it.
+// finish returns what was read, or all problems.
 func (f *file) finish() ([]string, dataset.Matrix[float64], error) {
-	if f.mistakes.Len() == 0 {
+	if f.problems.Len() == 0 {
 		if len(f.classes) == 0 {
-			f.wrong("none", 0, "", "at least one class", "none")
+			f.report("none", 0, "", "at least one class", "none")
 		}
 		for _, c := range f.classes {
 			if len(c.u) == 0 {
-				f.wrong("described", c.line, "class "+quote(c.name), "at least one attribute described", "none")
+				f.report("described", c.line, "class "+invalid.Quote(c.name), "at least one described attribute", "none")
 			}
 		}
 	}
-	if err := f.mistakes.Err(); err != nil {
+	if err := f.problems.Err(); err != nil {
 		return nil, dataset.Matrix[float64]{}, err
 	}
 	u := dataset.NewMatrix[float64](len(f.classes), len(f.vocabulary.names))

@@ -1,52 +1,91 @@
 package openlayout
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// classes are the classes of a folder and their descriptions.
-type classes struct {
-	names        []string
-	source       string         // of the names, for errors
-	index        map[string]int // of each name
-	descriptions dataset.Matrix[float64]
-	table        *table
+// readAttributes returns the attributes and their groups. Groups are nil if no attribute
+// has one, and attributes if the file is no table.
+func (r *reader) readAttributes() (attributes []dataset.Attribute, groups []string) {
+	t := r.table(attributesFile)
+	if t == nil {
+		return nil, nil
+	}
+	if ok := t.Require("name"); !t.Allow("name", "group") || !ok {
+		return nil, nil
+	}
+	names := t.Names("name")
+	known := make(map[string]int)
+	ungrouped := -1 // row
+	for i, row := range t.Rows {
+		a := dataset.Attribute{Name: names[i], Group: -1}
+		group := t.Cell(row, "group")
+		switch {
+		case group == "":
+			if ungrouped < 0 {
+				ungrouped = i
+			}
+		case invalid.HasControl(group):
+			t.Report("group", row.Line, "group", "a name without control characters", invalid.Quote(group))
+		default:
+			k, seen := known[group]
+			if !seen {
+				k = len(groups)
+				known[group] = k
+				groups = append(groups, group)
+			}
+			a.Group = k
+		}
+		attributes = append(attributes, a)
+	}
+	if groups != nil && ungrouped >= 0 {
+		row := t.Rows[ungrouped]
+		t.Report("group", row.Line, "group", "a group for every attribute, or for none", "none for "+invalid.Quote(t.Cell(row, "name")))
+	}
+	return attributes, groups
 }
 
-// readClasses returns nil where the file is no table.
+// classes are the classes of a folder and their descriptions.
+type classes struct {
+	names        []string // empty if the name was reported as a problem
+	source       string   // of the names, for errors
+	index        map[string]int
+	descriptions dataset.Matrix[float64]
+	table        *table.Table
+}
+
+// readClasses returns nil if the file is no table.
 func (r *reader) readClasses(attributes []dataset.Attribute) *classes {
-	t := r.table(classesFile, []string{classColumn}, nil, true)
-	if t == nil {
+	t := r.table(classesFile)
+	if t == nil || !t.Require(classColumn) {
 		return nil
 	}
-	names, _ := t.names(classColumn)
-	c := namedClasses(names, classesFile)
+	c := namedClasses(t.Names(classColumn), classesFile)
 	c.table = t
-	if attributes == nil { // told already
+	if attributes == nil { // reported
 		return c
 	}
 	c.descriptions = dataset.NewMatrix[float64](len(c.names), len(attributes))
-	for m, j := range t.attributeColumns(attributes) {
-		for z, row := range t.rows {
+	for m, j := range attributeColumns(t, attributes) {
+		for z, row := range t.Rows {
 			c.descriptions.Row(z)[m] = math.NaN()
 			if j >= 0 {
-				c.descriptions.Row(z)[m] = t.probability(row, j)
+				c.descriptions.Row(z)[m] = t.Probability(row, j)
 			}
 		}
 	}
 	return c
 }
 
-// namedClasses are classes of which no more than the names are known; an empty one
-// is of a class whose name was told to be wrong.
+// namedClasses returns classes of which only the names are known.
 func namedClasses(names []string, source string) *classes {
-	c := &classes{names: names, source: source, index: make(map[string]int)}
+	c := &classes{names: names, source: source, index: make(map[string]int, len(names))}
 	for z, name := range names {
 		if name != "" {
 			c.index[name] = z
@@ -55,55 +94,39 @@ func namedClasses(names []string, source string) *classes {
 	return c
 }
 
-// attributeColumns returns the column of each attribute, -1 where there is none.
-func (t *table) attributeColumns(attributes []dataset.Attribute) []int {
+// attributeColumns returns the column of each attribute, or -1.
+func attributeColumns(t *table.Table, attributes []dataset.Attribute) []int {
 	names := make([]string, len(attributes))
 	columns := make([]int, len(attributes))
-	known := make(map[string]int)
+	index := make(map[string]int, len(attributes))
 	for m, a := range attributes {
-		names[m], columns[m], known[a.Name] = a.Name, -1, m
+		names[m], columns[m], index[a.Name] = a.Name, -1, m
 	}
-	header := row{line: 1}
-	for j, name := range t.columns {
+	for j, name := range t.Columns {
 		if name == classColumn {
 			continue
 		}
-		if m, is := known[name]; is && name != "" {
+		if m, known := index[name]; known && name != "" {
 			columns[m] = j
 			continue
 		}
-		t.wrong("column", header, fmt.Sprint(j+1), "the name of an attribute of "+attributesFile, unknown(name, names))
+		t.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+attributesFile, name, names)
 	}
 	for m, j := range columns {
 		if j < 0 && names[m] != "" {
-			t.wrong("missing", header, "", "a column for every attribute of "+attributesFile, fmt.Sprintf("none for %q", names[m]))
+			t.Report("missing", 1, "", "a column for every attribute of "+attributesFile, "none for "+invalid.Quote(names[m]))
 		}
 	}
 	return columns
 }
 
-// probability reads a cell of a description.
-func (t *table) probability(row row, column int) float64 {
-	p, err := descriptions.Value(row.cells[column])
-	var wrong *invalid.Error
-	if errors.As(err, &wrong) {
-		t.wrong("value", row, t.columns[column], wrong.Want, wrong.Got)
-	}
-	return p
-}
-
-// find returns the class that a cell of another table names, -1 for none.
-func (c *classes) find(t *table, row row) int {
-	name := t.cell(row, classColumn)
-	z, known := c.index[name]
-	if known {
+// find returns the class that a row of another table names, or -1.
+func (c *classes) find(t *table.Table, row table.Row) int {
+	name := t.Cell(row, classColumn)
+	if z, known := c.index[name]; known {
 		return z
 	}
-	got := fmt.Sprintf("%q", name)
-	if !t.bad.Full("class", t.file) { // where many are wrong, to look for the nearest takes long
-		got = unknown(name, c.names)
-	}
-	t.wrong("class", row, classColumn, fmt.Sprintf("one of the %d classes of %s", len(c.names), c.source), got)
+	t.ReportUnknown("class", row.Line, classColumn, fmt.Sprintf("one of the %d classes of %s", len(c.names), c.source), name, c.names)
 	return -1
 }
 
@@ -115,24 +138,69 @@ func (c *classes) checkUse(s dataset.Split, labels []int) {
 			samples[z]++
 		}
 	}
-	for _, part := range s.Subsets() {
-		for _, z := range part.Classes {
-			row := c.table.rows[z]
+	for _, subset := range s.Subsets() {
+		for _, z := range subset.Classes {
+			line := c.table.Rows[z].Line
 			if labels != nil && samples[z] == 0 {
-				c.table.wrong("samples", row, "", fmt.Sprintf("a %s class to have samples in %s", part.Name, labelsFile), fmt.Sprintf("none of %q", c.names[z]))
+				c.table.Report("samples", line, "", fmt.Sprintf("samples of each %s class in %s", subset.Name, labelsFile), "none of "+invalid.Quote(c.names[z]))
 			}
-			if c.descriptions.Rows > 0 && !describes(c.descriptions.Row(z)) {
-				c.table.wrong("described", row, "", fmt.Sprintf("at least one attribute of a %s class described", part.Name), "none")
+			if c.descriptions.Rows > 0 && dataset.Described(c.descriptions.Row(z)) == 0 {
+				c.table.Report("described", line, "", fmt.Sprintf("at least one described attribute of a %s class", subset.Name), "none")
 			}
 		}
 	}
 }
 
-func describes(u []float64) bool {
-	for _, p := range u {
-		if !math.IsNaN(p) {
-			return true
+// labels are what labels.csv says of the samples.
+type labels struct {
+	classes []int // of each sample; -1 if the class is unknown
+	held    []int // samples held out for generalised zero-shot learning, ascending
+	table   *table.Table
+}
+
+// readLabels returns nil if the file is no table.
+func (r *reader) readLabels(c *classes) *labels {
+	t := r.table(labelsFile)
+	if t == nil {
+		return nil
+	}
+	if ok := t.Require(classColumn); !t.Allow(classColumn, idColumn, testSeenColumn) || !ok {
+		return nil
+	}
+	if t.Column(idColumn) >= 0 {
+		t.Names(idColumn)
+	}
+	l := &labels{table: t}
+	for i, row := range t.Rows {
+		z := -1
+		if c != nil {
+			z = c.find(t, row)
+		}
+		l.classes = append(l.classes, z)
+		switch cell := t.Cell(row, testSeenColumn); strings.ToLower(cell) {
+		case "yes", "true", "1":
+			l.held = append(l.held, i)
+		case "no", "false", "0", "":
+		default:
+			t.Report("test_seen", row.Line, testSeenColumn, "yes or no (true or false, 1 or 0; empty means no)", invalid.Quote(cell))
 		}
 	}
-	return false
+	return l
+}
+
+// checkHeld checks that the samples held out are of seen classes. These are the same in
+// all splits, of which partOf has the column of one for each class.
+func (l *labels) checkHeld(c *classes, partOf []string) {
+	for _, i := range l.held {
+		z := l.classes[i]
+		if z < 0 || isSeen(partOf[z]) || partOf[z] == misspelt {
+			continue
+		}
+		what := "is in no part"
+		if partOf[z] != "" {
+			what = "is a " + partOf[z] + " class"
+		}
+		l.table.Report("held", l.table.Rows[i].Line, testSeenColumn, "yes only for samples of train and val classes",
+			fmt.Sprintf("it for one of %s, which %s", invalid.Quote(c.names[z]), what))
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -21,7 +22,7 @@ const (
 	labelsFile     = "labels.csv"
 	classesFile    = "classes.csv"
 	attributesFile = "attributes.csv"
-	// SplitsFile is the name of the file that divides the classes.
+	// SplitsFile is the name of the file that splits the classes.
 	SplitsFile = "splits.csv"
 )
 
@@ -32,31 +33,29 @@ const (
 	testSeenColumn = "test_seen"
 )
 
-// Files returns the names of the files of the layout. A folder of it has all of
-// them, and one of the first two.
+// Files returns the names of the files of the layout. A folder has all of them, and one
+// of the first two.
 func Files() []string {
 	return []string{featuresNPY, featuresCSV, labelsFile, classesFile, attributesFile, SplitsFile}
 }
 
 // Options say how a folder is read. The zero value is ready to use.
 type Options struct {
-	// DevSplit chooses among the divisions of the seen classes into train and val:
-	// 1, 2 or 3, the columns part, part2 and part3 of splits.csv; 0 means 1.
+	// DevSplit chooses among the splits of the seen classes into train and val: 1, 2 or 3,
+	// the columns part, part2 and part3 of splits.csv; 0 means 1.
 	DevSplit int
-	// WithoutSplit does not read splits.csv, for who is about to make one: all
-	// classes are in no part then.
+	// WithoutSplit ignores splits.csv, which need not exist. The split is then empty.
 	WithoutSplit bool
 }
 
 // Load reads the data set in dir. Its name is that of the folder in lower case. The
-// error joins all that is wrong with the folder, each a *invalid.Error with file,
-// line and column; of many of a kind it has the first few and counts the others.
+// error joins all problems of the folder, each an *invalid.Error.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	if opts.DevSplit == 0 {
 		opts.DevSplit = 1
 	}
 	if opts.DevSplit < 1 || opts.DevSplit > len(partColumns) {
-		return nil, fmt.Errorf("openlayout: DevSplit is %d, not 1, 2 or 3", opts.DevSplit)
+		return nil, &invalid.Error{Where: "DevSplit", Want: "1, 2 or 3", Got: fmt.Sprint(opts.DevSplit)}
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -64,22 +63,40 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	}
 	r := &reader{ctx: ctx, dir: dir}
 	d := r.load(opts)
-	if err := r.bad.Err(); err != nil {
+	if err := r.problems.Err(); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// load reads as much as it can, to tell all that is wrong; what it returns is a data
-// set only if nothing is.
+// reader reads the files of a folder and collects their problems.
+type reader struct {
+	ctx      context.Context
+	dir      string
+	problems invalid.List
+}
+
+func (r *reader) path(name string) string { return filepath.Join(r.dir, name) }
+
+// table returns nil if the file is no table, or has lines of another width.
+func (r *reader) table(name string) *table.Table {
+	t := table.Read(r.ctx, r.path(name), &r.problems)
+	if t == nil || t.Ragged {
+		return nil
+	}
+	return t
+}
+
+// load reads as much as it can, to report all problems at once. The result is a data set
+// only if there are none.
 func (r *reader) load(opts Options) *dataset.Dataset {
 	d := &dataset.Dataset{Name: strings.ToLower(filepath.Base(r.dir)), Source: r.dir}
 	d.Attributes, d.Groups = r.readAttributes()
 	c := r.readClasses(d.Attributes)
-	l := r.readLabels(c)
 	if c != nil {
 		d.Classes, d.Descriptions = c.names, c.descriptions
 	}
+	l := r.readLabels(c)
 	if l != nil {
 		d.Labels, d.TestSeen = l.classes, l.held
 	}
@@ -90,20 +107,17 @@ func (r *reader) load(opts Options) *dataset.Dataset {
 	return d
 }
 
-// readSplit returns a division of the classes, and checks what the other files say
-// against it.
-func (r *reader) readSplit(division int, c *classes, l *labels) dataset.Split {
+// readSplit returns one of the splits, after checking the other files against it.
+func (r *reader) readSplit(devSplit int, c *classes, l *labels) dataset.Split {
 	s := r.readSplits(SplitsFile, c)
 	if s == nil {
 		return dataset.Split{}
 	}
-	if division > len(s.columns) {
-		r.bad.AddError(&invalid.Error{
-			Where: s.table.file, Field: "line 1", Want: fmt.Sprintf("a column %s, for division %d", partColumns[division-1], division), Got: list(s.table.columns),
-		})
+	if devSplit > len(s.columns) {
+		s.table.Report("dev split", 1, "", fmt.Sprintf("a column %s for split %d", partColumns[devSplit-1], devSplit), s.table.Header())
 		return dataset.Split{}
 	}
-	split := s.divisions()[division-1]
+	split := s.all()[devSplit-1]
 	var labels []int
 	if l != nil {
 		labels = l.classes
@@ -120,16 +134,16 @@ func (r *reader) readFeatures(l *labels) dataset.Matrix[float32] {
 		return dataset.Matrix[float32]{}
 	}
 	x, err := features.ReadAll(r.ctx, path)
-	r.bad.AddError(err)
-	if l != nil && x.Rows > 0 && x.Rows != len(l.table.rows) {
-		r.bad.AddError(&invalid.Error{
-			Where: path, Want: fmt.Sprintf("%d samples, one for each line of %s", len(l.table.rows), labelsFile), Got: fmt.Sprint(x.Rows),
+	r.problems.AddError(err)
+	if l != nil && x.Rows > 0 && x.Rows != len(l.classes) {
+		r.problems.AddError(&invalid.Error{
+			Where: path, Want: fmt.Sprintf("%d samples, one for each line of %s", len(l.classes), labelsFile), Got: fmt.Sprint(x.Rows),
 		})
 	}
 	return x
 }
 
-// featuresPath returns the one file of features, or "" where that is not so.
+// featuresPath returns the path of the file of features, or "" if there is not just one.
 func (r *reader) featuresPath() string {
 	var found []string
 	for _, name := range []string{featuresNPY, featuresCSV} {
@@ -137,7 +151,7 @@ func (r *reader) featuresPath() string {
 		case err == nil:
 			found = append(found, name)
 		case !errors.Is(err, fs.ErrNotExist):
-			r.bad.AddError(&invalid.Error{Where: r.path(name), Err: err})
+			r.problems.AddError(invalid.File(r.path(name), err))
 			return ""
 		}
 	}
@@ -148,6 +162,6 @@ func (r *reader) featuresPath() string {
 	if len(found) > 1 {
 		e.Got = "both"
 	}
-	r.bad.AddError(e)
+	r.problems.AddError(e)
 	return ""
 }

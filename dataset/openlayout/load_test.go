@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"math"
+
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -18,7 +19,7 @@ func diffDatasets(want, got *dataset.Dataset) string {
 	return cmp.Diff(want, got, cmpopts.IgnoreFields(dataset.Dataset{}, "Source"), cmpopts.EquateNaNs())
 }
 
-// What may differ in a folder that is read as the same data.
+// Folders that differ are read as the same data.
 func TestLoadVariants(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, f texts, want *dataset.Dataset){
 		"as it is": func(*testing.T, texts, *dataset.Dataset) {},
@@ -72,8 +73,7 @@ func TestLoadVariants(t *testing.T) {
 			f.replace(t, classesFile, "cat,yes,no,0", "cat,,,")
 			f.replace(t, labelsFile, "cat", "ant")
 			want.Split.Train, want.Labels[2] = []int{0}, 0
-			nan, _ := descriptions.Value("")
-			copy(want.Descriptions.Row(2), []float64{nan, nan, nan})
+			copy(want.Descriptions.Row(2), []float64{math.NaN(), math.NaN(), math.NaN()})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestLoadVariants(t *testing.T) {
 	}
 }
 
-func TestLoadDivisions(t *testing.T) {
+func TestLoadDevSplit(t *testing.T) {
 	dir := newSmall().write(t)
 	want := smallDataset()
 	want.Split = dataset.Split{Train: []int{1, 2}, Val: []int{0}, Test: []int{3}}
@@ -105,13 +105,12 @@ func TestLoadDivisions(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	_, err = Load(t.Context(), dir, Options{DevSplit: 3})
-	wantErrors(t, err, "splits.csv: line 1: expected a column part3, for division 3, found class, part, part2")
-	if _, err := Load(t.Context(), dir, Options{DevSplit: 4}); err == nil || !strings.Contains(err.Error(), "DevSplit is 4") {
+	wantErrors(t, err, "splits.csv: line 1: expected a column part3 for split 3, found \"class,part,part2\"")
+	if _, err := Load(t.Context(), dir, Options{DevSplit: 4}); err == nil || !strings.Contains(err.Error(), "expected 1, 2 or 3, found 4") {
 		t.Errorf("division 4: %v", err)
 	}
 }
 
-// Who is to divide the classes has no file that does.
 func TestLoadWithoutSplit(t *testing.T) {
 	f := newSmall()
 	delete(f, SplitsFile)
@@ -126,8 +125,7 @@ func TestLoadWithoutSplit(t *testing.T) {
 	}
 }
 
-// wantErrors checks that err joins just the wanted ones, of files named as in a
-// folder Small.
+// wantErrors checks that err joins the wanted errors of files in a folder Small.
 func wantErrors(t *testing.T, err error, want ...string) {
 	t.Helper()
 	if err == nil {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -19,22 +18,22 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Write writes d, which dataset.Check must have accepted, as a folder that Load
-// reads as the same data set, to the bit. others are the second and third division
-// of the classes, d.Split is the first. Files of the same names are replaced.
+// Write writes d, which dataset.Check must have accepted, as a folder that Load reads as
+// the same data set, bit for bit. d.Split is written as the first split of the classes,
+// others as the second and third. Files of the same names are replaced.
 //
-// A name that a cell of a table can't hold, and groups that can't be told by their
-// names, are errors of type *invalid.Error, before anything is written.
+// Names that a table cannot hold, and groups that cannot be identified by their names, are
+// an *invalid.Error before anything is written.
 func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := writable(d); err != nil {
 		return err
 	}
-	divisions := append([]dataset.Split{d.Split}, others...)
-	if len(divisions) > len(partColumns) {
-		return fmt.Errorf("openlayout: %d divisions, of at most %d", len(divisions), len(partColumns))
+	all := append([]dataset.Split{d.Split}, others...)
+	if len(all) > len(partColumns) {
+		return &invalid.Error{Where: d.Name, Want: fmt.Sprintf("at most %d splits", len(partColumns)), Got: fmt.Sprint(len(all))}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+		return invalid.File(dir, err)
 	}
 	for _, t := range []struct {
 		name string
@@ -48,23 +47,22 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 			return err
 		}
 	}
-	if err := WriteSplits(filepath.Join(dir, SplitsFile), d.Classes, divisions...); err != nil {
+	if err := WriteSplits(filepath.Join(dir, SplitsFile), d.Classes, all...); err != nil {
 		return err
 	}
 	return features.WriteNPY(filepath.Join(dir, featuresNPY), d.Features)
 }
 
-// WriteSplits writes a file in the form of splits.csv, of one to three divisions of
-// the classes.
-func WriteSplits(path string, classes []string, divisions ...dataset.Split) error {
-	rows := [][]string{append([]string{classColumn}, partColumns[:len(divisions)]...)}
+// WriteSplits writes one to three splits of the classes in the form of splits.csv.
+func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
+	rows := [][]string{append([]string{classColumn}, partColumns[:len(splits)]...)}
 	for _, name := range classes {
-		rows = append(rows, append([]string{name}, make([]string, len(divisions))...))
+		rows = append(rows, append([]string{name}, make([]string, len(splits))...))
 	}
-	for n, split := range divisions {
-		for _, part := range split.Subsets() {
-			for _, z := range part.Classes {
-				rows[1+z][1+n] = part.Name
+	for n, split := range splits {
+		for _, subset := range split.Subsets() {
+			for _, z := range subset.Classes {
+				rows[1+z][1+n] = subset.Name
 			}
 		}
 	}
@@ -107,7 +105,7 @@ func classRows(d *dataset.Dataset) [][]string {
 	return rows
 }
 
-// labelRows has a column for the samples held out only where there are some.
+// labelRows has a column for held-out samples only if there are some.
 func labelRows(d *dataset.Dataset) [][]string {
 	rows := make([][]string, 0, 1+len(d.Labels))
 	rows = append(rows, []string{classColumn})
@@ -127,28 +125,28 @@ func labelRows(d *dataset.Dataset) [][]string {
 	return rows
 }
 
-// writable checks that the names and groups of d are read as they are written.
+// writable checks that the names and groups of d would be read as they are written.
 func writable(d *dataset.Dataset) error {
 	fail := func(field, want, got string) error {
 		return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: got}
 	}
 	for _, name := range d.Classes {
 		if !isPlain(name) {
-			return fail("name of a class", plain, strconv.Quote(name))
+			return fail("name of a class", plain, invalid.Quote(name))
 		}
 	}
 	for m, a := range d.Attributes {
 		if !isPlain(a.Name) || a.Name == classColumn {
-			return fail("name of an attribute", plain+", other than "+classColumn, strconv.Quote(a.Name))
+			return fail("name of an attribute", plain+", other than "+classColumn, invalid.Quote(a.Name))
 		}
 		if slices.ContainsFunc(d.Attributes[:m], func(b dataset.Attribute) bool { return a.Name == b.Name }) {
-			return fail("names of the attributes", "each of its own", fmt.Sprintf("%q twice", a.Name))
+			return fail("names of the attributes", "different names", invalid.Quote(a.Name)+" twice")
 		}
 	}
 	var inOrder []int
 	for k, name := range d.Groups {
 		if !isPlain(name) || slices.Contains(d.Groups[:k], name) {
-			return fail("name of a group", plain+", each of its own", strconv.Quote(name))
+			return fail("name of a group", plain+", different for each group", invalid.Quote(name))
 		}
 	}
 	for _, a := range d.Attributes {
@@ -157,15 +155,15 @@ func writable(d *dataset.Dataset) error {
 		}
 	}
 	if !slices.IsSorted(inOrder) {
-		return fail("groups", "the order in which the attributes first name them", fmt.Sprint(d.Groups))
+		return fail("groups", "the order of their first attributes", fmt.Sprint(d.Groups))
 	}
 	return nil
 }
 
-const plain = "letters and signs that begin and end with no space"
+const plain = "printable characters that do not begin or end with a space"
 
-// isPlain reports whether a cell is read as the name that was written.
+// isPlain reports whether a cell with the name is read as that name.
 func isPlain(name string) bool {
 	return name != "" && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
-		!strings.ContainsFunc(name, unicode.IsControl) && !strings.HasPrefix(name, "\ufeff")
+		!invalid.HasControl(name) && !strings.HasPrefix(name, "\ufeff")
 }

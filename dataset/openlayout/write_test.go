@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// What is written, as text, and that it is read as the same.
 func TestWrite(t *testing.T) {
 	want := smallDataset()
 	second := dataset.Split{Train: []int{1, 2}, Val: []int{0}, Test: []int{3}}
@@ -43,7 +42,7 @@ func TestWrite(t *testing.T) {
 	if diff := diffDatasets(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	splits, err := Splits(t.Context(), dir)
+	splits, err := ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), want.Classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +97,7 @@ func drawDataset(t *rapid.T) *dataset.Dataset {
 	return d
 }
 
-// Whatever a data set holds, it is read as it was written, to the bit.
+// Any data set is read as it was written, bit for bit.
 func TestWriteProperty(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "Small")
 	rapid.Check(t, func(t *rapid.T) {
@@ -128,15 +127,15 @@ func TestWriteRefuses(t *testing.T) {
 		spoil func(d *dataset.Dataset)
 		want  string
 	}{
-		{"a class that begins with a space", func(d *dataset.Dataset) { d.Classes[0] = " ant" }, `name of a class: expected letters and signs that begin and end with no space, found " ant"`},
+		{"a class that begins with a space", func(d *dataset.Dataset) { d.Classes[0] = " ant" }, `name of a class: expected printable characters that do not begin or end with a space, found " ant"`},
 		{"a class of two lines", func(d *dataset.Dataset) { d.Classes[0] = "ant\r\nred" }, `name of a class`},
-		{"an attribute like a column", func(d *dataset.Dataset) { d.Attributes[1].Name = "class" }, `name of an attribute: expected letters and signs that begin and end with no space, other than class, found "class"`},
-		{"two attributes of one name", func(d *dataset.Dataset) { d.Attributes[1].Name = "legs::four" }, `names of the attributes: expected each of its own, found "legs::four" twice`},
-		{"two groups of one name", func(d *dataset.Dataset) { d.Groups[1] = "legs" }, `name of a group: expected letters and signs that begin and end with no space, each of its own, found "legs"`},
+		{"an attribute like a column", func(d *dataset.Dataset) { d.Attributes[1].Name = "class" }, `name of an attribute: expected printable characters that do not begin or end with a space, other than class, found "class"`},
+		{"two attributes of one name", func(d *dataset.Dataset) { d.Attributes[1].Name = "legs::four" }, `names of the attributes: expected different names, found "legs::four" twice`},
+		{"two groups of one name", func(d *dataset.Dataset) { d.Groups[1] = "legs" }, `name of a group: expected printable characters that do not begin or end with a space, different for each group, found "legs"`},
 		{"groups out of order", func(d *dataset.Dataset) {
 			d.Groups[0], d.Groups[1] = "flight", "legs"
 			d.Attributes[0].Group, d.Attributes[1].Group, d.Attributes[2].Group = 1, 1, 0
-		}, "groups: expected the order in which the attributes first name them, found [flight legs]"},
+		}, "groups: expected the order of their first attributes, found [flight legs]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := smallDataset()
@@ -152,8 +151,8 @@ func TestWriteRefuses(t *testing.T) {
 		})
 	}
 	s := smallDataset().Split
-	if err := Write(t.TempDir(), smallDataset(), s, s, s); err == nil || !strings.Contains(err.Error(), "4 divisions") {
-		t.Errorf("four divisions: %v", err)
+	if err := Write(t.TempDir(), smallDataset(), s, s, s); err == nil || !strings.Contains(err.Error(), "at most 3 splits, found 4") {
+		t.Errorf("four splits: %v", err)
 	}
 }
 
@@ -174,7 +173,7 @@ func TestReadSplits(t *testing.T) {
 	_, err = ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), append(classes[:3:3], "eel"))
 	wantErrors(t, err,
 		`splits.csv: line 5, column class: expected one of the 4 classes of the data set, found "dog"`,
-		`splits.csv: class "eel": expected a line for every class of the data set, with an empty part where it is left out, found none`,
+		`splits.csv: class "eel": expected a line for every class of the data set, with an empty part for a class that is left out, found none`,
 		"splits.csv: column part: expected at least one test class, found none",
 		"splits.csv: column part2: expected at least one test class, found none")
 }

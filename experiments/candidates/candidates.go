@@ -1,6 +1,7 @@
 package candidates
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,8 +87,8 @@ func Of(d *dataset.Dataset, selections ...Selection) Set {
 }
 
 // Read reads classes from a file that describes them by the attributes of d.
-func Read(path string, d *dataset.Dataset) (Set, error) {
-	names, u, err := descriptions.Read(path, d.Attributes, d.Groups)
+func Read(ctx context.Context, path string, d *dataset.Dataset) (Set, error) {
+	names, u, err := descriptions.Read(ctx, path, d.Attributes, d.Groups)
 	return Set{"classes of " + path, names, u}, err
 }
 

@@ -70,7 +70,7 @@ func TestReadAndJoin(t *testing.T) {
 	if err := os.WriteFile(path, []byte("class,legs: two,flies\nbat,yes,yes\nrobot,,no\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read, err := candidates.Read(path, d)
+	read, err := candidates.Read(t.Context(), path, d)
 	if err != nil {
 		t.Fatal(err)
 	}
