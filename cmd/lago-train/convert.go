@@ -8,6 +8,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/convert"
+	"github.com/lago-train/lago-train/internal/format"
 )
 
 func convertCommand() *cli.Command {
@@ -55,7 +56,7 @@ func convertDataset(c *cli.Context) error {
 	if c.Bool(jsonFlag) {
 		return printJSON(r)
 	}
-	fmt.Printf("%s in the %s layout, with %s of the seen classes: %s\n", r.Name, r.Layout, plural(r.Divisions, "division"), r.Dir)
+	fmt.Printf("%s in the %s layout, with %s of the seen classes: %s\n", r.Name, r.Layout, format.Count(r.Divisions, "division"), r.Dir)
 	if r.Renamed {
 		fmt.Println("attributes are named group::name there, which is how the layout tells groups: the fingerprint is not that of the source")
 	}

@@ -6,43 +6,111 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset/summary"
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/inspect"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func datasetCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "dataset",
-		Usage: "get, check, convert, split and look at data sets",
-		Subcommands: []*cli.Command{{
-			Name:      "info",
-			Usage:     "check a data set and print its sizes, classes, groups and samples",
-			ArgsUsage: "NAME",
-			Flags: append(dataFlags(),
-				&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout"}),
-			Action: datasetInfo,
-		}, fetchCommand(), convertCommand(), checkCommand(), splitCommand()},
+		Name:        "dataset",
+		Usage:       "download, check, convert, split and describe data sets",
+		Subcommands: []*cli.Command{datasetInfoCommand(), fetchCommand(), convertCommand(), checkCommand(), splitCommand()},
+	}
+}
+
+func datasetInfoCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "info",
+		Usage:     "print the samples, classes, attribute groups and split of a data set",
+		ArgsUsage: "NAME",
+		Description: `NAME is glyphs, simulated-cub, simulated-awa2, simulated-sun, or a folder of the
+data directory.
+
+Examples:
+   lago-train dataset info glyphs
+   lago-train dataset info --json cub`,
+		Flags: append(dataFlags(),
+			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object"}),
+		Action: datasetInfo,
 	}
 }
 
 func datasetInfo(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return fmt.Errorf("dataset info: expected the name of one data set, found %d arguments", c.NArg())
-	}
-	d, err := openDataset(c, c.Args().First(), c.Int("dev-split"))
+	name, err := oneDataset(c)
 	if err != nil {
 		return err
 	}
-	s := summary.Of(d)
+	d, err := openDataset(c, name, c.Int("dev-split"))
+	if err != nil {
+		return err
+	}
+	s := inspect.Summarize(d)
 	if c.Bool(jsonFlag) {
 		return printJSON(s)
 	}
 	return s.WriteText(os.Stdout)
 }
 
-// noArguments refuses what would otherwise be passed over in silence.
-func noArguments(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return fmt.Errorf("%s: expected flags only, found the argument %q", c.Command.Name, c.Args().First())
+func checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "check",
+		Usage:     "list the problems of a data set",
+		ArgsUsage: "NAME|DIR",
+		Description: `An argument with a / in it, or . or .., is a folder; any other is the name of a data
+set. For a folder in the open layout all problems of all files are listed, for one in
+the xlsa17 layout the first problem of the files, or else all problems of the data.
+
+Problems end the command with exit code 1. Warnings do not.
+
+Examples:
+   lago-train dataset check ./data/animals
+   lago-train dataset check --json awa2`,
+		Flags: append(dataFlagsBut("dev-split"),
+			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object"}),
+		Action: checkDataset,
 	}
-	return nil
+}
+
+func checkDataset(c *cli.Context) error {
+	name, err := oneDataset(c)
+	if err != nil {
+		return err
+	}
+	r, err := inspect.Check(c.Context, name, catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")})
+	if err != nil {
+		return err
+	}
+	if c.Bool(jsonFlag) {
+		err = printJSON(r)
+	} else {
+		err = r.WriteText(os.Stdout)
+	}
+	if err == nil && !r.OK {
+		err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "problem"))
+	}
+	return err
+}
+
+// oneDataset returns the only argument of a command, the name of a data set.
+func oneDataset(c *cli.Context) (string, error) {
+	if c.NArg() == 1 {
+		return c.Args().First(), nil
+	}
+	return "", &invalid.Error{
+		Where: "dataset " + c.Command.Name, Want: "the name of one data set", Got: format.Count(c.NArg(), "argument"),
+		Hint: "See " + c.Command.HelpName + " --help.",
+	}
+}
+
+// noArguments refuses arguments of a command that has flags only.
+func noArguments(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return nil
+	}
+	return &invalid.Error{
+		Where: c.Command.Name, Want: "flags only", Got: "the argument " + invalid.Quote(c.Args().First()),
+		Hint: "See " + c.Command.HelpName + " --help.",
+	}
 }

@@ -13,31 +13,37 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/split"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func splitCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "split",
-		Usage:     "divide the classes of a data set into train, val and test, or tell what leaks between parts",
+		Usage:     "propose train, val and test classes, or check a split for leaks",
 		ArgsUsage: "NAME",
-		Description: `Classes that give each other away stay in one part: those of names that differ in case,
-signs or a number alone, those described alike, and those that share a sample. Parts
-are balanced by samples, and attributes of val and test classes are had by train
-classes, as far as this can be; the same seed proposes the same split.
+		Description: `A proposal keeps similar classes in one subset: those whose names differ only in case,
+punctuation or a number, those with the same description, and those that share a
+sample. It balances the samples, and prefers splits whose train classes have the
+attributes of val and test classes. The same seed proposes the same split.
 
-A folder in the open layout needs no splits.csv for this: --out writes one. With
---check or --own the command ends with 1 where something leaks.`,
+A folder in the open layout needs no splits.csv for a proposal. With --check or --own
+the command ends with exit code 1 if something leaks.
+
+Examples:
+   lago-train dataset split --out data/animals/splits.csv --test-share 0.25 animals
+   lago-train dataset split --own cub`,
 		Flags: append(dataFlagsBut("dev-split"),
 			&cli.Float64Flag{Name: "val-share", Value: 0.2, Usage: "`SHARE` of the classes for val"},
 			&cli.Float64Flag{Name: "test-share", Value: 0.2, Usage: "`SHARE` of the classes for test"},
-			&cli.IntFlag{Name: "val-classes", DefaultText: "by the share", Usage: "`N` classes for val"},
-			&cli.IntFlag{Name: "test-classes", DefaultText: "by the share", Usage: "`N` classes for test"},
-			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of the proposal"},
-			&cli.Float64Flag{Name: "tolerance", Value: split.Tolerance, Usage: "`DIFFERENCE` in no attribute above which two classes are described alike; negative to compare no descriptions"},
-			&cli.PathFlag{Name: outFlag, Usage: "`FILE` to write the proposal to, as splits.csv; it must not be there"},
-			&cli.PathFlag{Name: "check", Usage: "`FILE` in the form of splits.csv: tell what leaks in it, and propose nothing"},
-			&cli.BoolFlag{Name: "own", Usage: "tell what leaks in the data set's own split, and propose nothing"},
-			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout"}),
+			&cli.IntFlag{Name: "val-classes", DefaultText: "from --val-share", Usage: "`N` classes for val"},
+			&cli.IntFlag{Name: "test-classes", DefaultText: "from --test-share", Usage: "`N` classes for test"},
+			&cli.Uint64Flag{Name: "seed", Usage: "random `SEED`"},
+			&cli.Float64Flag{Name: "tolerance", Value: split.Tolerance, Usage: "largest `DIFFERENCE` in any attribute of descriptions that count as the same; negative to ignore descriptions"},
+			&cli.PathFlag{Name: outFlag, Usage: "write the proposal to the new `FILE` in the form of splits.csv"},
+			&cli.PathFlag{Name: "check", Usage: "check the split in `FILE`, in the form of splits.csv, instead of proposing one"},
+			&cli.BoolFlag{Name: "own", Usage: "check the splits of the data set instead of proposing one"},
+			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object"}),
 		Action: splitDataset,
 	}
 }
@@ -49,35 +55,33 @@ func splitDataset(c *cli.Context) error {
 	}
 	own, file, out := c.Bool("own"), c.Path("check"), c.Path(outFlag)
 	if own && file != "" || out != "" && (own || file != "") {
-		return fmt.Errorf("dataset split: expected one of --own, --check and --%s", outFlag)
+		return &invalid.Error{Where: "dataset split", Want: "one of --own, --check and --" + outFlag, Got: "several"}
 	}
 	o := catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache"), WithoutSplit: !own}
 	d, err := catalog.Open(c.Context, name, o)
 	if err != nil {
 		return err
 	}
+	var splits []dataset.Split
 	switch {
 	case own:
-		divisions, err := catalog.Splits(c.Context, name, d, o)
-		if err != nil {
-			return err
-		}
-		return tellLeaks(c, d, divisions...)
+		splits, err = catalog.Splits(c.Context, name, d, o)
 	case file != "":
-		divisions, err := openlayout.ReadSplits(c.Context, file, d.Classes)
-		if err != nil {
-			return err
-		}
-		return tellLeaks(c, d, divisions...)
+		splits, err = openlayout.ReadSplits(c.Context, file, d.Classes)
+	default:
+		return proposeSplit(c, d, out)
 	}
-	return propose(c, d, out)
+	if err != nil {
+		return err
+	}
+	return reportLeaks(c, d, splits)
 }
 
-// tellLeaks prints a report on each division, and is an error where something leaks.
-func tellLeaks(c *cli.Context, d *dataset.Dataset, divisions ...dataset.Split) error {
-	reports := make([]split.Report, len(divisions))
+// reportLeaks prints a report on each split. It returns an error if something leaks.
+func reportLeaks(c *cli.Context, d *dataset.Dataset, splits []dataset.Split) error {
+	reports := make([]split.Report, len(splits))
 	leaks := 0
-	for n, s := range divisions {
+	for n, s := range splits {
 		reports[n] = split.Describe(d, s, c.Float64("tolerance"))
 		leaks += len(reports[n].Leaks)
 	}
@@ -85,22 +89,31 @@ func tellLeaks(c *cli.Context, d *dataset.Dataset, divisions ...dataset.Split) e
 		return err
 	}
 	if leaks > 0 {
-		return fmt.Errorf("%s: %s between the parts", d.Name, plural(leaks, "leak"))
+		return fmt.Errorf("%s: %s between subsets", d.Name, format.Count(leaks, "leak"))
 	}
 	return nil
 }
 
-func propose(c *cli.Context, d *dataset.Dataset, out string) error {
+func proposeSplit(c *cli.Context, d *dataset.Dataset, out string) error {
 	if _, err := os.Stat(out); out != "" && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--%s %s: expected a file that is not there yet", outFlag, out)
+		return &invalid.Error{Where: "--" + outFlag, Want: "a new file", Got: out + ", which exists"}
 	}
 	o := split.Options{Val: c.Int("val-classes"), Test: c.Int("test-classes"), Seed: c.Uint64("seed"), Tolerance: c.Float64("tolerance")}
 	usable := float64(len(split.Usable(d)))
-	if !c.IsSet("val-classes") {
-		o.Val = int(math.Round(c.Float64("val-share") * usable))
-	}
-	if !c.IsSet("test-classes") {
-		o.Test = int(math.Round(c.Float64("test-share") * usable))
+	for _, n := range []struct {
+		classes, share string
+		to             *int
+	}{{"val-classes", "val-share", &o.Val}, {"test-classes", "test-share", &o.Test}} {
+		share := c.Float64(n.share)
+		switch {
+		case c.IsSet(n.classes) && c.IsSet(n.share):
+			return &invalid.Error{Where: "--" + n.share, Want: "it without --" + n.classes, Got: "both"}
+		case c.IsSet(n.classes):
+		case !(share > 0 && share < 1):
+			return &invalid.Error{Where: "--" + n.share, Want: "a number between 0 and 1", Got: fmt.Sprint(share)}
+		default:
+			*n.to = int(math.Round(share * usable))
+		}
 	}
 	s, err := split.Propose(d, o)
 	if err != nil {
@@ -115,21 +128,20 @@ func propose(c *cli.Context, d *dataset.Dataset, out string) error {
 		return err
 	}
 	if out == "" {
-		fmt.Printf("not written: --%s FILE writes it\n", outFlag)
+		fmt.Printf("not written; --%s FILE writes the split\n", outFlag)
 		return nil
 	}
 	fmt.Printf("written to %s\n", out)
 	return nil
 }
 
-// printSplits prints one report, or a list of several.
 func printSplits(c *cli.Context, reports []split.Report) error {
 	if c.Bool(jsonFlag) {
 		return printJSON(map[string]any{"splits": reports})
 	}
 	for n, r := range reports {
 		if len(reports) > 1 {
-			fmt.Printf("division %d\n", n+1)
+			fmt.Printf("split %d\n", n+1)
 		}
 		if err := r.WriteText(os.Stdout); err != nil {
 			return err

@@ -2,9 +2,7 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,26 +14,25 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Layout is what the files of a folder are.
+// Layout is the layout of the files of a folder.
 type Layout string
 
-// The layouts that are read.
+// The layouts that can be read.
 const (
 	OpenLayout Layout = "open"   // package openlayout
 	XLSA17     Layout = "xlsa17" // package xlsa17
 )
 
-// Folder is a data set of the user's.
+// Folder is the folder of a data set.
 type Folder struct {
 	Dir    string // absolute
 	Layout Layout
 }
 
-// FolderAt returns the data set in a folder. It is in the open layout if it has a
-// labels.csv and in that of xlsa17 if it has an att_splits.mat; where it has neither,
-// another file of a layout decides, so that the error of reading it says what is
-// missing. A folder that has both, or nothing of either, is an error of type
-// *invalid.Error.
+// FolderAt returns the data set in a folder. A labels.csv means the open layout, an
+// att_splits.mat that of xlsa17. With neither, another file of a layout decides, so that
+// the error of reading it says what is missing. A folder with both, or with no file of
+// either, is an *invalid.Error.
 func FolderAt(dir string) (Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -43,11 +40,7 @@ func FolderAt(dir string) (Folder, error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		var system *fs.PathError
-		if errors.As(err, &system) {
-			err = system.Err
-		}
-		return Folder{}, &invalid.Error{Where: dir, Want: "the folder of a data set", Err: err}
+		return Folder{}, invalid.File(dir, err)
 	}
 	const labels, attSplits = "labels.csv", "att_splits.mat"
 	var hasLabels, hasAttSplits, hasOpen, hasMAT bool
@@ -60,7 +53,8 @@ func FolderAt(dir string) (Folder, error) {
 	switch {
 	case hasLabels && hasAttSplits:
 		return Folder{}, &invalid.Error{
-			Where: dir, Want: "one data set", Got: fmt.Sprintf("%s of the open layout and %s of the xlsa17 layout: one of the two must go", labels, attSplits),
+			Where: dir, Want: "one data set", Got: fmt.Sprintf("%s of the open layout and %s of the xlsa17 layout", labels, attSplits),
+			Hint: "Move one of the two elsewhere.",
 		}
 	case hasLabels, hasOpen && !hasAttSplits:
 		return Folder{dir, OpenLayout}, nil
@@ -74,8 +68,8 @@ func FolderAt(dir string) (Folder, error) {
 	}
 }
 
-// Open reads the data set. It has passed dataset.Check, unless Options.WithoutSplit
-// left it without parts that could be checked.
+// Open reads the data set. It has passed dataset.Check, unless it is in the open layout
+// and Options.WithoutSplit is set.
 func (f Folder) Open(ctx context.Context, o Options) (*dataset.Dataset, error) {
 	var d *dataset.Dataset
 	var err error
@@ -90,8 +84,8 @@ func (f Folder) Open(ctx context.Context, o Options) (*dataset.Dataset, error) {
 	return d, dataset.Check(d)
 }
 
-// Splits returns all divisions of the classes of the data set, one to three, of which
-// Open gives one. d is the data set.
+// Splits returns the one to three splits of the classes of the data set d, of which Open
+// gives one.
 func (f Folder) Splits(ctx context.Context, d *dataset.Dataset) ([]dataset.Split, error) {
 	if f.Layout == OpenLayout {
 		return openlayout.ReadSplits(ctx, filepath.Join(f.Dir, openlayout.SplitsFile), d.Classes)

@@ -56,7 +56,7 @@ func TestOpenFindsAFolderInTheOpenLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]dataset.Split{got.Split, second.Split}, splits); diff != "" || f.Layout != catalog.OpenLayout {
-		t.Errorf("divisions of layout %s (-want +got):\n%s", f.Layout, diff)
+		t.Errorf("splits of layout %s (-want +got):\n%s", f.Layout, diff)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestOpenWithoutSplit(t *testing.T) {
 	o.WithoutSplit = true
 	d, err := catalog.Open(t.Context(), "pets", o)
 	if err != nil || d.Split.Train != nil {
-		t.Errorf("as it is before the classes are divided: %v", err)
+		t.Errorf("before the classes are split: %v", err)
 	}
 	copyMini(t, root, "mini")
 	if d, err := catalog.Open(t.Context(), "mini", o); err != nil || len(d.Split.Train) == 0 {
@@ -81,7 +81,7 @@ func TestOpenWithoutSplit(t *testing.T) {
 	}
 }
 
-func TestFolderAtTellsTheLayout(t *testing.T) {
+func TestFolderAtFindsTheLayout(t *testing.T) {
 	for _, c := range []struct {
 		files string
 		want  catalog.Layout
@@ -94,7 +94,7 @@ func TestFolderAtTellsTheLayout(t *testing.T) {
 		{"att_splits.mat res101.mat", catalog.XLSA17, ""},
 		{"att_splits.mat classes.csv", catalog.XLSA17, ""},
 		{"googlenet.MAT", catalog.XLSA17, ""},
-		{"labels.csv att_splits.mat", "", "expected one data set, found labels.csv of the open layout and att_splits.mat of the xlsa17 layout: one of the two must go"},
+		{"labels.csv att_splits.mat", "", "expected one data set, found labels.csv of the open layout and att_splits.mat of the xlsa17 layout. Move one of the two elsewhere."},
 		{"README.md", "", "expected a data set: features.npy, features.csv, labels.csv, classes.csv, attributes.csv, splits.csv (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout), found none of these files"},
 		{"", "", "found none of these files"},
 	} {
@@ -112,15 +112,15 @@ func TestFolderAtTellsTheLayout(t *testing.T) {
 			t.Errorf("%s: error %v, expected %s", c.files, err, c.err)
 		}
 	}
-	if _, err := catalog.FolderAt(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "the folder of a data set") {
+	if _, err := catalog.FolderAt(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "no such file or directory") {
 		t.Errorf("of no folder: %v", err)
 	}
 }
 
-func TestIsMade(t *testing.T) {
+func TestGenerated(t *testing.T) {
 	for name, want := range map[string]bool{"glyphs": true, "GLYPHS": true, "Simulated-CUB": true, "cub": false, "": false} {
-		if catalog.IsMade(name) != want {
-			t.Errorf("IsMade(%q) is %v", name, !want)
+		if catalog.Generated(name) != want {
+			t.Errorf("Generated(%q) is %v", name, !want)
 		}
 	}
 }

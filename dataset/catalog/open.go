@@ -1,9 +1,14 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -14,14 +19,12 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// EnvDataDir is the environment variable that names the data dir where
-// Options.DataDir is empty.
+// EnvDataDir is the environment variable of the data directory.
 const EnvDataDir = "LAGO_DATA"
 
-// defaultDataDir is where data sets are looked for without either.
 const defaultDataDir = "data"
 
-// Glyphs is the name of the data set of letters that the program draws.
+// Glyphs is the name of the data set of synthetic glyphs.
 const Glyphs = "glyphs"
 
 // Options say where to look. The zero value is ready to use.
@@ -31,32 +34,40 @@ type Options struct {
 	CacheDir string // of parsed features; empty means the user's cache folder
 	NoCache  bool   // neither reads nor writes parsed features
 	Log      logrus.FieldLogger
-	// WithoutSplit takes a folder in the open layout as it is before its classes are
-	// divided: without splits.csv, all classes in no part.
+	// WithoutSplit ignores splits.csv of the open layout. The split is then empty and not
+	// checked.
 	WithoutSplit bool
 }
 
-// Open makes or reads the data set of a name: "glyphs", one of simulate.Presets, or
-// that of a folder below the data dir, in any case and in either layout. A name that
-// stands for nothing is a *Missing. The made ones have one split, and no data dir.
+// DataDir returns the data directory: dir, or $LAGO_DATA if dir is empty, or ./data.
+func DataDir(dir string) string { return cmp.Or(dir, os.Getenv(EnvDataDir), defaultDataDir) }
+
+// Open generates or reads the data set of a name: "glyphs", one of simulate.Presets, or
+// a folder below the data directory. Upper and lower case are the same. An unknown name is
+// an *invalid.Error that suggests the nearest ones.
 func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error) {
-	if IsMade(name) {
-		d, err := makeNamed(strings.ToLower(name))
+	if !Generated(name) {
+		f, err := Find(name, o)
 		if err != nil {
 			return nil, err
 		}
-		return d, dataset.Check(d)
+		return f.Open(ctx, o)
 	}
-	f, err := Find(name, o)
+	make := func() (*dataset.Dataset, error) { return glyphs.Make(glyphs.Options{}) }
+	if spec, ok := simulate.Preset(strings.ToLower(name)); ok {
+		make = func() (*dataset.Dataset, error) { return simulate.Make(spec) }
+	}
+	d, err := make()
 	if err != nil {
 		return nil, err
 	}
-	return f.Open(ctx, o)
+	return d, dataset.Check(d)
 }
 
-// Splits returns all divisions of the classes of the data set of a name, which d is.
+// Splits returns all splits of the classes of a data set, of which Open gives one. d is
+// the data set of that name.
 func Splits(ctx context.Context, name string, d *dataset.Dataset, o Options) ([]dataset.Split, error) {
-	if IsMade(name) {
+	if Generated(name) {
 		return []dataset.Split{d.Split}, nil
 	}
 	f, err := Find(name, o)
@@ -66,65 +77,76 @@ func Splits(ctx context.Context, name string, d *dataset.Dataset, o Options) ([]
 	return f.Splits(ctx, d)
 }
 
-// IsMade reports whether a name is that of a data set which the program makes.
-func IsMade(name string) bool {
-	_, simulated := simulate.Preset(strings.ToLower(name))
-	return simulated || strings.EqualFold(name, Glyphs)
-}
+// Generated reports whether a name is that of a data set that the program generates.
+func Generated(name string) bool { return slices.Contains(generated(), strings.ToLower(name)) }
 
-func makeNamed(name string) (*dataset.Dataset, error) {
-	if spec, ok := simulate.Preset(name); ok {
-		return simulate.Make(spec)
-	}
-	return glyphs.Make(glyphs.Options{})
-}
+func generated() []string { return append([]string{Glyphs}, simulate.Presets()...) }
 
-// Find returns the folder of the data set of a name, which is below the data dir and
-// may be of any case. A name that stands for no folder is a *Missing.
+// Find returns the folder of a name below the data directory. Of several folders that
+// differ only by case it takes the one that is spelt like the name, or else in lower case.
 func Find(name string, o Options) (Folder, error) {
-	dir, err := find(strings.ToLower(name), DataDir(o.DataDir))
+	dataDir, err := filepath.Abs(DataDir(o.DataDir))
 	if err != nil {
 		return Folder{}, err
 	}
-	return FolderAt(dir)
-}
-
-// find returns the folder of a data set. Names on disk may be of any case; where
-// several differ by case alone, the one that is spelt like name is meant.
-func find(name, dataDir string) (string, error) {
-	dataDir, err := filepath.Abs(dataDir)
-	if err != nil {
-		return "", err
-	}
-	missing := &Missing{Name: name, DataDir: dataDir}
 	entries, err := os.ReadDir(dataDir)
-	if err != nil {
-		missing.Err = err
-		return "", missing
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Folder{}, invalid.File(dataDir, err)
 	}
-	var found []string
+	var folders, same []string
 	for _, e := range entries {
-		path := filepath.Join(dataDir, e.Name())
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		if info, err := os.Stat(filepath.Join(dataDir, e.Name())); err != nil || !info.IsDir() {
 			continue
 		}
-		switch {
-		case e.Name() == name:
-			return path, nil
-		case strings.EqualFold(e.Name(), name):
-			found = append(found, path)
-		default:
-			missing.Others = append(missing.Others, e.Name())
+		folders = append(folders, e.Name())
+		if strings.EqualFold(e.Name(), name) {
+			same = append(same, e.Name())
 		}
 	}
-	switch len(found) {
+	for _, spelling := range []string{name, strings.ToLower(name)} {
+		if slices.Contains(same, spelling) {
+			same = []string{spelling}
+		}
+	}
+	switch len(same) {
 	case 0:
-		return "", missing
+		return Folder{}, unknown(name, dataDir, folders, err)
 	case 1:
-		return found[0], nil
+		return FolderAt(filepath.Join(dataDir, same[0]))
 	}
-	return "", &invalid.Error{
-		Where: dataDir, Field: name, Want: "one folder of this name, or one that is spelt in lower case",
-		Got: strings.Join(found, " and "),
+	return Folder{}, &invalid.Error{
+		Where: dataDir, Want: fmt.Sprintf("one folder %q", name), Got: strings.Join(same, " and "), Hint: "Spell the name like one of them.",
 	}
+}
+
+// published are the names of the data sets that package fetch downloads.
+var published = []string{"cub", "awa2", "sun"}
+
+// unknown returns the error for a name that is no data set. err is that of reading the
+// data directory, if it does not exist.
+func unknown(name, dataDir string, folders []string, err error) error {
+	e := &invalid.Error{
+		Where: "data set " + invalid.Quote(name),
+		Want:  fmt.Sprintf("%s, or a folder of this name in %s", strings.Join(generated(), ", "), dataDir),
+		Got:   "none", Hint: invalid.DidYouMean(name, slices.Concat(folders, generated(), published)),
+	}
+	lower := strings.ToLower(name)
+	switch {
+	case slices.Contains(published, lower):
+		e.Hint = "To download it: lago-train dataset fetch " + lower
+		if dir, absErr := filepath.Abs(DataDir("")); absErr != nil || dir != dataDir {
+			e.Hint = fmt.Sprintf("To download it: lago-train dataset fetch --data-dir %s %s", dataDir, lower)
+		}
+	case e.Hint != "":
+	case err != nil:
+		e.Hint = fmt.Sprintf("The folder %s does not exist; --data-dir or $%s names another.", dataDir, EnvDataDir)
+	case len(folders) > 0:
+		const most = 8
+		e.Hint = "The folder has " + strings.Join(folders[:min(len(folders), most)], ", ")
+		if more := len(folders) - most; more > 0 {
+			e.Hint += fmt.Sprintf(" and %d more", more)
+		}
+		e.Hint += "."
+	}
+	return e
 }

@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// mini is the small data set in the layout of xlsa17.
+// mini is a small data set in the xlsa17 layout.
 var mini = func() string {
 	path, err := filepath.Abs("../xlsa17/testdata/plain") // tests change the folder
 	if err != nil {
@@ -43,18 +42,26 @@ func TestOpenFindsAFolderInAnyCase(t *testing.T) {
 	}
 }
 
-func TestOpenPrefersTheExactNameAndRefusesTwoOthers(t *testing.T) {
+func TestOpenPrefersTheExactSpelling(t *testing.T) {
 	root := t.TempDir()
 	copyMini(t, root, "Mini")
 	copyMini(t, root, "MINI")
-	var e *invalid.Error
-	if _, err := catalog.Open(t.Context(), "mini", catalog.Options{DataDir: root, NoCache: true}); !errors.As(err, &e) || !strings.Contains(err.Error(), "MINI and ") {
+	source := func(name string) string {
+		d, err := catalog.Open(t.Context(), name, catalog.Options{DataDir: root, NoCache: true})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return ""
+		}
+		return filepath.Base(d.Source)
+	}
+	if _, err := catalog.Open(t.Context(), "mini", catalog.Options{DataDir: root, NoCache: true}); err == nil || !strings.Contains(err.Error(), "MINI and Mini") {
 		t.Errorf("two folders that differ by case: error %v", err)
 	}
 	copyMini(t, root, "mini")
-	d, err := catalog.Open(t.Context(), "mini", catalog.Options{DataDir: root, NoCache: true})
-	if err != nil || filepath.Base(d.Source) != "mini" {
-		t.Errorf("with one that is spelt like the name: %v from %s", err, d.Source)
+	for name, want := range map[string]string{"mini": "mini", "MINI": "MINI", "Mini": "Mini", "mINI": "mini"} {
+		if got := source(name); got != want {
+			t.Errorf("%s is read from %s", name, got)
+		}
 	}
 }
 
@@ -76,51 +83,34 @@ func TestOpenTakesTheDataDirOfTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestMissingSaysWhatToDo(t *testing.T) {
+func TestUnknownNames(t *testing.T) {
 	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "SUN"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	_, err := catalog.Open(t.Context(), "awa2", catalog.Options{DataDir: root})
-	var m *catalog.Missing
-	if !errors.As(err, &m) {
-		t.Fatalf("error %v, expected a *Missing", err)
-	}
-	for _, want := range []string{
-		`"awa2"`, root, "there are: SUN", filepath.Join(root, "AWA2"), "res101.mat", "att_splits.mat", "testclasses.txt", "features.npy", "labels.csv", "splits.csv", "docs/your-data.md",
-		"--data-dir", "$LAGO_DATA", "Xian", "github.com/yuvalatzmon/LAGO", "glyphs", "simulated-awa2",
-		"lago-train dataset fetch --data-dir " + root + " awa2",
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not mention %s:\n%v", want, err)
+	for _, name := range []string{"SUN", "pets"} {
+		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
+			t.Fatal(err)
 		}
 	}
-	_, err = catalog.Open(t.Context(), "awa2", catalog.Options{DataDir: filepath.Join(root, "nowhere")})
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "does not exist") {
-		t.Errorf("without a data dir: error %v", err)
-	}
-}
-
-func TestMissingSaysHowToFetchWhatIsPublished(t *testing.T) {
-	root := t.TempDir()
-	t.Setenv(catalog.EnvDataDir, root)
-	for _, c := range []struct {
-		name, dir, want string
-		fetched         bool
-	}{
-		{"SUN", "", "downloads it:  lago-train dataset fetch sun\n", true},
-		{"cub", root, "downloads it:  lago-train dataset fetch cub\n", true},
-		{"cub", root + "/other", "downloads it:  lago-train dataset fetch --data-dir " + root + "/other cub\n", true},
-		{"mine", "", "lago-train dataset fetch cub|awa2|sun gets both", false},
+	here := t.TempDir()
+	t.Setenv(catalog.EnvDataDir, here)
+	const generated = "expected glyphs, simulated-cub, simulated-awa2, simulated-sun, or a folder of this name in "
+	for _, c := range []struct{ name, dir, want string }{
+		{"pest", root, `data set "pest": ` + generated + root + ", found none. Did you mean pets?"},
+		{"simulated", root, "Did you mean simulated-cub or simulated-awa2 or simulated-sun?"},
+		{"AWA", root, "Did you mean awa2?"},
+		{"zoo", root, "found none. The folder has SUN, pets."},
+		{"zoo", root + "/none", "found none. The folder " + root + "/none does not exist; --data-dir or $LAGO_DATA names another."},
+		{"CUB", "", "found none. To download it: lago-train dataset fetch cub"},
+		{"cub", here, "found none. To download it: lago-train dataset fetch cub"},
+		{"cub", root + "/none", "found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},
 	} {
 		_, err := catalog.Open(t.Context(), c.name, catalog.Options{DataDir: c.dir})
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "downloads it") != c.fetched {
-			t.Errorf("%s in %q: the error doesn't say %q:\n%v", c.name, c.dir, c.want, err)
+		if !errors.As(err, new(*invalid.Error)) || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected %s", c.name, err, c.want)
 		}
 	}
 }
 
-func TestOpenMakesGlyphs(t *testing.T) {
+func TestOpenGeneratesGlyphs(t *testing.T) {
 	d, err := catalog.Open(t.Context(), "Glyphs", catalog.Options{})
 	if err != nil || d.Name != "glyphs" {
 		t.Fatalf("glyphs: %v", err)

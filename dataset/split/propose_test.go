@@ -14,7 +14,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// drawn is a data set with classes of many sizes, some of them tied.
+// drawn returns a data set with classes of many sizes, some of them similar.
 func drawn(t *rapid.T) *dataset.Dataset {
 	n := rapid.IntRange(6, 14).Draw(t, "classes")
 	names := make([]string, n)
@@ -22,7 +22,7 @@ func drawn(t *rapid.T) *dataset.Dataset {
 		names[z] = fmt.Sprintf("class %c", 'a'+z)
 	}
 	d := birds(names...)
-	for range rapid.IntRange(0, 3).Draw(t, "ties") {
+	for range rapid.IntRange(0, 3).Draw(t, "similar classes") {
 		a, b := rapid.IntRange(0, n-1).Draw(t, "a"), rapid.IntRange(0, n-1).Draw(t, "b")
 		switch rapid.IntRange(0, 2).Draw(t, "kind") {
 		case 0:
@@ -42,8 +42,8 @@ func drawn(t *rapid.T) *dataset.Dataset {
 	return d
 }
 
-// Whatever is tied, what is proposed has all classes in one part each, leaks nothing,
-// is no larger than asked for, and is the same for the same seed.
+// A proposal has each class once, leaks nothing, is no larger than asked for, and is the
+// same for the same seed.
 func TestProposeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawn(t)
@@ -51,7 +51,7 @@ func TestProposeProperty(t *testing.T) {
 		s, err := Propose(d, o)
 		var refused *invalid.Error
 		if errors.As(err, &refused) {
-			return // what is tied may fit into no part
+			return // similar classes may fit into no subset
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -60,9 +60,9 @@ func TestProposeProperty(t *testing.T) {
 		if !slices.Equal(all, Usable(d)) {
 			t.Fatalf("%+v does not have each class once", s)
 		}
-		for _, part := range s.Subsets() {
-			if !slices.IsSorted(part.Classes) || len(part.Classes) == 0 {
-				t.Fatalf("%s is %v", part.Name, part.Classes)
+		for _, subset := range s.Subsets() {
+			if !slices.IsSorted(subset.Classes) || len(subset.Classes) == 0 {
+				t.Fatalf("%s is %v", subset.Name, subset.Classes)
 			}
 		}
 		if len(s.Val) > o.Val || len(s.Test) > o.Test {
@@ -78,8 +78,7 @@ func TestProposeProperty(t *testing.T) {
 	})
 }
 
-// Of splits of the right sizes the one is taken whose samples are balanced and whose
-// attributes train has: class 0 to 3 have 10 samples each, 4 to 7 have 2, and class 1
+// Proposals are balanced by samples, and train has the attributes of the others: classes 0 to 3 have 10 samples each, 4 to 7 have 2, and class 1
 // alone has attribute 1.
 func TestProposeBalances(t *testing.T) {
 	d := birds("a", "b", "c", "d", "e", "f", "g", "h")
@@ -118,8 +117,8 @@ func TestProposeBalances(t *testing.T) {
 	}
 }
 
-// Where classes that stay together leave room in some draws, one without is taken,
-// although a val or test class less has fewer attributes that train lacks.
+// A split with the sizes asked for is preferred, even if a smaller one has fewer
+// attributes that train lacks.
 func TestProposeReachesTheSizes(t *testing.T) {
 	d := birds("ab", "AB", "cd", "CD", "ef", "EF", "gh")
 	for seed := range uint64(5) {
@@ -151,7 +150,7 @@ func TestProposeRefuses(t *testing.T) {
 		{"all alike", Options{Val: 1, Test: 1}, alike, "at least 3 sets of classes between which nothing leaks, found 1"},
 		{"two pairs for two places", Options{Val: 1, Test: 1}, func(d *dataset.Dataset) {
 			d.Classes = []string{"ax", "Ax", "bx", "Bx", "cx", "Cx"}
-		}, "sets of classes that fit into 1 for val and 1 for test"},
+		}, "sets of similar classes that fit into 1 for val and 1 for test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := birds("ant", "bee", "cat", "dog")

@@ -6,29 +6,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/format"
 )
 
-// Report is what there is to say of a split. Its JSON keys are stable.
+// Report describes a split. Its JSON keys are stable.
 type Report struct {
-	Name    string `json:"name"`
-	Samples int    `json:"samples"` // of all parts
-	Parts   []Part `json:"parts"`   // train, val, test
-	// LeftOut are the classes in no part.
-	LeftOut []string `json:"left_out"`
-	Leaks   []Leak   `json:"leaks"`
-	// Uncovered are the attributes that a val or test class has and no train class.
-	Uncovered []string `json:"uncovered"`
-	// HeldOutUnseen counts the samples of test classes that the data set holds out as
-	// samples of seen ones, which it can't by this split.
+	Name      string   `json:"name"`
+	Samples   int      `json:"samples"` // of all subsets
+	Subsets   []Subset `json:"subsets"` // train, val, test
+	LeftOut   []string `json:"left_out"`
+	Leaks     []Leak   `json:"leaks"`
+	Uncovered []string `json:"uncovered"` // attributes of val or test classes that no train class has
+	// HeldOutUnseen counts held-out samples of seen classes (test_seen) whose classes are
+	// test classes by this split.
 	HeldOutUnseen int `json:"held_out_unseen"`
 }
 
-// Part is one part of a split.
-type Part struct {
+// Subset describes the train, val or test classes.
+type Subset struct {
 	Name    string   `json:"name"`
 	Classes []string `json:"classes"`
 	Samples int      `json:"samples"`
@@ -36,22 +32,19 @@ type Part struct {
 
 // Describe returns the report of a split of d. tolerance is that of Leaks.
 func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
-	r := Report{Name: d.Name, LeftOut: []string{}, Leaks: Leaks(d, s, tolerance), Uncovered: []string{}}
-	if r.Leaks == nil {
-		r.Leaks = []Leak{} // [] in JSON
-	}
+	r := Report{Name: d.Name, LeftOut: []string{}, Leaks: append([]Leak{}, Leaks(d, s, tolerance)...), Uncovered: []string{}}
 	samples := d.SamplesPerClass()
-	for _, part := range s.Subsets() {
-		p := Part{Name: part.Name, Classes: []string{}}
-		for _, z := range part.Classes {
+	for _, subset := range s.Subsets() {
+		p := Subset{Name: subset.Name, Classes: []string{}}
+		for _, z := range subset.Classes {
 			p.Classes = append(p.Classes, d.Classes[z])
 			p.Samples += samples[z]
 		}
 		r.Samples += p.Samples
-		r.Parts = append(r.Parts, p)
+		r.Subsets = append(r.Subsets, p)
 	}
-	for z, part := range parts(d, s) {
-		if part == "" {
+	for z, subset := range subsets(d, s) {
+		if subset == "" {
 			r.LeftOut = append(r.LeftOut, d.Classes[z])
 		}
 	}
@@ -66,61 +59,51 @@ func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
 	return r
 }
 
-// maxLeaks is how many leaks of one kind are told as text.
-const maxLeaks = 10
-
-// WriteText writes r as plain text with a table.
+// WriteText writes r as text with a table. Of one kind of leaks it writes the first few.
 func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintln(&b, r.partTable())
+	classes := 0
+	for _, p := range r.Subsets {
+		classes += len(p.Classes)
+	}
+	table := format.NewTable("subset", "classes", "samples", "share of classes", "share of samples")
+	table.Right(4, 5)
+	for _, p := range r.Subsets {
+		table.Row(p.Name, len(p.Classes), p.Samples,
+			format.Percent(float64(len(p.Classes))/float64(max(classes, 1))), format.Percent(float64(p.Samples)/float64(max(r.Samples, 1))))
+	}
+	fmt.Fprint(&b, table)
 	if len(r.LeftOut) > 0 {
-		fmt.Fprintf(&b, "in no part: %s\n", strings.Join(r.LeftOut, ", "))
+		fmt.Fprintf(&b, "in no subset: %s\n", format.Printable(strings.Join(r.LeftOut, ", ")))
 	}
-	if len(r.Leaks) == 0 {
-		fmt.Fprintln(&b, "leaks: none by names, descriptions or samples")
-	} else {
-		r.writeLeaks(&b)
-	}
+	r.writeLeaks(&b)
 	if len(r.Uncovered) > 0 {
-		fmt.Fprintf(&b, "attributes that a val or test class has and no train class: %s\n", strings.Join(r.Uncovered, ", "))
+		fmt.Fprintf(&b, "attributes of val or test classes that no train class has: %s\n", format.Printable(strings.Join(r.Uncovered, ", ")))
 	}
 	if r.HeldOutUnseen > 0 {
-		fmt.Fprintf(&b, "%d samples of test classes are held out as those of seen ones (test_seen): choose these anew\n", r.HeldOutUnseen)
+		fmt.Fprintf(&b, "%s of test classes held out as samples of seen classes: choose test_seen anew\n", format.Count(r.HeldOutUnseen, "sample"))
 	}
-	fmt.Fprintln(&b, "not known from files: which test classes the network saw that the features are from (those of ImageNet, for most)")
+	fmt.Fprintln(&b, "not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 func (r Report) writeLeaks(b *strings.Builder) {
+	const most = 10 // of one kind
+	if len(r.Leaks) == 0 {
+		fmt.Fprintln(b, "leaks: none by names, descriptions or samples")
+		return
+	}
 	fmt.Fprintf(b, "leaks: %d\n", len(r.Leaks))
-	told := make(map[string]int)
+	count := make(map[string]int)
 	for _, l := range r.Leaks {
-		if told[l.Kind]++; told[l.Kind] <= maxLeaks {
+		if count[l.Kind]++; count[l.Kind] <= most {
 			fmt.Fprintf(b, "  %s: %s\n", l.Kind, l)
 		}
 	}
 	for _, kind := range []string{byName, byDescription, bySample, heldOut} {
-		if more := told[kind] - maxLeaks; more > 0 {
+		if more := count[kind] - most; more > 0 {
 			fmt.Fprintf(b, "  %s: %d more\n", kind, more)
 		}
 	}
 }
-
-func (r Report) partTable() string {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	t.AppendHeader(table.Row{"part", "classes", "samples", "share of classes", "share of samples"})
-	classes := 0
-	for _, p := range r.Parts {
-		classes += len(p.Classes)
-	}
-	for _, p := range r.Parts {
-		t.AppendRow(table.Row{p.Name, len(p.Classes), p.Samples, percent(len(p.Classes), classes), percent(p.Samples, r.Samples)})
-	}
-	return t.Render()
-}
-
-func percent(n, of int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(of, 1))) }
