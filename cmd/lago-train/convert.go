@@ -32,14 +32,6 @@ func dataFlagsBut(name string) []cli.Flag {
 	return slices.DeleteFunc(dataFlags(), func(f cli.Flag) bool { return f.Names()[0] == name })
 }
 
-// oneDataset returns the one argument of a command.
-func oneDataset(c *cli.Context) (string, error) {
-	if c.NArg() != 1 {
-		return "", fmt.Errorf("dataset %s: expected one data set, found %d arguments", c.Command.Name, c.NArg())
-	}
-	return c.Args().First(), nil
-}
-
 func convertDataset(c *cli.Context) error {
 	name, err := oneDataset(c)
 	if err != nil {

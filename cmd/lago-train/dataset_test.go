@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -27,9 +26,10 @@ func TestDatasetInfo(t *testing.T) {
 	}
 }
 
-func TestDatasetInfoNeedsOneNameThatIsThere(t *testing.T) {
-	refuses(t, []string{"dataset", "info"}, "the name of one data set", "found 0")
+func TestDatasetInfoRefuses(t *testing.T) {
+	refuses(t, []string{"dataset", "info"}, "dataset info: expected the name of one data set", "found 0")
 	refuses(t, []string{"dataset", "info", "plain", "glyphs"}, "the name of one data set", "found 2")
 	dir := t.TempDir()
-	refuses(t, []string{"dataset", "info", "--data-dir", dir, "awa2"}, `"awa2"`, dir, filepath.Join(dir, "AWA2"), "res101.mat", "xlsa17", "glyphs")
+	refuses(t, []string{"dataset", "info", "--data-dir", dir, "awa2"}, `data set "awa2"`, dir, "lago-train dataset fetch --data-dir "+dir+" awa2")
+	refuses(t, []string{"dataset", "info", "--data-dir", dir, "glyps"}, `data set "glyps"`, "Did you mean glyphs?")
 }

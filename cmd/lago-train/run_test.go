@@ -153,7 +153,7 @@ func TestRunRefusesSettings(t *testing.T) {
 		{"key of the config file", []string{"--config", file}, []string{file, `"learning_rate"`}},
 		{"type in the config file", []string{"--config", badly}, []string{badly, `"k"`, "whole number"}},
 		{"no config file", []string{"--config", filepath.Join(empty, "none.json")}, []string{"none.json"}},
-		{"data set", []string{"--dataset", "awa2", "--data-dir", empty}, []string{`"awa2"`, empty, "xlsa17 release", "res101.mat"}},
+		{"data set", []string{"--dataset", "awa2", "--data-dir", empty}, []string{`"awa2"`, empty, "lago-train dataset fetch"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			refuses(t, append([]string{"run"}, c.args...), c.parts...)

@@ -43,14 +43,14 @@ func TestYourDataFromScratch(t *testing.T) {
 	root := animals(t)
 	out := succeeds(t, "dataset", "check", "--data-dir", root, "animals")
 	for _, part := range []string{
-		"animals: nothing is wrong", "14 samples of 4 features", "7 classes", "6 attributes in 3 groups", "1 division ", "2 samples held out",
+		"animals: no problems found", "14 samples of 4 features", "7 classes", "6 attributes in 3 groups", "1 split ", "2 samples of seen classes held out",
 	} {
 		if !strings.Contains(out, part) {
 			t.Errorf("dataset check doesn't say %q:\n%s", part, out)
 		}
 	}
 	out = succeeds(t, "dataset", "info", "--data-dir", root, "animals")
-	for _, part := range []string{"animals: 14 samples of 7 classes, 4 features each", "by 6 attributes, in 3 groups; entries not described: 1", "limbs", "hooves, paws, fins", "zebra"} {
+	for _, part := range []string{"animals: 14 samples of 7 classes, 4 features each", "6 attributes in 3 groups; 1 missing", "limbs", "hooves, paws, fins", "zebra"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("dataset info doesn't say %q:\n%s", part, out)
 		}
@@ -65,7 +65,7 @@ func TestYourDataFromScratch(t *testing.T) {
 	}
 }
 
-func TestDatasetCheckListsAllThatIsWrong(t *testing.T) {
+func TestDatasetCheckListsEveryProblem(t *testing.T) {
 	root := animals(t)
 	dir := filepath.Join(root, "animals")
 	for name, change := range map[string][2]string{
@@ -85,19 +85,19 @@ func TestDatasetCheckListsAllThatIsWrong(t *testing.T) {
 	e := lagoTrain(t, "dataset", "check", dir)
 	for _, part := range []string{
 		`classes.csv: line 4, column plain: expected a number from 0 to 1`,
-		`labels.csv: line 9, column class: expected one of the 7 classes of classes.csv, found "caw", which is near "cow"`,
+		`labels.csv: line 9, column class: expected one of the 7 classes of classes.csv, found "caw". Did you mean cow?`,
 		`features.csv: line 2: expected 3 numbers, as in the line before, found 4`,
 	} {
 		if !strings.Contains(e.stdout, part) {
 			t.Errorf("stdout doesn't say %q:\n%s", part, e.stdout)
 		}
 	}
-	if e.code != 1 || !strings.Contains(e.stderr, "8 errors") {
+	if e.code != 1 || !strings.Contains(e.stderr, "8 problems") {
 		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
 	}
 	e = lagoTrain(t, "dataset", "check", "--data-dir", root, "--json", "animals")
 	o := object(t, e.stdout)
-	compareKeys(t, "check", o, "ok", "errors")
+	compareKeys(t, "check", o, "ok", "errors", "warnings")
 	var errors []map[string]string
 	if err := json.Unmarshal(o["errors"], &errors); err != nil {
 		t.Fatal(err)
@@ -106,8 +106,8 @@ func TestDatasetCheckListsAllThatIsWrong(t *testing.T) {
 		errors[0]["field"] == "" || errors[0]["expected"] == "" || errors[0]["found"] == "" {
 		t.Errorf("ended with %d: %s", e.code, e.stdout)
 	}
-	refuses(t, []string{"dataset", "check"}, "expected one data set, found 0")
-	refuses(t, []string{"dataset", "check", "--data-dir", root, "zoo"}, `"zoo"`, "there are: animals")
+	refuses(t, []string{"dataset", "check"}, "the name of one data set", "0 arguments")
+	refuses(t, []string{"dataset", "check", "--data-dir", root, "zoo"}, `"zoo"`, "The folder has animals.")
 }
 
 func TestDatasetConvertThereAndBack(t *testing.T) {
@@ -131,7 +131,7 @@ func TestDatasetConvertThereAndBack(t *testing.T) {
 	refuses(t, append(from, root, "--to", "open", "animals"), "--to LAYOUT and --out DIR")
 	refuses(t, append(from, root, "--to", "open", "--out", back, "animals"), back, "expected an empty folder")
 	refuses(t, append(from, root, "--to", "hdf5", "--out", filepath.Join(root, "new"), "animals"), "open or xlsa17", `"hdf5"`)
-	refuses(t, append(from, root, "--to", "open", "animals", "others"), "expected one data set, found 2 arguments")
+	refuses(t, append(from, root, "--to", "open", "animals", "others"), "the name of one data set", "2 arguments")
 }
 
 // fingerprint returns that of a data set, as JSON.
@@ -148,12 +148,12 @@ func TestDatasetSplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"dataset", "split", "--data-dir", root}
-	refuses(t, append(args, "--out", file, "animals"), file, "expected a file that is not there yet")
+	refuses(t, append(args, "--out", file, "animals"), file, "expected a new file")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	out := succeeds(t, append(args, "--out", file, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "animals")...)
-	for _, part := range []string{"train │       3 │       6", "val   │       2 │       4", "test  │       2 │       4", "leaks: none", "ImageNet", "written to " + file} {
+	for _, part := range []string{"train  │       3 │       6", "val    │       2 │       4", "test   │       2 │       4", "leaks: none", "ImageNet", "written to " + file} {
 		if !strings.Contains(out, part) {
 			t.Errorf("stdout doesn't say %q:\n%s", part, out)
 		}
@@ -172,7 +172,7 @@ func TestDatasetSplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := lagoTrain(t, append(args, "--check", again, "animals")...)
-	if e.code != 1 || !strings.Contains(e.stderr, "1 leak between the parts") || !strings.Contains(e.stdout, `class "horse" (train) and class "Horse" (test)`) {
+	if e.code != 1 || !strings.Contains(e.stderr, "1 leak between subsets") || !strings.Contains(e.stdout, `class "horse" (train) and class "Horse" (test)`) {
 		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
 	}
 	o := object(t, lagoTrain(t, append(args, "--check", again, "--json", "animals")...).stdout)

@@ -147,7 +147,7 @@ func TestConvertRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := convert.Convert(t.Context(), "small", in(root), catalog.XLSA17, filepath.Join(root, "new")); err == nil || !strings.Contains(err.Error(), "name of a class") {
+	if _, err := convert.Convert(t.Context(), "small", in(root), catalog.XLSA17, filepath.Join(root, "new")); err == nil || !strings.Contains(err.Error(), "control characters") {
 		t.Errorf("a name that no line can hold: %v", err)
 	}
 	entries, err := os.ReadDir(root)
