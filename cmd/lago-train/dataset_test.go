@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -32,4 +35,41 @@ func TestDatasetInfoRefuses(t *testing.T) {
 	dir := t.TempDir()
 	refuses(t, []string{"dataset", "info", "--data-dir", dir, "awa2"}, `data set "awa2"`, dir, "lago-train dataset fetch --data-dir "+dir+" awa2")
 	refuses(t, []string{"dataset", "info", "--data-dir", dir, "glyps"}, `data set "glyps"`, "Did you mean glyphs?")
+}
+
+// A check that waits for a pipe ends when it is told to, without a verdict.
+func TestDatasetCheckObeysSIGTERM(t *testing.T) {
+	dir := filepath.Join(animals(t), "animals")
+	labels := filepath.Join(dir, "labels.csv")
+	if err := os.Remove(labels); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(labels, 0o600); err != nil {
+		t.Skip(err)
+	}
+	s := start(t, "dataset", "check", "--log-level", "debug", dir)
+	s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-s.over
+	if code := s.cmd.ProcessState.ExitCode(); code != exitCancelled || s.stdout.String() != "" {
+		t.Errorf("ended with %d, expected %d:\n%s%s", code, exitCancelled, &s.stdout, &s.stderr)
+	}
+}
+
+// Generalised zero-shot learning needs no download.
+func TestGlyphsHaveHeldOutSamples(t *testing.T) {
+	if out := succeeds(t, "dataset", "info", "glyphs"); !strings.Contains(out, "held out for generalised zero-shot learning: 600 samples of seen classes") {
+		t.Errorf("found\n%s", out)
+	}
+	out := filepath.Join(t.TempDir(), "runs")
+	succeeds(t, "run", "--stage", "test", "--epochs", "1", "--seeds", "1", "--hold-out", "--out", out)
+	runs, err := filepath.Glob(filepath.Join(out, "glyphs-*"))
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("found runs %v, %v", runs, err)
+	}
+	if text := succeeds(t, "evaluate", "--split", "gzsl", "--model", runs[0]); !strings.Contains(text, "harmonic mean") {
+		t.Errorf("found\n%s", text)
+	}
 }

@@ -45,7 +45,7 @@ func Read(ctx context.Context, path string, attributes []dataset.Attribute, grou
 	default:
 		return nil, u, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json"}
 	}
-	text, err := input.ReadFile(ctx, path, table.MaxSize)
+	text, err := input.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		return nil, u, err
 	}
@@ -53,6 +53,9 @@ func Read(ctx context.Context, path string, attributes []dataset.Attribute, grou
 	read(f, text)
 	return f.finish()
 }
+
+// maxSize is the largest size of a file in bytes.
+const maxSize = 1 << 26
 
 // file is a file that is being read.
 type file struct {

@@ -4,21 +4,18 @@ import (
 	"math"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lago-train/lago-train/dataset"
 )
 
-// TestUnseenClassesCanBeNamed holds the features and the descriptions together:
-// a linear map from the one to the other, learned on the train classes, must name
-// test classes well above chance. It is the closed form of ESZSL (Romera-Paredes
-// and Torr, ICML 2015, eq. 7),
+// A linear map from features to descriptions, fitted on the train classes, must predict
+// test classes well above chance. It is the closed form of ESZSL (Romera-Paredes and Torr,
+// ICML 2015, eq. 7),
 //
 //	V = (X'X + g I)^-1 X'Y S (S'S + l I)^-1, score = x V s.
-func TestUnseenClassesCanBeNamed(t *testing.T) {
-	ds, err := standard()
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestUnseenClassesCanBePredicted(t *testing.T) {
+	ds := standard()
 	v := fitESZSL(t, ds, ds.Split.Train, 10, 1)
 	got := perClassAccuracy(ds, v, ds.Split.Test)
 	chance := 1 / float64(len(ds.Split.Test))
@@ -71,8 +68,7 @@ func addToDiagonal(m *mat.Dense, v float64) {
 	}
 }
 
-// perClassAccuracy names every sample of the classes as one of them, and returns
-// the mean over the classes of the part that is named right.
+// perClassAccuracy predicts every sample of the classes among them.
 func perClassAccuracy(ds *dataset.Dataset, v *mat.Dense, classes []int) float64 {
 	u := ds.Describe(classes)
 	var w mat.Dense // dims x classes

@@ -35,8 +35,8 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// A trait is something about a face that changes the shapes of some of its
-// letters; letters.txt names them.
+// A trait is a property of a typeface that changes the shapes of some of its letters;
+// letters.txt refers to them.
 type trait string
 
 const (
@@ -89,8 +89,8 @@ var faces = []face{
 	{"Latin Modern Mono", lmmono10regular.TTF, []trait{serif, mono, twoStorey}},
 }
 
-// An outline is the contour of one letter in one face, in units of the em, y
-// downwards from the baseline, x from the middle of its points.
+// An outline is the contour of one letter in one face, in units of the em: y downwards
+// from the baseline, x from the middle of its points.
 type outline []segment
 
 type segment struct {
@@ -100,28 +100,24 @@ type segment struct {
 
 type point struct{ x, y float64 }
 
-// outlines holds the contours of every class (letter) in every face.
-var outlines = sync.OnceValues(func() ([][]outline, error) {
-	t, err := letters()
-	if err != nil {
-		return nil, err
-	}
-	all := make([][]outline, len(t.classes))
+// outlines returns the contours of every class in every face.
+var outlines = sync.OnceValue(func() [][]outline {
+	all := make([][]outline, len(letters.classes))
 	var buf sfnt.Buffer
 	for _, f := range faces {
 		font, err := sfnt.Parse(f.font)
-		if err != nil {
-			return nil, fmt.Errorf("glyphs: face %s: %w", f.name, err)
-		}
-		for z, c := range t.classes {
-			o, err := loadOutline(font, &buf, []rune(c.name)[0])
-			if err != nil {
-				return nil, fmt.Errorf("glyphs: face %s: letter %q: %w", f.name, c.name, err)
+		for z, c := range letters.classes {
+			var o outline
+			if err == nil {
+				o, err = loadOutline(font, &buf, []rune(c.name)[0])
+			}
+			if err != nil { // a font of this program
+				panic(fmt.Sprintf("glyphs: %s of %s: %v", c.name, f.name, err))
 			}
 			all[z] = append(all[z], o)
 		}
 	}
-	return all, nil
+	return all
 })
 
 func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, r rune) (outline, error) {
@@ -148,8 +144,7 @@ func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, r rune) (outline, error) {
 	return o, nil
 }
 
-// centre moves the outline sideways, so that it reaches as far to the left of zero
-// as to the right.
+// centre moves the outline sideways, so that it reaches equally far to both sides of 0.
 func (o outline) centre() {
 	left, right := math.Inf(1), math.Inf(-1)
 	for p := range o.all {
@@ -160,7 +155,7 @@ func (o outline) centre() {
 	}
 }
 
-// all runs over the points of the outline, which the loop may change.
+// all iterates over the points of the outline, which the loop may change.
 func (o outline) all(yield func(*point) bool) {
 	count := map[sfnt.SegmentOp]int{
 		sfnt.SegmentOpMoveTo: 1, sfnt.SegmentOpLineTo: 1,

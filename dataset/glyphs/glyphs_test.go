@@ -16,23 +16,11 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-func mustMake(t *testing.T, o glyphs.Options) *dataset.Dataset {
-	t.Helper()
-	ds, err := glyphs.Make(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ds
-}
-
-// standard is the default data set, made once for the tests that only read it.
-var standard = sync.OnceValues(func() (*dataset.Dataset, error) { return glyphs.Make(glyphs.Options{}) })
+// standard is the default data set, for tests that only read it.
+var standard = sync.OnceValue(func() *dataset.Dataset { return glyphs.Make(glyphs.Options{}) })
 
 func TestDefaultIsASoundDataSet(t *testing.T) {
-	ds, err := standard()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ds := standard()
 	if err := dataset.Check(ds); err != nil {
 		t.Error(err)
 	}
@@ -51,19 +39,19 @@ func TestDefaultIsASoundDataSet(t *testing.T) {
 
 func TestSameBitsOnAnyNumberOfProcessors(t *testing.T) {
 	o := glyphs.Options{Seed: 7, SamplesPerClass: 3}
-	want := mustMake(t, o)
+	want := glyphs.Make(o)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, n := range []int{1, 3, 8} {
 		runtime.GOMAXPROCS(n)
-		if diff := cmp.Diff(want, mustMake(t, o)); diff != "" {
+		if diff := cmp.Diff(want, glyphs.Make(o)); diff != "" {
 			t.Errorf("with GOMAXPROCS %d (-want +got):\n%s", n, diff)
 		}
 	}
 }
 
 func TestSeedChangesThePicturesOnly(t *testing.T) {
-	a := mustMake(t, glyphs.Options{Seed: 1, SamplesPerClass: 2})
-	b := mustMake(t, glyphs.Options{Seed: 2, SamplesPerClass: 2})
+	a := glyphs.Make(glyphs.Options{Seed: 1, SamplesPerClass: 2})
+	b := glyphs.Make(glyphs.Options{Seed: 2, SamplesPerClass: 2})
 	for i := range a.Labels {
 		if slices.Equal(a.Features.Row(i), b.Features.Row(i)) {
 			t.Errorf("sample %d is the same with another seed", i)
@@ -75,8 +63,8 @@ func TestSeedChangesThePicturesOnly(t *testing.T) {
 }
 
 func TestMoreSamplesKeepTheFirst(t *testing.T) {
-	few := mustMake(t, glyphs.Options{SamplesPerClass: 2})
-	many := mustMake(t, glyphs.Options{SamplesPerClass: 5})
+	few := glyphs.Make(glyphs.Options{SamplesPerClass: 2})
+	many := glyphs.Make(glyphs.Options{SamplesPerClass: 5})
 	for z := range few.Classes {
 		for i := range 2 {
 			if !slices.Equal(few.Features.Row(2*z+i), many.Features.Row(5*z+i)) {
@@ -86,10 +74,33 @@ func TestMoreSamplesKeepTheFirst(t *testing.T) {
 	}
 }
 
-func TestNegativeSamples(t *testing.T) {
-	_, err := glyphs.Make(glyphs.Options{SamplesPerClass: -1})
-	var e *invalid.Error
-	if !errors.As(err, &e) || e.Field != "samples per class" || e.Got != "-1" {
-		t.Errorf("error = %v, want a invalid.Error on the samples per class", err)
+// A fifth of the samples of each seen class is held out, and every typeface remains.
+func TestHeldOutSamples(t *testing.T) {
+	ds := standard()
+	const perClass, faces = 75, 25
+	seen := ds.Split.Seen()
+	if n := len(ds.TestSeen); n != len(seen)*perClass/5 {
+		t.Errorf("%d samples are held out of %d classes", n, len(seen))
+	}
+	trained := map[[2]int]bool{} // class and face
+	for _, i := range ds.SamplesOf(seen) {
+		if !slices.Contains(ds.TestSeen, i) {
+			trained[[2]int{ds.Labels[i], i % perClass % faces}] = true
+		}
+	}
+	if len(trained) != len(seen)*faces {
+		t.Errorf("%d pairs of class and typeface are trained on, expected %d", len(trained), len(seen)*faces)
+	}
+}
+
+func TestImageErrors(t *testing.T) {
+	o := glyphs.Options{SamplesPerClass: 2}
+	for _, c := range []struct {
+		class string
+		i     int
+	}{{"?", 0}, {"", 0}, {"A", -1}, {"A", 2}} {
+		if _, err := glyphs.Image(o, c.class, c.i); !errors.As(err, new(*invalid.Error)) {
+			t.Errorf("Image(%q, %d): found %v, expected an *invalid.Error", c.class, c.i, err)
+		}
 	}
 }

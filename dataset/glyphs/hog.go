@@ -5,15 +5,14 @@ import (
 	"math"
 )
 
-// Histograms of oriented gradients after Dalal and Triggs (CVPR 2005): gradients
-// vote for their orientation, by strength, in the cell where they are, and cells
-// are normalised over the block of cells around them. Two sizes of cells see
-// where strokes are and how the letter is built.
+// Histograms of oriented gradients after Dalal and Triggs (CVPR 2005): gradients vote for
+// their orientation, weighted by strength, in their cell, and cells are normalised over the
+// cells around them. There are two sizes of cells.
 const (
-	orientations = 8 // from 0 to half a turn: ink on paper and paper on ink look the same
-	grid         = 4 // pixels; the cells are made of squares of this size
+	orientations = 8 // from 0 to half a turn: black on white equals white on black
+	grid         = 4 // pixels; cells consist of squares of this size
 	squares      = side / grid
-	epsilon      = 0.02 // keeps blocks with no more than noise small
+	epsilon      = 0.02 // keeps blocks of noise small
 )
 
 var cellSizes = []int{2, 4} // squares along an edge
@@ -30,7 +29,7 @@ var dims = func() int {
 // A histogram is the strength of the gradients by orientation.
 type histogram [orientations]float64
 
-// hog writes the features of a picture into dst, which holds dims of them.
+// hog writes the dims features of a picture into dst.
 func hog(im *image.Gray, dst []float32) {
 	fine := vote(im)
 	for _, size := range cellSizes {
@@ -50,7 +49,7 @@ func vote(im *image.Gray) []histogram {
 		for x := range side {
 			gx, gy := at(x+1, y)-at(x-1, y), at(x, y+1)-at(x, y-1)
 			strength := math.Hypot(gx, gy)
-			turn := math.Atan2(gy, gx) / math.Pi // -1 to 1, and alike at a distance of 1
+			turn := math.Atan2(gy, gx) / math.Pi // -1 to 1, with period 1
 			position := (turn + 1) * orientations
 			low := math.Floor(position)
 			part := position - low
@@ -62,7 +61,7 @@ func vote(im *image.Gray) []histogram {
 	return h
 }
 
-// pool adds up squares, size x size of them a cell.
+// pool averages size x size squares per cell.
 func pool(fine []histogram, size int) []histogram {
 	n := squares / size
 	cells := make([]histogram, n*n)
@@ -75,8 +74,8 @@ func pool(fine []histogram, size int) []histogram {
 	return cells
 }
 
-// normalise writes n x n cells into dst, each divided by the root of the mean
-// energy of the cells around it and itself, and returns what is left of dst.
+// normalise writes n x n cells into dst, each divided by the root of the mean energy of
+// itself and the cells around it, and returns the rest of dst.
 func normalise(cells []histogram, n int, dst []float32) []float32 {
 	for y := range n {
 		for x := range n {

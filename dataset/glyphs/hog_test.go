@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -97,4 +98,20 @@ func TestFeaturesForgetPolarity(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestImageHasTheFeaturesOfItsRow(t *testing.T) {
+	o := Options{Seed: 3, SamplesPerClass: 2}
+	ds := Make(o)
+	got := make([]float32, dims)
+	for z, class := range ds.Classes {
+		im, err := Image(o, class, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hog(im, got)
+		if !slices.Equal(got, ds.Features.Row(2*z+1)) {
+			t.Errorf("the picture of %s has other features than its row", class)
+		}
+	}
 }

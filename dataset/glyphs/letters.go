@@ -2,22 +2,18 @@ package glyphs
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 //go:embed letters.txt
 var lettersText string
 
-// letters is the table of letters.txt.
-var letters = sync.OnceValues(func() (*table, error) { return parseTable(lettersText) })
+var letters = parseTable(lettersText)
 
-// A table says what every class looks like.
+// table has the shapes of all classes.
 type table struct {
 	groups  []string // the columns, as in "foot"
 	classes []letter
@@ -26,10 +22,10 @@ type table struct {
 type letter struct {
 	name  string // one character
 	part  string // train, val or test
-	cells []cell // one a group
+	cells []cell // one per group
 }
 
-// A cell is the value of a group, which may depend on the face.
+// cell is the value of a group, which may depend on the face.
 type cell struct {
 	value      string // "" for none
 	exceptions []exception
@@ -40,7 +36,7 @@ type exception struct {
 	value string
 }
 
-// in returns the value in a face: that of the last exception that holds there.
+// in returns the value in a face: that of the last exception that applies.
 func (c cell) in(f face) string {
 	value := c.value
 	for _, e := range c.exceptions {
@@ -51,77 +47,56 @@ func (c cell) in(f face) string {
 	return value
 }
 
-// parseTable reads lines of cells between white space, of which the first names
-// the columns: class, part, and the groups. Empty lines and lines that start with
-// # do not count.
-func parseTable(text string) (*table, error) {
-	var t *table
-	line := 0
-	for s := range strings.Lines(text) {
-		line++
-		fields := strings.Fields(s)
-		if len(fields) == 0 || strings.HasPrefix(s, "#") {
+// parseTable reads lines of cells separated by white space. The first names the columns:
+// class, part and the groups. Empty lines and lines that start with # are ignored. The
+// table is part of the program, so mistakes panic.
+func parseTable(text string) table {
+	var t table
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 0 || strings.HasPrefix(line, "#"):
+		case t.groups == nil:
+			t.groups = fields[2:]
+		case len(fields) != 2+len(t.groups):
+			panic("letters.txt: another number of columns: " + line)
+		default:
+			l := letter{name: fields[0], part: fields[1]}
+			for _, f := range fields[2:] {
+				l.cells = append(l.cells, parseCell(f))
+			}
+			t.classes = append(t.classes, l)
+		}
+	}
+	return t
+}
+
+// parseCell reads "value" or "value,trait:value,...", where "-" is no value.
+func parseCell(text string) cell {
+	valueOf := func(s string) string {
+		if s == "-" {
+			return ""
+		}
+		return s
+	}
+	value, rest, _ := strings.Cut(text, ",")
+	c := cell{value: valueOf(value)}
+	for e := range strings.SplitSeq(rest, ",") {
+		if e == "" {
 			continue
 		}
-		if t == nil {
-			if len(fields) < 3 {
-				return nil, tableError(line, "the names of the columns", s)
-			}
-			t = &table{groups: fields[2:]}
-			continue
+		name, value, found := strings.Cut(e, ":")
+		if !found || !slices.Contains(traits, trait(name)) {
+			panic("letters.txt: not trait:value: " + text)
 		}
-		l, err := parseLetter(line, fields, len(t.groups))
-		if err != nil {
-			return nil, err
-		}
-		t.classes = append(t.classes, l)
+		c.exceptions = append(c.exceptions, exception{trait(name), valueOf(value)})
 	}
-	if t == nil {
-		return nil, tableError(line, "the names of the columns", "the end")
-	}
-	return t, nil
+	return c
 }
 
-func parseLetter(line int, fields []string, groups int) (letter, error) {
-	if len(fields) != 2+groups {
-		return letter{}, tableError(line, fmt.Sprintf("%d columns", 2+groups), fmt.Sprint(len(fields)))
-	}
-	l := letter{name: fields[0], part: fields[1]}
-	if !slices.Contains([]string{"train", "val", "test"}, l.part) {
-		return letter{}, tableError(line, "train, val or test", l.part)
-	}
-	for _, f := range fields[2:] {
-		value, rest, _ := strings.Cut(f, ",")
-		c := cell{value: valueOf(value)}
-		for e := range strings.SplitSeq(rest, ",") {
-			if e == "" {
-				continue
-			}
-			name, value, ok := strings.Cut(e, ":")
-			if !ok || !slices.Contains(traits, trait(name)) {
-				return letter{}, tableError(line, "trait:value", e)
-			}
-			c.exceptions = append(c.exceptions, exception{trait(name), valueOf(value)})
-		}
-		l.cells = append(l.cells, c)
-	}
-	return l, nil
-}
-
-func valueOf(s string) string {
-	if s == "-" {
-		return ""
-	}
-	return s
-}
-
-func tableError(line int, want, got string) error {
-	return &invalid.Error{Where: "letters.txt", Field: fmt.Sprintf("line %d", line), Want: want, Got: strings.TrimSpace(got)}
-}
-
-// attributes lists the values of each group, in the order in which the classes
-// show them.
-func (t *table) attributes() []dataset.Attribute {
+// attributes returns the values of each group, in the order in which classes first have
+// them.
+func (t table) attributes() []dataset.Attribute {
 	var all []dataset.Attribute
 	for k, group := range t.groups {
 		for _, l := range t.classes {
@@ -137,9 +112,9 @@ func (t *table) attributes() []dataset.Attribute {
 	return all
 }
 
-// descriptions returns classes x attributes: of the faces, the part in which the
-// class has the attribute.
-func (t *table) descriptions(attributes []dataset.Attribute) dataset.Matrix[float64] {
+// descriptions returns classes x attributes: the share of the faces in which a class has
+// an attribute.
+func (t table) descriptions(attributes []dataset.Attribute) dataset.Matrix[float64] {
 	column := make(map[string]int, len(attributes))
 	for m, a := range attributes {
 		column[a.Name] = m
@@ -160,18 +135,11 @@ func (t *table) descriptions(attributes []dataset.Attribute) dataset.Matrix[floa
 	return u
 }
 
-// split returns the classes of each part, ascending.
-func (t *table) split() dataset.Split {
+func (t table) split() dataset.Split {
 	var s dataset.Split
+	subsets := map[string]*[]int{"train": &s.Train, "val": &s.Val, "test": &s.Test}
 	for z, l := range t.classes {
-		switch l.part {
-		case "train":
-			s.Train = append(s.Train, z)
-		case "val":
-			s.Val = append(s.Val, z)
-		case "test":
-			s.Test = append(s.Test, z)
-		}
+		*subsets[l.part] = append(*subsets[l.part], z)
 	}
 	return s
 }

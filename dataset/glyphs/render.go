@@ -9,17 +9,16 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// A picture is side x side pixels. A capital is about 26 of them high, and the
-// baseline lies low enough that ascenders and descenders both fit, whichever way
-// a letter is turned.
+// A picture has side x side pixels. A capital is about 26 pixels high, and ascenders and
+// descenders fit whichever way a letter is turned.
 const (
 	side     = 48
 	em       = 36.0 // pixels
 	baseline = 33.5
 )
 
-// How much the samples of a letter differ. Lengths are in pixels, angles in
-// radians, and all but the ranges are standard deviations.
+// The variation of the samples of a letter: standard deviations in pixels and radians,
+// and ranges.
 const (
 	shiftSD = 1.5
 	turnSD  = 0.08
@@ -32,8 +31,7 @@ const (
 	minContrast, maxContrast = 0.5, 1.0
 )
 
-// distortion is what happens to one sample on its way from the outline to the
-// picture.
+// distortion is how the picture of a sample differs from the outline.
 type distortion struct {
 	a, b, c, d float64 // (x, y) becomes (ax + by, cx + dy), and then
 	dx, dy     float64 // moves by this much
@@ -42,8 +40,8 @@ type distortion struct {
 }
 
 func randomDistortion(rng *rand.Rand) distortion {
-	// Two standard deviations at most, so that letters stay in their pictures:
-	// only the widest, a bold W, loses the tip of a serif now and then.
+	// At most two standard deviations, so that letters stay in their pictures; a bold W
+	// sometimes loses the tip of a serif.
 	normal := func(sd float64) float64 { return sd * min(max(rng.NormFloat64(), -2), 2) }
 	between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 
@@ -60,8 +58,8 @@ func randomDistortion(rng *rand.Rand) distortion {
 	}
 }
 
-// place returns where a point of an outline falls in the picture. Letters turn
-// about the middle of a capital, so that turning moves none of them aside.
+// place returns the place of a point of an outline in the picture. Letters turn about the
+// middle of a capital, so that turning does not shift them.
 func (d distortion) place(p point) (x, y float32) {
 	const middle = 0.36 // of the em, above the baseline
 	px, py := p.x*em, (p.y+middle)*em
@@ -110,8 +108,7 @@ func coverage(o outline, d distortion) []float64 {
 	return ink
 }
 
-// blur convolves a picture with a Gaussian, in rows and then in columns. Beyond
-// its edges there is no ink.
+// blur convolves a picture with a Gaussian, rows first. There is no ink beyond its edges.
 func blur(im []float64, sd float64) []float64 {
 	const radius = 4
 	var kernel [2*radius + 1]float64

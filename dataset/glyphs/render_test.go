@@ -9,13 +9,9 @@ import (
 )
 
 func TestEveryFaceDrawsEveryLetter(t *testing.T) {
-	p, err := newPrinter(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	plain := distortion{a: 1, d: 1}
-	for z, l := range p.table.classes {
-		for f, o := range p.outlines[z] {
+	for z, l := range letters.classes {
+		for f, o := range outlines()[z] {
 			ink := coverage(o, plain)
 			var sum float64
 			left, right := side, 0 // columns with ink
@@ -37,17 +33,12 @@ func TestEveryFaceDrawsEveryLetter(t *testing.T) {
 	}
 }
 
-// TestLettersStayInTheirPictures counts the samples that are cut at an edge: no
-// more than a few, and not by much.
+// At most one sample in a thousand is cut at an edge, and not by much.
 func TestLettersStayInTheirPictures(t *testing.T) {
-	p, err := newPrinter(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rng := rand.New(rand.NewPCG(1, 0))
 	samples, cut := 0, 0
-	for z, l := range p.table.classes {
-		for f, o := range p.outlines[z] {
+	for z, l := range letters.classes {
+		for f, o := range outlines()[z] {
 			for range 20 {
 				d := randomDistortion(rng)
 				beyond := float32(0) // pixels

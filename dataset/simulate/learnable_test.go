@@ -4,9 +4,10 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
-	"gonum.org/v1/gonum/mat"
 )
 
 func learnable(t *testing.T) *dataset.Dataset {
@@ -16,9 +17,8 @@ func learnable(t *testing.T) *dataset.Dataset {
 	})
 }
 
-// TestClassesCanBeToldApart names the odd samples after the nearest mean of the
-// even ones, over all classes.
-func TestClassesCanBeToldApart(t *testing.T) {
+// Odd samples are predicted by the nearest class mean of the even ones.
+func TestClassesDiffer(t *testing.T) {
 	ds := learnable(t)
 	all := append(ds.Split.Seen(), ds.Split.Test...)
 	var even, odd []int
@@ -37,10 +37,9 @@ func TestClassesCanBeToldApart(t *testing.T) {
 	}
 }
 
-// TestDescriptionsTellWhereUnseenClassesAre predicts the mean features of the test
-// classes from their descriptions, by least squares over the train classes, and
-// names their samples after the nearest.
-func TestDescriptionsTellWhereUnseenClassesAre(t *testing.T) {
+// Samples of test classes are predicted by the nearest class mean, itself predicted from
+// the descriptions by least squares over the train classes.
+func TestDescriptionsPredictUnseenClasses(t *testing.T) {
 	ds := learnable(t)
 	means := classMeans(ds, ds.SamplesOf(ds.Split.Train), ds.Split.Train)
 	var fit, predicted mat.Dense
@@ -84,8 +83,7 @@ func withOnes(u dataset.Matrix[float64]) *mat.Dense {
 	return m
 }
 
-// nearest names the samples after the class with the nearest centre, and returns
-// the part that is named right.
+// nearest returns the accuracy of predicting the class with the nearest centre.
 func nearest(ds *dataset.Dataset, rows, classes []int, centres *mat.Dense) float64 {
 	right := 0.0
 	for _, i := range rows {

@@ -4,32 +4,29 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// What a sample is made of. A feature is max(0, bias + signal + noise), where the
-// signal has the variance 1 if every group shows a value. Over the samples about
-// a third of the features is 0, as in the units of a ResNet.
+// A feature is max(0, bias + signal + noise), where the signal has variance 1 if every
+// group has a value. About a third of the features are 0, as for a ResNet.
 const (
 	bias          = 0.5
 	noise         = 1.0 // standard deviation
-	concentration = 0.2 // of the Dirichlet distribution: below 1, most classes prefer a value or two
+	concentration = 0.2 // of the Dirichlet distribution; below 1, most classes prefer one or two values
 )
 
-// Make returns a data set of the given size. A class has, in every group of
-// attributes, a Dirichlet distribution over the values and over having none of
-// them; this is its description. A sample draws one value a group from that, and
-// its features are a random linear map of what it drew, with noise, cut off at
-// zero.
+// Make generates a data set. A class has, in every group of attributes, a Dirichlet
+// distribution over the values and over none of them: its description. A sample draws one
+// value per group from it, and its features are a random linear map of these values, with
+// noise, cut off at zero. Every fifth sample of a seen class is held out for generalised
+// zero-shot learning.
 //
-// Equal specifications make equal bits on any number of processors. Memory is
-// that of the features and of one Attributes x Dims matrix. A specification that
-// no data set can have is a *invalid.Error.
+// The same specification gives the same bits on any number of processors. An impossible
+// specification is an *invalid.Error.
 func Make(s Spec) (*dataset.Dataset, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -46,8 +43,17 @@ func Make(s Spec) (*dataset.Dataset, error) {
 			Test:  numbers(s.TrainClasses+s.ValClasses, s.TestClasses),
 		},
 	}
+	n := 0 // of the samples of the class so far
 	for i := range ds.Labels {
-		ds.Labels[i] = share(i, s.Samples, len(ds.Classes))
+		z := share(i, s.Samples, len(ds.Classes))
+		if i > 0 && z != ds.Labels[i-1] {
+			n = 0
+		}
+		n++
+		ds.Labels[i] = z
+		if n%5 == 0 && z < s.TrainClasses+s.ValClasses {
+			ds.TestSeen = append(ds.TestSeen, i)
+		}
 	}
 	for z := range ds.Classes {
 		ds.Classes[z] = fmt.Sprintf("class%03d", z+1)
@@ -61,7 +67,7 @@ func Make(s Spec) (*dataset.Dataset, error) {
 	return ds, nil
 }
 
-// numbers returns n numbers from first on.
+// numbers returns n numbers from first.
 func numbers(first, n int) []int {
 	v := make([]int, n)
 	for i := range v {
@@ -70,8 +76,8 @@ func numbers(first, n int) []int {
 	return v
 }
 
-// share returns which of the parts item i belongs to, when n items are dealt to
-// them in runs of equal length, give or take one.
+// share returns the part of item i if n items are divided into parts of equal length, give
+// or take one.
 func share(i, n, parts int) int {
 	short, longer := n/parts, n%parts // the first parts are the longer ones
 	if in := longer * (short + 1); i >= in {
@@ -97,7 +103,7 @@ func nameAttributes(ds *dataset.Dataset, s Spec) {
 	}
 }
 
-// groupEnds returns the attribute after the last of each group.
+// groupEnds returns the index after the last attribute of each group.
 func groupEnds(ds *dataset.Dataset) []int {
 	ends := make([]int, len(ds.Groups))
 	for m, a := range ds.Attributes {
@@ -125,8 +131,8 @@ func describe(ds *dataset.Dataset, src rand.Source) dataset.Matrix[float64] {
 	return u
 }
 
-// drawMap draws attributes x dims: what each attribute adds to the features. A
-// sample has at most one attribute a group.
+// drawMap draws attributes x dims: what each attribute adds to the features. A sample has
+// at most one attribute per group.
 func drawMap(s Spec, rng *rand.Rand) dataset.Matrix[float32] {
 	w := dataset.NewMatrix[float32](s.Attributes, s.Dims)
 	sd := 1 / math.Sqrt(float64(s.Groups))
@@ -136,23 +142,17 @@ func drawMap(s Spec, rng *rand.Rand) dataset.Matrix[float32] {
 	return w
 }
 
-// drawSamples fills the features, a block of samples on each processor. Every
-// sample has random numbers of its own.
+// drawSamples fills the features. Every sample has its own random numbers.
 func drawSamples(ds *dataset.Dataset, w dataset.Matrix[float32], seed uint64) {
 	ends := groupEnds(ds)
-	blocks := runtime.GOMAXPROCS(0)
-	var wg sync.WaitGroup
-	for b := range blocks {
-		wg.Go(func() {
-			pcg := rand.NewPCG(0, 0)
-			rng := rand.New(pcg)
-			for i := b * len(ds.Labels) / blocks; i < (b+1)*len(ds.Labels)/blocks; i++ {
-				pcg.Seed(seed, uint64(i))
-				drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), ends, w, rng)
-			}
-		})
-	}
-	wg.Wait()
+	parallel.For(len(ds.Labels), 1, func(lo, hi int) {
+		pcg := rand.NewPCG(0, 0)
+		rng := rand.New(pcg)
+		for i := lo; i < hi; i++ {
+			pcg.Seed(seed, uint64(i))
+			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), ends, w, rng)
+		}
+	})
 }
 
 // drawSample fills x, the features of one sample of a class described by u.
@@ -174,8 +174,8 @@ func drawSample(x []float32, u []float64, ends []int, w dataset.Matrix[float32],
 	}
 }
 
-// pick returns the value at which the running sum of p passes r, or -1 where the
-// sum stays below: the sample has none of them.
+// pick returns the index at which the running sum of p exceeds r, or -1 for none of the
+// values.
 func pick(p []float64, r float64) int {
 	for m, v := range p {
 		if r -= v; r < 0 {

@@ -8,9 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
-	"pgregory.net/rapid"
 )
 
 func mustMake(t rapid.TB, s simulate.Spec) *dataset.Dataset {
@@ -37,7 +38,7 @@ func drawSpec(t *rapid.T) simulate.Spec {
 	return s
 }
 
-func TestAnySizeIsASoundDataSet(t *testing.T) {
+func TestAnySizeIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpec(t)
 		ds := mustMake(t, s)
@@ -55,6 +56,17 @@ func TestAnySizeIsASoundDataSet(t *testing.T) {
 		}
 		if !strings.HasPrefix(ds.Name, "simulated") || !strings.Contains(ds.Source, "simulated") {
 			t.Errorf("name %q and source %q must say that the data are simulated", ds.Name, ds.Source)
+		}
+		for _, z := range ds.Split.Seen() {
+			held := 0
+			for _, i := range ds.TestSeen {
+				if ds.Labels[i] == z {
+					held++
+				}
+			}
+			if n := ds.SamplesPerClass()[z]; held != n/5 {
+				t.Errorf("%d of %d samples of class %d are held out", held, n, z)
+			}
 		}
 		if least := slices.Min(ds.Features.Data); least < 0 {
 			t.Errorf("a feature is %v, want none below 0", least)

@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -11,18 +9,17 @@ import (
 
 // Spec is the size of a data set. Every number but the seed must be positive.
 type Spec struct {
-	Name string // "simulated-" comes before it, unless it is there
+	Name string // "simulated" is prepended unless the name begins with it
 	Seed uint64
 
-	Samples    int // spread evenly over the classes, at least one each
+	Samples    int // at least one per class; classes have the same number, give or take one
 	Dims       int // of the features
 	Attributes int
-	Groups     int // the attributes are spread evenly over them
+	Groups     int // have the same number of attributes, give or take one
 
 	TrainClasses, ValClasses, TestClasses int
 }
 
-// classes is the number of all classes.
 func (s Spec) classes() int { return s.TrainClasses + s.ValClasses + s.TestClasses }
 
 // presets have the sizes of the data of Atzmon and Chechik (UAI 2018), with the
@@ -42,7 +39,7 @@ var presets = []Spec{
 	},
 }
 
-// Preset returns the specification of that name, and whether there is one.
+// Preset returns the specification of a name, and whether there is one.
 func Preset(name string) (Spec, bool) {
 	for _, s := range presets {
 		if s.Name == name {
@@ -52,7 +49,7 @@ func Preset(name string) (Spec, bool) {
 	return Spec{}, false
 }
 
-// Presets returns the names that Preset knows.
+// Presets returns the names of all presets.
 func Presets() []string {
 	names := make([]string, len(presets))
 	for i, s := range presets {
@@ -61,7 +58,6 @@ func Presets() []string {
 	return names
 }
 
-// name returns the name of the data set, which says that it is simulated.
 func (s Spec) name() string {
 	const prefix = "simulated"
 	switch {
@@ -74,50 +70,23 @@ func (s Spec) name() string {
 	}
 }
 
-// maxValues bounds each matrix: more of them would not fit in any machine that
-// this may run on, and is a slip of the hand.
-const maxValues = min(1<<35, math.MaxInt)
-
-// check returns a *invalid.Error for the first number that no data set can have.
+// check returns an *invalid.Error for the first impossible number.
 func (s Spec) check() error {
-	wrong := func(field, want string, got int) error {
-		return &invalid.Error{Where: s.name(), Field: field, Want: want, Got: strconv.Itoa(got)}
-	}
 	for _, n := range []struct {
 		field string
 		value int
+		least int
 	}{
-		{"samples", s.Samples},
-		{"dimensions", s.Dims},
-		{"attributes", s.Attributes},
-		{"groups", s.Groups},
-		{"train classes", s.TrainClasses},
-		{"val classes", s.ValClasses},
-		{"test classes", s.TestClasses},
+		{"dimensions", s.Dims, 1},
+		{"groups", s.Groups, 1},
+		{"attributes", s.Attributes, s.Groups},
+		{"train classes", s.TrainClasses, 1},
+		{"val classes", s.ValClasses, 1},
+		{"test classes", s.TestClasses, 1},
+		{"samples", s.Samples, s.classes()},
 	} {
-		if n.value < 1 {
-			return wrong(n.field, "a positive number", n.value)
-		}
-		if n.value > maxValues {
-			return wrong(n.field, fmt.Sprintf("at most %d", maxValues), n.value)
-		}
-	}
-	if s.Samples < s.classes() {
-		return wrong("samples", fmt.Sprintf("at least %d, one for each class", s.classes()), s.Samples)
-	}
-	if s.Groups > s.Attributes {
-		return wrong("groups", fmt.Sprintf("at most %d, the number of attributes", s.Attributes), s.Groups)
-	}
-	for _, m := range []struct {
-		field      string
-		rows, cols int
-	}{
-		{"samples of so many dimensions", s.Samples, s.Dims},
-		{"attributes that act on so many dimensions", s.Attributes, s.Dims},
-		{"classes described by so many attributes", s.classes(), s.Attributes},
-	} {
-		if most := maxValues / m.cols; m.rows > most {
-			return wrong(m.field, fmt.Sprintf("at most %d", most), m.rows)
+		if n.value < n.least {
+			return &invalid.Error{Where: s.name(), Field: n.field, Want: fmt.Sprintf("at least %d", n.least), Got: fmt.Sprint(n.value)}
 		}
 	}
 	return nil

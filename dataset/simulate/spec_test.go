@@ -2,7 +2,6 @@ package simulate_test
 
 import (
 	"errors"
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,15 +26,7 @@ func TestImpossibleSpecs(t *testing.T) {
 		{"no val classes", func(s *simulate.Spec) { s.ValClasses = -5 }, "val classes", "-5"},
 		{"no test classes", func(s *simulate.Spec) { s.TestClasses = 0 }, "test classes", "0"},
 		{"fewer samples than classes", func(s *simulate.Spec) { s.Samples = 9 }, "samples", "9"},
-		{"more groups than attributes", func(s *simulate.Spec) { s.Groups = 7 }, "groups", "7"},
-		{"number past all bounds", func(s *simulate.Spec) { s.TrainClasses = math.MaxInt }, "train classes", "9223372036854775807"},
-		{"features past all bounds", func(s *simulate.Spec) { s.Samples, s.Dims = 1<<20, 1<<20 }, "samples of so many dimensions", "1048576"},
-		{"map past all bounds", func(s *simulate.Spec) { s.Attributes, s.Dims = 1<<20, 1<<20 }, "attributes that act on so many dimensions", "1048576"},
-		{
-			"descriptions past all bounds",
-			func(s *simulate.Spec) { s.Samples, s.TrainClasses, s.Attributes = 1<<21, 1<<20, 1<<20 },
-			"classes described by so many attributes", "1048581",
-		},
+		{"more groups than attributes", func(s *simulate.Spec) { s.Groups = 7 }, "attributes", "6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := simulate.Spec{

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,13 +9,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// MaxSize is the largest size in bytes of a file that is read whole. It is far above that
-// of any data set's.
-const MaxSize = 1 << 28
+// maxSize is the largest size of a table in bytes, far above that of any data set.
+const maxSize = 1 << 28
 
 // Table is a CSV file whose first line names the columns.
 type Table struct {
@@ -39,12 +38,19 @@ type Row struct {
 // Read reads the file at path. It reports what is wrong with it to problems, and returns
 // nil if there is no table with a header and at least one line.
 func Read(ctx context.Context, path string, problems *invalid.List) *Table {
-	text, err := input.ReadFile(ctx, path, MaxSize)
+	f, err := input.Open(ctx, path)
 	if err != nil {
 		problems.AddError(err)
 		return nil
 	}
-	return Parse(path, bytes.NewReader(text), problems)
+	defer func() { _ = f.Close() }() // nothing was written
+	limited := &io.LimitedReader{R: f, N: maxSize + 1}
+	t := Parse(path, limited, problems)
+	if limited.N <= 0 {
+		problems.AddError(&invalid.Error{Where: path, Want: "at most " + format.Bytes(maxSize), Got: "more"})
+		return nil
+	}
+	return t
 }
 
 // Parse is Read of text; file is its name in errors.

@@ -3,6 +3,8 @@ package table
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -148,4 +150,15 @@ func TestReaderProperty(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
+}
+
+func TestReadEndlessFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "zero.csv")
+	if err := os.Symlink("/dev/zero", path); err != nil {
+		t.Skip(err)
+	}
+	var problems invalid.List
+	if Read(t.Context(), path, &problems) != nil || !strings.Contains(fmt.Sprint(problems.Err()), "found a longer one") {
+		t.Errorf("found %v", problems.Err())
+	}
 }
