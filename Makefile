@@ -50,20 +50,12 @@ race: # where there is a C compiler, which the race detector needs
 
 FUZZTIME ?= 30s
 
-fuzz:
-	$(GO) test ./dataset/matlab -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
-	$(GO) test ./dataset/matlab/internal/zlib -run '^$$' -fuzz . -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
-	$(GO) test ./dataset/features -run '^$$' -fuzz '^FuzzOpen$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
-	$(GO) test ./dataset/openlayout -run '^$$' -fuzz '^FuzzLoad$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1x
-	$(GO) test ./dataset/xlsa17 -run '^$$' -fuzz '^FuzzText$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./dataset/xlsa17 -run '^$$' -fuzz '^FuzzCacheFile$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./dataset/described -run '^$$' -fuzz '^FuzzCSV$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./dataset/described -run '^$$' -fuzz '^FuzzJSON$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./dataset/fetch -run '^$$' -fuzz '^FuzzUnpack$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
-	$(GO) test ./internal/integers -run '^$$' -fuzz '^FuzzNPY$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
-	$(GO) test ./train -run '^$$' -fuzz '^FuzzLoad$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1x
-	$(GO) test ./train -run '^$$' -fuzz '^FuzzReadCurve$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1x
-	$(GO) test ./train/safetensors -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)
+fuzz: # every fuzz target for FUZZTIME
+	@grep -r --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]*:func (Fuzz[A-Za-z0-9]*).*|\1 \2|' | \
+	while read -r package target; do \
+		echo "$$package $$target"; \
+		$(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
+	done
 
 # Milliseconds and allocations per step of W and of V, for the four variants at the sizes
 # of the paper's data sets.
@@ -83,7 +75,7 @@ chance-check:
 # The report in headless Chromium, light and dark: no errors, no requests, and no picture
 # cut off. Needs Chromium.
 report-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain ./experiments/webpage/browser
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain
 
 clean:
 	rm -rf bin
