@@ -11,8 +11,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/evaluation"
-	"github.com/lago-train/lago-train/internal/integers"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
 )
 
 const (
@@ -162,12 +162,12 @@ func scoreFiles(c *cli.Context, prefix string) (*evaluation.ScoreFiles, error) {
 	columns := c.String(flag)
 	if strings.Trim(columns, "0123456789, ") != "" {
 		if _, missing := os.Stat(columns); missing == nil {
-			f.Unseen, err = integers.Read(c.Context, columns)
+			f.Unseen, err = npy.ReadIntegers(c.Context, columns)
 			return f, err
 		}
 		return nil, &invalid.Error{Where: "--" + flag, Want: "columns, as in 3,5,7, or a file of them", Got: fmt.Sprintf("%q", columns)}
 	}
-	f.Unseen, err = integers.Parse("--"+flag, columns)
+	f.Unseen, err = npy.ParseIntegers("--"+flag, columns)
 	if err == nil && len(f.Unseen) == 0 {
 		err = &invalid.Error{Where: "--" + flag, Want: "columns of unseen classes, as in 3,5,7", Got: "none"}
 	}

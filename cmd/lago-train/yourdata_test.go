@@ -110,28 +110,23 @@ func TestDatasetCheckListsEveryProblem(t *testing.T) {
 	refuses(t, []string{"dataset", "check", "--data-dir", root, "zoo"}, `"zoo"`, "The folder has animals.")
 }
 
-func TestDatasetConvertThereAndBack(t *testing.T) {
+func TestDatasetConvert(t *testing.T) {
 	root := animals(t)
-	there, back := filepath.Join(root, "there"), filepath.Join(root, "back")
-	from := []string{"dataset", "convert", "--data-dir"}
+	dir := filepath.Join(root, "there")
+	args := []string{"dataset", "convert", "--data-dir"}
 	mini := onMini(t)[1]
-	out := succeeds(t, append(from, mini, "--no-cache", "--to", "open", "--out", there, "plain")...)
-	if !strings.Contains(out, "plain in the open layout, with 1 division of the seen classes: "+there) {
-		t.Error(out)
+	out := succeeds(t, append(args, mini, "--no-cache", "--to", "open", "--out", dir, "plain")...)
+	if want := fingerprint(t, mini, "plain"); fingerprint(t, root, "there") != want || !strings.Contains(out, "plain, with 1 split, written to "+dir) {
+		t.Errorf("%s: expected fingerprint %s", out, want)
 	}
-	first := object(t, succeeds(t, append(from, root, "--to", "xlsa17", "--out", back, "--json", "there")...))
-	compareKeys(t, "convert", first, "name", "source", "layout", "dir", "divisions", "fingerprint", "renamed")
-	if want := fingerprint(t, mini, "plain"); string(first["fingerprint"]) != want || fingerprint(t, root, "back") != want {
-		t.Errorf("the fingerprint is %s, expected %s", first["fingerprint"], want)
+	r := object(t, succeeds(t, append(args, root, "--json", "animals")...))
+	compareKeys(t, "convert", r, "name", "source", "dir", "splits", "fingerprint")
+	if string(r["fingerprint"]) != fingerprint(t, root, "animals-open") {
+		t.Errorf("the fingerprint is %s", r["fingerprint"])
 	}
-	out = succeeds(t, append(from, root, "--to", "xlsa17", "--out", filepath.Join(root, "mat"), "animals")...)
-	if !strings.Contains(out, "attributes are named group::name there") {
-		t.Error(out)
-	}
-	refuses(t, append(from, root, "--to", "open", "animals"), "--to LAYOUT and --out DIR")
-	refuses(t, append(from, root, "--to", "open", "--out", back, "animals"), back, "expected an empty folder")
-	refuses(t, append(from, root, "--to", "hdf5", "--out", filepath.Join(root, "new"), "animals"), "open or xlsa17", `"hdf5"`)
-	refuses(t, append(from, root, "--to", "open", "animals", "others"), "the name of one data set", "2 arguments")
+	refuses(t, append(args, root, "animals"), "animals-open: expected an empty folder, or none")
+	refuses(t, append(args, root, "--to", "xlsa17", "animals"), "--to: expected open", `"xlsa17"`)
+	refuses(t, append(args, root, "animals", "others"), "dataset convert: expected the name of one data set, found 2 arguments")
 }
 
 // fingerprint returns that of a data set, as JSON.

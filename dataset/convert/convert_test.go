@@ -1,4 +1,4 @@
-package convert_test
+package convert
 
 import (
 	"os"
@@ -12,9 +12,10 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/dataset/convert"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 )
+
+const fixtures = "../xlsa17/testdata"
 
 func quiet() logrus.FieldLogger {
 	log, _ := logtest.NewNullLogger()
@@ -25,11 +26,11 @@ func in(dir string) catalog.Options {
 	return catalog.Options{DataDir: dir, NoCache: true, Log: quiet()}
 }
 
-// open returns the fingerprint of a data set by a division, and its sizes.
-func open(t *testing.T, name, dir string, division int) *dataset.Dataset {
+// open opens a data set with one of its splits.
+func open(t *testing.T, name, dir string, split int) *dataset.Dataset {
 	t.Helper()
 	o := in(dir)
-	o.DevSplit = division
+	o.DevSplit = split
 	d, err := catalog.Open(t.Context(), name, o)
 	if err != nil {
 		t.Fatal(err)
@@ -37,46 +38,30 @@ func open(t *testing.T, name, dir string, division int) *dataset.Dataset {
 	return d
 }
 
-func turn(t *testing.T, name, from string, to catalog.Layout, dir string) convert.Result {
-	t.Helper()
-	r, err := convert.Convert(t.Context(), name, in(from), to, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// There and back again a data set is the same to the bit.
-func TestThereAndBack(t *testing.T) {
-	const fixtures = "../xlsa17/testdata"
+func TestConvertKeepsFingerprint(t *testing.T) {
 	for _, name := range []string{"plain", "compressed", "glyphs"} {
 		t.Run(name, func(t *testing.T) {
 			want := open(t, name, fixtures, 1).Fingerprint()
 			root := t.TempDir()
-			there := turn(t, name, fixtures, catalog.OpenLayout, filepath.Join(root, "there"))
-			renamed := turn(t, "there", root, catalog.XLSA17, filepath.Join(root, "Back"))
-			again := turn(t, "back", root, catalog.OpenLayout, filepath.Join(root, "again"))
-			for _, r := range []convert.Result{there, renamed, again} {
-				if r.Fingerprint != want || r.Renamed || r.Divisions != 1 {
-					t.Errorf("%+v, expected fingerprint %s", r, want)
-				}
-				if got := open(t, filepath.Base(r.Dir), root, 1).Fingerprint(); got != want {
-					t.Errorf("%s has fingerprint %s, expected %s", r.Dir, got, want)
-				}
+			dir := filepath.Join(root, "Converted")
+			r, err := Convert(t.Context(), name, in(fixtures), dir)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if there.Layout != catalog.OpenLayout || there.Name != name || there.Source == "" || again.Source != renamed.Dir {
-				t.Errorf("%+v", there)
+			if r.Fingerprint != want || r.Splits != 1 || r.Name != name || r.Dir != dir || r.Source == "" {
+				t.Errorf("%+v, expected fingerprint %s", r, want)
+			}
+			if got := open(t, "converted", root, 1).Fingerprint(); got != want {
+				t.Errorf("fingerprint %s, expected %s", got, want)
 			}
 		})
 	}
 }
 
-// small is a data set with three divisions, samples held out, undescribed attributes
-// and groups that the names don't tell.
-func small(t *testing.T, dir string) *dataset.Dataset {
+// small writes a data set with three splits, held-out samples and missing entries.
+func small(t *testing.T, dir string) {
 	t.Helper()
-	d := open(t, "plain", "../xlsa17/testdata", 1)
-	d.Groups = []string{"shape", "the colour", "habitat", "size"}
+	d := open(t, "plain", fixtures, 1)
 	d.TestSeen = d.SamplesOf(d.Split.Train[:2])[:5]
 	u := slices.Clone(d.Descriptions.Data)
 	u[3] = 0.1 + 0.2 // needs all of its digits
@@ -87,30 +72,28 @@ func small(t *testing.T, dir string) *dataset.Dataset {
 	if err := openlayout.Write(dir, d, second, third); err != nil {
 		t.Fatal(err)
 	}
-	return d
 }
 
-func TestAllDivisionsAreConverted(t *testing.T) {
+// All splits are converted. Without a folder the result is beside the original, and an
+// empty folder may exist.
+func TestConvertAllSplits(t *testing.T) {
 	root := t.TempDir()
-	d := small(t, filepath.Join(root, "small"))
-	r := turn(t, "small", root, catalog.XLSA17, filepath.Join(root, "mat"))
-	if r.Divisions != 3 || !r.Renamed || r.Fingerprint == d.Fingerprint() {
-		t.Errorf("%+v, expected three divisions and names with groups", r)
+	small(t, filepath.Join(root, "small"))
+	if err := os.Mkdir(filepath.Join(root, "small-open"), 0o777); err != nil {
+		t.Fatal(err)
 	}
-	turn(t, "mat", root, catalog.OpenLayout, filepath.Join(root, "back"))
+	r, err := Convert(t.Context(), "Small", in(root), "")
+	if err != nil || r.Splits != 3 || r.Dir != filepath.Join(root, "small-open") {
+		t.Fatalf("%+v: %v", r, err)
+	}
 	for n := 1; n <= 3; n++ {
-		want, got := open(t, "small", root, n), open(t, "back", root, n)
-		want.Attributes = got.Attributes // renamed
-		if want.Fingerprint() != got.Fingerprint() {
-			t.Errorf("division %d is another one", n)
+		if open(t, "small", root, n).Fingerprint() != open(t, "small-open", root, n).Fingerprint() {
+			t.Errorf("split %d differs", n)
 		}
 	}
-	if name := open(t, "back", root, 1).Attributes[3].Name; name != "the colour::colour::v3" {
-		t.Errorf("an attribute is %q", name)
-	}
 }
 
-func TestConvertRefuses(t *testing.T) {
+func TestConvertErrors(t *testing.T) {
 	root := t.TempDir()
 	small(t, filepath.Join(root, "small"))
 	full := filepath.Join(root, "full")
@@ -120,35 +103,14 @@ func TestConvertRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(full, "notes"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		what, name string
-		to         catalog.Layout
-		dir        string
-		want       string
-	}{
-		{"a layout", "small", "hdf5", "new", `expected the layout open or xlsa17, found "hdf5"`},
-		{"a name", "big", catalog.OpenLayout, "new", `"big"`},
-		{"a folder that is not empty", "small", catalog.OpenLayout, "full", "expected an empty folder, or none, found 1 files in it"},
-		{"a folder that is a file", "small", catalog.OpenLayout, filepath.Join("full", "notes"), "not a directory"},
+	for _, c := range []struct{ what, name, dir, want string }{
+		{"unknown name", "big", "new", `"big"`},
+		{"folder that is not empty", "small", "full", "full: expected an empty folder, or none, found 1 file in it"},
+		{"folder that is a file", "small", filepath.Join("full", "notes"), "not a directory"},
 	} {
-		_, err := convert.Convert(t.Context(), c.name, in(root), c.to, filepath.Join(root, c.dir))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Convert(t.Context(), c.name, in(root), filepath.Join(root, c.dir)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, expected %s", c.what, err, c.want)
 		}
-	}
-	// What can't be written leaves nothing behind.
-	for _, name := range []string{"classes.csv", "labels.csv", "splits.csv"} {
-		path := filepath.Join(root, "small", name)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "012.Class_L", "Class\x00L")), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := convert.Convert(t.Context(), "small", in(root), catalog.XLSA17, filepath.Join(root, "new")); err == nil || !strings.Contains(err.Error(), "control characters") {
-		t.Errorf("a name that no line can hold: %v", err)
 	}
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -159,12 +121,33 @@ func TestConvertRefuses(t *testing.T) {
 	}
 }
 
-// An empty folder may be there already.
-func TestConvertIntoAnEmptyFolder(t *testing.T) {
-	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "new"), 0o777); err != nil {
+func TestVerifyNoticesDifferences(t *testing.T) {
+	d := open(t, "plain", fixtures, 1)
+	dir := filepath.Join(t.TempDir(), "new")
+	if err := openlayout.Write(dir, d); err != nil {
 		t.Fatal(err)
 	}
-	turn(t, "plain", "../xlsa17/testdata", catalog.OpenLayout, filepath.Join(root, "new"))
-	open(t, "new", root, 1)
+	same := []dataset.Split{d.Split}
+	other := []dataset.Split{{Train: d.Split.Val, Val: d.Split.Train, Test: d.Split.Test}}
+	changed := *d
+	changed.Features.Data = slices.Clone(d.Features.Data)
+	changed.Features.Data[5] += 1e-6
+	changed.FeaturesSum = ""
+	for _, c := range []struct {
+		name   string
+		d      *dataset.Dataset
+		splits []dataset.Split
+		want   string
+	}{
+		{"missing split", d, append(same, d.Split), "2 splits were written, and 1 are read"},
+		{"other split", d, other, "split 1 of the written folder differs"},
+		{"other feature", &changed, same, "differs"},
+	} {
+		if err := verify(t.Context(), c.d, c.splits, dir, in("")); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if err := verify(t.Context(), d, same, dir, in("")); err != nil {
+		t.Error(err)
+	}
 }

@@ -1,6 +1,6 @@
-// Package convert turns a data set of one folder layout into that of another, or one
-// that the program makes into a folder, and proves that nothing was lost: it reads
-// what it wrote and compares fingerprints before the folder appears.
+// Package convert writes a data set as a folder in the open layout, and verifies that
+// nothing was lost: the folder is read again, and appears only if the fingerprints with all
+// splits of its classes agree.
 //
-// How a layout is read and written is the business of packages openlayout and xlsa17.
+// Package openlayout writes the files. Other layouts are read, not written.
 package convert

@@ -17,11 +17,11 @@ func ExampleConvert() {
 		log.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(root) }()
-	from := catalog.Options{DataDir: "../xlsa17/testdata", NoCache: true, Log: quiet()}
-	if _, err := convert.Convert(context.Background(), "plain", from, catalog.OpenLayout, filepath.Join(root, "mini")); err != nil {
+	dir := filepath.Join(root, "letters")
+	if _, err := convert.Convert(context.Background(), "glyphs", catalog.Options{}, dir); err != nil {
 		log.Fatal(err)
 	}
-	files, err := os.ReadDir(filepath.Join(root, "mini"))
+	files, err := os.ReadDir(dir)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -22,7 +22,6 @@ type csvFile struct {
 	cols   int
 	peeked []float32 // the first row, until it is read
 	first  error     // its error, if it has one
-	next   int       // row
 	failed error     // after which nothing can be read
 }
 
@@ -125,8 +124,7 @@ func (s *csvFile) row(to []float32) error {
 // parse converts the cells of a record to numbers.
 func (s *csvFile) parse(record []string, to []float32) error {
 	e := &invalid.Error{Where: s.file.Name(), Field: s.line()}
-	bad := &RowError{Row: s.next, Err: e}
-	s.next++
+	bad := &rowError{e}
 	if len(record) != len(to) {
 		e.Want = fmt.Sprintf("%d numbers, as in the line before", len(to))
 		e.Got = fmt.Sprint(len(record))

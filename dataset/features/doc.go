@@ -1,18 +1,15 @@
-// Package features reads matrices of features, a row a sample, from the files in
-// which they come, block by block, so that no more of them need be in memory than
-// is worked on:
+// Package features reads matrices of features, one row per sample, in blocks of rows, so
+// that large files need not be held in memory:
 //
-//	.npy    a NumPy array, samples x D, of float16, float32 or float64, in C or
-//	        Fortran order and any byte order; as numpy.save writes it
-//	.csv    numbers parted by commas, a line a sample, with or without a line of
-//	        names above them
-//	.mat    the variable features, D x samples, of a MATLAB v5 file, as in the
-//	        xlsa17 layout; this one is held in memory whole
+//	.npy    a NumPy array, samples x D, of float16, float32 or float64, little-endian and
+//	        in C order, as numpy.save writes it
+//	.csv    numbers separated by commas, one line per sample, with or without a line of
+//	        column names; also from standard input
+//	.mat    the variable features, D x samples, of a MATLAB v5 file, as in the xlsa17
+//	        layout; this one is held in memory
 //
-// Values are given as float32, whatever they are stored as, and must be finite.
-// What a file says of its own size is compared with the size that it has before
-// memory is taken for it.
+// Values are returned as float32 and must be finite.
 //
-// It does not know which class a sample is of, nor what a data set is: see package
-// openlayout.
+// The package does not know the classes of the samples, nor what a data set is: see
+// package openlayout.
 package features

@@ -11,7 +11,7 @@ import (
 )
 
 func ExampleReader_Read() {
-	r, err := features.Open(context.Background(), "testdata/F-f8.npy")
+	r, err := features.Open(context.Background(), "../../internal/npy/testdata/f8.npy")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,8 +14,8 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Reader gives the rows of a file of features in their order. It is not for use by
-// several goroutines at once.
+// Reader reads the rows of a file of features in order. It must not be used by several
+// goroutines at once.
 type Reader struct {
 	path string
 	source
@@ -24,21 +23,26 @@ type Reader struct {
 
 // source is one of the formats.
 type source interface {
-	// Rows returns how many rows there are, -1 where only reading them tells.
+	// Rows returns the number of rows, -1 where only reading them shows it.
 	Rows() int
-	// Cols returns how many values a row has, at least 1.
+	// Cols returns the number of values per row, at least 1.
 	Cols() int
-	// read fills the first rows of a block of Cols columns from the next rows of
-	// the file. It returns fewer than the block has only at the end of the file or
-	// with an error, and io.EOF where there are none left.
+	// read fills the first rows of a block of Cols columns from the next rows of the
+	// file. It returns fewer than the block has only at the end of the file or with an
+	// error, and io.EOF where there are none left. After a *rowError, reading can go on
+	// with the next row.
 	read(block dataset.Matrix[float32]) (n int, err error)
 	// Close closes the file.
 	Close() error
 }
 
-// Open opens a file of features by the ending of its name: .npy, .csv or .mat, in
-// any case. Errors are of type *invalid.Error, or *matlab.Error where a .mat can't
-// be decoded.
+// rowError reports a row whose values cannot be used.
+type rowError struct{ cause *invalid.Error }
+
+func (e *rowError) Error() string { return e.cause.Error() }
+
+// Open opens a file of features by its extension: .npy, .csv or .mat, in any case.
+// Errors are *invalid.Error, or the context's.
 func Open(ctx context.Context, path string) (*Reader, error) {
 	var s source
 	var err error
@@ -58,82 +62,127 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 	return &Reader{path, s}, nil
 }
 
-// Stdin reads CSV from stdin.
+// Stdin reads CSV from standard input.
 func Stdin(ctx context.Context) (*Reader, error) {
-	s, err := newCSV(input.Stdin(ctx))
+	f := input.Stdin(ctx)
+	s, err := newCSV(f)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{os.Stdin.Name(), s}, nil
+	return &Reader{f.Name(), s}, nil
 }
 
-// Read fills block from the next rows and returns how many it filled. These are
-// fewer than the block has only at the end or with an error; at the end there are
-// none, and the error is io.EOF. A block is as wide as the features are to be: one
-// of other than Cols columns is an error, and nothing is read.
-//
-// A row whose values can't be used is a *RowError, behind which reading can go on;
-// any other error is of the file as a whole.
+// Read fills block from the next rows and returns how many it filled. These are fewer
+// than the block has only at the end or with an error; at the end there are none, and the
+// error is io.EOF. A block with other than Cols columns is an error.
 func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 	if block.Cols != r.Cols() {
 		return 0, &invalid.Error{
 			Where: r.path, Field: "features", Want: fmt.Sprintf("%d of each sample", block.Cols), Got: fmt.Sprint(r.Cols()),
 		}
 	}
-	return r.read(block)
+	n, err = r.read(block)
+	if row := (*rowError)(nil); errors.As(err, &row) {
+		err = row.cause
+	}
+	return n, err
 }
 
-// ReadAll returns all rows of a file that Open takes. Where rows can't be used, the
-// error joins those of the first few and the number of others, and the matrix has
-// the right size but no meaning.
+// ReadAll returns all rows of a file that Open opens, which must be a regular file. If
+// rows cannot be used, the error joins those of the first few and the number of others,
+// and the matrix has a size but no values.
 func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err error) {
+	f, _, err := input.OpenRegular(ctx, path) // rows from a pipe might never end
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return x, err
+	}
 	r, err := Open(ctx, path)
 	if err != nil {
 		return x, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	if r.Rows() < 0 {
-		return r.grow()
+	defer func() { _ = r.Close() }() // nothing was written
+	x.Cols = r.Cols()
+	rows := r.Rows()
+	if rows < 0 {
+		const bytes = 1 << 20
+		rows = max(1, bytes/4/x.Cols)
 	}
-	x = dataset.NewMatrix[float32](r.Rows(), r.Cols())
-	rest := x
-	return x, r.each(func(n int) dataset.Matrix[float32] {
-		rest.Rows, rest.Data = rest.Rows-n, rest.Data[n*x.Cols:]
-		return rest
-	})
-}
-
-// grow reads all rows where only reading tells how many there are.
-func (r *Reader) grow() (dataset.Matrix[float32], error) {
-	const bytes = 1 << 20
-	block := dataset.NewMatrix[float32](max(1, bytes/4/r.Cols()), r.Cols())
-	x := dataset.Matrix[float32]{Cols: r.Cols()}
-	err := r.each(func(n int) dataset.Matrix[float32] {
-		x.Rows += n
-		x.Data = append(x.Data, block.Data[:n*x.Cols]...)
-		return block
-	})
-	return x, err
-}
-
-// each reads to the end, into blocks that next returns; it is told how many rows of
-// the last one were filled. A row that can't be used counts as one of them.
-func (r *Reader) each(next func(filled int) dataset.Matrix[float32]) error {
 	var bad invalid.List
-	n := 0
+	skipped := 0
+	block := dataset.NewMatrix[float32](rows, x.Cols)
 	for {
-		var err error
-		n, err = r.Read(next(n))
-		var row *RowError
+		n, err := r.read(block)
+		var row *rowError
 		switch {
 		case errors.As(err, &row):
-			bad.Add("row", row.Err)
-			n++
+			bad.Add("row", row.cause)
+			skipped++
+		case err == io.EOF && skipped > 0:
+			return dataset.Matrix[float32]{Rows: x.Rows + skipped, Cols: x.Cols}, bad.Err()
 		case err == io.EOF:
-			return bad.Err()
+			return x, nil
 		case err != nil:
 			bad.AddError(err)
-			return bad.Err()
+			return dataset.Matrix[float32]{}, bad.Err()
+		}
+		if x.Data == nil && n == r.Rows() {
+			x = block // all rows at once, which need not be copied
+			continue
+		}
+		x.Rows += n
+		x.Data = append(x.Data, block.Data[:n*x.Cols]...)
+	}
+}
+
+// ReadRow returns one row of a file, counted from 0, as a matrix of one row of cols
+// columns. Rows before it may be unusable.
+func ReadRow(ctx context.Context, path string, row, cols int) (x dataset.Matrix[float32], err error) {
+	r, err := Open(ctx, path)
+	if err != nil {
+		return x, err
+	}
+	defer func() { _ = r.Close() }() // nothing was written
+	x = dataset.NewMatrix[float32](1, cols)
+	if r.Cols() != cols {
+		_, err := r.Read(x)
+		return x, err
+	}
+	for i := 0; ; i++ {
+		_, err := r.read(x)
+		var wrong *rowError
+		switch {
+		case err == io.EOF:
+			return x, &invalid.Error{Where: path, Field: "row", Want: fmt.Sprintf("0 to %d, counted from 0", i-1), Got: strconv.Itoa(row)}
+		case errors.As(err, &wrong) && i < row:
+		case wrong != nil:
+			return x, wrong.cause
+		case err != nil || i == row:
+			return x, err
 		}
 	}
+}
+
+// finite describes the values that are accepted.
+const finite = "a finite number in the range of float32"
+
+// checkRows returns the first row of x with a value that is not finite, as the number of
+// rows before it and a *rowError. first is the number of row 0 in the file.
+func checkRows(file string, first int, x dataset.Matrix[float32]) (int, error) {
+	for i := range x.Rows {
+		if dataset.AllFinite(x.Row(i)) {
+			continue
+		}
+		j, n := dataset.NotFinite(x.Row(i))
+		e := &invalid.Error{
+			Where: file, Field: fmt.Sprintf("row %d, column %d (from 0)", first+i, j), Want: finite, Got: fmt.Sprint(x.Row(i)[j]),
+		}
+		if n > 1 {
+			e.Got = fmt.Sprintf("%s, and %d more in this row", e.Got, n-1)
+		}
+		return i, &rowError{e}
+	}
+	return x.Rows, nil
 }

@@ -59,7 +59,7 @@ func readBy(t fataler, path string, rows int) dataset.Matrix[float32] {
 	return x
 }
 
-// checkError checks that err names the file once and ends as it must.
+// checkError checks that err is an *invalid.Error that names the file once.
 func checkError(t *testing.T, err error, path, want string) {
 	t.Helper()
 	if err == nil {
@@ -72,6 +72,15 @@ func checkError(t *testing.T, err error, path, want string) {
 	if !strings.Contains(err.Error(), want) || strings.Count(err.Error(), path) != 1 {
 		t.Errorf("the error is\n%v\nwant, and the file once,\n%s", err, want)
 	}
+}
+
+func write(t testing.TB, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestCSV(t *testing.T) {
@@ -102,7 +111,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-func TestDamagedCSV(t *testing.T) {
+func TestCSVErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "expected at least one line of numbers, found none"},
 		{"names alone", "a,b\n", "expected at least one line of numbers, found none"},
@@ -130,7 +139,7 @@ func TestDamagedCSV(t *testing.T) {
 	}
 }
 
-// What float32 prints as, it is read back as.
+// Printed float32 values are read unchanged.
 func TestCSVProperty(t *testing.T) {
 	path := write(t, "x.csv", nil)
 	rapid.Check(t, func(t *rapid.T) {
@@ -166,55 +175,88 @@ func TestMAT(t *testing.T) {
 			t.Errorf("by %d rows (-want +got):\n%s", rows, diff)
 		}
 	}
-	var e *matlab.Error
-	if _, err := Open(t.Context(), "../xlsa17/testdata/plain/att_splits.mat"); !errors.As(err, &e) || e.Variable != variable {
-		t.Errorf("without features the error is %v", err)
+	const other = "../xlsa17/testdata/plain/att_splits.mat"
+	_, err = Open(t.Context(), other)
+	checkError(t, err, other, "features: expected a variable of this name")
+}
+
+func TestNPY(t *testing.T) {
+	want := dataset.NewMatrix[float32](3, 5)
+	for i := range want.Data {
+		want.Data[i] = float32(i) - 0.5
+	}
+	path := filepath.Join(t.TempDir(), "x.NPY")
+	if err := WriteNPY(path, want); err != nil {
+		t.Fatal(err)
+	}
+	x, err := ReadAll(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, x); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for rows := 1; rows <= 4; rows++ {
+		if diff := cmp.Diff(want, readBy(t, path, rows)); diff != "" {
+			t.Errorf("by %d rows (-want +got):\n%s", rows, diff)
+		}
+	}
+	if err := WriteNPY(filepath.Join(t.TempDir(), "none", "x.npy"), want); err == nil {
+		t.Error("written to a missing folder")
 	}
 }
 
-// Who wants to know of every row that can't be used reads on.
-func TestReadingGoesOnBehindABadRow(t *testing.T) {
-	nan := math.NaN()
-	for _, path := range []string{
-		write(t, "x.csv", []byte("0\n1\n2,2\nx\n4\n5\nnan\n")),
-		write(t, "x.npy", array(dict("'<f4'", "False", "(7, 1)"), floats(0, 1, nan, nan, 4, 5, nan)...)),
-		write(t, "x.npy", array(dict("'<f4'", "True", "(7, 1)"), floats(0, 1, nan, nan, 4, 5, nan)...)),
-	} {
-		for rows := 1; rows <= 8; rows++ {
-			r, err := Open(t.Context(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var good []float32
-			var bad []int
-			for block := dataset.NewMatrix[float32](rows, 1); ; {
-				n, err := r.Read(block)
-				good = append(good, block.Data[:n]...)
-				if err == io.EOF {
-					break
-				}
-				var row *RowError
-				if errors.As(err, &row) {
-					bad = append(bad, row.Row)
-				} else if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if !cmp.Equal(good, []float32{0, 1, 4, 5}) || !cmp.Equal(bad, []int{2, 3, 6}) {
-				t.Errorf("%s by %d: rows %v are bad, the others %v", filepath.Ext(path), rows, bad, good)
-			}
-			if err := r.Close(); err != nil {
-				t.Error(err)
-			}
-		}
+// ReadAll reports every row that cannot be used, and ReadRow ignores those before the row
+// that is wanted.
+func TestUnusableRows(t *testing.T) {
+	nan := float32(math.NaN())
+	array := filepath.Join(t.TempDir(), "x.npy")
+	if err := WriteNPY(array, dataset.Matrix[float32]{Rows: 7, Cols: 1, Data: []float32{0, 1, nan, nan, 4, 5, nan}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{write(t, "x.csv", []byte("0\n1\n2,2\nx\n4\n5\nnan\n")), array} {
 		x, err := ReadAll(t.Context(), path)
 		if err == nil || strings.Count(err.Error(), "\n") != 2 || x.Rows != 7 {
 			t.Errorf("ReadAll gives %d rows and\n%v\nwant 7 rows and three errors", x.Rows, err)
 		}
+		r, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := r.Read(dataset.NewMatrix[float32](7, 1))
+		if n != 2 {
+			t.Errorf("%d rows are read before the error", n)
+		}
+		checkError(t, err, path, "expected")
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		for row, want := range []string{"", "", "expected", "expected", "", "", "expected", "row: expected 0 to 6, counted from 0, found 7"} {
+			x, err := ReadRow(t.Context(), path, row, 1)
+			if want != "" {
+				checkError(t, err, path, want)
+			} else if err != nil || x.Data[0] != float32(row) {
+				t.Errorf("row %d is %v: %v", row, x.Data, err)
+			}
+		}
+		_, err = ReadRow(t.Context(), path, 0, 2)
+		checkError(t, err, path, "features: expected 2 of each sample, found 1")
 	}
 }
 
-func TestBlocksOfAnotherWidth(t *testing.T) {
+// Features that do not end, on one line or on many, end in an error.
+func TestEndlessInput(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.Symlink("/dev/zero", path); err != nil {
+		t.Skip(err)
+	}
+	_, err := Open(t.Context(), path)
+	checkError(t, err, path, "expected lines of at most")
+	_, err = ReadAll(t.Context(), path)
+	checkError(t, err, path, "expected a regular file")
+}
+
+func TestReadChecksWidth(t *testing.T) {
 	path := write(t, "x.csv", []byte("1,2,3\n"))
 	r, err := Open(t.Context(), path)
 	if err != nil {
@@ -230,7 +272,7 @@ func TestBlocksOfAnotherWidth(t *testing.T) {
 	}
 }
 
-func TestOpenNeedsAFileOfAKnownKind(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	for _, name := range []string{"x.npy", "x.csv", "x.mat"} {
 		path := filepath.Join(t.TempDir(), name)
 		_, err := Open(t.Context(), path)
@@ -242,8 +284,4 @@ func TestOpenNeedsAFileOfAKnownKind(t *testing.T) {
 	path := write(t, "x.pt", nil)
 	_, err := Open(t.Context(), path)
 	checkError(t, err, path, `expected features in a file named .npy, .csv or .mat, found ".pt"`)
-	_, err = ReadAll(t.Context(), t.TempDir()+"/.npy")
-	if err == nil {
-		t.Error("a file that is not there is read")
-	}
 }

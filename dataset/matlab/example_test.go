@@ -15,7 +15,7 @@ func ExampleRead() {
 	}
 	features, labels := arrays["features"], arrays["labels"]
 	fmt.Println(features.Class, features.Dims, "labels", labels.Class, labels.Dims)
-	fmt.Printf("sample 0 is of class %v and begins %.3f\n", labels.Float32[0], features.Column(0)[:3])
+	fmt.Printf("sample 0 is of class %v and begins %.3f\n", labels.Float32[0], features.Float32[:3])
 	// Output:
 	// double [24 108] labels uint8 [108 1]
 	// sample 0 is of class 5 and begins [0.204 2.810 0.000]

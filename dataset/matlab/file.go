@@ -3,69 +3,244 @@ package matlab
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
+	"strings"
 
-	"github.com/lago-train/lago-train/dataset/matlab/internal/zlib"
+	"github.com/klauspost/compress/zlib"
+
+	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const (
 	headerSize = 128
 	tagSize    = 8
 	bufferSize = 64 << 10
+
+	// maxVariables bounds how long a hostile file can keep the reader busy.
+	maxVariables = 1 << 16
 )
 
-// resave tells the owner of a file of another format what to do.
-const resave = "load it in MATLAB and save it again with save(..., '-v7')"
+// Read returns the wanted variables of a MAT-file by name. A wanted variable that the
+// file does not have, or that cannot be decoded, is an error. Of variables with the same
+// name the first counts. Errors are *invalid.Error, or the context's.
+func Read(ctx context.Context, path string, want ...string) (arrays map[string]*Array, err error) {
+	err = withFile(ctx, path, func(f *file) error {
+		arrays, err = f.read(want)
+		return err
+	})
+	return arrays, err
+}
 
-// file walks over the top-level elements of a MAT-file.
+// List returns the headers of the variables of a MAT-file in the order of the file. It
+// decompresses no more than the start of each variable.
+func List(ctx context.Context, path string) (headers []Header, err error) {
+	err = withFile(ctx, path, func(f *file) error {
+		headers, err = f.list()
+		return err
+	})
+	return headers, err
+}
+
+func withFile(ctx context.Context, path string, use func(*file) error) error {
+	r, size, err := input.OpenRegular(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // nothing was written
+	f, err := openFile(r, size, path)
+	if err == nil {
+		err = use(f)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// file is an open MAT-file.
 type file struct {
-	r     io.ReaderAt
-	size  int64
-	name  string
-	order binary.ByteOrder
+	r        io.ReaderAt
+	name     string
+	order    binary.ByteOrder
+	elements []topElement
 
-	// Of the element at hand, whichever it needs.
-	plain    *bufio.Reader
-	inflated zlib.Reader
+	// Readers of the current element, reused from one to the next.
+	buffer *bufio.Reader
+	zlib   io.ReadCloser
 }
 
-// variable is one variable of a file, its header read and its data not.
-type variable struct {
-	matrix
-	*stream
+// topElement is the place of a top-level element: the tag, then the data.
+type topElement struct {
+	kind         uint32
+	offset, size int64 // of the data
 }
 
+// openFile checks the header of a file of the given size, and that its elements are
+// complete.
 func openFile(r io.ReaderAt, size int64, name string) (*file, error) {
 	head := make([]byte, headerSize)
 	n, err := r.ReadAt(head[:min(size, headerSize)], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, &Error{File: name, Want: "a MAT-file header", Err: err}
+		return nil, invalid.File(name, err)
 	}
 	order, err := checkHeader(head[:n], name)
 	if err != nil {
 		return nil, err
 	}
-	return &file{r: r, size: size, name: name, order: order, plain: bufio.NewReaderSize(nil, bufferSize)}, nil
+	f := &file{r: r, name: name, order: order, buffer: bufio.NewReaderSize(nil, bufferSize)}
+	return f, f.index(size)
 }
 
-// checkHeader returns the byte order that the first bytes of a level 5 MAT-file
-// give: a text, a version and the letters MI as a 16-bit number.
-func checkHeader(head []byte, name string) (binary.ByteOrder, error) {
-	bad := func(got string) error {
-		return &Error{File: name, Want: "a level 5 MAT-file", Got: got}
+// index reads the tags of the top-level elements, up to the end of the file.
+func (f *file) index(size int64) error {
+	for offset := int64(headerSize); offset < size; {
+		s := f.stream(offset, size-offset)
+		e, err := s.element(size - offset)
+		if err != nil {
+			return err
+		}
+		if len(f.elements) == maxVariables {
+			return s.unexpected(fmt.Sprintf("at most %d variables", maxVariables), "more")
+		}
+		f.elements = append(f.elements, topElement{e.kind, offset + s.pos, e.size})
+		offset += s.pos + e.size
 	}
-	const version73 = "one of version 7.3 (HDF5); " + resave
+	return nil
+}
+
+// stream returns a stream over n bytes of the file.
+func (f *file) stream(offset, n int64) *stream {
+	return &stream{file: f.name, base: offset, order: f.order, r: io.NewSectionReader(f.r, offset, n)}
+}
+
+// variable is a variable whose header has been read and whose data have not.
+type variable struct {
+	matrix
+	*stream
+}
+
+// variables yields the named variables in the order of the file. A variable is valid
+// until the next one; an error is the last that is yielded.
+func (f *file) variables() iter.Seq2[*variable, error] {
+	return func(yield func(*variable, error) bool) {
+		for _, e := range f.elements {
+			v, err := f.variable(e)
+			if err == nil && v.Name == "" {
+				continue // MATLAB's own data about function handles and objects
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (f *file) variable(top topElement) (*variable, error) {
+	s := f.stream(top.offset, top.size)
+	f.buffer.Reset(s.r)
+	s.r = f.buffer
+	e := element{kind: top.kind, size: top.size}
+	if top.kind == kindCompressed {
+		var err error
+		if e, err = s.decompress(f, top); err != nil {
+			return nil, err
+		}
+	}
+	if e.kind != kindMatrix {
+		return nil, s.unexpected("a variable", "an element of type %d", e.kind)
+	}
+	m, err := s.header(s.pos + e.size)
+	if err != nil {
+		return nil, err
+	}
+	return &variable{matrix: m, stream: s}, nil
+}
+
+// decompress makes s a stream over what the element decompresses to, and returns the
+// tag of the element in it.
+func (s *stream) decompress(f *file, top topElement) (element, error) {
+	s.compressed = io.NewSectionReader(f.r, top.offset, top.size)
+	var err error
+	if f.zlib == nil {
+		f.zlib, err = zlib.NewReader(f.buffer)
+	} else {
+		err = f.zlib.(zlib.Resetter).Reset(f.buffer, nil)
+	}
+	if err != nil {
+		return element{}, s.broken("compressed data", err)
+	}
+	s.r = f.zlib
+	return s.element(maxInt64)
+}
+
+// read decodes the wanted variables.
+func (f *file) read(want []string) (map[string]*Array, error) {
+	arrays := make(map[string]*Array)
+	var found []string
+	missing := slices.Clone(want)
+	for v, err := range f.variables() {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, v.Name)
+		i := slices.Index(missing, v.Name)
+		if i < 0 {
+			continue
+		}
+		if arrays[v.Name], err = v.decode(); err != nil {
+			return nil, err
+		}
+		missing = slices.Delete(missing, i, i+1)
+		if len(missing) == 0 {
+			return arrays, nil
+		}
+	}
+	if len(missing) > 0 {
+		e := &invalid.Error{Where: f.name, Field: missing[0], Want: "a variable of this name", Got: "no variables"}
+		if len(found) > 0 {
+			e.Got = strings.Join(found[:min(len(found), 20)], ", ")
+			e.Hint = invalid.DidYouMean(missing[0], found)
+		}
+		return nil, e
+	}
+	return arrays, nil
+}
+
+func (f *file) list() ([]Header, error) {
+	var headers []Header
+	for v, err := range f.variables() {
+		if err != nil {
+			return nil, err
+		}
+		headers = append(headers, v.Header)
+	}
+	return headers, nil
+}
+
+// saveAgain is the hint for files of other formats.
+const saveAgain = "Load it in MATLAB and save it again with save(..., '-v7')."
+
+// checkHeader returns the byte order that the first bytes of a level 5 MAT-file give: a
+// text, a version and the letters MI as a 16-bit number.
+func checkHeader(head []byte, name string) (binary.ByteOrder, error) {
+	bad := func(got, hint string) error {
+		return &invalid.Error{Where: name, Want: "a level 5 MAT-file", Got: got, Hint: hint}
+	}
+	const version73 = "one of version 7.3 (HDF5)"
 	switch {
 	case bytes.HasPrefix(head, []byte("\x89HDF")):
-		return nil, bad(version73)
+		return nil, bad(version73, saveAgain)
 	case isLevel4(head):
-		return nil, bad("one of level 4; " + resave)
+		return nil, bad("one of level 4", saveAgain)
 	case len(head) < headerSize:
-		return nil, bad(fmt.Sprintf("%d bytes, fewer than its header has", len(head)))
+		return nil, bad(fmt.Sprintf("%d bytes, which are fewer than its header", len(head)), "")
 	}
 	var order binary.ByteOrder = binary.LittleEndian
 	switch mark := string(head[126:128]); mark {
@@ -73,22 +248,22 @@ func checkHeader(head []byte, name string) (binary.ByteOrder, error) {
 	case "MI":
 		order = binary.BigEndian
 	default:
-		return nil, bad(fmt.Sprintf("%q where the header marks the byte order", mark))
+		return nil, bad("a file of another format", "")
 	}
 	switch version := order.Uint16(head[124:126]); version >> 8 {
 	case 1:
 		return order, nil
 	case 2:
-		return nil, bad(version73)
+		return nil, bad(version73, saveAgain)
 	default:
-		return nil, bad(fmt.Sprintf("version %#x; %s", version, resave))
+		return nil, bad(fmt.Sprintf("version %#x", version), saveAgain)
 	}
 }
 
-// isLevel4 reports whether a file begins as one of level 4 does: with five numbers,
-// the first of which is of decimal digits MOPT, which say the machine (0 to 4),
-// nothing (0), the type (0 to 5) and the kind of matrix (0 to 2); the fourth is 1 for
-// complex numbers and the fifth is the size of a name. Level 5 begins with text.
+// isLevel4 reports whether a file begins as one of level 4 does: with five numbers. The
+// decimal digits of the first are the machine (0 to 4), zero, the type (0 to 5) and the
+// kind of matrix (0 to 2); the fourth is 1 for complex numbers; the fifth is the size of
+// a name. Level 5 begins with text.
 func isLevel4(head []byte) bool {
 	if len(head) < 20 {
 		return false
@@ -100,49 +275,4 @@ func isLevel4(head []byte) bool {
 		}
 	}
 	return false
-}
-
-// variables yields the named variables in the order of the file. A variable is
-// good until the next is asked for; an error is the last that is yielded.
-func (f *file) variables() iter.Seq2[*variable, error] {
-	return func(yield func(*variable, error) bool) {
-		for offset := int64(headerSize); offset < f.size; {
-			v, next, err := f.variable(offset)
-			// MATLAB keeps what function handles and objects refer to in a variable
-			// without a name.
-			more := err == nil && v.Name == "" || yield(v, err)
-			if err != nil || !more {
-				return
-			}
-			offset = next
-		}
-	}
-}
-
-// variable opens the element at the offset and says where the next one is.
-func (f *file) variable(offset int64) (v *variable, next int64, err error) {
-	s := &stream{file: f.name, base: offset, order: f.order}
-	s.r = io.NewSectionReader(f.r, offset, f.size-offset)
-	e, err := s.element(f.size - offset)
-	if err != nil {
-		return nil, 0, err
-	}
-	next = offset + tagSize + e.size
-	data := io.NewSectionReader(f.r, offset+tagSize, e.size)
-	if e.kind == kindCompressed {
-		if e, err = s.inflate(&f.inflated, data); err != nil {
-			return nil, 0, err
-		}
-	} else {
-		f.plain.Reset(data)
-		s.r = f.plain
-	}
-	if e.kind != kindMatrix {
-		return nil, 0, s.unexpected("a variable", "an element of type %d", e.kind)
-	}
-	m, err := s.header(s.pos + e.size)
-	if err != nil {
-		return nil, 0, err
-	}
-	return &variable{matrix: m, stream: s}, next, nil
 }

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func TestHostile(t *testing.T) {
@@ -30,8 +33,8 @@ func TestHostile(t *testing.T) {
 		{"a huge array of nothing", w.array("x", Double, 0, []int{46340, 46340}, w.tagged(kindDouble, 1<<31, nil)), "expected an element within"},
 		{"dimensions overflow", w.array("x", Double, 0, []int{1 << 30, 1 << 30, 1 << 30}, one), "expected at most 2147483647 elements, found dimensions 1073741824x1073741824x1073741824"},
 		{"negative dimension", w.array("x", Double, 0, []int{-1, -1}, one), "dimensions of 0 or more, found -1"},
-		{"dimensions say more than the data", w.array("x", Double, 0, []int{2, 2}, one), "4 numbers of 8 bytes (2x2), found 8 bytes of double"},
-		{"dimensions say less than the data", w.array("x", Double, 0, []int{0, 2}, one), "0 numbers of 8 bytes (0x2), found 8 bytes of double"},
+		{"dimensions say more than the data", w.array("x", Double, 0, []int{2, 2}, one), "4 numbers of 8 bytes (2x2), found 8 bytes"},
+		{"dimensions say less than the data", w.array("x", Double, 0, []int{0, 2}, one), "0 numbers of 8 bytes (0x2), found 8 bytes"},
 		{"one dimension", w.array("x", Double, 0, []int{1}, one), "2 to 64 dimensions"},
 		{"too many dimensions", w.array("x", Double, 0, make([]int, 65), one), "2 to 64 dimensions"},
 		{"numbers that are text", w.array("x", Double, 0, []int{1, 4}, w.element(kindUTF8, []byte("text"))), "expected numbers, found an element of type 16"},
@@ -47,11 +50,12 @@ func TestHostile(t *testing.T) {
 		{"no data", w.array("x", Double, 0, []int{1, 1}), "expected another element"},
 		{"a small element of more than 4 bytes", w.array("x", Double, 0, []int{1, 1}, w.tagged(8<<16|kindDouble, 0, make([]byte, 8))), "at most 4 bytes in a small element, found 8"},
 		{"flags of another type", w.tagged(kindMatrix, 16, w.element(kindDouble, make([]byte, 8))), "expected array flags"},
-		{"an endless name", w.array(strings.Repeat("x", maxName+1), Double, 0, []int{1, 1}, one), "expected the name of a variable"},
+		{"an endless name", w.array(strings.Repeat("x", maxName+1), Double, 0, []int{1, 1}, one), "expected the name of a variable, of at most 4096 bytes"},
+		{"an endless text", w.compressed(w.array("x", Char, 0, []int{1, 80 << 20}, w.element(kindUTF8, make([]byte, 80<<20)))), "expected at most 67108864 bytes of text"},
 		{"no variable", w.element(kindDouble, make([]byte, 8)), "expected a variable, found an element of type 9"},
 		{"packed twice", packedTwice, "expected a variable, found an element of type 15"},
 		{"wrong checksum", badSum, "checksum"},
-		{"not zlib", w.tagged(kindCompressed, 8, []byte("not zlib")), "no zlib stream: it begins with 6e 6f"},
+		{"not zlib", w.tagged(kindCompressed, 8, []byte("not zlib")), "expected compressed data"},
 		{"more behind the packed variable", w.compressed(append(w.doubles("x", []int{1, 1}, 1), 0)), "expected the end of the compressed data, found more"},
 		{"packed size lies", w.compressed(w.array("x", Double, 0, []int{1 << 28, 1}, w.tagged(kindDouble, 1<<31, nil))), "expected an element within"},
 		{"all packed sizes lie", w.compressed(lying(1 << 28)), "unexpected EOF"},
@@ -77,15 +81,15 @@ func lying(n uint32) []byte {
 	return element
 }
 
-// checkError checks that an error is one of this package's, with its file.
+// checkError checks that an error is an *invalid.Error that names the file.
 func checkError(t *testing.T, err error) {
 	t.Helper()
-	var e *Error
+	var e *invalid.Error
 	if !errors.As(err, &e) {
-		t.Fatalf("want an *Error, got %v", err)
+		t.Fatalf("want an *invalid.Error, got %v", err)
 	}
-	if e.File != "test.mat" {
-		t.Errorf("the error names the file %q", e.File)
+	if e.Where != "test.mat" {
+		t.Errorf("the error names the file %q", e.Where)
 	}
 }
 
@@ -98,27 +102,22 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-func TestErrorSaysWhere(t *testing.T) {
+func TestErrorNamesVariableAndByte(t *testing.T) {
 	bad := little.array("x", Double, 0, []int{2, 2}, little.numbers(kindDouble, 1))
 	first := little.doubles("first", []int{1, 1}, 1)
-	begin := int64(headerSize + len(first))
-	// Tag, flags, dimensions, name (a small element) and the tag of the data.
-	const inside = 8 + 16 + 16 + 8 + 8
+	begin := headerSize + len(first) + tagSize
+	const inside = 16 + 16 + 8 + 8 // flags, dimensions, name (a small element), tag of the data
 	for _, c := range []struct {
-		element  []byte
-		offset   int64
-		inflated int64
+		element []byte
+		want    string
 	}{
-		{bad, begin + inside, 0},
-		{little.compressed(bad), begin, inside},
+		{bad, fmt.Sprintf("x, byte %d", begin+inside)},
+		{little.compressed(bad), fmt.Sprintf("x, byte %d of the compressed data at byte %d", tagSize+inside, begin)},
 	} {
 		_, err := read(little.file(first, c.element), "x")
-		var e *Error
-		if !errors.As(err, &e) {
-			t.Fatalf("want an *Error, got %v", err)
-		}
-		if e.Variable != "x" || e.Offset != c.offset || e.Inflated != c.inflated {
-			t.Errorf("%v: want byte %d, inflated byte %d", e, c.offset, c.inflated)
+		var e *invalid.Error
+		if !errors.As(err, &e) || e.Field != c.want {
+			t.Errorf("error %v: want %s", err, c.want)
 		}
 	}
 }
@@ -137,12 +136,12 @@ func TestOtherFormats(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"version 7.3":        {hdf5, "version 7.3 (HDF5); load it in MATLAB and save it again with save(..., '-v7')"},
+		"version 7.3":        {hdf5, "version 7.3 (HDF5). Load it in MATLAB and save it again with save(..., '-v7')."},
 		"HDF5 without space": {[]byte("\x89HDF\r\n\x1a\n"), "version 7.3"},
-		"level 4":            {level4, "level 4; load it in MATLAB and save it again with save(..., '-v7')"},
+		"level 4":            {level4, "level 4. Load it in MATLAB and save it again"},
 		"version 3":          {version3, "version 0x300"},
-		"text":               {bytes.Repeat([]byte("label\n"), 50), "marks the byte order"},
-		"zeros":              {make([]byte, 500), "marks the byte order"},
+		"text":               {bytes.Repeat([]byte("label\n"), 50), "another format"},
+		"zeros":              {make([]byte, 500), "another format"},
 		"empty":              {nil, "found 0 bytes"},
 		"a short header":     {level5[:100], "found 100 bytes"},
 	} {
@@ -156,24 +155,34 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// A file cut off anywhere is an error, and never one without its cause.
+// A truncated file is refused, even where the wanted variable is complete.
 func TestTruncated(t *testing.T) {
 	for _, path := range []string{"testdata/plain/att_splits.mat", "testdata/compressed/att_splits.mat"} {
 		whole, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := listBytes(whole)
+		all, err := list(whole)
 		if err != nil {
 			t.Fatal(err)
 		}
-		last := all[len(all)-1].Name
-		for n := 0; n < len(whole); n += 5 {
-			_, err := read(whole[:n], last)
-			checkError(t, err)
+		ends := make(map[int]bool) // of variables: a cut there cannot be seen
+		f, err := openFile(bytes.NewReader(whole), int64(len(whole)), "test.mat")
+		if err != nil {
+			t.Fatal(err)
 		}
-		if _, err := read(whole[:len(whole)-1], last); !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("%s without its last byte: %v", path, err)
+		for _, e := range f.elements {
+			ends[int(e.offset+e.size)] = true
+		}
+		for n := headerSize + 1; n < len(whole); n += 3 {
+			if ends[n] {
+				continue
+			}
+			_, err := read(whole[:n], all[0].Name)
+			checkError(t, err)
+			if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "truncated") {
+				t.Errorf("%s, %d bytes of it: %v", path, n, err)
+			}
 		}
 	}
 }
@@ -195,8 +204,11 @@ func (d brokenDisk) ReadAt(p []byte, off int64) (int, error) {
 
 func TestReadErrorIsTheCause(t *testing.T) {
 	data := little.file(little.doubles("x", []int{1, 1}, 1))
-	for _, from := range []int64{0, headerSize, headerSize + 8} {
-		_, err := ReadFrom(brokenDisk{bytes.NewReader(data), from}, int64(len(data)), "test.mat", "x")
+	for _, from := range []int64{0, headerSize, headerSize + 8, headerSize + 40} {
+		f, err := openFile(brokenDisk{bytes.NewReader(data), from}, int64(len(data)), "test.mat")
+		if err == nil {
+			_, err = f.read([]string{"x"})
+		}
 		checkError(t, err)
 		if !errors.Is(err, errDisk) {
 			t.Errorf("from byte %d: %v", from, err)

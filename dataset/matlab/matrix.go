@@ -1,30 +1,38 @@
 package matlab
 
-import "fmt"
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
 
 const (
 	maxDims = 64
-	maxName = 4096 // MATLAB itself has 63 letters at most
+	maxName = 4096 // MATLAB itself allows 63 letters
 
 	flagComplex = 0x0800
 	flagLogical = 0x0200
 )
 
-// matrix is an array of which the header has been read, and the data not.
+// errUnsupported is the cause of an error about a variable that is valid as far as it
+// was read, but of a kind that this package does not decode.
+var errUnsupported = errors.New("this kind of variable is not supported")
+
+// matrix is an array whose header has been read and whose data have not.
 type matrix struct {
 	Header
 	complex bool
-	end     int64 // where it ends in its stream
+	end     int64 // of the array in its stream
 }
 
-// header reads what comes before the data of every array: flags, dimensions and
-// name.
+// header reads what precedes the data of an array: flags, dimensions and name.
 func (s *stream) header(end int64) (matrix, error) {
 	m := matrix{end: end}
 	if err := s.flags(&m); err != nil {
 		return m, err
 	}
-	if m.Class != Opaque { // these have no dimensions
+	if m.Class != opaque { // these have no dimensions
 		if err := s.dims(&m); err != nil {
 			return m, err
 		}
@@ -34,12 +42,12 @@ func (s *stream) header(end int64) (matrix, error) {
 		return m, err
 	}
 	if e.kind != kindInt8 && e.kind != kindUint8 && e.kind != kindUTF8 || e.size > maxName {
-		return m, s.unexpected("the name of a variable", "%d bytes of type %d", e.size, e.kind)
+		return m, s.unexpected(fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), "%d bytes of type %d", e.size, e.kind)
 	}
 	name, err := s.bytes(e, end)
 	m.Name = string(name)
 	if s.variable == "" {
-		s.variable = m.Name // for the arrays in its cells as well, which have no names
+		s.variable = m.Name // arrays in its cells have no names
 	}
 	return m, err
 }
@@ -58,8 +66,8 @@ func (s *stream) flags(m *matrix) error {
 	}
 	flags := s.order.Uint32(data)
 	m.Class = Class(flags & 0xff)
-	if m.Class > Opaque {
-		m.Class = Unknown
+	if m.Class > opaque {
+		m.Class = unknown
 	}
 	if m.Class == Uint8 && flags&flagLogical != 0 {
 		m.Class = Logical
@@ -102,7 +110,7 @@ func (s *stream) count(m matrix) (int64, error) {
 
 // decode reads the data of a variable.
 func (v *variable) decode() (*Array, error) {
-	a := &Array{Name: v.Name, Dims: v.Dims, Class: v.Class}
+	a := &Array{Header: v.Header}
 	var err error
 	switch {
 	case v.complex:
@@ -120,7 +128,7 @@ func (v *variable) decode() (*Array, error) {
 		err = v.finish(v.end)
 	}
 	if err == nil {
-		err = v.finishInflating()
+		err = v.finishCompressed()
 	}
 	if err != nil {
 		return nil, err
@@ -128,8 +136,86 @@ func (v *variable) decode() (*Array, error) {
 	return a, nil
 }
 
-func (s *stream) unsupported(want, got string) *Error {
+func (s *stream) unsupported(want, got string) error {
 	e := s.unexpected(want, "%s", got)
-	e.Err = ErrUnsupported
+	e.Err = errUnsupported
 	return e
+}
+
+// widths are the bytes of a number of each type. The type need not be the class of the
+// array: MATLAB stores doubles that are all small integers as such.
+var widths = map[uint32]int{
+	kindInt8: 1, kindUint8: 1, kindInt16: 2, kindUint16: 2, kindInt32: 4, kindUint32: 4,
+	kindSingle: 4, kindDouble: 8, kindInt64: 8, kindUint64: 8,
+}
+
+// numbers reads the data of a real numeric array.
+func (s *stream) numbers(m matrix) ([]float32, error) {
+	n, err := s.count(m)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.element(m.end)
+	if err != nil {
+		return nil, err
+	}
+	width, ok := widths[e.kind]
+	if !ok {
+		return nil, s.unexpected("numbers", "an element of type %d", e.kind)
+	}
+	if e.size != n*int64(width) {
+		return nil, s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", n, width, formatDims(m.Dims)), "%d bytes", e.size)
+	}
+	if err := s.prove(e.size); err != nil {
+		return nil, err
+	}
+	values := make([]float32, n)
+	buffer := make([]byte, min(len(values)*width, bufferSize))
+	for rest := values; len(rest) > 0; {
+		k := min(len(rest), len(buffer)/width)
+		if err := s.full(buffer[:k*width]); err != nil {
+			return nil, err
+		}
+		s.convert(rest[:k], buffer, e.kind)
+		rest = rest[k:]
+	}
+	return values, s.skipPadding(e, m.end)
+}
+
+// convert decodes numbers of a type.
+func (s *stream) convert(dst []float32, src []byte, kind uint32) {
+	if kind == kindDouble && s.order == binary.LittleEndian { // features: worth a fast loop
+		for i := range dst {
+			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:])))
+		}
+		return
+	}
+	width := widths[kind]
+	for i := range dst {
+		dst[i] = s.number(src[i*width:], kind)
+	}
+}
+
+func (s *stream) number(b []byte, kind uint32) float32 {
+	switch kind {
+	case kindInt8:
+		return float32(int8(b[0]))
+	case kindUint8:
+		return float32(b[0])
+	case kindInt16:
+		return float32(int16(s.order.Uint16(b)))
+	case kindUint16:
+		return float32(s.order.Uint16(b))
+	case kindInt32:
+		return float32(int32(s.order.Uint32(b)))
+	case kindUint32:
+		return float32(s.order.Uint32(b))
+	case kindSingle:
+		return math.Float32frombits(s.order.Uint32(b))
+	case kindInt64:
+		return float32(int64(s.order.Uint64(b)))
+	case kindUint64:
+		return float32(s.order.Uint64(b))
+	}
+	return float32(math.Float64frombits(s.order.Uint64(b)))
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"math"
 
-	"github.com/lago-train/lago-train/dataset/matlab/internal/zlib"
+	"github.com/klauspost/compress/zlib"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Types of data elements: table 1-1 of the format's description.
@@ -28,31 +30,25 @@ const (
 	kindUTF32      = 18
 )
 
-// stream reads the elements of one variable and knows where it is, for errors.
+const maxInt64 = math.MaxInt64
+
+// stream reads the elements of one variable and keeps its position for errors.
 type stream struct {
 	r     io.Reader
 	order binary.ByteOrder
-	pos   int64 // bytes read: of the inflated data where the variable is compressed
+	pos   int64 // bytes read: of the decompressed data where the variable is compressed
 
 	file, variable string
-	base           int64             // offset in the file of pos 0, or of the compressed element
-	packed         *io.SectionReader // the compressed data, nil where they are plain
+	textSize       int64             // bytes of text read
+	base           int64             // offset in the file of pos 0, or of the compressed data
+	compressed     *io.SectionReader // the compressed data, nil where they are plain
 }
 
-// element is the tag of a data element: its type, and the bytes of its data and of
-// the padding behind them.
+// element is the tag of a data element: its type, and the bytes of its data and of the
+// padding behind them.
 type element struct {
 	kind      uint32
 	size, pad int64
-}
-
-// inflate goes on with what the data inflate to, and returns the element in there.
-func (s *stream) inflate(z *zlib.Reader, data *io.SectionReader) (element, error) {
-	s.r, s.packed, s.pos = z, data, 0
-	if err := z.Reset(data); err != nil {
-		return element{}, s.broken("zlib data", err)
-	}
-	return s.element(math.MaxInt64)
 }
 
 // element reads the tag of an element whose data end before end.
@@ -77,6 +73,7 @@ func (s *stream) element(end int64) (element, error) {
 	}
 	if e.size > end-s.pos {
 		err := s.unexpected(fmt.Sprintf("an element within the %d bytes left", end-s.pos), "one of %d bytes", e.size)
+		err.Hint = truncated
 		err.Err = io.ErrUnexpectedEOF
 		return e, err
 	}
@@ -85,7 +82,10 @@ func (s *stream) element(end int64) (element, error) {
 
 func (s *stream) uint32(end int64) (uint32, error) {
 	if end-s.pos < 4 {
-		return 0, s.unexpected("another element", "an end after %d bytes", s.pos)
+		e := s.unexpected("another element", "the end of the data")
+		e.Hint = truncated
+		e.Err = io.ErrUnexpectedEOF
+		return 0, e
 	}
 	var word [4]byte
 	if err := s.full(word[:]); err != nil {
@@ -118,45 +118,39 @@ func (s *stream) bytes(e element, end int64) ([]byte, error) {
 	return data, s.skipPadding(e, end)
 }
 
-// skipPadding passes the bytes between an element and the next one, which are
-// missing behind the last in the files of some writers.
+// skipPadding skips the bytes between an element and the next one. Some writers leave
+// them out behind the last element.
 func (s *stream) skipPadding(e element, end int64) error {
 	var pad [8]byte
 	return s.full(pad[:min(e.pad, end-s.pos)])
 }
 
-// Data that inflate to more than provenSize bytes and more than provenRatio times
-// their size are rare enough to be inflated twice.
+// Data that decompress to more than provenSize bytes and more than provenRatio times
+// their size are rare enough to be decompressed twice.
 const (
 	provenSize  = 1 << 20
 	provenRatio = 16
 )
 
-// prove returns an error if there are not n bytes left, as far as memory for them
-// may be claimed: plain bytes were counted when the element was opened, compressed
-// ones are where the claim is modest.
+// prove returns an error if fewer than n bytes are left, before memory is allocated for
+// them. Plain data were counted when the element was opened; compressed ones are
+// decompressed once to count them, unless n is plausible.
 func (s *stream) prove(n int64) error {
-	if s.packed == nil || n <= provenSize || n/provenRatio <= s.packed.Size() {
+	if s.compressed == nil || n <= provenSize || n/provenRatio <= s.compressed.Size() {
 		return nil
 	}
-	again := io.NewSectionReader(s.packed, 0, s.packed.Size())
-	held, err := inflatedSize(again, s.pos+n)
-	if held < s.pos+n {
-		return s.short(s.pos+n-held, err)
+	z, err := zlib.NewReader(io.NewSectionReader(s.compressed, 0, s.compressed.Size()))
+	if err != nil {
+		return s.broken("compressed data", err)
+	}
+	have, err := io.CopyN(io.Discard, z, s.pos+n)
+	if have < s.pos+n {
+		return s.short(s.pos+n-have, err)
 	}
 	return nil
 }
 
-// inflatedSize counts the bytes to which a zlib stream inflates, as far as limit.
-func inflatedSize(r io.Reader, limit int64) (int64, error) {
-	var z zlib.Reader
-	if err := z.Reset(r); err != nil {
-		return 0, err
-	}
-	return io.CopyN(io.Discard, &z, limit)
-}
-
-// finish checks that a variable that has been read to end is all that there is.
+// finish checks that the data of a variable, or of a cell, end at end.
 func (s *stream) finish(end int64) error {
 	if s.pos != end {
 		return s.unexpected("the end of the variable", "%d more bytes", end-s.pos)
@@ -164,21 +158,26 @@ func (s *stream) finish(end int64) error {
 	return nil
 }
 
-// finishInflating checks that compressed data end with the variable in them, and
-// their checksum.
-func (s *stream) finishInflating() error {
-	if s.packed == nil {
+// finishCompressed checks that compressed data end with the variable in them, and their
+// checksum.
+func (s *stream) finishCompressed() error {
+	if s.compressed == nil {
 		return nil
 	}
 	n, err := io.ReadFull(s.r, make([]byte, 1))
 	if n > 0 {
-		return s.unexpected("the end of the compressed data", "more of them")
+		return s.unexpected("the end of the compressed data", "more")
 	}
 	if err != io.EOF {
 		return s.broken("the end of the compressed data", err)
 	}
 	return nil
 }
+
+const (
+	truncated = "The file is truncated or damaged: copy or download it again."
+	damaged   = "The file is damaged: copy or download it again."
+)
 
 func (s *stream) short(missing int64, err error) error {
 	if err == io.EOF {
@@ -187,18 +186,22 @@ func (s *stream) short(missing int64, err error) error {
 	return s.broken(fmt.Sprintf("%d more bytes", missing), err)
 }
 
-func (s *stream) broken(want string, err error) *Error {
-	e := &Error{File: s.file, Variable: s.variable, Want: want, Err: err, Offset: s.base}
-	if s.packed == nil {
-		e.Offset += s.pos
-	} else {
-		e.Inflated = s.pos
-	}
+// broken returns an error of reading or decompressing at the current position.
+func (s *stream) broken(want string, err error) *invalid.Error {
+	e := s.unexpected(want, "")
+	e.Err = err
+	e.Hint = damaged
 	return e
 }
 
-func (s *stream) unexpected(want, gotFormat string, args ...any) *Error {
-	e := s.broken(want, nil)
-	e.Got = fmt.Sprintf(gotFormat, args...)
+// unexpected returns an error about the content at the current position.
+func (s *stream) unexpected(want, gotFormat string, args ...any) *invalid.Error {
+	e := &invalid.Error{Where: s.file, Field: fmt.Sprintf("byte %d", s.base+s.pos), Want: want, Got: fmt.Sprintf(gotFormat, args...)}
+	if s.compressed != nil {
+		e.Field = fmt.Sprintf("byte %d of the compressed data at byte %d", s.pos, s.base)
+	}
+	if s.variable != "" {
+		e.Field = s.variable + ", " + e.Field
+	}
 	return e
 }

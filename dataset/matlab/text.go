@@ -5,11 +5,13 @@ import (
 	"unicode/utf16"
 )
 
-// maxDepth bounds how deep cell arrays may lie in each other.
-const maxDepth = 16
+const (
+	maxDepth = 16       // of cell arrays within each other
+	maxText  = 64 << 20 // bytes of text of a variable
+)
 
-// text reads the data of a char array, one string a row. An empty array is one
-// empty string.
+// text reads the data of a char array, one string per row. An empty array is one empty
+// string.
 func (s *stream) text(m matrix) ([]string, error) {
 	n, err := s.count(m)
 	if err != nil {
@@ -22,6 +24,9 @@ func (s *stream) text(m matrix) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.textSize += e.size; s.textSize > maxText {
+		return nil, s.unexpected(fmt.Sprintf("at most %d bytes of text", maxText), "more")
+	}
 	data, err := s.bytes(e, m.end)
 	if err != nil {
 		return nil, err
@@ -31,8 +36,7 @@ func (s *stream) text(m matrix) ([]string, error) {
 		return nil, err
 	}
 	if int64(len(chars)) != n {
-		// MATLAB counts a character beyond the first 65536 as two.
-		chars = splitPairs(chars)
+		chars = utf16Units(chars) // MATLAB counts a character beyond the first 65536 as two
 	}
 	if int64(len(chars)) != n {
 		return nil, s.unexpected(fmt.Sprintf("%d characters (%s)", n, formatDims(m.Dims)), "%d", len(chars))
@@ -46,13 +50,13 @@ func (s *stream) text(m matrix) ([]string, error) {
 		for j := range row {
 			row[j] = chars[i+j*len(rows)]
 		}
-		rows[i] = string(joinPairs(row))
+		rows[i] = joinPairs(row)
 	}
 	return rows, nil
 }
 
-// chars returns the characters that the data of an element hold. Those stored as
-// 16-bit units are still in pairs where they need two.
+// chars decodes the characters of an element. Of those stored in 16-bit units, a
+// surrogate pair stays two runes.
 func (s *stream) chars(kind uint32, data []byte) ([]rune, error) {
 	width := map[uint32]int{kindUint16: 2, kindUTF16: 2, kindUTF32: 4}[kind]
 	if width > 0 && len(data)%width != 0 {
@@ -83,32 +87,26 @@ func (s *stream) chars(kind uint32, data []byte) ([]rune, error) {
 	return nil, s.unexpected("text", "an element of type %d", kind)
 }
 
-func splitPairs(chars []rune) []rune {
-	var split []rune
-	for _, c := range chars {
-		if utf16.RuneLen(c) == 2 {
-			high, low := utf16.EncodeRune(c)
-			split = append(split, high, low)
-		} else {
-			split = append(split, c)
-		}
+// utf16Units returns the 16-bit units of a text, one per rune.
+func utf16Units(chars []rune) []rune {
+	var units []rune
+	for _, u := range utf16.Encode(chars) {
+		units = append(units, rune(u))
 	}
-	return split
+	return units
 }
 
-func joinPairs(chars []rune) []rune {
-	var joined []rune
-	for i := 0; i < len(chars); i++ {
-		c := chars[i]
-		if utf16.IsSurrogate(c) && i+1 < len(chars) {
-			if pair := utf16.DecodeRune(c, chars[i+1]); pair != '\uFFFD' {
-				c = pair
-				i++
-			}
+// joinPairs returns the text of runes that may be halves of surrogate pairs.
+func joinPairs(chars []rune) string {
+	units := make([]uint16, 0, len(chars))
+	for _, c := range chars {
+		if utf16.IsSurrogate(c) {
+			units = append(units, uint16(c))
+		} else {
+			units = utf16.AppendRune(units, c)
 		}
-		joined = append(joined, c)
 	}
-	return joined
+	return string(utf16.Decode(units))
 }
 
 // cells appends the strings in a cell array.

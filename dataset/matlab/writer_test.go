@@ -119,10 +119,23 @@ func (w writer) word(name, text string) []byte {
 
 // read reads variables of a file in memory.
 func read(data []byte, want ...string) (map[string]*Array, error) {
-	return ReadFrom(bytes.NewReader(data), int64(len(data)), "test.mat", want...)
+	f, err := openFile(bytes.NewReader(data), int64(len(data)), "test.mat")
+	if err != nil {
+		return nil, err
+	}
+	return f.read(want)
 }
 
-// mustRead reads the one variable x.
+// list lists the variables of a file in memory.
+func list(data []byte) ([]Header, error) {
+	f, err := openFile(bytes.NewReader(data), int64(len(data)), "test.mat")
+	if err != nil {
+		return nil, err
+	}
+	return f.list()
+}
+
+// mustRead reads the variable x.
 func mustRead(t *testing.T, data []byte) *Array {
 	t.Helper()
 	arrays, err := read(data, "x")

@@ -2,18 +2,16 @@ package xlsa17
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// attributeFiles name the attributes, the first that is there: the file of
-// LAGO's archive, CUB's own, and AWA's own (which knows no groups).
+// attributeFiles name the attributes: that of LAGO's archive, CUB's own, and AWA's own,
+// which has no groups. The first that exists is read.
 var attributeFiles = []string{
 	"meta/attribute_names_with_semantic_group.txt",
 	"attribute_names_with_semantic_group.txt",
@@ -24,82 +22,69 @@ var attributeFiles = []string{
 	"meta/predicates.txt",
 }
 
-// readAttributes returns the n attributes of the data set in dir and the groups
-// they belong to. Where no file names them they are attribute_1 and so on, and
-// groups are unknown.
-func readAttributes(dir string, n int, log logrus.FieldLogger) ([]dataset.Attribute, []string, error) {
-	names, err := readAttributeNames(dir, n)
+// readAttributes reads the names of the attributes and their groups. Without a file they
+// are attribute_1 and so on, without groups.
+func (f *folder) readAttributes(log logrus.FieldLogger) error {
+	n := f.descriptions.Cols
+	path, err := f.first(attributeFiles...)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if names == nil {
-		names = attributeNamesBeside(dir, n, log)
-	}
-	if names == nil {
-		for m := range n {
-			names = append(names, line{m + 1, fmt.Sprintf("attribute_%d", m+1)})
+	var names []line
+	if path != "" {
+		if names, err = f.attributeNames(path); err != nil {
+			return err
+		}
+		if len(names) != n {
+			return wrong(path, "", fmt.Sprintf("%d attributes, as in the descriptions", n), fmt.Sprint(len(names)))
+		}
+	} else {
+		// CUB's archive puts the file beside the folder. There it may belong to another
+		// data set, so it is used only if its length fits.
+		path = filepath.Join(filepath.Dir(f.dir), "attributes.txt")
+		if names, err = f.attributeNames(path); err == nil && len(names) == n {
+			log.WithField("file", path).Info("attribute names are read from the folder above")
+		} else {
+			names = nil
+			for m := range n {
+				names = append(names, line{m + 1, fmt.Sprintf("attribute_%d", m+1)})
+			}
 		}
 	}
-	attributes, groups := group(names)
-	return attributes, groups, nil
+	f.attributes, f.groups = group(names)
+	return nil
 }
 
-// readAttributeNames returns nil where no file of the folder names attributes.
-func readAttributeNames(dir string, n int) ([]line, error) {
-	path, err := firstFile(dir, attributeFiles...)
-	if err != nil || path == "" {
-		return nil, err
-	}
-	names, err := readFile(path, readDistinct)
+// attributeNames reads a file of unique names.
+func (f *folder) attributeNames(path string) ([]line, error) {
+	lines, err := readLines(f.ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	if len(names) != n {
-		return nil, &invalid.Error{
-			Where: path,
-			Want:  fmt.Sprintf("%d attributes, as in the descriptions", n),
-			Got:   fmt.Sprint(len(names)),
-		}
-	}
-	return names, nil
+	return uniqueNames(path, lines)
 }
 
-// attributeNamesBeside looks where CUB's archive unpacks attributes.txt, which
-// is beside the folder of the images. There it may belong to another data set,
-// so it counts only if its length fits; nil otherwise.
-func attributeNamesBeside(dir string, n int, log logrus.FieldLogger) []line {
-	path := filepath.Join(filepath.Dir(dir), "attributes.txt")
-	names, err := readFile(path, readDistinct)
-	if err != nil || len(names) != n {
-		return nil
-	}
-	log.WithField("file", path).Info("attribute names and groups are taken from beside the folder")
-	return names
-}
-
-// readDistinct returns names, each of which may be there but once.
-func readDistinct(r io.Reader, file string) ([]line, error) {
-	names, err := readNumbered(r, file)
+func uniqueNames(file string, lines []line) ([]line, error) {
+	names, err := numbered(file, lines)
 	if err != nil {
 		return nil, err
 	}
 	lineOf := make(map[string]int, len(names))
 	for _, l := range names {
+		field := fmt.Sprintf("line %d", l.number)
+		if len(l.text) > maxName {
+			return nil, wrong(file, field, fmt.Sprintf("a name of at most %d bytes", maxName), fmt.Sprint(len(l.text)))
+		}
 		if other, taken := lineOf[l.text]; taken {
-			return nil, &invalid.Error{
-				Where: file,
-				Field: fmt.Sprintf("line %d", l.number),
-				Want:  "a name of its own",
-				Got:   fmt.Sprintf("%q, which is in line %d as well", l.text, other),
-			}
+			return nil, wrong(file, field, "a unique name", fmt.Sprintf("%q, which is also in line %d", l.text, other))
 		}
 		lineOf[l.text] = l.number
 	}
 	return names, nil
 }
 
-// group takes what precedes "::" in a name for its group. A name without "::"
-// is a group of its own, unless none has it: then groups are unknown.
+// group takes what precedes "::" in a name as its group. A name without "::" is a group
+// of its own, unless no name has it: then groups are unknown.
 func group(names []line) (attributes []dataset.Attribute, groups []string) {
 	known := make(map[string]int)
 	for _, l := range names {

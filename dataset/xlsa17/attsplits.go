@@ -8,15 +8,13 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// The variables of att_splits.mat that are read. att is only looked for, never
-// read: its columns are L2-normalised, so it holds no probabilities.
+// Variables of att_splits.mat.
 const (
 	varClasses    = "allclasses_names"
 	varOriginal   = "original_att"
-	varNormalised = "att"
+	varNormalised = "att" // L2-normalised columns, no probabilities: only looked for
 
 	trainLoc      = "train_loc"
 	valLoc        = "val_loc"
@@ -25,39 +23,37 @@ const (
 	testUnseenLoc = "test_unseen_loc"
 )
 
-// attSplits is what is read of att_splits.mat.
+var locationVariables = []string{trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc}
+
+// attSplits is the content of att_splits.mat.
 type attSplits struct {
-	file      string
+	mat       string // path
 	classes   []string
 	original  *dataset.Matrix[float64] // original_att as probabilities, classes x attributes; nil where it is absent
 	hasAtt    bool
-	locations map[string][]int // by variable; samples from 0; only those that are there
+	locations map[string][]int // samples from 0 by variable, of those that are present
 }
 
 func readAttSplits(ctx context.Context, file string) (*attSplits, error) {
 	headers, err := matlab.List(ctx, file)
 	if err != nil {
-		return nil, fileError(file, err)
+		return nil, err
 	}
-	there := make(map[string]bool)
+	present := make(map[string]bool)
 	for _, h := range headers {
-		there[h.Name] = true
+		present[h.Name] = true
 	}
-	if !there[varClasses] {
-		return nil, &invalid.Error{Where: file, Field: varClasses, Want: "the names of the classes", Got: "no such variable"}
-	}
-	var want []string
-	for _, name := range []string{varClasses, varOriginal, trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc} {
-		if there[name] {
+	want := []string{varClasses}
+	for _, name := range append(locationVariables, varOriginal) {
+		if present[name] {
 			want = append(want, name)
 		}
 	}
 	vars, err := matlab.Read(ctx, file, want...)
 	if err != nil {
-		return nil, fileError(file, err)
+		return nil, err
 	}
-
-	s := &attSplits{file: file, hasAtt: there[varNormalised], locations: make(map[string][]int)}
+	s := &attSplits{mat: file, hasAtt: present[varNormalised], locations: make(map[string][]int)}
 	if s.classes, err = classNames(file, vars[varClasses]); err != nil {
 		return nil, err
 	}
@@ -66,7 +62,7 @@ func readAttSplits(ctx context.Context, file string) (*attSplits, error) {
 			return nil, err
 		}
 	}
-	for _, name := range []string{trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc} {
+	for _, name := range locationVariables {
 		if a, ok := vars[name]; ok {
 			if s.locations[name], err = indices(file, a); err != nil {
 				return nil, err
@@ -78,35 +74,29 @@ func readAttSplits(ctx context.Context, file string) (*attSplits, error) {
 
 func classNames(file string, a *matlab.Array) ([]string, error) {
 	if len(a.Strings) == 0 {
-		return nil, &invalid.Error{Where: file, Field: a.Name, Want: "a cell array of names", Got: fmt.Sprintf("%v", a.Class)}
+		return nil, wrong(file, a.Name, "a cell array of names", a.Class.String())
 	}
 	names := make([]string, len(a.Strings))
 	first := make(map[string]int, len(names))
 	for z, name := range a.Strings {
 		names[z] = strings.TrimSpace(name)
+		field := fmt.Sprintf("%s, entry %d", a.Name, z+1)
+		if len(name) > maxName {
+			return nil, wrong(file, field, fmt.Sprintf("a name of at most %d bytes", maxName), fmt.Sprint(len(name)))
+		}
 		if other, taken := first[names[z]]; taken {
-			return nil, &invalid.Error{
-				Where: file,
-				Field: fmt.Sprintf("%s, entry %d", a.Name, z+1),
-				Want:  "a name of its own",
-				Got:   fmt.Sprintf("%q, which is entry %d as well", names[z], other+1),
-			}
+			return nil, wrong(file, field, "a unique name", fmt.Sprintf("%q, which is also entry %d", names[z], other+1))
 		}
 		first[names[z]] = z
 	}
 	return names, nil
 }
 
-// original takes original_att, attributes x classes, whose columns are the rows
-// of the descriptions, as probabilities.
+// original returns original_att, attributes x classes, as probabilities, classes x
+// attributes.
 func original(file string, a *matlab.Array, classes int) (*dataset.Matrix[float64], error) {
 	if len(a.Dims) != 2 || a.Dims[1] != classes || a.Dims[0] < 1 || len(a.Float32) != a.Dims[0]*a.Dims[1] {
-		return nil, &invalid.Error{
-			Where: file,
-			Field: a.Name,
-			Want:  fmt.Sprintf("numbers for attributes x %d classes", classes),
-			Got:   fmt.Sprintf("%v of %v", a.Class, a.Dims),
-		}
+		return nil, wrong(file, a.Name, fmt.Sprintf("numbers for attributes x %d classes", classes), a.Size())
 	}
 	m := dataset.NewMatrix[float64](classes, a.Dims[0])
 	for i, v := range a.Float32 {
@@ -115,21 +105,15 @@ func original(file string, a *matlab.Array, classes int) (*dataset.Matrix[float6
 	return &m, toProbabilities(m, file, a.Name+", class")
 }
 
-// indices takes a vector that counts from 1, as MATLAB does, whatever numeric
-// type it has, and returns it counting from 0.
+// indices returns a vector that counts from 1, as MATLAB does, counting from 0.
 func indices(file string, a *matlab.Array) ([]int, error) {
 	if len(a.Float32) == 0 {
-		return nil, &invalid.Error{Where: file, Field: a.Name, Want: "a vector of whole numbers", Got: fmt.Sprintf("%v of %v", a.Class, a.Dims)}
+		return nil, wrong(file, a.Name, "a vector of whole numbers", a.Size())
 	}
 	x := make([]int, len(a.Float32))
 	for i, v := range a.Float32 {
 		if v != float32(math.Trunc(float64(v))) || v < 1 || v > math.MaxInt32 {
-			return nil, &invalid.Error{
-				Where: file,
-				Field: fmt.Sprintf("%s, entry %d", a.Name, i+1),
-				Want:  "a whole number from 1",
-				Got:   fmt.Sprint(v),
-			}
+			return nil, wrong(file, fmt.Sprintf("%s, entry %d", a.Name, i+1), "a whole number from 1", fmt.Sprint(v))
 		}
 		x[i] = int(v) - 1
 	}

@@ -2,6 +2,9 @@ package xlsa17
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,8 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
+	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
@@ -19,16 +24,17 @@ import (
 
 const featuresMat = "res101.mat"
 
-// What the log says of the cache.
+// Messages about the cache.
 const (
 	msgFromCache = "features are read from the cache"
 	msgStale     = "the file has changed since its features were cached"
 	msgUnusable  = "the cached features cannot be used"
 	msgNotCached = "features are not cached"
 	msgNoPlace   = "features are not cached: there is no cache folder"
+	msgNoFile    = "features are not cached: the cache is no regular file"
 )
 
-// cached is a small folder, the place of its cache, and what the log says.
+// cached is a small folder with a cache, and what is logged.
 type cached struct {
 	dir  string
 	opts Options
@@ -41,8 +47,7 @@ func newCached(t *testing.T, s *small) cached {
 	return cached{dir: s.write(t), opts: Options{CacheDir: filepath.Join(t.TempDir(), "below", "cache"), Log: log}, hook: hook}
 }
 
-// load reads the folder, and checks what the log then says of the cache; nothing
-// if no messages are given.
+// load reads the folder, and checks what is logged about the cache.
 func (c cached) load(t *testing.T, messages ...string) *dataset.Dataset {
 	t.Helper()
 	c.hook.Reset()
@@ -91,21 +96,18 @@ func tookCache(hook *logtest.Hook) bool {
 	return slices.ContainsFunc(hook.AllEntries(), func(e *logrus.Entry) bool { return e.Message == msgFromCache })
 }
 
-func TestCacheGivesTheSame(t *testing.T) {
+func TestCacheGivesSameDataset(t *testing.T) {
 	c := newCached(t, newSmall())
 	wantSame(t, smallDataset(), c.load(t))
 	wantSame(t, smallDataset(), c.load(t, msgFromCache))
-	if level := c.hook.LastEntry().Level; level != logrus.DebugLevel {
-		t.Errorf("%q is at the level %v, which tells a person more than is of use", msgFromCache, level)
-	}
 	path, _ := c.file(t)
 	if name := filepath.Base(path); !strings.HasPrefix(name, "small-res101.mat-") {
 		t.Errorf("the file in the cache is named %s", name)
 	}
 }
 
-// changeUnseen makes a feature of a large file an 8 in a place that identify does
-// not sample, and puts back the time.
+// changeUnseen sets a feature to 8 in a place that identify does not sample, and restores
+// the time.
 func changeUnseen(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -128,12 +130,12 @@ func changeUnseen(t *testing.T, path string) {
 	}
 }
 
-// A start from the cache does not read the features of the .mat: it does not see
-// a change of them that only a reading of the whole file would show.
-func TestCacheSparesTheReading(t *testing.T) {
+// With a cache the .mat is not read: a change that identify does not notice has no
+// effect.
+func TestCacheIsUsed(t *testing.T) {
 	const samples, dimensions = 48, 4096 // 786 kB of float32, more than identify reads
 	s := newSmall()
-	s.set(&matlab.Array{Name: "features", Class: matlab.Single, Dims: []int{dimensions, samples}, Float32: make([]float32, samples*dimensions)})
+	s.set(doubles("features", dimensions, samples, make([]float64, samples*dimensions)...))
 	labels := make([]float64, samples)
 	for i := range labels {
 		labels[i] = float64(i%6 + 1)
@@ -169,8 +171,8 @@ func touch(t *testing.T, path string) {
 	}
 }
 
-// A file that is not the one that was cached, in whatever way, is read.
-func TestCacheOfAnotherState(t *testing.T) {
+// A file that differs in any way from the one that was cached is read.
+func TestCacheOfChangedFile(t *testing.T) {
 	changed := newSmall()
 	x := make([]float64, 24)
 	x[3] = 17
@@ -213,8 +215,8 @@ func TestCacheOfAnotherState(t *testing.T) {
 	}
 }
 
-// Starts within one process may read and make the cache at once.
-func TestCacheAtOnce(t *testing.T) {
+// Several goroutines may read and write the cache at once.
+func TestCacheConcurrently(t *testing.T) {
 	c := newCached(t, newSmall())
 	var g sync.WaitGroup
 	for range 4 {
@@ -233,8 +235,7 @@ func TestCacheAtOnce(t *testing.T) {
 	c.load(t, msgFromCache)
 }
 
-// What was made of one file does not stand in for another, even where the other
-// looks the same.
+// The cache of one file is not used for another, even if the other looks the same.
 func TestCacheOfAnotherFile(t *testing.T) {
 	a, b := newCached(t, newSmall()), newCached(t, newSmall())
 	b.opts.CacheDir = a.opts.CacheDir
@@ -258,28 +259,13 @@ func TestCacheOfAnotherFile(t *testing.T) {
 	wantSame(t, smallDataset(), b.load(t, msgStale))
 }
 
-// Where the cache cannot be written, or read, features are as they would be.
+// Features are read even where the cache cannot be written or read.
 func TestCacheUnwritable(t *testing.T) {
-	t.Run("folder", func(t *testing.T) {
-		c := newCached(t, newSmall())
-		writeText(t, filepath.Dir(c.opts.CacheDir), "a file where the folder should be")
-		for range 2 {
-			wantSame(t, smallDataset(), c.load(t, msgUnusable, msgNotCached))
-		}
-	})
-	t.Run("file", func(t *testing.T) {
-		c := newCached(t, newSmall())
-		c.load(t)
-		path, _ := c.file(t)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		writeText(t, filepath.Join(path, "file"), "in a folder where the file should be")
+	c := newCached(t, newSmall())
+	writeText(t, filepath.Dir(c.opts.CacheDir), "a file where the folder should be")
+	for range 2 {
 		wantSame(t, smallDataset(), c.load(t, msgUnusable, msgNotCached))
-		if level := c.hook.LastEntry().Level; level != logrus.WarnLevel {
-			t.Errorf("the log says so at the level %v", level)
-		}
-	})
+	}
 }
 
 func TestNoCache(t *testing.T) {
@@ -303,9 +289,8 @@ func TestNoCache(t *testing.T) {
 	}
 }
 
-// Without Options.CacheDir the cache is in the user's cache folder, wherever the
-// system has that.
-func TestCacheDirOfTheUser(t *testing.T) {
+// Without Options.CacheDir the cache is in the user's cache folder.
+func TestCacheInUserFolder(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
 		t.Setenv(name, home)
@@ -326,4 +311,196 @@ func TestCacheDirOfTheUser(t *testing.T) {
 	}
 	c.opts.CacheDir = ""
 	wantSame(t, smallDataset(), c.load(t, msgNoPlace))
+}
+
+// A damaged cache is not used, and is replaced.
+func TestCacheDamaged(t *testing.T) {
+	const payload = 4*12 + 4*24 // labels and features
+	flip := func(at int) func([]byte) []byte {
+		return func(b []byte) []byte {
+			if at < 0 {
+				at += len(b)
+			}
+			b[at] ^= 0x10
+			return b
+		}
+	}
+	cut := func(n int) func([]byte) []byte {
+		return func(b []byte) []byte { return b[:(n+len(b))%len(b)] }
+	}
+	for name, damage := range map[string]func([]byte) []byte{
+		"nothing left":            cut(0),
+		"cut in the prefix":       cut(cachePrefix - 1),
+		"cut after the prefix":    cut(cachePrefix),
+		"cut in the header":       cut(cachePrefix + 20),
+		"cut before the payload":  cut(-payload),
+		"cut by a byte":           cut(-1),
+		"longer by a byte":        func(b []byte) []byte { return append(b, 0) },
+		"a byte of the magic":     flip(0),
+		"the checksum":            flip(len(cacheMagic)),
+		"the length":              flip(len(cacheMagic) + 4),
+		"the length, to much":     flip(len(cacheMagic) + 7),
+		"the end of the header":   flip(-payload - 5),
+		"a label":                 flip(-payload),
+		"a feature":               flip(-1),
+		"something else entirely": func([]byte) []byte { return []byte("not features, but words of some length") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCached(t, newSmall())
+			c.load(t)
+			path, whole := c.file(t)
+			if err := os.WriteFile(path, damage(bytes.Clone(whole)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			wantSame(t, smallDataset(), c.load(t, msgUnusable))
+			entry := c.hook.LastEntry()
+			if entry.Level != logrus.WarnLevel || entry.Data[logrus.ErrorKey] == nil || entry.Data["cache"] != path {
+				t.Errorf("the log says %v, %v", entry.Level, entry.Data)
+			}
+			if _, again := c.file(t); !bytes.Equal(whole, again) {
+				t.Error("the cache is not made anew")
+			}
+			wantSame(t, smallDataset(), c.load(t, msgFromCache))
+		})
+	}
+}
+
+// someFeatures returns features that depend on seed.
+func someFeatures(samples, dimensions int, seed int) *features {
+	x := &features{values: dataset.NewMatrix[float32](samples, dimensions), labels: make([]int, samples), sum: fmt.Sprint("sum of ", seed)}
+	for i := range x.labels {
+		x.labels[i] = (i + seed) % 7
+	}
+	for i := range x.values.Data {
+		x.values.Data[i] = float32(seed + i%1024)
+	}
+	return x
+}
+
+// What is written is read again, unless any one bit of it differs.
+func TestCacheFileProperty(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cache")
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 9)
+		want := someFeatures(size.Draw(t, "samples"), size.Draw(t, "dimensions"), size.Draw(t, "seed"))
+		want.file = rapid.String().Draw(t, "file")
+		src := source{Path: want.file, Size: rapid.Int64().Draw(t, "size"), ModTime: rapid.Int64().Draw(t, "time")}
+		if err := writeCache(path, src, want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readCache(t.Context(), path, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(features{})); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bit := rapid.IntRange(0, 8*len(content)-1).Draw(t, "bit")
+		content[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readCache(t.Context(), path, src); err == nil {
+			t.Fatalf("bit %d of %d is turned, and the error is %v", bit, 8*len(content), err)
+		}
+	})
+}
+
+// A header may declare anything, even if the checksum is right.
+func FuzzCacheFile(f *testing.F) {
+	for _, h := range []string{
+		"{}", "", "null", `{"samples":1,"dimensions":1}`, `{"samples":-1,"dimensions":-1}`, `{"samples":1073741824,"dimensions":1073741824}`,
+		`{"source":{"path":"elsewhere"},"samples":1,"dimensions":1}`, `{"samples":"1"}`,
+	} {
+		f.Add([]byte(h), make([]byte, 8))
+	}
+	path := filepath.Join(f.TempDir(), "cache")
+	f.Fuzz(func(t *testing.T, header, payload []byte) {
+		rest := append(binary.LittleEndian.AppendUint32(nil, uint32(len(header))), header...)
+		rest = append(rest, payload...)
+		content := append(binary.LittleEndian.AppendUint32([]byte(cacheMagic), crc32.Checksum(rest, castagnoli)), rest...)
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		x, err := readCache(t.Context(), path, source{})
+		if err != nil {
+			return
+		}
+		if n := 4 * (len(x.labels) + len(x.values.Data)); n != len(payload) || x.values.Rows*x.values.Cols != len(x.values.Data) {
+			t.Errorf("%d bytes give %d labels and %d x %d features", len(payload), len(x.labels), x.values.Rows, x.values.Cols)
+		}
+	})
+}
+
+// identify notices changes of size, and of content at both ends and between.
+func TestIdentifySamples(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	then := time.Unix(1e9, 0)
+	identity := func(content []byte) source {
+		t.Helper()
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Time{}, then); err != nil {
+			t.Fatal(err)
+		}
+		s, err := identify(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, size := range []int{0, 1, sampleBlockSize, 2*sampleBlockSize - 1, sampleBlocks * sampleBlockSize, 1 << 21} {
+		content := make([]byte, size)
+		before := identity(content)
+		if diff := cmp.Diff(before, identity(content)); diff != "" {
+			t.Errorf("size %d: the same file (-want +got):\n%s", size, diff)
+		}
+		if identity(append(content, 0)) == before {
+			t.Errorf("size %d: one byte more is not seen", size)
+		}
+		if size == 0 {
+			continue // nothing to change
+		}
+		for i := range sampleBlocks { // a change in each block, from the first byte of the first to the last of the last
+			at := (size - 1) * i / (sampleBlocks - 1)
+			content[at] ^= 1
+			if identity(content) == before {
+				t.Errorf("size %d: a change of byte %d is not seen", size, at)
+			}
+			content[at] ^= 1
+		}
+	}
+}
+
+// AWA2 is read from the cache, 306 MB.
+func BenchmarkCacheAWA2(b *testing.B) {
+	dir := b.TempDir()
+	file := filepath.Join(dir, "res101.mat")
+	if err := os.WriteFile(file, make([]byte, 1<<20), 0o666); err != nil { // only identified
+		b.Fatal(err)
+	}
+	log, _ := quietLog()
+	opts := Options{CacheDir: filepath.Join(dir, "cache"), Log: log}
+	c, err := openCache(file, opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.store(someFeatures(37322, 2048, 1))
+	b.SetBytes(4 * 37322 * 2048)
+	b.ReportAllocs()
+	for b.Loop() {
+		x, err := readFeatures(b.Context(), dir, opts)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if x.values.Rows != 37322 {
+			b.Fatal("the features are not those in the cache")
+		}
+	}
 }

@@ -6,81 +6,72 @@ import (
 	"path/filepath"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const (
 	descriptionFile = "class_descriptions_by_attributes.txt"
+	classFile       = "classes.txt" // names the classes of its lines
 
-	// rounding is by how much a probability may exceed 1, or a percentage 100,
-	// in proportion, and still be 1 or 100 written with few digits.
-	rounding = 1e-3
-	// contradiction is the difference of two probabilities that no rounding to
-	// one digit explains: rows or columns are then in another order than it seems.
+	// excess is the relative amount by which a probability may exceed 1, or a percentage
+	// 100, because it was written with few digits.
+	excess = 1e-3
+	// contradiction is a difference of two probabilities that rounding to one digit does
+	// not explain: then rows or columns are in different orders.
 	contradiction = 0.0501
 )
 
-// descriptions of classes, a row each in the order of allclasses_names.
-type descriptions struct {
-	file   string // a text file or att_splits.mat
-	values dataset.Matrix[float64]
-}
-
-// readDescriptions takes the text file of LAGO's archive, in meta/ or beside
-// it, and original_att of att_splits.mat where there is none. The text has more
-// digits than the float32 of the .mat.
-func readDescriptions(dir string, mat *attSplits) (*descriptions, error) {
-	path, err := firstFile(dir, "meta/"+descriptionFile, descriptionFile)
+// readDescriptions reads the text file of LAGO's archive, or else original_att. The text
+// has more digits than the float32 of the .mat.
+func (f *folder) readDescriptions() error {
+	path, err := f.first("meta/"+descriptionFile, descriptionFile)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if path != "" {
-		return readDescriptionFile(dir, path, mat)
+		f.descriptionsFile = path
+		f.descriptions, err = f.descriptionsByText(path)
+		return err
 	}
-	if mat.original == nil {
-		e := &invalid.Error{
-			Where: mat.file,
-			Field: varOriginal,
-			Want:  fmt.Sprintf("descriptions of the classes here or in %s", filepath.Join(dir, "meta", descriptionFile)),
-			Got:   "neither",
+	if f.original == nil {
+		got := "neither"
+		if f.hasAtt {
+			got = "only att, whose columns are L2-normalised and hold no probabilities"
 		}
-		if mat.hasAtt {
-			e.Got = "only att, whose columns are L2-normalised and hold no probabilities"
-		}
-		return nil, e
+		return wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.dir, "meta", descriptionFile), got)
 	}
-	return &descriptions{file: mat.file, values: *mat.original}, nil
+	f.descriptionsFile, f.descriptions = f.mat, *f.original
+	return nil
 }
 
-func readDescriptionFile(dir, path string, mat *attSplits) (*descriptions, error) {
-	rows, err := readFile(path, readMatrix)
+func (f *folder) descriptionsByText(path string) (u dataset.Matrix[float64], err error) {
+	lines, err := readLines(f.ctx, path)
 	if err != nil {
-		return nil, err
+		return u, err
 	}
-	if o := mat.original; o != nil && o.Cols != rows.Cols {
-		return nil, &invalid.Error{
-			Where: path,
-			Want:  fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, mat.file),
-			Got:   fmt.Sprint(rows.Cols),
-		}
+	rows, err := parseMatrix(path, lines)
+	if err != nil {
+		return u, err
+	}
+	if o := f.original; o != nil && o.Cols != rows.Cols {
+		return u, wrong(path, "", fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, f.mat), fmt.Sprint(rows.Cols))
 	}
 	if err := toProbabilities(rows, path, "row"); err != nil {
-		return nil, err
+		return u, err
 	}
-	rowOf, err := rowsOfClasses(dir, path, rows.Rows, mat)
+	rowOf, err := f.rowsOfClasses(path, rows.Rows)
 	if err != nil {
-		return nil, err
+		return u, err
 	}
-	u := dataset.NewMatrix[float64](len(mat.classes), rows.Cols)
-	for z := range mat.classes {
+	u = dataset.NewMatrix[float64](len(f.classes), rows.Cols)
+	for z := range f.classes {
 		copy(u.Row(z), rows.Row(rowOf[z]))
 	}
-	return &descriptions{file: path, values: u}, nil
+	return u, nil
 }
 
-// toProbabilities turns percentages, told by a value above 1, into fractions,
-// and negative values, which say "not described", into NaN. An error names the
-// place by what a row of u is in the file.
+// toProbabilities turns percentages, recognised by a value above 1, into fractions, and
+// negative values, which mean "not described", into NaN. row is what a row of u is in the
+// file.
 func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 	largest, at := 0.0, 0
 	for i, v := range u.Data {
@@ -89,16 +80,12 @@ func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 		}
 	}
 	scale := 1.0
-	if largest > 1+rounding {
+	if largest > 1+excess {
 		scale = 100
 	}
-	if largest > scale*(1+rounding) {
-		return &invalid.Error{
-			Where: file,
-			Field: fmt.Sprintf("%s %d, attribute %d", row, at/u.Cols+1, at%u.Cols+1),
-			Want:  "a probability from 0 to 1 or a percentage from 0 to 100",
-			Got:   fmt.Sprint(largest),
-		}
+	if largest > scale*(1+excess) {
+		return wrong(file, fmt.Sprintf("%s %d, attribute %d", row, at/u.Cols+1, at%u.Cols+1),
+			"a probability from 0 to 1 or a percentage from 0 to 100", fmt.Sprint(largest))
 	}
 	for i, v := range u.Data {
 		if v < 0 {
@@ -110,22 +97,77 @@ func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 	return nil
 }
 
-// agreesWith compares descriptions of a text file with original_att, where both
-// are there. The text may be rounded or describe more; what it must not be is
-// of another order.
-func (d *descriptions) agreesWith(mat *attSplits, attributes []dataset.Attribute) error {
-	if mat.original == nil || d.file == mat.file {
+// rowsOfClasses returns the row of each class among the n rows of a description file: by
+// name through classes.txt, or else in the order of the .mat.
+func (f *folder) rowsOfClasses(path string, n int) ([]int, error) {
+	list, err := firstFile(filepath.Dir(path), classFile)
+	if err == nil && list == "" {
+		list, err = f.first("meta/"+classFile, classFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if list != "" {
+		return f.rowsByName(path, list, n)
+	}
+	if n != len(f.classes) {
+		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s, as there is no %s", len(f.classes), f.mat, classFile), fmt.Sprint(n))
+	}
+	if f.original == nil {
+		return nil, wrong(filepath.Join(filepath.Dir(path), classFile), "", "the classes in the order of "+descriptionFile,
+			fmt.Sprintf("no such file, and no %s in %s to verify the order", varOriginal, f.mat))
+	}
+	rowOf := make([]int, n)
+	for z := range rowOf {
+		rowOf[z] = z
+	}
+	return rowOf, nil
+}
+
+// rowsByName finds each class among the names of classes.txt, which may have others.
+func (f *folder) rowsByName(path, list string, n int) ([]int, error) {
+	lines, err := readLines(f.ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	if lines, err = numbered(list, lines); err != nil {
+		return nil, err
+	}
+	if len(lines) != n {
+		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s", len(lines), list), fmt.Sprint(n))
+	}
+	names := make([]string, n)
+	for i, l := range lines {
+		names[i] = l.text
+	}
+	index := newClassIndex(names)
+	rowOf := make([]int, len(f.classes))
+	takenBy := make(map[int]string)
+	for z, name := range f.classes {
+		row, got := index.find(name)
+		if row < 0 {
+			return nil, wrong(list, "", "every class of "+f.mat+" by name", "no line for "+got)
+		}
+		if other, taken := takenBy[row]; taken {
+			return nil, wrong(list, fmt.Sprintf("line %d", lines[row].number), "the name of one class",
+				fmt.Sprintf("%q, which may mean %q or %q", names[row], other, name))
+		}
+		takenBy[row], rowOf[z] = name, row
+	}
+	return rowOf, nil
+}
+
+// compareWithOriginal compares descriptions of a text file with original_att, if both
+// exist. The text may be rounded or describe more entries, but not be in another order.
+func (f *folder) compareWithOriginal() error {
+	if f.original == nil || f.descriptionsFile == f.mat {
 		return nil
 	}
-	for z, class := range mat.classes {
-		for m, p := range d.values.Row(z) {
-			if q := mat.original.Row(z)[m]; math.Abs(p-q) > contradiction {
-				return &invalid.Error{
-					Where: d.file,
-					Field: fmt.Sprintf("class %q, attribute %q", class, attributes[m].Name),
-					Want:  fmt.Sprintf("about %.4g, as in %s of %s", q, varOriginal, mat.file),
-					Got:   fmt.Sprintf("%.4g", p),
-				}
+	for z, class := range f.classes {
+		for m, p := range f.descriptions.Row(z) {
+			if q := f.original.Row(z)[m]; math.Abs(p-q) > contradiction {
+				return wrong(f.descriptionsFile, fmt.Sprintf("class %q, attribute %q", class, f.attributes[m].Name),
+					fmt.Sprintf("about %.4g, as in %s of %s", q, varOriginal, f.mat), fmt.Sprintf("%.4g", p))
 			}
 		}
 	}

@@ -1,32 +1,30 @@
-// Package xlsa17 reads and writes data sets in the folder layout of the release that
-// came with "Zero-Shot Learning - A Comprehensive Evaluation of the Good, the Bad
-// and the Ugly" (Xian et al., 2017), together with the attribute groups and class
-// descriptions that the authors of LAGO added:
+// Package xlsa17 reads data sets in the folder layout of the release that accompanied
+// "Zero-Shot Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly"
+// (Xian et al., 2017), with the attribute groups and class descriptions that the authors
+// of LAGO added:
 //
 //	CUB/
 //	  res101.mat             features (D x samples) and labels; or the one .mat that has features
 //	  att_splits.mat         allclasses_names, original_att, train_loc, val_loc, trainval_loc, test_seen_loc, test_unseen_loc
-//	  trainclasses1.txt      and 2, 3: classes to develop on
-//	  valclasses1.txt        and 2, 3: classes to choose hyper-parameters by
-//	  trainvalclasses.txt    both together: the seen classes
-//	  testclasses.txt        the unseen classes
+//	  trainclasses1.txt      and 2, 3: train classes
+//	  valclasses1.txt        and 2, 3: validation classes
+//	  trainvalclasses.txt    train and validation classes: the seen classes
+//	  testclasses.txt        test classes: the unseen classes
 //	  meta/
-//	    attribute_names_with_semantic_group.txt    "has_bill_shape::dagger", one a line
-//	    class_descriptions_by_attributes.txt       p(attribute | class), one class a line
-//	    classes.txt                                whose line is whose; without it, the order of the .mat
+//	    attribute_names_with_semantic_group.txt    "has_bill_shape::dagger", one per line
+//	    class_descriptions_by_attributes.txt       p(attribute | class), one class per line
+//	    classes.txt                                the class of each line; by default the order of the .mat
 //
-// Copies of the release differ in much; what is accepted is said at each reader.
-// The classes decide the split: every image of a seen class may be trained on,
-// as zero-shot papers do, and the locations are checked for agreement; those of
-// test_seen_loc are what generalised zero-shot learning judges seen classes by.
-// Classes are matched by
-// name wherever two files name them. The att of the release, whose columns are
-// L2-normalised, is never read as probabilities.
+// Copies of the release differ; each reader says what it accepts. The class lists decide
+// the split, with every sample of a seen class in it, as in zero-shot papers; the
+// locations must agree with them, and those of test_seen_loc are the held-out samples of
+// generalised zero-shot learning. Classes are matched by name wherever two files name
+// them. The variable att of the release, whose columns are L2-normalised, is not read as
+// probabilities.
 //
-// Parsed features are cached as raw float32, so that the next start need not
-// inflate them again; a cache is used only if it is whole and was made of the
-// file as it is now.
+// Features are cached as raw float32, so that the next start need not decompress them. A
+// cache is used only if it is complete and was made from the file in its present state.
 //
-// It knows the layout, not MATLAB's format (package matlab) and not what holds
-// for all data sets (dataset.Check).
+// The package writes no data sets. It does not know MATLAB's format (package matlab) or
+// what holds for all data sets (dataset.Check).
 package xlsa17

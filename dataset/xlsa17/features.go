@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -17,7 +18,7 @@ const (
 	varLabels   = "labels"
 )
 
-// features of all samples and the classes they belong to.
+// features of all samples, and their classes.
 type features struct {
 	file   string
 	values dataset.Matrix[float32] // samples x D
@@ -25,8 +26,7 @@ type features struct {
 	sum    string                  // dataset.SumFeatures of values
 }
 
-// readFeatures reads the features of the data set in dir, from the cache where
-// it has them.
+// readFeatures reads the features of the data set in dir, from the cache if it has them.
 func readFeatures(ctx context.Context, dir string, opts Options) (*features, error) {
 	file, err := findFeatures(ctx, dir)
 	if err != nil {
@@ -36,8 +36,8 @@ func readFeatures(ctx context.Context, dir string, opts Options) (*features, err
 	if err != nil {
 		return nil, err
 	}
-	if x := c.load(); x != nil {
-		return x, nil
+	if x := c.load(ctx); x != nil || ctx.Err() != nil {
+		return x, ctx.Err()
 	}
 	x, err := parseFeatures(ctx, file)
 	if err != nil {
@@ -48,62 +48,49 @@ func readFeatures(ctx context.Context, dir string, opts Options) (*features, err
 	return x, nil
 }
 
-// findFeatures returns res101.mat, or the one .mat of the folder that has
-// features in it.
+// findFeatures returns res101.mat, or the one .mat of the folder that has features.
 func findFeatures(ctx context.Context, dir string) (string, error) {
 	if file, err := firstFile(dir, "res101.mat"); file != "" || err != nil {
 		return file, err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", fileError(dir, err)
+		return "", invalid.File(dir, err)
 	}
 	var found, others []string
 	for _, entry := range entries {
-		if !strings.EqualFold(filepath.Ext(entry.Name()), ".mat") {
+		name := entry.Name()
+		if !strings.EqualFold(filepath.Ext(name), ".mat") {
 			continue
 		}
-		file := filepath.Join(dir, entry.Name())
-		headers, err := matlab.List(ctx, file)
+		headers, err := matlab.List(ctx, filepath.Join(dir, name))
 		switch {
 		case err != nil:
-			others = append(others, fmt.Sprintf("%s (%v)", entry.Name(), err))
-		case hasFeatures(headers):
-			found = append(found, entry.Name())
+			others = append(others, fmt.Sprintf("%s (%v)", name, err))
+		case slices.ContainsFunc(headers, func(h matlab.Header) bool { return h.Name == varFeatures }):
+			found = append(found, name)
 		default:
-			others = append(others, fmt.Sprintf("%s (which has none)", entry.Name()))
+			others = append(others, name+" (which has none)")
 		}
 	}
-	if len(found) == 1 {
-		return filepath.Join(dir, found[0]), nil
-	}
-	e := &invalid.Error{Where: dir, Want: "res101.mat, or one .mat with a variable " + varFeatures}
+	got := "no .mat file"
 	switch {
+	case len(found) == 1:
+		return filepath.Join(dir, found[0]), nil
 	case len(found) > 1:
-		e.Got = "several: " + strings.Join(found, ", ")
+		got = "several: " + strings.Join(found, ", ")
 	case len(others) > 0:
-		e.Got = "only " + strings.Join(others, ", ")
-	default:
-		e.Got = "no .mat at all"
+		got = "only " + strings.Join(others, ", ")
 	}
-	return "", e
+	return "", wrong(dir, "", "res101.mat, or one .mat with a variable "+varFeatures, got)
 }
 
-func hasFeatures(headers []matlab.Header) bool {
-	for _, h := range headers {
-		if h.Name == varFeatures {
-			return true
-		}
-	}
-	return false
-}
-
-// parseFeatures reads D x N features, which column by column are N rows of D,
-// and N labels. The features stay in the memory they were read into.
+// parseFeatures reads D x N features, which column by column are N rows of D, and N
+// labels.
 func parseFeatures(ctx context.Context, file string) (*features, error) {
 	vars, err := matlab.Read(ctx, file, varFeatures, varLabels)
 	if err != nil {
-		return nil, fileError(file, err)
+		return nil, err
 	}
 	labels, err := indices(file, vars[varLabels])
 	if err != nil {
@@ -111,12 +98,7 @@ func parseFeatures(ctx context.Context, file string) (*features, error) {
 	}
 	a := vars[varFeatures]
 	if len(a.Dims) != 2 || a.Dims[1] != len(labels) || len(a.Float32) != a.Dims[0]*a.Dims[1] {
-		return nil, &invalid.Error{
-			Where: file,
-			Field: varFeatures,
-			Want:  fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", len(labels)),
-			Got:   fmt.Sprintf("%v of %v", a.Class, a.Dims),
-		}
+		return nil, wrong(file, varFeatures, fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", len(labels)), a.Size())
 	}
 	return &features{
 		file:   file,

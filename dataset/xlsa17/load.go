@@ -12,109 +12,117 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
+// maxDevSplit is the number of divisions of the seen classes in the release.
+const maxDevSplit = 3
+
 // Options say how a folder is read. The zero value is ready to use.
 type Options struct {
-	// DevSplit chooses among the three divisions of the seen classes into train
-	// and val: 1, 2 or 3; 0 means 1, the one of the released locations.
+	// DevSplit is the division of the seen classes into train and validation: 1, 2 or 3;
+	// 0 means 1, to which the released locations belong.
 	DevSplit int
-	// CacheDir is where parsed features are kept; empty means the folder
-	// lago-train in the user's cache folder.
+	// CacheDir is the folder of cached features; "" means lago-train in the user's cache
+	// folder.
 	CacheDir string
-	// NoCache neither reads nor writes parsed features.
+	// NoCache neither reads nor writes cached features.
 	NoCache bool
-	// Log receives what happens to the cache; nil means logrus's standard logger.
+	// Log receives messages about the cache; nil means logrus's standard logger.
 	Log logrus.FieldLogger
 }
 
-func (o Options) withDefaults() (Options, error) {
-	if o.DevSplit == 0 {
-		o.DevSplit = 1
-	}
-	if o.DevSplit < 1 || o.DevSplit > 3 {
-		return o, fmt.Errorf("xlsa17: DevSplit is %d, not 1, 2 or 3", o.DevSplit)
-	}
-	if o.Log == nil {
-		o.Log = logrus.StandardLogger()
-	}
-	return o, nil
-}
-
 // Load reads the data set in dir. Its name is that of the folder in lower case.
-// Features are as the file has them, in the precision of float32; descriptions
-// are probabilities, NaN where the source gives a negative value for "not
-// described". Errors name the file and the variable or line: they are of type
-// *matlab.Error where a MAT-file can't be decoded or lacks a variable that
-// nothing can stand in for, and else of type *invalid.Error.
+// Descriptions are probabilities, NaN where the file has a negative value for "not
+// described". Errors are *invalid.Error, or the context's.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
-	opts, err := opts.withDefaults()
-	if err != nil {
-		return nil, err
+	if opts.Log == nil {
+		opts.Log = logrus.StandardLogger()
 	}
-	dir, err = filepath.Abs(dir)
-	if err != nil {
-		return nil, err
+	if opts.DevSplit < 0 || opts.DevSplit > maxDevSplit {
+		return nil, wrong("--dev-split", "", "1, 2 or 3", fmt.Sprint(opts.DevSplit))
 	}
 	// Features last: they can take seconds, and mistakes elsewhere show at once.
-	f, err := readFolder(ctx, dir, opts)
+	f, err := openFolder(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	x, err := readFeatures(ctx, dir, opts)
+	if err := f.readDescriptions(); err != nil {
+		return nil, err
+	}
+	if err := f.readAttributes(opts.Log); err != nil {
+		return nil, err
+	}
+	if err := f.compareWithOriginal(); err != nil {
+		return nil, err
+	}
+	x, err := readFeatures(ctx, f.dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	return f.with(x)
+	return f.dataset(x, opts.DevSplit)
 }
 
-// folder is all of a data set but its features and labels.
+// Splits returns the divisions of the classes of the data set in dir, one to three, of
+// which Load returns one. labels are those of the data set. The second and third exist
+// where there is a list of their train classes.
+func Splits(ctx context.Context, dir string, labels []int) ([]dataset.Split, error) {
+	f, err := openFolder(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	var splits []dataset.Split
+	for n := 1; n <= maxDevSplit; n++ {
+		list := fmt.Sprintf("trainclasses%d.txt", n)
+		path, err := f.first(list)
+		if err != nil {
+			return nil, err
+		}
+		if n > 1 && path == "" {
+			continue
+		}
+		if n > 1+len(splits) {
+			return nil, wrong(f.dir, "", fmt.Sprintf("trainclasses%d.txt before %s", n-1, list), "no such file")
+		}
+		s, err := f.split(n, labels)
+		if err != nil {
+			return nil, err
+		}
+		splits = append(splits, s)
+	}
+	return splits, nil
+}
+
+// folder is a data set without its features and labels.
 type folder struct {
-	dir          string
-	devSplit     int
-	mat          *attSplits
-	attributes   []dataset.Attribute
-	groups       []string
-	descriptions dataset.Matrix[float64]
+	ctx context.Context
+	dir string // absolute
+
+	*attSplits
+	descriptions     dataset.Matrix[float64]
+	descriptionsFile string // a text file or att_splits.mat
+	attributes       []dataset.Attribute
+	groups           []string
 }
 
-func readFolder(ctx context.Context, dir string, opts Options) (*folder, error) {
+func openFolder(ctx context.Context, dir string) (*folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, invalid.File(dir, err)
+	}
 	mat, err := readAttSplits(ctx, filepath.Join(dir, "att_splits.mat"))
 	if err != nil {
 		return nil, err
 	}
-	u, err := readDescriptions(dir, mat)
-	if err != nil {
-		return nil, err
-	}
-	attributes, groups, err := readAttributes(dir, u.values.Cols, opts.Log)
-	if err != nil {
-		return nil, err
-	}
-	if err := u.agreesWith(mat, attributes); err != nil {
-		return nil, err
-	}
-	return &folder{
-		dir:          dir,
-		devSplit:     opts.DevSplit,
-		mat:          mat,
-		attributes:   attributes,
-		groups:       groups,
-		descriptions: u.values,
-	}, nil
+	return &folder{ctx: ctx, dir: dir, attSplits: mat}, nil
 }
 
-// with joins features to the rest of a folder, which gives a whole data set.
-func (f *folder) with(x *features) (*dataset.Dataset, error) {
+// dataset joins the features and the rest of a folder.
+func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
 	for i, z := range x.labels {
-		if z >= len(f.mat.classes) {
-			return nil, &invalid.Error{
-				Where: x.file,
-				Field: fmt.Sprintf("labels, entry %d", i+1),
-				Want:  fmt.Sprintf("a class from 1 to %d, the classes of %s", len(f.mat.classes), f.mat.file),
-				Got:   fmt.Sprint(z + 1),
-			}
+		if z >= len(f.classes) {
+			return nil, wrong(x.file, fmt.Sprintf("labels, entry %d", i+1),
+				fmt.Sprintf("a class from 1 to %d, the classes of %s", len(f.classes), f.mat), fmt.Sprint(z+1))
 		}
 	}
-	split, err := f.split(x.labels)
+	split, err := f.split(devSplit, x.labels)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +131,7 @@ func (f *folder) with(x *features) (*dataset.Dataset, error) {
 		Source:       f.dir,
 		Features:     x.values,
 		Labels:       x.labels,
-		Classes:      f.mat.classes,
+		Classes:      f.classes,
 		Attributes:   f.attributes,
 		Groups:       f.groups,
 		Descriptions: f.descriptions,
@@ -131,4 +139,9 @@ func (f *folder) with(x *features) (*dataset.Dataset, error) {
 		TestSeen:     f.testSeen(),
 		FeaturesSum:  x.sum,
 	}, nil
+}
+
+// wrong returns an error about a file.
+func wrong(file, field, want, got string) *invalid.Error {
+	return &invalid.Error{Where: file, Field: field, Want: want, Got: got}
 }

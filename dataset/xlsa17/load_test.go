@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/matlab"
 )
 
 func loadSmall(t *testing.T, s *small, opts Options) (*dataset.Dataset, error) {
@@ -181,24 +180,6 @@ func TestLoadVariants(t *testing.T) {
 			}
 			if err := dataset.Check(got); err != nil {
 				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestLoadAnyNumericType(t *testing.T) {
-	for class := matlab.Double; class <= matlab.Uint64; class++ {
-		t.Run(class.String(), func(t *testing.T) {
-			s := newSmall()
-			for _, name := range []string{"labels", trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc} {
-				s.store(name, class)
-			}
-			got, err := loadSmall(t, s, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := diffDatasets(smallDataset(), got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -2,6 +2,8 @@ package xlsa17
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
 	"os"
 	"testing"
 
@@ -9,9 +11,9 @@ import (
 )
 
 func doubles(name string, rows, cols int, numbers ...float64) *matlab.Array {
-	a := &matlab.Array{Name: name, Class: matlab.Double, Dims: []int{rows, cols}, Float32: make([]float32, len(numbers))}
-	for i, v := range numbers {
-		a.Float32[i] = float32(v)
+	a := &matlab.Array{Header: matlab.Header{Name: name, Class: matlab.Double, Dims: []int{rows, cols}}}
+	for _, v := range numbers {
+		a.Float32 = append(a.Float32, float32(v))
 	}
 	return a
 }
@@ -21,30 +23,44 @@ func column(name string, numbers ...float64) *matlab.Array {
 }
 
 func cells(name string, strings ...string) *matlab.Array {
-	return &matlab.Array{Name: name, Class: matlab.Cell, Dims: []int{len(strings), 1}, Strings: strings}
+	return &matlab.Array{Header: matlab.Header{Name: name, Class: matlab.Cell, Dims: []int{len(strings), 1}}, Strings: strings}
 }
 
+// writeMat writes a MAT-file of numbers, stored as float32, and cells of ASCII text.
 func writeMat(t testing.TB, path string, vars ...*matlab.Array) {
 	t.Helper()
-	var content bytes.Buffer
-	if err := matlab.WriteTo(&content, vars...); err != nil {
-		t.Fatal(err)
+	const int8s, int32s, uint32s, singles, matrix, utf8s = 1, 5, 6, 7, 14, 16 // types of elements
+	element := func(kind uint32, parts ...[]byte) []byte {
+		data := bytes.Join(parts, nil)
+		b := binary.LittleEndian.AppendUint32(nil, kind)
+		b = append(binary.LittleEndian.AppendUint32(b, uint32(len(data))), data...)
+		return append(b, make([]byte, -len(data)&7)...)
 	}
-	if err := os.WriteFile(path, content.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
+	array := func(h matlab.Header, data ...[]byte) []byte {
+		var dims []byte
+		for _, n := range h.Dims {
+			dims = binary.LittleEndian.AppendUint32(dims, uint32(n))
+		}
+		flags := element(uint32s, []byte{byte(h.Class), 0, 0, 0, 0, 0, 0, 0})
+		return element(matrix, flags, element(int32s, dims), element(int8s, []byte(h.Name)), bytes.Join(data, nil))
 	}
-}
-
-// declare changes the class of a variable in a MAT-file, and not its data.
-func declare(t testing.TB, path, variable string, class matlab.Class) {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	content := append(make([]byte, 124), 0, 1, 'I', 'M')
+	copy(content, "MATLAB 5.0 MAT-file, made by a test")
+	for _, v := range vars {
+		var data []byte
+		if v.Class == matlab.Cell {
+			for _, s := range v.Strings {
+				data = append(data, array(matlab.Header{Class: matlab.Char, Dims: []int{1, len(s)}}, element(utf8s, []byte(s)))...)
+			}
+		} else {
+			var numbers []byte
+			for _, x := range v.Float32 {
+				numbers = binary.LittleEndian.AppendUint32(numbers, math.Float32bits(x))
+			}
+			data = element(singles, numbers)
+		}
+		content = append(content, array(v.Header, data)...)
 	}
-	// Before the name are, with a tag of 8 bytes each, the class and other flags in
-	// 8 bytes, two dimensions in 8, and the tag of the name.
-	content[bytes.Index(content, []byte(variable))-8-16-8] = byte(class)
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
 	}

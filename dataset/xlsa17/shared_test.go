@@ -1,6 +1,7 @@
 package xlsa17
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,8 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/matlab"
 )
 
-// sharedData returns a folder of the data that lie beside the project, and skips
-// the test where they do not.
+// sharedData returns a folder of the shared data, or skips the test if there is none.
 func sharedData(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -33,8 +33,7 @@ func sharedData(t testing.TB, name string) string {
 	return ""
 }
 
-// sizes of a data set: samples, classes in all and of each part, attributes and
-// their groups.
+// sizes are the numbers of samples, classes in all and in each part, attributes, groups.
 type sizes struct {
 	Samples, Classes, Train, Val, Test, Attributes, Groups int
 }
@@ -46,9 +45,8 @@ func sizesOf(d *dataset.Dataset) sizes {
 	}
 }
 
-// The files of the paper's data sets as they were released, of which only the
-// features are not there. The percentage of one class and attribute is copied
-// from the text file.
+// The paper's data sets as they were released, but for the features. The percentage of one
+// class and attribute is copied from the text file.
 func TestReleasedFolders(t *testing.T) {
 	for _, set := range []struct {
 		name        string
@@ -96,16 +94,15 @@ func TestReleasedFolders(t *testing.T) {
 	}
 }
 
-// labelsByLocation gives each image a class of the part in which the released
-// locations have it. Which class of the part it is, only the features' file says.
+// labelsByLocation gives each sample a class of the part in which the released locations
+// have it; its true class is only in the file of the features.
 func labelsByLocation(t *testing.T, dir string) []int {
 	t.Helper()
-	d := &folder{dir: dir, devSplit: 1}
-	var err error
-	if d.mat, err = readAttSplits(t.Context(), filepath.Join(dir, "att_splits.mat")); err != nil {
+	d, err := openFolder(t.Context(), dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	loc := d.mat.locations
+	loc := d.locations
 	labels := make([]int, len(loc[trainvalLoc])+len(loc[testSeenLoc])+len(loc[testUnseenLoc]))
 	for _, c := range []struct{ list, variable string }{
 		{"trainvalclasses.txt", testSeenLoc}, // some are of train_loc or val_loc as well, which follow
@@ -137,16 +134,21 @@ func withSplits(t *testing.T, released, splits string) string {
 	return dir
 }
 
-// withoutFeatures reads all of a data set but the features, for which each sample
-// has one number.
+// withoutFeatures reads a data set without its features.
 func withoutFeatures(t *testing.T, dir string, dev int, labels []int) *dataset.Dataset {
 	t.Helper()
 	log, _ := quietLog()
-	f, err := readFolder(t.Context(), dir, Options{DevSplit: dev, Log: log})
+	f, err := openFolder(t.Context(), dir)
+	if err == nil {
+		err = errors.Join(f.readDescriptions(), f.readAttributes(log))
+	}
+	if err == nil {
+		err = f.compareWithOriginal()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := f.with(&features{file: "no file", values: dataset.NewMatrix[float32](len(labels), 1), labels: labels})
+	d, err := f.dataset(&features{file: "no file", values: dataset.NewMatrix[float32](len(labels), 1), labels: labels}, dev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,8 +165,8 @@ func descriptionOf(t *testing.T, d *dataset.Dataset, class, attribute string) fl
 	return d.Descriptions.Row(z)[m]
 }
 
-// undescribed counts the entries of a class that are not described, and returns
-// -1 where there are such in another class.
+// undescribed counts the missing entries of a class. It returns -1 if another class has
+// any.
 func undescribed(d *dataset.Dataset, class string) int {
 	n := 0
 	for z, name := range d.Classes {
@@ -181,8 +183,7 @@ func undescribed(d *dataset.Dataset, class string) int {
 	return n
 }
 
-// The one data set with features that lies beside the project, read from its
-// files and then from the cache.
+// CUB127 is read from its files and then from the cache.
 func TestCUB127(t *testing.T) {
 	dir := sharedData(t, "CUB127")
 	log, hook := quietLog()
@@ -223,8 +224,8 @@ func TestCUB127(t *testing.T) {
 	}
 }
 
-// loadWithin checks that all that is ever allocated while a data set is read,
-// and so what is in use at any one time, is within a multiple of the features.
+// loadWithin checks that all memory allocated while a data set is read is within a
+// multiple of the size of its features.
 func loadWithin(t *testing.T, times float64, dir string, opts Options) *dataset.Dataset {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -12,8 +12,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/matlab"
 )
 
-// small is a folder that tests change before they write it: 12 samples of 2
-// dimensions, 6 classes, 3 attributes. Sample i is of class i mod 6.
+// small is a folder that tests change before they write it: 12 samples of 2 dimensions, 6
+// classes, 3 attributes. Sample i is of class i mod 6.
 type small struct {
 	featureFile string
 	features    []*matlab.Array
@@ -80,17 +80,6 @@ func (s *small) drop(names ...string) {
 	}
 }
 
-// store gives a variable of numbers another class.
-func (s *small) store(name string, class matlab.Class) {
-	for _, vars := range [][]*matlab.Array{s.features, s.att} {
-		for _, v := range vars {
-			if v.Name == name {
-				v.Class = class
-			}
-		}
-	}
-}
-
 // write makes the folder and returns its path.
 func (s *small) write(t testing.TB) string {
 	t.Helper()
@@ -113,7 +102,7 @@ func writeText(t testing.TB, path, text string) {
 	}
 }
 
-// quietLog returns a log that only a test reads.
+// quietLog returns a log, and what is logged.
 func quietLog() (*logrus.Logger, *logtest.Hook) {
 	log, hook := logtest.NewNullLogger()
 	log.SetLevel(logrus.DebugLevel)

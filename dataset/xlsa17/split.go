@@ -9,146 +9,152 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// part is a set of classes and the file or variable that named them.
-type part struct {
+// subset is a set of classes with the file or variable that names them.
+type subset struct {
 	name    string // as in "train"
 	source  string
 	classes []int // ascending
 }
 
-func (p part) has(z int) bool {
-	_, found := slices.BinarySearch(p.classes, z)
+func (s subset) has(z int) bool {
+	_, found := slices.BinarySearch(s.classes, z)
 	return found
 }
 
-// split takes the classes of each part from the class lists, and where a list
-// is absent from the classes of the images at the locations. It then checks
-// that lists and locations agree.
-func (f *folder) split(labels []int) (dataset.Split, error) {
-	var s dataset.Split
-	if err := f.locationsInRange(labels); err != nil {
-		return s, err
+// split returns a division of the classes: those of the class lists or, where a list is
+// absent, the classes of the samples at the locations. Lists and locations must agree.
+// dev is the number of the division; 0 means 1.
+func (f *folder) split(dev int, labels []int) (dataset.Split, error) {
+	var none dataset.Split
+	dev = max(dev, 1)
+	if err := f.checkRange(labels); err != nil {
+		return none, err
 	}
-	train, err := f.part("train", fmt.Sprintf("trainclasses%d.txt", f.devSplit), f.devLocation(trainLoc), labels)
+	// The released train_loc and val_loc belong to the first division.
+	trainVar, valVar := trainLoc, valLoc
+	if dev > 1 {
+		trainVar, valVar = "", ""
+	}
+	train, err := f.subset("train", fmt.Sprintf("trainclasses%d.txt", dev), trainVar, labels)
 	if err != nil {
-		return s, err
+		return none, err
 	}
-	val, err := f.part("val", fmt.Sprintf("valclasses%d.txt", f.devSplit), f.devLocation(valLoc), labels)
+	val, err := f.subset("val", fmt.Sprintf("valclasses%d.txt", dev), valVar, labels)
 	if err != nil {
-		return s, err
+		return none, err
 	}
-	test, err := f.part("test", "testclasses.txt", testUnseenLoc, labels)
+	test, err := f.subset("test", "testclasses.txt", testUnseenLoc, labels)
 	if err != nil {
-		return s, err
+		return none, err
 	}
-	if err := f.disjoint(train, val, test); err != nil {
-		return s, err
+	if err := f.checkDisjoint(train, val, test); err != nil {
+		return none, err
 	}
-	s = dataset.Split{Train: train.classes, Val: val.classes, Test: test.classes}
-
-	seen := part{name: "train and val", source: train.source + " and " + val.source, classes: s.Seen()}
-	if err := f.trainvalListAgrees(seen); err != nil {
-		return s, err
+	s := dataset.Split{Train: train.classes, Val: val.classes, Test: test.classes}
+	seen := subset{"train and val", train.source + " and " + val.source, s.Seen()}
+	if err := f.checkSeenList(seen); err != nil {
+		return none, err
 	}
-	return s, f.checkLocations(labels, train, val, seen, test)
+	for _, c := range []struct {
+		subset   subset
+		variable string
+		check    func(subset, string, []int) error
+	}{
+		{train, trainVar, f.checkAll},
+		{val, valVar, f.checkAll},
+		{seen, trainvalLoc, f.checkOnly},
+		{seen, testSeenLoc, f.checkOnly},
+		{test, testUnseenLoc, f.checkAll},
+	} {
+		if err := c.check(c.subset, c.variable, labels); err != nil {
+			return none, err
+		}
+	}
+	return s, nil
 }
 
-// devLocation returns the variable that locates a part of the seen classes. The
-// released ones are of the first division only; the others have none.
-func (f *folder) devLocation(name string) string {
-	if f.devSplit == 1 {
-		return name
-	}
-	return ""
+// testSeen returns the samples of test_seen_loc, ascending; nil without it.
+func (f *folder) testSeen() []int {
+	held := slices.Clone(f.locations[testSeenLoc])
+	slices.Sort(held)
+	return slices.Compact(held)
 }
 
-func (f *folder) part(name, list, location string, labels []int) (part, error) {
-	path, err := firstFile(f.dir, list)
+// subset reads the classes of a list, or else those of the samples at the locations of a
+// variable.
+func (f *folder) subset(name, list, variable string, labels []int) (subset, error) {
+	path, err := f.first(list)
 	if err != nil {
-		return part{}, err
+		return subset{}, err
 	}
 	if path != "" {
 		classes, err := f.readClassList(path)
-		return part{name, list, classes}, err
+		return subset{name, list, classes}, err
 	}
-	loc, ok := f.mat.locations[location]
+	loc, ok := f.locations[variable]
 	if !ok {
-		e := &invalid.Error{Where: filepath.Join(f.dir, list), Want: "the list of the " + name + " classes", Got: "no such file"}
-		if location != "" {
-			e.Got = fmt.Sprintf("%v, and no variable %s in %s to derive it from", e.Got, location, f.mat.file)
+		got := "no such file"
+		if variable != "" {
+			got += fmt.Sprintf(", and no variable %s in %s to derive it from", variable, f.mat)
 		}
-		return part{}, e
+		return subset{}, wrong(filepath.Join(f.dir, list), "", "the list of the "+name+" classes", got)
 	}
 	var classes []int
 	for _, i := range loc {
 		classes = append(classes, labels[i])
 	}
 	slices.Sort(classes)
-	return part{name, location, slices.Compact(classes)}, nil
+	return subset{name, variable, slices.Compact(classes)}, nil
 }
 
-// readClassList reads names of classes, one a line, and returns the classes in
+// readClassList reads names of classes, one per line, and returns the classes in
 // ascending order.
 func (f *folder) readClassList(path string) ([]int, error) {
-	lines, err := readFile(path, readLines)
+	lines, err := readLines(f.ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	index := newClassIndex(f.mat.classes)
+	if len(lines) == 0 {
+		return nil, wrong(path, "", "names of classes, one per line", "none")
+	}
+	index := newClassIndex(f.classes)
 	lineOf := make(map[int]int)
 	var classes []int
 	for _, l := range lines {
 		field := fmt.Sprintf("line %d", l.number)
-		z, err := index.find(l.text)
-		if err != nil {
-			return nil, &invalid.Error{
-				Where: path,
-				Field: field,
-				Want:  fmt.Sprintf("one of the %d classes of %s", len(f.mat.classes), f.mat.file),
-				Got:   err.Error(),
-			}
+		z, got := index.find(l.text)
+		if z < 0 {
+			e := wrong(path, field, fmt.Sprintf("one of the %d classes of %s", len(f.classes), f.mat), got)
+			e.Hint = invalid.DidYouMean(l.text, f.classes)
+			return nil, e
 		}
 		if other, taken := lineOf[z]; taken {
-			return nil, &invalid.Error{
-				Where: path,
-				Field: field,
-				Want:  "every class once",
-				Got:   fmt.Sprintf("%q, which is in line %d as well", l.text, other),
-			}
+			return nil, wrong(path, field, "every class once", fmt.Sprintf("%q, which is also in line %d", l.text, other))
 		}
 		lineOf[z] = l.number
 		classes = append(classes, z)
-	}
-	if len(classes) == 0 {
-		return nil, &invalid.Error{Where: path, Want: "names of classes, one a line", Got: "none"}
 	}
 	slices.Sort(classes)
 	return classes, nil
 }
 
-// disjoint checks that no class is in two parts.
-func (f *folder) disjoint(parts ...part) error {
+// checkDisjoint checks that no class is in two subsets.
+func (f *folder) checkDisjoint(subsets ...subset) error {
 	sourceOf := make(map[int]string)
-	for _, p := range parts {
-		for _, z := range p.classes {
+	for _, s := range subsets {
+		for _, z := range s.classes {
 			if other, taken := sourceOf[z]; taken {
-				return &invalid.Error{
-					Where: f.dir,
-					Field: fmt.Sprintf("class %q", f.mat.classes[z]),
-					Want:  "one of train, val and test",
-					Got:   fmt.Sprintf("it in %s and in %s", other, p.source),
-				}
+				return wrong(f.dir, fmt.Sprintf("class %q", f.classes[z]), "one of train, val and test", fmt.Sprintf("it in %s and in %s", other, s.source))
 			}
-			sourceOf[z] = p.source
+			sourceOf[z] = s.source
 		}
 	}
 	return nil
 }
 
-// trainvalListAgrees checks trainvalclasses.txt, where it is there, against the
-// seen classes.
-func (f *folder) trainvalListAgrees(seen part) error {
-	path, err := firstFile(f.dir, "trainvalclasses.txt")
+// checkSeenList compares trainvalclasses.txt, if it exists, with the seen classes.
+func (f *folder) checkSeenList(seen subset) error {
+	path, err := f.first("trainvalclasses.txt")
 	if err != nil || path == "" {
 		return err
 	}
@@ -156,16 +162,75 @@ func (f *folder) trainvalListAgrees(seen part) error {
 	if err != nil {
 		return err
 	}
-	for z, name := range f.mat.classes {
-		_, is := slices.BinarySearch(listed, z)
-		if is == seen.has(z) {
-			continue
+	for z, name := range f.classes {
+		_, found := slices.BinarySearch(listed, z)
+		switch {
+		case found && !seen.has(z):
+			return wrong(path, "", "the classes of "+seen.source, fmt.Sprintf("%q, which is in neither", name))
+		case !found && seen.has(z):
+			return wrong(path, "", "the classes of "+seen.source, fmt.Sprintf("no %q", name))
 		}
-		e := &invalid.Error{Where: path, Want: "the classes of " + seen.source, Got: fmt.Sprintf("%q, which is in neither", name)}
-		if !is {
-			e.Got = fmt.Sprintf("no %q", name)
-		}
-		return e
 	}
 	return nil
+}
+
+// checkRange checks that every location is that of a sample.
+func (f *folder) checkRange(labels []int) error {
+	for _, name := range locationVariables {
+		for entry, i := range f.locations[name] {
+			if i >= len(labels) {
+				return wrong(f.mat, fmt.Sprintf("%s, entry %d", name, entry+1),
+					fmt.Sprintf("a location from 1 to %d, the number of samples", len(labels)), fmt.Sprint(i+1))
+			}
+		}
+	}
+	return nil
+}
+
+// checkOnly checks that a variable has only samples of the subset.
+func (f *folder) checkOnly(s subset, variable string, labels []int) error {
+	for _, i := range f.locations[variable] {
+		if !s.has(labels[i]) {
+			return f.disagreement(s, variable, "only samples", "", i, labels[i])
+		}
+	}
+	return nil
+}
+
+// checkAll checks that a variable, if it exists, has the samples of the subset and no
+// others: all of them, as in the first release, or all but those of test_seen_loc, as in
+// the second.
+func (f *folder) checkAll(s subset, variable string, labels []int) error {
+	loc, ok := f.locations[variable]
+	if !ok {
+		return nil
+	}
+	if err := f.checkOnly(s, variable, labels); err != nil {
+		return err
+	}
+	heldOut := make([]bool, len(labels))
+	for _, i := range f.locations[testSeenLoc] {
+		heldOut[i] = true
+	}
+	in := make([]bool, len(labels))
+	someHeldOut := false
+	for _, i := range loc {
+		in[i] = true
+		someHeldOut = someHeldOut || heldOut[i]
+	}
+	for i, z := range labels {
+		switch {
+		case in[i] || !s.has(z) || heldOut[i] && !someHeldOut:
+		case heldOut[i]:
+			return f.disagreement(s, variable, fmt.Sprintf("all samples, or all but those of %s,", testSeenLoc), "no ", i, z)
+		default:
+			return f.disagreement(s, variable, "all samples", "no ", i, z)
+		}
+	}
+	return nil
+}
+
+func (f *folder) disagreement(s subset, variable, what, no string, i, z int) error {
+	return wrong(f.mat, variable, fmt.Sprintf("%s of the %s classes (%s)", what, s.name, s.source),
+		fmt.Sprintf("%slocation %d, a sample of class %q", no, i+1, f.classes[z]))
 }

@@ -1,92 +1,73 @@
 package xlsa17
 
 import (
-	"bufio"
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// maxLine is far above any line of such a file, one description of a class.
-const maxLine = 1 << 24
+const (
+	maxText = 64 << 20 // bytes of a text file, far above the descriptions of any data set
+	maxName = 1000     // bytes of the name of a class or attribute
+)
 
-// line is one line of text that is not blank, without the space around it.
+// line is a line of text that is not blank, without the space around it.
 type line struct {
 	number int // from 1
 	text   string
 }
 
-// readLines returns the lines of r that are not blank. It takes line ends of Unix
-// and Windows, space around the text, and a byte order mark at the start.
-func readLines(r io.Reader, file string) ([]line, error) {
-	var lines []line
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, maxLine)
-	n := 0
-	for s.Scan() {
-		n++
-		text := s.Text()
-		if n == 1 {
-			text = strings.TrimPrefix(text, "\ufeff")
-		}
-		if text = strings.TrimSpace(text); text != "" {
-			lines = append(lines, line{n, text})
-		}
-	}
-	if err := s.Err(); err != nil {
-		return nil, &invalid.Error{Where: file, Field: fmt.Sprintf("line %d", n+1), Err: err}
-	}
-	return lines, nil
-}
-
-// readFile gives the content of a text file to one of the readers below.
-func readFile[T any](path string, read func(io.Reader, string) (T, error)) (T, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		var none T
-		return none, fileError(path, err)
-	}
-	return read(bytes.NewReader(text), path)
-}
-
-// readNumbered returns names, one a line, without the number that may stand in
-// front of every one of them ("12 has_bill_shape::dagger", "3\tkiller+whale").
-// Where some line has none, numbers are part of the names. Numbers must ascend,
-// as it is by their lines that names belong to rows or columns elsewhere.
-func readNumbered(r io.Reader, file string) ([]line, error) {
-	lines, err := readLines(r, file)
+func readLines(ctx context.Context, path string) ([]line, error) {
+	text, err := input.ReadFile(ctx, path, maxText)
 	if err != nil {
 		return nil, err
 	}
+	return splitLines(string(text)), nil
+}
+
+// splitLines returns the lines of a text that are not blank. Line ends may be those of
+// Unix or Windows, and a byte order mark may come first.
+func splitLines(text string) []line {
+	var lines []line
+	number := 0
+	for part := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		number++
+		if part = strings.TrimSpace(part); part != "" {
+			lines = append(lines, line{number, part})
+		}
+	}
+	return lines
+}
+
+// numbered returns names without the number that may precede each of them, as in
+// "12 has_bill_shape::dagger". If some line has no number, numbers are part of the
+// names. Numbers must ascend, because names belong to rows or columns by their lines.
+func numbered(file string, lines []line) ([]line, error) {
 	names := make([]line, len(lines))
-	numbers := make([]uint64, len(lines))
+	last := uint64(0)
+	var disorder error
 	for i, l := range lines {
 		number, name, found := cutSpace(l.text)
-		if numbers[i], err = strconv.ParseUint(number, 10, 64); err != nil || !found {
+		n, err := strconv.ParseUint(number, 10, 64)
+		if err != nil || !found {
 			return lines, nil
 		}
-		names[i] = line{l.number, name}
-	}
-	for i := 1; i < len(numbers); i++ {
-		if numbers[i] <= numbers[i-1] {
-			return nil, &invalid.Error{
-				Where: file,
-				Field: fmt.Sprintf("line %d", names[i].number),
-				Want:  fmt.Sprintf("a number above %d, that of the line before", numbers[i-1]),
-				Got:   fmt.Sprint(numbers[i]),
-			}
+		if i > 0 && n <= last && disorder == nil {
+			disorder = wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("a number above %d, that of the line before", last), number)
 		}
+		names[i], last = line{l.number, name}, n
 	}
-	return names, nil
+	return names, disorder
 }
 
 // cutSpace cuts at the first run of space.
@@ -98,47 +79,32 @@ func cutSpace(s string) (before, after string, found bool) {
 	return s[:i], strings.TrimSpace(s[i:]), true
 }
 
-// readMatrix reads numbers, one row a line.
-func readMatrix(r io.Reader, file string) (dataset.Matrix[float64], error) {
+// parseMatrix reads numbers, one row per line.
+func parseMatrix(file string, lines []line) (dataset.Matrix[float64], error) {
 	var m dataset.Matrix[float64]
-	lines, err := readLines(r, file)
-	if err != nil {
-		return m, err
+	if len(lines) == 0 {
+		return m, wrong(file, "", "at least one line of numbers", "none")
 	}
-	for i, l := range lines {
+	m.Rows, m.Cols = len(lines), len(strings.Fields(lines[0].text))
+	for _, l := range lines {
 		fields := strings.Fields(l.text)
-		if i == 0 {
-			m.Cols = len(fields)
-		}
 		if len(fields) != m.Cols {
-			return m, &invalid.Error{
-				Where: file,
-				Field: fmt.Sprintf("line %d", l.number),
-				Want:  fmt.Sprintf("%d numbers, as in the lines before", m.Cols),
-				Got:   fmt.Sprint(len(fields)),
-			}
+			return m, wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("%d numbers, as in the lines before", m.Cols), fmt.Sprint(len(fields)))
 		}
 		for j, field := range fields {
 			v, err := strconv.ParseFloat(field, 64)
 			if err != nil {
-				return m, &invalid.Error{
-					Where: file,
-					Field: fmt.Sprintf("line %d, number %d", l.number, j+1),
-					Want:  "a number",
-					Got:   strconv.Quote(field),
-				}
+				return m, wrong(file, fmt.Sprintf("line %d, number %d", l.number, j+1), "a number", strconv.Quote(field))
 			}
 			m.Data = append(m.Data, v)
 		}
 	}
-	m.Rows = len(lines)
-	if m.Rows == 0 {
-		return m, &invalid.Error{Where: file, Want: "at least one line of numbers", Got: "none"}
-	}
 	return m, nil
 }
 
-// firstFile returns the first of several files that is there, or "" for none.
+// first returns the first of several files that exists, or "" for none.
+func (f *folder) first(names ...string) (string, error) { return firstFile(f.dir, names...) }
+
 func firstFile(dir string, names ...string) (string, error) {
 	for _, name := range names {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -146,8 +112,57 @@ func firstFile(dir string, names ...string) (string, error) {
 		case err == nil:
 			return path, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", fileError(path, err)
+			return "", invalid.File(path, err)
 		}
 	}
 	return "", nil
+}
+
+// classIndex finds classes by names that other files spell differently.
+type classIndex struct {
+	names   []string
+	classes [len(spellings)]map[string][]int // by each of the spellings
+}
+
+// spellings normalise names, the strictest first. A looser one is used only where the
+// stricter ones find no class.
+var spellings = [...]func(string) string{
+	func(name string) string { return name },
+	foldName,
+	func(name string) string { return foldName(classNumber.ReplaceAllString(name, "")) },
+}
+
+// classNumber precedes the names of CUB's classes: "001.Black_footed_Albatross".
+var classNumber = regexp.MustCompile(`^\d+\.\s*`)
+
+// foldName ignores case, and whether words are separated by '+', '_' or space.
+func foldName(name string) string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '+' || r == '_' || r == ' ' })
+	return strings.ToLower(strings.Join(words, " "))
+}
+
+func newClassIndex(names []string) *classIndex {
+	x := &classIndex{names: names}
+	for i, spell := range spellings {
+		x.classes[i] = make(map[string][]int, len(names))
+		for z, name := range names {
+			key := spell(name)
+			x.classes[i][key] = append(x.classes[i][key], z)
+		}
+	}
+	return x
+}
+
+// find returns the class of a name, or -1 and what is wrong with the name.
+func (x *classIndex) find(name string) (z int, got string) {
+	for i, spell := range spellings {
+		switch hits := x.classes[i][spell(name)]; len(hits) {
+		case 0:
+		case 1:
+			return hits[0], ""
+		default:
+			return -1, fmt.Sprintf("%q, which may mean %q or %q", name, x.names[hits[0]], x.names[hits[1]])
+		}
+	}
+	return -1, fmt.Sprintf("%q, which is none of them", name)
 }

@@ -1,7 +1,6 @@
 package xlsa17
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -17,7 +17,7 @@ import (
 
 var compareLines = cmp.AllowUnexported(line{})
 
-func TestReadNumbered(t *testing.T) {
+func TestNumbered(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		want       []line
@@ -33,7 +33,7 @@ func TestReadNumbered(t *testing.T) {
 		{"a byte order mark", "\ufeff1 a\r\n2 b\r\n", []line{{1, "a"}, {2, "b"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := readNumbered(strings.NewReader(tt.text), "a file")
+			got, err := numbered("a file", splitLines(tt.text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,16 +44,8 @@ func TestReadNumbered(t *testing.T) {
 	}
 }
 
-func TestReadLinesStopsAtALineTooLong(t *testing.T) {
-	_, err := readLines(strings.NewReader("a\n"+strings.Repeat("b", maxLine+1)), "a file")
-	wantError(t, err, "a file: line 2")
-	if !errors.Is(err, bufio.ErrTooLong) {
-		t.Errorf("errors.Is(%v, bufio.ErrTooLong) is false", err)
-	}
-}
-
-// Whatever a file holds, the readers end in what it says or in an error that
-// names it, and line ends make no difference.
+// Any text gives a result or an error that names the file, and line ends make no
+// difference.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{
 		"", "\n", "a", "1 a\n2 b\n", "2 a\n1 b", "1 a\r\n\r\n3\tb c \r\n", "a\nb\na\n", "\ufeff-1 0.5\n1e2 nan\n", "1 2\n3\n",
@@ -62,20 +54,13 @@ func FuzzText(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		lines, err := readLines(strings.NewReader(text), "a file")
-		if err != nil {
-			wantFileError(t, err)
-			return
-		}
-		windows, err := readLines(strings.NewReader(strings.ReplaceAll(text, "\n", " \r\n")+"\r\n"), "a file")
-		if err != nil {
-			t.Fatal(err)
-		}
+		lines := splitLines(text)
+		windows := splitLines(strings.ReplaceAll(text, "\n", " \r\n") + "\r\n")
 		if diff := cmp.Diff(lines, windows, compareLines, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("with other line ends (-want +got):\n%s", diff)
 		}
-		checkNames(t, text, lines)
-		checkMatrix(t, text, lines)
+		checkNames(t, lines)
+		checkMatrix(t, lines)
 	})
 }
 
@@ -87,11 +72,11 @@ func wantFileError(t *testing.T, err error) {
 	}
 }
 
-// checkNames checks that names are the ends of their lines, each there once, and
-// that each is found again by its spelling.
-func checkNames(t *testing.T, text string, lines []line) {
+// checkNames checks that names are unique ends of their lines, and that each is found by
+// its spelling.
+func checkNames(t *testing.T, lines []line) {
 	t.Helper()
-	distinct, err := readDistinct(strings.NewReader(text), "a file")
+	distinct, err := uniqueNames("a file", lines)
 	if err != nil {
 		wantFileError(t, err)
 		return
@@ -108,17 +93,17 @@ func checkNames(t *testing.T, text string, lines []line) {
 	}
 	index := newClassIndex(names)
 	for i, name := range names {
-		if z, err := index.find(name); err != nil || z != i {
-			t.Fatalf("name %d, %q, is found at %d: %v", i, name, z, err)
+		if z, got := index.find(name); z != i {
+			t.Fatalf("name %d, %q, is found at %d: %v", i, name, z, got)
 		}
 	}
 }
 
-// checkMatrix checks that a matrix has a row for each line, and that its numbers
-// written out are read as the same.
-func checkMatrix(t *testing.T, text string, lines []line) {
+// checkMatrix checks that a matrix has a row for each line, and that its printed numbers
+// are read as the same.
+func checkMatrix(t *testing.T, lines []line) {
 	t.Helper()
-	m, err := readMatrix(strings.NewReader(text), "a file")
+	m, err := parseMatrix("a file", lines)
 	if err != nil {
 		wantFileError(t, err)
 		return
@@ -130,7 +115,7 @@ func checkMatrix(t *testing.T, text string, lines []line) {
 	for i := range m.Rows {
 		fmt.Fprintln(&written, strings.Trim(fmt.Sprint(m.Row(i)), "[]"))
 	}
-	again, err := readMatrix(strings.NewReader(written.String()), "a file")
+	again, err := parseMatrix("a file", splitLines(written.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,4 +136,62 @@ func checkProbabilities(t *testing.T, m dataset.Matrix[float64]) {
 			t.Fatalf("number %d becomes the probability %v", i, p)
 		}
 	}
+}
+
+func TestFindClass(t *testing.T) {
+	index := newClassIndex([]string{"001.Black_footed_Albatross", "killer+whale", "002.House_Wren", "003.House_wren", "house wren", "Ox", "ox"})
+	for _, tt := range []struct {
+		name string
+		want int
+		err  string // instead of a class
+	}{
+		{"001.Black_footed_Albatross", 0, ""},
+		{"black footed albatross", 0, ""},
+		{"17. Black_Footed__Albatross", 0, ""},
+		{"Killer_Whale", 1, ""},
+		{"killer whale", 1, ""},
+		{"killerwhale", 0, `"killerwhale", which is none of them`},
+		{"003.house_wren", 3, ""},
+		{"house_wren", 4, ""}, // by name alone, before numbers are forgotten
+		{"9.house_wren", 0, `may mean "002.House_Wren" or "003.House_wren"`},
+		{"ox", 6, ""},
+		{"OX", 0, `may mean "Ox" or "ox"`},
+		{"", 0, "none of them"},
+	} {
+		z, got := index.find(tt.name)
+		if tt.err != "" && (z != -1 || !strings.Contains(got, tt.err)) || tt.err == "" && z != tt.want {
+			t.Errorf("find(%q) gives %d and %q, want %d and %q", tt.name, z, got, tt.want, tt.err)
+		}
+	}
+}
+
+// A class is found by its name in any case, with any separators, with any number or none,
+// unless another class has the same words.
+func TestFindClassProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,4}`), 1, 3)
+		classes := rapid.SliceOfNDistinct(words, 1, 8, func(w []string) string { return strings.Join(w, " ") }).Draw(t, "classes")
+		names := make([]string, len(classes))
+		for z, w := range classes {
+			names[z] = respell(t, w)
+		}
+		index := newClassIndex(names)
+		z := rapid.IntRange(0, len(classes)-1).Draw(t, "class")
+		name := respell(t, classes[z])
+		if got, wrong := index.find(name); got != z {
+			t.Fatalf("%q in %q is found at %d, not %d: %v", name, names, got, z, wrong)
+		}
+	})
+}
+
+func respell(t *rapid.T, words []string) string {
+	separator := rapid.SampledFrom([]string{" ", "_", "+", "__"}).Draw(t, "separator")
+	name := strings.Join(words, separator)
+	if rapid.Bool().Draw(t, "upper case") {
+		name = strings.ToUpper(name)
+	}
+	if rapid.Bool().Draw(t, "numbered") {
+		name = fmt.Sprintf("%03d.%s", rapid.IntRange(0, 999).Draw(t, "number"), name)
+	}
+	return name
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/internal/integers"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -52,7 +52,7 @@ func (f ScoreFiles) read(ctx context.Context) (*Scored, error) {
 	if s.Scores, err = features.ReadAll(ctx, f.Scores); err != nil {
 		return nil, err
 	}
-	if s.Labels, err = integers.Read(ctx, f.Labels); err != nil {
+	if s.Labels, err = npy.ReadIntegers(ctx, f.Labels); err != nil {
 		return nil, err
 	}
 	if len(f.Unseen) > 0 {

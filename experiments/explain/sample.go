@@ -2,9 +2,7 @@ package explain
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -29,28 +27,8 @@ func ReadSample(ctx context.Context, path, index string, dims int) (x dataset.Ma
 	if err != nil || row < 0 {
 		return x, s, sampleError("the index of a row of "+path+", from 0", index)
 	}
-	r, err := features.Open(ctx, path)
-	if err != nil {
-		return x, s, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	if r.Cols() != dims {
-		return x, s, &invalid.Error{Where: path, Want: fmt.Sprintf("%d features per sample, as the model was trained on", dims), Got: strconv.Itoa(r.Cols())}
-	}
-	s = Sample{Index: row, From: path}
-	x = dataset.NewMatrix[float32](1, dims)
-	for read := 0; ; read++ {
-		_, err := r.Read(x)
-		if bad := (*features.RowError)(nil); errors.As(err, &bad) && read < row {
-			continue // the rows before it need not be valid
-		}
-		if err == io.EOF {
-			return x, s, sampleError(fmt.Sprintf("the index of one of the %d rows of %s, 0 to %d", read, path, read-1), index)
-		}
-		if err != nil || read == row {
-			return x, s, err
-		}
-	}
+	x, err = features.ReadRow(ctx, path, row, dims)
+	return x, Sample{Index: row, From: path}, err
 }
 
 func sampleError(want, got string) error {

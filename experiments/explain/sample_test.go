@@ -60,7 +60,7 @@ func TestReadSample(t *testing.T) {
 	_, _, err = ReadSample(t.Context(), path, "1", 2)
 	says(t, err, path, "nan")
 	_, _, err = ReadSample(t.Context(), path, "3", 2)
-	says(t, err, path, "3 rows", "0 to 2", `"3"`)
+	says(t, err, path, "row: expected 0 to 2", "found 3")
 	_, _, err = ReadSample(t.Context(), path, "first", 2)
 	says(t, err, path, `"first"`)
 	_, _, err = ReadSample(t.Context(), path, "0", 4)

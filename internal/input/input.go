@@ -52,6 +52,20 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return &File{ctx: ctx, file: f, pipe: make([]byte, pipeBuffer)}, nil
 }
 
+// OpenRegular opens a regular file and returns its size in bytes. Anything else, such as a
+// pipe, is refused without waiting for it.
+func OpenRegular(ctx context.Context, path string) (f *File, size int64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, invalid.File(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, &invalid.Error{Where: path, Want: "a regular file", Got: "a folder, pipe or device"}
+	}
+	f, err = Open(ctx, path)
+	return f, info.Size(), err
+}
+
 // Stdin returns the standard input.
 func Stdin(ctx context.Context) *File {
 	return &File{ctx: ctx, file: os.Stdin, pipe: make([]byte, pipeBuffer)}
@@ -81,14 +95,8 @@ func wait[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // Name returns the path that the file was opened by.
 func (f *File) Name() string { return f.file.Name() }
 
-// Size returns the number of bytes of a regular file; ok is false for anything else.
-func (f *File) Size() (size int64, ok bool) {
-	info, err := f.file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return 0, false
-	}
-	return info.Size(), true
-}
+// Regular reports whether f is a regular file, whose end is known.
+func (f *File) Regular() bool { return f.pipe == nil }
 
 // Read reads as an io.Reader. It returns the context's error once that is cancelled.
 func (f *File) Read(p []byte) (int, error) {
@@ -125,9 +133,6 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	var b bytes.Buffer
-	if size, ok := f.Size(); ok && size <= limit {
-		b.Grow(int(size) + bytes.MinRead)
-	}
 	n, err := b.ReadFrom(io.LimitReader(f, limit+1))
 	switch {
 	case ctx.Err() != nil:

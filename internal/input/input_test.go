@@ -42,6 +42,25 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
+func TestOpenRegular(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("four"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, size, err := input.OpenRegular(t.Context(), path)
+	if err != nil || size != 4 || !f.Regular() {
+		t.Fatalf("size %d: %v", size, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, path := range []string{pipe(t), "/dev/zero", t.TempDir()} {
+		if _, _, err := input.OpenRegular(t.Context(), path); err == nil || !strings.Contains(err.Error(), "expected a regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 func TestReadThroughPipe(t *testing.T) {
 	path := pipe(t)
 	go func() { _ = os.WriteFile(path, []byte(strings.Repeat("x", 1<<18)), 0) }()

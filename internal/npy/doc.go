@@ -1,10 +1,8 @@
-// Package npy reads the header of a NumPy array: the name of the type of its values,
-// their order, its shape, and where the values begin. The format is that of NumPy's
-// documentation (numpy.lib.format, versions 1.0 to 3.0), and a header in any other
-// form is an error. The libraries for it that were tried end in a panic or in zeros
-// on damaged files and know no float16; what is needed of the format takes less than
-// guarding one of them would.
+// Package npy reads and writes NumPy arrays, as numpy.load and numpy.save do (NumPy's
+// documentation, numpy.lib.format, versions 1.0 to 3.0): matrices of float16, float32 or
+// float64, and vectors of int32 or int64, little-endian and in C order. Other arrays are
+// refused with the NumPy call that converts them. The declared shape is compared with the
+// size of the file before memory is allocated.
 //
-// It reads no values and writes nothing. Which types and shapes will do, and how
-// values are decoded, is the user's to say: see packages features and integers.
+// ReadIntegers also takes text files, because labels come in both forms.
 package npy

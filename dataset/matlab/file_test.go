@@ -1,12 +1,14 @@
 package matlab
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,11 +63,11 @@ func TestReadFixtures(t *testing.T) {
 				got  *Array
 				want Array
 			}{
-				{res["features"], Array{Dims: []int{24, 108}, Class: res["features"].Class, Float32: flatten(want.Features)}},
-				{res["labels"], Array{Dims: []int{108, 1}, Class: Uint8, Float32: want.Labels}},
-				{splits["original_att"], Array{Dims: []int{10, 12}, Class: Double, Float32: flatten(want.Original)}},
-				{splits["train_loc"], Array{Dims: []int{54, 1}, Class: Uint16, Float32: want.TrainLoc}},
-				{splits["allclasses_names"], Array{Dims: []int{12, 1}, Class: Cell, Strings: want.Classes}},
+				{res["features"], Array{Header: Header{Dims: []int{24, 108}, Class: res["features"].Class}, Float32: flatten(want.Features)}},
+				{res["labels"], Array{Header: Header{Dims: []int{108, 1}, Class: Uint8}, Float32: want.Labels}},
+				{splits["original_att"], Array{Header: Header{Dims: []int{10, 12}, Class: Double}, Float32: flatten(want.Original)}},
+				{splits["train_loc"], Array{Header: Header{Dims: []int{54, 1}, Class: Uint16}, Float32: want.TrainLoc}},
+				{splits["allclasses_names"], Array{Header: Header{Dims: []int{12, 1}, Class: Cell}, Strings: want.Classes}},
 			} {
 				c.want.Name = c.got.Name
 				if diff := cmp.Diff(&c.want, c.got); diff != "" {
@@ -92,40 +94,25 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, want := got[0].String(), "features, double 24x108"; got != want {
-		t.Errorf("a header is %q, want %q", got, want)
-	}
 }
 
-func TestColumnSharesMemory(t *testing.T) {
-	a := mustRead(t, little.file(little.doubles("x", []int{2, 3}, 1, 2, 3, 4, 5, 6)))
-	column := a.Column(1)
-	if diff := cmp.Diff([]float32{3, 4}, column); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	column[0] = 7
-	if a.Float32[2] != 7 {
-		t.Error("a column is a copy")
-	}
-}
-
-func TestReadWithoutNames(t *testing.T) {
+// MATLAB's own variable without a name is skipped, and of two variables with the same
+// name the first is read.
+func TestReadChoosesByName(t *testing.T) {
 	data := little.file(
-		little.doubles("x", []int{1, 1}, 1),
+		little.array("", Uint8, 0, []int{1, 1}, little.numbers(kindUint8, 1)),
 		little.array("structure", Struct, 0, []int{1, 1}),
-		little.array("complex", Double, flagComplex, []int{1, 1}, little.numbers(kindDouble, 1), little.numbers(kindDouble, 2)),
-		little.array("", Uint8, 0, []int{1, 1}, little.numbers(kindUint8, 1)), // MATLAB's own workspace
-		little.array("future", Class(99), 0, []int{1, 1}),
+		little.doubles("x", []int{1, 1}, 1),
 		little.compressed(little.word("y", "text")),
 		little.doubles("x", []int{1, 1}, 2),
 	)
-	got, err := read(data)
+	got, err := read(data, "y", "x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]*Array{
-		"x": {Name: "x", Dims: []int{1, 1}, Class: Double, Float32: []float32{1}},
-		"y": {Name: "y", Dims: []int{1, 4}, Class: Char, Strings: []string{"text"}},
+		"x": {Header: Header{"x", Double, []int{1, 1}}, Float32: []float32{1}},
+		"y": {Header: Header{"y", Char, []int{1, 4}}, Strings: []string{"text"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -133,15 +120,10 @@ func TestReadWithoutNames(t *testing.T) {
 }
 
 func TestMissingVariable(t *testing.T) {
-	path := "testdata/plain/res101.mat"
-	_, err := Read(t.Context(), path, "labels", "feature")
-	want := &Error{File: path, Variable: "feature", Want: "a variable of this name", Got: "features, labels, image_files"}
-	if diff := cmp.Diff(want, err); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	const message = "testdata/plain/res101.mat: variable feature: expected a variable of this name, found features, labels, image_files"
-	if err.Error() != message {
-		t.Errorf("message %q", err)
+	_, err := Read(t.Context(), "testdata/plain/res101.mat", "labels", "feature")
+	const message = "testdata/plain/res101.mat: feature: expected a variable of this name, found features, labels, image_files. Did you mean features?"
+	if err == nil || err.Error() != message {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -153,9 +135,17 @@ func TestMissingFile(t *testing.T) {
 	if _, err := List(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("List: %v", err)
 	}
+	if _, err := List(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "expected a regular file") {
+		t.Errorf("List of a folder: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Read(ctx, "testdata/plain/res101.mat", "labels"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Read after cancellation: %v", err)
+	}
 }
 
-// A variable that cannot be decoded stands in nobody's way but its own.
+// A variable that cannot be decoded does not prevent the reading of others.
 func TestUnsupported(t *testing.T) {
 	cases := map[string][]byte{
 		"complex":  little.array("x", Double, flagComplex, []int{1, 1}, little.numbers(kindDouble, 1), little.numbers(kindDouble, 2)),
@@ -174,7 +164,7 @@ func TestUnsupported(t *testing.T) {
 					element = little.compressed(element)
 				}
 				data := little.file(element, little.doubles("y", []int{1, 1}, 4))
-				if _, err := read(data, "x"); !errors.Is(err, ErrUnsupported) {
+				if _, err := read(data, "x"); !errors.Is(err, errUnsupported) {
 					t.Errorf("asked for: %v", err)
 				}
 				others, err := read(data, "y")
@@ -190,14 +180,14 @@ func TestUnsupported(t *testing.T) {
 }
 
 func TestOpaqueHasNoDimensions(t *testing.T) {
-	flags := little.numbers(kindUint32, float64(Opaque), 0)
+	flags := little.numbers(kindUint32, float64(opaque), 0)
 	name := little.element(kindInt8, []byte("table"))
 	body := slices.Concat(flags, name, little.element(kindInt8, []byte("MCOS")))
-	headers, err := listBytes(little.file(little.tagged(kindMatrix, uint32(len(body)), body)))
+	headers, err := list(little.file(little.tagged(kindMatrix, uint32(len(body)), body)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Header{{"table", Opaque, nil}}, headers); diff != "" {
+	if diff := cmp.Diff([]Header{{"table", opaque, nil}}, headers); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,7 +1,6 @@
 package matlab
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"testing"
@@ -9,10 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
-
-func listBytes(data []byte) ([]Header, error) {
-	return ListFrom(bytes.NewReader(data), int64(len(data)), "test.mat")
-}
 
 // limits are the integers that fit both a storage type and a float32.
 var limits = map[uint32]struct{ low, high int64 }{
@@ -23,7 +18,8 @@ var limits = map[uint32]struct{ low, high int64 }{
 	kindSingle: {-1 << 24, 1 << 24}, kindDouble: {-1 << 24, 1 << 24},
 }
 
-// Any class, stored as any type, in either byte order, packed or not, comes back.
+// Numbers of any class, stored in any type and byte order, compressed or not, are read
+// as they were written.
 func TestNumbersProperty(t *testing.T) {
 	kinds := slices.Sorted(func(yield func(uint32) bool) {
 		for k := range limits {
@@ -54,7 +50,7 @@ func TestNumbersProperty(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(&Array{Name: "x", Dims: dims, Class: class, Float32: want}, arrays["x"]); diff != "" {
+		if diff := cmp.Diff(&Array{Header: Header{"x", class, dims}, Float32: want}, arrays["x"]); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 	})
@@ -77,14 +73,14 @@ func TestFractionsAndLimits(t *testing.T) {
 
 func TestLogical(t *testing.T) {
 	a := mustRead(t, little.file(little.array("x", Uint8, flagLogical, []int{1, 3}, little.numbers(kindUint8, 1, 0, 1))))
-	want := &Array{Name: "x", Dims: []int{1, 3}, Class: Logical, Float32: []float32{1, 0, 1}}
+	want := &Array{Header: Header{"x", Logical, []int{1, 3}}, Float32: []float32{1, 0, 1}}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// A matrix of several buffers goes through the goroutine that inflates, once with
-// data that inflate to so much that they are measured first.
+// A matrix of several buffers; "constant" is compressed so well that its size is proven
+// before memory is allocated.
 func TestLargeCompressed(t *testing.T) {
 	const rows, columns = 512, 300
 	for name, value := range map[string]func(i int) float64{

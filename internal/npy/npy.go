@@ -1,0 +1,275 @@
+package npy
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// magic begins a file. It is followed by two bytes of version, the length of the header
+// in two bytes (version 1) or four (2 and 3), and the header: a Python dictionary.
+const magic = "\x93NUMPY"
+
+// maxHeader is far above the header of a plain array; NumPy itself refuses more than
+// 10,000 bytes.
+const maxHeader = 1 << 16
+
+// header describes the values of an array.
+type header struct {
+	kind  string // type of the values in NumPy's notation, as in <f4
+	shape []int
+	start int64 // of the values in the file, in bytes
+	size  int64 // of the values, in bytes
+}
+
+// The entries of the dictionary, as in
+//
+//	{'descr': '<f4', 'fortran_order': False, 'shape': (7456, 2048), }
+var (
+	kindEntry    = regexp.MustCompile(`['"]descr['"]\s*:\s*['"]([<>|=]?[A-Za-z]\w*)['"]`)
+	fortranEntry = regexp.MustCompile(`['"]fortran_order['"]\s*:\s*(True|False)`)
+	shapeEntry   = regexp.MustCompile(`['"]shape['"]\s*:\s*\(([\d\s,L]*)\)`) // Python 2 marks long integers with L
+)
+
+// hint is how NumPy converts an array to a type that can be read.
+func hint(kind string) string {
+	return fmt.Sprintf("Save it again: np.save(FILE, np.ascontiguousarray(x).astype('%s')).", kind)
+}
+
+// open opens an array whose values have one of the given types. The first is the one that
+// errors advise to use.
+func open(ctx context.Context, path string, kinds ...string) (f *input.File, h header, err error) {
+	f, size, err := input.OpenRegular(ctx, path)
+	if err != nil {
+		return nil, h, err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close() // nothing was written
+			f = nil
+		}
+	}()
+	bad := func(want, got, hint string) error {
+		return &invalid.Error{Where: path, Field: "header", Want: want, Got: got, Hint: hint}
+	}
+	text, length, err := readHeader(f, path)
+	if err != nil {
+		return f, h, err
+	}
+	h.start, h.size = length, size-length
+	kind, fortran, shape := kindEntry.FindStringSubmatch(text), fortranEntry.FindStringSubmatch(text), shapeEntry.FindStringSubmatch(text)
+	wantKinds := "values of type " + strings.Join(kinds, ", ")
+	switch {
+	case shape == nil || fortran == nil || kind == nil && !strings.Contains(text, "descr"):
+		return f, h, bad("the entries descr, fortran_order and shape of a NumPy array", invalid.Quote(text), "")
+	case kind == nil:
+		return f, h, bad(wantKinds, "records", "Save each field as an array of its own.")
+	}
+	h.kind = kind[1]
+	switch {
+	case !slices.Contains(kinds, h.kind):
+		return f, h, bad(wantKinds, h.kind, hint(kinds[0]))
+	case fortran[1] == "True":
+		return f, h, bad("an array in C order", "Fortran order", hint(h.kind))
+	}
+	for field := range strings.FieldsFuncSeq(shape[1], func(r rune) bool { return !('0' <= r && r <= '9') }) {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			return f, h, bad("a size below 2^63 in the shape", field, "")
+		}
+		h.shape = append(h.shape, n)
+	}
+	return f, h, nil
+}
+
+// readHeader returns the dictionary, and the number of bytes before the values.
+func readHeader(r io.Reader, path string) (text string, length int64, err error) {
+	bad := func(want, got string) (string, int64, error) {
+		return "", 0, &invalid.Error{Where: path, Field: "header", Want: want, Got: got}
+	}
+	prefix := make([]byte, len(magic)+2)
+	n, err := io.ReadFull(r, prefix)
+	start := string(prefix[:n])
+	switch {
+	case strings.HasPrefix(start, "PK\x03\x04"):
+		return bad("one array, as numpy.save writes it", "an archive, as numpy.savez writes it")
+	case !strings.HasPrefix(start, magic):
+		return bad("a NumPy array, as numpy.save writes it", "a file that begins with "+invalid.Quote(start))
+	case err != nil:
+		return "", 0, short(path, err)
+	}
+	size := make([]byte, 4)
+	switch version := prefix[len(magic)]; version {
+	case 1:
+		size = size[:2]
+	case 2, 3:
+	default:
+		return bad("version 1, 2 or 3 of the format", fmt.Sprint(version))
+	}
+	if _, err := io.ReadFull(r, size); err != nil {
+		return "", 0, short(path, err)
+	}
+	n = int(binary.LittleEndian.Uint32(append(size, 0, 0)[:4]))
+	if n > maxHeader {
+		return bad(fmt.Sprintf("at most %d bytes", maxHeader), fmt.Sprint(n))
+	}
+	dict := make([]byte, n)
+	if _, err := io.ReadFull(r, dict); err != nil {
+		return "", 0, short(path, err)
+	}
+	return string(dict), int64(len(prefix) + len(size) + n), nil
+}
+
+// short returns the error of a read that failed or found too few bytes.
+func short(path string, err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return &invalid.Error{Where: path, Want: "more bytes", Got: "the end of the file", Hint: "The file is truncated: copy or save it again."}
+	}
+	return invalid.File(path, err)
+}
+
+// checkSize compares the size of the file with that of the values, of which there are
+// rows x cols, both above 0. It divides, because the product may overflow.
+func (h header) checkSize(path string, rows, cols int) error {
+	width := int64(h.kind[2] - '0')
+	values := h.size / width
+	if h.size%width == 0 && values%int64(rows) == 0 && values/int64(rows) == int64(cols) {
+		return nil
+	}
+	return &invalid.Error{
+		Where: path, Field: "size", Want: fmt.Sprintf("%d x %d values of %d bytes", rows, cols, width), Got: fmt.Sprintf("%d bytes", h.size),
+		Hint: "The file is truncated or damaged: copy or save it again.",
+	}
+}
+
+func (h header) shapeText() string {
+	sizes := make([]string, len(h.shape))
+	for i, n := range h.shape {
+		sizes[i] = strconv.Itoa(n)
+	}
+	return "(" + strings.Join(sizes, ", ") + ")"
+}
+
+// Matrix is an open array of floats of two dimensions.
+type Matrix struct {
+	Rows, Cols int
+
+	file   *input.File
+	kind   string
+	width  int
+	offset int64 // of the values
+	buffer []byte
+}
+
+const bufferSize = 1 << 18
+
+// Open opens an array of at least one row and column.
+func Open(ctx context.Context, path string) (*Matrix, error) {
+	f, h, err := open(ctx, path, "<f4", "<f2", "<f8")
+	if err != nil {
+		return nil, err
+	}
+	e := &invalid.Error{Where: path, Field: "shape", Want: "samples x features, at least one of each", Got: h.shapeText()}
+	switch {
+	case len(h.shape) != 2:
+		e.Hint = "x.reshape(len(x), -1) makes two dimensions of more."
+		err = e
+	case h.shape[0] < 1 || h.shape[1] < 1:
+		err = e
+	default:
+		err = h.checkSize(path, h.shape[0], h.shape[1])
+	}
+	if err != nil {
+		_ = f.Close() // nothing was written
+		return nil, err
+	}
+	return &Matrix{
+		Rows: h.shape[0], Cols: h.shape[1],
+		file: f, kind: h.kind, width: int(h.kind[2] - '0'), offset: h.start, buffer: make([]byte, bufferSize),
+	}, nil
+}
+
+// ReadRows fills dst with values from the given row on, row by row. Doubles beyond the
+// range of float32 become infinite.
+func (m *Matrix) ReadRows(row int, dst []float32) error {
+	at := m.offset + int64(row)*int64(m.Cols)*int64(m.width)
+	for len(dst) > 0 {
+		n := min(len(dst), len(m.buffer)/m.width)
+		raw := m.buffer[:n*m.width]
+		if k, err := m.file.ReadAt(raw, at); k < len(raw) {
+			return short(m.file.Name(), err)
+		}
+		at += int64(len(raw))
+		switch m.kind {
+		case "<f2":
+			for i := range n {
+				dst[i] = fromHalf(binary.LittleEndian.Uint16(raw[2*i:]))
+			}
+		case "<f4":
+			for i := range n {
+				dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+			}
+		case "<f8":
+			for i := range n {
+				dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
+			}
+		}
+		dst = dst[n:]
+	}
+	return nil
+}
+
+// Close closes the file.
+func (m *Matrix) Close() error { return m.file.Close() }
+
+// fromHalf returns the value of an IEEE 754 binary16: a sign, 5 bits of exponent with
+// bias 15, and 10 bits of fraction.
+func fromHalf(bits uint16) float32 {
+	const (
+		fractionBits = 10
+		rebias       = 127 - 15
+	)
+	sign := uint32(bits>>15) << 31
+	exponent := uint32(bits>>fractionBits) & 0x1f
+	fraction := uint32(bits & (1<<fractionBits - 1))
+	switch exponent {
+	case 0: // zero or subnormal: fraction x 2^-24
+		v := float32(fraction) / (1 << 24)
+		return math.Float32frombits(math.Float32bits(v) | sign)
+	case 0x1f: // infinite or NaN
+		exponent = 0xff
+	default:
+		exponent += rebias
+	}
+	return math.Float32frombits(sign | exponent<<23 | fraction<<(23-fractionBits))
+}
+
+// Write writes a rows x cols array of float32 in C order.
+func Write(w io.Writer, rows, cols int, values []float32) error {
+	const prefix, align = len(magic) + 2 + 2, 64 // NumPy aligns the values to 64 bytes
+	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
+	length := (prefix+len(text)+1+align-1)/align*align - prefix
+	text += strings.Repeat(" ", length-len(text)-1) + "\n"
+	b := binary.LittleEndian.AppendUint16([]byte(magic+"\x01\x00"), uint16(length))
+	b = append(b, text...)
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		if len(b) >= bufferSize {
+			if _, err := w.Write(b); err != nil {
+				return err
+			}
+			b = b[:0]
+		}
+	}
+	_, err := w.Write(b)
+	return err
+}
