@@ -184,15 +184,21 @@ func (s *stream) numbers(m matrix) ([]float32, error) {
 
 // convert decodes numbers of a type.
 func (s *stream) convert(dst []float32, src []byte, kind uint32) {
-	if kind == kindDouble && s.order == binary.LittleEndian { // features: worth a fast loop
+	little := s.order == binary.LittleEndian
+	switch {
+	case kind == kindDouble && little: // features: worth a fast loop
 		for i := range dst {
 			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:])))
 		}
-		return
-	}
-	width := widths[kind]
-	for i := range dst {
-		dst[i] = s.number(src[i*width:], kind)
+	case kind == kindSingle && little:
+		for i := range dst {
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
+		}
+	default:
+		width := widths[kind]
+		for i := range dst {
+			dst[i] = s.number(src[i*width:], kind)
+		}
 	}
 }
 
