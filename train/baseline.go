@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/methods"
@@ -36,11 +37,11 @@ func newBaselineTrainer(spec methods.Spec, s Training, k task, cache *baseline.C
 	if k.valClasses, err = imputer.Impute(k.valClasses); err != nil {
 		return nil, err
 	}
-	learner, err := spec.Settings.Learn(baseline.Examples{
+	learner, err := baseline.Learn(spec.Settings, baseline.Examples{
 		X: k.train.X, Rows: k.train.Rows, Labels: k.train.Labels, U: k.trainClasses, Cache: cache,
 	}, s.Seed)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", spec.Method, err)
+		return nil, invalid.At(spec.Method, err)
 	}
 	t := &baselineTrainer{loop: loop{settings: s}, task: k, spec: spec, learner: learner, imputer: imputer}
 	t.kept = learner.Model().Tensors()

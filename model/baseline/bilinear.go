@@ -133,5 +133,5 @@ func (m *Bilinear) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]
 		return scores, err
 	}
 	Gemm(blas.NoTrans, blas.Trans, 1, a, Convert[float32](d), 0, scores)
-	return scores, nil
+	return Finite(scores)
 }

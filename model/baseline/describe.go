@@ -41,6 +41,17 @@ func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64
 	return d.U, nil
 }
 
+// Finite returns the scores of a model, or a *model.NotFinite if one is NaN, which would
+// count as the first class.
+func Finite(scores dataset.Matrix[float32]) (dataset.Matrix[float32], error) {
+	for _, v := range scores.Data {
+		if v != v {
+			return scores, &model.NotFinite{Term: "score", Value: float64(v)}
+		}
+	}
+	return scores, nil
+}
+
 // CheckDetections returns an *invalid.Error unless the detections a have the given number
 // of columns and the descriptions u have the given number of attributes.
 func CheckDetections(a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int) error {

@@ -141,7 +141,7 @@ func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (
 	for i, v := range logP.Data {
 		scores.Data[i] = float32(v)
 	}
-	return scores, nil
+	return baseline.Finite(scores)
 }
 
 // softplus is log(1 + exp(x)) without overflow, or minus the log of sigmoid(-x).

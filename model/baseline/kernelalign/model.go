@@ -161,5 +161,5 @@ func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
 			row[z] = float32(s)
 		}
 	}
-	return scores, nil
+	return baseline.Finite(scores)
 }

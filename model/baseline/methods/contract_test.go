@@ -1,6 +1,7 @@
 package methods_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 	"github.com/lago-train/lago-train/model/baseline/methods"
@@ -149,20 +151,32 @@ func TestScoreOfNoSamples(t *testing.T) {
 
 func TestModelsRefuseOtherSizes(t *testing.T) {
 	each(t, func(t *testing.T, m methods.Method) {
-		e, model := examples(), trained(t, m.Default)
-		a, err := model.Detect(e.X, e.Rows[:1])
+		e, classifier := examples(), trained(t, m.Default)
+		a, err := classifier.Detect(e.X, e.Rows[:1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = model.Score(dataset.NewMatrix[float32](1, 3), []int{0}, e.U)
+		_, err = classifier.Score(dataset.NewMatrix[float32](1, 3), []int{0}, e.U)
 		baselinetest.WantField(t, "features", err)
-		_, err = model.Classify(a, dataset.NewMatrix[float64](2, 3))
+		_, err = classifier.Classify(a, dataset.NewMatrix[float64](2, 3))
 		baselinetest.WantField(t, "attributes", err)
-		_, err = model.Classify(dataset.NewMatrix[float32](1, a.Cols+1), e.U)
+		_, err = classifier.Classify(dataset.NewMatrix[float32](1, a.Cols+1), e.U)
 		baselinetest.WantField(t, "detections", err)
 		e.U.Data[0] = -1
-		_, err = model.Classify(a, e.U)
+		_, err = classifier.Classify(a, e.U)
 		baselinetest.WantField(t, "descriptions", err)
+	})
+}
+
+// NaN would be predicted as the first class.
+func TestScoresAreNotNaN(t *testing.T) {
+	each(t, func(t *testing.T, m methods.Method) {
+		e, classifier := examples(), trained(t, m.Default)
+		e.X.Row(2)[1] = float32(math.NaN())
+		_, err := classifier.Score(e.X, []int{2}, e.U)
+		if wrong := (*model.NotFinite)(nil); !errors.As(err, &wrong) || wrong.Term != "score" {
+			t.Errorf("%v, expected an error of the score", err)
+		}
 	})
 }
 

@@ -73,7 +73,7 @@ func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
 	// In float64, since the scores of phantoms can be large and of either sign.
 	combined := dataset.NewMatrix[float64](a.Rows, u.Rows)
 	baseline.Gemm(blas.NoTrans, blas.Trans, 1, baseline.Convert[float64](a), m.similarities(classes), 0, combined)
-	return baseline.Convert[float32](combined), nil
+	return baseline.Finite(baseline.Convert[float32](combined))
 }
 
 // describe returns the descriptions in the unit of the kernel. An attribute that no class
