@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -49,7 +51,7 @@ func ParseFixed(s string) (Fixed, error) {
 	name, value, ok := strings.Cut(s, "=")
 	method, setting, ok2 := strings.Cut(name, ".")
 	if !ok || !ok2 || method == "" || setting == "" || value == "" {
-		return Fixed{}, fmt.Errorf("expected method.setting=value, as in ale.lr=0.1, found %q", s)
+		return Fixed{}, &invalid.Error{Want: "method.setting=value, as in ale.lr=0.1", Got: strconv.Quote(s)}
 	}
 	f := Fixed{method, setting, json.RawMessage(value)}
 	if !json.Valid(f.Value) { // a word
@@ -59,7 +61,8 @@ func ParseFixed(s string) (Fixed, error) {
 		}
 		f.Value = quoted
 	}
-	_, err := methods.Find(method)
+	m, err := methods.Find(method)
+	f.Method = m.Name
 	return f, err
 }
 
@@ -89,7 +92,10 @@ func (c Config) Check() error {
 	}
 	for i, name := range c.Methods {
 		if !slices.Contains(Names(), name) {
-			return fmt.Errorf("methods: expected some of %s, found %q", strings.Join(Names(), ", "), name)
+			return &invalid.Error{
+				Where: "methods", Want: "some of " + strings.Join(Names(), ", "), Got: strconv.Quote(name),
+				Hint: invalid.DidYouMean(name, Names()),
+			}
 		}
 		if slices.Contains(c.Methods[:i], name) {
 			return fmt.Errorf("methods: expected each once, found %s twice", name)

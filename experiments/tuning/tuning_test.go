@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -80,5 +81,18 @@ func TestSearchBudgetIsSpent(t *testing.T) {
 	})
 	if diff := cmp.Diff(budget{21, [2]int{5, 5}, 3}, divide(40), cmp.AllowUnexported(budget{})); diff != "" {
 		t.Errorf("of 40, as the help says (-want +got):\n%s", diff)
+	}
+}
+
+// A mistyped method gets its nearest name, in --methods and in --set.
+func TestMistypedMethods(t *testing.T) {
+	_, err := ParseFixed("ezsl.gamma=1")
+	for _, err := range []error{Config{Methods: []string{"ezsl"}}.Check(), err} {
+		if err == nil || !strings.HasSuffix(err.Error(), `found "ezsl". Did you mean eszsl?`) {
+			t.Errorf("error %v, expected a suggestion of eszsl", err)
+		}
+	}
+	if f, err := ParseFixed("ESZSL.gamma=1"); err != nil || f.Method != "eszsl" {
+		t.Errorf("found %+v and error %v, expected the method eszsl", f, err)
 	}
 }

@@ -45,20 +45,20 @@ type Transform struct {
 // DefaultRidge times the mean eigenvalue of X'X. Whitening works with fewer samples than
 // dimensions, too. The error is an *invalid.Error.
 func Fit(kind Kind, ridge float64, x dataset.Matrix[float32], rows []int) (*Transform, error) {
+	kind, err := invalid.OneOf(string(kind), Kinds...)
+	if err != nil {
+		return nil, invalid.At("preprocess", err)
+	}
 	if kind == None {
 		return &Transform{Kind: None}, nil
 	}
 	if len(rows) == 0 {
 		return nil, &invalid.Error{Field: "samples", Want: "at least one training sample", Got: "none"}
 	}
-	switch kind {
-	case Standardize:
+	if kind == Standardize {
 		return standardize(x, rows)
-	case Whiten:
-		return whiten(ridge, x, rows)
 	}
-	_, err := invalid.OneOf(string(kind), Kinds...)
-	return nil, invalid.At("preprocess", err)
+	return whiten(ridge, x, rows)
 }
 
 // standardize fits mean and standard deviation of each dimension in float64. A dimension

@@ -49,15 +49,14 @@ func Names() []string {
 	return names
 }
 
-// Find returns the method with a name. The error is an *invalid.Error.
+// Find returns the method with a name, in lower or upper case. The error is an
+// *invalid.Error.
 func Find(name string) (Method, error) {
-	for _, m := range All {
-		if m.Name == name {
-			return m, nil
-		}
+	known, err := invalid.OneOf(name, Names()...)
+	if err != nil {
+		return Method{}, invalid.At("method", err)
 	}
-	_, err := invalid.OneOf(name, Names()...)
-	return Method{}, invalid.At("method", err)
+	return All[slices.IndexFunc(All, func(m Method) bool { return m.Name == known })], nil
 }
 
 // Spec is a method with its hyperparameters. The zero value is no method. Specs can be
@@ -117,7 +116,7 @@ func (s *Spec) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	spec := Spec{read.Method, m.Default}
+	spec := Spec{m.Name, m.Default}
 	if read.Settings == nil {
 		return &invalid.Error{Where: read.Method, Field: "settings", Want: "an object", Got: "none"}
 	}

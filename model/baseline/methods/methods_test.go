@@ -33,6 +33,9 @@ func TestFind(t *testing.T) {
 			t.Errorf("found %+v, %v; expected %+v", found, err, m)
 		}
 	})
+	if m, err := methods.Find("ESZSL"); err != nil || m.Name != "eszsl" {
+		t.Errorf("found %s, %v in upper case", m.Name, err)
+	}
 	_, err := methods.Find("ezsl")
 	if want := `method: expected one of dap, iap, ale, eszsl, sync, sje, devise, kernel, found "ezsl". Did you mean eszsl?`; err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
