@@ -26,9 +26,9 @@ func baselineTrial(d *dataset.Dataset, m methods.Method, stage Stage) Trial {
 	}
 }
 
-// Every method's file scores as its run was judged, in both stages and behind a
-// map of the features, and names what is needed to use it.
-func TestSavedBaselinesScoreAsTheirRunsWereJudged(t *testing.T) {
+// A loaded model reproduces the evaluation of its run, in both stages and with
+// preprocessing, and knows what it was trained on.
+func TestLoadedBaselinesReproduceTheirEvaluation(t *testing.T) {
 	d := tiny(t)
 	for _, m := range methods.All {
 		for _, c := range []struct {
@@ -43,11 +43,11 @@ func TestSavedBaselinesScoreAsTheirRunsWereJudged(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				judged := prepare(t, d, trial).EvaluationClasses
-				named := metrics.NewConfusion(len(judged))
-				named.Add(score(t, s, d, judged).Data, Select(d, d.Features, judged).Labels)
-				if diff := cmp.Diff(result.Evaluation.Confusion, [][]int(named)); diff != "" {
-					t.Errorf("(-judged +scored):\n%s", diff)
+				classes := prepare(t, d, trial).EvaluationClasses
+				confusion := metrics.NewConfusion(len(classes))
+				confusion.Add(score(t, s, d, classes).Data, Select(d, d.Features, classes).Labels)
+				if diff := cmp.Diff(result.Evaluation.Confusion, [][]int(confusion)); diff != "" {
+					t.Errorf("(-run +loaded):\n%s", diff)
 				}
 				if s.Method != m.Name || s.Baseline != trial.Baseline || s.Dims != d.Features.Cols || !slices.Equal(s.Classes, d.Classes) {
 					t.Errorf("loaded %s, %+v, of %d dimensions and the classes %v", s.Method, s.Baseline, s.Dims, s.Classes)
@@ -63,8 +63,8 @@ func TestSavedBaselinesScoreAsTheirRunsWereJudged(t *testing.T) {
 	}
 }
 
-// A closed form is finished after one epoch.
-func TestSettledRunsEnd(t *testing.T) {
+// A closed form converges in one epoch.
+func TestConvergedRunsEnd(t *testing.T) {
 	d := tiny(t)
 	m, err := methods.Find("eszsl")
 	if err != nil {
@@ -72,15 +72,15 @@ func TestSettledRunsEnd(t *testing.T) {
 	}
 	_, result := finished(t, t.TempDir(), d, baselineTrial(d, m, Dev))
 	if result.Status != Converged || result.Epochs != 1 || result.BestEpoch != 1 {
-		t.Errorf("%+v, expected to be converged after an epoch", result)
+		t.Errorf("%+v, expected convergence after one epoch", result)
 	}
 	if result.Evaluation.PerClass < 0.3 {
 		t.Errorf("accuracy %g, chance is 0.1", result.Evaluation.PerClass)
 	}
 }
 
-// A baseline that was interrupted ends with the bits of one that was not.
-func TestBaselinesGoOn(t *testing.T) {
+// A resumed baseline is bit-identical to an uninterrupted one.
+func TestBaselinesResume(t *testing.T) {
 	d := tiny(t)
 	for _, m := range methods.All {
 		t.Run(m.Name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestBaselinesGoOn(t *testing.T) {
 	}
 }
 
-func TestBaselinesOfBadSettings(t *testing.T) {
+func TestRunRefusesBadBaselines(t *testing.T) {
 	d := tiny(t)
 	for _, c := range []struct {
 		name   string
@@ -116,7 +116,7 @@ func TestBaselinesOfBadSettings(t *testing.T) {
 	}
 }
 
-func TestFitsNamesBoth(t *testing.T) {
+func TestFitsNamesModelAndDataset(t *testing.T) {
 	d := tiny(t)
 	s, err := Load(savedModel(t, d, model.Singletons, preprocess.None))
 	if err != nil {
@@ -143,7 +143,7 @@ func TestFitsNamesBoth(t *testing.T) {
 	}
 }
 
-// What is held out is in no run that says so, in either stage.
+// Held-out samples are not trained on, in either stage.
 func TestHoldOut(t *testing.T) {
 	d := tiny(t)
 	for _, stage := range []Stage{Dev, Test} {
@@ -158,7 +158,7 @@ func TestHoldOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := slices.Delete(slices.Delete(slices.Clone(all.train.Rows), 7, 8), 0, 1); !slices.Equal(p.train.Rows, want) {
-			t.Errorf("%s: learns from %v, expected %v", stage, p.train.Rows, want)
+			t.Errorf("%s: trains on %v, expected %v", stage, p.train.Rows, want)
 		}
 		for i, row := range p.train.Rows {
 			if z := p.TrainClasses[p.train.Labels[i]]; z != d.Labels[row] {
@@ -166,10 +166,12 @@ func TestHoldOut(t *testing.T) {
 			}
 		}
 		if !slices.Equal(p.evaluation.Rows, all.evaluation.Rows) {
-			t.Errorf("%s: judges other samples", stage)
+			t.Errorf("%s: evaluates other samples", stage)
 		}
 	}
-	_, err := Prepare(d, Preparation{Stage: Dev, Preprocess: preprocess.None, HoldOut: true})
+	none := *d
+	none.TestSeen = nil
+	_, err := Prepare(&none, Preparation{Stage: Dev, Preprocess: preprocess.None, HoldOut: true})
 	if err == nil || !strings.Contains(err.Error(), "tiny") {
 		t.Errorf("error %v, expected one that names the data set without samples to hold out", err)
 	}
