@@ -98,19 +98,13 @@ func oneDataset(c *cli.Context) (string, error) {
 	if c.NArg() == 1 {
 		return c.Args().First(), nil
 	}
-	return "", &invalid.Error{
-		Where: "dataset " + c.Command.Name, Want: "the name of one data set", Got: format.Count(c.NArg(), "argument"),
-		Hint: "See " + c.Command.HelpName + " --help.",
-	}
+	return "", &invalid.Error{Where: c.Command.HelpName, Want: "the name of one data set", Got: format.Count(c.NArg(), "argument")}
 }
 
-// noArguments refuses arguments of a command that has flags only.
+// noArguments refuses arguments, which would have no effect.
 func noArguments(c *cli.Context) error {
-	if c.NArg() == 0 {
-		return nil
+	if c.NArg() > 0 {
+		return &invalid.Error{Where: c.Command.HelpName, Want: "flags only", Got: invalid.Quote(c.Args().First())}
 	}
-	return &invalid.Error{
-		Where: c.Command.Name, Want: "flags only", Got: "the argument " + invalid.Quote(c.Args().First()),
-		Hint: "See " + c.Command.HelpName + " --help.",
-	}
+	return nil
 }

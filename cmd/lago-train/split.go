@@ -55,7 +55,7 @@ func splitDataset(c *cli.Context) error {
 	}
 	own, file, out := c.Bool("own"), c.Path("check"), c.Path(outFlag)
 	if own && file != "" || out != "" && (own || file != "") {
-		return &invalid.Error{Where: "dataset split", Want: "one of --own, --check and --" + outFlag, Got: "several"}
+		return &invalid.Error{Where: c.Command.HelpName, Want: "one of --own, --check and --" + outFlag, Got: "several"}
 	}
 	o := catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache"), WithoutSplit: !own}
 	d, err := catalog.Open(c.Context, name, o)
