@@ -39,7 +39,7 @@ Examples:
 			&cli.IntFlag{Name: "val-classes", DefaultText: "from --val-share", Usage: "`N` classes for val"},
 			&cli.IntFlag{Name: "test-classes", DefaultText: "from --test-share", Usage: "`N` classes for test"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random `SEED`"},
-			&cli.Float64Flag{Name: "tolerance", Value: split.Tolerance, Usage: "largest `DIFFERENCE` in any attribute of descriptions that count as the same; negative to ignore descriptions"},
+			&cli.Float64Flag{Name: "tolerance", Value: split.Tolerance, Usage: "descriptions are the same up to a difference of `D` per attribute; negative: never"},
 			&cli.PathFlag{Name: outFlag, Usage: "write the proposal to the new `FILE` in the form of splits.csv"},
 			&cli.PathFlag{Name: "check", Usage: "check the split in `FILE`, in the form of splits.csv, instead of proposing one"},
 			&cli.BoolFlag{Name: "own", Usage: "check the splits of the data set instead of proposing one"},
@@ -56,6 +56,13 @@ func splitDataset(c *cli.Context) error {
 	own, file, out := c.Bool("own"), c.Path("check"), c.Path(outFlag)
 	if own && file != "" || out != "" && (own || file != "") {
 		return &invalid.Error{Where: c.Command.HelpName, Want: "one of --own, --check and --" + outFlag, Got: "several"}
+	}
+	if own || file != "" {
+		for _, flag := range []string{"val-share", "test-share", "val-classes", "test-classes", "seed"} {
+			if c.IsSet(flag) {
+				return &invalid.Error{Where: "--" + flag, Want: "it only for proposals, without --own and --check", Got: "both"}
+			}
+		}
 	}
 	o := catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache"), WithoutSplit: !own}
 	d, err := catalog.Open(c.Context, name, o)
