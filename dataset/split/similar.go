@@ -1,6 +1,8 @@
 package split
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"regexp"
@@ -60,24 +62,17 @@ func sameNames(d *dataset.Dataset) []similar {
 // equal returns the sets of indices of two or more equal keys, in the order of the first
 // index of each.
 func equal[K comparable](keys []K) [][]int {
-	place := make(map[K]int, len(keys))
+	indices := make(map[K][]int, len(keys))
+	for i, key := range keys {
+		indices[key] = append(indices[key], i)
+	}
 	var sets [][]int
 	for i, key := range keys {
-		at, known := place[key]
-		if !known {
-			at = len(sets)
-			place[key] = at
-			sets = append(sets, nil)
-		}
-		sets[at] = append(sets[at], i)
-	}
-	var repeated [][]int
-	for _, set := range sets {
-		if len(set) > 1 {
-			repeated = append(repeated, set)
+		if set := indices[key]; len(set) > 1 && set[0] == i {
+			sets = append(sets, set)
 		}
 	}
-	return repeated
+	return sets
 }
 
 // number is a number or a WordNet ID before the name of a class, as in "001.Black_footed
@@ -138,48 +133,14 @@ func compare(u, v []float64) (difference float64, ok bool) {
 
 // sameSamples returns the sets of samples that have the same features.
 func sameSamples(x dataset.Matrix[float32]) [][]int {
-	hashes := make([]uint64, x.Rows)
-	for i := range hashes {
-		hashes[i] = hash(x.Row(i))
-	}
-	var found [][]int
-	for _, set := range equal(hashes) {
-		// Different features may have the same hash.
-		first := make([]int, len(set))
-		for i, a := range set {
-			first[i] = a
-			for _, b := range set[:i] {
-				if equalRows(x.Row(a), x.Row(b)) {
-					first[i] = b
-					break
-				}
-			}
+	sums := make([][sha256.Size]byte, x.Rows)
+	row := make([]byte, 0, 4*x.Cols)
+	for i := range sums {
+		row = row[:0]
+		for _, v := range x.Row(i) {
+			row = binary.LittleEndian.AppendUint32(row, math.Float32bits(v+0)) // -0 becomes 0
 		}
-		for _, same := range equal(first) {
-			for i, place := range same {
-				same[i] = set[place]
-			}
-			found = append(found, same)
-		}
+		sums[i] = sha256.Sum256(row)
 	}
-	return found
-}
-
-func equalRows(a, b []float32) bool {
-	for i, v := range a {
-		if v != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// hash is FNV-1a over numbers instead of bytes, the same for 0 and -0.
-func hash(row []float32) uint64 {
-	const basis, prime = 14695981039346656037, 1099511628211
-	h := uint64(basis)
-	for _, v := range row {
-		h = (h ^ uint64(math.Float32bits(v+0))) * prime
-	}
-	return h
+	return equal(sums)
 }
