@@ -66,7 +66,12 @@ func (f *fetcher) download(ctx context.Context, address, path string, m *meter) 
 		return err
 	}
 	if err := d.run(ctx); err != nil {
-		return errors.Join(err, d.part.Close())
+		err = errors.Join(err, d.part.Close())
+		if !d.resumable() {
+			_ = os.Remove(d.part.Name()) // of no use, but harmless
+			_ = os.Remove(d.statePath())
+		}
+		return err
 	}
 	if err := errors.Join(d.part.Sync(), d.part.Close()); err != nil {
 		return err
@@ -214,10 +219,10 @@ func withoutAddress(err error) error {
 	if errors.As(err, new(*tls.CertificateVerificationError)) {
 		return permanent{err}
 	}
-	if text := err.Error(); len(text) > 300 { // of a header, for example
-		return errors.New(text[:300])
+	if text := err.Error(); len(text) > 300 { // with a header, for example
+		err = errors.New(text[:300])
 	}
-	return err
+	return &invalid.Error{Want: "a response", Err: err}
 }
 
 // accept returns the length that the body of a response must have, -1 if unknown, and

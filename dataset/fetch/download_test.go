@@ -282,6 +282,9 @@ func TestDownloadFailures(t *testing.T) {
 			if kept := strings.Contains(err.Error(), "are kept in "+path+".part"); kept != c.kept {
 				t.Errorf("kept: %v, expected %v: %v", kept, c.kept, err)
 			}
+			if left := names(t, filepath.Dir(path)); !c.kept && len(left) != 0 {
+				t.Errorf("the failure left %v", left)
+			}
 			if len(err.Error()) > 500 || strings.ContainsRune(err.Error(), 0x1b) {
 				t.Errorf("the error is long or has control characters: %q", err)
 			}
