@@ -10,7 +10,7 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/ranking"
 )
 
-// Training goes on from the state of another learner, by the number of the epoch.
+// The state of one learner resumes training in another.
 func Example() {
 	examples := baseline.Examples{
 		X:      dataset.Matrix[float32]{Rows: 4, Cols: 2, Data: []float32{3, 0, 2, 1, 0, 3, 1, 2}},

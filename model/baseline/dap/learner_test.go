@@ -27,7 +27,7 @@ func TestLogisticLoss(t *testing.T) {
 			}
 		}
 		if loss, slope := logisticLoss(score, nan); loss != 0 || slope != 0 {
-			t.Errorf("an attribute of which nothing is known has a loss of %g and a slope of %g", loss, slope)
+			t.Errorf("a missing attribute has a loss of %g and a slope of %g", loss, slope)
 		}
 	}
 	for score, a := range map[float64]float64{-800: 1, 800: 0} {
@@ -57,9 +57,9 @@ func TestSoftmaxLoss(t *testing.T) {
 	})
 }
 
-// slope is the gradient of |w|^2/2 + c sum of losses at what a model learned, by w and by
-// b, where residual(i, k) is that of sample i by score k; beside it, the sum of the sizes
-// of its parts, which rounding is relative to.
+// slope is the gradient of |w|^2/2 + c sum of losses by w and b at a model, where
+// residual(i, k) is the derivative of the loss of sample i by score k. size sums the absolute
+// values of the terms of the gradient.
 func slope(m *Model, c float64, e baseline.Examples, residual func(i, k int) float64) (gradient, size []float64) {
 	for k := range m.W.Cols {
 		for d := range m.W.Rows + 1 {
@@ -90,7 +90,7 @@ func scoreOf(m *Model, x []float32, k int) float64 {
 	return s
 }
 
-// What is learned is the optimum: there, the gradient vanishes.
+// At the optimum, the gradient vanishes.
 func TestGradientVanishes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := examples(rapid.IntRange(5, 40).Draw(t, "samples"), rapid.IntRange(1, 6).Draw(t, "dims"), 4, 5, rapid.Uint64().Draw(t, "seed"))
@@ -133,13 +133,13 @@ func withColumn(u dataset.Matrix[float64], at int, value float64) dataset.Matrix
 	return wider
 }
 
-// An attribute that all classes have, or none, or that none describes, changes nothing.
+// An attribute that all classes have, that none has, or that none describes has no effect.
 func TestConstantAttributeChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := examples(15, 3, 4, 5, rapid.Uint64().Draw(t, "seed"))
 		unseen := examples(1, 1, 4, 6, rapid.Uint64().Draw(t, "unseen")).U
 		c := drawConfig(t)
-		if c.Threshold == Mean { // which another attribute moves, but not across 0 and 1
+		if c.Threshold == Mean { // another attribute changes the mean, but not across 0 and 1
 			for _, u := range []dataset.Matrix[float64]{e.U, unseen} {
 				for i, p := range u.Data {
 					u.Data[i] = math.Round(p)
@@ -153,14 +153,13 @@ func TestConstantAttributeChangesNothing(t *testing.T) {
 	})
 }
 
-// Nor does a class at hand that has, alone, what none had that was learned from: its
-// factor is 1.
-func TestAttributeThatWasNeverSeen(t *testing.T) {
+// An attribute that only an unseen class has is a factor of 1.
+func TestAttributeOfUnseenClassesOnly(t *testing.T) {
 	for _, p := range []Prediction{Direct, Indirect} {
 		e := examples(15, 3, 4, 5, 1)
 		unseen := examples(1, 1, 4, 2, 2).U
 		c := Default(p)
-		c.Threshold = AttributeMean // the other is moved by any attribute
+		c.Threshold = AttributeMean // the other depends on every attribute
 		want := baselinetest.Score(t, learn(t, c, e), e, unseen)
 		e.U = withColumn(e.U, 4, 0)
 		with := withColumn(unseen, 4, 0)
@@ -169,12 +168,12 @@ func TestAttributeThatWasNeverSeen(t *testing.T) {
 	}
 }
 
-// The order of attributes is of no account.
+// The order of attributes does not matter.
 func TestPermutedAttributes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := examples(15, 3, 5, 4, rapid.Uint64().Draw(t, "seed"))
 		unseen := examples(1, 1, 5, 3, rapid.Uint64().Draw(t, "unseen")).U
-		unseen.Data[rapid.IntRange(0, 14).Draw(t, "gap")] = nan
+		unseen.Data[rapid.IntRange(0, 14).Draw(t, "missing")] = nan
 		c := drawConfig(t)
 		want := baselinetest.Score(t, learn(t, c, e), e, unseen)
 		order := rapid.Permutation([]int{0, 1, 2, 3, 4}).Draw(t, "order")
@@ -192,9 +191,8 @@ func TestPermutedAttributes(t *testing.T) {
 	})
 }
 
-// A class that leaves an attribute undescribed teaches nothing of it: the classifier is
-// the one that is learned without its samples.
-func TestGapsAreNotLearnedFrom(t *testing.T) {
+// The classifier of an attribute does not train on classes that do not describe it.
+func TestMissingEntriesAreNotTrainedOn(t *testing.T) {
 	e := examples(40, 3, 4, 5, 3)
 	e.U.Row(1)[2] = nan
 	c := Config{Prediction: Direct, C: 0.5, Threshold: AttributeMean, Prior: Empirical}
@@ -210,7 +208,7 @@ func TestGapsAreNotLearnedFrom(t *testing.T) {
 	for d := range 3 {
 		baselinetest.Near(t, "w", 1e-3, baselinetest.Floats(all.W.Row(d)[2:3]), baselinetest.Floats(without.W.Row(d)[2:3]))
 		if math.Abs(float64(all.W.Row(d)[0]-without.W.Row(d)[0])) < 1e-3 {
-			t.Error("the samples are of no account to attributes that are described, either")
+			t.Error("the samples have no effect on described attributes, either")
 		}
 	}
 	baselinetest.Near(t, "prior", 1e-6, baselinetest.Floats(all.Prior.Data), baselinetest.Floats(without.Prior.Data))
@@ -226,9 +224,9 @@ func TestPrior(t *testing.T) {
 	}
 }
 
-// Settings that a fit does not depend on take the one that is there, from features that
-// have none to offer any more.
-func TestFitsAreNotMadeTwice(t *testing.T) {
+// Hyperparameters that a fit does not depend on reuse the cached fit: the features are NaN
+// by then.
+func TestFitsAreCached(t *testing.T) {
 	for _, c := range []struct{ first, second Config }{
 		{Config{Direct, 1, Mean, Empirical}, Config{Direct, 1, Mean, Half}},
 		{Config{Indirect, 1, Mean, Empirical}, Config{Indirect, 1, AttributeMean, Half}},
@@ -242,7 +240,7 @@ func TestFitsAreNotMadeTwice(t *testing.T) {
 	}
 }
 
-func TestFeaturesThatAreNoNumbers(t *testing.T) {
+func TestFeaturesOfNaN(t *testing.T) {
 	e := examples(6, 3, 4, 3, 5)
 	e.X.Data[4] = float32(nan)
 	l, err := Default(Direct).Learn(e, 1)
@@ -253,4 +251,66 @@ func TestFeaturesThatAreNoNumbers(t *testing.T) {
 	if _, _, err := l.Epoch(1); !errors.As(err, &wrong) {
 		t.Errorf("%v, expected a *model.NotFinite", err)
 	}
+}
+
+var nan = math.NaN()
+
+func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
+	return baselinetest.Examples(samples, dims, attributes, classes, 1, seed)
+}
+
+func learn(t rapid.TB, c Config, e baseline.Examples) *Model {
+	t.Helper()
+	m, _ := baselinetest.Learn(t, c, e)
+	return m.(*Model)
+}
+
+// drawConfig draws hyperparameters of either method.
+func drawConfig(t *rapid.T) Config {
+	return Config{
+		Prediction: rapid.SampledFrom([]Prediction{Direct, Indirect}).Draw(t, "prediction"),
+		C:          math.Pow(10, rapid.Float64Range(-3, 0).Draw(t, "log c")),
+		Threshold:  rapid.SampledFrom([]Threshold{Mean, AttributeMean}).Draw(t, "threshold"),
+		Prior:      rapid.SampledFrom([]Prior{Empirical, Half}).Draw(t, "prior"),
+	}
+}
+
+// The columns have means of 1/2, 1/4, 3/4 and 1/8, where they are described, and all of
+// them one of 0.4, of ten numbers.
+func TestThresholds(t *testing.T) {
+	u := baselinetest.Matrix(5,
+		0.1, 0.5, nan, 0.25, nan,
+		0.6, 0.0, 0.75, 0, nan,
+		0.8, 0.25, 0.75, nan, nan)
+	baselinetest.Near(t, "mean", 1e-7, baselinetest.Floats(thresholdsOf(u, Mean)), []float64{0.4, 0.4, 0.4, 0.4, 0.4})
+	baselinetest.Near(t, "attribute-mean", 1e-7, baselinetest.Floats(thresholdsOf(u, AttributeMean)), []float64{0.5, 0.25, 0.75, 0.125, 0.4})
+	baselinetest.Near(t, "of nothing", 0, baselinetest.Floats(thresholdsOf(baselinetest.Matrix(2, nan, nan), Mean)), []float64{0.5, 0.5})
+}
+
+func TestBinary(t *testing.T) {
+	has := binary(baselinetest.Matrix(3, 0.25, 0.5, nan, 0.75, 0.25, 1), []float32{0.5, 0.25, 0.5})
+	equal(t, has, 0, 1, nan, 1, 0, 1)
+}
+
+func equal(t *testing.T, m dataset.Matrix[float64], want ...float64) {
+	t.Helper()
+	for i, v := range m.Data {
+		if v != want[i] && !(math.IsNaN(v) && math.IsNaN(want[i])) {
+			t.Errorf("%v, expected %v", m.Data, want)
+			return
+		}
+	}
+}
+
+// Attributes that all classes have, that none has, or that none describes count as 1/2.
+func TestFractions(t *testing.T) {
+	has := baselinetest.Matrix(5,
+		1, 1, 0, nan, 1,
+		0, 1, 0, nan, nan,
+		0, 1, nan, nan, 0)
+	baselinetest.Near(t, "fraction", 1e-12, fractions(has), []float64{1. / 3, 0.5, 0.5, 0.5, 0.5})
+	equal(t, has,
+		1, nan, nan, nan, 1,
+		0, nan, nan, nan, nan,
+		0, nan, nan, nan, 0)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
-// restored is a model of one feature, made of what files hold.
 func restored(t *testing.T, p Prediction, tensors baseline.Tensors) baseline.Model {
 	t.Helper()
 	m, err := Config{Prediction: p}.Restore(tensors)
@@ -52,8 +51,8 @@ func TestPosteriorByHand(t *testing.T) {
 
 // A feature of 1 makes the scores of two classes log 3 and 0, so p(y|x) = 3/4 and 1/4.
 // An attribute of the first class has p(a|x) = 3/4, log odds of log 3; one of the second
-// 1/4; one that is 1/2 in both, as where it can't be learned, has even odds; and one of
-// which the first class says nothing, 1/2 for the prior there, 3/4 1/2 + 1/4 = 5/8.
+// 1/4; one that is 1/2 in both, as where it can't be learned, has even odds; and one that
+// the first class does not describe, with a prior of 1/2, 3/4 1/2 + 1/4 = 5/8.
 func TestIndirectPredictionByHand(t *testing.T) {
 	m := restored(t, Indirect, baseline.Tensors{
 		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(3)), 0)},
@@ -73,7 +72,7 @@ func TestIndirectPredictionByHand(t *testing.T) {
 	}
 }
 
-// Sure classes leave no attribute with a probability of zero.
+// A class probability of 1 does not make attribute odds infinite.
 func TestIndirectPredictionOfSureClasses(t *testing.T) {
 	m := restored(t, Indirect, baseline.Tensors{
 		{Name: "W", Matrix: baselinetest.Single(2, 1e6, 0)},
@@ -123,7 +122,7 @@ func TestNoUnderflow(t *testing.T) {
 	baselinetest.Near(t, "log p(z|x)", 1e-6, baselinetest.Floats(s.Data), []float64{math.Log(1 - has), math.Log(has)})
 }
 
-// What Judge returns is a distribution over the classes at hand.
+// Scores are a distribution over the described classes.
 func TestPosteriorSumsToOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := examples(12, 3, 4, 3, rapid.Uint64().Draw(t, "seed"))

@@ -10,7 +10,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// Each kernel recognises classes that it has not seen a sample of.
+// Each kernel recognises unseen classes.
 func TestLearnsTheToy(t *testing.T) {
 	y := newToy(20, 0.2)
 	for name, c := range map[string]Config{

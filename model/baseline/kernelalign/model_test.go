@@ -107,8 +107,7 @@ func TestNormalisation(t *testing.T) {
 	}
 }
 
-// Moving and scaling all features changes nothing, since they are centred and of
-// length 1.
+// Features are centred and scaled, so that shift and scale do not matter.
 func TestFeaturesMayBeScaled(t *testing.T) {
 	y := newToy(4, 0.2)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -136,8 +135,7 @@ func TestFeaturesMayBeScaled(t *testing.T) {
 	})
 }
 
-// A class scores the same whatever it is compared with, in blocks of samples of any
-// size, and as Detect and Judge have it.
+// The score of a sample and a class does not depend on the others.
 func TestScoresAreOfOneSampleAndOneClass(t *testing.T) {
 	m, y := trained(t, Default())
 	rows := make([]int, 256+7)
@@ -165,8 +163,7 @@ func TestScoresAreOfOneSampleAndOneClass(t *testing.T) {
 	})
 }
 
-// An attribute that no class at hand describes is left out of the choice: it is where
-// the classes that were learned from have their centre.
+// An attribute that no class describes is at the centre of the training classes.
 func TestUndescribedAttribute(t *testing.T) {
 	m, y := trained(t, Default())
 	u := y.unseen
@@ -191,7 +188,7 @@ func TestUndescribedAttribute(t *testing.T) {
 	}
 }
 
-// Far from every class, kernels are still told apart.
+// Scores differ even far from every class.
 func TestFarSamples(t *testing.T) {
 	c := Default()
 	c.Sigma = 0.15

@@ -178,7 +178,7 @@ func withBias(p Objective, w, b []float64) (rows []float64) {
 	return rows
 }
 
-func TestGradientIsThatOfSmallDifferences(t *testing.T) {
+func TestGradientAgainstFiniteDifferences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, targets := regression(rapid.IntRange(1, 9).Draw(t, "samples"), 3, 2, rapid.Uint64().Draw(t, "seed"))
 		p.Bias, p.Unit = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "unit")
@@ -208,7 +208,7 @@ func TestGradientIsThatOfSmallDifferences(t *testing.T) {
 	})
 }
 
-// More samples than are taken at a time, each twice, weigh as each once.
+// Samples that all appear twice, in several blocks, change nothing.
 func TestManySamples(t *testing.T) {
 	p, targets := regression(700, 4, 3, 1)
 	p.Bias, p.Each = true, each(targets)
@@ -223,9 +223,9 @@ func TestManySamples(t *testing.T) {
 	baselinetest.Near(t, "loss", 1e-9, []float64{twice.Loss}, []float64{once.Loss})
 }
 
-// Outputs of their own take their own steps, whatever the others do: one that is there
-// at once, one without any sample, and one on another scale.
-func TestOutputsOfTheirOwn(t *testing.T) {
+// Independent outputs do not affect each other: one starts at its optimum, one has no
+// samples, one has another scale.
+func TestIndependentOutputs(t *testing.T) {
 	p, targets := regression(50, 5, 4, 2)
 	for i := range targets.Rows {
 		targets.Row(i)[1] = 0
@@ -248,13 +248,13 @@ func TestOutputsOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestMinimiseRepeatsToTheBit(t *testing.T) {
+func TestMinimiseIsBitIdentical(t *testing.T) {
 	p, targets := regression(300, 6, 40, 3)
 	p.Bias, p.Each = true, each(targets)
 	first := minimise(t, p)
 	for range 3 {
 		if again := minimise(t, p); !slices.Equal(again.W.Data, first.W.Data) || !slices.Equal(again.B, first.B) || again.Loss != first.Loss {
-			t.Fatal("other bits")
+			t.Fatal("another minimum")
 		}
 	}
 }
@@ -292,8 +292,7 @@ func TestStore(t *testing.T) {
 	c.Store(w, dataset.Matrix[float32]{})
 }
 
-// Whoever asks first, outputs are evaluated in their order: the product of matrices that
-// does it may round by the place.
+// Rounding of a matrix product depends on the order of the outputs.
 func TestOutputsAreEvaluatedInOrder(t *testing.T) {
 	p, targets := regression(3, 2, 40, 6)
 	all := each(targets)

@@ -1,18 +1,21 @@
 package ranking
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
-// Samples in blocks give what samples one by one give, whether or not blocks of 64
-// divide them.
+// Blocks equal steps of one sample, also if 64 does not divide the samples.
 func TestBlocksAreSGD(t *testing.T) {
 	for _, name := range names {
 		for _, features := range []baseline.Features{baseline.None, baseline.Unit, baseline.Standardize} {
@@ -43,7 +46,6 @@ func TestBlocksAreSGD(t *testing.T) {
 	}
 }
 
-// W starts normal with the standard deviation that was asked for, or at zero.
 func TestInit(t *testing.T) {
 	e := examples(10, 64, 200, 3, 2)
 	c := Default(ALE)
@@ -63,8 +65,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// The margin is a scale: from zeros, twice the margin with twice the rate is twice
-// the W. That is why no Space has both.
+// From W = 0, twice the margin with twice the learning rate gives twice the W: that is why
+// the margin is not searched.
 func TestMarginIsAScale(t *testing.T) {
 	e := examples(100, 12, 7, 9, 3)
 	for _, name := range names {
@@ -85,8 +87,7 @@ func TestMarginIsAScale(t *testing.T) {
 	}
 }
 
-// Classes that can be told apart are, after which there is nothing to learn; the
-// unseen class between them is found by what it has of both.
+// Training on separable classes converges with a loss of 0, and recognises unseen classes.
 func TestSeparable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	e := baseline.Examples{
@@ -137,4 +138,103 @@ func TestSeparable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// examples are nonnegative samples in random rows, correlated with their class.
+func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	e := baseline.Examples{
+		X: dataset.NewMatrix[float32](samples+3, dims),
+		U: dataset.NewMatrix[float64](classes, attributes),
+	}
+	for i := range e.U.Data {
+		e.U.Data[i] = rng.Float64()
+	}
+	e.Rows = rng.Perm(samples + 3)[:samples]
+	for _, r := range e.Rows {
+		z := rng.IntN(classes)
+		e.Labels = append(e.Labels, z)
+		for d := range dims {
+			e.X.Row(r)[d] = float32(math.Abs(rng.NormFloat64() + 2*e.U.Row(z)[d%attributes]))
+		}
+	}
+	return e
+}
+
+func newLearner(t testing.TB, c Config, e baseline.Examples, seed uint64) baseline.Learner {
+	t.Helper()
+	l, err := c.Learn(e, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func epoch(t testing.TB, l baseline.Learner, number int) (loss float64, done bool) {
+	t.Helper()
+	loss, done, err := l.Epoch(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loss, done
+}
+
+func weights(l baseline.Learner) []float32 { return l.State()[0].Matrix.Data }
+
+var names = []Loss{ALE, SJE, DeViSE}
+
+func TestNotFinite(t *testing.T) {
+	for _, name := range names {
+		for what, change := range map[string]func(*Config, *baseline.Examples){
+			"a rate out of range": func(c *Config, _ *baseline.Examples) { c.LR = 1e38 },
+			"a margin beyond":     func(c *Config, _ *baseline.Examples) { c.LR, c.Margin = 3e37, 3e38 },
+			"a NaN":               func(_ *Config, e *baseline.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
+		} {
+			e, c := examples(100, 12, 7, 9, 8), Default(name)
+			c.Features = baseline.None
+			change(&c, &e)
+			l := newLearner(t, c, e, 1)
+			var err error
+			for number := 1; number <= 3 && err == nil; number++ {
+				_, _, err = l.Epoch(number)
+			}
+			if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || nf.Term != "W" {
+				t.Errorf("%s, %s: %v, expected W not to be finite", name, what, err)
+			}
+		}
+	}
+}
+
+// W is checked after the last step, too.
+func TestLastStepOutOfRange(t *testing.T) {
+	e, c := examples(1, 12, 7, 9, 8), Default(DeViSE)
+	c.Features, c.LR, c.Margin = baseline.None, 3e38, 1e3
+	_, _, err := newLearner(t, c, e, 1).Epoch(1)
+	if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || nf.Term != "W" {
+		t.Errorf("%v, expected W not to be finite", err)
+	}
+}
+
+// BenchmarkEpoch has the sizes of 64 classes of CUB.
+func BenchmarkEpoch(b *testing.B) {
+	e := examples(3738, 2048, 312, 64, 9)
+	for _, name := range names {
+		b.Run(string(name), func(b *testing.B) {
+			l := newLearner(b, Default(name), e, 1)
+			number := 0
+			for b.Loop() {
+				number++
+				epoch(b, l, number)
+			}
+		})
+	}
+}
+
+// TestMain chooses the BLAS of the process: $LAGO_BLAS names it, "go" for gonum's.
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(blas.Options{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
 }

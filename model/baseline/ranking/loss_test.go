@@ -36,9 +36,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// Where each other class scores lower by the margin there is no loss and no step, and
-// neither is there where there is no other class.
-func TestNothingToLearn(t *testing.T) {
+// There is no loss if the class leads by the margin, or is the only one.
+func TestZeroLoss(t *testing.T) {
 	for name, loss := range losses {
 		for _, scores := range [][]float64{{1, 3, 2}, {-5, 0, -1}, {0, 8, 0}} {
 			step := []float64{9, 9, 9}
