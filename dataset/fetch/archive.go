@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -90,10 +91,7 @@ func redact(address string) string {
 
 // measure computes the size and checksum of an archive.
 func (a *archive) measure(m *meter) (err error) {
-	if err := checkRegular(a.File); err != nil {
-		return err
-	}
-	file, err := os.Open(a.File)
+	file, size, err := input.OpenRegular(m.ctx, a.File)
 	if a.local && errors.Is(err, os.ErrNotExist) {
 		return &invalid.Error{Where: a.File, Want: "an http or https address, or the path of an archive", Got: "no such file"}
 	}
@@ -101,11 +99,7 @@ func (a *archive) measure(m *meter) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	m.total = info.Size()
+	m.total = size
 	sum := sha256.New()
 	if a.Bytes, err = io.Copy(io.MultiWriter(m, sum), file); err != nil {
 		return err

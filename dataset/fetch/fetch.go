@@ -358,11 +358,8 @@ func (f *fetcher) lock(ctx context.Context, path string) (*flock.Flock, error) {
 // path that does not exist is fine.
 func checkRegular(path string) error {
 	info, err := os.Stat(path)
-	switch {
-	case err == nil && info.IsDir():
-		return &invalid.Error{Where: path, Want: "a regular file", Got: "a folder"}
-	case err == nil && !info.Mode().IsRegular():
-		return &invalid.Error{Where: path, Want: "a regular file", Got: "a device or pipe"}
+	if err == nil && !info.Mode().IsRegular() {
+		return &invalid.Error{Where: path, Want: "a regular file", Got: "a folder, pipe or device"}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
