@@ -53,7 +53,7 @@ func (c *Preprocessed) Score(x dataset.Matrix[float32], rows []int, u dataset.Ma
 
 // Detect implements TwoStage.
 func (c *Preprocessed) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	if c.Transform == nil || c.Transform.Kind == preprocess.None {
+	if c.Transform.Identity() {
 		return c.TwoStage.Detect(x, rows)
 	}
 	preprocessed, err := c.Transform.Apply(x, rows)

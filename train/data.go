@@ -56,7 +56,7 @@ func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
 }
 
 func (p *Data) preprocess(s Samples) (Samples, error) {
-	if p.Transform.Kind == preprocess.None {
+	if p.Transform.Identity() {
 		return s, nil
 	}
 	x, err := p.Transform.Apply(s.X, s.Rows)

@@ -1,7 +1,5 @@
-// Package published holds what the paper and its authors' released program
-// report: the tables of test accuracy and of the ablation, the analysis of the
-// groups, the space of the search, and the settings of each released run with
-// what every seed scored.
-//
-// It is a table, not a measurement: nothing here was computed by this program.
+// Package published has the numbers that the LAGO paper and its authors' released program
+// report: test accuracy, the ablation, the analysis of the groups, the search space, and
+// the settings and per-seed scores of each released run. This program computed none of
+// them.
 package published

@@ -12,8 +12,8 @@ import (
 //go:embed published.json
 var file []byte
 
-// Run is one configuration that the authors ran, with the per-class accuracy of
-// each of its seeds in percent.
+// Run is one released run of the authors: its settings, and the per-class accuracy of each
+// seed in percent.
 type Run struct {
 	Stage         string    `json:"stage"`   // dev or test
 	Dataset       string    `json:"dataset"` // CUB, AWA2 or SUN
@@ -30,10 +30,10 @@ type Run struct {
 	Psi           float64 `json:"psi"`
 	Zeta          float64 `json:"zeta"`
 	Batch         int     `json:"batch"`
-	K             int     `json:"K"` // 0 but for k-soft
+	K             int     `json:"K"` // 0 except for k-soft
 }
 
-// Ablation is one row of table A.2, validation accuracy in percent by data set.
+// Ablation is one row of table A.2: validation accuracy in percent.
 type Ablation struct {
 	Prior       model.Prior      `json:"prior"`
 	Complement  model.Complement `json:"complement_given_x"`
@@ -42,7 +42,7 @@ type Ablation struct {
 	AWA2        float64          `json:"AWA2"`
 }
 
-// On returns the accuracy on a data set, in percent, where the paper has it.
+// On returns the accuracy on a data set in percent, if the paper reports it.
 func (a Ablation) On(dataset string) (percent float64, ok bool) {
 	switch strings.ToLower(dataset) {
 	case "cub":
@@ -53,7 +53,7 @@ func (a Ablation) On(dataset string) (percent float64, ok bool) {
 	return 0, false
 }
 
-// Groups is what the paper says of the groups that k-soft learned, in percent.
+// Groups is the paper's analysis of the groups that k-soft learned, in percent, by data set.
 type Groups struct {
 	NonZero               map[string]float64 `json:"nonzero_percent"`
 	GroupedAnticorrelated map[string]float64 `json:"grouped_pairs_anticorrelated_percent"`
@@ -61,7 +61,7 @@ type Groups struct {
 	K                     map[string]int     `json:"K"`
 }
 
-// Space is what the authors searched, a list of values for each setting.
+// Space is the authors' search space: the values of each setting.
 type Space struct {
 	LearningRate  []float64 `json:"learning_rate"`
 	Beta          []float64 `json:"beta"`
@@ -72,7 +72,7 @@ type Space struct {
 	Psi           []float64 `json:"psi"`
 }
 
-// Tables is all of it.
+// Tables are all published numbers.
 type Tables struct {
 	Source      string                       `json:"source"`
 	Unit        string                       `json:"unit"`
@@ -89,12 +89,12 @@ func All() Tables { return tables }
 var tables = func() Tables {
 	var t Tables
 	if err := json.Unmarshal(file, &t); err != nil {
-		panic("published: the embedded table does not parse: " + err.Error())
+		panic("published.json: " + err.Error()) // it is embedded
 	}
 	return t
 }()
 
-// names of the variants in the released runs and in the table of test accuracy.
+// names has the names of the variants in the released runs and in table A.1.
 var names = map[model.Variant][2]string{
 	model.Singletons:   {"Singletons", "LAGO-Singletons"},
 	model.SemanticHard: {"SemanticHard", "LAGO-Semantic-Hard"},
@@ -102,8 +102,7 @@ var names = map[model.Variant][2]string{
 	model.SemanticSoft: {"SemanticSoft", "LAGO-Semantic-Soft"},
 }
 
-// Find returns the released run of a variant on a data set by the stage, "dev" or
-// "test".
+// Find returns the released run of a variant on a data set in a stage, "dev" or "test".
 func Find(dataset string, v model.Variant, stage string) (Run, bool) {
 	for _, r := range tables.Runs {
 		if strings.EqualFold(r.Dataset, dataset) && r.Model == names[v][0] && r.Stage == stage {
@@ -113,8 +112,8 @@ func Find(dataset string, v model.Variant, stage string) (Run, bool) {
 	return Run{}, false
 }
 
-// TestAccuracy returns a cell of table A.1 as it is printed, in percent; method is
-// a row of the table, such as "ESZSL".
+// TestAccuracy returns a cell of table A.1 as printed, in percent. method is a row of the
+// table, such as "ESZSL".
 func TestAccuracy(dataset, method string) (cell string, ok bool) {
 	column := slices.IndexFunc(tables.TestTable["columns"], func(c json.RawMessage) bool {
 		return strings.EqualFold(text(c), dataset)
@@ -126,7 +125,7 @@ func TestAccuracy(dataset, method string) (cell string, ok bool) {
 	return text(row[column]), true
 }
 
-// Method returns the row of table A.1 that holds a variant.
+// Method returns the name of a variant in table A.1.
 func Method(v model.Variant) string { return names[v][1] }
 
 func text(cell json.RawMessage) string { return strings.Trim(string(cell), `"`) }
