@@ -55,7 +55,7 @@ func (r *Reader) Read() ([]string, error) {
 	case err == io.EOF:
 		return nil, err
 	case errors.Is(err, errTooLong):
-		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("after line %d", r.line), Want: "lines of at most " + format.Bytes(maxRecord), Got: "a longer one"}
+		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.line+1), Want: "lines of at most " + format.Bytes(maxRecord), Got: "a longer one"}
 	case errors.As(err, &parse):
 		e := &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Got: "a quote inside a cell"}
 		if errors.Is(err, csv.ErrQuote) {

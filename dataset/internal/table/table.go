@@ -14,8 +14,12 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// maxSize is the largest size of a table in bytes, far above that of any data set.
-const maxSize = 1 << 28
+// The largest sizes of tables in bytes, far above those of any data set. A pipe may never
+// end, and short lines take many times their size in memory.
+const (
+	maxSize = 1 << 28
+	maxPipe = 1 << 24
+)
 
 // Table is a CSV file whose first line names the columns.
 type Table struct {
@@ -44,10 +48,14 @@ func Read(ctx context.Context, path string, problems *invalid.List) *Table {
 		return nil
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	limited := &io.LimitedReader{R: f, N: maxSize + 1}
+	limit := int64(maxSize)
+	if _, regular := f.Size(); !regular {
+		limit = maxPipe
+	}
+	limited := &io.LimitedReader{R: f, N: limit + 1}
 	t := Parse(path, limited, problems)
 	if limited.N <= 0 {
-		problems.AddError(&invalid.Error{Where: path, Want: "at most " + format.Bytes(maxSize), Got: "more"})
+		problems.AddError(&invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"})
 		return nil
 	}
 	return t
@@ -61,7 +69,7 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 		if err == io.EOF {
 			break
 		}
-		if err == nil && !utf8.ValidString(strings.Join(cells, "")) {
+		if slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) }) {
 			err = &invalid.Error{Where: file, Field: fmt.Sprintf("line %d", r.Line()), Want: "text in UTF-8", Got: "another encoding"}
 		}
 		if err != nil {
