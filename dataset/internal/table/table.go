@@ -18,7 +18,7 @@ import (
 // end, and short lines take many times their size in memory.
 const (
 	maxSize = 1 << 28
-	maxPipe = 1 << 24
+	maxPipe = 1 << 22
 )
 
 // Table is a CSV file whose first line names the columns.

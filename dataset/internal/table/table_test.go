@@ -165,7 +165,7 @@ func TestReadEndlessPipe(t *testing.T) {
 		}
 	}()
 	var problems invalid.List
-	if Read(t.Context(), path, &problems) != nil || !strings.Contains(fmt.Sprint(problems.Err()), "expected at most 16.8 MB, found more") {
+	if Read(t.Context(), path, &problems) != nil || !strings.Contains(fmt.Sprint(problems.Err()), "expected at most 4.2 MB, found more") {
 		t.Errorf("found %v", problems.Err())
 	}
 }
