@@ -49,7 +49,7 @@ func Read(ctx context.Context, path string, problems *invalid.List) *Table {
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	limit := int64(maxSize)
-	if _, regular := f.Size(); !regular {
+	if !f.Regular() {
 		limit = maxPipe
 	}
 	limited := &io.LimitedReader{R: f, N: limit + 1}
