@@ -147,6 +147,29 @@ func TestAnInterruptedRunGoesOnToTheSameModels(t *testing.T) {
 	}
 }
 
+// A signal ends the wait for a pipe and the reading of a data set.
+func TestInterruptWhileReading(t *testing.T) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		root := animals(t)
+		pipe := filepath.Join(root, "animals", "classes.csv")
+		if err := os.Remove(pipe); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Skip(err)
+		}
+		p := start(t, "dataset", "check", "--log-level", "debug", filepath.Join(root, "animals"))
+		p.until(t, "it was set up", func() bool { return strings.Contains(p.stderr.String(), "matrix products") })
+		if err := p.cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		<-p.over
+		if code := p.cmd.ProcessState.ExitCode(); code != exitCancelled || p.stdout.String() != "" {
+			t.Errorf("%v: ended with %s, expected exit status %d and no output:\n%s%s", s, p.cmd.ProcessState, exitCancelled, &p.stdout, &p.stderr)
+		}
+	}
+}
+
 // accuracyLine returns the line of a table that begins with a name.
 func accuracyLine(t *testing.T, table, name string) string {
 	t.Helper()

@@ -63,6 +63,9 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	}
 	r := &reader{ctx: ctx, dir: dir}
 	d := r.load(opts)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err := r.problems.Err(); err != nil {
 		return nil, err
 	}

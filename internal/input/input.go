@@ -8,10 +8,10 @@ package input
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -140,7 +140,7 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, invalid.File(path, err)
 	case n > limit:
-		return nil, &invalid.Error{Where: path, Want: fmt.Sprintf("at most %d bytes", limit), Got: "more"}
+		return nil, &invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"}
 	}
 	return b.Bytes(), nil
 }

@@ -29,8 +29,8 @@ func TestReadFile(t *testing.T) {
 		path, want string
 		limit      int64
 	}{
-		{path, "expected at most 3 bytes", 3},
-		{"/dev/zero", "expected at most 1000000 bytes", 1e6},
+		{path, "expected at most 3 B, found more", 3},
+		{"/dev/zero", "expected at most 1.0 MB, found more", 1e6},
 		{filepath.Dir(path), "is a directory", 10},
 		{path + "s", "no such file", 10},
 	} {
