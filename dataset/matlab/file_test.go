@@ -158,9 +158,9 @@ func TestUnsupported(t *testing.T) {
 		"numbers":  little.array("x", Cell, 0, []int{1, 1}, little.doubles("", []int{1, 1}, 3)),
 	}
 	for name, element := range cases {
-		for _, packed := range []bool{false, true} {
+		for _, compressed := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				if packed {
+				if compressed {
 					element = little.compressed(element)
 				}
 				data := little.file(element, little.doubles("y", []int{1, 1}, 4))

@@ -26,7 +26,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(w.file(nested, w.doubles("y", []int{1, 2}, 1, 2)))
 		f.Add(w.file(w.compressed(w.char("x", []int{2, 1}, 'a', 'b'))))
 	}
-	f.Add(little.file(little.compressed(lying(1 << 28))))
+	f.Add(little.file(little.compressed(overstated(1 << 28))))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		const perByte, base = 1032 * 64, 8 << 20
 		headers, err := list(data)

@@ -24,7 +24,7 @@ func TestHostile(t *testing.T) {
 	}
 	badSum := w.compressed(w.doubles("x", []int{1, 1}, 1))
 	badSum[len(badSum)-1] ^= 1
-	packedTwice := w.compressed(w.compressed(w.doubles("x", []int{1, 1}, 1)))
+	compressedTwice := w.compressed(w.compressed(w.doubles("x", []int{1, 1}, 1)))
 	cases := []struct {
 		name    string
 		element []byte
@@ -53,12 +53,12 @@ func TestHostile(t *testing.T) {
 		{"an endless name", w.array(strings.Repeat("x", maxName+1), Double, 0, []int{1, 1}, one), "expected the name of a variable, of at most 4096 bytes"},
 		{"an endless text", w.compressed(w.array("x", Char, 0, []int{1, 80 << 20}, w.element(kindUTF8, make([]byte, 80<<20)))), "expected at most 67108864 bytes of text"},
 		{"no variable", w.element(kindDouble, make([]byte, 8)), "expected a variable, found an element of type 9"},
-		{"packed twice", packedTwice, "expected a variable, found an element of type 15"},
+		{"compressed twice", compressedTwice, "expected a variable, found an element of type 15"},
 		{"wrong checksum", badSum, "checksum"},
 		{"not zlib", w.tagged(kindCompressed, 8, []byte("not zlib")), "expected compressed data"},
-		{"more behind the packed variable", w.compressed(append(w.doubles("x", []int{1, 1}, 1), 0)), "expected the end of the compressed data, found more"},
-		{"packed size lies", w.compressed(w.array("x", Double, 0, []int{1 << 28, 1}, w.tagged(kindDouble, 1<<31, nil))), "expected an element within"},
-		{"all packed sizes lie", w.compressed(lying(1 << 28)), "unexpected EOF"},
+		{"more after the compressed variable", w.compressed(append(w.doubles("x", []int{1, 1}, 1), 0)), "expected the end of the compressed data, found more"},
+		{"overstated compressed size", w.compressed(w.array("x", Double, 0, []int{1 << 28, 1}, w.tagged(kindDouble, 1<<31, nil))), "expected an element within"},
+		{"all compressed sizes overstated", w.compressed(overstated(1 << 28)), "unexpected EOF"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,8 +74,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// lying is an array of which every size agrees on n doubles that are not there.
-func lying(n uint32) []byte {
+// overstated is an array whose sizes all declare n doubles that are missing.
+func overstated(n uint32) []byte {
 	element := little.array("x", Double, 0, []int{int(n), 1}, little.tagged(kindDouble, 8*n, nil))
 	binary.LittleEndian.PutUint32(element[4:], uint32(len(element)-tagSize)+8*n)
 	return element

@@ -94,8 +94,8 @@ func TestLargeCompressed(t *testing.T) {
 				values[i] = value(i)
 				want[i] = float32(values[i])
 			}
-			packed := little.compressed(little.doubles("x", []int{rows, columns}, values...))
-			a := mustRead(t, little.file(packed, little.word("y", "after")))
+			compressed := little.compressed(little.doubles("x", []int{rows, columns}, values...))
+			a := mustRead(t, little.file(compressed, little.word("y", "after")))
 			if !slices.Equal(a.Float32, want) {
 				t.Error("the values differ")
 			}

@@ -358,7 +358,7 @@ func TestCacheDamaged(t *testing.T) {
 				t.Errorf("the log says %v, %v", entry.Level, entry.Data)
 			}
 			if _, again := c.file(t); !bytes.Equal(whole, again) {
-				t.Error("the cache is not made anew")
+				t.Error("the cache is not replaced")
 			}
 			wantSame(t, smallDataset(), c.load(t, msgFromCache))
 		})

@@ -6,7 +6,7 @@ import (
 )
 
 func TestDescriptionsErrors(t *testing.T) {
-	testSpoiled(t, []spoiled{
+	testBadFolders(t, []badFolder{
 		{"att alone", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile, "original_att", descriptionFile, "only att, whose columns are L2-normalised and hold no probabilities"}},
 		{"no descriptions", func(s *small) { s.drop("original_att", "att", metaDesc) }, []string{"found neither"}},
 		{"original_att of other classes", func(s *small) { s.set(doubles("original_att", 3, 5, smallPercent[:15]...)) }, []string{attFile, "original_att: expected numbers for attributes x 6 classes, found double 3x5"}},
@@ -33,7 +33,7 @@ func TestDescriptionsErrors(t *testing.T) {
 }
 
 func TestClassOrderErrors(t *testing.T) {
-	testSpoiled(t, []spoiled{
+	testBadFolders(t, []badFolder{
 		{"more lines than classes.txt has", func(s *small) { s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines, one for each class of", "found 7"}},
 		{"more lines than classes, without classes.txt", func(s *small) { s.drop(metaClass); s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines", "as there is no classes.txt", "found 7"}},
 		{"a class that classes.txt misses", func(s *small) { s.texts[metaClass] = strings.Replace(s.texts[metaClass], "Duck", "Dodo", 1) }, []string{metaClass, `no line for "005.Duck", which is none of them`}},

@@ -22,19 +22,19 @@ const (
 	metaAtt   = "meta/attribute_names_with_semantic_group.txt"
 )
 
-// spoiled is a change after which the small folder is refused.
-type spoiled struct {
+// badFolder is a change after which the small folder is refused.
+type badFolder struct {
 	name  string
-	spoil func(s *small)
+	change func(s *small)
 	want  []string // parts of the error
 }
 
-func testSpoiled(t *testing.T, tests []spoiled) {
+func testBadFolders(t *testing.T, tests []badFolder) {
 	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSmall()
-			tt.spoil(s)
+			tt.change(s)
 			_, err := loadSmall(t, s, Options{})
 			wantError(t, err, tt.want...)
 		})
@@ -58,7 +58,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 }
 
 func TestFeaturesErrors(t *testing.T) {
-	testSpoiled(t, []spoiled{
+	testBadFolders(t, []badFolder{
 		{"several files with features", func(s *small) {
 			s.featureFile = "a.mat"
 			s.att = append(s.att, doubles("features", 1, 1, 0))
@@ -76,7 +76,7 @@ func TestFeaturesErrors(t *testing.T) {
 }
 
 func TestAttSplitsErrors(t *testing.T) {
-	testSpoiled(t, []spoiled{
+	testBadFolders(t, []badFolder{
 		{"no class names", func(s *small) { s.drop("allclasses_names") }, []string{attFile, "allclasses_names: expected a variable of this name"}},
 		{"class names that are numbers", func(s *small) { s.set(column("allclasses_names", 1, 2)) }, []string{attFile, "allclasses_names: expected a cell array of names, found double"}},
 		{"two classes of one name", func(s *small) {
@@ -92,7 +92,7 @@ func TestAttSplitsErrors(t *testing.T) {
 }
 
 func TestAttributesErrors(t *testing.T) {
-	testSpoiled(t, []spoiled{
+	testBadFolders(t, []badFolder{
 		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
 		{"more names than attributes", func(s *small) { s.texts[metaAtt] += "4 colour::blue\n" }, []string{metaAtt, "expected 3 attributes, as in the descriptions, found 4"}},
 		{"no names in the file", func(s *small) { s.texts[metaAtt] = "" }, []string{metaAtt, "expected 3 attributes", "found 0"}},

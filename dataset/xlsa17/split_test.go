@@ -84,7 +84,7 @@ func TestSplits(t *testing.T) {
 }
 
 func TestSplitErrors(t *testing.T) {
-	testSpoiled(t, []spoiled{
+	testBadFolders(t, []badFolder{
 		{"no class lists and no locations", func(s *small) { s.drop("valclasses1.txt", "val_loc") }, []string{"valclasses1.txt: expected the list of the val classes", "no variable val_loc in"}},
 		{"an unknown class in a list", func(s *small) { s.texts["testclasses.txt"] = "005.Duck\n\n007.Heron\n" }, []string{"testclasses.txt: line 3: expected one of the 6 classes", `"007.Heron", which is none of them`}},
 		{"an ambiguous class in a list", func(s *small) {
@@ -109,7 +109,7 @@ func TestSplitErrors(t *testing.T) {
 }
 
 func TestLocationsErrors(t *testing.T) {
-	testSpoiled(t, []spoiled{
+	testBadFolders(t, []badFolder{
 		{"a location of 0", func(s *small) { s.set(column("trainval_loc", 1, 0)) }, []string{attFile, "trainval_loc, entry 2: expected a whole number from 1, found 0"}},
 		{"a location between two samples", func(s *small) { s.set(column("test_seen_loc", 7.5)) }, []string{attFile, "test_seen_loc, entry 1", "found 7.5"}},
 		{"no locations in a variable", func(s *small) { s.set(column("val_loc")) }, []string{attFile, "val_loc: expected a vector of whole numbers, found double 0x1"}},
