@@ -24,9 +24,9 @@ const (
 
 // badFolder is a change after which the small folder is refused.
 type badFolder struct {
-	name  string
+	name   string
 	change func(s *small)
-	want  []string // parts of the error
+	want   []string // parts of the error
 }
 
 func testBadFolders(t *testing.T, tests []badFolder) {
