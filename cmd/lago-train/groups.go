@@ -55,22 +55,24 @@ func groups(c *cli.Context) error {
 	if top := c.Int("top"); top < 0 {
 		return &invalid.Error{Where: "--top", Want: "0 or more", Got: strconv.Itoa(top)}
 	}
-	get := trainGroups
-	if c.IsSet(modelFlag) {
-		get = loadGroups
+	analyse := func(get func(*cli.Context) (*dataset.Dataset, *train.Saved, error)) error {
+		d, m, err := get(c)
+		if err != nil {
+			return err
+		}
+		result, err := grouping.Run(d, m, config)
+		if err != nil {
+			return err
+		}
+		if c.Bool(jsonFlag) {
+			return printJSON(result)
+		}
+		return result.WriteText(os.Stdout, c.Int("top"))
 	}
-	d, m, err := get(c)
-	if err != nil {
-		return err
+	if !c.IsSet(modelFlag) {
+		return analyse(trainGroups)
 	}
-	result, err := grouping.Run(d, m, config)
-	if err != nil {
-		return err
-	}
-	if c.Bool(jsonFlag) {
-		return printJSON(result)
-	}
-	return result.WriteText(os.Stdout, c.Int("top"))
+	return interruptible(func(*cli.Context) error { return analyse(loadGroups) })(c)
 }
 
 // loadGroups loads the model of --model and the data set that it was trained on.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,7 +107,7 @@ func findModel(flag, value string) (string, error) {
 	case len(runs) == 0:
 		e.Hint = filepath.Clean(dir) + " has no finished runs."
 	default:
-		e.Hint = invalid.DidYouMean(prefix, names)
+		e.Hint = cmp.Or(invalid.DidYouMean(prefix, names), "lago-train runs lists them.")
 	}
 	return "", e
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -236,24 +237,38 @@ func TestPredict(t *testing.T) {
 	})
 }
 
-// The first interrupt ends a command that waits for its input.
-func TestPredictEndsOnTheFirstInterrupt(t *testing.T) {
-	c := command(t, "predict", "--model", trained(t), "--features", "-", "--log-level", "debug")
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = in.Close() }()
-	s := startCommand(t, c)
-	s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
-	s.interrupt(t)
-	select {
-	case <-s.over:
-	case <-time.After(20 * time.Second):
-		t.Fatal("still waiting for input")
-	}
-	if code := s.cmd.ProcessState.ExitCode(); code != exitCancelled {
-		t.Errorf("ended with %d, expected %d", code, exitCancelled)
+// The first signal ends a command that waits for its input.
+func TestWaitingCommandsEndOnTheFirstSignal(t *testing.T) {
+	dir := trained(t)
+	for _, c := range []struct {
+		args   []string
+		signal os.Signal
+	}{
+		{[]string{"predict", "--model", dir, "--features", "-", "--out", "out.csv"}, os.Interrupt},
+		{[]string{"predict", "--model", dir, "--features", "-"}, syscall.SIGTERM},
+	} {
+		cmd := command(t, append(c.args, "--log-level", "debug")...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := startCommand(t, cmd)
+		s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
+		if err := s.cmd.Process.Signal(c.signal); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-s.over:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: still waiting", c.args[0])
+		}
+		if code := s.cmd.ProcessState.ExitCode(); code != exitCancelled {
+			t.Errorf("%s ended with %d, expected %d:\n%s", c.args[0], code, exitCancelled, &s.stderr)
+		}
+		if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {
+			t.Errorf("%s left %v, %v", c.args[0], left, err)
+		}
+		_ = in.Close() // the program has ended
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,29 @@ func TestReport(t *testing.T) {
 	}
 	o := object(t, succeeds(t, append(args, "--json", "--format", "png")...))
 	compareKeys(t, "report", o, "page", "figures", "configurations", "missing")
+}
+
+// The suggested command completes the configuration that is shown, and reuses its runs.
+func TestReportSuggestsTheConfigurationShown(t *testing.T) {
+	dir := t.TempDir()
+	runs, page := filepath.Join(dir, "runs"), filepath.Join(dir, "r.html")
+	args := []string{"run", "--stage", "dev", "--seeds", "1", "--seed", "4", "--epochs", "2", "--lr", "0.01", "--alpha", "0.5", "--out", runs}
+	succeeds(t, append(args, onMini(t)...)...)
+	succeeds(t, "report", "--from", runs, "--out", page)
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suggested := regexp.MustCompile(`lago-train (run --stage full --variant semantic-hard [^\n]*)`).FindStringSubmatch(string(html))
+	if suggested == nil {
+		t.Fatalf("no command in\n%s", html)
+	}
+	succeeds(t, append(strings.Fields(suggested[1]), onMini(t)[:3]...)...)
+	dev, _ := filepath.Glob(filepath.Join(runs, "*-dev-seed4-*"))
+	test, _ := filepath.Glob(filepath.Join(runs, "*-test-seed4-*"))
+	if len(folders(t, runs)) != 2 || len(dev) != 1 || len(test) != 1 {
+		t.Errorf("%s: found the runs %v and %v, expected one of each stage", suggested[1], dev, test)
+	}
 }
 
 func TestReportRefusesWhatItCantShow(t *testing.T) {
