@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/ablation"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const fromFlag = "from"
@@ -17,20 +20,18 @@ const fromFlag = "from"
 func ablateCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "ablate",
-		Usage: "val accuracy of the model's design decisions, the paper's table A.2",
-		Description: `Trains on the dev stage with each of the eight combinations of
-   p(a_m)                 uniform, or per attribute
-   p(ac|x)                constant, or by De-Morgan's rule from the attributes
-   attribute supervision  implicit (alpha 0), or explicit (--alpha, 1 if not given)
-for each seed, and prints the table in the paper's form, best first, with what the
-paper has for CUB and AWA2. All other settings are those of the variant.
+		Usage: "validation accuracy by design decision (table A.2)",
+		Description: `Trains every seed on the dev stage in eight designs: attribute prior p(a) uniform or per attribute,
+none-of-group term p(ac|x) constant or by De Morgan's rule, attribute supervision implicit
+(alpha 0) or explicit (--alpha, default 1). Prints the accuracy of the best epoch of each curve
+beside the paper's. With --from it prints the table of runs that are finished, and trains nothing;
+the given settings choose between several ablations in the folder.
 
-The accuracy of a seed is that of the best epoch of its curve. With --from the table
-is made of the curves in a folder, and nothing is trained: the settings that are
-given, all of them with --config, choose among the ablations in it. A trial that
-failed, or that another shard has not finished, is named below the table.`,
+Examples:
+   lago-train ablate --dataset cub --seeds 3
+   lago-train ablate --from runs --dataset cub --variant semantic-hard`,
 		Flags: append(append(settingFlagsBut("stage", "prior", "complement"), gridFlags()...),
-			&cli.PathFlag{Name: fromFlag, Usage: "make the table of the runs in `DIR`, and train nothing"}),
+			&cli.PathFlag{Name: fromFlag, Category: "output", Usage: "make the table of the runs in `DIR`, and train nothing"}),
 		Action: ablate,
 	}
 }
@@ -43,64 +44,55 @@ func ablate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var l *lab.Lab
 	var a *ablation.Result
 	if from := c.Path(fromFlag); from != "" {
 		chosen := givenSettings(c)
 		if c.IsSet(configFlag) {
-			chosen = settingNames()
+			for _, s := range protocol.All() {
+				chosen = append(chosen, s.Key)
+			}
 		}
 		a, err = ablation.From(from, p.Config, chosen)
 	} else {
-		l, open := openLab(c, p.Dataset, p.DevSplit)
-		if open != nil {
-			return open
+		if l, err = openLab(c, p.Dataset, p.DevSplit); err != nil {
+			return err
 		}
 		a, err = ablation.Run(c.Context, l, p.Config)
 	}
-	if ambiguous := (*ablation.Ambiguous)(nil); errors.As(err, &ambiguous) {
-		return fmt.Errorf("%w: %s", err, howToChoose(ambiguous))
+	if several := (*ablation.Ambiguous)(nil); errors.As(err, &several) {
+		return &invalid.Error{Where: "--" + fromFlag, Err: err, Hint: howToChoose(c, several)}
 	}
 	if err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(a)
-	}
-	return a.WriteText(os.Stdout)
+	return output(c, l, a, a.WriteText)
 }
-
-// settingFlagsBut are the flags of settings that a command does not decide itself.
-func settingFlagsBut(names ...string) []cli.Flag {
-	return slices.DeleteFunc(settingFlags(), func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
-}
-
-// givenSettings names the settings that flags were given for, as config files do.
-func givenSettings(c *cli.Context) []string {
-	return slices.DeleteFunc(settingNames(), func(name string) bool { return !c.IsSet(flagOf(name)) })
-}
-
-// settingNames are the names of all settings in config files.
-func settingNames() []string {
-	var names []string
-	for _, f := range settingFlags() {
-		names = append(names, strings.ReplaceAll(f.Names()[0], "-", "_"))
-	}
-	return names
-}
-
-// flagOf names the flag of a setting.
-func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
 
 // howToChoose names the flags that choose between configurations.
-func howToChoose(a *ablation.Ambiguous) string {
+func howToChoose(c *cli.Context, a *ablation.Ambiguous) string {
 	var flags []string
 	for _, d := range a.Differ {
-		if slices.Contains(settingNames(), d.Name) {
-			flags = append(flags, "--"+flagOf(d.Name))
+		if name := flagOf(d.Name); hasFlag(c.Command, name) {
+			flags = append(flags, "--"+name)
 		}
 	}
 	if flags == nil {
-		return "the data was another, as with --dev-split; give each a folder of its own"
+		return "The data differ, for example by --dev-split: use one folder for each."
 	}
-	return "choose with " + strings.Join(flags, ", ")
+	slices.Sort(flags)
+	return "Choose with " + strings.Join(flags, ", ") + "."
+}
+
+// output prints a result, as JSON or as text. It fails if trials of the lab failed.
+func output(c *cli.Context, l *lab.Lab, result any, text func(w io.Writer) error) error {
+	display.clear()
+	write := func() error { return text(os.Stdout) }
+	if c.Bool(jsonFlag) {
+		write = func() error { return printJSON(result) }
+	}
+	if err := write(); err != nil || l == nil {
+		return err
+	}
+	return failed(l)
 }

@@ -46,10 +46,10 @@ func planAblation(t *testing.T, root string, change func(*train.Trial)) {
 func TestAblateFromSaysHowToChoose(t *testing.T) {
 	root := t.TempDir()
 	planAblation(t, root, func(*train.Trial) {})
-	planAblation(t, root, func(trial *train.Trial) { trial.Training.LearningRateV = 1 })
-	refuses(t, []string{"ablate", "--from", root}, "which differ in lr_v (0.1, 1): choose with --lr-v\n")
-	table := succeeds(t, "ablate", "--from", root, "--lr-v", "1")
-	if want := "semantic-hard on cub: "; !strings.HasPrefix(table, want) || !strings.Contains(table, "8 trials missing:\n") {
+	planAblation(t, root, func(trial *train.Trial) { trial.Training.LearningRate = 1 })
+	refuses(t, []string{"ablate", "--from", root}, "which differ in lr (0.1, 1). Choose with --lr.\n")
+	table := succeeds(t, "ablate", "--from", root, "--lr", "1")
+	if want := "semantic-hard on cub: "; !strings.HasPrefix(table, want) || !strings.Contains(table, "8 trials missing from the table:\n") {
 		t.Errorf("expected the table of %s with nothing in it, found\n%s", want, table)
 	}
 }
@@ -61,14 +61,14 @@ func TestAblateFromByAConfigFile(t *testing.T) {
 	planAblation(t, root, func(trial *train.Trial) { trial.Training.LearningRate = 1 })
 	config := writeConfig(t, `{"dataset": "cub", "beta": 0, "lambda": 0, "epochs": 9, "patience": 5, "lr": 1, "seeds": 1}`)
 	succeeds(t, "ablate", "--from", root, "--config", config)
-	refuses(t, []string{"ablate", "--from", root, "--config", config, "--lr", "2"}, "found none with the given")
+	refuses(t, []string{"ablate", "--from", root, "--config", config, "--lr", "2"}, "with the given", "found none")
 }
 
 func TestAblateFromOtherStatesOfTheData(t *testing.T) {
 	root := t.TempDir()
 	planAblation(t, root, func(*train.Trial) {})
 	planAblation(t, root, func(trial *train.Trial) { trial.Fingerprint = "other" })
-	refuses(t, []string{"ablate", "--from", root}, "which differ in fingerprint", "give each a folder of its own")
+	refuses(t, []string{"ablate", "--from", root}, "which differ in fingerprint", "use one folder for each")
 }
 
 func TestAblateThenRuns(t *testing.T) {
@@ -122,27 +122,53 @@ func TestSearchThenRun(t *testing.T) {
 	}
 }
 
+// What a command decides itself is no flag of it.
 func TestGridCommandsRefuse(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"ablate --from nowhere", "open nowhere: no such file or directory"},
-		{"ablate --prior uniform", "-prior; see lago-train ablate --help"},
-		{"ablate --seeds 0", "seeds: expected at least 1, found 0"},
-		{"sweep-k --ks 1,100", "ks: expected numbers from 1 to the number of attributes, 10, found [1 100]"},
-		{"sweep-k --k 3", "-k; see lago-train sweep-k --help"},
-		{"search --budget 4", "budget: expected at least 5 trials, found 4"},
-		{"search --write nowhere/found.json", "--write: stat nowhere: no such file or directory"},
-		{"search --seeds 3", "-seeds; see lago-train search --help"},
+		{"ablate --from nowhere", "nowhere: no such file or directory"},
+		{"ablate --prior uniform", "--prior: expected a flag of lago-train ablate"},
+		{"sweep-k --k 3", "--k: expected a flag of lago-train sweep-k"},
+		{"search --seeds 3", "--seeds: expected a flag of lago-train search. Did you mean --seed?"},
 	} {
 		t.Run(c.args, func(t *testing.T) { refuses(t, append(strings.Fields(c.args), onMini(t)...), c.want) })
 	}
+	refuses(t, []string{"runs", "--from", "nowhere"}, "nowhere: no such file or directory")
+	misused(t, []string{"runs", "show"}, "runs show: expected the folder of one run, found 0 arguments")
 }
 
-func TestRunsRefuses(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{"runs --from nowhere", "open nowhere: no such file or directory"},
-		{"runs --shard 0/2", "-shard; see lago-train runs --help"},
-		{"runs show", "runs show: expected the folder of one run, found 0 arguments"},
+// A grid with failed trials prints what it has, counts them and fails.
+func TestAGridWithFailedTrialsFails(t *testing.T) {
+	configs := t.TempDir()
+	bad := `{"dataset": "plain", "variant": "singletons", "lr": 1e300}`
+	if err := os.WriteFile(filepath.Join(configs, "search-plain-singletons.json"), []byte(bad), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"ablate", "--lr", "1e300"},
+		{"reproduce", "--lr", "1e300"},
+		{"compare", "--methods", "singletons,eszsl", "--tune", "0", "--configs", configs},
+		{"noise", "--variants", "singletons", "--lr", "1e300", "--ratios", "0.5"},
 	} {
-		t.Run(c.args, func(t *testing.T) { refuses(t, strings.Fields(c.args), c.want) })
+		args = append(append(args, "--seeds", "1", "--epochs", "2", "--out", t.TempDir()), onMini(t)...)
+		for _, turn := range []string{"trained", "found"} {
+			e := lagoTrain(t, args...)
+			if e.code != exitFailed || !strings.Contains(e.stderr, "failed in") || !strings.Contains(e.stdout, "missing") {
+				t.Errorf("%s, %s: code %d\n%s\n%s", args[0], turn, e.code, e.stdout, e.stderr)
+			}
+		}
+	}
+}
+
+// Progress is part of a JSON log.
+func TestProgressObeysTheLogFormat(t *testing.T) {
+	args := append([]string{"sweep-k", "--out", t.TempDir(), "--seeds", "1", "--epochs", "1", "--ks", "1", "--log-format", "json"}, onMini(t)...)
+	e := lagoTrain(t, args...)
+	if e.code != 0 || !strings.Contains(e.stderr, `"progress":"3 of 3 trials done`) {
+		t.Errorf("code %d, stderr:\n%s", e.code, e.stderr)
+	}
+	for line := range strings.Lines(e.stderr) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("not JSON: %s", line)
+		}
 	}
 }

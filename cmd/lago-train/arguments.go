@@ -7,10 +7,33 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// flagsFirst returns the arguments of the program with the flags of a command before
-// what is no flag, which is where package cli looks for them: people write "dataset
-// info cub --data-dir data" as often as the other order.
+// renamed are old names of flags, which are still accepted.
+var renamed = map[string]string{"condition": "preprocess", "gaps": "impute"}
+
+// currentName returns an argument with the current name of a flag.
+func currentName(arg string) string {
+	dashes := len(arg) - len(strings.TrimLeft(arg, "-"))
+	name, value, joined := strings.Cut(arg[dashes:], "=")
+	to, ok := renamed[name]
+	if !ok || dashes == 0 || dashes > 2 {
+		return arg
+	}
+	if joined {
+		return "--" + to + "=" + value
+	}
+	return "--" + to
+}
+
+// flagsFirst returns the arguments of the program with the flags of a command before its
+// other arguments, which is where package cli looks for them, and with current names.
 func flagsFirst(app *cli.App, args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		args[i] = currentName(arg)
+	}
 	commands, n := app.Commands, 1
 	var command *cli.Command
 	for n < len(args) {
@@ -49,7 +72,7 @@ func flagsFirst(app *cli.App, args []string) []string {
 	return slices.Concat(flags, []string{"--"}, others)
 }
 
-// takesValue says whether the argument after a flag is its value.
+// takesValue reports whether the argument after a flag is its value.
 func takesValue(c *cli.Command, arg string) bool {
 	name, _, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	if joined {
@@ -61,5 +84,5 @@ func takesValue(c *cli.Command, arg string) bool {
 			return !isBool
 		}
 	}
-	return false // unknown, which package cli tells
+	return false // unknown, which package cli reports
 }

@@ -1,49 +1,40 @@
 package main
 
 import (
-	"fmt"
-	"os"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/model/baseline/methods"
-	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 func compareCommand() *cli.Command {
+	const category = "comparison"
 	return &cli.Command{
 		Name:  "compare",
-		Usage: "LAGO and its baselines by one protocol, table 1",
-		Description: `Trains LAGO and the methods of the paper's table 1 on one data set. Settings are tuned
-on the val classes with the first seed; the dev stage over all seeds says for how many
-epochs to train on train and val classes together; what that gives is judged once on
-the test classes. LAGO is the variant with the best val accuracy; a variant can be
-named by itself too.
+		Usage: "compare LAGO with the baselines by one protocol (table 1)",
+		Description: `Tunes the settings of each method on the validation classes with the first seed, chooses the number
+of epochs on the dev stage over all seeds, trains on train and validation classes, and evaluates
+once on the test classes. LAGO is the variant with the best validation accuracy; variants can be
+named too. --tune 0 takes the defaults of each method, or for LAGO those of --configs; methods in
+closed form, such as ESZSL, are always searched whole. Without --preprocess, baselines see the
+features as they are, and LAGO has its default preprocessing or searches one. The table is stored as
+compare-<dataset>-<digest>.json in --out for the report.
 
---tune N tries N settings of each method, its defaults among them; those of LAGO are
-found as in search, at least 5 trials a variant. With 0 every method has its defaults, and LAGO the settings of its
-preset or of --configs. ESZSL, which is solved in closed form, is searched whole in
-any case. --set pins a setting of a baseline.
-
-Baselines see the features as they are, unless --preprocess says otherwise for all methods;
-left out, LAGO has the preprocessing of its preset or finds one in its search.
-
-The trials are those of the other commands, so that what was trained once is not done
-again; --shard and --jobs spread them. The table is stored as compare-<dataset>.json
-in --out, where the report finds it.`,
+Examples:
+   lago-train compare --dataset awa2
+   lago-train compare --dataset cub --methods lago,eszsl,ale --tune 0 --set ale.lr=0.1`,
 		Flags: append(append(settingFlagsBut(
 			variantFlag, "stage", "epochs", "lr", "lr-v", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
 			"complement", configFlag), gridFlags()...),
-			devEpochsFlag(), configsFlag(),
+			devEpochsFlag(), configsDirFlag(),
 			&cli.StringSliceFlag{
-				Name: "methods", Usage: "`NAME,NAME...` of what to compare: lago, a variant of it, or a baseline",
+				Name: "methods", Category: category, Usage: "methods `NAME,NAME...`: lago, a variant of it, or a baseline",
 				Value: cli.NewStringSlice(append([]string{tuning.LAGOMethod}, methods.Names()...)...),
 			},
-			&cli.IntFlag{Name: "tune", Value: 16, Usage: "`N` settings of each method to try on the val classes"},
-			&cli.StringSliceFlag{Name: "set", Usage: "`METHOD.SETTING=VALUE` of a baseline that is not tuned, as in ale.lr=0.1"}),
+			&cli.IntFlag{Name: "tune", Category: category, Value: 16, Usage: "`N` settings of each method to try, or 0"},
+			&cli.StringSliceFlag{Name: "set", Category: category, Usage: "fix `METHOD.SETTING=VALUE` of a baseline, as in ale.lr=0.1"}),
 		Action: compare,
 	}
 }
@@ -52,12 +43,11 @@ func compare(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	config, err := compareConfig(c)
+	config, common, err := compareConfig(c)
 	if err != nil {
 		return err
 	}
-	p := protocol.PresetFor(c.String(datasetFlag), "")
-	l, err := openLab(c, p.Dataset, c.Int("dev-split"))
+	l, err := openLab(c, common.Dataset, common.DevSplit)
 	if err != nil {
 		return err
 	}
@@ -65,40 +55,36 @@ func compare(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Store(comparison.File(l.Root, r.Dataset)); err != nil {
+	if _, err := r.Store(l, config); err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(r)
-	}
-	return r.WriteText(os.Stdout)
+	return output(c, l, r, r.WriteText)
 }
 
-func compareConfig(c *cli.Context) (tuning.Config, error) {
-	names := c.StringSlice("methods")
-	// What the protocol is told is the same for all methods.
-	common := protocol.PresetFor(c.String(datasetFlag), "").Config
-	if err := setFlags(&common, c); err != nil {
-		return tuning.Config{}, err
+// compareConfig returns the configuration of the comparison and what is common to all
+// methods.
+func compareConfig(c *cli.Context) (config tuning.Config, common protocol.Config, err error) {
+	config = tuning.Config{Methods: c.StringSlice("methods"), Budget: c.Int("tune"), Given: givenSettings(c)}
+	if config.LAGO, err = protocolConfigs(c, tuning.VariantsOf(config.Methods)); err != nil {
+		return config, common, err
 	}
-	config := tuning.Config{
-		Methods: names, Budget: c.Int("tune"), Seeds: common.Seeds, Seed: common.Seed,
-		Epochs: common.DevEpochs(), Patience: common.Patience, HoldOut: common.HoldOut,
-		Preprocess: preprocess.None, Given: givenSettings(c),
+	// Without --preprocess, --ridge is that of LAGO.
+	keys := []string{"preprocess"}
+	if c.IsSet("preprocess") || len(config.LAGO) == 0 {
+		keys = append(keys, "ridge")
 	}
-	if c.IsSet("preprocess") {
-		config.Preprocess, config.Ridge = common.Preprocess, common.Ridge
+	if common, err = commonConfig(c, keys...); err != nil {
+		return config, common, err
 	}
+	config.Preprocess, config.Ridge = common.Preprocess, common.Ridge
+	config.Seeds, config.Seed, config.HoldOut = common.Seeds, common.Seed, common.HoldOut
+	config.Epochs, config.Patience = common.DevEpochs(), common.Patience
 	for _, s := range c.StringSlice("set") {
 		f, err := tuning.ParseFixed(s)
 		if err != nil {
-			return config, fmt.Errorf("--set: %w", err)
+			return config, common, err
 		}
 		config.Fixed = append(config.Fixed, f)
 	}
-	var err error
-	if config.LAGO, err = protocolConfigs(c, tuning.VariantsOf(names)); err != nil {
-		return config, err
-	}
-	return config, config.Check()
+	return config, common, config.Check()
 }

@@ -3,29 +3,39 @@ package main
 import (
 	"fmt"
 	"os"
-	"sync"
-	"time"
+	"strconv"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// gridFlags are those of every command that carries out many trials.
+// outputFlags are those of every command with runs.
+func outputFlags(jobs cli.Flag) []cli.Flag {
+	const category = "output"
+	return []cli.Flag{
+		&cli.PathFlag{Name: outFlag, Value: defaultRuns, Category: category, Usage: "`DIR` for the folders of the runs"},
+		jobs,
+		&cli.BoolFlag{Name: jsonFlag, Category: category, Usage: "print one JSON object on stdout, accuracies as fractions"},
+	}
+}
+
+// gridFlags are those of every command that runs many trials.
 func gridFlags() []cli.Flag {
-	const category = "grid"
-	return append(dataFlags(),
-		&cli.PathFlag{Name: outFlag, Value: "runs", Category: category, Usage: "`DIR` for the folders of the trials"},
-		&cli.IntFlag{Name: jobsFlag, Category: category, DefaultText: "as many as there are cores", Usage: "`N` trials at a time"},
-		&cli.StringFlag{Name: "shard", Category: category, Usage: "train only part `I/N` of the trials, I from 0 (default: what Slurm or Kubernetes says, else all)"},
-		&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout, accuracies as fractions"},
-	)
+	const category = "output"
+	jobs := &cli.IntFlag{Name: jobsFlag, Category: category, DefaultText: "number of cores", Usage: "`N` trials in parallel, at least 1"}
+	return append(append(dataFlags(), outputFlags(jobs)...),
+		&cli.StringFlag{Name: "shard", Category: category, Usage: "train only part `I/N` of the trials, I from 0 (default: from Slurm or Kubernetes, otherwise all)"})
 }
 
 // openLab opens a data set and the lab for its trials as the flags say.
 func openLab(c *cli.Context, dataset string, devSplit int) (*lab.Lab, error) {
+	if jobs := c.Int(jobsFlag); c.IsSet(jobsFlag) && jobs < 1 {
+		return nil, &invalid.Error{Where: "--" + jobsFlag, Want: "at least 1", Got: strconv.Itoa(jobs)}
+	}
 	shard, err := lab.ShardFromEnvironment()
 	if s := c.String("shard"); s != "" {
 		shard, err = lab.ParseShard(s)
@@ -37,40 +47,27 @@ func openLab(c *cli.Context, dataset string, devSplit int) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := lab.New(d, c.Path(outFlag))
-	l.Jobs, l.Shard = c.Int(jobsFlag), shard
-	l.OnProgress = new(gridProgress).tell
-	l.OnRun = func(t lab.Run) {
-		entry := logrus.WithField("run", t.Name())
-		if t.Err != nil {
-			entry.WithError(t.Err).Warn("trial failed")
+	root := c.Path(outFlag)
+	if err := os.MkdirAll(root, 0o755); err != nil { // now rather than after the first epochs
+		return nil, invalid.At("--"+outFlag, invalid.File(root, err))
+	}
+	l := lab.New(d, root)
+	l.Jobs, l.Shard, l.OnProgress = c.Int(jobsFlag), shard, showGrid
+	l.OnRun = func(r lab.Run) {
+		entry := logrus.WithField("run", r.Name())
+		if r.Err != nil {
+			entry.WithError(r.Err).Warn("trial failed")
 			return
 		}
-		entry.WithFields(logrus.Fields{"status": t.Result.Status, "epochs": t.Result.Epochs}).Debug("trial ended")
+		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("trial ended")
 	}
 	return l, nil
 }
 
-// gridProgress shows the progress line of a grid on stderr: drawn over itself on a
-// terminal, anew every few seconds elsewhere.
-type gridProgress struct {
-	mu   sync.Mutex
-	told time.Time
-}
-
-func (g *gridProgress) tell(p lab.Progress) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	over := p.Running == 0 && p.Done+p.Failed == p.Total
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		fmt.Fprintf(os.Stderr, "\r\x1b[K%s", p)
-		if over {
-			fmt.Fprintln(os.Stderr)
-		}
-		return
+// failed returns an error if trials of the lab failed, after their results are printed.
+func failed(l *lab.Lab) error {
+	if n := l.Failed(); n > 0 {
+		return fmt.Errorf("%s failed in %s; the output goes without", format.Count(n, "trial"), l.Root)
 	}
-	if over || time.Since(g.told) >= tellEvery {
-		g.told = time.Now()
-		fmt.Fprintln(os.Stderr, p)
-	}
+	return nil
 }

@@ -34,9 +34,7 @@ Examples:
 			&cli.StringFlag{Name: "by", Category: analysis, Value: string(grouping.BySamples), Usage: "correlate attributes over `WHAT`: samples or classes"},
 			&cli.Float64Flag{Name: "threshold", Category: analysis, Value: 1e-3, Usage: "`T` up to which entries of Gamma and products of its rows count as zero"},
 			&cli.Float64Flag{Name: "below", Category: analysis, Usage: "`R`, the correlation below which attributes are anti-correlated"},
-			&cli.IntFlag{Name: "top", Category: analysis, Value: 5, Usage: "`N` attributes to print per group; --json has all"},
-			// configOf reads the variant from its flag.
-			&cli.StringFlag{Name: variantFlag, Value: string(model.KSoft), Hidden: true}),
+			&cli.IntFlag{Name: "top", Category: analysis, Value: 5, Usage: "`N` attributes to print per group; --json has all"}),
 		Action: groups,
 	}
 }
@@ -94,7 +92,7 @@ func loadGroups(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
 
 // trainGroups trains a model and returns it with its data set.
 func trainGroups(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
-	p, err := configOf(c)
+	p, err := configOfVariant(c, model.KSoft)
 	if err != nil {
 		return nil, nil, err
 	}

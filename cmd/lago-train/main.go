@@ -1,16 +1,21 @@
-// Command lago-train trains LAGO, a model that names classes it has no picture of
-// from descriptions by attributes, and says how well it does.
+// Command lago-train trains and evaluates LAGO, a zero-shot classifier that recognises
+// classes from descriptions by attributes.
 //
-// It turns flags into the configurations of packages experiments and dataset, and
-// prints what they return.
+// It turns flags into the configurations of the packages experiments and dataset, and
+// prints their results.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/sirupsen/logrus"
@@ -18,20 +23,26 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/version"
 )
 
-// exitCancelled is what a shell takes for a program that Ctrl-C ended.
-const exitCancelled = 130
+// The exit codes.
+const (
+	exitFailed    = 1
+	exitUsage     = 2
+	exitCancelled = 130 // as for a program that Ctrl-C ended
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first Ctrl-C ends the epoch cleanly; after it the signal does what it
-	// does to any program, so that a second one ends the run at once.
+	// The first Ctrl-C ends the epoch cleanly. After it the signals have their default
+	// effect, so that a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	app := newApp()
 	err := app.RunContext(ctx, flagsFirst(app, os.Args))
+	display.clear()
 	if err == nil {
 		return
 	}
@@ -40,38 +51,57 @@ func main() {
 		os.Exit(exitCancelled)
 	}
 	fmt.Fprintln(os.Stderr, "lago-train:", err)
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, context.Canceled):
 		os.Exit(exitCancelled)
+	case isUsage(err):
+		os.Exit(exitUsage)
 	}
-	os.Exit(1)
+	os.Exit(exitFailed)
+}
+
+// usage is the place of an error in the command line as a whole.
+const usage = "lago-train"
+
+// isUsage reports whether an error is in the command line.
+func isUsage(err error) bool {
+	var e *invalid.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	for _, place := range []string{"--", usage, "data set "} {
+		if strings.HasPrefix(e.Where, place) {
+			return true
+		}
+	}
+	return strings.HasSuffix(e.Hint, "--help.")
 }
 
 func newApp() *cli.App {
+	standard := cli.HelpPrinterCustom
+	cli.HelpPrinter = func(w io.Writer, template string, data any) {
+		if c, ok := data.(*cli.Command); ok {
+			_ = printHelp(w, c) // a closed stdout
+			return
+		}
+		standard(w, template, data, nil)
+	}
 	return &cli.App{
 		Name:  "lago-train",
-		Usage: "train LAGO and judge it on classes that it has no sample of",
-		Description: `LAGO (Atzmon & Chechik, UAI 2018) learns from samples of some classes to detect
-attributes, and names classes that it never saw from a description of their
-attributes alone: a soft OR over the attributes of a group, a soft AND over the
-groups.
+		Usage: "recognise classes without a single training image, from their attributes",
+		Description: `LAGO (Atzmon & Chechik, UAI 2018) learns to detect attributes from samples of seen classes, and
+recognises unseen classes from a description of their attributes: a soft OR over the attributes
+of a group, a soft AND over the groups.
 
-   lago-train run                             trains on letters that the program draws
-   lago-train run --dataset awa2              trains on a data set of your own
-   lago-train dataset fetch awa2              downloads one of the paper's
-   lago-train dataset check awa2              says all that is wrong with it
-   lago-train run --help                      lists all settings
-   lago-train reproduce --dataset awa2        compares all variants by the paper's protocol
-   lago-train compare --dataset awa2          sets LAGO beside its baselines
-   lago-train predict --help                  names samples of files, among classes of your own
-   lago-train explain --help                  says why
-   lago-train report --out report.html        draws what the runs in ./runs logged
+Examples:
+   lago-train run                                  train on synthetic glyphs
+   lago-train dataset fetch awa2                   download a data set of the paper
+   lago-train reproduce --dataset awa2             run the paper's protocol for all variants
+   lago-train predict --model latest --dataset awa2
 
-A data set is a folder in the layout of the xlsa17 release of Xian et al., or of .npy
-and .csv files of your own, found as <data-dir>/<name>; --data-dir is $LAGO_DATA or
-./data where it is not given.
-
-Products of matrices run in OpenBLAS or MKL where one is installed, and in Go where
-none is. $LAGO_BLAS names a library to use, or "go" for none.`,
+A data set is a folder in --data-dir, in the layout of the xlsa17 release of Xian et al. or of
+.npy and .csv files. Matrix products run in OpenBLAS or MKL if one is installed, otherwise in Go;
+$LAGO_BLAS names a library to use, or "go" for none.`,
 		Version:        version.All()["lago-train"],
 		DefaultCommand: "help",
 		Commands: prepare([]*cli.Command{
@@ -92,13 +122,12 @@ none is. $LAGO_BLAS names a library to use, or "go" for none.`,
 			predictCommand(),
 		}),
 		Action:         noCommand,
-		ExitErrHandler: func(*cli.Context, error) {}, // main tells errors, once
+		ExitErrHandler: func(*cli.Context, error) {}, // main prints errors, once
 		OnUsageError:   usageError,
 	}
 }
 
-// prepare gives each command that does something the flags of the log, and sets up
-// what is the process's before it runs.
+// prepare adds the flags of the log to each command, and the set-up of the process.
 func prepare(commands []*cli.Command) []*cli.Command {
 	for _, c := range commands {
 		c.OnUsageError = usageError
@@ -108,39 +137,126 @@ func prepare(commands []*cli.Command) []*cli.Command {
 			continue
 		}
 		c.Flags = append(c.Flags,
-			&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
-			&cli.StringFlag{Name: "log-level", Value: "info", Usage: "`LEVEL` from which the log tells: debug, info, warning or error"})
+			&cli.StringFlag{Name: "log-format", Category: "log", Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
+			&cli.StringFlag{Name: "log-level", Category: "log", Value: "info", Usage: "log `LEVEL`: debug, info, warning or error"})
 		c.Before = setUp
+		action := c.Action
+		c.Action = func(ctx *cli.Context) error { return inFlags(ctx, action(ctx)) }
 	}
 	return commands
 }
 
-// usageError says what is wrong, where cli would print the whole help.
-func usageError(c *cli.Context, err error, _ bool) error {
-	return fmt.Errorf("%w; see %s --help", err, c.Command.HelpName)
+// inFlags names the flag of an error in a field of a configuration.
+func inFlags(c *cli.Context, err error) error {
+	e, ok := err.(*invalid.Error)
+	if !ok || e.Where != "" {
+		return err
+	}
+	name, rest, _ := strings.Cut(e.Field, ":")
+	if name = flagOf(name); hasFlag(c.Command, name) {
+		named := *e
+		named.Where, named.Field = "--"+name, strings.TrimSpace(rest)
+		return &named
+	}
+	return err
 }
 
-// noCommand is what is done where no argument names a command.
-func noCommand(c *cli.Context) error {
-	if c.Args().Present() {
-		return fmt.Errorf("no command is named %q; see %s --help", c.Args().First(), c.Command.HelpName)
+var (
+	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+)`)
+	notDefined = regexp.MustCompile(`^flag provided but not defined: -+(\S+)`)
+	noValue    = regexp.MustCompile(`^flag needs an argument: -+(\S+)`)
+)
+
+// usageError explains an error of package cli.
+func usageError(c *cli.Context, err error, _ bool) error {
+	help := fmt.Sprintf("See %s --help.", c.Command.HelpName)
+	flags := c.Command.Flags
+	if c.Command.HelpName == "" {
+		help, flags = "See lago-train --help.", c.App.Flags
 	}
-	return cli.ShowSubcommandHelp(c)
+	text := err.Error()
+	if m := badValue.FindStringSubmatch(text); m != nil {
+		return &invalid.Error{Where: "--" + m[2], Want: kindOf(flags, m[2]), Got: m[1], Hint: help}
+	}
+	if m := noValue.FindStringSubmatch(text); m != nil {
+		return &invalid.Error{Where: "--" + m[1], Want: "a value", Got: "none", Hint: help}
+	}
+	if m := notDefined.FindStringSubmatch(text); m != nil {
+		var names []string
+		for _, f := range flags {
+			if v, ok := f.(cli.VisibleFlag); !ok || v.IsVisible() {
+				names = append(names, f.Names()...)
+			}
+		}
+		near := invalid.Nearest(m[1], names)
+		if len(near) > 0 {
+			help = "Did you mean --" + strings.Join(near, " or --") + "? " + help
+		}
+		return &invalid.Error{Where: "--" + m[1], Want: "a flag of " + c.Command.HelpName, Hint: help}
+	}
+	return &invalid.Error{Where: usage, Err: err, Hint: help}
+}
+
+// kindOf describes the values of a flag.
+func kindOf(flags []cli.Flag, name string) string {
+	for _, f := range flags {
+		if !slices.Contains(f.Names(), name) {
+			continue
+		}
+		switch f.(type) {
+		case *cli.IntFlag, *cli.Uint64Flag, *cli.Int64Flag, *cli.UintFlag:
+			return "a whole number"
+		case *cli.Float64Flag:
+			return "a number"
+		case *cli.IntSliceFlag:
+			return "whole numbers, separated by commas"
+		case *cli.Float64SliceFlag:
+			return "numbers, separated by commas"
+		case *cli.BoolFlag:
+			return "true or false"
+		case *cli.DurationFlag:
+			return "a duration such as 30s"
+		}
+	}
+	return "another value"
+}
+
+// noCommand is the action if no argument names a command.
+func noCommand(c *cli.Context) error {
+	if !c.Args().Present() {
+		return cli.ShowSubcommandHelp(c)
+	}
+	name, commands, within := c.Args().First(), c.App.Commands, usage
+	if c.Command != nil && len(c.Command.Subcommands) > 0 && c.Command.HelpName != "" {
+		commands, within = c.Command.Subcommands, c.Command.HelpName
+	}
+	var names []string
+	for _, command := range commands {
+		names = append(names, command.Name)
+	}
+	hint := strings.TrimSpace(invalid.DidYouMean(name, names) + " See " + within + " --help.")
+	return &invalid.Error{Where: within, Want: "a command", Got: strconv.Quote(name), Hint: hint}
 }
 
 // setUp sets up the log and the BLAS.
 func setUp(c *cli.Context) error {
-	switch format := c.String("log-format"); format {
-	case "text":
-		logrus.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05"})
-	case "json":
-		logrus.SetFormatter(&logrus.JSONFormatter{})
-	default:
-		return fmt.Errorf("--log-format: expected text or json, found %q", format)
-	}
-	level, err := logrus.ParseLevel(c.String("log-level"))
+	logrus.SetOutput(display)
+	style, err := invalid.OneOf(c.String("log-format"), "text", "json")
 	if err != nil {
-		return fmt.Errorf("--log-level: %w", err)
+		return invalid.At("--log-format", err)
+	}
+	logrus.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05", ForceColors: display.terminal})
+	if style == "json" {
+		logrus.SetFormatter(&logrus.JSONFormatter{})
+		display.json = true
+	}
+	word, err := invalid.OneOf(c.String("log-level"), "debug", "info", "warning", "error")
+	if err != nil {
+		return invalid.At("--log-level", err)
+	}
+	level, err := logrus.ParseLevel(word)
+	if err != nil {
+		return err
 	}
 	logrus.SetLevel(level)
 	info, err := blas.Use(blas.Options{})

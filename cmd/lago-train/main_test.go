@@ -72,13 +72,24 @@ func succeeds(t *testing.T, args ...string) string {
 	return e.stdout
 }
 
-// refuses runs the program, which must end with 1, nothing on stdout, and a message
+// refuses runs the program, which must end with 1 or 2, nothing on stdout, and a message
 // with all of the parts on stderr.
 func refuses(t *testing.T, args []string, parts ...string) {
 	t.Helper()
+	refusesWith(t, 0, args, parts...)
+}
+
+// misused is refuses for an error in the command line, which must end with 2.
+func misused(t *testing.T, args []string, parts ...string) {
+	t.Helper()
+	refusesWith(t, exitUsage, args, parts...)
+}
+
+func refusesWith(t *testing.T, code int, args []string, parts ...string) {
+	t.Helper()
 	e := lagoTrain(t, args...)
-	if e.code != 1 || e.stdout != "" {
-		t.Errorf("lago-train %s ended with %d and %q on stdout, expected 1 and nothing", strings.Join(args, " "), e.code, e.stdout)
+	if e.stdout != "" || e.code != code && (code != 0 || e.code != exitFailed && e.code != exitUsage) {
+		t.Errorf("lago-train %s ended with %d and %q on stdout:\n%s", strings.Join(args, " "), e.code, e.stdout, e.stderr)
 	}
 	for _, part := range append(parts, "lago-train: ") {
 		if !strings.Contains(e.stderr, part) {
@@ -120,25 +131,77 @@ func compareKeys(t *testing.T, name string, o map[string]json.RawMessage, want .
 	}
 }
 
+// Each message names the place as it was typed, what was expected, and what was found;
+// a mistyped name gets its nearest neighbours.
 func TestWrongCommandLines(t *testing.T) {
+	empty := t.TempDir()
+	file := writeConfig(t, `{"lambada": 1}`)
 	for _, c := range []struct {
 		args  string
 		parts []string
 	}{
-		{"train", []string{`no command is named "train"`, "lago-train --help"}},
-		{"--fast", []string{"-fast", "lago-train --help"}},
-		{"dataset list", []string{`no command is named "list"`, "lago-train dataset --help"}},
-		{"dataset --fast", []string{"-fast", "lago-train dataset --help"}},
-		{"dataset info --fast glyphs", []string{"-fast", "lago-train dataset info --help"}},
-		{"run --fast", []string{"-fast", "lago-train run --help"}},
-		{"run --seeds many", []string{`"many"`, "-seeds", "lago-train run --help"}},
-		{"run glyphs", []string{"run", `"glyphs"`}},
-		{"run --log-format xml", []string{"--log-format", "text or json", `"xml"`}},
-		{"run --log-level loud", []string{"--log-level", `"loud"`}},
+		{"rnu", []string{`"rnu"`, "Did you mean run", "lago-train --help"}},
+		{"--fast", []string{"--fast", "lago-train --help"}},
+		{"dataset fetsh", []string{`"fetsh"`, "Did you mean fetch", "lago-train dataset --help"}},
+		{"dataset --fast", []string{"--fast", "lago-train dataset --help"}},
+		{"dataset info --fast glyphs", []string{"--fast", "lago-train dataset info --help"}},
+		{"run --pateince 3", []string{"--pateince", "Did you mean --patience?", "lago-train run --help"}},
+		{"run --jobs many", []string{"--jobs: expected a whole number", `"many"`, "lago-train run --help"}},
+		{"run --jobs 0", []string{"--jobs: expected at least 1, found 0"}},
+		{"run --jobs -1", []string{"--jobs: expected at least 1, found -1"}},
+		{"run --lr", []string{"--lr: expected a value"}},
+		{"run --lr abc", []string{`--lr: expected a number above 0, found "abc"`}},
+		{"run --lr 0", []string{"--lr: expected a number above 0"}},
+		{"run --epochs 0", []string{"--epochs: expected a whole number, at least 1"}},
+		{"run --seeds 0", []string{"--seeds: expected a whole number, at least 1"}},
+		{"run --seed 18446744073709551615 --seeds 2", []string{"--seed: expected at most 2^64-2"}},
+		{"run --seed -1", []string{"--seed: expected a whole number from 0 to 2^64-1"}},
+		{"run --dev-split 4", []string{"--dev-split: expected 1, 2 or 3"}},
+		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
+		{"run --stage ful", []string{"--stage: expected one of dev, test, full", "Did you mean full?"}},
+		{"run --dataset gylphs", []string{"--dataset", "glyphs"}},
+		{"run -k 5", []string{"--k: expected variant k-soft, found variant semantic-hard"}},
+		{"run --lr-v 1", []string{"--lr-v: expected variants k-soft and semantic-soft, found variant semantic-hard"}},
+		{"run --ridge 10 --preprocess none", []string{"--ridge: expected preprocess whiten, found preprocess none"}},
+		{"run --patience 3 --stage test", []string{"--patience: expected stages dev and full, found stage test"}},
+		{"run glyphs", []string{"run: expected flags only", `"glyphs"`}},
+		{"run --log-format xml", []string{"--log-format: expected one of text, json", `"xml"`}},
+		{"run --log-level trace", []string{"--log-level: expected one of debug, info, warning, error", `"trace"`}},
+		{"sweep-k --ks a", []string{"--ks: expected whole numbers", `"a"`}},
+		{"sweep-k --ks 2,900", []string{"--ks: expected numbers from 1 to the number of attributes"}},
+		{"sweep-k --variant k-soft", []string{"--variant"}},
+		{"ablate --shard 3/3", []string{"--shard: expected I/N"}},
+		{"search --budget 2", []string{"--budget: expected at least 5 trials, found 2"}},
+		{"search --write " + empty + "/no/file.json", []string{"--write", empty + "/no", "no such file"}},
+		{"compare --methods elz", []string{"--methods: expected one of lago"}},
+		{"compare --methods ezsl", []string{"--methods", "Did you mean eszsl?"}},
+		{"compare --set eszl.gamma=1", []string{"--set eszl.gamma=1", "Did you mean eszsl?"}},
+		{"compare --set ale.lr=1e999", []string{"--set ale.lr=1e999", "lr"}},
+		{"compare --methods eszsl --ridge 1", []string{"--ridge: expected preprocess whiten"}},
+		{"noise --ratios 2", []string{"--ratios: expected numbers from 0 to 1, found 2"}},
+		{"noise --variants eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --variants, found only baselines"}},
+		{"partial --given weakest", []string{"--given: expected one of random, strongest"}},
+		{"partial --gaps none", []string{"--impute: expected one of neutral, inferred"}},
+		{"reproduce --configs " + empty + "/no", []string{"--configs", "no such file"}},
+		{"runs shwo", []string{`"shwo"`, "Did you mean show?"}},
+		{"runs --status done", []string{"--status: expected one of patience"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			refuses(t, strings.Fields(c.args), c.parts...)
+			misused(t, strings.Fields(c.args), c.parts...)
 		})
+	}
+	refuses(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
+	refuses(t, []string{"run", "--config", empty + "/none.json"}, "none.json", "no such file")
+	if os.Getuid() != 0 {
+		misused(t, []string{"run", "--out", "/proc/none"}, "--out", "/proc/none")
+	}
+}
+
+// Old names of flags are still accepted.
+func TestRenamedFlags(t *testing.T) {
+	out := succeeds(t, "run", "--condition=standardize", "--print-config")
+	if !strings.Contains(out, `"preprocess": "standardize"`) {
+		t.Errorf("expected --condition to set preprocess:\n%s", out)
 	}
 }
 

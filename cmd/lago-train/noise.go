@@ -1,39 +1,40 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/tuning"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/model/impute"
 )
+
+const robustnessCategory = "robustness"
 
 func noiseCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "noise",
-		Usage: "test accuracy by noisy descriptions, the paper's figure A.1",
-		Description: `Trains the variants by the full protocol, and judges the test classes by descriptions
-of which entries p(a|z) are replaced by 0 or 1 (salt and pepper), --ratios of them.
-Prints the accuracy of each method against its own without noise, as the figure
-does, and the accuracy itself; mean and s.e.m. are over the seeds of the noise, each
-value the mean over the seeds of the method.
+		Usage: "test accuracy with noisy class descriptions (figure A.1)",
+		Description: `Trains the methods by the full protocol, and evaluates them on the test classes with descriptions in
+which a ratio of the entries p(a|z) is replaced by 0 or 1 (salt and pepper noise). Prints accuracy,
+and accuracy relative to the same model without noise. The noise is the same for every model.
+Settings are found as in reproduce, and finished runs are reused. The result is stored as
+noise-<dataset>-<digest>.json in --out for the report.
 
-Every model meets the same noise. Settings are found as in reproduce, and runs that
-other commands have finished are not done again.`,
+Examples:
+   lago-train noise --dataset cub
+   lago-train noise --variants semantic-hard,k-soft,eszsl --ratios 0.1,0.3,0.5 --noise-seeds 10`,
 		Flags: append(append(protocolFlags(), gridFlags()...),
 			variantsFlag(string(model.SemanticHard), string(model.Singletons), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
-				Name: "ratios", Usage: "`R,R...` of the entries that are replaced, 0 to 1",
+				Name: "ratios", Category: robustnessCategory, Usage: "noise ratios `R,R...`, 0 to 1",
 				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
 			},
-			&cli.IntFlag{Name: "noise-seeds", Value: 5, Usage: "`N` seeds of the noise"}),
+			&cli.IntFlag{Name: "noise-seeds", Category: robustnessCategory, Value: 5, Usage: "number `N` of seeds of the noise"}),
 		Action: noise,
 	}
 }
@@ -44,13 +45,13 @@ func noise(c *cli.Context) error {
 	}
 	n := robustness.NoiseConfig{Ratios: c.Float64Slice("ratios"), Seeds: c.Int("noise-seeds")}
 	var err error
-	if n.Variants, n.Baselines, err = variantsAndBaselines(c); err != nil {
+	if n.Models, err = modelsOf(c); err != nil {
 		return err
 	}
 	if err := n.Check(); err != nil {
 		return err
 	}
-	l, err := openLab(c, strings.ToLower(c.String(datasetFlag)), c.Int("dev-split"))
+	l, err := openLab(c, n.Like.Dataset, n.Like.DevSplit)
 	if err != nil {
 		return err
 	}
@@ -58,35 +59,123 @@ func noise(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(r)
+	if _, err := l.Store(robustness.NoiseKind, n, r); err != nil {
+		return err
 	}
-	return r.WriteText(os.Stdout)
+	return output(c, l, r, r.WriteText)
 }
 
-// variantsFlag is that of commands that compare variants, and baselines beside them.
+func partialCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "partial",
+		Usage: "test accuracy with only a part of each class's attributes",
+		Description: `Trains the methods by the full protocol, and evaluates them on the test classes when each class
+gives only a share of its attributes, at random or the strongest first. Missing attributes are
+imputed from the given ones of their group (neutral) or from all given ones (inferred). The masks
+are the same for every model. Settings are found as in reproduce, and finished runs are reused. The
+result is stored as partial-<dataset>-<digest>.json in --out for the report.
+
+Examples:
+   lago-train partial --dataset cub
+   lago-train partial --variants k-soft --shares 50,10 --given strongest --impute inferred`,
+		Flags: append(append(protocolFlags(), gridFlags()...),
+			variantsFlag(string(model.SemanticHard), tuning.ESZSLMethod),
+			&cli.Float64SliceFlag{
+				Name: "shares", Category: robustnessCategory, Usage: "shares `S,S...` of the attributes that are given, in percent",
+				Value: cli.NewFloat64Slice(100, 75, 50, 25, 10),
+			},
+			&cli.StringFlag{Name: "given", Category: robustnessCategory, Value: string(robustness.AtRandom), Usage: "`ORDER` in which attributes are given: random or strongest"},
+			&cli.StringSliceFlag{
+				Name: "impute", Category: robustnessCategory, Usage: "imputation of missing attributes, `KIND,KIND`: neutral, inferred",
+				Value: cli.NewStringSlice(string(impute.Neutral), string(impute.Inferred)),
+			},
+			&cli.IntFlag{Name: "mask-seeds", Category: robustnessCategory, Value: 5, Usage: "number `N` of random masks"}),
+		Action: partial,
+	}
+}
+
+func partial(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	p, err := partialConfig(c)
+	if err != nil {
+		return err
+	}
+	l, err := openLab(c, p.Like.Dataset, p.Like.DevSplit)
+	if err != nil {
+		return err
+	}
+	r, err := robustness.RunPartial(c.Context, l, p)
+	if err != nil {
+		return err
+	}
+	if _, err := l.Store(robustness.PartialKind, p, r); err != nil {
+		return err
+	}
+	return output(c, l, r, r.WriteText)
+}
+
+func partialConfig(c *cli.Context) (robustness.PartialConfig, error) {
+	p := robustness.PartialConfig{Seeds: c.Int("mask-seeds")}
+	for _, s := range c.Float64Slice("shares") {
+		p.Shares = append(p.Shares, s/100)
+	}
+	if err := setText(&p.Given, c, "given"); err != nil {
+		return p, err
+	}
+	for _, name := range c.StringSlice("impute") {
+		kind, err := invalid.OneOf(name, impute.Neutral, impute.Inferred)
+		if err != nil {
+			return p, invalid.At("--impute", err)
+		}
+		p.Impute = append(p.Impute, kind)
+	}
+	var err error
+	if p.Models, err = modelsOf(c); err != nil {
+		return p, err
+	}
+	return p, p.Check()
+}
+
+// variantsFlag is that of commands that evaluate variants, and baselines beside them.
 func variantsFlag(names ...string) cli.Flag {
 	return &cli.StringSliceFlag{
-		Name: "variants", Usage: "`NAME,NAME...` of what to compare: the variants, and baselines such as eszsl",
+		Name: variantsFlagName, Category: robustnessCategory, Usage: "methods `NAME,NAME...`: variants, and baselines such as eszsl",
 		Value: cli.NewStringSlice(names...),
 	}
 }
 
-// variantsAndBaselines returns the configs of the variants that --variants names, and
-// the baselines.
-func variantsAndBaselines(c *cli.Context) (configs []protocol.Config, baselines []string, err error) {
-	var variants []model.Variant
-	for _, name := range c.StringSlice("variants") {
-		if slices.Contains(methods.Names(), name) {
-			baselines = append(baselines, name)
-			continue
-		}
-		var v model.Variant
-		if err := v.UnmarshalText([]byte(name)); err != nil {
-			return nil, nil, fmt.Errorf("--variants: %w; the baselines are %s", err, strings.Join(methods.Names(), ", "))
-		}
-		variants = append(variants, v)
+const variantsFlagName = "variants"
+
+// modelsOf returns the variants and baselines of --variants with their settings.
+func modelsOf(c *cli.Context) (m robustness.Models, err error) {
+	options := methods.Names()
+	for i, v := range model.Variants {
+		options = slices.Insert(options, i, string(v))
 	}
-	configs, err = protocolConfigs(c, variants)
-	return configs, baselines, err
+	var variants []model.Variant
+	for _, given := range c.StringSlice(variantsFlagName) {
+		name, err := invalid.OneOf(given, options...)
+		if err != nil {
+			return m, invalid.At("--"+variantsFlagName, err)
+		}
+		if slices.Contains(methods.Names(), name) {
+			m.Baselines = append(m.Baselines, name)
+		} else {
+			variants = append(variants, model.Variant(name))
+		}
+	}
+	if len(variants) == 0 {
+		for _, g := range settingsGiven(c) {
+			if !slices.Contains(commonKeys, g.Key) {
+				return m, &invalid.Error{Where: g.Flag, Want: "a variant of LAGO among --" + variantsFlagName, Got: "only baselines"}
+			}
+		}
+	}
+	if m.Like, err = commonConfig(c); err != nil {
+		return m, err
+	}
+	m.Variants, err = protocolConfigs(c, variants)
+	return m, err
 }

@@ -47,7 +47,7 @@ func TestPartialCommandRefuses(t *testing.T) {
 		{"partial --variants svm", []string{"--variants", `"svm"`, "eszsl"}},
 		{"partial --shares 100,0", []string{"shares", "above 0", "found 0"}},
 		{"partial --shares 200", []string{"shares", "up to 100", "found 200"}},
-		{"partial --mask-seeds 0", []string{"mask_seeds", "at least 1"}},
+		{"partial --mask-seeds 0", []string{"--mask-seeds", "at least 1"}},
 		{"partial --impute zero", []string{"--impute", `"zero"`}},
 		{"partial --given some", []string{"--given", `"some"`}},
 		{"partial cub", []string{`"cub"`}},

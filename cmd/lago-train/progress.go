@@ -2,84 +2,108 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/term"
 
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/train"
 )
 
-// progress tells how far runs are: a bar on a terminal, a line every few seconds
-// elsewhere. Runs beside each other share it.
-type progress struct {
-	first uint64 // seed
-	seeds int
-
-	mu    sync.Mutex
-	bar   *progressbar.ProgressBar // of trial; nil where stderr is no terminal
-	trial train.Trial
-	told  time.Time
-}
-
+// tellEvery is the time between progress lines where stderr is no terminal.
 const tellEvery = 5 * time.Second
 
-func newProgress(first uint64, seeds int) *progress {
-	return &progress{first: first, seeds: seeds, told: time.Now()}
+// display is the progress of this process on stderr: one redrawn line on a terminal, a
+// line every few seconds elsewhere, log entries if the log is JSON. The log is written
+// through it, so that entries and the line do not mix.
+var display = &statusLine{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), shown: time.Now()}
+
+type statusLine struct {
+	to       io.Writer
+	terminal bool
+
+	mu    sync.Mutex
+	json  bool
+	line  string // on the terminal
+	shown time.Time
 }
 
-func (p *progress) resume(t train.Trial, epochs int) {
-	logrus.WithFields(logrus.Fields{"run": t.Name(), "epochs": epochs}).Info("goes on from its checkpoint")
-}
-
-func (p *progress) epoch(t train.Trial, e train.Epoch) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	// As in "dev seed 2 of 5".
-	name := fmt.Sprintf("%s seed %d of %d", t.Stage, t.Training.Seed-p.first+1, p.seeds)
-	accuracy := fmt.Sprintf("train %.1f %%", 100*e.TrainAccuracy)
-	if e.ValAccuracy != nil {
-		accuracy += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
+// show replaces the line. The last line of something is always shown.
+func (s *statusLine) show(line string, last bool) {
+	s.mu.Lock()
+	wait := tellEvery
+	if s.terminal && !s.json {
+		wait = tellEvery / 50
 	}
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		p.draw(t, e, name+": "+accuracy)
+	if !last && time.Since(s.shown) < wait {
+		s.mu.Unlock()
 		return
 	}
-	if time.Since(p.told) >= tellEvery {
-		p.told = time.Now()
-		fmt.Fprintf(os.Stderr, "%s: epoch %d of at most %d, loss %.4f, %s\n", name, e.Epoch, t.Training.Epochs, e.Phases[0].Loss, accuracy)
+	s.shown = time.Now()
+	if s.json {
+		s.mu.Unlock()
+		logrus.WithField("progress", line).Info("progress")
+		return
+	}
+	defer s.mu.Unlock()
+	if !s.terminal {
+		_, _ = fmt.Fprintln(s.to, line) // a failure to print progress is no reason to stop
+		return
+	}
+	s.line = "\r\x1b[K" + line
+	_, _ = io.WriteString(s.to, s.line)
+	if last {
+		s.line = ""
+		_, _ = fmt.Fprintln(s.to)
 	}
 }
 
-// draw moves the bar. A bar that can't be drawn is no reason to stop.
-func (p *progress) draw(t train.Trial, e train.Epoch, text string) {
-	if p.bar == nil || t != p.trial {
-		p.clear()
-		p.trial = t
-		p.bar = progressbar.NewOptions(t.Training.Epochs,
-			progressbar.OptionSetWriter(os.Stderr),
-			progressbar.OptionSetWidth(24),
-			progressbar.OptionShowCount(),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish())
-	}
-	p.bar.Describe(text)
-	_ = p.bar.Set(e.Epoch)
-}
-
-func (p *progress) clear() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-		p.bar = nil
+// clear removes the line from the terminal.
+func (s *statusLine) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line != "" {
+		s.line = ""
+		_, _ = io.WriteString(s.to, "\r\x1b[K")
 	}
 }
 
-// close clears the bar, so that what comes next has the line for itself.
-func (p *progress) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clear()
+// Write writes an entry of the log above the line.
+func (s *statusLine) Write(entry []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line == "" {
+		return s.to.Write(entry)
+	}
+	if _, err := io.WriteString(s.to, "\r\x1b[K"); err != nil {
+		return 0, err
+	}
+	n, err := s.to.Write(entry)
+	_, _ = io.WriteString(s.to, s.line)
+	return n, err
+}
+
+// showGrid shows the progress of a grid.
+func showGrid(p lab.Progress) {
+	display.show(p.String(), p.Running == 0 && p.Done+p.Failed == p.Total)
+}
+
+// showEpoch returns a function that shows the epochs of the seeds of a run.
+func showEpoch(first uint64, seeds int) func(train.Trial, train.Epoch) {
+	return func(t train.Trial, e train.Epoch) {
+		line := fmt.Sprintf("%s seed %d of %d: epoch %d of at most %d, loss %.4f, train %.1f %%",
+			t.Stage, t.Training.Seed-first+1, seeds, e.Epoch, t.Training.Epochs, e.Phases[0].Loss, 100*e.TrainAccuracy)
+		if e.ValAccuracy != nil {
+			line += fmt.Sprintf(", validation %.1f %%", 100**e.ValAccuracy)
+		}
+		display.show(line, false)
+	}
+}
+
+func logResume(t train.Trial, epochs int) {
+	logrus.WithFields(logrus.Fields{"run": t.Name(), "epochs": epochs}).Info("resumes from its checkpoint")
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"fmt"
-	"os"
-
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/model"
 )
@@ -14,17 +10,17 @@ import (
 func reproduceCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "reproduce",
-		Usage: "the paper's protocol from start to end, tables 1 and A.1",
-		Description: `Trains every variant on the dev stage, retrains it on train and val classes for as
-many epochs as its average curve says, and judges it on the test classes. The
-variant with the best val accuracy is the result, table 1. What the others score on
-the test classes is printed for reference, as in the paper's table A.1, with ESZSL
-beside them, its ridges chosen on the val classes too.
+		Usage: "run the paper's protocol for all variants (tables 1 and A.1)",
+		Description: `Trains every variant on the dev stage, retrains it on train and validation classes for the number
+of epochs of its average curve, and evaluates it on the test classes. The variant with the best
+validation accuracy is the result (table 1); the test accuracies of the others, and of ESZSL, are
+printed for reference (table A.1). A variant has its default settings or, with --configs, those of
+search-<dataset>-<variant>.json if there is one. Settings given by flags are those of every
+variant. Finished runs are reused.
 
-A variant has the settings of its preset or, with --configs, of the file
-search-<dataset>-<variant>.json where there is one. Settings that are given by flags
-are those of every variant. Runs that other commands have finished are not done
-again.`,
+Examples:
+   lago-train reproduce --dataset awa2
+   lago-train reproduce --dataset cub --configs runs --seeds 3`,
 		Flags:  append(protocolFlags(), gridFlags()...),
 		Action: reproduce,
 	}
@@ -46,49 +42,5 @@ func reproduce(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(r)
-	}
-	return r.WriteText(os.Stdout)
-}
-
-// protocolFlags are the settings that several variants can have in common, for
-// commands that carry out the full protocol.
-func protocolFlags() []cli.Flag {
-	return append(settingFlagsBut(variantFlag, "stage", "epochs", configFlag, "k", "lr-v", "psi", "zeta"),
-		devEpochsFlag(), configsFlag())
-}
-
-func configsFlag() cli.Flag {
-	return &cli.PathFlag{Name: "configs", Category: "protocol", Usage: "`DIR` of config files that searches wrote"}
-}
-
-// devEpochsFlag is --epochs where the dev stage decides on those of the test stage.
-func devEpochsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "epochs", Category: "training", DefaultText: "200", Usage: "`N` epochs of the dev stage at most"}
-}
-
-// protocolConfigs makes the configs of variants of the presets, the files of
-// --configs and the flags, each over the one before.
-func protocolConfigs(c *cli.Context, variants []model.Variant) ([]protocol.Config, error) {
-	if dir := c.Path("configs"); dir != "" {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, fmt.Errorf("--configs: %w", err)
-		}
-	}
-	configs := make([]protocol.Config, len(variants))
-	for i, v := range variants {
-		config, err := protocol.ConfigFor(c.Path("configs"), c.String(datasetFlag), v)
-		if err != nil {
-			return nil, err
-		}
-		if err := setFlags(&config, c); err != nil {
-			return nil, err
-		}
-		if err := config.Check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", v, err)
-		}
-		configs[i] = config
-	}
-	return configs, nil
+	return output(c, l, r, r.WriteText)
 }

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
@@ -23,12 +22,13 @@ func runOnMini(t *testing.T, more ...string) []string {
 
 func TestRunPrintsTheTableAndItsFolders(t *testing.T) {
 	out := succeeds(t, runOnMini(t)...)
-	for _, part := range []string{"semantic-hard on plain, full stage", "val ", "test (unseen)", "33.3 %", "s.e.m."} {
+	for _, part := range []string{"semantic-hard on plain, stage full", "validation ", "test (unseen)", "33.3 %", "s.e.m."} {
 		if !strings.Contains(out, part) {
 			t.Errorf("stdout doesn't say %q:\n%s", part, out)
 		}
 	}
-	_, list, _ := strings.Cut(out, "files of the runs:\n")
+	_, list, _ := strings.Cut(out, "4 runs, trained in ")
+	_, list, _ = strings.Cut(list, ":\n")
 	dirs := strings.Fields(list)
 	if len(dirs) != 4 {
 		t.Fatalf("%d folders, expected one for each of two seeds in two stages:\n%s", len(dirs), out)
@@ -48,7 +48,7 @@ func TestRunAsJSON(t *testing.T) {
 		t.Fatal(e.stderr)
 	}
 	o := object(t, e.stdout)
-	compareKeys(t, "run", o, "dataset", "variant", "stage", "seeds", "epochs", "val", "test", "seconds", "blas", "run_dirs", "config")
+	compareKeys(t, "run", o, "dataset", "variant", "stage", "seeds", "epochs", "val", "test", "seconds", "blas", "run_dirs", "reused_runs", "trained_from", "trained_to", "config")
 	var outcome protocol.Outcome
 	if err := json.Unmarshal([]byte(e.stdout), &outcome); err != nil {
 		t.Fatal(err)
@@ -106,58 +106,36 @@ func writeConfig(t *testing.T, text string) string {
 	return path
 }
 
-func TestFlagsGoOverTheConfigFileAndThatOverThePreset(t *testing.T) {
-	file := writeConfig(t, `{"dataset": "PLAIN", "variant": "k-soft", "stage": "full", "lr": 0.5, "zeta": 2, "k": 4, "complement": "demorgan"}`)
-	data := onMini(t)[:3] // the file names the data set
-	want := protocol.PresetFor("plain", model.KSoft).Config
-	want.Stage, want.Seeds, want.Epochs = protocol.OnlyDev, 1, 1
-	want.Zeta, want.K, want.Complement = 2, 4, model.DeMorgan
-	want.LR, want.Prior, want.Seed = 0.25, model.PerAttribute, 9
-	got, trial := configFrom(t, append(data, "--config", file, "--lr", "0.25", "--prior", "per-attribute", "--seed", "9")...)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("config (-want +got):\n%s", diff)
+// What --print-config prints is the run that it was printed for, and nothing is trained.
+func TestPrintConfig(t *testing.T) {
+	flags := []string{"run", "--dataset", "cub", "--variant", "k-soft", "--config", writeConfig(t, `{"zeta": 2}`), "--lr", "0.25", "--print-config"}
+	e := lagoTrain(t, flags...)
+	if e.code != 0 {
+		t.Fatal(e.stderr)
 	}
-	if trial.Model.Variant != model.KSoft || trial.Model.K != 4 || trial.Training.LearningRate != 0.25 || trial.Training.Seed != 9 {
-		t.Errorf("the trial is %+v, expected that of the config", trial)
+	for _, line := range []string{`lr +0.25 +--lr`, `zeta +2 +/.*settings.json`, `beta +1e-05 +preset: the authors' settings for k-soft on CUB`, `seeds +5 +default`, `epochs +200 +default`} {
+		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(e.stderr) {
+			t.Errorf("stderr has no line %q:\n%s", line, e.stderr)
+		}
+	}
+	if again := succeeds(t, "run", "--config", writeConfig(t, e.stdout), "--print-config"); again != e.stdout {
+		t.Errorf("printed again:\n%s\nexpected\n%s", again, e.stdout)
+	}
+	for _, key := range []string{`"k": 30`, `"lr": 0.25`, `"zeta": 2`, `"epochs": 200`} {
+		if !strings.Contains(e.stdout, key) {
+			t.Errorf("stdout has no %s:\n%s", key, e.stdout)
+		}
+	}
+	if strings.Contains(e.stdout, "psi") || strings.Contains(e.stdout, "ridge") {
+		t.Errorf("stdout has settings that do not apply:\n%s", e.stdout)
 	}
 }
 
-func TestAVariantByFlagTakesItsOwnPreset(t *testing.T) {
-	file := writeConfig(t, `{"variant": "k-soft", "zeta": 2}`)
-	want := protocol.PresetFor("plain", model.SemanticSoft).Config
-	want.Stage, want.Seeds, want.Epochs, want.Zeta = protocol.OnlyDev, 1, 1, 2
-	got, _ := configFrom(t, append(onMini(t), "--config", file, "--variant", "semantic-soft")...)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("config (-want +got):\n%s", diff)
-	}
-}
-
-func TestRunRefusesSettings(t *testing.T) {
-	file := writeConfig(t, `{"learning_rate": 1}`)
-	badly := writeConfig(t, `{"k": "many"}`)
-	empty := t.TempDir()
-	for _, c := range []struct {
-		name  string
-		args  []string
-		parts []string
-	}{
-		{"variant", []string{"--variant", "lago"}, []string{"--variant", "singletons, semantic-hard, k-soft, semantic-soft", `"lago"`}},
-		{"stage", []string{"--stage", "train"}, []string{"--stage", "dev, test, full", `"train"`}},
-		{"prior", []string{"--prior", "flat"}, []string{"--prior", "uniform, per-attribute", `"flat"`}},
-		{"preprocess", []string{"--preprocess", "pca"}, []string{"--preprocess", "whiten", `"pca"`}},
-		{"no seeds", []string{"--seeds", "0"}, []string{"seeds", "at least 1", "found 0"}},
-		{"split", []string{"--dev-split", "4"}, []string{"dev_split", "1, 2 or 3", "found 4"}},
-		{"rate", []string{"--lr", "Inf"}, []string{"lr", "above 0", "Inf"}},
-		{"ridge", []string{"--ridge", "NaN"}, []string{"ridge", "NaN"}},
-		{"psi of a hard variant", []string{"--psi", "1"}, []string{"psi", "semantic-soft"}},
-		{"key of the config file", []string{"--config", file}, []string{file, `"learning_rate"`}},
-		{"type in the config file", []string{"--config", badly}, []string{badly, `"k"`, "whole number"}},
-		{"no config file", []string{"--config", filepath.Join(empty, "none.json")}, []string{"none.json"}},
-		{"data set", []string{"--dataset", "awa2", "--data-dir", empty}, []string{`"awa2"`, empty, "lago-train dataset fetch"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			refuses(t, append([]string{"run"}, c.args...), c.parts...)
-		})
+// The settings reach the trial.
+func TestRunTrainsWithItsSettings(t *testing.T) {
+	got, trial := configFrom(t, append(onMini(t), "--variant", "k-soft", "--k", "4", "--lr", "0.25", "--seed", "9", "--hold-out=false")...)
+	if got.LR != 0.25 || got.Seed != 9 || trial.Model.Variant != model.KSoft || trial.Model.K != 4 || trial.Training.LearningRate != 0.25 || trial.Training.Seed != 9 {
+		t.Errorf("the config is %+v and the trial %+v", got, trial)
 	}
 }
 

@@ -2,42 +2,40 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/search"
 	"github.com/lago-train/lago-train/experiments/tuning"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func searchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "search",
-		Usage: "find the settings of a variant on a data set, and write them to a config file",
-		Description: `Searches by the paper's procedure, on the dev stage: test classes are never looked
-at. The space is the paper's, with the preprocessing of the features and its ridge;
-settings that are given by flags stay as they are given.
+		Usage: "find settings of a variant on the validation classes, and write a config file",
+		Description: `Follows the paper's procedure on the dev stage, in the paper's space with preprocessing and its
+ridge added; settings given by flags stay fixed. A coarse round tries the default settings and
+others spread over the space. Two refining rounds try neighbours of the best. The best settings are
+then run with three further seeds, whose average chooses, and whose average curve gives the number
+of epochs. A quarter of the budget is for further seeds, two thirds of the rest for the coarse
+round: of 40 trials 21 are coarse, 10 refine, and 3 settings have 3 further seeds.
 
-   1. coarse: the settings that run would have, and others that are spread evenly
-      over the space, a trial each
-   2. refining, in two rounds: neighbours of the best so far, one setting changed to
-      the next listed value or halfway to it
-   3. further seeds: the best settings again with three more seeds; the average of
-      these chooses, and their average curve says for how many epochs to train
+Finished trials are reused when the command is repeated. With --shard, repeat it on every machine
+until it prints the table, because each round needs the one before.
 
---budget counts every trial. A quarter of them, but at most those of five settings
-and at least those of one, are for the further seeds; of the others two thirds are
-coarse and one third refines. A budget of 40 is 21, 10, and 3 settings x 3 seeds.
-
-The same command asks for the same trials and finds those that are done, so that it
-goes on where it was stopped. The rounds of a search wait for each other: with
---shard, run the command again when all shards are through a round, until it prints
-its table.`,
+Examples:
+   lago-train search --dataset awa2 --budget 80
+   lago-train search --variant k-soft --k 20 --preprocess whiten
+   lago-train run --config runs/search-awa2-semantic-hard.json`,
 		Flags: append(append(settingFlagsBut("stage", "seeds"), gridFlags()...),
-			&cli.IntFlag{Name: "budget", Value: 40, Usage: fmt.Sprintf("`N` trials, at least %d", tuning.MinBudget)},
-			&cli.PathFlag{Name: "write", Usage: "config `FILE` to write (default: search-<dataset>-<variant>.json in --out)"}),
+			&cli.IntFlag{Name: "budget", Category: "search", Value: 40, Usage: fmt.Sprintf("number `N` of trials, at least %d", tuning.MinBudget)},
+			&cli.PathFlag{Name: "write", Category: "search", DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "config `FILE` to write"}),
 		Action: runSearch,
 	}
 }
@@ -52,9 +50,9 @@ func runSearch(c *cli.Context) error {
 	}
 	file := c.Path("write")
 	if file == "" {
-		file = filepath.Join(c.Path(outFlag), fmt.Sprintf("search-%s-%s.json", p.Dataset, p.Variant))
-	} else if _, err := os.Stat(filepath.Dir(file)); err != nil {
-		return fmt.Errorf("--write: %w", err) // now rather than after hours
+		file = protocol.SearchFile(c.Path(outFlag), p.Dataset, p.DevSplit, p.Variant)
+	} else if _, err := os.Stat(filepath.Dir(file)); err != nil { // now rather than after hours
+		return invalid.At("--write", invalid.File(filepath.Dir(file), err))
 	}
 	l, err := openLab(c, p.Dataset, p.DevSplit)
 	if err != nil {
@@ -69,11 +67,8 @@ func runSearch(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Chosen.Config.WriteConfig(file); err != nil {
+	if err := s.Chosen.Config.Write(file); err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(s)
-	}
-	return search.WriteText(os.Stdout, s, file)
+	return output(c, l, s, func(w io.Writer) error { return search.WriteText(w, s, file) })
 }

@@ -1,15 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
+	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // The names of flags that more than one function reads.
@@ -17,6 +24,7 @@ const (
 	datasetFlag = "dataset"
 	variantFlag = "variant"
 	configFlag  = "config"
+	configsFlag = "configs"
 	jsonFlag    = "json"
 	outFlag     = "out"
 	jobsFlag    = "jobs"
@@ -27,10 +35,11 @@ const defaultRuns = "runs"
 
 // dataFlags say where data sets are.
 func dataFlags() []cli.Flag {
+	const category = "data"
 	return []cli.Flag{
-		&cli.PathFlag{Name: "data-dir", Usage: "`DIR` that holds data sets (default: $LAGO_DATA, then ./data)"},
-		&cli.IntFlag{Name: "dev-split", Value: 1, Usage: "`N` of the three splits into train and val classes, 1 to 3"},
-		&cli.BoolFlag{Name: "no-cache", Usage: "read the .mat files anew, and keep no parsed copy in the user's cache folder"},
+		&cli.PathFlag{Name: "data-dir", Category: category, Usage: "`DIR` that holds data sets (default: $LAGO_DATA, otherwise ./data)"},
+		&cli.IntFlag{Name: "dev-split", Category: category, Value: 1, Usage: "split `N`, 1 to 3, of the seen classes into train and validation classes"},
+		&cli.BoolFlag{Name: "no-cache", Category: category, Usage: "read .mat files again, without the cache of parsed files"},
 	}
 }
 
@@ -41,103 +50,148 @@ func openDataset(c *cli.Context, name string, devSplit int) (*dataset.Dataset, e
 	})
 }
 
-// settingFlags are those of experiments.Config. What a flag does not set comes
-// from the config file, and what that does not set from the preset.
+// settingFlags are those of the settings of a run, except dev-split, which is one of
+// dataFlags, and --config.
 func settingFlags() []cli.Flag {
-	const model, training, protocol = "model", "training", "protocol"
-	const preset = "by the preset" // of the data set and variant
-	return []cli.Flag{
-		&cli.StringFlag{Name: datasetFlag, Value: "glyphs", Category: protocol, Usage: "`NAME` of a data set: glyphs (drawn by the program), simulated-cub, -awa2 or -sun, or a folder of the data dir"},
-		&cli.StringFlag{Name: variantFlag, Value: "semantic-hard", Category: model, Usage: "`NAME`: singletons, semantic-hard, k-soft or semantic-soft"},
-		&cli.StringFlag{Name: "stage", Category: protocol, DefaultText: preset, Usage: "`NAME`: dev learns from the train classes, test from train and val, full takes the number of epochs of test from dev"},
-		&cli.IntFlag{Name: "seeds", Category: protocol, DefaultText: preset, Usage: "`N` seeds to run"},
-		&cli.Uint64Flag{Name: "seed", Category: protocol, DefaultText: preset, Usage: "the first `SEED`"},
-		&cli.IntFlag{Name: "epochs", Category: training, DefaultText: preset, Usage: "`N` epochs: of dev at most, of test exactly"},
-		&cli.Float64Flag{Name: "lr", Category: training, DefaultText: preset, Usage: "learning `RATE` of the detectors W"},
-		&cli.Float64Flag{Name: "lr-v", Category: training, DefaultText: preset, Usage: "learning `RATE` of the grouping V"},
-		&cli.IntFlag{Name: "batch", Category: training, DefaultText: preset, Usage: "`N` samples a step"},
-		&cli.IntFlag{Name: "patience", Category: training, DefaultText: preset, Usage: "`N` epochs without a better val accuracy that end the dev stage"},
-		&cli.StringFlag{Name: "preprocess", Category: training, DefaultText: preset, Usage: "`KIND` of affine map of the features, fitted on the samples learned from: none, standardize or whiten"},
-		&cli.Float64Flag{Name: "ridge", Category: training, DefaultText: preset, Usage: "`G` of whiten, X (X'X + G I)^(-1/2) sqrt(n); 0 for one by the scale of the features"},
-		&cli.BoolFlag{Name: "hold-out", Category: protocol, Usage: "learn from no sample that generalised zero-shot learning judges by (test_seen_loc), so that evaluate --split gzsl can judge the model"},
-		&cli.Float64Flag{Name: "beta", Category: model, DefaultText: preset, Usage: "`WEIGHT` of |W|^2"},
-		&cli.Float64Flag{Name: "lambda", Category: model, DefaultText: preset, Usage: "`WEIGHT` of |W U'|^2"},
-		&cli.Float64Flag{Name: "alpha", Category: model, DefaultText: preset, Usage: "`WEIGHT` of the explicit supervision of attributes"},
-		&cli.Float64Flag{Name: "psi", Category: model, DefaultText: preset, Usage: "`WEIGHT` of the pull of semantic-soft towards the groups of the data set"},
-		&cli.Float64Flag{Name: "zeta", Category: model, DefaultText: preset, Usage: "`SCALE` of the softmax that makes groups; from about 1000 on, hard groups are exactly one-hot"},
-		&cli.IntFlag{Name: "k", Category: model, DefaultText: preset, Usage: "`N` groups of k-soft; 0 for 30, or as many as there are attributes"},
-		&cli.StringFlag{Name: "prior", Category: model, DefaultText: preset, Usage: "`KIND` of p(a): uniform or per-attribute"},
-		&cli.StringFlag{Name: "complement", Category: model, DefaultText: preset, Usage: "`KIND` of p(none of the group | x): const, demorgan or none, which leaves it out"},
-		&cli.PathFlag{Name: configFlag, Category: protocol, Usage: "JSON `FILE` of settings, named as the flags with _ for -"},
+	var flags []cli.Flag
+	for _, s := range protocol.All() {
+		switch {
+		case s.Key == "dev_split":
+		case s.IsBool():
+			flags = append(flags, &cli.BoolFlag{Name: s.Flag(), Category: s.Group, Usage: s.Help})
+		default: // the table of settings parses the text
+			flags = append(flags, &cli.StringFlag{Name: s.Flag(), Category: s.Group, DefaultText: s.DefaultText(), Usage: s.Help})
+		}
 	}
+	return append(flags, &cli.PathFlag{Name: configFlag, Category: protocol.ProtocolGroup, Usage: "JSON `FILE` of settings, keys as the flags with _ for -; flags override it"})
 }
 
-// configOf makes a config of the preset, the config file and the flags, each over
-// the one before.
-func configOf(c *cli.Context) (protocol.Preset, error) {
-	var named protocol.Config
-	file := c.Path(configFlag)
-	if file != "" {
-		if err := named.ReadConfig(file); err != nil {
+// settingFlagsBut are the flags of settings that a command does not decide itself.
+func settingFlagsBut(names ...string) []cli.Flag {
+	return slices.DeleteFunc(settingFlags(), func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
+}
+
+// flagOf names the flag of a setting.
+func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
+
+// settingsGiven are the values of settings in flags.
+func settingsGiven(c *cli.Context) []protocol.Given {
+	var given []protocol.Given
+	for _, s := range protocol.All() {
+		if name := s.Flag(); c.IsSet(name) {
+			given = append(given, protocol.Given{Key: s.Key, Text: fmt.Sprint(c.Value(name)), Flag: "--" + name})
+		}
+	}
+	return given
+}
+
+// givenSettings are the keys of settings in flags, without that of the data's split.
+func givenSettings(c *cli.Context) []string {
+	var keys []string
+	for _, g := range settingsGiven(c) {
+		if g.Key != "dev_split" {
+			keys = append(keys, g.Key)
+		}
+	}
+	return keys
+}
+
+// configOf resolves the settings of a run from the preset, the config file and the flags.
+func configOf(c *cli.Context) (protocol.Preset, error) { return configOfVariant(c, "") }
+
+// configOfVariant is configOf with another default variant.
+func configOfVariant(c *cli.Context, v model.Variant) (protocol.Preset, error) {
+	given := []protocol.Given{{Key: variantFlag, Text: cmp.Or(string(v), string(model.SemanticHard))}}
+	if file := c.Path(configFlag); file != "" {
+		read, err := protocol.ReadFile(file)
+		if err != nil {
 			return protocol.Preset{}, err
 		}
+		given = append(given, usable(c, file, read)...)
 	}
-	if c.IsSet(datasetFlag) || named.Dataset == "" {
-		named.Dataset = c.String(datasetFlag)
-	}
-	if c.IsSet(variantFlag) || named.Variant == "" {
-		if err := setText(&named.Variant, c, variantFlag); err != nil {
-			return protocol.Preset{}, err
-		}
-	}
-	p := protocol.PresetFor(named.Dataset, named.Variant)
-	if file != "" {
-		if err := p.ReadConfig(file); err != nil {
-			return p, err
-		}
-		p.Dataset, p.Variant = strings.ToLower(named.Dataset), named.Variant
-	}
-	if err := setFlags(&p.Config, c); err != nil {
-		return p, err
-	}
-	return p, p.Check()
+	return protocol.Resolve(append(given, settingsGiven(c)...))
 }
 
-// setFlags writes the flags that are set into a config.
-func setFlags(to *protocol.Config, c *cli.Context) error {
-	for name, field := range map[string]any{
-		"dev-split": &to.DevSplit, "stage": &to.Stage, "seeds": &to.Seeds, "seed": &to.Seed, "epochs": &to.Epochs,
-		"lr": &to.LR, "lr-v": &to.LRV, "batch": &to.Batch, "patience": &to.Patience,
-		"preprocess": &to.Preprocess, "ridge": &to.Ridge, "hold-out": &to.HoldOut, "beta": &to.Beta, "lambda": &to.Lambda,
-		"alpha": &to.Alpha, "psi": &to.Psi, "zeta": &to.Zeta, "k": &to.K,
-		"prior": &to.Prior, "complement": &to.Complement,
-	} {
-		if !c.IsSet(name) {
-			continue
-		}
-		switch field := field.(type) {
-		case *int:
-			*field = c.Int(name)
-		case *uint64:
-			*field = c.Uint64(name)
-		case *float64:
-			*field = c.Float64(name)
-		case *bool:
-			*field = c.Bool(name)
-		case encoding.TextUnmarshaler:
-			if err := setText(field, c, name); err != nil {
-				return err
-			}
-		default:
-			panic(fmt.Sprintf("--%s sets a %T", name, field))
-		}
+// usable removes the keys of a config file that the command decides itself: stage, for a
+// command that has no such flag, with the epochs of a test stage.
+func usable(c *cli.Context, file string, given []protocol.Given) []protocol.Given {
+	if hasFlag(c.Command, "stage") {
+		return given
 	}
-	return nil
+	ofTest := slices.ContainsFunc(given, func(g protocol.Given) bool { return g.Key == "stage" && g.Text == string(protocol.OnlyTest) })
+	return slices.DeleteFunc(given, func(g protocol.Given) bool {
+		unused := g.Key == "stage" || ofTest && g.Key == "epochs"
+		if unused {
+			logrus.Infof("%s: %s is not used: %s has stages of its own", file, g.Key, c.Command.Name)
+		}
+		return unused
+	})
 }
 
+func hasFlag(c *cli.Command, name string) bool {
+	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+}
+
+// protocolFlags are the settings that several variants have in common, for commands that
+// run the full protocol.
+func protocolFlags() []cli.Flag {
+	return append(settingFlagsBut(variantFlag, "stage", "epochs", configFlag, "k", "lr-v", "psi", "zeta"), devEpochsFlag(), configsDirFlag())
+}
+
+func configsDirFlag() cli.Flag {
+	return &cli.PathFlag{Name: configsFlag, Category: protocol.ProtocolGroup, Usage: "`DIR` with config files that search wrote, one per variant"}
+}
+
+// devEpochsFlag is --epochs for commands whose dev stage decides the epochs of the test
+// stage.
+func devEpochsFlag() cli.Flag {
+	return &cli.StringFlag{Name: "epochs", Category: protocol.TrainingGroup, DefaultText: "200", Usage: "at most `N` epochs in the dev stage"}
+}
+
+// protocolConfigs resolves the settings of variants from their presets, the files of
+// --configs and the flags.
+func protocolConfigs(c *cli.Context, variants []model.Variant) ([]protocol.Config, error) {
+	dir := c.Path(configsFlag)
+	if dir != "" {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, invalid.At("--"+configsFlag, invalid.File(dir, err))
+		}
+	}
+	flags := settingsGiven(c)
+	common, err := commonConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	configs := make([]protocol.Config, len(variants))
+	for i, v := range variants {
+		given, err := protocol.ReadSearched(dir, common.Dataset, common.DevSplit, v)
+		if err != nil {
+			return nil, err
+		}
+		given = slices.Concat([]protocol.Given{{Key: variantFlag, Text: string(v)}}, given, flags)
+		p, err := protocol.Resolve(given)
+		if err != nil {
+			return nil, err
+		}
+		configs[i] = p.Config
+	}
+	return configs, nil
+}
+
+// commonKeys are the settings of methods of any kind.
+var commonKeys = []string{"dataset", "dev_split", "seeds", "seed", "epochs", "patience", "hold_out"}
+
+// commonConfig is what the flags say for methods of any kind, and in further settings.
+// Baselines have no preprocessing unless a flag says so.
+func commonConfig(c *cli.Context, further ...string) (protocol.Config, error) {
+	keys := slices.Concat(commonKeys, further)
+	given := slices.DeleteFunc(settingsGiven(c), func(g protocol.Given) bool { return !slices.Contains(keys, g.Key) })
+	given = append([]protocol.Given{{Key: "preprocess", Text: string(preprocess.None)}}, given...)
+	p, err := protocol.Resolve(given)
+	return p.Config, err
+}
+
+// setText reads the value of a flag.
 func setText(to encoding.TextUnmarshaler, c *cli.Context, name string) error {
-	if err := to.UnmarshalText([]byte(c.String(name))); err != nil {
-		return fmt.Errorf("--%s: %w", name, err)
-	}
-	return nil
+	return invalid.At("--"+name, to.UnmarshalText([]byte(c.String(name))))
 }

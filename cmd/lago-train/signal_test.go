@@ -113,7 +113,7 @@ func TestAnInterruptedRunGoesOnToTheSameModels(t *testing.T) {
 	if code := interrupted.cmd.ProcessState.ExitCode(); code != exitCancelled {
 		t.Fatalf("ended with %d, expected %d:\n%s", code, exitCancelled, &interrupted.stderr)
 	}
-	if text := interrupted.stderr.String(); interrupted.stdout.String() != "" || !strings.Contains(text, "stopped with 1 of 2 trials finished in runs; the same command goes on from there") {
+	if text := interrupted.stderr.String(); interrupted.stdout.String() != "" || !strings.Contains(text, "interrupted with 1 of 2 runs finished in runs; repeat the command to resume") {
 		t.Errorf("expected no table, and where it stopped:\n%s%s", &interrupted.stdout, text)
 	}
 	if n := len(files(t, out, "checkpoint.safetensors")); n != 1 {
@@ -128,7 +128,7 @@ func TestAnInterruptedRunGoesOnToTheSameModels(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v:\n%s", err, &stderr)
 	}
-	if !strings.Contains(stderr.String(), "goes on from its checkpoint") {
+	if !strings.Contains(stderr.String(), "resumes from its checkpoint") {
 		t.Errorf("the same command began anew:\n%s", &stderr)
 	}
 	<-whole.over

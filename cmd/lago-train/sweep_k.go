@@ -1,28 +1,31 @@
 package main
 
 import (
-	"os"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/ksweep"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
 func sweepKCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sweep-k",
-		Usage: "val accuracy of k-soft against the number of groups",
-		Description: `Trains k-soft on the dev stage with each number of groups K, for each seed, and
-beside it singletons and, where the data set names its groups, semantic-hard.
+		Usage: "validation accuracy of k-soft against the number of groups",
+		Description: `Trains k-soft on the dev stage with each number of groups K, and for comparison singletons and, if
+the data set has groups, semantic-hard. The settings given are those of k-soft; the other two have
+their own defaults, with the same data, seeds, epochs, patience, batch, preprocessing, prior and
+complement.
 
-The settings that are given are k-soft's. The other two have those of their own
-presets, but for the number of seeds and epochs, patience, batch, preprocessing,
-p(a_m) and p(ac|x), which are the same for all three.`,
+Examples:
+   lago-train sweep-k --dataset cub
+   lago-train sweep-k --ks 5,10,20 --seeds 3`,
 		Flags: append(append(settingFlagsBut("stage", variantFlag, "k"), gridFlags()...),
-			&cli.IntSliceFlag{Name: "ks", Usage: "`N,N...` groups to try (default: 1, 10, 20, 30, 40, 60, those of them that the attributes can form)"},
-			// configOf reads the variant from its flag.
-			&cli.StringFlag{Name: variantFlag, Value: string(model.KSoft), Hidden: true}),
+			&cli.StringFlag{Name: "ks", Category: protocol.ModelGroup, DefaultText: "1,10,20,30,40,60, as far as there are attributes", Usage: "numbers `N,N...` of groups"}),
 		Action: sweepK,
 	}
 }
@@ -31,7 +34,11 @@ func sweepK(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	p, err := configOf(c)
+	ks, err := wholeNumbers(c, "ks")
+	if err != nil {
+		return err
+	}
+	p, err := configOfVariant(c, model.KSoft)
 	if err != nil {
 		return err
 	}
@@ -39,12 +46,25 @@ func sweepK(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := ksweep.Run(c.Context, l, p.Config, c.IntSlice("ks"))
+	s, err := ksweep.Run(c.Context, l, p.Config, ks)
 	if err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(s)
+	return output(c, l, s, s.WriteText)
+}
+
+// wholeNumbers reads the list in a flag, nil if the flag is not given.
+func wholeNumbers(c *cli.Context, name string) ([]int, error) {
+	if !c.IsSet(name) {
+		return nil, nil
 	}
-	return s.WriteText(os.Stdout)
+	var list []int
+	for word := range strings.SplitSeq(c.String(name), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil {
+			return nil, &invalid.Error{Where: "--" + name, Want: "whole numbers, separated by commas", Got: strconv.Quote(word)}
+		}
+		list = append(list, n)
+	}
+	return list, nil
 }

@@ -2,13 +2,13 @@ package ablation
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -23,11 +23,11 @@ const (
 	Explicit Supervision = "explicit" // alpha > 0
 )
 
-// defaultAlpha weighs explicit supervision as much as that of the classes. The
-// paper doesn't say which weight its ablation has.
+// defaultAlpha weighs explicit supervision as much as classification. The paper does not
+// state the weight of its ablation.
 const defaultAlpha = 1
 
-// Design is one combination of the decisions that the paper's ablation takes apart.
+// Design is one combination of the design decisions of the paper's ablation.
 type Design struct {
 	Prior       model.Prior      `json:"prior"`
 	Complement  model.Complement `json:"complement"`
@@ -67,7 +67,7 @@ func (d Design) apply(base train.Trial, seed uint64) train.Trial {
 	return t
 }
 
-// Ablation is the paper's table A.2 for one data set: val accuracy by design.
+// Result is the paper's table A.2 for one data set: validation accuracy by design.
 type Result struct {
 	Dataset  string        `json:"dataset"`
 	Variant  model.Variant `json:"variant"`
@@ -75,29 +75,29 @@ type Result struct {
 	Epochs   int           `json:"epochs"` // at most
 	Seeds    []uint64      `json:"seeds"`
 	Rows     []Row         `json:"rows"`     // best first
-	Findings []Finding     `json:"findings"` // of the paper; none while a row is without accuracy
+	Findings []Finding     `json:"findings"` // of the paper; none if a row has no accuracy
 	Missing  []lab.Missing `json:"missing"`
 }
 
-// AblationRow is what one design scored.
+// Row is the accuracy of one design.
 type Row struct {
 	Design
 	Accuracy  lab.Summary `json:"val_accuracy"`       // the best epoch of each curve, per class
-	Published *float64    `json:"published_accuracy"` // null where the paper has not this data set
+	Published *float64    `json:"published_accuracy"` // null if the paper does not have this data set
 }
 
-// Ablate carries out the trials of c in the eight designs on the dev stage, and
-// makes the table of what they logged. A trial without a model is listed in it.
+// Run trains c in the eight designs on the dev stage, for every seed, and returns the table
+// of their logged curves. Trials without a model are listed as missing.
 func Run(ctx context.Context, l *lab.Lab, c protocol.Config) (*Result, error) {
 	base := ablationBase(c.Trials(l, train.Dev, c.DevEpochs())[0])
-	done, err := l.Do(ctx, ablationTrials(base, seedList(c)))
+	done, err := l.Do(ctx, ablationTrials(base, seeds(c)))
 	if err != nil {
 		return nil, err
 	}
-	return newAblation(base, done), nil
+	return newResult(base, done), nil
 }
 
-// ablationBase is what the ablation of a trial's settings has in common.
+// ablationBase returns what the trials of an ablation have in common.
 func ablationBase(t train.Trial) train.Trial {
 	base := baseOf(t)
 	if base.Model.Alpha == 0 {
@@ -106,13 +106,13 @@ func ablationBase(t train.Trial) train.Trial {
 	return base
 }
 
-// baseOf takes design and seed out of a trial, and leaves alpha.
+// baseOf removes design and seed from a trial, except alpha.
 func baseOf(t train.Trial) train.Trial {
 	t.Model.Prior, t.Model.Complement, t.Training.Seed = "", "", 0
 	return t
 }
 
-func seedList(c protocol.Config) []uint64 {
+func seeds(c protocol.Config) []uint64 {
 	seeds := make([]uint64, c.Seeds)
 	for i := range seeds {
 		seeds[i] = c.Seed + uint64(i)
@@ -120,8 +120,8 @@ func seedList(c protocol.Config) []uint64 {
 	return seeds
 }
 
-// ablationTrials has the designs of the first seed before those of the second, so
-// that a grid that is stopped early has something of each row.
+// ablationTrials orders the trials by seed, so that a grid that is stopped early has some
+// of each row.
 func ablationTrials(base train.Trial, seeds []uint64) []train.Trial {
 	var trials []train.Trial
 	for _, seed := range seeds {
@@ -132,9 +132,8 @@ func ablationTrials(base train.Trial, seeds []uint64) []train.Trial {
 	return trials
 }
 
-// newAblation makes the table from the logged curves of trials that have base in
-// common.
-func newAblation(base train.Trial, trials []lab.Run) *Result {
+// newResult returns the table from the logged curves of trials that have base in common.
+func newResult(base train.Trial, trials []lab.Run) *Result {
 	a := &Result{
 		Dataset: base.Dataset, Variant: base.Model.Variant, Alpha: base.Model.Alpha, Epochs: base.Training.Epochs,
 	}
@@ -162,7 +161,7 @@ func newAblation(base train.Trial, trials []lab.Run) *Result {
 	return a
 }
 
-// bestVal is the highest val accuracy of the curve in a folder.
+// bestVal returns the highest validation accuracy of the curve in a folder.
 func bestVal(dir string) (float64, error) {
 	path := filepath.Join(dir, train.CurveFile)
 	curve, err := train.ReadCurve(path)
@@ -176,12 +175,12 @@ func bestVal(dir string) (float64, error) {
 		}
 	}
 	if best < 0 {
-		return 0, fmt.Errorf("%s: expected epochs with a val accuracy, found none", path)
+		return 0, &invalid.Error{Where: path, Want: "epochs with a validation accuracy", Got: "none"}
 	}
 	return best, nil
 }
 
-// published is what the paper has of a design, a fraction.
+// published returns the accuracy of a design in the paper, a fraction.
 func (d Design) published(dataset string) *float64 {
 	for _, row := range published.All().Ablation {
 		if (Design{row.Prior, row.Complement, Supervision(row.Supervision)}) != d {

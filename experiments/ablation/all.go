@@ -32,7 +32,7 @@ func All(dir, dataset, fingerprint string, v model.Variant) ([]Family, error) {
 	})
 	var families []Family
 	for _, base := range bases {
-		families = append(families, Family{newAblation(base, gather(dir, runs, ablationTrials(base, seedsOf(runs, base)))), base})
+		families = append(families, Family{newResult(base, gather(dir, runs, ablationTrials(base, seedsOf(runs, base)))), base})
 	}
 	return families, nil
 }

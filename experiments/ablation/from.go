@@ -9,15 +9,14 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
 
-// AblationFrom makes the table from the runs that have a folder in dir, and trains
-// nothing. An ablation in dir is a configuration that was run in at least two of
-// the eight designs. Where there are several, only those count that have the
-// settings of c whose names are in chosen; the error is a *Ambiguous where more
-// than one is left. The seeds are those of c where "seed" or "seeds" is chosen, else
-// those that are found.
+// From returns the table of the runs in dir, and trains nothing. An ablation in dir is a
+// configuration that was run in at least two of the eight designs. Only those count that
+// agree with c in the chosen settings; the error is an *Ambiguous if several are left. The
+// seeds are those of c if "seed" or "seeds" is chosen, otherwise those in dir.
 func From(dir string, c protocol.Config, chosen []string) (*Result, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
@@ -27,17 +26,18 @@ func From(dir string, c protocol.Config, chosen []string) (*Result, error) {
 	bases := slices.DeleteFunc(ablationBases(runs, wanted.Model.Alpha), func(b train.Trial) bool { return !agree(b, wanted, chosen) })
 	switch len(bases) {
 	case 0:
-		return nil, fmt.Errorf("%s: expected the trials of an ablation, one configuration in some of its %d designs, found none%s",
-			dir, len(designs()), withSettings(chosen))
+		return nil, &invalid.Error{
+			Where: dir, Want: fmt.Sprintf("one configuration in at least two of its %d designs%s", len(designs()), withSettings(chosen)), Got: "none",
+		}
 	case 1:
 	default:
 		return nil, &Ambiguous{dir, len(bases), differences(bases)}
 	}
-	seeds := seedList(c)
+	list := seeds(c)
 	if !slices.Contains(chosen, "seeds") && !slices.Contains(chosen, "seed") {
-		seeds = seedsOf(runs, bases[0])
+		list = seedsOf(runs, bases[0])
 	}
-	return newAblation(bases[0], gather(dir, runs, ablationTrials(bases[0], seeds))), nil
+	return newResult(bases[0], gather(dir, runs, ablationTrials(bases[0], list))), nil
 }
 
 func withSettings(chosen []string) string {
@@ -47,7 +47,7 @@ func withSettings(chosen []string) string {
 	return " with the given " + strings.Join(chosen, ", ")
 }
 
-// Ambiguous says that a folder holds the ablation of more than one configuration.
+// Ambiguous is the error of a folder with the ablation of several configurations.
 type Ambiguous struct {
 	Dir    string
 	Count  int
@@ -68,13 +68,13 @@ func (a *Ambiguous) Error() string {
 	return fmt.Sprintf("%s: expected the ablation of one configuration, found %d, which differ in %s", a.Dir, a.Count, strings.Join(parts, ", "))
 }
 
-// differences lists the settings that are not the same in all of the trials.
+// differences lists the settings that are not the same in all trials.
 func differences(trials []train.Trial) []Difference {
 	var list []Difference
-	for i, s := range protocol.Settings(trials[0]) {
+	for i, s := range protocol.OfTrial(trials[0]) {
 		var values []string
 		for _, t := range trials {
-			v := fmt.Sprint(protocol.Settings(t)[i].Value)
+			v := fmt.Sprint(protocol.OfTrial(t)[i].Value)
 			if !slices.Contains(values, v) {
 				values = append(values, v)
 			}
@@ -87,12 +87,12 @@ func differences(trials []train.Trial) []Difference {
 	return list
 }
 
-// agree says whether two trials have the named settings in common.
+// agree reports whether two trials agree in the named settings.
 func agree(a, b train.Trial, names []string) bool {
-	other := protocol.Settings(b)
-	for i, s := range protocol.Settings(a) {
+	other := protocol.OfTrial(b)
+	for i, s := range protocol.OfTrial(a) {
 		if s.Name == "k" && b.Model.K == 0 {
-			continue // stands for a number that the data decides
+			continue // 0 leaves the number to the data
 		}
 		if slices.Contains(names, s.Name) && s.Value != other[i].Value {
 			return false
@@ -101,12 +101,12 @@ func agree(a, b train.Trial, names []string) bool {
 	return true
 }
 
-// ablationBases finds the configurations that were run in at least two designs on
-// the dev stage, in the order of their first run. Their alpha is that of explicit
-// supervision, or the given one where there is no such run yet; trials with implicit
-// supervision belong to each of them.
+// ablationBases returns the configurations that were run in at least two designs on the
+// dev stage, in the order of their first run. Their alpha is that of explicit supervision,
+// or the given one if there is no such run yet; trials with implicit supervision belong
+// to each of them.
 func ablationBases(runs []lab.Run, alpha float64) []train.Trial {
-	var order []train.Trial // alpha taken out
+	var order []train.Trial // without alpha
 	found := map[train.Trial]map[Design]bool{}
 	alphas := map[train.Trial][]float64{}
 	for _, r := range runs {
@@ -153,10 +153,10 @@ func seedsOf(runs []lab.Run, base train.Trial) []uint64 {
 	return seeds
 }
 
-// errNotTrained says that a trial has no folder.
+// errNotTrained is the error of a trial without a folder.
 var errNotTrained = errors.New("not trained")
 
-// gather finds trials among the runs of a folder.
+// gather looks trials up among the runs of a folder.
 func gather(dir string, runs []lab.Run, trials []train.Trial) []lab.Run {
 	index := map[train.Trial]lab.Run{}
 	for _, r := range runs {

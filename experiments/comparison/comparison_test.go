@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -182,10 +185,10 @@ func TestCompareRefuses(t *testing.T) {
 		want   string
 	}{
 		{func(c *tuning.Config) { c.Methods = nil }, "methods: expected at least one"},
-		{func(c *tuning.Config) { c.Methods = []string{"svm"} }, `methods: expected some of lago, singletons,`},
-		{func(c *tuning.Config) { c.Methods = []string{"eszsl", "eszsl"} }, "methods: expected each once, found eszsl twice"},
-		{func(c *tuning.Config) { c.Budget = -1 }, "tune: expected 0 or more settings, found -1"},
-		{func(c *tuning.Config) { c.Budget = 2 }, "tune: expected 0, or at least 5 settings, for LAGO's own search, found 2"},
+		{func(c *tuning.Config) { c.Methods = []string{"svm"} }, `methods: expected one of lago, singletons,`},
+		{func(c *tuning.Config) { c.Methods = []string{"eszsl", "eszsl"} }, "methods: expected each method once, found eszsl twice"},
+		{func(c *tuning.Config) { c.Budget = -1 }, "tune: expected 0, or at least 5 settings, which the search for LAGO needs, found -1"},
+		{func(c *tuning.Config) { c.Budget = 2 }, "tune: expected 0, or at least 5 settings, which the search for LAGO needs, found 2"},
 		{func(c *tuning.Config) { c.Seeds = 0 }, "seeds: expected at least 1, found 0"},
 		{func(c *tuning.Config) { c.Epochs = 0 }, "epochs: expected at least 1, found 0"},
 		{func(c *tuning.Config) {
@@ -196,7 +199,7 @@ func TestCompareRefuses(t *testing.T) {
 		}, `eszsl: expected one of gamma, lambda, normalise, found "ridge"`},
 		{func(c *tuning.Config) {
 			c.Methods, c.Fixed = c.Methods[:1], []tuning.Fixed{{Method: "eszsl", Setting: "gamma", Value: json.RawMessage("1")}}
-		}, "eszsl.gamma: expected a setting of one of the methods lago"},
+		}, "set: expected a setting of one of the methods lago, found eszsl.gamma"},
 	} {
 		config := compareAll(l)
 		c.change(&config)
@@ -216,13 +219,13 @@ func TestComparePreprocessed(t *testing.T) {
 }
 
 func TestParseFixed(t *testing.T) {
-	for _, c := range []struct{ text, value string }{{"eszsl.gamma=1e3", "1e3"}, {"eszsl.normalise=false", "false"}, {"eszsl.kind=word", `"word"`}} {
+	for _, c := range []struct{ text, value string }{{"eszsl.gamma=1e3", "1e3"}, {"eszsl.normalise=false", "false"}} {
 		f, err := tuning.ParseFixed(c.text)
 		if err != nil || f.Method != "eszsl" || string(f.Value) != c.value {
 			t.Errorf("%s: %+v, %v, expected the value %s", c.text, f, err, c.value)
 		}
 	}
-	for _, text := range []string{"", "eszsl", "eszsl.gamma", "eszsl=1", ".gamma=1", "eszsl.=1", "eszsl.gamma=", "svm.c=1"} {
+	for _, text := range []string{"", "eszsl", "eszsl.gamma", "eszsl=1", ".gamma=1", "eszsl.=1", "eszsl.gamma=", "svm.c=1", "eszsl.kind=1", "eszsl.gamma=-1"} {
 		if f, err := tuning.ParseFixed(text); err == nil {
 			t.Errorf("%q gives %+v", text, f)
 		}
@@ -275,22 +278,51 @@ func TestComparisonText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"LAGO (k-soft)", "│ ESZSL         │ 62.50 │ 0.00   │ 62.50 │ 0.00   │ 53.9      │ 1.2     │     1 │     2 │",
+		"LAGO (k-soft)", "│ ESZSL         │     62.5 % │      - │ 62.5 % │      - │      53.9 │     1.2 │     1 │     2 │",
 		"ahead of LAGO on the test classes: eszsl\n", "  eszsl: 3 epochs, beta 2, lr 0.1\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("expected %q in\n%s", want, b.String())
 		}
 	}
-	path := File(t.TempDir(), "Birds")
-	if filepath.Base(path) != "compare-birds.json" {
-		t.Errorf("stored as %s", path)
+}
+
+// Each data set, split and configuration has a stored comparison of its own, and Find
+// returns the last one of the same data.
+func TestStoredComparison(t *testing.T) {
+	m := &protocol.Measured{PerClass: lab.Summarise([]float64{0.625}), Classes: 4}
+	l := testlab.Simulated(t)
+	result := func(name string) *Result {
+		return &Result{Dataset: l.Data.Name, Methods: []tuning.Method{{Name: name, Val: m, Test: m}}}
 	}
-	if err := r.Store(path); err != nil {
+	config := compareAll(l)
+	first, err := result("first").Store(l, config)
+	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Read(path)
-	if err != nil || len(again.Methods) != 2 || again.Methods[1].Test.PerClass.Mean != 0.625 {
-		t.Errorf("read %+v, %v", again, err)
+	config.Budget++
+	second, err := result("second").Store(l, config)
+	if err != nil || second == first || !strings.HasPrefix(filepath.Base(second), "compare-simulated-small-") {
+		t.Errorf("stored in %s and %s, error %v", first, second, err)
+	}
+	d := *l.Data
+	d.Labels = slices.Clone(d.Labels)
+	d.Labels[0], d.Labels[1] = d.Labels[1], d.Labels[0]
+	d.Features.Data = slices.Clone(d.Features.Data)
+	d.Features.Data[0]++
+	other := lab.New(&d, l.Root)
+	if _, err := result("other data").Store(other, config); err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(time.Minute)
+	if err := os.Chtimes(first, later, later); err != nil {
+		t.Fatal(err)
+	}
+	r, path, err := Find(l.Root, "Simulated-Small", l.Fingerprint())
+	if err != nil || path != first || r.Methods[0].Name != "first" || r.Methods[0].Test.PerClass.Mean != 0.625 {
+		t.Errorf("found %+v in %s, error %v", r, path, err)
+	}
+	if _, _, err := Find(l.Root, l.Data.Name, "nowhere"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, expected fs.ErrNotExist", err)
 	}
 }

@@ -3,17 +3,21 @@ package ksweep
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
-// KSweep is the paper's figure of val accuracy against the number of groups
-// (section 4.3), for one data set.
+// Result is validation accuracy against the number of groups (section 4.3 of the paper)
+// on one data set.
 type Result struct {
 	Dataset string        `json:"dataset"`
 	Seeds   int           `json:"seeds"`
@@ -22,21 +26,20 @@ type Result struct {
 	Missing []lab.Missing `json:"missing"`
 }
 
-// Grouping is what a variant scores with a number of groups.
+// Point is the accuracy of a variant with a number of groups.
 type Point struct {
 	Variant  model.Variant `json:"variant"`
 	K        int           `json:"k"`
 	Accuracy lab.Summary   `json:"val_accuracy"`
 }
 
-// SweepK carries out the trials of c, which is of k-soft, on the dev stage for each
-// number of groups in ks, or for those of the paper that the data set has attributes
-// for where ks is empty. Beside them it runs singletons and, where the data set
-// names its groups, semantic-hard: these take the settings of their own presets, but
-// for what is not the model's, see line.
+// Run trains c, which is of k-soft, on the dev stage for each number of groups in ks, or
+// for those of the paper that the attributes can form if ks is empty. For comparison it
+// trains singletons and, if the data set has groups, semantic-hard, with their own presets
+// and the data, seeds and training of c.
 func Run(ctx context.Context, l *lab.Lab, c protocol.Config, ks []int) (*Result, error) {
 	if c.Variant != model.KSoft {
-		return nil, fmt.Errorf("variant: expected k-soft, the one with a number of groups, found %s", c.Variant)
+		return nil, &invalid.Error{Field: "variant", Want: "k-soft, the variant with a number of groups", Got: string(c.Variant)}
 	}
 	ks, err := sweptKs(ks, len(l.Data.Attributes))
 	if err != nil {
@@ -79,19 +82,21 @@ func Run(ctx context.Context, l *lab.Lab, c protocol.Config, ks []int) (*Result,
 // sweptKs returns the numbers of groups to try, ascending.
 func sweptKs(ks []int, attributes int) ([]int, error) {
 	if len(ks) == 0 {
-		return published.KsUpTo(published.All().SearchSpace.K, attributes), nil
+		return published.KsUpTo(attributes), nil
 	}
 	ks = slices.Clone(ks)
 	slices.Sort(ks)
 	ks = slices.Compact(ks)
 	if low, high := ks[0], ks[len(ks)-1]; low < 1 || high > attributes {
-		return nil, fmt.Errorf("ks: expected numbers from 1 to the number of attributes, %d, found %v", attributes, ks)
+		return nil, &invalid.Error{
+			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes), Got: strings.Trim(fmt.Sprint(ks), "[]"),
+		}
 	}
 	return ks, nil
 }
 
-// line is the config of another variant beside c: its preset on the same data, with
-// as long a training of as many seeds on the same features.
+// line returns the config of another variant for comparison with c: its preset, with the
+// data, seeds, training length and preprocessing of c.
 func line(c protocol.Config, v model.Variant) protocol.Config {
 	line := protocol.PresetFor(c.Dataset, v).Config
 	line.DevSplit, line.Seeds, line.Seed = c.DevSplit, c.Seeds, c.Seed
@@ -99,4 +104,36 @@ func line(c protocol.Config, v model.Variant) protocol.Config {
 	line.Preprocess, line.Ridge = c.Preprocess, c.Ridge
 	line.Prior, line.Complement = c.Prior, c.Complement
 	return line
+}
+
+// WriteText writes one row per number of groups, the variants for comparison, and the
+// missing trials.
+func (s *Result) WriteText(w io.Writer) error {
+	t := format.NewTable("variant", "K", "validation accuracy", "s.e.m. over seeds", "seeds")
+	t.Right(3, 4)
+	for i, p := range slices.Concat(s.Points, s.Lines) {
+		if i == len(s.Points) {
+			t.Line()
+		}
+		t.Row(p.Variant, p.K, p.Accuracy.MeanText(), p.Accuracy.SEMText(), len(p.Accuracy.Values))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: validation accuracy against the number of groups, %s\n%s", s.Dataset, format.Count(s.Seeds, "seed"), t)
+	if best, ok := s.best(); ok {
+		fmt.Fprintf(&b, "k-soft is best with K = %d\n", best.K)
+	}
+	b.WriteString(lab.MissingText(s.Missing))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// best returns the point with the highest mean; of equals, that with fewer groups.
+func (s *Result) best() (Point, bool) {
+	var best Point
+	for _, p := range s.Points {
+		if lab.ByMean(p.Accuracy, best.Accuracy) < 0 {
+			best = p
+		}
+	}
+	return best, len(best.Accuracy.Values) > 0
 }

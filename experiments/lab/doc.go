@@ -1,12 +1,11 @@
-// Package lab carries out trials, many beside each other: the one mechanism below
-// every question of package experiments.
+// Package lab runs trials, several at a time, and reads the runs of a folder. All
+// questions of package experiments use it.
 //
-// A trial has a folder of its own, named by what defines it, so that the same
-// trial asked for twice, by whatever command, is trained once. The folder is
-// locked while its trial is in work; the system frees the lock when the process
-// dies, and whoever asks next goes on from the checkpoint. Spreading over machines
-// is left to Slurm or Kubernetes: each process is told its Shard of the trials, and
-// any of them finds what the others wrote in the shared folder.
+// Each trial has its own folder, named by its settings, so that equal trials are trained
+// once, whatever command asks for them. The folder is locked while its trial is trained;
+// the system frees the lock of a process that dies, and the next one resumes from the
+// checkpoint. To spread a grid over machines, start one process per Shard, for example
+// with Slurm or Kubernetes, on a shared folder.
 //
-// It knows trials and their results, not what is asked of them.
+// The package knows trials and their results, not the questions asked of them.
 package lab

@@ -58,5 +58,5 @@ func ExampleParseShard() {
 	fmt.Println(err)
 	// Output:
 	// 2 of 8 <nil>
-	// shard: expected i/n with i from 0 to n-1, found "8/8"
+	// shard: expected I/N with I from 0 to N-1, found "8/8"
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,36 +15,38 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// Lab is where trials are carried out: a data set in memory, and a folder.
+// Lab runs trials on a data set in memory, in a folder.
 type Lab struct {
 	Data *dataset.Dataset
-	Root string // of the folders of trials
+	Root string // holds the folders of the runs
 	Jobs int    // trials at a time; 0 means as many as there are cores
 	// Shard is the part of the trials that this process trains.
 	Shard   Shard
 	Options train.Options
-	// OnProgress, where it is not nil, hears how far a grid is whenever that changes.
+	// OnProgress, if set, is called whenever the progress of a grid changes.
 	OnProgress func(Progress)
-	// OnRun, where it is not nil, hears of each trial that this process ended.
+	// OnRun, if set, is called with each run that this process ended.
 	OnRun func(Run)
 
 	fingerprint string
+	failed      map[string]bool // folders of failed runs
 }
 
-// Run is what became of one that was asked for.
+// Run is a trial that was asked for, and its result.
 type Run struct {
 	train.Trial
 	Dir    string
-	Result *train.Result // nil where there is none
-	Err    error         // why not: a failure, or ErrElsewhere
+	Result *train.Result // nil if there is none
+	Err    error         // why there is no model: a failure, an *Unfinished or ErrElsewhere
+	Ended  time.Time     // zero without a result
+	Reused bool          // finished before this process asked for it
 }
 
-// ErrElsewhere says that a trial belongs to another shard, which has not finished
-// it yet.
+// ErrElsewhere is the error of a trial that belongs to another shard, which has not
+// finished it yet.
 var ErrElsewhere = errors.New("left to another shard, which has not finished it")
 
-// Cancelled says that trials were ended from outside, and that the same command
-// goes on from where they are.
+// Cancelled is the error of a grid that was interrupted.
 type Cancelled struct {
 	Root     string
 	Finished int
@@ -51,60 +54,107 @@ type Cancelled struct {
 }
 
 func (c *Cancelled) Error() string {
-	return fmt.Sprintf("stopped with %d of %d trials finished in %s; the same command goes on from there", c.Finished, c.Trials, c.Root)
+	return fmt.Sprintf("interrupted with %d of %d runs finished in %s; repeat the command to resume", c.Finished, c.Trials, c.Root)
+}
+
+// Waiting is the error of a round whose trials belong in part to other shards: the
+// choice of the next settings needs them.
+type Waiting struct {
+	Round string
+	Left  int
+	Total int
+}
+
+func (w *Waiting) Error() string {
+	return fmt.Sprintf("%d of the %d trials of the %s round belong to other shards, which have not finished them. Repeat the command when they have.",
+		w.Left, w.Total, w.Round)
+}
+
+// WaitingFor returns a *Waiting for the runs of a round that other shards have not
+// finished, nil if there are none.
+func WaitingFor(round string, runs []Run) error {
+	w := &Waiting{Round: round, Total: len(runs)}
+	for _, r := range runs {
+		if errors.Is(r.Err, ErrElsewhere) {
+			w.Left++
+		}
+	}
+	if w.Left == 0 {
+		return nil
+	}
+	return w
 }
 
 // New returns a lab for a data set.
 func New(d *dataset.Dataset, root string) *Lab {
-	return &Lab{Data: d, Root: root, fingerprint: d.Fingerprint()}
+	return &Lab{Data: d, Root: root, fingerprint: d.Fingerprint(), failed: map[string]bool{}}
 }
 
 // Fingerprint is that of the data set, which trials carry.
 func (l *Lab) Fingerprint() string { return l.fingerprint }
 
-// pollEvery is how often a trial is looked after that another process holds.
+// pollEvery is the time between two looks at a trial that another process holds.
 const pollEvery = 500 * time.Millisecond
 
-// Do carries out those of the trials that belong to this shard and are not
-// finished, and returns what became of each, in their order. A trial that fails
-// doesn't stop the others. The error is a *Cancelled, or one that no trial can be
-// carried out with.
+// Do trains those of the trials that belong to this shard and are not finished, and
+// returns the run of each, in their order. A trial that fails does not stop the others.
+// The error is a *Cancelled, or one with which no trial can be run.
 func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	out := make([]Run, len(trials))
 	var todo []int
-	count := &counter{start: time.Now(), tell: l.OnProgress}
+	count := &counter{start: time.Now(), onProgress: l.OnProgress}
 	for i, t := range trials {
-		out[i] = Run{Trial: t, Dir: filepath.Join(l.Root, t.Name())}
-		r, err := train.ReadResult(out[i].Dir)
+		r := Run{Trial: t, Dir: filepath.Join(l.Root, t.Name())}
+		r.read()
 		switch {
-		case err == nil:
-			out[i].Result, out[i].Err = r, r.Failure()
+		case r.Result != nil:
+			r.Reused = true
 			count.progress.Found++
-			if out[i].Err != nil {
+			if r.Err != nil {
 				count.progress.Failed++
 			} else {
 				count.progress.Done++
 			}
 		case !l.Shard.holds(i):
-			out[i].Err = ErrElsewhere
+			r.Err = ErrElsewhere
 		default:
 			todo = append(todo, i)
 		}
+		out[i] = r
 	}
 	count.progress.Total = count.progress.Found + len(todo)
 	l.carryOut(ctx, out, todo, count)
-	if ctx.Err() != nil {
-		c := &Cancelled{Root: l.Root, Trials: len(trials)}
-		for _, t := range out {
-			if t.Result != nil {
-				c.Finished++
-			}
+	c := &Cancelled{Root: l.Root, Trials: len(trials)}
+	for _, r := range out {
+		if r.Result != nil {
+			c.Finished++
 		}
-		if c.Finished < c.Trials {
-			return out, c
+		if r.Err != nil && !errors.Is(r.Err, ErrElsewhere) {
+			l.failed[r.Dir] = true
 		}
 	}
+	if ctx.Err() != nil && c.Finished < c.Trials {
+		return out, c
+	}
 	return out, nil
+}
+
+// DoAll is Do for several lists of trials as one grid.
+func (l *Lab) DoAll(ctx context.Context, lists [][]train.Trial) ([][]Run, error) {
+	done, err := l.Do(ctx, slices.Concat(lists...))
+	parts := make([][]Run, len(lists))
+	for i, list := range lists {
+		parts[i], done = done[:len(list)], done[len(list):]
+	}
+	return parts, err
+}
+
+// Failed returns the number of runs that failed since New.
+func (l *Lab) Failed() int { return len(l.failed) }
+
+// Failures returns the runs that have no model.
+func Failures(runs []Run) []Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Err == nil })
 }
 
 // carryOut runs jobs that take trials from a queue.
@@ -137,10 +187,9 @@ func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counte
 	wg.Wait()
 }
 
-// shareCores gives each of the jobs its share of the cores, and returns what undoes
-// that. Gorgonia locks a machine's goroutine to a thread, which waits there while
-// another goroutine runs the step: with a single place to run for each core, the
-// cores idle while threads take turns, so jobs beside each other get two.
+// shareCores divides the cores among the jobs; undo restores them. Gorgonia locks a
+// machine's goroutine to a thread, which blocks while another goroutine runs the step.
+// With GOMAXPROCS at the number of cores they would idle, so several jobs get twice that.
 func shareCores(jobs int) (undo func()) {
 	cores := runtime.GOMAXPROCS(0)
 	parallel.SetWorkers(max(cores/jobs, 1))
@@ -153,39 +202,40 @@ func shareCores(jobs int) (undo func()) {
 	}
 }
 
-// one carries out a trial; where another process has it in work, it waits for the
-// result, or for the lock of one that died.
-func (l *Lab) one(ctx context.Context, t *Run, data *prepared, count *counter) {
-	defer data.release(t.Trial)
+// one trains a trial. If another process holds it, one waits for the result, or for the
+// lock if that process dies.
+func (l *Lab) one(ctx context.Context, r *Run, data *prepared, count *counter) {
+	defer data.release(r.Trial)
 	count.change(func(p *Progress) { p.Running++ })
 	for {
-		t.Result, t.Err = l.train(ctx, t.Trial, data)
-		if !errors.Is(t.Err, train.ErrBusy) {
+		r.Result, r.Err = l.train(ctx, r.Trial, data)
+		if !errors.Is(r.Err, train.ErrBusy) {
 			break
 		}
+		r.Err = nil // it is no failure if another process trains it
 		select {
 		case <-ctx.Done():
-			t.Err = nil // it is no failure to be in work elsewhere
 		case <-time.After(pollEvery):
 			continue
 		}
 		break
 	}
+	if r.Result != nil && r.Result.Status == train.Cancelled {
+		r.Result = nil
+	}
+	r.Ended = endedAt(r.Dir)
+	ended := r.Result != nil || r.Err != nil
 	count.change(func(p *Progress) {
 		p.Running--
 		switch {
-		case t.Err != nil:
+		case r.Err != nil:
 			p.Failed++
-		case t.Result != nil && t.Result.Status != train.Cancelled:
+		case ended:
 			p.Done++
 		}
 	})
-	if t.Result != nil && t.Result.Status == train.Cancelled {
-		t.Result = nil
-		return
-	}
-	if l.OnRun != nil {
-		l.OnRun(*t)
+	if ended && l.OnRun != nil {
+		l.OnRun(*r)
 	}
 }
 

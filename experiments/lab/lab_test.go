@@ -201,7 +201,7 @@ func TestCancelledTrialsGoOnLater(t *testing.T) {
 			t.Errorf("%s is begun after the cancellation: %v", trial.Name(), err)
 		}
 	}
-	for _, part := range []string{"1 of 4", l.Root, "goes on"} {
+	for _, part := range []string{"1 of 4", l.Root, "repeat the command"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error %q does not say %q", err, part)
 		}
@@ -234,6 +234,7 @@ func TestCancelledWhileAnotherHasTheTrialInWork(t *testing.T) {
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	l.OnRun = func(r Run) { t.Errorf("OnRun has %+v, a run that did not end", r) }
 	l.OnProgress = func(p Progress) {
 		cancel() // once it runs
 		if p.Failed != 0 {

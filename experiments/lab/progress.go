@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Progress is how far a grid is.
+// Progress counts the trials of a grid.
 type Progress struct {
 	Total, Done, Running, Failed int
-	Found                        int           // of Done and Failed, before this grid was asked for
-	Left                         time.Duration // 0 while it can't be told
+	Found                        int           // part of Done and Failed that was finished before
+	Left                         time.Duration // estimate, 0 while there is none
 }
 
 // String is the progress line.
@@ -22,15 +22,15 @@ func (p Progress) String() string {
 	return s
 }
 
-// counter counts trials and tells of each change.
+// counter counts trials and reports each change.
 type counter struct {
-	mu       sync.Mutex
-	progress Progress
-	start    time.Time
-	tell     func(Progress)
+	mu         sync.Mutex
+	progress   Progress
+	start      time.Time
+	onProgress func(Progress)
 }
 
-// change moves the counts and tells.
+// change moves the counts and reports them.
 func (c *counter) change(move func(*Progress)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *counter) change(move func(*Progress)) {
 		each := time.Since(c.start) / time.Duration(trained)
 		p.Left = each * time.Duration(p.Total-p.Done-p.Failed)
 	}
-	if c.tell != nil {
-		c.tell(*p)
+	if c.onProgress != nil {
+		c.onProgress(*p)
 	}
 }

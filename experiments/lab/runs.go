@@ -6,11 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
 
-// Unfinished says that a run has no result yet.
+// Unfinished is the error of a run without a result.
 type Unfinished struct {
 	Epoch int // of its checkpoint, 0 before the first
 }
@@ -22,70 +26,100 @@ func (u *Unfinished) Error() string {
 	return fmt.Sprintf("unfinished at epoch %d", u.Epoch)
 }
 
-// ReadRuns reads the runs that have a folder below root, in the order of their
-// names. Err says what became of those without a model: an *Unfinished, why the run
-// failed, or which of its files doesn't read. Folders without a trial.json, and
-// files, are no runs.
+// ReadRuns reads the runs below root, in the order of their names. Err is set for those
+// without a model: an *Unfinished, why the run failed, or which of its files can't be
+// read. Files, and folders without a trial.json, are not runs.
 func ReadRuns(root string) ([]Run, error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return nil, err
+		return nil, invalid.File(root, err)
 	}
 	var runs []Run
 	for _, e := range entries {
 		if e.Type().IsRegular() {
 			continue
 		}
-		t, _, err := ReadRun(filepath.Join(root, e.Name()))
+		r, _, err := ReadRun(filepath.Join(root, e.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		runs = append(runs, t)
+		runs = append(runs, r)
 	}
 	return runs, nil
 }
 
-// readRun reads the run of a folder, and what it was carried out with. The error is
-// that of its trial.json, and in t too.
-func ReadRun(dir string) (t Run, r train.Record, err error) {
-	r, err = train.ReadRecord(dir)
-	t = Run{Trial: r.Trial, Dir: dir, Err: err}
+// ReadRun reads the run of a folder. The error is that of its trial.json; it is in Err
+// too.
+func ReadRun(dir string) (r Run, record train.Record, err error) {
+	record, err = train.ReadRecord(dir)
+	r = Run{Trial: record.Trial, Dir: dir, Err: err}
 	if err == nil {
-		t.Result, t.Err = readResult(dir)
+		r.read()
+		if r.Result == nil && r.Err == nil {
+			r.Err = unfinished(dir)
+		}
 	}
-	return t, r, err
+	return r, record, err
 }
 
-// readResult returns the result of a run, and why it has no model.
-func readResult(dir string) (*train.Result, error) {
-	r, err := train.ReadResult(dir)
-	if err == nil {
-		return r, r.Failure()
+// read reads the result in the run's folder. Without one, Result and Err are nil.
+func (r *Run) read() {
+	result, err := train.ReadResult(r.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.Result, r.Err = nil, nil
+	case err != nil:
+		r.Result, r.Err = nil, err
+	default:
+		r.Result, r.Err = result, result.Failure()
+		r.Ended = endedAt(r.Dir)
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+}
+
+// endedAt returns when the run of a folder ended, the zero time if it has no result.
+func endedAt(dir string) (t time.Time) {
+	if info, err := os.Stat(filepath.Join(dir, train.ResultFile)); err == nil {
+		t = info.ModTime()
 	}
-	// The curve is written with the checkpoint.
+	return t
+}
+
+// unfinished says how far a run without a result is. The curve is written with the
+// checkpoint.
+func unfinished(dir string) error {
 	curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return err
 	}
-	return nil, &Unfinished{Epoch: len(curve)}
+	return &Unfinished{Epoch: len(curve)}
 }
 
-// Missing is a trial that a table has to do without.
+// Missing is a trial without a model, which a table goes without.
 type Missing struct {
 	Dir string `json:"dir"`
 	Why string `json:"why"`
 }
 
-// missing lists the trials that have no model.
-func MissingOf(trials []Run) []Missing {
+// MissingOf lists the runs that have no model.
+func MissingOf(runs []Run) []Missing {
 	list := []Missing{}
-	for _, t := range trials {
-		if t.Err != nil {
-			list = append(list, Missing{t.Dir, t.Err.Error()})
+	for _, r := range runs {
+		if r.Err != nil {
+			list = append(list, Missing{r.Dir, r.Err.Error()})
 		}
 	}
 	return list
+}
+
+// MissingText lists the trials below a table, "" if none is missing.
+func MissingText(list []Missing) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s missing from the table:\n", format.Count(len(list), "trial"))
+	for _, m := range list {
+		fmt.Fprintf(&b, "  %s: %s\n", m.Dir, m.Why)
+	}
+	return b.String()
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Shard is the part of a grid that one process of several trains: the trials whose
@@ -17,12 +19,12 @@ func ParseShard(s string) (Shard, error) {
 	i, err1 := strconv.Atoi(index)
 	n, err2 := strconv.Atoi(count)
 	if !ok || err1 != nil || err2 != nil || i < 0 || i >= n {
-		return Shard{}, fmt.Errorf("shard: expected i/n with i from 0 to n-1, found %q", s)
+		return Shard{}, &invalid.Error{Field: "shard", Want: "I/N with I from 0 to N-1", Got: strconv.Quote(s)}
 	}
 	return Shard{i, n}, nil
 }
 
-// ShardFromEnvironment returns the shard that Slurm or Kubernetes gives to this
+// ShardFromEnvironment returns the shard that Slurm or Kubernetes assigns to this
 // process: SLURM_ARRAY_TASK_ID of SLURM_ARRAY_TASK_COUNT, counted from
 // SLURM_ARRAY_TASK_MIN, or JOB_COMPLETION_INDEX of JOB_COMPLETIONS, which the
 // manifest of an Indexed Job sets beside it. Without them it is the whole grid.
@@ -42,7 +44,7 @@ func fromVariables(index, count, least string) (Shard, error) {
 	number := func(name string) (int, error) {
 		n, err := strconv.Atoi(os.Getenv(name))
 		if err != nil {
-			return 0, fmt.Errorf("shard: $%s: expected a number, found %q", name, os.Getenv(name))
+			return 0, &invalid.Error{Where: "$" + name, Want: "a number", Got: strconv.Quote(os.Getenv(name))}
 		}
 		return n, nil
 	}
@@ -62,12 +64,12 @@ func fromVariables(index, count, least string) (Shard, error) {
 		i -= first
 	}
 	if i < 0 || i >= n {
-		return Shard{}, fmt.Errorf("shard: $%s: expected one of the %d indices that $%s names, found %s", index, n, count, os.Getenv(index))
+		return Shard{}, &invalid.Error{Where: "$" + index, Want: fmt.Sprintf("an index of the %d shards of $%s", n, count), Got: os.Getenv(index)}
 	}
 	return Shard{i, n}, nil
 }
 
-// holds says whether the trial of an index is of this shard.
+// holds reports whether the trial with this index is in the shard.
 func (s Shard) holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }
 
 // String is "i/n", or "all".

@@ -1,8 +1,8 @@
 package protocol
 
 import (
-	"encoding/json"
 	"errors"
+	"flag"
 	"io/fs"
 	"math"
 	"os"
@@ -14,10 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
+
+var update = flag.Bool("update", false, "write docs/settings.md")
 
 // writeConfig writes a config file and returns its path.
 func writeConfig(t *testing.T, text string) string {
@@ -29,35 +32,60 @@ func writeConfig(t *testing.T, text string) string {
 	return path
 }
 
-func TestReadConfigLeavesWhatTheFileLeavesOut(t *testing.T) {
-	c := PresetFor("cub", model.KSoft).Config
-	want := c
-	want.LR, want.K, want.Prior, want.Stage = 0.5, 7, model.PerAttribute, OnlyDev
-	if err := c.ReadConfig(writeConfig(t, `{"lr": 5e-1, "k": 7, "prior": "per-attribute", "stage": "dev"}`)); err != nil {
+// resolve resolves the settings of a file and flags.
+func resolve(t *testing.T, text string, flags ...Given) (Preset, error) {
+	t.Helper()
+	given, err := ReadFile(writeConfig(t, text))
+	if err != nil {
+		return Preset{}, err
+	}
+	return Resolve(append(given, flags...))
+}
+
+func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
+	p, err := resolve(t, `{"dataset": "CUB", "variant": "k-soft", "lr": 5e-1, "k": 7, "prior": "per-attribute"}`,
+		Given{Key: "lr", Text: "0.25", Flag: "--lr"}, Given{Key: "stage", Text: "dev", Flag: "--stage"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, c); diff != "" {
+	want := PresetFor("cub", model.KSoft).Config
+	want.LR, want.K, want.Prior, want.Stage = 0.25, 7, model.PerAttribute, OnlyDev
+	if diff := cmp.Diff(want, p.Config); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for key, want := range map[string]string{"lr": "--lr", "zeta": fromPreset, "seeds": fromDefault} {
+		if got := p.Origins[key]; got != want {
+			t.Errorf("%s comes from %q, expected %q", key, got, want)
+		}
+	}
+	if !strings.HasSuffix(p.Origins["k"], "settings.json") {
+		t.Errorf("k comes from %q, expected the file", p.Origins["k"])
 	}
 }
 
-func TestReadConfigReadsAnyConfigThatWasWritten(t *testing.T) {
+// What a config is written as resolves to the same runs.
+func TestWrittenConfigsResolveToTheSameTrials(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "settings.json")
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawConfig(t)
-		data, err := json.Marshal(want)
+		if err := want.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		given, err := ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
+		p, err := Resolve(given)
+		if err != nil {
 			t.Fatal(err)
 		}
-		got := drawConfig(t) // all of which the file replaces
-		if err := got.ReadConfig(path); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
+		for _, stage := range []train.Stage{train.Dev, train.Test} {
+			if want.Stage == OnlyTest && stage == train.Dev {
+				continue
+			}
+			if diff := cmp.Diff(want.Trial(stage, "", want.Seed, 9), p.Trial(stage, "", p.Seed, 9)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
 		}
 	})
 }
@@ -72,7 +100,7 @@ func drawConfig(t *rapid.T) Config {
 		Variant:    rapid.SampledFrom(model.Variants).Draw(t, "variant"),
 		Stage:      rapid.SampledFrom([]Stages{OnlyDev, OnlyTest, DevThenTest}).Draw(t, "stage"),
 		Seeds:      rapid.IntRange(1, 99).Draw(t, "seeds"),
-		Seed:       rapid.Uint64().Draw(t, "seed"),
+		Seed:       rapid.Uint64Max(math.MaxUint64-99).Draw(t, "seed"),
 		Epochs:     rapid.IntRange(0, 999).Draw(t, "epochs"),
 		LR:         positive.Draw(t, "lr"),
 		LRV:        positive.Draw(t, "lr_v"),
@@ -85,7 +113,7 @@ func drawConfig(t *rapid.T) Config {
 		Patience:   rapid.IntRange(1, 999).Draw(t, "patience"),
 		Prior:      rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
 		Complement: rapid.SampledFrom(model.Complements).Draw(t, "complement"),
-		Preprocess: rapid.SampledFrom([]preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten}).Draw(t, "preprocess"),
+		Preprocess: rapid.SampledFrom(preprocessings).Draw(t, "preprocess"),
 		Ridge:      weight.Draw(t, "ridge"),
 	}
 	if c.Variant == model.SemanticSoft {
@@ -94,37 +122,35 @@ func drawConfig(t *rapid.T) Config {
 	return c
 }
 
-func TestReadConfigNamesTheFileAndTheKey(t *testing.T) {
+func TestReadFileNamesTheFileAndTheKey(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		want       []string
 	}{
-		{"unknown key", `{"lr": 1, "learning_rate": 1}`, []string{`key "learning_rate"`, "no setting has this name"}},
-		{"key of a flag", `{"lr-v": 1}`, []string{`key "lr-v"`, "no setting has this name"}},
-		{"key in capitals", `{"LR": 1}`, []string{`key "LR"`, "no setting has this name"}},
-		{"string for a number", `{"lr": "fast"}`, []string{`key "lr"`, "expected a number, found a string"}},
-		{"fraction for a count", `{"seeds": 1.5}`, []string{`key "seeds"`, "expected a whole number", "1.5"}},
-		{"negative seed", `{"seed": -1}`, []string{`key "seed"`, "expected a whole number", "-1"}},
-		{"number for a name", `{"dataset": 7}`, []string{`key "dataset"`, "expected a string, found a number"}},
-		{"number for a choice", `{"variant": 7}`, []string{`key "variant"`, "expected a string, found a number"}},
-		{"null", `{"lr": null}`, []string{`key "lr"`, "expected a number, found null"}},
-		{"null for a choice", `{"prior": null}`, []string{`key "prior"`, "expected a string, found null"}},
-		{"no such variant", `{"variant": "lago"}`, []string{`key "variant"`, "singletons, semantic-hard, k-soft, semantic-soft", `"lago"`}},
-		{"no such stage", `{"stage": "train"}`, []string{`key "stage"`, "dev, test, full", `"train"`}},
-		{"no such prior", `{"prior": "flat"}`, []string{`key "prior"`, "uniform, per-attribute", `"flat"`}},
-		{"no such complement", `{"complement": "one"}`, []string{`key "complement"`, "const, demorgan", `"one"`}},
-		{"no such preprocessing", `{"preprocess": "pca"}`, []string{`key "preprocess"`, "none, standardize, whiten", `"pca"`}},
-		{"more after the object", `{"lr": 1} {"lr": 2}`, []string{"expected one JSON object"}},
-		{"not an object", `[1, 2]`, []string{"expected one JSON object"}},
-		{"null for all", `null`, []string{"expected one JSON object"}},
-		{"cut off", `{"lr": 1`, []string{"expected one JSON object"}},
-		{"empty", ``, []string{"expected one JSON object"}},
+		{"unknown key", `{"lr": 1, "lambada": 1}`, []string{"lambada", "Did you mean lambda?"}},
+		{"key of a flag", `{"lr-v": 1}`, []string{"lr-v", "Did you mean lr_v"}},
+		{"key twice", `{"lr": 1, "k": 3, "lr": 2}`, []string{"lr", "each key once"}},
+		{"string for a number", `{"lr": "fast"}`, []string{"lr", "a number above 0", "string fast"}},
+		{"fraction for a count", `{"seeds": 1.5}`, []string{"seeds", "a whole number", "1.5"}},
+		{"no epochs", `{"epochs": 0}`, []string{"epochs", "at least 1", "0"}},
+		{"negative seed", `{"seed": -1}`, []string{"seed", "a whole number", "-1"}},
+		{"seed out of range", `{"seed": 18446744073709551616}`, []string{"seed", "2^64-1"}},
+		{"number for a name", `{"dataset": 7}`, []string{"dataset", "JSON string", "number 7"}},
+		{"null", `{"lr": null}`, []string{"lr", "found null"}},
+		{"list", `{"prior": ["uniform"]}`, []string{"prior", "list or object"}},
+		{"no such variant", `{"variant": "k-sotf"}`, []string{"variant", "Did you mean k-soft?"}},
+		{"more after the object", `{"lr": 1} {"lr": 2}`, []string{"one JSON object", "line 1"}},
+		{"not an object", `[1, 2]`, []string{"one JSON object"}},
+		{"null for all", `null`, []string{"one JSON object"}},
+		{"cut off", "{\n\"lr\": 1", []string{"one JSON object", "line 2"}},
+		{"empty", ``, []string{"one JSON object", "nothing"}},
+		{"too large", strings.Repeat(" ", maxConfigBytes) + `{}`, []string{"at most 1 MB"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := writeConfig(t, c.text)
-			err := new(Config).ReadConfig(path)
+			_, err := ReadFile(path)
 			if err == nil {
-				t.Fatalf("%s is accepted", c.text)
+				t.Fatal("it is accepted")
 			}
 			for _, part := range append(c.want, path) {
 				if !strings.Contains(err.Error(), part) {
@@ -133,13 +159,37 @@ func TestReadConfigNamesTheFileAndTheKey(t *testing.T) {
 			}
 		})
 	}
+	path := filepath.Join(t.TempDir(), "absent.json")
+	if _, err := ReadFile(path); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, expected fs.ErrNotExist with the path", err)
+	}
 }
 
-func TestReadConfigWithoutAFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "absent.json")
-	err := new(Config).ReadConfig(path)
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v, expected fs.ErrNotExist with the path", err)
+// A setting without effect is refused, in a flag and in a file. A file may repeat the
+// value that the run has anyway.
+func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		key, text, rest, want string
+	}{
+		{"k", "5", `{}`, "expected variant k-soft, found variant semantic-hard"},
+		{"lr_v", "0.5", `{"variant": "singletons"}`, "expected variants k-soft and semantic-soft, found variant singletons"},
+		{"psi", "1", `{"variant": "k-soft"}`, "expected variant semantic-soft, found variant k-soft"},
+		{"ridge", "10", `{"preprocess": "none"}`, "expected preprocess whiten, found preprocess none"},
+		{"ridge", "10", `{"dataset": "cub"}`, "expected preprocess whiten, found preprocess none"},
+		{"patience", "5", `{"stage": "test"}`, "expected stages dev and full, found stage test"},
+	} {
+		name := "--" + strings.ReplaceAll(c.key, "_", "-")
+		if _, err := resolve(t, c.rest, Given{Key: c.key, Text: c.text, Flag: name}); err == nil || err.Error() != name+": "+c.want {
+			t.Errorf("%s: error %v, expected %s", name, err, c.want)
+		}
+		text := strings.Replace(c.rest, "{", `{"`+c.key+`": `+c.text+",", 1)
+		text = strings.Replace(text, ",}", "}", 1)
+		if _, err := resolve(t, text); err == nil || !strings.HasSuffix(err.Error(), "settings.json: "+c.key+": "+c.want) {
+			t.Errorf("%s: error %v, expected %s", text, err, c.want)
+		}
+	}
+	if _, err := resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -150,31 +200,29 @@ func TestCheckNamesTheSetting(t *testing.T) {
 	}{
 		{"seeds", func(c *Config) { c.Seeds = 0 }},
 		{"epochs", func(c *Config) { c.Epochs = -1 }},
-		{"dev_split", func(c *Config) { c.DevSplit = 0 }},
 		{"dev_split", func(c *Config) { c.DevSplit = 4 }},
 		{"variant", func(c *Config) { c.Variant = "lago" }},
 		{"prior", func(c *Config) { c.Prior = "" }},
-		{"complement", func(c *Config) { c.Complement = "" }},
 		{"zeta", func(c *Config) { c.Zeta = 0 }},
 		{"k", func(c *Config) { c.Variant, c.K = model.KSoft, -1 }},
 		{"alpha", func(c *Config) { c.Alpha = -1 }},
 		{"beta", func(c *Config) { c.Beta = math.NaN() }},
 		{"lambda", func(c *Config) { c.Lambda = math.Inf(1) }},
 		{"psi", func(c *Config) { c.Psi = 1 }}, // of semantic-hard
-		{"lr", func(c *Config) { c.LR = 0 }},
 		{"lr", func(c *Config) { c.LR = math.Inf(1) }},
 		{"lr_v", func(c *Config) { c.Variant, c.LRV = model.KSoft, math.NaN() }},
 		{"batch", func(c *Config) { c.Batch = 0 }},
 		{"patience", func(c *Config) { c.Patience = 0 }},
-		{"ridge", func(c *Config) { c.Preprocess, c.Ridge = preprocess.Whiten, -1 }},
-		{"ridge", func(c *Config) { c.Preprocess, c.Ridge = preprocess.Whiten, math.Inf(1) }},
+		{"ridge", func(c *Config) { c.Ridge = -1 }},
+		{"seed", func(c *Config) { c.Seed = math.MaxUint64 - 3 }}, // of five seeds
 	} {
 		config := PresetFor("glyphs", model.SemanticHard).Config
 		if err := config.Check(); err != nil {
 			t.Fatal(err)
 		}
 		c.change(&config)
-		if err := config.Check(); err == nil || !strings.Contains(err.Error(), c.setting+": expected") {
+		var e *invalid.Error
+		if err := config.Check(); !errors.As(err, &e) || e.Field != c.setting {
 			t.Errorf("%s: error %v, expected one on %q in %+v", c.setting, err, c.setting, config)
 		}
 	}
@@ -186,9 +234,10 @@ func TestCheckAcceptsWhatCanBeTrained(t *testing.T) {
 		if err := c.Check(); err != nil {
 			t.Error(err)
 		}
+		c.K++ // 0 leaves it to the data
 		for _, stage := range []train.Stage{train.Dev, train.Test} {
-			if name := c.Trial(stage, "", c.Seed, 1).Name(); !strings.HasPrefix(name, c.Dataset) {
-				t.Errorf("folder %q, expected the name of %s first", name, c.Dataset)
+			if err := c.Trial(stage, "", c.Seed, 1).Check(); err != nil {
+				t.Error(err)
 			}
 		}
 	})
@@ -218,12 +267,14 @@ func TestOnlyWhatATrialUsesTellsItApart(t *testing.T) {
 		switch field {
 		case "LRV":
 			used = base.Variant.Learned()
+		case "Psi":
+			used = base.Variant == model.SemanticSoft
 		case "K":
 			used = base.Variant == model.KSoft
 		case "Ridge":
 			used = base.Preprocess == preprocess.Whiten
 		case "Patience":
-			used = stage == train.Dev
+			used = stage == train.Dev && base.Stage != OnlyTest
 		}
 		for _, name := range protocol {
 			used = used && name != field
@@ -254,5 +305,62 @@ func TestWhatARunIsMadeOfTellsItsTrialsApart(t *testing.T) {
 	}
 	if len(names) != 5+len(model.Variants) {
 		t.Errorf("%d folders, expected one for each of %d trials: %v", len(names), 5+len(model.Variants), names)
+	}
+}
+
+// A searched config file overrides the preset; what it says of stage and seeds is for the
+// test stage.
+func TestReadSearched(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("search-glyphs-k-soft.json", `{"dataset": "glyphs", "variant": "k-soft", "stage": "test", "epochs": 7, "seeds": 9, "seed": 3, "lr": 0.5, "k": 12}`)
+	write("search-glyphs-split2-k-soft.json", `{"dataset": "glyphs", "variant": "k-soft", "dev_split": 2, "k": 13}`)
+	write("search-glyphs-singletons.json", `{"dataset": "cub", "variant": "singletons"}`)
+	for split, k := range map[int]int{1: 12, 2: 13} {
+		given, err := ReadSearched(dir, "Glyphs", split, model.KSoft)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Resolve(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.K != k || p.Stage != DevThenTest || p.Seeds != 5 || p.Seed != 0 || p.Epochs != 0 {
+			t.Errorf("split %d: found %+v", split, p.Config)
+		}
+	}
+	for _, of := range []string{dir, ""} { // a folder without the file, and no folder
+		if given, err := ReadSearched(of, "glyphs", 1, model.SemanticHard); err != nil || len(given) > 0 {
+			t.Errorf("in %q: found %v, %v", of, given, err)
+		}
+	}
+	if _, err := ReadSearched(dir, "glyphs", 1, model.Singletons); err == nil || !strings.Contains(err.Error(), "expected settings of singletons on glyphs, found those of singletons on cub") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSettingsOfTheDocumentation(t *testing.T) {
+	const path = "../../docs/settings.md"
+	want := "# Settings\n\n" +
+		"These are the settings of a run, as flags and as keys of the JSON files of `--config`. On CUB, AWA2 and SUN the\n" +
+		"defaults are the settings that the authors of the paper published for the variant; elsewhere they are those below.\n" +
+		"`lago-train run --print-config` prints the values of a run and where each comes from.\n\n" + Markdown() +
+		"\n`go test ./experiments/protocol -update` writes this page.\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/settings.md is not that of the table of settings; -update writes it (-want +got):\n%s", diff)
 	}
 }

@@ -69,7 +69,7 @@ func TestPresetsElsewhereWhiten(t *testing.T) {
 		for _, v := range model.Variants {
 			p := PresetFor(dataset, v)
 			if p.Preprocess != preprocess.Whiten || p.Ridge != 0 || p.Expect != nil {
-				t.Errorf("%s on %s: condition %s with ridge %g, expecting %v; expected whiten, a ridge by the scale of the features, and nothing published",
+				t.Errorf("%s on %s: preprocess %s with ridge %g, expecting %v; expected whiten, a ridge by the scale of the features, and nothing published",
 					v, dataset, p.Preprocess, p.Ridge, p.Expect)
 			}
 			if (v == model.SemanticSoft) != (p.Psi > 0) {

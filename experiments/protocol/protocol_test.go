@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/protocol"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
@@ -66,21 +67,21 @@ func TestBestEpochOfNoCurves(t *testing.T) {
 }
 
 func TestMeasureLeavesOutTrialsWithoutAResult(t *testing.T) {
-	judged := func(perClass, perSample float64) *train.Result {
+	scored := func(perClass, perSample float64) *train.Result {
 		return &train.Result{
 			Status:     train.Epochs,
 			Evaluation: &train.Evaluation{PerClass: perClass, PerSample: perSample, Classes: []string{"a", "b", "c", "d"}},
 		}
 	}
 	got := protocol.Measure([]lab.Run{
-		{Result: judged(0.25, 0.5)},
+		{Result: scored(0.25, 0.5)},
 		{Err: lab.ErrElsewhere},
 		{Result: &train.Result{Status: train.NotFinite}, Err: errors.New("not finite")},
-		{Result: judged(0.75, 0.5)},
+		{Result: scored(0.75, 0.5)},
 	})
 	want := &protocol.Measured{
-		PerClass:  lab.Summary{Mean: 0.5, SEM: 0.25, Values: []float64{0.25, 0.75}},
-		PerSample: lab.Summary{Mean: 0.5, Values: []float64{0.5, 0.5}},
+		PerClass:  lab.Summarise([]float64{0.25, 0.75}),
+		PerSample: lab.Summarise([]float64{0.5, 0.5}),
 		Classes:   4, Status: []train.Status{train.Epochs, train.Epochs},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -193,7 +194,7 @@ func TestRunWithoutEpochsTakesThoseOfThePreset(t *testing.T) {
 	}
 }
 
-func TestRunTellsTheSameTwice(t *testing.T) {
+func TestRunReusesFinishedRuns(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := testlab.Config(l, protocol.DevThenTest)
 	first, err := protocol.Run(context.Background(), l, c)
@@ -205,7 +206,14 @@ func TestRunTellsTheSameTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(first, second); diff != "" {
+	if first.Reused != 0 || second.Reused != len(second.RunDirs) || !second.TrainedTo.Equal(first.TrainedTo) || second.TrainedTo.IsZero() {
+		t.Errorf("reused %d runs, then %d; trained until %v, then %v", first.Reused, second.Reused, first.TrainedTo, second.TrainedTo)
+	}
+	var text strings.Builder
+	if err := second.WriteText(&text, protocol.PresetFor(c.Dataset, c.Variant)); err != nil || !strings.Contains(text.String(), "nothing trained: 4 runs reused") {
+		t.Errorf("error %v, text %s", err, &text)
+	}
+	if diff := cmp.Diff(first, second, cmpopts.IgnoreFields(protocol.Outcome{}, "Reused")); diff != "" {
 		t.Errorf("(-first +second):\n%s", diff)
 	}
 }
@@ -249,7 +257,7 @@ func TestOutcomeIsWrittenInTheNamesOfTheContract(t *testing.T) {
 	if err := json.Unmarshal(data, &object); err != nil {
 		t.Fatal(err)
 	}
-	testlab.CompareKeys(t, "outcome", object, "dataset", "variant", "stage", "seeds", "epochs", "val", "test", "seconds", "blas", "run_dirs", "config")
+	testlab.CompareKeys(t, "outcome", object, "dataset", "variant", "stage", "seeds", "epochs", "val", "test", "seconds", "blas", "run_dirs", "reused_runs", "trained_from", "trained_to", "config")
 	for _, part := range []string{"val", "test"} {
 		var measured map[string]json.RawMessage
 		if err := json.Unmarshal(object[part], &measured); err != nil {

@@ -3,9 +3,6 @@ package protocol_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
@@ -16,49 +13,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
 )
-
-func TestConfigForTakesTheFileOverThePreset(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("search-glyphs-k-soft.json", `{"dataset": "glyphs", "variant": "k-soft", "stage": "test", "epochs": 7, "seeds": 9, "seed": 3, "lr": 0.5, "k": 12}`)
-	write("search-glyphs-singletons.json", `{"dataset": "cub", "variant": "singletons"}`)
-	write("search-glyphs-semantic-soft.json", `{"learning_rate": 1}`)
-
-	got, err := protocol.ConfigFor(dir, "Glyphs", model.KSoft)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := protocol.PresetFor("glyphs", model.KSoft).Config
-	want.LR, want.K = 0.5, 12
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-
-	for _, of := range []string{dir, ""} { // a folder without the file, and no folder
-		got, err := protocol.ConfigFor(of, "glyphs", model.SemanticHard)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(protocol.PresetFor("glyphs", model.SemanticHard).Config, got); diff != "" {
-			t.Errorf("in %q (-preset +got)\n%s", of, diff)
-		}
-	}
-
-	for v, says := range map[model.Variant]string{
-		model.Singletons:   "expected settings of singletons on glyphs, found those of singletons on cub",
-		model.SemanticSoft: "learning_rate",
-	} {
-		_, err := protocol.ConfigFor(dir, "glyphs", v)
-		if err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", v, err)
-		}
-	}
-}
 
 // All at once is what one after the other is.
 func TestRunAllIsRunForEach(t *testing.T) {

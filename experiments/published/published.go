@@ -128,4 +128,13 @@ func TestAccuracy(dataset, method string) (cell string, ok bool) {
 // Method returns the name of a variant in table A.1.
 func Method(v model.Variant) string { return names[v][1] }
 
+// ResultRow is the row of table A.1 for LAGO with the variant chosen on validation.
+const ResultRow = "LAGO (variant chosen on validation)"
+
+// KsUpTo returns the numbers of groups that the authors tried and that so many
+// attributes can form.
+func KsUpTo(attributes int) []int {
+	return slices.DeleteFunc(slices.Clone(tables.SearchSpace.K), func(k int) bool { return k > attributes })
+}
+
 func text(cell json.RawMessage) string { return strings.Trim(string(cell), `"`) }

@@ -19,8 +19,7 @@ func comparisonSection(f *folder, d *datasetRuns) Section {
 			"trained on train and val classes and evaluated once on the test classes. Error bars are one standard error over seeds; " +
 			"closed-form methods have none.",
 	}
-	path := comparison.File(f.dir, d.name)
-	c, err := comparison.Read(path)
+	c, path, err := comparison.Find(f.dir, d.name, d.fingerprint)
 	if err != nil {
 		s.Notes = []string{err.Error()}
 		if errors.Is(err, fs.ErrNotExist) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -134,7 +133,7 @@ func writeAll(t *testing.T, root string) {
 			write(t, root, made(model.SemanticHard, train.Dev, seed, change), 0.1, 0.5-0.03*float64(i)+more)
 		}
 	}
-	writeFile(t, filepath.Join(root, noiseFile), `{"dataset": "birds", "ratios": [0, 0.25], "noise_seeds": 2, "methods": [
+	store(t, root, "noise", `{"dataset": "birds", "ratios": [0, 0.25], "noise_seeds": 2, "methods": [
 		{"method": "semantic-hard", "start_accuracy": {"mean": 0.5, "sem": 0.01, "values": [0.49, 0.51]},
 		 "accuracy": [{"mean": 0.5, "sem": 0, "values": [0.5, 0.5]}, {"mean": 0.3, "sem": 0.02, "values": [0.28, 0.32]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.6, "sem": 0.04, "values": [0.56, 0.64]}]},
@@ -142,7 +141,7 @@ func writeAll(t *testing.T, root string) {
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]}
 	]}`)
-	writeFile(t, filepath.Join(root, partialFile), `{"dataset": "birds", "shares": [1, 0.1], "given": "random", "mask_seeds": 2, "methods": [
+	store(t, root, "partial", `{"dataset": "birds", "shares": [1, 0.1], "given": "random", "mask_seeds": 2, "methods": [
 		{"method": "eszsl", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]},
@@ -150,7 +149,7 @@ func writeAll(t *testing.T, root string) {
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.3, "sem": 0.02, "values": [0.28, 0.32]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.75, "sem": 0.05, "values": [0.7, 0.8]}]}
 	]}`)
-	writeFile(t, comparison.File(root, "birds"), `{"dataset": "birds", "ahead_of_lago": ["eszsl"], "methods": [
+	store(t, root, "compare", `{"dataset": "birds", "ahead_of_lago": ["eszsl"], "methods": [
 		{"name": "lago", "variant": "k-soft", "seconds": 2.5,
 		 "val": {"per_class_accuracy": {"mean": 0.6, "sem": 0.01, "values": [0.59, 0.61]}},
 		 "test": {"per_class_accuracy": {"mean": 0.5, "sem": 0.02, "values": [0.48, 0.52]}}},
@@ -178,4 +177,10 @@ func only(t *testing.T, root string) (*folder, *datasetRuns) {
 		t.Fatalf("expected one data set, found %d, without %v", len(f.datasets), f.missing)
 	}
 	return f, f.datasets[0]
+}
+
+// store writes a result of birds as a command stores it.
+func store(t *testing.T, root, kind, result string) {
+	t.Helper()
+	writeFile(t, filepath.Join(root, kind+"-birds-00000000.json"), `{"fingerprint": "0123456789abcdef", "config": {}, "result": `+result+`}`)
 }

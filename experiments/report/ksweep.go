@@ -94,8 +94,8 @@ func (d *datasetRuns) sweeps() [][]*configuration {
 // to all variants.
 func sameTraining(a, b *configuration) bool {
 	shared := []string{"epochs", "patience", "batch", "preprocess", "ridge", "prior", "complement", "hold_out"}
-	other := protocol.Settings(b.trial())
-	for i, s := range protocol.Settings(a.trial()) {
+	other := protocol.OfTrial(b.trial())
+	for i, s := range protocol.OfTrial(a.trial()) {
 		if slices.Contains(shared, s.Name) && s.Value != other[i].Value {
 			return false
 		}

@@ -179,17 +179,17 @@ func plusMinus(s lab.Summary) string {
 	if len(s.Values) < 2 {
 		return percent(s.Mean)
 	}
-	return percent(s.Mean) + " ± " + percent(s.SEM)
+	return percent(s.Mean) + " ± " + percent(s.Margin())
 }
 
 // dot draws a summary in percent.
 func dot(row int, s lab.Summary) plot.Dot {
-	return plot.Dot{Row: row, Value: 100 * s.Mean, Error: 100 * s.SEM, Text: plusMinus(s)}
+	return plot.Dot{Row: row, Value: 100 * s.Mean, Error: 100 * s.Margin(), Text: plusMinus(s)}
 }
 
 // point draws a summary in percent, with its standard error.
 func point(x float64, s lab.Summary) plot.Point {
-	return plot.Point{X: x, Y: 100 * s.Mean, Low: 100 * (s.Mean - s.SEM), High: 100 * (s.Mean + s.SEM)}
+	return plot.Point{X: x, Y: 100 * s.Mean, Low: 100 * (s.Mean - s.Margin()), High: 100 * (s.Mean + s.Margin())}
 }
 
 // Summary lists what a report shows.

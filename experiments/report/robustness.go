@@ -2,13 +2,10 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -18,31 +15,24 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// The files in which the report looks for the output of `lago-train noise --json` and
-// `lago-train partial --json`.
-const (
-	noiseFile   = "noise.json"
-	partialFile = "partial.json"
-)
-
 // distortion describes a section on accuracy by descriptions that are made worse in
 // steps.
 type distortion struct {
-	command, file string // that measures it, and its output
-	steps         string // the file's name of the steps
+	command string // that measures it and stores the result
+	steps   string // their name in the result
 
 	axis, y          string
 	caption          string
 	start, stepTitle string // columns of the table: undistorted, and a step in percent
 
-	read func(data []byte) (*measurements, error)
+	// find returns the stored result and its file.
+	find func(dir string, d *datasetRuns) (m *measurements, path string, err error)
 	// plotted returns the summaries to plot, one for each step.
 	plotted func(robustness.Method) []lab.Summary
 }
 
-// measurements are the accuracies of methods in the file.
+// measurements are the accuracies of methods in the result.
 type measurements struct {
-	dataset string
 	steps   []float64
 	methods []robustness.Method
 }
@@ -50,14 +40,14 @@ type measurements struct {
 // noiseSection shows accuracy with noisy descriptions, as figure A.1 of the paper does.
 func noiseSection(f *folder, d *datasetRuns) Section {
 	return distortion{
-		command: "noise", file: noiseFile, steps: "ratios",
+		command: "noise", steps: "ratios",
 		axis: "share of entries with noise (%)", y: "relative accuracy (%)",
 		caption: "Relative test accuracy with salt-and-pepper noise in the class descriptions.",
 		start:   "without noise (%)", stepTitle: "%g %% noise (%%)",
-		read: func(data []byte) (*measurements, error) {
+		find: func(dir string, d *datasetRuns) (*measurements, string, error) {
 			n := new(robustness.NoiseResult)
-			err := json.Unmarshal(data, n)
-			return &measurements{n.Dataset, n.Ratios, n.Methods}, err
+			path, err := lab.FindStored(dir, robustness.NoiseKind, d.name, d.fingerprint, n)
+			return &measurements{n.Ratios, n.Methods}, path, err
 		},
 		plotted: func(m robustness.Method) []lab.Summary { return m.Relative },
 	}.section(Section{
@@ -70,14 +60,14 @@ func noiseSection(f *folder, d *datasetRuns) Section {
 // partialSection shows accuracy with part of each class's attributes.
 func partialSection(f *folder, d *datasetRuns) Section {
 	return distortion{
-		command: "partial", file: partialFile, steps: "shares",
+		command: "partial", steps: "shares",
 		axis: "share of attributes given (%)", y: accuracyAxis,
 		caption: "Test accuracy with part of the attributes of each class.",
 		start:   "all given (%)", stepTitle: "%g %% given (%%)",
-		read: func(data []byte) (*measurements, error) {
+		find: func(dir string, d *datasetRuns) (*measurements, string, error) {
 			p := new(robustness.PartialResult)
-			err := json.Unmarshal(data, p)
-			return &measurements{p.Dataset, p.Shares, p.Methods}, err
+			path, err := lab.FindStored(dir, robustness.PartialKind, d.name, d.fingerprint, p)
+			return &measurements{p.Shares, p.Methods}, path, err
 		},
 		plotted: func(m robustness.Method) []lab.Summary { return m.Accuracy },
 	}.section(Section{
@@ -90,17 +80,16 @@ func partialSection(f *folder, d *datasetRuns) Section {
 // section completes a section with the figure and the table, or with the command that
 // measures them.
 func (x distortion) section(s Section, f *folder, d *datasetRuns) Section {
-	path := filepath.Join(f.dir, x.file)
-	m, err := x.readFile(path)
-	if err == nil && m.dataset != d.name {
-		err = &invalid.Error{Where: path, Want: "measurements on " + d.name, Got: "those on " + m.dataset}
+	m, path, err := x.find(f.dir, d)
+	if err == nil {
+		err = x.check(m, path)
 	}
 	if err != nil {
 		s.Notes = []string{err.Error()}
 		if errors.Is(err, fs.ErrNotExist) {
 			s.Notes = []string{"No measurements in " + path + "."}
 		}
-		s.Commands = []string{f.command(d, x.command) + " --json > " + shellQuote(path)}
+		s.Commands = []string{f.command(d, x.command)}
 		return s
 	}
 	p := &plot.Lines{X: x.axis, Y: x.y, Width: 520, Height: 260, FromZero: true}
@@ -129,26 +118,18 @@ func (x distortion) section(s Section, f *folder, d *datasetRuns) Section {
 	return s
 }
 
-// readFile reads and checks the output of the command.
-func (x distortion) readFile(path string) (*measurements, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m, err := x.read(data)
-	if err != nil {
-		return nil, &invalid.Error{Where: path, Want: "the output of lago-train " + x.command + " --json", Err: err}
-	}
+// check returns an error if the result is incomplete.
+func (x distortion) check(m *measurements, path string) error {
 	if len(m.methods) == 0 || len(m.steps) == 0 {
-		return nil, &invalid.Error{Where: path, Want: "methods and " + x.steps, Got: fmt.Sprintf("%d and %d", len(m.methods), len(m.steps))}
+		return &invalid.Error{Where: path, Want: "methods and " + x.steps, Got: fmt.Sprintf("%d and %d", len(m.methods), len(m.steps))}
 	}
 	for _, method := range m.methods {
 		if len(method.Accuracy) != len(m.steps) || len(method.Relative) != len(m.steps) {
-			return nil, &invalid.Error{
+			return &invalid.Error{
 				Where: path, Field: method.Method, Want: fmt.Sprintf("an accuracy and a relative_accuracy for each of the %d %s", len(m.steps), x.steps),
 				Got: fmt.Sprintf("%d and %d", len(method.Accuracy), len(method.Relative)),
 			}
 		}
 	}
-	return m, nil
+	return nil
 }

@@ -127,7 +127,7 @@ func TestLabels(t *testing.T) {
 	for _, c := range d.dev {
 		labels = append(labels, c.label)
 	}
-	want := []string{"singletons", "k-soft, k 2, beta 1e-06", "k-soft, k 7, beta 1e-06", "k-soft, k 7, beta 0.0001"}
+	want := []string{"singletons", "k-soft, beta 1e-06, k 2", "k-soft, beta 1e-06, k 7", "k-soft, beta 0.0001, k 7"}
 	if diff := cmp.Diff(want, labels); diff != "" {
 		t.Errorf("labels (-expected +found):\n%s", diff)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -141,20 +140,15 @@ func TestNoise(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
 	f, d := only(t, root)
-	path := filepath.Join(root, noiseFile)
-	if s := noiseSection(f, d); len(s.Commands) != 1 || s.Commands[0] != "lago-train noise --dataset birds --out "+root+" --json > "+path || len(s.Figures) > 0 {
+	if s := noiseSection(f, d); len(s.Commands) != 1 || s.Commands[0] != "lago-train noise --dataset birds --out "+root || len(s.Figures) > 0 {
 		t.Errorf("expected the command that measures noise, found %q", s.Commands)
 	}
 	for _, c := range []struct{ content, note string }{
-		{``, "noise.json: expected the output of lago-train noise --json"},
-		{`{"dataset": "birds"}`, "noise.json: expected methods and ratios, found 0 and 0"},
-		{`{"dataset": "birds", "ratios": [0.1], "methods": [{"method": "eszsl"}]}`, "noise.json: eszsl: expected an accuracy"},
-		{
-			`{"dataset": "fish", "ratios": [0.1], "methods": [{"method": "eszsl", "accuracy": [{}], "relative_accuracy": [{}]}]}`,
-			"noise.json: expected measurements on birds, found those on fish",
-		},
+		{`7`, "noise-birds-00000000.json: expected a result that lago-train noise stored"},
+		{`{"dataset": "birds"}`, "noise-birds-00000000.json: expected methods and ratios, found 0 and 0"},
+		{`{"dataset": "birds", "ratios": [0.1], "methods": [{"method": "eszsl"}]}`, "noise-birds-00000000.json: eszsl: expected an accuracy"},
 	} {
-		writeFile(t, path, c.content)
+		store(t, root, "noise", c.content)
 		if s := noiseSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
 			t.Errorf("%s: expected the note %q, found %q", c.content, c.note, s.Notes)
 		}
@@ -174,12 +168,11 @@ func TestComparison(t *testing.T) {
 	if s := comparisonSection(f, d); len(s.Commands) != 1 || s.Commands[0] != "lago-train compare --dataset birds --out "+root || len(s.Figures) > 0 {
 		t.Errorf("expected the command that compares, found %q", s.Commands)
 	}
-	path := comparison.File(root, "birds")
 	for _, c := range []struct{ content, note string }{
-		{``, "compare-birds.json: expected what lago-train compare stores"},
-		{`{"methods": [{"name": "ale"}]}`, "compare-birds.json: ale: expected val and test, found null"},
+		{`7`, "compare-birds-00000000.json: expected a result that lago-train compare stored"},
+		{`{"methods": [{"name": "ale"}]}`, "compare-birds-00000000.json: ale: expected val and test, found null"},
 	} {
-		writeFile(t, path, c.content)
+		store(t, root, "compare", c.content)
 		if s := comparisonSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
 			t.Errorf("%s: expected the note %q, found %q", c.content, c.note, s.Notes)
 		}
@@ -203,11 +196,10 @@ func TestPartial(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
 	f, d := only(t, root)
-	path := filepath.Join(root, partialFile)
-	if s := partialSection(f, d); len(s.Commands) != 1 || s.Commands[0] != "lago-train partial --dataset birds --out "+root+" --json > "+path || len(s.Figures) > 0 {
+	if s := partialSection(f, d); len(s.Commands) != 1 || s.Commands[0] != "lago-train partial --dataset birds --out "+root || len(s.Figures) > 0 {
 		t.Errorf("expected the command that measures it, found %q", s.Commands)
 	}
-	writeFile(t, path, `{"dataset": "birds", "shares": [1], "methods": [{"method": "eszsl"}]}`)
+	store(t, root, "partial", `{"dataset": "birds", "shares": [1], "methods": [{"method": "eszsl"}]}`)
 	if s := partialSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "each of the 1 shares, found 0 and 0") {
 		t.Errorf("expected a note on a method without accuracy, found %q", s.Notes)
 	}
@@ -309,7 +301,7 @@ func TestSettingsListWhatDiffers(t *testing.T) {
 	if diff := cmp.Diff(want, s.Table); diff != "" {
 		t.Errorf("table (-expected +found):\n%s", diff)
 	}
-	if !strings.Contains(s.Text, "All have in common: prior uniform, complement const, zeta 10,") {
+	if !strings.Contains(s.Text, "preprocess none, ridge 0, beta 1e-06, lambda 0,") {
 		t.Errorf("expected what all have in common, found %q", s.Text)
 	}
 }

@@ -20,12 +20,12 @@ func differing(list []*configuration, but ...string) []string {
 		return nil
 	}
 	var names []string
-	for i, first := range protocol.Settings(list[0].trial()) {
+	for i, first := range protocol.OfTrial(list[0].trial()) {
 		if slices.Contains(identity, first.Name) || slices.Contains(but, first.Name) {
 			continue
 		}
 		for _, c := range list {
-			if protocol.Settings(c.trial())[i].Value != first.Value {
+			if protocol.OfTrial(c.trial())[i].Value != first.Value {
 				names = append(names, first.Name)
 				break
 			}
@@ -47,7 +47,7 @@ func labels(list []*configuration, but ...string) []string {
 		}
 		names := differing(same, but...)
 		parts := []string{string(c.variant())}
-		for _, s := range protocol.Settings(c.trial()) {
+		for _, s := range protocol.OfTrial(c.trial()) {
 			if slices.Contains(names, s.Name) {
 				parts = append(parts, fmt.Sprintf("%s %v", s.Name, s.Value))
 			}
@@ -67,10 +67,10 @@ func (f *folder) command(d *datasetRuns, words ...string) string {
 // the preset, except some, and its seeds.
 func (c *configuration) flags(but ...string) string {
 	preset := protocol.PresetFor(c.trial().Dataset, c.variant())
-	standard := protocol.Settings(preset.Trial(c.trial().Stage, "", 0, preset.DevEpochs()))
+	standard := protocol.OfTrial(preset.Trial(c.trial().Stage, "", 0, preset.DevEpochs()))
 	but = append(slices.Clone(but), c.ignored()...)
 	var flags []string
-	for i, s := range protocol.Settings(c.trial()) {
+	for i, s := range protocol.OfTrial(c.trial()) {
 		if slices.Contains(identity, s.Name) || slices.Contains(but, s.Name) || s.Name == "variant" || s.Value == standard[i].Value {
 			continue
 		}
@@ -125,7 +125,7 @@ func settingsSection(_ *folder, d *datasetRuns) Section {
 	all := d.configurations()
 	names := differing(all, "variant")
 	var common []string
-	for _, s := range protocol.Settings(all[0].trial()) {
+	for _, s := range protocol.OfTrial(all[0].trial()) {
 		if s.Name != "variant" && !slices.Contains(names, s.Name) && !slices.Contains(identity, s.Name) {
 			common = append(common, fmt.Sprintf("%s %v", s.Name, s.Value))
 		}
@@ -137,7 +137,7 @@ func settingsSection(_ *folder, d *datasetRuns) Section {
 	s.Table = &Table{Header: append([]string{"variant", "stage", "accuracy (%)", "seeds", "epochs run", "best epoch", "ended by"}, names...)}
 	for _, c := range all {
 		row := c.outcome()
-		for _, s := range protocol.Settings(c.trial()) {
+		for _, s := range protocol.OfTrial(c.trial()) {
 			if slices.Contains(names, s.Name) {
 				row = append(row, fmt.Sprint(s.Value))
 			}

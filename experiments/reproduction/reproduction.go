@@ -3,67 +3,71 @@ package reproduction
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/experiments/tuning"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
-// Reproduction is the paper's protocol from start to end on one data set.
+// Result is the paper's protocol from start to end on one data set.
 type Result struct {
 	Dataset string `json:"dataset"`
-	// Result is table 1: the variant that did best on the val classes, and what it
-	// scored on the test classes. Only this is a result. It is null while another
-	// shard still has trials, and where no variant could be carried out.
+	// Result is table 1: the variant with the best validation accuracy, and its test
+	// accuracy. It is null while another shard still has trials, and if no variant
+	// succeeded.
 	Result *Row `json:"result"`
-	// Table is table A.1, every method on the test classes, for reference.
+	// Table is table A.1, the test accuracy of every method, for reference.
 	Table   []Row              `json:"table"`
 	Missing []lab.Missing      `json:"missing"`
 	LeftOut []protocol.LeftOut `json:"left_out"`
 }
 
-// Reproduced is a row of the tables.
+// Row is a row of the tables.
 type Row struct {
 	Method    string            `json:"method"`            // as table A.1 names it
 	Variant   model.Variant     `json:"variant,omitempty"` // none for a baseline
 	Val       lab.Summary       `json:"val_accuracy"`
 	Test      lab.Summary       `json:"test_accuracy"`
-	Published *float64          `json:"published_accuracy"` // on the test classes; null where the paper has not this data set
+	Published *float64          `json:"published_accuracy"` // on the test classes; null if the paper does not have this data set
 	Outcome   *protocol.Outcome `json:"run,omitempty"`
 	Baseline  *tuning.Method    `json:"baseline,omitempty"`
 }
 
-// Reproduce carries out every variant on the dev stage, retrains it on train and
-// val classes and judges it on the test classes, and chooses one by its val
-// accuracy alone.
+// Run trains every variant on the dev stage, retrains it on train and validation classes,
+// evaluates it on the test classes, and chooses one by validation accuracy alone.
 func Run(ctx context.Context, l *lab.Lab, configs []protocol.Config) (*Result, error) {
 	r := &Result{Dataset: l.Data.Name, Table: []Row{}, LeftOut: []protocol.LeftOut{}}
 	var feasible []protocol.Config
 	for _, c := range configs {
-		if c.Variant.Semantic() && l.Data.Groups == nil {
-			r.LeftOut = append(r.LeftOut, protocol.LeftOut{Variant: c.Variant, Why: "the data set names no groups of attributes"})
+		if out := protocol.Allows(l, c.Variant); out != nil {
+			r.LeftOut = append(r.LeftOut, *out)
 			continue
 		}
 		feasible = append(feasible, c)
 	}
 	if len(feasible) == 0 {
-		return nil, errors.New("variants: expected one that the data set allows, found none")
+		return nil, &invalid.Error{Field: "variants", Want: "one that the data set allows", Got: "none"}
 	}
 	outcomes, without, err := protocol.RunAll(ctx, l, feasible)
 	if err != nil {
 		return nil, err
 	}
 	r.Missing = lab.MissingOf(without)
-	baselines, waiting, err := tuning.Baselines(ctx, l, []string{tuning.ESZSLMethod}, feasible)
+	baselines, err := tuning.Baselines(ctx, l, []string{tuning.ESZSLMethod}, feasible[0])
 	if err != nil {
 		return nil, err
 	}
-	r.Missing = append(r.Missing, waiting...)
-	for _, p := range baselines {
+	r.Missing = append(r.Missing, baselines.Missing...)
+	for _, p := range baselines.Rows {
 		r.Table = append(r.Table, Row{
 			Method: p.Title, Val: p.Val.PerClass, Test: p.Test.PerClass,
 			Published: publishedOn(r.Dataset, p.Title), Baseline: &p,
@@ -87,7 +91,7 @@ func Run(ctx context.Context, l *lab.Lab, configs []protocol.Config) (*Result, e
 	return r, nil
 }
 
-// chosen returns a copy of the row of the variant with the best val accuracy.
+// chosen returns a copy of the row of the variant with the best validation accuracy.
 func chosen(table []Row) *Row {
 	var best *Row
 	for _, row := range table {
@@ -98,7 +102,7 @@ func chosen(table []Row) *Row {
 	return best
 }
 
-// publishedOn is a cell of table A.1 as a fraction, nil where there is none.
+// publishedOn returns a cell of table A.1 as a fraction, nil if there is none.
 func publishedOn(dataset, method string) *float64 {
 	cell, ok := published.TestAccuracy(dataset, method)
 	if !ok {
@@ -110,4 +114,40 @@ func publishedOn(dataset, method string) *float64 {
 	}
 	fraction := percent / 100
 	return &fraction
+}
+
+// WriteText writes table A.1, table 1, and what they go without.
+func (r *Result) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds\n", r.Dataset)
+	all := format.NewTable("method", "validation", "s.e.m.", "test", "s.e.m.", "published", "seeds")
+	all.Right(2, 3, 4, 5, 6)
+	for _, row := range r.Table {
+		all.Row(row.Method, row.Val.MeanText(), row.Val.SEMText(), row.Test.MeanText(), row.Test.SEMText(), publishedCell(row.Published), len(row.Test.Values))
+	}
+	b.WriteString(all.String())
+	for _, o := range r.LeftOut {
+		fmt.Fprintf(&b, "%s is left out: %s\n", o.Variant, o.Why)
+	}
+	b.WriteString(lab.MissingText(r.Missing))
+	fmt.Fprintf(&b, "\nTable 1 on %s: test accuracy\n", r.Dataset)
+	if r.Result == nil {
+		fmt.Fprintln(&b, "no result while trials are missing")
+	} else {
+		result := format.NewTable("method", "test", "s.e.m.", "published")
+		result.Right(2, 3, 4)
+		result.Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), r.Result.Test.MeanText(), r.Result.Test.SEMText(), publishedCell(r.Result.Published))
+		b.WriteString(result.String())
+		fmt.Fprintf(&b, "%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
+			"test accuracies above would be choosing on the test classes.\n", r.Result.Variant)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func publishedCell(accuracy *float64) string {
+	if accuracy == nil {
+		return "-"
+	}
+	return format.Percent(*accuracy)
 }

@@ -3,42 +3,43 @@ package robustness
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// NoiseConfig says which models are judged by which noisy descriptions.
+// NoiseConfig says which models are evaluated with which noisy descriptions.
 type NoiseConfig struct {
-	Variants  []protocol.Config
-	Baselines []string  // beside them
-	Ratios    []float64 // of noise, each the chance that an entry of p(a|z) is replaced
-	Seeds     int       // of the noise
+	Models
+	Ratios []float64 `json:"ratios"` // probabilities that an entry of p(a|z) is replaced
+	Seeds  int       `json:"noise_seeds"`
 }
 
-// Check returns an error for the first field that nothing can be measured with.
-func (n NoiseConfig) Check() error {
-	if len(n.Variants)+len(n.Baselines) == 0 {
-		return fmt.Errorf("variants: expected at least one")
+// Check returns an *invalid.Error for the first field that is wrong.
+func (c NoiseConfig) Check() error {
+	if err := c.check(); err != nil {
+		return err
 	}
-	if len(n.Ratios) == 0 {
-		return fmt.Errorf("ratios: expected at least one")
+	if err := checkShares("ratios", c.Ratios, func(r float64) bool { return r >= 0 && r <= 1 }, "numbers from 0 to 1", 1); err != nil {
+		return err
 	}
-	for _, r := range n.Ratios {
-		if !(r >= 0 && r <= 1) {
-			return fmt.Errorf("ratios: expected numbers from 0 to 1, found %g", r)
-		}
-	}
-	if n.Seeds < 1 {
-		return fmt.Errorf("noise_seeds: expected at least 1, found %d", n.Seeds)
+	if c.Seeds < 1 {
+		return &invalid.Error{Field: "noise_seeds", Want: "at least 1", Got: strconv.Itoa(c.Seeds)}
 	}
 	return nil
 }
 
-// Robustness is figure A.1 of the paper for one data set: how accuracy on the test
-// classes suffers from salt and pepper noise on their descriptions.
+// NoiseKind is the first word of the names of stored results.
+const NoiseKind = "noise"
+
+// NoiseResult is figure A.1 of the paper for one data set: accuracy on the test classes
+// with salt and pepper noise in their descriptions.
 type NoiseResult struct {
 	Dataset    string        `json:"dataset"`
 	Ratios     []float64     `json:"ratios"`
@@ -47,22 +48,21 @@ type NoiseResult struct {
 	Missing    []lab.Missing `json:"missing"`
 }
 
-// Noise trains what isn't yet by the full protocol, and judges the test classes by
-// noisy descriptions. Every model meets the same noise, and what is noise at one
-// ratio is noise at all above.
-func RunNoise(ctx context.Context, l *lab.Lab, n NoiseConfig) (*NoiseResult, error) {
-	subjects, without, err := subjectsOf(ctx, l, n.Variants, n.Baselines)
+// RunNoise trains the methods by the full protocol and evaluates them on the test classes
+// with noisy descriptions. The noise is the same for every model, and the entries that are
+// noisy at one ratio are noisy at all higher ones.
+func RunNoise(ctx context.Context, l *lab.Lab, c NoiseConfig) (*NoiseResult, error) {
+	subjects, without, err := c.subjects(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	r := &NoiseResult{Dataset: l.Data.Name, Ratios: n.Ratios, NoiseSeeds: n.Seeds, Missing: without}
-	r.Methods, err = distortion{"noise", n.Ratios, n.Seeds, saltAndPepper}.measure(subjects, l.Data)
+	r := &NoiseResult{Dataset: l.Data.Name, Ratios: c.Ratios, NoiseSeeds: c.Seeds, Missing: without}
+	r.Methods, err = distortion{"noise", c.Ratios, c.Seeds, saltAndPepper}.measure(subjects, l.Data)
 	return r, err
 }
 
-// saltAndPepper returns descriptions of which each entry is replaced, with the
-// probability of the ratio, by 0 or 1, either as likely. The draws are the same at
-// every ratio.
+// saltAndPepper returns descriptions of which each entry is replaced by 0 or 1, with equal
+// probability, with the probability of the ratio. The draws are the same at every ratio.
 func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) dataset.Matrix[float64] {
 	rng := rand.New(rand.NewPCG(seed, 0x5a17))
 	noisy := dataset.NewMatrix[float64](u.Rows, u.Cols)
@@ -74,4 +74,24 @@ func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) datase
 		noisy.Data[i] = p
 	}
 	return noisy
+}
+
+// WriteText writes the curves of the figure as two tables with one row per ratio: relative
+// accuracy, and accuracy.
+func (r *NoiseResult) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: test accuracy with salt and pepper noise in the descriptions, over %s of the noise\n\n",
+		r.Dataset, format.Count(r.NoiseSeeds, "seed"))
+	fmt.Fprintln(&b, "relative to the same model without noise: mean ± s.e.m. over noise seeds")
+	b.WriteString(table("noise", r.Ratios, r.Methods, func(m Method, i int) string {
+		return fmt.Sprintf("%s ± %s", m.Relative[i].MeanText(), bare(m.Relative[i]))
+	}).String())
+	fmt.Fprintln(&b, "\nper-class accuracy: mean ± s.e.m. over noise seeds / over training seeds")
+	t := table("noise", r.Ratios, r.Methods, accuracyCell)
+	t.Line()
+	t.Row(startRow("no noise", r.Methods)...)
+	b.WriteString(t.String())
+	b.WriteString(lab.MissingText(r.Missing))
+	_, err := io.WriteString(w, b.String())
+	return err
 }

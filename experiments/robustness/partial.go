@@ -4,109 +4,106 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
 )
 
-// Given says which attributes of a class are given when not all are.
-type Given string
+// Order is the order in which the attributes of a class are given.
+type Order string
 
-// The orders in which attributes are given.
+// The orders.
 const (
-	AtRandom  Given = "random"    // any
-	Strongest Given = "strongest" // those with the highest p(a|z) first, as people tell what is there
+	AtRandom  Order = "random"
+	Strongest Order = "strongest" // the highest p(a|z) first
 )
 
 // UnmarshalText reads "random" or "strongest".
-func (g *Given) UnmarshalText(text []byte) error {
-	switch Given(text) {
-	case AtRandom, Strongest:
-		*g = Given(text)
-		return nil
-	}
-	return fmt.Errorf("expected random or strongest, found %q", text)
+func (o *Order) UnmarshalText(text []byte) (err error) {
+	*o, err = invalid.OneOf(string(text), AtRandom, Strongest)
+	return err
 }
 
-// PartialConfig says which models are judged by how much of the descriptions.
+// PartialConfig says which models are evaluated with how much of the descriptions.
 type PartialConfig struct {
-	Variants  []protocol.Config
-	Baselines []string      // beside them
-	Shares    []float64     // of each class's attributes that are given
-	Given     Given         // which they are
-	Seeds     int           // of what is left out
-	Impute    []impute.Kind // how each method fills it
+	Models
+	Shares []float64     `json:"shares"` // of each class's attributes that are given
+	Given  Order         `json:"given"`
+	Seeds  int           `json:"mask_seeds"`
+	Impute []impute.Kind `json:"impute"` // each method is evaluated with each
 }
 
-// Check returns an error for the first field that nothing can be measured with.
-func (p PartialConfig) Check() error {
-	if len(p.Variants)+len(p.Baselines) == 0 {
-		return fmt.Errorf("variants: expected at least one")
+// Check returns an *invalid.Error for the first field that is wrong.
+func (c PartialConfig) Check() error {
+	if err := c.check(); err != nil {
+		return err
 	}
-	if len(p.Shares) == 0 {
-		return fmt.Errorf("shares: expected at least one")
+	if err := checkShares("shares", c.Shares, func(s float64) bool { return s > 0 && s <= 1 }, "percentages above 0, up to 100", 100); err != nil {
+		return err
 	}
-	for _, s := range p.Shares {
-		if !(s > 0 && s <= 1) {
-			return fmt.Errorf("shares: expected percentages above 0 and up to 100, found %g", 100*s)
-		}
+	if c.Seeds < 1 {
+		return &invalid.Error{Field: "mask_seeds", Want: "at least 1", Got: strconv.Itoa(c.Seeds)}
 	}
-	if p.Seeds < 1 {
-		return fmt.Errorf("mask_seeds: expected at least 1, found %d", p.Seeds)
-	}
-	if len(p.Impute) == 0 {
-		return fmt.Errorf("impute: expected at least one kind")
+	if len(c.Impute) == 0 {
+		return &invalid.Error{Field: "impute", Want: "at least one kind", Got: "none"}
 	}
 	return nil
 }
 
-// Partial is how accuracy on the test classes falls when a part of each class's
-// attributes is given, and the rest left out.
+// PartialKind is the first word of the names of stored results.
+const PartialKind = "partial"
+
+// PartialResult is accuracy on the test classes when only a part of each class's
+// attributes is given.
 type PartialResult struct {
 	Dataset   string        `json:"dataset"`
 	Shares    []float64     `json:"shares"`
-	Given     Given         `json:"given"`
+	Given     Order         `json:"given"`
 	MaskSeeds int           `json:"mask_seeds"`
-	Methods   []Method      `json:"methods"` // by each kind of filling gaps; "x, inferred" is x with impute.Inferred
+	Methods   []Method      `json:"methods"` // for each imputation; "x, inferred" is x with impute.Inferred
 	Missing   []lab.Missing `json:"missing"`
 }
 
-// MeasurePartial trains what isn't yet by the full protocol, and judges the test
-// classes by a part of their attributes. Every model is given the same, and what is
-// given of a share is given of all above.
-func RunPartial(ctx context.Context, l *lab.Lab, p PartialConfig) (*PartialResult, error) {
-	subjects, without, err := subjectsOf(ctx, l, p.Variants, p.Baselines)
+// RunPartial trains the methods by the full protocol and evaluates them on the test
+// classes with a part of their attributes. The part is the same for every model, and
+// contains that of every smaller share.
+func RunPartial(ctx context.Context, l *lab.Lab, c PartialConfig) (*PartialResult, error) {
+	subjects, without, err := c.subjects(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	var kinds []subject
 	for _, s := range subjects {
-		for _, kind := range p.Impute {
+		for _, kind := range c.Impute {
 			by := subject{method: s.method, paths: s.paths}
 			if kind != impute.Neutral {
 				by.method += ", " + string(kind)
 			}
-			for _, c := range s.models {
-				by.models = append(by.models, model.WithImputation(c, kind))
+			for _, m := range s.models {
+				by.models = append(by.models, model.WithImputation(m, kind))
 			}
 			kinds = append(kinds, by)
 		}
 	}
-	r := &PartialResult{Dataset: l.Data.Name, Shares: p.Shares, Given: p.Given, MaskSeeds: p.Seeds, Missing: without}
-	r.Methods, err = distortion{"partial", p.Shares, p.Seeds, p.Given.only}.measure(kinds, l.Data)
+	r := &PartialResult{Dataset: l.Data.Name, Shares: c.Shares, Given: c.Given, MaskSeeds: c.Seeds, Missing: without}
+	r.Methods, err = distortion{"masks", c.Shares, c.Seeds, c.Given.only}.measure(kinds, l.Data)
 	return r, err
 }
 
-// only returns descriptions of which each class gives a share of the attributes that
-// it describes, at least one, and leaves out the others. The order in which a class
-// gives them is the same for every share.
-func (g Given) only(u dataset.Matrix[float64], share float64, seed uint64) dataset.Matrix[float64] {
+// only returns descriptions with a share of the described attributes of each class, at
+// least one, and NaN for the others. The order of the attributes is the same for every
+// share.
+func (o Order) only(u dataset.Matrix[float64], share float64, seed uint64) dataset.Matrix[float64] {
 	rng := rand.New(rand.NewPCG(seed, 0x9a97))
 	part := dataset.NewMatrix[float64](u.Rows, u.Cols)
 	for i := range part.Data {
@@ -119,7 +116,7 @@ func (g Given) only(u dataset.Matrix[float64], share float64, seed uint64) datas
 				order = append(order, m)
 			}
 		}
-		if g == Strongest {
+		if o == Strongest {
 			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(u.Row(z)[b], u.Row(z)[a]) })
 		}
 		n := min(max(int(math.Round(share*float64(len(order)))), 1), len(order))
@@ -128,4 +125,22 @@ func (g Given) only(u dataset.Matrix[float64], share float64, seed uint64) datas
 		}
 	}
 	return part
+}
+
+// WriteText writes a table of accuracy with one row per share.
+func (r *PartialResult) WriteText(w io.Writer) error {
+	var b strings.Builder
+	which := "random ones"
+	if r.Given == Strongest {
+		which = "the strongest ones"
+	}
+	fmt.Fprintf(&b, "%s: test accuracy with a part of each class's attributes, %s\nmean ± s.e.m. over %s / over training seeds\n",
+		r.Dataset, which, format.Count(r.MaskSeeds, "mask"))
+	t := table("given", r.Shares, r.Methods, accuracyCell)
+	t.Line()
+	t.Row(startRow("all", r.Methods)...)
+	b.WriteString(t.String())
+	b.WriteString(lab.MissingText(r.Missing))
+	_, err := io.WriteString(w, b.String())
+	return err
 }

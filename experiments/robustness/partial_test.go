@@ -1,9 +1,7 @@
 package robustness
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -13,7 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
-	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
@@ -28,7 +26,7 @@ func TestOnlyAPartIsGivenProperty(t *testing.T) {
 		z, m := rapid.IntRange(1, 5).Draw(t, "classes"), rapid.IntRange(1, 12).Draw(t, "attributes")
 		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Just(math.NaN()))
 		u := dataset.Matrix[float64]{Rows: z, Cols: m, Data: rapid.SliceOfN(p, z*m, z*m).Draw(t, "descriptions")}
-		given := rapid.SampledFrom([]Given{AtRandom, Strongest}).Draw(t, "given")
+		given := rapid.SampledFrom([]Order{AtRandom, Strongest}).Draw(t, "given")
 		seed := rapid.Uint64().Draw(t, "seed")
 		less := rapid.Float64Range(0.01, 1).Draw(t, "share")
 		more := rapid.Float64Range(less, 1).Draw(t, "higher share")
@@ -72,7 +70,7 @@ func TestOnlyAPartIsGivenProperty(t *testing.T) {
 func TestPartial(t *testing.T) {
 	l := testlab.Simulated(t)
 	p := PartialConfig{
-		Variants: testlab.Full(l, model.SemanticHard), Baselines: []string{tuning.ESZSLMethod}, Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, Seeds: 3,
+		Models: Models{Variants: testlab.Full(l, model.SemanticHard), Baselines: []string{tuning.ESZSLMethod}, Like: testlab.Config(l, protocol.DevThenTest)}, Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, Seeds: 3,
 		Impute: []impute.Kind{impute.Neutral, impute.Inferred},
 	}
 	r, err := RunPartial(context.Background(), l, p)
@@ -118,7 +116,7 @@ func TestPartial(t *testing.T) {
 }
 
 func TestPartialConfigCheck(t *testing.T) {
-	good := PartialConfig{Baselines: []string{tuning.ESZSLMethod}, Shares: []float64{1, 0.1}, Given: AtRandom, Seeds: 1, Impute: []impute.Kind{impute.Neutral}}
+	good := PartialConfig{Models: Models{Baselines: []string{tuning.ESZSLMethod}}, Shares: []float64{1, 0.1}, Given: AtRandom, Seeds: 1, Impute: []impute.Kind{impute.Neutral}}
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
@@ -128,7 +126,7 @@ func TestPartialConfigCheck(t *testing.T) {
 	}{
 		{"variants: ", func(p *PartialConfig) { p.Baselines = nil }},
 		{"shares: expected at least one", func(p *PartialConfig) { p.Shares = nil }},
-		{"shares: expected percentages above 0 and up to 100, found 150", func(p *PartialConfig) { p.Shares = []float64{1.5} }},
+		{"shares: expected percentages above 0, up to 100, found 150", func(p *PartialConfig) { p.Shares = []float64{1.5} }},
 		{"shares: ", func(p *PartialConfig) { p.Shares = []float64{0} }},
 		{"shares: ", func(p *PartialConfig) { p.Shares = []float64{math.NaN()} }},
 		{"mask_seeds: ", func(p *PartialConfig) { p.Seeds = 0 }},
@@ -140,37 +138,8 @@ func TestPartialConfigCheck(t *testing.T) {
 			t.Errorf("%v, expected %s", err, c.want)
 		}
 	}
-	var g Given
-	if err := g.UnmarshalText([]byte("weakest")); err == nil || err.Error() != `expected random or strongest, found "weakest"` {
+	var g Order
+	if err := g.UnmarshalText([]byte("weakest")); err == nil || !strings.HasPrefix(err.Error(), `expected one of random, strongest, found "weakest"`) {
 		t.Error(err)
 	}
-}
-
-func TestPartialTextAndJSON(t *testing.T) {
-	r := &PartialResult{
-		Dataset: "small", Shares: []float64{0.25}, Given: Strongest, MaskSeeds: 2,
-		Methods: []Method{{
-			Method: "singletons", Start: lab.Summarise([]float64{0.5, 0.6}),
-			Accuracy: []lab.Summary{lab.Summarise([]float64{0.4, 0.44})}, Relative: []lab.Summary{lab.Summarise([]float64{0.75, 0.79})}, Models: []string{},
-		}},
-		Missing: []lab.Missing{{Dir: "there", Why: "it failed"}},
-	}
-	var b bytes.Buffer
-	if err := r.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"the strongest of them", "2 seeds of the mask", "│ 25.0 % │ 42.0 ± 2.0 %    │", "│ all    │ 55.0 %, 2 seeds │", "there: it failed"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("expected %q in\n%s", want, b.String())
-		}
-	}
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(data, &object); err != nil {
-		t.Fatal(err)
-	}
-	testlab.CompareKeys(t, "the table", object, "dataset", "shares", "given", "mask_seeds", "methods", "missing")
 }

@@ -3,19 +3,23 @@ package runs
 import (
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/train"
 )
 
-// What stands in place of the status of a run that has no result.
+// The status of a run that has no result.
 const (
 	statusUnfinished train.Status = "unfinished"
-	statusBroken     train.Status = "broken" // a file of it doesn't read
+	statusBroken     train.Status = "broken" // a file can't be read
 )
 
 // Listing is the runs of a folder.
@@ -24,7 +28,7 @@ type Listing struct {
 	Runs []Line `json:"runs"`
 }
 
-// RunLine is a run in short.
+// Line is a run in one line.
 type Line struct {
 	Dir       string       `json:"dir"`
 	Dataset   string       `json:"dataset"`
@@ -33,12 +37,12 @@ type Line struct {
 	Seed      uint64       `json:"seed"`
 	Status    train.Status `json:"status"`
 	Error     string       `json:"error,omitempty"` // why there is no model
-	Epochs    int          `json:"epochs"`          // that were run; of an unfinished run, up to its checkpoint
-	BestEpoch int          `json:"best_epoch"`      // 0 where there is no model
+	Epochs    int          `json:"epochs"`          // of an unfinished run, up to its checkpoint
+	BestEpoch int          `json:"best_epoch"`      // 0 if there is no model
 	Accuracy  *float64     `json:"per_class_accuracy"`
 }
 
-// RunFilter selects runs; an empty field selects all.
+// Filter selects runs; an empty field selects all.
 type Filter struct {
 	Dataset string
 	Variant string
@@ -46,7 +50,7 @@ type Filter struct {
 	Status  string
 }
 
-// List reads the runs that have a folder in dir and that f selects.
+// List reads the selected runs in dir.
 func (f Filter) List(dir string) (*Listing, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -65,22 +69,28 @@ func (f Filter) List(dir string) (*Listing, error) {
 }
 
 func (f Filter) check() error {
-	if f.Variant != "" {
-		known := []string{}
-		for _, v := range model.Variants {
-			known = append(known, string(v))
-		}
-		known = append(known, methods.Names()...)
-		if !slices.Contains(known, f.Variant) {
-			return fmt.Errorf("variant: expected one of %s, found %q", strings.Join(known, ", "), f.Variant)
-		}
+	variants := methods.Names()
+	for _, v := range slices.Backward(model.Variants) {
+		variants = slices.Insert(variants, 0, string(v))
 	}
-	if f.Stage != "" && f.Stage != string(train.Dev) && f.Stage != string(train.Test) {
-		return fmt.Errorf("stage: expected dev or test, found %q", f.Stage)
+	statuses := []train.Status{train.Patience, train.Epochs, train.Converged, train.NotFinite, statusUnfinished, statusBroken}
+	var options []string
+	for _, s := range statuses {
+		options = append(options, string(s))
 	}
-	known := []train.Status{train.Patience, train.Epochs, train.Converged, train.NotFinite, statusUnfinished, statusBroken}
-	if f.Status != "" && !slices.Contains(known, train.Status(f.Status)) {
-		return fmt.Errorf("status: expected one of %q, found %q", known, f.Status)
+	for _, c := range []struct {
+		field, value string
+		options      []string
+	}{
+		{"variant", f.Variant, variants},
+		{"stage", f.Stage, []string{string(train.Dev), string(train.Test)}},
+		{"status", f.Status, options},
+	} {
+		if _, err := invalid.OneOf(c.value, c.options...); c.value != "" && err != nil {
+			bad := err.(*invalid.Error)
+			bad.Field = c.field
+			return bad
+		}
 	}
 	return nil
 }
@@ -110,4 +120,26 @@ func lineOf(t lab.Run) Line {
 		r.Status = statusBroken
 	}
 	return r
+}
+
+// WriteText writes one row per run.
+func (l *Listing) WriteText(w io.Writer) error {
+	t := format.NewTable("run", "data set", "variant", "stage", "seed", "status", "epochs", "best epoch", "accuracy")
+	t.Right(9)
+	var broken strings.Builder
+	for _, r := range l.Runs {
+		row := []any{filepath.Base(r.Dir), r.Dataset, r.Variant, r.Stage, r.Seed, r.Status, r.Epochs, "-", "-"}
+		switch {
+		case r.Status == statusUnfinished:
+			row[5] = fmt.Sprintf("unfinished at epoch %d", r.Epochs)
+		case r.Error != "":
+			fmt.Fprintf(&broken, "%s: %s\n", r.Dir, r.Error)
+		}
+		if r.Accuracy != nil {
+			row[7], row[8] = r.BestEpoch, format.Percent(*r.Accuracy)
+		}
+		t.Row(row...)
+	}
+	_, err := fmt.Fprintf(w, "%s in %s\n%s%s", format.Count(len(l.Runs), "run"), l.Dir, t, broken.String())
+	return err
 }

@@ -3,57 +3,63 @@ package runs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
 
-// RunDetail is all of a run.
+// Detail is all of a run.
 type Detail struct {
 	Line
-	Why      string             `json:"why"` // it ended
-	Settings []protocol.Setting `json:"settings"`
-	Versions map[string]string  `json:"versions"`
-	BLAS     blas.Info          `json:"blas"`
+	Why      string                  `json:"why"` // why the run ended
+	Settings []protocol.TrialSetting `json:"settings"`
+	Versions map[string]string       `json:"versions"`
+	BLAS     blas.Info               `json:"blas"`
 
 	TrainAccuracy     *float64 `json:"train_accuracy"`      // per class, at the best epoch
-	PerSampleAccuracy *float64 `json:"per_sample_accuracy"` // of the judged classes
+	PerSampleAccuracy *float64 `json:"per_sample_accuracy"` // of the evaluated classes
 	EvaluatedClasses  int      `json:"evaluated_classes"`
 	Seconds           float64  `json:"seconds"`
 
 	Files []File `json:"files"`
 }
 
-// RunFile is a file of a run.
+// File is a file of a run.
 type File struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
 	Holds string `json:"holds"`
 }
 
-// holds says what the files of a run are for.
+// holds describes the files of a run.
 var holds = map[string]string{
-	train.TrialFile:  "what defines the run, and what it was carried out with",
-	train.CurveFile:  "loss and accuracy of each epoch, a line an epoch",
-	train.ResultFile: "why the run ended, and what its model scores",
+	train.TrialFile:  "settings of the run, versions and BLAS",
+	train.CurveFile:  "loss and accuracy, one line per epoch",
+	train.ResultFile: "why the run ended, and its accuracy",
 	train.ModelFile:  "the trained model",
 }
 
-// ShowRun reads the run of a folder.
+// Show reads the run of a folder.
 func Show(dir string) (*Detail, error) {
 	t, r, err := lab.ReadRun(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: expected the folder of a run, with a %s: %w", dir, train.TrialFile, err)
+		return nil, &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Err: fs.ErrNotExist}
 	}
 	if err != nil {
 		return nil, err
 	}
 	d := &Detail{
-		Line: lineOf(t), Why: whyEnded(t), Settings: protocol.Settings(t.Trial), Versions: r.Versions, BLAS: r.BLAS,
+		Line: lineOf(t), Why: whyEnded(t), Settings: protocol.OfTrial(t.Trial), Versions: r.Versions, BLAS: r.BLAS,
 	}
 	if t.Result != nil {
 		d.Seconds = t.Result.Seconds
@@ -65,25 +71,25 @@ func Show(dir string) (*Detail, error) {
 	return d, err
 }
 
-// whyEnded says in words what the status of a run says in one.
+// whyEnded explains the status of a run.
 func whyEnded(t lab.Run) string {
 	if t.Result == nil {
-		return fmt.Sprintf("it has not ended: %v; a command that asks for this run goes on from there", t.Err)
+		return fmt.Sprintf("%v; repeat the command that started it to resume", t.Err)
 	}
 	switch t.Result.Status {
 	case train.Patience:
-		return fmt.Sprintf("%d epochs passed without a better val accuracy than that of epoch %d", t.Training.Patience, t.Result.BestEpoch)
+		return fmt.Sprintf("%d epochs passed without a better validation accuracy than in epoch %d", t.Training.Patience, t.Result.BestEpoch)
 	case train.Epochs:
 		return fmt.Sprintf("all %d epochs were run", t.Result.Epochs)
 	case train.Converged:
-		return fmt.Sprintf("after epoch %d, a further one would have changed nothing", t.Result.Epochs)
+		return fmt.Sprintf("converged in epoch %d", t.Result.Epochs)
 	case train.NotFinite:
 		return "its numbers went out of range: " + t.Result.Error
 	}
 	return string(t.Result.Status)
 }
 
-// runFiles lists the files of a folder by name, but for the lock, which is empty.
+// runFiles lists the files of a folder, except the lock, which is empty.
 func runFiles(dir string) ([]File, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -101,4 +107,32 @@ func runFiles(dir string) ([]File, error) {
 		files = append(files, File{e.Name(), info.Size(), holds[e.Name()]})
 	}
 	return files, nil
+}
+
+// evaluatedOn names the classes that a stage evaluates.
+var evaluatedOn = map[train.Stage]string{train.Dev: "validation", train.Test: "test"}
+
+// WriteText writes all of a run.
+func (d *Detail) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nended     %s: %s\n", d.Dir, d.Status, d.Why)
+	fmt.Fprintf(&b, "epochs    %d in %.1f s\n", d.Epochs, d.Seconds)
+	if d.Accuracy != nil {
+		fmt.Fprintf(&b, "accuracy  %s per class and %s per sample on %d %s classes, %s on the training classes; epoch %d\n",
+			format.Percent(*d.Accuracy), format.Percent(*d.PerSampleAccuracy), d.EvaluatedClasses, evaluatedOn[d.Stage], format.Percent(*d.TrainAccuracy), d.BestEpoch)
+	}
+	fmt.Fprint(&b, "\nsettings\n")
+	for _, s := range d.Settings {
+		fmt.Fprintf(&b, "  %-12s %v\n", s.Name, s.Value)
+	}
+	fmt.Fprint(&b, "\nversions\n")
+	for _, name := range slices.Sorted(maps.Keys(d.Versions)) {
+		fmt.Fprintf(&b, "  %s %s\n", name, d.Versions[name])
+	}
+	fmt.Fprintf(&b, "  %s\n\nfiles\n", d.BLAS)
+	for _, f := range d.Files {
+		fmt.Fprintf(&b, "  %-24s %9s  %s\n", f.Name, format.Bytes(f.Bytes), f.Holds)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -2,7 +2,6 @@ package tuning
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,28 +15,31 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// CompareConfig says which methods are compared, and by what protocol.
-type Config struct {
-	Methods []string // of CompareMethods
-	// LAGO are the settings of the variants that Methods has need of.
-	LAGO []protocol.
-		// Budget is how many settings of each method are tried on the val classes, its
-		// defaults among them; 0 takes the defaults as they are. What is solved in closed
-		// form is searched whole, whatever the budget.
-		Config
+// LAGOMethod is the name of LAGO with the variant that does best on the validation
+// classes. Variants and baselines have their own names.
+const LAGOMethod = "lago"
 
+// ESZSLMethod is the baseline of the paper's table A.1 and figure A.1.
+const ESZSLMethod = "eszsl"
+
+// Config says which methods are compared, and by what protocol.
+type Config struct {
+	Methods []string          // of Names
+	LAGO    []protocol.Config // of the variants that Methods need, see VariantsOf
+	// Budget is the number of settings of each method that are tried on the validation
+	// classes, its defaults among them; 0 takes the defaults. The grid of a method in
+	// closed form is always searched whole.
 	Budget   int
 	Fixed    []Fixed
 	Seeds    int
-	Seed     uint64 // the first of them
+	Seed     uint64 // the first
 	Epochs   int    // of the dev stage, at most
 	Patience int
 	HoldOut  bool
-	// Preprocess and Ridge are those of the baselines; their authors have none.
+	// Preprocess and Ridge are those of the baselines.
 	Preprocess preprocess.Kind
 	Ridge      float64
-	// Given are the names of settings that LAGO's search leaves as they are.
-	Given []string
+	Given      []string // keys of settings that the search for LAGO leaves fixed
 }
 
 // Fixed is a setting of a baseline that is not tuned.
@@ -51,7 +53,7 @@ func ParseFixed(s string) (Fixed, error) {
 	name, value, ok := strings.Cut(s, "=")
 	method, setting, ok2 := strings.Cut(name, ".")
 	if !ok || !ok2 || method == "" || setting == "" || value == "" {
-		return Fixed{}, &invalid.Error{Want: "method.setting=value, as in ale.lr=0.1", Got: strconv.Quote(s)}
+		return Fixed{}, &invalid.Error{Field: "set", Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: strconv.Quote(s)}
 	}
 	f := Fixed{method, setting, json.RawMessage(value)}
 	if !json.Valid(f.Value) { // a word
@@ -62,11 +64,18 @@ func ParseFixed(s string) (Fixed, error) {
 		f.Value = quoted
 	}
 	m, err := methods.Find(method)
+	if err != nil {
+		return f, invalid.At("--set "+s, err)
+	}
 	f.Method = m.Name
-	return f, err
+	spec, err := methods.Spec{Method: m.Name, Settings: m.Default}.Set(setting, f.Value)
+	if err == nil {
+		err = spec.Check()
+	}
+	return f, invalid.At("--set "+s, err)
 }
 
-// CompareMethods lists what can be compared: LAGO, its variants, and the baselines.
+// Names lists what can be compared: LAGO, its variants, and the baselines.
 func Names() []string {
 	names := []string{LAGOMethod}
 	for _, v := range model.Variants {
@@ -75,7 +84,7 @@ func Names() []string {
 	return append(names, methods.Names()...)
 }
 
-// VariantsOf lists the variants of LAGO that methods have need of.
+// VariantsOf lists the variants of LAGO that the named methods need.
 func VariantsOf(names []string) []model.Variant {
 	if slices.Contains(names, LAGOMethod) {
 		return model.Variants
@@ -85,35 +94,39 @@ func VariantsOf(names []string) []model.Variant {
 	})
 }
 
-// Check returns an error for the first field that nothing can be compared with.
+// Check returns an *invalid.Error for the first field that is wrong.
 func (c Config) Check() error {
 	if len(c.Methods) == 0 {
-		return errors.New("methods: expected at least one")
+		return &invalid.Error{Field: "methods", Want: "at least one", Got: "none"}
 	}
 	for i, name := range c.Methods {
-		if !slices.Contains(Names(), name) {
-			return &invalid.Error{
-				Where: "methods", Want: "some of " + strings.Join(Names(), ", "), Got: strconv.Quote(name),
-				Hint: invalid.DidYouMean(name, Names()),
-			}
+		if _, err := invalid.OneOf(name, Names()...); err != nil {
+			return field("methods", err)
 		}
 		if slices.Contains(c.Methods[:i], name) {
-			return fmt.Errorf("methods: expected each once, found %s twice", name)
+			return &invalid.Error{Field: "methods", Want: "each method once", Got: name + " twice"}
 		}
 	}
 	for _, f := range c.Fixed {
 		if !slices.Contains(c.Methods, f.Method) {
-			return fmt.Errorf("%s.%s: expected a setting of one of the methods %s", f.Method, f.Setting, strings.Join(c.Methods, ", "))
+			return &invalid.Error{Field: "set", Want: "a setting of one of the methods " + strings.Join(c.Methods, ", "), Got: f.Method + "." + f.Setting}
 		}
 	}
-	if c.Budget < 0 {
-		return fmt.Errorf("tune: expected 0 or more settings, found %d", c.Budget)
-	}
-	if c.Budget > 0 && c.Budget < MinBudget && len(c.LAGO) > 0 {
-		return fmt.Errorf("tune: expected 0, or at least %d settings, for LAGO's own search, found %d", MinBudget, c.Budget)
+	if c.Budget < 0 || c.Budget > 0 && c.Budget < MinBudget && len(c.LAGO) > 0 {
+		return &invalid.Error{
+			Field: "tune", Want: fmt.Sprintf("0, or at least %d settings, which the search for LAGO needs", MinBudget), Got: strconv.Itoa(c.Budget),
+		}
 	}
 	if c.Seeds < 1 {
-		return fmt.Errorf("seeds: expected at least 1, found %d", c.Seeds)
+		return &invalid.Error{Field: "seeds", Want: "at least 1", Got: strconv.Itoa(c.Seeds)}
 	}
 	return train.Training{Epochs: c.Epochs, Patience: c.Patience}.CheckEpochs()
+}
+
+// field adds the name of a field to an *invalid.Error.
+func field(name string, err error) error {
+	if e, ok := err.(*invalid.Error); ok {
+		e.Field = name
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package tuning
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -14,20 +15,16 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// LAGOMethod is the name, beside those of its variants and of the baselines, of LAGO with
-// the variant that does best on the val classes.
-const LAGOMethod = "lago"
-
-// Compared is a row of the table.
+// Method is the result of one method by the protocol.
 type Method struct {
 	Name      string             `json:"name"`
 	Title     string             `json:"title"` // as the paper's tables name it
 	Variant   string             `json:"variant,omitempty"`
 	Val       *protocol.Measured `json:"val"`
 	Test      *protocol.Measured `json:"test"`
-	Epochs    int                `json:"epochs"`  // on train and val classes
-	Seconds   float64            `json:"seconds"` // to train one model on train and val classes
-	Tried     int                `json:"tried"`   // settings, on the val classes
+	Epochs    int                `json:"epochs"`  // on train and validation classes
+	Seconds   float64            `json:"seconds"` // to train one model on train and validation classes
+	Tried     int                `json:"tried"`   // number of settings, on the validation classes
 	Settings  map[string]any     `json:"settings"`
 	Published string             `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
 	RunDirs   []string           `json:"run_dirs"`
@@ -35,19 +32,43 @@ type Method struct {
 	Models []string `json:"-"` // files of those that were evaluated on the test classes
 }
 
-// methodRows are methods that were carried through the protocol.
-type Methods struct {
-	Rows    []Method
-	Missing []lab.Missing // failed trials
-	LeftOut []protocol.   // variants that the data set can't have
-		LeftOut
+// Label names the method and, for LAGO, the chosen variant.
+func (m Method) Label() string {
+	if m.Name == LAGOMethod {
+		return fmt.Sprintf("LAGO (%s)", m.Variant)
+	}
+	return m.Title
 }
 
-// runMethods carries out the protocol for every method of c: settings are tuned on the
-// validation classes with the first seed; the dev stage over all seeds says for how many
-// epochs to train on train and validation classes together; and the models of that are
-// evaluated once on the test classes. The error is a *Waiting where the choice of
-// settings needs the trials of other shards.
+// Methods is the result of several methods.
+type Methods struct {
+	Rows    []Method
+	Missing []lab.Missing
+	LeftOut []protocol.LeftOut // variants that the data set does not allow
+}
+
+// Baselines runs baselines with their defaults, or the best of their grid for those in
+// closed form. Seeds, epochs, patience and held-out samples are those of like. If it has
+// to wait for other shards, Missing says so.
+func Baselines(ctx context.Context, l *lab.Lab, names []string, like protocol.Config) (*Methods, error) {
+	if len(names) == 0 {
+		return &Methods{}, nil
+	}
+	r, err := Run(ctx, l, Config{
+		Methods: names, Seeds: like.Seeds, Seed: like.Seed, Epochs: like.DevEpochs(), Patience: like.Patience,
+		HoldOut: like.HoldOut, Preprocess: preprocess.None,
+	})
+	if waiting := (*lab.Waiting)(nil); errors.As(err, &waiting) {
+		return &Methods{Missing: []lab.Missing{{Dir: l.Root, Why: waiting.Error()}}}, nil
+	}
+	return r, err
+}
+
+// Run carries out the protocol for every method of c. Settings are tuned on the
+// validation classes with the first seed; the dev stage over all seeds gives the number
+// of epochs on train and validation classes together; those models are evaluated once on
+// the test classes. The error is a *lab.Waiting if the choice of settings needs the
+// trials of other shards.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -60,7 +81,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 	if err := develop(ctx, l, contenders); err != nil {
 		return nil, err
 	}
-	if err := judge(ctx, l, contenders); err != nil {
+	if err := evaluate(ctx, l, contenders); err != nil {
 		return nil, err
 	}
 	for _, m := range contenders {
@@ -72,12 +93,12 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 	return r, nil
 }
 
-// contender is a method on its way through the protocol.
+// contender is the state of a method in the protocol.
 type contender struct {
 	name, title string
 	tried       int
-	// finalists are the trials, of the first seed, between which the mean val accuracy
-	// over all seeds decides; but for the variants of LAGO there is one.
+	// finalists are trials of the first seed. The mean validation accuracy over all seeds
+	// chooses between them; there are several only for LAGO, one per variant.
 	finalists []train.Trial
 	seeds     int
 
@@ -88,7 +109,7 @@ type contender struct {
 	failed []lab.Run
 }
 
-// withSeeds is a trial for each of a number of seeds.
+// withSeeds repeats a trial for a number of seeds.
 func withSeeds(t train.Trial, seeds int) []train.Trial {
 	trials := make([]train.Trial, seeds)
 	for i := range trials {
@@ -98,7 +119,7 @@ func withSeeds(t train.Trial, seeds int) []train.Trial {
 	return trials
 }
 
-// develop carries out the dev stage of all finalists and chooses among them.
+// develop runs the dev stage of all finalists and chooses between them.
 func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	var lists [][]train.Trial
 	for _, m := range contenders {
@@ -106,7 +127,7 @@ func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 			lists = append(lists, withSeeds(t, m.seeds))
 		}
 	}
-	done, err := lab.DoAll(ctx, l, lists)
+	done, err := l.DoAll(ctx, lists)
 	if err != nil {
 		return err
 	}
@@ -139,15 +160,15 @@ func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	return nil
 }
 
-// judge carries out the test stage of what was chosen.
-func judge(ctx context.Context, l *lab.Lab, contenders []*contender) error {
+// evaluate runs the test stage of what was chosen.
+func evaluate(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	lists := make([][]train.Trial, len(contenders))
 	for i, m := range contenders {
 		if m.val != nil {
 			lists[i] = withSeeds(forTest(m.chosen, m.epochs), m.seeds)
 		}
 	}
-	done, err := lab.DoAll(ctx, l, lists)
+	done, err := l.DoAll(ctx, lists)
 	if err != nil {
 		return err
 	}
@@ -161,14 +182,14 @@ func judge(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	return nil
 }
 
-// forTest is the trial of the test stage that follows from one of the dev stage.
+// forTest returns the test-stage trial that follows from one of the dev stage.
 func forTest(t train.Trial, epochs int) train.Trial {
 	t.Stage = train.Test
 	t.Training.Epochs, t.Training.Patience = epochs, epochs
 	return t
 }
 
-// row sums a contender up.
+// row is the result of a contender.
 func (m *contender) row(dataset string) Method {
 	c := Method{
 		Name: m.name, Title: m.title, Variant: string(m.chosen.Model.Variant),
@@ -186,7 +207,7 @@ func (m *contender) row(dataset string) Method {
 	return c
 }
 
-// settingsOf names what a method was told beside the data and the protocol.
+// settingsOf lists the settings of a method that are not part of the data or protocol.
 func settingsOf(t train.Trial) map[string]any {
 	if t.Baseline.Method != "" {
 		all := t.Baseline.Values()
@@ -195,17 +216,17 @@ func settingsOf(t train.Trial) map[string]any {
 		}
 		return all
 	}
-	outer := []string{"dataset", "fingerprint", "stage", "seed", "epochs", "patience", "hold_out"}
+	shared := []string{"dataset", "fingerprint", "stage", "seed", "epochs", "patience", "hold_out"}
 	all := map[string]any{}
-	for _, s := range protocol.Settings(t) {
-		if !slices.Contains(outer, s.Name) {
+	for _, s := range protocol.OfTrial(t) {
+		if !slices.Contains(shared, s.Name) {
 			all[s.Name] = s.Value
 		}
 	}
 	return all
 }
 
-// titleOf is the row of the paper's tables that holds a variant, or LAGO.
+// titleOf returns the row of the paper's tables for a variant, or for LAGO.
 func titleOf(name string) string {
 	if name == LAGOMethod {
 		return published.ResultRow

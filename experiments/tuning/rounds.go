@@ -3,7 +3,6 @@ package tuning
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +12,7 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// searcher is a search on its way.
+// searcher is the state of a search.
 type searcher struct {
 	lab     *lab.Lab
 	base    protocol.Config
@@ -26,8 +25,8 @@ type searcher struct {
 	trials int
 }
 
-// coarse tries the settings that the search starts from and n-1 different draws of
-// the space, or all that it has.
+// coarse tries the settings that the search starts from and n-1 different draws from the
+// space, or all that it has.
 func (s *searcher) coarse(ctx context.Context, n int) error {
 	const spare = 20 // draws for each that is needed; settings that a config does not use make some equal
 	configs := append([]protocol.Config{s.base}, s.space.draw(s.base, spare*n, s.source(0))...)
@@ -47,12 +46,12 @@ func (s *searcher) refine(ctx context.Context, n int) error {
 
 func (s *searcher) source(stream uint64) rand.Source { return rand.NewPCG(s.base.Seed, stream) }
 
-// trialOf is the trial that tries a config.
+// trialOf returns the trial of a config.
 func (s *searcher) trialOf(c protocol.Config) train.Trial {
 	return c.Trials(s.lab, train.Dev, c.DevEpochs())[0]
 }
 
-// unseen returns the first n configs that make trials which were not asked for yet.
+// unseen returns the first n configs whose trials were not used before.
 func (s *searcher) unseen(configs []protocol.Config, n int) []protocol.Config {
 	var fresh []protocol.Config
 	for _, c := range configs {
@@ -64,7 +63,7 @@ func (s *searcher) unseen(configs []protocol.Config, n int) []protocol.Config {
 	return fresh
 }
 
-// do carries out the trials of a round, all of them or none counting.
+// do runs the trials of a round. It fails if other shards have not finished theirs.
 func (s *searcher) do(ctx context.Context, round string, trials []train.Trial) ([]lab.Run, error) {
 	s.trials += len(trials)
 	if s.options.OnRound != nil {
@@ -74,18 +73,10 @@ func (s *searcher) do(ctx context.Context, round string, trials []train.Trial) (
 	if err != nil {
 		return nil, err
 	}
-	waiting := &lab.Waiting{Round: round, Total: len(trials)}
-	for _, t := range done {
-		switch {
-		case errors.Is(t.Err, lab.ErrElsewhere):
-			waiting.Left++
-		case t.Err != nil:
-			s.failed = append(s.failed, t)
-		}
+	if err := lab.WaitingFor(round, done); err != nil {
+		return nil, err
 	}
-	if waiting.Left > 0 {
-		return nil, waiting
-	}
+	s.failed = append(s.failed, lab.Failures(done)...)
 	return done, nil
 }
 
@@ -108,8 +99,8 @@ func (s *searcher) try(ctx context.Context, round string, configs []protocol.Con
 		}
 		settings := map[string]any{}
 		for _, d := range s.space {
-			if uses(configs[i], d.name()) {
-				settings[d.name()] = d.value(configs[i])
+			if d.AppliesTo(configs[i]) {
+				settings[d.Key] = d.Value(configs[i])
 			}
 		}
 		s.tried = append(s.tried, Tried{
@@ -123,9 +114,8 @@ func (s *searcher) try(ctx context.Context, round string, configs []protocol.Con
 	return nil
 }
 
-// further runs the n best settings with further seeds and ranks them by these
-// alone: the first seed is why they are here. Settings that fail with one of them
-// fall behind.
+// further runs the n best settings with further seeds and ranks them by these alone,
+// because the first seed selected them. Settings with a failed seed come last.
 func (s *searcher) further(ctx context.Context, n int) error {
 	best := s.tried[:min(n, len(s.tried))]
 	var trials []train.Trial
@@ -140,7 +130,7 @@ func (s *searcher) further(ctx context.Context, n int) error {
 	}
 	for i := range best {
 		part := done[i*FurtherSeeds : (i+1)*FurtherSeeds]
-		if len(lab.MissingOf(part)) > 0 {
+		if len(lab.Failures(part)) > 0 {
 			continue
 		}
 		if best[i].curves, err = protocol.Curves(part); err != nil {
@@ -152,7 +142,7 @@ func (s *searcher) further(ctx context.Context, n int) error {
 	return nil
 }
 
-// further is the zero Summary where the further seeds were not all run.
+// further is the zero Summary unless all further seeds were run.
 func further(t Tried) lab.Summary {
 	if t.Further == nil {
 		return lab.Summary{}

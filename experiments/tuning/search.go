@@ -3,28 +3,30 @@ package tuning
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
-// SearchOptions say how far a search goes.
+// SearchOptions is the extent of a search.
 type SearchOptions struct {
 	Budget int      // trials, at least MinBudget
-	Fixed  []string // names of settings that are not searched, but stay as they are
-	// OnRound, where it is not nil, hears of each round and how many trials it has.
+	Fixed  []string // keys of settings that are not searched
+	// OnRound, if set, is called at the start of each round with its number of trials.
 	OnRound func(round string, trials int)
 }
 
-// MinBudget has two settings to choose from, and the further seeds of one.
+// MinBudget is two settings to choose from and the further seeds of one.
 const MinBudget = 2 + FurtherSeeds
 
-// furtherSeeds is how many more seeds the best settings are run with (supplement A).
+// FurtherSeeds is the number of further seeds of the best settings (supplement A).
 const FurtherSeeds = 3
 
-// budget is how the trials of a search are divided.
+// budget is the division of the trials of a search.
 type budget struct {
 	coarse  int
 	refined [2]int // around the best of all before
@@ -41,12 +43,12 @@ func divide(trials int) budget {
 	return b
 }
 
-// Search is what a search of settings found out.
+// Found is the result of a search.
 type Found struct {
 	Dataset string        `json:"dataset"`
 	Variant model.Variant `json:"variant"`
 	Budget  int           `json:"budget"`
-	Trials  int           `json:"trials"` // that were asked for; fewer than the budget where the space has no more
+	Trials  int           `json:"trials"` // that were used; fewer than the budget if the space has no more
 	Epochs  int           `json:"epochs"` // of a trial, at most
 	Space   []string      `json:"space"`  // names of the settings that were searched
 	Tried   []Tried       `json:"tried"`  // best first
@@ -61,7 +63,7 @@ type Tried struct {
 	Settings  map[string]any `json:"settings"` // that were searched
 	Accuracy  float64        `json:"val_accuracy"`
 	BestEpoch int            `json:"best_epoch"`
-	Further   *lab.Summary   `json:"further_seeds"` // val accuracy; null but for the best
+	Further   *lab.Summary   `json:"further_seeds"` // validation accuracy; null except for the best
 	Dir       string         `json:"dir"`
 
 	config protocol.Config
@@ -72,25 +74,24 @@ type Tried struct {
 type Chosen struct {
 	Accuracy lab.Summary     `json:"val_accuracy"` // of the further seeds
 	Epochs   int             `json:"epochs"`       // with the highest accuracy of their average curve
-	Edges    []Edge          `json:"edges"`        // of the space, where the best lies on some
+	Edges    []Edge          `json:"edges"`        // settings whose best value is at an end of the space
 	Config   protocol.Config `json:"config"`       // for the test stage
 }
 
-// FindSettings searches for the settings of c's variant by the paper's procedure
-// (supplement A), on the dev stage: a coarse search of the space, beside c itself, a
-// finer one around the best of it, and a choice among the best by the average of
-// three further seeds, whose average curve says for how many epochs to train. Trials
-// that fail count as the worst. The error is a *Waiting where a round needs the
-// trials of other shards.
+// Search finds the settings of c's variant by the paper's procedure (supplement A) on the
+// dev stage: a coarse search of the space, starting from c itself; two finer rounds around
+// the best; then further seeds of the best settings, whose average chooses and whose
+// average curve gives the number of epochs. Trials that fail count as the worst. The error
+// is a *lab.Waiting if a round needs the trials of other shards.
 //
-// The same c and options ask for the same trials.
+// The same c and options use the same trials.
 func Search(ctx context.Context, l *lab.Lab, c protocol.Config, o SearchOptions) (*Found, error) {
 	if o.Budget < MinBudget {
-		return nil, fmt.Errorf("budget: expected at least %d trials, found %d", MinBudget, o.Budget)
+		return nil, &invalid.Error{Field: "budget", Want: fmt.Sprintf("at least %d trials", MinBudget), Got: strconv.Itoa(o.Budget)}
 	}
 	seeds := c.Seeds
 	c.Seeds = 1
-	c.K = c.Trials(l, train.Dev, c.DevEpochs())[0].Model.K // where 0 leaves it to the data
+	c.K = c.Trials(l, train.Dev, c.DevEpochs())[0].Model.K // which 0 leaves to the data
 	s := &searcher{
 		lab: l, base: c, options: o, seen: map[train.Trial]bool{},
 		space: searchSpace(c.Variant, len(l.Data.Attributes), o.Fixed),
@@ -110,7 +111,7 @@ func Search(ctx context.Context, l *lab.Lab, c protocol.Config, o SearchOptions)
 	return s.result(seeds)
 }
 
-// result makes the config of the best settings for as many seeds.
+// result returns the best settings, with the given number of seeds.
 func (s *searcher) result(seeds int) (*Found, error) {
 	best := s.tried[0]
 	if best.Further == nil {
@@ -124,13 +125,10 @@ func (s *searcher) result(seeds int) (*Found, error) {
 		Chosen: Chosen{Accuracy: *best.Further, Epochs: protocol.BestEpoch(best.curves), Edges: s.space.edges(best.config)},
 	}
 	for _, d := range s.space {
-		r.Space = append(r.Space, d.name())
+		r.Space = append(r.Space, d.Key)
 	}
 	c := best.config
 	c.Stage, c.Epochs, c.Seeds = protocol.OnlyTest, r.Chosen.Epochs, seeds
-	if !uses(c, "ridge") {
-		c.Ridge = s.base.Ridge
-	}
 	r.Chosen.Config = c
 	return r, nil
 }

@@ -16,7 +16,7 @@ import (
 func names(s space) []string {
 	var list []string
 	for _, d := range s {
-		list = append(list, d.name())
+		list = append(list, d.Key)
 	}
 	return list
 }
@@ -48,20 +48,20 @@ func TestDrawsCoverTheListedValues(t *testing.T) {
 		configs := s.draw(protocol.Config{}, draws, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		for _, d := range s {
 			var want, got []any
-			for i := range d.size() {
+			for i := range len(d.values) {
 				var c protocol.Config
-				d.pick(&c, i)
-				want = append(want, d.value(c))
+				d.SetValue(&c, d.values[i])
+				want = append(want, d.Value(c))
 			}
 			for _, c := range configs {
-				if v := d.value(c); !slices.Contains(want, v) {
-					t.Fatalf("%s: drew %v, which is not of %v", d.name(), v, want)
+				if v := d.Value(c); !slices.Contains(want, v) {
+					t.Fatalf("%s: drew %v, which is not of %v", d.Key, v, want)
 				} else if !slices.Contains(got, v) {
 					got = append(got, v)
 				}
 			}
 			if len(got) != len(want) {
-				t.Fatalf("%s: drew %v of %v", d.name(), got, want)
+				t.Fatalf("%s: drew %v of %v", d.Key, got, want)
 			}
 		}
 	})
@@ -87,11 +87,9 @@ func TestSpaceOfNothing(t *testing.T) {
 }
 
 func TestNeighboursOfANumber(t *testing.T) {
-	dimensions := map[string]number{}
+	dimensions := map[string]dimension{}
 	for _, d := range searchSpace(model.KSoft, 312, nil) {
-		if n, ok := d.(number); ok {
-			dimensions[n.label] = n
-		}
+		dimensions[d.Key] = d
 	}
 	for _, c := range []struct {
 		name string
@@ -111,7 +109,8 @@ func TestNeighboursOfANumber(t *testing.T) {
 		d := dimensions[c.name]
 		var got []float64
 		for _, near := range d.neighbours(d.with(protocol.Config{}, c.at)) {
-			got = append(got, d.get(near))
+			value, _ := d.number(near)
+			got = append(got, value)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s = %g (-want +got):\n%s", c.name, c.at, diff)
@@ -138,8 +137,8 @@ func TestNeighboursStayInTheSpace(t *testing.T) {
 			}
 			c = near[rng.IntN(len(near))]
 			for _, d := range s {
-				if n, ok := d.(number); ok && (n.get(c) < n.values[0] || n.get(c) > n.values[len(n.values)-1]) {
-					t.Fatalf("%s = %g is outside of %v", n.label, n.get(c), n.values)
+				if v, ok := d.number(c); ok && (v < d.values[0].(float64) || v > d.values[len(d.values)-1].(float64)) {
+					t.Fatalf("%s = %g is outside of %v", d.Key, v, d.values)
 				}
 			}
 		}
@@ -150,8 +149,8 @@ func TestNeighboursStayInTheSpace(t *testing.T) {
 func changed(t *rapid.T, s space, a, b protocol.Config) string {
 	var list []string
 	for _, d := range s {
-		if d.value(a) != d.value(b) {
-			list = append(list, d.name())
+		if d.Value(a) != d.Value(b) {
+			list = append(list, d.Key)
 		}
 	}
 	if len(list) != 1 {
@@ -162,7 +161,7 @@ func changed(t *rapid.T, s space, a, b protocol.Config) string {
 
 func TestEdges(t *testing.T) {
 	s := searchSpace(model.KSoft, 312, nil)
-	c := protocol.Config{LR: 3e-4, Preprocess: preprocess.None, Ridge: 1e2, Beta: 1e-6, Lambda: 0, LRV: 0.1, Zeta: 1, K: 30}
+	c := protocol.Config{Variant: model.KSoft, LR: 3e-4, Preprocess: preprocess.None, Ridge: 1e2, Beta: 1e-6, Lambda: 0, LRV: 0.1, Zeta: 1, K: 30}
 	want := []Edge{{"lr", 3e-4, "highest"}, {"lambda", 0.0, "lowest"}, {"zeta", 1.0, "lowest"}}
 	if diff := cmp.Diff(want, s.edges(c)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -3,7 +3,6 @@ package tuning
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -15,7 +14,7 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// contenders makes the methods ready for the dev stage, tuned.
+// contenders returns the methods with tuned settings, ready for the dev stage.
 func (c Config) contenders(ctx context.Context, l *lab.Lab, r *Methods) ([]*contender, error) {
 	baselines, err := c.baselines(l)
 	if err != nil {
@@ -48,14 +47,13 @@ func (c Config) contenders(ctx context.Context, l *lab.Lab, r *Methods) ([]*cont
 	return all, nil
 }
 
-// baselines makes a contender of each baseline, with all settings that are to be tried as
-// its finalists.
+// baselines returns a contender for each baseline; its finalists are all settings to try.
 func (c Config) baselines(l *lab.Lab) (map[string]*contender, error) {
 	all := map[string]*contender{}
 	for _, name := range c.Methods {
 		m, err := methods.Find(name)
 		if err != nil {
-			continue // LAGO, as Check has seen to
+			continue // LAGO
 		}
 		candidates, err := c.candidates(m)
 		if err != nil {
@@ -81,9 +79,8 @@ func (c Config) baselineTrial(l *lab.Lab, config methods.Spec) train.Trial {
 	}
 }
 
-// candidates are the settings of a baseline that are tried: its defaults with the fixed
-// ones over them and, within the budget, others of its space, drawn at random but
-// the same each time.
+// candidates returns the settings of a baseline to try: its defaults with the fixed
+// settings and, within the budget, others drawn from its grid with the seed of c.
 func (c Config) candidates(m methods.Method) ([]methods.Spec, error) {
 	base := methods.Spec{Method: m.Name, Settings: m.Default}
 	space := m.Space()
@@ -113,7 +110,7 @@ func (c Config) candidates(m methods.Method) ([]methods.Spec, error) {
 	return append([]methods.Spec{base}, grid[:min(c.Budget-1, len(grid))]...), nil
 }
 
-// gridOf is every combination of the values of a space, over base.
+// gridOf returns every combination of the values of a space, over base.
 func gridOf(base methods.Spec, space []baseline.Setting) ([]methods.Spec, error) {
 	grid := []methods.Spec{base}
 	for _, axis := range space {
@@ -136,8 +133,8 @@ func gridOf(base methods.Spec, space []baseline.Setting) ([]methods.Spec, error)
 	return grid, nil
 }
 
-// tune leaves each baseline the settings that do best on the val classes, the first of
-// equals. Settings whose trial fails count as the worst.
+// tune keeps for each baseline the settings with the best validation accuracy, the first
+// of equals. Settings whose trial fails count as the worst.
 func tune(ctx context.Context, l *lab.Lab, baselines map[string]*contender) error {
 	var names []string
 	var lists [][]train.Trial
@@ -146,16 +143,16 @@ func tune(ctx context.Context, l *lab.Lab, baselines map[string]*contender) erro
 			names, lists = append(names, name), append(lists, p.finalists)
 		}
 	}
-	done, err := lab.DoAll(ctx, l, lists)
+	done, err := l.DoAll(ctx, lists)
 	if err != nil {
 		return err
 	}
 	for i, name := range names {
+		if err := lab.WaitingFor("tuning", done[i]); err != nil {
+			return err
+		}
 		best := -1
 		for j, t := range done[i] {
-			if errors.Is(t.Err, lab.ErrElsewhere) {
-				return lab.WaitingFor("tuning", done[i])
-			}
 			if t.Err == nil && (best < 0 || t.Result.Evaluation.PerClass > done[i][best].Result.Evaluation.PerClass) {
 				best = j
 			}
@@ -170,13 +167,13 @@ func tune(ctx context.Context, l *lab.Lab, baselines map[string]*contender) erro
 	return nil
 }
 
-// variants makes a contender of each variant, with the settings of its config or,
-// with a budget, those that a search finds.
+// variants returns a contender for each variant, with the settings of its config or, with
+// a budget, those that a search finds.
 func (c Config) variants(ctx context.Context, l *lab.Lab, r *Methods) ([]*contender, error) {
 	var all []*contender
 	for _, config := range c.LAGO {
-		if config.Variant.Semantic() && l.Data.Groups == nil {
-			r.LeftOut = append(r.LeftOut, protocol.LeftOut{Variant: config.Variant, Why: "the data set names no groups of attributes"})
+		if out := protocol.Allows(l, config.Variant); out != nil {
+			r.LeftOut = append(r.LeftOut, *out)
 			continue
 		}
 		tried := 1

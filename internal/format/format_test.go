@@ -39,7 +39,7 @@ func TestPercent(t *testing.T) {
 
 func TestCount(t *testing.T) {
 	for noun, want := range map[string]string{
-		"trial": "2 trials", "class": "2 classes", "entry": "2 entries", "key": "2 keys", "box": "2 boxes", "match": "2 matches",
+		"trial": "2 trials", "class": "2 classes", "entry": "2 entries", "key": "2 keys", "box": "2 boxes", "match": "2 matches", "epoch": "2 epochs",
 	} {
 		if got := format.Count(2, noun); got != want {
 			t.Errorf("found %q, expected %q", got, want)

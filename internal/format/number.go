@@ -29,6 +29,8 @@ func Count(n int, noun string) string {
 
 func plural(noun string) string {
 	switch {
+	case noun == "epoch":
+		return "epochs"
 	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"), strings.HasSuffix(noun, "ch"):
 		return noun + "es"
 	case strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey"):

@@ -1,0 +1,81 @@
+package lab
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// stored is the form of a stored result.
+type stored struct {
+	Fingerprint string          `json:"fingerprint"` // of the data set and its split
+	Config      json.RawMessage `json:"config"`
+	Result      json.RawMessage `json:"result"`
+}
+
+// Store writes the result of a question in the folder of the lab, and returns the file:
+// KIND-DATASET-DIGEST.json, with a digest of the data and the configuration, so that one
+// configuration does not overwrite the result of another.
+func (l *Lab) Store(kind string, config, result any) (path string, err error) {
+	s := stored{Fingerprint: l.fingerprint}
+	if s.Config, err = json.Marshal(config); err != nil {
+		return "", err
+	}
+	if s.Result, err = json.Marshal(result); err != nil {
+		return "", err
+	}
+	digest := sha256.Sum256(append([]byte(s.Fingerprint), s.Config...))
+	name := fmt.Sprintf("%s%s.json", prefix(kind, l.Data.Name), hex.EncodeToString(digest[:4]))
+	path = filepath.Join(l.Root, name)
+	return path, atomicfile.WriteJSON(path, s)
+}
+
+func prefix(kind, dataset string) string {
+	return fmt.Sprintf("%s-%s-", kind, strings.ToLower(dataset))
+}
+
+// FindStored reads the result that Store wrote last for a data set with a fingerprint, and
+// returns its file. The error is fs.ErrNotExist if there is none.
+func FindStored(root, kind, dataset, fingerprint string, result any) (path string, err error) {
+	pattern := prefix(kind, dataset)
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return "", invalid.File(root, err)
+	}
+	var latest time.Time
+	var found stored
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || !strings.HasPrefix(e.Name(), pattern) || len(e.Name()) != len(pattern)+len("12345678.json") {
+			continue
+		}
+		file := filepath.Join(root, e.Name())
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return file, invalid.File(file, err)
+		}
+		var s stored
+		if err := json.Unmarshal(data, &s); err != nil || s.Result == nil {
+			return file, &invalid.Error{Where: file, Want: "a result that lago-train " + kind + " stored", Err: err}
+		}
+		if s.Fingerprint == fingerprint && !info.ModTime().Before(latest) {
+			latest, found, path = info.ModTime(), s, file
+		}
+	}
+	if path == "" {
+		return filepath.Join(root, pattern+"*.json"), fs.ErrNotExist
+	}
+	if err := json.Unmarshal(found.Result, result); err != nil {
+		return path, &invalid.Error{Where: path, Want: "a result that lago-train " + kind + " stored", Err: err}
+	}
+	return path, nil
+}

@@ -1,0 +1,238 @@
+package protocol
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
+)
+
+// Given is the value of a setting as a user wrote it, in a flag or a config file.
+type Given struct {
+	Key  string
+	Text string
+	Flag string // as typed, --lr; "" in a file
+	File string
+	kind string // of JSON value, in a file
+}
+
+// at adds the place of the value to an error.
+func (g Given) at(err *invalid.Error) error {
+	err.Where = g.Flag
+	if g.Flag == "" {
+		err.Where, err.Field = g.File, g.Key
+	}
+	return err
+}
+
+// set writes the value into c.
+func (g Given) set(c *Config) error {
+	s, err := Find(g.Key)
+	if err == nil && g.kind != "" && g.kind != s.kind() {
+		err = &invalid.Error{Want: s.valid() + ", a JSON " + s.kind(), Got: g.kind + " " + g.Text}
+		if g.kind == "null" {
+			err.(*invalid.Error).Got = "null"
+		}
+	}
+	if err == nil {
+		err = s.Set(c, g.Text)
+	}
+	if bad := (*invalid.Error)(nil); errors.As(err, &bad) {
+		return g.at(bad)
+	}
+	return err
+}
+
+// kind names the JSON value of the setting.
+func (s Setting) kind() string {
+	switch s.field(new(Config)).(type) {
+	case *int, *uint64, *float64:
+		return "number"
+	case *bool:
+		return "boolean"
+	}
+	return "string"
+}
+
+// maxConfigBytes is far more than a config file needs.
+const maxConfigBytes = 1 << 20
+
+// ReadFile reads a config file: one JSON object of settings. Unknown keys, keys that
+// occur twice, and values of a wrong type are errors.
+func ReadFile(path string) ([]Given, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, invalid.File(path, err)
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, maxConfigBytes+1))
+	if err != nil {
+		return nil, invalid.File(path, err)
+	}
+	if len(data) > maxConfigBytes {
+		return nil, &invalid.Error{Where: path, Want: "a config file of at most 1 MB", Got: "more"}
+	}
+	given, err := parse(data)
+	if err != nil {
+		return nil, invalid.At(path, err)
+	}
+	for i := range given {
+		given[i].File = path
+		if err := given[i].set(new(Config)); err != nil {
+			return nil, err
+		}
+	}
+	return given, nil
+}
+
+// parse reads one JSON object of settings, in its order.
+func parse(data []byte) ([]Given, error) {
+	notObject := func(found string) error {
+		return &invalid.Error{Want: "one JSON object of settings", Got: found}
+	}
+	if !json.Valid(data) {
+		return nil, notObject(cmp.Or(syntaxError(data), "something else"))
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, notObject("another JSON value")
+	}
+	var list []Given
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return nil, err
+		}
+		g := Given{Key: fmt.Sprint(key), Text: string(raw), kind: "number"}
+		switch raw[0] {
+		case '"':
+			g.kind = "string"
+			if err := json.Unmarshal(raw, &g.Text); err != nil {
+				return nil, err
+			}
+		case 't', 'f':
+			g.kind = "boolean"
+		case 'n':
+			g.kind = "null"
+		case '[', '{':
+			g.kind, g.Text = "list or object", ""
+		}
+		if slices.ContainsFunc(list, func(other Given) bool { return other.Key == g.Key }) {
+			return nil, &invalid.Error{Field: g.Key, Want: "each key once", Got: "it twice"}
+		}
+		list = append(list, g)
+	}
+	return list, nil
+}
+
+// syntaxError says where data stops being JSON.
+func syntaxError(data []byte) string {
+	var syntax *json.SyntaxError
+	if len(bytes.TrimSpace(data)) == 0 {
+		return "nothing"
+	}
+	if !errors.As(json.Unmarshal(data, new(any)), &syntax) {
+		return ""
+	}
+	line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+	return fmt.Sprintf("a syntax error in line %d", line)
+}
+
+// Resolve returns the settings of a run: the preset of the given data set and variant,
+// with the given values over it in their order. A value that does not apply to the run
+// is an error; in a file, it may repeat that of the preset.
+func Resolve(given []Given) (Preset, error) {
+	var c Config
+	named := slices.Concat([]Given{{Key: "dataset", Text: "glyphs"}, {Key: "variant", Text: string(model.SemanticHard)}}, given)
+	for _, g := range named {
+		if g.Key == "dataset" || g.Key == "variant" {
+			if err := g.set(&c); err != nil {
+				return Preset{}, err
+			}
+		}
+	}
+	p := PresetFor(c.Dataset, c.Variant)
+	preset := p.Config
+	for _, g := range given {
+		if err := g.set(&p.Config); err != nil {
+			return p, err
+		}
+		p.Origins[g.Key] = cmp.Or(g.Flag, g.File, fromDefault)
+	}
+	for _, g := range given {
+		s, err := Find(g.Key)
+		if err != nil {
+			return p, err
+		}
+		if s.AppliesTo(p.Config) || g.Flag == "" && s.Value(p.Config) == s.Value(preset) {
+			continue
+		}
+		return p, g.at(&invalid.Error{Want: s.For, Got: s.otherwise(p.Config)})
+	}
+	return p, p.Check()
+}
+
+// otherwise says why the setting does not apply to c.
+func (s Setting) otherwise(c Config) string {
+	for _, found := range []struct{ word, value string }{
+		{"variant", string(c.Variant)}, {"preprocess", string(c.Preprocess)}, {"stage", string(c.Stage)},
+	} {
+		if strings.HasPrefix(s.For, found.word) {
+			return found.word + " " + found.value
+		}
+	}
+	return "another run"
+}
+
+// SearchFile returns the path of the config file that a search writes for a variant on
+// a data set. Each split into train and validation classes has its own.
+func SearchFile(dir, dataset string, devSplit int, v model.Variant) string {
+	split := ""
+	if devSplit != 1 {
+		split = fmt.Sprintf("-split%d", devSplit)
+	}
+	return filepath.Join(dir, fmt.Sprintf("search-%s%s-%s.json", strings.ToLower(dataset), split, v))
+}
+
+// ReadSearched reads the config file that a search wrote for a variant on a data set,
+// for the full protocol: stage, epochs and seeds are left out, because the file has
+// them for the test stage. Without such a file, or with dir "", there is nothing.
+func ReadSearched(dir, dataset string, devSplit int, v model.Variant) ([]Given, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	path := SearchFile(dir, dataset, devSplit, v)
+	given, err := ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := Resolve(given)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dataset != strings.ToLower(dataset) || p.Variant != v {
+		return nil, &invalid.Error{
+			Where: path, Want: fmt.Sprintf("settings of %s on %s", v, strings.ToLower(dataset)), Got: fmt.Sprintf("those of %s on %s", p.Variant, p.Dataset),
+		}
+	}
+	return slices.DeleteFunc(given, func(g Given) bool {
+		return slices.Contains([]string{"stage", "epochs", "seed", "seeds"}, g.Key)
+	}), nil
+}

@@ -1,0 +1,78 @@
+package protocol
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Preset is the settings that a run of a variant on a data set starts from.
+type Preset struct {
+	Config
+	TestEpochs int // of the test stage without a dev stage
+	// Expect is the published test accuracy for each seed, a fraction; empty where the
+	// settings were not published for this data set.
+	Expect []float64
+	Source string
+	// Origins says where the value of each setting comes from, by key: "default",
+	// "preset", or the flag or file that gave it.
+	Origins map[string]string
+}
+
+// The origins of values that nobody gave.
+const (
+	fromDefault = "default"
+	fromPreset  = "preset"
+)
+
+// presetOf names the data sets that take the settings of another one.
+var presetOf = map[string]string{"cub127": "cub"}
+
+// PresetFor returns the settings that a run of a variant on a data set starts from:
+// those that the authors of the paper published, otherwise the general defaults.
+func PresetFor(dataset string, v model.Variant) Preset {
+	dataset = strings.ToLower(dataset)
+	p := Preset{TestEpochs: defaultTest, Source: "general defaults", Origins: map[string]string{}}
+	for _, s := range settings {
+		s.SetValue(&p.Config, s.Default(v))
+		p.Origins[s.Key] = fromDefault
+	}
+	p.Dataset, p.Variant = dataset, v
+	of := dataset
+	if other, ok := presetOf[dataset]; ok {
+		of = other
+	}
+	r, ok := published.Find(of, v, string(train.Test))
+	if !ok {
+		return p
+	}
+	p.LR, p.Beta, p.Lambda, p.Alpha, p.Psi, p.Zeta = r.LearningRate, r.Beta, r.Lambda, r.Alpha, r.Psi, r.Zeta
+	p.Batch, p.K, p.TestEpochs, p.Preprocess = r.Batch, r.K, r.Epochs, preprocess.None
+	p.LRV = defaultLRV
+	if r.LearningRateV > 0 {
+		p.LRV = r.LearningRateV
+	}
+	for _, key := range []string{"lr", "lr_v", "beta", "lambda", "alpha", "psi", "zeta", "batch", "k", "preprocess"} {
+		p.Origins[key] = fromPreset
+	}
+	p.Source = fmt.Sprintf("the authors' settings for %s on %s", v, r.Dataset)
+	if of == dataset {
+		for _, percent := range r.Accuracy {
+			p.Expect = append(p.Expect, percent/100)
+		}
+	}
+	return p
+}
+
+// EpochsOf returns the number of epochs of the preset's stage, where 0 stands for the
+// default.
+func (p Preset) EpochsOf() int {
+	if p.Epochs == 0 && p.Stage == OnlyTest {
+		return p.TestEpochs
+	}
+	return p.DevEpochs()
+}

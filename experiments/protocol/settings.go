@@ -1,0 +1,426 @@
+package protocol
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+)
+
+// The groups of settings in the help.
+const (
+	ProtocolGroup = "protocol"
+	ModelGroup    = "model"
+	TrainingGroup = "training"
+)
+
+// Setting describes one setting of a run. Flags, config files, presets, checks, the
+// search space, lists of settings and the documentation all derive from it.
+type Setting struct {
+	Key   string // in config files
+	Group string
+	Help  string // the placeholder of the value is in backquotes
+	Valid string // the valid values, in words; "" for a choice
+	For   string // what it applies to, in words; "" for every run
+
+	standard  any                   // default
+	byVariant map[model.Variant]any // defaults of some variants
+	note      string                // on the default, in place of standard
+	options   []string              // of a choice
+	inRange   func(float64) bool    // of a number
+	applies   func(Config) bool     // nil for every run
+	field     func(*Config) any     // pointer to its field
+	trial     func(*train.Trial) any
+	space     func(attributes int) []any // nil if a search leaves it alone
+	searchIf  func(model.Variant) bool   // nil if a search varies it wherever it applies
+}
+
+func positive(x float64) bool    { return x > 0 && !math.IsInf(x, 0) }
+func notNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
+func atLeastOne(x float64) bool  { return x >= 1 }
+
+const (
+	positiveNumber = "a number above 0"
+	weightNumber   = "a number, 0 or above"
+	countNumber    = "a whole number, at least 1"
+)
+
+const (
+	// defaultLRV is also what trials of variants without learned groups record.
+	defaultLRV    = 0.1
+	defaultK      = 30
+	defaultEpochs = 200 // of the dev stage, which patience usually ends sooner
+	defaultTest   = 50  // epochs of the test stage where neither a dev stage nor the paper gives them
+)
+
+// All lists the settings. A search draws those with a search space in this order.
+func All() []Setting { return settings }
+
+var preprocessings = []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten}
+
+var settings = []Setting{
+	{
+		Key: "dataset", Group: ProtocolGroup, Valid: "a name", standard: "glyphs",
+		Help:  "data set `NAME`: glyphs, simulated-cub, -awa2, -sun, or a folder in --data-dir",
+		field: func(c *Config) any { return &c.Dataset },
+		trial: func(t *train.Trial) any { return &t.Dataset },
+	},
+	{
+		Key: "variant", Group: ModelGroup, standard: model.SemanticHard, options: words(model.Variants),
+		Help:  "`VARIANT` of LAGO: singletons, semantic-hard, k-soft or semantic-soft",
+		field: func(c *Config) any { return &c.Variant },
+		trial: func(t *train.Trial) any { return &t.Model.Variant },
+	},
+	{
+		Key: "stage", Group: ProtocolGroup, standard: DevThenTest, options: words([]Stages{OnlyDev, OnlyTest, DevThenTest}),
+		Help:  "`STAGE`: dev trains on train classes, test on train and validation classes, full does both",
+		field: func(c *Config) any { return &c.Stage },
+		trial: func(t *train.Trial) any { return &t.Stage },
+	},
+	{
+		Key: "dev_split", Group: ProtocolGroup, Valid: "1, 2 or 3", standard: 1,
+		inRange: func(x float64) bool { return x >= 1 && x <= 3 },
+		Help:    "split `N`, 1 to 3, of the seen classes into train and validation classes",
+		field:   func(c *Config) any { return &c.DevSplit },
+	},
+	{
+		Key: "seeds", Group: ProtocolGroup, Valid: countNumber, inRange: atLeastOne, standard: 5,
+		Help:  "number `N` of random seeds",
+		field: func(c *Config) any { return &c.Seeds },
+	},
+	{
+		Key: "seed", Group: ProtocolGroup, Valid: "a whole number from 0 to 2^64-1", inRange: notNegative, standard: uint64(0),
+		Help:  "first random `SEED`",
+		field: func(c *Config) any { return &c.Seed },
+		trial: func(t *train.Trial) any { return &t.Training.Seed },
+	},
+	{
+		Key: "hold_out", Group: ProtocolGroup, Valid: "true or false", standard: false,
+		Help:  "do not train on the samples of seen classes that evaluate --split gzsl needs",
+		field: func(c *Config) any { return &c.HoldOut },
+		trial: func(t *train.Trial) any { return &t.HoldOut },
+	},
+	{
+		Key: "epochs", Group: TrainingGroup, Valid: countNumber, inRange: atLeastOne, standard: 0,
+		note:  fmt.Sprintf("%d; with stage test: %d", defaultEpochs, defaultTest),
+		Help:  "number `N` of epochs, at most in the dev stage, exactly in the test stage",
+		field: func(c *Config) any { return &c.Epochs },
+		trial: func(t *train.Trial) any { return &t.Training.Epochs },
+	},
+	{
+		Key: "lr", Group: TrainingGroup, Valid: positiveNumber, inRange: positive, standard: 3e-4,
+		Help:  "learning `RATE` of the attribute detectors W",
+		field: func(c *Config) any { return &c.LR },
+		trial: func(t *train.Trial) any { return &t.Training.LearningRate },
+		space: numbers(searchSpace.LearningRate),
+	},
+	{
+		// Preprocessing and its ridge extend the search space of the paper.
+		Key: "preprocess", Group: TrainingGroup, standard: preprocess.Whiten, options: words(preprocessings),
+		Help:  "`KIND` of feature preprocessing, fitted on the training samples: none, standardize or whiten",
+		field: func(c *Config) any { return &c.Preprocess },
+		trial: func(t *train.Trial) any { return &t.Preprocess },
+		space: func(int) []any { return values(preprocessings) },
+	},
+	{
+		Key: "ridge", Group: TrainingGroup, Valid: weightNumber, inRange: notNegative, standard: 0.0,
+		For: "preprocess whiten", applies: func(c Config) bool { return c.Preprocess == preprocess.Whiten },
+		Help:  "ridge `G` of X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from the scale of the features",
+		field: func(c *Config) any { return &c.Ridge },
+		trial: func(t *train.Trial) any { return &t.Ridge },
+		space: numbers([]float64{1e2, 1e3, 1e4, 1e5, 1e6}),
+	},
+	{
+		Key: "beta", Group: ModelGroup, Valid: weightNumber, inRange: notNegative, standard: 1e-6,
+		Help:  "`WEIGHT` of |W|^2 in the loss (Eq. 6)",
+		field: func(c *Config) any { return &c.Beta },
+		trial: func(t *train.Trial) any { return &t.Model.Beta },
+		space: numbers(searchSpace.Beta),
+	},
+	{
+		Key: "lambda", Group: ModelGroup, Valid: weightNumber, inRange: notNegative, standard: 1e-4,
+		Help:  "`WEIGHT` of |W U'|^2 in the loss (Eq. 6)",
+		field: func(c *Config) any { return &c.Lambda },
+		trial: func(t *train.Trial) any { return &t.Model.Lambda },
+		space: numbers(searchSpace.Lambda),
+	},
+	{
+		Key: "lr_v", Group: TrainingGroup, Valid: positiveNumber, inRange: positive,
+		standard: defaultLRV, byVariant: map[model.Variant]any{model.KSoft: 1.0},
+		For: "variants k-soft and semantic-soft", applies: func(c Config) bool { return c.Variant.Learned() },
+		Help:  "learning `RATE` of the group assignment V",
+		field: func(c *Config) any { return &c.LRV },
+		trial: func(t *train.Trial) any { return &t.Training.LearningRateV },
+		space: numbers(searchSpace.LearningRateV),
+	},
+	{
+		Key: "zeta", Group: ModelGroup, Valid: positiveNumber, inRange: positive,
+		standard: 10.0, byVariant: map[model.Variant]any{model.KSoft: 1.0, model.SemanticSoft: 3.0},
+		Help:  "`SCALE` of the softmax over groups; from about 1000 on, groups are one-hot",
+		field: func(c *Config) any { return &c.Zeta },
+		trial: func(t *train.Trial) any { return &t.Model.Zeta },
+		space: numbers(searchSpace.Zeta), searchIf: model.Variant.Learned,
+	},
+	{
+		Key: "k", Group: ModelGroup, Valid: "a whole number, 0 or above", inRange: notNegative, standard: 0,
+		For: "variant k-soft", applies: func(c Config) bool { return c.Variant == model.KSoft },
+		Help:  "number `K` of groups; 0 means 30, or the number of attributes if that is smaller",
+		field: func(c *Config) any { return &c.K },
+		trial: func(t *train.Trial) any { return &t.Model.K },
+		space: func(attributes int) []any {
+			var list []any
+			for _, k := range published.KsUpTo(attributes) {
+				list = append(list, float64(k))
+			}
+			return list
+		},
+	},
+	{
+		Key: "psi", Group: ModelGroup, Valid: weightNumber, inRange: notNegative,
+		standard: 0.0, byVariant: map[model.Variant]any{model.SemanticSoft: 1e-4}, note: "0.0001",
+		For: "variant semantic-soft", applies: func(c Config) bool { return c.Variant == model.SemanticSoft },
+		Help:  "`WEIGHT` of the prior that keeps V near the semantic groups (Eq. 6)",
+		field: func(c *Config) any { return &c.Psi },
+		trial: func(t *train.Trial) any { return &t.Model.Psi },
+		space: numbers(searchSpace.Psi),
+	},
+	{
+		Key: "alpha", Group: ModelGroup, Valid: weightNumber, inRange: notNegative, standard: 0.0,
+		Help:  "`WEIGHT` of explicit attribute supervision in the loss (Eq. 6)",
+		field: func(c *Config) any { return &c.Alpha },
+		trial: func(t *train.Trial) any { return &t.Model.Alpha },
+	},
+	{
+		Key: "prior", Group: ModelGroup, standard: model.Uniform, options: words([]model.Prior{model.Uniform, model.PerAttribute}),
+		Help:  "`KIND` of attribute prior p(a): uniform or per-attribute",
+		field: func(c *Config) any { return &c.Prior },
+		trial: func(t *train.Trial) any { return &t.Model.Prior },
+	},
+	{
+		Key: "complement", Group: ModelGroup, standard: model.Const, options: words(model.Complements),
+		Help:  "`KIND` of none-of-group term p(ac|x): const, demorgan, or none to leave it out",
+		field: func(c *Config) any { return &c.Complement },
+		trial: func(t *train.Trial) any { return &t.Model.Complement },
+	},
+	{
+		Key: "batch", Group: TrainingGroup, Valid: countNumber, inRange: atLeastOne, standard: 64,
+		Help:  "number `N` of samples per step",
+		field: func(c *Config) any { return &c.Batch },
+		trial: func(t *train.Trial) any { return &t.Training.Batch },
+	},
+	{
+		Key: "patience", Group: TrainingGroup, Valid: countNumber, inRange: atLeastOne, standard: 50,
+		For: "stages dev and full", applies: func(c Config) bool { return c.Stage != OnlyTest },
+		Help:  "stop the dev stage after `N` epochs without a better validation accuracy",
+		field: func(c *Config) any { return &c.Patience },
+		trial: func(t *train.Trial) any { return &t.Training.Patience },
+	},
+}
+
+var searchSpace = published.All().SearchSpace
+
+// numbers is a search space that does not depend on the data.
+func numbers(list []float64) func(int) []any { return func(int) []any { return values(list) } }
+
+func values[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = v
+	}
+	return out
+}
+
+func words[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = string(v)
+	}
+	return out
+}
+
+// Find returns the setting of a key.
+func Find(key string) (Setting, error) {
+	for _, s := range settings {
+		if s.Key == key {
+			return s, nil
+		}
+	}
+	keys := make([]string, len(settings))
+	for i, s := range settings {
+		keys[i] = s.Key
+	}
+	return Setting{}, &invalid.Error{Field: key, Want: "the name of a setting", Hint: invalid.DidYouMean(key, keys)}
+}
+
+// Flag returns the name of the setting's flag, without dashes.
+func (s Setting) Flag() string { return strings.ReplaceAll(s.Key, "_", "-") }
+
+// IsBool reports whether the value is true or false.
+func (s Setting) IsBool() bool { return s.standard == false }
+
+// AppliesTo reports whether the setting makes a difference to a run of c.
+func (s Setting) AppliesTo(c Config) bool { return s.applies == nil || s.applies(c) }
+
+// Searched reports whether a search varies the setting for the variant of c.
+func (s Setting) Searched(c Config) bool {
+	c.Preprocess = preprocess.Whiten // a search tries this too
+	return s.space != nil && s.AppliesTo(c) && (s.searchIf == nil || s.searchIf(c.Variant))
+}
+
+// SearchValues returns the values that a search tries for so many attributes: numbers
+// in ascending order, as float64, or words.
+func (s Setting) SearchValues(attributes int) []any { return s.space(attributes) }
+
+// Value returns the value in c, a number, a word or a bool.
+func (s Setting) Value(c Config) any { return reflect.ValueOf(s.field(&c)).Elem().Interface() }
+
+// SetValue sets the value in c: a number of any type, a word or a bool.
+func (s Setting) SetValue(c *Config, value any) {
+	field := reflect.ValueOf(s.field(c)).Elem()
+	field.Set(reflect.ValueOf(value).Convert(field.Type()))
+}
+
+// Set reads the value in c from text. The error is an *invalid.Error without a place.
+func (s Setting) Set(c *Config, text string) error {
+	refused := &invalid.Error{Want: s.Valid, Got: strconv.Quote(text)}
+	var err error
+	switch to := s.field(c).(type) {
+	case *int:
+		*to, err = strconv.Atoi(text)
+	case *uint64:
+		*to, err = strconv.ParseUint(text, 10, 64)
+	case *float64:
+		*to, err = strconv.ParseFloat(text, 64)
+	case *bool:
+		*to, err = strconv.ParseBool(text)
+	case *string:
+		*to = strings.ToLower(text)
+		if text == "" {
+			err = refused
+		}
+	default:
+		word, bad := invalid.OneOf(text, s.options...)
+		if bad != nil {
+			return bad
+		}
+		s.SetValue(c, word)
+	}
+	if err != nil || !s.inside(*c) {
+		return refused
+	}
+	return nil
+}
+
+// valid describes the valid values in words.
+func (s Setting) valid() string { return cmp.Or(s.Valid, "one of "+strings.Join(s.options, ", ")) }
+
+// inside reports whether the value in c is valid.
+func (s Setting) inside(c Config) bool {
+	if s.inRange == nil {
+		return s.options == nil || slices.Contains(s.options, fmt.Sprint(s.Value(c)))
+	}
+	return s.inRange(reflect.ValueOf(s.Value(c)).Convert(reflect.TypeFor[float64]()).Float())
+}
+
+// Default returns the general default of a variant.
+func (s Setting) Default(v model.Variant) any {
+	if value, ok := s.byVariant[v]; ok {
+		return value
+	}
+	return s.standard
+}
+
+// DefaultText returns the general defaults for the help.
+func (s Setting) DefaultText() string {
+	if s.note != "" {
+		return s.note
+	}
+	text := fmt.Sprint(s.standard)
+	for _, v := range model.Variants {
+		if value, ok := s.byVariant[v]; ok {
+			text += fmt.Sprintf("; %s: %v", v, value)
+		}
+	}
+	return text
+}
+
+// TrialSetting is one of the settings that define a trial.
+type TrialSetting struct {
+	Name  string `json:"name"` // as in config files
+	Value any    `json:"value"`
+}
+
+// OfTrial lists what defines a trial. The list of two trials of LAGO, or of two
+// baselines, has the same names.
+func OfTrial(t train.Trial) []TrialSetting {
+	isBaseline := t.Baseline.Method != ""
+	var list []TrialSetting
+	for _, s := range settings {
+		if s.trial == nil {
+			continue
+		}
+		if isBaseline && !slices.Contains([]string{"dataset", "variant", "stage", "seed", "hold_out", "epochs", "preprocess", "ridge", "patience"}, s.Key) {
+			continue
+		}
+		if isBaseline && s.Key == "variant" {
+			list = append(list, TrialSetting{"method", t.Baseline.Method}, TrialSetting{"settings", t.Baseline.Settings})
+			continue
+		}
+		list = append(list, TrialSetting{s.Key, reflect.ValueOf(s.trial(&t)).Elem().Interface()})
+		if s.Key == "dataset" {
+			list = append(list, TrialSetting{"fingerprint", t.Fingerprint})
+		}
+	}
+	return list
+}
+
+// MarshalJSON writes the settings that apply, in the form of a config file.
+func (c Config) MarshalJSON() ([]byte, error) {
+	var parts []string
+	for _, s := range settings {
+		if !s.AppliesTo(c) || s.Key == "epochs" && c.Epochs == 0 {
+			continue
+		}
+		value, err := json.Marshal(s.Value(c))
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, fmt.Sprintf("%q:%s", s.Key, value))
+	}
+	return []byte("{" + strings.Join(parts, ",") + "}"), nil
+}
+
+// UnmarshalJSON reads a config file over c.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	given, err := parse(data)
+	if err != nil {
+		return err
+	}
+	for _, g := range given {
+		if err := g.set(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Markdown returns the table of all settings for the documentation.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("| flag | key | default | valid values | applies to | meaning |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, s := range settings {
+		meaning := strings.NewReplacer("`", "", "|", "\\|").Replace(s.Help)
+		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s | %s | %s |\n", s.Flag(), s.Key, s.DefaultText(), s.valid(), cmp.Or(s.For, "every run"), meaning)
+	}
+	return b.String()
+}
