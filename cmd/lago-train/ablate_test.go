@@ -117,6 +117,11 @@ func TestSearchThenRun(t *testing.T) {
 		t.Errorf("expected the name of the config:\n%s", table)
 	}
 	o := object(t, succeeds(t, append([]string{"run", "--config", config, "--out", out, "--json"}, onMini(t)...)...))
+	elsewhere := writeConfig(t, `{"fingerprint": "that of other data", "stage": "dev", "epochs": 1, "seeds": 1}`)
+	other := append([]string{"run", "--config", elsewhere, "--out", out}, onMini(t)...)
+	if e := lagoTrain(t, other...); e.code != 0 || !strings.Contains(e.stderr, "chosen on other data or another split") {
+		t.Errorf("code %d, expected a warning about the data:\n%s", e.code, e.stderr)
+	}
 	if string(o["stage"]) != `"test"` || string(o["test"]) == "null" {
 		t.Errorf("expected a test stage, found %s with %s", o["stage"], o["test"])
 	}

@@ -52,6 +52,9 @@ func run(c *cli.Context) error {
 		return err
 	}
 	logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Variant, "stage": p.Stage, "seeds": p.Seeds}).Info("run")
+	if p.ChosenOn != "" && p.ChosenOn != l.Fingerprint() {
+		logrus.Warnf("%s: the settings were chosen on other data or another split of them", c.Path(configFlag))
+	}
 	logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
 	l.OnProgress = nil
 	l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume}

@@ -165,3 +165,13 @@ func TestTheLogIsJSONLinesOnRequest(t *testing.T) {
 		}
 	}
 }
+
+// Each log line of a run fits a terminal.
+func TestTheLogLinesOfARunAreShort(t *testing.T) {
+	e := lagoTrain(t, runOnMini(t)...)
+	for line := range strings.Lines(e.stderr) {
+		if n := len(strings.TrimSpace(line)); n > 120 && !strings.Contains(line, "file=") {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func runSearch(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Chosen.Config.Write(file); err != nil {
+	if err := s.Chosen.Config.Write(file, l.Fingerprint()); err != nil {
 		return err
 	}
 	return output(c, l, s, func(w io.Writer) error { return search.WriteText(w, s, file) })

@@ -25,7 +25,7 @@ type Result struct {
 	LeftOut []protocol.LeftOut `json:"left_out"` // variants that the data set does not allow
 }
 
-// Run carries out the protocol for every method of c, see tuning.Run.
+// Run trains and evaluates every method of c by one protocol, see tuning.Run.
 func Run(ctx context.Context, l *lab.Lab, c tuning.Config) (*Result, error) {
 	m, err := tuning.Run(ctx, l, c)
 	if err != nil {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -105,5 +106,15 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Write writes a config file.
-func (c Config) Write(path string) error { return atomicfile.WriteJSON(path, c) }
+// Write writes a config file. The fingerprint, if not "", is that of the data set and
+// split on which the settings were chosen.
+func (c Config) Write(path, fingerprint string) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if fingerprint != "" {
+		data = append([]byte(`{"`+fingerprintKey+`":`+strconv.Quote(fingerprint)+","), data[1:]...)
+	}
+	return atomicfile.WriteJSON(path, json.RawMessage(data))
+}

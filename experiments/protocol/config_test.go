@@ -68,7 +68,7 @@ func TestWrittenConfigsResolveToTheSameTrials(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "settings.json")
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawConfig(t)
-		if err := want.Write(path); err != nil {
+		if err := want.Write(path, "abc"); err != nil {
 			t.Fatal(err)
 		}
 		given, err := ReadFile(path)
@@ -78,6 +78,9 @@ func TestWrittenConfigsResolveToTheSameTrials(t *testing.T) {
 		p, err := Resolve(given)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if p.ChosenOn != "abc" {
+			t.Errorf("chosen on %q, expected abc", p.ChosenOn)
 		}
 		for _, stage := range []train.Stage{train.Dev, train.Test} {
 			if want.Stage == OnlyTest && stage == train.Dev {

@@ -35,8 +35,15 @@ func (g Given) at(err *invalid.Error) error {
 	return err
 }
 
+// fingerprintKey is a key of config files that a search wrote: the fingerprint of the
+// data set and split on which the settings were chosen. It is no setting.
+const fingerprintKey = "fingerprint"
+
 // set writes the value into c.
 func (g Given) set(c *Config) error {
+	if g.Key == fingerprintKey && g.Flag == "" {
+		return nil
+	}
 	s, err := Find(g.Key)
 	if err == nil && g.kind != "" && g.kind != s.kind() {
 		err = &invalid.Error{Want: s.valid() + ", a JSON " + s.kind(), Got: g.kind + " " + g.Text}
@@ -174,6 +181,10 @@ func Resolve(given []Given) (Preset, error) {
 		p.Origins[g.Key] = cmp.Or(g.Flag, g.File, fromDefault)
 	}
 	for _, g := range given {
+		if g.Key == fingerprintKey {
+			p.ChosenOn = g.Text
+			continue
+		}
 		s, err := Find(g.Key)
 		if err != nil {
 			return p, err

@@ -18,6 +18,9 @@ type Preset struct {
 	// settings were not published for this data set.
 	Expect []float64
 	Source string
+	// ChosenOn is the fingerprint of the data on which a search chose the settings, "" if
+	// none did.
+	ChosenOn string
 	// Origins says where the value of each setting comes from, by key: "default",
 	// "preset", or the flag or file that gave it.
 	Origins map[string]string

@@ -271,3 +271,17 @@ func TestOutcomeIsWrittenInTheNamesOfTheContract(t *testing.T) {
 		testlab.CompareKeys(t, part+": per_class_accuracy", accuracy, "mean", "sem", "values")
 	}
 }
+
+// A curve without validation accuracies is an error that names the line.
+func TestCurvesNameALineWithoutAccuracy(t *testing.T) {
+	dir := t.TempDir()
+	accuracy := 0.5
+	path := filepath.Join(dir, train.CurveFile)
+	if err := (train.Curve{{Epoch: 1, ValAccuracy: &accuracy}, {Epoch: 2}}).Write(path); err != nil {
+		t.Fatal(err)
+	}
+	_, err := protocol.Curves([]lab.Run{{Dir: dir}})
+	if want := path + ": line 2: expected a validation accuracy, found null"; err == nil || err.Error() != want {
+		t.Errorf("error %v, expected %s", err, want)
+	}
+}

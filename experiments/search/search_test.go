@@ -104,7 +104,7 @@ func TestChosenSettings(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	path := filepath.Join(t.TempDir(), "found.json")
-	if err := c.Write(path); err != nil {
+	if err := c.Write(path, l.Fingerprint()); err != nil {
 		t.Fatal(err)
 	}
 	given, err := protocol.ReadFile(path)

@@ -64,7 +64,7 @@ func Baselines(ctx context.Context, l *lab.Lab, names []string, like protocol.Co
 	return r, err
 }
 
-// Run carries out the protocol for every method of c. Settings are tuned on the
+// Run trains and evaluates every method of c by one protocol. Settings are tuned on the
 // validation classes with the first seed; the dev stage over all seeds gives the number
 // of epochs on train and validation classes together; those models are evaluated once on
 // the test classes. The error is a *lab.Waiting if the choice of settings needs the
