@@ -24,9 +24,9 @@ type archive struct {
 	local bool // a file of the user
 }
 
-// archive returns the archive at an address or path, downloading it if needed. What
-// names it for the user.
-func (f *fetcher) archive(ctx context.Context, what, source string) (*archive, error) {
+// archive returns the archive at an address or path, downloading it if needed. What is its
+// name for the user, and sum its expected SHA-256 in hex, if any.
+func (f *fetcher) archive(ctx context.Context, what, source, sum string) (*archive, error) {
 	a := &archive{Archive{Source: source, File: source, Kept: true}, !isAddress(source)}
 	if !a.local {
 		a.Source = redact(source)
@@ -35,19 +35,21 @@ func (f *fetcher) archive(ctx context.Context, what, source string) (*archive, e
 			return nil, err
 		}
 	}
-	return a, a.measure(f.meter(ctx, "checking "+what))
+	return a, a.verify(f.meter(ctx, "checking "+what), sum)
 }
 
 // isAddress reports whether a source is an address, not the path of a file.
 func isAddress(source string) bool { return strings.Contains(source, "://") }
 
-func checkAddress(flag, address string) error {
-	u, err := url.Parse(address)
-	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+const wantSource = "an http or https address, or the path of an archive"
+
+func checkAddress(flag, source string) error {
+	u, err := url.Parse(source)
+	if !isAddress(source) || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 		return nil
 	}
 	// The cause could contain a part of the password.
-	return &invalid.Error{Where: flag, Want: "an http or https address, or the path of an archive", Got: fmt.Sprintf("%.200q", redact(address))}
+	return &invalid.Error{Where: flag, Want: wantSource, Got: fmt.Sprintf("%.200q", redact(source))}
 }
 
 // cached downloads an archive unless an earlier call did.
@@ -89,39 +91,29 @@ func redact(address string) string {
 	return upToHost.ReplaceAllString(address, "://xxxxx@")
 }
 
-// measure computes the size and checksum of an archive.
-func (a *archive) measure(m *meter) (err error) {
+// verify computes the size and checksum of an archive, and compares the latter with the
+// expected one, if any.
+func (a *archive) verify(m *meter, want string) (err error) {
 	file, size, err := input.OpenRegular(m.ctx, a.File)
 	if a.local && errors.Is(err, os.ErrNotExist) {
-		return &invalid.Error{Where: a.File, Want: "an http or https address, or the path of an archive", Got: "no such file"}
+		return &invalid.Error{Where: a.File, Want: wantSource, Got: "no such file"}
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() { _ = file.Close() }() // nothing was written
 	m.total = size
 	sum := sha256.New()
 	if a.Bytes, err = io.Copy(io.MultiWriter(m, sum), file); err != nil {
 		return err
 	}
 	a.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return nil
-}
-
-// isSum reports whether a text is a SHA-256 in hex.
-func isSum(text string) bool {
-	b, err := hex.DecodeString(text)
-	return err == nil && len(b) == sha256.Size
-}
-
-// verify compares the checksum with the expected one, if any.
-func (a *archive) verify(want string) error {
 	if want == "" || strings.EqualFold(want, a.SHA256) {
 		return nil
 	}
 	e := &invalid.Error{Where: a.File, Field: "SHA-256", Want: strings.ToLower(want), Got: a.SHA256}
 	if !a.local {
-		e.Hint = fmt.Sprintf("It came from %s. To download it again, remove it first.", a.Source)
+		e.Hint = "It came from " + a.Source + ". To download it again, remove it first."
 	}
 	return e
 }

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -11,8 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,13 +24,8 @@ import (
 // advances between interruptions is not given up.
 const worthwhile = 1 << 20
 
-// backoff is how long to wait after a number of consecutive failures.
-func backoff(failures int) time.Duration {
-	return min(time.Second<<min(failures-1, 10), 30*time.Second)
-}
-
-// download is one call of fetcher.download. What is there of the file is in PATH.part,
-// and what must be known to resume in a later process in PATH.part.json.
+// download is one call of fetcher.download. The bytes received so far are in PATH.part,
+// and what a later process needs to resume is in PATH.part.json.
 type download struct {
 	*fetcher
 	address string
@@ -47,14 +41,12 @@ type download struct {
 }
 
 type partState struct {
-	Validator string `json:"validator"` // ETag or Last-Modified; empty if the file cannot be told from another
+	Validator string `json:"validator"` // ETag or Last-Modified; empty if the server sends neither
 	Total     int64  `json:"total"`     // bytes of the whole file; -1 if unknown
 }
 
 // permanent is an error that another attempt would have as well.
 type permanent struct{ error }
-
-func (p permanent) Unwrap() error { return p.error }
 
 func mismatch(want, got string) error { return &invalid.Error{Want: want, Got: got} }
 
@@ -67,7 +59,7 @@ func (f *fetcher) download(ctx context.Context, address, path string, m *meter) 
 	}
 	if err := d.run(ctx); err != nil {
 		err = errors.Join(err, d.part.Close())
-		if !d.resumable() {
+		if f.kept = d.describePart(); f.kept == "" {
 			_ = os.Remove(d.part.Name()) // of no use, but harmless
 			_ = os.Remove(d.statePath())
 		}
@@ -122,7 +114,15 @@ func (d *download) empty() error {
 	return errors.Join(err, d.part.Truncate(0))
 }
 
+// resumable reports whether the server can be asked for the rest of the file.
 func (d *download) resumable() bool { return d.size > 0 && d.Validator != "" }
+
+func (d *download) describePart() string {
+	if !d.resumable() {
+		return ""
+	}
+	return fmt.Sprintf("%s are kept in %s, from where the same command resumes.", format.Bytes(d.size), d.part.Name())
+}
 
 // run makes attempts until the file is complete.
 func (d *download) run(ctx context.Context) error {
@@ -130,62 +130,54 @@ func (d *download) run(ctx context.Context) error {
 	for d.size != d.Total {
 		err := d.attempt(ctx)
 		if err == nil {
-			break
+			return nil
 		}
 		if ctx.Err() != nil {
-			return &interrupted{ctx.Err(), d.kept()}
+			return ctx.Err()
 		}
-		if system := (*fs.PathError)(nil); errors.As(err, &system) { // of the disk
-			return &invalid.Error{Where: system.Path, Err: system.Err, Hint: d.kept()}
+		if disk := (*fs.PathError)(nil); errors.As(err, &disk) {
+			return &invalid.Error{Where: disk.Path, Err: disk.Err, Hint: d.describePart()}
 		}
 		if d.size >= best+worthwhile {
 			failures, best = 0, d.size
 		}
 		failures++
-		final := permanent{}
-		if errors.As(err, &final) {
+		final, isFinal := err.(permanent)
+		if isFinal {
 			err = final.error
 		} else if failures >= d.Attempts && failures > 1 {
 			err = fmt.Errorf("%w, after %d attempts", err, failures)
 		}
 		err = invalid.At(d.shown, err)
-		if final.error != nil || failures >= d.Attempts {
-			return &invalid.Error{Err: err, Hint: hints(d.kept(), alternative(d.address))}
+		if isFinal || failures >= d.Attempts {
+			return &invalid.Error{Err: err, Hint: hints(d.describePart(), alternative(d.address))}
 		}
-		wait := d.backoff(failures)
+		wait := min(d.pause<<min(failures-1, 10), 30*time.Second)
 		d.Notice(fmt.Sprintf("%v; attempt %d of %d in %v", err, failures+1, d.Attempts, wait))
 		select {
 		case <-ctx.Done():
-			return &interrupted{ctx.Err(), d.kept()}
+			return ctx.Err()
 		case <-time.After(wait):
 		}
 	}
 	return nil
 }
 
-// kept says what there is of the file.
-func (d *download) kept() string {
-	if !d.resumable() {
-		return ""
-	}
-	return fmt.Sprintf("%s are kept in %s, from where the same command resumes.", format.Bytes(d.size), d.part.Name())
-}
-
 // attempt requests what is missing, once. The error is nil if the file is complete.
 func (d *download) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(d.Stall, func() { cancel(errStalled) })
+	stalled := mismatch(fmt.Sprintf("a byte within %v", d.Stall), "none")
+	watch := time.AfterFunc(d.Stall, func() { cancel(stalled) })
 	defer watch.Stop()
 	err := d.exchange(ctx, func() { watch.Reset(d.Stall) })
-	if err != nil && context.Cause(ctx) == errStalled {
-		return mismatch(fmt.Sprintf("a byte within %v", d.Stall), "none")
+	if err != nil && context.Cause(ctx) == stalled {
+		return stalled
 	}
 	return err
 }
 
-var errStalled = errors.New("the server has stalled")
-
+// exchange makes a request and receives the response. It calls alive for each piece.
 func (d *download) exchange(ctx context.Context, alive func()) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.address, nil)
 	if err != nil {
@@ -238,17 +230,23 @@ func (d *download) accept(resp *http.Response) (length int64, err error) {
 		return resp.ContentLength, d.begin(resp)
 	case code == http.StatusPartialContent && resp.Request.Header.Get("Range") != "":
 		length, err = d.resume(resp)
+		d.restart = err != nil
+		return length, err
 	case code == http.StatusRequestedRangeNotSatisfiable:
-		err = mismatch(fmt.Sprintf("the bytes from %d", d.size), "status "+status)
-	default:
-		err = mismatch("status 200 OK", status)
-		if code < 500 && code != http.StatusTooManyRequests && code != http.StatusRequestTimeout {
-			err = permanent{err}
-		}
-		return 0, err
+		d.restart = true
+		return 0, mismatch(fmt.Sprintf("the bytes from %d", d.size), "status "+status)
+	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
+		return 0, mismatch("status 200 OK", status)
 	}
-	d.restart = err != nil
-	return length, err
+	return 0, permanent{mismatch("status 200 OK", status)}
+}
+
+// validator identifies the content of a response for If-Range, which takes no weak ETag.
+func validator(resp *http.Response) string {
+	if tag := resp.Header.Get("Etag"); strings.HasPrefix(tag, `"`) {
+		return tag
+	}
+	return resp.Header.Get("Last-Modified")
 }
 
 // begin prepares the part for a whole file.
@@ -257,23 +255,20 @@ func (d *download) begin(resp *http.Response) error {
 	if length > d.maxBytes {
 		return d.tooLarge()
 	}
-	switch {
-	case d.size > 0:
+	if d.size > 0 {
 		d.Notice(d.shown + ": the file has changed or the server cannot resume; starting from the beginning")
-	case d.requests == 1 && length < 0:
-		d.Notice(d.shown + ": downloading a file of unknown length")
-	case d.requests == 1:
-		d.Notice(d.shown + ": downloading " + format.Bytes(length))
+	} else if d.requests == 1 {
+		size := "a file of unknown length"
+		if length >= 0 {
+			size = format.Bytes(length)
+		}
+		d.Notice(d.shown + ": downloading " + size)
 	}
 	// A process that is killed in between leaves an empty part.
 	if err := d.empty(); err != nil {
 		return err
 	}
-	d.Total = length
-	d.Validator = resp.Header.Get("Last-Modified")
-	if tag := resp.Header.Get("Etag"); strings.HasPrefix(tag, `"`) { // If-Range takes no weak one
-		d.Validator = tag
-	}
+	d.partState = partState{validator(resp), length}
 	return atomicfile.WriteJSON(d.statePath(), d.partState)
 }
 
@@ -281,37 +276,21 @@ func (d *download) tooLarge() error {
 	return permanent{mismatch(fmt.Sprintf("at most %d bytes", d.maxBytes), "more")}
 }
 
-var contentRange = regexp.MustCompile(`^bytes (\d{1,18})-(\d{1,18})/(?:(\d{1,18})|\*)$`)
-
-// resume checks that a response continues the part.
+// resume checks that a response continues the part, and returns its length.
 func (d *download) resume(resp *http.Response) (length int64, err error) {
 	// Not every server repeats the validator.
-	now := resp.Header.Get("Last-Modified")
-	if strings.HasPrefix(d.Validator, `"`) {
-		now = resp.Header.Get("Etag")
-	}
-	if now != "" && now != d.Validator {
+	if now := validator(resp); now != "" && now != d.Validator {
 		return 0, mismatch(fmt.Sprintf("the rest of the file %.50q", d.Validator), fmt.Sprintf("that of %.50q", now))
 	}
+	var first, last, total int64
 	text := resp.Header.Get("Content-Range")
-	m := contentRange.FindStringSubmatch(text)
-	if m == nil {
-		return 0, mismatch("a Content-Range of bytes", fmt.Sprintf("%.50q", text))
-	}
-	// They fit, having at most 18 digits.
-	first, _ := strconv.ParseInt(m[1], 10, 64)
-	last, _ := strconv.ParseInt(m[2], 10, 64)
-	total, known := d.Total, m[3] != ""
-	if known {
-		total, _ = strconv.ParseInt(m[3], 10, 64)
-	}
+	n, _ := fmt.Sscanf(text, "bytes %d-%d/%d", &first, &last, &total) // n < 3 is the error
 	length = last - first + 1
 	switch {
-	case first != d.size || length <= 0 || (known && last >= total) || (d.Total >= 0 && total != d.Total):
-		return 0, mismatch(fmt.Sprintf("a Content-Range from byte %d", d.size), fmt.Sprintf("%.50q", text))
-	case resp.ContentLength >= 0 && resp.ContentLength != length:
-		return 0, mismatch(fmt.Sprintf("%d bytes, as in Content-Range", length), fmt.Sprint(resp.ContentLength))
-	case max(total, last+1) > d.maxBytes:
+	case n != 3 || first != d.size || last < first || last >= total || d.Total >= 0 && total != d.Total,
+		resp.ContentLength >= 0 && resp.ContentLength != length:
+		return 0, mismatch(fmt.Sprintf("a Content-Range from byte %d", d.size), fmt.Sprintf("%.50q with %d bytes", text, resp.ContentLength))
+	case total > d.maxBytes:
 		return 0, d.tooLarge()
 	}
 	d.Total = total
@@ -330,19 +309,18 @@ func (d *download) receive(body io.Reader, length int64, alive func()) error {
 	before := d.size
 	d.meter.done, d.meter.total = before, d.Total
 	_, err := io.Copy(&partWriter{d, alive}, io.LimitReader(body, most+1))
-	got := d.size - before
-	switch {
+	switch got := d.size - before; {
 	case errors.As(err, new(*fs.PathError)):
 		return err
 	case got > most:
-		// Which of the bytes are the file's is open.
+		// Which of the bytes are the file's is unknown.
 		d.restart = true
 		err := mismatch(fmt.Sprintf("%d bytes", length), "more")
 		if length < 0 {
 			err = d.tooLarge()
 		}
-		return errors.Join(d.empty(), err)
-	case err == nil && d.Total < 0 && (length < 0 || got == length):
+		return cmp.Or(d.empty(), err)
+	case err == nil && d.Total < 0:
 		d.Total = d.size
 	}
 	if d.size == d.Total {

@@ -3,6 +3,8 @@ package fetch
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,9 +55,9 @@ type Options struct {
 	// ignores them.
 	Notice func(text string)
 
-	backoff  func(failures int) time.Duration // wait before the next attempt
-	maxBytes int64                            // of a download
-	limits   limits                           // of what an archive expands to
+	pause    time.Duration // before the second attempt; each later one waits twice as long
+	maxBytes int64         // of a download
+	limits   limits        // of what an archive expands to
 }
 
 // Progress is how far a step is.
@@ -97,28 +99,20 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	}
 	f := &fetcher{Options: o, source: s, sizes: make(map[string]int64)}
 	r, err := f.run(ctx)
-	switch {
-	case err == nil:
-		return r, nil
-	case ctx.Err() == nil:
-		return nil, readable(err)
-	case errors.As(err, new(*interrupted)):
-		return nil, err
+	if err != nil && ctx.Err() != nil {
+		return nil, &interrupted{ctx.Err(), cmp.Or(f.kept, "The same command resumes the work.")}
 	}
-	return nil, &interrupted{ctx.Err(), ""}
+	return r, readable(err)
 }
 
 // interrupted is the error of a fetch that its context ended.
 type interrupted struct {
-	err  error
-	kept string // what there is of a download, as a sentence
+	error
+	hint string
 }
 
-func (i *interrupted) Error() string {
-	return "interrupted. " + cmp.Or(i.kept, "The same command resumes the work.")
-}
-
-func (i *interrupted) Unwrap() error { return i.err }
+func (i *interrupted) Error() string { return "interrupted. " + i.hint }
+func (i *interrupted) Unwrap() error { return i.error }
 
 // readable returns an error of the system as one that begins with the path.
 func readable(err error) error {
@@ -132,7 +126,7 @@ func readable(err error) error {
 }
 
 func (o *Options) setDefaults() (err error) {
-	if o.SHA256 != "" && !isSum(o.SHA256) {
+	if sum, err := hex.DecodeString(o.SHA256); err != nil || len(sum) != sha256.Size && o.SHA256 != "" {
 		return &invalid.Error{Where: "--sha256", Want: "64 hexadecimal digits", Got: fmt.Sprintf("%q", o.SHA256)}
 	}
 	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
@@ -148,12 +142,13 @@ func (o *Options) setDefaults() (err error) {
 	o.ArchiveURL = cmp.Or(o.ArchiveURL, XianURL)
 	o.MetaURL = cmp.Or(o.MetaURL, MetaURL)
 	for flag, source := range map[string]string{"--archive-url": o.ArchiveURL, "--meta-url": o.MetaURL} {
-		if err := checkAddress(flag, source); isAddress(source) && err != nil {
+		if err := checkAddress(flag, source); err != nil {
 			return err
 		}
 	}
 	o.Attempts = cmp.Or(o.Attempts, 6)
 	o.Stall = cmp.Or(o.Stall, 30*time.Second)
+	o.pause = cmp.Or(o.pause, time.Second)
 	o.maxBytes = cmp.Or(o.maxBytes, 16<<30)
 	o.limits = cmp.Or(o.limits, limits{bytes: 8 << 30, ratio: 200, entries: 100_000})
 	if o.Progress == nil {
@@ -161,9 +156,6 @@ func (o *Options) setDefaults() (err error) {
 	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
-	}
-	if o.backoff == nil {
-		o.backoff = backoff
 	}
 	return nil
 }
@@ -174,6 +166,7 @@ type fetcher struct {
 	source
 	archives []*archive
 	sizes    map[string]int64 // of the files that were unpacked, by path below the folder
+	kept     string           // describes what a failed download leaves, for the hint
 }
 
 func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
@@ -208,11 +201,8 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 
 // unpackAll unpacks the archives into a folder that does not exist yet.
 func (f *fetcher) unpackAll(ctx context.Context, staging string) error {
-	release, err := f.archive(ctx, "features", f.ArchiveURL)
+	release, err := f.archive(ctx, "features", f.ArchiveURL, f.SHA256)
 	if err != nil {
-		return err
-	}
-	if err := release.verify(f.SHA256); err != nil {
 		return err
 	}
 	if err := os.Mkdir(staging, 0o777); err != nil {
@@ -226,7 +216,7 @@ func (f *fetcher) unpackAll(ctx context.Context, staging string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	meta, err := f.archive(ctx, "meta files", f.MetaURL)
+	meta, err := f.archive(ctx, "meta files", f.MetaURL, "")
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -172,7 +171,7 @@ func options(t testing.TB, s *server) Options {
 	return Options{
 		DataDir: filepath.Join(dir, "data"), DownloadDir: filepath.Join(dir, "downloads"),
 		ArchiveURL: s.URL + "/xlsa17.zip", MetaURL: s.URL + "/LAGO.zip",
-		Attempts: 3, backoff: func(int) time.Duration { return 0 },
+		Attempts: 3, pause: 1,
 	}
 }
 

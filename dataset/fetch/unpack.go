@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -32,22 +33,19 @@ type unpacking struct {
 	size int64
 	limits
 	files map[string]*zip.File // to unpack, by their path in the folder
+	*meter
 }
 
 // unpack writes the entries of a zip archive that pick accepts into a folder, at the
 // paths that it returns, and adds their sizes to sizes. None of the paths may exist. The
 // paths are trusted; nothing else about the archive is.
 func unpack(archive, dir string, l limits, sizes map[string]int64, m *meter, pick func(entry string) (file string, ok bool)) (err error) {
-	f, err := os.Open(archive)
+	f, size, err := input.OpenRegular(m.ctx, archive)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	u := &unpacking{path: archive, size: info.Size(), limits: l, files: make(map[string]*zip.File)}
+	defer func() { _ = f.Close() }() // nothing was written
+	u := &unpacking{path: archive, size: size, limits: l, files: make(map[string]*zip.File), meter: m}
 	entries, err := u.directory(f)
 	if err != nil {
 		return err
@@ -63,7 +61,7 @@ func unpack(archive, dir string, l limits, sizes map[string]int64, m *meter, pic
 	defer func() { err = errors.Join(err, root.Close()) }()
 	folders := map[string]bool{dir: true}
 	for name, entry := range u.files {
-		if err := u.write(root, name, entry, m); err != nil {
+		if err := u.write(root, name, entry); err != nil {
 			return err
 		}
 		sizes[name] = int64(entry.UncompressedSize64)
@@ -88,8 +86,12 @@ func (u *unpacking) refuse(entry *zip.File, want, got string, err error) error {
 	return e
 }
 
-// damaged returns the error of reading an archive, which may also be the system's.
+// damaged returns the error of reading an archive, which may also be the system's or the
+// context's.
 func (u *unpacking) damaged(entry *zip.File, err error) error {
+	if u.ctx.Err() != nil {
+		return u.ctx.Err()
+	}
 	if errors.As(err, new(*fs.PathError)) {
 		return err
 	}
@@ -97,7 +99,7 @@ func (u *unpacking) damaged(entry *zip.File, err error) error {
 }
 
 // directory returns the entries of the archive.
-func (u *unpacking) directory(f *os.File) ([]*zip.File, error) {
+func (u *unpacking) directory(f io.ReaderAt) ([]*zip.File, error) {
 	// An entry has 46 bytes, its name and a few fields. The directory is found by the last
 	// 65 KiB of the archive, in which a comment may precede it.
 	bounded := &boundedReader{f, int64(u.entries)*200 + 1<<17}
@@ -115,7 +117,7 @@ func (u *unpacking) directory(f *os.File) ([]*zip.File, error) {
 // boundedReader bounds the bytes that are read, so that a directory cannot fill the
 // memory.
 type boundedReader struct {
-	file *os.File
+	file io.ReaderAt
 	left int64
 }
 
@@ -177,8 +179,9 @@ func leaves(name string) bool {
 	return strings.HasPrefix(p, "//") || strings.Contains(p, "/../") || strings.Contains(p, "\x00") || drive
 }
 
-// write writes one file and syncs it. The zip reader compares the checksum.
-func (u *unpacking) write(root *os.Root, name string, e *zip.File, m *meter) (err error) {
+// write writes one file and syncs it. The zip reader compares size and checksum, and
+// returns no bytes beyond the declared size.
+func (u *unpacking) write(root *os.Root, name string, e *zip.File) (err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
 		return err
 	}
@@ -191,15 +194,9 @@ func (u *unpacking) write(root *os.Root, name string, e *zip.File, m *meter) (er
 	if err != nil {
 		return u.damaged(e, err)
 	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	n, err := io.Copy(io.MultiWriter(m, to), io.LimitReader(from, int64(e.UncompressedSize64)+1))
-	switch {
-	case m.ctx.Err() != nil:
-		return m.ctx.Err()
-	case err != nil:
+	defer func() { _ = from.Close() }() // nothing was written
+	if _, err := io.Copy(io.MultiWriter(u, to), from); err != nil {
 		return u.damaged(e, err)
-	case uint64(n) != e.UncompressedSize64:
-		return u.refuse(e, fmt.Sprintf("%d bytes, as declared", e.UncompressedSize64), "another number", nil)
 	}
 	return to.Sync()
 }
