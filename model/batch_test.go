@@ -120,7 +120,7 @@ func TestAttributeEntropyOfOneSample(t *testing.T) {
 	tr.params.Logits(tr.x, s)
 	var mean float64
 	for i, z := range tr.y {
-		mean += model.AttributeEntropy(s.Row(i), tr.Classes.U.Row(z)) / 4
+		mean += model.AttributeEntropy(s.Row(i), tr.Classes.U.Row(z), nil) / 4
 	}
 	same(t, "bxe", []float64{mean}, []float64{take(t, tr.byW(t)).Terms.BXE})
 }
@@ -128,7 +128,7 @@ func TestAttributeEntropyOfOneSample(t *testing.T) {
 // Detections of 1/2 have the entropy of a coin, for any number of attributes.
 func TestAttributeEntropyOfManyAttributes(t *testing.T) {
 	for _, m := range []int{1, 511, 512, 513, 3000} {
-		same(t, "bxe", []float64{model.AttributeEntropy(make([]float64, m), make([]float64, m))}, []float64{math.Ln2})
+		same(t, "bxe", []float64{model.AttributeEntropy(make([]float64, m), make([]float64, m), nil)}, []float64{math.Ln2})
 	}
 }
 

@@ -3,6 +3,7 @@ package model_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -203,5 +204,58 @@ func TestNoGradientBeforeTheFirstStep(t *testing.T) {
 	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 3, z: 2}, 1)
 	if g, err := tr.byW(t).Learnables()[0].Grad(); err == nil {
 		t.Errorf("a gradient before the first step: %v", g)
+	}
+}
+
+// An attribute that no class describes has no part in BXE, in either machine's way to
+// compute it, and its detector gets no gradient.
+func TestUndescribedAttributesDoNotCountInBXE(t *testing.T) {
+	c := oneHot
+	c.Alpha = 1
+	tr := newTrial(t, c, sizes{n: 4, d: 2, m: 5, z: 3}, 1)
+	const m = 2
+	setColumn(tr.described, m, nan)
+	tr = tr.describe(t)
+	s := dataset.NewMatrix[float64](4, 5)
+	tr.params.Logits(tr.x, s)
+	var want, mean float64
+	for i, z := range tr.y {
+		u := tr.Classes.U.Row(z)
+		for j, v := range s.Row(i) {
+			if j != m {
+				want += (math.Log(1+math.Exp(v)) - u[j]*v) / 16
+			}
+		}
+		mean += model.AttributeEntropy(s.Row(i), u, tr.Classes.Undescribed) / 4
+	}
+	got := take(t, tr.byW(t))
+	same(t, "bxe", []float64{got.Terms.BXE, mean}, []float64{want, want})
+	if db := got.Grads[1][m]; math.Abs(db) > 1e-12 {
+		t.Errorf("the gradient by the bias of the undescribed attribute is %g, expected 0", db)
+	}
+}
+
+// LAGO without preprocessing scores features as they are.
+func TestNilTransformIsIdentity(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
+	rows := []int{0, 2}
+	want, err := lago(tr).Score(tr.x, rows, tr.described)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic}
+	got, err := l.Score(tr.x, rows, tr.described)
+	if err != nil || !slices.Equal(got.Data, want.Data) {
+		t.Errorf("Score = %v, %v, expected %v", got, err, want)
+	}
+	if _, err := l.DetectOne(tr.x, 1); err != nil {
+		t.Error(err)
+	}
+	scorer, err := model.NewScorer(l, tr.described)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scorer.Score(tr.x, dataset.NewMatrix[float32](3, 4)); err != nil {
+		t.Error(err)
 	}
 }

@@ -111,9 +111,11 @@ func crossEntropy[T Float](l, y *G.Node) *G.Node {
 
 // attributeEntropy makes BXE(a), the mean over samples and attributes of the binary
 // cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U.
-// In S it is log(1 + exp(s)) - t s, which stays exact where A is 0 or 1.
-func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T]) *G.Node {
+// In S it is log(1 + exp(s)) - t s, which stays exact where A is 0 or 1. Undescribed
+// attributes have no target and do not count; undescribed is nil for none.
+func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T], undescribed []bool) *G.Node {
 	n, m, z := s.Shape()[0], s.Shape()[1], u.Rows
+	described := float64(countDescribed(m, undescribed))
 	targets, rows := make([]T, n*m), make([]float64, n)
 	mul := newGemm[T]()
 	return kernel[T]{
@@ -125,21 +127,26 @@ func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T]) *G.Node {
 				for i := lo; i < hi; i++ {
 					rows[i] = 0
 					if weight := sum(y[i*z : (i+1)*z]); weight > 0 {
-						rows[i] = entropyOfRow(s[i*m:(i+1)*m], targets[i*m:(i+1)*m], weight)
+						rows[i] = entropyOfRow(s[i*m:(i+1)*m], targets[i*m:(i+1)*m], undescribed, weight)
 					}
 				}
 			})
-			out[0] = T(sum(rows) / (sum(y) * float64(m)))
+			out[0] = T(sum(rows) / (sum(y) * described))
 		},
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "attribute entropy by S", shape: tensor.Shape{n, m}, forward: func(ds []T, in [][]T) {
 				s, y, d := in[0], in[1], float64(in[3][0])
-				scale := d / (sum(y) * float64(m))
+				scale := d / (sum(y) * described)
 				for i := range n {
 					weight := sum(y[i*z : (i+1)*z])
 					for j := i * m; j < (i+1)*m; j++ {
 						p := 1 / (1 + math.Exp(-float64(s[j])))
 						ds[j] = T(scale * (weight*p - float64(targets[j])))
+					}
+					for j, skip := range undescribed {
+						if skip {
+							ds[i*m+j] = 0
+						}
 					}
 				}
 			}}),
@@ -151,14 +158,16 @@ func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T]) *G.Node {
 // entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive part
 // of s plus log(1 + exp(-|s|)), whose arguments lie between 1 and 2 and are multiplied
 // before one logarithm is taken.
-func entropyOfRow[T Float](s, t []T, weight float64) float64 {
+func entropyOfRow[T Float](s, t []T, undescribed []bool, weight float64) float64 {
 	const factors = 512 // 2^512 is within float64
 	var total float64
 	product := 1.0
 	for j, v := range s {
-		v := float64(v)
-		total += weight*max(v, 0) - float64(t[j])*v
-		product *= 1 + math.Exp(-math.Abs(v))
+		if undescribed == nil || !undescribed[j] {
+			v := float64(v)
+			total += weight*max(v, 0) - float64(t[j])*v
+			product *= 1 + math.Exp(-math.Abs(v))
+		}
 		if j%factors == factors-1 {
 			total += weight * math.Log(product)
 			product = 1
@@ -167,8 +176,18 @@ func entropyOfRow[T Float](s, t []T, weight float64) float64 {
 	return total + weight*math.Log(product)
 }
 
-// AttributeEntropy is the binary cross-entropy of one sample, the mean over attributes,
-// from its logits s and the description u of its class, both M.
-func AttributeEntropy[T Float](s, u []T) float64 {
-	return entropyOfRow(s, u, 1) / float64(len(s))
+// countDescribed returns the number of described attributes of m, at least 1.
+func countDescribed(m int, undescribed []bool) int {
+	for _, skip := range undescribed {
+		if skip {
+			m--
+		}
+	}
+	return max(m, 1)
+}
+
+// AttributeEntropy is the binary cross-entropy of one sample, the mean over described
+// attributes, from its logits s and the description u of its class, both M.
+func AttributeEntropy[T Float](s, u []T, undescribed []bool) float64 {
+	return entropyOfRow(s, u, undescribed, 1) / float64(countDescribed(len(s), undescribed))
 }

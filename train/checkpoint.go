@@ -2,13 +2,13 @@ package train
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strconv"
 
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
@@ -21,24 +21,23 @@ type progress struct {
 	steps
 }
 
-// steps are those of the solvers of LAGO.
+// steps are the steps that the solvers of LAGO have taken.
 type steps struct {
 	W int `json:"steps_w"`
 	V int `json:"steps_v"`
 }
 
-// steps returns how many each solver has taken.
+// steps implements trainer.
 func (t *lagoTrainer) steps() steps { return steps{t.adamW.steps, t.adamV.steps} }
 
-// resume makes room for the moments of solvers that have taken some steps.
+// resume implements trainer: it makes room for the moments of the solvers.
 func (t *lagoTrainer) resume(n steps) {
 	p := t.model.Params
 	t.adamW.resume(n.W, len(p.W.Data), len(p.B))
 	t.adamV.resume(n.V, len(p.V.Data))
 }
 
-// tensors names the memory of the state, to be written to a checkpoint or filled
-// from one.
+// tensors implements trainer.
 func (t *lagoTrainer) tensors() []safetensors.Tensor {
 	list := parameterTensors("", t.model.Params)
 	if t.kept != t.model.Params {
@@ -56,7 +55,7 @@ func (t *lagoTrainer) tensors() []safetensors.Tensor {
 	return list
 }
 
-// parameterTensors names W, b and V as model files do.
+// parameterTensors names W, b and V in files.
 func parameterTensors(prefix string, p *model.Parameters[float32]) []safetensors.Tensor {
 	return []safetensors.Tensor{
 		{Name: prefix + "W", Shape: []int{p.W.Rows, p.W.Cols}, F32: p.W.Data},
@@ -69,8 +68,8 @@ func vector(name string, data []float32) safetensors.Tensor {
 	return safetensors.Tensor{Name: name, Shape: []int{len(data)}, F32: data}
 }
 
-// saveCheckpoint writes the state of training, whole or not at all. The curve is in a
-// file of its own, written before.
+// saveCheckpoint writes the training state. The curve is a file of its own, written
+// before.
 func saveCheckpoint(path string, t trainer) error {
 	l := t.history()
 	p, err := json.Marshal(progress{len(l.curve), l.top, l.converged, t.steps()})
@@ -82,39 +81,68 @@ func saveCheckpoint(path string, t trainer) error {
 	})
 }
 
-// loadCheckpoint takes training up where a checkpoint left it. Without one it
-// returns false, and training starts from the beginning.
-func loadCheckpoint(path, curvePath string, t trainer) (bool, error) {
+// loadCheckpoint restores the training state of a checkpoint. The error is
+// fs.ErrNotExist if there is none, and an *invalid.Error if it or the curve is damaged;
+// the trainer must then not be used.
+func loadCheckpoint(path, curvePath string, stage Stage, t trainer) error {
 	f, err := safetensors.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return err
+	}
+	if !f.Checksummed {
+		return &invalid.Error{Where: path, Want: "a checksum", Got: "none"}
 	}
 	var p progress
 	if err := json.Unmarshal([]byte(f.Metadata["progress"]), &p); err != nil {
-		return false, fmt.Errorf("%s: progress: %w", path, err)
+		return &invalid.Error{Where: path, Field: "progress", Want: "a JSON object with the epochs and steps so far"}
 	}
-	if min(p.Epochs, p.Best.Epoch, p.W, p.V) < 0 || p.Best.Epoch > p.Epochs {
-		return false, fmt.Errorf("%s: progress: expected counts, and the best epoch to be one of the epochs, found %+v", path, p)
-	}
-	curve, err := ReadCurve(curvePath)
+	curve, err := ReadCurve(curvePath, stage)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if len(curve) < p.Epochs {
-		return false, fmt.Errorf("%s: expected the %d epochs of the checkpoint, found %d", curvePath, p.Epochs, len(curve))
+		return &invalid.Error{Where: curvePath, Want: fmt.Sprintf("the %d epochs of the checkpoint", p.Epochs), Got: fmt.Sprint(len(curve))}
+	}
+	l := t.history()
+	if err := p.check(curve, l.settings); err != nil {
+		return invalid.At(path, err)
 	}
 	t.resume(p.steps)
 	for _, to := range t.tensors() {
 		from, ok := f.Tensor(to.Name)
 		if !ok || len(from.F32) != len(to.F32) {
-			return false, fmt.Errorf("%s: %s: expected %d float32 values, found %d", path, to.Name, len(to.F32), len(from.F32))
+			return &invalid.Error{Where: path, Field: to.Name, Want: fmt.Sprintf("%d float32 values", len(to.F32)), Got: fmt.Sprint(len(from.F32))}
+		}
+		if !finite.All(from.F32) {
+			return &invalid.Error{Where: path, Field: to.Name, Want: "finite values"}
 		}
 		copy(to.F32, from.F32)
 	}
-	l := t.history()
 	l.top, l.converged, l.curve = p.Best, p.Converged, curve[:p.Epochs]
-	return true, nil
+	return nil
+}
+
+// check returns an error for counts that no run can have reached.
+func (p progress) check(curve Curve, s Training) error {
+	if p.Epochs < 0 || p.Epochs > s.Epochs || p.Converged && p.Epochs == 0 {
+		return &invalid.Error{Field: "epochs", Want: fmt.Sprintf("0 to %d", s.Epochs), Got: fmt.Sprint(p.Epochs)}
+	}
+	if p.Best.Epoch < 0 || p.Best.Epoch > p.Epochs {
+		return &invalid.Error{Field: "best epoch", Want: fmt.Sprintf("0 to %d", p.Epochs), Got: fmt.Sprint(p.Best.Epoch)}
+	}
+	var want steps
+	for _, e := range curve[:p.Epochs] {
+		for _, phase := range e.Phases {
+			switch phase.Name {
+			case "W":
+				want.W += phase.Steps
+			case "V":
+				want.V += phase.Steps
+			}
+		}
+	}
+	if p.steps != want {
+		return &invalid.Error{Field: "steps", Want: fmt.Sprintf("the %d and %d of the curve", want.W, want.V), Got: fmt.Sprintf("%d and %d", p.W, p.V)}
+	}
+	return nil
 }

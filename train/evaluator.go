@@ -15,8 +15,7 @@ func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (m
 		return nil, err
 	}
 	confusion := metrics.NewConfusion(classes.Rows)
-	confusion.Add(scores.Data, s.Labels)
-	return confusion, nil
+	return confusion, confusion.Add(scores.Data, s.Labels)
 }
 
 // evaluator evaluates samples by a LAGO in training, in two steps: its detections are
@@ -63,7 +62,9 @@ func (e *evaluator) classify() (metrics.Confusion, error) {
 		if err := e.forward.LogP(dataset.Matrix[float32]{Rows: n, Cols: m, Data: e.a.Data[from*m : (from+n)*m]}, scores); err != nil {
 			return nil, err
 		}
-		confusion.Add(scores.Data, e.samples.Labels[from:from+n])
+		if err := confusion.Add(scores.Data, e.samples.Labels[from:from+n]); err != nil {
+			return nil, err
+		}
 	}
 	return confusion, nil
 }

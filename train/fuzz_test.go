@@ -75,7 +75,7 @@ func smallModel(t testing.TB, path string, v model.Variant, kind preprocess.Kind
 	if err := Save(path, s); err != nil {
 		t.Fatal(err)
 	}
-	return readFile(t, path)
+	return contents(t, path)
 }
 
 // FuzzReadCurve holds that any file is a curve that can be written or an error that
@@ -85,11 +85,11 @@ func FuzzReadCurve(f *testing.F) {
 	if err := someCurve().Write(path); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(readFile(f, path))
+	f.Add(contents(f, path))
 	f.Add([]byte(`{"epoch":1}` + "\r\n" + `{"epoch":2`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		writeFile(t, path, data)
-		curve, err := ReadCurve(path)
+		curve, err := ReadCurve(path, Test)
 		if err != nil {
 			if !strings.Contains(err.Error(), path) {
 				t.Errorf("error %v, expected one that names %s", err, path)
@@ -99,7 +99,7 @@ func FuzzReadCurve(f *testing.F) {
 		if err := curve.Write(path); err != nil {
 			t.Fatalf("read, but cannot be written: %v", err)
 		}
-		again, err := ReadCurve(path)
+		again, err := ReadCurve(path, Test)
 		if diff := cmp.Diff(curve, again); err != nil || diff != "" {
 			t.Errorf("%v, (-first +again):\n%s", err, diff)
 		}

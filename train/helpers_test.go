@@ -105,7 +105,7 @@ var butSeconds = cmp.Options{
 	cmpopts.IgnoreFields(Result{}, "Seconds"),
 }
 
-func readFile(t testing.TB, path string) []byte {
+func contents(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -129,14 +129,14 @@ func exists(path string) bool {
 // compareRuns holds two finished runs of one trial to the same bits.
 func compareRuns(t *testing.T, want, got string) {
 	t.Helper()
-	if !cmp.Equal(readFile(t, filepath.Join(want, ModelFile)), readFile(t, filepath.Join(got, ModelFile))) {
+	if !cmp.Equal(contents(t, filepath.Join(want, ModelFile)), contents(t, filepath.Join(got, ModelFile))) {
 		t.Errorf("%s differs between %s and %s", ModelFile, want, got)
 	}
 	var curves [2]Curve
 	var results [2]*Result
 	for i, dir := range []string{want, got} {
 		var err error
-		if curves[i], err = ReadCurve(filepath.Join(dir, CurveFile)); err != nil {
+		if curves[i], err = ReadCurve(filepath.Join(dir, CurveFile), Test); err != nil {
 			t.Fatal(err)
 		}
 		if results[i], err = ReadResult(dir); err != nil {

@@ -104,7 +104,7 @@ func waitForEpochs(dir string, epochs int, ended <-chan error) error {
 	limit := time.After(time.Minute)
 	for {
 		// The next epoch in the curve says that the checkpoint of this one is there.
-		if curve, err := ReadCurve(filepath.Join(dir, CurveFile)); err == nil && len(curve) > epochs {
+		if curve, err := ReadCurve(filepath.Join(dir, CurveFile), Test); err == nil && len(curve) > epochs {
 			return nil
 		}
 		select {

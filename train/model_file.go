@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/methods"
@@ -15,12 +16,12 @@ import (
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
-// Saved is a trained model as its file holds it: the classifier, and what it must
-// know of the data set that it was trained on to name classes without it.
+// Saved is a trained model and what it needs of its data set to predict classes without
+// it.
 type Saved struct {
 	Method string // a variant of LAGO, or the name of a baseline
-	// Classifier takes features as they are in the data set. It is a *model.LAGO, or
-	// a *model.Preprocessed with a baseline.
+	// Classifier takes features as in the data set. It is a *model.LAGO, or a
+	// *model.Preprocessed with a baseline.
 	Classifier model.TwoStage
 	Baseline   methods.Spec          // zero for LAGO
 	Transform  *preprocess.Transform // of the features, which the classifier applies
@@ -28,48 +29,52 @@ type Saved struct {
 	Dataset      string                  // that it was trained on
 	Dims         int                     // D, of the features
 	Attributes   []string                // names, in the order of descriptions
-	Groups       []string                // names, nil where the data set names none
-	Semantic     []int                   // the group of each attribute, nil where there are none
-	Classes      []string                // of the data set, seen or not
-	Descriptions dataset.Matrix[float64] // of the classes, NaN where an attribute is not described
+	Groups       []string                // names, nil where the data set has none
+	Semantic     []int                   // the group of each attribute, nil where the data set has none
+	Classes      []string                // of the data set, seen or unseen
+	Descriptions dataset.Matrix[float64] // of the classes, NaN for missing entries
 	Split        dataset.Split           // of the classes
-	Learned      []int                   // the classes that it learned from, by which gaps in descriptions are filled
+	Learned      []int                   // the classes trained on, from which missing entries are imputed
 }
 
-// LAGO returns the model where it is one of LAGO. what names the question that only
-// LAGO has an answer to.
-func (s *Saved) LAGO(what string) (*model.LAGO, error) {
+// LAGO returns the model if it is a LAGO. command is what needs one, for the error.
+func (s *Saved) LAGO(command string) (*model.LAGO, error) {
 	if l, ok := s.Classifier.(*model.LAGO); ok {
 		return l, nil
 	}
-	return nil, fmt.Errorf("%s: expected a model of LAGO, found one of %s", what, s.Method)
+	return nil, &invalid.Error{Where: command, Want: "a LAGO model", Got: s.Method}
 }
 
-// Fits returns an error that names both where the model does not take the features
-// or the descriptions of the data set.
+// Fits returns an *invalid.Error where the model does not take the features or the
+// descriptions of the data set.
 func (s *Saved) Fits(d *dataset.Dataset) error {
-	who := fmt.Sprintf("the model of %s trained on %s does not fit the data set %s", s.Method, s.Dataset, d.Name)
+	bad := func(field, want, got string) error {
+		return &invalid.Error{
+			Where: "data set " + d.Name, Field: field, Want: want, Got: got,
+			Hint: fmt.Sprintf("The %s model was trained on %s.", s.Method, s.Dataset),
+		}
+	}
 	if s.Dims != d.Features.Cols {
-		return fmt.Errorf("%s: dimensions of the features: expected %d, found %d", who, s.Dims, d.Features.Cols)
+		return bad("dimensions of the features", fmt.Sprint(s.Dims), fmt.Sprint(d.Features.Cols))
 	}
 	if len(s.Attributes) != len(d.Attributes) {
-		return fmt.Errorf("%s: attributes: expected %d, found %d", who, len(s.Attributes), len(d.Attributes))
+		return bad("attributes", fmt.Sprint(len(s.Attributes)), fmt.Sprint(len(d.Attributes)))
 	}
 	for m, a := range d.Attributes {
 		if a.Name != s.Attributes[m] {
-			return fmt.Errorf("%s: attribute %d: expected %q, found %q", who, m, s.Attributes[m], a.Name)
+			return bad(fmt.Sprintf("attribute %d", m), fmt.Sprintf("%q", s.Attributes[m]), fmt.Sprintf("%q", a.Name))
 		}
 	}
 	return nil
 }
 
-// SetImputation chooses how the classifier takes what descriptions leave out; models are
-// loaded with impute.Neutral.
+// SetImputation sets how the classifier imputes missing entries. Models are loaded with
+// impute.Neutral.
 func (s *Saved) SetImputation(kind impute.Kind) {
 	s.Classifier = model.WithImputation(s.Classifier, kind)
 }
 
-// header is what a model file says beside its tensors: descriptions, those of the
+// header is the metadata of a model file. Its tensors are the descriptions, those of the
 // preprocessing, and W, b and V of LAGO or those of a baseline.
 type header struct {
 	Format     string          `json:"format"`
@@ -87,14 +92,13 @@ type header struct {
 }
 
 const (
-	modelFormat        = "lago-train model 2"
+	modelFormat        = "lago-train model 3"
+	headerKey          = "lago" // in the metadata
 	descriptionsTensor = "descriptions"
 	baselinePrefix     = "baseline."
 )
 
-// Save writes a model as a safetensors file, whole or not at all. The header's
-// metadata has one entry, "lago", a JSON object with what scoring needs beside
-// the tensors.
+// Save writes a model as a safetensors file, with a header in the metadata.
 func Save(path string, s *Saved) error {
 	h := header{
 		Format: modelFormat, Dataset: s.Dataset, Baseline: s.Baseline, Attributes: s.Attributes, Groups: s.Groups,
@@ -110,20 +114,20 @@ func Save(path string, s *Saved) error {
 	case *model.Preprocessed:
 		tensors = append(tensors, baselineTensors(baselinePrefix, c.TwoStage.(baseline.Model).Tensors())...)
 	default:
-		panic(fmt.Sprintf("train: a %T is not saved", c))
+		panic(fmt.Sprintf("a %T cannot be saved", c))
 	}
-	tensors = append(tensors, mapTensors(s.Transform)...)
+	tensors = append(tensors, transformTensors(s.Transform)...)
 	data, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
-		return safetensors.Write(w, tensors, map[string]string{"lago": string(data)})
+		return safetensors.Write(w, tensors, map[string]string{headerKey: string(data)})
 	})
 }
 
-// mapTensors names what a preprocessing is made of; none has nothing.
-func mapTensors(m *preprocess.Transform) []safetensors.Tensor {
+// transformTensors names the tensors of a preprocessing in files.
+func transformTensors(m *preprocess.Transform) []safetensors.Tensor {
 	var list []safetensors.Tensor
 	if m.Shift != nil {
 		list = append(list, vector("preprocess.shift", m.Shift))

@@ -186,57 +186,61 @@ func TestMalformedModels(t *testing.T) {
 		variant model.Variant
 		kind    preprocess.Kind
 		change  func(*safetensors.File)
-		want    string // after the path
+		field   string // that the error names
 	}{
-		{"no header", hard, preprocess.None, func(f *safetensors.File) { f.Metadata = nil }, `metadata "lago": expected the header of a model of lago-train: unexpected end`},
-		{"a header of another kind", hard, preprocess.None, func(f *safetensors.File) { f.Metadata["lago"] = "[]" }, `metadata "lago": expected the header of a model of lago-train: json: `},
-		{"another format", hard, preprocess.None, set("format", "lago-train model 9"), `format: expected "lago-train model 2", found "lago-train model 9"`},
-		{"an unknown variant", hard, preprocess.None, config("variant", "hard"), `metadata "lago": `},
-		{"no zeta", hard, preprocess.None, config("zeta", 0), "zeta: expected a finite number above 0, found 0"},
-		{"an unknown preprocessing", hard, preprocess.None, set("preprocess", "pca"), `metadata "lago": `},
-		{"no attributes", hard, preprocess.None, set("attributes", []string{}), "attributes: expected at least one, found 0"},
+		{"no header", hard, preprocess.None, func(f *safetensors.File) { f.Metadata = nil }, "metadata"},
+		{"a header of another kind", hard, preprocess.None, func(f *safetensors.File) { f.Metadata["lago"] = "[]" }, "metadata"},
+		{"another format", hard, preprocess.None, set("format", "lago-train model 9"), "format"},
+		{"an unknown variant", hard, preprocess.None, config("variant", "hard"), "metadata"},
+		{"no zeta", hard, preprocess.None, config("zeta", 0), "zeta"},
+		{"an unknown preprocessing", hard, preprocess.None, set("preprocess", "pca"), "metadata"},
+		{"no attributes", hard, preprocess.None, set("attributes", []string{}), "attributes"},
 
-		{"no W", hard, preprocess.None, without("W"), "tensor W: expected float32 of shape [64 20] (-1 is any), found []"},
+		{"no W", hard, preprocess.None, without("W"), "tensor W"},
 		{"W of float64", hard, preprocess.None, func(f *safetensors.File) {
 			i := slices.IndexFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == "W" })
 			f.Tensors[i].F32, f.Tensors[i].F64 = nil, make([]float64, 1280)
-		}, "tensor W: expected float32 of shape [64 20]"},
-		{"W of one axis", hard, preprocess.None, reshape("W", 1280), "tensor W: expected float32 of shape [64 20] (-1 is any), found [1280]"},
-		{"W of no features", hard, preprocess.None, reshape("W", 0, 20), "tensor W: expected float32 of shape [64 20] (-1 is any), found [0 20]"},
-		{"W of other attributes", hard, preprocess.None, set("attributes", []string{"a", "b"}), "tensor descriptions: expected float64 of shape [60 2], found [60 20]"},
-		{"W of other features", hard, preprocess.None, set("dims", 63), "tensor W: expected float32 of shape [63 20] (-1 is any), found [64 20]"},
-		{"no dims", hard, preprocess.None, set("dims", 0), "dims: expected at least one, found 0"},
-		{"no classes", hard, preprocess.None, set("classes", nil), "classes: expected at least one, found 0"},
-		{"classes without descriptions", hard, preprocess.None, changeHeader(func(h map[string]any) { h["classes"] = append(h["classes"].([]any), "a") }), "tensor descriptions: expected float64 of shape [61 20], found [60 20]"},
-		{"an unknown class in the split", hard, preprocess.None, set("split", map[string][]int{"Test": {60}}), "split: test: expected classes from 0 to 59, found 60"},
-		{"no classes that it learned from", hard, preprocess.None, set("learned", nil), "learned: expected the classes that the model learned from, found none: train it anew"},
-		{"unknown classes that it learned from", hard, preprocess.None, set("learned", []int{-1}), "split: learned: expected classes from 0 to 59, found -1"},
-		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions: expected float64 of shape [60 20], found []"},
-		{"a baseline beside LAGO", hard, preprocess.None, set("baseline", map[string]any{"method": "eszsl", "settings": map[string]any{}}), "config: expected none beside the baseline eszsl, found one"},
-		{"an unknown baseline", hard, preprocess.None, set("baseline", map[string]any{"method": "svm"}), "metadata \"lago\": expected the header of a model of lago-train: method: expected one of"},
-		{"neither LAGO nor a baseline", hard, preprocess.None, set("config", nil), "method: expected one of"},
-		{"no b", hard, preprocess.None, without("b"), "tensor b: expected float32 of shape [20]"},
-		{"b of other attributes", hard, preprocess.None, reshape("b", 19), "tensor b: expected float32 of shape [20] (-1 is any), found [19]"},
-		{"no V", hard, preprocess.None, without("V"), "tensor V: expected float32 of shape [20 -1]"},
-		{"V of other attributes", hard, preprocess.None, reshape("V", 21, 5), "tensor V: expected float32 of shape [20 -1] (-1 is any), found [21 5]"},
-		{"V of too few groups", hard, preprocess.None, reshape("V", 20, 4), "tensor V: expected the 5 groups of semantic-hard, found 4"},
-		{"V of too many groups", soft, preprocess.None, reshape("V", 20, 7), "tensor V: expected the 6 groups of k-soft, found 7"},
-		{"V of other singletons", model.Singletons, preprocess.None, reshape("V", 20, 5), "tensor V: expected the 20 groups of singletons, found 5"},
-		{"no groups", hard, preprocess.None, set("semantic", nil), "semantic: expected the group of each of the 20 attributes, found 0"},
-		{"groups of some attributes", soft, preprocess.None, set("semantic", groups[:19]), "semantic: expected the group of each of the 20 attributes, found 19"},
-		{"an unknown group", soft, preprocess.None, set("semantic", groups), "semantic: expected attribute 7 in one of the 5 groups, found 5"},
-		{"a negative group", hard, preprocess.None, set("semantic", slices.Repeat([]int{-1}, 20)), "semantic: expected attribute 0 in one of the 5 groups, found -1"},
+		}, "tensor W"},
+		{"W of one axis", hard, preprocess.None, reshape("W", 1280), "tensor W"},
+		{"W of no features", hard, preprocess.None, reshape("W", 0, 20), "tensor W"},
+		{"W of other attributes", hard, preprocess.None, set("attributes", []string{"a", "b"}), "tensor descriptions"},
+		{"W of other features", hard, preprocess.None, set("dims", 63), "tensor W"},
+		{"no dims", hard, preprocess.None, set("dims", 0), "dims"},
+		{"no classes", hard, preprocess.None, set("classes", nil), "classes"},
+		{"classes without descriptions", hard, preprocess.None, changeHeader(func(h map[string]any) { h["classes"] = append(h["classes"].([]any), "a") }), "tensor descriptions"},
+		{"an unknown class in the split", hard, preprocess.None, set("split", map[string][]int{"Test": {60}}), "split: test"},
+		{"no classes that it learned from", hard, preprocess.None, set("learned", nil), "learned"},
+		{"unknown classes that it learned from", hard, preprocess.None, set("learned", []int{-1}), "split: learned"},
+		{"a weight that is not finite", hard, preprocess.None, func(f *safetensors.File) {
+			w, _ := f.Tensor("W")
+			w.F32[7] = float32(math.NaN())
+		}, "tensor W"},
+		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions"},
+		{"a baseline beside LAGO", hard, preprocess.None, set("baseline", map[string]any{"method": "eszsl", "settings": map[string]any{}}), "config"},
+		{"an unknown baseline", hard, preprocess.None, set("baseline", map[string]any{"method": "svm"}), "metadata"},
+		{"neither LAGO nor a baseline", hard, preprocess.None, set("config", nil), "method"},
+		{"no b", hard, preprocess.None, without("b"), "tensor b"},
+		{"b of other attributes", hard, preprocess.None, reshape("b", 19), "tensor b"},
+		{"no V", hard, preprocess.None, without("V"), "tensor V"},
+		{"V of other attributes", hard, preprocess.None, reshape("V", 21, 5), "tensor V"},
+		{"V of too few groups", hard, preprocess.None, reshape("V", 20, 4), "tensor V"},
+		{"V of too many groups", soft, preprocess.None, reshape("V", 20, 7), "tensor V"},
+		{"V of other singletons", model.Singletons, preprocess.None, reshape("V", 20, 5), "tensor V"},
+		{"no groups", hard, preprocess.None, set("semantic", nil), "semantic"},
+		{"groups of some attributes", soft, preprocess.None, set("semantic", groups[:19]), "semantic"},
+		{"an unknown group", soft, preprocess.None, set("semantic", groups), "semantic"},
+		{"a negative group", hard, preprocess.None, set("semantic", slices.Repeat([]int{-1}, 20)), "semantic"},
 
-		{"no shift", soft, preprocess.Standardize, without("preprocess.shift"), "tensor preprocess.shift: expected float32 of shape [64]"},
-		{"no scale", soft, preprocess.Standardize, without("preprocess.scale"), "tensor preprocess.scale: expected float32 of shape [64]"},
-		{"a scale of other features", soft, preprocess.Standardize, reshape("preprocess.scale", 63), "tensor preprocess.scale: expected float32 of shape [64] (-1 is any), found [63]"},
-		{"no matrix", soft, preprocess.Whiten, without("preprocess.matrix"), "tensor preprocess.matrix: expected float32 of shape [64 64]"},
-		{"a matrix that is not square", soft, preprocess.Whiten, reshape("preprocess.matrix", 64, 63), "tensor preprocess.matrix: expected float32 of shape [64 64] (-1 is any), found [64 63]"},
+		{"no shift", soft, preprocess.Standardize, without("preprocess.shift"), "tensor preprocess.shift"},
+		{"no scale", soft, preprocess.Standardize, without("preprocess.scale"), "tensor preprocess.scale"},
+		{"a scale of other features", soft, preprocess.Standardize, reshape("preprocess.scale", 63), "tensor preprocess.scale"},
+		{"no matrix", soft, preprocess.Whiten, without("preprocess.matrix"), "tensor preprocess.matrix"},
+		{"a matrix that is not square", soft, preprocess.Whiten, reshape("preprocess.matrix", 64, 63), "tensor preprocess.matrix"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			key := fmt.Sprint(c.variant, c.kind)
 			if sound[key] == nil {
-				sound[key] = readFile(t, savedModel(t, tiny(t), c.variant, c.kind))
+				sound[key] = contents(t, savedModel(t, tiny(t), c.variant, c.kind))
 			}
 			path := filepath.Join(t.TempDir(), ModelFile)
 			writeFile(t, path, sound[key])
@@ -245,8 +249,8 @@ func TestMalformedModels(t *testing.T) {
 			}
 			change(t, path, c.change)
 			s, err := Load(path)
-			if want := path + ": " + c.want; s != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
-				t.Errorf("Load = %v, %v, expected the error %s", s, err, want)
+			if want := path + ": " + c.field + ": expected "; s != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("Load = %v, %v, expected the error %s...", s, err, want)
 			}
 		})
 	}
@@ -277,7 +281,21 @@ func TestSaveIsWholeOrNotAtAll(t *testing.T) {
 	if err := Save(path, s); err == nil || !strings.Contains(err.Error(), `tensor "W"`) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, expected one that names %s and W", err, path)
 	}
-	if !cmp.Equal(before, readFile(t, path)) {
+	if !cmp.Equal(before, contents(t, path)) {
 		t.Error("the file that was there has changed")
+	}
+}
+
+// A changed byte anywhere in a model file is refused.
+func TestLoadVerifiesTheChecksum(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ModelFile)
+	sound := smallModel(t, path, model.SemanticHard, preprocess.None)
+	for _, at := range []int{20, len(sound) / 2, len(sound) - 1} {
+		damaged := slices.Clone(sound)
+		damaged[at] ^= 1
+		writeFile(t, path, damaged)
+		if _, err := Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("byte %d changed: error %v, expected one", at, err)
+		}
 	}
 }

@@ -2,11 +2,14 @@ package train
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/impute"
@@ -14,17 +17,31 @@ import (
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
-// Load reads a model file. Errors name the file and the tensor or field.
+// Load reads a model file and checks it. Errors are *invalid.Error and name the file and
+// the tensor or field.
 func Load(path string) (*Saved, error) {
 	f, err := safetensors.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	s, err := load(f)
+	if err != nil {
+		return nil, invalid.At(path, err)
+	}
+	return s, nil
+}
+
+func load(f *safetensors.File) (*Saved, error) {
 	h, err := readHeader(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	r := tensorReader{file: f, path: path}
+	for _, t := range f.Tensors {
+		if !finite.All(t.F32) {
+			return nil, &invalid.Error{Field: "tensor " + t.Name, Want: "finite values", Hint: "Train the model again."}
+		}
+	}
+	r := tensorReader{file: f}
 	s := &Saved{
 		Baseline: h.Baseline, Dataset: h.Dataset, Dims: h.Dims, Attributes: h.Attributes, Groups: h.Groups, Semantic: h.Semantic,
 		Classes: h.Classes, Split: h.Split, Learned: h.Learned,
@@ -38,82 +55,85 @@ func Load(path string) (*Saved, error) {
 		s.Transform.Matrix = r.matrix("preprocess.matrix", h.Dims, h.Dims)
 	}
 	if h.Config != nil {
-		s.loadLAGO(&r, *h.Config)
+		s.setLAGO(&r, *h.Config)
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
 	if h.Config == nil {
-		err = s.loadBaseline(f)
+		err = s.setBaseline(f)
 	} else {
 		err = s.checkGroups()
 	}
-	if err == nil {
-		err = s.learnGaps()
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	return s, nil
+	return s, s.setImputer()
 }
 
-// learnGaps gives the classifier the rule for partial descriptions that it had where
-// it was trained.
-func (s *Saved) learnGaps() error {
-	learned := dataset.NewMatrix[float64](len(s.Learned), s.Descriptions.Cols)
+// setImputer gives the classifier the imputation from the train classes.
+func (s *Saved) setImputer() error {
+	train := dataset.NewMatrix[float64](len(s.Learned), s.Descriptions.Cols)
 	for i, z := range s.Learned {
-		copy(learned.Row(i), s.Descriptions.Row(z))
+		copy(train.Row(i), s.Descriptions.Row(z))
 	}
-	rule, err := impute.New(learned, s.Semantic)
+	imputer, err := impute.New(train, s.Semantic)
 	if err != nil {
 		return err
 	}
 	switch c := s.Classifier.(type) {
 	case *model.LAGO:
-		c.Impute = rule
+		c.Impute = imputer
 	case *model.Preprocessed:
-		c.Impute = rule
+		c.Impute = imputer
 	}
 	return nil
 }
 
-// readHeader reads and checks what is beside the tensors.
+// readHeader reads and checks the metadata.
 func readHeader(f *safetensors.File) (*header, error) {
 	h := new(header)
-	if err := json.Unmarshal([]byte(f.Metadata["lago"]), h); err != nil {
-		return nil, fmt.Errorf("metadata \"lago\": expected the header of a model of lago-train: %w", err)
+	if err := json.Unmarshal([]byte(f.Metadata[headerKey]), h); err != nil {
+		e := &invalid.Error{Field: "metadata", Want: "a model of lago-train"}
+		if cause := (*invalid.Error)(nil); errors.As(err, &cause) {
+			e.Err = cause
+		}
+		return nil, e
 	}
 	if h.Format != modelFormat {
-		return nil, fmt.Errorf("format: expected %q, found %q", modelFormat, h.Format)
+		return nil, &invalid.Error{
+			Field: "format", Want: fmt.Sprintf("%q", modelFormat), Got: fmt.Sprintf("%q", h.Format),
+			Hint: "The model was saved by another version of the program: train it again.",
+		}
+	}
+	if !f.Checksummed {
+		return nil, &invalid.Error{Field: "checksum", Want: "one in the metadata", Got: "none", Hint: "The file is damaged."}
 	}
 	for _, part := range []struct {
 		name string
 		n    int
-	}{{"attributes", len(h.Attributes)}, {"classes", len(h.Classes)}, {"dims", h.Dims}} {
+	}{{"attributes", len(h.Attributes)}, {"classes", len(h.Classes)}, {"dims", h.Dims}, {"learned", len(h.Learned)}} {
 		if part.n < 1 {
-			return nil, fmt.Errorf("%s: expected at least one, found %d", part.name, part.n)
+			return nil, &invalid.Error{Field: part.name, Want: "at least 1", Got: fmt.Sprint(part.n)}
 		}
-	}
-	if len(h.Learned) == 0 {
-		return nil, fmt.Errorf("learned: expected the classes that the model learned from, found none: train it anew")
 	}
 	for _, part := range append(h.Split.Subsets(), dataset.Subset{Name: "learned", Classes: h.Learned}) {
 		for _, z := range part.Classes {
 			if z < 0 || z >= len(h.Classes) {
-				return nil, fmt.Errorf("split: %s: expected classes from 0 to %d, found %d", part.Name, len(h.Classes)-1, z)
+				return nil, &invalid.Error{Field: "split: " + part.Name, Want: fmt.Sprintf("classes from 0 to %d", len(h.Classes)-1), Got: fmt.Sprint(z)}
 			}
 		}
 	}
 	switch {
 	case h.Config != nil && h.Baseline.Method != "":
-		return nil, fmt.Errorf("config: expected none beside the baseline %s, found one", h.Baseline.Method)
+		return nil, &invalid.Error{Field: "config", Want: "none for the baseline " + h.Baseline.Method}
 	case h.Config != nil:
 		return h, h.Config.Check()
 	}
 	return h, h.Baseline.Check()
 }
 
-func (s *Saved) loadLAGO(r *tensorReader, c model.Config) {
+func (s *Saved) setLAGO(r *tensorReader, c model.Config) {
 	m := len(s.Attributes)
 	s.Method = string(c.Variant)
 	s.Classifier = &model.LAGO{
@@ -122,7 +142,7 @@ func (s *Saved) loadLAGO(r *tensorReader, c model.Config) {
 	}
 }
 
-func (s *Saved) loadBaseline(f *safetensors.File) error {
+func (s *Saved) setBaseline(f *safetensors.File) error {
 	var tensors baseline.Tensors
 	for _, t := range f.Tensors {
 		name, ok := strings.CutPrefix(t.Name, baselinePrefix)
@@ -130,20 +150,20 @@ func (s *Saved) loadBaseline(f *safetensors.File) error {
 			continue
 		}
 		if len(t.Shape) != 2 || t.F32 == nil {
-			return fmt.Errorf("tensor %s: expected float32 in rows and columns, found shape %v", t.Name, t.Shape)
+			return &invalid.Error{Field: "tensor " + t.Name, Want: "float32 in rows and columns", Got: fmt.Sprintf("shape %v", t.Shape)}
 		}
 		tensors = append(tensors, baseline.Tensor{Name: name, Matrix: dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32}})
 	}
 	m, err := s.Baseline.Settings.Restore(tensors)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.Baseline.Method, err)
+		return invalid.At(s.Baseline.Method, err)
 	}
 	s.Method, s.Classifier = s.Baseline.Method, &model.Preprocessed{TwoStage: m, Transform: s.Transform}
 	return nil
 }
 
-// checkGroups returns an error where V or the groups of the attributes are not those
-// of the variant.
+// checkGroups returns an error where V or the groups of the attributes do not fit the
+// variant.
 func (s *Saved) checkGroups() error {
 	l, err := s.LAGO("groups")
 	if err != nil {
@@ -151,11 +171,11 @@ func (s *Saved) checkGroups() error {
 	}
 	m, k := len(s.Attributes), l.Config.K
 	if len(s.Semantic) != m && (s.Semantic != nil || l.Config.Variant.Semantic()) {
-		return fmt.Errorf("semantic: expected the group of each of the %d attributes, found %d", m, len(s.Semantic))
+		return &invalid.Error{Field: "semantic", Want: fmt.Sprintf("the group of each of the %d attributes", m), Got: fmt.Sprint(len(s.Semantic))}
 	}
 	for i, g := range s.Semantic {
 		if g < 0 || g >= len(s.Groups) {
-			return fmt.Errorf("semantic: expected attribute %d in one of the %d groups, found %d", i, len(s.Groups), g)
+			return &invalid.Error{Field: "semantic", Want: fmt.Sprintf("attribute %d in one of the %d groups", i, len(s.Groups)), Got: fmt.Sprint(g)}
 		}
 	}
 	switch {
@@ -165,20 +185,18 @@ func (s *Saved) checkGroups() error {
 		k = slices.Max(s.Semantic) + 1
 	}
 	if l.Params.V.Cols != k {
-		return fmt.Errorf("tensor V: expected the %d groups of %s, found %d", k, l.Config.Variant, l.Params.V.Cols)
+		return &invalid.Error{Field: "tensor V", Want: fmt.Sprintf("the %d groups of %s", k, l.Config.Variant), Got: fmt.Sprint(l.Params.V.Cols)}
 	}
 	return nil
 }
 
-// tensorReader takes tensors of known shapes from a file and keeps the first
-// error.
+// tensorReader takes tensors of known shapes from a file and keeps the first error.
 type tensorReader struct {
 	file *safetensors.File
-	path string
 	err  error
 }
 
-// matrix returns a tensor of the given shape, where -1 stands for any size; a
+// matrix returns a float32 tensor of the given shape, where -1 stands for any size. A
 // vector is returned as one row.
 func (r *tensorReader) matrix(name string, shape ...int) dataset.Matrix[float32] {
 	t, ok := r.file.Tensor(name)
@@ -187,9 +205,7 @@ func (r *tensorReader) matrix(name string, shape ...int) dataset.Matrix[float32]
 		fits = t.Shape[i] > 0 && (shape[i] < 0 || shape[i] == t.Shape[i])
 	}
 	if !fits {
-		if r.err == nil {
-			r.err = fmt.Errorf("%s: tensor %s: expected float32 of shape %v (-1 is any), found %v", r.path, name, shape, t.Shape)
-		}
+		r.fail(name, fmt.Sprintf("float32 of shape %v (-1 is any size)", shape), t)
 		return dataset.Matrix[float32]{}
 	}
 	if len(shape) == 1 {
@@ -198,14 +214,18 @@ func (r *tensorReader) matrix(name string, shape ...int) dataset.Matrix[float32]
 	return dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32}
 }
 
-// float64s returns a matrix of float64 of the given sizes.
+// float64s returns a float64 matrix of the given size.
 func (r *tensorReader) float64s(name string, rows, cols int) dataset.Matrix[float64] {
 	t, ok := r.file.Tensor(name)
 	if !ok || t.F64 == nil || !slices.Equal(t.Shape, []int{rows, cols}) {
-		if r.err == nil {
-			r.err = fmt.Errorf("%s: tensor %s: expected float64 of shape [%d %d], found %v", r.path, name, rows, cols, t.Shape)
-		}
+		r.fail(name, fmt.Sprintf("float64 of shape [%d %d]", rows, cols), t)
 		return dataset.Matrix[float64]{}
 	}
 	return dataset.Matrix[float64]{Rows: rows, Cols: cols, Data: t.F64}
+}
+
+func (r *tensorReader) fail(name, want string, t safetensors.Tensor) {
+	if r.err == nil {
+		r.err = &invalid.Error{Field: "tensor " + name, Want: want, Got: fmt.Sprintf("shape %v", t.Shape)}
+	}
 }

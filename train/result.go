@@ -1,10 +1,23 @@
 package train
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/version"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // The files of a run's folder.
@@ -14,44 +27,308 @@ const (
 	ResultFile     = "result.json"
 	ModelFile      = "model.safetensors"
 	checkpointFile = "checkpoint.safetensors"
+	damagedFile    = "checkpoint.damaged.safetensors"
 	lockFile       = "lock"
 )
 
-// Result is what a run came to; accuracies are fractions.
+// ResultsVersion is raised with each change of the program that can change results.
+// Finished runs of another version are not reused.
+const ResultsVersion = 1
+
+// Environment is what a run was trained with beside its trial. It can change the last
+// bits of a result.
+type Environment struct {
+	Versions map[string]string `json:"versions"` // of the program, Go, the platform and the numeric libraries
+	BLAS     blas.Info         `json:"blas"`
+}
+
+func currentEnvironment() Environment { return Environment{version.All(), blas.Current()} }
+
+// Record is the content of trial.json.
+type Record struct {
+	Trial
+	Environment                  // in which the run began
+	ResultsVersion int           `json:"results_version"`
+	Resumed        []Environment `json:"resumed,omitempty"` // other environments in which it was resumed
+}
+
+// ReadRecord reads the trial.json of a run's folder.
+func ReadRecord(dir string) (r Record, err error) {
+	path := filepath.Join(dir, TrialFile)
+	data, err := readFile(path)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Record{}, &invalid.Error{Where: path, Want: "the settings of a run", Err: err}
+	}
+	return r, nil
+}
+
+// readFile reads a regular file. It refuses named pipes, which it would wait for.
+func readFile(path string) ([]byte, error) {
+	if err := regular(path); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	return data, invalid.File(path, err)
+}
+
+func regular(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return invalid.File(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return &invalid.Error{Where: path, Want: "a regular file"}
+	}
+	return nil
+}
+
+// Epoch is one line of curve.jsonl. Accuracies are fractions.
+type Epoch struct {
+	Epoch         int     `json:"epoch"` // from 1
+	Phases        []Phase `json:"phases"`
+	TrainAccuracy float64 `json:"train_accuracy"` // per class, after the epoch
+
+	// Of the samples of the val classes; nil in the test stage.
+	ValAccuracy          *float64 `json:"val_accuracy"` // per class
+	ValAccuracyPerSample *float64 `json:"val_accuracy_per_sample"`
+}
+
+// validate sets the validation accuracies.
+func (e *Epoch) validate(c metrics.Confusion) {
+	a := c.Accuracy()
+	e.ValAccuracy, e.ValAccuracyPerSample = &a.PerClass, &a.PerSample
+}
+
+// Phase is an epoch of W or of V of LAGO, or of a baseline. The loss and its terms are
+// means over samples, each at the step that used the sample.
+type Phase struct {
+	Name    string      `json:"name"` // W, V or the baseline
+	Steps   int         `json:"steps"`
+	Seconds float64     `json:"seconds"`
+	Loss    float64     `json:"loss"`
+	Terms   model.Terms `json:"terms"`
+}
+
+// Curve is the history of a run, one element per epoch.
+type Curve []Epoch
+
+// Write writes curve.jsonl.
+func (c Curve) Write(path string) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		for _, epoch := range c {
+			if err := e.Encode(epoch); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ReadCurve reads the curve.jsonl of a run of the stage. In the dev stage each epoch has
+// validation accuracies. Errors are *invalid.Error and name the line.
+func ReadCurve(path string, stage Stage) (c Curve, err error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		n := len(c) + 1
+		bad := func(want, got string) error {
+			return &invalid.Error{Where: path, Field: fmt.Sprintf("line %d", n), Want: want, Got: got}
+		}
+		var e Epoch
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, bad("the JSON object of an epoch", "other text")
+		}
+		if e.Epoch != n {
+			return nil, bad(fmt.Sprintf("epoch %d", n), fmt.Sprintf("epoch %d", e.Epoch))
+		}
+		if stage == Dev && (e.ValAccuracy == nil || e.ValAccuracyPerSample == nil) {
+			return nil, bad("val_accuracy and val_accuracy_per_sample", "null")
+		}
+		for _, a := range []*float64{&e.TrainAccuracy, e.ValAccuracy, e.ValAccuracyPerSample} {
+			if a != nil && !(*a >= 0 && *a <= 1) {
+				return nil, bad("accuracies from 0 to 1", fmt.Sprint(*a))
+			}
+		}
+		c = append(c, e)
+	}
+	if lines.Err() != nil {
+		return nil, &invalid.Error{Where: path, Field: fmt.Sprintf("line %d", len(c)+1), Want: "at most 1 MB", Got: "more"}
+	}
+	return c, nil
+}
+
+// seconds is the time that the phases took.
+func (c Curve) seconds() float64 {
+	var s float64
+	for _, e := range c {
+		for _, p := range e.Phases {
+			s += p.Seconds
+		}
+	}
+	return s
+}
+
+// Result is the content of result.json. Accuracies are fractions.
 type Result struct {
-	Status    Status  `json:"status"` // why it ended
+	Status    Status  `json:"status"`
 	Error     string  `json:"error,omitempty"`
-	Epochs    int     `json:"epochs"`     // that were run
-	BestEpoch int     `json:"best_epoch"` // whose weights were kept
-	Seconds   float64 `json:"seconds"`    // of its phases
+	Epochs    int     `json:"epochs"`     // number of epochs run
+	BestEpoch int     `json:"best_epoch"` // the epoch whose parameters were kept
+	Seconds   float64 `json:"seconds"`    // of training, without evaluation
 
 	TrainAccuracy float64     `json:"train_accuracy"` // per class, at the best epoch
 	Evaluation    *Evaluation `json:"evaluation,omitempty"`
 }
 
-// Evaluation is how the kept weights name the classes of a stage that training did
-// not learn from: val in dev, test in test.
+// Evaluation is that of the best epoch's model on the val classes (dev stage) or the
+// test classes (test stage).
 type Evaluation struct {
 	PerClass  float64  `json:"per_class_accuracy"`
 	PerSample float64  `json:"per_sample_accuracy"`
 	Classes   []string `json:"classes"`
-	Confusion [][]int  `json:"confusion"` // samples of the row's class that were named the column's
+	Confusion [][]int  `json:"confusion"` // samples by class (row) and predicted class (column)
 }
 
-// ReadResult reads the result of a finished run; the error is fs.ErrNotExist for
-// one that is not.
-func ReadResult(dir string) (*Result, error) {
-	r := new(Result)
-	return r, readJSON(filepath.Join(dir, ResultFile), r)
-}
-
-func readJSON(path string, to any) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, to); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+// Failure is the error of a run that ended without a model.
+func (r *Result) Failure() error {
+	if r.Status == NotFinite {
+		return errors.New(r.Error)
 	}
 	return nil
+}
+
+// ReadResult reads the result.json of a run's folder. The error is fs.ErrNotExist for an
+// unfinished run, and an *invalid.Error for a file without a complete result.
+func ReadResult(dir string) (*Result, error) {
+	path := filepath.Join(dir, ResultFile)
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Result)
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, &invalid.Error{Where: path, Want: "the JSON object of a result", Err: err}
+	}
+	if err := r.check(); err != nil {
+		return nil, invalid.At(path, err)
+	}
+	return r, nil
+}
+
+// check returns an error where r cannot be what a run wrote.
+func (r *Result) check() error {
+	if !slices.Contains([]Status{Patience, Epochs, Converged, NotFinite}, r.Status) {
+		return &invalid.Error{Field: "status", Want: "how a run ended", Got: fmt.Sprintf("%q", string(r.Status))}
+	}
+	if r.Status == NotFinite {
+		return nil
+	}
+	if r.Epochs < 1 {
+		return &invalid.Error{Field: "epochs", Want: "at least 1", Got: fmt.Sprint(r.Epochs)}
+	}
+	if r.BestEpoch < 1 || r.BestEpoch > r.Epochs {
+		return &invalid.Error{Field: "best_epoch", Want: fmt.Sprintf("1 to %d", r.Epochs), Got: fmt.Sprint(r.BestEpoch)}
+	}
+	e := r.Evaluation
+	if e == nil || len(e.Classes) == 0 {
+		return &invalid.Error{Field: "evaluation", Want: "the accuracy on at least one class", Got: "none"}
+	}
+	square := len(e.Confusion) == len(e.Classes)
+	for _, row := range e.Confusion {
+		square = square && len(row) == len(e.Classes)
+	}
+	if !square {
+		return &invalid.Error{Field: "evaluation.confusion", Want: fmt.Sprintf("%d rows and columns, one per class", len(e.Classes))}
+	}
+	for _, a := range []float64{e.PerClass, e.PerSample, r.TrainAccuracy} {
+		if !(a >= 0 && a <= 1) {
+			return &invalid.Error{Field: "accuracy", Want: "a fraction from 0 to 1", Got: fmt.Sprint(a)}
+		}
+	}
+	return nil
+}
+
+// ReadResult reads the result of the finished run of the trial in a folder, for reuse. The
+// error is fs.ErrNotExist for an unfinished run. It is an *invalid.Error where the files
+// of the folder do not belong to the trial, contradict each other or were made by a
+// program with another ResultsVersion.
+func (t Trial) ReadResult(dir string) (*Result, error) {
+	result, err := ReadResult(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range []string{TrialFile, CurveFile} {
+		if ok, err := found(regular(filepath.Join(dir, file))); err != nil {
+			return nil, err
+		} else if !ok {
+			return nil, &invalid.Error{Where: filepath.Join(dir, file), Want: "a file, since there is a " + ResultFile, Got: "none", Hint: "Delete the folder to train again."}
+		}
+	}
+	record, err := t.readRecord(dir)
+	if err != nil {
+		return nil, err
+	}
+	if v := record.ResultsVersion; v != ResultsVersion {
+		return nil, &invalid.Error{
+			Where: filepath.Join(dir, TrialFile), Field: "results_version", Want: fmt.Sprint(ResultsVersion), Got: fmt.Sprint(v),
+			Hint: "Another version of the program, whose results can differ, finished this run. Delete the folder, or choose another, to train again.",
+		}
+	}
+	path := filepath.Join(dir, CurveFile)
+	curve, err := ReadCurve(path, t.Stage)
+	if err != nil {
+		return nil, err
+	}
+	if len(curve) != result.Epochs {
+		return nil, &invalid.Error{
+			Where: path, Want: fmt.Sprintf("the %d epochs of %s", result.Epochs, ResultFile), Got: fmt.Sprint(len(curve)),
+			Hint: "Delete the folder to train again.",
+		}
+	}
+	return result, nil
+}
+
+// readRecord reads trial.json, which must be of the trial.
+func (t Trial) readRecord(dir string) (Record, error) {
+	r, err := ReadRecord(dir)
+	if err == nil && r.Trial.Name() != t.Name() {
+		err = &invalid.Error{
+			Where: filepath.Join(dir, TrialFile), Want: "the settings of " + t.Name(), Got: "others",
+			Hint: "The folder holds another run. Delete it to train again.",
+		}
+	}
+	return r, err
+}
+
+// chance reports whether an evaluation predicts one class for every sample, which is
+// exactly chance.
+func (e *Evaluation) chance() bool {
+	predicted := -1
+	for _, row := range e.Confusion {
+		for z, n := range row {
+			if n > 0 && predicted >= 0 && predicted != z {
+				return false
+			}
+			if n > 0 {
+				predicted = z
+			}
+		}
+	}
+	return predicted >= 0 && len(e.Classes) > 1
+}
+
+// found reports whether err is nil, and passes on errors other than fs.ErrNotExist.
+func found(err error) (bool, error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -3,77 +3,90 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
-// Options are how a run is carried out; they don't change its numbers.
+// Options say how a run is carried out. They do not change its numbers.
 type Options struct {
-	// CheckpointEvery is how much work a kill may cost; 0 means 2 seconds.
+	// CheckpointEvery is the time between checkpoints; 0 means 2 seconds.
 	CheckpointEvery time.Duration
-	// OnEpoch, where it is not nil, hears of every epoch.
+	// OnEpoch, if not nil, is called after each epoch.
 	OnEpoch func(Trial, Epoch)
-	// OnResume, where it is not nil, hears of the checkpoint that the run goes on
-	// from.
+	// OnResume, if not nil, is called when the run resumes from a checkpoint.
 	OnResume func(t Trial, epochs int)
+	// OnWarning, if not nil, is called with a sentence on a problem that does not end the
+	// run: a damaged checkpoint, another environment than before, an accuracy of chance.
+	OnWarning func(t Trial, warning string)
 }
 
-// defaultCheckpointEvery is often enough to watch a curve grow, and seldom enough
-// for checkpoints to cost a few percent at most.
+// defaultCheckpointEvery keeps the cost of checkpoints at a few percent at most.
 const defaultCheckpointEvery = 2 * time.Second
 
-// ErrBusy says that another process has the trial in work.
-var ErrBusy = errors.New("another process has this trial in work")
+// ErrBusy is the error of a trial that another process is training.
+var ErrBusy = errors.New("another process is training this run")
 
-// Run carries out a trial in its folder below root. A finished run is read, not
-// done again; an unfinished one goes on from its checkpoint; one that another
-// process has in work is ErrBusy. The result has the status Cancelled where ctx
-// ended the run after a checkpoint, with nothing judged. The error is a
-// *model.NotFinite, wrapped, where the numbers went out of range.
-func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (r *Result, err error) {
+// Run trains a trial in its folder below root. A finished run is reused, an unfinished
+// one resumes from its checkpoint, and one that another process is training is ErrBusy.
+// The result has the status Cancelled and no evaluation if ctx ended the run, after a
+// checkpoint. The error wraps a *model.NotFinite if the numbers left the range of
+// float32.
+func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (result *Result, err error) {
 	if err := trial.Check(); err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(root, trial.Name())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
+		return nil, invalid.File(dir, err)
 	}
-	// The system frees the lock of a process that dies.
-	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o666)) // less the umask
-	held, err := lock.TryLock()
+	// Reading or writing a named pipe would wait for ever.
+	for _, file := range []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, lockFile} {
+		if _, err := found(regular(filepath.Join(dir, file))); err != nil {
+			return nil, err
+		}
+	}
+	unlock, err := lock(filepath.Join(dir, lockFile))
 	if err != nil {
 		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	result, err = trial.ReadResult(dir)
+	if ok, err := found(err); err != nil {
+		return nil, err
+	} else if ok {
+		return result, result.Failure()
+	}
+	r := &run{dir: dir, trial: trial, data: data, options: o}
+	if err := r.record(); err != nil {
+		return nil, err
+	}
+	return r.train(ctx)
+}
+
+// lock takes the lock of a folder. The system releases that of a process that dies.
+func lock(path string) (unlock func() error, err error) {
+	l := flock.New(path, flock.SetPermissions(0o666)) // less the umask
+	held, err := l.TryLock()
+	if err != nil {
+		return nil, invalid.File(path, err)
 	}
 	if !held {
 		return nil, ErrBusy
 	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	r, err = ReadResult(dir)
-	if err == nil {
-		return r, r.Failure()
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if err := atomicfile.WriteJSON(filepath.Join(dir, TrialFile), Record{trial, currentEnvironment()}); err != nil {
-		return nil, err
-	}
-	t, err := newTrainer(trial, data)
-	if err != nil {
-		return nil, err
-	}
-	run := &run{dir: dir, trial: trial, data: data, trainer: t, options: o}
-	return run.carryOut(ctx)
+	return l.Unlock, nil
 }
 
 // trainer trains LAGO or a baseline.
@@ -100,7 +113,7 @@ func newTrainer(t Trial, d *Data) (trainer, error) {
 	return newLAGOTrainer(t.Model, t.Training, d.task(t.Stage))
 }
 
-// run is a trial on its way.
+// run is a run that is not finished.
 type run struct {
 	dir     string
 	trial   Trial
@@ -110,15 +123,55 @@ type run struct {
 	saved   time.Time // of the last checkpoint
 }
 
-func (r *run) carryOut(ctx context.Context) (*Result, error) {
-	resumed, err := loadCheckpoint(r.path(checkpointFile), r.path(CurveFile), r.trainer)
-	if err != nil {
+func (r *run) path(file string) string { return filepath.Join(r.dir, file) }
+
+func (r *run) warn(format string, args ...any) {
+	if r.options.OnWarning != nil {
+		r.options.OnWarning(r.trial, fmt.Sprintf(format, args...))
+	}
+}
+
+// record writes trial.json. That of a run to be resumed keeps its first environment; the
+// present one is added if it differs.
+func (r *run) record() error {
+	now := currentEnvironment()
+	old, err := r.trial.readRecord(r.dir)
+	if ok, err := found(err); err != nil {
+		return err
+	} else if !ok {
+		return r.writeRecord(Record{Trial: r.trial, Environment: now, ResultsVersion: ResultsVersion})
+	}
+	if _, err := os.Stat(r.path(checkpointFile)); err != nil { // nothing was trained before
+		return r.writeRecord(Record{Trial: r.trial, Environment: now, ResultsVersion: ResultsVersion})
+	}
+	if old.ResultsVersion != ResultsVersion {
+		return &invalid.Error{
+			Where: r.path(TrialFile), Field: "results_version", Want: fmt.Sprint(ResultsVersion), Got: fmt.Sprint(old.ResultsVersion),
+			Hint: "Another version of the program, whose results can differ, began this run. Delete the folder, or choose another, to train again.",
+		}
+	}
+	last := old.Environment
+	if n := len(old.Resumed); n > 0 {
+		last = old.Resumed[n-1]
+	}
+	if reflect.DeepEqual(last, now) {
+		return nil
+	}
+	r.warn("The run was trained so far with other versions or another BLAS (%s; now %s): its result is not bit-identical to that of an uninterrupted run.", last.BLAS, now.BLAS)
+	old.Resumed = append(old.Resumed, now)
+	return r.writeRecord(old)
+}
+
+func (r *run) writeRecord(record Record) error {
+	return atomicfile.WriteJSON(r.path(TrialFile), record)
+}
+
+// train trains from the checkpoint, if there is one, to the result.
+func (r *run) train(ctx context.Context) (*Result, error) {
+	if err := r.restore(); err != nil {
 		return nil, err
 	}
 	l := r.trainer.history()
-	if resumed && r.options.OnResume != nil {
-		r.options.OnResume(r.trial, len(l.curve))
-	}
 	r.saved = time.Now()
 	l.OnEpoch = r.onEpoch
 	status, err := r.trainer.Run(ctx)
@@ -133,7 +186,33 @@ func (r *run) carryOut(ctx context.Context) (*Result, error) {
 	return r.finish(status)
 }
 
-func (r *run) path(file string) string { return filepath.Join(r.dir, file) }
+// restore makes the trainer and resumes from the checkpoint. A damaged checkpoint is
+// renamed, and the run starts again.
+func (r *run) restore() error {
+	var err error
+	if r.trainer, err = newTrainer(r.trial, r.data); err != nil {
+		return err
+	}
+	err = loadCheckpoint(r.path(checkpointFile), r.path(CurveFile), r.trial.Stage, r.trainer)
+	if err == nil {
+		if r.options.OnResume != nil {
+			r.options.OnResume(r.trial, len(r.trainer.history().curve))
+		}
+		return nil
+	}
+	if _, missing := os.Stat(r.path(checkpointFile)); missing != nil {
+		return nil
+	}
+	if damaged := (*invalid.Error)(nil); !errors.As(err, &damaged) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	r.warn("The run starts again, since its checkpoint is damaged and set aside as %s: %v", damagedFile, err)
+	if err := os.Rename(r.path(checkpointFile), r.path(damagedFile)); err != nil {
+		return invalid.File(r.path(checkpointFile), err)
+	}
+	r.trainer, err = newTrainer(r.trial, r.data)
+	return err
+}
 
 func (r *run) onEpoch(e Epoch) error {
 	if r.options.OnEpoch != nil {
@@ -149,7 +228,7 @@ func (r *run) onEpoch(e Epoch) error {
 	return r.save()
 }
 
-// save writes the curve before the checkpoint, which counts on it.
+// save writes the curve before the checkpoint, which refers to it.
 func (r *run) save() error {
 	if err := r.trainer.history().curve.Write(r.path(CurveFile)); err != nil {
 		return err
@@ -158,7 +237,7 @@ func (r *run) save() error {
 	return saveCheckpoint(r.path(checkpointFile), r.trainer)
 }
 
-// finish judges the kept weights and writes the model, the curve and, last, the
+// finish evaluates the best epoch's model and writes the model, the curve and, last, the
 // result, which marks the run as finished.
 func (r *run) finish(status Status) (*Result, error) {
 	l := r.trainer.history()
@@ -167,14 +246,17 @@ func (r *run) finish(status Status) (*Result, error) {
 		Status: status, Epochs: len(l.curve), BestEpoch: best, Seconds: l.curve.seconds(),
 		TrainAccuracy: l.curve[best-1].TrainAccuracy,
 	}
-	named, err := r.trainer.Evaluate(r.data.evaluation, r.data.Dataset.Describe(r.data.EvaluationClasses))
+	confusion, err := r.trainer.Evaluate(r.data.evaluation, r.data.Dataset.Describe(r.data.EvaluationClasses))
 	if err != nil {
 		return nil, err
 	}
-	a := named.Accuracy()
-	result.Evaluation = &Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Confusion: named}
+	a := confusion.Accuracy()
+	result.Evaluation = &Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Confusion: confusion}
 	for _, z := range r.data.EvaluationClasses {
 		result.Evaluation.Classes = append(result.Evaluation.Classes, r.data.Dataset.Classes[z])
+	}
+	if result.Evaluation.chance() {
+		r.warn("The accuracy is exactly chance: one class is predicted for all samples.")
 	}
 	saved, err := r.model()
 	if err != nil {
@@ -186,8 +268,7 @@ func (r *run) finish(status Status) (*Result, error) {
 	return result, r.close(result)
 }
 
-// model is the classifier that the kept weights make, with what it needs to know of
-// the data set.
+// model returns the best epoch's model with what it needs of the data set.
 func (r *run) model() (*Saved, error) {
 	c, err := r.trainer.classifier()
 	d := r.data.Dataset
@@ -202,8 +283,7 @@ func (r *run) model() (*Saved, error) {
 	return s, err
 }
 
-// fail records a run whose numbers went out of range: it would go the same way
-// again.
+// fail finishes a run whose numbers left the range of float32: it would do so again.
 func (r *run) fail(cause error) (*Result, error) {
 	c := r.trainer.history().curve
 	result := &Result{Status: NotFinite, Error: cause.Error(), Epochs: len(c), Seconds: c.seconds()}
@@ -217,27 +297,7 @@ func (r *run) close(result *Result) error {
 	if err := atomicfile.WriteJSON(r.path(ResultFile), result); err != nil {
 		return err
 	}
-	if err := os.Remove(r.path(checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// seconds is how long the phases took.
-func (c Curve) seconds() float64 {
-	var s float64
-	for _, e := range c {
-		for _, p := range e.Phases {
-			s += p.Seconds
-		}
-	}
-	return s
-}
-
-// Failure is the error of a run that ended without a model.
-func (r *Result) Failure() error {
-	if r.Status == NotFinite {
-		return errors.New(r.Error)
-	}
-	return nil
+	path := r.path(checkpointFile)
+	_, err := found(os.Remove(path))
+	return invalid.File(path, err)
 }

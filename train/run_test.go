@@ -59,7 +59,7 @@ func TestFilesOfARun(t *testing.T) {
 	}
 
 	var r Record
-	if err := json.Unmarshal(readFile(t, filepath.Join(dir, TrialFile)), &r); err != nil {
+	if err := json.Unmarshal(contents(t, filepath.Join(dir, TrialFile)), &r); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(trial, r.Trial); diff != "" {
@@ -69,7 +69,7 @@ func TestFilesOfARun(t *testing.T) {
 		t.Errorf("%s names the BLAS %v and the versions %v", TrialFile, r.BLAS, r.Versions)
 	}
 
-	curve, err := ReadCurve(filepath.Join(dir, CurveFile))
+	curve, err := ReadCurve(filepath.Join(dir, CurveFile), Test)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestRunHearsOfEpochs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	curve, err := ReadCurve(filepath.Join(root, trial.Name(), CurveFile))
+	curve, err := ReadCurve(filepath.Join(root, trial.Name(), CurveFile), Test)
 	if err != nil {
 		t.Fatal(err)
 	}

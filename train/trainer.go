@@ -77,7 +77,7 @@ func (t *lagoTrainer) compile() error {
 	for i, u := range t.classes.U.Data {
 		t.described.Data[i] = float32(u)
 	}
-	c, params, batch := t.model.Config, t.model.Params, t.settings.Batch
+	c, params, batch := t.model.Config, t.model.Params, min(t.settings.Batch, t.train.Len())
 	if t.w, err = model.NewWMachine(c, t.classes, params, batch); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (t *lagoTrainer) phaseV(epoch int) (Phase, error) {
 	terms := model.DetectorTerms(t.model.Params, t.classes)
 	labels := t.train.Labels
 	err := t.fit.detect(func(place int, s []float32) {
-		terms.BXE += model.AttributeEntropy(s, t.described.Row(labels[place])) / float64(len(labels))
+		terms.BXE += model.AttributeEntropy(s, t.described.Row(labels[place]), t.classes.Undescribed) / float64(len(labels))
 	})
 	if err != nil {
 		return Phase{}, err

@@ -6,14 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -144,32 +140,4 @@ func (t Trial) Name() string {
 		return r
 	}, t.Dataset)
 	return fmt.Sprintf("%s-%s-%s-seed%d-%s", dataset, t.Method(), t.Stage, t.Training.Seed, hex.EncodeToString(digest[:6]))
-}
-
-// Environment is what a run was trained with beside its trial: it can change the last
-// bits of a result.
-type Environment struct {
-	Versions map[string]string `json:"versions"` // of the program, Go, the platform and the numeric libraries
-	BLAS     blas.Info         `json:"blas"`
-}
-
-func currentEnvironment() Environment { return Environment{version.All(), blas.Current()} }
-
-// Record is the content of trial.json.
-type Record struct {
-	Trial
-	Environment
-}
-
-// ReadRecord reads the trial.json of a run's folder.
-func ReadRecord(dir string) (r Record, err error) {
-	path := filepath.Join(dir, TrialFile)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return r, invalid.File(path, err)
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return Record{}, &invalid.Error{Where: path, Want: "the settings of a run", Err: err}
-	}
-	return r, nil
 }

@@ -52,6 +52,7 @@ func openLab(c *cli.Context, dataset string, devSplit int) (*lab.Lab, error) {
 		return nil, invalid.At("--"+outFlag, invalid.File(root, err))
 	}
 	l := lab.New(d, root)
+	l.Options.OnWarning = logRunWarning
 	l.Jobs, l.Shard, l.OnProgress = c.Int(jobsFlag), shard, showGrid
 	l.OnRun = func(r lab.Run) {
 		entry := logrus.WithField("run", r.Name())

@@ -104,6 +104,9 @@ func showEpoch(first uint64, seeds int) func(train.Trial, train.Epoch) {
 	}
 }
 
+// logRunWarning logs a warning of a run.
+func logRunWarning(t train.Trial, warning string) { logrus.WithField("run", t.Name()).Warn(warning) }
+
 func logResume(t train.Trial, epochs int) {
 	logrus.WithFields(logrus.Fields{"run": t.Name(), "epochs": epochs}).Info("resumes from its checkpoint")
 }

@@ -57,7 +57,7 @@ func run(c *cli.Context) error {
 	}
 	logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
 	l.OnProgress = nil
-	l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume}
+	l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
 	o, err := protocol.Run(c.Context, l, p.Config)
 	display.clear()
 	if err != nil {

@@ -164,7 +164,7 @@ func newResult(base train.Trial, trials []lab.Run) *Result {
 // bestVal returns the highest validation accuracy of the curve in a folder.
 func bestVal(dir string) (float64, error) {
 	path := filepath.Join(dir, train.CurveFile)
-	curve, err := train.ReadCurve(path)
+	curve, err := train.ReadCurve(path, train.Dev)
 	if err != nil {
 		return 0, err
 	}

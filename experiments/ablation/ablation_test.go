@@ -144,7 +144,7 @@ func TestAblationOfACurveThatDoesNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Missing) != 1 || a.Missing[0].Dir != dir || !strings.Contains(a.Missing[0].Why, "expected epochs with a validation accuracy") {
+	if len(a.Missing) != 1 || a.Missing[0].Dir != dir || !strings.Contains(a.Missing[0].Why, "result.json: epochs: expected at least 1") {
 		t.Errorf("missing: %v", a.Missing)
 	}
 }

@@ -160,7 +160,9 @@ const maxMistakes = 10
 func (c Config) evaluate(s, validation *Scored) *Result {
 	r := &Result{Samples: s.Scores.Rows, Classes: s.Scores.Cols, Kind: s.Kind, Notes: []string{}, scored: s, names: s.classNames()}
 	r.confusion = metrics.NewConfusion(s.Scores.Cols)
-	r.confusion.Add(s.Scores.Data, s.Labels)
+	if err := r.confusion.Add(s.Scores.Data, s.Labels); err != nil {
+		panic(err) // check refuses NaN
+	}
 	a, top := r.confusion.Accuracy(), metrics.TopK(s.Scores, s.Labels, 5)
 	r.PerClass, r.PerSample, r.Top5, r.Top5PerSample = a.PerClass, a.PerSample, top.PerClass, top.PerSample
 	r.ZSL = r.PerClass

@@ -103,12 +103,12 @@ func TestEvaluateScoresRefuses(t *testing.T) {
 		val   *ScoreFiles
 		parts []string
 	}{
-		{"fewer labels", with("0 0 1 2", nil), nil, []string{"labels.txt", "scores.npy", "5 samples", "found 4"}},
+		{"fewer labels", with("0 0 1 2", nil), nil, []string{"labels.txt", "scores.npy", "expected 5", "found 4"}},
 		{"labels from 1", with("1 1 2 3 3", nil), nil, []string{"labels.txt", "from 0 to 2", "count from 1"}},
 		{"a class too many", with("0 1 2 3 3", nil), nil, []string{"labels.txt", "found 3 for sample 3"}},
 		{"no labels", with("", nil), nil, []string{"labels.txt", "at least one"}},
 		{"an unknown class", with("0 0 1 2 2", unseen(3)), nil, []string{"scores.npy", "unseen", "found 3"}},
-		{"nothing seen", with("0 0 1 2 2", unseen(0, 1, 2)), nil, []string{"unseen", "3 classes to be seen"}},
+		{"nothing seen", with("0 0 1 2 2", unseen(0, 1, 2)), nil, []string{"unseen", "at least one seen class among 3"}},
 		{"no unseen samples", with("0 0 1 1 0", unseen(2)), nil, []string{"labels.txt", "seen and of unseen classes, found 5 and 0"}},
 		{"no numbers", nan, nil, []string{nan.Scores, "row 0, column 1", "NaN"}},
 		{"no probabilities", with("0 0 1 2 2", func(f *ScoreFiles) { f.Kind = Probabilities }), nil, []string{"scores.npy", "sum to 1"}},

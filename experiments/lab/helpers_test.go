@@ -143,7 +143,7 @@ func compareRoots(t *testing.T, want, got string, trials []train.Trial) {
 			if models[i], err = os.ReadFile(filepath.Join(dir, train.ModelFile)); err != nil {
 				t.Fatal(err)
 			}
-			if curves[i], err = train.ReadCurve(filepath.Join(dir, train.CurveFile)); err != nil {
+			if curves[i], err = train.ReadCurve(filepath.Join(dir, train.CurveFile), trial.Stage); err != nil {
 				t.Fatal(err)
 			}
 			if results[i], err = train.ReadResult(dir); err != nil {

@@ -105,7 +105,7 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	count := &counter{start: time.Now(), onProgress: l.OnProgress}
 	for i, t := range trials {
 		r := Run{Trial: t, Dir: filepath.Join(l.Root, t.Name())}
-		r.read()
+		r.read(t.ReadResult)
 		switch {
 		case r.Result != nil:
 			r.Reused = true

@@ -54,17 +54,17 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 	record, err = train.ReadRecord(dir)
 	r = Run{Trial: record.Trial, Dir: dir, Err: err}
 	if err == nil {
-		r.read()
+		r.read(train.ReadResult)
 		if r.Result == nil && r.Err == nil {
-			r.Err = unfinished(dir)
+			r.Err = unfinished(dir, r.Stage)
 		}
 	}
 	return r, record, err
 }
 
-// read reads the result in the run's folder. Without one, Result and Err are nil.
-func (r *Run) read() {
-	result, err := train.ReadResult(r.Dir)
+// read sets the result that read returns for the run's folder. Without one, Result and Err are nil.
+func (r *Run) read(read func(dir string) (*train.Result, error)) {
+	result, err := read(r.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		r.Result, r.Err = nil, nil
@@ -86,8 +86,8 @@ func endedAt(dir string) (t time.Time) {
 
 // unfinished says how far a run without a result is. The curve is written with the
 // checkpoint.
-func unfinished(dir string) error {
-	curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile))
+func unfinished(dir string, stage train.Stage) error {
+	curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile), stage)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

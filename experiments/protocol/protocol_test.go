@@ -124,7 +124,7 @@ func TestRunCarriesOutTheStages(t *testing.T) {
 			if c.dev > 0 {
 				var curves []train.Curve
 				for _, dir := range o.RunDirs[:c.dev] {
-					curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile))
+					curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile), train.Dev)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -211,13 +210,8 @@ func Curves(runs []lab.Run) ([]train.Curve, error) {
 	for i, r := range runs {
 		path := filepath.Join(r.Dir, train.CurveFile)
 		var err error
-		if curves[i], err = train.ReadCurve(path); err != nil {
+		if curves[i], err = train.ReadCurve(path, train.Dev); err != nil {
 			return nil, err
-		}
-		for _, e := range curves[i] {
-			if e.ValAccuracy == nil {
-				return nil, &invalid.Error{Where: path, Field: fmt.Sprintf("line %d", e.Epoch), Want: "a validation accuracy", Got: "null"}
-			}
 		}
 	}
 	return curves, nil

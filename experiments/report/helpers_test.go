@@ -51,7 +51,7 @@ func write(t *testing.T, root string, trial train.Trial, accuracy ...float64) st
 		r.Epochs, r.BestEpoch = len(accuracy), 1+slices.Index(accuracy, slices.Max(accuracy))
 		r.Evaluation.Classes = []string{"crow", "gull"}
 		for e := range accuracy {
-			curve = append(curve, train.Epoch{Epoch: e + 1, TrainAccuracy: 0.9, ValAccuracy: &accuracy[e]})
+			curve = append(curve, train.Epoch{Epoch: e + 1, TrainAccuracy: 0.9, ValAccuracy: &accuracy[e], ValAccuracyPerSample: &accuracy[e]})
 		}
 	} else {
 		for e := range trial.Training.Epochs {

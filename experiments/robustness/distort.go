@@ -116,7 +116,8 @@ func (x distortion) measureOne(s subject, d *dataset.Dataset) (Method, error) {
 			if err != nil {
 				return 0, err
 			}
-			return accuracyBy(scores, samples.Labels).PerClass, nil
+			a, err := accuracyBy(scores, samples.Labels)
+			return a.PerClass, err
 		}
 		clean, err := score(u)
 		if err != nil {
@@ -156,10 +157,10 @@ func newGrid(rows, cols int) [][]float64 {
 }
 
 // accuracyBy returns the accuracy of predicting the class with the highest score.
-func accuracyBy(scores dataset.Matrix[float32], labels []int) metrics.Accuracy {
+func accuracyBy(scores dataset.Matrix[float32], labels []int) (metrics.Accuracy, error) {
 	confusion := metrics.NewConfusion(scores.Cols)
-	confusion.Add(scores.Data, labels)
-	return confusion.Accuracy()
+	err := confusion.Add(scores.Data, labels)
+	return confusion.Accuracy(), err
 }
 
 // table has a row for each degree of distortion and a column for each method.

@@ -212,5 +212,5 @@ func accuracyOf(c model.Classifier, s train.Samples, u dataset.Matrix[float64]) 
 	if err != nil {
 		return metrics.Accuracy{}, err
 	}
-	return accuracyBy(scores, s.Labels), nil
+	return accuracyBy(scores, s.Labels)
 }

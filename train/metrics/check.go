@@ -4,41 +4,35 @@ import (
 	"fmt"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Check returns an error where nothing can be judged: that of CheckScores or of
-// CheckLabels.
-func Check(scores dataset.Matrix[float32], labels []int) error {
-	if err := CheckScores(scores); err != nil {
-		return err
-	}
-	return CheckLabels(labels, scores.Rows, scores.Cols)
-}
-
-// CheckScores returns an error where scores are none, not of their size, or not
-// finite.
+// CheckScores returns an *invalid.Error unless there are scores, as many as samples and
+// classes, and all finite.
 func CheckScores(scores dataset.Matrix[float32]) error {
 	if scores.Rows < 1 || scores.Cols < 1 {
-		return fmt.Errorf("scores: expected at least one sample and one class, found %d x %d", scores.Rows, scores.Cols)
+		return &invalid.Error{Field: "scores", Want: "at least one sample and one class", Got: fmt.Sprintf("%d x %d", scores.Rows, scores.Cols)}
 	}
-	if len(scores.Data) != scores.Rows*scores.Cols {
-		return fmt.Errorf("scores: expected %d numbers for %d samples of %d classes, found %d",
-			scores.Rows*scores.Cols, scores.Rows, scores.Cols, len(scores.Data))
+	if n := scores.Rows * scores.Cols; len(scores.Data) != n {
+		return &invalid.Error{
+			Field: "scores", Want: fmt.Sprintf("%d numbers for %d samples of %d classes", n, scores.Rows, scores.Cols), Got: fmt.Sprint(len(scores.Data)),
+		}
 	}
-	for i, v := range scores.Data {
-		if v-v != 0 {
-			return fmt.Errorf("scores: expected finite numbers, found %v for sample %d and class %d, counted from 0",
-				v, i/scores.Cols, i%scores.Cols)
+	if i := finite.Index(scores.Data); i >= 0 {
+		return &invalid.Error{
+			Field: "scores", Want: "finite numbers",
+			Got: fmt.Sprintf("%v for sample %d and class %d, counted from 0", scores.Data[i], i/scores.Cols, i%scores.Cols),
 		}
 	}
 	return nil
 }
 
-// CheckLabels returns an error where labels are not one for each sample, each from 0
-// to classes-1.
+// CheckLabels returns an *invalid.Error unless labels are one per sample, each from 0 to
+// classes-1.
 func CheckLabels(labels []int, samples, classes int) error {
 	if len(labels) != samples {
-		return fmt.Errorf("labels: expected one for each of the %d samples of the scores, found %d", samples, len(labels))
+		return &invalid.Error{Field: "labels", Want: fmt.Sprintf("%d, one per sample of the scores", samples), Got: fmt.Sprint(len(labels))}
 	}
 	zero, last := false, false
 	for _, z := range labels {
@@ -48,11 +42,11 @@ func CheckLabels(labels []int, samples, classes int) error {
 		if z >= 0 && z < classes {
 			continue
 		}
-		err := fmt.Errorf("labels: expected classes from 0 to %d, found %d for sample %d", classes-1, z, i)
+		e := &invalid.Error{Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", classes-1), Got: fmt.Sprintf("%d for sample %d", z, i)}
 		if last && !zero {
-			return fmt.Errorf("%w; there is a %d and no 0, so they seem to count from 1: subtract 1", err, classes)
+			e.Hint = fmt.Sprintf("There is a %d and no 0: if the labels count from 1, subtract 1.", classes)
 		}
-		return err
+		return e
 	}
 	return nil
 }

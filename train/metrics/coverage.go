@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Coverage is how accurate the most confident samples are (Geifman & El-Yaniv 2017).
+// Coverage is the accuracy of the most confident samples (Geifman & El-Yaniv 2017).
 type Coverage struct {
-	right []float64 // expected to be right among the first 1, 2, ... samples
+	right []float64 // expected right predictions among the first 1, 2, ... samples
 }
 
-// NewCoverage puts samples in the order of their confidence. What equal confidence
-// leaves open is averaged over, so that the order of samples has no say.
+// NewCoverage sorts samples by their confidence. It averages over the order of samples of
+// equal confidence.
 func NewCoverage(confidence []float64, right []bool) *Coverage {
 	order := make([]int, len(confidence))
 	for i := range order {
@@ -40,11 +40,10 @@ func NewCoverage(confidence []float64, right []bool) *Coverage {
 // Len is the number of samples.
 func (c *Coverage) Len() int { return len(c.right) }
 
-// Accuracy is the share that is right of the n most confident samples, n from 1 to
-// Len.
+// Accuracy is that of the n most confident samples, n from 1 to Len.
 func (c *Coverage) Accuracy(n int) float64 { return c.right[n-1] / float64(n) }
 
-// Area is that under the risk-coverage curve: the mean of 1 - Accuracy over all n.
+// Area is the area under the risk-coverage curve: the mean of 1 - Accuracy over all n.
 func (c *Coverage) Area() float64 {
 	var sum float64
 	for n := 1; n <= c.Len(); n++ {

@@ -1,14 +1,12 @@
-// Package metrics judges scores: how often they name the right class, how seen and
-// unseen classes fare side by side, and how far their probabilities can be trusted.
+// Package metrics evaluates scores: accuracy, generalised zero-shot accuracy over seen and
+// unseen classes, and calibration of probabilities.
 //
-// Scores are a row a sample and a column a class, the higher the better; labels are
-// columns. All functions are pure: the package knows no model, data set or file, so
-// that the scores of any method, of this program or another, are judged alike. They
-// expect what Check accepts.
+// Scores have one row per sample and one column per class, the higher the better; labels
+// are columns. All functions are pure and know no model, data set or file, so that any
+// method is evaluated alike. They expect what CheckScores and CheckLabels accept.
 //
-// Probabilities are softmax(s/T) of scores s. Log-probabilities are such scores with
-// the temperature T = 1; other scores, as many methods give, have no probabilities
-// before a temperature is fitted to them.
+// Probabilities are softmax(s/T) of scores s. Log-probabilities are scores with the
+// temperature T = 1; other scores have no probabilities until a temperature is fitted.
 //
 // Sources: per-class accuracy and the generalised setting, Xian et al., "Zero-Shot
 // Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly" (2018);

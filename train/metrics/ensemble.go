@@ -5,23 +5,26 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Ensemble is a classifier made of several: the mean of their probabilities.
+// Ensemble averages the probabilities of several models.
 type Ensemble struct {
 	sum     dataset.Matrix[float64] // of probabilities
 	members int
 }
 
-// Add takes in the scores of a member with its temperature. All must be of the same
+// Add adds the scores of a model and its temperature. All models must score the same
 // samples and classes.
 func (e *Ensemble) Add(scores dataset.Matrix[float32], temperature float64) error {
 	if e.members == 0 {
 		e.sum = dataset.NewMatrix[float64](scores.Rows, scores.Cols)
 	}
 	if scores.Rows != e.sum.Rows || scores.Cols != e.sum.Cols {
-		return fmt.Errorf("scores: expected %d samples and %d classes, as of the models before, found %d and %d",
-			e.sum.Rows, e.sum.Cols, scores.Rows, scores.Cols)
+		return &invalid.Error{
+			Field: "scores", Want: fmt.Sprintf("%d samples and %d classes, as of the models before", e.sum.Rows, e.sum.Cols),
+			Got: fmt.Sprintf("%d and %d", scores.Rows, scores.Cols),
+		}
 	}
 	e.members++
 	p := make([]float64, scores.Cols)
@@ -35,7 +38,7 @@ func (e *Ensemble) Add(scores dataset.Matrix[float32], temperature float64) erro
 	return nil
 }
 
-// Scores are the log of the mean, whose temperature is 1.
+// Scores returns the logs of the mean probabilities; their temperature is 1.
 func (e *Ensemble) Scores() dataset.Matrix[float32] {
 	scores := dataset.NewMatrix[float32](e.sum.Rows, e.sum.Cols)
 	for i, sum := range e.sum.Data {

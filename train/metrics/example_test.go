@@ -16,7 +16,7 @@ func Example() {
 		3, 1, 2,
 	}}
 	labels := []int{0, 1, 2, 2}
-	if err := metrics.Check(scores, labels); err != nil {
+	if err := metrics.CheckScores(scores); err != nil {
 		fmt.Println(err)
 		return
 	}

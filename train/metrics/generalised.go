@@ -1,15 +1,17 @@
 package metrics
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Generalised is per-class accuracy where every sample, of a seen class or not, may
-// be named as any class (Xian et al. 2018, section 4.3).
+// Generalised is per-class accuracy where samples of seen and unseen classes are
+// classified among all classes (Xian et al. 2018, section 4.3).
 type Generalised struct {
 	Seen   float64 `json:"seen"`          // of the samples of seen classes
 	Unseen float64 `json:"unseen"`        // of the samples of unseen classes
@@ -28,8 +30,8 @@ func HarmonicMean(seen, unseen float64) float64 {
 	return 2 * seen * unseen / (seen + unseen)
 }
 
-// Among keeps of the scores the given classes, and the samples of these. Labels are
-// places in the list of classes that is given.
+// Among returns the scores of some classes for the samples of those classes. The labels
+// returned are indices into classes.
 func Among(scores dataset.Matrix[float32], labels, classes []int) (dataset.Matrix[float32], []int) {
 	kept := dataset.Matrix[float32]{Cols: len(classes)}
 	var keptLabels []int
@@ -48,22 +50,22 @@ func Among(scores dataset.Matrix[float32], labels, classes []int) (dataset.Matri
 	return kept, keptLabels
 }
 
-// Sides says of each class, a column of the scores, whether it is unseen.
+// Sides says for each class, a column of the scores, whether it is unseen.
 type Sides []bool
 
-// NewSides returns the sides of as many classes, of which the given ones are unseen.
+// NewSides returns the sides of a number of classes, of which some are unseen.
 func NewSides(classes int, unseen []int) (Sides, error) {
 	s := make(Sides, classes)
 	for _, z := range unseen {
 		if z < 0 || z >= classes {
-			return nil, fmt.Errorf("unseen: expected classes from 0 to %d, found %d", classes-1, z)
+			return nil, &invalid.Error{Field: "unseen", Want: fmt.Sprintf("classes from 0 to %d", classes-1), Got: fmt.Sprint(z)}
 		}
 		s[z] = true
 	}
 	return s, nil
 }
 
-// Classes lists the classes of one side, ascending.
+// Classes lists the seen or the unseen classes, ascending.
 func (s Sides) Classes(unseen bool) []int {
 	var list []int
 	for z, u := range s {
@@ -74,13 +76,14 @@ func (s Sides) Classes(unseen bool) []int {
 	return list
 }
 
-// Check returns an error where either side has no class or no sample.
+// Check returns an *invalid.Error unless there are seen and unseen classes and samples of
+// both.
 func (s Sides) Check(labels []int) error {
 	if !slices.Contains(s, true) {
-		return errors.New("unseen: expected at least one class, found none")
+		return &invalid.Error{Field: "unseen", Want: "at least one class", Got: "none"}
 	}
 	if !slices.Contains(s, false) {
-		return fmt.Errorf("unseen: expected at least one of the %d classes to be seen, found that none is", len(s))
+		return &invalid.Error{Field: "unseen", Want: fmt.Sprintf("at least one seen class among %d", len(s)), Got: "none"}
 	}
 	var unseen int
 	for _, z := range labels {
@@ -89,7 +92,154 @@ func (s Sides) Check(labels []int) error {
 		}
 	}
 	if unseen == 0 || unseen == len(labels) {
-		return fmt.Errorf("labels: expected samples of seen and of unseen classes, found %d and %d", len(labels)-unseen, unseen)
+		return &invalid.Error{Field: "labels", Want: "samples of seen and of unseen classes", Got: fmt.Sprintf("%d and %d", len(labels)-unseen, unseen)}
 	}
 	return nil
+}
+
+// Stacking is calibrated stacking (Chao et al. 2016, equation 3): a number gamma is
+// subtracted from the scores of all seen classes before the prediction. Only the best
+// seen and the best unseen class can be predicted, so that a sample is reduced to the gap
+// between them.
+type Stacking struct {
+	choices []choice // by gap, ascending
+	// The number of samples of each class, and of seen and unseen classes with samples.
+	samples []int
+	sides   Sides
+	classes [2]int // seen, unseen
+}
+
+// choice is what gamma decides of a sample: the best seen or the best unseen class.
+type choice struct {
+	gap         float64 // the score of the best seen class, less that of the best unseen one
+	label       int
+	seenRight   bool // the best seen class is the true one
+	unseenRight bool
+	seenFirst   bool // in a row, so that it is predicted where the two are equal
+}
+
+// NewStacking reads scores. There must be samples of seen and of unseen classes, which
+// Sides.Check checks.
+func NewStacking(scores dataset.Matrix[float32], labels []int, sides Sides) *Stacking {
+	s := &Stacking{samples: make([]int, scores.Cols), sides: sides}
+	s.choices = make([]choice, len(labels))
+	for i, label := range labels {
+		row := scores.Row(i)
+		var best [2]int
+		for side := range best {
+			best[side] = sides.best(row, side == 1)
+		}
+		seen, unseen := best[0], best[1]
+		s.choices[i] = choice{
+			gap:   float64(row[seen]) - float64(row[unseen]),
+			label: label, seenRight: seen == label, unseenRight: unseen == label, seenFirst: seen < unseen,
+		}
+		s.samples[label]++
+	}
+	for z, n := range s.samples {
+		if n > 0 {
+			s.classes[s.side(z)]++
+		}
+	}
+	slices.SortStableFunc(s.choices, func(a, b choice) int { return cmp.Compare(a.gap, b.gap) })
+	return s
+}
+
+// best returns the class of a side that has the highest score, the first of equals.
+func (s Sides) best(row []float32, unseen bool) int {
+	best := -1
+	for z, v := range row {
+		if s[z] == unseen && (best < 0 || v > row[best]) {
+			best = z
+		}
+	}
+	return best
+}
+
+func (s *Stacking) side(class int) int {
+	if s.sides[class] {
+		return 1
+	}
+	return 0
+}
+
+// At returns the accuracies with a gamma, which may be infinite. 0 leaves the scores
+// unchanged.
+func (s *Stacking) At(gamma float64) Generalised {
+	t := newTally(len(s.samples))
+	for _, c := range s.choices {
+		right := c.unseenRight
+		if c.gap > gamma || c.gap == gamma && c.seenFirst {
+			right = c.seenRight
+		}
+		t.add(c.label, 1, right)
+	}
+	var sum [2]float64
+	for z, n := range t.samples {
+		if n > 0 {
+			sum[s.side(z)] += float64(t.right[z]) / float64(n)
+		}
+	}
+	return generalised(sum[0]/float64(s.classes[0]), sum[1]/float64(s.classes[1]))
+}
+
+// Point holds the accuracies from its gamma up to that of the next point.
+type Point struct {
+	Gamma        float64 // -Inf of the first
+	Seen, Unseen float64
+}
+
+// Curve is the seen-unseen curve: a point for each gamma at which an accuracy changes,
+// ascending. Unseen never falls and Seen never rises from one to the next. At the first
+// no unseen class is predicted, at the last no seen one.
+func (s *Stacking) Curve() []Point {
+	points := []Point{{Gamma: math.Inf(-1)}}
+	for _, c := range s.choices {
+		seen, unseen := s.weight(c, c.seenRight), s.weight(c, c.unseenRight)
+		if seen == 0 && unseen == 0 {
+			continue
+		}
+		last := points[len(points)-1]
+		if last.Gamma == c.gap {
+			points = points[:len(points)-1]
+		}
+		// Seen holds the accuracy lost so far, until the total is known.
+		points = append(points, Point{c.gap, last.Seen + seen, last.Unseen + unseen})
+	}
+	all := points[len(points)-1].Seen
+	for i := range points {
+		points[i].Seen = all - points[i].Seen
+	}
+	return points
+}
+
+// weight is what a sample adds to the accuracy if it is predicted right.
+func (s *Stacking) weight(c choice, right bool) float64 {
+	if !right {
+		return 0
+	}
+	return 1 / float64(s.samples[c.label]*s.classes[s.side(c.label)])
+}
+
+// Best returns the gamma with the highest harmonic mean, the middle of the first interval
+// that has it. It is 0 if no gamma gives right predictions of both seen and unseen classes.
+func (s *Stacking) Best() float64 {
+	curve := s.Curve()
+	best, top := 0.0, tolerance
+	for i := 0; i+1 < len(curve); i++ {
+		if h := HarmonicMean(curve[i].Seen, curve[i].Unseen); h > top {
+			// Both gammas are finite, as both accuracies are above 0.
+			best, top = (curve[i].Gamma+curve[i+1].Gamma)/2, h+tolerance
+		}
+	}
+	return best
+}
+
+// AUSUC is the area under the seen-unseen curve, by trapezoids (Chao et al. 2016).
+func AUSUC(curve []Point) float64 {
+	var area float64
+	for i := 1; i < len(curve); i++ {
+		area += (curve[i].Unseen - curve[i-1].Unseen) * (curve[i].Seen + curve[i-1].Seen) / 2
+	}
+	return area
 }

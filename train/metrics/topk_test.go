@@ -28,7 +28,9 @@ func TestTopKProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
 		named := NewConfusion(p.scores.Cols)
-		named.Add(p.scores.Data, p.labels)
+		if err := named.Add(p.scores.Data, p.labels); err != nil {
+			t.Fatal(err)
+		}
 		if got, want := TopK(p.scores, p.labels, 1), named.Accuracy(); got != want {
 			t.Errorf("top 1 is %+v, accuracy %+v", got, want)
 		}

@@ -1,8 +1,7 @@
-// Package safetensors reads and writes the file format of that name: the length
-// of a JSON header in 8 bytes, the header, and the raw numbers of the tensors one
-// after the other, all little-endian. Files are readable by the Python library
-// safetensors.
+// Package safetensors reads and writes the safetensors file format: the length of a JSON
+// header in 8 bytes, the header, and the raw numbers of the tensors one after the other,
+// all little-endian. The Python library safetensors reads and writes the same files.
 //
-// It holds what this program stores, tensors of float32 and float64, and neither
-// maps files into memory nor reads the other types.
+// Write adds a checksum to the header's metadata, which Read verifies. The package knows
+// tensors of float32 and float64, and does not map files into memory.
 package safetensors

@@ -9,16 +9,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// File is what a file holds.
+// File is the content of a file.
 type File struct {
-	Tensors  []Tensor // in the order of their numbers
-	Metadata map[string]string
+	Tensors     []Tensor // in the order of their numbers
+	Metadata    map[string]string
+	Checksummed bool // the file has a checksum, which is right
 }
 
 // Tensor returns a tensor by its name.
@@ -30,36 +34,18 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 	return f.Tensors[i], true
 }
 
-// Error says what is wrong with a file.
-type Error struct {
-	File   string
-	Tensor string // empty where the header as a whole is to blame
-	Want   string
-	Got    string
-	Err    error
-}
-
-func (e *Error) Error() string {
-	s := e.File
-	if e.Tensor != "" {
-		s += fmt.Sprintf(": tensor %q", e.Tensor)
-	}
-	if e.Want != "" {
-		s += fmt.Sprintf(": expected %s, found %s", e.Want, e.Got)
-	}
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
-// ReadFile reads a whole file.
+// ReadFile reads a regular file. The error is an *invalid.Error.
 func ReadFile(path string) (file *File, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, invalid.File(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &invalid.Error{Where: path, Want: "a regular file"}
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, invalid.File(path, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return Read(bufio.NewReaderSize(f, 1<<20), path)
@@ -68,14 +54,19 @@ func ReadFile(path string) (file *File, err error) {
 // maxHeader bounds the header, as the Python library does.
 const maxHeader = 100_000_000
 
-// Read reads from r; name stands for the file in errors. What it allocates is
-// bounded by what r holds.
+// Read reads from r; name is the file in errors, which are *invalid.Error. Memory is
+// bounded by what r holds, not by what the header claims.
 func Read(r io.Reader, name string) (*File, error) {
-	raw, err := readHeader(r, name)
+	f, err := read(r)
+	return f, invalid.At(name, err)
+}
+
+func read(r io.Reader) (*File, error) {
+	raw, err := readHeader(r)
 	if err != nil {
 		return nil, err
 	}
-	f, entries, err := parseHeader(raw, name)
+	f, entries, err := parseHeader(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -84,103 +75,127 @@ func Read(r io.Reader, name string) (*File, error) {
 		t := &f.Tensors[i]
 		e := entries[t.Name]
 		if e.Offsets[0] != end {
-			return nil, &Error{File: name, Tensor: t.Name, Want: fmt.Sprintf("numbers from offset %d, where those before end", end), Got: fmt.Sprint(e.Offsets[0])}
+			return nil, inTensor(t.Name, &invalid.Error{Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0])})
 		}
 		end = e.Offsets[1]
 		if err := readNumbers(r, t, e); err != nil {
-			return nil, &Error{File: name, Tensor: t.Name, Err: err}
+			return nil, inTensor(t.Name, err)
 		}
 	}
 	switch n, err := io.ReadFull(r, make([]byte, 1)); {
 	case n != 0:
-		return nil, &Error{File: name, Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: "more"}
+		return nil, &invalid.Error{Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: "more"}
 	case !errors.Is(err, io.EOF):
-		return nil, &Error{File: name, Err: err}
+		return nil, &invalid.Error{Err: err}
 	}
-	return f, nil
+	return f, f.verify()
 }
 
-func readHeader(r io.Reader, name string) ([]byte, error) {
+// verify removes the checksum from the metadata and compares it.
+func (f *File) verify() error {
+	want, ok := f.Metadata[checksumKey]
+	if !ok {
+		return nil
+	}
+	delete(f.Metadata, checksumKey)
+	got, err := checksum(f.Tensors, f.Metadata)
+	if err != nil {
+		return err
+	}
+	if got != want {
+		return &invalid.Error{Field: "checksum", Want: "sha256 " + want, Got: got, Hint: "The file is damaged."}
+	}
+	f.Checksummed = true
+	return nil
+}
+
+func inTensor(name string, err error) error { return invalid.At(fmt.Sprintf("tensor %q", name), err) }
+
+func readHeader(r io.Reader) ([]byte, error) {
 	var length [lengthBytes]byte
-	if _, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, &Error{File: name, Want: "the 8 bytes of the header's length", Got: "less", Err: err}
+	if n, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, short("a header length of 8 bytes", n, err)
 	}
 	n := binary.LittleEndian.Uint64(length[:])
 	if n > maxHeader {
-		return nil, &Error{File: name, Want: fmt.Sprintf("a header of at most %d bytes", maxHeader), Got: fmt.Sprint(n)}
+		return nil, &invalid.Error{Want: fmt.Sprintf("a header of at most %d bytes", maxHeader), Got: fmt.Sprint(n)}
 	}
 	var h bytes.Buffer // grows with what is there, not with what is claimed
 	if _, err := io.CopyN(&h, r, int64(n)); err != nil {
-		return nil, &Error{File: name, Want: fmt.Sprintf("a header of %d bytes", n), Got: fmt.Sprint(h.Len()), Err: err}
+		return nil, short(fmt.Sprintf("a header of %d bytes", n), h.Len(), err)
 	}
 	return h.Bytes(), nil
 }
 
+// short is the error of a file that ends early, or that cannot be read.
+func short(want string, got int, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &invalid.Error{Want: want, Got: fmt.Sprintf("%d bytes", got)}
+	}
+	return &invalid.Error{Err: err}
+}
+
 // parseHeader returns the file without its numbers, tensors in the order of their
 // offsets.
-func parseHeader(raw []byte, name string) (*File, map[string]entry, error) {
+func parseHeader(raw []byte) (*File, map[string]entry, error) {
 	fields, err := uniqueKeys(raw)
 	if err != nil {
-		return nil, nil, &Error{File: name, Err: fmt.Errorf("header: %w", err)}
+		return nil, nil, err
 	}
 	f := &File{}
 	entries := make(map[string]entry, len(fields))
-	for key, value := range fields {
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		if key == metadataKey {
-			if err := json.Unmarshal(value, &f.Metadata); err != nil {
-				return nil, nil, &Error{File: name, Want: metadataKey + " of strings", Got: "other", Err: err}
+			if err := json.Unmarshal(fields[key], &f.Metadata); err != nil {
+				return nil, nil, &invalid.Error{Field: metadataKey, Want: "an object of strings"}
 			}
 			continue
 		}
 		var e entry
-		if err := json.Unmarshal(value, &e); err != nil {
-			return nil, nil, &Error{File: name, Tensor: key, Err: err}
+		if err := json.Unmarshal(fields[key], &e); err != nil {
+			return nil, nil, inTensor(key, &invalid.Error{Want: "an object with dtype, shape and data_offsets"})
 		}
 		if err := e.check(); err != nil {
-			return nil, nil, &Error{File: name, Tensor: key, Err: err}
+			return nil, nil, inTensor(key, err)
 		}
 		entries[key] = e
 		f.Tensors = append(f.Tensors, Tensor{Name: key, Shape: e.Shape})
 	}
 	slices.SortFunc(f.Tensors, func(a, b Tensor) int {
-		ea, eb := entries[a.Name].Offsets, entries[b.Name].Offsets
-		return cmp.Or(slices.Compare(ea, eb), strings.Compare(a.Name, b.Name))
+		return cmp.Or(slices.Compare(entries[a.Name].Offsets, entries[b.Name].Offsets), strings.Compare(a.Name, b.Name))
 	})
 	return f, entries, nil
 }
 
-// uniqueKeys parses a JSON object; a key that stands twice is an error, which
-// encoding/json would pass over.
+// uniqueKeys parses a JSON object and refuses duplicate keys, of which encoding/json
+// would use the last.
 func uniqueKeys(raw []byte) (map[string]json.RawMessage, error) {
+	bad := &invalid.Error{Field: "header", Want: "a JSON object"}
 	d := json.NewDecoder(bytes.NewReader(raw))
-	start, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	if start != json.Delim('{') {
-		return nil, fmt.Errorf("expected a JSON object, found %v", start)
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return nil, bad
 	}
 	fields := map[string]json.RawMessage{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return nil, err
+			return nil, bad
 		}
 		key := t.(string) // the decoder takes nothing else for a key
 		if _, twice := fields[key]; twice {
-			return nil, fmt.Errorf("key %q stands twice", key)
+			return nil, &invalid.Error{Field: "header", Want: "unique keys", Got: fmt.Sprintf("%q twice", key)}
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
-			return nil, fmt.Errorf("key %q: %w", key, err)
+			return nil, bad
 		}
 		fields[key] = value
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, err
+		return nil, bad
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more after the object")
+		return nil, bad
 	}
 	return fields, nil
 }
@@ -188,17 +203,19 @@ func uniqueKeys(raw []byte) (map[string]json.RawMessage, error) {
 func (e entry) check() error {
 	width := map[string]int{float32Type: 4, float64Type: 8}[e.Dtype]
 	if width == 0 {
-		return fmt.Errorf("dtype: expected %s or %s, found %q", float32Type, float64Type, e.Dtype)
+		return &invalid.Error{Field: "dtype", Want: float32Type + " or " + float64Type, Got: fmt.Sprintf("%q", e.Dtype)}
 	}
 	if e.Shape == nil {
-		return errors.New("shape: expected a list of sizes, found none")
+		return &invalid.Error{Field: "shape", Want: "a list of sizes", Got: "none"}
 	}
 	size, err := sizeOf(e.Shape)
 	if err != nil {
 		return err
 	}
 	if len(e.Offsets) != 2 || e.Offsets[0] < 0 || e.Offsets[1]-e.Offsets[0] != width*size {
-		return fmt.Errorf("data_offsets: expected %d bytes for shape %v of %s, found %v", width*size, e.Shape, e.Dtype, e.Offsets)
+		return &invalid.Error{
+			Field: "data_offsets", Want: fmt.Sprintf("%d bytes for shape %v of %s", width*size, e.Shape, e.Dtype), Got: fmt.Sprint(e.Offsets),
+		}
 	}
 	return nil
 }
@@ -212,12 +229,12 @@ func readNumbers(r io.Reader, t *Tensor, e entry) error {
 	} else {
 		t.F32 = []float32{}
 	}
-	left := e.Offsets[1] - e.Offsets[0]
-	buffer := make([]byte, min(left, 8*chunk))
-	for left > 0 {
+	all := e.Offsets[1] - e.Offsets[0]
+	buffer := make([]byte, min(all, 8*chunk))
+	for left := all; left > 0; {
 		part := buffer[:min(left, len(buffer))]
-		if _, err := io.ReadFull(r, part); err != nil {
-			return fmt.Errorf("%d bytes short of its numbers: %w", left, err)
+		if n, err := io.ReadFull(r, part); err != nil {
+			return short(fmt.Sprintf("%d bytes of numbers", all), all-left+n, err)
 		}
 		for i := 0; i < len(part); i += width {
 			if width == 4 {

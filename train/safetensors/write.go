@@ -1,14 +1,72 @@
 package safetensors
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// entry is what the header says of a tensor.
+// Tensor is a named array, row by row. One of F32 and F64 holds its numbers.
+type Tensor struct {
+	Name  string
+	Shape []int
+	F32   []float32
+	F64   []float64
+}
+
+// The supported types of tensors, as headers name them.
+const (
+	float32Type = "F32"
+	float64Type = "F64"
+)
+
+func (t Tensor) dtype() string {
+	if t.F64 != nil {
+		return float64Type
+	}
+	return float32Type
+}
+
+func (t Tensor) bytes() int { return 4*len(t.F32) + 8*len(t.F64) }
+
+// check returns an error where the shape does not fit the numbers.
+func (t Tensor) check() error {
+	size, err := sizeOf(t.Shape)
+	if err != nil {
+		return err
+	}
+	if t.F32 != nil && t.F64 != nil {
+		return &invalid.Error{Want: "either F32 or F64", Got: "both"}
+	}
+	if n := len(t.F32) + len(t.F64); n != size {
+		return &invalid.Error{Want: fmt.Sprintf("%d numbers for shape %v", size, t.Shape), Got: fmt.Sprint(n)}
+	}
+	return nil
+}
+
+// maxNumbers bounds a tensor, so that no product of sizes overflows.
+const maxNumbers = 1 << 40
+
+// sizeOf is the product of a shape.
+func sizeOf(shape []int) (int, error) {
+	size := 1
+	for _, n := range shape {
+		if n < 0 || (n > 0 && size > maxNumbers/n) {
+			return 0, &invalid.Error{Want: fmt.Sprintf("a shape of at most %d numbers", maxNumbers), Got: fmt.Sprint(shape)}
+		}
+		size *= n
+	}
+	return size, nil
+}
+
+// entry is a tensor in the header.
 type entry struct {
 	Dtype   string `json:"dtype"`
 	Shape   []int  `json:"shape"`
@@ -17,15 +75,28 @@ type entry struct {
 
 const (
 	metadataKey = "__metadata__"
+	checksumKey = "sha256" // in the metadata
 	lengthBytes = 8
 )
 
-// Write writes tensors, which must have names of their own, and metadata. Equal
-// tensors and metadata give equal bytes.
+// Write writes tensors, which must have different names, and metadata. Equal tensors and
+// metadata give equal bytes.
 func Write(w io.Writer, tensors []Tensor, metadata map[string]string) error {
-	h, err := header(tensors, metadata)
+	sum, err := checksum(tensors, metadata)
 	if err != nil {
-		return fmt.Errorf("safetensors: %w", err)
+		return err
+	}
+	all := maps.Clone(metadata)
+	if all == nil {
+		all = make(map[string]string)
+	}
+	all[checksumKey] = sum
+	h, err := header(tensors, all)
+	if err != nil {
+		return err
+	}
+	for len(h)%lengthBytes != 0 {
+		h = append(h, ' ') // aligns the numbers
 	}
 	if err := binary.Write(w, binary.LittleEndian, uint64(len(h))); err != nil {
 		return err
@@ -33,15 +104,21 @@ func Write(w io.Writer, tensors []Tensor, metadata map[string]string) error {
 	if _, err := w.Write(h); err != nil {
 		return err
 	}
-	for _, t := range tensors {
-		if err := writeNumbers(w, t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeNumbers(w, tensors)
 }
 
-// header marshals the header, padded with spaces so that the numbers are aligned.
+// checksum is the SHA-256 of the header without checksum and padding, and the numbers.
+func checksum(tensors []Tensor, metadata map[string]string) (string, error) {
+	h, err := header(tensors, metadata)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	sum.Write(h) //nolint:errcheck // a hash does not fail
+	err = writeNumbers(sum, tensors)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
 func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	entries := make(map[string]any, len(tensors)+1)
 	if len(metadata) > 0 {
@@ -50,10 +127,10 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	var end int
 	for _, t := range tensors {
 		if err := t.check(); err != nil {
-			return nil, err
+			return nil, invalid.At(fmt.Sprintf("tensor %q", t.Name), err)
 		}
 		if _, twice := entries[t.Name]; twice || t.Name == metadataKey {
-			return nil, fmt.Errorf("tensor %q: expected a name of its own", t.Name)
+			return nil, &invalid.Error{Where: fmt.Sprintf("tensor %q", t.Name), Want: "a unique name"}
 		}
 		shape := t.Shape
 		if shape == nil {
@@ -62,39 +139,33 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 		entries[t.Name] = entry{t.dtype(), shape, []int{end, end + t.bytes()}}
 		end += t.bytes()
 	}
-	h, err := json.Marshal(entries) // sorts the keys
-	for err == nil && len(h)%lengthBytes != 0 {
-		h = append(h, ' ')
-	}
-	return h, err
+	return json.Marshal(entries) // sorts the keys
 }
 
 // chunk is how many numbers are encoded at a time.
 const chunk = 1 << 14
 
-func writeNumbers(w io.Writer, t Tensor) error {
+func writeNumbers(w io.Writer, tensors []Tensor) error {
 	buffer := make([]byte, 0, 8*chunk)
-	for n := t.F32; len(n) > 0; {
-		part := n[:min(chunk, len(n))]
-		buffer = buffer[:0]
-		for _, v := range part {
-			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+	for _, t := range tensors {
+		for n := t.F32; len(n) > 0; n = n[min(chunk, len(n)):] {
+			buffer = buffer[:0]
+			for _, v := range n[:min(chunk, len(n))] {
+				buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+			}
+			if _, err := w.Write(buffer); err != nil {
+				return err
+			}
 		}
-		if _, err := w.Write(buffer); err != nil {
-			return err
+		for n := t.F64; len(n) > 0; n = n[min(chunk, len(n)):] {
+			buffer = buffer[:0]
+			for _, v := range n[:min(chunk, len(n))] {
+				buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
+			}
+			if _, err := w.Write(buffer); err != nil {
+				return err
+			}
 		}
-		n = n[len(part):]
-	}
-	for n := t.F64; len(n) > 0; {
-		part := n[:min(chunk, len(n))]
-		buffer = buffer[:0]
-		for _, v := range part {
-			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
-		}
-		if _, err := w.Write(buffer); err != nil {
-			return err
-		}
-		n = n[len(part):]
 	}
 	return nil
 }

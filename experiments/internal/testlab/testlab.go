@@ -59,14 +59,14 @@ func LogRun(t testing.TB, root string, trial train.Trial, status train.Status, a
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	WriteFile(t, filepath.Join(dir, train.TrialFile), train.Record{Trial: trial, Environment: train.Environment{Versions: map[string]string{"go": "go1.26"}}})
+	WriteFile(t, filepath.Join(dir, train.TrialFile), train.Record{Trial: trial, ResultsVersion: train.ResultsVersion, Environment: train.Environment{Versions: map[string]string{"go": "go1.26"}}})
 	r := train.Result{Status: status, Epochs: len(accuracies), Seconds: 1.5}
 	var curve train.Curve
 	for i, a := range accuracies {
 		if r.Evaluation == nil || a > r.Evaluation.PerClass {
-			r.BestEpoch, r.Evaluation = i+1, &train.Evaluation{PerClass: a, PerSample: a, Classes: []string{"crow", "wren"}}
+			r.BestEpoch, r.Evaluation = i+1, &train.Evaluation{PerClass: a, PerSample: a, Classes: []string{"crow", "wren"}, Confusion: [][]int{{1, 1}, {1, 1}}}
 		}
-		curve = append(curve, train.Epoch{Epoch: i + 1, ValAccuracy: &a})
+		curve = append(curve, train.Epoch{Epoch: i + 1, ValAccuracy: &a, ValAccuracyPerSample: &a})
 	}
 	if err := curve.Write(filepath.Join(dir, train.CurveFile)); err != nil {
 		t.Fatal(err)

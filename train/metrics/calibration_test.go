@@ -151,7 +151,7 @@ func TestLogProbabilities(t *testing.T) {
 			near(t, "probability", to[z], float64(want), 1e-7)
 		}
 	}
-	if err := Check(scores, []int{0, 1}); err != nil {
+	if err := CheckScores(scores); err != nil {
 		t.Error(err)
 	}
 }

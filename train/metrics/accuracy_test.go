@@ -32,19 +32,25 @@ func TestAccuracy(t *testing.T) {
 }
 
 func TestConfusionCounts(t *testing.T) {
-	low, nan := float32(math.Inf(-1)), float32(math.NaN())
+	low := float32(math.Inf(-1))
 	c := NewConfusion(3)
-	c.Add([]float32{
+	if err := c.Add([]float32{
 		0, 2, 1,
 		-5, -7, -6,
 		1, 3, 3, // a tie: the first wins
 		0, 0, 0,
 		low, low, -9,
-		nan, -9, nan, // no number never wins
 		low, low, low,
-	}, []int{1, 2, 2, 1, 2, 1, 0})
-	c.Add([]float32{9, 0, 0, 0, 0, 9}, []int{2, 2})
-	if diff := cmp.Diff(Confusion{{1, 0, 0}, {1, 2, 0}, {2, 1, 2}}, c); diff != "" {
+	}, []int{1, 2, 2, 1, 2, 0}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Add([]float32{1, float32(math.NaN()), 0}, []int{0}); err == nil {
+		t.Error("a score that is NaN was counted")
+	}
+	if err := c.Add([]float32{9, 0, 0, 0, 0, 9}, []int{2, 2}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Confusion{{1, 0, 0}, {1, 1, 0}, {2, 1, 2}}, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

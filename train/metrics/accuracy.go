@@ -1,0 +1,151 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// Accuracy is how often the best-scored class is the true one.
+type Accuracy struct {
+	PerClass  float64 // mean over classes of (correct in z / samples in z), supplement A.1 of the paper
+	PerSample float64 // share of all samples
+}
+
+// Confusion counts samples by their class (row) and predicted class (column).
+type Confusion [][]int
+
+// NewConfusion returns one of zeros.
+func NewConfusion(classes int) Confusion {
+	c := make(Confusion, classes)
+	for z := range c {
+		c[z] = make([]int, classes)
+	}
+	return c
+}
+
+// Add counts samples by their scores, one row of as many as there are classes per label.
+// Of equal highest scores the first is the prediction. NaN is an error.
+func (c Confusion) Add(scores []float32, labels []int) error {
+	for i, label := range labels {
+		row := scores[i*len(c) : (i+1)*len(c)]
+		if slices.ContainsFunc(row, func(v float32) bool { return v != v }) {
+			return &invalid.Error{Field: fmt.Sprintf("scores of sample %d", i), Want: "numbers", Got: "NaN"}
+		}
+		c[label][Argmax(row)]++
+	}
+	return nil
+}
+
+// Accuracy excludes classes without samples.
+func (c Confusion) Accuracy() Accuracy {
+	t := newTally(len(c))
+	for z, predicted := range c {
+		for k, n := range predicted {
+			t.add(z, n, k == z)
+		}
+	}
+	return t.accuracy()
+}
+
+// Recall returns, for each class, its number of samples and the share of them that is
+// predicted right, NaN without samples.
+func (c Confusion) Recall() (samples []int, right []float64) {
+	for z, predicted := range c {
+		var n int
+		for _, count := range predicted {
+			n += count
+		}
+		samples, right = append(samples, n), append(right, float64(predicted[z])/float64(n))
+	}
+	return samples, right
+}
+
+// Mistake is one class predicted for samples of another.
+type Mistake struct {
+	True, Named int     // classes; Named is the prediction
+	Samples     int     // of the true class, with this prediction
+	Share       float64 // of the samples of the true class
+}
+
+// Mistakes lists the confused pairs of classes by their samples, the most first, then by
+// class.
+func (c Confusion) Mistakes() []Mistake {
+	samples, _ := c.Recall()
+	var list []Mistake
+	for z, predicted := range c {
+		for k, n := range predicted {
+			if k != z && n > 0 {
+				list = append(list, Mistake{z, k, n, float64(n) / float64(samples[z])})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Mistake) int { return cmp.Compare(b.Samples, a.Samples) })
+	return list
+}
+
+// Argmax returns the index of the highest value of a row, the first of equals. NaN is
+// never the highest; a row of NaN gives 0.
+func Argmax(row []float32) int {
+	best := 0
+	top := math.Inf(-1)
+	for z, v := range row {
+		if float64(v) > top {
+			best, top = z, float64(v)
+		}
+	}
+	return best
+}
+
+// tally counts the samples of each class and the right predictions.
+type tally struct{ samples, right []int }
+
+func newTally(classes int) tally { return tally{make([]int, classes), make([]int, classes)} }
+
+func (t tally) add(class, samples int, right bool) {
+	t.samples[class] += samples
+	if right {
+		t.right[class] += samples
+	}
+}
+
+func (t tally) accuracy() Accuracy {
+	var a Accuracy
+	var classes, right, samples int
+	for z, n := range t.samples {
+		if n > 0 {
+			a.PerClass += float64(t.right[z]) / float64(n)
+			classes++
+		}
+		right += t.right[z]
+		samples += n
+	}
+	a.PerClass /= float64(classes)
+	a.PerSample = float64(right) / float64(samples)
+	return a
+}
+
+// TopK is how often the true class is among the k highest scores, per class and per
+// sample. Of equal scores the first count as higher, so that k = 1 is accuracy.
+func TopK(scores dataset.Matrix[float32], labels []int, k int) Accuracy {
+	t := newTally(scores.Cols)
+	for i, label := range labels {
+		t.add(label, 1, rank(scores.Row(i), label) < k)
+	}
+	return t.accuracy()
+}
+
+// rank counts the classes with higher scores than one.
+func rank(row []float32, class int) int {
+	var before int
+	for z, v := range row {
+		if v > row[class] || v == row[class] && z < class {
+			before++
+		}
+	}
+	return before
+}
