@@ -256,7 +256,7 @@ func (r *run) finish(status Status) (*Result, error) {
 		result.Evaluation.Classes = append(result.Evaluation.Classes, r.data.Dataset.Classes[z])
 	}
 	if result.Evaluation.chance() {
-		r.warn("The accuracy is exactly chance: one class is predicted for all samples.")
+		r.warn("accuracy is exactly chance") // one class is predicted for all samples
 	}
 	saved, err := r.model()
 	if err != nil {
