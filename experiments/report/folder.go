@@ -70,7 +70,11 @@ func readFolder(dir string) (*folder, error) {
 		if c == nil {
 			c = &configuration{}
 			found[key] = c
-			f.dataset(r.Trial).add(c, r.Stage)
+			if d := f.dataset(r.Trial); r.Stage == train.Dev {
+				d.dev = append(d.dev, c)
+			} else {
+				d.test = append(d.test, c)
+			}
 		}
 		c.runs = append(c.runs, r)
 		c.curves = append(c.curves, curve)
@@ -123,14 +127,6 @@ func (f *folder) dataset(t train.Trial) *datasetRuns {
 	d := &datasetRuns{name: t.Dataset, fingerprint: t.Fingerprint}
 	f.datasets = append(f.datasets, d)
 	return d
-}
-
-func (d *datasetRuns) add(c *configuration, stage train.Stage) {
-	if stage == train.Dev {
-		d.dev = append(d.dev, c)
-	} else {
-		d.test = append(d.test, c)
-	}
 }
 
 // measure summarises, sorts and labels the configurations.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -102,5 +101,3 @@ func sameTraining(a, b *configuration) bool {
 	}
 	return true
 }
-
-func countSeeds(c *configuration) string { return format.Count(len(c.runs), "seed") }

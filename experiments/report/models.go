@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // groupsSection shows the groups that the best soft model learned.
@@ -27,35 +28,44 @@ func groupsSection(f *folder, d *datasetRuns) Section {
 		s.Commands = []string{f.command(d, "run --variant", string(model.KSoft), sharedFlags(d.choices()))}
 		return s
 	}
-	var run lab.Run
+	run := c.shown().runs[0] // of the test stage: its accuracy must not choose the seed
 	if c.dev != nil {
 		run = slices.MaxFunc(c.dev.runs, func(a, b lab.Run) int {
 			return cmp.Compare(a.Result.Evaluation.PerClass, b.Result.Evaluation.PerClass)
 		})
-	} else {
-		run = c.test.runs[0]
 	}
-	saved, err := train.Load(filepath.Join(run.Dir, train.ModelFile))
+	p, err := gammaPicture(run.Dir)
 	if err != nil {
 		s.Notes = []string{err.Error()}
 		return s
 	}
-	lago, err := saved.LAGO("groups")
-	if err != nil {
-		s.Notes = []string{err.Error()}
-		return s
-	}
-	caption := fmt.Sprintf("Gamma of %s, seed %d (%s).", c.label(), run.Training.Seed, run.Dir)
-	s.Figures = []Figure{f.figure(d, "groups", caption, gammaPicture(lago, saved))}
+	s.Figures = []Figure{f.figure(d, "groups", fmt.Sprintf("Gamma of %s, seed %d (%s).", c.shown().label, run.Training.Seed, run.Dir), p)}
 	return s
 }
 
-func gammaPicture(l *model.LAGO, m *train.Saved) *plot.Heat {
+// gammaPicture orders attributes by their strongest group and, within one, by their share.
+func gammaPicture(dir string) (*plot.Heat, error) {
+	m, err := train.Load(filepath.Join(dir, train.ModelFile))
+	if err != nil {
+		return nil, err
+	}
+	l, err := m.LAGO("groups")
+	if err != nil {
+		return nil, err
+	}
 	gamma := l.Params.Groups(l.Config.Zeta)
 	p := &plot.Heat{
 		RowTitle: "attribute", ColTitle: "group", Unit: "share of the attribute", Cols: groupNames(l.Config.Variant, m.Groups, gamma.Cols),
 	}
-	order := byStrongest(gamma)
+	strongest := func(a int) int { return metrics.Argmax(gamma.Row(a)) }
+	order := make([]int, gamma.Rows)
+	for a := range order {
+		order[a] = a
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		k := strongest(a)
+		return cmp.Or(cmp.Compare(k, strongest(b)), cmp.Compare(gamma.Row(b)[k], gamma.Row(a)[k]))
+	})
 	for i, a := range order {
 		p.Rows = append(p.Rows, m.Attributes[a])
 		row := make([]float64, gamma.Cols)
@@ -63,11 +73,11 @@ func gammaPicture(l *model.LAGO, m *train.Saved) *plot.Heat {
 			row[k] = float64(v)
 		}
 		p.Values = append(p.Values, row)
-		if k := strongest(gamma.Row(a)); i == 0 || k != strongest(gamma.Row(order[i-1])) {
+		if k := strongest(a); i == 0 || k != strongest(order[i-1]) {
 			p.Blocks = append(p.Blocks, plot.Block{Row: i, Name: p.Cols[k]})
 		}
 	}
-	return p
+	return p, nil
 }
 
 // groupNames returns the names of the data set for semantic-soft, and numbers for k-soft.
@@ -80,30 +90,6 @@ func groupNames(v model.Variant, groups []string, k int) []string {
 		names[i] = strconv.Itoa(i)
 	}
 	return names
-}
-
-// byStrongest orders attributes by their strongest group and, within one, by their share.
-func byStrongest(gamma dataset.Matrix[float32]) []int {
-	order := make([]int, gamma.Rows)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		ka, kb := strongest(gamma.Row(a)), strongest(gamma.Row(b))
-		return cmp.Or(cmp.Compare(ka, kb), cmp.Compare(gamma.Row(b)[kb], gamma.Row(a)[ka]))
-	})
-	return order
-}
-
-// strongest returns the group with the largest share of an attribute.
-func strongest(row []float32) int {
-	top := 0
-	for k, v := range row {
-		if v > row[top] {
-			top = k
-		}
-	}
-	return top
 }
 
 // confusionSection shows which unseen classes the best model confuses.
@@ -122,7 +108,7 @@ func confusionSection(f *folder, d *datasetRuns) Section {
 		s.Commands = []string{f.command(d, "run --stage full --variant", string(c.variant), shown.flags())}
 	}
 	caption := fmt.Sprintf("%s, %s: confusion between the %d %s classes, in percent of the row's samples.",
-		shown.label, countSeeds(shown), shown.Classes, classes)
+		shown.label, format.Count(shown.seeds(), "seed"), shown.Classes, classes)
 	s.Figures = []Figure{f.figure(d, "confusion", caption, confusionPicture(shown))}
 	return s
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -68,18 +66,19 @@ func (f *folder) command(d *datasetRuns, words ...string) string {
 func (c *configuration) flags(but ...string) string {
 	preset := protocol.PresetFor(c.trial().Dataset, c.variant())
 	standard := protocol.OfTrial(preset.Trial(c.trial().Stage, "", 0, preset.DevEpochs()))
-	but = append(slices.Clone(but), c.ignored()...)
+	if c.trial().Stage == train.Test { // the dev stage finds them
+		but = append(but, "epochs", "patience")
+	}
 	var flags []string
 	for i, s := range protocol.OfTrial(c.trial()) {
 		if slices.Contains(identity, s.Name) || slices.Contains(but, s.Name) || s.Name == "variant" || s.Value == standard[i].Value {
 			continue
 		}
-		flag := "--" + strings.ReplaceAll(s.Name, "_", "-")
+		separator := " "
 		if _, isBool := s.Value.(bool); isBool {
-			flags = append(flags, fmt.Sprintf("%s=%v", flag, s.Value))
-			continue
+			separator = "="
 		}
-		flags = append(flags, fmt.Sprintf("%s %v", flag, s.Value))
+		flags = append(flags, fmt.Sprintf("--%s%s%v", strings.ReplaceAll(s.Name, "_", "-"), separator, s.Value))
 	}
 	first, last := c.trial().Training.Seed, c.runs[len(c.runs)-1].Training.Seed
 	if n := last - first + 1; n != uint64(preset.Seeds) {
@@ -89,27 +88,6 @@ func (c *configuration) flags(but ...string) string {
 		flags = append(flags, fmt.Sprintf("--seed %d", first))
 	}
 	return strings.Join(flags, " ")
-}
-
-// ignored lists the settings that do not apply to a configuration.
-func (c *configuration) ignored() []string {
-	var names []string
-	if !c.variant().Learned() {
-		names = append(names, "lr_v")
-	}
-	if c.variant() != model.KSoft {
-		names = append(names, "k")
-	}
-	if c.variant() != model.SemanticSoft {
-		names = append(names, "psi")
-	}
-	if c.trial().Preprocess != preprocess.Whiten {
-		names = append(names, "ridge")
-	}
-	if c.trial().Stage == train.Test {
-		names = append(names, "epochs", "patience") // the dev stage finds them
-	}
-	return names
 }
 
 // shellQuote quotes a word for the shell if necessary.

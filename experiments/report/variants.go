@@ -9,6 +9,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -77,11 +78,12 @@ func (c choice) val() float64 {
 	return c.dev.PerClass.Mean
 }
 
-func (c choice) label() string {
+// shown returns the configuration of the dev stage or, without one, of the test stage.
+func (c choice) shown() *configuration {
 	if c.dev == nil {
-		return c.test.label
+		return c.test
 	}
-	return c.dev.label
+	return c.dev
 }
 
 // variantsSection compares the variants, as figure 3 and table A.1 of the paper do.
@@ -96,21 +98,29 @@ func variantsSection(f *folder, d *datasetRuns) Section {
 	series := []plot.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}, {Name: "published test", Look: publishedLook}}
 	s.Table = &Table{Header: []string{"configuration", "val (%)", "test (%)", "seeds val / test"}}
 	for i, c := range choices {
-		p.Rows = append(p.Rows, c.label())
-		row := []string{c.label(), absent, absent, fmt.Sprintf("%d / %d", c.dev.seeds(), c.test.seeds())}
+		p.Rows = append(p.Rows, c.shown().label)
+		row := []string{c.shown().label, absent, absent, fmt.Sprintf("%d / %d", c.dev.seeds(), c.test.seeds())}
 		for j, stage := range []*configuration{c.dev, c.test} {
 			if stage != nil {
 				row[1+j] = plusMinus(stage.PerClass)
 				series[j].Dots = append(series[j].Dots, dot(i, stage.PerClass))
 			}
 		}
-		if paper, ok := publishedTest(d.name, c.variant); ok {
-			series[2].Dots = append(series[2].Dots, plot.Dot{Row: i, Value: 100 * paper, Text: percent(paper)})
+		if cell, ok := published.TestAccuracy(d.name, published.Method(c.variant)); ok {
+			if paper, err := strconv.ParseFloat(cell, 64); err == nil {
+				series[2].Dots = append(series[2].Dots, plot.Dot{Row: i, Value: paper, Text: percent(paper / 100)})
+			}
 		}
 		s.Table.Rows = append(s.Table.Rows, row)
 	}
 	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
-	caption := "Accuracy of each variant: mean and standard error over seeds." + chance(choices)
+	caption := "Accuracy of each variant: mean and standard error over seeds."
+	if len(d.dev) > 0 {
+		caption += fmt.Sprintf(" Chance on the val classes is %s %%.", percent(d.dev[0].Chance()))
+	}
+	if len(d.test) > 0 {
+		caption += fmt.Sprintf(" Chance on the test classes is %s %%.", percent(d.test[0].Chance()))
+	}
 	s.Figures = []Figure{f.figure(d, "variants", caption, p)}
 	f.addMissing(&s, d, choices)
 	return s
@@ -127,30 +137,6 @@ func (c *configuration) seeds() int {
 	return len(c.runs)
 }
 
-// publishedTest returns the test accuracy in table A.1 of the paper, a fraction.
-func publishedTest(dataset string, v model.Variant) (fraction float64, ok bool) {
-	cell, ok := published.TestAccuracy(dataset, published.Method(v))
-	if !ok {
-		return 0, false
-	}
-	percent, err := strconv.ParseFloat(cell, 64)
-	return percent / 100, err == nil
-}
-
-// chance states the accuracy of random predictions.
-func chance(choices []choice) string {
-	var val, test string
-	for _, c := range choices {
-		if c.dev != nil {
-			val = fmt.Sprintf(" Chance on the val classes is %s %%.", percent(c.dev.Chance()))
-		}
-		if c.test != nil {
-			test = fmt.Sprintf(" Chance on the test classes is %s %%.", percent(c.test.Chance()))
-		}
-	}
-	return val + test
-}
-
 // addMissing adds which variants lack a stage, with the commands that run it.
 func (f *folder) addMissing(s *Section, d *datasetRuns, choices []choice) {
 	for _, v := range model.Variants {
@@ -163,14 +149,14 @@ func (f *folder) addMissing(s *Section, d *datasetRuns, choices []choice) {
 		}
 		switch c := choices[i]; {
 		case c.dev == nil:
-			s.Notes = append(s.Notes, fmt.Sprintf("%s has no runs of the dev stage.", c.label()))
+			s.Notes = append(s.Notes, fmt.Sprintf("%s has no runs of the dev stage.", c.shown().label))
 			s.Commands = append(s.Commands, f.command(d, "run --stage dev", variant, c.test.flags()))
 		case c.test == nil:
-			s.Notes = append(s.Notes, fmt.Sprintf("%s has no runs of the test stage.", c.label()))
+			s.Notes = append(s.Notes, fmt.Sprintf("%s has no runs of the test stage.", c.shown().label))
 			s.Commands = append(s.Commands, f.command(d, "run --stage full", variant, c.dev.flags()))
 		case c.test.trial().Training.Epochs != c.dev.bestEpoch():
 			s.Notes = append(s.Notes, fmt.Sprintf("The test runs of %s were trained for %d epochs; its dev runs are best at epoch %d.",
-				c.label(), c.test.trial().Training.Epochs, c.dev.bestEpoch()))
+				c.shown().label, c.test.trial().Training.Epochs, c.dev.bestEpoch()))
 		}
 	}
 }
@@ -179,11 +165,7 @@ func (f *folder) addMissing(s *Section, d *datasetRuns, choices []choice) {
 // that another variant can be run on the same features and seeds.
 func sharedFlags(choices []choice) string {
 	c, _ := best(choices, func(choice) bool { return true })
-	shown := c.dev
-	if shown == nil {
-		shown = c.test
-	}
-	return shown.flags("zeta", "k", "alpha", "beta", "lambda", "psi", "lr", "lr_v")
+	return c.shown().flags("zeta", "k", "alpha", "beta", "lambda", "psi", "lr", "lr_v")
 }
 
 // curvesSection shows how each configuration learned in the dev stage.
@@ -204,7 +186,7 @@ func curvesSection(f *folder, d *datasetRuns) Section {
 	s.Figures = append(s.Figures, f.figure(d, "curves", "Validation accuracy of the best configuration of each variant.", curvesOfVariants(d.choices())))
 	for i, c := range d.dev {
 		s.Figures = append(s.Figures, f.figure(d, fmt.Sprintf("curve-%02d-%s", i+1, c.variant()),
-			fmt.Sprintf("%s (%s): %s %% on the val classes.", c.label, countSeeds(c), plusMinus(c.PerClass)), curvesOf(c)))
+			fmt.Sprintf("%s (%s): %s %% on the val classes.", c.label, format.Count(c.seeds(), "seed"), plusMinus(c.PerClass)), curvesOf(c)))
 	}
 	return s
 }
@@ -215,7 +197,7 @@ func curvesOfVariants(choices []choice) *plot.Lines {
 	for _, c := range choices {
 		if c.dev != nil {
 			p.Series = append(p.Series, plot.Series{
-				Name: fmt.Sprintf("%s, epoch %d", c.label(), c.dev.bestEpoch()), Look: lookOf(string(c.variant)),
+				Name: fmt.Sprintf("%s, epoch %d", c.shown().label, c.dev.bestEpoch()), Look: lookOf(string(c.variant)),
 				Points: averaged(c.dev.curves, valAccuracy), Stop: float64(c.dev.bestEpoch()),
 			})
 		}
@@ -235,7 +217,6 @@ func curvesOf(c *configuration) *plot.Lines {
 	}
 }
 
-// valAccuracy is of a curve of the dev stage.
 func valAccuracy(e train.Epoch) float64 { return *e.ValAccuracy }
 
 // averaged returns mean, lowest and highest of curves, in percent, over the epochs that
@@ -258,7 +239,7 @@ func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Poin
 	return points
 }
 
-// lookOf returns how a method is drawn: each variant in its own way, others alike.
+// lookOf returns the look of a variant; all other methods share one.
 func lookOf(method string) int {
 	if i := slices.Index(model.Variants, model.Variant(method)); i >= 0 {
 		return i

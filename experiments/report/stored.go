@@ -1,0 +1,157 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/comparison"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/robustness"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
+)
+
+// notStored completes a section whose result cannot be shown, with the command that
+// stores it.
+func (f *folder) notStored(s Section, d *datasetRuns, command, path string, err error) Section {
+	s.Notes = []string{err.Error()}
+	if errors.Is(err, fs.ErrNotExist) {
+		s.Notes = []string{"No results in " + path + "."}
+	}
+	s.Commands = []string{f.command(d, command)}
+	return s
+}
+
+// comparisonSection compares LAGO with its baselines, as table 1 of the paper does.
+func comparisonSection(f *folder, d *datasetRuns) Section {
+	s := Section{
+		Name: "comparison", Title: "LAGO and its baselines",
+		Text: "Accuracy of every method by one protocol: settings and epochs are chosen on the val classes, then the method is " +
+			"trained on train and val classes and evaluated once on the test classes. Error bars are one standard error over seeds; " +
+			"closed-form methods have none.",
+	}
+	c, path, err := comparison.Find(f.dir, d.name, d.fingerprint)
+	if err != nil {
+		return f.notStored(s, d, "compare", path, err)
+	}
+	p := &plot.Dots{X: accuracyAxis, Series: []plot.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}}}
+	s.Table = &Table{Header: []string{"method", "val (%)", "test (%)", "published (%)", "seconds to train", "seeds"}}
+	for i, m := range c.Methods {
+		p.Rows = append(p.Rows, m.Label())
+		for j, stage := range []*protocol.Measured{m.Val, m.Test} {
+			p.Series[j].Dots = append(p.Series[j].Dots, dot(i, stage.PerClass))
+		}
+		s.Table.Rows = append(s.Table.Rows, []string{
+			m.Label(), plusMinus(m.Val.PerClass), plusMinus(m.Test.PerClass), cmp.Or(m.Published, absent),
+			fmt.Sprintf("%.1f", m.Seconds), fmt.Sprint(len(m.Test.PerClass.Values)),
+		})
+	}
+	if len(c.Ahead) > 0 {
+		s.Notes = append(s.Notes, "More accurate than LAGO on the test classes: "+strings.Join(c.Ahead, ", ")+".")
+	}
+	s.Figures = []Figure{f.figure(d, "comparison", "Validation and test accuracy of LAGO and its baselines.", p)}
+	return s
+}
+
+// robustnessOf is what noise and partial measured: accuracy by how bad the descriptions are.
+type robustnessOf struct {
+	degrees  []float64
+	named    string // the degrees, in the result
+	methods  []robustness.Method
+	relative bool // whether the figure shows relative accuracy
+
+	axis, y, caption string
+	start, column    string // of the table: given descriptions, and a degree in percent
+}
+
+// noiseSection shows accuracy with noisy descriptions, as figure A.1 of the paper does.
+func noiseSection(f *folder, d *datasetRuns) Section {
+	s := Section{
+		Name: robustness.NoiseKind, Title: "Noisy descriptions",
+		Text: "Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. The figure shows it relative " +
+			"to the same model without noise. Error bars are one standard error over noise seeds.",
+	}
+	var n robustness.NoiseResult
+	path, err := lab.FindStored(f.dir, s.Name, d.name, d.fingerprint, &n)
+	return robustnessOf{
+		degrees: n.Ratios, named: "ratios", methods: n.Methods, relative: true,
+		axis: "share of entries with noise (%)", y: "relative accuracy (%)",
+		caption: "Relative test accuracy with salt-and-pepper noise in the class descriptions.",
+		start:   "without noise (%)", column: "%g %% noise (%%)",
+	}.section(s, f, d, path, err)
+}
+
+// partialSection shows accuracy with part of each class's attributes.
+func partialSection(f *folder, d *datasetRuns) Section {
+	s := Section{
+		Name: robustness.PartialKind, Title: "Partial descriptions",
+		Text: "Test accuracy when only part of each class's attributes is given. Missing entries are imputed from the given ones " +
+			"of their group or, for methods marked \"inferred\", from all given ones. Error bars are one standard error over the choice of attributes.",
+	}
+	var p robustness.PartialResult
+	path, err := lab.FindStored(f.dir, s.Name, d.name, d.fingerprint, &p)
+	return robustnessOf{
+		degrees: p.Shares, named: "shares", methods: p.Methods,
+		axis: "share of attributes given (%)", y: accuracyAxis,
+		caption: "Test accuracy with part of the attributes of each class.",
+		start:   "all given (%)", column: "%g %% given (%%)",
+	}.section(s, f, d, path, err)
+}
+
+// section completes a section with figure and table, or says why there are none.
+func (r robustnessOf) section(s Section, f *folder, d *datasetRuns, path string, err error) Section {
+	if err = cmp.Or(err, r.check(path)); err != nil {
+		return f.notStored(s, d, s.Name, path, err)
+	}
+	p := &plot.Lines{X: r.axis, Y: r.y, Width: 520, Height: 260, FromZero: true}
+	s.Table = &Table{Header: []string{"method", r.start}}
+	for _, degree := range r.degrees {
+		s.Table.Header = append(s.Table.Header, fmt.Sprintf(r.column, math.Round(1000*degree)/10))
+	}
+	others := 0
+	for _, m := range r.methods {
+		look := lookOf(m.Method)
+		if look == len(model.Variants) {
+			look += others
+			others++
+		}
+		plotted := m.Accuracy
+		if r.relative {
+			plotted = m.Relative
+		}
+		line := plot.Series{Name: m.Method, Look: look, Measured: true}
+		row := []string{m.Method, plusMinus(m.Start)}
+		for j, degree := range r.degrees {
+			line.Points = append(line.Points, point(100*degree, plotted[j]))
+			row = append(row, plusMinus(m.Accuracy[j]))
+		}
+		slices.SortStableFunc(line.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
+		p.Series = append(p.Series, line)
+		s.Table.Rows = append(s.Table.Rows, row)
+	}
+	s.Figures = []Figure{f.figure(d, s.Name, r.caption, p)}
+	return s
+}
+
+// check returns an error if the result is incomplete.
+func (r robustnessOf) check(path string) error {
+	if len(r.methods) == 0 || len(r.degrees) == 0 {
+		return &invalid.Error{Where: path, Want: "methods and " + r.named, Got: fmt.Sprintf("%d and %d", len(r.methods), len(r.degrees))}
+	}
+	for _, m := range r.methods {
+		if len(m.Accuracy) != len(r.degrees) || len(m.Relative) != len(r.degrees) {
+			return &invalid.Error{
+				Where: path, Field: m.Method, Want: fmt.Sprintf("an accuracy and a relative_accuracy for each of the %d %s", len(r.degrees), r.named),
+				Got: fmt.Sprintf("%d and %d", len(m.Accuracy), len(m.Relative)),
+			}
+		}
+	}
+	return nil
+}
