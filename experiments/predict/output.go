@@ -31,7 +31,7 @@ func (f *Format) UnmarshalText(text []byte) (err error) {
 
 // output writes predictions and counts them.
 type output struct {
-	encoder encoder
+	encoder
 	classes []string
 	among   map[string]bool // classes as a set
 	samples *Samples        // nil if true classes are not known
@@ -69,45 +69,36 @@ func newOutput(w io.Writer, classes []string, o Options, src Source) *output {
 	case CSV:
 		out.encoder = &csvEncoder{columns: c, w: csv.NewWriter(w)}
 	case JSONL:
-		out.encoder = newJSONEncoder(c, w)
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		out.encoder = &jsonEncoder{columns: c, encoder: e}
 	default:
 		out.encoder = newTableEncoder(c, w)
 	}
 	return out
 }
 
-func (out *output) header() error {
-	if err := out.encoder.header(); err != nil {
-		return err
-	}
-	return out.encoder.flush()
-}
-
-func (out *output) write(b *block) error {
+func (out *output) writeBlock(b *block) error {
 	for i := range b.n {
 		r, index, trueClass := &b.ranked[i], b.first+i, ""
 		if out.samples != nil {
 			index, trueClass = out.samples.sample(index)
 		}
-		out.tally(r, trueClass)
-		if err := out.encoder.write(index, trueClass, r); err != nil {
+		out.count.Samples++
+		if r.abstain {
+			out.count.Abstained++
+		}
+		if out.samples != nil && out.among[trueClass] {
+			out.count.Labelled++
+			if !r.abstain && out.classes[r.classes[0]] == trueClass {
+				out.count.Correct++
+			}
+		}
+		if err := out.write(index, trueClass, r); err != nil {
 			return err
 		}
 	}
-	return out.encoder.flush()
-}
-
-func (out *output) tally(r *ranking, trueClass string) {
-	out.count.Samples++
-	if r.abstain {
-		out.count.Abstained++
-	}
-	if out.samples != nil && out.among[trueClass] {
-		out.count.Labelled++
-		if !r.abstain && out.classes[r.classes[0]] == trueClass {
-			out.count.Correct++
-		}
-	}
+	return out.flush()
 }
 
 type csvEncoder struct {
@@ -171,12 +162,6 @@ type jsonEncoder struct {
 	top     []jsonClass
 }
 
-func newJSONEncoder(c columns, w io.Writer) *jsonEncoder {
-	e := &jsonEncoder{columns: c, encoder: json.NewEncoder(w)}
-	e.encoder.SetEscapeHTML(false)
-	return e
-}
-
 func (e *jsonEncoder) header() error { return nil }
 func (e *jsonEncoder) flush() error  { return nil }
 
@@ -206,9 +191,6 @@ type tableEncoder struct {
 	width int // of a class name
 	line  []byte
 }
-
-// abstained stands in a table for the class that is not predicted.
-const abstained = "(abstain)"
 
 func newTableEncoder(c columns, w io.Writer) *tableEncoder {
 	e := &tableEncoder{columns: c, w: w, width: len("true class")}
@@ -240,7 +222,7 @@ func (e *tableEncoder) write(index int, trueClass string, r *ranking) error {
 	}
 	name, next := e.classes[r.classes[0]], 1
 	if r.abstain {
-		name, next = abstained, 0
+		name, next = "(abstain)", 0
 	}
 	e.line = fmt.Appendf(e.line, "%-*s  %11.4f", e.width, name, r.values[0])
 	separator := "  "

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,17 +63,17 @@ func Run(ctx context.Context, src Source, scorer model.Scorer, classes []string,
 		return Count{}, &invalid.Error{Where: "classes", Want: "at least one to choose from", Got: "none"}
 	}
 	out := newOutput(w, classes, o, src)
-	if err := out.header(); err != nil {
+	if err := cmp.Or(out.header(), out.flush()); err != nil {
 		return Count{}, err
 	}
 	p := newPipeline(ctx, src.Cols(), len(classes), o)
-	defer p.cancel()
+	defer p.cancel(nil)
 	var scoring sync.WaitGroup
 	go func() { p.end(p.read(src)); close(p.filled) }()
 	scoring.Go(func() { p.end(p.score(scorer)); close(p.scored) })
 	p.end(p.write(out))
 	scoring.Wait()
-	return out.count, p.err
+	return out.count, context.Cause(p.ctx)
 }
 
 // Blocks are large enough to be scored fast.
@@ -93,19 +94,16 @@ type block struct {
 
 // pipeline passes blocks around: from free to filled to scored, and back.
 type pipeline struct {
-	ctx    context.Context
-	cancel context.CancelFunc
+	ctx    context.Context // its cause is the first error
+	cancel context.CancelCauseFunc
 	o      Options
 
 	free, filled, scored chan *block
-
-	once sync.Once
-	err  error // the first
 }
 
 func newPipeline(ctx context.Context, dims, classes int, o Options) *pipeline {
 	p := &pipeline{o: o, free: make(chan *block, blocks), filled: make(chan *block), scored: make(chan *block)}
-	p.ctx, p.cancel = context.WithCancel(ctx)
+	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	n := min(max(blockNumbers/max(dims, 1), minSamples), maxSamples)
 	for range blocks {
 		p.free <- &block{x: dataset.NewMatrix[float32](n, dims), scores: dataset.NewMatrix[float32](n, classes), ranked: make([]ranking, n)}
@@ -113,11 +111,10 @@ func newPipeline(ctx context.Context, dims, classes int, o Options) *pipeline {
 	return p
 }
 
-// end keeps the first error and cancels the other stages.
+// end cancels the other stages if one failed.
 func (p *pipeline) end(err error) {
 	if err != nil {
-		p.once.Do(func() { p.err = err })
-		p.cancel()
+		p.cancel(err)
 	}
 }
 
@@ -196,7 +193,7 @@ func (p *pipeline) write(out *output) error {
 		if b == nil {
 			return err
 		}
-		if err := out.write(b); err != nil {
+		if err := out.writeBlock(b); err != nil {
 			return err
 		}
 		p.free <- b
