@@ -9,7 +9,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
@@ -68,7 +67,7 @@ func fetchDataset(c *cli.Context) error {
 	if d := c.Duration("stall"); d <= 0 {
 		return &invalid.Error{Where: "--stall", Want: "a time above 0", Got: d.String()}
 	}
-	p := &fetchProgress{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
+	var p fetchProgress
 	r, err := fetch.Fetch(c.Context, c.Args().First(), fetch.Options{
 		DataDir:        catalog.DataDir(c.Path("data-dir")),
 		ArchiveURL:     c.String("archive-url"),
@@ -79,13 +78,10 @@ func fetchDataset(c *cli.Context) error {
 		Force:          c.Bool("force"),
 		Attempts:       c.Int("attempts"),
 		Stall:          c.Duration("stall"),
-		Progress:       func(f fetch.Progress) { p.show(f, time.Now()) },
-		Notice: func(text string) {
-			p.clear()
-			logrus.Info(text)
-		},
+		Progress:       func(f fetch.Progress) { display.show(p.line(f, time.Now()), false) },
+		Notice:         func(text string) { logrus.Info(text) },
 	})
-	p.clear()
+	display.clear()
 	if err != nil {
 		return err
 	}
@@ -115,52 +111,19 @@ func writeFetched(w io.Writer, r *fetch.Result, dataDir string) error {
 	return err
 }
 
-// fetchProgress prints how far a fetch is: one redrawn line on a terminal, a line every
-// few seconds elsewhere.
+// fetchProgress makes the progress lines of a fetch.
 type fetchProgress struct {
-	to       io.Writer
-	terminal bool
-
-	first fetch.Progress // of the step
-	last  fetch.Progress
-	start time.Time // of first
-	shown time.Time
+	first, last fetch.Progress // of the step
+	start       time.Time      // of first
 }
 
-func (p *fetchProgress) show(f fetch.Progress, now time.Time) {
+// line is as in "downloading features: 300.1 MB of 879.0 MB, 12.0 MB/s, 48s left". The
+// speed is the mean of the step, without what an earlier command downloaded.
+func (p *fetchProgress) line(f fetch.Progress, now time.Time) string {
 	if f.Step != p.last.Step || f.Total != p.last.Total || f.Done < p.last.Done {
-		p.clear()
-		p.first, p.start, p.shown = f, now, now
+		p.first, p.start = f, now
 	}
 	p.last = f
-	every := tellEvery
-	if p.terminal {
-		every = 100 * time.Millisecond
-	}
-	if now.Sub(p.shown) < every {
-		return
-	}
-	p.shown = now
-	line := p.text(now) + "\n"
-	if p.terminal {
-		line = "\r" + p.text(now) + clearLine
-	}
-	_, _ = io.WriteString(p.to, line) // a failure to print progress is no reason to stop
-}
-
-const clearLine = "\x1b[K"
-
-// clear removes the line, so that what is printed next has it for itself.
-func (p *fetchProgress) clear() {
-	if p.terminal {
-		_, _ = io.WriteString(p.to, "\r"+clearLine)
-	}
-}
-
-// text is as in "downloading features: 300.1 MB of 879.0 MB, 12.0 MB/s, 48s left". The
-// speed is the mean of the step, without what an earlier command downloaded.
-func (p *fetchProgress) text(now time.Time) string {
-	f := p.last
 	s := f.Step + ": " + format.Bytes(f.Done)
 	if f.Total >= 0 {
 		s += " of " + format.Bytes(f.Total)

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,7 +33,7 @@ type publisher struct {
 	release, meta []byte
 
 	mu     sync.Mutex
-	slow   bool // the release comes as far as the middle, and no further
+	most   int // bytes of the release in one response, which then stalls; 0 for all
 	ranges []string
 }
 
@@ -98,26 +100,40 @@ func (p *publisher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.meta))
 	case "/release.zip":
 		p.mu.Lock()
-		slow := p.slow
+		most := p.most
 		p.ranges = append(p.ranges, r.Header.Get("Range"))
 		p.mu.Unlock()
-		if !slow {
-			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.release))
-			return
+		if most > 0 {
+			w = &stalling{w, r, most}
 		}
-		w.Header().Set("Content-Length", fmt.Sprint(len(p.release)))
-		_, _ = w.Write(p.release[:len(p.release)/2])
-		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done()
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.release))
 	default:
 		http.NotFound(w, r)
 	}
 }
 
-func (p *publisher) setSlow(slow bool) {
+// stalling is a response that stops after some bytes of the body.
+type stalling struct {
+	http.ResponseWriter
+	request *http.Request
+	left    int
+}
+
+func (s *stalling) Write(b []byte) (int, error) {
+	n, err := s.ResponseWriter.Write(b[:min(len(b), s.left)])
+	s.left -= n
+	if s.left > 0 || err != nil {
+		return n, err
+	}
+	_ = http.NewResponseController(s.ResponseWriter).Flush()
+	<-s.request.Context().Done()
+	return n, s.request.Context().Err()
+}
+
+func (p *publisher) stallAfter(most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.slow = slow
+	p.most = most
 }
 
 // args are those of a fetch from the publisher to the folder data in dir.
@@ -158,22 +174,18 @@ func TestDatasetFetch(t *testing.T) {
 
 func TestDatasetFetchResumesAfterSignals(t *testing.T) {
 	p, dir := publish(t), t.TempDir()
-	half := len(p.release) / 2
+	quarter := len(p.release) / 4
+	p.stallAfter(quarter)
 	for i, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		p.setSlow(true)
 		s := start(t, p.args(dir, "cub")...)
-		s.until(t, "the server waits", func() bool {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			return len(p.ranges) == i+1
-		})
-		s.until(t, "half of the archive is there", func() bool {
+		// The part grows with every command, so its size shows that this one wrote to it.
+		s.until(t, "the next quarter of the archive is there", func() bool {
 			parts, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.part"))
 			if len(parts) != 1 {
 				return false
 			}
 			info, err := os.Stat(parts[0])
-			return err == nil && info.Size() == int64(half)
+			return err == nil && info.Size() == int64((i+1)*quarter)
 		})
 		if err := s.cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
@@ -183,15 +195,21 @@ func TestDatasetFetchResumesAfterSignals(t *testing.T) {
 			t.Errorf("after %v it ended with %v:\n%s", signal, s.cmd.ProcessState, text)
 		}
 	}
-	p.setSlow(false)
-	e := lagoTrain(t, p.args(dir, "cub")...)
+	p.stallAfter(0)
+	e := lagoTrain(t, p.args(dir, "--log-format", "json", "cub")...)
 	if e.code != 0 || !strings.Contains(e.stderr, "resuming after ") {
 		t.Errorf("it ended with %d:\n%s", e.code, e.stderr)
 	}
+	for line := range strings.Lines(e.stderr) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("not JSON: %s", line)
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if want := fmt.Sprintf("bytes=%d-", half); p.ranges[2] != want {
-		t.Errorf("the last command requested %q, expected %q", p.ranges[2], want)
+	want := []string{"", fmt.Sprintf("bytes=%d-", quarter), fmt.Sprintf("bytes=%d-", 2*quarter)}
+	if !slices.Equal(p.ranges, want) {
+		t.Errorf("the commands requested %q, expected %q", p.ranges, want)
 	}
 }
 
@@ -230,33 +248,22 @@ func TestWhatIsFetchedIsToldWhereItIsMissing(t *testing.T) {
 }
 
 func TestFetchProgress(t *testing.T) {
-	var out strings.Builder
-	p := &fetchProgress{to: &out}
+	var p fetchProgress
 	start := time.Unix(1000, 0)
 	for _, c := range []struct {
 		second      int
 		done, total int64
 		want        string
 	}{
-		{0, 300e6, 879e6, ""}, // of an earlier command
-		{2, 324e6, 879e6, ""}, // too early for another line
-		{6, 372e6, 879e6, "downloading features: 372.0 MB of 879.0 MB, 12.0 MB/s, 42s left\n"},
-		{12, 1e6, 879e6, ""}, // from the beginning
-		{18, 1e6, 879e6, "downloading features: 1.0 MB of 879.0 MB\n"},
-		{20, 1e6, -1, ""},
-		{30, 2e6, -1, "downloading features: 2.0 MB, 100.0 kB/s\n"},
+		{0, 300e6, 879e6, "300.0 MB of 879.0 MB"}, // of an earlier command
+		{6, 372e6, 879e6, "372.0 MB of 879.0 MB, 12.0 MB/s, 42s left"},
+		{12, 1e6, 879e6, "1.0 MB of 879.0 MB"}, // from the beginning
+		{20, 1e6, -1, "1.0 MB"},
+		{30, 2e6, -1, "2.0 MB, 100.0 kB/s"},
 	} {
-		out.Reset()
-		p.show(fetch.Progress{Step: "downloading features", Done: c.done, Total: c.total}, start.Add(time.Duration(c.second)*time.Second))
-		if got := out.String(); got != c.want {
-			t.Errorf("after %d s: %q, expected %q", c.second, got, c.want)
+		got := p.line(fetch.Progress{Step: "downloading", Done: c.done, Total: c.total}, start.Add(time.Duration(c.second)*time.Second))
+		if want := "downloading: " + c.want; got != want {
+			t.Errorf("after %d s: %q, expected %q", c.second, got, want)
 		}
-	}
-	out.Reset()
-	p.terminal = true
-	p.show(p.last, start.Add(31*time.Second))
-	p.clear()
-	if got, want := out.String(), "\rdownloading features: 2.0 MB, 90.9 kB/s\x1b[K\r\x1b[K"; got != want {
-		t.Errorf("on a terminal: %q, expected %q", got, want)
 	}
 }
