@@ -6,6 +6,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/tuning"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 )
 
@@ -82,7 +83,7 @@ func compareConfig(c *cli.Context) (config tuning.Config, common protocol.Config
 	for _, s := range c.StringSlice("set") {
 		f, err := tuning.ParseFixed(s)
 		if err != nil {
-			return config, common, err
+			return config, common, invalid.At("--set", err)
 		}
 		config.Fixed = append(config.Fixed, f)
 	}

@@ -16,6 +16,9 @@ func TestCompareCommand(t *testing.T) {
 			t.Errorf("expected %q in\n%s", want, table)
 		}
 	}
+	if strings.Contains(table, " k 0") || strings.Contains(table, "lr_v") {
+		t.Errorf("settings that do not apply to semantic-hard are listed:\n%s", table)
+	}
 	var printed struct {
 		Methods []struct {
 			Name string

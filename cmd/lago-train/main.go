@@ -43,21 +43,28 @@ func main() {
 	app := newApp()
 	err := app.RunContext(ctx, flagsFirst(app, os.Args))
 	display.clear()
-	if err == nil {
-		return
+	if err != nil {
+		text, code := outcome(ctx, err)
+		fmt.Fprintln(os.Stderr, "lago-train:", text)
+		os.Exit(code)
 	}
-	if cancelled := (*lab.Cancelled)(nil); errors.As(err, &cancelled) {
-		fmt.Fprintln(os.Stderr, cancelled)
-		os.Exit(exitCancelled)
-	}
-	fmt.Fprintln(os.Stderr, "lago-train:", err)
-	switch {
-	case errors.Is(err, context.Canceled):
-		os.Exit(exitCancelled)
+}
+
+// outcome returns the message and the exit code of a command that ended with an error.
+func outcome(ctx context.Context, err error) (text string, code int) {
+	text = err.Error()
+	switch cause := context.Cause(ctx); {
+	case errors.As(err, new(*lab.Cancelled)):
+		return text, exitCancelled
+	case errors.Is(err, context.Canceled), cause != nil && errors.Is(err, cause):
+		if !strings.HasPrefix(text, "interrupted") {
+			text = "interrupted"
+		}
+		return text, exitCancelled
 	case isUsage(err):
-		os.Exit(exitUsage)
+		return text, exitUsage
 	}
-	os.Exit(exitFailed)
+	return text, exitFailed
 }
 
 // usage is the place of an error in the command line as a whole.
@@ -105,21 +112,21 @@ $LAGO_BLAS names a library to use, or "go" for none.`,
 		Version:        version.All()["lago-train"],
 		DefaultCommand: "help",
 		Commands: prepare([]*cli.Command{
-			runCommand(),
 			datasetCommand(),
+			runCommand(),
+			searchCommand(),
+			compareCommand(),
+			reproduceCommand(),
 			ablateCommand(),
 			sweepKCommand(),
-			searchCommand(),
-			runsCommand(),
 			noiseCommand(),
 			partialCommand(),
 			groupsCommand(),
-			reproduceCommand(),
-			compareCommand(),
-			reportCommand(),
-			explainCommand(),
 			evaluateCommand(),
 			predictCommand(),
+			explainCommand(),
+			reportCommand(),
+			runsCommand(),
 		}),
 		Action:         noCommand,
 		ExitErrHandler: func(*cli.Context, error) {}, // main prints errors, once

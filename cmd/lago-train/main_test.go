@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -13,6 +15,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // envMain makes the test binary the program itself, so that tests see what a shell
@@ -175,8 +180,8 @@ func TestWrongCommandLines(t *testing.T) {
 		{"search --write " + empty + "/no/file.json", []string{"--write", empty + "/no", "no such file"}},
 		{"compare --methods elz", []string{"--methods: expected one of lago"}},
 		{"compare --methods ezsl", []string{"--methods", "Did you mean eszsl?"}},
-		{"compare --set eszl.gamma=1", []string{"--set eszl.gamma=1", "Did you mean eszsl?"}},
-		{"compare --set ale.lr=1e999", []string{"--set ale.lr=1e999", "lr"}},
+		{"compare --set eszl.gamma=1", []string{"--set: ", "Did you mean eszsl?"}},
+		{"compare --set ale.lr=1e999", []string{"--set: ale: lr: expected a finite number, found 1e999"}},
 		{"compare --methods eszsl --ridge 1", []string{"--ridge: expected preprocess whiten"}},
 		{"noise --ratios 2", []string{"--ratios: expected numbers from 0 to 1, found 2"}},
 		{"noise --variants eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --variants, found only baselines"}},
@@ -202,6 +207,44 @@ func TestRenamedFlags(t *testing.T) {
 	out := succeeds(t, "run", "--condition=standardize", "--print-config")
 	if !strings.Contains(out, `"preprocess": "standardize"`) {
 		t.Errorf("expected --condition to set preprocess:\n%s", out)
+	}
+}
+
+func TestOutcomeOfAnError(t *testing.T) {
+	live := t.Context()
+	ended, cancel := context.WithCancelCause(live)
+	bySignal := errors.New("terminated signal received")
+	cancel(bySignal)
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		text string
+		code int
+	}{
+		{live, errors.New("no space left"), "no space left", exitFailed},
+		{live, &invalid.Error{Where: "--lr", Want: "a number"}, "--lr: expected a number", exitUsage},
+		{live, fmt.Errorf("reading a file: %w", context.Canceled), "interrupted", exitCancelled},
+		{ended, fmt.Errorf("reading a file: %w", bySignal), "interrupted", exitCancelled},
+		{ended, errors.New("no space left"), "no space left", exitFailed},
+		{ended, &lab.Cancelled{Root: "runs", Finished: 1, Trials: 2}, "interrupted with 1 of 2 runs finished in runs; repeat the command to resume", exitCancelled},
+	} {
+		if text, code := outcome(c.ctx, c.err); text != c.text || code != c.code {
+			t.Errorf("%v: %q and exit code %d, expected %q and %d", c.err, text, code, c.text, c.code)
+		}
+	}
+}
+
+// The log is written above the progress line, which is redrawn below it.
+func TestProgressLineOnATerminal(t *testing.T) {
+	var out bytes.Buffer
+	s := &statusLine{to: &out, terminal: true}
+	s.show("half", false)
+	if _, err := s.Write([]byte("an entry\n")); err != nil {
+		t.Fatal(err)
+	}
+	s.show("whole", true)
+	if want := "\r\x1b[Khalf\r\x1b[Kan entry\n\r\x1b[Khalf\r\x1b[Kwhole\n"; out.String() != want {
+		t.Errorf("%q, expected %q", out.String(), want)
 	}
 }
 

@@ -53,7 +53,7 @@ func ParseFixed(s string) (Fixed, error) {
 	name, value, ok := strings.Cut(s, "=")
 	method, setting, ok2 := strings.Cut(name, ".")
 	if !ok || !ok2 || method == "" || setting == "" || value == "" {
-		return Fixed{}, &invalid.Error{Field: "set", Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: strconv.Quote(s)}
+		return Fixed{}, &invalid.Error{Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: strconv.Quote(s)}
 	}
 	f := Fixed{method, setting, json.RawMessage(value)}
 	if !json.Valid(f.Value) { // a word
@@ -65,14 +65,14 @@ func ParseFixed(s string) (Fixed, error) {
 	}
 	m, err := methods.Find(method)
 	if err != nil {
-		return f, invalid.At("--set "+s, err)
+		return f, err
 	}
 	f.Method = m.Name
 	spec, err := methods.Spec{Method: m.Name, Settings: m.Default}.Set(setting, f.Value)
 	if err == nil {
 		err = spec.Check()
 	}
-	return f, invalid.At("--set "+s, err)
+	return f, err
 }
 
 // Names lists what can be compared: LAGO, its variants, and the baselines.

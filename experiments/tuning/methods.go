@@ -207,21 +207,28 @@ func (m *contender) row(dataset string) Method {
 	return c
 }
 
-// settingsOf lists the settings of a method that are not part of the data or protocol.
+// settingsOf lists the settings that apply to a trial and are not part of the data or
+// protocol.
 func settingsOf(t train.Trial) map[string]any {
 	if t.Baseline.Method != "" {
 		all := t.Baseline.Values()
 		if t.Preprocess != preprocess.None {
-			all["preprocess"], all["ridge"] = t.Preprocess, t.Ridge
+			all["preprocess"] = t.Preprocess
+		}
+		if t.Preprocess == preprocess.Whiten {
+			all["ridge"] = t.Ridge
 		}
 		return all
 	}
-	shared := []string{"dataset", "fingerprint", "stage", "seed", "epochs", "patience", "hold_out"}
+	c := protocol.Config{Variant: t.Model.Variant, Preprocess: t.Preprocess}
 	all := map[string]any{}
 	for _, s := range protocol.OfTrial(t) {
-		if !slices.Contains(shared, s.Name) {
+		if setting, err := protocol.Find(s.Name); err == nil && setting.AppliesTo(c) {
 			all[s.Name] = s.Value
 		}
+	}
+	for _, shared := range []string{"dataset", "stage", "seed", "epochs", "patience", "hold_out"} {
+		delete(all, shared)
 	}
 	return all
 }
