@@ -134,4 +134,24 @@ func Described(u []float64) int {
 	return n
 }
 
+// Means returns the mean of each column of u over the entries that are not NaN, or none
+// if all of them are.
+func Means(u Matrix[float64], none float64) []float64 {
+	means := make([]float64, u.Cols)
+	for m := range means {
+		var sum, n float64
+		for z := range u.Rows {
+			if v := u.Row(z)[m]; !math.IsNaN(v) {
+				sum += v
+				n++
+			}
+		}
+		means[m] = none
+		if n > 0 {
+			means[m] = sum / n
+		}
+	}
+	return means
+}
+
 func (d *Dataset) hasClass(z int) bool { return z >= 0 && z < len(d.Classes) }

@@ -103,7 +103,7 @@ func TestRunRefusesBadBaselines(t *testing.T) {
 		change func(*Trial)
 		want   string
 	}{
-		{"a ridge", func(t *Trial) { t.Baseline.Settings = eszsl.Config{Gamma: -1, Lambda: 1} }, "eszsl: gamma: expected a finite number above 0, found -1"},
+		{"a ridge", func(t *Trial) { t.Baseline.Settings = eszsl.Config{Gamma: -1, Lambda: 1} }, "eszsl: gamma: expected a number from 1e-18 to 1e+18, found -1"},
 		{"an unknown method", func(t *Trial) { t.Baseline.Method = "svm" }, `method: expected one of`},
 		{"no epochs", func(t *Trial) { t.Training.Epochs = 0 }, "epochs: expected at least 1, found 0"},
 	} {

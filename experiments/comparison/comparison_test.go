@@ -193,7 +193,7 @@ func TestCompareRefuses(t *testing.T) {
 		{func(c *tuning.Config) { c.Epochs = 0 }, "epochs: expected at least 1, found 0"},
 		{func(c *tuning.Config) {
 			c.Fixed = []tuning.Fixed{{Method: "eszsl", Setting: "gamma", Value: json.RawMessage("-1")}}
-		}, "eszsl: gamma: expected a finite number above 0, found -1"},
+		}, "eszsl: gamma: expected a number from 1e-18 to 1e+18, found -1"},
 		{func(c *tuning.Config) {
 			c.Fixed = []tuning.Fixed{{Method: "eszsl", Setting: "ridge", Value: json.RawMessage("1")}}
 		}, `eszsl: expected one of gamma, lambda, normalise, found "ridge"`},

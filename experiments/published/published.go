@@ -15,12 +15,11 @@ var file []byte
 // Run is one released run of the authors: its settings, and the per-class accuracy of each
 // seed in percent.
 type Run struct {
-	Stage         string    `json:"stage"`   // dev or test
-	Dataset       string    `json:"dataset"` // CUB, AWA2 or SUN
-	Model         string    `json:"model"`
-	Accuracy      []float64 `json:"accuracy"`
-	TrainAccuracy []float64 `json:"train_accuracy"`
-	Epochs        int       `json:"epochs"`
+	Stage    string    `json:"stage"`   // dev or test
+	Dataset  string    `json:"dataset"` // CUB, AWA2 or SUN
+	Model    string    `json:"model"`
+	Accuracy []float64 `json:"accuracy"`
+	Epochs   int       `json:"epochs"`
 
 	LearningRate  float64 `json:"learning_rate"`
 	LearningRateV float64 `json:"learning_rate_V"` // 0 for the hard variants
@@ -74,8 +73,6 @@ type Space struct {
 
 // Tables are all published numbers.
 type Tables struct {
-	Source      string                       `json:"source"`
-	Unit        string                       `json:"unit"`
 	TestTable   map[string][]json.RawMessage `json:"test_accuracy_table"` // a name, then a cell for each column
 	Ablation    []Ablation                   `json:"ablation_validation_accuracy"`
 	Groups      Groups                       `json:"gamma_analysis"`

@@ -1,7 +1,6 @@
 package baseline
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"sync"
 
@@ -15,8 +14,8 @@ import (
 type Hyperparameters interface {
 	// Settings lists the hyperparameters with their valid and their searched values.
 	Settings() []Setting
-	// Learn returns a learner before its first epoch. Hyperparameters and examples
-	// are valid: see Learn.
+	// Learn returns a learner before its first epoch. The hyperparameters are valid, and
+	// there are examples.
 	Learn(e Examples, seed uint64) (Learner, error)
 	// Restore returns the model with the given tensors. The error is an
 	// *invalid.Error that names the tensor.
@@ -56,33 +55,14 @@ type Examples struct {
 	Cache *Cache
 }
 
-// Check returns an *invalid.Error if there are no examples, or if their sizes disagree.
-func (e Examples) Check() error {
-	if len(e.Rows) == 0 {
-		return &invalid.Error{Field: "samples", Want: "at least one training sample", Got: "none"}
-	}
-	if len(e.Labels) != len(e.Rows) {
-		return &invalid.Error{Field: "labels", Want: fmt.Sprintf("one for each of the %d samples", len(e.Rows)), Got: fmt.Sprint(len(e.Labels))}
-	}
-	for _, z := range e.Labels {
-		if z < 0 || z >= e.U.Rows {
-			return &invalid.Error{Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", e.U.Rows-1), Got: fmt.Sprint(z)}
-		}
-	}
-	return nil
-}
-
-// Learn checks the hyperparameters and the examples, and returns a learner of them. The
-// error is an *invalid.Error.
+// Learn checks the hyperparameters and returns a learner. The error is an *invalid.Error,
+// also if there are no examples.
 func Learn(h Hyperparameters, e Examples, seed uint64) (Learner, error) {
 	if err := Check(h); err != nil {
 		return nil, err
 	}
-	if err := e.Check(); err != nil {
-		return nil, err
-	}
-	if _, err := Complete(e.U); err != nil {
-		return nil, err
+	if len(e.Rows) == 0 {
+		return nil, &invalid.Error{Field: "samples", Want: "at least one training sample", Got: "none"}
 	}
 	return h.Learn(e, seed)
 }

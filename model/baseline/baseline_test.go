@@ -16,27 +16,6 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
-func TestExamplesCheck(t *testing.T) {
-	u := dataset.NewMatrix[float64](3, 2)
-	for name, c := range map[string]struct {
-		rows, labels []int
-		field        string
-	}{
-		"no samples":      {nil, nil, "samples"},
-		"too few labels":  {[]int{4, 0}, []int{0}, "labels"},
-		"too many labels": {[]int{4}, []int{0, 1}, "labels"},
-		"a label below 0": {[]int{4, 0}, []int{0, -1}, "labels"},
-		"an absent class": {[]int{4, 0}, []int{3, 0}, "labels"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			baselinetest.WantField(t, c.field, baseline.Examples{Rows: c.rows, Labels: c.labels, U: u}.Check())
-		})
-	}
-	if err := (baseline.Examples{Rows: []int{4, 4, 0}, Labels: []int{0, 2, 1}, U: u}).Check(); err != nil {
-		t.Error(err)
-	}
-}
-
 type key struct{ n int }
 
 func TestCachedComputesOnce(t *testing.T) {
@@ -90,10 +69,9 @@ func TestShuffledIsAPermutationBySeedAndEpoch(t *testing.T) {
 	}
 }
 
-func TestTensorsGet(t *testing.T) {
+func TestReaderGet(t *testing.T) {
 	all := baseline.Tensors{
 		{"W", dataset.NewMatrix[float32](3, 2)},
-		{"b", dataset.NewMatrix[float32](1, 2)},
 		{"empty", dataset.NewMatrix[float32](0, 2)},
 		{"short", dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: make([]float32, 3)}},
 	}
@@ -103,26 +81,23 @@ func TestTensorsGet(t *testing.T) {
 		want       string
 	}{
 		{"W", 3, 2, ""},
-		{"W", -1, -1, ""},
-		{"b", 1, -1, ""},
+		{"W", -1, 2, ""},
 		{"W", 2, 2, "W: expected a matrix of 2 x 2, found 3 x 2"},
 		{"W", -1, 3, "W: expected a matrix of any x 3, found 3 x 2"},
 		{"empty", -1, 2, "empty: expected a matrix of any x 2, found 0 x 2"},
 		{"short", 2, 2, "short: expected a matrix of 2 x 2, found 2 x 2"},
 		{"V", 3, -1, "V: expected a matrix of 3 x any, found none"},
 	} {
-		m, err := all.Get(c.name, c.rows, c.cols)
-		if c.want != "" {
-			if err == nil || err.Error() != c.want {
-				t.Errorf("%v, expected %s", err, c.want)
-			}
-		} else if err != nil || &m.Data[0] != &all[slices.IndexFunc(all, func(t baseline.Tensor) bool { return t.Name == c.name })].Matrix.Data[0] {
-			t.Errorf("%s: %v, or a copy", c.name, err)
+		r := baseline.Reader{Tensors: all}
+		m := r.Get(c.name, c.rows, c.cols)
+		r.Get("W", 3, 2)
+		if c.want == "" && (r.Err != nil || &m.Data[0] != &all[0].Matrix.Data[0]) || c.want != "" && (r.Err == nil || r.Err.Error() != c.want) {
+			t.Errorf("found %v, expected %q", r.Err, c.want)
 		}
 	}
 }
 
-// Samples in several blocks are projected as single ones.
+// More samples than a block holds.
 func TestProject(t *testing.T) {
 	const samples = 600
 	x, w := dataset.NewMatrix[float32](samples, 3), baselinetest.Single(2, 1, 0, 0, 1, 2, -1)

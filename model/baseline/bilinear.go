@@ -21,7 +21,7 @@ import (
 type Bilinear struct {
 	W         dataset.Matrix[float32] // D x M
 	Normalise bool                    // descriptions are scaled to length 1
-	Features  Features                // the form of the features that W was trained on
+	Features  Features                // normalisation of the features that W was trained on
 
 	shift, scale []float32 // D, of Standardize
 }
@@ -53,23 +53,12 @@ func (m *Bilinear) Tensors() Tensors {
 // RestoreBilinear returns the model with the given tensors. The error is an
 // *invalid.Error that names the tensor.
 func RestoreBilinear(t Tensors, normalise bool, f Features) (Model, error) {
-	w, err := t.Get("W", -1, -1)
-	if err != nil {
-		return nil, err
-	}
-	m := &Bilinear{W: w, Normalise: normalise, Features: f}
+	r := &Reader{Tensors: t}
+	m := &Bilinear{W: r.Get("W", -1, -1), Normalise: normalise, Features: f}
 	if f == Standardize {
-		shift, err := t.Get("shift", 1, w.Rows)
-		if err != nil {
-			return nil, err
-		}
-		scale, err := t.Get("scale", 1, w.Rows)
-		if err != nil {
-			return nil, err
-		}
-		m.shift, m.scale = shift.Data, scale.Data
+		m.shift, m.scale = r.Get("shift", 1, m.W.Rows).Data, r.Get("scale", 1, m.W.Rows).Data
 	}
-	return m, nil
+	return m, r.Err
 }
 
 type standardKey struct{}

@@ -12,7 +12,7 @@ import (
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
-// random fills a matrix of any size.
+// random returns normal numbers.
 func random(rows, cols int, rng *rand.Rand) dataset.Matrix[float32] {
 	m := dataset.NewMatrix[float32](rows, cols)
 	for i := range m.Data {
@@ -29,7 +29,7 @@ func describe(classes, attributes int, rng *rand.Rand) dataset.Matrix[float64] {
 	return u
 }
 
-// form is what a model makes of the features of a sample, said anew in float64.
+// form returns the normalised features of a sample, computed in float64.
 func form(f baseline.Features, x dataset.Matrix[float32], learned []int, row int) []float64 {
 	v := make([]float64, x.Cols)
 	for d := range v {
@@ -59,8 +59,7 @@ func form(f baseline.Features, x dataset.Matrix[float32], learned []int, row int
 	return v
 }
 
-// Scores are x W u_z, in each form of the features, and the same where a model was
-// restored from its tensors.
+// Scores are x W u_z with each normalisation, also of a restored model.
 func TestScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 8)
@@ -102,7 +101,7 @@ func TestScore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, v := range other.Data { // gonum rounds by where in memory it is
+		for i, v := range other.Data { // rounding depends on the alignment of memory
 			if !(math.Abs(float64(v-scores.Data[i])) <= 1e-4) {
 				t.Fatalf("restored: %v, expected %v", other.Data, scores.Data)
 			}
@@ -110,8 +109,8 @@ func TestScore(t *testing.T) {
 	})
 }
 
-// A sample without any feature stays one, and so does a dimension that does not vary.
-func TestFlat(t *testing.T) {
+// Samples of zeros stay zero, and so do dimensions that do not vary.
+func TestZeros(t *testing.T) {
 	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0, 0, 0, 4, 0, 8}}
 	for f, want := range map[baseline.Features][]float32{
 		baseline.Unit:        {0, 0, 0, 1, 0, 1},
@@ -132,8 +131,8 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// Means and variances are computed once for all learners of the same examples, but
-// no two models share the memory.
+// Means and variances are computed once for all learners of the same examples, but models
+// do not share memory.
 func TestFitShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	e := baseline.Examples{X: random(6, 3, rng), Rows: []int{0, 1, 2, 3}, Cache: new(baseline.Cache)}
@@ -144,7 +143,7 @@ func TestFitShares(t *testing.T) {
 	first := a.Tensors()
 	shift := slices.Clone(first[1].Matrix.Data)
 	clear(first[1].Matrix.Data)
-	e.X = random(6, 3, rng) // not looked at
+	e.X = random(6, 3, rng) // not used
 	if err := b.Fit(baseline.Standardize, e); err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,10 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -23,27 +24,28 @@ type Tensor struct {
 // Tensors are tensors with unique names.
 type Tensors []Tensor
 
-// Get returns the matrix with the given name and size; -1 stands for any size above 0.
-// The error is an *invalid.Error that names the tensor.
-func (t Tensors) Get(name string, rows, cols int) (dataset.Matrix[float32], error) {
-	i := slices.IndexFunc(t, func(t Tensor) bool { return t.Name == name })
-	want := fmt.Sprintf("a matrix of %s x %s", size(rows), size(cols))
-	if i < 0 {
-		return dataset.Matrix[float32]{}, &invalid.Error{Field: name, Want: want, Got: "none"}
-	}
-	m := t[i].Matrix
-	fits := func(want, got int) bool { return got == want || want < 0 && got > 0 }
-	if !fits(rows, m.Rows) || !fits(cols, m.Cols) || len(m.Data) != m.Rows*m.Cols {
-		return m, &invalid.Error{Field: name, Want: want, Got: fmt.Sprintf("%d x %d", m.Rows, m.Cols)}
-	}
-	return m, nil
+// Reader reads the tensors of a model by name.
+type Reader struct {
+	Tensors Tensors
+	Err     error // the first problem, an *invalid.Error that names the tensor
 }
 
-func size(n int) string {
-	if n < 0 {
-		return "any"
+// Get returns the matrix with the given name and size, or an empty one if there is none;
+// -1 stands for any size above 0.
+func (r *Reader) Get(name string, rows, cols int) dataset.Matrix[float32] {
+	fits := func(want, got int) bool { return got == want || want < 0 && got > 0 }
+	got := "none"
+	for _, t := range r.Tensors {
+		if m := t.Matrix; t.Name == name {
+			if fits(rows, m.Rows) && fits(cols, m.Cols) && len(m.Data) == m.Rows*m.Cols {
+				return m
+			}
+			got = fmt.Sprintf("%d x %d", m.Rows, m.Cols)
+		}
 	}
-	return fmt.Sprint(n)
+	want := strings.ReplaceAll(fmt.Sprintf("a matrix of %d x %d", rows, cols), "-1", "any")
+	r.Err = cmp.Or(r.Err, error(&invalid.Error{Field: name, Want: want, Got: got}))
+	return dataset.Matrix[float32]{}
 }
 
 // Gemm computes C = alpha op(A) op(B) + beta C.
@@ -74,26 +76,6 @@ func Convert[To, From model.Float](m dataset.Matrix[From]) dataset.Matrix[To] {
 // Head returns the first rows of a matrix, without copying them.
 func Head[T model.Float](m dataset.Matrix[T], rows int) dataset.Matrix[T] {
 	return dataset.Matrix[T]{Rows: rows, Cols: m.Cols, Data: m.Data[:rows*m.Cols]}
-}
-
-// Means returns the mean of each column of u over the entries that are not NaN, or none
-// if all of them are.
-func Means(u dataset.Matrix[float64], none float64) []float64 {
-	means := make([]float64, u.Cols)
-	for m := range means {
-		var sum, n float64
-		for z := range u.Rows {
-			if v := u.Row(z)[m]; !math.IsNaN(v) {
-				sum += v
-				n++
-			}
-		}
-		means[m] = none
-		if n > 0 {
-			means[m] = sum / n
-		}
-	}
-	return means
 }
 
 // Gather copies rows of x into the first rows of to.

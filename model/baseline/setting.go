@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -37,33 +36,18 @@ const (
 
 // Positive declares a number above 0.
 func Positive(name string, value float64, search ...float64) Setting {
-	s := newSetting(name, search)
-	switch {
-	case !(value > 0) || math.IsInf(value, 0):
-		s.err = &invalid.Error{Field: name, Want: "a finite number above 0", Got: fmt.Sprint(value)}
-	case value < smallest || value > largest:
-		s.err = &invalid.Error{Field: name, Want: fmt.Sprintf("a number from %g to %g", smallest, largest), Got: fmt.Sprint(value)}
-	}
-	return s
+	return number(name, value, smallest, search)
 }
 
 // NonNegative declares a number that is 0 or above.
 func NonNegative(name string, value float64, search ...float64) Setting {
-	s := newSetting(name, search)
-	switch {
-	case !(value >= 0) || math.IsInf(value, 0):
-		s.err = &invalid.Error{Field: name, Want: "a finite number, 0 or above", Got: fmt.Sprint(value)}
-	case value > largest:
-		s.err = &invalid.Error{Field: name, Want: fmt.Sprintf("a number from 0 to %g", largest), Got: fmt.Sprint(value)}
-	}
-	return s
+	return number(name, value, 0, search)
 }
 
-// Fraction declares a number above 0 and at most 1.
-func Fraction(name string, value float64, search ...float64) Setting {
+func number(name string, value, least float64, search []float64) Setting {
 	s := newSetting(name, search)
-	if !(value >= smallest && value <= 1) {
-		s.err = &invalid.Error{Field: name, Want: "a number above 0 and at most 1", Got: fmt.Sprint(value)}
+	if !(value >= least && value <= largest) {
+		s.err = &invalid.Error{Field: name, Want: fmt.Sprintf("a number from %g to %g", least, largest), Got: fmt.Sprint(value)}
 	}
 	return s
 }

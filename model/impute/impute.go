@@ -55,7 +55,7 @@ func New(reference dataset.Matrix[float64], groups []int) (*Imputer, error) {
 	if groups != nil && len(groups) != m {
 		return nil, &invalid.Error{Field: "groups", Want: fmt.Sprintf("one for each of the %d attributes", m), Got: fmt.Sprint(len(groups))}
 	}
-	r := &Imputer{kind: Neutral, groups: attributesOf(groups, m), mean: make([]float64, m), sd: make([]float64, m)}
+	r := &Imputer{kind: Neutral, groups: attributesOf(groups, m), mean: dataset.Means(reference, math.NaN()), sd: make([]float64, m)}
 	scores := r.standardise(reference)
 	r.correlations = sync.OnceValue(func() *mat.SymDense { return correlations(scores) })
 	return r, nil
@@ -70,9 +70,6 @@ func (r *Imputer) WithKind(kind Kind) *Imputer {
 	other.kind = kind
 	return &other
 }
-
-// Kind returns the kind of the imputer.
-func (r *Imputer) Kind() Kind { return r.kind }
 
 // Equal reports whether two imputers fill entries equally.
 func (r *Imputer) Equal(other *Imputer) bool {
@@ -104,45 +101,30 @@ func attributesOf(groups []int, m int) [][]int {
 	return lists
 }
 
-// standardise sets mean and standard deviation, and returns the standardised reference,
-// with 0 for missing entries and constant attributes.
+// standardise sets the standard deviations and returns the standardised reference, with 0
+// for missing entries and constant attributes.
 func (r *Imputer) standardise(u dataset.Matrix[float64]) *mat.Dense {
 	scores := mat.NewDense(max(u.Rows, 1), max(u.Cols, 1), nil)
-	for m := range r.mean {
-		r.mean[m] = describedMean(u, m)
+	for m, mean := range r.mean {
 		var squares, n float64
 		for z := range u.Rows {
 			if p := u.Row(z)[m]; !math.IsNaN(p) {
-				squares += (p - r.mean[m]) * (p - r.mean[m])
+				squares += (p - mean) * (p - mean)
 				n++
 			}
 		}
-		if n > 0 {
-			r.sd[m] = math.Sqrt(squares / n)
-		}
-		if !(r.sd[m] > 0) {
+		sd := math.Sqrt(squares / n)
+		if !(sd > 0) {
 			continue
 		}
+		r.sd[m] = sd
 		for z := range u.Rows {
 			if p := u.Row(z)[m]; !math.IsNaN(p) {
-				scores.Set(z, m, (p-r.mean[m])/r.sd[m])
+				scores.Set(z, m, (p-mean)/sd)
 			}
 		}
 	}
 	return scores
-}
-
-// describedMean returns the mean of an attribute over the classes that describe it, or
-// NaN.
-func describedMean(u dataset.Matrix[float64], attribute int) float64 {
-	var sum, n float64
-	for z := range u.Rows {
-		if p := u.Row(z)[attribute]; !math.IsNaN(p) {
-			sum += p
-			n++
-		}
-	}
-	return sum / n
 }
 
 // correlations returns the shrunken correlations of standardised classes, with a diagonal
@@ -172,10 +154,10 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	}
 	full := dataset.NewMatrix[float64](u.Rows, u.Cols)
 	copy(full.Data, u.Data)
-	mean := slices.Clone(r.mean)
-	for m, p := range mean {
-		if math.IsNaN(p) {
-			mean[m] = describedMean(u, m)
+	mean := dataset.Means(u, math.NaN())
+	for m, p := range r.mean {
+		if !math.IsNaN(p) {
+			mean[m] = p
 		}
 	}
 	blocks := r.groups

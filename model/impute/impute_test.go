@@ -199,34 +199,8 @@ func TestErrors(t *testing.T) {
 		t.Errorf("another kind: %v", err)
 	}
 	for _, want := range impute.Kinds {
-		if err := k.UnmarshalText([]byte(want)); err != nil || k != want || r.WithKind(k).Kind() != want {
+		if err := k.UnmarshalText([]byte(want)); err != nil || k != want {
 			t.Errorf("%s: %s, %v", want, k, err)
 		}
-	}
-}
-
-func TestEqual(t *testing.T) {
-	imputer := func(groups []int, rows ...[]float64) *impute.Imputer {
-		r, err := impute.New(matrix(rows...), groups)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	one := imputer([]int{0, 0}, []float64{0, nan}, []float64{1, nan})
-	for name, other := range map[string]*impute.Imputer{
-		"another kind":       one.WithKind(impute.Inferred),
-		"other groups":       imputer([]int{0, 1}, []float64{0, nan}, []float64{1, nan}),
-		"another mean":       imputer([]int{0, 0}, []float64{0.2, nan}, []float64{1, nan}),
-		"other correlations": imputer([]int{0, 0}, []float64{0, 1}, []float64{1, 0}),
-		"none":               nil,
-		"another deviation":  imputer([]int{0, 0}, []float64{0.25, nan}, []float64{0.75, nan}),
-	} {
-		if one.Equal(other) || other.Equal(one) {
-			t.Errorf("equals one with %s", name)
-		}
-	}
-	if !one.Equal(imputer([]int{0, 0}, []float64{0, nan}, []float64{1, nan})) {
-		t.Error("does not equal itself")
 	}
 }

@@ -16,14 +16,14 @@ import (
 //
 //	a_m^z p(a_m|x) / p(a_m)  +  (1 - a_m^z) (1 - p(a_m|x)) / (1 - p(a_m))
 //
-// is the one or the other factor of DAP. Both are given the same p(a_m|x), and the
-// classes that DAP learned from, so that p(a_m) is the same.
+// is one of the factors of DAP. Both get the same p(a_m|x) and the training classes of
+// DAP, so that p(a_m) is the same.
 func TestLAGOOfSingletonsIsDAP(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 7)
 		samples, attributes, classes := size.Draw(t, "samples"), size.Draw(t, "attributes"), size.Draw(t, "classes")
 		e := examples(samples+classes, 2, attributes, classes, rapid.Uint64().Draw(t, "seed"))
-		for i := range e.U.Data { // some attributes are there in all classes, or in none
+		for i := range e.U.Data { // sometimes all or no classes have an attribute
 			e.U.Data[i] = rapid.SampledFrom([]float64{0, 1}).Draw(t, "u")
 		}
 		p := dataset.NewMatrix[float64](samples, attributes)
@@ -46,7 +46,7 @@ func TestLAGOOfSingletonsIsDAP(t *testing.T) {
 	})
 }
 
-// singletons is log p(z|x) by LAGO, in float64 and with Gamma exactly the identity.
+// singletons returns log p(z|x) of LAGO in float64, where Gamma is exactly the identity.
 func singletons(t rapid.TB, p, u dataset.Matrix[float64]) []float64 {
 	t.Helper()
 	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}

@@ -125,8 +125,8 @@ func (c Config) model(e baseline.Examples) (m *Model, has dataset.Matrix[float64
 // thresholdsOf returns the thresholds of the attributes, M, in the precision of the model.
 func thresholdsOf(u dataset.Matrix[float64], t Threshold) []float32 {
 	thresholds := make([]float32, u.Cols)
-	all := baseline.Means(dataset.Matrix[float64]{Rows: len(u.Data), Cols: 1, Data: u.Data}, 0.5)[0]
-	means := baseline.Means(u, all)
+	all := dataset.Means(dataset.Matrix[float64]{Rows: len(u.Data), Cols: 1, Data: u.Data}, 0.5)[0]
+	means := dataset.Means(u, all)
 	for m := range thresholds {
 		thresholds[m] = float32(all)
 		if t == AttributeMean {
@@ -154,7 +154,7 @@ func binary(u dataset.Matrix[float64], thresholds []float32) dataset.Matrix[floa
 // describe it, M. If all or none have it, the attribute cannot be learned: as in the
 // program of Lampert et al. its fraction is 1/2, and its column of has becomes NaN.
 func fractions(has dataset.Matrix[float64]) []float64 {
-	fraction := baseline.Means(has, 0)
+	fraction := dataset.Means(has, 0)
 	for m, f := range fraction {
 		if f > 0 && f < 1 {
 			continue

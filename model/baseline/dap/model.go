@@ -35,25 +35,17 @@ func (m *Model) Tensors() baseline.Tensors {
 
 // Restore implements baseline.Hyperparameters.
 func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
-	w, err := t.Get("W", -1, -1)
-	if err != nil {
-		return nil, err
-	}
-	m, attributes := &Model{W: w}, w.Cols
+	r := &baseline.Reader{Tensors: t}
+	m := &Model{W: r.Get("W", -1, -1)}
+	attributes := m.W.Cols
 	if c.Prediction == Indirect {
-		if m.Classes, err = t.Get("classes", w.Cols, -1); err != nil {
-			return nil, err
-		}
+		m.Classes = r.Get("classes", m.W.Cols, -1)
 		attributes = m.Classes.Cols
 	}
-	if m.B, err = t.Get("b", 1, w.Cols); err != nil {
-		return nil, err
-	}
-	if m.Thresholds, err = t.Get("thresholds", 1, attributes); err != nil {
-		return nil, err
-	}
-	m.Prior, err = t.Get("prior", 1, attributes)
-	return m, err
+	m.B = r.Get("b", 1, m.W.Cols)
+	m.Thresholds = r.Get("thresholds", 1, attributes)
+	m.Prior = r.Get("prior", 1, attributes)
+	return m, r.Err
 }
 
 func (m *Model) indirect() bool { return m.Classes.Data != nil }

@@ -50,9 +50,9 @@ func TestPosteriorByHand(t *testing.T) {
 }
 
 // A feature of 1 makes the scores of two classes log 3 and 0, so p(y|x) = 3/4 and 1/4.
-// An attribute of the first class has p(a|x) = 3/4, log odds of log 3; one of the second
-// 1/4; one that is 1/2 in both, as where it can't be learned, has even odds; and one that
-// the first class does not describe, with a prior of 1/2, 3/4 1/2 + 1/4 = 5/8.
+// Four attributes: the first class has one, p(a|x) = 3/4; the second has one, 1/4; one
+// cannot be learned and is 1/2 in both; one is not described by the first class and has a
+// prior of 1/2, 3/4 1/2 + 1/4 = 5/8.
 func TestIndirectPredictionByHand(t *testing.T) {
 	m := restored(t, Indirect, baseline.Tensors{
 		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(3)), 0)},
@@ -90,8 +90,7 @@ func TestIndirectPredictionOfSureClasses(t *testing.T) {
 	}
 }
 
-// Products of thousands of small factors are right: two classes that differ in one of
-// 3000 attributes, with odds of e^50 to 1 against what they have in common.
+// Two classes differ in one of 3000 attributes; the odds of each of the others are e^-50.
 func TestNoUnderflow(t *testing.T) {
 	const attributes = 3000
 	row := func(rows int, value float32) dataset.Matrix[float32] {

@@ -72,20 +72,6 @@ func TestManySamples(t *testing.T) {
 	}
 }
 
-// Fits that share a cache equal those without.
-func TestCachedFits(t *testing.T) {
-	cached := baselinetest.Examples(40, 6, 4, 5, 1, 5)
-	alone := cached
-	cached.Cache = new(baseline.Cache)
-	for _, c := range []eszsl.Config{{0.5, 2, false}, {0.5, 0.1, true}, {3, 2, true}} {
-		want, _ := baselinetest.Learn(t, c, alone)
-		got, _ := baselinetest.Learn(t, c, cached)
-		if !mat.Equal(weights(got), weights(want)) {
-			t.Errorf("%+v: another W with a cache", c)
-		}
-	}
-}
-
 // The loss is the mean over samples of |scores - one-hot|^2.
 func TestLoss(t *testing.T) {
 	e := baselinetest.Examples(40, 6, 4, 5, 1, 6)

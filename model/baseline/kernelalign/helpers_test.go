@@ -13,8 +13,8 @@ import (
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
-// toy is a world of binary attributes: every class is two of six, and the features
-// of a sample are its attributes behind a random map, with noise.
+// toy is a data set whose classes have two of six attributes. The features of a sample are
+// a random map of its attributes, with noise.
 type toy struct {
 	seen   baseline.Examples
 	unseen dataset.Matrix[float64]
@@ -58,7 +58,7 @@ func newToy(perClass int, noise float64) toy {
 	return t
 }
 
-// accuracy is the part of the samples of unseen classes that are recognised.
+// accuracy returns the accuracy on the samples of unseen classes.
 func (y toy) accuracy(t *testing.T, m baseline.Model) float64 {
 	t.Helper()
 	s, err := m.Score(y.seen.X, y.rows, y.unseen)
@@ -108,7 +108,6 @@ func learn(t *testing.T, c Config, e baseline.Examples, seed uint64) baseline.Le
 	return l
 }
 
-// drawConfig draws any settings of the objective.
 func drawConfig(t *rapid.T) Config {
 	c := Default()
 	c.Kernel = rapid.SampledFrom([]Kernel{Linear, Polynomial, Gaussian, Cauchy}).Draw(t, "kernel")
@@ -121,7 +120,7 @@ func drawConfig(t *rapid.T) Config {
 	return c
 }
 
-// problem is a batch of any samples of length 1, of any classes, and a W.
+// problem is a batch of samples of length 1, descriptions and a W.
 type problem struct {
 	x, y, w dataset.Matrix[float64]
 	labels  []int

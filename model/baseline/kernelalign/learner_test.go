@@ -3,7 +3,6 @@ package kernelalign
 import (
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -33,34 +32,6 @@ func TestLearnsTheToy(t *testing.T) {
 		}
 		if got := y.accuracy(t, l.Model()); got < 0.9 {
 			t.Errorf("%s: %.3f of the samples of unseen classes are recognised", name, got)
-		}
-	}
-}
-
-// The seed draws where W starts, and with the epoch the order of the samples.
-func TestSeed(t *testing.T) {
-	y := newToy(3, 0.2)
-	c := Default()
-	c.Batch = 8
-	w := func(seed uint64, epochs ...int) []float32 {
-		l := learn(t, c, y.seen, seed)
-		for _, epoch := range epochs {
-			train(t, l, epoch, epoch)
-		}
-		return l.State()[0].Matrix.Data
-	}
-	if !slices.Equal(w(1, 1, 2), w(1, 1, 2)) {
-		t.Error("the same seed gives other weights")
-	}
-	if slices.Equal(w(1), w(2)) {
-		t.Error("another seed starts with the same weights")
-	}
-	if slices.Equal(w(1, 1), w(1, 2)) {
-		t.Error("another epoch has the samples in the same order")
-	}
-	for i, v := range w(1) {
-		if v < 0 || v >= 2./12 {
-			t.Fatalf("weight %d starts at %g, expected within [0, 2/D)", i, v)
 		}
 	}
 }

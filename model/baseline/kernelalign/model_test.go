@@ -6,14 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
-// trained is a model of the toy that learned for a little while.
+// trained returns a model after three epochs.
 func trained(t *testing.T, c Config) (*Model, toy) {
 	t.Helper()
 	y := newToy(4, 0.2)
@@ -22,8 +21,8 @@ func trained(t *testing.T, c Config) (*Model, toy) {
 	return l.Model().(*Model), y
 }
 
-// Scores are the kernels of the definition, between the sample and the class in
-// either space, of features and descriptions centred and of length 1.
+// Scores are the kernels of sample and class in both spaces, computed from centred
+// features and descriptions of length 1.
 func TestScoreIsItsDefinition(t *testing.T) {
 	for _, kernel := range []Kernel{Linear, Polynomial, Gaussian, Cauchy} {
 		for _, ort := range []bool{false, true} {
@@ -63,7 +62,7 @@ func compare(k kernel, v, w []float64) float64 {
 	return s
 }
 
-// unit is v from a centre, of length 1.
+// unit returns v minus the centre, scaled to length 1.
 func unit[T float32 | float64](v []T, centre []float32) []float64 {
 	u := make([]float64, len(v))
 	for i, x := range v {
@@ -76,8 +75,8 @@ func unit[T float32 | float64](v []T, centre []float32) []float64 {
 	return u
 }
 
-// The mean of the samples and the centre of the classes are of those that were
-// trained on; without normalise there is no centre.
+// The mean of the samples and the centre of the classes are those of the training samples
+// and classes; without normalise there is no centre.
 func TestNormalisation(t *testing.T) {
 	e := baseline.Examples{
 		X:    matrixOf([]float32{1, 5}, []float32{9, 9}, []float32{3, 5}),
@@ -105,62 +104,6 @@ func TestNormalisation(t *testing.T) {
 		}
 		baselinetest.Near(t, "descriptions", 1e-6, baselinetest.Floats(y.Data), want.descriptions)
 	}
-}
-
-// Features are centred and scaled, so that shift and scale do not matter.
-func TestFeaturesMayBeScaled(t *testing.T) {
-	y := newToy(4, 0.2)
-	rapid.Check(t, func(rt *rapid.T) {
-		by := float32(rapid.Float64Range(0.01, 100).Draw(rt, "scale"))
-		to := float32(rapid.Float64Range(-1, 1).Draw(rt, "shift")) * by
-		moved := y
-		moved.seen.X = dataset.NewMatrix[float32](y.seen.X.Rows, y.seen.X.Cols)
-		for i, v := range y.seen.X.Data {
-			moved.seen.X.Data[i] = by*v + to
-		}
-		var scores [2]dataset.Matrix[float32]
-		for i, y := range []toy{y, moved} {
-			l := learn(t, Default(), y.seen, 1)
-			train(t, l, 1, 2)
-			var err error
-			if scores[i], err = l.Model().Score(y.seen.X, y.rows, y.unseen); err != nil {
-				rt.Fatal(err)
-			}
-		}
-		for i, v := range scores[0].Data {
-			if math.Abs(float64(v-scores[1].Data[i])) > 1e-3 {
-				rt.Fatalf("score %d is %g, and %g when features are scaled by %g and moved by %g", i, v, scores[1].Data[i], by, to)
-			}
-		}
-	})
-}
-
-// The score of a sample and a class does not depend on the others.
-func TestScoresAreOfOneSampleAndOneClass(t *testing.T) {
-	m, y := trained(t, Default())
-	rows := make([]int, 256+7)
-	for i := range rows {
-		rows[i] = i % y.seen.X.Rows
-	}
-	all, err := m.Score(y.seen.X, rows, y.seen.U)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		i := rapid.IntRange(0, len(rows)-1).Draw(t, "sample")
-		z := rapid.IntRange(0, y.seen.U.Rows-1).Draw(t, "class")
-		a, err := m.Detect(y.seen.X, rows[i:i+1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := m.Classify(a, matrixOf(y.seen.U.Row(z)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if math.Abs(float64(s.Data[0]-all.Row(i)[z])) > 1e-5 {
-			t.Fatalf("%g alone, %g among others", s.Data[0], all.Row(i)[z])
-		}
-	})
 }
 
 // An attribute that no class describes is at the centre of the training classes.

@@ -36,22 +36,6 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// There is no loss if the class leads by the margin, or is the only one.
-func TestZeroLoss(t *testing.T) {
-	for name, loss := range losses {
-		for _, scores := range [][]float64{{1, 3, 2}, {-5, 0, -1}, {0, 8, 0}} {
-			step := []float64{9, 9, 9}
-			if l := loss(scores, 1, 1, step); l != 0 || !slices.Equal(step, []float64{0, 0, 0}) {
-				t.Errorf("%s of %v: %g by %v", name, scores, l, step)
-			}
-		}
-		step := []float64{9}
-		if l := loss([]float64{4}, 0, 1, step); l != 0 || step[0] != 0 {
-			t.Errorf("%s of one class: %g by %v", name, l, step)
-		}
-	}
-}
-
 // sample draws scores, a class and a margin, such that no loss has a kink within 1e-3
 // of the scores.
 func sample(t *rapid.T) (scores []float64, y int, margin float64) {
@@ -89,7 +73,6 @@ func TestFiniteDifferences(t *testing.T) {
 	}
 }
 
-// What holds whatever the scores.
 func TestLosses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scores, y, margin := sample(t)
@@ -107,11 +90,11 @@ func TestLosses(t *testing.T) {
 			t.Fatalf("SJE %g, ALE %g and DeViSE %g: one has a loss where another has none", sje, ale, devise)
 		}
 		if steps[y] <= 1 && (!near(sje, devise) || !near(ale, devise)) {
-			t.Fatalf("of one class they are alike, found SJE %g, ALE %g and DeViSE %g", sje, ale, devise)
+			t.Fatalf("for one class: expected equal losses, found SJE %g, ALE %g and DeViSE %g", sje, ale, devise)
 		}
 		for name := range losses {
 			loss, step := of(name, scores, margin)
-			// The loss is linear between kinks: the step says by what.
+			// The loss is linear between kinks, with the slope of the step.
 			var sum, linear float64
 			for z, s := range step {
 				sum += s
@@ -123,7 +106,7 @@ func TestLosses(t *testing.T) {
 			if !near(sum, 0) || !near(linear, loss) {
 				t.Fatalf("%s is %g by the step %v, which sums to %g and gives %g", name, loss, step, sum, linear)
 			}
-			// Scores have no origin, and no scale but the margin's.
+			// Adding a constant changes nothing, and scaling scores and margin scales the loss.
 			other := slices.Clone(scores)
 			for z := range other {
 				other[z] = 4*scores[z] + 16

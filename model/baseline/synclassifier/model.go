@@ -2,6 +2,7 @@ package synclassifier
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
@@ -14,7 +15,7 @@ import (
 // Model is a trained SynC. Its scores are not probabilities.
 type Model struct {
 	V        dataset.Matrix[float32] // D x R, the classifiers of the phantoms
-	Phantoms dataset.Matrix[float32] // R x M, their scaled descriptions
+	Phantoms dataset.Matrix[float32] // R x M, the scaled descriptions of the training classes
 	Mean     dataset.Matrix[float32] // 1 x M, of the training classes, for attributes that no class describes
 	Distance dataset.Matrix[float32] // 1 x 1, the unit of descriptions: the median distance of training classes
 
@@ -30,19 +31,11 @@ func (m *Model) Tensors() baseline.Tensors {
 
 // Restore implements baseline.Hyperparameters.
 func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
-	m := &Model{config: c}
-	var err error
-	if m.Phantoms, err = t.Get("phantoms", -1, -1); err != nil {
-		return nil, err
-	}
-	if m.V, err = t.Get("V", -1, m.Phantoms.Rows); err != nil {
-		return nil, err
-	}
-	if m.Mean, err = t.Get("mean", 1, m.Phantoms.Cols); err != nil {
-		return nil, err
-	}
-	m.Distance, err = t.Get("distance", 1, 1)
-	return m, err
+	r := &baseline.Reader{Tensors: t}
+	m := &Model{config: c, Phantoms: r.Get("phantoms", -1, -1), Distance: r.Get("distance", 1, 1)}
+	m.V = r.Get("V", -1, m.Phantoms.Rows)
+	m.Mean = r.Get("mean", 1, m.Phantoms.Cols)
+	return m, r.Err
 }
 
 // Score implements model.Classifier.
@@ -80,7 +73,7 @@ func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
 // describes gets the mean over the training classes.
 func (m *Model) describe(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
 	full := baseline.Convert[float64](u)
-	for a, mean := range baseline.Means(u, math.NaN()) {
+	for a, mean := range dataset.Means(u, math.NaN()) {
 		if math.IsNaN(mean) {
 			for z := range full.Rows {
 				full.Row(z)[a] = float64(m.Mean.Data[a])
@@ -95,7 +88,48 @@ func (m *Model) describe(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	return d, nil
 }
 
-// similarities returns those of scaled descriptions to the phantoms, classes x R.
+// similarities returns the s_cr of scaled descriptions, classes x R.
 func (m *Model) similarities(classes dataset.Matrix[float64]) dataset.Matrix[float64] {
 	return similarities(classes, baseline.Convert[float64](m.Phantoms), m.config.Sigma)
+}
+
+func squaredDistance(a, b []float64) (sum float64) {
+	for m, v := range a {
+		sum += (v - b[m]) * (v - b[m])
+	}
+	return sum
+}
+
+// medianDistance returns the median distance of two different classes, 1 without any.
+func medianDistance(classes dataset.Matrix[float64]) float64 {
+	var all []float64
+	for z := range classes.Rows {
+		for other := range z {
+			if d := squaredDistance(classes.Row(z), classes.Row(other)); d > 0 {
+				all = append(all, math.Sqrt(d))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return 1
+	}
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
+// similarities returns the s_cr of classes and phantoms, classes x R; rows sum to 1.
+func similarities(classes, b dataset.Matrix[float64], sigma float64) dataset.Matrix[float64] {
+	s := dataset.NewMatrix[float64](classes.Rows, b.Rows)
+	for z := range s.Rows {
+		row := s.Row(z)
+		for r := range row {
+			row[r] = squaredDistance(classes.Row(z), b.Row(r))
+		}
+		closest := slices.Min(row) // its exponential is 1, so that the sum is not 0
+		for r, d := range row {
+			row[r] = math.Exp(-(d - closest) / sigma / sigma)
+		}
+		floats.Scale(1/floats.Sum(row), row)
+	}
+	return s
 }

@@ -1,0 +1,227 @@
+package synclassifier
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+)
+
+// Two phantoms at (1, 0) and (0, 1) have distance 1 in units of their distance, sqrt 2.
+// With sigma = 1, the similarity of a class at (1, 0) to the first is 1/(1 + exp(-1)) =
+// 0.731, and that of one at (1, 1), scaled to length 1, to each is 1/2. A sample that the
+// phantoms score with 3 and -1 then scores
+//
+//	0.731 x 3 - 0.269 = 1.924    and    (3 - 1)/2 = 1.
+func TestScoreByHand(t *testing.T) {
+	c := Config{Sigma: 1, Normalise: true}
+	distance := float32(math.Sqrt2)
+	m, err := c.Restore(baseline.Tensors{
+		{Name: "V", Matrix: baselinetest.Single(2, 3, -1)},
+		{Name: "phantoms", Matrix: baselinetest.Single(2, 1/distance, 0, 0, 1/distance)},
+		{Name: "mean", Matrix: baselinetest.Single(2, 0.5, 0.5)},
+		{Name: "distance", Matrix: baselinetest.Single(1, distance)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.Score(baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	baselinetest.Near(t, "scores", 1e-6, baselinetest.Floats(s.Data), []float64{4/(1+math.Exp(-1)) - 1, 1})
+}
+
+// classifiers returns the w_c of classes, C x D: their scores of the unit vectors.
+func classifiers(t rapid.TB, m *Model, dims int, u dataset.Matrix[float64]) *mat.Dense {
+	t.Helper()
+	e := baseline.Examples{X: dataset.NewMatrix[float32](dims, dims)}
+	for d := range dims {
+		e.X.Row(d)[d] = 1
+		e.Rows = append(e.Rows, d)
+	}
+	return mat.DenseCopyOf(mat.NewDense(dims, u.Rows, baselinetest.Score(t, m, e, u)).T())
+}
+
+// The gradient of the objective by the classifiers of the training classes vanishes.
+func TestGradientVanishes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := examples(rapid.IntRange(6, 30).Draw(t, "samples"), 4, 5, 3, rapid.Uint64().Draw(t, "seed"))
+		c := Config{
+			Sigma: rapid.SampledFrom([]float64{0.3, 0.5, 1}).Draw(t, "sigma"), Lambda: math.Pow(10, rapid.Float64Range(-3, -1).Draw(t, "log lambda")),
+			Normalise: rapid.Bool().Draw(t, "normalise"), Unit: rapid.Bool().Draw(t, "unit"),
+		}
+		gradient := func(w *mat.Dense) float64 {
+			g := mat.DenseCopyOf(w)
+			g.Scale(c.Lambda, w)
+			for i, r := range e.Rows {
+				x := mat.NewVecDense(e.X.Cols, baselinetest.Floats(e.X.Row(r)))
+				if c.Unit {
+					x.ScaleVec(1/x.Norm(2), x)
+				}
+				var s mat.VecDense
+				s.MulVec(w, x)
+				for class := range e.U.Rows {
+					_, slope := squaredHinge(s.AtVec(class), class == e.Labels[i], e.U.Rows)
+					s.SetVec(class, slope)
+				}
+				g.RankOne(g, 1/float64(len(e.Rows)), &s, x)
+			}
+			return mat.Norm(g, 2)
+		}
+		if norm, start := gradient(classifiers(t, learn(t, c, e), 4, e.U)), gradient(mat.NewDense(3, 4, nil)); norm > 5e-3*start {
+			t.Fatalf("the norm of the gradient is %g, and %g at the start", norm, start)
+		}
+	})
+}
+
+// With a narrow kernel, the classifiers of phantoms and classes are equal.
+func TestNarrowKernel(t *testing.T) {
+	e := examples(30, 4, 5, 3, 1)
+	m := learn(t, Config{Sigma: 1e-3, Lambda: 0.01, Unit: true}, e)
+	v := mat.NewDense(4, 3, baselinetest.Floats(m.V.Data))
+	baselinetest.Near(t, "classifiers", 1e-6, mat.DenseCopyOf(v.T()).RawMatrix().Data, classifiers(t, m, 4, e.U).RawMatrix().Data)
+}
+
+// The scores of training classes do not depend on the kernel; those of unseen classes do.
+// The second fit is that of the cache: the features are NaN by then.
+func TestKernelAffectsUnseenClassesOnly(t *testing.T) {
+	e := examples(30, 4, 5, 3, 2)
+	e.Cache = new(baseline.Cache)
+	unseen := examples(1, 1, 5, 2, 3).U
+	c := Config{Sigma: 0.3, Lambda: 0.01}
+	narrow := learn(t, c, e)
+	first := e.X.Data[0]
+	e.X.Data[0] = float32(nan)
+	c.Sigma = 1
+	wide := learn(t, c, e)
+	for _, c := range []Config{{Sigma: 1, Lambda: 0.1}, {Sigma: 1, Lambda: 0.01, Unit: true}} {
+		l, err := c.Learn(e, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := l.Epoch(1); err == nil {
+			t.Errorf("%+v has the fit of other hyperparameters", c)
+		}
+	}
+	e.X.Data[0] = first
+	baselinetest.Near(t, "training classes", 1e-4, baselinetest.Score(t, wide, e, e.U), baselinetest.Score(t, narrow, e, e.U))
+	if got, not := baselinetest.Score(t, wide, e, unseen), baselinetest.Score(t, narrow, e, unseen); math.Abs(got[0]-not[0]) < 1e-3 {
+		t.Errorf("an unseen class scores %g by either kernel", got[0])
+	}
+}
+
+// Classes with equal descriptions have the same classifier, of ordinary size.
+func TestClassesOfOneDescription(t *testing.T) {
+	e := examples(20, 4, 5, 4, 6)
+	for _, apart := range []float64{0, 1e-7, 1e-6} {
+		copy(e.U.Row(2), e.U.Row(1))
+		e.U.Row(2)[0] += apart
+		m := learn(t, Default(), e)
+		s := baselinetest.Score(t, m, e, e.U)
+		for i := range e.Rows {
+			baselinetest.Near(t, "score", 1e-3, s[i*4+2:i*4+3], s[i*4+1:i*4+2])
+		}
+		if largest := slices.Max(m.V.Data); largest > 100 {
+			t.Errorf("descriptions that are %g apart make a classifier of %g", apart, largest)
+		}
+	}
+	for i := range e.U.Data {
+		e.U.Data[i] = 0.5
+	}
+	for _, v := range baselinetest.Score(t, learn(t, Default(), e), e, e.U) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Fatalf("a score of %g where all classes are the same", v)
+		}
+	}
+}
+
+// A missing entry is the mean over the described classes or, if none describes the
+// attribute, over the training classes.
+func TestMissingEntries(t *testing.T) {
+	e := examples(20, 4, 2, 4, 7)
+	copy(e.U.Data, []float64{0, 0.1, 0.5, nan, 1, 0.3, 0.5, 0.8})
+	m := learn(t, Default(), e)
+	baselinetest.Near(t, "means", 1e-7, baselinetest.Floats(m.Mean.Data), []float64{0.5, 0.4})
+	baselinetest.Near(t, "mean of these classes", 1e-6, baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 1, nan, 0.5, 0.6, 0)), baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 1, 0.4, 0.5, 0.6, 0)))
+	baselinetest.Near(t, "mean of the training classes", 1e-6, baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, nan, 0.9, nan)), baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 0.4, 0.9, 0.4)))
+	u := baselinetest.Matrix(2, 0.2, nan)
+	baselinetest.Score(t, m, e, u)
+	if !math.IsNaN(u.Data[1]) {
+		t.Error("the descriptions changed")
+	}
+}
+
+var nan = math.NaN()
+
+func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
+	return baselinetest.Examples(samples, dims, attributes, classes, 0.5, seed)
+}
+
+func learn(t rapid.TB, c Config, e baseline.Examples) *Model {
+	t.Helper()
+	m, _ := baselinetest.Learn(t, c, e)
+	return m.(*Model)
+}
+
+// Class 1 of three is right: (1 - 0.5)^2, (1 + 0.2)^2 and 0 for the third, which is below
+// its margin, all divided by 3. Slopes are 2 y times the violation.
+func TestSquaredHinge(t *testing.T) {
+	for class, want := range [][]float64{{1.44 / 3, 2.4 / 3}, {0.25 / 3, -1. / 3}, {0, 0}} {
+		loss, slope := squaredHinge([]float64{0.2, 0.5, -1.5}[class], class == 1, 3)
+		baselinetest.Near(t, "loss and slope", 1e-12, []float64{loss, slope}, want)
+	}
+}
+
+// A class at 0 and phantoms at 0, 1 and 2, with sigma = 1: exp(0), exp(-1) and exp(-4),
+// divided by their sum, 1.386. With sigma = 2, squared distances are divided by 4.
+func TestSimilaritiesByHand(t *testing.T) {
+	b := baselinetest.Matrix(1, 0, 1, 2)
+	baselinetest.Near(t, "sigma 1", 1e-12, similarities(baselinetest.Matrix(1, 0), b, 1).Data,
+		[]float64{1 / 1.3861950800601765, 0.36787944117144233 / 1.3861950800601765, 0.01831563888873418 / 1.3861950800601765})
+	sum := 1 + math.Exp(-0.25) + math.Exp(-1)
+	baselinetest.Near(t, "sigma 2", 1e-12, similarities(baselinetest.Matrix(1, 0), b, 2).Data, []float64{1 / sum, math.Exp(-0.25) / sum, math.Exp(-1) / sum})
+}
+
+// Similarities are not negative and sum to 1, however narrow or wide the kernel.
+func TestSimilaritiesAreConvexWeights(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		attributes := rapid.IntRange(1, 4).Draw(t, "attributes")
+		draw := func(name string) dataset.Matrix[float64] {
+			n := attributes * rapid.IntRange(1, 6).Draw(t, "rows of "+name)
+			return baselinetest.Matrix(attributes, rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(t, name)...)
+		}
+		classes, b := draw("classes"), draw("phantoms")
+		sigma := math.Exp2(rapid.Float64Range(-600, 600).Draw(t, "log2 sigma"))
+		s := similarities(classes, b, sigma)
+		for z := range s.Rows {
+			var sum float64
+			for _, v := range s.Row(z) {
+				if !(v >= 0) {
+					t.Fatalf("%v", s.Row(z))
+				}
+				sum += v
+			}
+			baselinetest.Near(t, "sum", 1e-12, []float64{sum}, []float64{1})
+		}
+	})
+}
+
+func TestMedianDistance(t *testing.T) {
+	for want, classes := range map[float64]dataset.Matrix[float64]{
+		4:    baselinetest.Matrix(2, 0, 0, 3, 0, 3, 4), // of 3, 4 and 5
+		4.25: baselinetest.Matrix(1, 0, 2, 3, 7, 7.5),  // of 0.5, 1, 2, 3, 4, 4.5, 5, 5.5, 7 and 7.5
+		2:    baselinetest.Matrix(1, 1, 3, 1),          // of 2 and 2; equal classes are not counted
+		1:    baselinetest.Matrix(1, 5, 5),             // of no distance
+	} {
+		if got := medianDistance(classes); got != want {
+			t.Errorf("%v: %g, expected %g", classes.Data, got, want)
+		}
+	}
+}
