@@ -26,30 +26,29 @@ var attributeFiles = []string{
 // are attribute_1 and so on, without groups.
 func (f *folder) readAttributes(log logrus.FieldLogger) error {
 	n := f.descriptions.Cols
-	path, err := f.first(attributeFiles...)
+	path, err := firstFile(f.dir, attributeFiles...)
 	if err != nil {
 		return err
 	}
-	var names []line
-	if path != "" {
-		if names, err = f.attributeNames(path); err != nil {
-			return err
-		}
-		if len(names) != n {
-			return wrong(path, "", fmt.Sprintf("%d attributes, as in the descriptions", n), fmt.Sprint(len(names)))
-		}
-	} else {
-		// CUB's archive puts the file beside the folder. There it may belong to another
-		// data set, so it is used only if its length fits.
+	// CUB's archive puts the file beside the folder. There it may belong to another data
+	// set, so it is used only if its length fits.
+	beside := path == ""
+	if beside {
 		path = filepath.Join(filepath.Dir(f.dir), "attributes.txt")
-		if names, err = f.attributeNames(path); err == nil && len(names) == n {
-			log.WithField("file", path).Info("attribute names are read from the folder above")
-		} else {
-			names = nil
-			for m := range n {
-				names = append(names, line{m + 1, fmt.Sprintf("attribute_%d", m+1)})
-			}
+	}
+	names, err := f.attributeNames(path)
+	switch {
+	case beside && (err != nil || len(names) != n):
+		names = make([]line, n)
+		for m := range names {
+			names[m].text = fmt.Sprintf("attribute_%d", m+1)
 		}
+	case beside:
+		log.WithField("file", path).Info("attribute names are read from the folder above")
+	case err != nil:
+		return err
+	case len(names) != n:
+		return wrong(path, "", fmt.Sprintf("%d attributes, as in the descriptions", n), fmt.Sprint(len(names)))
 	}
 	f.attributes, f.groups = group(names)
 	return nil
@@ -61,26 +60,10 @@ func (f *folder) attributeNames(path string) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	return uniqueNames(path, lines)
-}
-
-func uniqueNames(file string, lines []line) ([]line, error) {
-	names, err := numbered(file, lines)
-	if err != nil {
+	if lines, err = numbered(path, lines); err != nil {
 		return nil, err
 	}
-	lineOf := make(map[string]int, len(names))
-	for _, l := range names {
-		field := fmt.Sprintf("line %d", l.number)
-		if len(l.text) > maxName {
-			return nil, wrong(file, field, fmt.Sprintf("a name of at most %d bytes", maxName), fmt.Sprint(len(l.text)))
-		}
-		if other, taken := lineOf[l.text]; taken {
-			return nil, wrong(file, field, "a unique name", fmt.Sprintf("%q, which is also in line %d", l.text, other))
-		}
-		lineOf[l.text] = l.number
-	}
-	return names, nil
+	return lines, checkNames(path, "line", lines)
 }
 
 // group takes what precedes "::" in a name as its group. A name without "::" is a group

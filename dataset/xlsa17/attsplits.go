@@ -77,19 +77,12 @@ func classNames(file string, a *matlab.Array) ([]string, error) {
 		return nil, wrong(file, a.Name, "a cell array of names", a.Class.String())
 	}
 	names := make([]string, len(a.Strings))
-	first := make(map[string]int, len(names))
+	entries := make([]line, len(names))
 	for z, name := range a.Strings {
 		names[z] = strings.TrimSpace(name)
-		field := fmt.Sprintf("%s, entry %d", a.Name, z+1)
-		if len(name) > maxName {
-			return nil, wrong(file, field, fmt.Sprintf("a name of at most %d bytes", maxName), fmt.Sprint(len(name)))
-		}
-		if other, taken := first[names[z]]; taken {
-			return nil, wrong(file, field, "a unique name", fmt.Sprintf("%q, which is also entry %d", names[z], other+1))
-		}
-		first[names[z]] = z
+		entries[z] = line{z + 1, names[z]}
 	}
-	return names, nil
+	return names, checkNames(file, a.Name+", entry", entries)
 }
 
 // original returns original_att, attributes x classes, as probabilities, classes x

@@ -1,6 +1,7 @@
 package xlsa17
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -21,7 +22,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/input"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // cache holds the features of one file. A nil cache holds nothing.
@@ -31,18 +31,19 @@ type cache struct {
 	log    logrus.FieldLogger
 }
 
-// openCache returns the cache of a file of features, nil where nothing is cached. A
-// missing cache folder is not an error, only slower.
-func openCache(file string, opts Options) (*cache, error) {
-	if info, err := os.Stat(file); opts.NoCache || !littleEndian || err == nil && !info.Mode().IsRegular() {
-		return nil, nil
+// openCache returns the cache of a file of features, nil where nothing is cached: without
+// a cache folder, and if the file cannot be read, which the caller finds again.
+func openCache(ctx context.Context, file string, opts Options) *cache {
+	src, err := identify(ctx, file)
+	if opts.NoCache || !littleEndian || err != nil {
+		return nil
 	}
 	dir := opts.CacheDir
 	if dir == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
 			opts.Log.WithError(err).Warn("features are not cached: there is no cache folder")
-			return nil, nil
+			return nil
 		}
 		dir = filepath.Join(user, "lago-train")
 	}
@@ -50,13 +51,9 @@ func openCache(file string, opts Options) (*cache, error) {
 	log := opts.Log.WithFields(logrus.Fields{"file": file, "cache": path})
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		log.Warn("features are not cached: the cache is no regular file")
-		return nil, nil
+		return nil
 	}
-	src, err := identify(file)
-	if err != nil {
-		return nil, invalid.File(file, err)
-	}
-	return &cache{path: path, source: src, log: log}, nil
+	return &cache{path: path, source: src, log: log}
 }
 
 // cacheName is readable, and differs for files of the same name in different folders.
@@ -113,25 +110,25 @@ const (
 	sampleBlockSize = 1 << 15
 )
 
-func identify(path string) (source, error) {
-	f, err := os.Open(path)
+func identify(ctx context.Context, path string) (source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return source{}, err
+	}
+	f, size, err := input.OpenRegular(ctx, path)
 	if err != nil {
 		return source{}, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	info, err := f.Stat()
-	if err != nil {
-		return source{}, err
-	}
 	sum := sha256.New()
-	last := max(info.Size()-sampleBlockSize, 0)
+	last := max(size-sampleBlockSize, 0)
 	for i := range int64(sampleBlocks) {
 		block := io.NewSectionReader(f, last*i/(sampleBlocks-1), sampleBlockSize)
 		if _, err := io.Copy(sum, block); err != nil {
 			return source{}, err
 		}
 	}
-	return source{path, info.Size(), info.ModTime().UnixNano(), hex.EncodeToString(sum.Sum(nil))}, nil
+	return source{path, size, info.ModTime().UnixNano(), hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
 // A cache file is, in little-endian order,
@@ -140,19 +137,17 @@ func identify(path string) (source, error) {
 //	4 bytes      CRC-32C of all that follows
 //	4 bytes      length of the header
 //	header       cacheHeader in JSON
-//	4 x N        labels, int32, from 0
 //	4 x N x D    features, float32, sample by sample
 const (
-	cacheMagic  = "lagofea2" // the digit is the version of the format
-	cachePrefix = len(cacheMagic) + 4 + 4
-	// maxCacheHeader is far above the size of any header.
-	maxCacheHeader = 1 << 16
+	cacheMagic     = "lagofea3" // the digit is the version of the format
+	cachePrefix    = len(cacheMagic) + 4 + 4
+	maxCacheHeader = 1 << 28 // far above that of any data set
 )
 
-// cacheHeader describes the payload and what it was made from.
+// cacheHeader describes the features and what they were made from.
 type cacheHeader struct {
 	Source      source `json:"source"`
-	Samples     int    `json:"samples"`
+	Labels      []int  `json:"labels"` // from 0
 	Dimensions  int    `json:"dimensions"`
 	FeaturesSum string `json:"features_sum"`
 }
@@ -168,21 +163,19 @@ func readCache(ctx context.Context, path string, want source) (*features, error)
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	prefix := make([]byte, cachePrefix)
-	if _, err := io.ReadFull(f, prefix); err != nil {
-		return nil, err
-	}
-	if !strings.HasPrefix(string(prefix), cacheMagic) {
-		return nil, fmt.Errorf("begins with %q, not %q", prefix[:len(cacheMagic)], cacheMagic)
-	}
-	sum := binary.LittleEndian.Uint32(prefix[len(cacheMagic):])
-	length := binary.LittleEndian.Uint32(prefix[len(cacheMagic)+4:])
-	if length > maxCacheHeader {
-		return nil, fmt.Errorf("a header of %d bytes", length)
+	var start struct {
+		Magic [len(cacheMagic)]byte
+		Sum   uint32
 	}
 	crc := crc32.New(castagnoli)
-	_, _ = crc.Write(prefix[len(cacheMagic)+4:]) // a hash returns no error
 	r := io.TeeReader(f, crc)
+	var length uint32
+	if err := cmp.Or(binary.Read(f, binary.LittleEndian, &start), binary.Read(r, binary.LittleEndian, &length)); err != nil {
+		return nil, err
+	}
+	if string(start.Magic[:]) != cacheMagic || int64(length) > min(size, maxCacheHeader) {
+		return nil, fmt.Errorf("begins with %q and a header of %d bytes", start.Magic, length)
+	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(r, text); err != nil {
 		return nil, err
@@ -194,48 +187,34 @@ func readCache(ctx context.Context, path string, want source) (*features, error)
 	if h.Source != want {
 		return nil, errStale
 	}
-	// Before memory is allocated for what the header declares.
-	const limit = 1 << 30 // so that the product does not overflow
-	if h.Samples < 1 || h.Samples > limit || h.Dimensions < 1 || h.Dimensions > limit ||
-		size != int64(cachePrefix)+int64(length)+4*int64(h.Samples)*(1+int64(h.Dimensions)) {
-		return nil, fmt.Errorf("%d bytes for %d x %d features", size, h.Samples, h.Dimensions)
+	rest := int(size) - cachePrefix - int(length)
+	if n := len(h.Labels); n == 0 || rest <= 0 || rest%(4*n) != 0 || rest/(4*n) != h.Dimensions {
+		return nil, fmt.Errorf("%d bytes for %d x %d features", rest, n, h.Dimensions)
 	}
-	labels := make([]int32, h.Samples)
-	x := &features{file: want.Path, values: dataset.NewMatrix[float32](h.Samples, h.Dimensions), labels: make([]int, h.Samples), sum: h.FeaturesSum}
-	for _, part := range [][]byte{bytesOf(labels), bytesOf(x.values.Data)} {
-		if _, err := io.ReadFull(r, part); err != nil {
-			return nil, err
-		}
+	x := &features{file: want.Path, values: dataset.NewMatrix[float32](len(h.Labels), h.Dimensions), labels: h.Labels, sum: h.FeaturesSum}
+	if _, err := io.ReadFull(r, bytesOf(x.values.Data)); err != nil {
+		return nil, err
 	}
-	if crc.Sum32() != sum {
-		return nil, fmt.Errorf("checksum %08x, not %08x", crc.Sum32(), sum)
-	}
-	for i, z := range labels {
-		x.labels[i] = int(z)
+	if crc.Sum32() != start.Sum {
+		return nil, fmt.Errorf("checksum %08x, not %08x", crc.Sum32(), start.Sum)
 	}
 	return x, nil
 }
 
 func writeCache(path string, src source, x *features) error {
-	labels := make([]int32, len(x.labels))
-	for i, z := range x.labels {
-		labels[i] = int32(z)
-	}
-	header, err := json.Marshal(cacheHeader{src, x.values.Rows, x.values.Cols, x.sum})
+	header, err := json.Marshal(cacheHeader{src, x.labels, x.values.Cols, x.sum})
 	if err != nil {
 		return err
 	}
-	parts := [][]byte{binary.LittleEndian.AppendUint32(nil, uint32(len(header))), header, bytesOf(labels), bytesOf(x.values.Data)}
-	sum := uint32(0)
-	for _, part := range parts {
-		sum = crc32.Update(sum, castagnoli, part)
-	}
+	header = append(binary.LittleEndian.AppendUint32(nil, uint32(len(header))), header...)
+	values := bytesOf(x.values.Data)
+	sum := crc32.Update(crc32.Checksum(header, castagnoli), castagnoli, values)
+	head := binary.LittleEndian.AppendUint32([]byte(cacheMagic), sum)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
-		head := binary.LittleEndian.AppendUint32([]byte(cacheMagic), sum)
-		for _, part := range append([][]byte{head}, parts...) {
+		for _, part := range [][]byte{head, header, values} {
 			if _, err := w.Write(part); err != nil {
 				return err
 			}
@@ -249,8 +228,7 @@ func writeCache(path string, src source, x *features) error {
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // bytesOf returns the memory of v as bytes, so that features are read and written in
-// place: a copy of AWA2's takes 305 MB, and longer than reading them. Both types are
-// plain 4-byte numbers, any bytes are valid values, and the view keeps v alive.
-func bytesOf[T int32 | float32](v []T) []byte {
+// place: a copy of AWA2's takes 305 MB, and longer than reading them.
+func bytesOf(v []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }

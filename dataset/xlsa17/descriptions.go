@@ -23,12 +23,11 @@ const (
 // readDescriptions reads the text file of LAGO's archive, or else original_att. The text
 // has more digits than the float32 of the .mat.
 func (f *folder) readDescriptions() error {
-	path, err := f.first("meta/"+descriptionFile, descriptionFile)
+	path, err := firstFile(f.dir, "meta/"+descriptionFile, descriptionFile)
 	if err != nil {
 		return err
 	}
 	if path != "" {
-		f.descriptionsFile = path
 		f.descriptions, err = f.descriptionsByText(path)
 		return err
 	}
@@ -39,7 +38,7 @@ func (f *folder) readDescriptions() error {
 		}
 		return wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.dir, "meta", descriptionFile), got)
 	}
-	f.descriptionsFile, f.descriptions = f.mat, *f.original
+	f.descriptions = *f.original
 	return nil
 }
 
@@ -66,7 +65,7 @@ func (f *folder) descriptionsByText(path string) (u dataset.Matrix[float64], err
 	for z := range f.classes {
 		copy(u.Row(z), rows.Row(rowOf[z]))
 	}
-	return u, nil
+	return u, f.compareWithOriginal(path, u)
 }
 
 // toProbabilities turns percentages, recognised by a value above 1, into fractions, and
@@ -102,7 +101,7 @@ func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 func (f *folder) rowsOfClasses(path string, n int) ([]int, error) {
 	list, err := firstFile(filepath.Dir(path), classFile)
 	if err == nil && list == "" {
-		list, err = f.first("meta/"+classFile, classFile)
+		list, err = firstFile(f.dir, "meta/"+classFile, classFile)
 	}
 	if err != nil {
 		return nil, err
@@ -157,16 +156,16 @@ func (f *folder) rowsByName(path, list string, n int) ([]int, error) {
 	return rowOf, nil
 }
 
-// compareWithOriginal compares descriptions of a text file with original_att, if both
-// exist. The text may be rounded or describe more entries, but not be in another order.
-func (f *folder) compareWithOriginal() error {
-	if f.original == nil || f.descriptionsFile == f.mat {
+// compareWithOriginal compares the descriptions of a text file with original_att, if that
+// exists. The text may be rounded or describe more entries, but not be in another order.
+func (f *folder) compareWithOriginal(path string, u dataset.Matrix[float64]) error {
+	if f.original == nil {
 		return nil
 	}
 	for z, class := range f.classes {
-		for m, p := range f.descriptions.Row(z) {
+		for m, p := range u.Row(z) {
 			if q := f.original.Row(z)[m]; math.Abs(p-q) > contradiction {
-				return wrong(f.descriptionsFile, fmt.Sprintf("class %q, attribute %q", class, f.attributes[m].Name),
+				return wrong(path, fmt.Sprintf("class %q, attribute %d", class, m+1),
 					fmt.Sprintf("about %.4g, as in %s of %s", q, varOriginal, f.mat), fmt.Sprintf("%.4g", p))
 			}
 		}

@@ -16,7 +16,7 @@ func TestDescriptionsErrors(t *testing.T) {
 		}, []string{attFile, "original_att, class 1, attribute 1", "found 250"}},
 		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found 101"}},
 		{"infinite descriptions", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "inf", 1) }, []string{descriptionFile, "row 2, attribute 2", "+Inf"}},
-		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute "size::big": expected about 0.2`, "found 0.8"}},
+		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
 		{"descriptions of fewer attributes", func(s *small) {
 			s.texts[metaDesc] = "1 0\n.2 .8\n0 1\n.9 .05\n.25 .75\n.7 .3\n"
 			s.texts[metaAtt] = "big\nsmall\n"

@@ -81,7 +81,7 @@ func TestAttSplitsErrors(t *testing.T) {
 		{"class names that are numbers", func(s *small) { s.set(column("allclasses_names", 1, 2)) }, []string{attFile, "allclasses_names: expected a cell array of names, found double"}},
 		{"two classes of one name", func(s *small) {
 			s.set(cells("allclasses_names", "001.Red_bird", "002.Blue_bird", "003.Old_owl", "004.Young_owl", "005.Duck", "005.Duck "))
-		}, []string{attFile, "allclasses_names, entry 6", `"005.Duck", which is also entry 5`}},
+		}, []string{attFile, "allclasses_names, entry 6", `"005.Duck", as in allclasses_names, entry 5`}},
 		{"a class name of a megabyte", func(s *small) {
 			s.set(cells("allclasses_names", strings.Repeat("x", 1<<20), "002.Blue_bird", "003.Old_owl", "004.Young_owl", "005.Duck", "006.Swan"))
 		}, []string{attFile, "allclasses_names, entry 1: expected a name of at most 1000 bytes, found 1048576"}},
@@ -98,7 +98,7 @@ func TestAttributesErrors(t *testing.T) {
 		{"no names in the file", func(s *small) { s.texts[metaAtt] = "" }, []string{metaAtt, "expected 3 attributes", "found 0"}},
 		{"two attributes of one name", func(s *small) {
 			s.texts[metaAtt] = "1 size::big\n2 colour::red\n\n3 size::big\n"
-		}, []string{metaAtt, `line 4: expected a unique name, found "size::big", which is also in line 1`}},
+		}, []string{metaAtt, `line 4: expected a unique name, found "size::big", as in line 1`}},
 		{"attributes out of order", func(s *small) {
 			s.texts[metaAtt] = "1 size::big\n3 colour::red\n2 size::small\n"
 		}, []string{metaAtt, "line 3: expected a number above 3", "found 2"}},

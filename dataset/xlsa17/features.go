@@ -32,10 +32,7 @@ func readFeatures(ctx context.Context, dir string, opts Options) (*features, err
 	if err != nil {
 		return nil, err
 	}
-	c, err := openCache(file, opts)
-	if err != nil {
-		return nil, err
-	}
+	c := openCache(ctx, file, opts)
 	if x := c.load(ctx); x != nil || ctx.Err() != nil {
 		return x, ctx.Err()
 	}

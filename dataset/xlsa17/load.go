@@ -50,9 +50,6 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	if err := f.readAttributes(opts.Log); err != nil {
 		return nil, err
 	}
-	if err := f.compareWithOriginal(); err != nil {
-		return nil, err
-	}
 	x, err := readFeatures(ctx, f.dir, opts)
 	if err != nil {
 		return nil, err
@@ -71,7 +68,7 @@ func Splits(ctx context.Context, dir string, labels []int) ([]dataset.Split, err
 	var splits []dataset.Split
 	for n := 1; n <= maxDevSplit; n++ {
 		list := fmt.Sprintf("trainclasses%d.txt", n)
-		path, err := f.first(list)
+		path, err := firstFile(f.dir, list)
 		if err != nil {
 			return nil, err
 		}
@@ -96,10 +93,9 @@ type folder struct {
 	dir string // absolute
 
 	*attSplits
-	descriptions     dataset.Matrix[float64]
-	descriptionsFile string // a text file or att_splits.mat
-	attributes       []dataset.Attribute
-	groups           []string
+	descriptions dataset.Matrix[float64]
+	attributes   []dataset.Attribute
+	groups       []string
 }
 
 func openFolder(ctx context.Context, dir string) (*folder, error) {

@@ -58,15 +58,15 @@ func (f *folder) split(dev int, labels []int) (dataset.Split, error) {
 	for _, c := range []struct {
 		subset   subset
 		variable string
-		check    func(subset, string, []int) error
+		all      bool // the variable has all samples of the subset
 	}{
-		{train, trainVar, f.checkAll},
-		{val, valVar, f.checkAll},
-		{seen, trainvalLoc, f.checkOnly},
-		{seen, testSeenLoc, f.checkOnly},
-		{test, testUnseenLoc, f.checkAll},
+		{train, trainVar, true},
+		{val, valVar, true},
+		{seen, trainvalLoc, false},
+		{seen, testSeenLoc, false},
+		{test, testUnseenLoc, true},
 	} {
-		if err := c.check(c.subset, c.variable, labels); err != nil {
+		if err := f.checkLocations(c.subset, c.variable, c.all, labels); err != nil {
 			return none, err
 		}
 	}
@@ -83,7 +83,7 @@ func (f *folder) testSeen() []int {
 // subset reads the classes of a list, or else those of the samples at the locations of a
 // variable.
 func (f *folder) subset(name, list, variable string, labels []int) (subset, error) {
-	path, err := f.first(list)
+	path, err := firstFile(f.dir, list)
 	if err != nil {
 		return subset{}, err
 	}
@@ -154,7 +154,7 @@ func (f *folder) checkDisjoint(subsets ...subset) error {
 
 // checkSeenList compares trainvalclasses.txt, if it exists, with the seen classes.
 func (f *folder) checkSeenList(seen subset) error {
-	path, err := f.first("trainvalclasses.txt")
+	path, err := firstFile(f.dir, "trainvalclasses.txt")
 	if err != nil || path == "" {
 		return err
 	}
@@ -164,12 +164,14 @@ func (f *folder) checkSeenList(seen subset) error {
 	}
 	for z, name := range f.classes {
 		_, found := slices.BinarySearch(listed, z)
-		switch {
-		case found && !seen.has(z):
-			return wrong(path, "", "the classes of "+seen.source, fmt.Sprintf("%q, which is in neither", name))
-		case !found && seen.has(z):
-			return wrong(path, "", "the classes of "+seen.source, fmt.Sprintf("no %q", name))
+		if found == seen.has(z) {
+			continue
 		}
+		got := fmt.Sprintf("no %q", name)
+		if found {
+			got = fmt.Sprintf("%q, which is in neither", name)
+		}
+		return wrong(path, "", "the classes of "+seen.source, got)
 	}
 	return nil
 }
@@ -187,50 +189,38 @@ func (f *folder) checkRange(labels []int) error {
 	return nil
 }
 
-// checkOnly checks that a variable has only samples of the subset.
-func (f *folder) checkOnly(s subset, variable string, labels []int) error {
-	for _, i := range f.locations[variable] {
-		if !s.has(labels[i]) {
-			return f.disagreement(s, variable, "only samples", "", i, labels[i])
-		}
+// checkLocations checks that a variable, if it exists, has only samples of the subset. If
+// all is set, it must have all of them, as in the first release, or all but those of
+// test_seen_loc, as in the second.
+func (f *folder) checkLocations(s subset, variable string, all bool, labels []int) error {
+	disagreement := func(what, no string, i int) error {
+		return wrong(f.mat, variable, fmt.Sprintf("%s of the %s classes (%s)", what, s.name, s.source),
+			fmt.Sprintf("%slocation %d, a sample of class %q", no, i+1, f.classes[labels[i]]))
 	}
-	return nil
-}
-
-// checkAll checks that a variable, if it exists, has the samples of the subset and no
-// others: all of them, as in the first release, or all but those of test_seen_loc, as in
-// the second.
-func (f *folder) checkAll(s subset, variable string, labels []int) error {
-	loc, ok := f.locations[variable]
-	if !ok {
-		return nil
-	}
-	if err := f.checkOnly(s, variable, labels); err != nil {
-		return err
-	}
-	heldOut := make([]bool, len(labels))
+	heldOut, in := make([]bool, len(labels)), make([]bool, len(labels))
 	for _, i := range f.locations[testSeenLoc] {
 		heldOut[i] = true
 	}
-	in := make([]bool, len(labels))
+	loc, ok := f.locations[variable]
 	someHeldOut := false
 	for _, i := range loc {
+		if !s.has(labels[i]) {
+			return disagreement("only samples", "", i)
+		}
 		in[i] = true
 		someHeldOut = someHeldOut || heldOut[i]
+	}
+	if !ok || !all {
+		return nil
 	}
 	for i, z := range labels {
 		switch {
 		case in[i] || !s.has(z) || heldOut[i] && !someHeldOut:
 		case heldOut[i]:
-			return f.disagreement(s, variable, fmt.Sprintf("all samples, or all but those of %s,", testSeenLoc), "no ", i, z)
+			return disagreement(fmt.Sprintf("all samples, or all but those of %s,", testSeenLoc), "no ", i)
 		default:
-			return f.disagreement(s, variable, "all samples", "no ", i, z)
+			return disagreement("all samples", "no ", i)
 		}
 	}
 	return nil
-}
-
-func (f *folder) disagreement(s subset, variable, what, no string, i, z int) error {
-	return wrong(f.mat, variable, fmt.Sprintf("%s of the %s classes (%s)", what, s.name, s.source),
-		fmt.Sprintf("%slocation %d, a sample of class %q", no, i+1, f.classes[z]))
 }

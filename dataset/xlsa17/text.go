@@ -79,6 +79,23 @@ func cutSpace(s string) (before, after string, found bool) {
 	return s[:i], strings.TrimSpace(s[i:]), true
 }
 
+// checkNames checks that names are short and unique. unit is what their numbers count, as in
+// "line".
+func checkNames(file, unit string, names []line) error {
+	numberOf := make(map[string]int, len(names))
+	for _, l := range names {
+		field := fmt.Sprintf("%s %d", unit, l.number)
+		if len(l.text) > maxName {
+			return wrong(file, field, fmt.Sprintf("a name of at most %d bytes", maxName), fmt.Sprint(len(l.text)))
+		}
+		if other, taken := numberOf[l.text]; taken {
+			return wrong(file, field, "a unique name", fmt.Sprintf("%q, as in %s %d", l.text, unit, other))
+		}
+		numberOf[l.text] = l.number
+	}
+	return nil
+}
+
 // parseMatrix reads numbers, one row per line.
 func parseMatrix(file string, lines []line) (dataset.Matrix[float64], error) {
 	var m dataset.Matrix[float64]
@@ -102,9 +119,7 @@ func parseMatrix(file string, lines []line) (dataset.Matrix[float64], error) {
 	return m, nil
 }
 
-// first returns the first of several files that exists, or "" for none.
-func (f *folder) first(names ...string) (string, error) { return firstFile(f.dir, names...) }
-
+// firstFile returns the first of several files that exists, or "" for none.
 func firstFile(dir string, names ...string) (string, error) {
 	for _, name := range names {
 		path := filepath.Join(dir, filepath.FromSlash(name))

@@ -59,7 +59,7 @@ func FuzzText(f *testing.F) {
 		if diff := cmp.Diff(lines, windows, compareLines, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("with other line ends (-want +got):\n%s", diff)
 		}
-		checkNames(t, lines)
+		wantNames(t, lines)
 		checkMatrix(t, lines)
 	})
 }
@@ -72,12 +72,12 @@ func wantFileError(t *testing.T, err error) {
 	}
 }
 
-// checkNames checks that names are unique ends of their lines, and that each is found by
+// wantNames checks that names are unique ends of their lines, and that each is found by
 // its spelling.
-func checkNames(t *testing.T, lines []line) {
+func wantNames(t *testing.T, lines []line) {
 	t.Helper()
-	distinct, err := uniqueNames("a file", lines)
-	if err != nil {
+	distinct, err := numbered("a file", lines)
+	if err := errors.Join(err, checkNames("a file", "line", distinct)); err != nil {
 		wantFileError(t, err)
 		return
 	}
