@@ -2,10 +2,8 @@ package matlab
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -30,38 +28,30 @@ const (
 // Read returns the wanted variables of a MAT-file by name. A wanted variable that the
 // file does not have, or that cannot be decoded, is an error. Of variables with the same
 // name the first counts. Errors are *invalid.Error, or the context's.
-func Read(ctx context.Context, path string, want ...string) (arrays map[string]*Array, err error) {
-	err = withFile(ctx, path, func(f *file) error {
-		arrays, err = f.read(want)
-		return err
-	})
-	return arrays, err
+func Read(ctx context.Context, path string, want ...string) (map[string]*Array, error) {
+	return withFile(ctx, path, func(f *file) (map[string]*Array, error) { return f.read(want) })
 }
 
 // List returns the headers of the variables of a MAT-file in the order of the file. It
 // decompresses no more than the start of each variable.
-func List(ctx context.Context, path string) (headers []Header, err error) {
-	err = withFile(ctx, path, func(f *file) error {
-		headers, err = f.list()
-		return err
-	})
-	return headers, err
+func List(ctx context.Context, path string) ([]Header, error) {
+	return withFile(ctx, path, (*file).list)
 }
 
-func withFile(ctx context.Context, path string, use func(*file) error) error {
+func withFile[T any](ctx context.Context, path string, use func(*file) (T, error)) (result T, err error) {
 	r, size, err := input.OpenRegular(ctx, path)
 	if err != nil {
-		return err
+		return result, err
 	}
 	defer func() { _ = r.Close() }() // nothing was written
 	f, err := openFile(r, size, path)
 	if err == nil {
-		err = use(f)
+		result, err = use(f)
 	}
 	if ctx.Err() != nil {
-		return ctx.Err()
+		err = ctx.Err()
 	}
-	return err
+	return result, err
 }
 
 // file is an open MAT-file.
@@ -76,21 +66,20 @@ type file struct {
 	zlib   io.ReadCloser
 }
 
-// topElement is the place of a top-level element: the tag, then the data.
 type topElement struct {
-	kind         uint32
-	offset, size int64 // of the data
+	element
+	offset int64 // of the data in the file
 }
 
 // openFile checks the header of a file of the given size, and that its elements are
 // complete.
 func openFile(r io.ReaderAt, size int64, name string) (*file, error) {
 	head := make([]byte, headerSize)
-	n, err := r.ReadAt(head[:min(size, headerSize)], 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	head = head[:min(size, headerSize)]
+	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, invalid.File(name, err)
 	}
-	order, err := checkHeader(head[:n], name)
+	order, err := checkHeader(head, name)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +98,7 @@ func (f *file) index(size int64) error {
 		if len(f.elements) == maxVariables {
 			return s.unexpected(fmt.Sprintf("at most %d variables", maxVariables), "more")
 		}
-		f.elements = append(f.elements, topElement{e.kind, offset + s.pos, e.size})
+		f.elements = append(f.elements, topElement{e, offset + s.pos})
 		offset += s.pos + e.size
 	}
 	return nil
@@ -146,9 +135,8 @@ func (f *file) variable(top topElement) (*variable, error) {
 	s := f.stream(top.offset, top.size)
 	f.buffer.Reset(s.r)
 	s.r = f.buffer
-	e := element{kind: top.kind, size: top.size}
+	e, err := top.element, error(nil)
 	if top.kind == kindCompressed {
-		var err error
 		if e, err = s.decompress(f, top); err != nil {
 			return nil, err
 		}
@@ -224,55 +212,28 @@ func (f *file) list() ([]Header, error) {
 	return headers, nil
 }
 
-// saveAgain is the hint for files of other formats.
-const saveAgain = "Load it in MATLAB and save it again with save(..., '-v7')."
-
 // checkHeader returns the byte order that the first bytes of a level 5 MAT-file give: a
 // text, a version and the letters MI as a 16-bit number.
 func checkHeader(head []byte, name string) (binary.ByteOrder, error) {
-	bad := func(got, hint string) error {
-		return &invalid.Error{Where: name, Want: "a level 5 MAT-file", Got: got, Hint: hint}
-	}
-	const version73 = "one of version 7.3 (HDF5)"
-	switch {
-	case bytes.HasPrefix(head, []byte("\x89HDF")):
-		return nil, bad(version73, saveAgain)
-	case isLevel4(head):
-		return nil, bad("one of level 4", saveAgain)
-	case len(head) < headerSize:
-		return nil, bad(fmt.Sprintf("%d bytes, which are fewer than its header", len(head)), "")
+	e := &invalid.Error{Where: name, Want: "a level 5 MAT-file", Got: "a file of another format"}
+	e.Hint = "If MATLAB loads it, save it again with save(..., '-v7')."
+	if len(head) < headerSize {
+		e.Got = fmt.Sprintf("%d bytes, which are fewer than its header", len(head))
+		return nil, e
 	}
 	var order binary.ByteOrder = binary.LittleEndian
-	switch mark := string(head[126:128]); mark {
-	case "IM":
-	case "MI":
+	if string(head[126:]) == "MI" {
 		order = binary.BigEndian
-	default:
-		return nil, bad("a file of another format", "")
 	}
-	switch version := order.Uint16(head[124:126]); version >> 8 {
-	case 1:
+	version := order.Uint16(head[124:])
+	switch {
+	case order.Uint16(head[126:]) != 'M'<<8|'I':
+	case version>>8 == 1:
 		return order, nil
-	case 2:
-		return nil, bad(version73, saveAgain)
+	case version>>8 == 2:
+		e.Got = "one of version 7.3 (HDF5)"
 	default:
-		return nil, bad(fmt.Sprintf("version %#x", version), saveAgain)
+		e.Got = fmt.Sprintf("version %#x", version)
 	}
-}
-
-// isLevel4 reports whether a file begins as one of level 4 does: with five numbers. The
-// decimal digits of the first are the machine (0 to 4), zero, the type (0 to 5) and the
-// kind of matrix (0 to 2); the fourth is 1 for complex numbers; the fifth is the size of
-// a name. Level 5 begins with text.
-func isLevel4(head []byte) bool {
-	if len(head) < 20 {
-		return false
-	}
-	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		mopt, complex, nameSize := order.Uint32(head), order.Uint32(head[12:]), order.Uint32(head[16:])
-		if mopt/1000 <= 4 && mopt/100%10 == 0 && mopt/10%10 <= 5 && mopt%10 <= 2 && complex <= 1 && nameSize > 0 {
-			return true
-		}
-	}
-	return false
+	return nil, e
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 const (
@@ -29,22 +30,34 @@ type matrix struct {
 // header reads what precedes the data of an array: flags, dimensions and name.
 func (s *stream) header(end int64) (matrix, error) {
 	m := matrix{end: end}
-	if err := s.flags(&m); err != nil {
-		return m, err
-	}
-	if m.Class != opaque { // these have no dimensions
-		if err := s.dims(&m); err != nil {
-			return m, err
-		}
-	}
-	e, err := s.element(end)
+	data, err := s.part(end, "array flags in 8 bytes of type 6", 8, 8, kindUint32)
 	if err != nil {
 		return m, err
 	}
-	if e.kind != kindInt8 && e.kind != kindUint8 && e.kind != kindUTF8 || e.size > maxName {
-		return m, s.unexpected(fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), "%d bytes of type %d", e.size, e.kind)
+	flags := s.order.Uint32(data)
+	m.complex = flags&flagComplex != 0
+	m.Class = Class(flags & 0xff)
+	switch {
+	case m.Class > opaque:
+		m.Class = unknown
+	case m.Class == Uint8 && flags&flagLogical != 0:
+		m.Class = Logical
 	}
-	name, err := s.bytes(e, end)
+	if m.Class != opaque { // these have no dimensions
+		data, err := s.part(end, fmt.Sprintf("2 to %d dimensions of 4 bytes each", maxDims), 8, 4*maxDims, kindInt32, kindUint32)
+		if err != nil {
+			return m, err
+		}
+		m.Dims = make([]int, len(data)/4)
+		for i := range m.Dims {
+			d := int32(s.order.Uint32(data[4*i:]))
+			if d < 0 {
+				return m, s.unexpected("dimensions of 0 or more", "%d", d)
+			}
+			m.Dims[i] = int(d)
+		}
+	}
+	name, err := s.part(end, fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), 0, maxName, kindInt8, kindUint8, kindUTF8)
 	m.Name = string(name)
 	if s.variable == "" {
 		s.variable = m.Name // arrays in its cells have no names
@@ -52,51 +65,16 @@ func (s *stream) header(end int64) (matrix, error) {
 	return m, err
 }
 
-func (s *stream) flags(m *matrix) error {
-	e, err := s.element(m.end)
+// part reads an element of one of the kinds, of low to high bytes.
+func (s *stream) part(end int64, want string, low, high int64, kinds ...uint32) ([]byte, error) {
+	e, err := s.element(end)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if e.kind != kindUint32 || e.size != 8 {
-		return s.unexpected("array flags in 8 bytes of type 6", "%d bytes of type %d", e.size, e.kind)
+	if !slices.Contains(kinds, e.kind) || e.size < low || e.size > high {
+		return nil, s.unexpected(want, "%d bytes of type %d", e.size, e.kind)
 	}
-	data, err := s.bytes(e, m.end)
-	if err != nil {
-		return err
-	}
-	flags := s.order.Uint32(data)
-	m.Class = Class(flags & 0xff)
-	if m.Class > opaque {
-		m.Class = unknown
-	}
-	if m.Class == Uint8 && flags&flagLogical != 0 {
-		m.Class = Logical
-	}
-	m.complex = flags&flagComplex != 0
-	return nil
-}
-
-func (s *stream) dims(m *matrix) error {
-	e, err := s.element(m.end)
-	if err != nil {
-		return err
-	}
-	if e.kind != kindInt32 && e.kind != kindUint32 || e.size%4 != 0 || e.size < 8 || e.size > 4*maxDims {
-		return s.unexpected(fmt.Sprintf("2 to %d dimensions of 4 bytes each", maxDims), "%d bytes of type %d", e.size, e.kind)
-	}
-	data, err := s.bytes(e, m.end)
-	if err != nil {
-		return err
-	}
-	m.Dims = make([]int, e.size/4)
-	for i := range m.Dims {
-		d := int32(s.order.Uint32(data[4*i:]))
-		if d < 0 {
-			return s.unexpected("dimensions of 0 or more", "%d", d)
-		}
-		m.Dims[i] = int(d)
-	}
-	return nil
+	return s.bytes(e, end)
 }
 
 // count returns the number of elements that the dimensions declare.

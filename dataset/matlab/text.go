@@ -58,33 +58,27 @@ func (s *stream) text(m matrix) ([]string, error) {
 // chars decodes the characters of an element. Of those stored in 16-bit units, a
 // surrogate pair stays two runes.
 func (s *stream) chars(kind uint32, data []byte) ([]rune, error) {
-	width := map[uint32]int{kindUint16: 2, kindUTF16: 2, kindUTF32: 4}[kind]
-	if width > 0 && len(data)%width != 0 {
+	width := map[uint32]int{kindInt8: 1, kindUint8: 1, kindUint16: 2, kindUTF16: 2, kindUTF32: 4}[kind]
+	switch {
+	case kind == kindUTF8:
+		return []rune(string(data)), nil
+	case width == 0:
+		return nil, s.unexpected("text", "an element of type %d", kind)
+	case len(data)%width != 0:
 		return nil, s.unexpected(fmt.Sprintf("characters of %d bytes", width), "%d bytes", len(data))
 	}
-	switch kind {
-	case kindUTF8:
-		return []rune(string(data)), nil
-	case kindInt8, kindUint8:
-		chars := make([]rune, len(data))
-		for i, b := range data {
-			chars[i] = rune(b)
+	chars := make([]rune, len(data)/width)
+	for i := range chars {
+		switch c := data[i*width:]; width {
+		case 1:
+			chars[i] = rune(c[0])
+		case 2:
+			chars[i] = rune(s.order.Uint16(c))
+		case 4:
+			chars[i] = rune(s.order.Uint32(c))
 		}
-		return chars, nil
-	case kindUint16, kindUTF16:
-		chars := make([]rune, len(data)/2)
-		for i := range chars {
-			chars[i] = rune(s.order.Uint16(data[2*i:]))
-		}
-		return chars, nil
-	case kindUTF32:
-		chars := make([]rune, len(data)/4)
-		for i := range chars {
-			chars[i] = rune(s.order.Uint32(data[4*i:]))
-		}
-		return chars, nil
 	}
-	return nil, s.unexpected("text", "an element of type %d", kind)
+	return chars, nil
 }
 
 // utf16Units returns the 16-bit units of a text, one per rune.
