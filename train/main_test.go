@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	info, err := blas.Use(blas.Options{})
+	info, err := blas.Use("")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

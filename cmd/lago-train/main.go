@@ -266,7 +266,7 @@ func setUp(c *cli.Context) error {
 		return err
 	}
 	logrus.SetLevel(level)
-	info, err := blas.Use(blas.Options{})
+	info, err := blas.Use("")
 	if err != nil {
 		return err
 	}

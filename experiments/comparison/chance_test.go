@@ -98,7 +98,7 @@ func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 	if os.Getenv("LAGO_CHANCE") == "" {
 		t.Skip("takes minutes, and needs cub127 in $LAGO_DATA: make chance-check")
 	}
-	if _, err := blas.Use(blas.Options{}); err != nil {
+	if _, err := blas.Use(""); err != nil {
 		t.Fatal(err)
 	}
 	d, err := catalog.Open(t.Context(), "cub127", catalog.Options{DataDir: cmp.Or(os.Getenv(catalog.EnvDataDir), "../../../shared/data")})

@@ -10,7 +10,7 @@ import (
 
 // TestMain is also the main of the processes that tests start: see process.
 func TestMain(m *testing.M) {
-	if _, err := blas.Use(blas.Options{}); err != nil {
+	if _, err := blas.Use(""); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

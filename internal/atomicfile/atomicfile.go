@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -128,7 +130,8 @@ func writeTarget(t target, write func(io.Writer) error) (err error) {
 		case t.stream != nil:
 			err = errors.Join(err, f.Close())
 		default:
-			err = errors.Join(err, closed(f), os.Remove(f.Name()))
+			_ = f.Close() // the file is of no use any more
+			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
 
@@ -152,18 +155,10 @@ func writeTarget(t target, write func(io.Writer) error) (err error) {
 		return err
 	}
 	renamed = true
-	if err := closed(f); err != nil {
+	if err := f.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {
 		return err
 	}
 	return SyncFolder(filepath.Dir(t.path))
-}
-
-// closed closes a file that may be closed already.
-func closed(f *os.File) error {
-	if err := f.Close(); !errors.Is(err, fs.ErrClosed) {
-		return err
-	}
-	return nil
 }
 
 // createTemporary makes a locked file in the folder of a target. Unlike os.CreateTemp
@@ -196,6 +191,36 @@ func createTemporary(t target) (*os.File, error) {
 	}
 }
 
+// temporary matches the names that createTemporary gives.
+var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{16}\.tmp$`)
+
+// errLocked is the error of tryLock for a file that another writer has locked.
+var errLocked = errors.New("the file is locked")
+
+// removeAbandoned removes the temporary files in a folder whose writers were killed,
+// which are those without a lock. They stay in a folder that cannot be read and on a file
+// system without locks.
+func removeAbandoned(dir string) {
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !temporary.MatchString(e.Name()) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		if tryLock(f) == nil && isAt(f, path) {
+			_ = os.Remove(path) // another process may have done it
+		}
+		_ = f.Close() // nothing was written
+	}
+}
+
 // isAt reports whether an open file is the one that a path leads to.
 func isAt(f *os.File, path string) bool {
 	open, err := f.Stat()
@@ -212,13 +237,7 @@ func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	if err := SyncFolder(filepath.Dir(to)); err != nil {
-		return err
-	}
-	if filepath.Dir(from) == filepath.Dir(to) {
-		return nil
-	}
-	return SyncFolder(filepath.Dir(from))
+	return errors.Join(SyncFolder(filepath.Dir(to)), SyncFolder(filepath.Dir(from)))
 }
 
 // SyncFolder waits until the names in a folder are on disk. On Windows, which has no such

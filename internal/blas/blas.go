@@ -13,18 +13,11 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// PureGo is the Options.Library that selects gonum's own routines.
+// PureGo selects gonum's own routines.
 const PureGo = "go"
 
-// EnvLibrary is the environment variable that is read if Options.Library is empty.
+// EnvLibrary is the environment variable that names a library.
 const EnvLibrary = "LAGO_BLAS"
-
-// Options select a library.
-type Options struct {
-	// Library is the path or the name of a shared library, or PureGo. Empty means
-	// $LAGO_BLAS and, if that is empty too, the first of the usual names that opens.
-	Library string
-}
 
 // Info describes what multiplies matrices, for the log and the record of a run.
 type Info struct {
@@ -59,11 +52,13 @@ var (
 	current backend = pureGo{why: "blas.Use was not called"}
 )
 
-// Use sets the BLAS of the whole process. It must not run while products do. A named
-// library that cannot be used is an error and changes nothing. If none was named and
-// none is found, gonum's routines are used and Info.Why says why.
-func Use(o Options) (Info, error) {
-	b, err := choose(cmp.Or(o.Library, os.Getenv(EnvLibrary)))
+// Use sets the BLAS of the whole process: the shared library of a path or name, or PureGo.
+// "" means $LAGO_BLAS and, if that is empty too, the first of the usual names that opens.
+// It must not run while products do. A named library that cannot be used is an error and
+// changes nothing. If none was named and none is found, gonum's routines are used and
+// Info.Why says why.
+func Use(library string) (Info, error) {
+	b, err := choose(cmp.Or(library, os.Getenv(EnvLibrary)))
 	if err != nil {
 		return Info{}, err
 	}

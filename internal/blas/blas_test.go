@@ -52,7 +52,7 @@ func inUse(t *testing.T, b backend) {
 
 func TestUsePureGo(t *testing.T) {
 	restore(t)
-	got, err := Use(Options{Library: PureGo})
+	got, err := Use(PureGo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestUsePureGo(t *testing.T) {
 func TestUseLibraryOfTheMachine(t *testing.T) {
 	restore(t)
 	t.Setenv(EnvLibrary, "")
-	got, err := Use(Options{})
+	got, err := Use("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestLibraryFromEnvironment(t *testing.T) {
 	restore(t)
 	path := aLibrary(t).info().Path
 	t.Setenv(EnvLibrary, path)
-	got, err := Use(Options{})
+	got, err := Use("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +99,9 @@ func TestLibraryFromEnvironment(t *testing.T) {
 		t.Errorf("path %s, want %s", got.Path, path)
 	}
 
-	// Options come before the environment.
+	// The argument comes before the environment.
 	t.Setenv(EnvLibrary, "absent")
-	if _, err := Use(Options{Library: PureGo}); err != nil {
+	if _, err := Use(PureGo); err != nil {
 		t.Errorf("$%s was read where a library was named: %v", EnvLibrary, err)
 	}
 }
@@ -118,7 +118,7 @@ func TestUnusableLibrary(t *testing.T) {
 	before := current
 	for _, name := range []string{"/no/such/libopenblas.so.0", noLibrary} {
 		t.Setenv(EnvLibrary, name)
-		_, err := Use(Options{})
+		_, err := Use("")
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("$%s = %s: error %v, want one that names it", EnvLibrary, name, err)
 		}
@@ -136,21 +136,5 @@ func TestNotABLASLibrary(t *testing.T) {
 	_, err := open("libc.so.6")
 	if err == nil || !strings.Contains(err.Error(), "not a BLAS library") {
 		t.Errorf("error %v, want it to say that the C library is not a BLAS library", err)
-	}
-}
-
-func TestInfoString(t *testing.T) {
-	got := []string{
-		Info{Name: "OpenBLAS", Version: "0.3.21", Path: "/usr/lib/libopenblas.so.0"}.String(),
-		Info{Name: "gonum", Why: "pure Go was requested"}.String(),
-		Info{Name: "Accelerate"}.String(),
-	}
-	want := []string{
-		"OpenBLAS 0.3.21 (/usr/lib/libopenblas.so.0)",
-		"gonum: pure Go was requested",
-		"Accelerate",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func Example() {
-	info, err := blas.Use(blas.Options{Library: blas.PureGo})
+	info, err := blas.Use(blas.PureGo)
 	if err != nil {
 		log.Fatal(err)
 	}

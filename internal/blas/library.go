@@ -32,8 +32,6 @@ const (
 
 func pays(m, n, k int) bool { return m*n*k >= leastProduct }
 
-func paysVector(m, n int) bool { return m*n >= leastVector }
-
 // Sgemm computes C = alpha op(A) op(B) + beta C.
 func (l *library) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	if !pays(m, n, k) || !gemmFits(tA, tB, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
@@ -54,7 +52,7 @@ func (l *library) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 
 // Sgemv computes y = alpha op(A) x + beta y.
 func (l *library) Sgemv(t blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32, y []float32, incY int) {
-	if !paysVector(m, n) || !gemvFits(t, m, n, len(a), lda, len(x), incX, len(y), incY) {
+	if m*n < leastVector || !gemvFits(t, m, n, len(a), lda, len(x), incX, len(y), incY) {
 		l.Implementation.Sgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -63,7 +61,7 @@ func (l *library) Sgemv(t blas.Transpose, m, n int, alpha float32, a []float32, 
 
 // Dgemv computes y = alpha op(A) x + beta y.
 func (l *library) Dgemv(t blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
-	if !paysVector(m, n) || !gemvFits(t, m, n, len(a), lda, len(x), incX, len(y), incY) {
+	if m*n < leastVector || !gemvFits(t, m, n, len(a), lda, len(x), incX, len(y), incY) {
 		l.Implementation.Dgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}

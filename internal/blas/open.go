@@ -136,47 +136,40 @@ func (l *library) try() error {
 // product describes a library.
 type product struct{ name, version, path string }
 
-// identify returns the name and version of a library and sets it up. It was opened by
-// name; routine is the address of any of its functions.
+// identify returns the name and version of a library and sets it up: without threads of
+// its own, since products are split over goroutines, which parallel runs share. It was
+// opened by name; routine is the address of any of its functions.
 func identify(handle uintptr, name string, routine uintptr) product {
 	p := product{name: "BLAS", path: fileOf(routine, name)}
 	var config func() string
 	var versionString func(to *byte, size int32)
+	var setThreads func(n int32)
+	var setBranch func(branch int32) int32
 	switch {
 	case bind(handle, "openblas_get_config", &config):
 		p.name = "OpenBLAS"
 		p.version = strings.TrimPrefix(strings.TrimSpace(config()), "OpenBLAS ")
-		oneThread(handle, "openblas_set_num_threads")
+		if bind(handle, "openblas_set_num_threads", &setThreads) {
+			setThreads(1)
+		}
 	case bind(handle, "MKL_Get_Version_String", &versionString):
 		p.name = "MKL"
 		text := make([]byte, 256)
 		versionString(&text[0], int32(len(text)))
 		p.version = strings.TrimSpace(string(bytes.TrimRight(text, "\x00")))
-		oneThread(handle, "MKL_Set_Num_Threads")
-		repeatable(handle)
+		if bind(handle, "MKL_Set_Num_Threads", &setThreads) {
+			setThreads(1)
+		}
+		// Results that do not depend on the alignment of the operands. This must come
+		// before any product.
+		const cbwrAuto = 2 // MKL_CBWR_AUTO of mkl_types.h: the fastest code of this processor
+		if bind(handle, "MKL_CBWR_Set", &setBranch) {
+			setBranch(cbwrAuto)
+		}
 	case strings.Contains(name, "Accelerate"):
 		p.name = "Accelerate"
 	}
 	return p
-}
-
-// oneThread keeps a library from starting threads: products are split over goroutines,
-// which parallel runs share.
-func oneThread(handle uintptr, setter string) {
-	var set func(n int32)
-	if bind(handle, setter, &set) {
-		set(1)
-	}
-}
-
-// repeatable makes the results of MKL independent of the alignment of its operands. It
-// must come before any product.
-func repeatable(handle uintptr) {
-	const cbwrAuto = 2 // MKL_CBWR_AUTO of mkl_types.h: the fastest code of this processor
-	var set func(branch int32) int32
-	if bind(handle, "MKL_CBWR_Set", &set) {
-		set(cbwrAuto)
-	}
 }
 
 // bind makes *fn call the named function of the library, if there is one.

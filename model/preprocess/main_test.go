@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if _, err := blas.Use(blas.Options{}); err != nil {
+	if _, err := blas.Use(""); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

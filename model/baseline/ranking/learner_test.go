@@ -226,7 +226,7 @@ func BenchmarkEpoch(b *testing.B) {
 
 // TestMain chooses the BLAS of the process: $LAGO_BLAS names it, "go" for gonum's.
 func TestMain(m *testing.M) {
-	if _, err := blas.Use(blas.Options{}); err != nil {
+	if _, err := blas.Use(""); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
