@@ -125,7 +125,7 @@ func askAboutDataset(c *cli.Context, m *loadedModel) (*explain.Question, error) 
 	}
 	q := &explain.Question{Sample: sample, X: d.Features, Row: row}
 	if d.Name == catalog.Glyphs {
-		q.Sample.Picture, err = glyphs.Image(glyphs.Options{}, *sample.Label, indexInClass(d, row))
+		q.Sample.Picture, err = glyphs.Image(*sample.Label, indexInClass(d, row))
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package glyphs_test
+package glyphs
 
 import (
 	"math"

@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleMake() {
-	ds := glyphs.Make(glyphs.Options{Seed: 1, SamplesPerClass: 10})
+	ds := glyphs.Make()
 	fmt.Println(ds.Source)
 	fmt.Println(ds.Features.Rows, "samples of", len(ds.Classes), "classes in", ds.Features.Cols, "dimensions")
 	fmt.Println("groups:", ds.Groups)
@@ -17,8 +17,8 @@ func ExampleMake() {
 	}
 	fmt.Println()
 	// Output:
-	// letters and digits of 25 typefaces, seed 1
-	// 520 samples of 52 classes in 360 dimensions
+	// letters and digits of 25 typefaces, seed 0
+	// 3900 samples of 52 classes in 360 dimensions
 	// groups: [height width left right top middle foot curve counter slant ends symmetry]
 	// test classes: F G J N P T Y d h 3 4 6
 }

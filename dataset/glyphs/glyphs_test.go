@@ -1,25 +1,22 @@
-package glyphs_test
+package glyphs
 
 import (
 	"errors"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // standard is the default data set, for tests that only read it.
-var standard = sync.OnceValue(func() *dataset.Dataset { return glyphs.Make(glyphs.Options{}) })
+var standard = sync.OnceValue(Make)
 
-func TestDefaultIsASoundDataSet(t *testing.T) {
+func TestMake(t *testing.T) {
 	ds := standard()
 	if err := dataset.Check(ds); err != nil {
 		t.Error(err)
@@ -32,45 +29,13 @@ func TestDefaultIsASoundDataSet(t *testing.T) {
 	if diff := cmp.Diff(size{3900, 52, 30, 10, 12, 12}, got); diff != "" {
 		t.Errorf("sizes (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(ds.Source, "seed 0") {
-		t.Errorf("Source %q does not say the seed", ds.Source)
-	}
 }
 
-func TestSameBitsOnAnyNumberOfProcessors(t *testing.T) {
-	o := glyphs.Options{Seed: 7, SamplesPerClass: 3}
-	want := glyphs.Make(o)
+func TestMakeDoesNotDependOnTheNumberOfProcessors(t *testing.T) {
+	want := standard()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for _, n := range []int{1, 3, 8} {
-		runtime.GOMAXPROCS(n)
-		if diff := cmp.Diff(want, glyphs.Make(o)); diff != "" {
-			t.Errorf("with GOMAXPROCS %d (-want +got):\n%s", n, diff)
-		}
-	}
-}
-
-func TestSeedChangesThePicturesOnly(t *testing.T) {
-	a := glyphs.Make(glyphs.Options{Seed: 1, SamplesPerClass: 2})
-	b := glyphs.Make(glyphs.Options{Seed: 2, SamplesPerClass: 2})
-	for i := range a.Labels {
-		if slices.Equal(a.Features.Row(i), b.Features.Row(i)) {
-			t.Errorf("sample %d is the same with another seed", i)
-		}
-	}
-	if diff := cmp.Diff(a, b, cmpopts.IgnoreFields(dataset.Dataset{}, "Features", "Source")); diff != "" {
-		t.Errorf("more than features changed with the seed:\n%s", diff)
-	}
-}
-
-func TestMoreSamplesKeepTheFirst(t *testing.T) {
-	few := glyphs.Make(glyphs.Options{SamplesPerClass: 2})
-	many := glyphs.Make(glyphs.Options{SamplesPerClass: 5})
-	for z := range few.Classes {
-		for i := range 2 {
-			if !slices.Equal(few.Features.Row(2*z+i), many.Features.Row(5*z+i)) {
-				t.Errorf("class %s: sample %d depends on the number of samples", few.Classes[z], i)
-			}
-		}
+	if diff := cmp.Diff(want, Make()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
@@ -94,12 +59,11 @@ func TestHeldOutSamples(t *testing.T) {
 }
 
 func TestImageErrors(t *testing.T) {
-	o := glyphs.Options{SamplesPerClass: 2}
 	for _, c := range []struct {
 		class string
 		i     int
-	}{{"?", 0}, {"", 0}, {"A", -1}, {"A", 2}} {
-		if _, err := glyphs.Image(o, c.class, c.i); !errors.As(err, new(*invalid.Error)) {
+	}{{"?", 0}, {"", 0}, {"A", -1}, {"A", 75}} {
+		if _, err := Image(c.class, c.i); !errors.As(err, new(*invalid.Error)) {
 			t.Errorf("Image(%q, %d): found %v, expected an *invalid.Error", c.class, c.i, err)
 		}
 	}

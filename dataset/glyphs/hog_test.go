@@ -45,7 +45,7 @@ func TestEdgesVoteForTheirOrientation(t *testing.T) {
 	}
 }
 
-// randomPicture draws pixels by a seed: rapid takes long over thousands of values.
+// randomPicture takes only the seed from rapid, which is slow for thousands of values.
 func randomPicture(t *rapid.T) *image.Gray {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	im := image.NewGray(image.Rect(0, 0, side, side))
@@ -55,7 +55,7 @@ func randomPicture(t *rapid.T) *image.Gray {
 	return im
 }
 
-func TestVotesAddUpToTheStrength(t *testing.T) {
+func TestPoolingKeepsTheVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		im := randomPicture(t)
 		fine := vote(im)
@@ -77,9 +77,8 @@ func TestVotesAddUpToTheStrength(t *testing.T) {
 	})
 }
 
-// TestFeaturesForgetPolarity holds that white on black has the features of black
-// on white, and that every feature is finite and not negative.
-func TestFeaturesForgetPolarity(t *testing.T) {
+// White on black has the features of black on white; all are finite and not negative.
+func TestFeaturesDoNotDependOnPolarity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		im := randomPicture(t)
 		negative := image.NewGray(im.Rect)
@@ -101,16 +100,15 @@ func TestFeaturesForgetPolarity(t *testing.T) {
 }
 
 func TestImageHasTheFeaturesOfItsRow(t *testing.T) {
-	o := Options{Seed: 3, SamplesPerClass: 2}
-	ds := Make(o)
+	ds := standard()
 	got := make([]float32, dims)
 	for z, class := range ds.Classes {
-		im, err := Image(o, class, 1)
+		im, err := Image(class, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hog(im, got)
-		if !slices.Equal(got, ds.Features.Row(2*z+1)) {
+		if !slices.Equal(got, ds.Features.Row(samples*z+1)) {
 			t.Errorf("the picture of %s has other features than its row", class)
 		}
 	}

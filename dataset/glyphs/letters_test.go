@@ -41,8 +41,7 @@ func TestLastExceptionHolds(t *testing.T) {
 	}
 }
 
-// Some entries must equal shares of the faces, counted by their names: 4 of the 25 are
-// monospaced, and so on.
+// Some entries equal shares of the faces, counted by their names.
 func TestDescriptionsAreShares(t *testing.T) {
 	attributes := letters.attributes()
 	u := letters.descriptions(attributes)

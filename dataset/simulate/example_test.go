@@ -28,14 +28,3 @@ func ExampleMake() {
 	// group02::value02
 	// group02::value03
 }
-
-func ExamplePreset() {
-	for _, name := range simulate.Presets() {
-		s, _ := simulate.Preset(name)
-		fmt.Println(name, s.Samples, s.Dims, s.Attributes, s.Groups)
-	}
-	// Output:
-	// simulated-cub 11788 2048 312 28
-	// simulated-awa2 37322 2048 85 11
-	// simulated-sun 14340 2048 102 4
-}

@@ -10,37 +10,13 @@ import (
 	"github.com/lago-train/lago-train/dataset/simulate"
 )
 
-func learnable(t *testing.T) *dataset.Dataset {
-	return mustMake(t, simulate.Spec{
-		Samples: 2000, Dims: 128, Attributes: 24, Groups: 6,
-		TrainClasses: 70, ValClasses: 10, TestClasses: 20,
-	})
-}
-
-// Odd samples are predicted by the nearest class mean of the even ones.
-func TestClassesDiffer(t *testing.T) {
-	ds := learnable(t)
-	all := append(ds.Split.Seen(), ds.Split.Test...)
-	var even, odd []int
-	for i := range ds.Labels {
-		if i%2 == 0 {
-			even = append(even, i)
-		} else {
-			odd = append(odd, i)
-		}
-	}
-	got := nearest(ds, odd, all, classMeans(ds, even, all))
-	chance := 1 / float64(len(all))
-	t.Logf("accuracy on %d classes: %.3f", len(all), got)
-	if got < 10*chance {
-		t.Errorf("accuracy = %.3f, want at least %.3f, 10 times chance", got, 10*chance)
-	}
-}
-
 // Samples of test classes are predicted by the nearest class mean, itself predicted from
 // the descriptions by least squares over the train classes.
 func TestDescriptionsPredictUnseenClasses(t *testing.T) {
-	ds := learnable(t)
+	ds := mustMake(t, simulate.Spec{
+		Samples: 2000, Dims: 128, Attributes: 24, Groups: 6,
+		TrainClasses: 70, ValClasses: 10, TestClasses: 20,
+	})
 	means := classMeans(ds, ds.SamplesOf(ds.Split.Train), ds.Split.Train)
 	var fit, predicted mat.Dense
 	if err := fit.Solve(withOnes(ds.Describe(ds.Split.Train)), means); err != nil {
