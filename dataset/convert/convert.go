@@ -40,7 +40,12 @@ func Convert(ctx context.Context, name string, o catalog.Options, dir string) (R
 	if err := checkVacant(dir); err != nil {
 		return Result{}, err
 	}
-	d, splits, err := read(ctx, name, o)
+	o.DevSplit = 1
+	d, err := catalog.Open(ctx, name, o)
+	if err != nil {
+		return Result{}, err
+	}
+	splits, err := catalog.Splits(ctx, name, d, o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -51,17 +56,6 @@ func Convert(ctx context.Context, name string, o catalog.Options, dir string) (R
 		}
 		return verify(ctx, d, splits, dir, o)
 	})
-}
-
-// read returns a data set with its first split, and all splits.
-func read(ctx context.Context, name string, o catalog.Options) (*dataset.Dataset, []dataset.Split, error) {
-	o.DevSplit = 1
-	d, err := catalog.Open(ctx, name, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	splits, err := catalog.Splits(ctx, name, d, o)
-	return d, splits, err
 }
 
 // checkVacant checks that dir is an empty folder or does not exist.

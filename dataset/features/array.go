@@ -48,13 +48,8 @@ func openMAT(ctx context.Context, path string) (*arrayFile, error) {
 	}, nil
 }
 
-// Rows implements source.
-func (s *arrayFile) Rows() int { return s.rows }
-
-// Cols implements source.
-func (s *arrayFile) Cols() int { return s.cols }
-
-// Close implements source.
+func (s *arrayFile) Rows() int    { return s.rows }
+func (s *arrayFile) Cols() int    { return s.cols }
 func (s *arrayFile) Close() error { return s.close() }
 
 func (s *arrayFile) read(block dataset.Matrix[float32]) (int, error) {

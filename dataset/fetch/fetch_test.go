@@ -372,11 +372,6 @@ func TestPasswordsAreRedacted(t *testing.T) {
 	}
 }
 
-func TestUnknownDataSet(t *testing.T) {
-	_, err := Fetch(t.Context(), "awa", Options{DataDir: t.TempDir()})
-	wantError(t, err, `"awa"`, "cub, awa2, sun", "Did you mean awa2?")
-}
-
 func TestDefaultDownloadDir(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)

@@ -1,9 +1,9 @@
 package matlab
 
 import (
+	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -105,9 +105,5 @@ func elements(dims []int) (int64, bool) {
 }
 
 func formatDims(dims []int) string {
-	s := make([]string, len(dims))
-	for i, d := range dims {
-		s[i] = strconv.Itoa(d)
-	}
-	return strings.Join(s, "x")
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(dims), "[]"), " ", "x")
 }

@@ -81,21 +81,6 @@ func TestReadFixtures(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
-	want := []Header{
-		{"features", Double, []int{24, 108}},
-		{"labels", Uint8, []int{108, 1}},
-		{"image_files", Cell, []int{108, 1}},
-	}
-	got, err := List(t.Context(), "testdata/compressed/res101.mat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // MATLAB's own variable without a name is skipped, and of two variables with the same
 // name the first is read.
 func TestReadChoosesByName(t *testing.T) {

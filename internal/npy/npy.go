@@ -152,11 +152,7 @@ func (h header) checkSize(path string, rows, cols int) error {
 }
 
 func (h header) shapeText() string {
-	sizes := make([]string, len(h.shape))
-	for i, n := range h.shape {
-		sizes[i] = strconv.Itoa(n)
-	}
-	return "(" + strings.Join(sizes, ", ") + ")"
+	return "(" + strings.ReplaceAll(strings.Trim(fmt.Sprint(h.shape), "[]"), " ", ", ") + ")"
 }
 
 // Matrix is an open array of floats of two dimensions.
@@ -178,14 +174,13 @@ func Open(ctx context.Context, path string) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &invalid.Error{Where: path, Field: "shape", Want: "samples x features, at least one of each", Got: h.shapeText()}
-	switch {
-	case len(h.shape) != 2:
-		e.Hint = "x.reshape(len(x), -1) makes two dimensions of more."
+	if len(h.shape) != 2 || h.shape[0] < 1 || h.shape[1] < 1 {
+		e := &invalid.Error{Where: path, Field: "shape", Want: "samples x features, at least one of each", Got: h.shapeText()}
+		if len(h.shape) != 2 {
+			e.Hint = "x.reshape(len(x), -1) makes two dimensions of more."
+		}
 		err = e
-	case h.shape[0] < 1 || h.shape[1] < 1:
-		err = e
-	default:
+	} else {
 		err = h.checkSize(path, h.shape[0], h.shape[1])
 	}
 	if err != nil {
