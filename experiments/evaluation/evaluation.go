@@ -55,18 +55,6 @@ func (s *Scored) check(scores, labels string) error {
 	return nil
 }
 
-// classNames returns the names of the classes.
-func (s *Scored) classNames() []string {
-	if s.Names != nil {
-		return s.Names
-	}
-	names := make([]string, s.Scores.Cols)
-	for z := range names {
-		names[z] = strconv.Itoa(z)
-	}
-	return names
-}
-
 // Result is an evaluation. Accuracies are fractions and, unless stated otherwise, means
 // over classes. Numbers that do not exist are null; Notes say why.
 type Result struct {
@@ -158,7 +146,12 @@ const maxMistakes = 10
 // evaluate evaluates scores that passed check. validation chooses gamma and the
 // temperature; if it is nil neither is chosen.
 func (c Config) evaluate(s, validation *Scored) *Result {
-	r := &Result{Samples: s.Scores.Rows, Classes: s.Scores.Cols, Kind: s.Kind, Notes: []string{}, scored: s, names: s.classNames()}
+	r := &Result{Samples: s.Scores.Rows, Classes: s.Scores.Cols, Kind: s.Kind, Notes: []string{}, scored: s, names: s.Names}
+	if r.names == nil {
+		for z := range s.Scores.Cols {
+			r.names = append(r.names, strconv.Itoa(z))
+		}
+	}
 	r.confusion = metrics.NewConfusion(s.Scores.Cols)
 	if err := r.confusion.Add(s.Scores.Data, s.Labels); err != nil {
 		panic(err) // check refuses NaN
@@ -180,10 +173,8 @@ func (c Config) evaluate(s, validation *Scored) *Result {
 
 // listClasses lists the most frequent mistakes and the accuracy of each class.
 func (r *Result) listClasses() {
-	for i, m := range r.confusion.Mistakes() {
-		if i == maxMistakes {
-			break
-		}
+	mistakes := r.confusion.Mistakes()
+	for _, m := range mistakes[:min(maxMistakes, len(mistakes))] {
 		r.Mistakes = append(r.Mistakes, Mistake{r.names[m.True], r.names[m.Named], m.Samples, m.Share})
 	}
 	sides := r.scored.Sides

@@ -159,13 +159,10 @@ func TestListOfMistakesIsBounded(t *testing.T) {
 	}
 }
 
-func TestNegativeScoresAreNotProbabilities(t *testing.T) {
-	if got := kindOf(matrixOf([]float32{-1, 2})); got != BareScores {
-		t.Errorf("found %s", got)
-	}
-}
-
 func TestKindOf(t *testing.T) {
+	if got := kindOf(matrixOf([]float32{-1, 2})); got != BareScores {
+		t.Errorf("a row with a negative score: found %s", got)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		scores := dataset.NewMatrix[float32](rapid.IntRange(1, 4).Draw(t, "samples"), rapid.IntRange(2, 4).Draw(t, "classes"))
 		for i := range scores.Data {

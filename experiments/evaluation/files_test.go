@@ -4,11 +4,9 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -51,20 +49,6 @@ func TestEvaluateScores(t *testing.T) {
 		t.Errorf("validated by (-want +got):\n%s", diff)
 	}
 	if e.Mistakes[0].True != "0" || e.Source.Scores != f.Scores || e.Source.Labels != f.Labels || len(e.Notes) != 0 {
-		t.Errorf("found %+v", e)
-	}
-}
-
-// Probabilities of 9 : 1 that are correct three times of four should be 3 : 1.
-func TestEvaluateProbabilities(t *testing.T) {
-	row := []float32{0.9, 0.1}
-	f := writeScores(t, matrixOf(row, row, row, row), "0 0 1 0")
-	v := f
-	e, err := Config{Bins: 2}.EvaluateScores(t.Context(), f, &v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e.Kind != Probabilities || e.Temperature == nil || math.Abs(e.Temperature.Temperature-2) > 1e-5 || math.Abs(*e.ECE-0.15) > 1e-6 {
 		t.Errorf("found %+v", e)
 	}
 }
@@ -220,36 +204,14 @@ func TestWritePictures(t *testing.T) {
 		if paths[i] != filepath.Join(dir, want.file) {
 			t.Errorf("path %s, expected %s", paths[i], want.file)
 		}
-		text := xmlText(t, paths[i])
-		for _, part := range []string{want.text, "as scored", "a & b.npy"} {
-			if want.file == "coverage.svg" && part == "calibrated" {
-				continue
+		text, err := os.ReadFile(paths[i])
+		if err := errors.Join(err, xml.Unmarshal(text, new(struct{}))); err != nil {
+			t.Errorf("%s: %v", want.file, err)
+		}
+		for _, part := range []string{want.text, "as scored", "a &amp; b.npy"} {
+			if !strings.Contains(string(text), part) {
+				t.Errorf("expected %q in %s", part, want.file)
 			}
-			if !strings.Contains(text, part) {
-				t.Errorf("%s doesn't say %q: %q", want.file, part, text)
-			}
-		}
-	}
-}
-
-// xmlText returns the text of an XML file.
-func xmlText(t *testing.T, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	for d := xml.NewDecoder(strings.NewReader(string(data))); ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return b.String()
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		if text, ok := token.(xml.CharData); ok {
-			b.Write(text)
 		}
 	}
 }
@@ -280,14 +242,5 @@ func TestThin(t *testing.T) {
 	})
 	if got := thin([]plot.Point{{X: 1}}); len(got) != 1 {
 		t.Errorf("one point becomes %v", got)
-	}
-}
-
-func TestExactNumbers(t *testing.T) {
-	for _, v := range []float64{0.1, 1.0 / 3, -2.5e-9, math.Inf(-1)} {
-		got, err := strconv.ParseFloat(exact(v), 64)
-		if err != nil || got != v {
-			t.Errorf("%v is written as %s", v, exact(v))
-		}
 	}
 }

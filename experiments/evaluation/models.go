@@ -191,10 +191,10 @@ func (model *Model) score(s *Scored, d *dataset.Dataset, q question) error {
 	return err
 }
 
-// kind returns the kind of the model's scores.
+// kind returns the kind of the model's scores: those of LAGO are log p(z|x).
 func (model *Model) kind() ScoreKind {
 	if model.Baseline.Method == "" {
-		return Logits // LAGO's are log p(z|x)
+		return Logits
 	}
 	return BareScores
 }
@@ -235,20 +235,21 @@ func (m Models) ensemble(scores, dev []*Scored, missing string) (s, validation *
 func mean(members []*Scored, temperatures []float64) (*Scored, error) {
 	joined := *members[0]
 	joined.Kind = Logits
-	var all, alone metrics.Ensemble
+	var e metrics.Ensemble
+	var alone []*Scored
 	for i, s := range members {
-		if err := all.Add(s.Scores, temperatures[i]); err != nil {
+		if err := e.Add(s.Scores, temperatures[i]); err != nil {
 			return nil, err
 		}
 		if s.Alone != nil {
-			if err := alone.Add(s.Alone.Scores, temperatures[i]); err != nil {
-				return nil, err
-			}
+			alone = append(alone, s.Alone)
 		}
 	}
-	joined.Scores = all.Scores()
-	if joined.Alone != nil {
-		joined.Alone = &Scored{Scores: alone.Scores(), Labels: joined.Alone.Labels, Kind: Logits}
+	joined.Scores = e.Scores()
+	if alone == nil {
+		return &joined, nil
 	}
-	return &joined, nil
+	var err error
+	joined.Alone, err = mean(alone, temperatures)
+	return &joined, err
 }

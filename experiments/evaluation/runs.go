@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
@@ -57,7 +57,7 @@ func (m Models) check() error {
 		return &invalid.Error{Where: m.Data.Name, Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none"}
 	}
 	for _, model := range m.Models {
-		if err := m.checkEvaluated(model); err != nil {
+		if err := m.checkModel(model, m.Split == ValSplit); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (m Models) check() error {
 		return &invalid.Error{Where: "--dev", Want: "--split test or gzsl", Got: "val, which is used for validation"}
 	}
 	for i, run := range m.Dev {
-		if err := m.checkDev(run); err != nil {
+		if err := m.checkModel(run, true); err != nil {
 			return err
 		}
 		if want := m.Models[i].Method(); run.Method() != want {
@@ -78,31 +78,16 @@ func (m Models) check() error {
 	return nil
 }
 
-// checkEvaluated returns an error if a model cannot be evaluated on the split.
-func (m Models) checkEvaluated(model *Model) error {
+// checkModel returns an error if a model is of the wrong stage, does not fit the data set,
+// or was trained on what it is to be evaluated on: with dev on the validation classes.
+func (m Models) checkModel(model *Model, dev bool) error {
+	stage := fmt.Sprintf("one of the %s stage", model.Stage)
 	switch {
-	case m.Split == ValSplit:
-		return m.checkDev(model)
-	case m.Split == GZSLSplit && model.Stage != train.Test:
-		return &invalid.Error{Where: model.Path, Want: "a run of the test stage", Got: fmt.Sprintf("one of the %s stage", model.Stage)}
+	case dev && model.Stage != train.Dev:
+		return &invalid.Error{Where: model.Path, Want: "a run of the dev stage, which is not trained on the validation classes", Got: stage}
+	case !dev && m.Split == GZSLSplit && model.Stage != train.Test:
+		return &invalid.Error{Where: model.Path, Want: "a run of the test stage", Got: stage}
 	}
-	return m.checkData(model, m.question(false))
-}
-
-// checkDev returns an error if a model cannot be evaluated on the validation classes.
-func (m Models) checkDev(model *Model) error {
-	if model.Stage != train.Dev {
-		return &invalid.Error{
-			Where: model.Path, Want: "a run of the dev stage, which is not trained on the validation classes",
-			Got: fmt.Sprintf("one of the %s stage", model.Stage),
-		}
-	}
-	return m.checkData(model, m.question(true))
-}
-
-// checkData returns an error if a model does not fit the data set, or was trained on what
-// it is to be evaluated on.
-func (m Models) checkData(model *Model, q question) error {
 	if err := model.Saved.Fits(m.Data); err != nil {
 		return invalid.At(model.Path, err)
 	}
@@ -114,13 +99,17 @@ func (m Models) checkData(model *Model, q question) error {
 			}
 		}
 		if !model.HoldOut {
+			command := fmt.Sprintf("run --dataset %s --variant %s", m.Data.Name, model.Run.Model.Variant)
+			if method := model.Baseline.Method; method != "" {
+				command = fmt.Sprintf("compare --dataset %s --methods %s", m.Data.Name, method)
+			}
 			return &invalid.Error{
 				Where: model.Path, Want: "a model that was not trained on the held-out samples of seen classes",
-				Got: "one that was", Hint: "Train one: " + model.holdOutCommand(m.Data) + ".",
+				Got: "one that was", Hint: "Train one: lago-train " + command + " --hold-out.",
 			}
 		}
 	}
-	for _, z := range q.unseen {
+	for _, z := range m.question(dev).unseen {
 		name := m.Data.Classes[z]
 		if slices.ContainsFunc(model.Saved.Learned, func(z int) bool { return model.Saved.Classes[z] == name }) {
 			return &invalid.Error{
@@ -130,14 +119,6 @@ func (m Models) checkData(model *Model, q question) error {
 		}
 	}
 	return nil
-}
-
-// holdOutCommand trains a model that can be evaluated on gzsl.
-func (model *Model) holdOutCommand(d *dataset.Dataset) string {
-	if model.Baseline.Method != "" {
-		return fmt.Sprintf("lago-train compare --dataset %s --methods %s --hold-out", d.Name, model.Baseline.Method)
-	}
-	return fmt.Sprintf("lago-train run --dataset %s --variant %s --hold-out", d.Name, model.Run.Model.Variant)
 }
 
 // devRuns returns the runs to validate with, one for each model, or says what is missing.
@@ -160,7 +141,7 @@ func (m Models) devRuns() (dev []*Model, missing string, err error) {
 		if err != nil {
 			return nil, "", err
 		}
-		if err := m.checkDev(found); err != nil {
+		if err := m.checkModel(found, true); err != nil {
 			return nil, fmt.Sprintf("the run of the dev stage beside %s cannot validate: %v", model.Dir, err), nil
 		}
 		dev = append(dev, found)
@@ -176,17 +157,15 @@ func (model *Model) devRun() (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	var longest train.Training
-	for _, other := range runs {
-		t := other.Training
-		same := other.Trial
+	runs = slices.DeleteFunc(runs, func(r lab.Run) bool {
+		same := r.Trial
 		same.Stage, same.Training.Epochs, same.Training.Patience = model.Stage, model.Training.Epochs, model.Training.Patience
-		if other.Stage != train.Dev || other.Err != nil || same != model.Trial {
-			continue
-		}
-		if dir == "" || t.Epochs > longest.Epochs || t.Epochs == longest.Epochs && t.Patience > longest.Patience {
-			dir, longest = other.Dir, t
-		}
+		return r.Stage != train.Dev || r.Err != nil || same != model.Trial
+	})
+	if len(runs) == 0 {
+		return "", nil
 	}
-	return dir, nil
+	return slices.MaxFunc(runs, func(a, b lab.Run) int {
+		return cmp.Or(cmp.Compare(a.Training.Epochs, b.Training.Epochs), cmp.Compare(a.Training.Patience, b.Training.Patience))
+	}).Dir, nil
 }

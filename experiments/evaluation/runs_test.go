@@ -61,9 +61,6 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 			d.Attributes = slices.Clone(d.Attributes)
 			d.Attributes[2].Name = "wing"
 		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "simulated-small", "other", "attribute 2", `"wing"`}},
-		{"other features", Models{Data: other(func(d *dataset.Dataset) {
-			d.Features = dataset.NewMatrix[float32](d.Features.Rows, 3)
-		}), Split: TestSplit, Models: test[:1]}, []string{"simulated-small", "other", "expected 16, found 3"}},
 		{"a class that it was trained on", Models{Data: other(func(d *dataset.Dataset) {
 			d.Split.Test = append(slices.Clone(d.Split.Train[:1]), d.Split.Test...)
 		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},

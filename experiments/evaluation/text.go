@@ -85,20 +85,17 @@ func (r *Result) stackingTable() *format.Table {
 }
 
 func (r *Result) calibrationTable() *format.Table {
-	list := r.calibrations()
-	header := []any{""}
-	ece, nll, aurc := []any{"expected calibration error, " + format.Count(len(list[0].Reliability), "bin")}, []any{"negative log-likelihood"}, []any{"area under the risk-coverage curve"}
-	for _, c := range list {
-		header = append(header, c.label)
-		ece = append(ece, fmt.Sprintf("%.4f", *c.ECE))
-		nll = append(nll, fmt.Sprintf("%.4f", *c.NLL))
-		aurc = append(aurc, fmt.Sprintf("%.4f", *c.AURC))
+	rows := [][]any{{""}, {"expected calibration error, " + format.Count(len(r.calibrations()[0].Reliability), "bin")}, {"negative log-likelihood"}, {"area under the risk-coverage curve"}}
+	for _, c := range r.calibrations() {
+		for i, cell := range []string{c.label, fmt.Sprintf("%.4f", *c.ECE), fmt.Sprintf("%.4f", *c.NLL), fmt.Sprintf("%.4f", *c.AURC)} {
+			rows[i] = append(rows[i], cell)
+		}
 	}
-	t := format.NewTable(header...)
+	t := format.NewTable(rows[0]...)
 	t.Right(2, 3)
-	t.Row(ece...)
-	t.Row(nll...)
-	t.Row(aurc...)
+	for _, row := range rows[1:] {
+		t.Row(row...)
+	}
 	return t
 }
 
