@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"image"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
@@ -38,6 +40,31 @@ type Sample struct {
 	Picture image.Image `json:"-"`     // nil if there is none
 }
 
+// FindSample returns a sample of a data set by its index, counted from 0 in the order of
+// the features.
+func FindSample(d *dataset.Dataset, index string) (Sample, error) {
+	row, err := strconv.Atoi(index)
+	if err != nil || row < 0 || row >= d.Features.Rows {
+		return Sample{}, sampleError(fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), index)
+	}
+	return Sample{Index: row, From: d.Name, Label: &d.Classes[d.Labels[row]]}, nil
+}
+
+// ReadSample reads the features of one sample, dims of them, from a file. Its true class
+// is not known.
+func ReadSample(ctx context.Context, path, index string, dims int) (x dataset.Matrix[float32], s Sample, err error) {
+	row, err := strconv.Atoi(index)
+	if err != nil || row < 0 {
+		return x, s, sampleError("the index of a row of "+path+", from 0", index)
+	}
+	x, err = features.ReadRow(ctx, path, row, dims)
+	return x, Sample{Index: row, From: path}, err
+}
+
+func sampleError(want, got string) error {
+	return &invalid.Error{Where: "--sample", Want: want, Got: strconv.Quote(got)}
+}
+
 // explainer answers a question with a model.
 type explainer struct {
 	Question
@@ -64,7 +91,10 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 	for rank := range min(mostLikely, len(e.order)) {
 		r.Likely = append(r.Likely, e.probability(rank))
 	}
-	label := e.label()
+	label := -1
+	if q.Sample.Label != nil {
+		label = slices.Index(q.Candidates.Names, *q.Sample.Label)
+	}
 	if label >= 0 {
 		p, correct := e.probability(slices.Index(e.order, label)), label == e.order[0]
 		r.Label, r.Correct = &p, &correct
@@ -115,14 +145,6 @@ func newExplainer(m *train.Saved, q Question) (*explainer, error) {
 func (e *explainer) probability(rank int) Probability {
 	z := e.order[rank]
 	return Probability{Class: e.Candidates.Names[z], Rank: rank + 1, P: math.Exp(e.logP[z]), LogP: e.logP[z]}
-}
-
-// label returns the candidate that is the true class, or -1.
-func (e *explainer) label() int {
-	if e.Sample.Label == nil {
-		return -1
-	}
-	return slices.Index(e.Candidates.Names, *e.Sample.Label)
 }
 
 // pair is a class to compare the predicted class with.

@@ -173,36 +173,6 @@ func TestSubstitutions(t *testing.T) {
 	}
 }
 
-func TestBestGroups(t *testing.T) {
-	m := birds(hard)
-	for _, a := range [][]float64{cuckoo, {0.1, 0.7, 0.2, 0.6, 0.1, 0.5}} {
-		c := explainOrFail(t, m, detected(m, a, "")).Comparisons[0]
-		var top, bottom Group
-		for _, g := range c.Groups {
-			if top.Name == "" || g.Contribution > top.Contribution {
-				top = g
-			}
-			if bottom.Name == "" || g.Contribution < bottom.Contribution {
-				bottom = g
-			}
-		}
-		if c.BestFor == nil || *c.BestFor != top.Name {
-			t.Errorf("best group for the class: %v, expected %s", c.BestFor, top.Name)
-		}
-		if bottom.Contribution < 0 && (c.BestAgainst == nil || *c.BestAgainst != bottom.Name) {
-			t.Errorf("best group against it: %v, expected %s", c.BestAgainst, bottom.Name)
-		}
-	}
-	// No group favours the second class, which is described as the opposite of what is
-	// detected.
-	q := detected(m, []float64{0.9, 0.1, 0.1, 0.9, 0.1, 0.9}, "")
-	q.Candidates.Names = []string{"a", "b"}
-	q.Candidates.U = dataset.Matrix[float64]{Rows: 2, Cols: 6, Data: []float64{1, 0, 0, 1, 0, 1, 0, 0.5, 0.5, 0, 1, 0}}
-	if c := explainOrFail(t, m, q).Comparisons[0]; c.BestAgainst != nil {
-		t.Errorf("best group against it: %s, expected none", *c.BestAgainst)
-	}
-}
-
 // In soft groups a substitution is reported for the group that has most of both
 // attributes.
 func TestSubstitutionsInSoftGroups(t *testing.T) {

@@ -23,7 +23,7 @@ var (
 	page = webpage.New("explain", pageHTML, styleCSS, template.FuncMap{
 		"attribute": attributeName, "class": className, "fixed": fixed, "signed": signed, "percent": format.Percent,
 		"probability": probability, "optional": optional, "width": width, "minus": func(v float64) float64 { return -v },
-		"bar": newBar, "describedBar": describedBar, "detectedBar": detectedBar,
+		"bar": newBar, "numberBar": numberBar,
 		"headline": (*Result).headline, "settings": (*Result).settings, "hasPriors": (*Result).hasPriors, "rows": (*Result).rows,
 		"sampleName": Sample.name, "picture": pictureURL,
 		"compared": Comparison.headline, "highlights": Comparison.highlights,
@@ -32,27 +32,23 @@ var (
 	})
 )
 
-// maxBars is the number of groups that are drawn as bars; the others are summed.
-const maxBars = 40
-
-// writeHTML writes the result as one page that loads nothing else, with the details of
-// the top groups of each comparison.
+// writeHTML writes the result as one page that loads nothing else, with the top groups of
+// each comparison.
 func (r *Result) writeHTML(w io.Writer, top int) error {
 	type comparisonView struct {
 		Comparison
-		Widest   float64
-		Bars     []Group
-		Others   string // "5 others", empty if all groups are drawn
-		Rest     float64
-		Detailed []Group
+		Widest float64
+		Shown  []Group
+		Others string // "5 others", empty if all groups are shown
+		Rest   float64
 	}
 	view := struct {
 		*Result
 		Comparisons []comparisonView
 	}{Result: r}
 	for _, c := range r.Comparisons {
-		v := comparisonView{Comparison: c, Widest: c.widest(), Bars: c.Groups[:min(maxBars, len(c.Groups))], Detailed: c.Groups[:min(top, len(c.Groups))]}
-		if others := c.Groups[len(v.Bars):]; len(others) > 0 {
+		v := comparisonView{Comparison: c, Widest: c.widest(), Shown: c.Groups[:min(top, len(c.Groups))]}
+		if others := c.Groups[len(v.Shown):]; len(others) > 0 {
 			v.Others, v.Rest = format.Count(len(others), "other"), sum(others)
 		}
 		view.Comparisons = append(view.Comparisons, v)
@@ -79,24 +75,16 @@ type barView struct {
 	Text  string
 }
 
-func newBar(kind string, value float64, text string) *barView {
-	return &barView{kind, width(value, 1), text}
+func newBar(kind string, value float64, text string) barView {
+	return barView{kind, width(value, 1), text}
 }
 
-// describedBar is empty for a missing entry.
-func describedBar(kind string, p *float64) *barView {
+// numberBar is empty for a missing entry.
+func numberBar(kind string, p *float64) barView {
 	if p == nil {
 		return newBar(kind, 0, "-")
 	}
 	return newBar(kind, *p, fixed(*p))
-}
-
-// detectedBar is nil if there is no detection.
-func detectedBar(p *float64) *barView {
-	if p == nil {
-		return nil
-	}
-	return newBar("detected", *p, fixed(*p))
 }
 
 // width returns a value in percent of the largest one, 0 for negative ones.

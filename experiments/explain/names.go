@@ -77,37 +77,32 @@ func findClass(c candidates.Set, name string) (int, error) {
 		return z, nil
 	}
 	var matches, names []string
-	index := -1
-	for z, other := range c.Names {
+	for _, other := range c.Names {
 		names = append(names, className(other))
 		if fold(other) == fold(name) || fold(className(other)) == fold(name) {
-			index = z
-			matches = append(matches, strconv.Quote(other))
+			matches = append(matches, other)
 		}
 	}
 	if len(matches) == 1 {
-		return index, nil
+		return slices.Index(c.Names, matches[0]), nil
 	}
 	e := &invalid.Error{
 		Where: "--against", Want: fmt.Sprintf("one of the %d %s", len(c.Names), c.What), Got: strconv.Quote(name),
 		Hint: invalid.DidYouMean(name, names),
 	}
 	if len(matches) > 1 {
-		e.Hint = "Choose one of " + strings.Join(matches, ", ") + "."
+		e.Hint = `Choose one of "` + strings.Join(matches, `", "`) + `".`
 	}
 	return 0, e
 }
 
 // odds returns log odds as a ratio.
 func odds(logOdds float64) string {
-	switch ratio := math.Exp(math.Abs(logOdds)); {
-	case ratio >= 1e6:
+	ratio := math.Exp(math.Abs(logOdds))
+	if ratio >= 1e6 {
 		return "over a million to 1"
-	case ratio >= 10:
-		return fmt.Sprintf("%.0f to 1", ratio)
-	default:
-		return fmt.Sprintf("%.1f to 1", ratio)
 	}
+	return fmt.Sprintf("%.1f to 1", ratio)
 }
 
 // probability returns p with three digits; only exact 0 and 1 are printed as such.
@@ -130,19 +125,4 @@ func optional(p *float64, other string) string {
 		return other
 	}
 	return fixed(*p)
-}
-
-func ordinal(n int) string {
-	suffix := "th"
-	if n%100 < 11 || n%100 > 13 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return strconv.Itoa(n) + suffix
 }

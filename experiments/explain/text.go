@@ -52,8 +52,7 @@ func (r *Result) headline() string {
 	case *r.Correct:
 		return s + ", which is correct"
 	}
-	return fmt.Sprintf("%s, which is wrong: the true class is %s, ranked %s with p = %s", s, className(*r.Sample.Label),
-		ordinal(r.Label.Rank), probability(r.Label.P))
+	return fmt.Sprintf("%s, which is wrong: the true class is %s, rank %d with p = %s", s, className(*r.Sample.Label), r.Label.Rank, probability(r.Label.P))
 }
 
 func (s Sample) name() string {
