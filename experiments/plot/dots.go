@@ -47,7 +47,7 @@ func (d *Dots) Size() (width, height vg.Length) {
 // Draw implements Picture.
 func (d *Dots) Draw(c draw.Canvas) {
 	p, legend := newPlot(d.X, ""), newLegend()
-	p.Add(grid(true, false))
+	p.Add(&plotter.Grid{Vertical: gridLine})
 	low, high := math.Inf(1), math.Inf(-1)
 	for i, s := range d.Series {
 		shift := seriesShare / float64(max(len(d.Series), 2)) * (float64(len(d.Series)-1)/2 - float64(i))

@@ -10,13 +10,11 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/lago-train/lago-train/internal/format"
 )
 
 // Heat is a matrix of numbers from 0 to 1 drawn as colours.
 type Heat struct {
-	Rows, Cols         []string // names, from the top and from the left; control characters are replaced
+	Rows, Cols         []string // names, from the top and from the left
 	RowTitle, ColTitle string
 	Unit               string // of the numbers
 	Values             [][]float64
@@ -102,30 +100,14 @@ func widest(s text.Style, names []string) vg.Length {
 	return w
 }
 
-// printable returns h with names that can be drawn.
-func (h *Heat) printable() *Heat {
-	p := *h
-	p.Rows, p.Cols, p.Blocks = slices.Clone(h.Rows), slices.Clone(h.Cols), slices.Clone(h.Blocks)
-	for _, names := range [][]string{p.Rows, p.Cols} {
-		for i, name := range names {
-			names[i] = format.Printable(name)
-		}
-	}
-	for i, b := range p.Blocks {
-		p.Blocks[i].Name = format.Printable(b.Name)
-	}
-	return &p
-}
-
 // Size implements Picture.
 func (h *Heat) Size() (width, height vg.Length) {
-	l := h.printable().layout()
+	l := h.layout()
 	return l.width, l.height
 }
 
 // Draw implements Picture.
 func (h *Heat) Draw(c draw.Canvas) {
-	h = h.printable()
 	l := h.layout()
 	corner := vg.Point{X: c.Min.X + l.left, Y: c.Max.Y - l.top} // the upper left of the cells
 	h.drawBar(c, corner.X)
@@ -234,9 +216,7 @@ var ramp = func() []color.Color {
 	blues.SetMin(0)
 	blues.SetMax(1)
 	colors := blues.Palette(64).Colors()
-	for i, j := 0, len(colors)-1; i < j; i, j = i+1, j-1 {
-		colors[i], colors[j] = colors[j], colors[i]
-	}
+	slices.Reverse(colors)
 	return colors
 }()
 

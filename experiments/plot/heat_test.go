@@ -66,24 +66,6 @@ func TestHeatHasRoomForItsNames(t *testing.T) {
 	})
 }
 
-func TestTallHeatRepeatsItsColumns(t *testing.T) {
-	count := func(h *Heat) (n int) {
-		h.Cols[0] = "only"
-		for _, text := range svgTexts(t, h) {
-			if text == "only" {
-				n++
-			}
-		}
-		return n
-	}
-	if n := count(diagonal(repeatColumns-1, 2)); n != 1 {
-		t.Errorf("expected the name of a column once in a low picture, found it %d times", n)
-	}
-	if n := count(diagonal(repeatColumns, 2)); n != 2 {
-		t.Errorf("expected the name of a column twice in a tall picture, found it %d times", n)
-	}
-}
-
 // The ramp is read by its lightness alone, in print as on a screen.
 func TestRampGrowsDarker(t *testing.T) {
 	lightness := func(c color.Color) uint8 { return color.GrayModel.Convert(c).(color.Gray).Y }
@@ -93,17 +75,6 @@ func TestRampGrowsDarker(t *testing.T) {
 	for i := 1; i < len(ramp); i++ {
 		if lightness(ramp[i]) > lightness(ramp[i-1]) {
 			t.Errorf("shade %d: expected it no lighter than %d, found %d", i, lightness(ramp[i-1]), lightness(ramp[i]))
-		}
-	}
-}
-
-func TestShadeOf(t *testing.T) {
-	for _, c := range []struct {
-		value float64
-		want  int
-	}{{-0.1, 0}, {0, 0}, {0.5, 32}, {1, 63}, {1.0001, 63}} {
-		if got := shadeOf(c.value); got != c.want {
-			t.Errorf("shadeOf(%g): expected %d, found %d", c.value, c.want, got)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (l *Lines) Size() (width, height vg.Length) { return l.Width, l.Height }
 // Draw implements Picture.
 func (l *Lines) Draw(c draw.Canvas) {
 	p, legend := newPlot(l.X, l.Y), newLegend()
-	p.Add(grid(false, true))
+	p.Add(&plotter.Grid{Horizontal: gridLine})
 	for _, s := range l.Series {
 		s.spread(p)
 	}
@@ -56,29 +56,21 @@ func (l *Lines) scale(p *plot.Plot) {
 	if l.FromZero {
 		y[0] = 0
 	}
+	least := 1.0 // where X counts something there is no half of it on the axis
 	for _, s := range l.Series {
 		for _, q := range s.Points {
 			x[0], x[1] = min(x[0], q.X), max(x[1], q.X)
 			y[0], y[1] = min(y[0], q.Low), max(y[1], q.High)
+			if q.X != math.Trunc(q.X) {
+				least = 0
+			}
 		}
 	}
-	scale(&p.X, x[0], x[1], 5, l.leastX())
+	scale(&p.X, x[0], x[1], 5, least)
 	// Whole steps would leave the sides empty.
 	p.X.Min, p.X.Max = x[0], max(x[1], x[0]+1)
 	p.X.Padding = glyphSize
 	scale(&p.Y, y[0], y[1], 5, 0)
-}
-
-// leastX is 1 where X counts something, so that there is no half of it on the axis.
-func (l *Lines) leastX() float64 {
-	for _, s := range l.Series {
-		for _, q := range s.Points {
-			if q.X != math.Trunc(q.X) {
-				return 0
-			}
-		}
-	}
-	return 1
 }
 
 // spread draws the band or the error bars.

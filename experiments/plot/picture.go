@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"unicode"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -32,8 +33,8 @@ func WritePNG(w io.Writer, p Picture) error {
 	return err
 }
 
-// WriteSVG writes a picture as SVG, with text as text. The title is for screen readers
-// and browsers.
+// WriteSVG writes a picture as SVG, with text as text and control characters replaced. The
+// title is for screen readers and browsers.
 func WriteSVG(w io.Writer, p Picture, title string) error {
 	c := vgsvg.New(p.Size())
 	drawOnWhite(p, draw.New(c))
@@ -46,6 +47,12 @@ func WriteSVG(w io.Writer, p Picture, title string) error {
 	svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:"+families+";"))
 	svg = bytes.Replace(svg, []byte(startTagEnd),
 		fmt.Appendf(nil, "%s\n<title>%s</title>", startTagEnd, html.EscapeString(title)), 1)
+	svg = bytes.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar // SVG must not hold most of them
+		}
+		return r
+	}, svg)
 	_, err := w.Write(svg)
 	return err
 }

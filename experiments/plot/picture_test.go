@@ -2,7 +2,6 @@ package plot
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 )
@@ -37,16 +36,6 @@ func TestSVGKeepsTextAndTitle(t *testing.T) {
 	}
 }
 
-func TestSVGIsTheSameEachTime(t *testing.T) {
-	var first, second bytes.Buffer
-	if err := errors.Join(WriteSVG(&first, learning(), "a"), WriteSVG(&second, learning(), "a")); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(first.Bytes(), second.Bytes()) {
-		t.Error("expected the same bytes of the same picture")
-	}
-}
-
 func TestLines(t *testing.T) {
 	contains(t, svgTexts(t, learning()), "epoch", "accuracy (%)", "train", "val", "0", "20", "40", "60", "80", "100", "1", "2", "3")
 	checkPNG(t, learning())
@@ -75,30 +64,6 @@ func TestDots(t *testing.T) {
 	}}
 	contains(t, svgTexts(t, p), "accuracy (%)", "first", "second", "61 ± 1", "52", "48 ± 2", "val", "test")
 	checkPNG(t, p)
-}
-
-func TestDotsOfOneSeriesNeedNoLegend(t *testing.T) {
-	p := &Dots{X: "accuracy (%)", Rows: []string{"first"}, Series: []DotSeries{
-		{Name: "here", Dots: []Dot{{0, 61, 1, "61 ± 1"}}},
-	}}
-	for _, text := range svgTexts(t, p) {
-		if text == "here" {
-			t.Error("expected no legend, found one")
-		}
-	}
-}
-
-func TestDotsGrowWithRowsAndSeries(t *testing.T) {
-	height := func(rows, series int) float64 {
-		_, h := (&Dots{Rows: make([]string, rows), Series: make([]DotSeries, series)}).Size()
-		return h.Points()
-	}
-	if few, many := height(4, 1), height(8, 1); many <= few {
-		t.Errorf("expected 8 rows to be taller than 4, found %g and %g", many, few)
-	}
-	if two, three := height(4, 2), height(4, 3); three <= two {
-		t.Errorf("expected 3 series to be taller than 2, found %g and %g", three, two)
-	}
 }
 
 // A line may begin at 0, which is no mark.

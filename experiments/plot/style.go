@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -29,6 +28,8 @@ var (
 	ink   = color.NRGBA{34, 34, 34, 255}
 	soft  = color.NRGBA{136, 136, 136, 255}
 	faint = color.NRGBA{221, 221, 221, 255}
+
+	gridLine = draw.LineStyle{Color: faint, Width: thinWidth}
 )
 
 // look distinguishes a series by colour, shape and dashes.
@@ -108,17 +109,4 @@ func drawBeside(c draw.Canvas, p *plot.Plot, l *plot.Legend) {
 	right := draw.Crop(c, c.Max.X-c.Min.X-width, 0, 0, 0)
 	l.Draw(right)
 	p.Draw(draw.Crop(c, 0, -width-legendGap, 0, 0))
-}
-
-// grid returns grid lines; vertical ones belong to the X axis.
-func grid(vertical, horizontal bool) *plotter.Grid {
-	g := &plotter.Grid{}
-	style := draw.LineStyle{Color: faint, Width: thinWidth}
-	if vertical {
-		g.Vertical = style
-	}
-	if horizontal {
-		g.Horizontal = style
-	}
-	return g
 }
