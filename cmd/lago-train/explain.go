@@ -11,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
@@ -36,7 +37,7 @@ Examples:
    lago-train explain --model latest --features new.npy --sample 0 --classes birds.csv`,
 		Flags: append(dataFlags(),
 			&cli.StringFlag{Name: modelFlag, Category: input, Usage: modelUsage},
-			&cli.StringFlag{Name: "sample", Category: input, Usage: "`INDEX` of the sample, from 0, in the data set or in --features"},
+			&cli.IntFlag{Name: "sample", Category: input, DefaultText: "required", Usage: "`INDEX` of the sample, from 0, in the data set or in --features"},
 			&cli.PathFlag{Name: featuresFlag, Category: input, Usage: "`FILE` of features: .npy, .csv or .mat"},
 			&cli.StringFlag{Name: datasetFlag, Category: input, DefaultText: "that of the model", Usage: "`NAME` of a data set"},
 			&cli.StringFlag{Name: "against", Category: classes, DefaultText: "the runner-up", Usage: "`CLASS` to compare the prediction with"},
@@ -65,7 +66,7 @@ func explainSample(c *cli.Context) error {
 	if c.IsSet(featuresFlag) && c.IsSet(datasetFlag) {
 		return &invalid.Error{Where: "--dataset", Want: "either --features or --dataset"}
 	}
-	if c.String("sample") == "" {
+	if !c.IsSet("sample") {
 		return &invalid.Error{Where: "--sample", Want: "the index of a sample, from 0", Got: "none"}
 	}
 	m, err := loadModel(c)
@@ -115,7 +116,7 @@ func askAboutDataset(c *cli.Context, m *loadedModel) (*explain.Question, error) 
 		return nil, err
 	}
 	m.warnIfChanged(d)
-	sample, err := explain.FindSample(d, c.String("sample"))
+	sample, err := explain.FindSample(d, c.Int("sample"))
 	if err != nil {
 		return nil, err
 	}
@@ -147,11 +148,11 @@ func indexInClass(d *dataset.Dataset, row int) int {
 
 // askAboutFile asks about a row of a feature file.
 func askAboutFile(c *cli.Context, m *loadedModel) (*explain.Question, error) {
-	x, sample, err := explain.ReadSample(c.Context, c.Path(featuresFlag), c.String("sample"), m.Dims)
-	if err != nil {
+	q := &explain.Question{Sample: explain.Sample{Index: c.Int("sample"), From: c.Path(featuresFlag)}}
+	var err error
+	if q.X, err = features.ReadRow(c.Context, q.Sample.From, q.Sample.Index, m.Dims); err != nil {
 		return nil, err
 	}
-	q := &explain.Question{Sample: sample, X: x}
 	q.Candidates, err = candidateSet(c, candidates.TrainingData(m.Saved), candidates.Test)
 	return q, err
 }

@@ -121,7 +121,7 @@ func explainRefuses(t *testing.T, dir string, data []string) {
 		{"a model that does not exist", []string{"--model", "nope", "--sample", "0"}, []string{"--model", `"nope"`}},
 		{"no sample", []string{"--model", dir}, []string{"--sample", "none"}},
 		{"an empty folder", []string{"--model", files, "--sample", "0"}, []string{files, train.ModelFile}},
-		{"a sample beyond", []string{"--model", dir, "--sample", "100000"}, []string{"--sample", "plain", `"100000"`}},
+		{"a sample beyond", []string{"--model", dir, "--sample", "100000"}, []string{"--sample", "plain", "100000"}},
 		{"another data set", []string{"--model", dir, "--sample", "0", "--dataset", "simulated-awa2"}, []string{"plain", "simulated-awa2", "data set"}},
 		{"a class that does not exist", []string{"--model", dir, "--sample", "0", "--against", "dodo"}, []string{"--against", `"dodo"`}},
 		{"a format that does not exist", []string{"--model", dir, "--sample", "0", "--format", "pdf"}, []string{"--format", `"pdf"`}},

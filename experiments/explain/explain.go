@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"image"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
@@ -40,29 +38,14 @@ type Sample struct {
 	Picture image.Image `json:"-"`     // nil if there is none
 }
 
-// FindSample returns a sample of a data set by its index, counted from 0 in the order of
-// the features.
-func FindSample(d *dataset.Dataset, index string) (Sample, error) {
-	row, err := strconv.Atoi(index)
-	if err != nil || row < 0 || row >= d.Features.Rows {
-		return Sample{}, sampleError(fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), index)
+// FindSample returns a sample of a data set by its index.
+func FindSample(d *dataset.Dataset, row int) (Sample, error) {
+	if row < 0 || row >= d.Features.Rows {
+		return Sample{}, &invalid.Error{
+			Where: "--sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: strconv.Itoa(row),
+		}
 	}
 	return Sample{Index: row, From: d.Name, Label: &d.Classes[d.Labels[row]]}, nil
-}
-
-// ReadSample reads the features of one sample, dims of them, from a file. Its true class
-// is not known.
-func ReadSample(ctx context.Context, path, index string, dims int) (x dataset.Matrix[float32], s Sample, err error) {
-	row, err := strconv.Atoi(index)
-	if err != nil || row < 0 {
-		return x, s, sampleError("the index of a row of "+path+", from 0", index)
-	}
-	x, err = features.ReadRow(ctx, path, row, dims)
-	return x, Sample{Index: row, From: path}, err
-}
-
-func sampleError(want, got string) error {
-	return &invalid.Error{Where: "--sample", Want: want, Got: strconv.Quote(got)}
 }
 
 // explainer answers a question with a model.

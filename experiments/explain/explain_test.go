@@ -276,10 +276,6 @@ func TestExplainRefuses(t *testing.T) {
 		}, []string{"test classes", "at least two", "found 1"}},
 		{"the predicted class", m, func(q *Question) { q.Against = "Black billed cuckoo" }, []string{"--against", `"031.Black_billed_Cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`}},
 		{"no class", m, func(q *Question) { q.Against = "white breasted nuthach" }, []string{"--against", "3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"}},
-		{"features of another width", m, func(q *Question) { q.X = dataset.NewMatrix[float32](2, 5) }, []string{"features", "6", "5"}},
-		{"features that are no numbers", m, func(q *Question) { q.X.Row(1)[2] = float32(math.NaN()) }, []string{"detections", "NaN"}},
-		{"a row beyond", m, func(q *Question) { q.Row = 2 }, []string{"row", "0 to 1", "2"}},
-		{"descriptions of other attributes", m, func(q *Question) { q.Candidates.U = dataset.NewMatrix[float64](3, 7) }, []string{"6", "7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := detected(m, cuckoo, "")
@@ -328,5 +324,18 @@ func TestNamesOfGroups(t *testing.T) {
 		if diff := cmp.Diff(c.strongest, strongest); diff != "" {
 			t.Errorf("%s: strongest (-want +got):\n%s", c.variant, diff)
 		}
+	}
+}
+
+func TestFindSample(t *testing.T) {
+	d := &dataset.Dataset{Name: "small", Features: dataset.NewMatrix[float32](3, 2), Labels: []int{1, 0, 1}, Classes: []string{"owl", "wren"}}
+	for _, row := range []int{3, -1} {
+		if _, err := FindSample(d, row); err == nil || !strings.HasPrefix(err.Error(), "--sample: expected the index of a sample of small, 0 to 2, found ") {
+			t.Errorf("sample %d: %v", row, err)
+		}
+	}
+	found, err := FindSample(d, 2)
+	if diff := cmp.Diff(Sample{Index: 2, From: "small", Label: &d.Classes[1]}, found); diff != "" || err != nil {
+		t.Errorf("%v, sample (-expected +found):\n%s", err, diff)
 	}
 }

@@ -105,19 +105,9 @@ func odds(logOdds float64) string {
 	return fmt.Sprintf("%.1f to 1", ratio)
 }
 
-// probability returns p with three digits; only exact 0 and 1 are printed as such.
-func probability(p float64) string {
-	switch {
-	case p > 0 && p < 0.001:
-		return "< 0.001"
-	case p < 1 && p > 0.999:
-		return "> 0.999"
-	}
-	return fmt.Sprintf("%.3f", p)
-}
-
-func fixed(v float64) string  { return fmt.Sprintf("%.2f", v) }
-func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
+func probability(p float64) string { return fmt.Sprintf("%.3f", p) }
+func fixed(v float64) string       { return fmt.Sprintf("%.2f", v) }
+func signed(v float64) string      { return fmt.Sprintf("%+.2f", v) }
 
 // optional returns a number with two digits, or other for nil.
 func optional(p *float64, other string) string {

@@ -35,18 +35,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestNameWithin(t *testing.T) {
-	for _, c := range []struct{ name, group, want string }{
-		{"has_wing_color::olive", "has_wing_color", "olive"},
-		{"has_wing_color::olive", "has_bill_color", "wing color: olive"},
-		{"olive", "has_wing_color", "olive"},
-	} {
-		if got := nameWithin(c.name, c.group); got != c.want {
-			t.Errorf("%q within %q is %q, expected %q", c.name, c.group, got, c.want)
-		}
-	}
-}
-
 // No name prints a control character.
 func TestNamesArePrintable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -91,17 +79,6 @@ func TestFindClass(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("%q: expected an error that says %s, found %v", f.name, part, err)
 			}
-		}
-	}
-}
-
-func TestProbability(t *testing.T) {
-	for _, c := range []struct {
-		p    float64
-		want string
-	}{{0, "0.000"}, {1e-9, "< 0.001"}, {0.0012, "0.001"}, {0.25, "0.250"}, {0.9991, "> 0.999"}, {1, "1.000"}} {
-		if got := probability(c.p); got != c.want {
-			t.Errorf("%g is %q, expected %q", c.p, got, c.want)
 		}
 	}
 }

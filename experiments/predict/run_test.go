@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -191,21 +190,4 @@ func TestRunRefuses(t *testing.T) {
 			t.Errorf("%+v: found %v, expected %s", c.o, err, c.want)
 		}
 	}
-}
-
-// BenchmarkWrite writes CSV with 5 of 50 classes.
-func BenchmarkWrite(b *testing.B) {
-	classes := make([]string, 50)
-	for z := range classes {
-		classes[z] = "class " + strconv.Itoa(z)
-	}
-	n := 0
-	for b.Loop() {
-		count, err := Run(context.Background(), &counting{n: 20000}, modulo{}, classes, Options{Top: 5, Temperature: 1, Format: CSV}, io.Discard)
-		if err != nil {
-			b.Fatal(err)
-		}
-		n += count.Samples
-	}
-	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "samples/s")
 }
