@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/plot"
-	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -89,15 +88,8 @@ func (d *datasetRuns) sweeps() [][]*configuration {
 	return sweeps
 }
 
-// sameTraining reports whether two configurations share the settings that sweep-k gives
-// to all variants.
+// sameTraining reports whether two configurations share the settings that sweep-k gives to
+// all variants; each has its own of the others.
 func sameTraining(a, b *configuration) bool {
-	shared := []string{"epochs", "patience", "batch", "preprocess", "ridge", "prior", "complement", "hold_out"}
-	other := protocol.OfTrial(b.trial())
-	for i, s := range protocol.OfTrial(a.trial()) {
-		if slices.Contains(shared, s.Name) && s.Value != other[i].Value {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(settingsOf(a.trial(), ofVariants...), settingsOf(b.trial(), ofVariants...))
 }

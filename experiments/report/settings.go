@@ -9,24 +9,22 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// identity lists the settings that identify data and seed, not the configuration.
-var identity = []string{"dataset", "fingerprint", "stage", "seed"}
+// ofVariants lists the settings of which each variant has its own.
+var ofVariants = []string{"lr", "lr_v", "beta", "lambda", "alpha", "psi", "zeta", "k"}
+
+// settingsOf lists the settings of a trial, without those that identify the data, the
+// variant and the seed.
+func settingsOf(t train.Trial, but ...string) []protocol.TrialSetting {
+	but = append([]string{"dataset", "fingerprint", "variant", "stage", "seed"}, but...)
+	return slices.DeleteFunc(protocol.OfTrial(t), func(s protocol.TrialSetting) bool { return slices.Contains(but, s.Name) })
+}
 
 // differing returns the names of the settings in which configurations differ.
 func differing(list []*configuration, but ...string) []string {
-	if len(list) == 0 {
-		return nil
-	}
 	var names []string
-	for i, first := range protocol.OfTrial(list[0].trial()) {
-		if slices.Contains(identity, first.Name) || slices.Contains(but, first.Name) {
-			continue
-		}
-		for _, c := range list {
-			if protocol.OfTrial(c.trial())[i].Value != first.Value {
-				names = append(names, first.Name)
-				break
-			}
+	for i, first := range settingsOf(list[0].trial(), but...) {
+		if slices.ContainsFunc(list, func(c *configuration) bool { return settingsOf(c.trial(), but...)[i] != first }) {
+			names = append(names, first.Name)
 		}
 	}
 	return names
@@ -37,20 +35,14 @@ func differing(list []*configuration, but ...string) []string {
 func labels(list []*configuration, but ...string) []string {
 	result := make([]string, len(list))
 	for i, c := range list {
-		var same []*configuration
-		for _, other := range list {
-			if other.variant() == c.variant() {
-				same = append(same, other)
-			}
-		}
+		same := slices.DeleteFunc(slices.Clone(list), func(other *configuration) bool { return other.variant() != c.variant() })
 		names := differing(same, but...)
-		parts := []string{string(c.variant())}
-		for _, s := range protocol.OfTrial(c.trial()) {
+		result[i] = string(c.variant())
+		for _, s := range settingsOf(c.trial()) {
 			if slices.Contains(names, s.Name) {
-				parts = append(parts, fmt.Sprintf("%s %v", s.Name, s.Value))
+				result[i] += fmt.Sprintf(", %s %v", s.Name, s.Value)
 			}
 		}
-		result[i] = strings.Join(parts, ", ")
 	}
 	return result
 }
@@ -65,13 +57,13 @@ func (f *folder) command(d *datasetRuns, words ...string) string {
 // the preset, except some, and its seeds.
 func (c *configuration) flags(but ...string) string {
 	preset := protocol.PresetFor(c.trial().Dataset, c.variant())
-	standard := protocol.OfTrial(preset.Trial(c.trial().Stage, "", 0, preset.DevEpochs()))
 	if c.trial().Stage == train.Test { // the dev stage finds them
 		but = append(but, "epochs", "patience")
 	}
 	var flags []string
-	for i, s := range protocol.OfTrial(c.trial()) {
-		if slices.Contains(identity, s.Name) || slices.Contains(but, s.Name) || s.Name == "variant" || s.Value == standard[i].Value {
+	standard := settingsOf(preset.Trial(c.trial().Stage, "", 0, preset.DevEpochs()), but...)
+	for i, s := range settingsOf(c.trial(), but...) {
+		if s == standard[i] {
 			continue
 		}
 		separator := " "
@@ -101,12 +93,10 @@ func shellQuote(word string) string {
 // settingsSection lists every configuration with its accuracy.
 func settingsSection(_ *folder, d *datasetRuns) Section {
 	all := d.configurations()
-	names := differing(all, "variant")
+	names := differing(all)
 	var common []string
-	for _, s := range protocol.OfTrial(all[0].trial()) {
-		if s.Name != "variant" && !slices.Contains(names, s.Name) && !slices.Contains(identity, s.Name) {
-			common = append(common, fmt.Sprintf("%s %v", s.Name, s.Value))
-		}
+	for _, s := range settingsOf(all[0].trial(), names...) {
+		common = append(common, fmt.Sprintf("%s %v", s.Name, s.Value))
 	}
 	s := Section{Name: "settings", Title: "Settings", Text: "The settings of each configuration, and its accuracy on the classes that its stage is evaluated on."}
 	if len(common) > 0 {
@@ -115,7 +105,7 @@ func settingsSection(_ *folder, d *datasetRuns) Section {
 	s.Table = &Table{Header: append([]string{"variant", "stage", "accuracy (%)", "seeds", "epochs run", "best epoch", "ended by"}, names...)}
 	for _, c := range all {
 		row := c.outcome()
-		for _, s := range protocol.OfTrial(c.trial()) {
+		for _, s := range settingsOf(c.trial()) {
 			if slices.Contains(names, s.Name) {
 				row = append(row, fmt.Sprint(s.Value))
 			}

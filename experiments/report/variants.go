@@ -165,7 +165,7 @@ func (f *folder) addMissing(s *Section, d *datasetRuns, choices []choice) {
 // that another variant can be run on the same features and seeds.
 func sharedFlags(choices []choice) string {
 	c, _ := best(choices, func(choice) bool { return true })
-	return c.shown().flags("zeta", "k", "alpha", "beta", "lambda", "psi", "lr", "lr_v")
+	return c.shown().flags(ofVariants...)
 }
 
 // curvesSection shows how each configuration learned in the dev stage.
