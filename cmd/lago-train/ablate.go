@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -37,9 +35,6 @@ Examples:
 }
 
 func ablate(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	p, err := configOf(c)
 	if err != nil {
 		return err
@@ -55,7 +50,7 @@ func ablate(c *cli.Context) error {
 		}
 		a, err = ablation.From(from, p.Config, chosen)
 	} else {
-		if l, err = openLab(c, p.Dataset, p.DevSplit); err != nil {
+		if l, err = openLab(c, p.Config); err != nil {
 			return err
 		}
 		a, err = ablation.Run(c.Context, l, p.Config)
@@ -82,17 +77,4 @@ func howToChoose(c *cli.Context, a *ablation.Ambiguous) string {
 	}
 	slices.Sort(flags)
 	return "Choose with " + strings.Join(flags, ", ") + "."
-}
-
-// output prints a result, as JSON or as text. It fails if trials of the lab failed.
-func output(c *cli.Context, l *lab.Lab, result any, text func(w io.Writer) error) error {
-	display.clear()
-	write := func() error { return text(os.Stdout) }
-	if c.Bool(jsonFlag) {
-		write = func() error { return printJSON(result) }
-	}
-	if err := write(); err != nil || l == nil {
-		return err
-	}
-	return failed(l)
 }

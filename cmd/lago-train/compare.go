@@ -41,22 +41,16 @@ Examples:
 }
 
 func compare(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	config, common, err := compareConfig(c)
 	if err != nil {
 		return err
 	}
-	l, err := openLab(c, common.Dataset, common.DevSplit)
+	l, err := openLab(c, common)
 	if err != nil {
 		return err
 	}
 	r, err := comparison.Run(c.Context, l, config)
 	if err != nil {
-		return err
-	}
-	if _, err := r.Store(l, config); err != nil {
 		return err
 	}
 	return output(c, l, r, r.WriteText)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -50,10 +51,9 @@ func convertDataset(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(r)
-	}
-	fmt.Printf("%s, with %s, written to %s\n", r.Name, format.Count(r.Splits, "split"), r.Dir)
-	fmt.Printf("read again and found to be the same: fingerprint %s\n", r.Fingerprint)
-	return nil
+	return output(c, nil, r, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s, with %s, written to %s\nread again and found to be the same: fingerprint %s\n",
+			r.Name, format.Count(r.Splits, "split"), r.Dir, r.Fingerprint)
+		return err
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -47,10 +46,7 @@ func datasetInfo(c *cli.Context) error {
 		return err
 	}
 	s := inspect.Summarize(d)
-	if c.Bool(jsonFlag) {
-		return printJSON(s)
-	}
-	return s.WriteText(os.Stdout)
+	return output(c, nil, s, s.WriteText)
 }
 
 func checkCommand() *cli.Command {
@@ -82,12 +78,7 @@ func checkDataset(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		err = printJSON(r)
-	} else {
-		err = r.WriteText(os.Stdout)
-	}
-	if err == nil && !r.OK {
+	if err = output(c, nil, r, r.WriteText); err == nil && !r.OK {
 		err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "problem"))
 	}
 	return err
@@ -99,12 +90,4 @@ func oneDataset(c *cli.Context) (string, error) {
 		return c.Args().First(), nil
 	}
 	return "", &invalid.Error{Where: c.Command.HelpName, Want: "the name of one data set", Got: format.Count(c.NArg(), "argument")}
-}
-
-// noArguments refuses arguments, which would have no effect.
-func noArguments(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return &invalid.Error{Where: c.Command.HelpName, Want: "flags only", Got: invalid.Quote(c.Args().First())}
-	}
-	return nil
 }

@@ -59,9 +59,6 @@ Examples:
 }
 
 func evaluate(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	config := evaluation.Config{Bins: c.Int("bins")}
 	if err := config.Check(); err != nil {
 		return err
@@ -80,10 +77,7 @@ func evaluate(c *cli.Context) error {
 	if err := writeEvaluation(c, result); err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(result)
-	}
-	return result.WriteText(os.Stdout)
+	return output(c, nil, result, result.WriteText)
 }
 
 // evaluateModels evaluates the models that flags name.

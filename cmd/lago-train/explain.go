@@ -52,9 +52,6 @@ Examples:
 }
 
 func explainSample(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	var format explain.Format
 	if err := setText(&format, c, formatFlag); err != nil {
 		return err

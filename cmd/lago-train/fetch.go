@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -81,14 +80,10 @@ func fetchDataset(c *cli.Context) error {
 		Progress:       func(f fetch.Progress) { display.show(p.line(f, time.Now()), false) },
 		Notice:         func(text string) { logrus.Info(text) },
 	})
-	display.clear()
 	if err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(r)
-	}
-	return writeFetched(os.Stdout, r, c.Path("data-dir"))
+	return output(c, nil, r, func(w io.Writer) error { return writeFetched(w, r, c.Path("data-dir")) })
 }
 
 // writeFetched prints what was fetched, and the commands that use it.

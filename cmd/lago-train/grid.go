@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -32,7 +35,7 @@ func gridFlags() []cli.Flag {
 }
 
 // openLab opens a data set and the lab for its trials as the flags say.
-func openLab(c *cli.Context, dataset string, devSplit int) (*lab.Lab, error) {
+func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 	if jobs := c.Int(jobsFlag); c.IsSet(jobsFlag) && jobs < 1 {
 		return nil, &invalid.Error{Where: "--" + jobsFlag, Want: "at least 1", Got: strconv.Itoa(jobs)}
 	}
@@ -43,7 +46,7 @@ func openLab(c *cli.Context, dataset string, devSplit int) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := openDataset(c, dataset, devSplit)
+	d, err := openDataset(c, p.Dataset, p.DevSplit)
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +68,22 @@ func openLab(c *cli.Context, dataset string, devSplit int) (*lab.Lab, error) {
 	return l, nil
 }
 
-// failed returns an error if trials of the lab failed, after their results are printed.
-func failed(l *lab.Lab) error {
-	if n := l.Failed(); n > 0 {
-		return fmt.Errorf("%s failed in %s; the output goes without", format.Count(n, "trial"), l.Root)
+// output prints a result, as JSON or as text. It returns an error if trials of the lab,
+// if any, failed.
+func output(c *cli.Context, l *lab.Lab, result any, text func(w io.Writer) error) error {
+	display.clear()
+	write := func() error { return text(os.Stdout) }
+	if c.Bool(jsonFlag) {
+		write = func() error { return printJSON(os.Stdout, result) }
 	}
-	return nil
+	if err := write(); err != nil || l == nil || l.Failed() == 0 {
+		return err
+	}
+	return fmt.Errorf("%s failed in %s; the output goes without", format.Count(l.Failed(), "trial"), l.Root)
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }

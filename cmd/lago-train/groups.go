@@ -1,7 +1,7 @@
 package main
 
 import (
-	"os"
+	"io"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -40,9 +40,6 @@ Examples:
 }
 
 func groups(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	config := grouping.Config{Threshold: c.Float64("threshold"), Below: c.Float64("below")}
 	if err := setText(&config.By, c, "by"); err != nil {
 		return err
@@ -62,10 +59,7 @@ func groups(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.Bool(jsonFlag) {
-			return printJSON(result)
-		}
-		return result.WriteText(os.Stdout, c.Int("top"))
+		return output(c, nil, result, func(w io.Writer) error { return result.WriteText(w, c.Int("top")) })
 	}
 	if !c.IsSet(modelFlag) {
 		return analyse(trainGroups)
@@ -96,7 +90,7 @@ func trainGroups(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := openLab(c, p.Dataset, p.DevSplit)
+	l, err := openLab(c, p.Config)
 	if err != nil {
 		return nil, nil, err
 	}

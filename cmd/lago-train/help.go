@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,15 +50,9 @@ func printHelp(w io.Writer, c *cli.Command) error {
 		}
 		groups[group] = append(groups[group], flagHelp(f))
 	}
-	var names []string
-	for group := range groups {
-		names = append(names, group)
-	}
-	slices.SortFunc(names, func(x, y string) int {
-		if order := slices.Index(lastGroups, x) - slices.Index(lastGroups, y); order != 0 {
-			return order
-		}
-		return strings.Compare(x, y)
+	names := slices.Sorted(maps.Keys(groups))
+	slices.SortStableFunc(names, func(x, y string) int {
+		return cmp.Compare(slices.Index(lastGroups, x), slices.Index(lastGroups, y))
 	})
 	for _, group := range names {
 		fmt.Fprintf(&b, "\nFlags, %s:\n%s", group, strings.Join(groups[group], ""))

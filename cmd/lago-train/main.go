@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -65,6 +66,30 @@ func outcome(ctx context.Context, err error) (text string, code int) {
 		return text, exitUsage
 	}
 	return text, exitFailed
+}
+
+// interruptGrace is the time an interrupted command has to clean up.
+const interruptGrace = time.Second
+
+// interruptible wraps the action of a command that does not train. The command ends soon
+// after an interrupt, even while it waits for a pipe or reads a large file: its files
+// are written atomically, so it can be abandoned at any time.
+func interruptible(action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		done := make(chan error, 1)
+		go func() { done <- action(c) }()
+		select {
+		case err := <-done:
+			return err
+		case <-c.Context.Done():
+		}
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(interruptGrace):
+			return context.Cause(c.Context)
+		}
+	}
 }
 
 // usage is the place of an error in the command line as a whole.
@@ -134,7 +159,8 @@ $LAGO_BLAS names a library to use, or "go" for none.`,
 	}
 }
 
-// prepare adds the flags of the log to each command, and the set-up of the process.
+// prepare adds the flags of the log and the set-up of the process to each command, and
+// refuses arguments, which would have no effect, to those that take none.
 func prepare(commands []*cli.Command) []*cli.Command {
 	for _, c := range commands {
 		c.OnUsageError = usageError
@@ -147,8 +173,13 @@ func prepare(commands []*cli.Command) []*cli.Command {
 			&cli.StringFlag{Name: "log-format", Category: "log", Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
 			&cli.StringFlag{Name: "log-level", Category: "log", Value: "info", Usage: "log `LEVEL`: debug, info, warning or error"})
 		c.Before = setUp
-		action := c.Action
-		c.Action = func(ctx *cli.Context) error { return inFlags(ctx, action(ctx)) }
+		action, onlyFlags := c.Action, c.ArgsUsage == "" && c.Subcommands == nil
+		c.Action = func(ctx *cli.Context) error {
+			if onlyFlags && ctx.NArg() > 0 {
+				return &invalid.Error{Where: ctx.Command.HelpName, Want: "flags only", Got: invalid.Quote(ctx.Args().First())}
+			}
+			return inFlags(ctx, action(ctx))
+		}
 	}
 	return commands
 }
@@ -211,12 +242,10 @@ func kindOf(flags []cli.Flag, name string) string {
 			continue
 		}
 		switch f.(type) {
-		case *cli.IntFlag, *cli.Uint64Flag, *cli.Int64Flag, *cli.UintFlag:
+		case *cli.IntFlag, *cli.Uint64Flag:
 			return "a whole number"
 		case *cli.Float64Flag:
 			return "a number"
-		case *cli.IntSliceFlag:
-			return "whole numbers, separated by commas"
 		case *cli.Float64SliceFlag:
 			return "numbers, separated by commas"
 		case *cli.BoolFlag:

@@ -40,9 +40,6 @@ Examples:
 }
 
 func noise(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	n := robustness.NoiseConfig{Ratios: c.Float64Slice("ratios"), Seeds: c.Int("noise-seeds")}
 	var err error
 	if n.Models, err = modelsOf(c); err != nil {
@@ -51,15 +48,12 @@ func noise(c *cli.Context) error {
 	if err := n.Check(); err != nil {
 		return err
 	}
-	l, err := openLab(c, n.Like.Dataset, n.Like.DevSplit)
+	l, err := openLab(c, n.Like)
 	if err != nil {
 		return err
 	}
 	r, err := robustness.RunNoise(c.Context, l, n)
 	if err != nil {
-		return err
-	}
-	if _, err := l.Store(robustness.NoiseKind, n, r); err != nil {
 		return err
 	}
 	return output(c, l, r, r.WriteText)
@@ -95,22 +89,16 @@ Examples:
 }
 
 func partial(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	p, err := partialConfig(c)
 	if err != nil {
 		return err
 	}
-	l, err := openLab(c, p.Like.Dataset, p.Like.DevSplit)
+	l, err := openLab(c, p.Like)
 	if err != nil {
 		return err
 	}
 	r, err := robustness.RunPartial(c.Context, l, p)
 	if err != nil {
-		return err
-	}
-	if _, err := l.Store(robustness.PartialKind, p, r); err != nil {
 		return err
 	}
 	return output(c, l, r, r.WriteText)

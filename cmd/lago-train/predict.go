@@ -75,9 +75,6 @@ func imputeFlag(category string) cli.Flag {
 }
 
 func predictSamples(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	if c.IsSet(featuresFlag) == c.IsSet(datasetFlag) {
 		return &invalid.Error{Where: "--features", Want: "either --features or --dataset"}
 	}

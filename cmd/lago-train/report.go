@@ -37,9 +37,6 @@ Examples:
 }
 
 func writeReport(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	var format report.Format
 	if err := setText(&format, c, formatFlag); err != nil {
 		return err
@@ -62,8 +59,5 @@ func writeReport(c *cli.Context) error {
 			return err
 		}
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(s)
-	}
-	return s.WriteText(os.Stdout)
+	return output(c, nil, s, s.WriteText)
 }

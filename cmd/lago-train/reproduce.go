@@ -27,14 +27,11 @@ Examples:
 }
 
 func reproduce(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	configs, err := protocolConfigs(c, model.Variants)
 	if err != nil {
 		return err
 	}
-	l, err := openLab(c, configs[0].Dataset, configs[0].DevSplit)
+	l, err := openLab(c, configs[0])
 	if err != nil {
 		return err
 	}

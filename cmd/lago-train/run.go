@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -37,9 +36,6 @@ Examples:
 }
 
 func run(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	p, err := configOf(c)
 	if err != nil {
 		return err
@@ -47,7 +43,7 @@ func run(c *cli.Context) error {
 	if c.Bool("print-config") {
 		return printConfig(os.Stdout, os.Stderr, p)
 	}
-	l, err := openLab(c, p.Dataset, p.DevSplit)
+	l, err := openLab(c, p.Config)
 	if err != nil {
 		return err
 	}
@@ -59,14 +55,10 @@ func run(c *cli.Context) error {
 	l.OnProgress = nil
 	l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
 	o, err := protocol.Run(c.Context, l, p.Config)
-	display.clear()
 	if err != nil {
 		return err
 	}
-	if c.Bool(jsonFlag) {
-		return printJSON(o)
-	}
-	return o.WriteText(os.Stdout, p)
+	return output(c, nil, o, func(w io.Writer) error { return o.WriteText(w, p) })
 }
 
 // printConfig writes the settings that apply to a run, and where each comes from.
@@ -84,13 +76,5 @@ func printConfig(stdout, stderr io.Writer, p protocol.Preset) error {
 			return err
 		}
 	}
-	e := json.NewEncoder(stdout)
-	e.SetIndent("", "  ")
-	return e.Encode(p.Config)
-}
-
-func printJSON(v any) error {
-	e := json.NewEncoder(os.Stdout)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	return printJSON(stdout, p.Config)
 }

@@ -41,9 +41,6 @@ Examples:
 }
 
 func runSearch(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	p, err := configOf(c)
 	if err != nil {
 		return err
@@ -54,7 +51,7 @@ func runSearch(c *cli.Context) error {
 	} else if _, err := os.Stat(filepath.Dir(file)); err != nil { // now rather than after hours
 		return invalid.At("--write", invalid.File(filepath.Dir(file), err))
 	}
-	l, err := openLab(c, p.Dataset, p.DevSplit)
+	l, err := openLab(c, p.Config)
 	if err != nil {
 		return err
 	}

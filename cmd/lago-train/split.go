@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -143,16 +144,15 @@ func proposeSplit(c *cli.Context, d *dataset.Dataset, out string) error {
 }
 
 func printSplits(c *cli.Context, reports []split.Report) error {
-	if c.Bool(jsonFlag) {
-		return printJSON(map[string]any{"splits": reports})
-	}
-	for n, r := range reports {
-		if len(reports) > 1 {
-			fmt.Printf("split %d\n", n+1)
+	return output(c, nil, map[string]any{"splits": reports}, func(w io.Writer) error {
+		for n, r := range reports {
+			if len(reports) > 1 {
+				fmt.Fprintf(w, "split %d\n", n+1)
+			}
+			if err := r.WriteText(w); err != nil {
+				return err
+			}
 		}
-		if err := r.WriteText(os.Stdout); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -31,9 +31,6 @@ Examples:
 }
 
 func sweepK(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	ks, err := wholeNumbers(c, "ks")
 	if err != nil {
 		return err
@@ -42,7 +39,7 @@ func sweepK(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := openLab(c, p.Dataset, p.DevSplit)
+	l, err := openLab(c, p.Config)
 	if err != nil {
 		return err
 	}

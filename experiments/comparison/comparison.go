@@ -25,7 +25,8 @@ type Result struct {
 	LeftOut []protocol.LeftOut `json:"left_out"` // variants that the data set does not allow
 }
 
-// Run trains and evaluates every method of c by one protocol, see tuning.Run.
+// Run trains and evaluates every method of c by one protocol, see tuning.Run, and stores
+// the result in the folder of the lab for Find.
 func Run(ctx context.Context, l *lab.Lab, c tuning.Config) (*Result, error) {
 	m, err := tuning.Run(ctx, l, c)
 	if err != nil {
@@ -33,7 +34,7 @@ func Run(ctx context.Context, l *lab.Lab, c tuning.Config) (*Result, error) {
 	}
 	r := &Result{Dataset: l.Data.Name, Methods: m.Rows, Missing: m.Missing, LeftOut: m.LeftOut}
 	r.Ahead = r.ahead()
-	return r, nil
+	return r, l.Store(kind, c, r)
 }
 
 // ahead lists the baselines with a higher test accuracy than the best row of LAGO.
@@ -55,11 +56,6 @@ func (r *Result) ahead() []string {
 
 // kind is the first word of the names of stored comparisons.
 const kind = "compare"
-
-// Store writes the comparison in the folder of the lab and returns the file.
-func (r *Result) Store(l *lab.Lab, c tuning.Config) (path string, err error) {
-	return l.Store(kind, c, r)
-}
 
 // Find returns the comparison on a data set that was stored last in a folder, and its
 // file. The error is fs.ErrNotExist if there is none.

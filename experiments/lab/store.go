@@ -22,21 +22,20 @@ type stored struct {
 	Result      json.RawMessage `json:"result"`
 }
 
-// Store writes the result of a question in the folder of the lab, and returns the file:
-// KIND-DATASET-DIGEST.json, with a digest of the data and the configuration, so that one
+// Store writes the result of a question in the folder of the lab, as
+// KIND-DATASET-DIGEST.json with a digest of the data and the configuration, so that one
 // configuration does not overwrite the result of another.
-func (l *Lab) Store(kind string, config, result any) (path string, err error) {
+func (l *Lab) Store(kind string, config, result any) (err error) {
 	s := stored{Fingerprint: l.fingerprint}
 	if s.Config, err = json.Marshal(config); err != nil {
-		return "", err
+		return err
 	}
 	if s.Result, err = json.Marshal(result); err != nil {
-		return "", err
+		return err
 	}
 	digest := sha256.Sum256(append([]byte(s.Fingerprint), s.Config...))
 	name := fmt.Sprintf("%s%s.json", prefix(kind, l.Data.Name), hex.EncodeToString(digest[:4]))
-	path = filepath.Join(l.Root, name)
-	return path, atomicfile.WriteJSON(path, s)
+	return atomicfile.WriteJSON(filepath.Join(l.Root, name), s)
 }
 
 func prefix(kind, dataset string) string {

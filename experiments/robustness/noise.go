@@ -58,7 +58,10 @@ func RunNoise(ctx context.Context, l *lab.Lab, c NoiseConfig) (*NoiseResult, err
 	}
 	r := &NoiseResult{Dataset: l.Data.Name, Ratios: c.Ratios, NoiseSeeds: c.Seeds, Missing: without}
 	r.Methods, err = distortion{"noise", c.Ratios, c.Seeds, saltAndPepper}.measure(subjects, l.Data)
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return r, l.Store(NoiseKind, c, r)
 }
 
 // saltAndPepper returns descriptions of which each entry is replaced by 0 or 1, with equal

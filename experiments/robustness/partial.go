@@ -97,7 +97,10 @@ func RunPartial(ctx context.Context, l *lab.Lab, c PartialConfig) (*PartialResul
 	}
 	r := &PartialResult{Dataset: l.Data.Name, Shares: c.Shares, Given: c.Given, MaskSeeds: c.Seeds, Missing: without}
 	r.Methods, err = distortion{"masks", c.Shares, c.Seeds, c.Given.only}.measure(kinds, l.Data)
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return r, l.Store(PartialKind, c, r)
 }
 
 // only returns descriptions with a share of the described attributes of each class, at
