@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
@@ -18,26 +19,40 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// simulatedLab returns a lab for a data set on which a run takes milliseconds.
+// Simulated returns a lab for a data set on which a run takes milliseconds.
 func Simulated(t testing.TB) *lab.Lab {
 	t.Helper()
+	return lab.New(small(), t.TempDir())
+}
+
+// ForExample is Simulated for an example, which calls remove at its end.
+func ForExample() (l *lab.Lab, remove func()) {
+	root, err := os.MkdirTemp("", "lago-train-example")
+	if err != nil {
+		panic(err)
+	}
+	return lab.New(small(), root), func() { _ = os.RemoveAll(root) }
+}
+
+func small() *dataset.Dataset {
 	d, err := simulate.Make(simulate.Spec{
 		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3,
 		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
 	})
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	return lab.New(d, t.TempDir())
+	return d
 }
 
-// smallConfig is a run of two seeds on the data set of simulatedLab.
+// Config is a run of two seeds on the data set of Simulated.
 func Config(l *lab.Lab, stage protocol.Stages) protocol.Config {
 	c := protocol.PresetFor(l.Data.Name, model.SemanticHard).Config
 	c.Stage, c.Seeds, c.Seed, c.Epochs, c.Batch, c.LR = stage, 2, 5, 4, 16, 0.01
 	return c
 }
 
+// CompareKeys reports an error unless an object has exactly the given keys.
 func CompareKeys(t *testing.T, name string, object map[string]json.RawMessage, want ...string) {
 	t.Helper()
 	slices.Sort(want)
@@ -46,13 +61,13 @@ func CompareKeys(t *testing.T, name string, object map[string]json.RawMessage, w
 	}
 }
 
-// devTrial is a trial that was never run.
+// DevTrial is a trial that was never run.
 func DevTrial(dataset string, seed uint64) train.Trial {
 	return protocol.PresetFor(dataset, model.SemanticHard).Trial(train.Dev, "data", seed, 50)
 }
 
-// logRun writes the folder of a run with these val accuracies, finished where the
-// status says so, and returns it.
+// LogRun writes the folder of a run with these validation accuracies, and returns it.
+// Every status except "unfinished" has a result.
 func LogRun(t testing.TB, root string, trial train.Trial, status train.Status, accuracies ...float64) string {
 	t.Helper()
 	dir := filepath.Join(root, trial.Name())
@@ -81,6 +96,7 @@ func LogRun(t testing.TB, root string, trial train.Trial, status train.Status, a
 	return dir
 }
 
+// WriteFile writes a value as JSON.
 func WriteFile(t testing.TB, path string, v any) {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -92,7 +108,7 @@ func WriteFile(t testing.TB, path string, v any) {
 	}
 }
 
-// full is the full protocol of variants on the data set of simulatedLab.
+// Full is the full protocol of variants on the data set of Simulated.
 func Full(l *lab.Lab, variants ...model.Variant) []protocol.Config {
 	configs := make([]protocol.Config, len(variants))
 	for i, v := range variants {
@@ -103,5 +119,5 @@ func Full(l *lab.Lab, variants ...model.Variant) []protocol.Config {
 	return configs
 }
 
-// same is equality where NaN is NaN.
+// Same is equality where NaN is NaN.
 func Same(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }

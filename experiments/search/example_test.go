@@ -1,0 +1,29 @@
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/experiments/tuning"
+)
+
+func ExampleWriteText() {
+	l, remove := testlab.ForExample()
+	defer remove()
+	c := testlab.Config(l, protocol.OnlyDev)
+	found, err := tuning.Search(context.Background(), l, c, tuning.SearchOptions{Budget: 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var text strings.Builder
+	if err := search.WriteText(&text, found, "search.json"); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.SplitN(text.String(), "\n", 2)[0])
+	// Output: semantic-hard on simulated-small: the best 2 of 2 settings by validation accuracy, from 5 trials
+}
