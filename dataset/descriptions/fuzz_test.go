@@ -6,7 +6,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// Whatever a file holds, it is classes with probabilities or an error.
+// Every file is an error or classes with probabilities.
 func fuzz(f *testing.F, read func(*file, []byte), seeds ...string) {
 	v := newVocabulary([]dataset.Attribute{{Name: "wing color::olive"}, {Name: "wing color::grey"}, {Name: "size::large"}}, nil)
 	for _, s := range seeds {

@@ -19,14 +19,13 @@ import (
 
 var groups = []string{"has_wing_color", "has_bill_shape", "size"}
 
-// Some attributes name their group, and others don't.
 var attributes = []dataset.Attribute{
 	{Name: "has_wing_color::olive", Group: 0},
 	{Name: "has_wing_color::grey", Group: 0},
 	{Name: "has_bill_shape::all-purpose", Group: 1},
 	{Name: "has_bill_shape::curved_(up_or_down)", Group: 1},
 	{Name: "large", Group: 2},
-	{Name: "grey", Group: 2}, // one grey more, for the sake of the argument
+	{Name: "grey", Group: 2}, // ambiguous
 }
 
 // write makes a file of the given name.
@@ -57,7 +56,7 @@ func TestRead(t *testing.T) {
 			},
 		},
 		{
-			"as people write", "a.csv",
+			"spelling", "a.csv",
 			"\ufeffClass,Wing color: Olive,ALL PURPOSE,curved up or down,large,wing color grey,Size Grey\r\nVireo,yes,no,never,always,0.25,rarely\r\n",
 			[]string{"Vireo"},
 			[]float64{1, 0.25, 0, 0, 1, 0.1},

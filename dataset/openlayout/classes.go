@@ -57,7 +57,6 @@ type classes struct {
 	source       string   // of the names, for errors
 	index        map[string]int
 	descriptions dataset.Matrix[float64]
-	table        *table.Table
 }
 
 // readClasses returns nil if the file is no table.
@@ -67,7 +66,6 @@ func (r *reader) readClasses(attributes []dataset.Attribute) *classes {
 		return nil
 	}
 	c := namedClasses(t.Names(classColumn), classesFile)
-	c.table = t
 	if attributes == nil { // reported
 		return c
 	}
@@ -130,28 +128,7 @@ func (c *classes) find(t *table.Table, row table.Row) int {
 	return -1
 }
 
-// checkUse checks that the classes of a split have samples and are described.
-func (c *classes) checkUse(s dataset.Split, labels []int) {
-	samples := make([]int, len(c.names))
-	for _, z := range labels {
-		if z >= 0 {
-			samples[z]++
-		}
-	}
-	for _, subset := range s.Subsets() {
-		for _, z := range subset.Classes {
-			line := c.table.Rows[z].Line
-			if labels != nil && samples[z] == 0 {
-				c.table.Report("samples", line, "", fmt.Sprintf("samples of each %s class in %s", subset.Name, labelsFile), "none of "+invalid.Quote(c.names[z]))
-			}
-			if c.descriptions.Rows > 0 && dataset.Described(c.descriptions.Row(z)) == 0 {
-				c.table.Report("described", line, "", fmt.Sprintf("at least one described attribute of a %s class", subset.Name), "none")
-			}
-		}
-	}
-}
-
-// labels are what labels.csv says of the samples.
+// labels are the columns of labels.csv.
 type labels struct {
 	classes []int // of each sample; -1 if the class is unknown
 	held    []int // samples held out for generalised zero-shot learning, ascending

@@ -49,7 +49,8 @@ type Options struct {
 }
 
 // Load reads the data set in dir. Its name is that of the folder in lower case. The
-// error joins all problems of the folder, each an *invalid.Error.
+// error joins all problems of the files, each an *invalid.Error. dataset.Check finds those
+// of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	if opts.DevSplit == 0 {
 		opts.DevSplit = 1
@@ -110,7 +111,7 @@ func (r *reader) load(opts Options) *dataset.Dataset {
 	return d
 }
 
-// readSplit returns one of the splits, after checking the other files against it.
+// readSplit returns one of the splits, after checking the held-out samples against it.
 func (r *reader) readSplit(devSplit int, c *classes, l *labels) dataset.Split {
 	s := r.readSplits(SplitsFile, c)
 	if s == nil {
@@ -120,14 +121,10 @@ func (r *reader) readSplit(devSplit int, c *classes, l *labels) dataset.Split {
 		s.table.Report("dev split", 1, "", fmt.Sprintf("a column %s for split %d", partColumns[devSplit-1], devSplit), s.table.Header())
 		return dataset.Split{}
 	}
-	split := s.all()[devSplit-1]
-	var labels []int
 	if l != nil {
-		labels = l.classes
 		l.checkHeld(c, s.partOf[0])
 	}
-	c.checkUse(split, labels)
-	return split
+	return s.all()[devSplit-1]
 }
 
 // readFeatures returns the features of the samples, one for each label.

@@ -18,7 +18,7 @@ func diffDatasets(want, got *dataset.Dataset) string {
 	return cmp.Diff(want, got, cmpopts.IgnoreFields(dataset.Dataset{}, "Source"), cmpopts.EquateNaNs())
 }
 
-// Folders that differ are read as the same data.
+// Folders that are read as the same data.
 func TestLoadVariants(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, f texts, want *dataset.Dataset){
 		"as it is": func(*testing.T, texts, *dataset.Dataset) {},
@@ -67,7 +67,7 @@ func TestLoadVariants(t *testing.T) {
 			f.replace(t, SplitsFile, "cat,train,train", "cat,,")
 			want.Split.Train = []int{0}
 		},
-		"a class left out, of which there is nothing": func(t *testing.T, f texts, want *dataset.Dataset) {
+		"a class left out, without samples or description": func(t *testing.T, f texts, want *dataset.Dataset) {
 			f.replace(t, SplitsFile, "cat,train,train", "cat,,")
 			f.replace(t, classesFile, "cat,yes,no,0", "cat,,,")
 			f.replace(t, labelsFile, "cat", "ant")
@@ -106,7 +106,7 @@ func TestLoadDevSplit(t *testing.T) {
 	_, err = Load(t.Context(), dir, Options{DevSplit: 3})
 	wantErrors(t, err, "splits.csv: line 1: expected a column part3 for split 3, found \"class,part,part2\"")
 	if _, err := Load(t.Context(), dir, Options{DevSplit: 4}); err == nil || !strings.Contains(err.Error(), "expected 1, 2 or 3, found 4") {
-		t.Errorf("division 4: %v", err)
+		t.Errorf("split 4: %v", err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestLoadWithoutSplit(t *testing.T) {
 func wantErrors(t *testing.T, err error, want ...string) {
 	t.Helper()
 	if err == nil {
-		t.Fatal("there is no error")
+		t.Fatal("found no error")
 	}
 	var e *invalid.Error
 	if !errors.As(err, &e) || e.Where == "" {

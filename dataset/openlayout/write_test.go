@@ -51,7 +51,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// drawDataset draws a data set that Check accepts, with names of any signs.
+// drawDataset draws a data set that Check accepts.
 func drawDataset(t *rapid.T) *dataset.Dataset {
 	name := rapid.String().Filter(func(s string) bool { return isPlain(s) && s != classColumn })
 	distinct := func(least int, label string) []string {
@@ -97,7 +97,6 @@ func drawDataset(t *rapid.T) *dataset.Dataset {
 	return d
 }
 
-// Any data set is read as it was written, bit for bit.
 func TestWriteProperty(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "Small")
 	rapid.Check(t, func(t *rapid.T) {
@@ -146,7 +145,7 @@ func TestWriteRefuses(t *testing.T) {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
 			if _, err := os.Stat(dir); err == nil {
-				t.Error("the folder is there")
+				t.Error("the folder was created")
 			}
 		})
 	}

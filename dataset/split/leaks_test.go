@@ -104,27 +104,27 @@ func TestLeaks(t *testing.T) {
 	copy(d.Descriptions.Row(1), []float64{0.8, 0.2})
 	s := dataset.Split{Train: []int{0}, Test: []int{1}}
 	if len(Leaks(d, s, Tolerance)) != 0 || len(Leaks(d, s, 0.25)) != 1 {
-		t.Error("the tolerance is not that which was given")
+		t.Error("the given tolerance is not used")
 	}
 	copy(d.Descriptions.Row(1), d.Descriptions.Row(0))
 	if len(Leaks(d, s, 0)) != 1 {
-		t.Error("no tolerance finds no descriptions that are the same")
+		t.Error("a tolerance of 0 does not find equal descriptions")
 	}
 	if len(Leaks(d, s, -1)) != 0 {
 		t.Error("a negative tolerance compares descriptions")
 	}
 }
 
-// Of similar classes and samples one pair is reported for each two subsets, whichever of
-// them comes first in the data set.
+// One pair of similar classes or samples is reported for each two subsets, in any order of
+// the classes.
 func TestLeaksOfSeveralSubsets(t *testing.T) {
 	d := birds("owl", "OWL", "Owl", "o w l", "o-w-l", "cat")
 	for _, i := range []int{3, 5, 7, 9, 11} {
 		copy(d.Features.Row(i), d.Features.Row(1))
 	}
-	copy(d.Features.Row(8), d.Features.Row(10)) // of a test class, and of cat, a train class
+	copy(d.Features.Row(8), d.Features.Row(10)) // the classes o-w-l (test) and cat (train)
 	d.TestSeen = []int{3, 4}
-	// owl is in no subset, as is the first sample of the equal ones.
+	// owl, the class of the first of the equal samples, is in no subset.
 	s := dataset.Split{Train: []int{1, 5}, Val: []int{2}, Test: []int{3, 4}}
 	var got []string
 	for _, l := range Leaks(d, s, -1) {

@@ -78,8 +78,8 @@ func TestProposeProperty(t *testing.T) {
 	})
 }
 
-// Proposals are balanced by samples, and train has the attributes of the others: classes 0 to 3 have 10 samples each, 4 to 7 have 2, and class 1
-// alone has attribute 1.
+// Proposals are balanced by samples, and train has the attributes of the others. Classes 0
+// to 3 have 10 samples each, 4 to 7 have 2, and only class 1 has attribute 1.
 func TestProposeBalances(t *testing.T) {
 	d := birds("a", "b", "c", "d", "e", "f", "g", "h")
 	for z := range d.Classes {
@@ -104,7 +104,7 @@ func TestProposeBalances(t *testing.T) {
 		n := d.SamplesPerClass()
 		for _, part := range [][]int{s.Val, s.Test} {
 			if len(part) != 2 || n[part[0]]+n[part[1]] != 12 {
-				t.Errorf("seed %d: classes %v have other than 12 samples", seed, part)
+				t.Errorf("seed %d: classes %v do not have 12 samples", seed, part)
 			}
 		}
 		if !slices.Contains(s.Train, 1) || len(Uncovered(d, s)) != 0 {
