@@ -277,19 +277,14 @@ func (f *fetcher) target() (path string, exists bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	var found []string
-	for _, e := range entries {
-		if strings.EqualFold(e.Name(), f.folder) {
-			found = append(found, e.Name())
-		}
-	}
+	found := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.EqualFold(e.Name(), f.folder) })
 	switch len(found) {
 	case 0:
 		return filepath.Join(f.DataDir, f.folder), false, nil
 	case 1:
-		return filepath.Join(f.DataDir, found[0]), true, nil
+		return filepath.Join(f.DataDir, found[0].Name()), true, nil
 	}
-	return "", false, &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: strings.Join(found, " and ")}
+	return "", false, &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
 }
 
 // place makes the staged folder the data set's. A kill in the middle of a replacement

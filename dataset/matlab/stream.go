@@ -72,20 +72,14 @@ func (s *stream) element(end int64) (element, error) {
 		e.size, e.pad = int64(size), -int64(size)&7
 	}
 	if e.size > end-s.pos {
-		err := s.unexpected(fmt.Sprintf("an element within the %d bytes left", end-s.pos), "one of %d bytes", e.size)
-		err.Hint = truncated
-		err.Err = io.ErrUnexpectedEOF
-		return e, err
+		return e, s.truncated(fmt.Sprintf("an element within the %d bytes left", end-s.pos), fmt.Sprintf("one of %d bytes", e.size))
 	}
 	return e, nil
 }
 
 func (s *stream) uint32(end int64) (uint32, error) {
 	if end-s.pos < 4 {
-		e := s.unexpected("another element", "the end of the data")
-		e.Hint = truncated
-		e.Err = io.ErrUnexpectedEOF
-		return 0, e
+		return 0, s.truncated("another element", "the end of the data")
 	}
 	var word [4]byte
 	if err := s.full(word[:]); err != nil {
@@ -174,11 +168,6 @@ func (s *stream) finishCompressed() error {
 	return nil
 }
 
-const (
-	truncated = "The file is truncated or damaged: copy or download it again."
-	damaged   = "The file is damaged: copy or download it again."
-)
-
 func (s *stream) short(missing int64, err error) error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
@@ -186,11 +175,19 @@ func (s *stream) short(missing int64, err error) error {
 	return s.broken(fmt.Sprintf("%d more bytes", missing), err)
 }
 
+// truncated returns an error about sizes that exceed the data.
+func (s *stream) truncated(want, got string) error {
+	e := s.unexpected(want, "%s", got)
+	e.Err = io.ErrUnexpectedEOF
+	e.Hint = "The file is truncated or damaged: copy or download it again."
+	return e
+}
+
 // broken returns an error of reading or decompressing at the current position.
 func (s *stream) broken(want string, err error) *invalid.Error {
 	e := s.unexpected(want, "")
 	e.Err = err
-	e.Hint = damaged
+	e.Hint = "The file is damaged: copy or download it again."
 	return e
 }
 
