@@ -14,7 +14,7 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// parameter is a value and its gradient, as a machine hands them to a solver.
+// parameter is a value and its gradient, as a machine passes them to a solver.
 type parameter struct {
 	value, grad *tensor.Dense
 	err         error
@@ -30,8 +30,8 @@ func newParameter[T float32 | float64](n int) parameter {
 	}
 }
 
-// drawGradients returns gradients of every size that matters: at 1e-8 the epsilon
-// of Adam counts as much as the gradient, and 0 must stay 0.
+// drawGradients returns gradients of many magnitudes: at 1e-8 the epsilon of Adam is as
+// large as the gradient, and 0 must stay 0.
 func drawGradients(rng *rand.Rand, n int) []float64 {
 	g := make([]float64, n)
 	for i := range g {
@@ -53,8 +53,8 @@ func kingmaBa(theta, m, v, g []float64, alpha float64, t int) {
 	}
 }
 
-// TestAdam holds two parameters in one solver to the paper and to the float64
-// solver of Gorgonia.
+// TestAdam compares two parameters in one solver with the paper's algorithm and with the
+// float64 solver of Gorgonia.
 func TestAdam(t *testing.T) {
 	const steps, rate = 100, 0.01
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -98,7 +98,7 @@ func TestAdam(t *testing.T) {
 	}
 }
 
-// Adam's first step is as long as the rate, whatever the gradient.
+// Adam's first step has the length of the learning rate, independent of the gradient.
 func TestFirstStepOfAdam(t *testing.T) {
 	p := newParameter[float32](4)
 	copy(p.grad.Float32s(), []float32{1e-3, -1e-3, 1e6, 0})

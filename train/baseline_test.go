@@ -27,7 +27,7 @@ func baselineTrial(d *dataset.Dataset, m methods.Method, stage Stage) Trial {
 }
 
 // A loaded model reproduces the evaluation of its run, in both stages and with
-// preprocessing, and knows what it was trained on.
+// preprocessing, and records its training.
 func TestLoadedBaselinesReproduceTheirEvaluation(t *testing.T) {
 	d := tiny(t)
 	for _, m := range methods.All {

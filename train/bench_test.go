@@ -9,9 +9,8 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// BenchmarkStep times one step of W and of V, each with its gathering of the
-// batch and its Adam, on simulated data of the sizes of the train classes of the
-// paper's data sets.
+// BenchmarkStep times one step of W and of V, each including the copying of the batch and
+// Adam, on random data of the size of the paper's data sets.
 func BenchmarkStep(b *testing.B) {
 	for _, size := range []struct {
 		name                                 string
@@ -34,7 +33,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// benchPhase reports ns/op a step though it runs whole epochs.
+// benchPhase runs whole epochs and reports the time per step.
 func benchPhase(b *testing.B, phase func() (Phase, error)) {
 	b.ReportAllocs()
 	var steps int

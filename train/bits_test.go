@@ -13,7 +13,7 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-func TestSeedMakesTheBits(t *testing.T) {
+func TestTrainingIsReproducible(t *testing.T) {
 	d := tiny(t)
 	for _, v := range model.Variants {
 		t.Run(string(v), func(t *testing.T) {
@@ -21,10 +21,10 @@ func TestSeedMakesTheBits(t *testing.T) {
 			trial.Training.Epochs = 2
 			first, second := trained(t, d, trial, Epochs), trained(t, d, trial, Epochs)
 			if !cmp.Equal(bits(first.model.Params), bits(second.model.Params)) {
-				t.Error("equal trials gave other weights")
+				t.Error("equal trials gave different weights")
 			}
 			if diff := cmp.Diff(first.curve, second.curve, butSeconds); diff != "" {
-				t.Errorf("equal trials gave other curves:\n%s", diff)
+				t.Errorf("equal trials gave different curves:\n%s", diff)
 			}
 			trial.Training.Seed++
 			other := trained(t, d, trial, Epochs)
@@ -35,7 +35,7 @@ func TestSeedMakesTheBits(t *testing.T) {
 	}
 }
 
-// The order of samples is one of its own in each epoch and phase.
+// Each seed, epoch and phase has a different order of samples.
 func TestShuffled(t *testing.T) {
 	orders := make(map[string]string)
 	for seed := range uint64(3) {
@@ -54,7 +54,7 @@ func TestShuffled(t *testing.T) {
 				}
 				order := fmt.Sprint(p)
 				if other, ok := orders[order]; ok {
-					t.Errorf("%s and %s have one order", name, other)
+					t.Errorf("%s and %s have the same order", name, other)
 				}
 				orders[order] = name
 			}
@@ -62,9 +62,8 @@ func TestShuffled(t *testing.T) {
 	}
 }
 
-// TestWorkersDoNotChangeTheBits needs weights that are worth more than one worker:
-// 768 x 64 of them.
-func TestWorkersDoNotChangeTheBits(t *testing.T) {
+// The 768 x 64 weights are enough to be split among several workers.
+func TestResultsDoNotDependOnWorkers(t *testing.T) {
 	defer parallel.SetWorkers(0)
 	d, err := simulate.Make(simulate.Spec{
 		Samples: 140, Dims: 768, Attributes: 64, Groups: 8, TrainClasses: 20, ValClasses: 4, TestClasses: 4,
@@ -85,17 +84,17 @@ func TestWorkersDoNotChangeTheBits(t *testing.T) {
 					want = got
 				}
 				if !cmp.Equal(bits(want.model.Params), bits(got.model.Params)) {
-					t.Errorf("%d workers give other weights than one", workers)
+					t.Errorf("%d workers give different weights than one", workers)
 				}
 				if diff := cmp.Diff(want.curve, got.curve, butSeconds); diff != "" {
-					t.Errorf("%d workers give another curve than one:\n%s", workers, diff)
+					t.Errorf("%d workers give a different curve than one:\n%s", workers, diff)
 				}
 			}
 		})
 	}
 }
 
-// garble changes all that the data set says of its test classes and their samples.
+// garble changes the descriptions, names, features and labels of the test classes.
 func garble(d *dataset.Dataset) {
 	test := d.Split.Test
 	next := make(map[int]int)
@@ -115,7 +114,7 @@ func garble(d *dataset.Dataset) {
 	}
 }
 
-func TestTestStageLearnsNothingOfTheTestClasses(t *testing.T) {
+func TestTrainingDoesNotUseTheTestClasses(t *testing.T) {
 	for _, v := range []model.Variant{model.SemanticHard, model.KSoft} {
 		for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
 			t.Run(fmt.Sprintf("%s/%s", v, kind), func(t *testing.T) {
@@ -125,10 +124,10 @@ func TestTestStageLearnsNothingOfTheTestClasses(t *testing.T) {
 				trial.Preprocess, trial.Ridge, trial.Training.Epochs = kind, 10, 2
 				want, got := trained(t, d, trial, Epochs), trained(t, garbled, trial, Epochs)
 				if !cmp.Equal(bits(want.kept), bits(got.kept)) {
-					t.Error("other test samples gave other weights")
+					t.Error("other test samples gave different weights")
 				}
 				if diff := cmp.Diff(want.curve, got.curve, butSeconds); diff != "" {
-					t.Errorf("other test samples gave another curve:\n%s", diff)
+					t.Errorf("other test samples gave a different curve:\n%s", diff)
 				}
 			})
 		}

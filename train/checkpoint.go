@@ -13,7 +13,7 @@ import (
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
-// progress is what a checkpoint holds beside tensors.
+// progress is the state in a checkpoint that is not in its tensors.
 type progress struct {
 	Epochs    int       `json:"epochs"`
 	Best      bestEpoch `json:"best"`
@@ -30,7 +30,7 @@ type steps struct {
 // steps implements trainer.
 func (t *lagoTrainer) steps() steps { return steps{t.adamW.steps, t.adamV.steps} }
 
-// resume implements trainer: it makes room for the moments of the solvers.
+// resume implements trainer: it allocates the moments of the solvers.
 func (t *lagoTrainer) resume(n steps) {
 	p := t.model.Params
 	t.adamW.resume(n.W, len(p.W.Data), len(p.B))
@@ -68,8 +68,8 @@ func vector(name string, data []float32) safetensors.Tensor {
 	return safetensors.Tensor{Name: name, Shape: []int{len(data)}, F32: data}
 }
 
-// saveCheckpoint writes the training state. The curve is a file of its own, written
-// before.
+// saveCheckpoint writes the training state. The curve must be written before it, to its
+// own file.
 func saveCheckpoint(path string, t trainer) error {
 	l := t.history()
 	p, err := json.Marshal(progress{len(l.curve), l.top, l.converged, t.steps()})

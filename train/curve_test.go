@@ -46,7 +46,7 @@ func TestCurveRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCurveKeys holds the keys that readers of curve.jsonl count on.
+// Readers of curve.jsonl depend on its keys.
 func TestCurveKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), CurveFile)
 	if err := someCurve().Write(path); err != nil {
@@ -54,7 +54,7 @@ func TestCurveKeys(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(string(contents(t, path)), "\n"), "\n")
 	if len(lines) != 2 {
-		t.Fatalf("expected a line an epoch, found %q", lines)
+		t.Fatalf("expected one line per epoch, found %q", lines)
 	}
 	for _, line := range lines {
 		var epoch struct {
@@ -93,9 +93,9 @@ func TestMalformedCurves(t *testing.T) {
 		{"a field of the wrong type", `{"epoch":1,"train_accuracy":"half"}` + "\n", "line 1"},
 		{"two objects", `{"epoch":1} {"epoch":2}` + "\n", "line 1"},
 		{"no epoch", first + "{}\n", "line 2"},
-		{"an epoch left out", first + `{"epoch":3}` + "\n", "line 2"},
-		{"an epoch twice", first + first, "line 2"},
-		{"an endless line", first + strings.Repeat(" ", 1<<20), "line 2"},
+		{"a missing epoch", first + `{"epoch":3}` + "\n", "line 2"},
+		{"a duplicate epoch", first + first, "line 2"},
+		{"a line that is too long", first + strings.Repeat(" ", 1<<20), "line 2"},
 		{"no validation accuracy in the dev stage", `{"epoch":1,"phases":[],"train_accuracy":0.5,"val_accuracy":null,"val_accuracy_per_sample":0.5}` + "\n", "line 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -116,8 +116,8 @@ func TestMalformedCurves(t *testing.T) {
 	}
 }
 
-// A curve that cannot be written leaves the one that is there.
-func TestCurveIsWrittenWholeOrNotAtAll(t *testing.T) {
+// A curve that cannot be written leaves the existing file unchanged.
+func TestCurveIsWrittenAtomically(t *testing.T) {
 	path := filepath.Join(t.TempDir(), CurveFile)
 	if err := someCurve().Write(path); err != nil {
 		t.Fatal(err)

@@ -35,23 +35,23 @@ func TestSelectLabelsByPlace(t *testing.T) {
 func TestPrepareSelectsTheClassesOfTheStage(t *testing.T) {
 	d := tiny(t)
 	for _, c := range []struct {
-		stage           Stage
-		learned, judged []int
+		stage              Stage
+		trained, evaluated []int
 	}{
 		{Dev, d.Split.Train, d.Split.Val},
 		{Test, append(append([]int{}, d.Split.Train...), d.Split.Val...), d.Split.Test},
 	} {
 		data := prepare(t, d, trialOn(d, model.SemanticHard, c.stage))
-		if !cmp.Equal(c.learned, data.TrainClasses) || !cmp.Equal(c.judged, data.EvaluationClasses) {
-			t.Errorf("%s learns from %v and judges %v", c.stage, data.TrainClasses, data.EvaluationClasses)
+		if !cmp.Equal(c.trained, data.TrainClasses) || !cmp.Equal(c.evaluated, data.EvaluationClasses) {
+			t.Errorf("%s trains on %v and evaluates %v", c.stage, data.TrainClasses, data.EvaluationClasses)
 		}
 		if &data.train.X.Data[0] != &d.Features.Data[0] || &data.evaluation.X.Data[0] != &d.Features.Data[0] {
-			t.Errorf("%s copied features that it does not change", c.stage)
+			t.Errorf("%s copied the features without preprocessing", c.stage)
 		}
 		for _, s := range []struct {
 			samples Samples
 			classes []int
-		}{{data.train, c.learned}, {data.evaluation, c.judged}} {
+		}{{data.train, c.trained}, {data.evaluation, c.evaluated}} {
 			if s.samples.Len() != len(d.SamplesOf(s.classes)) {
 				t.Errorf("%s: %d samples, expected all %d of the classes %v", c.stage, s.samples.Len(), len(d.SamplesOf(s.classes)), s.classes)
 			}
@@ -64,8 +64,7 @@ func TestPrepareSelectsTheClassesOfTheStage(t *testing.T) {
 	}
 }
 
-// The preprocessing is fitted on the samples that are learned from, and applied to
-// those and to the judged.
+// The preprocessing is fitted on the training samples and applied to all.
 func TestPreparePreprocesses(t *testing.T) {
 	d := tiny(t)
 	trial := trialOn(d, model.SemanticHard, Dev)

@@ -1,8 +1,8 @@
-// Package train drives the machines of package model: it alternates epochs of W
-// and of V, each with an Adam of its own, judges every epoch, stops early, keeps
-// the weights of the best epoch, and writes what it does into a run's folder.
+// Package train trains LAGO and the baselines. LAGO's epochs alternate between W and V,
+// each with its own Adam; a run is evaluated after each epoch, stops early and keeps the
+// weights of the best epoch.
 //
-// A Trainer is the loop alone. Run puts it into a folder, so that a finished
-// run is never done twice and a killed one goes on from its checkpoint to the
-// same bits. It knows one run at a time, and neither grids nor flags.
+// Run trains one Trial in its folder: a finished run is reused, and an interrupted one
+// resumes from its checkpoint with bit-identical results. The package handles one run at
+// a time; package lab schedules several.
 package train

@@ -12,7 +12,7 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// Train on some classes, and name samples of others.
+// Train on seen classes and evaluate on unseen ones.
 func ExampleRun() {
 	d, err := simulate.Make(simulate.Spec{
 		Name: "tiny", Samples: 600, Dims: 64, Attributes: 20, Groups: 5,
@@ -48,16 +48,16 @@ func ExampleRun() {
 		return
 	}
 	fmt.Printf("ended by %s after epoch %d\n", result.Status, result.Epochs)
-	fmt.Println("right on more than half of unseen classes:", result.Evaluation.PerClass > 0.5)
+	fmt.Println("per-class accuracy on unseen classes above 50 %:", result.Evaluation.PerClass > 0.5)
 
 	saved, err := train.Load(filepath.Join(root, trial.Name(), train.ModelFile))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("knows", len(saved.Attributes), "attributes, such as", saved.Attributes[0])
+	fmt.Println(len(saved.Attributes), "attributes, the first is", saved.Attributes[0])
 	// Output:
 	// ended by epochs after epoch 8
-	// right on more than half of unseen classes: true
-	// knows 20 attributes, such as group01::value01
+	// per-class accuracy on unseen classes above 50 %: true
+	// 20 attributes, the first is group01::value01
 }

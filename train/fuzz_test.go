@@ -13,8 +13,8 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// FuzzLoad holds that any file is a model that scores samples or an error that names
-// it.
+// FuzzLoad checks that any file either loads as a model that scores samples or gives an
+// error that names the file.
 func FuzzLoad(f *testing.F) {
 	dir := f.TempDir()
 	path := filepath.Join(dir, ModelFile)
@@ -49,8 +49,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// smallModel returns the file of an untrained model, small enough to be worth
-// mutating.
+// smallModel returns the file of an untrained model, small enough for
+// fuzzing.
 func smallModel(t testing.TB, path string, v model.Variant, kind preprocess.Kind) []byte {
 	t.Helper()
 	semantic := []int{0, 1, 0}
@@ -78,8 +78,8 @@ func smallModel(t testing.TB, path string, v model.Variant, kind preprocess.Kind
 	return contents(t, path)
 }
 
-// FuzzReadCurve holds that any file is a curve that can be written or an error that
-// names it.
+// FuzzReadCurve checks that any file is either a curve that can be written again or gives
+// an error that names the file.
 func FuzzReadCurve(f *testing.F) {
 	path := filepath.Join(f.TempDir(), CurveFile)
 	if err := someCurve().Write(path); err != nil {

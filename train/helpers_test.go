@@ -77,8 +77,8 @@ func trained(t testing.TB, d *dataset.Dataset, trial Trial, want Status) *lagoTr
 	return tr
 }
 
-// finished carries out a trial in a folder below root, without interruption, and
-// returns the folder and the result.
+// finished runs a trial to its end in a folder below root, and returns the folder and the
+// result.
 func finished(t testing.TB, root string, d *dataset.Dataset, trial Trial) (string, *Result) {
 	t.Helper()
 	r, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{})
@@ -88,7 +88,7 @@ func finished(t testing.TB, root string, d *dataset.Dataset, trial Trial) (strin
 	return filepath.Join(root, trial.Name()), r
 }
 
-// bits are the parameters by their bits.
+// bits returns the parameters as their bit patterns.
 func bits(p *model.Parameters[float32]) [3][]uint32 {
 	var b [3][]uint32
 	for i, values := range [][]float32{p.W.Data, p.B, p.V.Data} {
@@ -99,7 +99,7 @@ func bits(p *model.Parameters[float32]) [3][]uint32 {
 	return b
 }
 
-// butSeconds compares what runs tell about themselves, but for the time they took.
+// butSeconds ignores the time that runs took.
 var butSeconds = cmp.Options{
 	cmpopts.IgnoreFields(Phase{}, "Seconds"),
 	cmpopts.IgnoreFields(Result{}, "Seconds"),
@@ -126,7 +126,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// compareRuns holds two finished runs of one trial to the same bits.
+// compareRuns fails unless two finished runs of one trial are bit-identical.
 func compareRuns(t *testing.T, want, got string) {
 	t.Helper()
 	if !cmp.Equal(contents(t, filepath.Join(want, ModelFile)), contents(t, filepath.Join(got, ModelFile))) {

@@ -13,13 +13,13 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// The variables by which the test binary learns that it is the process to be killed.
+// Environment variables that make the test binary the process to be killed.
 const (
 	victimRoot    = "LAGO_TEST_VICTIM_ROOT"
 	victimVariant = "LAGO_TEST_VICTIM_VARIANT"
 )
 
-// lastOfVictim is the epoch that no victim gets past: it waits to be killed.
+// lastOfVictim is the epoch after which a victim waits to be killed.
 const lastOfVictim = 11
 
 func killTrial(t *testing.T, v model.Variant) (*Data, Trial) {
@@ -29,10 +29,10 @@ func killTrial(t *testing.T, v model.Variant) (*Data, Trial) {
 	return prepare(t, d, trial), trial
 }
 
-// TestKilledRunsEndAsUninterruptedOnes runs this test again in a process of its own,
-// kills it once it has saved some epochs, which may be in the midst of anything, and
-// does so again with a process that goes on from there.
-func TestKilledRunsEndAsUninterruptedOnes(t *testing.T) {
+// The test runs itself in another process, kills that once it has saved some epochs, and
+// repeats this with a process that resumes. The result must be bit-identical to that of an
+// uninterrupted run.
+func TestKilledRunsAreBitIdentical(t *testing.T) {
 	if root := os.Getenv(victimRoot); root != "" {
 		workUntilKilled(t, root, model.Variant(os.Getenv(victimVariant)))
 		return
@@ -57,7 +57,7 @@ func TestKilledRunsEndAsUninterruptedOnes(t *testing.T) {
 	}
 }
 
-// workUntilKilled is what the victim does.
+// workUntilKilled runs in the process to be killed.
 func workUntilKilled(t *testing.T, root string, v model.Variant) {
 	data, trial := killTrial(t, v)
 	r, err := Run(context.Background(), root, trial, data, Options{
@@ -68,14 +68,14 @@ func workUntilKilled(t *testing.T, root string, v model.Variant) {
 			}
 		},
 	})
-	t.Fatalf("nobody killed the run: %+v, %v", r, err)
+	t.Fatalf("the run was not killed: %+v, %v", r, err)
 }
 
-// killAfter starts a victim and kills it once its curve and checkpoint hold a number
-// of epochs.
+// killAfter starts a victim and kills it once its curve and checkpoint have the given
+// number of epochs.
 func killAfter(t *testing.T, root string, trial Trial, epochs int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledRunsEndAsUninterruptedOnes$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledRunsAreBitIdentical$")
 	cmd.Env = append(os.Environ(), victimRoot+"="+root, victimVariant+"="+string(trial.Model.Variant))
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -93,17 +93,17 @@ func killAfter(t *testing.T, root string, trial Trial, epochs int) {
 		t.Fatal(err)
 	}
 	if err := <-ended; err == nil {
-		t.Fatal("the run ended well before it was killed")
+		t.Fatal("the run ended without an error before it was killed")
 	}
 	if exists(filepath.Join(dir, ResultFile)) {
-		t.Fatal("the run was over before it was killed")
+		t.Fatal("the run had finished before it was killed")
 	}
 }
 
 func waitForEpochs(dir string, epochs int, ended <-chan error) error {
 	limit := time.After(time.Minute)
 	for {
-		// The next epoch in the curve says that the checkpoint of this one is there.
+		// The curve is written first: with a further epoch in it, the checkpoint has this one.
 		if curve, err := ReadCurve(filepath.Join(dir, CurveFile), Test); err == nil && len(curve) > epochs {
 			return nil
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// meanTerms are the terms of the loss over all train samples, in plain loops, with
-// log p(z|x) from the scores that the weights give them.
+// meanTerms computes the terms of the loss over all training samples in plain loops,
+// except log p(z|x), which it takes from Score.
 func meanTerms(t *testing.T, tr *lagoTrainer) model.Terms {
 	t.Helper()
 	p, u, s := tr.model.Params, tr.classes.U, tr.train
@@ -73,10 +73,9 @@ func groupDistance(tr *lagoTrainer) float64 {
 	return sum
 }
 
-// TestPartialBatchesCountExactly trains too slowly to change a bit: the means that
-// an epoch reports must then be those over its 405 samples, however these fall
-// into batches.
-func TestPartialBatchesCountExactly(t *testing.T) {
+// The learning rate is too small to change the weights: the means that an epoch reports
+// must then be those over its 405 samples for any batch size.
+func TestTermsDoNotDependOnTheBatchSize(t *testing.T) {
 	d := tiny(t)
 	for _, v := range model.Variants {
 		for _, batch := range []int{1, 32, 404, 405, 1000} {

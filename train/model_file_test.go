@@ -27,7 +27,7 @@ func savedModel(t testing.TB, d *dataset.Dataset, v model.Variant, kind preproce
 	return filepath.Join(dir, ModelFile)
 }
 
-// score names the samples of some classes, which the model has not seen.
+// score scores the samples of some classes among those classes.
 func score(t testing.TB, s *Saved, d *dataset.Dataset, classes []int) dataset.Matrix[float32] {
 	t.Helper()
 	scores, err := s.Classifier.Score(d.Features, d.SamplesOf(classes), d.Describe(classes))
@@ -79,7 +79,6 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 }
 
-// Data sets that name no groups have models too.
 func TestModelWithoutGroups(t *testing.T) {
 	d := tiny(t)
 	d.Groups = nil
@@ -92,9 +91,9 @@ func TestModelWithoutGroups(t *testing.T) {
 	}
 }
 
-// TestSavedModelScoresAsTheRunWasJudged holds the model file to the result beside it:
-// it has the weights that were kept, and takes features as they are in the data set.
-func TestSavedModelScoresAsTheRunWasJudged(t *testing.T) {
+// The model file has the weights of the best epoch and takes features as in the data set,
+// so that it reproduces the result of its run.
+func TestSavedModelReproducesTheEvaluation(t *testing.T) {
 	d := tiny(t)
 	for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
 		for _, stage := range []Stage{Dev, Test} {
@@ -111,23 +110,23 @@ func TestSavedModelScoresAsTheRunWasJudged(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				judged := prepare(t, d, trial).EvaluationClasses
-				compareScores(t, score(t, s, d, judged), Select(d, d.Features, judged).Labels, result.Evaluation)
+				classes := prepare(t, d, trial).EvaluationClasses
+				compareScores(t, score(t, s, d, classes), Select(d, d.Features, classes).Labels, result.Evaluation)
 			})
 		}
 	}
 }
 
-// compareScores holds log p(z|x) of samples to how a run judged them.
-func compareScores(t *testing.T, scores dataset.Matrix[float32], labels []int, judged *Evaluation) {
+// compareScores compares log p(z|x) of samples with the evaluation of their run.
+func compareScores(t *testing.T, scores dataset.Matrix[float32], labels []int, want *Evaluation) {
 	t.Helper()
 	c := metrics.NewConfusion(scores.Cols)
 	c.Add(scores.Data, labels)
-	if diff := cmp.Diff(judged.Confusion, [][]int(c)); diff != "" {
-		t.Errorf("(-judged +scored):\n%s", diff)
+	if diff := cmp.Diff(want.Confusion, [][]int(c)); diff != "" {
+		t.Errorf("(-run +loaded):\n%s", diff)
 	}
-	if a := c.Accuracy(); a.PerClass != judged.PerClass || a.PerClass < 0.3 {
-		t.Errorf("per-class accuracy %g, judged %g; chance is 0.1", a.PerClass, judged.PerClass)
+	if a := c.Accuracy(); a.PerClass != want.PerClass || a.PerClass < 0.3 {
+		t.Errorf("per-class accuracy %g, expected %g; chance is 0.1", a.PerClass, want.PerClass)
 	}
 	for i := range scores.Rows {
 		var sum float64
@@ -140,7 +139,7 @@ func compareScores(t *testing.T, scores dataset.Matrix[float32], labels []int, j
 	}
 }
 
-// changeHeader rewrites what a model file says beside its tensors.
+// changeHeader rewrites the header of a model file.
 func changeHeader(f func(h map[string]any)) func(*safetensors.File) {
 	return func(file *safetensors.File) {
 		var h map[string]any
@@ -209,14 +208,14 @@ func TestMalformedModels(t *testing.T) {
 		{"no classes", hard, preprocess.None, set("classes", nil), "classes"},
 		{"classes without descriptions", hard, preprocess.None, changeHeader(func(h map[string]any) { h["classes"] = append(h["classes"].([]any), "a") }), "tensor descriptions"},
 		{"an unknown class in the split", hard, preprocess.None, set("split", map[string][]int{"Test": {60}}), "split: test"},
-		{"no classes that it learned from", hard, preprocess.None, set("learned", nil), "learned"},
-		{"unknown classes that it learned from", hard, preprocess.None, set("learned", []int{-1}), "split: learned"},
+		{"no train classes", hard, preprocess.None, set("learned", nil), "learned"},
+		{"unknown train classes", hard, preprocess.None, set("learned", []int{-1}), "split: learned"},
 		{"a weight that is not finite", hard, preprocess.None, func(f *safetensors.File) {
 			w, _ := f.Tensor("W")
 			w.F32[7] = float32(math.NaN())
 		}, "tensor W"},
 		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions"},
-		{"a baseline beside LAGO", hard, preprocess.None, set("baseline", map[string]any{"method": "eszsl", "settings": map[string]any{}}), "config"},
+		{"a baseline and LAGO", hard, preprocess.None, set("baseline", map[string]any{"method": "eszsl", "settings": map[string]any{}}), "config"},
 		{"an unknown baseline", hard, preprocess.None, set("baseline", map[string]any{"method": "svm"}), "metadata"},
 		{"neither LAGO nor a baseline", hard, preprocess.None, set("config", nil), "method"},
 		{"no b", hard, preprocess.None, without("b"), "tensor b"},
@@ -267,8 +266,8 @@ func TestLoadNamesTheFile(t *testing.T) {
 	}
 }
 
-// A model that cannot be written leaves the one that is there.
-func TestSaveIsWholeOrNotAtAll(t *testing.T) {
+// A model that cannot be written leaves the existing file unchanged.
+func TestSaveIsAtomic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ModelFile)
 	before := smallModel(t, path, model.SemanticHard, preprocess.None)
 	s, err := Load(path)
@@ -277,12 +276,12 @@ func TestSaveIsWholeOrNotAtAll(t *testing.T) {
 	}
 	params := s.Classifier.(*model.LAGO).Params
 	params.B = params.B[:2]
-	params.W.Rows++ // of which there are no numbers
+	params.W.Rows++ // without numbers for it
 	if err := Save(path, s); err == nil || !strings.Contains(err.Error(), `tensor "W"`) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, expected one that names %s and W", err, path)
 	}
 	if !cmp.Equal(before, contents(t, path)) {
-		t.Error("the file that was there has changed")
+		t.Error("the existing file has changed")
 	}
 }
 

@@ -196,7 +196,7 @@ type tensorReader struct {
 	err  error
 }
 
-// matrix returns a float32 tensor of the given shape, where -1 stands for any size. A
+// matrix returns a float32 tensor of the given shape, where -1 is any size. A
 // vector is returned as one row.
 func (r *tensorReader) matrix(name string, shape ...int) dataset.Matrix[float32] {
 	t, ok := r.file.Tensor(name)

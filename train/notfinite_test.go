@@ -17,7 +17,7 @@ import (
 func TestNotFiniteStopsTheRun(t *testing.T) {
 	huge := func(d *dataset.Dataset) {
 		for i := range d.Features.Data {
-			d.Features.Data[i] *= 1e38 // finite itself, unlike its products with W
+			d.Features.Data[i] *= 1e38 // finite, but products with W are not
 		}
 	}
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestNotFiniteStopsTheRun(t *testing.T) {
 	}
 }
 
-// checkNotFinite looks at what a run leaves behind that ended with an error.
+// checkNotFinite checks the folder of a run that ended with numbers that are not finite.
 func checkNotFinite(t *testing.T, root string, trial Trial, data *Data, r *Result, cause error) {
 	t.Helper()
 	dir := filepath.Join(root, trial.Name())
@@ -119,7 +119,7 @@ func TestSettingsCheck(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewLAGOTrainerRefuses(t *testing.T) {
 	d := tiny(t)
 	trial := trialOn(d, model.SemanticHard, Dev)
 	for _, c := range []struct {
@@ -130,8 +130,8 @@ func TestNewRefuses(t *testing.T) {
 		{"no samples", func(_ *model.Config, p *task) { p.train = Samples{} }, "samples: "},
 		{"no groups", func(_ *model.Config, p *task) { p.groups = nil }, "groups: "},
 		{"a wrong configuration", func(c *model.Config, _ *task) { c.Zeta = 0 }, "zeta: "},
-		{"no probabilities", func(_ *model.Config, p *task) { p.trainClasses.Data[3] = 2 }, "descriptions: "},
-		{"no probabilities for val", func(_ *model.Config, p *task) { p.valClasses.Data[0] = -1 }, "descriptions: "},
+		{"descriptions that are not probabilities", func(_ *model.Config, p *task) { p.trainClasses.Data[3] = 2 }, "descriptions: "},
+		{"val descriptions that are not probabilities", func(_ *model.Config, p *task) { p.valClasses.Data[0] = -1 }, "descriptions: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config, k := trial.Model, prepare(t, d, trial).task(Dev)

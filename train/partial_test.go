@@ -16,8 +16,8 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// withGaps is the data set with this share of its descriptions left out.
-func withGaps(d *dataset.Dataset, share float64) *dataset.Dataset {
+// withMissing returns the data set with a share of its descriptions missing.
+func withMissing(d *dataset.Dataset, share float64) *dataset.Dataset {
 	partly := *d
 	partly.Descriptions = dataset.NewMatrix[float64](d.Descriptions.Rows, d.Descriptions.Cols)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -30,7 +30,7 @@ func withGaps(d *dataset.Dataset, share float64) *dataset.Dataset {
 	return &partly
 }
 
-// eachMethod is a trial of LAGO and one of a baseline.
+// eachMethod returns a trial of LAGO and one of a baseline.
 func eachMethod(t *testing.T, d *dataset.Dataset, stage Stage) map[string]Trial {
 	t.Helper()
 	m, err := methods.Find("eszsl")
@@ -45,10 +45,10 @@ func eachMethod(t *testing.T, d *dataset.Dataset, stage Stage) map[string]Trial 
 	return trials
 }
 
-// A data set with gaps in the descriptions of all classes is learned from and judged,
-// and the file of the model fills gaps as the run did.
-func TestModelsOfPartialDescriptionsScoreAsTheirRunsWereJudged(t *testing.T) {
-	d := withGaps(tiny(t), 0.2)
+// With missing entries in the descriptions of all classes, a loaded model imputes them as
+// the run did.
+func TestLoadedModelsImputeLikeTheirRuns(t *testing.T) {
+	d := withMissing(tiny(t), 0.2)
 	for _, stage := range []Stage{Dev, Test} {
 		for name, trial := range eachMethod(t, d, stage) {
 			dir, result := finished(t, t.TempDir(), d, trial)
@@ -56,11 +56,11 @@ func TestModelsOfPartialDescriptionsScoreAsTheirRunsWereJudged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			judged := prepare(t, d, trial).EvaluationClasses
-			named := metrics.NewConfusion(len(judged))
-			named.Add(score(t, s, d, judged).Data, Select(d, d.Features, judged).Labels)
-			if diff := cmp.Diff(result.Evaluation.Confusion, [][]int(named)); diff != "" {
-				t.Errorf("%s, %s (-judged +scored):\n%s", name, stage, diff)
+			classes := prepare(t, d, trial).EvaluationClasses
+			confusion := metrics.NewConfusion(len(classes))
+			confusion.Add(score(t, s, d, classes).Data, Select(d, d.Features, classes).Labels)
+			if diff := cmp.Diff(result.Evaluation.Confusion, [][]int(confusion)); diff != "" {
+				t.Errorf("%s, %s (-run +loaded):\n%s", name, stage, diff)
 			}
 			if result.Evaluation.PerClass < 0.3 {
 				t.Errorf("%s, %s: accuracy %g, chance is 0.1", name, stage, result.Evaluation.PerClass)
@@ -69,11 +69,11 @@ func TestModelsOfPartialDescriptionsScoreAsTheirRunsWereJudged(t *testing.T) {
 	}
 }
 
-// A model that learned from full descriptions takes partial ones, by either kind of
-// filling gaps; and full ones whatever the kind is.
-func TestFillGaps(t *testing.T) {
+// A model trained on full descriptions scores partial ones by either kind of imputation.
+// The kind does not change the scores of full descriptions.
+func TestSetImputation(t *testing.T) {
 	d := tiny(t)
-	partly := withGaps(d, 0.5)
+	partly := withMissing(d, 0.5)
 	for name, trial := range eachMethod(t, d, Test) {
 		dir, _ := finished(t, t.TempDir(), d, trial)
 		s, err := Load(filepath.Join(dir, ModelFile))
@@ -83,14 +83,14 @@ func TestFillGaps(t *testing.T) {
 		full, neutral := score(t, s, d, d.Split.Test), score(t, s, partly, d.Split.Test)
 		s.SetImputation(impute.Inferred)
 		if cmp.Equal(neutral, score(t, s, partly, d.Split.Test)) {
-			t.Errorf("%s: gaps are scored alike by either kind", name)
+			t.Errorf("%s: both kinds of imputation give equal scores", name)
 		}
 		if !cmp.Equal(full, score(t, s, d, d.Split.Test)) {
-			t.Errorf("%s: full descriptions score differently", name)
+			t.Errorf("%s: imputation changes the scores of full descriptions", name)
 		}
 		s.SetImputation(impute.Neutral)
 		if !cmp.Equal(neutral, score(t, s, partly, d.Split.Test)) {
-			t.Errorf("%s: gaps score differently after a change of kind and back", name)
+			t.Errorf("%s: scores differ after a change of the kind and back", name)
 		}
 	}
 }

@@ -35,8 +35,8 @@ const (
 // Finished runs of another version are not reused.
 const ResultsVersion = 1
 
-// Environment is what a run was trained with beside its trial. It can change the last
-// bits of a result.
+// Environment is what a run was trained with in addition to its trial. It can change the
+// last bits of a result.
 type Environment struct {
 	Versions map[string]string `json:"versions"` // of the program, Go, the platform and the numeric libraries
 	BLAS     blas.Info         `json:"blas"`
@@ -226,7 +226,7 @@ func ReadResult(dir string) (*Result, error) {
 // check returns an error where r cannot be what a run wrote.
 func (r *Result) check() error {
 	if !slices.Contains([]Status{Patience, Epochs, Converged, NotFinite}, r.Status) {
-		return &invalid.Error{Field: "status", Want: "how a run ended", Got: fmt.Sprintf("%q", string(r.Status))}
+		return &invalid.Error{Field: "status", Want: "the status of a finished run", Got: fmt.Sprintf("%q", string(r.Status))}
 	}
 	if r.Status == NotFinite {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
-// interrupted carries out a trial until epoch n is over. It returns the epochs that
-// it found done.
+// interrupted runs a trial until the end of epoch n. It returns the epoch from which the
+// run resumed, or -1.
 func interrupted(t *testing.T, root string, d *dataset.Dataset, trial Trial, n int) int {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -44,9 +44,8 @@ func interrupted(t *testing.T, root string, d *dataset.Dataset, trial Trial, n i
 	return found
 }
 
-// TestInterruptedRunsEndAsUninterruptedOnes ends runs at every epoch, and before the
-// first, until they are over.
-func TestInterruptedRunsEndAsUninterruptedOnes(t *testing.T) {
+// Runs are interrupted before the first epoch and after each one.
+func TestInterruptedRunsAreBitIdentical(t *testing.T) {
 	d := tiny(t)
 	for _, c := range []struct {
 		variant model.Variant
@@ -72,7 +71,7 @@ func TestInterruptedRunsEndAsUninterruptedOnes(t *testing.T) {
 			root := t.TempDir()
 			for n := range result.Epochs {
 				if found := interrupted(t, root, d, trial, n); found != n-1 {
-					t.Errorf("ended after epoch %d, the run found %d epochs done, expected %d", n, found, n-1)
+					t.Errorf("after epoch %d the run resumed from %d, expected %d", n, found, n-1)
 				}
 			}
 			got, _ := finished(t, root, d, trial)
@@ -100,7 +99,7 @@ func TestCancelledInTheLastEpoch(t *testing.T) {
 	}
 }
 
-// A kill between the two files leaves a curve that is ahead of its checkpoint.
+// A kill between the two writes leaves a curve that is ahead of the checkpoint.
 func TestCurveAheadOfItsCheckpoint(t *testing.T) {
 	d, root := tiny(t), t.TempDir()
 	trial := trialOn(d, model.KSoft, Dev)
@@ -112,7 +111,7 @@ func TestCurveAheadOfItsCheckpoint(t *testing.T) {
 	interrupted(t, root, d, trial, 5)
 	writeFile(t, checkpoint, old)
 	if found := interrupted(t, root, d, trial, 3); found != 2 {
-		t.Errorf("the run found %d epochs done, expected the 2 of its checkpoint", found)
+		t.Errorf("the run resumed from epoch %d, expected 2 as in its checkpoint", found)
 	}
 	got, _ := finished(t, root, d, trial)
 	compareRuns(t, want, got)
@@ -168,8 +167,8 @@ func TestDamagedCheckpoints(t *testing.T) {
 		{"no progress", tensors(func(f *safetensors.File) { f.Metadata = nil }), checkpointFile},
 		{"no number of epochs", progress(`{"epochs":"three"}`), checkpointFile},
 		{"a negative number of epochs", progress(`{"epochs":-1}`), checkpointFile},
-		{"a best epoch to come", progress(`{"epochs":3,"best":{"epoch":4}}`), checkpointFile},
-		{"more epochs than there are", progress(`{"epochs":1000000,"steps_w":3,"steps_v":3}`), CurveFile},
+		{"a best epoch after the last", progress(`{"epochs":3,"best":{"epoch":4}}`), checkpointFile},
+		{"more epochs than in the curve", progress(`{"epochs":1000000,"steps_w":3,"steps_v":3}`), CurveFile},
 		{"converged before the first epoch", progress(`{"epochs":0,"converged":true}`), checkpointFile},
 		{"steps that were not taken", progress(`{"epochs":3,"steps_w":1000000000,"steps_v":3}`), checkpointFile},
 		{"a flipped bit", func(t *testing.T, dir string) {
@@ -212,13 +211,13 @@ func TestDamagedCheckpoints(t *testing.T) {
 				OnResume:  func(Trial, int) { t.Error("resumed") },
 			})
 			if err != nil || r.Status != Epochs {
-				t.Fatalf("Run = %+v, %v, expected the run to start again", r, err)
+				t.Fatalf("Run = %+v, %v, expected a new run", r, err)
 			}
 			if len(warnings) != 1 || !strings.Contains(warnings[0], filepath.Join(dir, c.file)) {
 				t.Errorf("warnings %q, expected one that names %s", warnings, c.file)
 			}
 			if !exists(filepath.Join(dir, damagedFile)) {
-				t.Error("the damaged checkpoint was not set aside")
+				t.Error("the damaged checkpoint was not renamed")
 			}
 			compareRuns(t, whole, dir)
 		})

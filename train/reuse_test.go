@@ -109,21 +109,21 @@ func TestResumedRunsRecordTheirEnvironments(t *testing.T) {
 	}
 	var warnings []string
 	warn := Options{OnWarning: func(_ Trial, w string) { warnings = append(warnings, w) }}
-	for range 2 { // the second finds the run finished
+	for range 2 { // the second reuses the finished run
 		if _, err := Run(context.Background(), root, trial, prepare(t, d, trial), warn); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r, err := ReadRecord(dir)
 	if err != nil || r.BLAS != first.BLAS || len(r.Resumed) != 1 || r.Resumed[0].BLAS != currentEnvironment().BLAS {
-		t.Errorf("record %+v, %v, expected the first environment and the present one", r, err)
+		t.Errorf("record %+v, %v, expected the first environment and the current one", r, err)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "bit-identical") {
 		t.Errorf("warnings %q, expected one", warnings)
 	}
 }
 
-// Named pipes in place of the files of a run are refused; reading one would wait for ever.
+// Named pipes in place of files are refused: reading one would block.
 func TestNamedPipesAreRefused(t *testing.T) {
 	d := tiny(t)
 	trial := trialOn(d, model.SemanticHard, Dev)
@@ -147,8 +147,7 @@ func TestNamedPipesAreRefused(t *testing.T) {
 	}
 }
 
-// The same class for all samples is an accuracy of exactly chance, which is worth a
-// warning.
+// If one class is predicted for all samples, accuracy is exactly chance, with a warning.
 func TestChanceIsReported(t *testing.T) {
 	d, root := tiny(t), t.TempDir()
 	clear(d.Features.Data)

@@ -52,7 +52,7 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, invalid.File(dir, err)
 	}
-	// Reading or writing a named pipe would wait for ever.
+	// Reading or writing a named pipe would block.
 	for _, file := range []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, lockFile} {
 		if _, err := found(regular(filepath.Join(dir, file))); err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 
 // lock takes the lock of a folder. The system releases that of a process that dies.
 func lock(path string) (unlock func() error, err error) {
-	l := flock.New(path, flock.SetPermissions(0o666)) // less the umask
+	l := flock.New(path, flock.SetPermissions(0o666)) // before the umask
 	held, err := l.TryLock()
 	if err != nil {
 		return nil, invalid.File(path, err)

@@ -22,7 +22,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// files returns those in a folder, with the times of their last change.
+// files returns the modification times of the files in a folder.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -49,7 +49,7 @@ func TestFilesOfARun(t *testing.T) {
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files(t, dir)))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	// Like any other file, the lock has the permissions that the umask leaves.
+	// The lock has the same permissions as other files.
 	lock, err := os.Stat(filepath.Join(dir, lockFile))
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestFilesOfARun(t *testing.T) {
 	checkResult(t, d, stored, curve)
 }
 
-// checkResult holds the result of a dev run to its curve.
+// checkResult compares the result of a dev run with its curve.
 func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
 	t.Helper()
 	if r.Status != Epochs || r.Epochs != len(curve) || r.Error != "" || r.Seconds <= 0 {
@@ -96,8 +96,8 @@ func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
 	samples := d.SamplesPerClass()
 	for i, z := range d.Split.Val {
 		var n int
-		for _, named := range r.Evaluation.Confusion[i] {
-			n += named
+		for _, count := range r.Evaluation.Confusion[i] {
+			n += count
 		}
 		if r.Evaluation.Classes[i] != d.Classes[z] || n != samples[z] {
 			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, n, r.Evaluation.Classes[i], samples[z], d.Classes[z])
@@ -105,11 +105,11 @@ func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
 	}
 	a := metrics.Confusion(r.Evaluation.Confusion).Accuracy()
 	if len(r.Evaluation.Confusion) != len(d.Split.Val) || a != (metrics.Accuracy{PerClass: r.Evaluation.PerClass, PerSample: r.Evaluation.PerSample}) {
-		t.Errorf("the confusion makes %+v, judged is %+v", a, r.Evaluation)
+		t.Errorf("the confusion matrix gives %+v, the result is %+v", a, r.Evaluation)
 	}
 }
 
-func TestFinishedRunIsNotDoneAgain(t *testing.T) {
+func TestFinishedRunIsReused(t *testing.T) {
 	d, root := tiny(t), t.TempDir()
 	trial := trialOn(d, model.SemanticHard, Test)
 	dir, first := finished(t, root, d, trial)
@@ -128,18 +128,18 @@ func TestFinishedRunIsNotDoneAgain(t *testing.T) {
 	}
 }
 
-func TestRunHearsOfEpochs(t *testing.T) {
+func TestOnEpochIsCalledForEachEpoch(t *testing.T) {
 	d, root := tiny(t), t.TempDir()
 	trial := trialOn(d, model.KSoft, Dev)
-	var heard Curve
+	var calls Curve
 	_, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{
 		OnEpoch: func(of Trial, e Epoch) {
 			if of != trial {
 				t.Errorf("an epoch of %v, expected one of %v", of, trial)
 			}
-			heard = append(heard, e)
+			calls = append(calls, e)
 		},
-		OnResume: func(Trial, int) { t.Error("a new run was said to go on from a checkpoint") },
+		OnResume: func(Trial, int) { t.Error("OnResume was called for a new run") },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -148,12 +148,12 @@ func TestRunHearsOfEpochs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(curve, heard); diff != "" {
-		t.Errorf("(-curve +heard):\n%s", diff)
+	if diff := cmp.Diff(curve, calls); diff != "" {
+		t.Errorf("(-curve +calls):\n%s", diff)
 	}
 }
 
-func TestRunInWorkIsBusy(t *testing.T) {
+func TestLockedRunIsBusy(t *testing.T) {
 	d, root := tiny(t), t.TempDir()
 	trial := trialOn(d, model.SemanticHard, Dev)
 	dir := filepath.Join(root, trial.Name())
@@ -187,7 +187,7 @@ func TestRunRefuses(t *testing.T) {
 		t.Errorf("error %v, expected one on the batch", err)
 	}
 	if entries, err := os.ReadDir(root); err != nil || len(entries) > 0 {
-		t.Errorf("a trial that nothing can be made of left %v (%v)", entries, err)
+		t.Errorf("an invalid trial left %v (%v)", entries, err)
 	}
 
 	dir := filepath.Join(root, trial.Name())

@@ -14,7 +14,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// task is what one run trains on and is validated by.
+// task holds the samples and classes that one run trains and validates on.
 type task struct {
 	train        Samples
 	trainClasses dataset.Matrix[float64] // descriptions of the classes of train, as in the data set
@@ -22,7 +22,7 @@ type task struct {
 	valClasses   dataset.Matrix[float64]
 	groups       []int // the group of each attribute, nil where the data set has none
 
-	preprocessing *preprocess.Transform // that the samples have gone through
+	preprocessing *preprocess.Transform // already applied to the samples
 }
 
 // lagoTrainer trains LAGO: it alternates epochs of W and of V.

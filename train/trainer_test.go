@@ -12,7 +12,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// names of the phases of an epoch.
+// names returns the names of the phases of an epoch.
 func names(e Epoch) []string {
 	var list []string
 	for _, p := range e.Phases {
@@ -21,7 +21,7 @@ func names(e Epoch) []string {
 	return list
 }
 
-func TestLearns(t *testing.T) {
+func TestTrainingImproves(t *testing.T) {
 	d := tiny(t)
 	chance := 1 / float64(len(d.Split.Val))
 	for _, v := range model.Variants {
@@ -42,7 +42,7 @@ func TestLearns(t *testing.T) {
 				t.Errorf("val accuracy %g per class, %g per sample, expected 4 times chance (%g) at least",
 					*last.ValAccuracy, *last.ValAccuracyPerSample, chance)
 			}
-			// There are 4 times as many train classes; they have been seen.
+			// There are 4 times as many train classes.
 			if last.TrainAccuracy < 4*chance {
 				t.Errorf("train accuracy %g, expected %g at least", last.TrainAccuracy, 4*chance)
 			}
@@ -50,8 +50,8 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// TestPhases holds that an epoch of W leaves V as it is, and the reverse, and that
-// the hard variants have no epochs of V.
+// An epoch of W does not change V, an epoch of V does not change W and b, and the hard
+// variants have no epochs of V.
 func TestPhases(t *testing.T) {
 	d := tiny(t)
 	for _, v := range model.Variants {
@@ -83,7 +83,7 @@ func TestPhases(t *testing.T) {
 					t.Errorf("epoch %d has the phases %q, expected %q", e.Epoch, names(e), want)
 				}
 				for _, p := range e.Phases {
-					if p.Steps != 13 { // 405 samples, 32 a step
+					if p.Steps != 13 { // 405 samples, 32 per step
 						t.Errorf("epoch %d, phase %s: %d steps, expected 13", e.Epoch, p.Name, p.Steps)
 					}
 				}
@@ -109,32 +109,32 @@ func TestEarlyStopping(t *testing.T) {
 			}
 			for _, e := range curve {
 				if e.Epoch < b.Epoch && *e.ValAccuracy >= b.Accuracy || *e.ValAccuracy > b.Accuracy+accuracyError {
-					t.Errorf("epoch %d has %g, and epoch %d is kept for its %g", e.Epoch, *e.ValAccuracy, b.Epoch, b.Accuracy)
+					t.Errorf("epoch %d has accuracy %g, but epoch %d was kept with %g", e.Epoch, *e.ValAccuracy, b.Epoch, b.Accuracy)
 				}
 			}
 			val := tr.task
-			named, err := tr.Evaluate(val.val, val.valClasses)
+			confusion, err := tr.Evaluate(val.val, val.valClasses)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := metrics.Accuracy{PerClass: b.Accuracy, PerSample: *curve[b.Epoch-1].ValAccuracyPerSample}
-			if got := named.Accuracy(); got != want {
+			if got := confusion.Accuracy(); got != want {
 				t.Errorf("the kept weights score %+v, expected %+v as in epoch %d", got, want, b.Epoch)
 			}
-			// The same run, ended at its best epoch, has these weights last.
+			// The same run, ended at this epoch, must have the same weights.
 			trial.Training.Epochs = b.Epoch
 			short := trained(t, d, trial, Epochs)
 			if !cmp.Equal(bits(short.model.Params), bits(tr.kept)) {
 				t.Error("the kept weights are not those of the best epoch")
 			}
 			if cmp.Equal(bits(tr.model.Params), bits(tr.kept)) {
-				t.Error("training went on for 4 epochs and changed nothing")
+				t.Error("the 4 epochs after the best changed nothing")
 			}
 		})
 	}
 }
 
-// Without val classes nothing can stop a run early, and its last weights are kept.
+// Without val classes there is no early stopping, and the last weights are kept.
 func TestTestStageRunsAllEpochs(t *testing.T) {
 	d := tiny(t)
 	trial := trialOn(d, model.SemanticSoft, Test)
@@ -148,14 +148,14 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 	}
 	for _, e := range tr.curve {
 		if e.ValAccuracy != nil || e.ValAccuracyPerSample != nil {
-			t.Errorf("epoch %d has a val accuracy where there are no val classes", e.Epoch)
+			t.Errorf("epoch %d has a val accuracy without val classes", e.Epoch)
 		}
 	}
-	named, err := tr.Evaluate(tr.train, tr.trainClasses)
+	confusion, err := tr.Evaluate(tr.train, tr.trainClasses)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := named.Accuracy().PerClass, tr.curve[len(tr.curve)-1].TrainAccuracy; got != want {
+	if got, want := confusion.Accuracy().PerClass, tr.curve[len(tr.curve)-1].TrainAccuracy; got != want {
 		t.Errorf("the kept weights score %g on the train samples, the last epoch %g", got, want)
 	}
 }
@@ -173,7 +173,7 @@ func TestCancelEndsAfterAnEpoch(t *testing.T) {
 	if status, err := tr.Run(ctx); status != Cancelled || err != nil || len(tr.curve) != 2 {
 		t.Errorf("Run = %q, %v after %d epochs, expected %q after 2", status, err, len(tr.curve), Cancelled)
 	}
-	// A run that is over is over, cancelled or not.
+	// A run that has finished is not cancelled.
 	tr.settings.Epochs = 2
 	if status, err := tr.Run(ctx); status != Epochs || err != nil {
 		t.Errorf("Run = %q, %v, expected %q", status, err, Epochs)

@@ -17,7 +17,7 @@ func someTrial() Trial {
 	return trialOn(&dataset.Dataset{Name: "birds"}, model.KSoft, Dev)
 }
 
-// eachField calls f with every field of a struct, those within included.
+// eachField calls f for every field of a struct, including nested ones.
 func eachField(name string, v reflect.Value, f func(name string, v reflect.Value)) {
 	if v.Kind() != reflect.Struct {
 		f(name, v)
@@ -28,12 +28,12 @@ func eachField(name string, v reflect.Value, f func(name string, v reflect.Value
 	}
 }
 
-func TestEqualTrialsHaveOneName(t *testing.T) {
+func TestEqualTrialsHaveTheSameName(t *testing.T) {
 	if a, b := someTrial().Name(), someTrial().Name(); a != b {
 		t.Errorf("equal trials are named %s and %s", a, b)
 	}
 	if name := someTrial().Name(); !strings.HasPrefix(name, "birds-k-soft-dev-seed1-") {
-		t.Errorf("the name %s does not begin with what a person looks for", name)
+		t.Errorf("the name %s does not begin with data set, method, stage and seed", name)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestEveryFieldChangesTheName(t *testing.T) {
 		case reflect.Interface: // the settings of a baseline
 			v.Set(reflect.ValueOf(eszsl.Config{Gamma: 1, Lambda: 2}))
 		default:
-			t.Fatalf("%s is a %v, which this test does not know how to change", field, v.Kind())
+			t.Fatalf("%s is a %v, which this test cannot change", field, v.Kind())
 		}
 		name := trial.Name()
 		if other, ok := owner[name]; ok {
@@ -66,8 +66,7 @@ func TestEveryFieldChangesTheName(t *testing.T) {
 	})
 }
 
-// Data sets may be named by whoever has them; the folder of a trial stays below the
-// folder of runs.
+// Any name of a data set gives a folder below that of the runs.
 func TestNamesAreFolders(t *testing.T) {
 	for _, name := range []string{"cub", "a/b", `a\b`, "../../etc", "C:", "simulated tiny", "", ".", ".."} {
 		trial := someTrial()
@@ -88,10 +87,10 @@ func TestTrialCheck(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*Trial)
-		want   string // empty for none
+		want   string // empty if valid
 	}{
-		{"nothing wrong", func(*Trial) {}, ""},
-		{"nothing wrong, whitened", func(t *Trial) { t.Preprocess, t.Ridge = preprocess.Whiten, 10 }, ""},
+		{"valid", func(*Trial) {}, ""},
+		{"valid, whitened", func(t *Trial) { t.Preprocess, t.Ridge = preprocess.Whiten, 10 }, ""},
 		{"no stage", func(t *Trial) { t.Stage = "" }, `stage: expected dev or test, found ""`},
 		{"another stage", func(t *Trial) { t.Stage = "val" }, `stage: expected dev or test, found "val"`},
 		{"zeta", func(t *Trial) { t.Model.Zeta = math.NaN() }, "zeta: expected a finite number above 0, found NaN"},
@@ -114,8 +113,8 @@ func TestTrialCheck(t *testing.T) {
 	}
 }
 
-// TestNameNeedsNumbers: no JSON holds what Check refuses.
-func TestNameNeedsNumbers(t *testing.T) {
+// Name needs a trial that passes Check, since JSON has no NaN.
+func TestNameOfAnInvalidTrialPanics(t *testing.T) {
 	trial := someTrial()
 	trial.Ridge = math.NaN()
 	defer func() {

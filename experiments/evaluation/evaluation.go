@@ -175,7 +175,7 @@ func (c Config) evaluate(s, validation *Scored) *Result {
 func (r *Result) listClasses() {
 	mistakes := r.confusion.Mistakes()
 	for _, m := range mistakes[:min(maxMistakes, len(mistakes))] {
-		r.Mistakes = append(r.Mistakes, Mistake{r.names[m.True], r.names[m.Named], m.Samples, m.Share})
+		r.Mistakes = append(r.Mistakes, Mistake{r.names[m.True], r.names[m.Predicted], m.Samples, m.Share})
 	}
 	sides := r.scored.Sides
 	samples, accuracy := r.confusion.Recall()

@@ -91,7 +91,7 @@ func TestEvaluateByHand(t *testing.T) {
 	if diff := cmp.Diff(classes, e.ByClass); diff != "" {
 		t.Errorf("classes (-want +got):\n%s", diff)
 	}
-	if e.Temperature != nil || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "no temperature is low enough") {
+	if e.Temperature != nil || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "all predictions are right") {
 		t.Errorf("temperature %v, notes %q", e.Temperature, e.Notes)
 	}
 }

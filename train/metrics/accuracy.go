@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -28,8 +29,8 @@ func NewConfusion(classes int) Confusion {
 	return c
 }
 
-// Add counts samples by their scores, one row of as many as there are classes per label.
-// Of equal highest scores the first is the prediction. NaN is an error.
+// Add counts samples by their scores: one row per label, one column per class. Of equal
+// highest scores the first is the prediction. NaN is an error.
 func (c Confusion) Add(scores []float32, labels []int) error {
 	for i, label := range labels {
 		row := scores[i*len(c) : (i+1)*len(c)]
@@ -67,9 +68,9 @@ func (c Confusion) Recall() (samples []int, right []float64) {
 
 // Mistake is one class predicted for samples of another.
 type Mistake struct {
-	True, Named int     // classes; Named is the prediction
-	Samples     int     // of the true class, with this prediction
-	Share       float64 // of the samples of the true class
+	True, Predicted int     // classes
+	Samples         int     // of the true class, with this prediction
+	Share           float64 // of the samples of the true class
 }
 
 // Mistakes lists the confused pairs of classes by their samples, the most first, then by
@@ -89,7 +90,7 @@ func (c Confusion) Mistakes() []Mistake {
 }
 
 // Argmax returns the index of the highest value of a row, the first of equals. NaN is
-// never the highest; a row of NaN gives 0.
+// never the highest; a row of only NaN gives 0.
 func Argmax(row []float32) int {
 	best := 0
 	top := math.Inf(-1)
@@ -148,4 +149,47 @@ func rank(row []float32, class int) int {
 		}
 	}
 	return before
+}
+
+// CheckScores returns an *invalid.Error unless there are scores, as many as samples and
+// classes, and all finite.
+func CheckScores(scores dataset.Matrix[float32]) error {
+	if scores.Rows < 1 || scores.Cols < 1 {
+		return &invalid.Error{Field: "scores", Want: "at least one sample and one class", Got: fmt.Sprintf("%d x %d", scores.Rows, scores.Cols)}
+	}
+	if n := scores.Rows * scores.Cols; len(scores.Data) != n {
+		return &invalid.Error{
+			Field: "scores", Want: fmt.Sprintf("%d numbers for %d samples of %d classes", n, scores.Rows, scores.Cols), Got: fmt.Sprint(len(scores.Data)),
+		}
+	}
+	if i := finite.Index(scores.Data); i >= 0 {
+		return &invalid.Error{
+			Field: "scores", Want: "finite numbers",
+			Got: fmt.Sprintf("%v for sample %d and class %d, counted from 0", scores.Data[i], i/scores.Cols, i%scores.Cols),
+		}
+	}
+	return nil
+}
+
+// CheckLabels returns an *invalid.Error unless labels are one per sample, each from 0 to
+// classes-1.
+func CheckLabels(labels []int, samples, classes int) error {
+	if len(labels) != samples {
+		return &invalid.Error{Field: "labels", Want: fmt.Sprintf("%d, one per sample of the scores", samples), Got: fmt.Sprint(len(labels))}
+	}
+	zero, last := false, false
+	for _, z := range labels {
+		zero, last = zero || z == 0, last || z == classes
+	}
+	for i, z := range labels {
+		if z >= 0 && z < classes {
+			continue
+		}
+		e := &invalid.Error{Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", classes-1), Got: fmt.Sprintf("%d for sample %d", z, i)}
+		if last && !zero {
+			e.Hint = fmt.Sprintf("There is a %d and no 0: if the labels count from 1, subtract 1.", classes)
+		}
+		return e
+	}
+	return nil
 }

@@ -2,9 +2,11 @@ package metrics
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // softmax writes the probabilities of a row into to.
@@ -18,30 +20,6 @@ func softmax(to []float64, row []float32, temperature float64) {
 	for z := range to {
 		to[z] /= sum
 	}
-}
-
-// Confidence returns the highest probability of each sample.
-func Confidence(scores dataset.Matrix[float32], temperature float64) []float64 {
-	confidence := make([]float64, scores.Rows)
-	for i := range confidence {
-		row := scores.Row(i)
-		top := float64(row[Argmax(row)])
-		var sum float64
-		for _, v := range row {
-			sum += math.Exp((float64(v) - top) / temperature)
-		}
-		confidence[i] = 1 / sum
-	}
-	return confidence
-}
-
-// Right reports for each sample whether its prediction is right.
-func Right(scores dataset.Matrix[float32], labels []int) []bool {
-	right := make([]bool, len(labels))
-	for i, label := range labels {
-		right[i] = Argmax(scores.Row(i)) == label
-	}
-	return right
 }
 
 // NLL is the mean negative log-likelihood of the labels.
@@ -63,8 +41,7 @@ func logSumExp(row []float32, class int, b float64) float64 {
 	return math.Log(sum) + b*(top-float64(row[class]))
 }
 
-// LogProbabilities returns the logs of probabilities, which softmax turns back into them.
-// Zeros become the log of the smallest float32.
+// LogProbabilities returns the logs of probabilities: scores of temperature 1. Zeros become the log of the smallest float32.
 func LogProbabilities(p dataset.Matrix[float32]) dataset.Matrix[float32] {
 	scores := dataset.NewMatrix[float32](p.Rows, p.Cols)
 	for i, v := range p.Data {
@@ -73,25 +50,21 @@ func LogProbabilities(p dataset.Matrix[float32]) dataset.Matrix[float32] {
 	return scores
 }
 
-// Why scores have no best temperature.
 var (
-	// ErrAllRight says that no class is scored above the true one in any sample: the
-	// lower the temperature, the better.
-	ErrAllRight = errors.New("every sample's own class is scored highest, so that no temperature is low enough")
-	// ErrNoBetterThanChance says that the true class is scored, on average, no higher
-	// than the others: the higher the temperature, the better.
-	ErrNoBetterThanChance = errors.New("the true class is scored no higher than the others on average, so that no temperature is high enough")
+	errAllRight           = errors.New("all predictions are right, so the likelihood has no maximum")
+	errNoBetterThanChance = errors.New("on average the true class scores no higher than the others, so the likelihood has no maximum")
 )
 
 // FitTemperature returns the temperature T whose softmax(s/T) gives the labels the
-// lowest NLL (Guo et al. 2017, section 4.2). It does not change predictions. The error is
-// ErrAllRight or ErrNoBetterThanChance if there is no lowest.
+// lowest NLL (Guo et al. 2017, section 4.2). It does not change predictions. It is an
+// error if no temperature gives the lowest: the NLL falls down to T = 0 if all predictions
+// are right, and up to T = Inf if the scores are no better than chance.
 func FitTemperature(scores dataset.Matrix[float32], labels []int) (float64, error) {
-	// In b = 1/T the NLL is convex, and its slope rises from that at b = 0, where
-	// all classes are alike, to the mean of how far the best class is above the true.
-	width := spread(scores)
+	// In b = 1/T the NLL is convex. Its slope rises from that at b = 0, where all classes
+	// are equally probable, to the mean difference of the highest and the true score.
+	width := meanRange(scores)
 	if slope, _ := slopes(scores, labels, 0); slope >= -tolerance*width {
-		return 0, ErrNoBetterThanChance
+		return 0, errNoBetterThanChance
 	}
 	allRight := true
 	for i, label := range labels {
@@ -99,7 +72,7 @@ func FitTemperature(scores dataset.Matrix[float32], labels []int) (float64, erro
 		allRight = allRight && row[label] == row[Argmax(row)]
 	}
 	if allRight {
-		return 0, ErrAllRight
+		return 0, errAllRight
 	}
 	low, high := 0.0, 1/width
 	for {
@@ -115,8 +88,8 @@ func FitTemperature(scores dataset.Matrix[float32], labels []int) (float64, erro
 // tolerance is the relative precision of the temperature and of sums of accuracies.
 const tolerance = 1e-12
 
-// root finds where a rising function is 0 between low and high, by Newton's method
-// and, where that would leave them, by halves.
+// root finds the zero of a rising function between low and high by Newton's method, with
+// bisection where a Newton step would leave the interval.
 func root(low, high float64, f func(float64) (value, slope float64)) float64 {
 	x := (low + high) / 2
 	for high-low > tolerance*high {
@@ -163,8 +136,8 @@ func slopes(scores dataset.Matrix[float32], labels []int, b float64) (slope, cur
 	return slope / n, curvature / n
 }
 
-// spread is the mean difference between the highest and the lowest score of a sample.
-func spread(scores dataset.Matrix[float32]) float64 {
+// meanRange is the mean difference between the highest and the lowest score of a sample.
+func meanRange(scores dataset.Matrix[float32]) float64 {
 	var sum float64
 	for i := range scores.Rows {
 		row := scores.Row(i)
@@ -177,49 +150,41 @@ func spread(scores dataset.Matrix[float32]) float64 {
 	return sum / float64(scores.Rows)
 }
 
-// Bin holds the samples with a confidence in (Low, High].
-type Bin struct {
-	Low, High  float64
-	Samples    int
-	Confidence float64 // mean, 0 without samples
-	Accuracy   float64 // 0 without samples
+// Ensemble averages the probabilities of several models.
+type Ensemble struct {
+	sum     dataset.Matrix[float64] // of probabilities
+	members int
 }
 
-// Reliability is a reliability diagram (Guo et al. 2017, section 2) in bins of equal
-// width.
-type Reliability []Bin
-
-// NewReliability sorts samples into bins by their confidence, from 0 to 1.
-func NewReliability(confidence []float64, right []bool, bins int) Reliability {
-	r := make(Reliability, bins)
-	for b := range r {
-		r[b].Low, r[b].High = float64(b)/float64(bins), float64(b+1)/float64(bins)
+// Add adds the scores of a model and its temperature. All models must score the same
+// samples and classes.
+func (e *Ensemble) Add(scores dataset.Matrix[float32], temperature float64) error {
+	if e.members == 0 {
+		e.sum = dataset.NewMatrix[float64](scores.Rows, scores.Cols)
 	}
-	for i, c := range confidence {
-		b := &r[min(max(int(math.Ceil(c*float64(bins)))-1, 0), bins-1)]
-		b.Samples++
-		b.Confidence += c
-		if right[i] {
-			b.Accuracy++
+	if scores.Rows != e.sum.Rows || scores.Cols != e.sum.Cols {
+		return &invalid.Error{
+			Field: "scores", Want: fmt.Sprintf("%d samples and %d classes, as of the models before", e.sum.Rows, e.sum.Cols),
+			Got: fmt.Sprintf("%d and %d", scores.Rows, scores.Cols),
 		}
 	}
-	for b := range r {
-		if n := float64(r[b].Samples); n > 0 {
-			r[b].Confidence /= n
-			r[b].Accuracy /= n
+	e.members++
+	p := make([]float64, scores.Cols)
+	for i := range scores.Rows {
+		softmax(p, scores.Row(i), temperature)
+		sum := e.sum.Row(i)
+		for z, v := range p {
+			sum[z] += v
 		}
 	}
-	return r
+	return nil
 }
 
-// ECE is the expected calibration error: the mean over samples of the difference between
-// the confidence and the accuracy of their bins.
-func (r Reliability) ECE() float64 {
-	var sum float64
-	var samples int
-	for _, b := range r {
-		sum += float64(b.Samples) * math.Abs(b.Accuracy-b.Confidence)
-		samples += b.Samples
+// Scores returns the logs of the mean probabilities; their temperature is 1.
+func (e *Ensemble) Scores() dataset.Matrix[float32] {
+	scores := dataset.NewMatrix[float32](e.sum.Rows, e.sum.Cols)
+	for i, sum := range e.sum.Data {
+		scores.Data[i] = float32(math.Log(max(sum/float64(e.members), math.SmallestNonzeroFloat64)))
 	}
-	return sum / float64(samples)
+	return scores
 }

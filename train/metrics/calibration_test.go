@@ -10,10 +10,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// calibrated makes scores whose softmax, at the temperature, is exactly how often each
-// class is the true one: for each of the given counts, a row with the scores T log of
-// them, for as many samples of each class as it counts. Rows are moved about, which
-// says nothing.
+// calibrated makes scores that are calibrated at the temperature T: for each row of counts,
+// count[z] samples of each class z with the scores T log(count) + a constant.
 func calibrated(temperature float64, counts ...[]int) problem {
 	var p problem
 	p.scores.Cols = len(counts[0])
@@ -31,8 +29,8 @@ func calibrated(temperature float64, counts ...[]int) problem {
 	return p
 }
 
-// With scores 2 log 3 and 0 the first class should have the odds 3 : 1, and has at
-// T = 2. Its confidence is 3/4 then, and the entropy of that the NLL.
+// With scores 2 log 3 and 0 and three of four samples of the first class, T = 2 gives the
+// odds 3 : 1 and the confidence 3/4. The NLL is its entropy.
 func TestTemperatureByHand(t *testing.T) {
 	p := problem{rows([]float32{2.1972246, 0}, []float32{2.1972246, 0}, []float32{2.1972246, 0}, []float32{2.1972246, 0}), []int{0, 0, 1, 0}}
 	got, err := FitTemperature(p.scores, p.labels)
@@ -42,8 +40,8 @@ func TestTemperatureByHand(t *testing.T) {
 	near(t, "temperature", got, 2, 1e-6)
 	near(t, "confidence", Confidence(p.scores, 2)[0], 0.75, 1e-7)
 	near(t, "NLL", NLL(p.scores, p.labels, 2), -0.75*math.Log(0.75)-0.25*math.Log(0.25), 1e-7)
-	// Odds of 9 : 1 before.
-	near(t, "confidence before", Confidence(p.scores, 1)[0], 0.9, 1e-7)
+	// Odds of 9 : 1.
+	near(t, "confidence at T = 1", Confidence(p.scores, 1)[0], 0.9, 1e-7)
 }
 
 func TestTemperatureIsRecovered(t *testing.T) {
@@ -51,13 +49,13 @@ func TestTemperatureIsRecovered(t *testing.T) {
 		want := rapid.SampledFrom([]float64{0.01, 0.3, 1, 2, 50, 1e4}).Draw(t, "temperature")
 		classes := rapid.IntRange(2, 4).Draw(t, "classes")
 		counts := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(1, 9), classes, classes), 1, 4).Draw(t, "counts")
-		counts[0][0] = 12 // so that classes are not all alike
+		counts[0][0] = 12 // so that the counts are not all equal
 		p := calibrated(want, counts...)
 		got, err := FitTemperature(p.scores, p.labels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "temperature", got, want, 1e-3*want) // float32 scores, moved by up to 3
+		near(t, "temperature", got, want, 1e-3*want) // float32 scores, shifted by up to 3
 	})
 }
 
@@ -67,9 +65,9 @@ func TestTemperatureIsTheBestOfAGrid(t *testing.T) {
 		p := drawProblem(t)
 		best, err := FitTemperature(p.scores, p.labels)
 		limit := 1e3
-		if errors.Is(err, ErrAllRight) {
+		if errors.Is(err, errAllRight) {
 			best, limit = 1e-6, 1e-3
-		} else if errors.Is(err, ErrNoBetterThanChance) {
+		} else if errors.Is(err, errNoBetterThanChance) {
 			best = 1e9
 		} else if err != nil {
 			t.Fatal(err)
@@ -77,7 +75,7 @@ func TestTemperatureIsTheBestOfAGrid(t *testing.T) {
 		at := NLL(p.scores, p.labels, best)
 		for temperature := 1e-3; temperature <= max(limit, 1e3); temperature *= 1.1 {
 			if nll := NLL(p.scores, p.labels, temperature); nll < at-1e-6 {
-				t.Fatalf("NLL %g at %g, and %g at %g, found to be best", nll, temperature, at, best)
+				t.Fatalf("NLL %g at %g, but %g at the fitted %g", nll, temperature, at, best)
 			}
 		}
 	})
@@ -94,15 +92,15 @@ func TestTemperatureInvariances(t *testing.T) {
 			}
 			near(t, "temperature", got, want, 1e-6*want)
 		}
-		// Scores of twice the scale have twice the temperature.
+		// Doubled scores have the doubled temperature.
 		for i := range p.scores.Data {
 			p.scores.Data[i] *= 2
 		}
-		twice, other := FitTemperature(p.scores, p.labels)
+		doubled, other := FitTemperature(p.scores, p.labels)
 		if !errors.Is(other, err) {
 			t.Fatalf("%v, expected %v", other, err)
 		}
-		near(t, "temperature", twice, 2*want, 1e-6*want)
+		near(t, "temperature", doubled, 2*want, 1e-6*want)
 	})
 }
 
@@ -112,11 +110,11 @@ func TestNoTemperature(t *testing.T) {
 		p      problem
 		expect error
 	}{
-		{"all right", problem{rows([]float32{2, 1}, []float32{0, 0}), []int{0, 1}}, ErrAllRight},
-		{"all wrong", problem{rows([]float32{2, 1}), []int{1}}, ErrNoBetterThanChance},
-		{"right as often as wrong", problem{rows([]float32{2, 1}, []float32{2, 1}), []int{0, 1}}, ErrNoBetterThanChance},
-		{"all equal", problem{rows([]float32{3, 3, 3}), []int{2}}, ErrNoBetterThanChance},
-		{"one class", problem{rows([]float32{3}), []int{0}}, ErrNoBetterThanChance},
+		{"all right", problem{rows([]float32{2, 1}, []float32{0, 0}), []int{0, 1}}, errAllRight},
+		{"all wrong", problem{rows([]float32{2, 1}), []int{1}}, errNoBetterThanChance},
+		{"right as often as wrong", problem{rows([]float32{2, 1}, []float32{2, 1}), []int{0, 1}}, errNoBetterThanChance},
+		{"all equal", problem{rows([]float32{3, 3, 3}), []int{2}}, errNoBetterThanChance},
+		{"one class", problem{rows([]float32{3}), []int{0}}, errNoBetterThanChance},
 	} {
 		if _, err := FitTemperature(c.p.scores, c.p.labels); !errors.Is(err, c.expect) {
 			t.Errorf("%s: expected %v, found %v", c.name, c.expect, err)
@@ -124,7 +122,7 @@ func TestNoTemperature(t *testing.T) {
 	}
 }
 
-// Scores may be as large or as close as float32 has them.
+// Scores at the limits of float32.
 func TestTemperatureOfExtremeScores(t *testing.T) {
 	for _, scale := range []float32{1e-38, 1e37} {
 		p := problem{rows([]float32{scale, 0}, []float32{scale, 0}, []float32{scale, 0}), []int{0, 0, 1}}
@@ -134,7 +132,7 @@ func TestTemperatureOfExtremeScores(t *testing.T) {
 		}
 		near(t, "temperature", got/float64(scale), 1/math.Ln2, 1e-6)
 	}
-	// One sample is far from right by a hair, the others right by far.
+	// The margins differ by twelve orders of magnitude.
 	p := problem{rows([]float32{1e6, 0}, []float32{0, 1e-6}), []int{0, 0}}
 	if got, err := FitTemperature(p.scores, p.labels); err != nil || !(got > 0) || math.IsInf(got, 0) {
 		t.Errorf("temperature %v, error %v", got, err)
@@ -156,7 +154,7 @@ func TestLogProbabilities(t *testing.T) {
 	}
 }
 
-// (0.8 + 0.4)/2 and (0.2 + 0.6)/2; the second's scores are of temperature 3.
+// (0.8 + 0.4)/2 and (0.2 + 0.6)/2; the second model has the temperature 3.
 func TestEnsembleByHand(t *testing.T) {
 	log := func(p float64) float32 { return float32(math.Log(p)) }
 	var e Ensemble
@@ -175,11 +173,11 @@ func TestEnsembleByHand(t *testing.T) {
 	near(t, "first", math.Exp(float64(got.Data[0])), 0.6, 1e-6)
 	near(t, "second", math.Exp(float64(got.Data[1])), 0.4, 1e-6)
 	if err := e.Add(rows([]float32{1, 2, 3}), 1); err == nil {
-		t.Error("scores of three classes beside those of two: expected an error")
+		t.Error("scores of three classes after those of two: expected an error")
 	}
 }
 
-// One model twice is that model.
+// An ensemble of equal models is the model.
 func TestEnsembleOfOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)

@@ -2,8 +2,8 @@
 // unseen classes, and calibration of probabilities.
 //
 // Scores have one row per sample and one column per class, the higher the better; labels
-// are columns. All functions are pure and know no model, data set or file, so that any
-// method is evaluated alike. They expect what CheckScores and CheckLabels accept.
+// are columns. All functions are pure and independent of models, data sets and files.
+// They expect input that passes CheckScores and CheckLabels.
 //
 // Probabilities are softmax(s/T) of scores s. Log-probabilities are scores with the
 // temperature T = 1; other scores have no probabilities until a temperature is fitted.

@@ -7,7 +7,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Class 2 is unseen, and named less often than it should be: its scores are lower.
+// Class 2 is unseen and predicted too rarely, since its scores are lower.
 func Example() {
 	scores := dataset.Matrix[float32]{Rows: 4, Cols: 3, Data: []float32{
 		4, 1, 0,
@@ -27,11 +27,11 @@ func Example() {
 	}
 	s := metrics.NewStacking(scores, labels, sides)
 	gamma := s.Best()
-	fmt.Printf("as they are:        %+v\n", s.At(0))
-	fmt.Printf("less %.1f for seen:  %+v\n", gamma, s.At(gamma))
+	fmt.Printf("gamma 0:    %+v\n", s.At(0))
+	fmt.Printf("gamma %.1f:  %+v\n", gamma, s.At(gamma))
 	fmt.Println("area under the seen-unseen curve:", metrics.AUSUC(s.Curve()))
 	// Output:
-	// as they are:        {Seen:1 Unseen:0 Mean:0}
-	// less 2.0 for seen:  {Seen:1 Unseen:1 Mean:1}
+	// gamma 0:    {Seen:1 Unseen:0 Mean:0}
+	// gamma 2.0:  {Seen:1 Unseen:1 Mean:1}
 	// area under the seen-unseen curve: 1
 }

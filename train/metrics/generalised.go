@@ -50,7 +50,7 @@ func Among(scores dataset.Matrix[float32], labels, classes []int) (dataset.Matri
 	return kept, keptLabels
 }
 
-// Sides says for each class, a column of the scores, whether it is unseen.
+// Sides holds for each class (column of the scores) whether it is unseen.
 type Sides []bool
 
 // NewSides returns the sides of a number of classes, of which some are unseen.
@@ -109,16 +109,16 @@ type Stacking struct {
 	classes [2]int // seen, unseen
 }
 
-// choice is what gamma decides of a sample: the best seen or the best unseen class.
+// choice is a sample, for which gamma decides between the best seen and unseen class.
 type choice struct {
-	gap         float64 // the score of the best seen class, less that of the best unseen one
+	gap         float64 // score of the best seen class minus that of the best unseen class
 	label       int
 	seenRight   bool // the best seen class is the true one
 	unseenRight bool
-	seenFirst   bool // in a row, so that it is predicted where the two are equal
+	seenFirst   bool // it has the lower index, and is predicted if the scores are equal
 }
 
-// NewStacking reads scores. There must be samples of seen and of unseen classes, which
+// NewStacking prepares the scores. There must be samples of seen and of unseen classes, which
 // Sides.Check checks.
 func NewStacking(scores dataset.Matrix[float32], labels []int, sides Sides) *Stacking {
 	s := &Stacking{samples: make([]int, scores.Cols), sides: sides}
@@ -191,7 +191,7 @@ type Point struct {
 
 // Curve is the seen-unseen curve: a point for each gamma at which an accuracy changes,
 // ascending. Unseen never falls and Seen never rises from one to the next. At the first
-// no unseen class is predicted, at the last no seen one.
+// point no unseen class is predicted, at the last no seen class.
 func (s *Stacking) Curve() []Point {
 	points := []Point{{Gamma: math.Inf(-1)}}
 	for _, c := range s.choices {
@@ -213,7 +213,7 @@ func (s *Stacking) Curve() []Point {
 	return points
 }
 
-// weight is what a sample adds to the accuracy if it is predicted right.
+// weight is the contribution of a correctly predicted sample to the accuracy.
 func (s *Stacking) weight(c choice, right bool) float64 {
 	if !right {
 		return 0

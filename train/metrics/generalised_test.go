@@ -24,7 +24,8 @@ func TestHarmonicMean(t *testing.T) {
 	}
 }
 
-// It lies between the two, nearer to the lower, and at most twice that.
+// The harmonic mean lies between the lower value and the arithmetic mean, and is at most
+// twice the lower value.
 func TestHarmonicMeanIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shares := rapid.Map(rapid.IntRange(0, 1000), func(n int) float64 { return float64(n) / 1000 })
@@ -37,16 +38,18 @@ func TestHarmonicMeanIsBounded(t *testing.T) {
 	})
 }
 
-// Classes 0 and 1 are seen, 2 is unseen. What the best seen class has over class 2:
+// Classes 0 and 1 are seen, 2 is unseen. The score of the best seen class minus that of
+// class 2:
 //
-//	sample 0, class 0:  3, the seen one right
-//	sample 1, class 0:  1, the seen one (1) wrong
-//	sample 2, class 1:  0, right, and named since it comes before class 2
+//	sample 0, class 0:  3, the best seen class is right
+//	sample 1, class 0:  1, the best seen class (1) is wrong
+//	sample 2, class 1:  0, right, and predicted since it comes before class 2
 //	sample 3, class 2:  2
 //	sample 4, class 2: -1
 //
-// As they are, seen classes come to (1/2 + 1/1)/2 and the unseen to 1/2. Samples go
-// over to class 2 as gamma passes -1 (4), 0 (2), 1 (1, wrong either way), 2 (3), 3 (0).
+// At gamma 0 the accuracy is (1/2 + 1/1)/2 on seen classes and 1/2 on the unseen class.
+// The prediction changes to class 2 as gamma exceeds -1 (sample 4), 0 (2), 1 (1, wrong in
+// both cases), 2 (3) and 3 (0).
 func worked() (problem, Sides) {
 	return problem{rows(
 		[]float32{5, 1, 2},
@@ -80,7 +83,7 @@ func TestStackingByHand(t *testing.T) {
 	}
 }
 
-// Where one sample goes over at the same gamma as another, the curve is a slope.
+// If two predictions change at the same gamma, the curve is a slope.
 func TestAUSUCOfASlope(t *testing.T) {
 	s := NewStacking(rows([]float32{1, 1}, []float32{1, 1}), []int{0, 1}, Sides{false, true})
 	if diff := cmp.Diff([]Point{{math.Inf(-1), 1, 0}, {0, 0, 1}}, s.Curve()); diff != "" {
@@ -89,7 +92,7 @@ func TestAUSUCOfASlope(t *testing.T) {
 	near(t, "AUSUC", AUSUC(s.Curve()), 0.5, 1e-15)
 }
 
-// subtract is calibrated stacking as its equation has it.
+// subtract is calibrated stacking by its definition.
 func subtract(p problem, sides Sides, gamma float32) Generalised {
 	scores := dataset.Matrix[float32]{Rows: p.scores.Rows, Cols: p.scores.Cols, Data: slices.Clone(p.scores.Data)}
 	for i := range scores.Data {
@@ -97,12 +100,12 @@ func subtract(p problem, sides Sides, gamma float32) Generalised {
 			scores.Data[i] -= gamma
 		}
 	}
-	named := NewConfusion(scores.Cols)
-	if err := named.Add(scores.Data, p.labels); err != nil {
+	confusion := NewConfusion(scores.Cols)
+	if err := confusion.Add(scores.Data, p.labels); err != nil {
 		panic(err)
 	}
 	var sum, classes [2]float64
-	samples, right := named.Recall()
+	samples, right := confusion.Recall()
 	for z, n := range samples {
 		side := 0
 		if sides[z] {
@@ -128,8 +131,8 @@ func TestAtIsSubtraction(t *testing.T) {
 	})
 }
 
-// Far enough out no unseen class, or no seen one, is named at all.
-func TestGammaHasItsLimits(t *testing.T) {
+// At infinite gamma only seen or only unseen classes are predicted.
+func TestInfiniteGamma(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, sides := drawGeneralised(t)
 		s := NewStacking(p.scores, p.labels, sides)
@@ -137,10 +140,10 @@ func TestGammaHasItsLimits(t *testing.T) {
 		if low.Unseen != 0 || high.Seen != 0 || low.Mean != 0 || high.Mean != 0 {
 			t.Errorf("at -Inf %+v, at +Inf %+v", low, high)
 		}
-		// Then a side is alone, as where the other one isn't at hand.
+		// The accuracy of the others is that among their classes alone.
 		for side, got := range []float64{low.Seen, high.Unseen} {
 			scores, labels := Among(p.scores, p.labels, sides.Classes(side == 1))
-			near(t, "one side alone", got, TopK(scores, labels, 1).PerClass, 1e-12)
+			near(t, "accuracy of one side", got, TopK(scores, labels, 1).PerClass, 1e-12)
 		}
 	})
 }
@@ -152,7 +155,7 @@ func TestCurve(t *testing.T) {
 		curve := s.Curve()
 		for i, q := range curve {
 			if i > 0 && (q.Gamma <= curve[i-1].Gamma || q.Seen > curve[i-1].Seen || q.Unseen < curve[i-1].Unseen) {
-				t.Fatalf("the curve turns back at %d: %v", i, curve)
+				t.Fatalf("the curve is not monotonic at %d: %v", i, curve)
 			}
 			next := math.Inf(1)
 			if i+1 < len(curve) {
@@ -175,8 +178,7 @@ func TestCurve(t *testing.T) {
 	})
 }
 
-// between returns numbers that lie strictly between two, the second of which may be
-// infinite, as the first.
+// between returns numbers strictly between two, which may be infinite.
 func between(low, high float64) []float64 {
 	low, high = max(low, -20), min(high, 20)
 	return []float64{low + (high-low)*0.01, (low + high) / 2, low + (high-low)*0.99}
@@ -189,18 +191,18 @@ func TestBestIsNoWorseThanAnyGamma(t *testing.T) {
 		best := s.Best()
 		at := s.At(best).Mean
 		for gamma := -9.0; gamma <= 9; gamma += 0.25 {
-			// On a gap itself an equal score may be named either way.
+			// At a whole gamma, scores may be equal.
 			if gamma != math.Trunc(gamma) && s.At(gamma).Mean > at+1e-9 {
-				t.Errorf("gamma %g comes to %g, and the best, %g, to %g", gamma, s.At(gamma).Mean, best, at)
+				t.Errorf("gamma %g gives %g, but the best, %g, gives %g", gamma, s.At(gamma).Mean, best, at)
 			}
 		}
 		if at == 0 && best != 0 {
-			t.Errorf("gamma %g where none is of use, expected 0", best)
+			t.Errorf("gamma %g with a harmonic mean of 0, expected 0", best)
 		}
 	})
 }
 
-// Neither the order of samples nor a number added to all scores of one has a say.
+// Neither the order of samples nor a constant added to all scores of a sample matters.
 func TestStackingInvariances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, sides := drawGeneralised(t)

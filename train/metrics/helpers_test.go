@@ -9,7 +9,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 )
 
-// rows makes scores of rows.
+// rows makes a matrix of rows.
 func rows(rows ...[]float32) dataset.Matrix[float32] {
 	m := dataset.Matrix[float32]{Rows: len(rows), Cols: len(rows[0])}
 	for _, r := range rows {
@@ -18,8 +18,8 @@ func rows(rows ...[]float32) dataset.Matrix[float32] {
 	return m
 }
 
-// problem is scores and labels. Scores are small whole numbers, so that many are
-// equal and sums with them exact.
+// problem holds scores and labels. Drawn scores are small whole numbers, so that many are
+// equal and sums are exact.
 type problem struct {
 	scores dataset.Matrix[float32]
 	labels []int
@@ -60,7 +60,7 @@ func (p problem) shuffled(seed uint64) problem {
 	return q
 }
 
-// shifted adds a number of its own to the scores of each sample.
+// shifted adds a different constant to the scores of each sample.
 func (p problem) shifted() problem {
 	q := problem{dataset.NewMatrix[float32](p.scores.Rows, p.scores.Cols), p.labels}
 	for i, v := range p.scores.Data {

@@ -13,10 +13,9 @@ import (
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
-// FuzzRead holds that any bytes end in tensors that can be written and read again
-// or in an *invalid.Error, and that they claim memory in proportion to what they hold. A
-// key of a header takes the most: a map, a slice and two passes of the decoder for
-// a handful of bytes.
+// FuzzRead checks that any bytes give either tensors that can be written and read again
+// or an *invalid.Error, and that memory is bounded by the size of the input. Keys of the
+// header need the most memory per byte.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(twoTensorsFile))
 	for _, c := range malformed {
@@ -50,7 +49,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// allocated returns the bytes that f allocates, all its garbage included.
+// allocated returns the bytes that f allocates, including garbage.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -22,7 +22,7 @@ import (
 type File struct {
 	Tensors     []Tensor // in the order of their numbers
 	Metadata    map[string]string
-	Checksummed bool // the file has a checksum, which is right
+	Checksummed bool // the file has a checksum, which matches
 }
 
 // Tensor returns a tensor by its name.
@@ -51,7 +51,7 @@ func ReadFile(path string) (file *File, err error) {
 	return Read(bufio.NewReaderSize(f, 1<<20), path)
 }
 
-// maxHeader bounds the header, as the Python library does.
+// maxHeader is the limit of the Python library, in bytes.
 const maxHeader = 100_000_000
 
 // Read reads from r; name is the file in errors, which are *invalid.Error. Memory is
@@ -120,7 +120,7 @@ func readHeader(r io.Reader) ([]byte, error) {
 	if n > maxHeader {
 		return nil, &invalid.Error{Want: fmt.Sprintf("a header of at most %d bytes", maxHeader), Got: fmt.Sprint(n)}
 	}
-	var h bytes.Buffer // grows with what is there, not with what is claimed
+	var h bytes.Buffer // grows with the data read, not with the claimed length
 	if _, err := io.CopyN(&h, r, int64(n)); err != nil {
 		return nil, short(fmt.Sprintf("a header of %d bytes", n), h.Len(), err)
 	}
@@ -167,8 +167,7 @@ func parseHeader(raw []byte) (*File, map[string]entry, error) {
 	return f, entries, nil
 }
 
-// uniqueKeys parses a JSON object and refuses duplicate keys, of which encoding/json
-// would use the last.
+// uniqueKeys parses a JSON object and refuses duplicate keys, which encoding/json accepts.
 func uniqueKeys(raw []byte) (map[string]json.RawMessage, error) {
 	bad := &invalid.Error{Field: "header", Want: "a JSON object"}
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -181,7 +180,7 @@ func uniqueKeys(raw []byte) (map[string]json.RawMessage, error) {
 		if err != nil {
 			return nil, bad
 		}
-		key := t.(string) // the decoder takes nothing else for a key
+		key := t.(string) // the decoder refuses other keys
 		if _, twice := fields[key]; twice {
 			return nil, &invalid.Error{Field: "header", Want: "unique keys", Got: fmt.Sprintf("%q twice", key)}
 		}
@@ -220,7 +219,7 @@ func (e entry) check() error {
 	return nil
 }
 
-// readNumbers fills t, growing it with what is there.
+// readNumbers fills t, which grows with the data read.
 func readNumbers(r io.Reader, t *Tensor, e entry) error {
 	width := 4
 	if e.Dtype == float64Type {

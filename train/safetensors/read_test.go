@@ -18,7 +18,7 @@ import (
 	"github.com/lago-train/lago-train/train/safetensors"
 )
 
-// file puts the length of the header before it and numbers behind it.
+// file makes a file of a header and numbers.
 func file(header, numbers string) string {
 	return string(binary.LittleEndian.AppendUint64(nil, uint64(len(header)))) + header + numbers
 }
@@ -92,7 +92,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-func TestTruncatedAtEachPlace(t *testing.T) {
+func TestTruncatedAtEachByte(t *testing.T) {
 	for n := range len(twoTensorsFile) {
 		f, err := safetensors.Read(strings.NewReader(twoTensorsFile[:n]), "cut")
 		var e *invalid.Error
@@ -102,7 +102,7 @@ func TestTruncatedAtEachPlace(t *testing.T) {
 	}
 }
 
-// Errors of the disk are told apart from those of the format.
+// Errors of the reader are returned as they are.
 func TestReadReturnsErrorsOfTheReader(t *testing.T) {
 	failure := errors.New("input/output error")
 	for n := range len(twoTensorsFile) + 1 {
@@ -140,11 +140,11 @@ func TestReadFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := f.Tensor("weights"); ok {
-		t.Error(`found a tensor "weights" where there is only "weight"`)
+		t.Error(`found a tensor "weights" in a file with only "weight"`)
 	}
 }
 
-// No changed bit of a file that Write made gives other content with a right checksum.
+// No flipped bit of a written file gives other content with a valid checksum.
 func TestChecksum(t *testing.T) {
 	var b bytes.Buffer
 	if err := safetensors.Write(&b, twoTensors, map[string]string{"made by": "test"}); err != nil {

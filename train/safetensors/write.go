@@ -134,7 +134,7 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 		}
 		shape := t.Shape
 		if shape == nil {
-			shape = []int{} // a scalar; null is no shape
+			shape = []int{} // a scalar, not null
 		}
 		entries[t.Name] = entry{t.dtype(), shape, []int{end, end + t.bytes()}}
 		end += t.bytes()

@@ -33,7 +33,7 @@ const twoTensorsFile = "\xa0\x00\x00\x00\x00\x00\x00\x00" + // 160 bytes of head
 	"\x00\x00\x80\x3f" + "\x00\x00\x00\xc0" + "\x00\x00\x00\x3f" + "\x00\x00\x80\x7f" +
 	"\x00\x00\x00\x00\x00\x00\x08\x40"
 
-func TestReadsFilesOfOthers(t *testing.T) {
+func TestReadsTheFormat(t *testing.T) {
 	f, err := safetensors.Read(strings.NewReader(twoTensorsFile), "by hand")
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestReadsFilesOfOthers(t *testing.T) {
 	}
 }
 
-// But for the checksum, Write makes the bytes of the format's description.
+// Without the checksum, the bytes are those of the format's description.
 func TestBytes(t *testing.T) {
 	var b bytes.Buffer
 	if err := safetensors.Write(&b, twoTensors, map[string]string{"made by": "hand"}); err != nil {
@@ -90,12 +90,12 @@ func drawTensors(t *rapid.T) []safetensors.Tensor {
 	return tensors
 }
 
-// sameBits compares numbers by their bits, since NaN is not itself.
+// sameBits compares numbers by their bits, since NaN differs from itself.
 var sameBits = cmp.Options{
 	cmp.Transformer("bits", math.Float32bits),
 	cmp.Transformer("bits", math.Float64bits),
 	cmpopts.EquateEmpty(),
-	cmpopts.SortSlices(func(a, b safetensors.Tensor) bool { return a.Name < b.Name }), // empty ones have no place
+	cmpopts.SortSlices(func(a, b safetensors.Tensor) bool { return a.Name < b.Name }), // empty ones have no order
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -128,7 +128,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Numbers go out and come in by parts, whose seams must not show.
+// Numbers are written and read in chunks.
 func TestRoundTripOfLongTensors(t *testing.T) {
 	const part = 1 << 14
 	var want []safetensors.Tensor
@@ -178,7 +178,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// full is a disk with room for some more bytes.
+// full is a writer that accepts a limited number of bytes.
 type full struct{ room int }
 
 var errFull = errors.New("disk full")

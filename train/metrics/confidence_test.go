@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,8 +10,70 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Two samples at 0.3 and 0.5, one right; one at 0.9, wrong; bins end where they
-// include.
+// By confidence: right at 0.9, one right and one wrong at 0.8, wrong at 0.1. Of the first
+// two samples 1 + 1/2 are expected to be right.
+//
+//	area = (0 + 1/4 + 1/3 + 1/2) / 4
+func TestCoverageByHand(t *testing.T) {
+	c := NewCoverage([]float64{0.8, 0.1, 0.9, 0.8}, []bool{false, false, true, true})
+	var got []float64
+	for n := 1; n <= c.Len(); n++ {
+		got = append(got, c.Accuracy(n))
+	}
+	if diff := cmp.Diff([]float64{1, 0.75, 2.0 / 3, 0.5}, got, cmpopts.EquateApprox(0, 1e-15)); diff != "" {
+		t.Errorf("accuracy (-want +got):\n%s", diff)
+	}
+	near(t, "area", c.Area(), (0+0.25+1.0/3+0.5)/4, 1e-15)
+}
+
+func TestCoverage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t)
+		confidence, right := Confidence(p.scores, 1), Right(p.scores, p.labels)
+		c := NewCoverage(confidence, right)
+		near(t, "accuracy of all", c.Accuracy(c.Len()), TopK(p.scores, p.labels, 1).PerSample, 1e-12)
+		if area := c.Area(); area < -1e-12 || area > 1+1e-12 {
+			t.Errorf("area %g", area)
+		}
+		for _, q := range []problem{p.shuffled(2), p.shifted()} {
+			other := NewCoverage(Confidence(q.scores, 1), Right(q.scores, q.labels))
+			near(t, "area", other.Area(), c.Area(), 1e-12)
+			near(t, "accuracy of one", other.Accuracy(1), c.Accuracy(1), 1e-12)
+		}
+	})
+}
+
+// The area is smallest if the wrong predictions have the lowest confidence, and largest if
+// they have the highest.
+func TestCoverageArea(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		right := rapid.SliceOfN(rapid.Bool(), 1, 20).Draw(t, "right")
+		confidence := make([]float64, len(right))
+		for i := range confidence {
+			confidence[i] = float64(i)
+		}
+		area := NewCoverage(confidence, right).Area()
+		sorted := slices.Clone(right)
+		slices.SortFunc(sorted, func(a, b bool) int {
+			switch {
+			case a == b:
+				return 0
+			case b:
+				return -1
+			}
+			return 1
+		})
+		best := NewCoverage(confidence, sorted).Area() // the right ones have the highest confidence
+		slices.Reverse(sorted)
+		worst := NewCoverage(confidence, sorted).Area()
+		if area < best-1e-12 || area > worst+1e-12 {
+			t.Errorf("area %g, expected from %g to %g", area, best, worst)
+		}
+	})
+}
+
+// The first bin has the samples at 0.3 (right) and 0.5 (wrong), the second that at 0.9
+// (wrong).
 //
 //	ECE = 2/3 |1/2 - 0.4| + 1/3 |0 - 0.9|
 func TestReliabilityByHand(t *testing.T) {
@@ -28,15 +91,14 @@ func TestConfidenceOfOneIsInTheLastBin(t *testing.T) {
 	}
 }
 
-// A construction that is right as often as it says has no error, at any number of
-// bins.
+// Calibrated scores have no error, with any number of bins.
 func TestECEOfCalibratedScores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.SliceOfNDistinct(rapid.IntRange(1, 9), 3, 3, rapid.ID[int]), 1, 4).Draw(t, "counts")
 		p := calibrated(1, counts...)
 		r := NewReliability(Confidence(p.scores, 1), Right(p.scores, p.labels), rapid.IntRange(1, 20).Draw(t, "bins"))
 		near(t, "ECE", r.ECE(), 0, 1e-5)
-		// At another temperature it has one.
+		// At another temperature they have.
 		r = NewReliability(Confidence(p.scores, 20), Right(p.scores, p.labels), 1)
 		if r.ECE() < 1e-2 {
 			t.Errorf("ECE %g of scores that are far too flat", r.ECE())
@@ -44,7 +106,7 @@ func TestECEOfCalibratedScores(t *testing.T) {
 	})
 }
 
-// With one bin it is the difference of the means, which more bins never make less.
+// With one bin the ECE is the difference of the means; more bins never decrease it.
 func TestECEIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
@@ -52,7 +114,7 @@ func TestECEIsBounded(t *testing.T) {
 		one := NewReliability(confidence, right, 1).ECE()
 		r := NewReliability(confidence, right, rapid.IntRange(1, 20).Draw(t, "bins"))
 		if ece := r.ECE(); ece < one-1e-12 || ece > 1 {
-			t.Errorf("ECE %g, and %g in one bin", ece, one)
+			t.Errorf("ECE %g, but %g in one bin", ece, one)
 		}
 		var samples int
 		for _, b := range r {
@@ -71,7 +133,7 @@ func TestECEIsBounded(t *testing.T) {
 	})
 }
 
-func TestConfidenceIsThatOfTheNamedClass(t *testing.T) {
+func TestConfidenceIsThatOfThePredictedClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
 		temperature := rapid.Float64Range(0.1, 10).Draw(t, "temperature")
