@@ -52,7 +52,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 }
 
 // A batch with fewer labels than samples counts as one of the labelled samples
-// alone, whatever stands in the other rows and whatever they counted before.
+// alone, independent of the other rows and of earlier batches.
 func TestPartialBatchCountsExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := drawTrial(t)
@@ -75,8 +75,8 @@ func TestPartialBatchCountsExactly(t *testing.T) {
 	})
 }
 
-// Labels of the step before are forgotten.
-func TestLabelStartsAfresh(t *testing.T) {
+// Label replaces the labels of the step before.
+func TestLabelReplaces(t *testing.T) {
 	tr := newTrial(t, learned, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1)
 	m := tr.byW(t)
 	want := take(t, m)
@@ -103,8 +103,7 @@ func TestGroupsAreDistributions(t *testing.T) {
 	})
 }
 
-// The terms that a VMachine is told and those that a WMachine computes are the
-// same.
+// DetectorTerms, which a VMachine is given, agrees with the terms of a WMachine.
 func TestDetectorTermsAreThoseOfTheWMachine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t)
@@ -113,7 +112,7 @@ func TestDetectorTermsAreThoseOfTheWMachine(t *testing.T) {
 	})
 }
 
-// BXE of a batch is the mean of that of its samples.
+// BXE of a batch is the mean over its samples.
 func TestAttributeEntropyOfOneSample(t *testing.T) {
 	tr := newTrial(t, learned, sizes{n: 4, d: 5, m: 600, k: 3, z: 4}, 1)
 	s := dataset.NewMatrix[float64](tr.x.Rows, 600)
@@ -125,7 +124,7 @@ func TestAttributeEntropyOfOneSample(t *testing.T) {
 	same(t, "bxe", []float64{mean}, []float64{take(t, tr.byW(t)).Terms.BXE})
 }
 
-// Detections of 1/2 have the entropy of a coin, for any number of attributes.
+// Detections of 1/2 have the entropy log 2, for any number of attributes.
 func TestAttributeEntropyOfManyAttributes(t *testing.T) {
 	for _, m := range []int{1, 511, 512, 513, 3000} {
 		same(t, "bxe", []float64{model.AttributeEntropy(make([]float64, m), make([]float64, m), nil)}, []float64{math.Ln2})

@@ -14,8 +14,8 @@ func lago(tr trial[float32]) *model.LAGO {
 	return &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic, Transform: &preprocess.Transform{Kind: preprocess.None}}
 }
 
-// Score gives log p(z|x) of the rows that are asked for, in their order, over
-// several batches of which the last is not full.
+// Score returns log p(z|x) of the given rows, in their order; the last of several batches
+// is not full.
 func TestScore(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 150, d: 5, m: 6, k: 3, z: 4}, 1))
 	rows := make([]int, 0, 140)
@@ -35,8 +35,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// Detections serve for any classes: judging them is scoring the samples.
-func TestDetectOnceJudgeMany(t *testing.T) {
+// The same detections can be classified among any classes.
+func TestDetectThenClassifyIsScore(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 70, d: 5, m: 6, k: 3, z: 4}, 1))
 	rows := []int{69, 3, 3, 12}
 	a, err := lago(tr).Detect(tr.x, rows)
@@ -54,7 +54,7 @@ func TestDetectOnceJudgeMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%d classes (-scored +judged):\n%s", u.Rows, diff)
+			t.Errorf("%d classes (-Score +Classify):\n%s", u.Rows, diff)
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// sound is a Config in which Check finds nothing.
+// sound is a valid Config.
 var sound = model.Config{Variant: model.SemanticSoft, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Alpha: 1, Beta: 1, Lambda: 1, Psi: 1}
 
 func TestCheck(t *testing.T) {
 	for _, tt := range []struct {
-		field string // "" where nothing is wrong
+		field string // "" if valid
 		spoil func(c *model.Config)
 	}{
 		{"", func(*model.Config) {}},
@@ -42,8 +42,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// names fails unless err is a *invalid.Error that names the field, in its text as
-// well; no field means no error.
+// names fails unless err is an *invalid.Error on the field, which its text contains. An
+// empty field means no error.
 func names(t *testing.T, err error, field string) {
 	t.Helper()
 	if field == "" {
@@ -58,7 +58,7 @@ func names(t *testing.T, err error, field string) {
 	}
 }
 
-// No machine is compiled of what doesn't fit.
+// Machines check their input.
 func TestMachineErrors(t *testing.T) {
 	s := sizes{n: 2, d: 2, m: 4, k: 2, z: 3}
 	for _, tt := range []struct {
@@ -90,7 +90,7 @@ func TestMachineErrors(t *testing.T) {
 	}
 }
 
-// Configs are read by the names that they are written with.
+// Names in JSON survive a round trip.
 func TestNamesInJSON(t *testing.T) {
 	for _, variant := range model.Variants {
 		for _, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
@@ -123,7 +123,7 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-func TestVariantsSayWhatTheyTrainAndNeed(t *testing.T) {
+func TestVariants(t *testing.T) {
 	for variant, want := range map[model.Variant]struct{ learned, semantic bool }{
 		model.Singletons:   {false, false},
 		model.SemanticHard: {false, true},

@@ -18,8 +18,8 @@ func (tr trial[T]) after(t rapid.TB, a []T, class, against int) (odds float64, p
 	return l[class] - l[against], slices.Index(l, slices.Max(l))
 }
 
-// Every change is what comes of judging the changed detections anew, each attribute
-// is changed both ways, and the changes that move most come first.
+// Every change agrees with classifying the changed detections; each attribute is changed
+// both ways, and the largest changes come first.
 func TestChangesAreExact(t *testing.T) {
 	for i, c := range designs() {
 		t.Run(designName(c), func(t *testing.T) {
@@ -60,9 +60,8 @@ func TestChangesAreExact(t *testing.T) {
 	}
 }
 
-// What Flip finds flips the two classes, each of its changes is needed, and where one
-// change is enough it finds one. What it doesn't find in as many steps as there are
-// attributes, no single step from where it stopped finds either.
+// The changes that Flip finds flip the two classes, each is needed, and if a single change
+// is enough it finds one. If it finds none, no single further change flips the classes.
 func TestFlip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom(designs()).Draw(t, "design")
@@ -122,10 +121,10 @@ func TestFlip(t *testing.T) {
 	})
 }
 
-// Three groups of one attribute each, which the first class has and the second lacks,
-// all seen. Each attribute unseen is worth the same, so that flipping takes more than
-// one, and a limit of one finds nothing.
-func TestFlipKeepsToItsLimit(t *testing.T) {
+// Three groups of one attribute each, which the first class has and the second lacks, all
+// detected. Removing one attribute is not enough to flip the classes, so that a limit of
+// one change finds nothing.
+func TestFlipRespectsItsLimit(t *testing.T) {
 	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
 	d, err := c.Describe(matrix([][]float64{{0.9, 0.9, 0.9}, {0.1, 0.1, 0.1}}), nil)
 	if err != nil {
@@ -141,26 +140,26 @@ func TestFlipKeepsToItsLimit(t *testing.T) {
 		t.Errorf("with a limit of 1: %v, %+v, %v; expected one change that is not enough", found, one, err)
 	}
 	// log odds of a group are log((1.8 a + 0.2 (1-a)) / (0.2 a + 1.8 (1-a))): with two
-	// of three not seen they are -2 log 9 + log(1.72/0.28) < 0.
+	// of three not detected they are -2 log 9 + log(1.72/0.28) < 0.
 	two, found, err := e.Flip(a, 0, 1, 3)
 	if err != nil || !found || len(two) != 2 {
 		t.Fatalf("with a limit of 3: %v, %+v, %v; expected two changes", found, two, err)
 	}
 	same(t, "log odds", []float64{two[1].LogOdds}, []float64{-2*math.Log(9) + math.Log(1.72/0.28)})
 	if two[0].Attribute == two[1].Attribute || two[0].To != 0 || two[1].Predicted != 1 {
-		t.Errorf("%+v, expected two attributes not seen and the second class", two)
+		t.Errorf("%+v, expected two attributes not detected and the second class", two)
 	}
 }
 
-// The greedy first step is not needed in the end. In group 0 both attributes are sure
-// of the first class: without one of them it keeps half of its score, without both it
-// has none. Before that, attribute 2 is worth more than the first of them,
+// The greedy first step turns out not to be needed. In group 0 both attributes are certain
+// for the first class: without one of them it keeps half of its score, without both it has
+// none. As a first step, attribute 2 changes more than one of them,
 //
 //	log((0.9/0.6 + 0.1/0.4) / (0.1/0.4)) - log((0.3/0.6 + 0.7/0.4) / (0.7/0.4)) = 1.69
 //
-// against log 2 - log((4/3 + 4) / (2/3 + 4)) = 0.56. Ten further groups speak for the
-// first class by log(0.6/0.4) = 0.41 each, which is all that seeing them would take.
-func TestFlipTakesBackWhatIsNotNeeded(t *testing.T) {
+// against log 2 - log((4/3 + 4) / (2/3 + 4)) = 0.56. Ten further groups add
+// log(0.6/0.4) = 0.41 each to the log odds of the first class.
+func TestFlipRemovesUnneededChanges(t *testing.T) {
 	const m, k = 13, 12
 	u := matrix([][]float64{make([]float64, m), make([]float64, m)})
 	copy(u.Row(0), []float64{1, 1, 0.9})
@@ -184,7 +183,7 @@ func TestFlipTakesBackWhatIsNotNeeded(t *testing.T) {
 	}
 	single, err := e.Changes(a, 0, 1)
 	if err != nil || single[0].Attribute != 2 {
-		t.Fatalf("%+v, %v; expected attribute 2 to be worth most", single[0], err)
+		t.Fatalf("%+v, %v; expected attribute 2 first", single[0], err)
 	}
 	changes, found, err := e.Flip(a, 0, 1, m)
 	if err != nil || !found || len(changes) != 2 || changes[0].Attribute > 1 || changes[1].Attribute > 1 {

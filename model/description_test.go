@@ -36,7 +36,7 @@ func TestDescribe(t *testing.T) {
 			[]float64{0.625, 0.625},
 		},
 		{
-			"a gap counts as the mean of the others", singletons, nil,
+			"a missing entry is the mean of the others", singletons, nil,
 			[][]float64{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
 			[][]float64{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
 			[]float64{0.3, 0.5},
@@ -67,7 +67,7 @@ func TestDescribe(t *testing.T) {
 			[]float64{0.5, 0.25, 0.4, 0.3},
 		},
 		{
-			"what fills a gap has its part in the sum of a group", semantic,
+			"imputed entries count in the sum of a group", semantic,
 			[]int{0, 0, 0},
 			[][]float64{{1, 0.8, nan}, {0, 0, 0.2}},
 			[][]float64{{0.5, 0.4, 0.1}, {0, 0, 0.2}},
@@ -96,13 +96,13 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Described or not, U and p are probabilities, and no group of a class sums to
-// more than 1 where groups are semantic.
+// With missing entries too, U and p are probabilities, and semantic groups of a class sum to
+// at most 1.
 func TestDescriptionsAreProbabilities(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, m := rapid.IntRange(1, 5).Draw(t, "classes"), rapid.IntRange(1, 6).Draw(t, "attributes")
 		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1}))
-		if rapid.Bool().Draw(t, "with gaps") {
+		if rapid.Bool().Draw(t, "missing entries") {
 			p = rapid.OneOf(p, rapid.Just(nan))
 		}
 		u := dataset.Matrix[float64]{Rows: z, Cols: m, Data: rapid.SliceOfN(p, z*m, z*m).Draw(t, "descriptions")}

@@ -10,12 +10,12 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// edge is a problem at the edge of what can happen.
+// edge is an extreme problem.
 type edge struct {
 	name  string
 	sizes sizes
 	spoil func(tr trial[float64]) // changes the descriptions or the parameters
-	stock bool                    // to be held to stock ops, which can do it: no log of 0, no 0/0
+	stock bool                    // compared with stock ops, which have no log of 0 and no 0/0 here
 }
 
 var nan = math.NaN()
@@ -30,7 +30,7 @@ var edges = []edge{
 	{"classes with empty descriptions only", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
 		clear(tr.described.Data)
 	}, true},
-	{"a class that is hardly described", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
+	{"a class with small probabilities", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
 		copy(tr.described.Row(1), []float64{nan, 0.3, nan, nan, nan})
 	}, true},
 	{"an attribute that no class describes", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
@@ -42,8 +42,8 @@ var edges = []edge{
 	{"an attribute that all classes have", sizes{n: 3, d: 2, m: 5, k: 2, z: 3}, func(tr trial[float64]) {
 		setColumn(tr.described, 3, 1)
 	}, false},
-	{"descriptions that are sure", sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, sure, false},
-	{"detections that are sure", sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, saturate, false},
+	{"descriptions of 0 and 1", sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, sure, false},
+	{"detections of 0 and 1", sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, saturate, false},
 	{"both", sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, func(tr trial[float64]) { sure(tr); saturate(tr) }, false},
 }
 
@@ -53,7 +53,7 @@ func setColumn(m dataset.Matrix[float64], col int, value float64) {
 	}
 }
 
-// sure describes three classes by four attributes with nothing but 0 and 1.
+// sure describes three classes by four attributes with only 0 and 1.
 func sure(tr trial[float64]) {
 	copy(tr.described.Data, []float64{
 		1, 0, 0, 1,
@@ -69,8 +69,7 @@ func saturate(tr trial[float64]) {
 	}
 }
 
-// At the edges, all is finite in both precisions, and right as far as stock ops
-// can tell.
+// Results are finite in both precisions, and agree with stock ops where these are defined.
 func TestEdges(t *testing.T) {
 	for _, e := range edges {
 		t.Run(e.name, func(t *testing.T) {
@@ -98,8 +97,8 @@ func isFinite[T model.Float](t *testing.T, tr trial[T]) {
 	finite(t, "log p(z|x)", tr.logP(t))
 }
 
-// oneHot is a model in which Gamma is exactly the identity, without any term but
-// CXE: its answers at the edges are known.
+// oneHot is a model in which Gamma is exactly the identity, with only the term
+// CXE, so that its results at the edges are known.
 var oneHot = model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
 
 func TestOneClassIsCertain(t *testing.T) {
@@ -112,8 +111,7 @@ func TestOneClassIsCertain(t *testing.T) {
 	}
 }
 
-// An attribute that all classes have, that none has, or that none describes, tells
-// no class from another.
+// An attribute that all classes have, none has, or none describes is no evidence.
 func TestAttributeCommonToAllClassesIsNoEvidence(t *testing.T) {
 	for _, p := range []float64{0, 1, nan, 0.4} {
 		tr := newTrial(t, oneHot, sizes{n: 4, d: 2, m: 5, z: 3}, 1)
@@ -133,8 +131,7 @@ func TestAttributeCommonToAllClassesIsNoEvidence(t *testing.T) {
 	}
 }
 
-// A class with nothing but zeros is scored by what is not detected: the sum over
-// attributes of log (1 - A)/(1 - p).
+// A class described by zeros is scored by the complement: the sum over attributes of log (1 - A)/(1 - p).
 func TestEmptyDescriptionIsScoredByItsComplement(t *testing.T) {
 	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 5, z: 3}, 1)
 	clear(tr.described.Row(1))
@@ -154,15 +151,15 @@ func TestEmptyDescriptionIsScoredByItsComplement(t *testing.T) {
 	}
 }
 
-// Detections that are sure, and as the class is described, leave no doubt.
-func TestSureDetectionsOfASureClass(t *testing.T) {
+// Certain detections that match a certain description give the probability 1.
+func TestCertainDetections(t *testing.T) {
 	for _, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
 		c := oneHot
 		c.Prior = prior
 		tr := newTrial(t, c, sizes{n: 3, d: 4, m: 4, z: 3}, 1)
 		sure(tr)
 		tr = tr.describe(t)
-		for m := range 4 { // features are what is to be detected, as -1 and 1
+		for m := range 4 { // features are the wanted detections, as -1 and 1
 			clear(tr.params.W.Row(m))
 			tr.params.W.Row(m)[m] = 1e6
 			tr.params.B[m] = 0
@@ -180,7 +177,7 @@ func TestSureDetectionsOfASureClass(t *testing.T) {
 	}
 }
 
-func TestStepNamesWhatIsNotFinite(t *testing.T) {
+func TestStepReportsNonFiniteTerms(t *testing.T) {
 	c := oneHot
 	c.Alpha = 1
 	for _, tt := range []struct {
@@ -207,8 +204,8 @@ func TestNoGradientBeforeTheFirstStep(t *testing.T) {
 	}
 }
 
-// An attribute that no class describes has no part in BXE, in either machine's way to
-// compute it, and its detector gets no gradient.
+// An attribute that no class describes is not in the BXE of either machine, and its
+// detector gets no gradient.
 func TestUndescribedAttributesDoNotCountInBXE(t *testing.T) {
 	c := oneHot
 	c.Alpha = 1

@@ -15,7 +15,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// designs are all that changes how a score is made.
+// designs lists configurations of every kind of score.
 func designs() []model.Config {
 	var list []model.Config
 	for _, v := range model.Variants {
@@ -68,12 +68,12 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// logScore is the log of a score within the bounds that soft AND keeps to.
+// logScore is the log of a score clipped to the bounds of soft AND.
 func logScore(s float64) float64 { return math.Log(min(max(s, 1e-30), 1e30)) }
 
-// explained is a random trial of four classes with the explainer of it. Some entries of
-// descriptions and detections are 0, 1 or left out; of odd seeds, an attribute of all
-// classes is.
+// explained returns a random trial of four classes with its explainer. Some entries of
+// descriptions and detections are 0, 1 or missing; for odd seeds one attribute is missing in
+// all classes.
 func explained(t rapid.TB, c model.Config, seed uint64) (tr trial[float64], e *model.Explainer, a []float64) {
 	t.Helper()
 	tr = newTrial(t, c, sizes{n: 1, d: 3, m: 5, k: 3, z: 4}, seed)
@@ -95,8 +95,8 @@ func explained(t rapid.TB, c model.Config, seed uint64) (tr trial[float64], e *m
 	return tr, e, a
 }
 
-// The parts of an explanation are those of the equations, and add up to the log odds
-// of the machine that scores.
+// The parts of an explanation agree with the equations and sum to the log odds of the
+// classifier.
 func TestExplanationAddsUp(t *testing.T) {
 	for _, c := range designs() {
 		t.Run(designName(c), func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestExplanationAddsUp(t *testing.T) {
 	}
 }
 
-// The golden cases hold G of every group, from an implementation of its own.
+// The golden cases have G of every group, from an independent implementation.
 func TestExplanationOfGoldenCases(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
 	if err != nil || len(files) == 0 {
@@ -164,15 +164,14 @@ func TestExplanationOfGoldenCases(t *testing.T) {
 	}
 }
 
-// One group, "red or white"; the classes are red for sure and white for sure, so that
-// p(red) = p(white) = 1/2. Red is seen with 0.8 and white with 0.1. Then, with a Gamma
-// of one,
+// One group, "red or white", and one class of each colour, so that
+// p(red) = p(white) = 1/2. Red is detected with 0.8 and white with 0.1. Then, with Gamma = 1,
 //
 //	G[red]   = 1/0.5 x 0.8 + 0/0.25 = 1.6
 //	G[white] = 1/0.5 x 0.1 + 0/0.25 = 0.2
 //
-// and the log odds are log 8. Had white been seen (1), they would be log(1.6/2), and
-// the other class the prediction.
+// and the log odds are log 8. With white detected (1), they would be log(1.6/2), and
+// the prediction would change.
 func TestExplanationByHand(t *testing.T) {
 	c := model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Const, Zeta: 1000}
 	d, err := c.Describe(matrix([][]float64{{1, 0}, {0, 1}}), []int{0, 0})
@@ -200,7 +199,7 @@ func TestExplanationByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Without red nothing speaks for it: its score is 0, taken as 1e-30.
+	// Without red its score is 0, taken as 1e-30.
 	want := []model.Counterfactual{
 		{Attribute: 0, From: 0.8, To: 0, LogOdds: math.Log(1e-30 / 0.2), Predicted: 1},
 		{Attribute: 1, From: 0.1, To: 0, LogOdds: math.Log(1.6 / 1e-30), Predicted: 0},
@@ -224,7 +223,7 @@ func sameChanges(t rapid.TB, got, want []model.Counterfactual) {
 	}
 }
 
-// An explanation is of what Score says, whatever the precision.
+// The explanation agrees with Score in both precisions.
 func TestExplainerOfLAGO(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
 	l := lago(tr)

@@ -64,7 +64,7 @@ func (c goldenCase) config() model.Config {
 }
 
 // TestGolden compares every intermediate, the loss and its gradients to 1e-9. The cases
-// are in testdata; a folder named in $LAGO_GOLDEN is read as well.
+// are in testdata and, if set, in the folder $LAGO_GOLDEN.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
 	if err != nil || len(files) == 0 {

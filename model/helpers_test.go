@@ -27,8 +27,8 @@ type trial[T model.Float] struct {
 	y         []int
 }
 
-// newTrial makes a random trial. What Gamma starts as is up to the variant;
-// singletons have K = M whatever the sizes say.
+// newTrial makes a random trial. The variant decides on the initial V; singletons have
+// K = M and ignore k.
 func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 	t.Helper()
 	rng := newRand(seed)
@@ -64,7 +64,7 @@ func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 	return tr.describe(t)
 }
 
-// describe takes the descriptions as they are now.
+// describe computes Classes from the current descriptions.
 func (tr trial[T]) describe(t rapid.TB) trial[T] {
 	t.Helper()
 	var err error
@@ -88,7 +88,7 @@ func single(tr trial[float64]) trial[float32] {
 	}
 }
 
-// machine is what a WMachine and a VMachine have in common.
+// machine is the common interface of WMachine and VMachine.
 type machine interface {
 	Step() (model.Terms, error)
 	Learnables() []G.ValueGrad
@@ -157,8 +157,8 @@ func (tr trial[T]) logP(t rapid.TB) []float64 {
 	return tr.classify(t, tr.detect(t))
 }
 
-// outcome is what a step gives: the terms of the loss, and its gradients by W and
-// b or by V.
+// outcome is the result of a step: the terms of the loss and its gradients by W and b or
+// by V.
 type outcome struct {
 	Terms model.Terms
 	Grads [][]float64

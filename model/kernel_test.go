@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// opSizes are the corners of the shapes, and one that is large enough for ops to
-// split their work.
+// opSizes are minimal shapes, and one large enough for ops to run in parallel.
 var opSizes = []sizes{
 	{n: 3, d: 4, m: 5, k: 3, z: 4},
 	{n: 1, d: 1, m: 1, k: 1, z: 1},
@@ -27,7 +26,7 @@ func forOps(t *testing.T, sizes []sizes, test func(t *testing.T, o op, weights [
 	}
 }
 
-// Each fused op gives what the same in stock ops gives, forward and backward.
+// Each fused op agrees with stock ops, forward and backward.
 func TestOpsAgreeWithStockOps(t *testing.T) {
 	forOps(t, opSizes, func(t *testing.T, o op, weights []float64) {
 		fused, stock := o.compile(t, o.buildFused, weights), o.compile(t, o.buildStock, weights)
@@ -38,7 +37,7 @@ func TestOpsAgreeWithStockOps(t *testing.T) {
 	})
 }
 
-// Each gradient of a fused op is what a small change of its input makes.
+// Each gradient of a fused op agrees with finite differences.
 func TestOpsAgreeWithFiniteDifferences(t *testing.T) {
 	const h = 1e-5
 	forOps(t, opSizes[:6], func(t *testing.T, o op, weights []float64) {

@@ -11,8 +11,8 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// byStock computes a trial in stock ops: what a WMachine and a VMachine are to
-// give, and log p(z|x) up to a constant of the sample.
+// byStock computes a trial in stock ops: the expected results of a WMachine and a VMachine,
+// and log p(z|x) up to a constant per sample.
 func byStock(t rapid.TB, tr trial[float64]) (byW, byV outcome, l []float64) {
 	t.Helper()
 	g := G.NewGraph()
@@ -46,7 +46,7 @@ func agreesWithStock(t rapid.TB, tr trial[float64]) {
 	wantW, wantV, l := byStock(t, tr)
 	take(t, tr.byW(t)).close(t, wantW, 1e-9)
 	gotV := take(t, tr.byV(t))
-	gotV.Terms.BXE = wantV.Terms.BXE // a V machine is told this one
+	gotV.Terms.BXE = wantV.Terms.BXE // an input of a V machine
 	gotV.close(t, wantV, 1e-9)
 	model.LogNormalise(l, tr.Classes.U.Rows)
 	same(t, "log p(z|x)", tr.logP(t), l)
@@ -73,7 +73,7 @@ func drawTrial(t *rapid.T) trial[float64] {
 		c.Psi = weight("psi")
 	}
 	if c.Complement == model.NoComplement && c.Variant.Learned() {
-		c.Zeta = min(c.Zeta, 10) // above, a group may be empty: its score is then below the least that soft AND takes
+		c.Zeta = min(c.Zeta, 10) // above, a group may be empty, with a score below the bound of soft AND
 	}
 	return newTrial(t, c, s, rapid.Uint64().Draw(t, "seed"))
 }
@@ -82,7 +82,7 @@ func TestMachinesAgreeWithStockOps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { agreesWithStock(t, drawTrial(t)) })
 }
 
-// The corners that random draws might miss.
+// Cases that random draws might miss.
 func TestMachinesAgreeWithStockOpsAt(t *testing.T) {
 	forConfigs(t, []sizes{
 		{n: 1, d: 1, m: 1, k: 1, z: 1},
@@ -115,7 +115,7 @@ func forConfigs(t *testing.T, all []sizes, test func(t *testing.T, c model.Confi
 	}
 }
 
-// The gradients by W, b and V are what small changes of them make of the loss.
+// The gradients by W, b and V agree with finite differences of the loss.
 func TestMachinesAgreeWithFiniteDifferences(t *testing.T) {
 	const h = 1e-5
 	for i, s := range []sizes{{n: 3, d: 3, m: 6, k: 3, z: 2}, {n: 3, d: 3, m: 4, k: 2, z: 6}} {

@@ -8,7 +8,7 @@ import (
 	"github.com/lago-train/lago-train/internal/blas"
 )
 
-// TestMain chooses the BLAS of the process: $LAGO_BLAS names it, "go" for gonum's.
+// TestMain selects the BLAS by $LAGO_BLAS; "go" is gonum's.
 func TestMain(m *testing.M) {
 	if _, err := blas.Use(""); err != nil {
 		fmt.Fprintln(os.Stderr, err)

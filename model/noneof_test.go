@@ -36,8 +36,7 @@ func noneOfDirectly(r, gamma, weights dataset.Matrix[float64]) (q, dr, dgamma da
 	return q, dr, dgamma
 }
 
-// Where factors are exactly zero, none, one, two or all of them, the gradient is
-// that of the product.
+// The gradient is that of the product if none, one, two or all factors are zero.
 func TestNoneOfWithFactorsOfZero(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, m, k := rapid.IntRange(1, 4).Draw(t, "rows"), rapid.IntRange(1, 5).Draw(t, "attributes"), rapid.IntRange(1, 3).Draw(t, "groups")

@@ -111,7 +111,7 @@ func ops(s sizes, rng *rand.Rand) []op {
 	}
 	probabilities := func(name string, rows, cols int) variable { return of(name, random(rows, cols, 0.05, 0.95)) }
 	labels := dataset.NewMatrix[float64](s.n, s.z)
-	for i := range max(1, s.n-1) { // the last row has no weight where there is another
+	for i := range max(1, s.n-1) { // the last row has no weight, unless it is the only one
 		labels.Row(i)[rng.IntN(s.z)] = 1
 	}
 	semantic, ratio, u := random(s.m, s.k, 0, 1), random(s.m, s.z, 0, 2), random(s.z, s.m, 0, 1)
@@ -208,7 +208,7 @@ func ops(s sizes, rng *rand.Rand) []op {
 	return append(all, fixedOps(s, rng)...)
 }
 
-// fixedOps are soft OR of each kind of grouping that it tells apart.
+// fixedOps are soft OR of each kind of grouping with its own implementation.
 func fixedOps(s sizes, rng *rand.Rand) []op {
 	classes := &model.Description{U: uniform(rng, s.z, s.m, 0.05, 0.95), P: uniform(rng, 1, s.m, 0.3, 0.7).Data}
 	dense, hard := uniform(rng, s.m, s.k, -1, 1), dataset.NewMatrix[float64](s.m, s.k)

@@ -10,16 +10,16 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// oracle writes the model in stock ops of Gorgonia, for the fused ops to agree with.
-// It keeps to products, elementwise ops and sums over everything, which are right
+// oracle writes the model in stock ops of Gorgonia, as a reference for the fused ops.
+// It uses only products, elementwise ops and sums over everything, which are correct
 // for all shapes; sums along an axis and broadcasts are products with ones.
 type oracle struct {
 	g         *G.ExprGraph
 	constants int
 }
 
-// constant is a matrix with a name of its own: Gorgonia takes nodes of one name
-// and shape for the same.
+// constant is a matrix with a unique name: Gorgonia merges nodes of equal name and
+// shape.
 func (s *oracle) constant(m dataset.Matrix[float64]) *G.Node {
 	s.constants++
 	return G.NewMatrix(s.g, G.Float64, G.WithShape(m.Rows, m.Cols), G.WithName(fmt.Sprint("constant ", s.constants)),
@@ -93,8 +93,7 @@ func (s *oracle) groupPrior(gamma *G.Node, semantic dataset.Matrix[float64]) *G.
 	return s.sum(G.Must(G.Square(G.Must(G.Sub(gamma, s.constant(semantic))))))
 }
 
-// noneOf multiplies the factors of one attribute after another, all groups at
-// once: factors of zero need no care.
+// noneOf multiplies the factors attribute by attribute, so that zeros are no special case.
 func (s *oracle) noneOf(r, gamma *G.Node) *G.Node {
 	var product *G.Node
 	for m := range r.Shape()[1] {
@@ -183,10 +182,10 @@ func (s *oracle) total(weights []float64, terms ...*G.Node) *G.Node {
 	return sum
 }
 
-// terms are the nodes of the loss of a trial and of what it is made of.
+// terms are the nodes of the loss of a trial and of its terms.
 type terms struct{ logP, cxe, bxe, w2, wu2, prior, loss *G.Node }
 
-// loss is the whole of the model, from X to the loss (Eq. 6 of the paper).
+// loss is the whole model, from X to the loss (Eq. 6 of the paper).
 func (s *oracle) loss(tr trial[float64], w, b, v *G.Node) terms {
 	labels := dataset.NewMatrix[float64](tr.x.Rows, tr.Classes.U.Rows)
 	for i, z := range tr.y {

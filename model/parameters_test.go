@@ -23,7 +23,7 @@ func start(t *testing.T, c model.Config, dims, attributes int, semantic []int, s
 
 var singletons = model.Config{Variant: model.Singletons, Prior: model.Uniform, Complement: model.Const, Zeta: 10}
 
-// W starts with orthogonal columns of length 0.1, or rows where they are fewer.
+// W starts with orthogonal columns of length 0.1, or rows if there are fewer rows.
 func TestInitIsOrthogonal(t *testing.T) {
 	for _, s := range []struct{ dims, attributes int }{{7, 3}, {3, 7}, {5, 5}, {1, 1}, {40, 1}} {
 		t.Run(fmt.Sprintf("%d x %d", s.dims, s.attributes), func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestInitOfGroups(t *testing.T) {
 	}
 }
 
-// k-soft starts from noise within a range of 1e-3, its mean taken off.
+// k-soft starts from noise in a range of 1e-3 with a mean of 0.
 func TestInitOfKSoft(t *testing.T) {
 	c := singletons
 	c.Variant, c.K = model.KSoft, 20
@@ -87,10 +87,9 @@ func TestInitOfKSoft(t *testing.T) {
 	if math.Abs(mean) > 1e-9 {
 		t.Errorf("the mean of V is %g, expected 0", mean)
 	}
-	// Of 1000 draws, all within 0.99 of the range has a chance below 1e-3, and the
-	// seed is fixed.
+	// The probability that 1000 draws span less than 0.99 of the range is below 1e-3.
 	if width := slices.Max(v.Data) - slices.Min(v.Data); width > 1e-3 || width < 0.99e-3 {
-		t.Errorf("V spreads over %g, expected 1e-3", width)
+		t.Errorf("the range of V is %g, expected 1e-3", width)
 	}
 }
 
@@ -99,10 +98,10 @@ func TestInitFollowsTheSeed(t *testing.T) {
 	c.Variant, c.K = model.KSoft, 2
 	one, again, two := start(t, c, 6, 4, nil, 1), start(t, c, 6, 4, nil, 1), start(t, c, 6, 4, nil, 2)
 	if diff := cmp.Diff(one, again); diff != "" {
-		t.Errorf("the same seed starts elsewhere:\n%s", diff)
+		t.Errorf("the same seed gives different parameters:\n%s", diff)
 	}
 	if slices.Equal(one.W.Data, two.W.Data) || slices.Equal(one.V.Data, two.V.Data) {
-		t.Error("another seed starts at the same place")
+		t.Error("another seed gives the same parameters")
 	}
 }
 

@@ -23,7 +23,7 @@ func hard(t *rapid.T, zeta ...float64) model.Config {
 	}
 }
 
-// logPOf judges detections by descriptions.
+// logPOf classifies detections by descriptions, in float64.
 func logPOf(t rapid.TB, l *model.LAGO, a dataset.Matrix[float64], u dataset.Matrix[float64]) dataset.Matrix[float64] {
 	t.Helper()
 	e, err := l.Explainer(u) // in float64
@@ -37,7 +37,7 @@ func logPOf(t rapid.TB, l *model.LAGO, a dataset.Matrix[float64], u dataset.Matr
 	return p
 }
 
-// leaveOut makes the attributes of a group gaps, in the given classes.
+// leaveOut removes the entries of a group from the descriptions of the given classes.
 func leaveOut(u dataset.Matrix[float64], semantic []int, group int, classes ...int) {
 	for _, z := range classes {
 		for m, g := range semantic {
@@ -68,7 +68,7 @@ func partial(t *rapid.T, c model.Config) (l *model.LAGO, a, u dataset.Matrix[flo
 	seed := rapid.Uint64().Draw(t, "seed")
 	tr := newTrial(t, c, sizes{n: 5, d: 2, m: 9, k: 3, z: 4}, seed)
 	for m := range tr.Semantic {
-		tr.Semantic[m] = m % 3 // singletons have the groups of the data set too
+		tr.Semantic[m] = m % 3 // for singletons too
 	}
 	l = lago(single(tr))
 	if rapid.Bool().Draw(t, "with a reference") {
@@ -80,13 +80,12 @@ func partial(t *rapid.T, c model.Config) (l *model.LAGO, a, u dataset.Matrix[flo
 	return l, uniform(newRand(seed+2), 5, 9, 0, 1), tr.described
 }
 
-// A group of which no class at hand says anything is left out of the choice: whatever
-// is detected of it, every class is as probable as before.
-func TestUnsaidGroupChangesNothingProperty(t *testing.T) {
+// Detections of a group that no class describes do not change the probabilities.
+func TestUndescribedGroupChangesNothingProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, a, u := partial(t, hard(t, 2, 10, 1000))
 		leaveOut(u, l.Semantic, 1, 0, 1, 2, 3)
-		if rapid.Bool().Draw(t, "more gaps") {
+		if rapid.Bool().Draw(t, "more missing entries") {
 			u.Row(0)[0], u.Row(2)[5] = nan, nan
 		}
 		before := logPOf(t, l, a, u)
@@ -95,8 +94,9 @@ func TestUnsaidGroupChangesNothingProperty(t *testing.T) {
 	})
 }
 
-// Where groups are exactly one-hot, it is as if the data set had no such attributes.
-func TestUnsaidGroupIsAsNoneProperty(t *testing.T) {
+// With exactly one-hot groups, a group that no class describes is equivalent to a data set
+// without its attributes.
+func TestUndescribedGroupIsEquivalentToNoneProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, a, u := partial(t, hard(t, 1000))
 		leaveOut(u, l.Semantic, 2, 0, 1, 2, 3)
@@ -117,9 +117,9 @@ func TestUnsaidGroupIsAsNoneProperty(t *testing.T) {
 	})
 }
 
-// A group of which a class says nothing leaves its odds against the average class,
-// which has the group as the reference has it on average, what they are.
-func TestUnsaidGroupIsThatOfTheAverageClassProperty(t *testing.T) {
+// A group that a class does not describe leaves its odds unchanged against a class that
+// has the mean description of the reference in this group.
+func TestUndescribedGroupIsThatOfTheAverageClassProperty(t *testing.T) {
 	const unsaid, average, group = 1, 3, 2
 	rapid.Check(t, func(t *rapid.T) {
 		c := hard(t, 1000)
@@ -147,14 +147,14 @@ func TestUnsaidGroupIsThatOfTheAverageClassProperty(t *testing.T) {
 			same(t, "log odds", []float64{f[unsaid] - f[average]}, []float64{b[unsaid] - b[average]})
 			moved = moved || math.Abs(b[unsaid]-b[0]-f[unsaid]+f[0]) > 1e-6
 		}
-		// Singletons without a complement score log U/p + log A: no odds hang on A.
+		// Singletons without a complement score log U/p + log A: the odds do not depend on A.
 		if !moved && !(c.Variant == model.Singletons && c.Complement == model.NoComplement) {
-			t.Error("the odds against a class that does describe the group are as before too")
+			t.Error("the odds against a class that describes the group did not change")
 		}
 	})
 }
 
-// What is said in full is scored as ever, and the rule has no part in it.
+// The imputation does not change scores of full descriptions.
 func TestFullDescriptionsNeedNoReference(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 20, d: 5, m: 6, k: 3, z: 4}, 1))
 	l := lago(tr)
@@ -179,9 +179,9 @@ func TestFullDescriptionsNeedNoReference(t *testing.T) {
 	}
 }
 
-// A gap counts by the reference, not by the other classes at hand; and so it does
-// where the choice is explained.
-func TestGapsAreFilledByTheReference(t *testing.T) {
+// Missing entries are imputed from the reference, not from the other given classes, in
+// Classify and in Explainer.
+func TestMissingEntriesAreImputedFromTheReference(t *testing.T) {
 	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 4, z: 2}, 1)
 	l := lago(single(tr))
 	var err error
@@ -199,8 +199,8 @@ func TestGapsAreFilledByTheReference(t *testing.T) {
 	within(t, "scores", 1e-5, floats(got.Data), logPOf(t, l, a, full).Data)
 }
 
-// Of which nothing at all is said is as probable as any other such class.
-func TestNothingIsSaid(t *testing.T) {
+// Classes without any described attribute are equally probable.
+func TestEmptyDescriptions(t *testing.T) {
 	for _, c := range model.Complements {
 		config := oneHot
 		config.Complement = c

@@ -11,7 +11,7 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// echo detects the features themselves, and scores by their product with u.
+// echo returns the features as detections and scores by their product with u.
 type echo struct{}
 
 func (echo) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
@@ -42,7 +42,7 @@ func (e echo) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[floa
 	return e.Classify(a, u)
 }
 
-func TestPreprocessedScoresBehindItsMap(t *testing.T) {
+func TestPreprocessedTransformsFeatures(t *testing.T) {
 	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}}
 	u := dataset.Matrix[float64]{Rows: 1, Cols: 2, Data: []float64{1, 1}}
 	rows := []int{2, 0}
@@ -64,11 +64,11 @@ func TestPreprocessedScoresBehindItsMap(t *testing.T) {
 	}
 	m := &preprocess.Transform{Kind: preprocess.Standardize, Shift: []float32{1}, Scale: []float32{2}}
 	if _, err := (&model.Preprocessed{TwoStage: echo{}, Transform: m}).Score(x, rows, u); err == nil {
-		t.Error("features of two dimensions passed a map of one")
+		t.Error("features of two dimensions passed a transform of one")
 	}
 }
 
-func TestPreprocessedFillsGaps(t *testing.T) {
+func TestPreprocessedImputes(t *testing.T) {
 	rule, err := impute.New(dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{0, 0.5, 1, 1}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +84,6 @@ func TestPreprocessedFillsGaps(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := c.Classify(x, dataset.Matrix[float64]{Rows: 1, Cols: 1, Data: []float64{nan}}); err == nil {
-		t.Error("descriptions by other attributes were taken")
+		t.Error("descriptions with other attributes were accepted")
 	}
 }

@@ -23,8 +23,7 @@ func configs(t *rapid.T) model.Config {
 	}
 }
 
-// A scorer gives what the graphs of Detector and Judge give, in whatever blocks the
-// samples come, with gaps and without.
+// A scorer agrees with the graphs for any block size, with and without missing entries.
 func TestScorerAgreesWithTheGraphsProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -70,9 +69,9 @@ func TestScorerAgreesWithTheGraphsProperty(t *testing.T) {
 	})
 }
 
-// Many classes and samples are judged in parts, and a map of the features is folded
-// into the detectors.
-func TestScorerInParts(t *testing.T) {
+// Many classes and samples are scored in blocks, and the preprocessing is folded into the
+// detectors.
+func TestScorerInBlocks(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 300, d: 5, m: 12, k: 4, z: 150}, 1))
 	for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
 		l := lago(tr)
@@ -93,7 +92,7 @@ func TestScorerInParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := dataset.NewMatrix[float32](300, 150)
-		for range 2 { // a scorer is for more than one block
+		for range 2 { // a scorer can be reused
 			clear(got.Data)
 			if err := scorer.Score(tr.x, got); err != nil {
 				t.Fatal(err)
@@ -103,7 +102,7 @@ func TestScorerInParts(t *testing.T) {
 	}
 }
 
-// Other classifiers are scored by their own two steps, with gaps filled.
+// Other classifiers are scored by Detect and Classify, with imputed descriptions.
 func TestScorerOfAnyClassifier(t *testing.T) {
 	rule, err := impute.New(dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{0, 0.5, 1, 1}}, nil)
 	if err != nil {

@@ -53,8 +53,7 @@ func TestLongProducts(t *testing.T) {
 	}
 }
 
-// Scores that are 0, infinite or tiny count as the nearest bound, and pass no
-// gradient on.
+// Scores that are 0, infinite or tiny are clipped and have no gradient.
 func TestScoresOutOfBounds(t *testing.T) {
 	l, grads := softAnd32(t, []float32{0, 2, float32(math.Inf(1)), 1e-40})
 	within(t, "L", 1e-6, []float64{l}, []float64{math.Log(2) - 30*math.Ln10})

@@ -13,7 +13,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// learned has every op in its graphs.
+// learned is a configuration whose graphs use every op.
 var learned = model.Config{
 	Variant: model.SemanticSoft, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 10,
 	Alpha: 0.5, Beta: 0.01, Lambda: 0.02, Psi: 0.1,
@@ -24,8 +24,7 @@ func machines(t *testing.T, tr trial[float64]) map[string]machine {
 	return map[string]machine{"W": single(tr).byW(t), "V": single(tr).byV(t)}
 }
 
-// Two steps on one batch give the same gradients: they do not add up, as dual
-// values of Gorgonia do.
+// Two steps on one batch give equal gradients; dual values of Gorgonia would add up.
 func TestGradientsDoNotAddUpOverSteps(t *testing.T) {
 	for name, m := range machines(t, newTrial(t, learned, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1)) {
 		t.Run(name, func(t *testing.T) {
@@ -40,12 +39,12 @@ func TestGradientsDoNotAddUpOverSteps(t *testing.T) {
 func identical(t testing.TB, got, want outcome) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("not the same bits (-want +got):\n%s", diff)
+		t.Errorf("not bit-identical (-want +got):\n%s", diff)
 	}
 }
 
-// A machine leaves no trace in the gradients of the other, nor in the parameters.
-func TestMachinesOfOneModelDoNotMeet(t *testing.T) {
+// A step changes neither the gradients of the other machine nor the parameters.
+func TestMachinesAreIndependent(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1))
 	before := tr.params.Clone()
 	byW, byV := take(t, tr.byW(t)), take(t, tr.byV(t))
@@ -59,10 +58,9 @@ func TestMachinesOfOneModelDoNotMeet(t *testing.T) {
 	}
 }
 
-// Machines take up a V that has changed, and what they give then does not depend
-// on what it was before. Here it is soft or exactly one-hot; where one-hot, the
-// complement of a group is impossible.
-func TestMachinesTakeUpTheGrouping(t *testing.T) {
+// Machines use a changed V, independent of its earlier values. Here it is soft or exactly
+// one-hot, in which case the complement of a group is impossible.
+func TestMachinesUseAChangedV(t *testing.T) {
 	c := learned
 	c.Zeta = 1000
 	tr := newTrial(t, c, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1)
@@ -87,11 +85,10 @@ func TestMachinesTakeUpTheGrouping(t *testing.T) {
 	}
 }
 
-// The same batch gives the same bits again, in a machine made anew, and for any
-// number of workers.
+// Results are bit-identical in a new machine and for any number of workers.
 func TestStepsAreReproducible(t *testing.T) {
 	t.Cleanup(func() { parallel.SetWorkers(0) })
-	for variant, s := range map[model.Variant]sizes{ // large enough for every loop to be split
+	for variant, s := range map[model.Variant]sizes{ // large enough for every loop to run in parallel
 		model.Singletons:   {n: 64, d: 300, m: 60, z: 40},
 		model.SemanticSoft: {n: 64, d: 300, m: 300, k: 5, z: 20},
 	} {
@@ -116,8 +113,8 @@ func TestStepsAreReproducible(t *testing.T) {
 	}
 }
 
-// Machines run side by side, on parameters that they share, as they run alone.
-func TestMachinesSideBySide(t *testing.T) {
+// Machines that share parameters can run concurrently.
+func TestMachinesRunConcurrently(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 16, d: 20, m: 12, k: 4, z: 8}, 2))
 	byW, byV := take(t, tr.byW(t)), take(t, tr.byV(t))
 	const steps = 20
@@ -132,12 +129,12 @@ func TestMachinesSideBySide(t *testing.T) {
 					return
 				}
 				if terms != want.Terms {
-					t.Errorf("beside others the terms are %+v, alone %+v", terms, want.Terms)
+					t.Errorf("concurrently the terms are %+v, alone %+v", terms, want.Terms)
 				}
 			}
 			for i, p := range m.Learnables() {
 				if diff := cmp.Diff(want.Grads[i], grad(t, p)); diff != "" {
-					t.Errorf("gradient %d is not as it is alone:\n%s", i, diff)
+					t.Errorf("gradient %d differs from that of a single machine:\n%s", i, diff)
 				}
 			}
 		})
@@ -149,9 +146,9 @@ func TestMachinesSideBySide(t *testing.T) {
 	wg.Wait()
 }
 
-// A step allocates nothing that grows with the batch, not even a number a sample.
-func TestStepAllocatesNothingThatGrowsWithTheBatch(t *testing.T) {
-	parallel.SetWorkers(1) // each further worker has scratch of its own
+// The memory that a step allocates does not grow with the batch.
+func TestStepAllocatesConstantMemory(t *testing.T) {
+	parallel.SetWorkers(1) // each worker has its own scratch memory
 	t.Cleanup(func() { parallel.SetWorkers(0) })
 	const small, large = 32, 192 // gonum splits products above 3 blocks of 64 x 64, and allocates for each
 	bytes := map[string][]float64{}
@@ -162,13 +159,12 @@ func TestStepAllocatesNothingThatGrowsWithTheBatch(t *testing.T) {
 	}
 	for name, b := range bytes {
 		if perSample := (b[1] - b[0]) / (large - small); perSample > 4 {
-			t.Errorf("a step of %s allocates %.0f bytes with %d samples and %.0f with %d: %.1f a sample", name, b[0], small, b[1], large, perSample)
+			t.Errorf("a step of %s allocates %.0f bytes with %d samples and %.0f with %d: %.1f per sample", name, b[0], small, b[1], large, perSample)
 		}
 	}
 }
 
-// bytesPerStep is the least that a step allocates: a pool of the standard library may
-// lose what was put back into it, and with the race detector does so on purpose.
+// bytesPerStep is the minimum over several steps, since a sync.Pool may drop its content.
 func bytesPerStep(t *testing.T, m machine) float64 {
 	t.Helper()
 	const steps = 50

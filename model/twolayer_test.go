@@ -54,9 +54,8 @@ func (tr trial[T]) twoLayers() []float64 {
 	return logP
 }
 
-// The complement is what sets soft OR apart from that network: with either kind of it
-// the answers differ.
-func TestOneGroupWithAComplementIsNone(t *testing.T) {
+// With either kind of complement the results differ from that network.
+func TestOneGroupWithAComplementIsNoTwoLayerNetwork(t *testing.T) {
 	for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
 		c := model.Config{Variant: model.KSoft, K: 1, Prior: model.Uniform, Complement: complement, Zeta: 10}
 		tr := newTrial(t, c, sizes{n: 1, d: 3, m: 4, k: 1, z: 3}, 1)
