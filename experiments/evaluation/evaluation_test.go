@@ -138,27 +138,6 @@ func TestProbabilitiesAreEvaluatedAsTheirLogs(t *testing.T) {
 	}
 }
 
-// The true class is ranked fifth of six, then sixth.
-func TestTop5(t *testing.T) {
-	s := &Scored{
-		Scores: matrixOf([]float32{9, 8, 7, 6, 5, 4}, []float32{9, 8, 7, 6, 5, 4}), Labels: []int{4, 5}, Kind: BareScores,
-	}
-	if e := (Config{Bins: 1}).evaluate(s, nil); e.Top5 != 0.5 || e.Top5PerSample != 0.5 || e.PerClass != 0 {
-		t.Errorf("found %+v", e)
-	}
-}
-
-func TestListOfMistakesIsBounded(t *testing.T) {
-	s := &Scored{Scores: dataset.NewMatrix[float32](12, 13), Kind: BareScores}
-	for z := range 12 {
-		s.Labels = append(s.Labels, z+1) // all are predicted as 0
-	}
-	e := Config{Bins: 1}.evaluate(s, nil)
-	if len(e.Mistakes) != 10 || e.Mistakes[9].True != "10" || e.Mistakes[9].Predicted != "0" {
-		t.Errorf("found %+v", e.Mistakes)
-	}
-}
-
 func TestKindOf(t *testing.T) {
 	if got := kindOf(matrixOf([]float32{-1, 2})); got != BareScores {
 		t.Errorf("a row with a negative score: found %s", got)

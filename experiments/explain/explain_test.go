@@ -173,25 +173,6 @@ func TestSubstitutions(t *testing.T) {
 	}
 }
 
-// In soft groups a substitution is reported for the group that has most of both
-// attributes.
-func TestSubstitutionsInSoftGroups(t *testing.T) {
-	c := hard
-	c.Variant, c.K, c.Zeta = model.KSoft, 2, 10
-	m := birds(c)
-	l, err := m.LAGO("test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range [][]float32{{0.02, 0}, {0, 0.02}} {
-		copy(l.Params.V.Data, append(v, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1))
-		found := explainOrFail(t, m, detected(m, cuckoo, "")).Comparisons[0].Substitutions
-		if len(found) != i || i == 1 && (found[0].Group != "1" || found[0].Missed != m.Attributes[0]) {
-			t.Errorf("with V of brown %v: %+v, expected brown %d times, in group 1", v, found, i)
-		}
-	}
-}
-
 func TestChanges(t *testing.T) {
 	m := birds(hard)
 	c := explainOrFail(t, m, detected(m, cuckoo, "")).Comparisons[0]

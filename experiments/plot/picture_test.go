@@ -82,20 +82,3 @@ func TestLinesFromZeroHaveNoMark(t *testing.T) {
 		t.Errorf("%d strokes of a line from 0, %d of one from 10", zero, ten)
 	}
 }
-
-// A point without spread has no error bar.
-func TestMeasuredPointsWithoutSpread(t *testing.T) {
-	strokes := func(spread float64) int {
-		var b bytes.Buffer
-		p := &Lines{X: "K", Y: "accuracy (%)", Width: 300, Height: 200, Series: []Series{
-			{Name: "k-soft", Measured: true, Points: []Point{{1, 50, 50, 50}, {5, 55, 55 - spread, 55 + spread}, {10, 60, 60, 60}}},
-		}}
-		if err := WriteSVG(&b, p, "a"); err != nil {
-			t.Fatal(err)
-		}
-		return strings.Count(b.String(), "<path")
-	}
-	if none, one := strokes(0), strokes(2); one != none+3 { // a bar and its caps
-		t.Errorf("%d strokes without spread, %d with that of a point", none, one)
-	}
-}
