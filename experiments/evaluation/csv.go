@@ -2,8 +2,8 @@ package evaluation
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -52,34 +52,40 @@ func (r *Result) WriteCSV(dir string) error {
 	return nil
 }
 
+func row(cells ...any) []string {
+	list := make([]string, len(cells))
+	for i, cell := range cells {
+		list[i] = fmt.Sprint(cell)
+	}
+	return list
+}
+
 func (r *Result) confusionRows() [][]string {
 	rows := [][]string{append([]string{"true class"}, r.names...)}
 	for z, counts := range r.confusion {
-		row := []string{r.names[z]}
+		cells := []string{r.names[z]}
 		for _, n := range counts {
-			row = append(row, strconv.Itoa(n))
+			cells = append(cells, strconv.Itoa(n))
 		}
-		rows = append(rows, row)
+		rows = append(rows, cells)
 	}
 	return rows
 }
 
 func (r *Result) sampleRows() [][]string {
 	rows := [][]string{{"row", "label", "true class", "predicted"}}
-	for _, c := range r.calibrations() {
-		rows[0] = append(rows[0], "confidence "+c.label)
-	}
 	for i, label := range r.scored.Labels {
 		index := i
 		if r.scored.Rows != nil {
 			index = r.scored.Rows[i]
 		}
-		predicted := metrics.Argmax(r.scored.Scores.Row(i))
-		row := []string{strconv.Itoa(index), strconv.Itoa(label), r.names[label], r.names[predicted]}
-		for _, c := range r.calibrations() {
-			row = append(row, exact(c.confidence[i]))
+		rows = append(rows, row(index, label, r.names[label], r.names[metrics.Argmax(r.scored.Scores.Row(i))]))
+	}
+	for _, c := range r.calibrations() {
+		rows[0] = append(rows[0], "confidence "+c.label)
+		for i, v := range c.confidence {
+			rows[1+i] = append(rows[1+i], fmt.Sprint(v))
 		}
-		rows = append(rows, row)
 	}
 	return rows
 }
@@ -87,7 +93,7 @@ func (r *Result) sampleRows() [][]string {
 func (r *Result) classRows() [][]string {
 	rows := [][]string{{"class", "unseen", "samples", "accuracy"}}
 	for _, c := range r.ByClass {
-		rows = append(rows, []string{c.Class, strconv.FormatBool(c.Unseen), strconv.Itoa(c.Samples), exact(c.Accuracy)})
+		rows = append(rows, row(c.Class, c.Unseen, c.Samples, c.Accuracy))
 	}
 	return rows
 }
@@ -96,7 +102,7 @@ func (r *Result) reliabilityRows() [][]string {
 	rows := [][]string{{"probabilities", "low", "high", "samples", "confidence", "accuracy"}}
 	for _, c := range r.calibrations() {
 		for _, b := range c.Reliability {
-			rows = append(rows, []string{c.label, exact(b.Low), exact(b.High), strconv.Itoa(b.Samples), exact(b.Confidence), exact(b.Accuracy)})
+			rows = append(rows, row(c.label, b.Low, b.High, b.Samples, b.Confidence, b.Accuracy))
 		}
 	}
 	return rows
@@ -105,9 +111,9 @@ func (r *Result) reliabilityRows() [][]string {
 func (r *Result) coverageRows() [][]string {
 	rows := [][]string{{"probabilities", "samples", "coverage", "accuracy"}}
 	for _, c := range r.calibrations() {
-		for n := 1; n <= c.coverage.Len(); n++ {
-			share := float64(n) / float64(c.coverage.Len())
-			rows = append(rows, []string{c.label, strconv.Itoa(n), exact(share), exact(c.coverage.Accuracy(n))})
+		samples := c.coverage.Len()
+		for n := 1; n <= samples; n++ {
+			rows = append(rows, row(c.label, n, float64(n)/float64(samples), c.coverage.Accuracy(n)))
 		}
 	}
 	return rows
@@ -116,15 +122,7 @@ func (r *Result) coverageRows() [][]string {
 func (r *Result) curveRows() [][]string {
 	rows := [][]string{{"gamma from", "seen", "unseen"}}
 	for _, p := range r.curve {
-		rows = append(rows, []string{exact(p.Gamma), exact(p.Seen), exact(p.Unseen)})
+		rows = append(rows, row(p.Gamma, p.Seen, p.Unseen))
 	}
 	return rows
-}
-
-// exact returns v in full precision, with -inf as other programs read it.
-func exact(v float64) string {
-	if math.IsInf(v, -1) {
-		return "-inf"
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
 }

@@ -142,7 +142,7 @@ func TestWriteCSV(t *testing.T) {
 		},
 		"seen-unseen.csv": {
 			{"gamma from", "seen", "unseen"},
-			{"-inf", "0.75", "0"},
+			{"-Inf", "0.75", "0"},
 			{"-1", "0.75", "0.5"},
 			{"0", "0.25", "0.5"},
 			{"2", "0.25", "1"},

@@ -1,7 +1,6 @@
 package evaluation
 
 import (
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/lago-train/lago-train/experiments/plot"
-	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -28,20 +26,18 @@ func (r *Result) WritePictures(dir string) ([]string, error) {
 	var paths []string
 	for _, p := range []struct {
 		name, title string
-		*plot.Lines
+		exists      bool
+		draw        func() *plot.Lines
 	}{
-		{"reliability.svg", "Reliability", r.reliabilityPicture()},
-		{"coverage.svg", "Accuracy against coverage", r.coveragePicture()},
-		{"seen-unseen.svg", "Seen-unseen curve", r.curvePicture()},
+		{"reliability.svg", "Reliability", len(r.calibrations()) > 0, r.reliabilityPicture},
+		{"coverage.svg", "Accuracy against coverage", len(r.calibrations()) > 0, r.coveragePicture},
+		{"seen-unseen.svg", "Seen-unseen curve", r.curve != nil, r.curvePicture},
 	} {
-		if p.Lines == nil {
+		if !p.exists {
 			continue
 		}
 		path := filepath.Join(dir, p.name)
-		err := atomicfile.Write(path, func(w io.Writer) error {
-			return plot.WriteSVG(w, p, p.title+", "+r.Source.title())
-		})
-		if err != nil {
+		if err := plot.WriteFile(path, p.draw(), p.title+", "+r.Source.title()); err != nil {
 			return paths, err
 		}
 		paths = append(paths, path)
@@ -58,9 +54,6 @@ func newLines(x, y string) *plot.Lines {
 const referenceLook = 5
 
 func (r *Result) reliabilityPicture() *plot.Lines {
-	if len(r.calibrations()) == 0 {
-		return nil
-	}
 	l := newLines("confidence (%)", "accuracy (%)")
 	for i, c := range r.calibrations() {
 		s := plot.Series{Name: c.label, Look: i, Measured: true}
@@ -79,9 +72,6 @@ func (r *Result) reliabilityPicture() *plot.Lines {
 }
 
 func (r *Result) coveragePicture() *plot.Lines {
-	if len(r.calibrations()) == 0 {
-		return nil
-	}
 	l := newLines("coverage (% of the samples, most confident first)", "accuracy (%)")
 	for i, c := range r.calibrations() {
 		s := plot.Series{Name: c.label, Look: i}
@@ -96,9 +86,6 @@ func (r *Result) coveragePicture() *plot.Lines {
 }
 
 func (r *Result) curvePicture() *plot.Lines {
-	if r.curve == nil {
-		return nil
-	}
 	l := newLines("accuracy of unseen classes (%)", "accuracy of seen classes (%)")
 	s := plot.Series{Name: "seen-unseen curve"}
 	for _, p := range r.curve {
@@ -127,13 +114,10 @@ func thin(points []plot.Point) []plot.Point {
 	const near = 0.2
 	var kept []plot.Point
 	for i, p := range points {
-		if i > 0 && i+1 < len(points) {
-			last := kept[len(kept)-1]
-			if math.Hypot(p.X-last.X, p.Y-last.Y) < near {
-				continue
-			}
+		isEnd := i == 0 || i == len(points)-1
+		if isEnd || math.Hypot(p.X-kept[len(kept)-1].X, p.Y-kept[len(kept)-1].Y) >= near {
+			kept = append(kept, p)
 		}
-		kept = append(kept, p)
 	}
 	return kept
 }

@@ -44,7 +44,7 @@ func svgTexts(t *testing.T, p Picture) []string {
 func checkPNG(t *testing.T, p Picture) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WritePNG(&b, p); err != nil {
+	if err := writePNG(&b, p); err != nil {
 		t.Fatal(err)
 	}
 	decoded, err := png.Decode(&b)

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"path/filepath"
 	"unicode"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/lago-train/lago-train/internal/atomicfile"
 )
 
 // Picture is a figure that can be drawn.
@@ -24,8 +27,17 @@ type Picture interface {
 // dpi is the resolution of PNG files, enough for print at half a column.
 const dpi = 200
 
-// WritePNG writes a picture as PNG.
-func WritePNG(w io.Writer, p Picture) error {
+// WriteFile writes a picture to a file: PNG if its name ends in .png, otherwise SVG.
+func WriteFile(path string, p Picture, title string) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		if filepath.Ext(path) == ".png" {
+			return writePNG(w, p)
+		}
+		return WriteSVG(w, p, title)
+	})
+}
+
+func writePNG(w io.Writer, p Picture) error {
 	width, height := p.Size()
 	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
 	drawOnWhite(p, draw.New(c))

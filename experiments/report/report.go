@@ -10,7 +10,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
-	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/webpage"
@@ -140,13 +139,7 @@ func (p *Page) WriteFigures(dir string, format Format) ([]string, error) {
 	var files []string
 	for _, f := range p.Figures() {
 		path := filepath.Join(dir, f.Name+"."+string(format))
-		err := atomicfile.Write(path, func(w io.Writer) error {
-			if format == PNG {
-				return plot.WritePNG(w, f.Picture)
-			}
-			return plot.WriteSVG(w, f.Picture, f.Caption)
-		})
-		if err != nil {
+		if err := plot.WriteFile(path, f.Picture, f.Caption); err != nil {
 			return files, err
 		}
 		files = append(files, path)
