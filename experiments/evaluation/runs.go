@@ -135,7 +135,7 @@ func (m Models) devRuns() (dev []*Model, missing string, err error) {
 			return nil, "", err
 		}
 		if dir == "" {
-			return nil, fmt.Sprintf("no finished run of the dev stage with the settings of %s lies beside it (run --stage full trains both; --dev names another one)", model.Dir), nil
+			return nil, fmt.Sprintf("no finished run of the dev stage with the settings of %s was found beside it (run --stage full trains both; --dev gives another one)", model.Dir), nil
 		}
 		found, err := ReadModel(dir)
 		if err != nil {

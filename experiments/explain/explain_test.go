@@ -267,7 +267,7 @@ func TestExplainRefuses(t *testing.T) {
 			}
 			for _, part := range c.parts {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("the error doesn't say %q: %v", part, err)
+					t.Errorf("expected an error with %q, found %v", part, err)
 				}
 			}
 		})

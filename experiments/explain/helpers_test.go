@@ -57,7 +57,7 @@ func birds(c model.Config) *train.Saved {
 // hard has groups that are exactly one-hot.
 var hard = model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000}
 
-// cuckoo are the detections of the paper's example: hardly brown, but white.
+// cuckoo are the detections of the paper's example: not brown, but white.
 var cuckoo = []float64{0.1, 0.7, 0.2, 0.6, 0.1, 0.9}
 
 // detected asks about a sample with these detections among all classes. Its features are

@@ -99,7 +99,7 @@ type Described struct {
 	Against *float64 `json:"against"`
 }
 
-// Others is what the attributes add that hardly belong to a group.
+// Others is what the attributes add that have almost no share in a group.
 type Others struct {
 	Count int  `json:"count"`
 	Term  Pair `json:"term"`
@@ -114,7 +114,7 @@ type None struct {
 }
 
 // Substitution is the soft OR at work: an attribute that the class is described by was
-// hardly detected, and another one of its group was.
+// not detected, and another one of its group was.
 type Substitution struct {
 	Group      string  `json:"group"`
 	Missed     string  `json:"missed"`

@@ -50,7 +50,7 @@ func readFolder(dir string) (*folder, error) {
 		return nil, invalid.File(dir, err)
 	}
 	if len(runs) == 0 {
-		return nil, &invalid.Error{Where: dir, Want: "folders of runs", Got: "none", Hint: "lago-train run --out " + shellQuote(dir) + " makes some."}
+		return nil, &invalid.Error{Where: dir, Want: "folders of runs", Got: "none", Hint: "lago-train run --out " + shellQuote(dir) + " trains some."}
 	}
 	slices.SortStableFunc(runs, func(a, b lab.Run) int { return cmp.Compare(a.Training.Seed, b.Training.Seed) })
 	f := &folder{dir: dir, missing: []lab.Missing{}}
