@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"math"
 
 	G "gorgonia.org/gorgonia"
@@ -44,14 +43,7 @@ func (a *adam) Step(params []G.ValueGrad) error {
 		if err != nil {
 			return err
 		}
-		value, grad, err := slices32(p.Value(), g)
-		if err != nil {
-			return fmt.Errorf("adam: parameter %d: %w", i, err)
-		}
-		mo := a.moments[i]
-		if len(value) != len(mo.mean) || len(grad) != len(mo.mean) {
-			return fmt.Errorf("adam: parameter %d: expected %d values, found %d with %d gradients", i, len(mo.mean), len(value), len(grad))
-		}
+		value, grad, mo := p.Value().(*tensor.Dense).Float32s(), g.(*tensor.Dense).Float32s(), a.moments[i]
 		parallel.For(len(value), 1<<13, func(lo, hi int) {
 			update(value[lo:hi], grad[lo:hi], mo.mean[lo:hi], mo.square[lo:hi], rate, unbias)
 		})
@@ -78,13 +70,4 @@ func (a *adam) resume(steps int, sizes ...int) {
 	for _, n := range sizes {
 		a.moments = append(a.moments, moments{make([]float32, n), make([]float32, n)})
 	}
-}
-
-func slices32(value, grad G.Value) (v, g []float32, err error) {
-	vd, ok1 := value.(*tensor.Dense)
-	gd, ok2 := grad.(*tensor.Dense)
-	if !ok1 || !ok2 || vd.Dtype() != tensor.Float32 || gd.Dtype() != tensor.Float32 {
-		return nil, nil, fmt.Errorf("expected float32 tensors, found %T of %v and %T of %v", value, value.Dtype(), grad, grad.Dtype())
-	}
-	return vd.Float32s(), gd.Float32s(), nil
 }

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -187,5 +188,28 @@ func TestErrorOfOnEpochEndsTheRun(t *testing.T) {
 	tr.OnEpoch = func(Epoch) error { return full }
 	if status, err := tr.Run(context.Background()); status != "" || !errors.Is(err, full) || len(tr.curve) != 1 {
 		t.Errorf("Run = %q, %v after %d epochs, expected %v after 1", status, err, len(tr.curve), full)
+	}
+}
+
+func TestBestIsTheFirstOfEquals(t *testing.T) {
+	var b bestEpoch
+	for i, c := range []struct {
+		accuracy float64
+		better   bool
+	}{
+		{0, true}, // the first is better than none
+		{0, false},
+		{0.3, true},
+		{math.Nextafter(0.3, 1), false}, // equal but for rounding
+		{0.29, false},
+		{0.31, true},
+		{0.3, false},
+	} {
+		if got := b.improve(i+1, c.accuracy); got != c.better {
+			t.Errorf("epoch %d with %g: better %v, expected %v", i+1, c.accuracy, got, c.better)
+		}
+	}
+	if want := (bestEpoch{6, 0.31}); b != want {
+		t.Errorf("best %+v, expected %+v", b, want)
 	}
 }
