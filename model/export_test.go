@@ -11,8 +11,6 @@ var (
 	SigmoidOp      = sigmoid[float64]
 	GroupsOp       = softGroups[float64]
 	GroupPriorOp   = groupPrior[float64]
-	NoneOfOp       = noneOf[float64]
-	SoftOrOp       = softOr[float64]
 	SoftAndOp      = softAnd[float64]
 	SoftAndOp32    = softAnd[float32]
 	CrossEntropyOp = crossEntropy[float64]
@@ -48,3 +46,15 @@ func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] {
 
 // NewExplainer explains the grouping V.
 var NewExplainer = newExplainer
+
+// NoneOfOp is Q of r without scale.
+func NoneOfOp(r, gamma, wrt *G.Node) *G.Node { return noneOf[float64](r, gamma, wrt, nil) }
+
+// SoftOrOp is soft OR of none-of-group probabilities without scale.
+func SoftOrOp(a, gamma, none, ac *G.Node, ratio dataset.Matrix[float64]) *G.Node {
+	s := newNoneScale(gamma.Shape()[1], ratio.Cols)
+	for k := range s.detection {
+		s.detection[k] = 1
+	}
+	return softOr(a, gamma, none, ac, ratio, s)
+}

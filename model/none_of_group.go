@@ -1,6 +1,8 @@
 package model
 
 import (
+	"math"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
@@ -8,52 +10,60 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// noneOf makes the none-of-group probabilities (the paper's complementary attribute): for
-// each row of attribute probabilities R, the probability of having no attribute of group
-// k, by De Morgan (supplement C.3.1):
+// The none-of-group probabilities (the paper's complementary attribute): for each row of
+// attribute probabilities R, the probability of having no attribute of group k, by De
+// Morgan (supplement C.3.1):
 //
 //	Q[r,k] = prod_m (1 - Gamma[m,k] R[r,m])
 //
 // R = U gives Uc, R = p gives pc, and R = A gives Ac. R is rows x M, Gamma M x K and Q
-// rows x K. wrt is the input, r or gamma, that the gradient is taken by: Gorgonia would
-// compute both.
-func noneOf[T Float](r, gamma, wrt *G.Node) *G.Node {
-	rows, m, k := r.Shape()[0], gamma.Shape()[0], gamma.Shape()[1]
-	share := make([]float64, rows*k)
-	gradientOf := func(in [][]T) noneOfGrad[T] {
-		for i, q := range in[2] {
-			share[i] = float64(in[3][i]) * float64(q)
-		}
-		return noneOfGrad[T]{
-			r:     dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]},
-			gamma: dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]},
-			dq:    dataset.Matrix[T]{Rows: rows, Cols: k, Data: in[3]},
-			share: share,
-		}
-	}
-	gradients := make([]gradient[T], 2)
-	switch wrt {
-	case r:
-		gradients[0] = by(kernel[T]{name: "none of by R", shape: r.Shape(), forward: func(dr []T, in [][]T) {
-			noneOfByRows(dr, gradientOf(in))
-		}})
-	case gamma:
-		gradients[1] = by(kernel[T]{name: "none of by Gamma", shape: gamma.Shape(), forward: func(dgamma []T, in [][]T) {
-			noneOfByGroups(dgamma, gradientOf(in))
-		}})
-	}
-	return kernel[T]{
-		name:  "none of",
-		shape: tensor.Shape{rows, k},
-		forward: func(q []T, in [][]T) {
-			writeNoneOf(q, dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]})
-		},
-		gradients: gradients,
-	}.apply(r, gamma)
+// rows x K.
+
+// noneScale holds factors of the none-of-group probabilities, powers of two, which keep
+// those of groups of hundreds of attributes within the range of float32. All are 1 for
+// smaller groups and in float64. The factors of (Uc/pc) Ac cancel.
+type noneScale struct {
+	class, prior, detection []float64 // K, of Uc, pc and Ac
+	products                []float64 // (Z+1) x K, Uc and pc
 }
 
-// writeNoneOf writes Q.
-func writeNoneOf[T Float](q []T, r, gamma dataset.Matrix[T]) {
+func newNoneScale(k, z int) *noneScale {
+	return &noneScale{class: make([]float64, k), prior: make([]float64, k), detection: make([]float64, k), products: make([]float64, (z+1)*k)}
+}
+
+// leastUnscaled is the probability below which a group is scaled. It leaves the products
+// with it within float32.
+const leastUnscaled = 0x1p-60
+
+// writeNoneOfClasses writes Uc and pc, (Z+1) x K, from U and p, and sets the scale.
+func writeNoneOfClasses[T Float](s *noneScale, q []T, withPrior, gamma dataset.Matrix[T]) {
+	writeNoneOf(s.products, withPrior, gamma, nil)
+	k, z := gamma.Cols, withPrior.Rows-1
+	for j := range k {
+		var most float64
+		for i := range z {
+			most = max(most, s.products[i*k+j])
+		}
+		s.class[j], s.prior[j] = scaleOf[T](most), scaleOf[T](s.products[z*k+j])
+		s.detection[j] = s.prior[j] / s.class[j]
+		for i := range z {
+			q[i*k+j] = T(s.products[i*k+j] * s.class[j])
+		}
+		q[z*k+j] = T(s.products[z*k+j] * s.prior[j])
+	}
+}
+
+// scaleOf returns the power of two that brings a probability near 1, if it is small.
+func scaleOf[T Float](p float64) float64 {
+	if dtype[T]() == tensor.Float64 || p >= leastUnscaled || p == 0 {
+		return 1
+	}
+	_, exponent := math.Frexp(p)
+	return math.Ldexp(1, min(-exponent, 1000))
+}
+
+// writeNoneOf writes Q, times the factor of each group if factor is not nil.
+func writeNoneOf[Q, T Float](q []Q, r, gamma dataset.Matrix[T], factor []float64) {
 	k := gamma.Cols
 	parallel.For(r.Rows, 1+20000/(r.Cols*k), func(lo, hi int) {
 		product := make([]float64, k)
@@ -71,22 +81,86 @@ func writeNoneOf[T Float](q []T, r, gamma dataset.Matrix[T]) {
 				}
 			}
 			for j, p := range product {
-				q[i*k+j] = T(p)
+				if factor != nil {
+					p = min(p*factor[j], mostScore)
+				}
+				q[i*k+j] = Q(p)
 			}
 		}
 	})
 }
 
+// noneOf makes Q of r. wrt is the input, r or gamma, that the gradient is taken by:
+// Gorgonia would compute both. factor is that of each group when the op runs, nil for 1;
+// an op that sets it must be among the inputs after.
+func noneOf[T Float](r, gamma, wrt *G.Node, factor []float64, after ...*G.Node) *G.Node {
+	return noneOfKernel(r, gamma, wrt, func(_, k int) float64 {
+		if factor == nil {
+			return 1
+		}
+		return factor[k]
+	}, func(q []T, r, gamma dataset.Matrix[T]) { writeNoneOf(q, r, gamma, factor) }, after...)
+}
+
+// noneOfClasses makes Uc and pc of U and p, and sets the scale. The gradient is by gamma.
+func noneOfClasses[T Float](u, gamma *G.Node, s *noneScale) *G.Node {
+	prior := u.Shape()[0] - 1
+	return noneOfKernel(u, gamma, gamma, func(row, k int) float64 {
+		if row == prior {
+			return s.prior[k]
+		}
+		return s.class[k]
+	}, func(q []T, u, gamma dataset.Matrix[T]) { writeNoneOfClasses(s, q, u, gamma) })
+}
+
+func noneOfKernel[T Float](r, gamma, wrt *G.Node, factor func(row, k int) float64, write func(q []T, r, gamma dataset.Matrix[T]), after ...*G.Node) *G.Node {
+	rows, m, k := r.Shape()[0], gamma.Shape()[0], gamma.Shape()[1]
+	matrices := func(in [][]T) (r, gamma dataset.Matrix[T]) {
+		return dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]}
+	}
+	share := make([]float64, rows*k)
+	gradientOf := func(in [][]T) noneOfGrad[T] {
+		q, dq := in[len(in)-2], in[len(in)-1]
+		for i, v := range q {
+			share[i] = float64(dq[i]) * float64(v)
+		}
+		g := noneOfGrad[T]{dq: dataset.Matrix[T]{Rows: rows, Cols: k, Data: dq}, share: share, factor: factor}
+		g.r, g.gamma = matrices(in)
+		return g
+	}
+	gradients := make([]gradient[T], 2+len(after))
+	switch wrt {
+	case r:
+		gradients[0] = by(kernel[T]{name: "none of by R", shape: r.Shape(), forward: func(dr []T, in [][]T) {
+			noneOfByRows(dr, gradientOf(in))
+		}})
+	case gamma:
+		gradients[1] = by(kernel[T]{name: "none of by Gamma", shape: gamma.Shape(), forward: func(dgamma []T, in [][]T) {
+			noneOfByGroups(dgamma, gradientOf(in))
+		}})
+	}
+	return kernel[T]{
+		name:  "none of",
+		shape: tensor.Shape{rows, k},
+		forward: func(q []T, in [][]T) {
+			r, gamma := matrices(in)
+			write(q, r, gamma)
+		},
+		gradients: gradients,
+	}.apply(append(G.Nodes{r, gamma}, after...)...)
+}
+
 // noneOfGrad holds what both gradients of Q need.
 type noneOfGrad[T Float] struct {
 	r, gamma, dq dataset.Matrix[T]
-	share        []float64 // rows x K, dQ Q; divided by a factor it is the gradient by that factor
+	share        []float64 // rows x K, dQ Q; divided by a factor of Q it is the gradient by that
+	factor       func(row, k int) float64
 }
 
 // others is dQ[i,k] times the product of all factors but that of attribute m. It
 // replaces share/factor where the factor is zero.
 func (g noneOfGrad[T]) others(i, m, k int) float64 {
-	product := float64(g.dq.Data[i*g.gamma.Cols+k])
+	product := float64(g.dq.Data[i*g.gamma.Cols+k]) * g.factor(i, k)
 	for other, p := range g.r.Row(i) {
 		if other != m {
 			product *= 1 - float64(g.gamma.Data[other*g.gamma.Cols+k])*float64(p)

@@ -59,3 +59,34 @@ func TestOneGroupOfManyAttributes(t *testing.T) {
 		})
 	}
 }
+
+// In a group of hundreds of attributes Uc, pc and Ac are far below float32, and decide for
+// a class with an empty description.
+func TestNoneOfALargeGroup(t *testing.T) {
+	for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
+		for _, shift := range []float64{-0.8, -0.7} { // of the logits: detections near the prior
+			t.Run(fmt.Sprintf("%s, %g", complement, shift), func(t *testing.T) {
+				c := model.Config{Variant: model.KSoft, Prior: model.PerAttribute, Complement: complement, Zeta: 10}
+				tr := newTrial(t, c, sizes{n: 3, d: 4, m: 312, k: 1, z: 5}, 1)
+				for i := range tr.described.Data {
+					tr.described.Data[i] = 0.4 + 0.02*tr.described.Data[i]
+				}
+				clear(tr.described.Row(2))
+				for m := range tr.params.B {
+					tr.params.B[m] = shift
+				}
+				for i := range tr.params.W.Data {
+					tr.params.W.Data[i] *= 0.1
+				}
+				tr = tr.describe(t)
+				agreesWithDouble(t, single(tr), 1e-3)
+				if complement == model.DeMorgan {
+					finite(t, "log p of the empty class", tr.logP(t))
+					if g := tr.forward(t).GroupScores(tr.detect(t)[:312]).Row(0)[2]; !(g > 1e-6 && g < 1e12) {
+						t.Errorf("the score of the empty class is %g: this test is of no use", g)
+					}
+				}
+			})
+		}
+	}
+}

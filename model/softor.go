@@ -17,11 +17,11 @@ import (
 //	G[k,n,z] = sum_m Gamma[m,k] (U[z,m]/p[m]) A[n,m]  +  (Uc[z,k]/pc[k]) Ac[n,k]
 //
 // ratio is U/p, M x Z. none holds Uc and, in its last row, pc, (Z+1) x K; it is nil for
-// Ac = 0. ac is Ac, n x K, or nil for Ac = 1.
-func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) *G.Node {
+// Ac = 0. ac is Ac, n x K, or nil for Ac = 1. Uc, pc and Ac are scaled.
+func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T], scale *noneScale) *G.Node {
 	o := &learnedSoftOr[T]{
 		n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Cols,
-		ratio: ratio, mul: newGemm[T](),
+		ratio: ratio, scale: scale, mul: newGemm[T](),
 	}
 	o.noneRatio = make([]T, o.k*o.z)
 	o.scratch.New = func() any {
@@ -55,8 +55,9 @@ func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T]) *G.Nod
 type learnedSoftOr[T Float] struct {
 	n, m, k, z int
 	ratio      dataset.Matrix[T] // M x Z
-	noneRatio  []T               // K x Z, Uc/pc of this step; zero for Ac = 0
-	scratch    sync.Pool         // of *[]T, n x M, one for each worker
+	noneRatio  []T               // K x Z, scaled Uc/pc of this step; zero for Ac = 0
+	scale      *noneScale
+	scratch    sync.Pool // of *[]T, n x M, one for each worker
 	mul        gemm[T]
 }
 
@@ -72,7 +73,7 @@ func (o *learnedSoftOr[T]) forward(g []T, in [][]T) {
 	size := o.n * o.z
 	parallel.For(o.k, 1+16384/size, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
-			writeNoneTerm(g[k*size:(k+1)*size], o.noneRatio[k*o.z:(k+1)*o.z], ac, k, o.k)
+			writeNoneTerm(g[k*size:(k+1)*size], o.noneRatio[k*o.z:(k+1)*o.z], ac, k, o.k, o.scale.detection[k])
 		}
 	})
 	parallel.For(o.k, 1, func(lo, hi int) {
@@ -128,7 +129,7 @@ func (o *learnedSoftOr[T]) byNone(dnone []T, in [][]T) {
 		for k := lo; k < hi; k++ {
 			clear(sums)
 			for i := range o.n {
-				weight := 1.0
+				weight := min(o.scale.detection[k], mostScore)
 				if ac != nil {
 					weight = float64(ac[i*o.k+k])
 				}
@@ -164,16 +165,18 @@ func writeNoneRatio[T Float](ratio, none []T, k, z int) {
 }
 
 // writeNoneTerm writes (Uc/pc) Ac of group j of k into its scores g, n x Z. ratio is
-// Uc/pc of the group; ac is Ac, n x k, or nil for Ac = 1.
-func writeNoneTerm[T Float](g, ratio, ac []T, j, k int) {
+// Uc/pc of the group; ac is Ac, n x k, both scaled, or nil for Ac = 1, whose scale is one.
+func writeNoneTerm[T Float](g, ratio, ac []T, j, k int, one float64) {
 	z := len(ratio)
 	for i := range len(g) / z {
 		row := g[i*z : (i+1)*z]
-		if ac == nil {
+		weight := T(min(one, mostScore))
+		if ac != nil {
+			weight = ac[i*k+j]
+		} else if one == 1 {
 			copy(row, ratio)
 			continue
 		}
-		weight := ac[i*k+j]
 		for c, v := range ratio {
 			row[c] = weight * v
 		}

@@ -40,8 +40,9 @@ type fixedGroups[T Float] struct {
 	members    []int // attributes, group after group
 	start      []int // K + 1, where the members of each group start
 	tables     []T   // one row of Z per member, (Gamma - background) U/p
-	none       []T   // (Z+1) x K, Uc and pc
-	noneRatio  []T   // K x Z, Uc/pc; zero for Ac = 0
+	none       []T   // (Z+1) x K, scaled Uc and pc
+	noneRatio  []T   // K x Z, scaled Uc/pc; zero for Ac = 0
+	scale      *noneScale
 }
 
 func newFixedGroups[T Float](d *Description, k int, c Complement) *fixedGroups[T] {
@@ -51,7 +52,7 @@ func newFixedGroups[T Float](d *Description, k int, c Complement) *fixedGroups[T
 		ratio: cast[T](d.ratio()), withPrior: cast[T](d.withPrior()),
 		gamma: dataset.NewMatrix[T](m, k),
 		empty: make([]bool, k), start: make([]int, k+1),
-		none: make([]T, (z+1)*k), noneRatio: make([]T, k*z),
+		none: make([]T, (z+1)*k), noneRatio: make([]T, k*z), scale: newNoneScale(k, z),
 	}
 }
 
@@ -86,7 +87,7 @@ func (f *fixedGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 	}
 	f.start[f.k] = len(f.members)
 	if f.complement != NoComplement {
-		writeNoneOf(f.none, f.withPrior, f.gamma)
+		writeNoneOfClasses(f.scale, f.none, f.withPrior, f.gamma)
 		writeNoneRatio(f.noneRatio, f.none, f.k, f.z)
 	}
 }
@@ -115,13 +116,13 @@ func (f *fixedGroups[T]) leaveOut() {
 	}
 }
 
-// writeNoneOfDetections writes Ac, n x K, of the detections A, n x M. It reports false
+// writeNoneOfDetections writes the scaled Ac, n x K, of the detections A, n x M. It reports false
 // for Ac that needs no memory: 1 or 0.
 func (f *fixedGroups[T]) writeNoneOfDetections(ac, a []T) bool {
 	if f.complement != DeMorgan {
 		return false
 	}
-	writeNoneOf(ac, dataset.Matrix[T]{Rows: len(a) / f.m, Cols: f.m, Data: a}, f.gamma)
+	writeNoneOf(ac, dataset.Matrix[T]{Rows: len(a) / f.m, Cols: f.m, Data: a}, f.gamma, f.scale.detection)
 	return true
 }
 
@@ -136,7 +137,7 @@ func (f *fixedGroups[T]) writeBackground(mul gemm[T], sum, a []T) {
 // startGroup writes the none-of-group term and the background of group k into its
 // scores g, n x Z. ac is nil for Ac = 1.
 func (f *fixedGroups[T]) startGroup(g, ac, background []T, k int) {
-	writeNoneTerm(g, f.noneRatio[k*f.z:(k+1)*f.z], ac, k, f.k)
+	writeNoneTerm(g, f.noneRatio[k*f.z:(k+1)*f.z], ac, k, f.k, f.scale.detection[k])
 	if f.background != 0 && !f.empty[k] {
 		for i, s := range background {
 			g[i] += s
@@ -172,12 +173,12 @@ func (f *fixedGroups[T]) pack(packed, a []T) []T {
 	return packed
 }
 
-// noneOfDetections makes Ac of the detections A, nil for the constants 1 and 0.
+// noneOfDetections makes the scaled Ac of the detections A, nil for the constants 1 and 0.
 func (f *fixedGroups[T]) noneOfDetections(a *G.Node) *G.Node {
 	if f.complement != DeMorgan {
 		return nil
 	}
-	return noneOf[T](a, input(a.Graph(), "Gamma", f.gamma.Data, f.m, f.k), a)
+	return noneOf[T](a, input(a.Graph(), "Gamma", f.gamma.Data, f.m, f.k), a, f.scale.detection)
 }
 
 // softOr makes the group scores (Eq. 4), K x n x Z, from the detections A while the

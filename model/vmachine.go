@@ -51,14 +51,15 @@ func (m *VMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
 
 	gamma := softGroups[T](v, m.config.Zeta)
 	var none, ac *G.Node // for Ac = 0, neither is needed
+	scale := newNoneScale(m.params.V.Cols, d.U.Rows)
 	if m.config.Complement != NoComplement {
-		none = noneOf[T](u, gamma, gamma) // p(ac_k|z) and p(ac_k)
+		none = noneOfClasses[T](u, gamma, scale) // p(ac_k|z) and p(ac_k)
 	}
 	if m.config.Complement == DeMorgan {
-		ac = noneOf[T](a, gamma, gamma) // p(ac_k|x)
+		ac = noneOf[T](a, gamma, gamma, scale.detection, none) // p(ac_k|x)
 	}
-	scores := softOr(a, gamma, none, ac, cast[T](d.ratio())) // Eq. 4
-	l := softAnd[T](scores)                                  // Eq. 5
+	scores := softOr(a, gamma, none, ac, cast[T](d.ratio()), scale) // Eq. 4
+	l := softAnd[T](scores)                                         // Eq. 5
 
 	m.cxe = crossEntropy[T](l, y)
 	// Eq. 6: the terms alpha BXE + beta |W|^2 + lambda |W U^T|^2 are constant while V

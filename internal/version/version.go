@@ -4,13 +4,14 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 )
 
 // numeric are the modules whose version may change a number.
 var numeric = []string{"gorgonia.org/gorgonia", "gorgonia.org/tensor", "gonum.org/v1/gonum"}
 
-// All returns versions by name: "go", "platform", "lago-train" and the numeric
-// libraries.
+// All returns versions by name: "go", "platform", "lago-train", the numeric libraries and,
+// if the binary was built in a repository, "revision" and, as "true" or "false", "modified".
 func All() map[string]string {
 	v := make(map[string]string)
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -24,6 +25,11 @@ func All() map[string]string {
 // of returns the versions of the modules of a binary.
 func of(info *debug.BuildInfo) map[string]string {
 	v := map[string]string{"lago-train": info.Main.Version}
+	for _, s := range info.Settings {
+		if name, ok := strings.CutPrefix(s.Key, "vcs."); ok && name != "time" && name != "vcs" {
+			v[name] = s.Value
+		}
+	}
 	for _, dep := range info.Deps {
 		if slices.Contains(numeric, dep.Path) {
 			v[dep.Path] = dep.Version
