@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
@@ -211,7 +212,7 @@ func (c *checker) features() {
 	var bad []int // samples
 	parallel.For(x.Rows, 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if !AllFinite(x.Row(i)) {
+			if !finite.All(x.Row(i)) {
 				mu.Lock()
 				bad = append(bad, i)
 				mu.Unlock()
@@ -229,22 +230,12 @@ func (c *checker) features() {
 	}
 }
 
-// AllFinite reports whether no value is NaN or infinite. Products with zero are NaN for
-// those, which needs no branch for each value.
-func AllFinite(row []float32) bool {
-	var s float32
-	for _, v := range row {
-		s += v * 0
-	}
-	return s == 0
-}
-
 // NotFinite returns the index of the first value that is NaN or infinite, or -1, and the
 // number of such values.
 func NotFinite(row []float32) (first, n int) {
 	first = -1
 	for j, v := range row {
-		if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
+		if finite.Is(v) {
 			continue
 		}
 		if n == 0 {

@@ -2,9 +2,10 @@ package model
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/lago-train/lago-train/internal/invalid"
+
+	"github.com/lago-train/lago-train/internal/finite"
 )
 
 // Variant says how attributes are grouped and whether the grouping is learned
@@ -93,7 +94,7 @@ func (c Config) Check() error {
 	if err := isOneOf("complement", c.Complement, Complements); err != nil {
 		return err
 	}
-	if !(c.Zeta > 0) || math.IsInf(c.Zeta, 0) {
+	if !(c.Zeta > 0 && finite.Is(c.Zeta)) {
 		return &invalid.Error{Field: "zeta", Want: "a finite number above 0", Got: fmt.Sprint(c.Zeta)}
 	}
 	if c.Variant == KSoft && c.K < 1 {
@@ -106,7 +107,7 @@ func (c Config) Check() error {
 		name  string
 		value float64
 	}{{"alpha", c.Alpha}, {"beta", c.Beta}, {"lambda", c.Lambda}, {"psi", c.Psi}} {
-		if !(w.value >= 0) || math.IsInf(w.value, 0) {
+		if !(w.value >= 0 && finite.Is(w.value)) {
 			return &invalid.Error{Field: w.name, Want: "a finite number, 0 or above", Got: fmt.Sprint(w.value)}
 		}
 	}

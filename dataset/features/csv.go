@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
+
+	"github.com/lago-train/lago-train/internal/finite"
 )
 
 // csvFile reads the rows of numbers of a CSV file.
@@ -132,14 +133,14 @@ func (s *csvFile) parse(record []string, to []float32) error {
 	}
 	for j, cell := range record {
 		v, err := number(cell)
-		if err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if err == nil && finite.Is(v) {
 			to[j] = float32(v)
 			continue
 		}
 		e.Field = fmt.Sprintf("%s, column %d", s.line(), j+1)
 		e.Want, e.Got = "a number", invalid.Quote(cell)
 		if err == nil || errors.Is(err, strconv.ErrRange) {
-			e.Want, e.Got = finite, strings.TrimSpace(cell)
+			e.Want, e.Got = finiteNumber, strings.TrimSpace(cell)
 		}
 		return bad
 	}

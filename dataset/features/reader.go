@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -165,19 +166,19 @@ func ReadRow(ctx context.Context, path string, row, cols int) (x dataset.Matrix[
 	}
 }
 
-// finite describes the values that are accepted.
-const finite = "a finite number in the range of float32"
+// finiteNumber describes the values that are accepted.
+const finiteNumber = "a finite number in the range of float32"
 
 // checkRows returns the first row of x with a value that is not finite, as the number of
 // rows before it and a *rowError. first is the number of row 0 in the file.
 func checkRows(file string, first int, x dataset.Matrix[float32]) (int, error) {
 	for i := range x.Rows {
-		if dataset.AllFinite(x.Row(i)) {
+		if finite.All(x.Row(i)) {
 			continue
 		}
 		j, n := dataset.NotFinite(x.Row(i))
 		e := &invalid.Error{
-			Where: file, Field: fmt.Sprintf("row %d, column %d (from 0)", first+i, j), Want: finite, Got: fmt.Sprint(x.Row(i)[j]),
+			Where: file, Field: fmt.Sprintf("row %d, column %d (from 0)", first+i, j), Want: finiteNumber, Got: fmt.Sprint(x.Row(i)[j]),
 		}
 		if n > 1 {
 			e.Got = fmt.Sprintf("%s, and %d more in this row", e.Got, n-1)

@@ -13,6 +13,8 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
+
+	"github.com/lago-train/lago-train/internal/finite"
 )
 
 // Options say how samples are predicted and what is written.
@@ -31,7 +33,7 @@ func (o Options) Check() error {
 	switch {
 	case o.Top < 1:
 		return &invalid.Error{Where: "--top", Want: "at least 1", Got: fmt.Sprint(o.Top)}
-	case !(o.Temperature >= 0) || math.IsInf(o.Temperature, 0):
+	case !(o.Temperature >= 0 && finite.Is(o.Temperature)):
 		return &invalid.Error{Where: "--temperature", Want: "a finite number above 0", Got: fmt.Sprint(o.Temperature)}
 	case !(o.Confidence >= 0 && o.Confidence <= 1):
 		return &invalid.Error{Where: "--min-confidence", Want: "a probability from 0 to 1", Got: fmt.Sprint(o.Confidence)}

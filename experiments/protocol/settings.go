@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -15,6 +14,8 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+
+	"github.com/lago-train/lago-train/internal/finite"
 )
 
 // The groups of settings in the help.
@@ -45,8 +46,8 @@ type Setting struct {
 	searchIf  func(model.Variant) bool   // nil if a search varies it wherever it applies
 }
 
-func positive(x float64) bool    { return x > 0 && !math.IsInf(x, 0) }
-func notNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
+func positive(x float64) bool    { return x > 0 && finite.Is(x) }
+func notNegative(x float64) bool { return x >= 0 && finite.Is(x) }
 func atLeastOne(x float64) bool  { return x >= 1 }
 
 const (

@@ -18,8 +18,11 @@ func TestOf(t *testing.T) {
 			{Path: "gorgonia.org/tensor", Version: "v0.9.24"},
 		},
 		Settings: []debug.BuildSetting{
-			{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "c78fc7e"}, {Key: "vcs.modified", Value: "true"},
-			{Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "GOOS", Value: "linux"},
+			{Key: "vcs", Value: "git"},
+			{Key: "vcs.revision", Value: "c78fc7e"},
+			{Key: "vcs.modified", Value: "true"},
+			{Key: "vcs.time", Value: "2026-01-02T03:04:05Z"},
+			{Key: "GOOS", Value: "linux"},
 		},
 	}
 	want := map[string]string{

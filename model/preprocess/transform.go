@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
@@ -84,7 +85,7 @@ func standardize(x dataset.Matrix[float32], rows []int) (*Transform, error) {
 	}
 	t := &Transform{Kind: Standardize, Shift: make([]float32, x.Cols), Scale: make([]float32, x.Cols)}
 	for d := range mean {
-		if math.IsNaN(square[d]) || math.IsInf(square[d], 0) {
+		if !finite.Is(square[d]) {
 			return nil, notFinite(d)
 		}
 		t.Shift[d], t.Scale[d] = float32(mean[d]), 1
@@ -204,7 +205,7 @@ const DefaultRidge = 2
 
 // whiten fits P = (X'X + g I)^(-1/2) sqrt(n).
 func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Transform, error) {
-	if !(ridge >= 0) || math.IsInf(ridge, 0) {
+	if !(ridge >= 0 && finite.Is(ridge)) {
 		return nil, &invalid.Error{Field: "ridge", Want: "a finite number above 0, or 0 for the default", Got: fmt.Sprint(ridge)}
 	}
 	a := Gram(x, rows)
@@ -213,7 +214,7 @@ func whiten(ridge float64, x dataset.Matrix[float32], rows []int) (*Transform, e
 	}
 	for d := range x.Cols {
 		v := a.At(d, d)
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !finite.Is(v) {
 			return nil, notFinite(d)
 		}
 		a.SetSym(d, d, v+ridge)

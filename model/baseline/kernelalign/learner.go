@@ -9,6 +9,8 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+
+	"github.com/lago-train/lago-train/internal/finite"
 )
 
 // Learn implements baseline.Hyperparameters. The seed determines the initial W and the
@@ -72,7 +74,7 @@ func (l *learner) Epoch(epoch int) (loss float64, converged bool, err error) {
 	// The loss can be finite while W is not: RMSProp does not move where the squares are
 	// infinite.
 	for _, s := range l.State() {
-		if i := slices.IndexFunc(s.Matrix.Data, func(v float32) bool { return v-v != 0 }); i >= 0 {
+		if i := finite.Index(s.Matrix.Data); i >= 0 {
 			return 0, false, &model.NotFinite{Term: s.Name, Value: float64(s.Matrix.Data[i])}
 		}
 	}

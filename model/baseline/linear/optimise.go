@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/lago-train/lago-train/model"
+
+	"github.com/lago-train/lago-train/internal/finite"
 )
 
 // When an optimiser has converged.
@@ -63,7 +65,7 @@ func (o *optimiser) run() error {
 	start := make([]float64, len(o.gradient))
 	o.evaluate(start)
 	steepest := floats.Norm(o.gradient, math.Inf(1))
-	if sum := o.loss + floats.Sum(o.gradient); math.IsNaN(sum) || math.IsInf(sum, 0) {
+	if sum := o.loss + floats.Sum(o.gradient); !finite.Is(sum) {
 		return &model.NotFinite{Term: "loss", Value: o.loss}
 	}
 	if steepest == 0 {

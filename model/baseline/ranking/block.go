@@ -1,14 +1,14 @@
 package ranking
 
 import (
-	"slices"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+
+	"github.com/lago-train/lago-train/internal/finite"
 )
 
 // blockSize is the number of samples in a block.
@@ -90,7 +90,7 @@ func (b *block) step(i int, xx []float32, y int) (stepped bool, loss float64, er
 	if i > 0 {
 		impl.Sgemv(blas.Trans, i, classes, b.lr, b.moves.Data, classes, xx, 1, 1, scores, 1)
 	}
-	if z := slices.IndexFunc(scores, notFinite); z >= 0 {
+	if z := finite.Index(scores); z >= 0 {
 		return false, 0, &model.NotFinite{Term: "W", Value: float64(scores[z])}
 	}
 	loss = b.loss(scores, y, b.margin, c)

@@ -8,6 +8,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+
+	"github.com/lago-train/lago-train/internal/finite"
 )
 
 // Config has the hyperparameters of a method.
@@ -92,13 +94,11 @@ func (l *learner) Epoch(epoch int) (loss float64, converged bool, err error) {
 		loss += sum
 		converged = converged && !moved
 	}
-	if i := slices.IndexFunc(l.model.W.Data, notFinite); i >= 0 {
+	if i := finite.Index(l.model.W.Data); i >= 0 {
 		return 0, false, &model.NotFinite{Term: "W", Value: float64(l.model.W.Data[i])}
 	}
 	return loss / float64(len(order)), converged, nil
 }
-
-func notFinite(v float32) bool { return v-v != 0 }
 
 // Model implements baseline.Learner.
 func (l *learner) Model() baseline.Model { return l.model }
