@@ -31,13 +31,12 @@ type Block struct {
 
 // Sizes of a heat map, in points. Row names fit into the height of a cell.
 const (
-	cell          vg.Length = 10
-	percentCell   vg.Length = 20
-	mostNumbers             = 25 // rows up to which cells have numbers
-	repeatColumns           = 40 // rows from which column names are repeated below
-	barHeight     vg.Length = 8
-	barWidth      vg.Length = 160
-	gap           vg.Length = 4
+	cell        vg.Length = 10
+	percentCell vg.Length = 20
+	mostNumbers           = 25 // rows up to which cells have numbers
+	barHeight   vg.Length = 8
+	barWidth    vg.Length = 160
+	gap         vg.Length = 4
 )
 
 // heatLayout has the sizes of the parts of a heat map.
@@ -46,7 +45,7 @@ type heatLayout struct {
 	left          vg.Length // of the names of rows, with their title
 	head          vg.Length // of the names of columns
 	turned        bool      // whether the names of columns are longer than a cell is wide
-	top, bottom   vg.Length // of everything above and below the cells
+	top           vg.Length // of everything above the cells
 	width, height vg.Length
 }
 
@@ -73,9 +72,6 @@ func (h *Heat) layout() heatLayout {
 		l.head = w + gap
 	}
 	l.top = 2*labelSize + barHeight + 3*gap + titles + l.head
-	if h.repeats() {
-		l.bottom = l.head
-	}
 	cells := l.side * vg.Length(len(h.Cols))
 	right := gap
 	for _, b := range h.Blocks {
@@ -83,13 +79,11 @@ func (h *Heat) layout() heatLayout {
 	}
 	// The last number of the bar is wider than the bar.
 	l.width = 2*margin + l.left + max(cells+right, barWidth+percentCell)
-	l.height = 2*margin + l.top + l.side*vg.Length(len(h.Rows)) + l.bottom
+	l.height = 2*margin + l.top + l.side*vg.Length(len(h.Rows))
 	return l
 }
 
 func (h *Heat) numbers() bool { return h.Percent && len(h.Rows) <= mostNumbers }
-
-func (h *Heat) repeats() bool { return len(h.Rows) >= repeatColumns }
 
 // widest returns the length of the longest name.
 func widest(s text.Style, names []string) vg.Length {
@@ -173,17 +167,12 @@ func (h *Heat) drawNames(c draw.Canvas, corner vg.Point, l heatLayout) {
 	for i, name := range h.Rows {
 		c.FillText(rowName, vg.Point{X: corner.X - gap, Y: corner.Y - l.side*(vg.Length(i)+0.5)}, name)
 	}
-	above, below := textStyle(smallSize, draw.XCenter, draw.YBottom), textStyle(smallSize, draw.XCenter, draw.YTop)
+	style := textStyle(smallSize, draw.XCenter, draw.YBottom)
 	if l.turned {
-		above = upright(textStyle(smallSize, draw.XLeft, draw.YCenter))
-		below = upright(rowName)
+		style = upright(textStyle(smallSize, draw.XLeft, draw.YCenter))
 	}
 	for k, name := range h.Cols {
-		x := corner.X + l.side*(vg.Length(k)+0.5)
-		c.FillText(above, vg.Point{X: x, Y: corner.Y + gap}, name)
-		if h.repeats() {
-			c.FillText(below, vg.Point{X: x, Y: corner.Y - height - gap}, name)
-		}
+		c.FillText(style, vg.Point{X: corner.X + l.side*(vg.Length(k)+0.5), Y: corner.Y + gap}, name)
 	}
 	c.FillText(heatTitle, vg.Point{X: corner.X + width/2, Y: corner.Y + l.head + gap}, h.ColTitle)
 	side := upright(heatTitle)

@@ -60,7 +60,7 @@ func TestHeatHasRoomForItsNames(t *testing.T) {
 		if need := widest(rowName, h.Rows); l.left < need {
 			t.Fatalf("expected room for names of %g points, found %g", need, l.left)
 		}
-		if l.height-l.top-l.bottom < l.side*vg.Length(rows) || l.width-l.left < l.side*vg.Length(cols) {
+		if l.height-l.top < l.side*vg.Length(rows) || l.width-l.left < l.side*vg.Length(cols) {
 			t.Fatalf("expected room for %d x %d cells of %g points, found %g x %g", rows, cols, l.side, l.height, l.width)
 		}
 	})

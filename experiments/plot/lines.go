@@ -46,6 +46,16 @@ func (l *Lines) Draw(c draw.Canvas) {
 		s.line(p, &legend)
 	}
 	l.scale(p)
+	for _, s := range l.Series { // a line from the mark down to the axis
+		for _, q := range s.Points {
+			if s.Stop > 0 && q.X == s.Stop {
+				p.Add(&plotter.Line{
+					XYs:       plotter.XYs{{X: q.X, Y: p.Y.Min}, {X: q.X, Y: q.Y}},
+					LineStyle: draw.LineStyle{Color: lookOf(s.Look).color, Width: thinWidth, Dashes: []vg.Length{2, 2}},
+				})
+			}
+		}
+	}
 	drawBeside(c, p, &legend)
 }
 
@@ -116,22 +126,5 @@ func (s Series) line(p *plot.Plot, legend *plot.Legend) {
 		p.Add(mark)
 		thumbs = append(thumbs, mark)
 	}
-	if s.Stop > 0 {
-		p.Add(&drop{marks: mark.XYs, style: draw.LineStyle{Color: look.color, Width: thinWidth, Dashes: []vg.Length{2, 2}}})
-	}
 	legend.Add(s.Name, thumbs...)
-}
-
-// drop is a line from each mark down to the X axis.
-type drop struct {
-	marks plotter.XYs
-	style draw.LineStyle
-}
-
-// Plot implements plot.Plotter.
-func (d *drop) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	for _, m := range d.marks {
-		c.StrokeLine2(d.style, x(m.X), c.Min.Y, x(m.X), y(m.Y))
-	}
 }
