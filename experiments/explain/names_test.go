@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"unicode"
@@ -79,17 +78,6 @@ func TestFindClass(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("%q: expected an error that says %s, found %v", f.name, part, err)
 			}
-		}
-	}
-}
-
-func TestOdds(t *testing.T) {
-	for _, c := range []struct {
-		ratio float64
-		want  string
-	}{{1, "1.0 to 1"}, {2.24, "2.2 to 1"}, {1 / 2.24, "2.2 to 1"}, {10.4, "10.4 to 1"}, {1e7, "over a million to 1"}} {
-		if got := odds(math.Log(c.ratio)); got != c.want {
-			t.Errorf("%g is %q, expected %q", c.ratio, got, c.want)
 		}
 	}
 }
