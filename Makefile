@@ -11,8 +11,9 @@ PACKAGES := ./...
 run: build
 	bin/lago-train run --dataset glyphs --variant semantic-hard --seeds 3 --out runs
 
+# -buildvcs=auto records the revision for trial.json and --version, whatever GOFLAGS says.
 build:
-	$(GO) build -o bin/lago-train ./cmd/lago-train
+	$(GO) build -buildvcs=auto -o bin/lago-train ./cmd/lago-train
 
 # The whole suite.
 test:
