@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // baselineTrial is a trial of a baseline with its own settings.
@@ -44,8 +43,7 @@ func TestLoadedBaselinesReproduceTheirEvaluation(t *testing.T) {
 					t.Fatal(err)
 				}
 				classes := prepare(t, d, trial).EvaluationClasses
-				confusion := metrics.NewConfusion(len(classes))
-				confusion.Add(score(t, s, d, classes).Data, Select(d, d.Features, classes).Labels)
+				confusion := confusionOf(t, score(t, s, d, classes), Select(d, d.Features, classes).Labels)
 				if diff := cmp.Diff(result.Evaluation.Confusion, [][]int(confusion)); diff != "" {
 					t.Errorf("(-run +loaded):\n%s", diff)
 				}

@@ -117,11 +117,20 @@ func TestSavedModelReproducesTheEvaluation(t *testing.T) {
 	}
 }
 
+// confusionOf returns the confusion matrix of scores, samples x classes.
+func confusionOf(t *testing.T, scores dataset.Matrix[float32], labels []int) metrics.Confusion {
+	t.Helper()
+	c := metrics.NewConfusion(scores.Cols)
+	if err := c.Add(scores.Data, labels); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // compareScores compares log p(z|x) of samples with the evaluation of their run.
 func compareScores(t *testing.T, scores dataset.Matrix[float32], labels []int, want *Evaluation) {
 	t.Helper()
-	c := metrics.NewConfusion(scores.Cols)
-	c.Add(scores.Data, labels)
+	c := confusionOf(t, scores, labels)
 	if diff := cmp.Diff(want.Confusion, [][]int(c)); diff != "" {
 		t.Errorf("(-run +loaded):\n%s", diff)
 	}

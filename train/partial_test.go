@@ -13,7 +13,6 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // withMissing returns the data set with a share of its descriptions missing.
@@ -57,8 +56,7 @@ func TestLoadedModelsImputeLikeTheirRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			classes := prepare(t, d, trial).EvaluationClasses
-			confusion := metrics.NewConfusion(len(classes))
-			confusion.Add(score(t, s, d, classes).Data, Select(d, d.Features, classes).Labels)
+			confusion := confusionOf(t, score(t, s, d, classes), Select(d, d.Features, classes).Labels)
 			if diff := cmp.Diff(result.Evaluation.Confusion, [][]int(confusion)); diff != "" {
 				t.Errorf("%s, %s (-run +loaded):\n%s", name, stage, diff)
 			}

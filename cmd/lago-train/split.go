@@ -147,7 +147,9 @@ func printSplits(c *cli.Context, reports []split.Report) error {
 	return output(c, nil, map[string]any{"splits": reports}, func(w io.Writer) error {
 		for n, r := range reports {
 			if len(reports) > 1 {
-				fmt.Fprintf(w, "split %d\n", n+1)
+				if _, err := fmt.Fprintf(w, "split %d\n", n+1); err != nil {
+					return err
+				}
 			}
 			if err := r.WriteText(w); err != nil {
 				return err
