@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,8 +18,9 @@ import (
 )
 
 // counting supplies n samples whose only feature is their index. It records the blocks
-// that it is asked to fill.
+// that it is asked to fill. Run may return while a Read goes on, hence the lock.
 type counting struct {
+	mu      sync.Mutex
 	n, next int
 	asked   map[*float32]bool
 	fail    int // the sample that cannot be read; 0 for none
@@ -27,6 +29,8 @@ type counting struct {
 func (c *counting) Cols() int { return 1 }
 
 func (c *counting) Read(block dataset.Matrix[float32]) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.asked == nil {
 		c.asked = map[*float32]bool{}
 	}
@@ -123,6 +127,8 @@ func TestRunReturnsTheFirstError(t *testing.T) {
 			if err == nil || err.Error() != c.want {
 				t.Errorf("found the error %v, expected %s", err, c.want)
 			}
+			c.src.mu.Lock()
+			defer c.src.mu.Unlock()
 			if c.src.next == c.src.n && c.src.n > 10 {
 				t.Error("all samples were read")
 			}
