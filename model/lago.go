@@ -26,28 +26,21 @@ func (l *LAGO) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[flo
 
 // Detect returns A, p(a_m|x), of the given rows of x.
 func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	a, err := l.Logits(x, rows)
-	Sigmoid(a.Data)
-	return a, err
-}
-
-// Logits returns the logits of A, len(rows) x M, of the given rows of x.
-func (l *LAGO) Logits(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
 	const block = 256
-	s := dataset.NewMatrix[float32](len(rows), l.Params.W.Cols)
+	a := dataset.NewMatrix[float32](len(rows), l.Params.W.Cols)
 	if err := l.checkFeatures(x); err != nil {
-		return s, err
+		return a, err
 	}
-	transform := l.transform()
 	for start := 0; start < len(rows); start += block {
 		part := rows[start:min(start+block, len(rows))]
-		preprocessed, err := transform.Apply(x, part)
+		preprocessed, err := l.transform().Apply(x, part)
 		if err != nil {
-			return s, err
+			return a, err
 		}
-		l.Params.Logits(preprocessed, dataset.Matrix[float32]{Rows: len(part), Cols: s.Cols, Data: s.Data[start*s.Cols : (start+len(part))*s.Cols]})
+		l.Params.Logits(preprocessed, dataset.Matrix[float32]{Rows: len(part), Cols: a.Cols, Data: a.Data[start*a.Cols : (start+len(part))*a.Cols]})
 	}
-	return s, nil
+	Sigmoid(a.Data)
+	return a, nil
 }
 
 func (l *LAGO) transform() *preprocess.Transform {

@@ -110,13 +110,13 @@ func (t *lagoTrainer) epoch(number int) (e Epoch, converged bool, err error) {
 	}
 	e.Phases = append(e.Phases, phase)
 	if t.v == nil {
-		err = t.fit.detect(nil)
+		t.fit.detect(nil)
 	} else {
 		phase, err = t.phaseV(number)
+		if err != nil {
+			return e, false, err
+		}
 		e.Phases = append(e.Phases, phase)
-	}
-	if err != nil {
-		return e, false, err
 	}
 	fit, err := t.fit.classify()
 	if err != nil {
@@ -126,9 +126,7 @@ func (t *lagoTrainer) epoch(number int) (e Epoch, converged bool, err error) {
 	if t.validation == nil {
 		return e, false, nil
 	}
-	if err := t.validation.detect(nil); err != nil {
-		return e, false, err
-	}
+	t.validation.detect(nil)
 	val, err := t.validation.classify()
 	if err != nil {
 		return e, false, err
@@ -159,12 +157,9 @@ func (t *lagoTrainer) phaseW(epoch int) (Phase, error) {
 func (t *lagoTrainer) phaseV(epoch int) (Phase, error) {
 	terms := model.DetectorTerms(t.model.Params, t.classes)
 	labels := t.train.Labels
-	err := t.fit.detect(func(place int, s []float32) {
+	t.fit.detect(func(place int, s []float32) {
 		terms.BXE += model.AttributeEntropy(s, t.described.Row(labels[place]), t.classes.Undescribed) / float64(len(labels))
 	})
-	if err != nil {
-		return Phase{}, err
-	}
 	t.v.Begin(terms)
 	return t.phase("V", shuffled(t.train.Len(), t.settings.Seed, epoch, 1), func(part []int) (model.Terms, error) {
 		for i, p := range part {
@@ -246,35 +241,46 @@ func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (m
 	return confusion, confusion.Add(scores.Data, s.Labels)
 }
 
+// detectBlock is the number of samples whose detections are computed at once.
+const detectBlock = 256
+
 // evaluator evaluates samples by a LAGO in training, in two steps: its detections are
 // also what V trains on.
 type evaluator struct {
 	samples Samples
 	classes int
-	model   *model.LAGO
+	params  *model.Parameters[float32]
 	forward *model.Forward[float32]
 
+	x      dataset.Matrix[float32] // features of a block
 	a      dataset.Matrix[float32] // detections of the samples, in their order
 	scores []float32               // of a block
 }
 
 func newEvaluator(l *model.LAGO, classes *model.Description, s Samples) (*evaluator, error) {
 	f, err := model.NewForward(l.Config, classes, l.Params)
-	return &evaluator{samples: s, classes: classes.U.Rows, model: l, forward: f}, err
+	return &evaluator{
+		samples: s, classes: classes.U.Rows, params: l.Params, forward: f,
+		x: dataset.NewMatrix[float32](min(detectBlock, s.Len()), l.Params.W.Rows),
+		a: dataset.NewMatrix[float32](s.Len(), l.Params.W.Cols),
+	}, err
 }
 
 // detect computes the detections of all samples. each, if not nil, gets the logits of
 // every sample.
-func (e *evaluator) detect(each func(place int, s []float32)) error {
-	var err error
-	if e.a, err = e.model.Logits(e.samples.X, e.samples.Rows); err != nil {
-		return err
+func (e *evaluator) detect(each func(place int, s []float32)) {
+	for from, m := 0, e.a.Cols; from < e.a.Rows; from += detectBlock {
+		n := min(detectBlock, e.a.Rows-from)
+		x := dataset.Matrix[float32]{Rows: n, Cols: e.x.Cols, Data: e.x.Data[:n*e.x.Cols]}
+		for i := range n {
+			copy(x.Row(i), e.samples.X.Row(e.samples.Rows[from+i]))
+		}
+		e.params.Logits(x, dataset.Matrix[float32]{Rows: n, Cols: m, Data: e.a.Data[from*m : (from+n)*m]})
 	}
 	for i := 0; each != nil && i < e.a.Rows; i++ {
 		each(i, e.a.Row(i))
 	}
 	model.Sigmoid(e.a.Data)
-	return nil
 }
 
 // classify classifies the samples by the detections last computed.
