@@ -41,13 +41,14 @@ func (p *logProduct) reset() {
 
 // multiply multiplies each product by a score.
 func multiply[T Float](p *logProduct, scores []T) {
+	product, exponent := p.product[:len(scores)], p.exponent[:len(scores)]
 	for i, s := range scores {
-		p.product[i] *= min(max(float64(s), leastScore), mostScore)
+		product[i] *= min(max(float64(s), leastScore), mostScore)
 	}
 	if p.factors++; p.factors%maxRun == 0 {
-		for i, v := range p.product {
+		for i, v := range product {
 			mantissa, e := math.Frexp(v)
-			p.product[i], p.exponent[i] = mantissa, p.exponent[i]+e
+			product[i], exponent[i] = mantissa, exponent[i]+e
 		}
 	}
 }
