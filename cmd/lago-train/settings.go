@@ -58,9 +58,9 @@ func settingFlags() []cli.Flag {
 		switch {
 		case s.Key == "dev_split":
 		case s.IsBool():
-			flags = append(flags, &cli.BoolFlag{Name: s.Flag(), Category: s.Group, Usage: s.Help})
+			flags = append(flags, &cli.BoolFlag{Name: flagOf(s.Key), Category: s.Group, Usage: s.Help})
 		default: // the table of settings parses the text
-			flags = append(flags, &cli.StringFlag{Name: s.Flag(), Category: s.Group, DefaultText: s.DefaultText(), Usage: s.Help})
+			flags = append(flags, &cli.StringFlag{Name: flagOf(s.Key), Category: s.Group, DefaultText: s.DefaultText(), Usage: s.Help})
 		}
 	}
 	return append(flags, &cli.PathFlag{Name: configFlag, Category: protocol.ProtocolGroup, Usage: "JSON `FILE` of settings, keys as the flags with _ for -; flags override it"})
@@ -78,7 +78,7 @@ func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-"
 func settingsGiven(c *cli.Context) []protocol.Given {
 	var given []protocol.Given
 	for _, s := range protocol.All() {
-		if name := s.Flag(); c.IsSet(name) {
+		if name := flagOf(s.Key); c.IsSet(name) {
 			given = append(given, protocol.Given{Key: s.Key, Text: fmt.Sprint(c.Value(name)), Flag: "--" + name})
 		}
 	}

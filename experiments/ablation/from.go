@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -26,9 +27,11 @@ func From(dir string, c protocol.Config, chosen []string) (*Result, error) {
 	bases := slices.DeleteFunc(ablationBases(runs, wanted.Model.Alpha), func(b train.Trial) bool { return !agree(b, wanted, chosen) })
 	switch len(bases) {
 	case 0:
-		return nil, &invalid.Error{
-			Where: dir, Want: fmt.Sprintf("one configuration in at least two of its %d designs%s", len(designs()), withSettings(chosen)), Got: "none",
+		want := fmt.Sprintf("one configuration in at least two of its %d designs", len(designs()))
+		if len(chosen) > 0 {
+			want += " with the given " + strings.Join(chosen, ", ")
 		}
+		return nil, &invalid.Error{Where: dir, Want: want, Got: "none"}
 	case 1:
 	default:
 		return nil, &Ambiguous{dir, len(bases), differences(bases)}
@@ -37,14 +40,35 @@ func From(dir string, c protocol.Config, chosen []string) (*Result, error) {
 	if !slices.Contains(chosen, "seeds") && !slices.Contains(chosen, "seed") {
 		list = seedsOf(runs, bases[0])
 	}
-	return newResult(bases[0], gather(dir, runs, ablationTrials(bases[0], list))), nil
+	return fromRuns(dir, runs, bases[0], list), nil
 }
 
-func withSettings(chosen []string) string {
-	if len(chosen) == 0 {
-		return ""
+// Family is the ablation of one configuration.
+type Family struct {
+	*Result
+	base train.Trial
+}
+
+// Has reports whether a trial is part of the ablation.
+func (f Family) Has(t train.Trial) bool { return designOf(t).apply(f.base, t.Training.Seed) == t }
+
+// All makes one table for each configuration of a data set and variant that was run in at
+// least two designs in dir, and trains nothing.
+func All(dir, dataset, fingerprint string, v model.Variant) ([]Family, error) {
+	runs, err := lab.ReadRuns(dir)
+	if err != nil {
+		return nil, err
 	}
-	return " with the given " + strings.Join(chosen, ", ")
+	c := protocol.PresetFor(dataset, v).Config
+	alpha := ablationBase(c.Trial(train.Dev, "", c.Seed, c.DevEpochs())).Model.Alpha
+	bases := slices.DeleteFunc(ablationBases(runs, alpha), func(b train.Trial) bool {
+		return b.Dataset != dataset || b.Fingerprint != fingerprint || b.Model.Variant != v
+	})
+	var families []Family
+	for _, base := range bases {
+		families = append(families, Family{fromRuns(dir, runs, base, seedsOf(runs, base)), base})
+	}
+	return families, nil
 }
 
 // Ambiguous is the error of a folder with the ablation of several configurations.
@@ -153,21 +177,19 @@ func seedsOf(runs []lab.Run, base train.Trial) []uint64 {
 	return seeds
 }
 
-// errNotTrained is the error of a trial without a folder.
-var errNotTrained = errors.New("not trained")
-
-// gather looks trials up among the runs of a folder.
-func gather(dir string, runs []lab.Run, trials []train.Trial) []lab.Run {
+// fromRuns returns the table of the runs of a folder with the given seeds.
+func fromRuns(dir string, runs []lab.Run, base train.Trial, seeds []uint64) *Result {
 	index := map[train.Trial]lab.Run{}
 	for _, r := range runs {
 		index[r.Trial] = r
 	}
-	out := make([]lab.Run, len(trials))
-	for i, t := range trials {
-		var ok bool
-		if out[i], ok = index[t]; !ok {
-			out[i] = lab.Run{Trial: t, Dir: filepath.Join(dir, t.Name()), Err: errNotTrained}
+	var out []lab.Run
+	for _, t := range ablationTrials(base, seeds) {
+		r, ok := index[t]
+		if !ok {
+			r = lab.Run{Trial: t, Dir: filepath.Join(dir, t.Name()), Err: errors.New("not trained")}
 		}
+		out = append(out, r)
 	}
-	return out
+	return newResult(base, out)
 }

@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -80,12 +81,8 @@ func (r *Result) WriteText(w io.Writer) error {
 	t := format.NewTable("method", "validation", "s.e.m.", "test", "s.e.m.", "published", "seconds", "seeds", "tried")
 	t.Right(2, 3, 4, 5, 6, 7)
 	for _, m := range r.Methods {
-		published := m.Published
-		if published == "" {
-			published = "-"
-		}
 		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Val.PerClass.SEMText(), m.Test.PerClass.MeanText(), m.Test.PerClass.SEMText(),
-			published, fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried)
+			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried)
 	}
 	b.WriteString(t.String())
 	lago := slices.ContainsFunc(r.Methods, func(m tuning.Method) bool { return m.Variant != "" })

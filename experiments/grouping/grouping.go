@@ -80,7 +80,7 @@ func TrainModel(ctx context.Context, l *lab.Lab, c protocol.Config) (*train.Save
 	if err != nil {
 		return nil, err
 	}
-	return train.Load(o.ModelPaths(l)[0])
+	return train.Load(o.Models[0])
 }
 
 // Run analyses the groups of a model of the data set d.

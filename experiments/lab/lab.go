@@ -168,12 +168,14 @@ func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counte
 	}
 	jobs = min(jobs, len(todo))
 	defer shareCores(jobs)()
-	data := newPrepared(l.Data, pick(out, todo))
 	queue := make(chan int, len(todo))
+	var trials []train.Trial
 	for _, i := range todo {
+		trials = append(trials, out[i].Trial)
 		queue <- i
 	}
 	close(queue)
+	data := newPrepared(l.Data, trials)
 	var wg sync.WaitGroup
 	for range jobs {
 		wg.Go(func() {
@@ -207,8 +209,9 @@ func shareCores(jobs int) (undo func()) {
 func (l *Lab) one(ctx context.Context, r *Run, data *prepared, count *counter) {
 	defer data.release(r.Trial)
 	count.change(func(p *Progress) { p.Running++ })
-	for {
-		r.Result, r.Err = l.train(ctx, r.Trial, data)
+	d, err := data.get(r.Trial)
+	for r.Err = err; err == nil; {
+		r.Result, r.Err = train.Run(ctx, l.Root, r.Trial, d, l.Options)
 		if !errors.Is(r.Err, train.ErrBusy) {
 			break
 		}
@@ -237,20 +240,4 @@ func (l *Lab) one(ctx context.Context, r *Run, data *prepared, count *counter) {
 	if ended && l.OnRun != nil {
 		l.OnRun(*r)
 	}
-}
-
-func (l *Lab) train(ctx context.Context, t train.Trial, data *prepared) (*train.Result, error) {
-	d, err := data.get(t)
-	if err != nil {
-		return nil, err
-	}
-	return train.Run(ctx, l.Root, t, d, l.Options)
-}
-
-func pick(from []Run, indices []int) []train.Trial {
-	to := make([]train.Trial, len(indices))
-	for i, index := range indices {
-		to[i] = from[index].Trial
-	}
-	return to
 }

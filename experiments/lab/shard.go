@@ -71,11 +71,3 @@ func fromVariables(index, count, least string) (Shard, error) {
 
 // holds reports whether the trial with this index is in the shard.
 func (s Shard) holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }
-
-// String is "i/n", or "all".
-func (s Shard) String() string {
-	if s.Count <= 1 {
-		return "all"
-	}
-	return fmt.Sprintf("%d/%d", s.Index, s.Count)
-}

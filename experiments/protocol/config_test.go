@@ -1,8 +1,10 @@
 package protocol
 
 import (
+	"cmp"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -11,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -50,7 +52,7 @@ func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
 	}
 	want := PresetFor("cub", model.KSoft).Config
 	want.LR, want.K, want.Prior, want.Stage = 0.25, 7, model.PerAttribute, OnlyDev
-	if diff := cmp.Diff(want, p.Config); diff != "" {
+	if diff := gocmp.Diff(want, p.Config); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for key, want := range map[string]string{"lr": "--lr", "zeta": fromPreset, "seeds": fromDefault} {
@@ -86,7 +88,7 @@ func TestWrittenConfigsResolveToTheSameTrials(t *testing.T) {
 			if want.Stage == OnlyTest && stage == train.Dev {
 				continue
 			}
-			if diff := cmp.Diff(want.Trial(stage, "", want.Seed, 9), p.Trial(stage, "", p.Seed, 9)); diff != "" {
+			if diff := gocmp.Diff(want.Trial(stage, "", want.Seed, 9), p.Trial(stage, "", p.Seed, 9)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		}
@@ -352,7 +354,7 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 	want := "# Settings\n\n" +
 		"These are the settings of a run, as flags and as keys of the JSON files of `--config`. On CUB, AWA2 and SUN the\n" +
 		"defaults are the settings that the authors of the paper published for the variant; elsewhere they are those below.\n" +
-		"`lago-train run --print-config` prints the values of a run and where each comes from.\n\n" + Markdown() +
+		"`lago-train run --print-config` prints the values of a run and where each comes from.\n\n" + markdown() +
 		"\n`go test ./experiments/protocol -update` writes this page.\n"
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -363,7 +365,18 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
+	if diff := gocmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("docs/settings.md is not that of the table of settings; -update writes it (-want +got):\n%s", diff)
 	}
+}
+
+// markdown returns the table of all settings.
+func markdown() string {
+	var b strings.Builder
+	b.WriteString("| flag | key | default | valid values | applies to | meaning |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, s := range settings {
+		meaning := strings.NewReplacer("`", "", "|", "\\|").Replace(s.Help)
+		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s | %s | %s |\n", strings.ReplaceAll(s.Key, "_", "-"), s.Key, s.DefaultText(), s.valid(), cmp.Or(s.For, "every run"), meaning)
+	}
+	return b.String()
 }

@@ -41,7 +41,11 @@ func PresetFor(dataset string, v model.Variant) Preset {
 	dataset = strings.ToLower(dataset)
 	p := Preset{TestEpochs: defaultTest, Source: "general defaults", Origins: map[string]string{}}
 	for _, s := range settings {
-		s.SetValue(&p.Config, s.Default(v))
+		value, ok := s.byVariant[v]
+		if !ok {
+			value = s.standard
+		}
+		s.SetValue(&p.Config, value)
 		p.Origins[s.Key] = fromDefault
 	}
 	p.Dataset, p.Variant = dataset, v

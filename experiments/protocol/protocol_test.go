@@ -273,14 +273,14 @@ func TestOutcomeIsWrittenInTheNamesOfTheContract(t *testing.T) {
 }
 
 // A curve without validation accuracies is an error that names the line.
-func TestCurvesNameALineWithoutAccuracy(t *testing.T) {
+func TestDevEpochNamesALineWithoutAccuracy(t *testing.T) {
 	dir := t.TempDir()
 	accuracy := 0.5
 	path := filepath.Join(dir, train.CurveFile)
 	if err := (train.Curve{{Epoch: 1, ValAccuracy: &accuracy, ValAccuracyPerSample: &accuracy}, {Epoch: 2}}).Write(path); err != nil {
 		t.Fatal(err)
 	}
-	_, err := protocol.Curves([]lab.Run{{Dir: dir}})
+	_, err := protocol.DevEpoch([]lab.Run{{Dir: dir}})
 	if want := path + ": line 2: expected val_accuracy"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, expected %s", err, want)
 	}

@@ -32,7 +32,8 @@ type Outcome struct {
 	TrainedFrom time.Time `json:"trained_from"`
 	TrainedTo   time.Time `json:"trained_to"`
 
-	Config Config `json:"config"`
+	Config Config   `json:"config"`
+	Models []string `json:"-"` // files of the test stage, one per seed
 }
 
 // Measured is the accuracy on the classes that a stage evaluates, as fractions, over
@@ -63,31 +64,29 @@ func Allows(l *lab.Lab, v model.Variant) *LeftOut {
 
 // Run trains and evaluates the stages of c for every seed.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Outcome, error) {
-	o := &Outcome{Dataset: c.Dataset, Variant: string(c.Variant), Stage: c.Stage, Seeds: c.Seeds, Config: c}
-	epochs := c.Epochs
+	o := &Outcome{Dataset: c.Dataset, Variant: string(c.Variant), Stage: c.Stage, Seeds: c.Seeds, Epochs: c.Epochs, Config: c}
 	if c.Stage != OnlyTest {
 		dev, err := o.carryOut(ctx, l, c.Trials(l, train.Dev, c.DevEpochs()))
 		if err != nil {
 			return nil, err
 		}
-		curves, err := Curves(dev)
-		if err != nil {
+		if o.Epochs, err = DevEpoch(dev); err != nil {
 			return nil, err
 		}
 		o.Val = Measure(dev)
-		epochs = BestEpoch(curves)
-		o.Epochs = epochs
 	}
 	if c.Stage == OnlyDev {
 		return o, nil
 	}
-	if epochs == 0 {
-		epochs = PresetFor(c.Dataset, c.Variant).TestEpochs
+	if o.Epochs == 0 {
+		o.Epochs = PresetFor(c.Dataset, c.Variant).TestEpochs
 	}
-	o.Epochs = epochs
-	test, err := o.carryOut(ctx, l, c.Trials(l, train.Test, epochs))
-	o.Test = Measure(test)
-	return o, err
+	test, err := o.carryOut(ctx, l, c.Trials(l, train.Test, o.Epochs))
+	if err != nil {
+		return nil, err
+	}
+	o.Test, o.Models = Measure(test), ModelFiles(test)
+	return o, nil
 }
 
 // carryOut runs the trials of a stage, all of which must succeed.
@@ -141,11 +140,11 @@ func RunAll(ctx context.Context, l *lab.Lab, configs []Config) (outcomes []*Outc
 			without = append(without, failed...)
 			continue
 		}
-		curves, err := Curves(dev[i])
+		epochs, err := DevEpoch(dev[i])
 		if err != nil {
 			return nil, nil, err
 		}
-		lists[i] = c.Trials(l, train.Test, BestEpoch(curves))
+		lists[i] = c.Trials(l, train.Test, epochs)
 	}
 	test, err := l.DoAll(ctx, lists)
 	if err != nil {
@@ -178,13 +177,13 @@ func (c Config) Trials(l *lab.Lab, stage train.Stage, epochs int) []train.Trial 
 	return trials
 }
 
-// ModelPaths returns the model files of the test stage, one per seed.
-func (o *Outcome) ModelPaths(l *lab.Lab) []string {
-	var paths []string
-	for _, t := range o.Config.Trials(l, train.Test, o.Epochs) {
-		paths = append(paths, filepath.Join(l.Root, t.Name(), train.ModelFile))
+// ModelFiles returns the model file of each run.
+func ModelFiles(runs []lab.Run) []string {
+	files := make([]string, len(runs))
+	for i, r := range runs {
+		files[i] = filepath.Join(r.Dir, train.ModelFile)
 	}
-	return paths
+	return files
 }
 
 // Measure summarises the scores of finished runs. Runs without a result are left out.
@@ -204,17 +203,16 @@ func Measure(runs []lab.Run) *Measured {
 	return m
 }
 
-// Curves reads the learning curves of dev runs. Every epoch has a validation accuracy.
-func Curves(runs []lab.Run) ([]train.Curve, error) {
+// DevEpoch returns the BestEpoch of the learning curves of dev runs.
+func DevEpoch(runs []lab.Run) (int, error) {
 	curves := make([]train.Curve, len(runs))
 	for i, r := range runs {
-		path := filepath.Join(r.Dir, train.CurveFile)
 		var err error
-		if curves[i], err = train.ReadCurve(path, train.Dev); err != nil {
-			return nil, err
+		if curves[i], err = train.ReadCurve(filepath.Join(r.Dir, train.CurveFile), train.Dev); err != nil {
+			return 0, err
 		}
 	}
-	return curves, nil
+	return BestEpoch(curves), nil
 }
 
 // sumTolerance is the largest difference between sums of the same accuracies in
@@ -233,9 +231,7 @@ func BestEpoch(curves []train.Curve) int {
 	for e := range shortest {
 		var sum float64
 		for _, c := range curves {
-			if c[e].ValAccuracy != nil {
-				sum += *c[e].ValAccuracy
-			}
+			sum += *c[e].ValAccuracy
 		}
 		if sum > top+sumTolerance {
 			best, top = e+1, sum

@@ -263,24 +263,22 @@ func Find(key string) (Setting, error) {
 	return Setting{}, &invalid.Error{Field: key, Want: "the name of a setting", Hint: invalid.DidYouMean(key, keys)}
 }
 
-// Flag returns the name of the setting's flag, without dashes.
-func (s Setting) Flag() string { return strings.ReplaceAll(s.Key, "_", "-") }
-
 // IsBool reports whether the value is true or false.
 func (s Setting) IsBool() bool { return s.standard == false }
 
 // AppliesTo reports whether the setting makes a difference to a run of c.
 func (s Setting) AppliesTo(c Config) bool { return s.applies == nil || s.applies(c) }
 
-// Searched reports whether a search varies the setting for the variant of c.
-func (s Setting) Searched(c Config) bool {
-	c.Preprocess = preprocess.Whiten // a search tries this too
-	return s.space != nil && s.AppliesTo(c) && (s.searchIf == nil || s.searchIf(c.Variant))
+// SearchValues returns the values that a search tries for a variant and a number of
+// attributes, nil if it leaves the setting alone: numbers in ascending order, as float64,
+// or words.
+func (s Setting) SearchValues(v model.Variant, attributes int) []any {
+	c := Config{Variant: v, Preprocess: preprocess.Whiten} // a search tries this too
+	if s.space == nil || !s.AppliesTo(c) || s.searchIf != nil && !s.searchIf(v) {
+		return nil
+	}
+	return s.space(attributes)
 }
-
-// SearchValues returns the values that a search tries for so many attributes: numbers
-// in ascending order, as float64, or words.
-func (s Setting) SearchValues(attributes int) []any { return s.space(attributes) }
 
 // Value returns the value in c, a number, a word or a bool.
 func (s Setting) Value(c Config) any { return reflect.ValueOf(s.field(&c)).Elem().Interface() }
@@ -331,14 +329,6 @@ func (s Setting) inside(c Config) bool {
 		return s.options == nil || slices.Contains(s.options, fmt.Sprint(s.Value(c)))
 	}
 	return s.inRange(reflect.ValueOf(s.Value(c)).Convert(reflect.TypeFor[float64]()).Float())
-}
-
-// Default returns the general default of a variant.
-func (s Setting) Default(v model.Variant) any {
-	if value, ok := s.byVariant[v]; ok {
-		return value
-	}
-	return s.standard
 }
 
 // DefaultText returns the general defaults for the help.
@@ -413,15 +403,4 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 		}
 	}
 	return nil
-}
-
-// Markdown returns the table of all settings for the documentation.
-func Markdown() string {
-	var b strings.Builder
-	b.WriteString("| flag | key | default | valid values | applies to | meaning |\n| --- | --- | --- | --- | --- | --- |\n")
-	for _, s := range settings {
-		meaning := strings.NewReplacer("`", "", "|", "\\|").Replace(s.Help)
-		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s | %s | %s |\n", s.Flag(), s.Key, s.DefaultText(), s.valid(), cmp.Or(s.For, "every run"), meaning)
-	}
-	return b.String()
 }

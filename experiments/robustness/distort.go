@@ -69,7 +69,7 @@ func (m Models) subjects(ctx context.Context, l *lab.Lab) ([]subject, []lab.Miss
 	var list []subject
 	for _, o := range outcomes {
 		if o != nil {
-			list = append(list, subject{method: o.Variant, paths: o.ModelPaths(l)})
+			list = append(list, subject{method: o.Variant, paths: o.Models})
 		}
 	}
 	for _, r := range baselines.Rows {

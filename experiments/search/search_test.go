@@ -95,12 +95,12 @@ func TestChosenSettings(t *testing.T) {
 	if diff := cmp.Diff(protocol.Measure(done).PerClass, s.Chosen.Accuracy); diff != "" {
 		t.Errorf("accuracy (-trials +chosen):\n%s", diff)
 	}
-	curves, err := protocol.Curves(done)
+	epochs, err := protocol.DevEpoch(done)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := testlab.Config(l, protocol.OnlyTest)
-	if c.Epochs != protocol.BestEpoch(curves) || c.Epochs != s.Chosen.Epochs || c.Stage != protocol.OnlyTest || c.Seeds != want.Seeds || c.Seed != want.Seed {
+	if c.Epochs != epochs || c.Epochs != s.Chosen.Epochs || c.Stage != protocol.OnlyTest || c.Seeds != want.Seeds || c.Seed != want.Seed {
 		t.Errorf("%+v", c)
 	}
 	path := filepath.Join(t.TempDir(), "found.json")

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
@@ -151,11 +149,9 @@ func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 		if m.val == nil {
 			continue
 		}
-		curves, err := protocol.Curves(m.val)
-		if err != nil {
+		if m.epochs, err = protocol.DevEpoch(m.val); err != nil {
 			return err
 		}
-		m.epochs = protocol.BestEpoch(curves)
 	}
 	return nil
 }
@@ -194,14 +190,13 @@ func (m *contender) row(dataset string) Method {
 	c := Method{
 		Name: m.name, Title: m.title, Variant: string(m.chosen.Model.Variant),
 		Val: protocol.Measure(m.val), Test: protocol.Measure(m.test), Epochs: m.epochs, Tried: m.tried,
-		Settings: settingsOf(m.chosen),
+		Settings: settingsOf(m.chosen), Models: protocol.ModelFiles(m.test),
 	}
 	c.Published, _ = published.TestAccuracy(dataset, m.title)
 	for _, t := range slices.Concat(m.val, m.test) {
 		c.RunDirs = append(c.RunDirs, t.Dir)
 	}
 	for _, t := range m.test {
-		c.Models = append(c.Models, filepath.Join(t.Dir, train.ModelFile))
 		c.Seconds += t.Result.Seconds / float64(len(m.test))
 	}
 	return c
@@ -231,12 +226,4 @@ func settingsOf(t train.Trial) map[string]any {
 		delete(all, shared)
 	}
 	return all
-}
-
-// titleOf returns the row of the paper's tables for a variant, or for LAGO.
-func titleOf(name string) string {
-	if name == LAGOMethod {
-		return published.ResultRow
-	}
-	return published.Method(model.Variant(name))
 }

@@ -133,7 +133,7 @@ func (s *searcher) further(ctx context.Context, n int) error {
 		if len(lab.Failures(part)) > 0 {
 			continue
 		}
-		if best[i].curves, err = protocol.Curves(part); err != nil {
+		if best[i].epochs, err = protocol.DevEpoch(part); err != nil {
 			return err
 		}
 		best[i].Further = &protocol.Measure(part).PerClass

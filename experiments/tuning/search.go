@@ -67,7 +67,7 @@ type Tried struct {
 	Dir       string         `json:"dir"`
 
 	config protocol.Config
-	curves []train.Curve // of the further seeds
+	epochs int // the best of the average curve of the further seeds
 }
 
 // Chosen is the best combination.
@@ -122,7 +122,7 @@ func (s *searcher) result(seeds int) (*Found, error) {
 	r := &Found{
 		Dataset: s.base.Dataset, Variant: s.base.Variant, Budget: s.options.Budget, Trials: s.trials, Epochs: s.base.DevEpochs(),
 		Tried: s.tried, Missing: lab.MissingOf(s.failed), space: s.space,
-		Chosen: Chosen{Accuracy: *best.Further, Epochs: protocol.BestEpoch(best.curves), Edges: s.space.edges(best.config)},
+		Chosen: Chosen{Accuracy: *best.Further, Epochs: best.epochs, Edges: s.space.edges(best.config)},
 	}
 	for _, d := range s.space {
 		r.Space = append(r.Space, d.Key)

@@ -106,8 +106,8 @@ type space []dimension
 func searchSpace(v model.Variant, attributes int, fixed []string) space {
 	var s space
 	for _, setting := range protocol.All() {
-		if setting.Searched(protocol.Config{Variant: v}) && !slices.Contains(fixed, setting.Key) {
-			s = append(s, dimension{setting, setting.SearchValues(attributes)})
+		if values := setting.SearchValues(v, attributes); values != nil && !slices.Contains(fixed, setting.Key) {
+			s = append(s, dimension{setting, values})
 		}
 	}
 	return s

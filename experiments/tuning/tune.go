@@ -9,6 +9,8 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/train"
@@ -33,7 +35,10 @@ func (c Config) contenders(ctx context.Context, l *lab.Lab, r *Methods) ([]*cont
 			all = append(all, p)
 			continue
 		}
-		m := &contender{name: name, title: titleOf(name), seeds: c.Seeds}
+		m := &contender{name: name, title: published.Method(model.Variant(name)), seeds: c.Seeds}
+		if name == LAGOMethod {
+			m.title = published.ResultRow
+		}
 		for _, v := range variants {
 			if name == LAGOMethod || name == v.name {
 				m.finalists = append(m.finalists, v.finalists...)
