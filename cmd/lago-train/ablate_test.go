@@ -28,9 +28,7 @@ func plan(t *testing.T, root string, change func(*train.Trial)) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, train.TrialFile), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeText(t, filepath.Join(dir, train.TrialFile), string(data))
 }
 
 // planAblation plans two of the designs, which make an ablation.
@@ -81,9 +79,7 @@ func TestAblateThenRuns(t *testing.T) {
 		t.Errorf("made from the curves it is another:\n%s\n%s", trained, from)
 	}
 	var listed struct{ Runs []struct{ Dir string } }
-	if err := json.Unmarshal([]byte(succeeds(t, "runs", "--from", out, "--status", "epochs", "--json")), &listed); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, succeeds(t, "runs", "--from", out, "--status", "epochs", "--json"), &listed)
 	if len(listed.Runs) != 8 {
 		t.Fatalf("%d runs, expected 8", len(listed.Runs))
 	}
@@ -106,7 +102,7 @@ func TestSweepKOnMini(t *testing.T) {
 	compareKeys(t, "sweep", object(t, succeeds(t, append(args, "--json")...)), "dataset", "seeds", "points", "lines", "missing")
 }
 
-// A search leaves a config that run takes as it is, and judges on test.
+// run takes the config file of a search as it is, and evaluates on the test classes.
 func TestSearchThenRun(t *testing.T) {
 	out := t.TempDir()
 	search := append([]string{"search", "--out", out, "--epochs", "2", "--budget", "5"}, onMini(t)...)
@@ -127,27 +123,11 @@ func TestSearchThenRun(t *testing.T) {
 	}
 }
 
-// What a command decides itself is no flag of it.
-func TestGridCommandsRefuse(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{"ablate --from nowhere", "nowhere: no such file or directory"},
-		{"ablate --prior uniform", "--prior: expected a flag of lago-train ablate"},
-		{"sweep-k --k 3", "--k: expected a flag of lago-train sweep-k"},
-		{"search --seeds 3", "--seeds: expected a flag of lago-train search. Did you mean --seed?"},
-	} {
-		t.Run(c.args, func(t *testing.T) { refuses(t, append(strings.Fields(c.args), onMini(t)...), c.want) })
-	}
-	refuses(t, []string{"runs", "--from", "nowhere"}, "nowhere: no such file or directory")
-	misused(t, []string{"runs", "show"}, "runs show: expected the folder of one run, found 0 arguments")
-}
-
 // A grid with failed trials prints what it has, counts them and fails.
 func TestAGridWithFailedTrialsFails(t *testing.T) {
 	configs := t.TempDir()
 	bad := `{"dataset": "plain", "variant": "singletons", "lr": 1e300}`
-	if err := os.WriteFile(filepath.Join(configs, "search-plain-singletons.json"), []byte(bad), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeText(t, filepath.Join(configs, "search-plain-singletons.json"), bad)
 	for _, args := range [][]string{
 		{"ablate", "--lr", "1e300"},
 		{"reproduce", "--lr", "1e300"},
@@ -164,11 +144,11 @@ func TestAGridWithFailedTrialsFails(t *testing.T) {
 	}
 }
 
-// Progress is part of a JSON log.
-func TestProgressObeysTheLogFormat(t *testing.T) {
-	args := append([]string{"sweep-k", "--out", t.TempDir(), "--seeds", "1", "--epochs", "1", "--ks", "1", "--log-format", "json"}, onMini(t)...)
-	e := lagoTrain(t, args...)
-	if e.code != 0 || !strings.Contains(e.stderr, `"progress":"3 of 3 trials done`) {
+// The whole log, with the progress, is JSON on request.
+func TestLogAsJSON(t *testing.T) {
+	args := []string{"sweep-k", "--out", t.TempDir(), "--seeds", "1", "--epochs", "1", "--ks", "1", "--log-format", "json", "--log-level", "debug"}
+	e := lagoTrain(t, append(args, onMini(t)...)...)
+	if e.code != 0 || !strings.Contains(e.stderr, `"progress":"3 of 3 trials done`) || !strings.Contains(e.stderr, `"msg":"matrix products"`) {
 		t.Errorf("code %d, stderr:\n%s", e.code, e.stderr)
 	}
 	for line := range strings.Lines(e.stderr) {

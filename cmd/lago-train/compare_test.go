@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,9 +35,7 @@ func TestCompareCommand(t *testing.T) {
 		}
 	}
 	text := succeeds(t, append(args, "--json")...)
-	if err := json.Unmarshal([]byte(text), &printed); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, text, &printed)
 	if n := len(printed.Methods); n != 2 {
 		t.Fatalf("%d methods", n)
 	}

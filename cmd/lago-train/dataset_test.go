@@ -1,10 +1,8 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -35,27 +33,6 @@ func TestDatasetInfoRefuses(t *testing.T) {
 	dir := t.TempDir()
 	refuses(t, []string{"dataset", "info", "--data-dir", dir, "awa2"}, `data set "awa2"`, dir, "lago-train dataset fetch --data-dir "+dir+" awa2")
 	refuses(t, []string{"dataset", "info", "--data-dir", dir, "glyps"}, `data set "glyps"`, "Did you mean glyphs?")
-}
-
-// A check that waits for a pipe ends when it is told to, without a verdict.
-func TestDatasetCheckObeysSIGTERM(t *testing.T) {
-	dir := filepath.Join(animals(t), "animals")
-	labels := filepath.Join(dir, "labels.csv")
-	if err := os.Remove(labels); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(labels, 0o600); err != nil {
-		t.Skip(err)
-	}
-	s := start(t, "dataset", "check", "--log-level", "debug", dir)
-	s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	<-s.over
-	if code := s.cmd.ProcessState.ExitCode(); code != exitCancelled || s.stdout.String() != "" {
-		t.Errorf("ended with %d, expected %d:\n%s%s", code, exitCancelled, &s.stdout, &s.stderr)
-	}
 }
 
 // Generalised zero-shot learning needs no download.

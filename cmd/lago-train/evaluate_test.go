@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -25,9 +24,7 @@ import (
 func heldOut(t *testing.T) (dirs, data []string) {
 	t.Helper()
 	var o protocol.Outcome
-	if err := json.Unmarshal([]byte(succeeds(t, runOnMini(t, "--hold-out", "--json", "--lr", "0.01")...)), &o); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, succeeds(t, runOnMini(t, "--hold-out", "--json", "--lr", "0.01")...), &o)
 	for _, dir := range o.RunDirs {
 		if strings.Contains(dir, "-test-") {
 			dirs = append(dirs, dir)
@@ -40,9 +37,7 @@ func heldOut(t *testing.T) (dirs, data []string) {
 func evaluationOf(t *testing.T, args ...string) *evaluation.Result {
 	t.Helper()
 	e := new(evaluation.Result)
-	if err := json.Unmarshal([]byte(succeeds(t, append([]string{"evaluate", "--json"}, args...)...)), e); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, succeeds(t, append([]string{"evaluate", "--json"}, args...)...), e)
 	return e
 }
 
@@ -76,9 +71,7 @@ func forAnother(t *testing.T, csvDir string) (labels, unseen string) {
 		}
 	}
 	labels = filepath.Join(t.TempDir(), "labels.txt")
-	if err := os.WriteFile(labels, []byte(strings.Join(list, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeText(t, labels, strings.Join(list, "\n"))
 	return labels, strings.Join(of, ",")
 }
 
@@ -99,9 +92,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	}
 	labels, unseen := forAnother(t, out)
 	list := filepath.Join(t.TempDir(), "unseen.txt")
-	if err := os.WriteFile(list, []byte(unseen), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeText(t, list, unseen)
 	got := evaluationOf(t, "--scores", scores, "--labels", labels, "--unseen", unseen)
 	fromFile := evaluationOf(t, "--scores", scores, "--labels", labels, "--unseen", list)
 	for _, e := range []*evaluation.Result{got, fromFile} {
@@ -183,9 +174,7 @@ func TestEvaluateRefuses(t *testing.T) {
 // The error of a model that was trained on held-out samples says how to train another.
 func TestEvaluateSuggestsHoldOut(t *testing.T) {
 	var o protocol.Outcome
-	if err := json.Unmarshal([]byte(succeeds(t, runOnMini(t, "--json", "--seeds", "1")...)), &o); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, succeeds(t, runOnMini(t, "--json", "--seeds", "1")...), &o)
 	refuses(t, append(append([]string{"evaluate"}, onMini(t)...), "--model", o.RunDirs[1], "--split", "gzsl"),
 		o.RunDirs[1], "lago-train run --dataset plain --variant semantic-hard --hold-out")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 	"os"
@@ -23,9 +22,7 @@ func trained(t *testing.T, more ...string) string {
 	t.Helper()
 	args := append([]string{"run", "--stage", "test", "--seeds", "1", "--epochs", "2", "--json", "--out", t.TempDir()}, more...)
 	var o protocol.Outcome
-	if err := json.Unmarshal([]byte(succeeds(t, args...)), &o); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, succeeds(t, args...), &o)
 	return o.RunDirs[0]
 }
 

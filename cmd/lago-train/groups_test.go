@@ -76,34 +76,3 @@ func folders(t *testing.T, dir string) []os.DirEntry {
 	}
 	return slices.DeleteFunc(entries, func(e os.DirEntry) bool { return !e.IsDir() })
 }
-
-func TestProtocolCommandsRefuse(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "search-glyphs-k-soft.json"), []byte(`{"k": "many"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		args  string
-		parts []string
-	}{
-		{"noise --variants singletons,svm", []string{"--variants", `"svm"`, "eszsl"}},
-		{"noise --variants eszsl --ratios 0.1,1.5", []string{"ratios", "1.5"}},
-		{"noise --noise-seeds 0", []string{"--noise-seeds", "at least 1"}},
-		{"noise --lr -1", []string{"--lr", "-1"}},
-		{"noise glyphs", []string{`"glyphs"`}},
-		{"reproduce --configs " + dir, []string{"search-glyphs-k-soft.json: k: expected", "many"}},
-		{"reproduce --configs " + filepath.Join(dir, "none"), []string{"--configs", "none"}},
-		{"reproduce --seeds 0", []string{"seeds", "at least 1"}},
-		{"reproduce --k 3", []string{"-k", "lago-train reproduce --help"}},
-		{"groups --by sample", []string{"--by", "samples, classes", `"sample"`}},
-		{"groups --threshold 1", []string{"--threshold", "1"}},
-		{"groups --top -1", []string{"--top"}},
-		{"groups --model nope", []string{"--model", `"nope"`}},
-		{"groups --from " + dir, []string{dir, "model.safetensors"}},
-		{"groups --from " + dir + " --lr-v 1", []string{"--lr-v"}},
-	} {
-		t.Run(c.args, func(t *testing.T) {
-			refuses(t, strings.Fields(c.args), c.parts...)
-		})
-	}
-}

@@ -188,6 +188,18 @@ func TestWrongCommandLines(t *testing.T) {
 		{"partial --given weakest", []string{"--given: expected one of random, strongest"}},
 		{"partial --gaps none", []string{"--impute: expected one of neutral, inferred"}},
 		{"reproduce --configs " + empty + "/no", []string{"--configs", "no such file"}},
+		{"ablate --prior uniform", []string{"--prior: expected a flag of lago-train ablate"}},
+		{"search --seeds 3", []string{"--seeds: expected a flag of lago-train search. Did you mean --seed?"}},
+		{"noise --variants singletons,svm", []string{"--variants", `"svm"`, "eszsl"}},
+		{"noise --noise-seeds 0", []string{"--noise-seeds: expected at least 1"}},
+		{"partial --shares 100,0", []string{"--shares", "above 0", "found 0"}},
+		{"partial --mask-seeds 0", []string{"--mask-seeds: expected at least 1"}},
+		{"groups --by sample", []string{"--by: expected one of samples, classes", `"sample"`}},
+		{"groups --threshold 1", []string{"--threshold"}},
+		{"groups --top -1", []string{"--top"}},
+		{"groups --model nope", []string{"--model", `"nope"`}},
+		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no settings"}},
+		{"runs show", []string{"runs show: expected the folder of one run, found 0 arguments"}},
 		{"runs shwo", []string{`"shwo"`, "Did you mean show?"}},
 		{"runs --status done", []string{"--status: expected one of patience"}},
 	} {
@@ -197,6 +209,11 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 	refuses(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
 	refuses(t, []string{"run", "--config", empty + "/none.json"}, "none.json", "no such file")
+	refuses(t, []string{"ablate", "--from", empty + "/none"}, "none: no such file")
+	refuses(t, []string{"runs", "--from", empty + "/none"}, "none: no such file")
+	refuses(t, []string{"groups", "--from", empty}, empty, "model.safetensors")
+	writeText(t, filepath.Join(empty, "search-glyphs-k-soft.json"), `{"k": "many"}`)
+	refuses(t, []string{"reproduce", "--configs", empty}, "search-glyphs-k-soft.json: k: expected", "many")
 	if os.Getuid() != 0 {
 		misused(t, []string{"run", "--out", "/proc/none"}, "--out", "/proc/none")
 	}

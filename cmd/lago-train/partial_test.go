@@ -38,22 +38,3 @@ func TestPartialCommand(t *testing.T) {
 		t.Errorf("expected the neutral kind alone:\n%s", table)
 	}
 }
-
-func TestPartialCommandRefuses(t *testing.T) {
-	for _, c := range []struct {
-		args  string
-		parts []string
-	}{
-		{"partial --variants svm", []string{"--variants", `"svm"`, "eszsl"}},
-		{"partial --shares 100,0", []string{"shares", "above 0", "found 0"}},
-		{"partial --shares 200", []string{"shares", "up to 100", "found 200"}},
-		{"partial --mask-seeds 0", []string{"--mask-seeds", "at least 1"}},
-		{"partial --impute zero", []string{"--impute", `"zero"`}},
-		{"partial --given some", []string{"--given", `"some"`}},
-		{"partial cub", []string{`"cub"`}},
-	} {
-		t.Run(c.args, func(t *testing.T) {
-			refuses(t, strings.Fields(c.args), c.parts...)
-		})
-	}
-}

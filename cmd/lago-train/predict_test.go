@@ -58,9 +58,7 @@ func describe(t *testing.T, d *dataset.Dataset, classes []int, name func(string)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "classes.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeText(t, path, text)
 	return path
 }
 
@@ -147,9 +145,7 @@ func TestPredict(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "two.json")
 		a := d.Attributes
 		text := fmt.Sprintf(`{"this": {%q: "always"}, "that": {%q: "never", %q: 0.5}}`, a[0].Name, a[0].Name, a[len(a)-1].Name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeText(t, path, text)
 		args := []string{"--model", lago, "--features", file, "--classes", path}
 		neutral, inferred := predict(args...), predict(append(args, "--impute", "inferred")...)
 		if !strings.Contains(neutral, "this") || !strings.Contains(neutral, "that") || neutral == inferred {
@@ -205,9 +201,7 @@ func TestPredict(t *testing.T) {
 		if err := features.WriteNPY(narrow, dataset.NewMatrix[float32](1, 2)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(nan, []byte(strings.Repeat("1,", x.Cols-1)+"NaN\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeText(t, nan, strings.Repeat("1,", x.Cols-1)+"NaN\n")
 		same := describe(t, d, d.Split.Test, func(s string) string { return s })
 		kept := filepath.Join(t.TempDir(), "kept.csv")
 		for _, c := range []struct {
@@ -290,11 +284,8 @@ func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
 	warns("was trained on samples of class", "explain", "--sample", sample(d.Split.Train))
 
 	path := filepath.Join(dir, train.TrialFile)
-	record, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeText(t, path, strings.Replace(string(record), d.Fingerprint(), strings.Repeat("0", 64), 1))
+	record := read(t, path)
+	writeText(t, path, strings.Replace(record, d.Fingerprint(), strings.Repeat("0", 64), 1))
 	warns("changed since", "predict", "--dataset", "plain")
 	warns("changed since", "groups")
 	warns("changed since", "explain", "--sample", sample(d.Split.Test))

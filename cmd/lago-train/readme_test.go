@@ -18,11 +18,8 @@ var walk = regexp.MustCompile("(?s)```sh\n(lago-train dataset check animals\n.*?
 // The README's way from a folder of one's own files to classes that are in none of
 // them, as a shell goes it.
 func TestReadmeFromStartToEnd(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := walk.FindSubmatch(text)
+	text := read(t, "../../README.md")
+	found := walk.FindStringSubmatch(text)
 	if found == nil {
 		t.Fatal("the README has no commands from start to end")
 	}
@@ -38,7 +35,7 @@ func TestReadmeFromStartToEnd(t *testing.T) {
 	if err := os.Symlink(program, filepath.Join(bin, "lago-train")); err != nil {
 		t.Fatal(err)
 	}
-	sh := exec.Command("sh", "-eu", "-c", string(found[1]))
+	sh := exec.Command("sh", "-eu", "-c", found[1])
 	sh.Dir = dir
 	sh.Env = append(command(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var stdout, stderr bytes.Buffer
@@ -52,7 +49,7 @@ func TestReadmeFromStartToEnd(t *testing.T) {
 		}
 	}
 	// But for the probabilities, whose last digits are the BLAS's.
-	if want, got := named(string(found[2])), named(stdout.String()); !slices.Equal(want, got) || len(want) != 4 {
+	if want, got := named(found[2]), named(stdout.String()); !slices.Equal(want, got) || len(want) != 4 {
 		t.Errorf("the README has %q, the shell %q", want, got)
 	}
 }

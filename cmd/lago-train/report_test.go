@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,15 +16,12 @@ func TestReport(t *testing.T) {
 	if want := page + " shows 2 runs of 2 configurations\n  " + figures; !strings.HasPrefix(text, want) {
 		t.Errorf("expected %q at the start, found %q", want, text)
 	}
-	html, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	html := read(t, page)
 	files, err := filepath.Glob(filepath.Join(figures, "*.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(html), "<svg"); n == 0 || n != len(files) {
+	if n := strings.Count(html, "<svg"); n == 0 || n != len(files) {
 		t.Errorf("expected as many pictures in the page as files, found %d and %d", n, len(files))
 	}
 	o := object(t, succeeds(t, append(args, "--json", "--format", "png")...))
@@ -39,11 +35,8 @@ func TestReportSuggestsTheConfigurationShown(t *testing.T) {
 	args := []string{"run", "--stage", "dev", "--seeds", "1", "--seed", "4", "--epochs", "2", "--lr", "0.01", "--alpha", "0.5", "--out", runs}
 	succeeds(t, append(args, onMini(t)...)...)
 	succeeds(t, "report", "--from", runs, "--out", page)
-	html, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	suggested := regexp.MustCompile(`lago-train (run --stage full --variant semantic-hard [^\n]*)`).FindStringSubmatch(string(html))
+	html := read(t, page)
+	suggested := regexp.MustCompile(`lago-train (run --stage full --variant semantic-hard [^\n]*)`).FindStringSubmatch(html)
 	if suggested == nil {
 		t.Fatalf("no command in\n%s", html)
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -50,10 +47,8 @@ func TestRunAsJSON(t *testing.T) {
 	o := object(t, e.stdout)
 	compareKeys(t, "run", o, "dataset", "variant", "stage", "seeds", "epochs", "val", "test", "seconds", "blas", "run_dirs", "reused_runs", "trained_from", "trained_to", "config")
 	var outcome protocol.Outcome
-	if err := json.Unmarshal([]byte(e.stdout), &outcome); err != nil {
-		t.Fatal(err)
-	}
-	if outcome.Dataset != "plain" || outcome.Variant != "k-soft" || outcome.Stage != protocol.OnlyDev || outcome.Seeds != 2 {
+	decode(t, e.stdout, &outcome)
+	if outcome.Dataset != "plain" || outcome.Variant != "k-soft" || outcome.Stage != protocol.OnlyDev || outcome.Seeds != 2 || outcome.Config.K != 3 {
 		t.Errorf("found %+v, expected what the flags say", outcome)
 	}
 	if len(outcome.RunDirs) != 2 || len(outcome.Val.PerClass.Values) != 2 || outcome.BLAS == "" || outcome.Epochs < 1 {
@@ -66,9 +61,7 @@ func TestRunAsJSON(t *testing.T) {
 
 func TestRunWithoutADataSetIsOnGlyphs(t *testing.T) {
 	var o protocol.Outcome
-	if err := json.Unmarshal([]byte(succeeds(t, "run", "--seeds", "1", "--epochs", "2", "--json")), &o); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, succeeds(t, "run", "--seeds", "1", "--epochs", "2", "--json"), &o)
 	if o.Dataset != "glyphs" || o.Test == nil || o.Test.PerClass.Mean < 2*o.Test.Chance() {
 		t.Errorf("found %+v, expected at least twice chance on the test classes of glyphs", o)
 	}
@@ -77,32 +70,10 @@ func TestRunWithoutADataSetIsOnGlyphs(t *testing.T) {
 	}
 }
 
-// configFrom runs a dev stage of one epoch and returns the config that it had, with
-// the trial that was made of it.
-func configFrom(t *testing.T, args ...string) (protocol.Config, train.Trial) {
-	t.Helper()
-	args = append([]string{"run", "--out", t.TempDir(), "--json", "--seeds", "1", "--epochs", "1", "--stage", "dev"}, args...)
-	var o protocol.Outcome
-	if err := json.Unmarshal([]byte(succeeds(t, args...)), &o); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(o.RunDirs[0], train.TrialFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var trial train.Trial
-	if err := json.Unmarshal(data, &trial); err != nil {
-		t.Fatal(err)
-	}
-	return o.Config, trial
-}
-
 func writeConfig(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "settings.json")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeText(t, path, text)
 	return path
 }
 
@@ -131,39 +102,10 @@ func TestPrintConfig(t *testing.T) {
 	}
 }
 
-// The settings reach the trial.
-func TestRunTrainsWithItsSettings(t *testing.T) {
-	got, trial := configFrom(t, append(onMini(t), "--variant", "k-soft", "--k", "4", "--lr", "0.25", "--seed", "9", "--hold-out=false")...)
-	if got.LR != 0.25 || got.Seed != 9 || trial.Model.Variant != model.KSoft || trial.Model.K != 4 || trial.Training.LearningRate != 0.25 || trial.Training.Seed != 9 {
-		t.Errorf("the config is %+v and the trial %+v", got, trial)
-	}
-}
-
 func TestAFailedRunNamesItsFolder(t *testing.T) {
 	args := runOnMini(t, "--lr", "1e38")
 	out := args[6]
 	refuses(t, args, filepath.Join(out, "plain-semantic-hard-dev-seed0-"), "phase W")
-}
-
-func TestTheLogIsJSONLinesOnRequest(t *testing.T) {
-	e := lagoTrain(t, runOnMini(t, "--log-format", "json", "--log-level", "debug")...)
-	if e.code != 0 {
-		t.Fatal(e.stderr)
-	}
-	messages := map[string]bool{}
-	lines := bufio.NewScanner(strings.NewReader(e.stderr))
-	for lines.Scan() {
-		var line struct{ Level, Msg string }
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			t.Errorf("%v: %s", err, lines.Text())
-		}
-		messages[line.Level+" "+line.Msg] = true
-	}
-	for _, want := range []string{"info run", "debug matrix products"} {
-		if !messages[want] {
-			t.Errorf("no %q among %v", want, messages)
-		}
-	}
 }
 
 // Each log line of a run fits a terminal.

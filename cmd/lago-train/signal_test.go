@@ -90,11 +90,8 @@ func files(t *testing.T, out, name string) map[string]string {
 	}
 	contents := map[string]string{}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		contents[filepath.Base(filepath.Dir(path))] = string(data)
+		data := read(t, path)
+		contents[filepath.Base(filepath.Dir(path))] = data
 	}
 	return contents
 }

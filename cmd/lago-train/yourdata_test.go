@@ -17,23 +17,18 @@ var exampleFile = regexp.MustCompile("(?m)^`([a-z]+\\.csv)`\n\n```csv\n((?:[^`].
 // animals writes the data set of docs/your-data.md into a data dir, which it returns.
 func animals(t *testing.T) (root string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/your-data.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, "../../docs/your-data.md")
 	root = t.TempDir()
 	dir := filepath.Join(root, "animals")
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	files := exampleFile.FindAllStringSubmatch(string(text), -1)
+	files := exampleFile.FindAllStringSubmatch(text, -1)
 	if len(files) != 5 {
 		t.Fatalf("the document has %d files of the example, expected 5", len(files))
 	}
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(dir, f[1]), []byte(f[2]), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeText(t, filepath.Join(dir, f[1]), f[2])
 	}
 	return root
 }
@@ -57,9 +52,7 @@ func TestYourDataFromScratch(t *testing.T) {
 	}
 	var o protocol.Outcome
 	out = succeeds(t, "run", "--data-dir", root, "--dataset", "animals", "--epochs", "2", "--seeds", "1", "--json", "--out", filepath.Join(root, "runs"))
-	if err := json.Unmarshal([]byte(out), &o); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, out, &o)
 	if o.Dataset != "animals" || o.Test == nil || o.Test.Classes != 2 || o.Val.Classes != 2 {
 		t.Errorf("the run found %+v", o)
 	}
@@ -74,13 +67,8 @@ func TestDatasetCheckListsEveryProblem(t *testing.T) {
 		"features.csv": {"0.91,0.12,0.05,0.33", "0.91,0.12,0.05"},
 	} {
 		path := filepath.Join(dir, name)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		text := read(t, path)
+		writeText(t, path, strings.Replace(text, change[0], change[1], 1))
 	}
 	e := lagoTrain(t, "dataset", "check", dir)
 	for _, part := range []string{
@@ -138,10 +126,7 @@ func fingerprint(t *testing.T, dir, name string) string {
 func TestDatasetSplit(t *testing.T) {
 	root := animals(t)
 	file := filepath.Join(root, "animals", "splits.csv")
-	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := read(t, file)
 	args := []string{"dataset", "split", "--data-dir", root}
 	refuses(t, append(args, "--out", file, "animals"), file, "expected a new file")
 	if err := os.Remove(file); err != nil {
@@ -160,12 +145,8 @@ func TestDatasetSplit(t *testing.T) {
 	}
 	// A class twice, in train and in test, whose names differ in case.
 	text := read(t, filepath.Join(root, "animals", "classes.csv"))
-	if err := os.WriteFile(filepath.Join(root, "animals", "classes.csv"), []byte(text+"Horse,,,,,,1\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(again, append(before, "Horse,test\n"...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeText(t, filepath.Join(root, "animals", "classes.csv"), text+"Horse,,,,,,1\n")
+	writeText(t, again, before+"Horse,test\n")
 	e := lagoTrain(t, append(args, "--check", again, "animals")...)
 	if e.code != 1 || !strings.Contains(e.stderr, "1 leak between subsets") || !strings.Contains(e.stdout, `class "horse" (train) and class "Horse" (test)`) {
 		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
