@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// command returns the program with arguments, in an empty folder and apart from
-// what the environment of the tests says of data sets and clusters.
+// command returns the program with arguments, in an empty folder and without the variables
+// for data sets and clusters of the environment.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], args...)
@@ -127,7 +127,7 @@ func object(t *testing.T, text string) map[string]json.RawMessage {
 	return o
 }
 
-// compareKeys holds an object to its keys.
+// compareKeys reports an error unless an object has exactly the given keys.
 func compareKeys(t *testing.T, name string, o map[string]json.RawMessage, want ...string) {
 	t.Helper()
 	slices.Sort(want)

@@ -96,8 +96,8 @@ func files(t *testing.T, out, name string) map[string]string {
 	return contents
 }
 
-// TestAnInterruptedRunGoesOnToTheSameModels interrupts the second of two seeds.
-func TestAnInterruptedRunGoesOnToTheSameModels(t *testing.T) {
+// TestInterruptedRunResumesToTheSameModels interrupts the second of two seeds.
+func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	args := append([]string{
 		"run", "--stage", "test", "--seeds", "2", "--epochs", "300", "--batch", "4", "--out", "runs",
 	}, onMini(t)...)
@@ -136,11 +136,11 @@ func TestAnInterruptedRunGoesOnToTheSameModels(t *testing.T) {
 	}
 	for trial, m := range want {
 		if got[trial] != m {
-			t.Errorf("%s: the model is another one than without the interruption", trial)
+			t.Errorf("%s: the model differs from that of the uninterrupted run", trial)
 		}
 	}
 	if line := "test (unseen)"; accuracyLine(t, string(table), line) != accuracyLine(t, whole.stdout.String(), line) {
-		t.Errorf("the table is another one than without the interruption:\n%s%s", table, &whole.stdout)
+		t.Errorf("the table differs from that of the uninterrupted run:\n%s%s", table, &whole.stdout)
 	}
 }
 
@@ -179,8 +179,8 @@ func accuracyLine(t *testing.T, table, name string) string {
 	return ""
 }
 
-// TestASecondInterruptEndsAtOnce interrupts while a large data set is made, which
-// nothing but the end of the process cuts short.
+// TestASecondInterruptEndsAtOnce interrupts while a large data set is generated, which
+// does not watch for the first interrupt.
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	s := start(t, "run", "--dataset", "simulated-cub", "--log-level", "debug")
 	s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })

@@ -19,9 +19,8 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/methods"
 )
 
-// shuffled returns the data set with the descriptions of the test classes dealt anew,
-// so that none keeps its own: what is left to score by then is chance, unless the
-// harness lets a method see what it must not.
+// shuffled returns the data set with the descriptions of the test classes permuted, so that
+// none keeps its own. Accuracy is then chance, unless test data leak into a method.
 func shuffled(d *dataset.Dataset, seed uint64) *dataset.Dataset {
 	s := *d
 	s.Descriptions = dataset.NewMatrix[float64](d.Descriptions.Rows, d.Descriptions.Cols)
@@ -35,8 +34,8 @@ func shuffled(d *dataset.Dataset, seed uint64) *dataset.Dataset {
 	return &s
 }
 
-// compareWithChance compares all methods over some ways of shuffling, and holds the
-// mean test accuracy of each to chance, 1 / classes, but for the given slack.
+// compareWithChance reports an error if the mean test accuracy of a method over some ways
+// of shuffling exceeds chance, 1 / classes, by more than the slack.
 func compareWithChance(t *testing.T, d *dataset.Dataset, c func(*lab.Lab) tuning.Config, shuffles int, slack float64) {
 	t.Helper()
 	mean := map[string]float64{}
@@ -59,7 +58,7 @@ func compareWithChance(t *testing.T, d *dataset.Dataset, c func(*lab.Lab) tuning
 	}
 }
 
-// defaultsOfClosed pins what would be searched whole to its defaults.
+// defaultsOfClosed fixes the settings that would be searched whole at their defaults.
 func defaultsOfClosed() []tuning.Fixed {
 	var fixed []tuning.Fixed
 	for _, m := range methods.All {

@@ -75,13 +75,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s scores %g, LAGO %g; ahead are %v", m.Name, m.Test.PerClass.Mean, lago, r.Ahead)
 		}
 	}
-	compareChosenVariant(t, r, c)
-}
-
-// compareChosenVariant holds the row of LAGO to the val classes: it is the variant
-// with the best mean there, and its test accuracy has no part in that.
-func compareChosenVariant(t *testing.T, r *Result, c tuning.Config) {
-	t.Helper()
+	// LAGO is the variant with the best validation accuracy.
 	chosen, singletons := r.Methods[0], r.Methods[1]
 	if chosen.Tried != len(c.LAGO) {
 		t.Errorf("LAGO tried %d settings, expected one for each of the %d variants", chosen.Tried, len(c.LAGO))
@@ -91,9 +85,8 @@ func compareChosenVariant(t *testing.T, r *Result, c tuning.Config) {
 	}
 }
 
-// The trials of a comparison are read where they are finished, and the table comes
-// out the same.
-func TestCompareIsNotDoneTwice(t *testing.T) {
+// Finished trials are reused.
+func TestCompareReusesFinishedTrials(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := compareAll(l)
 	c.Methods = []string{string(model.Singletons), "eszsl"}
@@ -136,17 +129,16 @@ func TestCompareTunesOnVal(t *testing.T) {
 		} else {
 			test++
 			if got := run.Baseline.Values(); got["gamma"] != m.Settings["gamma"] || got["lambda"] != m.Settings["lambda"] {
-				t.Errorf("%v was judged, expected the chosen %v", got, m.Settings)
+				t.Errorf("%v was evaluated, expected the chosen %v", got, m.Settings)
 			}
 		}
 	}
 	if m.Val.PerClass.Mean != best || test != 1 {
-		t.Errorf("%d models were judged on the test classes, chosen with %g where the best has %g", test, m.Val.PerClass.Mean, best)
+		t.Errorf("%d models were evaluated on the test classes, chosen with %g where the best has %g", test, m.Val.PerClass.Mean, best)
 	}
 }
 
-// The samples of the test classes have no say in the choice of settings or in what is
-// learned.
+// The samples of the test classes affect neither settings nor models.
 func TestCompareLearnsNothingFromTheTestClasses(t *testing.T) {
 	c := tuning.Config{Methods: methods.Names(), Seeds: 1, Epochs: 2, Patience: 2, Preprocess: preprocess.None}
 	before, l := testlab.Simulated(t), testlab.Simulated(t)
@@ -209,7 +201,7 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// What the features are preprocessed by is told with the settings of a baseline.
+// Preprocessing is one of the listed settings of a baseline.
 func TestComparePreprocessed(t *testing.T) {
 	c := tuning.Config{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 1, Patience: 1, Preprocess: preprocess.Standardize}
 	m := compareOn(t, testlab.Simulated(t), c).Methods[0]
@@ -232,7 +224,7 @@ func TestParseFixed(t *testing.T) {
 	}
 }
 
-// A shard can't choose before the others are through; together they come to the
+// A shard cannot choose settings before the others have finished; together they make the
 // table of one process.
 func TestCompareInShards(t *testing.T) {
 	l := testlab.Simulated(t)

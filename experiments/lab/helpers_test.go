@@ -47,7 +47,7 @@ func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64
 	return t
 }
 
-// grid is four trials that differ in all that decides how they are carried out.
+// grid is four trials that differ in variant, stage, preprocessing and seed.
 func grid(d *dataset.Dataset) []train.Trial {
 	whitened := trialOf(d, model.KSoft, train.Dev, 3)
 	whitened.Preprocess = preprocess.Whiten
@@ -81,7 +81,7 @@ func stamps(trials []train.Trial) []string {
 	return all
 }
 
-// witness notes the epochs that labs run.
+// witness records the epochs that labs run.
 type witness struct {
 	mu     sync.Mutex
 	epochs []string
@@ -93,7 +93,7 @@ func (w *witness) see(t train.Trial, e train.Epoch) {
 	w.epochs = append(w.epochs, stamp(t, e))
 }
 
-// compare holds what was seen to each epoch of the trials, once.
+// compare reports an error unless each epoch of the trials was run once.
 func (w *witness) compare(t *testing.T, trials []train.Trial) {
 	t.Helper()
 	slices.Sort(w.epochs)
@@ -102,7 +102,7 @@ func (w *witness) compare(t *testing.T, trials []train.Trial) {
 	}
 }
 
-// do carries out trials, none of which may fail.
+// do runs trials, none of which may fail.
 func do(t *testing.T, l *Lab, trials []train.Trial) []Run {
 	t.Helper()
 	done, err := l.Do(context.Background(), trials)
@@ -114,13 +114,13 @@ func do(t *testing.T, l *Lab, trials []train.Trial) []Run {
 			t.Errorf("trial %d: result %v, error %v", i, one.Result, one.Err)
 		}
 		if want := filepath.Join(l.Root, trials[i].Name()); one.Trial != trials[i] || one.Dir != want {
-			t.Errorf("trial %d is told in %s, expected the order of the list and %s", i, one.Dir, want)
+			t.Errorf("trial %d is in %s, expected the order of the list and %s", i, one.Dir, want)
 		}
 	}
 	return done
 }
 
-// undisturbed carries the grid out in a folder of its own, a trial at a time.
+// undisturbed runs the grid in a new folder, one trial at a time.
 func undisturbed(t *testing.T, d *dataset.Dataset) *Lab {
 	t.Helper()
 	l := New(d, t.TempDir())
@@ -129,8 +129,8 @@ func undisturbed(t *testing.T, d *dataset.Dataset) *Lab {
 	return l
 }
 
-// compareRoots holds the trials below two roots to the same bits, but for the time
-// that they took.
+// compareRoots reports an error unless the runs in two folders are bit-identical, except
+// for their times.
 func compareRoots(t *testing.T, want, got string, trials []train.Trial) {
 	t.Helper()
 	for _, trial := range trials {

@@ -44,25 +44,6 @@ func TestATrialThatIsListedTwiceIsTrainedOnce(t *testing.T) {
 	}
 }
 
-func TestLabsOverOneFolderTrainATrialOnce(t *testing.T) {
-	d := small()
-	root := t.TempDir()
-	var seen witness
-	var wg sync.WaitGroup
-	for range 3 {
-		wg.Go(func() {
-			l := New(d, root)
-			l.Jobs, l.Options.OnEpoch = 2, seen.see
-			if done, err := l.Do(t.Context(), grid(d)); err != nil || slices.ContainsFunc(done, func(one Run) bool { return one.Result == nil }) {
-				t.Errorf("%v, %v", done, err)
-			}
-		})
-	}
-	wg.Wait()
-	seen.compare(t, grid(d))
-	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
-}
-
 func TestProcessesOverOneFolderTrainATrialOnce(t *testing.T) {
 	d := small()
 	root := t.TempDir()
@@ -102,7 +83,7 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 	do(t, l, grid(d))
 	second := grid(d)[1]
 	if diff := cmp.Diff([]string{stamp(second, train.Epoch{Epoch: 1})}, resumed); diff != "" {
-		t.Errorf("checkpoints that were gone on from (-want +got):\n%s", diff)
+		t.Errorf("checkpoints that were resumed (-want +got):\n%s", diff)
 	}
 	if n := len(seen.epochs); n != 3+2*4 {
 		t.Errorf("%d epochs after the kill, expected the last 3 of the second trial and all of two others: %q", n, seen.epochs)
@@ -140,7 +121,7 @@ func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 	}
 }
 
-func TestATrialThatNothingCanBeTrainedWithIsReported(t *testing.T) {
+func TestImpossibleTrialIsReported(t *testing.T) {
 	d := small()
 	tooMany := trialOf(d, model.KSoft, train.Dev, 1)
 	tooMany.Model.K = len(d.Attributes) + 1
@@ -154,7 +135,7 @@ func TestATrialThatNothingCanBeTrainedWithIsReported(t *testing.T) {
 	}
 }
 
-func TestAResultThatCannotBeReadIsReportedNotTrainedOver(t *testing.T) {
+func TestUnreadableResultIsNotReplaced(t *testing.T) {
 	d := small()
 	l := undisturbed(t, d)
 	file := filepath.Join(l.Root, grid(d)[2].Name(), train.ResultFile)
@@ -170,7 +151,7 @@ func TestAResultThatCannotBeReadIsReportedNotTrainedOver(t *testing.T) {
 	}
 }
 
-func TestCancelledTrialsGoOnLater(t *testing.T) {
+func TestCancelledTrialsResume(t *testing.T) {
 	d := small()
 	trials := grid(d)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -198,7 +179,7 @@ func TestCancelledTrialsGoOnLater(t *testing.T) {
 	}
 	for _, trial := range trials[2:] {
 		if _, err := os.Stat(filepath.Join(l.Root, trial.Name())); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is begun after the cancellation: %v", trial.Name(), err)
+			t.Errorf("%s was started after the cancellation: %v", trial.Name(), err)
 		}
 	}
 	for _, part := range []string{"1 of 4", l.Root, "repeat the command"} {
@@ -215,7 +196,7 @@ func TestCancelledTrialsGoOnLater(t *testing.T) {
 	compareRoots(t, undisturbed(t, d).Root, l.Root, trials)
 }
 
-func TestCancelledWhileAnotherHasTheTrialInWork(t *testing.T) {
+func TestCancelledWhileAnotherProcessTrains(t *testing.T) {
 	d := small()
 	trials := grid(d)[:1]
 	l := New(d, t.TempDir())
@@ -225,7 +206,7 @@ func TestCancelledWhileAnotherHasTheTrialInWork(t *testing.T) {
 	}
 	lock := flock.New(filepath.Join(dir, "lock"))
 	if held, err := lock.TryLock(); err != nil || !held {
-		t.Fatalf("the lock is not to be had: %v", err)
+		t.Fatalf("the lock cannot be taken: %v", err)
 	}
 	defer func() {
 		if err := lock.Unlock(); err != nil {
@@ -238,7 +219,7 @@ func TestCancelledWhileAnotherHasTheTrialInWork(t *testing.T) {
 	l.OnProgress = func(p Progress) {
 		cancel() // once it runs
 		if p.Failed != 0 {
-			t.Errorf("%s: expected a trial that another has in work not to fail", p)
+			t.Errorf("%s: expected no failure of a trial that another process trains", p)
 		}
 	}
 	var cancelled *Cancelled

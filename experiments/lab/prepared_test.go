@@ -37,7 +37,7 @@ func TestTrialsShareTheirData(t *testing.T) {
 	wg.Wait()
 	for i, data := range got {
 		if data != got[0] {
-			t.Errorf("trial %d has data of its own", i)
+			t.Errorf("trial %d has other data", i)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestTrialsThatDifferInPreparationHaveOtherData(t *testing.T) {
 	}
 }
 
-func TestDataAreDroppedAfterTheirLastTrial(t *testing.T) {
+func TestDataAreFreedAfterTheLastTrial(t *testing.T) {
 	trials := []train.Trial{preprocessed(train.Dev, 1, 1), preprocessed(train.Dev, 1, 2)}
 	p := newPrepared(small(), trials)
 	held := func(trial train.Trial) weak.Pointer[train.Data] {
@@ -86,7 +86,7 @@ func TestDataAreDroppedAfterTheirLastTrial(t *testing.T) {
 	runtime.KeepAlive(p) // which must not hold them
 }
 
-func TestATrialGivesItsDataBack(t *testing.T) {
+func TestTrialReleasesItsData(t *testing.T) {
 	d := small()
 	for _, trial := range []train.Trial{trialOf(d, model.SemanticHard, train.Dev, 1), failing(d)} {
 		p := newPrepared(d, []train.Trial{trial})
@@ -97,7 +97,7 @@ func TestATrialGivesItsDataBack(t *testing.T) {
 	}
 }
 
-func TestTrialsWhoseDataCannotBePreparedAllSayWhy(t *testing.T) {
+func TestPreparationErrorReachesEveryTrial(t *testing.T) {
 	trials := []train.Trial{preprocessed(train.Dev, -1, 1), preprocessed(train.Dev, -1, 2)}
 	p := newPrepared(small(), trials)
 	for i, trial := range trials {

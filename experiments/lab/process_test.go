@@ -13,17 +13,16 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// What a process of a test is told.
+// The environment of a process that a test starts.
 const (
 	envRoot = "LAGO_LAB_TEST_ROOT"
 	envHang = "LAGO_LAB_TEST_HANG" // the epoch, of those of all trials, that never ends
 )
 
-// hangs is what a process says once it is in the epoch that never ends.
+// hangs is the line that a process prints when it reaches the epoch that never ends.
 const hangs = "hangs"
 
-// process carries out the grid below root, a trial at a time, and says each epoch in
-// a line.
+// process runs the grid in root, one trial at a time, and prints a line per epoch.
 func process(root string) int {
 	hang, _ := strconv.Atoi(os.Getenv(envHang)) // 0 where it is not set: never
 	d := small()

@@ -15,13 +15,13 @@ func TestProgressAddsUpAtEachChange(t *testing.T) {
 	trials := append(grid(d), failing(d))
 	const jobs = 2
 	l.Jobs = jobs
-	var told []Progress
-	l.OnProgress = func(p Progress) { told = append(told, p) }
+	var changes []Progress
+	l.OnProgress = func(p Progress) { changes = append(changes, p) }
 	if _, err := l.Do(t.Context(), trials); err != nil {
 		t.Fatal(err)
 	}
 	before := Progress{Found: 1, Done: 1}
-	for i, p := range told {
+	for i, p := range changes {
 		ended := p.Done + p.Failed
 		if p.Total != len(trials) || p.Found != 1 || p.Running < 0 || p.Running > jobs || ended+p.Running > p.Total {
 			t.Errorf("change %d doesn't add up: %+v", i, p)
@@ -41,7 +41,7 @@ func TestProgressAddsUpAtEachChange(t *testing.T) {
 	}
 }
 
-func TestProgressOfAShardCountsWhatIsItsOwnOrFinished(t *testing.T) {
+func TestProgressOfAShard(t *testing.T) {
 	d := small()
 	l := New(d, t.TempDir())
 	l.Shard = Shard{1, 4}

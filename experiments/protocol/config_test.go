@@ -65,7 +65,6 @@ func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
 	}
 }
 
-// What a config is written as resolves to the same runs.
 func TestWrittenConfigsResolveToTheSameTrials(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "settings.json")
 	rapid.Check(t, func(t *rapid.T) {
@@ -248,11 +247,10 @@ func TestCheckAcceptsWhatCanBeTrained(t *testing.T) {
 	})
 }
 
-// TestOnlyWhatATrialUsesTellsItApart changes each setting by itself. A setting that
-// is added is expected to make another trial until it is listed here.
-func TestOnlyWhatATrialUsesTellsItApart(t *testing.T) {
-	// The protocol decides on which trials there are, not on what one of them is;
-	// the split is in the fingerprint of the data.
+// TestOnlyUsedSettingsDistinguishTrials changes one setting at a time. A new setting is
+// expected to make another trial until it is listed here.
+func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
+	// These decide which trials there are. The split is in the fingerprint of the data.
 	protocol := []string{"DevSplit", "Stage", "Seeds", "Seed", "Epochs"}
 	rapid.Check(t, func(t *rapid.T) {
 		base := drawConfig(t)
@@ -292,29 +290,8 @@ func TestOnlyWhatATrialUsesTellsItApart(t *testing.T) {
 	})
 }
 
-func TestWhatARunIsMadeOfTellsItsTrialsApart(t *testing.T) {
-	c := PresetFor("glyphs", model.KSoft).Config
-	names := map[string]bool{}
-	for _, trial := range []train.Trial{
-		c.Trial(train.Dev, "data", 1, 9),
-		c.Trial(train.Test, "data", 1, 9),
-		c.Trial(train.Dev, "other data", 1, 9),
-		c.Trial(train.Dev, "data", 2, 9),
-		c.Trial(train.Dev, "data", 1, 8),
-	} {
-		names[trial.Name()] = true
-	}
-	for _, v := range model.Variants {
-		c.Variant = v
-		names[c.Trial(train.Dev, "data", 3, 9).Name()] = true
-	}
-	if len(names) != 5+len(model.Variants) {
-		t.Errorf("%d folders, expected one for each of %d trials: %v", len(names), 5+len(model.Variants), names)
-	}
-}
-
-// A searched config file overrides the preset; what it says of stage and seeds is for the
-// test stage.
+// A config file of a search overrides the preset, except for stage, epochs and seeds,
+// which it has for the test stage.
 func TestReadSearched(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -92,20 +92,20 @@ func TestMeasureLeavesOutTrialsWithoutAResult(t *testing.T) {
 	}
 }
 
-func TestTrialsOfKSoftHaveAsManyGroupsAsTheDataAllow(t *testing.T) {
+func TestGroupsOfKSoftAreLimitedByTheData(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := protocol.PresetFor(l.Data.Name, model.KSoft).Config
 	for _, k := range []struct{ given, want int }{{0, 9}, {2, 2}} { // of 9 attributes
 		c.K = k.given
 		for i, trial := range c.Trials(l, train.Dev, 1) {
 			if trial.Model.K != k.want || trial.Training.Seed != c.Seed+uint64(i) || trial.Fingerprint != l.Data.Fingerprint() {
-				t.Errorf("k %d: trial %d is %+v, expected %d groups, a seed of its own and the data's fingerprint", k.given, i, trial, k.want)
+				t.Errorf("k %d: trial %d is %+v, expected %d groups, another seed and the data's fingerprint", k.given, i, trial, k.want)
 			}
 		}
 	}
 }
 
-func TestRunCarriesOutTheStages(t *testing.T) {
+func TestRunStages(t *testing.T) {
 	l := testlab.Simulated(t)
 	for _, c := range []struct {
 		stage     protocol.Stages
@@ -158,8 +158,7 @@ func TestRunCarriesOutTheStages(t *testing.T) {
 	}
 }
 
-// compareMeasured holds what was measured to the results in the folders, and returns
-// them.
+// compareMeasured compares accuracies with the results in the folders, which it returns.
 func compareMeasured(t *testing.T, m *protocol.Measured, dirs []string, classes int) []*train.Result {
 	t.Helper()
 	var results []*train.Result
@@ -242,8 +241,8 @@ func TestRunThatIsCancelled(t *testing.T) {
 	}
 }
 
-// TestOutcomeIsWrittenInTheNamesOfTheContract holds the keys that scripts read.
-func TestOutcomeIsWrittenInTheNamesOfTheContract(t *testing.T) {
+// Scripts read these keys.
+func TestOutcomeJSONKeys(t *testing.T) {
 	l := testlab.Simulated(t)
 	o, err := protocol.Run(context.Background(), l, testlab.Config(l, protocol.DevThenTest))
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// All at once is what one after the other is.
-func TestRunAllIsRunForEach(t *testing.T) {
+func TestRunAllEqualsRunOfEach(t *testing.T) {
 	l := testlab.Simulated(t)
 	configs := testlab.Full(l, model.SemanticHard, model.Singletons)
 	configs[1].Seeds = 1
@@ -50,7 +49,7 @@ func TestRunAllWithoutAFailedVariant(t *testing.T) {
 	}
 	for _, trial := range without {
 		if trial.Err == nil || trial.Model.Variant != model.SemanticHard {
-			t.Errorf("%s is said to be missing: %v", trial.Dir, trial.Err)
+			t.Errorf("%s is listed as missing: %v", trial.Dir, trial.Err)
 		}
 	}
 	if len(without) != 2 {

@@ -29,8 +29,8 @@ func grey(rows, cols int) dataset.Matrix[float64] {
 	return u
 }
 
-// An entry is replaced by 0 or 1 or stays; what is noise at a ratio is the same
-// noise at any above; without a ratio there is none, and with 1 nothing else.
+// An entry stays or is replaced by 0 or 1. Noise at one ratio is part of that at higher
+// ones; ratio 0 has none, and ratio 1 replaces everything.
 func TestSaltAndPepperIsNested(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := grey(rapid.IntRange(1, 9).Draw(t, "classes"), rapid.IntRange(1, 9).Draw(t, "attributes"))
@@ -111,8 +111,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// compareWithRun holds a variant to the result of its runs, and a noisy value to
-// what Score makes of it.
+// compareWithRun compares a variant with the scores of its saved models.
 func compareWithRun(t *testing.T, l *lab.Lab, n NoiseConfig, m Method) {
 	t.Helper()
 	s, u := train.Select(l.Data, l.Data.Features, l.Data.Split.Test), l.Data.Describe(l.Data.Split.Test)

@@ -18,9 +18,8 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// What is given is as it was, of each class the share of what it describes; what is
-// given of a share is given of all above; and the strongest are no weaker than what
-// is left out.
+// Given entries are unchanged, and the share of each class's described ones. Those of one
+// share are part of those of higher ones. The strongest are no weaker than the others.
 func TestOnlyAPartIsGivenProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, m := rapid.IntRange(1, 5).Draw(t, "classes"), rapid.IntRange(1, 12).Draw(t, "attributes")

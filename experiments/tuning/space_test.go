@@ -67,7 +67,7 @@ func TestDrawsCoverTheListedValues(t *testing.T) {
 	})
 }
 
-// A larger budget goes on where a smaller one ended.
+// A larger budget starts with the draws of a smaller one.
 func TestDrawsOfAnyNumberBeginTheSame(t *testing.T) {
 	s := searchSpace(model.SemanticSoft, 85, nil)
 	base := protocol.PresetFor("awa2", model.SemanticSoft).Config
