@@ -277,7 +277,7 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 		case "Ridge":
 			used = base.Preprocess == preprocess.Whiten
 		case "Patience":
-			used = stage == train.Dev && base.Stage != OnlyTest
+			used = stage == train.Dev
 		}
 		for _, name := range protocol {
 			used = used && name != field
