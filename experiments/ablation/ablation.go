@@ -170,12 +170,10 @@ func bestVal(dir string) (float64, error) {
 	}
 	best := -1.0
 	for _, e := range curve {
-		if e.ValAccuracy != nil {
-			best = max(best, *e.ValAccuracy)
-		}
+		best = max(best, *e.ValAccuracy)
 	}
 	if best < 0 {
-		return 0, &invalid.Error{Where: path, Want: "epochs with a validation accuracy", Got: "none"}
+		return 0, &invalid.Error{Where: path, Want: "at least one epoch", Got: "none"}
 	}
 	return best, nil
 }

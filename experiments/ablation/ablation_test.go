@@ -224,8 +224,7 @@ func TestAblationOfChosenSeeds(t *testing.T) {
 	}
 }
 
-// An ablation that is trained and one made of its curves are the same, and a second
-// one trains nothing.
+// An ablation and the table of its runs are equal, and a second ablation trains nothing.
 func TestAblate(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := testlab.Config(l, protocol.DevThenTest)
@@ -267,8 +266,7 @@ func TestAblateOfAShardNamesTheOthersTrials(t *testing.T) {
 	if len(a.Missing) != 4 || a.Missing[0].Why != lab.ErrElsewhere.Error() {
 		t.Errorf("missing: %v, expected the four of the other shard", a.Missing)
 	}
-	// The first half has designs with implicit supervision alone; the other one's
-	// alpha is the one asked for.
+	// These runs have implicit supervision only; the given alpha is that of the others.
 	c.Alpha = 2
 	if a, err = From(l.Root, c, []string{"alpha"}); err != nil || a.Alpha != 2 || len(a.Missing) != 4 {
 		t.Errorf("%+v, %v", a, err)

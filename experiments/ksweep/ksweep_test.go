@@ -14,7 +14,7 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// sweepConfig is of k-soft, on the data set of simulatedLab.
+// sweepConfig is a configuration of k-soft.
 func sweepConfig(l *lab.Lab) protocol.Config {
 	c := testlab.Config(l, protocol.OnlyDev)
 	c.Variant, c.Zeta = model.KSoft, 1
@@ -36,7 +36,7 @@ func TestSweepK(t *testing.T) {
 	for _, g := range append(s.Points, s.Lines...) {
 		got = append(got, group{g.Variant, g.K})
 		if len(g.Accuracy.Values) != c.Seeds {
-			t.Errorf("%s, K = %d: %d values, expected one a seed", g.Variant, g.K, len(g.Accuracy.Values))
+			t.Errorf("%s, K = %d: %d values, expected one per seed", g.Variant, g.K, len(g.Accuracy.Values))
 		}
 	}
 	want := []group{{model.KSoft, 2}, {model.KSoft, 9}, {model.Singletons, 9}, {model.SemanticHard, 3}}
@@ -97,7 +97,7 @@ func TestSweepKIsOfKSoft(t *testing.T) {
 	}
 }
 
-// What is the model's comes from the preset, what is not from the config.
+// Settings of the model come from the preset, the others from the configuration.
 func TestLinesOfASweep(t *testing.T) {
 	c := protocol.PresetFor("cub", model.KSoft).Config
 	c.LR, c.Zeta, c.Seeds, c.Epochs, c.Complement = 7, 8, 9, 10, model.DeMorgan

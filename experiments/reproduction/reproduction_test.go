@@ -40,7 +40,7 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
-// Neither the test accuracy nor ESZSL has a say in the choice.
+// Neither the test accuracy nor ESZSL affects the choice.
 func TestChosenByValAccuracyAlone(t *testing.T) {
 	row := func(v model.Variant, val, test float64) Row {
 		return Row{Method: string(v), Variant: v, Val: lab.Summarise([]float64{val}), Test: lab.Summarise([]float64{test})}
@@ -55,8 +55,8 @@ func TestChosenByValAccuracyAlone(t *testing.T) {
 	}
 }
 
-// While another shard has trials of a variant, the best of the others is no result.
-func TestNoResultWhileAnotherShardIsAtWork(t *testing.T) {
+// There is no result while another shard still has trials of a variant.
+func TestNoResultWithoutTheOtherShard(t *testing.T) {
 	l := testlab.Simulated(t)
 	l.Shard = lab.Shard{Index: 0, Count: 2}
 	configs := testlab.Full(l, model.Singletons, model.SemanticHard, model.SemanticSoft)

@@ -67,7 +67,7 @@ func TestFindSettings(t *testing.T) {
 	}
 	for _, r := range runs {
 		if r.Stage != train.Dev {
-			t.Errorf("%s is of the %s stage: test classes were looked at", r.Dir, r.Stage)
+			t.Errorf("%s is of the %s stage: the search used test classes", r.Dir, r.Stage)
 		}
 	}
 	again := find(t, lab.New(l.Data, t.TempDir()))
@@ -80,8 +80,8 @@ func TestFindSettings(t *testing.T) {
 	}
 }
 
-// The chosen settings are those of the best further seeds, for as many epochs as
-// their average curve says; their config file reads as it was written.
+// The chosen settings have the best further seeds, whose average curve gives the epochs.
+// Their config file makes the same trials.
 func TestChosenSettings(t *testing.T) {
 	l := testlab.Simulated(t)
 	s := find(t, l)
@@ -153,7 +153,7 @@ func TestFindSettingsInShards(t *testing.T) {
 	}
 }
 
-// A setting that fails is named and does not stand in the way of the others.
+// A failed setting is listed as missing, and the search continues.
 func TestFindSettingsDespiteAFailure(t *testing.T) {
 	l := testlab.Simulated(t)
 	before := find(t, l)
