@@ -36,6 +36,9 @@
 // Parameters.Logits, Sigmoid and Forward, which run the same code as the ops do forward,
 // in float32 to score and in float64 to explain.
 //
+// The package has some 3,000 lines because the ops, their gradients, the forward path and
+// the explanations share unexported tables and kernels, which no user should see.
+//
 // A Classifier is any trained method, LAGO or a baseline (package baseline). The package
 // knows nothing of files, flags and epochs.
 package model

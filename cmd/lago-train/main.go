@@ -2,7 +2,8 @@
 // classes from descriptions by attributes.
 //
 // It turns flags into the configurations of the packages experiments and dataset, and
-// prints their results.
+// prints their results. Each command has a file of its name; the package is large because
+// there are 20 commands, each with its help, flags and checks.
 package main
 
 import (
