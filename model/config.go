@@ -56,17 +56,14 @@ const (
 var Complements = []Complement{Const, DeMorgan, NoComplement}
 
 // UnmarshalText reads the name of a variant.
-func (v *Variant) UnmarshalText(text []byte) error { return unmarshal(v, text, Variants) }
+func (v *Variant) UnmarshalText(text []byte) error { return invalid.SetOneOf(v, text, Variants...) }
 
 // UnmarshalText reads the name of a prior.
-func (p *Prior) UnmarshalText(text []byte) error { return unmarshal(p, text, priors) }
+func (p *Prior) UnmarshalText(text []byte) error { return invalid.SetOneOf(p, text, priors...) }
 
 // UnmarshalText reads the name of a complement.
-func (c *Complement) UnmarshalText(text []byte) error { return unmarshal(c, text, Complements) }
-
-func unmarshal[T ~string](to *T, text []byte, options []T) (err error) {
-	*to, err = invalid.OneOf(string(text), options...)
-	return err
+func (c *Complement) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(c, text, Complements...)
 }
 
 // Config is one model of the family. A weight of 0 leaves its term out of the loss.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
@@ -74,15 +75,10 @@ func readFile(path string) ([]byte, error) {
 	return data, invalid.File(path, err)
 }
 
+// regular is nil for a regular file.
 func regular(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return invalid.File(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return &invalid.Error{Where: path, Want: "a regular file"}
-	}
-	return nil
+	_, err := input.SizeOfRegular(path)
+	return err
 }
 
 // Epoch is one line of curve.jsonl. Accuracies are fractions.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -74,16 +73,10 @@ func output(c *cli.Context, l *lab.Lab, result any, text func(w io.Writer) error
 	display.clear()
 	write := func() error { return text(os.Stdout) }
 	if c.Bool(jsonFlag) {
-		write = func() error { return printJSON(os.Stdout, result) }
+		write = func() error { return format.WriteJSON(os.Stdout, result) }
 	}
 	if err := write(); err != nil || l == nil || l.Failed() == 0 {
 		return err
 	}
 	return fmt.Errorf("%s failed in %s; the output goes without", format.Count(l.Failed(), "trial"), l.Root)
-}
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -76,5 +77,5 @@ func printConfig(stdout, stderr io.Writer, p protocol.Preset) error {
 			return err
 		}
 	}
-	return printJSON(stdout, p.Config)
+	return format.WriteJSON(stdout, p.Config)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -342,10 +343,7 @@ func (f *fetcher) lock(ctx context.Context, path string) (*flock.Flock, error) {
 // checkRegular refuses what is not a regular file, such as a pipe, which could block. A
 // path that does not exist is fine.
 func checkRegular(path string) error {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return &invalid.Error{Where: path, Want: "a regular file", Got: "a folder, pipe or device"}
-	}
+	_, err := input.SizeOfRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

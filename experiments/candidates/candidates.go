@@ -32,9 +32,8 @@ const (
 )
 
 // UnmarshalText reads the name of a selection.
-func (s *Selection) UnmarshalText(text []byte) (err error) {
-	*s, err = invalid.OneOf(string(text), Test, Val, Train, Seen, All)
-	return err
+func (s *Selection) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(s, text, Test, Val, Train, Seen, All)
 }
 
 // Classes returns the indices of the selected classes.

@@ -24,9 +24,8 @@ const (
 )
 
 // UnmarshalText reads the name of a kind.
-func (k *ScoreKind) UnmarshalText(text []byte) (err error) {
-	*k, err = invalid.OneOf(string(text), Logits, Probabilities, BareScores)
-	return err
+func (k *ScoreKind) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(k, text, Logits, Probabilities, BareScores)
 }
 
 // kindOf recognises probabilities, or their logs, by rows that sum to 1. Other scores

@@ -22,9 +22,8 @@ const (
 )
 
 // UnmarshalText reads the name of a split.
-func (s *Split) UnmarshalText(text []byte) (err error) {
-	*s, err = invalid.OneOf(string(text), ValSplit, TestSplit, GZSLSplit)
-	return err
+func (s *Split) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(s, text, ValSplit, TestSplit, GZSLSplit)
 }
 
 // Models are models to evaluate on a data set.

@@ -1,9 +1,9 @@
 package explain
 
 import (
-	"encoding/json"
 	"io"
 
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
@@ -151,18 +151,15 @@ const (
 )
 
 // UnmarshalText reads the name of a format.
-func (f *Format) UnmarshalText(text []byte) (err error) {
-	*f, err = invalid.OneOf(string(text), Text, JSON, HTML)
-	return err
+func (f *Format) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(f, text, Text, JSON, HTML)
 }
 
 // Write writes the result. Text and HTML give details of the top groups only.
 func (r *Result) Write(w io.Writer, f Format, top int) error {
 	switch f {
 	case JSON:
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return format.WriteJSON(w, r)
 	case HTML:
 		return r.writeHTML(w, top)
 	}

@@ -22,9 +22,8 @@ const (
 )
 
 // UnmarshalText reads "samples" or "classes".
-func (b *By) UnmarshalText(text []byte) (err error) {
-	*b, err = invalid.OneOf(string(text), BySamples, ByClasses)
-	return err
+func (b *By) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(b, text, BySamples, ByClasses)
 }
 
 // Pairs counts pairs of attributes that have a correlation; an attribute that never

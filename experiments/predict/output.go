@@ -24,9 +24,8 @@ const (
 )
 
 // UnmarshalText reads the name of a format.
-func (f *Format) UnmarshalText(text []byte) (err error) {
-	*f, err = invalid.OneOf(string(text), Table, CSV, JSONL)
-	return err
+func (f *Format) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(f, text, Table, CSV, JSONL)
 }
 
 // output writes predictions and counts them.

@@ -25,9 +25,8 @@ const (
 )
 
 // UnmarshalText reads "dev", "test" or "full".
-func (s *Stages) UnmarshalText(text []byte) (err error) {
-	*s, err = invalid.OneOf(string(text), OnlyDev, OnlyTest, DevThenTest)
-	return err
+func (s *Stages) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(s, text, OnlyDev, OnlyTest, DevThenTest)
 }
 
 // Config is the settings of a run. Its JSON is that of config files.

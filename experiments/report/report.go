@@ -128,9 +128,8 @@ const (
 )
 
 // UnmarshalText reads the name of a format.
-func (f *Format) UnmarshalText(text []byte) (err error) {
-	*f, err = invalid.OneOf(string(text), SVG, PNG)
-	return err
+func (f *Format) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(f, text, SVG, PNG)
 }
 
 // WriteFigures writes each figure into a file of dir, which must exist, and returns the

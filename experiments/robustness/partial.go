@@ -29,9 +29,8 @@ const (
 )
 
 // UnmarshalText reads "random" or "strongest".
-func (o *Order) UnmarshalText(text []byte) (err error) {
-	*o, err = invalid.OneOf(string(text), AtRandom, Strongest)
-	return err
+func (o *Order) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(o, text, AtRandom, Strongest)
 }
 
 // PartialConfig says which models are evaluated with how much of the descriptions.

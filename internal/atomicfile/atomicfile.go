@@ -3,7 +3,6 @@ package atomicfile
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -41,11 +41,7 @@ func Write(path string, write func(io.Writer) error) error {
 
 // WriteJSON writes a value as indented JSON, as Write does.
 func WriteJSON(path string, v any) error {
-	return Write(path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
-	})
+	return Write(path, func(w io.Writer) error { return format.WriteJSON(w, v) })
 }
 
 // wrap says what to do about the errors that a path given by a user can cause.

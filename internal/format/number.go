@@ -1,11 +1,20 @@
 package format
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"unicode"
 )
+
+// WriteJSON writes a value as indented JSON.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
 
 // missing is printed for a number that does not exist.
 const missing = "-"

@@ -2,7 +2,7 @@
 // when its context is cancelled, even while a pipe has no data, and ReadFile bounds the
 // memory that a file can take.
 //
-// It knows no formats, and it does not write: see internal/atomicfile.
+// It parses nothing and writes nothing: see internal/atomicfile.
 package input
 
 import (
@@ -55,15 +55,24 @@ func Open(ctx context.Context, path string) (*File, error) {
 // OpenRegular opens a regular file and returns its size in bytes. Anything else, such as a
 // pipe, is refused without waiting for it.
 func OpenRegular(ctx context.Context, path string) (f *File, size int64, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, invalid.File(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, &invalid.Error{Where: path, Want: "a regular file", Got: "a folder, pipe or device"}
+	if size, err = SizeOfRegular(path); err != nil {
+		return nil, 0, err
 	}
 	f, err = Open(ctx, path)
-	return f, info.Size(), err
+	return f, size, err
+}
+
+// SizeOfRegular returns the size in bytes of a regular file, following symbolic links.
+// Anything else is an *invalid.Error.
+func SizeOfRegular(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, invalid.File(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return 0, &invalid.Error{Where: path, Want: "a regular file", Got: "a folder, pipe or device"}
+	}
+	return info.Size(), nil
 }
 
 // Stdin returns the standard input.

@@ -26,6 +26,13 @@ func OneOf[T ~string](text string, options ...T) (T, error) {
 	}
 }
 
+// SetOneOf sets to the option that text names, as OneOf does. It is the body of the
+// UnmarshalText of a set of names.
+func SetOneOf[T ~string](to *T, text []byte, options ...T) (err error) {
+	*to, err = OneOf(string(text), options...)
+	return err
+}
+
 // DidYouMean returns a question that suggests the names nearest to text, or "" where
 // none is near.
 func DidYouMean(text string, names []string) string {

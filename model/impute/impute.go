@@ -26,9 +26,8 @@ const (
 var Kinds = []Kind{Neutral, Inferred}
 
 // UnmarshalText parses the name of a kind. The error is an *invalid.Error.
-func (k *Kind) UnmarshalText(text []byte) (err error) {
-	*k, err = invalid.OneOf(string(text), Kinds...)
-	return err
+func (k *Kind) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(k, text, Kinds...)
 }
 
 // Imputer fills missing entries of descriptions by the statistics of reference classes,

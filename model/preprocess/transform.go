@@ -32,9 +32,8 @@ const (
 var Kinds = []Kind{None, Standardize, Whiten}
 
 // UnmarshalText parses the name of a kind. The error is an *invalid.Error.
-func (k *Kind) UnmarshalText(text []byte) (err error) {
-	*k, err = invalid.OneOf(string(text), Kinds...)
-	return err
+func (k *Kind) UnmarshalText(text []byte) error {
+	return invalid.SetOneOf(k, text, Kinds...)
 }
 
 // Transform is a fitted preprocessing: x <- (x - Shift) Scale in each dimension for

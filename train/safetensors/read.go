@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -36,12 +37,8 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 
 // ReadFile reads a regular file. The error is an *invalid.Error.
 func ReadFile(path string) (file *File, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, invalid.File(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &invalid.Error{Where: path, Want: "a regular file"}
+	if _, err := input.SizeOfRegular(path); err != nil {
+		return nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
