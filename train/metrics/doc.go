@@ -1,5 +1,5 @@
 // Package metrics evaluates scores: accuracy, generalised zero-shot accuracy over seen and
-// unseen classes, and calibration of probabilities.
+// unseen classes, calibration of probabilities, and confidence intervals over classes.
 //
 // Scores have one row per sample and one column per class, the higher the better; labels
 // are columns. All functions are pure and independent of models, data sets and files.
@@ -14,5 +14,6 @@
 // and Analysis of Generalized Zero-Shot Learning for Object Recognition in the Wild"
 // (ECCV 2016); calibration and temperature, Guo et al., "On Calibration of Modern
 // Neural Networks" (ICML 2017); risk and coverage, Geifman & El-Yaniv, "Selective
-// Classification for Deep Neural Networks" (NeurIPS 2017).
+// Classification for Deep Neural Networks" (NeurIPS 2017); correction of p values, Holm, "A
+// Simple Sequentially Rejective Multiple Test Procedure" (1979).
 package metrics

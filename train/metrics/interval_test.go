@@ -1,0 +1,155 @@
+package metrics
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
+)
+
+// For many classes the bounds are those of the normal distribution.
+func TestClassIntervalOfManyClasses(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	values := make([]float64, 200)
+	for i := range values {
+		values[i] = r.Float64()
+	}
+	mean, sd := stat.PopMeanStdDev(values, nil)
+	margin := 1.96 * stat.StdErr(sd, 200)
+	got := ClassInterval(values)
+	near(t, "low", got.Low, mean-margin, 0.05*margin)
+	near(t, "high", got.High, mean+margin, 0.05*margin)
+}
+
+// Of 200 intervals about 95 % contain the true mean. The percentile bootstrap covers a
+// little less with 30 classes.
+func TestClassIntervalCoverage(t *testing.T) {
+	const samples, trueMean = 200, 2.0 / 3
+	r := rand.New(rand.NewPCG(2, 0))
+	var covered int
+	for range samples {
+		values := make([]float64, 30)
+		for i := range values {
+			values[i] = math.Sqrt(r.Float64())
+		}
+		if c := ClassInterval(values); c.Low <= trueMean && trueMean <= c.High {
+			covered++
+		}
+	}
+	if share := float64(covered) / samples; share < 0.90 || share > 0.98 {
+		t.Errorf("%.3f of the intervals cover the mean", share)
+	}
+}
+
+func TestClassIntervalNeedsTwoClasses(t *testing.T) {
+	nan := math.NaN()
+	for _, values := range [][]float64{nil, {0.5}, {nan, 0.5, nan}} {
+		got := ClassInterval(values)
+		text, err := json.Marshal(got)
+		if err != nil || string(text) != "null" || got.String() != "-" {
+			t.Errorf("%v: found %q, %s, %v", values, got, text, err)
+		}
+		var read Interval
+		if err := json.Unmarshal(text, &read); err != nil || !math.IsNaN(read.Low) || !math.IsNaN(read.High) {
+			t.Errorf("read %v, %v", read, err)
+		}
+	}
+	got := ClassInterval([]float64{nan, 0.5, 0.5})
+	text, err := json.Marshal(got)
+	if err != nil || string(text) != `{"low":0.5,"high":0.5}` || got.String() != "50.0 to 50.0" {
+		t.Errorf("found %q, %s, %v", got, text, err)
+	}
+}
+
+func TestPairedDifference(t *testing.T) {
+	// Of the 32 signs of 1 to 5, only the two of equal signs reach a sum of 15.
+	got := PairedDifference([]float64{1, 3, 5, 7, 9, 8}, []float64{0, 1, 2, 3, 4, math.NaN()})
+	near(t, "mean", got.Mean, 3, 1e-12)
+	near(t, "p", got.P, 2.0/32, 1e-12)
+	// Differences 0.1, -0.2 and 0.1 sum to 0 but for rounding, and every assignment is as far.
+	near(t, "p of no difference", PairedDifference([]float64{0.3, 0.1, 0.3}, []float64{0.2, 0.3, 0.2}).P, 1, 1e-12)
+
+	// More classes than can be enumerated: only all signs equal reach the observed sum.
+	a, b := make([]float64, 40), make([]float64, 40)
+	for i := range a {
+		a[i] = 1
+	}
+	near(t, "least p", PairedDifference(a, b).P, 1.0/10_001, 1e-12)
+}
+
+// Random permutations agree with all permutations, computed here by counting sums.
+func TestRandomPermutationsAgreeWithAll(t *testing.T) {
+	d := []float64{1, 2, 3, -1, 4, 2, 1, 3, -2, 2, 1, -3, 2, 1, -4, 3} // 65,536 assignments
+	ways := map[int]int{0: 1}
+	var observed int
+	for _, v := range d {
+		observed += int(v)
+		next := map[int]int{}
+		for sum, n := range ways {
+			next[sum+int(v)] += n
+			next[sum-int(v)] += n
+		}
+		ways = next
+	}
+	var count int
+	for sum, n := range ways {
+		if max(sum, -sum) >= observed {
+			count += n
+		}
+	}
+	near(t, "p", PairedDifference(d, make([]float64, len(d))).P, float64(count)/math.Exp2(float64(len(d))), 0.015)
+}
+
+func TestPairedDifferenceProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 9).Draw(t, "classes")
+		accuracy := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 20).Draw(t, "correct")) / 20 }), n, n)
+		a, b := accuracy.Draw(t, "a"), accuracy.Draw(t, "b")
+		d, reverse := PairedDifference(a, b), PairedDifference(b, a)
+		near(t, "reversed mean", reverse.Mean, -d.Mean, 1e-12)
+		near(t, "reversed p", reverse.P, d.P, 0)
+		if d.P <= 0 || d.P > 1 || d.Interval.Low > d.Mean+1e-12 || d.Interval.High < d.Mean-1e-12 {
+			t.Errorf("%+v", d)
+		}
+		if same := PairedDifference(a, a); same != (Difference{P: 1}) {
+			t.Errorf("a method against itself: %+v", same)
+		}
+	})
+}
+
+// Perfect accuracy on both sides has no spread; if one side is 0, so is the harmonic mean.
+func TestHarmonicInterval(t *testing.T) {
+	if got := HarmonicInterval([]float64{1, 1}, []float64{1, 1, 1}); got != (Interval{1, 1}) {
+		t.Errorf("found %v", got)
+	}
+	if got := HarmonicInterval([]float64{0.4, 1}, []float64{0, 0, 0}); got != (Interval{}) {
+		t.Errorf("found %v", got)
+	}
+	if got := HarmonicInterval([]float64{0.4}, []float64{0.2, 0.9}); got.String() != "-" {
+		t.Errorf("found %v", got)
+	}
+	// Each mean is one of 0, 0.5 and 1 with at least 2.5 %.
+	if got := HarmonicInterval([]float64{1, 1}, []float64{0, 1}); got != (Interval{0, 1}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+// The third is p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "holm") in R.
+func TestHolm(t *testing.T) {
+	for _, c := range []struct{ p, want []float64 }{
+		{nil, nil},
+		{[]float64{0.04}, []float64{0.04}},
+		{[]float64{0.01, 0.02, 0.03, 0.04, 0.05}, []float64{0.05, 0.08, 0.09, 0.09, 0.09}},
+		{[]float64{0.04, 0.01, 0.03, 0.005}, []float64{0.06, 0.03, 0.06, 0.02}},
+		{[]float64{0.7, 0.6}, []float64{1, 1}},
+	} {
+		if diff := cmp.Diff(c.want, Holm(c.p), cmpopts.EquateApprox(0, 1e-12), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.p, diff)
+		}
+	}
+}
