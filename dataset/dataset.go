@@ -34,6 +34,10 @@ type Dataset struct {
 
 	Split Split
 
+	// DevSplits are the divisions of the seen classes into train and val classes that the
+	// source has, Split among them; nil if Split is the only one.
+	DevSplits []Split
+
 	// TestSeen are the samples of seen classes, ascending, that are held out for
 	// generalised zero-shot learning: models evaluated on them must not be trained on
 	// them. It is nil if the source has none.
@@ -72,6 +76,14 @@ func (s Split) Seen() []int {
 	seen := slices.Concat(s.Train, s.Val)
 	slices.Sort(seen)
 	return seen
+}
+
+// Splits returns DevSplits, or Split if it is the only one.
+func (d *Dataset) Splits() []Split {
+	if len(d.DevSplits) == 0 {
+		return []Split{d.Split}
+	}
+	return d.DevSplits
 }
 
 // GroupOf returns the group of each attribute, or nil if groups are unknown.

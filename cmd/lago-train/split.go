@@ -73,7 +73,7 @@ func splitDataset(c *cli.Context) error {
 	var splits []dataset.Split
 	switch {
 	case own:
-		splits, err = catalog.Splits(c.Context, name, d, o)
+		splits = d.Splits()
 	case file != "":
 		splits, err = openlayout.ReadSplits(c.Context, file, d.Classes)
 	default:

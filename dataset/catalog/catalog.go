@@ -61,19 +61,6 @@ func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error)
 	return glyphs.Make(), ctx.Err()
 }
 
-// Splits returns all splits of the classes of a data set, of which Open gives one. d is
-// the data set of that name.
-func Splits(ctx context.Context, name string, d *dataset.Dataset, o Options) ([]dataset.Split, error) {
-	if Generated(name) {
-		return []dataset.Split{d.Split}, nil
-	}
-	f, err := Find(name, o)
-	if err != nil {
-		return nil, err
-	}
-	return f.Splits(ctx, d)
-}
-
 // Generated reports whether a name is that of a data set that the program generates.
 func Generated(name string) bool { return slices.Contains(generated(), strings.ToLower(name)) }
 
@@ -216,13 +203,4 @@ func (f Folder) Open(ctx context.Context, o Options) (*dataset.Dataset, error) {
 		return d, err
 	}
 	return d, dataset.Check(d)
-}
-
-// Splits returns the one to three splits of the classes of the data set d, of which Open
-// gives one.
-func (f Folder) Splits(ctx context.Context, d *dataset.Dataset) ([]dataset.Split, error) {
-	if f.Layout == OpenLayout {
-		return openlayout.ReadSplits(ctx, filepath.Join(f.Dir, openlayout.SplitsFile), d.Classes)
-	}
-	return xlsa17.Splits(ctx, f.Dir, d.Labels)
 }

@@ -45,10 +45,7 @@ func Convert(ctx context.Context, name string, o catalog.Options, dir string) (R
 	if err != nil {
 		return Result{}, err
 	}
-	splits, err := catalog.Splits(ctx, name, d, o)
-	if err != nil {
-		return Result{}, err
-	}
+	splits := d.Splits()
 	r := Result{Name: d.Name, Source: d.Source, Dir: dir, Splits: len(splits), Fingerprint: d.Fingerprint()}
 	return r, writeFolder(dir, func(dir string) error {
 		if err := openlayout.Write(dir, d, splits[1:]...); err != nil {
@@ -124,6 +121,5 @@ func readBack(ctx context.Context, dir string, o catalog.Options) (*dataset.Data
 	if err != nil {
 		return nil, nil, err
 	}
-	splits, err := f.Splits(ctx, d)
-	return d, splits, err
+	return d, d.Splits(), nil
 }

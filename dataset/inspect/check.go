@@ -76,10 +76,7 @@ func (r *Report) checkFolder(ctx context.Context, f catalog.Folder, o catalog.Op
 	if err != nil {
 		return err
 	}
-	splits, err := f.Splits(ctx, d)
-	if err != nil {
-		return err
-	}
+	splits := d.Splits()
 	r.Data, r.Splits = d, len(splits)
 	for n, split := range splits {
 		if n+1 == max(o.DevSplit, 1) {

@@ -105,26 +105,30 @@ func (r *reader) load(opts Options) *dataset.Dataset {
 		d.Labels, d.TestSeen = l.classes, l.held
 	}
 	if !opts.WithoutSplit {
-		d.Split = r.readSplit(opts.DevSplit, c, l)
+		d.DevSplits = r.readDevSplits(opts.DevSplit, c, l)
+		if len(d.DevSplits) > 0 {
+			d.Split = d.DevSplits[opts.DevSplit-1]
+		}
 	}
 	d.Features = r.readFeatures(l)
 	return d
 }
 
-// readSplit returns one of the splits, after checking the held-out samples against it.
-func (r *reader) readSplit(devSplit int, c *classes, l *labels) dataset.Split {
+// readDevSplits returns the splits, at least as many as devSplit, after checking the
+// held-out samples against them; nil if there are problems.
+func (r *reader) readDevSplits(devSplit int, c *classes, l *labels) []dataset.Split {
 	s := r.readSplits(SplitsFile, c)
 	if s == nil {
-		return dataset.Split{}
+		return nil
 	}
 	if devSplit > len(s.columns) {
 		s.table.Report("dev split", 1, "", fmt.Sprintf("a column %s for split %d", partColumns[devSplit-1], devSplit), s.table.Header())
-		return dataset.Split{}
+		return nil
 	}
 	if l != nil {
 		l.checkHeld(c, s.partOf[0])
 	}
-	return s.all()[devSplit-1]
+	return s.all()
 }
 
 // readFeatures returns the features of the samples, one for each label.

@@ -15,7 +15,7 @@ import (
 )
 
 func diffDatasets(want, got *dataset.Dataset) string {
-	return cmp.Diff(want, got, cmpopts.IgnoreFields(dataset.Dataset{}, "Source"), cmpopts.EquateNaNs())
+	return cmp.Diff(want, got, cmpopts.IgnoreFields(dataset.Dataset{}, "Source", "DevSplits"), cmpopts.EquateNaNs())
 }
 
 // Folders that are read as the same data.
@@ -102,6 +102,9 @@ func TestLoadDevSplit(t *testing.T) {
 	}
 	if diff := diffDatasets(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]dataset.Split{smallDataset().Split, want.Split}, got.DevSplits); diff != "" {
+		t.Errorf("all splits (-want +got):\n%s", diff)
 	}
 	_, err = Load(t.Context(), dir, Options{DevSplit: 3})
 	wantErrors(t, err, "splits.csv: line 1: expected a column part3 for split 3, found \"class,part,part2\"")

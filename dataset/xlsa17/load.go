@@ -57,14 +57,9 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	return f.dataset(x, opts.DevSplit)
 }
 
-// Splits returns the divisions of the classes of the data set in dir, one to three, of
-// which Load returns one. labels are those of the data set. The second and third exist
-// where there is a list of their train classes.
-func Splits(ctx context.Context, dir string, labels []int) ([]dataset.Split, error) {
-	f, err := openFolder(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+// splits returns the divisions of the seen classes, one to three: the second and third
+// exist where there is a list of their train classes.
+func (f *folder) splits(labels []int) ([]dataset.Split, error) {
 	var splits []dataset.Split
 	for n := 1; n <= maxDevSplit; n++ {
 		list := fmt.Sprintf("trainclasses%d.txt", n)
@@ -122,6 +117,10 @@ func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	all, err := f.splits(x.labels)
+	if err != nil {
+		return nil, err
+	}
 	return &dataset.Dataset{
 		Name:         strings.ToLower(filepath.Base(f.dir)),
 		Source:       f.dir,
@@ -132,6 +131,7 @@ func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
 		Groups:       f.groups,
 		Descriptions: f.descriptions,
 		Split:        split,
+		DevSplits:    all,
 		TestSeen:     f.testSeen(),
 		FeaturesSum:  x.sum,
 	}, nil

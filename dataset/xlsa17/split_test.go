@@ -60,26 +60,29 @@ func TestSplitHasAllSamplesOfSeenClasses(t *testing.T) {
 	}
 }
 
-func TestSplits(t *testing.T) {
+func TestDevSplits(t *testing.T) {
 	s := newSmall()
-	labels := smallDataset().Labels
-	got, err := Splits(t.Context(), s.write(t), labels)
-	if err != nil {
-		t.Fatal(err)
+	read := func() ([]dataset.Split, error) {
+		d, err := Load(t.Context(), s.write(t), Options{NoCache: true})
+		if err != nil {
+			return nil, err
+		}
+		return d.DevSplits, nil
 	}
+	got, err := read()
 	want := []dataset.Split{
 		{Train: []int{0, 1, 2}, Val: []int{3}, Test: []int{4, 5}},
 		{Train: []int{1, 3}, Val: []int{0, 2}, Test: []int{4, 5}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v, %v, expected %v", got, err, want)
 	}
 	s.drop("trainclasses1.txt", "trainclasses2.txt", "valclasses2.txt")
-	if got, err = Splits(t.Context(), s.write(t), labels); err != nil || !cmp.Equal(want[:1], got) {
+	if got, err = read(); err != nil || !cmp.Equal(want[:1], got) {
 		t.Errorf("from locations alone: %v, %v", got, err)
 	}
 	s.texts["trainclasses3.txt"] = s.texts["trainvalclasses.txt"]
-	_, err = Splits(t.Context(), s.write(t), labels)
+	_, err = read()
 	wantError(t, err, "Small: expected trainclasses2.txt before trainclasses3.txt, found no such file")
 }
 
