@@ -11,7 +11,7 @@ import (
 )
 
 func lago(tr trial[float32]) *model.LAGO {
-	return &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic, Transform: &preprocess.Transform{Kind: preprocess.None}}
+	return &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic, Transform: &preprocess.Transform{Chain: preprocess.None}}
 }
 
 // Score returns log p(z|x) of the given rows, in their order; the last of several batches

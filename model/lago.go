@@ -44,7 +44,7 @@ func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[flo
 }
 
 func (l *LAGO) transform() *preprocess.Transform {
-	return cmp.Or(l.Transform, &preprocess.Transform{Kind: preprocess.None})
+	return cmp.Or(l.Transform, &preprocess.Transform{Chain: preprocess.None})
 }
 
 func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
@@ -82,9 +82,11 @@ func (l *LAGO) forward(u dataset.Matrix[float64]) (*Forward[float32], error) {
 	return NewForward(l.Config, classes, l.Params)
 }
 
-// lagoScorer is the Scorer of LAGO. Its preprocessing is folded into W and b.
+// lagoScorer is the Scorer of LAGO. The affine steps that end its preprocessing are folded
+// into W and b.
 type lagoScorer struct {
 	model   *LAGO
+	before  *preprocess.Transform // the steps before those
 	folded  *Parameters[float32]
 	forward *Forward[float32]
 	a       []float32 // detections of a block
@@ -97,13 +99,19 @@ func newLAGOScorer(l *LAGO, u dataset.Matrix[float64]) (*lagoScorer, error) {
 		return s, err
 	}
 	s.folded = &Parameters[float32]{}
-	s.folded.W, s.folded.B, err = l.Transform.Fold(l.Params.W, l.Params.B)
+	s.folded.W, s.folded.B, s.before, err = l.Transform.Fold(l.Params.W, l.Params.B)
 	return s, err
 }
 
 func (s *lagoScorer) Score(x, scores dataset.Matrix[float32]) error {
 	if err := s.model.checkFeatures(x); err != nil {
 		return err
+	}
+	if !s.before.Identity() {
+		var err error
+		if x, err = s.before.Apply(x, allRows(x)); err != nil {
+			return err
+		}
 	}
 	m := s.folded.W.Cols
 	if n := x.Rows * m; cap(s.a) < n {

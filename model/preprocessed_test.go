@@ -50,19 +50,19 @@ func TestPreprocessedTransformsFeatures(t *testing.T) {
 		m    *preprocess.Transform
 		want []float32
 	}{
-		{&preprocess.Transform{Kind: preprocess.None}, []float32{11, 3}},
+		{&preprocess.Transform{Chain: preprocess.None}, []float32{11, 3}},
 		// (5-1)*2 + (6-2)*1 and 0.
-		{&preprocess.Transform{Kind: preprocess.Standardize, Shift: []float32{1, 2}, Scale: []float32{2, 1}}, []float32{12, 0}},
+		{&preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1, 2}, Scale: []float32{2, 1}}, []float32{12, 0}},
 	} {
 		got, err := (&model.Preprocessed{TwoStage: echo{}, Transform: c.m}).Score(x, rows, u)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(c.want, got.Data); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.m.Kind, diff)
+			t.Errorf("%s (-want +got):\n%s", c.m.Chain, diff)
 		}
 	}
-	m := &preprocess.Transform{Kind: preprocess.Standardize, Shift: []float32{1}, Scale: []float32{2}}
+	m := &preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1}, Scale: []float32{2}}
 	if _, err := (&model.Preprocessed{TwoStage: echo{}, Transform: m}).Score(x, rows, u); err == nil {
 		t.Error("features of two dimensions passed a transform of one")
 	}
@@ -73,7 +73,7 @@ func TestPreprocessedImputes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &model.Preprocessed{TwoStage: echo{}, Transform: &preprocess.Transform{Kind: preprocess.None}, Impute: rule}
+	c := &model.Preprocessed{TwoStage: echo{}, Transform: &preprocess.Transform{Chain: preprocess.None}, Impute: rule}
 	x := dataset.Matrix[float32]{Rows: 1, Cols: 2, Data: []float32{1, 2}}
 	got, err := c.Score(x, []int{0}, dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, nan, nan, 1}})
 	if err != nil {

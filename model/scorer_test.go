@@ -73,10 +73,10 @@ func TestScorerAgreesWithTheGraphsProperty(t *testing.T) {
 // detectors.
 func TestScorerInBlocks(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 300, d: 5, m: 12, k: 4, z: 150}, 1))
-	for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
+	for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
 		l := lago(tr)
 		var err error
-		if l.Transform, err = preprocess.Fit(kind, 0.1, tr.x, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}); err != nil {
+		if l.Transform, err = preprocess.Fit(chain, 0.1, tr.x, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}); err != nil {
 			t.Fatal(err)
 		}
 		scorer, err := model.NewScorer(l, tr.described)
@@ -97,7 +97,7 @@ func TestScorerInBlocks(t *testing.T) {
 			if err := scorer.Score(tr.x, got); err != nil {
 				t.Fatal(err)
 			}
-			within(t, string(kind), 1e-4, floats(got.Data), floats(want.Data))
+			within(t, string(chain), 1e-4, floats(got.Data), floats(want.Data))
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestScorerOfAnyClassifier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &model.Preprocessed{TwoStage: echo{}, Transform: &preprocess.Transform{Kind: preprocess.None}, Impute: rule}
+	c := &model.Preprocessed{TwoStage: echo{}, Transform: &preprocess.Transform{Chain: preprocess.None}, Impute: rule}
 	scorer, err := model.NewScorer(c, dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, nan, nan, 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -145,10 +145,10 @@ func TestScorerErrors(t *testing.T) {
 // BenchmarkScorer has the size of CUB: D 2048, 312 attributes in 28 groups, 50
 // classes.
 func BenchmarkScorer(b *testing.B) {
-	for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Whiten} {
+	for _, chain := range []preprocess.Chain{preprocess.None, preprocess.Whiten} {
 		for _, block := range []int{64, 256, 1024} {
-			b.Run(fmt.Sprintf("%s/%d", kind, block), func(b *testing.B) {
-				l, x, u := cub(b, kind, block)
+			b.Run(fmt.Sprintf("%s/%d", chain, block), func(b *testing.B) {
+				l, x, u := cub(b, chain, block)
 				scorer, err := model.NewScorer(l, u)
 				if err != nil {
 					b.Fatal(err)
@@ -167,7 +167,7 @@ func BenchmarkScorer(b *testing.B) {
 }
 
 // cub is an untrained semantic-hard model of the size of CUB.
-func cub(b *testing.B, kind preprocess.Kind, samples int) (*model.LAGO, dataset.Matrix[float32], dataset.Matrix[float64]) {
+func cub(b *testing.B, chain preprocess.Chain, samples int) (*model.LAGO, dataset.Matrix[float32], dataset.Matrix[float64]) {
 	b.Helper()
 	semantic := make([]int, 312)
 	for m := range semantic {
@@ -178,7 +178,7 @@ func cub(b *testing.B, kind preprocess.Kind, samples int) (*model.LAGO, dataset.
 	if err != nil {
 		b.Fatal(err)
 	}
-	m := &preprocess.Transform{Kind: kind, Matrix: dataset.NewMatrix[float32](2048, 2048)}
+	m := &preprocess.Transform{Chain: chain, Matrix: dataset.NewMatrix[float32](2048, 2048)}
 	return &model.LAGO{Config: c, Params: params, Semantic: semantic, Transform: m},
 		to[float32](uniform(newRand(1), samples, 2048, 0, 1)), uniform(newRand(2), 50, 312, 0, 0.1)
 }

@@ -32,11 +32,11 @@ func TestLoadedBaselinesReproduceTheirEvaluation(t *testing.T) {
 	for _, m := range methods.All {
 		for _, c := range []struct {
 			stage Stage
-			kind  preprocess.Kind
+			chain preprocess.Chain
 		}{{Dev, preprocess.None}, {Test, preprocess.Standardize}} {
 			t.Run(m.Name+"/"+string(c.stage), func(t *testing.T) {
 				trial := baselineTrial(d, m, c.stage)
-				trial.Preprocess = c.kind
+				trial.Preprocess = c.chain
 				dir, result := finished(t, t.TempDir(), d, trial)
 				s, err := Load(filepath.Join(dir, ModelFile))
 				if err != nil {

@@ -116,12 +116,12 @@ func garble(d *dataset.Dataset) {
 
 func TestTrainingDoesNotUseTheTestClasses(t *testing.T) {
 	for _, v := range []model.Variant{model.SemanticHard, model.KSoft} {
-		for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
-			t.Run(fmt.Sprintf("%s/%s", v, kind), func(t *testing.T) {
+		for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
+			t.Run(fmt.Sprintf("%s/%s", v, chain), func(t *testing.T) {
 				d, garbled := tiny(t), tiny(t)
 				garble(garbled)
 				trial := trialOn(d, v, Test)
-				trial.Preprocess, trial.Ridge, trial.Training.Epochs = kind, 10, 2
+				trial.Preprocess, trial.Ridge, trial.Training.Epochs = chain, 10, 2
 				want, got := trained(t, d, trial, Epochs), trained(t, garbled, trial, Epochs)
 				if !cmp.Equal(bits(want.kept), bits(got.kept)) {
 					t.Error("other test samples gave different weights")

@@ -97,14 +97,14 @@ func TestPrepareRefuses(t *testing.T) {
 	d := tiny(t)
 	for _, c := range []struct {
 		stage Stage
-		kind  preprocess.Kind
+		chain preprocess.Chain
 		want  string
 	}{
 		{"val", preprocess.None, `stage: expected dev or test, found "val"`},
 		{Dev, preprocess.Whiten, "ridge: "},
 		{Test, "pca", "preprocess: "},
 	} {
-		if _, err := Prepare(d, Preparation{Stage: c.stage, Preprocess: c.kind, Ridge: -1}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := Prepare(d, Preparation{Stage: c.stage, Preprocess: c.chain, Ridge: -1}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("error %v, expected %s", err, c.want)
 		}
 	}

@@ -51,7 +51,7 @@ func FuzzLoad(f *testing.F) {
 
 // smallModel returns the file of an untrained model, small enough for
 // fuzzing.
-func smallModel(t testing.TB, path string, v model.Variant, kind preprocess.Kind) []byte {
+func smallModel(t testing.TB, path string, v model.Variant, chain preprocess.Chain) []byte {
 	t.Helper()
 	semantic := []int{0, 1, 0}
 	c := model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 3}
@@ -63,7 +63,7 @@ func smallModel(t testing.TB, path string, v model.Variant, kind preprocess.Kind
 		t.Fatal(err)
 	}
 	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 5, 8, 13}}
-	m, err := preprocess.Fit(kind, 1, x, []int{0, 1, 2})
+	m, err := preprocess.Fit(chain, 1, x, []int{0, 1, 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,18 +77,18 @@ func (s *Saved) SetImputation(kind impute.Kind) {
 // header is the metadata of a model file. Its tensors are the descriptions, those of the
 // preprocessing, and W, b and V of LAGO or those of a baseline.
 type header struct {
-	Format     string          `json:"format"`
-	Dataset    string          `json:"dataset"`
-	Config     *model.Config   `json:"config,omitempty"` // of LAGO
-	Baseline   methods.Spec    `json:"baseline,omitzero"`
-	Attributes []string        `json:"attributes"`
-	Groups     []string        `json:"groups,omitempty"`
-	Semantic   []int           `json:"semantic,omitempty"`
-	Classes    []string        `json:"classes"`
-	Split      dataset.Split   `json:"split"`
-	Learned    []int           `json:"learned"`
-	Preprocess preprocess.Kind `json:"preprocess"`
-	Dims       int             `json:"dims"`
+	Format     string           `json:"format"`
+	Dataset    string           `json:"dataset"`
+	Config     *model.Config    `json:"config,omitempty"` // of LAGO
+	Baseline   methods.Spec     `json:"baseline,omitzero"`
+	Attributes []string         `json:"attributes"`
+	Groups     []string         `json:"groups,omitempty"`
+	Semantic   []int            `json:"semantic,omitempty"`
+	Classes    []string         `json:"classes"`
+	Split      dataset.Split    `json:"split"`
+	Learned    []int            `json:"learned"`
+	Preprocess preprocess.Chain `json:"preprocess"`
+	Dims       int              `json:"dims"`
 }
 
 const (
@@ -102,7 +102,7 @@ const (
 func Save(path string, s *Saved) error {
 	h := header{
 		Format: modelFormat, Dataset: s.Dataset, Baseline: s.Baseline, Attributes: s.Attributes, Groups: s.Groups,
-		Semantic: s.Semantic, Classes: s.Classes, Split: s.Split, Learned: s.Learned, Preprocess: s.Transform.Kind, Dims: s.Dims,
+		Semantic: s.Semantic, Classes: s.Classes, Split: s.Split, Learned: s.Learned, Preprocess: s.Transform.Chain, Dims: s.Dims,
 	}
 	tensors := []safetensors.Tensor{{
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,

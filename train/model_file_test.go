@@ -19,10 +19,10 @@ import (
 )
 
 // savedModel trains an epoch and returns the path of the model.
-func savedModel(t testing.TB, d *dataset.Dataset, v model.Variant, kind preprocess.Kind) string {
+func savedModel(t testing.TB, d *dataset.Dataset, v model.Variant, chain preprocess.Chain) string {
 	t.Helper()
 	trial := trialOn(d, v, Dev)
-	trial.Preprocess, trial.Ridge, trial.Training.Epochs = kind, 10, 1
+	trial.Preprocess, trial.Ridge, trial.Training.Epochs = chain, 10, 1
 	dir, _ := finished(t, t.TempDir(), d, trial)
 	return filepath.Join(dir, ModelFile)
 }
@@ -40,10 +40,10 @@ func score(t testing.TB, s *Saved, d *dataset.Dataset, classes []int) dataset.Ma
 func TestModelRoundTrip(t *testing.T) {
 	d := tiny(t)
 	for _, v := range model.Variants {
-		for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
-			t.Run(fmt.Sprintf("%s/%s", v, kind), func(t *testing.T) {
+		for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
+			t.Run(fmt.Sprintf("%s/%s", v, chain), func(t *testing.T) {
 				trial := trialOn(d, v, Dev)
-				trial.Preprocess, trial.Ridge, trial.Training.Epochs = kind, 10, 1
+				trial.Preprocess, trial.Ridge, trial.Training.Epochs = chain, 10, 1
 				data := prepare(t, d, trial)
 				tr, err := newLAGOTrainer(trial.Model, trial.Training, data.task(Dev))
 				if err != nil {
@@ -68,8 +68,8 @@ func TestModelRoundTrip(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-saved +loaded):\n%s", diff)
 				}
-				if got.Transform.Kind != kind || got.Dataset != d.Name || len(got.Attributes) != len(d.Attributes) {
-					t.Errorf("loaded a model of %s with %d attributes, preprocessed by %s", got.Dataset, len(got.Attributes), got.Transform.Kind)
+				if got.Transform.Chain != chain || got.Dataset != d.Name || len(got.Attributes) != len(d.Attributes) {
+					t.Errorf("loaded a model of %s with %d attributes, preprocessed by %s", got.Dataset, len(got.Attributes), got.Transform.Chain)
 				}
 				if !cmp.Equal(score(t, want, d, d.Split.Test), score(t, got, d, d.Split.Test)) {
 					t.Error("the loaded model has other scores")
@@ -95,11 +95,11 @@ func TestModelWithoutGroups(t *testing.T) {
 // so that it reproduces the result of its run.
 func TestSavedModelReproducesTheEvaluation(t *testing.T) {
 	d := tiny(t)
-	for _, kind := range []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten} {
+	for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
 		for _, stage := range []Stage{Dev, Test} {
-			t.Run(fmt.Sprintf("%s/%s", kind, stage), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%s", chain, stage), func(t *testing.T) {
 				trial := trialOn(d, model.SemanticSoft, stage)
-				trial.Preprocess, trial.Ridge = kind, 10
+				trial.Preprocess, trial.Ridge = chain, 10
 				// The rate overshoots, so that the best epoch of dev is not the last.
 				trial.Training.LearningRate, trial.Training.Patience = 0.1, 2
 				dir, result := finished(t, t.TempDir(), d, trial)
@@ -192,7 +192,7 @@ func TestMalformedModels(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		variant model.Variant
-		kind    preprocess.Kind
+		chain   preprocess.Chain
 		change  func(*safetensors.File)
 		field   string // that the error names
 	}{
@@ -246,9 +246,9 @@ func TestMalformedModels(t *testing.T) {
 		{"a matrix that is not square", soft, preprocess.Whiten, reshape("preprocess.matrix", 64, 63), "tensor preprocess.matrix"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			key := fmt.Sprint(c.variant, c.kind)
+			key := fmt.Sprint(c.variant, c.chain)
 			if sound[key] == nil {
-				sound[key] = contents(t, savedModel(t, tiny(t), c.variant, c.kind))
+				sound[key] = contents(t, savedModel(t, tiny(t), c.variant, c.chain))
 			}
 			path := filepath.Join(t.TempDir(), ModelFile)
 			writeFile(t, path, sound[key])
@@ -269,7 +269,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, expected one that names %s", err, path)
 	}
-	writeFile(t, path, []byte("not a model of any kind"))
+	writeFile(t, path, []byte("not a model of any chain"))
 	if _, err := Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
 		t.Errorf("error %v, expected one that names %s", err, path)
 	}

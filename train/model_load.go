@@ -46,12 +46,12 @@ func load(f *safetensors.File) (*Saved, error) {
 		Baseline: h.Baseline, Dataset: h.Dataset, Dims: h.Dims, Attributes: h.Attributes, Groups: h.Groups, Semantic: h.Semantic,
 		Classes: h.Classes, Split: h.Split, Learned: h.Learned,
 		Descriptions: r.float64s(descriptionsTensor, len(h.Classes), len(h.Attributes)),
-		Transform:    &preprocess.Transform{Kind: h.Preprocess},
+		Transform:    &preprocess.Transform{Chain: h.Preprocess},
 	}
-	switch h.Preprocess {
-	case preprocess.Standardize:
+	if h.Preprocess.Has(preprocess.Standardize) {
 		s.Transform.Shift, s.Transform.Scale = r.matrix("preprocess.shift", h.Dims).Data, r.matrix("preprocess.scale", h.Dims).Data
-	case preprocess.Whiten:
+	}
+	if h.Preprocess.Has(preprocess.Whiten) {
 		s.Transform.Matrix = r.matrix("preprocess.matrix", h.Dims, h.Dims)
 	}
 	if h.Config != nil {

@@ -50,7 +50,7 @@ func TestInterruptedRunsAreBitIdentical(t *testing.T) {
 	for _, c := range []struct {
 		variant model.Variant
 		stage   Stage
-		kind    preprocess.Kind
+		chain   preprocess.Chain
 		status  Status
 	}{
 		{model.SemanticHard, Dev, preprocess.None, Patience},
@@ -60,7 +60,7 @@ func TestInterruptedRunsAreBitIdentical(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s/%s", c.variant, c.stage), func(t *testing.T) {
 			trial := trialOn(d, c.variant, c.stage)
-			trial.Preprocess, trial.Ridge = c.kind, 10
+			trial.Preprocess, trial.Ridge = c.chain, 10
 			// The rate overshoots, so that patience ends the dev runs.
 			trial.Training.LearningRate, trial.Training.Patience, trial.Training.Epochs = 0.1, 3, 12
 			want, result := finished(t, t.TempDir(), d, trial)

@@ -34,13 +34,13 @@ func (s Stage) check() error {
 // Trial is one configuration and seed: all that defines the numbers of a run. Equal
 // trials are the same run.
 type Trial struct {
-	Dataset     string          `json:"dataset"`
-	Fingerprint string          `json:"fingerprint"` // of the data set
-	Stage       Stage           `json:"stage"`
-	Model       model.Config    `json:"model,omitzero"`
-	Preprocess  preprocess.Kind `json:"preprocess"`
-	Ridge       float64         `json:"ridge"` // of whiten
-	Training    Training        `json:"training"`
+	Dataset     string           `json:"dataset"`
+	Fingerprint string           `json:"fingerprint"` // of the data set
+	Stage       Stage            `json:"stage"`
+	Model       model.Config     `json:"model,omitzero"`
+	Preprocess  preprocess.Chain `json:"preprocess"`
+	Ridge       float64          `json:"ridge"` // of whiten
+	Training    Training         `json:"training"`
 	// HoldOut excludes Dataset.TestSeen, the samples of generalised zero-shot evaluation,
 	// from training.
 	HoldOut bool `json:"hold_out"`
@@ -94,7 +94,7 @@ func atLeastOne(field string, n int) error {
 // preparations can share them.
 type Preparation struct {
 	Stage      Stage
-	Preprocess preprocess.Kind
+	Preprocess preprocess.Chain
 	Ridge      float64
 	HoldOut    bool
 }

@@ -17,7 +17,7 @@ import (
 func Example() {
 	lago := &model.LAGO{
 		Config:   model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 1000},
-		Semantic: []int{0, 0}, Transform: &preprocess.Transform{Kind: preprocess.None},
+		Semantic: []int{0, 0}, Transform: &preprocess.Transform{Chain: preprocess.None},
 		Params: &model.Parameters[float32]{
 			W: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: []float32{1, 0, 0, 1}}, B: make([]float32, 2),
 			V: dataset.Matrix[float32]{Rows: 2, Cols: 1, Data: []float32{1, 1}},

@@ -22,7 +22,7 @@ func birds(c model.Config) *train.Saved {
 	}
 	semantic := []int{0, 0, 0, 1, 1, 2}
 	l := &model.LAGO{
-		Config: c, Semantic: semantic, Transform: &preprocess.Transform{Kind: preprocess.None},
+		Config: c, Semantic: semantic, Transform: &preprocess.Transform{Chain: preprocess.None},
 		Params: &model.Parameters[float32]{W: dataset.NewMatrix[float32](6, 6), B: make([]float32, 6)},
 	}
 	k := map[model.Variant]int{model.Singletons: 6, model.KSoft: c.K}[c.Variant]

@@ -50,7 +50,7 @@ type Config struct {
 	Patience   int
 	Prior      model.Prior
 	Complement model.Complement
-	Preprocess preprocess.Kind
+	Preprocess preprocess.Chain
 	Ridge      float64 // of whiten; 0 takes one from the scale of the features
 	HoldOut    bool
 }

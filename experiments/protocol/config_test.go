@@ -178,8 +178,8 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 		{"k", "5", `{}`, "expected variant k-soft, found variant semantic-hard"},
 		{"lr_v", "0.5", `{"variant": "singletons"}`, "expected variants k-soft and semantic-soft, found variant singletons"},
 		{"psi", "1", `{"variant": "k-soft"}`, "expected variant semantic-soft, found variant k-soft"},
-		{"ridge", "10", `{"preprocess": "none"}`, "expected preprocess whiten, found preprocess none"},
-		{"ridge", "10", `{"dataset": "cub"}`, "expected preprocess whiten, found preprocess none"},
+		{"ridge", "10", `{"preprocess": "none"}`, "expected preprocess with whiten, found preprocess none"},
+		{"ridge", "10", `{"dataset": "cub"}`, "expected preprocess with whiten, found preprocess none"},
 		{"patience", "5", `{"stage": "test"}`, "expected stages dev and full, found stage test"},
 	} {
 		name := "--" + strings.ReplaceAll(c.key, "_", "-")
@@ -275,7 +275,7 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 		case "K":
 			used = base.Variant == model.KSoft
 		case "Ridge":
-			used = base.Preprocess == preprocess.Whiten
+			used = base.Preprocess.Has(preprocess.Whiten)
 		case "Patience":
 			used = stage == train.Dev
 		}

@@ -67,7 +67,11 @@ const (
 // All lists the settings. A search draws those with a search space in this order.
 func All() []Setting { return settings }
 
-var preprocessings = []preprocess.Kind{preprocess.None, preprocess.Standardize, preprocess.Whiten}
+// preprocessings are the searched chains: none and the usual single steps; square root with
+// L2 normalisation, for methods that have their own ridge; and the same, whitened.
+var preprocessings = []preprocess.Chain{
+	preprocess.None, preprocess.L2, "sqrt,l2", preprocess.Standardize, preprocess.Whiten, "sqrt,l2,whiten",
+}
 
 var settings = []Setting{
 	{
@@ -127,15 +131,16 @@ var settings = []Setting{
 	},
 	{
 		// Preprocessing and its ridge extend the search space of the paper.
-		Key: "preprocess", Group: TrainingGroup, standard: preprocess.Whiten, options: words(preprocessings),
-		Help:  "`KIND` of feature preprocessing, fitted on the training samples: none, standardize or whiten",
+		Key: "preprocess", Group: TrainingGroup, standard: preprocess.Whiten,
+		Valid: "none, or a comma-separated list of sqrt, l2, standardize and whiten",
+		Help:  "feature preprocessing, fitted on the training samples: `STEPS` in order (sqrt,l2,whiten) of sqrt, l2, standardize and whiten, or none",
 		field: func(c *Config) any { return &c.Preprocess },
 		trial: func(t *train.Trial) any { return &t.Preprocess },
 		space: func(int) []any { return values(preprocessings) },
 	},
 	{
 		Key: "ridge", Group: TrainingGroup, Valid: weightNumber, inRange: notNegative, standard: 0.0,
-		For: "preprocess whiten", applies: func(c Config) bool { return c.Preprocess == preprocess.Whiten },
+		For: "preprocess with whiten", applies: func(c Config) bool { return c.Preprocess.Has(preprocess.Whiten) },
 		Help:  "ridge `G` of X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from the scale of the features",
 		field: func(c *Config) any { return &c.Ridge },
 		trial: func(t *train.Trial) any { return &t.Ridge },
@@ -302,6 +307,8 @@ func (s Setting) Set(c *Config, text string) error {
 		*to, err = strconv.ParseFloat(text, 64)
 	case *bool:
 		*to, err = strconv.ParseBool(text)
+	case *preprocess.Chain:
+		return to.UnmarshalText([]byte(text))
 	case *string:
 		*to = strings.ToLower(text)
 		if text == "" {
@@ -325,6 +332,10 @@ func (s Setting) valid() string { return cmp.Or(s.Valid, "one of "+strings.Join(
 
 // inside reports whether the value in c is valid.
 func (s Setting) inside(c Config) bool {
+	if chain, ok := s.Value(c).(preprocess.Chain); ok {
+		canonical := chain
+		return canonical.UnmarshalText([]byte(chain)) == nil && canonical == chain
+	}
 	if s.inRange == nil {
 		return s.options == nil || slices.Contains(s.options, fmt.Sprint(s.Value(c)))
 	}

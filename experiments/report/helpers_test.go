@@ -80,9 +80,9 @@ func soft(c model.Config) *train.Saved {
 				V: dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0, 0.1, 0.2, 0, 0, 0.4}},
 			},
 			Semantic:  []int{1, 0, 1},
-			Transform: &preprocess.Transform{Kind: preprocess.None},
+			Transform: &preprocess.Transform{Chain: preprocess.None},
 		},
-		Transform: &preprocess.Transform{Kind: preprocess.None}, Dims: 1, Semantic: []int{1, 0, 1},
+		Transform: &preprocess.Transform{Chain: preprocess.None}, Dims: 1, Semantic: []int{1, 0, 1},
 		Classes: []string{"wren"}, Descriptions: dataset.NewMatrix[float64](1, 3), Learned: []int{0},
 		Dataset: "birds", Attributes: []string{"wing::red", "bill::long", "wing::white"}, Groups: []string{"bill", "wing"},
 	}

@@ -214,8 +214,8 @@ func TestFindSettingsInASmallSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The three kinds of preprocessing, then three seeds of the two best.
-	if len(s.Tried) != 3 || s.Trials != 9 {
+	// The six chains of preprocessing, then three seeds of the two best.
+	if len(s.Tried) != 6 || s.Trials != 12 {
 		t.Errorf("%d settings, %d trials", len(s.Tried), s.Trials)
 	}
 	if diff := cmp.Diff([]string{"coarse", "further seeds"}, rounds); diff != "" {

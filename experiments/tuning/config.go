@@ -37,7 +37,7 @@ type Config struct {
 	Patience int
 	HoldOut  bool
 	// Preprocess and Ridge are those of the baselines.
-	Preprocess preprocess.Kind
+	Preprocess preprocess.Chain
 	Ridge      float64
 	Given      []string // keys of settings that the search for LAGO leaves fixed
 }

@@ -210,7 +210,7 @@ func settingsOf(t train.Trial) map[string]any {
 		if t.Preprocess != preprocess.None {
 			all["preprocess"] = t.Preprocess
 		}
-		if t.Preprocess == preprocess.Whiten {
+		if t.Preprocess.Has(preprocess.Whiten) {
 			all["ridge"] = t.Ridge
 		}
 		return all

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -153,8 +154,8 @@ func TestStandardize(t *testing.T) {
 
 func TestApplyDoesNotDependOnBlocks(t *testing.T) {
 	x := features(2*applyBlock+3, 4, 9)
-	for _, kind := range []Kind{Standardize, Whiten} {
-		m, err := Fit(kind, 10, x, all(50))
+	for _, chain := range []Chain{Standardize, Whiten, "sqrt,l2,whiten"} {
+		m, err := Fit(chain, 10, x, all(50))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,9 +170,83 @@ func TestApplyDoesNotDependOnBlocks(t *testing.T) {
 			}
 			for d := range 4 {
 				if math.Abs(float64(one.Data[d]-whole.Row(r)[d])) > 1e-4 {
-					t.Errorf("%s: row %d is %v alone and %v in blocks", kind, r, one.Data, whole.Row(r))
+					t.Errorf("%s: row %d is %v alone and %v in blocks", chain, r, one.Data, whole.Row(r))
 				}
 			}
+		}
+	}
+}
+
+// Each step is fitted on the output of those before it, and applied to it.
+func TestStepsInOrder(t *testing.T) {
+	x := features(40, 6, 3)
+	for i := range x.Data {
+		x.Data[i] -= 1 // of both signs
+	}
+	clear(x.Row(7))
+	for chain, order := range map[Chain][]Chain{
+		"sqrt,l2,whiten": {SignedRoot, L2, Whiten}, "whiten,l2,sqrt": {Whiten, L2, SignedRoot}, "l2,standardize,whiten": {L2, Standardize, Whiten},
+	} {
+		whole, err := Fit(chain, 3, x, all(25))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := whole.Apply(x, all(40))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := x
+		for _, step := range order {
+			m, err := Fit(step, 3, want, all(25))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, err = m.Apply(want, all(40)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want.Data, got.Data); diff != "" {
+			t.Errorf("%s (-step by step +at once):\n%s", chain, diff)
+		}
+	}
+}
+
+func TestSignedRootAndL2(t *testing.T) {
+	x := dataset.Matrix[float32]{Rows: 2, Cols: 4, Data: []float32{9, -16, 0, 25, 0, 0, 0, 0}}
+	for chain, want := range map[Chain][]float32{
+		SignedRoot: {3, -4, 0, 5, 0, 0, 0, 0},
+		"sqrt,l2":  {0.84852814, -1.1313709, 0, 1.4142135, 0, 0, 0, 0}, // times 2 / sqrt(50)
+	} {
+		m, err := Fit(chain, 0, x, all(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := m.Apply(x, all(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, y.Data, cmpopts.EquateApprox(1e-6, 0)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", chain, diff)
+		}
+	}
+}
+
+func TestChainText(t *testing.T) {
+	const steps = "expected one of none, sqrt, l2, standardize, whiten, found "
+	for _, c := range []struct{ text, want, refused string }{
+		{"none", "none", ""},
+		{" SQRT, l2,Whiten", "sqrt,l2,whiten", ""},
+		{"whiten,sqrt", "whiten,sqrt", ""},
+		{"sqrt,12", "", steps + `"12". Did you mean l2?`},
+		{"", "", steps + `""`},
+		{"l2,,sqrt", "", steps + `""`},
+		{"l2,sqrt,l2", "", "expected each step at most once, found l2 twice"},
+		{"none,l2", "", "expected none alone, or a list of other steps, found none,l2"},
+	} {
+		var got Chain
+		err := got.UnmarshalText([]byte(c.text))
+		if string(got) != c.want || (err == nil) != (c.refused == "") || err != nil && err.Error() != c.refused {
+			t.Errorf("%q: found %q and error %v, expected %q and %s", c.text, got, err, c.want, c.refused)
 		}
 	}
 }
@@ -182,7 +257,7 @@ func TestFitRefuses(t *testing.T) {
 	bad.Data[4] = float32(math.NaN())
 	for _, c := range []struct {
 		name  string
-		kind  Kind
+		chain Chain
 		ridge float64
 		x     dataset.Matrix[float32]
 		rows  []int
@@ -196,7 +271,7 @@ func TestFitRefuses(t *testing.T) {
 		{"a NaN standardized", Standardize, 0, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Fit(c.kind, c.ridge, c.x, c.rows)
+			_, err := Fit(c.chain, c.ridge, c.x, c.rows)
 			if err == nil || err.Error() != c.want {
 				t.Errorf("error %v, expected %s", err, c.want)
 			}
@@ -210,7 +285,7 @@ func TestFitRefuses(t *testing.T) {
 	if _, err := m.Apply(features(2, 5, 1), all(2)); err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}
-	if _, _, err := m.Fold(features(5, 2, 1), nil); err == nil || err.Error() != want {
+	if _, _, _, err := m.Fold(features(5, 2, 1), nil); err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}
 }
@@ -230,7 +305,8 @@ func TestJacobi(t *testing.T) {
 	}
 }
 
-// The layer on transformed features equals the folded layer on the features.
+// The layer on transformed features equals the folded layer on the features, or on those
+// transformed by the steps before the affine ones.
 func TestFold(t *testing.T) {
 	x := features(30, 8, 1)
 	w := features(8, 5, 2)
@@ -248,8 +324,10 @@ func TestFold(t *testing.T) {
 		}
 		return s
 	}
-	for _, kind := range []Kind{None, Standardize, Whiten} {
-		m, err := Fit(kind, 1, x, all(20))
+	for chain, rest := range map[Chain]Chain{
+		None: "", Standardize: "", "standardize,whiten": "", L2: L2, "sqrt,l2,whiten": "sqrt,l2", "whiten,l2,standardize": "whiten,l2",
+	} {
+		m, err := Fit(chain, 1, x, all(20))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,14 +335,21 @@ func TestFold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		folded, shifted, err := m.Fold(w, b)
+		folded, shifted, before, err := m.Fold(w, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before.Identity() != (rest == "") || before != nil && before.Chain != rest {
+			t.Errorf("%s: %+v remains, expected %s", chain, before, rest)
+		}
+		y, err := before.Apply(x, all(30))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := layer(preprocessed, w, b)
-		for i, got := range layer(x, folded, shifted) {
+		for i, got := range layer(y, folded, shifted) {
 			if math.Abs(got-want[i]) > 1e-4*max(1, math.Abs(want[i])) {
-				t.Errorf("%s: %g at %d, expected %g", kind, got, i, want[i])
+				t.Errorf("%s: %g at %d, expected %g", chain, got, i, want[i])
 			}
 		}
 	}
@@ -285,8 +370,8 @@ func TestIdentity(t *testing.T) {
 		if diff := cmp.Diff(slices.Concat(x.Row(4), x.Row(0)), y.Data); diff != "" {
 			t.Errorf("%s (-rows 4 and 0 +found):\n%s", name, diff)
 		}
-		w, b, err := m.Fold(x, []float32{1, 2, 3})
-		if err != nil || &w.Data[0] != &x.Data[0] || b[2] != 3 || !m.Identity() {
+		w, b, rest, err := m.Fold(x, []float32{1, 2, 3})
+		if err != nil || &w.Data[0] != &x.Data[0] || b[2] != 3 || !m.Identity() || !rest.Identity() {
 			t.Errorf("%s: folded to %v, %v, %v", name, w, b, err)
 		}
 	}
