@@ -76,6 +76,8 @@ type Result struct {
 	AUSUC        *float64  `json:"ausuc"`      // area under the seen-unseen curve
 	Calibrated   *Stacking `json:"calibrated"` // with the gamma that validation chose
 
+	Intervals Intervals `json:"intervals"`
+
 	Kind ScoreKind `json:"score_kind"`
 	Calibration
 	Temperature *Tempered `json:"temperature"` // that validation chose
@@ -90,6 +92,15 @@ type Result struct {
 	names     []string
 	confusion metrics.Confusion
 	curve     []metrics.Point // nil without seen classes
+}
+
+// Intervals are the 95 % confidence intervals over classes of the accuracies with these
+// names. Those without a value are null.
+type Intervals struct {
+	PerClass metrics.Interval `json:"per_class_accuracy"`
+	Top5     metrics.Interval `json:"top5"`
+	ZSL      metrics.Interval `json:"zsl"`
+	metrics.GeneralisedInterval
 }
 
 // Source says what was evaluated: models, or files of scores and labels.
@@ -122,6 +133,7 @@ type Validation struct {
 type Stacking struct {
 	Gamma float64 `json:"gamma"` // subtracted from the scores of seen classes
 	metrics.Generalised
+	Intervals metrics.GeneralisedInterval `json:"intervals"`
 }
 
 // Mistake counts the samples of one class that were predicted as another.
@@ -158,13 +170,18 @@ func (c Config) evaluate(s, validation *Scored) *Result {
 	}
 	a, top := r.confusion.Accuracy(), metrics.TopK(s.Scores, s.Labels, 5)
 	r.PerClass, r.PerSample, r.Top5, r.Top5PerSample = a.PerClass, a.PerSample, top.PerClass, top.PerSample
-	r.ZSL = r.PerClass
+	none := metrics.ClassInterval(nil)
+	r.Intervals = Intervals{
+		PerClass: metrics.TopKInterval(s.Scores, s.Labels, 1), Top5: metrics.TopKInterval(s.Scores, s.Labels, 5),
+		GeneralisedInterval: metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none},
+	}
+	r.ZSL, r.Intervals.ZSL = r.PerClass, r.Intervals.PerClass
 	r.listClasses()
 	if validation != nil {
 		r.Validation = &Validation{Samples: validation.Scores.Rows, Classes: validation.Scores.Cols}
 	}
 	if s.Sides != nil {
-		r.ZSL = s.zsl()
+		r.ZSL, r.Intervals.ZSL = s.zsl()
 		r.generalise(validation)
 	}
 	c.calibrate(r, validation)
@@ -187,13 +204,13 @@ func (r *Result) listClasses() {
 }
 
 // zsl returns the accuracy of the unseen classes among themselves.
-func (s *Scored) zsl() float64 {
+func (s *Scored) zsl() (float64, metrics.Interval) {
 	alone := s.Alone
 	if alone == nil {
 		scores, labels := metrics.Among(s.Scores, s.Labels, s.Sides.Classes(true))
 		alone = &Scored{Scores: scores, Labels: labels}
 	}
-	return metrics.TopK(alone.Scores, alone.Labels, 1).PerClass
+	return metrics.TopK(alone.Scores, alone.Labels, 1).PerClass, metrics.TopKInterval(alone.Scores, alone.Labels, 1)
 }
 
 // generalise compares seen and unseen classes without and with gamma.
@@ -202,6 +219,7 @@ func (r *Result) generalise(validation *Scored) {
 	stacking := metrics.NewStacking(s.Scores, s.Labels, s.Sides)
 	plain := stacking.At(0)
 	r.Seen, r.Unseen, r.HarmonicMean = &plain.Seen, &plain.Unseen, &plain.Mean
+	r.Intervals.GeneralisedInterval = stacking.Interval(0)
 	r.curve = stacking.Curve()
 	area := metrics.AUSUC(r.curve)
 	r.AUSUC = &area
@@ -210,7 +228,7 @@ func (r *Result) generalise(validation *Scored) {
 	}
 	v := metrics.NewStacking(validation.Scores, validation.Labels, validation.Sides)
 	gamma := v.Best()
-	r.Calibrated = &Stacking{gamma, stacking.At(gamma)}
+	r.Calibrated = &Stacking{gamma, stacking.At(gamma), stacking.Interval(gamma)}
 	mean := v.At(gamma).Mean
 	r.Validation.HarmonicMean = &mean
 }

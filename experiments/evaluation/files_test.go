@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
@@ -41,7 +42,7 @@ func TestEvaluateScores(t *testing.T) {
 	if *e.HarmonicMean != *want.HarmonicMean || e.ZSL != want.ZSL || *e.AUSUC != *want.AUSUC || *e.ECE != *want.ECE {
 		t.Errorf("found %+v, expected %+v", e, want)
 	}
-	if diff := cmp.Diff(want.Calibrated, e.Calibrated); diff != "" {
+	if diff := cmp.Diff(want.Calibrated, e.Calibrated, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("calibrated (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{v.Scores}, e.Validation.Of); diff != "" {

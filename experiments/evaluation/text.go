@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // WriteText writes accuracy, calibration, coverage and the most frequent mistakes as
@@ -61,26 +62,31 @@ func (s Source) writeModels(b *strings.Builder) {
 }
 
 func (r *Result) accuracyTable() *format.Table {
-	t := format.NewTable("accuracy", "per class", "per sample")
-	t.Right(2, 3)
-	t.Row("top 1", format.Percent(r.PerClass), format.Percent(r.PerSample))
-	t.Row("top 5", format.Percent(r.Top5), format.Percent(r.Top5PerSample))
+	t := format.NewTable("accuracy", "per class", "95 % over classes", "per sample")
+	t.Right(2, 3, 4)
+	t.Row("top 1", format.Percent(r.PerClass), r.Intervals.PerClass, format.Percent(r.PerSample))
+	t.Row("top 5", format.Percent(r.Top5), r.Intervals.Top5, format.Percent(r.Top5PerSample))
 	if r.Seen != nil {
-		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), "")
-		t.Row("seen among all", format.Percent(*r.Seen), "")
-		t.Row("unseen among all", format.Percent(*r.Unseen), "")
-		t.Row("harmonic mean", format.Percent(*r.HarmonicMean), "")
-		t.Row("area under the seen-unseen curve", fmt.Sprintf("%.4f", *r.AUSUC), "")
+		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), r.Intervals.ZSL)
+		t.Row("seen among all", format.Percent(*r.Seen), r.Intervals.Seen)
+		t.Row("unseen among all", format.Percent(*r.Unseen), r.Intervals.Unseen)
+		t.Row("harmonic mean", format.Percent(*r.HarmonicMean), r.Intervals.Mean)
+		t.Row("area under the seen-unseen curve", fmt.Sprintf("%.4f", *r.AUSUC))
 	}
 	return t
 }
 
 func (r *Result) stackingTable() *format.Table {
-	t := format.NewTable("", "seen", "unseen", "harmonic mean")
+	t := format.NewTable("(95 % over classes)", "seen", "unseen", "harmonic mean")
 	t.Right(2, 3, 4)
-	t.Row("as scored", format.Percent(*r.Seen), format.Percent(*r.Unseen), format.Percent(*r.HarmonicMean))
-	c := r.Calibrated
-	t.Row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), format.Percent(c.Seen), format.Percent(c.Unseen), format.Percent(c.Mean))
+	row := func(name string, a metrics.Generalised, i metrics.GeneralisedInterval) {
+		cell := func(accuracy float64, i metrics.Interval) string {
+			return fmt.Sprintf("%s (%s)", format.Percent(accuracy), i)
+		}
+		t.Row(name, cell(a.Seen, i.Seen), cell(a.Unseen, i.Unseen), cell(a.Mean, i.Mean))
+	}
+	row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
+	row(fmt.Sprintf("calibrated, gamma %.4g", r.Calibrated.Gamma), r.Calibrated.Generalised, r.Calibrated.Intervals)
 	return t
 }
 

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Summary is a number over several runs, usually one per seed.
@@ -54,6 +56,27 @@ func (s Summary) Margin() float64 {
 		return 0
 	}
 	return *s.SEM
+}
+
+// ClassAccuracies returns the accuracy of each evaluated class, the mean over runs of the
+// same classes, such as the seeds of a stage. It is NaN for classes without samples. Runs
+// without a result are left out; it returns nil if all are.
+func ClassAccuracies(runs []Run) []float64 {
+	var mean []float64
+	var n float64
+	for _, r := range runs {
+		if r.Result == nil || r.Result.Evaluation == nil {
+			continue
+		}
+		_, accuracy := metrics.Confusion(r.Result.Evaluation.Confusion).Recall()
+		if mean == nil {
+			mean = make([]float64, len(accuracy))
+		}
+		floats.Add(mean, accuracy)
+		n++
+	}
+	floats.Scale(1/n, mean)
+	return mean
 }
 
 // ByMean orders summaries by descending mean; those without values come last.

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // drawCurves draws the val accuracy of seeds on a few classes of a few samples, so
@@ -67,20 +68,25 @@ func TestBestEpochOfNoCurves(t *testing.T) {
 }
 
 func TestMeasureLeavesOutTrialsWithoutAResult(t *testing.T) {
-	scored := func(perClass, perSample float64) *train.Result {
+	scored := func(perClass, perSample float64, right ...int) *train.Result {
+		confusion := metrics.NewConfusion(4)
+		for z, n := range right {
+			confusion[z][z], confusion[z][3-z] = n, 2-n
+		}
 		return &train.Result{
 			Status:     train.Epochs,
-			Evaluation: &train.Evaluation{PerClass: perClass, PerSample: perSample, Classes: []string{"a", "b", "c", "d"}},
+			Evaluation: &train.Evaluation{PerClass: perClass, PerSample: perSample, Classes: []string{"a", "b", "c", "d"}, Confusion: confusion},
 		}
 	}
 	got := protocol.Measure([]lab.Run{
-		{Result: scored(0.25, 0.5)},
+		{Result: scored(0.25, 0.5, 2, 0, 0, 0)},
 		{Err: lab.ErrElsewhere},
 		{Result: &train.Result{Status: train.NotFinite}, Err: errors.New("not finite")},
-		{Result: scored(0.75, 0.5)},
+		{Result: scored(0.75, 0.5, 2, 1, 2, 1)},
 	})
 	want := &protocol.Measured{
 		PerClass:  lab.Summarise([]float64{0.25, 0.75}),
+		Interval:  metrics.ClassInterval([]float64{1, 0.25, 0.5, 0.25}),
 		PerSample: lab.Summarise([]float64{0.5, 0.5}),
 		Classes:   4, Status: []train.Status{train.Epochs, train.Epochs},
 	}
@@ -262,7 +268,7 @@ func TestOutcomeJSONKeys(t *testing.T) {
 		if err := json.Unmarshal(object[part], &measured); err != nil {
 			t.Fatal(err)
 		}
-		testlab.CompareKeys(t, part, measured, "per_class_accuracy", "per_sample_accuracy", "classes", "status")
+		testlab.CompareKeys(t, part, measured, "per_class_accuracy", "interval", "per_sample_accuracy", "classes", "status")
 		var accuracy map[string]json.RawMessage
 		if err := json.Unmarshal(measured["per_class_accuracy"], &accuracy); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Outcome is the result of a configuration over its seeds.
@@ -39,10 +40,11 @@ type Outcome struct {
 // Measured is the accuracy on the classes that a stage evaluates, as fractions, over
 // seeds.
 type Measured struct {
-	PerClass  lab.Summary    `json:"per_class_accuracy"`
-	PerSample lab.Summary    `json:"per_sample_accuracy"`
-	Classes   int            `json:"classes"`
-	Status    []train.Status `json:"status"` // why each seed ended
+	PerClass  lab.Summary      `json:"per_class_accuracy"`
+	Interval  metrics.Interval `json:"interval"` // of PerClass over classes, whose accuracies are means over seeds
+	PerSample lab.Summary      `json:"per_sample_accuracy"`
+	Classes   int              `json:"classes"`
+	Status    []train.Status   `json:"status"` // why each seed ended
 }
 
 // Chance is the expected accuracy of random predictions.
@@ -200,6 +202,7 @@ func Measure(runs []lab.Run) *Measured {
 		m.Status = append(m.Status, r.Result.Status)
 	}
 	m.PerClass, m.PerSample = lab.Summarise(perClass), lab.Summarise(perSample)
+	m.Interval = metrics.ClassInterval(lab.ClassAccuracies(runs))
 	return m
 }
 
@@ -245,14 +248,14 @@ func BestEpoch(curves []train.Curve) int {
 func (o *Outcome) WriteText(w io.Writer, p Preset) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s, stage %s, %s\n", o.Variant, o.Dataset, o.Stage, o.epochs())
-	t := format.NewTable("evaluated on", "classes", "per-class accuracy", "s.e.m. over seeds", "chance", "seeds")
-	t.Right(3, 4, 5)
+	t := format.NewTable("evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over seeds", "chance", "seeds")
+	t.Right(3, 4, 5, 6)
 	for _, part := range []struct {
 		name string
 		*Measured
 	}{{"validation", o.Val}, {"test (unseen)", o.Test}} {
 		if part.Measured != nil {
-			t.Row(part.name, part.Classes, part.PerClass.MeanText(), part.PerClass.SEMText(), format.Percent(part.Chance()), len(part.PerClass.Values))
+			t.Row(part.name, part.Classes, part.PerClass.MeanText(), part.Interval, part.PerClass.SEMText(), format.Percent(part.Chance()), len(part.PerClass.Values))
 		}
 	}
 	b.WriteString(t.String())

@@ -114,6 +114,15 @@ func (t tally) add(class, samples int, right bool) {
 	}
 }
 
+// recall returns the share of right predictions of each class, NaN without samples.
+func (t tally) recall() []float64 {
+	shares := make([]float64, len(t.samples))
+	for z, n := range t.samples {
+		shares[z] = float64(t.right[z]) / float64(n)
+	}
+	return shares
+}
+
 func (t tally) accuracy() Accuracy {
 	var a Accuracy
 	var classes, right, samples int
@@ -133,11 +142,20 @@ func (t tally) accuracy() Accuracy {
 // TopK is how often the true class is among the k highest scores, per class and per
 // sample. Of equal scores the first count as higher, so that k = 1 is accuracy.
 func TopK(scores dataset.Matrix[float32], labels []int, k int) Accuracy {
+	return topK(scores, labels, k).accuracy()
+}
+
+// TopKInterval is the interval of TopK per class.
+func TopKInterval(scores dataset.Matrix[float32], labels []int, k int) Interval {
+	return ClassInterval(topK(scores, labels, k).recall())
+}
+
+func topK(scores dataset.Matrix[float32], labels []int, k int) tally {
 	t := newTally(scores.Cols)
 	for i, label := range labels {
 		t.add(label, 1, rank(scores.Row(i), label) < k)
 	}
-	return t.accuracy()
+	return t
 }
 
 // rank counts the classes with higher scores than one.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -166,6 +168,27 @@ func (s *Stacking) side(class int) int {
 // At returns the accuracies with a gamma, which may be infinite. 0 leaves the scores
 // unchanged.
 func (s *Stacking) At(gamma float64) Generalised {
+	sides := s.recall(gamma)
+	return generalised(stat.Mean(sides[0], nil), stat.Mean(sides[1], nil))
+}
+
+// GeneralisedInterval holds the intervals of Generalised. For the harmonic mean, seen and
+// unseen classes are resampled separately.
+type GeneralisedInterval struct {
+	Seen   Interval `json:"seen"`
+	Unseen Interval `json:"unseen"`
+	Mean   Interval `json:"harmonic_mean"`
+}
+
+// Interval returns the intervals of At. They do not include how gamma was chosen.
+func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
+	sides := s.recall(gamma)
+	harmonic := bootstrap(func(means []float64) float64 { return HarmonicMean(means[0], means[1]) }, sides[0], sides[1])
+	return GeneralisedInterval{ClassInterval(sides[0]), ClassInterval(sides[1]), harmonic}
+}
+
+// recall returns the accuracy of each seen and each unseen class with samples.
+func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
 	t := newTally(len(s.samples))
 	for _, c := range s.choices {
 		right := c.unseenRight
@@ -174,13 +197,12 @@ func (s *Stacking) At(gamma float64) Generalised {
 		}
 		t.add(c.label, 1, right)
 	}
-	var sum [2]float64
-	for z, n := range t.samples {
-		if n > 0 {
-			sum[s.side(z)] += float64(t.right[z]) / float64(n)
+	for z, share := range t.recall() {
+		if t.samples[z] > 0 {
+			sides[s.side(z)] = append(sides[s.side(z)], share)
 		}
 	}
-	return generalised(sum[0]/float64(s.classes[0]), sum[1]/float64(s.classes[1]))
+	return sides
 }
 
 // Point holds the accuracies from its gamma up to that of the next point.

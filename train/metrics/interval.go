@@ -18,8 +18,9 @@ const draws = 10_000
 func random() *rand.Rand { return rand.New(rand.NewPCG(95, 0)) }
 
 // Interval is a 95 % confidence interval by percentile bootstrap over classes. It describes
-// how much an accuracy depends on which classes happen to be evaluated. Its bounds are NaN
-// for fewer than two classes; JSON then has null.
+// how much an accuracy depends on which classes happen to be evaluated; with ten classes or
+// fewer it is somewhat too short. Its bounds are NaN for fewer than two classes; JSON then
+// has null.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -56,12 +57,6 @@ func (i *Interval) UnmarshalJSON(data []byte) error {
 // NaN, those without samples, are left out.
 func ClassInterval(perClass []float64) Interval {
 	return bootstrap(func(means []float64) float64 { return means[0] }, perClass)
-}
-
-// HarmonicInterval is the interval of the harmonic mean of seen and unseen per-class
-// accuracy. Seen and unseen classes are resampled separately; a chosen gamma stays fixed.
-func HarmonicInterval(seen, unseen []float64) Interval {
-	return bootstrap(func(means []float64) float64 { return HarmonicMean(means[0], means[1]) }, seen, unseen)
 }
 
 // bootstrap is the interval of a statistic of the means of several sets of classes.

@@ -122,20 +122,20 @@ func TestPairedDifferenceProperties(t *testing.T) {
 	})
 }
 
-// Perfect accuracy on both sides has no spread; if one side is 0, so is the harmonic mean.
-func TestHarmonicInterval(t *testing.T) {
-	if got := HarmonicInterval([]float64{1, 1}, []float64{1, 1, 1}); got != (Interval{1, 1}) {
-		t.Errorf("found %v", got)
+// With all of its seen classes right, or none of its unseen ones, a problem has no spread.
+func TestGeneralisedInterval(t *testing.T) {
+	scores := rows([]float32{9, 0, 0, 0}, []float32{0, 9, 0, 0}, []float32{0, 0, 9, 0}, []float32{5, 0, 0, 1})
+	got := NewStacking(scores, []int{0, 1, 2, 3}, Sides{false, false, true, true}).Interval(0)
+	// The mean of two classes, one of them right, is 0, 0.5 or 1, each with more than 2.5 %.
+	if want := (GeneralisedInterval{Interval{1, 1}, Interval{0, 1}, Interval{0, 1}}); got != want {
+		t.Errorf("found %+v", got)
 	}
-	if got := HarmonicInterval([]float64{0.4, 1}, []float64{0, 0, 0}); got != (Interval{}) {
-		t.Errorf("found %v", got)
+	got = NewStacking(scores, []int{0, 1, 2, 3}, Sides{false, false, true, true}).Interval(math.Inf(-1))
+	if want := (GeneralisedInterval{Interval{1, 1}, Interval{}, Interval{}}); got != want {
+		t.Errorf("without unseen predictions: found %+v", got)
 	}
-	if got := HarmonicInterval([]float64{0.4}, []float64{0.2, 0.9}); got.String() != "-" {
-		t.Errorf("found %v", got)
-	}
-	// Each mean is one of 0, 0.5 and 1 with at least 2.5 %.
-	if got := HarmonicInterval([]float64{1, 1}, []float64{0, 1}); got != (Interval{0, 1}) {
-		t.Errorf("found %v", got)
+	if got := NewStacking(scores, []int{0, 1, 2, 2}, Sides{false, false, true, true}).Interval(0); got.Mean.String() != "-" {
+		t.Errorf("one unseen class with samples: found %+v", got)
 	}
 }
 
