@@ -78,9 +78,9 @@ func (c *checker) names() {
 		other, repeated := first[name]
 		switch field := fmt.Sprintf("class %d", z); {
 		case name == "":
-			c.report("class name", field, "a name of its own", "an empty name")
+			c.report("class name", field, "a unique name", "an empty name")
 		case repeated:
-			c.report("class name", field, "a name of its own", fmt.Sprintf("%s, which is also class %d", invalid.Quote(name), other))
+			c.report("class name", field, "a unique name", fmt.Sprintf("%s, which is also class %d", invalid.Quote(name), other))
 		default:
 			first[name] = z
 		}

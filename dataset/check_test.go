@@ -84,9 +84,9 @@ func TestCheckFinds(t *testing.T) {
 			d.Groups = nil
 			d.Attributes = []dataset.Attribute{{Name: "x", Group: -1}, {Name: "y", Group: 2}, {Name: "z", Group: -1}}
 		}, `sound: group of attribute 1, "y": expected -1, because there are no groups, found 2`},
-		{"two classes of one name", func(d *dataset.Dataset) { d.Classes[3] = "ant" }, `sound: class 3: expected a name of its own, found "ant", which is also class 0`},
+		{"two classes of one name", func(d *dataset.Dataset) { d.Classes[3] = "ant" }, `sound: class 3: expected a unique name, found "ant", which is also class 0`},
 		{"control characters", func(d *dataset.Dataset) { d.Classes[1], d.Attributes[2].Name = "\x1b[31mbee", "f\u202elies" }, "sound: class 1: expected a name without control characters, found \"\\x1b[31mbee\"\nsound: attribute 2: expected a name without control characters, found \"f\\u202elies\""},
-		{"a class without name", func(d *dataset.Dataset) { d.Classes[1] = "" }, "sound: class 1: expected a name of its own, found an empty name"},
+		{"a class without name", func(d *dataset.Dataset) { d.Classes[1] = "" }, "sound: class 1: expected a unique name, found an empty name"},
 		{"fewer labels than samples", func(d *dataset.Dataset) { d.Labels = d.Labels[:7] }, "sound: features: expected 7 samples, one for each label, found 8"},
 		{"features cut short", func(d *dataset.Dataset) { d.Features.Data = d.Features.Data[:23] }, "sound: features: expected 24 values for samples x dimensions, found 23"},
 		{"descriptions of other classes", func(d *dataset.Dataset) { d.Classes = append(d.Classes, "eel") }, "sound: descriptions: expected 5 rows, one for each class, found 4"},

@@ -19,6 +19,15 @@ func NewMatrix[T float32 | float64](rows, cols int) Matrix[T] {
 // Row returns row i, sharing its memory.
 func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 
+// AllRows returns the indices of all rows, from 0 to Rows-1.
+func (m Matrix[T]) AllRows() []int {
+	rows := make([]int, m.Rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
 // Dataset is one zero-shot data set.
 type Dataset struct {
 	Name   string // as in "cub"

@@ -10,14 +10,6 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-func indices(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 // take rows in this order.
 func pick(m dataset.Matrix[float64], rows []int) dataset.Matrix[float64] {
 	p := dataset.NewMatrix[float64](len(rows), m.Cols)
@@ -32,8 +24,8 @@ func pick(m dataset.Matrix[float64], rows []int) dataset.Matrix[float64] {
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t)
-		samples := rapid.Permutation(indices(tr.x.Rows)).Draw(t, "order of samples")
-		classes := rapid.Permutation(indices(tr.described.Rows)).Draw(t, "order of classes")
+		samples := rapid.Permutation(tr.x.AllRows()).Draw(t, "order of samples")
+		classes := rapid.Permutation(tr.described.AllRows()).Draw(t, "order of classes")
 		other := tr
 		other.x = pick(tr.x, samples)
 		other.described = pick(tr.described, classes)

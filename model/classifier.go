@@ -60,7 +60,7 @@ func (c *Preprocessed) Detect(x dataset.Matrix[float32], rows []int) (dataset.Ma
 	if err != nil {
 		return preprocessed, err
 	}
-	return c.TwoStage.Detect(preprocessed, allRows(preprocessed))
+	return c.TwoStage.Detect(preprocessed, preprocessed.AllRows())
 }
 
 // Classify implements TwoStage.
@@ -119,15 +119,7 @@ func (s *anyScorer) Score(x, scores dataset.Matrix[float32]) error {
 	if err := checkScores(scores, x.Rows, s.u.Rows); err != nil {
 		return err
 	}
-	got, err := s.c.Score(x, allRows(x), s.u)
+	got, err := s.c.Score(x, x.AllRows(), s.u)
 	copy(scores.Data, got.Data)
 	return err
-}
-
-func allRows(x dataset.Matrix[float32]) []int {
-	rows := make([]int, x.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
 }

@@ -109,7 +109,7 @@ func (s *lagoScorer) Score(x, scores dataset.Matrix[float32]) error {
 	}
 	if !s.before.Identity() {
 		var err error
-		if x, err = s.before.Apply(x, allRows(x)); err != nil {
+		if x, err = s.before.Apply(x, x.AllRows()); err != nil {
 			return err
 		}
 	}

@@ -57,11 +57,7 @@ func TestScorerAgreesWithTheGraphsProperty(t *testing.T) {
 			}
 		}
 		within(t, "log p(z|x)", 2e-4, floats(got.Data), want)
-		rows := make([]int, s.n)
-		for i := range rows {
-			rows[i] = i
-		}
-		scored, err := l.Score(x, rows, tr.described)
+		scored, err := l.Score(x, x.AllRows(), tr.described)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,11 +79,7 @@ func TestScorerInBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := make([]int, 300)
-		for i := range rows {
-			rows[i] = i
-		}
-		want, err := l.Score(tr.x, rows, tr.described)
+		want, err := l.Score(tr.x, tr.x.AllRows(), tr.described)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func benchTrainer(b *testing.B, variant model.Variant, classes, attributes, grou
 	for i := range semantic {
 		semantic[i] = i * groups / attributes
 	}
-	s := Samples{X: x, Rows: inOrder(samples), Labels: make([]int, samples)}
+	s := Samples{X: x, Rows: x.AllRows(), Labels: make([]int, samples)}
 	for i := range s.Labels {
 		s.Labels[i] = i % classes
 	}

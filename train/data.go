@@ -63,7 +63,7 @@ func (p *Data) preprocess(s Samples) (Samples, error) {
 	if err != nil {
 		return s, err
 	}
-	s.X, s.Rows = x, inOrder(s.Len())
+	s.X, s.Rows = x, x.AllRows()
 	return s, nil
 }
 
@@ -117,15 +117,6 @@ func (s Samples) gather(to dataset.Matrix[float32], places []int) {
 	for i, p := range places {
 		copy(to.Row(i), s.X.Row(s.Rows[p]))
 	}
-}
-
-// inOrder returns 0..n-1.
-func inOrder(n int) []int {
-	p := make([]int, n)
-	for i := range p {
-		p[i] = i
-	}
-	return p
 }
 
 // shuffled returns 0..n-1 in an order that depends on the seed, the epoch and the phase

@@ -69,7 +69,7 @@ func howToChoose(c *cli.Context, a *ablation.Ambiguous) string {
 	var flags []string
 	for _, d := range a.Differ {
 		if name := flagOf(d.Name); hasFlag(c.Command, name) {
-			flags = append(flags, "--"+name)
+			flags = append(flags, dashed(name))
 		}
 	}
 	if flags == nil {

@@ -70,7 +70,7 @@ func groups(c *cli.Context) error {
 // loadGroups loads the model of --model and the data set that it was trained on.
 func loadGroups(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
 	if given := givenSettings(c); len(given) > 0 {
-		return nil, nil, &invalid.Error{Where: "--" + flagOf(given[0]), Want: "no settings of the training with --model"}
+		return nil, nil, &invalid.Error{Where: dashed(flagOf(given[0])), Want: "no settings of the training with --model"}
 	}
 	m, err := loadModel(c)
 	if err != nil {

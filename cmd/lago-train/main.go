@@ -47,7 +47,10 @@ func main() {
 	display.clear()
 	if err != nil {
 		text, code := outcome(ctx, err)
-		fmt.Fprintln(os.Stderr, "lago-train:", text)
+		if !strings.HasPrefix(text, usage+" ") && !strings.HasPrefix(text, usage+": ") {
+			text = usage + ": " + text
+		}
+		fmt.Fprintln(os.Stderr, text)
 		os.Exit(code)
 	}
 }
@@ -102,12 +105,8 @@ func isUsage(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	for _, place := range []string{"--", usage, "data set "} {
-		if strings.HasPrefix(e.Where, place) {
-			return true
-		}
-	}
-	return strings.HasSuffix(e.Hint, "--help.")
+	isFlag := strings.HasPrefix(e.Where, "-") && e.Where != "-" // which is the standard input
+	return isFlag || strings.HasPrefix(e.Where, usage) || strings.HasPrefix(e.Where, "data set ") || strings.HasSuffix(e.Hint, "--help.")
 }
 
 func newApp() *cli.App {
@@ -194,7 +193,7 @@ func inFlags(c *cli.Context, err error) error {
 	name, rest, _ := strings.Cut(e.Field, ":")
 	if name = flagOf(name); hasFlag(c.Command, name) {
 		named := *e
-		named.Where, named.Field = "--"+name, strings.TrimSpace(rest)
+		named.Where, named.Field = dashed(name), strings.TrimSpace(rest)
 		return &named
 	}
 	return err
@@ -215,10 +214,10 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	text := err.Error()
 	if m := badValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: "--" + m[2], Want: kindOf(flags, m[2]), Got: m[1], Hint: help}
+		return &invalid.Error{Where: dashed(m[2]), Want: kindOf(flags, m[2]), Got: m[1], Hint: help}
 	}
 	if m := noValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: "--" + m[1], Want: "a value", Got: "none", Hint: help}
+		return &invalid.Error{Where: dashed(m[1]), Want: "a value", Got: "none", Hint: help}
 	}
 	if m := notDefined.FindStringSubmatch(text); m != nil {
 		var names []string
@@ -231,7 +230,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		if len(near) > 0 {
 			help = "Did you mean --" + strings.Join(near, " or --") + "? " + help
 		}
-		return &invalid.Error{Where: "--" + m[1], Want: "a flag of " + c.Command.HelpName, Hint: help}
+		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: help}
 	}
 	return &invalid.Error{Where: usage, Err: err, Hint: help}
 }

@@ -96,13 +96,16 @@ func refusesWith(t *testing.T, code int, args []string, parts ...string) {
 	if e.stdout != "" || e.code != code && (code != 0 || e.code != exitFailed && e.code != exitUsage) {
 		t.Errorf("lago-train %s ended with %d and %q on stdout:\n%s", strings.Join(args, " "), e.code, e.stdout, e.stderr)
 	}
-	for _, part := range append(parts, "lago-train: ") {
+	for _, part := range append(parts, "lago-train") {
 		if !strings.Contains(e.stderr, part) {
 			t.Errorf("lago-train %s: stderr doesn't say %q:\n%s", strings.Join(args, " "), part, e.stderr)
 		}
 	}
 	if strings.Contains(e.stderr, "goroutine") {
 		t.Errorf("lago-train %s panics", strings.Join(args, " "))
+	}
+	if strings.Contains(e.stderr, "lago-train: lago-train") {
+		t.Errorf("lago-train %s: the name of the program occurs twice:\n%s", strings.Join(args, " "), e.stderr)
 	}
 }
 
@@ -165,7 +168,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
 		{"run --stage ful", []string{"--stage: expected one of dev, test, full", "Did you mean full?"}},
 		{"run --dataset gylphs", []string{"--dataset", "glyphs"}},
-		{"run -k 5", []string{"--k: expected variant k-soft, found variant semantic-hard"}},
+		{"run -k 5", []string{" -k: expected variant k-soft, found variant semantic-hard"}},
 		{"run --lr-v 1", []string{"--lr-v: expected variants k-soft and semantic-soft, found variant semantic-hard"}},
 		{"run --ridge 10 --preprocess none", []string{"--ridge: expected preprocess with whiten, found preprocess none"}},
 		{"run --patience 3 --stage test", []string{"--patience: expected stages dev and full, found stage test"}},

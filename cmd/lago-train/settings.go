@@ -74,12 +74,20 @@ func settingFlagsBut(names ...string) []cli.Flag {
 // flagOf names the flag of a setting.
 func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
 
+// dashed returns the name of a flag as users type it: -k, --lr.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
 // settingsGiven are the values of settings in flags.
 func settingsGiven(c *cli.Context) []protocol.Given {
 	var given []protocol.Given
 	for _, s := range protocol.All() {
 		if name := flagOf(s.Key); c.IsSet(name) {
-			given = append(given, protocol.Given{Key: s.Key, Text: fmt.Sprint(c.Value(name)), Flag: "--" + name})
+			given = append(given, protocol.Given{Key: s.Key, Text: fmt.Sprint(c.Value(name)), Flag: dashed(name)})
 		}
 	}
 	return given
@@ -103,7 +111,7 @@ func configOf(c *cli.Context) (protocol.Preset, error) { return configOfVariant(
 func configOfVariant(c *cli.Context, v model.Variant) (protocol.Preset, error) {
 	given := []protocol.Given{{Key: variantFlag, Text: cmp.Or(string(v), string(model.SemanticHard))}}
 	if file := c.Path(configFlag); file != "" {
-		read, err := protocol.ReadFile(file)
+		read, err := protocol.ReadFile(c.Context, file)
 		if err != nil {
 			return protocol.Preset{}, err
 		}
@@ -122,7 +130,7 @@ func usable(c *cli.Context, file string, given []protocol.Given) []protocol.Give
 	return slices.DeleteFunc(given, func(g protocol.Given) bool {
 		unused := g.Key == "stage" || ofTest && g.Key == "epochs"
 		if unused {
-			logrus.Infof("%s: %s is not used: %s has stages of its own", file, g.Key, c.Command.Name)
+			logrus.Infof("%s: %s is not used: %s sets the stages itself", file, g.Key, c.Command.Name)
 		}
 		return unused
 	})
@@ -164,7 +172,7 @@ func protocolConfigs(c *cli.Context, variants []model.Variant) ([]protocol.Confi
 	}
 	configs := make([]protocol.Config, len(variants))
 	for i, v := range variants {
-		given, err := protocol.ReadSearched(dir, common.Dataset, common.DevSplit, v)
+		given, err := protocol.ReadSearched(c.Context, dir, common.Dataset, common.DevSplit, v)
 		if err != nil {
 			return nil, err
 		}

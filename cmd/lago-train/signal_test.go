@@ -144,25 +144,29 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	}
 }
 
-// A signal ends the wait for a pipe and the reading of a data set.
+// A signal ends the wait for a pipe, be it a file of a data set or a config file.
 func TestInterruptWhileReading(t *testing.T) {
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		root := animals(t)
-		pipe := filepath.Join(root, "animals", "classes.csv")
-		if err := os.Remove(pipe); err != nil {
-			t.Fatal(err)
-		}
+	root := animals(t)
+	classes, config := filepath.Join(root, "animals", "classes.csv"), filepath.Join(root, "settings.json")
+	if err := os.Remove(classes); err != nil {
+		t.Fatal(err)
+	}
+	for _, pipe := range []string{classes, config} {
 		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 			t.Skip(err)
 		}
-		p := start(t, "dataset", "check", "--log-level", "debug", filepath.Join(root, "animals"))
-		p.until(t, "it was set up", func() bool { return strings.Contains(p.stderr.String(), "matrix products") })
-		if err := p.cmd.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
-		<-p.over
-		if code := p.cmd.ProcessState.ExitCode(); code != exitCancelled || p.stdout.String() != "" {
-			t.Errorf("%v: ended with %s, expected exit status %d and no output:\n%s%s", s, p.cmd.ProcessState, exitCancelled, &p.stdout, &p.stderr)
+	}
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		for _, args := range [][]string{{"dataset", "check", filepath.Join(root, "animals")}, {"run", "--config", config}} {
+			p := start(t, append(args, "--log-level", "debug")...)
+			p.until(t, "it was set up", func() bool { return strings.Contains(p.stderr.String(), "matrix products") })
+			if err := p.cmd.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			<-p.over
+			if code := p.cmd.ProcessState.ExitCode(); code != exitCancelled || p.stdout.String() != "" {
+				t.Errorf("%s, %v: ended with %s, expected exit status %d and no output:\n%s%s", args[0], s, p.cmd.ProcessState, exitCancelled, &p.stdout, &p.stderr)
+			}
 		}
 	}
 }

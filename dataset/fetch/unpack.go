@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"archive/zip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -102,7 +103,7 @@ func (u *unpacking) damaged(entry *zip.File, err error) error {
 func (u *unpacking) directory(f io.ReaderAt) ([]*zip.File, error) {
 	// An entry has 46 bytes, its name and a few fields. The directory is found by the last
 	// 65 KiB of the archive, in which a comment may precede it.
-	bounded := &boundedReader{f, int64(u.entries)*200 + 1<<17}
+	bounded := &boundedReader{f, int64(u.entries)*200 + 1<<17, uint64(u.entries)}
 	r, err := zip.NewReader(bounded, u.size)
 	if err != nil && !errors.Is(err, errLong) && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, u.damaged(nil, err)
@@ -110,15 +111,17 @@ func (u *unpacking) directory(f io.ReaderAt) ([]*zip.File, error) {
 	if r == nil || len(r.File) > u.entries {
 		return nil, u.refuse(nil, fmt.Sprintf("at most %d entries", u.entries), "more", nil)
 	}
-	bounded.left = math.MaxInt64 // the bytes of the files are bounded separately
+	bounded.left, bounded.entries = math.MaxInt64, math.MaxUint64 // the bytes of the files are bounded separately
 	return r.File, nil
 }
 
-// boundedReader bounds the bytes that are read, so that a directory cannot fill the
-// memory.
+// boundedReader bounds the bytes that are read and the number of entries that the ZIP64
+// end of the directory claims, for which package zip allocates memory before it reads
+// them. Without ZIP64 the number has 16 bits.
 type boundedReader struct {
-	file io.ReaderAt
-	left int64
+	file    io.ReaderAt
+	left    int64
+	entries uint64
 }
 
 var errLong = errors.New("the directory is too long")
@@ -127,7 +130,11 @@ func (b *boundedReader) ReadAt(p []byte, at int64) (int, error) {
 	if b.left -= int64(len(p)); b.left < 0 {
 		return 0, errLong
 	}
-	return b.file.ReadAt(p, at)
+	n, err := b.file.ReadAt(p, at)
+	if n >= 40 && string(p[:4]) == "PK\x06\x06" && binary.LittleEndian.Uint64(p[32:]) > b.entries {
+		return 0, errLong
+	}
+	return n, err
 }
 
 // choose selects the entries to unpack and returns their size in all. It checks all

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -205,6 +206,41 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 				t.Errorf("the error has %d characters", len(err.Error()))
 			}
 		})
+	}
+}
+
+// The memory for a directory is bounded by the limit, not by the entries that the end of
+// the directory claims.
+func TestClaimedEntriesTakeNoMemory(t *testing.T) {
+	const size, claimed = 1 << 30, 1 << 24
+	var end bytes.Buffer
+	for _, v := range []any{
+		[]byte("PK\x06\x06"), uint64(44), uint16(45), uint16(45), uint32(0), uint32(0), uint64(claimed), uint64(claimed), uint64(0), uint64(size),
+		[]byte("PK\x06\x07"), uint32(0), uint64(size), uint32(1),
+		[]byte("PK\x05\x06"), uint16(0), uint16(0), uint16(1<<16 - 1), uint16(1<<16 - 1), uint32(0), uint32(1<<32 - 1), uint16(0),
+	} {
+		if err := binary.Write(&end, binary.LittleEndian, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := placeOf(t, nil)
+	f, err := os.OpenFile(p.archive, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt(end.Bytes(), size) // a hole before it takes no disk space
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = p.unpack(t, small, nil)
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, errArchive) {
+		t.Errorf("error %v, expected errArchive", err)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("%d bytes were allocated", n)
 	}
 }
 

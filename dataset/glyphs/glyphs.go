@@ -49,7 +49,7 @@ func Make() *dataset.Dataset {
 // and each typeface remains in training.
 func isHeldOut(i int) bool { return (i+i/len(faces))%5 == 4 }
 
-// sample renders sample i of class z with random numbers of its own.
+// sample renders sample i of class z. Its random numbers depend on z and i only.
 func sample(z, i int) *image.Gray {
 	rng := rand.New(rand.NewPCG(0, uint64(z)<<32|uint64(i)))
 	return render(outlines()[z][i%len(faces)], rng)

@@ -66,8 +66,8 @@ func (f *folder) attributeNames(path string) ([]line, error) {
 	return lines, checkNames(path, "line", lines)
 }
 
-// group takes what precedes "::" in a name as its group. A name without "::" is a group
-// of its own, unless no name has it: then groups are unknown.
+// group takes what precedes "::" in a name as its group. A name without "::" is the only
+// member of its group. If no name has "::", groups are unknown.
 func group(names []line) (attributes []dataset.Attribute, groups []string) {
 	known := make(map[string]int)
 	for _, l := range names {

@@ -117,7 +117,7 @@ func (c Comparison) highlights() []string {
 }
 
 // minDifference is the least difference between the descriptions of two classes for
-// which an attribute is named as missing from one of them.
+// which evidence names an attribute that one of them lacks.
 const minDifference = 0.1
 
 // evidence names the attribute that adds most to the class that the group favours, and

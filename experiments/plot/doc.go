@@ -3,5 +3,5 @@
 //
 // All share one style, on white, with colours that colour-blind readers can distinguish
 // (Okabe & Ito 2008) and a shape and a dash pattern for each, so that figures can be read
-// in black and white. The package knows nothing of runs.
+// in black and white.
 package plot

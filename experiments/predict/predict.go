@@ -78,11 +78,11 @@ func Run(ctx context.Context, src Source, scorer model.Scorer, classes []string,
 	return out.count, context.Cause(p.ctx)
 }
 
-// Blocks are large enough to be scored fast.
+// Blocks are large enough to be scored fast, and bounded for any number of classes.
 const (
 	blocks       = 3       // one each to read, score and write
-	blockNumbers = 1 << 20 // n x D
-	minSamples   = 64
+	blockNumbers = 1 << 20 // n x D and n x Z
+	minSamples   = 64      // unless n x Z would be exceeded
 	maxSamples   = 1024
 )
 
@@ -106,7 +106,7 @@ type pipeline struct {
 func newPipeline(ctx context.Context, dims, classes int, o Options) *pipeline {
 	p := &pipeline{o: o, free: make(chan *block, blocks), filled: make(chan *block), scored: make(chan *block)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
-	n := min(max(blockNumbers/max(dims, 1), minSamples), maxSamples)
+	n := min(max(blockNumbers/max(dims, 1), minSamples), maxSamples, max(blockNumbers/classes, 1))
 	for range blocks {
 		p.free <- &block{x: dataset.NewMatrix[float32](n, dims), scores: dataset.NewMatrix[float32](n, classes), ranked: make([]ranking, n)}
 	}

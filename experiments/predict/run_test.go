@@ -93,6 +93,17 @@ func TestRunStreams(t *testing.T) {
 	}
 }
 
+// The memory of the blocks is bounded for any number of features and classes.
+func TestBlocksAreBounded(t *testing.T) {
+	for _, c := range []struct{ dims, classes, samples int }{{2048, 50, 512}, {1, 1, 1024}, {1 << 20, 3, 64}, {300, 1 << 16, 16}, {300, 1 << 21, 1}} {
+		p := newPipeline(t.Context(), c.dims, c.classes, Options{})
+		if b := <-p.free; b.x.Rows != c.samples || b.scores.Rows != c.samples {
+			t.Errorf("%d features and %d classes: blocks of %d samples, expected %d", c.dims, c.classes, b.x.Rows, c.samples)
+		}
+		p.cancel(nil)
+	}
+}
+
 // refusing is a disk that is full after some bytes.
 type refusing struct{ left int }
 

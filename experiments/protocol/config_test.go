@@ -37,7 +37,7 @@ func writeConfig(t *testing.T, text string) string {
 // resolve resolves the settings of a file and flags.
 func resolve(t *testing.T, text string, flags ...Given) (Preset, error) {
 	t.Helper()
-	given, err := ReadFile(writeConfig(t, text))
+	given, err := ReadFile(t.Context(), writeConfig(t, text))
 	if err != nil {
 		return Preset{}, err
 	}
@@ -72,7 +72,7 @@ func TestWrittenConfigsResolveToTheSameTrials(t *testing.T) {
 		if err := want.Write(path, "abc"); err != nil {
 			t.Fatal(err)
 		}
-		given, err := ReadFile(path)
+		given, err := ReadFile(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,11 +148,11 @@ func TestReadFileNamesTheFileAndTheKey(t *testing.T) {
 		{"null for all", `null`, []string{"one JSON object"}},
 		{"cut off", "{\n\"lr\": 1", []string{"one JSON object", "line 2"}},
 		{"empty", ``, []string{"one JSON object", "nothing"}},
-		{"too large", strings.Repeat(" ", maxConfigBytes) + `{}`, []string{"at most 1 MB"}},
+		{"too large", strings.Repeat(" ", maxConfigBytes) + `{}`, []string{"at most 1.0 MB"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := writeConfig(t, c.text)
-			_, err := ReadFile(path)
+			_, err := ReadFile(t.Context(), path)
 			if err == nil {
 				t.Fatal("it is accepted")
 			}
@@ -164,7 +164,7 @@ func TestReadFileNamesTheFileAndTheKey(t *testing.T) {
 		})
 	}
 	path := filepath.Join(t.TempDir(), "absent.json")
-	if _, err := ReadFile(path); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+	if _, err := ReadFile(t.Context(), path); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, expected fs.ErrNotExist with the path", err)
 	}
 }
@@ -304,7 +304,7 @@ func TestReadSearched(t *testing.T) {
 	write("search-glyphs-split2-k-soft.json", `{"dataset": "glyphs", "variant": "k-soft", "dev_split": 2, "k": 13}`)
 	write("search-glyphs-singletons.json", `{"dataset": "cub", "variant": "singletons"}`)
 	for split, k := range map[int]int{1: 12, 2: 13} {
-		given, err := ReadSearched(dir, "Glyphs", split, model.KSoft)
+		given, err := ReadSearched(t.Context(), dir, "Glyphs", split, model.KSoft)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,11 +317,11 @@ func TestReadSearched(t *testing.T) {
 		}
 	}
 	for _, of := range []string{dir, ""} { // a folder without the file, and no folder
-		if given, err := ReadSearched(of, "glyphs", 1, model.SemanticHard); err != nil || len(given) > 0 {
+		if given, err := ReadSearched(t.Context(), of, "glyphs", 1, model.SemanticHard); err != nil || len(given) > 0 {
 			t.Errorf("in %q: found %v, %v", of, given, err)
 		}
 	}
-	if _, err := ReadSearched(dir, "glyphs", 1, model.Singletons); err == nil || !strings.Contains(err.Error(), "expected settings of singletons on glyphs, found those of singletons on cub") {
+	if _, err := ReadSearched(t.Context(), dir, "glyphs", 1, model.Singletons); err == nil || !strings.Contains(err.Error(), "expected settings of singletons on glyphs, found those of singletons on cub") {
 		t.Errorf("error %v", err)
 	}
 }

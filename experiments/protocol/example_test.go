@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 
-	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
@@ -24,21 +23,11 @@ func ExamplePresetFor() {
 }
 
 func ExampleRun() {
-	d, err := simulate.Make(simulate.Spec{
-		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3,
-		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	root, err := os.MkdirTemp("", "runs")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(root) }()
-	c := protocol.PresetFor(d.Name, model.SemanticHard).Config
+	l, remove := testlab.ForExample()
+	defer remove()
+	c := protocol.PresetFor(l.Data.Name, model.SemanticHard).Config
 	c.Seeds, c.Epochs, c.LR = 2, 4, 0.01
-	o, err := protocol.Run(context.Background(), lab.New(d, root), c)
+	o, err := protocol.Run(context.Background(), l, c)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,18 +1,17 @@
 package protocol
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
@@ -76,18 +75,10 @@ const maxConfigBytes = 1 << 20
 
 // ReadFile reads a config file: one JSON object of settings. Unknown keys, keys that
 // occur twice, and values of a wrong type are errors.
-func ReadFile(path string) ([]Given, error) {
-	f, err := os.Open(path)
+func ReadFile(ctx context.Context, path string) ([]Given, error) {
+	data, err := input.ReadFile(ctx, path, maxConfigBytes)
 	if err != nil {
-		return nil, invalid.File(path, err)
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, maxConfigBytes+1))
-	if err != nil {
-		return nil, invalid.File(path, err)
-	}
-	if len(data) > maxConfigBytes {
-		return nil, &invalid.Error{Where: path, Want: "a config file of at most 1 MB", Got: "more"}
+		return nil, err
 	}
 	given, err := parse(data)
 	if err != nil {
@@ -104,31 +95,17 @@ func ReadFile(path string) ([]Given, error) {
 
 // parse reads one JSON object of settings, in its order.
 func parse(data []byte) ([]Given, error) {
-	notObject := func(found string) error {
-		return &invalid.Error{Want: "one JSON object of settings", Got: found}
+	members, err := input.ParseObject(data)
+	if err != nil {
+		return nil, err
 	}
-	if !json.Valid(data) {
-		return nil, notObject(cmp.Or(syntaxError(data), "something else"))
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, notObject("another JSON value")
-	}
-	var list []Given
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return nil, err
-		}
-		g := Given{Key: fmt.Sprint(key), Text: string(raw), kind: "number"}
-		switch raw[0] {
+	list := make([]Given, len(members))
+	for i, m := range members {
+		g := Given{Key: m.Key, Text: string(m.Value), kind: "number"}
+		switch m.Value[0] {
 		case '"':
 			g.kind = "string"
-			if err := json.Unmarshal(raw, &g.Text); err != nil {
+			if err := json.Unmarshal(m.Value, &g.Text); err != nil {
 				return nil, err
 			}
 		case 't', 'f':
@@ -138,25 +115,9 @@ func parse(data []byte) ([]Given, error) {
 		case '[', '{':
 			g.kind, g.Text = "list or object", ""
 		}
-		if slices.ContainsFunc(list, func(other Given) bool { return other.Key == g.Key }) {
-			return nil, &invalid.Error{Field: g.Key, Want: "each key once", Got: "it twice"}
-		}
-		list = append(list, g)
+		list[i] = g
 	}
 	return list, nil
-}
-
-// syntaxError says where data stops being JSON.
-func syntaxError(data []byte) string {
-	var syntax *json.SyntaxError
-	if len(bytes.TrimSpace(data)) == 0 {
-		return "nothing"
-	}
-	if !errors.As(json.Unmarshal(data, new(any)), &syntax) {
-		return ""
-	}
-	line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
-	return fmt.Sprintf("a syntax error in line %d", line)
 }
 
 // Resolve returns the settings of a run: the preset of the given data set and variant,
@@ -222,12 +183,12 @@ func SearchFile(dir, dataset string, devSplit int, v model.Variant) string {
 // ReadSearched reads the config file that a search wrote for a variant on a data set,
 // for the full protocol: stage, epochs and seeds are left out, because the file has
 // them for the test stage. Without such a file, or with dir "", there is nothing.
-func ReadSearched(dir, dataset string, devSplit int, v model.Variant) ([]Given, error) {
+func ReadSearched(ctx context.Context, dir, dataset string, devSplit int, v model.Variant) ([]Given, error) {
 	if dir == "" {
 		return nil, nil
 	}
 	path := SearchFile(dir, dataset, devSplit, v)
-	given, err := ReadFile(path)
+	given, err := ReadFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -158,7 +158,7 @@ func TestNoiseWithoutAVariant(t *testing.T) {
 	}
 	for _, m := range r.Missing {
 		if !strings.Contains(b.String(), m.Dir+": ") {
-			t.Errorf("the text is silent about %s:\n%s", m.Dir, b.String())
+			t.Errorf("the text does not list %s:\n%s", m.Dir, b.String())
 		}
 	}
 }

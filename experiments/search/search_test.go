@@ -107,7 +107,7 @@ func TestChosenSettings(t *testing.T) {
 	if err := c.Write(path, l.Fingerprint()); err != nil {
 		t.Fatal(err)
 	}
-	given, err := protocol.ReadFile(path)
+	given, err := protocol.ReadFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

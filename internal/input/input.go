@@ -2,7 +2,7 @@
 // when its context is cancelled, even while a pipe has no data, and ReadFile bounds the
 // memory that a file can take.
 //
-// It parses nothing and writes nothing: see internal/atomicfile.
+// ParseObject parses JSON objects with unique keys. Package atomicfile writes files.
 package input
 
 import (

@@ -5,6 +5,7 @@ package input_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -111,4 +114,23 @@ func pipe(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func TestParseObject(t *testing.T) {
+	got, err := input.ParseObject([]byte(" {\"b\": [1, 2],\n\"a\": \"x\"}\n"))
+	want := []input.Member{{Key: "b", Value: []byte("[1, 2]")}, {Key: "a", Value: []byte(`"x"`)}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for text, want := range map[string]string{
+		"":                         "expected one JSON object, found nothing",
+		"null":                     "expected one JSON object, found another JSON value",
+		"{} {}":                    "expected one JSON object, found a syntax error in line 1",
+		"{\"a\": 1,\n":             "expected one JSON object, found a syntax error in line 2",
+		`{"a": 1, "b": 2, "a": 1}`: "a: expected each key once, found it twice",
+	} {
+		if _, err := input.ParseObject([]byte(text)); fmt.Sprint(err) != want {
+			t.Errorf("%q: %v, expected %s", text, err, want)
+		}
+	}
 }

@@ -72,7 +72,7 @@ func open(ctx context.Context, path string, kinds ...string) (f *input.File, h h
 	case shape == nil || fortran == nil || kind == nil && !strings.Contains(text, "descr"):
 		return f, h, bad("the entries descr, fortran_order and shape of a NumPy array", invalid.Quote(text), "")
 	case kind == nil:
-		return f, h, bad(wantKinds, "records", "Save each field as an array of its own.")
+		return f, h, bad(wantKinds, "records", "Save each field as a separate array.")
 	}
 	h.kind = kind[1]
 	switch {

@@ -121,7 +121,7 @@ func TestOpenErrors(t *testing.T) {
 		{"integers", array(dict("<i8", "(1, 2)")), "header: expected values of type <f4, <f2, <f8, found <i8. Save it again: " + again},
 		{"big-endian", array(dict(">f4", "(1, 2)")), "found >f4. Save it again: " + again},
 		{"objects", array(dict("|O", "(1, 2)")), "found |O"},
-		{"records", array("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), "found records. Save each field as an array"},
+		{"records", array("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), "found records. Save each field as a separate array"},
 		{"Fortran order", array("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", six), "expected an array in C order, found Fortran order. Save it again: " + again},
 		{"no samples", array(dict("<f4", "(0, 3)")), "shape: expected samples x features, at least one of each, found (0, 3)"},
 		{"no features", array(dict("<f4", "(3, 0)")), "found (3, 0)"},

@@ -48,7 +48,7 @@ const shrinkage = 20
 
 // New returns a Neutral imputer by the descriptions of the reference classes, Z x M, NaN
 // where an attribute is not described. groups is the group of each attribute; without
-// groups (nil), or with a negative group, an attribute is a group of its own.
+// groups (nil), or with a negative group, an attribute is the only member of its group.
 func New(reference dataset.Matrix[float64], groups []int) (*Imputer, error) {
 	m := reference.Cols
 	if groups != nil && len(groups) != m {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -135,65 +134,33 @@ func short(want string, got int, err error) error {
 // parseHeader returns the file without its numbers, tensors in the order of their
 // offsets.
 func parseHeader(raw []byte) (*File, map[string]entry, error) {
-	fields, err := uniqueKeys(raw)
+	members, err := input.ParseObject(raw)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, invalid.At("header", err)
 	}
 	f := &File{}
-	entries := make(map[string]entry, len(fields))
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		if key == metadataKey {
-			if err := json.Unmarshal(fields[key], &f.Metadata); err != nil {
+	entries := make(map[string]entry, len(members))
+	for _, m := range members {
+		if m.Key == metadataKey {
+			if err := json.Unmarshal(m.Value, &f.Metadata); err != nil {
 				return nil, nil, &invalid.Error{Field: metadataKey, Want: "an object of strings"}
 			}
 			continue
 		}
 		var e entry
-		if err := json.Unmarshal(fields[key], &e); err != nil {
-			return nil, nil, inTensor(key, &invalid.Error{Want: "an object with dtype, shape and data_offsets"})
+		if err := json.Unmarshal(m.Value, &e); err != nil {
+			return nil, nil, inTensor(m.Key, &invalid.Error{Want: "an object with dtype, shape and data_offsets"})
 		}
 		if err := e.check(); err != nil {
-			return nil, nil, inTensor(key, err)
+			return nil, nil, inTensor(m.Key, err)
 		}
-		entries[key] = e
-		f.Tensors = append(f.Tensors, Tensor{Name: key, Shape: e.Shape})
+		entries[m.Key] = e
+		f.Tensors = append(f.Tensors, Tensor{Name: m.Key, Shape: e.Shape})
 	}
 	slices.SortFunc(f.Tensors, func(a, b Tensor) int {
 		return cmp.Or(slices.Compare(entries[a.Name].Offsets, entries[b.Name].Offsets), strings.Compare(a.Name, b.Name))
 	})
 	return f, entries, nil
-}
-
-// uniqueKeys parses a JSON object and refuses duplicate keys, which encoding/json accepts.
-func uniqueKeys(raw []byte) (map[string]json.RawMessage, error) {
-	bad := &invalid.Error{Field: "header", Want: "a JSON object"}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if start, err := d.Token(); err != nil || start != json.Delim('{') {
-		return nil, bad
-	}
-	fields := map[string]json.RawMessage{}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return nil, bad
-		}
-		key := t.(string) // the decoder refuses other keys
-		if _, twice := fields[key]; twice {
-			return nil, &invalid.Error{Field: "header", Want: "unique keys", Got: fmt.Sprintf("%q twice", key)}
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, bad
-		}
-		fields[key] = value
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, bad
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, bad
-	}
-	return fields, nil
 }
 
 func (e entry) check() error {

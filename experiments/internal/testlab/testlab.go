@@ -1,3 +1,4 @@
+// Package testlab makes labs, runs and files for the tests and examples of experiments.
 package testlab
 
 import (

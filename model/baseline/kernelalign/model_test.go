@@ -110,15 +110,15 @@ func TestNormalisation(t *testing.T) {
 func TestUndescribedAttribute(t *testing.T) {
 	m, y := trained(t, Default())
 	u := y.unseen
-	silent := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	undescribed := dataset.NewMatrix[float64](u.Rows, u.Cols)
 	centred := dataset.NewMatrix[float64](u.Rows, u.Cols)
 	for i, v := range u.Data {
-		silent.Data[i], centred.Data[i] = v, v
+		undescribed.Data[i], centred.Data[i] = v, v
 		if i%u.Cols == 2 {
-			silent.Data[i], centred.Data[i] = math.NaN(), float64(m.centre.Data[2])
+			undescribed.Data[i], centred.Data[i] = math.NaN(), float64(m.centre.Data[2])
 		}
 	}
-	got, err := m.Score(y.seen.X, y.rows, silent)
+	got, err := m.Score(y.seen.X, y.rows, undescribed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,8 @@ type Classifiers struct {
 // Minimise returns the minimum, starting from zeros. It is not random. The error is a
 // *model.NotFinite if the loss at the start is not finite.
 //
-// Each independent output has an optimiser of its own, which takes the steps that it
-// needs; evaluations of all optimisers are batched into matrix products.
+// Each independent output has its own optimiser and number of steps; the evaluations of
+// all optimisers are batched into matrix products.
 func (o Objective) Minimise() (*Classifiers, error) {
 	e := newEvaluator(o)
 	size := o.Outputs // of one optimiser
