@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 func TestReproduce(t *testing.T) {
@@ -52,6 +53,45 @@ func TestChosenByValAccuracyAlone(t *testing.T) {
 	}
 	if got := chosen([]Row{eszsl}); got != nil {
 		t.Errorf("%+v was chosen of none", got)
+	}
+}
+
+// Published numbers of baselines were made without the held-out samples of seen classes,
+// those of LAGO with them.
+func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
+	data := testlab.Simulated(t).Data
+	for _, c := range []struct {
+		name    string
+		heldOut []int
+		all     bool // --hold-out
+		want    bool
+	}{
+		{"AWA2", data.SamplesOf(data.Split.Train)[:3], false, true},
+		{"AWA2", data.SamplesOf(data.Split.Train)[:3], true, false},
+		{"AWA2", nil, false, false},
+		{"own", data.SamplesOf(data.Split.Train)[:3], false, false},
+	} {
+		d := *data
+		d.Name, d.TestSeen = c.name, c.heldOut
+		l := lab.New(&d, t.TempDir())
+		configs := testlab.Full(l, model.Singletons)
+		configs[0].HoldOut = c.all
+		r, err := Run(t.Context(), l, configs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.BaselinesHeldOut != c.want || strings.Contains(reproductionText(t, r), "without the held-out samples") != c.want {
+			t.Errorf("%s, %d held out, for all %v: baselines alone %v", c.name, len(c.heldOut), c.all, r.BaselinesHeldOut)
+		}
+		runs, err := lab.ReadRuns(l.Root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range runs {
+			if want := c.all || c.want && run.Baseline.Method != ""; run.HoldOut != want {
+				t.Errorf("%s: %s was trained with hold-out %v, expected %v", c.name, run.Method(), run.HoldOut, want)
+			}
+		}
 	}
 }
 
@@ -128,12 +168,13 @@ func TestReproductionText(t *testing.T) {
 	row := Row{
 		Method: "LAGO-Semantic-Soft", Variant: model.SemanticSoft,
 		Val: lab.Summarise([]float64{0.5, 0.52}), Test: lab.Summarise([]float64{0.57, 0.59}), Published: publishedOn("cub", "LAGO-Semantic-Soft"),
+		Interval: metrics.Interval{Low: 0.475, High: 0.6849},
 	}
 	r := &Result{Dataset: "cub", Table: []Row{row}, Result: &row}
 	text := reproductionText(t, r)
 	for _, want := range []string{
-		"│ LAGO-Semantic-Soft │     51.0 % │  1.0 % │ 58.0 % │  1.0 % │    57.8 % │     2 │",
-		"│ LAGO (semantic-soft) │ 58.0 % │  1.0 % │    57.8 % │",
+		"│ LAGO-Semantic-Soft │     51.0 % │  1.0 % │ 58.0 % │  1.0 % │      47.5 to 68.5 │    57.8 % │     2 │",
+		"│ LAGO (semantic-soft) │ 58.0 % │  1.0 % │      47.5 to 68.5 │    57.8 % │",
 		"semantic-soft was chosen by its validation accuracy. Only this line is the result",
 	} {
 		if !strings.Contains(text, want) {
