@@ -111,7 +111,7 @@ func TestAttributeEntropyOfOneSample(t *testing.T) {
 	tr.params.Logits(tr.x, s)
 	var mean float64
 	for i, z := range tr.y {
-		mean += model.AttributeEntropy(s.Row(i), tr.Classes.U.Row(z), nil) / 4
+		mean += model.AttributeEntropy(s.Row(i), tr.Classes.Targets.Row(z), nil) / 4
 	}
 	same(t, "bxe", []float64{mean}, []float64{take(t, tr.byW(t)).Terms.BXE})
 }

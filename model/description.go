@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -12,9 +13,10 @@ import (
 // Description describes the candidate classes, which are the train classes during
 // training, and the validation or test classes during evaluation.
 type Description struct {
-	U      dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries
-	P      []float64               // M, the prior p(a_m)
-	Groups []int                   // M, the group of each attribute by the data set, nil if it has none
+	U       dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries, as soft OR needs it
+	Targets dataset.Matrix[float64] // Z x M, U before it is scaled for soft OR: the targets of BXE(a)
+	P       []float64               // M, the prior p(a_m)
+	Groups  []int                   // M, the group of each attribute by the data set, nil if it has none
 
 	// Undescribed marks the attributes that no candidate class describes. U and P are 0
 	// there, and they do not count. It is nil for none.
@@ -64,7 +66,9 @@ func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description,
 	d := &Description{U: dataset.NewMatrix[float64](u.Rows, u.Cols), Groups: groups}
 	copy(d.U.Data, full.Data)
 	d.markUndescribed()
+	d.Targets = d.U
 	if c.Variant.Semantic() {
+		d.Targets.Data = slices.Clone(d.U.Data)
 		scaleGroups(d.U, k, groups)
 	}
 	d.P = c.prior(d)

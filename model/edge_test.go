@@ -204,12 +204,12 @@ func TestNoGradientBeforeTheFirstStep(t *testing.T) {
 	}
 }
 
-// An attribute that no class describes is not in the BXE of either machine, and its
-// detector gets no gradient.
-func TestUndescribedAttributesDoNotCountInBXE(t *testing.T) {
+// BXE is against the descriptions of the data set, not those scaled for soft OR. An
+// attribute that no class describes does not count, and its detector gets no gradient.
+func TestBXEIsAgainstTheDescriptions(t *testing.T) {
 	c := oneHot
-	c.Alpha = 1
-	tr := newTrial(t, c, sizes{n: 4, d: 2, m: 5, z: 3}, 1)
+	c.Variant, c.Complement, c.Alpha = model.SemanticHard, model.Const, 1
+	tr := newTrial(t, c, sizes{n: 4, d: 2, m: 5, k: 1, z: 3}, 1)
 	const m = 2
 	setColumn(tr.described, m, nan)
 	tr = tr.describe(t)
@@ -217,7 +217,7 @@ func TestUndescribedAttributesDoNotCountInBXE(t *testing.T) {
 	tr.params.Logits(tr.x, s)
 	var want, mean float64
 	for i, z := range tr.y {
-		u := tr.Classes.U.Row(z)
+		u := tr.described.Row(z)
 		for j, v := range s.Row(i) {
 			if j != m {
 				want += (math.Log(1+math.Exp(v)) - u[j]*v) / 16

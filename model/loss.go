@@ -110,7 +110,8 @@ func crossEntropy[T Float](l, y *G.Node) *G.Node {
 }
 
 // attributeEntropy makes BXE(a), the mean over samples and attributes of the binary
-// cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U.
+// cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U
+// with the U of Description.Targets.
 // In S it is log(1 + exp(s)) - t s, which stays exact where A is 0 or 1. Undescribed
 // attributes have no target and do not count; undescribed is nil for none.
 func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T], undescribed []bool) *G.Node {

@@ -210,7 +210,7 @@ func (s *oracle) loss(tr trial[float64], w, b, v *G.Node) terms {
 	n := terms{
 		logP:  l,
 		cxe:   s.crossEntropy(l, y),
-		bxe:   s.attributeEntropy(logits, y, u),
+		bxe:   s.attributeEntropy(logits, y, tr.Classes.Targets),
 		w2:    s.sum(G.Must(G.Square(w))),
 		wu2:   s.sum(G.Must(G.Square(G.Must(G.Mul(w, G.Must(G.Transpose(s.constant(u)))))))),
 		prior: s.filled(1, 1, 0),

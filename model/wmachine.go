@@ -36,18 +36,18 @@ func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T],
 	if c.Psi > 0 {
 		m.semantic = oneHot[T](classes.Groups, k)
 	}
-	m.vm, err = compile(func(g *G.ExprGraph) error { return m.build(g, cast[T](classes.U), classes.Undescribed) })
+	m.vm, err = compile(func(g *G.ExprGraph) error { return m.build(g, classes) })
 	return m, err
 }
 
 // build writes the model from X to the loss. U is not a node: it is in the tables of
 // m.groups and inside the ops.
-func (m *WMachine[T]) build(g *G.ExprGraph, u dataset.Matrix[T], undescribed []bool) (err error) {
+func (m *WMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
 	x := input(g, "X", m.X.Data, m.X.Rows, m.X.Cols)
 	y := input(g, "Y", m.y.Data, m.y.Rows, m.y.Cols)
 	w := input(g, "W", m.params.W.Data, m.params.W.Rows, m.params.W.Cols)
 	b := input(g, "b", m.params.B, len(m.params.B))
-	onW := newPenalties(w, u, m.config)
+	onW := newPenalties(w, cast[T](d.U), m.config)
 
 	s := linear(x, w, b, onW)
 	a := sigmoid[T](s)                 // p(a_m|x)
@@ -55,7 +55,7 @@ func (m *WMachine[T]) build(g *G.ExprGraph, u dataset.Matrix[T], undescribed []b
 	scores := m.groups.softOr(a, ac)   // Eq. 4
 	l := softAnd[T](scores)            // Eq. 5
 
-	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy(s, y, u, undescribed)
+	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy(s, y, cast[T](d.Targets), d.Undescribed)
 	m.w2, m.wu2 = onW.w2, onW.wu2
 	// Eq. 6. The last term, psi |Gamma - Gamma_sem|^2, is constant while W trains. The
 	// gradients of the penalties are added inside the op linear.

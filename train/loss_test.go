@@ -29,7 +29,7 @@ func meanTerms(t *testing.T, tr *lagoTrainer) model.Terms {
 			for d, x := range s.X.Row(row) {
 				logit += float64(x) * float64(p.W.Row(d)[a])
 			}
-			target := u.Row(s.Labels[i])[a]
+			target := tr.classes.Targets.Row(s.Labels[i])[a]
 			m.BXE += (math.Log1p(math.Exp(logit)) - target*logit) / float64(len(p.B))
 		}
 	}

@@ -34,7 +34,7 @@ const (
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Finished runs of another version are not reused.
-const ResultsVersion = 1
+const ResultsVersion = 2
 
 // Environment is what a run was trained with in addition to its trial. It can change the
 // last bits of a result.

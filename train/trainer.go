@@ -33,8 +33,8 @@ type lagoTrainer struct {
 	model *model.LAGO                // with the parameters in training, for preprocessed features
 	kept  *model.Parameters[float32] // of the best epoch; those in training if there are no val classes
 
-	classes   *model.Description      // the train classes
-	described dataset.Matrix[float32] // U of them
+	classes *model.Description      // the train classes
+	targets dataset.Matrix[float32] // of BXE(a), their descriptions
 
 	w            *model.WMachine[float32]
 	v            *model.VMachine[float32] // nil for the hard variants
@@ -74,9 +74,9 @@ func (t *lagoTrainer) compile() error {
 	if t.classes, err = t.model.Describe(t.trainClasses); err != nil {
 		return err
 	}
-	t.described = dataset.NewMatrix[float32](t.classes.U.Rows, t.classes.U.Cols)
-	for i, u := range t.classes.U.Data {
-		t.described.Data[i] = float32(u)
+	t.targets = dataset.NewMatrix[float32](t.classes.U.Rows, t.classes.U.Cols)
+	for i, u := range t.classes.Targets.Data {
+		t.targets.Data[i] = float32(u)
 	}
 	c, params, batch := t.model.Config, t.model.Params, min(t.settings.Batch, t.train.Len())
 	if t.w, err = model.NewWMachine(c, t.classes, params, batch); err != nil {
@@ -158,7 +158,7 @@ func (t *lagoTrainer) phaseV(epoch int) (Phase, error) {
 	terms := model.DetectorTerms(t.model.Params, t.classes)
 	labels := t.train.Labels
 	t.fit.detect(func(place int, s []float32) {
-		terms.BXE += model.AttributeEntropy(s, t.described.Row(labels[place]), t.classes.Undescribed) / float64(len(labels))
+		terms.BXE += model.AttributeEntropy(s, t.targets.Row(labels[place]), t.classes.Undescribed) / float64(len(labels))
 	})
 	t.v.Begin(terms)
 	return t.phase("V", shuffled(t.train.Len(), t.settings.Seed, epoch, 1), func(part []int) (model.Terms, error) {
