@@ -223,6 +223,10 @@ func TestMalformedModels(t *testing.T) {
 			w, _ := f.Tensor("W")
 			w.F32[7] = float32(math.NaN())
 		}, "tensor W"},
+		{"a group assignment that is not finite", soft, preprocess.None, func(f *safetensors.File) {
+			v, _ := f.Tensor("V")
+			v.F32[3] = float32(math.Inf(-1))
+		}, "tensor V"},
 		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions"},
 		{"a baseline and LAGO", hard, preprocess.None, set("baseline", map[string]any{"method": "eszsl", "settings": map[string]any{}}), "config"},
 		{"an unknown baseline", hard, preprocess.None, set("baseline", map[string]any{"method": "svm"}), "metadata"},

@@ -214,13 +214,14 @@ func ReadResult(dir string) (*Result, error) {
 		return nil, &invalid.Error{Where: path, Want: "the JSON object of a result", Err: err}
 	}
 	if err := r.check(); err != nil {
-		return nil, invalid.At(path, err)
+		err.Where, err.Hint = path, "Delete the folder to train again."
+		return nil, err
 	}
 	return r, nil
 }
 
 // check returns an error where r cannot be what a run wrote.
-func (r *Result) check() error {
+func (r *Result) check() *invalid.Error {
 	if !slices.Contains([]Status{Patience, Epochs, Converged, NotFinite}, r.Status) {
 		return &invalid.Error{Field: "status", Want: "the status of a finished run", Got: fmt.Sprintf("%q", string(r.Status))}
 	}

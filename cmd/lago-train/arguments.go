@@ -60,10 +60,14 @@ func flagsFirst(app *cli.App, args []string) []string {
 			others = append(others, arg)
 		default:
 			flags = append(flags, arg)
-			if takesValue(command, arg) && n < len(args) {
-				flags = append(flags, args[n])
-				n++
+			if !takesValue(command, arg) {
+				continue
 			}
+			if n == len(args) { // package cli reports that the value is missing
+				return flags
+			}
+			flags = append(flags, args[n])
+			n++
 		}
 	}
 	if len(others) == 0 {

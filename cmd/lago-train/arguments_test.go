@@ -14,7 +14,7 @@ func TestFlagsFirst(t *testing.T) {
 		{"dataset info cub awa2", "dataset info -- cub awa2"},
 		{"dataset info -- --json", "dataset info -- --json"},
 		{"dataset info --json", "dataset info --json"},
-		{"dataset info cub --data-dir", "dataset info --data-dir -- cub"},
+		{"dataset info cub --data-dir", "dataset info --data-dir"},
 		{"dataset info cub --unknown x", "dataset info --unknown -- cub x"},
 		{"run --epochs 2 cub", "run --epochs 2 cub"}, // takes no argument
 		{"dataset", "dataset"},

@@ -17,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/train"
 )
 
 // heldOut runs both stages of two seeds with samples held out, and returns the folders
@@ -171,10 +172,13 @@ func TestEvaluateRefuses(t *testing.T) {
 	}
 }
 
-// The error of a model that was trained on held-out samples says how to train another.
-func TestEvaluateSuggestsHoldOut(t *testing.T) {
+// The error of a model that was trained on held-out samples says how to train another. No
+// model is overwritten by its scores.
+func TestEvaluateRefusesAModel(t *testing.T) {
 	var o protocol.Outcome
 	decode(t, succeeds(t, runOnMini(t, "--json", "--seeds", "1")...), &o)
-	refuses(t, append(append([]string{"evaluate"}, onMini(t)...), "--model", o.RunDirs[1], "--split", "gzsl"),
+	args := append(append([]string{"evaluate"}, onMini(t)...), "--model", o.RunDirs[1])
+	refuses(t, append(args, "--scores-out", filepath.Join(o.RunDirs[1], train.ModelFile)), "--scores-out", "does not read")
+	refuses(t, append(args, "--split", "gzsl"),
 		o.RunDirs[1], "lago-train run --dataset plain --variant semantic-hard --hold-out")
 }

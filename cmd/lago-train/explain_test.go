@@ -127,6 +127,7 @@ func explainRefuses(t *testing.T, dir string, data []string) {
 		{"a file and a data set", []string{"--model", dir, "--sample", "0", "--features", "x.csv", "--dataset", "glyphs"}, []string{"--dataset", "--features"}},
 		{"features of another width", []string{"--model", dir, "--sample", "0", "--features", narrow}, []string{narrow, "24", "2"}},
 		{"nothing to show", []string{"--model", dir, "--sample", "0", "--top", "0"}, []string{"--top", "at least 1"}},
+		{"its model as output", []string{"--model", dir, "--sample", "0", "--out", filepath.Join(dir, train.ModelFile)}, []string{"--out", "does not read"}},
 		{"an argument", []string{"--model", dir, "--sample", "0", "plain"}, []string{`"plain"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -78,5 +78,5 @@ func output(c *cli.Context, l *lab.Lab, result any, text func(w io.Writer) error
 	if err := write(); err != nil || l == nil || l.Failed() == 0 {
 		return err
 	}
-	return fmt.Errorf("%s failed in %s; the output goes without", format.Count(l.Failed(), "trial"), l.Root)
+	return fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "trial"), l.Root)
 }

@@ -228,7 +228,10 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		}
 		near := invalid.Nearest(m[1], names)
 		if len(near) > 0 {
-			help = "Did you mean --" + strings.Join(near, " or --") + "? " + help
+			for i, name := range near {
+				near[i] = dashed(name)
+			}
+			help = "Did you mean " + strings.Join(near, " or ") + "? " + help
 		}
 		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: help}
 	}

@@ -150,6 +150,8 @@ func TestWrongCommandLines(t *testing.T) {
 	}{
 		{"rnu", []string{`"rnu"`, "Did you mean run", "lago-train --help"}},
 		{"--fast", []string{"--fast", "lago-train --help"}},
+		{"dataset info cub --data-dir", []string{"--data-dir: expected a value, found none"}},
+		{"sweep-k -x", []string{"-x: expected a flag of lago-train sweep-k"}},
 		{"dataset fetsh", []string{`"fetsh"`, "Did you mean fetch", "lago-train dataset --help"}},
 		{"dataset --fast", []string{"--fast", "lago-train dataset --help"}},
 		{"dataset info --fast glyphs", []string{"--fast", "lago-train dataset info --help"}},

@@ -57,6 +57,9 @@ func Read(ctx context.Context, path string, attributes []dataset.Attribute, grou
 // maxSize is the largest size of a file in bytes.
 const maxSize = 1 << 26
 
+// maxEntries is the largest number of classes x attributes.
+const maxEntries = 1 << 26
+
 // file is a file that is being read.
 type file struct {
 	path       string
@@ -145,6 +148,10 @@ func (f *file) class(line int, name string) *class {
 		return nil
 	}
 	i, known := f.place[key]
+	if most := maxEntries / max(len(f.vocabulary.names), 1); !known && len(f.classes) >= most {
+		f.report("classes", line, "class", fmt.Sprintf("at most %d classes", most), "more")
+		return nil
+	}
 	if !known {
 		i = len(f.classes)
 		f.place[key] = i

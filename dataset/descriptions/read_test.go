@@ -177,6 +177,22 @@ func TestReadLargeFiles(t *testing.T) {
 	}
 }
 
+// Memory is bounded for any number of attributes.
+func TestReadTooManyClasses(t *testing.T) {
+	many := make([]dataset.Attribute, 1<<16)
+	for m := range many {
+		many[m] = dataset.Attribute{Name: fmt.Sprint("a", m), Group: -1}
+	}
+	text := "class,a0\n"
+	for z := range 1025 {
+		text += fmt.Sprintf("c%d,1\n", z)
+	}
+	_, _, err := descriptions.Read(t.Context(), write(t, "a.csv", text), many, nil)
+	if err == nil || !strings.HasSuffix(err.Error(), "a.csv: line 1026, class: expected at most 1024 classes, found more") {
+		t.Errorf("found %v", err)
+	}
+}
+
 // An attribute without any group is found by its name.
 func TestReadWithoutGroups(t *testing.T) {
 	plain := []dataset.Attribute{{Name: "stripes", Group: -1}, {Name: "long neck", Group: -1}}

@@ -99,6 +99,9 @@ func (o *Outcome) carryOut(ctx context.Context, l *lab.Lab, trials []train.Trial
 	}
 	for _, r := range done {
 		if r.Err != nil {
+			if strings.HasPrefix(r.Err.Error(), r.Dir) {
+				return nil, r.Err // which names one of the run's files
+			}
 			return nil, fmt.Errorf("%s: %w", r.Dir, r.Err)
 		}
 		record, err := train.ReadRecord(r.Dir)
