@@ -8,12 +8,12 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train/metrics"
-	"github.com/lago-train/lago-train/train/safetensors"
 )
 
 // baselineTrainer trains a baseline, in the same loop as LAGO.

@@ -9,8 +9,8 @@ import (
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train/safetensors"
 )
 
 // progress is the state in a checkpoint that is not in its tensors.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"github.com/lago-train/lago-train/train/safetensors"
 )
 
 // interrupted runs a trial until the end of epoch n. It returns the epoch from which the

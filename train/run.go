@@ -15,9 +15,9 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
-	"github.com/lago-train/lago-train/train/safetensors"
 )
 
 // Options say how a run is carried out. They do not change its numbers.

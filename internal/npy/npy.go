@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lago-train/lago-train/internal/half"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -207,7 +208,7 @@ func (m *Matrix) ReadRows(row int, dst []float32) error {
 		switch m.kind {
 		case "<f2":
 			for i := range n {
-				dst[i] = fromHalf(binary.LittleEndian.Uint16(raw[2*i:]))
+				dst[i] = half.Float16(binary.LittleEndian.Uint16(raw[2*i:]))
 			}
 		case "<f4":
 			for i := range n {
@@ -225,28 +226,6 @@ func (m *Matrix) ReadRows(row int, dst []float32) error {
 
 // Close closes the file.
 func (m *Matrix) Close() error { return m.file.Close() }
-
-// fromHalf returns the value of an IEEE 754 binary16: a sign, 5 bits of exponent with
-// bias 15, and 10 bits of fraction.
-func fromHalf(bits uint16) float32 {
-	const (
-		fractionBits = 10
-		rebias       = 127 - 15
-	)
-	sign := uint32(bits>>15) << 31
-	exponent := uint32(bits>>fractionBits) & 0x1f
-	fraction := uint32(bits & (1<<fractionBits - 1))
-	switch exponent {
-	case 0: // zero or subnormal: fraction x 2^-24
-		v := float32(fraction) / (1 << 24)
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 0x1f: // infinite or NaN
-		exponent = 0xff
-	default:
-		exponent += rebias
-	}
-	return math.Float32frombits(sign | exponent<<23 | fraction<<(23-fractionBits))
-}
 
 // Write writes a rows x cols array of float32 in C order.
 func Write(w io.Writer, rows, cols int, values []float32) error {

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,31 +181,6 @@ func TestWriteProperty(t *testing.T) {
 			t.Fatalf("%d x %d are read as %d x %d: %v", rows, cols, gotRows, gotCols, err)
 		}
 	})
-}
-
-// All 65536 values against the definition: a fraction of 11 bits times a power of 2, with
-// the highest bit implied except for the smallest exponent.
-func TestFromHalf(t *testing.T) {
-	for bits := range 1 << 16 {
-		sign, exponent, fraction := bits>>15, bits>>10&0x1f, bits&0x3ff
-		want := math.Ldexp(float64(fraction+1024), exponent-25)
-		switch {
-		case exponent == 0:
-			want = math.Ldexp(float64(fraction), -24)
-		case exponent == 31 && fraction == 0:
-			want = math.Inf(1)
-		case exponent == 31:
-			want = math.NaN()
-		}
-		if sign == 1 {
-			want = -want
-		}
-		got := float64(fromHalf(uint16(bits)))
-		same := got == want && math.Signbit(got) == math.Signbit(want)
-		if !same && !(math.IsNaN(want) && math.IsNaN(got)) {
-			t.Fatalf("%#04x is %v, want %v", bits, got, want)
-		}
-	}
 }
 
 func TestReadIntegers(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/lago-train/lago-train/train/safetensors"
+	"github.com/lago-train/lago-train/internal/safetensors"
 )
 
 func Example() {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/train/safetensors"
+	"github.com/lago-train/lago-train/internal/safetensors"
 )
 
 // FuzzRead checks that any bytes give either tensors that can be written and read again
@@ -33,6 +33,11 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("error %v (%T), expected an *invalid.Error that names the file", err, err)
 			}
 			return
+		}
+		for _, tensor := range file.Tensors {
+			if tensor.F32 == nil && tensor.F64 == nil {
+				return // integers, which are not written
+			}
 		}
 		var b bytes.Buffer
 		if err := safetensors.Write(&b, file.Tensors, file.Metadata); err != nil {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/train/safetensors"
+	"github.com/lago-train/lago-train/internal/safetensors"
 )
 
 // twoTensors and twoTensorsFile are the same, the second written by hand after the

@@ -13,7 +13,8 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Tensor is a named array, row by row. One of F32 and F64 holds its numbers.
+// Tensor is a named array, row by row. F32 or F64 holds its numbers. Numbers of 16 bits
+// are read as F32; of integers, only name and shape are read.
 type Tensor struct {
 	Name  string
 	Shape []int
@@ -21,11 +22,19 @@ type Tensor struct {
 	F64   []float64
 }
 
-// The supported types of tensors, as headers name them.
+// The types of floating-point numbers, as headers name them. The first two are written.
 const (
-	float32Type = "F32"
-	float64Type = "F64"
+	float32Type  = "F32"
+	float64Type  = "F64"
+	float16Type  = "F16"
+	bfloat16Type = "BF16"
 )
+
+// widths are the bytes of one number of each type that can be read.
+var widths = map[string]int{
+	float32Type: 4, float64Type: 8, float16Type: 2, bfloat16Type: 2,
+	"BOOL": 1, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "U32": 4, "I64": 8, "U64": 8,
+}
 
 func (t Tensor) dtype() string {
 	if t.F64 != nil {

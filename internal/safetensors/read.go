@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/internal/half"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -83,6 +85,11 @@ func read(r io.Reader) (*File, error) {
 		return nil, &invalid.Error{Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: "more"}
 	case !errors.Is(err, io.EOF):
 		return nil, &invalid.Error{Err: err}
+	}
+	for _, e := range entries {
+		if e.Dtype != float32Type && e.Dtype != float64Type {
+			return f, nil // not a file of Write, whose checksum this could be
+		}
 	}
 	return f, f.verify()
 }
@@ -164,9 +171,9 @@ func parseHeader(raw []byte) (*File, map[string]entry, error) {
 }
 
 func (e entry) check() error {
-	width := map[string]int{float32Type: 4, float64Type: 8}[e.Dtype]
+	width := widths[e.Dtype]
 	if width == 0 {
-		return &invalid.Error{Field: "dtype", Want: float32Type + " or " + float64Type, Got: fmt.Sprintf("%q", e.Dtype)}
+		return &invalid.Error{Field: "dtype", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(widths)), ", "), Got: fmt.Sprintf("%q", e.Dtype)}
 	}
 	if e.Shape == nil {
 		return &invalid.Error{Field: "shape", Want: "a list of sizes", Got: "none"}
@@ -185,11 +192,11 @@ func (e entry) check() error {
 
 // readNumbers fills t, which grows with the data read.
 func readNumbers(r io.Reader, t *Tensor, e entry) error {
-	width := 4
-	if e.Dtype == float64Type {
-		width = 8
+	width := widths[e.Dtype]
+	switch e.Dtype {
+	case float64Type:
 		t.F64 = []float64{}
-	} else {
+	case float32Type, float16Type, bfloat16Type:
 		t.F32 = []float32{}
 	}
 	all := e.Offsets[1] - e.Offsets[0]
@@ -199,14 +206,19 @@ func readNumbers(r io.Reader, t *Tensor, e entry) error {
 		if n, err := io.ReadFull(r, part); err != nil {
 			return short(fmt.Sprintf("%d bytes of numbers", all), all-left+n, err)
 		}
-		for i := 0; i < len(part); i += width {
-			if width == 4 {
-				t.F32 = append(t.F32, math.Float32frombits(binary.LittleEndian.Uint32(part[i:])))
-			} else {
-				t.F64 = append(t.F64, math.Float64frombits(binary.LittleEndian.Uint64(part[i:])))
+		left -= len(part)
+		for ; len(part) > 0; part = part[width:] {
+			switch e.Dtype {
+			case float64Type:
+				t.F64 = append(t.F64, math.Float64frombits(binary.LittleEndian.Uint64(part)))
+			case float32Type:
+				t.F32 = append(t.F32, math.Float32frombits(binary.LittleEndian.Uint32(part)))
+			case float16Type:
+				t.F32 = append(t.F32, half.Float16(binary.LittleEndian.Uint16(part)))
+			case bfloat16Type:
+				t.F32 = append(t.F32, half.BFloat16(binary.LittleEndian.Uint16(part)))
 			}
 		}
-		left -= len(part)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@
 // header in 8 bytes, the header, and the raw numbers of the tensors one after the other,
 // all little-endian. The Python library safetensors reads and writes the same files.
 //
-// Write adds a checksum to the header's metadata, which Read verifies. The package supports
-// tensors of float32 and float64, and does not map files into memory.
+// Write adds a checksum to the header's metadata, which Read verifies. Tensors are written
+// as float32 or float64; float16 and bfloat16 are read as well, into float32. Files are not
+// mapped into memory.
 package safetensors

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/train/safetensors"
+	"github.com/lago-train/lago-train/internal/safetensors"
 )
 
 // file makes a file of a header and numbers.
@@ -46,7 +46,7 @@ var malformed = []struct {
 
 	{"a tensor that is a number", file(`{"w":7}`, ""), "w"},
 	{"a tensor of nothing", file(`{"w":null}`, ""), "w"},
-	{"an unknown type", file(`{"w":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}`, "\x00\x00"), "w"},
+	{"an unknown type", file(`{"w":{"dtype":"C32","shape":[1],"data_offsets":[0,2]}}`, "\x00\x00"), "w"},
 	{"a type that is a number", file(`{"w":{"dtype":32,"shape":[1],"data_offsets":[0,4]}}`, "\x00\x00\x00\x00"), "w"},
 	{"no shape", file(`{"w":{"dtype":"F32","data_offsets":[0,4]}}`, "\x00\x00\x00\x00"), "w"},
 	{"a negative size", file(`{"w":{"dtype":"F32","shape":[-1,-1],"data_offsets":[0,4]}}`, "\x00\x00\x00\x00"), "w"},
@@ -71,6 +71,21 @@ var malformed = []struct {
 	{"a tensor far larger than the file", file(`{"w":{"dtype":"F64","shape":[1099511627776],"data_offsets":[0,8796093022208]}}`, "\x00\x00\x00\x00"), "w"},
 	{"junk after the numbers", file(`{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, "\x00\x00\x00\x00\x00"), ""},
 	{"junk after an empty header", file("{}", "\n"), ""},
+}
+
+func TestReadsTypesOfNetworks(t *testing.T) {
+	f, err := safetensors.Read(strings.NewReader(file(`{"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},`+
+		`"b":{"dtype":"BF16","shape":[1],"data_offsets":[4,6]},"n":{"dtype":"I64","shape":[],"data_offsets":[6,14]}}`,
+		"\x00\x3c\x00\xc0\xc0\x3f\x01\x00\x00\x00\x00\x00\x00\x00")), "network")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []safetensors.Tensor{
+		{Name: "a", Shape: []int{2}, F32: []float32{1, -2}}, {Name: "b", Shape: []int{1}, F32: []float32{1.5}}, {Name: "n", Shape: []int{}},
+	}
+	if diff := cmp.Diff(want, f.Tensors); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 func TestMalformed(t *testing.T) {
