@@ -1,0 +1,216 @@
+package resnet
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/internal/safetensors"
+)
+
+// floats are the numbers of a formula in float32.
+func floats(name string, n int) []float32 {
+	x := make([]float32, n)
+	for i, u := range formula(name, n) {
+		x[i] = float32(u)
+	}
+	return x
+}
+
+// naive is a convolution in float64, pixel by pixel, with the kernel as in files: out x in x
+// size x size.
+func naive(l layer, from images, x, kernel []float64) ([]float64, images) {
+	to := images{from.n, strided(from.h, l.size, l.stride, l.pad), strided(from.w, l.size, l.stride, l.pad), l.out}
+	y := make([]float64, to.size())
+	for p := range y {
+		o, j, i, sample := p%l.out, p/l.out%to.w, p/l.out/to.w%to.h, p/l.out/to.w/to.h
+		for c := range l.in {
+			for r := range l.size {
+				for s := range l.size {
+					row, col := i*l.stride-l.pad+r, j*l.stride-l.pad+s
+					if row < 0 || col < 0 || row >= from.h || col >= from.w {
+						continue
+					}
+					y[p] += x[((sample*from.h+row)*from.w+col)*l.in+c] * kernel[((o*l.in+c)*l.size+r)*l.size+s]
+				}
+			}
+		}
+	}
+	return y, to
+}
+
+func wide(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
+// compare fails where two arrays differ by more than float32 explains.
+func compare(t *testing.T, got []float32, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d numbers, expected %d", len(got), len(want))
+	}
+	for i, v := range got {
+		if d := math.Abs(float64(v) - want[i]); !(d <= 1e-5*(1+math.Abs(want[i]))) {
+			t.Fatalf("number %d is %g, expected %g", i, v, want[i])
+		}
+	}
+}
+
+func TestConvolution(t *testing.T) {
+	for _, c := range []struct {
+		from images
+		layer
+	}{
+		{images{2, 5, 7, 3}, layer{in: 3, out: 4, size: 7, stride: 2, pad: 3, withReLU: true}},
+		{images{1, 6, 5, 8}, layer{in: 8, out: 5, size: 3, stride: 1, pad: 1}},
+		{images{3, 7, 7, 4}, layer{in: 4, out: 6, size: 3, stride: 2, pad: 1, withReLU: true, shortcut: true}},
+		{images{2, 4, 3, 6}, layer{in: 6, out: 7, size: 1, stride: 1, shortcut: true, withReLU: true}},
+		{images{2, 5, 4, 6}, layer{in: 6, out: 3, size: 1, stride: 2}},
+		{images{9, 16, 11, 4}, layer{in: 4, out: 8, size: 3, stride: 1, pad: 1}}, // several tiles
+		{images{1, 1, 1, 2}, layer{in: 2, out: 2, size: 3, stride: 2, pad: 1}},
+	} {
+		t.Run(fmt.Sprintf("%v %dx%d/%d", c.from, c.size, c.size, c.stride), func(t *testing.T) {
+			conv := newConvolution(c.layer, c.from)
+			x, kernel, bias := floats("x", c.from.size()), floats("kernel", c.out*conv.depth()), floats("bias", c.out)
+			want, to := naive(c.layer, c.from, wide(x), wide(kernel))
+			out := floats("shortcut", to.size())
+			for i := range want {
+				want[i] += float64(bias[i%c.out])
+				if c.shortcut {
+					want[i] += float64(out[i])
+				}
+				if c.withReLU {
+					want[i] = max(want[i], 0)
+				}
+			}
+			channelsLast(kernel, c.layer)
+			conv.forward(out, [][]float32{x, kernel, bias})
+			compare(t, out, want)
+		})
+	}
+}
+
+func TestPooling(t *testing.T) {
+	from := images{2, 7, 5, 3}
+	x := floats("pooled", from.size())
+	for i, v := range x {
+		x[i] = max(v, 0) // as after a ReLU
+	}
+	m := newMaxPooling(from)
+	got, want := make([]float32, m.to.size()), make([]float64, m.to.size())
+	means := make([]float64, from.n*from.channels)
+	for i, v := range x {
+		c, col, row, sample := i%3, i/3%5, i/15%7, i/105
+		means[sample*3+c] += float64(v) / 35
+		for p := range want {
+			if p%3 == c && p/3/m.to.w/m.to.h == sample && abs(p/3%m.to.w*2-col) <= 1 && abs(p/3/m.to.w%m.to.h*2-row) <= 1 {
+				want[p] = max(want[p], float64(v))
+			}
+		}
+	}
+	m.forward(got, [][]float32{x})
+	compare(t, got, want)
+
+	mean := make([]float32, len(means))
+	averagePooling{from}.forward(mean, [][]float32{x})
+	compare(t, mean, means)
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// A block as a graph, with batch normalisation folded, is the block in float64 without.
+func TestBlock(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		arch        int
+		block       int
+		strideFirst bool
+	}{
+		{"two 3x3", 0, 0, false},
+		{"two 3x3 with a stride", 0, 2, false},
+		{"bottleneck with a projection", 2, 0, false},
+		{"bottleneck with a stride in the 3x3", 2, 3, false},
+		{"bottleneck with a stride in the 1x1", 2, 3, true},
+		{"bottleneck", 2, 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := architectures[c.arch].residual(c.strideFirst)[c.block]
+			tensors := map[string][]float64{}
+			r := reader{tensors: map[string]safetensors.Tensor{}}
+			for _, t := range formulaBlock(b) {
+				r.tensors[t.Name], tensors[t.Name] = t, wide(t.F32)
+			}
+			from := images{2, 6, 5, b.layers[0].in}
+			x := floats("block", from.size())
+			build := &builder{Network: &Network{weights: map[string]folded{}}, graph: G.NewGraph()}
+			for i := range build.buffers {
+				build.buffers[i] = make([]float32, 4*from.size())
+			}
+			copy(build.buffers[1], x)
+			for _, l := range append(b.layers, optional(b.shortcut)...) {
+				build.weights[l.conv] = r.fold(l)
+			}
+			if r.err != nil {
+				t.Fatal(r.err)
+			}
+			in := build.input("x", build.buffers[1][:len(x)], from.n, from.h, from.w, from.channels)
+			_, buffer, to := build.block(b, in, 1, from)
+			if err := G.NewTapeMachine(build.graph).RunAll(); err != nil {
+				t.Fatal(err)
+			}
+			want, wantTo := naiveBlock(b, from, wide(x), tensors)
+			if to != wantTo {
+				t.Fatalf("size %v, expected %v", to, wantTo)
+			}
+			compare(t, build.buffers[buffer][:to.size()], want)
+		})
+	}
+}
+
+func optional(l *layer) []layer {
+	if l == nil {
+		return nil
+	}
+	return []layer{*l}
+}
+
+func naiveBlock(b block, from images, x []float64, tensors map[string][]float64) ([]float64, images) {
+	normalised := func(l layer, from images, x []float64) ([]float64, images) {
+		y, to := naive(l, from, x, tensors[l.conv+".weight"])
+		for i := range y {
+			c := i % l.out
+			y[i] = (y[i]-tensors[l.norm+".running_mean"][c])/math.Sqrt(tensors[l.norm+".running_var"][c]+1e-5)*
+				tensors[l.norm+".weight"][c] + tensors[l.norm+".bias"][c]
+		}
+		return y, to
+	}
+	shortcut := x
+	if b.shortcut != nil {
+		shortcut, _ = normalised(*b.shortcut, from, x)
+	}
+	for _, l := range b.layers {
+		x, from = normalised(l, from, x)
+		for i := range x {
+			if l.shortcut {
+				x[i] += shortcut[i]
+			}
+			x[i] = max(x[i], 0)
+		}
+	}
+	return x, from
+}
+
+// The graph has an op for each layer, all of them different to Gorgonia.
+func TestOpsDiffer(t *testing.T) {
+	a, b := &op{name: "conv1", id: 1, out: tensor.New(tensor.WithShape(1), tensor.Of(tensor.Float32))}, &op{name: "conv1", id: 2}
+	if a.Hashcode() == b.Hashcode() {
+		t.Error("two ops of one name have the same hash")
+	}
+}

@@ -1,0 +1,249 @@
+package resnet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"image"
+	_ "image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/safetensors"
+)
+
+// shared has crops of images, and their features from PyTorch with weights by formula.
+const shared = "../../../shared/resnet"
+
+// The features of the reference, given its crops. LAGO_PHOTOS adds ResNet-101.
+func TestReferenceFeatures(t *testing.T) {
+	crops, err := filepath.Glob(shared + "/crops/*.png")
+	if err != nil || len(crops) == 0 {
+		t.Skip(shared + " is not there")
+	}
+	for _, c := range []struct {
+		name   string
+		images int
+	}{{"resnet18", 9}, {"resnet50", 2}, {"resnet101", 9}} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name == "resnet101" && os.Getenv("LAGO_PHOTOS") == "" {
+				t.Skip("LAGO_PHOTOS is not set")
+			}
+			n, err := newNetwork(formulaFile(t, c.name), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := n.Graph(c.images, 224)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, path := range crops[:c.images] {
+				readCrop(t, path, g.Images.Row(i))
+			}
+			got, err := g.Features()
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := npy.Open(t.Context(), filepath.Join(shared, c.name+".npy"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = m.Close() }()
+			want := make([]float32, c.images*m.Cols)
+			if err := m.ReadRows(0, want); err != nil {
+				t.Fatal(err)
+			}
+			if n.Architecture != c.name || got.Cols != m.Cols || n.Dims != m.Cols {
+				t.Fatalf("%s with %d features, expected %s with %d", n.Architecture, got.Cols, c.name, m.Cols)
+			}
+			for i := range c.images {
+				row := want[i*m.Cols : (i+1)*m.Cols]
+				largest := float64(slices.Max(row))
+				var worst float64
+				for j, v := range got.Row(i) {
+					worst = max(worst, math.Abs(float64(v)-float64(row[j])))
+				}
+				if !(worst <= 1e-5*largest) {
+					t.Errorf("%s: features differ by %g, of at most %g", crops[i], worst, largest)
+				}
+			}
+		})
+	}
+}
+
+func readCrop(t *testing.T, path string, to []float32) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	m, _, err := image.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, std := []float32{.485, .456, .406}, []float32{.229, .224, .225}
+	for i := range to {
+		r, g, b, _ := m.At(i/3%224, i/3/224).RGBA()
+		to[i] = (float32([]uint32{r, g, b}[i%3]>>8)/255 - mean[i%3]) / std[i%3]
+	}
+}
+
+// Samples do not influence one another, and the same batch gives the same bits.
+func TestSamplesAreIndependent(t *testing.T) {
+	n, err := newNetwork(formulaFile(t, "resnet18"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 33 // odd at each stage
+	g, err := n.Graph(2, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(second float32) []float32 {
+		copy(g.Images.Row(0), floats("image", size*size*3))
+		for i := range g.Images.Row(1) {
+			g.Images.Row(1)[i] = second
+		}
+		x, err := g.Features()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(x.Data)
+	}
+	first, again, other := run(1), run(1), run(-3)
+	if !slices.Equal(first, again) {
+		t.Error("the same batch has other features")
+	}
+	if !slices.Equal(first[:n.Dims], other[:n.Dims]) || slices.Equal(first, other) {
+		t.Error("the features of a sample depend on the other one")
+	}
+	if _, err := n.Graph(1, MinSize-1); err == nil {
+		t.Error("images of 31 pixels are accepted")
+	}
+}
+
+// empty returns tensors of zeros for an architecture.
+func empty(a architecture) map[string]safetensors.Tensor {
+	m := map[string]safetensors.Tensor{}
+	add := func(name string, shape ...int) {
+		n := 1
+		for _, s := range shape {
+			n *= s
+		}
+		m[name] = safetensors.Tensor{Name: name, Shape: shape, F32: make([]float32, n)}
+	}
+	for _, l := range a.layers(false) {
+		add(l.conv+".weight", l.out, l.in, l.size, l.size)
+		for _, part := range []string{".weight", ".bias", ".running_mean", ".running_var"} {
+			add(l.norm+part, l.out)
+		}
+		m[l.norm+".num_batches_tracked"] = safetensors.Tensor{Name: l.norm + ".num_batches_tracked", Shape: []int{}}
+	}
+	add("fc.weight", 10, a.dims())
+	return m
+}
+
+func fileOf(m map[string]safetensors.Tensor, metadata map[string]string) *safetensors.File {
+	f := &safetensors.File{Metadata: metadata}
+	for _, t := range m {
+		f.Tensors = append(f.Tensors, t)
+	}
+	return f
+}
+
+func TestRecognisesArchitectures(t *testing.T) {
+	for _, a := range architectures {
+		names := map[string]bool{}
+		for _, l := range a.layers(false) {
+			names[l.conv+".weight"] = true
+		}
+		if got := nearest(func(name string) bool { return names[name] }); got.name != a.name {
+			t.Errorf("%s is recognised as %s", a.name, got.name)
+		}
+	}
+}
+
+// The argument overrides the metadata.
+func TestStrideIn1x1(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		metadata string
+		given    *bool
+		want     bool
+	}{{"", nil, false}, {"true", nil, true}, {"false", &yes, true}, {"true", &no, false}} {
+		n := &Network{architecture: architectures[2]}
+		metadata := map[string]string{strideKey: c.metadata}
+		if c.metadata == "" {
+			metadata = nil
+		}
+		if err := n.setStride(metadata, c.given); err != nil || n.StrideIn1x1 != c.want {
+			t.Errorf("metadata %q: %v, %v", c.metadata, n.StrideIn1x1, err)
+		}
+	}
+	for _, n := range []*Network{{architecture: architectures[2]}, {architecture: architectures[0]}} {
+		if err := n.setStride(map[string]string{strideKey: map[bool]string{true: "maybe", false: "true"}[n.bottleneck]}, nil); err == nil {
+			t.Errorf("%s: no error", n.name)
+		}
+	}
+}
+
+func TestRefusesOtherFiles(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		arch   int
+		change func(map[string]safetensors.Tensor)
+		want   string
+	}{
+		{"nothing", 0, func(m map[string]safetensors.Tensor) { clear(m) }, `tensor "conv1.weight": expected float32, float16 or bfloat16 of shape [64 3 7 7], as in resnet18, found none. The networks are`},
+		{"without a tensor", 2, func(m map[string]safetensors.Tensor) { delete(m, "layer3.5.bn2.running_var") }, `tensor "layer3.5.bn2.running_var": expected`},
+		{"half as wide", 2, func(m map[string]safetensors.Tensor) {
+			m["layer1.0.conv2.weight"] = safetensors.Tensor{Name: "layer1.0.conv2.weight", Shape: []int{64, 2, 3, 3}, F32: make([]float32, 64*2*9)}
+		}, `tensor "layer1.0.conv2.weight": expected float32, float16 or bfloat16 of shape [64 64 3 3], as in resnet50, found shape [64 2 3 3]`},
+		{"with more", 1, func(m map[string]safetensors.Tensor) {
+			m["layer4.2.se.fc1.weight"] = safetensors.Tensor{Name: "layer4.2.se.fc1.weight", Shape: []int{1}, F32: []float32{0}}
+		}, `tensor "layer4.2.se.fc1.weight": expected only tensors of resnet34`},
+		{"of integers", 0, func(m map[string]safetensors.Tensor) {
+			m["bn1.bias"] = safetensors.Tensor{Name: "bn1.bias", Shape: []int{64}}
+		}, `tensor "bn1.bias": expected float32, float16 or bfloat16 of shape [64], as in resnet18, found other numbers`},
+		{"with NaN", 0, func(m map[string]safetensors.Tensor) { m["bn1.bias"].F32[3] = float32(math.NaN()) }, `tensor "bn1.bias": expected finite numbers`},
+		{"with a negative variance", 0, func(m map[string]safetensors.Tensor) { m["bn1.running_var"].F32[3] = -1 }, `tensor "bn1.running_var": expected variances of 0 or more, found -1`},
+	} {
+		m := empty(architectures[c.arch])
+		c.change(m)
+		if _, err := newNetwork(fileOf(m, nil), nil); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: error %v, expected %s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.safetensors")
+	m := empty(architectures[0])
+	for name := range m {
+		if strings.HasSuffix(name, "num_batches_tracked") {
+			delete(m, name) // which are not written
+		}
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.New()
+	if err := errors.Join(safetensors.Write(io.MultiWriter(f, sum), fileOf(m, nil).Tensors, nil), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	n, err := Read(t.Context(), path, nil)
+	if err != nil || n.Architecture != "resnet18" || n.SHA256 != hex.EncodeToString(sum.Sum(nil)) {
+		t.Fatalf("%+v: %v", n, err)
+	}
+	if _, err := Read(t.Context(), filepath.Dir(path), nil); err == nil || !strings.HasPrefix(err.Error(), filepath.Dir(path)) {
+		t.Errorf("a folder: %v", err)
+	}
+}
