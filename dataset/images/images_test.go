@@ -1,0 +1,283 @@
+package images
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// picture is 5 x 4 pixels, half of them transparent.
+func picture() *image.NRGBA {
+	m := image.NewNRGBA(image.Rect(0, 0, 5, 4))
+	for i := range 20 {
+		m.SetNRGBA(i%5, i/5, color.NRGBA{uint8(40 * (i % 5)), uint8(60 * (i / 5)), 200, uint8(55 + 200*(i%2))})
+	}
+	return m
+}
+
+func put(t testing.TB, path string, encode func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := errors.Join(encode(&b), os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}
+
+func TestDecodesFormats(t *testing.T) {
+	m := picture()
+	opaque := image.NewNRGBA(m.Rect)
+	paletted := image.NewPaletted(image.Rect(1, 1, 4, 3), color.Palette{color.NRGBA{1, 2, 3, 255}, color.NRGBA{9, 8, 7, 0}})
+	paletted.SetColorIndex(2, 1, 1)
+	deep := image.NewNRGBA64(m.Rect)
+	gray := image.NewGray16(m.Rect)
+	for i := range 20 {
+		c := m.NRGBAAt(i%5, i/5)
+		c.A = 255
+		opaque.SetNRGBA(i%5, i/5, c)
+		deep.SetNRGBA64(i%5, i/5, color.NRGBA64{uint16(c.R) << 8, uint16(c.G)<<8 | 255, uint16(c.B) << 8, 0})
+		gray.SetGray16(i%5, i/5, color.Gray16{uint16(c.R)<<8 | 255})
+	}
+	dir := t.TempDir()
+	colour := func(i int) [3]uint8 { c := m.NRGBAAt(i%5, i/5); return [3]uint8{c.R, c.G, c.B} }
+	for _, c := range []struct {
+		name   string
+		encode func(io.Writer) error
+		want   func(i int) [3]uint8
+	}{
+		{"a.png", func(w io.Writer) error { return png.Encode(w, m) }, colour},
+		{"deep.png", func(w io.Writer) error { return png.Encode(w, deep) }, colour},
+		{"grey.png", func(w io.Writer) error { return png.Encode(w, gray) }, func(i int) [3]uint8 { r := uint8(40 * (i % 5)); return [3]uint8{r, r, r} }},
+		{"a.bmp", func(w io.Writer) error { return bmp.Encode(w, opaque) }, colour},
+		{"a.tiff", func(w io.Writer) error { return tiff.Encode(w, m, nil) }, colour},
+		{"a.gif", func(w io.Writer) error { // with a frame that is smaller than the image
+			return gif.EncodeAll(w, &gif.GIF{Image: []*image.Paletted{paletted}, Delay: []int{0}, Config: image.Config{Width: 5, Height: 4, ColorModel: paletted.Palette}})
+		}, func(i int) [3]uint8 {
+			x, y := i%5, i/5
+			switch {
+			case x < 1 || x > 3 || y < 1 || y > 2, x == 2 && y == 1: // the decoder drops the colour of transparent pixels
+				return [3]uint8{}
+			}
+			return [3]uint8{1, 2, 3}
+		}},
+	} {
+		p, err := decode(t.Context(), put(t, filepath.Join(dir, c.name), c.encode))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for i := range 20 {
+			if got := [3]uint8(p.rgb[3*i:]); got != c.want(i) {
+				t.Errorf("%s: pixel %d is %v, expected %v", c.name, i, got, c.want(i))
+			}
+		}
+	}
+}
+
+// A lossy WebP has luma from 16 to 235: this one, of 2 x 2 pixels, is white.
+func TestWebPIsVideoRange(t *testing.T) {
+	for _, c := range []struct{ y, cb, cr, r, g, b uint8 }{
+		{235, 128, 128, 255, 255, 255},
+		{16, 128, 128, 0, 0, 0},
+		{81, 90, 240, 254, 0, 0},
+		{145, 54, 34, 0, 255, 1},
+	} {
+		if r, g, b := videoToRGB(c.y, c.cb, c.cr); r != c.r || g != c.g || b != c.b {
+			t.Errorf("%v is %d, %d, %d", c, r, g, b)
+		}
+	}
+}
+
+// Chroma of half the resolution is interpolated, whatever the size of the image: a ramp
+// stays within the rounding of JPEG of a ramp.
+func TestJPEGChroma(t *testing.T) {
+	for _, size := range []image.Point{{40, 30}, {41, 31}, {1, 1}, {2, 3}} {
+		m := image.NewRGBA(image.Rectangle{Max: size})
+		for i := range size.X * size.Y {
+			m.SetRGBA(i%size.X, i/size.X, color.RGBA{uint8(100 + 3*(i%size.X)), uint8(100 + i/size.X), uint8(200 - 2*(i%size.X)), 255})
+		}
+		p, err := decode(t.Context(), put(t, filepath.Join(t.TempDir(), "a.jpg"), func(w io.Writer) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: 100}) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range size.X * size.Y {
+			c := m.RGBAAt(i%size.X, i/size.X)
+			for j, v := range []uint8{c.R, c.G, c.B} {
+				if d := int(p.rgb[3*i+j]) - int(v); max(d, -d) > 4 {
+					t.Fatalf("%v: pixel %d is %v, expected %v", size, i, p.rgb[3*i:3*i+3], c)
+				}
+			}
+		}
+	}
+}
+
+// hugePNG is a valid header of an image of 60000 x 60000 pixels, and nothing else.
+func hugePNG() string {
+	b := []byte("IHDR")
+	b = binary.BigEndian.AppendUint32(b, 60000)
+	b = binary.BigEndian.AppendUint32(b, 60000)
+	b = append(b, 8, 2, 0, 0, 0)
+	return "\x89PNG\r\n\x1a\n\x00\x00\x00\x0d" + string(binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b)))
+}
+
+func TestBrokenImages(t *testing.T) {
+	dir := t.TempDir()
+	whole := put(t, filepath.Join(dir, "whole.png"), func(w io.Writer) error { return png.Encode(w, picture()) })
+	data, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := put(t, filepath.Join(dir, "long.png"), func(w io.Writer) error { return png.Encode(w, image.NewGray(image.Rect(0, 0, 1, 300))) })
+	out := make([]float32, 3*DefaultSize*DefaultSize)
+	for _, c := range []struct {
+		name, path, want string
+		box              *Box
+	}{
+		{"missing", filepath.Join(dir, "none.png"), "no such file", nil},
+		{"empty", put(t, filepath.Join(dir, "empty.jpg"), text("")), "expected a JPEG, PNG, WebP, GIF, BMP or TIFF image, found another format", nil},
+		{"text", put(t, filepath.Join(dir, "text.jpg"), text("not an image")), "found another format", nil},
+		{"truncated", put(t, filepath.Join(dir, "cut.png"), text(string(data[:len(data)-20]))), "expected a JPEG", nil},
+		{"huge", put(t, filepath.Join(dir, "huge.png"), text(hugePNG())), "expected an image of 1 to 100000000 pixels, found 60000 x 60000", nil},
+		{"long", long, "expected a longer side of at most 200 times the shorter one, found 1 x 300 pixels", nil},
+		{"outside", whole, "bounding box: expected a part of 5 x 4 pixels", &Box{7, 0, 2, 2}},
+	} {
+		err := Load(t.Context(), Image{Path: c.path, Box: c.box}, Preprocessing(dataset.Crop, DefaultSize), out)
+		if e := (*invalid.Error)(nil); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), c.path+": ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, expected %s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	path := put(t, filepath.Join(t.TempDir(), "a.png"), func(w io.Writer) error { return png.Encode(w, picture()) })
+	p := Preprocessing(dataset.Squash, 2)
+	p.Mean, p.Std = [3]float64{0.5, 0, 0}, [3]float64{0.5, 1, 2}
+	got := make([]float32, 12)
+	// The box has the pixels (1, 1) to (2, 2), of which none is resized.
+	if err := Load(t.Context(), Image{Path: path, Box: &Box{1, 1, 2, 2}}, p, got); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got {
+		x, y := 1+i/3%2, 1+i/6
+		want := []float32{(float32(40*x)/255 - 0.5) / 0.5, float32(60*y) / 255, float32(200) / 255 / 2}[i%3]
+		if v != want {
+			t.Errorf("number %d is %g, expected %g", i, v, want)
+		}
+	}
+	m, err := Thumbnail(t.Context(), path, 3)
+	if err != nil || m.Bounds() != image.Rect(0, 0, 3, 2) {
+		t.Errorf("thumbnail %v: %v", m.Bounds(), err)
+	}
+}
+
+func TestList(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b/2.JPG", "b/10.jpeg", "a/x.webp", "a/notes.txt", "a/.hidden.png", ".git/x.png", "c/a b.tif"} {
+		put(t, filepath.Join(dir, name), text(""))
+	}
+	got, err := List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, m := range got {
+		ids = append(ids, m.ID+" "+m.Class)
+		if m.Path != filepath.Join(dir, m.ID) {
+			t.Errorf("%s is in %s", m.ID, m.Path)
+		}
+	}
+	if diff := cmp.Diff([]string{"a/x.webp a", "b/10.jpeg b", "b/2.JPG b", "c/a b.tif c"}, ids); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	flat, err := List(filepath.Join(dir, "b"))
+	if err != nil || len(flat) != 2 || flat[1].Class != "" || flat[1].ID != "2.JPG" {
+		t.Errorf("%v: %v", flat, err)
+	}
+	fails := func(err error, parts ...string) {
+		t.Helper()
+		for _, part := range parts {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("error %v, expected %q", err, part)
+			}
+		}
+	}
+	put(t, filepath.Join(dir, "b", "more", "x.png"), text(""))
+	_, err = List(dir)
+	fails(err, filepath.Join(dir, "b"), "the images of one class", "more")
+	put(t, filepath.Join(dir, "x.png"), text(""))
+	_, err = List(dir)
+	fails(err, "both, as in x.png and a")
+	_, err = List(t.TempDir())
+	fails(err, "expected images: .jpg", "found none")
+
+	list := put(t, filepath.Join(dir, "list.csv"), text("path,class\nb/2.JPG,two\n"+dir+"/x.png,one\n"))
+	got, err = ReadList(t.Context(), list, "")
+	if err != nil || len(got) != 2 || got[0].Path != filepath.Join(dir, "b", "2.JPG") || got[0].Class != "two" || got[1].Path != filepath.Join(dir, "x.png") {
+		t.Errorf("%v: %v", got, err)
+	}
+	_, err = ReadList(t.Context(), put(t, list, text("path,class\na.png,\na.png,x\n")), "")
+	fails(err, "line 2, column class", "line 3, column path", "also on line 2")
+	_, err = ReadList(t.Context(), put(t, list, text("file\na.png\n")), "")
+	fails(err, "a column path")
+
+	boxes := put(t, filepath.Join(dir, "boxes.csv"), text("path,x,y,width,height\nb/2.JPG,1,2,3.5,4\nother.png,0,0,1,1\n"))
+	got = []Image{{ID: "b/2.JPG"}}
+	if err := SetBoxes(t.Context(), boxes, got); err != nil || *got[0].Box != (Box{1, 2, 3.5, 4}) {
+		t.Errorf("%v: %v", got, err)
+	}
+	fails(SetBoxes(t.Context(), boxes, []Image{{ID: "c.png"}}), `"c.png"`, "a bounding box for every image")
+	fails(SetBoxes(t.Context(), put(t, boxes, text("path,x,y,width,height\nc.png,0,a,0,1\n")), []Image{{ID: "c.png"}}), "line 2, column y", "line 2, column width")
+}
+
+// Any bytes give an image or an *invalid.Error.
+func FuzzDecode(f *testing.F) {
+	for _, encode := range []func(io.Writer) error{
+		func(w io.Writer) error { return png.Encode(w, picture()) },
+		func(w io.Writer) error { return jpeg.Encode(w, picture(), nil) },
+		func(w io.Writer) error { return gif.Encode(w, picture(), nil) },
+		func(w io.Writer) error { return bmp.Encode(w, picture()) },
+		func(w io.Writer) error { return tiff.Encode(w, picture(), nil) },
+		text(hugePNG()),
+	} {
+		var b bytes.Buffer
+		if err := encode(&b); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
+	path := filepath.Join(f.TempDir(), "fuzz")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && config.Width*config.Height > 1<<20 {
+			return // within the limit, but slow
+		}
+		p, err := decode(t.Context(), put(t, path, text(string(data))))
+		if e := (*invalid.Error)(nil); err != nil && !errors.As(err, &e) {
+			t.Errorf("%v (%T)", err, err)
+		}
+		if err == nil && len(p.rgb) != 3*p.w*p.h {
+			t.Errorf("%d bytes for %d x %d pixels", len(p.rgb), p.w, p.h)
+		}
+	})
+}

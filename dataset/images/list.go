@@ -1,0 +1,155 @@
+package images
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lago-train/lago-train/dataset/internal/table"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// Image is the file of an image.
+type Image struct {
+	ID    string // the path below the folder, with slashes
+	Path  string // of the file
+	Class string // "" if it is not known
+	Box   *Box   // what to crop it to; nil for the whole image
+}
+
+// Box is a bounding box in pixels, from the upper left corner of the image.
+type Box struct{ X, Y, Width, Height float64 }
+
+var extensions = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+
+// IsImage reports whether a file has the extension of an image, in any case.
+func IsImage(name string) bool {
+	return slices.Contains(extensions, strings.ToLower(filepath.Ext(name)))
+}
+
+// List returns the images of a folder, sorted: either those of its subfolders, which are
+// the classes, or those in the folder itself, of no known class. Hidden files and files
+// with other extensions are ignored.
+func List(dir string) ([]Image, error) {
+	files, folders, err := entries(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []Image
+	for _, name := range files {
+		all = append(all, Image{ID: name, Path: filepath.Join(dir, name)})
+	}
+	if len(files) > 0 && len(folders) > 0 {
+		return nil, &invalid.Error{
+			Where: dir, Want: "either images or a folder of images for each class", Got: "both, as in " + files[0] + " and " + folders[0],
+			Hint: "A list (path,class) can name images anywhere.",
+		}
+	}
+	for _, class := range folders {
+		files, below, err := entries(filepath.Join(dir, class))
+		if err != nil {
+			return nil, err
+		}
+		if len(below) > 0 {
+			return nil, &invalid.Error{Where: filepath.Join(dir, class), Want: "the images of one class", Got: "a folder, " + below[0], Hint: "A list (path,class) can name images anywhere."}
+		}
+		for _, name := range files {
+			all = append(all, Image{ID: class + "/" + name, Path: filepath.Join(dir, class, name), Class: class})
+		}
+	}
+	return all, check(dir, all)
+}
+
+// entries returns the images and the folders in a folder, sorted, without hidden ones.
+func entries(dir string) (files, folders []string, err error) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, invalid.File(dir, err)
+	}
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(dir, e.Name())) // follows links
+		switch {
+		case err != nil:
+			return nil, nil, invalid.File(filepath.Join(dir, e.Name()), err)
+		case info.IsDir():
+			folders = append(folders, e.Name())
+		case IsImage(e.Name()):
+			files = append(files, e.Name())
+		}
+	}
+	return files, folders, nil
+}
+
+// check returns an error if there are no images, or with names that a table cannot hold.
+func check(where string, all []Image) error {
+	if len(all) == 0 {
+		return &invalid.Error{Where: where, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
+	}
+	for _, m := range all {
+		if invalid.HasControl(m.ID) || strings.TrimSpace(m.ID) != m.ID || strings.TrimSpace(m.Class) != m.Class {
+			return &invalid.Error{Where: where, Field: "name " + invalid.Quote(m.ID), Want: "names without control characters, and without spaces at their ends"}
+		}
+	}
+	return nil
+}
+
+// ReadList reads a CSV file with a column path and, if the classes are known, a column
+// class. Paths are relative to dir or, if that is empty, to the folder of the file.
+func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
+	var problems invalid.List
+	t := table.Read(ctx, file, &problems)
+	if t == nil || !t.Require("path") || !t.Allow("path", "class") {
+		return nil, cmp.Or(ctx.Err(), problems.Err())
+	}
+	dir = cmp.Or(dir, filepath.Dir(file))
+	var all []Image
+	ids := t.Names("path")
+	for i, row := range t.Rows {
+		m := Image{ID: filepath.ToSlash(ids[i]), Path: filepath.FromSlash(ids[i]), Class: t.Cell(row, "class")}
+		if !filepath.IsAbs(m.Path) {
+			m.Path = filepath.Join(dir, m.Path)
+		}
+		if t.Column("class") >= 0 && m.Class == "" {
+			t.Report("class", row.Line, "class", "a class for every image", "none")
+		}
+		all = append(all, m)
+	}
+	return all, cmp.Or(problems.Err(), check(file, all))
+}
+
+// SetBoxes reads bounding boxes of all images from a CSV file with the columns path, x, y,
+// width and height. Paths are the IDs of the images.
+func SetBoxes(ctx context.Context, file string, all []Image) error {
+	var problems invalid.List
+	columns := []string{"path", "x", "y", "width", "height"}
+	t := table.Read(ctx, file, &problems)
+	if t == nil || !t.Require(columns...) || !t.Allow(columns...) {
+		return cmp.Or(ctx.Err(), problems.Err())
+	}
+	boxes := make(map[string]*Box, len(t.Rows))
+	for i, name := range t.Names("path") {
+		var v [4]float64
+		for j, column := range columns[1:] {
+			var err error
+			text := t.Cell(t.Rows[i], column)
+			if v[j], err = strconv.ParseFloat(text, 64); err != nil || math.IsNaN(v[j]) || math.Abs(v[j]) > maxPixels || j > 1 && v[j] <= 0 {
+				t.Report("box", t.Rows[i].Line, column, "pixels, with a width and height above 0", invalid.Quote(text))
+			}
+		}
+		boxes[filepath.ToSlash(name)] = &Box{v[0], v[1], v[2], v[3]}
+	}
+	for i, m := range all {
+		if all[i].Box = boxes[m.ID]; all[i].Box == nil {
+			problems.Add("missing", &invalid.Error{Where: file, Field: invalid.Quote(m.ID), Want: "a bounding box for every image", Got: "none"})
+		}
+	}
+	return problems.Err()
+}

@@ -1,0 +1,98 @@
+package images
+
+import (
+	"image"
+	"image/color"
+)
+
+// drawYCbCr converts the colours of JPEG, and of WebP with a loss. Like libjpeg, which
+// Pillow uses, it interpolates chroma that has half the resolution; image.YCbCr repeats it.
+func (p *pixels) drawYCbCr(m *image.YCbCr, videoRange bool) {
+	cb, cr := chroma{plane: m.Cb, YCbCr: m}, chroma{plane: m.Cr, YCbCr: m}
+	convert := color.YCbCrToRGB
+	if videoRange {
+		convert = videoToRGB
+	}
+	for y := range p.h {
+		cb.line(y, p)
+		cr.line(y, p)
+		luma := m.Y[m.YOffset(m.Rect.Min.X, m.Rect.Min.Y+y):]
+		for x := range p.w {
+			i := 3 * (y*p.w + x)
+			p.rgb[i], p.rgb[i+1], p.rgb[i+2] = convert(luma[x], cb.full[x], cr.full[x])
+		}
+	}
+}
+
+// chroma is one of the planes of colour differences.
+type chroma struct {
+	*image.YCbCr
+	plane []uint8
+	sums  []int   // of a line in the resolution of the plane
+	full  []uint8 // the same line in that of the image
+}
+
+// line interpolates line y of an image: 3/4 of the nearest sample and 1/4 of the next one,
+// in both directions.
+func (c *chroma) line(y int, p *pixels) {
+	if c.full == nil {
+		c.full, c.sums = make([]uint8, p.w), make([]int, (p.w+1)/2)
+	}
+	top, left := c.Rect.Min.Y, c.Rect.Min.X
+	near := c.plane[c.COffset(left, top+y):]
+	switch c.SubsampleRatio {
+	case image.YCbCrSubsampleRatio422:
+		for i := range c.sums {
+			c.sums[i] = 4 * int(near[i])
+		}
+		c.widen(4, 8) // (3 near + next + 1 or 2) / 4
+	case image.YCbCrSubsampleRatio420:
+		next := c.plane[c.COffset(left, top+neighbour(y, p.h)):]
+		for i := range c.sums {
+			c.sums[i] = 3*int(near[i]) + int(next[i])
+		}
+		c.widen(8, 7)
+	case image.YCbCrSubsampleRatio440:
+		next := c.plane[c.COffset(left, top+neighbour(y, p.h)):]
+		for x := range c.full {
+			c.full[x] = uint8((3*int(near[x]) + int(next[x]) + 1 + y%2) / 4)
+		}
+	default:
+		for x := range c.full {
+			c.full[x] = c.plane[c.COffset(left+x, top+y)]
+		}
+	}
+}
+
+// neighbour returns a line whose chroma is next to that of line y: above for even lines,
+// below for odd ones, within h lines.
+func neighbour(y, h int) int {
+	if y%2 == 0 {
+		return max(y-2, 0)
+	}
+	if y+1 < h {
+		return y + 1
+	}
+	return y
+}
+
+// widen interpolates sums, which are 4 times the samples, to twice the number of columns.
+// The two roundings are libjpeg's, for even and odd columns.
+func (c *chroma) widen(even, odd int) {
+	last := len(c.sums) - 1
+	for x := range c.full {
+		i, rounding := x/2, even
+		next := max(i-1, 0)
+		if x%2 == 1 {
+			next, rounding = min(i+1, last), odd
+		}
+		c.full[x] = uint8((3*c.sums[i] + c.sums[next] + rounding) / 16)
+	}
+}
+
+// videoToRGB converts BT.601 colours with a luma of 16 to 235, as in WebP.
+func videoToRGB(y, cb, cr uint8) (r, g, b uint8) {
+	const one, half = 1 << 16, 1 << 15
+	l, u, v := 76309*(int32(y)-16)+half, int32(cb)-128, int32(cr)-128 // 76309 is 255/219 of one
+	return clamp((l + 104597*v) / one), clamp((l - 25675*u - 53279*v) / one), clamp((l + 132201*u) / one)
+}
