@@ -199,7 +199,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"noise --noise-seeds 0", []string{"--noise-seeds: expected at least 1"}},
 		{"partial --shares 100,0", []string{"--shares", "above 0", "found 0"}},
 		{"partial --mask-seeds 0", []string{"--mask-seeds: expected at least 1"}},
-		{"groups --by sample", []string{"--by: expected one of samples, classes", `"sample"`}},
+		{"groups --by sample", []string{"--by: expected one of classes, weighted-classes", `"sample"`}},
 		{"groups --threshold 1", []string{"--threshold"}},
 		{"groups --top -1", []string{"--top"}},
 		{"groups --model nope", []string{"--model", `"nope"`}},

@@ -15,9 +15,9 @@ func reproduceCommand() *cli.Command {
 of epochs of its average curve, and evaluates it on the test classes. The variant with the best
 validation accuracy is the result (table 1); the test accuracies of the others, and of ESZSL, are
 printed for reference (table A.1). Where ESZSL has a published number, it is trained without the
-held-out samples of seen classes, as that number was. A variant has its default settings or, with --configs, those of
-search-<dataset>-<variant>.json if there is one. Settings given by flags are those of every
-variant. Finished runs are reused.
+held-out samples of seen classes, as that number was. A variant has its default settings or, with
+--configs, those of search-<dataset>-<variant>.json if there is one. Settings given by flags are
+those of every variant. Finished runs are reused.
 
 Examples:
    lago-train reproduce --dataset awa2

@@ -45,9 +45,16 @@ type Result struct {
 	PerAttribute float64 `json:"groups_per_attribute"` // mean number of non-zero entries per row
 	Groups       []Group `json:"groups"`               // largest first
 
-	Grouped Pairs   `json:"grouped_pairs"` // whose rows of Gamma have a non-zero product
-	All     Pairs   `json:"all_pairs"`
-	KS      *KSTest `json:"ks"` // of the correlations of both; null if no pair is grouped
+	Grouped   Pairs `json:"grouped_pairs"` // whose rows of Gamma have a non-zero product
+	Ungrouped Pairs `json:"ungrouped_pairs"`
+	All       Pairs `json:"all_pairs"`
+
+	// Permutation compares the correlations of grouped and ungrouped pairs by permuting the
+	// attributes; null if there are none of either.
+	Permutation *Test `json:"permutation_test"`
+	// PaperKS is the paper's Kolmogorov-Smirnov test of grouped against all pairs. Its p is
+	// too small, as it treats pairs as independent. Null if no pair is grouped.
+	PaperKS *Test `json:"paper_ks_test"`
 
 	Published *Published `json:"published"` // null if the paper does not use this data set
 }

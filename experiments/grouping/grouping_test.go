@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/stat/combin"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -74,19 +75,25 @@ func TestRun(t *testing.T) {
 		},
 		// By class, striped and spotted have the correlation -0.5, spotted is
 		// uncorrelated with both others, and these are the same.
-		Grouped: Pairs{4, 1.0 / 4}, // striped-spotted, spotted-large, spotted-heavy, large-heavy
-		All:     Pairs{6, 1.0 / 6},
+		Grouped:   Pairs{4, 1.0 / 4}, // striped-spotted, spotted-large, spotted-heavy, large-heavy
+		Ungrouped: Pairs{2, 0},
+		All:       Pairs{6, 1.0 / 6},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-6), cmpopts.IgnoreFields(Result{}, "KS")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-6), cmpopts.IgnoreFields(Result{}, "Permutation", "PaperKS")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got.KS == nil || got.KS.Distance <= 0 || got.KS.P > 1 {
-		t.Errorf("found the test %+v", got.KS)
+	if ks := got.PaperKS; ks == nil || ks.Distance <= 0 || ks.P > 1 {
+		t.Errorf("found the paper's test %+v", ks)
+	}
+	// Grouped correlations are -0.5, 0, 0 and 1. Those of striped with large and heavy, which
+	// are ungrouped, are 0.87.
+	if p := got.Permutation; p == nil || math.Abs(p.Distance-0.75) > 1e-12 {
+		t.Errorf("found the test %+v", p)
 	}
 }
 
 // A class counts as often as it has samples.
-func TestCorrelationsOverSamples(t *testing.T) {
+func TestCorrelationsOverWeightedClasses(t *testing.T) {
 	d := animals()
 	repeated := *d
 	repeated.Descriptions = d.Describe(d.Labels)
@@ -94,7 +101,7 @@ func TestCorrelationsOverSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := correlations(d, BySamples)
+	got, err := correlations(d, ByWeightedClasses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,23 +119,23 @@ func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
 	for z := range 3 {
 		d.Descriptions.Row(z)[3] = 0.5
 	}
-	g := analyse(t, d, soft(1, 1, 1, 1), Config{By: BySamples})
+	g := analyse(t, d, soft(1, 1, 1, 1), Config{By: ByWeightedClasses})
 	if g.All.Count != 3 || g.Grouped.Count != 3 {
 		t.Errorf("%d of %d pairs, expected 3 of 3 without the attribute", g.Grouped.Count, g.All.Count)
 	}
-	if g.KS == nil || g.KS.Distance != 0 || g.KS.P != 1 {
-		t.Errorf("found the test %+v for the same pairs", g.KS)
+	if g.PaperKS == nil || g.PaperKS.Distance != 0 || g.PaperKS.P != 1 || g.Permutation != nil {
+		t.Errorf("found the tests %+v and %+v for the same pairs", g.PaperKS, g.Permutation)
 	}
 	// A missing entry is replaced by the mean.
 	d.Descriptions.Row(1)[3] = math.NaN()
-	if g := analyse(t, d, soft(1, 1, 1, 1), Config{By: BySamples}); g.All.Count != 3 {
+	if g := analyse(t, d, soft(1, 1, 1, 1), Config{By: ByWeightedClasses}); g.All.Count != 3 {
 		t.Errorf("%d pairs, expected 3", g.All.Count)
 	}
 }
 
 func TestNoPairs(t *testing.T) {
 	g := analyse(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), Config{By: ByClasses, Threshold: 1e-3})
-	if g.Grouped != (Pairs{}) || g.KS != nil || g.NonZero != 0.25 {
+	if g.Grouped != (Pairs{}) || g.PaperKS != nil || g.Permutation != nil || g.NonZero != 0.25 {
 		t.Errorf("%+v", g)
 	}
 	if text := groupsText(t, g); !strings.Contains(text, "No two attributes share a group") {
@@ -180,7 +187,7 @@ func TestTrainModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := analyse(t, l.Data, m, Config{By: BySamples, Threshold: 1e-3}); len(g.Groups) != 3 || g.All.Count != 36 {
+	if g := analyse(t, l.Data, m, Config{By: ByWeightedClasses, Threshold: 1e-3}); len(g.Groups) != 3 || g.All.Count != 36 {
 		t.Errorf("%d groups, %d pairs, expected 3 and the 36 of 9 attributes", len(g.Groups), g.All.Count)
 	}
 	c.LR = 1e30
@@ -202,10 +209,70 @@ func TestConfigCheck(t *testing.T) {
 		{"--below", 0, -1},
 		{"--below", 0, 1.5},
 	} {
-		err := Config{By: BySamples, Threshold: c.threshold, Below: c.below}.Check()
+		err := Config{By: ByWeightedClasses, Threshold: c.threshold, Below: c.below}.Check()
 		if (err == nil) != (c.field == "") || err != nil && !strings.HasPrefix(err.Error(), c.field+": ") {
 			t.Errorf("threshold %g, below %g: %v", c.threshold, c.below, err)
 		}
+	}
+}
+
+// Random permutations agree with all 120 of five attributes, each with the distance that gonum
+// computes.
+func TestPermutationTest(t *testing.T) {
+	var pairs []pair
+	together := make([][]bool, 5)
+	for i := range together {
+		together[i] = make([]bool, 5)
+		for j := range i {
+			pairs = append(pairs, pair{i, j, math.Sin(float64(7*i + 3*j))})
+		}
+	}
+	for _, g := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {3, 4}} {
+		together[g[0]][g[1]], together[g[1]][g[0]] = true, true
+	}
+	of := func(rows []int) float64 {
+		var grouped, ungrouped []float64
+		for _, p := range pairs {
+			if together[rows[p.i]][rows[p.j]] {
+				grouped = append(grouped, p.correlation)
+			} else {
+				ungrouped = append(ungrouped, p.correlation)
+			}
+		}
+		return kolmogorovSmirnov(grouped, ungrouped).Distance
+	}
+	observed, count := of([]int{0, 1, 2, 3, 4}), 0
+	all := combin.Permutations(5, 5)
+	for _, rows := range all {
+		if of(rows) >= observed-1e-12 {
+			count++
+		}
+	}
+	got := permutationTest(pairs, together)
+	if want := float64(count) / float64(len(all)); math.Abs(got.Distance-observed) > 1e-12 || math.Abs(got.P-want) > 0.02 {
+		t.Errorf("found %+v, expected distance %g and p %g", got, observed, want)
+	}
+}
+
+// Sixteen attributes in groups of four, anti-correlated within the groups alone.
+func TestPermutationTestFindsAnticorrelatedGroups(t *testing.T) {
+	var pairs []pair
+	together := make([][]bool, 16)
+	for i := range together {
+		together[i] = make([]bool, 16)
+		for j := range together {
+			together[i][j] = i/4 == j/4
+		}
+		for j := range i {
+			c := 0.01 * float64(i-j)
+			if together[i][j] {
+				c -= 0.3
+			}
+			pairs = append(pairs, pair{i, j, c})
+		}
+	}
+	if got := permutationTest(pairs, together); got.Distance != 1 || got.P != 1.0/(1+permutations) {
+		t.Errorf("found %+v", got)
 	}
 }
 
@@ -226,7 +293,7 @@ func TestWriteText(t *testing.T) {
 	text := strings.Join(strings.Fields(groupsText(t, analyse(t, d, m, Config{By: ByClasses, Threshold: 1e-3}))), " ")
 	for _, want := range []string{
 		"k-soft on AWA2: 2 groups of 4 attributes", "Gamma above 0.001: 50.0 % of the entries, 1.0 groups per attribute", "published: 8.7 % of the entries",
-		"│ in the same group │ 2 │ 50.0 % │ 38.0 % │", "│ all │ 6 │ 16.7 % │ 5.0 % │", "k-soft model with 30 groups", " 1.00, and 1 more",
+		"│ in the same group │ 2 │ 50.0 % │ 38.0 % │", "│ in different groups │ 4 │ 0.0 % │ - │", "│ all │ 6 │ 16.7 % │ 5.0 % │", "k-soft model with 30 groups", " 1.00, and 1 more",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, text)

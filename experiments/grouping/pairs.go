@@ -1,7 +1,9 @@
 package grouping
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -15,15 +17,16 @@ import (
 // By says what attributes are correlated over.
 type By string
 
-// The paper takes samples for CUB and SUN, and classes for AWA2.
+// The paper correlates over samples for CUB and SUN, by the attributes of each image, and over
+// classes for AWA2. Data sets have descriptions of classes only.
 const (
-	BySamples By = "samples" // each sample has the description of its class
-	ByClasses By = "classes"
+	ByClasses         By = "classes"
+	ByWeightedClasses By = "weighted-classes" // classes weighted by their number of samples
 )
 
-// UnmarshalText reads "samples" or "classes".
+// UnmarshalText reads "classes" or "weighted-classes".
 func (b *By) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(b, text, BySamples, ByClasses)
+	return invalid.SetOneOf(b, text, ByClasses, ByWeightedClasses)
 }
 
 // Pairs counts pairs of attributes that have a correlation; an attribute that never
@@ -33,10 +36,10 @@ type Pairs struct {
 	Anticorrelated float64 `json:"anticorrelated"` // share, 0 without pairs
 }
 
-// KSTest is a two-sample Kolmogorov-Smirnov test.
-type KSTest struct {
-	Distance float64 `json:"distance"` // the largest between the two distribution functions
-	P        float64 `json:"p"`        // of a distance as large between samples of one distribution
+// Test compares two distributions of correlations.
+type Test struct {
+	Distance float64 `json:"distance"` // Kolmogorov-Smirnov: the largest between the distribution functions
+	P        float64 `json:"p"`        // of a distance as large without a difference
 }
 
 // correlations returns the Pearson correlation of each pair of attributes, M x M.
@@ -48,7 +51,7 @@ func correlations(d *dataset.Dataset, by By) (*mat.SymDense, error) {
 		return nil, err
 	}
 	var weights []float64
-	if by == BySamples {
+	if by == ByWeightedClasses {
 		for _, n := range d.SamplesPerClass() {
 			weights = append(weights, float64(n))
 		}
@@ -58,27 +61,100 @@ func correlations(d *dataset.Dataset, by By) (*mat.SymDense, error) {
 	return &r, nil
 }
 
+// pair is a pair of attributes with their correlation.
+type pair struct {
+	i, j        int
+	correlation float64
+}
+
 // comparePairs compares the correlations of attributes in the same group with those of
-// all.
+// others.
 func (r *Result) comparePairs(gamma dataset.Matrix[float32], correlation *mat.SymDense) {
-	var all, grouped []float64
+	together := make([][]bool, gamma.Rows)
+	for i := range together {
+		together[i] = make([]bool, gamma.Rows)
+		for j := range together {
+			together[i][j] = inner(gamma.Row(i), gamma.Row(j)) > r.Threshold
+		}
+	}
+	var pairs []pair
+	var all, grouped, ungrouped []float64
 	for i := range gamma.Rows {
 		for j := range i {
 			c := correlation.At(i, j)
 			if math.IsNaN(c) {
 				continue
 			}
+			pairs = append(pairs, pair{i, j, c})
 			all = append(all, c)
-			if inner(gamma.Row(i), gamma.Row(j)) > r.Threshold {
+			if together[i][j] {
 				grouped = append(grouped, c)
+			} else {
+				ungrouped = append(ungrouped, c)
 			}
 		}
 	}
-	r.All, r.Grouped = r.count(all), r.count(grouped)
-	if len(grouped) > 0 {
-		test := kolmogorovSmirnov(grouped, all)
-		r.KS = &test
+	r.All, r.Grouped, r.Ungrouped = r.count(all), r.count(grouped), r.count(ungrouped)
+	if len(grouped) > 0 && len(ungrouped) > 0 {
+		r.Permutation = permutationTest(pairs, together)
 	}
+	if len(grouped) > 0 {
+		r.PaperKS = kolmogorovSmirnov(grouped, all)
+	}
+}
+
+// permutations is the number of random permutations of the attributes.
+const permutations = 2_000
+
+// permutationTest compares grouped with ungrouped pairs. Pairs that share an attribute
+// depend on each other, so that whole attributes are permuted: which attribute has which
+// row of Gamma. P is (1 + count)/(1 + permutations) of the distances not below the
+// observed one.
+func permutationTest(pairs []pair, together [][]bool) *Test {
+	pairs = slices.SortedFunc(slices.Values(pairs), func(x, y pair) int { return cmp.Compare(x.correlation, y.correlation) })
+	// Attributes without correlations keep their rows.
+	var attributes, rows []int
+	for a := range together {
+		rows = append(rows, a)
+		if slices.ContainsFunc(pairs, func(p pair) bool { return p.i == a || p.j == a }) {
+			attributes = append(attributes, a)
+		}
+	}
+	var grouped int // in every permutation
+	for _, p := range pairs {
+		if together[p.i][p.j] {
+			grouped++
+		}
+	}
+	observed := distance(pairs, together, rows, grouped)
+	random := rand.New(rand.NewPCG(0, 0))
+	var count int
+	for range permutations {
+		random.Shuffle(len(attributes), func(x, y int) {
+			rows[attributes[x]], rows[attributes[y]] = rows[attributes[y]], rows[attributes[x]]
+		})
+		if distance(pairs, together, rows, grouped) >= observed {
+			count++
+		}
+	}
+	return &Test{observed, float64(1+count) / (1 + permutations)}
+}
+
+// distance is the Kolmogorov-Smirnov distance of grouped and ungrouped pairs, sorted by
+// correlation, where each attribute has a row of Gamma.
+func distance(pairs []pair, together [][]bool, rows []int, grouped int) float64 {
+	ungrouped := len(pairs) - grouped
+	var below, largest int // grouped pairs so far, and the largest gap times grouped times ungrouped
+	for n, p := range pairs {
+		if together[rows[p.i]][rows[p.j]] {
+			below++
+		}
+		if n+1 == len(pairs) || pairs[n+1].correlation > p.correlation {
+			gap := below*ungrouped - (n+1-below)*grouped
+			largest = max(largest, gap, -gap)
+		}
+	}
+	return float64(largest) / float64(grouped) / float64(ungrouped)
 }
 
 // count counts pairs with the given correlations.
@@ -100,13 +176,13 @@ func inner(x, y []float32) float64 {
 	return sum
 }
 
-// kolmogorovSmirnov compares two samples, neither of them empty. The p-value is the
-// asymptotic one with the effective size nm / (n + m).
-func kolmogorovSmirnov(x, y []float64) KSTest {
+// kolmogorovSmirnov compares two independent samples, neither of them empty. The p-value is
+// the asymptotic one with the effective size nm / (n + m).
+func kolmogorovSmirnov(x, y []float64) *Test {
 	x, y = slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y))
 	n, m := float64(len(x)), float64(len(y))
 	d := stat.KolmogorovSmirnov(x, nil, y, nil)
-	return KSTest{Distance: d, P: kolmogorovTail(math.Sqrt(n*m/(n+m)) * d)}
+	return &Test{Distance: d, P: kolmogorovTail(math.Sqrt(n*m/(n+m)) * d)}
 }
 
 // kolmogorovTail is P(K > l) of the Kolmogorov distribution,

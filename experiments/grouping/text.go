@@ -17,10 +17,13 @@ func (r *Result) WriteText(w io.Writer, top int) error {
 		fmt.Fprintf(&b, "published: %s of the entries\n", format.Percent(r.Published.NonZero))
 	}
 	fmt.Fprintf(&b, "\n%s\n", r.pairTable())
-	if r.KS == nil {
-		fmt.Fprintln(&b, "No two attributes share a group.")
+	if t := r.Permutation; t != nil {
+		fmt.Fprintf(&b, "Correlations in the same and in different groups, permutation test of attributes: distance %.3f, p = %.2g\n", t.Distance, t.P)
+	}
+	if t := r.PaperKS; t != nil {
+		fmt.Fprintf(&b, "The paper's Kolmogorov-Smirnov test, same group and all pairs, taken as independent: distance %.3f, p = %.2g\n", t.Distance, t.P)
 	} else {
-		fmt.Fprintf(&b, "Two-sample Kolmogorov-Smirnov test of the correlations: distance %.3f, p = %.2g\n", r.KS.Distance, r.KS.P)
+		fmt.Fprintln(&b, "No two attributes share a group.")
 	}
 	if r.Published != nil {
 		fmt.Fprintf(&b, "The published shares are those of the authors' k-soft model with %d groups. The paper does not\n"+
@@ -32,13 +35,14 @@ func (r *Result) WriteText(w io.Writer, top int) error {
 }
 
 func (r *Result) pairTable() *format.Table {
-	t := format.NewTable("pairs of attributes", "pairs", fmt.Sprintf("correlated below %g, over %s", r.Below, r.By), "published")
+	t := format.NewTable("pairs of attributes", "pairs", fmt.Sprintf("correlated below %g, over %s", r.Below, strings.ReplaceAll(string(r.By), "-", " ")), "published")
 	t.Right(3, 4)
 	grouped, all := "-", "-"
 	if p := r.Published; p != nil {
 		grouped, all = format.Percent(p.Grouped), format.Percent(p.All)
 	}
 	t.Row("in the same group", r.Grouped.Count, share(r.Grouped), grouped)
+	t.Row("in different groups", r.Ungrouped.Count, share(r.Ungrouped), "-")
 	t.Row("all", r.All.Count, share(r.All), all)
 	return t
 }
