@@ -32,13 +32,15 @@ func (v Variant) Semantic() bool { return v == SemanticHard || v == SemanticSoft
 // Prior says what p(a_m) is.
 type Prior string
 
-// The two priors of the paper's ablation.
+// The two priors of the paper's ablation, and one between them.
 const (
 	Uniform      Prior = "uniform"       // the mean over classes and attributes
 	PerAttribute Prior = "per-attribute" // the mean over the candidate classes
+	PerGroup     Prior = "per-group"     // the mean over the candidate classes and, weighted by Gamma, over the attributes of the group
 )
 
-var priors = []Prior{Uniform, PerAttribute}
+// Priors lists the priors.
+var Priors = []Prior{Uniform, PerAttribute, PerGroup}
 
 // Complement says what Ac, the probability p(ac_k|x) of the paper's complementary
 // attribute, "none of the group", is.
@@ -59,7 +61,7 @@ var Complements = []Complement{Const, DeMorgan, NoComplement}
 func (v *Variant) UnmarshalText(text []byte) error { return invalid.SetOneOf(v, text, Variants...) }
 
 // UnmarshalText reads the name of a prior.
-func (p *Prior) UnmarshalText(text []byte) error { return invalid.SetOneOf(p, text, priors...) }
+func (p *Prior) UnmarshalText(text []byte) error { return invalid.SetOneOf(p, text, Priors...) }
 
 // UnmarshalText reads the name of a complement.
 func (c *Complement) UnmarshalText(text []byte) error {
@@ -85,7 +87,7 @@ func (c Config) Check() error {
 	if err := isOneOf("variant", c.Variant, Variants); err != nil {
 		return err
 	}
-	if err := isOneOf("prior", c.Prior, priors); err != nil {
+	if err := isOneOf("prior", c.Prior, Priors); err != nil {
 		return err
 	}
 	if err := isOneOf("complement", c.Complement, Complements); err != nil {

@@ -112,7 +112,7 @@ func TestNamesInJSON(t *testing.T) {
 func TestUnknownNames(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"variant": "LAGO"}`:       `expected one of singletons, semantic-hard, k-soft, semantic-soft, found "LAGO"`,
-		`{"prior": "const"}`:        `expected one of uniform, per-attribute, found "const"`,
+		`{"prior": "const"}`:        `expected one of uniform, per-attribute, per-group, found "const"`,
 		`{"complement": "uniform"}`: `expected one of const, demorgan, none, found "uniform"`,
 		`{"complement": ""}`:        `expected one of const, demorgan, none, found ""`,
 	} {

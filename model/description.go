@@ -15,7 +15,7 @@ import (
 type Description struct {
 	U       dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries, as soft OR needs it
 	Targets dataset.Matrix[float64] // Z x M, U before it is scaled for soft OR: the targets of BXE(a)
-	P       []float64               // M, the prior p(a_m)
+	P       []float64               // M, the prior p(a_m); of PerGroup that of PerAttribute, from which it follows
 	Groups  []int                   // M, the group of each attribute by the data set, nil if it has none
 
 	// Undescribed marks the attributes that no candidate class describes. U and P are 0
@@ -138,26 +138,26 @@ func (c Config) prior(d *Description) []float64 {
 
 func (d *Description) undescribed(m int) bool { return d.Undescribed != nil && d.Undescribed[m] }
 
-// ratio returns p(a_m|z) / p(a_m), M x Z. It is 0 for an attribute with p(a_m) = 0,
-// which no candidate class has.
-func (d *Description) ratio() dataset.Matrix[float64] {
+// ratio returns p(a_m|z) / p(a_m) with the prior p, M x Z. It is 0 for an attribute with
+// p(a_m) = 0, which no candidate class has.
+func (d *Description) ratio(p []float64) dataset.Matrix[float64] {
 	r := dataset.NewMatrix[float64](d.U.Cols, d.U.Rows)
 	for z := range d.U.Rows {
 		for m, u := range d.U.Row(z) {
-			if d.P[m] > 0 {
-				r.Data[m*r.Cols+z] = u / d.P[m]
+			if p[m] > 0 {
+				r.Data[m*r.Cols+z] = u / p[m]
 			}
 		}
 	}
 	return r
 }
 
-// withPrior returns U with p as its last row, (Z+1) x M, from which Uc and pc are
-// computed together.
-func (d *Description) withPrior() dataset.Matrix[float64] {
+// withPrior returns U with the prior p as its last row, (Z+1) x M, from which Uc and pc
+// are computed together.
+func (d *Description) withPrior(p []float64) dataset.Matrix[float64] {
 	r := dataset.NewMatrix[float64](d.U.Rows+1, d.U.Cols)
 	copy(r.Data, d.U.Data)
-	copy(r.Row(d.U.Rows), d.P)
+	copy(r.Row(d.U.Rows), p)
 	return r
 }
 

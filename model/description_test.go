@@ -109,7 +109,7 @@ func TestDescriptionsAreProbabilities(t *testing.T) {
 		semantic := rapid.SliceOfN(rapid.IntRange(0, 2), m, m).Draw(t, "groups")
 		c := model.Config{
 			Variant: rapid.SampledFrom(model.Variants).Draw(t, "variant"), K: 1,
-			Prior: rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
+			Prior: rapid.SampledFrom(model.Priors).Draw(t, "prior"),
 		}
 		d, err := c.Describe(u, semantic)
 		if err != nil {

@@ -8,6 +8,7 @@
 //
 //	A[n,m]   = sigmoid(X W + b)                  linear, sigmoid        detectors.go
 //	U, p[m]  descriptions of the classes, prior  Config.Describe        description.go
+//	p[m] per group, which depends on Gamma       groupedPrior           prior.go
 //	Gamma    = softmax over k of (zeta V[m,:])   softGroups             gamma.go
 //	Uc, pc, Ac  none of the group                noneOf                 none_of_group.go
 //	G[n,k,z] soft OR within a group (Eq. 4)      softOr                 softor.go, softor_fixed.go
@@ -22,7 +23,8 @@
 // (WMachine), Gamma is fixed: Gamma U/p and Uc/pc are tables, computed once per phase,
 // and U is no node of the graph. While V trains (VMachine), W is fixed: the detections A
 // of all samples are computed once per phase, and U is a constant node, from which Uc and
-// pc follow as Gamma changes. With one graph for both, each gradient would also be
+// pc follow as Gamma changes. (The prior per group is the one p that also follows from
+// Gamma; gradients by V include it.) With one graph for both, each gradient would also be
 // computed for the parameter that does not train.
 //
 // Ops are fused (kernel.go): the same expressions in Gorgonia's stock ops are 8 to 10

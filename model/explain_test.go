@@ -19,7 +19,7 @@ import (
 func designs() []model.Config {
 	var list []model.Config
 	for _, v := range model.Variants {
-		for _, p := range []model.Prior{model.Uniform, model.PerAttribute} {
+		for _, p := range model.Priors {
 			for _, c := range model.Complements {
 				for _, zeta := range []float64{1, 10, 1000} { // soft groups, nearly hard and exactly hard ones
 					list = append(list, model.Config{Variant: v, Prior: p, Complement: c, Zeta: zeta})
@@ -37,7 +37,7 @@ func designName(c model.Config) string {
 // parts are the terms of the score of group k for class z, its complement and Ac,
 // written as in the paper: Gamma U/p A and (Uc/pc) Ac.
 func (tr trial[T]) parts(gamma dataset.Matrix[float64], a []float64, k, z int) (terms []float64, complement, ac float64) {
-	u, p := tr.Classes.U.Row(z), tr.Classes.P
+	u, p := tr.Classes.U.Row(z), tr.prior()
 	uc, pc := 1.0, 1.0
 	if tr.Config.Complement != model.NoComplement {
 		ac = 1

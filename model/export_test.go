@@ -30,13 +30,13 @@ func LinearOp(x, w, b *G.Node) *G.Node { return linear[float64](x, w, b, nil) }
 
 // FixedSoftOrOp makes the soft OR of the fixed grouping V.
 func FixedSoftOrOp(d *Description, v dataset.Matrix[float64], zeta float64, c Complement) func(a, ac *G.Node) *G.Node {
-	f := newFixedGroups[float64](d, v.Cols, c)
+	f := newFixedGroups[float64](Config{Complement: c}, d, v.Cols)
 	f.set(v, zeta)
 	return f.softOr
 }
 
 // Ratio is p(a_m | z) / p(a_m), M x Z.
-func (d *Description) Ratio() dataset.Matrix[float64] { return d.ratio() }
+func (d *Description) Ratio() dataset.Matrix[float64] { return d.ratio(d.P) }
 
 // GroupScores returns G of one sample with the detections a, K x Z.
 func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] {

@@ -46,7 +46,7 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 	if err != nil {
 		return nil, err
 	}
-	f := &Forward[T]{groups: newFixedGroups[T](classes, k, c.Complement), params: params, zeta: c.Zeta, mul: newGemm[T]()}
+	f := &Forward[T]{groups: newFixedGroups[T](c, classes, k), params: params, zeta: c.Zeta, mul: newGemm[T]()}
 	f.groups.undescribed = classes.Undescribed
 	z := f.groups.z
 	f.block = min(max(blockNumbers/z, leastBlock), mostBlock, max(maxBlockNumbers/z, 1))

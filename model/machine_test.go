@@ -64,7 +64,7 @@ func drawTrial(t *rapid.T) trial[float64] {
 	weight := func(name string) float64 { return rapid.SampledFrom([]float64{0, 0.1, 2}).Draw(t, name) }
 	c := model.Config{
 		Variant:    rapid.SampledFrom(model.Variants).Draw(t, "variant"),
-		Prior:      rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
+		Prior:      rapid.SampledFrom(model.Priors).Draw(t, "prior"),
 		Complement: rapid.SampledFrom(model.Complements).Draw(t, "complement"),
 		Zeta:       rapid.SampledFrom([]float64{1, 10, 1000}).Draw(t, "zeta"),
 		Alpha:      weight("alpha"), Beta: weight("beta"), Lambda: weight("lambda"),
@@ -100,14 +100,14 @@ func TestMachinesAgreeWithStockOpsAt(t *testing.T) {
 func forConfigs(t *testing.T, all []sizes, test func(t *testing.T, c model.Config, s sizes)) {
 	for _, s := range all {
 		for _, variant := range model.Variants {
-			for _, zeta := range []float64{10, 1000} {
+			for next, zeta := range []float64{10, 1000} {
 				c := model.Config{Variant: variant, Zeta: zeta, Alpha: 0.5, Beta: 0.01, Lambda: 0.02}
 				if variant == model.SemanticSoft {
 					c.Psi = 0.3
 				}
 				for i, complement := range model.Complements {
 					c.Complement = complement
-					c.Prior = []model.Prior{model.Uniform, model.PerAttribute}[i%2]
+					c.Prior = model.Priors[(i+next)%3]
 					t.Run(fmt.Sprintf("%s, %s, %s, zeta %g at %+v", variant, c.Prior, c.Complement, zeta, s), func(t *testing.T) { test(t, c, s) })
 				}
 			}
@@ -120,12 +120,13 @@ func TestMachinesAgreeWithFiniteDifferences(t *testing.T) {
 	const h = 1e-5
 	for i, s := range []sizes{{n: 3, d: 3, m: 6, k: 3, z: 2}, {n: 3, d: 3, m: 4, k: 2, z: 6}} {
 		for _, variant := range model.Variants {
-			for _, complement := range []model.Complement{model.DeMorgan, model.NoComplement} {
-				c := model.Config{Variant: variant, Prior: model.PerAttribute, Complement: complement, Zeta: 3, Alpha: 0.5, Beta: 0.1, Lambda: 0.2}
+			for design := range 4 {
+				prior, complement := model.Priors[1+design%2], []model.Complement{model.DeMorgan, model.NoComplement}[design/2]
+				c := model.Config{Variant: variant, Prior: prior, Complement: complement, Zeta: 3, Alpha: 0.5, Beta: 0.1, Lambda: 0.2}
 				if variant == model.SemanticSoft {
 					c.Psi = 0.3
 				}
-				t.Run(fmt.Sprintf("%s, %s at %+v", variant, complement, s), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, %s, %s at %+v", variant, prior, complement, s), func(t *testing.T) {
 					tr := newTrial(t, c, s, uint64(i))
 					w, v := tr.byW(t), tr.byV(t)
 					byW, byV := take(t, w), take(t, v)

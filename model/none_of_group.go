@@ -94,7 +94,11 @@ func writeNoneOf[Q, T Float](q []Q, r, gamma dataset.Matrix[T], factor []float64
 // Gorgonia would compute both. factor is that of each group when the op runs, nil for 1;
 // an op that sets it must be among the inputs after.
 func noneOf[T Float](r, gamma, wrt *G.Node, factor []float64, after ...*G.Node) *G.Node {
-	return noneOfKernel(r, gamma, wrt, func(_, k int) float64 {
+	from := 0
+	if wrt == gamma {
+		from = r.Shape()[0]
+	}
+	return noneOfKernel(r, gamma, from, wrt == gamma, func(_, k int) float64 {
 		if factor == nil {
 			return 1
 		}
@@ -102,10 +106,15 @@ func noneOf[T Float](r, gamma, wrt *G.Node, factor []float64, after ...*G.Node) 
 	}, func(q []T, r, gamma dataset.Matrix[T]) { writeNoneOf(q, r, gamma, factor) }, after...)
 }
 
-// noneOfClasses makes Uc and pc of U and p, and sets the scale. The gradient is by gamma.
-func noneOfClasses[T Float](u, gamma *G.Node, s *noneScale) *G.Node {
+// noneOfClasses makes Uc and pc of U and p, and sets the scale. The gradient is by gamma
+// and, if p is not constant, by p.
+func noneOfClasses[T Float](u, gamma *G.Node, s *noneScale, byPrior bool) *G.Node {
 	prior := u.Shape()[0] - 1
-	return noneOfKernel(u, gamma, gamma, func(row, k int) float64 {
+	from := prior + 1
+	if byPrior {
+		from = prior
+	}
+	return noneOfKernel(u, gamma, from, true, func(row, k int) float64 {
 		if row == prior {
 			return s.prior[k]
 		}
@@ -113,7 +122,9 @@ func noneOfClasses[T Float](u, gamma *G.Node, s *noneScale) *G.Node {
 	}, func(q []T, u, gamma dataset.Matrix[T]) { writeNoneOfClasses(s, q, u, gamma) })
 }
 
-func noneOfKernel[T Float](r, gamma, wrt *G.Node, factor func(row, k int) float64, write func(q []T, r, gamma dataset.Matrix[T]), after ...*G.Node) *G.Node {
+// noneOfKernel makes Q by write, with the gradients by the rows of r from one on, and by
+// gamma.
+func noneOfKernel[T Float](r, gamma *G.Node, from int, byGamma bool, factor func(row, k int) float64, write func(q []T, r, gamma dataset.Matrix[T]), after ...*G.Node) *G.Node {
 	rows, m, k := r.Shape()[0], gamma.Shape()[0], gamma.Shape()[1]
 	matrices := func(in [][]T) (r, gamma dataset.Matrix[T]) {
 		return dataset.Matrix[T]{Rows: rows, Cols: m, Data: in[0]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[1]}
@@ -129,12 +140,12 @@ func noneOfKernel[T Float](r, gamma, wrt *G.Node, factor func(row, k int) float6
 		return g
 	}
 	gradients := make([]gradient[T], 2+len(after))
-	switch wrt {
-	case r:
+	if from < rows {
 		gradients[0] = by(kernel[T]{name: "none of by R", shape: r.Shape(), forward: func(dr []T, in [][]T) {
-			noneOfByRows(dr, gradientOf(in))
+			noneOfByRows(dr, gradientOf(in), from)
 		}})
-	case gamma:
+	}
+	if byGamma {
 		gradients[1] = by(kernel[T]{name: "none of by Gamma", shape: gamma.Shape(), forward: func(dgamma []T, in [][]T) {
 			noneOfByGroups(dgamma, gradientOf(in))
 		}})
@@ -169,10 +180,12 @@ func (g noneOfGrad[T]) others(i, m, k int) float64 {
 	return product
 }
 
-func noneOfByRows[T Float](dr []T, g noneOfGrad[T]) {
+// noneOfByRows writes the gradient by the rows of R from one on; that of others is 0.
+func noneOfByRows[T Float](dr []T, g noneOfGrad[T], from int) {
 	m, k := g.r.Cols, g.gamma.Cols
-	parallel.For(g.r.Rows, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
+	clear(dr[:from*m])
+	parallel.For(g.r.Rows-from, 1, func(lo, hi int) {
+		for i := from + lo; i < from+hi; i++ {
 			share := g.share[i*k : (i+1)*k]
 			for j, p := range g.r.Row(i) {
 				p := float64(p)

@@ -93,6 +93,30 @@ func (s *oracle) groupPrior(gamma *G.Node, semantic dataset.Matrix[float64]) *G.
 	return s.sum(G.Must(G.Square(G.Must(G.Sub(gamma, s.constant(semantic))))))
 }
 
+// groupedPrior is the prior per group from p per attribute, both 1 x M.
+func (s *oracle) groupedPrior(p, gamma *G.Node) *G.Node {
+	means := G.Must(G.HadamardDiv(G.Must(G.Mul(p, gamma)), G.Must(G.Mul(s.ones(1, gamma.Shape()[0]), gamma))))
+	return G.Must(G.Mul(means, G.Must(G.Transpose(gamma))))
+}
+
+// withRow is u with p as its last row.
+func (s *oracle) withRow(u dataset.Matrix[float64], p *G.Node) *G.Node {
+	above, last := dataset.NewMatrix[float64](u.Rows+1, u.Cols), dataset.NewMatrix[float64](u.Rows+1, 1)
+	copy(above.Data, u.Data)
+	last.Data[u.Rows] = 1
+	return G.Must(G.Add(s.constant(above), G.Must(G.Mul(s.constant(last), p))))
+}
+
+func transposed(x dataset.Matrix[float64]) dataset.Matrix[float64] {
+	t := dataset.NewMatrix[float64](x.Cols, x.Rows)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			t.Row(j)[i] = v
+		}
+	}
+	return t
+}
+
 // noneOf multiplies the factors attribute by attribute, so that zeros are no special case.
 func (s *oracle) noneOf(r, gamma *G.Node) *G.Node {
 	var product *G.Node
@@ -196,15 +220,21 @@ func (s *oracle) loss(tr trial[float64], w, b, v *G.Node) terms {
 	a := G.Must(G.Sigmoid(logits))
 	gamma := s.groups(v, tr.Config.Zeta)
 
-	withPrior := dataset.Matrix[float64]{Rows: u.Rows + 1, Cols: u.Cols, Data: append(append([]float64{}, u.Data...), tr.Classes.P...)}
+	p := s.constant(dataset.Matrix[float64]{Rows: 1, Cols: u.Cols, Data: tr.Classes.P})
+	weights, ratio := gamma, tr.Classes.Ratio()
+	if tr.Config.Prior == model.PerGroup {
+		p = s.groupedPrior(p, gamma)
+		weights = G.Must(G.HadamardDiv(gamma, G.Must(G.Mul(G.Must(G.Transpose(p)), s.ones(1, gamma.Shape()[1])))))
+		ratio = transposed(u)
+	}
 	var none, ac *G.Node
 	if tr.Config.Complement != model.NoComplement {
-		none = s.noneOf(s.constant(withPrior), gamma)
+		none = s.noneOf(s.withRow(u, p), gamma)
 	}
 	if tr.Config.Complement == model.DeMorgan {
 		ac = s.noneOf(a, gamma)
 	}
-	l := s.softAnd(s.softOr(a, gamma, none, ac, tr.Classes.Ratio()))
+	l := s.softAnd(s.softOr(a, weights, none, ac, ratio))
 
 	c := tr.Config
 	n := terms{

@@ -17,7 +17,7 @@ import (
 func hard(t *rapid.T, zeta ...float64) model.Config {
 	return model.Config{
 		Variant:    rapid.SampledFrom([]model.Variant{model.Singletons, model.SemanticHard}).Draw(t, "variant"),
-		Prior:      rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
+		Prior:      rapid.SampledFrom(model.Priors).Draw(t, "prior"),
 		Complement: rapid.SampledFrom(model.Complements).Draw(t, "complement"),
 		Zeta:       rapid.SampledFrom(zeta).Draw(t, "zeta"),
 	}

@@ -17,7 +17,7 @@ import (
 func configs(t *rapid.T) model.Config {
 	return model.Config{
 		Variant: rapid.SampledFrom(model.Variants).Draw(t, "variant"), K: 3,
-		Prior:      rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
+		Prior:      rapid.SampledFrom(model.Priors).Draw(t, "prior"),
 		Complement: rapid.SampledFrom(model.Complements).Draw(t, "complement"),
 		Zeta:       rapid.SampledFrom([]float64{1, 10, 1000}).Draw(t, "zeta"),
 	}

@@ -16,7 +16,7 @@ import (
 //
 //	G[k,n,z] = sum_m Gamma[m,k] (U[z,m]/p[m]) A[n,m]  +  (Uc[z,k]/pc[k]) Ac[n,k]
 //
-// ratio is U/p, M x Z. none holds Uc and, in its last row, pc, (Z+1) x K; it is nil for
+// ratio is U/p, M x Z; if p is part of gamma, Gamma/p, it is U. none holds Uc and, in its last row, pc, (Z+1) x K; it is nil for
 // Ac = 0. ac is Ac, n x K, or nil for Ac = 1. Uc, pc and Ac are scaled.
 func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T], scale *noneScale) *G.Node {
 	o := &learnedSoftOr[T]{

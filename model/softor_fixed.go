@@ -26,6 +26,7 @@ import (
 type fixedGroups[T Float] struct {
 	m, k, z    int
 	complement Complement
+	prior      *groupedPrior[T]  // of PerGroup, otherwise nil
 	ratio      dataset.Matrix[T] // M x Z, U/p
 	withPrior  dataset.Matrix[T] // (Z+1) x M, U and p
 	gamma      dataset.Matrix[T] // M x K
@@ -45,20 +46,32 @@ type fixedGroups[T Float] struct {
 	scale      *noneScale
 }
 
-func newFixedGroups[T Float](d *Description, k int, c Complement) *fixedGroups[T] {
+func newFixedGroups[T Float](c Config, d *Description, k int) *fixedGroups[T] {
 	z, m := d.U.Rows, d.U.Cols
-	return &fixedGroups[T]{
-		m: m, k: k, z: z, complement: c,
-		ratio: cast[T](d.ratio()), withPrior: cast[T](d.withPrior()),
+	f := &fixedGroups[T]{
+		m: m, k: k, z: z, complement: c.Complement,
 		gamma: dataset.NewMatrix[T](m, k),
 		empty: make([]bool, k), start: make([]int, k+1),
 		none: make([]T, (z+1)*k), noneRatio: make([]T, k*z), scale: newNoneScale(k, z),
 	}
+	if c.Prior == PerGroup {
+		f.prior = newGroupedPrior[T](d, k)
+	}
+	f.setPrior(d, d.P)
+	return f
+}
+
+func (f *fixedGroups[T]) setPrior(d *Description, p []float64) {
+	f.ratio, f.withPrior = cast[T](d.ratio(p)), cast[T](d.withPrior(p))
 }
 
 // set makes the tables of the grouping V.
 func (f *fixedGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 	writeGamma(f.gamma.Data, v, zeta)
+	if f.prior != nil {
+		f.prior.set(f.gamma.Data)
+		f.setPrior(f.prior.classes, f.prior.p)
+	}
 	f.background = slices.Min(f.gamma.Data)
 	var differ int
 	for _, g := range f.gamma.Data {

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -41,25 +43,34 @@ func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T],
 
 // build writes the model from A to the loss. U and p are a constant of the graph, from
 // which the none-of-group probabilities follow as Gamma changes; U/p is a table of soft
-// OR.
+// OR. The prior per group depends on Gamma: p then follows from it, and soft OR gets
+// Gamma/p and U in place of Gamma and U/p.
 func (m *VMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
-	withPrior := cast[T](d.withPrior())
 	a := input(g, "A", m.X.Data, m.X.Rows, m.X.Cols)
 	y := input(g, "Y", m.y.Data, m.y.Rows, m.y.Cols)
 	v := input(g, "V", m.params.V.Data, m.params.V.Rows, m.params.V.Cols)
-	u := input(g, "U and p", withPrior.Data, withPrior.Rows, withPrior.Cols)
 
 	gamma := softGroups[T](v, m.config.Zeta)
+	var u *G.Node
+	weights, ratio := gamma, d.ratio(d.P)
+	grouped := m.config.Prior == PerGroup
+	if grouped {
+		u = withGroupedPrior[T](gamma, d)
+		weights, ratio = overPrior[T](gamma, u), d.ratio(slices.Repeat([]float64{1}, d.U.Cols))
+	} else {
+		withPrior := cast[T](d.withPrior(d.P))
+		u = input(g, "U and p", withPrior.Data, withPrior.Rows, withPrior.Cols)
+	}
 	var none, ac *G.Node // for Ac = 0, neither is needed
 	scale := newNoneScale(m.params.V.Cols, d.U.Rows)
 	if m.config.Complement != NoComplement {
-		none = noneOfClasses[T](u, gamma, scale) // p(ac_k|z) and p(ac_k)
+		none = noneOfClasses[T](u, gamma, scale, grouped) // p(ac_k|z) and p(ac_k)
 	}
 	if m.config.Complement == DeMorgan {
 		ac = noneOf[T](a, gamma, gamma, scale.detection, none) // p(ac_k|x)
 	}
-	scores := softOr(a, gamma, none, ac, cast[T](d.ratio()), scale) // Eq. 4
-	l := softAnd[T](scores)                                         // Eq. 5
+	scores := softOr(a, weights, none, ac, cast[T](ratio), scale) // Eq. 4
+	l := softAnd[T](scores)                                       // Eq. 5
 
 	m.cxe = crossEntropy[T](l, y)
 	// Eq. 6: the terms alpha BXE + beta |W|^2 + lambda |W U^T|^2 are constant while V

@@ -29,7 +29,7 @@ func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T],
 	if err != nil {
 		return nil, err
 	}
-	m := &WMachine[T]{config: c, params: params, groups: newFixedGroups[T](classes, k, c.Complement)}
+	m := &WMachine[T]{config: c, params: params, groups: newFixedGroups[T](c, classes, k)}
 	if m.Batch, err = newBatch[T](batch, params.W.Rows, classes.U.Rows); err != nil {
 		return nil, err
 	}

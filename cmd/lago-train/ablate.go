@@ -13,7 +13,10 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-const fromFlag = "from"
+const (
+	fromFlag     = "from"
+	perGroupFlag = "per-group"
+)
 
 func ablateCommand() *cli.Command {
 	return &cli.Command{
@@ -22,13 +25,15 @@ func ablateCommand() *cli.Command {
 		Description: `Trains every seed on the dev stage in eight designs: attribute prior p(a) uniform or per attribute,
 none-of-group term p(ac|x) constant or by De Morgan's rule, attribute supervision implicit
 (alpha 0) or explicit (--alpha, default 1). Prints the accuracy of the best epoch of each curve
-beside the paper's. With --from it prints the table of runs that are finished, and trains nothing;
+beside the paper's. --per-group adds a row that the paper does not have: the default design with the
+attribute prior per group. With --from it prints the table of runs that are finished, and trains nothing;
 the given settings choose between several ablations in the folder.
 
 Examples:
    lago-train ablate --dataset cub --seeds 3
    lago-train ablate --from runs --dataset cub --variant semantic-hard`,
 		Flags: append(append(settingFlagsBut("stage", "prior", "complement"), gridFlags()...),
+			&cli.BoolFlag{Name: perGroupFlag, Category: protocol.ModelGroup, Usage: "also train the default design with the attribute prior per group"},
 			&cli.PathFlag{Name: fromFlag, Category: "output", Usage: "make the table of the runs in `DIR`, and train nothing"}),
 		Action: ablate,
 	}
@@ -53,7 +58,7 @@ func ablate(c *cli.Context) error {
 		if l, err = openLab(c, p.Config); err != nil {
 			return err
 		}
-		a, err = ablation.Run(c.Context, l, p.Config)
+		a, err = ablation.Run(c.Context, l, p.Config, c.Bool(perGroupFlag))
 	}
 	if several := (*ablation.Ambiguous)(nil); errors.As(err, &several) {
 		return &invalid.Error{Where: "--" + fromFlag, Err: err, Hint: howToChoose(c, several)}

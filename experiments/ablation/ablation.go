@@ -34,7 +34,10 @@ type Design struct {
 	Supervision Supervision      `json:"attribute_supervision"`
 }
 
-// designs lists the eight combinations.
+// perGroup is the default design with the prior per group, which the paper does not have.
+var perGroup = Design{model.PerGroup, model.Const, Implicit}
+
+// designs lists the eight combinations of the paper.
 func designs() []Design {
 	var all []Design
 	for _, p := range []model.Prior{model.Uniform, model.PerAttribute} {
@@ -46,6 +49,9 @@ func designs() []Design {
 	}
 	return all
 }
+
+// inTable reports whether a table can have a row of the design.
+func (d Design) inTable() bool { return d.Prior != model.PerGroup || d == perGroup }
 
 // designOf returns the design of a trial.
 func designOf(t train.Trial) Design {
@@ -87,14 +93,18 @@ type Row struct {
 }
 
 // Run trains c in the eight designs on the dev stage, for every seed, and returns the table
-// of their logged curves. Trials without a model are listed as missing.
-func Run(ctx context.Context, l *lab.Lab, c protocol.Config) (*Result, error) {
-	base := ablationBase(c.Trials(l, train.Dev, c.DevEpochs())[0])
-	done, err := l.Do(ctx, ablationTrials(base, seeds(c)))
+// of their logged curves. withPerGroup adds a row of the default design with the prior per
+// group. Trials without a model are listed as missing.
+func Run(ctx context.Context, l *lab.Lab, c protocol.Config, withPerGroup bool) (*Result, error) {
+	base, rows := ablationBase(c.Trials(l, train.Dev, c.DevEpochs())[0]), designs()
+	if withPerGroup {
+		rows = append(rows, perGroup)
+	}
+	done, err := l.Do(ctx, ablationTrials(base, rows, seeds(c)))
 	if err != nil {
 		return nil, err
 	}
-	return newResult(base, done), nil
+	return newResult(base, rows, done), nil
 }
 
 // ablationBase returns what the trials of an ablation have in common.
@@ -122,10 +132,10 @@ func seeds(c protocol.Config) []uint64 {
 
 // ablationTrials orders the trials by seed, so that a grid that is stopped early has some
 // of each row.
-func ablationTrials(base train.Trial, seeds []uint64) []train.Trial {
+func ablationTrials(base train.Trial, rows []Design, seeds []uint64) []train.Trial {
 	var trials []train.Trial
 	for _, seed := range seeds {
-		for _, d := range designs() {
+		for _, d := range rows {
 			trials = append(trials, d.apply(base, seed))
 		}
 	}
@@ -133,7 +143,7 @@ func ablationTrials(base train.Trial, seeds []uint64) []train.Trial {
 }
 
 // newResult returns the table from the logged curves of trials that have base in common.
-func newResult(base train.Trial, trials []lab.Run) *Result {
+func newResult(base train.Trial, rows []Design, trials []lab.Run) *Result {
 	a := &Result{
 		Dataset: base.Dataset, Variant: base.Model.Variant, Alpha: base.Model.Alpha, Epochs: base.Training.Epochs,
 	}
@@ -152,7 +162,7 @@ func newResult(base train.Trial, trials []lab.Run) *Result {
 			scores[d] = append(scores[d], best)
 		}
 	}
-	for _, d := range designs() {
+	for _, d := range rows {
 		a.Rows = append(a.Rows, Row{d, lab.Summarise(scores[d]), d.published(base.Dataset)})
 	}
 	slices.SortStableFunc(a.Rows, func(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })

@@ -22,7 +22,7 @@ import (
 // paper has for its design.
 func logPublished(t *testing.T, root, dataset string, base train.Trial, seeds ...uint64) {
 	t.Helper()
-	for _, trial := range ablationTrials(base, seeds) {
+	for _, trial := range ablationTrials(base, designs(), seeds) {
 		best := *designOf(trial).published(dataset)
 		testlab.LogRun(t, root, trial, train.Patience, best/2, best, best/3)
 	}
@@ -100,7 +100,7 @@ func TestAblationNamesWhatIsMissing(t *testing.T) {
 	root := t.TempDir()
 	base := ablationBase(testlab.DevTrial("cub", 0))
 	logPublished(t, root, "cub", base, 0)
-	trials := ablationTrials(base, []uint64{0, 1})
+	trials := ablationTrials(base, designs(), []uint64{0, 1})
 	failed := testlab.LogRun(t, root, trials[2], train.NotFinite, 0.5)
 	unfinished := testlab.LogRun(t, root, trials[8], "unfinished", 0.9, 0.9)
 	a, err := From(root, protocol.Config{}, nil)
@@ -225,12 +225,16 @@ func TestAblationOfChosenSeeds(t *testing.T) {
 }
 
 // An ablation and the table of its runs are equal, and a second ablation trains nothing.
+// The row of the prior per group is extra.
 func TestAblate(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := testlab.Config(l, protocol.DevThenTest)
-	trained, err := Run(t.Context(), l, c)
+	trained, err := Run(t.Context(), l, c, true)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(trained.Rows) != 9 || len(trained.Findings) != 5 {
+		t.Errorf("%d rows and %d findings, expected 9 and 5", len(trained.Rows), len(trained.Findings))
 	}
 	for _, r := range trained.Rows {
 		if len(r.Accuracy.Values) != c.Seeds || r.Published != nil {
@@ -245,7 +249,7 @@ func TestAblate(t *testing.T) {
 		t.Errorf("(-trained +read):\n%s", diff)
 	}
 	l.Options.OnEpoch = func(t2 train.Trial, _ train.Epoch) { t.Errorf("%s is trained again", t2.Name()) }
-	again, err := Run(t.Context(), l, c)
+	again, err := Run(t.Context(), l, c, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +263,7 @@ func TestAblateOfAShardNamesTheOthersTrials(t *testing.T) {
 	l.Shard = lab.Shard{Index: 0, Count: 2}
 	c := testlab.Config(l, protocol.OnlyDev)
 	c.Seeds = 1
-	a, err := Run(t.Context(), l, c)
+	a, err := Run(t.Context(), l, c, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ import (
 // From returns the table of the runs in dir, and trains nothing. An ablation in dir is a
 // configuration that was run in at least two of the eight designs. Only those count that
 // agree with c in the chosen settings; the error is an *Ambiguous if several are left. The
-// seeds are those of c if "seed" or "seeds" is chosen, otherwise those in dir.
+// seeds are those of c if "seed" or "seeds" is chosen, otherwise those in dir. The prior
+// per group has a row if it was run.
 func From(dir string, c protocol.Config, chosen []string) (*Result, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
@@ -50,7 +51,13 @@ type Family struct {
 }
 
 // Has reports whether a trial is part of the ablation.
-func (f Family) Has(t train.Trial) bool { return designOf(t).apply(f.base, t.Training.Seed) == t }
+func (f Family) Has(t train.Trial) bool { return has(f.base, t) }
+
+// has reports whether a trial is that of a design of base.
+func has(base, t train.Trial) bool {
+	d := designOf(t)
+	return d.inTable() && d.apply(base, t.Training.Seed) == t
+}
 
 // All makes one table for each configuration of a data set and variant that was run in at
 // least two designs in dir, and trains nothing.
@@ -134,7 +141,7 @@ func ablationBases(runs []lab.Run, alpha float64) []train.Trial {
 	found := map[train.Trial]map[Design]bool{}
 	alphas := map[train.Trial][]float64{}
 	for _, r := range runs {
-		if r.Stage != train.Dev || r.Baseline.Method != "" {
+		if r.Stage != train.Dev || r.Baseline.Method != "" || !designOf(r.Trial).inTable() {
 			continue
 		}
 		base := baseOf(r.Trial)
@@ -169,7 +176,7 @@ func seedsOf(runs []lab.Run, base train.Trial) []uint64 {
 	var seeds []uint64
 	for _, r := range runs {
 		seed := r.Training.Seed
-		if designOf(r.Trial).apply(base, seed) == r.Trial && !slices.Contains(seeds, seed) {
+		if has(base, r.Trial) && !slices.Contains(seeds, seed) {
 			seeds = append(seeds, seed)
 		}
 	}
@@ -184,12 +191,16 @@ func fromRuns(dir string, runs []lab.Run, base train.Trial, seeds []uint64) *Res
 		index[r.Trial] = r
 	}
 	var out []lab.Run
-	for _, t := range ablationTrials(base, seeds) {
+	rows := designs()
+	if slices.ContainsFunc(runs, func(r lab.Run) bool { return perGroup.apply(base, r.Training.Seed) == r.Trial }) {
+		rows = append(rows, perGroup)
+	}
+	for _, t := range ablationTrials(base, rows, seeds) {
 		r, ok := index[t]
 		if !ok {
 			r = lab.Run{Trial: t, Dir: filepath.Join(dir, t.Name()), Err: errors.New("not trained")}
 		}
 		out = append(out, r)
 	}
-	return newResult(base, out)
+	return newResult(base, rows, out)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -23,6 +24,9 @@ type Finding struct {
 func findings(rows []Row) []Finding {
 	mean := map[Design]float64{}
 	for _, r := range rows {
+		if r.Design == perGroup {
+			continue // not in the paper
+		}
 		if len(r.Accuracy.Values) == 0 {
 			return []Finding{}
 		}
@@ -70,6 +74,7 @@ func findings(rows []Row) []Finding {
 var paperWords = map[string]string{
 	string(model.Uniform):      "Uniform",
 	string(model.PerAttribute): "Per-attribute",
+	string(model.PerGroup):     "Per-group",
 	string(model.Const):        "Const",
 	string(model.DeMorgan):     "DeMorgan",
 	string(Implicit):           "Implicit",
@@ -100,7 +105,7 @@ func (a *Result) WriteText(w io.Writer) error {
 
 func (a *Result) table() *format.Table {
 	header := []any{"p(a_m)", "p(ac|x)", "attribute supervision", "accuracy", "s.e.m. over seeds", "seeds"}
-	inPaper := a.Rows[0].Published != nil
+	inPaper := slices.ContainsFunc(a.Rows, func(r Row) bool { return r.Published != nil })
 	if inPaper {
 		header = append(header, "published")
 	}
@@ -111,8 +116,11 @@ func (a *Result) table() *format.Table {
 			paperWords[string(r.Prior)], paperWords[string(r.Complement)], paperWords[string(r.Supervision)],
 			r.Accuracy.MeanText(), r.Accuracy.SEMText(), len(r.Accuracy.Values),
 		}
-		if inPaper {
+		switch {
+		case r.Published != nil:
 			row = append(row, format.Percent(*r.Published))
+		case inPaper:
+			row = append(row, "-")
 		}
 		t.Row(row...)
 	}

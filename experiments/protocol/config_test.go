@@ -115,7 +115,7 @@ func drawConfig(t *rapid.T) Config {
 		K:          rapid.IntRange(0, 99).Draw(t, "k"),
 		Batch:      rapid.IntRange(1, 999).Draw(t, "batch"),
 		Patience:   rapid.IntRange(1, 999).Draw(t, "patience"),
-		Prior:      rapid.SampledFrom([]model.Prior{model.Uniform, model.PerAttribute}).Draw(t, "prior"),
+		Prior:      rapid.SampledFrom(model.Priors).Draw(t, "prior"),
 		Complement: rapid.SampledFrom(model.Complements).Draw(t, "complement"),
 		Preprocess: rapid.SampledFrom(preprocessings).Draw(t, "preprocess"),
 		Ridge:      weight.Draw(t, "ridge"),

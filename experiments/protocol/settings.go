@@ -207,8 +207,8 @@ var settings = []Setting{
 		trial: func(t *train.Trial) any { return &t.Model.Alpha },
 	},
 	{
-		Key: "prior", Group: ModelGroup, standard: model.Uniform, options: words([]model.Prior{model.Uniform, model.PerAttribute}),
-		Help:  "`KIND` of attribute prior p(a): uniform or per-attribute",
+		Key: "prior", Group: ModelGroup, standard: model.Uniform, options: words(model.Priors),
+		Help:  "`KIND` of attribute prior p(a): uniform, per-attribute or per-group",
 		field: func(c *Config) any { return &c.Prior },
 		trial: func(t *train.Trial) any { return &t.Model.Prior },
 	},
