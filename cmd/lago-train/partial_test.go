@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,6 +20,11 @@ func TestPartialCommand(t *testing.T) {
 	decode(t, succeeds(t, append(args, "--json")...), &p)
 	if n := len(folders(t, out)); n != len(trained) {
 		t.Errorf("%d runs after noise, %d after partial", len(trained), n)
+	}
+	for _, kind := range []string{"noise", "partial"} { // for the report
+		if stored, err := filepath.Glob(filepath.Join(out, kind+"-plain-*.json")); err != nil || len(stored) != 1 {
+			t.Errorf("the results of %s are in %v, %v", kind, stored, err)
+		}
 	}
 	var names []string
 	for _, m := range p.Methods {

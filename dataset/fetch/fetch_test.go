@@ -88,7 +88,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// The data archive of LAGO's authors has everything, in folders of its own.
+// The data archive of LAGO's authors has everything, in other folders.
 func TestOneArchiveMayHaveAllFiles(t *testing.T) {
 	s := archives(t, map[string][]byte{"/xlsa17.zip": zipped(t, release(t, "data/CUB/xian2017"), meta("data/CUB/meta"))})
 	o := options(t, s)

@@ -279,7 +279,7 @@ func TestComparisonText(t *testing.T) {
 	}
 }
 
-// Each data set, split and configuration has a stored comparison of its own, and Find
+// Each data set, split and configuration has its own stored comparison, and Find
 // returns the last one of the same data.
 func TestStoredComparison(t *testing.T) {
 	m := &protocol.Measured{PerClass: lab.Summarise([]float64{0.625}), Classes: 4}

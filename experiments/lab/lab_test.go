@@ -113,7 +113,7 @@ func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 		}
 		failed := done[1]
 		if failed.Dir != filepath.Join(l.Root, failing(d).Name()) || failed.Result == nil || failed.Result.Status != train.NotFinite {
-			t.Errorf("the failed trial in %s came to %+v, expected its folder and why it ended", failed.Dir, failed.Result)
+			t.Errorf("the failed trial in %s has the result %+v, expected its folder and why it ended", failed.Dir, failed.Result)
 		}
 		if !strings.Contains(failed.Err.Error(), "phase W") {
 			t.Errorf("error %q, expected the phase that went out of range", failed.Err)

@@ -94,7 +94,7 @@ func unfinished(dir string, stage train.Stage) error {
 	return &Unfinished{Epoch: len(curve)}
 }
 
-// Missing is a trial without a model, which a table goes without.
+// Missing is a trial without a model, which is missing from a table.
 type Missing struct {
 	Dir string `json:"dir"`
 	Why string `json:"why"`

@@ -117,7 +117,7 @@ func TestWriteFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		if distinct := len(slices.Compact(slices.Sorted(slices.Values(files)))); distinct != len(page.Figures()) {
-			t.Errorf("expected a file of its own for each of %d figures, found %q", len(page.Figures()), files)
+			t.Errorf("expected one file for each of %d figures, found %q", len(page.Figures()), files)
 		}
 		if want := filepath.Join(dir, "birds-groups."+string(format)); !slices.Contains(files, want) {
 			t.Errorf("expected %s, found %q", want, files)

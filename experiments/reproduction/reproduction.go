@@ -126,7 +126,7 @@ func publishedOn(dataset, method string) *float64 {
 	return &fraction
 }
 
-// WriteText writes table A.1, table 1, and what they go without.
+// WriteText writes table A.1, table 1, and what is missing from them.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds\n", r.Dataset)

@@ -33,7 +33,7 @@ func TestCandidates(t *testing.T) {
 		want   int
 	}{
 		{"a closed form", m, Config{}, 35},
-		{"a closed form with a ridge of its own", m, Config{Fixed: []Fixed{fixed("eszsl.gamma=7")}}, 5},
+		{"a closed form with a fixed ridge", m, Config{Fixed: []Fixed{fixed("eszsl.gamma=7")}}, 5},
 		{"the defaults", open, Config{}, 1},
 		{"a budget", open, Config{Budget: 8}, 8},
 		{"a budget above the space", open, Config{Budget: 100}, 35},

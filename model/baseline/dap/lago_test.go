@@ -11,7 +11,7 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
-// Each attribute in a group of its own, descriptions of 0 and 1, the prior of each
+// Each attribute is alone in its group, descriptions of 0 and 1, the prior of each
 // attribute and De Morgan's complement make LAGO DAP (supplement D.4 of the LAGO paper):
 //
 //	a_m^z p(a_m|x) / p(a_m)  +  (1 - a_m^z) (1 - p(a_m|x)) / (1 - p(a_m))
