@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,4 +50,18 @@ func TestGlyphsHaveHeldOutSamples(t *testing.T) {
 	if text := succeeds(t, "evaluate", "--split", "gzsl", "--model", runs[0]); !strings.Contains(text, "harmonic mean") {
 		t.Errorf("found\n%s", text)
 	}
+}
+
+// Of folders that differ by case only, a command trains on the one that was typed.
+func TestDatasetFlagKeepsItsCase(t *testing.T) {
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, "MINI"), os.DirFS("../../dataset/xlsa17/testdata/plain")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(root, "mini"), 0o777); err != nil {
+		t.Skip(err)
+	}
+	args := []string{"run", "--data-dir", root, "--no-cache", "--variant", "singletons", "--stage", "dev", "--epochs", "1", "--seeds", "1", "--dataset"}
+	succeeds(t, append(args, "MINI")...)
+	refuses(t, append(args, "mini"), filepath.Join(root, "mini"))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -45,7 +46,11 @@ func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := openDataset(c, p.Dataset, p.DevSplit)
+	name := p.Dataset // in lower case, but folders may differ by case only
+	if typed := c.String(datasetFlag); strings.EqualFold(typed, name) {
+		name = typed
+	}
+	d, err := openDataset(c, name, p.DevSplit)
 	if err != nil {
 		return nil, err
 	}
