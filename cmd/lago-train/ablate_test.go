@@ -74,7 +74,7 @@ func TestAblateThenRuns(t *testing.T) {
 	args := append([]string{"ablate", "--out", out, "--seeds", "1", "--epochs", "2", "--json"}, onMini(t)...)
 	trained := succeeds(t, args...)
 	o := object(t, trained)
-	compareKeys(t, "ablation", o, "dataset", "variant", "alpha", "epochs", "seeds", "rows", "findings", "missing")
+	compareKeys(t, "ablation", o, "dataset", "variant", "alphas", "epochs", "seeds", "rows", "findings", "missing")
 	if from := succeeds(t, "ablate", "--from", out, "--json"); from != trained {
 		t.Errorf("made from the curves it is another:\n%s\n%s", trained, from)
 	}

@@ -1,9 +1,12 @@
 package ablation
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
@@ -11,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Supervision says whether the loss has a term for the attributes (section 4.2 of
@@ -34,8 +38,11 @@ type Design struct {
 	Supervision Supervision      `json:"attribute_supervision"`
 }
 
-// perGroup is the default design with the prior per group, which the paper does not have.
-var perGroup = Design{model.PerGroup, model.Const, Implicit}
+// lago is the design of LAGO; perGroup, which the paper does not have, differs in the prior.
+var (
+	lago     = Design{model.Uniform, model.Const, Implicit}
+	perGroup = Design{model.PerGroup, model.Const, Implicit}
+)
 
 // designs lists the eight combinations of the paper.
 func designs() []Design {
@@ -50,9 +57,6 @@ func designs() []Design {
 	return all
 }
 
-// inTable reports whether a table can have a row of the design.
-func (d Design) inTable() bool { return d.Prior != model.PerGroup || d == perGroup }
-
 // designOf returns the design of a trial.
 func designOf(t train.Trial) Design {
 	d := Design{t.Model.Prior, t.Model.Complement, Implicit}
@@ -62,11 +66,10 @@ func designOf(t train.Trial) Design {
 	return d
 }
 
-// apply returns the trial of this design and seed. The alpha of base is that of
-// explicit supervision.
-func (d Design) apply(base train.Trial, seed uint64) train.Trial {
+// apply returns the trial of this design and seed. alpha is that of explicit supervision.
+func (d Design) apply(base train.Trial, alpha float64, seed uint64) train.Trial {
 	t := base
-	t.Model.Prior, t.Model.Complement, t.Training.Seed = d.Prior, d.Complement, seed
+	t.Model.Prior, t.Model.Complement, t.Model.Alpha, t.Training.Seed = d.Prior, d.Complement, alpha, seed
 	if d.Supervision == Implicit {
 		t.Model.Alpha = 0
 	}
@@ -77,7 +80,7 @@ func (d Design) apply(base train.Trial, seed uint64) train.Trial {
 type Result struct {
 	Dataset  string        `json:"dataset"`
 	Variant  model.Variant `json:"variant"`
-	Alpha    float64       `json:"alpha"`  // of explicit supervision
+	Alphas   []float64     `json:"alphas"` // tried for explicit supervision
 	Epochs   int           `json:"epochs"` // at most
 	Seeds    []uint64      `json:"seeds"`
 	Rows     []Row         `json:"rows"`     // best first
@@ -88,37 +91,60 @@ type Result struct {
 // Row is the accuracy of one design.
 type Row struct {
 	Design
-	Accuracy  lab.Summary `json:"val_accuracy"`       // the best epoch of each curve, per class
-	Published *float64    `json:"published_accuracy"` // null if the paper does not have this data set
+	Alpha    float64     `json:"alpha"`        // the one of Alphas with the best accuracy; 0 for implicit supervision
+	Accuracy lab.Summary `json:"val_accuracy"` // the best epoch of each curve, per class
+	// Difference is that from LAGO's design (uniform, const, implicit) over the validation
+	// classes, with p corrected by Holm over the rows. It is null for that design and without
+	// accuracies.
+	Difference *metrics.Difference `json:"difference"`
+	Published  *float64            `json:"published_accuracy"` // null if the paper does not have this data set
+
+	classes []float64 // the accuracy of each class, mean over seeds
+}
+
+// Options are what an ablation can have beyond the paper's.
+type Options struct {
+	PerGroup bool      // a row of LAGO's design with the prior per group
+	Alphas   []float64 // of which explicit supervision has the best; nil for that of the configuration
 }
 
 // Run trains c in the eight designs on the dev stage, for every seed, and returns the table
-// of their logged curves. withPerGroup adds a row of the default design with the prior per
-// group. Trials without a model are listed as missing.
-func Run(ctx context.Context, l *lab.Lab, c protocol.Config, withPerGroup bool) (*Result, error) {
-	base, rows := ablationBase(c.Trials(l, train.Dev, c.DevEpochs())[0]), designs()
-	if withPerGroup {
-		rows = append(rows, perGroup)
+// of their logged curves. Trials without a model are listed as missing.
+func Run(ctx context.Context, l *lab.Lab, c protocol.Config, o Options) (*Result, error) {
+	if err := checkAlphas(o.Alphas); err != nil {
+		return nil, err
 	}
-	done, err := l.Do(ctx, ablationTrials(base, rows, seeds(c)))
+	t := c.Trials(l, train.Dev, c.DevEpochs())[0]
+	g := grid{baseOf(t), designs(), o.Alphas}
+	if o.PerGroup {
+		g.designs = append(g.designs, perGroup)
+	}
+	if g.alphas == nil {
+		g.alphas = []float64{alphaOf(t)}
+	}
+	done, err := l.Do(ctx, g.trials(seeds(c)))
 	if err != nil {
 		return nil, err
 	}
-	return newResult(base, rows, done), nil
+	return g.result(done), nil
 }
 
-// ablationBase returns what the trials of an ablation have in common.
-func ablationBase(t train.Trial) train.Trial {
-	base := baseOf(t)
-	if base.Model.Alpha == 0 {
-		base.Model.Alpha = defaultAlpha
+func checkAlphas(alphas []float64) error {
+	for i, alpha := range alphas {
+		if !(alpha > 0 && alpha <= math.MaxFloat64) || slices.Contains(alphas[:i], alpha) {
+			return &invalid.Error{Where: "--alphas", Want: "different positive numbers", Got: strings.Join(texts(alphas), ", ")}
+		}
 	}
-	return base
+	return nil
 }
 
-// baseOf removes design and seed from a trial, except alpha.
+// alphaOf returns the alpha of explicit supervision for a configuration.
+func alphaOf(t train.Trial) float64 { return cmp.Or(t.Model.Alpha, defaultAlpha) }
+
+// baseOf returns what the trials of an ablation have in common: a trial without design and
+// seed.
 func baseOf(t train.Trial) train.Trial {
-	t.Model.Prior, t.Model.Complement, t.Training.Seed = "", "", 0
+	t.Model.Prior, t.Model.Complement, t.Model.Alpha, t.Training.Seed = "", "", 0, 0
 	return t
 }
 
@@ -130,24 +156,48 @@ func seeds(c protocol.Config) []uint64 {
 	return seeds
 }
 
-// ablationTrials orders the trials by seed, so that a grid that is stopped early has some
-// of each row.
-func ablationTrials(base train.Trial, rows []Design, seeds []uint64) []train.Trial {
+// grid is what the trials of an ablation have in common, and what they differ in.
+type grid struct {
+	base    train.Trial
+	designs []Design
+	alphas  []float64 // of explicit supervision
+}
+
+// trials orders the trials by seed, so that a grid that is stopped early has some of each
+// row.
+func (g grid) trials(seeds []uint64) []train.Trial {
 	var trials []train.Trial
 	for _, seed := range seeds {
-		for _, d := range rows {
-			trials = append(trials, d.apply(base, seed))
+		for _, d := range g.designs {
+			for _, alpha := range g.alphasOf(d) {
+				trials = append(trials, d.apply(g.base, alpha, seed))
+			}
 		}
 	}
 	return trials
 }
 
-// newResult returns the table from the logged curves of trials that have base in common.
-func newResult(base train.Trial, rows []Design, trials []lab.Run) *Result {
-	a := &Result{
-		Dataset: base.Dataset, Variant: base.Model.Variant, Alpha: base.Model.Alpha, Epochs: base.Training.Epochs,
+// alphasOf returns those that a design is trained with.
+func (g grid) alphasOf(d Design) []float64 {
+	if d.Supervision == Implicit {
+		return []float64{0}
 	}
-	scores := map[Design][]float64{}
+	return g.alphas
+}
+
+// has reports whether a trial is of the grid, with any seed.
+func (g grid) has(t train.Trial) bool {
+	d := designOf(t)
+	return slices.Contains(g.designs, d) && slices.Contains(g.alphasOf(d), t.Model.Alpha) && baseOf(t) == g.base
+}
+
+// result returns the table from the logged curves of trials of the grid.
+func (g grid) result(trials []lab.Run) *Result {
+	a := &Result{
+		Dataset: g.base.Dataset, Variant: g.base.Model.Variant, Alphas: g.alphas, Epochs: g.base.Training.Epochs,
+	}
+	// By the trial with seed 0.
+	scores, done := map[train.Trial][]float64{}, map[train.Trial][]lab.Run{}
 	for i := range trials {
 		t := &trials[i]
 		if !slices.Contains(a.Seeds, t.Training.Seed) {
@@ -158,18 +208,31 @@ func newResult(base train.Trial, rows []Design, trials []lab.Run) *Result {
 		}
 		var best float64
 		if best, t.Err = bestVal(t.Dir); t.Err == nil {
-			d := designOf(t.Trial)
-			scores[d] = append(scores[d], best)
+			key := t.Trial
+			key.Training.Seed = 0
+			scores[key], done[key] = append(scores[key], best), append(done[key], *t)
 		}
 	}
-	for _, d := range rows {
-		a.Rows = append(a.Rows, Row{d, lab.Summarise(scores[d]), d.published(base.Dataset)})
+	for _, d := range g.designs {
+		var rows []Row
+		for _, alpha := range g.alphasOf(d) {
+			key := d.apply(g.base, alpha, 0)
+			rows = append(rows, Row{
+				Design: d, Alpha: key.Model.Alpha, Accuracy: lab.Summarise(scores[key]),
+				Published: d.published(g.base.Dataset), classes: lab.ClassAccuracies(done[key]),
+			})
+		}
+		slices.SortStableFunc(rows, byAccuracy)
+		a.Rows = append(a.Rows, rows[0])
 	}
-	slices.SortStableFunc(a.Rows, func(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
+	slices.SortStableFunc(a.Rows, byAccuracy)
+	compareRows(a.Rows)
 	a.Findings = findings(a.Rows)
 	a.Missing = lab.MissingOf(trials)
 	return a
 }
+
+func byAccuracy(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) }
 
 // bestVal returns the highest validation accuracy of the curve in a folder.
 func bestVal(dir string) (float64, error) {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -22,7 +24,7 @@ import (
 // paper has for its design.
 func logPublished(t *testing.T, root, dataset string, base train.Trial, seeds ...uint64) {
 	t.Helper()
-	for _, trial := range ablationTrials(base, designs(), seeds) {
+	for _, trial := range (grid{baseOf(base), designs(), []float64{alphaOf(base)}}).trials(seeds) {
 		best := *designOf(trial).published(dataset)
 		testlab.LogRun(t, root, trial, train.Patience, best/2, best, best/3)
 	}
@@ -31,12 +33,12 @@ func logPublished(t *testing.T, root, dataset string, base train.Trial, seeds ..
 func TestAblationFromCurves(t *testing.T) {
 	for _, dataset := range []string{"cub", "awa2"} {
 		root := t.TempDir()
-		logPublished(t, root, dataset, ablationBase(testlab.DevTrial(dataset, 0)), 3, 4, 5)
-		a, err := From(root, protocol.Config{}, nil)
+		logPublished(t, root, dataset, testlab.DevTrial(dataset, 0), 3, 4, 5)
+		a, err := From(root, protocol.Config{}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Dataset != dataset || a.Variant != model.SemanticHard || a.Alpha != defaultAlpha || len(a.Missing) > 0 {
+		if a.Dataset != dataset || a.Variant != model.SemanticHard || a.Alphas[0] != defaultAlpha || len(a.Missing) > 0 {
 			t.Errorf("%s: %+v", dataset, a)
 		}
 		if diff := gocmp.Diff([]uint64{3, 4, 5}, a.Seeds); diff != "" {
@@ -96,14 +98,125 @@ func TestFindingsThatDiffer(t *testing.T) {
 	}
 }
 
+// rowsOf returns a row for each design with the accuracy of each class, best first.
+func rowsOf(classes func(d Design) []float64) []Row {
+	var rows []Row
+	for _, d := range designs() {
+		c := classes(d)
+		rows = append(rows, Row{Design: d, Accuracy: lab.Summarise([]float64{stat.Mean(c, nil)}), classes: c})
+	}
+	slices.SortStableFunc(rows, byAccuracy)
+	return rows
+}
+
+// Of twelve classes, each is 10 points better with a uniform prior, half of them 1 point better
+// and the others 1 point worse with const, and 2 to 13 points worse with explicit supervision
+// if the prior is per attribute.
+func TestDifferencesOverClasses(t *testing.T) {
+	rows := rowsOf(func(d Design) []float64 {
+		list := make([]float64, 12)
+		for z := range list {
+			list[z] = 0.5 + 0.01*float64(z)
+			if d.Prior == model.Uniform {
+				list[z] += 0.1
+			}
+			if d.Complement == model.Const {
+				list[z] += []float64{0.01, -0.01}[z%2]
+			}
+			if d.Prior == model.PerAttribute && d.Supervision == Explicit {
+				list[z] -= 0.02 + 0.01*float64(z)
+			}
+		}
+		return list
+	})
+	compareRows(rows)
+	var below, equal int
+	for _, r := range rows {
+		switch d := r.Difference; {
+		case r.Design == lago:
+			if d != nil {
+				t.Errorf("LAGO's design differs from itself by %+v", d)
+			}
+		case r.Prior == model.PerAttribute:
+			// The least p of 2^12 signs, four times, corrected for seven comparisons.
+			if d.P != 7*2.0/4096 || d.Mean > -0.09 || d.Interval.High > -0.09 {
+				t.Errorf("%v: %+v", r.Design, d)
+			}
+			below++
+		default:
+			if math.Abs(d.Mean) > 1e-9 || d.P != 1 {
+				t.Errorf("%v: %+v", r.Design, d)
+			}
+			equal++
+		}
+	}
+	if below != 4 || equal != 3 {
+		t.Errorf("%d rows below and %d rows equal", below, equal)
+	}
+	for i, want := range []struct {
+		difference float64
+		clear      bool
+	}{{0, false}, {0.1 + (0.02+0.13)/4, true}, {(0.02 + 0.13) / 2, true}, {0, false}, {0, false}} {
+		f := findings(rows)[i]
+		if d := f.Difference; d == nil || math.Abs(d.Mean-want.difference) > 1e-9 || (d.P < significance) != want.clear {
+			t.Errorf("%s: %+v, expected %+v", f.Text, f.Difference, want)
+		}
+	}
+}
+
+// Of several alphas, each explicit design has the best, and the table of the folder agrees.
+func TestAblateWithAlphas(t *testing.T) {
+	l := testlab.Simulated(t)
+	c := testlab.Config(l, protocol.OnlyDev)
+	c.Seeds = 1
+	alphas := []float64{0.5, 1e4}
+	several, err := Run(t.Context(), l, c, Options{Alphas: alphas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range several.Rows {
+		best := Row{}
+		for _, alpha := range (grid{alphas: alphas}).alphasOf(r.Design) {
+			c.Alpha = alpha
+			alone, err := Run(t.Context(), l, c, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, other := range alone.Rows {
+				if other.Design == r.Design && other.Accuracy.Mean > best.Accuracy.Mean {
+					best = other
+				}
+			}
+		}
+		if best.Alpha != r.Alpha || best.Accuracy.Mean != r.Accuracy.Mean {
+			t.Errorf("%v: alpha %g with %g, expected %g with %g", r.Design, r.Alpha, r.Accuracy.Mean, best.Alpha, best.Accuracy.Mean)
+		}
+	}
+	if text := ablationText(t, several); !strings.Contains(text, "explicit with the best alpha of 0.5, 10000") || !strings.Contains(text, "Explicit, alpha 0.5") {
+		t.Error(text)
+	}
+	read, err := From(l.Root, protocol.Config{}, alphas, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(several, read, gocmp.AllowUnexported(Row{})); diff != "" {
+		t.Errorf("(-trained +read):\n%s", diff)
+	}
+	for _, wrong := range [][]float64{{0, 1}, {1, 1}, {-1}, {math.NaN()}, {math.Inf(1)}} {
+		if _, err := Run(t.Context(), l, c, Options{Alphas: wrong}); err == nil || !strings.HasPrefix(err.Error(), "--alphas: expected different positive numbers, found ") {
+			t.Errorf("%v: %v", wrong, err)
+		}
+	}
+}
+
 func TestAblationNamesWhatIsMissing(t *testing.T) {
 	root := t.TempDir()
-	base := ablationBase(testlab.DevTrial("cub", 0))
+	base := testlab.DevTrial("cub", 0)
 	logPublished(t, root, "cub", base, 0)
-	trials := ablationTrials(base, designs(), []uint64{0, 1})
+	trials := grid{baseOf(base), designs(), []float64{defaultAlpha}}.trials([]uint64{0, 1})
 	failed := testlab.LogRun(t, root, trials[2], train.NotFinite, 0.5)
 	unfinished := testlab.LogRun(t, root, trials[8], "unfinished", 0.9, 0.9)
-	a, err := From(root, protocol.Config{}, nil)
+	a, err := From(root, protocol.Config{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +238,7 @@ func TestAblationNamesWhatIsMissing(t *testing.T) {
 		"9 trials missing from the table:\n",
 		failed + ": CXE is NaN\n",
 		": not trained\n",
-		"│ Uniform       │ DeMorgan │ Implicit              │        - │                 - │     0 │    48.4 % │",
+		"│ Uniform       │ DeMorgan │ Implicit    │        - │                 - │     0 │                      - │ - │    48.4 % │",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, text)
@@ -135,12 +248,12 @@ func TestAblationNamesWhatIsMissing(t *testing.T) {
 
 func TestAblationOfACurveThatDoesNotRead(t *testing.T) {
 	root := t.TempDir()
-	base := ablationBase(testlab.DevTrial("cub", 0))
+	base := testlab.DevTrial("cub", 0)
 	logPublished(t, root, "cub", base, 0)
-	testlab.LogRun(t, root, base, train.Epochs) // not of the ablation: it has no design
-	empty := designs()[0].apply(base, 0)
+	testlab.LogRun(t, root, baseOf(base), train.Epochs) // not of the ablation: it has no design
+	empty := designs()[0].apply(base, 0, 0)
 	dir := testlab.LogRun(t, root, empty, train.Epochs)
-	a, err := From(root, protocol.Config{}, nil)
+	a, err := From(root, protocol.Config{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +264,7 @@ func TestAblationOfACurveThatDoesNotRead(t *testing.T) {
 
 func TestAblationOfSeveralConfigurations(t *testing.T) {
 	root := t.TempDir()
-	base := ablationBase(testlab.DevTrial("cub", 0))
+	base := testlab.DevTrial("cub", 0)
 	faster := base
 	faster.Training.LearningRate = 0.01
 	stronger := base
@@ -162,7 +275,7 @@ func TestAblationOfSeveralConfigurations(t *testing.T) {
 	// Neither a single design nor the test stage makes an ablation.
 	tried := base
 	tried.Training.LearningRate = 0.5
-	testlab.LogRun(t, root, designs()[0].apply(tried, 0), train.Patience, 0.5)
+	testlab.LogRun(t, root, designs()[0].apply(tried, 0, 0), train.Patience, 0.5)
 	test := base
 	test.Stage = train.Test
 	logPublished(t, root, "cub", test, 0)
@@ -181,7 +294,7 @@ func TestAblationOfSeveralConfigurations(t *testing.T) {
 		{"an alpha that only one has", []string{"alpha"}, 3, nil},
 	} {
 		c.Alpha = step.alpha
-		_, err := From(root, c, step.chosen)
+		_, err := From(root, c, nil, step.chosen)
 		var ambiguous *Ambiguous
 		errors.As(err, &ambiguous)
 		switch {
@@ -199,23 +312,23 @@ func TestAblationOfSeveralConfigurations(t *testing.T) {
 			}
 		}
 	}
-	_, err := From(root, c, nil)
+	_, err := From(root, c, nil, nil)
 	want := root + ": expected the ablation of one configuration, found 3, which differ in lr (0.0001, 0.01), alpha (1, 3)"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, expected %s", err, want)
 	}
 	c.LR = 7
 	want = root + ": expected one configuration in at least two of its 8 designs with the given lr, found none"
-	if _, err := From(root, c, []string{"lr"}); err == nil || err.Error() != want {
+	if _, err := From(root, c, nil, []string{"lr"}); err == nil || err.Error() != want {
 		t.Errorf("error %v, expected %s", err, want)
 	}
 }
 
 func TestAblationOfChosenSeeds(t *testing.T) {
 	root := t.TempDir()
-	logPublished(t, root, "cub", ablationBase(testlab.DevTrial("cub", 0)), 0, 1, 2)
+	logPublished(t, root, "cub", testlab.DevTrial("cub", 0), 0, 1, 2)
 	c := protocol.Config{Seed: 1, Seeds: 2}
-	a, err := From(root, c, []string{"seeds"})
+	a, err := From(root, c, nil, []string{"seeds"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +342,7 @@ func TestAblationOfChosenSeeds(t *testing.T) {
 func TestAblate(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := testlab.Config(l, protocol.DevThenTest)
-	trained, err := Run(t.Context(), l, c, true)
+	trained, err := Run(t.Context(), l, c, Options{PerGroup: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,19 +354,19 @@ func TestAblate(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	read, err := From(l.Root, protocol.Config{}, nil)
+	read, err := From(l.Root, protocol.Config{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(trained, read); diff != "" {
+	if diff := gocmp.Diff(trained, read, gocmp.AllowUnexported(Row{})); diff != "" {
 		t.Errorf("(-trained +read):\n%s", diff)
 	}
 	l.Options.OnEpoch = func(t2 train.Trial, _ train.Epoch) { t.Errorf("%s is trained again", t2.Name()) }
-	again, err := Run(t.Context(), l, c, true)
+	again, err := Run(t.Context(), l, c, Options{PerGroup: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(trained, again); diff != "" {
+	if diff := gocmp.Diff(trained, again, gocmp.AllowUnexported(Row{})); diff != "" {
 		t.Errorf("(-first +second):\n%s", diff)
 	}
 }
@@ -263,7 +376,7 @@ func TestAblateOfAShardNamesTheOthersTrials(t *testing.T) {
 	l.Shard = lab.Shard{Index: 0, Count: 2}
 	c := testlab.Config(l, protocol.OnlyDev)
 	c.Seeds = 1
-	a, err := Run(t.Context(), l, c, false)
+	a, err := Run(t.Context(), l, c, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,23 +385,24 @@ func TestAblateOfAShardNamesTheOthersTrials(t *testing.T) {
 	}
 	// These runs have implicit supervision only; the given alpha is that of the others.
 	c.Alpha = 2
-	if a, err = From(l.Root, c, []string{"alpha"}); err != nil || a.Alpha != 2 || len(a.Missing) != 4 {
+	if a, err = From(l.Root, c, nil, []string{"alpha"}); err != nil || a.Alphas[0] != 2 || len(a.Missing) != 4 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
 
 func TestAblationText(t *testing.T) {
 	root := t.TempDir()
-	logPublished(t, root, "cub", ablationBase(testlab.DevTrial("cub", 0)), 0, 1)
-	a, err := From(root, protocol.Config{}, nil)
+	logPublished(t, root, "cub", testlab.DevTrial("cub", 0), 0, 1)
+	a, err := From(root, protocol.Config{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := ablationText(t, a)
 	for _, want := range []string{
 		"semantic-hard on cub: validation accuracy by design, 2 seeds, alpha 1 where explicit\n",
-		"│ Uniform       │ Const    │ Implicit              │   52.8 % │             0.0 % │     2 │    52.8 % │",
-		"  holds    with a uniform prior, const is above De-Morgan\n",
+		"│ Uniform       │ Const    │ Implicit    │   52.8 % │             0.0 % │     2 │                      - │ - │    52.8 % │",
+		// Two classes cannot make a difference clear.
+		"  unclear  with a uniform prior, const is above De-Morgan: +2.4 (2.4 to 2.4), p 1\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, text)

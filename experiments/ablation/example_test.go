@@ -13,7 +13,7 @@ import (
 func Example() {
 	l, remove := testlab.ForExample()
 	defer remove()
-	r, err := ablation.Run(context.Background(), l, testlab.Config(l, protocol.OnlyDev), false)
+	r, err := ablation.Run(context.Background(), l, testlab.Config(l, protocol.OnlyDev), ablation.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,15 +17,21 @@ import (
 // From returns the table of the runs in dir, and trains nothing. An ablation in dir is a
 // configuration that was run in at least two of the eight designs. Only those count that
 // agree with c in the chosen settings; the error is an *Ambiguous if several are left. The
-// seeds are those of c if "seed" or "seeds" is chosen, otherwise those in dir. The prior
-// per group has a row if it was run.
-func From(dir string, c protocol.Config, chosen []string) (*Result, error) {
+// seeds are those of c if "seed" or "seeds" is chosen, otherwise those in dir. Runs with
+// different alphas are several configurations, unless alphas lists those of one table. The
+// prior per group has a row if it was run.
+func From(dir string, c protocol.Config, alphas []float64, chosen []string) (*Result, error) {
+	if err := checkAlphas(alphas); err != nil {
+		return nil, err
+	}
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
 	}
-	wanted := ablationBase(c.Trial(train.Dev, "", c.Seed, c.DevEpochs()))
-	bases := slices.DeleteFunc(ablationBases(runs, wanted.Model.Alpha), func(b train.Trial) bool { return !agree(b, wanted, chosen) })
+	t := c.Trial(train.Dev, "", c.Seed, c.DevEpochs())
+	wanted := baseOf(t)
+	wanted.Model.Alpha = alphaOf(t)
+	bases := slices.DeleteFunc(ablationBases(runs, wanted.Model.Alpha, alphas), func(b train.Trial) bool { return !agree(b, wanted, chosen) })
 	switch len(bases) {
 	case 0:
 		want := fmt.Sprintf("one configuration in at least two of its %d designs", len(designs()))
@@ -37,27 +43,25 @@ func From(dir string, c protocol.Config, chosen []string) (*Result, error) {
 	default:
 		return nil, &Ambiguous{dir, len(bases), differences(bases)}
 	}
+	g := gridOf(runs, bases[0])
+	if alphas != nil {
+		g.alphas = alphas
+	}
 	list := seeds(c)
 	if !slices.Contains(chosen, "seeds") && !slices.Contains(chosen, "seed") {
-		list = seedsOf(runs, bases[0])
+		list = g.seeds(runs)
 	}
-	return fromRuns(dir, runs, bases[0], list), nil
+	return g.fromRuns(dir, runs, list), nil
 }
 
 // Family is the ablation of one configuration.
 type Family struct {
 	*Result
-	base train.Trial
+	grid grid
 }
 
 // Has reports whether a trial is part of the ablation.
-func (f Family) Has(t train.Trial) bool { return has(f.base, t) }
-
-// has reports whether a trial is that of a design of base.
-func has(base, t train.Trial) bool {
-	d := designOf(t)
-	return d.inTable() && d.apply(base, t.Training.Seed) == t
-}
+func (f Family) Has(t train.Trial) bool { return f.grid.has(t) }
 
 // All makes one table for each configuration of a data set and variant that was run in at
 // least two designs in dir, and trains nothing.
@@ -67,13 +71,14 @@ func All(dir, dataset, fingerprint string, v model.Variant) ([]Family, error) {
 		return nil, err
 	}
 	c := protocol.PresetFor(dataset, v).Config
-	alpha := ablationBase(c.Trial(train.Dev, "", c.Seed, c.DevEpochs())).Model.Alpha
-	bases := slices.DeleteFunc(ablationBases(runs, alpha), func(b train.Trial) bool {
+	alpha := alphaOf(c.Trial(train.Dev, "", c.Seed, c.DevEpochs()))
+	bases := slices.DeleteFunc(ablationBases(runs, alpha, nil), func(b train.Trial) bool {
 		return b.Dataset != dataset || b.Fingerprint != fingerprint || b.Model.Variant != v
 	})
 	var families []Family
 	for _, base := range bases {
-		families = append(families, Family{fromRuns(dir, runs, base, seedsOf(runs, base)), base})
+		g := gridOf(runs, base)
+		families = append(families, Family{g.fromRuns(dir, runs, g.seeds(runs)), g})
 	}
 	return families, nil
 }
@@ -133,19 +138,18 @@ func agree(a, b train.Trial, names []string) bool {
 }
 
 // ablationBases returns the configurations that were run in at least two designs on the
-// dev stage, in the order of their first run. Their alpha is that of explicit supervision,
-// or the given one if there is no such run yet; trials with implicit supervision belong
-// to each of them.
-func ablationBases(runs []lab.Run, alpha float64) []train.Trial {
+// dev stage, in the order of their first run. They have no design but the alpha of explicit
+// supervision, or the given one if there is no such run yet; trials with implicit
+// supervision belong to each of them. With chosen alphas, a configuration is listed once.
+func ablationBases(runs []lab.Run, alpha float64, chosen []float64) []train.Trial {
 	var order []train.Trial // without alpha
 	found := map[train.Trial]map[Design]bool{}
 	alphas := map[train.Trial][]float64{}
 	for _, r := range runs {
-		if r.Stage != train.Dev || r.Baseline.Method != "" || !designOf(r.Trial).inTable() {
+		if r.Stage != train.Dev || r.Baseline.Method != "" || r.Model.Prior == model.PerGroup && designOf(r.Trial) != perGroup {
 			continue
 		}
 		base := baseOf(r.Trial)
-		base.Model.Alpha = 0
 		if found[base] == nil {
 			order = append(order, base)
 			found[base] = map[Design]bool{}
@@ -160,7 +164,7 @@ func ablationBases(runs []lab.Run, alpha float64) []train.Trial {
 		if len(found[base]) < 2 {
 			continue
 		}
-		if alphas[base] == nil {
+		if alphas[base] == nil || chosen != nil {
 			alphas[base] = []float64{alpha}
 		}
 		for _, alpha := range alphas[base] {
@@ -171,12 +175,20 @@ func ablationBases(runs []lab.Run, alpha float64) []train.Trial {
 	return bases
 }
 
-// seedsOf lists the seeds of the runs of an ablation, ascending.
-func seedsOf(runs []lab.Run, base train.Trial) []uint64 {
+// gridOf returns the grid of one of ablationBases, with the prior per group if it was run.
+func gridOf(runs []lab.Run, base train.Trial) grid {
+	g := grid{baseOf(base), append(designs(), perGroup), []float64{base.Model.Alpha}}
+	if !slices.ContainsFunc(runs, func(r lab.Run) bool { return designOf(r.Trial) == perGroup && g.has(r.Trial) }) {
+		g.designs = designs()
+	}
+	return g
+}
+
+// seeds lists the seeds of the runs of an ablation, ascending.
+func (g grid) seeds(runs []lab.Run) []uint64 {
 	var seeds []uint64
 	for _, r := range runs {
-		seed := r.Training.Seed
-		if has(base, r.Trial) && !slices.Contains(seeds, seed) {
+		if seed := r.Training.Seed; g.has(r.Trial) && !slices.Contains(seeds, seed) {
 			seeds = append(seeds, seed)
 		}
 	}
@@ -185,22 +197,18 @@ func seedsOf(runs []lab.Run, base train.Trial) []uint64 {
 }
 
 // fromRuns returns the table of the runs of a folder with the given seeds.
-func fromRuns(dir string, runs []lab.Run, base train.Trial, seeds []uint64) *Result {
+func (g grid) fromRuns(dir string, runs []lab.Run, seeds []uint64) *Result {
 	index := map[train.Trial]lab.Run{}
 	for _, r := range runs {
 		index[r.Trial] = r
 	}
 	var out []lab.Run
-	rows := designs()
-	if slices.ContainsFunc(runs, func(r lab.Run) bool { return perGroup.apply(base, r.Training.Seed) == r.Trial }) {
-		rows = append(rows, perGroup)
-	}
-	for _, t := range ablationTrials(base, rows, seeds) {
+	for _, t := range g.trials(seeds) {
 		r, ok := index[t]
 		if !ok {
 			r = lab.Run{Trial: t, Dir: filepath.Join(dir, t.Name()), Err: errors.New("not trained")}
 		}
 		out = append(out, r)
 	}
-	return newResult(base, rows, out)
+	return g.result(out)
 }

@@ -63,7 +63,7 @@ func (f *folder) addAblation(s *Section, d *datasetRuns, a ablation.Family, i, n
 	}
 	if missing := len(a.Missing); missing > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%s of %s without a curve.", format.Count(missing, "run"), label))
-		s.Commands = append(s.Commands, f.command(d, "ablate", flags, fmt.Sprintf("--alpha %v", a.Alpha)))
+		s.Commands = append(s.Commands, f.command(d, "ablate", flags, fmt.Sprintf("--alpha %v", a.Alphas[0])))
 	}
 	if len(ours.Dots) == 0 {
 		return
@@ -76,6 +76,6 @@ func (f *folder) addAblation(s *Section, d *datasetRuns, a ablation.Family, i, n
 	if n > 1 {
 		name += fmt.Sprintf("-%d", i+1)
 	}
-	caption := fmt.Sprintf("%s, %s: validation accuracy by design; explicit supervision has alpha %g.", label, format.Count(len(a.Seeds), "seed"), a.Alpha)
+	caption := fmt.Sprintf("%s, %s: validation accuracy by design; explicit supervision has alpha %g.", label, format.Count(len(a.Seeds), "seed"), a.Alphas[0])
 	s.Figures = append(s.Figures, f.figure(d, name, caption, p))
 }
