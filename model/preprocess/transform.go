@@ -129,34 +129,24 @@ func (t *Transform) Apply(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter.Seq[dataset.Matrix[float32]] {
 	return func(yield func(dataset.Matrix[float32]) bool) {
 		block := dataset.NewMatrix[float32](min(size, len(rows)), x.Cols)
-		var product []float32
+		spare := block // of whiten, which swaps them
+		if slices.Contains(t.steps(), Whiten) {
+			spare = dataset.NewMatrix[float32](block.Rows, block.Cols)
+		}
 		for part := range slices.Chunk(rows, size) {
+			block.Rows, block.Data = len(part), block.Data[:len(part)*x.Cols]
 			for i, r := range part {
 				copy(block.Row(i), x.Row(r))
 			}
-			block.Rows, block.Data = len(part), block.Data[:len(part)*x.Cols]
 			for _, step := range t.steps() {
-				switch step {
-				case SignedRoot:
-					signedRoot(block.Data)
-				case L2:
-					for i := range block.Rows {
-						scaleToRoot(block.Row(i))
-					}
-				case Standardize:
-					for i := range block.Rows {
-						for d, v := range block.Row(i) {
-							block.Row(i)[d] = (v - t.Shift[d]) * t.Scale[d]
-						}
-					}
-				case Whiten:
-					if product == nil {
-						product = make([]float32, cap(block.Data))
-					}
-					product = product[:len(block.Data)]
+				if step == Whiten {
 					blas32.Implementation().Sgemm(blas.NoTrans, blas.NoTrans, block.Rows, x.Cols, x.Cols,
-						1, block.Data, x.Cols, t.Matrix.Data, x.Cols, 0, product, x.Cols)
-					block.Data, product = product, block.Data
+						1, block.Data, x.Cols, t.Matrix.Data, x.Cols, 0, spare.Data, x.Cols)
+					block.Data, spare.Data = spare.Data[:len(block.Data)], block.Data
+					continue
+				}
+				for i := range block.Rows {
+					t.applyRow(step, block.Row(i))
 				}
 			}
 			if !yield(block) {
@@ -173,9 +163,19 @@ func (t *Transform) steps() []Chain {
 	return t.Chain.steps()
 }
 
-func signedRoot(x []float32) {
-	for i, v := range x {
-		x[i] = float32(math.Copysign(math.Sqrt(math.Abs(float64(v))), float64(v)))
+// applyRow applies a step other than Whiten to one sample.
+func (t *Transform) applyRow(step Chain, x []float32) {
+	switch step {
+	case SignedRoot:
+		for i, v := range x {
+			x[i] = float32(math.Copysign(math.Sqrt(math.Abs(float64(v))), float64(v)))
+		}
+	case L2:
+		scaleToRoot(x)
+	case Standardize:
+		for d, v := range x {
+			x[d] = (v - t.Shift[d]) * t.Scale[d]
+		}
 	}
 }
 
