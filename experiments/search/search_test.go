@@ -214,8 +214,8 @@ func TestFindSettingsInASmallSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The six chains of preprocessing, then three seeds of the two best.
-	if len(s.Tried) != 6 || s.Trials != 12 {
+	// The five chains of preprocessing, then three seeds of the two best.
+	if len(s.Tried) != 5 || s.Trials != 11 {
 		t.Errorf("%d settings, %d trials", len(s.Tried), s.Trials)
 	}
 	if diff := cmp.Diff([]string{"coarse", "further seeds"}, rounds); diff != "" {
