@@ -43,12 +43,17 @@ func (c *checker) report(kind, field, want string, got any) {
 }
 
 func (c *checker) sizes() {
+	ids := len(c.Labels)
+	if c.IDs == nil {
+		ids = 0
+	}
 	for _, s := range []struct {
 		field, want string
 		got, must   int
 	}{
 		{"features", "values for samples x dimensions", len(c.Features.Data), c.Features.Rows * c.Features.Cols},
 		{"features", "samples, one for each label", c.Features.Rows, len(c.Labels)},
+		{"ids", "names, one for each label or none", len(c.IDs), ids},
 		{"descriptions", "values for classes x attributes", len(c.Descriptions.Data), c.Descriptions.Rows * c.Descriptions.Cols},
 		{"descriptions", "rows, one for each class", c.Descriptions.Rows, len(c.Classes)},
 		{"descriptions", "columns, one for each attribute", c.Descriptions.Cols, len(c.Attributes)},

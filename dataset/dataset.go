@@ -52,6 +52,14 @@ type Dataset struct {
 	// them. It is nil if the source has none.
 	TestSeen []int
 
+	// IDs are different names of the samples, such as the paths of their photographs; nil if
+	// the source has none.
+	IDs []string
+	// Provenance says how the features were computed from images, nil if it is not known, and
+	// ImageDir where these are: the IDs are paths in it.
+	Provenance *Provenance
+	ImageDir   string
+
 	// FeaturesSum is the SumFeatures of the features if the reader knows it, else empty.
 	FeaturesSum string
 }

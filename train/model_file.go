@@ -35,6 +35,7 @@ type Saved struct {
 	Descriptions dataset.Matrix[float64] // of the classes, NaN for missing entries
 	Split        dataset.Split           // of the classes
 	Learned      []int                   // the classes trained on, from which missing entries are imputed
+	Provenance   *dataset.Provenance     // of the features; nil if it is not known
 }
 
 // LAGO returns the model if it is a LAGO. command is what needs one, for the error.
@@ -77,18 +78,19 @@ func (s *Saved) SetImputation(kind impute.Kind) {
 // header is the metadata of a model file. Its tensors are the descriptions, those of the
 // preprocessing, and W, b and V of LAGO or those of a baseline.
 type header struct {
-	Format     string           `json:"format"`
-	Dataset    string           `json:"dataset"`
-	Config     *model.Config    `json:"config,omitempty"` // of LAGO
-	Baseline   methods.Spec     `json:"baseline,omitzero"`
-	Attributes []string         `json:"attributes"`
-	Groups     []string         `json:"groups,omitempty"`
-	Semantic   []int            `json:"semantic,omitempty"`
-	Classes    []string         `json:"classes"`
-	Split      dataset.Split    `json:"split"`
-	Learned    []int            `json:"learned"`
-	Preprocess preprocess.Chain `json:"preprocess"`
-	Dims       int              `json:"dims"`
+	Format     string              `json:"format"`
+	Dataset    string              `json:"dataset"`
+	Config     *model.Config       `json:"config,omitempty"` // of LAGO
+	Baseline   methods.Spec        `json:"baseline,omitzero"`
+	Attributes []string            `json:"attributes"`
+	Groups     []string            `json:"groups,omitempty"`
+	Semantic   []int               `json:"semantic,omitempty"`
+	Classes    []string            `json:"classes"`
+	Split      dataset.Split       `json:"split"`
+	Learned    []int               `json:"learned"`
+	Preprocess preprocess.Chain    `json:"preprocess"`
+	Dims       int                 `json:"dims"`
+	Provenance *dataset.Provenance `json:"provenance,omitempty"`
 }
 
 const (
@@ -103,6 +105,7 @@ func Save(path string, s *Saved) error {
 	h := header{
 		Format: modelFormat, Dataset: s.Dataset, Baseline: s.Baseline, Attributes: s.Attributes, Groups: s.Groups,
 		Semantic: s.Semantic, Classes: s.Classes, Split: s.Split, Learned: s.Learned, Preprocess: s.Transform.Chain, Dims: s.Dims,
+		Provenance: s.Provenance,
 	}
 	tensors := []safetensors.Tensor{{
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,

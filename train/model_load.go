@@ -44,7 +44,7 @@ func load(f *safetensors.File) (*Saved, error) {
 	r := tensorReader{file: f}
 	s := &Saved{
 		Baseline: h.Baseline, Dataset: h.Dataset, Dims: h.Dims, Attributes: h.Attributes, Groups: h.Groups, Semantic: h.Semantic,
-		Classes: h.Classes, Split: h.Split, Learned: h.Learned,
+		Classes: h.Classes, Split: h.Split, Learned: h.Learned, Provenance: h.Provenance,
 		Descriptions: r.float64s(descriptionsTensor, len(h.Classes), len(h.Attributes)),
 		Transform:    &preprocess.Transform{Chain: h.Preprocess},
 	}

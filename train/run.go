@@ -275,7 +275,7 @@ func (r *run) model() (*Saved, error) {
 	s := &Saved{
 		Method: r.trial.Method(), Classifier: c, Baseline: r.trial.Baseline, Transform: r.data.Transform,
 		Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
-		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: r.data.TrainClasses,
+		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: r.data.TrainClasses, Provenance: d.Provenance,
 	}
 	for _, a := range d.Attributes {
 		s.Attributes = append(s.Attributes, a.Name)

@@ -130,8 +130,9 @@ func (c *classes) find(t *table.Table, row table.Row) int {
 
 // labels are the columns of labels.csv.
 type labels struct {
-	classes []int // of each sample; -1 if the class is unknown
-	held    []int // samples held out for generalised zero-shot learning, ascending
+	classes []int    // of each sample; -1 if the class is unknown
+	ids     []string // names of the samples, nil if there is no such column
+	held    []int    // samples held out for generalised zero-shot learning, ascending
 	table   *table.Table
 }
 
@@ -144,10 +145,10 @@ func (r *reader) readLabels(c *classes) *labels {
 	if ok := t.Require(classColumn); !t.Allow(classColumn, idColumn, testSeenColumn) || !ok {
 		return nil
 	}
-	if t.Column(idColumn) >= 0 {
-		t.Names(idColumn)
-	}
 	l := &labels{table: t}
+	if t.Column(idColumn) >= 0 {
+		l.ids = t.Names(idColumn)
+	}
 	for i, row := range t.Rows {
 		z := -1
 		if c != nil {

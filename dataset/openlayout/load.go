@@ -20,6 +20,7 @@ const (
 	featuresNPY    = "features.npy"
 	featuresCSV    = "features.csv"
 	labelsFile     = "labels.csv"
+	imagesFile     = "images.csv"
 	classesFile    = "classes.csv"
 	attributesFile = "attributes.csv"
 	// SplitsFile is the name of the file that splits the classes.
@@ -30,6 +31,7 @@ const (
 const (
 	classColumn    = "class"
 	idColumn       = "id"
+	pathColumn     = "path"
 	testSeenColumn = "test_seen"
 )
 
@@ -102,8 +104,9 @@ func (r *reader) load(opts Options) *dataset.Dataset {
 	}
 	l := r.readLabels(c)
 	if l != nil {
-		d.Labels, d.TestSeen = l.classes, l.held
+		d.Labels, d.TestSeen, d.IDs = l.classes, l.held, l.ids
 	}
+	r.readImages(d)
 	if !opts.WithoutSplit {
 		d.DevSplits = r.readDevSplits(opts.DevSplit, c, l)
 		if len(d.DevSplits) > 0 {

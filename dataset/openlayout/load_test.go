@@ -42,10 +42,22 @@ func TestLoadVariants(t *testing.T) {
 			want.Classes[0] = `ant, "red"`
 		},
 		"names above the features": func(_ *testing.T, f texts, _ *dataset.Dataset) { f[featuresCSV] = "f0,f1\n" + f[featuresCSV] },
-		"no ids": func(t *testing.T, f texts, _ *dataset.Dataset) {
+		"no ids": func(t *testing.T, f texts, want *dataset.Dataset) {
+			want.IDs = nil
 			f[labelsFile] = "test_seen,class\n,ant\n0,bee\nFalse,cat\nNO,dog\nTrue,ant\nno,bee\n"
 		},
+		"paths of images": func(t *testing.T, f texts, want *dataset.Dataset) {
+			f[labelsFile] = "test_seen,class\n,ant\n0,bee\nFalse,cat\nNO,dog\nTrue,ant\nno,bee\n"
+			f[imagesFile] = "path\nant/1.png\nbee/1.png\ncat/1.png\ndog/1.png\nant/2.png\nbee/2.png\n"
+			f[extractFile] = `{"architecture":"resnet18","weights_sha256":"` + strings.Repeat("0", 64) + `","preprocessing":{"fit":"crop","size":224},"image_dir":"/birds"}`
+			want.IDs = []string{"ant/1.png", "bee/1.png", "cat/1.png", "dog/1.png", "ant/2.png", "bee/2.png"}
+			want.ImageDir = "/birds"
+			want.Provenance = &dataset.Provenance{
+				Architecture: "resnet18", WeightsSHA256: strings.Repeat("0", 64), Images: dataset.ImagePreprocessing{Fit: dataset.Crop, Size: 224},
+			}
+		},
 		"none held out": func(t *testing.T, f texts, want *dataset.Dataset) {
+			want.IDs = nil
 			f[labelsFile] = "class\nant\nbee\ncat\ndog\nant\nbee\n"
 			want.TestSeen = nil
 		},

@@ -36,6 +36,7 @@ func smallDataset() *dataset.Dataset {
 		Descriptions: dataset.Matrix[float64]{Rows: 4, Cols: 3, Data: []float64{0, 1, 0.1, 0, 1, 1, 1, 0, 0, 1, 0, math.NaN()}},
 		Split:        dataset.Split{Train: []int{0, 2}, Val: []int{1}, Test: []int{3}},
 		TestSeen:     []int{4},
+		IDs:          []string{"a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg", "f.jpg"},
 	}
 }
 

@@ -50,6 +50,11 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := WriteSplits(filepath.Join(dir, SplitsFile), d.Classes, all...); err != nil {
 		return err
 	}
+	if d.Provenance != nil {
+		if err := WriteExtraction(dir, &Extraction{Provenance: *d.Provenance, ImageDir: d.ImageDir}); err != nil {
+			return err
+		}
+	}
 	return features.WriteNPY(filepath.Join(dir, featuresNPY), d.Features)
 }
 
@@ -105,22 +110,29 @@ func classRows(d *dataset.Dataset) [][]string {
 	return rows
 }
 
-// labelRows has a column for held-out samples only if there are some.
+// labelRows has columns for ids and held-out samples only if there are some.
 func labelRows(d *dataset.Dataset) [][]string {
 	rows := make([][]string, 0, 1+len(d.Labels))
 	rows = append(rows, []string{classColumn})
 	for _, z := range d.Labels {
 		rows = append(rows, []string{d.Classes[z]})
 	}
+	if d.IDs != nil {
+		rows[0] = append(rows[0], idColumn)
+		for i, id := range d.IDs {
+			rows[1+i] = append(rows[1+i], id)
+		}
+	}
 	if len(d.TestSeen) == 0 {
 		return rows
 	}
+	last := len(rows[0])
 	for i := range rows {
 		rows[i] = append(rows[i], "no")
 	}
-	rows[0][1] = testSeenColumn
+	rows[0][last] = testSeenColumn
 	for _, i := range d.TestSeen {
-		rows[1+i][1] = "yes"
+		rows[1+i][last] = "yes"
 	}
 	return rows
 }
@@ -156,6 +168,11 @@ func writable(d *dataset.Dataset) error {
 	}
 	if !slices.IsSorted(inOrder) {
 		return fail("groups", "the order of their first attributes", fmt.Sprint(d.Groups))
+	}
+	for _, id := range d.IDs {
+		if !isPlain(id) {
+			return fail("id of a sample", plain, invalid.Quote(id))
+		}
 	}
 	return nil
 }

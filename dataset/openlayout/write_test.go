@@ -22,7 +22,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		labelsFile:     "class,test_seen\nant,no\nbee,no\ncat,no\ndog,no\nant,yes\nbee,no\n",
+		labelsFile:     "class,id,test_seen\nant,a.jpg,no\nbee,b.jpg,no\ncat,c.jpg,no\ndog,d.jpg,no\nant,e.jpg,yes\nbee,f.jpg,no\n",
 		classesFile:    "class,legs::four,legs::six,flies\nant,0,1,0.1\nbee,0,1,1\ncat,1,0,0\ndog,1,0,\n",
 		attributesFile: "name,group\nlegs::four,legs\nlegs::six,legs\nflies,flight\n",
 		SplitsFile:     "class,part,part2\nant,train,val\nbee,val,train\ncat,train,train\ndog,test,test\n",
@@ -94,6 +94,13 @@ func drawDataset(t *rapid.T) *dataset.Dataset {
 	for i := range d.Features.Data {
 		d.Features.Data[i] = rapid.Float32Range(-math.MaxFloat32, math.MaxFloat32).Draw(t, "feature")
 	}
+	if rapid.Bool().Draw(t, "ids") {
+		d.IDs = rapid.SliceOfNDistinct(name, len(d.Labels), len(d.Labels), rapid.ID).Draw(t, "id")
+	}
+	d.ImageDir, d.Provenance = "/images", &dataset.Provenance{
+		Architecture: "resnet50", WeightsSHA256: strings.Repeat("a", 64), StrideIn1x1: rapid.Bool().Draw(t, "stride"),
+		Images: dataset.ImagePreprocessing{Fit: dataset.Squash, Size: rapid.IntRange(1, 9).Draw(t, "size"), Mean: [3]float64{0.1, 0.2, 0.3}},
+	}
 	return d
 }
 
@@ -116,6 +123,9 @@ func TestWriteProperty(t *testing.T) {
 		}
 		if want.Fingerprint() != got.Fingerprint() {
 			t.Fatalf("(-want +got):\n%s", diffDatasets(want, got))
+		}
+		if diff := cmp.Diff([]any{want.IDs, want.ImageDir, want.Provenance}, []any{got.IDs, got.ImageDir, got.Provenance}); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
 		}
 	})
 }

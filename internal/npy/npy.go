@@ -229,15 +229,30 @@ func (m *Matrix) Close() error { return m.file.Close() }
 
 // Write writes a rows x cols array of float32 in C order.
 func Write(w io.Writer, rows, cols int, values []float32) error {
+	if err := WriteHeader(w, rows, cols); err != nil {
+		return err
+	}
+	return WriteValues(w, values)
+}
+
+// WriteHeader writes what comes before the values of a rows x cols array of float32 in C
+// order.
+func WriteHeader(w io.Writer, rows, cols int) error {
 	const prefix, align = len(magic) + 2 + 2, 64 // NumPy aligns the values to 64 bytes
 	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
 	length := (prefix+len(text)+1+align-1)/align*align - prefix
 	text += strings.Repeat(" ", length-len(text)-1) + "\n"
 	b := binary.LittleEndian.AppendUint16([]byte(magic+"\x01\x00"), uint16(length))
-	b = append(b, text...)
+	_, err := w.Write(append(b, text...))
+	return err
+}
+
+// WriteValues writes the next values of an array, after its header.
+func WriteValues(w io.Writer, values []float32) error {
+	b := make([]byte, 0, min(4*len(values), bufferSize))
 	for _, v := range values {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		if len(b) >= bufferSize {
+		if len(b) == bufferSize {
 			if _, err := w.Write(b); err != nil {
 				return err
 			}
