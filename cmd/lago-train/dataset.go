@@ -14,8 +14,8 @@ import (
 func datasetCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "dataset",
-		Usage:       "download, check, convert, split and describe data sets",
-		Subcommands: []*cli.Command{datasetInfoCommand(), fetchCommand(), convertCommand(), checkCommand(), splitCommand()},
+		Usage:       "extract, download, check, convert, split and describe data sets",
+		Subcommands: []*cli.Command{datasetInfoCommand(), extractCommand(), fetchCommand(), convertCommand(), checkCommand(), splitCommand()},
 	}
 }
 

@@ -31,7 +31,19 @@ func gridFlags() []cli.Flag {
 	const category = "output"
 	jobs := &cli.IntFlag{Name: jobsFlag, Category: category, DefaultText: "number of cores", Usage: "`N` trials in parallel, at least 1"}
 	return append(append(dataFlags(), outputFlags(jobs)...),
-		&cli.StringFlag{Name: "shard", Category: category, Usage: "train only part `I/N` of the trials, I from 0 (default: from Slurm or Kubernetes, otherwise all)"})
+		shardFlag("train only part `I/N` of the trials"))
+}
+
+func shardFlag(usage string) cli.Flag {
+	return &cli.StringFlag{Name: "shard", Category: "output", Usage: usage + ", I from 0 (default: from Slurm or Kubernetes, otherwise all)"}
+}
+
+// shardOf returns the shard of the flag or else of the scheduler.
+func shardOf(c *cli.Context) (lab.Shard, error) {
+	if s := c.String("shard"); s != "" {
+		return lab.ParseShard(s)
+	}
+	return lab.ShardFromEnvironment()
 }
 
 // openLab opens a data set and the lab for its trials as the flags say.
@@ -39,10 +51,7 @@ func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 	if jobs := c.Int(jobsFlag); c.IsSet(jobsFlag) && jobs < 1 {
 		return nil, &invalid.Error{Where: "--" + jobsFlag, Want: "at least 1", Got: strconv.Itoa(jobs)}
 	}
-	shard, err := lab.ShardFromEnvironment()
-	if s := c.String("shard"); s != "" {
-		shard, err = lab.ParseShard(s)
-	}
+	shard, err := shardOf(c)
 	if err != nil {
 		return nil, err
 	}

@@ -1,15 +1,12 @@
 package images
 
-import (
-	"image"
-	"image/color"
-)
+import "image"
 
 // drawYCbCr converts the colours of JPEG, and of WebP with a loss. Like libjpeg, which
 // Pillow uses, it interpolates chroma that has half the resolution; image.YCbCr repeats it.
 func (p *pixels) drawYCbCr(m *image.YCbCr, videoRange bool) {
 	cb, cr := chroma{plane: m.Cb, YCbCr: m}, chroma{plane: m.Cr, YCbCr: m}
-	convert := color.YCbCrToRGB
+	convert := fullToRGB
 	if videoRange {
 		convert = videoToRGB
 	}
@@ -88,6 +85,14 @@ func (c *chroma) widen(even, odd int) {
 		}
 		c.full[x] = uint8((3*c.sums[i] + c.sums[next] + rounding) / 16)
 	}
+}
+
+// fullToRGB converts colours with a luma of 0 to 255, as in JPEG, with the rounding of
+// libjpeg. That of color.YCbCrToRGB differs by up to a level.
+func fullToRGB(y, cb, cr uint8) (r, g, b uint8) {
+	const half = 1 << 15
+	l, u, v := int32(y), int32(cb)-128, int32(cr)-128
+	return clamp(l + (91881*v+half)>>16), clamp(l + (-22554*u-46802*v+half)>>16), clamp(l + (116130*u+half)>>16)
 }
 
 // videoToRGB converts BT.601 colours with a luma of 16 to 235, as in WebP.

@@ -77,7 +77,10 @@ func TestLoadRefuses(t *testing.T) {
 		{"a third split without a second", replace(SplitsFile, "part2", "part3"), []string{`splits.csv: line 1: expected a column part2 before part3, found "class,part,part3"`}},
 
 		{"a sample too few", replace(featuresCSV, "10,-0.5\n", ""), []string{`features.csv: expected 6 samples, one for each line of labels.csv, found 5`}},
-		{"an image too few", func(_ *testing.T, f texts) { f[labelsFile] = "class\nant\nbee\ncat\ndog\nant\nbee\n"; f[imagesFile] = "path\na.png\n" }, []string{`images.csv: expected 6 lines, one for each of labels.csv, found 1`}},
+		{"an image too few", func(_ *testing.T, f texts) {
+			f[labelsFile] = "class\nant\nbee\ncat\ndog\nant\nbee\n"
+			f[imagesFile] = "path\na.png\n"
+		}, []string{`images.csv: expected 6 lines, one for each of labels.csv, found 1`}},
 		{"another record", func(_ *testing.T, f texts) { f[extractFile] = "{}" }, []string{`extract.json: expected the record that dataset extract writes, found another file`}},
 		{"ragged features", replace(featuresCSV, "2,3\n", "2\n"), []string{`features.csv: line 2: expected 2 numbers, as in the line before, found 1`}},
 	} {
@@ -116,7 +119,7 @@ func TestLoadReportsEveryProblem(t *testing.T) {
 func TestLoadNeedsOneFileOfFeatures(t *testing.T) {
 	f := newSmall()
 	dir := f.write(t)
-	if err := features.WriteNPY(filepath.Join(dir, featuresNPY), smallDataset().Features); err != nil {
+	if err := features.WriteNPY(filepath.Join(dir, FeaturesFile), smallDataset().Features); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Load(t.Context(), dir, Options{})

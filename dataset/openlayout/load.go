@@ -17,7 +17,8 @@ import (
 
 // The files of the layout. Features are in one of two.
 const (
-	featuresNPY    = "features.npy"
+	// FeaturesFile is the name of the file of features that Write writes.
+	FeaturesFile   = "features.npy"
 	featuresCSV    = "features.csv"
 	labelsFile     = "labels.csv"
 	imagesFile     = "images.csv"
@@ -38,8 +39,11 @@ const (
 // Files returns the names of the files of the layout. A folder has all of them, and one
 // of the first two.
 func Files() []string {
-	return []string{featuresNPY, featuresCSV, labelsFile, classesFile, attributesFile, SplitsFile}
+	return []string{FeaturesFile, featuresCSV, labelsFile, classesFile, attributesFile, SplitsFile}
 }
+
+// SampleFiles returns the names of the files with a line or row for each sample.
+func SampleFiles() []string { return []string{FeaturesFile, featuresCSV, labelsFile, imagesFile} }
 
 // Options say how a folder is read. The zero value is ready to use.
 type Options struct {
@@ -153,7 +157,7 @@ func (r *reader) readFeatures(l *labels) dataset.Matrix[float32] {
 // featuresPath returns the path of the file of features, or "" if there is not just one.
 func (r *reader) featuresPath() string {
 	var found []string
-	for _, name := range []string{featuresNPY, featuresCSV} {
+	for _, name := range []string{FeaturesFile, featuresCSV} {
 		switch _, err := os.Stat(r.path(name)); {
 		case err == nil:
 			found = append(found, name)
@@ -165,7 +169,7 @@ func (r *reader) featuresPath() string {
 	if len(found) == 1 {
 		return r.path(found[0])
 	}
-	e := &invalid.Error{Where: r.dir, Want: featuresNPY + " or " + featuresCSV, Got: "neither"}
+	e := &invalid.Error{Where: r.dir, Want: FeaturesFile + " or " + featuresCSV, Got: "neither"}
 	if len(found) > 1 {
 		e.Got = "both"
 	}

@@ -55,7 +55,7 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 			return err
 		}
 	}
-	return features.WriteNPY(filepath.Join(dir, featuresNPY), d.Features)
+	return features.WriteNPY(filepath.Join(dir, FeaturesFile), d.Features)
 }
 
 // WriteSplits writes one to three splits of the classes in the form of splits.csv.

@@ -115,7 +115,7 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 			} else {
 				count.progress.Done++
 			}
-		case !l.Shard.holds(i):
+		case !l.Shard.Holds(i):
 			r.Err = ErrElsewhere
 		default:
 			todo = append(todo, i)

@@ -69,5 +69,5 @@ func fromVariables(index, count, least string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// holds reports whether the trial with this index is in the shard.
-func (s Shard) holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }
+// Holds reports whether the trial with this index is in the shard.
+func (s Shard) Holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }

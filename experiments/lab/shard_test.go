@@ -129,7 +129,7 @@ func TestShardsShareOutEveryTrialOnce(t *testing.T) {
 		index := rapid.IntRange(0, 1000).Draw(t, "trial")
 		holders := 0
 		for i := range count {
-			if (Shard{i, count}).holds(index) {
+			if (Shard{i, count}).Holds(index) {
 				holders++
 			}
 		}
@@ -137,7 +137,7 @@ func TestShardsShareOutEveryTrialOnce(t *testing.T) {
 			t.Errorf("%d of %d shards hold trial %d", holders, count, index)
 		}
 	})
-	if !(Shard{}).holds(7) {
+	if !(Shard{}).Holds(7) {
 		t.Error("the zero shard is the whole grid, expected it to hold trial 7")
 	}
 }

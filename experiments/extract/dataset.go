@@ -1,0 +1,433 @@
+package extract
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/lago-train/lago-train/dataset/images"
+	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/internal/version"
+)
+
+// Config configures the extraction of a data set.
+type Config struct {
+	Dir        string // of the data set; created if needed
+	ImageDir   string // that the names of the images are relative to
+	Images     []images.Image
+	SkipBroken bool           // leave out images that cannot be decoded
+	Shard      lab.Shard      // of the images, in parts
+	OnProgress func(Progress) // nil ignores it
+}
+
+// Result describes the data set, or what is left of it. Its JSON keys are stable.
+type Result struct {
+	Name         string    `json:"name"`
+	Dir          string    `json:"dir"`
+	Architecture string    `json:"architecture"`
+	Weights      string    `json:"weights_sha256"`
+	Images       int       `json:"images"`
+	Samples      int       `json:"samples"` // images that are not left out
+	Classes      int       `json:"classes"` // 0 if they are not known
+	Dimensions   int       `json:"dimensions"`
+	Skipped      []Skipped `json:"skipped"` // broken images
+	Left         int       `json:"left"`    // images of other shards, not yet done; above 0 there is no data set yet
+}
+
+// Skipped is an image that was left out.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+const (
+	partsDir    = ".extract"    // in the folder of the data set, while it is unfinished
+	skippedFile = "skipped.csv" // path,reason
+	// partImages is the number of images of a part, a multiple of maxBatch: what a killed
+	// process may have to do again.
+	partImages = 2 * maxBatch
+)
+
+// work is one call of Extract.
+type work struct {
+	Config
+	*Extractor
+	parts string // folder
+	n     int    // number of parts
+}
+
+// Extract computes the features of images and writes them as a data set, without the
+// descriptions of its classes. What an interrupted call or another shard has done is used;
+// a finished data set is left as it is.
+func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
+	w := &work{Config: c, Extractor: e, parts: filepath.Join(c.Dir, partsDir), n: (len(c.Images) + partImages - 1) / partImages}
+	record, err := w.record()
+	if err != nil {
+		return nil, err
+	}
+	finished, err := w.open(ctx, record)
+	if err == nil && !finished {
+		err = w.run(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{
+		Name: strings.ToLower(filepath.Base(c.Dir)), Dir: c.Dir, Architecture: record.Architecture, Weights: record.WeightsSHA256,
+		Images: len(c.Images), Classes: len(w.classes()), Dimensions: e.network.Dims, Skipped: []Skipped{}, Samples: len(c.Images),
+	}
+	if !finished {
+		if r.Left = w.left(); r.Left > 0 {
+			return r, nil
+		}
+		if err := w.assemble(ctx, record); err != nil {
+			return nil, err
+		}
+	}
+	if r.Skipped, err = readSkipped(filepath.Join(c.Dir, skippedFile)); err != nil {
+		return nil, err
+	}
+	r.Samples -= len(r.Skipped)
+	return r, nil
+}
+
+// classes returns the different classes, none if they are not known.
+func (w *work) classes() map[string]bool {
+	set := make(map[string]bool)
+	for _, m := range w.Images {
+		if m.Class != "" {
+			set[m.Class] = true
+		}
+	}
+	return set
+}
+
+// record describes the extraction. Two that have the same record give the same features.
+func (w *work) record() (*openlayout.Extraction, error) {
+	sum := sha256.New()
+	for _, m := range w.Images {
+		size, err := input.SizeOfRegular(m.Path)
+		if err != nil && !w.SkipBroken {
+			return nil, err
+		}
+		line, err := json.Marshal([]any{m.ID, m.Class, size, m.Box})
+		if err != nil {
+			return nil, err
+		}
+		sum.Write(line)
+	}
+	info := blas.Current()
+	return &openlayout.Extraction{
+		Provenance: w.Provenance(), ImageDir: w.ImageDir, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),
+		BLAS: strings.TrimSpace(info.Name + " " + info.Version), Versions: version.All(),
+	}, nil
+}
+
+// open prepares the folder. It reports whether the data set is finished already, and
+// returns an error if the folder has another one.
+func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finished bool, err error) {
+	if err := os.MkdirAll(w.Dir, 0o777); err != nil {
+		return false, invalid.File(w.Dir, err)
+	}
+	there, err := openlayout.ReadExtraction(ctx, w.Dir)
+	if err != nil {
+		return false, err
+	}
+	if there != nil {
+		return true, same(there, record, w.Dir, "Choose another name for this one.")
+	}
+	if there, err = openlayout.ReadExtraction(ctx, w.parts); err != nil {
+		return false, err
+	}
+	if there != nil {
+		return false, same(there, record, w.parts, "Remove this folder to start again.")
+	}
+	for _, name := range openlayout.SampleFiles() {
+		if _, err := os.Lstat(filepath.Join(w.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return false, &invalid.Error{Where: w.Dir, Want: "a folder without samples", Got: name, Hint: "Choose another name for the data set."}
+		}
+	}
+	if err := os.MkdirAll(w.parts, 0o777); err != nil {
+		return false, invalid.File(w.parts, err)
+	}
+	return false, openlayout.WriteExtraction(w.parts, record)
+}
+
+// same returns an error unless two extractions give the same features.
+func same(there, now *openlayout.Extraction, dir, hint string) error {
+	for _, f := range []struct {
+		name       string
+		there, now any
+	}{
+		{"images", there.Images, now.Images},
+		{"names, classes, sizes or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256},
+		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256},
+		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1},
+		{"preprocessing", there.Provenance.Images, now.Provenance.Images},
+		{"matrix products", there.BLAS, now.BLAS},
+	} {
+		if f.there != f.now {
+			return &invalid.Error{
+				Where: dir, Field: f.name, Want: fmt.Sprintf("%v, as in the extraction in this folder", f.there), Got: fmt.Sprint(f.now), Hint: hint,
+			}
+		}
+	}
+	return nil
+}
+
+// partFile returns the file of a part: the features of its images, zeros for broken ones,
+// whose errors are in the metadata.
+func (w *work) partFile(part int) string {
+	return filepath.Join(w.parts, fmt.Sprintf("%06d.safetensors", part))
+}
+
+// imagesOf returns the images of a part.
+func (w *work) imagesOf(part int) []images.Image {
+	return w.Images[part*partImages : min((part+1)*partImages, len(w.Images))]
+}
+
+func (w *work) isDone(part int) bool {
+	_, err := os.Stat(w.partFile(part))
+	return err == nil
+}
+
+// left returns the number of images that are in no part yet.
+func (w *work) left() int {
+	n := 0
+	for part := range w.n {
+		if !w.isDone(part) {
+			n += len(w.imagesOf(part))
+		}
+	}
+	return n
+}
+
+// run computes the parts of the shard that are missing.
+func (w *work) run(ctx context.Context) error {
+	var todo []int
+	var list []images.Image
+	total := 0
+	for part := range w.n {
+		if w.Shard.Holds(part) {
+			total += len(w.imagesOf(part))
+			if !w.isDone(part) {
+				todo, list = append(todo, part), append(list, w.imagesOf(part)...)
+			}
+		}
+	}
+	c := newClock(total-len(list), total)
+	var x []float32
+	var broken []Skipped
+	err := w.each(ctx, list, func(row []float32, err error) error {
+		part := w.imagesOf(todo[0])
+		if err != nil {
+			if e := (*invalid.Error)(nil); !errors.As(err, &e) {
+				return err
+			} else if !w.SkipBroken {
+				hinted := *e
+				hinted.Hint = "--skip-broken leaves such images out."
+				return &hinted
+			}
+			broken = append(broken, Skipped{part[len(x)/len(row)].ID, err.Error()})
+			clear(row)
+		}
+		x = append(x, row...)
+		if len(x) == len(part)*len(row) {
+			if err := w.writePart(todo[0], x, broken); err != nil {
+				return err
+			}
+			todo, x, broken = todo[1:], x[:0], nil
+		}
+		c.tick(w.OnProgress)
+		return nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return &interrupted{err, fmt.Sprintf("interrupted after %d of %s. The same command resumes.", c.progress.Done, format.Count(total, "image"))}
+	}
+	return err
+}
+
+// interrupted is the error of an extraction that its context ended.
+type interrupted struct {
+	error
+	text string
+}
+
+func (i *interrupted) Error() string { return i.text }
+func (i *interrupted) Unwrap() error { return i.error }
+
+const (
+	featuresTensor = "features"
+	skippedKey     = "skipped"
+)
+
+func (w *work) writePart(part int, x []float32, broken []Skipped) error {
+	text, err := json.Marshal(broken)
+	if err != nil {
+		return err
+	}
+	t := safetensors.Tensor{Name: featuresTensor, Shape: []int{len(x) / w.network.Dims, w.network.Dims}, F32: x}
+	return atomicfile.Write(w.partFile(part), func(to io.Writer) error {
+		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{skippedKey: string(text)})
+	})
+}
+
+// readPart calls do for each image of a part; reason is empty unless it is broken.
+func (w *work) readPart(part int, do func(m images.Image, x []float32, reason string) error) error {
+	path := w.partFile(part)
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	list, d := w.imagesOf(part), w.network.Dims
+	t, _ := f.Tensor(featuresTensor)
+	var broken []Skipped
+	if err := json.Unmarshal([]byte(f.Metadata[skippedKey]), &broken); err != nil || !f.Checksummed || len(t.F32) != len(list)*d {
+		return &invalid.Error{Where: path, Want: fmt.Sprintf("the features of %s", format.Count(len(list), "image")), Hint: "The file is damaged: remove it."}
+	}
+	for i, m := range list {
+		reason := ""
+		if len(broken) > 0 && broken[0].Path == m.ID {
+			reason, broken = broken[0].Reason, broken[1:]
+		}
+		if err := do(m, t.F32[i*d:(i+1)*d], reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assemble writes the files of the data set from the parts, and removes these.
+func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err error) {
+	lock := flock.New(filepath.Join(w.parts, "lock"))
+	if err := lock.Lock(); err != nil {
+		return invalid.File(w.parts, err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if done, err := openlayout.ReadExtraction(ctx, w.Dir); done != nil || err != nil {
+		return err // another shard has done it in the meantime
+	}
+	var paths, classes []string
+	var skipped [][]string
+	for part := range w.n {
+		err := w.readPart(part, func(m images.Image, _ []float32, reason string) error {
+			if reason == "" {
+				paths = append(paths, m.ID)
+				if m.Class != "" {
+					classes = append(classes, m.Class)
+				}
+				return nil
+			}
+			skipped = append(skipped, []string{m.ID, reason})
+			if !w.SkipBroken {
+				return &invalid.Error{Err: errors.New(reason), Hint: "--skip-broken leaves such images out."}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(paths) == 0 {
+		return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", len(skipped))}
+	}
+	if err := w.writeFeatures(len(paths)); err != nil {
+		return err
+	}
+	if err := openlayout.WriteSamples(w.Dir, paths, classes); err != nil {
+		return err
+	}
+	if skipped != nil {
+		rows := append([][]string{{"path", "reason"}}, skipped...)
+		err := atomicfile.Write(filepath.Join(w.Dir, skippedFile), func(to io.Writer) error { return csv.NewWriter(to).WriteAll(rows) })
+		if err != nil {
+			return err
+		}
+	}
+	// The last file: with it the data set is finished.
+	if err := openlayout.WriteExtraction(w.Dir, record); err != nil {
+		return err
+	}
+	return invalid.File(w.parts, os.RemoveAll(w.parts))
+}
+
+// writeFeatures writes the features of the images that are not broken, part by part.
+func (w *work) writeFeatures(samples int) error {
+	return atomicfile.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
+		if err := npy.WriteHeader(to, samples, w.network.Dims); err != nil {
+			return err
+		}
+		for part := range w.n {
+			err := w.readPart(part, func(_ images.Image, x []float32, reason string) error {
+				if reason != "" {
+					return nil
+				}
+				return npy.WriteValues(to, x)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readSkipped reads skipped.csv; none if there is no such file.
+func readSkipped(path string) ([]Skipped, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []Skipped{}, nil
+	}
+	if err != nil {
+		return nil, invalid.File(path, err)
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) < 1 || len(rows[0]) != 2 {
+		return nil, &invalid.Error{Where: path, Want: "a table of paths and reasons", Err: err}
+	}
+	list := []Skipped{}
+	for _, row := range rows[1:] {
+		list = append(list, Skipped{row[0], row[1]})
+	}
+	return list, nil
+}
+
+// WriteText prints the result.
+func (r *Result) WriteText(w io.Writer) error {
+	var b strings.Builder
+	if r.Left > 0 {
+		fmt.Fprintf(&b, "%s: %d of %s are left for other shards; the last one writes the data set\n", r.Name, r.Left, format.Count(r.Images, "image"))
+	} else {
+		of := ""
+		if r.Classes > 0 {
+			of = " of " + format.Count(r.Classes, "class")
+		}
+		fmt.Fprintf(&b, "%s: %s%s, %s each, in %s\n", r.Name, format.Count(r.Samples, "sample"), of, format.Count(r.Dimensions, "feature"), r.Dir)
+		fmt.Fprintf(&b, "network: %s, SHA-256 of the weights %s\n", r.Architecture, r.Weights)
+	}
+	if n := len(r.Skipped); n > 0 {
+		fmt.Fprintf(&b, "left out: %s, listed in %s\n", format.Count(n, "broken image"), skippedFile)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

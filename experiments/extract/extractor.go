@@ -1,0 +1,144 @@
+package extract
+
+import (
+	"context"
+	"io"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/images"
+	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/model/resnet"
+)
+
+// maxBatch is the number of images that are in the network at a time.
+const maxBatch = 8
+
+// Extractor computes features of images.
+type Extractor struct {
+	network       *resnet.Network
+	preprocessing dataset.ImagePreprocessing
+	graph         *resnet.Graph
+}
+
+// New compiles a network for images with a preprocessing, of which there are at least n.
+func New(network *resnet.Network, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
+	g, err := network.Graph(min(n, maxBatch), p.Size)
+	if err != nil {
+		return nil, err
+	}
+	return &Extractor{network, p, g}, nil
+}
+
+// Provenance is that of the features.
+func (e *Extractor) Provenance() dataset.Provenance {
+	return dataset.Provenance{
+		Architecture: e.network.Architecture, WeightsSHA256: e.network.SHA256, StrideIn1x1: e.network.StrideIn1x1, Images: e.preprocessing,
+	}
+}
+
+// batch is images on their way from the decoder to the network. The features of an image
+// can depend on its place by some bits, so each image has its place, broken ones too.
+type batch struct {
+	pixels dataset.Matrix[float32] // samples x (size x size x 3)
+	errs   []error                 // of decoding
+	n      int
+}
+
+// each calls do with the features of each image in turn, or with the error of decoding it.
+// The features are valid until do returns.
+func (e *Extractor) each(ctx context.Context, list []images.Image, do func(x []float32, err error) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in := e.graph.Images
+	free, decoded := make(chan *batch, 2), make(chan *batch)
+	for range cap(free) {
+		free <- &batch{pixels: dataset.NewMatrix[float32](in.Rows, in.Cols), errs: make([]error, in.Rows)}
+	}
+	go func() {
+		defer close(decoded)
+		for rest := list; len(rest) > 0; {
+			b := <-free
+			b.n = min(len(rest), in.Rows)
+			parallel.For(b.n, 1, func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					b.errs[i] = images.Load(ctx, rest[i], e.preprocessing, b.pixels.Row(i))
+				}
+			})
+			rest = rest[b.n:]
+			select {
+			case decoded <- b:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for b := range decoded {
+		copy(in.Data, b.pixels.Data)
+		for i := range in.Rows {
+			if i >= b.n || b.errs[i] != nil {
+				clear(in.Row(i))
+			}
+		}
+		x, err := e.graph.Features()
+		if err != nil {
+			return err
+		}
+		for i := range b.n {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := b.errs[i]; err == nil && !finite.All(x.Row(i)) {
+				return &invalid.Error{Where: "--weights", Want: "a network with finite features", Got: "NaN or infinity"}
+			}
+			if err := do(x.Row(i), b.errs[i]); err != nil {
+				return err
+			}
+		}
+		free <- b
+	}
+	return ctx.Err()
+}
+
+// Source supplies the features of images one block after the other, see package predict.
+type Source struct {
+	ctx        context.Context
+	extractor  *Extractor
+	list       []images.Image
+	next       int
+	onProgress func(Progress)
+	clock      clock
+}
+
+// NewSource returns the features of images. onProgress may be nil.
+func (e *Extractor) NewSource(ctx context.Context, list []images.Image, onProgress func(Progress)) *Source {
+	return &Source{ctx: ctx, extractor: e, list: list, onProgress: onProgress, clock: newClock(0, len(list))}
+}
+
+// Cols returns D, the number of features.
+func (s *Source) Cols() int { return s.extractor.network.Dims }
+
+// Read fills the first rows of a block. A broken image is an error.
+func (s *Source) Read(block dataset.Matrix[float32]) (int, error) {
+	if s.next == len(s.list) {
+		return 0, io.EOF
+	}
+	n := 0
+	err := s.extractor.each(s.ctx, s.list[s.next:min(s.next+block.Rows, len(s.list))], func(x []float32, err error) error {
+		if err != nil {
+			return err
+		}
+		copy(block.Row(n), x)
+		n++
+		s.clock.tick(s.onProgress)
+		return nil
+	})
+	s.next += n
+	return n, err
+}
+
+// Sample returns the index, the name and the class of an image, "" if it is not known.
+func (s *Source) Sample(i int) (index int, id, class string) {
+	return i, s.list[i].ID, s.list[i].Class
+}
