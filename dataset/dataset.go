@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 )
 
@@ -125,6 +126,17 @@ func (d *Dataset) SamplesPerClass() []int {
 		}
 	}
 	return n
+}
+
+// ImageOf returns the path of the image of a sample, or "" if it is not known.
+func (d *Dataset) ImageOf(i int) string {
+	switch {
+	case d.ImageDir == "" || d.IDs == nil:
+		return ""
+	case filepath.IsAbs(d.IDs[i]):
+		return d.IDs[i]
+	}
+	return filepath.Join(d.ImageDir, filepath.FromSlash(d.IDs[i]))
 }
 
 // SamplesOf returns the indices of the samples of the given classes, ascending.

@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/glyphs"
+	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
 	"github.com/lago-train/lago-train/internal/atomicfile"
@@ -20,7 +21,7 @@ import (
 )
 
 func explainCommand() *cli.Command {
-	const input, classes, output = "sample", "classes to choose from", "output"
+	const input, photograph, classes, output = "sample", "photograph", "classes to choose from", "output"
 	return &cli.Command{
 		Name:  "explain",
 		Usage: "explain one prediction by attribute groups",
@@ -28,16 +29,19 @@ func explainCommand() *cli.Command {
 contributions add up to the log odds between the two), which attributes were detected
 and described, and which other detections would change the prediction. If the prediction
 is wrong, the true class is compared as well. The sample is one of the data set that the
-model was trained on, of --dataset, or a row of --features. Only models of LAGO can be
+model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights).
+Only models of LAGO can be
 explained, baselines have no groups.
 
 Examples:
    lago-train explain --model latest --sample 680
    lago-train explain --model latest --sample 680 --format html --out why.html
-   lago-train explain --model latest --features new.npy --sample 0 --classes birds.csv`,
-		Flags: append(dataFlags(),
+   lago-train explain --model latest --features new.npy --sample 0 --classes birds.csv
+   lago-train explain --model latest --image bird.jpg --weights resnet50.safetensors`,
+		Flags: append(append(dataFlags(), networkFlags(photograph)...),
 			&cli.StringFlag{Name: modelFlag, Category: input, Usage: modelUsage},
-			&cli.IntFlag{Name: "sample", Category: input, DefaultText: "required", Usage: "`INDEX` of the sample, from 0, in the data set or in --features"},
+			&cli.StringFlag{Name: "sample", Category: input, DefaultText: "required without --image", Usage: "`INDEX` of the sample, from 0, in the data set or in --features, or its id"},
+			&cli.PathFlag{Name: imageFlag, Category: input, Usage: "`FILE` of a photograph"},
 			&cli.PathFlag{Name: featuresFlag, Category: input, Usage: "`FILE` of features: .npy, .csv or .mat"},
 			&cli.StringFlag{Name: datasetFlag, Category: input, DefaultText: "that of the model", Usage: "`NAME` of a data set"},
 			&cli.StringFlag{Name: "against", Category: classes, DefaultText: "the runner-up", Usage: "`CLASS` to compare the prediction with"},
@@ -63,8 +67,19 @@ func explainSample(c *cli.Context) error {
 	if c.IsSet(featuresFlag) && c.IsSet(datasetFlag) {
 		return &invalid.Error{Where: "--dataset", Want: "either --features or --dataset"}
 	}
-	if !c.IsSet("sample") {
-		return &invalid.Error{Where: "--sample", Want: "the index of a sample, from 0", Got: "none"}
+	if c.IsSet(imageFlag) {
+		for _, flag := range []string{"sample", featuresFlag, datasetFlag} {
+			if c.IsSet(flag) {
+				return &invalid.Error{Where: "--" + flag, Want: "it without --" + imageFlag, Got: "both"}
+			}
+		}
+	} else {
+		if !c.IsSet("sample") {
+			return &invalid.Error{Where: "--sample", Want: "the index of a sample, from 0, or --" + imageFlag, Got: "none"}
+		}
+		if err := rejectNetworkFlags(c, imageFlag); err != nil {
+			return err
+		}
 	}
 	m, err := loadModel(c)
 	if err != nil {
@@ -81,8 +96,11 @@ func explainSample(c *cli.Context) error {
 		return err
 	}
 	ask := askAboutDataset
-	if c.IsSet(featuresFlag) {
+	switch {
+	case c.IsSet(featuresFlag):
 		ask = askAboutFile
+	case c.IsSet(imageFlag):
+		ask = askAboutImage
 	}
 	q, err := ask(c, m)
 	if err != nil {
@@ -113,7 +131,7 @@ func askAboutDataset(c *cli.Context, m *loadedModel) (*explain.Question, error) 
 		return nil, err
 	}
 	m.warnIfChanged(d)
-	sample, err := explain.FindSample(d, c.Int("sample"))
+	sample, err := explain.FindSample(d, c.String("sample"))
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +144,11 @@ func askAboutDataset(c *cli.Context, m *loadedModel) (*explain.Question, error) 
 		q.Sample.Picture, err = glyphs.Image(*sample.Label, indexInClass(d, row))
 		if err != nil {
 			return nil, err
+		}
+	}
+	if path := d.ImageOf(row); path != "" {
+		if q.Sample.Picture, err = images.Thumbnail(c.Context, path, explain.PictureSide); err != nil {
+			logrus.WithError(err).Warn("the page has no picture")
 		}
 	}
 	q.Candidates, err = candidateSet(c, d, candidates.SelectionOf(d, d.Labels[row]))
@@ -145,9 +168,31 @@ func indexInClass(d *dataset.Dataset, row int) int {
 
 // askAboutFile asks about a row of a feature file.
 func askAboutFile(c *cli.Context, m *loadedModel) (*explain.Question, error) {
-	q := &explain.Question{Sample: explain.Sample{Index: c.Int("sample"), From: c.Path(featuresFlag)}}
-	var err error
+	index, err := strconv.Atoi(c.String("sample"))
+	if err != nil {
+		return nil, &invalid.Error{Where: "--sample", Want: "the index of a row, from 0", Got: strconv.Quote(c.String("sample"))}
+	}
+	q := &explain.Question{Sample: explain.Sample{Index: index, From: c.Path(featuresFlag)}}
 	if q.X, err = features.ReadRow(c.Context, q.Sample.From, q.Sample.Index, m.Dims); err != nil {
+		return nil, err
+	}
+	q.Candidates, err = candidateSet(c, candidates.TrainingData(m.Saved), candidates.Test)
+	return q, err
+}
+
+// askAboutImage asks about a photograph.
+func askAboutImage(c *cli.Context, m *loadedModel) (*explain.Question, error) {
+	path := c.Path(imageFlag)
+	list := []images.Image{{ID: path, Path: path}}
+	e, err := openImages(c, m, list)
+	if err != nil {
+		return nil, err
+	}
+	q := &explain.Question{Sample: explain.Sample{ID: path, From: path}, X: dataset.NewMatrix[float32](1, m.Dims)}
+	if _, err := e.NewSource(c.Context, list, nil).Read(q.X); err != nil {
+		return nil, err
+	}
+	if q.Sample.Picture, err = images.Thumbnail(c.Context, path, explain.PictureSide); err != nil {
 		return nil, err
 	}
 	q.Candidates, err = candidateSet(c, candidates.TrainingData(m.Saved), candidates.Test)

@@ -156,4 +156,3 @@ func rejectNetworkFlags(c *cli.Context, with string) error {
 func showExtraction(what string) func(extract.Progress) {
 	return func(p extract.Progress) { display.show(what+": "+p.String(), p.Done == p.Total) }
 }
-

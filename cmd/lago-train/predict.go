@@ -29,12 +29,14 @@ const (
 )
 
 func predictCommand() *cli.Command {
-	const input, classes, output = "samples", "classes to choose from", "output"
+	const input, photographs, classes, output = "samples", "photographs", "classes to choose from", "output"
 	return &cli.Command{
-		Name:  "predict",
-		Usage: "predict classes of samples, seen or unseen, with a trained model",
-		Description: `Predicts the class of each sample in a feature file (--features) or in a data set
-(--dataset, --split). The classes to choose from are those of the data set that the
+		Name:      "predict",
+		Usage:     "predict classes of samples, seen or unseen, with a trained model",
+		ArgsUsage: "[IMAGE...]",
+		Description: `Predicts the class of each sample in a feature file (--features), in a data set (--dataset,
+--split) or of photographs (--images, --weights), which are preprocessed as those that the
+model was trained on. The classes to choose from are those of the data set that the
 model was trained on, by default the test classes (--among), or new classes that a file
 describes by some of the attributes (--classes), or both. A CSV file has one class per
 line, with values from 0 to 1 or never, rarely, sometimes, often, always, yes, no:
@@ -49,10 +51,12 @@ Scores of LAGO are probabilities; those of baselines need a --temperature, which
 Examples:
    lago-train predict --model latest --dataset awa2 --split test
    lago-train predict --model latest --features new.npy --classes birds.csv --format csv
-   lago-train predict --model latest --features - --min-confidence 0.8 < new.csv`,
-		Flags: append(dataFlags(),
+   lago-train predict --model latest --features - --min-confidence 0.8 < new.csv
+   lago-train predict --model latest --weights resnet50.safetensors --images *.jpg`,
+		Flags: append(append(dataFlags(), networkFlags(photographs)...),
 			&cli.StringFlag{Name: modelFlag, Category: input, Usage: modelUsage},
 			&cli.PathFlag{Name: featuresFlag, Category: input, Usage: "`FILE` of features: .npy, .csv or .mat, or - for CSV on standard input"},
+			&cli.GenericFlag{Name: imagesFlag, Value: &paths{}, Category: input, Usage: "`IMAGE`, or a folder of images; others can follow"},
 			&cli.StringFlag{Name: datasetFlag, Category: input, Usage: "`NAME` of a data set"},
 			&cli.StringFlag{Name: splitFlag, Category: input, Value: string(candidates.Test), Usage: "`CLASSES` of the data set whose samples to predict: " + selectionNames},
 			&cli.StringSliceFlag{Name: amongFlag, Category: classes, DefaultText: "none with --classes, otherwise --split", Usage: "`CLASSES` of the data set, comma-separated: " + selectionNames},
@@ -75,11 +79,25 @@ func imputeFlag(category string) cli.Flag {
 }
 
 func predictSamples(c *cli.Context) error {
-	if c.IsSet(featuresFlag) == c.IsSet(datasetFlag) {
-		return &invalid.Error{Where: "--features", Want: "either --features or --dataset"}
+	given := 0
+	for _, flag := range []string{featuresFlag, datasetFlag, imagesFlag} {
+		if c.IsSet(flag) {
+			given++
+		}
+	}
+	if given != 1 {
+		return &invalid.Error{Where: "--features", Want: "one of --features, --dataset and --images"}
 	}
 	if c.IsSet(splitFlag) && !c.IsSet(datasetFlag) {
-		return &invalid.Error{Where: "--split", Want: "--dataset", Got: "--features", Hint: "--among selects the classes to choose from."}
+		return &invalid.Error{Where: "--split", Want: "--dataset", Got: "none", Hint: "--among selects the classes to choose from."}
+	}
+	if !c.IsSet(imagesFlag) {
+		if c.NArg() > 0 {
+			return &invalid.Error{Where: c.Command.HelpName, Want: "flags only", Got: invalid.Quote(c.Args().First())}
+		}
+		if err := rejectNetworkFlags(c, imagesFlag); err != nil {
+			return err
+		}
 	}
 	m, err := loadModel(c)
 	if err != nil {
@@ -165,6 +183,17 @@ func predictSource(c *cli.Context, m *loadedModel) (src predict.Source, d *datas
 		src, err = predict.OpenFeatures(c.Context, path, m.Saved)
 		return src, candidates.TrainingData(m.Saved), candidates.Test, err
 	}
+	if c.IsSet(imagesFlag) {
+		list, err := imageList(c)
+		if err != nil {
+			return nil, nil, selected, err
+		}
+		e, err := openImages(c, m, list)
+		if err != nil {
+			return nil, nil, selected, err
+		}
+		return e.NewSource(c.Context, list, showExtraction("extracting")), candidates.TrainingData(m.Saved), candidates.Test, nil
+	}
 	if err := setText(&selected, c, splitFlag); err != nil {
 		return nil, nil, selected, err
 	}
@@ -209,6 +238,9 @@ func logCount(n predict.Count, o predict.Options) {
 	}
 	if n.Labelled > 0 {
 		entry = entry.WithField("correct", n.Correct)
+		if n.Labelled < n.Samples {
+			entry = entry.WithField("of candidate classes", n.Labelled)
+		}
 	}
 	entry.Info("predicted")
 }

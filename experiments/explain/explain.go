@@ -32,20 +32,34 @@ type Question struct {
 
 // Sample identifies a sample.
 type Sample struct {
-	Index   int         `json:"index"` // in the data set or file, from 0
-	From    string      `json:"from"`  // the data set or file
-	Label   *string     `json:"label"` // its true class; null if not known
-	Picture image.Image `json:"-"`     // nil if there is none
+	Index   int         `json:"index"`        // in the data set or file, from 0
+	ID      string      `json:"id,omitempty"` // as the data set or the image is named
+	From    string      `json:"from"`         // the data set or file
+	Label   *string     `json:"label"`        // its true class; null if not known
+	Picture image.Image `json:"-"`            // nil if there is none
 }
 
-// FindSample returns a sample of a data set by its index.
-func FindSample(d *dataset.Dataset, row int) (Sample, error) {
-	if row < 0 || row >= d.Features.Rows {
-		return Sample{}, &invalid.Error{
-			Where: "--sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: strconv.Itoa(row),
+// FindSample returns a sample of a data set by its id or index.
+func FindSample(d *dataset.Dataset, name string) (Sample, error) {
+	row := slices.Index(d.IDs, name)
+	if row < 0 {
+		n, err := strconv.Atoi(name)
+		if err != nil || n < 0 || n >= d.Features.Rows {
+			e := &invalid.Error{
+				Where: "--sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: strconv.Quote(name),
+			}
+			if d.IDs != nil {
+				e.Want, e.Hint = e.Want+", or its id", invalid.DidYouMean(name, d.IDs)
+			}
+			return Sample{}, e
 		}
+		row = n
 	}
-	return Sample{Index: row, From: d.Name, Label: &d.Classes[d.Labels[row]]}, nil
+	s := Sample{Index: row, From: d.Name, Label: &d.Classes[d.Labels[row]]}
+	if d.IDs != nil {
+		s.ID = d.IDs[row]
+	}
+	return s, nil
 }
 
 // explainer answers a question with a model.

@@ -310,13 +310,22 @@ func TestNamesOfGroups(t *testing.T) {
 
 func TestFindSample(t *testing.T) {
 	d := &dataset.Dataset{Name: "small", Features: dataset.NewMatrix[float32](3, 2), Labels: []int{1, 0, 1}, Classes: []string{"owl", "wren"}}
-	for _, row := range []int{3, -1} {
+	for _, row := range []string{"3", "-1", "wren/1.png"} {
 		if _, err := FindSample(d, row); err == nil || !strings.HasPrefix(err.Error(), "--sample: expected the index of a sample of small, 0 to 2, found ") {
-			t.Errorf("sample %d: %v", row, err)
+			t.Errorf("sample %s: %v", row, err)
 		}
 	}
-	found, err := FindSample(d, 2)
+	found, err := FindSample(d, "2")
 	if diff := cmp.Diff(Sample{Index: 2, From: "small", Label: &d.Classes[1]}, found); diff != "" || err != nil {
 		t.Errorf("%v, sample (-expected +found):\n%s", err, diff)
+	}
+	d.IDs = []string{"a.png", "0", "b.png"} // an id comes before an index
+	for name, want := range map[string]int{"b.png": 2, "0": 1, "2": 2} {
+		if found, err := FindSample(d, name); err != nil || found.Index != want || found.ID != d.IDs[want] {
+			t.Errorf("sample %s: %+v, %v", name, found, err)
+		}
+	}
+	if _, err := FindSample(d, "c.png"); err == nil || !strings.Contains(err.Error(), "or its id") {
+		t.Errorf("an unknown id: %v", err)
 	}
 }

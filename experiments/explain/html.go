@@ -25,7 +25,7 @@ var (
 		"probability": probability, "optional": optional, "width": width, "minus": func(v float64) float64 { return -v },
 		"bar": newBar, "numberBar": numberBar,
 		"headline": (*Result).headline, "settings": (*Result).settings, "hasPriors": (*Result).hasPriors, "rows": (*Result).rows,
-		"sampleName": Sample.name, "picture": pictureURL,
+		"sampleName": Sample.name, "picture": pictureURL, "pictureSize": pictureSize,
 		"compared": Comparison.headline, "highlights": Comparison.highlights,
 		"changesHeadline": Comparison.changesHeadline, "flipHeadline": Comparison.flipHeadline,
 		"title": Group.title, "scores": Group.scores,
@@ -66,6 +66,21 @@ func pictureURL(m image.Image) (template.URL, error) {
 		return "", err
 	}
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil //nolint:gosec // encoded above
+}
+
+// The longer side of a picture on the page in pixels: small ones are enlarged.
+const (
+	smallPicture = 192
+	// PictureSide is the largest side that a picture needs.
+	PictureSide = 320
+)
+
+// pictureSize returns the size of a picture on the page.
+func pictureSize(m image.Image) image.Point {
+	size := m.Bounds().Size()
+	longer := max(size.X, size.Y, 1)
+	side := min(max(longer, smallPicture), PictureSide)
+	return image.Pt(max(size.X*side/longer, 1), max(size.Y*side/longer, 1))
 }
 
 // barView is a bar between 0 and 1 with its value as text.

@@ -56,6 +56,13 @@ func (r *Result) headline() string {
 }
 
 func (s Sample) name() string {
+	switch s.ID {
+	case "":
+	case s.From:
+		return format.Printable(s.From)
+	default:
+		return fmt.Sprintf("%s (sample %d of %s)", format.Printable(s.ID), s.Index, format.Printable(s.From))
+	}
 	return fmt.Sprintf("sample %d of %s", s.Index, format.Printable(s.From))
 }
 

@@ -3,6 +3,7 @@ package extract
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
@@ -136,6 +137,11 @@ func (s *Source) Read(block dataset.Matrix[float32]) (int, error) {
 	})
 	s.next += n
 	return n, err
+}
+
+// Known reports that images have ids, and whether any has a class.
+func (s *Source) Known() (ids, classes bool) {
+	return true, slices.ContainsFunc(s.list, func(m images.Image) bool { return m.Class != "" })
 }
 
 // Sample returns the index, the name and the class of an image, "" if it is not known.

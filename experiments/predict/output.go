@@ -33,16 +33,16 @@ type output struct {
 	encoder
 	classes []string
 	among   map[string]bool // classes as a set
-	samples *Samples        // nil if true classes are not known
+	samples Identified      // nil if neither ids nor true classes are known
 	count   Count
 }
 
 // encoder writes predictions in one format.
 type encoder interface {
 	header() error
-	// write writes the prediction of the sample with the given index. trueClass is ""
-	// if it is not known.
-	write(index int, trueClass string, r *ranking) error
+	// write writes the prediction of the sample with the given index. id and trueClass are
+	// "" if they are not known.
+	write(index int, id, trueClass string, r *ranking) error
 	flush() error
 }
 
@@ -50,6 +50,7 @@ type encoder interface {
 type columns struct {
 	classes  []string
 	top      int
+	ids      bool   // whether ids are known
 	labelled bool   // whether true classes are known
 	value    string // "probability" or "score"
 }
@@ -59,8 +60,11 @@ func newOutput(w io.Writer, classes []string, o Options, src Source) *output {
 	for _, name := range classes {
 		out.among[name] = true
 	}
-	out.samples, _ = src.(*Samples)
-	c := columns{classes: classes, top: min(o.Top, len(classes)), labelled: out.samples != nil, value: "score"}
+	c := columns{classes: classes, top: min(o.Top, len(classes)), value: "score"}
+	if s, ok := src.(Identified); ok {
+		out.samples = s
+		c.ids, c.labelled = s.Known()
+	}
 	if o.Temperature > 0 {
 		c.value = "probability"
 	}
@@ -79,21 +83,21 @@ func newOutput(w io.Writer, classes []string, o Options, src Source) *output {
 
 func (out *output) writeBlock(b *block) error {
 	for i := range b.n {
-		r, index, trueClass := &b.ranked[i], b.first+i, ""
+		r, index, id, trueClass := &b.ranked[i], b.first+i, "", ""
 		if out.samples != nil {
-			index, trueClass = out.samples.sample(index)
+			index, id, trueClass = out.samples.Sample(index)
 		}
 		out.count.Samples++
 		if r.abstain {
 			out.count.Abstained++
 		}
-		if out.samples != nil && out.among[trueClass] {
+		if out.among[trueClass] {
 			out.count.Labelled++
 			if !r.abstain && out.classes[r.classes[0]] == trueClass {
 				out.count.Correct++
 			}
 		}
-		if err := out.write(index, trueClass, r); err != nil {
+		if err := out.write(index, id, trueClass, r); err != nil {
 			return err
 		}
 	}
@@ -108,6 +112,9 @@ type csvEncoder struct {
 
 func (e *csvEncoder) header() error {
 	record := []string{"sample"}
+	if e.ids {
+		record = append(record, "id")
+	}
 	if e.labelled {
 		record = append(record, "true_class")
 	}
@@ -119,8 +126,11 @@ func (e *csvEncoder) header() error {
 }
 
 // write leaves the prediction empty if the model abstains.
-func (e *csvEncoder) write(index int, trueClass string, r *ranking) error {
+func (e *csvEncoder) write(index int, id, trueClass string, r *ranking) error {
 	e.record = append(e.record[:0], strconv.Itoa(index))
+	if e.ids {
+		e.record = append(e.record, id)
+	}
 	if e.labelled {
 		e.record = append(e.record, trueClass)
 	}
@@ -143,6 +153,7 @@ func (e *csvEncoder) flush() error {
 // jsonLine is one line of JSONL.
 type jsonLine struct {
 	Sample     int         `json:"sample"`
+	ID         string      `json:"id,omitempty"`
 	TrueClass  string      `json:"true_class,omitempty"`
 	Prediction *string     `json:"prediction"` // null if the model abstains
 	Top        []jsonClass `json:"top"`
@@ -164,8 +175,8 @@ type jsonEncoder struct {
 func (e *jsonEncoder) header() error { return nil }
 func (e *jsonEncoder) flush() error  { return nil }
 
-func (e *jsonEncoder) write(index int, trueClass string, r *ranking) error {
-	line := jsonLine{Sample: index, TrueClass: trueClass, Top: e.top[:0]}
+func (e *jsonEncoder) write(index int, id, trueClass string, r *ranking) error {
+	line := jsonLine{Sample: index, ID: id, TrueClass: trueClass, Top: e.top[:0]}
 	if !r.abstain {
 		line.Prediction = &e.classes[r.classes[0]]
 	}
@@ -191,6 +202,17 @@ type tableEncoder struct {
 	line  []byte
 }
 
+// idWidth is that of the column of ids, which are read as they come. Of longer ones it has
+// the end; the other formats have all of it.
+const idWidth = 40
+
+func lastOf(id string) string {
+	if r := []rune(format.Printable(id)); len(r) > idWidth {
+		return "…" + string(r[len(r)-idWidth+1:])
+	}
+	return format.Printable(id)
+}
+
 func newTableEncoder(c columns, w io.Writer) *tableEncoder {
 	e := &tableEncoder{columns: c, w: w, width: len("true class")}
 	e.classes = slices.Clone(c.classes)
@@ -203,6 +225,9 @@ func newTableEncoder(c columns, w io.Writer) *tableEncoder {
 
 func (e *tableEncoder) header() error {
 	e.line = append(e.line, "  sample  "...)
+	if e.ids {
+		e.line = fmt.Appendf(e.line, "%-*s  ", idWidth, "id")
+	}
 	if e.labelled {
 		e.line = fmt.Appendf(e.line, "%-*s  ", e.width, "true class")
 	}
@@ -214,8 +239,11 @@ func (e *tableEncoder) header() error {
 	return nil
 }
 
-func (e *tableEncoder) write(index int, trueClass string, r *ranking) error {
+func (e *tableEncoder) write(index int, id, trueClass string, r *ranking) error {
 	e.line = fmt.Appendf(e.line, "%8d  ", index)
+	if e.ids {
+		e.line = fmt.Appendf(e.line, "%-*s  ", idWidth, lastOf(id))
+	}
 	if e.labelled {
 		e.line = fmt.Appendf(e.line, "%-*s  ", e.width, format.Printable(trueClass))
 	}

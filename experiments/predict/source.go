@@ -21,6 +21,15 @@ type Source interface {
 	Read(block dataset.Matrix[float32]) (int, error)
 }
 
+// Identified is a Source that knows ids or true classes of its samples.
+type Identified interface {
+	Source
+	// Known reports whether samples have ids and true classes.
+	Known() (ids, classes bool)
+	// Sample returns the index, id and true class of the i-th sample, "" if they are not known.
+	Sample(i int) (index int, id, class string)
+}
+
 // OpenFeatures opens a file of features for a model; "-" is CSV on standard input.
 func OpenFeatures(ctx context.Context, path string, m *train.Saved) (*features.Reader, error) {
 	var r *features.Reader
@@ -69,8 +78,14 @@ func (s *Samples) Read(block dataset.Matrix[float32]) (int, error) {
 	return n, nil
 }
 
-// sample returns the row in the data set and the class of the i-th sample.
-func (s *Samples) sample(i int) (row int, class string) {
-	row = s.rows[i]
-	return row, s.d.Classes[s.d.Labels[row]]
+// Known implements Identified.
+func (s *Samples) Known() (ids, classes bool) { return s.d.IDs != nil, true }
+
+// Sample implements Identified. The index is the row in the data set.
+func (s *Samples) Sample(i int) (index int, id, class string) {
+	index = s.rows[i]
+	if s.d.IDs != nil {
+		id = s.d.IDs[index]
+	}
+	return index, id, s.d.Classes[s.d.Labels[index]]
 }
