@@ -54,7 +54,7 @@ func TestReadmeFromStartToEnd(t *testing.T) {
 	}
 }
 
-// named lists sample, class and prediction of the lines that predict prints.
+// named lists sample, id, class and prediction of the lines that predict prints.
 func named(text string) []string {
-	return regexp.MustCompile(`(?m)^ +\d+  \w+ +\w+ `).FindAllString(text, -1)
+	return regexp.MustCompile(`(?m)^ +\d+  \S+ +\w+ +\w+ `).FindAllString(text, -1)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -59,7 +60,7 @@ func (s Sample) name() string {
 	switch s.ID {
 	case "":
 	case s.From:
-		return format.Printable(s.From)
+		return "photograph " + format.Printable(filepath.Base(s.From))
 	default:
 		return fmt.Sprintf("%s (sample %d of %s)", format.Printable(s.ID), s.Index, format.Printable(s.From))
 	}

@@ -3,7 +3,7 @@ package extract
 import (
 	"context"
 	"io"
-	"slices"
+	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
@@ -139,9 +139,13 @@ func (s *Source) Read(block dataset.Matrix[float32]) (int, error) {
 	return n, err
 }
 
-// Known reports that images have ids, and whether any has a class.
-func (s *Source) Known() (ids, classes bool) {
-	return true, slices.ContainsFunc(s.list, func(m images.Image) bool { return m.Class != "" })
+// Known returns the length of the longest name, and whether an image has a class.
+func (s *Source) Known() (id int, classes bool) {
+	for _, m := range s.list {
+		id = max(id, utf8.RuneCountInString(m.ID))
+		classes = classes || m.Class != ""
+	}
+	return id, classes
 }
 
 // Sample returns the index, the name and the class of an image, "" if it is not known.

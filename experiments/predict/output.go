@@ -50,7 +50,7 @@ type encoder interface {
 type columns struct {
 	classes  []string
 	top      int
-	ids      bool   // whether ids are known
+	id       int    // length of the longest id, 0 without ids
 	labelled bool   // whether true classes are known
 	value    string // "probability" or "score"
 }
@@ -63,7 +63,7 @@ func newOutput(w io.Writer, classes []string, o Options, src Source) *output {
 	c := columns{classes: classes, top: min(o.Top, len(classes)), value: "score"}
 	if s, ok := src.(Identified); ok {
 		out.samples = s
-		c.ids, c.labelled = s.Known()
+		c.id, c.labelled = s.Known()
 	}
 	if o.Temperature > 0 {
 		c.value = "probability"
@@ -112,7 +112,7 @@ type csvEncoder struct {
 
 func (e *csvEncoder) header() error {
 	record := []string{"sample"}
-	if e.ids {
+	if e.id > 0 {
 		record = append(record, "id")
 	}
 	if e.labelled {
@@ -128,7 +128,7 @@ func (e *csvEncoder) header() error {
 // write leaves the prediction empty if the model abstains.
 func (e *csvEncoder) write(index int, id, trueClass string, r *ranking) error {
 	e.record = append(e.record[:0], strconv.Itoa(index))
-	if e.ids {
+	if e.id > 0 {
 		e.record = append(e.record, id)
 	}
 	if e.labelled {
@@ -202,19 +202,22 @@ type tableEncoder struct {
 	line  []byte
 }
 
-// idWidth is that of the column of ids, which are read as they come. Of longer ones it has
-// the end; the other formats have all of it.
-const idWidth = 40
+// maxID is the widest column of ids. Of longer ones it has the end; the other formats have
+// all of it.
+const maxID = 40
 
 func lastOf(id string) string {
-	if r := []rune(format.Printable(id)); len(r) > idWidth {
-		return "…" + string(r[len(r)-idWidth+1:])
+	if r := []rune(format.Printable(id)); len(r) > maxID {
+		return "…" + string(r[len(r)-maxID+1:])
 	}
 	return format.Printable(id)
 }
 
 func newTableEncoder(c columns, w io.Writer) *tableEncoder {
 	e := &tableEncoder{columns: c, w: w, width: len("true class")}
+	if e.id > 0 {
+		e.id = min(max(e.id, len("id")), maxID)
+	}
 	e.classes = slices.Clone(c.classes)
 	for i, name := range e.classes {
 		e.classes[i] = format.Printable(name)
@@ -225,8 +228,8 @@ func newTableEncoder(c columns, w io.Writer) *tableEncoder {
 
 func (e *tableEncoder) header() error {
 	e.line = append(e.line, "  sample  "...)
-	if e.ids {
-		e.line = fmt.Appendf(e.line, "%-*s  ", idWidth, "id")
+	if e.id > 0 {
+		e.line = fmt.Appendf(e.line, "%-*s  ", e.id, "id")
 	}
 	if e.labelled {
 		e.line = fmt.Appendf(e.line, "%-*s  ", e.width, "true class")
@@ -241,8 +244,8 @@ func (e *tableEncoder) header() error {
 
 func (e *tableEncoder) write(index int, id, trueClass string, r *ranking) error {
 	e.line = fmt.Appendf(e.line, "%8d  ", index)
-	if e.ids {
-		e.line = fmt.Appendf(e.line, "%-*s  ", idWidth, lastOf(id))
+	if e.id > 0 {
+		e.line = fmt.Appendf(e.line, "%-*s  ", e.id, lastOf(id))
 	}
 	if e.labelled {
 		e.line = fmt.Appendf(e.line, "%-*s  ", e.width, format.Printable(trueClass))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
@@ -24,8 +25,9 @@ type Source interface {
 // Identified is a Source that knows ids or true classes of its samples.
 type Identified interface {
 	Source
-	// Known reports whether samples have ids and true classes.
-	Known() (ids, classes bool)
+	// Known returns the length of the longest id, 0 if samples have none, and whether true
+	// classes are known.
+	Known() (id int, classes bool)
 	// Sample returns the index, id and true class of the i-th sample, "" if they are not known.
 	Sample(i int) (index int, id, class string)
 }
@@ -79,7 +81,14 @@ func (s *Samples) Read(block dataset.Matrix[float32]) (int, error) {
 }
 
 // Known implements Identified.
-func (s *Samples) Known() (ids, classes bool) { return s.d.IDs != nil, true }
+func (s *Samples) Known() (id int, classes bool) {
+	if s.d.IDs != nil {
+		for _, row := range s.rows {
+			id = max(id, utf8.RuneCountInString(s.d.IDs[row]))
+		}
+	}
+	return id, true
+}
 
 // Sample implements Identified. The index is the row in the data set.
 func (s *Samples) Sample(i int) (index int, id, class string) {

@@ -3,6 +3,8 @@ package resnet
 import (
 	"testing"
 
+	"github.com/lago-train/lago-train/model/resnet/resnettest"
+
 	"github.com/lago-train/lago-train/internal/blas"
 )
 
@@ -23,7 +25,7 @@ func BenchmarkResNet101(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			for i, u := range formula("images", len(g.Images.Data)) {
+			for i, u := range resnettest.Formula("images", len(g.Images.Data)) {
 				g.Images.Data[i] = float32(u)
 			}
 			for b.Loop() {

@@ -9,12 +9,13 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/model/resnet/resnettest"
 )
 
 // floats are the numbers of a formula in float32.
 func floats(name string, n int) []float32 {
 	x := make([]float32, n)
-	for i, u := range formula(name, n) {
+	for i, u := range resnettest.Formula(name, n) {
 		x[i] = float32(u)
 	}
 	return x
