@@ -105,9 +105,9 @@ func TestSweepKOnMini(t *testing.T) {
 // run takes the config file of a search as it is, and evaluates on the test classes.
 func TestSearchThenRun(t *testing.T) {
 	out := t.TempDir()
-	search := append([]string{"search", "--out", out, "--epochs", "2", "--budget", "5"}, onMini(t)...)
+	search := append([]string{"search", "--out", out, "--epochs", "2", "--budget", "3", "--folds", "2"}, onMini(t)...)
 	compareKeys(t, "search", object(t, succeeds(t, append(search, "--json")...)),
-		"dataset", "variant", "budget", "trials", "epochs", "space", "tried", "chosen", "missing")
+		"dataset", "variant", "budget", "folds", "trials", "epochs", "space", "tried", "chosen", "missing")
 	config := filepath.Join(out, "search-plain-semantic-hard.json")
 	if table := succeeds(t, search...); !strings.Contains(table, "lago-train run --config "+config) {
 		t.Errorf("expected the name of the config:\n%s", table)

@@ -46,6 +46,61 @@ func shardOf(c *cli.Context) (lab.Shard, error) {
 	return lab.ShardFromEnvironment()
 }
 
+// rotationFlags are those of commands that can take each class as unseen once.
+func rotationFlags() []cli.Flag {
+	const category = "rotation"
+	return []cli.Flag{
+		&cli.IntFlag{Name: rotateFlag, Category: category, Usage: "deal the classes into `N` parts, at least 3, of which each in turn is unseen"},
+		&cli.Uint64Flag{Name: "rotate-seed", Category: category, Usage: "`SEED` that deals the classes"},
+	}
+}
+
+// foldsFlag is that of commands that choose settings.
+func foldsFlag() cli.Flag {
+	return &cli.IntFlag{
+		Name: "folds", Category: "search", DefaultText: "3, or 1 with --rotate",
+		Usage: "choose settings over `N` folds of the seen classes: the data set's own three, or parts dealt; 1 is --dev-split",
+	}
+}
+
+// folds reads foldsFlag.
+func folds(c *cli.Context) (int, error) {
+	n := c.Int("folds")
+	switch {
+	case c.IsSet("folds") && n < 1:
+		return 0, &invalid.Error{Where: "--folds", Want: "at least 1", Got: strconv.Itoa(n)}
+	case c.IsSet("folds"):
+		return n, nil
+	case c.IsSet(rotateFlag) || c.IsSet("dev-split"):
+		return 1, nil
+	}
+	return defaultFolds, nil
+}
+
+// defaultFolds is the number of divisions of the seen classes in the xlsa17 release.
+const defaultFolds = 3
+
+// logRound logs the start of a round of a search.
+func logRound(round string, trials int) {
+	logrus.WithFields(logrus.Fields{"round": round, "trials": trials}).Info("search")
+}
+
+// rotate divides the classes of a lab as the flags say.
+func rotate(c *cli.Context, l *lab.Lab) error {
+	if !c.IsSet(rotateFlag) {
+		if c.IsSet("rotate-seed") {
+			return &invalid.Error{Where: "--rotate-seed", Want: "--rotate beside it", Got: "none"}
+		}
+		return nil
+	}
+	for _, name := range []string{"stage", "hold-out", "dev-split", configsFlag} {
+		if c.IsSet(name) {
+			return &invalid.Error{Where: "--" + name, Want: "it without --" + rotateFlag + ", which divides the classes itself", Got: "both"}
+		}
+	}
+	return invalid.At("--"+rotateFlag, l.Rotate(c.Int(rotateFlag), c.Uint64("rotate-seed")))
+}
+
 // openLab opens a data set and the lab for its trials as the flags say.
 func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 	if jobs := c.Int(jobsFlag); c.IsSet(jobsFlag) && jobs < 1 {
@@ -68,6 +123,9 @@ func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 		return nil, invalid.At("--"+outFlag, invalid.File(root, err))
 	}
 	l := lab.New(d, root)
+	if err := rotate(c, l); err != nil {
+		return nil, err
+	}
 	l.Options.OnWarning = logRunWarning
 	l.Jobs, l.Shard, l.OnProgress = c.Int(jobsFlag), shard, showGrid
 	l.OnRun = func(r lab.Run) {

@@ -17,12 +17,13 @@ validation accuracy is the result (table 1); the test accuracies of the others, 
 printed for reference (table A.1). Where ESZSL has a published number, it is trained without the
 held-out samples of seen classes, as that number was. A variant has its default settings or, with
 --configs, those of search-<dataset>-<variant>.json if there is one. Settings given by flags are
-those of every variant. Finished runs are reused.
+those of every variant. Finished runs are reused. With --rotate N every class is unseen
+once.
 
 Examples:
    lago-train reproduce --dataset awa2
    lago-train reproduce --dataset cub --configs runs --seeds 3`,
-		Flags:  append(protocolFlags(), gridFlags()...),
+		Flags:  append(protocolFlags(), append(gridFlags(), rotationFlags()...)...),
 		Action: reproduce,
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
@@ -19,22 +18,25 @@ func searchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "search",
 		Usage: "find settings of a variant on the validation classes, and write a config file",
-		Description: `Follows the paper's procedure on the dev stage, in the paper's space with preprocessing and its
-ridge added; settings given by flags stay fixed. A coarse round tries the default settings and
-others spread over the space. Two refining rounds try neighbours of the best. The best settings are
-then run with three further seeds, whose average chooses, and whose average curve gives the number
-of epochs. A quarter of the budget is for further seeds, two thirds of the rest for the coarse
-round: of 40 trials 21 are coarse, 10 refine, and 3 settings have 3 further seeds.
+		Description: `Follows the paper's procedure on the dev stage: a coarse round tries the settings it starts from and
+others spread over the space, two refining rounds try neighbours of the best, and the best settings
+are run with three further seeds, whose average chooses, and whose average curve gives the number of
+epochs. Every setting is trained once for each fold of the seen classes, and the mean validation
+accuracy counts. Of 24 settings 16 are coarse, 8 refine, and 3 have further seeds. Settings given by
+flags stay fixed.
 
 Finished trials are reused when the command is repeated. With --shard, repeat it on every machine
-until it prints the table, because each round needs the one before.
+until it prints the table, because each round needs the one before. With --rotate N, the search is
+repeated without each part of the classes, and what it chose is evaluated there: the accuracy to be
+expected of searched settings. No config file is then written.
 
 Examples:
-   lago-train search --dataset awa2 --budget 80
-   lago-train search --variant k-soft --k 20 --preprocess whiten
+   lago-train search --dataset awa2 --budget 40
+   lago-train search --variant k-soft --k 20 --preprocess sqrt,l2,whiten
    lago-train run --config runs/search-awa2-semantic-hard.json`,
-		Flags: append(append(settingFlagsBut("stage", "seeds"), gridFlags()...),
-			&cli.IntFlag{Name: "budget", Category: "search", Value: 40, Usage: fmt.Sprintf("number `N` of trials, at least %d", tuning.MinBudget)},
+		Flags: append(append(append(settingFlagsBut("stage"), gridFlags()...), rotationFlags()...),
+			foldsFlag(),
+			&cli.IntFlag{Name: "budget", Category: "search", Value: 24, Usage: fmt.Sprintf("number `N` of settings to try, at least %d", tuning.MinBudget)},
 			&cli.PathFlag{Name: "write", Category: "search", DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "config `FILE` to write"}),
 		Action: runSearch,
 	}
@@ -55,12 +57,24 @@ func runSearch(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := tuning.Search(c.Context, l, p.Config, tuning.SearchOptions{
-		Budget: c.Int("budget"), Fixed: givenSettings(c),
-		OnRound: func(round string, trials int) {
-			logrus.WithFields(logrus.Fields{"round": round, "trials": trials}).Info("search")
-		},
-	})
+	o := tuning.SearchOptions{Budget: c.Int("budget"), Fixed: givenSettings(c), OnRound: logRound}
+	if o.Folds, err = folds(c); err != nil {
+		return err
+	}
+	if len(l.Parts) > 1 {
+		if c.IsSet("write") {
+			return &invalid.Error{Where: "--write", Want: "it without --" + rotateFlag, Got: "both"}
+		}
+		m, err := tuning.Run(c.Context, l, tuning.Config{
+			Methods: []string{string(p.Variant)}, LAGO: []protocol.Config{p.Config}, Common: p.Config,
+			Budget: o.Budget, Folds: o.Folds, Given: o.Fixed, OnRound: o.OnRound,
+		})
+		if err != nil {
+			return err
+		}
+		return output(c, l, m, func(w io.Writer) error { return search.WriteRotation(w, m) })
+	}
+	s, err := tuning.Search(c.Context, l, p.Config, o)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // The names of flags that more than one function reads.
@@ -28,6 +27,7 @@ const (
 	jsonFlag    = "json"
 	outFlag     = "out"
 	jobsFlag    = "jobs"
+	rotateFlag  = "rotate"
 )
 
 // defaultRuns is the folder of runs if no flag names another one.
@@ -187,14 +187,11 @@ func protocolConfigs(c *cli.Context, variants []model.Variant) ([]protocol.Confi
 }
 
 // commonKeys are the settings of methods of any kind.
-var commonKeys = []string{"dataset", "dev_split", "seeds", "seed", "epochs", "patience", "hold_out"}
+var commonKeys = []string{"dataset", "dev_split", "seeds", "seed", "epochs", "patience", "hold_out", "preprocess", "ridge"}
 
-// commonConfig is what the flags say for methods of any kind, and in further settings.
-// Baselines have no preprocessing unless a flag says so.
-func commonConfig(c *cli.Context, further ...string) (protocol.Config, error) {
-	keys := slices.Concat(commonKeys, further)
-	given := slices.DeleteFunc(settingsGiven(c), func(g protocol.Given) bool { return !slices.Contains(keys, g.Key) })
-	given = append([]protocol.Given{{Key: "preprocess", Text: string(preprocess.None)}}, given...)
+// commonConfig is what the flags say for methods of any kind.
+func commonConfig(c *cli.Context) (protocol.Config, error) {
+	given := slices.DeleteFunc(settingsGiven(c), func(g protocol.Given) bool { return !slices.Contains(commonKeys, g.Key) })
 	p, err := protocol.Resolve(given)
 	return p.Config, err
 }

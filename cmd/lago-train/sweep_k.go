@@ -19,12 +19,12 @@ func sweepKCommand() *cli.Command {
 		Description: `Trains k-soft on the dev stage with each number of groups K, and for comparison singletons and, if
 the data set has groups, semantic-hard. The settings given are those of k-soft; the other two have
 their own defaults, with the same data, seeds, epochs, patience, batch, preprocessing, prior and
-complement.
+complement. With --rotate N every class is a validation class once.
 
 Examples:
    lago-train sweep-k --dataset cub
    lago-train sweep-k --ks 5,10,20 --seeds 3`,
-		Flags: append(append(settingFlagsBut("stage", variantFlag, "k"), gridFlags()...),
+		Flags: append(append(settingFlagsBut("stage", variantFlag, "k"), append(gridFlags(), rotationFlags()...)...),
 			&cli.StringFlag{Name: "ks", Category: protocol.ModelGroup, DefaultText: "1,10,20,30,40,60, as far as there are attributes", Usage: "numbers `N,N...` of groups"}),
 		Action: sweepK,
 	}

@@ -114,7 +114,7 @@ func Run(ctx context.Context, l *lab.Lab, c protocol.Config, o Options) (*Result
 	if err := checkAlphas(o.Alphas); err != nil {
 		return nil, err
 	}
-	t := c.Trials(l, train.Dev, c.DevEpochs())[0]
+	t := c.Trials(l.Parts[0], train.Dev, c.DevEpochs())[0]
 	g := grid{baseOf(t), designs(), o.Alphas}
 	if o.PerGroup {
 		g.designs = append(g.designs, perGroup)

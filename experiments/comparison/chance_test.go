@@ -3,7 +3,6 @@ package comparison
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline/methods"
 )
 
 // shuffled returns the data set with the descriptions of the test classes permuted, so that
@@ -58,24 +56,6 @@ func compareWithChance(t *testing.T, d *dataset.Dataset, c func(*lab.Lab) tuning
 	}
 }
 
-// defaultsOfClosed fixes the settings that would be searched whole at their defaults.
-func defaultsOfClosed() []tuning.Fixed {
-	var fixed []tuning.Fixed
-	for _, m := range methods.All {
-		values := methods.Spec{Method: m.Name, Settings: m.Default}.Values()
-		for _, axis := range m.Space() {
-			value, err := json.Marshal(values[axis.Name])
-			if err != nil {
-				panic(err)
-			}
-			if m.FullGrid {
-				fixed = append(fixed, tuning.Fixed{Method: m.Name, Setting: axis.Name, Value: value})
-			}
-		}
-	}
-	return fixed
-}
-
 func TestShuffledDescriptionsLeaveChance(t *testing.T) {
 	d, err := simulate.Make(simulate.Spec{
 		Name: "chance", Samples: 400, Dims: 24, Attributes: 18, Groups: 4,
@@ -86,7 +66,7 @@ func TestShuffledDescriptionsLeaveChance(t *testing.T) {
 	}
 	compareWithChance(t, d, func(l *lab.Lab) tuning.Config {
 		c := compareAll(l)
-		c.LAGO, c.Seeds, c.Epochs = c.LAGO[:1], 1, 2
+		c.LAGO, c.Common.Seeds, c.Common.Epochs = c.LAGO[:1], 1, 2
 		return c
 	}, 2, 0.1)
 }
@@ -112,8 +92,7 @@ func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 			c.LAGO = append(c.LAGO, protocol.PresetFor("cub127", v).Config)
 			c.LAGO[len(c.LAGO)-1].Epochs, c.LAGO[len(c.LAGO)-1].Seeds = 10, 1
 		}
-		c.Seeds, c.Epochs, c.Patience = 1, 10, 10
-		c.Fixed = defaultsOfClosed()
+		c.Common.Seeds, c.Common.Epochs, c.Common.Patience = 1, 10, 10
 		return c
 	}, 2, 0.05)
 }

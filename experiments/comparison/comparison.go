@@ -1,30 +1,54 @@
 package comparison
 
 import (
-	"cmp"
 	"context"
+	"encoding/csv"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/tuning"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Result is table 1 of the paper on one data set: every method by one protocol.
 type Result struct {
 	Dataset string          `json:"dataset"`
+	Parts   int             `json:"parts"` // 1, or the parts of a rotation over classes
+	Folds   int             `json:"folds"` // over which settings were chosen
 	Methods []tuning.Method `json:"methods"`
-	// Ahead lists the baselines with a higher test accuracy than LAGO.
-	Ahead   []string           `json:"ahead_of_lago"`
-	Missing []lab.Missing      `json:"missing"`
-	LeftOut []protocol.LeftOut `json:"left_out"` // variants that the data set does not allow
+	// Differences compare LAGO, or the first method without it, with every other method.
+	Differences []Difference       `json:"differences"`
+	Classes     []Class            `json:"classes"`
+	Missing     []lab.Missing      `json:"missing"`
+	LeftOut     []protocol.LeftOut `json:"left_out"` // variants that the data set does not allow
 }
+
+// Difference is the test accuracy of the reference method minus that of another one.
+type Difference struct {
+	Reference string `json:"reference"`
+	Method    string `json:"method"`
+	metrics.Difference
+	Holm float64 `json:"p_holm"` // P, corrected for the number of differences
+}
+
+// Class is the test accuracy of each method on one class, in the order of Methods.
+type Class struct {
+	Class    string    `json:"class"`
+	Part     int       `json:"part"` // in which it is unseen, from 1
+	Samples  int       `json:"samples"`
+	Accuracy []float64 `json:"accuracy"` // mean over seeds
+}
+
+// The kinds of stored comparisons: on the data set's own split, and by rotation.
+const (
+	Kind         = "compare"
+	RotationKind = "rotation"
+)
 
 // Run trains and evaluates every method of c by one protocol, see tuning.Run, and stores
 // the result in the folder of the lab for Find.
@@ -33,78 +57,116 @@ func Run(ctx context.Context, l *lab.Lab, c tuning.Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Dataset: l.Data.Name, Methods: m.Rows, Missing: m.Missing, LeftOut: m.LeftOut}
-	r.Ahead = r.ahead()
-	return r, l.Store(kind, c, r)
+	r := &Result{
+		Dataset: l.Data.Name, Parts: len(l.Parts), Folds: max(c.Folds, 1),
+		Methods: m.Rows, Missing: m.Missing, LeftOut: m.LeftOut,
+	}
+	r.Classes = r.classes(l)
+	r.Differences = r.differences()
+	kind, config := Kind, any(c)
+	if r.Parts > 1 {
+		var parts []string
+		for _, p := range l.Parts {
+			parts = append(parts, p.Fingerprint)
+		}
+		kind, config = RotationKind, []any{c, parts}
+	}
+	return r, l.Store(kind, config, r)
 }
 
-// ahead lists the baselines with a higher test accuracy than the best row of LAGO.
-func (r *Result) ahead() []string {
-	lago, found := -1.0, false
-	for _, m := range r.Methods {
-		if m.Variant != "" {
-			lago, found = max(lago, m.Test.PerClass.Mean), true
+// classes lists the test classes of all parts.
+func (r *Result) classes(l *lab.Lab) []Class {
+	list := []Class{}
+	at := map[string]int{}
+	for i, part := range l.Parts {
+		samples := part.Data.SamplesPerClass()
+		for _, z := range part.Data.Split.Test {
+			if samples[z] > 0 {
+				at[l.Data.Classes[z]] = len(list)
+				list = append(list, Class{l.Data.Classes[z], i + 1, samples[z], make([]float64, len(r.Methods))})
+			}
 		}
 	}
-	names := []string{}
-	for _, m := range r.Methods {
-		if found && m.Variant == "" && m.Test.PerClass.Mean > lago {
-			names = append(names, m.Name)
+	for j, m := range r.Methods {
+		for _, c := range m.Classes {
+			list[at[c.Class]].Accuracy[j] = c.Accuracy
 		}
 	}
-	return names
+	return list
 }
 
-// kind is the first word of the names of stored comparisons.
-const kind = "compare"
+// accuracies are those of a method, by class.
+func (r *Result) accuracies(method int) []float64 {
+	values := make([]float64, len(r.Classes))
+	for i, c := range r.Classes {
+		values[i] = c.Accuracy[method]
+	}
+	return values
+}
 
-// Find returns the comparison on a data set that was stored last in a folder, and its
-// file. The error is fs.ErrNotExist if there is none.
-func Find(root, dataset, fingerprint string) (*Result, string, error) {
+// differences compares the row of LAGO with the highest validation accuracy, or the first
+// row if LAGO is in none, with all baselines, or all others.
+func (r *Result) differences() []Difference {
+	reference := -1
+	for i, m := range r.Methods {
+		if m.Variant != "" && (reference < 0 || m.Val.PerClass.Mean > r.Methods[reference].Val.PerClass.Mean) {
+			reference = i
+		}
+	}
+	onlyBaselines := reference >= 0
+	reference = max(reference, 0)
+	list := []Difference{}
+	var p []float64
+	for i, m := range r.Methods {
+		if i == reference || onlyBaselines && m.Variant != "" {
+			continue
+		}
+		d := metrics.PairedDifference(r.accuracies(reference), r.accuracies(i))
+		list = append(list, Difference{Reference: r.Methods[reference].Name, Method: m.Name, Difference: d})
+		p = append(p, d.P)
+	}
+	for i, corrected := range metrics.Holm(p) {
+		list[i].Holm = corrected
+	}
+	return list
+}
+
+// Find returns the comparison of a kind on a data set that was stored last in a folder, and
+// its file. The error is fs.ErrNotExist if there is none.
+func Find(root, kind, dataset, fingerprint string) (*Result, string, error) {
 	r := new(Result)
 	path, err := lab.FindStored(root, kind, dataset, fingerprint, r)
 	if err != nil {
 		return nil, path, err
 	}
 	for _, m := range r.Methods {
-		if m.Val == nil || m.Test == nil {
-			return nil, path, &invalid.Error{Where: path, Field: m.Name, Want: "val and test", Got: "null"}
+		if m.Val == nil || m.Test == nil || len(m.Parts) == 0 {
+			return nil, path, &invalid.Error{Where: path, Field: m.Name, Want: "val, test and parts", Got: "none"}
+		}
+	}
+	for _, d := range r.Differences {
+		if !slices.ContainsFunc(r.Methods, func(m tuning.Method) bool { return m.Name == d.Method }) {
+			return nil, path, &invalid.Error{Where: path, Field: "differences", Want: "one of the methods", Got: strconv.Quote(d.Method)}
 		}
 	}
 	return r, path, nil
 }
 
-// WriteText writes the table, the baselines ahead of LAGO, and the settings.
-func (r *Result) WriteText(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Methods on %s: per-class accuracy, settings chosen on the validation classes, s.e.m. over seeds\n", r.Dataset)
-	t := format.NewTable("method", "validation", "s.e.m.", "test", "s.e.m.", "published", "seconds", "seeds", "tried")
-	t.Right(2, 3, 4, 5, 6, 7)
+// WriteCSV writes one line per class: its name, part and number of samples, and the
+// accuracy of each method as a fraction.
+func (r *Result) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	header := []string{"class", "part", "samples"}
 	for _, m := range r.Methods {
-		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Val.PerClass.SEMText(), m.Test.PerClass.MeanText(), m.Test.PerClass.SEMText(),
-			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried)
+		header = append(header, m.Name)
 	}
-	b.WriteString(t.String())
-	lago := slices.ContainsFunc(r.Methods, func(m tuning.Method) bool { return m.Variant != "" })
-	switch {
-	case !lago || len(r.Methods) == 1:
-	case len(r.Ahead) == 0:
-		fmt.Fprintln(&b, "no baseline is ahead of LAGO on the test classes")
-	default:
-		fmt.Fprintf(&b, "ahead of LAGO on the test classes: %s\n", strings.Join(r.Ahead, ", "))
-	}
-	fmt.Fprintln(&b, "settings chosen:")
-	for _, m := range r.Methods {
-		parts := []string{format.Count(m.Epochs, "epoch")}
-		for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
-			parts = append(parts, fmt.Sprintf("%s %v", name, m.Settings[name]))
+	rows := [][]string{header}
+	for _, class := range r.Classes {
+		row := []string{class.Class, strconv.Itoa(class.Part), strconv.Itoa(class.Samples)}
+		for _, a := range class.Accuracy {
+			row = append(row, fmt.Sprint(a))
 		}
-		fmt.Fprintf(&b, "  %s: %s\n", m.Name, strings.Join(parts, ", "))
+		rows = append(rows, row)
 	}
-	for _, o := range r.LeftOut {
-		fmt.Fprintf(&b, "%s is left out: %s\n", o.Variant, o.Why)
-	}
-	b.WriteString(lab.MissingText(r.Missing))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return c.WriteAll(rows)
 }

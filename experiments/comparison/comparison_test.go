@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,15 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
+
+// common is the settings of all methods.
+func common(l *lab.Lab, seeds, epochs int) protocol.Config {
+	c := testlab.Config(l, protocol.DevThenTest)
+	c.Seeds, c.Epochs, c.Patience, c.Preprocess = seeds, epochs, epochs, preprocess.None
+	return c
+}
 
 // compareAll compares LAGO, one of its variants and every baseline, each with its
 // defaults.
@@ -31,7 +40,7 @@ func compareAll(l *lab.Lab) tuning.Config {
 	return tuning.Config{
 		Methods: append([]string{tuning.LAGOMethod, string(model.Singletons)}, methods.Names()...),
 		LAGO:    testlab.Full(l, model.Singletons, model.SemanticHard),
-		Seeds:   2, Seed: 5, Epochs: 4, Patience: 4, Preprocess: preprocess.None,
+		Common:  common(l, 2, 4),
 	}
 }
 
@@ -51,7 +60,6 @@ func TestCompare(t *testing.T) {
 	if len(r.Methods) != len(c.Methods) || len(r.Missing) > 0 {
 		t.Fatalf("%d rows without %v, expected %d", len(r.Methods), r.Missing, len(c.Methods))
 	}
-	lago := 0.0
 	for i, m := range r.Methods {
 		if m.Name != c.Methods[i] {
 			t.Errorf("row %d is %s, expected %s", i, m.Name, c.Methods[i])
@@ -63,16 +71,8 @@ func TestCompare(t *testing.T) {
 		if len(m.Val.PerClass.Values) != seeds || len(m.Test.PerClass.Values) != seeds || len(m.RunDirs) != 2*seeds {
 			t.Errorf("%s: %d and %d values in %d folders, expected %d seeds", m.Name, len(m.Val.PerClass.Values), len(m.Test.PerClass.Values), len(m.RunDirs), seeds)
 		}
-		if m.Epochs < 1 || m.Epochs > 4 || len(m.Settings) == 0 {
-			t.Errorf("%s: %d epochs with the settings %v", m.Name, m.Epochs, m.Settings)
-		}
-		if m.Variant != "" {
-			lago = max(lago, m.Test.PerClass.Mean)
-		}
-	}
-	for _, m := range r.Methods {
-		if ahead := m.Variant == "" && m.Test.PerClass.Mean > lago; ahead != slices.Contains(r.Ahead, m.Name) {
-			t.Errorf("%s scores %g, LAGO %g; ahead are %v", m.Name, m.Test.PerClass.Mean, lago, r.Ahead)
+		if p := m.Parts[0]; len(m.Parts) != 1 || p.Epochs < 1 || p.Epochs > 4 || len(p.Settings) == 0 {
+			t.Errorf("%s: %+v", m.Name, m.Parts)
 		}
 	}
 	// LAGO is the variant with the best validation accuracy.
@@ -82,6 +82,70 @@ func TestCompare(t *testing.T) {
 	}
 	if chosen.Val.PerClass.Mean < singletons.Val.PerClass.Mean {
 		t.Errorf("%s was chosen with %g on the val classes, where singletons have %g", chosen.Variant, chosen.Val.PerClass.Mean, singletons.Val.PerClass.Mean)
+	}
+	// It, and not the other row of LAGO, is compared with every baseline.
+	if len(r.Differences) != len(methods.Names()) {
+		t.Fatalf("%d differences: %+v", len(r.Differences), r.Differences)
+	}
+	for i, d := range r.Differences {
+		m := r.Methods[i+2]
+		if want := chosen.Test.PerClass.Mean - m.Test.PerClass.Mean; d.Reference != "lago" || d.Method != m.Name || math.Abs(d.Mean-want) > 1e-12 || d.Holm < d.P {
+			t.Errorf("%+v, expected a difference of %g to %s", d, want, m.Name)
+		}
+	}
+}
+
+// In a rotation every class is unseen once, and neither settings nor models depend on the
+// samples of the classes that are.
+func TestCompareByRotation(t *testing.T) {
+	l := testlab.Simulated(t)
+	rotate := func(l *lab.Lab) *Result {
+		t.Helper()
+		if err := l.Rotate(4, 3); err != nil {
+			t.Fatal(err)
+		}
+		c := compareAll(l)
+		c.Methods, c.LAGO, c.Budget = []string{tuning.LAGOMethod, "eszsl"}, c.LAGO[1:], 3
+		return compareOn(t, l, c)
+	}
+	r := rotate(l)
+	if r.Parts != 4 || len(r.Classes) != len(l.Data.Classes) || len(r.Methods) != 2 || len(r.Differences) != 1 {
+		t.Fatalf("%d parts, %d classes, %d methods, %d differences", r.Parts, len(r.Classes), len(r.Methods), len(r.Differences))
+	}
+	for j, m := range r.Methods {
+		var mean float64
+		seen := map[string]bool{}
+		for _, c := range r.Classes {
+			mean += c.Accuracy[j] / float64(len(r.Classes))
+			seen[c.Class] = true
+		}
+		if math.Abs(mean-m.Test.PerClass.Mean) > 1e-12 || len(seen) != len(r.Classes) || len(m.Parts) != 4 || m.Test.Chance() != 0.25 {
+			t.Errorf("%s: mean %g by class, %g by seed; %d classes, %d parts, chance %g", m.Name, mean, m.Test.PerClass.Mean, len(seen), len(m.Parts), m.Test.Chance())
+		}
+	}
+	var csv bytes.Buffer
+	if err := r.WriteCSV(&csv); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(csv.String(), "\n"); lines[0] != "class,part,samples,lago,eszsl" || len(lines) != len(r.Classes)+2 {
+		t.Errorf("%s", &csv)
+	}
+	if _, _, err := Find(l.Root, RotationKind, l.Data.Name, l.Fingerprint()); err != nil {
+		t.Error(err)
+	}
+
+	other := testlab.Simulated(t)
+	part := l.Parts[2].Data
+	for _, row := range part.SamplesOf(part.Split.Test) {
+		for i := range other.Data.Features.Row(row) {
+			other.Data.Features.Row(row)[i] *= -2
+		}
+	}
+	again := rotate(lab.New(other.Data, t.TempDir()))
+	for j, m := range again.Methods {
+		if diff := cmp.Diff(r.Methods[j].Parts[2], m.Parts[2]); diff != "" {
+			t.Errorf("%s: other choices with other unseen samples: %s", m.Name, diff)
+		}
 	}
 }
 
@@ -112,11 +176,11 @@ func TestCompareReusesFinishedTrials(t *testing.T) {
 // The settings of a baseline are those with the best val accuracy of all that were tried.
 func TestCompareTunesOnVal(t *testing.T) {
 	l := testlab.Simulated(t)
-	c := tuning.Config{Methods: []string{"eszsl"}, Seeds: 2, Epochs: 4, Patience: 4, Preprocess: preprocess.None}
+	c := tuning.Config{Methods: []string{"eszsl"}, Common: common(l, 2, 4), Budget: 20}
 	r := compareOn(t, l, c)
 	m := r.Methods[0]
-	if m.Tried != 35 {
-		t.Errorf("tried %d settings of ESZSL, expected the 7 x 5 of its space", m.Tried)
+	if m.Tried != 20 {
+		t.Errorf("tried %d settings of ESZSL, expected the budget", m.Tried)
 	}
 	runs, err := lab.ReadRuns(l.Root)
 	if err != nil {
@@ -128,8 +192,8 @@ func TestCompareTunesOnVal(t *testing.T) {
 			best = max(best, run.Result.Evaluation.PerClass)
 		} else {
 			test++
-			if got := run.Baseline.Values(); got["gamma"] != m.Settings["gamma"] || got["lambda"] != m.Settings["lambda"] {
-				t.Errorf("%v was evaluated, expected the chosen %v", got, m.Settings)
+			if got := run.Baseline.Values(); got["gamma"] != m.Parts[0].Settings["gamma"] || got["lambda"] != m.Parts[0].Settings["lambda"] {
+				t.Errorf("%v was evaluated, expected the chosen %v", got, m.Parts[0].Settings)
 			}
 		}
 	}
@@ -140,8 +204,8 @@ func TestCompareTunesOnVal(t *testing.T) {
 
 // The samples of the test classes affect neither settings nor models.
 func TestCompareLearnsNothingFromTheTestClasses(t *testing.T) {
-	c := tuning.Config{Methods: methods.Names(), Seeds: 1, Epochs: 2, Patience: 2, Preprocess: preprocess.None}
 	before, l := testlab.Simulated(t), testlab.Simulated(t)
+	c := tuning.Config{Methods: methods.Names(), Common: common(l, 1, 2), Budget: 3}
 	for _, row := range l.Data.SamplesOf(l.Data.Split.Test) {
 		clear(l.Data.Features.Row(row))
 	}
@@ -149,7 +213,7 @@ func TestCompareLearnsNothingFromTheTestClasses(t *testing.T) {
 	a, b := compareOn(t, before, c), compareOn(t, after, c)
 	u, rows := l.Data.Describe(l.Data.Split.Test), l.Data.SamplesOf(l.Data.Split.Val)
 	for i, m := range a.Methods {
-		if diff := cmp.Diff(m.Settings, b.Methods[i].Settings); diff != "" || m.Val.PerClass.Mean != b.Methods[i].Val.PerClass.Mean {
+		if diff := cmp.Diff(m.Parts, b.Methods[i].Parts); diff != "" || m.Val.PerClass.Mean != b.Methods[i].Val.PerClass.Mean {
 			t.Errorf("%s: other settings or val accuracies with other test samples: %s", m.Name, diff)
 		}
 		var scores [2][]float32
@@ -179,10 +243,11 @@ func TestCompareRefuses(t *testing.T) {
 		{func(c *tuning.Config) { c.Methods = nil }, "methods: expected at least one"},
 		{func(c *tuning.Config) { c.Methods = []string{"svm"} }, `methods: expected one of lago, singletons,`},
 		{func(c *tuning.Config) { c.Methods = []string{"eszsl", "eszsl"} }, "methods: expected each method once, found eszsl twice"},
-		{func(c *tuning.Config) { c.Budget = -1 }, "tune: expected 0, or at least 5 settings, which the search for LAGO needs, found -1"},
-		{func(c *tuning.Config) { c.Budget = 2 }, "tune: expected 0, or at least 5 settings, which the search for LAGO needs, found 2"},
-		{func(c *tuning.Config) { c.Seeds = 0 }, "seeds: expected at least 1, found 0"},
-		{func(c *tuning.Config) { c.Epochs = 0 }, "epochs: expected at least 1, found 0"},
+		{func(c *tuning.Config) { c.Budget = -1 }, "tune: expected 0, or at least 2 settings, found -1"},
+		{func(c *tuning.Config) { c.Budget = 1 }, "tune: expected 0, or at least 2 settings, found 1"},
+		{func(c *tuning.Config) { c.Folds = -1 }, "folds: expected at least 1, found -1"},
+		{func(c *tuning.Config) { c.Common.Seeds = 0 }, "seeds: expected at least 1, found 0"},
+		{func(c *tuning.Config) { c.Common.Epochs = -1 }, "epochs: expected at least 1, found -1"},
 		{func(c *tuning.Config) {
 			c.Fixed = []tuning.Fixed{{Method: "eszsl", Setting: "gamma", Value: json.RawMessage("-1")}}
 		}, "eszsl: gamma: expected a number from 1e-18 to 1e+18, found -1"},
@@ -203,10 +268,12 @@ func TestCompareRefuses(t *testing.T) {
 
 // Preprocessing is one of the listed settings of a baseline.
 func TestComparePreprocessed(t *testing.T) {
-	c := tuning.Config{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 1, Patience: 1, Preprocess: preprocess.Standardize}
-	m := compareOn(t, testlab.Simulated(t), c).Methods[0]
-	if m.Settings["preprocess"] != preprocess.Standardize || m.Val.PerClass.Mean == 0 {
-		t.Errorf("%v scores %g", m.Settings, m.Val.PerClass.Mean)
+	l := testlab.Simulated(t)
+	c := tuning.Config{Methods: []string{"eszsl"}, Common: common(l, 1, 1)}
+	c.Common.Preprocess = preprocess.Standardize
+	m := compareOn(t, l, c).Methods[0]
+	if m.Parts[0].Settings["preprocess"] != preprocess.Standardize || m.Val.PerClass.Mean == 0 {
+		t.Errorf("%v scores %g", m.Parts[0].Settings, m.Val.PerClass.Mean)
 	}
 }
 
@@ -228,19 +295,34 @@ func TestParseFixed(t *testing.T) {
 // table of one process.
 func TestCompareInShards(t *testing.T) {
 	l := testlab.Simulated(t)
-	c := tuning.Config{Methods: []string{"eszsl"}, Seeds: 1, Epochs: 2, Patience: 2, Preprocess: preprocess.None}
-	l.Shard = lab.Shard{Index: 0, Count: 2}
-	waiting := (*lab.Waiting)(nil)
-	if _, err := Run(context.Background(), l, c); !errors.As(err, &waiting) || waiting.Left != 17 || waiting.Total != 35 {
-		t.Fatalf("error %v, expected to wait for 17 of 35 trials", err)
-	}
-	l.Shard.Index = 1
-	if r := compareOn(t, l, c); len(r.Missing) != 1 || len(r.Methods) != 0 { // the first of the test stage is the other's
-		t.Fatalf("%d rows, and %v", len(r.Methods), r.Missing)
-	}
-	l.Shard.Index = 0
-	if r := compareOn(t, l, c); len(r.Missing) != 0 || len(r.Methods) != 1 {
-		t.Errorf("%d rows, and %v", len(r.Methods), r.Missing)
+	c := tuning.Config{Methods: []string{"eszsl"}, Common: common(l, 1, 2), Budget: 12}
+	root := t.TempDir()
+	waited := false
+	for turn := 0; ; turn++ {
+		if turn > 20 {
+			t.Fatal("the comparison does not end")
+		}
+		shard := lab.New(l.Data, root)
+		shard.Shard = lab.Shard{Index: turn % 2, Count: 2}
+		r, err := Run(context.Background(), shard, c)
+		if waiting := (*lab.Waiting)(nil); errors.As(err, &waiting) {
+			waited = true
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Missing) > 0 { // the test stage of the other shard
+			if len(r.Methods) != 0 {
+				t.Errorf("%d rows, and %v", len(r.Methods), r.Missing)
+			}
+			continue
+		}
+		want := compareOn(t, l, c)
+		if diff := cmp.Diff(want.Classes, r.Classes); diff != "" || !waited {
+			t.Errorf("waited is %v; (-one process +shards):\n%s", waited, diff)
+		}
+		return
 	}
 }
 
@@ -259,22 +341,34 @@ func TestCompareWithoutGroups(t *testing.T) {
 
 func TestComparisonText(t *testing.T) {
 	one := func(name, title, variant string, test float64) tuning.Method {
-		m := &protocol.Measured{PerClass: lab.Summarise([]float64{test}), Classes: 4}
-		return tuning.Method{Name: name, Title: title, Variant: variant, Val: m, Test: m, Epochs: 3, Seconds: 1.25, Tried: 2, Settings: map[string]any{"lr": 0.1, "beta": 2}}
+		m := &protocol.Measured{PerClass: lab.Summarise([]float64{test}), Interval: metrics.Interval{Low: test - 0.05, High: test + 0.04}, Classes: 4}
+		part := tuning.Part{Variant: variant, Epochs: 3, Settings: map[string]any{"lr": 0.1, "beta": 2}, Edges: []tuning.Edge{{Setting: "lr", Value: 0.1, End: "highest"}}}
+		return tuning.Method{Name: name, Title: title, Variant: variant, Val: m, Test: m, Parts: []tuning.Part{part}, Seconds: 1.25, Tried: 2}
 	}
-	r := &Result{Dataset: "birds", Methods: []tuning.Method{one(tuning.LAGOMethod, "", "k-soft", 0.5), one("eszsl", "ESZSL", "", 0.625)}}
+	r := &Result{Dataset: "birds", Parts: 1, Folds: 3, Methods: []tuning.Method{one(tuning.LAGOMethod, "", "k-soft", 0.5), one("eszsl", "ESZSL", "", 0.625)}}
 	r.Methods[1].Published = "53.9"
-	r.Ahead = r.ahead()
-	var b bytes.Buffer
-	if err := r.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		"LAGO (k-soft)", "│ ESZSL         │     62.5 % │      - │ 62.5 % │      - │      53.9 │     1.2 │     1 │     2 │",
-		"ahead of LAGO on the test classes: eszsl\n", "  eszsl: 3 epochs, beta 2, lr 0.1\n",
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{-0.2, -0.05, "(lago is more accurate): none; below 0: eszsl;"},
+		{0.05, 0.2, "(lago is more accurate): eszsl; below 0: none;"},
+		{-0.2, 0.05, "(lago is more accurate): none; below 0: none;"},
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("expected %q in\n%s", want, b.String())
+		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: -0.125, Interval: metrics.Interval{Low: c.low, High: c.high}, P: 0.02}, 0.04}}
+		var b bytes.Buffer
+		if err := r.WriteText(&b); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			"settings chosen over 3 folds of the seen classes", "LAGO (k-soft)",
+			"│ ESZSL         │     62.5 % │ 62.5 % │ 57.5 to 66.5      │                 - │      53.9 │     1.2 │     1 │     2 │",
+			"│ eszsl  │          -12.5 │", "│ 0.02 │     0.04 │", c.want,
+			"  eszsl: 3 epochs, beta 2, lr 0.1; at an end of the searched values: lr\n", "  lago: 3 epochs, k-soft, beta 2",
+		} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("expected %q in\n%s", want, b.String())
+			}
 		}
 	}
 }
@@ -287,7 +381,7 @@ func TestStoredComparison(t *testing.T) {
 	config := compareAll(l)
 	store := func(l *lab.Lab, name string) (files []string) {
 		t.Helper()
-		if err := l.Store(kind, config, &Result{Dataset: l.Data.Name, Methods: []tuning.Method{{Name: name, Val: m, Test: m}}}); err != nil {
+		if err := l.Store(Kind, config, &Result{Dataset: l.Data.Name, Methods: []tuning.Method{{Name: name, Val: m, Test: m, Parts: make([]tuning.Part, 1)}}}); err != nil {
 			t.Fatal(err)
 		}
 		files, err := filepath.Glob(filepath.Join(l.Root, "compare-simulated-small-*.json"))
@@ -302,7 +396,7 @@ func TestStoredComparison(t *testing.T) {
 	d := *l.Data
 	d.Labels = slices.Clone(d.Labels)
 	d.Labels[0], d.Labels[1] = d.Labels[1], d.Labels[0]
-	d.Features.Data = slices.Clone(d.Features.Data)
+	d.Features.Data, d.FeaturesSum = slices.Clone(d.Features.Data), ""
 	d.Features.Data[0]++
 	if files := store(lab.New(&d, l.Root), "other data"); len(files) != 3 {
 		t.Errorf("stored in %v, expected three files", files)
@@ -311,11 +405,11 @@ func TestStoredComparison(t *testing.T) {
 	if err := os.Chtimes(first, later, later); err != nil {
 		t.Fatal(err)
 	}
-	r, path, err := Find(l.Root, "Simulated-Small", l.Fingerprint())
+	r, path, err := Find(l.Root, Kind, "Simulated-Small", l.Fingerprint())
 	if err != nil || path != first || r.Methods[0].Name != "first" || r.Methods[0].Test.PerClass.Mean != 0.625 {
 		t.Errorf("found %+v in %s, error %v", r, path, err)
 	}
-	if _, _, err := Find(l.Root, l.Data.Name, "nowhere"); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := Find(l.Root, Kind, l.Data.Name, "nowhere"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, expected fs.ErrNotExist", err)
 	}
 }

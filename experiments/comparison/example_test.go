@@ -7,9 +7,9 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 func Example() {
@@ -17,7 +17,7 @@ func Example() {
 	defer remove()
 	r, err := comparison.Run(context.Background(), l, tuning.Config{
 		Methods: []string{"semantic-hard", "eszsl"}, LAGO: testlab.Full(l, model.SemanticHard),
-		Seeds: 2, Epochs: 4, Patience: 4, Preprocess: preprocess.None,
+		Common: testlab.Config(l, protocol.DevThenTest), Budget: 4,
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -26,6 +26,6 @@ func Example() {
 		fmt.Println(m.Label(), "tried", m.Tried)
 	}
 	// Output:
-	// LAGO-Semantic-Hard tried 1
-	// ESZSL tried 35
+	// LAGO-Semantic-Hard tried 4
+	// ESZSL tried 4
 }

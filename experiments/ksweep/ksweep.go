@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Result is validation accuracy against the number of groups (section 4.3 of the paper)
@@ -28,9 +29,10 @@ type Result struct {
 
 // Point is the accuracy of a variant with a number of groups.
 type Point struct {
-	Variant  model.Variant `json:"variant"`
-	K        int           `json:"k"`
-	Accuracy lab.Summary   `json:"val_accuracy"`
+	Variant  model.Variant    `json:"variant"`
+	K        int              `json:"k"`
+	Accuracy lab.Summary      `json:"val_accuracy"`
+	Interval metrics.Interval `json:"interval"` // of the accuracy, over classes
 }
 
 // Run trains c, which is of k-soft, on the dev stage for each number of groups in ks, or
@@ -54,17 +56,20 @@ func Run(ctx context.Context, l *lab.Lab, c protocol.Config, ks []int) (*Result,
 	if l.Data.Groups != nil {
 		configs = append(configs, line(c, model.SemanticHard))
 	}
-	var trials []train.Trial
-	for _, each := range configs {
-		trials = append(trials, each.Trials(l, train.Dev, c.DevEpochs())...)
+	lists := make([][]train.Trial, len(configs))
+	for i, each := range configs {
+		for _, part := range l.Parts {
+			lists[i] = append(lists[i], each.Trials(part, train.Dev, c.DevEpochs())...)
+		}
 	}
-	done, err := l.Do(ctx, trials)
+	done, err := l.DoAll(ctx, lists)
 	if err != nil {
 		return nil, err
 	}
-	s := &Result{Dataset: c.Dataset, Seeds: c.Seeds, Missing: lab.MissingOf(done)}
+	s := &Result{Dataset: c.Dataset, Seeds: c.Seeds, Missing: lab.MissingOf(slices.Concat(done...))}
 	for i, each := range configs {
-		g := Point{each.Variant, each.K, protocol.Measure(done[i*c.Seeds : (i+1)*c.Seeds]).PerClass}
+		m := protocol.Measure(done[i])
+		g := Point{each.Variant, each.K, m.PerClass, m.Interval}
 		switch each.Variant {
 		case model.KSoft:
 			s.Points = append(s.Points, g)
@@ -109,13 +114,13 @@ func line(c protocol.Config, v model.Variant) protocol.Config {
 // WriteText writes one row per number of groups, the variants for comparison, and the
 // missing trials.
 func (s *Result) WriteText(w io.Writer) error {
-	t := format.NewTable("variant", "K", "validation accuracy", "s.e.m. over seeds", "seeds")
-	t.Right(3, 4)
+	t := format.NewTable("variant", "K", "validation accuracy", "95 % over classes", "s.e.m. over seeds", "seeds")
+	t.Right(3, 5)
 	for i, p := range slices.Concat(s.Points, s.Lines) {
 		if i == len(s.Points) {
 			t.Line()
 		}
-		t.Row(p.Variant, p.K, p.Accuracy.MeanText(), p.Accuracy.SEMText(), len(p.Accuracy.Values))
+		t.Row(p.Variant, p.K, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), len(p.Accuracy.Values))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: validation accuracy against the number of groups, %s\n%s", s.Dataset, format.Count(s.Seeds, "seed"), t)

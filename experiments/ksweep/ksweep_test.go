@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // sweepConfig is a configuration of k-soft.
@@ -45,7 +46,7 @@ func TestSweepK(t *testing.T) {
 	}
 	// The numbers are those of the trials that a run of each setting would carry out.
 	c.K = 9
-	done, err := l.Do(t.Context(), c.Trials(l, train.Dev, c.Epochs))
+	done, err := l.Do(t.Context(), c.Trials(l.Parts[0], train.Dev, c.Epochs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +114,11 @@ func TestSweepText(t *testing.T) {
 	s := Result{
 		Dataset: "cub", Seeds: 2,
 		Points: []Point{
-			{model.KSoft, 1, lab.Summarise([]float64{0.25, 0.27})},
-			{model.KSoft, 30, lab.Summarise([]float64{0.5, 0.52})},
-			{model.KSoft, 40, lab.Summary{}},
+			{model.KSoft, 1, lab.Summarise([]float64{0.25, 0.27}), metrics.Interval{Low: 0.2, High: 0.3}},
+			{model.KSoft, 30, lab.Summarise([]float64{0.5, 0.52}), metrics.Interval{Low: 0.45, High: 0.6}},
+			{model.KSoft, 40, lab.Summary{}, metrics.ClassInterval(nil)},
 		},
-		Lines:   []Point{{model.Singletons, 312, lab.Summarise([]float64{0.4, 0.4})}},
+		Lines:   []Point{{model.Singletons, 312, lab.Summarise([]float64{0.4, 0.4}), metrics.ClassInterval(nil)}},
 		Missing: []lab.Missing{{Dir: "runs/a", Why: "unfinished at epoch 3"}},
 	}
 	var b bytes.Buffer
@@ -125,7 +126,7 @@ func TestSweepText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"│ k-soft     │  30 │              51.0 % │             1.0 % │     2 │", "│ k-soft     │  40 │                   - │                 - │     0 │",
+		"│ k-soft     │  30 │              51.0 % │ 45.0 to 60.0      │             1.0 % │     2 │", "│ k-soft     │  40 │                   - │ -                 │                 - │     0 │",
 		"k-soft is best with K = 30\n", "  runs/a: unfinished at epoch 3\n",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/train"
 )
@@ -19,7 +20,10 @@ import (
 type Lab struct {
 	Data *dataset.Dataset
 	Root string // holds the folders of the runs
-	Jobs int    // trials at a time; 0 means as many as there are cores
+	// Parts are the divisions of the classes over which a question is asked: that of Data
+	// or, after Rotate, several, each class being a test class of one.
+	Parts []View
+	Jobs  int // trials at a time; 0 means as many as there are cores
 	// Shard is the part of the trials that this process trains.
 	Shard   Shard
 	Options train.Options
@@ -29,7 +33,15 @@ type Lab struct {
 	OnRun func(Run)
 
 	fingerprint string
-	failed      map[string]bool // folders of failed runs
+	views       map[string]*dataset.Dataset // by fingerprint
+	failed      map[string]bool             // folders of failed runs
+}
+
+// View is the data of a lab with one division of the classes into train, val and test
+// classes. Trials on it carry its fingerprint.
+type View struct {
+	Data        *dataset.Dataset
+	Fingerprint string
 }
 
 // Run is a trial that was asked for, and its result.
@@ -87,11 +99,73 @@ func WaitingFor(round string, runs []Run) error {
 
 // New returns a lab for a data set.
 func New(d *dataset.Dataset, root string) *Lab {
-	return &Lab{Data: d, Root: root, fingerprint: d.Fingerprint(), failed: map[string]bool{}}
+	data := *d
+	if data.FeaturesSum == "" {
+		data.FeaturesSum = dataset.SumFeatures(d.Features)
+	}
+	l := &Lab{Data: &data, Root: root, views: map[string]*dataset.Dataset{}, failed: map[string]bool{}}
+	l.Parts = []View{l.View(d.Split)}
+	l.fingerprint = l.Parts[0].Fingerprint
+	return l
 }
 
-// Fingerprint is that of the data set, which trials carry.
+// View returns the data with another division of the classes.
+func (l *Lab) View(s dataset.Split) View {
+	d := *l.Data
+	d.Split = s
+	v := View{&d, d.Fingerprint()}
+	l.views[v.Fingerprint] = &d
+	return v
+}
+
+// Rotate replaces Parts by n divisions of the classes, see split.Rotations.
+func (l *Lab) Rotate(n int, seed uint64) error {
+	splits, err := split.Rotations(l.Data, n, seed)
+	if err != nil {
+		return err
+	}
+	l.Parts = nil
+	for _, s := range splits {
+		l.Parts = append(l.Parts, l.View(s))
+	}
+	return nil
+}
+
+// Folds returns n views with the test classes of v, over which settings are chosen: v
+// itself for 1; the data set's own divisions of the seen classes if it has n of them; else
+// n parts of the seen classes in turn as val classes, see split.Folds.
+func (l *Lab) Folds(v View, n int) ([]View, error) {
+	if n == 1 {
+		return []View{v}, nil
+	}
+	splits := l.Data.DevSplits
+	if len(splits) != n || len(l.Parts) > 1 {
+		var err error
+		if splits, err = split.Folds(l.Data, v.Data.Split, n, 0); err != nil {
+			return nil, err
+		}
+	}
+	views := make([]View, n)
+	for i, s := range splits {
+		views[i] = l.View(s)
+	}
+	return views, nil
+}
+
+// Fingerprint is that of the data set.
 func (l *Lab) Fingerprint() string { return l.fingerprint }
+
+// splitsDir is the folder below Root for runs of other views than that of the data set,
+// so that reports and lists of runs do not mix them.
+const splitsDir = "splits"
+
+// dir returns the folder that holds the folder of a trial.
+func (l *Lab) dir(t train.Trial) string {
+	if t.Fingerprint == l.fingerprint {
+		return l.Root
+	}
+	return filepath.Join(l.Root, splitsDir)
+}
 
 // pollEvery is the time between two looks at a trial that another process holds.
 const pollEvery = 500 * time.Millisecond
@@ -104,7 +178,7 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	var todo []int
 	count := &counter{start: time.Now(), onProgress: l.OnProgress}
 	for i, t := range trials {
-		r := Run{Trial: t, Dir: filepath.Join(l.Root, t.Name())}
+		r := Run{Trial: t, Dir: filepath.Join(l.dir(t), t.Name())}
 		r.read(t.ReadResult)
 		switch {
 		case r.Result != nil:
@@ -168,6 +242,7 @@ func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counte
 	}
 	jobs = min(jobs, len(todo))
 	defer shareCores(jobs)()
+	byPreparation(todo, func(i int) train.Trial { return out[i].Trial })
 	queue := make(chan int, len(todo))
 	var trials []train.Trial
 	for _, i := range todo {
@@ -175,7 +250,7 @@ func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counte
 		queue <- i
 	}
 	close(queue)
-	data := newPrepared(l.Data, trials)
+	data := newPrepared(l.views, trials)
 	var wg sync.WaitGroup
 	for range jobs {
 		wg.Go(func() {
@@ -211,7 +286,7 @@ func (l *Lab) one(ctx context.Context, r *Run, data *prepared, count *counter) {
 	count.change(func(p *Progress) { p.Running++ })
 	d, err := data.get(r.Trial)
 	for r.Err = err; err == nil; {
-		r.Result, r.Err = train.Run(ctx, l.Root, r.Trial, d, l.Options)
+		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, d, l.Options)
 		if !errors.Is(r.Err, train.ErrBusy) {
 			break
 		}

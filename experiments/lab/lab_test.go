@@ -14,7 +14,9 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -235,5 +237,86 @@ func TestAFinishedGridIsNotCancelled(t *testing.T) {
 	cancel()
 	if _, err := l.Do(ctx, grid(d)); err != nil {
 		t.Errorf("error %v of a grid with nothing left to do", err)
+	}
+}
+
+// Trials of one preparation follow each other, so that few copies of the features are in
+// memory.
+func TestTrialsAreOrderedByPreparation(t *testing.T) {
+	d := small()
+	var trials []train.Trial
+	for seed := range uint64(3) {
+		for _, kind := range []preprocess.Chain{preprocess.Whiten, preprocess.None} {
+			one := trialOf(d, model.SemanticHard, train.Dev, seed)
+			one.Preprocess = kind
+			trials = append(trials, one)
+		}
+	}
+	var order []preprocess.Chain
+	l := New(d, t.TempDir())
+	l.Jobs, l.OnRun = 1, func(r Run) { order = append(order, r.Preprocess) }
+	do(t, l, trials)
+	if len(slices.Compact(order)) != 2 {
+		t.Errorf("the order of the preprocessing is %v", order)
+	}
+}
+
+// Views divide the classes otherwise; their runs have a folder of their own, and the
+// classes that they evaluate are unseen in training.
+func TestRotate(t *testing.T) {
+	l := New(small(), t.TempDir())
+	if err := l.Rotate(4, 1); err != nil {
+		t.Fatal(err)
+	}
+	var trials []train.Trial
+	for _, v := range l.Parts {
+		one := trialOf(l.Data, model.SemanticHard, train.Test, 0)
+		one.Fingerprint = v.Fingerprint
+		trials = append(trials, one)
+	}
+	done, err := l.Do(t.Context(), trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range done {
+		if r.Err != nil || filepath.Dir(r.Dir) != filepath.Join(l.Root, splitsDir) {
+			t.Fatalf("%s: %v", r.Dir, r.Err)
+		}
+		var want []string
+		for _, z := range l.Parts[i].Data.Split.Test {
+			want = append(want, l.Data.Classes[z])
+		}
+		if diff := cmp.Diff(want, r.Result.Evaluation.Classes); diff != "" {
+			t.Errorf("part %d evaluates (-want +got):\n%s", i, diff)
+		}
+	}
+	list := ClassAccuracies(append(done, done[0]))
+	if len(list) != len(l.Data.Classes) {
+		t.Errorf("accuracies of %d classes, expected %d", len(list), len(l.Data.Classes))
+	}
+	if runs, err := ReadRuns(l.Root); err != nil || len(runs) != 0 {
+		t.Errorf("%d runs beside those of the data set's split, %v", len(runs), err)
+	}
+}
+
+func TestFolds(t *testing.T) {
+	d := small()
+	l := New(d, t.TempDir())
+	own := dataset.Split{Train: d.Split.Train[1:], Val: append([]int{d.Split.Train[0]}, d.Split.Val...), Test: d.Split.Test}
+	l.Data.DevSplits = []dataset.Split{d.Split, own}
+	for n, want := range map[int]func(views []View) bool{
+		1: func(v []View) bool { return v[0].Fingerprint == l.Fingerprint() },
+		2: func(v []View) bool { return v[0].Fingerprint == l.Fingerprint() && cmp.Equal(v[1].Data.Split, own) },
+		3: func(v []View) bool {
+			return len(v) == 3 && len(v[0].Data.Split.Val) == 4 && cmp.Equal(v[0].Data.Split.Test, d.Split.Test)
+		},
+	} {
+		views, err := l.Folds(l.Parts[0], n)
+		if err != nil || !want(views) {
+			t.Errorf("%d folds: %+v, %v", n, views, err)
+		}
+	}
+	if _, err := l.Folds(l.Parts[0], 13); err == nil {
+		t.Error("12 seen classes make 13 folds")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"weak"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -18,12 +19,16 @@ func preprocessed(stage train.Stage, ridge float64, seed uint64) train.Trial {
 	return t
 }
 
+func views(d *dataset.Dataset) map[string]*dataset.Dataset {
+	return map[string]*dataset.Dataset{d.Fingerprint(): d}
+}
+
 func TestTrialsShareTheirData(t *testing.T) {
 	var trials []train.Trial
 	for seed := range uint64(8) {
 		trials = append(trials, preprocessed(train.Dev, 1, seed))
 	}
-	p := newPrepared(small(), trials)
+	p := newPrepared(views(small()), trials)
 	got := make([]*train.Data, len(trials))
 	var wg sync.WaitGroup
 	for i, trial := range trials {
@@ -48,7 +53,7 @@ func TestTrialsThatDifferInPreparationHaveOtherData(t *testing.T) {
 	trials := []train.Trial{
 		preprocessed(train.Dev, 1, 1), preprocessed(train.Test, 1, 1), preprocessed(train.Dev, 2, 1), standardized,
 	}
-	p := newPrepared(small(), trials)
+	p := newPrepared(views(small()), trials)
 	seen := map[*train.Data]int{}
 	for i, trial := range trials {
 		data, err := p.get(trial)
@@ -64,7 +69,7 @@ func TestTrialsThatDifferInPreparationHaveOtherData(t *testing.T) {
 
 func TestDataAreFreedAfterTheLastTrial(t *testing.T) {
 	trials := []train.Trial{preprocessed(train.Dev, 1, 1), preprocessed(train.Dev, 1, 2)}
-	p := newPrepared(small(), trials)
+	p := newPrepared(views(small()), trials)
 	held := func(trial train.Trial) weak.Pointer[train.Data] {
 		data, err := p.get(trial)
 		if err != nil {
@@ -89,7 +94,7 @@ func TestDataAreFreedAfterTheLastTrial(t *testing.T) {
 func TestTrialReleasesItsData(t *testing.T) {
 	d := small()
 	for _, trial := range []train.Trial{trialOf(d, model.SemanticHard, train.Dev, 1), failing(d)} {
-		p := newPrepared(d, []train.Trial{trial})
+		p := newPrepared(views(d), []train.Trial{trial})
 		New(d, t.TempDir()).one(t.Context(), &Run{Trial: trial}, p, &counter{})
 		if len(p.entries) != 0 {
 			t.Errorf("the data are kept after %s", trial.Name())
@@ -99,7 +104,7 @@ func TestTrialReleasesItsData(t *testing.T) {
 
 func TestPreparationErrorReachesEveryTrial(t *testing.T) {
 	trials := []train.Trial{preprocessed(train.Dev, -1, 1), preprocessed(train.Dev, -1, 2)}
-	p := newPrepared(small(), trials)
+	p := newPrepared(views(small()), trials)
 	for i, trial := range trials {
 		if data, err := p.get(trial); err == nil {
 			t.Errorf("trial %d: %v, expected an error on a ridge of -1", i, data)

@@ -26,7 +26,7 @@ type stored struct {
 // KIND-DATASET-DIGEST.json with a digest of the data and the configuration, so that one
 // configuration does not overwrite the result of another.
 func (l *Lab) Store(kind string, config, result any) (err error) {
-	s := stored{Fingerprint: l.fingerprint}
+	s := stored{Fingerprint: l.Fingerprint()}
 	if s.Config, err = json.Marshal(config); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/internal/format"
@@ -58,25 +57,51 @@ func (s Summary) Margin() float64 {
 	return *s.SEM
 }
 
-// ClassAccuracies returns the accuracy of each evaluated class, the mean over runs of the
-// same classes, such as the seeds of a stage. It is NaN for classes without samples. Runs
-// without a result are left out; it returns nil if all are.
-func ClassAccuracies(runs []Run) []float64 {
-	var mean []float64
-	var n float64
+// ClassAccuracy is the accuracy on one class, the mean over the runs that evaluate it.
+type ClassAccuracy struct {
+	Class    string  `json:"class"`
+	Samples  int     `json:"samples"`
+	Accuracy float64 `json:"accuracy"`
+}
+
+// ClassAccuracies returns the accuracies of the classes that runs evaluate, in the order in
+// which runs have them. Classes without samples, and runs without a result, are left out.
+func ClassAccuracies(runs []Run) []ClassAccuracy {
+	var list []ClassAccuracy
+	var counts []float64
+	at := map[string]int{}
 	for _, r := range runs {
 		if r.Result == nil || r.Result.Evaluation == nil {
 			continue
 		}
-		_, accuracy := metrics.Confusion(r.Result.Evaluation.Confusion).Recall()
-		if mean == nil {
-			mean = make([]float64, len(accuracy))
+		samples, accuracy := metrics.Confusion(r.Result.Evaluation.Confusion).Recall()
+		for z, class := range r.Result.Evaluation.Classes {
+			if samples[z] == 0 {
+				continue
+			}
+			i, known := at[class]
+			if !known {
+				i = len(list)
+				at[class] = i
+				list, counts = append(list, ClassAccuracy{Class: class, Samples: samples[z]}), append(counts, 0)
+			}
+			list[i].Accuracy += accuracy[z]
+			counts[i]++
 		}
-		floats.Add(mean, accuracy)
-		n++
 	}
-	floats.Scale(1/n, mean)
-	return mean
+	for i := range list {
+		list[i].Accuracy /= counts[i]
+	}
+	return list
+}
+
+// Accuracies returns the numbers of a list of classes.
+func Accuracies(list []ClassAccuracy) []float64 {
+	values := make([]float64, len(list))
+	for i, c := range list {
+		values[i] = c.Accuracy
+	}
+	return values
 }
 
 // ByMean orders summaries by descending mean; those without values come last.

@@ -27,8 +27,9 @@ type DotSeries struct {
 // Dot is one number.
 type Dot struct {
 	Row          int
-	Value, Error float64
-	Text         string // written beside it
+	Value        float64
+	Below, Above float64 // lengths of the error bar
+	Text         string  // written beside it
 }
 
 const (
@@ -53,8 +54,15 @@ func (d *Dots) Draw(c draw.Canvas) {
 		shift := seriesShare / float64(max(len(d.Series), 2)) * (float64(len(d.Series)-1)/2 - float64(i))
 		s.draw(p, &legend, len(d.Rows), shift)
 		for _, dot := range s.Dots {
-			low, high = min(low, dot.Value-dot.Error), max(high, dot.Value+dot.Error)
+			low, high = min(low, dot.Value-dot.Below), max(high, dot.Value+dot.Above)
 		}
+	}
+	if low < 0 { // differences
+		high = max(high, 0)
+		p.Add(&plotter.Line{
+			XYs:       plotter.XYs{{X: 0, Y: -0.6}, {X: 0, Y: float64(len(d.Rows)) - 0.4}},
+			LineStyle: draw.LineStyle{Color: ink, Width: 0.5},
+		})
 	}
 	scale(&p.X, low, high, 5, 0)
 	p.Y.Min, p.Y.Max = -0.6, float64(len(d.Rows))-0.4
@@ -81,11 +89,11 @@ func (s DotSeries) draw(p *plot.Plot, legend *plot.Legend, rows int, shift float
 	for _, dot := range s.Dots {
 		y := place(dot.Row, rows) + shift
 		dots.XYs = append(dots.XYs, plotter.XY{X: dot.Value, Y: y})
-		if dot.Error > 0 {
+		if dot.Below+dot.Above > 0 {
 			bars.XYs = append(bars.XYs, plotter.XY{X: dot.Value, Y: y})
-			bars.XErrors = append(bars.XErrors, struct{ Low, High float64 }{dot.Error, dot.Error})
+			bars.XErrors = append(bars.XErrors, struct{ Low, High float64 }{dot.Below, dot.Above})
 		}
-		texts.XYs = append(texts.XYs, plotter.XY{X: dot.Value + dot.Error, Y: y})
+		texts.XYs = append(texts.XYs, plotter.XY{X: dot.Value + dot.Above, Y: y})
 		texts.Labels = append(texts.Labels, dot.Text)
 		texts.TextStyle = append(texts.TextStyle, textStyle(smallSize, draw.XLeft, draw.YCenter))
 	}

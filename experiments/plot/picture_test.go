@@ -59,8 +59,8 @@ func TestMeasuredLines(t *testing.T) {
 
 func TestDots(t *testing.T) {
 	p := &Dots{X: "accuracy (%)", Rows: []string{"first", "second"}, Series: []DotSeries{
-		{Name: "val", Dots: []Dot{{0, 61, 1, "61 ± 1"}, {1, 52, 0, "52"}}},
-		{Name: "test", Look: 1, Dots: []Dot{{1, 48, 2, "48 ± 2"}}},
+		{Name: "val", Dots: []Dot{{0, 61, 1, 1, "61 ± 1"}, {1, 52, 0, 0, "52"}}},
+		{Name: "test", Look: 1, Dots: []Dot{{1, 48, 2, 2, "48 ± 2"}}},
 	}}
 	contains(t, svgTexts(t, p), "accuracy (%)", "first", "second", "61 ± 1", "52", "48 ± 2", "val", "test")
 	checkPNG(t, p)

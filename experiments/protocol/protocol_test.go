@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,13 +83,13 @@ func TestMeasureLeavesOutTrialsWithoutAResult(t *testing.T) {
 		{Result: scored(0.25, 0.5, 2, 0, 0, 0)},
 		{Err: lab.ErrElsewhere},
 		{Result: &train.Result{Status: train.NotFinite}, Err: errors.New("not finite")},
-		{Result: scored(0.75, 0.5, 2, 1, 2, 1)},
+		{Result: scored(0.75, 0.5, 2, 1, 2, 1), Trial: train.Trial{Training: train.Training{Seed: 1}}},
 	})
 	want := &protocol.Measured{
 		PerClass:  lab.Summarise([]float64{0.25, 0.75}),
 		Interval:  metrics.ClassInterval([]float64{1, 0.25, 0.5, 0.25}),
 		PerSample: lab.Summarise([]float64{0.5, 0.5}),
-		Classes:   4, Status: []train.Status{train.Epochs, train.Epochs},
+		Classes:   4, Parts: 1, Status: []train.Status{train.Epochs, train.Epochs},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -98,12 +99,34 @@ func TestMeasureLeavesOutTrialsWithoutAResult(t *testing.T) {
 	}
 }
 
+// The accuracy of a seed over several parts is the mean over all their classes.
+func TestMeasureOfParts(t *testing.T) {
+	run := func(part string, seed uint64, right ...int) lab.Run {
+		confusion := metrics.NewConfusion(len(right))
+		var classes []string
+		for z, n := range right { // of 4 samples
+			confusion[z][z], confusion[z][(z+1)%len(right)] = n, 4-n
+			classes = append(classes, fmt.Sprint(part, z))
+		}
+		a := confusion.Accuracy()
+		return lab.Run{
+			Trial:  train.Trial{Fingerprint: part, Training: train.Training{Seed: seed}},
+			Result: &train.Result{Evaluation: &train.Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Classes: classes, Confusion: confusion}},
+		}
+	}
+	m := protocol.Measure([]lab.Run{run("a", 0, 4, 2), run("b", 0, 1, 1, 0), run("a", 1, 4, 4), run("b", 1, 1, 1, 2)})
+	want := []float64{0.4, 0.6}
+	if diff := cmp.Diff(want, m.PerClass.Values, cmpopts.EquateApprox(0, 1e-12)); diff != "" || m.Classes != 5 || m.Parts != 2 || m.Chance() != 0.4 {
+		t.Errorf("%d classes in %d parts, chance %g, values (-want +got):\n%s", m.Classes, m.Parts, m.Chance(), diff)
+	}
+}
+
 func TestGroupsOfKSoftAreLimitedByTheData(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := protocol.PresetFor(l.Data.Name, model.KSoft).Config
 	for _, k := range []struct{ given, want int }{{0, 9}, {2, 2}} { // of 9 attributes
 		c.K = k.given
-		for i, trial := range c.Trials(l, train.Dev, 1) {
+		for i, trial := range c.Trials(l.Parts[0], train.Dev, 1) {
 			if trial.Model.K != k.want || trial.Training.Seed != c.Seed+uint64(i) || trial.Fingerprint != l.Data.Fingerprint() {
 				t.Errorf("k %d: trial %d is %+v, expected %d groups, another seed and the data's fingerprint", k.given, i, trial, k.want)
 			}
@@ -240,7 +263,7 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	c := testlab.Config(l, protocol.OnlyDev)
 	c.LR = 1e38
 	_, err := protocol.Run(context.Background(), l, c)
-	dir := filepath.Join(l.Root, c.Trials(l, train.Dev, c.Epochs)[0].Name())
+	dir := filepath.Join(l.Root, c.Trials(l.Parts[0], train.Dev, c.Epochs)[0].Name())
 	if err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("error %v, expected one that names %s", err, dir)
 	}
@@ -280,7 +303,7 @@ func TestOutcomeJSONKeys(t *testing.T) {
 		if err := json.Unmarshal(object[part], &measured); err != nil {
 			t.Fatal(err)
 		}
-		testlab.CompareKeys(t, part, measured, "per_class_accuracy", "interval", "per_sample_accuracy", "classes", "status")
+		testlab.CompareKeys(t, part, measured, "per_class_accuracy", "interval", "per_sample_accuracy", "classes", "parts", "status")
 		var accuracy map[string]json.RawMessage
 		if err := json.Unmarshal(measured["per_class_accuracy"], &accuracy); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -16,19 +17,28 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
+// String returns the accuracy with its interval over classes and its standard error.
+func (m Measured) String() string {
+	return fmt.Sprintf("%s (95 %% over %d classes: %s; s.e.m. over %s: %s)",
+		m.PerClass.MeanText(), m.Classes, m.Interval, format.Count(len(m.PerClass.Values), "seed"), m.PerClass.SEMText())
+}
+
 // Outcome is the result of a configuration over its seeds.
 type Outcome struct {
-	Dataset string    `json:"dataset"`
-	Variant string    `json:"variant"`
-	Stage   Stages    `json:"stage"`
-	Seeds   int       `json:"seeds"`
-	Epochs  int       `json:"epochs"` // from the average dev curve, otherwise those of the test stage
-	Val     *Measured `json:"val"`    // null without a dev stage
-	Test    *Measured `json:"test"`   // null without a test stage
-	Seconds float64   `json:"seconds"`
-	BLAS    string    `json:"blas"` // with which the runs were trained
-	RunDirs []string  `json:"run_dirs"`
-	Reused  int       `json:"reused_runs"` // that were finished before
+	Dataset string `json:"dataset"`
+	Variant string `json:"variant"`
+	Stage   Stages `json:"stage"`
+	Seeds   int    `json:"seeds"`
+	// Epochs is the best of the average dev curve, otherwise the number of the test stage;
+	// over several parts the mean of PartEpochs.
+	Epochs     int       `json:"epochs"`
+	PartEpochs []int     `json:"epochs_of_parts,omitempty"` // if there are several
+	Val        *Measured `json:"val"`                       // null without a dev stage
+	Test       *Measured `json:"test"`                      // null without a test stage
+	Seconds    float64   `json:"seconds"`
+	BLAS       string    `json:"blas"` // with which the runs were trained
+	RunDirs    []string  `json:"run_dirs"`
+	Reused     int       `json:"reused_runs"` // that were finished before
 	// TrainedFrom and TrainedTo are when the first and the last run ended.
 	TrainedFrom time.Time `json:"trained_from"`
 	TrainedTo   time.Time `json:"trained_to"`
@@ -44,11 +54,12 @@ type Measured struct {
 	Interval  metrics.Interval `json:"interval"` // of PerClass over classes, whose accuracies are means over seeds
 	PerSample lab.Summary      `json:"per_sample_accuracy"`
 	Classes   int              `json:"classes"`
+	Parts     int              `json:"parts"`  // of the classes; predictions are among those of a part
 	Status    []train.Status   `json:"status"` // why each seed ended
 }
 
 // Chance is the expected accuracy of random predictions.
-func (m Measured) Chance() float64 { return 1 / float64(m.Classes) }
+func (m Measured) Chance() float64 { return float64(m.Parts) / float64(m.Classes) }
 
 // LeftOut is a variant that the data set does not allow.
 type LeftOut struct {
@@ -64,30 +75,40 @@ func Allows(l *lab.Lab, v model.Variant) *LeftOut {
 	return nil
 }
 
-// Run trains and evaluates the stages of c for every seed.
+// Run trains and evaluates the stages of c for every seed, on each part of the lab.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Outcome, error) {
-	o := &Outcome{Dataset: c.Dataset, Variant: string(c.Variant), Stage: c.Stage, Seeds: c.Seeds, Epochs: c.Epochs, Config: c}
-	if c.Stage != OnlyTest {
-		dev, err := o.carryOut(ctx, l, c.Trials(l, train.Dev, c.DevEpochs()))
+	o := &Outcome{Dataset: c.Dataset, Variant: string(c.Variant), Stage: c.Stage, Seeds: c.Seeds, Config: c}
+	var dev, test []lab.Run
+	var perPart []int
+	for _, part := range l.Parts {
+		epochs := cmp.Or(c.Epochs, PresetFor(c.Dataset, c.Variant).TestEpochs)
+		if c.Stage != OnlyTest {
+			done, err := o.carryOut(ctx, l, c.Trials(part, train.Dev, c.DevEpochs()))
+			if err != nil {
+				return nil, err
+			}
+			if epochs, err = DevEpoch(done); err != nil {
+				return nil, err
+			}
+			dev = append(dev, done...)
+		}
+		perPart = append(perPart, epochs)
+		if c.Stage == OnlyDev {
+			continue
+		}
+		done, err := o.carryOut(ctx, l, c.Trials(part, train.Test, epochs))
 		if err != nil {
 			return nil, err
 		}
-		if o.Epochs, err = DevEpoch(dev); err != nil {
-			return nil, err
-		}
+		test = append(test, done...)
+	}
+	o.Epochs, o.PartEpochs = MeanEpochs(perPart)
+	if dev != nil {
 		o.Val = Measure(dev)
 	}
-	if c.Stage == OnlyDev {
-		return o, nil
+	if test != nil {
+		o.Test, o.Models = Measure(test), ModelFiles(test)
 	}
-	if o.Epochs == 0 {
-		o.Epochs = PresetFor(c.Dataset, c.Variant).TestEpochs
-	}
-	test, err := o.carryOut(ctx, l, c.Trials(l, train.Test, o.Epochs))
-	if err != nil {
-		return nil, err
-	}
-	o.Test, o.Models = Measure(test), ModelFiles(test)
 	return o, nil
 }
 
@@ -131,35 +152,44 @@ func (o *Outcome) carryOut(ctx context.Context, l *lab.Lab, trials []train.Trial
 // are in the order of the configurations, nil for those with a failed trial; without
 // lists the failed trials.
 func RunAll(ctx context.Context, l *lab.Lab, configs []Config) (outcomes []*Outcome, without []lab.Run, err error) {
-	lists := make([][]train.Trial, len(configs))
+	parts := len(l.Parts)
+	lists := make([][]train.Trial, len(configs)*parts)
 	for i, c := range configs {
-		lists[i] = c.Trials(l, train.Dev, c.DevEpochs())
+		for j, part := range l.Parts {
+			lists[i*parts+j] = c.Trials(part, train.Dev, c.DevEpochs())
+		}
 	}
-	dev, err := l.DoAll(ctx, lists)
+	failed := make([]bool, len(configs))
+	do := func() ([][]lab.Run, error) {
+		done, err := l.DoAll(ctx, lists)
+		for i, runs := range done {
+			failures := lab.Failures(runs)
+			without = append(without, failures...)
+			failed[i/parts] = failed[i/parts] || len(failures) > 0
+		}
+		return done, err
+	}
+	dev, err := do()
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, c := range configs {
+	for i, runs := range dev {
 		lists[i] = nil
-		if failed := lab.Failures(dev[i]); len(failed) > 0 {
-			without = append(without, failed...)
+		if failed[i/parts] {
 			continue
 		}
-		epochs, err := DevEpoch(dev[i])
+		epochs, err := DevEpoch(runs)
 		if err != nil {
 			return nil, nil, err
 		}
-		lists[i] = c.Trials(l, train.Test, epochs)
+		lists[i] = configs[i/parts].Trials(l.Parts[i%parts], train.Test, epochs)
 	}
-	test, err := l.DoAll(ctx, lists)
-	if err != nil {
+	if _, err := do(); err != nil {
 		return nil, nil, err
 	}
 	outcomes = make([]*Outcome, len(configs))
 	for i, c := range configs {
-		failed := lab.Failures(test[i])
-		without = append(without, failed...)
-		if lists[i] == nil || len(failed) > 0 {
+		if failed[i] {
 			continue
 		}
 		c.Stage = DevThenTest
@@ -170,14 +200,27 @@ func RunAll(ctx context.Context, l *lab.Lab, configs []Config) (outcomes []*Outc
 	return outcomes, without, nil
 }
 
-// Trials returns the trials of a stage of c, one per seed.
-func (c Config) Trials(l *lab.Lab, stage train.Stage, epochs int) []train.Trial {
+// MeanEpochs returns the rounded mean of the epochs of parts, and the epochs themselves if
+// there are several parts.
+func MeanEpochs(parts []int) (mean int, several []int) {
+	sum := 0
+	for _, n := range parts {
+		sum += n
+	}
+	if len(parts) > 1 {
+		several = parts
+	}
+	return (sum + len(parts)/2) / len(parts), several
+}
+
+// Trials returns the trials of a stage of c on a view, one per seed.
+func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial {
 	if c.K == 0 {
-		c.K = min(defaultK, len(l.Data.Attributes))
+		c.K = min(defaultK, len(v.Data.Attributes))
 	}
 	trials := make([]train.Trial, c.Seeds)
 	for i := range trials {
-		trials[i] = c.Trial(stage, l.Fingerprint(), c.Seed+uint64(i), epochs)
+		trials[i] = c.Trial(stage, v.Fingerprint, c.Seed+uint64(i), epochs)
 	}
 	return trials
 }
@@ -191,22 +234,58 @@ func ModelFiles(runs []lab.Run) []string {
 	return files
 }
 
-// Measure summarises the scores of finished runs. Runs without a result are left out.
+// Measure summarises the scores of finished runs over seeds. The accuracy of a seed is that
+// on all classes of its runs, which may be of several parts or folds. Runs without a result
+// are left out.
 func Measure(runs []lab.Run) *Measured {
 	m := &Measured{}
-	var perClass, perSample []float64
+	var seeds []uint64
+	bySeed := map[uint64]*mean{}
+	parts := map[string]int{} // number of classes
 	for _, r := range runs {
 		if r.Result == nil || r.Result.Evaluation == nil {
 			continue
 		}
-		perClass = append(perClass, r.Result.Evaluation.PerClass)
-		perSample = append(perSample, r.Result.Evaluation.PerSample)
-		m.Classes = len(r.Result.Evaluation.Classes)
+		e := r.Result.Evaluation
+		s := bySeed[r.Training.Seed]
+		if s == nil {
+			s = &mean{}
+			seeds, bySeed[r.Training.Seed] = append(seeds, r.Training.Seed), s
+		}
+		s.add(e)
+		parts[r.Fingerprint] = len(e.Classes)
 		m.Status = append(m.Status, r.Result.Status)
 	}
+	var perClass, perSample []float64
+	for _, seed := range seeds {
+		perClass = append(perClass, bySeed[seed].perClass)
+		perSample = append(perSample, bySeed[seed].perSample)
+	}
+	m.Parts = len(parts)
+	for _, classes := range parts {
+		m.Classes += classes
+	}
 	m.PerClass, m.PerSample = lab.Summarise(perClass), lab.Summarise(perSample)
-	m.Interval = metrics.ClassInterval(lab.ClassAccuracies(runs))
+	m.Interval = metrics.ClassInterval(lab.Accuracies(lab.ClassAccuracies(runs)))
 	return m
+}
+
+// mean is the mean accuracy of one seed over classes and over samples.
+type mean struct{ perClass, classes, perSample, samples float64 }
+
+func (m *mean) add(e *train.Evaluation) {
+	var classes, samples float64
+	counts, _ := metrics.Confusion(e.Confusion).Recall()
+	for _, n := range counts {
+		samples += float64(n)
+		if n > 0 {
+			classes++
+		}
+	}
+	m.classes += classes
+	m.samples += samples
+	m.perClass += (e.PerClass - m.perClass) * (classes / m.classes)
+	m.perSample += (e.PerSample - m.perSample) * (samples / m.samples)
 }
 
 // DevEpoch returns the BestEpoch of the learning curves of dev runs.

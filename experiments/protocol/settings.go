@@ -128,7 +128,8 @@ var settings = []Setting{
 		Help:  "learning `RATE` of the attribute detectors W",
 		field: func(c *Config) any { return &c.LR },
 		trial: func(t *train.Trial) any { return &t.Training.LearningRate },
-		space: numbers(searchSpace.LearningRate),
+		// On features of another scale than the paper's, its highest rate is too low.
+		space: numbers(slices.Concat(searchSpace.LearningRate, []float64{1e-3, 3e-3})),
 	},
 	{
 		// Preprocessing and its ridge extend the search space of the paper.
@@ -206,12 +207,14 @@ var settings = []Setting{
 		Help:  "`WEIGHT` of explicit attribute supervision in the loss (Eq. 6)",
 		field: func(c *Config) any { return &c.Alpha },
 		trial: func(t *train.Trial) any { return &t.Model.Alpha },
+		space: numbers([]float64{0, 0.1, 0.3, 1}),
 	},
 	{
 		Key: "prior", Group: ModelGroup, standard: model.Uniform, options: words(model.Priors),
 		Help:  "`KIND` of attribute prior p(a): uniform, per-attribute or per-group",
 		field: func(c *Config) any { return &c.Prior },
 		trial: func(t *train.Trial) any { return &t.Model.Prior },
+		space: func(int) []any { return values(model.Priors) },
 	},
 	{
 		Key: "complement", Group: ModelGroup, standard: model.Const, options: words(model.Complements),

@@ -149,14 +149,17 @@ func writeAll(t *testing.T, root string) {
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.3, "sem": 0.02, "values": [0.28, 0.32]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.75, "sem": 0.05, "values": [0.7, 0.8]}]}
 	]}`)
-	store(t, root, "compare", `{"dataset": "birds", "ahead_of_lago": ["eszsl"], "methods": [
-		{"name": "lago", "variant": "k-soft", "seconds": 2.5,
-		 "val": {"per_class_accuracy": {"mean": 0.6, "sem": 0.01, "values": [0.59, 0.61]}},
-		 "test": {"per_class_accuracy": {"mean": 0.5, "sem": 0.02, "values": [0.48, 0.52]}}},
-		{"name": "eszsl", "title": "ESZSL", "seconds": 0.1, "published_percent": "53.9",
-		 "val": {"per_class_accuracy": {"mean": 0.65, "sem": 0, "values": [0.65]}},
-		 "test": {"per_class_accuracy": {"mean": 0.55, "sem": 0, "values": [0.55]}}}
-	]}`)
+	for _, kind := range []string{"compare", "rotation"} {
+		store(t, root, kind, `{"dataset": "birds", "differences": [
+			{"reference": "lago", "method": "eszsl", "mean": -0.05, "interval": {"low": -0.09, "high": 0.01}, "p": 0.03, "p_holm": 0.03}], "methods": [
+			{"name": "lago", "variant": "k-soft", "seconds": 2.5, "parts": [{}],
+			 "val": {"per_class_accuracy": {"mean": 0.6, "sem": 0.01, "values": [0.59, 0.61]}, "interval": {"low": 0.55, "high": 0.66}},
+			 "test": {"per_class_accuracy": {"mean": 0.5, "sem": 0.02, "values": [0.48, 0.52]}, "interval": {"low": 0.44, "high": 0.57}}},
+			{"name": "eszsl", "title": "ESZSL", "seconds": 0.1, "published_percent": "53.9", "parts": [{}],
+			 "val": {"per_class_accuracy": {"mean": 0.65, "sem": 0, "values": [0.65]}, "interval": null},
+			 "test": {"per_class_accuracy": {"mean": 0.55, "sem": 0, "values": [0.55]}, "interval": null}}
+		]}`)
+	}
 }
 
 // read reads a folder that must have something to show.

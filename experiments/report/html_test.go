@@ -37,7 +37,7 @@ func TestPage(t *testing.T) {
 	text := strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
 	for _, want := range []string{
 		"runs in " + root, "1 run cannot be shown", filepath.Join(root, "cut"),
-		"Variants · LAGO and its baselines · Learning curves · Design decisions",
+		"Variants · LAGO and its baselines · LAGO and its baselines, each class unseen once · Learning curves · Design decisions",
 		"k-soft, k 2 61.0 ± 1.0 56.0 ± 1.0 2 / 2", // val, test, seeds
 		"LAGO (k-soft) 60.0 ± 1.0 50.0 ± 2.0",
 	} {
@@ -91,6 +91,7 @@ func TestSectionsSuggestCommands(t *testing.T) {
 			"lago-train run --stage full --variant semantic-soft" + shared + to,
 		},
 		"comparison": {"lago-train compare" + to},
+		"rotation":   {"lago-train compare --rotate 5" + to},
 		"ablation":   {"lago-train ablate" + own + to},
 		"sweep":      {"lago-train sweep-k" + shared + to},
 		"noise":      {"lago-train noise" + to + ""},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/webpage"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 var (
@@ -84,7 +86,7 @@ func Read(dir string) (*Page, error) {
 		}
 		shown := DatasetPage{Title: f.title(d)}
 		for _, section := range []func(*folder, *datasetRuns) Section{
-			variantsSection, comparisonSection, curvesSection, ablationSection, ksweepSection, noiseSection, partialSection,
+			variantsSection, comparisonSection, rotationSection, curvesSection, ablationSection, ksweepSection, noiseSection, partialSection,
 			groupsSection, confusionSection, settingsSection,
 		} {
 			shown.Sections = append(shown.Sections, section(f, d))
@@ -176,7 +178,16 @@ func plusMinus(s lab.Summary) string {
 
 // dot draws a summary in percent.
 func dot(row int, s lab.Summary) plot.Dot {
-	return plot.Dot{Row: row, Value: 100 * s.Mean, Error: 100 * s.Margin(), Text: plusMinus(s)}
+	return plot.Dot{Row: row, Value: 100 * s.Mean, Below: 100 * s.Margin(), Above: 100 * s.Margin(), Text: plusMinus(s)}
+}
+
+// intervalDot draws a fraction in percent, with its interval over classes.
+func intervalDot(row int, value float64, i metrics.Interval) plot.Dot {
+	d := plot.Dot{Row: row, Value: 100 * value, Text: fmt.Sprintf("%.1f", 100*value)}
+	if !math.IsNaN(i.Low) { // as of a single class
+		d.Below, d.Above = 100*(value-i.Low), 100*(i.High-value)
+	}
+	return d
 }
 
 // point draws a summary in percent, with its standard error.

@@ -45,7 +45,7 @@ func TestAblation(t *testing.T) {
 		t.Errorf("rows, best first (-expected +found):\n%s", diff)
 	}
 	first := p.Series[0].Dots[0]
-	if math.Abs(first.Value-56) > 1e-9 || math.Abs(first.Error-1) > 1e-9 || first.Text != "56.0 ± 1.0" {
+	if math.Abs(first.Value-56) > 1e-9 || math.Abs(first.Above-1) > 1e-9 || first.Text != "56.0 ± 1.0" {
 		t.Errorf("expected 56.0 ± 1.0, found %+v", first)
 	}
 }
@@ -164,7 +164,7 @@ func TestComparison(t *testing.T) {
 	f, d := only(t, root)
 	store(t, root, "compare", `{"methods": [{"name": "ale"}]}`)
 	for split, note := range map[string]string{
-		d.fingerprint: "compare-birds-00000000.json: ale: expected val and test, found null",
+		d.fingerprint: "compare-birds-00000000.json: ale: expected val, test and parts, found none",
 		"fedcba98":    "No results in ", // of this split
 	} {
 		of := &datasetRuns{name: d.name, fingerprint: split}
@@ -178,12 +178,14 @@ func TestComparison(t *testing.T) {
 	if diff := cmp.Diff([]string{"LAGO (k-soft)", "ESZSL"}, p.Rows); diff != "" {
 		t.Errorf("rows (-expected +found):\n%s", diff)
 	}
-	want := []plot.Dot{{Row: 0, Value: 50, Error: 2, Text: "50.0 ± 2.0"}, {Row: 1, Value: 55, Text: "55.0"}}
+	want := []plot.Dot{{Row: 0, Value: 50, Below: 6, Above: 7, Text: "50.0"}, {Row: 1, Value: 55, Text: "55.0"}}
 	if diff := cmp.Diff(want, p.Series[1].Dots, closely); diff != "" {
 		t.Errorf("test accuracy (-expected +found):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"More accurate than LAGO on the test classes: eszsl."}, s.Notes); diff != "" {
-		t.Errorf("notes (-expected +found):\n%s", diff)
+	s = rotationSection(f, d)
+	want = []plot.Dot{{Row: 0, Value: -5, Below: 4, Above: 6, Text: "-5.0"}}
+	if diff := cmp.Diff(want, s.Figures[1].Picture.(*plot.Dots).Series[0].Dots, closely); diff != "" {
+		t.Errorf("differences (-expected +found):\n%s", diff)
 	}
 }
 

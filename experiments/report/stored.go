@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -31,32 +30,52 @@ func (f *folder) notStored(s Section, d *datasetRuns, command, path string, err 
 
 // comparisonSection compares LAGO with its baselines, as table 1 of the paper does.
 func comparisonSection(f *folder, d *datasetRuns) Section {
-	s := Section{
+	return f.compared(d, comparison.Kind, "compare", Section{
 		Name: "comparison", Title: "LAGO and its baselines",
-		Text: "Accuracy of every method by one protocol: settings and epochs are chosen on the val classes, then the method is " +
-			"trained on train and val classes and evaluated once on the test classes. Error bars are one standard error over seeds; " +
-			"closed-form methods have none.",
-	}
-	c, path, err := comparison.Find(f.dir, d.name, d.fingerprint)
+		Text: "Accuracy of every method by one protocol: settings and epochs are chosen on the seen classes, then the method is " +
+			"trained on train and val classes and evaluated once on the test classes. Error bars are 95 % bootstrap intervals over classes.",
+	})
+}
+
+// rotationSection compares them over all classes.
+func rotationSection(f *folder, d *datasetRuns) Section {
+	return f.compared(d, comparison.RotationKind, "compare --rotate 5", Section{
+		Name: "rotation", Title: "LAGO and its baselines, each class unseen once",
+		Text: "The classes are dealt into parts, each of which in turn has the unseen classes; settings and epochs are chosen " +
+			"on the others. Error bars are 95 % bootstrap intervals over classes.",
+	})
+}
+
+// compared shows a stored comparison.
+func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Section {
+	c, path, err := comparison.Find(f.dir, kind, d.name, d.fingerprint)
 	if err != nil {
-		return f.notStored(s, d, "compare", path, err)
+		return f.notStored(s, d, command, path, err)
 	}
-	p := &plot.Dots{X: accuracyAxis, Series: []plot.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}}}
-	s.Table = &Table{Header: []string{"method", "val (%)", "test (%)", "published (%)", "seconds to train", "seeds"}}
+	p := &plot.Dots{X: accuracyAxis, Series: []plot.DotSeries{{Name: "val", Look: 0}, {Name: "unseen", Look: 1}}}
+	s.Table = &Table{Header: []string{"method", "val (%)", "unseen (%)", "95 % over classes", "published (%)", "seconds to train", "seeds"}}
 	for i, m := range c.Methods {
 		p.Rows = append(p.Rows, m.Label())
 		for j, stage := range []*protocol.Measured{m.Val, m.Test} {
-			p.Series[j].Dots = append(p.Series[j].Dots, dot(i, stage.PerClass))
+			p.Series[j].Dots = append(p.Series[j].Dots, intervalDot(i, stage.PerClass.Mean, stage.Interval))
 		}
 		s.Table.Rows = append(s.Table.Rows, []string{
-			m.Label(), plusMinus(m.Val.PerClass), plusMinus(m.Test.PerClass), cmp.Or(m.Published, absent),
+			m.Label(), plusMinus(m.Val.PerClass), plusMinus(m.Test.PerClass), m.Test.Interval.String(), cmp.Or(m.Published, absent),
 			fmt.Sprintf("%.1f", m.Seconds), fmt.Sprint(len(m.Test.PerClass.Values)),
 		})
 	}
-	if len(c.Ahead) > 0 {
-		s.Notes = append(s.Notes, "More accurate than LAGO on the test classes: "+strings.Join(c.Ahead, ", ")+".")
+	s.Figures = []Figure{f.figure(d, s.Name, "Validation and test accuracy of LAGO and its baselines.", p)}
+	if len(c.Differences) == 0 {
+		return s
 	}
-	s.Figures = []Figure{f.figure(d, "comparison", "Validation and test accuracy of LAGO and its baselines.", p)}
+	reference := c.Differences[0].Reference
+	q := &plot.Dots{X: reference + " minus the method, accuracy (%)", Series: []plot.DotSeries{{Name: "difference", Look: 0}}}
+	for i, one := range c.Differences {
+		q.Rows = append(q.Rows, one.Method)
+		q.Series[0].Dots = append(q.Series[0].Dots, intervalDot(i, one.Mean, one.Interval))
+	}
+	s.Figures = append(s.Figures, f.figure(d, s.Name+"-differences",
+		fmt.Sprintf("Difference in accuracy between %s and each method over %d classes, with 95 %% intervals.", reference, len(c.Classes)), q))
 	return s
 }
 

@@ -244,7 +244,7 @@ func TestShownText(t *testing.T) {
 // What is read from the folders of a grid is what the grid said.
 func TestReadRunsAgreesWithTheLab(t *testing.T) {
 	l := testlab.Simulated(t)
-	done, err := l.Do(t.Context(), testlab.Config(l, protocol.OnlyDev).Trials(l, train.Dev, 3))
+	done, err := l.Do(t.Context(), testlab.Config(l, protocol.OnlyDev).Trials(l.Parts[0], train.Dev, 3))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func ExampleWriteText() {
 	l, remove := testlab.ForExample()
 	defer remove()
 	c := testlab.Config(l, protocol.OnlyDev)
-	found, err := tuning.Search(context.Background(), l, c, tuning.SearchOptions{Budget: 5})
+	found, err := tuning.Search(context.Background(), l, c, tuning.SearchOptions{Budget: 4, Folds: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -25,5 +25,5 @@ func ExampleWriteText() {
 		log.Fatal(err)
 	}
 	fmt.Println(strings.SplitN(text.String(), "\n", 2)[0])
-	// Output: semantic-hard on simulated-small: the best 2 of 2 settings by validation accuracy, from 5 trials
+	// Output: semantic-hard on simulated-small: the best 4 of 4 settings by validation accuracy, the mean over 2 folds; 14 trials
 }

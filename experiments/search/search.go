@@ -17,11 +17,11 @@ const shown = 10
 // config file that was written.
 func WriteText(w io.Writer, s *tuning.Found, file string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s: the best %d of %d settings by validation accuracy, from %s\n",
-		s.Variant, s.Dataset, min(shown, len(s.Tried)), len(s.Tried), format.Count(s.Trials, "trial"))
+	fmt.Fprintf(&b, "%s on %s: the best %d of %s by validation accuracy, the mean over %s; %s\n",
+		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold"), format.Count(s.Trials, "trial"))
 	b.WriteString(table(s).String())
-	if s.Trials < s.Budget {
-		fmt.Fprintf(&b, "the budget of %d trials was not used up: the space has no more settings\n", s.Budget)
+	if len(s.Tried)+len(s.Missing) < s.Budget {
+		fmt.Fprintf(&b, "the budget of %d settings was not used up: the space has no more\n", s.Budget)
 	}
 	chosen := s.Chosen
 	fmt.Fprintf(&b, "chosen: the first, %s (s.e.m. %s over %d further seeds), %d epochs by their average curve\n",
@@ -34,6 +34,24 @@ func WriteText(w io.Writer, s *tuning.Found, file string) error {
 	}
 	fmt.Fprintf(&b, "written to %s; evaluate it once on the test classes:\n  lago-train run --config %s\n", file, file)
 	b.WriteString(lab.MissingText(s.Missing))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteRotation writes the accuracy to be expected of searched settings, and what each part
+// of a rotation chose.
+func WriteRotation(w io.Writer, m *tuning.Methods) error {
+	var b strings.Builder
+	for _, r := range m.Rows {
+		fmt.Fprintf(&b, "%s with searched settings, each class unseen in one of %d parts:\n%s\n", r.Name, len(r.Parts), r.Test)
+		for _, line := range r.Chosen() {
+			fmt.Fprintln(&b, line)
+		}
+	}
+	for _, o := range m.LeftOut {
+		fmt.Fprintf(&b, "%s is left out: %s\n", o.Variant, o.Why)
+	}
+	b.WriteString(lab.MissingText(m.Missing))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

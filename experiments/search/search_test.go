@@ -22,15 +22,14 @@ import (
 
 // sameSearch compares searches but for where their folders are.
 var sameSearch = cmp.Options{
-	cmpopts.IgnoreUnexported(tuning.Found{}, tuning.Tried{}),
-	cmpopts.IgnoreFields(tuning.Tried{}, "Dir"),
+	cmpopts.IgnoreFields(tuning.Tried{}, "Dirs"),
 }
 
-const searchBudget = 16
+const searchBudget = 10
 
 func find(t *testing.T, l *lab.Lab) *tuning.Found {
 	t.Helper()
-	s, err := tuning.Search(t.Context(), l, testlab.Config(l, protocol.DevThenTest), tuning.SearchOptions{Budget: searchBudget})
+	s, err := tuning.Search(t.Context(), l, testlab.Config(l, protocol.DevThenTest), tuning.SearchOptions{Budget: searchBudget, Folds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +39,8 @@ func find(t *testing.T, l *lab.Lab) *tuning.Found {
 func TestFindSettings(t *testing.T) {
 	l := testlab.Simulated(t)
 	s := find(t, l)
-	if s.Trials != searchBudget || len(s.Tried) != searchBudget-tuning.FurtherSeeds || len(s.Missing) > 0 {
+	const trials = 2 * (searchBudget + tuning.FurtherSeeds) // of two folds
+	if s.Trials != trials || len(s.Tried) != searchBudget || len(s.Missing) > 0 {
 		t.Errorf("%d trials, %d settings, %d missing", s.Trials, len(s.Tried), len(s.Missing))
 	}
 	best := s.Tried[0]
@@ -54,16 +54,16 @@ func TestFindSettings(t *testing.T) {
 		if tried.Accuracy > best.Accuracy {
 			t.Errorf("%v scores %g, more than the best, %g", tried.Settings, tried.Accuracy, best.Accuracy)
 		}
-		if (tried.Further != nil) != (i == 0) { // 16 trials pay for the further seeds of one
+		if (tried.Further != nil) != (i == 0) { // one setting in eight has further seeds
 			t.Errorf("setting %d: further seeds are %v", i, tried.Further)
 		}
 	}
-	runs, err := lab.ReadRuns(l.Root)
+	runs, err := lab.ReadRuns(filepath.Join(l.Root, "splits"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(runs) != searchBudget {
-		t.Errorf("%d folders, expected %d", len(runs), searchBudget)
+	if len(runs) != trials {
+		t.Errorf("%d folders, expected %d", len(runs), trials)
 	}
 	for _, r := range runs {
 		if r.Stage != train.Dev {
@@ -88,11 +88,19 @@ func TestChosenSettings(t *testing.T) {
 	c := s.Chosen.Config
 	dev := c
 	dev.Seed, dev.Seeds = c.Seed+1, tuning.FurtherSeeds
-	done, err := l.Do(t.Context(), dev.Trials(l, train.Dev, s.Epochs))
+	folds, err := l.Folds(l.Parts[0], 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(protocol.Measure(done).PerClass, s.Chosen.Accuracy); diff != "" {
+	var trials []train.Trial
+	for _, fold := range folds {
+		trials = append(trials, dev.Trials(fold, train.Dev, s.Epochs)...)
+	}
+	done, err := l.Do(t.Context(), trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(protocol.Measure(done).PerClass, s.Chosen.Accuracy, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("accuracy (-trials +chosen):\n%s", diff)
 	}
 	epochs, err := protocol.DevEpoch(done)
@@ -116,7 +124,7 @@ func TestChosenSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := p.Config
-	if got, want := read.Trials(l, train.Test, c.Epochs), c.Trials(l, train.Test, c.Epochs); !slices.Equal(got, want) {
+	if got, want := read.Trials(l.Parts[0], train.Test, c.Epochs), c.Trials(l.Parts[0], train.Test, c.Epochs); !slices.Equal(got, want) {
 		t.Errorf("the file makes the trials %+v, expected %+v", got, want)
 	}
 	if _, err := protocol.Run(t.Context(), l, read); err != nil {
@@ -137,7 +145,7 @@ func TestFindSettingsInShards(t *testing.T) {
 		}
 		shard := lab.New(l.Data, root)
 		shard.Shard = lab.Shard{Index: turn % 2, Count: 2}
-		s, err := tuning.Search(t.Context(), shard, testlab.Config(l, protocol.DevThenTest), tuning.SearchOptions{Budget: searchBudget})
+		s, err := tuning.Search(t.Context(), shard, testlab.Config(l, protocol.DevThenTest), tuning.SearchOptions{Budget: searchBudget, Folds: 2})
 		var waiting *lab.Waiting
 		switch {
 		case err == nil:
@@ -158,14 +166,14 @@ func TestFindSettingsDespiteAFailure(t *testing.T) {
 	l := testlab.Simulated(t)
 	before := find(t, l)
 	root := t.TempDir()
-	runs, err := lab.ReadRuns(l.Root)
+	runs, err := lab.ReadRuns(filepath.Join(l.Root, "splits"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var failed string
 	for _, r := range runs {
-		if r.Dir == before.Tried[0].Dir {
-			failed = testlab.LogRun(t, root, r.Trial, train.NotFinite, 0.5)
+		if r.Dir == before.Tried[0].Dirs[1] {
+			failed = testlab.LogRun(t, filepath.Join(root, "splits"), r.Trial, train.NotFinite, 0.5)
 		}
 	}
 	s := find(t, lab.New(l.Data, root))
@@ -181,8 +189,8 @@ func TestFindSettingsWhereAllFail(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := testlab.Config(l, protocol.OnlyDev)
 	c.LR = 1e38
-	_, err := tuning.Search(t.Context(), l, c, tuning.SearchOptions{Budget: tuning.MinBudget, Fixed: []string{"lr"}})
-	if err == nil || !strings.Contains(err.Error(), "none of the 2 trials of the coarse round has a model; the first, "+l.Root) {
+	_, err := tuning.Search(t.Context(), l, c, tuning.SearchOptions{Budget: tuning.MinBudget, Folds: 1, Fixed: []string{"lr"}})
+	if err == nil || !strings.Contains(err.Error(), "none of the settings has a model; the first that failed, "+l.Root) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -193,8 +201,12 @@ func TestFindSettingsWhereTheFurtherSeedsFail(t *testing.T) {
 	c := before.Chosen.Config
 	c.Seed++
 	root := t.TempDir()
-	dir := testlab.LogRun(t, root, c.Trials(l, train.Dev, before.Epochs)[0], train.NotFinite, 0.5)
-	_, err := tuning.Search(t.Context(), lab.New(l.Data, root), testlab.Config(l, protocol.DevThenTest), tuning.SearchOptions{Budget: searchBudget})
+	folds, err := l.Folds(l.Parts[0], 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := testlab.LogRun(t, filepath.Join(root, "splits"), c.Trials(folds[0], train.Dev, before.Epochs)[0], train.NotFinite, 0.5)
+	_, err = tuning.Search(t.Context(), lab.New(l.Data, root), testlab.Config(l, protocol.DevThenTest), tuning.SearchOptions{Budget: searchBudget, Folds: 2})
 	want := "none of the best settings has a model with each of 3 further seeds; the last that failed, " + dir + ": CXE is NaN"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, expected %s", err, want)
@@ -208,20 +220,20 @@ func TestFindSettingsInASmallSpace(t *testing.T) {
 	c.Epochs = 1
 	var rounds []string
 	s, err := tuning.Search(t.Context(), l, c, tuning.SearchOptions{
-		Budget: 30, Fixed: []string{"lr", "ridge", "beta", "lambda"},
+		Budget: 30, Folds: 1, Fixed: []string{"lr", "ridge", "beta", "lambda", "alpha", "prior"},
 		OnRound: func(round string, trials int) { rounds = append(rounds, round) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The five chains of preprocessing, then three seeds of the two best.
-	if len(s.Tried) != 5 || s.Trials != 11 {
+	// The five chains of preprocessing, then three seeds of the three best.
+	if len(s.Tried) != 5 || s.Trials != 14 {
 		t.Errorf("%d settings, %d trials", len(s.Tried), s.Trials)
 	}
 	if diff := cmp.Diff([]string{"coarse", "further seeds"}, rounds); diff != "" {
 		t.Errorf("rounds (-want +got):\n%s", diff)
 	}
-	if text := searchText(t, s); !strings.Contains(text, "the budget of 30 trials was not used up") {
+	if text := searchText(t, s); !strings.Contains(text, "the budget of 30 settings was not used up") {
 		t.Error(text)
 	}
 }
@@ -232,7 +244,7 @@ func TestFindSettingsOfKSoft(t *testing.T) {
 	c := testlab.Config(l, protocol.OnlyDev)
 	c.Variant, c.Zeta = model.KSoft, 1
 	c.Epochs, c.K = 1, 0
-	s, err := tuning.Search(t.Context(), l, c, tuning.SearchOptions{Budget: 8, Fixed: []string{"lr", "preprocess", "ridge", "beta", "lambda", "lr_v", "zeta"}})
+	s, err := tuning.Search(t.Context(), l, c, tuning.SearchOptions{Budget: 4, Folds: 1, Fixed: []string{"lr", "preprocess", "ridge", "beta", "lambda", "lr_v", "zeta", "alpha", "prior"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,8 +261,8 @@ func TestFindSettingsOfKSoft(t *testing.T) {
 
 func TestFindSettingsRefusesASmallBudget(t *testing.T) {
 	l := lab.New(&dataset.Dataset{}, t.TempDir())
-	_, err := tuning.Search(t.Context(), l, protocol.Config{}, tuning.SearchOptions{Budget: 4})
-	if want := "budget: expected at least 5 trials, found 4"; err == nil || err.Error() != want {
+	_, err := tuning.Search(t.Context(), l, protocol.Config{}, tuning.SearchOptions{Budget: 1})
+	if want := "budget: expected at least 2 settings, found 1"; err == nil || err.Error() != want {
 		t.Errorf("error %v, expected %s", err, want)
 	}
 }
@@ -258,7 +270,7 @@ func TestFindSettingsRefusesASmallBudget(t *testing.T) {
 func TestSearchText(t *testing.T) {
 	further := lab.Summarise([]float64{0.5, 0.52, 0.54})
 	s := &tuning.Found{
-		Dataset: "cub", Variant: model.SemanticHard, Budget: 5, Trials: 5, Epochs: 40,
+		Dataset: "cub", Variant: model.SemanticHard, Budget: 5, Folds: 3, Trials: 24, Epochs: 40,
 		Space: []string{"lr", "preprocess", "ridge"},
 		Tried: []tuning.Tried{
 			{Settings: map[string]any{"lr": 3e-4, "preprocess": "whiten", "ridge": 1e4}, Accuracy: 0.5, BestEpoch: 40, Further: &further},
@@ -269,7 +281,7 @@ func TestSearchText(t *testing.T) {
 	}
 	text := searchText(t, s)
 	for _, want := range []string{
-		"│ 0.0003 │ whiten     │ 10000 │         40 │   50.0 % │          52.0 % │  1.2 % │", "│  1e-05 │ none       │ -     │          7 │   25.0 % │               - │      - │",
+		"the best 2 of 2 settings by validation accuracy, the mean over 3 folds; 24 trials", "│ 0.0003 │ whiten     │ 10000 │         40 │   50.0 % │          52.0 % │  1.2 % │", "│  1e-05 │ none       │ -     │          7 │   25.0 % │               - │      - │",
 		"chosen: the first, 52.0 % (s.e.m. 1.2 % over 3 further seeds), 40 epochs", "these are all epochs of a trial",
 		"lr = 0.0003 is the highest value of the space", "  lago-train run --config found.json\n", "  runs/a: CXE is NaN\n",
 	} {

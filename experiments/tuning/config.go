@@ -11,7 +11,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/methods"
-	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -26,21 +25,20 @@ const ESZSLMethod = "eszsl"
 type Config struct {
 	Methods []string          // of Names
 	LAGO    []protocol.Config // of the variants that Methods need, see VariantsOf
-	// Budget is the number of settings of each method that are tried on the validation
-	// classes, its defaults among them; 0 takes the defaults. The grid of a method in
-	// closed form is always searched whole.
-	Budget   int
-	Fixed    []Fixed
-	Seeds    int
-	Seed     uint64 // the first
-	Epochs   int    // of the dev stage, at most
-	Patience int
-	HoldOut  bool
-	// Preprocess and Ridge are those of the baselines.
-	Preprocess preprocess.Chain
-	Ridge      float64
-	Given      []string // keys of settings that the search for LAGO leaves fixed
+	// Common has the seeds, epochs of the dev stage, patience, held-out samples and, for
+	// baselines, the preprocessing from which their search starts.
+	Common protocol.Config
+	Budget int      // different settings of each method to try; 0 takes those it starts from
+	Folds  int      // of the seen classes, over which settings are chosen; 0 is 1
+	Fixed  []Fixed  // settings of baselines
+	Given  []string // keys of settings that no search varies
+
+	// OnRound, if set, is called at the start of each round with its number of trials.
+	OnRound func(round string, trials int) `json:"-"`
 }
+
+// settings is the number of settings of each search.
+func (c Config) settings() int { return max(c.Budget, 1) }
 
 // Fixed is a setting of a baseline that is not tuned.
 type Fixed struct {
@@ -112,15 +110,16 @@ func (c Config) Check() error {
 			return &invalid.Error{Field: "set", Want: "a setting of one of the methods " + strings.Join(c.Methods, ", "), Got: f.Method + "." + f.Setting}
 		}
 	}
-	if c.Budget < 0 || c.Budget > 0 && c.Budget < MinBudget && len(c.LAGO) > 0 {
-		return &invalid.Error{
-			Field: "tune", Want: fmt.Sprintf("0, or at least %d settings, which the search for LAGO needs", MinBudget), Got: strconv.Itoa(c.Budget),
-		}
+	if c.Budget < 0 || c.Budget > 0 && c.Budget < MinBudget {
+		return &invalid.Error{Field: "tune", Want: fmt.Sprintf("0, or at least %d settings", MinBudget), Got: strconv.Itoa(c.Budget)}
 	}
-	if c.Seeds < 1 {
-		return &invalid.Error{Field: "seeds", Want: "at least 1", Got: strconv.Itoa(c.Seeds)}
+	if c.Folds < 0 {
+		return &invalid.Error{Field: "folds", Want: "at least 1", Got: strconv.Itoa(c.Folds)}
 	}
-	return train.Training{Epochs: c.Epochs, Patience: c.Patience}.CheckEpochs()
+	if c.Common.Seeds < 1 {
+		return &invalid.Error{Field: "seeds", Want: "at least 1", Got: strconv.Itoa(c.Common.Seeds)}
+	}
+	return train.Training{Epochs: c.Common.DevEpochs(), Patience: c.Common.Patience}.CheckEpochs()
 }
 
 // field adds the name of a field to an *invalid.Error.

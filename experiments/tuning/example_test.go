@@ -14,10 +14,10 @@ func ExampleSearch() {
 	l, remove := testlab.ForExample()
 	defer remove()
 	c := testlab.Config(l, protocol.OnlyDev)
-	found, err := tuning.Search(context.Background(), l, c, tuning.SearchOptions{Budget: 5, Fixed: []string{"preprocess"}})
+	found, err := tuning.Search(context.Background(), l, c, tuning.SearchOptions{Budget: 4, Folds: 2, Fixed: []string{"preprocess", "alpha", "prior"}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(found.Trials, "trials of", found.Space)
-	// Output: 5 trials of [lr ridge beta lambda]
+	fmt.Println(len(found.Tried), "settings of", found.Space)
+	// Output: 4 settings of [lr ridge beta lambda]
 }

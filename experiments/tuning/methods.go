@@ -4,31 +4,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
-	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/train"
 )
 
 // Method is the result of one method by the protocol.
 type Method struct {
 	Name      string             `json:"name"`
-	Title     string             `json:"title"` // as the paper's tables name it
-	Variant   string             `json:"variant,omitempty"`
+	Title     string             `json:"title"`             // as the paper's tables name it
+	Variant   string             `json:"variant,omitempty"` // of LAGO; "mixed" if the parts chose different ones
 	Val       *protocol.Measured `json:"val"`
 	Test      *protocol.Measured `json:"test"`
-	Epochs    int                `json:"epochs"`  // on train and validation classes
-	Seconds   float64            `json:"seconds"` // to train one model on train and validation classes
-	Tried     int                `json:"tried"`   // number of settings, on the validation classes
-	Settings  map[string]any     `json:"settings"`
+	Seconds   float64            `json:"seconds"`                     // to train one model on train and validation classes
+	Tried     int                `json:"tried"`                       // number of settings in each part
+	Parts     []Part             `json:"parts"`                       // one, or one for each part of a rotation
 	Published string             `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
 	RunDirs   []string           `json:"run_dirs"`
 
-	Models []string `json:"-"` // files of those that were evaluated on the test classes
+	Classes []lab.ClassAccuracy `json:"-"` // test accuracy by class, mean over seeds
+	Models  []string            `json:"-"` // files of those that were evaluated on the test classes
 }
+
+// Part is what a method chose without the test classes of one part.
+type Part struct {
+	Variant  string         `json:"variant,omitempty"`
+	Epochs   int            `json:"epochs"` // on train and validation classes
+	Settings map[string]any `json:"settings"`
+	Edges    []Edge         `json:"edges"` // settings at an end of the searched values
+}
+
+// Mixed is the Variant of a Method whose parts chose different variants.
+const Mixed = "mixed"
 
 // Label names the method and, for LAGO, the chosen variant.
 func (m Method) Label() string {
@@ -38,42 +52,73 @@ func (m Method) Label() string {
 	return m.Title
 }
 
-// Methods is the result of several methods.
-type Methods struct {
-	Rows    []Method
-	Missing []lab.Missing
-	LeftOut []protocol.LeftOut // variants that the data set does not allow
+// Chosen describes what each part chose, one line each.
+func (m Method) Chosen() []string {
+	var lines []string
+	for i, p := range m.Parts {
+		line := m.Name
+		if len(m.Parts) > 1 {
+			line += fmt.Sprintf(", part %d", i+1)
+		}
+		line += ": " + format.Count(p.Epochs, "epoch")
+		if m.Name == LAGOMethod {
+			line += ", " + p.Variant
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
+			line += fmt.Sprintf(", %s %v", name, p.Settings[name])
+		}
+		for j, e := range p.Edges {
+			if j == 0 {
+				line += "; at an end of the searched values: "
+			} else {
+				line += ", "
+			}
+			line += e.Setting
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
-// Baselines runs baselines with their defaults, or the best of their grid for those in
-// closed form. Seeds, epochs, patience and held-out samples are those of like. If it has
-// to wait for other shards, Missing says so.
+// Methods is the result of several methods.
+type Methods struct {
+	Rows    []Method           `json:"methods"`
+	Missing []lab.Missing      `json:"missing"`
+	LeftOut []protocol.LeftOut `json:"left_out"` // variants that the data set does not allow
+}
+
+// BaselineBudget is the number of settings that Baselines tries.
+const BaselineBudget = 16
+
+// Baselines runs baselines with the preprocessing, seeds, epochs, patience and held-out
+// samples of like, and the best of BaselineBudget settings. If it has to wait for other
+// shards, Missing says so.
 func Baselines(ctx context.Context, l *lab.Lab, names []string, like protocol.Config) (*Methods, error) {
 	if len(names) == 0 {
 		return &Methods{}, nil
 	}
-	r, err := Run(ctx, l, Config{
-		Methods: names, Seeds: like.Seeds, Seed: like.Seed, Epochs: like.DevEpochs(), Patience: like.Patience,
-		HoldOut: like.HoldOut, Preprocess: preprocess.None,
-	})
+	r, err := Run(ctx, l, Config{Methods: names, Common: like, Budget: BaselineBudget, Folds: 1, Given: []string{"preprocess", "ridge"}})
 	if waiting := (*lab.Waiting)(nil); errors.As(err, &waiting) {
 		return &Methods{Missing: []lab.Missing{{Dir: l.Root, Why: waiting.Error()}}}, nil
 	}
 	return r, err
 }
 
-// Run trains and evaluates every method of c by one protocol. Settings are tuned on the
-// validation classes with the first seed; the dev stage over all seeds gives the number
-// of epochs on train and validation classes together; those models are evaluated once on
-// the test classes. The error is a *lab.Waiting if the choice of settings needs the
-// trials of other shards.
+// Run trains and evaluates every method of c by one protocol, on each part of the lab:
+// settings are searched over folds of the seen classes, with the first seed and further
+// ones; the dev stage over all seeds gives the number of epochs on train and validation
+// classes together; those models are evaluated once on the test classes. The error is a
+// *lab.Waiting if the choice of settings needs the trials of other shards.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	r := &Methods{Rows: []Method{}, Missing: []lab.Missing{}, LeftOut: []protocol.LeftOut{}}
-	contenders, err := c.contenders(ctx, l, r)
+	contenders, searchers, err := c.contenders(l, r)
 	if err != nil {
+		return nil, err
+	}
+	if err := searchAll(ctx, l, searchers, c.OnRound); err != nil {
 		return nil, err
 	}
 	if err := develop(ctx, l, contenders); err != nil {
@@ -82,47 +127,125 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 	if err := evaluate(ctx, l, contenders); err != nil {
 		return nil, err
 	}
-	for _, m := range contenders {
-		r.Missing = append(r.Missing, lab.MissingOf(m.failed)...)
-		if len(m.test) > 0 {
-			r.Rows = append(r.Rows, m.row(l.Data.Name))
+	for _, name := range c.Methods {
+		parts := slices.DeleteFunc(slices.Clone(contenders), func(m *contender) bool { return m.name != name })
+		complete := len(parts) > 0
+		for _, m := range parts {
+			for _, missing := range lab.MissingOf(m.failed) {
+				if !slices.Contains(r.Missing, missing) { // variants are part of LAGO, too
+					r.Missing = append(r.Missing, missing)
+				}
+			}
+			complete = complete && len(m.test) > 0
+		}
+		if complete {
+			r.Rows = append(r.Rows, row(parts, l.Data.Name))
 		}
 	}
 	return r, nil
 }
 
-// contender is the state of a method in the protocol.
+// contender is a method in one part.
 type contender struct {
 	name, title string
-	tried       int
-	// finalists are trials of the first seed. The mean validation accuracy over all seeds
-	// chooses between them; there are several only for LAGO, one per variant.
-	finalists []train.Trial
-	seeds     int
+	part        lab.View
+	searchers   []*searcher // one; for LAGO one per variant
+	seeds       int
 
-	chosen train.Trial
+	chosen *searcher // with the best mean validation accuracy over all seeds
 	epochs int
 	val    []lab.Run
 	test   []lab.Run
 	failed []lab.Run
 }
 
-// withSeeds repeats a trial for a number of seeds.
-func withSeeds(t train.Trial, seeds int) []train.Trial {
-	trials := make([]train.Trial, seeds)
-	for i := range trials {
-		trials[i] = t
-		trials[i].Training.Seed += uint64(i)
+// contenders returns the methods in each part, and the searches of their settings.
+func (c Config) contenders(l *lab.Lab, r *Methods) (all []*contender, searchers []*searcher, err error) {
+	for _, config := range c.LAGO {
+		if out := protocol.Allows(l, config.Variant); out != nil {
+			r.LeftOut = append(r.LeftOut, *out)
+		}
 	}
-	return trials
+	for _, part := range l.Parts {
+		folds, err := l.Folds(part, max(c.Folds, 1))
+		if err != nil {
+			return nil, nil, err
+		}
+		variants := map[string]*searcher{}
+		var feasible []*searcher
+		for _, config := range c.LAGO {
+			if protocol.Allows(l, config.Variant) == nil {
+				s := newSearcher(string(config.Variant), candidate{config: config}, folds, c.settings(), FurtherSeeds, c.Given)
+				variants[s.name] = s
+				feasible = append(feasible, s)
+			}
+		}
+		searchers = append(searchers, feasible...)
+		for _, name := range c.Methods {
+			m := &contender{name: name, part: part, seeds: c.Common.Seeds}
+			baseline, err := methods.Find(name)
+			switch {
+			case err == nil:
+				s, err := c.baselineSearcher(baseline, folds)
+				if err != nil {
+					return nil, nil, err
+				}
+				searchers = append(searchers, s)
+				m.title, m.searchers = baseline.Title, []*searcher{s}
+				if !baseline.Seeded {
+					m.seeds = 1
+				}
+			case name == LAGOMethod:
+				m.title, m.searchers = published.ResultRow, feasible
+			case variants[name] != nil:
+				m.title, m.searchers = published.Method(model.Variant(name)), []*searcher{variants[name]}
+			}
+			if len(m.searchers) > 0 {
+				all = append(all, m)
+			}
+		}
+	}
+	return all, searchers, nil
 }
 
-// develop runs the dev stage of all finalists and chooses between them.
+// baselineSearcher starts from the defaults of a baseline with the fixed settings.
+func (c Config) baselineSearcher(m methods.Method, folds []lab.View) (*searcher, error) {
+	base := baselineCandidate(m, c.Common)
+	fixed := slices.Clone(c.Given)
+	for _, f := range c.Fixed {
+		if f.Method != m.Name {
+			continue
+		}
+		var err error
+		if base.spec, err = base.spec.Set(f.Setting, f.Value); err != nil {
+			return nil, err
+		}
+		fixed = append(fixed, f.Setting)
+	}
+	if err := base.spec.Check(); err != nil {
+		return nil, err
+	}
+	further := 0
+	if m.Seeded {
+		further = FurtherSeeds
+	}
+	return newSearcher(m.Name, base, folds, c.settings(), further, fixed), nil
+}
+
+// develop runs the dev stage of the best settings with all seeds, over the folds, and
+// chooses between the variants of LAGO.
 func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	var lists [][]train.Trial
 	for _, m := range contenders {
-		for _, t := range m.finalists {
-			lists = append(lists, withSeeds(t, m.seeds))
+		for _, s := range m.searchers {
+			var trials []train.Trial
+			if len(s.tried) > 0 {
+				best := s.tried[0]
+				for _, fold := range s.folds {
+					trials = append(trials, best.trials(fold, train.Dev, best.config.DevEpochs(), m.seeds)...)
+				}
+			}
+			lists = append(lists, trials)
 		}
 	}
 	done, err := l.DoAll(ctx, lists)
@@ -131,19 +254,21 @@ func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	}
 	for _, m := range contenders {
 		best := -1.0
-		for _, t := range m.finalists {
-			seeds := done[0]
+		for _, s := range m.searchers {
+			runs := done[0]
 			done = done[1:]
-			if failed := lab.Failures(seeds); len(failed) > 0 {
-				m.failed = append(m.failed, failed...)
+			m.failed = append(m.failed, s.failed...)
+			failures := lab.Failures(runs)
+			m.failed = append(m.failed, failures...)
+			if len(runs) == 0 || len(failures) > 0 {
 				continue
 			}
-			if mean := protocol.Measure(seeds).PerClass.Mean; mean > best {
-				best, m.chosen, m.val = mean, t, seeds
+			if mean := accuracy(runs).Mean; mean > best {
+				best, m.chosen, m.val = mean, s, runs
 			}
 		}
-		// Which finalist is best is not known while another shard trains one.
-		if slices.ContainsFunc(m.failed, func(t lab.Run) bool { return errors.Is(t.Err, lab.ErrElsewhere) }) {
+		// Which variant is best is not known while another shard trains one.
+		if slices.ContainsFunc(m.failed, func(r lab.Run) bool { return errors.Is(r.Err, lab.ErrElsewhere) }) {
 			m.val = nil
 		}
 		if m.val == nil {
@@ -161,7 +286,7 @@ func evaluate(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	lists := make([][]train.Trial, len(contenders))
 	for i, m := range contenders {
 		if m.val != nil {
-			lists[i] = withSeeds(forTest(m.chosen, m.epochs), m.seeds)
+			lists[i] = m.chosen.tried[0].trials(m.part, train.Test, m.epochs, m.seeds)
 		}
 	}
 	done, err := l.DoAll(ctx, lists)
@@ -178,52 +303,35 @@ func evaluate(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	return nil
 }
 
-// forTest returns the test-stage trial that follows from one of the dev stage.
-func forTest(t train.Trial, epochs int) train.Trial {
-	t.Stage = train.Test
-	t.Training.Epochs, t.Training.Patience = epochs, epochs
-	return t
-}
-
-// row is the result of a contender.
-func (m *contender) row(dataset string) Method {
-	c := Method{
-		Name: m.name, Title: m.title, Variant: string(m.chosen.Model.Variant),
-		Val: protocol.Measure(m.val), Test: protocol.Measure(m.test), Epochs: m.epochs, Tried: m.tried,
-		Settings: settingsOf(m.chosen), Models: protocol.ModelFiles(m.test),
-	}
-	c.Published, _ = published.TestAccuracy(dataset, m.title)
-	for _, t := range slices.Concat(m.val, m.test) {
-		c.RunDirs = append(c.RunDirs, t.Dir)
-	}
-	for _, t := range m.test {
-		c.Seconds += t.Result.Seconds / float64(len(m.test))
-	}
-	return c
-}
-
-// settingsOf lists the settings that apply to a trial and are not part of the data or
-// protocol.
-func settingsOf(t train.Trial) map[string]any {
-	if t.Baseline.Method != "" {
-		all := t.Baseline.Values()
-		if t.Preprocess != preprocess.None {
-			all["preprocess"] = t.Preprocess
+// row is the result of a method over its parts.
+func row(parts []*contender, dataset string) Method {
+	r := Method{Name: parts[0].name, Title: parts[0].title, Parts: []Part{}}
+	var val, test []lab.Run
+	for i, m := range parts {
+		best := m.chosen.tried[0].candidate
+		p := Part{Epochs: m.epochs, Settings: best.settings(), Edges: m.chosen.space.edges(best)}
+		if best.spec.Method == "" {
+			p.Variant = m.chosen.name
 		}
-		if t.Preprocess.Has(preprocess.Whiten) {
-			all["ridge"] = t.Ridge
+		if i == 0 {
+			r.Variant = p.Variant
+		} else if r.Variant != p.Variant {
+			r.Variant = Mixed
 		}
-		return all
+		r.Parts = append(r.Parts, p)
+		val, test = append(val, m.val...), append(test, m.test...)
 	}
-	c := protocol.Config{Variant: t.Model.Variant, Preprocess: t.Preprocess}
-	all := map[string]any{}
-	for _, s := range protocol.OfTrial(t) {
-		if setting, err := protocol.Find(s.Name); err == nil && setting.AppliesTo(c) {
-			all[s.Name] = s.Value
-		}
+	for _, s := range parts[0].searchers {
+		r.Tried += len(s.tried)
 	}
-	for _, shared := range []string{"dataset", "stage", "seed", "epochs", "patience", "hold_out"} {
-		delete(all, shared)
+	r.Val, r.Test, r.Models = protocol.Measure(val), protocol.Measure(test), protocol.ModelFiles(test)
+	r.Classes = lab.ClassAccuracies(test)
+	r.Published, _ = published.TestAccuracy(dataset, r.Title)
+	for _, run := range slices.Concat(val, test) {
+		r.RunDirs = append(r.RunDirs, run.Dir)
 	}
-	return all
+	for _, run := range test {
+		r.Seconds += run.Result.Seconds / float64(len(test))
+	}
+	return r
 }

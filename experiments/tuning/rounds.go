@@ -12,140 +12,212 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// searcher is the state of a search.
+// searcher is the search of one method in one part.
 type searcher struct {
-	lab     *lab.Lab
-	base    protocol.Config
-	options SearchOptions
+	name    string // in errors
+	base    candidate
 	space   space
+	folds   []lab.View // settings are chosen by the mean over their val classes
+	budget  budget
+	further int // further seeds of the best settings; 0 for a method without randomness
 
-	seen   map[train.Trial]bool
-	tried  []Tried // in order of accuracy, the first of equals first
-	failed []lab.Run
-	trials int
+	seen     map[train.Trial]bool
+	tried    []tried // in order of accuracy, the first of equals first
+	failed   []lab.Run
+	trials   int
+	firstErr error
 }
 
-// coarse tries the settings that the search starts from and n-1 different draws from the
+// tried is the result of one candidate.
+type tried struct {
+	candidate
+	accuracy  float64 // of the first seed, the mean over folds
+	bestEpoch int     // of the average curve of the folds
+	further   *lab.Summary
+	epochs    int // of the average curve of the further seeds
+	runs      []lab.Run
+}
+
+// batch is the new candidates of one searcher in a round.
+type batch struct {
+	candidates []candidate
+	first      uint64 // added to the seed
+	seeds      int
+}
+
+// searchAll carries out searches side by side, so that each round is one grid. It fails if
+// other shards have not finished their trials of a round.
+func searchAll(ctx context.Context, l *lab.Lab, searchers []*searcher, onRound func(round string, trials int)) error {
+	for _, round := range []struct {
+		name string
+		next func(s *searcher) batch
+		end  func(s *searcher, b batch, runs []lab.Run) error
+	}{
+		{"coarse", (*searcher).coarse, (*searcher).rank},
+		{"refining", func(s *searcher) batch { return s.refine(s.budget.refined[0]) }, (*searcher).rank},
+		{"refining", func(s *searcher) batch { return s.refine(s.budget.refined[1]) }, (*searcher).rank},
+		{"further seeds", (*searcher).best, (*searcher).rankBest},
+	} {
+		batches := make([]batch, len(searchers))
+		lists := make([][]train.Trial, len(searchers))
+		total := 0
+		for i, s := range searchers {
+			batches[i] = round.next(s)
+			lists[i] = s.trialsOf(batches[i])
+			s.trials += len(lists[i])
+			total += len(lists[i])
+		}
+		if total == 0 {
+			continue
+		}
+		if onRound != nil {
+			onRound(round.name, total)
+		}
+		done, err := l.DoAll(ctx, lists)
+		if err != nil {
+			return err
+		}
+		if err := lab.WaitingFor(round.name, slices.Concat(done...)); err != nil {
+			return err
+		}
+		for i, s := range searchers {
+			s.failed = append(s.failed, lab.Failures(done[i])...)
+			if err := round.end(s, batches[i], done[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// trialsOf lists the trials of a batch: for each candidate, for each fold, one per seed.
+func (s *searcher) trialsOf(b batch) []train.Trial {
+	var trials []train.Trial
+	for _, c := range b.candidates {
+		c.config.Seed += b.first
+		for _, fold := range s.folds {
+			trials = append(trials, c.trials(fold, train.Dev, c.config.DevEpochs(), b.seeds)...)
+		}
+	}
+	return trials
+}
+
+// coarse tries the settings that the search starts from and different draws from the
 // space, or all that it has.
-func (s *searcher) coarse(ctx context.Context, n int) error {
-	const spare = 20 // draws for each that is needed; settings that a config does not use make some equal
-	configs := append([]protocol.Config{s.base}, s.space.draw(s.base, spare*n, s.source(0))...)
-	return s.try(ctx, "coarse", s.unseen(configs, n))
+func (s *searcher) coarse() batch {
+	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
+	candidates := []candidate{s.base}
+	if s.budget.coarse > 1 {
+		candidates = append(candidates, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
+	}
+	return s.unseen(candidates, s.budget.coarse)
 }
 
 // refine tries n neighbours of the best settings so far; where those have no more,
 // of the next best.
-func (s *searcher) refine(ctx context.Context, n int) error {
-	rng := rand.New(s.source(uint64(s.trials)))
-	var candidates []protocol.Config
+func (s *searcher) refine(n int) batch {
+	rng := rand.New(s.source(uint64(len(s.seen))))
+	var candidates []candidate
 	for _, t := range s.tried {
-		candidates = append(candidates, s.space.neighbours(t.config, rng)...)
+		candidates = append(candidates, s.space.neighbours(t.candidate, rng)...)
 	}
-	return s.try(ctx, "refining", s.unseen(candidates, n))
+	return s.unseen(candidates, n)
 }
 
-func (s *searcher) source(stream uint64) rand.Source { return rand.NewPCG(s.base.Seed, stream) }
-
-// trialOf returns the trial of a config.
-func (s *searcher) trialOf(c protocol.Config) train.Trial {
-	return c.Trials(s.lab, train.Dev, c.DevEpochs())[0]
+func (s *searcher) source(stream uint64) rand.Source {
+	return rand.NewPCG(s.base.config.Seed, stream)
 }
 
-// unseen returns the first n configs whose trials were not used before.
-func (s *searcher) unseen(configs []protocol.Config, n int) []protocol.Config {
-	var fresh []protocol.Config
-	for _, c := range configs {
-		if t := s.trialOf(c); len(fresh) < n && !s.seen[t] {
+// unseen returns the first n candidates whose trials were not used before.
+func (s *searcher) unseen(candidates []candidate, n int) batch {
+	b := batch{seeds: 1}
+	for _, c := range candidates {
+		if len(b.candidates) == n {
+			break
+		}
+		if t := c.trials(s.folds[0], train.Dev, 1, 1)[0]; !s.seen[t] {
 			s.seen[t] = true
-			fresh = append(fresh, c)
+			b.candidates = append(b.candidates, c)
 		}
 	}
-	return fresh
+	return b
 }
 
-// do runs the trials of a round. It fails if other shards have not finished theirs.
-func (s *searcher) do(ctx context.Context, round string, trials []train.Trial) ([]lab.Run, error) {
-	s.trials += len(trials)
-	if s.options.OnRound != nil {
-		s.options.OnRound(round, len(trials))
-	}
-	done, err := s.lab.Do(ctx, trials)
-	if err != nil {
-		return nil, err
-	}
-	if err := lab.WaitingFor(round, done); err != nil {
-		return nil, err
-	}
-	s.failed = append(s.failed, lab.Failures(done)...)
-	return done, nil
-}
-
-// try runs a round of new settings and ranks them among the others.
-func (s *searcher) try(ctx context.Context, round string, configs []protocol.Config) error {
-	if len(configs) == 0 {
-		return nil
-	}
-	trials := make([]train.Trial, len(configs))
-	for i, c := range configs {
-		trials[i] = s.trialOf(c)
-	}
-	done, err := s.do(ctx, round, trials)
-	if err != nil {
-		return err
-	}
-	for i, t := range done {
-		if t.Err != nil {
+// rank ranks the candidates of a round among the others. Those with a failed fold are
+// left out.
+func (s *searcher) rank(b batch, runs []lab.Run) error {
+	for i, c := range b.candidates {
+		folds := runs[i*len(s.folds) : (i+1)*len(s.folds)]
+		if failures := lab.Failures(folds); len(failures) > 0 {
+			s.firstErr = cmp.Or(s.firstErr, fmt.Errorf("%s: %w", failures[0].Dir, failures[0].Err))
 			continue
 		}
-		settings := map[string]any{}
-		for _, d := range s.space {
-			if d.AppliesTo(configs[i]) {
-				settings[d.Key] = d.Value(configs[i])
-			}
+		epoch, err := protocol.DevEpoch(folds)
+		if err != nil {
+			return err
 		}
-		s.tried = append(s.tried, Tried{
-			Settings: settings, Accuracy: t.Result.Evaluation.PerClass, BestEpoch: t.Result.BestEpoch, Dir: t.Dir, config: configs[i],
-		})
+		s.tried = append(s.tried, tried{candidate: c, accuracy: accuracy(folds).Mean, bestEpoch: epoch, runs: folds})
 	}
-	slices.SortStableFunc(s.tried, func(a, b Tried) int { return cmp.Compare(b.Accuracy, a.Accuracy) })
-	if len(s.tried) == 0 {
-		return fmt.Errorf("none of the %d trials of the %s round has a model; the first, %s: %w", len(trials), round, done[0].Dir, done[0].Err)
-	}
+	slices.SortStableFunc(s.tried, func(a, b tried) int { return cmp.Compare(b.accuracy, a.accuracy) })
 	return nil
 }
 
-// further runs the n best settings with further seeds and ranks them by these alone,
-// because the first seed selected them. Settings with a failed seed come last.
-func (s *searcher) further(ctx context.Context, n int) error {
-	best := s.tried[:min(n, len(s.tried))]
-	var trials []train.Trial
-	for _, t := range best {
-		c := t.config
-		c.Seed, c.Seeds = c.Seed+1, FurtherSeeds
-		trials = append(trials, c.Trials(s.lab, train.Dev, c.DevEpochs())...)
+// best returns the best settings, to run with further seeds.
+func (s *searcher) best() batch {
+	b := batch{first: 1, seeds: s.further}
+	if s.further == 0 || s.budget.coarse < 2 {
+		return b
 	}
-	done, err := s.do(ctx, "further seeds", trials)
-	if err != nil {
-		return err
+	for _, t := range s.tried[:min(s.budget.best, len(s.tried))] {
+		b.candidates = append(b.candidates, t.candidate)
 	}
+	return b
+}
+
+// rankBest ranks the best settings by their further seeds alone, because the first seed
+// selected them. Settings with a failed trial come last.
+func (s *searcher) rankBest(b batch, runs []lab.Run) error {
+	best := s.tried[:len(b.candidates)]
+	each := len(s.folds) * s.further
 	for i := range best {
-		part := done[i*FurtherSeeds : (i+1)*FurtherSeeds]
+		part := runs[i*each : (i+1)*each]
 		if len(lab.Failures(part)) > 0 {
 			continue
 		}
-		if best[i].epochs, err = protocol.DevEpoch(part); err != nil {
+		epochs, err := protocol.DevEpoch(part)
+		if err != nil {
 			return err
 		}
-		best[i].Further = &protocol.Measure(part).PerClass
+		summary := accuracy(part)
+		best[i].further, best[i].epochs = &summary, epochs
 	}
-	slices.SortStableFunc(best, func(a, b Tried) int { return lab.ByMean(further(a), further(b)) })
+	slices.SortStableFunc(best, func(a, b tried) int { return lab.ByMean(a.furtherSeeds(), b.furtherSeeds()) })
 	return nil
 }
 
-// further is the zero Summary unless all further seeds were run.
-func further(t Tried) lab.Summary {
-	if t.Further == nil {
+// furtherSeeds is the zero Summary unless all further seeds were run.
+func (t tried) furtherSeeds() lab.Summary {
+	if t.further == nil {
 		return lab.Summary{}
 	}
-	return *t.Further
+	return *t.further
+}
+
+// accuracy is the validation accuracy of runs over seeds, each value a mean over folds.
+func accuracy(runs []lab.Run) lab.Summary {
+	var seeds []uint64
+	sums, counts := map[uint64]float64{}, map[uint64]int{}
+	for _, r := range runs {
+		seed := r.Training.Seed
+		if counts[seed] == 0 {
+			seeds = append(seeds, seed)
+		}
+		sums[seed] += r.Result.Evaluation.PerClass
+		counts[seed]++
+	}
+	values := make([]float64, len(seeds))
+	for i, seed := range seeds {
+		values[i] = sums[seed] / float64(counts[seed])
+	}
+	return lab.Summarise(values)
 }

@@ -14,33 +14,31 @@ import (
 
 // SearchOptions is the extent of a search.
 type SearchOptions struct {
-	Budget int      // trials, at least MinBudget
+	Budget int      // different settings to try, at least MinBudget
+	Folds  int      // of the seen classes, see lab.Folds; at least 1
 	Fixed  []string // keys of settings that are not searched
 	// OnRound, if set, is called at the start of each round with its number of trials.
 	OnRound func(round string, trials int)
 }
 
-// MinBudget is two settings to choose from and the further seeds of one.
-const MinBudget = 2 + FurtherSeeds
+// MinBudget is two settings to choose from.
+const MinBudget = 2
 
 // FurtherSeeds is the number of further seeds of the best settings (supplement A).
 const FurtherSeeds = 3
 
-// budget is the division of the trials of a search.
+// budget is the division of the settings of a search.
 type budget struct {
 	coarse  int
 	refined [2]int // around the best of all before
-	best    int    // settings that are run with further seeds
+	best    int    // of these, settings that are run with further seeds
 }
 
-// divide gives a quarter of the trials to the further seeds of up to five settings,
-// and of the others two thirds to the coarse search.
-func divide(trials int) budget {
-	b := budget{best: min(max(trials/(4*FurtherSeeds), 1), 5)}
-	left := trials - b.best*FurtherSeeds
-	refined := left / 3
-	b.coarse, b.refined = left-refined, [2]int{(refined + 1) / 2, refined / 2}
-	return b
+// divide gives two thirds of the settings to the coarse search, and further seeds to an
+// eighth of them, at most five.
+func divide(settings int) budget {
+	refined := settings / 3
+	return budget{settings - refined, [2]int{(refined + 1) / 2, refined / 2}, min(max(settings/8, 1), 5)}
 }
 
 // Found is the result of a search.
@@ -48,26 +46,22 @@ type Found struct {
 	Dataset string        `json:"dataset"`
 	Variant model.Variant `json:"variant"`
 	Budget  int           `json:"budget"`
-	Trials  int           `json:"trials"` // that were used; fewer than the budget if the space has no more
+	Folds   int           `json:"folds"`
+	Trials  int           `json:"trials"` // of all folds and seeds
 	Epochs  int           `json:"epochs"` // of a trial, at most
 	Space   []string      `json:"space"`  // names of the settings that were searched
-	Tried   []Tried       `json:"tried"`  // best first
+	Tried   []Tried       `json:"tried"`  // best first; fewer than the budget if the space has no more
 	Chosen  Chosen        `json:"chosen"`
 	Missing []lab.Missing `json:"missing"` // failed trials
-
-	space space
 }
 
 // Tried is one combination of settings.
 type Tried struct {
-	Settings  map[string]any `json:"settings"` // that were searched
-	Accuracy  float64        `json:"val_accuracy"`
-	BestEpoch int            `json:"best_epoch"`
+	Settings  map[string]any `json:"settings"`      // that were searched
+	Accuracy  float64        `json:"val_accuracy"`  // mean over folds
+	BestEpoch int            `json:"best_epoch"`    // of the average curve of the folds
 	Further   *lab.Summary   `json:"further_seeds"` // validation accuracy; null except for the best
-	Dir       string         `json:"dir"`
-
-	config protocol.Config
-	epochs int // the best of the average curve of the further seeds
+	Dirs      []string       `json:"dirs"`          // of the folds
 }
 
 // Chosen is the best combination.
@@ -79,56 +73,66 @@ type Chosen struct {
 }
 
 // Search finds the settings of c's variant by the paper's procedure (supplement A) on the
-// dev stage: a coarse search of the space, starting from c itself; two finer rounds around
-// the best; then further seeds of the best settings, whose average chooses and whose
-// average curve gives the number of epochs. Trials that fail count as the worst. The error
-// is a *lab.Waiting if a round needs the trials of other shards.
+// dev stage, over folds of the seen classes: a coarse search of the space, starting from c
+// itself; two finer rounds around the best; then further seeds of the best settings, whose
+// average chooses and whose average curve gives the number of epochs. Trials that fail
+// count as the worst. The error is a *lab.Waiting if a round needs the trials of other
+// shards.
 //
 // The same c and options use the same trials.
 func Search(ctx context.Context, l *lab.Lab, c protocol.Config, o SearchOptions) (*Found, error) {
 	if o.Budget < MinBudget {
-		return nil, &invalid.Error{Field: "budget", Want: fmt.Sprintf("at least %d trials", MinBudget), Got: strconv.Itoa(o.Budget)}
+		return nil, &invalid.Error{Field: "budget", Want: fmt.Sprintf("at least %d settings", MinBudget), Got: strconv.Itoa(o.Budget)}
 	}
-	seeds := c.Seeds
-	c.Seeds = 1
-	c.K = c.Trials(l, train.Dev, c.DevEpochs())[0].Model.K // which 0 leaves to the data
-	s := &searcher{
-		lab: l, base: c, options: o, seen: map[train.Trial]bool{},
-		space: searchSpace(c.Variant, len(l.Data.Attributes), o.Fixed),
-	}
-	part := divide(o.Budget)
-	if err := s.coarse(ctx, part.coarse); err != nil {
+	folds, err := l.Folds(l.Parts[0], o.Folds)
+	if err != nil {
 		return nil, err
 	}
-	for _, n := range part.refined {
-		if err := s.refine(ctx, n); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.further(ctx, part.best); err != nil {
+	s := newSearcher(string(c.Variant), candidate{config: c}, folds, o.Budget, FurtherSeeds, o.Fixed)
+	if err := searchAll(ctx, l, []*searcher{s}, o.OnRound); err != nil {
 		return nil, err
 	}
-	return s.result(seeds)
-}
-
-// result returns the best settings, with the given number of seeds.
-func (s *searcher) result(seeds int) (*Found, error) {
-	best := s.tried[0]
-	if best.Further == nil {
+	if s.firstErr != nil && len(s.tried) == 0 {
+		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %w", s.firstErr)
+	}
+	if s.tried[0].further == nil {
 		last := s.failed[len(s.failed)-1]
 		return nil, fmt.Errorf("none of the best settings has a model with each of %d further seeds; the last that failed, %s: %w",
 			FurtherSeeds, last.Dir, last.Err)
 	}
 	r := &Found{
-		Dataset: s.base.Dataset, Variant: s.base.Variant, Budget: s.options.Budget, Trials: s.trials, Epochs: s.base.DevEpochs(),
-		Tried: s.tried, Missing: lab.MissingOf(s.failed), space: s.space,
-		Chosen: Chosen{Accuracy: *best.Further, Epochs: best.epochs, Edges: s.space.edges(best.config)},
+		Dataset: c.Dataset, Variant: c.Variant, Budget: o.Budget, Folds: len(folds), Trials: s.trials, Epochs: c.DevEpochs(),
+		Missing: lab.MissingOf(s.failed),
+		Chosen:  Chosen{Accuracy: *s.tried[0].further, Epochs: s.tried[0].epochs, Edges: s.space.edges(s.tried[0].candidate)},
 	}
 	for _, d := range s.space {
-		r.Space = append(r.Space, d.Key)
+		r.Space = append(r.Space, d.key)
 	}
-	c := best.config
-	c.Stage, c.Epochs, c.Seeds = protocol.OnlyTest, r.Chosen.Epochs, seeds
-	r.Chosen.Config = c
+	for _, t := range s.tried {
+		one := Tried{Settings: map[string]any{}, Accuracy: t.accuracy, BestEpoch: t.bestEpoch, Further: t.further}
+		for _, d := range s.space {
+			if d.applies(t.candidate) {
+				one.Settings[d.key] = d.get(t.candidate)
+			}
+		}
+		for _, run := range t.runs {
+			one.Dirs = append(one.Dirs, run.Dir)
+		}
+		r.Tried = append(r.Tried, one)
+	}
+	r.Chosen.Config = s.tried[0].config
+	r.Chosen.Config.Stage, r.Chosen.Config.Epochs, r.Chosen.Config.Seeds = protocol.OnlyTest, r.Chosen.Epochs, c.Seeds
 	return r, nil
+}
+
+// newSearcher returns a search that starts from base. A budget of 1 tries base alone.
+func newSearcher(name string, base candidate, folds []lab.View, settings, further int, fixed []string) *searcher {
+	attributes := len(folds[0].Data.Attributes)
+	if base.spec.Method == "" { // K, which 0 leaves to the data, is searched around like any other
+		base.config.K = base.trials(folds[0], train.Dev, 1, 1)[0].Model.K
+	}
+	return &searcher{
+		name: name, base: base, space: base.searchSpace(attributes, fixed), folds: folds,
+		budget: divide(settings), further: further, seen: map[train.Trial]bool{},
+	}
 }

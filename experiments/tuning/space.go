@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,21 +10,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/samplemv"
-
-	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/model"
 )
 
 // dimension is one setting that a search varies, with the values that it tries: numbers
 // in ascending order, or words without an order.
 type dimension struct {
-	protocol.Setting
-	values []any
+	key     string
+	values  []any
+	whole   bool // the numbers are integers
+	get     func(candidate) any
+	set     func(*candidate, any)
+	applies func(candidate) bool // whether the setting makes a difference
 }
 
 // number returns the value in c, if it is a number.
-func (d dimension) number(c protocol.Config) (float64, bool) {
-	switch v := d.Value(c).(type) {
+func (d dimension) number(c candidate) (float64, bool) {
+	switch v := d.get(c).(type) {
 	case float64:
 		return v, true
 	case int:
@@ -33,19 +35,19 @@ func (d dimension) number(c protocol.Config) (float64, bool) {
 }
 
 // with returns c with another value.
-func (d dimension) with(c protocol.Config, value any) protocol.Config {
-	d.SetValue(&c, value)
+func (d dimension) with(c candidate, value any) candidate {
+	d.set(&c, value)
 	return c
 }
 
-// neighbours returns configurations that differ from c in this setting alone: by the
+// neighbours returns candidates that differ from c in this setting alone: by the
 // next listed numbers and, on a log scale, those halfway to them, or by another word.
-func (d dimension) neighbours(c protocol.Config) []protocol.Config {
-	var near []protocol.Config
+func (d dimension) neighbours(c candidate) []candidate {
+	var near []candidate
 	at, isNumber := d.number(c)
 	if !isNumber {
 		for _, word := range d.values {
-			if word != d.Value(c) {
+			if fmt.Sprint(word) != fmt.Sprint(d.get(c)) {
 				near = append(near, d.with(c, word))
 			}
 		}
@@ -74,7 +76,7 @@ func (d dimension) neighbours(c protocol.Config) []protocol.Config {
 
 // round keeps two significant digits, or whole numbers whole.
 func (d dimension) round(value float64) float64 {
-	if _, whole := d.Value(protocol.Config{}).(int); whole {
+	if d.whole {
 		return math.Round(value)
 	}
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'e', 1, 64), 64)
@@ -85,12 +87,13 @@ func (d dimension) round(value float64) float64 {
 }
 
 // edge says at which end of the listed numbers the value of c lies, "lowest", "highest"
-// or, inside of them, "". A value outside of them, such as the ridge 0, is at no end.
-func (d dimension) edge(c protocol.Config) string {
+// or, inside of them, "". A value outside of them, such as the ridge 0, is at no end, nor
+// is a lowest value of 0, beyond which there is none.
+func (d dimension) edge(c candidate) string {
 	at, isNumber := d.number(c)
 	switch {
 	case !isNumber || len(d.values) < 2:
-	case at == d.values[0]:
+	case at == d.values[0] && at != 0:
 		return "lowest"
 	case at == d.values[len(d.values)-1]:
 		return "highest"
@@ -101,41 +104,29 @@ func (d dimension) edge(c protocol.Config) string {
 // space is what a search looks through.
 type space []dimension
 
-// searchSpace returns the paper's space (supplement A), with preprocessing and its
-// ridge, for the settings that a variant has. Fixed settings are left out.
-func searchSpace(v model.Variant, attributes int, fixed []string) space {
-	var s space
-	for _, setting := range protocol.All() {
-		if values := setting.SearchValues(v, attributes); values != nil && !slices.Contains(fixed, setting.Key) {
-			s = append(s, dimension{setting, values})
-		}
-	}
-	return s
-}
-
-// draw returns n configurations spread evenly over the space, by a scrambled Halton
+// draw returns n candidates spread evenly over the space, by a scrambled Halton
 // sequence. The first of them are the same for any n.
-func (s space) draw(base protocol.Config, n int, src rand.Source) []protocol.Config {
+func (s space) draw(base candidate, n int, src rand.Source) []candidate {
 	if len(s) == 0 {
-		return []protocol.Config{base}
+		return []candidate{base}
 	}
 	points := mat.NewDense(n, len(s), nil)
 	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(s), nil), Src: src}.Sample(points)
-	configs := make([]protocol.Config, n)
-	for i := range configs {
-		configs[i] = base
+	drawn := make([]candidate, n)
+	for i := range drawn {
+		drawn[i] = base
 		for j, d := range s {
-			d.SetValue(&configs[i], d.values[min(int(points.At(i, j)*float64(len(d.values))), len(d.values)-1)])
+			d.set(&drawn[i], d.values[min(int(points.At(i, j)*float64(len(d.values))), len(d.values)-1)])
 		}
 	}
-	return configs
+	return drawn
 }
 
 // neighbours returns those of c in every dimension, in a random order in which each
 // dimension has its first before any has its second.
-func (s space) neighbours(c protocol.Config, rng *rand.Rand) []protocol.Config {
-	var mixed []protocol.Config
-	lists := make([][]protocol.Config, len(s))
+func (s space) neighbours(c candidate, rng *rand.Rand) []candidate {
+	var mixed []candidate
+	lists := make([][]candidate, len(s))
 	longest := 0
 	for i, place := range rng.Perm(len(s)) {
 		near := s[place].neighbours(c)
@@ -160,11 +151,11 @@ type Edge struct {
 	End     string `json:"end"` // lowest or highest of the values that were searched
 }
 
-func (s space) edges(c protocol.Config) []Edge {
+func (s space) edges(c candidate) []Edge {
 	edges := []Edge{}
 	for _, d := range s {
-		if end := d.edge(c); end != "" && d.AppliesTo(c) {
-			edges = append(edges, Edge{d.Key, d.Value(c), end})
+		if end := d.edge(c); end != "" && d.applies(c) {
+			edges = append(edges, Edge{d.key, d.get(c), end})
 		}
 	}
 	return edges

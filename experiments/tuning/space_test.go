@@ -16,13 +16,17 @@ import (
 func names(s space) []string {
 	var list []string
 	for _, d := range s {
-		list = append(list, d.Key)
+		list = append(list, d.key)
 	}
 	return list
 }
 
+func lagoSpace(v model.Variant, attributes int, fixed ...string) space {
+	return candidate{config: protocol.Config{Variant: v}}.searchSpace(attributes, fixed)
+}
+
 func TestSearchSpaceHasWhatTheVariantUses(t *testing.T) {
-	hard := []string{"lr", "preprocess", "ridge", "beta", "lambda"}
+	hard := []string{"lr", "preprocess", "ridge", "beta", "lambda", "alpha", "prior"}
 	for _, c := range []struct {
 		variant model.Variant
 		fixed   []string
@@ -30,11 +34,11 @@ func TestSearchSpaceHasWhatTheVariantUses(t *testing.T) {
 	}{
 		{model.Singletons, nil, hard},
 		{model.SemanticHard, nil, hard},
-		{model.KSoft, nil, slices.Concat(hard, []string{"lr_v", "zeta", "k"})},
-		{model.SemanticSoft, nil, slices.Concat(hard, []string{"lr_v", "zeta", "psi"})},
-		{model.SemanticHard, []string{"preprocess", "ridge", "seed"}, []string{"lr", "beta", "lambda"}},
+		{model.KSoft, nil, slices.Insert(slices.Clone(hard), 5, "lr_v", "zeta", "k")},
+		{model.SemanticSoft, nil, slices.Insert(slices.Clone(hard), 5, "lr_v", "zeta", "psi")},
+		{model.SemanticHard, []string{"preprocess", "ridge", "seed"}, []string{"lr", "beta", "lambda", "alpha", "prior"}},
 	} {
-		if diff := cmp.Diff(c.want, names(searchSpace(c.variant, 312, c.fixed))); diff != "" {
+		if diff := cmp.Diff(c.want, names(lagoSpace(c.variant, 312, c.fixed...))); diff != "" {
 			t.Errorf("%s without %v (-want +got):\n%s", c.variant, c.fixed, diff)
 		}
 	}
@@ -43,25 +47,23 @@ func TestSearchSpaceHasWhatTheVariantUses(t *testing.T) {
 // Every listed value is drawn before long, whatever the seed, and nothing else.
 func TestDrawsCoverTheListedValues(t *testing.T) {
 	const draws = 60
-	s := searchSpace(model.KSoft, 35, nil)
+	s := lagoSpace(model.KSoft, 35)
 	rapid.Check(t, func(t *rapid.T) {
-		configs := s.draw(protocol.Config{}, draws, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		configs := s.draw(candidate{}, draws, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		for _, d := range s {
 			var want, got []any
 			for i := range len(d.values) {
-				var c protocol.Config
-				d.SetValue(&c, d.values[i])
-				want = append(want, d.Value(c))
+				want = append(want, d.get(d.with(candidate{}, d.values[i])))
 			}
 			for _, c := range configs {
-				if v := d.Value(c); !slices.Contains(want, v) {
-					t.Fatalf("%s: drew %v, which is not of %v", d.Key, v, want)
+				if v := d.get(c); !slices.Contains(want, v) {
+					t.Fatalf("%s: drew %v, which is not of %v", d.key, v, want)
 				} else if !slices.Contains(got, v) {
 					got = append(got, v)
 				}
 			}
 			if len(got) != len(want) {
-				t.Fatalf("%s: drew %v of %v", d.Key, got, want)
+				t.Fatalf("%s: drew %v of %v", d.key, got, want)
 			}
 		}
 	})
@@ -69,27 +71,28 @@ func TestDrawsCoverTheListedValues(t *testing.T) {
 
 // A larger budget starts with the draws of a smaller one.
 func TestDrawsOfAnyNumberBeginTheSame(t *testing.T) {
-	s := searchSpace(model.SemanticSoft, 85, nil)
-	base := protocol.PresetFor("awa2", model.SemanticSoft).Config
+	s := lagoSpace(model.SemanticSoft, 85)
+	base := candidate{config: protocol.PresetFor("awa2", model.SemanticSoft).Config}
 	long := s.draw(base, 50, rand.NewPCG(4, 0))
-	if diff := cmp.Diff(long[:20], s.draw(base, 20, rand.NewPCG(4, 0))); diff != "" {
-		t.Errorf("(-first 20 of 50 +20):\n%s", diff)
+	if short := s.draw(base, 20, rand.NewPCG(4, 0)); !slices.Equal(long[:20], short) {
+		t.Errorf("20 draws %+v, expected the first of 50, %+v", short, long[:20])
 	}
-	if cmp.Equal(long, s.draw(base, 50, rand.NewPCG(5, 0))) {
+	if slices.Equal(long, s.draw(base, 50, rand.NewPCG(5, 0))) {
 		t.Error("another seed draws the same")
 	}
 }
 
 func TestSpaceOfNothing(t *testing.T) {
-	if diff := cmp.Diff([]protocol.Config{{LR: 3}}, space{}.draw(protocol.Config{LR: 3}, 7, rand.NewPCG(0, 0))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	base := candidate{config: protocol.Config{LR: 3}}
+	if got := (space{}).draw(base, 7, rand.NewPCG(0, 0)); !slices.Equal(got, []candidate{base}) {
+		t.Errorf("drew %+v", got)
 	}
 }
 
 func TestNeighboursOfANumber(t *testing.T) {
 	dimensions := map[string]dimension{}
-	for _, d := range searchSpace(model.KSoft, 312, nil) {
-		dimensions[d.Key] = d
+	for _, d := range lagoSpace(model.KSoft, 312) {
+		dimensions[d.key] = d
 	}
 	for _, c := range []struct {
 		name string
@@ -108,7 +111,7 @@ func TestNeighboursOfANumber(t *testing.T) {
 	} {
 		d := dimensions[c.name]
 		var got []float64
-		for _, near := range d.neighbours(d.with(protocol.Config{}, c.at)) {
+		for _, near := range d.neighbours(d.with(candidate{}, c.at)) {
 			value, _ := d.number(near)
 			got = append(got, value)
 		}
@@ -121,10 +124,10 @@ func TestNeighboursOfANumber(t *testing.T) {
 // However far a search walks from neighbour to neighbour, it stays inside of the
 // listed values, and changes one setting at a time.
 func TestNeighboursStayInTheSpace(t *testing.T) {
-	s := searchSpace(model.SemanticSoft, 85, nil)
+	s := lagoSpace(model.SemanticSoft, 85)
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		c := s.draw(protocol.PresetFor("awa2", model.SemanticSoft).Config, 1, rand.NewPCG(rng.Uint64(), 0))[0]
+		c := s.draw(candidate{config: protocol.PresetFor("awa2", model.SemanticSoft).Config}, 1, rand.NewPCG(rng.Uint64(), 0))[0]
 		for range rapid.IntRange(1, 8).Draw(t, "steps") {
 			near := s.neighbours(c, rng)
 			// Each dimension has its first before any has its second.
@@ -138,19 +141,19 @@ func TestNeighboursStayInTheSpace(t *testing.T) {
 			c = near[rng.IntN(len(near))]
 			for _, d := range s {
 				if v, ok := d.number(c); ok && (v < d.values[0].(float64) || v > d.values[len(d.values)-1].(float64)) {
-					t.Fatalf("%s = %g is outside of %v", d.Key, v, d.values)
+					t.Fatalf("%s = %g is outside of %v", d.key, v, d.values)
 				}
 			}
 		}
 	})
 }
 
-// changed names the one setting in which two configs differ.
-func changed(t *rapid.T, s space, a, b protocol.Config) string {
+// changed names the one setting in which two candidates differ.
+func changed(t *rapid.T, s space, a, b candidate) string {
 	var list []string
 	for _, d := range s {
-		if d.Value(a) != d.Value(b) {
-			list = append(list, d.Key)
+		if d.get(a) != d.get(b) {
+			list = append(list, d.key)
 		}
 	}
 	if len(list) != 1 {
@@ -160,22 +163,22 @@ func changed(t *rapid.T, s space, a, b protocol.Config) string {
 }
 
 func TestEdges(t *testing.T) {
-	s := searchSpace(model.KSoft, 312, nil)
-	c := protocol.Config{Variant: model.KSoft, LR: 3e-4, Preprocess: preprocess.None, Ridge: 1e2, Beta: 1e-6, Lambda: 0, LRV: 0.1, Zeta: 1, K: 30}
-	want := []Edge{{"lr", 3e-4, "highest"}, {"lambda", 0.0, "lowest"}, {"zeta", 1.0, "lowest"}}
-	if diff := cmp.Diff(want, s.edges(c)); diff != "" {
+	s := lagoSpace(model.KSoft, 312)
+	c := protocol.Config{Variant: model.KSoft, LR: 3e-3, Alpha: 0.1, Preprocess: preprocess.None, Ridge: 1e2, Beta: 1e-6, Lambda: 0, LRV: 0.1, Zeta: 1, K: 30}
+	want := []Edge{{"lr", 3e-3, "highest"}, {"zeta", 1.0, "lowest"}} // nothing is below a lambda of 0
+	if diff := cmp.Diff(want, s.edges(candidate{config: c})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	c.Preprocess = preprocess.Whiten // which has a ridge
-	if diff := cmp.Diff(slices.Insert(want, 1, Edge{"ridge", 1e2, "lowest"}), s.edges(c)); diff != "" {
+	if diff := cmp.Diff(slices.Insert(want, 1, Edge{"ridge", 1e2, "lowest"}), s.edges(candidate{config: c})); diff != "" {
 		t.Errorf("whitened (-want +got):\n%s", diff)
 	}
 	c.Ridge = 0 // by the scale of the features, which is beside the listed values
-	if diff := cmp.Diff(want, s.edges(c)); diff != "" {
+	if diff := cmp.Diff(want, s.edges(candidate{config: c})); diff != "" {
 		t.Errorf("with a ridge by the features (-want +got):\n%s", diff)
 	}
 	// With a single attribute there is one number of groups, which is no edge.
-	if e := searchSpace(model.KSoft, 1, nil).edges(protocol.Config{LR: 1e-4, Beta: 1e-6, Lambda: 1e-6, LRV: 0.1, Zeta: 3, K: 1}); len(e) > 0 {
+	if e := lagoSpace(model.KSoft, 1).edges(candidate{config: protocol.Config{LR: 1e-4, Beta: 1e-6, Lambda: 1e-6, Alpha: 0.1, LRV: 0.1, Zeta: 3, K: 1}}); len(e) > 0 {
 		t.Errorf("%v", e)
 	}
 }

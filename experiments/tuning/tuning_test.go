@@ -8,79 +8,114 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline/kernelalign"
 	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/train"
 )
 
-func TestCandidates(t *testing.T) {
-	m, err := methods.Find("eszsl")
+// Every method tries as many different settings, of which those that make no difference do
+// not count; its defaults, or the fixed settings, are the first.
+func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
+	d, err := simulate.Make(simulate.Spec{
+		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3, TrainClasses: 8, ValClasses: 4, TestClasses: 4,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := m
-	open.FullGrid = false
-	fixed := func(s string) Fixed {
-		f, err := ParseFixed(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
+	l := lab.New(d, t.TempDir())
+	fixed, err := ParseFixed("kernel.kernel=linear")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name   string
-		m      methods.Method
-		config Config
-		want   int
+	const budget = 12
+	c := Config{
+		Methods: append([]string{LAGOMethod}, methods.Names()...), Budget: budget, Folds: 2, Fixed: []Fixed{fixed}, Given: []string{"seed"},
+		Common: protocol.PresetFor(d.Name, model.SemanticHard).Config,
+		LAGO:   []protocol.Config{protocol.PresetFor(d.Name, model.SemanticHard).Config},
+	}
+	contenders, searchers, err := c.contenders(l, &Methods{})
+	if err != nil || len(contenders) != len(searchers) {
+		t.Fatalf("%d contenders, %d searchers, %v", len(contenders), len(searchers), err)
+	}
+	for _, s := range searchers {
+		seen := map[train.Trial]bool{}
+		first := s.coarse()
+		// All that were tried are as good, so that refining takes neighbours of each.
+		for _, one := range first.candidates {
+			s.tried = append(s.tried, tried{candidate: one})
+		}
+		all := slices.Concat(first.candidates, s.refine(s.budget.refined[0]).candidates, s.refine(s.budget.refined[1]).candidates)
+		for _, one := range all {
+			trials := s.trialsOf(batch{candidates: []candidate{one}, seeds: 1})
+			if len(trials) != 2 || trials[0].Fingerprint == trials[1].Fingerprint {
+				t.Fatalf("%s: trials %+v, expected one for each of two folds", s.name, trials)
+			}
+			if seen[trials[0]] {
+				t.Errorf("%s: %+v is tried twice", s.name, trials[0])
+			}
+			seen[trials[0]] = true
+			if k, ok := one.spec.Settings.(kernelalign.Config); ok && k.Kernel != kernelalign.Linear {
+				t.Errorf("the fixed kernel became %s", k.Kernel)
+			}
+		}
+		if len(all) != budget {
+			t.Errorf("%s: %d settings, expected %d", s.name, len(all), budget)
+		}
+		if all[0] != s.base {
+			t.Errorf("%s: the first is %+v, expected the defaults", s.name, all[0])
+		}
+	}
+}
+
+// The settings of one kernel are inert with another.
+func TestInertSettingsAreEqual(t *testing.T) {
+	m, err := methods.Find("kernel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := baselineCandidate(m, protocol.Config{})
+	set := func(c candidate, name, value string) candidate {
+		if c.spec, err = c.spec.Set(name, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	linear := set(c, "kernel", `"linear"`)
+	for _, one := range []struct {
+		kernel, name, value string
+		inert               bool
 	}{
-		{"a closed form", m, Config{}, 35},
-		{"a closed form with a fixed ridge", m, Config{Fixed: []Fixed{fixed("eszsl.gamma=7")}}, 5},
-		{"the defaults", open, Config{}, 1},
-		{"a budget", open, Config{Budget: 8}, 8},
-		{"a budget above the space", open, Config{Budget: 100}, 35},
-		{"nothing left to tune", open, Config{Budget: 9, Fixed: []Fixed{fixed("eszsl.gamma=7"), fixed("eszsl.lambda=8")}}, 1},
+		{`"linear"`, "sigma", "0.5", true},
+		{`"linear"`, "ort", "false", true},
+		{`"linear"`, "degree", "3", true},
+		{`"linear"`, "beta", "3", false},
+		{`"gaussian"`, "sigma", "0.5", false},
+		{`"gaussian"`, "degree", "3", true},
+		{`"polynomial"`, "degree", "3", false},
+		{`"polynomial"`, "sigma", "0.5", true},
 	} {
-		got, err := c.config.candidates(c.m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := c.config.candidates(c.m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(got) != c.want || !slices.Equal(got, again) {
-			t.Errorf("%s: %d candidates, expected the same %d each time", c.name, len(got), c.want)
-		}
-		seen := map[methods.Spec]bool{}
-		for _, g := range got {
-			if seen[g] {
-				t.Errorf("%s: %+v twice", c.name, g)
-			}
-			seen[g] = true
-			for _, f := range c.config.Fixed {
-				if f.Setting == "gamma" && g.Settings.(eszsl.Config).Gamma != 7 {
-					t.Errorf("%s: %+v has not the given gamma", c.name, g)
-				}
-			}
-		}
-		if !c.m.FullGrid && c.config.Fixed == nil && got[0].Settings != m.Default {
-			t.Errorf("%s: the first is %+v, expected the defaults", c.name, got[0])
+		a := set(linear, "kernel", one.kernel)
+		b := set(a, one.name, one.value)
+		if equal := a.spec.Canonical() == b.spec.Canonical(); equal != one.inert {
+			t.Errorf("%s with %s %s: equal is %v", one.kernel, one.name, one.value, equal)
 		}
 	}
 }
 
 func TestSearchBudgetIsSpent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		trials := rapid.IntRange(MinBudget, 1000).Draw(t, "budget")
-		b := divide(trials)
-		if sum := b.coarse + b.refined[0] + b.refined[1] + b.best*FurtherSeeds; sum != trials {
-			t.Fatalf("%+v is %d trials", b, sum)
-		}
-		if b.coarse < 2 || b.refined[1] < 0 || b.best < 1 || b.best > 5 || b.best > b.coarse {
-			t.Fatalf("%+v", b)
+		settings := rapid.IntRange(1, 1000).Draw(t, "budget")
+		b := divide(settings)
+		if b.coarse+b.refined[0]+b.refined[1] != settings || b.coarse < 1 || b.refined[1] < 0 || b.best < 1 || b.best > 5 || b.best > settings {
+			t.Fatalf("%+v of %d", b, settings)
 		}
 	})
-	if diff := cmp.Diff(budget{21, [2]int{5, 5}, 3}, divide(40), cmp.AllowUnexported(budget{})); diff != "" {
-		t.Errorf("of 40, as the help says (-want +got):\n%s", diff)
+	if diff := cmp.Diff(budget{16, [2]int{4, 4}, 3}, divide(24), cmp.AllowUnexported(budget{})); diff != "" {
+		t.Errorf("of 24, as the help says (-want +got):\n%s", diff)
 	}
 }
 

@@ -14,7 +14,14 @@ import (
 type Setting struct {
 	Name   string // its JSON key
 	Search []any  // the values to search; empty if the setting is not searched
+	Unused bool   // its value makes no difference with the other settings as they are
 	err    error  // why its value is invalid
+}
+
+// If returns the setting, unused unless the condition holds.
+func (s Setting) If(used bool) Setting {
+	s.Unused = !used
+	return s
 }
 
 // Check returns the *invalid.Error of the first setting with an invalid value.

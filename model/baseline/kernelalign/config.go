@@ -39,11 +39,11 @@ func (c Config) Settings() []baseline.Setting {
 	all := []Kernel{Linear, Polynomial, Gaussian, Cauchy}
 	return []baseline.Setting{
 		baseline.OneOf("kernel", c.Kernel, all, all...),
-		baseline.Positive("sigma", c.Sigma, 0.5, 0.65, 0.8, 1, 1.3),
-		baseline.AtLeast("degree", c.Degree, 1, 2, 3),
-		baseline.NonNegative("offset", c.Offset),
+		baseline.Positive("sigma", c.Sigma, 0.5, 0.65, 0.8, 1, 1.3).If(c.kernel().distance),
+		baseline.AtLeast("degree", c.Degree, 1, 2, 3).If(c.Kernel == Polynomial),
+		baseline.NonNegative("offset", c.Offset).If(c.Kernel == Polynomial),
 		baseline.NonNegative("beta", c.Beta, 0.3, 1, 3),
-		baseline.Switch("ort", false, true),
+		baseline.Switch("ort", false, true).If(c.kernel().distance),
 		baseline.NonNegative("orthogonality", c.Orthogonality, 0, 1e-3),
 		baseline.Positive("lr", c.LR, 3e-3, 1e-2, 3e-2, 1e-1),
 		baseline.AtLeast("batch", c.Batch, 1),

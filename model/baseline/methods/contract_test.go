@@ -191,7 +191,7 @@ func TestLearnRefusesNoExamples(t *testing.T) {
 func TestCacheChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, m methods.Method) {
 		cached := examples()
-		for _, s := range m.Space() {
+		for _, s := range m.Default.Settings() {
 			for _, v := range s.Search {
 				spec, err := methods.Spec{Method: m.Name, Settings: m.Default}.Set(s.Name, marshal(t, v))
 				if err != nil {

@@ -21,20 +21,17 @@ type Method struct {
 	Name    string // on the command line
 	Title   string // in the paper's tables
 	Default baseline.Hyperparameters
-	// FullGrid reports that training is fast: the whole grid of hyperparameters is
-	// searched, whatever the budget.
-	FullGrid bool
 	// Seeded reports that training depends on the seed.
 	Seeded bool
 }
 
 // All lists the baselines in the order of table 1 of the paper.
 var All = []Method{
-	{Name: "dap", Title: "DAP", Default: dap.Default(dap.Direct), FullGrid: true},
-	{Name: "iap", Title: "IAP", Default: dap.Default(dap.Indirect), FullGrid: true},
+	{Name: "dap", Title: "DAP", Default: dap.Default(dap.Direct)},
+	{Name: "iap", Title: "IAP", Default: dap.Default(dap.Indirect)},
 	{Name: "ale", Title: "ALE", Default: ranking.Default(ranking.ALE), Seeded: true},
-	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default(), FullGrid: true},
-	{Name: "sync", Title: "SYNC", Default: synclassifier.Default(), FullGrid: true},
+	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default()},
+	{Name: "sync", Title: "SYNC", Default: synclassifier.Default()},
 	{Name: "sje", Title: "SJE", Default: ranking.Default(ranking.SJE), Seeded: true},
 	{Name: "devise", Title: "DEVISE", Default: ranking.Default(ranking.DeViSE), Seeded: true},
 	{Name: "kernel", Title: "ZHANG2018", Default: kernelalign.Default(), Seeded: true},
@@ -66,9 +63,29 @@ type Spec struct {
 	Settings baseline.Hyperparameters `json:"settings"`
 }
 
-// Space lists the settings to search.
-func (m Method) Space() []baseline.Setting {
-	return slices.DeleteFunc(m.Default.Settings(), func(s baseline.Setting) bool { return len(s.Search) == 0 })
+// Applies reports whether a setting makes a difference with the others as they are.
+func (s Spec) Applies(name string) bool {
+	return slices.ContainsFunc(s.Settings.Settings(), func(h baseline.Setting) bool { return h.Name == name && !h.Unused })
+}
+
+// Canonical returns s with the defaults of settings that make no difference, so that
+// settings with equal results are equal.
+func (s Spec) Canonical() Spec {
+	m, err := Find(s.Method)
+	if err != nil {
+		return s
+	}
+	defaults := Spec{m.Name, m.Default}.encode()
+	values := map[string]json.RawMessage{}
+	for _, h := range s.Settings.Settings() {
+		if h.Unused {
+			values[h.Name] = defaults[h.Name]
+		}
+	}
+	if s.Settings, err = s.decode(values); err != nil {
+		panic("the defaults of " + s.Method + " are refused: " + err.Error())
+	}
+	return s
 }
 
 // Check returns the *invalid.Error of an unknown method or of its first invalid setting.
@@ -92,11 +109,24 @@ func (s Spec) Set(name string, value json.RawMessage) (Spec, error) {
 
 // Values returns the settings by name.
 func (s Spec) Values() map[string]any {
+	values := map[string]any{}
+	for name, data := range s.encode() {
+		var value any
+		if err := json.Unmarshal(data, &value); err != nil {
+			panic("a setting marshals to what is no JSON: " + err.Error())
+		}
+		values[name] = value
+	}
+	return values
+}
+
+// encode returns the JSON of each setting.
+func (s Spec) encode() map[string]json.RawMessage {
 	data, err := json.Marshal(s.Settings)
 	if err != nil {
 		panic("settings that passed Check do not marshal: " + err.Error())
 	}
-	var values map[string]any
+	var values map[string]json.RawMessage
 	if err := json.Unmarshal(data, &values); err != nil {
 		panic("settings do not marshal to an object: " + err.Error())
 	}

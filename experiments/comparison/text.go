@@ -1,0 +1,71 @@
+package comparison
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
+)
+
+// WriteText writes the table, the differences, and the chosen settings.
+func (r *Result) WriteText(w io.Writer) error {
+	var b strings.Builder
+	protocol := "settings chosen on the validation classes"
+	if r.Folds > 1 {
+		protocol = fmt.Sprintf("settings chosen over %d folds of the seen classes", r.Folds)
+	}
+	test := "test"
+	if r.Parts > 1 {
+		test = "unseen"
+		protocol = fmt.Sprintf("each class unseen in one of %d parts, %s", r.Parts, protocol)
+	}
+	fmt.Fprintf(&b, "Methods on %s: per-class accuracy, %s\n", r.Dataset, protocol)
+	t := format.NewTable("method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "seconds", "seeds", "tried")
+	t.Right(2, 3, 5, 6, 7, 8, 9)
+	for _, m := range r.Methods {
+		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(),
+			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried)
+	}
+	b.WriteString(t.String())
+	r.writeDifferences(&b)
+	fmt.Fprintln(&b, "settings chosen:")
+	for _, m := range r.Methods {
+		for _, line := range m.Chosen() {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
+	}
+	for _, o := range r.LeftOut {
+		fmt.Fprintf(&b, "%s is left out: %s\n", o.Variant, o.Why)
+	}
+	b.WriteString(lab.MissingText(r.Missing))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeDifferences writes the differences and what may be concluded from them.
+func (r *Result) writeDifferences(b *strings.Builder) {
+	if len(r.Differences) == 0 {
+		return
+	}
+	reference := r.Differences[0].Reference
+	fmt.Fprintf(b, "%s minus each method, over %d classes:\n", reference, len(r.Classes))
+	t := format.NewTable("method", "difference (%)", "95 % over classes", "p", "p (Holm)")
+	t.Right(2, 3, 4, 5)
+	var ahead, behind []string
+	for _, d := range r.Differences {
+		t.Row(d.Method, fmt.Sprintf("%+.1f", 100*d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm))
+		switch {
+		case d.Interval.Low > 0:
+			behind = append(behind, d.Method)
+		case d.Interval.High < 0:
+			ahead = append(ahead, d.Method)
+		}
+	}
+	b.WriteString(t.String())
+	list := func(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
+	fmt.Fprintf(b, "95 %% interval above 0 (%s is more accurate): %s; below 0: %s; the others cannot be ranked on these classes\n",
+		reference, list(behind), list(ahead))
+}
