@@ -29,12 +29,13 @@ none-of-group term p(ac|x) constant or by De Morgan's rule, attribute supervisio
 epoch of each curve beside the paper's, and differences between designs with 95 % intervals over
 classes. --per-group adds a row that the paper does not have: the default design with the attribute
 prior per group. With --from it prints the table of runs that are finished, and trains nothing;
-the given settings choose between several ablations in the folder.
+the given settings choose between several ablations in the folder. With --rotate N every class is a
+validation class once.
 
 Examples:
    lago-train ablate --dataset cub --seeds 3 --alphas 0.1,0.3,1
    lago-train ablate --from runs --dataset cub --variant semantic-hard`,
-		Flags: append(append(settingFlagsBut("stage", "prior", "complement"), gridFlags()...),
+		Flags: append(append(settingFlagsBut("stage", "prior", "complement"), append(gridFlags(), rotationFlags()...)...),
 			&cli.BoolFlag{Name: perGroupFlag, Category: protocol.ModelGroup, Usage: "also train the default design with the attribute prior per group"},
 			&cli.Float64SliceFlag{Name: alphasFlag, Category: protocol.ModelGroup, DefaultText: "--alpha", Usage: "weights `A,A...` of explicit supervision to try; the one with the best validation accuracy is reported"},
 			&cli.PathFlag{Name: fromFlag, Category: "output", Usage: "make the table of the runs in `DIR`, and train nothing"}),
@@ -57,6 +58,9 @@ func ablate(c *cli.Context) error {
 	var l *lab.Lab
 	var a *ablation.Result
 	if from := c.Path(fromFlag); from != "" {
+		if c.IsSet(rotateFlag) {
+			return &invalid.Error{Where: "--" + rotateFlag, Want: "it without --" + fromFlag, Got: "both"}
+		}
 		chosen := givenSettings(c)
 		if c.IsSet(configFlag) {
 			for _, s := range protocol.All() {

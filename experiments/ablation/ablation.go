@@ -122,7 +122,14 @@ func Run(ctx context.Context, l *lab.Lab, c protocol.Config, o Options) (*Result
 	if g.alphas == nil {
 		g.alphas = []float64{alphaOf(t)}
 	}
-	done, err := l.Do(ctx, g.trials(seeds(c)))
+	var trials []train.Trial
+	for _, t := range g.trials(seeds(c)) {
+		for _, part := range l.Parts {
+			t.Fingerprint = part.Fingerprint
+			trials = append(trials, t)
+		}
+	}
+	done, err := l.Do(ctx, trials)
 	if err != nil {
 		return nil, err
 	}
@@ -196,8 +203,7 @@ func (g grid) result(trials []lab.Run) *Result {
 	a := &Result{
 		Dataset: g.base.Dataset, Variant: g.base.Model.Variant, Alphas: g.alphas, Epochs: g.base.Training.Epochs,
 	}
-	// By the trial with seed 0.
-	scores, done := map[train.Trial][]float64{}, map[train.Trial][]lab.Run{}
+	done := map[train.Trial][]lab.Run{} // by the trial with seed 0
 	for i := range trials {
 		t := &trials[i]
 		if !slices.Contains(a.Seeds, t.Training.Seed) {
@@ -206,11 +212,10 @@ func (g grid) result(trials []lab.Run) *Result {
 		if t.Err != nil {
 			continue
 		}
-		var best float64
-		if best, t.Err = bestVal(t.Dir); t.Err == nil {
+		if t.Err = checkCurve(t.Dir); t.Err == nil {
 			key := t.Trial
-			key.Training.Seed = 0
-			scores[key], done[key] = append(scores[key], best), append(done[key], *t)
+			key.Training.Seed, key.Fingerprint = 0, g.base.Fingerprint
+			done[key] = append(done[key], *t)
 		}
 	}
 	for _, d := range g.designs {
@@ -218,8 +223,8 @@ func (g grid) result(trials []lab.Run) *Result {
 		for _, alpha := range g.alphasOf(d) {
 			key := d.apply(g.base, alpha, 0)
 			rows = append(rows, Row{
-				Design: d, Alpha: key.Model.Alpha, Accuracy: lab.Summarise(scores[key]),
-				Published: d.published(g.base.Dataset), classes: lab.ClassAccuracies(done[key]),
+				Design: d, Alpha: key.Model.Alpha, Accuracy: protocol.Measure(done[key]).PerClass,
+				Published: d.published(g.base.Dataset), classes: lab.Accuracies(lab.ClassAccuracies(done[key])),
 			})
 		}
 		slices.SortStableFunc(rows, byAccuracy)
@@ -234,21 +239,14 @@ func (g grid) result(trials []lab.Run) *Result {
 
 func byAccuracy(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) }
 
-// bestVal returns the highest validation accuracy of the curve in a folder.
-func bestVal(dir string) (float64, error) {
+// checkCurve returns an error if the curve in a folder cannot be read or is empty.
+func checkCurve(dir string) error {
 	path := filepath.Join(dir, train.CurveFile)
 	curve, err := train.ReadCurve(path, train.Dev)
-	if err != nil {
-		return 0, err
+	if err == nil && len(curve) == 0 {
+		err = &invalid.Error{Where: path, Want: "at least one epoch", Got: "none"}
 	}
-	best := -1.0
-	for _, e := range curve {
-		best = max(best, *e.ValAccuracy)
-	}
-	if best < 0 {
-		return 0, &invalid.Error{Where: path, Want: "at least one epoch", Got: "none"}
-	}
-	return best, nil
+	return err
 }
 
 // published returns the accuracy of a design in the paper, a fraction.
