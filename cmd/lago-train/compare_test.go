@@ -30,8 +30,8 @@ func TestCompareCommand(t *testing.T) {
 					Values    []float64
 				} `json:"per_class_accuracy"`
 			}
-			Seconds  float64
-			Settings map[string]any
+			Seconds float64
+			Parts   []struct{ Settings map[string]any }
 		}
 	}
 	text := succeeds(t, append(args, "--json")...)
@@ -41,7 +41,7 @@ func TestCompareCommand(t *testing.T) {
 	}
 	eszsl := printed.Methods[1]
 	if eszsl.Name != "eszsl" || eszsl.Val.PerClassAccuracy == nil || eszsl.Test.PerClass.Mean < 0.5 ||
-		len(eszsl.Test.PerClass.Values) != 1 || eszsl.Settings["gamma"] == nil || eszsl.Seconds <= 0 {
+		len(eszsl.Test.PerClass.Values) != 1 || eszsl.Parts[0].Settings["gamma"] == nil || eszsl.Seconds <= 0 {
 		t.Errorf("%+v", eszsl)
 	}
 	stored, err := filepath.Glob(filepath.Join(out, "compare-glyphs-*.json"))

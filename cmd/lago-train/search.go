@@ -61,6 +61,9 @@ func runSearch(c *cli.Context) error {
 	if o.Folds, err = folds(c); err != nil {
 		return err
 	}
+	if len(l.Parts) == 1 && c.IsSet("seeds") {
+		return &invalid.Error{Where: "--seeds", Want: "it with --" + rotateFlag + ", which evaluates what is found", Got: "no --" + rotateFlag}
+	}
 	if len(l.Parts) > 1 {
 		if c.IsSet("write") {
 			return &invalid.Error{Where: "--write", Want: "it without --" + rotateFlag, Got: "both"}
