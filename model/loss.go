@@ -78,10 +78,14 @@ func crossEntropy[T Float](l, y *G.Node) *G.Node {
 		name: "cross entropy",
 		forward: func(out []T, in [][]T) {
 			l, y := in[0], in[1]
+			parallel.For(n, 1+4096/z, func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					norms[i] = logSumExp(l[i*z : (i+1)*z])
+				}
+			})
 			var sum, weight float64
 			for i := range n {
 				row := l[i*z : (i+1)*z]
-				norms[i] = logSumExp(row)
 				for c, t := range y[i*z : (i+1)*z] {
 					if t != 0 {
 						sum += float64(t) * (norms[i] - float64(row[c]))
@@ -94,27 +98,34 @@ func crossEntropy[T Float](l, y *G.Node) *G.Node {
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "cross entropy by L", shape: tensor.Shape{n, z}, forward: func(dl []T, in [][]T) {
 				l, y, d := in[0], in[1], float64(in[3][0])
-				weight := sum(y)
-				for i := range n {
-					targets := y[i*z : (i+1)*z]
-					share := sum(targets)
-					for c, t := range targets {
-						p := math.Exp(float64(l[i*z+c]) - norms[i])
-						dl[i*z+c] = T(d * (share*p - float64(t)) / weight)
+				scale := d / sum(y)
+				parallel.For(n, 1+4096/z, func(lo, hi int) {
+					for i := lo; i < hi; i++ {
+						entropyGradient(dl[i*z:(i+1)*z], l[i*z:(i+1)*z], y[i*z:(i+1)*z], norms[i], scale)
 					}
-				}
+				})
 			}}),
 			nil,
 		},
 	}.apply(l, y)
 }
 
+// entropyGradient writes the gradient of cross entropy by a row of L. It is a function for
+// the reason of sigmoids.
+func entropyGradient[T Float](dl, l, y []T, norm, scale float64) {
+	share := sum(y)
+	for c, v := range l {
+		dl[c] = T(scale * (share*math.Exp(float64(v)-norm) - float64(y[c])))
+	}
+}
+
 // attributeEntropy makes BXE(a), the mean over samples and attributes of the binary
 // cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U
-// with the U of Description.Targets.
+// with the U of Description.Targets. a is the node of A, whose exponentials are not computed
+// again; the gradient by S includes what goes through it.
 // In S it is log(1 + exp(s)) - t s, which stays exact where A is 0 or 1. Undescribed
 // attributes have no target and do not count; undescribed is nil for none.
-func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T], undescribed []bool) *G.Node {
+func attributeEntropy[T Float](s, a, y *G.Node, u dataset.Matrix[T], undescribed []bool) *G.Node {
 	n, m, z := s.Shape()[0], s.Shape()[1], u.Rows
 	described := float64(countDescribed(m, undescribed))
 	targets, rows := make([]T, n*m), make([]float64, n)
@@ -122,13 +133,13 @@ func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T], undescribed []
 	return kernel[T]{
 		name: "attribute entropy",
 		forward: func(out []T, in [][]T) {
-			s, y := in[0], in[1]
+			s, a, y := in[0], in[1], in[2]
 			mul(blas.NoTrans, blas.NoTrans, n, m, z, 1, y, z, u.Data, m, 0, targets, m)
 			parallel.For(n, 16, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
 					rows[i] = 0
 					if weight := sum(y[i*z : (i+1)*z]); weight > 0 {
-						rows[i] = entropyOfRow(s[i*m:(i+1)*m], targets[i*m:(i+1)*m], undescribed, weight)
+						rows[i] = entropyOfRow(s[i*m:(i+1)*m], a[i*m:(i+1)*m], targets[i*m:(i+1)*m], undescribed, weight)
 					}
 				}
 			})
@@ -136,13 +147,12 @@ func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T], undescribed []
 		},
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "attribute entropy by S", shape: tensor.Shape{n, m}, forward: func(ds []T, in [][]T) {
-				s, y, d := in[0], in[1], float64(in[3][0])
+				a, y, d := in[1], in[2], float64(in[4][0])
 				scale := d / (sum(y) * described)
 				for i := range n {
 					weight := sum(y[i*z : (i+1)*z])
 					for j := i * m; j < (i+1)*m; j++ {
-						p := 1 / (1 + math.Exp(-float64(s[j])))
-						ds[j] = T(scale * (weight*p - float64(targets[j])))
+						ds[j] = T(scale * (weight*float64(a[j]) - float64(targets[j])))
 					}
 					for j, skip := range undescribed {
 						if skip {
@@ -152,29 +162,30 @@ func attributeEntropy[T Float](s, y *G.Node, u dataset.Matrix[T], undescribed []
 				}
 			}}),
 			nil,
+			nil,
 		},
-	}.apply(s, y)
+	}.apply(s, a, y)
 }
 
 // entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive part
-// of s plus log(1 + exp(-|s|)), whose arguments lie between 1 and 2 and are multiplied
-// before one logarithm is taken.
-func entropyOfRow[T Float](s, t []T, undescribed []bool, weight float64) float64 {
-	const factors = 512 // 2^512 is within float64
+// of s minus the log of the larger of A and 1 - A. These lie between 1/2 and 1 and are
+// multiplied before one logarithm is taken.
+func entropyOfRow[T Float](s, a, t []T, undescribed []bool, weight float64) float64 {
+	const factors = 512 // 2^-512 is within float64
 	var total float64
 	product := 1.0
 	for j, v := range s {
 		if undescribed == nil || !undescribed[j] {
 			v := float64(v)
 			total += weight*max(v, 0) - float64(t[j])*v
-			product *= 1 + math.Exp(-math.Abs(v))
+			product *= 0.5 + math.Abs(float64(a[j])-0.5)
 		}
 		if j%factors == factors-1 {
-			total += weight * math.Log(product)
+			total -= weight * math.Log(product)
 			product = 1
 		}
 	}
-	return total + weight*math.Log(product)
+	return total - weight*math.Log(product)
 }
 
 // countDescribed returns the number of described attributes of m, at least 1.
@@ -190,5 +201,7 @@ func countDescribed(m int, undescribed []bool) int {
 // AttributeEntropy is the binary cross-entropy of one sample, the mean over described
 // attributes, from its logits s and the description u of its class, both M.
 func AttributeEntropy[T Float](s, u []T, undescribed []bool) float64 {
-	return entropyOfRow(s, u, undescribed, 1) / float64(countDescribed(len(s), undescribed))
+	a := make([]T, len(s))
+	sigmoids(a, s)
+	return entropyOfRow(s, a, u, undescribed, 1) / float64(countDescribed(len(s), undescribed))
 }

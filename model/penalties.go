@@ -5,7 +5,6 @@ import (
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // penalties are the two terms of the loss that depend on W alone. As in the paper, the
@@ -23,17 +22,14 @@ func newPenalties[T Float](w *G.Node, u dataset.Matrix[T], c Config) *penalties[
 	return p
 }
 
-// writeGradient writes the gradient of the weighted penalties. w must be what wu2 was
-// last computed from.
-func (p *penalties[T]) writeGradient(dw, w []T) {
-	parallel.For(len(w), 1<<14, func(lo, hi int) {
-		dw := dw[lo:hi]
-		for i, v := range w[lo:hi] {
-			dw[i] = 2 * p.beta * v
-		}
-	})
+// writeGradient writes the gradient of the weighted penalties by the rows of W from one
+// on. w must be what wu2 was last computed from.
+func (p *penalties[T]) writeGradient(dw, w []T, from int) {
+	for i, v := range w {
+		dw[i] = 2 * p.beta * v
+	}
 	if p.lambda != 0 {
-		p.product.addGradient(dw, p.lambda)
+		p.product.addGradient(dw, p.lambda, from)
 	}
 }
 
@@ -74,16 +70,16 @@ func (p *descriptionProduct[T]) squared(w []T) float64 {
 	return dot(p.product, p.product)
 }
 
-// addGradient adds scale times the gradient at the W of the last call of squared.
-func (p *descriptionProduct[T]) addGradient(dw []T, scale T) {
+// addGradient adds scale times the gradient, by the rows of W from one on, at the W of the
+// last call of squared.
+func (p *descriptionProduct[T]) addGradient(dw []T, scale T, from int) {
+	r := p.factor.Rows
+	product := p.product[from*r:]
 	if p.square {
-		parallel.For(len(dw), 1<<14, func(lo, hi int) {
-			for i, v := range p.product[lo:hi] {
-				dw[lo+i] += 2 * scale * v
-			}
-		})
+		for i := range dw {
+			dw[i] += 2 * scale * product[i]
+		}
 		return
 	}
-	r := p.factor.Rows
-	p.mul(blas.NoTrans, blas.NoTrans, p.d, p.m, r, 2*scale, p.product, r, p.factor.Data, p.m, 1, dw, p.m)
+	p.mul(blas.NoTrans, blas.NoTrans, len(dw)/p.m, p.m, r, 2*scale, product, r, p.factor.Data, p.m, 1, dw, p.m)
 }

@@ -43,7 +43,13 @@ func (p *logProduct) reset() {
 func multiply[T Float](p *logProduct, scores []T) {
 	product, exponent := p.product[:len(scores)], p.exponent[:len(scores)]
 	for i, s := range scores {
-		product[i] *= min(max(float64(s), leastScore), mostScore)
+		v := float64(s) // min and max of floats are slower than branches
+		if v < leastScore {
+			v = leastScore
+		} else if v > mostScore {
+			v = mostScore
+		}
+		product[i] *= v
 	}
 	if p.factors++; p.factors%maxRun == 0 {
 		for i, v := range product {

@@ -254,9 +254,17 @@ func (o *fixedSoftOr[T]) forward(g []T, in [][]T) {
 func (o *fixedSoftOr[T]) byA(da, dg []T) {
 	clear(da)
 	if o.dense {
-		for k := range o.k {
-			o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[k*o.m*o.z:], o.z, 1, da, o.m)
-		}
+		// The number of parts depends on the sizes alone, so that results do not depend on the
+		// number of workers.
+		parts := min(2*((o.m+127)/128), o.m)
+		parallel.For(parts, 1, func(lo, hi int) {
+			for p := lo; p < hi; p++ {
+				from, to := p*o.m/parts, (p+1)*o.m/parts
+				for k := range o.k {
+					o.mul(blas.NoTrans, blas.Trans, o.n, to-from, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[(k*o.m+from)*o.z:], o.z, 1, da[from:], o.m)
+				}
+			}
+		})
 		return
 	}
 	width := len(o.members)
