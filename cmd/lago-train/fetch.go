@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,8 +20,8 @@ import (
 func fetchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "fetch",
-		Usage:     "download a data set of the paper: " + strings.Join(fetch.Names(), ", "),
-		ArgsUsage: strings.Join(fetch.Names(), "|"),
+		Usage:     "download a data set of the paper (" + strings.Join(fetch.Names(), ", ") + ") or the weights of a network",
+		ArgsUsage: strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), "|"),
 		Description: `Downloads the archives that contain a data set and unpacks its files to
 <data dir>/<NAME>, where run --dataset NAME finds them. The same command resumes an
 interrupted download. The archives are kept, so the next data set needs no download.
@@ -35,11 +37,18 @@ Their data archive (about 500 MB) has all files and can replace the release:
 
 CUB's pictures are for non-commercial research.
 
+The weights of a ResNet for photographs, torchvision's as timm publishes them (100 to
+180 MB), go to <data dir>/NAME.safetensors; --archive-url is their address:
+   ` + fetch.WeightsURL("resnet50") + `
+   ` + fetch.WeightsURL("resnet101") + `
+This download could not be tried when the program was written.
+
    lago-train dataset fetch awa2
+   lago-train dataset fetch resnet101
    lago-train dataset fetch --archive-url ~/Downloads/xlsa17.zip sun`,
 		Flags: []cli.Flag{
 			&cli.PathFlag{Name: "data-dir", Usage: "`DIR` for the folder of the data set (default: $" + catalog.EnvDataDir + ", then ./data)"},
-			&cli.StringFlag{Name: "archive-url", EnvVars: []string{"LAGO_ARCHIVE_URL"}, Usage: "http(s) `ADDRESS`, or path, of the archive with the features"},
+			&cli.StringFlag{Name: "archive-url", EnvVars: []string{"LAGO_ARCHIVE_URL"}, Usage: "http(s) `ADDRESS`, or path, of the archive with the features; or address of weights"},
 			&cli.StringFlag{Name: "meta-url", EnvVars: []string{"LAGO_META_URL"}, Usage: "http(s) `ADDRESS`, or path, of the archive with the meta folder, if the other lacks it"},
 			&cli.StringFlag{Name: "sha256", Usage: "expected `CHECKSUM` of the archive with the features, in hex; none was published"},
 			&cli.PathFlag{Name: "download-dir", Usage: "`DIR` for archives (default: lago-train/downloads in the user's cache folder)"},
@@ -56,7 +65,7 @@ CUB's pictures are for non-commercial research.
 func fetchDataset(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return &invalid.Error{
-			Where: "dataset fetch", Want: "the name of one data set, " + strings.Join(fetch.Names(), ", "),
+			Where: "dataset fetch", Want: "the name of one data set or network, " + strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), ", "),
 			Got: format.Count(c.NArg(), "argument"),
 		}
 	}
@@ -92,9 +101,14 @@ func writeFetched(w io.Writer, r *fetch.Result, dataDir string) error {
 	fmt.Fprintf(&b, "%s: %s, %s, in %s\n", r.Name, format.Count(len(r.Files), "file"), format.Bytes(r.Bytes), r.Folder)
 	for _, a := range r.Archives {
 		fmt.Fprintf(&b, "  from %s (%s)\n       SHA-256 %s\n", a.Source, format.Bytes(a.Bytes), a.SHA256)
-		if a.Kept && a.File != a.Source {
+		if a.Kept && a.File != a.Source && filepath.Dir(a.File) != r.Folder {
 			fmt.Fprintf(&b, "       kept for other data sets: %s\n", a.File)
 		}
+	}
+	if slices.Contains(fetch.Networks(), r.Name) {
+		fmt.Fprintf(&b, "features:  lago-train dataset extract NAME --images DIR --weights %s\n", filepath.Join(r.Folder, r.Files[0]))
+		_, err := io.WriteString(w, b.String())
+		return err
 	}
 	var flag string
 	if dataDir != "" {

@@ -11,5 +11,8 @@
 // this package; what they may expand to is bounded, and sizes and checksums are
 // compared. The data set is written atomically.
 //
+// The weights of networks, with which features of photographs are computed, are downloaded
+// in the same way.
+//
 // Whether the numbers in it are sound is for xlsa17.Load and dataset.Check to say.
 package fetch

@@ -87,19 +87,30 @@ type Archive struct {
 }
 
 // Fetch downloads one of the data sets of Names to a folder of that name below the data
-// dir. If there is one already, that is an error unless o.Force is set. If ctx ends the
+// dir, or the weights of one of Networks, from o.ArchiveURL, to a file there. If there is
+// one already, that is an error unless o.Force is set. If ctx ends the
 // fetch, the error wraps that of ctx. After any error, the same call resumes with what
 // was downloaded.
 func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
-	s, err := sourceOf(name)
-	if err != nil {
-		return nil, err
+	network := strings.ToLower(name)
+	address, isNetwork := weights[network]
+	o.ArchiveURL = cmp.Or(o.ArchiveURL, address)
+	f := &fetcher{sizes: make(map[string]int64)}
+	var err error
+	if !isNetwork {
+		if f.source, err = sourceOf(name); err != nil {
+			return nil, err
+		}
 	}
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	f := &fetcher{Options: o, source: s, sizes: make(map[string]int64)}
-	r, err := f.run(ctx)
+	f.Options = o
+	work := f.run
+	if isNetwork {
+		work = func(ctx context.Context) (*Result, error) { return f.fetchWeights(ctx, network) }
+	}
+	r, err := work(ctx)
 	if err != nil && ctx.Err() != nil {
 		return nil, &interrupted{ctx.Err(), cmp.Or(f.kept, "The same command resumes the work.")}
 	}
@@ -184,7 +195,7 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		return nil, err
 	}
 	if exists && !f.Force {
-		return nil, &invalid.Error{Where: target, Got: "a folder that exists already", Hint: "--force replaces it and everything in it."}
+		return nil, existing(target, "a folder")
 	}
 	staging := filepath.Join(f.DataDir, "."+f.folder+".unpacking")
 	if err := os.RemoveAll(staging); err != nil { // that of a killed process
@@ -198,6 +209,10 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		return nil, err
 	}
 	return f.result(target)
+}
+
+func existing(path, what string) error {
+	return &invalid.Error{Where: path, Got: what + " that exists already", Hint: "--force replaces it and everything in it."}
 }
 
 // unpackAll unpacks the archives into a folder that does not exist yet.

@@ -52,8 +52,8 @@ func sourceOf(name string) (source, error) {
 		}
 	}
 	return source{}, &invalid.Error{
-		Where: "data set", Want: "one of " + strings.Join(Names(), ", "), Got: fmt.Sprintf("%q", name),
-		Hint: invalid.DidYouMean(name, Names()),
+		Where: "data set", Want: "one of " + strings.Join(slices.Concat(Names(), Networks()), ", "), Got: fmt.Sprintf("%q", name),
+		Hint: invalid.DidYouMean(name, slices.Concat(Names(), Networks())),
 	}
 }
 
