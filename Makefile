@@ -5,7 +5,7 @@ GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check report-check clean
+.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -72,6 +72,13 @@ slurm-check: build
 # must fall to chance.
 chance-check:
 	LAGO_CHANCE=1 $(GO) test -count=1 -v -timeout 30m -run 'LeaveChanceOnCUB127' ./experiments/comparison
+
+# ResNet-101 with weights by formula, and all photographs of ../shared/photos with real
+# weights, against PyTorch's features; and milliseconds per image, with a BLAS library and
+# without.
+photos-check:
+	LAGO_PHOTOS=all $(GO) test -count=1 -v -run 'Reference|Photographs' ./dataset/images ./model/resnet ./experiments/extract
+	$(GO) test -run '^$$' -bench ResNet101 -benchtime 3x ./model/resnet
 
 # The report in headless Chromium, light and dark: no errors, no requests, and no picture
 # cut off. Needs Chromium.

@@ -8,6 +8,7 @@
 //	comparison    LAGO and the baselines by one protocol (table 1)
 //	robustness    noisy and partial class descriptions (figure A.1)
 //	grouping      the groups that a soft model learned (section 4.3)
+//	extract       features of photographs, as a data set
 //	evaluation    accuracy, calibration and coverage of models and score files
 //	predict       classes of new samples
 //	explain       one prediction by attribute groups

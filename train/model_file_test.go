@@ -39,6 +39,7 @@ func score(t testing.TB, s *Saved, d *dataset.Dataset, classes []int) dataset.Ma
 
 func TestModelRoundTrip(t *testing.T) {
 	d := tiny(t)
+	d.Provenance = &dataset.Provenance{Architecture: "resnet50", WeightsSHA256: "ab", StrideIn1x1: true, Images: dataset.ImagePreprocessing{Fit: dataset.Squash, Size: 64}}
 	for _, v := range model.Variants {
 		for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
 			t.Run(fmt.Sprintf("%s/%s", v, chain), func(t *testing.T) {
@@ -68,7 +69,7 @@ func TestModelRoundTrip(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-saved +loaded):\n%s", diff)
 				}
-				if got.Transform.Chain != chain || got.Dataset != d.Name || len(got.Attributes) != len(d.Attributes) {
+				if got.Transform.Chain != chain || got.Dataset != d.Name || got.Provenance == nil || *got.Provenance != *d.Provenance || len(got.Attributes) != len(d.Attributes) {
 					t.Errorf("loaded a model of %s with %d attributes, preprocessed by %s", got.Dataset, len(got.Attributes), got.Transform.Chain)
 				}
 				if !cmp.Equal(score(t, want, d, d.Split.Test), score(t, got, d, d.Split.Test)) {

@@ -17,7 +17,7 @@ import (
 // creates if necessary:
 //
 //	confusion.csv     samples of the row's class that were predicted as the column's
-//	samples.csv       per sample: row in the data set, true and predicted class, confidence
+//	samples.csv       per sample: row in the data set, true and predicted class, confidence, id if known
 //	classes.csv       accuracy of each class
 //	reliability.csv   the bins, without and with the temperature
 //	coverage.csv      accuracy of the most confident samples, by their number
@@ -85,6 +85,12 @@ func (r *Result) sampleRows() [][]string {
 		rows[0] = append(rows[0], "confidence "+c.label)
 		for i, v := range c.confidence {
 			rows[1+i] = append(rows[1+i], fmt.Sprint(v))
+		}
+	}
+	if r.scored.IDs != nil {
+		rows[0] = append(rows[0], "id")
+		for i, row := range r.scored.Rows {
+			rows[1+i] = append(rows[1+i], r.scored.IDs[row])
 		}
 	}
 	return rows

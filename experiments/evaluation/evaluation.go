@@ -38,6 +38,7 @@ type Scored struct {
 	Alone *Scored
 	Names []string // of the classes; nil for numbers
 	Rows  []int    // of the samples in their data set; nil for 0, 1, 2...
+	IDs   []string // of the samples of that data set, nil if it has none
 }
 
 // check returns an error if s cannot be evaluated. scores and labels are where they are

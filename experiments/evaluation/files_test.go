@@ -130,7 +130,9 @@ func readCSV(t *testing.T, dir, name string) [][]string {
 
 func TestWriteCSV(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	if err := (Config{Bins: 2}).evaluate(birds(), nil).WriteCSV(dir); err != nil {
+	scored := birds()
+	scored.IDs = strings.Split("abcdefghijklmnopqrstuvwxyz", "")
+	if err := (Config{Bins: 2}).evaluate(scored, nil).WriteCSV(dir); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][][]string{
@@ -155,7 +157,7 @@ func TestWriteCSV(t *testing.T) {
 		}
 	}
 	samples := readCSV(t, dir, "samples.csv")
-	if diff := cmp.Diff([]string{"6", "0", "owl", "crow"}, samples[2][:4]); diff != "" || len(samples) != 6 || samples[0][4] != "confidence as scored" {
+	if diff := cmp.Diff([]string{"6", "0", "owl", "crow"}, samples[2][:4]); diff != "" || len(samples) != 6 || samples[0][4] != "confidence as scored" || samples[0][len(samples[0])-1] != "id" || samples[2][len(samples[0])-1] != "g" {
 		t.Errorf("samples %v", samples)
 	}
 	if rows := readCSV(t, dir, "coverage.csv"); len(rows) != 6 || rows[5][3] != "0.6" {

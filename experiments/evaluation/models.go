@@ -153,7 +153,7 @@ func (m Models) score(models []*Model, q question) ([]*Scored, error) {
 	}
 	list := make([]*Scored, len(models))
 	for i, model := range models {
-		s := &Scored{Labels: labelsOf(m.Data, q.rows, q.classes), Kind: model.kind(), Sides: q.sides, Names: names, Rows: q.rows}
+		s := &Scored{Labels: labelsOf(m.Data, q.rows, q.classes), Kind: model.kind(), Sides: q.sides, Names: names, Rows: q.rows, IDs: m.Data.IDs}
 		if err := model.score(s, m.Data, q); err != nil {
 			return nil, invalid.At(model.Path, err)
 		}
