@@ -40,7 +40,8 @@ lint:
 # The packages that start goroutines, and those whose loops internal/parallel splits. With
 # the others the race detector would take several times as long and see no more.
 RACE ?= ./dataset/fetch ./dataset/glyphs ./dataset/simulate ./dataset/xlsa17 \
-	./experiments/lab ./experiments/predict ./internal/... ./model/... ./train/...
+	./experiments/extract ./experiments/lab ./experiments/predict ./internal/... ./model/... \
+	./train/...
 
 race: # where there is a C compiler, which the race detector needs
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $$($(GO) env CC) >/dev/null; then \

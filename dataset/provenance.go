@@ -1,5 +1,7 @@
 package dataset
 
+import "fmt"
+
 // Provenance says how features were computed from images. Features of two data sets, or
 // of a model and of a photograph, can be compared only if they have the same provenance.
 type Provenance struct {
@@ -18,6 +20,18 @@ type ImagePreprocessing struct {
 	Boxes  bool       `json:"boxes"`            // images are first cropped to bounding boxes
 	Mean   [3]float64 `json:"mean"`             // of red, green and blue, from 0 to 1
 	Std    [3]float64 `json:"std"`
+}
+
+// String describes the preprocessing, as in "crop to 224 x 224 pixels of a shorter side of 256".
+func (p ImagePreprocessing) String() string {
+	s := fmt.Sprintf("%s to %d x %d pixels", p.Fit, p.Size, p.Size)
+	if p.Resize > 0 {
+		s += fmt.Sprintf(" of a shorter side of %d", p.Resize)
+	}
+	if p.Boxes {
+		s += ", within bounding boxes"
+	}
+	return s
 }
 
 // Fit says how an image becomes a square.

@@ -3,7 +3,6 @@ package extract
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -14,18 +13,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gofrs/flock"
-
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/npy"
-	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/version"
 )
 
@@ -194,33 +188,6 @@ func same(there, now *openlayout.Extraction, dir, hint string) error {
 	return nil
 }
 
-// partFile returns the file of a part: the features of its images, zeros for broken ones,
-// whose errors are in the metadata.
-func (w *work) partFile(part int) string {
-	return filepath.Join(w.parts, fmt.Sprintf("%06d.safetensors", part))
-}
-
-// imagesOf returns the images of a part.
-func (w *work) imagesOf(part int) []images.Image {
-	return w.Images[part*partImages : min((part+1)*partImages, len(w.Images))]
-}
-
-func (w *work) isDone(part int) bool {
-	_, err := os.Stat(w.partFile(part))
-	return err == nil
-}
-
-// left returns the number of images that are in no part yet.
-func (w *work) left() int {
-	n := 0
-	for part := range w.n {
-		if !w.isDone(part) {
-			n += len(w.imagesOf(part))
-		}
-	}
-	return n
-}
-
 // run computes the parts of the shard that are missing.
 func (w *work) run(ctx context.Context) error {
 	var todo []int
@@ -274,143 +241,6 @@ type interrupted struct {
 
 func (i *interrupted) Error() string { return i.text }
 func (i *interrupted) Unwrap() error { return i.error }
-
-const (
-	featuresTensor = "features"
-	skippedKey     = "skipped"
-)
-
-func (w *work) writePart(part int, x []float32, broken []Skipped) error {
-	text, err := json.Marshal(broken)
-	if err != nil {
-		return err
-	}
-	t := safetensors.Tensor{Name: featuresTensor, Shape: []int{len(x) / w.network.Dims, w.network.Dims}, F32: x}
-	return atomicfile.Write(w.partFile(part), func(to io.Writer) error {
-		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{skippedKey: string(text)})
-	})
-}
-
-// readPart calls do for each image of a part; reason is empty unless it is broken.
-func (w *work) readPart(part int, do func(m images.Image, x []float32, reason string) error) error {
-	path := w.partFile(part)
-	f, err := safetensors.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	list, d := w.imagesOf(part), w.network.Dims
-	t, _ := f.Tensor(featuresTensor)
-	var broken []Skipped
-	if err := json.Unmarshal([]byte(f.Metadata[skippedKey]), &broken); err != nil || !f.Checksummed || len(t.F32) != len(list)*d {
-		return &invalid.Error{Where: path, Want: fmt.Sprintf("the features of %s", format.Count(len(list), "image")), Hint: "The file is damaged: remove it."}
-	}
-	for i, m := range list {
-		reason := ""
-		if len(broken) > 0 && broken[0].Path == m.ID {
-			reason, broken = broken[0].Reason, broken[1:]
-		}
-		if err := do(m, t.F32[i*d:(i+1)*d], reason); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// assemble writes the files of the data set from the parts, and removes these.
-func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err error) {
-	lock := flock.New(filepath.Join(w.parts, "lock"))
-	if err := lock.Lock(); err != nil {
-		return invalid.File(w.parts, err)
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	if done, err := openlayout.ReadExtraction(ctx, w.Dir); done != nil || err != nil {
-		return err // another shard has done it in the meantime
-	}
-	var paths, classes []string
-	var skipped [][]string
-	for part := range w.n {
-		err := w.readPart(part, func(m images.Image, _ []float32, reason string) error {
-			if reason == "" {
-				paths = append(paths, m.ID)
-				if m.Class != "" {
-					classes = append(classes, m.Class)
-				}
-				return nil
-			}
-			skipped = append(skipped, []string{m.ID, reason})
-			if !w.SkipBroken {
-				return &invalid.Error{Err: errors.New(reason), Hint: "--skip-broken leaves such images out."}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if len(paths) == 0 {
-		return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", len(skipped))}
-	}
-	if err := w.writeFeatures(len(paths)); err != nil {
-		return err
-	}
-	if err := openlayout.WriteSamples(w.Dir, paths, classes); err != nil {
-		return err
-	}
-	if skipped != nil {
-		rows := append([][]string{{"path", "reason"}}, skipped...)
-		err := atomicfile.Write(filepath.Join(w.Dir, skippedFile), func(to io.Writer) error { return csv.NewWriter(to).WriteAll(rows) })
-		if err != nil {
-			return err
-		}
-	}
-	// The last file: with it the data set is finished.
-	if err := openlayout.WriteExtraction(w.Dir, record); err != nil {
-		return err
-	}
-	return invalid.File(w.parts, os.RemoveAll(w.parts))
-}
-
-// writeFeatures writes the features of the images that are not broken, part by part.
-func (w *work) writeFeatures(samples int) error {
-	return atomicfile.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
-		if err := npy.WriteHeader(to, samples, w.network.Dims); err != nil {
-			return err
-		}
-		for part := range w.n {
-			err := w.readPart(part, func(_ images.Image, x []float32, reason string) error {
-				if reason != "" {
-					return nil
-				}
-				return npy.WriteValues(to, x)
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// readSkipped reads skipped.csv; none if there is no such file.
-func readSkipped(path string) ([]Skipped, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return []Skipped{}, nil
-	}
-	if err != nil {
-		return nil, invalid.File(path, err)
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) < 1 || len(rows[0]) != 2 {
-		return nil, &invalid.Error{Where: path, Want: "a table of paths and reasons", Err: err}
-	}
-	list := []Skipped{}
-	for _, row := range rows[1:] {
-		list = append(list, Skipped{row[0], row[1]})
-	}
-	return list, nil
-}
 
 // WriteText prints the result.
 func (r *Result) WriteText(w io.Writer) error {

@@ -265,7 +265,7 @@ func TestRefusesOtherWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Extract(t.Context(), e, c); err == nil || !strings.Contains(err.Error(), "preprocessing: expected {squash") || !strings.Contains(err.Error(), "Remove this folder to start again.") {
+	if _, err := Extract(t.Context(), e, c); err == nil || !strings.Contains(err.Error(), "preprocessing: expected squash to 32 x 32 pixels, as in the extraction in this folder, found crop to 32 x 32 pixels of a shorter side of 37. ") || !strings.Contains(err.Error(), "Remove this folder to start again.") {
 		t.Errorf("another preprocessing: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(photos, "owl", "00.png"), []byte("x"), 0o644); err != nil {

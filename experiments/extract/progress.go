@@ -16,7 +16,10 @@ type Progress struct {
 func (p Progress) String() string {
 	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
 	if p.Rate > 0 {
-		s += fmt.Sprintf(", %.3g images/s, about %s left", p.Rate, p.Left.Round(time.Second))
+		s += fmt.Sprintf(", %.3g images/s", p.Rate)
+	}
+	if p.Left > 0 {
+		s += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
 	}
 	return s
 }
