@@ -31,15 +31,15 @@ Examples:
    lago-train compare --dataset awa2
    lago-train compare --dataset cub --rotate 5 --csv classes.csv
    lago-train compare --dataset cub --methods lago,eszsl,ale --tune 0 --set ale.lr=0.1`,
-		Flags: append(append(append(settingFlagsBut(
-			variantFlag, "stage", "epochs", "lr", "lr-v", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
-			"complement", configFlag), gridFlags()...), rotationFlags()...),
-			devEpochsFlag(), configsDirFlag(), foldsFlag(),
+		Flags: append(append(append(append(settingFlagsBut(
+			variantFlag, "stage", "epochs", "patience", "lr", "lr-v", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
+			"complement", configFlag), gridFlags()...), rotationFlags()...), searchLengthFlags()...),
+			configsDirFlag(), foldsFlag(),
 			&cli.StringSliceFlag{
 				Name: "methods", Category: category, Usage: "methods `NAME,NAME...`: lago, a variant of it, or a baseline",
 				Value: cli.NewStringSlice(append([]string{tuning.LAGOMethod}, methods.Names()...)...),
 			},
-			&cli.IntFlag{Name: "tune", Category: category, Value: 16, Usage: "`N` settings of each method to try, or 0"},
+			&cli.IntFlag{Name: "tune", Category: category, Value: 8, Usage: "`N` settings of each method to try, or 0"},
 			&cli.StringSliceFlag{Name: "set", Category: category, Usage: "fix `METHOD.SETTING=VALUE` of a baseline, as in ale.lr=0.1"},
 			&cli.PathFlag{Name: "csv", Category: "output", Usage: "also write the accuracy of each method on each class to `FILE`"}),
 		Action: compare,

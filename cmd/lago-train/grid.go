@@ -58,18 +58,38 @@ func rotationFlags() []cli.Flag {
 // foldsFlag is that of commands that choose settings.
 func foldsFlag() cli.Flag {
 	return &cli.IntFlag{
-		Name: "folds", Category: "search", DefaultText: "3, or 1 with --rotate",
+		Name: foldsFlagName, Category: "search", DefaultText: "3, or 1 with --rotate",
 		Usage: "choose settings over `N` folds of the seen classes: the data set's own three, or parts dealt; 1 is --dev-split",
 	}
 }
 
+// The default epochs and patience of commands that search settings: so many trials cannot
+// each have the length of a single run.
+const searchEpochs, searchPatience = "60", "10"
+
+// searchLengthFlags are --epochs and --patience of such commands.
+func searchLengthFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "epochs", Category: protocol.TrainingGroup, DefaultText: searchEpochs, Usage: "at most `N` epochs in the dev stage"},
+		&cli.StringFlag{Name: "patience", Category: protocol.TrainingGroup, DefaultText: searchPatience, Usage: "stop the dev stage after `N` epochs without a better validation accuracy"},
+	}
+}
+
+// searchLength gives these defaults to commands that choose settings.
+func searchLength(c *cli.Context) []protocol.Given {
+	if !hasFlag(c.Command, foldsFlagName) {
+		return nil
+	}
+	return []protocol.Given{{Key: "epochs", Text: searchEpochs}, {Key: "patience", Text: searchPatience}}
+}
+
 // folds reads foldsFlag.
 func folds(c *cli.Context) (int, error) {
-	n := c.Int("folds")
+	n := c.Int(foldsFlagName)
 	switch {
-	case c.IsSet("folds") && n < 1:
-		return 0, &invalid.Error{Where: "--folds", Want: "at least 1", Got: strconv.Itoa(n)}
-	case c.IsSet("folds"):
+	case c.IsSet(foldsFlagName) && n < 1:
+		return 0, &invalid.Error{Where: "--" + foldsFlagName, Want: "at least 1", Got: strconv.Itoa(n)}
+	case c.IsSet(foldsFlagName):
 		return n, nil
 	case c.IsSet(rotateFlag) || c.IsSet("dev-split"):
 		return 1, nil

@@ -28,6 +28,8 @@ const (
 	outFlag     = "out"
 	jobsFlag    = "jobs"
 	rotateFlag  = "rotate"
+
+	foldsFlagName = "folds"
 )
 
 // defaultRuns is the folder of runs if no flag names another one.
@@ -109,7 +111,7 @@ func configOf(c *cli.Context) (protocol.Preset, error) { return configOfVariant(
 
 // configOfVariant is configOf with another default variant.
 func configOfVariant(c *cli.Context, v model.Variant) (protocol.Preset, error) {
-	given := []protocol.Given{{Key: variantFlag, Text: cmp.Or(string(v), string(model.SemanticHard))}}
+	given := append(searchLength(c), protocol.Given{Key: variantFlag, Text: cmp.Or(string(v), string(model.SemanticHard))})
 	if file := c.Path(configFlag); file != "" {
 		read, err := protocol.ReadFile(c.Context, file)
 		if err != nil {
@@ -176,7 +178,7 @@ func protocolConfigs(c *cli.Context, variants []model.Variant) ([]protocol.Confi
 		if err != nil {
 			return nil, err
 		}
-		given = slices.Concat([]protocol.Given{{Key: variantFlag, Text: string(v)}}, given, flags)
+		given = slices.Concat(searchLength(c), []protocol.Given{{Key: variantFlag, Text: string(v)}}, given, flags)
 		p, err := protocol.Resolve(given)
 		if err != nil {
 			return nil, err
@@ -192,7 +194,7 @@ var commonKeys = []string{"dataset", "dev_split", "seeds", "seed", "epochs", "pa
 // commonConfig is what the flags say for methods of any kind.
 func commonConfig(c *cli.Context) (protocol.Config, error) {
 	given := slices.DeleteFunc(settingsGiven(c), func(g protocol.Given) bool { return !slices.Contains(commonKeys, g.Key) })
-	p, err := protocol.Resolve(given)
+	p, err := protocol.Resolve(append(searchLength(c), given...))
 	return p.Config, err
 }
 

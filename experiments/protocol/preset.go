@@ -35,20 +35,29 @@ const (
 // presetOf names the data sets that take the settings of another one.
 var presetOf = map[string]string{"cub127": "cub"}
 
-// PresetFor returns the settings that a run of a variant on a data set starts from:
-// those that the authors of the paper published, otherwise the general defaults.
-func PresetFor(dataset string, v model.Variant) Preset {
-	dataset = strings.ToLower(dataset)
-	p := Preset{TestEpochs: defaultTest, Source: "general defaults", Origins: map[string]string{}}
+// DefaultsOf returns the general defaults of a variant, for data without a preset.
+func DefaultsOf(v model.Variant) Config {
+	var c Config
 	for _, s := range settings {
 		value, ok := s.byVariant[v]
 		if !ok {
 			value = s.standard
 		}
-		s.SetValue(&p.Config, value)
+		s.SetValue(&c, value)
+	}
+	c.Variant = v
+	return c
+}
+
+// PresetFor returns the settings that a run of a variant on a data set starts from:
+// those that the authors of the paper published, otherwise the general defaults.
+func PresetFor(dataset string, v model.Variant) Preset {
+	dataset = strings.ToLower(dataset)
+	p := Preset{Config: DefaultsOf(v), TestEpochs: defaultTest, Source: "general defaults", Origins: map[string]string{}}
+	for _, s := range settings {
 		p.Origins[s.Key] = fromDefault
 	}
-	p.Dataset, p.Variant = dataset, v
+	p.Dataset = dataset
 	of := dataset
 	if other, ok := presetOf[dataset]; ok {
 		of = other

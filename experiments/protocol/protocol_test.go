@@ -247,7 +247,8 @@ func TestRunReusesFinishedRuns(t *testing.T) {
 		t.Errorf("reused %d runs, then %d; trained until %v, then %v", first.Reused, second.Reused, first.TrainedTo, second.TrainedTo)
 	}
 	var text strings.Builder
-	if err := second.WriteText(&text, protocol.PresetFor(c.Dataset, c.Variant)); err != nil || !strings.Contains(text.String(), "nothing trained: 4 runs reused") {
+	if err := second.WriteText(&text, protocol.PresetFor(c.Dataset, c.Variant)); err != nil || !strings.Contains(text.String(), "nothing trained: 4 runs reused") ||
+		!strings.Contains(text.String(), "preprocess whiten, ridge 0, ") || !strings.Contains(text.String(), "lago-train search --dataset simulated-small --variant semantic-hard\n") {
 		t.Errorf("error %v, text %s", err, &text)
 	}
 	if strings.Contains(first.BLAS, "another") || !strings.Contains(second.BLAS, "another") {

@@ -344,12 +344,25 @@ func (o *Outcome) WriteText(w io.Writer, p Preset) error {
 	if expect := lab.Summarise(p.Expect); o.Test != nil && len(p.Expect) > 0 {
 		fmt.Fprintf(&b, "published with these settings: %s test accuracy over %s\n", expect.MeanText(), format.Count(len(p.Expect), "seed"))
 	}
+	fmt.Fprintf(&b, "settings: %s (%s); to search better ones: lago-train search --dataset %s --variant %s\n",
+		strings.Join(o.searched(), ", "), p.Source, o.Dataset, o.Variant)
 	fmt.Fprintf(&b, "%s:\n", o.trained())
 	for _, dir := range o.RunDirs {
 		fmt.Fprintf(&b, "  %s\n", dir)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// searched lists the settings that a search varies, with their values.
+func (o *Outcome) searched() []string {
+	var list []string
+	for _, s := range settings {
+		if s.AppliesTo(o.Config) && s.SearchValues(o.Config.Variant, 1) != nil {
+			list = append(list, fmt.Sprintf("%s %v", s.Key, s.Value(o.Config)))
+		}
+	}
+	return list
 }
 
 // trained says what was trained, and what was reused.

@@ -40,6 +40,15 @@ type Config struct {
 // settings is the number of settings of each search.
 func (c Config) settings() int { return max(c.Budget, 1) }
 
+// further is the number of further seeds of the best settings, 0 if a single one would have
+// them: there is nothing to choose, and the dev stage repeats it over all seeds.
+func (c Config) further() int {
+	if divide(c.settings()).best < 2 {
+		return 0
+	}
+	return FurtherSeeds
+}
+
 // Fixed is a setting of a baseline that is not tuned.
 type Fixed struct {
 	Method, Setting string

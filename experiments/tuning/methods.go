@@ -175,7 +175,7 @@ func (c Config) contenders(l *lab.Lab, r *Methods) (all []*contender, searchers 
 		var feasible []*searcher
 		for _, config := range c.LAGO {
 			if protocol.Allows(l, config.Variant) == nil {
-				s := newSearcher(string(config.Variant), candidate{config: config}, folds, c.settings(), FurtherSeeds, c.Given)
+				s := newSearcher(string(config.Variant), candidate{config: config}, folds, c.settings(), c.further(), c.Given)
 				variants[s.name] = s
 				feasible = append(feasible, s)
 			}
@@ -227,7 +227,7 @@ func (c Config) baselineSearcher(m methods.Method, folds []lab.View) (*searcher,
 	}
 	further := 0
 	if m.Seeded {
-		further = FurtherSeeds
+		further = c.further()
 	}
 	return newSearcher(m.Name, base, folds, c.settings(), further, fixed), nil
 }

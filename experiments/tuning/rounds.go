@@ -102,15 +102,27 @@ func (s *searcher) trialsOf(b batch) []train.Trial {
 	return trials
 }
 
-// coarse tries the settings that the search starts from and different draws from the
-// space, or all that it has.
+// coarse tries the settings that the search starts from, the general defaults, and
+// different draws from the space, or all that it has.
 func (s *searcher) coarse() batch {
 	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
 	candidates := []candidate{s.base}
 	if s.budget.coarse > 1 {
+		candidates = append(candidates, s.defaults())
 		candidates = append(candidates, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
 	}
 	return s.unseen(candidates, s.budget.coarse)
+}
+
+// defaults returns the start of the search with the general defaults in the searched
+// settings: a preset may be far from the best on other features than its own.
+func (s *searcher) defaults() candidate {
+	c, general := s.base, s.base
+	general.config = protocol.DefaultsOf(c.config.Variant)
+	for _, d := range s.space {
+		d.set(&c, d.get(general))
+	}
+	return c
 }
 
 // refine tries n neighbours of the best settings so far; where those have no more,

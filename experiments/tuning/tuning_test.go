@@ -71,6 +71,23 @@ func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
 	}
 }
 
+// A search from a preset tries the general defaults, too, in the settings that it varies.
+func TestSearchTriesTheGeneralDefaults(t *testing.T) {
+	d, err := simulate.Make(simulate.Spec{
+		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3, TrainClasses: 8, ValClasses: 4, TestClasses: 4,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := lab.New(d, t.TempDir())
+	preset := protocol.PresetFor("cub", model.SemanticHard).Config
+	s := newSearcher("semantic-hard", candidate{config: preset}, l.Parts, 4, 0, []string{"beta"})
+	second, general := s.coarse().candidates[1].config, protocol.DefaultsOf(model.SemanticHard)
+	if second.LR != general.LR || second.Preprocess != general.Preprocess || second.Alpha != general.Alpha || second.Beta != preset.Beta || second.Dataset != "cub" {
+		t.Errorf("the second is %+v, expected the defaults %+v with the fixed beta", second, general)
+	}
+}
+
 // The settings of one kernel are inert with another.
 func TestInertSettingsAreEqual(t *testing.T) {
 	m, err := methods.Find("kernel")
