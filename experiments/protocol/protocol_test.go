@@ -248,7 +248,7 @@ func TestRunReusesFinishedRuns(t *testing.T) {
 	}
 	var text strings.Builder
 	if err := second.WriteText(&text, protocol.PresetFor(c.Dataset, c.Variant)); err != nil || !strings.Contains(text.String(), "nothing trained: 4 runs reused") ||
-		!strings.Contains(text.String(), "preprocess whiten, ridge 0, ") || !strings.Contains(text.String(), "lago-train search --dataset simulated-small --variant semantic-hard\n") {
+		!strings.Contains(text.String(), "preprocess sqrt,l2,whiten, ridge 0, ") || !strings.Contains(text.String(), "lago-train search --dataset simulated-small --variant semantic-hard\n") {
 		t.Errorf("error %v, text %s", err, &text)
 	}
 	if strings.Contains(first.BLAS, "another") || !strings.Contains(second.BLAS, "another") {

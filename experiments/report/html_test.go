@@ -81,7 +81,7 @@ func TestSectionsSuggestCommands(t *testing.T) {
 	const (
 		to     = " --dataset birds --out DIR"
 		shared = " --epochs 4 --preprocess none --seeds 1 --seed 3" // what differs from the preset
-		own    = " --variant singletons --epochs 4 --lr 0.001 --preprocess none --beta 0.25 --lambda 0 --seeds 1 --seed 3"
+		own    = " --variant singletons --epochs 4 --lr 0.001 --preprocess none --beta 0.25 --lambda 0 --alpha 0 --seeds 1 --seed 3"
 	)
 	want := map[string][]string{
 		"variants": {
@@ -92,7 +92,7 @@ func TestSectionsSuggestCommands(t *testing.T) {
 		},
 		"comparison": {"lago-train compare" + to},
 		"rotation":   {"lago-train compare --rotate 5" + to},
-		"ablation":   {"lago-train ablate" + own + to},
+		"ablation":   {"lago-train ablate" + strings.Replace(own, " --alpha 0", "", 1) + to},
 		"sweep":      {"lago-train sweep-k" + shared + to},
 		"noise":      {"lago-train noise" + to + ""},
 		"partial":    {"lago-train partial" + to + ""},
