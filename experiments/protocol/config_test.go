@@ -335,7 +335,7 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 		"\nThe defaults of `lr`, `preprocess` and `alpha` were chosen by hand among a few dozen settings, by the accuracy of\n" +
 		"dev runs of one seed on the validation classes of cub127, of the glyphs and of four simulated sets. They suit the\n" +
 		"features of convolutional networks, which are not negative. No setting was near the best on every set: on simulated\n" +
-		"features, `--preprocess none --lr 0.003` was up to 16 points better with k-soft and 8 with semantic-hard. Search with\n" +
+		"features, `--preprocess none --lr 0.003` was up to 16 points better with k-soft and 7 with semantic-hard. Search with\n" +
 		"`lago-train search` on other data, above all on features with negative values.\n" +
 		"\n`go test ./experiments/protocol -update` writes this page.\n"
 	if *update {

@@ -75,7 +75,7 @@ var preprocessings = []preprocess.Chain{
 }
 
 // The defaults of lr, preprocess and alpha were chosen on the validation classes of cub127,
-// the glyphs and four simulated sets, see docs/settings.md.
+// the glyphs and two simulated sets, see docs/settings.md.
 var settings = []Setting{
 	{
 		Key: "dataset", Group: ProtocolGroup, Valid: "a name", standard: "glyphs",
