@@ -68,13 +68,16 @@ func TestDefaultsElsewhere(t *testing.T) {
 	for _, dataset := range []string{"glyphs", "simulated-cub", "unheard-of"} {
 		for _, v := range model.Variants {
 			p := PresetFor(dataset, v)
-			want := preprocess.Chain("sqrt,l2,whiten")
+			want, alpha := preprocess.Chain("sqrt,l2,whiten"), 0.1
 			if v == model.Singletons {
 				want = preprocess.L2
 			}
-			if p.Preprocess != want || p.Ridge != 0 || p.Alpha != 0.3 || p.Expect != nil {
-				t.Errorf("%s on %s: preprocess %s with ridge %g, alpha %g, expecting %v; expected %s, a ridge by the scale of the features, alpha 0.3, and nothing published",
-					v, dataset, p.Preprocess, p.Ridge, p.Alpha, p.Expect, want)
+			if v == model.Singletons || v == model.KSoft {
+				alpha = 0.3
+			}
+			if p.Preprocess != want || p.Ridge != 0 || p.Alpha != alpha || p.Expect != nil {
+				t.Errorf("%s on %s: preprocess %s with ridge %g, alpha %g, expecting %v; expected %s, a ridge by the scale of the features, alpha %g, and nothing published",
+					v, dataset, p.Preprocess, p.Ridge, p.Alpha, p.Expect, want, alpha)
 			}
 			if (v == model.SemanticSoft) != (p.Psi > 0) {
 				t.Errorf("%s on %s: psi is %g, expected semantic-soft alone to have one", v, dataset, p.Psi)

@@ -207,7 +207,8 @@ var settings = []Setting{
 		space: numbers(searchSpace.Psi),
 	},
 	{
-		Key: "alpha", Group: ModelGroup, Valid: weightNumber, inRange: notNegative, standard: 0.3,
+		Key: "alpha", Group: ModelGroup, Valid: weightNumber, inRange: notNegative,
+		standard: 0.1, byVariant: map[model.Variant]any{model.Singletons: 0.3, model.KSoft: 0.3},
 		Help:  "`WEIGHT` of explicit attribute supervision in the loss (Eq. 6)",
 		field: func(c *Config) any { return &c.Alpha },
 		trial: func(t *train.Trial) any { return &t.Model.Alpha },
