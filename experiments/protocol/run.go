@@ -344,8 +344,7 @@ func (o *Outcome) WriteText(w io.Writer, p Preset) error {
 	if expect := lab.Summarise(p.Expect); o.Test != nil && len(p.Expect) > 0 {
 		fmt.Fprintf(&b, "published with these settings: %s test accuracy over %s\n", expect.MeanText(), format.Count(len(p.Expect), "seed"))
 	}
-	fmt.Fprintf(&b, "settings: %s (%s); to search better ones: lago-train search --dataset %s --variant %s\n",
-		strings.Join(o.searched(), ", "), p.Source, o.Dataset, o.Variant)
+	o.writeSettings(&b, p)
 	fmt.Fprintf(&b, "%s:\n", o.trained())
 	for _, dir := range o.RunDirs {
 		fmt.Fprintf(&b, "  %s\n", dir)
@@ -354,15 +353,21 @@ func (o *Outcome) WriteText(w io.Writer, p Preset) error {
 	return err
 }
 
-// searched lists the settings that a search varies, with their values.
-func (o *Outcome) searched() []string {
+// writeSettings writes the settings that a search varies, where they come from, and the
+// command that searches better ones.
+func (o *Outcome) writeSettings(b *strings.Builder, p Preset) {
 	var list []string
+	source := p.Source
 	for _, s := range settings {
 		if s.AppliesTo(o.Config) && s.SearchValues(o.Config.Variant, 1) != nil {
 			list = append(list, fmt.Sprintf("%s %v", s.Key, s.Value(o.Config)))
+			if from := p.Origins[s.Key]; from != fromDefault && from != fromPreset {
+				source = "partly given; otherwise " + p.Source
+			}
 		}
 	}
-	return list
+	fmt.Fprintf(b, "settings: %s (%s); to search better ones: lago-train search --dataset %s --variant %s\n",
+		strings.Join(list, ", "), source, o.Dataset, o.Variant)
 }
 
 // trained says what was trained, and what was reused.
