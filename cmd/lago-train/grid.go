@@ -89,6 +89,8 @@ func folds(c *cli.Context) (int, error) {
 	switch {
 	case c.IsSet(foldsFlagName) && n < 1:
 		return 0, &invalid.Error{Where: "--" + foldsFlagName, Want: "at least 1", Got: strconv.Itoa(n)}
+	case n > 1 && c.IsSet("dev-split"):
+		return 0, &invalid.Error{Where: "--dev-split", Want: "it without --" + foldsFlagName + ", which divides the seen classes", Got: "both"}
 	case c.IsSet(foldsFlagName):
 		return n, nil
 	case c.IsSet(rotateFlag) || c.IsSet("dev-split"):

@@ -199,6 +199,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"compare --rotate 99", []string{"--rotate: glyphs: classes: expected at least 2 parts, and at least one class", "each of the 99, found 52"}},
 		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected it without --rotate"}},
 		{"sweep-k --rotate-seed 3", []string{"--rotate-seed: expected --rotate beside it"}},
+		{"compare --folds 2 --dev-split 2", []string{"--dev-split: expected it without --folds"}},
 		{"compare --folds 0", []string{"--folds: expected at least 1, found 0"}},
 		{"reproduce --stage dev --rotate 3", []string{"--stage: expected a flag of lago-train reproduce"}},
 		{"noise --variants singletons,svm", []string{"--variants", `"svm"`, "eszsl"}},
