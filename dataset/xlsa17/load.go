@@ -88,6 +88,7 @@ type folder struct {
 	dir string // absolute
 
 	*attSplits
+	index        *classIndex // of the classes, once it is needed
 	descriptions dataset.Matrix[float64]
 	attributes   []dataset.Attribute
 	groups       []string

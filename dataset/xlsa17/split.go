@@ -117,12 +117,14 @@ func (f *folder) readClassList(path string) ([]int, error) {
 	if len(lines) == 0 {
 		return nil, wrong(path, "", "names of classes, one per line", "none")
 	}
-	index := newClassIndex(f.classes)
+	if f.index == nil {
+		f.index = newClassIndex(f.classes)
+	}
 	lineOf := make(map[int]int)
 	var classes []int
 	for _, l := range lines {
 		field := fmt.Sprintf("line %d", l.number)
-		z, got := index.find(l.text)
+		z, got := f.index.find(l.text)
 		if z < 0 {
 			e := wrong(path, field, fmt.Sprintf("one of the %d classes of %s", len(f.classes), f.mat), got)
 			e.Hint = invalid.DidYouMean(l.text, f.classes)
