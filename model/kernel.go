@@ -1,16 +1,13 @@
 package model
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash"
-	"hash/fnv"
-	"sync/atomic"
 	"unsafe"
 
-	"github.com/chewxy/hm"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/internal/graphop"
 )
 
 // kernel is an op of a Gorgonia graph that computes on plain slices. It allocates its
@@ -25,25 +22,19 @@ type kernel[T Float] struct {
 	// gradients holds one entry per input: nil where no gradient is needed.
 	gradients []gradient[T]
 
-	id     uint64
-	inputs int
-	typ    hm.Type
-	out    G.Value
-	args   [][]T
+	graphop.Op
+	out  G.Value
+	args [][]T
 }
 
 // gradient makes the node of the gradient by one input, from the kernel's inputs, its
 // output and the gradient by the output.
 type gradient[T Float] func(inputs G.Nodes, output, grad *G.Node) *G.Node
 
-var kernels atomic.Uint64
-
 // apply adds the kernel to the graph of its inputs. It panics if Gorgonia refuses the
 // node, as only a mistake in this package makes it do.
 func (k kernel[T]) apply(inputs ...*G.Node) *G.Node {
-	k.id = kernels.Add(1)
-	k.inputs = len(inputs)
-	k.typ = typeOf[T](inputs, k.shape)
+	k.Op = graphop.New(k.name, dtype[T](), k.shape, inputs)
 	k.args = make([][]T, len(inputs))
 	k.out = newValue[T](k.shape)
 	return G.Must(G.ApplyOp(&k, inputs...))
@@ -82,43 +73,6 @@ func (k *kernel[T]) DiffWRT(inputs int) []bool {
 		wrt[i] = g != nil
 	}
 	return wrt
-}
-
-func (k *kernel[T]) Type() hm.Type { return k.typ }
-
-// typeOf returns the Hindley-Milner type of an op.
-func typeOf[T Float](inputs G.Nodes, shape tensor.Shape) hm.Type {
-	types := make([]hm.Type, 0, len(inputs)+1)
-	for _, n := range inputs {
-		types = append(types, n.Type())
-	}
-	var out hm.Type = dtype[T]()
-	if len(shape) > 0 {
-		out = G.TensorType{Dims: len(shape), Of: dtype[T]()}
-	}
-	return hm.NewFnType(append(types, out)...)
-}
-
-func (k *kernel[T]) InferShape(...G.DimSizer) (tensor.Shape, error) { return k.shape, nil }
-func (k *kernel[T]) Arity() int                                     { return k.inputs }
-func (k *kernel[T]) ReturnsPtr() bool                               { return true }
-func (k *kernel[T]) CallsExtern() bool                              { return false }
-func (k *kernel[T]) OverwritesInput() int                           { return -1 }
-func (k *kernel[T]) String() string                                 { return k.name }
-
-// WriteHash is unique to each kernel, so that Gorgonia, which merges nodes of equal
-// hash, never merges two kernels: each owns its memory.
-func (k *kernel[T]) WriteHash(h hash.Hash) {
-	var id [8]byte
-	binary.LittleEndian.PutUint64(id[:], k.id)
-	h.Write([]byte(k.name)) //nolint:errcheck // a hash does not fail
-	h.Write(id[:])          //nolint:errcheck
-}
-
-func (k *kernel[T]) Hashcode() uint32 {
-	h := fnv.New32a()
-	k.WriteHash(h)
-	return h.Sum32()
 }
 
 func dtype[T Float]() tensor.Dtype {

@@ -8,6 +8,7 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/lago-train/lago-train/internal/graphop"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model/resnet/resnettest"
 )
@@ -210,7 +211,9 @@ func naiveBlock(b block, from images, x []float64, tensors map[string][]float64)
 
 // The graph has an op for each layer, all of them different to Gorgonia.
 func TestOpsDiffer(t *testing.T) {
-	a, b := &op{name: "conv1", id: 1, out: tensor.New(tensor.WithShape(1), tensor.Of(tensor.Float32))}, &op{name: "conv1", id: 2}
+	x := []*G.Node{G.NewVector(G.NewGraph(), tensor.Float32, G.WithShape(1), G.WithName("x"))}
+	a := &op{Op: graphop.New("conv1", tensor.Float32, tensor.Shape{1}, x), out: tensor.New(tensor.WithShape(1), tensor.Of(tensor.Float32))}
+	b := &op{Op: graphop.New("conv1", tensor.Float32, tensor.Shape{1}, x)}
 	if a.Hashcode() == b.Hashcode() {
 		t.Error("two ops of one name have the same hash")
 	}
