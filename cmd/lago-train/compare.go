@@ -31,9 +31,9 @@ Examples:
    lago-train compare --dataset awa2
    lago-train compare --dataset cub --rotate 5 --csv classes.csv
    lago-train compare --dataset cub --methods lago,eszsl,ale --tune 0 --set ale.lr=0.1`,
-		Flags: append(append(append(append(settingFlagsBut(
-			variantFlag, "stage", "epochs", "patience", "lr", "lr-v", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
-			"complement", configFlag), gridFlags()...), rotationFlags()...), searchLengthFlags()...),
+		Flags: append(append(append(searchedFlagsBut(
+			variantFlag, "stage", "lr", "lr-v", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
+			"complement", configFlag), gridFlags()...), rotationFlags()...),
 			configsDirFlag(), foldsFlag(),
 			&cli.StringSliceFlag{
 				Name: "methods", Category: category, Usage: "methods `NAME,NAME...`: lago, a variant of it, or a baseline",

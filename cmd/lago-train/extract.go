@@ -42,7 +42,7 @@ Examples:
 			&cli.PathFlag{Name: "list", Category: input, Usage: "`FILE`.csv of images: path[,class], relative to --images or to the file"},
 			&cli.BoolFlag{Name: "skip-broken", Category: input, Usage: "leave out images that cannot be decoded, and list them in skipped.csv"},
 		}, networkFlags(network)...),
-			&cli.PathFlag{Name: "data-dir", Category: "output", Usage: "`DIR` for the folder of the data set (default: $" + catalog.EnvDataDir + ", then ./data)"},
+			outputDataDirFlag("output"),
 			shardFlag("compute only part `I/N` of the images"),
 			&cli.BoolFlag{Name: jsonFlag, Category: "output", Usage: "print one JSON object"}),
 		Action: extractDataset,

@@ -47,7 +47,7 @@ This download could not be tried when the program was written.
    lago-train dataset fetch resnet101
    lago-train dataset fetch --archive-url ~/Downloads/xlsa17.zip sun`,
 		Flags: []cli.Flag{
-			&cli.PathFlag{Name: "data-dir", Usage: "`DIR` for the folder of the data set (default: $" + catalog.EnvDataDir + ", then ./data)"},
+			outputDataDirFlag(""),
 			&cli.StringFlag{Name: "archive-url", EnvVars: []string{"LAGO_ARCHIVE_URL"}, Usage: "http(s) `ADDRESS`, or path, of the archive with the features; or address of weights"},
 			&cli.StringFlag{Name: "meta-url", EnvVars: []string{"LAGO_META_URL"}, Usage: "http(s) `ADDRESS`, or path, of the archive with the meta folder, if the other lacks it"},
 			&cli.StringFlag{Name: "sha256", Usage: "expected `CHECKSUM` of the archive with the features, in hex; none was published"},

@@ -67,12 +67,18 @@ func foldsFlag() cli.Flag {
 // each have the length of a single run.
 const searchEpochs, searchPatience = "60", "10"
 
-// searchLengthFlags are --epochs and --patience of such commands.
-func searchLengthFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "epochs", Category: protocol.TrainingGroup, DefaultText: searchEpochs, Usage: "at most `N` epochs in the dev stage"},
-		&cli.StringFlag{Name: "patience", Category: protocol.TrainingGroup, DefaultText: searchPatience, Usage: "stop the dev stage after `N` epochs without a better validation accuracy"},
+// searchedFlagsBut are settingFlagsBut with these defaults.
+func searchedFlagsBut(names ...string) []cli.Flag {
+	flags := settingFlagsBut(names...)
+	for i, f := range flags {
+		switch f.Names()[0] {
+		case "epochs":
+			flags[i] = devEpochsFlag(searchEpochs)
+		case "patience":
+			f.(*cli.StringFlag).DefaultText = searchPatience
+		}
 	}
+	return flags
 }
 
 // searchLength gives these defaults to commands that choose settings.

@@ -30,7 +30,7 @@ Examples:
    lago-train groups --model latest
    lago-train groups --dataset awa2 --by weighted-classes --below -0.4`,
 		Flags: append(append(settingFlagsBut("stage", "epochs", variantFlag), gridFlags()...),
-			devEpochsFlag(),
+			devEpochsFlag("200"),
 			&cli.StringFlag{Name: modelFlag, Aliases: []string{fromFlag}, Category: analysis, Usage: modelUsage},
 			&cli.StringFlag{Name: "by", Category: analysis, Value: string(grouping.ByClasses), Usage: "correlate attributes over `WHAT`: classes, or weighted-classes (by their numbers of samples)"},
 			&cli.Float64Flag{Name: "threshold", Category: analysis, Value: 1e-3, Usage: "`T` up to which entries of Gamma and products of its rows count as zero"},

@@ -145,9 +145,9 @@ func imageList(c *cli.Context) ([]images.Image, error) {
 
 // rejectNetworkFlags returns an error for a flag of images without images.
 func rejectNetworkFlags(c *cli.Context, with string) error {
-	for _, flag := range []string{weightsFlag, fitFlag, sizeFlag, strideFlag, boxesFlag} {
-		if c.IsSet(flag) {
-			return &invalid.Error{Where: "--" + flag, Want: "it only with --" + with}
+	for _, flag := range networkFlags("") {
+		if name := flag.Names()[0]; c.IsSet(name) {
+			return &invalid.Error{Where: "--" + name, Want: "it only with --" + with}
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ Examples:
    lago-train search --dataset awa2 --budget 40
    lago-train search --variant k-soft --k 20 --preprocess sqrt,l2,whiten
    lago-train run --config runs/search-awa2-semantic-hard.json`,
-		Flags: append(append(append(append(settingFlagsBut("stage", "epochs", "patience"), gridFlags()...), rotationFlags()...), searchLengthFlags()...),
+		Flags: append(append(append(searchedFlagsBut("stage"), gridFlags()...), rotationFlags()...),
 			foldsFlag(),
 			&cli.IntFlag{Name: "budget", Category: "search", Value: 24, Usage: fmt.Sprintf("number `N` of settings to try, at least %d", tuning.MinBudget)},
 			&cli.PathFlag{Name: "write", Category: "search", DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "config `FILE` to write"}),

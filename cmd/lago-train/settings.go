@@ -45,6 +45,11 @@ func dataFlags() []cli.Flag {
 	}
 }
 
+// outputDataDirFlag is --data-dir of commands that write a data set.
+func outputDataDirFlag(category string) cli.Flag {
+	return &cli.PathFlag{Name: "data-dir", Category: category, Usage: "`DIR` for the folder of the data set (default: $" + catalog.EnvDataDir + ", then ./data)"}
+}
+
 // openDataset reads a data set as the flags say.
 func openDataset(c *cli.Context, name string, devSplit int) (*dataset.Dataset, error) {
 	return catalog.Open(c.Context, name, catalog.Options{
@@ -145,7 +150,7 @@ func hasFlag(c *cli.Command, name string) bool {
 // protocolFlags are the settings that several variants have in common, for commands that
 // run the full protocol.
 func protocolFlags() []cli.Flag {
-	return append(settingFlagsBut(variantFlag, "stage", "epochs", configFlag, "k", "lr-v", "psi", "zeta"), devEpochsFlag(), configsDirFlag())
+	return append(settingFlagsBut(variantFlag, "stage", "epochs", configFlag, "k", "lr-v", "psi", "zeta"), devEpochsFlag("200"), configsDirFlag())
 }
 
 func configsDirFlag() cli.Flag {
@@ -154,8 +159,8 @@ func configsDirFlag() cli.Flag {
 
 // devEpochsFlag is --epochs for commands whose dev stage decides the epochs of the test
 // stage.
-func devEpochsFlag() cli.Flag {
-	return &cli.StringFlag{Name: "epochs", Category: protocol.TrainingGroup, DefaultText: "200", Usage: "at most `N` epochs in the dev stage"}
+func devEpochsFlag(standard string) cli.Flag {
+	return &cli.StringFlag{Name: "epochs", Category: protocol.TrainingGroup, DefaultText: standard, Usage: "at most `N` epochs in the dev stage"}
 }
 
 // protocolConfigs resolves the settings of variants from their presets, the files of

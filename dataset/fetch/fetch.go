@@ -110,7 +110,7 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	if isNetwork {
 		work = func(ctx context.Context) (*Result, error) { return f.fetchWeights(ctx, network) }
 	}
-	r, err := work(ctx)
+	r, err := f.locked(ctx, work)
 	if err != nil && ctx.Err() != nil {
 		return nil, &interrupted{ctx.Err(), cmp.Or(f.kept, "The same command resumes the work.")}
 	}
@@ -181,7 +181,8 @@ type fetcher struct {
 	kept     string           // describes what a failed download leaves, for the hint
 }
 
-func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
+// locked does work with the data dir locked, which it creates if needed.
+func (f *fetcher) locked(ctx context.Context, work func(context.Context) (*Result, error)) (r *Result, err error) {
 	if err := os.MkdirAll(f.DataDir, 0o777); err != nil {
 		return nil, err
 	}
@@ -190,6 +191,11 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	return work(ctx)
+}
+
+// run fetches a data set.
+func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 	target, exists, err := f.target()
 	if err != nil {
 		return nil, err

@@ -25,15 +25,7 @@ func Networks() []string { return slices.Sorted(maps.Keys(weights)) }
 func WeightsURL(network string) string { return weights[network] }
 
 // fetchWeights downloads the weights of a network to NETWORK.safetensors in the data dir.
-func (f *fetcher) fetchWeights(ctx context.Context, network string) (r *Result, err error) {
-	if err := os.MkdirAll(f.DataDir, 0o777); err != nil {
-		return nil, err
-	}
-	lock, err := f.lock(ctx, filepath.Join(f.DataDir, ".fetch.lock"))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
+func (f *fetcher) fetchWeights(ctx context.Context, network string) (*Result, error) {
 	if !isAddress(f.ArchiveURL) {
 		return nil, &invalid.Error{Where: "--archive-url", Want: "an http or https address", Got: invalid.Quote(f.ArchiveURL)}
 	}

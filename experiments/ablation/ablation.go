@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -92,7 +91,7 @@ type Result struct {
 type Row struct {
 	Design
 	Alpha    float64     `json:"alpha"`        // the one of Alphas with the best accuracy; 0 for implicit supervision
-	Accuracy lab.Summary `json:"val_accuracy"` // the best epoch of each curve, per class
+	Accuracy lab.Summary `json:"val_accuracy"` // of the best epoch of each run, per class
 	// Difference is that from LAGO's design (uniform, const, implicit) over the validation
 	// classes, with p corrected by Holm over the rows. It is null for that design and without
 	// accuracies.
@@ -109,7 +108,7 @@ type Options struct {
 }
 
 // Run trains c in the eight designs on the dev stage, for every seed, and returns the table
-// of their logged curves. Trials without a model are listed as missing.
+// of their results. Trials without a model are listed as missing.
 func Run(ctx context.Context, l *lab.Lab, c protocol.Config, o Options) (*Result, error) {
 	if err := checkAlphas(o.Alphas); err != nil {
 		return nil, err
@@ -198,7 +197,7 @@ func (g grid) has(t train.Trial) bool {
 	return slices.Contains(g.designs, d) && slices.Contains(g.alphasOf(d), t.Model.Alpha) && baseOf(t) == g.base
 }
 
-// result returns the table from the logged curves of trials of the grid.
+// result returns the table of trials of the grid.
 func (g grid) result(trials []lab.Run) *Result {
 	a := &Result{
 		Dataset: g.base.Dataset, Variant: g.base.Model.Variant, Alphas: g.alphas, Epochs: g.base.Training.Epochs,
@@ -212,7 +211,7 @@ func (g grid) result(trials []lab.Run) *Result {
 		if t.Err != nil {
 			continue
 		}
-		if t.Err = checkCurve(t.Dir); t.Err == nil {
+		if _, t.Err = t.Curve(); t.Err == nil {
 			key := t.Trial
 			key.Training.Seed, key.Fingerprint = 0, g.base.Fingerprint
 			done[key] = append(done[key], *t)
@@ -238,16 +237,6 @@ func (g grid) result(trials []lab.Run) *Result {
 }
 
 func byAccuracy(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) }
-
-// checkCurve returns an error if the curve in a folder cannot be read or is empty.
-func checkCurve(dir string) error {
-	path := filepath.Join(dir, train.CurveFile)
-	curve, err := train.ReadCurve(path, train.Dev)
-	if err == nil && len(curve) == 0 {
-		err = &invalid.Error{Where: path, Want: "at least one epoch", Got: "none"}
-	}
-	return err
-}
 
 // published returns the accuracy of a design in the paper, a fraction.
 func (d Design) published(dataset string) *float64 {

@@ -62,6 +62,16 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 	return r, record, err
 }
 
+// Curve reads the learning curve of a finished run: at least one epoch.
+func (r Run) Curve() (train.Curve, error) {
+	path := filepath.Join(r.Dir, train.CurveFile)
+	curve, err := train.ReadCurve(path, r.Stage)
+	if err == nil && len(curve) == 0 {
+		err = &invalid.Error{Where: path, Want: "at least one epoch", Got: "none"}
+	}
+	return curve, err
+}
+
 // read sets the result that read returns for the run's folder. Without one, Result and Err are nil.
 func (r *Run) read(read func(dir string) (*train.Result, error)) {
 	result, err := read(r.Dir)

@@ -91,13 +91,9 @@ func readCurve(r lab.Run) (train.Curve, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
-	path := filepath.Join(r.Dir, train.CurveFile)
-	curve, err := train.ReadCurve(path, r.Stage)
+	curve, err := r.Curve()
 	if err != nil {
 		return nil, err
-	}
-	if len(curve) == 0 {
-		return nil, &invalid.Error{Where: path, Want: "at least one epoch", Got: "none"}
 	}
 	return curve, checkRecords(r)
 }

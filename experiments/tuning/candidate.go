@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -36,22 +37,25 @@ func (c candidate) trials(v lab.View, stage train.Stage, epochs, seeds int) []tr
 	return list
 }
 
-// settings lists the settings of the candidate that apply to it and are not part of the
-// data or protocol.
+// has reports whether the candidate's method has a setting of the table that is not part of
+// the data or protocol: for a baseline the preprocessing.
+func (c candidate) has(s protocol.Setting) bool {
+	if c.spec.Method != "" {
+		return s.Key == "preprocess" || s.Key == "ridge"
+	}
+	return s.Group != protocol.ProtocolGroup && !slices.Contains([]string{"variant", "epochs", "patience"}, s.Key)
+}
+
+// settings lists the settings of the candidate that apply to it.
 func (c candidate) settings() map[string]any {
 	all := map[string]any{}
-	ofBaseline := c.spec.Method != ""
 	for _, s := range protocol.All() {
-		isShared := s.Group == protocol.ProtocolGroup || s.Key == "variant" || s.Key == "epochs" || s.Key == "patience"
-		isOfLAGO := s.Group == protocol.ModelGroup || s.Key != "preprocess" && s.Key != "ridge"
-		if s.AppliesTo(c.config) && !isShared && !(ofBaseline && isOfLAGO) {
+		if c.has(s) && s.AppliesTo(c.config) {
 			all[s.Key] = s.Value(c.config)
 		}
 	}
-	if ofBaseline {
-		for name, value := range c.spec.Canonical().Values() {
-			all[name] = value
-		}
+	if c.spec.Method != "" {
+		maps.Copy(all, c.spec.Canonical().Values())
 	}
 	return all
 }
@@ -62,17 +66,17 @@ func (c candidate) settings() map[string]any {
 func (c candidate) searchSpace(attributes int, fixed []string) space {
 	var s space
 	for _, setting := range protocol.All() {
-		ofMethod := c.spec.Method == "" || setting.Key == "preprocess" || setting.Key == "ridge"
 		values := setting.SearchValues(c.config.Variant, attributes)
-		if values != nil && ofMethod && !slices.Contains(fixed, setting.Key) {
-			_, whole := setting.Value(protocol.Config{}).(int)
-			s = append(s, dimension{
-				key: setting.Key, values: values, whole: whole,
-				get:     func(c candidate) any { return setting.Value(c.config) },
-				set:     func(c *candidate, v any) { setting.SetValue(&c.config, v) },
-				applies: func(c candidate) bool { return setting.AppliesTo(c.config) },
-			})
+		if values == nil || !c.has(setting) || slices.Contains(fixed, setting.Key) {
+			continue
 		}
+		_, whole := setting.Value(protocol.Config{}).(int)
+		s = append(s, dimension{
+			key: setting.Key, values: values, whole: whole,
+			get:     func(c candidate) any { return setting.Value(c.config) },
+			set:     func(c *candidate, v any) { setting.SetValue(&c.config, v) },
+			applies: func(c candidate) bool { return setting.AppliesTo(c.config) },
+		})
 	}
 	if c.spec.Method == "" {
 		return s

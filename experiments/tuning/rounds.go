@@ -3,7 +3,6 @@ package tuning
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -14,18 +13,17 @@ import (
 
 // searcher is the search of one method in one part.
 type searcher struct {
-	name    string // in errors
+	name    string // of the variant or baseline
 	base    candidate
 	space   space
 	folds   []lab.View // settings are chosen by the mean over their val classes
 	budget  budget
 	further int // further seeds of the best settings; 0 for a method without randomness
 
-	seen     map[train.Trial]bool
-	tried    []tried // in order of accuracy, the first of equals first
-	failed   []lab.Run
-	trials   int
-	firstErr error
+	seen   map[train.Trial]bool
+	tried  []tried   // in order of accuracy, the first of equals first
+	failed []lab.Run // in the order in which they failed
+	trials int
 }
 
 // tried is the result of one candidate.
@@ -160,8 +158,7 @@ func (s *searcher) unseen(candidates []candidate, n int) batch {
 func (s *searcher) rank(b batch, runs []lab.Run) error {
 	for i, c := range b.candidates {
 		folds := runs[i*len(s.folds) : (i+1)*len(s.folds)]
-		if failures := lab.Failures(folds); len(failures) > 0 {
-			s.firstErr = cmp.Or(s.firstErr, fmt.Errorf("%s: %w", failures[0].Dir, failures[0].Err))
+		if len(lab.Failures(folds)) > 0 {
 			continue
 		}
 		epoch, err := protocol.DevEpoch(folds)

@@ -92,8 +92,8 @@ func Search(ctx context.Context, l *lab.Lab, c protocol.Config, o SearchOptions)
 	if err := searchAll(ctx, l, []*searcher{s}, o.OnRound); err != nil {
 		return nil, err
 	}
-	if s.firstErr != nil && len(s.tried) == 0 {
-		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %w", s.firstErr)
+	if len(s.tried) == 0 {
+		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %s: %w", s.failed[0].Dir, s.failed[0].Err)
 	}
 	if s.tried[0].further == nil {
 		last := s.failed[len(s.failed)-1]

@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset/simulate"
-	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/kernelalign"
@@ -20,13 +19,7 @@ import (
 // Every method tries as many different settings, of which those that make no difference do
 // not count; its defaults, or the fixed settings, are the first.
 func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
-	d, err := simulate.Make(simulate.Spec{
-		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3, TrainClasses: 8, ValClasses: 4, TestClasses: 4,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := lab.New(d, t.TempDir())
+	l := testlab.Simulated(t)
 	fixed, err := ParseFixed("kernel.kernel=linear")
 	if err != nil {
 		t.Fatal(err)
@@ -34,8 +27,8 @@ func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
 	const budget = 12
 	c := Config{
 		Methods: append([]string{LAGOMethod}, methods.Names()...), Budget: budget, Folds: 2, Fixed: []Fixed{fixed}, Given: []string{"seed"},
-		Common: protocol.PresetFor(d.Name, model.SemanticHard).Config,
-		LAGO:   []protocol.Config{protocol.PresetFor(d.Name, model.SemanticHard).Config},
+		Common: protocol.PresetFor(l.Data.Name, model.SemanticHard).Config,
+		LAGO:   []protocol.Config{protocol.PresetFor(l.Data.Name, model.SemanticHard).Config},
 	}
 	contenders, searchers, err := c.contenders(l, &Methods{})
 	if err != nil || len(contenders) != len(searchers) {
@@ -73,13 +66,7 @@ func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
 
 // A search from a preset tries the general defaults, too, in the settings that it varies.
 func TestSearchTriesTheGeneralDefaults(t *testing.T) {
-	d, err := simulate.Make(simulate.Spec{
-		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3, TrainClasses: 8, ValClasses: 4, TestClasses: 4,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := lab.New(d, t.TempDir())
+	l := testlab.Simulated(t)
 	preset := protocol.PresetFor("cub", model.SemanticHard).Config
 	s := newSearcher("semantic-hard", candidate{config: preset}, l.Parts, 4, 0, []string{"beta"})
 	second, general := s.coarse().candidates[1].config, protocol.DefaultsOf(model.SemanticHard)
