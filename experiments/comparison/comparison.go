@@ -18,8 +18,9 @@ import (
 // Result is table 1 of the paper on one data set: every method by one protocol.
 type Result struct {
 	Dataset string          `json:"dataset"`
-	Parts   int             `json:"parts"` // 1, or the parts of a rotation over classes
-	Folds   int             `json:"folds"` // over which settings were chosen
+	Parts   int             `json:"parts"`    // 1, or the parts of a rotation over classes
+	Folds   int             `json:"folds"`    // over which settings were chosen
+	HoldOut bool            `json:"hold_out"` // whether training left out the held-out samples of seen classes
 	Methods []tuning.Method `json:"methods"`
 	// Differences compare LAGO, or the first method without it, with every other method.
 	Differences []Difference       `json:"differences"`
@@ -58,7 +59,7 @@ func Run(ctx context.Context, l *lab.Lab, c tuning.Config) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{
-		Dataset: l.Data.Name, Parts: len(l.Parts), Folds: max(c.Folds, 1),
+		Dataset: l.Data.Name, Parts: len(l.Parts), Folds: max(c.Folds, 1), HoldOut: c.Common.HoldOut,
 		Methods: m.Rows, Missing: m.Missing, LeftOut: m.LeftOut,
 	}
 	r.Classes = r.classes(l)

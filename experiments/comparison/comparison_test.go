@@ -361,7 +361,7 @@ func TestComparisonText(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []string{
-			"settings chosen over 3 folds of the seen classes", "LAGO (k-soft)",
+			"settings chosen over 3 folds of the seen classes", "LAGO (k-soft)", "(trainval_loc), its LAGO with them.\nHere every method is trained with them.\n",
 			"│ ESZSL         │     62.5 % │ 62.5 % │ 57.5 to 66.5      │                 - │      53.9 │     1.2 │     1 │     2 │",
 			"│ eszsl  │          -12.5 │", "│ 0.02 │     0.04 │", c.want,
 			"  eszsl: 3 epochs, beta 2, lr 0.1; at an end of the searched values: lr\n", "  lago: 3 epochs, k-soft, beta 2",

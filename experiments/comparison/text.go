@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/internal/format"
 )
 
@@ -30,6 +32,9 @@ func (r *Result) WriteText(w io.Writer) error {
 			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried)
 	}
 	b.WriteString(t.String())
+	for _, note := range r.PublishedNotes() {
+		fmt.Fprintln(&b, note)
+	}
 	r.writeDifferences(&b)
 	fmt.Fprintln(&b, "settings chosen:")
 	for _, m := range r.Methods {
@@ -68,4 +73,21 @@ func (r *Result) writeDifferences(b *strings.Builder) {
 	list := func(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 	fmt.Fprintf(b, "95 %% interval above 0 (%s is more accurate): %s; below 0: %s; the others cannot be ranked on these classes\n",
 		reference, list(behind), list(ahead))
+}
+
+// PublishedNotes say how the published numbers differ from those beside them; there are
+// none without published numbers.
+func (r *Result) PublishedNotes() []string {
+	if !slices.ContainsFunc(r.Methods, func(m tuning.Method) bool { return m.Published != "" }) {
+		return nil
+	}
+	held := "with them"
+	if r.HoldOut {
+		held = "without them"
+	}
+	return []string{
+		"published: table A.1 of the paper, on the data set's own test classes.",
+		"Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.",
+		"Here every method is trained " + held + ".",
+	}
 }

@@ -115,10 +115,11 @@ type Source struct {
 
 // EvaluatedModel is one of the models that were evaluated.
 type EvaluatedModel struct {
-	Path     string  `json:"path"`
-	Method   string  `json:"method"`
-	Seed     uint64  `json:"seed"`
-	PerClass float64 `json:"per_class_accuracy"` // of this model alone
+	Path     string           `json:"path"`
+	Method   string           `json:"method"`
+	Seed     uint64           `json:"seed"`
+	PerClass float64          `json:"per_class_accuracy"` // of this model alone
+	Interval metrics.Interval `json:"interval"`           // of PerClass, over classes
 }
 
 // Validation says what gamma and the temperature were chosen by.

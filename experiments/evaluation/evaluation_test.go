@@ -206,12 +206,12 @@ func TestWriteText(t *testing.T) {
 	birds := birds()
 	birds.Names[0] = "owl\x1b[2J"
 	r := Config{Bins: 2}.evaluate(birds, oddsAmongBirds())
-	r.Source = Source{Split: "gzsl", Dataset: "birds\x1b", Models: []EvaluatedModel{{"runs/a", "singletons", 3, 0.5}, {"runs/b", "k-soft", 4, 0.25}}}
+	r.Source = Source{Split: "gzsl", Dataset: "birds\x1b", Models: []EvaluatedModel{{"runs/a", "singletons", 3, 0.5, metrics.Interval{Low: 0.25, High: 0.75}}, {Path: "runs/b", Method: "k-soft", Seed: 4, PerClass: 0.25}}}
 	r.Validation.Of = []string{"runs/c", "runs/d"}
 	r.note("it rained")
 	found := text(r)
 	for _, want := range []string{
-		"birds\uFFFD, gzsl: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class, runs/a k-soft, seed 4",
+		"birds\uFFFD, gzsl: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
 		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ harmonic mean │ 60.0 % │ - │", "0.5000", "as scored", "calibrated, gamma", "expected calibration error, 2 bins",
 		"temperature 2", "│ 40 % │ 2 │", "│ crow │ 1 │ 50.0 % │", "Validated with 4 samples of 2 classes: runs/c, runs/d", "Note: it rained.",
 	} {
@@ -222,7 +222,7 @@ func TestWriteText(t *testing.T) {
 	if strings.Contains(found, "\x1b") {
 		t.Error("a control character is printed")
 	}
-	r.Source = Source{Models: []EvaluatedModel{{"runs/a", "eszsl", 0, 0.5}}}
+	r.Source = Source{Models: []EvaluatedModel{{Path: "runs/a", Method: "eszsl", PerClass: 0.5}}}
 	if found := text(r); !strings.Contains(found, "predicted by eszsl, seed 0, runs/a") {
 		t.Errorf("expected one model in\n%s", found)
 	}

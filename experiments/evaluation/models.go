@@ -106,8 +106,10 @@ func (m *Models) setSplit() error {
 func (m Models) source(scores []*Scored) Source {
 	source := Source{Split: string(m.Split), Dataset: m.Data.Name}
 	for i, model := range m.Models {
-		alone := metrics.TopK(scores[i].Scores, scores[i].Labels, 1).PerClass
-		source.Models = append(source.Models, EvaluatedModel{model.Path, model.Saved.Method, model.Training.Seed, alone})
+		s, l := scores[i].Scores, scores[i].Labels
+		source.Models = append(source.Models, EvaluatedModel{
+			model.Path, model.Saved.Method, model.Training.Seed, metrics.TopK(s, l, 1).PerClass, metrics.TopKInterval(s, l, 1),
+		})
 	}
 	return source
 }

@@ -57,7 +57,7 @@ func (s Source) writeModels(b *strings.Builder) {
 		fmt.Fprintln(b, "predicted by the mean probabilities of")
 	}
 	for _, m := range s.Models {
-		fmt.Fprintf(b, "  %s, seed %d, alone %s per class, %s\n", m.Method, m.Seed, format.Percent(m.PerClass), m.Path)
+		fmt.Fprintf(b, "  %s, seed %d, alone %s per class (95 %% over classes: %s), %s\n", m.Method, m.Seed, format.Percent(m.PerClass), m.Interval, m.Path)
 	}
 }
 

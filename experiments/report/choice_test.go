@@ -55,7 +55,7 @@ func TestVariantWithTestRunsOnly(t *testing.T) {
 	write(t, root, made(model.Singletons, train.Test, 0, nil), 0.5)
 	f, d := only(t, root)
 	s := variantsSection(f, d)
-	if got := s.Table.Rows[0]; got[1] != absent || got[2] != "50.0" {
+	if got := s.Table.Rows[0]; got[1] != absent || got[2] != absent || got[3] != "50.0" {
 		t.Errorf("expected a test accuracy alone, found %q", got)
 	}
 	if n := len(read(t, root).Figures()); n != 2 { // variants and confusion

@@ -27,7 +27,7 @@ func ksweepSection(f *folder, d *datasetRuns) Section {
 		s.Commands = []string{f.command(d, "sweep-k", flags)}
 		return s
 	}
-	s.Table = &Table{Header: []string{"configuration", "K", "val (%)", "seeds"}}
+	s.Table = &Table{Header: []string{"configuration", "K", "val (%)", "95 % over classes", "seeds"}}
 	p := &plot.Lines{X: "number of groups K", Y: "val " + accuracyAxis, Width: 520, Height: 260}
 	var firsts []*configuration
 	for _, sweep := range sweeps {
@@ -40,7 +40,7 @@ func ksweepSection(f *folder, d *datasetRuns) Section {
 			k := c.trial().Model.K
 			low, high = min(low, k), max(high, k)
 			line.Points = append(line.Points, point(float64(k), c.PerClass))
-			s.Table.Rows = append(s.Table.Rows, []string{label, fmt.Sprint(k), plusMinus(c.PerClass), fmt.Sprint(len(c.runs))})
+			s.Table.Rows = append(s.Table.Rows, []string{label, fmt.Sprint(k), plusMinus(c.PerClass), c.Interval.String(), fmt.Sprint(len(c.runs))})
 		}
 		p.Series = append(p.Series, line)
 	}
@@ -52,7 +52,7 @@ func ksweepSection(f *folder, d *datasetRuns) Section {
 		p.Series = append(p.Series, plot.Series{
 			Name: c.label, Look: lookOf(string(c.variant())), Points: []plot.Point{point(float64(low), c.PerClass), point(float64(high), c.PerClass)},
 		})
-		s.Table.Rows = append(s.Table.Rows, []string{c.label, absent, plusMinus(c.PerClass), fmt.Sprint(len(c.runs))})
+		s.Table.Rows = append(s.Table.Rows, []string{c.label, absent, plusMinus(c.PerClass), c.Interval.String(), fmt.Sprint(len(c.runs))})
 	}
 	s.Figures = []Figure{f.figure(d, "sweep-k", "Validation accuracy against the number of groups K.", p)}
 	return s

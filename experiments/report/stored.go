@@ -64,6 +64,7 @@ func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Secti
 			fmt.Sprintf("%.1f", m.Seconds), fmt.Sprint(len(m.Test.PerClass.Values)),
 		})
 	}
+	s.Notes = c.PublishedNotes()
 	s.Figures = []Figure{f.figure(d, s.Name, "Validation and test accuracy of LAGO and its baselines.", p)}
 	if len(c.Differences) == 0 {
 		return s

@@ -96,13 +96,13 @@ func variantsSection(f *folder, d *datasetRuns) Section {
 	choices := d.choices()
 	p := &plot.Dots{X: accuracyAxis}
 	series := []plot.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}, {Name: "published test", Look: publishedLook}}
-	s.Table = &Table{Header: []string{"configuration", "val (%)", "test (%)", "seeds val / test"}}
+	s.Table = &Table{Header: []string{"configuration", "val (%)", "95 % over val classes", "test (%)", "95 % over test classes", "seeds val / test"}}
 	for i, c := range choices {
 		p.Rows = append(p.Rows, c.shown().label)
-		row := []string{c.shown().label, absent, absent, fmt.Sprintf("%d / %d", c.dev.seeds(), c.test.seeds())}
+		row := []string{c.shown().label, absent, absent, absent, absent, fmt.Sprintf("%d / %d", c.dev.seeds(), c.test.seeds())}
 		for j, stage := range []*configuration{c.dev, c.test} {
 			if stage != nil {
-				row[1+j] = plusMinus(stage.PerClass)
+				row[1+2*j], row[2+2*j] = plusMinus(stage.PerClass), stage.Interval.String()
 				series[j].Dots = append(series[j].Dots, dot(i, stage.PerClass))
 			}
 		}
