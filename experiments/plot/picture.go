@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"image/color"
 	"io"
 	"path/filepath"
+	"strings"
 	"unicode"
 
 	"gonum.org/v1/plot/vg"
@@ -48,8 +50,12 @@ func writePNG(w io.Writer, p Picture) error {
 // WriteSVG writes a picture as SVG, with text as text and control characters replaced. The
 // title is for screen readers and browsers.
 func WriteSVG(w io.Writer, p Picture, title string) error {
+	return writeSVG(w, p, title, drawOnWhite)
+}
+
+func writeSVG(w io.Writer, p Picture, title string, drawOn func(Picture, draw.Canvas)) error {
 	c := vgsvg.New(p.Size())
-	drawOnWhite(p, draw.New(c))
+	drawOn(p, draw.New(c))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return err
@@ -69,6 +75,25 @@ func WriteSVG(w io.Writer, p Picture, title string) error {
 	return err
 }
 
+// ForPage returns a picture as an SVG element of an HTML page. It has no background, and
+// the page's colours: texts and axes have currentColor, the grid var(--rule), secondary
+// lines var(--soft), and texts on dark ground var(--paper).
+func ForPage(p Picture, title string) (string, error) {
+	var b strings.Builder
+	if err := writeSVG(&b, p, title, drawInside); err != nil {
+		return "", err
+	}
+	_, element, _ := strings.Cut(b.String(), "<svg")
+	return `<svg role="img"` + pageColors.Replace(element), nil
+}
+
+var pageColors = strings.NewReplacer(
+	styleOf(ink), ":currentColor", styleOf(faint), ":var(--rule,#ddd)", styleOf(soft), ":var(--soft,#888)", styleOf(white), ":var(--paper,#fff)",
+)
+
+// styleOf returns how vgsvg writes a colour in a style attribute.
+func styleOf(c color.NRGBA) string { return fmt.Sprintf(":#%02X%02X%02X", c.R, c.G, c.B) }
+
 // families are the fonts named in SVG: the one that texts were measured with, and fonts
 // of the same widths.
 const families = "'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
@@ -76,5 +101,7 @@ const families = "'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
 func drawOnWhite(p Picture, c draw.Canvas) {
 	c.SetColor(white)
 	c.Fill(c.Rectangle.Path())
-	p.Draw(draw.Crop(c, margin, -margin, margin, -margin))
+	drawInside(p, c)
 }
+
+func drawInside(p Picture, c draw.Canvas) { p.Draw(draw.Crop(c, margin, -margin, margin, -margin)) }

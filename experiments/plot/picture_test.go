@@ -36,6 +36,21 @@ func TestSVGKeepsTextAndTitle(t *testing.T) {
 	}
 }
 
+func TestForPageHasTheColorsOfThePage(t *testing.T) {
+	svg, err := ForPage(learning(), "a title")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []string{"#222222", "#FFFFFF", "#DDDDDD", "<?xml"} {
+		if strings.Contains(svg, c) {
+			t.Errorf("found %s, expected none", c)
+		}
+	}
+	if !strings.HasPrefix(svg, `<svg role="img" `) || !strings.Contains(svg, "fill:currentColor") {
+		t.Errorf("expected an element with currentColor, found %.300s", svg)
+	}
+}
+
 func TestLines(t *testing.T) {
 	contains(t, svgTexts(t, learning()), "epoch", "accuracy (%)", "train", "val", "0", "20", "40", "60", "80", "100", "1", "2", "3")
 	checkPNG(t, learning())

@@ -36,8 +36,8 @@ func checkPictures(t *testing.T, figures []Figure, pictures []webpagetest.Pictur
 		if p.Texts == 0 || len(p.Clipped) > 0 {
 			t.Errorf("%s: expected texts within the picture, found %d, clipped %q", figures[i].Name, p.Texts, p.Clipped)
 		}
-		if p.Paper != "rgb(255, 255, 255)" {
-			t.Errorf("%s: expected white paper, found %s", figures[i].Name, p.Paper)
+		if p.Paper != "rgba(0, 0, 0, 0)" {
+			t.Errorf("%s: expected the background of the page, found %s", figures[i].Name, p.Paper)
 		}
 	}
 }

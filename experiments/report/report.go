@@ -112,12 +112,8 @@ func (p *Page) WriteHTML(w io.Writer) error { return page.Execute(w, p) }
 
 // inlineSVG draws a figure as an element of the page.
 func inlineSVG(f Figure) (template.HTML, error) {
-	var b strings.Builder
-	if err := plot.WriteSVG(&b, f.Picture, f.Caption); err != nil {
-		return "", err
-	}
-	_, element, _ := strings.Cut(b.String(), "<svg")
-	return template.HTML(`<svg role="img"` + element), nil //nolint:gosec // made by this program, with names escaped
+	svg, err := plot.ForPage(f.Picture, f.Caption)
+	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped
 }
 
 // Format is the format of figure files.
