@@ -71,12 +71,12 @@ result is stored as partial-<dataset>-<digest>.json in --out for the report.
 
 Examples:
    lago-train partial --dataset cub
-   lago-train partial --variants k-soft --shares 50,10 --given strongest --impute inferred`,
+   lago-train partial --variants k-soft --shares 0.5,0.1 --given strongest --impute inferred`,
 		Flags: append(append(protocolFlags(), gridFlags()...),
 			variantsFlag(string(model.SemanticHard), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
-				Name: "shares", Category: robustnessCategory, Usage: "shares `S,S...` of the attributes that are given, in percent",
-				Value: cli.NewFloat64Slice(100, 75, 50, 25, 10),
+				Name: "shares", Category: robustnessCategory, Usage: "shares `S,S...` of the attributes that are given, above 0 to 1",
+				Value: cli.NewFloat64Slice(1, 0.75, 0.5, 0.25, 0.1),
 			},
 			&cli.StringFlag{Name: "given", Category: robustnessCategory, Value: string(robustness.AtRandom), Usage: "`ORDER` in which attributes are given: random or strongest"},
 			&cli.StringSliceFlag{
@@ -105,10 +105,7 @@ func partial(c *cli.Context) error {
 }
 
 func partialConfig(c *cli.Context) (robustness.PartialConfig, error) {
-	p := robustness.PartialConfig{Seeds: c.Int("mask-seeds")}
-	for _, s := range c.Float64Slice("shares") {
-		p.Shares = append(p.Shares, s/100)
-	}
+	p := robustness.PartialConfig{Shares: c.Float64Slice("shares"), Seeds: c.Int("mask-seeds")}
 	if err := setText(&p.Given, c, "given"); err != nil {
 		return p, err
 	}

@@ -15,7 +15,7 @@ func TestPartialCommand(t *testing.T) {
 	out := t.TempDir()
 	succeeds(t, append(small(t, "noise", out), "--variants", "semantic-hard,eszsl", "--noise-seeds", "1", "--ratios", "0.5")...)
 	trained := folders(t, out)
-	args := append(small(t, "partial", out), "--shares", "100,20", "--mask-seeds", "2", "--given", "strongest")
+	args := append(small(t, "partial", out), "--shares", "1,0.2", "--mask-seeds", "2", "--given", "strongest")
 	var p robustness.PartialResult
 	decode(t, succeeds(t, append(args, "--json")...), &p)
 	if n := len(folders(t, out)); n != len(trained) {

@@ -198,13 +198,13 @@ func startRow(name string, methods []Method) []any {
 func bare(s lab.Summary) string { return strings.TrimSuffix(s.SEMText(), " %") }
 
 // checkShares returns an error unless every number is in the range.
-func checkShares(field string, list []float64, valid func(float64) bool, want string, unit float64) error {
+func checkShares(field string, list []float64, valid func(float64) bool, want string) error {
 	if len(list) == 0 {
 		return &invalid.Error{Field: field, Want: "at least one", Got: "none"}
 	}
 	for _, x := range list {
 		if !valid(x) {
-			return &invalid.Error{Field: field, Want: want, Got: fmt.Sprint(x * unit)}
+			return &invalid.Error{Field: field, Want: want, Got: fmt.Sprint(x)}
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ func (c NoiseConfig) Check() error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := checkShares("ratios", c.Ratios, func(r float64) bool { return r >= 0 && r <= 1 }, "numbers from 0 to 1", 1); err != nil {
+	if err := checkShares("ratios", c.Ratios, func(r float64) bool { return r >= 0 && r <= 1 }, "fractions from 0 to 1"); err != nil {
 		return err
 	}
 	if c.Seeds < 1 {

@@ -47,7 +47,7 @@ func (c PartialConfig) Check() error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := checkShares("shares", c.Shares, func(s float64) bool { return s > 0 && s <= 1 }, "percentages above 0, up to 100", 100); err != nil {
+	if err := checkShares("shares", c.Shares, func(s float64) bool { return s > 0 && s <= 1 }, "fractions above 0, up to 1"); err != nil {
 		return err
 	}
 	if c.Seeds < 1 {

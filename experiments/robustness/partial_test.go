@@ -125,7 +125,7 @@ func TestPartialConfigCheck(t *testing.T) {
 	}{
 		{"variants: ", func(p *PartialConfig) { p.Baselines = nil }},
 		{"shares: expected at least one", func(p *PartialConfig) { p.Shares = nil }},
-		{"shares: expected percentages above 0, up to 100, found 150", func(p *PartialConfig) { p.Shares = []float64{1.5} }},
+		{"shares: expected fractions above 0, up to 1, found 1.5", func(p *PartialConfig) { p.Shares = []float64{1.5} }},
 		{"shares: ", func(p *PartialConfig) { p.Shares = []float64{0} }},
 		{"shares: ", func(p *PartialConfig) { p.Shares = []float64{math.NaN()} }},
 		{"mask_seeds: ", func(p *PartialConfig) { p.Seeds = 0 }},
