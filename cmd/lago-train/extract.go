@@ -43,6 +43,7 @@ Examples:
 			&cli.BoolFlag{Name: "skip-broken", Category: input, Usage: "leave out images that cannot be decoded, and list them in skipped.csv"},
 		}, networkFlags(network)...),
 			outputDataDirFlag("output"),
+			threadsFlagOf(),
 			shardFlag("compute only part `I/N` of the images"),
 			&cli.BoolFlag{Name: jsonFlag, Category: "output", Usage: "print one JSON object"}),
 		Action: extractDataset,

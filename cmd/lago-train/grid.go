@@ -133,6 +133,8 @@ func rotate(c *cli.Context, l *lab.Lab) error {
 func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 	if jobs := c.Int(jobsFlag); c.IsSet(jobsFlag) && jobs < 1 {
 		return nil, &invalid.Error{Where: "--" + jobsFlag, Want: "at least 1", Got: strconv.Itoa(jobs)}
+	} else if c.IsSet(threadsFlag) && jobs > c.Int(threadsFlag) {
+		return nil, &invalid.Error{Where: "--" + jobsFlag, Want: "at most the number of --" + threadsFlag, Got: strconv.Itoa(jobs)}
 	}
 	shard, err := shardOf(c)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,6 +171,7 @@ func prepare(commands []*cli.Command) []*cli.Command {
 			continue
 		}
 		c.Flags = append(c.Flags,
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: "log", Usage: "no progress; only results, warnings and errors"},
 			&cli.StringFlag{Name: "log-format", Category: "log", Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
 			&cli.StringFlag{Name: "log-level", Category: "log", Value: "info", Usage: "log `LEVEL`: debug, info, warning or error"})
 		c.Before = setUp
@@ -277,7 +279,7 @@ func noCommand(c *cli.Context) error {
 	return &invalid.Error{Where: within, Want: "a command", Got: strconv.Quote(name), Hint: hint}
 }
 
-// setUp sets up the log and the BLAS.
+// setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
 	logrus.SetOutput(display)
 	style, err := invalid.OneOf(c.String("log-format"), "text", "json")
@@ -293,11 +295,21 @@ func setUp(c *cli.Context) error {
 	if err != nil {
 		return invalid.At("--log-level", err)
 	}
+	if display.quiet = c.Bool("quiet"); display.quiet && !c.IsSet("log-level") {
+		word = "warning"
+	}
 	level, err := logrus.ParseLevel(word)
 	if err != nil {
 		return err
 	}
 	logrus.SetLevel(level)
+	if c.IsSet(threadsFlag) {
+		n := c.Int(threadsFlag)
+		if n < 1 {
+			return &invalid.Error{Where: "--" + threadsFlag, Want: "at least 1", Got: strconv.Itoa(n)}
+		}
+		runtime.GOMAXPROCS(n) // products of the BLAS are split over goroutines too
+	}
 	info, err := blas.Use("")
 	if err != nil {
 		return err

@@ -159,6 +159,8 @@ func TestWrongCommandLines(t *testing.T) {
 		{"run --jobs many", []string{"--jobs: expected a whole number", `"many"`, "lago-train run --help"}},
 		{"run --jobs 0", []string{"--jobs: expected at least 1, found 0"}},
 		{"run --jobs -1", []string{"--jobs: expected at least 1, found -1"}},
+		{"run --threads 0", []string{"--threads: expected at least 1, found 0"}},
+		{"ablate --jobs 3 --threads 2", []string{"--jobs: expected at most the number of --threads, found 3"}},
 		{"run --lr", []string{"--lr: expected a value"}},
 		{"run --lr abc", []string{`--lr: expected a number above 0, found "abc"`}},
 		{"run --lr 0", []string{"--lr: expected a number above 0"}},

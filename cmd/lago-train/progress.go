@@ -25,6 +25,7 @@ var display = &statusLine{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr
 type statusLine struct {
 	to       io.Writer
 	terminal bool
+	quiet    bool // shows nothing
 
 	mu    sync.Mutex
 	json  bool
@@ -34,6 +35,9 @@ type statusLine struct {
 
 // show replaces the line. The last line of something is always shown.
 func (s *statusLine) show(line string, last bool) {
+	if s.quiet {
+		return
+	}
 	s.mu.Lock()
 	wait := tellEvery
 	if s.terminal && !s.json {

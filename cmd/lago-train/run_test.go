@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/train"
 )
@@ -115,5 +117,22 @@ func TestTheLogLinesOfARunAreShort(t *testing.T) {
 		if n := len(strings.TrimSpace(line)); n > 120 && !strings.Contains(line, "file=") {
 			t.Errorf("%d characters: %s", n, line)
 		}
+	}
+}
+
+// --quiet leaves nothing but results and warnings, and --threads changes none of them.
+func TestQuietAndThreads(t *testing.T) {
+	var outcomes []protocol.Outcome
+	for _, flags := range [][]string{{"--threads", "1"}, {"--threads", "3", "--jobs", "2", "-q"}} {
+		e := lagoTrain(t, runOnMini(t, append(flags, "--json")...)...)
+		if quiet := len(flags) > 2; e.code != 0 || strings.Contains(e.stderr, "level=info") == quiet {
+			t.Errorf("%q ended with %d and %q on stderr", flags, e.code, e.stderr)
+		}
+		var o protocol.Outcome
+		decode(t, e.stdout, &o)
+		outcomes = append(outcomes, o)
+	}
+	if diff := cmp.Diff(outcomes[0].Test, outcomes[1].Test); diff != "" {
+		t.Errorf("accuracy with 1 thread and 3 (-1 +3):\n%s", diff)
 	}
 }

@@ -27,6 +27,7 @@ const (
 	jsonFlag    = "json"
 	outFlag     = "out"
 	jobsFlag    = "jobs"
+	threadsFlag = "threads"
 	rotateFlag  = "rotate"
 
 	foldsFlagName = "folds"
@@ -42,7 +43,12 @@ func dataFlags() []cli.Flag {
 		&cli.PathFlag{Name: "data-dir", Category: category, Usage: "`DIR` that holds data sets (default: $LAGO_DATA, otherwise ./data)"},
 		&cli.IntFlag{Name: "dev-split", Category: category, Value: 1, Usage: "split `N`, 1 to 3, of the seen classes into train and validation classes"},
 		&cli.BoolFlag{Name: "no-cache", Category: category, Usage: "read .mat files again, without the cache of parsed files"},
+		threadsFlagOf(),
 	}
+}
+
+func threadsFlagOf() cli.Flag {
+	return &cli.IntFlag{Name: threadsFlag, Category: "execution", DefaultText: "number of cores", Usage: "`N` threads to compute with, of Go and of the BLAS"}
 }
 
 // outputDataDirFlag is --data-dir of commands that write a data set.
