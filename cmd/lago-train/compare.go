@@ -6,7 +6,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/tuning"
-	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 )
@@ -41,7 +40,7 @@ Examples:
 			},
 			&cli.IntFlag{Name: "tune", Category: category, Value: 8, Usage: "`N` settings of each method to try, or 0"},
 			&cli.StringSliceFlag{Name: "set", Category: category, Usage: "fix `METHOD.SETTING=VALUE` of a baseline, as in ale.lr=0.1"},
-			&cli.PathFlag{Name: "csv", Category: "output", Usage: "also write the accuracy of each method on each class to `FILE`"}),
+			csvFlagOf("the accuracy of each method on each class")),
 		Action: compare,
 	}
 }
@@ -59,10 +58,8 @@ func compare(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if file := c.Path("csv"); file != "" {
-		if err := atomicfile.Write(file, r.WriteCSV); err != nil {
-			return invalid.At("--csv", err)
-		}
+	if err := writeCSV(c, r.WriteCSV); err != nil {
+		return err
 	}
 	return output(c, l, r, r.WriteText)
 }

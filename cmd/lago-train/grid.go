@@ -12,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -167,6 +168,19 @@ func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("trial ended")
 	}
 	return l, nil
+}
+
+func csvFlagOf(what string) cli.Flag {
+	return &cli.PathFlag{Name: csvFlag, Category: "output", Usage: "also write " + what + " to `FILE` as CSV"}
+}
+
+// writeCSV writes the file of csvFlagOf if it is given.
+func writeCSV(c *cli.Context, write func(io.Writer) error) error {
+	file := c.Path(csvFlag)
+	if file == "" {
+		return nil
+	}
+	return invalid.At("--"+csvFlag, atomicfile.Write(file, write))
 }
 
 // output prints a result, as JSON or as text. It returns an error if trials of the lab,

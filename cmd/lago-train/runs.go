@@ -30,6 +30,7 @@ Examples:
 			&cli.StringFlag{Name: variantFlag, Usage: "only runs of the variant or baseline `NAME`"},
 			&cli.StringFlag{Name: "stage", Usage: "only runs of the `STAGE`: dev or test"},
 			&cli.StringFlag{Name: "status", Usage: "only runs with the `STATUS`: patience, epochs, \"not finite\", unfinished or broken"},
+			csvFlagOf("the list"),
 			json(),
 		},
 		Action: listRuns,
@@ -38,7 +39,7 @@ Examples:
 			Usage:       "show one run",
 			ArgsUsage:   "DIR",
 			Description: "Shows the settings of a run, why it ended, its accuracy, and its files.",
-			Flags:       []cli.Flag{json()},
+			Flags:       []cli.Flag{csvFlagOf("the learning curve"), json()},
 			Action:      showRun,
 		}},
 	}
@@ -54,6 +55,9 @@ func listRuns(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := writeCSV(c, l.WriteCSV); err != nil {
+		return err
+	}
 	return output(c, nil, l, l.WriteText)
 }
 
@@ -63,6 +67,9 @@ func showRun(c *cli.Context) error {
 	}
 	d, err := runs.Show(c.Args().First())
 	if err != nil {
+		return err
+	}
+	if err := writeCSV(c, d.WriteCurve); err != nil {
 		return err
 	}
 	return output(c, nil, d, d.WriteText)

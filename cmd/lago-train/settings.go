@@ -24,6 +24,7 @@ const (
 	variantFlag = "variant"
 	configFlag  = "config"
 	configsFlag = "configs"
+	csvFlag     = "csv"
 	jsonFlag    = "json"
 	outFlag     = "out"
 	jobsFlag    = "jobs"

@@ -2,7 +2,9 @@ package runs
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -259,6 +261,43 @@ func TestReadRunsAgreesWithTheLab(t *testing.T) {
 	for _, want := range done {
 		if diff := cmp.Diff(want, byDir[want.Dir], cmpopts.IgnoreFields(lab.Run{}, "Ended", "Reused")); diff != "" {
 			t.Errorf("(-lab +folder):\n%s", diff)
+		}
+	}
+}
+
+func TestCSV(t *testing.T) {
+	root := folderOfAll(t)
+	l, err := Filter{}.List(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Show(filepath.Join(root, testlab.DevTrial("cub", 3).Name())) // unfinished
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		write     func(io.Writer) error
+		rows, col int
+		want      []string // cells of a column
+	}{
+		{l.WriteCSV, 6, 5, []string{"status", "patience", "epochs", "not finite", "unfinished", "broken"}},
+		{l.WriteCSV, 6, 8, []string{"per_class_accuracy", "0.5", "0.5", "", "", ""}},
+		{d.WriteCurve, 4, 11, []string{"val_accuracy", "0.25", "0.5", "0.375"}},
+	} {
+		var b bytes.Buffer
+		if err := c.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(&b).ReadAll()
+		if err != nil || len(rows) != c.rows {
+			t.Fatalf("%d rows, %v; expected %d", len(rows), err, c.rows)
+		}
+		var got []string
+		for _, row := range rows {
+			got = append(got, row[c.col])
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("column %d (-want +got):\n%s", c.col, diff)
 		}
 	}
 }

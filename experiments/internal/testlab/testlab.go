@@ -87,7 +87,7 @@ func LogRun(t testing.TB, root string, trial train.Trial, status train.Status, a
 				Confusion: [][]int{{right, samples - right}, {samples - right, right}},
 			}
 		}
-		curve = append(curve, train.Epoch{Epoch: i + 1, ValAccuracy: &a, ValAccuracyPerSample: &a})
+		curve = append(curve, train.Epoch{Epoch: i + 1, Phases: []train.Phase{{Name: "W"}}, ValAccuracy: &a, ValAccuracyPerSample: &a})
 	}
 	if err := curve.Write(filepath.Join(dir, train.CurveFile)); err != nil {
 		t.Fatal(err)
