@@ -13,10 +13,37 @@ import (
 
 func datasetCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "dataset",
-		Usage:       "extract, download, check, convert, split and describe data sets",
-		Subcommands: []*cli.Command{datasetInfoCommand(), extractCommand(), fetchCommand(), convertCommand(), checkCommand(), splitCommand()},
+		Name:  "dataset",
+		Usage: "list, download, describe, check, split and convert data sets",
+		Subcommands: []*cli.Command{
+			datasetListCommand(), fetchCommand(), extractCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
+		},
 	}
+}
+
+func datasetListCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list the data sets that can be used, with their sizes",
+		Description: `Lists the data sets that the program generates, and the folders of the data directory, each of
+which is read and checked.
+
+Examples:
+   lago-train dataset list
+   lago-train dataset list --data-dir ~/data --json`,
+		Flags: append(dataFlagsBut("dev-split"),
+			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object"}),
+		Action: listDatasets,
+	}
+}
+
+func listDatasets(c *cli.Context) error {
+	o := catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")}
+	l, err := inspect.List(c.Context, o, func(name string) { display.show("checking "+name, false) })
+	if err != nil {
+		return err
+	}
+	return output(c, nil, l, l.WriteText)
 }
 
 func datasetInfoCommand() *cli.Command {

@@ -66,6 +66,31 @@ func Generated(name string) bool { return slices.Contains(generated(), strings.T
 
 func generated() []string { return append([]string{Glyphs}, simulate.Presets()...) }
 
+// Names lists the data sets that the program generates and the folders of the data
+// directory, which need not hold data sets. A data directory that does not exist has none.
+func Names(o Options) ([]string, error) {
+	folders, err := folders(DataDir(o.DataDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	hidden := func(name string) bool { return strings.HasPrefix(name, ".") }
+	return append(generated(), slices.DeleteFunc(folders, hidden)...), err
+}
+
+// folders lists the folders in a data directory, links to folders among them.
+func folders(dataDir string) (names []string, err error) {
+	entries, err := os.ReadDir(dataDir)
+	if err != nil {
+		return nil, invalid.File(dataDir, err)
+	}
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(dataDir, e.Name())); err == nil && info.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
 // Find returns the folder of a name below the data directory. Of several folders that
 // differ only by case it takes the one that is spelt like the name, or else in lower case.
 func Find(name string, o Options) (Folder, error) {
@@ -73,18 +98,14 @@ func Find(name string, o Options) (Folder, error) {
 	if err != nil {
 		return Folder{}, err
 	}
-	entries, err := os.ReadDir(dataDir)
+	folders, err := folders(dataDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Folder{}, invalid.File(dataDir, err)
+		return Folder{}, err
 	}
-	var folders, same []string
-	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(dataDir, e.Name())); err != nil || !info.IsDir() {
-			continue
-		}
-		folders = append(folders, e.Name())
-		if strings.EqualFold(e.Name(), name) {
-			same = append(same, e.Name())
+	var same []string
+	for _, folder := range folders {
+		if strings.EqualFold(folder, name) {
+			same = append(same, folder)
 		}
 	}
 	for _, spelling := range []string{name, strings.ToLower(name)} {

@@ -167,3 +167,53 @@ func TestCheckWarnsOfClassesWithTheSameDescription(t *testing.T) {
 		t.Errorf("found %v and\n%s", err, &b)
 	}
 }
+
+func TestList(t *testing.T) {
+	root, dir := folder(t)
+	if err := os.CopyFS(filepath.Join(root, "sick"), os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, filepath.Join(root, "sick", "splits.csv"), "train", "training")
+	for _, name := range []string{"notes", ".hidden"} {
+		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := inspect.List(t.Context(), options(root), func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type line struct {
+		Name    string
+		Usable  bool
+		Samples int
+	}
+	var got []line
+	for _, e := range l.Datasets {
+		got = append(got, line{e.Name, e.Usable, e.Samples})
+	}
+	want := []line{
+		{"glyphs", true, 3900},
+		{"simulated-cub", true, 11788},
+		{"simulated-awa2", true, 37322},
+		{"simulated-sun", true, 14340},
+		{"notes", false, 0},
+		{"pets", true, run(t, "pets", options(root)).Data.Features.Rows},
+		{"sick", false, 0},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var text strings.Builder
+	if err := l.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"no data set", "1 problem", "sick: ", `found "training"`, "Folders are in " + root} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("expected %q in\n%s", part, &text)
+		}
+	}
+	if _, err := inspect.List(t.Context(), options(filepath.Join(root, "none")), func(string) {}); err != nil {
+		t.Errorf("a data directory that does not exist: %v", err)
+	}
+}
