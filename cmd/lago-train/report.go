@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/report"
-	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -46,7 +45,7 @@ func writeReport(c *cli.Context) error {
 		return err
 	}
 	out := c.Path(outFlag)
-	if err := atomicfile.Write(out, page.WriteHTML); err != nil {
+	if err := page.WriteFile(out); err != nil {
 		return err
 	}
 	s := page.Summary()

@@ -27,13 +27,12 @@ func ablationSection(f *folder, d *datasetRuns) Section {
 			f.addAblation(&s, d, a, i, len(list))
 		}
 	}
-	if len(s.Figures) == 0 && len(s.Notes) == 0 {
-		s.Notes = []string{"No configuration was run in two designs or more."}
+	if len(s.Figures)+len(s.Notes)+len(s.Missing) == 0 {
 		flags := ""
 		if len(d.dev) > 0 {
 			flags = "--variant " + string(d.dev[0].variant()) + " " + d.dev[0].flags("prior", "complement", "alpha")
 		}
-		s.Commands = []string{f.command(d, "ablate", flags)}
+		s.todo("ablation of the design decisions", f.command(d, "ablate", flags))
 	}
 	return s
 }
@@ -62,8 +61,7 @@ func (f *folder) addAblation(s *Section, d *datasetRuns, a ablation.Family, i, n
 		}
 	}
 	if missing := len(a.Missing); missing > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s of %s without a curve.", format.Count(missing, "run"), label))
-		s.Commands = append(s.Commands, f.command(d, "ablate", flags, fmt.Sprintf("--alpha %v", a.Alphas[0])))
+		s.todo(fmt.Sprintf("%s of the ablation of %s", format.Count(missing, "run"), label), f.command(d, "ablate", flags, fmt.Sprintf("--alpha %v", a.Alphas[0])))
 	}
 	if len(ours.Dots) == 0 {
 		return

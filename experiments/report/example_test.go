@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 	"path/filepath"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
@@ -29,16 +28,12 @@ func Example() {
 	for _, f := range page.Figures() {
 		fmt.Println(f.Name)
 	}
-	f, err := os.Create(filepath.Join(l.Root, "report.html"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(page.WriteHTML(f), f.Close())
+	fmt.Println(page.WriteFile(filepath.Join(l.Root, "report.html")))
 	// Output:
 	// simulated-small-variants
 	// simulated-small-curves
 	// simulated-small-curve-01-semantic-soft
 	// simulated-small-groups
 	// simulated-small-confusion
-	// <nil> <nil>
+	// <nil>
 }

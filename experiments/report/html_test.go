@@ -19,13 +19,23 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
+// render returns the page as it is written beside the folder of runs.
 func render(t *testing.T, p *Page) string {
 	t.Helper()
-	var b strings.Builder
-	if err := p.WriteHTML(&b); err != nil {
+	path := filepath.Join(filepath.Dir(p.Dir), "report.html")
+	if err := p.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+func pageText(page string) string {
+	tags := regexp.MustCompile(`(?s)<head>.*?</head>|<svg.*?</svg>|<[^>]*>`)
+	return strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
 }
 
 func TestPage(t *testing.T) {
@@ -33,16 +43,34 @@ func TestPage(t *testing.T) {
 	writeAll(t, root)
 	writeFile(t, filepath.Join(root, "cut", train.TrialFile), `{`)
 	page := render(t, read(t, root))
-	tags := regexp.MustCompile(`(?s)<head>.*?</head>|<svg.*?</svg>|<[^>]*>`)
-	text := strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
+	text := pageText(page)
 	for _, want := range []string{
 		"runs in " + root, "1 run cannot be shown", filepath.Join(root, "cut"),
+		"32 runs of 16 configurations: singletons, semantic-hard, k-soft, semantic-soft Best configuration semantic-soft",
+		"Validation accuracy 66.0 % (95 % over 2 classes: 66.7 to 75.0; s.e.m. over 2 seeds: 1.0 %); chance is 50.0 % Test accuracy 61.0 %",
 		"Variants · LAGO and its baselines · LAGO and its baselines, each class unseen once · Learning curves · Design decisions",
 		"k-soft, k 2 61.0 ± 1.0 66.7 to 75.0 56.0 ± 1.0 66.7 to 75.0 2 / 2", // val, test, seeds
 		"LAGO (k-soft) 60.0 ± 1.0 50.0 ± 2.0",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, text)
+		}
+	}
+	if link := `<a href="` + filepath.Base(root) + `/birds-k-soft-dev-seed1-`; !strings.Contains(page, link) {
+		t.Errorf("expected a link that starts with %s", link)
+	}
+}
+
+// What was not run is listed once, and no section is shown for it.
+func TestPageListsWhatWasNotRun(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
+	text := pageText(render(t, read(t, root)))
+	for _, section := range []string{"Noisy descriptions", "Learned groups", "test stage of singletons", "k-soft"} {
+		_, missing, found := strings.Cut(text, "Results on birds")
+		shown, missing, _ := strings.Cut(missing, "Not run yet")
+		if !found || strings.Contains(shown, section) || strings.Count(missing, section+" lago-train ") > 1 {
+			t.Errorf("%s: expected it among what was not run, found\n%s", section, text)
 		}
 	}
 }
@@ -68,36 +96,30 @@ func TestPageEscapesNames(t *testing.T) {
 	}
 }
 
-// Sections without data suggest the commands that run it with the settings shown.
-func TestSectionsSuggestCommands(t *testing.T) {
+// What was not run has the commands that run it with the settings shown.
+func TestMissingPartsHaveCommands(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 3, func(t *train.Trial) { t.Model.Beta = 0.25 }), 0.5)
-	commands := map[string][]string{}
-	for _, s := range read(t, root).Datasets[0].Sections {
-		for _, c := range s.Commands {
-			commands[s.Name] = append(commands[s.Name], strings.ReplaceAll(c, root, "DIR"))
-		}
+	var commands [][2]string
+	for _, m := range read(t, root).Datasets[0].Missing {
+		commands = append(commands, [2]string{m.What, strings.ReplaceAll(m.Command, root, "DIR")})
 	}
 	const (
 		to     = " --dataset birds --out DIR"
 		shared = " --epochs 4 --preprocess none --seeds 1 --seed 3" // what differs from the preset
 		own    = " --variant singletons --epochs 4 --lr 0.001 --preprocess none --beta 0.25 --lambda 0 --alpha 0 --seeds 1 --seed 3"
 	)
-	want := map[string][]string{
-		"variants": {
-			"lago-train run --stage full" + own + to,
-			"lago-train run --stage full --variant semantic-hard" + shared + to,
-			"lago-train run --stage full --variant k-soft" + shared + to,
-			"lago-train run --stage full --variant semantic-soft" + shared + to,
-		},
-		"comparison": {"lago-train compare" + to},
-		"rotation":   {"lago-train compare --rotate 5" + to},
-		"ablation":   {"lago-train ablate" + strings.Replace(own, " --alpha 0", "", 1) + to},
-		"sweep":      {"lago-train sweep-k" + shared + to},
-		"noise":      {"lago-train noise" + to + ""},
-		"partial":    {"lago-train partial" + to + ""},
-		"groups":     {"lago-train run --variant k-soft" + shared + to},
-		"confusion":  {"lago-train run --stage full" + own + to},
+	want := [][2]string{
+		{"test stage of singletons", "lago-train run" + own + to},
+		{"semantic-hard", "lago-train run --variant semantic-hard" + shared + to},
+		{"k-soft", "lago-train run --variant k-soft" + shared + to},
+		{"semantic-soft", "lago-train run --variant semantic-soft" + shared + to},
+		{"LAGO and its baselines", "lago-train compare" + to},
+		{"LAGO and its baselines, each class unseen once", "lago-train compare --rotate 5" + to},
+		{"ablation of the design decisions", "lago-train ablate" + strings.Replace(own, " --alpha 0", "", 1) + to},
+		{"k-soft with several numbers of groups", "lago-train sweep-k" + shared + to},
+		{"Noisy descriptions", "lago-train noise" + to},
+		{"Partial descriptions", "lago-train partial" + to},
 	}
 	if diff := cmp.Diff(want, commands); diff != "" {
 		t.Errorf("commands (-expected +found):\n%s", diff)

@@ -19,12 +19,11 @@ func ksweepSection(f *folder, d *datasetRuns) Section {
 	}
 	sweeps := d.sweeps()
 	if len(sweeps) == 0 {
-		s.Notes = []string{"No runs of k-soft that differ in K only."}
 		flags := sharedFlags(d.choices())
 		if i := slices.IndexFunc(d.dev, func(c *configuration) bool { return c.variant() == model.KSoft }); i >= 0 {
 			flags = d.dev[i].flags("k")
 		}
-		s.Commands = []string{f.command(d, "sweep-k", flags)}
+		s.todo("k-soft with several numbers of groups", f.command(d, "sweep-k", flags))
 		return s
 	}
 	s.Table = &Table{Header: []string{"configuration", "K", "val (%)", "95 % over classes", "seeds"}}

@@ -24,8 +24,7 @@ func groupsSection(f *folder, d *datasetRuns) Section {
 	}
 	c, ok := best(d.choices(), func(c choice) bool { return c.variant.Learned() })
 	if !ok {
-		s.Notes = []string{"No runs of a variant that learns its groups."}
-		s.Commands = []string{f.command(d, "run --variant", string(model.KSoft), sharedFlags(d.choices()))}
+		s.todo(string(model.KSoft), f.command(d, "run --variant", string(model.KSoft), sharedFlags(d.choices())))
 		return s
 	}
 	run := c.shown().runs[0] // of the test stage: its accuracy must not choose the seed
@@ -104,8 +103,8 @@ func confusionSection(f *folder, d *datasetRuns) Section {
 	if !ok {
 		c, _ = best(d.choices(), func(choice) bool { return true })
 		shown, classes = c.dev, "val"
-		s.Notes = []string{"The best configurations have no runs of the test stage. The figure shows the val classes, which are unseen in the dev stage."}
-		s.Commands = []string{f.command(d, "run --stage full --variant", string(c.variant), shown.flags())}
+		s.Notes = []string{"The best configuration has no runs of the test stage. The figure shows the val classes, which are unseen in the dev stage."}
+		s.todo("test stage of "+shown.label, f.command(d, "run --variant", string(c.variant), shown.flags()))
 	}
 	caption := fmt.Sprintf("%s, %s: confusion between the %d %s classes, in percent of the row's samples.",
 		shown.label, format.Count(shown.seeds(), "seed"), shown.Classes, classes)

@@ -6,11 +6,14 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/webpage"
@@ -23,7 +26,9 @@ var (
 	//go:embed style.css
 	styleCSS string
 
-	page = webpage.New("report", pageHTML, styleCSS, template.FuncMap{"count": format.Count, "printable": format.Printable, "svg": inlineSVG})
+	page = webpage.New("report", pageHTML, styleCSS, template.FuncMap{
+		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "unbroken": unbroken,
+	})
 )
 
 // Page is the report on a folder of runs.
@@ -39,19 +44,29 @@ type Page struct {
 // DatasetPage is the report on one data set.
 type DatasetPage struct {
 	Title    string
-	Sections []Section
+	Summary  []Fact
+	Sections []Section // that have something to show
+	Missing  []Todo    // what has not been run yet
 }
 
 // Section answers one question.
 type Section struct {
-	Name     string // in addresses, as in "ablation"
-	Title    string
-	Text     string // how to read it
-	Figures  []Figure
-	Table    *Table
-	Notes    []string // what is not shown, and why
-	Commands []string // produce what is missing
+	Name    string // in addresses, as in "ablation"
+	Title   string
+	Text    string // how to read it
+	Figures []Figure
+	Table   *Table
+	Notes   []string
+	Missing []Todo
 }
+
+// Todo is what a section lacks, and the command that runs it.
+type Todo struct{ What, Command string }
+
+func (s *Section) todo(what, command string) { s.Missing = append(s.Missing, Todo{what, command}) }
+
+// empty reports whether a section has nothing to show.
+func (s *Section) empty() bool { return len(s.Figures) == 0 && s.Table == nil && len(s.Notes) == 0 }
 
 // Figure is one picture of the report.
 type Figure struct {
@@ -70,6 +85,7 @@ func (f Figure) Width() float64 {
 type Table struct {
 	Header []string
 	Rows   [][]string
+	Runs   [][]lab.Run // of each row, linked in a last column; nil for none
 }
 
 // Read reads the runs in a folder. Runs without a model, and runs with damaged files, are
@@ -84,16 +100,28 @@ func Read(dir string) (*Page, error) {
 		for _, c := range d.configurations() {
 			p.Runs += len(c.runs)
 		}
-		shown := DatasetPage{Title: f.title(d)}
+		shown := DatasetPage{Title: f.title(d), Summary: d.summary()}
 		for _, section := range []func(*folder, *datasetRuns) Section{
 			variantsSection, comparisonSection, rotationSection, curvesSection, ablationSection, ksweepSection, noiseSection, partialSection,
-			groupsSection, confusionSection, settingsSection,
+			groupsSection, confusionSection, configurationsSection, sharedSection,
 		} {
-			shown.Sections = append(shown.Sections, section(f, d))
+			shown.add(section(f, d))
 		}
 		p.Datasets = append(p.Datasets, shown)
 	}
 	return p, nil
+}
+
+// add adds a section, and what it lacks unless the same command is listed already.
+func (p *DatasetPage) add(s Section) {
+	if !s.empty() {
+		p.Sections = append(p.Sections, s)
+	}
+	for _, m := range s.Missing {
+		if !slices.ContainsFunc(p.Missing, func(other Todo) bool { return other.Command == m.Command }) {
+			p.Missing = append(p.Missing, m)
+		}
+	}
 }
 
 // Figures lists the figures of all sections.
@@ -107,13 +135,43 @@ func (p *Page) Figures() []Figure {
 	return list
 }
 
-// WriteHTML writes the report as one page that loads nothing else.
-func (p *Page) WriteHTML(w io.Writer) error { return page.Execute(w, p) }
+// WriteFile writes the report as one HTML page that loads nothing else. It links the
+// folders of the runs.
+func (p *Page) WriteFile(path string) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return page.Execute(w, view{p, filepath.Dir(path)}) })
+}
+
+// view is a page in a folder.
+type view struct {
+	*Page
+	base string
+}
+
+// Href returns the address of a folder relative to the page, if there is one.
+func (v view) Href(dir string) (string, error) {
+	from, err := filepath.Abs(v.base)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if relative, err := filepath.Rel(from, to); err == nil {
+		to = relative
+	}
+	return (&url.URL{Path: filepath.ToSlash(to) + "/"}).String(), nil
+}
 
 // inlineSVG draws a figure as an element of the page.
 func inlineSVG(f Figure) (template.HTML, error) {
 	svg, err := plot.ForPage(f.Picture, f.Caption)
 	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped
+}
+
+// unbroken keeps the percent sign with its number.
+func unbroken(text string) string {
+	return strings.ReplaceAll(format.Printable(text), " %", "\u00a0%")
 }
 
 // Format is the format of figure files.

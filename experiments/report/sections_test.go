@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,8 +38,8 @@ func TestAblation(t *testing.T) {
 	writeAll(t, root)
 	f, d := only(t, root)
 	s := ablationSection(f, d)
-	if len(s.Figures) != 1 || len(s.Notes) > 0 || len(s.Commands) > 0 {
-		t.Fatalf("expected one picture and nothing missing, found %d, %q, %q", len(s.Figures), s.Notes, s.Commands)
+	if len(s.Figures) != 1 || len(s.Notes) > 0 || len(s.Missing) > 0 {
+		t.Fatalf("expected one picture and nothing missing, found %d, %q, %q", len(s.Figures), s.Notes, s.Missing)
 	}
 	p := s.Figures[0].Picture.(*plot.Dots)
 	if diff := cmp.Diff([]string{"uniform, const, implicit", "uniform, const, explicit"}, p.Rows[:2]); diff != "" {
@@ -54,13 +55,13 @@ func TestAblationListsMissingRuns(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
 	f, d := only(t, root)
-	if s := ablationSection(f, d); len(s.Commands) != 1 || !strings.HasPrefix(s.Commands[0], "lago-train ablate --variant semantic-hard ") || len(s.Figures) > 0 {
-		t.Errorf("expected the command for an ablation, found %q", s.Commands)
+	if s := ablationSection(f, d); len(s.Missing) != 1 || !strings.HasPrefix(s.Missing[0].Command, "lago-train ablate --variant semantic-hard ") || len(s.Figures) > 0 {
+		t.Errorf("expected the command for an ablation, found %q", s.Missing)
 	}
 	write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) { t.Model.Alpha = 1 }), 0.4)
 	s := ablationSection(f, d)
-	if len(s.Figures) != 1 || len(s.Notes) != 1 || s.Notes[0] != "6 runs of semantic-hard without a curve." {
-		t.Errorf("expected the picture of 2 designs without 6, found %d pictures and %q", len(s.Figures), s.Notes)
+	if len(s.Figures) != 1 || len(s.Missing) != 1 || s.Missing[0].What != "6 runs of the ablation of semantic-hard" {
+		t.Errorf("expected the picture of 2 designs without 6, found %d pictures and %q", len(s.Figures), s.Missing)
 	}
 	for _, alpha := range []float64{0, 1} { // another configuration has its own figure
 		write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) {
@@ -72,8 +73,8 @@ func TestAblationListsMissingRuns(t *testing.T) {
 	if len(s.Figures) != 2 || s.Figures[0].Name == s.Figures[1].Name || !strings.Contains(s.Figures[0].Caption+s.Figures[1].Caption, "lr 1") {
 		t.Fatalf("expected one labelled figure for each learning rate, found %d: %v", len(s.Figures), s.Figures)
 	}
-	if len(s.Commands) != 2 || !strings.Contains(s.Commands[0]+s.Commands[1], "--lr 1 ") {
-		t.Errorf("expected the command of each configuration, found %q", s.Commands)
+	if len(s.Missing) != 2 || !strings.Contains(s.Missing[0].Command+s.Missing[1].Command, "--lr 1 ") {
+		t.Errorf("expected the command of each configuration, found %q", s.Missing)
 	}
 }
 
@@ -86,8 +87,8 @@ func TestAblationWithoutAFinishedRun(t *testing.T) {
 	}
 	f, d := only(t, root)
 	s := ablationSection(f, d)
-	if len(s.Figures) > 0 || len(s.Notes) != 1 || s.Notes[0] != "8 runs of semantic-hard without a curve." {
-		t.Errorf("expected a note and no picture, found %d pictures and %q", len(s.Figures), s.Notes)
+	if len(s.Figures) > 0 || len(s.Missing) != 1 || s.Missing[0].What != "8 runs of the ablation of semantic-hard" {
+		t.Errorf("expected the missing runs and no picture, found %d pictures and %q", len(s.Figures), s.Missing)
 	}
 }
 
@@ -146,8 +147,8 @@ func TestNoise(t *testing.T) {
 		{`{"dataset": "birds", "ratios": [0.1], "methods": [{"method": "eszsl"}]}`, "noise-birds-00000000.json: eszsl: expected an accuracy"},
 	} {
 		store(t, root, "noise", c.content)
-		if s := noiseSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note) || len(s.Figures) > 0 {
-			t.Errorf("%s: expected the note %q, found %q", c.content, c.note, s.Notes)
+		if s := noiseSection(f, d); len(s.Missing) != 1 || !strings.Contains(s.Missing[0].What, c.note) || len(s.Figures) > 0 {
+			t.Errorf("%s: expected %q, found %q", c.content, c.note, s.Missing)
 		}
 	}
 	writeAll(t, root)
@@ -165,11 +166,11 @@ func TestComparison(t *testing.T) {
 	store(t, root, "compare", `{"methods": [{"name": "ale"}]}`)
 	for split, note := range map[string]string{
 		d.fingerprint: "compare-birds-00000000.json: ale: expected val, test and parts, found none",
-		"fedcba98":    "No results in ", // of this split
+		"fedcba98":    "LAGO and its baselines", // of this split
 	} {
 		of := &datasetRuns{name: d.name, fingerprint: split}
-		if s := comparisonSection(f, of); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], note) || len(s.Commands) != 1 || len(s.Figures) > 0 {
-			t.Errorf("%s: expected the note %q and a command, found %q and %q", split, note, s.Notes, s.Commands)
+		if s := comparisonSection(f, of); len(s.Missing) != 1 || !strings.Contains(s.Missing[0].What, note) || len(s.Figures) > 0 {
+			t.Errorf("%s: expected %q, found %q", split, note, s.Missing)
 		}
 	}
 	writeAll(t, root)
@@ -194,8 +195,8 @@ func TestPartial(t *testing.T) {
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
 	f, d := only(t, root)
 	store(t, root, "partial", `{"dataset": "birds", "shares": [1], "methods": [{"method": "eszsl"}]}`)
-	if s := partialSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "each of the 1 shares, found 0 and 0") {
-		t.Errorf("expected a note on a method without accuracy, found %q", s.Notes)
+	if s := partialSection(f, d); len(s.Missing) != 1 || !strings.Contains(s.Missing[0].What, "each of the 1 shares, found 0 and 0") {
+		t.Errorf("expected a note on a method without accuracy, found %q", s.Missing)
 	}
 	writeAll(t, root)
 	s := partialSection(f, d)
@@ -252,8 +253,8 @@ func TestConfusionIsOverSeeds(t *testing.T) {
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
 	f, d := only(t, root)
 	s := confusionSection(f, d)
-	if len(s.Commands) == 0 || !strings.Contains(s.Figures[0].Caption, "2 val classes") {
-		t.Errorf("expected the val classes, and a command for the test stage, found %q and %q", s.Figures[0].Caption, s.Commands)
+	if len(s.Missing) == 0 || !strings.Contains(s.Figures[0].Caption, "2 val classes") {
+		t.Errorf("expected the val classes, and a command for the test stage, found %q and %q", s.Figures[0].Caption, s.Missing)
 	}
 	for seed := range uint64(2) {
 		write(t, root, made(model.Singletons, train.Test, seed, nil), 0.5)
@@ -284,18 +285,18 @@ func TestSettingsListWhatDiffers(t *testing.T) {
 	write(t, root, made(model.KSoft, train.Dev, 1, nil), 0.5, 0.3)
 	write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K = 7 }), 0.1)
 	f, d := only(t, root)
-	s := settingsSection(f, d)
-	want := &Table{
-		Header: []string{"variant", "stage", "accuracy (%)", "seeds", "epochs run", "best epoch", "ended by", "k"},
-		Rows: [][]string{
-			{"k-soft", "dev", "45.0 ± 5.0", "2", "2", "2, 1", "epochs", "2"},
-			{"k-soft", "dev", "10.0", "1", "1", "1", "epochs", "7"},
-		},
+	different, shared := configurationsSection(f, d).Table, sharedSection(f, d).Table
+	if diff := cmp.Diff([]string{"variant", "stage", "accuracy (%)", "epochs run", "best epoch", "ended by", "k"}, different.Header); diff != "" {
+		t.Errorf("header (-expected +found):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, s.Table); diff != "" {
-		t.Errorf("table (-expected +found):\n%s", diff)
+	want := [][]string{{"k-soft", "dev", "45.0 ± 5.0", "2", "2, 1", "epochs", "2"}, {"k-soft", "dev", "10.0", "1", "1", "epochs", "7"}}
+	if diff := cmp.Diff(want, different.Rows); diff != "" {
+		t.Errorf("configurations (-expected +found):\n%s", diff)
 	}
-	if !strings.Contains(s.Text, "preprocess none, ridge 0, beta 1e-06, lambda 0,") {
-		t.Errorf("expected what all have in common, found %q", s.Text)
+	if n := len(different.Runs[0]); n != 2 {
+		t.Errorf("expected the runs of 2 seeds, found %d", n)
+	}
+	if !slices.ContainsFunc(shared.Rows, func(row []string) bool { return slices.Equal(row, []string{"beta", "1e-06"}) }) {
+		t.Errorf("expected what all have in common, found %q", shared.Rows)
 	}
 }

@@ -90,19 +90,16 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// settingsSection lists every configuration with its accuracy.
-func settingsSection(_ *folder, d *datasetRuns) Section {
+// configurationsSection lists every configuration with its accuracy and the settings in
+// which they differ.
+func configurationsSection(_ *folder, d *datasetRuns) Section {
 	all := d.configurations()
 	names := differing(all)
-	var common []string
-	for _, s := range settingsOf(all[0].trial(), names...) {
-		common = append(common, fmt.Sprintf("%s %v", s.Name, s.Value))
+	s := Section{
+		Name: "configurations", Title: "Configurations",
+		Text:  "The accuracy of each configuration on the classes that its stage is evaluated on, the settings that differ between configurations, and the folder of each seed.",
+		Table: &Table{Header: append([]string{"variant", "stage", "accuracy (%)", "epochs run", "best epoch", "ended by"}, names...)},
 	}
-	s := Section{Name: "settings", Title: "Settings", Text: "The settings of each configuration, and its accuracy on the classes that its stage is evaluated on."}
-	if len(common) > 0 {
-		s.Text += " All have in common: " + strings.Join(common, ", ") + "."
-	}
-	s.Table = &Table{Header: append([]string{"variant", "stage", "accuracy (%)", "seeds", "epochs run", "best epoch", "ended by"}, names...)}
 	for _, c := range all {
 		row := c.outcome()
 		for _, s := range settingsOf(c.trial()) {
@@ -110,7 +107,20 @@ func settingsSection(_ *folder, d *datasetRuns) Section {
 				row = append(row, fmt.Sprint(s.Value))
 			}
 		}
-		s.Table.Rows = append(s.Table.Rows, row)
+		s.Table.Rows, s.Table.Runs = append(s.Table.Rows, row), append(s.Table.Runs, c.runs)
+	}
+	return s
+}
+
+// sharedSection lists the settings that all configurations have in common.
+func sharedSection(_ *folder, d *datasetRuns) Section {
+	all := d.configurations()
+	s := Section{Name: "settings", Title: "Shared settings", Text: "The settings that all configurations have in common."}
+	if shared := settingsOf(all[0].trial(), differing(all)...); len(shared) > 0 {
+		s.Table = &Table{Header: []string{"setting", "value"}}
+		for _, setting := range shared {
+			s.Table.Rows = append(s.Table.Rows, []string{setting.Name, fmt.Sprint(setting.Value)})
+		}
 	}
 	return s
 }
@@ -124,7 +134,7 @@ func (c *configuration) outcome() []string {
 		status = append(status, string(r.Result.Status))
 	}
 	return []string{
-		string(c.variant()), string(c.trial().Stage), plusMinus(c.PerClass), fmt.Sprint(len(c.runs)), distinct(epochs), distinct(best), distinct(status),
+		string(c.variant()), string(c.trial().Stage), plusMinus(c.PerClass), distinct(epochs), distinct(best), distinct(status),
 	}
 }
 

@@ -17,14 +17,13 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// notStored completes a section whose result cannot be shown, with the command that
-// stores it.
-func (f *folder) notStored(s Section, d *datasetRuns, command, path string, err error) Section {
-	s.Notes = []string{err.Error()}
-	if errors.Is(err, fs.ErrNotExist) {
-		s.Notes = []string{"No results in " + path + "."}
+// notStored completes a section whose result cannot be shown.
+func (f *folder) notStored(s Section, d *datasetRuns, command string, err error) Section {
+	what := s.Title
+	if !errors.Is(err, fs.ErrNotExist) {
+		what += " (" + err.Error() + ")"
 	}
-	s.Commands = []string{f.command(d, command)}
+	s.todo(what, f.command(d, command))
 	return s
 }
 
@@ -48,9 +47,9 @@ func rotationSection(f *folder, d *datasetRuns) Section {
 
 // compared shows a stored comparison.
 func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Section {
-	c, path, err := comparison.Find(f.dir, kind, d.name, d.fingerprint)
+	c, _, err := comparison.Find(f.dir, kind, d.name, d.fingerprint)
 	if err != nil {
-		return f.notStored(s, d, command, path, err)
+		return f.notStored(s, d, command, err)
 	}
 	p := &plot.Dots{X: accuracyAxis, Series: []plot.DotSeries{{Name: "val", Look: 0}, {Name: "unseen", Look: 1}}}
 	s.Table = &Table{Header: []string{"method", "val (%)", "unseen (%)", "95 % over classes", "published (%)", "seconds to train", "seeds"}}
@@ -128,7 +127,7 @@ func partialSection(f *folder, d *datasetRuns) Section {
 // section completes a section with figure and table, or says why there are none.
 func (r robustnessOf) section(s Section, f *folder, d *datasetRuns, path string, err error) Section {
 	if err = cmp.Or(err, r.check(path)); err != nil {
-		return f.notStored(s, d, s.Name, path, err)
+		return f.notStored(s, d, s.Name, err)
 	}
 	p := &plot.Lines{X: r.axis, Y: r.y, Width: 520, Height: 260, FromZero: true}
 	s.Table = &Table{Header: []string{"method", r.start}}

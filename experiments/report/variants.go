@@ -143,17 +143,14 @@ func (f *folder) addMissing(s *Section, d *datasetRuns, choices []choice) {
 		variant := "--variant " + string(v)
 		i := slices.IndexFunc(choices, func(c choice) bool { return c.variant == v })
 		if i < 0 {
-			s.Notes = append(s.Notes, fmt.Sprintf("%s was not run.", v))
-			s.Commands = append(s.Commands, f.command(d, "run --stage full", variant, sharedFlags(choices)))
+			s.todo(string(v), f.command(d, "run", variant, sharedFlags(choices)))
 			continue
 		}
 		switch c := choices[i]; {
 		case c.dev == nil:
-			s.Notes = append(s.Notes, fmt.Sprintf("%s has no runs of the dev stage.", c.shown().label))
-			s.Commands = append(s.Commands, f.command(d, "run --stage dev", variant, c.test.flags()))
+			s.todo("dev stage of "+c.test.label, f.command(d, "run --stage dev", variant, c.test.flags()))
 		case c.test == nil:
-			s.Notes = append(s.Notes, fmt.Sprintf("%s has no runs of the test stage.", c.shown().label))
-			s.Commands = append(s.Commands, f.command(d, "run --stage full", variant, c.dev.flags()))
+			s.todo("test stage of "+c.dev.label, f.command(d, "run", variant, c.dev.flags()))
 		case c.test.trial().Training.Epochs != c.dev.bestEpoch():
 			s.Notes = append(s.Notes, fmt.Sprintf("The test runs of %s were trained for %d epochs; its dev runs are best at epoch %d.",
 				c.shown().label, c.test.trial().Training.Epochs, c.dev.bestEpoch()))
@@ -177,9 +174,8 @@ func curvesSection(f *folder, d *datasetRuns) Section {
 			"The accuracy in a caption is the mean over seeds of the best epoch of each.",
 	}
 	if len(d.dev) == 0 {
-		s.Notes = []string{"No runs of the dev stage."}
 		for _, c := range d.test {
-			s.Commands = append(s.Commands, f.command(d, "run --stage dev --variant", string(c.variant()), c.flags()))
+			s.todo("dev stage of "+c.label, f.command(d, "run --stage dev --variant", string(c.variant()), c.flags()))
 		}
 		return s
 	}

@@ -22,6 +22,7 @@ type Page struct {
 	Ink      string    `json:"ink"`      // colour of the text
 	Paper    string    `json:"paper"`    // colour of the background
 	Overflow float64   `json:"overflow"` // width of the page beyond the window
+	Scrolled []string  `json:"scrolled"` // starts of the texts of elements that are wider than their box
 	Pictures []Picture `json:"pictures"`
 	Images   []Image   `json:"images"`
 	Requests []string  `json:"requests"` // of any kind
@@ -32,7 +33,6 @@ type Page struct {
 type Picture struct {
 	Width   float64  `json:"width"`
 	Height  float64  `json:"height"`
-	Paper   string   `json:"paper"`
 	Texts   int      `json:"texts"`
 	Clipped []string `json:"clipped"` // texts that reach beyond the picture
 }
@@ -58,18 +58,20 @@ addEventListener("load", () => {
       return t.left < box.left || t.right > box.right || t.top < box.top || t.bottom > box.bottom;
     });
     return {
-      width: box.width, height: box.height, paper: getComputedStyle(svg).backgroundColor,
+      width: box.width, height: box.height,
       texts: texts.length, clipped: clipped.map(text => text.textContent),
     };
   });
   const images = [...document.images].map(i => ({natural: i.naturalWidth, alt: i.alt}));
   const overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  const scrolled = [...document.querySelectorAll("body *")].filter(e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1)
+    .map(e => e.textContent.trim().slice(0, 40));
   const out = document.createElement("pre");
   out.id = "report";
   out.textContent = JSON.stringify({
     dark: matchMedia("(prefers-color-scheme: dark)").matches,
     ink: body.color, paper: body.backgroundColor,
-    overflow, pictures, images, errors,
+    overflow, scrolled, pictures, images, errors,
     requests: performance.getEntriesByType("resource").map(e => e.name).filter(name => !name.startsWith("data:")),
   });
   document.body.append(out);
@@ -79,9 +81,9 @@ addEventListener("load", () => {
 
 var answer = regexp.MustCompile(`(?s)<pre id="report">(.*?)</pre>`)
 
-// Open opens a page in headless Chromium, 1200 pixels wide and in the light or dark
-// colour scheme.
-func Open(t testing.TB, page string, dark bool) Page {
+// Open opens a page in headless Chromium, in a window of a width in pixels and in the light
+// or dark colour scheme.
+func Open(t testing.TB, page string, width int, dark bool) Page {
 	t.Helper()
 	chromium := find(t)
 	page = strings.Replace(page, "default-src 'none'", "default-src 'none'; script-src 'unsafe-inline'", 1)
@@ -97,7 +99,7 @@ func Open(t testing.TB, page string, dark bool) Page {
 	// Containers offer nothing to build a sandbox from.
 	cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
 		"--disable-background-networking", "--user-data-dir="+t.TempDir(), "--host-resolver-rules=MAP * ~NOTFOUND",
-		"--window-size=1200,800", fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme),
+		fmt.Sprintf("--window-size=%d,800", width), fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme),
 		"--enable-logging=stderr", "--virtual-time-budget=10000", "--dump-dom", (&url.URL{Scheme: "file", Path: path}).String())
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -131,12 +133,15 @@ func find(t testing.TB) string {
 	return ""
 }
 
-// Check fails the test if the page is not in the colour scheme asked for, loads
-// anything, or has errors.
+// Check fails the test if the page is not in the colour scheme asked for, is wider than its
+// window, loads anything, or has errors.
 func (p Page) Check(t testing.TB, dark bool) {
 	t.Helper()
 	if p.Dark != dark {
 		t.Fatalf("dark mode: found %v, expected %v", p.Dark, dark)
+	}
+	if p.Overflow > 0 {
+		t.Errorf("the page is %g pixels wider than its window", p.Overflow)
 	}
 	if len(p.Errors) > 0 || len(p.Requests) > 0 {
 		t.Errorf("found errors %q and requests %q, expected none", p.Errors, p.Requests)
