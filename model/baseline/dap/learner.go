@@ -174,9 +174,10 @@ func (c Config) objective(e baseline.Examples, has dataset.Matrix[float64]) line
 		Penalty: 1 / (c.C * float64(len(e.Rows))), // there, the loss is a mean
 	}
 	if c.Prediction == Indirect {
-		o.Outputs = has.Rows
+		o.Outputs, o.Curvature = has.Rows, 1/float64(has.Rows)
 		o.Joint = func(sample int, scores []float64) float64 { return softmaxLoss(scores, e.Labels[sample]) }
 	} else {
+		o.Curvature = 0.1
 		o.Each = func(sample, m int, score float64) (float64, float64) {
 			return logisticLoss(score, has.Row(e.Labels[sample])[m])
 		}

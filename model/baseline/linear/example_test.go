@@ -14,7 +14,7 @@ func ExampleObjective_Minimise() {
 	x := dataset.Matrix[float32]{Rows: 4, Cols: 1, Data: []float32{0, 1, 3, 4}}
 	is := []float64{0, 0, 1, 1}
 	p := linear.Objective{
-		X: x, Rows: []int{0, 1, 2, 3}, Bias: true, Outputs: 1, Penalty: 0.1,
+		X: x, Rows: []int{0, 1, 2, 3}, Bias: true, Outputs: 1, Penalty: 0.1, Curvature: 0.25,
 		Each: func(sample, _ int, score float64) (loss, slope float64) {
 			return math.Log1p(math.Exp(score)) - is[sample]*score, 1/(1+math.Exp(-score)) - is[sample]
 		},

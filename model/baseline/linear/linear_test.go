@@ -35,7 +35,7 @@ func evaluate(p Objective, w []float64) (loss float64, gradient []float64) {
 // Samples are in the rows of x in reverse.
 func regression(n, dims, outputs int, seed uint64) (p Objective, targets dataset.Matrix[float64]) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	p = Objective{X: dataset.NewMatrix[float32](n, dims), Outputs: outputs, Penalty: 0.1 + rng.Float64()}
+	p = Objective{X: dataset.NewMatrix[float32](n, dims), Outputs: outputs, Penalty: 0.1 + rng.Float64(), Curvature: 1}
 	for i := range p.X.Data {
 		p.X.Data[i] = float32(2 + rng.NormFloat64())
 	}
@@ -276,5 +276,24 @@ func TestOutputsAreEvaluatedInOrder(t *testing.T) {
 		if output != k {
 			t.Fatalf("the first round is of %v", order[:p.Outputs])
 		}
+	}
+}
+
+// The curvature changes the number of steps alone: half of it is as good on a regression,
+// whose curvature is 1.
+func TestCurvatureDoesNotChangeTheMinimum(t *testing.T) {
+	p, targets := regression(60, 8, 3, 5)
+	p.Each, p.Bias, p.Penalty = each(targets), true, 1e-3
+	for _, r := range p.Rows { // correlated features
+		for d := range 7 {
+			p.X.Row(r)[d] = p.X.Row(r)[7] + 0.1*p.X.Row(r)[d]
+		}
+	}
+	w, b := solved(t, p, targets)
+	for _, curvature := range []float64{0.01, 0.5, 1, 100} {
+		p.Curvature = curvature
+		c := minimise(t, p)
+		baselinetest.Near(t, "W", 1e-3, c.W.Data, w)
+		baselinetest.Near(t, "b", 1e-3, c.B, b)
 	}
 }

@@ -20,6 +20,9 @@ type Objective struct {
 	Bias    bool                    // fit biases, which are not penalised
 	Outputs int                     // K
 	Penalty float64                 // above 0
+	// Curvature, above 0, is about the second derivative of the loss by a score. It changes
+	// the number of steps, not the minimum.
+	Curvature float64
 
 	// Each returns the loss of one score of a sample, and its derivative. The outputs
 	// are then independent problems.
@@ -48,11 +51,16 @@ func (o Objective) Minimise() (*Classifiers, error) {
 		size = 1
 	}
 	c := &Classifiers{W: dataset.NewMatrix[float64](o.Outputs, o.X.Cols), B: make([]float64, o.Outputs)}
-	for _, opt := range optimise(e, size) {
+	precondition, err := newPreconditioner(e)
+	if err != nil {
+		return nil, err
+	}
+	for _, opt := range optimise(e, precondition, size) {
 		if opt.err != nil {
 			return nil, opt.err
 		}
 		c.Loss += opt.found.F
+		precondition.weights(opt.found.X)
 		for j := range size {
 			row := opt.found.X[j*e.width : (j+1)*e.width]
 			w := c.W.Row(opt.first + j)

@@ -32,7 +32,7 @@ const (
 // optimiser minimises over the classifiers of consecutive outputs.
 type optimiser struct {
 	first    int       // of the outputs
-	at       []float64 // the classifiers evaluated last, with their loss and gradient
+	at       []float64 // the point evaluated last, with its loss and gradient: see preconditioner
 	loss     float64
 	gradient []float64
 
@@ -44,8 +44,8 @@ type optimiser struct {
 }
 
 // optimise runs an optimiser for each group of consecutive outputs of the given size.
-func optimise(e *evaluator, size int) []*optimiser {
-	b := &batcher{evaluator: e, size: size, requests: make(chan *optimiser), done: make(chan struct{})}
+func optimise(e *evaluator, p *preconditioner, size int) []*optimiser {
+	b := &batcher{evaluator: e, precondition: p, size: size, requests: make(chan *optimiser), done: make(chan struct{})}
 	all := make([]*optimiser, e.Outputs/size)
 	for i := range all {
 		o := &optimiser{first: i * size, gradient: make([]float64, size*e.width), requests: b.requests, evaluated: make(chan struct{})}
@@ -105,6 +105,8 @@ func (o *optimiser) evaluate(x []float64) {
 // batcher evaluates the requests of all running optimisers together.
 type batcher struct {
 	*evaluator
+	precondition *preconditioner
+
 	size     int // outputs of an optimiser
 	requests chan *optimiser
 	done     chan struct{}
@@ -140,7 +142,10 @@ func (b *batcher) round(running int) int {
 	}
 	b.gradient = slices.Grow(b.gradient[:0], len(b.w))[:len(b.w)]
 	b.losses = slices.Grow(b.losses[:0], len(b.outputs))[:len(b.outputs)]
+
+	b.precondition.weights(b.w)
 	b.evaluate(b.outputs, b.w, b.gradient, b.losses)
+	b.precondition.gradient(b.gradient)
 	for i, o := range b.waiting {
 		o.loss = b.losses[i*b.size]
 		copy(o.gradient, b.gradient[i*b.size*b.width:])

@@ -71,7 +71,7 @@ func (c Config) Learn(e baseline.Examples, _ uint64) (baseline.Learner, error) {
 // objective is what the w_c minimise.
 func (c Config) objective(e baseline.Examples) linear.Objective {
 	return linear.Objective{
-		X: e.X, Rows: e.Rows, Unit: c.Unit, Outputs: e.U.Rows, Penalty: c.Lambda,
+		X: e.X, Rows: e.Rows, Unit: c.Unit, Outputs: e.U.Rows, Penalty: c.Lambda, Curvature: 2 / float64(e.U.Rows),
 		Each: func(sample, class int, score float64) (loss, slope float64) {
 			return squaredHinge(score, class == e.Labels[sample], e.U.Rows)
 		},
