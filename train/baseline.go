@@ -19,7 +19,8 @@ import (
 // baselineTrainer trains a baseline, in the same loop as LAGO.
 type baselineTrainer struct {
 	loop
-	task    // with missing entries imputed
+	task            // with missing entries imputed
+	fit     Samples // of the train samples, whose accuracy is recorded
 	spec    methods.Spec
 	learner baseline.Learner
 	kept    baseline.Tensors // of the model of the best epoch
@@ -43,7 +44,7 @@ func newBaselineTrainer(spec methods.Spec, s Training, k task, cache *baseline.C
 	if err != nil {
 		return nil, invalid.At(spec.Method, err)
 	}
-	t := &baselineTrainer{loop: loop{settings: s}, task: k, spec: spec, learner: learner, imputer: imputer}
+	t := &baselineTrainer{loop: loop{settings: s}, task: k, fit: k.train.atMost(recorded), spec: spec, learner: learner, imputer: imputer}
 	t.kept = learner.Model().Tensors()
 	if k.val.Len() > 0 {
 		t.kept = slices.Clone(t.kept)
@@ -66,7 +67,7 @@ func (t *baselineTrainer) epoch(number int) (e Epoch, converged bool, err error)
 	}
 	e = Epoch{Epoch: number, Phases: []Phase{{Name: t.spec.Method, Steps: 1, Seconds: time.Since(start).Seconds(), Loss: loss}}}
 	m := t.learner.Model()
-	fit, err := evaluate(m, t.train, t.trainClasses)
+	fit, err := evaluate(m, t.fit, t.trainClasses)
 	if err != nil {
 		return e, false, err
 	}

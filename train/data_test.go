@@ -32,6 +32,19 @@ func TestSelectLabelsByPlace(t *testing.T) {
 	}
 }
 
+func TestSamplesAtMost(t *testing.T) {
+	s := Samples{Rows: []int{3, 4, 6, 7, 9}, Labels: []int{0, 1, 0, 2, 2}}
+	for n, want := range map[int]Samples{
+		5: s, 9: s,
+		4: {Rows: []int{3, 6, 9}, Labels: []int{0, 0, 2}},
+		1: {Rows: []int{3}, Labels: []int{0}},
+	} {
+		if diff := cmp.Diff(want, s.atMost(n)); diff != "" {
+			t.Errorf("%d (-want +got):\n%s", n, diff)
+		}
+	}
+}
+
 func TestPrepareSelectsTheClassesOfTheStage(t *testing.T) {
 	d := tiny(t)
 	for _, c := range []struct {

@@ -85,7 +85,7 @@ func regular(path string) error {
 type Epoch struct {
 	Epoch         int     `json:"epoch"` // from 1
 	Phases        []Phase `json:"phases"`
-	TrainAccuracy float64 `json:"train_accuracy"` // per class, after the epoch
+	TrainAccuracy float64 `json:"train_accuracy"` // per class, after the epoch, of 1,000 train samples at most
 
 	// Of the samples of the val classes; nil in the test stage.
 	ValAccuracy          *float64 `json:"val_accuracy"` // per class

@@ -39,7 +39,8 @@ type lagoTrainer struct {
 	w            *model.WMachine[float32]
 	v            *model.VMachine[float32] // nil for the hard variants
 	adamW, adamV adam
-	fit          *evaluator // of the train samples
+	detections   *evaluator // of the train samples, on which V trains; nil for the hard variants
+	fit          *evaluator // of the train samples whose accuracy is recorded
 	validation   *evaluator // nil without val classes
 }
 
@@ -86,8 +87,11 @@ func (t *lagoTrainer) compile() error {
 		if t.v, err = model.NewVMachine(c, t.classes, params, batch); err != nil {
 			return err
 		}
+		if t.detections, err = newEvaluator(t.model, t.classes, t.train); err != nil {
+			return err
+		}
 	}
-	if t.fit, err = newEvaluator(t.model, t.classes, t.train); err != nil || t.val.Len() == 0 {
+	if t.fit, err = newEvaluator(t.model, t.classes, t.train.atMost(recorded)); err != nil || t.val.Len() == 0 {
 		return err
 	}
 	classes, err := t.model.Describe(t.valClasses)
@@ -109,15 +113,14 @@ func (t *lagoTrainer) epoch(number int) (e Epoch, converged bool, err error) {
 		return e, false, err
 	}
 	e.Phases = append(e.Phases, phase)
-	if t.v == nil {
-		t.fit.detect(nil)
-	} else {
+	if t.v != nil {
 		phase, err = t.phaseV(number)
 		if err != nil {
 			return e, false, err
 		}
 		e.Phases = append(e.Phases, phase)
 	}
+	t.fit.detect(nil)
 	fit, err := t.fit.classify()
 	if err != nil {
 		return e, false, err
@@ -157,13 +160,13 @@ func (t *lagoTrainer) phaseW(epoch int) (Phase, error) {
 func (t *lagoTrainer) phaseV(epoch int) (Phase, error) {
 	terms := model.DetectorTerms(t.model.Params, t.classes)
 	labels := t.train.Labels
-	t.fit.detect(func(place int, s []float32) {
+	t.detections.detect(func(place int, s []float32) {
 		terms.BXE += model.AttributeEntropy(s, t.targets.Row(labels[place]), t.classes.Undescribed) / float64(len(labels))
 	})
 	t.v.Begin(terms)
 	return t.phase("V", shuffled(t.train.Len(), t.settings.Seed, epoch, 1), func(part []int) (model.Terms, error) {
 		for i, p := range part {
-			copy(t.v.X.Row(i), t.fit.a.Row(p))
+			copy(t.v.X.Row(i), t.detections.a.Row(p))
 		}
 		t.v.Label(t.train.labels(part)...)
 		terms, err := t.v.Step()
@@ -244,8 +247,7 @@ func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (m
 // detectBlock is the number of samples whose detections are computed at once.
 const detectBlock = 256
 
-// evaluator evaluates samples by a LAGO in training, in two steps: its detections are
-// also what V trains on.
+// evaluator evaluates samples by a LAGO in training, in two steps: V trains on detections.
 type evaluator struct {
 	samples Samples
 	classes int
