@@ -28,7 +28,7 @@ Examples:
 			&cli.PathFlag{Name: fromFlag, Value: defaultRuns, Usage: "`DIR` with the folders of runs"},
 			&cli.PathFlag{Name: outFlag, Value: "report.html", Usage: "`FILE` to write (atomically)"},
 			&cli.PathFlag{Name: figuresFlag, Usage: "`DIR` to write each figure to, too"},
-			&cli.StringFlag{Name: formatFlag, Value: string(report.SVG), Usage: "`FORMAT` of --figures: svg or png"},
+			&cli.StringFlag{Name: formatFlag, Value: string(report.SVG), Usage: "`FORMAT` of --figures: svg, pdf, png or csv (the numbers)"},
 			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object: accuracy of each configuration, as fractions, and the files"},
 		},
 		Action: interruptible(writeReport),

@@ -101,6 +101,9 @@ type Row struct {
 	classes []float64 // the accuracy of each class, mean over seeds
 }
 
+// Interval is that of Accuracy over classes.
+func (r Row) Interval() metrics.Interval { return metrics.ClassInterval(r.classes) }
+
 // Options are what an ablation can have beyond the paper's.
 type Options struct {
 	PerGroup bool      // a row of LAGO's design with the prior per group

@@ -1,13 +1,13 @@
 package evaluation
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 
-	"gonum.org/v1/plot/vg"
-
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -25,19 +25,27 @@ func (r *Result) WritePictures(dir string) ([]string, error) {
 	}
 	var paths []string
 	for _, p := range []struct {
-		name, title string
-		exists      bool
-		draw        func() *plot.Lines
+		name, title, caption string
+		exists               bool
+		draw                 func() *plot.Lines
 	}{
-		{"reliability.svg", "Reliability", len(r.calibrations()) > 0, r.reliabilityPicture},
-		{"coverage.svg", "Accuracy against coverage", len(r.calibrations()) > 0, r.coveragePicture},
-		{"seen-unseen.svg", "Seen-unseen curve", r.curve != nil, r.curvePicture},
+		{
+			"reliability.svg", "Reliability", "Per-sample accuracy by confidence; bars are one standard error over the samples of a bin.",
+			len(r.calibrations()) > 0, r.reliabilityPicture,
+		},
+		{"coverage.svg", "Accuracy by coverage", "Per-sample accuracy of the most confident samples.", len(r.calibrations()) > 0, r.coveragePicture},
+		{
+			"seen-unseen.svg", "Accuracy of seen and unseen classes", "Per-class accuracy as a bias against seen classes varies.",
+			r.curve != nil, r.curvePicture,
+		},
 	} {
 		if !p.exists {
 			continue
 		}
 		path := filepath.Join(dir, p.name)
-		if err := plot.WriteFile(path, p.draw(), p.title+", "+r.Source.title()); err != nil {
+		f := plot.Figure{Title: p.title + ", " + r.Source.title(), Picture: p.draw(), Caption: fmt.Sprintf("%s, %s (chance %s). %s",
+			format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), p.caption)}
+		if err := plot.WriteFile(path, f); err != nil {
 			return paths, err
 		}
 		paths = append(paths, path)
@@ -45,18 +53,18 @@ func (r *Result) WritePictures(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// newLines returns an empty picture, nearly square since both axes are shares.
-func newLines(x, y string) *plot.Lines {
-	return &plot.Lines{X: x, Y: y, Width: 5.2 * vg.Inch, Height: 3.6 * vg.Inch, FromZero: true}
+// look returns the hue of the method with a condition; files of scores have no method.
+func (r *Result) look(c plot.Condition) plot.Look {
+	if len(r.Source.Models) == 0 {
+		return plot.Look{Condition: c}
+	}
+	return plot.Look{Method: r.Source.Models[0].Method, Condition: c}
 }
 
-// referenceLook is the look of reference lines: black and dotted.
-const referenceLook = 5
-
 func (r *Result) reliabilityPicture() *plot.Lines {
-	l := newLines("confidence (%)", "accuracy (%)")
+	l := &plot.Lines{X: "confidence (%)", Y: "accuracy (%)", FromZero: true}
 	for i, c := range r.calibrations() {
-		s := plot.Series{Name: c.label, Look: i, Measured: true}
+		s := plot.Series{Name: c.label, Look: r.look(plot.Condition(i)), Measured: true}
 		for _, b := range c.Reliability {
 			if b.Samples > 0 {
 				standardError := math.Sqrt(b.Accuracy * (1 - b.Accuracy) / float64(b.Samples))
@@ -66,15 +74,15 @@ func (r *Result) reliabilityPicture() *plot.Lines {
 		l.Series = append(l.Series, s)
 	}
 	l.Series = append(l.Series, plot.Series{
-		Name: "perfect calibration", Look: referenceLook, Points: []plot.Point{percentPoint(0, 0, 0), percentPoint(1, 1, 0)},
+		Name: "perfect calibration", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{percentPoint(0, 0, 0), percentPoint(1, 1, 0)},
 	})
 	return l
 }
 
 func (r *Result) coveragePicture() *plot.Lines {
-	l := newLines("coverage (% of the samples, most confident first)", "accuracy (%)")
+	l := &plot.Lines{X: "coverage (% of the samples, most confident first)", Y: "accuracy (%)", FromZero: true}
 	for i, c := range r.calibrations() {
-		s := plot.Series{Name: c.label, Look: i}
+		s := plot.Series{Name: c.label, Look: r.look(plot.Condition(i))}
 		samples := c.coverage.Len()
 		for n := 1; n <= samples; n++ {
 			s.Points = append(s.Points, percentPoint(float64(n)/float64(samples), c.coverage.Accuracy(n), 0))
@@ -86,18 +94,18 @@ func (r *Result) coveragePicture() *plot.Lines {
 }
 
 func (r *Result) curvePicture() *plot.Lines {
-	l := newLines("accuracy of unseen classes (%)", "accuracy of seen classes (%)")
-	s := plot.Series{Name: "seen-unseen curve"}
+	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen classes (%)", FromZero: true}
+	s := plot.Series{Name: "seen-unseen curve", Look: r.look(plot.Solid)}
 	for _, p := range r.curve {
 		s.Points = append(s.Points, percentPoint(p.Unseen, p.Seen, 0))
 	}
 	s.Points = thin(s.Points)
 	l.Series = append(l.Series, s, plot.Series{
-		Name: "as scored", Look: 1, Measured: true, Points: []plot.Point{percentPoint(*r.Unseen, *r.Seen, 0)},
+		Name: "as scored", Look: r.look(plot.Dashed), Measured: true, Points: []plot.Point{percentPoint(*r.Unseen, *r.Seen, 0)},
 	})
 	if r.Calibrated != nil {
 		l.Series = append(l.Series, plot.Series{
-			Name: "calibrated", Look: 2, Measured: true, Points: []plot.Point{percentPoint(r.Calibrated.Unseen, r.Calibrated.Seen, 0)},
+			Name: "calibrated", Look: r.look(plot.Dotted), Measured: true, Points: []plot.Point{percentPoint(r.Calibrated.Unseen, r.Calibrated.Seen, 0)},
 		})
 	}
 	return l

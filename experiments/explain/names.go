@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,39 +13,17 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-var numbered = regexp.MustCompile(`^\d+\.(.+)$`) // a class of CUB, "002.Laysan_Albatross"
-
-// className returns the name of a class for people: "Laysan Albatross".
-func className(name string) string {
-	if found := numbered.FindStringSubmatch(name); found != nil {
-		name = found[1]
-	}
-	return spaced(name)
-}
-
-// attributeName returns the name of an attribute or group for people:
-// "has_wing_color::olive" becomes "wing color: olive".
-func attributeName(name string) string {
-	group, value, found := strings.Cut(name, "::")
-	if short, ok := strings.CutPrefix(group, "has_"); ok && short != "" {
-		group = short
-	}
-	if !found {
-		return spaced(group)
-	}
-	return spaced(group) + ": " + spaced(value)
-}
+var (
+	className     = format.ClassName
+	attributeName = format.AttributeName
+)
 
 // nameWithin returns the name of an attribute without that of its group.
 func nameWithin(name, group string) string {
 	if g, value, found := strings.Cut(name, "::"); found && g == group {
-		return spaced(value)
+		return format.Spaced(value)
 	}
 	return attributeName(name)
-}
-
-func spaced(name string) string {
-	return format.Printable(strings.NewReplacer("_", " ", "+", " ").Replace(name))
 }
 
 // title returns the name of a group for people.

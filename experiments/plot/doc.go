@@ -1,7 +1,8 @@
-// Package plot draws figures with gonum/plot, as SVG or PNG: lines with bands or error
-// bars, dots with error bars, and heat maps.
+// Package plot draws figures for a two-column paper with gonum/plot: lines with bands or
+// error bars, dots with error bars, and heat maps, 89 mm wide with text of 7 and 8 points.
+// WriteFile writes SVG, PDF, PNG or the numbers as CSV; ForPage draws for an HTML page in
+// the page's colours.
 //
-// All share one style, on white, with colours that colour-blind readers can distinguish
-// (Okabe & Ito 2008) and a shape and a dash pattern for each, so that figures can be read
-// in black and white.
+// The hue of a series is its method, the same in every figure; dashes and markers are its
+// condition, such as validation or test. Heat maps are grey.
 package plot

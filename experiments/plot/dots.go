@@ -9,19 +9,29 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Dots shows numbers with error bars, one row per name. Unlike bars, dots allow an axis
-// that does not start at 0.
+// Dots shows numbers with error bars, one row per name, with the numbers in a column to the
+// right. Unlike bars, dots allow an axis that does not start at 0.
 type Dots struct {
-	X      string   // title of the axis, with its unit
-	Rows   []string // from the top
-	Series []DotSeries
+	X       string   // title of the axis, with its unit
+	Factors []string // above the marks of the rows, in place of their names
+	Rows    []Row    // from the top
+	Series  []DotSeries
+	Chance  float64 // marked if it is on the axis
 }
 
-// DotSeries has a number for some of the rows.
+// Row is one line of dots, in the hue of its method.
+type Row struct {
+	Name     string
+	Method   string
+	Marks    []Condition // one per factor
+	Emphatic bool
+}
+
+// DotSeries has a number for some of the rows, each with the marker of the condition.
 type DotSeries struct {
-	Name string
-	Look int
-	Dots []Dot
+	Name      string
+	Condition Condition
+	Dots      []Dot
 }
 
 // Dot is one number.
@@ -29,77 +39,179 @@ type Dot struct {
 	Row          int
 	Value        float64
 	Below, Above float64 // lengths of the error bar
-	Text         string  // written beside it
+	Text         string
 }
 
 const (
-	dotsWidth   vg.Length = 480
-	rowHeight   vg.Length = 22
-	axisHeight  vg.Length = 40
-	seriesShare           = 0.85 // share of a row's height that its series use
+	laneHeight vg.Length = 8.5 // of one series in a row
+	rowGap     vg.Length = 4
+	axisHeight vg.Length = 24
+	nameWidth  vg.Length = 96 // above which names are wrapped
 )
+
+var (
+	nameStyle   = textStyle(smallSize, draw.XLeft, draw.YCenter)
+	numberStyle = textStyle(smallSize, draw.XRight, draw.YCenter)
+	factorStyle = textStyle(smallSize, draw.XCenter, draw.YBottom)
+)
+
+func (d *Dots) rowHeight() vg.Length {
+	lanes := len(d.Series)
+	for _, r := range d.Rows {
+		lanes = max(lanes, len(wrap(bold(nameStyle), r.Name, d.leftWidth())))
+	}
+	return laneHeight*vg.Length(lanes) + rowGap
+}
+
+// head is the height of what is above the rows: the legend and the names of factors.
+func (d *Dots) head() vg.Length {
+	var lines vg.Length
+	if len(d.Series) > 1 {
+		lines++
+	}
+	if len(d.Factors) > 0 {
+		lines += 2
+	}
+	return line*lines + gap
+}
 
 // Size implements Picture.
 func (d *Dots) Size() (width, height vg.Length) {
-	lines := max(len(d.Rows)*max(len(d.Series), 2)/2, 2)
-	return dotsWidth, vg.Length(lines)*rowHeight + axisHeight + 2*margin
+	return column, d.head() + d.rowHeight()*vg.Length(len(d.Rows)) + axisHeight
 }
 
 // Draw implements Picture.
 func (d *Dots) Draw(c draw.Canvas) {
-	p, legend := newPlot(d.X, ""), newLegend()
-	p.Add(&plotter.Grid{Vertical: gridLine})
-	low, high := math.Inf(1), math.Inf(-1)
+	left, right := d.leftWidth(), vg.Length(0)
+	for _, s := range d.Series {
+		for _, dot := range s.Dots {
+			right = max(right, numberStyle.Width(dot.Text))
+		}
+	}
+	p := d.axis()
+	middle := draw.Crop(c, left+gap, -right-2*gap, 0, -d.head())
+	p.Draw(middle)
+	data := p.DataCanvas(middle)
+	x, y := p.Transforms(&data)
+	for i, r := range d.Rows {
+		if r.Emphatic {
+			low, high := y(float64(-i)-0.5), y(float64(-i)+0.5)
+			fill(c, fade(ink, 0.07), c.Min.X, low, c.Max.X-c.Min.X, high-low)
+		}
+		d.drawName(c, r, left, y(float64(-i)))
+	}
 	for i, s := range d.Series {
-		shift := seriesShare / float64(max(len(d.Series), 2)) * (float64(len(d.Series)-1)/2 - float64(i))
-		s.draw(p, &legend, len(d.Rows), shift)
+		for _, dot := range s.Dots {
+			at := vg.Point{X: x(dot.Value), Y: y(float64(-dot.Row)) + laneHeight*(vg.Length(len(d.Series)-1)/2-vg.Length(i))}
+			look := Look{d.Rows[dot.Row].Method, s.Condition}
+			if dot.Below+dot.Above > 0 {
+				c.StrokeLine2(look.bar(), x(dot.Value-dot.Below), at.Y, x(dot.Value+dot.Above), at.Y)
+			}
+			c.DrawGlyph(look.glyph(), at)
+			write(c, numberStyle, c.Max.X-gap/2, at.Y, dot.Text)
+		}
+	}
+	d.drawLegend(c, left+gap)
+}
+
+// axis returns a plot of the axis and the grid; row i is at Y = -i.
+func (d *Dots) axis() *plot.Plot {
+	p := newPlot(d.X, "")
+	p.HideY()
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range d.Series {
 		for _, dot := range s.Dots {
 			low, high = min(low, dot.Value-dot.Below), max(high, dot.Value+dot.Above)
 		}
 	}
 	if low < 0 { // differences
 		high = max(high, 0)
-		p.Add(&plotter.Line{
-			XYs:       plotter.XYs{{X: 0, Y: -0.6}, {X: 0, Y: float64(len(d.Rows)) - 0.4}},
-			LineStyle: draw.LineStyle{Color: ink, Width: 0.5},
-		})
 	}
 	scale(&p.X, low, high, 5, 0)
-	p.Y.Min, p.Y.Max = -0.6, float64(len(d.Rows))-0.4
-	p.Y.Tick.Length = 0
-	names := make(plot.ConstantTicks, len(d.Rows))
-	for i, name := range d.Rows {
-		names[i] = plot.Tick{Value: place(i, len(d.Rows)), Label: name}
+	if low < high { // whole steps would leave the sides empty
+		p.X.Min, p.X.Max = low-0.03*(high-low), high+0.03*(high-low)
 	}
-	p.Y.Tick.Marker = names
-	if len(d.Series) == 1 { // the axis title suffices
-		legend = newLegend()
+	p.Y.Min, p.Y.Max = 0.5-float64(len(d.Rows)), 0.5
+	p.Add(&plotter.Grid{Vertical: gridLine})
+	for _, v := range []float64{0, d.Chance} {
+		if p.X.Min < v && v <= p.X.Max {
+			p.Add(&plotter.Line{XYs: plotter.XYs{{X: v, Y: p.Y.Min}, {X: v, Y: p.Y.Max}}, LineStyle: thinLine})
+		}
 	}
-	drawBeside(c, p, &legend)
+	return p
 }
 
-// place returns the height of a row, counted from the top.
-func place(row, rows int) float64 { return float64(rows - 1 - row) }
+// leftWidth is the width of names or marks.
+func (d *Dots) leftWidth() vg.Length {
+	if len(d.Factors) > 0 {
+		return d.factorWidth() * vg.Length(len(d.Factors))
+	}
+	var width vg.Length
+	for _, r := range d.Rows {
+		width = max(width, min(bold(nameStyle).Width(r.Name), nameWidth))
+	}
+	return width
+}
 
-func (s DotSeries) draw(p *plot.Plot, legend *plot.Legend, rows int, shift float64) {
-	look := lookOf(s.Look)
-	dots := &plotter.Scatter{GlyphStyle: look.glyph()}
-	bars := &plotter.XErrorBars{LineStyle: draw.LineStyle{Color: look.color, Width: 1}, CapWidth: 2 * glyphSize}
-	texts := &plotter.Labels{Offset: vg.Point{X: 5, Y: 1}} // the middle of digits is above that of text
-	for _, dot := range s.Dots {
-		y := place(dot.Row, rows) + shift
-		dots.XYs = append(dots.XYs, plotter.XY{X: dot.Value, Y: y})
-		if dot.Below+dot.Above > 0 {
-			bars.XYs = append(bars.XYs, plotter.XY{X: dot.Value, Y: y})
-			bars.XErrors = append(bars.XErrors, struct{ Low, High float64 }{dot.Below, dot.Above})
+// factorWidth is the width of a column of marks.
+func (d *Dots) factorWidth() vg.Length {
+	var width vg.Length
+	for _, f := range d.Factors {
+		width = max(width, widest(factorStyle, wrap(factorStyle, f, 0)...))
+	}
+	return width + gap
+}
+
+func (d *Dots) drawName(c draw.Canvas, r Row, width, y vg.Length) {
+	for k, mark := range r.Marks {
+		glyph := Look{r.Method, mark}.glyph()
+		glyph.Color = ink
+		c.DrawGlyph(glyph, vg.Point{X: c.Min.X + d.factorWidth()*(vg.Length(k)+0.5), Y: y})
+	}
+	style := nameStyle
+	if r.Emphatic {
+		style = bold(style)
+	}
+	lines := wrap(style, r.Name, width)
+	for i, words := range lines {
+		write(c, style, c.Min.X, y+(vg.Length(len(lines)-1)/2-vg.Length(i))*laneHeight, words)
+	}
+}
+
+// drawLegend draws what is above the rows.
+func (d *Dots) drawLegend(c draw.Canvas, left vg.Length) {
+	for k, f := range d.Factors {
+		lines := wrap(factorStyle, f, 0)
+		for i, words := range lines {
+			at := vg.Point{X: c.Min.X + d.factorWidth()*(vg.Length(k)+0.5), Y: c.Max.Y - d.head() + gap/2 + line*vg.Length(len(lines)-1-i)}
+			c.FillText(factorStyle, at, words)
 		}
-		texts.XYs = append(texts.XYs, plotter.XY{X: dot.Value + dot.Above, Y: y})
-		texts.Labels = append(texts.Labels, dot.Text)
-		texts.TextStyle = append(texts.TextStyle, textStyle(smallSize, draw.XLeft, draw.YCenter))
 	}
-	if len(bars.XYs) > 0 {
-		p.Add(bars)
+	if len(d.Series) < 2 { // the caption suffices
+		return
 	}
-	p.Add(dots, texts)
-	legend.Add(s.Name, dots)
+	at := vg.Point{X: c.Min.X + left, Y: c.Max.Y - line/2}
+	for _, s := range d.Series {
+		glyph := Look{Condition: s.Condition}.glyph()
+		c.DrawGlyph(glyph, vg.Point{X: at.X + glyphSize, Y: at.Y})
+		at.X += 2*glyphSize + gap/2
+		write(c, nameStyle, at.X, at.Y, s.Name)
+		at.X += nameStyle.Width(s.Name) + 2*gap
+	}
+}
+
+// Numbers implements Picture.
+func (d *Dots) Numbers() [][]string {
+	table := [][]string{append(append([]string{"row"}, d.Factors...), "series", "value", "low", "high")}
+	for _, s := range d.Series {
+		for _, dot := range s.Dots {
+			r := d.Rows[dot.Row]
+			row := []string{r.Name}
+			for _, m := range r.Marks {
+				row = append(row, [conditions]string{"yes", "no", "other"}[m])
+			}
+			table = append(table, append(row, s.Name, number(dot.Value), number(dot.Value-dot.Below), number(dot.Value+dot.Above)))
+		}
+	}
+	return table
 }

@@ -1,24 +1,39 @@
 package plot
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"image/png"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
+func figureOf(p Picture) Figure {
+	return Figure{Title: "a title", Caption: "birds, 3 seeds; bars are one standard error over seeds, which is what this long caption is about.", Picture: p}
+}
+
+// written writes a picture to a file with the extension and returns its content.
+func written(t *testing.T, p Picture, extension string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "figure"+extension)
+	if err := WriteFile(path, figureOf(p)); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
 // svgTexts reads a picture as XML and returns its texts, in the order they are drawn.
 func svgTexts(t *testing.T, p Picture) []string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := WriteSVG(&b, p, "a title"); err != nil {
-		t.Fatal(err)
-	}
 	var texts []string
-	d := xml.NewDecoder(&b)
+	d := xml.NewDecoder(strings.NewReader(written(t, p, ".svg")))
 	for inText := false; ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -40,24 +55,24 @@ func svgTexts(t *testing.T, p Picture) []string {
 	}
 }
 
-// checkPNG decodes a picture as PNG, whose size must be that of the picture.
-func checkPNG(t *testing.T, p Picture) {
+// checkFiles writes a picture in the other formats. The PNG must have the size of the
+// figure.
+func checkFiles(t *testing.T, p Picture) {
 	t.Helper()
-	var b bytes.Buffer
-	if err := writePNG(&b, p); err != nil {
-		t.Fatal(err)
-	}
-	decoded, err := png.Decode(&b)
+	decoded, err := png.Decode(strings.NewReader(written(t, p, ".png")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	width, height := p.Size()
+	width, height := figureOf(p).size()
 	got := decoded.Bounds().Size()
 	if want := width.Dots(dpi); float64(got.X) < want-1 || float64(got.X) > want+1 {
 		t.Errorf("width: expected about %.0f pixels, found %d", want, got.X)
 	}
 	if want := height.Dots(dpi); float64(got.Y) < want-1 || float64(got.Y) > want+1 {
 		t.Errorf("height: expected about %.0f pixels, found %d", want, got.Y)
+	}
+	if pdf := written(t, p, ".pdf"); !strings.HasPrefix(pdf, "%PDF-") || !strings.Contains(pdf, "%%EOF") {
+		t.Errorf("expected a PDF, found %.20q", pdf)
 	}
 }
 

@@ -1,7 +1,9 @@
 package plot
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -9,19 +11,20 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Lines shows numbers against another one.
+// Lines shows numbers against another one. Each line is labelled at its end.
 type Lines struct {
-	X, Y          string // titles of the axes, with their units
-	Series        []Series
-	Width, Height vg.Length
+	X, Y   string // titles of the axes, with their units
+	Series []Series
 	// FromZero starts the Y axis at 0, so that heights can be compared.
 	FromZero bool
+	// DataTicks has ticks at the points of measured series.
+	DataTicks bool
 }
 
 // Series is one line.
 type Series struct {
 	Name   string
-	Look   int     // colour, shape and dashes
+	Look   Look
 	Points []Point // X ascending
 	// Measured draws each point with an error bar from Low to High, otherwise the line
 	// has a band.
@@ -32,47 +35,103 @@ type Series struct {
 // Point is a mean with an interval.
 type Point struct{ X, Y, Low, High float64 }
 
+const (
+	linesHeight vg.Length = 150
+	sampleWidth vg.Length = 12 // of a line beside its label
+	labelWidth  vg.Length = 64 // above which labels are wrapped
+)
+
 // Size implements Picture.
-func (l *Lines) Size() (width, height vg.Length) { return l.Width, l.Height }
+func (l *Lines) Size() (width, height vg.Length) { return column, linesHeight }
 
 // Draw implements Picture.
 func (l *Lines) Draw(c draw.Canvas) {
-	p, legend := newPlot(l.X, l.Y), newLegend()
+	p := newPlot(l.X, l.Y)
+	labels := make([][]string, len(l.Series))
+	var right vg.Length
+	for i, s := range l.Series {
+		labels[i] = wrap(nameStyle, s.Name, labelWidth)
+		right = max(right, widest(nameStyle, labels[i]...)+sampleWidth+2*gap)
+	}
+	left := draw.Crop(c, 0, -right, 0, -gap)
+	l.scale(p, left.Max.X-left.Min.X-20) // without the ticks of Y
 	p.Add(&plotter.Grid{Horizontal: gridLine})
 	for _, s := range l.Series {
-		s.spread(p)
+		s.drawSpread(p)
 	}
 	for _, s := range l.Series {
-		s.line(p, &legend)
+		s.line(p)
 	}
-	l.scale(p)
-	for _, s := range l.Series { // a line from the mark down to the axis
-		for _, q := range s.Points {
-			if s.Stop > 0 && q.X == s.Stop {
-				p.Add(&plotter.Line{
-					XYs:       plotter.XYs{{X: q.X, Y: p.Y.Min}, {X: q.X, Y: q.Y}},
-					LineStyle: draw.LineStyle{Color: lookOf(s.Look).color, Width: thinWidth, Dashes: []vg.Length{2, 2}},
-				})
-			}
+	p.Draw(left)
+	data := p.DataCanvas(left)
+	_, y := p.Transforms(&data)
+	l.drawLabels(c, left.Max.X+gap, labels, y)
+}
+
+// label is the name of a series beside the end of its line.
+type label struct {
+	series int
+	y      vg.Length // of the middle
+	height vg.Length
+}
+
+// spread sorts labels from the top and moves them apart, within the given bounds if there
+// is room.
+func spread(list []label, bottom, top vg.Length) {
+	slices.SortStableFunc(list, func(a, b label) int { return cmp.Compare(b.y, a.y) })
+	for i := range list {
+		list[i].y = min(list[i].y, top-list[i].height/2)
+		top = list[i].y - list[i].height/2
+	}
+	for i := range slices.Backward(list) {
+		list[i].y = max(list[i].y, bottom+list[i].height/2)
+		bottom = list[i].y + list[i].height/2
+	}
+}
+
+// drawLabels writes the name of each line beside its end, or as near as there is room.
+func (l *Lines) drawLabels(c draw.Canvas, x vg.Length, labels [][]string, y func(float64) vg.Length) {
+	var order []label
+	for i, s := range l.Series {
+		if len(s.Points) > 0 {
+			order = append(order, label{i, y(s.Points[len(s.Points)-1].Y), laneHeight * vg.Length(len(labels[i]))})
 		}
 	}
-	drawBeside(c, p, &legend)
+	spread(order, c.Min.Y, c.Max.Y)
+	for _, o := range order {
+		s := l.Series[o.series]
+		if s.hasBand() {
+			fill(c, s.Look.shade(), x, o.y-glyphSize, sampleWidth, 2*glyphSize)
+		}
+		c.StrokeLine2(s.Look.line(), x, o.y, x+sampleWidth, o.y)
+		if s.Measured || s.Stop > 0 {
+			c.DrawGlyph(s.Look.glyph(), vg.Point{X: x + sampleWidth/2, Y: o.y})
+		}
+		top := o.y + laneHeight*vg.Length(len(labels[o.series])-1)/2
+		for i, words := range labels[o.series] {
+			write(c, nameStyle, x+sampleWidth+gap/2, top-laneHeight*vg.Length(i), words)
+		}
+	}
 }
 
 // scale fits the axes to the data.
-func (l *Lines) scale(p *plot.Plot) {
+func (l *Lines) scale(p *plot.Plot, width vg.Length) {
 	x := [2]float64{math.Inf(1), math.Inf(-1)}
 	y := x
 	if l.FromZero {
 		y[0] = 0
 	}
 	least := 1.0 // where X counts something there is no half of it on the axis
+	var measured []float64
 	for _, s := range l.Series {
 		for _, q := range s.Points {
 			x[0], x[1] = min(x[0], q.X), max(x[1], q.X)
 			y[0], y[1] = min(y[0], q.Low), max(y[1], q.High)
 			if q.X != math.Trunc(q.X) {
 				least = 0
+			}
+			if s.Measured {
+				measured = append(measured, q.X)
 			}
 		}
 	}
@@ -81,13 +140,19 @@ func (l *Lines) scale(p *plot.Plot) {
 	p.X.Min, p.X.Max = x[0], max(x[1], x[0]+1)
 	p.X.Padding = glyphSize
 	scale(&p.Y, y[0], y[1], 5, 0)
+	if l.DataTicks && len(measured) > 0 {
+		p.X.Tick.Marker = dataTicks(measured, float64(width)/(p.X.Max-p.X.Min))
+	}
 }
 
-// spread draws the band or the error bars.
-func (s Series) spread(p *plot.Plot) {
-	look := lookOf(s.Look)
+func (s Series) hasBand() bool {
+	return !s.Measured && slices.ContainsFunc(s.Points, func(p Point) bool { return p.Low != p.High })
+}
+
+// drawSpread draws the band or the error bars.
+func (s Series) drawSpread(p *plot.Plot) {
 	if s.Measured {
-		bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: look.color, Width: 1}, CapWidth: 2 * glyphSize}
+		bars := &plotter.YErrorBars{LineStyle: s.Look.bar(), CapWidth: glyphSize}
 		for _, q := range s.Points {
 			if q.Low == q.High {
 				continue
@@ -96,35 +161,48 @@ func (s Series) spread(p *plot.Plot) {
 			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.Y - q.Low, q.High - q.Y})
 		}
 		p.Add(bars)
+	}
+	if !s.hasBand() {
 		return
 	}
 	var edge plotter.XYs
 	for _, q := range s.Points {
 		edge = append(edge, plotter.XY{X: q.X, Y: q.High})
 	}
-	for i := len(s.Points) - 1; i >= 0; i-- {
-		edge = append(edge, plotter.XY{X: s.Points[i].X, Y: s.Points[i].Low})
+	for _, q := range slices.Backward(s.Points) {
+		edge = append(edge, plotter.XY{X: q.X, Y: q.Low})
 	}
-	p.Add(&plotter.Polygon{XYs: []plotter.XYs{edge}, Color: look.shade()})
+	p.Add(&plotter.Polygon{XYs: []plotter.XYs{edge}, Color: s.Look.shade()})
 }
 
-// line draws the means and the mark, and says what they are.
-func (s Series) line(p *plot.Plot, legend *plot.Legend) {
-	look := lookOf(s.Look)
-	line := &plotter.Line{LineStyle: look.line()}
-	mark := &plotter.Scatter{GlyphStyle: look.glyph()}
+// line draws the means and the mark, with a line down to the axis.
+func (s Series) line(p *plot.Plot) {
+	line := &plotter.Line{LineStyle: s.Look.line()}
+	mark := &plotter.Scatter{GlyphStyle: s.Look.glyph()}
 	for _, q := range s.Points {
 		xy := plotter.XY{X: q.X, Y: q.Y}
 		line.XYs = append(line.XYs, xy)
-		if s.Measured || s.Stop > 0 && q.X == s.Stop {
+		isStop := s.Stop > 0 && q.X == s.Stop
+		if isStop {
+			p.Add(&plotter.Line{
+				XYs:       plotter.XYs{{X: q.X, Y: p.Y.Min}, xy},
+				LineStyle: draw.LineStyle{Color: s.Look.color(), Width: thinWidth, Dashes: thinLine.Dashes},
+			})
+		}
+		if s.Measured || isStop {
 			mark.XYs = append(mark.XYs, xy)
 		}
 	}
-	thumbs := []plot.Thumbnailer{line}
-	p.Add(line)
-	if len(mark.XYs) > 0 {
-		p.Add(mark)
-		thumbs = append(thumbs, mark)
+	p.Add(line, mark)
+}
+
+// Numbers implements Picture.
+func (l *Lines) Numbers() [][]string {
+	table := [][]string{{"series", l.X, l.Y, "low", "high"}}
+	for _, s := range l.Series {
+		for _, q := range s.Points {
+			table = append(table, []string{s.Name, number(q.X), number(q.Y), number(q.Low), number(q.High)})
+		}
 	}
-	legend.Add(s.Name, thumbs...)
+	return table
 }

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -48,4 +49,23 @@ func niceStep(least float64) (step float64, decimals int) {
 		}
 	}
 	return step, max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+}
+
+// dataTicks has a tick at every value, with a label where there is room; scale is the
+// length of the axis per unit.
+func dataTicks(values []float64, scale float64) plot.ConstantTicks {
+	values = slices.Compact(slices.Sorted(slices.Values(values)))
+	var ticks plot.ConstantTicks
+	end := math.Inf(-1) // of the last label
+	for _, v := range values {
+		t := plot.Tick{Value: v}
+		label := strconv.FormatFloat(v, 'g', 4, 64)
+		half := float64(nameStyle.Width(label)) / 2
+		if v*scale-half > end {
+			t.Label = label
+			end = v*scale + half + float64(gap)
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
 }

@@ -39,16 +39,18 @@ func ablationSection(f *folder, d *datasetRuns) Section {
 
 // addAblation adds the i-th of n ablations of a variant, without designs that were not run.
 func (f *folder) addAblation(s *Section, d *datasetRuns, a ablation.Family, i, n int) {
-	ours := plot.DotSeries{Name: "here", Look: 0}
-	paper := plot.DotSeries{Name: "published", Look: publishedLook}
-	p := &plot.Dots{X: "val " + accuracyAxis}
+	ours := plot.DotSeries{Name: "here"}
+	paper := plot.DotSeries{Name: "published", Condition: plot.Dotted}
+	p := &plot.Dots{X: "val " + accuracyAxis, Factors: []string{"uniform prior", "const none-of-group", "implicit supervision"}}
 	for _, row := range a.Rows {
 		if len(row.Accuracy.Values) == 0 {
 			continue
 		}
 		at := len(p.Rows)
-		p.Rows = append(p.Rows, fmt.Sprintf("%s, %s, %s", row.Prior, row.Complement, row.Supervision))
-		ours.Dots = append(ours.Dots, dot(at, row.Accuracy))
+		p.Rows = append(p.Rows, plot.Row{Method: string(a.Variant), Marks: marks(row.Design), Emphatic: row.Difference == nil})
+		one := intervalDot(at, row.Accuracy.Mean, row.Interval())
+		one.Text = plusMinus(row.Accuracy)
+		ours.Dots = append(ours.Dots, one)
 		if row.Published != nil {
 			paper.Dots = append(paper.Dots, plot.Dot{Row: at, Value: 100 * *row.Published, Text: percent(*row.Published)})
 		}
@@ -74,6 +76,26 @@ func (f *folder) addAblation(s *Section, d *datasetRuns, a ablation.Family, i, n
 	if n > 1 {
 		name += fmt.Sprintf("-%d", i+1)
 	}
-	caption := fmt.Sprintf("%s, %s: validation accuracy by design; explicit supervision has alpha %g.", label, format.Count(len(a.Seeds), "seed"), a.Alphas[0])
-	s.Figures = append(s.Figures, f.figure(d, name, caption, p))
+	caption := fmt.Sprintf("%s; mean over %s, ± is one standard error over seeds; bars are 95 %% bootstrap intervals over classes. "+
+		"Circles differ from LAGO's design: prior per attribute (diamond: per group), De Morgan, explicit supervision with alpha %g.",
+		d.dev[0].classesOf(), format.Count(len(a.Seeds), "seed"), a.Alphas[0])
+	s.Figures = append(s.Figures, f.figure(d, name, "Design decisions, "+label, caption, p))
+}
+
+// marks has a disc for each decision of LAGO's design.
+func marks(d ablation.Design) []plot.Condition {
+	result := make([]plot.Condition, 3)
+	switch d.Prior {
+	case model.PerAttribute:
+		result[0] = plot.Dashed
+	case model.PerGroup:
+		result[0] = plot.Dotted
+	}
+	if d.Complement == model.DeMorgan {
+		result[1] = plot.Dashed
+	}
+	if d.Supervision == ablation.Explicit {
+		result[2] = plot.Dashed
+	}
+	return result
 }

@@ -34,6 +34,7 @@ func Example() {
 	// simulated-small-curves
 	// simulated-small-curve-01-semantic-soft
 	// simulated-small-groups
+	// simulated-small-groups-detail-1
 	// simulated-small-confusion
 	// <nil>
 }

@@ -27,15 +27,16 @@ func ksweepSection(f *folder, d *datasetRuns) Section {
 		return s
 	}
 	s.Table = &Table{Header: []string{"configuration", "K", "val (%)", "95 % over classes", "seeds"}}
-	p := &plot.Lines{X: "number of groups K", Y: "val " + accuracyAxis, Width: 520, Height: 260}
-	var firsts []*configuration
+	p := &plot.Lines{X: "number of groups K", Y: "val " + accuracyAxis, DataTicks: true}
+	var firsts, shown []*configuration
 	for _, sweep := range sweeps {
 		firsts = append(firsts, sweep[0])
 	}
 	low, high := sweeps[0][0].trial().Model.K, 0
 	for i, label := range labels(firsts, "k") {
-		line := plot.Series{Name: label, Look: lookOf(string(model.KSoft)) + i*lookStep, Measured: true}
+		line := plot.Series{Name: label, Look: plot.Look{Method: string(model.KSoft), Condition: plot.Condition(i)}, Measured: true}
 		for _, c := range sweeps[i] {
+			shown = append(shown, c)
 			k := c.trial().Model.K
 			low, high = min(low, k), max(high, k)
 			line.Points = append(line.Points, point(float64(k), c.PerClass))
@@ -48,17 +49,16 @@ func ksweepSection(f *folder, d *datasetRuns) Section {
 		if !compared || !slices.ContainsFunc(firsts, func(k *configuration) bool { return sameTraining(k, c) }) {
 			continue
 		}
+		shown = append(shown, c)
 		p.Series = append(p.Series, plot.Series{
-			Name: c.label, Look: lookOf(string(c.variant())), Points: []plot.Point{point(float64(low), c.PerClass), point(float64(high), c.PerClass)},
+			Name: c.label, Look: plot.Look{Method: string(c.variant())}, Points: []plot.Point{point(float64(low), c.PerClass), point(float64(high), c.PerClass)},
 		})
 		s.Table.Rows = append(s.Table.Rows, []string{c.label, absent, plusMinus(c.PerClass), c.Interval.String(), fmt.Sprint(len(c.runs))})
 	}
-	s.Figures = []Figure{f.figure(d, "sweep-k", "Validation accuracy against the number of groups K.", p)}
+	caption := fmt.Sprintf("%s; mean over %s; bars and bands are one standard error over seeds.", d.dev[0].classesOf(), seedsOf(shown))
+	s.Figures = []Figure{f.figure(d, "sweep-k", "Validation accuracy by number of groups K", caption, p)}
 	return s
 }
-
-// lookStep separates the looks of lines of the same variant.
-const lookStep = 2
 
 // sweeps returns the sets of k-soft configurations that differ in K only, each by K; those
 // with the best configuration first.

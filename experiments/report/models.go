@@ -7,20 +7,21 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // groupsSection shows the groups that the best soft model learned.
 func groupsSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "groups", Title: "Learned groups",
-		Text: "Gamma, the share of each attribute in each group, of the soft model with the best validation accuracy. Rows sum " +
-			"to 1; attributes are sorted by their strongest group.",
+		Text: "Gamma, the share of each attribute in each group, of the soft model with the best validation accuracy: the mean over " +
+			"the attributes of a named group, and in the supplement the share of each attribute, sorted by its strongest group.",
 	}
 	c, ok := best(d.choices(), func(c choice) bool { return c.variant.Learned() })
 	if !ok {
@@ -33,17 +34,36 @@ func groupsSection(f *folder, d *datasetRuns) Section {
 			return cmp.Compare(a.Result.Evaluation.PerClass, b.Result.Evaluation.PerClass)
 		})
 	}
-	p, err := gammaPicture(run.Dir)
+	g, err := readGamma(run.Dir)
 	if err != nil {
 		s.Notes = []string{err.Error()}
 		return s
 	}
-	s.Figures = []Figure{f.figure(d, "groups", fmt.Sprintf("Gamma of %s, seed %d (%s).", c.shown().label, run.Training.Seed, run.Dir), p)}
+	caption := fmt.Sprintf("%s, seed %d; %s.", c.shown().label, run.Training.Seed, format.Count(len(g.attributes), "attribute"))
+	if len(g.named) > 0 {
+		s.Figures = []Figure{f.figure(d, "groups", "Named and learned groups",
+			caption+" Rows sum to 1; after a name the number of its attributes.", g.summary())}
+	}
+	parts := g.detail()
+	for i, p := range parts {
+		one := f.figure(d, fmt.Sprintf("groups-detail-%d", i+1), fmt.Sprintf("Attributes and learned groups, %d of %d", i+1, len(parts)),
+			caption+" Rows sum to 1; attributes are sorted by their strongest group, named on the right.", p)
+		one.Detail = len(g.named) > 0
+		s.Figures = append(s.Figures, one)
+	}
 	return s
 }
 
-// gammaPicture orders attributes by their strongest group and, within one, by their share.
-func gammaPicture(dir string) (*plot.Heat, error) {
+// gamma has the shares of attributes in learned groups.
+type gamma struct {
+	attributes []string
+	learned    []string // names of the learned groups
+	shares     [][]float64
+	named      []string // groups of the data set, none without
+	semantic   []int    // the named group of each attribute
+}
+
+func readGamma(dir string) (*gamma, error) {
 	m, err := train.Load(filepath.Join(dir, train.ModelFile))
 	if err != nil {
 		return nil, err
@@ -52,31 +72,95 @@ func gammaPicture(dir string) (*plot.Heat, error) {
 	if err != nil {
 		return nil, err
 	}
-	gamma := l.Params.Groups(l.Config.Zeta)
-	p := &plot.Heat{
-		RowTitle: "attribute", ColTitle: "group", Unit: "share of the attribute", Cols: groupNames(l.Config.Variant, m.Groups, gamma.Cols),
+	matrix := l.Params.Groups(l.Config.Zeta)
+	g := &gamma{learned: groupNames(l.Config.Variant, m.Groups, matrix.Cols), semantic: m.Semantic}
+	if len(m.Semantic) == matrix.Rows {
+		g.named = m.Groups
 	}
-	strongest := func(a int) int { return metrics.Argmax(gamma.Row(a)) }
-	order := make([]int, gamma.Rows)
-	for a := range order {
-		order[a] = a
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		k := strongest(a)
-		return cmp.Or(cmp.Compare(k, strongest(b)), cmp.Compare(gamma.Row(b)[k], gamma.Row(a)[k]))
-	})
-	for i, a := range order {
-		p.Rows = append(p.Rows, m.Attributes[a])
-		row := make([]float64, gamma.Cols)
-		for k, v := range gamma.Row(a) {
+	for a := range matrix.Rows {
+		row := make([]float64, matrix.Cols)
+		for k, v := range matrix.Row(a) {
 			row[k] = float64(v)
 		}
-		p.Values = append(p.Values, row)
-		if k := strongest(a); i == 0 || k != strongest(order[i-1]) {
-			p.Blocks = append(p.Blocks, plot.Block{Row: i, Name: p.Cols[k]})
-		}
+		g.attributes = append(g.attributes, format.AttributeName(m.Attributes[a]))
+		g.shares = append(g.shares, row)
 	}
-	return p, nil
+	return g, nil
+}
+
+// summary draws the mean share of each named group's attributes in each learned group. The
+// learned groups are in the order of the named groups that are strongest in them.
+func (g *gamma) summary() *plot.Heat {
+	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(len(g.learned), "learned group"), Unit: "mean share of the attributes"}
+	counts := make([]int, len(g.named))
+	means := make([][]float64, len(g.named))
+	for z := range means {
+		means[z] = make([]float64, len(g.learned))
+	}
+	for a, z := range g.semantic {
+		counts[z]++
+		floats.Add(means[z], g.shares[a])
+	}
+	for z, name := range g.named {
+		p.Rows = append(p.Rows, fmt.Sprintf("%s (%d)", format.AttributeName(name), counts[z]))
+		floats.Scale(1/float64(max(counts[z], 1)), means[z])
+	}
+	strongest := func(k int) int {
+		in := make([]float64, len(means))
+		for z := range means {
+			in[z] = means[z][k]
+		}
+		return floats.MaxIdx(in)
+	}
+	order := sorted(len(g.learned), func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) })
+	for _, row := range means {
+		p.Values = append(p.Values, permuted(row, order))
+	}
+	return p
+}
+
+// mostRows is the number of attributes in a figure, as many as a page has room for.
+const mostRows = 90
+
+// detail orders attributes by their strongest group and, within one, by their share.
+func (g *gamma) detail() []*plot.Heat {
+	order := sorted(len(g.shares), func(a, b int) int {
+		k, other := floats.MaxIdx(g.shares[a]), floats.MaxIdx(g.shares[b])
+		return cmp.Or(cmp.Compare(k, other), cmp.Compare(g.shares[b][k], g.shares[a][k]))
+	})
+	var parts []*plot.Heat
+	for page := range slices.Chunk(order, mostRows) {
+		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(len(g.learned), "learned group"), Unit: "share of the attribute"}
+		strongest := -1
+		for i, a := range page {
+			p.Rows = append(p.Rows, g.attributes[a])
+			p.Values = append(p.Values, g.shares[a])
+			if k := floats.MaxIdx(g.shares[a]); k != strongest {
+				strongest = k
+				p.Blocks = append(p.Blocks, plot.Block{Row: i, Name: format.AttributeName(g.learned[k])})
+			}
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// sorted returns the numbers below n in the order of compare.
+func sorted(n int, compare func(a, b int) int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, compare)
+	return order
+}
+
+func permuted[T any](values []T, order []int) []T {
+	result := make([]T, len(order))
+	for i, k := range order {
+		result[i] = values[k]
+	}
+	return result
 }
 
 // groupNames returns the names of the data set for semantic-soft, and numbers for k-soft.
@@ -89,50 +173,4 @@ func groupNames(v model.Variant, groups []string, k int) []string {
 		names[i] = strconv.Itoa(i)
 	}
 	return names
-}
-
-// confusionSection shows which unseen classes the best model confuses.
-func confusionSection(f *folder, d *datasetRuns) Section {
-	s := Section{
-		Name: "confusion", Title: "Confusion between unseen classes",
-		Text: "The share of the samples of the row's class that was predicted as the column's class, over all seeds of the " +
-			"configuration with the best validation accuracy.",
-	}
-	c, ok := best(d.choices(), func(c choice) bool { return c.test != nil })
-	shown, classes := c.test, "test"
-	if !ok {
-		c, _ = best(d.choices(), func(choice) bool { return true })
-		shown, classes = c.dev, "val"
-		s.Notes = []string{"The best configuration has no runs of the test stage. The figure shows the val classes, which are unseen in the dev stage."}
-		s.todo("test stage of "+shown.label, f.command(d, "run --variant", string(c.variant), shown.flags()))
-	}
-	caption := fmt.Sprintf("%s, %s: confusion between the %d %s classes, in percent of the row's samples.",
-		shown.label, format.Count(shown.seeds(), "seed"), shown.Classes, classes)
-	s.Figures = []Figure{f.figure(d, "confusion", caption, confusionPicture(shown))}
-	return s
-}
-
-func confusionPicture(c *configuration) *plot.Heat {
-	classes := c.runs[0].Result.Evaluation.Classes
-	p := &plot.Heat{
-		Rows: classes, Cols: classes, RowTitle: "true class", ColTitle: "predicted class",
-		Unit: "samples of the class (%)", Percent: true,
-	}
-	for z := range classes {
-		row := make([]float64, len(classes))
-		var samples float64
-		for _, r := range c.runs {
-			for k, n := range r.Result.Evaluation.Confusion[z] {
-				row[k] += float64(n)
-				samples += float64(n)
-			}
-		}
-		for k := range row {
-			if samples > 0 {
-				row[k] /= samples
-			}
-		}
-		p.Values = append(p.Values, row)
-	}
-	return p
 }

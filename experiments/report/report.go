@@ -17,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/webpage"
+	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -70,9 +71,9 @@ func (s *Section) empty() bool { return len(s.Figures) == 0 && s.Table == nil &&
 
 // Figure is one picture of the report.
 type Figure struct {
-	Name    string // of its file, without the extension
-	Caption string
-	Picture plot.Picture
+	Name string // of its file, without the extension
+	plot.Figure
+	Detail bool // a supplement to another figure
 }
 
 // Width is the width of the picture in points.
@@ -165,7 +166,7 @@ func (v view) Href(dir string) (string, error) {
 
 // inlineSVG draws a figure as an element of the page.
 func inlineSVG(f Figure) (template.HTML, error) {
-	svg, err := plot.ForPage(f.Picture, f.Caption)
+	svg, err := plot.ForPage(f.Figure)
 	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped
 }
 
@@ -180,12 +181,14 @@ type Format string
 // The formats.
 const (
 	SVG Format = "svg"
+	PDF Format = "pdf"
 	PNG Format = "png"
+	CSV Format = "csv" // its numbers
 )
 
 // UnmarshalText reads the name of a format.
 func (f *Format) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(f, text, SVG, PNG)
+	return invalid.SetOneOf(f, text, SVG, PDF, PNG, CSV)
 }
 
 // WriteFigures writes each figure into a file of dir, which must exist, and returns the
@@ -194,7 +197,7 @@ func (p *Page) WriteFigures(dir string, format Format) ([]string, error) {
 	var files []string
 	for _, f := range p.Figures() {
 		path := filepath.Join(dir, f.Name+"."+string(format))
-		if err := plot.WriteFile(path, f.Picture, f.Caption); err != nil {
+		if err := plot.WriteFile(path, f.Figure); err != nil {
 			return files, err
 		}
 		files = append(files, path)
@@ -202,15 +205,17 @@ func (p *Page) WriteFigures(dir string, format Format) ([]string, error) {
 	return files, nil
 }
 
-// figure names a figure of a data set.
-func (f *folder) figure(d *datasetRuns, name, caption string, p plot.Picture) Figure {
+// figure names a figure of a data set, which its title ends in.
+func (f *folder) figure(d *datasetRuns, name, title, caption string, p plot.Picture) Figure {
 	file := strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`/\: ,`, c) {
 			return '-'
 		}
 		return c
 	}, format.Printable(f.title(d)+"-"+name))
-	return Figure{Name: file, Caption: format.Printable(caption), Picture: p}
+	return Figure{Name: file, Figure: plot.Figure{
+		Title: format.Printable(title + ", " + f.title(d)), Caption: format.Printable(caption), Picture: p,
+	}}
 }
 
 const accuracyAxis = "per-class accuracy (%)"
@@ -230,14 +235,9 @@ func plusMinus(s lab.Summary) string {
 	return percent(s.Mean) + " ± " + percent(s.Margin())
 }
 
-// dot draws a summary in percent.
-func dot(row int, s lab.Summary) plot.Dot {
-	return plot.Dot{Row: row, Value: 100 * s.Mean, Below: 100 * s.Margin(), Above: 100 * s.Margin(), Text: plusMinus(s)}
-}
-
 // intervalDot draws a fraction in percent, with its interval over classes.
 func intervalDot(row int, value float64, i metrics.Interval) plot.Dot {
-	d := plot.Dot{Row: row, Value: 100 * value, Text: fmt.Sprintf("%.1f", 100*value)}
+	d := plot.Dot{Row: row, Value: 100 * value, Text: percent(value)}
 	if !math.IsNaN(i.Low) { // as of a single class
 		d.Below, d.Above = 100*(value-i.Low), 100*(i.High-value)
 	}
@@ -247,6 +247,44 @@ func intervalDot(row int, value float64, i metrics.Interval) plot.Dot {
 // point draws a summary in percent, with its standard error.
 func point(x float64, s lab.Summary) plot.Point {
 	return plot.Point{X: x, Y: 100 * s.Mean, Low: 100 * (s.Mean - s.Margin()), High: 100 * (s.Mean + s.Margin())}
+}
+
+// chanceLine draws the accuracy of random predictions, a fraction, over the range of p.
+func chanceLine(p *plot.Lines, chance float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range p.Series {
+		for _, q := range s.Points {
+			low, high = min(low, q.X), max(high, q.X)
+		}
+	}
+	y := 100 * chance
+	p.Series = append(p.Series, plot.Series{
+		Name: "chance", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{{X: low, Y: y, Low: y, High: y}, {X: high, Y: y, Low: y, High: y}},
+	})
+}
+
+// seedsOf counts the seeds of each of the configurations that were run: "2 seeds", or "1
+// to 5 seeds".
+func seedsOf(list []*configuration) string {
+	least, most := math.MaxInt, 0
+	for _, c := range list {
+		if c != nil {
+			least, most = min(least, c.seeds()), max(most, c.seeds())
+		}
+	}
+	if least < most {
+		return fmt.Sprintf("%d to %d seeds", least, most)
+	}
+	return format.Count(most, "seed")
+}
+
+// classesOf describes the classes that a stage evaluates, with the chance level.
+func (c *configuration) classesOf() string {
+	stage := "val"
+	if c.trial().Stage == train.Test {
+		stage = "test"
+	}
+	return fmt.Sprintf("%s (chance %s %%)", format.Count(c.Classes, stage+" class"), percent(c.Chance()))
 }
 
 // Summary lists what a report shows.

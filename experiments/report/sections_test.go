@@ -28,7 +28,7 @@ func TestCurvesOverSeeds(t *testing.T) {
 	if diff := cmp.Diff(want, val.Points, closely); diff != "" {
 		t.Errorf("val accuracy (-expected +found):\n%s", diff)
 	}
-	if val.Stop != 3 || val.Name != "val, epoch 3" {
+	if val.Stop != 3 || val.Name != "val" {
 		t.Errorf("expected a stop at epoch 3, found one at %g in %q", val.Stop, val.Name)
 	}
 }
@@ -42,11 +42,13 @@ func TestAblation(t *testing.T) {
 		t.Fatalf("expected one picture and nothing missing, found %d, %q, %q", len(s.Figures), s.Notes, s.Missing)
 	}
 	p := s.Figures[0].Picture.(*plot.Dots)
-	if diff := cmp.Diff([]string{"uniform, const, implicit", "uniform, const, explicit"}, p.Rows[:2]); diff != "" {
+	ours := plot.Row{Method: "semantic-hard", Marks: []plot.Condition{plot.Solid, plot.Solid, plot.Solid}, Emphatic: true}
+	explicit := plot.Row{Method: "semantic-hard", Marks: []plot.Condition{plot.Solid, plot.Solid, plot.Dashed}}
+	if diff := cmp.Diff([]plot.Row{ours, explicit}, p.Rows[:2]); diff != "" {
 		t.Errorf("rows, best first (-expected +found):\n%s", diff)
 	}
 	first := p.Series[0].Dots[0]
-	if math.Abs(first.Value-56) > 1e-9 || math.Abs(first.Above-1) > 1e-9 || first.Text != "56.0 ± 1.0" {
+	if math.Abs(first.Value-56) > 1e-9 || first.Text != "56.0 ± 1.0" {
 		t.Errorf("expected 56.0 ± 1.0, found %+v", first)
 	}
 }
@@ -70,7 +72,7 @@ func TestAblationListsMissingRuns(t *testing.T) {
 	}
 	f, d = only(t, root)
 	s = ablationSection(f, d)
-	if len(s.Figures) != 2 || s.Figures[0].Name == s.Figures[1].Name || !strings.Contains(s.Figures[0].Caption+s.Figures[1].Caption, "lr 1") {
+	if len(s.Figures) != 2 || s.Figures[0].Name == s.Figures[1].Name || !strings.Contains(s.Figures[0].Title+s.Figures[1].Title, "lr 1") {
 		t.Fatalf("expected one labelled figure for each learning rate, found %d: %v", len(s.Figures), s.Figures)
 	}
 	if len(s.Missing) != 2 || !strings.Contains(s.Missing[0].Command+s.Missing[1].Command, "--lr 1 ") {
@@ -125,9 +127,9 @@ func TestSweepHasOneLinePerConfiguration(t *testing.T) {
 	s := ksweepSection(f, d)
 	at := func(x, y float64) plot.Point { return plot.Point{X: x, Y: y, Low: y, High: y} }
 	want := []plot.Series{
-		{Name: "k-soft, beta 1", Look: 2, Measured: true, Points: []plot.Point{at(1, 90), at(5, 90)}},
-		{Name: "k-soft, beta 1e-06", Look: 4, Measured: true, Points: []plot.Point{at(1, 1), at(10, 10), at(20, 20)}},
-		{Name: "singletons, batch 64", Points: []plot.Point{at(1, 30), at(20, 30)}},
+		{Name: "k-soft, beta 1", Look: plot.Look{Method: "k-soft"}, Measured: true, Points: []plot.Point{at(1, 90), at(5, 90)}},
+		{Name: "k-soft, beta 1e-06", Look: plot.Look{Method: "k-soft", Condition: plot.Dashed}, Measured: true, Points: []plot.Point{at(1, 1), at(10, 10), at(20, 20)}},
+		{Name: "singletons, batch 64", Look: plot.Look{Method: "singletons"}, Points: []plot.Point{at(1, 30), at(20, 30)}},
 	}
 	if diff := cmp.Diff(want, s.Figures[0].Picture.(*plot.Lines).Series, closely); diff != "" {
 		t.Errorf("series (-expected +found):\n%s", diff)
@@ -176,15 +178,15 @@ func TestComparison(t *testing.T) {
 	writeAll(t, root)
 	s := comparisonSection(f, d)
 	p := s.Figures[0].Picture.(*plot.Dots)
-	if diff := cmp.Diff([]string{"LAGO (k-soft)", "ESZSL"}, p.Rows); diff != "" {
+	if diff := cmp.Diff([]plot.Row{{Name: "ESZSL", Method: "eszsl"}, {Name: "LAGO (k-soft)", Method: "k-soft", Emphatic: true}}, p.Rows); diff != "" {
 		t.Errorf("rows (-expected +found):\n%s", diff)
 	}
-	want := []plot.Dot{{Row: 0, Value: 50, Below: 6, Above: 7, Text: "50.0"}, {Row: 1, Value: 55, Text: "55.0"}}
+	want := []plot.Dot{{Row: 0, Value: 55, Text: "55.0"}, {Row: 1, Value: 50, Below: 6, Above: 7, Text: "50.0"}}
 	if diff := cmp.Diff(want, p.Series[1].Dots, closely); diff != "" {
 		t.Errorf("test accuracy (-expected +found):\n%s", diff)
 	}
 	s = rotationSection(f, d)
-	want = []plot.Dot{{Row: 0, Value: -5, Below: 4, Above: 6, Text: "-5.0"}}
+	want = []plot.Dot{{Row: 0, Value: -5, Below: 4, Above: 6, Text: "-5.0, p 0.03"}}
 	if diff := cmp.Diff(want, s.Figures[1].Picture.(*plot.Dots).Series[0].Dots, closely); diff != "" {
 		t.Errorf("differences (-expected +found):\n%s", diff)
 	}
@@ -202,8 +204,8 @@ func TestPartial(t *testing.T) {
 	s := partialSection(f, d)
 	p := s.Figures[0].Picture.(*plot.Lines)
 	want := []plot.Series{
-		{Name: "eszsl", Look: 4, Measured: true, Points: []plot.Point{{X: 10, Y: 20, Low: 19, High: 21}, {X: 100, Y: 40, Low: 40, High: 40}}},
-		{Name: "eszsl, inferred", Look: 5, Measured: true, Points: []plot.Point{{X: 10, Y: 30, Low: 28, High: 32}, {X: 100, Y: 40, Low: 40, High: 40}}},
+		{Name: "eszsl", Look: plot.Look{Method: "eszsl"}, Measured: true, Points: []plot.Point{{X: 10, Y: 20, Low: 19, High: 21}, {X: 100, Y: 40, Low: 40, High: 40}}},
+		{Name: "eszsl, inferred", Look: plot.Look{Method: "eszsl", Condition: plot.Dashed}, Measured: true, Points: []plot.Point{{X: 10, Y: 30, Low: 28, High: 32}, {X: 100, Y: 40, Low: 40, High: 40}}},
 	}
 	if diff := cmp.Diff(want, p.Series, closely); diff != "" {
 		t.Errorf("series (-expected +found):\n%s", diff)
@@ -219,19 +221,28 @@ func TestGammaIsSortedByTheStrongestGroup(t *testing.T) {
 	write(t, root, made(model.KSoft, train.Dev, 1, nil), 0.7)
 	f, d := only(t, root)
 	s := groupsSection(f, d)
-	if !strings.HasPrefix(s.Figures[0].Caption, "Gamma of k-soft, seed 1 ") {
+	if !strings.HasPrefix(s.Figures[0].Caption, "k-soft, seed 1; 3 attributes") {
 		t.Errorf("expected the seed with the best val accuracy, found %q", s.Figures[0].Caption)
 	}
-	p := s.Figures[0].Picture.(*plot.Heat)
-	if diff := cmp.Diff([]string{"bill::long", "wing::white", "wing::red"}, p.Rows); diff != "" {
+	named := s.Figures[0].Picture.(*plot.Heat)
+	if diff := cmp.Diff([]string{"bill (1)", "wing (2)"}, named.Rows); diff != "" {
+		t.Errorf("named groups (-expected +found):\n%s", diff)
+	}
+	// softmax(10 (0.2, 0)), softmax(10 (0, 0.1)) and softmax(10 (0, 0.4)), by hand
+	bill, red, white := 1/(1+math.Exp(2)), 1/(1+math.Exp(1)), 1/(1+math.Exp(4))
+	want := [][]float64{{1 - bill, bill}, {(red + white) / 2, 1 - (red+white)/2}}
+	if diff := cmp.Diff(want, named.Values, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		t.Errorf("mean Gamma (-expected +found):\n%s", diff)
+	}
+	p := s.Figures[1].Picture.(*plot.Heat)
+	if diff := cmp.Diff([]string{"bill: long", "wing: white", "wing: red"}, p.Rows); diff != "" {
 		t.Errorf("rows (-expected +found):\n%s", diff)
 	}
 	if diff := cmp.Diff([]plot.Block{{Row: 0, Name: "0"}, {Row: 1, Name: "1"}}, p.Blocks); diff != "" {
 		t.Errorf("blocks (-expected +found):\n%s", diff)
 	}
-	// softmax(10 (0, 0.4)), by hand
-	if diff := cmp.Diff([]float64{1 / (1 + math.Exp(4)), 1 / (1 + math.Exp(-4))}, p.Values[1], cmpopts.EquateApprox(0, 1e-6)); diff != "" {
-		t.Errorf("Gamma of wing::white (-expected +found):\n%s", diff)
+	if diff := cmp.Diff([]float64{white, 1 - white}, p.Values[1], cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		t.Errorf("Gamma of wing: white (-expected +found):\n%s", diff)
 	}
 }
 
@@ -239,12 +250,25 @@ func TestGammaNamesTheGroupsOfSemanticSoft(t *testing.T) {
 	root := t.TempDir()
 	dir := write(t, root, made(model.SemanticSoft, train.Dev, 0, nil), 0.5)
 	f, d := only(t, root)
-	if diff := cmp.Diff([]string{"bill", "wing"}, groupsSection(f, d).Figures[0].Picture.(*plot.Heat).Cols); diff != "" {
-		t.Errorf("columns (-expected +found):\n%s", diff)
+	blocks := groupsSection(f, d).Figures[1].Picture.(*plot.Heat).Blocks
+	if diff := cmp.Diff([]plot.Block{{Row: 0, Name: "bill"}, {Row: 1, Name: "wing"}}, blocks); diff != "" {
+		t.Errorf("blocks (-expected +found):\n%s", diff)
 	}
 	writeFile(t, filepath.Join(dir, train.ModelFile), "no model")
 	if s := groupsSection(f, d); len(s.Notes) != 1 || !strings.Contains(s.Notes[0], dir) {
 		t.Errorf("expected a note that names %s, found %q", dir, s.Notes)
+	}
+}
+
+func TestClassesThatAreConfusedAreNeighbours(t *testing.T) {
+	confusion := [][]float64{
+		{0.6, 0, 0.4, 0},
+		{0, 0.5, 0.1, 0.4},
+		{0.4, 0, 0.6, 0},
+		{0, 0.3, 0, 0.7},
+	}
+	if diff := cmp.Diff([]int{0, 2, 1, 3}, clustered(confusion)); diff != "" {
+		t.Errorf("order (-expected +found):\n%s", diff)
 	}
 }
 

@@ -7,14 +7,16 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/robustness"
+	"github.com/lago-train/lago-train/experiments/tuning"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/model"
 )
 
 // notStored completes a section whose result cannot be shown.
@@ -51,10 +53,12 @@ func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Secti
 	if err != nil {
 		return f.notStored(s, d, command, err)
 	}
-	p := &plot.Dots{X: accuracyAxis, Series: []plot.DotSeries{{Name: "val", Look: 0}, {Name: "unseen", Look: 1}}}
+	byMean := func(a, b tuning.Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) }
+	sorted := slices.SortedStableFunc(slices.Values(c.Methods), byMean)
+	p := &plot.Dots{X: accuracyAxis, Series: []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "unseen"}}}
 	s.Table = &Table{Header: []string{"method", "val (%)", "unseen (%)", "95 % over classes", "published (%)", "seconds to train", "seeds"}}
-	for i, m := range c.Methods {
-		p.Rows = append(p.Rows, m.Label())
+	for i, m := range sorted {
+		p.Rows = append(p.Rows, methodRow(m))
 		for j, stage := range []*protocol.Measured{m.Val, m.Test} {
 			p.Series[j].Dots = append(p.Series[j].Dots, intervalDot(i, stage.PerClass.Mean, stage.Interval))
 		}
@@ -64,19 +68,35 @@ func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Secti
 		})
 	}
 	s.Notes = c.PublishedNotes()
-	s.Figures = []Figure{f.figure(d, s.Name, "Validation and test accuracy of LAGO and its baselines.", p)}
+	test := c.Methods[0].Test
+	p.Chance = 100 * test.Chance()
+	caption := fmt.Sprintf("%s (chance %s %%), %s; bars are 95 %% bootstrap intervals over classes.",
+		format.Count(test.Classes, "unseen class"), percent(test.Chance()), format.Count(len(test.PerClass.Values), "seed"))
+	s.Figures = []Figure{f.figure(d, s.Name, s.Title, caption, p)}
 	if len(c.Differences) == 0 {
 		return s
 	}
-	reference := c.Differences[0].Reference
-	q := &plot.Dots{X: reference + " minus the method, accuracy (%)", Series: []plot.DotSeries{{Name: "difference", Look: 0}}}
-	for i, one := range c.Differences {
-		q.Rows = append(q.Rows, one.Method)
-		q.Series[0].Dots = append(q.Series[0].Dots, intervalDot(i, one.Mean, one.Interval))
+	row := func(name string) plot.Row {
+		return methodRow(c.Methods[slices.IndexFunc(c.Methods, func(m tuning.Method) bool { return m.Name == name })])
 	}
-	s.Figures = append(s.Figures, f.figure(d, s.Name+"-differences",
-		fmt.Sprintf("Difference in accuracy between %s and each method over %d classes, with 95 %% intervals.", reference, len(c.Classes)), q))
+	reference := row(c.Differences[0].Reference).Name
+	q := &plot.Dots{X: reference + " minus the method (% points)", Series: []plot.DotSeries{{Name: "difference"}}}
+	byDifference := func(a, b comparison.Difference) int { return cmp.Compare(b.Mean, a.Mean) }
+	for i, one := range slices.SortedStableFunc(slices.Values(c.Differences), byDifference) {
+		q.Rows = append(q.Rows, row(one.Method))
+		dot := intervalDot(i, one.Mean, one.Interval)
+		dot.Text = fmt.Sprintf("%+.1f, p %.2g", 100*one.Mean, one.Holm)
+		q.Series[0].Dots = append(q.Series[0].Dots, dot)
+	}
+	s.Figures = append(s.Figures, f.figure(d, s.Name+"-differences", "Differences between "+reference+" and the baselines",
+		fmt.Sprintf("%s; bars are 95 %% bootstrap intervals of the mean difference over classes; p by permutation of its signs, corrected by Holm.",
+			format.Count(test.Classes, "unseen class")), q))
 	return s
+}
+
+// methodRow emphasises LAGO.
+func methodRow(m tuning.Method) plot.Row {
+	return plot.Row{Name: m.Label(), Method: cmp.Or(m.Variant, m.Name), Emphatic: m.Variant != ""}
 }
 
 // robustnessOf is what noise and partial measured: accuracy by how bad the descriptions are.
@@ -86,8 +106,8 @@ type robustnessOf struct {
 	methods  []robustness.Method
 	relative bool // whether the figure shows relative accuracy
 
-	axis, y, caption string
-	start, column    string // of the table: given descriptions, and a degree in percent
+	title, axis, y, bars string
+	start, column        string // of the table: given descriptions, and a degree in percent
 }
 
 // noiseSection shows accuracy with noisy descriptions, as figure A.1 of the paper does.
@@ -101,9 +121,9 @@ func noiseSection(f *folder, d *datasetRuns) Section {
 	path, err := lab.FindStored(f.dir, s.Name, d.name, d.fingerprint, &n)
 	return robustnessOf{
 		degrees: n.Ratios, named: "ratios", methods: n.Methods, relative: true,
-		axis: "share of entries with noise (%)", y: "relative accuracy (%)",
-		caption: "Relative test accuracy with salt-and-pepper noise in the class descriptions.",
-		start:   "without noise (%)", column: "%g %% noise (%%)",
+		title: "Accuracy with noisy descriptions", axis: "share of entries replaced by 0 or 1 (%)", y: "accuracy (% of that without noise)",
+		bars:  format.Count(n.NoiseSeeds, "noise seed"),
+		start: "without noise (%)", column: "%g %% noise (%%)",
 	}.section(s, f, d, path, err)
 }
 
@@ -118,9 +138,9 @@ func partialSection(f *folder, d *datasetRuns) Section {
 	path, err := lab.FindStored(f.dir, s.Name, d.name, d.fingerprint, &p)
 	return robustnessOf{
 		degrees: p.Shares, named: "shares", methods: p.Methods,
-		axis: "share of attributes given (%)", y: accuracyAxis,
-		caption: "Test accuracy with part of the attributes of each class.",
-		start:   "all given (%)", column: "%g %% given (%%)",
+		title: "Accuracy with partial descriptions", axis: "share of attributes given (%)", y: accuracyAxis,
+		bars:  format.Count(p.MaskSeeds, "random choice") + " of attributes",
+		start: "all given (%)", column: "%g %% given (%%)",
 	}.section(s, f, d, path, err)
 }
 
@@ -129,17 +149,16 @@ func (r robustnessOf) section(s Section, f *folder, d *datasetRuns, path string,
 	if err = cmp.Or(err, r.check(path)); err != nil {
 		return f.notStored(s, d, s.Name, err)
 	}
-	p := &plot.Lines{X: r.axis, Y: r.y, Width: 520, Height: 260, FromZero: true}
+	p := &plot.Lines{X: r.axis, Y: r.y, FromZero: true, DataTicks: true}
 	s.Table = &Table{Header: []string{"method", r.start}}
 	for _, degree := range r.degrees {
 		s.Table.Header = append(s.Table.Header, fmt.Sprintf(r.column, math.Round(1000*degree)/10))
 	}
-	others := 0
 	for _, m := range r.methods {
-		look := lookOf(m.Method)
-		if look == len(model.Variants) {
-			look += others
-			others++
+		name, _, found := strings.Cut(m.Method, ", ")
+		look := plot.Look{Method: name}
+		if found {
+			look.Condition = plot.Dashed
 		}
 		plotted := m.Accuracy
 		if r.relative {
@@ -155,8 +174,26 @@ func (r robustnessOf) section(s Section, f *folder, d *datasetRuns, path string,
 		p.Series = append(p.Series, line)
 		s.Table.Rows = append(s.Table.Rows, row)
 	}
-	s.Figures = []Figure{f.figure(d, s.Name, r.caption, p)}
+	s.Figures = []Figure{f.figure(d, s.Name, r.title, r.caption(d, p), p)}
 	return s
+}
+
+// caption says what the figure shows, and marks the chance level in it.
+func (r robustnessOf) caption(d *datasetRuns, p *plot.Lines) string {
+	bars := "bars are one standard error over " + r.bars + "."
+	if len(d.test) == 0 {
+		return "Test classes; " + bars
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, m := range r.methods {
+		low, high = min(low, m.Start.Mean), max(high, m.Start.Mean)
+	}
+	chance := d.test[0].Chance()
+	if !r.relative {
+		chanceLine(p, chance)
+		return d.test[0].classesOf() + "; " + bars
+	}
+	return fmt.Sprintf("%s; 100 %% is %s to %s %% accuracy; %s", d.test[0].classesOf(), percent(low), percent(high), bars)
 }
 
 // check returns an error if the result is incomplete.

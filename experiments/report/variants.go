@@ -95,15 +95,15 @@ func variantsSection(f *folder, d *datasetRuns) Section {
 	}
 	choices := d.choices()
 	p := &plot.Dots{X: accuracyAxis}
-	series := []plot.DotSeries{{Name: "val", Look: 0}, {Name: "test", Look: 1}, {Name: "published test", Look: publishedLook}}
+	series := []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "test"}, {Name: "published test", Condition: plot.Dotted}}
 	s.Table = &Table{Header: []string{"configuration", "val (%)", "95 % over val classes", "test (%)", "95 % over test classes", "seeds val / test"}}
 	for i, c := range choices {
-		p.Rows = append(p.Rows, c.shown().label)
+		p.Rows = append(p.Rows, plot.Row{Name: string(c.variant), Method: string(c.variant)})
 		row := []string{c.shown().label, absent, absent, absent, absent, fmt.Sprintf("%d / %d", c.dev.seeds(), c.test.seeds())}
 		for j, stage := range []*configuration{c.dev, c.test} {
 			if stage != nil {
 				row[1+2*j], row[2+2*j] = plusMinus(stage.PerClass), stage.Interval.String()
-				series[j].Dots = append(series[j].Dots, dot(i, stage.PerClass))
+				series[j].Dots = append(series[j].Dots, intervalDot(i, stage.PerClass.Mean, stage.Interval))
 			}
 		}
 		if cell, ok := published.TestAccuracy(d.name, published.Method(c.variant)); ok {
@@ -114,20 +114,22 @@ func variantsSection(f *folder, d *datasetRuns) Section {
 		s.Table.Rows = append(s.Table.Rows, row)
 	}
 	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
-	caption := "Accuracy of each variant: mean and standard error over seeds."
-	if len(d.dev) > 0 {
-		caption += fmt.Sprintf(" Chance on the val classes is %s %%.", percent(d.dev[0].Chance()))
+	var shown []*configuration
+	for _, c := range choices {
+		shown = append(shown, c.dev, c.test)
 	}
-	if len(d.test) > 0 {
-		caption += fmt.Sprintf(" Chance on the test classes is %s %%.", percent(d.test[0].Chance()))
+	caption := "Mean over " + seedsOf(shown)
+	for _, stage := range [][]*configuration{d.dev, d.test} {
+		if len(stage) > 0 {
+			caption += ", " + stage[0].classesOf()
+			p.Chance = 100 * stage[0].Chance()
+		}
 	}
-	s.Figures = []Figure{f.figure(d, "variants", caption, p)}
+	caption += "; bars are 95 % bootstrap intervals over classes. Each variant has its best configuration."
+	s.Figures = []Figure{f.figure(d, "variants", "Accuracy of the variants", caption, p)}
 	f.addMissing(&s, d, choices)
 	return s
 }
-
-// publishedLook is the look of published numbers.
-const publishedLook = 5
 
 // seeds counts the runs of a configuration, which may be nil.
 func (c *configuration) seeds() int {
@@ -179,38 +181,52 @@ func curvesSection(f *folder, d *datasetRuns) Section {
 		}
 		return s
 	}
-	s.Figures = append(s.Figures, f.figure(d, "curves", "Validation accuracy of the best configuration of each variant.", curvesOfVariants(d.choices())))
+	const how = "; lines are means over %s, bands from the lowest to the highest seed; the mark is the best epoch of the mean."
+	var shown []*configuration
+	for _, c := range d.choices() {
+		shown = append(shown, c.dev)
+	}
+	all := f.figure(d, "curves", "Validation accuracy by epoch",
+		d.dev[0].classesOf()+fmt.Sprintf(how, seedsOf(shown))+" Each variant has its best configuration.", curvesOfVariants(d.choices()))
+	s.Figures = append(s.Figures, all)
 	for i, c := range d.dev {
-		s.Figures = append(s.Figures, f.figure(d, fmt.Sprintf("curve-%02d-%s", i+1, c.variant()),
-			fmt.Sprintf("%s (%s): %s %% on the val classes.", c.label, format.Count(c.seeds(), "seed"), plusMinus(c.PerClass)), curvesOf(c)))
+		one := f.figure(d, fmt.Sprintf("curve-%02d-%s", i+1, c.variant()), "Learning curves, "+string(c.variant()), fmt.Sprintf("%s; %s"+how+" Best epochs of the seeds: %s %%.",
+			c.label, c.classesOf(), format.Count(c.seeds(), "seed"), plusMinus(c.PerClass)), curvesOf(c))
+		one.Detail = len(d.dev) > mostCurves
+		s.Figures = append(s.Figures, one)
 	}
 	return s
 }
 
+// mostCurves is the number of single configurations whose curves are no supplement.
+const mostCurves = 4
+
 // curvesOfVariants draws the validation accuracy of several configurations.
 func curvesOfVariants(choices []choice) *plot.Lines {
-	p := &plot.Lines{X: "epoch", Y: "val " + accuracyAxis, Width: 520, Height: 260, FromZero: true}
+	p := &plot.Lines{X: "epoch", Y: "val " + accuracyAxis, FromZero: true}
+	var chance float64
 	for _, c := range choices {
 		if c.dev != nil {
+			chance = c.dev.Chance()
 			p.Series = append(p.Series, plot.Series{
-				Name: fmt.Sprintf("%s, epoch %d", c.shown().label, c.dev.bestEpoch()), Look: lookOf(string(c.variant)),
+				Name: string(c.variant), Look: plot.Look{Method: string(c.variant)},
 				Points: averaged(c.dev.curves, valAccuracy), Stop: float64(c.dev.bestEpoch()),
 			})
 		}
 	}
+	chanceLine(p, chance)
 	return p
 }
 
 // curvesOf draws the accuracy of one configuration.
 func curvesOf(c *configuration) *plot.Lines {
-	stop := c.bestEpoch()
-	return &plot.Lines{
-		X: "epoch", Y: accuracyAxis, Width: 330, Height: 190, FromZero: true,
-		Series: []plot.Series{
-			{Name: "train", Look: 1, Points: averaged(c.curves, func(e train.Epoch) float64 { return e.TrainAccuracy })},
-			{Name: fmt.Sprintf("val, epoch %d", stop), Look: 0, Points: averaged(c.curves, valAccuracy), Stop: float64(stop)},
-		},
-	}
+	look := plot.Look{Method: string(c.variant())}
+	val := plot.Series{Name: "val", Look: look, Points: averaged(c.curves, valAccuracy), Stop: float64(c.bestEpoch())}
+	look.Condition = plot.Dashed
+	seen := plot.Series{Name: "train", Look: look, Points: averaged(c.curves, func(e train.Epoch) float64 { return e.TrainAccuracy })}
+	p := &plot.Lines{X: "epoch", Y: accuracyAxis, FromZero: true, Series: []plot.Series{seen, val}}
+	chanceLine(p, c.Chance())
+	return p
 }
 
 func valAccuracy(e train.Epoch) float64 { return *e.ValAccuracy }
@@ -233,12 +249,4 @@ func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Poin
 		}
 	}
 	return points
-}
-
-// lookOf returns the look of a variant; all other methods share one.
-func lookOf(method string) int {
-	if i := slices.Index(model.Variants, model.Variant(method)); i >= 0 {
-		return i
-	}
-	return len(model.Variants)
 }
