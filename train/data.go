@@ -2,10 +2,12 @@ package train
 
 import (
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/mapped"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
@@ -47,6 +49,9 @@ func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
 	var err error
 	if p.Transform, err = preprocess.Fit(o.Preprocess, o.Ridge, d.Features, train.Rows); err != nil {
 		return nil, err
+	}
+	if len(d.Features.Data) >= mapped.Large {
+		debug.FreeOSMemory() // of the fit and of other stages, before the features are copied
 	}
 	if p.train, err = p.preprocess(train); err != nil {
 		return nil, err

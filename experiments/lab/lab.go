@@ -250,6 +250,11 @@ func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counte
 		queue <- i
 	}
 	close(queue)
+	undo, err := l.saveMemory(trials)
+	defer undo()
+	if err != nil && l.Options.OnWarning != nil {
+		l.Options.OnWarning(trials[0], "the features stay in memory beside their preprocessed copy: "+err.Error())
+	}
 	data := newPrepared(l.views, trials)
 	var wg sync.WaitGroup
 	for range jobs {

@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/mapped"
 )
 
 // Transform is a fitted chain: Standardize is x <- (x - Shift) Scale in each dimension,
@@ -138,6 +139,7 @@ func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter
 			for i, r := range part {
 				copy(block.Row(i), x.Row(r))
 			}
+			mapped.Drop(x.Data)
 			for _, step := range t.steps() {
 				if step == Whiten {
 					blas32.Implementation().Sgemm(blas.NoTrans, blas.NoTrans, block.Rows, x.Cols, x.Cols,
