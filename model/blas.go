@@ -47,6 +47,15 @@ func dotPart[T Float](x, y []T) float64 {
 	return blas64.Implementation().Ddot(len(x), same[float64](x), 1, same[float64](y), 1)
 }
 
+// addScaled adds alpha x to y.
+func addScaled[T Float](y []T, alpha T, x []T) {
+	if dtype[T]() == tensor.Float32 {
+		blas32.Implementation().Saxpy(len(x), float32(alpha), same[float32](x), 1, same[float32](y), 1)
+		return
+	}
+	blas64.Implementation().Daxpy(len(x), float64(alpha), same[float64](x), 1, same[float64](y), 1)
+}
+
 func sum[T Float](x []T) float64 {
 	var s float64
 	for _, v := range x {

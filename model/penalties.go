@@ -25,9 +25,8 @@ func newPenalties[T Float](w *G.Node, u dataset.Matrix[T], c Config) *penalties[
 // writeGradient writes the gradient of the weighted penalties by the rows of W from one
 // on. w must be what wu2 was last computed from.
 func (p *penalties[T]) writeGradient(dw, w []T, from int) {
-	for i, v := range w {
-		dw[i] = 2 * p.beta * v
-	}
+	clear(dw)
+	addScaled(dw, 2*p.beta, w)
 	if p.lambda != 0 {
 		p.product.addGradient(dw, p.lambda, from)
 	}
@@ -76,9 +75,7 @@ func (p *descriptionProduct[T]) addGradient(dw []T, scale T, from int) {
 	r := p.factor.Rows
 	product := p.product[from*r:]
 	if p.square {
-		for i := range dw {
-			dw[i] += 2 * scale * product[i]
-		}
+		addScaled(dw, 2*scale, product[:len(dw)])
 		return
 	}
 	p.mul(blas.NoTrans, blas.NoTrans, len(dw)/p.m, p.m, r, 2*scale, product, r, p.factor.Data, p.m, 1, dw, p.m)

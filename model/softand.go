@@ -20,6 +20,10 @@ const (
 // the product: 8 scores within the bounds stay within the range of float64.
 const maxRun = 8
 
+// exponentMask is that of the shifted exponent of a float64, halfExponent the exponent of
+// numbers from 0.5 to 1.
+const exponentMask, halfExponent = 0x7ff, 0x3fe
+
 // logProduct accumulates log products of group scores (Eq. 5), one per sample and
 // class: it multiplies in float64 and takes a single logarithm at the end.
 type logProduct struct {
@@ -53,8 +57,13 @@ func multiply[T Float](p *logProduct, scores []T) {
 	}
 	if p.factors++; p.factors%maxRun == 0 {
 		for i, v := range product {
-			mantissa, e := math.Frexp(v)
-			product[i], exponent[i] = mantissa, exponent[i]+e
+			if v != v { // of a score that is NaN
+				continue
+			}
+			// math.Frexp of a normal number.
+			bits := math.Float64bits(v)
+			product[i] = math.Float64frombits(bits&^(exponentMask<<52) | halfExponent<<52)
+			exponent[i] += int(bits>>52&exponentMask) - halfExponent
 		}
 	}
 }

@@ -152,9 +152,7 @@ func (f *fixedGroups[T]) writeBackground(mul gemm[T], sum, a []T) {
 func (f *fixedGroups[T]) startGroup(g, ac, background []T, k int) {
 	writeNoneTerm(g, f.noneRatio[k*f.z:(k+1)*f.z], ac, k, f.k, f.scale.detection[k])
 	if f.background != 0 && !f.empty[k] {
-		for i, s := range background {
-			g[i] += s
-		}
+		addScaled(g, 1, background)
 	}
 }
 
@@ -277,9 +275,7 @@ func (o *fixedSoftOr[T]) byA(da, dg []T) {
 	if o.background != 0 {
 		clear(o.sum)
 		for k := range o.k {
-			for i, d := range dg[k*o.n*o.z : (k+1)*o.n*o.z] {
-				o.sum[i] += d
-			}
+			addScaled(o.sum, 1, dg[k*o.n*o.z:(k+1)*o.n*o.z])
 		}
 		o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, o.background, o.sum, o.z, o.ratio.Data, o.z, 0, da, o.m)
 	}
