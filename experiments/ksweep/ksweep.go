@@ -47,6 +47,7 @@ func Run(ctx context.Context, l *lab.Lab, c protocol.Config, ks []int) (*Result,
 	if err != nil {
 		return nil, err
 	}
+	c = c.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
 	var configs []protocol.Config
 	for _, k := range ks {
 		c.K = k

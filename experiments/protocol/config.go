@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
@@ -53,6 +55,43 @@ type Config struct {
 	Preprocess preprocess.Chain
 	Ridge      float64 // of whiten; 0 takes one from the scale of the features
 	HoldOut    bool
+}
+
+// AutoPreprocess leaves the preprocessing to the data, see Config.On.
+const AutoPreprocess preprocess.Chain = "auto"
+
+// On returns c with the settings that it leaves to the data: K and the preprocessing, which is
+// l2 for singletons and for features with negative values, and sqrt,l2,whiten otherwise.
+func (c Config) On(d *dataset.Dataset) Config {
+	if c.K == 0 {
+		c.K = min(defaultK, len(d.Attributes))
+	}
+	if c.Preprocess == AutoPreprocess {
+		c.Preprocess = "sqrt,l2,whiten"
+		if c.Variant == model.Singletons || signed(d) {
+			c.Preprocess = preprocess.L2
+		}
+	}
+	return c
+}
+
+// signed reports whether features have negative values, which a few training samples show:
+// the output of a ReLU has none, and other features have many in each sample.
+func signed(d *dataset.Dataset) bool {
+	left := 100
+	for i, z := range d.Labels {
+		if left == 0 {
+			break
+		}
+		if !slices.Contains(d.Split.Train, z) {
+			continue
+		}
+		left--
+		if slices.ContainsFunc(d.Features.Row(i), func(v float32) bool { return v < 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // DevEpochs returns the largest number of epochs of the dev stage.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -68,20 +69,47 @@ func TestDefaultsElsewhere(t *testing.T) {
 	for _, dataset := range []string{"glyphs", "simulated-cub", "unheard-of"} {
 		for _, v := range model.Variants {
 			p := PresetFor(dataset, v)
-			want, alpha := preprocess.Chain("sqrt,l2,whiten"), 0.1
-			if v == model.Singletons {
-				want = preprocess.L2
-			}
+			alpha := 0.1
 			if v == model.Singletons || v == model.KSoft {
 				alpha = 0.3
 			}
-			if p.Preprocess != want || p.Ridge != 0 || p.Alpha != alpha || p.Expect != nil {
-				t.Errorf("%s on %s: preprocess %s with ridge %g, alpha %g, expecting %v; expected %s, a ridge by the scale of the features, alpha %g, and nothing published",
-					v, dataset, p.Preprocess, p.Ridge, p.Alpha, p.Expect, want, alpha)
+			if p.Preprocess != AutoPreprocess || p.Ridge != 0 || p.Alpha != alpha || p.Expect != nil {
+				t.Errorf("%s on %s: preprocess %s with ridge %g, alpha %g, expecting %v; expected auto, a ridge by the scale of the features, alpha %g, and nothing published",
+					v, dataset, p.Preprocess, p.Ridge, p.Alpha, p.Expect, alpha)
 			}
 			if (v == model.SemanticSoft) != (p.Psi > 0) {
 				t.Errorf("%s on %s: psi is %g, expected semantic-soft alone to have one", v, dataset, p.Psi)
 			}
+		}
+	}
+}
+
+func TestAutoPreprocess(t *testing.T) {
+	of := func(features ...float32) *dataset.Dataset {
+		return &dataset.Dataset{
+			Features: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: features},
+			Labels:   []int{0, 1}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
+		}
+	}
+	relu, signed := of(0, 1, -2, 0), of(0, -2, 1, 0) // the second sample is of an unseen class
+	for _, c := range []struct {
+		variant model.Variant
+		data    *dataset.Dataset
+		want    preprocess.Chain
+	}{
+		{model.SemanticHard, relu, "sqrt,l2,whiten"},
+		{model.KSoft, relu, "sqrt,l2,whiten"},
+		{model.Singletons, relu, "l2"},
+		{model.SemanticHard, signed, "l2"},
+		{model.Singletons, signed, "l2"},
+	} {
+		config := DefaultsOf(c.variant)
+		if got := config.On(c.data).Preprocess; got != c.want {
+			t.Errorf("%s: found %s, expected %s", c.variant, got, c.want)
+		}
+		config.Preprocess = preprocess.None
+		if got := config.On(c.data).Preprocess; got != preprocess.None {
+			t.Errorf("%s: none became %s", c.variant, got)
 		}
 	}
 }

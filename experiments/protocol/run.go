@@ -77,6 +77,7 @@ func Allows(l *lab.Lab, v model.Variant) *LeftOut {
 
 // Run trains and evaluates the stages of c for every seed, on each part of the lab.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Outcome, error) {
+	c = c.On(l.Data)
 	o := &Outcome{Dataset: c.Dataset, Variant: string(c.Variant), Stage: c.Stage, Seeds: c.Seeds, Config: c}
 	var dev, test []lab.Run
 	var perPart []int
@@ -215,9 +216,7 @@ func MeanEpochs(parts []int) (mean int, several []int) {
 
 // Trials returns the trials of a stage of c on a view, one per seed.
 func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial {
-	if c.K == 0 {
-		c.K = min(defaultK, len(v.Data.Attributes))
-	}
+	c = c.On(v.Data)
 	trials := make([]train.Trial, c.Seeds)
 	for i := range trials {
 		trials[i] = c.Trial(stage, v.Fingerprint, c.Seed+uint64(i), epochs)

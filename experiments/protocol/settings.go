@@ -74,8 +74,7 @@ var preprocessings = []preprocess.Chain{
 	preprocess.None, "sqrt,l2", preprocess.Standardize, preprocess.Whiten, "sqrt,l2,whiten",
 }
 
-// The defaults of lr, preprocess and alpha were chosen on the validation classes of cub127,
-// the glyphs and two simulated sets, see docs/settings.md.
+// docs/settings.md says how the defaults were chosen.
 var settings = []Setting{
 	{
 		Key: "dataset", Group: ProtocolGroup, Valid: "a name", standard: "glyphs",
@@ -137,12 +136,12 @@ var settings = []Setting{
 	{
 		// Preprocessing and its ridge extend the search space of the paper.
 		Key: "preprocess", Group: TrainingGroup,
-		standard: preprocess.Chain("sqrt,l2,whiten"), byVariant: map[model.Variant]any{model.Singletons: preprocess.L2},
-		Valid: "none, or a comma-separated list of sqrt, l2, standardize and whiten",
-		Help:  "feature preprocessing, fitted on the training samples: `STEPS` in order (sqrt,l2,whiten) of sqrt, l2, standardize and whiten, or none",
-		field: func(c *Config) any { return &c.Preprocess },
-		trial: func(t *train.Trial) any { return &t.Preprocess },
-		space: func(int) []any { return values(preprocessings) },
+		standard: AutoPreprocess,
+		Valid:    "auto, none, or a comma-separated list of sqrt, l2, standardize and whiten",
+		Help:     "feature preprocessing, fitted on the training samples: `STEPS` in order (sqrt,l2,whiten) of sqrt, l2, standardize and whiten, or none; auto is l2 for singletons and for features with negative values, sqrt,l2,whiten otherwise",
+		field:    func(c *Config) any { return &c.Preprocess },
+		trial:    func(t *train.Trial) any { return &t.Preprocess },
+		space:    func(int) []any { return values(preprocessings) },
 	},
 	{
 		Key: "ridge", Group: TrainingGroup, Valid: weightNumber, inRange: notNegative, standard: 0.0,
@@ -317,6 +316,10 @@ func (s Setting) Set(c *Config, text string) error {
 	case *bool:
 		*to, err = strconv.ParseBool(text)
 	case *preprocess.Chain:
+		if strings.EqualFold(text, string(AutoPreprocess)) {
+			*to = AutoPreprocess
+			return nil
+		}
 		return to.UnmarshalText([]byte(text))
 	case *string:
 		*to = strings.ToLower(text)
@@ -343,7 +346,7 @@ func (s Setting) valid() string { return cmp.Or(s.Valid, "one of "+strings.Join(
 func (s Setting) inside(c Config) bool {
 	if chain, ok := s.Value(c).(preprocess.Chain); ok {
 		canonical := chain
-		return canonical.UnmarshalText([]byte(chain)) == nil && canonical == chain
+		return chain == AutoPreprocess || canonical.UnmarshalText([]byte(chain)) == nil && canonical == chain
 	}
 	if s.inRange == nil {
 		return s.options == nil || slices.Contains(s.options, fmt.Sprint(s.Value(c)))

@@ -116,7 +116,7 @@ func (s *searcher) coarse() batch {
 // settings: a preset may be far from the best on other features than its own.
 func (s *searcher) defaults() candidate {
 	c, general := s.base, s.base
-	general.config = protocol.DefaultsOf(c.config.Variant)
+	general.config = protocol.DefaultsOf(c.config.Variant).On(s.folds[0].Data)
 	for _, d := range s.space {
 		d.set(&c, d.get(general))
 	}

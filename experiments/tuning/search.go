@@ -128,9 +128,7 @@ func Search(ctx context.Context, l *lab.Lab, c protocol.Config, o SearchOptions)
 // newSearcher returns a search that starts from base. A budget of 1 tries base alone.
 func newSearcher(name string, base candidate, folds []lab.View, settings, further int, fixed []string) *searcher {
 	attributes := len(folds[0].Data.Attributes)
-	if base.spec.Method == "" { // K, which 0 leaves to the data, is searched around like any other
-		base.config.K = base.trials(folds[0], train.Dev, 1, 1)[0].Model.K
-	}
+	base.config = base.config.On(folds[0].Data) // what is left to the data is searched around, too
 	return &searcher{
 		name: name, base: base, space: base.searchSpace(attributes, fixed), folds: folds,
 		budget: divide(settings), further: further, seen: map[train.Trial]bool{},

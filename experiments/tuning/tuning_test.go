@@ -69,7 +69,7 @@ func TestSearchTriesTheGeneralDefaults(t *testing.T) {
 	l := testlab.Simulated(t)
 	preset := protocol.PresetFor("cub", model.SemanticHard).Config
 	s := newSearcher("semantic-hard", candidate{config: preset}, l.Parts, 4, 0, []string{"beta"})
-	second, general := s.coarse().candidates[1].config, protocol.DefaultsOf(model.SemanticHard)
+	second, general := s.coarse().candidates[1].config, protocol.DefaultsOf(model.SemanticHard).On(l.Data)
 	if second.LR != general.LR || second.Preprocess != general.Preprocess || second.Alpha != general.Alpha || second.Beta != preset.Beta || second.Dataset != "cub" {
 		t.Errorf("the second is %+v, expected the defaults %+v with the fixed beta", second, general)
 	}
