@@ -43,7 +43,7 @@ func TestReadmeFromStartToEnd(t *testing.T) {
 	if err := sh.Run(); err != nil {
 		t.Fatalf("%v\n%s%s", err, stdout.String(), stderr.String())
 	}
-	for _, part := range []string{"animals: no problems found", "the sum over 3 groups", "harmonic mean"} {
+	for _, part := range []string{"animals: no problems found", "The sum over 3 groups", "harmonic mean"} {
 		if !strings.Contains(stdout.String(), part) {
 			t.Errorf("expected %q in\n%s", part, stdout.String())
 		}

@@ -3,6 +3,8 @@
 package explain
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/lago-train/lago-train/internal/webpage/webpagetest"
@@ -10,16 +12,24 @@ import (
 
 func TestPageInBrowser(t *testing.T) {
 	for name, page := range map[string]string{"a result": written(t, mistaken(t), HTML, 3), "with hostile names": hostile(t)} {
-		for _, dark := range []bool{false, true} {
-			t.Run(name, func(t *testing.T) {
-				s := webpagetest.Open(t, page, 1200, dark)
-				s.Check(t, dark)
-				for _, i := range s.Images {
-					if i.Natural == 0 || i.Alt == "" {
-						t.Errorf("%+v: expected a picture with an alternative text", i)
+		for _, width := range []int{1200, 500} {
+			for _, dark := range []bool{false, true} {
+				t.Run(fmt.Sprint(name, ", ", width, " pixels, dark ", dark), func(t *testing.T) {
+					s := webpagetest.Open(t, page, width, dark)
+					s.Check(t, dark)
+					if len(s.Scrolled) > 0 {
+						t.Errorf("expected nothing wider than its box, found %q", s.Scrolled)
 					}
-				}
-			})
+					if len(s.Bars) == 0 || slices.Min(s.Bars) < 50 {
+						t.Errorf("expected bars of at least 50 pixels, found %v", s.Bars)
+					}
+					for _, i := range s.Images {
+						if i.Natural == 0 || i.Alt == "" {
+							t.Errorf("%+v: expected a picture with an alternative text", i)
+						}
+					}
+				})
+			}
 		}
 	}
 }

@@ -21,14 +21,14 @@ var (
 	styleCSS string
 
 	page = webpage.New("explain", pageHTML, styleCSS, template.FuncMap{
-		"attribute": attributeName, "class": className, "fixed": fixed, "signed": signed, "percent": format.Percent,
+		"attribute": attributeName, "class": className, "fixed": fixed, "percent": format.Percent, "count": format.Count,
 		"probability": probability, "optional": optional, "width": width, "minus": func(v float64) float64 { return -v },
 		"bar": newBar, "numberBar": numberBar,
 		"headline": (*Result).headline, "settings": (*Result).settings, "hasPriors": (*Result).hasPriors, "rows": (*Result).rows,
-		"sampleName": Sample.name, "picture": pictureURL, "pictureSize": pictureSize,
-		"compared": Comparison.headline, "highlights": Comparison.highlights,
-		"changesHeadline": Comparison.changesHeadline, "flipHeadline": Comparison.flipHeadline,
-		"title": Group.title, "scores": Group.scores,
+		"likely": (*Result).likely, "sampleName": Sample.name, "picture": pictureURL, "pictureSize": pictureSize,
+		"verdict": Comparison.verdict, "role": Comparison.role, "sum": Comparison.sum, "favour": Comparison.favour,
+		"substituted": Comparison.substituted, "changes": Comparison.changes,
+		"changeTable": newChangeTable, "changesHeadline": Comparison.changesHeadline, "flipHeadline": Comparison.flipHeadline, "title": Group.title,
 	})
 )
 
@@ -39,21 +39,30 @@ func (r *Result) writeHTML(w io.Writer, top int) error {
 		Comparison
 		Widest float64
 		Shown  []Group
-		Others string // "5 others", empty if all groups are shown
-		Rest   float64
+		Rest   float64 // of Others
+		Others int
 	}
 	view := struct {
 		*Result
 		Comparisons []comparisonView
 	}{Result: r}
 	for _, c := range r.Comparisons {
-		v := comparisonView{Comparison: c, Widest: c.widest(), Shown: c.Groups[:min(top, len(c.Groups))]}
-		if others := c.Groups[len(v.Shown):]; len(others) > 0 {
-			v.Others, v.Rest = format.Count(len(others), "other"), sum(others)
-		}
+		v := comparisonView{Comparison: c, Widest: c.widest()}
+		v.Shown, v.Rest, v.Others = c.shown(top)
 		view.Comparisons = append(view.Comparisons, v)
 	}
 	return page.Execute(w, view)
+}
+
+// changeTableView is a table of changes of detections.
+type changeTableView struct {
+	Comparison
+	Headline string
+	Changes  []Change
+}
+
+func newChangeTable(c Comparison, headline string, changes []Change) changeTableView {
+	return changeTableView{c, headline, changes}
 }
 
 // pictureURL returns a picture as part of the page, "" for nil.

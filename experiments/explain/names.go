@@ -82,9 +82,20 @@ func odds(logOdds float64) string {
 	return fmt.Sprintf("%.1f to 1", ratio)
 }
 
+// times compares two probabilities in words.
+func times(logOdds float64) string {
+	switch ratio := math.Exp(logOdds); {
+	case ratio >= 1e6:
+		return "over a million times as likely as"
+	case ratio < 1.05:
+		return "about as likely as"
+	default:
+		return fmt.Sprintf("%.1f times as likely as", ratio)
+	}
+}
+
 func probability(p float64) string { return fmt.Sprintf("%.3f", p) }
 func fixed(v float64) string       { return fmt.Sprintf("%.2f", v) }
-func signed(v float64) string      { return fmt.Sprintf("%+.2f", v) }
 
 // optional returns a number with two digits, or other for nil.
 func optional(p *float64, other string) string {

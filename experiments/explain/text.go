@@ -16,26 +16,27 @@ import (
 // writeText writes the result, with the details of the top groups of each comparison.
 func (r *Result) writeText(w io.Writer, top int) error {
 	var b strings.Builder
-	likely := format.NewTable("class", "p(class | x)")
-	for _, p := range r.Likely {
-		likely.Row(className(p.Class), probability(p.P))
-	}
-	fmt.Fprintf(&b, "%s\n%s\n\n%s", r.headline(), r.settings(), likely)
+	fmt.Fprintln(&b, r.headline())
 	for _, c := range r.Comparisons {
-		fmt.Fprintf(&b, "\n%s\n", c.headline())
-		for _, line := range c.highlights() {
+		fmt.Fprintln(&b, c.verdict())
+	}
+	likely := format.NewTable("class", "probability")
+	for _, p := range r.likely() {
+		likely.Row(p.Class, probability(p.P))
+	}
+	fmt.Fprintf(&b, "%s\n\n%s", r.settings(), likely)
+	for _, c := range r.Comparisons {
+		fmt.Fprintf(&b, "\n%s\n%s\n", c.title(), c.sum())
+		for _, line := range c.substituted() {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
-		fmt.Fprintf(&b, "\n%s", c.groupTable(top))
-		for _, g := range c.Groups[:min(top, len(c.Groups))] {
-			fmt.Fprintf(&b, "\n%s %s\n%s", g.title(), g.scores(), r.termTable(c, g))
-		}
-		if len(c.Changes) > 0 {
-			fmt.Fprintf(&b, "\n%s\n%s", c.changesHeadline(), changeTable(c.Changes))
+		fmt.Fprintf(&b, "\n%s\n%s", c.groupTable(top), r.termTable(c, top))
+		if changes := c.changes(); len(changes) > 0 {
+			fmt.Fprintf(&b, "\n%s\n%s", c.changesHeadline(), c.changeTable(changes))
 		}
 		fmt.Fprintf(&b, "\n%s\n", c.flipHeadline())
 		if c.Flip.Found {
-			b.WriteString(changeTable(c.Flip.Changes).String())
+			b.WriteString(c.changeTable(c.Flip.Changes).String())
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -75,19 +76,95 @@ func (r *Result) settings() string {
 		r.Variant, format.Printable(r.Dataset), r.Prior, none, r.Classes, format.Printable(r.Among))
 }
 
-// headline states by how much the predicted class is more likely.
-func (c Comparison) headline() string {
-	reason := map[Reason]string{RunnerUp: "the runner-up", TrueClass: "the true class", Requested: "as requested"}[c.Reason]
-	return fmt.Sprintf("%s against %s, %s: log odds %+.2f (%s), the sum over %s", className(c.Class), className(c.Against),
-		reason, c.LogOdds, odds(c.LogOdds), format.Count(len(c.Groups), "group"))
+// likely lists the most likely classes with their names for people, and all others together.
+func (r *Result) likely() []Probability {
+	var list []Probability
+	rest := 1.0
+	for _, p := range r.Likely {
+		if probability(p.P) == probability(0) {
+			break // less likely ones follow
+		}
+		list = append(list, Probability{Class: className(p.Class), P: p.P})
+		rest -= p.P
+	}
+	if others := r.Classes - len(list); others > 0 {
+		list = append(list, Probability{Class: format.Count(others, "other"), P: max(rest, 0)})
+	}
+	return list
 }
 
-func (g Group) scores() string {
-	return fmt.Sprintf("%+.2f: scores %.3g and %.3g", g.Contribution, g.Score.Class, g.Score.Against)
+// verdict says in one sentence why the predicted class is more likely than the other.
+func (c Comparison) verdict() string {
+	class, against := className(c.Class), className(c.Against)
+	s := fmt.Sprintf("%s is %s %s%s", class, times(c.LogOdds), against, c.role())
+	if reasons := c.reasons(1, mainReasons); reasons != "" {
+		s += ", mainly because of " + reasons
+	}
+	if reasons := c.reasons(-1, 1); reasons != "" {
+		s += "; " + reasons + " speaks most for " + against
+	}
+	return s + "."
 }
+
+// role names the other class, as in ", the runner-up".
+func (c Comparison) role() string {
+	return map[Reason]string{RunnerUp: ", the runner-up", TrueClass: ", the true class"}[c.Reason]
+}
+
+// mainReasons is the number of groups that a verdict lists.
+const mainReasons = 3
+
+// reasons lists the groups that favour the predicted class (sign 1) or the other one (-1)
+// most.
+func (c Comparison) reasons(sign float64, most int) string {
+	var list []string
+	for _, g := range c.Groups {
+		if len(list) < most && !negligible(g.Contribution) && sign*g.Contribution > 0 {
+			if reason := g.reason(); !slices.Contains(list, reason) {
+				list = append(list, reason)
+			}
+		}
+	}
+	if n := len(list) - 1; n > 0 {
+		return strings.Join(list[:n], ", ") + " and " + list[n]
+	}
+	return strings.Join(list, "")
+}
+
+// title names the classes that are compared.
+func (c Comparison) title() string {
+	return className(c.Class) + " against " + className(c.Against) + c.role()
+}
+
+// sum says how much all groups together favour the predicted class.
+func (c Comparison) sum() string {
+	return fmt.Sprintf("The sum over %s %s in log probability, which is %s.", format.Count(len(c.Groups), "group"), c.favour(c.LogOdds), odds(c.LogOdds))
+}
+
+// favour says which class a difference of log probabilities favours: "favours wren by 0.67".
+func (c Comparison) favour(v float64) string {
+	if negligible(v) {
+		return "favours neither class"
+	}
+	return "favours " + c.favoured(v) + " by " + fixed(math.Abs(v))
+}
+
+// favoured names the class that a difference of log probabilities favours.
+func (c Comparison) favoured(v float64) string {
+	switch {
+	case negligible(v):
+		return "neither"
+	case v < 0:
+		return className(c.Against)
+	}
+	return className(c.Class)
+}
+
+// negligible reports whether a number is printed as 0.00.
+func negligible(v float64) bool { return math.Abs(v) < 0.005 }
 
 func (c Comparison) changesHeadline() string {
-	return fmt.Sprintf("If a single attribute were detected differently (log odds now %+.2f)", c.LogOdds)
+	return fmt.Sprintf("If a single attribute were detected differently (now: %s by %s)", c.favoured(c.LogOdds), fixed(math.Abs(c.LogOdds)))
 }
 
 func (c Comparison) flipHeadline() string {
@@ -103,85 +180,75 @@ func (c Comparison) flipHeadline() string {
 	return s
 }
 
-// highlights are sentences on the groups that favour either class most, and on the
-// attributes that the soft OR substitutes.
-func (c Comparison) highlights() []string {
+// substituted says which attributes the soft OR substitutes.
+func (c Comparison) substituted() []string {
 	var list []string
-	for _, best := range []struct {
-		group *string
-		class string
-	}{{c.BestFor, c.Class}, {c.BestAgainst, c.Against}} {
-		for _, g := range c.Groups {
-			if best.group != nil && g.Name == *best.group {
-				list = append(list, fmt.Sprintf("%s favours %s most, %+.2f%s", g.title(), className(best.class), g.Contribution, g.evidence()))
-			}
-		}
-	}
 	for _, s := range c.Substitutions {
-		list = append(list, fmt.Sprintf("soft OR: %s was not detected, but %s was (with both, the log odds would be %+.2f)",
-			attributeName(s.Missed), nameWithin(s.Substitute, s.Group), c.LogOdds+s.Gain))
+		list = append(list, fmt.Sprintf("%s is described but was not detected; %s was detected in its place (soft OR). With both, the sum %s.",
+			attributeName(s.Missed), nameWithin(s.Substitute, s.Group), c.favour(c.LogOdds+s.Gain)))
 	}
 	return list
 }
 
 // minDifference is the least difference between the descriptions of two classes for
-// which evidence names an attribute that one of them lacks.
+// which reason names an attribute that one of them lacks.
 const minDifference = 0.1
 
-// evidence names the attribute that adds most to the class that the group favours, and
-// the one that the other class lacks most.
-func (g Group) evidence() string {
-	sign := 1.0
-	if g.Contribution < 0 {
-		sign = -1
-	}
-	var adds, lacks *Term
+// reason names the attribute of a group that adds most to the class that the group favours
+// or, if none does, the one that was not detected and that the other class is described by.
+func (g Group) reason() string {
+	sign := math.Copysign(1, g.Contribution)
+	var adds, lacks string
 	var most, mostLacked float64 = 0, minDifference
-	for i, t := range g.Terms {
+	for _, t := range g.Terms {
 		if d := sign * (t.Term.Class - t.Term.Against); d > most {
-			adds, most = &g.Terms[i], d
+			adds, most = attributeName(t.Attribute), d
 		}
 		if d := sign * t.Gamma * (t.Used.Against - t.Used.Class); d > mostLacked {
-			lacks, mostLacked = &g.Terms[i], d
+			lacks, mostLacked = "no "+attributeName(t.Attribute), d
 		}
 	}
-	var parts []string
-	for _, t := range []*Term{adds, lacks} {
-		if t != nil {
-			parts = append(parts, fmt.Sprintf("%s detected %.2f (described %s and %s)",
-				nameWithin(t.Attribute, g.Name), t.Detected, optional(t.Described.Class, "-"), optional(t.Described.Against, "-")))
+	return cmp.Or(adds, lacks, g.title())
+}
+
+// shown returns the top groups that contribute, and the sum and number of all others.
+func (c Comparison) shown(top int) (groups []Group, rest float64, others int) {
+	for _, g := range c.Groups {
+		if len(groups) < top && (!negligible(g.Contribution) || len(groups) == 0) {
+			groups = append(groups, g)
+		} else {
+			rest += g.Contribution
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(parts, "; ")
+	return groups, rest, len(c.Groups) - len(groups)
+}
+
+// changes lists the changes of single detections that have an effect.
+func (c Comparison) changes() []Change {
+	return slices.DeleteFunc(slices.Clone(c.Changes), func(change Change) bool { return negligible(change.By) })
 }
 
 func (c Comparison) groupTable(top int) *format.Table {
-	t := format.NewTable("group", "log odds", "against   for")
+	t := format.NewTable("group", "favours", "by", "◂ other  predicted ▸")
 	t.Wrap(52, 1)
-	t.Right(2)
-	shown := min(top, len(c.Groups))
-	for _, g := range c.Groups[:shown] {
-		t.Row(g.title(), signed(g.Contribution), bar(g.Contribution, c.widest()))
+	t.Wrap(24, 2)
+	t.Right(3)
+	groups, rest, others := c.shown(top)
+	row := func(name string, v float64, bar string) {
+		t.Row(name, c.favoured(v), fixed(math.Abs(v)), bar)
 	}
-	if others := c.Groups[shown:]; len(others) > 0 {
-		t.Row(format.Count(len(others), "other"), signed(sum(others)), "")
+	for _, g := range groups {
+		row(g.title(), g.Contribution, bar(g.Contribution, c.widest()))
 	}
-	t.Footer("total", signed(c.LogOdds), "")
+	if others > 0 {
+		row(format.Count(others, "other"), rest, "")
+	}
+	t.Footer("total", c.favoured(c.LogOdds), fixed(math.Abs(c.LogOdds)), "")
 	return t
 }
 
 // widest is the largest contribution: groups are ordered.
 func (c Comparison) widest() float64 { return math.Abs(c.Groups[0].Contribution) }
-
-func sum(groups []Group) (sum float64) {
-	for _, g := range groups {
-		sum += g.Contribution
-	}
-	return sum
-}
 
 // bar draws a number as a bar to the left or right of the middle.
 func bar(value, widest float64) string {
@@ -244,17 +311,18 @@ func (r *Result) rows(g Group) []row {
 	if max(others.Class, others.Against) >= minOtherShare {
 		list = append(list, row{Name: "other attributes", Share: others})
 	}
-	switch r.Complement {
-	case model.Const:
-		list = append(list, row{Name: "none of the group", Share: g.None.Share})
-	case model.DeMorgan:
-		list = append(list, row{Name: "none of the group", Detected: &g.None.Detected, Share: g.None.Share})
+	none := row{Name: "none of the group", Share: g.None.Share}
+	if r.Complement == model.DeMorgan {
+		none.Detected = &g.None.Detected
+	}
+	if r.Complement != model.NoComplement && max(none.Share.Class, none.Share.Against) >= minOtherShare {
+		list = append(list, none)
 	}
 	return list
 }
 
-// termTable shows the details of a group. Priors are shown if they differ.
-func (r *Result) termTable(c Comparison, g Group) *format.Table {
+// termTable shows the details of the top groups. Priors are shown if they differ.
+func (r *Result) termTable(c Comparison, top int) *format.Table {
 	class, against := className(c.Class), className(c.Against)
 	first, names := []any{"", ""}, []any{"attribute", "detected"}
 	if r.hasPriors() {
@@ -263,21 +331,29 @@ func (r *Result) termTable(c Comparison, g Group) *format.Table {
 	t := format.NewTable()
 	t.Span(append(first, "described", "described", "share of the score", "share of the score")...)
 	t.Span(append(names, class, against, class, against)...)
+	t.Wrap(40, 1)
 	for column := 2; column <= len(names)+4; column++ {
 		t.Right(column)
 		t.Wrap(18, column)
 	}
-	for _, line := range r.rows(g) {
-		missing := ""
-		if line.IsAttribute {
-			missing = "-"
+	groups, _, _ := c.shown(top)
+	for i, g := range groups {
+		if i > 0 {
+			t.Line()
 		}
-		cells := []any{line.Name, optional(line.Detected, "")}
-		if r.hasPriors() {
-			cells = append(cells, optional(line.Prior, ""))
+		t.Row(g.title() + " " + c.favour(g.Contribution))
+		for _, line := range r.rows(g) {
+			missing := ""
+			if line.IsAttribute {
+				missing = "-"
+			}
+			cells := []any{"  " + line.Name, optional(line.Detected, "")}
+			if r.hasPriors() {
+				cells = append(cells, optional(line.Prior, ""))
+			}
+			t.Row(append(cells, optional(line.Class, missing), optional(line.Against, missing),
+				format.Percent(line.Share.Class), format.Percent(line.Share.Against))...)
 		}
-		t.Row(append(cells, optional(line.Class, missing), optional(line.Against, missing),
-			format.Percent(line.Share.Class), format.Percent(line.Share.Against))...)
 	}
 	return t
 }
@@ -285,11 +361,12 @@ func (r *Result) termTable(c Comparison, g Group) *format.Table {
 // hasPriors reports whether the prior differs between attributes.
 func (r *Result) hasPriors() bool { return r.Prior != model.Uniform }
 
-func changeTable(changes []Change) *format.Table {
-	t := format.NewTable("attribute", "detected", "changed to", "log odds", "by", "prediction")
-	for _, c := range changes {
-		t.Row(attributeName(c.Attribute), fixed(c.From), fmt.Sprintf("%.0f", c.To), signed(c.LogOdds), signed(c.By), className(c.Predicted))
+func (c Comparison) changeTable(changes []Change) *format.Table {
+	t := format.NewTable("attribute", "detected", "changed to", "then favours", "by", "prediction")
+	for _, change := range changes {
+		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To),
+			c.favoured(change.LogOdds), fixed(math.Abs(change.LogOdds)), className(change.Predicted))
 	}
-	t.Right(2, 3, 4, 5)
+	t.Right(2, 3, 5)
 	return t
 }

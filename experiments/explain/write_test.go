@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,10 +43,11 @@ func TestText(t *testing.T) {
 	for _, want := range []string{
 		"sample 7 of birds is predicted as Black billed Cuckoo, which is wrong: the true class is Prothonotary Warbler, rank 3",
 		"semantic-hard trained on birds (uniform prior, De Morgan none-of-group term), choosing from 3 classes",
-		"Black billed Cuckoo against White breasted Nuthatch, the runner-up: log odds +",
-		"Black billed Cuckoo against Prothonotary Warbler, the true class: log odds +",
-		"soft OR: primary color: brown was not detected, but white was (with both, the log odds would be +",
-		"│ 1 other │", "│ total │",
+		"Black billed Cuckoo is 2.2 times as likely as White breasted Nuthatch, the runner-up, mainly because of",
+		"Black billed Cuckoo against White breasted Nuthatch, the runner-up The sum over 3 groups favours Black billed Cuckoo by 0.79",
+		"Black billed Cuckoo against Prothonotary Warbler, the true class The sum over 3 groups favours Black billed Cuckoo by",
+		"primary color: brown is described but was not detected; white was detected in its place (soft OR). With both, the sum favours Black billed Cuckoo by",
+		"│ 1 other │", "│ total │ Black billed Cuckoo │",
 		"│ solid │ 0.60 │ 0.90 │ 0.60 │", // detected, and described for both classes
 		"│ none of the group │",
 		"If a single attribute were detected differently",
@@ -61,7 +63,7 @@ func TestText(t *testing.T) {
 
 	m := birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
 	text = unspaced(written(t, explainOrFail(t, m, detected(m, cuckoo, "")), Text, 5))
-	for _, want := range []string{"no none-of-group term", "group 0 (primary color: brown, primary color: yellow, breast pattern: striped)", "│ attribute │ detected │ prior │", " of it) │"} {
+	for _, want := range []string{"no none-of-group term", "group 0 (primary color: brown, primary color: │", "│ attribute │ detected │ prior │", " of it) │"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("learned groups: expected %q in\n%s", want, text)
 		}
@@ -73,7 +75,8 @@ func TestPage(t *testing.T) {
 	tags := regexp.MustCompile(`<[^>]*>`)
 	text := unspaced(html.UnescapeString(tags.ReplaceAllString(page, " ")))
 	for _, want := range []string{
-		"which is wrong: the true class is Prothonotary Warbler", "Most likely classes", "soft OR: primary color: brown was not detected",
+		"which is wrong: the true class is Prothonotary Warbler", "Most likely classes", "primary color: brown is described but was not detected",
+		"times as likely as White breasted Nuthatch, the runner-up", "favours Black billed Cuckoo by 0.79", "detected in the sample, and described for each class",
 		"solid 0.60 0.90 0.60 92.1 % 71.5 %", "none of the group", "If a single attribute were detected differently",
 	} {
 		if !strings.Contains(text, want) {
@@ -179,7 +182,7 @@ func TestPageSumsOtherGroups(t *testing.T) {
 	if n := strings.Count(page, `class="halves"`); n != 3 {
 		t.Errorf("%d groups with bars, expected 3", n)
 	}
-	if !strings.Contains(page, "2 others</th><td></td><td class=\"number\">&#43;1.30") { // 0.7 + 0.6
+	if !strings.Contains(page, "2 others</th><td></td><td>favours Black billed Cuckoo by 1.30</td>") { // 0.7 + 0.6
 		t.Error("the sum of the other groups is missing")
 	}
 }
@@ -203,35 +206,67 @@ func TestHeadlines(t *testing.T) {
 	}
 }
 
-// The evidence names the attribute that adds most to the class that the group favours,
-// and the one that the other class lacks.
-func TestEvidence(t *testing.T) {
+// The reason is the attribute that adds most to the class that the group favours, otherwise
+// the one that the other class has and that was not detected.
+func TestReason(t *testing.T) {
 	term := func(name string, p, class, against float64) Term {
-		return Term{
-			Attribute: "has_color::" + name, Gamma: 1, Detected: p, Described: Described{&class, &against},
-			Used: Pair{class, against}, Term: Pair{class * p, against * p},
-		}
+		return Term{Attribute: "has_color::" + name, Gamma: 1, Used: Pair{class, against}, Term: Pair{class * p, against * p}}
 	}
 	adds, helps := term("brown", 0.8, 0.9, 0.2), term("buff", 0.7, 0.3, 0.2)
 	lacks, hardly := term("grey", 0.1, 0, 0.6), term("blue", 0.1, 0, 0.09)
-	missing := term("red", 0.9, 0.5, 0)
-	missing.Described.Class = nil
 	for _, c := range []struct {
 		name         string
 		contribution float64
 		terms        []Term
 		want         string
 	}{
-		{"for the class", 1, []Term{helps, adds, hardly, lacks}, ": brown detected 0.80 (described 0.90 and 0.20); grey detected 0.10 (described 0.00 and 0.60)"},
-		{"for the other", -1, []Term{helps, adds, hardly, lacks}, ": grey detected 0.10 (described 0.00 and 0.60); brown detected 0.80 (described 0.90 and 0.20)"},
-		{"nothing that the other lacks", 1, []Term{adds, hardly}, ": brown detected 0.80 (described 0.90 and 0.20)"},
-		{"nothing that adds", 1, []Term{lacks}, ": grey detected 0.10 (described 0.00 and 0.60)"},
-		{"a missing entry", 1, []Term{missing}, ": red detected 0.90 (described - and 0.00)"},
-		{"no attributes", 1, nil, ""},
+		{"for the class", 1, []Term{helps, adds, hardly, lacks}, "color: brown"},
+		{"for the other", -1, []Term{helps, adds, hardly, lacks}, "color: grey"},
+		{"nothing that adds", 1, []Term{hardly, lacks}, "no color: grey"},
+		{"hardly anything", 1, []Term{hardly}, "color"},
+		{"no attributes", 1, nil, "color"},
 	} {
-		if got := (Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms}).evidence(); got != c.want {
+		if got := (Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms}).reason(); got != c.want {
 			t.Errorf("%s: %q, expected %q", c.name, got, c.want)
 		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	c := Comparison{Class: "wren", Against: "gull", Reason: RunnerUp, LogOdds: math.Log(2), Groups: []Group{
+		{Name: "size", Contribution: 0.9}, {Name: "bill", Contribution: -0.4}, {Name: "crown", Contribution: 0.2}, {Name: "tail", Contribution: 0.004},
+	}}
+	for logOdds, want := range map[float64]string{
+		math.Log(2): "wren is 2.0 times as likely as gull, the runner-up, mainly because of size and crown; bill speaks most for gull.",
+		0.01:        "wren is about as likely as gull, the runner-up, mainly because of size and crown; bill speaks most for gull.",
+		30:          "wren is over a million times as likely as gull, the runner-up, mainly because of size and crown; bill speaks most for gull.",
+	} {
+		if c.LogOdds = logOdds; c.verdict() != want {
+			t.Errorf("found %q, expected %q", c.verdict(), want)
+		}
+	}
+}
+
+// What rounds to zero is not listed: unlikely classes, groups and changes without effect,
+// and a none-of-group term without a share.
+func TestZerosAreFolded(t *testing.T) {
+	r := mistaken(t)
+	r.Classes, r.Likely = 9, []Probability{{Class: "wren", P: 0.9996}, {Class: "gull", P: 0.0004}}
+	if list := r.likely(); len(list) != 2 || list[1].Class != "8 others" || math.Abs(list[1].P-0.0004) > 1e-9 {
+		t.Errorf("found %+v, expected one class and the others", list)
+	}
+	c := Comparison{
+		Groups:  []Group{{Contribution: 1}, {Contribution: -0.004}, {Contribution: 0.001}},
+		Changes: []Change{{By: -0.5}, {By: 0.001}},
+	}
+	if groups, rest, others := c.shown(5); len(groups) != 1 || others != 2 || math.Abs(rest+0.003) > 1e-9 {
+		t.Errorf("found %d groups and %d others with %g, expected 1 and 2 with -0.003", len(groups), others, rest)
+	}
+	if changes := c.changes(); len(changes) != 1 {
+		t.Errorf("found %+v, expected one change", changes)
+	}
+	if rows := r.rows(Group{None: None{Share: Pair{0.001, 0.004}}}); len(rows) != 0 {
+		t.Errorf("found %+v, expected no rows", rows)
 	}
 }
 
@@ -289,7 +324,7 @@ func TestGroupWithoutContribution(t *testing.T) {
 	q := detected(m, cuckoo, "")
 	q.Candidates.U = dataset.NewMatrix[float64](3, 6) // no class has anything
 	x := explainOrFail(t, m, q)
-	if text := written(t, x, Text, 5); !strings.Contains(text, "the sum over 1 group") || !strings.Contains(text, "+0.00") {
+	if text := written(t, x, Text, 5); !strings.Contains(text, "The sum over 1 group favours neither class") {
 		t.Errorf("expected a group of nothing:\n%s", text)
 	}
 	if page := written(t, x, HTML, 5); strings.Contains(page, "NaN") {

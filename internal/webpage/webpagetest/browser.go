@@ -23,6 +23,7 @@ type Page struct {
 	Paper    string    `json:"paper"`    // colour of the background
 	Overflow float64   `json:"overflow"` // width of the page beyond the window
 	Scrolled []string  `json:"scrolled"` // starts of the texts of elements that are wider than their box
+	Bars     []float64 `json:"bars"`     // widths of the tracks of bars
 	Pictures []Picture `json:"pictures"`
 	Images   []Image   `json:"images"`
 	Requests []string  `json:"requests"` // of any kind
@@ -71,6 +72,7 @@ addEventListener("load", () => {
   out.textContent = JSON.stringify({
     dark: matchMedia("(prefers-color-scheme: dark)").matches,
     ink: body.color, paper: body.backgroundColor,
+    bars: [...document.querySelectorAll(".track")].map(e => e.clientWidth),
     overflow, scrolled, pictures, images, errors,
     requests: performance.getEntriesByType("resource").map(e => e.name).filter(name => !name.startsWith("data:")),
   });
