@@ -144,7 +144,7 @@ func (d *Dots) axis() *plot.Plot {
 // leftWidth is the width of names or marks.
 func (d *Dots) leftWidth() vg.Length {
 	if len(d.Factors) > 0 {
-		return d.factorWidth() * vg.Length(len(d.Factors))
+		return d.factorAt(len(d.Factors))
 	}
 	var width vg.Length
 	for _, r := range d.Rows {
@@ -153,20 +153,27 @@ func (d *Dots) leftWidth() vg.Length {
 	return width
 }
 
-// factorWidth is the width of a column of marks.
-func (d *Dots) factorWidth() vg.Length {
-	var width vg.Length
-	for _, f := range d.Factors {
-		width = max(width, widest(factorStyle, wrap(factorStyle, f, 0)...))
+// factorAt is the middle of a column of marks, that after the last for their number.
+func (d *Dots) factorAt(k int) vg.Length {
+	x := -gap / 2
+	for i := range k {
+		x += d.factorWidth(i)
 	}
-	return width + gap
+	return x + d.factorWidth(k)/2
+}
+
+func (d *Dots) factorWidth(k int) vg.Length {
+	if k == len(d.Factors) {
+		return 0
+	}
+	return widest(factorStyle, wrap(factorStyle, d.Factors[k], 0)...) + gap
 }
 
 func (d *Dots) drawName(c draw.Canvas, r Row, width, y vg.Length) {
 	for k, mark := range r.Marks {
 		glyph := Look{r.Method, mark}.glyph()
 		glyph.Color = ink
-		c.DrawGlyph(glyph, vg.Point{X: c.Min.X + d.factorWidth()*(vg.Length(k)+0.5), Y: y})
+		c.DrawGlyph(glyph, vg.Point{X: c.Min.X + d.factorAt(k), Y: y})
 	}
 	style := nameStyle
 	if r.Emphatic {
@@ -183,7 +190,7 @@ func (d *Dots) drawLegend(c draw.Canvas, left vg.Length) {
 	for k, f := range d.Factors {
 		lines := wrap(factorStyle, f, 0)
 		for i, words := range lines {
-			at := vg.Point{X: c.Min.X + d.factorWidth()*(vg.Length(k)+0.5), Y: c.Max.Y - d.head() + gap/2 + line*vg.Length(len(lines)-1-i)}
+			at := vg.Point{X: c.Min.X + d.factorAt(k), Y: c.Max.Y - d.head() + gap/2 + line*vg.Length(len(lines)-1-i)}
 			c.FillText(factorStyle, at, words)
 		}
 	}

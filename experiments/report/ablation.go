@@ -77,7 +77,7 @@ func (f *folder) addAblation(s *Section, d *datasetRuns, a ablation.Family, i, n
 		name += fmt.Sprintf("-%d", i+1)
 	}
 	caption := fmt.Sprintf("%s; mean over %s, ± is one standard error over seeds; bars are 95 %% bootstrap intervals over classes. "+
-		"Circles differ from LAGO's design: prior per attribute (diamond: per group), De Morgan, explicit supervision with alpha %g.",
+		"LAGO's design is shaded; circles differ from it: prior per attribute (diamond: per group), De Morgan, explicit supervision with alpha %g.",
 		d.dev[0].classesOf(), format.Count(len(a.Seeds), "seed"), a.Alphas[0])
 	s.Figures = append(s.Figures, f.figure(d, name, "Design decisions, "+label, caption, p))
 }

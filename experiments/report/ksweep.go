@@ -44,18 +44,21 @@ func ksweepSection(f *folder, d *datasetRuns) Section {
 		}
 		p.Series = append(p.Series, line)
 	}
-	for _, c := range d.dev {
-		compared := c.variant() == model.Singletons || c.variant() == model.SemanticHard
-		if !compared || !slices.ContainsFunc(firsts, func(k *configuration) bool { return sameTraining(k, c) }) {
-			continue
-		}
-		shown = append(shown, c)
+	others := slices.DeleteFunc(slices.Clone(d.dev), func(c *configuration) bool {
+		isOther := c.variant() == model.Singletons || c.variant() == model.SemanticHard
+		return !isOther || !slices.ContainsFunc(firsts, func(k *configuration) bool { return sameTraining(k, c) })
+	})
+	drawn := map[model.Variant]plot.Condition{}
+	for i, label := range labels(others) {
+		c := others[i]
 		p.Series = append(p.Series, plot.Series{
-			Name: c.label, Look: plot.Look{Method: string(c.variant())}, Points: []plot.Point{point(float64(low), c.PerClass), point(float64(high), c.PerClass)},
+			Name: label, Look: plot.Look{Method: string(c.variant()), Condition: drawn[c.variant()]},
+			Points: []plot.Point{point(float64(low), c.PerClass), point(float64(high), c.PerClass)},
 		})
-		s.Table.Rows = append(s.Table.Rows, []string{c.label, absent, plusMinus(c.PerClass), c.Interval.String(), fmt.Sprint(len(c.runs))})
+		drawn[c.variant()]++
+		s.Table.Rows = append(s.Table.Rows, []string{label, absent, plusMinus(c.PerClass), c.Interval.String(), fmt.Sprint(len(c.runs))})
 	}
-	caption := fmt.Sprintf("%s; mean over %s; bars and bands are one standard error over seeds.", d.dev[0].classesOf(), seedsOf(shown))
+	caption := fmt.Sprintf("%s; mean over %s; bars and bands are one standard error over seeds.", d.dev[0].classesOf(), seedsOf(append(shown, others...)))
 	s.Figures = []Figure{f.figure(d, "sweep-k", "Validation accuracy by number of groups K", caption, p)}
 	return s
 }

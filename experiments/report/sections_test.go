@@ -129,12 +129,12 @@ func TestSweepHasOneLinePerConfiguration(t *testing.T) {
 	want := []plot.Series{
 		{Name: "k-soft, beta 1", Look: plot.Look{Method: "k-soft"}, Measured: true, Points: []plot.Point{at(1, 90), at(5, 90)}},
 		{Name: "k-soft, beta 1e-06", Look: plot.Look{Method: "k-soft", Condition: plot.Dashed}, Measured: true, Points: []plot.Point{at(1, 1), at(10, 10), at(20, 20)}},
-		{Name: "singletons, batch 64", Look: plot.Look{Method: "singletons"}, Points: []plot.Point{at(1, 30), at(20, 30)}},
+		{Name: "singletons", Look: plot.Look{Method: "singletons"}, Points: []plot.Point{at(1, 30), at(20, 30)}},
 	}
 	if diff := cmp.Diff(want, s.Figures[0].Picture.(*plot.Lines).Series, closely); diff != "" {
 		t.Errorf("series (-expected +found):\n%s", diff)
 	}
-	if n := len(s.Table.Rows); n != 6 || s.Table.Rows[5][0] != "singletons, batch 64" {
+	if n := len(s.Table.Rows); n != 6 || s.Table.Rows[5][0] != "singletons" {
 		t.Errorf("expected the same in the table, found %q", s.Table.Rows)
 	}
 }
