@@ -13,8 +13,6 @@ import (
 	"strings"
 	"unicode"
 
-	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -117,30 +115,6 @@ func writeSVG(w io.Writer, c *vgsvg.Canvas, title string) error {
 // families are the fonts named in SVG: the one that texts were measured with, and fonts
 // of the same widths.
 const families = "'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
-
-// pdfCanvas works around vgpdf: it does not find bold fonts under their names, and takes
-// colours that are multiplied by their alpha as if they were not.
-type pdfCanvas struct{ *vgpdf.Canvas }
-
-func (c pdfCanvas) SetColor(of color.Color) {
-	if of != nil { // as for a line without width
-		of = straight{color.NRGBAModel.Convert(of).(color.NRGBA)}
-	}
-	c.Canvas.SetColor(of)
-}
-
-func (c pdfCanvas) FillString(f font.Face, at vg.Point, words string) {
-	if f.Font.Weight == xfont.WeightBold {
-		f.Font.Variant, f.Font.Weight = f.Font.Variant+"Bold", xfont.WeightNormal
-	}
-	c.Canvas.FillString(f, at, words)
-}
-
-type straight struct{ color.NRGBA }
-
-func (s straight) RGBA() (r, g, b, a uint32) {
-	return 0x101 * uint32(s.R), 0x101 * uint32(s.G), 0x101 * uint32(s.B), 0x101 * uint32(s.A)
-}
 
 var (
 	titleStyle   = bold(textStyle(titleSize, draw.XLeft, draw.YTop))

@@ -46,6 +46,13 @@ func TestSVGKeepsTextAndTitle(t *testing.T) {
 	}
 }
 
+// PDF files have their texts in Windows-1252.
+func TestPDFTexts(t *testing.T) {
+	if got := windows1252("61 ± 1 猫"); got != "61 \xb1 1 ?" {
+		t.Errorf("found %q", got)
+	}
+}
+
 func TestForPageHasTheColorsOfThePage(t *testing.T) {
 	svg, err := ForPage(figureOf(learning()))
 	if err != nil {
