@@ -121,7 +121,7 @@ func (d *Dots) axis() *plot.Plot {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, s := range d.Series {
 		for _, dot := range s.Dots {
-			low, high = min(low, dot.Value-dot.Below), max(high, dot.Value+dot.Above)
+			low, high = min(low, dot.Value, dot.Value-dot.Below), max(high, dot.Value, dot.Value+dot.Above)
 		}
 	}
 	if low < 0 { // differences

@@ -84,7 +84,7 @@ func (h *Heat) layout() heatLayout {
 // Size implements Picture.
 func (h *Heat) Size() (width, height vg.Length) {
 	l := h.layout()
-	return l.width, l.top + l.rows + 1
+	return l.width, l.top + max(l.rows, nameStyle.Width(h.RowTitle)) + 1
 }
 
 // Draw implements Picture.
@@ -171,9 +171,8 @@ func (h *Heat) drawNames(c draw.Canvas, corner vg.Point, l heatLayout) {
 		c.FillText(style, vg.Point{X: corner.X + l.cell.X*(vg.Length(k)+0.5), Y: corner.Y + gap/2}, name)
 	}
 	c.FillText(factorStyle, vg.Point{X: corner.X + l.cells/2, Y: corner.Y + l.head + gap/2}, h.ColTitle)
-	side := upright(factorStyle)
-	side.YAlign = draw.YTop
-	c.FillText(side, vg.Point{X: c.Min.X, Y: corner.Y - min(l.rows, 300)/2}, h.RowTitle)
+	side := textStyle(smallSize, draw.XRight, draw.YTop)
+	c.FillText(upright(side), vg.Point{X: c.Min.X, Y: corner.Y}, h.RowTitle)
 }
 
 // Numbers implements Picture.
