@@ -83,8 +83,9 @@ func ForPage(f Figure) (string, error) {
 	return `<svg role="img"` + pageColors.Replace(element), nil
 }
 
+// pageColors replaces the second colour for translucent ink, which vgsvg rounds.
 var pageColors = strings.NewReplacer(
-	styleOf(ink), ":currentColor", styleOf(faint), ":var(--rule,#ddd)", styleOf(soft), ":var(--soft,#888)", styleOf(white), ":var(--paper,#fff)",
+	styleOf(ink), ":currentColor", ":#212121", ":currentColor", styleOf(faint), ":var(--rule,#ddd)", styleOf(soft), ":var(--soft,#888)", styleOf(white), ":var(--paper,#fff)",
 )
 
 // styleOf returns how vgsvg writes a colour in a style attribute.

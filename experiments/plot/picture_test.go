@@ -54,17 +54,19 @@ func TestPDFTexts(t *testing.T) {
 }
 
 func TestForPageHasTheColorsOfThePage(t *testing.T) {
-	svg, err := ForPage(figureOf(learning()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []string{"#222222", "#FFFFFF", "#DDDDDD", "#888888", "<?xml", "birds"} {
-		if strings.Contains(svg, c) {
-			t.Errorf("found %s, expected none", c)
+	for _, p := range []Picture{learning(), diagonal(30, 30)} {
+		svg, err := ForPage(figureOf(p))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if !strings.HasPrefix(svg, `<svg role="img" `) || !strings.Contains(svg, "fill:currentColor") {
-		t.Errorf("expected an element with currentColor, found %.300s", svg)
+		for _, c := range []string{"#222222", "#212121", "#FFFFFF", "#DDDDDD", "#888888", "<?xml", "birds"} {
+			if strings.Contains(svg, c) {
+				t.Errorf("%T: found %s, expected none", p, c)
+			}
+		}
+		if !strings.HasPrefix(svg, `<svg role="img" `) || !strings.Contains(svg, "fill:currentColor") {
+			t.Errorf("%T: expected an element with currentColor, found %.300s", p, svg)
+		}
 	}
 }
 

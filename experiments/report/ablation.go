@@ -15,7 +15,7 @@ func ablationSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "ablation", Title: "Design decisions",
 		Text: "Validation accuracy by the prior p(a), the none-of-group term and the supervision of attributes in the loss, best " +
-			"first. Each figure has one set of settings otherwise. Error bars are one standard error over seeds.",
+			"first. Each figure has one set of settings otherwise.",
 	}
 	for _, v := range model.Variants {
 		list, err := ablation.All(f.dir, d.name, d.fingerprint, v)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
 	"html"
@@ -55,6 +56,14 @@ func TestPage(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, text)
 		}
+	}
+	found := regexp.MustCompile(`download="birds-variants.csv" href="data:text/csv;charset=utf-8;base64,([^"]*)"`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("no link to the numbers of the variants")
+	}
+	numbers, err := base64.StdEncoding.DecodeString(html.UnescapeString(found[1]))
+	if err != nil || !strings.Contains(string(numbers), "k-soft") {
+		t.Errorf("%v, expected the numbers of k-soft, found %s", err, numbers)
 	}
 	if link := `<a href="` + filepath.Base(root) + `/birds-k-soft-dev-seed1-`; !strings.Contains(page, link) {
 		t.Errorf("expected a link that starts with %s", link)

@@ -15,7 +15,7 @@ func ksweepSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "sweep", Title: "Number of groups",
 		Text: "Validation accuracy of k-soft against its number of groups K, and of singletons and semantic-hard with the same " +
-			"features and training. Each line has one set of settings. Error bars and bands are one standard error over seeds.",
+			"features and training. Each line has one set of settings.",
 	}
 	sweeps := d.sweeps()
 	if len(sweeps) == 0 {

@@ -2,6 +2,8 @@ package report
 
 import (
 	_ "embed"
+	"encoding/base64"
+	"encoding/csv"
 	"fmt"
 	"html/template"
 	"io"
@@ -28,7 +30,7 @@ var (
 	styleCSS string
 
 	page = webpage.New("report", pageHTML, styleCSS, template.FuncMap{
-		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "unbroken": unbroken,
+		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV, "unbroken": unbroken,
 	})
 )
 
@@ -69,6 +71,11 @@ func (s *Section) todo(what, command string) { s.Missing = append(s.Missing, Tod
 // empty reports whether a section has nothing to show.
 func (s *Section) empty() bool { return len(s.Figures) == 0 && s.Table == nil && len(s.Notes) == 0 }
 
+// Shown lists the figures that are supplements, or those that are not.
+func (s Section) Shown(detail bool) []Figure {
+	return slices.DeleteFunc(slices.Clone(s.Figures), func(f Figure) bool { return f.Detail != detail })
+}
+
 // Figure is one picture of the report.
 type Figure struct {
 	Name string // of its file, without the extension
@@ -86,7 +93,7 @@ func (f Figure) Width() float64 {
 type Table struct {
 	Header []string
 	Rows   [][]string
-	Runs   [][]lab.Run // of each row, linked in a last column; nil for none
+	Runs   [][]lab.Run // of each row, linked in the second column; nil for none
 }
 
 // Read reads the runs in a folder. Runs without a model, and runs with damaged files, are
@@ -168,6 +175,13 @@ func (v view) Href(dir string) (string, error) {
 func inlineSVG(f Figure) (template.HTML, error) {
 	svg, err := plot.ForPage(f.Figure)
 	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped
+}
+
+// inlineCSV returns the numbers of a figure as an address that holds them.
+func inlineCSV(f Figure) (template.URL, error) {
+	var b strings.Builder
+	err := csv.NewWriter(&b).WriteAll(f.Picture.Numbers())
+	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(b.String()))), err //nolint:gosec // encoded
 }
 
 // unbroken keeps the percent sign with its number.

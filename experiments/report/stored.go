@@ -34,7 +34,7 @@ func comparisonSection(f *folder, d *datasetRuns) Section {
 	return f.compared(d, comparison.Kind, "compare", Section{
 		Name: "comparison", Title: "LAGO and its baselines",
 		Text: "Accuracy of every method by one protocol: settings and epochs are chosen on the seen classes, then the method is " +
-			"trained on train and val classes and evaluated once on the test classes. Error bars are 95 % bootstrap intervals over classes.",
+			"trained on train and val classes and evaluated once on the test classes.",
 	})
 }
 
@@ -43,7 +43,7 @@ func rotationSection(f *folder, d *datasetRuns) Section {
 	return f.compared(d, comparison.RotationKind, "compare --rotate 5", Section{
 		Name: "rotation", Title: "LAGO and its baselines, each class unseen once",
 		Text: "The classes are dealt into parts, each of which in turn has the unseen classes; settings and epochs are chosen " +
-			"on the others. Error bars are 95 % bootstrap intervals over classes.",
+			"on the others.",
 	})
 }
 
@@ -115,7 +115,7 @@ func noiseSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: robustness.NoiseKind, Title: "Noisy descriptions",
 		Text: "Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. The figure shows it relative " +
-			"to the same model without noise. Error bars are one standard error over noise seeds.",
+			"to the same model without noise.",
 	}
 	var n robustness.NoiseResult
 	path, err := lab.FindStored(f.dir, s.Name, d.name, d.fingerprint, &n)
@@ -132,7 +132,7 @@ func partialSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: robustness.PartialKind, Title: "Partial descriptions",
 		Text: "Test accuracy when only part of each class's attributes is given. Missing entries are imputed from the given ones " +
-			"of their group or, for methods marked \"inferred\", from all given ones. Error bars are one standard error over the choice of attributes.",
+			"of their group or, for methods marked \"inferred\", from all given ones.",
 	}
 	var p robustness.PartialResult
 	path, err := lab.FindStored(f.dir, s.Name, d.name, d.fingerprint, &p)
