@@ -25,20 +25,20 @@ func ablateCommand() *cli.Command {
 		Usage: "validation accuracy by design decision (table A.2)",
 		Description: `Trains every seed on the dev stage in eight designs: attribute prior p(a) uniform or per attribute,
 none-of-group term p(ac|x) constant or by De Morgan's rule, attribute supervision implicit
-(alpha 0) or explicit (--alpha, default 1, or the best of --alphas). Prints the accuracy of the best
+(alpha 0) or explicit (--alpha, 1 if that is 0, or the best of --alphas). Prints the accuracy of the best
 epoch of each curve beside the paper's, and differences between designs with 95 % intervals over
 classes. --per-group adds a row that the paper does not have: the default design with the attribute
-prior per group. With --from it prints the table of runs that are finished, and trains nothing;
+prior per group. With --from, it prints the table of finished runs and trains nothing;
 the given settings choose between several ablations in the folder. With --rotate N every class is a
 validation class once.
 
 Examples:
    lago-train ablate --dataset cub --seeds 3 --alphas 0.1,0.3,1
    lago-train ablate --from runs --dataset cub --variant semantic-hard`,
-		Flags: append(append(settingFlagsBut("stage", "prior", "complement"), append(gridFlags(), rotationFlags()...)...),
+		Flags: append(append(devSettingFlags(devEpochs, "prior", "complement"), append(gridFlags(), rotationFlags()...)...),
 			&cli.BoolFlag{Name: perGroupFlag, Category: protocol.ModelGroup, Usage: "also train the default design with the attribute prior per group"},
-			&cli.Float64SliceFlag{Name: alphasFlag, Category: protocol.ModelGroup, DefaultText: "--alpha", Usage: "weights `A,A...` of explicit supervision to try; the one with the best validation accuracy is reported"},
-			&cli.PathFlag{Name: fromFlag, Category: "output", Usage: "make the table of the runs in `DIR`, and train nothing"}),
+			&cli.Float64SliceFlag{Name: alphasFlag, Category: protocol.ModelGroup, DefaultText: "--alpha", Usage: "`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported"},
+			&cli.PathFlag{Name: fromFlag, Category: inputGroup, Usage: "`DIR` folder of finished runs to make the table of, without training"}),
 		Action: ablate,
 	}
 }

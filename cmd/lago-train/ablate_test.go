@@ -47,7 +47,7 @@ func TestAblateFromSaysHowToChoose(t *testing.T) {
 	planAblation(t, root, func(trial *train.Trial) { trial.Training.LearningRate = 1 })
 	refuses(t, []string{"ablate", "--from", root}, "which differ in lr (0.1, 1). Choose with --lr.\n")
 	table := succeeds(t, "ablate", "--from", root, "--lr", "1")
-	if want := "semantic-hard on cub: "; !strings.HasPrefix(table, want) || !strings.Contains(table, "8 trials missing from the table:\n") {
+	if want := "semantic-hard on cub: "; !strings.HasPrefix(table, want) || !strings.Contains(table, "8 runs missing from the table:\n") {
 		t.Errorf("expected the table of %s with nothing in it, found\n%s", want, table)
 	}
 }
@@ -148,7 +148,7 @@ func TestAGridWithFailedTrialsFails(t *testing.T) {
 func TestLogAsJSON(t *testing.T) {
 	args := []string{"sweep-k", "--out", t.TempDir(), "--seeds", "1", "--epochs", "1", "--ks", "1", "--log-format", "json", "--log-level", "debug"}
 	e := lagoTrain(t, append(args, onMini(t)...)...)
-	if e.code != 0 || !strings.Contains(e.stderr, `"progress":"3 of 3 trials done`) || !strings.Contains(e.stderr, `"msg":"matrix products"`) {
+	if e.code != 0 || !strings.Contains(e.stderr, `"progress":"3 of 3 runs done`) || !strings.Contains(e.stderr, `"msg":"matrix products"`) {
 		t.Errorf("code %d, stderr:\n%s", e.code, e.stderr)
 	}
 	for line := range strings.Lines(e.stderr) {

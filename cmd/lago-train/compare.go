@@ -11,15 +11,15 @@ import (
 )
 
 func compareCommand() *cli.Command {
-	const category = "comparison"
 	return &cli.Command{
 		Name:  "compare",
 		Usage: "compare LAGO with the baselines by one protocol (table 1)",
 		Description: `Chooses the settings of each method by the same search: as many settings, with the same choice of
 preprocessing, by the mean validation accuracy over folds of the seen classes. Then chooses the
 number of epochs on the dev stage over all seeds, trains on train and validation classes, and
-evaluates once on the test classes. LAGO is the variant with the best validation accuracy; variants
-can be named too. --tune 0 takes the defaults of each method, or for LAGO those of --configs.
+evaluates once on the test classes. "lago" is the variant with the best validation accuracy. A
+search starts from the defaults and leaves settings given by flags fixed; --tune 0 takes the
+defaults of each method, or for LAGO those of --configs.
 
 With --rotate N each class is unseen once: the classes are dealt into N parts, and each part in turn
 holds the test classes. The next part is the validation classes unless --folds is given. Differences
@@ -31,15 +31,12 @@ Examples:
    lago-train compare --dataset cub --rotate 5 --csv classes.csv
    lago-train compare --dataset cub --methods lago,eszsl,ale --tune 0 --set ale.lr=0.1`,
 		Flags: append(append(append(searchedFlagsBut(
-			variantFlag, "stage", "lr", "lr-v", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
+			variantFlag, "lr", "lr-v", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
 			"complement", configFlag), gridFlags()...), rotationFlags()...),
 			configsDirFlag(), foldsFlag(),
-			&cli.StringSliceFlag{
-				Name: "methods", Category: category, Usage: "methods `NAME,NAME...`: lago, a variant of it, or a baseline",
-				Value: cli.NewStringSlice(append([]string{tuning.LAGOMethod}, methods.Names()...)...),
-			},
-			&cli.IntFlag{Name: "tune", Category: category, Value: 8, Usage: "`N` settings of each method to try, or 0"},
-			&cli.StringSliceFlag{Name: "set", Category: category, Usage: "fix `METHOD.SETTING=VALUE` of a baseline, as in ale.lr=0.1"},
+			choices("methods", methodGroup, "lago, variants of it, and baselines", append([]string{tuning.LAGOMethod}, methods.Names()...), tuning.Names()...),
+			&cli.IntFlag{Name: "tune", Category: searchGroup, Value: 8, Usage: "`N` settings to try for each method; 0 takes its defaults"},
+			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"},
 			csvFlagOf("the accuracy of each method on each class")),
 		Action: compare,
 	}

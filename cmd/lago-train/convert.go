@@ -3,14 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/convert"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func convertCommand() *cli.Command {
@@ -25,17 +22,11 @@ the same data set.
 Examples:
    lago-train dataset convert cub
    lago-train dataset convert cub --out data/my-birds`,
-		Flags: append(dataFlagsBut("dev-split"),
-			&cli.PathFlag{Name: outFlag, Usage: "`DIR` to write, empty or missing (default: NAME-open in the data directory)"},
-			&cli.StringFlag{Name: "to", Value: "open", Hidden: true},
-			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object"}),
+		Flags: append(without(dataFlags(), "dev-split"),
+			&cli.PathFlag{Name: outFlag, Category: outputGroup, DefaultText: "NAME-open in the data directory", Usage: "`DIR` folder to write, empty or missing"},
+			jsonFlagOf()),
 		Action: convertDataset,
 	}
-}
-
-// dataFlagsBut returns dataFlags without one.
-func dataFlagsBut(name string) []cli.Flag {
-	return slices.DeleteFunc(dataFlags(), func(f cli.Flag) bool { return f.Names()[0] == name })
 }
 
 func convertDataset(c *cli.Context) error {
@@ -43,11 +34,7 @@ func convertDataset(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if to := c.String("to"); to != "open" {
-		return &invalid.Error{Where: "--to", Want: "open, the only layout that is written", Got: invalid.Quote(to)}
-	}
-	o := catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")}
-	r, err := convert.Convert(c.Context, name, o, c.Path(outFlag))
+	r, err := convert.Convert(c.Context, name, catalogOptions(c), c.Path(outFlag))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/inspect"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -31,15 +30,14 @@ which is read and checked.
 Examples:
    lago-train dataset list
    lago-train dataset list --data-dir ~/data --json`,
-		Flags: append(dataFlagsBut("dev-split"),
-			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object"}),
+		Flags: append(without(dataFlags(), "dev-split"),
+			jsonFlagOf()),
 		Action: listDatasets,
 	}
 }
 
 func listDatasets(c *cli.Context) error {
-	o := catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")}
-	l, err := inspect.List(c.Context, o, func(name string) { display.show("checking "+name, false) })
+	l, err := inspect.List(c.Context, catalogOptions(c), func(name string) { display.show("checking "+name, false) })
 	if err != nil {
 		return err
 	}
@@ -58,7 +56,7 @@ Examples:
    lago-train dataset info glyphs
    lago-train dataset info --json cub`,
 		Flags: append(dataFlags(),
-			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object"}),
+			jsonFlagOf()),
 		Action: datasetInfo,
 	}
 }
@@ -90,8 +88,8 @@ Problems end the command with exit code 1. Warnings do not.
 Examples:
    lago-train dataset check ./data/animals
    lago-train dataset check --json awa2`,
-		Flags: append(dataFlagsBut("dev-split"),
-			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object"}),
+		Flags: append(without(dataFlags(), "dev-split"),
+			jsonFlagOf()),
 		Action: checkDataset,
 	}
 }
@@ -101,7 +99,7 @@ func checkDataset(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := inspect.Check(c.Context, name, catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")})
+	r, err := inspect.Check(c.Context, name, catalogOptions(c))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ const (
 )
 
 func evaluateCommand() *cli.Command {
-	const models, files, output = "models", "files of scores", "output"
 	return &cli.Command{
 		Name:  "evaluate",
 		Usage: "evaluate trained models, or scores that any program wrote",
@@ -35,25 +34,25 @@ scores of other programs instead.
 
 Examples:
    lago-train evaluate --model latest
-   lago-train evaluate --model runs/awa2-semantic-hard-test-seed0-... --split gzsl
+   lago-train evaluate --model awa2-semantic-hard-test-seed0 --split gzsl
    lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
 		Flags: append(dataFlags(),
-			&cli.StringSliceFlag{Name: modelFlag, Category: models, Usage: modelUsage + "; repeat it for an ensemble"},
-			&cli.StringFlag{Name: splitFlag, Category: models, DefaultText: "val for runs of the dev stage, otherwise test", Usage: "`CLASSES` to evaluate on: val, test or gzsl"},
-			&cli.StringFlag{Name: datasetFlag, DefaultText: "that of the model", Category: models, Usage: "`NAME` of a data set"},
-			&cli.StringSliceFlag{Name: "dev", Category: models, DefaultText: "found beside the model", Usage: "`RUN` of the dev stage to validate with, one for each model"},
-			&cli.PathFlag{Name: scoresFlag, Category: files, Usage: "`FILE` of scores, samples x classes: .npy, .csv or .mat"},
-			&cli.PathFlag{Name: labelsFlag, Category: files, Usage: "`FILE` with the column of each sample's class, from 0: .npy or text"},
-			&cli.StringFlag{Name: "unseen", Category: files, DefaultText: "all", Usage: "`COLUMNS` of unseen classes, as in 3,5,7, or a file of them"},
-			&cli.StringFlag{Name: "score-kind", Category: files, DefaultText: "recognised", Usage: "`KIND` of scores: probabilities, logits or scores"},
-			&cli.PathFlag{Name: "val-scores", Category: files, Usage: "`FILE` of scores to validate with"},
-			&cli.PathFlag{Name: "val-labels", Category: files, Usage: "`FILE` of their labels"},
-			&cli.StringFlag{Name: "val-unseen", Category: files, Usage: "`COLUMNS` of their unseen classes, or a file of them"},
-			&cli.IntFlag{Name: "bins", Value: 15, Category: output, Usage: "`N` bins of the expected calibration error"},
-			&cli.BoolFlag{Name: jsonFlag, Category: output, Usage: "print one JSON object, accuracies as fractions"},
-			&cli.PathFlag{Name: "pictures", Category: output, Usage: "`DIR` for reliability.svg, coverage.svg and seen-unseen.svg"},
-			&cli.PathFlag{Name: "csv", Category: output, Usage: "`DIR` for CSV files: confusion matrix, samples, classes, curves"},
-			&cli.PathFlag{Name: "scores-out", Category: output, Usage: "`FILE`.npy for the scores, samples x classes"}),
+			&cli.StringSliceFlag{Name: modelFlag, Category: inputGroup, Usage: modelUsage + "; repeat it for an ensemble"},
+			optional(splitFlag, inputGroup, "classes to evaluate on", "val for runs of the dev stage, otherwise test", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit),
+			&cli.StringFlag{Name: datasetFlag, DefaultText: "that of the model", Category: dataGroup, Usage: "`NAME` data set"},
+			&cli.StringSliceFlag{Name: "dev", Category: inputGroup, DefaultText: "found beside the model", Usage: "`MODEL` run of the dev stage to validate with, one for each model"},
+			&cli.PathFlag{Name: scoresFlag, Category: inputGroup, Usage: "`FILE` scores, samples x classes: .npy, .csv or .mat"},
+			&cli.PathFlag{Name: labelsFlag, Category: inputGroup, Usage: "`FILE` column of each sample's class in --scores, from 0: .npy or text"},
+			&cli.StringFlag{Name: "unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes, from 0, or a file of them"},
+			optional("score-kind", inputGroup, "what --scores holds", "recognised", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores),
+			&cli.PathFlag{Name: "val-scores", Category: inputGroup, Usage: "`FILE` scores to validate with"},
+			&cli.PathFlag{Name: "val-labels", Category: inputGroup, Usage: "`FILE` labels of --val-scores"},
+			&cli.StringFlag{Name: "val-unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes of --val-scores, or a file of them"},
+			&cli.IntFlag{Name: "bins", Value: 15, Category: outputGroup, Usage: "`N` bins of the expected calibration error"},
+			jsonFlagOf(),
+			&cli.PathFlag{Name: "pictures", Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"},
+			&cli.PathFlag{Name: csvFlag, Category: outputGroup, Usage: "`DIR` folder for CSV files: confusion matrix, samples, classes, curves"},
+			&cli.PathFlag{Name: "scores-out", Category: outputGroup, Usage: "`FILE` .npy file for the scores, samples x classes"}),
 		Action: interruptible(evaluate),
 	}
 }

@@ -157,7 +157,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		{"no list", append(both, "--unseen", "wren"), []string{"--unseen", "a file", `"wren"`}},
 		{"an empty list", append(both, "--unseen", ","), []string{"--unseen", "found none"}},
 		{"an unknown class", append(both, "--unseen", "2"), []string{"unseen", "from 0 to 1, found 2"}},
-		{"kind", append(both, "--score-kind", "votes"), []string{"--score-kind", "logits, probabilities, scores", `"votes"`}},
+		{"kind", append(both, "--score-kind", "votes"), []string{"--score-kind", "probabilities, logits, scores", `"votes"`}},
 		{"bins", append(both, "--bins", "0"), []string{"--bins", "found 0"}},
 		{"a split of scores", append(both, "--split", "gzsl"), []string{"--split", "found --scores"}},
 		{"unseen classes of a model", []string{"--model", dir, "--unseen", "1"}, []string{"--unseen", "found --model"}},

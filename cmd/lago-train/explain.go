@@ -21,7 +21,6 @@ import (
 )
 
 func explainCommand() *cli.Command {
-	const input, photograph, classes, output = "sample", "photograph", "classes to choose from", "output"
 	return &cli.Command{
 		Name:  "explain",
 		Usage: "explain one prediction by attribute groups",
@@ -29,28 +28,26 @@ func explainCommand() *cli.Command {
 contributions add up to the log odds between the two), which attributes were detected
 and described, and which other detections would change the prediction. If the prediction
 is wrong, the true class is compared as well. The sample is one of the data set that the
-model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights).
-Only models of LAGO can be
-explained, baselines have no groups.
+model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights). Only models of LAGO can be explained:
+baselines have no groups.
 
 Examples:
-   lago-train explain --model latest --sample 680
    lago-train explain --model latest --sample 680 --format html --out why.html
    lago-train explain --model latest --features new.npy --sample 0 --classes birds.csv
    lago-train explain --model latest --image bird.jpg --weights resnet50.safetensors`,
-		Flags: append(append(dataFlags(), networkFlags(photograph)...),
-			&cli.StringFlag{Name: modelFlag, Category: input, Usage: modelUsage},
-			&cli.StringFlag{Name: "sample", Category: input, DefaultText: "required without --image", Usage: "`INDEX` of the sample, from 0, in the data set or in --features, or its id"},
-			&cli.PathFlag{Name: imageFlag, Category: input, Usage: "`FILE` of a photograph"},
-			&cli.PathFlag{Name: featuresFlag, Category: input, Usage: "`FILE` of features: .npy, .csv or .mat"},
-			&cli.StringFlag{Name: datasetFlag, Category: input, DefaultText: "that of the model", Usage: "`NAME` of a data set"},
-			&cli.StringFlag{Name: "against", Category: classes, DefaultText: "the runner-up", Usage: "`CLASS` to compare the prediction with"},
-			&cli.StringSliceFlag{Name: amongFlag, Aliases: []string{splitFlag}, Category: classes, DefaultText: "none with --classes, otherwise those of the sample's class, or test", Usage: "`CLASSES` of the data set, comma-separated: " + selectionNames},
-			&cli.PathFlag{Name: classesFlag, Category: classes, Usage: "`FILE` of class descriptions: .csv or .json"},
-			imputeFlag(classes),
-			&cli.StringFlag{Name: formatFlag, Category: output, Value: string(explain.Text), Usage: "`FORMAT`: text, json or html (one page)"},
-			&cli.IntFlag{Name: "top", Category: output, Value: 5, Usage: "`N` groups and changes to show; json has all groups"},
-			&cli.PathFlag{Name: outFlag, Category: output, DefaultText: "standard output", Usage: "`FILE` to write (atomically)"}),
+		Flags: append(append(dataFlags(), networkFlags()...),
+			&cli.StringFlag{Name: modelFlag, Category: inputGroup, Usage: modelUsage},
+			&cli.StringFlag{Name: "sample", Category: inputGroup, Usage: "`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"},
+			&cli.PathFlag{Name: imageFlag, Category: inputGroup, Usage: "`FILE` photograph"},
+			&cli.PathFlag{Name: featuresFlag, Category: inputGroup, Usage: "`FILE` features: .npy, .csv or .mat"},
+			&cli.StringFlag{Name: datasetFlag, Category: dataGroup, DefaultText: "that of the model", Usage: "`NAME` data set"},
+			&cli.StringFlag{Name: "against", Category: classGroup, DefaultText: "the runner-up", Usage: "`NAME` class to compare the prediction with"},
+			amongFlagOf("none with --classes, otherwise those of the sample's class, or test", splitFlag),
+			classesFlagOf(),
+			imputeFlag(),
+			choice(formatFlag, outputGroup, "format of the explanation", explain.Text, explain.Text, explain.JSON, explain.HTML),
+			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` groups and changes to show; json has all groups"},
+			&cli.PathFlag{Name: outFlag, Category: outputGroup, DefaultText: "standard output", Usage: "`FILE` where to write"}),
 		Action: interruptible(explainSample),
 	}
 }

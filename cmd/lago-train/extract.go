@@ -15,7 +15,6 @@ import (
 )
 
 func extractCommand() *cli.Command {
-	const input, network = "photographs", "network"
 	return &cli.Command{
 		Name:      "extract",
 		Usage:     "compute features of photographs with a ResNet, as a data set",
@@ -30,22 +29,22 @@ The weights are a safetensors file of ResNet-18, -34, -50, -101 or -152 with the
 torchvision or timm; "dataset fetch resnet50" downloads one. The features are the
 average-pooled units, 512 or 2048. Images are preprocessed as by torchvision.
 
-An interrupted extraction resumes, and ends with the same bits. What is still missing then
-are descriptions of the classes: classes.csv and attributes.csv (docs/your-data.md), and
-splits.csv, which "dataset split" proposes.
+An interrupted extraction resumes, to bit-identical features. To train on them, describe the
+classes in classes.csv and attributes.csv (docs/your-data.md), and let "dataset split" propose
+splits.csv.
 
 Examples:
    lago-train dataset extract birds --images photographs --weights resnet101.safetensors
    lago-train dataset extract birds --list birds.csv --weights resnet101.safetensors --shard 0/4`,
 		Flags: append(append([]cli.Flag{
-			&cli.PathFlag{Name: imagesFlag, Category: input, Usage: "`DIR` with a folder of images for each class, or with images"},
-			&cli.PathFlag{Name: "list", Category: input, Usage: "`FILE`.csv of images: path[,class], relative to --images or to the file"},
-			&cli.BoolFlag{Name: "skip-broken", Category: input, Usage: "leave out images that cannot be decoded, and list them in skipped.csv"},
-		}, networkFlags(network)...),
-			outputDataDirFlag("output"),
+			&cli.PathFlag{Name: imagesFlag, Category: inputGroup, Usage: "`DIR` folder with one folder of images per class, or with images"},
+			&cli.PathFlag{Name: "list", Category: inputGroup, Usage: "`FILE` CSV file of images: path[,class], relative to --images or to the file"},
+			&cli.BoolFlag{Name: "skip-broken", Category: inputGroup, Usage: "leave out images that cannot be decoded, and list them in skipped.csv"},
+		}, networkFlags()...),
+			dataDirFlag(),
 			threadsFlagOf(),
-			shardFlag("compute only part `I/N` of the images"),
-			&cli.BoolFlag{Name: jsonFlag, Category: "output", Usage: "print one JSON object"}),
+			shardFlag("images"),
+			jsonFlagOf()),
 		Action: extractDataset,
 	}
 }

@@ -20,15 +20,13 @@ import (
 func fetchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "fetch",
-		Usage:     "download a data set of the paper (" + strings.Join(fetch.Names(), ", ") + ") or the weights of a network",
+		Usage:     "download a data set of the paper, or the weights of a network",
 		ArgsUsage: strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), "|"),
 		Description: `Downloads the archives that contain a data set and unpacks its files to
 <data dir>/<NAME>, where run --dataset NAME finds them. The same command resumes an
 interrupted download. The archives are kept, so the next data set needs no download.
 
-Features, descriptions and splits come from the release of Xian et al., "Zero-Shot
-Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly" (about
-880 MB):
+Features, descriptions and splits come from the xlsa17 release of Xian et al. (about 880 MB):
    ` + fetch.XianURL + `
 The attribute groups come from the repository of the authors of LAGO:
    ` + fetch.MetaURL + `
@@ -41,22 +39,23 @@ The weights of a ResNet for photographs, torchvision's as timm publishes them (1
 180 MB), go to <data dir>/NAME.safetensors; --archive-url is their address:
    ` + fetch.WeightsURL("resnet50") + `
    ` + fetch.WeightsURL("resnet101") + `
-This download could not be tried when the program was written.
+This download has not been tested.
 
+Examples:
    lago-train dataset fetch awa2
    lago-train dataset fetch resnet101
    lago-train dataset fetch --archive-url ~/Downloads/xlsa17.zip sun`,
 		Flags: []cli.Flag{
-			outputDataDirFlag(""),
-			&cli.StringFlag{Name: "archive-url", EnvVars: []string{"LAGO_ARCHIVE_URL"}, Usage: "http(s) `ADDRESS`, or path, of the archive with the features; or address of weights"},
-			&cli.StringFlag{Name: "meta-url", EnvVars: []string{"LAGO_META_URL"}, Usage: "http(s) `ADDRESS`, or path, of the archive with the meta folder, if the other lacks it"},
-			&cli.StringFlag{Name: "sha256", Usage: "expected `CHECKSUM` of the archive with the features, in hex; none was published"},
-			&cli.PathFlag{Name: "download-dir", Usage: "`DIR` for archives (default: lago-train/downloads in the user's cache folder)"},
-			&cli.BoolFlag{Name: "delete-archives", Usage: "remove the downloaded archives once the data set is complete"},
-			&cli.BoolFlag{Name: "force", Usage: "replace an existing folder of the data set and everything in it"},
-			&cli.IntFlag{Name: "attempts", Value: 6, Usage: "give up after `N` attempts in a row without progress"},
-			&cli.DurationFlag{Name: "stall", Value: 30 * time.Second, Usage: "`TIME` without a byte from the server that ends an attempt"},
-			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout"},
+			dataDirFlag(),
+			&cli.StringFlag{Name: "archive-url", EnvVars: []string{"LAGO_ARCHIVE_URL"}, Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the features, or of the weights"},
+			&cli.StringFlag{Name: "meta-url", EnvVars: []string{"LAGO_META_URL"}, Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the meta folder, if the other lacks it"},
+			&cli.StringFlag{Name: "sha256", Category: inputGroup, Usage: "`SUM` expected SHA-256 of the archive with the features; none was published"},
+			&cli.PathFlag{Name: "download-dir", Category: outputGroup, DefaultText: "lago-train/downloads in the user's cache folder", Usage: "`DIR` folder of downloaded archives"},
+			&cli.BoolFlag{Name: "delete-archives", Category: outputGroup, Usage: "remove the downloaded archives once the data set is complete"},
+			&cli.BoolFlag{Name: "force", Category: outputGroup, Usage: "replace an existing folder of the data set and everything in it"},
+			&cli.IntFlag{Name: "attempts", Category: runGroup, Value: 6, Usage: "`N` attempts in a row without progress before the download is given up"},
+			&cli.DurationFlag{Name: "stall", Category: runGroup, Value: 30 * time.Second, Usage: "`DURATION` longest wait for the next byte from the server before a new attempt"},
+			jsonFlagOf(),
 		},
 		Action: fetchDataset,
 	}

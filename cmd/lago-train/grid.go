@@ -19,24 +19,26 @@ import (
 
 // outputFlags are those of every command with runs.
 func outputFlags(jobs cli.Flag) []cli.Flag {
-	const category = "output"
 	return []cli.Flag{
-		&cli.PathFlag{Name: outFlag, Value: defaultRuns, Category: category, Usage: "`DIR` for the folders of the runs"},
+		&cli.PathFlag{Name: outFlag, Value: defaultRuns, Category: outputGroup, Usage: "`DIR` folder that holds the runs"},
 		jobs,
-		&cli.BoolFlag{Name: jsonFlag, Category: category, Usage: "print one JSON object on stdout, accuracies as fractions"},
+		jsonFlagOf(),
 	}
+}
+
+func jsonFlagOf() cli.Flag {
+	return &cli.BoolFlag{Name: jsonFlag, Category: outputGroup, Usage: "print one JSON object, with fractions instead of percentages"}
 }
 
 // gridFlags are those of every command that runs many trials.
 func gridFlags() []cli.Flag {
-	const category = "output"
-	jobs := &cli.IntFlag{Name: jobsFlag, Category: category, DefaultText: "number of cores", Usage: "`N` trials in parallel, at least 1"}
+	jobs := &cli.IntFlag{Name: jobsFlag, Category: runGroup, DefaultText: "--threads", Usage: "`N` runs trained in parallel"}
 	return append(append(dataFlags(), outputFlags(jobs)...),
-		shardFlag("train only part `I/N` of the trials"))
+		shardFlag("runs"))
 }
 
-func shardFlag(usage string) cli.Flag {
-	return &cli.StringFlag{Name: "shard", Category: "output", Usage: usage + ", I from 0 (default: from Slurm or Kubernetes, otherwise all)"}
+func shardFlag(what string) cli.Flag {
+	return &cli.StringFlag{Name: "shard", Category: runGroup, DefaultText: "from Slurm or Kubernetes, otherwise all", Usage: "`I/N` only part I, from 0, of N parts of the " + what}
 }
 
 // shardOf returns the shard of the flag or else of the scheduler.
@@ -49,18 +51,17 @@ func shardOf(c *cli.Context) (lab.Shard, error) {
 
 // rotationFlags are those of commands that can take each class as unseen once.
 func rotationFlags() []cli.Flag {
-	const category = "rotation"
 	return []cli.Flag{
-		&cli.IntFlag{Name: rotateFlag, Category: category, Usage: "deal the classes into `N` parts, at least 3, of which each in turn is unseen"},
-		&cli.Uint64Flag{Name: "rotate-seed", Category: category, Usage: "`SEED` that deals the classes"},
+		&cli.IntFlag{Name: rotateFlag, Category: dataGroup, DefaultText: "no rotation", Usage: "`N` parts, at least 3, into which the classes are dealt; each is unseen once"},
+		&cli.Uint64Flag{Name: "rotate-seed", Category: dataGroup, Usage: "`SEED` random seed of the parts of --rotate"},
 	}
 }
 
 // foldsFlag is that of commands that choose settings.
 func foldsFlag() cli.Flag {
 	return &cli.IntFlag{
-		Name: foldsFlagName, Category: "search", DefaultText: "3, or 1 with --rotate",
-		Usage: "choose settings over `N` folds of the seen classes: the data set's own three, or parts dealt; 1 is --dev-split",
+		Name: foldsFlagName, Category: searchGroup, DefaultText: "3, or 1 with --rotate or --dev-split",
+		Usage: "`N` folds of the seen classes over which settings are chosen: the three of the data set, or dealt ones; 1 is --dev-split",
 	}
 }
 
@@ -68,14 +69,11 @@ func foldsFlag() cli.Flag {
 // each have the length of a single run.
 const searchEpochs, searchPatience = "60", "10"
 
-// searchedFlagsBut are settingFlagsBut with these defaults.
+// searchedFlagsBut are devSettingFlags with these defaults.
 func searchedFlagsBut(names ...string) []cli.Flag {
-	flags := settingFlagsBut(names...)
-	for i, f := range flags {
-		switch f.Names()[0] {
-		case "epochs":
-			flags[i] = devEpochsFlag(searchEpochs)
-		case "patience":
+	flags := devSettingFlags(searchEpochs, names...)
+	for _, f := range flags {
+		if f.Names()[0] == "patience" {
 			f.(*cli.StringFlag).DefaultText = searchPatience
 		}
 	}
@@ -111,7 +109,7 @@ const defaultFolds = 3
 
 // logRound logs the start of a round of a search.
 func logRound(round string, trials int) {
-	logrus.WithFields(logrus.Fields{"round": round, "trials": trials}).Info("search")
+	logrus.WithFields(logrus.Fields{"round": round, "runs": trials}).Info("search")
 }
 
 // rotate divides the classes of a lab as the flags say.
@@ -162,16 +160,16 @@ func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 	l.OnRun = func(r lab.Run) {
 		entry := logrus.WithField("run", r.Name())
 		if r.Err != nil {
-			entry.WithError(r.Err).Warn("trial failed")
+			entry.WithError(r.Err).Warn("run failed")
 			return
 		}
-		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("trial ended")
+		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("run ended")
 	}
 	return l, nil
 }
 
 func csvFlagOf(what string) cli.Flag {
-	return &cli.PathFlag{Name: csvFlag, Category: "output", Usage: "also write " + what + " to `FILE` as CSV"}
+	return &cli.PathFlag{Name: csvFlag, Category: outputGroup, Usage: "`FILE` also write " + what + " to this CSV file"}
 }
 
 // writeCSV writes the file of csvFlagOf if it is given.
@@ -194,5 +192,5 @@ func output(c *cli.Context, l *lab.Lab, result any, text func(w io.Writer) error
 	if err := write(); err != nil || l == nil || l.Failed() == 0 {
 		return err
 	}
-	return fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "trial"), l.Root)
+	return fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
 }

@@ -14,28 +14,25 @@ import (
 )
 
 func groupsCommand() *cli.Command {
-	const analysis = "analysis"
 	return &cli.Command{
 		Name:  "groups",
 		Usage: "analyse the attribute groups that a soft model learned",
-		Description: `Prints how sparse the group assignment Gamma is, the groups with their attributes, and
-how many pairs of attributes in the same group are anti-correlated, compared with the
-other pairs (by a permutation test) and with the paper's numbers for CUB, AWA2 and SUN.
-Attributes are correlated over the descriptions of classes. The paper took the attributes
-of each image for CUB and SUN, and does not state the correlation that counts as
-anti-correlated (--below). Without --model, k-soft is trained by the full protocol, and
-the model of the first seed is analysed.
+		Description: `Prints the sparsity of the group assignment Gamma, the attributes of each group, and how many pairs
+of attributes in the same group are anti-correlated, compared with the other pairs (permutation
+test) and with the paper's numbers for CUB, AWA2 and SUN. Correlations are over the descriptions of
+classes. The paper used the attributes of each image for CUB and SUN, and does not state the
+correlation that counts as anti-correlated (--below). Without --model, k-soft is trained by the full
+protocol, and the model of the first seed is analysed.
 
 Examples:
    lago-train groups --model latest
    lago-train groups --dataset awa2 --by weighted-classes --below -0.4`,
-		Flags: append(append(settingFlagsBut("stage", "epochs", variantFlag), gridFlags()...),
-			devEpochsFlag("200"),
-			&cli.StringFlag{Name: modelFlag, Aliases: []string{fromFlag}, Category: analysis, Usage: modelUsage},
-			&cli.StringFlag{Name: "by", Category: analysis, Value: string(grouping.ByClasses), Usage: "correlate attributes over `WHAT`: classes, or weighted-classes (by their numbers of samples)"},
-			&cli.Float64Flag{Name: "threshold", Category: analysis, Value: 1e-3, Usage: "`T` up to which entries of Gamma and products of its rows count as zero"},
-			&cli.Float64Flag{Name: "below", Category: analysis, Usage: "`R`, the correlation below which attributes are anti-correlated"},
-			&cli.IntFlag{Name: "top", Category: analysis, Value: 5, Usage: "`N` attributes to print per group; --json has all"}),
+		Flags: append(append(devSettingFlags(devEpochs, variantFlag), gridFlags()...),
+			&cli.StringFlag{Name: modelFlag, Aliases: []string{fromFlag}, Category: inputGroup, Usage: modelUsage},
+			choice("by", classGroup, "correlate attributes over classes, or over classes weighted by their samples", grouping.ByClasses, grouping.ByClasses, grouping.ByWeightedClasses),
+			&cli.Float64Flag{Name: "threshold", Category: classGroup, Value: 1e-3, Usage: "`T` value up to which entries of Gamma and products of its rows count as zero"},
+			&cli.Float64Flag{Name: "below", Category: classGroup, Usage: "`R` correlation below which attributes are anti-correlated"},
+			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` attributes to print per group; --json has all"}),
 		Action: groups,
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,14 +17,13 @@ const helpWidth = 100
 // with their defaults, in lines of at most helpWidth characters.
 func printHelp(w io.Writer, c *cli.Command) error {
 	var b strings.Builder
-	name := "lago-train " + strings.TrimPrefix(c.HelpName, "lago-train ")
-	fmt.Fprintf(&b, "%s: %s\n\n", name, c.Usage)
+	fmt.Fprintf(&b, "%s\n\n", wrap(c.HelpName+": "+c.Usage, 0))
 	what := strings.TrimSpace("[flags] " + c.ArgsUsage)
 	subcommands := slices.DeleteFunc(c.VisibleCommands(), func(sub *cli.Command) bool { return sub.Name == "help" })
 	if len(subcommands) > 0 {
 		what = "COMMAND [flags]"
 	}
-	fmt.Fprintf(&b, "Usage: %s %s\n", name, what)
+	fmt.Fprintf(&b, "Usage: %s %s\n", c.HelpName, what)
 	if c.Description != "" {
 		b.WriteString("\n")
 		for paragraph := range strings.SplitSeq(strings.TrimSpace(c.Description), "\n\n") {
@@ -37,65 +35,89 @@ func printHelp(w io.Writer, c *cli.Command) error {
 		}
 	}
 	for i, sub := range subcommands {
-		if i == 0 {
-			b.WriteString("Commands:\n")
+		switch heading := "Commands, " + sub.Category; {
+		case sub.Category == "" && i == 0:
+			b.WriteString("\nCommands:\n")
+		case sub.Category != "" && (i == 0 || subcommands[i-1].Category != sub.Category):
+			fmt.Fprintf(&b, "\n%s:\n", heading)
 		}
-		fmt.Fprintf(&b, "  %-14s %s\n", sub.Name, sub.Usage)
+		fmt.Fprintf(&b, "  %-12s %s\n", sub.Name, strings.TrimLeft(wrap(sub.Usage, 15), " "))
 	}
-	groups := map[string][]string{}
+	groups := map[string]string{}
 	for _, f := range c.VisibleFlags() {
-		group := "general"
-		if in, ok := f.(cli.CategorizableFlag); ok && in.GetCategory() != "" {
-			group = in.GetCategory()
-		}
-		groups[group] = append(groups[group], flagHelp(f))
+		group := groupOf(f)
+		groups[group] += flagHelp(f)
 	}
-	names := slices.Sorted(maps.Keys(groups))
-	slices.SortStableFunc(names, func(x, y string) int {
-		return cmp.Compare(slices.Index(lastGroups, x), slices.Index(lastGroups, y))
-	})
-	for _, group := range names {
-		fmt.Fprintf(&b, "\nFlags, %s:\n%s", group, strings.Join(groups[group], ""))
+	for _, group := range flagGroups {
+		if groups[group] != "" {
+			fmt.Fprintf(&b, "\nFlags, %s:\n%s", group, groups[group])
+		}
 	}
 	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "\n\n\n", "\n\n"))
 	return err
 }
 
-// lastGroups come after all others.
-var lastGroups = []string{"data", "output", "general", "log"}
+// groupOf returns the group of a flag.
+func groupOf(f cli.Flag) string {
+	in, ok := f.(cli.CategorizableFlag)
+	if !ok {
+		return generalGroup
+	}
+	return cmp.Or(in.GetCategory(), generalGroup)
+}
 
-var placeholder = regexp.MustCompile("`([^`]+)`")
+var placeholder = regexp.MustCompile("^`([^`]+)` ")
+
+// describeFlag returns what a flag takes, "" for a flag without a value, what it is for, and
+// its default.
+func describeFlag(f cli.Flag) (value, usage, standard string) {
+	if doc, ok := f.(cli.DocGenerationFlag); ok {
+		usage, standard = doc.GetUsage(), strings.ReplaceAll(doc.GetDefaultText(), `"`, "")
+	}
+	if m := placeholder.FindStringSubmatch(usage); m != nil {
+		value, usage = m[1], strings.TrimPrefix(usage, m[0])
+	}
+	const short = 24
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		standard = ""
+	case *cli.Float64SliceFlag:
+		standard = strings.ReplaceAll(standard, ", ", ",") // as it is typed
+	case choiceFlag:
+		if value = strings.Join(f.words, "|"); len(value) > short {
+			value = "NAME"
+			usage += ": " + either(f.words)
+		}
+	case choicesFlag:
+		value, standard = cmp.Or(value, "NAME")+",...", strings.ReplaceAll(standard, `, `, ",")
+		if !strings.Contains(usage, f.words[0]) {
+			usage += ": " + either(f.words)
+		}
+	}
+	return value, usage, standard
+}
+
+// either lists words as in "a, b or c".
+func either(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
 
 // flagHelp is the lines of a flag.
 func flagHelp(f cli.Flag) string {
 	const indent = 24
+	value, usage, standard := describeFlag(f)
 	var names []string
 	for _, name := range f.Names() {
-		names = append(names, strings.Repeat("-", min(len(name), 2))+name)
-	}
-	left := "  " + strings.Join(names, ", ")
-	var usage, standard string
-	if doc, ok := f.(cli.DocGenerationFlag); ok {
-		usage, standard = doc.GetUsage(), doc.GetDefaultText()
-	}
-	if _, isBool := f.(*cli.BoolFlag); isBool {
-		standard = ""
-	} else if m := placeholder.FindStringSubmatch(usage); m != nil {
-		left += " " + m[1]
-	}
-	// In the text the placeholder is a word: "weight of ...".
-	usage = placeholder.ReplaceAllStringFunc(usage, func(quoted string) string {
-		word := strings.Trim(quoted, "`")
-		if len(word) < 2 || strings.ContainsFunc(word, func(r rune) bool { return r < 'A' || r > 'Z' }) {
-			return word
+		if len(name) == 1 {
+			names = append([]string{dashed(name)}, names...)
+		} else {
+			names = append(names, dashed(name))
 		}
-		if word == "DIR" {
-			return "folder"
-		}
-		return strings.ToLower(word)
-	})
-	if standard != "" && !strings.Contains(usage, "(default") {
-		usage += " (default: " + strings.ReplaceAll(standard, `"`, "") + ")"
+	}
+	left := strings.TrimRight("  "+strings.Join(names, ", ")+" "+value, " ")
+	if standard != "" {
+		usage += " (default: " + standard + ")"
 	}
 	if len(left) > indent-2 {
 		left += "\n" + strings.Repeat(" ", indent)

@@ -2,66 +2,186 @@ package main
 
 import (
 	"bytes"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/lago-train/lago-train/experiments/protocol"
 )
 
 // everyCommand calls f with the words that name each command, below the program.
 func everyCommand(commands []*cli.Command, above []string, f func(words []string, c *cli.Command)) {
 	for _, c := range commands {
+		if c.Hidden {
+			continue
+		}
 		words := append(append([]string{}, above...), c.Name)
 		f(words, c)
 		everyCommand(c.Subcommands, words, f)
 	}
 }
 
-func TestHelpOfEachCommandTellsItsFlags(t *testing.T) {
+// helpOf returns the help of a command, of the program if there are no words.
+func helpOf(t *testing.T, words ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	app := newApp()
+	app.Writer = &out
+	if err := app.Run(append(append([]string{app.Name}, words...), "--help")); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
+			t.Errorf("%q: %d columns: %s", words, n, line)
+		}
+		if strings.Count(line, "(default:") > 1 {
+			t.Errorf("%q: two defaults: %s", words, line)
+		}
+	}
+	return out.String()
+}
+
+func TestHelpListsEachFlag(t *testing.T) {
+	help := helpOf(t)
 	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
+		if len(words) == 1 && !strings.Contains(help, "\n  "+c.Name+" ") {
+			t.Errorf("%s is not in the help of the program:\n%s", c.Name, help)
+		}
 		t.Run(strings.Join(words, " "), func(t *testing.T) {
-			var out bytes.Buffer
-			app := newApp()
-			app.Writer = &out
-			if err := app.Run(append(append([]string{app.Name}, words...), "--help")); err != nil {
-				t.Fatal(err)
-			}
-			help := out.String()
-			if !strings.Contains(help, c.Usage) || !strings.Contains(help, strings.Join(words, " ")) {
+			help := helpOf(t, words...)
+			if !strings.HasPrefix(help, "lago-train "+strings.Join(words, " ")+": "+c.Usage) {
 				t.Errorf("expected the name and what it is for:\n%s", help)
 			}
 			for _, flag := range c.VisibleFlags() {
 				for _, name := range flag.Names() {
-					if !strings.Contains(help, "-"+name) {
+					if !strings.Contains(help, dashed(name)) {
 						t.Errorf("nothing about --%s:\n%s", name, help)
 					}
-				}
-				if f, ok := flag.(cli.DocGenerationFlag); ok && f.GetUsage() == "" {
-					t.Errorf("nothing of what --%s is for", flag.Names()[0])
-				}
-			}
-			for line := range strings.Lines(help) {
-				if strings.Count(line, "(default:") > 1 {
-					t.Errorf("two defaults: %s", line)
 				}
 			}
 		})
 	})
 }
 
-func TestEachCommandThatActsHasFlagsOfTheLog(t *testing.T) {
+// Every flag says what it is for without repeating its placeholder, in one of the groups, and
+// a flag of several commands is in the same group with the same placeholder. In the list of
+// runs the flags are filters.
+func TestFlagsAreDescribedAlike(t *testing.T) {
+	type place struct{ group, value string }
+	first := map[string]place{}
 	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
-		acts := c.Subcommands == nil || len(c.Flags) > 0
-		if has := strings.Contains(flagNames(c), " log-format "); acts && !has {
-			t.Errorf("%s: expected --log-format, found %s", strings.Join(words, " "), flagNames(c))
+		for _, f := range c.Flags {
+			name := f.Names()[0]
+			value, usage, _ := describeFlag(f)
+			_, isBool := f.(*cli.BoolFlag)
+			group := groupOf(f)
+			switch {
+			case usage == "" || strings.Contains(usage, "`") || isBool != (value == ""):
+				t.Errorf("%s --%s: placeholder %q and text %q", c.Name, name, value, usage)
+			case strings.HasPrefix(strings.ToLower(usage), strings.ToLower(value)+" ") && value != "":
+				t.Errorf("%s --%s: %q repeats the placeholder %s", c.Name, name, usage, value)
+			case !slices.Contains(flagGroups, group):
+				t.Errorf("%s --%s: the group %q is not one of %q", c.Name, name, group, flagGroups)
+			}
+			here := place{group, value}
+			if _, isChoice := f.(choiceFlag); isChoice {
+				here.value = "" // its words
+			}
+			if there, seen := first[name]; !seen && c.Name != "runs" {
+				first[name] = here
+			} else if seen && c.Name != "runs" && there.group != here.group {
+				t.Errorf("%s --%s: group %s, elsewhere %s", c.Name, name, here.group, there.group)
+			}
 		}
 	})
 }
 
-func flagNames(c *cli.Command) string {
-	names := " "
-	for _, f := range c.Flags {
-		names += strings.Join(f.Names(), " ") + " "
+var example = regexp.MustCompile(`(?m)^   (lago-train .*)$`)
+
+// Each command has two or three examples, which parse.
+func TestExamples(t *testing.T) {
+	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
+		if c.Subcommands != nil && len(c.Flags) == 0 {
+			return // a group of commands
+		}
+		_, text, _ := strings.Cut(c.Description, "Examples:\n")
+		examples := example.FindAllStringSubmatch(text, -1)
+		if len(examples) < 2 || len(examples) > 3 {
+			t.Errorf("%q: %d examples, expected two or three", words, len(examples))
+		}
+		for _, e := range examples {
+			if !strings.HasPrefix(e[1], "lago-train "+strings.Join(words, " ")) {
+				t.Errorf("%q: the example is of another command: %s", words, e[1])
+			}
+			parses(t, e[1])
+		}
+	})
+	for _, e := range example.FindAllStringSubmatch(newApp().Description, -1) {
+		parses(t, e[1])
 	}
-	return names
+}
+
+// The commands of the README and the docs: lines of their own, and words in backquotes.
+var documented = regexp.MustCompile("(?m)(?:^ *|`)(lago-train [a-z][^`\n]*)")
+
+func TestDocumentedCommandsParse(t *testing.T) {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "../../README.md") {
+		for _, m := range documented.FindAllStringSubmatch(read(t, file), -1) {
+			parses(t, m[1])
+		}
+	}
+}
+
+// parses fails unless a command line is right as far as can be said without its data.
+func parses(t *testing.T, line string) {
+	t.Helper()
+	line = strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("<>|#\\", r) })[0]
+	app := newApp()
+	ran := false
+	everyCommand(app.Commands, nil, func(_ []string, c *cli.Command) {
+		if c.Action == nil {
+			return
+		}
+		c.Before = checkChoices
+		c.Action = func(ctx *cli.Context) error {
+			ran = true
+			if ctx.NArg() > 0 && c.ArgsUsage == "" {
+				t.Errorf("%s: argument %s", line, ctx.Args().First())
+			}
+			for _, g := range settingsGiven(ctx) {
+				s, err := protocol.Find(g.Key)
+				if err == nil {
+					err = s.Set(new(protocol.Config), g.Text)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
+			}
+			return nil
+		}
+	})
+	app.Writer = new(bytes.Buffer)
+	if err := app.Run(flagsFirst(app, strings.Fields(line))); err != nil || !ran {
+		t.Errorf("%s: does not parse: %v", line, err)
+	}
+}
+
+func TestEachCommandThatActsHasFlagsOfTheLog(t *testing.T) {
+	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
+		acts := c.Subcommands == nil || len(c.Flags) > 0
+		for _, name := range []string{"log-format", "log-level", "quiet"} {
+			if acts && !hasFlag(c, name) {
+				t.Errorf("%q has no --%s", words, name)
+			}
+		}
+	})
 }

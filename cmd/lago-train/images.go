@@ -26,13 +26,13 @@ const (
 )
 
 // networkFlags are those of every command that computes features of images.
-func networkFlags(category string) []cli.Flag {
+func networkFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.PathFlag{Name: weightsFlag, Category: category, Usage: "safetensors `FILE` with the weights of a ResNet"},
-		&cli.StringFlag{Name: fitFlag, Category: category, Value: string(dataset.Crop), Usage: "`HOW` to make squares: crop (resize the shorter side, crop the centre) or squash (resize both)"},
-		&cli.IntFlag{Name: sizeFlag, Category: category, Value: images.DefaultSize, Usage: "side of the squares in `PIXELS`"},
-		&cli.BoolFlag{Name: strideFlag, Category: category, Usage: "bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)"},
-		&cli.PathFlag{Name: boxesFlag, Category: category, Usage: "crop to the bounding boxes in `FILE`.csv: path,x,y,width,height in pixels"},
+		&cli.PathFlag{Name: weightsFlag, Category: imageGroup, Usage: "`FILE` weights of a ResNet, safetensors"},
+		choice(fitFlag, imageGroup, "make squares: crop resizes the shorter side and crops the centre, squash resizes both", dataset.Crop, dataset.Crop, dataset.Squash),
+		&cli.IntFlag{Name: sizeFlag, Category: imageGroup, Value: images.DefaultSize, Usage: "`PIXELS` side of the squares"},
+		&cli.BoolFlag{Name: strideFlag, Category: imageGroup, Usage: "bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)"},
+		&cli.PathFlag{Name: boxesFlag, Category: imageGroup, Usage: "`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"},
 	}
 }
 
@@ -47,10 +47,7 @@ func readNetwork(c *cli.Context, from *dataset.Provenance) (*resnet.Network, dat
 			Hint: "lago-train dataset fetch resnet50 downloads one.",
 		}
 	}
-	fit, err := invalid.OneOf(c.String(fitFlag), dataset.Crop, dataset.Squash)
-	if err != nil {
-		return nil, p, invalid.At("--"+fitFlag, err)
-	}
+	fit := dataset.Fit(c.String(fitFlag))
 	const largest = 1024
 	size := c.Int(sizeFlag)
 	if size < resnet.MinSize || size > largest {
@@ -145,7 +142,7 @@ func imageList(c *cli.Context) ([]images.Image, error) {
 
 // rejectNetworkFlags returns an error for a flag of images without images.
 func rejectNetworkFlags(c *cli.Context, with string) error {
-	for _, flag := range networkFlags("") {
+	for _, flag := range networkFlags() {
 		if name := flag.Names()[0]; c.IsSet(name) {
 			return &invalid.Error{Where: "--" + name, Want: "it only with --" + with}
 		}

@@ -111,53 +111,63 @@ func isUsage(err error) bool {
 }
 
 func newApp() *cli.App {
-	standard := cli.HelpPrinterCustom
-	cli.HelpPrinter = func(w io.Writer, template string, data any) {
-		if c, ok := data.(*cli.Command); ok {
-			_ = printHelp(w, c) // a closed stdout
-			return
+	cli.HelpPrinter = func(w io.Writer, _ string, data any) {
+		switch of := data.(type) { // an error is that of a closed stdout
+		case *cli.Command:
+			_ = printHelp(w, of)
+		case *cli.App:
+			_ = printHelp(w, &cli.Command{
+				HelpName: of.Name, Usage: of.Usage, Description: of.Description, Subcommands: of.Commands, Flags: of.VisibleFlags(),
+			})
 		}
-		standard(w, template, data, nil)
 	}
-	return &cli.App{
+	app := &cli.App{
 		Name:  "lago-train",
 		Usage: "recognise classes without a single training image, from their attributes",
 		Description: `LAGO (Atzmon & Chechik, UAI 2018) learns to detect attributes from samples of seen classes, and
 recognises unseen classes from a description of their attributes: a soft OR over the attributes
 of a group, a soft AND over the groups.
 
-Examples:
-   lago-train run                                  train on synthetic glyphs
-   lago-train dataset fetch awa2                   download a data set of the paper
-   lago-train reproduce --dataset awa2             run the paper's protocol for all variants
-   lago-train predict --model latest --dataset awa2
+A data set is a folder in the data directory (--data-dir, $LAGO_DATA or ./data), in the layout of
+the xlsa17 release of Xian et al. or of .npy and .csv files. Matrix products run in OpenBLAS or MKL
+if one is installed, otherwise in Go; $LAGO_BLAS names a library, or is "go" for none.
 
-A data set is a folder in --data-dir, in the layout of the xlsa17 release of Xian et al. or of
-.npy and .csv files. Matrix products run in OpenBLAS or MKL if one is installed, otherwise in Go;
-$LAGO_BLAS names a library to use, or "go" for none.`,
+Examples:
+   lago-train run
+   lago-train explain --model latest --sample 680
+   lago-train reproduce --dataset awa2`,
 		Version:        version.All()["lago-train"],
 		DefaultCommand: "help",
 		Commands: prepare([]*cli.Command{
-			datasetCommand(),
-			runCommand(),
-			searchCommand(),
-			compareCommand(),
-			reproduceCommand(),
-			ablateCommand(),
-			sweepKCommand(),
-			noiseCommand(),
-			partialCommand(),
-			groupsCommand(),
-			evaluateCommand(),
-			predictCommand(),
-			explainCommand(),
-			reportCommand(),
-			runsCommand(),
+			in("data sets", datasetCommand()),
+			in("training", runCommand()),
+			in("training", searchCommand()),
+			in("experiments", reproduceCommand()),
+			in("experiments", compareCommand()),
+			in("experiments", ablateCommand()),
+			in("experiments", sweepKCommand()),
+			in("experiments", noiseCommand()),
+			in("experiments", partialCommand()),
+			in("experiments", groupsCommand()),
+			in("results", runsCommand()),
+			in("results", reportCommand()),
+			in("trained models", evaluateCommand()),
+			in("trained models", predictCommand()),
+			in("trained models", explainCommand()),
+			in("shell", completionCommand()),
 		}),
 		Action:         noCommand,
 		ExitErrHandler: func(*cli.Context, error) {}, // main prints errors, once
 		OnUsageError:   usageError,
 	}
+	app.Commands = append(app.Commands, hiddenCompleteCommand())
+	return app
+}
+
+// in puts a command into a group of the help.
+func in(group string, c *cli.Command) *cli.Command {
+	c.Category = group
+	return c
 }
 
 // prepare adds the flags of the log and the set-up of the process to each command, and
@@ -171,9 +181,9 @@ func prepare(commands []*cli.Command) []*cli.Command {
 			continue
 		}
 		c.Flags = append(c.Flags,
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: "log", Usage: "no progress; only results, warnings and errors"},
-			&cli.StringFlag{Name: "log-format", Category: "log", Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
-			&cli.StringFlag{Name: "log-level", Category: "log", Value: "info", Usage: "log `LEVEL`: debug, info, warning or error"})
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress; only results, warnings and errors"},
+			choice("log-level", "", "least important messages of the log on stderr", "info", "debug", "info", "warning", "error"),
+			choice("log-format", "", "format of the log on stderr", "text", "text", "json"))
 		c.Before = setUp
 		action, onlyFlags := c.Action, c.ArgsUsage == "" && c.Subcommands == nil
 		c.Action = func(ctx *cli.Context) error {
@@ -273,7 +283,9 @@ func noCommand(c *cli.Context) error {
 	}
 	var names []string
 	for _, command := range commands {
-		names = append(names, command.Name)
+		if !command.Hidden {
+			names = append(names, command.Name)
+		}
 	}
 	hint := strings.TrimSpace(invalid.DidYouMean(name, names) + " See " + within + " --help.")
 	return &invalid.Error{Where: within, Want: "a command", Got: strconv.Quote(name), Hint: hint}
@@ -281,20 +293,16 @@ func noCommand(c *cli.Context) error {
 
 // setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
-	logrus.SetOutput(display)
-	style, err := invalid.OneOf(c.String("log-format"), "text", "json")
-	if err != nil {
-		return invalid.At("--log-format", err)
+	if err := checkChoices(c); err != nil {
+		return err
 	}
+	logrus.SetOutput(display)
 	logrus.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05", ForceColors: display.terminal})
-	if style == "json" {
+	if c.String("log-format") == "json" {
 		logrus.SetFormatter(&logrus.JSONFormatter{})
 		display.json = true
 	}
-	word, err := invalid.OneOf(c.String("log-level"), "debug", "info", "warning", "error")
-	if err != nil {
-		return invalid.At("--log-level", err)
-	}
+	word := c.String("log-level")
 	if display.quiet = c.Bool("quiet"); display.quiet && !c.IsSet("log-level") {
 		word = "warning"
 	}

@@ -25,7 +25,7 @@ const modelFlag = "model"
 const latest = "latest"
 
 // modelUsage describes --model in all commands.
-const modelUsage = "`MODEL`: a run's folder, a model file, the start of a run's name in ./runs, or latest"
+const modelUsage = "`MODEL` a run's folder, a model file, the start of a run's name in ./runs, or latest"
 
 // loadedModel is a model with the record of its run.
 type loadedModel struct {

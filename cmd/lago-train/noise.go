@@ -13,8 +13,6 @@ import (
 	"github.com/lago-train/lago-train/model/impute"
 )
 
-const robustnessCategory = "robustness"
-
 func noiseCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "noise",
@@ -31,10 +29,10 @@ Examples:
 		Flags: append(append(protocolFlags(), gridFlags()...),
 			variantsFlag(string(model.SemanticHard), string(model.Singletons), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
-				Name: "ratios", Category: robustnessCategory, Usage: "noise ratios `R,R...`, 0 to 1",
+				Name: "ratios", Category: classGroup, Usage: "`R,...` noise ratios, from 0 to 1",
 				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
 			},
-			&cli.IntFlag{Name: "noise-seeds", Category: robustnessCategory, Value: 5, Usage: "number `N` of seeds of the noise"}),
+			&cli.IntFlag{Name: "noise-seeds", Category: classGroup, Value: 5, Usage: "`N` random seeds of the noise"}),
 		Action: noise,
 	}
 }
@@ -75,15 +73,12 @@ Examples:
 		Flags: append(append(protocolFlags(), gridFlags()...),
 			variantsFlag(string(model.SemanticHard), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
-				Name: "shares", Category: robustnessCategory, Usage: "shares `S,S...` of the attributes that are given, above 0 to 1",
+				Name: "shares", Category: classGroup, Usage: "`S,...` shares of the attributes that are given, above 0 and up to 1",
 				Value: cli.NewFloat64Slice(1, 0.75, 0.5, 0.25, 0.1),
 			},
-			&cli.StringFlag{Name: "given", Category: robustnessCategory, Value: string(robustness.AtRandom), Usage: "`ORDER` in which attributes are given: random or strongest"},
-			&cli.StringSliceFlag{
-				Name: "impute", Category: robustnessCategory, Usage: "imputation of missing attributes, `KIND,KIND`: neutral, inferred",
-				Value: cli.NewStringSlice(string(impute.Neutral), string(impute.Inferred)),
-			},
-			&cli.IntFlag{Name: "mask-seeds", Category: robustnessCategory, Value: 5, Usage: "number `N` of random masks"}),
+			choice("given", classGroup, "which attributes are given: random ones, or the strongest", robustness.AtRandom, robustness.AtRandom, robustness.Strongest),
+			choices("impute", classGroup, "imputation of missing attributes: neutral (within the group) or inferred (from all entries)", impute.Kinds, impute.Kinds...),
+			&cli.IntFlag{Name: "mask-seeds", Category: classGroup, Value: 5, Usage: "`N` random masks"}),
 		Action: partial,
 	}
 }
@@ -125,23 +120,19 @@ func partialConfig(c *cli.Context) (robustness.PartialConfig, error) {
 
 // variantsFlag is that of commands that evaluate variants, and baselines beside them.
 func variantsFlag(names ...string) cli.Flag {
-	return &cli.StringSliceFlag{
-		Name: variantsFlagName, Category: robustnessCategory, Usage: "methods `NAME,NAME...`: variants, and baselines such as eszsl",
-		Value: cli.NewStringSlice(names...),
-	}
+	return choices(variantsFlagName, methodGroup, "variants of LAGO, and baselines", names, methodNames()...)
 }
+
+// methodNames are the variants of LAGO and the baselines.
+func methodNames() []string { return append(texts(model.Variants), methods.Names()...) }
 
 const variantsFlagName = "variants"
 
 // modelsOf returns the variants and baselines of --variants with their settings.
 func modelsOf(c *cli.Context) (m robustness.Models, err error) {
-	options := methods.Names()
-	for i, v := range model.Variants {
-		options = slices.Insert(options, i, string(v))
-	}
 	var variants []model.Variant
 	for _, given := range c.StringSlice(variantsFlagName) {
-		name, err := invalid.OneOf(given, options...)
+		name, err := invalid.OneOf(given, methodNames()...)
 		if err != nil {
 			return m, invalid.At("--"+variantsFlagName, err)
 		}

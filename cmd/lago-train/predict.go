@@ -24,12 +24,12 @@ const (
 	classesFlag  = "classes"
 	amongFlag    = "among"
 	formatFlag   = "format"
-
-	selectionNames = "test, val, train, seen (train and val) or all"
 )
 
+// selections are the values of --split and --among.
+var selections = []candidates.Selection{candidates.Test, candidates.Val, candidates.Train, candidates.Seen, candidates.All}
+
 func predictCommand() *cli.Command {
-	const input, photographs, classes, output = "samples", "photographs", "classes to choose from", "output"
 	return &cli.Command{
 		Name:      "predict",
 		Usage:     "predict classes of samples, seen or unseen, with a trained model",
@@ -49,33 +49,39 @@ Scores of LAGO are probabilities; those of baselines need a --temperature, which
 "lago-train evaluate" fits.
 
 Examples:
-   lago-train predict --model latest --dataset awa2 --split test
+   lago-train predict --model latest --dataset awa2
    lago-train predict --model latest --features new.npy --classes birds.csv --format csv
-   lago-train predict --model latest --features - --min-confidence 0.8 < new.csv
    lago-train predict --model latest --weights resnet50.safetensors --images *.jpg`,
-		Flags: append(append(dataFlags(), networkFlags(photographs)...),
-			&cli.StringFlag{Name: modelFlag, Category: input, Usage: modelUsage},
-			&cli.PathFlag{Name: featuresFlag, Category: input, Usage: "`FILE` of features: .npy, .csv or .mat, or - for CSV on standard input"},
-			&cli.GenericFlag{Name: imagesFlag, Value: &paths{}, Category: input, Usage: "`IMAGE`, or a folder of images; others can follow"},
-			&cli.StringFlag{Name: datasetFlag, Category: input, Usage: "`NAME` of a data set"},
-			&cli.StringFlag{Name: splitFlag, Category: input, Value: string(candidates.Test), Usage: "`CLASSES` of the data set whose samples to predict: " + selectionNames},
-			&cli.StringSliceFlag{Name: amongFlag, Category: classes, DefaultText: "none with --classes, otherwise --split", Usage: "`CLASSES` of the data set, comma-separated: " + selectionNames},
-			&cli.PathFlag{Name: classesFlag, Category: classes, Usage: "`FILE` of class descriptions: .csv or .json"},
-			imputeFlag(classes),
-			&cli.IntFlag{Name: "top", Category: output, Value: 5, Usage: "`N` best classes to write per sample"},
-			&cli.Float64Flag{Name: "temperature", Category: output, DefaultText: "1 for LAGO", Usage: "`T` of the probabilities softmax(s/T)"},
-			&cli.Float64Flag{Name: "min-confidence", Aliases: []string{"abstain-below"}, Category: output, Usage: "abstain if the best class has a probability below `P`"},
-			&cli.StringFlag{Name: formatFlag, Category: output, Value: string(predict.Table), Usage: "`FORMAT`: table, csv or jsonl"},
-			&cli.PathFlag{Name: outFlag, Category: output, DefaultText: "standard output", Usage: "`FILE` to write (atomically)"}),
+		Flags: append(append(dataFlags(), networkFlags()...),
+			&cli.StringFlag{Name: modelFlag, Category: inputGroup, Usage: modelUsage},
+			&cli.PathFlag{Name: featuresFlag, Category: inputGroup, Usage: "`FILE` features: .npy, .csv or .mat, or - for CSV on standard input"},
+			&cli.GenericFlag{Name: imagesFlag, Value: &paths{}, Category: inputGroup, Usage: "`PATH` photograph, or folder of photographs; others can follow"},
+			&cli.StringFlag{Name: datasetFlag, Category: dataGroup, Usage: "`NAME` data set whose samples are predicted"},
+			choice(splitFlag, inputGroup, "classes of --dataset whose samples are predicted; seen is train and val", candidates.Test, selections...),
+			amongFlagOf("none with --classes, otherwise --split"),
+			classesFlagOf(),
+			imputeFlag(),
+			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` best classes to write per sample"},
+			&cli.Float64Flag{Name: "temperature", Category: outputGroup, DefaultText: "1 for LAGO", Usage: "`T` temperature of the probabilities softmax(s/T) of the scores s"},
+			&cli.Float64Flag{Name: "min-confidence", Aliases: []string{"abstain-below"}, Category: outputGroup, DefaultText: "never", Usage: "`P` abstain if the best class has a probability below this"},
+			choice(formatFlag, outputGroup, "format of the predictions", predict.Table, predict.Table, predict.CSV, predict.JSONL),
+			&cli.PathFlag{Name: outFlag, Category: outputGroup, DefaultText: "standard output", Usage: "`FILE` where to write"}),
 		Action: interruptible(predictSamples),
 	}
 }
 
-func imputeFlag(category string) cli.Flag {
-	return &cli.StringFlag{
-		Name: "impute", Category: category, Value: string(impute.Neutral),
-		Usage: "`RULE` for missing entries: neutral (within the group) or inferred (from all entries)",
-	}
+func imputeFlag() cli.Flag {
+	return choice("impute", classGroup, "imputation of missing entries: neutral (within the group) or inferred (from all entries)", impute.Neutral, impute.Kinds...)
+}
+
+func amongFlagOf(standard string, aliases ...string) cli.Flag {
+	f := choices(amongFlag, classGroup, "classes of the data set to choose from: test, val, train, seen (train and val) or all", nil, selections...)
+	f.DefaultText, f.Aliases = standard, aliases
+	return f
+}
+
+func classesFlagOf() cli.Flag {
+	return &cli.PathFlag{Name: classesFlag, Category: classGroup, Usage: "`FILE` descriptions of classes to choose from: .csv or .json"}
 }
 
 func predictSamples(c *cli.Context) error {

@@ -25,11 +25,11 @@ Examples:
    lago-train report
    lago-train report --from runs --out report.html --figures figures --format png`,
 		Flags: []cli.Flag{
-			&cli.PathFlag{Name: fromFlag, Value: defaultRuns, Usage: "`DIR` with the folders of runs"},
-			&cli.PathFlag{Name: outFlag, Value: "report.html", Usage: "`FILE` to write (atomically)"},
-			&cli.PathFlag{Name: figuresFlag, Usage: "`DIR` to write each figure to, too"},
-			&cli.StringFlag{Name: formatFlag, Value: string(report.SVG), Usage: "`FORMAT` of --figures: svg, pdf, png or csv (the numbers)"},
-			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object: accuracy of each configuration, as fractions, and the files"},
+			runsFlag(),
+			&cli.PathFlag{Name: outFlag, Category: outputGroup, Value: "report.html", Usage: "`FILE` page to write"},
+			&cli.PathFlag{Name: figuresFlag, Category: outputGroup, Usage: "`DIR` also write each figure to this folder"},
+			choice(formatFlag, outputGroup, "format of --figures; csv has their numbers", report.SVG, report.SVG, report.PDF, report.PNG, report.CSV),
+			jsonFlagOf(),
 		},
 		Action: interruptible(writeReport),
 	}

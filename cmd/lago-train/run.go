@@ -15,7 +15,7 @@ import (
 )
 
 func runCommand() *cli.Command {
-	jobs := &cli.IntFlag{Name: jobsFlag, Category: "output", Value: 1, Usage: "`N` seeds in parallel, at least 1"}
+	jobs := &cli.IntFlag{Name: jobsFlag, Category: runGroup, Value: 1, Usage: "`N` seeds trained in parallel"}
 	return &cli.Command{
 		Name:  "run",
 		Usage: "train a variant on a data set and evaluate it on unseen classes",
@@ -31,7 +31,7 @@ Examples:
    lago-train run --dataset awa2 --variant k-soft --seeds 3
    lago-train run --dataset cub --print-config > settings.json`,
 		Flags: append(append(append(settingFlags(), dataFlags()...), outputFlags(jobs)...),
-			&cli.BoolFlag{Name: "print-config", Category: "output", Usage: "print all settings as JSON for --config, their origins on stderr, and train nothing"}),
+			&cli.BoolFlag{Name: "print-config", Category: outputGroup, Usage: "print the settings as JSON for --config, and train nothing"}),
 		Action: run,
 	}
 }

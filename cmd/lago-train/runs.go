@@ -8,12 +8,10 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/train"
 )
 
 func runsCommand() *cli.Command {
-	json := func() cli.Flag {
-		return &cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object on stdout, accuracies as fractions"}
-	}
 	return &cli.Command{
 		Name:  "runs",
 		Usage: "list the runs in a folder",
@@ -22,27 +20,36 @@ how far it is (unfinished), and its accuracy, on the validation classes in the d
 test classes in the test stage. A run with files that can't be read is broken.
 
 Examples:
-   lago-train runs --from runs --variant k-soft --status unfinished
-   lago-train runs show runs/<folder>`,
+   lago-train runs --variant k-soft --status unfinished
+   lago-train runs --from runs --csv runs.csv`,
 		Flags: []cli.Flag{
-			&cli.PathFlag{Name: fromFlag, Value: defaultRuns, Usage: "`DIR` that holds the folders of the runs"},
-			&cli.StringFlag{Name: datasetFlag, Usage: "only runs on the data set `NAME`"},
-			&cli.StringFlag{Name: variantFlag, Usage: "only runs of the variant or baseline `NAME`"},
-			&cli.StringFlag{Name: "stage", Usage: "only runs of the `STAGE`: dev or test"},
-			&cli.StringFlag{Name: "status", Usage: "only runs with the `STATUS`: patience, epochs, \"not finite\", unfinished or broken"},
+			runsFlag(),
+			&cli.StringFlag{Name: datasetFlag, Category: inputGroup, DefaultText: "all", Usage: "`NAME` only runs on this data set"},
+			optional(variantFlag, inputGroup, "only runs of this variant or baseline", "all", methodNames()...),
+			optional("stage", inputGroup, "only runs of this stage", "all", train.Dev, train.Test),
+			optional("status", inputGroup, "only runs with this status", "all", runs.Statuses...),
 			csvFlagOf("the list"),
-			json(),
+			jsonFlagOf(),
 		},
 		Action: listRuns,
 		Subcommands: []*cli.Command{{
-			Name:        "show",
-			Usage:       "show one run",
-			ArgsUsage:   "DIR",
-			Description: "Shows the settings of a run, why it ended, its accuracy, and its files.",
-			Flags:       []cli.Flag{csvFlagOf("the learning curve"), json()},
-			Action:      showRun,
+			Name:      "show",
+			Usage:     "show one run",
+			ArgsUsage: "DIR",
+			Description: `Shows the settings of a run, why it ended, its accuracy, and its files.
+
+Examples:
+   lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2
+   lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2 --csv curve.csv`,
+			Flags:  []cli.Flag{csvFlagOf("the learning curve"), jsonFlagOf()},
+			Action: showRun,
 		}},
 	}
+}
+
+// runsFlag is that of commands that read runs.
+func runsFlag() cli.Flag {
+	return &cli.PathFlag{Name: fromFlag, Category: inputGroup, Value: defaultRuns, Usage: "`DIR` folder that holds the runs"}
 }
 
 func listRuns(c *cli.Context) error {

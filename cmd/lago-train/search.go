@@ -18,26 +18,26 @@ func searchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "search",
 		Usage: "find settings of a variant on the validation classes, and write a config file",
-		Description: `Follows the paper's procedure on the dev stage: a coarse round tries the settings it starts from and
-others spread over the space, two refining rounds try neighbours of the best, and the best settings
-are run with three further seeds, whose average chooses, and whose average curve gives the number of
-epochs. Every setting is trained once for each fold of the seen classes, and the mean validation
-accuracy counts. Of 24 settings 16 are coarse, 8 refine, and 3 have further seeds. Settings given by
-flags stay fixed.
+		Description: `Searches on the dev stage, as the paper does. A coarse round tries the default settings and others
+spread over the space, and two refining rounds try neighbours of the best. The best are then trained
+with three further seeds: their mean accuracy decides, and their mean curve gives the number of
+epochs. Each setting is trained once for each fold of the seen classes and ranked by the mean
+validation accuracy. Of 24 settings, 16 are coarse, 8 refine, and 3 get further seeds. Settings
+given by flags stay fixed. The chosen settings are written to a file for run --config.
 
-Finished trials are reused when the command is repeated. With --shard, repeat it on every machine
-until it prints the table, because each round needs the one before. With --rotate N, the search is
-repeated without each part of the classes, and what it chose is evaluated there: the accuracy to be
-expected of searched settings. No config file is then written.
+Finished runs are reused when the command is repeated. With --shard, repeat it on every machine until
+it prints the table, because each round needs the one before. With --rotate N, the search is repeated
+without each part of the classes and its choice is evaluated on that part, which estimates the
+accuracy of searched settings. No config file is then written.
 
 Examples:
    lago-train search --dataset awa2 --budget 40
    lago-train search --variant k-soft --k 20 --preprocess sqrt,l2,whiten
-   lago-train run --config runs/search-awa2-semantic-hard.json`,
-		Flags: append(append(append(searchedFlagsBut("stage"), gridFlags()...), rotationFlags()...),
+   lago-train search --dataset cub --rotate 5`,
+		Flags: append(append(append(searchedFlagsBut(), gridFlags()...), rotationFlags()...),
 			foldsFlag(),
-			&cli.IntFlag{Name: "budget", Category: "search", Value: 24, Usage: fmt.Sprintf("number `N` of settings to try, at least %d", tuning.MinBudget)},
-			&cli.PathFlag{Name: "write", Category: "search", DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "config `FILE` to write"}),
+			&cli.IntFlag{Name: "budget", Category: searchGroup, Value: 24, Usage: fmt.Sprintf("`N` settings to try, at least %d", tuning.MinBudget)},
+			&cli.PathFlag{Name: "write", Category: outputGroup, DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "`FILE` config file to write"}),
 		Action: runSearch,
 	}
 }

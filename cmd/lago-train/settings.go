@@ -39,29 +39,31 @@ const defaultRuns = "runs"
 
 // dataFlags say where data sets are.
 func dataFlags() []cli.Flag {
-	const category = "data"
 	return []cli.Flag{
-		&cli.PathFlag{Name: "data-dir", Category: category, Usage: "`DIR` that holds data sets (default: $LAGO_DATA, otherwise ./data)"},
-		&cli.IntFlag{Name: "dev-split", Category: category, Value: 1, Usage: "split `N`, 1 to 3, of the seen classes into train and validation classes"},
-		&cli.BoolFlag{Name: "no-cache", Category: category, Usage: "read .mat files again, without the cache of parsed files"},
+		dataDirFlag(),
+		&cli.IntFlag{Name: "dev-split", Category: dataGroup, Value: 1, Usage: "`N` split, 1 to 3, of the seen classes into train and validation classes"},
+		&cli.BoolFlag{Name: "no-cache", Category: dataGroup, Usage: "read .mat files again, without the cache of parsed files"},
 		threadsFlagOf(),
 	}
 }
 
 func threadsFlagOf() cli.Flag {
-	return &cli.IntFlag{Name: threadsFlag, Category: "execution", DefaultText: "number of cores", Usage: "`N` threads to compute with, of Go and of the BLAS"}
+	return &cli.IntFlag{Name: threadsFlag, Category: runGroup, DefaultText: "number of cores", Usage: "`N` threads to compute with, in Go and in the BLAS"}
 }
 
-// outputDataDirFlag is --data-dir of commands that write a data set.
-func outputDataDirFlag(category string) cli.Flag {
-	return &cli.PathFlag{Name: "data-dir", Category: category, Usage: "`DIR` for the folder of the data set (default: $" + catalog.EnvDataDir + ", then ./data)"}
+func dataDirFlag() cli.Flag {
+	return &cli.PathFlag{Name: "data-dir", Category: dataGroup, DefaultText: "$" + catalog.EnvDataDir + ", otherwise ./data", Usage: "`DIR` folder that holds the data sets"}
 }
 
 // openDataset reads a data set as the flags say.
 func openDataset(c *cli.Context, name string, devSplit int) (*dataset.Dataset, error) {
-	return catalog.Open(c.Context, name, catalog.Options{
-		DataDir: c.Path("data-dir"), DevSplit: devSplit, NoCache: c.Bool("no-cache"),
-	})
+	o := catalogOptions(c)
+	o.DevSplit = devSplit
+	return catalog.Open(c.Context, name, o)
+}
+
+func catalogOptions(c *cli.Context) catalog.Options {
+	return catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")}
 }
 
 // settingFlags are those of the settings of a run, except dev-split, which is one of
@@ -69,20 +71,35 @@ func openDataset(c *cli.Context, name string, devSplit int) (*dataset.Dataset, e
 func settingFlags() []cli.Flag {
 	var flags []cli.Flag
 	for _, s := range protocol.All() {
+		options, list := s.Words()
 		switch {
 		case s.Key == "dev_split":
+		case list:
+			f := choices(flagOf(s.Key), s.Group, s.Help, nil, options...)
+			f.DefaultText = s.DefaultText()
+			flags = append(flags, f)
+		case options != nil:
+			flags = append(flags, optional(flagOf(s.Key), s.Group, s.Help, s.DefaultText(), options...))
 		case s.IsBool():
 			flags = append(flags, &cli.BoolFlag{Name: flagOf(s.Key), Category: s.Group, Usage: s.Help})
 		default: // the table of settings parses the text
 			flags = append(flags, &cli.StringFlag{Name: flagOf(s.Key), Category: s.Group, DefaultText: s.DefaultText(), Usage: s.Help})
 		}
 	}
-	return append(flags, &cli.PathFlag{Name: configFlag, Category: protocol.ProtocolGroup, Usage: "JSON `FILE` of settings, keys as the flags with _ for -; flags override it"})
+	return append(flags, &cli.PathFlag{Name: configFlag, Category: protocol.ProtocolGroup, Usage: "`FILE` settings in JSON, keys as the flags with _ for -; flags override it"})
 }
 
-// settingFlagsBut are the flags of settings that a command does not decide itself.
-func settingFlagsBut(names ...string) []cli.Flag {
-	return slices.DeleteFunc(settingFlags(), func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
+// devSettingFlags are the flags of settings but some, for commands whose dev stage decides
+// the epochs of the test stage, if they have one.
+func devSettingFlags(epochs string, but ...string) []cli.Flag {
+	flags := without(settingFlags(), append(but, "stage")...)
+	for _, f := range flags {
+		if f.Names()[0] == "epochs" {
+			epochsFlag := f.(*cli.StringFlag)
+			epochsFlag.DefaultText, epochsFlag.Usage = epochs, "`N` number of epochs, at most, of the dev stage"
+		}
+	}
+	return flags
 }
 
 // flagOf names the flag of a setting.
@@ -100,9 +117,15 @@ func dashed(name string) string {
 func settingsGiven(c *cli.Context) []protocol.Given {
 	var given []protocol.Given
 	for _, s := range protocol.All() {
-		if name := flagOf(s.Key); c.IsSet(name) {
-			given = append(given, protocol.Given{Key: s.Key, Text: fmt.Sprint(c.Value(name)), Flag: dashed(name)})
+		name := flagOf(s.Key)
+		if !c.IsSet(name) {
+			continue
 		}
+		text := fmt.Sprint(c.Value(name))
+		if list := c.StringSlice(name); list != nil {
+			text = strings.Join(list, ",")
+		}
+		given = append(given, protocol.Given{Key: s.Key, Text: text, Flag: dashed(name)})
 	}
 	return given
 }
@@ -157,18 +180,15 @@ func hasFlag(c *cli.Command, name string) bool {
 // protocolFlags are the settings that several variants have in common, for commands that
 // run the full protocol.
 func protocolFlags() []cli.Flag {
-	return append(settingFlagsBut(variantFlag, "stage", "epochs", configFlag, "k", "lr-v", "psi", "zeta"), devEpochsFlag("200"), configsDirFlag())
+	return append(devSettingFlags(devEpochs, variantFlag, configFlag, "k", "lr-v", "psi", "zeta"), configsDirFlag())
 }
 
 func configsDirFlag() cli.Flag {
-	return &cli.PathFlag{Name: configsFlag, Category: protocol.ProtocolGroup, Usage: "`DIR` with config files that search wrote, one per variant"}
+	return &cli.PathFlag{Name: configsFlag, Category: protocol.ProtocolGroup, Usage: "`DIR` folder with config files that search wrote, one per variant"}
 }
 
-// devEpochsFlag is --epochs for commands whose dev stage decides the epochs of the test
-// stage.
-func devEpochsFlag(standard string) cli.Flag {
-	return &cli.StringFlag{Name: "epochs", Category: protocol.TrainingGroup, DefaultText: standard, Usage: "at most `N` epochs in the dev stage"}
-}
+// devEpochs is the default of --epochs in the dev stage.
+const devEpochs = "200"
 
 // protocolConfigs resolves the settings of variants from their presets, the files of
 // --configs and the flags.

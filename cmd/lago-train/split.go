@@ -14,11 +14,13 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/split"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func splitCommand() *cli.Command {
+	const group = protocol.ProtocolGroup
 	return &cli.Command{
 		Name:      "split",
 		Usage:     "propose train, val and test classes, or check a split for leaks",
@@ -34,17 +36,17 @@ the command ends with exit code 1 if something leaks.
 Examples:
    lago-train dataset split --out data/animals/splits.csv --test-share 0.25 animals
    lago-train dataset split --own cub`,
-		Flags: append(dataFlagsBut("dev-split"),
-			&cli.Float64Flag{Name: "val-share", Value: 0.2, Usage: "`SHARE` of the classes for val"},
-			&cli.Float64Flag{Name: "test-share", Value: 0.2, Usage: "`SHARE` of the classes for test"},
-			&cli.IntFlag{Name: "val-classes", DefaultText: "from --val-share", Usage: "`N` classes for val"},
-			&cli.IntFlag{Name: "test-classes", DefaultText: "from --test-share", Usage: "`N` classes for test"},
-			&cli.Uint64Flag{Name: "seed", Usage: "random `SEED`"},
-			&cli.Float64Flag{Name: "tolerance", Value: split.Tolerance, Usage: "descriptions are the same up to a difference of `D` per attribute; negative: never"},
-			&cli.PathFlag{Name: outFlag, Usage: "write the proposal to the new `FILE` in the form of splits.csv"},
-			&cli.PathFlag{Name: "check", Usage: "check the split in `FILE`, in the form of splits.csv, instead of proposing one"},
-			&cli.BoolFlag{Name: "own", Usage: "check the splits of the data set instead of proposing one"},
-			&cli.BoolFlag{Name: jsonFlag, Usage: "print one JSON object"}),
+		Flags: append(without(dataFlags(), "dev-split"),
+			&cli.Float64Flag{Name: "val-share", Category: group, Value: 0.2, Usage: "`S` share of the classes for val, between 0 and 1"},
+			&cli.Float64Flag{Name: "test-share", Category: group, Value: 0.2, Usage: "`S` share of the classes for test, between 0 and 1"},
+			&cli.IntFlag{Name: "val-classes", Category: group, DefaultText: "from --val-share", Usage: "`N` number of classes for val"},
+			&cli.IntFlag{Name: "test-classes", Category: group, DefaultText: "from --test-share", Usage: "`N` number of classes for test"},
+			&cli.Uint64Flag{Name: "seed", Category: group, Usage: "`SEED` random seed of the proposal"},
+			&cli.Float64Flag{Name: "tolerance", Category: group, Value: split.Tolerance, Usage: "`D` difference per attribute up to which descriptions are the same; negative: never"},
+			&cli.PathFlag{Name: "check", Category: inputGroup, Usage: "`FILE` splits.csv to check instead of proposing a split"},
+			&cli.BoolFlag{Name: "own", Category: inputGroup, Usage: "check the splits of the data set instead of proposing one"},
+			&cli.PathFlag{Name: outFlag, Category: outputGroup, Usage: "`FILE` splits.csv to write, which must not exist"},
+			jsonFlagOf()),
 		Action: splitDataset,
 	}
 }
@@ -65,7 +67,8 @@ func splitDataset(c *cli.Context) error {
 			}
 		}
 	}
-	o := catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache"), WithoutSplit: !own}
+	o := catalogOptions(c)
+	o.WithoutSplit = !own
 	d, err := catalog.Open(c.Context, name, o)
 	if err != nil {
 		return err

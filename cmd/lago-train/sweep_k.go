@@ -24,8 +24,8 @@ complement. With --rotate N every class is a validation class once.
 Examples:
    lago-train sweep-k --dataset cub
    lago-train sweep-k --ks 5,10,20 --seeds 3`,
-		Flags: append(append(settingFlagsBut("stage", variantFlag, "k"), append(gridFlags(), rotationFlags()...)...),
-			&cli.StringFlag{Name: "ks", Category: protocol.ModelGroup, DefaultText: "1,10,20,30,40,60, as far as there are attributes", Usage: "numbers `N,N...` of groups"}),
+		Flags: append(append(devSettingFlags(devEpochs, variantFlag, "k"), append(gridFlags(), rotationFlags()...)...),
+			&cli.StringFlag{Name: "ks", Category: protocol.ModelGroup, DefaultText: "1,10,20,30,40,60, as far as there are attributes", Usage: "`K,...` numbers of groups"}),
 		Action: sweepK,
 	}
 }

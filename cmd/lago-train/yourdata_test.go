@@ -103,7 +103,7 @@ func TestDatasetConvert(t *testing.T) {
 	dir := filepath.Join(root, "there")
 	args := []string{"dataset", "convert", "--data-dir"}
 	mini := onMini(t)[1]
-	out := succeeds(t, append(args, mini, "--no-cache", "--to", "open", "--out", dir, "plain")...)
+	out := succeeds(t, append(args, mini, "--no-cache", "--out", dir, "plain")...)
 	if want := fingerprint(t, mini, "plain"); fingerprint(t, root, "there") != want || !strings.Contains(out, "plain, with 1 split, written to "+dir) {
 		t.Errorf("%s: expected fingerprint %s", out, want)
 	}
@@ -113,7 +113,6 @@ func TestDatasetConvert(t *testing.T) {
 		t.Errorf("the fingerprint is %s", r["fingerprint"])
 	}
 	refuses(t, append(args, root, "animals"), "animals-open: expected an empty folder, or none")
-	refuses(t, append(args, root, "--to", "xlsa17", "animals"), "--to: expected open", `"xlsa17"`)
 	refuses(t, append(args, root, "animals", "others"), "dataset convert: expected the name of one data set, found 2 arguments")
 }
 

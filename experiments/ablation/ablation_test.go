@@ -235,7 +235,7 @@ func TestAblationNamesWhatIsMissing(t *testing.T) {
 	}
 	text := ablationText(t, a)
 	for _, want := range []string{
-		"9 trials missing from the table:\n",
+		"9 runs missing from the table:\n",
 		failed + ": CXE is NaN\n",
 		": not trained\n",
 		"│ Uniform       │ DeMorgan │ Implicit    │        - │                 - │     0 │                      - │ - │    48.4 % │",

@@ -78,7 +78,7 @@ type Waiting struct {
 }
 
 func (w *Waiting) Error() string {
-	return fmt.Sprintf("%d of the %d trials of the %s round belong to other shards, which have not finished them. Repeat the command when they have.",
+	return fmt.Sprintf("%d of the %d runs of the %s round belong to other shards, which have not finished them. Repeat the command when they have.",
 		w.Left, w.Total, w.Round)
 }
 

@@ -15,7 +15,7 @@ type Progress struct {
 
 // String is the progress line.
 func (p Progress) String() string {
-	s := fmt.Sprintf("%d of %d trials done, %d running, %d failed", p.Done, p.Total, p.Running, p.Failed)
+	s := fmt.Sprintf("%d of %d runs done, %d running, %d failed", p.Done, p.Total, p.Running, p.Failed)
 	if p.Left > 0 {
 		s += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
 	}

@@ -57,9 +57,9 @@ func TestProgressOfAShard(t *testing.T) {
 
 func TestProgressLine(t *testing.T) {
 	for want, p := range map[string]Progress{
-		"3 of 16 trials done, 2 running, 1 failed":                   {Total: 16, Done: 3, Running: 2, Failed: 1},
-		"3 of 16 trials done, 2 running, 1 failed, about 1m30s left": {Total: 16, Done: 3, Running: 2, Failed: 1, Left: 90*time.Second + 1},
-		"16 of 16 trials done, 0 running, 0 failed":                  {Total: 16, Done: 16},
+		"3 of 16 runs done, 2 running, 1 failed":                   {Total: 16, Done: 3, Running: 2, Failed: 1},
+		"3 of 16 runs done, 2 running, 1 failed, about 1m30s left": {Total: 16, Done: 3, Running: 2, Failed: 1, Left: 90*time.Second + 1},
+		"16 of 16 runs done, 0 running, 0 failed":                  {Total: 16, Done: 16},
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("%q, expected %q", got, want)

@@ -127,7 +127,7 @@ func MissingText(list []Missing) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s missing from the table:\n", format.Count(len(list), "trial"))
+	fmt.Fprintf(&b, "%s missing from the table:\n", format.Count(len(list), "run"))
 	for _, m := range list {
 		fmt.Fprintf(&b, "  %s: %s\n", m.Dir, m.Why)
 	}

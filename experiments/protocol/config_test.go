@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -355,12 +356,14 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 	}
 }
 
+var placeholder = regexp.MustCompile("^`[^`]+` ")
+
 // markdown returns the table of all settings.
 func markdown() string {
 	var b strings.Builder
 	b.WriteString("| flag | key | default | valid values | applies to | meaning |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, s := range settings {
-		meaning := strings.NewReplacer("`", "", "|", "\\|").Replace(s.Help)
+		meaning := strings.ReplaceAll(placeholder.ReplaceAllString(s.Help, ""), "|", "\\|")
 		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s | %s | %s |\n", strings.ReplaceAll(s.Key, "_", "-"), s.Key, s.DefaultText(), s.valid(), cmp.Or(s.For, "every run"), meaning)
 	}
 	return b.String()

@@ -20,6 +20,7 @@ import (
 
 // The groups of settings in the help.
 const (
+	DataGroup     = "data"
 	ProtocolGroup = "protocol"
 	ModelGroup    = "model"
 	TrainingGroup = "training"
@@ -30,14 +31,14 @@ const (
 type Setting struct {
 	Key   string // in config files
 	Group string
-	Help  string // the placeholder of the value is in backquotes
+	Help  string // begins with a placeholder of the value in backquotes, unless it is a choice
 	Valid string // the valid values, in words; "" for a choice
 	For   string // what it applies to, in words; "" for every run
 
 	standard  any                   // default
 	byVariant map[model.Variant]any // defaults of some variants
 	note      string                // on the default, in place of standard
-	options   []string              // of a choice
+	options   []string              // of a choice, or the steps of a chain
 	inRange   func(float64) bool    // of a number
 	applies   func(Config) bool     // nil for every run
 	field     func(*Config) any     // pointer to its field
@@ -77,42 +78,42 @@ var preprocessings = []preprocess.Chain{
 // docs/settings.md says how the defaults were chosen.
 var settings = []Setting{
 	{
-		Key: "dataset", Group: ProtocolGroup, Valid: "a name", standard: "glyphs",
-		Help:  "data set `NAME`: glyphs, simulated-cub, -awa2, -sun, or a folder in --data-dir",
+		Key: "dataset", Group: DataGroup, Valid: "a name", standard: "glyphs",
+		Help:  "`NAME` data set: glyphs, simulated-cub, -awa2, -sun, or a folder in --data-dir",
 		field: func(c *Config) any { return &c.Dataset },
 		trial: func(t *train.Trial) any { return &t.Dataset },
 	},
 	{
 		Key: "variant", Group: ModelGroup, standard: model.SemanticHard, options: words(model.Variants),
-		Help:  "`VARIANT` of LAGO: singletons, semantic-hard, k-soft or semantic-soft",
+		Help:  "variant of LAGO",
 		field: func(c *Config) any { return &c.Variant },
 		trial: func(t *train.Trial) any { return &t.Model.Variant },
 	},
 	{
 		Key: "stage", Group: ProtocolGroup, standard: DevThenTest, options: words([]Stages{OnlyDev, OnlyTest, DevThenTest}),
-		Help:  "`STAGE`: dev trains on train classes, test on train and validation classes, full does both",
+		Help:  "dev trains on train classes, test on train and validation classes, full does both",
 		field: func(c *Config) any { return &c.Stage },
 		trial: func(t *train.Trial) any { return &t.Stage },
 	},
 	{
-		Key: "dev_split", Group: ProtocolGroup, Valid: "1, 2 or 3", standard: 1,
+		Key: "dev_split", Group: DataGroup, Valid: "1, 2 or 3", standard: 1,
 		inRange: func(x float64) bool { return x >= 1 && x <= 3 },
-		Help:    "split `N`, 1 to 3, of the seen classes into train and validation classes",
+		Help:    "`N` split, 1 to 3, of the seen classes into train and validation classes",
 		field:   func(c *Config) any { return &c.DevSplit },
 	},
 	{
 		Key: "seeds", Group: ProtocolGroup, Valid: countNumber, inRange: atLeastOne, standard: 5,
-		Help:  "number `N` of random seeds",
+		Help:  "`N` number of random seeds",
 		field: func(c *Config) any { return &c.Seeds },
 	},
 	{
 		Key: "seed", Group: ProtocolGroup, Valid: "a whole number from 0 to 2^64-1", inRange: notNegative, standard: uint64(0),
-		Help:  "first random `SEED`",
+		Help:  "`SEED` first random seed",
 		field: func(c *Config) any { return &c.Seed },
 		trial: func(t *train.Trial) any { return &t.Training.Seed },
 	},
 	{
-		Key: "hold_out", Group: ProtocolGroup, Valid: "true or false", standard: false,
+		Key: "hold_out", Group: DataGroup, Valid: "true or false", standard: false,
 		Help:  "do not train on the samples of seen classes that evaluate --split gzsl needs",
 		field: func(c *Config) any { return &c.HoldOut },
 		trial: func(t *train.Trial) any { return &t.HoldOut },
@@ -120,14 +121,14 @@ var settings = []Setting{
 	{
 		Key: "epochs", Group: TrainingGroup, Valid: countNumber, inRange: atLeastOne, standard: 0,
 		note:  fmt.Sprintf("%d; with stage test: %d", defaultEpochs, defaultTest),
-		Help:  "number `N` of epochs, at most in the dev stage, exactly in the test stage",
+		Help:  "`N` number of epochs, at most in the dev stage, exactly in the test stage",
 		field: func(c *Config) any { return &c.Epochs },
 		trial: func(t *train.Trial) any { return &t.Training.Epochs },
 	},
 	{
 		Key: "lr", Group: TrainingGroup, Valid: positiveNumber, inRange: positive,
 		standard: 1e-3, byVariant: map[model.Variant]any{model.Singletons: 3e-3, model.KSoft: 3e-3},
-		Help:  "learning `RATE` of the attribute detectors W",
+		Help:  "`RATE` learning rate of the attribute detectors W",
 		field: func(c *Config) any { return &c.LR },
 		trial: func(t *train.Trial) any { return &t.Training.LearningRate },
 		// On features of another scale than the paper's, its highest rate is too low.
@@ -138,29 +139,30 @@ var settings = []Setting{
 		Key: "preprocess", Group: TrainingGroup,
 		standard: AutoPreprocess,
 		Valid:    "auto, none, or a comma-separated list of sqrt, l2, standardize and whiten",
-		Help:     "feature preprocessing, fitted on the training samples: `STEPS` in order (sqrt,l2,whiten) of sqrt, l2, standardize and whiten, or none; auto is l2 for singletons and for features with negative values, sqrt,l2,whiten otherwise",
+		options:  words([]preprocess.Chain{AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardize, preprocess.Whiten}),
+		Help:     "`STEPS` preprocessing of the features, fitted on the training samples; auto is l2 for singletons and for features with negative values, otherwise sqrt,l2,whiten",
 		field:    func(c *Config) any { return &c.Preprocess },
 		trial:    func(t *train.Trial) any { return &t.Preprocess },
 		space:    func(int) []any { return values(preprocessings) },
 	},
 	{
-		Key: "ridge", Group: TrainingGroup, Valid: weightNumber, inRange: notNegative, standard: 0.0,
+		Key: "ridge", Group: TrainingGroup, Valid: weightNumber, inRange: notNegative, standard: 0.0, note: "from the scale of the features",
 		For: "preprocess with whiten", applies: func(c Config) bool { return c.Preprocess.Has(preprocess.Whiten) },
-		Help:  "ridge `G` of X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from the scale of the features",
+		Help:  "`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 is the default",
 		field: func(c *Config) any { return &c.Ridge },
 		trial: func(t *train.Trial) any { return &t.Ridge },
 		space: numbers([]float64{1e2, 1e3, 1e4, 1e5, 1e6}),
 	},
 	{
 		Key: "beta", Group: ModelGroup, Valid: weightNumber, inRange: notNegative, standard: 1e-6,
-		Help:  "`WEIGHT` of |W|^2 in the loss (Eq. 6)",
+		Help:  "`VALUE` weight of |W|^2 in the loss (Eq. 6)",
 		field: func(c *Config) any { return &c.Beta },
 		trial: func(t *train.Trial) any { return &t.Model.Beta },
 		space: numbers(searchSpace.Beta),
 	},
 	{
 		Key: "lambda", Group: ModelGroup, Valid: weightNumber, inRange: notNegative, standard: 1e-4,
-		Help:  "`WEIGHT` of |W U'|^2 in the loss (Eq. 6)",
+		Help:  "`VALUE` weight of |W U'|^2 in the loss (Eq. 6)",
 		field: func(c *Config) any { return &c.Lambda },
 		trial: func(t *train.Trial) any { return &t.Model.Lambda },
 		space: numbers(searchSpace.Lambda),
@@ -169,7 +171,7 @@ var settings = []Setting{
 		Key: "lr_v", Group: TrainingGroup, Valid: positiveNumber, inRange: positive,
 		standard: defaultLRV, byVariant: map[model.Variant]any{model.KSoft: 1.0},
 		For: "variants k-soft and semantic-soft", applies: func(c Config) bool { return c.Variant.Learned() },
-		Help:  "learning `RATE` of the group assignment V",
+		Help:  "`RATE` learning rate of the group assignment V",
 		field: func(c *Config) any { return &c.LRV },
 		trial: func(t *train.Trial) any { return &t.Training.LearningRateV },
 		space: numbers(searchSpace.LearningRateV),
@@ -177,15 +179,16 @@ var settings = []Setting{
 	{
 		Key: "zeta", Group: ModelGroup, Valid: positiveNumber, inRange: positive,
 		standard: 10.0, byVariant: map[model.Variant]any{model.KSoft: 1.0, model.SemanticSoft: 3.0},
-		Help:  "`SCALE` of the softmax over groups; from about 1000 on, groups are one-hot",
+		Help:  "`VALUE` softmax scale of the group assignment; from about 1000 on, groups are one-hot",
 		field: func(c *Config) any { return &c.Zeta },
 		trial: func(t *train.Trial) any { return &t.Model.Zeta },
 		space: numbers(searchSpace.Zeta), searchIf: model.Variant.Learned,
 	},
 	{
 		Key: "k", Group: ModelGroup, Valid: "a whole number, 0 or above", inRange: notNegative, standard: 0,
-		For: "variant k-soft", applies: func(c Config) bool { return c.Variant == model.KSoft },
-		Help:  "number `K` of groups; 0 means 30, or the number of attributes if that is smaller",
+		note: "30, or the number of attributes if that is smaller",
+		For:  "variant k-soft", applies: func(c Config) bool { return c.Variant == model.KSoft },
+		Help:  "`K` number of groups; 0 is the default",
 		field: func(c *Config) any { return &c.K },
 		trial: func(t *train.Trial) any { return &t.Model.K },
 		space: func(attributes int) []any {
@@ -200,7 +203,7 @@ var settings = []Setting{
 		Key: "psi", Group: ModelGroup, Valid: weightNumber, inRange: notNegative,
 		standard: 0.0, byVariant: map[model.Variant]any{model.SemanticSoft: 1e-4}, note: "0.0001",
 		For: "variant semantic-soft", applies: func(c Config) bool { return c.Variant == model.SemanticSoft },
-		Help:  "`WEIGHT` of the prior that keeps V near the semantic groups (Eq. 6)",
+		Help:  "`VALUE` group prior strength, which keeps V near the semantic groups (Eq. 6)",
 		field: func(c *Config) any { return &c.Psi },
 		trial: func(t *train.Trial) any { return &t.Model.Psi },
 		space: numbers(searchSpace.Psi),
@@ -208,34 +211,34 @@ var settings = []Setting{
 	{
 		Key: "alpha", Group: ModelGroup, Valid: weightNumber, inRange: notNegative,
 		standard: 0.1, byVariant: map[model.Variant]any{model.Singletons: 0.3, model.KSoft: 0.3},
-		Help:  "`WEIGHT` of explicit attribute supervision in the loss (Eq. 6)",
+		Help:  "`VALUE` weight of explicit attribute supervision in the loss (Eq. 6)",
 		field: func(c *Config) any { return &c.Alpha },
 		trial: func(t *train.Trial) any { return &t.Model.Alpha },
 		space: numbers([]float64{0, 0.1, 0.3, 1}),
 	},
 	{
 		Key: "prior", Group: ModelGroup, standard: model.Uniform, options: words(model.Priors),
-		Help:  "`KIND` of attribute prior p(a): uniform, per-attribute or per-group",
+		Help:  "attribute prior p(a)",
 		field: func(c *Config) any { return &c.Prior },
 		trial: func(t *train.Trial) any { return &t.Model.Prior },
 		space: func(int) []any { return values(model.Priors) },
 	},
 	{
 		Key: "complement", Group: ModelGroup, standard: model.Const, options: words(model.Complements),
-		Help:  "`KIND` of none-of-group term p(ac|x): const, demorgan, or none to leave it out",
+		Help:  "none-of-group term p(ac|x); none leaves it out",
 		field: func(c *Config) any { return &c.Complement },
 		trial: func(t *train.Trial) any { return &t.Model.Complement },
 	},
 	{
 		Key: "batch", Group: TrainingGroup, Valid: countNumber, inRange: atLeastOne, standard: 64,
-		Help:  "number `N` of samples per step",
+		Help:  "`N` samples per step",
 		field: func(c *Config) any { return &c.Batch },
 		trial: func(t *train.Trial) any { return &t.Training.Batch },
 	},
 	{
 		Key: "patience", Group: TrainingGroup, Valid: countNumber, inRange: atLeastOne, standard: 50,
 		For: "stages dev and full", applies: func(c Config) bool { return c.Stage != OnlyTest },
-		Help:  "stop the dev stage after `N` epochs without a better validation accuracy",
+		Help:  "`N` epochs without a better validation accuracy after which the dev stage ends",
 		field: func(c *Config) any { return &c.Patience },
 		trial: func(t *train.Trial) any { return &t.Training.Patience },
 	},
@@ -359,13 +362,22 @@ func (s Setting) DefaultText() string {
 	if s.note != "" {
 		return s.note
 	}
-	text := fmt.Sprint(s.standard)
+	text, last := fmt.Sprint(s.standard), any(nil)
 	for _, v := range model.Variants {
-		if value, ok := s.byVariant[v]; ok {
-			text += fmt.Sprintf("; %s: %v", v, value)
+		switch value, ok := s.byVariant[v]; {
+		case ok && value == last: // "0.001; singletons, k-soft: 0.003"
+			text = strings.Replace(text, fmt.Sprintf(": %v", value), fmt.Sprintf(", %s: %v", v, value), 1)
+		case ok:
+			text, last = text+fmt.Sprintf("; %s: %v", v, value), value
 		}
 	}
 	return text
+}
+
+// Words returns the words of a choice, or of a list of several if list is true.
+func (s Setting) Words() (words []string, list bool) {
+	_, list = s.standard.(preprocess.Chain)
+	return s.options, list
 }
 
 // TrialSetting is one of the settings that define a trial.

@@ -151,7 +151,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	b.WriteString(lab.MissingText(r.Missing))
 	fmt.Fprintf(&b, "\nTable 1 on %s: test accuracy\n", r.Dataset)
 	if r.Result == nil {
-		fmt.Fprintln(&b, "no result while trials are missing")
+		fmt.Fprintln(&b, "no result while runs are missing")
 	} else {
 		result := format.NewTable("method", "test", "s.e.m.", "95 % over classes", "published")
 		result.Right(2, 3, 4, 5)

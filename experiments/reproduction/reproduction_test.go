@@ -110,7 +110,7 @@ func TestNoResultWithoutTheOtherShard(t *testing.T) {
 	if len(part.Table) == 0 || len(part.Missing) == 0 || part.Result != nil {
 		t.Errorf("%d rows, missing %+v, result %+v", len(part.Table), part.Missing, part.Result)
 	}
-	if text := reproductionText(t, part); !strings.Contains(text, "no result while trials are missing") || !strings.Contains(text, part.Missing[0].Dir) {
+	if text := reproductionText(t, part); !strings.Contains(text, "no result while runs are missing") || !strings.Contains(text, part.Missing[0].Dir) {
 		t.Error(text)
 	}
 	l.Shard = lab.Shard{}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -21,6 +20,9 @@ const (
 	statusUnfinished train.Status = "unfinished"
 	statusBroken     train.Status = "broken" // a file can't be read
 )
+
+// Statuses are those of runs, of finished ones first.
+var Statuses = []train.Status{train.Patience, train.Epochs, train.Converged, train.NotFinite, statusUnfinished, statusBroken}
 
 // Listing is the runs of a folder.
 type Listing struct {
@@ -69,22 +71,20 @@ func (f Filter) List(dir string) (*Listing, error) {
 }
 
 func (f Filter) check() error {
-	variants := methods.Names()
-	for _, v := range slices.Backward(model.Variants) {
-		variants = slices.Insert(variants, 0, string(v))
+	var variants, statuses []string
+	for _, v := range model.Variants {
+		variants = append(variants, string(v))
 	}
-	statuses := []train.Status{train.Patience, train.Epochs, train.Converged, train.NotFinite, statusUnfinished, statusBroken}
-	var options []string
-	for _, s := range statuses {
-		options = append(options, string(s))
+	for _, s := range Statuses {
+		statuses = append(statuses, string(s))
 	}
 	for _, c := range []struct {
 		field, value string
 		options      []string
 	}{
-		{"variant", f.Variant, variants},
+		{"variant", f.Variant, append(variants, methods.Names()...)},
 		{"stage", f.Stage, []string{string(train.Dev), string(train.Test)}},
-		{"status", f.Status, options},
+		{"status", f.Status, statuses},
 	} {
 		if _, err := invalid.OneOf(c.value, c.options...); c.value != "" && err != nil {
 			bad := err.(*invalid.Error)

@@ -25,5 +25,5 @@ func ExampleWriteText() {
 		log.Fatal(err)
 	}
 	fmt.Println(strings.SplitN(text.String(), "\n", 2)[0])
-	// Output: semantic-hard on simulated-small: the best 4 of 4 settings by validation accuracy, the mean over 2 folds; 14 trials
+	// Output: semantic-hard on simulated-small: the best 4 of 4 settings by validation accuracy, the mean over 2 folds; 14 runs
 }

@@ -18,7 +18,7 @@ const shown = 10
 func WriteText(w io.Writer, s *tuning.Found, file string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s: the best %d of %s by validation accuracy, the mean over %s; %s\n",
-		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold"), format.Count(s.Trials, "trial"))
+		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold"), format.Count(s.Trials, "run"))
 	b.WriteString(table(s).String())
 	if len(s.Tried)+len(s.Missing) < s.Budget {
 		fmt.Fprintf(&b, "the budget of %d settings was not used up: the space has no more\n", s.Budget)

@@ -281,7 +281,7 @@ func TestSearchText(t *testing.T) {
 	}
 	text := searchText(t, s)
 	for _, want := range []string{
-		"the best 2 of 2 settings by validation accuracy, the mean over 3 folds; 24 trials", "│ 0.0003 │ whiten     │ 10000 │         40 │   50.0 % │          52.0 % │  1.2 % │", "│  1e-05 │ none       │ -     │          7 │   25.0 % │               - │      - │",
+		"the best 2 of 2 settings by validation accuracy, the mean over 3 folds; 24 runs", "│ 0.0003 │ whiten     │ 10000 │         40 │   50.0 % │          52.0 % │  1.2 % │", "│  1e-05 │ none       │ -     │          7 │   25.0 % │               - │      - │",
 		"chosen: the first, 52.0 % (s.e.m. 1.2 % over 3 further seeds), 40 epochs", "these are all epochs of a trial",
 		"lr = 0.0003 is the highest value of the space", "  lago-train run --config found.json\n", "  runs/a: CXE is NaN\n",
 	} {

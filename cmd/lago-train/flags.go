@@ -1,0 +1,90 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// The groups of flags in the help, which lists them in this order.
+const (
+	inputGroup   = "input"
+	dataGroup    = protocol.DataGroup
+	imageGroup   = "images"
+	classGroup   = "classes"
+	searchGroup  = "search"
+	methodGroup  = "methods"
+	runGroup     = "execution"
+	outputGroup  = "output"
+	generalGroup = "general"
+)
+
+var flagGroups = []string{
+	inputGroup, dataGroup, imageGroup, classGroup, methodGroup, searchGroup,
+	protocol.ProtocolGroup, protocol.ModelGroup, protocol.TrainingGroup, runGroup, outputGroup, generalGroup,
+}
+
+// choiceFlag is a flag with one of several words.
+type choiceFlag struct {
+	*cli.StringFlag
+	words []string
+}
+
+// choicesFlag is a flag with several of them, separated by commas.
+type choicesFlag struct {
+	*cli.StringSliceFlag
+	words []string
+}
+
+// choice returns a choiceFlag with a default.
+func choice[T ~string](name, group, usage string, standard T, words ...T) choiceFlag {
+	return choiceFlag{&cli.StringFlag{Name: name, Category: group, Usage: usage, Value: string(standard)}, texts(words)}
+}
+
+// optional returns a choiceFlag without a default but with a description of it.
+func optional[T ~string](name, group, usage, standard string, words ...T) choiceFlag {
+	return choiceFlag{&cli.StringFlag{Name: name, Category: group, Usage: usage, DefaultText: standard}, texts(words)}
+}
+
+// choices returns a choicesFlag.
+func choices[T ~string](name, group, usage string, standard []T, words ...T) choicesFlag {
+	f := &cli.StringSliceFlag{Name: name, Category: group, Usage: usage}
+	if standard != nil {
+		f.Value = cli.NewStringSlice(texts(standard)...)
+	}
+	return choicesFlag{f, texts(words)}
+}
+
+func texts[T ~string](words []T) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = string(word)
+	}
+	return list
+}
+
+// checkChoices returns an error for a choiceFlag with another word.
+func checkChoices(c *cli.Context) error {
+	for _, f := range c.Command.Flags {
+		f, ok := f.(choiceFlag)
+		if !ok || !c.IsSet(f.Name) {
+			continue
+		}
+		word, err := invalid.OneOf(c.String(f.Name), f.words...)
+		if err != nil {
+			return invalid.At(dashed(f.Name), err)
+		}
+		if err := c.Set(f.Name, word); err != nil { // as it is spelt
+			return err
+		}
+	}
+	return nil
+}
+
+// without returns flags but those of some names.
+func without(flags []cli.Flag, names ...string) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
+}
