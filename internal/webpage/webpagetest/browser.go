@@ -47,16 +47,18 @@ type Image struct {
 // script collects the report in the copy of the page that the browser opens.
 const script = `<script>
 const errors = [];
+const slack = 3; // pixels: the box of a text is higher than its letters
 addEventListener("error", e => errors.push(e.message || "not loaded: " + (e.target.src || e.target.href)), true);
 addEventListener("securitypolicyviolation", e => errors.push("not allowed: " + e.blockedURI));
 addEventListener("load", () => {
+  document.querySelectorAll("details").forEach(d => d.open = true);
   const body = getComputedStyle(document.body);
   const pictures = [...document.querySelectorAll("figure svg")].map(svg => {
     const box = svg.getBoundingClientRect();
     const texts = [...svg.querySelectorAll("text")];
     const clipped = texts.filter(text => {
       const t = text.getBoundingClientRect();
-      return t.left < box.left || t.right > box.right || t.top < box.top || t.bottom > box.bottom;
+      return t.left < box.left - slack || t.right > box.right + slack || t.top < box.top - slack || t.bottom > box.bottom + slack;
     });
     return {
       width: box.width, height: box.height,
