@@ -53,8 +53,8 @@ func (l *Lines) Draw(c draw.Canvas) {
 		labels[i] = wrap(nameStyle, s.Name, labelWidth)
 		right = max(right, widest(nameStyle, labels[i]...)+sampleWidth+2*gap)
 	}
-	left := draw.Crop(c, 0, -right, 0, -gap)
-	l.scale(p, left.Max.X-left.Min.X-20) // without the ticks of Y
+	left := draw.Crop(c, gap/2, -right, 0, -gap) // browsers count the ascent of the turned title
+	l.scale(p, left.Max.X-left.Min.X-20)         // without the ticks of Y
 	p.Add(&plotter.Grid{Horizontal: gridLine})
 	for _, s := range l.Series {
 		s.drawSpread(p)
