@@ -49,3 +49,17 @@ func TestCompareCommand(t *testing.T) {
 		t.Errorf("stored %v, %v, expected one file of both commands", stored, err)
 	}
 }
+
+func TestRotationHasThreeSeeds(t *testing.T) {
+	var printed struct {
+		Methods []struct {
+			Test struct {
+				PerClass struct{ Values []float64 } `json:"per_class_accuracy"`
+			}
+		}
+	}
+	decode(t, succeeds(t, "compare", "--rotate", "3", "--methods", "semantic-hard", "--tune", "0", "--epochs", "1", "--json", "--out", t.TempDir()), &printed)
+	if n := len(printed.Methods[0].Test.PerClass.Values); n != 3 {
+		t.Errorf("%d seeds, expected 3", n)
+	}
+}

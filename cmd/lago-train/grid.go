@@ -69,12 +69,18 @@ func foldsFlag() cli.Flag {
 // each have the length of a single run.
 const searchEpochs, searchPatience = "60", "10"
 
+// rotationSeeds is their default number of seeds with --rotate: intervals are over classes.
+const rotationSeeds = "3"
+
 // searchedFlagsBut are devSettingFlags with these defaults.
 func searchedFlagsBut(names ...string) []cli.Flag {
 	flags := devSettingFlags(searchEpochs, names...)
 	for _, f := range flags {
-		if f.Names()[0] == "patience" {
+		switch f.Names()[0] {
+		case "patience":
 			f.(*cli.StringFlag).DefaultText = searchPatience
+		case "seeds":
+			f.(*cli.StringFlag).DefaultText += ", or " + rotationSeeds + " with --" + rotateFlag
 		}
 	}
 	return flags
@@ -85,7 +91,11 @@ func searchLength(c *cli.Context) []protocol.Given {
 	if !hasFlag(c.Command, foldsFlagName) {
 		return nil
 	}
-	return []protocol.Given{{Key: "epochs", Text: searchEpochs}, {Key: "patience", Text: searchPatience}}
+	given := []protocol.Given{{Key: "epochs", Text: searchEpochs}, {Key: "patience", Text: searchPatience}}
+	if c.IsSet(rotateFlag) {
+		given = append(given, protocol.Given{Key: "seeds", Text: rotationSeeds})
+	}
+	return given
 }
 
 // folds reads foldsFlag.
