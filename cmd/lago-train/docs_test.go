@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-// walk is the block of commands in the README that goes from a folder of one's own
-// to predictions, and what it says that predict prints.
+// walk is the block of commands in docs/your-data.md that goes from its files to predictions,
+// and what it says that predict prints.
 var walk = regexp.MustCompile("(?s)```sh\n(lago-train dataset check animals\n.*?)```.*?```\n(.*?)```")
 
-// The README's way from a folder of one's own files to classes that are in none of
-// them, as a shell goes it.
-func TestReadmeFromStartToEnd(t *testing.T) {
-	text := read(t, "../../README.md")
+// The way from the files of docs/your-data.md to classes that are in none of them, as a
+// shell runs it.
+func TestYourDataFromStartToEnd(t *testing.T) {
+	text := read(t, "../../docs/your-data.md")
 	found := walk.FindStringSubmatch(text)
 	if found == nil {
-		t.Fatal("the README has no commands from start to end")
+		t.Fatal("the document has no commands from start to end")
 	}
 	root := animals(t)
 	dir, bin := t.TempDir(), t.TempDir()
@@ -50,7 +50,7 @@ func TestReadmeFromStartToEnd(t *testing.T) {
 	}
 	// But for the probabilities, whose last digits are the BLAS's.
 	if want, got := named(found[2]), named(stdout.String()); !slices.Equal(want, got) || len(want) != 4 {
-		t.Errorf("the README has %q, the shell %q", want, got)
+		t.Errorf("the document has %q, the shell %q", want, got)
 	}
 }
 
