@@ -5,7 +5,7 @@ GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check clean
+.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check results clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -85,6 +85,11 @@ photos-check:
 # cut off. Needs Chromium.
 report-check:
 	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain
+
+# The commands of docs/results.md, and the page with what they print: hours, with cub127 in
+# $LAGO_DATA. tools/results.sh has the variables, such as SECTIONS="rotation search".
+results: build
+	tools/results.sh bin/lago-train
 
 clean:
 	rm -rf bin

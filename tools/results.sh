@@ -1,0 +1,244 @@
+#!/bin/sh
+# Runs the commands of docs/results.md and writes the page with what they print.
+#
+# usage: results.sh path/to/lago-train, with these variables:
+#   SECTIONS     sections to run, as in "rotation search"; "none" only writes the page (default: all)
+#   SEEDS EPOCHS PATIENCE TUNE BUDGET ROTATE METHODS DATASET   the scale, see below
+#   RESULTS_DIR  folder for runs and outputs (default: lago-train/results in the user's cache)
+#   PAGE         file to write; its figures go to a folder beside it (default: docs/results.md)
+#
+# A section that was run by the same commands is kept: remove its folder in
+# $RESULTS_DIR/sections to run it again. Sections that were not run at this scale appear as
+# they were run before, if ever. Interrupted runs resume and finished runs are reused.
+set -eu
+
+absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac }
+
+lago=$(absolute "${1:?usage: results.sh path/to/lago-train}")
+: "${SECTIONS:=all}" "${DATASET:=cub127}" "${METHODS:=}" "${LAGO_DATA:=data}"
+: "${SEEDS:=5}" "${EPOCHS:=60}" "${PATIENCE:=15}" "${TUNE:=8}" "${BUDGET:=24}" "${ROTATE:=5}"
+: "${RESULTS_DIR:=${XDG_CACHE_HOME:-$HOME/.cache}/lago-train/results}"
+: "${PAGE:=$(dirname "$0")/../docs/results.md}"
+
+PAGE=$(absolute "$PAGE") LAGO_DATA=$(absolute "$LAGO_DATA") RESULTS_DIR=$(absolute "$RESULTS_DIR")
+work=$RESULTS_DIR/epochs$EPOCHS-patience$PATIENCE
+mkdir -p "$RESULTS_DIR/bin" "$work/figures" "${PAGE%.md}"
+ln -sf "$lago" "$RESULTS_DIR/bin/lago-train"
+PATH=$RESULTS_DIR/bin:$PATH
+export PATH LAGO_DATA
+trap 'exit 130' INT TERM
+
+# The sections. section takes a data set, a name, a heading, figures of the report, the text,
+# and the commands on stdin.
+
+scale="--seeds $SEEDS --epochs $EPOCHS --patience $PATIENCE"
+
+sections() {
+  text '# Results
+
+This page is written by `make results`: each table is what the command above it printed, and each
+figure was drawn by `lago-train report` from the runs of its section. The commands ran with
+`$LAGO_DATA` set, all in one folder, so that they share runs.
+
+How to read the tables:
+
+- "95 % over classes" is a bootstrap interval: how much a number depends on which classes happen
+  to be evaluated. "s.e.m. over seeds" is how much it depends on the seed.
+- Two methods whose intervals overlap can still differ: the tables of differences compare them
+  class by class.
+- A validation accuracy chose something (epochs, settings, a variant), so it is optimistic. Test
+  classes are evaluated once.
+'
+  text "## $DATASET"
+  if [ "$DATASET" = cub127 ]; then
+    text '
+`cub127` is real: photographs of bird species of CUB-200-2011 (those whose photographs could be
+obtained, cropped to the bird), as pooled features of an ImageNet ResNet-50, with the class
+descriptions and groups of the LAGO archive. It cannot be downloaded, and its numbers are not
+comparable with published ones: other features, other crops, fewer classes. It serves to compare
+methods with each other.'
+  fi
+  section "$DATASET" data 'Data' '' '' <<END
+lago-train dataset info $DATASET | head -n 12
+END
+  questions "$DATASET" ''
+  section "$DATASET" rotation 'LAGO and its baselines, each class unseen once' 'rotation rotation-differences' \
+'The classes are dealt into parts, each of which in turn has the unseen classes. For each part,
+every method searches as many settings, preprocessing among them, on the validation classes.' <<END
+lago-train compare --dataset $DATASET --rotate $ROTATE${METHODS:+ --methods $METHODS} --tune $TUNE $scale
+END
+  section "$DATASET" compare 'LAGO and its baselines on one split' 'comparison comparison-differences' \
+'One division into seen and unseen classes, that of the data set. Every method searches as many
+settings over folds of the seen classes, and is evaluated once on the test classes.' <<END
+lago-train compare --dataset $DATASET${METHODS:+ --methods $METHODS} --tune $TUNE $scale
+END
+  section "$DATASET" search 'Searched settings' '' \
+'Settings of semantic-hard, chosen over folds of the seen classes and evaluated once on the test
+classes.' <<END
+lago-train search --dataset $DATASET --variant semantic-hard --budget $BUDGET --epochs $EPOCHS --patience $PATIENCE
+lago-train run --config runs/search-$DATASET-semantic-hard.json --seeds $SEEDS
+END
+  section "$DATASET" adaptation 'Adaptation to unlabelled samples' '' \
+'With `--adapt`, predictions are adapted to all unlabelled samples of the unseen classes together
+(transductive); its settings are chosen on the validation classes. `--stress` repeats it with random
+batches: absent classes, imbalanced classes, few samples. The comparison adapts every method.' <<END
+lago-train run --dataset $DATASET --seeds 1 --epochs $EPOCHS --patience $PATIENCE --out adaptation
+lago-train evaluate --model adaptation/$DATASET-semantic-hard-test-seed0-* --adapt --stress 20
+lago-train compare --dataset $DATASET${METHODS:+ --methods $METHODS} --tune $TUNE $scale --adapt
+END
+  text '
+## Synthetic glyphs
+
+Letters and digits that the program draws, described by their shapes: no download is needed to
+repeat these.'
+  questions glyphs glyphs-
+}
+
+# questions has the sections of a data set ($1), with names that start with $2, that ask one
+# question of the model.
+questions() {
+  section "$1" "$2reproduce" "The paper's protocol" 'curves' \
+'All variants with their default settings.' <<END
+lago-train reproduce --dataset $1 $scale
+END
+  section "$1" "$2ablate" 'Design decisions' 'ablation-semantic-hard' \
+'The designs of Table A.2 of the paper, and the attribute prior per group.' <<END
+lago-train ablate --dataset $1 --per-group $scale
+END
+  section "$1" "$2sweep-k" 'Number of groups' 'sweep-k' \
+'Learned groups of k-soft, against each attribute as its own group and the semantic groups.' <<END
+lago-train sweep-k --dataset $1 $scale
+END
+  section "$1" "$2noise" 'Noise in the class descriptions' 'noise' \
+'Entries of the descriptions of the test classes are replaced by 0 or 1; the models are those of
+the protocol above.' <<END
+lago-train noise --dataset $1 $scale
+END
+  section "$1" "$2partial" 'Partial class descriptions' 'partial' \
+'Each unseen class gives only a share of its attributes: at random, or the strongest first, as
+people describe what is distinctive. "inferred" imputes missing attributes from all given ones.' <<END
+lago-train partial --dataset $1 $scale
+lago-train partial --dataset $1 --given strongest $scale
+END
+}
+
+# Running a section, and writing it to the page.
+
+section() {
+  data=$1 name=$2 heading=$3 figures=$4 text=$5 commands=$(cat)
+  dir=$RESULTS_DIR/sections/$DATASET/$name
+  "$pass"
+}
+
+list() { echo "$name"; }
+
+say() { echo "results: $name: $1" >&2; }
+
+run() {
+  case " $SECTIONS " in *" all "* | *" $name "*) ;; *) return 0 ;; esac
+  if [ -d "$dir" ] && [ "$(cat "$dir/commands")" = "$commands" ]; then
+    say 'kept, since it was run by the same commands'
+  elif ! lago-train dataset info "$data" >/dev/null 2>&1; then
+    say "not run, since there is no data set $data in \$LAGO_DATA ($LAGO_DATA)"
+    return
+  elif rm -rf "$dir.new" && mkdir -p "$dir.new" && print_all && about >"$dir.new/about"; then
+    printf '%s\n' "$commands" >"$dir.new/commands"
+    rm -rf "$dir"
+    mv "$dir.new" "$dir"
+  else
+    say 'failed'
+    failed="$failed $name"
+    return
+  fi
+  draw || say 'its figures are drawn when it is asked for again, with runs of another section'
+  write
+}
+
+# print_all runs the commands of the section and keeps what each prints.
+print_all() {
+  printf '%s\n' "$commands" | (
+    i=0
+    while IFS= read -r command; do
+      i=$((i + 1))
+      say "$command"
+      (cd "$work" && sh -c "$command") </dev/null >"$dir.new/$i.txt" || exit 1
+    done
+  )
+}
+
+# draw copies the figures that the section lacks from the report on all runs.
+draw() {
+  for figure in $figures; do
+    [ -f "$dir/$data-$figure.svg" ] && continue
+    (cd "$work" && lago-train report --figures figures --quiet >/dev/null) &&
+      cp "$work/figures/$data-$figure.svg" "$dir/" || return 1
+  done
+}
+
+# about tells when, by which program and where the section was run.
+about() {
+  cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
+  [ -n "$cpu" ] || cpu=$(sysctl -n machdep.cpu.brand_string 2>/dev/null || uname -m)
+  trial=$(find "$work" -name trial.json -exec ls -t {} + | head -n 1)
+  blas=
+  [ -z "$trial" ] || blas=$(sed -n '/"blas"/,/}/{s/.*"name": "\([^"]*\)".*/\1/p;s/.*"version": "\([^ "]*\).*/\1/p;}' "$trial" | paste -s -d ' ' -)
+  echo "$(date -u +%Y-%m-%d), $(lago-train --version | sed 's/ version / /')," \
+    "$(uname -sm), $cpu, $(getconf _NPROCESSORS_ONLN) cores${blas:+, BLAS: $blas}"
+}
+
+text() { case $pass in page) printf '%s\n' "$1" ;; esac }
+
+page() {
+  printf '\n### %s\n' "$heading"
+  [ -z "$text" ] || printf '\n%s\n' "$text"
+  if [ ! -d "$dir" ]; then
+    printf '\nNot run at this scale. The command, or commands:\n\n```console\n'
+    printf '%s\n' "$commands" | sed 's/^/$ /'
+    echo '```'
+    return
+  fi
+  i=0
+  while IFS= read -r command; do
+    i=$((i + 1))
+    printf '\n```console\n$ %s\n' "$command"
+    shorten "$dir/$i.txt"
+    echo '```'
+  done <"$dir/commands"
+  for figure in $figures; do
+    [ -f "$dir/$data-$figure.svg" ] || continue
+    cp "$dir/$data-$figure.svg" "${PAGE%.md}/"
+    printf '\n![%s](%s/%s-%s.svg)\n' "$heading" "$(basename "$PAGE" .md)" "$data" "$figure"
+  done
+  printf '\n*%s*\n' "$(cat "$dir/about")"
+}
+
+# shorten leaves out lists of folders and of settings, where the data are, and calibration.
+shorten() {
+  awk -v data="$LAGO_DATA" '
+    /^  runs\// || (settings && /^  /) { if (!cut) print "..."; cut = 1; next }
+    { settings = /^settings chosen:/; cut = 0 }
+    /^source: / { next }
+    /^Calibration of the probabilities/ { print "..."; exit }
+    { while (i = index($0, data)) $0 = substr($0, 1, i - 1) "$LAGO_DATA" substr($0, i + length(data)); print }
+  ' "$1"
+}
+
+write() {
+  rm -f "${PAGE%.md}"/*.svg
+  (pass=page && sections >"$PAGE.new")
+  mv "$PAGE.new" "$PAGE"
+}
+
+names=$(pass=list && sections)
+for one in $SECTIONS; do
+  case " all none $(echo $names) " in *" $one "*) ;; *)
+    echo "results: SECTIONS: expected some of" $names "or all or none, found $one" >&2
+    exit 2
+    ;;
+  esac
+done
+failed=
+pass=run
+sections
+write
+[ -z "$failed" ] || { echo "results: failed:$failed" >&2; exit 1; }
