@@ -25,7 +25,7 @@ func explainCommand() *cli.Command {
 		Name:  "explain",
 		Usage: "explain one prediction by attribute groups",
 		Description: `Shows how much each attribute group favours the predicted class over the runner-up (the
-contributions add up to the log odds between the two), which attributes were detected
+contributions add up to the difference in log probability), which attributes were detected
 and described, and which other detections would change the prediction. If the prediction
 is wrong, the true class is compared as well. The sample is one of the data set that the
 model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights). Only models of LAGO can be explained:

@@ -16,10 +16,10 @@ func reportCommand() *cli.Command {
 		Name:  "report",
 		Usage: "write an HTML page with the results of a folder of runs",
 		Description: `Reads the runs in a folder and what compare, noise and partial stored there, and trains
-nothing. For each data set the page compares variants and baselines and shows learning
-curves, the ablation, the K sweep, noisy and partial descriptions, learned groups,
-confusion matrices and settings. Sections without data suggest the command to run. The
-page is one file that needs no network.
+nothing. For each data set the page starts with a summary, compares variants and baselines
+and shows learning curves, the ablation, the K sweep, noisy and partial descriptions, learned
+groups, confusion matrices and settings. It lists the commands of what was not run. The page
+is one file that needs no network.
 
 Examples:
    lago-train report
