@@ -21,6 +21,7 @@
 //	lab        runs trials, many at a time, and reads the runs of a folder
 //	protocol   the settings, their presets, and dev stage -> epochs -> test stage
 //	tuning     the choice of settings on the validation classes
+//	adaptation predictions adapted to a batch of unlabelled samples, and when to
 //	published  the numbers and settings of the paper
 //	plot       figures
 //

@@ -10,10 +10,12 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Saved is a trained model and what it needs of its data set to predict classes without
@@ -36,6 +38,29 @@ type Saved struct {
 	Split        dataset.Split           // of the classes
 	Learned      []int                   // the classes trained on, from which missing entries are imputed
 	Provenance   *dataset.Provenance     // of the features; nil if it is not known
+	Adaptation   *Adaptation             // nil if it was not chosen
+}
+
+// Adaptation is how predictions are adapted to a batch of unlabelled samples, as chosen on
+// validation classes. Accuracies are those on these, as fractions.
+type Adaptation struct {
+	adapt.Settings                  // with Tau 0 adaptation is off
+	Before         float64          `json:"before"`
+	After          float64          `json:"after"`
+	Interval       metrics.Interval `json:"interval"`       // of the change, over classes
+	Smallest       int              `json:"smallest_batch"` // samples from which it gained
+	Samples        int              `json:"samples"`
+	Classes        int              `json:"classes"`
+}
+
+// SetAdaptation adds the settings of adaptation to a model file, or replaces them.
+func SetAdaptation(path string, a *Adaptation) error {
+	s, err := Load(path)
+	if err != nil {
+		return err
+	}
+	s.Adaptation = a
+	return Save(path, s)
 }
 
 // LAGO returns the model if it is a LAGO. command is what needs one, for the error.
@@ -91,6 +116,7 @@ type header struct {
 	Preprocess preprocess.Chain    `json:"preprocess"`
 	Dims       int                 `json:"dims"`
 	Provenance *dataset.Provenance `json:"provenance,omitempty"`
+	Adaptation *Adaptation         `json:"adaptation,omitempty"`
 }
 
 const (
@@ -105,7 +131,7 @@ func Save(path string, s *Saved) error {
 	h := header{
 		Format: modelFormat, Dataset: s.Dataset, Baseline: s.Baseline, Attributes: s.Attributes, Groups: s.Groups,
 		Semantic: s.Semantic, Classes: s.Classes, Split: s.Split, Learned: s.Learned, Preprocess: s.Transform.Chain, Dims: s.Dims,
-		Provenance: s.Provenance,
+		Provenance: s.Provenance, Adaptation: s.Adaptation,
 	}
 	tensors := []safetensors.Tensor{{
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,

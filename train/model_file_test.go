@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -77,6 +78,37 @@ func TestModelRoundTrip(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestSetAdaptation(t *testing.T) {
+	d := tiny(t)
+	path := savedModel(t, d, model.SemanticHard, "sqrt,l2,whiten")
+	before, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &Adaptation{Settings: adapt.Settings{Temperature: 0.7, Tau: 60}, Before: 0.5, After: 0.6, Smallest: 200, Samples: 9, Classes: 3}
+	if err := SetAdaptation(path, a); err != nil {
+		t.Fatal(err)
+	}
+	after, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a, after.Adaptation); diff != "" {
+		t.Error(diff)
+	}
+	after.Adaptation = nil
+	if diff := cmp.Diff(before, after); diff != "" { // bit-identical predictions without it
+		t.Error(diff)
+	}
+	a.Tau = -1
+	if err := SetAdaptation(path, a); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "adaptation: tau: expected") {
+		t.Errorf("found %v", err)
 	}
 }
 

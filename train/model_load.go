@@ -44,7 +44,7 @@ func load(f *safetensors.File) (*Saved, error) {
 	r := tensorReader{file: f}
 	s := &Saved{
 		Baseline: h.Baseline, Dataset: h.Dataset, Dims: h.Dims, Attributes: h.Attributes, Groups: h.Groups, Semantic: h.Semantic,
-		Classes: h.Classes, Split: h.Split, Learned: h.Learned, Provenance: h.Provenance,
+		Classes: h.Classes, Split: h.Split, Learned: h.Learned, Provenance: h.Provenance, Adaptation: h.Adaptation,
 		Descriptions: r.float64s(descriptionsTensor, len(h.Classes), len(h.Attributes)),
 		Transform:    &preprocess.Transform{Chain: h.Preprocess},
 	}
@@ -122,6 +122,11 @@ func readHeader(f *safetensors.File) (*header, error) {
 			if z < 0 || z >= len(h.Classes) {
 				return nil, &invalid.Error{Field: "split: " + part.Name, Want: fmt.Sprintf("classes from 0 to %d", len(h.Classes)-1), Got: fmt.Sprint(z)}
 			}
+		}
+	}
+	if h.Adaptation != nil {
+		if err := h.Adaptation.Check(); err != nil {
+			return nil, invalid.At("adaptation", err)
 		}
 	}
 	switch {

@@ -24,7 +24,8 @@ defaults of each method, or for LAGO those of --configs.
 With --rotate N each class is unseen once: the classes are dealt into N parts, and each part in turn
 holds the test classes. The next part is the validation classes unless --folds is given. Differences
 between methods have 95 % bootstrap intervals over classes, and p values by paired permutation. The
-result is stored in --out for the report.
+result is stored in --out for the report. --adapt also adapts each method to all unlabelled samples
+of the evaluated classes, with settings chosen on the validation classes.
 
 Examples:
    lago-train compare --dataset awa2
@@ -35,6 +36,7 @@ Examples:
 			"complement", configFlag), gridFlags()...), rotationFlags()...),
 			configsDirFlag(), foldsFlag(),
 			choices("methods", methodGroup, "lago, variants of it, and baselines", append([]string{tuning.LAGOMethod}, methods.Names()...), tuning.Names()...),
+			adaptFlag(methodGroup),
 			&cli.IntFlag{Name: "tune", Category: searchGroup, Value: 8, Usage: "`N` settings to try for each method; 0 takes its defaults"},
 			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"},
 			csvFlagOf("the accuracy of each method on each class")),
@@ -64,7 +66,7 @@ func compare(c *cli.Context) error {
 // compareConfig returns the configuration of the comparison and what is common to all
 // methods.
 func compareConfig(c *cli.Context) (config tuning.Config, common protocol.Config, err error) {
-	config = tuning.Config{Methods: c.StringSlice("methods"), Budget: c.Int("tune"), Given: givenSettings(c), OnRound: logRound}
+	config = tuning.Config{Methods: c.StringSlice("methods"), Budget: c.Int("tune"), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound}
 	if config.LAGO, err = protocolConfigs(c, tuning.VariantsOf(config.Methods)); err != nil {
 		return config, common, err
 	}

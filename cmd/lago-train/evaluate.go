@@ -32,8 +32,13 @@ The gamma of calibrated stacking and the temperature are chosen on the validatio
 classes, by the runs of the dev stage beside the models. --scores and --labels evaluate
 scores of other programs instead.
 
+With --adapt, predictions adapted to the unlabelled batch (transductive) are evaluated, too,
+with the temperature and tau that were chosen on validation classes; --stress also adapts to
+random batches with absent or imbalanced classes or few samples.
+
 Examples:
    lago-train evaluate --model latest
+   lago-train evaluate --model latest --adapt --stress 20
    lago-train evaluate --model awa2-semantic-hard-test-seed0 --split gzsl
    lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
 		Flags: append(dataFlags(),
@@ -41,6 +46,8 @@ Examples:
 			optional(splitFlag, inputGroup, "classes to evaluate on", "val for runs of the dev stage, otherwise test", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit),
 			&cli.StringFlag{Name: datasetFlag, DefaultText: "that of the model", Category: dataGroup, Usage: "`NAME` data set"},
 			&cli.StringSliceFlag{Name: "dev", Category: inputGroup, DefaultText: "found beside the model", Usage: "`MODEL` run of the dev stage to validate with, one for each model"},
+			adaptFlag(inputGroup),
+			&cli.IntFlag{Name: "stress", Category: inputGroup, DefaultText: "none", Usage: "`N` random batches of each kind to adapt to, with --adapt"},
 			&cli.PathFlag{Name: scoresFlag, Category: inputGroup, Usage: "`FILE` scores, samples x classes: .npy, .csv or .mat"},
 			&cli.PathFlag{Name: labelsFlag, Category: inputGroup, Usage: "`FILE` column of each sample's class in --scores, from 0: .npy or text"},
 			&cli.StringFlag{Name: "unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes, from 0, or a file of them"},
@@ -84,7 +91,10 @@ func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Resul
 	if err := onlyWith(c, scoresFlag, labelsFlag, "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"); err != nil {
 		return nil, err
 	}
-	var m evaluation.Models
+	m := evaluation.Models{Adapt: c.Bool(adaptArg), Draws: c.Int("stress")}
+	if m.Draws < 0 || m.Draws > 0 && !m.Adapt {
+		return nil, &invalid.Error{Where: "--stress", Want: "a number of batches, with --adapt", Got: fmt.Sprint(m.Draws)}
+	}
 	if c.IsSet(splitFlag) {
 		if err := setText(&m.Split, c, splitFlag); err != nil {
 			return nil, err
@@ -119,7 +129,7 @@ func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Resul
 
 // evaluateScores evaluates the files that flags name.
 func evaluateScores(c *cli.Context, config evaluation.Config) (*evaluation.Result, error) {
-	if err := onlyWith(c, modelFlag, splitFlag, datasetFlag, "dev", "scores-out"); err != nil {
+	if err := onlyWith(c, modelFlag, splitFlag, datasetFlag, "dev", "scores-out", adaptArg, "stress"); err != nil {
 		return nil, err
 	}
 	files, err := scoreFiles(c, "")

@@ -2,8 +2,11 @@ package main
 
 import (
 	"cmp"
+	"fmt"
+	"image"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/sirupsen/logrus"
@@ -29,7 +32,8 @@ contributions add up to the difference in log probability), which attributes wer
 and described, and which other detections would change the prediction. If the prediction
 is wrong, the true class is compared as well. The sample is one of the data set that the
 model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights). Only models of LAGO can be explained:
-baselines have no groups.
+baselines have no groups. --adapt also says whether the other samples of the batch change the
+prediction, and which of them did.
 
 Examples:
    lago-train explain --model latest --sample 680 --format html --out why.html
@@ -45,6 +49,7 @@ Examples:
 			amongFlagOf("none with --classes, otherwise those of the sample's class, or test", splitFlag),
 			classesFlagOf(),
 			imputeFlag(),
+			adaptFlag(classGroup),
 			choice(formatFlag, outputGroup, "format of the explanation", explain.Text, explain.Text, explain.JSON, explain.HTML),
 			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` groups and changes to show; json has all groups"},
 			&cli.PathFlag{Name: outFlag, Category: outputGroup, DefaultText: "standard output", Usage: "`FILE` where to write"}),
@@ -65,7 +70,7 @@ func explainSample(c *cli.Context) error {
 		return &invalid.Error{Where: "--dataset", Want: "either --features or --dataset"}
 	}
 	if c.IsSet(imageFlag) {
-		for _, flag := range []string{"sample", featuresFlag, datasetFlag} {
+		for _, flag := range []string{"sample", featuresFlag, datasetFlag, adaptArg} {
 			if c.IsSet(flag) {
 				return &invalid.Error{Where: "--" + flag, Want: "it without --" + imageFlag, Got: "both"}
 			}
@@ -87,6 +92,11 @@ func explainSample(c *cli.Context) error {
 	}
 	if err := setImputation(c, m); err != nil {
 		return err
+	}
+	if c.Bool(adaptArg) {
+		if err := checkAdaptation(c, m); err != nil {
+			return err
+		}
 	}
 	out := c.Path(outFlag)
 	if err := checkOutput(outFlag, out, m.path, c.Path(featuresFlag), c.Path(classesFlag)); err != nil {
@@ -137,19 +147,33 @@ func askAboutDataset(c *cli.Context, m *loadedModel) (*explain.Question, error) 
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
 	}
 	q := &explain.Question{Sample: sample, X: d.Features, Row: row}
-	if d.Name == catalog.Glyphs {
-		q.Sample.Picture, err = glyphs.Image(*sample.Label, indexInClass(d, row))
-		if err != nil {
-			return nil, err
-		}
+	picture := func(row int) (image.Image, error) { return pictureOf(c, d, row) }
+	if q.Sample.Picture, err = picture(row); err != nil {
+		return nil, err
 	}
-	if path := d.ImageOf(row); path != "" {
-		if q.Sample.Picture, err = images.Thumbnail(c.Context, path, explain.PictureSide); err != nil {
-			logrus.WithError(err).Warn("the page has no picture")
-		}
+	selected := candidates.SelectionOf(d, d.Labels[row])
+	if c.Bool(adaptArg) {
+		q.Together = &explain.Together{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
 	}
-	q.Candidates, err = candidateSet(c, d, candidates.SelectionOf(d, d.Labels[row]))
+	q.Candidates, err = candidateSet(c, d, selected)
 	return q, err
+}
+
+// pictureOf returns the picture of a sample, nil if there is none.
+func pictureOf(c *cli.Context, d *dataset.Dataset, row int) (image.Image, error) {
+	if d.Name == catalog.Glyphs {
+		return glyphs.Image(d.Classes[d.Labels[row]], indexInClass(d, row))
+	}
+	path := d.ImageOf(row)
+	if path == "" {
+		return nil, nil
+	}
+	picture, err := images.Thumbnail(c.Context, path, explain.PictureSide)
+	if err != nil {
+		logrus.WithError(err).Warn("the page has no picture")
+		return nil, nil
+	}
+	return picture, nil
 }
 
 // indexInClass returns the index of a sample among the samples of its class.
@@ -170,11 +194,32 @@ func askAboutFile(c *cli.Context, m *loadedModel) (*explain.Question, error) {
 		return nil, &invalid.Error{Where: "--sample", Want: "the index of a row, from 0", Got: strconv.Quote(c.String("sample"))}
 	}
 	q := &explain.Question{Sample: explain.Sample{Index: index, From: c.Path(featuresFlag)}}
-	if q.X, err = features.ReadRow(c.Context, q.Sample.From, q.Sample.Index, m.Dims); err != nil {
+	if c.Bool(adaptArg) {
+		err = askAboutBatch(c, m, q)
+	} else {
+		q.X, err = features.ReadRow(c.Context, q.Sample.From, q.Sample.Index, m.Dims)
+	}
+	if err != nil {
 		return nil, err
 	}
 	q.Candidates, err = candidateSet(c, candidates.TrainingData(m.Saved), candidates.Test)
 	return q, err
+}
+
+// askAboutBatch sets the features of all rows of a file.
+func askAboutBatch(c *cli.Context, m *loadedModel, q *explain.Question) error {
+	var err error
+	if q.X, err = features.ReadAll(c.Context, q.Sample.From); err != nil {
+		return err
+	}
+	if q.X.Cols != m.Dims {
+		return &invalid.Error{Where: q.Sample.From, Want: fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), Got: strconv.Itoa(q.X.Cols)}
+	}
+	if q.Row = q.Sample.Index; q.Row < 0 || q.Row >= q.X.Rows {
+		return &invalid.Error{Where: "--sample", Want: fmt.Sprintf("0 to %d", q.X.Rows-1), Got: strconv.Itoa(q.Row)}
+	}
+	q.Together = &explain.Together{Rows: q.X.AllRows()}
+	return nil
 }
 
 // askAboutImage asks about a photograph.

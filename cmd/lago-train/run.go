@@ -22,7 +22,8 @@ func runCommand() *cli.Command {
 		Description: `Follows the paper's protocol. The dev stage trains on the train classes and stops by the
 validation classes. The epoch with the best average validation accuracy over seeds is the number
 of epochs of the test stage, which trains on train and validation classes and is evaluated once on
-the test classes. Each run has a folder in --out. Finished runs are reused; an interrupted run
+the test classes. The models also get the settings of predict --adapt, chosen on the validation
+classes. Each run has a folder in --out. Finished runs are reused; an interrupted run
 resumes from its checkpoint to bit-identical results. On CUB, AWA2 and SUN the defaults are the
 published settings of the variant; --print-config shows them.
 
@@ -57,6 +58,9 @@ func run(c *cli.Context) error {
 	l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
 	o, err := protocol.Run(c.Context, l, p.Config)
 	if err != nil {
+		return err
+	}
+	if err := o.Adapt(l); err != nil {
 		return err
 	}
 	return output(c, nil, o, func(w io.Writer) error { return o.WriteText(w, p) })

@@ -47,7 +47,7 @@ func TestRunAsJSON(t *testing.T) {
 		t.Fatal(e.stderr)
 	}
 	o := object(t, e.stdout)
-	compareKeys(t, "run", o, "dataset", "variant", "stage", "seeds", "epochs", "val", "test", "seconds", "blas", "run_dirs", "reused_runs", "trained_from", "trained_to", "config")
+	compareKeys(t, "run", o, "dataset", "variant", "stage", "seeds", "epochs", "val", "test", "seconds", "blas", "run_dirs", "reused_runs", "trained_from", "trained_to", "adaptation", "config")
 	var outcome protocol.Outcome
 	decode(t, e.stdout, &outcome)
 	if outcome.Dataset != "plain" || outcome.Variant != "k-soft" || outcome.Stage != protocol.OnlyDev || outcome.Seeds != 2 || outcome.Config.K != 3 {

@@ -149,6 +149,31 @@ func TestCompareByRotation(t *testing.T) {
 	}
 }
 
+// Every method is adapted, too, with settings of its own, which its models keep.
+func TestCompareAdapted(t *testing.T) {
+	l := testlab.Simulated(t)
+	c := compareAll(l)
+	c.Methods, c.Folds, c.Adapt = []string{string(model.SemanticHard), "eszsl"}, 2, true
+	r := compareOn(t, l, c)
+	for _, m := range r.Methods {
+		a := m.Adapted
+		if a == nil || len(a.Settings) != 1 || a.Val <= 0 || math.Abs(a.Difference.Mean-(a.Test-m.Test.PerClass.Mean)) > 1e-9 {
+			t.Fatalf("%s: %+v", m.Name, a)
+		}
+		saved, err := train.Load(m.Models[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if saved.Adaptation == nil || saved.Adaptation.Settings != a.Settings[0] {
+			t.Errorf("%s: %+v", m.Name, saved.Adaptation)
+		}
+	}
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "transductive test") {
+		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
 // Finished trials are reused.
 func TestCompareReusesFinishedTrials(t *testing.T) {
 	l := testlab.Simulated(t)

@@ -25,13 +25,27 @@ func (r *Result) WriteText(w io.Writer) error {
 		protocol = fmt.Sprintf("each class unseen in one of %d parts, %s", r.Parts, protocol)
 	}
 	fmt.Fprintf(&b, "Methods on %s: per-class accuracy, %s\n", r.Dataset, protocol)
-	t := format.NewTable("method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "seconds", "seeds", "tried")
-	t.Right(2, 3, 5, 6, 7, 8, 9)
+	header := []any{"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "seconds", "seeds", "tried"}
+	adapted := len(r.Methods) > 0 && r.Methods[0].Adapted != nil
+	if adapted {
+		header = append(header, "transductive validation", "transductive "+test)
+	}
+	t := format.NewTable(header...)
+	t.Right(2, 3, 5, 6, 7, 8, 9, 10, 11)
 	for _, m := range r.Methods {
-		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(),
-			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried)
+		row := []any{
+			m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(),
+			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried,
+		}
+		if m.Adapted != nil {
+			row = append(row, format.Percent(m.Adapted.Val), format.Percent(m.Adapted.Test))
+		}
+		t.Row(row...)
 	}
 	b.WriteString(t.String())
+	if adapted {
+		r.writeAdapted(&b)
+	}
 	for _, note := range r.PublishedNotes() {
 		fmt.Fprintln(&b, note)
 	}
@@ -90,4 +104,24 @@ func (r *Result) PublishedNotes() []string {
 		"Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.",
 		"Here every method is trained " + held + ".",
 	}
+}
+
+// writeAdapted writes the effect of adaptation on the test classes.
+func (r *Result) writeAdapted(b *strings.Builder) {
+	fmt.Fprintf(b, "transductive (adapted to the unlabelled samples) minus inductive, over %d classes:\n", len(r.Classes))
+	t := format.NewTable("method", "transductive", "95 % over classes", "difference (%)", "95 % over classes", "temperature, tau")
+	t.Right(2, 4)
+	for _, m := range r.Methods {
+		var settings []string
+		for _, s := range m.Adapted.Settings {
+			if s.Tau == 0 {
+				settings = append(settings, "off")
+				continue
+			}
+			settings = append(settings, fmt.Sprintf("%.3g, %g", s.Temperature, s.Tau))
+		}
+		d := m.Adapted.Difference
+		t.Row(m.Label(), format.Percent(m.Adapted.Test), m.Adapted.Interval, fmt.Sprintf("%+.1f", 100*d.Mean), d.Interval, strings.Join(settings, "; "))
+	}
+	b.WriteString(t.String())
 }

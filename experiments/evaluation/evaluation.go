@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -85,6 +86,8 @@ type Result struct {
 
 	Mistakes []Mistake       `json:"mistakes"` // the most frequent ones
 	ByClass  []ClassAccuracy `json:"by_class"`
+
+	Adapted *adaptation.Report `json:"adapted,omitempty"` // transductive predictions, if they were asked for
 
 	Validation *Validation `json:"validation"`
 	Notes      []string    `json:"notes"`

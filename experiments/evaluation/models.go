@@ -1,10 +1,12 @@
 package evaluation
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -34,6 +36,10 @@ type Models struct {
 	// Dev are runs of the dev stage that choose gamma and the temperatures, one for each
 	// model. If it is nil, runs of the same settings are looked for beside the models.
 	Dev []*Model
+	// Adapt also evaluates one model adapted to the samples, and to Draws random batches of
+	// each kind.
+	Adapt bool
+	Draws int
 }
 
 // EvaluateModels evaluates models on the classes of a split. For validation, models of
@@ -65,6 +71,11 @@ func (c Config) EvaluateModels(m Models) (*Result, error) {
 	}
 	r := c.evaluate(s, validation)
 	r.Source = m.source(scores)
+	if m.Adapt {
+		if r.Adapted, err = m.adapt(r, dev, missing); err != nil {
+			return nil, err
+		}
+	}
 	for _, d := range dev {
 		r.Validation.Of = append(r.Validation.Of, d.Dir)
 	}
@@ -80,6 +91,36 @@ func (c Config) EvaluateModels(m Models) (*Result, error) {
 		r.note("neither gamma nor a temperature is chosen: %s", missing)
 	}
 	return r, nil
+}
+
+// adapt evaluates the model adapted to the samples. A model without the settings gets them
+// from the run of the dev stage.
+func (m Models) adapt(r *Result, dev []*Model, missing string) (*adaptation.Report, error) {
+	model := m.Models[0]
+	if m.Split == ValSplit {
+		dev = m.Models
+		r.note("the settings of the adaptation were chosen on these classes: its accuracy is optimistic")
+	}
+	chosen := model.Saved.Adaptation
+	if chosen == nil {
+		if dev == nil {
+			_, err := adaptation.Settings(model.Saved, model.Path)
+			return nil, errors.Join(err, errors.New(missing))
+		}
+		validation, err := adaptation.NewBatch(dev[0].Saved, m.Data, m.Data.Split.Val)
+		if err != nil {
+			return nil, err
+		}
+		if chosen, err = adaptation.Choose([]*adaptation.Batch{validation}); err != nil {
+			return nil, err
+		}
+	}
+	s := r.scored
+	batch, err := adaptation.Scored(model.Saved, train.Samples{X: m.Data.Features, Rows: s.Rows, Labels: s.Labels}, s.Scores)
+	if err != nil {
+		return nil, err
+	}
+	return adaptation.Evaluate(batch, chosen, m.Draws)
 }
 
 // setSplit sets the split by the stage of the models.

@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/train"
@@ -123,6 +124,37 @@ func TestEvaluateModels(t *testing.T) {
 		}
 		if c.of == nil && !strings.Contains(strings.Join(e.Notes, "\n"), "themselves are evaluated") {
 			t.Errorf("%s: notes %q", c.split, e.Notes)
+		}
+	}
+}
+
+// The settings are those of the model, or chosen on the dev run beside it.
+func TestEvaluateAdapted(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l, nil)
+	m := Models{Data: l.Data, Models: test[:1], Adapt: true, Draws: 2}
+	first := evaluated(t, m).Adapted
+	if first == nil || first.Temperature <= 0 || len(first.Stress) == 0 {
+		t.Fatalf("%+v", first)
+	}
+	test[0].Saved.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 20}, Smallest: 1000}
+	e := evaluated(t, m)
+	if e.Adapted.Tau != 20 || e.Adapted.Warning == "" || e.PerClass != test[0].Result.Evaluation.PerClass {
+		t.Errorf("%+v", e.Adapted)
+	}
+	if got, want := e.Adapted.PerClass-e.PerClass, e.Adapted.Difference.Mean; math.Abs(got-want) > 1e-12 {
+		t.Errorf("the difference is %g, expected %g", want, got)
+	}
+	m.Models, m.Split = dev[:1], ValSplit
+	if notes := strings.Join(evaluated(t, m).Notes, "\n"); !strings.Contains(notes, "optimistic") {
+		t.Error(notes)
+	}
+	for _, refused := range []Models{
+		{Data: l.Data, Models: test, Adapt: true},
+		{Data: l.Data, Models: test[:1], Split: GZSLSplit, Adapt: true},
+	} {
+		if _, err := (Config{Bins: 1}).EvaluateModels(refused); err == nil || !strings.HasPrefix(err.Error(), "--adapt: expected one model") {
+			t.Errorf("found %v", err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
@@ -55,6 +56,9 @@ func (m Models) check() error {
 	}
 	if m.Split == GZSLSplit && m.Data.TestSeen == nil {
 		return &invalid.Error{Where: m.Data.Name, Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none"}
+	}
+	if m.Adapt && (len(m.Models) > 1 || m.Split == GZSLSplit) {
+		return &invalid.Error{Where: "--adapt", Want: "one model, and --split val or test", Got: fmt.Sprintf("%s, %s", format.Count(len(m.Models), "model"), m.Split)}
 	}
 	for _, model := range m.Models {
 		if err := m.checkModel(model, m.Split == ValSplit); err != nil {

@@ -16,6 +16,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "%s: %s of %s\n", r.Source.title(), format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"))
 	r.Source.writeModels(&b)
 	fmt.Fprintf(&b, "\n%s", r.accuracyTable())
+	if r.Adapted != nil {
+		fmt.Fprintf(&b, "\n%s", r.Adapted)
+	}
 	if r.Calibrated != nil {
 		fmt.Fprintf(&b, "\n%s", r.stackingTable())
 	}

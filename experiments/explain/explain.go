@@ -28,6 +28,8 @@ type Question struct {
 	Candidates candidates.Set
 	Against    string // the class to compare the prediction with; "" for the runner-up
 	Top        int    // changes of single detections to list
+	// Together, if set, is a batch to adapt the prediction to by the settings of the model.
+	Together *Together
 }
 
 // Sample identifies a sample.
@@ -95,6 +97,11 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 	if label >= 0 {
 		p, correct := e.probability(slices.Index(e.order, label)), label == e.order[0]
 		r.Label, r.Correct = &p, &correct
+	}
+	if q.Together != nil {
+		if r.Adapted, err = e.adapted(q.Together); err != nil {
+			return nil, err
+		}
 	}
 	pairs, err := e.pairs(label)
 	if err != nil {

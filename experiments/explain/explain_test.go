@@ -2,8 +2,11 @@ package explain
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"image"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -327,5 +331,43 @@ func TestFindSample(t *testing.T) {
 	}
 	if _, err := FindSample(d, "c.png"); err == nil || !strings.Contains(err.Error(), "or its id") {
 		t.Errorf("an unknown id: %v", err)
+	}
+}
+
+// Where the batch changes a prediction, the samples that did so are listed, with pictures.
+func TestAdapted(t *testing.T) {
+	m, q := random(hard, 3)
+	m.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 2, Tau: 200}}
+	r := rand.New(rand.NewPCG(5, 0))
+	q.X = dataset.NewMatrix[float32](40, 6)
+	for i := range q.X.Data {
+		q.X.Data[i] = float32(3 * r.NormFloat64())
+	}
+	q.Together = &Together{Rows: q.X.AllRows(), Picture: func(int) (image.Image, error) { return image.NewGray(image.Rect(0, 0, 4, 4)), nil }}
+	changed := 0
+	for q.Row = range q.X.Rows {
+		q.Sample.Index = q.Row
+		x := explainOrFail(t, m, q)
+		a := x.Adapted
+		if a == nil || a.Samples != 40 || a.Changed != (a.Predicted != x.Predicted) || !a.Changed && len(a.Neighbours) > 0 {
+			t.Fatalf("%+v", a)
+		}
+		if !a.Changed {
+			continue
+		}
+		changed++
+		if a.LogOdds < 0 || len(a.Neighbours) != neighbours || a.Neighbours[0].LogOdds < a.Neighbours[4].LogOdds || a.Neighbours[0].Sample == q.Row {
+			t.Errorf("%+v", a)
+		}
+		var text, html strings.Builder
+		if err := errors.Join(x.Write(&text, Text, 2), x.Write(&html, HTML, 2)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), "its neighbours change the prediction to ") || strings.Count(html.String(), `width="96"`) != neighbours {
+			t.Error(text.String())
+		}
+	}
+	if changed == 0 {
+		t.Error("no prediction changed")
 	}
 }

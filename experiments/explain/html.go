@@ -29,6 +29,7 @@ var (
 		"verdict": Comparison.verdict, "role": Comparison.role, "sum": Comparison.sum, "favour": Comparison.favour,
 		"substituted": Comparison.substituted, "changes": Comparison.changes,
 		"changeTable": newChangeTable, "changesHeadline": Comparison.changesHeadline, "flipHeadline": Comparison.flipHeadline, "title": Group.title,
+		"neighbour": Neighbour.name, "odds": odds,
 	})
 )
 

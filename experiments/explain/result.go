@@ -25,6 +25,8 @@ type Result struct {
 	Likely    []Probability `json:"likely"`     // the most likely classes, at most five
 	Label     *Probability  `json:"true_class"` // null where Correct is
 
+	Adapted *Adapted `json:"adapted,omitempty"` // if it was asked for
+
 	Comparisons []Comparison `json:"comparisons"`
 }
 

@@ -25,6 +25,12 @@ func (r *Result) writeText(w io.Writer, top int) error {
 		likely.Row(p.Class, probability(p.P))
 	}
 	fmt.Fprintf(&b, "%s\n\n%s", r.settings(), likely)
+	if r.Adapted != nil {
+		fmt.Fprintf(&b, "\n%s\n", r.Adapted.Headline(r.Predicted))
+		if r.Adapted.Changed {
+			fmt.Fprintf(&b, "%s", r.Adapted.table())
+		}
+	}
 	for _, c := range r.Comparisons {
 		fmt.Fprintf(&b, "\n%s\n%s\n", c.title(), c.sum())
 		for _, line := range c.substituted() {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
@@ -42,6 +43,8 @@ type Outcome struct {
 	// TrainedFrom and TrainedTo are when the first and the last run ended.
 	TrainedFrom time.Time `json:"trained_from"`
 	TrainedTo   time.Time `json:"trained_to"`
+
+	Adaptation *train.Adaptation `json:"adaptation,omitempty"` // see Adapt
 
 	Config Config   `json:"config"`
 	Models []string `json:"-"` // files of the test stage, one per seed
@@ -342,6 +345,9 @@ func (o *Outcome) WriteText(w io.Writer, p Preset) error {
 	b.WriteString(t.String())
 	if expect := lab.Summarise(p.Expect); o.Test != nil && len(p.Expect) > 0 {
 		fmt.Fprintf(&b, "published with these settings: %s test accuracy over %s\n", expect.MeanText(), format.Count(len(p.Expect), "seed"))
+	}
+	if o.Adaptation != nil {
+		fmt.Fprintf(&b, "adaptation to unlabelled samples (--adapt): %s\n", adaptation.Text(o.Adaptation))
 	}
 	o.writeSettings(&b, p)
 	fmt.Fprintf(&b, "%s:\n", o.trained())

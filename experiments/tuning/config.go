@@ -33,6 +33,8 @@ type Config struct {
 	Fixed  []Fixed  // settings of baselines
 	Given  []string // keys of settings that no search varies
 
+	Adapt bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
+
 	// OnRound, if set, is called at the start of each round with its number of trials.
 	OnRound func(round string, trials int) `json:"-"`
 }

@@ -28,6 +28,7 @@ type Method struct {
 	Parts     []Part             `json:"parts"`                       // one, or one for each part of a rotation
 	Published string             `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
 	RunDirs   []string           `json:"run_dirs"`
+	Adapted   *Adapted           `json:"adapted,omitempty"` // if Config.Adapt is set
 
 	Classes []lab.ClassAccuracy `json:"-"` // test accuracy by class, mean over seeds
 	Models  []string            `json:"-"` // files of those that were evaluated on the test classes
@@ -139,7 +140,13 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 			complete = complete && len(m.test) > 0
 		}
 		if complete {
-			r.Rows = append(r.Rows, row(parts, l.Data.Name))
+			m := row(parts, l.Data.Name)
+			if c.Adapt {
+				if m.Adapted, err = adapted(parts, m.Classes); err != nil {
+					return nil, err
+				}
+			}
+			r.Rows = append(r.Rows, m)
 		}
 	}
 	return r, nil

@@ -150,6 +150,12 @@ func TopKInterval(scores dataset.Matrix[float32], labels []int, k int) Interval 
 	return ClassInterval(topK(scores, labels, k).recall())
 }
 
+// ClassAccuracy is the share of the samples of each class that is predicted right, NaN for
+// classes without samples.
+func ClassAccuracy(scores dataset.Matrix[float32], labels []int) []float64 {
+	return topK(scores, labels, 1).recall()
+}
+
 func topK(scores dataset.Matrix[float32], labels []int, k int) tally {
 	t := newTally(scores.Cols)
 	for i, label := range labels {

@@ -1,0 +1,121 @@
+package adaptation
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// simulated returns a batch whose features lie in clusters, one for each cluster of
+// clusterOf(class, sample), and whose scores are right more often than not.
+func simulated(classes, perClass int, clusterOf func(class, sample int) int) *Batch {
+	const dims = 40
+	r := rand.New(rand.NewPCG(7, 0))
+	centres := dataset.NewMatrix[float32](classes, dims)
+	for i := range centres.Data {
+		centres.Data[i] = float32(r.NormFloat64())
+	}
+	n := classes * perClass
+	b := &Batch{X: dataset.NewMatrix[float32](n, dims), Scores: dataset.NewMatrix[float32](n, classes)}
+	for i := range n {
+		z := i % classes
+		b.Labels = append(b.Labels, z)
+		for d, c := range centres.Row(clusterOf(z, i/classes)) {
+			b.X.Row(i)[d] = c + float32(r.NormFloat64())
+		}
+		for k := range classes {
+			b.Scores.Row(i)[k] = float32(r.NormFloat64())
+		}
+		b.Scores.Row(i)[z] += 2
+	}
+	return b
+}
+
+func TestChoose(t *testing.T) {
+	b := simulated(12, 30, func(class, _ int) int { return class })
+	a, err := Choose([]*Batch{b, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 24 || a.Smallest < 50 || a.Smallest > 360 {
+		t.Errorf("%+v", a)
+	}
+	r, err := Evaluate(b, a, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := metrics.TopK(b.Scores, b.Labels, 1).PerClass
+	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {
+		t.Errorf("%+v, before %g", r, before)
+	}
+	for _, c := range r.Stress {
+		if c.Worst > c.Mean || c.Draws != 2 || c.Warned != (c.Samples > 0 && c.Samples < a.Smallest) {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// Where clusters and classes disagree, adaptation is off, and predictions stay as they are.
+func TestOffWhereClustersAreNotClasses(t *testing.T) {
+	for name, clusterOf := range map[string]func(class, sample int) int{
+		"clusters without relation to classes": func(_, sample int) int { return sample % 12 },
+		"a single cluster":                     func(_, _ int) int { return 0 },
+	} {
+		b := simulated(12, 30, clusterOf)
+		a, err := Choose([]*Batch{b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Evaluate(b, a, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Tau != 0 || r.Changed != 0 || r.Warning == "" || a.Before != a.After {
+			t.Errorf("%s: %+v, %+v", name, a, r)
+		}
+	}
+}
+
+// Scores without a mistake, or at chance, leave nothing to choose by.
+func TestOffWithoutAnErrorToCorrect(t *testing.T) {
+	b := simulated(5, 20, func(class, _ int) int { return class })
+	for i, z := range b.Labels {
+		b.Scores.Row(i)[z] += 100
+	}
+	if a, err := Choose([]*Batch{b}); err != nil || a.Tau != 0 || a.Before != 1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	b := simulated(30, 40, func(class, _ int) int { return class })
+	for i, want := range []struct{ classes, least, most int }{{20, 800, 800}, {3, 120, 120}, {-1, 250, 600}, {30, 500, 500}, {30, 200, 200}, {-1, 50, 50}} {
+		rows := conditions[i].draw(b, rand.New(rand.NewPCG(1, 2)))
+		var found []int
+		for _, row := range rows {
+			found = append(found, b.Labels[row])
+		}
+		slices.Sort(found)
+		classes := len(slices.Compact(found))
+		if len(rows) < want.least || len(rows) > want.most || want.classes >= 0 && classes != want.classes {
+			t.Errorf("%s: %d samples of %d classes", conditions[i].name, len(rows), classes)
+		}
+	}
+}
+
+func TestWarning(t *testing.T) {
+	a := &train.Adaptation{Smallest: 200}
+	a.Temperature, a.Tau = 1, 30
+	if got := Warning(a, 200); got != "" {
+		t.Error(got)
+	}
+	if diff := cmp.Diff("the batch of 50 samples is small: on the validation classes adaptation helped from 200 samples", Warning(a, 50)); diff != "" {
+		t.Error(diff)
+	}
+}

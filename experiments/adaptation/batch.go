@@ -1,0 +1,92 @@
+package adaptation
+
+import (
+	"slices"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Batch is samples with the scores of a model.
+type Batch struct {
+	X      dataset.Matrix[float32] // preprocessed features
+	Scores dataset.Matrix[float32] // samples x classes
+	Labels []int                   // columns of Scores
+}
+
+// NewBatch scores the samples of some classes of d among these.
+func NewBatch(m *train.Saved, d *dataset.Dataset, classes []int) (*Batch, error) {
+	s := train.Select(d, d.Features, classes)
+	scores, err := m.Classifier.Score(s.X, s.Rows, d.Describe(classes))
+	if err != nil {
+		return nil, err
+	}
+	return Scored(m, s, scores)
+}
+
+// Scored returns samples that the model has already scored.
+func Scored(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (*Batch, error) {
+	x, err := m.Transform.Apply(s.X, s.Rows)
+	return &Batch{x, scores, s.Labels}, err
+}
+
+// Blocks returns a normalised copy for adapt.Fit.
+func (b *Batch) Blocks() []adapt.Block {
+	all := make([]int, len(b.Labels))
+	for i := range all {
+		all[i] = i
+	}
+	return b.pick(all).blocks()
+}
+
+// pick returns a normalised copy of some samples.
+func (b *Batch) pick(rows []int) *Batch {
+	s := &Batch{X: dataset.NewMatrix[float32](len(rows), b.X.Cols), Scores: dataset.NewMatrix[float32](len(rows), b.Scores.Cols)}
+	for i, r := range rows {
+		copy(s.X.Row(i), b.X.Row(r))
+		copy(s.Scores.Row(i), b.Scores.Row(r))
+		s.Labels = append(s.Labels, b.Labels[r])
+	}
+	adapt.Normalize(s.blocks())
+	return s
+}
+
+func (b *Batch) blocks() []adapt.Block { return []adapt.Block{{X: b.X, Scores: b.Scores}} }
+
+// adapted is the accuracy by class after adaptation; b is normalised.
+func (b *Batch) adapted(s adapt.Settings) ([]float64, error) {
+	r, err := adapt.Fit(b.blocks(), s)
+	if err != nil {
+		return nil, err
+	}
+	return metrics.ClassAccuracy(r.P, b.Labels), nil
+}
+
+// Transform preprocesses features in place, in blocks.
+func Transform(t *preprocess.Transform, x dataset.Matrix[float32]) error {
+	const block = 256
+	for part := range slices.Chunk(x.AllRows(), block) {
+		done, err := t.Apply(x, part)
+		if err != nil {
+			return err
+		}
+		copy(x.Data[part[0]*x.Cols:], done.Data)
+	}
+	return nil
+}
+
+// Settings returns the settings of a model at path. The error says how to choose them
+// where it has none.
+func Settings(m *train.Saved, path string) (*train.Adaptation, error) {
+	if m.Adaptation != nil {
+		return m.Adaptation, nil
+	}
+	return nil, &invalid.Error{
+		Where: path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes", Got: "none",
+		Hint: "Repeat the command that trained it, lago-train run with --stage full or lago-train compare --adapt: finished runs are reused, and their models get them.",
+	}
+}

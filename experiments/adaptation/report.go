@@ -1,0 +1,114 @@
+package adaptation
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Report compares inductive predictions, each sample by itself, with transductive ones,
+// adapted to the batch. Accuracies are fractions.
+type Report struct {
+	PerClass   float64            `json:"per_class_accuracy"`
+	PerSample  float64            `json:"per_sample_accuracy"`
+	Interval   metrics.Interval   `json:"interval"`   // of PerClass, over classes
+	Difference metrics.Difference `json:"difference"` // transductive minus inductive, over classes
+	adapt.Settings
+	Changed int         `json:"changed"` // number of predictions
+	Rounds  int         `json:"rounds"`
+	Warning string      `json:"warning,omitempty"`
+	Stress  []Condition `json:"stress,omitempty"`
+
+	before, after []float64
+	perSample     float64 // before
+}
+
+// Evaluate adapts to a labelled batch, and to draws random batches from it for each
+// condition of Stress.
+func Evaluate(b *Batch, a *train.Adaptation, draws int) (*Report, error) {
+	fitted, err := adapt.Fit(b.Blocks(), a.Settings)
+	if err != nil {
+		return nil, err
+	}
+	accuracy := metrics.TopK(fitted.P, b.Labels, 1)
+	r := &Report{
+		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Settings: a.Settings, Rounds: len(fitted.Objective) - 1,
+		Warning: Warning(a, len(b.Labels)), Stress: []Condition{}, perSample: metrics.TopK(b.Scores, b.Labels, 1).PerSample,
+		before: metrics.ClassAccuracy(b.Scores, b.Labels), after: metrics.ClassAccuracy(fitted.P, b.Labels),
+	}
+	r.Interval, r.Difference = metrics.ClassInterval(r.after), metrics.PairedDifference(r.after, r.before)
+	for i := range b.Labels {
+		if metrics.Argmax(fitted.P.Row(i)) != metrics.Argmax(b.Scores.Row(i)) {
+			r.Changed++
+		}
+	}
+	if draws > 0 {
+		r.Stress, err = Stress([]*Batch{b}, a.Settings, draws)
+		for i, row := range r.Stress {
+			if row.Samples > 0 && row.Samples < a.Smallest {
+				r.Stress[i].Warned = true
+			}
+		}
+	}
+	return r, err
+}
+
+// Warning says why adaptation to a batch may not help, "" if it should.
+func Warning(a *train.Adaptation, samples int) string {
+	switch {
+	case a.Tau == 0:
+		return "adaptation is off for this model: on its validation classes no setting had a gain that is above chance and holds with absent and imbalanced classes"
+	case samples < a.Smallest:
+		return fmt.Sprintf("the batch of %s is small: on the validation classes adaptation helped from %d samples", format.Count(samples, "sample"), a.Smallest)
+	}
+	return ""
+}
+
+// Text says in one line what was chosen.
+func Text(a *train.Adaptation) string {
+	if a.Tau == 0 {
+		return "off: no setting had a gain on the validation classes that is above chance and holds with absent and imbalanced classes"
+	}
+	return fmt.Sprintf("temperature %.3g, tau %g; validation %s -> %s (change over %d classes: %s), from %s",
+		a.Temperature, a.Tau, format.Percent(a.Before), format.Percent(a.After), a.Classes, a.Interval, format.Count(a.Smallest, "sample"))
+}
+
+// String returns the tables of the report.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed\n",
+		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
+	t := format.NewTable("predictions", "per class", "95 % over classes", "per sample")
+	t.Right(2, 3, 4)
+	t.Row("inductive", format.Percent(meanOf(r.before)), metrics.ClassInterval(r.before), format.Percent(r.perSample))
+	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
+	t.Row("difference", points(r.Difference.Mean), r.Difference.Interval, points(r.PerSample-r.perSample))
+	fmt.Fprintf(&b, "%sp = %.2g by paired permutation over classes\n", t, r.Difference.P)
+	if r.Warning != "" {
+		fmt.Fprintf(&b, "Warning: %s.\n", r.Warning)
+	}
+	if len(r.Stress) > 0 {
+		fmt.Fprintf(&b, "\nChange of the per-class accuracy on random batches, %s each\n%s", format.Count(r.Stress[0].Draws, "draw"), stressTable(r.Stress))
+	}
+	return b.String()
+}
+
+func stressTable(list []Condition) *format.Table {
+	t := format.NewTable("batch", "mean change", "worst draw", "")
+	t.Right(2, 3)
+	for _, c := range list {
+		warned := ""
+		if c.Warned {
+			warned = "warned: too small"
+		}
+		t.Row(c.Name, points(c.Mean), points(c.Worst), warned)
+	}
+	return t
+}
+
+// points writes a difference of fractions in percentage points.
+func points(v float64) string { return fmt.Sprintf("%+.1f", 100*v) }

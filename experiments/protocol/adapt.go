@@ -1,0 +1,72 @@
+package protocol
+
+import (
+	"path/filepath"
+
+	"github.com/lago-train/lago-train/experiments/adaptation"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/train"
+)
+
+// ChooseAdaptation chooses temperature and tau of the adaptation to unlabelled samples on
+// the validation classes of the dev runs of one method, one model per view, and stores them
+// in the models of all runs. Without a dev run it does nothing.
+func ChooseAdaptation(views []lab.View, runs []lab.Run) (*train.Adaptation, error) {
+	var folds []*adaptation.Batch
+	for _, v := range views {
+		for _, r := range runs {
+			if r.Stage != train.Dev || r.Fingerprint != v.Fingerprint {
+				continue
+			}
+			saved, err := train.Load(filepath.Join(r.Dir, train.ModelFile))
+			if err != nil {
+				return nil, err
+			}
+			b, err := adaptation.NewBatch(saved, v.Data, v.Data.Split.Val)
+			if err != nil {
+				return nil, err
+			}
+			folds = append(folds, b)
+			break // further seeds have the same validation samples
+		}
+	}
+	if len(folds) == 0 {
+		return nil, nil
+	}
+	chosen, err := adaptation.Choose(folds)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range ModelFiles(runs) {
+		if err := train.SetAdaptation(path, chosen); err != nil {
+			return nil, err
+		}
+	}
+	return chosen, nil
+}
+
+// Adapt sets o.Adaptation to the settings in the models of its runs or, where a model has
+// none, to new ones from ChooseAdaptation.
+func (o *Outcome) Adapt(l *lab.Lab) error {
+	var runs []lab.Run
+	complete := true
+	for _, dir := range o.RunDirs {
+		r, _, err := lab.ReadRun(dir)
+		if err != nil {
+			return err
+		}
+		saved, err := train.Load(filepath.Join(dir, train.ModelFile))
+		if err != nil {
+			return err
+		}
+		complete = complete && saved.Adaptation != nil
+		o.Adaptation = saved.Adaptation
+		runs = append(runs, r)
+	}
+	if complete {
+		return nil
+	}
+	var err error
+	o.Adaptation, err = ChooseAdaptation(l.Parts, runs)
+	return err
+}

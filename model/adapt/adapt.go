@@ -1,0 +1,279 @@
+package adapt
+
+import (
+	"fmt"
+	"iter"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/model/baseline"
+)
+
+// Shrinkage is the weight of the prior of a mean, in samples.
+const Shrinkage = 8
+
+const (
+	maxRounds = 30
+	tolerance = 1e-3 // share of the predictions whose changes no longer count
+	blockRows = 1024 // samples at a time
+)
+
+// Settings are chosen on validation classes.
+type Settings struct {
+	Temperature float64 `json:"temperature"` // T of the scores
+	Tau         float64 `json:"tau"`         // weight of the features; 0 is off
+}
+
+// Check returns an *invalid.Error for the first setting that is out of range.
+func (s Settings) Check() error {
+	if !(s.Temperature > 0 && finite.Is(s.Temperature)) {
+		return &invalid.Error{Field: "temperature", Want: "a finite number above 0", Got: fmt.Sprint(s.Temperature)}
+	}
+	if !(s.Tau >= 0 && finite.Is(s.Tau)) {
+		return &invalid.Error{Field: "tau", Want: "a finite number, 0 or above", Got: fmt.Sprint(s.Tau)}
+	}
+	return nil
+}
+
+// Block is a part of the samples of a batch.
+type Block struct {
+	X      dataset.Matrix[float32] // n x D, see Normalize
+	Scores dataset.Matrix[float32] // n x Z
+}
+
+// Result is a fitted mixture.
+type Result struct {
+	P      dataset.Matrix[float32] // N x Z, the posterior of each sample of all blocks
+	Shares []float64               // Z, the estimated share of each class in the batch; they sum to 1
+	// Objective is the value after each round, the first before the features were used.
+	Objective []float64
+}
+
+// Normalize subtracts the mean over all samples of the batch and scales each sample to
+// length 1, in place. A sample at the mean becomes 0: its features favour no class.
+func Normalize(blocks []Block) {
+	if len(blocks) == 0 {
+		return
+	}
+	mean := make([]float64, blocks[0].X.Cols)
+	n := 0
+	for _, b := range blocks {
+		n += b.X.Rows
+		for i := range b.X.Rows {
+			for d, v := range b.X.Row(i) {
+				mean[d] += float64(v)
+			}
+		}
+	}
+	for _, b := range blocks {
+		parallel.For(b.X.Rows, 64, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				centre(b.X.Row(i), mean, float64(n))
+			}
+		})
+	}
+}
+
+// centre subtracts sum/n from x and scales it to length 1. What rounding leaves of a sample
+// at the mean becomes 0.
+func centre(x []float32, sum []float64, n float64) {
+	var length, before float64
+	for d, v := range x {
+		c := float64(v) - sum[d]/n
+		length += c * c
+		before += float64(v) * float64(v)
+	}
+	scale := 0.0
+	if length > 1e-12*before {
+		scale = 1 / math.Sqrt(length)
+	}
+	for d, v := range x {
+		x[d] = float32((float64(v) - sum[d]/n) * scale)
+	}
+}
+
+// Fit fits the mixture to a batch of normalised samples. With Tau 0, and for a batch of
+// fewer than two samples or classes, P is softmax(s/T). The features are not copied: the
+// memory of a fit is that of P. The error is an *invalid.Error where scores or features are not
+// finite or sizes do not fit.
+func Fit(blocks []Block, s Settings) (*Result, error) {
+	n, err := check(blocks, s)
+	if err != nil {
+		return nil, err
+	}
+	f := newFit(blocks, n, s)
+	f.expect()
+	if s.Tau == 0 || n < 2 || len(f.Shares) < 2 {
+		for z, m := range f.mass {
+			f.Shares[z] = m / float64(n)
+		}
+		return &f.Result, nil
+	}
+	for range maxRounds {
+		f.maximise()
+		if changed := f.expect(); float64(changed) <= tolerance*float64(n) {
+			break
+		}
+	}
+	return &f.Result, nil
+}
+
+func check(blocks []Block, s Settings) (n int, err error) {
+	if err := s.Check(); err != nil {
+		return 0, err
+	}
+	for _, b := range blocks {
+		first := blocks[0]
+		if b.X.Rows != b.Scores.Rows || b.X.Cols != first.X.Cols || b.Scores.Cols != first.Scores.Cols {
+			return 0, &invalid.Error{
+				Field: "scores", Want: fmt.Sprintf("%d samples of %d dimensions and %d classes", b.X.Rows, first.X.Cols, first.Scores.Cols),
+				Got: fmt.Sprintf("%d, %d and %d", b.Scores.Rows, b.X.Cols, b.Scores.Cols),
+			}
+		}
+		for _, m := range []struct {
+			field string
+			dataset.Matrix[float32]
+		}{{"scores", b.Scores}, {"features", b.X}} {
+			if i := finite.Index(m.Data); i >= 0 {
+				return 0, &invalid.Error{Field: m.field, Want: "finite numbers", Got: fmt.Sprintf("%v for sample %d", m.Data[i], n+i/m.Cols)}
+			}
+		}
+		n += b.X.Rows
+	}
+	if n == 0 || blocks[0].Scores.Cols == 0 {
+		return 0, &invalid.Error{Field: "batch", Want: "at least one sample and one class", Got: "none"}
+	}
+	return n, nil
+}
+
+// fit is the state of EM.
+type fit struct {
+	Result
+	Settings
+	blocks []Block
+	mean   dataset.Matrix[float32] // Z x D
+	sum    dataset.Matrix[float32] // Z x D, of P[n,z] x_n
+	mass   []float64               // Z, of P[n,z]
+	square []float64               // Z, |mu_z|^2
+	best   []int32                 // the predicted class of each sample
+
+	similarity dataset.Matrix[float32] // of a block of samples
+	logP       []float64               // of the samples of a block
+	changed    []bool
+}
+
+func newFit(blocks []Block, n int, s Settings) *fit {
+	dims, classes := blocks[0].X.Cols, blocks[0].Scores.Cols
+	f := &fit{
+		Settings: s, blocks: blocks, mean: dataset.NewMatrix[float32](classes, dims), sum: dataset.NewMatrix[float32](classes, dims),
+		mass: make([]float64, classes), square: make([]float64, classes), best: make([]int32, n),
+		similarity: dataset.NewMatrix[float32](min(blockRows, n), classes), logP: make([]float64, min(blockRows, n)), changed: make([]bool, min(blockRows, n)),
+	}
+	f.P, f.Shares = dataset.NewMatrix[float32](n, classes), make([]float64, classes)
+	for z := range f.Shares {
+		f.Shares[z] = 1 / float64(classes)
+	}
+	return f
+}
+
+// parts yields the samples in parts of at most blockRows, with the index of the first.
+func (f *fit) parts() iter.Seq2[int, Block] {
+	return func(yield func(int, Block) bool) {
+		first := 0
+		for _, b := range f.blocks {
+			for lo := 0; lo < b.X.Rows; lo += blockRows {
+				hi := min(lo+blockRows, b.X.Rows)
+				if !yield(first+lo, Block{rows(b.X, lo, hi), rows(b.Scores, lo, hi)}) {
+					return
+				}
+			}
+			first += b.X.Rows
+		}
+	}
+}
+
+func rows(m dataset.Matrix[float32], lo, hi int) dataset.Matrix[float32] {
+	return dataset.Matrix[float32]{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols]}
+}
+
+// maximise sets shares and means.
+func (f *fit) maximise() {
+	total := float64(len(f.best) + len(f.mass))
+	for z, m := range f.mass {
+		f.Shares[z] = (m + 1) / total
+		f.square[z] = 0
+		mean := f.mean.Row(z)
+		for d, v := range f.sum.Row(z) {
+			mean[d] = float32(float64(v) / (m + Shrinkage))
+			f.square[z] += float64(mean[d]) * float64(mean[d])
+		}
+	}
+}
+
+// expect sets P, mass and sum in one pass over the samples, and appends the objective of
+// the parameters. It returns how many predictions changed.
+func (f *fit) expect() (changed int) {
+	offset := make([]float64, len(f.Shares)) // of the logits of each class
+	var objective float64
+	for z, share := range f.Shares {
+		offset[z] = math.Log(share) - f.Tau*f.square[z]/2
+		objective += math.Log(share) - Shrinkage*f.Tau*f.square[z]/2
+		f.mass[z] = 0
+	}
+	clear(f.sum.Data)
+	for first, b := range f.parts() {
+		similarity := baseline.Head(f.similarity, b.X.Rows)
+		baseline.Gemm(blas.NoTrans, blas.Trans, 1, b.X, f.mean, 0, similarity)
+		p := rows(f.P, first, first+b.X.Rows)
+		parallel.For(b.X.Rows, 64, func(lo, hi int) {
+			logits := make([]float64, len(offset))
+			for i := lo; i < hi; i++ {
+				s := b.Scores.Row(i)
+				for z, x := range similarity.Row(i) {
+					logits[z] = float64(s[z])/f.Temperature + f.Tau*float64(x) + offset[z]
+				}
+				var best int32
+				f.logP[i], best = softmax(p.Row(i), logits)
+				f.changed[i] = best != f.best[first+i]
+				f.best[first+i] = best
+			}
+		})
+		for i := range b.X.Rows {
+			objective += f.logP[i]
+			if f.changed[i] {
+				changed++
+			}
+			for z, v := range p.Row(i) {
+				f.mass[z] += float64(v)
+			}
+		}
+		baseline.Gemm(blas.Trans, blas.NoTrans, 1, p, b.X, 1, f.sum)
+	}
+	f.Objective = append(f.Objective, objective)
+	return changed
+}
+
+// softmax writes the probabilities of logits, which it overwrites. It returns their
+// logsumexp and the index of the first of the highest.
+func softmax(p []float32, logits []float64) (logSum float64, best int32) {
+	top := math.Inf(-1)
+	for z, v := range logits {
+		if v > top {
+			top, best = v, int32(z)
+		}
+	}
+	var sum float64
+	for z, v := range logits {
+		logits[z] = math.Exp(v - top)
+		sum += logits[z]
+	}
+	for z, e := range logits {
+		p[z] = float32(e / sum)
+	}
+	return top + math.Log(sum), best
+}
