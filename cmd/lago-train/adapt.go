@@ -10,8 +10,8 @@ import (
 
 const adaptArg = "adapt"
 
-func adaptFlag(category string) cli.Flag {
-	return &cli.BoolFlag{Name: adaptArg, Category: category, Usage: "adapt the predictions to all samples together (transductive)"}
+func adaptFlag() cli.Flag {
+	return &cli.BoolFlag{Name: adaptArg, Category: methodGroup, Usage: "adapt the predictions to all samples together (transductive)"}
 }
 
 // checkAdaptation returns an error if the model has no settings of the adaptation, and warns

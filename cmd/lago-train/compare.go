@@ -36,7 +36,7 @@ Examples:
 			"complement", configFlag), gridFlags()...), rotationFlags()...),
 			configsDirFlag(), foldsFlag(),
 			choices("methods", methodGroup, "lago, variants of it, and baselines", append([]string{tuning.LAGOMethod}, methods.Names()...), tuning.Names()...),
-			adaptFlag(methodGroup),
+			adaptFlag(),
 			&cli.IntFlag{Name: "tune", Category: searchGroup, Value: 8, Usage: "`N` settings to try for each method; 0 takes its defaults"},
 			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"},
 			csvFlagOf("the accuracy of each method on each class")),

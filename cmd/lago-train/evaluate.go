@@ -37,7 +37,6 @@ with the temperature and tau that were chosen on validation classes; --stress al
 random batches with absent or imbalanced classes or few samples.
 
 Examples:
-   lago-train evaluate --model latest
    lago-train evaluate --model latest --adapt --stress 20
    lago-train evaluate --model awa2-semantic-hard-test-seed0 --split gzsl
    lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
@@ -46,8 +45,8 @@ Examples:
 			optional(splitFlag, inputGroup, "classes to evaluate on", "val for runs of the dev stage, otherwise test", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit),
 			&cli.StringFlag{Name: datasetFlag, DefaultText: "that of the model", Category: dataGroup, Usage: "`NAME` data set"},
 			&cli.StringSliceFlag{Name: "dev", Category: inputGroup, DefaultText: "found beside the model", Usage: "`MODEL` run of the dev stage to validate with, one for each model"},
-			adaptFlag(inputGroup),
-			&cli.IntFlag{Name: "stress", Category: inputGroup, DefaultText: "none", Usage: "`N` random batches of each kind to adapt to, with --adapt"},
+			adaptFlag(),
+			&cli.IntFlag{Name: "stress", Category: methodGroup, DefaultText: "none", Usage: "`N` random batches of each kind to adapt to, with --adapt"},
 			&cli.PathFlag{Name: scoresFlag, Category: inputGroup, Usage: "`FILE` scores, samples x classes: .npy, .csv or .mat"},
 			&cli.PathFlag{Name: labelsFlag, Category: inputGroup, Usage: "`FILE` column of each sample's class in --scores, from 0: .npy or text"},
 			&cli.StringFlag{Name: "unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes, from 0, or a file of them"},

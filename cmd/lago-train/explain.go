@@ -31,8 +31,8 @@ func explainCommand() *cli.Command {
 contributions add up to the difference in log probability), which attributes were detected
 and described, and which other detections would change the prediction. If the prediction
 is wrong, the true class is compared as well. The sample is one of the data set that the
-model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights). Only models of LAGO can be explained:
-baselines have no groups. --adapt also says whether the other samples of the batch change the
+model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights).
+Only models of LAGO can be explained: baselines have no groups. --adapt also says whether the other samples of the batch change the
 prediction, and which of them did.
 
 Examples:
@@ -49,7 +49,7 @@ Examples:
 			amongFlagOf("none with --classes, otherwise those of the sample's class, or test", splitFlag),
 			classesFlagOf(),
 			imputeFlag(),
-			adaptFlag(classGroup),
+			adaptFlag(),
 			choice(formatFlag, outputGroup, "format of the explanation", explain.Text, explain.Text, explain.JSON, explain.HTML),
 			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` groups and changes to show; json has all groups"},
 			&cli.PathFlag{Name: outFlag, Category: outputGroup, DefaultText: "standard output", Usage: "`FILE` where to write"}),

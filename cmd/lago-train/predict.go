@@ -58,8 +58,7 @@ share of each class is printed on standard error.
 
 Examples:
    lago-train predict --model latest --dataset awa2
-   lago-train predict --model latest --features new.npy --adapt --format csv --out new.csv
-   lago-train predict --model latest --features new.npy --classes birds.csv --format csv
+   lago-train predict --model latest --features new.npy --classes birds.csv --adapt --format csv
    lago-train predict --model latest --weights resnet50.safetensors --images *.jpg`,
 		Flags: append(append(dataFlags(), networkFlags()...),
 			&cli.StringFlag{Name: modelFlag, Category: inputGroup, Usage: modelUsage},
@@ -70,7 +69,7 @@ Examples:
 			amongFlagOf("none with --classes, otherwise --split"),
 			classesFlagOf(),
 			imputeFlag(),
-			adaptFlag(classGroup),
+			adaptFlag(),
 			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` best classes to write per sample"},
 			&cli.Float64Flag{Name: "temperature", Category: outputGroup, DefaultText: "1 for LAGO", Usage: "`T` temperature of the probabilities softmax(s/T) of the scores s"},
 			&cli.Float64Flag{Name: "min-confidence", Aliases: []string{"abstain-below"}, Category: outputGroup, DefaultText: "never", Usage: "`P` abstain if the best class has a probability below this"},
