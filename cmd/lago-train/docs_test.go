@@ -58,3 +58,41 @@ func TestYourDataFromStartToEnd(t *testing.T) {
 func named(text string) []string {
 	return regexp.MustCompile(`(?m)^ +\d+  \S+ +\w+ +\w+ `).FindAllString(text, -1)
 }
+
+var (
+	linkInText = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)]*))?\)`)
+	heading    = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInSlug  = regexp.MustCompile(`[^a-z0-9 _-]`)
+)
+
+// Links of the README and the docs lead to files, and headings in them.
+func TestLinksOfTheDocs(t *testing.T) {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "../../README.md", "../../CONTRIBUTING.md") {
+		for _, m := range linkInText.FindAllStringSubmatch(read(t, file), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			to := file
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(file), m[1])
+			}
+			if m[2] == "" {
+				if _, err := os.Stat(to); err != nil {
+					t.Errorf("%s: %v", file, err)
+				}
+				continue
+			}
+			var slugs []string
+			for _, h := range heading.FindAllStringSubmatch(read(t, to), -1) {
+				slugs = append(slugs, strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-"))
+			}
+			if !slices.Contains(slugs, m[2]) {
+				t.Errorf("%s: no heading %s in %s", file, m[2], to)
+			}
+		}
+	}
+}
