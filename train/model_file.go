@@ -44,23 +44,25 @@ type Saved struct {
 // Adaptation is how predictions are adapted to a batch of unlabelled samples, as chosen on
 // validation classes. Accuracies are those on these, as fractions.
 type Adaptation struct {
-	adapt.Settings                  // with Tau 0 adaptation is off
-	Before         float64          `json:"before"`
-	After          float64          `json:"after"`
-	Interval       metrics.Interval `json:"interval"`       // of the change, over classes
-	Smallest       int              `json:"smallest_batch"` // samples from which it gained
-	Samples        int              `json:"samples"`
-	Classes        int              `json:"classes"`
+	adapt.Settings // with Tau 0 adaptation is off
+	// Preprocess is the chain of the features that are adapted to, which Transform applies;
+	// "" for that of the model.
+	Preprocess preprocess.Chain      `json:"preprocess,omitempty"`
+	Transform  *preprocess.Transform `json:"-"`
+	Before     float64               `json:"before"`
+	After      float64               `json:"after"`
+	Interval   metrics.Interval      `json:"interval"`       // of the change, over classes
+	Smallest   int                   `json:"smallest_batch"` // samples from which it gained
+	Samples    int                   `json:"samples"`
+	Classes    int                   `json:"classes"`
 }
 
-// SetAdaptation adds the settings of adaptation to a model file, or replaces them.
-func SetAdaptation(path string, a *Adaptation) error {
-	s, err := Load(path)
-	if err != nil {
-		return err
+// AdaptedFeatures returns the preprocessing of the features that predictions are adapted to.
+func (s *Saved) AdaptedFeatures() *preprocess.Transform {
+	if s.Adaptation != nil && s.Adaptation.Transform != nil {
+		return s.Adaptation.Transform
 	}
-	s.Adaptation = a
-	return Save(path, s)
+	return s.Transform
 }
 
 // LAGO returns the model if it is a LAGO. command is what needs one, for the error.
@@ -124,6 +126,8 @@ const (
 	headerKey          = "lago" // in the metadata
 	descriptionsTensor = "descriptions"
 	baselinePrefix     = "baseline."
+	transformPrefix    = "preprocess."
+	adaptationPrefix   = "adaptation."
 )
 
 // Save writes a model as a safetensors file, with a header in the metadata.
@@ -145,7 +149,10 @@ func Save(path string, s *Saved) error {
 	default:
 		panic(fmt.Sprintf("a %T cannot be saved", c))
 	}
-	tensors = append(tensors, transformTensors(s.Transform)...)
+	tensors = append(tensors, transformTensors(transformPrefix, s.Transform)...)
+	if s.Adaptation != nil && s.Adaptation.Transform != nil {
+		tensors = append(tensors, transformTensors(adaptationPrefix, s.Adaptation.Transform)...)
+	}
 	data, err := json.Marshal(h)
 	if err != nil {
 		return err
@@ -156,16 +163,16 @@ func Save(path string, s *Saved) error {
 }
 
 // transformTensors names the tensors of a preprocessing in files.
-func transformTensors(m *preprocess.Transform) []safetensors.Tensor {
+func transformTensors(prefix string, m *preprocess.Transform) []safetensors.Tensor {
 	var list []safetensors.Tensor
 	if m.Shift != nil {
-		list = append(list, vector("preprocess.shift", m.Shift))
+		list = append(list, vector(prefix+"shift", m.Shift))
 	}
 	if m.Scale != nil {
-		list = append(list, vector("preprocess.scale", m.Scale))
+		list = append(list, vector(prefix+"scale", m.Scale))
 	}
 	if m.Matrix.Data != nil {
-		list = append(list, safetensors.Tensor{Name: "preprocess.matrix", Shape: []int{m.Matrix.Rows, m.Matrix.Cols}, F32: m.Matrix.Data})
+		list = append(list, safetensors.Tensor{Name: prefix + "matrix", Shape: []int{m.Matrix.Rows, m.Matrix.Cols}, F32: m.Matrix.Data})
 	}
 	return list
 }

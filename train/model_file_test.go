@@ -81,33 +81,41 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 }
 
-func TestSetAdaptation(t *testing.T) {
+func TestModelWithAdaptation(t *testing.T) {
 	d := tiny(t)
 	path := savedModel(t, d, model.SemanticHard, "sqrt,l2,whiten")
 	before, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Adaptation{Settings: adapt.Settings{Temperature: 0.7, Tau: 60}, Before: 0.5, After: 0.6, Smallest: 200, Samples: 9, Classes: 3}
-	if err := SetAdaptation(path, a); err != nil {
+	a := &Adaptation{Settings: adapt.Settings{Temperature: 0.7, Tau: 60}, Before: 0.5, After: 0.6, Smallest: 200, Samples: 9, Classes: 3, Preprocess: "standardize,whiten"}
+	if a.Transform, err = preprocess.Fit(a.Preprocess, 0, d.Features, d.Features.AllRows()); err != nil {
 		t.Fatal(err)
 	}
-	after, err := Load(path)
+	saved := *before
+	saved.Adaptation = a
+	reload := func() (*Saved, error) {
+		if err := Save(path, &saved); err != nil {
+			t.Fatal(err)
+		}
+		return Load(path)
+	}
+	after, err := reload()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(a, after.Adaptation); diff != "" {
 		t.Error(diff)
 	}
+	if after.AdaptedFeatures() != after.Adaptation.Transform || before.AdaptedFeatures() != before.Transform {
+		t.Error("the features are preprocessed by another chain")
+	}
 	after.Adaptation = nil
 	if diff := cmp.Diff(before, after); diff != "" { // bit-identical predictions without it
 		t.Error(diff)
 	}
 	a.Tau = -1
-	if err := SetAdaptation(path, a); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "adaptation: tau: expected") {
+	if _, err := reload(); err == nil || !strings.Contains(err.Error(), "adaptation: tau: expected") {
 		t.Errorf("found %v", err)
 	}
 }

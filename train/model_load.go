@@ -46,13 +46,10 @@ func load(f *safetensors.File) (*Saved, error) {
 		Baseline: h.Baseline, Dataset: h.Dataset, Dims: h.Dims, Attributes: h.Attributes, Groups: h.Groups, Semantic: h.Semantic,
 		Classes: h.Classes, Split: h.Split, Learned: h.Learned, Provenance: h.Provenance, Adaptation: h.Adaptation,
 		Descriptions: r.float64s(descriptionsTensor, len(h.Classes), len(h.Attributes)),
-		Transform:    &preprocess.Transform{Chain: h.Preprocess},
+		Transform:    r.transform(transformPrefix, h.Preprocess, h.Dims),
 	}
-	if h.Preprocess.Has(preprocess.Standardize) {
-		s.Transform.Shift, s.Transform.Scale = r.matrix("preprocess.shift", h.Dims).Data, r.matrix("preprocess.scale", h.Dims).Data
-	}
-	if h.Preprocess.Has(preprocess.Whiten) {
-		s.Transform.Matrix = r.matrix("preprocess.matrix", h.Dims, h.Dims)
+	if h.Adaptation != nil && h.Adaptation.Preprocess != "" {
+		h.Adaptation.Transform = r.transform(adaptationPrefix, h.Adaptation.Preprocess, h.Dims)
 	}
 	if h.Config != nil {
 		s.setLAGO(&r, *h.Config)
@@ -227,6 +224,18 @@ func (r *tensorReader) float64s(name string, rows, cols int) dataset.Matrix[floa
 		return dataset.Matrix[float64]{}
 	}
 	return dataset.Matrix[float64]{Rows: rows, Cols: cols, Data: t.F64}
+}
+
+// transform reads the fitted steps of a chain.
+func (r *tensorReader) transform(prefix string, chain preprocess.Chain, dims int) *preprocess.Transform {
+	t := &preprocess.Transform{Chain: chain}
+	if chain.Has(preprocess.Standardize) {
+		t.Shift, t.Scale = r.matrix(prefix+"shift", dims).Data, r.matrix(prefix+"scale", dims).Data
+	}
+	if chain.Has(preprocess.Whiten) {
+		t.Matrix = r.matrix(prefix+"matrix", dims, dims)
+	}
+	return t
 }
 
 func (r *tensorReader) fail(name, want string, t safetensors.Tensor) {

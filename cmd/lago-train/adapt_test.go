@@ -25,8 +25,12 @@ func TestAdapt(t *testing.T) {
 	path := filepath.Join(dir, train.ModelFile)
 	set := func(tau float64) {
 		t.Helper()
-		a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: tau}, Smallest: 10_000}
-		if err := train.SetAdaptation(path, a); err != nil {
+		m, err := train.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: tau}, Smallest: 10_000}
+		if err := train.Save(path, m); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,7 +18,8 @@ type Batch struct {
 	Labels []int                   // columns of Scores
 }
 
-// NewBatch scores the samples of some classes of d among these.
+// NewBatch scores the samples of some classes of d among these. The features are those
+// that the model adapts to.
 func NewBatch(m *train.Saved, d *dataset.Dataset, classes []int) (*Batch, error) {
 	s := train.Select(d, d.Features, classes)
 	scores, err := m.Classifier.Score(s.X, s.Rows, d.Describe(classes))
@@ -30,7 +31,7 @@ func NewBatch(m *train.Saved, d *dataset.Dataset, classes []int) (*Batch, error)
 
 // Scored returns samples that the model has already scored.
 func Scored(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (*Batch, error) {
-	x, err := m.Transform.Apply(s.X, s.Rows)
+	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
 	return &Batch{x, scores, s.Labels}, err
 }
 

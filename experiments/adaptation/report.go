@@ -73,8 +73,12 @@ func Text(a *train.Adaptation) string {
 	if a.Tau == 0 {
 		return "off: no setting had a gain on the validation classes that is above chance and holds with absent and imbalanced classes"
 	}
-	return fmt.Sprintf("temperature %.3g, tau %g; validation %s -> %s (change over %d classes: %s), from %s",
-		a.Temperature, a.Tau, format.Percent(a.Before), format.Percent(a.After), a.Classes, a.Interval, format.Count(a.Smallest, "sample"))
+	features := ""
+	if a.Preprocess != "" {
+		features = ", features preprocessed by " + string(a.Preprocess)
+	}
+	return fmt.Sprintf("temperature %.3g, tau %g%s; validation %s -> %s (change over %d classes: %s), from %s",
+		a.Temperature, a.Tau, features, format.Percent(a.Before), format.Percent(a.After), a.Classes, a.Interval, format.Count(a.Smallest, "sample"))
 }
 
 // String returns the tables of the report.

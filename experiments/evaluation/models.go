@@ -107,11 +107,11 @@ func (m Models) adapt(r *Result, dev []*Model, missing string) (*adaptation.Repo
 			_, err := adaptation.Settings(model.Saved, model.Path)
 			return nil, errors.Join(err, errors.New(missing))
 		}
-		validation, err := adaptation.NewBatch(dev[0].Saved, m.Data, m.Data.Split.Val)
-		if err != nil {
+		var err error
+		if chosen, err = adaptation.ChooseOn([]adaptation.Fold{{Model: dev[0].Saved, Data: m.Data}}); err != nil {
 			return nil, err
 		}
-		if chosen, err = adaptation.Choose([]*adaptation.Batch{validation}); err != nil {
+		if model.Saved.Adaptation, err = adaptation.Fitted(model.Saved, m.Data, chosen); err != nil {
 			return nil, err
 		}
 	}

@@ -55,7 +55,7 @@ func (e *explainer) adapted(t *Together) (*Adapted, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := e.saved.Transform.Apply(e.X, t.Rows)
+	x, err := e.saved.AdaptedFeatures().Apply(e.X, t.Rows)
 	if err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func readAll(ctx context.Context, src Source, m *train.Saved, scorer model.Score
 		if err := scorer.Score(b.X, b.Scores); err != nil {
 			return nil, err
 		}
-		if err := adaptation.Transform(m.Transform, b.X); err != nil {
+		if err := adaptation.Transform(m.AdaptedFeatures(), b.X); err != nil {
 			return nil, err
 		}
 		blocks = append(blocks, b)

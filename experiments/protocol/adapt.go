@@ -12,7 +12,7 @@ import (
 // the validation classes of the dev runs of one method, one model per view, and stores them
 // in the models of all runs. Without a dev run it does nothing.
 func ChooseAdaptation(views []lab.View, runs []lab.Run) (*train.Adaptation, error) {
-	var folds []*adaptation.Batch
+	var folds []adaptation.Fold
 	for _, v := range views {
 		for _, r := range runs {
 			if r.Stage != train.Dev || r.Fingerprint != v.Fingerprint {
@@ -22,27 +22,18 @@ func ChooseAdaptation(views []lab.View, runs []lab.Run) (*train.Adaptation, erro
 			if err != nil {
 				return nil, err
 			}
-			b, err := adaptation.NewBatch(saved, v.Data, v.Data.Split.Val)
-			if err != nil {
-				return nil, err
-			}
-			folds = append(folds, b)
+			folds = append(folds, adaptation.Fold{Model: saved, Data: v.Data})
 			break // further seeds have the same validation samples
 		}
 	}
 	if len(folds) == 0 {
 		return nil, nil
 	}
-	chosen, err := adaptation.Choose(folds)
+	chosen, err := adaptation.ChooseOn(folds)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range ModelFiles(runs) {
-		if err := train.SetAdaptation(path, chosen); err != nil {
-			return nil, err
-		}
-	}
-	return chosen, nil
+	return chosen, adaptation.Store(views[0].Data, ModelFiles(runs), chosen)
 }
 
 // Adapt sets o.Adaptation to the settings in the models of its runs or, where a model has

@@ -1,0 +1,99 @@
+package adaptation
+
+import (
+	"slices"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Fold is a model of the dev stage and the data whose validation classes it predicts.
+type Fold struct {
+	Model *train.Saved
+	Data  *dataset.Dataset
+}
+
+// whitened is the chain that is tried for models that do not whiten their features: classes
+// form rounder clusters in whitened features.
+const whitened preprocess.Chain = "sqrt,l2,whiten"
+
+// ChooseOn chooses the settings, see Choose, with the preprocessing of the models. If none of
+// them whitens, it also tries whitened features, and takes them if they are more accurate.
+func ChooseOn(folds []Fold) (*train.Adaptation, error) {
+	chosen, err := chooseWith(folds, "")
+	if err != nil || slices.ContainsFunc(folds, func(f Fold) bool { return f.Model.Transform.Chain.Has(preprocess.Whiten) }) {
+		return chosen, err
+	}
+	other, err := chooseWith(folds, whitened)
+	if err != nil || other.After <= chosen.After {
+		return chosen, err
+	}
+	other.Preprocess = whitened
+	return other, nil
+}
+
+func chooseWith(folds []Fold, chain preprocess.Chain) (*train.Adaptation, error) {
+	var batches []*Batch
+	for _, f := range folds {
+		m := *f.Model
+		var err error
+		if m.Adaptation, err = Fitted(f.Model, f.Data, &train.Adaptation{Preprocess: chain}); err != nil {
+			return nil, err
+		}
+		b, err := NewBatch(&m, f.Data, f.Data.Split.Val)
+		if err != nil {
+			return nil, err
+		}
+		batches = append(batches, b)
+	}
+	return Choose(batches)
+}
+
+// Fitted returns a copy of a with its preprocessing fitted on the samples of d that the model
+// was trained on.
+func Fitted(m *train.Saved, d *dataset.Dataset, a *train.Adaptation) (*train.Adaptation, error) {
+	fitted := *a
+	fitted.Transform = nil
+	if a.Preprocess == "" {
+		return &fitted, nil
+	}
+	var learned []int
+	for z, name := range d.Classes {
+		if slices.ContainsFunc(m.Learned, func(k int) bool { return m.Classes[k] == name }) {
+			learned = append(learned, z)
+		}
+	}
+	rows := slices.DeleteFunc(d.SamplesOf(learned), func(row int) bool {
+		_, heldOut := slices.BinarySearch(d.TestSeen, row)
+		return heldOut
+	})
+	var err error
+	fitted.Transform, err = preprocess.Fit(a.Preprocess, 0, d.Features, rows)
+	return &fitted, err
+}
+
+// Store stores settings in model files, with their preprocessing fitted for each.
+func Store(d *dataset.Dataset, paths []string, a *train.Adaptation) error {
+	fitted := map[string]*train.Adaptation{} // by the classes trained on
+	for _, path := range paths {
+		m, err := train.Load(path)
+		if err != nil {
+			return err
+		}
+		key := ""
+		for _, z := range m.Learned {
+			key += m.Classes[z] + "\n"
+		}
+		if fitted[key] == nil {
+			if fitted[key], err = Fitted(m, d, a); err != nil {
+				return err
+			}
+		}
+		m.Adaptation = fitted[key]
+		if err := train.Save(path, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
