@@ -5,7 +5,7 @@ GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check results clean
+.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check readme-check results clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -85,6 +85,11 @@ photos-check:
 # cut off. Needs Chromium.
 report-check:
 	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain
+
+# The README's commands and those of docs in order, as a new user runs them: each output
+# must be as shown. Minutes; commands on data that is not in $LAGO_DATA are skipped.
+readme-check:
+	LAGO_README=1 $(GO) test -count=1 -v -timeout 60m -run TestPages ./cmd/lago-train
 
 # The commands of docs/results.md, and the page with what they print: hours, with cub127 in
 # $LAGO_DATA. tools/results.sh has the variables, such as SECTIONS="rotation search".

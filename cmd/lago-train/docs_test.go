@@ -2,32 +2,23 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// walk is the block of commands in docs/your-data.md that goes from its files to predictions,
-// and what it says that predict prints.
-var walk = regexp.MustCompile("(?s)```sh\n(lago-train dataset check animals\n.*?)```.*?```\n(.*?)```")
-
-// The way from the files of docs/your-data.md to classes that are in none of them, as a
-// shell runs it.
-func TestYourDataFromStartToEnd(t *testing.T) {
-	text := read(t, "../../docs/your-data.md")
-	found := walk.FindStringSubmatch(text)
-	if found == nil {
-		t.Fatal("the document has no commands from start to end")
-	}
-	root := animals(t)
-	dir, bin := t.TempDir(), t.TempDir()
-	if err := os.Rename(root, filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+// The commands of a page work in order, in a folder with nothing but the example of
+// docs/your-data.md, and print what the page shows. That example takes a second; the
+// other pages, which train on glyphs and on data of $LAGO_DATA, are for make readme-check.
+func TestPages(t *testing.T) {
+	bin := t.TempDir()
 	program, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
@@ -35,28 +26,164 @@ func TestYourDataFromStartToEnd(t *testing.T) {
 	if err := os.Symlink(program, filepath.Join(bin, "lago-train")); err != nil {
 		t.Fatal(err)
 	}
-	sh := exec.Command("sh", "-eu", "-c", found[1])
-	sh.Dir = dir
-	sh.Env = append(command(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	var stdout, stderr bytes.Buffer
-	sh.Stdout, sh.Stderr = &stdout, &stderr
-	if err := sh.Run(); err != nil {
-		t.Fatalf("%v\n%s%s", err, stdout.String(), stderr.String())
-	}
-	for _, part := range []string{"animals: no problems found", "The sum over 3 groups", "harmonic mean"} {
-		if !strings.Contains(stdout.String(), part) {
-			t.Errorf("expected %q in\n%s", part, stdout.String())
-		}
-	}
-	// But for the probabilities, whose last digits are the BLAS's.
-	if want, got := named(found[2]), named(stdout.String()); !slices.Equal(want, got) || len(want) != 4 {
-		t.Errorf("the document has %q, the shell %q", want, got)
+	for _, page := range []string{"docs/your-data.md", "README.md", "docs/quickstart.md", "docs/using-a-model.md", "docs/evaluation.md"} {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			if page != "docs/your-data.md" && os.Getenv("LAGO_README") == "" {
+				t.Skip("only with LAGO_README=1, as in make readme-check")
+			}
+			dir := t.TempDir()
+			if err := os.Rename(animals(t), filepath.Join(dir, "data")); err != nil {
+				t.Fatal(err)
+			}
+			env := append(command(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			if data := os.Getenv("LAGO_DATA"); data != "" && page != "docs/your-data.md" {
+				env = append(env, "LAGO_DATA="+data)
+			}
+			checkPage(t, read(t, "../../"+page), dir, env)
+		})
 	}
 }
 
-// named lists sample, id, class and prediction of the lines that predict prints.
-func named(text string) []string {
-	return regexp.MustCompile(`(?m)^ +\d+  \S+ +\w+ +\w+ `).FindAllString(text, -1)
+// block is a fenced block with its language, or indented commands.
+var block = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$|((?:^    lago-train [^\n]*\n)+)")
+
+// checkPage runs the commands of a page: those of sh blocks and indented ones, and in
+// console blocks lines after "$ ". A block without a language, or the rest of a console
+// block, is an excerpt of what the last commands printed.
+func checkPage(t *testing.T, text, dir string, env []string) {
+	t.Helper()
+	ran, printed := false, ""
+	execute := func(commands string) {
+		t.Helper()
+		if reason := needs(commands, dir); reason != "" {
+			t.Logf("skipped, since it needs %s:\n%s", reason, commands)
+			ran = false
+			return
+		}
+		sh := exec.Command("sh", "-eu", "-c", commands)
+		sh.Dir, sh.Env = dir, env
+		var stdout, stderr bytes.Buffer
+		sh.Stdout, sh.Stderr = &stdout, &stderr
+		if err := sh.Run(); err != nil {
+			t.Errorf("%s: %v\n%s", commands, err, stderr.String())
+		}
+		ran, printed = true, stdout.String()
+	}
+	for _, b := range block.FindAllStringSubmatch(text, -1) {
+		switch language, body, indented := b[1], b[2], b[3]; {
+		case indented != "" || language == "sh":
+			execute(cmp.Or(indented, body))
+		case language == "console":
+			for _, part := range strings.Split("\n"+body, "\n$ ")[1:] {
+				line, shown, _ := strings.Cut(part, "\n")
+				if execute(line); ran {
+					checkExcerpt(t, shown, printed)
+				}
+			}
+		case language == "" && ran:
+			checkExcerpt(t, body, printed)
+		}
+	}
+}
+
+var (
+	downloads  = regexp.MustCompile(` fetch |--weights|--images? |^ *(go|git|make) `)
+	otherData  = regexp.MustCompile(`\b(awa2|cub127|cub|sun|birds)\b`)
+	inputFiles = regexp.MustCompile(`--(?:features|scores|labels|classes) (\S+)`)
+	models     = regexp.MustCompile(`--model (\w\S+)`)
+	newFiles   = regexp.MustCompile(`dataset split .*--out (\S+)`)
+)
+
+// needs returns what commands need that is missing, or "".
+func needs(commands, dir string) string {
+	if downloads.MatchString(commands) {
+		return "a download"
+	}
+	if name := otherData.FindString(commands); name != "" {
+		found, _ := filepath.Glob(filepath.Join(os.Getenv("LAGO_DATA"), "*"))
+		if os.Getenv("LAGO_DATA") == "" || !strings.Contains(strings.ToLower(strings.Join(found, "\n")+"\n"), "/"+name+"\n") {
+			return name + " in $LAGO_DATA"
+		}
+	}
+	for _, m := range inputFiles.FindAllStringSubmatch(commands, -1) {
+		_, err := os.Stat(filepath.Join(dir, m[1]))
+		if err != nil && !strings.Contains(commands, "> "+m[1]) {
+			return m[1]
+		}
+	}
+	for _, m := range models.FindAllStringSubmatch(commands, -1) {
+		found, _ := filepath.Glob(filepath.Join(dir, "runs", strings.TrimPrefix(m[1], "latest")+"*"))
+		if len(found) == 0 && !strings.Contains(commands, "lago-train run ") {
+			return "the runs of commands that were skipped"
+		}
+	}
+	for _, m := range newFiles.FindAllStringSubmatch(commands, -1) {
+		if _, err := os.Stat(filepath.Join(dir, m[1])); err == nil {
+			return "a folder without " + m[1]
+		}
+	}
+	return ""
+}
+
+// checkExcerpt reports the first line of an excerpt that is not printed after those before
+// it. A line "..." stands for any number of lines.
+func checkExcerpt(t *testing.T, excerpt, printed string) {
+	t.Helper()
+	rest := strings.Split(printed, "\n")
+	for _, line := range strings.Split(excerpt, "\n") {
+		if strings.TrimSpace(line) == "..." || strings.TrimSpace(line) == "" {
+			continue
+		}
+		i := 0
+		for i < len(rest) && !sameLine(line, rest[i]) {
+			i++
+		}
+		if i == len(rest) {
+			t.Errorf("the page shows\n%s\nand the commands print\n%s", line, printed)
+			return
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// varying is what differs between machines and days: times, dates, digests of runs,
+// versions and folders; and the widths of columns.
+var varying = regexp.MustCompile(`\d+(\.\d+)? (s|ms|min|h)\b|\d{4}-\d\d-\d\d( \d\d:\d\d)?|-[0-9a-f]{12}\b|\bv\d+\.\S+|(^| )/\S+/|─+`)
+
+// sameLine reports whether two lines are the same but for what varies and for the last
+// digits of numbers, which are the BLAS's.
+func sameLine(a, b string) bool {
+	x, y := strings.Fields(varying.ReplaceAllString(a, " * ")), strings.Fields(varying.ReplaceAllString(b, " * "))
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		p, errP := strconv.ParseFloat(strings.TrimRight(x[i], ",;"), 64)
+		q, errQ := strconv.ParseFloat(strings.TrimRight(y[i], ",;"), 64)
+		close := errP == nil && errQ == nil && math.Abs(p-q) <= 0.002*max(1, math.Abs(p))
+		if x[i] != y[i] && (!close || p == math.Trunc(p) && q == math.Trunc(q)) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestSameLine(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"│ test │ 12 │ 66.6 % │", "│ test  │    12 │ 66.7 % │", true},
+		{"│ test │ 12 │ 66.6 % │", "│ test │ 12 │ 67.6 % │", false},
+		{"│ test │ 12 │ 66.6 % │", "│ test │ 13 │ 66.6 % │", false},
+		{"6 runs, trained in 8.3 s:", "6 runs, trained in 12.0 s:", true},
+		{"  runs/glyphs-dev-seed0-4a8699793622", "  runs/glyphs-dev-seed0-000000000000", true},
+		{"okapi 0.5075  seal 0.4925", "okapi 0.5075  whale 0.4925", false},
+	} {
+		if sameLine(c.a, c.b) != c.want {
+			t.Errorf("%q and %q: expected %v", c.a, c.b, c.want)
+		}
+	}
 }
 
 var (
