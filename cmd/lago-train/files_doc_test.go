@@ -142,7 +142,7 @@ func isWhole(of reflect.Type) bool {
 	}
 	_, marshals := reflect.New(of).Interface().(json.Marshaler)
 	_, isText := reflect.New(of).Interface().(encoding.TextMarshaler)
-	return marshals || isText || of == reflect.TypeFor[protocol.Outcome]() || of == reflect.TypeFor[train.Adaptation]()
+	return marshals || isText || of == reflect.TypeFor[protocol.Outcome]()
 }
 
 func deref(of reflect.Type) reflect.Type {
