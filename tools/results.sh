@@ -161,9 +161,13 @@ print_all() {
     while IFS= read -r command; do
       i=$((i + 1))
       say "$command"
-      (cd "$work" && sh -c "$command") </dev/null >"$dir.new/$i.txt" || exit 1
+      (cd "$work" && sh -c "$command") </dev/null >"$dir.new/$i.txt" || exit
     done
-  )
+  ) || {
+    status=$?
+    [ $status -ne 130 ] || exit 130 # interrupted
+    return $status
+  }
 }
 
 # draw copies the figures that the section lacks from the report on all runs.
