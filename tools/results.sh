@@ -69,8 +69,9 @@ lago-train compare --dataset $DATASET --rotate $ROTATE${METHODS:+ --methods $MET
 END
   section "$DATASET" compare 'LAGO and its baselines on one split' 'comparison comparison-differences' \
 'One division into seen and unseen classes, that of the data set. Every method searches as many
-settings over folds of the seen classes, and is evaluated once on the test classes.' <<END
-lago-train compare --dataset $DATASET${METHODS:+ --methods $METHODS} --tune $TUNE $scale
+settings over folds of the seen classes, and is evaluated once on the test classes: by itself
+(inductive), and adapted to all unlabelled samples of the test classes together (transductive).' <<END
+lago-train compare --dataset $DATASET${METHODS:+ --methods $METHODS} --tune $TUNE $scale --adapt
 END
   section "$DATASET" search 'Searched settings' '' \
 'Settings of semantic-hard, chosen over folds of the seen classes and evaluated once on the test
@@ -81,10 +82,9 @@ END
   section "$DATASET" adaptation 'Adaptation to unlabelled samples' '' \
 'With `--adapt`, predictions are adapted to all unlabelled samples of the unseen classes together
 (transductive); its settings are chosen on the validation classes. `--stress` repeats it with random
-batches: absent classes, imbalanced classes, few samples. The comparison adapts every method.' <<END
+batches: absent classes, imbalanced classes, few samples.' <<END
 lago-train run --dataset $DATASET --seeds 1 --epochs $EPOCHS --patience $PATIENCE --out adaptation
 lago-train evaluate --model adaptation/$DATASET-semantic-hard-test-seed0-* --adapt --stress 20
-lago-train compare --dataset $DATASET${METHODS:+ --methods $METHODS} --tune $TUNE $scale --adapt
 END
   text '
 ## Synthetic glyphs
@@ -183,7 +183,7 @@ draw() {
 about() {
   cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
   [ -n "$cpu" ] || cpu=$(sysctl -n machdep.cpu.brand_string 2>/dev/null || uname -m)
-  trial=$(find "$work" -name trial.json -exec ls -t {} + | head -n 1)
+  trial=$(find "$work" -name trial.json -exec ls -t {} + 2>/dev/null | head -n 1)
   blas=
   [ -z "$trial" ] || blas=$(sed -n '/"blas"/,/}/{s/.*"name": "\([^"]*\)".*/\1/p;s/.*"version": "\([^ "]*\).*/\1/p;}' "$trial" | paste -s -d ' ' -)
   echo "$(date -u +%Y-%m-%d), $(lago-train --version | sed 's/ version / /')," \
