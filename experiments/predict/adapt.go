@@ -120,7 +120,6 @@ func readAll(ctx context.Context, src Source, m *train.Saved, scorer model.Score
 // WriteText writes the estimated share of each class, the largest first, and the classes of
 // which no sample is expected.
 func (a *Adapted) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "adapted to %s: %s changed\n", format.Count(a.Samples, "sample"), format.Count(a.Changed, "prediction"))
 	order := make([]int, len(a.Classes))
 	for z := range order {
 		order[z] = z
@@ -138,6 +137,7 @@ func (a *Adapted) WriteText(w io.Writer) error {
 		}
 		t.Row(a.Classes[z], format.Percent(samples/float64(a.Samples)), fmt.Sprintf("%.0f", samples))
 	}
-	_, err := fmt.Fprintf(w, "%scandidate classes that seem to be absent: %s\n", t, cmp.Or(strings.Join(absent, ", "), "none"))
+	_, err := fmt.Fprintf(w, "adapted to %s: %s changed\n%scandidate classes that seem to be absent: %s\n", format.Count(a.Samples, "sample"),
+		format.Count(a.Changed, "prediction"), t, cmp.Or(strings.Join(absent, ", "), "none"))
 	return err
 }
