@@ -21,13 +21,13 @@ var (
 const (
 	maxSamples  = 2000 // of a fold, to bound the time of a choice
 	choiceDraws = 5    // of each condition
+	finalists   = 3    // settings to try under all conditions
 )
 
-// Choose chooses temperature and tau on batches of validation classes, one per fold. Of
-// settings whose accuracies differ by less than the 95 % interval over classes, the one with
-// the smallest tau, then the smallest temperature, comes first; the others follow by accuracy.
-// The first that does not lose with absent or imbalanced classes is chosen. If there is none,
-// or its gain is within the interval, Tau is 0.
+// Choose chooses temperature and tau on batches of validation classes, one per fold. Settings
+// are ruled out if their gain is within the 95 % interval over classes, or if they lose with
+// absent or imbalanced classes. Of the most accurate ones, that whose smallest gain over these
+// conditions is the largest is chosen. If all are ruled out, Tau is 0.
 func Choose(folds []*Batch) (*train.Adaptation, error) {
 	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	r := rand.New(rand.NewPCG(13, 0))
@@ -55,7 +55,11 @@ func Choose(folds []*Batch) (*train.Adaptation, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range ranked {
+	most := 0.0
+	for i, c := range ranked {
+		if i >= finalists && a.Tau > 0 {
+			break
+		}
 		gain := metrics.PairedDifference(c.after, before)
 		if !(gain.Interval.Low > 0) {
 			continue
@@ -64,11 +68,16 @@ func Choose(folds []*Batch) (*train.Adaptation, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(table, func(row Condition) bool { return row.Samples == 0 && row.Mean < 0 }) {
-			continue
+		least := meanOf(c.after) - a.Before
+		for _, row := range table {
+			if row.Samples == 0 {
+				least = min(least, row.Mean)
+			}
 		}
-		a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest(table, whole)
-		break
+		if least > most {
+			most = least
+			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest(table, whole)
+		}
 	}
 	return a, nil
 }
@@ -79,7 +88,7 @@ type candidate struct {
 	after []float64
 }
 
-// rank returns all settings in the order of Choose.
+// rank returns all settings by accuracy, the highest first.
 func rank(folds []*Batch, scale float64) ([]candidate, error) {
 	var list []candidate
 	for _, tau := range taus {
@@ -95,18 +104,8 @@ func rank(folds []*Batch, scale float64) ([]candidate, error) {
 			list = append(list, c)
 		}
 	}
-	byAccuracy := func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) }
-	best := slices.MinFunc(list, byAccuracy)
-	var tied, others []candidate
-	for _, c := range list {
-		if metrics.PairedDifference(best.after, c.after).Interval.Low > 0 {
-			others = append(others, c)
-		} else {
-			tied = append(tied, c)
-		}
-	}
-	slices.SortStableFunc(others, byAccuracy)
-	return append(tied, others...), nil
+	slices.SortStableFunc(list, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
+	return list, nil
 }
 
 // smallest returns the least number of samples from which all batches gained.

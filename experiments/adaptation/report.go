@@ -102,7 +102,7 @@ func (r *Report) String() string {
 }
 
 func stressTable(list []Condition) *format.Table {
-	t := format.NewTable("batch", "mean change", "worst draw", "")
+	t := format.NewTable("batch", "mean change", "worst draw", "predict --adapt")
 	t.Right(2, 3)
 	for _, c := range list {
 		warned := ""

@@ -137,7 +137,11 @@ func (a *Adapted) WriteText(w io.Writer) error {
 		}
 		t.Row(a.Classes[z], format.Percent(samples/float64(a.Samples)), fmt.Sprintf("%.0f", samples))
 	}
-	_, err := fmt.Fprintf(w, "adapted to %s: %s changed\n%scandidate classes that seem to be absent: %s\n", format.Count(a.Samples, "sample"),
-		format.Count(a.Changed, "prediction"), t, cmp.Or(strings.Join(absent, ", "), "none"))
+	warning := ""
+	if 2*len(absent) > len(order) {
+		warning = "most candidate classes seem to be absent, where adaptation can harm: give only those that can occur, by --classes\n"
+	}
+	_, err := fmt.Fprintf(w, "adapted to %s: %s changed\n%scandidate classes that seem to be absent: %s\n%s", format.Count(a.Samples, "sample"),
+		format.Count(a.Changed, "prediction"), t, cmp.Or(strings.Join(absent, ", "), "none"), warning)
 	return err
 }

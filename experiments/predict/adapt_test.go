@@ -38,3 +38,19 @@ func TestRunAdapted(t *testing.T) {
 		t.Error("an empty batch was accepted")
 	}
 }
+
+func TestMostCandidatesAbsentIsWarnedOf(t *testing.T) {
+	for _, c := range []struct {
+		shares []float64
+		warned bool
+	}{
+		{[]float64{0.98, 0.01, 0.01}, true},
+		{[]float64{0.5, 0.49, 0.01}, false},
+	} {
+		var text strings.Builder
+		a := Adapted{Samples: 97, Classes: []string{"a", "b", "c"}, Shares: c.shares}
+		if err := a.WriteText(&text); err != nil || strings.Contains(text.String(), "most candidate classes") != c.warned {
+			t.Errorf("%v: %v\n%s", c.shares, err, &text)
+		}
+	}
+}
