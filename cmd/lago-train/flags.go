@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -41,29 +42,21 @@ type choicesFlag struct {
 
 // choice returns a choiceFlag with a default.
 func choice[T ~string](name, group, usage string, standard T, words ...T) choiceFlag {
-	return choiceFlag{&cli.StringFlag{Name: name, Category: group, Usage: usage, Value: string(standard)}, texts(words)}
+	return choiceFlag{&cli.StringFlag{Name: name, Category: group, Usage: usage, Value: string(standard)}, format.Strings(words)}
 }
 
 // optional returns a choiceFlag without a default but with a description of it.
 func optional[T ~string](name, group, usage, standard string, words ...T) choiceFlag {
-	return choiceFlag{&cli.StringFlag{Name: name, Category: group, Usage: usage, DefaultText: standard}, texts(words)}
+	return choiceFlag{&cli.StringFlag{Name: name, Category: group, Usage: usage, DefaultText: standard}, format.Strings(words)}
 }
 
 // choices returns a choicesFlag.
 func choices[T ~string](name, group, usage string, standard []T, words ...T) choicesFlag {
 	f := &cli.StringSliceFlag{Name: name, Category: group, Usage: usage}
 	if standard != nil {
-		f.Value = cli.NewStringSlice(texts(standard)...)
+		f.Value = cli.NewStringSlice(format.Strings(standard)...)
 	}
-	return choicesFlag{f, texts(words)}
-}
-
-func texts[T ~string](words []T) []string {
-	list := make([]string, len(words))
-	for i, word := range words {
-		list[i] = string(word)
-	}
-	return list
+	return choicesFlag{f, format.Strings(words)}
 }
 
 // checkChoices returns an error for a choiceFlag with another word.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/lago-train/lago-train/internal/format"
 )
 
 const helpWidth = 100
@@ -86,21 +88,15 @@ func describeFlag(f cli.Flag) (value, usage, standard string) {
 	case choiceFlag:
 		if value = strings.Join(f.words, "|"); len(value) > short {
 			value = "NAME"
-			usage += ": " + either(f.words)
+			usage += ": " + format.List(f.words, "or")
 		}
 	case choicesFlag:
 		value, standard = cmp.Or(value, "NAME")+",...", strings.ReplaceAll(standard, `, `, ",")
 		if !strings.Contains(usage, f.words[0]) {
-			usage += ": " + either(f.words)
+			usage += ": " + format.List(f.words, "or")
 		}
 	}
 	return value, usage, standard
-}
-
-// either lists words as in "a, b or c".
-func either(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // flagHelp is the lines of a flag.

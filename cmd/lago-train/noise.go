@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/tuning"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/methods"
@@ -124,7 +125,7 @@ func variantsFlag(names ...string) cli.Flag {
 }
 
 // methodNames are the variants of LAGO and the baselines.
-func methodNames() []string { return append(texts(model.Variants), methods.Names()...) }
+func methodNames() []string { return append(format.Strings(model.Variants), methods.Names()...) }
 
 const variantsFlagName = "variants"
 

@@ -188,7 +188,9 @@ func (a *Result) WriteText(w io.Writer) error {
 }
 
 // points returns a difference in percentage points.
-func points(d metrics.Difference) string { return fmt.Sprintf("%+.1f (%s)", 100*d.Mean, d.Interval) }
+func points(d metrics.Difference) string {
+	return fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
+}
 
 func texts(numbers []float64) []string {
 	list := make([]string, len(numbers))

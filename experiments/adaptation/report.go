@@ -90,7 +90,7 @@ func (r *Report) String() string {
 	t.Right(2, 3, 4)
 	t.Row("inductive", format.Percent(meanOf(r.before)), metrics.ClassInterval(r.before), format.Percent(r.perSample))
 	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
-	t.Row("difference", points(r.Difference.Mean), r.Difference.Interval, points(r.PerSample-r.perSample))
+	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval, format.Points(r.PerSample-r.perSample))
 	fmt.Fprintf(&b, "%sp = %.2g by paired permutation over classes\n", t, r.Difference.P)
 	if r.Warning != "" {
 		fmt.Fprintf(&b, "Warning: %s.\n", r.Warning)
@@ -109,10 +109,7 @@ func stressTable(list []Condition) *format.Table {
 		if c.Warned {
 			warned = "warned: too small"
 		}
-		t.Row(c.Name, points(c.Mean), points(c.Worst), warned)
+		t.Row(c.Name, format.Points(c.Mean), format.Points(c.Worst), warned)
 	}
 	return t
 }
-
-// points writes a difference of fractions in percentage points.
-func points(v float64) string { return fmt.Sprintf("%+.1f", 100*v) }

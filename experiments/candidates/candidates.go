@@ -8,6 +8,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
@@ -69,16 +70,14 @@ func SelectionOf(d *dataset.Dataset, class int) Selection {
 // Of returns the classes of some selections from d, each class once.
 func Of(d *dataset.Dataset, selections ...Selection) Set {
 	var classes []int
-	var what []string
 	for _, s := range selections {
-		what = append(what, string(s))
 		for _, z := range s.Classes(d) {
 			if !slices.Contains(classes, z) {
 				classes = append(classes, z)
 			}
 		}
 	}
-	set := Set{What: strings.Join(what, " and ") + " classes", U: d.Describe(classes)}
+	set := Set{What: strings.Join(format.Strings(selections), " and ") + " classes", U: d.Describe(classes)}
 	for _, z := range classes {
 		set.Names = append(set.Names, d.Classes[z])
 	}

@@ -75,7 +75,7 @@ func (r *Result) writeDifferences(b *strings.Builder) {
 	t.Right(2, 3, 4, 5)
 	var ahead, behind []string
 	for _, d := range r.Differences {
-		t.Row(d.Method, fmt.Sprintf("%+.1f", 100*d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm))
+		t.Row(d.Method, format.Points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm))
 		switch {
 		case d.Interval.Low > 0:
 			behind = append(behind, d.Method)
@@ -121,7 +121,7 @@ func (r *Result) writeAdapted(b *strings.Builder) {
 			settings = append(settings, fmt.Sprintf("%.3g, %g", s.Temperature, s.Tau))
 		}
 		d := m.Adapted.Difference
-		t.Row(m.Label(), format.Percent(m.Adapted.Test), m.Adapted.Interval, fmt.Sprintf("%+.1f", 100*d.Mean), d.Interval, strings.Join(settings, "; "))
+		t.Row(m.Label(), format.Percent(m.Adapted.Test), m.Adapted.Interval, format.Points(d.Mean), d.Interval, strings.Join(settings, "; "))
 	}
 	b.WriteString(t.String())
 }

@@ -131,10 +131,7 @@ func (c Comparison) reasons(sign float64, most int) string {
 			}
 		}
 	}
-	if n := len(list) - 1; n > 0 {
-		return strings.Join(list[:n], ", ") + " and " + list[n]
-	}
-	return strings.Join(list, "")
+	return format.List(list, "and")
 }
 
 // title names the classes that are compared.

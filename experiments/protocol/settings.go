@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -84,13 +85,13 @@ var settings = []Setting{
 		trial: func(t *train.Trial) any { return &t.Dataset },
 	},
 	{
-		Key: "variant", Group: ModelGroup, standard: model.SemanticHard, options: words(model.Variants),
+		Key: "variant", Group: ModelGroup, standard: model.SemanticHard, options: format.Strings(model.Variants),
 		Help:  "variant of LAGO",
 		field: func(c *Config) any { return &c.Variant },
 		trial: func(t *train.Trial) any { return &t.Model.Variant },
 	},
 	{
-		Key: "stage", Group: ProtocolGroup, standard: DevThenTest, options: words([]Stages{OnlyDev, OnlyTest, DevThenTest}),
+		Key: "stage", Group: ProtocolGroup, standard: DevThenTest, options: format.Strings([]Stages{OnlyDev, OnlyTest, DevThenTest}),
 		Help:  "dev trains on train classes, test on train and validation classes, full does both",
 		field: func(c *Config) any { return &c.Stage },
 		trial: func(t *train.Trial) any { return &t.Stage },
@@ -139,7 +140,7 @@ var settings = []Setting{
 		Key: "preprocess", Group: TrainingGroup,
 		standard: AutoPreprocess,
 		Valid:    "auto, none, or a comma-separated list of sqrt, l2, standardize and whiten",
-		options:  words([]preprocess.Chain{AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardize, preprocess.Whiten}),
+		options:  format.Strings([]preprocess.Chain{AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardize, preprocess.Whiten}),
 		Help:     "`STEPS` preprocessing of the features, fitted on the training samples; auto is l2 for singletons and for features with negative values, otherwise sqrt,l2,whiten",
 		field:    func(c *Config) any { return &c.Preprocess },
 		trial:    func(t *train.Trial) any { return &t.Preprocess },
@@ -217,14 +218,14 @@ var settings = []Setting{
 		space: numbers([]float64{0, 0.1, 0.3, 1}),
 	},
 	{
-		Key: "prior", Group: ModelGroup, standard: model.Uniform, options: words(model.Priors),
+		Key: "prior", Group: ModelGroup, standard: model.Uniform, options: format.Strings(model.Priors),
 		Help:  "attribute prior p(a)",
 		field: func(c *Config) any { return &c.Prior },
 		trial: func(t *train.Trial) any { return &t.Model.Prior },
 		space: func(int) []any { return values(model.Priors) },
 	},
 	{
-		Key: "complement", Group: ModelGroup, standard: model.Const, options: words(model.Complements),
+		Key: "complement", Group: ModelGroup, standard: model.Const, options: format.Strings(model.Complements),
 		Help:  "none-of-group term p(ac|x); none leaves it out",
 		field: func(c *Config) any { return &c.Complement },
 		trial: func(t *train.Trial) any { return &t.Model.Complement },
@@ -253,14 +254,6 @@ func values[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, v := range list {
 		out[i] = v
-	}
-	return out
-}
-
-func words[T ~string](list []T) []string {
-	out := make([]string, len(list))
-	for i, v := range list {
-		out[i] = string(v)
 	}
 	return out
 }

@@ -85,7 +85,7 @@ func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Secti
 	for i, one := range slices.SortedStableFunc(slices.Values(c.Differences), byDifference) {
 		q.Rows = append(q.Rows, row(one.Method))
 		dot := intervalDot(i, one.Mean, one.Interval)
-		dot.Text = fmt.Sprintf("%+.1f, p %.2g", 100*one.Mean, one.Holm)
+		dot.Text = fmt.Sprintf("%s, p %.2g", format.Points(one.Mean), one.Holm)
 		q.Series[0].Dots = append(q.Series[0].Dots, dot)
 	}
 	s.Figures = append(s.Figures, f.figure(d, s.Name+"-differences", "Differences between "+reference+" and the baselines",

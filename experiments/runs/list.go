@@ -71,20 +71,13 @@ func (f Filter) List(dir string) (*Listing, error) {
 }
 
 func (f Filter) check() error {
-	var variants, statuses []string
-	for _, v := range model.Variants {
-		variants = append(variants, string(v))
-	}
-	for _, s := range Statuses {
-		statuses = append(statuses, string(s))
-	}
 	for _, c := range []struct {
 		field, value string
 		options      []string
 	}{
-		{"variant", f.Variant, append(variants, methods.Names()...)},
-		{"stage", f.Stage, []string{string(train.Dev), string(train.Test)}},
-		{"status", f.Status, statuses},
+		{"variant", f.Variant, append(format.Strings(model.Variants), methods.Names()...)},
+		{"stage", f.Stage, format.Strings([]train.Stage{train.Dev, train.Test})},
+		{"status", f.Status, format.Strings(Statuses)},
 	} {
 		if _, err := invalid.OneOf(c.value, c.options...); c.value != "" && err != nil {
 			bad := err.(*invalid.Error)

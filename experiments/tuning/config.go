@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/methods"
@@ -86,11 +87,7 @@ func ParseFixed(s string) (Fixed, error) {
 
 // Names lists what can be compared: LAGO, its variants, and the baselines.
 func Names() []string {
-	names := []string{LAGOMethod}
-	for _, v := range model.Variants {
-		names = append(names, string(v))
-	}
-	return append(names, methods.Names()...)
+	return slices.Concat([]string{LAGOMethod}, format.Strings(model.Variants), methods.Names())
 }
 
 // VariantsOf lists the variants of LAGO that the named methods need.

@@ -37,6 +37,22 @@ func TestPercent(t *testing.T) {
 	}
 }
 
+func TestPoints(t *testing.T) {
+	for d, want := range map[float64]string{0: "+0.0", 0.0154: "+1.5", -0.2: "-20.0"} {
+		if got := format.Points(d); got != want {
+			t.Errorf("%g: found %q, expected %q", d, got, want)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := format.List(words, "or"); got != want {
+			t.Errorf("%v: found %q, expected %q", words, got, want)
+		}
+	}
+}
+
 func TestCount(t *testing.T) {
 	for noun, want := range map[string]string{
 		"trial": "2 trials", "class": "2 classes", "entry": "2 entries", "key": "2 keys", "box": "2 boxes", "match": "2 matches", "epoch": "2 epochs",

@@ -29,6 +29,24 @@ func AttributeName(name string) string {
 	return Spaced(group) + ": " + Spaced(value)
 }
 
+// Strings converts words of a named type.
+func Strings[T ~string](words []T) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = string(word)
+	}
+	return list
+}
+
+// List joins words with a conjunction before the last, as in "a, b and c".
+func List(words []string, conjunction string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
+}
+
 // Spaced returns a printable name with spaces in place of _ and +.
 func Spaced(name string) string {
 	return Printable(strings.NewReplacer("_", " ", "+", " ").Replace(name))

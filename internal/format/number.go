@@ -27,6 +27,9 @@ func Percent(fraction float64) string {
 	return fmt.Sprintf("%.1f %%", 100*fraction)
 }
 
+// Points writes a difference of fractions in percentage points, without a unit: "+1.5".
+func Points(difference float64) string { return fmt.Sprintf("%+.1f", 100*difference) }
+
 // Count returns a number and the noun it counts: "1 class", "3 classes". The plural is
 // formed by the rules for regular nouns.
 func Count(n int, noun string) string {
