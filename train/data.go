@@ -44,7 +44,7 @@ func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
 				Field: "hold_out", Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none in " + d.Name,
 			}
 		}
-		train = train.without(d.TestSeen)
+		train = train.Without(d.TestSeen)
 	}
 	var err error
 	if p.Transform, err = preprocess.Fit(o.Preprocess, o.Ridge, d.Features, train.Rows); err != nil {
@@ -103,8 +103,8 @@ func Select(d *dataset.Dataset, x dataset.Matrix[float32], classes []int) Sample
 	return s
 }
 
-// without returns the samples except some rows of X, in ascending order.
-func (s Samples) without(rows []int) Samples {
+// Without returns the samples except some rows of X, in ascending order.
+func (s Samples) Without(rows []int) Samples {
 	left := Samples{X: s.X}
 	for i, row := range s.Rows {
 		if _, out := slices.BinarySearch(rows, row); !out {

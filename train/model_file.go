@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
@@ -71,6 +72,11 @@ func (s *Saved) LAGO(command string) (*model.LAGO, error) {
 		return l, nil
 	}
 	return nil, &invalid.Error{Where: command, Want: "a LAGO model", Got: s.Method}
+}
+
+// TrainedOn reports whether the class of a name is one that the model was trained on.
+func (s *Saved) TrainedOn(class string) bool {
+	return slices.ContainsFunc(s.Learned, func(z int) bool { return s.Classes[z] == class })
 }
 
 // Fits returns an *invalid.Error where the model does not take the features or the

@@ -146,8 +146,7 @@ func (m *loadedModel) trainedOn(d *dataset.Dataset, row int) bool {
 	if m.Dataset != d.Name || m.trial != nil && m.trial.HoldOut && slices.Contains(d.TestSeen, row) {
 		return false
 	}
-	class := d.Classes[d.Labels[row]]
-	return slices.ContainsFunc(m.Learned, func(z int) bool { return m.Classes[z] == class })
+	return m.TrainedOn(d.Classes[d.Labels[row]])
 }
 
 // checkOutput returns an error if the file to write is one of the inputs.

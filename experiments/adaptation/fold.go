@@ -60,16 +60,13 @@ func Fitted(m *train.Saved, d *dataset.Dataset, a *train.Adaptation) (*train.Ada
 	}
 	var learned []int
 	for z, name := range d.Classes {
-		if slices.ContainsFunc(m.Learned, func(k int) bool { return m.Classes[k] == name }) {
+		if m.TrainedOn(name) {
 			learned = append(learned, z)
 		}
 	}
-	rows := slices.DeleteFunc(d.SamplesOf(learned), func(row int) bool {
-		_, heldOut := slices.BinarySearch(d.TestSeen, row)
-		return heldOut
-	})
+	s := train.Select(d, d.Features, learned).Without(d.TestSeen)
 	var err error
-	fitted.Transform, err = preprocess.Fit(a.Preprocess, 0, d.Features, rows)
+	fitted.Transform, err = preprocess.Fit(a.Preprocess, 0, s.X, s.Rows)
 	return &fitted, err
 }
 

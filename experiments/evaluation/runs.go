@@ -114,8 +114,7 @@ func (m Models) checkModel(model *Model, dev bool) error {
 		}
 	}
 	for _, z := range m.question(dev).unseen {
-		name := m.Data.Classes[z]
-		if slices.ContainsFunc(model.Saved.Learned, func(z int) bool { return model.Saved.Classes[z] == name }) {
+		if name := m.Data.Classes[z]; model.Saved.TrainedOn(name) {
 			return &invalid.Error{
 				Where: model.Path, Want: fmt.Sprintf("a model that was not trained on the class %q of %s", name, m.Data.Name),
 				Got: "one that was", Hint: "Is it another --dev-split?",
