@@ -1,12 +1,9 @@
 package adaptation
 
 import (
-	"slices"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -65,19 +62,6 @@ func (b *Batch) adapted(s adapt.Settings) ([]float64, error) {
 		return nil, err
 	}
 	return metrics.ClassAccuracy(r.P, b.Labels), nil
-}
-
-// Transform preprocesses features in place, in blocks.
-func Transform(t *preprocess.Transform, x dataset.Matrix[float32]) error {
-	const block = 256
-	for part := range slices.Chunk(x.AllRows(), block) {
-		done, err := t.Apply(x, part)
-		if err != nil {
-			return err
-		}
-		copy(x.Data[part[0]*x.Cols:], done.Data)
-	}
-	return nil
 }
 
 // Settings returns the settings of a model at path. The error says how to choose them

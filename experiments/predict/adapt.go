@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
@@ -106,7 +105,7 @@ func readAll(ctx context.Context, src Source, m *train.Saved, scorer model.Score
 		if err := scorer.Score(b.X, b.Scores); err != nil {
 			return nil, err
 		}
-		if err := adaptation.Transform(m.AdaptedFeatures(), b.X); err != nil {
+		if err := m.AdaptedFeatures().ApplyInPlace(b.X); err != nil {
 			return nil, err
 		}
 		blocks = append(blocks, b)

@@ -174,6 +174,13 @@ func TestApplyDoesNotDependOnBlocks(t *testing.T) {
 				}
 			}
 		}
+		place := dataset.Matrix[float32]{Rows: x.Rows, Cols: x.Cols, Data: slices.Clone(x.Data)}
+		if err := m.ApplyInPlace(place); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(place.Data, whole.Data) {
+			t.Errorf("%s: features transformed in place differ from a copy", chain)
+		}
 	}
 }
 

@@ -114,15 +114,24 @@ const applyBlock = 256
 
 // Apply returns a transformed copy of the given rows of x.
 func (t *Transform) Apply(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	if err := t.check(x.Cols); err != nil {
-		return dataset.Matrix[float32]{}, err
-	}
 	to := dataset.NewMatrix[float32](len(rows), x.Cols)
-	rest := to.Data
-	for block := range t.blocks(x, rows, applyBlock) {
-		rest = rest[copy(rest, block.Data):]
+	return to, t.apply(to.Data, x, rows)
+}
+
+// ApplyInPlace transforms all rows of x.
+func (t *Transform) ApplyInPlace(x dataset.Matrix[float32]) error {
+	return t.apply(x.Data, x, x.AllRows())
+}
+
+// apply writes transformed rows of x to a slice, which may be where these rows are.
+func (t *Transform) apply(to []float32, x dataset.Matrix[float32], rows []int) error {
+	if err := t.check(x.Cols); err != nil {
+		return err
 	}
-	return to, nil
+	for block := range t.blocks(x, rows, applyBlock) {
+		to = to[copy(to, block.Data):]
+	}
+	return nil
 }
 
 // blocks yields transformed copies of the rows of x, size at a time. A block is valid
