@@ -25,7 +25,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("expected as many pictures in the page as files, found %d and %d", n, len(files))
 	}
 	o := object(t, succeeds(t, append(args, "--json", "--format", "png")...))
-	compareKeys(t, "report", o, "page", "figures", "configurations", "missing")
+	compareKeys(t, "report", o, "page", "figures", "configurations", "stored", "missing")
 }
 
 // The suggested command completes the configuration that is shown, and reuses its runs.

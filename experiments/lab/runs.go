@@ -31,6 +31,9 @@ func (u *Unfinished) Error() string {
 // read. Files, and folders without a trial.json, are not runs.
 func ReadRuns(root string) ([]Run, error) {
 	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &invalid.Error{Where: root, Want: "a folder of runs", Got: "no such folder", Hint: "Train with lago-train run, or name another folder."}
+	}
 	if err != nil {
 		return nil, invalid.File(root, err)
 	}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -58,13 +59,9 @@ func FindStored(root, kind, dataset, fingerprint string, result any) (path strin
 			continue
 		}
 		file := filepath.Join(root, e.Name())
-		data, err := os.ReadFile(file)
+		s, err := readStored(file)
 		if err != nil {
-			return file, invalid.File(file, err)
-		}
-		var s stored
-		if err := json.Unmarshal(data, &s); err != nil || s.Result == nil {
-			return file, &invalid.Error{Where: file, Want: "a result that lago-train " + kind + " stored", Err: err}
+			return file, err
 		}
 		if s.Fingerprint == fingerprint && !info.ModTime().Before(latest) {
 			latest, found, path = info.ModTime(), s, file
@@ -74,7 +71,48 @@ func FindStored(root, kind, dataset, fingerprint string, result any) (path strin
 		return filepath.Join(root, pattern+"*.json"), fs.ErrNotExist
 	}
 	if err := json.Unmarshal(found.Result, result); err != nil {
-		return path, &invalid.Error{Where: path, Want: "a result that lago-train " + kind + " stored", Err: err}
+		return path, notStored(path, err)
 	}
 	return path, nil
+}
+
+// readStored reads a file that Store wrote.
+func readStored(file string) (s stored, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return s, invalid.File(file, err)
+	}
+	if err := json.Unmarshal(data, &s); err != nil || s.Result == nil {
+		return s, notStored(file, err)
+	}
+	return s, nil
+}
+
+func notStored(file string, err error) error {
+	return &invalid.Error{Where: file, Want: "a result that lago-train stored", Err: err}
+}
+
+// Subject is what a stored result is about: a data set with a fingerprint.
+type Subject struct{ Dataset, Fingerprint string }
+
+// StoredSubjects lists the subjects of the results of some kinds in a folder. The error is
+// that of the first file without a result.
+func StoredSubjects(root string, kinds ...string) (list []Subject, err error) {
+	for _, kind := range kinds {
+		names, _ := fs.Glob(os.DirFS(root), kind+"-*.json") // the pattern is valid
+		for _, name := range names {
+			path := filepath.Join(root, name)
+			s, e := readStored(path)
+			var about struct{ Dataset string }
+			if e == nil {
+				if e = json.Unmarshal(s.Result, &about); e != nil || about.Dataset == "" {
+					e = notStored(path, e)
+				}
+			}
+			if err = cmp.Or(err, e); e == nil {
+				list = append(list, Subject{about.Dataset, s.Fingerprint})
+			}
+		}
+	}
+	return list, err
 }

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -20,7 +22,8 @@ type folder struct {
 	missing  []lab.Missing
 }
 
-// datasetRuns holds the configurations that were run on one data set.
+// datasetRuns holds the configurations of LAGO that were run on one data set, none if the
+// folder has only baselines or results of a rotation.
 type datasetRuns struct {
 	name        string
 	fingerprint string
@@ -47,9 +50,13 @@ func (d *datasetRuns) configurations() []*configuration { return slices.Concat(d
 func readFolder(dir string) (*folder, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
-		return nil, invalid.File(dir, err)
+		return nil, err
 	}
-	if len(runs) == 0 {
+	stored, err := lab.StoredSubjects(dir, comparison.Kind, comparison.RotationKind, robustness.NoiseKind, robustness.PartialKind)
+	if len(runs)+len(stored) == 0 {
+		if err != nil {
+			return nil, err
+		}
 		return nil, &invalid.Error{Where: dir, Want: "folders of runs", Got: "none", Hint: "lago-train run --out " + shellQuote(dir) + " trains some."}
 	}
 	slices.SortStableFunc(runs, func(a, b lab.Run) int { return cmp.Compare(a.Training.Seed, b.Training.Seed) })
@@ -57,6 +64,7 @@ func readFolder(dir string) (*folder, error) {
 	found := map[train.Trial]*configuration{}
 	for _, r := range runs {
 		if r.Baseline.Method != "" { // shown by the comparison
+			stored = append(stored, lab.Subject{Dataset: r.Dataset, Fingerprint: r.Fingerprint})
 			continue
 		}
 		curve, err := readCurve(r)
@@ -70,7 +78,7 @@ func readFolder(dir string) (*folder, error) {
 		if c == nil {
 			c = &configuration{}
 			found[key] = c
-			if d := f.dataset(r.Trial); r.Stage == train.Dev {
+			if d := f.dataset(r.Dataset, r.Fingerprint); r.Stage == train.Dev {
 				d.dev = append(d.dev, c)
 			} else {
 				d.test = append(d.test, c)
@@ -78,6 +86,9 @@ func readFolder(dir string) (*folder, error) {
 		}
 		c.runs = append(c.runs, r)
 		c.curves = append(c.curves, curve)
+	}
+	for _, s := range stored {
+		f.dataset(s.Dataset, s.Fingerprint)
 	}
 	for _, d := range f.datasets {
 		d.measure()
@@ -113,14 +124,14 @@ func checkRecords(r lab.Run) error {
 	return nil
 }
 
-// dataset returns the data set of a trial and adds it if it is new.
-func (f *folder) dataset(t train.Trial) *datasetRuns {
+// dataset returns a data set and adds it if it is new.
+func (f *folder) dataset(name, fingerprint string) *datasetRuns {
 	for _, d := range f.datasets {
-		if d.name == t.Dataset && d.fingerprint == t.Fingerprint {
+		if d.name == name && d.fingerprint == fingerprint {
 			return d
 		}
 	}
-	d := &datasetRuns{name: t.Dataset, fingerprint: t.Fingerprint}
+	d := &datasetRuns{name: name, fingerprint: fingerprint}
 	f.datasets = append(f.datasets, d)
 	return d
 }

@@ -150,17 +150,20 @@ func writeAll(t *testing.T, root string) {
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.75, "sem": 0.05, "values": [0.7, 0.8]}]}
 	]}`)
 	for _, kind := range []string{"compare", "rotation"} {
-		store(t, root, kind, `{"dataset": "birds", "differences": [
-			{"reference": "lago", "method": "eszsl", "mean": -0.05, "interval": {"low": -0.09, "high": 0.01}, "p": 0.03, "p_holm": 0.03}], "methods": [
-			{"name": "lago", "variant": "k-soft", "seconds": 2.5, "parts": [{}],
-			 "val": {"per_class_accuracy": {"mean": 0.6, "sem": 0.01, "values": [0.59, 0.61]}, "interval": {"low": 0.55, "high": 0.66}},
-			 "test": {"per_class_accuracy": {"mean": 0.5, "sem": 0.02, "values": [0.48, 0.52]}, "interval": {"low": 0.44, "high": 0.57}}},
-			{"name": "eszsl", "title": "ESZSL", "seconds": 0.1, "published_percent": "53.9", "parts": [{}],
-			 "val": {"per_class_accuracy": {"mean": 0.65, "sem": 0, "values": [0.65]}, "interval": null},
-			 "test": {"per_class_accuracy": {"mean": 0.55, "sem": 0, "values": [0.55]}, "interval": null}}
-		]}`)
+		store(t, root, kind, compared)
 	}
 }
+
+// compared is a result of compare.
+const compared = `{"dataset": "birds", "differences": [
+	{"reference": "lago", "method": "eszsl", "mean": -0.05, "interval": {"low": -0.09, "high": 0.01}, "p": 0.03, "p_holm": 0.03}], "methods": [
+	{"name": "lago", "variant": "k-soft", "seconds": 2.5, "parts": [{}],
+	 "val": {"per_class_accuracy": {"mean": 0.6, "sem": 0.01, "values": [0.59, 0.61]}, "interval": {"low": 0.55, "high": 0.66}},
+	 "test": {"per_class_accuracy": {"mean": 0.5, "sem": 0.02, "values": [0.48, 0.52]}, "interval": {"low": 0.44, "high": 0.57}}},
+	{"name": "eszsl", "title": "ESZSL", "seconds": 0.1, "published_percent": "53.9", "parts": [{}],
+	 "val": {"per_class_accuracy": {"mean": 0.65, "sem": 0, "values": [0.65]}, "interval": null},
+	 "test": {"per_class_accuracy": {"mean": 0.55, "sem": 0, "values": [0.55]}, "interval": null}}
+]}`
 
 // read reads a folder that must have something to show.
 func read(t *testing.T, root string) *Page {

@@ -60,6 +60,7 @@ type Section struct {
 	Figures []Figure
 	Table   *Table
 	Notes   []string
+	Stored  string // file of the result that is shown, if another command stored it
 	Missing []Todo
 }
 
@@ -109,10 +110,15 @@ func Read(dir string) (*Page, error) {
 			p.Runs += len(c.runs)
 		}
 		shown := DatasetPage{Title: f.title(d), Summary: d.summary()}
-		for _, section := range []func(*folder, *datasetRuns) Section{
+		sections := []func(*folder, *datasetRuns) Section{
 			variantsSection, comparisonSection, rotationSection, curvesSection, ablationSection, ksweepSection, noiseSection, partialSection,
 			groupsSection, confusionSection, configurationsSection, sharedSection,
-		} {
+		}
+		if len(d.configurations()) == 0 {
+			sections = []func(*folder, *datasetRuns) Section{comparisonSection, rotationSection, noiseSection, partialSection}
+			shown.Missing = []Todo{{"variants of LAGO", f.command(d, "reproduce")}}
+		}
+		for _, section := range sections {
 			shown.add(section(f, d))
 		}
 		p.Datasets = append(p.Datasets, shown)
@@ -306,6 +312,7 @@ type Summary struct {
 	Page           string          `json:"page"`
 	Figures        []string        `json:"figures"` // files
 	Configurations []Configuration `json:"configurations"`
+	Stored         []string        `json:"stored"` // files of compare, noise and partial
 	Missing        []lab.Missing   `json:"missing"`
 }
 
@@ -321,7 +328,14 @@ type Configuration struct {
 
 // Summary lists the configurations of the report.
 func (p *Page) Summary() *Summary {
-	s := &Summary{Figures: []string{}, Missing: p.Missing}
+	s := &Summary{Figures: []string{}, Configurations: []Configuration{}, Stored: []string{}, Missing: p.Missing}
+	for _, d := range p.Datasets {
+		for _, section := range d.Sections {
+			if section.Stored != "" {
+				s.Stored = append(s.Stored, section.Stored)
+			}
+		}
+	}
 	for _, d := range p.folder.datasets {
 		for _, c := range d.configurations() {
 			scored := Configuration{Dataset: p.folder.title(d), Stage: string(c.trial().Stage), Label: c.label, Accuracy: c.PerClass}
@@ -341,7 +355,11 @@ func (s *Summary) WriteText(w io.Writer) error {
 	for _, c := range s.Configurations {
 		runs += len(c.RunDirs)
 	}
-	fmt.Fprintf(&b, "%s shows %s of %s\n", s.Page, format.Count(runs, "run"), format.Count(len(s.Configurations), "configuration"))
+	fmt.Fprintf(&b, "%s shows %s of %s", s.Page, format.Count(runs, "run"), format.Count(len(s.Configurations), "configuration"))
+	if len(s.Stored) > 0 {
+		fmt.Fprintf(&b, " and %s", format.Count(len(s.Stored), "stored result"))
+	}
+	fmt.Fprintln(&b)
 	for _, file := range s.Figures {
 		fmt.Fprintf(&b, "  %s\n", file)
 	}

@@ -116,6 +116,34 @@ func TestReadRefusesFoldersWithoutRuns(t *testing.T) {
 	}
 }
 
+// compare --rotate keeps its runs elsewhere, and compare with baselines only has none of LAGO.
+func TestReadShowsStoredResultsWithoutRuns(t *testing.T) {
+	root := t.TempDir()
+	store(t, root, "rotation", compared)
+	p := read(t, root)
+	if len(p.Datasets) != 1 || len(p.Datasets[0].Sections) != 1 {
+		t.Fatalf("expected one data set with one section, found %+v", p.Datasets)
+	}
+	s := p.Datasets[0].Sections[0]
+	if s.Name != "rotation" || len(s.Figures) != 2 || s.Table == nil || len(s.Table.Rows) != 2 {
+		t.Errorf("expected the rotation with two figures and a table, found %+v", s)
+	}
+	page := pageText(render(t, p))
+	for _, want := range []string{"Results in " + root, "LAGO (k-soft) 60.0 ± 1.0", "variants of LAGO lago-train reproduce --dataset birds --out"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("expected %q in\n%s", want, page)
+		}
+	}
+	file := filepath.Join(root, "rotation-birds-00000000.json")
+	if diff := cmp.Diff([]string{file}, p.Summary().Stored); diff != "" {
+		t.Errorf("stored results (-expected +found):\n%s", diff)
+	}
+	writeFile(t, file, `{`)
+	if _, err := Read(root); err == nil || !strings.Contains(err.Error(), file+": expected a result that lago-train stored") {
+		t.Errorf("expected an error that names %s, found %v", file, err)
+	}
+}
+
 func TestLabels(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.9)

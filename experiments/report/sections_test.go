@@ -144,7 +144,7 @@ func TestNoise(t *testing.T) {
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
 	f, d := only(t, root)
 	for _, c := range []struct{ content, note string }{
-		{`7`, "noise-birds-00000000.json: expected a result that lago-train noise stored"},
+		{`7`, "noise-birds-00000000.json: expected a result that lago-train stored"},
 		{`{"dataset": "birds"}`, "noise-birds-00000000.json: expected methods and ratios, found 0 and 0"},
 		{`{"dataset": "birds", "ratios": [0.1], "methods": [{"method": "eszsl"}]}`, "noise-birds-00000000.json: eszsl: expected an accuracy"},
 	} {

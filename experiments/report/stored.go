@@ -49,7 +49,7 @@ func rotationSection(f *folder, d *datasetRuns) Section {
 
 // compared shows a stored comparison.
 func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Section {
-	c, _, err := comparison.Find(f.dir, kind, d.name, d.fingerprint)
+	c, path, err := comparison.Find(f.dir, kind, d.name, d.fingerprint)
 	if err != nil {
 		return f.notStored(s, d, command, err)
 	}
@@ -67,7 +67,7 @@ func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Secti
 			fmt.Sprintf("%.1f", m.Seconds), fmt.Sprint(len(m.Test.PerClass.Values)),
 		})
 	}
-	s.Notes = c.PublishedNotes()
+	s.Notes, s.Stored = c.PublishedNotes(), path
 	test := c.Methods[0].Test
 	p.Chance = 100 * test.Chance()
 	caption := fmt.Sprintf("%s (chance %s %%), %s; bars are 95 %% bootstrap intervals over classes.",
@@ -174,7 +174,7 @@ func (r robustnessOf) section(s Section, f *folder, d *datasetRuns, path string,
 		p.Series = append(p.Series, line)
 		s.Table.Rows = append(s.Table.Rows, row)
 	}
-	s.Figures = []Figure{f.figure(d, s.Name, r.title, r.caption(d, p), p)}
+	s.Figures, s.Stored = []Figure{f.figure(d, s.Name, r.title, r.caption(d, p), p)}, path
 	return s
 }
 

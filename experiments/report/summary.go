@@ -17,6 +17,9 @@ type Fact struct{ Name, Text string }
 // summary says what was run on a data set, what was best, and when and with what it was
 // trained.
 func (d *datasetRuns) summary() []Fact {
+	if len(d.configurations()) == 0 {
+		return []Fact{{"Runs", "none of LAGO on the data set's own split"}}
+	}
 	runs := 0
 	var variants, programs, machines []string
 	var first, last time.Time
