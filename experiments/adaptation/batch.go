@@ -34,11 +34,7 @@ func Scored(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (*B
 
 // Blocks returns a normalised copy for adapt.Fit.
 func (b *Batch) Blocks() []adapt.Block {
-	all := make([]int, len(b.Labels))
-	for i := range all {
-		all[i] = i
-	}
-	return b.pick(all).blocks()
+	return b.pick(b.X.AllRows()).blocks()
 }
 
 // pick returns a normalised copy of some samples.

@@ -21,33 +21,34 @@ const whitened preprocess.Chain = "sqrt,l2,whiten"
 // ChooseOn chooses the settings, see Choose, with the preprocessing of the models. If none of
 // them whitens, it also tries whitened features, and takes them if they are more accurate.
 func ChooseOn(folds []Fold) (*train.Adaptation, error) {
-	chosen, err := chooseWith(folds, "")
+	batches := make([]*Batch, len(folds))
+	for i, f := range folds {
+		m := *f.Model
+		m.Adaptation = nil // to use the features of the model itself
+		var err error
+		if batches[i], err = NewBatch(&m, f.Data, f.Data.Split.Val); err != nil {
+			return nil, err
+		}
+	}
+	chosen, err := Choose(batches)
 	if err != nil || slices.ContainsFunc(folds, func(f Fold) bool { return f.Model.Transform.Chain.Has(preprocess.Whiten) }) {
 		return chosen, err
 	}
-	other, err := chooseWith(folds, whitened)
+	for i, f := range folds {
+		fitted, err := Fitted(f.Model, f.Data, &train.Adaptation{Preprocess: whitened})
+		if err != nil {
+			return nil, err
+		}
+		if batches[i].X, err = fitted.Transform.Apply(f.Data.Features, f.Data.SamplesOf(f.Data.Split.Val)); err != nil {
+			return nil, err
+		}
+	}
+	other, err := Choose(batches)
 	if err != nil || other.After <= chosen.After {
 		return chosen, err
 	}
 	other.Preprocess = whitened
 	return other, nil
-}
-
-func chooseWith(folds []Fold, chain preprocess.Chain) (*train.Adaptation, error) {
-	var batches []*Batch
-	for _, f := range folds {
-		m := *f.Model
-		var err error
-		if m.Adaptation, err = Fitted(f.Model, f.Data, &train.Adaptation{Preprocess: chain}); err != nil {
-			return nil, err
-		}
-		b, err := NewBatch(&m, f.Data, f.Data.Split.Val)
-		if err != nil {
-			return nil, err
-		}
-		batches = append(batches, b)
-	}
-	return Choose(batches)
 }
 
 // Fitted returns a copy of a with its preprocessing fitted on the samples of d that the model

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
@@ -23,28 +24,26 @@ type Report struct {
 	Warning string      `json:"warning,omitempty"`
 	Stress  []Condition `json:"stress,omitempty"`
 
-	before, after []float64
-	perSample     float64 // before
+	inductive metrics.Accuracy
+	interval  metrics.Interval // of inductive.PerClass
 }
 
 // Evaluate adapts to a labelled batch, and to draws random batches from it for each
 // condition of Stress.
 func Evaluate(b *Batch, a *train.Adaptation, draws int) (*Report, error) {
-	fitted, err := adapt.Fit(b.Blocks(), a.Settings)
+	blocks := b.Blocks()
+	fitted, err := adapt.Fit(blocks, a.Settings)
 	if err != nil {
 		return nil, err
 	}
 	accuracy := metrics.TopK(fitted.P, b.Labels, 1)
+	before, after := metrics.ClassAccuracy(b.Scores, b.Labels), metrics.ClassAccuracy(fitted.P, b.Labels)
 	r := &Report{
-		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Settings: a.Settings, Rounds: len(fitted.Objective) - 1,
-		Warning: Warning(a, len(b.Labels)), Stress: []Condition{}, perSample: metrics.TopK(b.Scores, b.Labels, 1).PerSample,
-		before: metrics.ClassAccuracy(b.Scores, b.Labels), after: metrics.ClassAccuracy(fitted.P, b.Labels),
-	}
-	r.Interval, r.Difference = metrics.ClassInterval(r.after), metrics.PairedDifference(r.after, r.before)
-	for i := range b.Labels {
-		if metrics.Argmax(fitted.P.Row(i)) != metrics.Argmax(b.Scores.Row(i)) {
-			r.Changed++
-		}
+		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
+		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
+		Changed: Changed(blocks, fitted.P), Rounds: len(fitted.Objective) - 1,
+		Warning: Warning(a, len(b.Labels)), Stress: []Condition{},
+		inductive: metrics.TopK(b.Scores, b.Labels, 1), interval: metrics.ClassInterval(before),
 	}
 	if draws > 0 {
 		r.Stress, err = Stress([]*Batch{b}, a.Settings, draws)
@@ -55,6 +54,21 @@ func Evaluate(b *Batch, a *train.Adaptation, draws int) (*Report, error) {
 		}
 	}
 	return r, err
+}
+
+// Changed counts the samples whose prediction by the scores of their blocks differs from that
+// by p, N x Z.
+func Changed(blocks []adapt.Block, p dataset.Matrix[float32]) (n int) {
+	row := 0
+	for _, b := range blocks {
+		for i := range b.Scores.Rows {
+			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(p.Row(row)) {
+				n++
+			}
+			row++
+		}
+	}
+	return n
 }
 
 // Warning says why adaptation to a batch may not help, "" if it should.
@@ -88,9 +102,9 @@ func (r *Report) String() string {
 		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
 	t := format.NewTable("predictions", "per class", "95 % over classes", "per sample")
 	t.Right(2, 3, 4)
-	t.Row("inductive", format.Percent(meanOf(r.before)), metrics.ClassInterval(r.before), format.Percent(r.perSample))
+	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval, format.Percent(r.inductive.PerSample))
 	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
-	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval, format.Points(r.PerSample-r.perSample))
+	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval, format.Points(r.PerSample-r.inductive.PerSample))
 	fmt.Fprintf(&b, "%sp = %.2g by paired permutation over classes\n", t, r.Difference.P)
 	if r.Warning != "" {
 		fmt.Fprintf(&b, "Warning: %s.\n", r.Warning)

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Adapted describes the batch that predictions were adapted to.
@@ -51,15 +51,7 @@ func RunAdapted(ctx context.Context, src Source, m *train.Saved, scorer model.Sc
 	if err != nil {
 		return Count{}, nil, err
 	}
-	a := &Adapted{Classes: classes, Shares: fitted.Shares}
-	for _, b := range blocks {
-		for i := range b.Scores.Rows {
-			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(fitted.P.Row(a.Samples)) {
-				a.Changed++
-			}
-			a.Samples++
-		}
-	}
+	a := &Adapted{Changed: adaptation.Changed(blocks, fitted.P), Samples: fitted.P.Rows, Classes: classes, Shares: fitted.Shares}
 	out := newOutput(w, classes, o, src)
 	if err := cmp.Or(out.header(), out.flush()); err != nil {
 		return out.count, nil, err
