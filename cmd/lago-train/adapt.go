@@ -14,9 +14,12 @@ func adaptFlag() cli.Flag {
 	return &cli.BoolFlag{Name: adaptArg, Category: methodGroup, Usage: "adapt the predictions to all samples together (transductive)"}
 }
 
-// checkAdaptation returns an error if the model has no settings of the adaptation, and warns
-// if they are off.
+// checkAdaptation returns an error if --adapt is set and the model has no settings of it, and
+// warns if they are off.
 func checkAdaptation(c *cli.Context, m *loadedModel) error {
+	if !c.Bool(adaptArg) {
+		return nil
+	}
 	if c.IsSet("temperature") {
 		return &invalid.Error{Where: "--temperature", Want: "it without --adapt, which has a temperature from the validation classes", Got: "both"}
 	}

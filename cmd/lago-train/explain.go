@@ -32,8 +32,8 @@ contributions add up to the difference in log probability), which attributes wer
 and described, and which other detections would change the prediction. If the prediction
 is wrong, the true class is compared as well. The sample is one of the data set that the
 model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights).
-Only models of LAGO can be explained: baselines have no groups. --adapt also says whether the other samples of the batch change the
-prediction, and which of them did.
+Only models of LAGO can be explained: baselines have no groups. --adapt also says whether
+the other samples of the batch change the prediction, and which of them did.
 
 Examples:
    lago-train explain --model latest --sample 680 --format html --out why.html
@@ -93,10 +93,8 @@ func explainSample(c *cli.Context) error {
 	if err := setImputation(c, m); err != nil {
 		return err
 	}
-	if c.Bool(adaptArg) {
-		if err := checkAdaptation(c, m); err != nil {
-			return err
-		}
+	if err := checkAdaptation(c, m); err != nil {
+		return err
 	}
 	out := c.Path(outFlag)
 	if err := checkOutput(outFlag, out, m.path, c.Path(featuresFlag), c.Path(classesFlag)); err != nil {

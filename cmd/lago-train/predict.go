@@ -118,10 +118,8 @@ func predictSamples(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool(adaptArg) {
-		if err := checkAdaptation(c, m); err != nil {
-			return err
-		}
+	if err := checkAdaptation(c, m); err != nil {
+		return err
 	}
 	o, err := predictOptions(c, m)
 	if err != nil {

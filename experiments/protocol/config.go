@@ -78,20 +78,10 @@ func (c Config) On(d *dataset.Dataset) Config {
 // signed reports whether features have negative values, which a few training samples show:
 // the output of a ReLU has none, and other features have many in each sample.
 func signed(d *dataset.Dataset) bool {
-	left := 100
-	for i, z := range d.Labels {
-		if left == 0 {
-			break
-		}
-		if !slices.Contains(d.Split.Train, z) {
-			continue
-		}
-		left--
-		if slices.ContainsFunc(d.Features.Row(i), func(v float32) bool { return v < 0 }) {
-			return true
-		}
-	}
-	return false
+	rows := d.SamplesOf(d.Split.Train)
+	return slices.ContainsFunc(rows[:min(100, len(rows))], func(row int) bool {
+		return slices.ContainsFunc(d.Features.Row(row), func(v float32) bool { return v < 0 })
+	})
 }
 
 // DevEpochs returns the largest number of epochs of the dev stage.

@@ -88,7 +88,7 @@ func TestAutoPreprocess(t *testing.T) {
 	of := func(features ...float32) *dataset.Dataset {
 		return &dataset.Dataset{
 			Features: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: features},
-			Labels:   []int{0, 1}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
+			Labels:   []int{0, 1}, Classes: []string{"seen", "unseen"}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
 		}
 	}
 	relu, signed := of(0, 1, -2, 0), of(0, -2, 1, 0) // the second sample is of an unseen class
