@@ -89,6 +89,12 @@ func TestAblateThenRuns(t *testing.T) {
 	if shown := succeeds(t, "runs", "show", listed.Runs[0].Dir); !strings.Contains(shown, "all 2 epochs were run") {
 		t.Errorf("expected why it ended:\n%s", shown)
 	}
+	for _, name := range []string{"latest", filepath.Join(filepath.Base(listed.Runs[0].Dir), train.ModelFile)} {
+		if shown := succeeds(t, "runs", "show", filepath.Join(out, name)); !strings.Contains(shown, "all 2 epochs were run") {
+			t.Errorf("%s: expected a run:\n%s", name, shown)
+		}
+	}
+	refuses(t, []string{"runs", "show", filepath.Join(out, "glyphs")}, "lago-train runs show: expected a run's folder", "latest")
 	shown := object(t, succeeds(t, "runs", "show", "--json", listed.Runs[0].Dir))
 	compareKeys(t, "run", shown, "dir", "dataset", "variant", "stage", "seed", "status", "epochs", "best_epoch", "per_class_accuracy",
 		"why", "settings", "versions", "blas", "train_accuracy", "per_sample_accuracy", "evaluated_classes", "seconds", "files")

@@ -190,15 +190,18 @@ func valuesOf(f cli.Flag, current, dataDir string) (values []string) {
 	case datasetFlag:
 		return datasetNames(dataDir)
 	case modelFlag, "dev":
-		if strings.ContainsRune(current, os.PathSeparator) {
-			return nil // a path
-		}
-		values = []string{latest}
-		for _, r := range finishedRuns(defaultRuns) {
-			values = append(values, r.name)
-		}
+		return runNames()
 	}
-	return values
+	return nil
+}
+
+// runNames lists what stands for a finished run in ./runs.
+func runNames() []string {
+	names := []string{latest}
+	for _, r := range finishedRuns(defaultRuns) {
+		names = append(names, r.name)
+	}
+	return names
 }
 
 // argumentsOf returns candidates for the argument of a command.
@@ -208,6 +211,8 @@ func argumentsOf(c *cli.Command, dataDir string) []string {
 		return datasetNames(dataDir)
 	case c.Name == "fetch":
 		return slices.Concat(fetch.Names(), fetch.Networks())
+	case c.Name == "show":
+		return runNames()
 	case c.Name == "completion":
 		return shells
 	}

@@ -45,6 +45,8 @@ func TestComplete(t *testing.T) {
 		{"dataset fetch res", "resnet101 resnet50"},
 		{"predict --model ", "latest birds-ale-test-seed0"},
 		{"predict --model runs/", ""},
+		{"runs show ", "latest birds-ale-test-seed0"},
+		{"runs show runs/", ""},
 		{"completion ", "bash zsh fish"},
 	} {
 		var got []string

@@ -104,7 +104,7 @@ func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Resul
 		to   *[]*evaluation.Model
 	}{{modelFlag, &m.Models}, {"dev", &m.Dev}} {
 		for _, value := range c.StringSlice(group.flag) {
-			path, err := findModel(group.flag, value)
+			path, err := findModel("--"+group.flag, value)
 			if err != nil {
 				return nil, err
 			}

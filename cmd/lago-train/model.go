@@ -36,7 +36,7 @@ type loadedModel struct {
 
 // loadModel loads the model that --model names.
 func loadModel(c *cli.Context) (*loadedModel, error) {
-	path, err := findModel(modelFlag, c.String(modelFlag))
+	path, err := findModel("--"+modelFlag, c.String(modelFlag))
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +55,12 @@ func loadModel(c *cli.Context) (*loadedModel, error) {
 	return m, nil
 }
 
-// findModel returns the model file that the value of a flag names: a file, the folder of
-// a run, a unique prefix of a run's name, or latest. Runs are looked up in the folder
+// findModel returns the model file that the value of where names: a file, the folder of a
+// run, a unique prefix of a run's name, or latest. Runs are looked up in the folder
 // that the value begins with, ./runs if it has none.
-func findModel(flag, value string) (string, error) {
+func findModel(where, value string) (string, error) {
 	if value == "" {
-		return "", &invalid.Error{Where: "--" + flag, Want: "a run's folder, a model file, latest, or the start of a run's name", Got: "none"}
+		return "", &invalid.Error{Where: where, Want: "a run's folder, a model file, latest, or the start of a run's name", Got: "none"}
 	}
 	switch info, err := os.Stat(value); {
 	case err == nil && info.IsDir():
@@ -72,7 +72,7 @@ func findModel(flag, value string) (string, error) {
 	case err == nil:
 		return value, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", invalid.At("--"+flag, invalid.File(value, err))
+		return "", invalid.At(where, invalid.File(value, err))
 	}
 	dir, prefix := filepath.Split(value)
 	if dir == "" {
@@ -95,7 +95,7 @@ func findModel(flag, value string) (string, error) {
 		return found, nil
 	}
 	e := &invalid.Error{
-		Where: "--" + flag, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + filepath.Clean(dir),
+		Where: where, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + filepath.Clean(dir),
 		Got: fmt.Sprintf("%q", value),
 	}
 	switch {

@@ -33,7 +33,7 @@ func TestFindModel(t *testing.T) {
 		"other/c":      "other/cub-c-4",
 		"other/latest": "other/cub-c-4",
 	} {
-		if got, err := findModel(modelFlag, value); err != nil || got != filepath.Join(want, train.ModelFile) {
+		if got, err := findModel("--"+modelFlag, value); err != nil || got != filepath.Join(want, train.ModelFile) {
 			t.Errorf("%s: found %s, %v, expected the model of %s", value, got, err, want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestFindModel(t *testing.T) {
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
 		"empty/latest": {"empty has no finished runs"},
 	} {
-		_, err := findModel(modelFlag, value)
+		_, err := findModel("--"+modelFlag, value)
 		for _, part := range parts {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("%q: expected an error with %q, found %v", value, part, err)

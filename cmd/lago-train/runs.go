@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -36,10 +38,11 @@ Examples:
 			Name:      "show",
 			Usage:     "show one run",
 			ArgsUsage: "DIR",
-			Description: `Shows the settings of a run, why it ended, its accuracy, and its files.
+			Description: `Shows the settings of a run, why it ended, its accuracy, and its files. DIR is its folder; of
+finished runs the start of the name in ./runs and latest are accepted as well, as by --model.
 
 Examples:
-   lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2
+   lago-train runs show latest
    lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2 --csv curve.csv`,
 			Flags:  []cli.Flag{csvFlagOf("the learning curve"), jsonFlagOf()},
 			Action: showRun,
@@ -72,7 +75,15 @@ func showRun(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return &invalid.Error{Where: usage + " runs show", Want: "the folder of one run", Got: fmt.Sprintf("%s arguments", strconv.Itoa(c.NArg()))}
 	}
-	d, err := runs.Show(c.Args().First())
+	dir := c.Args().First()
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		model, err := findModel(c.Command.HelpName, dir)
+		if err != nil {
+			return err
+		}
+		dir = filepath.Dir(model)
+	}
+	d, err := runs.Show(dir)
 	if err != nil {
 		return err
 	}
