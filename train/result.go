@@ -61,10 +61,13 @@ func ReadRecord(dir string) (r Record, err error) {
 		return r, err
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
-		return Record{}, &invalid.Error{Where: path, Want: "the settings of a run", Err: err}
+		return Record{}, &invalid.Error{Where: path, Want: "the settings of a run", Got: "damaged JSON", Hint: trainAgain}
 	}
 	return r, nil
 }
+
+// trainAgain is what to do about damaged files of a run.
+const trainAgain = "Delete the folder to train again."
 
 // readFile reads a regular file. It refuses named pipes, which it would wait for.
 func readFile(path string) ([]byte, error) {
@@ -136,7 +139,7 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 	for lines.Scan() {
 		n := len(c) + 1
 		bad := func(want, got string) error {
-			return &invalid.Error{Where: path, Field: fmt.Sprintf("line %d", n), Want: want, Got: got}
+			return &invalid.Error{Where: path, Field: fmt.Sprintf("line %d", n), Want: want, Got: got, Hint: trainAgain}
 		}
 		var e Epoch
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
@@ -211,10 +214,10 @@ func ReadResult(dir string) (*Result, error) {
 	}
 	r := new(Result)
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, &invalid.Error{Where: path, Want: "the JSON object of a result", Err: err}
+		return nil, &invalid.Error{Where: path, Want: "the result of a run", Got: "damaged JSON", Hint: trainAgain}
 	}
 	if err := r.check(); err != nil {
-		err.Where, err.Hint = path, "Delete the folder to train again."
+		err.Where, err.Hint = path, trainAgain
 		return nil, err
 	}
 	return r, nil
@@ -266,7 +269,7 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 		if ok, err := found(regular(filepath.Join(dir, file))); err != nil {
 			return nil, err
 		} else if !ok {
-			return nil, &invalid.Error{Where: filepath.Join(dir, file), Want: "a file, since there is a " + ResultFile, Got: "none", Hint: "Delete the folder to train again."}
+			return nil, &invalid.Error{Where: filepath.Join(dir, file), Want: "a file, since there is a " + ResultFile, Got: "none", Hint: trainAgain}
 		}
 	}
 	record, err := t.readRecord(dir)
@@ -287,7 +290,7 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 	if len(curve) != result.Epochs {
 		return nil, &invalid.Error{
 			Where: path, Want: fmt.Sprintf("the %d epochs of %s", result.Epochs, ResultFile), Got: fmt.Sprint(len(curve)),
-			Hint: "Delete the folder to train again.",
+			Hint: trainAgain,
 		}
 	}
 	return result, nil

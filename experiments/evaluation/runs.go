@@ -41,6 +41,9 @@ func ReadModel(path string) (*Model, error) {
 	if err == nil {
 		err = m.Err
 	}
+	if damaged := (*invalid.Error)(nil); errors.As(err, &damaged) { // names its file
+		return nil, err
+	}
 	if err != nil {
 		return nil, invalid.At(dir, err)
 	}

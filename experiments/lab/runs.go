@@ -39,6 +39,9 @@ func ReadRuns(root string) ([]Run, error) {
 	}
 	var runs []Run
 	for _, e := range entries {
+		if e.Name() == train.TrialFile {
+			return nil, &invalid.Error{Where: root, Want: "a folder of runs", Got: "the folder of one run", Hint: "Name the folder that holds it."}
+		}
 		if e.Type().IsRegular() {
 			continue
 		}
@@ -64,6 +67,9 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 	}
 	return r, record, err
 }
+
+// Why is the text of Err, which names files within the folder of the run.
+func (r Run) Why() string { return strings.TrimPrefix(r.Err.Error(), r.Dir+string(filepath.Separator)) }
 
 // Curve reads the learning curve of a finished run: at least one epoch.
 func (r Run) Curve() (train.Curve, error) {
@@ -118,7 +124,7 @@ func MissingOf(runs []Run) []Missing {
 	list := []Missing{}
 	for _, r := range runs {
 		if r.Err != nil {
-			list = append(list, Missing{r.Dir, r.Err.Error()})
+			list = append(list, Missing{r.Dir, r.Why()})
 		}
 	}
 	return list

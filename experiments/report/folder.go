@@ -69,7 +69,8 @@ func readFolder(dir string) (*folder, error) {
 		}
 		curve, err := readCurve(r)
 		if err != nil {
-			f.missing = append(f.missing, lab.Missing{Dir: r.Dir, Why: err.Error()})
+			r.Err = err
+			f.missing = append(f.missing, lab.MissingOf([]lab.Run{r})...)
 			continue
 		}
 		key := r.Trial

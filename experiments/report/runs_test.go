@@ -63,10 +63,10 @@ func TestReadListsDamagedRuns(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, content, why string
 	}{
-		"trial.json is cut":       {train.TrialFile, `{"dataset": `, "trial.json"},
+		"trial.json is cut":       {train.TrialFile, `{"dataset": `, "trial.json: expected the settings of a run, found damaged JSON. Delete the folder"},
 		"trial.json of no stage":  {train.TrialFile, `{"dataset": "birds", "stage": "last"}`, `trial.json: stage: expected dev or test, found "last"`},
 		"trial.json of no model":  {train.TrialFile, `{"dataset": "birds", "stage": "dev"}`, "trial.json: variant"},
-		"result.json is cut":      {train.ResultFile, `{"status": "epo`, "result.json"},
+		"result.json is cut":      {train.ResultFile, `{"status": "epo`, "result.json: expected the result of a run, found damaged JSON. Delete the folder"},
 		"no evaluation":           {train.ResultFile, `{"status": "epochs"}`, "result.json: "},
 		"no classes":              {train.ResultFile, `{"status": "epochs", "evaluation": {}}`, "result.json: "},
 		"confusion is not square": {train.ResultFile, `{"status": "epochs", "evaluation": {"classes": ["a", "b"], "confusion": [[1], [2]]}}`, "result.json: "},
@@ -85,7 +85,7 @@ func TestReadListsDamagedRuns(t *testing.T) {
 			if len(d.dev) != 1 {
 				t.Errorf("expected the other trial to be shown, found %d", len(d.dev))
 			}
-			if len(f.missing) != 1 || f.missing[0].Dir != broken || !strings.Contains(f.missing[0].Why, c.why) {
+			if len(f.missing) != 1 || f.missing[0].Dir != broken || !strings.HasPrefix(f.missing[0].Why, c.why) {
 				t.Errorf("expected %s to be missing because of %q, found %v", broken, c.why, f.missing)
 			}
 		})
@@ -109,6 +109,10 @@ func TestReadRefusesFoldersWithoutRuns(t *testing.T) {
 	empty := t.TempDir()
 	if _, err := Read(empty); err == nil || !strings.Contains(err.Error(), empty+": expected folders of runs") {
 		t.Errorf("expected an error that names %s, found %v", empty, err)
+	}
+	run := write(t, t.TempDir(), made(model.Singletons, train.Dev, 0, nil), 0.5)
+	if _, err := Read(run); err == nil || !strings.Contains(err.Error(), run+": expected a folder of runs, found the folder of one run") {
+		t.Errorf("expected an error that names %s, found %v", run, err)
 	}
 	absent := filepath.Join(empty, "absent")
 	if _, err := Read(absent); err == nil || !strings.Contains(err.Error(), absent) {

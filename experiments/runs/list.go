@@ -98,7 +98,7 @@ func (f Filter) selects(r Line) bool {
 func lineOf(t lab.Run) Line {
 	r := Line{Dir: t.Dir, Dataset: t.Dataset, Variant: t.Method(), Stage: t.Stage, Seed: t.Training.Seed}
 	if t.Err != nil {
-		r.Error = t.Err.Error()
+		r.Error = t.Why()
 	}
 	unfinished := (*lab.Unfinished)(nil)
 	switch {

@@ -53,7 +53,7 @@ var holds = map[string]string{
 func Show(dir string) (*Detail, error) {
 	t, r, err := lab.ReadRun(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Err: fs.ErrNotExist}
+		return nil, &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Got: "none"}
 	}
 	if err != nil {
 		return nil, err
@@ -74,7 +74,10 @@ func Show(dir string) (*Detail, error) {
 // whyEnded explains the status of a run.
 func whyEnded(t lab.Run) string {
 	if t.Result == nil {
-		return fmt.Sprintf("%v; repeat the command that started it to resume", t.Err)
+		if unfinished := (*lab.Unfinished)(nil); errors.As(t.Err, &unfinished) {
+			return t.Why() + "; repeat the command that started it to resume"
+		}
+		return t.Why()
 	}
 	switch t.Result.Status {
 	case train.Patience:
@@ -115,7 +118,11 @@ var evaluatedOn = map[train.Stage]string{train.Dev: "validation", train.Test: "t
 // WriteText writes all of a run.
 func (d *Detail) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nended     %s: %s\n", d.Dir, d.Status, d.Why)
+	ended := d.Why
+	if d.Status != statusUnfinished { // which Why repeats
+		ended = fmt.Sprintf("%s: %s", d.Status, d.Why)
+	}
+	fmt.Fprintf(&b, "%s\n\nended     %s\n", d.Dir, ended)
 	fmt.Fprintf(&b, "epochs    %d in %.1f s\n", d.Epochs, d.Seconds)
 	if d.Accuracy != nil {
 		fmt.Fprintf(&b, "accuracy  %s per class and %s per sample on %d %s classes, %s on the training classes; epoch %d\n",
