@@ -91,7 +91,10 @@ func describeFlag(f cli.Flag) (value, usage, standard string) {
 			usage += ": " + format.List(f.words, "or")
 		}
 	case choicesFlag:
-		value, standard = cmp.Or(value, "NAME")+",...", strings.ReplaceAll(standard, `, `, ",")
+		value = cmp.Or(value, "NAME") + ",..."
+		if f.DefaultText == "" {
+			standard = strings.ReplaceAll(standard, ", ", ",")
+		}
 		if !strings.Contains(usage, f.words[0]) {
 			usage += ": " + format.List(f.words, "or")
 		}

@@ -190,7 +190,7 @@ func curvesSection(f *folder, d *datasetRuns) Section {
 		d.dev[0].classesOf()+fmt.Sprintf(how, seedsOf(shown))+" Each variant has its best configuration.", curvesOfVariants(d.choices()))
 	s.Figures = append(s.Figures, all)
 	for i, c := range d.dev {
-		one := f.figure(d, fmt.Sprintf("curve-%02d-%s", i+1, c.variant()), "Learning curves, "+string(c.variant()), fmt.Sprintf("%s; %s"+how+" Best epochs of the seeds: %s %%.",
+		one := f.figure(d, fmt.Sprintf("curve-%02d-%s", i+1, c.variant()), "Learning curves, "+string(c.variant()), fmt.Sprintf("%s; %s"+how+" Accuracy at the best epoch of each seed: %s %%.",
 			c.label, c.classesOf(), format.Count(c.seeds(), "seed"), plusMinus(c.PerClass)), curvesOf(c))
 		one.Detail = len(d.dev) > mostCurves
 		s.Figures = append(s.Figures, one)
