@@ -90,14 +90,9 @@ func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Resul
 	if err := onlyWith(c, scoresFlag, labelsFlag, "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"); err != nil {
 		return nil, err
 	}
-	m := evaluation.Models{Adapt: c.Bool(adaptArg), Draws: c.Int("stress")}
+	m := evaluation.Models{Split: evaluation.Split(c.String(splitFlag)), Adapt: c.Bool(adaptArg), Draws: c.Int("stress")}
 	if m.Draws < 0 || m.Draws > 0 && !m.Adapt {
 		return nil, &invalid.Error{Where: "--stress", Want: "a number of batches, with --adapt", Got: fmt.Sprint(m.Draws)}
-	}
-	if c.IsSet(splitFlag) {
-		if err := setText(&m.Split, c, splitFlag); err != nil {
-			return nil, err
-		}
 	}
 	for _, group := range []struct {
 		flag string
@@ -135,11 +130,7 @@ func evaluateScores(c *cli.Context, config evaluation.Config) (*evaluation.Resul
 	if err != nil {
 		return nil, err
 	}
-	if c.IsSet("score-kind") {
-		if err := setText(&files.Kind, c, "score-kind"); err != nil {
-			return nil, err
-		}
-	}
+	files.Kind = evaluation.ScoreKind(c.String("score-kind"))
 	var validation *evaluation.ScoreFiles
 	if c.IsSet("val-scores") || c.IsSet("val-labels") || c.IsSet("val-unseen") {
 		if validation, err = scoreFiles(c, "val-"); err != nil {

@@ -58,10 +58,6 @@ Examples:
 }
 
 func explainSample(c *cli.Context) error {
-	var format explain.Format
-	if err := setText(&format, c, formatFlag); err != nil {
-		return err
-	}
 	top := c.Int("top")
 	if top < 1 {
 		return &invalid.Error{Where: "--top", Want: "at least 1", Got: strconv.Itoa(top)}
@@ -90,13 +86,11 @@ func explainSample(c *cli.Context) error {
 	if _, err := m.LAGO("explain"); err != nil {
 		return err // before a data set is read
 	}
-	if err := setImputation(c, m); err != nil {
-		return err
-	}
+	setImputation(c, m)
 	if err := checkAdaptation(c, m); err != nil {
 		return err
 	}
-	out := c.Path(outFlag)
+	out, format := c.Path(outFlag), explain.Format(c.String(formatFlag))
 	if err := checkOutput(outFlag, out, m.path, c.Path(featuresFlag), c.Path(classesFlag)); err != nil {
 		return err
 	}

@@ -38,10 +38,7 @@ Examples:
 }
 
 func groups(c *cli.Context) error {
-	config := grouping.Config{Threshold: c.Float64("threshold"), Below: c.Float64("below")}
-	if err := setText(&config.By, c, "by"); err != nil {
-		return err
-	}
+	config := grouping.Config{By: grouping.By(c.String("by")), Threshold: c.Float64("threshold"), Below: c.Float64("below")}
 	if err := config.Check(); err != nil {
 		return err
 	}

@@ -101,12 +101,9 @@ func partial(c *cli.Context) error {
 }
 
 func partialConfig(c *cli.Context) (robustness.PartialConfig, error) {
-	p := robustness.PartialConfig{Shares: c.Float64Slice("shares"), Seeds: c.Int("mask-seeds")}
-	if err := setText(&p.Given, c, "given"); err != nil {
-		return p, err
-	}
+	p := robustness.PartialConfig{Shares: c.Float64Slice("shares"), Given: robustness.Order(c.String("given")), Seeds: c.Int("mask-seeds")}
 	for _, name := range c.StringSlice("impute") {
-		kind, err := invalid.OneOf(name, impute.Neutral, impute.Inferred)
+		kind, err := invalid.OneOf(name, impute.Kinds...)
 		if err != nil {
 			return p, invalid.At("--impute", err)
 		}

@@ -125,9 +125,7 @@ func predictSamples(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := setImputation(c, m); err != nil {
-		return err
-	}
+	setImputation(c, m)
 	out := c.Path(outFlag)
 	if err := checkOutput(outFlag, out, m.path, c.Path(featuresFlag), c.Path(classesFlag)); err != nil {
 		return err
@@ -180,20 +178,13 @@ func adapted(m *loadedModel) func(context.Context, predict.Source, model.Scorer,
 	}
 }
 
-func setImputation(c *cli.Context, m *loadedModel) error {
-	var kind impute.Kind
-	if err := setText(&kind, c, "impute"); err != nil {
-		return err
-	}
-	m.SetImputation(kind)
-	return nil
-}
+func setImputation(c *cli.Context, m *loadedModel) { m.SetImputation(impute.Kind(c.String("impute"))) }
 
 // predictOptions reads the flags of the output.
 func predictOptions(c *cli.Context, m *loadedModel) (predict.Options, error) {
-	o := predict.Options{Top: c.Int("top"), Temperature: c.Float64("temperature"), Confidence: c.Float64("min-confidence")}
-	if err := setText(&o.Format, c, formatFlag); err != nil {
-		return o, err
+	o := predict.Options{
+		Top: c.Int("top"), Temperature: c.Float64("temperature"), Confidence: c.Float64("min-confidence"),
+		Format: predict.Format(c.String(formatFlag)),
 	}
 	if c.IsSet("temperature") && o.Temperature == 0 {
 		return o, &invalid.Error{Where: "--temperature", Want: "a finite number above 0", Got: "0"}
@@ -233,9 +224,7 @@ func predictSource(c *cli.Context, m *loadedModel) (src predict.Source, d *datas
 		}
 		return e.NewSource(c.Context, list, showExtraction("extracting")), candidates.TrainingData(m.Saved), candidates.Test, nil
 	}
-	if err := setText(&selected, c, splitFlag); err != nil {
-		return nil, nil, selected, err
-	}
+	selected = candidates.Selection(c.String(splitFlag))
 	if d, err = openDataset(c, c.String(datasetFlag), c.Int("dev-split")); err != nil {
 		return nil, nil, selected, err
 	}
@@ -253,10 +242,11 @@ func candidateSet(c *cli.Context, d *dataset.Dataset, selected candidates.Select
 	if c.IsSet(amongFlag) {
 		list = nil
 		for _, name := range c.StringSlice(amongFlag) {
-			if err := selected.UnmarshalText([]byte(name)); err != nil {
+			s, err := invalid.OneOf(name, selections...)
+			if err != nil {
 				return candidates.Set{}, invalid.At("--"+amongFlag, err)
 			}
-			list = append(list, selected)
+			list = append(list, s)
 		}
 	}
 	path := c.Path(classesFlag)

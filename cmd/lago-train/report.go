@@ -36,10 +36,6 @@ Examples:
 }
 
 func writeReport(c *cli.Context) error {
-	var format report.Format
-	if err := setText(&format, c, formatFlag); err != nil {
-		return err
-	}
 	page, err := report.Read(c.Path(fromFlag))
 	if err != nil {
 		return err
@@ -54,7 +50,7 @@ func writeReport(c *cli.Context) error {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return invalid.File(dir, err)
 		}
-		if s.Figures, err = page.WriteFigures(dir, format); err != nil {
+		if s.Figures, err = page.WriteFigures(dir, report.Format(c.String(formatFlag))); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding"
 	"fmt"
 	"os"
 	"slices"
@@ -228,9 +227,4 @@ func commonConfig(c *cli.Context) (protocol.Config, error) {
 	given := slices.DeleteFunc(settingsGiven(c), func(g protocol.Given) bool { return !slices.Contains(commonKeys, g.Key) })
 	p, err := protocol.Resolve(append(searchLength(c), given...))
 	return p.Config, err
-}
-
-// setText reads the value of a flag.
-func setText(to encoding.TextUnmarshaler, c *cli.Context, name string) error {
-	return invalid.At("--"+name, to.UnmarshalText([]byte(c.String(name))))
 }

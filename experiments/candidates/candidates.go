@@ -32,11 +32,6 @@ const (
 	All   Selection = "all"  // including classes without a role
 )
 
-// UnmarshalText reads the name of a selection.
-func (s *Selection) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(s, text, Test, Val, Train, Seen, All)
-}
-
 // Classes returns the indices of the selected classes.
 func (s Selection) Classes(d *dataset.Dataset) []int {
 	switch s {

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -22,11 +21,6 @@ const (
 	// softmax of s/T is p(z|x).
 	BareScores ScoreKind = "scores"
 )
-
-// UnmarshalText reads the name of a kind.
-func (k *ScoreKind) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(k, text, Logits, Probabilities, BareScores)
-}
 
 // kindOf recognises probabilities, or their logs, by rows that sum to 1. Other scores
 // are bare.

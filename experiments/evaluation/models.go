@@ -23,11 +23,6 @@ const (
 	GZSLSplit Split = "gzsl" // all classes: samples of the test classes and held-out samples of the others
 )
 
-// UnmarshalText reads the name of a split.
-func (s *Split) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(s, text, ValSplit, TestSplit, GZSLSplit)
-}
-
 // Models are models to evaluate on a data set.
 type Models struct {
 	Data   *dataset.Dataset

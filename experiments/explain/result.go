@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -151,11 +150,6 @@ const (
 	JSON Format = "json"
 	HTML Format = "html"
 )
-
-// UnmarshalText reads the name of a format.
-func (f *Format) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(f, text, Text, JSON, HTML)
-}
 
 // Write writes the result. Text and HTML give details of the top groups only.
 func (r *Result) Write(w io.Writer, f Format, top int) error {

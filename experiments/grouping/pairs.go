@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -23,11 +22,6 @@ const (
 	ByClasses         By = "classes"
 	ByWeightedClasses By = "weighted-classes" // classes weighted by their number of samples
 )
-
-// UnmarshalText reads "classes" or "weighted-classes".
-func (b *By) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(b, text, ByClasses, ByWeightedClasses)
-}
 
 // Pairs counts pairs of attributes that have a correlation; an attribute that never
 // varies has none.

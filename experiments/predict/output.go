@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Format is the format in which predictions are written.
@@ -22,11 +21,6 @@ const (
 	CSV   Format = "csv"
 	JSONL Format = "jsonl" // one JSON object per line
 )
-
-// UnmarshalText reads the name of a format.
-func (f *Format) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(f, text, Table, CSV, JSONL)
-}
 
 // output writes predictions and counts them.
 type output struct {

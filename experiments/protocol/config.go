@@ -26,11 +26,6 @@ const (
 	DevThenTest Stages = "full" // dev, the number of epochs from the average curve, then test
 )
 
-// UnmarshalText reads "dev", "test" or "full".
-func (s *Stages) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(s, text, OnlyDev, OnlyTest, DevThenTest)
-}
-
 // Config is the settings of a run. Its JSON is that of config files.
 type Config struct {
 	Dataset    string

@@ -17,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/webpage"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -205,11 +204,6 @@ const (
 	PNG Format = "png"
 	CSV Format = "csv" // its numbers
 )
-
-// UnmarshalText reads the name of a format.
-func (f *Format) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(f, text, SVG, PDF, PNG, CSV)
-}
 
 // WriteFigures writes each figure into a file of dir, which must exist, and returns the
 // paths.

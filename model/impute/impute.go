@@ -25,11 +25,6 @@ const (
 // Kinds lists both.
 var Kinds = []Kind{Neutral, Inferred}
 
-// UnmarshalText parses the name of a kind. The error is an *invalid.Error.
-func (k *Kind) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(k, text, Kinds...)
-}
-
 // Imputer fills missing entries of descriptions by the statistics of reference classes,
 // those that a model was trained on.
 type Imputer struct {

@@ -194,13 +194,4 @@ func TestErrors(t *testing.T) {
 	if _, err := r.Impute(matrix([]float64{nan})); err == nil || !strings.Contains(err.Error(), "expected 2 attributes, as in training, found 1") {
 		t.Errorf("descriptions by other attributes: %v", err)
 	}
-	var k impute.Kind
-	if err := k.UnmarshalText([]byte("zero")); err == nil || err.Error() != `expected one of neutral, inferred, found "zero"` {
-		t.Errorf("another kind: %v", err)
-	}
-	for _, want := range impute.Kinds {
-		if err := k.UnmarshalText([]byte(want)); err != nil || k != want {
-			t.Errorf("%s: %s, %v", want, k, err)
-		}
-	}
 }
