@@ -78,15 +78,8 @@ func flagsFirst(app *cli.App, args []string) []string {
 
 // takesValue reports whether the argument after a flag is its value.
 func takesValue(c *cli.Command, arg string) bool {
-	name, _, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-	if joined {
-		return false
-	}
-	for _, f := range c.Flags {
-		if slices.Contains(f.Names(), name) {
-			_, isBool := f.(*cli.BoolFlag)
-			return !isBool
-		}
-	}
-	return false // unknown, which package cli reports
+	name, _, joined := strings.Cut(arg, "=")
+	f := findFlag(c.Flags, name) // nil if it is unknown, which package cli reports
+	_, isBool := f.(*cli.BoolFlag)
+	return f != nil && !isBool && !joined
 }

@@ -124,7 +124,7 @@ func complete(app *cli.App, words []string) []string {
 			flag = nil
 		case strings.HasPrefix(word, "-"):
 			if takesValue(command, word) {
-				flag = findFlag(command, word)
+				flag = findFlag(command.Flags, word)
 			}
 		default:
 			if i := slices.IndexFunc(command.Subcommands, func(c *cli.Command) bool { return c.HasName(word) }); i >= 0 {
@@ -138,7 +138,7 @@ func complete(app *cli.App, words []string) []string {
 	case flag != nil:
 		candidates = valuesOf(flag, current, dataDir)
 	case joined && strings.HasPrefix(name, "-"):
-		if flag = findFlag(command, name); flag != nil {
+		if flag = findFlag(command.Flags, name); flag != nil {
 			for _, v := range valuesOf(flag, value, dataDir) {
 				candidates = append(candidates, name+"="+v)
 			}
@@ -148,7 +148,7 @@ func complete(app *cli.App, words []string) []string {
 			_, usage, _ := describeFlag(f)
 			candidates = append(candidates, dashed(f.Names()[0])+"\t"+usage)
 		}
-		if findFlag(command, "help") == nil { // which package cli adds to some commands
+		if findFlag(command.Flags, "help") == nil { // which package cli adds to some commands
 			candidates = append(candidates, "--help\tshow help")
 		}
 	default:
@@ -160,16 +160,6 @@ func complete(app *cli.App, words []string) []string {
 		candidates = append(candidates, argumentsOf(command, dataDir)...)
 	}
 	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, current) })
-}
-
-// findFlag returns the flag of an argument, nil if the command has no such flag.
-func findFlag(c *cli.Command, arg string) cli.Flag {
-	for _, f := range c.Flags {
-		if slices.Contains(f.Names(), strings.TrimLeft(arg, "-")) {
-			return f
-		}
-	}
-	return nil
 }
 
 // valuesOf returns candidates for the value of a flag, of which current is typed.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -76,6 +77,18 @@ func checkChoices(c *cli.Context) error {
 	}
 	return nil
 }
+
+// findFlag returns the flag that an argument names, nil if there is none.
+func findFlag(flags []cli.Flag, arg string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), strings.TrimLeft(arg, "-")) {
+			return f
+		}
+	}
+	return nil
+}
+
+func hasFlag(c *cli.Command, name string) bool { return findFlag(c.Flags, name) != nil }
 
 // without returns flags but those of some names.
 func without(flags []cli.Flag, names ...string) []cli.Flag {

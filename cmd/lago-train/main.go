@@ -15,7 +15,6 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -252,22 +251,17 @@ func usageError(c *cli.Context, err error, _ bool) error {
 
 // kindOf describes the values of a flag.
 func kindOf(flags []cli.Flag, name string) string {
-	for _, f := range flags {
-		if !slices.Contains(f.Names(), name) {
-			continue
-		}
-		switch f.(type) {
-		case *cli.IntFlag, *cli.Uint64Flag:
-			return "a whole number"
-		case *cli.Float64Flag:
-			return "a number"
-		case *cli.Float64SliceFlag:
-			return "numbers, separated by commas"
-		case *cli.BoolFlag:
-			return "true or false"
-		case *cli.DurationFlag:
-			return "a duration such as 30s"
-		}
+	switch findFlag(flags, name).(type) {
+	case *cli.IntFlag, *cli.Uint64Flag:
+		return "a whole number"
+	case *cli.Float64Flag:
+		return "a number"
+	case *cli.Float64SliceFlag:
+		return "numbers, separated by commas"
+	case *cli.BoolFlag:
+		return "true or false"
+	case *cli.DurationFlag:
+		return "a duration such as 30s"
 	}
 	return "another value"
 }

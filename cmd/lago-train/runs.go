@@ -1,14 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/runs"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
@@ -73,7 +72,7 @@ func listRuns(c *cli.Context) error {
 
 func showRun(c *cli.Context) error {
 	if c.NArg() != 1 {
-		return &invalid.Error{Where: usage + " runs show", Want: "the folder of one run", Got: fmt.Sprintf("%s arguments", strconv.Itoa(c.NArg()))}
+		return &invalid.Error{Where: usage + " runs show", Want: "the folder of one run", Got: format.Count(c.NArg(), "argument")}
 	}
 	dir := c.Args().First()
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {

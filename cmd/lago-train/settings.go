@@ -172,10 +172,6 @@ func usable(c *cli.Context, file string, given []protocol.Given) []protocol.Give
 	})
 }
 
-func hasFlag(c *cli.Command, name string) bool {
-	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
-}
-
 // protocolFlags are the settings that several variants have in common, for commands that
 // run the full protocol.
 func protocolFlags() []cli.Flag {
