@@ -47,24 +47,14 @@ func kindOf(scores dataset.Matrix[float32]) ScoreKind {
 
 // Calibration says how reliable p(z|x) is. Its fields are null for bare scores.
 type Calibration struct {
-	ECE         *float64         `json:"ece"`  // expected calibration error
-	NLL         *float64         `json:"nll"`  // mean -log p of the true class
-	AURC        *float64         `json:"aurc"` // area under the risk-coverage curve
-	Reliability []ReliabilityBin `json:"reliability"`
-	Coverage    []CoveragePoint  `json:"coverage"`
+	ECE         *float64        `json:"ece"`  // expected calibration error
+	NLL         *float64        `json:"nll"`  // mean -log p of the true class
+	AURC        *float64        `json:"aurc"` // area under the risk-coverage curve
+	Reliability []metrics.Bin   `json:"reliability"`
+	Coverage    []CoveragePoint `json:"coverage"`
 
 	confidence []float64 // of each sample
 	coverage   *metrics.Coverage
-}
-
-// ReliabilityBin holds the samples whose confidence, the highest p(z|x), lies in (Low,
-// High].
-type ReliabilityBin struct {
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
-	Samples    int     `json:"samples"`
-	Confidence float64 `json:"confidence"` // mean, 0 without samples
-	Accuracy   float64 `json:"accuracy"`   // per sample, 0 without samples
 }
 
 // CoveragePoint holds the most confident samples.
@@ -136,10 +126,7 @@ func (c Config) calibrationAt(s *Scored, temperature float64) Calibration {
 	confidence, correct := metrics.Confidence(logits, temperature), metrics.Right(s.Scores, s.Labels)
 	bins, coverage := metrics.NewReliability(confidence, correct, c.Bins), metrics.NewCoverage(confidence, correct)
 	ece, nll, aurc := bins.ECE(), metrics.NLL(logits, s.Labels, temperature), coverage.Area()
-	k := Calibration{ECE: &ece, NLL: &nll, AURC: &aurc, confidence: confidence, coverage: coverage}
-	for _, b := range bins {
-		k.Reliability = append(k.Reliability, ReliabilityBin(b))
-	}
+	k := Calibration{ECE: &ece, NLL: &nll, AURC: &aurc, Reliability: bins, confidence: confidence, coverage: coverage}
 	for step := 1; step <= coverageSteps; step++ {
 		n := (coverage.Len()*step + coverageSteps - 1) / coverageSteps
 		k.Coverage = append(k.Coverage, CoveragePoint{float64(step) / coverageSteps, n, coverage.Accuracy(n)})

@@ -34,10 +34,11 @@ func Right(scores dataset.Matrix[float32], labels []int) []bool {
 
 // Bin holds the samples with a confidence in (Low, High].
 type Bin struct {
-	Low, High  float64
-	Samples    int
-	Confidence float64 // mean, 0 without samples
-	Accuracy   float64 // 0 without samples
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Samples    int     `json:"samples"`
+	Confidence float64 `json:"confidence"` // mean, 0 without samples
+	Accuracy   float64 `json:"accuracy"`   // per sample, 0 without samples
 }
 
 // Reliability is a reliability diagram (Guo et al. 2017, section 2) in bins of equal
