@@ -20,6 +20,25 @@ func NewMatrix[T float32 | float64](rows, cols int) Matrix[T] {
 // Row returns row i, sharing its memory.
 func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 
+// Slice returns the rows from first to end-1, sharing their memory.
+func (m Matrix[T]) Slice(first, end int) Matrix[T] {
+	return Matrix[T]{Rows: end - first, Cols: m.Cols, Data: m.Data[first*m.Cols : end*m.Cols]}
+}
+
+// Gather returns a copy of the given rows.
+func (m Matrix[T]) Gather(rows []int) Matrix[T] {
+	to := NewMatrix[T](len(rows), m.Cols)
+	to.CopyRows(m, rows)
+	return to
+}
+
+// CopyRows copies the given rows of x into the first rows of m.
+func (m Matrix[T]) CopyRows(x Matrix[T], rows []int) {
+	for i, r := range rows {
+		copy(m.Row(i), x.Row(r))
+	}
+}
+
 // AllRows returns the indices of all rows, from 0 to Rows-1.
 func (m Matrix[T]) AllRows() []int {
 	rows := make([]int, m.Rows)
@@ -157,11 +176,7 @@ func (d *Dataset) SamplesOf(classes []int) []int {
 // Describe returns the descriptions of the given classes in their order, classes x
 // attributes.
 func (d *Dataset) Describe(classes []int) Matrix[float64] {
-	u := NewMatrix[float64](len(classes), len(d.Attributes))
-	for i, z := range classes {
-		copy(u.Row(i), d.Descriptions.Row(z))
-	}
-	return u
+	return d.Descriptions.Gather(classes)
 }
 
 // Described returns the number of attributes that a description gives a value for.

@@ -37,7 +37,7 @@ func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[flo
 		if err != nil {
 			return a, err
 		}
-		l.Params.Logits(preprocessed, dataset.Matrix[float32]{Rows: len(part), Cols: a.Cols, Data: a.Data[start*a.Cols : (start+len(part))*a.Cols]})
+		l.Params.Logits(preprocessed, a.Slice(start, start+len(part)))
 	}
 	Sigmoid(a.Data)
 	return a, nil

@@ -70,11 +70,7 @@ func load(f *safetensors.File) (*Saved, error) {
 
 // setImputer gives the classifier the imputation from the train classes.
 func (s *Saved) setImputer() error {
-	train := dataset.NewMatrix[float64](len(s.Learned), s.Descriptions.Cols)
-	for i, z := range s.Learned {
-		copy(train.Row(i), s.Descriptions.Row(z))
-	}
-	imputer, err := impute.New(train, s.Semantic)
+	imputer, err := impute.New(s.Descriptions.Gather(s.Learned), s.Semantic)
 	if err != nil {
 		return err
 	}

@@ -165,9 +165,7 @@ func (t *lagoTrainer) phaseV(epoch int) (Phase, error) {
 	})
 	t.v.Begin(terms)
 	return t.phase("V", shuffled(t.train.Len(), t.settings.Seed, epoch, 1), func(part []int) (model.Terms, error) {
-		for i, p := range part {
-			copy(t.v.X.Row(i), t.detections.a.Row(p))
-		}
+		t.v.X.CopyRows(t.detections.a, part)
 		t.v.Label(t.train.labels(part)...)
 		terms, err := t.v.Step()
 		if err != nil {
@@ -271,13 +269,11 @@ func newEvaluator(l *model.LAGO, classes *model.Description, s Samples) (*evalua
 // detect computes the detections of all samples. each, if not nil, gets the logits of
 // every sample.
 func (e *evaluator) detect(each func(place int, s []float32)) {
-	for from, m := 0, e.a.Cols; from < e.a.Rows; from += detectBlock {
-		n := min(detectBlock, e.a.Rows-from)
-		x := dataset.Matrix[float32]{Rows: n, Cols: e.x.Cols, Data: e.x.Data[:n*e.x.Cols]}
-		for i := range n {
-			copy(x.Row(i), e.samples.X.Row(e.samples.Rows[from+i]))
-		}
-		e.params.Logits(x, dataset.Matrix[float32]{Rows: n, Cols: m, Data: e.a.Data[from*m : (from+n)*m]})
+	for from := 0; from < e.a.Rows; from += detectBlock {
+		a := e.a.Slice(from, min(from+detectBlock, e.a.Rows))
+		x := e.x.Slice(0, a.Rows)
+		x.CopyRows(e.samples.X, e.samples.Rows[from:from+a.Rows])
+		e.params.Logits(x, a)
 	}
 	for i := 0; each != nil && i < e.a.Rows; i++ {
 		each(i, e.a.Row(i))
@@ -289,16 +285,16 @@ func (e *evaluator) detect(each func(place int, s []float32)) {
 func (e *evaluator) classify() (metrics.Confusion, error) {
 	const block = 1024
 	e.forward.Update()
-	m, z := e.a.Cols, e.classes
+	z := e.classes
 	confusion := metrics.NewConfusion(z)
 	e.scores = slices.Grow(e.scores[:0], min(block, e.a.Rows)*z)
 	for from := 0; from < e.a.Rows; from += block {
-		n := min(block, e.a.Rows-from)
-		scores := dataset.Matrix[float32]{Rows: n, Cols: z, Data: e.scores[:n*z]}
-		if err := e.forward.LogP(dataset.Matrix[float32]{Rows: n, Cols: m, Data: e.a.Data[from*m : (from+n)*m]}, scores); err != nil {
+		a := e.a.Slice(from, min(from+block, e.a.Rows))
+		scores := dataset.Matrix[float32]{Rows: a.Rows, Cols: z, Data: e.scores[:a.Rows*z]}
+		if err := e.forward.LogP(a, scores); err != nil {
 			return nil, err
 		}
-		if err := confusion.Add(scores.Data, e.samples.Labels[from:from+n]); err != nil {
+		if err := confusion.Add(scores.Data, e.samples.Labels[from:from+a.Rows]); err != nil {
 			return nil, err
 		}
 	}

@@ -39,10 +39,8 @@ func (b *Batch) Blocks() []adapt.Block {
 
 // pick returns a normalised copy of some samples.
 func (b *Batch) pick(rows []int) *Batch {
-	s := &Batch{X: dataset.NewMatrix[float32](len(rows), b.X.Cols), Scores: dataset.NewMatrix[float32](len(rows), b.Scores.Cols)}
-	for i, r := range rows {
-		copy(s.X.Row(i), b.X.Row(r))
-		copy(s.Scores.Row(i), b.Scores.Row(r))
+	s := &Batch{X: b.X.Gather(rows), Scores: b.Scores.Gather(rows)}
+	for _, r := range rows {
 		s.Labels = append(s.Labels, b.Labels[r])
 	}
 	adapt.Normalize(s.blocks())

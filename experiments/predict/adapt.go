@@ -90,7 +90,7 @@ func readAll(ctx context.Context, src Source, m *train.Saved, scorer model.Score
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		b := adapt.Block{X: firstRows(x, n), Scores: dataset.NewMatrix[float32](n, classes)}
+		b := adapt.Block{X: x.Slice(0, n), Scores: dataset.NewMatrix[float32](n, classes)}
 		if n < maxSamples {
 			b.X.Data = slices.Clone(b.X.Data) // without the unused rows
 		}

@@ -166,7 +166,7 @@ func (p *pipeline) score(scorer model.Scorer) error {
 		if b == nil {
 			return err
 		}
-		if err := scorer.Score(firstRows(b.x, b.n), firstRows(b.scores, b.n)); err != nil {
+		if err := scorer.Score(b.x.Slice(0, b.n), b.scores.Slice(0, b.n)); err != nil {
 			return err
 		}
 		parallel.For(b.n, 64, func(lo, hi int) {
@@ -183,10 +183,6 @@ func (p *pipeline) score(scorer model.Scorer) error {
 			return err
 		}
 	}
-}
-
-func firstRows(m dataset.Matrix[float32], n int) dataset.Matrix[float32] {
-	return dataset.Matrix[float32]{Rows: n, Cols: m.Cols, Data: m.Data[:n*m.Cols]}
 }
 
 func (p *pipeline) write(out *output) error {

@@ -73,9 +73,7 @@ func (s *Samples) Read(block dataset.Matrix[float32]) (int, error) {
 		return 0, io.EOF
 	}
 	n := min(block.Rows, len(s.rows)-s.next)
-	for i := range n {
-		copy(block.Row(i), s.d.Features.Row(s.rows[s.next+i]))
-	}
+	block.CopyRows(s.d.Features, s.rows[s.next:s.next+n])
 	s.next += n
 	return n, nil
 }

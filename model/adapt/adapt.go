@@ -188,17 +188,13 @@ func (f *fit) parts() iter.Seq2[int, Block] {
 		for _, b := range f.blocks {
 			for lo := 0; lo < b.X.Rows; lo += blockRows {
 				hi := min(lo+blockRows, b.X.Rows)
-				if !yield(first+lo, Block{rows(b.X, lo, hi), rows(b.Scores, lo, hi)}) {
+				if !yield(first+lo, Block{b.X.Slice(lo, hi), b.Scores.Slice(lo, hi)}) {
 					return
 				}
 			}
 			first += b.X.Rows
 		}
 	}
-}
-
-func rows(m dataset.Matrix[float32], lo, hi int) dataset.Matrix[float32] {
-	return dataset.Matrix[float32]{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols]}
 }
 
 // maximise sets shares and means.
@@ -227,9 +223,9 @@ func (f *fit) expect() (changed int) {
 	}
 	clear(f.sum.Data)
 	for first, b := range f.parts() {
-		similarity := baseline.Head(f.similarity, b.X.Rows)
+		similarity := f.similarity.Slice(0, b.X.Rows)
 		baseline.Gemm(blas.NoTrans, blas.Trans, 1, b.X, f.mean, 0, similarity)
-		p := rows(f.P, first, first+b.X.Rows)
+		p := f.P.Slice(first, first+b.X.Rows)
 		parallel.For(b.X.Rows, 64, func(lo, hi int) {
 			logits := make([]float64, len(offset))
 			for i := lo; i < hi; i++ {

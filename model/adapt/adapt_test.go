@@ -31,7 +31,7 @@ func random(r *rand.Rand, samples, dims, classes int) []Block {
 		scores.Row(i)[z]++
 	}
 	half := samples / 2
-	blocks := []Block{{rows(x, 0, half), rows(scores, 0, half)}, {rows(x, half, samples), rows(scores, half, samples)}}
+	blocks := []Block{{x.Slice(0, half), scores.Slice(0, half)}, {x.Slice(half, samples), scores.Slice(half, samples)}}
 	Normalize(blocks)
 	return blocks
 }
@@ -193,7 +193,7 @@ func TestRefusesBadInput(t *testing.T) {
 		{"infinite features", "features: expected finite", good, func(b []Block) { b[0].X.Data[0] = float32(math.Inf(1)) }},
 		{"temperature", "temperature: expected", Settings{0, 10}, func([]Block) {}},
 		{"tau", "tau: expected", Settings{1, -1}, func([]Block) {}},
-		{"sizes", "scores: expected 5 samples", good, func(b []Block) { b[1].Scores = rows(b[1].Scores, 0, 4) }},
+		{"sizes", "scores: expected 5 samples", good, func(b []Block) { b[1].Scores = b[1].Scores.Slice(0, 4) }},
 	} {
 		blocks := random(rand.New(rand.NewPCG(4, 0)), 10, 3, 3)
 		c.change(blocks)

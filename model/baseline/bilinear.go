@@ -89,7 +89,7 @@ func (m *Bilinear) Gather(to, x dataset.Matrix[float32], rows []int) {
 		CopyUnitRows(to, x, rows)
 		return
 	}
-	CopyRows(to, x, rows)
+	to.CopyRows(x, rows)
 	if m.Features != Standardize {
 		return
 	}

@@ -73,25 +73,16 @@ func Convert[To, From model.Float](m dataset.Matrix[From]) dataset.Matrix[To] {
 	return c
 }
 
-// Head returns the first rows of a matrix, without copying them.
-func Head[T model.Float](m dataset.Matrix[T], rows int) dataset.Matrix[T] {
-	return dataset.Matrix[T]{Rows: rows, Cols: m.Cols, Data: m.Data[:rows*m.Cols]}
-}
-
 // Gather copies rows of x into the first rows of to.
 type Gather func(to, x dataset.Matrix[float32], rows []int)
 
 // CopyRows is the Gather of unchanged features.
-func CopyRows(to, x dataset.Matrix[float32], rows []int) {
-	for i, r := range rows {
-		copy(to.Row(i), x.Row(r))
-	}
-}
+var CopyRows Gather = dataset.Matrix[float32].CopyRows
 
 // CopyUnitRows is the Gather of features scaled to length 1; rows of zeros stay zero.
 func CopyUnitRows(to, x dataset.Matrix[float32], rows []int) {
 	b := blas32.Implementation()
-	CopyRows(to, x, rows)
+	to.CopyRows(x, rows)
 	for i := range rows {
 		row := to.Row(i)
 		if length := b.Snrm2(len(row), row, 1); length > 0 {
@@ -115,8 +106,7 @@ func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.M
 	done := 0
 	for part := range slices.Chunk(rows, projectBlock) {
 		gather(block, x, part)
-		to := dataset.Matrix[float32]{Rows: len(part), Cols: w.Cols, Data: a.Data[done*w.Cols : (done+len(part))*w.Cols]}
-		Gemm(blas.NoTrans, blas.NoTrans, 1, Head(block, len(part)), w, 0, to)
+		Gemm(blas.NoTrans, blas.NoTrans, 1, block.Slice(0, len(part)), w, 0, a.Slice(done, done+len(part)))
 		done += len(part)
 	}
 	return a, nil

@@ -145,9 +145,7 @@ func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter
 		}
 		for part := range slices.Chunk(rows, size) {
 			block.Rows, block.Data = len(part), block.Data[:len(part)*x.Cols]
-			for i, r := range part {
-				copy(block.Row(i), x.Row(r))
-			}
+			block.CopyRows(x, part)
 			mapped.Drop(x.Data)
 			for _, step := range t.steps() {
 				if step == Whiten {

@@ -64,7 +64,7 @@ func (l *learner) Epoch(epoch int) (loss float64, converged bool, err error) {
 			rows[i], l.labels[i] = e.Rows[p], e.Labels[p]
 		}
 		l.model.features(l.batch, e.X, rows[:n])
-		mean := l.objective.step(baseline.Head(l.batch, n), l.labels[:n], w, l.grad)
+		mean := l.objective.step(l.batch.Slice(0, n), l.labels[:n], w, l.grad)
 		if mean-mean != 0 {
 			return 0, false, &model.NotFinite{Term: "alignment", Value: mean}
 		}

@@ -55,7 +55,7 @@ func (c Config) mutual() bool { return c.Ort && c.kernel().distance }
 // step returns the objective at w (D x M) for the samples x (B x D), of length 1 and
 // of the classes labels, and writes its gradient by w into grad (D x M).
 func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.Matrix[T]) float64 {
-	a, s := baseline.Head(o.a, x.Rows), baseline.Head(o.s, x.Rows)
+	a, s := o.a.Slice(0, x.Rows), o.s.Slice(0, x.Rows)
 	baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, x, w, 0, a)
 	baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, o.y, 0, s)
 	if o.mutual {

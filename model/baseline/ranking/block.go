@@ -61,7 +61,7 @@ func (b *block) learn(e baseline.Examples, part []int) (loss float64, moved bool
 	}
 	b.model.Gather(b.x, e.X, b.rows)
 	n := len(part)
-	x, a, scores := baseline.Head(b.x, n), baseline.Head(b.a, n), baseline.Head(b.scores, n)
+	x, a, scores := b.x.Slice(0, n), b.a.Slice(0, n), b.scores.Slice(0, n)
 	baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, x, b.model.W, 0, a)
 	baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, b.u, 0, scores)
 	xx := dataset.Matrix[float32]{Rows: n, Cols: n, Data: b.xx.Data[:n*n]}
@@ -76,7 +76,7 @@ func (b *block) learn(e baseline.Examples, part []int) (loss float64, moved bool
 		moved = moved || stepped
 	}
 	if moved {
-		baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, baseline.Head(b.c, n), b.u, 0, a)
+		baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, b.c.Slice(0, n), b.u, 0, a)
 		baseline.Gemm(blas.Trans, blas.NoTrans, b.lr, x, a, 1, b.model.W)
 	}
 	return loss, moved, nil
