@@ -13,7 +13,8 @@ import (
 // parameter. It is a gorgonia.Solver for float32 parameters, in the same order at each
 // step.
 type adam struct {
-	rate float64 // learning rate
+	rate    float64   // learning rate
+	factors []float64 // of the rate, for each parameter; 1 for those beyond
 
 	steps   int
 	moments []moments
@@ -36,12 +37,16 @@ func (a *adam) Step(params []G.ValueGrad) error {
 		a.moments = append(a.moments, moments{make([]float32, n), make([]float32, n)})
 	}
 	a.steps++
-	rate := float32(a.rate / (1 - math.Pow(beta1, float64(a.steps))))
+	unbiased := a.rate / (1 - math.Pow(beta1, float64(a.steps)))
 	unbias := float32(1 / math.Sqrt(1-math.Pow(beta2, float64(a.steps))))
 	for i, p := range params {
 		g, err := p.Grad()
 		if err != nil {
 			return err
+		}
+		rate := float32(unbiased)
+		if i < len(a.factors) {
+			rate = float32(unbiased * a.factors[i])
 		}
 		value, grad, mo := p.Value().(*tensor.Dense).Float32s(), g.(*tensor.Dense).Float32s(), a.moments[i]
 		parallel.For(len(value), 1<<13, func(lo, hi int) {

@@ -95,16 +95,24 @@ func TestAdam(t *testing.T) {
 	}
 }
 
-// Adam's first step has the length of the learning rate, independent of the gradient.
+// Adam's first step has the length of the learning rate, independent of the gradient, times
+// the factor of the parameter.
 func TestFirstStepOfAdam(t *testing.T) {
-	p := newParameter[float32](4)
-	copy(p.grad.Float32s(), []float32{1e-3, -1e-3, 1e6, 0})
-	if err := (&adam{rate: 0.5}).Step([]G.ValueGrad{p}); err != nil {
+	factors := []float64{1, 3}
+	params := make([]G.ValueGrad, 3) // the last without a factor
+	for i := range params {
+		p := newParameter[float32](4)
+		copy(p.grad.Float32s(), []float32{1e-3, -1e-3, 1e6, 0})
+		params[i] = p
+	}
+	if err := (&adam{rate: 0.5, factors: factors}).Step(params); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []float64{-0.5, 0.5, -0.5, 0} {
-		if got := float64(p.value.Float32s()[i]); math.Abs(got-want) > 1e-5 {
-			t.Errorf("value %d is %g after the step, expected %g", i, got, want)
+	for k, factor := range []float64{1, 3, 1} {
+		for i, want := range []float64{-0.5, 0.5, -0.5, 0} {
+			if got := float64(params[k].(parameter).value.Float32s()[i]); math.Abs(got-factor*want) > 1e-5*factor {
+				t.Errorf("parameter %d, value %d is %g after the step, expected %g", k, i, got, factor*want)
+			}
 		}
 	}
 }

@@ -68,7 +68,7 @@ func benchTrainer(b *testing.B, variant model.Variant, classes, attributes, grou
 		s.Labels[i] = i % classes
 	}
 	c := model.Config{Variant: variant, Prior: model.Uniform, Complement: model.Const, Zeta: 3, K: 30, Beta: 1e-6, Lambda: 1e-4}
-	t, err := newLAGOTrainer(c, Training{Epochs: 1, LearningRate: 1e-4, LearningRateV: 0.1, Batch: 64, Patience: 50, Seed: 1},
+	t, err := newLAGOTrainer(c, Training{Epochs: 1, LearningRate: 1e-4, BiasFactor: 1, LearningRateV: 0.1, Batch: 64, Patience: 50, Seed: 1},
 		task{train: s, trainClasses: u, groups: semantic})
 	if err != nil {
 		b.Fatal(err)

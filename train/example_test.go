@@ -35,7 +35,7 @@ func ExampleRun() {
 			Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const,
 			Zeta: 3, Beta: 1e-6, Lambda: 1e-4,
 		},
-		Training: train.Training{Epochs: 8, LearningRate: 0.01, LearningRateV: 0.1, Batch: 32, Patience: 8, Seed: 1},
+		Training: train.Training{Epochs: 8, LearningRate: 0.01, BiasFactor: 1, LearningRateV: 0.1, Batch: 32, Patience: 8, Seed: 1},
 	}
 	data, err := train.Prepare(d, trial.Preparation())
 	if err != nil {

@@ -44,7 +44,7 @@ func trialOn(d *dataset.Dataset, v model.Variant, stage Stage) Trial {
 	}
 	return Trial{
 		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Model: c, Preprocess: preprocess.None,
-		Training: Training{Epochs: 6, LearningRate: 1e-2, LearningRateV: 0.1, Batch: 32, Patience: 50, Seed: 1},
+		Training: Training{Epochs: 6, LearningRate: 1e-2, BiasFactor: 1, LearningRateV: 0.1, Batch: 32, Patience: 50, Seed: 1},
 	}
 }
 

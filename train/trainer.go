@@ -59,7 +59,8 @@ func newLAGOTrainer(config model.Config, settings Training, k task) (*lagoTraine
 	t := &lagoTrainer{
 		loop: loop{settings: settings}, task: k,
 		model: &model.LAGO{Config: config, Params: params, Semantic: k.groups}, kept: params,
-		adamW: adam{rate: settings.LearningRate}, adamV: adam{rate: settings.LearningRateV},
+		adamW: adam{rate: settings.LearningRate, factors: []float64{1, settings.BiasFactor}},
+		adamV: adam{rate: settings.LearningRateV},
 	}
 	if k.val.Len() > 0 {
 		t.kept = params.Clone()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,6 +49,29 @@ func TestTrainingImproves(t *testing.T) {
 				t.Errorf("train accuracy %g, expected %g at least", last.TrainAccuracy, 4*chance)
 			}
 		})
+	}
+}
+
+// In its first step b moves by its learning rate, which is a multiple of that of W.
+func TestBiasFactor(t *testing.T) {
+	d := tiny(t)
+	trial := trialOn(d, model.SemanticHard, Test)
+	trial.Training.Epochs, trial.Training.Batch = 1, len(d.Labels)
+	for _, factor := range []float64{1, 5} {
+		trial.Training.BiasFactor = factor
+		tr := lagoTrainerOf(t, d, trial)
+		before := tr.model.Params.Clone()
+		if _, err := tr.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		moved := math.Abs(float64(tr.model.Params.B[0] - before.B[0]))
+		if want := trial.Training.LearningRate * factor; math.Abs(moved-want) > 0.01*want {
+			t.Errorf("factor %g: b moved by %g, expected %g", factor, moved, want)
+		}
+	}
+	trial.Training.BiasFactor = -1
+	if err := trial.Check(); err == nil || !strings.Contains(err.Error(), "bias_factor: expected a finite number above 0") {
+		t.Errorf("factor -1: error %v", err)
 	}
 }
 

@@ -54,9 +54,10 @@ func (t Trial) Method() string { return cmp.Or(t.Baseline.Method, string(t.Model
 
 // Training is how a method is trained.
 type Training struct {
-	Epochs        int     `json:"epochs"` // at most this many
-	LearningRate  float64 `json:"lr"`     // of W and b
-	LearningRateV float64 `json:"lr_v"`   // of V
+	Epochs        int     `json:"epochs"`      // at most this many
+	LearningRate  float64 `json:"lr"`          // of W
+	BiasFactor    float64 `json:"bias_factor"` // the learning rate of b, as a multiple of that of W
+	LearningRateV float64 `json:"lr_v"`        // of V
 	Batch         int     `json:"batch"`
 	Patience      int     `json:"patience"` // epochs without a better validation accuracy
 	Seed          uint64  `json:"seed"`     // of the initialisation and the shuffling
@@ -70,7 +71,7 @@ func (s Training) Check() error {
 	for _, r := range []struct {
 		field string
 		value float64
-	}{{"lr", s.LearningRate}, {"lr_v", s.LearningRateV}} {
+	}{{"lr", s.LearningRate}, {"bias_factor", s.BiasFactor}, {"lr_v", s.LearningRateV}} {
 		if !(r.value > 0 && finite.Is(r.value)) {
 			return &invalid.Error{Field: r.field, Want: "a finite number above 0", Got: fmt.Sprint(r.value)}
 		}

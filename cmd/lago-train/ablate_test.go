@@ -17,7 +17,7 @@ func plan(t *testing.T, root string, change func(*train.Trial)) {
 	trial := train.Trial{
 		Dataset: "cub", Stage: train.Dev, Preprocess: "none",
 		Model:    model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10},
-		Training: train.Training{Epochs: 9, LearningRate: 0.1, LearningRateV: 0.1, Batch: 64, Patience: 5},
+		Training: train.Training{Epochs: 9, LearningRate: 0.1, BiasFactor: 1, LearningRateV: 0.1, Batch: 64, Patience: 5},
 	}
 	change(&trial)
 	data, err := json.Marshal(trial)
@@ -57,7 +57,7 @@ func TestAblateFromByAConfigFile(t *testing.T) {
 	root := t.TempDir()
 	planAblation(t, root, func(*train.Trial) {})
 	planAblation(t, root, func(trial *train.Trial) { trial.Training.LearningRate = 1 })
-	config := writeConfig(t, `{"dataset": "cub", "beta": 0, "lambda": 0, "epochs": 9, "patience": 5, "lr": 1, "seeds": 1}`)
+	config := writeConfig(t, `{"dataset": "cub", "beta": 0, "lambda": 0, "epochs": 9, "patience": 5, "lr": 1, "bias_factor": 1, "seeds": 1}`)
 	succeeds(t, "ablate", "--from", root, "--config", config)
 	refuses(t, []string{"ablate", "--from", root, "--config", config, "--lr", "2"}, "with the given", "found none")
 }

@@ -32,7 +32,7 @@ func ExampleLab_Do() {
 		trials = append(trials, train.Trial{
 			Dataset: d.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, Preprocess: preprocess.None,
 			Model:    model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: c, Zeta: 10},
-			Training: train.Training{Epochs: 3, LearningRate: 0.01, LearningRateV: 0.1, Batch: 16, Patience: 50},
+			Training: train.Training{Epochs: 3, LearningRate: 0.01, BiasFactor: 1, LearningRateV: 0.1, Batch: 16, Patience: 50},
 		})
 	}
 	done, err := l.Do(context.Background(), trials)

@@ -38,7 +38,7 @@ func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64
 		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Preprocess: preprocess.None,
 		Model: model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 3},
 		Training: train.Training{
-			Epochs: 4, LearningRate: 0.01, LearningRateV: 0.1, Batch: 16, Patience: 50, Seed: seed,
+			Epochs: 4, LearningRate: 0.01, BiasFactor: 1, LearningRateV: 0.1, Batch: 16, Patience: 50, Seed: seed,
 		},
 	}
 	if v == model.KSoft {

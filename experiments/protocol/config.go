@@ -37,6 +37,7 @@ type Config struct {
 	Epochs     int    // of dev at most, of test exactly; 0 is the default of the stage
 	LR         float64
 	LRV        float64
+	BiasFactor float64 // of LR, for b
 	Beta       float64
 	Lambda     float64
 	Alpha      float64

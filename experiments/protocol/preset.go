@@ -68,11 +68,11 @@ func PresetFor(dataset string, v model.Variant) Preset {
 	}
 	p.LR, p.Beta, p.Lambda, p.Alpha, p.Psi, p.Zeta = r.LearningRate, r.Beta, r.Lambda, r.Alpha, r.Psi, r.Zeta
 	p.Batch, p.K, p.TestEpochs, p.Preprocess = r.Batch, r.K, r.Epochs, preprocess.None
-	p.LRV = defaultLRV
+	p.LRV, p.BiasFactor = defaultLRV, 1
 	if r.LearningRateV > 0 {
 		p.LRV = r.LearningRateV
 	}
-	for _, key := range []string{"lr", "lr_v", "beta", "lambda", "alpha", "psi", "zeta", "batch", "k", "preprocess"} {
+	for _, key := range []string{"lr", "bias_factor", "lr_v", "beta", "lambda", "alpha", "psi", "zeta", "batch", "k", "preprocess"} {
 		p.Origins[key] = fromPreset
 	}
 	p.Source = fmt.Sprintf("the authors' settings for %s on %s", v, r.Dataset)

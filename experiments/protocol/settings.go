@@ -136,6 +136,16 @@ var settings = []Setting{
 		space: numbers(slices.Concat(searchSpace.LearningRate, []float64{1e-3, 3e-3})),
 	},
 	{
+		// On features with a mean of zero, as whitening makes them, only b can learn that an
+		// attribute is rare, and at the rate of W it takes too many epochs.
+		Key: "bias_factor", Group: TrainingGroup, Valid: positiveNumber, inRange: positive,
+		standard: 3.0, byVariant: map[model.Variant]any{model.Singletons: 10.0, model.KSoft: 10.0},
+		Help:  "`FACTOR` learning rate of the biases b of the detectors, as a multiple of --lr",
+		field: func(c *Config) any { return &c.BiasFactor },
+		trial: func(t *train.Trial) any { return &t.Training.BiasFactor },
+		space: numbers([]float64{1, 3, 10}),
+	},
+	{
 		// Preprocessing and its ridge extend the search space of the paper.
 		Key: "preprocess", Group: TrainingGroup,
 		standard: AutoPreprocess,

@@ -20,7 +20,7 @@ func made(v model.Variant, stage train.Stage, seed uint64, change func(*train.Tr
 		Dataset: "birds", Fingerprint: "0123456789abcdef", Stage: stage,
 		Model:      model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Beta: 1e-6},
 		Preprocess: preprocess.None,
-		Training:   train.Training{Epochs: 4, LearningRate: 1e-3, LearningRateV: 0.1, Batch: 64, Patience: 50, Seed: seed},
+		Training:   train.Training{Epochs: 4, LearningRate: 1e-3, BiasFactor: 1, LearningRateV: 0.1, Batch: 64, Patience: 50, Seed: seed},
 	}
 	if v == model.KSoft {
 		t.Model.K = 2

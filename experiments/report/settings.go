@@ -10,7 +10,7 @@ import (
 )
 
 // ofVariants lists the settings of which each variant has its own.
-var ofVariants = []string{"lr", "lr_v", "beta", "lambda", "alpha", "psi", "zeta", "k"}
+var ofVariants = []string{"lr", "bias_factor", "lr_v", "beta", "lambda", "alpha", "psi", "zeta", "k"}
 
 // settingsOf lists the settings of a trial, without those that identify the data, the
 // variant and the seed.

@@ -220,7 +220,7 @@ func TestFindSettingsInASmallSpace(t *testing.T) {
 	c.Epochs = 1
 	var rounds []string
 	s, err := tuning.Search(t.Context(), l, c, tuning.SearchOptions{
-		Budget: 30, Folds: 1, Fixed: []string{"lr", "ridge", "beta", "lambda", "alpha", "prior"},
+		Budget: 30, Folds: 1, Fixed: []string{"lr", "bias_factor", "ridge", "beta", "lambda", "alpha", "prior"},
 		OnRound: func(round string, trials int) { rounds = append(rounds, round) },
 	})
 	if err != nil {

@@ -19,5 +19,5 @@ func ExampleSearch() {
 		log.Fatal(err)
 	}
 	fmt.Println(len(found.Tried), "settings of", found.Space)
-	// Output: 4 settings of [lr ridge beta lambda]
+	// Output: 4 settings of [lr bias_factor ridge beta lambda]
 }

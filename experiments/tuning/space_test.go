@@ -26,7 +26,7 @@ func lagoSpace(v model.Variant, attributes int, fixed ...string) space {
 }
 
 func TestSearchSpaceHasWhatTheVariantUses(t *testing.T) {
-	hard := []string{"lr", "preprocess", "ridge", "beta", "lambda", "alpha", "prior"}
+	hard := []string{"lr", "bias_factor", "preprocess", "ridge", "beta", "lambda", "alpha", "prior"}
 	for _, c := range []struct {
 		variant model.Variant
 		fixed   []string
@@ -34,9 +34,9 @@ func TestSearchSpaceHasWhatTheVariantUses(t *testing.T) {
 	}{
 		{model.Singletons, nil, hard},
 		{model.SemanticHard, nil, hard},
-		{model.KSoft, nil, slices.Insert(slices.Clone(hard), 5, "lr_v", "zeta", "k")},
-		{model.SemanticSoft, nil, slices.Insert(slices.Clone(hard), 5, "lr_v", "zeta", "psi")},
-		{model.SemanticHard, []string{"preprocess", "ridge", "seed"}, []string{"lr", "beta", "lambda", "alpha", "prior"}},
+		{model.KSoft, nil, slices.Insert(slices.Clone(hard), 6, "lr_v", "zeta", "k")},
+		{model.SemanticSoft, nil, slices.Insert(slices.Clone(hard), 6, "lr_v", "zeta", "psi")},
+		{model.SemanticHard, []string{"preprocess", "ridge", "seed"}, []string{"lr", "bias_factor", "beta", "lambda", "alpha", "prior"}},
 	} {
 		if diff := cmp.Diff(c.want, names(lagoSpace(c.variant, 312, c.fixed...))); diff != "" {
 			t.Errorf("%s without %v (-want +got):\n%s", c.variant, c.fixed, diff)
