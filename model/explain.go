@@ -40,7 +40,7 @@ func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) 
 	if row < 0 || row >= x.Rows {
 		return nil, &invalid.Error{Field: "row of the features", Want: fmt.Sprintf("0 to %d", x.Rows-1), Got: fmt.Sprint(row)}
 	}
-	preprocessed, err := l.transform().Apply(x, []int{row})
+	preprocessed, err := l.Transform.Apply(x, []int{row})
 	if err != nil {
 		return nil, err
 	}

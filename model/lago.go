@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -33,7 +32,7 @@ func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[flo
 	}
 	for start := 0; start < len(rows); start += block {
 		part := rows[start:min(start+block, len(rows))]
-		preprocessed, err := l.transform().Apply(x, part)
+		preprocessed, err := l.Transform.Apply(x, part)
 		if err != nil {
 			return a, err
 		}
@@ -41,10 +40,6 @@ func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[flo
 	}
 	Sigmoid(a.Data)
 	return a, nil
-}
-
-func (l *LAGO) transform() *preprocess.Transform {
-	return cmp.Or(l.Transform, &preprocess.Transform{Chain: preprocess.None})
 }
 
 func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
