@@ -111,7 +111,7 @@ func (d *Dots) Draw(c draw.Canvas) {
 			write(c, numberStyle, c.Max.X-gap/2, at.Y, dot.Text)
 		}
 	}
-	d.drawLegend(c, left+gap)
+	d.drawLegend(c, left+gap, d.Chance != 0 && p.X.Min < d.Chance && d.Chance <= p.X.Max)
 }
 
 // axis returns a plot of the axis and the grid; row i is at Y = -i.
@@ -133,10 +133,8 @@ func (d *Dots) axis() *plot.Plot {
 	}
 	p.Y.Min, p.Y.Max = 0.5-float64(len(d.Rows)), 0.5
 	p.Add(&plotter.Grid{Vertical: gridLine})
-	for _, v := range []float64{0, d.Chance} {
-		if p.X.Min < v && v <= p.X.Max {
-			p.Add(&plotter.Line{XYs: plotter.XYs{{X: v, Y: p.Y.Min}, {X: v, Y: p.Y.Max}}, LineStyle: thinLine})
-		}
+	if v := d.Chance; (low < 0 || v != 0) && p.X.Min < v && v <= p.X.Max { // differences have 0
+		p.Add(&plotter.Line{XYs: plotter.XYs{{X: v, Y: p.Y.Min}, {X: v, Y: p.Y.Max}}, LineStyle: thinLine})
 	}
 	return p
 }
@@ -185,8 +183,8 @@ func (d *Dots) drawName(c draw.Canvas, r Row, width, y vg.Length) {
 	}
 }
 
-// drawLegend draws what is above the rows.
-func (d *Dots) drawLegend(c draw.Canvas, left vg.Length) {
+// drawLegend draws what is above the rows, with the line of chance if it is on the axis.
+func (d *Dots) drawLegend(c draw.Canvas, left vg.Length, chance bool) {
 	for k, f := range d.Factors {
 		lines := wrap(factorStyle, f, 0)
 		for i, words := range lines {
@@ -204,6 +202,10 @@ func (d *Dots) drawLegend(c draw.Canvas, left vg.Length) {
 		at.X += 2*glyphSize + gap/2
 		write(c, nameStyle, at.X, at.Y, s.Name)
 		at.X += nameStyle.Width(s.Name) + 2*gap
+	}
+	if chance {
+		c.StrokeLine2(thinLine, at.X, at.Y-line/2, at.X, at.Y+line/2)
+		write(c, nameStyle, at.X+gap, at.Y, "chance")
 	}
 }
 

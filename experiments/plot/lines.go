@@ -104,7 +104,7 @@ func (l *Lines) drawLabels(c draw.Canvas, x vg.Length, labels [][]string, y func
 			fill(c, s.Look.shade(), x, o.y-glyphSize, sampleWidth, 2*glyphSize)
 		}
 		c.StrokeLine2(s.Look.line(), x, o.y, x+sampleWidth, o.y)
-		if s.Measured || s.Stop > 0 {
+		if s.Stop > 0 || s.marked() {
 			c.DrawGlyph(s.Look.glyph(), vg.Point{X: x + sampleWidth/2, Y: o.y})
 		}
 		top := o.y + laneHeight*vg.Length(len(labels[o.series])-1)/2
@@ -175,6 +175,9 @@ func (s Series) drawSpread(p *plot.Plot) {
 	p.Add(&plotter.Polygon{XYs: []plotter.XYs{edge}, Color: s.Look.shade()})
 }
 
+// marked reports whether all points are drawn, as of a series without a line.
+func (s Series) marked() bool { return s.Measured || len(s.Points) == 1 }
+
 // line draws the means and the mark, with a line down to the axis.
 func (s Series) line(p *plot.Plot) {
 	line := &plotter.Line{LineStyle: s.Look.line()}
@@ -189,7 +192,7 @@ func (s Series) line(p *plot.Plot) {
 				LineStyle: draw.LineStyle{Color: s.Look.color(), Width: thinWidth, Dashes: thinLine.Dashes},
 			})
 		}
-		if s.Measured || isStop {
+		if isStop || s.marked() {
 			mark.XYs = append(mark.XYs, xy)
 		}
 	}

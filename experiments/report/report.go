@@ -271,6 +271,7 @@ func chanceLine(p *plot.Lines, chance float64) {
 			low, high = min(low, q.X), max(high, q.X)
 		}
 	}
+	high = max(high, low+1) // as far as an axis with one point reaches
 	y := 100 * chance
 	p.Series = append(p.Series, plot.Series{
 		Name: "chance", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{{X: low, Y: y, Low: y, High: y}, {X: high, Y: y, Low: y, High: y}},

@@ -33,6 +33,16 @@ func TestCurvesOverSeeds(t *testing.T) {
 	}
 }
 
+func TestCurveOfOneEpochHasALineOfChance(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.1)
+	f, d := only(t, root)
+	series := curvesSection(f, d).Figures[0].Picture.(*plot.Lines).Series
+	if chance := series[len(series)-1]; chance.Name != "chance" || chance.Points[0].X == chance.Points[1].X {
+		t.Errorf("expected a line, found %+v", chance)
+	}
+}
+
 func TestAblation(t *testing.T) {
 	root := t.TempDir()
 	writeAll(t, root)

@@ -205,6 +205,13 @@ func TestShowRun(t *testing.T) {
 		if got := string(d.Status) + ": " + d.Why; got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
+		var b bytes.Buffer
+		if err := d.WriteText(&b); err != nil {
+			t.Fatal(err)
+		}
+		if once := "ended     " + strings.TrimPrefix(want, "unfinished: ") + "\n"; !strings.Contains(b.String(), once) {
+			t.Errorf("expected %q in\n%s", once, &b)
+		}
 	}
 	if _, err := Show(root); err == nil || !strings.Contains(err.Error(), "expected the folder of a run, with a trial.json") {
 		t.Errorf("error %v for a folder that is no run", err)
