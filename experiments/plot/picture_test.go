@@ -3,6 +3,7 @@ package plot
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,6 +105,21 @@ func dots() *Dots {
 func TestDots(t *testing.T) {
 	contains(t, svgTexts(t, dots()), "accuracy (%)", "first", "second", "61 ± 1", "52", "48 ± 2", "val", "test")
 	checkFiles(t, dots())
+}
+
+// Chance has a line, in the plot and in the legend, where it is on the axis; 0 has none.
+func TestDotsNameTheLineOfChance(t *testing.T) {
+	for chance, lines := range map[float64]int{0: 0, 20: 2, 90: 0} {
+		p := &Dots{Rows: []Row{{Name: "ale"}}, Chance: chance, Series: []DotSeries{
+			{Name: "val", Dots: []Dot{{Value: 10}}}, {Name: "test", Dots: []Dot{{Value: 40}}},
+		}}
+		if dashed := strings.Count(written(t, p, ".svg"), "stroke-dasharray"); dashed != lines {
+			t.Errorf("chance %g: expected %d dashed lines, found %d", chance, lines, dashed)
+		}
+		if texts := svgTexts(t, p); slices.Contains(texts, "chance") != (lines > 0) {
+			t.Errorf("chance %g: found the texts %q", chance, texts)
+		}
+	}
 }
 
 func TestDotsWithFactors(t *testing.T) {
