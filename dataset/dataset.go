@@ -17,6 +17,15 @@ func NewMatrix[T float32 | float64](rows, cols int) Matrix[T] {
 	return Matrix[T]{Rows: rows, Cols: cols, Data: make([]T, rows*cols)}
 }
 
+// Convert returns a copy of a matrix in another precision.
+func Convert[To, From float32 | float64](m Matrix[From]) Matrix[To] {
+	c := NewMatrix[To](m.Rows, m.Cols)
+	for i, v := range m.Data {
+		c.Data[i] = To(v)
+	}
+	return c
+}
+
 // Row returns row i, sharing its memory.
 func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 

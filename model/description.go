@@ -160,12 +160,3 @@ func (d *Description) withPrior(p []float64) dataset.Matrix[float64] {
 	copy(r.Row(d.U.Rows), p)
 	return r
 }
-
-// cast copies a matrix into another precision.
-func cast[T, S Float](m dataset.Matrix[S]) dataset.Matrix[T] {
-	c := dataset.NewMatrix[T](m.Rows, m.Cols)
-	for i, v := range m.Data {
-		c.Data[i] = T(v)
-	}
-	return c
-}

@@ -23,7 +23,7 @@ func (l *LAGO) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newExplainer(l.Config, classes, cast[float64](l.Params.V))
+	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V))
 }
 
 func newExplainer(c Config, classes *Description, v dataset.Matrix[float64]) (*Explainer, error) {
@@ -44,10 +44,10 @@ func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	b := cast[float64](dataset.Matrix[float32]{Rows: 1, Cols: len(l.Params.B), Data: l.Params.B}).Data
-	params := &Parameters[float64]{W: cast[float64](l.Params.W), B: b}
+	b := dataset.Convert[float64](dataset.Matrix[float32]{Rows: 1, Cols: len(l.Params.B), Data: l.Params.B}).Data
+	params := &Parameters[float64]{W: dataset.Convert[float64](l.Params.W), B: b}
 	a := dataset.NewMatrix[float64](1, len(b))
-	params.Logits(cast[float64](preprocessed), a)
+	params.Logits(dataset.Convert[float64](preprocessed), a)
 	Sigmoid(a.Data)
 	return a.Data, nil
 }

@@ -35,7 +35,7 @@ func (p *penalties[T]) writeGradient(dw, w []T, from int) {
 // DetectorTerms returns the terms W2 and WU2 of the loss, which do not change while V
 // trains.
 func DetectorTerms[T Float](params *Parameters[T], classes *Description) Terms {
-	p := newDescriptionProduct(params.W.Rows, cast[T](classes.U))
+	p := newDescriptionProduct(params.W.Rows, dataset.Convert[T](classes.U))
 	return Terms{W2: dot(params.W.Data, params.W.Data), WU2: p.squared(params.W.Data)}
 }
 

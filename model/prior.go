@@ -89,7 +89,7 @@ func (g *groupedPrior[T]) byGamma(dgamma, gamma, dp []T) {
 func withGroupedPrior[T Float](gamma *G.Node, d *Description) *G.Node {
 	g := newGroupedPrior[T](d, gamma.Shape()[1])
 	z, m := d.U.Rows, d.U.Cols
-	u := cast[T](d.U)
+	u := dataset.Convert[T](d.U)
 	return kernel[T]{
 		name:  "U and p of groups",
 		shape: tensor.Shape{z + 1, m},

@@ -62,7 +62,7 @@ func newFixedGroups[T Float](c Config, d *Description, k int) *fixedGroups[T] {
 }
 
 func (f *fixedGroups[T]) setPrior(d *Description, p []float64) {
-	f.ratio, f.withPrior = cast[T](d.ratio(p)), cast[T](d.withPrior(p))
+	f.ratio, f.withPrior = dataset.Convert[T](d.ratio(p)), dataset.Convert[T](d.withPrior(p))
 }
 
 // set makes the tables of the grouping V.

@@ -58,7 +58,7 @@ func (m *VMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
 		u = withGroupedPrior[T](gamma, d)
 		weights, ratio = overPrior[T](gamma, u), d.ratio(slices.Repeat([]float64{1}, d.U.Cols))
 	} else {
-		withPrior := cast[T](d.withPrior(d.P))
+		withPrior := dataset.Convert[T](d.withPrior(d.P))
 		u = input(g, "U and p", withPrior.Data, withPrior.Rows, withPrior.Cols)
 	}
 	var none, ac *G.Node // for Ac = 0, neither is needed
@@ -69,8 +69,8 @@ func (m *VMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
 	if m.config.Complement == DeMorgan {
 		ac = noneOf[T](a, gamma, gamma, scale.detection, none) // p(ac_k|x)
 	}
-	scores := softOr(a, weights, none, ac, cast[T](ratio), scale) // Eq. 4
-	l := softAnd[T](scores)                                       // Eq. 5
+	scores := softOr(a, weights, none, ac, dataset.Convert[T](ratio), scale) // Eq. 4
+	l := softAnd[T](scores)                                                  // Eq. 5
 
 	m.cxe = crossEntropy[T](l, y)
 	// Eq. 6: the terms alpha BXE + beta |W|^2 + lambda |W U^T|^2 are constant while V

@@ -47,7 +47,7 @@ func (m *WMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
 	y := input(g, "Y", m.y.Data, m.y.Rows, m.y.Cols)
 	w := input(g, "W", m.params.W.Data, m.params.W.Rows, m.params.W.Cols)
 	b := input(g, "b", m.params.B, len(m.params.B))
-	onW := newPenalties(w, cast[T](d.U), m.config)
+	onW := newPenalties(w, dataset.Convert[T](d.U), m.config)
 
 	s := linear(x, w, b, onW)
 	a := sigmoid[T](s)                 // p(a_m|x)
@@ -55,7 +55,7 @@ func (m *WMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
 	scores := m.groups.softOr(a, ac)   // Eq. 4
 	l := softAnd[T](scores)            // Eq. 5
 
-	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy(s, a, y, cast[T](d.Targets), d.Undescribed)
+	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy(s, a, y, dataset.Convert[T](d.Targets), d.Undescribed)
 	m.w2, m.wu2 = onW.w2, onW.wu2
 	// Eq. 6. The last term, psi |Gamma - Gamma_sem|^2, is constant while W trains. The
 	// gradients of the penalties are added inside the op linear.

@@ -76,10 +76,7 @@ func (t *lagoTrainer) compile() error {
 	if t.classes, err = t.model.Describe(t.trainClasses); err != nil {
 		return err
 	}
-	t.targets = dataset.NewMatrix[float32](t.classes.U.Rows, t.classes.U.Cols)
-	for i, u := range t.classes.Targets.Data {
-		t.targets.Data[i] = float32(u)
-	}
+	t.targets = dataset.Convert[float32](t.classes.Targets)
 	c, params, batch := t.model.Config, t.model.Params, min(t.settings.Batch, t.train.Len())
 	if t.w, err = model.NewWMachine(c, t.classes, params, batch); err != nil {
 		return err

@@ -91,10 +91,7 @@ func original(file string, a *matlab.Array, classes int) (*dataset.Matrix[float6
 	if len(a.Dims) != 2 || a.Dims[1] != classes || a.Dims[0] < 1 || len(a.Float32) != a.Dims[0]*a.Dims[1] {
 		return nil, wrong(file, a.Name, fmt.Sprintf("numbers for attributes x %d classes", classes), a.Size())
 	}
-	m := dataset.NewMatrix[float64](classes, a.Dims[0])
-	for i, v := range a.Float32 {
-		m.Data[i] = float64(v)
-	}
+	m := dataset.Convert[float64](dataset.Matrix[float32]{Rows: classes, Cols: a.Dims[0], Data: a.Float32})
 	return &m, toProbabilities(m, file, a.Name+", class")
 }
 

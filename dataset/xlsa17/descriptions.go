@@ -61,10 +61,7 @@ func (f *folder) descriptionsByText(path string) (u dataset.Matrix[float64], err
 	if err != nil {
 		return u, err
 	}
-	u = dataset.NewMatrix[float64](len(f.classes), rows.Cols)
-	for z := range f.classes {
-		copy(u.Row(z), rows.Row(rowOf[z]))
-	}
+	u = rows.Gather(rowOf)
 	return u, f.compareWithOriginal(path, u)
 }
 

@@ -121,6 +121,6 @@ func (m *Bilinear) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]
 	if err != nil || a.Rows == 0 {
 		return scores, err
 	}
-	Gemm(blas.NoTrans, blas.Trans, 1, a, Convert[float32](d), 0, scores)
+	Gemm(blas.NoTrans, blas.Trans, 1, a, dataset.Convert[float32](d), 0, scores)
 	return Finite(scores)
 }

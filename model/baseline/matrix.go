@@ -64,15 +64,6 @@ func Gemm[T model.Float](tA, tB blas.Transpose, alpha T, a, b dataset.Matrix[T],
 	}
 }
 
-// Convert returns a copy of a matrix in another precision.
-func Convert[To, From model.Float](m dataset.Matrix[From]) dataset.Matrix[To] {
-	c := dataset.NewMatrix[To](m.Rows, m.Cols)
-	for i, v := range m.Data {
-		c.Data[i] = To(v)
-	}
-	return c
-}
-
 // Gather copies rows of x into the first rows of to.
 type Gather func(to, x dataset.Matrix[float32], rows []int)
 

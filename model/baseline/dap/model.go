@@ -83,12 +83,12 @@ func (m *Model) fromClasses(scores dataset.Matrix[float32]) dataset.Matrix[float
 	if scores.Rows == 0 {
 		return odds
 	}
-	p := baseline.Convert[float64](scores)
+	p := dataset.Convert[float64](scores)
 	model.LogNormalise(p.Data, m.Classes.Rows)
 	for i, l := range p.Data {
 		p.Data[i] = math.Exp(l)
 	}
-	given := baseline.Convert[float64](m.Classes)
+	given := dataset.Convert[float64](m.Classes)
 	not := dataset.NewMatrix[float64](given.Rows, given.Cols)
 	for i, v := range given.Data {
 		not.Data[i] = 1 - v
@@ -119,7 +119,7 @@ func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (
 		}
 	}
 	// The logs of the factors of having the attribute, p(a_m|x) / p(a_m), and of not.
-	on, off := baseline.Convert[float64](s), baseline.Convert[float64](s)
+	on, off := dataset.Convert[float64](s), dataset.Convert[float64](s)
 	for i, odds := range on.Data {
 		p := float64(m.Prior.Data[i%s.Cols])
 		on.Data[i] = -softplus(-odds) - math.Log(p)

@@ -33,7 +33,7 @@ func TestScoreIsItsDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := baseline.Convert[float64](m.w)
+			w := dataset.Convert[float64](m.w)
 			for i, r := range y.rows {
 				x := unit(y.seen.X.Row(r), m.mean.Data)
 				for z := range y.unseen.Rows {

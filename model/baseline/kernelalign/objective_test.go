@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/baseline"
 )
 
 // W = (1/2, 1)', x = (1, 0) of the first of the classes 1 and -1: W'x = 1/2, and W y is (1/2, 1) or (-1/2, -1). Squared distances are 1/4 and
@@ -186,10 +185,10 @@ func TestRepeatedSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, p := drawConfig(t), drawProblem(t)
 		want, wantGrad := p.step(c)
-		o := newObjective(c, baseline.Convert[float32](p.y), p.x.Cols, p.x.Rows+2)
+		o := newObjective(c, dataset.Convert[float32](p.y), p.x.Cols, p.x.Rows+2)
 		grad := dataset.NewMatrix[float32](p.w.Rows, p.w.Cols)
 		for range 2 {
-			got := o.step(baseline.Convert[float32](p.x), p.labels, baseline.Convert[float32](p.w), grad)
+			got := o.step(dataset.Convert[float32](p.x), p.labels, dataset.Convert[float32](p.w), grad)
 			if math.Abs(got-want) > 1e-4*(1+want) {
 				t.Fatalf("%g, expected %g", got, want)
 			}

@@ -71,7 +71,7 @@ func (c Config) Learn(e baseline.Examples, seed uint64) (baseline.Learner, error
 	for i := range m.W.Data {
 		m.W.Data[i] = float32(rng.NormFloat64() * c.Init / math.Sqrt(float64(e.X.Cols)))
 	}
-	return &learner{e, seed, m, newBlock(c, m, baseline.Convert[float32](u), min(blockSize, len(e.Rows)))}, nil
+	return &learner{e, seed, m, newBlock(c, m, dataset.Convert[float32](u), min(blockSize, len(e.Rows)))}, nil
 }
 
 type learner struct {

@@ -65,14 +65,14 @@ func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
 	}
 	// In float64, since the scores of phantoms can be large and of either sign.
 	combined := dataset.NewMatrix[float64](a.Rows, u.Rows)
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, baseline.Convert[float64](a), m.similarities(classes), 0, combined)
-	return baseline.Finite(baseline.Convert[float32](combined))
+	baseline.Gemm(blas.NoTrans, blas.Trans, 1, dataset.Convert[float64](a), m.similarities(classes), 0, combined)
+	return baseline.Finite(dataset.Convert[float32](combined))
 }
 
 // describe returns the descriptions in the unit of the kernel. An attribute that no class
 // describes gets the mean over the training classes.
 func (m *Model) describe(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
-	full := baseline.Convert[float64](u)
+	full := dataset.Convert[float64](u)
 	for a, mean := range dataset.Means(u, math.NaN()) {
 		if math.IsNaN(mean) {
 			for z := range full.Rows {
@@ -90,7 +90,7 @@ func (m *Model) describe(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 
 // similarities returns the s_cr of scaled descriptions, classes x R.
 func (m *Model) similarities(classes dataset.Matrix[float64]) dataset.Matrix[float64] {
-	return similarities(classes, baseline.Convert[float64](m.Phantoms), m.config.Sigma)
+	return similarities(classes, dataset.Convert[float64](m.Phantoms), m.config.Sigma)
 }
 
 func squaredDistance(a, b []float64) (sum float64) {

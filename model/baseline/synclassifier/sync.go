@@ -58,7 +58,7 @@ func (c Config) Learn(e baseline.Examples, _ uint64) (baseline.Learner, error) {
 	if classes, err = m.describe(e.U); err != nil {
 		return nil, err
 	}
-	m.Phantoms = baseline.Convert[float32](classes)
+	m.Phantoms = dataset.Convert[float32](classes)
 	return baseline.FitOnce(m, func() (float64, error) {
 		fitted, err := baseline.Cached(e.Cache, fitKey{c.Lambda, c.Unit}, c.objective(e).Minimise)
 		if err != nil {
