@@ -9,28 +9,21 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// Classifier is a trained method: it scores samples for the classes of any descriptions,
-// seen or unseen.
-type Classifier interface {
-	// Score returns one row of scores for each of the given rows of the features x
-	// (samples x D, as in the data set), with one column for each class that u describes
-	// (classes x M, NaN for missing entries). The class with the highest score of a row is
-	// the predicted class.
-	Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
-}
-
-// TwoStage is a classifier whose first stage, detection, does not depend on the
-// descriptions. Detections can therefore be classified by many descriptions.
+// TwoStage is a trained method: it scores samples for the classes of any descriptions,
+// seen or unseen. Its first stage, detection, does not depend on the descriptions.
+// Detections can therefore be classified by many descriptions.
 type TwoStage interface {
-	Classifier
-	// Detect returns the detections of the given rows of x, len(rows) x M.
+	// Detect returns the detections of the given rows of the features x (samples x D, as in
+	// the data set), len(rows) x M.
 	Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error)
-	// Classify returns the scores of samples with the detections a.
+	// Classify returns the scores of samples with the detections a, one column for each class
+	// that u describes (classes x M, NaN for missing entries). The class with the highest
+	// score of a row is the predicted class.
 	Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
 }
 
-// DetectAndClassify implements Score by the two stages.
-func DetectAndClassify(c TwoStage, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+// Score returns the scores of the given rows of x by both stages.
+func Score(c TwoStage, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	a, err := c.Detect(x, rows)
 	if err != nil {
 		return a, err
@@ -44,11 +37,6 @@ type Preprocessed struct {
 	TwoStage
 	Transform *preprocess.Transform // of the features; nil for none
 	Impute    *impute.Imputer       // of missing entries; nil leaves them to the classifier
-}
-
-// Score implements Classifier.
-func (c *Preprocessed) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return DetectAndClassify(c, x, rows, u)
 }
 
 // Detect implements TwoStage.
@@ -111,7 +99,7 @@ func NewScorer(c TwoStage, u dataset.Matrix[float64]) (Scorer, error) {
 
 // anyScorer is the Scorer of any classifier.
 type anyScorer struct {
-	c Classifier
+	c TwoStage
 	u dataset.Matrix[float64]
 }
 
@@ -119,7 +107,7 @@ func (s *anyScorer) Score(x, scores dataset.Matrix[float32]) error {
 	if err := checkScores(scores, x.Rows, s.u.Rows); err != nil {
 		return err
 	}
-	got, err := s.c.Score(x, x.AllRows(), s.u)
+	got, err := Score(s.c, x, x.AllRows(), s.u)
 	copy(scores.Data, got.Data)
 	return err
 }

@@ -22,7 +22,7 @@ func TestScore(t *testing.T) {
 	for i := range cap(rows) {
 		rows = append(rows, (i*7)%150)
 	}
-	got, err := lago(tr).Score(tr.x, rows, tr.described)
+	got, err := model.Score(lago(tr), tr.x, rows, tr.described)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestScore(t *testing.T) {
 	for i, r := range rows {
 		within(t, "log p(z|x)", 1e-5, floats(got.Row(i)), all[r*4:(r+1)*4])
 	}
-	if none, err := lago(tr).Score(tr.x, nil, tr.described); err != nil || none.Rows != 0 {
+	if none, err := model.Score(lago(tr), tr.x, nil, tr.described); err != nil || none.Rows != 0 {
 		t.Errorf("no rows score %d rows, %v", none.Rows, err)
 	}
 }
@@ -45,7 +45,7 @@ func TestDetectThenClassifyIsScore(t *testing.T) {
 	}
 	for seed := range uint64(3) {
 		u := uniform(newRand(seed), 2+int(seed), 6, 0, 1)
-		want, err := lago(tr).Score(tr.x, rows, u)
+		want, err := model.Score(lago(tr), tr.x, rows, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,9 +61,9 @@ func TestDetectThenClassifyIsScore(t *testing.T) {
 
 func TestScoreErrors(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
-	_, err := lago(tr).Score(dataset.NewMatrix[float32](3, 4), []int{0}, tr.described)
+	_, err := model.Score(lago(tr), dataset.NewMatrix[float32](3, 4), []int{0}, tr.described)
 	names(t, err, "features")
-	_, err = lago(tr).Score(tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))
+	_, err = model.Score(lago(tr), tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))
 	names(t, err, "descriptions")
 	_, err = lago(tr).Classify(dataset.NewMatrix[float32](1, 5), tr.described)
 	names(t, err, "detections")

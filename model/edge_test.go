@@ -238,12 +238,12 @@ func TestBXEIsAgainstTheDescriptions(t *testing.T) {
 func TestNilTransformIsIdentity(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
 	rows := []int{0, 2}
-	want, err := lago(tr).Score(tr.x, rows, tr.described)
+	want, err := model.Score(lago(tr), tr.x, rows, tr.described)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic}
-	got, err := l.Score(tr.x, rows, tr.described)
+	got, err := model.Score(l, tr.x, rows, tr.described)
 	if err != nil || !slices.Equal(got.Data, want.Data) {
 		t.Errorf("Score = %v, %v, expected %v", got, err, want)
 	}

@@ -231,7 +231,7 @@ func TestExplainerOfLAGO(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := l.Score(tr.x, []int{2}, tr.described)
+	want, err := model.Score(l, tr.x, []int{2}, tr.described)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,6 @@ type LAGO struct {
 	Impute    *impute.Imputer       // imputes missing entries from the train classes; nil imputes from the candidates
 }
 
-// Score implements Classifier.
-func (l *LAGO) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return DetectAndClassify(l, x, rows, u)
-}
-
 // Detect returns A, p(a_m|x), of the given rows of x.
 func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
 	const block = 256

@@ -159,7 +159,7 @@ func TestFullDescriptionsNeedNoReference(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 20, d: 5, m: 6, k: 3, z: 4}, 1))
 	l := lago(tr)
 	rows := []int{3, 4, 5, 19}
-	want, err := l.Score(tr.x, rows, tr.described)
+	want, err := model.Score(l, tr.x, rows, tr.described)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestFullDescriptionsNeedNoReference(t *testing.T) {
 	}
 	for _, kind := range impute.Kinds {
 		l.Impute = rule.WithKind(kind)
-		got, err := l.Score(tr.x, rows, tr.described)
+		got, err := model.Score(l, tr.x, rows, tr.described)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,11 +15,7 @@ import (
 type echo struct{}
 
 func (echo) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	a := dataset.NewMatrix[float32](len(rows), x.Cols)
-	for i, r := range rows {
-		copy(a.Row(i), x.Row(r))
-	}
-	return a, nil
+	return x.Gather(rows), nil
 }
 
 func (echo) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
@@ -34,14 +30,6 @@ func (echo) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (data
 	return scores, nil
 }
 
-func (e echo) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	a, err := e.Detect(x, rows)
-	if err != nil {
-		return a, err
-	}
-	return e.Classify(a, u)
-}
-
 func TestPreprocessedTransformsFeatures(t *testing.T) {
 	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}}
 	u := dataset.Matrix[float64]{Rows: 1, Cols: 2, Data: []float64{1, 1}}
@@ -54,7 +42,7 @@ func TestPreprocessedTransformsFeatures(t *testing.T) {
 		// (5-1)*2 + (6-2)*1 and 0.
 		{&preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1, 2}, Scale: []float32{2, 1}}, []float32{12, 0}},
 	} {
-		got, err := (&model.Preprocessed{TwoStage: echo{}, Transform: c.m}).Score(x, rows, u)
+		got, err := model.Score(&model.Preprocessed{TwoStage: echo{}, Transform: c.m}, x, rows, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +51,7 @@ func TestPreprocessedTransformsFeatures(t *testing.T) {
 		}
 	}
 	m := &preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1}, Scale: []float32{2}}
-	if _, err := (&model.Preprocessed{TwoStage: echo{}, Transform: m}).Score(x, rows, u); err == nil {
+	if _, err := model.Score(&model.Preprocessed{TwoStage: echo{}, Transform: m}, x, rows, u); err == nil {
 		t.Error("features of two dimensions passed a transform of one")
 	}
 }
@@ -75,7 +63,7 @@ func TestPreprocessedImputes(t *testing.T) {
 	}
 	c := &model.Preprocessed{TwoStage: echo{}, Transform: &preprocess.Transform{Chain: preprocess.None}, Impute: rule}
 	x := dataset.Matrix[float32]{Rows: 1, Cols: 2, Data: []float32{1, 2}}
-	got, err := c.Score(x, []int{0}, dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, nan, nan, 1}})
+	got, err := model.Score(c, x, []int{0}, dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, nan, nan, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func TestScorerAgreesWithTheGraphsProperty(t *testing.T) {
 			}
 		}
 		within(t, "log p(z|x)", 2e-4, floats(got.Data), want)
-		scored, err := l.Score(x, x.AllRows(), tr.described)
+		scored, err := model.Score(l, x, x.AllRows(), tr.described)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestScorerInBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := l.Score(tr.x, tr.x.AllRows(), tr.described)
+		want, err := model.Score(l, tr.x, tr.x.AllRows(), tr.described)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		x := dataset.NewMatrix[float32](2, s.Dims)
 		u := dataset.NewMatrix[float64](3, len(s.Attributes))
-		scores, err := s.Classifier.Score(x, []int{1, 0}, u)
+		scores, err := model.Score(s.Classifier, x, []int{1, 0}, u)
 		if err != nil || scores.Rows != 2 || scores.Cols != 3 {
 			t.Errorf("the model was loaded, but scores %v, %v", scores, err)
 		}

@@ -17,7 +17,7 @@ func meanTerms(t *testing.T, tr *lagoTrainer) model.Terms {
 	t.Helper()
 	p, u, s := tr.model.Params, tr.classes.U, tr.train
 	lago := &model.LAGO{Config: tr.model.Config, Params: p, Semantic: tr.groups, Transform: &preprocess.Transform{Chain: preprocess.None}}
-	scores, err := lago.Score(s.X, s.Rows, tr.trainClasses)
+	scores, err := model.Score(lago, s.X, s.Rows, tr.trainClasses)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func savedModel(t testing.TB, d *dataset.Dataset, v model.Variant, chain preproc
 // score scores the samples of some classes among those classes.
 func score(t testing.TB, s *Saved, d *dataset.Dataset, classes []int) dataset.Matrix[float32] {
 	t.Helper()
-	scores, err := s.Classifier.Score(d.Features, d.SamplesOf(classes), d.Describe(classes))
+	scores, err := model.Score(s.Classifier, d.Features, d.SamplesOf(classes), d.Describe(classes))
 	if err != nil {
 		t.Fatal(err)
 	}

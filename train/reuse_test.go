@@ -146,8 +146,12 @@ func TestBatchIsBoundedByTheSamples(t *testing.T) {
 // nanClassifier scores everything NaN.
 type nanClassifier struct{}
 
-func (nanClassifier) Score(_ dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](len(rows), u.Rows)
+func (nanClassifier) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	return x.Gather(rows), nil
+}
+
+func (nanClassifier) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	for i := range scores.Data {
 		scores.Data[i] /= scores.Data[i]
 	}

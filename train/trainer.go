@@ -231,8 +231,8 @@ func (t *lagoTrainer) classifier() (model.TwoStage, error) {
 }
 
 // evaluate classifies samples by a trained method.
-func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
-	scores, err := c.Score(s.X, s.Rows, classes)
+func evaluate(c model.TwoStage, s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
+	scores, err := model.Score(c, s.X, s.Rows, classes)
 	if err != nil {
 		return nil, err
 	}

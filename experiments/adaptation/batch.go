@@ -3,6 +3,7 @@ package adaptation
 import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -19,7 +20,7 @@ type Batch struct {
 // that the model adapts to.
 func NewBatch(m *train.Saved, d *dataset.Dataset, classes []int) (*Batch, error) {
 	s := train.Select(d, d.Features, classes)
-	scores, err := m.Classifier.Score(s.X, s.Rows, d.Describe(classes))
+	scores, err := model.Score(m.Classifier, s.X, s.Rows, d.Describe(classes))
 	if err != nil {
 		return nil, err
 	}

@@ -247,7 +247,7 @@ func TestCompareLearnsNothingFromTheTestClasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := saved.Classifier.Score(l.Data.Features, rows, u)
+			s, err := model.Score(saved.Classifier, l.Data.Features, rows, u)
 			if err != nil {
 				t.Fatal(err)
 			}

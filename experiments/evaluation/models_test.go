@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/methods"
@@ -165,7 +166,7 @@ func generalisedAccuracy(t *testing.T, d *dataset.Dataset, r *Model, seen, unsee
 	t.Helper()
 	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
 	accuracy := func(rows, of []int) float64 {
-		scores, err := r.Saved.Classifier.Score(d.Features, rows, d.Describe(classes))
+		scores, err := model.Score(r.Saved.Classifier, d.Features, rows, d.Describe(classes))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +304,7 @@ func TestEvaluateEnsemble(t *testing.T) {
 	rows := d.SamplesOf(d.Split.Test)
 	average := dataset.NewMatrix[float64](len(rows), len(d.Split.Test))
 	for _, r := range test {
-		scores, err := r.Saved.Classifier.Score(d.Features, rows, d.Describe(d.Split.Test))
+		scores, err := model.Score(r.Saved.Classifier, d.Features, rows, d.Describe(d.Split.Test))
 		if err != nil {
 			t.Fatal(err)
 		}

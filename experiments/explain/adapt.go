@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -51,7 +52,7 @@ const neighbours = 5
 //
 //	tau x (mu_a - mu_b) = sum_n tau x x_n (P[n,a]/(mass_a + Shrinkage) - P[n,b]/(mass_b + Shrinkage))
 func (e *explainer) adapted(t *Together) (*Adapted, error) {
-	scores, err := e.lago.Score(e.X, t.Rows, e.Candidates.U)
+	scores, err := model.Score(e.lago, e.X, t.Rows, e.Candidates.U)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
@@ -99,11 +98,6 @@ func (m *Bilinear) Gather(to, x dataset.Matrix[float32], rows []int) {
 			row[d] = (row[d] - m.shift[d]) * m.scale[d]
 		}
 	}
-}
-
-// Score implements model.Classifier.
-func (m *Bilinear) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return model.DetectAndClassify(m, x, rows, u)
 }
 
 // Detect returns A = X W of the given rows, len(rows) x M.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
@@ -73,7 +74,7 @@ func TestScore(t *testing.T) {
 		if err := m.Fit(f, baseline.Examples{X: x, Rows: learned}); err != nil {
 			t.Fatal(err)
 		}
-		scores, err := m.Score(x, rows, u)
+		scores, err := model.Score(m, x, rows, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestScore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := again.Score(x, rows, u)
+		other, err := model.Score(again, x, rows, u)
 		if err != nil {
 			t.Fatal(err)
 		}

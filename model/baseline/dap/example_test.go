@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/dap"
 )
@@ -31,7 +32,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	unseen := dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 1, 1}}
-	scores, err := learner.Model().Score(e.X, []int{0, 4}, unseen)
+	scores, err := model.Score(learner.Model(), e.X, []int{0, 4}, unseen)
 	if err != nil {
 		log.Fatal(err)
 	}

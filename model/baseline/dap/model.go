@@ -50,11 +50,6 @@ func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
 
 func (m *Model) indirect() bool { return m.Classes.Data != nil }
 
-// Score implements model.Classifier.
-func (m *Model) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return model.DetectAndClassify(m, x, rows, u)
-}
-
 // Detect returns the log odds of p(a_m|x) of the given rows, len(rows) x M. Log odds are
 // as exact for probabilities near 1 as near 0.
 func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
@@ -38,7 +39,7 @@ func TestPosteriorByHand(t *testing.T) {
 	})
 	u := baselinetest.Matrix(2, 0.4, 0.75, 0.2, 0.8, 1, 1, 0, nan)
 	x := baselinetest.Single(1, 0, 2) // log odds of log 4 = 2 log 2, and log 2/3 = 2/3 log 2 + b
-	s, err := m.Score(x, []int{1}, u)
+	s, err := model.Score(m, x, []int{1}, u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestIndirectPredictionOfSureClasses(t *testing.T) {
 		{Name: "thresholds", Matrix: baselinetest.Single(2, 0.5, 0.5)},
 		{Name: "prior", Matrix: baselinetest.Single(2, 0.5, 0.5)},
 	})
-	s, err := m.Score(baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 0, 1, 1, 1))
+	s, err := model.Score(m, baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 0, 1, 1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

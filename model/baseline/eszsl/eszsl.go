@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
@@ -51,7 +52,7 @@ func (c Config) Learn(e baseline.Examples, _ uint64) (baseline.Learner, error) {
 
 // squaredError is the mean over samples of |scores - one-hot class|^2.
 func squaredError(m *baseline.Bilinear, e baseline.Examples) (float64, error) {
-	scores, err := m.Score(e.X, e.Rows, e.U)
+	scores, err := model.Score(m, e.X, e.Rows, e.U)
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
@@ -147,7 +148,7 @@ func TestAgreesWithNumpy(t *testing.T) {
 	for _, c := range cases {
 		m, _ := baselinetest.Learn(t, c.Config, e)
 		baselinetest.Near(t, "W", 1e-6, weights(m).RawMatrix().Data, c.W)
-		s, err := m.Score(d.Features, d.SamplesOf(d.Split.Val), d.Describe(d.Split.Val))
+		s, err := model.Score(m, d.Features, d.SamplesOf(d.Split.Val), d.Describe(d.Split.Val))
 		if err != nil {
 			t.Fatal(err)
 		}

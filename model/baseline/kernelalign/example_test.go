@@ -5,6 +5,7 @@ import (
 	"log"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/kernelalign"
 )
@@ -34,7 +35,7 @@ func Example() {
 		}
 	}
 	unseen := dataset.Matrix[float64]{Rows: 2, Cols: 3, Data: []float64{1, 1, 0, 0, 1, 1}}
-	scores, err := learner.Model().Score(x, []int{4}, unseen)
+	scores, err := model.Score(learner.Model(), x, []int{4}, unseen)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func newToy(perClass int, noise float64) toy {
 // accuracy returns the accuracy on the samples of unseen classes.
 func (y toy) accuracy(t *testing.T, m baseline.Model) float64 {
 	t.Helper()
-	s, err := m.Score(y.seen.X, y.rows, y.unseen)
+	s, err := model.Score(m, y.seen.X, y.rows, y.unseen)
 	if err != nil {
 		t.Fatal(err)
 	}

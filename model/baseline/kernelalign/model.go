@@ -115,11 +115,6 @@ func (m *Model) Tensors() baseline.Tensors {
 	return baseline.Tensors{{Name: "W", Matrix: m.w}, {Name: "mean", Matrix: m.mean}, {Name: "centre", Matrix: m.centre}}
 }
 
-// Score implements model.Classifier.
-func (m *Model) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return model.DetectAndClassify(m, x, rows, u)
-}
-
 // Detect returns W'x of the given rows, len(rows) x M, with x normalised.
 func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
 	return baseline.Project(m.w, x, rows, m.features)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
@@ -29,7 +30,7 @@ func TestScoreIsItsDefinition(t *testing.T) {
 			c := Default()
 			c.Kernel, c.Ort = kernel, ort
 			m, y := trained(t, c)
-			got, err := m.Score(y.seen.X, y.rows, y.unseen)
+			got, err := model.Score(m, y.seen.X, y.rows, y.unseen)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,11 +119,11 @@ func TestUndescribedAttribute(t *testing.T) {
 			undescribed.Data[i], centred.Data[i] = math.NaN(), float64(m.centre.Data[2])
 		}
 	}
-	got, err := m.Score(y.seen.X, y.rows, undescribed)
+	got, err := model.Score(m, y.seen.X, y.rows, undescribed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := m.Score(y.seen.X, y.rows, centred)
+	want, err := model.Score(m, y.seen.X, y.rows, centred)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func TestRestore(t *testing.T) {
 func TestScoreOfNoSamples(t *testing.T) {
 	each(t, func(t *testing.T, m methods.Method) {
 		e := examples()
-		if s, err := trained(t, m.Default).Score(e.X, nil, e.U); err != nil || s.Rows != 0 || s.Cols != e.U.Rows {
+		if s, err := model.Score(trained(t, m.Default), e.X, nil, e.U); err != nil || s.Rows != 0 || s.Cols != e.U.Rows {
 			t.Errorf("%d x %d, %v; expected 0 x %d", s.Rows, s.Cols, err, e.U.Rows)
 		}
 	})
@@ -156,7 +156,7 @@ func TestModelsRefuseOtherSizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = classifier.Score(dataset.NewMatrix[float32](1, 3), []int{0}, e.U)
+		_, err = model.Score(classifier, dataset.NewMatrix[float32](1, 3), []int{0}, e.U)
 		baselinetest.WantField(t, "features", err)
 		_, err = classifier.Classify(a, dataset.NewMatrix[float64](2, 3))
 		baselinetest.WantField(t, "attributes", err)
@@ -173,7 +173,7 @@ func TestScoresAreNotNaN(t *testing.T) {
 	each(t, func(t *testing.T, m methods.Method) {
 		e, classifier := examples(), trained(t, m.Default)
 		e.X.Row(2)[1] = float32(math.NaN())
-		_, err := classifier.Score(e.X, []int{2}, e.U)
+		_, err := model.Score(classifier, e.X, []int{2}, e.U)
 		if wrong := (*model.NotFinite)(nil); !errors.As(err, &wrong) || wrong.Term != "score" {
 			t.Errorf("%v, expected an error of the score", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"log"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/ranking"
 )
@@ -39,7 +40,7 @@ func Example() {
 		0, 1, 1, // large and red
 		1, 0, 1, // striped and red
 	}}
-	scores, err := learner.Model().Score(x, []int{6}, unseen)
+	scores, err := model.Score(learner.Model(), x, []int{6}, unseen)
 	if err != nil {
 		log.Fatal(err)
 	}

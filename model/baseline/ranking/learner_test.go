@@ -127,7 +127,7 @@ func TestSeparable(t *testing.T) {
 			rows []int
 			u    dataset.Matrix[float64]
 		}{"seen": {e.Rows, e.U}, "unseen": {rows, unseen}} {
-			scores, err := l.Model().Score(e.X, c.rows, c.u)
+			scores, err := model.Score(l.Model(), e.X, c.rows, c.u)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"log"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
@@ -33,7 +34,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	unseen := dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0.5, 1, 1}}
-	scores, err := learner.Model().Score(e.X, []int{4}, unseen)
+	scores, err := model.Score(learner.Model(), e.X, []int{4}, unseen)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
@@ -36,11 +35,6 @@ func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
 	m.V = r.Get("V", -1, m.Phantoms.Rows)
 	m.Mean = r.Get("mean", 1, m.Phantoms.Cols)
 	return m, r.Err
-}
-
-// Score implements model.Classifier.
-func (m *Model) Score(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return model.DetectAndClassify(m, x, rows, u)
 }
 
 // Detect returns the scores v_r'x of the phantoms, len(rows) x R.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
@@ -31,7 +32,7 @@ func TestScoreByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.Score(baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 1, 1))
+	s, err := model.Score(m, baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
@@ -83,7 +84,7 @@ func Learn(t rapid.TB, h baseline.Hyperparameters, e baseline.Examples) (baselin
 // Score returns the scores of the examples for descriptions u, row by row.
 func Score(t rapid.TB, m baseline.Model, e baseline.Examples, u dataset.Matrix[float64]) []float64 {
 	t.Helper()
-	s, err := m.Score(e.X, e.Rows, u)
+	s, err := model.Score(m, e.X, e.Rows, u)
 	if err != nil {
 		t.Fatal(err)
 	}
