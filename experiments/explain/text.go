@@ -208,7 +208,7 @@ func (g Group) reason() string {
 			adds, most = attributeName(t.Attribute), d
 		}
 		if d := sign * t.Gamma * (t.Used.Against - t.Used.Class); d > mostLacked {
-			lacks, mostLacked = "no "+attributeName(t.Attribute), d
+			lacks, mostLacked = attributeName(t.Attribute)+" (not detected)", d
 		}
 	}
 	return cmp.Or(adds, lacks, g.title())

@@ -222,7 +222,7 @@ func TestReason(t *testing.T) {
 	}{
 		{"for the class", 1, []Term{helps, adds, hardly, lacks}, "color: brown"},
 		{"for the other", -1, []Term{helps, adds, hardly, lacks}, "color: grey"},
-		{"nothing that adds", 1, []Term{hardly, lacks}, "no color: grey"},
+		{"nothing that adds", 1, []Term{hardly, lacks}, "color: grey (not detected)"},
 		{"hardly anything", 1, []Term{hardly}, "color"},
 		{"no attributes", 1, nil, "color"},
 	} {
