@@ -41,14 +41,14 @@ func WriteSamples(dir string, paths, classes []string) error {
 	for _, path := range paths {
 		rows = append(rows, []string{path})
 	}
-	if err := writeTable(filepath.Join(dir, imagesFile), rows); err != nil || classes == nil {
+	if err := atomicfile.WriteCSV(filepath.Join(dir, imagesFile), rows); err != nil || classes == nil {
 		return err
 	}
 	rows = [][]string{{classColumn}}
 	for _, class := range classes {
 		rows = append(rows, []string{class})
 	}
-	return writeTable(filepath.Join(dir, labelsFile), rows)
+	return atomicfile.WriteCSV(filepath.Join(dir, labelsFile), rows)
 }
 
 // maxExtraction is far above the size of extract.json in bytes.

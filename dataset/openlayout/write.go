@@ -1,9 +1,7 @@
 package openlayout
 
 import (
-	"encoding/csv"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -43,7 +41,7 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 		{classesFile, classRows(d)},
 		{labelsFile, labelRows(d)},
 	} {
-		if err := writeTable(filepath.Join(dir, t.name), t.rows); err != nil {
+		if err := atomicfile.WriteCSV(filepath.Join(dir, t.name), t.rows); err != nil {
 			return err
 		}
 	}
@@ -71,11 +69,7 @@ func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
 			}
 		}
 	}
-	return writeTable(path, rows)
-}
-
-func writeTable(path string, rows [][]string) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+	return atomicfile.WriteCSV(path, rows)
 }
 
 func attributeRows(d *dataset.Dataset) [][]string {

@@ -1,9 +1,7 @@
 package evaluation
 
 import (
-	"encoding/csv"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,10 +40,7 @@ func (r *Result) WriteCSV(dir string) error {
 		if len(file.rows) < 2 {
 			continue
 		}
-		err := atomicfile.Write(filepath.Join(dir, file.name), func(w io.Writer) error {
-			return csv.NewWriter(w).WriteAll(file.rows)
-		})
-		if err != nil {
+		if err := atomicfile.WriteCSV(filepath.Join(dir, file.name), file.rows); err != nil {
 			return err
 		}
 	}

@@ -61,8 +61,7 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 	}
 	if skipped != nil {
 		rows := append([][]string{{"path", "reason"}}, skipped...)
-		err := atomicfile.Write(filepath.Join(w.Dir, skippedFile), func(to io.Writer) error { return csv.NewWriter(to).WriteAll(rows) })
-		if err != nil {
+		if err := atomicfile.WriteCSV(filepath.Join(w.Dir, skippedFile), rows); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"bufio"
 	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,11 @@ func Write(path string, write func(io.Writer) error) error {
 // WriteJSON writes a value as indented JSON, as Write does.
 func WriteJSON(path string, v any) error {
 	return Write(path, func(w io.Writer) error { return format.WriteJSON(w, v) })
+}
+
+// WriteCSV writes rows as CSV, as Write does.
+func WriteCSV(path string, rows [][]string) error {
+	return Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }
 
 // wrap says what to do about the errors that a path given by a user can cause.
