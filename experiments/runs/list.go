@@ -9,9 +9,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -54,9 +51,6 @@ type Filter struct {
 
 // List reads the selected runs in dir.
 func (f Filter) List(dir string) (*Listing, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
@@ -68,24 +62,6 @@ func (f Filter) List(dir string) (*Listing, error) {
 		}
 	}
 	return l, nil
-}
-
-func (f Filter) check() error {
-	for _, c := range []struct {
-		field, value string
-		options      []string
-	}{
-		{"variant", f.Variant, append(format.Strings(model.Variants), methods.Names()...)},
-		{"stage", f.Stage, format.Strings([]train.Stage{train.Dev, train.Test})},
-		{"status", f.Status, format.Strings(Statuses)},
-	} {
-		if _, err := invalid.OneOf(c.value, c.options...); c.value != "" && err != nil {
-			bad := err.(*invalid.Error)
-			bad.Field = c.field
-			return bad
-		}
-	}
-	return nil
 }
 
 func (f Filter) selects(r Line) bool {
