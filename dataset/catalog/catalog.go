@@ -54,6 +54,12 @@ func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error)
 		}
 		return f.Open(ctx, o)
 	}
+	if o.DevSplit > 1 {
+		return nil, &invalid.Error{
+			Where: "data set " + invalid.Quote(name), Field: "dev_split",
+			Want: "1, since data that the program generates have one split", Got: fmt.Sprint(o.DevSplit),
+		}
+	}
 	if spec, ok := simulate.Preset(strings.ToLower(name)); ok {
 		d, err := simulate.Make(spec)
 		return d, cmp.Or(err, ctx.Err())

@@ -120,6 +120,10 @@ func TestOpenGeneratesGlyphs(t *testing.T) {
 	if err != nil || d.Name != "glyphs" {
 		t.Fatalf("glyphs: %v", err)
 	}
+	_, err = catalog.Open(t.Context(), "glyphs", catalog.Options{DevSplit: 2})
+	if err == nil || err.Error() != `data set "glyphs": dev_split: expected 1, since data that the program generates have one split, found 2` {
+		t.Errorf("split 2: error %v", err)
+	}
 }
 
 // writeOpen writes the small data set to root/name in the open layout.
