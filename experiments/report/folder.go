@@ -70,7 +70,7 @@ func readFolder(dir string) (*folder, error) {
 		curve, err := readCurve(r)
 		if err != nil {
 			r.Err = err
-			f.missing = append(f.missing, lab.MissingOf([]lab.Run{r})...)
+			f.missing = append(f.missing, lab.Missing{Dir: r.Dir, Why: r.Why()})
 			continue
 		}
 		key := r.Trial
