@@ -4,7 +4,6 @@
 # usage: results.sh path/to/lago-train, with these variables:
 #   SECTIONS     sections to run, as in "rotation search"; "none" only writes the page (default: all)
 #   SEEDS EPOCHS PATIENCE TUNE BUDGET ROTATE METHODS DATASET   the scale, see below
-#   JOBS         seeds or settings trained in parallel (default: 1)
 #   RESULTS_DIR  folder for runs and outputs (default: lago-train/results in the user's cache)
 #   PAGE         file to write; its figures go to a folder beside it (default: docs/results.md)
 #
@@ -17,7 +16,7 @@ absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac }
 
 lago=$(absolute "${1:?usage: results.sh path/to/lago-train}")
 : "${SECTIONS:=all}" "${DATASET:=cub127}" "${METHODS:=}" "${LAGO_DATA:=data}"
-: "${SEEDS:=5}" "${EPOCHS:=60}" "${PATIENCE:=15}" "${TUNE:=8}" "${BUDGET:=24}" "${ROTATE:=5}" "${JOBS:=1}"
+: "${SEEDS:=5}" "${EPOCHS:=60}" "${PATIENCE:=15}" "${TUNE:=8}" "${BUDGET:=24}" "${ROTATE:=5}"
 : "${RESULTS_DIR:=${XDG_CACHE_HOME:-$HOME/.cache}/lago-train/results}"
 : "${PAGE:=$(dirname "$0")/../docs/results.md}"
 
@@ -33,7 +32,6 @@ trap 'exit 130' INT TERM
 # and the commands on stdin.
 
 scale="--seeds $SEEDS --epochs $EPOCHS --patience $PATIENCE"
-[ "$JOBS" = 1 ] || scale="$scale --jobs $JOBS"
 
 sections() {
   text '# Results

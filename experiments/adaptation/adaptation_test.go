@@ -39,7 +39,7 @@ func simulated(classes, perClass int, clusterOf func(class, sample int) int) *Ba
 
 func TestChoose(t *testing.T) {
 	b := simulated(12, 30, func(class, _ int) int { return class })
-	a, err := Choose([]*Batch{b, b})
+	a, _, err := Choose([]*Batch{b, b})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +61,22 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// Of two kinds of features, that in which classes form clusters is chosen.
+func TestChooseFeatures(t *testing.T) {
+	good := simulated(12, 30, func(class, _ int) int { return class })
+	bad := *good
+	bad.X = simulated(12, 30, func(_, sample int) int { return sample % 12 }).X
+	for want, kinds := range [][][]*Batch{{{good}, {&bad}}, {{&bad}, {good}}} {
+		a, got, err := Choose(kinds...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want || a.Tau == 0 {
+			t.Errorf("features %d, tau %g", got, a.Tau)
+		}
+	}
+}
+
 // Where clusters and classes disagree, adaptation is off, and predictions stay as they are.
 func TestOffWhereClustersAreNotClasses(t *testing.T) {
 	for name, clusterOf := range map[string]func(class, sample int) int{
@@ -68,7 +84,7 @@ func TestOffWhereClustersAreNotClasses(t *testing.T) {
 		"a single cluster":                     func(_, _ int) int { return 0 },
 	} {
 		b := simulated(12, 30, clusterOf)
-		a, err := Choose([]*Batch{b})
+		a, _, err := Choose([]*Batch{b})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +104,7 @@ func TestOffWithoutAnErrorToCorrect(t *testing.T) {
 	for i, z := range b.Labels {
 		b.Scores.Row(i)[z] += 100
 	}
-	if a, err := Choose([]*Batch{b}); err != nil || a.Tau != 0 || a.Before != 1 {
+	if a, _, err := Choose([]*Batch{b}); err != nil || a.Tau != 0 || a.Before != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

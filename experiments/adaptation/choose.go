@@ -2,10 +2,12 @@ package adaptation
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -24,36 +26,41 @@ const (
 	finalists   = 3    // settings to try under all conditions
 )
 
-// Choose chooses temperature and tau on batches of validation classes, one per fold. Settings
-// are ruled out if their gain is within the 95 % interval over classes, or if they lose with
-// absent or imbalanced classes. Of the most accurate ones, that whose smallest gain over these
-// conditions is the largest is chosen. If all are ruled out, Tau is 0.
-func Choose(folds []*Batch) (*train.Adaptation, error) {
-	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
+// Choose chooses temperature and tau on batches of validation classes, one per fold, given once
+// for each kind of features to choose from. Settings are ruled out if their gain is within the
+// 95 % interval over classes, or if they lose with absent or imbalanced classes. Of the most
+// accurate ones, that whose smallest gain over these conditions is the largest is chosen. If all
+// are ruled out, Tau is 0. features is the index of the chosen kind.
+func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
+	a = &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	r := rand.New(rand.NewPCG(13, 0))
-	whole := make([]*Batch, len(folds))
+	whole := make([][]*Batch, len(kinds))
 	scale := 0.0
 	var before []float64
-	for i, f := range folds {
+	for i, f := range kinds[0] {
 		rows := r.Perm(len(f.Labels))
-		whole[i] = f.pick(rows[:min(maxSamples, len(rows))])
-		before = append(before, metrics.ClassAccuracy(whole[i].Scores, whole[i].Labels)...)
+		rows = rows[:min(maxSamples, len(rows))]
+		for k, folds := range kinds {
+			whole[k] = append(whole[k], folds[i].pick(rows))
+		}
+		b := whole[0][i]
+		before = append(before, metrics.ClassAccuracy(b.Scores, b.Labels)...)
 		a.Samples += len(f.Labels)
 		a.Classes += f.Scores.Cols
-		t, err := metrics.FitTemperature(whole[i].Scores, whole[i].Labels)
+		t, err := metrics.FitTemperature(b.Scores, b.Labels)
 		if err != nil {
 			scale = math.NaN() // scores at chance, or without a mistake
 		}
-		scale += t / float64(len(folds))
+		scale += t / float64(len(kinds[0]))
 	}
 	a.Before = meanOf(before)
 	a.After = a.Before
 	if math.IsNaN(scale) {
-		return a, nil
+		return a, 0, nil
 	}
 	ranked, err := rank(whole, scale)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	most := 0.0
 	for i, c := range ranked {
@@ -64,9 +71,9 @@ func Choose(folds []*Batch) (*train.Adaptation, error) {
 		if !(gain.Interval.Low > 0) {
 			continue
 		}
-		table, err := Stress(whole, c.Settings, choiceDraws)
+		table, err := Stress(whole[c.features], c.Settings, choiceDraws)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		least := meanOf(c.after) - a.Before
 		for _, row := range table {
@@ -75,37 +82,42 @@ func Choose(folds []*Batch) (*train.Adaptation, error) {
 			}
 		}
 		if least > most {
-			most = least
-			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest(table, whole)
+			most, features = least, c.features
+			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest(table, whole[0])
 		}
 	}
-	return a, nil
+	return a, features, nil
 }
 
 // candidate is settings with the accuracy on complete batches, by class of all folds.
 type candidate struct {
 	adapt.Settings
-	after []float64
+	features int // index of the kind
+	after    []float64
 }
 
 // rank returns all settings by accuracy, the highest first.
-func rank(folds []*Batch, scale float64) ([]candidate, error) {
+func rank(kinds [][]*Batch, scale float64) ([]candidate, error) {
 	var list []candidate
-	for _, tau := range taus {
-		for _, t := range temperatures {
-			c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}}
-			for _, f := range folds {
-				after, err := f.adapted(c.Settings)
-				if err != nil {
-					return nil, err
-				}
-				c.after = append(c.after, after...)
+	for k := range kinds {
+		for _, tau := range taus {
+			for _, t := range temperatures {
+				list = append(list, candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, features: k})
 			}
-			list = append(list, c)
 		}
 	}
+	errs := make([]error, len(list))
+	parallel.For(len(list), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			c := &list[i]
+			for _, f := range kinds[c.features] {
+				after, err := f.adapted(c.Settings)
+				c.after, errs[i] = append(c.after, after...), cmp.Or(errs[i], err)
+			}
+		}
+	})
 	slices.SortStableFunc(list, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
-	return list, nil
+	return list, errors.Join(errs...)
 }
 
 // smallest returns the least number of samples from which all batches gained.

@@ -18,37 +18,38 @@ type Fold struct {
 // form rounder clusters in whitened features.
 const whitened preprocess.Chain = "sqrt,l2,whiten"
 
-// ChooseOn chooses the settings, see Choose, with the preprocessing of the models. If none of
-// them whitens, it also tries whitened features, and takes them if they are more accurate.
+// ChooseOn chooses the settings, see Choose, with the preprocessing of the models or, if none of
+// them whitens its features, with whitened ones where these are better.
 func ChooseOn(folds []Fold) (*train.Adaptation, error) {
-	batches := make([]*Batch, len(folds))
-	for i, f := range folds {
+	kinds := [][]*Batch{nil}
+	for _, f := range folds {
 		m := *f.Model
 		m.Adaptation = nil // to use the features of the model itself
-		var err error
-		if batches[i], err = NewBatch(&m, f.Data, f.Data.Split.Val); err != nil {
-			return nil, err
-		}
-	}
-	chosen, err := Choose(batches)
-	if err != nil || slices.ContainsFunc(folds, func(f Fold) bool { return f.Model.Transform.Chain.Has(preprocess.Whiten) }) {
-		return chosen, err
-	}
-	for i, f := range folds {
-		fitted, err := Fitted(f.Model, f.Data, &train.Adaptation{Preprocess: whitened})
+		b, err := NewBatch(&m, f.Data, f.Data.Split.Val)
 		if err != nil {
 			return nil, err
 		}
-		if batches[i].X, err = fitted.Transform.Apply(f.Data.Features, f.Data.SamplesOf(f.Data.Split.Val)); err != nil {
-			return nil, err
+		kinds[0] = append(kinds[0], b)
+	}
+	if !slices.ContainsFunc(folds, func(f Fold) bool { return f.Model.Transform.Chain.Has(preprocess.Whiten) }) {
+		kinds = append(kinds, nil)
+		for i, f := range folds {
+			fitted, err := Fitted(f.Model, f.Data, &train.Adaptation{Preprocess: whitened})
+			if err != nil {
+				return nil, err
+			}
+			b := *kinds[0][i]
+			if b.X, err = fitted.Transform.Apply(f.Data.Features, f.Data.SamplesOf(f.Data.Split.Val)); err != nil {
+				return nil, err
+			}
+			kinds[1] = append(kinds[1], &b)
 		}
 	}
-	other, err := Choose(batches)
-	if err != nil || other.After <= chosen.After {
-		return chosen, err
+	chosen, features, err := Choose(kinds...)
+	if err == nil && features == 1 {
+		chosen.Preprocess = whitened
 	}
-	other.Preprocess = whitened
-	return other, nil
+	return chosen, err
 }
 
 // Fitted returns a copy of a with its preprocessing fitted on the samples of d that the model
