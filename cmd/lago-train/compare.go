@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/comparison"
@@ -9,6 +11,11 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/baseline/methods"
 )
+
+const tuneFlag = "tune"
+
+// The settings of each method to try. With --rotate there is a search for each part.
+const defaultTune, rotationTune = 8, 4
 
 func compareCommand() *cli.Command {
 	return &cli.Command{
@@ -37,7 +44,7 @@ Examples:
 			configsDirFlag(), foldsFlag(),
 			choices("methods", methodGroup, "lago, variants of it, and baselines", append([]string{tuning.LAGOMethod}, methods.Names()...), tuning.Names()...),
 			adaptFlag(),
-			&cli.IntFlag{Name: "tune", Category: searchGroup, Value: 8, Usage: "`N` settings to try for each method; 0 takes its defaults"},
+			&cli.IntFlag{Name: tuneFlag, Category: searchGroup, Value: defaultTune, DefaultText: fmt.Sprintf("%d, or %d with --%s", defaultTune, rotationTune, rotateFlag), Usage: "`N` settings to try for each method; 0 takes its defaults"},
 			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"},
 			csvFlagOf("the accuracy of each method on each class")),
 		Action: compare,
@@ -66,7 +73,10 @@ func compare(c *cli.Context) error {
 // compareConfig returns the configuration of the comparison and what is common to all
 // methods.
 func compareConfig(c *cli.Context) (config tuning.Config, common protocol.Config, err error) {
-	config = tuning.Config{Methods: c.StringSlice("methods"), Budget: c.Int("tune"), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound}
+	config = tuning.Config{Methods: c.StringSlice("methods"), Budget: c.Int(tuneFlag), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound}
+	if c.IsSet(rotateFlag) && !c.IsSet(tuneFlag) {
+		config.Budget = rotationTune
+	}
 	if config.LAGO, err = protocolConfigs(c, tuning.VariantsOf(config.Methods)); err != nil {
 		return config, common, err
 	}

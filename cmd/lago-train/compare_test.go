@@ -50,16 +50,19 @@ func TestCompareCommand(t *testing.T) {
 	}
 }
 
-func TestRotationHasThreeSeeds(t *testing.T) {
+// With --rotate there are other defaults.
+func TestRotationDefaults(t *testing.T) {
 	var printed struct {
 		Methods []struct {
-			Test struct {
+			Tried int
+			Test  struct {
 				PerClass struct{ Values []float64 } `json:"per_class_accuracy"`
 			}
 		}
 	}
-	decode(t, succeeds(t, "compare", "--rotate", "3", "--methods", "semantic-hard", "--tune", "0", "--epochs", "1", "--json", "--out", t.TempDir()), &printed)
-	if n := len(printed.Methods[0].Test.PerClass.Values); n != 3 {
-		t.Errorf("%d seeds, expected 3", n)
+	decode(t, succeeds(t, "compare", "--rotate", "3", "--methods", "semantic-hard", "--epochs", "1", "--json", "--out", t.TempDir()), &printed)
+	m := printed.Methods[0]
+	if n := len(m.Test.PerClass.Values); n != 3 || m.Tried != 4 {
+		t.Errorf("%d seeds and %d settings, expected 3 and 4", n, m.Tried)
 	}
 }
