@@ -162,8 +162,8 @@ type fit struct {
 	square []float64               // Z, |mu_z|^2
 	best   []int32                 // the predicted class of each sample
 
-	similarity []float32 // of the classes to a block of samples, Z x n: as n x Z, BLAS is slower
-	logP       []float64 // of the samples of a block
+	similarity dataset.Matrix[float32] // of a block of samples
+	logP       []float64               // of the samples of a block
 	changed    []bool
 }
 
@@ -172,7 +172,7 @@ func newFit(blocks []Block, n int, s Settings) *fit {
 	f := &fit{
 		Settings: s, blocks: blocks, mean: dataset.NewMatrix[float32](classes, dims), sum: dataset.NewMatrix[float32](classes, dims),
 		mass: make([]float64, classes), square: make([]float64, classes), best: make([]int32, n),
-		similarity: make([]float32, min(blockRows, n)*classes), logP: make([]float64, min(blockRows, n)), changed: make([]bool, min(blockRows, n)),
+		similarity: dataset.NewMatrix[float32](min(blockRows, n), classes), logP: make([]float64, min(blockRows, n)), changed: make([]bool, min(blockRows, n)),
 	}
 	f.P, f.Shares = dataset.NewMatrix[float32](n, classes), make([]float64, classes)
 	for z := range f.Shares {
@@ -223,16 +223,15 @@ func (f *fit) expect() (changed int) {
 	}
 	clear(f.sum.Data)
 	for first, b := range f.parts() {
-		n := b.X.Rows
-		similarity := dataset.Matrix[float32]{Rows: len(f.Shares), Cols: n, Data: f.similarity[:n*len(f.Shares)]}
-		baseline.Gemm(blas.NoTrans, blas.Trans, 1, f.mean, b.X, 0, similarity)
-		p := f.P.Slice(first, first+n)
-		parallel.For(n, 64, func(lo, hi int) {
+		similarity := f.similarity.Slice(0, b.X.Rows)
+		baseline.Gemm(blas.NoTrans, blas.Trans, 1, b.X, f.mean, 0, similarity)
+		p := f.P.Slice(first, first+b.X.Rows)
+		parallel.For(b.X.Rows, 64, func(lo, hi int) {
 			logits := make([]float64, len(offset))
 			for i := lo; i < hi; i++ {
 				s := b.Scores.Row(i)
-				for z := range logits {
-					logits[z] = float64(s[z])/f.Temperature + f.Tau*float64(similarity.Data[z*n+i]) + offset[z]
+				for z, x := range similarity.Row(i) {
+					logits[z] = float64(s[z])/f.Temperature + f.Tau*float64(x) + offset[z]
 				}
 				var best int32
 				f.logP[i], best = softmax(p.Row(i), logits)
@@ -240,7 +239,7 @@ func (f *fit) expect() (changed int) {
 				f.best[first+i] = best
 			}
 		})
-		for i := range n {
+		for i := range b.X.Rows {
 			objective += f.logP[i]
 			if f.changed[i] {
 				changed++
