@@ -2,12 +2,10 @@ package adaptation
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 
-	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -99,25 +97,23 @@ type candidate struct {
 // rank returns all settings by accuracy, the highest first.
 func rank(kinds [][]*Batch, scale float64) ([]candidate, error) {
 	var list []candidate
-	for k := range kinds {
+	for k, folds := range kinds {
 		for _, tau := range taus {
 			for _, t := range temperatures {
-				list = append(list, candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, features: k})
+				c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, features: k}
+				for _, f := range folds {
+					after, err := f.adapted(c.Settings)
+					if err != nil {
+						return nil, err
+					}
+					c.after = append(c.after, after...)
+				}
+				list = append(list, c)
 			}
 		}
 	}
-	errs := make([]error, len(list))
-	parallel.For(len(list), 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			c := &list[i]
-			for _, f := range kinds[c.features] {
-				after, err := f.adapted(c.Settings)
-				c.after, errs[i] = append(c.after, after...), cmp.Or(errs[i], err)
-			}
-		}
-	})
 	slices.SortStableFunc(list, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
-	return list, errors.Join(errs...)
+	return list, nil
 }
 
 // smallest returns the least number of samples from which all batches gained.

@@ -1,11 +1,9 @@
 package adaptation
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 
-	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -56,23 +54,14 @@ func Stress(folds []*Batch, s adapt.Settings, draws int) ([]Condition, error) {
 			if len(fold.Labels) <= c.samples {
 				continue
 			}
-			grain := 1
-			if len(fold.Labels) > maxSamples {
-				grain = draws // to hold one copy of the features at a time
-			}
-			changes, errs := make([]float64, draws), make([]error, draws)
-			parallel.For(draws, grain, func(lo, hi int) {
-				for draw := lo; draw < hi; draw++ {
-					r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
-					b := fold.pick(c.draw(fold, r))
-					after, err := b.adapted(s)
-					changes[draw], errs[draw] = meanOf(after)-meanOf(metrics.ClassAccuracy(b.Scores, b.Labels)), err
+			for draw := range draws {
+				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
+				b := fold.pick(c.draw(fold, r))
+				after, err := b.adapted(s)
+				if err != nil {
+					return nil, err
 				}
-			})
-			if err := errors.Join(errs...); err != nil {
-				return nil, err
-			}
-			for _, change := range changes {
+				change := meanOf(after) - meanOf(metrics.ClassAccuracy(b.Scores, b.Labels))
 				row.Mean += change
 				row.Worst = min(row.Worst, change)
 				row.Draws++
