@@ -3,14 +3,17 @@ package train
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/blas"
@@ -44,6 +47,25 @@ type Environment struct {
 }
 
 func currentEnvironment() Environment { return Environment{version.All(), blas.Current()} }
+
+// changes lists what differs now, as in "go go1.25.0, now go1.26.1".
+func (e Environment) changes(now Environment) string {
+	values := func(e Environment) map[string]string {
+		v := map[string]string{"BLAS": e.BLAS.String()}
+		maps.Copy(v, e.Versions)
+		return v
+	}
+	old, current := values(e), values(now)
+	names := maps.Clone(old)
+	maps.Copy(names, current)
+	var changed []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if old[name] != current[name] {
+			changed = append(changed, fmt.Sprintf("%s %s, now %s", name, cmp.Or(old[name], "unknown"), cmp.Or(current[name], "unknown")))
+		}
+	}
+	return strings.Join(changed, "; ")
+}
 
 // Record is the content of trial.json.
 type Record struct {

@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -97,7 +100,10 @@ func TestResumedRunsRecordTheirEnvironments(t *testing.T) {
 	trial := trialOn(d, model.SemanticHard, Dev)
 	interrupted(t, root, d, trial, 2)
 	dir := filepath.Join(root, trial.Name())
-	changeJSON(t, filepath.Join(dir, TrialFile), func(r map[string]any) { r["blas"].(map[string]any)["name"] = "another" })
+	changeJSON(t, filepath.Join(dir, TrialFile), func(r map[string]any) {
+		r["blas"] = map[string]any{"name": "another"}
+		r["versions"].(map[string]any)["go"] = "go1.0"
+	})
 	var first Environment
 	if r, err := ReadRecord(dir); err != nil {
 		t.Fatal(err)
@@ -115,8 +121,9 @@ func TestResumedRunsRecordTheirEnvironments(t *testing.T) {
 	if err != nil || r.BLAS != first.BLAS || len(r.Resumed) != 1 || r.Resumed[0].BLAS != currentEnvironment().BLAS {
 		t.Errorf("record %+v, %v, expected the first environment and the current one", r, err)
 	}
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "bit-identical") {
-		t.Errorf("warnings %q, expected one", warnings)
+	want := fmt.Sprintf("(BLAS another, now %s; go go1.0, now %s)", blas.Current(), runtime.Version())
+	if len(warnings) != 1 || !strings.Contains(warnings[0], want) {
+		t.Errorf("warnings %q, expected one with %q", warnings, want)
 	}
 }
 

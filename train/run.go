@@ -157,7 +157,7 @@ func (r *run) record() error {
 	if reflect.DeepEqual(last, now) {
 		return nil
 	}
-	r.warn("The run was trained so far with other versions or another BLAS (%s; now %s): its result is not bit-identical to that of an uninterrupted run.", last.BLAS, now.BLAS)
+	r.warn("The run was trained so far in another environment (%s): its result may not be bit-identical to that of an uninterrupted run.", last.changes(now))
 	old.Resumed = append(old.Resumed, now)
 	return r.writeRecord(old)
 }

@@ -146,8 +146,10 @@ func Find(root, kind, dataset, fingerprint string) (*Result, string, error) {
 		}
 	}
 	for _, d := range r.Differences {
-		if !slices.ContainsFunc(r.Methods, func(m tuning.Method) bool { return m.Name == d.Method }) {
-			return nil, path, &invalid.Error{Where: path, Field: "differences", Want: "one of the methods", Got: strconv.Quote(d.Method)}
+		for _, name := range []string{d.Reference, d.Method} {
+			if !slices.ContainsFunc(r.Methods, func(m tuning.Method) bool { return m.Name == name }) {
+				return nil, path, &invalid.Error{Where: path, Field: "differences", Want: "one of the methods", Got: strconv.Quote(name)}
+			}
 		}
 	}
 	return r, path, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -373,14 +374,14 @@ func TestComparisonText(t *testing.T) {
 	r := &Result{Dataset: "birds", Parts: 1, Folds: 3, Methods: []tuning.Method{one(tuning.LAGOMethod, "", "k-soft", 0.5), one("eszsl", "ESZSL", "", 0.625)}}
 	r.Methods[1].Published = "53.9"
 	for _, c := range []struct {
-		low, high float64
-		want      string
+		mean, holm float64
+		text, want string
 	}{
-		{-0.2, -0.05, "(lago is more accurate): none; below 0: eszsl;"},
-		{0.05, 0.2, "(lago is more accurate): eszsl; below 0: none;"},
-		{-0.2, 0.05, "(lago is more accurate): none; below 0: none;"},
+		{-0.125, 0.04, "│ ESZSL  │          -12.5 │", "LAGO (k-soft) is more accurate than: none; less accurate than: ESZSL; cannot be ranked on these classes (p by Holm at least 0.05): none\n"},
+		{0.125, 0.04, "│ ESZSL  │          +12.5 │", "is more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n"},
+		{-0.125, 0.05, "│ ESZSL  │          -12.5 │", "is more accurate than: none; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): ESZSL\n"},
 	} {
-		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: -0.125, Interval: metrics.Interval{Low: c.low, High: c.high}, P: 0.02}, 0.04}}
+		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: c.mean, Interval: metrics.Interval{Low: -0.2, High: -0.05}, P: 0.02}, c.holm}}
 		var b bytes.Buffer
 		if err := r.WriteText(&b); err != nil {
 			t.Fatal(err)
@@ -388,7 +389,7 @@ func TestComparisonText(t *testing.T) {
 		for _, want := range []string{
 			"settings chosen over 3 folds of the seen classes", "LAGO (k-soft)", "(trainval_loc), its LAGO with them.\nHere every method is trained with them.\n",
 			"│ ESZSL         │     62.5 % │ 62.5 % │ 57.5 to 66.5      │                 - │      53.9 │     1.2 │     1 │     2 │",
-			"│ eszsl  │          -12.5 │", "│ 0.02 │     0.04 │", c.want,
+			c.text, fmt.Sprintf("│ 0.02 │     %.2g │", c.holm), c.want,
 			"  eszsl: 3 epochs, beta 2, lr 0.1; at an end of the searched values: lr\n", "  lago: 3 epochs, k-soft, beta 2",
 		} {
 			if !strings.Contains(b.String(), want) {
@@ -436,5 +437,20 @@ func TestStoredComparison(t *testing.T) {
 	}
 	if _, _, err := Find(l.Root, Kind, l.Data.Name, "nowhere"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, expected fs.ErrNotExist", err)
+	}
+}
+
+func TestStoredDifferencesNameMethods(t *testing.T) {
+	m := &protocol.Measured{PerClass: lab.Summarise([]float64{0.625}), Classes: 4}
+	methods := []tuning.Method{{Name: "lago", Val: m, Test: m, Parts: make([]tuning.Part, 1)}}
+	l := testlab.Simulated(t)
+	for _, d := range []Difference{{Reference: "lago", Method: "other"}, {Reference: "other", Method: "lago"}} {
+		r := &Result{Dataset: l.Data.Name, Methods: methods, Differences: []Difference{d}}
+		if err := l.Store(Kind, compareAll(l), r); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Find(l.Root, Kind, l.Data.Name, l.Fingerprint()); err == nil || !strings.Contains(err.Error(), `"other"`) {
+			t.Errorf("%s minus %s: error %v, expected one on other", d.Reference, d.Method, err)
+		}
 	}
 }

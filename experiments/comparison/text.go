@@ -69,24 +69,30 @@ func (r *Result) writeDifferences(b *strings.Builder) {
 	if len(r.Differences) == 0 {
 		return
 	}
-	reference := r.Differences[0].Reference
+	label := func(name string) string {
+		return r.Methods[slices.IndexFunc(r.Methods, func(m tuning.Method) bool { return m.Name == name })].Label()
+	}
+	reference := label(r.Differences[0].Reference)
 	fmt.Fprintf(b, "%s minus each method, over %d classes:\n", reference, len(r.Classes))
 	t := format.NewTable("method", "difference (%)", "95 % over classes", "p", "p (Holm)")
 	t.Right(2, 3, 4, 5)
-	var ahead, behind []string
+	var more, less, undecided []string
 	for _, d := range r.Differences {
-		t.Row(d.Method, format.Points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm))
+		method := label(d.Method)
+		t.Row(method, format.Points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm))
 		switch {
-		case d.Interval.Low > 0:
-			behind = append(behind, d.Method)
-		case d.Interval.High < 0:
-			ahead = append(ahead, d.Method)
+		case d.Holm >= 0.05:
+			undecided = append(undecided, method)
+		case d.Mean > 0:
+			more = append(more, method)
+		default:
+			less = append(less, method)
 		}
 	}
 	b.WriteString(t.String())
 	list := func(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
-	fmt.Fprintf(b, "95 %% interval above 0 (%s is more accurate): %s; below 0: %s; the others cannot be ranked on these classes\n",
-		reference, list(behind), list(ahead))
+	fmt.Fprintf(b, "%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these classes (p by Holm at least 0.05): %s\n",
+		reference, list(more), list(less), list(undecided))
 }
 
 // PublishedNotes say how the published numbers differ from those beside them; there are

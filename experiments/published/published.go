@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"slices"
@@ -109,18 +110,21 @@ func Find(dataset string, v model.Variant, stage string) (Run, bool) {
 	return Run{}, false
 }
 
-// TestAccuracy returns a cell of table A.1 as printed, in percent. method is a row of the
-// table, such as "ESZSL".
+// TestAccuracy returns a cell of table A.1 as printed, in percent. method is a baseline's
+// title or the name of a row, such as "ESZSL".
 func TestAccuracy(dataset, method string) (cell string, ok bool) {
 	column := slices.IndexFunc(tables.TestTable["columns"], func(c json.RawMessage) bool {
 		return strings.EqualFold(text(c), dataset)
 	})
-	row := tables.TestTable[method]
+	row := tables.TestTable[cmp.Or(rows[method], method)]
 	if column < 0 || row == nil {
 		return "", false
 	}
 	return text(row[column]), true
 }
+
+// rows has the rows of table A.1 that are spelled otherwise than the baseline's title.
+var rows = map[string]string{"SynC": "SYNC", "DeViSE": "DEVISE", "Kernel alignment": "ZHANG2018"}
 
 // Method returns the name of a variant in table A.1.
 func Method(v model.Variant) string { return names[v][1] }

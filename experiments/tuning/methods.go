@@ -19,7 +19,7 @@ import (
 // Method is the result of one method by the protocol.
 type Method struct {
 	Name      string             `json:"name"`
-	Title     string             `json:"title"`             // as the paper's tables name it
+	Title     string             `json:"title"`             // in tables and figures
 	Variant   string             `json:"variant,omitempty"` // of LAGO; "mixed" if the parts chose different ones
 	Val       *protocol.Measured `json:"val"`
 	Test      *protocol.Measured `json:"test"`

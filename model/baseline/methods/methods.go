@@ -19,7 +19,7 @@ import (
 // Method is one baseline.
 type Method struct {
 	Name    string // on the command line
-	Title   string // in the paper's tables
+	Title   string // in tables and figures
 	Default baseline.Hyperparameters
 	// Seeded reports that training depends on the seed.
 	Seeded bool
@@ -31,10 +31,10 @@ var All = []Method{
 	{Name: "iap", Title: "IAP", Default: dap.Default(dap.Indirect)},
 	{Name: "ale", Title: "ALE", Default: ranking.Default(ranking.ALE), Seeded: true},
 	{Name: "eszsl", Title: "ESZSL", Default: eszsl.Default()},
-	{Name: "sync", Title: "SYNC", Default: synclassifier.Default()},
+	{Name: "sync", Title: "SynC", Default: synclassifier.Default()},
 	{Name: "sje", Title: "SJE", Default: ranking.Default(ranking.SJE), Seeded: true},
-	{Name: "devise", Title: "DEVISE", Default: ranking.Default(ranking.DeViSE), Seeded: true},
-	{Name: "kernel", Title: "ZHANG2018", Default: kernelalign.Default(), Seeded: true},
+	{Name: "devise", Title: "DeViSE", Default: ranking.Default(ranking.DeViSE), Seeded: true},
+	{Name: "kernel", Title: "Kernel alignment", Default: kernelalign.Default(), Seeded: true},
 }
 
 // Names lists the names of All.
