@@ -1,27 +1,16 @@
 package train
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/version"
-	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // The files of a run's folder.
@@ -34,59 +23,6 @@ const (
 	damagedFile    = "checkpoint.damaged.safetensors"
 	lockFile       = "lock"
 )
-
-// ResultsVersion is raised with each change of the program that can change results.
-// Finished runs of another version are not reused.
-const ResultsVersion = 2
-
-// Environment is what a run was trained with in addition to its trial. It can change the
-// last bits of a result.
-type Environment struct {
-	Versions map[string]string `json:"versions"` // of the program, Go, the platform and the numeric libraries
-	BLAS     blas.Info         `json:"blas"`
-}
-
-func currentEnvironment() Environment { return Environment{version.All(), blas.Current()} }
-
-// changes lists what differs now, as in "go go1.25.0, now go1.26.1".
-func (e Environment) changes(now Environment) string {
-	values := func(e Environment) map[string]string {
-		v := map[string]string{"BLAS": e.BLAS.String()}
-		maps.Copy(v, e.Versions)
-		return v
-	}
-	old, current := values(e), values(now)
-	names := maps.Clone(old)
-	maps.Copy(names, current)
-	var changed []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if old[name] != current[name] {
-			changed = append(changed, fmt.Sprintf("%s %s, now %s", name, cmp.Or(old[name], "unknown"), cmp.Or(current[name], "unknown")))
-		}
-	}
-	return strings.Join(changed, "; ")
-}
-
-// Record is the content of trial.json.
-type Record struct {
-	Trial
-	Environment                  // in which the run began
-	ResultsVersion int           `json:"results_version"`
-	Resumed        []Environment `json:"resumed,omitempty"` // other environments in which it was resumed
-}
-
-// ReadRecord reads the trial.json of a run's folder.
-func ReadRecord(dir string) (r Record, err error) {
-	path := filepath.Join(dir, TrialFile)
-	data, err := readFile(path)
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return Record{}, &invalid.Error{Where: path, Want: "the settings of a run", Got: "damaged JSON", Hint: trainAgain}
-	}
-	return r, nil
-}
 
 // trainAgain is what to do about damaged files of a run.
 const trainAgain = "Delete the folder to train again."
@@ -104,97 +40,6 @@ func readFile(path string) ([]byte, error) {
 func regular(path string) error {
 	_, err := input.SizeOfRegular(path)
 	return err
-}
-
-// Epoch is one line of curve.jsonl. Accuracies are fractions.
-type Epoch struct {
-	Epoch         int     `json:"epoch"` // from 1
-	Phases        []Phase `json:"phases"`
-	TrainAccuracy float64 `json:"train_accuracy"` // per class, after the epoch, of 1,000 train samples at most
-
-	// Of the samples of the val classes; nil in the test stage.
-	ValAccuracy          *float64 `json:"val_accuracy"` // per class
-	ValAccuracyPerSample *float64 `json:"val_accuracy_per_sample"`
-}
-
-// validate sets the validation accuracies.
-func (e *Epoch) validate(c metrics.Confusion) {
-	a := c.Accuracy()
-	e.ValAccuracy, e.ValAccuracyPerSample = &a.PerClass, &a.PerSample
-}
-
-// Phase is an epoch of W or of V of LAGO, or of a baseline. The loss and its terms are
-// means over samples, each at the step that used the sample.
-type Phase struct {
-	Name    string      `json:"name"` // W, V or the baseline
-	Steps   int         `json:"steps"`
-	Seconds float64     `json:"seconds"`
-	Loss    float64     `json:"loss"`
-	Terms   model.Terms `json:"terms"`
-}
-
-// Curve is the history of a run, one element per epoch.
-type Curve []Epoch
-
-// Write writes curve.jsonl.
-func (c Curve) Write(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		for _, epoch := range c {
-			if err := e.Encode(epoch); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// ReadCurve reads the curve.jsonl of a run of the stage. In the dev stage each epoch has
-// validation accuracies. Errors are *invalid.Error and name the line.
-func ReadCurve(path string, stage Stage) (c Curve, err error) {
-	data, err := readFile(path)
-	if err != nil {
-		return nil, err
-	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		n := len(c) + 1
-		bad := func(want, got string) error {
-			return &invalid.Error{Where: path, Field: fmt.Sprintf("line %d", n), Want: want, Got: got, Hint: trainAgain}
-		}
-		var e Epoch
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return nil, bad("the JSON object of an epoch", "other text")
-		}
-		if e.Epoch != n {
-			return nil, bad(fmt.Sprintf("epoch %d", n), fmt.Sprintf("epoch %d", e.Epoch))
-		}
-		if stage == Dev && (e.ValAccuracy == nil || e.ValAccuracyPerSample == nil) {
-			return nil, bad("val_accuracy and val_accuracy_per_sample", "null")
-		}
-		for _, a := range []*float64{&e.TrainAccuracy, e.ValAccuracy, e.ValAccuracyPerSample} {
-			if a != nil && !(*a >= 0 && *a <= 1) {
-				return nil, bad("accuracies from 0 to 1", fmt.Sprint(*a))
-			}
-		}
-		c = append(c, e)
-	}
-	if lines.Err() != nil {
-		return nil, &invalid.Error{Where: path, Field: fmt.Sprintf("line %d", len(c)+1), Want: "at most 1 MB", Got: "more"}
-	}
-	return c, nil
-}
-
-// seconds is the time that the phases took.
-func (c Curve) seconds() float64 {
-	var s float64
-	for _, e := range c {
-		for _, p := range e.Phases {
-			s += p.Seconds
-		}
-	}
-	return s
 }
 
 // Result is the content of result.json. Accuracies are fractions.
@@ -316,18 +161,6 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 		}
 	}
 	return result, nil
-}
-
-// readRecord reads trial.json, which must be of the trial.
-func (t Trial) readRecord(dir string) (Record, error) {
-	r, err := ReadRecord(dir)
-	if err == nil && r.Trial.Name() != t.Name() {
-		err = &invalid.Error{
-			Where: filepath.Join(dir, TrialFile), Want: "the settings of " + t.Name(), Got: "others",
-			Hint: "The folder holds another run. Delete it to train again.",
-		}
-	}
-	return r, err
 }
 
 // chance reports whether an evaluation predicts one class for every sample, which is

@@ -46,16 +46,17 @@ type batch struct {
 // searchAll carries out searches side by side, so that each round is one grid. It fails if
 // other shards have not finished their trials of a round.
 func searchAll(ctx context.Context, l *lab.Lab, searchers []*searcher, onRound func(round string, trials int)) error {
-	for _, round := range []struct {
+	type round struct {
 		name string
 		next func(s *searcher) batch
 		end  func(s *searcher, b batch, runs []lab.Run) error
-	}{
-		{"coarse", (*searcher).coarse, (*searcher).rank},
-		{"refining", func(s *searcher) batch { return s.refine(s.budget.refined[0]) }, (*searcher).rank},
-		{"refining", func(s *searcher) batch { return s.refine(s.budget.refined[1]) }, (*searcher).rank},
-		{"further seeds", (*searcher).best, (*searcher).rankBest},
-	} {
+	}
+	rounds := []round{{"coarse", (*searcher).coarse, (*searcher).rank}}
+	for i := range refiningRounds {
+		rounds = append(rounds, round{"refining", func(s *searcher) batch { return s.refine(s.budget.refined[i]) }, (*searcher).rank})
+	}
+	rounds = append(rounds, round{"further seeds", (*searcher).best, (*searcher).rankBest})
+	for _, round := range rounds {
 		batches := make([]batch, len(searchers))
 		lists := make([][]train.Trial, len(searchers))
 		total := 0

@@ -30,15 +30,20 @@ const FurtherSeeds = 3
 // budget is the division of the settings of a search.
 type budget struct {
 	coarse  int
-	refined [2]int // around the best of all before
-	best    int    // of these, settings that are run with further seeds
+	refined [refiningRounds]int // around the best of all before
+	best    int                 // of all, settings that are run with further seeds
 }
 
-// divide gives two thirds of the settings to the coarse search, and further seeds to an
-// eighth of them, at most five.
+const refiningRounds = 4
+
+// divide gives half of the settings to the coarse search, or two thirds if there are few, the
+// others to refining rounds, and further seeds to an eighth of all, at most five.
 func divide(settings int) budget {
-	refined := settings / 3
-	return budget{settings - refined, [2]int{(refined + 1) / 2, refined / 2}, min(max(settings/8, 1), 5)}
+	b := budget{coarse: min(settings-settings/3, max(settings/2, 8)), best: min(max(settings/8, 1), 5)}
+	for i := range settings - b.coarse {
+		b.refined[i%refiningRounds]++
+	}
+	return b
 }
 
 // Found is the result of a search.
@@ -74,7 +79,7 @@ type Chosen struct {
 
 // Search finds the settings of c's variant by the paper's procedure (supplement A) on the
 // dev stage, over folds of the seen classes: a coarse search of the space, starting from c
-// itself; two finer rounds around the best; then further seeds of the best settings, whose
+// itself; finer rounds around the best; then further seeds of the best settings, whose
 // average chooses and whose average curve gives the number of epochs. Trials that fail
 // count as the worst. The error is a *lab.Waiting if a round needs the trials of other
 // shards.

@@ -1,7 +1,6 @@
 package tuning
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +40,10 @@ func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
 		for _, one := range first.candidates {
 			s.tried = append(s.tried, tried{candidate: one})
 		}
-		all := slices.Concat(first.candidates, s.refine(s.budget.refined[0]).candidates, s.refine(s.budget.refined[1]).candidates)
+		all := first.candidates
+		for _, n := range s.budget.refined {
+			all = append(all, s.refine(n).candidates...)
+		}
 		for _, one := range all {
 			trials := s.trialsOf(batch{candidates: []candidate{one}, seeds: 1})
 			if len(trials) != 2 || trials[0].Fingerprint == trials[1].Fingerprint {
@@ -114,12 +116,21 @@ func TestSearchBudgetIsSpent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		settings := rapid.IntRange(1, 1000).Draw(t, "budget")
 		b := divide(settings)
-		if b.coarse+b.refined[0]+b.refined[1] != settings || b.coarse < 1 || b.refined[1] < 0 || b.best < 1 || b.best > 5 || b.best > settings {
+		total := b.coarse
+		for _, n := range b.refined {
+			total += n
+		}
+		if total != settings || b.coarse < 1 || b.best < 1 || b.best > 5 || b.best > settings {
 			t.Fatalf("%+v of %d", b, settings)
 		}
 	})
-	if diff := cmp.Diff(budget{16, [2]int{4, 4}, 3}, divide(24), cmp.AllowUnexported(budget{})); diff != "" {
-		t.Errorf("of 24, as the help says (-want +got):\n%s", diff)
+	for settings, want := range map[int]budget{
+		4:  {3, [refiningRounds]int{1}, 1},
+		24: {12, [refiningRounds]int{3, 3, 3, 3}, 3}, // as the help says
+	} {
+		if diff := cmp.Diff(want, divide(settings), cmp.AllowUnexported(budget{})); diff != "" {
+			t.Errorf("of %d (-want +got):\n%s", settings, diff)
+		}
 	}
 }
 
