@@ -31,20 +31,13 @@ const (
 // are ruled out, Tau is 0. features is the index of the chosen kind.
 func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 	a = &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
-	r := rand.New(rand.NewPCG(13, 0))
-	whole := make([][]*Batch, len(kinds))
+	whole := drawn(kinds)
 	scale := 0.0
 	var before []float64
-	for i, f := range kinds[0] {
-		rows := r.Perm(len(f.Labels))
-		rows = rows[:min(maxSamples, len(rows))]
-		for k, folds := range kinds {
-			whole[k] = append(whole[k], folds[i].pick(rows))
-		}
-		b := whole[0][i]
+	for i, b := range whole[0] {
 		before = append(before, metrics.ClassAccuracy(b.Scores, b.Labels)...)
-		a.Samples += len(f.Labels)
-		a.Classes += f.Scores.Cols
+		a.Samples += len(kinds[0][i].Labels)
+		a.Classes += b.Scores.Cols
 		t, err := metrics.FitTemperature(b.Scores, b.Labels)
 		if err != nil {
 			scale = math.NaN() // scores at chance, or without a mistake
@@ -73,18 +66,26 @@ func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		least := meanOf(c.after) - a.Before
-		for _, row := range table {
-			if row.Samples == 0 {
-				least = min(least, row.Mean)
-			}
-		}
-		if least > most {
+		if least := min(meanOf(c.after)-a.Before, leastGain(table)); least > most {
 			most, features = least, c.features
 			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest(table, whole[0])
 		}
 	}
 	return a, features, nil
+}
+
+// drawn returns at most maxSamples of each fold, the same of every kind of features.
+func drawn(kinds [][]*Batch) [][]*Batch {
+	r := rand.New(rand.NewPCG(13, 0))
+	drawn := make([][]*Batch, len(kinds))
+	for i, fold := range kinds[0] {
+		rows := r.Perm(len(fold.Labels))
+		rows = rows[:min(maxSamples, len(rows))]
+		for k, folds := range kinds {
+			drawn[k] = append(drawn[k], folds[i].pick(rows))
+		}
+	}
+	return drawn
 }
 
 // candidate is settings with the accuracy on complete batches, by class of all folds.
@@ -114,6 +115,17 @@ func rank(kinds [][]*Batch, scale float64) ([]candidate, error) {
 	}
 	slices.SortStableFunc(list, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
 	return list, nil
+}
+
+// leastGain is the smallest mean gain with absent or imbalanced classes.
+func leastGain(table []Condition) float64 {
+	least := math.Inf(1)
+	for _, row := range table {
+		if row.Samples == 0 {
+			least = min(least, row.Mean)
+		}
+	}
+	return least
 }
 
 // smallest returns the least number of samples from which all batches gained.
