@@ -17,7 +17,7 @@ absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac }
 lago=$(absolute "${1:?usage: results.sh path/to/lago-train}")
 : "${SECTIONS:=all}" "${DATASET:=cub127}" "${LAGO_DATA:=data}"
 : "${METHODS:=lago,semantic-hard,singletons,k-soft,semantic-soft,dap,iap,ale,eszsl,sync,sje,devise,kernel}"
-: "${SEEDS:=5}" "${EPOCHS:=60}" "${PATIENCE:=15}" "${TUNE:=8}" "${BUDGET:=24}" "${ROTATE:=5}"
+: "${SEEDS:=5}" "${EPOCHS:=60}" "${PATIENCE:=15}" "${TUNE:=4}" "${BUDGET:=24}" "${ROTATE:=5}"
 : "${RESULTS_DIR:=${XDG_CACHE_HOME:-$HOME/.cache}/lago-train/results}"
 : "${PAGE:=$(dirname "$0")/../docs/results.md}"
 
@@ -64,14 +64,14 @@ lago-train dataset info $DATASET | head -n 12
 END
   questions "$DATASET" ''
   section "$DATASET" rotation 'LAGO and its baselines, each class unseen once' 'rotation rotation-differences' \
-'The classes are dealt into parts, each of which in turn has the unseen classes. For each part,
-every method searches as many settings, preprocessing among them, on the validation classes. "LAGO"
-is in each part the variant with the highest validation accuracy, so it has four searches.' <<END
+'The classes are divided into parts, and each part in turn has the unseen classes. For each part,
+every method tries the same number of settings, including preprocessing, on the validation classes.
+"LAGO" is the variant with the highest validation accuracy of the part, so it has four searches.' <<END
 lago-train compare --dataset $DATASET --rotate $ROTATE --methods $METHODS --tune $TUNE $scale
 END
   section "$DATASET" compare 'LAGO and its baselines on one split' 'comparison comparison-differences' \
-'One division into seen and unseen classes, that of the data set. Every method searches as many
-settings over folds of the seen classes, and is evaluated once on the test classes: by itself
+'The unseen classes are the test classes of the data set. Every method tries the same number of
+settings on folds of the seen classes, and is evaluated once on the test classes: without adaptation
 (inductive), and adapted to all unlabelled samples of the test classes together (transductive).' <<END
 lago-train compare --dataset $DATASET --methods $METHODS --tune $TUNE $scale --adapt
 END

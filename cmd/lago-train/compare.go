@@ -21,18 +21,18 @@ func compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "compare",
 		Usage: "compare LAGO with the baselines by one protocol (table 1)",
-		Description: `Chooses the settings of each method by the same search: as many settings, with the same choice of
-preprocessing, by the mean validation accuracy over folds of the seen classes. Then chooses the
-number of epochs on the dev stage over all seeds, trains on train and validation classes, and
-evaluates once on the test classes. "lago" is the variant with the best validation accuracy. A
-search starts from the defaults and leaves settings given by flags fixed; --tune 0 takes the
-defaults of each method, or for LAGO those of --configs.
+		Description: `Chooses the settings of each method by the same search, which tries the same number of settings
+and the same preprocessing for each, by the mean validation accuracy over folds of the seen classes.
+Then chooses the number of epochs on the dev stage over all seeds, trains on train and validation
+classes, and evaluates once on the test classes. "lago" is the variant with the best validation
+accuracy. A search starts from the defaults and leaves settings given by flags fixed; --tune 0 takes
+the defaults of each method, or for LAGO those of --configs.
 
-With --rotate N each class is unseen once: the classes are dealt into N parts, and each part in turn
-holds the test classes. The next part is the validation classes unless --folds is given. Differences
-between methods have 95 % bootstrap intervals over classes, and p values by paired permutation. The
-result is stored in --out for the report. --adapt also adapts each method to all unlabelled samples
-of the evaluated classes, with settings chosen on the validation classes.
+With --rotate N each class is unseen once: the classes are divided into N parts, and each part in
+turn holds the test classes. The next part is the validation classes unless --folds is given.
+Differences between methods have 95 % bootstrap intervals over classes, and p values by paired
+permutation. The result is stored in --out for the report. --adapt also adapts each method to all
+unlabelled samples of the evaluated classes, with settings chosen on the validation classes.
 
 Examples:
    lago-train compare --dataset awa2

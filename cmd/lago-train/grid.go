@@ -52,7 +52,7 @@ func shardOf(c *cli.Context) (lab.Shard, error) {
 // rotationFlags are those of commands that can take each class as unseen once.
 func rotationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: rotateFlag, Category: dataGroup, DefaultText: "no rotation", Usage: "`N` parts, at least 3, into which the classes are dealt; each is unseen once"},
+		&cli.IntFlag{Name: rotateFlag, Category: dataGroup, DefaultText: "no rotation", Usage: "`N` parts, at least 3, into which the classes are divided; each is unseen once"},
 		&cli.Uint64Flag{Name: "rotate-seed", Category: dataGroup, Usage: "`SEED` random seed of the parts of --rotate"},
 	}
 }

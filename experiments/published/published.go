@@ -123,7 +123,7 @@ func TestAccuracy(dataset, method string) (cell string, ok bool) {
 	return text(row[column]), true
 }
 
-// rows has the rows of table A.1 that are spelled otherwise than the baseline's title.
+// rows has the rows of table A.1 that differ from the baseline's title.
 var rows = map[string]string{"SynC": "SYNC", "DeViSE": "DEVISE", "Kernel alignment": "ZHANG2018"}
 
 // Method returns the name of a variant in table A.1.

@@ -42,7 +42,7 @@ func comparisonSection(f *folder, d *datasetRuns) Section {
 func rotationSection(f *folder, d *datasetRuns) Section {
 	return f.compared(d, comparison.RotationKind, "compare --rotate 5", Section{
 		Name: "rotation", Title: "LAGO and its baselines, each class unseen once",
-		Text: "The classes are dealt into parts, each of which in turn has the unseen classes; settings and epochs are chosen " +
+		Text: "The classes are divided into parts, and each part in turn has the unseen classes; settings and epochs are chosen " +
 			"on the others.",
 	})
 }
@@ -99,7 +99,7 @@ func methodRow(m tuning.Method) plot.Row {
 	return plot.Row{Name: m.Label(), Method: cmp.Or(m.Variant, m.Name), Emphatic: m.Variant != ""}
 }
 
-// robustnessOf is what noise and partial measured: accuracy by how bad the descriptions are.
+// robustnessOf is what noise and partial measured: accuracy by the degree of distortion of the descriptions.
 type robustnessOf struct {
 	degrees  []float64
 	named    string // the degrees, in the result

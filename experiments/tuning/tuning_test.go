@@ -15,7 +15,7 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// Every method tries as many different settings, of which those that make no difference do
+// Every method tries the same number of different settings. Those that make no difference do
 // not count; its defaults, or the fixed settings, are the first.
 func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
 	l := testlab.Simulated(t)
