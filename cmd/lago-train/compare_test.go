@@ -10,7 +10,7 @@ func TestCompareCommand(t *testing.T) {
 	out := t.TempDir()
 	args := []string{"compare", "--dataset", "glyphs", "--methods", "semantic-hard,eszsl", "--tune", "0", "--seeds", "1", "--epochs", "2", "--out", out}
 	table := succeeds(t, args...)
-	for _, want := range []string{"Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "semantic-hard minus each method", "eszsl: 1 epoch, gamma "} {
+	for _, want := range []string{"Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "eszsl: 1 epoch, gamma "} {
 		if !strings.Contains(table, want) {
 			t.Errorf("expected %q in\n%s", want, table)
 		}
