@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/model"
@@ -44,10 +45,7 @@ func ksweepSection(f *folder, d *datasetRuns) Section {
 		}
 		p.Series = append(p.Series, line)
 	}
-	others := slices.DeleteFunc(slices.Clone(d.dev), func(c *configuration) bool {
-		isOther := c.variant() == model.Singletons || c.variant() == model.SemanticHard
-		return !isOther || !slices.ContainsFunc(firsts, func(k *configuration) bool { return sameTraining(k, c) })
-	})
+	others := d.references(firsts)
 	drawn := map[model.Variant]plot.Condition{}
 	for i, label := range labels(others) {
 		c := others[i]
@@ -88,6 +86,27 @@ func (d *datasetRuns) sweeps() [][]*configuration {
 		}
 	}
 	return sweeps
+}
+
+// references returns singletons and semantic-hard with the training of a sweep. Of several
+// configurations, as a search leaves them, it is the one nearest to the defaults, which are
+// what sweep-k trains.
+func (d *datasetRuns) references(sweeps []*configuration) []*configuration {
+	changed := func(c *configuration) int { return strings.Count(c.flags(), "--") }
+	var list []*configuration
+	for _, c := range d.dev {
+		isOther := c.variant() == model.Singletons || c.variant() == model.SemanticHard
+		if !isOther || !slices.ContainsFunc(sweeps, func(k *configuration) bool { return sameTraining(k, c) }) {
+			continue
+		}
+		i := slices.IndexFunc(list, func(o *configuration) bool { return o.variant() == c.variant() && sameTraining(o, c) })
+		if i < 0 {
+			list = append(list, c)
+		} else if changed(c) < changed(list[i]) {
+			list[i] = c
+		}
+	}
+	return list
 }
 
 // sameTraining reports whether two configurations share the settings that sweep-k gives to

@@ -133,6 +133,9 @@ func TestSweepHasOneLinePerConfiguration(t *testing.T) {
 	write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K = 7; other(t) }), 0.5) // no other K
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.3)
 	write(t, root, made(model.Singletons, train.Dev, 0, other), 0.8) // trained otherwise
+	for i, alpha := range []float64{0.5, 0.7} {                      // of a search
+		write(t, root, made(model.Singletons, train.Dev, 0, func(t *train.Trial) { t.Model.Alpha, t.Model.Beta = alpha, 7 }), []float64{0.9, 0.1}[i])
+	}
 	f, d := only(t, root)
 	s := ksweepSection(f, d)
 	at := func(x, y float64) plot.Point { return plot.Point{X: x, Y: y, Low: y, High: y} }
