@@ -18,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // logPublished writes the runs of an ablation in which each seed scores what the
@@ -158,7 +159,7 @@ func TestDifferencesOverClasses(t *testing.T) {
 		clear      bool
 	}{{0, false}, {0.1 + (0.02+0.13)/4, true}, {(0.02 + 0.13) / 2, true}, {0, false}, {0, false}} {
 		f := findings(rows)[i]
-		if d := f.Difference; d == nil || math.Abs(d.Mean-want.difference) > 1e-9 || (d.P < significance) != want.clear {
+		if d := f.Difference; d == nil || math.Abs(d.Mean-want.difference) > 1e-9 || (d.P < metrics.Significance) != want.clear {
 			t.Errorf("%s: %+v, expected %+v", f.Text, f.Difference, want)
 		}
 	}

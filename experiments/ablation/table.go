@@ -150,9 +150,6 @@ var paperWords = map[string]string{
 	string(Explicit):           "Explicit",
 }
 
-// significance is the corrected p from which on a finding is unclear.
-const significance = 0.05
-
 // WriteText writes the table in the form of the paper's, its findings, and the missing
 // trials.
 func (a *Result) WriteText(w io.Writer) error {
@@ -176,7 +173,7 @@ func (a *Result) WriteText(w io.Writer) error {
 		}
 		if d := f.Difference; d != nil {
 			difference = fmt.Sprintf(": %s, p %.2g", points(*d), d.P)
-			if d.P >= significance {
+			if d.P >= metrics.Significance {
 				verdict = "unclear"
 			}
 		}

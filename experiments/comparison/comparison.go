@@ -132,6 +132,15 @@ func (r *Result) differences() []Difference {
 	return list
 }
 
+// Method returns the method with a name on the command line, nil if it was not compared.
+func (r *Result) Method(name string) *tuning.Method {
+	i := slices.IndexFunc(r.Methods, func(m tuning.Method) bool { return m.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.Methods[i]
+}
+
 // Find returns the comparison of a kind on a data set that was stored last in a folder, and
 // its file. The error is fs.ErrNotExist if there is none.
 func Find(root, kind, dataset, fingerprint string) (*Result, string, error) {
@@ -147,7 +156,7 @@ func Find(root, kind, dataset, fingerprint string) (*Result, string, error) {
 	}
 	for _, d := range r.Differences {
 		for _, name := range []string{d.Reference, d.Method} {
-			if !slices.ContainsFunc(r.Methods, func(m tuning.Method) bool { return m.Name == name }) {
+			if r.Method(name) == nil {
 				return nil, path, &invalid.Error{Where: path, Field: "differences", Want: "one of the methods", Got: strconv.Quote(name)}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // WriteText writes the table, the differences, and the chosen settings.
@@ -69,19 +70,16 @@ func (r *Result) writeDifferences(b *strings.Builder) {
 	if len(r.Differences) == 0 {
 		return
 	}
-	label := func(name string) string {
-		return r.Methods[slices.IndexFunc(r.Methods, func(m tuning.Method) bool { return m.Name == name })].Label()
-	}
-	reference := label(r.Differences[0].Reference)
+	reference := r.Method(r.Differences[0].Reference).Label()
 	fmt.Fprintf(b, "%s minus each method, over %d classes:\n", reference, len(r.Classes))
 	t := format.NewTable("method", "difference (%)", "95 % over classes", "p", "p (Holm)")
 	t.Right(2, 3, 4, 5)
 	var more, less, undecided []string
 	for _, d := range r.Differences {
-		method := label(d.Method)
+		method := r.Method(d.Method).Label()
 		t.Row(method, format.Points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm))
 		switch {
-		case d.Holm >= 0.05:
+		case d.Holm >= metrics.Significance:
 			undecided = append(undecided, method)
 		case d.Mean > 0:
 			more = append(more, method)
@@ -91,8 +89,8 @@ func (r *Result) writeDifferences(b *strings.Builder) {
 	}
 	b.WriteString(t.String())
 	list := func(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
-	fmt.Fprintf(b, "%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these classes (p by Holm at least 0.05): %s\n",
-		reference, list(more), list(less), list(undecided))
+	fmt.Fprintf(b, "%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these classes (p by Holm at least %g): %s\n",
+		reference, list(more), list(less), metrics.Significance, list(undecided))
 }
 
 // PublishedNotes say how the published numbers differ from those beside them; there are

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/model"
@@ -92,7 +91,6 @@ func (d *datasetRuns) sweeps() [][]*configuration {
 // configurations, as a search leaves them, it is the one nearest to the defaults, which are
 // what sweep-k trains.
 func (d *datasetRuns) references(sweeps []*configuration) []*configuration {
-	changed := func(c *configuration) int { return strings.Count(c.flags(), "--") }
 	var list []*configuration
 	for _, c := range d.dev {
 		isOther := c.variant() == model.Singletons || c.variant() == model.SemanticHard
@@ -102,7 +100,7 @@ func (d *datasetRuns) references(sweeps []*configuration) []*configuration {
 		i := slices.IndexFunc(list, func(o *configuration) bool { return o.variant() == c.variant() && sameTraining(o, c) })
 		if i < 0 {
 			list = append(list, c)
-		} else if changed(c) < changed(list[i]) {
+		} else if len(c.changes()) < len(list[i].changes()) {
 			list[i] = c
 		}
 	}

@@ -56,6 +56,11 @@ func (f *folder) command(d *datasetRuns, words ...string) string {
 // flags returns the flags that reproduce a configuration: its settings that differ from
 // the preset, except some, and its seeds.
 func (c *configuration) flags(but ...string) string {
+	return strings.Join(c.changes(but...), " ")
+}
+
+// changes returns these flags one by one.
+func (c *configuration) changes(but ...string) []string {
 	preset := protocol.PresetFor(c.trial().Dataset, c.variant())
 	if c.trial().Stage == train.Test { // the dev stage finds them
 		but = append(but, "epochs", "patience")
@@ -79,7 +84,7 @@ func (c *configuration) flags(but ...string) string {
 	if first != preset.Seed {
 		flags = append(flags, fmt.Sprintf("--seed %d", first))
 	}
-	return strings.Join(flags, " ")
+	return flags
 }
 
 // shellQuote quotes a word for the shell if necessary.

@@ -76,14 +76,11 @@ func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Secti
 	if len(c.Differences) == 0 {
 		return s
 	}
-	row := func(name string) plot.Row {
-		return methodRow(c.Methods[slices.IndexFunc(c.Methods, func(m tuning.Method) bool { return m.Name == name })])
-	}
-	reference := row(c.Differences[0].Reference).Name
+	reference := c.Method(c.Differences[0].Reference).Label()
 	q := &plot.Dots{X: reference + " minus the method (% points)", Series: []plot.DotSeries{{Name: "difference"}}}
 	byDifference := func(a, b comparison.Difference) int { return cmp.Compare(b.Mean, a.Mean) }
 	for i, one := range slices.SortedStableFunc(slices.Values(c.Differences), byDifference) {
-		q.Rows = append(q.Rows, row(one.Method))
+		q.Rows = append(q.Rows, methodRow(*c.Method(one.Method)))
 		dot := intervalDot(i, one.Mean, one.Interval)
 		dot.Text = fmt.Sprintf("%s, p %.2g", format.Points(one.Mean), one.Holm)
 		q.Series[0].Dots = append(q.Series[0].Dots, dot)
@@ -99,7 +96,7 @@ func methodRow(m tuning.Method) plot.Row {
 	return plot.Row{Name: m.Label(), Method: cmp.Or(m.Variant, m.Name), Emphatic: m.Variant != ""}
 }
 
-// robustnessOf is what noise and partial measured: accuracy by the degree of distortion of the descriptions.
+// robustnessOf is what noise and partial measured: accuracy by the distortion of descriptions.
 type robustnessOf struct {
 	degrees  []float64
 	named    string // the degrees, in the result

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,7 +121,7 @@ func TestSearchBudgetIsSpent(t *testing.T) {
 		for _, n := range b.refined {
 			total += n
 		}
-		if total != settings || b.coarse < 1 || b.best < 1 || b.best > 5 || b.best > settings {
+		if total != settings || b.coarse < 1 || slices.Min(b.refined[:]) < 0 || b.best < 1 || b.best > 5 || b.best > settings {
 			t.Fatalf("%+v of %d", b, settings)
 		}
 	})

@@ -145,6 +145,9 @@ func signFlip(d []float64) float64 {
 	return float64(1+count) / float64(1+draws)
 }
 
+// Significance is the adjusted p value from which on a difference cannot be decided.
+const Significance = 0.05
+
 // Holm returns p values adjusted for being tested together (Holm 1979), in the order given.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
