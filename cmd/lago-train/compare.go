@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/comparison"
@@ -73,7 +74,10 @@ func compare(c *cli.Context) error {
 // compareConfig returns the configuration of the comparison and what is common to all
 // methods.
 func compareConfig(c *cli.Context) (config tuning.Config, common protocol.Config, err error) {
-	config = tuning.Config{Methods: c.StringSlice("methods"), Budget: c.Int(tuneFlag), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound}
+	config = tuning.Config{
+		Methods: c.StringSlice("methods"), Budget: c.Int(tuneFlag), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound,
+		OnAdapt: func(method string) { logrus.WithField("method", method).Info("adapt") },
+	}
 	if c.IsSet(rotateFlag) && !c.IsSet(tuneFlag) {
 		config.Budget = rotationTune
 	}

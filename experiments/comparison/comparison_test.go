@@ -154,8 +154,26 @@ func TestCompareByRotation(t *testing.T) {
 func TestCompareAdapted(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := compareAll(l)
-	c.Methods, c.Folds, c.Adapt = []string{string(model.SemanticHard), "eszsl"}, 2, true
+	c.LAGO = c.LAGO[1:]
+	c.Methods, c.Folds, c.Adapt = []string{tuning.LAGOMethod, string(model.SemanticHard), "eszsl"}, 2, true
+	ctx, cancel := context.WithCancel(t.Context())
+	var adapted []string
+	c.OnAdapt = func(method string) {
+		if adapted = append(adapted, method); method == "eszsl" {
+			cancel()
+		}
+	}
+	if _, err := Run(ctx, l, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, expected it to be interrupted", err)
+	}
+	if diff := cmp.Diff(c.Methods, adapted); diff != "" {
+		t.Error(diff)
+	}
+	c.OnAdapt = nil
 	r := compareOn(t, l, c)
+	if diff := cmp.Diff(r.Methods[0].Adapted, r.Methods[1].Adapted); diff != "" {
+		t.Errorf("LAGO and the variant that it is: %s", diff)
+	}
 	for _, m := range r.Methods {
 		a := m.Adapted
 		if a == nil || len(a.Settings) != 1 || a.Val <= 0 || math.Abs(a.Difference.Mean-(a.Test-m.Test.PerClass.Mean)) > 1e-9 {

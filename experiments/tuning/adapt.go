@@ -1,6 +1,8 @@
 package tuning
 
 import (
+	"context"
+	"maps"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/adaptation"
@@ -21,44 +23,81 @@ type Adapted struct {
 	Settings   []adapt.Settings   `json:"settings"`   // of each part
 }
 
-// adapted chooses the settings of each part over its folds, on the dev runs, and adapts the
-// models of the test stage. inductive are the accuracies on the test classes.
-func adapted(parts []*contender, inductive []lab.ClassAccuracy) (*Adapted, error) {
-	a := &Adapted{}
-	sums, counts := map[string]float64{}, map[string]float64{}
-	for _, m := range parts {
-		chosen, err := protocol.ChooseAdaptation(m.chosen.folds, slices.Concat(m.val, m.test))
+// adaptRows adapts the models of each row; parts are the contenders of each.
+func adaptRows(ctx context.Context, rows []Method, parts [][]*contender, onAdapt func(method string)) error {
+	done := map[*searcher]*adaptedPart{} // the row of LAGO has the models of a variant
+	for i := range rows {
+		if onAdapt != nil {
+			onAdapt(rows[i].Name)
+		}
+		var adapted []*adaptedPart
+		for _, m := range parts[i] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if done[m.chosen] == nil {
+				p, err := adaptPart(m)
+				if err != nil {
+					return err
+				}
+				done[m.chosen] = p
+			}
+			adapted = append(adapted, done[m.chosen])
+		}
+		rows[i].Adapted = summarise(adapted, rows[i].Classes)
+	}
+	return nil
+}
+
+// adaptedPart is a method adapted to the test classes of one part.
+type adaptedPart struct {
+	*train.Adaptation
+	accuracy map[string]float64 // by class, mean over seeds
+}
+
+// adaptPart chooses the settings over the folds of a part, on the dev runs, and adapts the
+// models of the test stage.
+func adaptPart(m *contender) (*adaptedPart, error) {
+	chosen, err := protocol.ChooseAdaptation(m.chosen.folds, slices.Concat(m.val, m.test))
+	if err != nil {
+		return nil, err
+	}
+	p := &adaptedPart{chosen, map[string]float64{}}
+	data := m.part.Data
+	for _, path := range protocol.ModelFiles(m.test) {
+		saved, err := train.Load(path)
 		if err != nil {
 			return nil, err
 		}
-		a.Val += chosen.After / float64(len(parts))
-		a.Settings = append(a.Settings, chosen.Settings)
-		data := m.part.Data
-		for _, path := range protocol.ModelFiles(m.test) {
-			saved, err := train.Load(path)
-			if err != nil {
-				return nil, err
-			}
-			b, err := adaptation.NewBatch(saved, data, data.Split.Test)
-			if err != nil {
-				return nil, err
-			}
-			r, err := adapt.Fit(b.Blocks(), chosen.Settings)
-			if err != nil {
-				return nil, err
-			}
-			for i, accuracy := range metrics.ClassAccuracy(r.P, b.Labels) {
-				name := data.Classes[data.Split.Test[i]]
-				sums[name] += accuracy
-				counts[name]++
-			}
+		b, err := adaptation.NewBatch(saved, data, data.Split.Test)
+		if err != nil {
+			return nil, err
 		}
+		r, err := adapt.Fit(b.Blocks(), chosen.Settings)
+		if err != nil {
+			return nil, err
+		}
+		for i, accuracy := range metrics.ClassAccuracy(r.P, b.Labels) {
+			p.accuracy[data.Classes[data.Split.Test[i]]] += accuracy / float64(len(m.test))
+		}
+	}
+	return p, nil
+}
+
+// summarise joins the parts of a method; inductive are its accuracies without adaptation.
+func summarise(parts []*adaptedPart, inductive []lab.ClassAccuracy) *Adapted {
+	a := &Adapted{}
+	accuracy := map[string]float64{}
+	for _, p := range parts {
+		a.Val += p.After / float64(len(parts))
+		a.Settings = append(a.Settings, p.Settings)
+		maps.Copy(accuracy, p.accuracy)
 	}
 	after := make([]float64, len(inductive))
 	for i, c := range inductive {
-		after[i] = sums[c.Class] / counts[c.Class]
+		after[i] = accuracy[c.Class]
 		a.Test += after[i] / float64(len(inductive))
 	}
 	a.Interval, a.Difference = metrics.ClassInterval(after), metrics.PairedDifference(after, lab.Accuracies(inductive))
-	return a, nil
+	return a
 }

@@ -38,6 +38,8 @@ type Config struct {
 
 	// OnRound, if set, is called at the start of each round with its number of trials.
 	OnRound func(round string, trials int) `json:"-"`
+	// OnAdapt, if set, is called before each method is adapted.
+	OnAdapt func(method string) `json:"-"`
 }
 
 // settings is the number of settings of each search.

@@ -128,10 +128,11 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 	if err := evaluate(ctx, l, contenders); err != nil {
 		return nil, err
 	}
+	var parts [][]*contender // of each row
 	for _, name := range c.Methods {
-		parts := slices.DeleteFunc(slices.Clone(contenders), func(m *contender) bool { return m.name != name })
-		complete := len(parts) > 0
-		for _, m := range parts {
+		all := slices.DeleteFunc(slices.Clone(contenders), func(m *contender) bool { return m.name != name })
+		complete := len(all) > 0
+		for _, m := range all {
 			for _, missing := range lab.MissingOf(m.failed) {
 				if !slices.Contains(r.Missing, missing) { // variants are part of LAGO, too
 					r.Missing = append(r.Missing, missing)
@@ -140,14 +141,11 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 			complete = complete && len(m.test) > 0
 		}
 		if complete {
-			m := row(parts, l.Data.Name)
-			if c.Adapt {
-				if m.Adapted, err = adapted(parts, m.Classes); err != nil {
-					return nil, err
-				}
-			}
-			r.Rows = append(r.Rows, m)
+			r.Rows, parts = append(r.Rows, row(all, l.Data.Name)), append(parts, all)
 		}
+	}
+	if c.Adapt {
+		return r, adaptRows(ctx, r.Rows, parts, c.OnAdapt)
 	}
 	return r, nil
 }
