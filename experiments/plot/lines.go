@@ -36,22 +36,36 @@ type Series struct {
 type Point struct{ X, Y, Low, High float64 }
 
 const (
-	linesHeight vg.Length = 150
+	linesHeight vg.Length = 150 // at least; more if the labels need it
 	sampleWidth vg.Length = 12 // of a line beside its label
 	labelWidth  vg.Length = 64 // above which labels are wrapped
 )
 
 // Size implements Picture.
-func (l *Lines) Size() (width, height vg.Length) { return column, linesHeight }
+func (l *Lines) Size() (width, height vg.Length) {
+	var names vg.Length
+	for _, words := range l.labels() {
+		names += laneHeight * vg.Length(len(words))
+	}
+	return column, max(linesHeight, names)
+}
+
+// labels returns the lines of each label.
+func (l *Lines) labels() [][]string {
+	labels := make([][]string, len(l.Series))
+	for i, s := range l.Series {
+		labels[i] = wrap(nameStyle, s.Name, labelWidth)
+	}
+	return labels
+}
 
 // Draw implements Picture.
 func (l *Lines) Draw(c draw.Canvas) {
 	p := newPlot(l.X, l.Y)
-	labels := make([][]string, len(l.Series))
+	labels := l.labels()
 	var right vg.Length
-	for i, s := range l.Series {
-		labels[i] = wrap(nameStyle, s.Name, labelWidth)
-		right = max(right, widest(nameStyle, labels[i]...)+sampleWidth+2*gap)
+	for _, words := range labels {
+		right = max(right, widest(nameStyle, words...)+sampleWidth+2*gap)
 	}
 	left := draw.Crop(c, gap/2, -right, 0, -gap) // browsers count the ascent of the turned title
 	l.scale(p, left.Max.X-left.Min.X-20)         // without the ticks of Y

@@ -95,6 +95,23 @@ func TestMeasuredLinesHaveTicksAtTheData(t *testing.T) {
 	}
 }
 
+// Labels that need more lines than the usual height has make the figure taller.
+func TestLabelsFit(t *testing.T) {
+	p := learning()
+	for range 6 {
+		p.Series = append(p.Series, Series{Name: "k-soft, features sqrt,l2,whiten, alpha 0.3, prior uniform, beta 0.001", Points: []Point{{1, 20, 18, 22}}})
+	}
+	_, height := p.Size()
+	var lines int
+	for _, words := range p.labels() {
+		lines += len(words)
+	}
+	if least := laneHeight * vg.Length(lines); height < least || least < linesHeight {
+		t.Errorf("height %v for %d lines of labels", height, lines)
+	}
+	checkFiles(t, p)
+}
+
 func dots() *Dots {
 	return &Dots{X: "accuracy (%)", Rows: []Row{{Name: "first", Method: "k-soft", Emphatic: true}, {Name: "second"}}, Series: []DotSeries{
 		{Name: "val", Condition: Dashed, Dots: []Dot{{0, 61, 1, 1, "61 ± 1"}, {1, 52, 0, 0, "52"}}},
