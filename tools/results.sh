@@ -23,7 +23,7 @@ lago=$(absolute "${1:?usage: results.sh path/to/lago-train}")
 
 PAGE=$(absolute "$PAGE") LAGO_DATA=$(absolute "$LAGO_DATA") RESULTS_DIR=$(absolute "$RESULTS_DIR")
 work=$RESULTS_DIR/epochs$EPOCHS-patience$PATIENCE
-mkdir -p "$RESULTS_DIR/bin" "$work/figures" "${PAGE%.md}"
+mkdir -p "$RESULTS_DIR/bin" "$work/searches" "${PAGE%.md}"
 ln -sf "$lago" "$RESULTS_DIR/bin/lago-train"
 PATH=$RESULTS_DIR/bin:$PATH
 export PATH LAGO_DATA
@@ -35,11 +35,12 @@ trap 'exit 130' INT TERM
 scale="--seeds $SEEDS --epochs $EPOCHS --patience $PATIENCE"
 
 sections() {
+  folder=$work
   text '# Results
 
 This page is written by `make results`: each table is what the command above it printed, and each
-figure was drawn by `lago-train report` from the runs of its section. The commands ran with
-`$LAGO_DATA` set, all in one folder, so that they share runs.
+figure was drawn by `lago-train report`. The commands ran with `$LAGO_DATA` set, those that search
+settings in a folder of their own, and all others in one folder, so that they share runs.
 
 How to read the tables:
 
@@ -63,6 +64,7 @@ methods with each other.'
 lago-train dataset info $DATASET | head -n 12
 END
   questions "$DATASET" ''
+  folder=$work/searches
   section "$DATASET" rotation 'LAGO and its baselines, each class unseen once' 'rotation rotation-differences' \
 'The classes are divided into parts, and each part in turn has the unseen classes. For each part,
 every method tries the same number of settings, including preprocessing, on the validation classes.
@@ -93,6 +95,7 @@ END
 
 Letters and digits that the program draws, described by their shapes: no download is needed to
 repeat these.'
+  folder=$work
   questions glyphs glyphs-
 }
 
@@ -163,7 +166,7 @@ print_all() {
     while IFS= read -r command; do
       i=$((i + 1))
       say "$command"
-      (cd "$work" && sh -c "$command") </dev/null >"$dir.new/$i.txt" || exit
+      (cd "$folder" && sh -c "$command") </dev/null >"$dir.new/$i.txt" || exit
     done
   ) || {
     status=$?
@@ -176,8 +179,8 @@ print_all() {
 draw() {
   for figure in $figures; do
     [ -f "$dir/$data-$figure.svg" ] && continue
-    (cd "$work" && lago-train report --figures figures --quiet >/dev/null) &&
-      cp "$work/figures/$data-$figure.svg" "$dir/" || return 1
+    (cd "$folder" && lago-train report --figures figures --quiet >/dev/null) &&
+      cp "$folder/figures/$data-$figure.svg" "$dir/" || return 1
   done
 }
 
