@@ -37,8 +37,8 @@ type Point struct{ X, Y, Low, High float64 }
 
 const (
 	linesHeight vg.Length = 150 // at least; more if the labels need it
-	sampleWidth vg.Length = 12 // of a line beside its label
-	labelWidth  vg.Length = 64 // above which labels are wrapped
+	sampleWidth vg.Length = 12  // of a line beside its label
+	labelWidth  vg.Length = 64  // above which labels are wrapped
 )
 
 // Size implements Picture.
