@@ -21,9 +21,10 @@
 //	lab        runs trials, many at a time, and reads the runs of a folder
 //	protocol   the settings, their presets, and dev stage -> epochs -> test stage
 //	tuning     the choice of settings on the validation classes
+//	candidates the classes that a prediction chooses from
 //	adaptation predictions adapted to a batch of unlabelled samples, and when to
 //	published  the numbers and settings of the paper
 //	plot       figures
 //
-// No question imports another, except reproduction and report, which combine them.
+// No question imports another, except report, which shows several.
 package experiments

@@ -101,5 +101,5 @@ ended=$(cat "$work"/task-*.out | grep -o 'run=glyphs[^ ]*' | sort)
 twice=$(echo "$ended" | uniq -d)
 [ -z "$twice" ] || { echo "slurm-check: trials that ended twice: $twice" >&2; exit 1; }
 [ "$(echo "$ended" | wc -l)" -eq 8 ] || { echo "slurm-check: expected 8 trials to end, found: $ended" >&2; exit 1; }
-"$lago" ablate --from "$out"
+"$lago" ablate --dataset glyphs --seeds 1 --epochs 60 --out "$out" --quiet
 echo "slurm-check: every one of the 8 trials ended once"

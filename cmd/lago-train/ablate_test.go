@@ -2,72 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
-
-// plan writes the record of a dev run that was asked for but not carried out.
-func plan(t *testing.T, root string, change func(*train.Trial)) {
-	t.Helper()
-	trial := train.Trial{
-		Dataset: "cub", Stage: train.Dev, Preprocess: "none",
-		Model:    model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10},
-		Training: train.Training{Epochs: 9, LearningRate: 0.1, BiasFactor: 1, LearningRateV: 0.1, Batch: 64, Patience: 5},
-	}
-	change(&trial)
-	data, err := json.Marshal(trial)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(root, trial.Name())
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	writeText(t, filepath.Join(dir, train.TrialFile), string(data))
-}
-
-// planAblation plans two of the designs, which make an ablation.
-func planAblation(t *testing.T, root string, change func(*train.Trial)) {
-	t.Helper()
-	plan(t, root, change)
-	plan(t, root, func(trial *train.Trial) {
-		change(trial)
-		trial.Model.Prior = model.PerAttribute
-	})
-}
-
-func TestAblateFromSaysHowToChoose(t *testing.T) {
-	root := t.TempDir()
-	planAblation(t, root, func(*train.Trial) {})
-	planAblation(t, root, func(trial *train.Trial) { trial.Training.LearningRate = 1 })
-	refuses(t, []string{"ablate", "--from", root}, "which differ in lr (0.1, 1). Choose with --lr.\n")
-	table := succeeds(t, "ablate", "--from", root, "--lr", "1")
-	if want := "semantic-hard on cub: "; !strings.HasPrefix(table, want) || !strings.Contains(table, "8 runs missing from the table:\n") {
-		t.Errorf("expected the table of %s with nothing in it, found\n%s", want, table)
-	}
-}
-
-// A config file chooses as the flags for all that it says would.
-func TestAblateFromByAConfigFile(t *testing.T) {
-	root := t.TempDir()
-	planAblation(t, root, func(*train.Trial) {})
-	planAblation(t, root, func(trial *train.Trial) { trial.Training.LearningRate = 1 })
-	config := writeConfig(t, `{"dataset": "cub", "beta": 0, "lambda": 0, "epochs": 9, "patience": 5, "lr": 1, "bias_factor": 1, "seeds": 1}`)
-	succeeds(t, "ablate", "--from", root, "--config", config)
-	refuses(t, []string{"ablate", "--from", root, "--config", config, "--lr", "2"}, "with the given", "found none")
-}
-
-func TestAblateFromOtherStatesOfTheData(t *testing.T) {
-	root := t.TempDir()
-	planAblation(t, root, func(*train.Trial) {})
-	planAblation(t, root, func(trial *train.Trial) { trial.Fingerprint = "other" })
-	refuses(t, []string{"ablate", "--from", root}, "which differ in fingerprint", "use one folder for each")
-}
 
 func TestAblateThenRuns(t *testing.T) {
 	out := t.TempDir()
@@ -75,8 +15,8 @@ func TestAblateThenRuns(t *testing.T) {
 	trained := succeeds(t, args...)
 	o := object(t, trained)
 	compareKeys(t, "ablation", o, "dataset", "variant", "alphas", "epochs", "seeds", "rows", "findings", "missing")
-	if from := succeeds(t, "ablate", "--from", out, "--json"); from != trained {
-		t.Errorf("made from the curves it is another:\n%s\n%s", trained, from)
+	if again := succeeds(t, args...); again != trained {
+		t.Errorf("from the finished runs it is another:\n%s\n%s", trained, again)
 	}
 	var listed struct{ Runs []struct{ Dir string } }
 	decode(t, succeeds(t, "runs", "--from", out, "--status", "epochs", "--json"), &listed)

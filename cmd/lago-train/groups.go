@@ -28,7 +28,7 @@ Examples:
    lago-train groups --model latest
    lago-train groups --dataset awa2 --by weighted-classes --below -0.4`,
 		Flags: append(append(devSettingFlags(devEpochs, variantFlag), gridFlags()...),
-			&cli.StringFlag{Name: modelFlag, Aliases: []string{fromFlag}, Category: inputGroup, Usage: modelUsage},
+			&cli.StringFlag{Name: modelFlag, Category: inputGroup, Usage: modelUsage},
 			choice("by", classGroup, "correlate attributes over classes, or over classes weighted by their samples", grouping.ByClasses, grouping.ByClasses, grouping.ByWeightedClasses),
 			&cli.Float64Flag{Name: "threshold", Category: classGroup, Value: 1e-3, Usage: "`T` value up to which entries of Gamma and products of its rows count as zero"},
 			&cli.Float64Flag{Name: "below", Category: classGroup, Usage: "`R` correlation below which attributes are anti-correlated"},

@@ -224,9 +224,8 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 	refuses(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
 	refuses(t, []string{"run", "--config", empty + "/none.json"}, "none.json", "no such file")
-	refuses(t, []string{"ablate", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
 	refuses(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
-	refuses(t, []string{"groups", "--from", empty}, empty, "model.safetensors")
+	refuses(t, []string{"groups", "--model", empty}, empty, "model.safetensors")
 	writeText(t, filepath.Join(empty, "search-glyphs-k-soft.json"), `{"k": "many"}`)
 	refuses(t, []string{"reproduce", "--configs", empty}, "search-glyphs-k-soft.json: k: expected", "many")
 	if os.Getuid() != 0 {

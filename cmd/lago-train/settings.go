@@ -26,6 +26,7 @@ const (
 	csvFlag     = "csv"
 	jsonFlag    = "json"
 	outFlag     = "out"
+	fromFlag    = "from"
 	jobsFlag    = "jobs"
 	threadsFlag = "threads"
 	rotateFlag  = "rotate"

@@ -3,7 +3,6 @@ package ablation
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -31,14 +30,25 @@ func logPublished(t *testing.T, root, dataset string, base train.Trial, seeds ..
 	}
 }
 
+// ablationOf returns the ablation of the runs of semantic-hard in a folder, which must be the
+// only one.
+func ablationOf(t *testing.T, root, dataset, fingerprint string) *Result {
+	t.Helper()
+	families, err := All(root, dataset, fingerprint, model.SemanticHard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(families) != 1 {
+		t.Fatalf("%d ablations, expected one", len(families))
+	}
+	return families[0].Result
+}
+
 func TestAblationFromCurves(t *testing.T) {
 	for _, dataset := range []string{"cub", "awa2"} {
 		root := t.TempDir()
 		logPublished(t, root, dataset, testlab.DevTrial(dataset, 0), 3, 4, 5)
-		a, err := From(root, protocol.Config{}, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := ablationOf(t, root, dataset, "data")
 		if a.Dataset != dataset || a.Variant != model.SemanticHard || a.Alphas[0] != defaultAlpha || len(a.Missing) > 0 {
 			t.Errorf("%s: %+v", dataset, a)
 		}
@@ -196,13 +206,6 @@ func TestAblateWithAlphas(t *testing.T) {
 	if text := ablationText(t, several); !strings.Contains(text, "explicit with the best alpha of 0.5, 10000") || !strings.Contains(text, "Explicit, alpha 0.5") {
 		t.Error(text)
 	}
-	read, err := From(l.Root, protocol.Config{}, alphas, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(several, read, gocmp.AllowUnexported(Row{})); diff != "" {
-		t.Errorf("(-trained +read):\n%s", diff)
-	}
 	for _, wrong := range [][]float64{{0, 1}, {1, 1}, {-1}, {math.NaN()}, {math.Inf(1)}} {
 		if _, err := Run(t.Context(), l, c, Options{Alphas: wrong}); err == nil || !strings.HasPrefix(err.Error(), "--alphas: expected different positive numbers, found ") {
 			t.Errorf("%v: %v", wrong, err)
@@ -217,10 +220,7 @@ func TestAblationNamesWhatIsMissing(t *testing.T) {
 	trials := grid{baseOf(base), designs(), []float64{defaultAlpha}}.trials([]uint64{0, 1})
 	failed := testlab.LogRun(t, root, trials[2], train.NotFinite, 0.5)
 	unfinished := testlab.LogRun(t, root, trials[8], "unfinished", 0.9, 0.9)
-	a, err := From(root, protocol.Config{}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := ablationOf(t, root, "cub", "data")
 	if len(a.Missing) != 9 { // the failed one and seed 1
 		t.Fatalf("%d are missing, expected 9: %v", len(a.Missing), a.Missing)
 	}
@@ -254,10 +254,7 @@ func TestAblationOfACurveThatDoesNotRead(t *testing.T) {
 	testlab.LogRun(t, root, baseOf(base), train.Epochs) // not of the ablation: it has no design
 	empty := designs()[0].apply(base, 0, 0)
 	dir := testlab.LogRun(t, root, empty, train.Epochs)
-	a, err := From(root, protocol.Config{}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := ablationOf(t, root, "cub", "data")
 	if len(a.Missing) != 1 || a.Missing[0].Dir != dir || !strings.Contains(a.Missing[0].Why, "result.json: epochs: expected at least 1") {
 		t.Errorf("missing: %v", a.Missing)
 	}
@@ -281,60 +278,21 @@ func TestAblationOfSeveralConfigurations(t *testing.T) {
 	test.Stage = train.Test
 	logPublished(t, root, "cub", test, 0)
 
-	c := protocol.PresetFor("cub", model.SemanticHard).Config
-	c.Epochs, c.LR = 50, 0.01
-	for _, step := range []struct {
-		name   string
-		chosen []string
-		alpha  float64
-		differ []string // of the error; nil where there is none
-	}{
-		{"nothing chosen", nil, 0, []string{"lr", "alpha"}},
-		{"the alpha chosen", []string{"alpha"}, 1, []string{"lr"}},
-		{"the rate chosen", []string{"lr"}, 1, nil},
-		{"an alpha that only one has", []string{"alpha"}, 3, nil},
-	} {
-		c.Alpha = step.alpha
-		_, err := From(root, c, nil, step.chosen)
-		var ambiguous *Ambiguous
-		errors.As(err, &ambiguous)
-		switch {
-		case step.differ == nil && err != nil:
-			t.Errorf("%s: %v", step.name, err)
-		case step.differ != nil && ambiguous == nil:
-			t.Errorf("%s: error %v, expected an *Ambiguous", step.name, err)
-		case step.differ != nil:
-			var names []string
-			for _, d := range ambiguous.Differ {
-				names = append(names, d.Name)
-			}
-			if diff := gocmp.Diff(step.differ, names); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", step.name, diff)
-			}
-		}
-	}
-	_, err := From(root, c, nil, nil)
-	want := root + ": expected the ablation of one configuration, found 3, which differ in lr (0.0001, 0.01), alpha (1, 3)"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v, expected %s", err, want)
-	}
-	c.LR = 7
-	want = root + ": expected one configuration in at least two of its 8 designs with the given lr, found none"
-	if _, err := From(root, c, nil, []string{"lr"}); err == nil || err.Error() != want {
-		t.Errorf("error %v, expected %s", err, want)
-	}
-}
-
-func TestAblationOfChosenSeeds(t *testing.T) {
-	root := t.TempDir()
-	logPublished(t, root, "cub", testlab.DevTrial("cub", 0), 0, 1, 2)
-	c := protocol.Config{Seed: 1, Seeds: 2}
-	a, err := From(root, c, nil, []string{"seeds"})
+	families, err := All(root, "cub", "data", model.SemanticHard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff([]uint64{1, 2}, a.Seeds); diff != "" {
-		t.Errorf("seeds (-want +got):\n%s", diff)
+	type settings struct{ lr, alpha float64 }
+	want := map[settings]bool{{1e-4, defaultAlpha}: true, {1e-4, 3}: true, {0.01, defaultAlpha}: true}
+	for _, f := range families {
+		key := settings{f.grid.base.Training.LearningRate, f.Alphas[0]}
+		if !want[key] || len(f.Missing) > 0 {
+			t.Errorf("%+v, %v", key, f.Missing)
+		}
+		delete(want, key)
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v", want)
 	}
 }
 
@@ -355,10 +313,7 @@ func TestAblate(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	read, err := From(l.Root, protocol.Config{}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := ablationOf(t, l.Root, c.Dataset, l.Fingerprint())
 	if diff := gocmp.Diff(trained, read, gocmp.AllowUnexported(Row{})); diff != "" {
 		t.Errorf("(-trained +read):\n%s", diff)
 	}
@@ -384,20 +339,16 @@ func TestAblateOfAShardNamesTheOthersTrials(t *testing.T) {
 	if len(a.Missing) != 4 || a.Missing[0].Why != lab.ErrElsewhere.Error() {
 		t.Errorf("missing: %v, expected the four of the other shard", a.Missing)
 	}
-	// These runs have implicit supervision only; the given alpha is that of the others.
-	c.Alpha = 2
-	if a, err = From(l.Root, c, nil, []string{"alpha"}); err != nil || a.Alphas[0] != 2 || len(a.Missing) != 4 {
-		t.Errorf("%+v, %v", a, err)
+	// These runs have implicit supervision only; alpha is that which the others would have.
+	if a := ablationOf(t, l.Root, c.Dataset, l.Fingerprint()); a.Alphas[0] != alphaOf(c.Trials(l.Parts[0], train.Dev, 1)[0]) || len(a.Missing) != 4 {
+		t.Errorf("%+v", a)
 	}
 }
 
 func TestAblationText(t *testing.T) {
 	root := t.TempDir()
 	logPublished(t, root, "cub", testlab.DevTrial("cub", 0), 0, 1)
-	a, err := From(root, protocol.Config{}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := ablationOf(t, root, "cub", "data")
 	text := ablationText(t, a)
 	for _, want := range []string{
 		"semantic-hard on cub: validation accuracy by design, 2 seeds, alpha 1 where explicit\n",

@@ -24,11 +24,12 @@ const (
 	finalists   = 3    // settings to try under all conditions
 )
 
-// Choose chooses temperature and tau on batches of validation classes, one per fold, given once
-// for each kind of features to choose from. Settings are ruled out if their gain is within the
-// 95 % interval over classes, or if they lose with absent or imbalanced classes. Of the most
-// accurate ones, that whose smallest gain over these conditions is the largest is chosen. If all
-// are ruled out, Tau is 0. features is the index of the chosen kind.
+// Choose chooses temperature and tau on samples of validation classes. kinds has, for each
+// preprocessing to choose from, one batch per fold. Settings are ruled out if the 95 % interval
+// of their gain over classes includes 0, or if they lose with absent or imbalanced classes. Of
+// the finalists, the most accurate settings, the one whose smallest gain over these conditions is
+// the largest is chosen; if all are ruled out, the next most accurate one that is not. If there is
+// none, Tau is 0. features is the index of the chosen kind.
 func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 	a = &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	whole := drawn(kinds)
@@ -128,7 +129,7 @@ func leastGain(table []Condition) float64 {
 	return least
 }
 
-// smallest returns the least number of samples from which all batches gained.
+// smallest returns the least number of samples from which batches gained on average.
 func smallest(table []Condition, folds []*Batch) int {
 	least := len(slices.MaxFunc(folds, func(a, b *Batch) int { return len(a.Labels) - len(b.Labels) }).Labels)
 	for _, row := range table {

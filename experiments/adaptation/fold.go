@@ -52,8 +52,9 @@ func ChooseOn(folds []Fold) (*train.Adaptation, error) {
 	return chosen, err
 }
 
-// Fitted returns a copy of a with its preprocessing fitted on the samples of d that the model
-// was trained on.
+// Fitted returns a copy of a with its preprocessing fitted on the samples of the classes that
+// the model was trained on, without d.TestSeen: a model does not record whether it was trained on
+// these.
 func Fitted(m *train.Saved, d *dataset.Dataset, a *train.Adaptation) (*train.Adaptation, error) {
 	fitted := *a
 	fitted.Transform = nil

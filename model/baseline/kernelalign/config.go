@@ -34,7 +34,7 @@ func Default() Config {
 
 // Settings implements baseline.Hyperparameters. The search covers all kernels, and sigma
 // and beta around the values of the authors' program. The ranges of the learning rate,
-// the degree and the penalty are ours, chosen on the validation classes of CUB.
+// the degree and the penalty are ours, chosen on the validation classes of cub127.
 func (c Config) Settings() []baseline.Setting {
 	all := []Kernel{Linear, Polynomial, Gaussian, Cauchy}
 	return []baseline.Setting{
