@@ -14,7 +14,7 @@ func TestAblateThenRuns(t *testing.T) {
 	args := append([]string{"ablate", "--out", out, "--seeds", "1", "--epochs", "2", "--json"}, onMini(t)...)
 	trained := succeeds(t, args...)
 	o := object(t, trained)
-	compareKeys(t, "ablation", o, "dataset", "variant", "alphas", "epochs", "seeds", "rows", "findings", "missing")
+	compareKeys(t, "ablation", o, "dataset", "variant", "alphas", "epochs", "seeds", "rows", "findings", "parts", "missing")
 	if again := succeeds(t, args...); again != trained {
 		t.Errorf("from the finished runs it is another:\n%s\n%s", trained, again)
 	}
@@ -45,7 +45,7 @@ func TestSweepKOnMini(t *testing.T) {
 	if table := succeeds(t, args...); strings.Count(table, "│ k-soft ") != 2 || !strings.Contains(table, "│ singletons ") {
 		t.Errorf("expected two numbers of groups, and singletons:\n%s", table)
 	}
-	compareKeys(t, "sweep", object(t, succeeds(t, append(args, "--json")...)), "dataset", "seeds", "points", "lines", "missing")
+	compareKeys(t, "sweep", object(t, succeeds(t, append(args, "--json")...)), "dataset", "seeds", "parts", "points", "lines", "missing")
 }
 
 // run takes the config file of a search as it is, and evaluates on the test classes.

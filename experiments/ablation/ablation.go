@@ -84,6 +84,7 @@ type Result struct {
 	Seeds    []uint64      `json:"seeds"`
 	Rows     []Row         `json:"rows"`     // best first
 	Findings []Finding     `json:"findings"` // of the paper; none if a row has no accuracy
+	Parts    int           `json:"parts"`    // 1, or the parts of a rotation over classes
 	Missing  []lab.Missing `json:"missing"`
 }
 
@@ -96,7 +97,7 @@ type Row struct {
 	// classes, with p corrected by Holm over the rows. It is null for that design and without
 	// accuracies.
 	Difference *metrics.Difference `json:"difference"`
-	Published  *float64            `json:"published_accuracy"` // null if the paper does not have this data set
+	Published  *float64            `json:"published_accuracy"` // null if the paper does not have this data set, and in a rotation
 
 	classes []float64 // the accuracy of each class, mean over seeds
 }
@@ -206,8 +207,11 @@ func (g grid) result(trials []lab.Run) *Result {
 		Dataset: g.base.Dataset, Variant: g.base.Model.Variant, Alphas: g.alphas, Epochs: g.base.Training.Epochs,
 	}
 	done := map[train.Trial][]lab.Run{} // by the trial with seed 0
+	var all []lab.Run
+	parts := map[string]bool{}
 	for i := range trials {
 		t := &trials[i]
+		parts[t.Fingerprint] = true
 		if !slices.Contains(a.Seeds, t.Training.Seed) {
 			a.Seeds = append(a.Seeds, t.Training.Seed)
 		}
@@ -218,16 +222,23 @@ func (g grid) result(trials []lab.Run) *Result {
 			key := t.Trial
 			key.Training.Seed, key.Fingerprint = 0, g.base.Fingerprint
 			done[key] = append(done[key], *t)
+			all = append(all, *t)
 		}
 	}
+	a.Parts = len(parts)
+	evaluated := lab.ClassAccuracies(all)
 	for _, d := range g.designs {
 		var rows []Row
 		for _, alpha := range g.alphasOf(d) {
 			key := d.apply(g.base, alpha, 0)
-			rows = append(rows, Row{
-				Design: d, Alpha: key.Model.Alpha, Accuracy: protocol.Measure(done[key]).PerClass,
-				Published: d.published(g.base.Dataset), classes: lab.Accuracies(lab.ClassAccuracies(done[key])),
-			})
+			row := Row{Design: d, Alpha: key.Model.Alpha}
+			if a.Parts == 1 {
+				row.Published = d.published(g.base.Dataset)
+			}
+			if row.classes = onClasses(done[key], evaluated); row.classes != nil {
+				row.Accuracy = protocol.Measure(done[key]).PerClass
+			}
+			rows = append(rows, row)
 		}
 		slices.SortStableFunc(rows, byAccuracy)
 		a.Rows = append(a.Rows, rows[0])
@@ -237,6 +248,23 @@ func (g grid) result(trials []lab.Run) *Result {
 	a.Findings = findings(a.Rows)
 	a.Missing = lab.MissingOf(trials)
 	return a
+}
+
+// onClasses returns the accuracies on the given classes, nil if the runs do not evaluate all of
+// them: a mean over other classes cannot be compared.
+func onClasses(runs []lab.Run, evaluated []lab.ClassAccuracy) []float64 {
+	found := map[string]float64{}
+	for _, c := range lab.ClassAccuracies(runs) {
+		found[c.Class] = c.Accuracy
+	}
+	if len(found) < len(evaluated) {
+		return nil
+	}
+	var accuracies []float64
+	for _, c := range evaluated {
+		accuracies = append(accuracies, found[c.Class])
+	}
+	return accuracies
 }
 
 func byAccuracy(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -342,6 +343,53 @@ func TestAblateOfAShardNamesTheOthersTrials(t *testing.T) {
 	// These runs have implicit supervision only; alpha is that which the others would have.
 	if a := ablationOf(t, l.Root, c.Dataset, l.Fingerprint()); a.Alphas[0] != alphaOf(c.Trials(l.Parts[0], train.Dev, 1)[0]) || len(a.Missing) != 4 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// In a rotation, rows that lack a part have no accuracy, and the others are compared class by
+// class whatever part comes first.
+func TestAblationOfPartsThatAreMissing(t *testing.T) {
+	l := testlab.Simulated(t)
+	if err := l.Rotate(4, 1); err != nil {
+		t.Fatal(err)
+	}
+	c := testlab.Config(l, protocol.OnlyDev)
+	complete, err := Run(t.Context(), l, c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of one design the first part of the first seed, of another the last part of both seeds.
+	first, last := c.Trials(l.Parts[0], train.Dev, c.DevEpochs())[:1], c.Trials(l.Parts[3], train.Dev, c.DevEpochs())
+	for i, lost := range [][]train.Trial{first, last} {
+		for _, trial := range lost {
+			trial = complete.Rows[i].apply(baseOf(trial), complete.Rows[i].Alpha, trial.Training.Seed)
+			dirs, err := filepath.Glob(filepath.Join(l.Root, "*", trial.Name()))
+			if err != nil || len(dirs) != 1 {
+				t.Fatalf("%s: %v %v", trial.Name(), dirs, err)
+			}
+			testlab.WriteFile(t, filepath.Join(dirs[0], train.ResultFile), train.Result{Status: train.NotFinite, Epochs: 1, Seconds: 1, Error: "CXE is NaN"})
+		}
+	}
+	a, err := Run(t.Context(), l, c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[Design]Row{}
+	for _, r := range a.Rows {
+		rows[r.Design] = r
+	}
+	if r := rows[complete.Rows[0].Design]; len(r.Accuracy.Values) != 1 || len(r.classes) != len(complete.Rows[0].classes) {
+		t.Errorf("a part of one seed is missing: %d seeds, %d classes", len(r.Accuracy.Values), len(r.classes))
+	}
+	if r := rows[complete.Rows[1].Design]; len(r.Accuracy.Values) != 0 || r.Difference != nil {
+		t.Errorf("a part is missing: %+v", r)
+	}
+	r, want := rows[complete.Rows[0].Design], complete.Rows[0]
+	if n := len(want.classes) - 3; !slices.Equal(r.classes[n:], want.classes[n:]) { // of the last part, which is complete
+		t.Errorf("accuracies by class %v, expected %v at the end", r.classes, want.classes)
+	}
+	if text := ablationText(t, a); !strings.Contains(text, ", each class a validation class in one of 4 parts\n") {
+		t.Error(text)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -158,7 +159,7 @@ func (a *Result) WriteText(w io.Writer) error {
 	if len(a.Alphas) > 1 {
 		explicit = "explicit with the best alpha of " + strings.Join(texts(a.Alphas), ", ") + " by the same accuracy"
 	}
-	fmt.Fprintf(&b, "%s on %s: validation accuracy by design, %s, %s\n", a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit)
+	fmt.Fprintf(&b, "%s on %s: validation accuracy by design, %s, %s%s\n", a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit, protocol.ValidationParts(a.Parts))
 	b.WriteString(a.table().String())
 	if slices.ContainsFunc(a.Rows, func(r Row) bool { return r.Difference != nil }) {
 		fmt.Fprintln(&b, "difference: points from uniform, const, implicit, with 95 % interval over classes; p: by permutation, Holm")

@@ -22,6 +22,7 @@ import (
 type Result struct {
 	Dataset string        `json:"dataset"`
 	Seeds   int           `json:"seeds"`
+	Parts   int           `json:"parts"`  // 1, or the parts of a rotation over classes
 	Points  []Point       `json:"points"` // k-soft, by K
 	Lines   []Point       `json:"lines"`  // what k-soft is compared with
 	Missing []lab.Missing `json:"missing"`
@@ -67,7 +68,7 @@ func Run(ctx context.Context, l *lab.Lab, c protocol.Config, ks []int) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	s := &Result{Dataset: c.Dataset, Seeds: c.Seeds, Missing: lab.MissingOf(slices.Concat(done...))}
+	s := &Result{Dataset: c.Dataset, Seeds: c.Seeds, Parts: len(l.Parts), Missing: lab.MissingOf(slices.Concat(done...))}
 	for i, each := range configs {
 		m := protocol.Measure(done[i])
 		g := Point{each.Variant, each.K, m.PerClass, m.Interval}
@@ -105,7 +106,7 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 // data, seeds, training length and preprocessing of c.
 func line(c protocol.Config, v model.Variant) protocol.Config {
 	line := protocol.PresetFor(c.Dataset, v).Config
-	line.DevSplit, line.Seeds, line.Seed = c.DevSplit, c.Seeds, c.Seed
+	line.HoldOut, line.DevSplit, line.Seeds, line.Seed = c.HoldOut, c.DevSplit, c.Seeds, c.Seed
 	line.Epochs, line.Patience, line.Batch = c.Epochs, c.Patience, c.Batch
 	line.Preprocess, line.Ridge = c.Preprocess, c.Ridge
 	line.Prior, line.Complement = c.Prior, c.Complement
@@ -124,22 +125,8 @@ func (s *Result) WriteText(w io.Writer) error {
 		t.Row(p.Variant, p.K, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), len(p.Accuracy.Values))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: validation accuracy against the number of groups, %s\n%s", s.Dataset, format.Count(s.Seeds, "seed"), t)
-	if best, ok := s.best(); ok {
-		fmt.Fprintf(&b, "k-soft is best with K = %d\n", best.K)
-	}
+	fmt.Fprintf(&b, "%s: validation accuracy against the number of groups, %s%s\n%s", s.Dataset, format.Count(s.Seeds, "seed"), protocol.ValidationParts(s.Parts), t)
 	b.WriteString(lab.MissingText(s.Missing))
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// best returns the point with the highest mean; of equals, that with fewer groups.
-func (s *Result) best() (Point, bool) {
-	var best Point
-	for _, p := range s.Points {
-		if lab.ByMean(p.Accuracy, best.Accuracy) < 0 {
-			best = p
-		}
-	}
-	return best, len(best.Accuracy.Values) > 0
 }

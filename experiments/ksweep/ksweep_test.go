@@ -127,7 +127,7 @@ func TestSweepText(t *testing.T) {
 	}
 	for _, want := range []string{
 		"│ k-soft     │  30 │              51.0 % │ 45.0 to 60.0      │             1.0 % │     2 │", "│ k-soft     │  40 │                   - │ -                 │                 - │     0 │",
-		"k-soft is best with K = 30\n", "  runs/a: unfinished at epoch 3\n",
+		"  runs/a: unfinished at epoch 3\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("expected %q in\n%s", want, &b)

@@ -115,6 +115,9 @@ func TestMeasureOfParts(t *testing.T) {
 		}
 	}
 	m := protocol.Measure([]lab.Run{run("a", 0, 4, 2), run("b", 0, 1, 1, 0), run("a", 1, 4, 4), run("b", 1, 1, 1, 2)})
+	if lacking := protocol.Measure([]lab.Run{run("a", 0, 4, 2), run("b", 0, 1, 1, 0), run("a", 1, 4, 4)}); len(lacking.PerClass.Values) != 1 {
+		t.Errorf("%d seeds, expected that without a part to be left out", len(lacking.PerClass.Values))
+	}
 	want := []float64{0.4, 0.6}
 	if diff := cmp.Diff(want, m.PerClass.Values, cmpopts.EquateApprox(0, 1e-12)); diff != "" || m.Classes != 5 || m.Parts != 2 || m.Chance() != 0.4 {
 		t.Errorf("%d classes in %d parts, chance %g, values (-want +got):\n%s", m.Classes, m.Parts, m.Chance(), diff)

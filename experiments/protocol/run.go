@@ -238,16 +238,14 @@ func ModelFiles(runs []lab.Run) []string {
 
 // Measure summarises the scores of finished runs over seeds. The accuracy of a seed is that
 // on all classes of its runs, which may be of several parts or folds. Runs without a result
-// are left out.
+// are left out, and seeds that lack a part that others have.
 func Measure(runs []lab.Run) *Measured {
 	m := &Measured{}
+	runs = complete(runs)
 	var seeds []uint64
 	bySeed := map[uint64]*mean{}
 	parts := map[string]int{} // number of classes
 	for _, r := range runs {
-		if r.Result == nil || r.Result.Evaluation == nil {
-			continue
-		}
 		e := r.Result.Evaluation
 		s := bySeed[r.Training.Seed]
 		if s == nil {
@@ -270,6 +268,26 @@ func Measure(runs []lab.Run) *Measured {
 	m.PerClass, m.PerSample = lab.Summarise(perClass), lab.Summarise(perSample)
 	m.Interval = metrics.ClassInterval(lab.Accuracies(lab.ClassAccuracies(runs)))
 	return m
+}
+
+// ValidationParts says, as the end of a sentence, that validation accuracies are those of a
+// rotation over classes; nothing if there is one part.
+func ValidationParts(parts int) string {
+	if parts < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", each class a validation class in one of %d parts", parts)
+}
+
+// complete returns the runs with a result of the seeds that have the most of them.
+func complete(runs []lab.Run) []lab.Run {
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r lab.Run) bool { return r.Result == nil || r.Result.Evaluation == nil })
+	count, most := map[uint64]int{}, 0
+	for _, r := range runs {
+		count[r.Training.Seed]++
+		most = max(most, count[r.Training.Seed])
+	}
+	return slices.DeleteFunc(runs, func(r lab.Run) bool { return count[r.Training.Seed] < most })
 }
 
 // mean is the mean accuracy of one seed over classes and over samples.
@@ -344,7 +362,7 @@ func (o *Outcome) WriteText(w io.Writer, p Preset) error {
 	}
 	b.WriteString(t.String())
 	if expect := lab.Summarise(p.Expect); o.Test != nil && len(p.Expect) > 0 {
-		fmt.Fprintf(&b, "published with these settings: %s test accuracy over %s\n", expect.MeanText(), format.Count(len(p.Expect), "seed"))
+		fmt.Fprintf(&b, "published with the authors' settings of this variant: %s test accuracy over %s\n", expect.MeanText(), format.Count(len(p.Expect), "seed"))
 	}
 	if o.Adaptation != nil {
 		fmt.Fprintf(&b, "adaptation to unlabelled samples (--adapt): %s\n", adaptation.Text(o.Adaptation))

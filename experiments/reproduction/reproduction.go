@@ -22,6 +22,7 @@ import (
 // Result is the paper's protocol from start to end on one data set.
 type Result struct {
 	Dataset string `json:"dataset"`
+	Parts   int    `json:"parts"` // 1, or the parts of a rotation over classes
 	// Result is table 1: the variant with the best validation accuracy, and its test
 	// accuracy. It is null while another shard still has trials, and if no variant
 	// succeeded.
@@ -51,7 +52,7 @@ type Row struct {
 // Run trains every variant on the dev stage, retrains it on train and validation classes,
 // evaluates it on the test classes, and chooses one by validation accuracy alone.
 func Run(ctx context.Context, l *lab.Lab, configs []protocol.Config) (*Result, error) {
-	r := &Result{Dataset: l.Data.Name, Table: []Row{}, LeftOut: []protocol.LeftOut{}}
+	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Table: []Row{}, LeftOut: []protocol.LeftOut{}}
 	var feasible []protocol.Config
 	for _, c := range configs {
 		if out := protocol.Allows(l, c.Variant); out != nil {
@@ -74,7 +75,7 @@ func Run(ctx context.Context, l *lab.Lab, configs []protocol.Config) (*Result, e
 			like = c
 		}
 	}
-	if publishedOn(r.Dataset, "ESZSL") != nil && l.Data.TestSeen != nil && !like.HoldOut {
+	if r.published("ESZSL") != nil && l.Data.TestSeen != nil && !like.HoldOut {
 		like.HoldOut, r.BaselinesHeldOut = true, true
 	}
 	baselines, err := tuning.Baselines(ctx, l, []string{tuning.ESZSLMethod}, like)
@@ -85,7 +86,7 @@ func Run(ctx context.Context, l *lab.Lab, configs []protocol.Config) (*Result, e
 	for _, p := range baselines.Rows {
 		r.Table = append(r.Table, Row{
 			Method: p.Title, Val: p.Val.PerClass, Test: p.Test.PerClass, Interval: p.Test.Interval,
-			Published: publishedOn(r.Dataset, p.Title), Baseline: &p,
+			Published: r.published(p.Title), Baseline: &p,
 		})
 	}
 	for _, o := range outcomes {
@@ -93,7 +94,7 @@ func Run(ctx context.Context, l *lab.Lab, configs []protocol.Config) (*Result, e
 			r.Table = append(r.Table, Row{
 				Method: published.Method(o.Config.Variant), Variant: o.Config.Variant,
 				Val: o.Val.PerClass, Test: o.Test.PerClass, Interval: o.Test.Interval,
-				Published: publishedOn(r.Dataset, published.Method(o.Config.Variant)), Outcome: o,
+				Published: r.published(published.Method(o.Config.Variant)), Outcome: o,
 			})
 		}
 	}
@@ -101,7 +102,7 @@ func Run(ctx context.Context, l *lab.Lab, configs []protocol.Config) (*Result, e
 		r.Result = chosen(r.Table)
 	}
 	if r.Result != nil {
-		r.Result.Published = publishedOn(r.Dataset, published.ResultRow) // of the variant that the paper chose
+		r.Result.Published = r.published(published.ResultRow) // of the variant that the paper chose
 	}
 	return r, nil
 }
@@ -117,10 +118,11 @@ func chosen(table []Row) *Row {
 	return best
 }
 
-// publishedOn returns a cell of table A.1 as a fraction, nil if there is none.
-func publishedOn(dataset, method string) *float64 {
-	cell, ok := published.TestAccuracy(dataset, method)
-	if !ok {
+// published returns a cell of table A.1 as a fraction, nil if there is none, and in a rotation,
+// which evaluates other classes.
+func (r *Result) published(method string) *float64 {
+	cell, ok := published.TestAccuracy(r.Dataset, method)
+	if !ok || r.Parts > 1 {
 		return nil
 	}
 	percent, err := strconv.ParseFloat(cell, 64)
@@ -134,7 +136,11 @@ func publishedOn(dataset, method string) *float64 {
 // WriteText writes table A.1, table 1, and what is missing from them.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds\n", r.Dataset)
+	rotated := ""
+	if r.Parts > 1 {
+		rotated = fmt.Sprintf(", each class unseen in one of %d parts", r.Parts)
+	}
+	fmt.Fprintf(&b, "Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds%s\n", r.Dataset, rotated)
 	all := format.NewTable("method", "validation", "s.e.m.", "test", "s.e.m.", "95 % over classes", "published", "seeds")
 	all.Right(2, 3, 4, 5, 6, 7)
 	for _, row := range r.Table {
@@ -149,7 +155,7 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "%s is left out: %s\n", o.Variant, o.Why)
 	}
 	b.WriteString(lab.MissingText(r.Missing))
-	fmt.Fprintf(&b, "\nTable 1 on %s: test accuracy\n", r.Dataset)
+	fmt.Fprintf(&b, "\nTable 1 on %s: test accuracy%s\n", r.Dataset, rotated)
 	if r.Result == nil {
 		fmt.Fprintln(&b, "no result while runs are missing")
 	} else {

@@ -64,18 +64,25 @@ func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
 		name    string
 		heldOut []int
 		all     bool // --hold-out
+		rotate  int
 		want    bool
 	}{
-		{"AWA2", data.SamplesOf(data.Split.Train)[:3], false, true},
-		{"AWA2", data.SamplesOf(data.Split.Train)[:3], true, false},
-		{"AWA2", nil, false, false},
-		{"own", data.SamplesOf(data.Split.Train)[:3], false, false},
+		{"AWA2", data.SamplesOf(data.Split.Train)[:3], false, 0, true},
+		{"AWA2", data.SamplesOf(data.Split.Train)[:3], true, 0, false},
+		{"AWA2", data.SamplesOf(data.Split.Train)[:3], false, 4, false},
+		{"AWA2", nil, false, 0, false},
+		{"own", data.SamplesOf(data.Split.Train)[:3], false, 0, false},
 	} {
 		d := *data
 		d.Name, d.TestSeen = c.name, c.heldOut
 		l := lab.New(&d, t.TempDir())
 		configs := testlab.Full(l, model.Singletons)
 		configs[0].HoldOut = c.all
+		if c.rotate > 0 {
+			if err := l.Rotate(c.rotate, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
 		r, err := Run(t.Context(), l, configs)
 		if err != nil {
 			t.Fatal(err)
@@ -165,12 +172,13 @@ func reproductionText(t *testing.T, r *Result) string {
 }
 
 func TestReproductionText(t *testing.T) {
+	r := &Result{Dataset: "cub", Parts: 1}
 	row := Row{
 		Method: "LAGO-Semantic-Soft", Variant: model.SemanticSoft,
-		Val: lab.Summarise([]float64{0.5, 0.52}), Test: lab.Summarise([]float64{0.57, 0.59}), Published: publishedOn("cub", "LAGO-Semantic-Soft"),
+		Val: lab.Summarise([]float64{0.5, 0.52}), Test: lab.Summarise([]float64{0.57, 0.59}), Published: r.published("LAGO-Semantic-Soft"),
 		Interval: metrics.Interval{Low: 0.475, High: 0.6849},
 	}
-	r := &Result{Dataset: "cub", Table: []Row{row}, Result: &row}
+	r.Table, r.Result = []Row{row}, &row
 	text := reproductionText(t, r)
 	for _, want := range []string{
 		"│ LAGO-Semantic-Soft │     51.0 % │  1.0 % │ 58.0 % │  1.0 % │      47.5 to 68.5 │    57.8 % │     2 │",
@@ -183,7 +191,10 @@ func TestReproductionText(t *testing.T) {
 	}
 }
 
-func TestPublishedOn(t *testing.T) {
+func TestPublished(t *testing.T) {
+	if got := (&Result{Dataset: "AWA2", Parts: 2}).published("ESZSL"); got != nil {
+		t.Errorf("%g in a rotation", *got)
+	}
 	for _, c := range []struct {
 		dataset, method, want string
 	}{
@@ -192,7 +203,7 @@ func TestPublishedOn(t *testing.T) {
 		{"cub127", "ESZSL", "-"},
 		{"cub", "Kernel alignment", "-"}, // a range
 	} {
-		if got := publishedCell(publishedOn(c.dataset, c.method)); got != c.want {
+		if got := publishedCell((&Result{Dataset: c.dataset, Parts: 1}).published(c.method)); got != c.want {
 			t.Errorf("%s on %s: %s, expected %s", c.method, c.dataset, got, c.want)
 		}
 	}
