@@ -140,7 +140,7 @@ func TestFitsNamesModelAndDataset(t *testing.T) {
 	}
 }
 
-// Held-out samples are not trained on, in either stage.
+// Held-out samples are not trained on, in either stage, nor do they choose epochs or settings.
 func TestHoldOut(t *testing.T) {
 	d := tiny(t)
 	for _, stage := range []Stage{Dev, Test} {
@@ -150,6 +150,11 @@ func TestHoldOut(t *testing.T) {
 		}
 		held := *d
 		held.TestSeen = []int{all.train.Rows[0], all.train.Rows[7]}
+		evaluated := slices.Clone(all.evaluation.Rows)
+		if stage == Dev {
+			held.TestSeen = slices.Sorted(slices.Values(append(held.TestSeen, evaluated[2])))
+			evaluated = slices.Delete(evaluated, 2, 3)
+		}
 		p, err := Prepare(&held, Preparation{Stage: stage, Preprocess: preprocess.None, HoldOut: true})
 		if err != nil {
 			t.Fatal(err)
@@ -162,8 +167,8 @@ func TestHoldOut(t *testing.T) {
 				t.Errorf("%s: sample %d is labelled %d, expected %d", stage, row, z, d.Labels[row])
 			}
 		}
-		if !slices.Equal(p.evaluation.Rows, all.evaluation.Rows) {
-			t.Errorf("%s: evaluates other samples", stage)
+		if !slices.Equal(p.evaluation.Rows, evaluated) {
+			t.Errorf("%s: evaluates on %v, expected %v", stage, p.evaluation.Rows, evaluated)
 		}
 	}
 	none := *d

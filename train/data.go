@@ -37,14 +37,14 @@ func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
 	default:
 		return nil, o.Stage.check()
 	}
-	train := Select(d, d.Features, p.TrainClasses)
+	train, evaluation := Select(d, d.Features, p.TrainClasses), Select(d, d.Features, p.EvaluationClasses)
 	if o.HoldOut {
 		if d.TestSeen == nil {
 			return nil, &invalid.Error{
 				Field: "hold_out", Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none in " + d.Name,
 			}
 		}
-		train = train.Without(d.TestSeen)
+		train, evaluation = train.Without(d.TestSeen), evaluation.Without(d.TestSeen)
 	}
 	var err error
 	if p.Transform, err = preprocess.Fit(o.Preprocess, o.Ridge, d.Features, train.Rows); err != nil {
@@ -56,7 +56,7 @@ func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
 	if p.train, err = p.preprocess(train); err != nil {
 		return nil, err
 	}
-	p.evaluation, err = p.preprocess(Select(d, d.Features, p.EvaluationClasses))
+	p.evaluation, err = p.preprocess(evaluation)
 	return p, err
 }
 

@@ -160,13 +160,17 @@ type question struct {
 }
 
 // question returns the samples and classes of the split. For models of the dev stage the
-// validation classes are the unseen ones.
+// validation classes are the unseen ones; held-out samples of these are seen ones of the test
+// stage, and must not choose gamma.
 func (m Models) question(dev bool) question {
 	seen, unseen := m.Data.Split.Seen(), m.Data.Split.Test
 	if dev {
 		seen, unseen = m.Data.Split.Train, m.Data.Split.Val
 	}
 	q := question{rows: m.Data.SamplesOf(unseen), classes: unseen, unseen: unseen}
+	if dev && slices.ContainsFunc(m.Models, func(model *Model) bool { return model.HoldOut }) {
+		q.rows = train.Select(m.Data, m.Data.Features, unseen).Without(m.Data.TestSeen).Rows
+	}
 	q.unseenRows = len(q.rows)
 	if m.Split != GZSLSplit {
 		return q
