@@ -22,7 +22,8 @@ type Result struct {
 	Folds   int             `json:"folds"`    // over which settings were chosen
 	HoldOut bool            `json:"hold_out"` // whether training left out the held-out samples of seen classes
 	Methods []tuning.Method `json:"methods"`
-	// Differences compare LAGO, or the first method without it, with every other method.
+	// Differences compare LAGO with every baseline, or with its other rows if there is none;
+	// without LAGO they compare the first method with the others.
 	Differences []Difference       `json:"differences"`
 	Classes     []Class            `json:"classes"`
 	Missing     []lab.Missing      `json:"missing"`
@@ -106,7 +107,7 @@ func (r *Result) accuracies(method int) []float64 {
 }
 
 // differences compares the row of LAGO with the highest validation accuracy, or the first
-// row if LAGO is in none, with all baselines, or all others.
+// row if LAGO is in none, with all baselines, or with all others if there is none.
 func (r *Result) differences() []Difference {
 	reference := -1
 	for i, m := range r.Methods {
@@ -114,7 +115,7 @@ func (r *Result) differences() []Difference {
 			reference = i
 		}
 	}
-	onlyBaselines := reference >= 0
+	onlyBaselines := reference >= 0 && slices.ContainsFunc(r.Methods, func(m tuning.Method) bool { return m.Variant == "" })
 	reference = max(reference, 0)
 	list := []Difference{}
 	var p []float64

@@ -27,24 +27,16 @@ func (r *Result) WriteText(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "Methods on %s: per-class accuracy, %s\n", r.Dataset, protocol)
 	header := []any{"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "seconds", "seeds", "tried"}
-	adapted := len(r.Methods) > 0 && r.Methods[0].Adapted != nil
-	if adapted {
-		header = append(header, "transductive validation", "transductive "+test)
-	}
 	t := format.NewTable(header...)
-	t.Right(2, 3, 5, 6, 7, 8, 9, 10, 11)
+	t.Right(2, 3, 5, 6, 7, 8, 9)
 	for _, m := range r.Methods {
-		row := []any{
+		t.Row(
 			m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(),
 			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried,
-		}
-		if m.Adapted != nil {
-			row = append(row, format.Percent(m.Adapted.Val), format.Percent(m.Adapted.Test))
-		}
-		t.Row(row...)
+		)
 	}
 	b.WriteString(t.String())
-	if adapted {
+	if len(r.Methods) > 0 && r.Methods[0].Adapted != nil {
 		r.writeAdapted(&b)
 	}
 	for _, note := range r.PublishedNotes() {

@@ -170,14 +170,19 @@ func (l *Lab) dir(t train.Trial) string {
 // pollEvery is the time between two looks at a trial that another process holds.
 const pollEvery = 500 * time.Millisecond
 
-// Do trains those of the trials that belong to this shard and are not finished, and
-// returns the run of each, in their order. A trial that fails does not stop the others.
-// The error is a *Cancelled, or one with which no trial can be run.
+// Do trains those of the trials that belong to this shard and are not finished, equal ones
+// once, and returns the run of each, in their order. A trial that fails does not stop the
+// others. The error is a *Cancelled.
 func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	out := make([]Run, len(trials))
 	var todo []int
+	first := map[train.Trial]int{} // of equal trials
 	count := &counter{start: time.Now(), onProgress: l.OnProgress}
 	for i, t := range trials {
+		if _, again := first[t]; again {
+			continue
+		}
+		first[t] = i
 		r := Run{Trial: t, Dir: filepath.Join(l.dir(t), t.Name())}
 		r.read(t.ReadResult)
 		switch {
@@ -198,8 +203,13 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	}
 	count.progress.Total = count.progress.Found + len(todo)
 	l.carryOut(ctx, out, todo, count)
-	c := &Cancelled{Root: l.Root, Trials: len(trials)}
-	for _, r := range out {
+	c := &Cancelled{Root: l.Root, Trials: len(first)}
+	for i, t := range trials {
+		r := out[first[t]]
+		if first[t] != i {
+			out[i] = r
+			continue
+		}
 		if r.Result != nil {
 			c.Finished++
 		}

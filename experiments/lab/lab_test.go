@@ -93,6 +93,22 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
 }
 
+// A trial that is asked for twice is trained once.
+func TestEqualTrials(t *testing.T) {
+	l := New(small(), t.TempDir())
+	l.Jobs = 2
+	var last Progress
+	l.OnProgress = func(p Progress) { last = p }
+	trial := grid(l.Data)[0]
+	done, err := l.Do(t.Context(), []train.Trial{trial, trial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done[1].Result == nil || done[0].Result != done[1].Result || last.Total != 1 || last.Done != 1 {
+		t.Errorf("%+v, %+v", done, last)
+	}
+}
+
 func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 	d := small()
 	trials := slices.Insert(grid(d), 1, failing(d))

@@ -16,7 +16,6 @@ import (
 // Adapted is the accuracy of a method that is adapted to the unlabelled samples of the
 // evaluated classes (transductive), as fractions.
 type Adapted struct {
-	Val        float64            `json:"val_per_class_accuracy"`
 	Test       float64            `json:"test_per_class_accuracy"`
 	Interval   metrics.Interval   `json:"interval"`   // of Test, over classes
 	Difference metrics.Difference `json:"difference"` // on the test classes, transductive minus inductive
@@ -89,7 +88,6 @@ func summarise(parts []*adaptedPart, inductive []lab.ClassAccuracy) *Adapted {
 	a := &Adapted{}
 	accuracy := map[string]float64{}
 	for _, p := range parts {
-		a.Val += p.After / float64(len(parts))
 		a.Settings = append(a.Settings, p.Settings)
 		maps.Copy(accuracy, p.accuracy)
 	}

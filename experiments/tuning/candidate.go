@@ -43,7 +43,7 @@ func (c candidate) has(s protocol.Setting) bool {
 	if c.spec.Method != "" {
 		return s.Key == "preprocess" || s.Key == "ridge"
 	}
-	return s.Group != protocol.ProtocolGroup && !slices.Contains([]string{"variant", "epochs", "patience"}, s.Key)
+	return s.Group != protocol.DataGroup && s.Group != protocol.ProtocolGroup && !slices.Contains([]string{"variant", "epochs", "patience"}, s.Key)
 }
 
 // settings lists the settings of the candidate that apply to it.
