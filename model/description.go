@@ -15,7 +15,7 @@ import (
 type Description struct {
 	U       dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries, as soft OR needs it
 	Targets dataset.Matrix[float64] // Z x M, U before it is scaled for soft OR: the targets of BXE(a)
-	P       []float64               // M, the prior p(a_m); of PerGroup that of PerAttribute, from which it follows
+	P       []float64               // M, the prior p(a_m); of PerGroup the per-attribute prior, from which groupedPrior computes p
 	Groups  []int                   // M, the group of each attribute by the data set, nil if it has none
 
 	// Undescribed marks the attributes that no candidate class describes. U and P are 0

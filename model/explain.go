@@ -52,6 +52,14 @@ func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) 
 	return a.Data, nil
 }
 
+// Prior returns p(a_m), M, as the scores use it.
+func (e *Explainer) Prior() []float64 {
+	if p := e.forward.groups.prior; p != nil {
+		return p.p
+	}
+	return e.Classes.P
+}
+
 // Gamma returns the soft group of each attribute, M x K.
 func (e *Explainer) Gamma() dataset.Matrix[float64] { return e.forward.groups.gamma }
 
@@ -68,7 +76,7 @@ func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	return l, e.forward.LogP(a, l)
 }
 
-// Evidence is why a sample is rather of one class than of another.
+// Evidence lists how much each group favours one class over another for a sample.
 type Evidence struct {
 	Class, Against int     // candidate classes
 	LogOdds        float64 // log p(class|x) - log p(against|x)

@@ -94,6 +94,32 @@ func TestUndescribedGroupChangesNothingProperty(t *testing.T) {
 	})
 }
 
+// A group that no class describes contributes nothing, also with as many groups as CUB has,
+// where rounding of Gamma depends on the group.
+func TestUndescribedGroupOfMany(t *testing.T) {
+	const groups, group = 28, 25
+	for _, v := range []model.Variant{model.SemanticHard, model.Singletons} {
+		c := model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 10}
+		tr := newTrial(t, c, sizes{n: 5, d: 2, m: 2 * groups, k: groups, z: 4}, 1)
+		for m := range tr.Semantic {
+			tr.Semantic[m] = m % groups
+		}
+		l, u := lago(single(tr)), tr.described
+		leaveOut(u, l.Semantic, group, 0, 1, 2, 3)
+		e, err := l.Explainer(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := e.Explain(uniform(newRand(2), 1, 2*groups, 0, 1).Data, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := x.Groups[group].Contribution; c != 0 {
+			t.Errorf("%s: a contribution of %g", v, c)
+		}
+	}
+}
+
 // With exactly one-hot groups, a group that no class describes is equivalent to a data set
 // without its attributes.
 func TestUndescribedGroupIsEquivalentToNoneProperty(t *testing.T) {

@@ -75,7 +75,7 @@ func (f *fixedGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 	f.background = slices.Min(f.gamma.Data)
 	var differ int
 	for _, g := range f.gamma.Data {
-		if g != f.background {
+		if !f.isBackground(g) {
 			differ++
 		}
 	}
@@ -89,7 +89,7 @@ func (f *fixedGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 		f.start[k] = len(f.members)
 		for m := range f.m {
 			g := f.gamma.Data[m*f.k+k]
-			if !f.dense && (g == f.background || g == 0) {
+			if !f.dense && (f.isBackground(g) || g == 0) {
 				continue
 			}
 			f.members = append(f.members, m)
@@ -105,6 +105,10 @@ func (f *fixedGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 	}
 }
 
+// isBackground compares in float32: in float64, softmax of rows with equal entries in another
+// order can differ by rounding.
+func (f *fixedGroups[T]) isBackground(g T) bool { return float32(g) == float32(f.background) }
+
 // leaveOut sets Gamma to 0 for undescribed attributes and empty groups.
 func (f *fixedGroups[T]) leaveOut() {
 	if f.undescribed == nil {
@@ -115,7 +119,7 @@ func (f *fixedGroups[T]) leaveOut() {
 	}
 	for m, undescribed := range f.undescribed {
 		for k, g := range f.gamma.Row(m) {
-			if !undescribed && g != f.background {
+			if !undescribed && !f.isBackground(g) {
 				f.empty[k] = false
 			}
 		}

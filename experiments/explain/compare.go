@@ -106,7 +106,7 @@ func (e *explainer) groups(x *model.Evidence) []Group {
 func (e *explainer) term(x *model.Evidence, g Group, m int, term Pair, gamma float64) Term {
 	classes, u := e.model.Classes, e.Candidates.U
 	return Term{
-		Attribute: e.saved.Attributes[m], Gamma: gamma, Detected: e.a[m], Prior: classes.P[m],
+		Attribute: e.saved.Attributes[m], Gamma: gamma, Detected: e.a[m], Prior: e.model.Prior()[m],
 		Described: Described{described(u.Row(x.Class)[m]), described(u.Row(x.Against)[m])},
 		Used:      Pair{classes.U.Row(x.Class)[m], classes.U.Row(x.Against)[m]},
 		Term:      term, Share: g.share(term),

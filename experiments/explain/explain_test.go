@@ -24,7 +24,7 @@ import (
 // For every design, contributions add up to the log odds, and terms to the scores.
 func TestPartsAddUp(t *testing.T) {
 	for _, v := range model.Variants {
-		for _, p := range []model.Prior{model.Uniform, model.PerAttribute} {
+		for _, p := range model.Priors {
 			for _, complement := range model.Complements {
 				for _, zeta := range []float64{10, 1000} {
 					c := model.Config{Variant: v, Prior: p, Complement: complement, Zeta: zeta}
@@ -59,6 +59,9 @@ func checkSums(t *testing.T, x *Result) {
 			score, share := addPairs(g.Others.Term, g.None.Term), addPairs(g.Others.Share, g.None.Share)
 			for _, term := range g.Terms {
 				score, share = addPairs(score, term.Term), addPairs(share, term.Share)
+				if term.Prior > 0 {
+					closeTo(t, term.Attribute, term.Gamma*term.Used.Class/term.Prior*term.Detected, term.Term.Class)
+				}
 			}
 			closeTo(t, "score", score.Class, g.Score.Class)
 			closeTo(t, "score of the other", score.Against, g.Score.Against)

@@ -109,9 +109,7 @@ func Fit(blocks []Block, s Settings) (*Result, error) {
 	f := newFit(blocks, n, s)
 	f.expect()
 	if s.Tau == 0 || n < 2 || len(f.Shares) < 2 {
-		for z, m := range f.mass {
-			f.Shares[z] = m / float64(n)
-		}
+		f.maximise()
 		return &f.Result, nil
 	}
 	for range maxRounds {

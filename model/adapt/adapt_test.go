@@ -141,6 +141,15 @@ func TestOff(t *testing.T) {
 			}
 			first += b.Scores.Rows
 		}
+		for z, share := range got.Shares {
+			var mass float64
+			for i := range got.P.Rows {
+				mass += float64(got.P.Row(i)[z])
+			}
+			if want := (mass + 1) / float64(c.samples+c.classes); math.Abs(share-want) > 1e-6 {
+				t.Errorf("%s: share %g, expected %g", c.name, share, want)
+			}
+		}
 	}
 }
 
