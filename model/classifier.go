@@ -14,7 +14,7 @@ import (
 // Detections can therefore be classified by many descriptions.
 type TwoStage interface {
 	// Detect returns the detections of the given rows of the features x (samples x D, as in
-	// the data set), len(rows) x M.
+	// the data set), one row each: M detected attributes, or what else Classify takes.
 	Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error)
 	// Classify returns the scores of samples with the detections a, one column for each class
 	// that u describes (classes x M, NaN for missing entries). The class with the highest

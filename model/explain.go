@@ -91,14 +91,14 @@ type GroupEvidence struct {
 	Against      GroupScore
 }
 
-// GroupScore is the soft OR of a group for one class (Eq. 4), and the terms of its sum.
+// GroupScore is the soft OR of a group for one class (Eq. 5), and the terms of its sum.
 type GroupScore struct {
 	Score float64   // G[k,z]
 	Terms []float64 // M, Gamma[m,k] (U[z,m]/p[m]) A[m]
 	None  float64   // the none-of-group term, (Uc[z,k]/pc[k]) Ac[k]
 }
 
-// Log is the logarithm of the score that the soft AND sums (Eq. 5).
+// Log is the logarithm of the score that the soft AND sums (Eq. 4).
 func (s GroupScore) Log() float64 { return math.Log(min(max(s.Score, leastScore), mostScore)) }
 
 // Explain compares two candidate classes for a sample with the detections a, p(a_m|x) of

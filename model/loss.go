@@ -110,8 +110,8 @@ func crossEntropy[T Float](l, y *G.Node) *G.Node {
 	}.apply(l, y)
 }
 
-// entropyGradient writes the gradient of cross entropy by a row of L. It is a function for
-// the reason of sigmoids.
+// entropyGradient writes the gradient of cross entropy by a row of L. It is no closure, for
+// speed: see sigmoids.
 func entropyGradient[T Float](dl, l, y []T, norm, scale float64) {
 	share := sum(y)
 	for c, v := range l {
@@ -123,7 +123,8 @@ func entropyGradient[T Float](dl, l, y []T, norm, scale float64) {
 // cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U
 // with the U of Description.Targets. a is the node of A, whose exponentials are not computed
 // again; the gradient by S includes what goes through it.
-// In S it is log(1 + exp(s)) - t s, which stays exact where A is 0 or 1. Undescribed
+// It is computed from S, as log(1 + exp(s)) - t s, which is exact even where A rounds to 0 or 1.
+// Undescribed
 // attributes have no target and do not count; undescribed is nil for none.
 func attributeEntropy[T Float](s, a, y *G.Node, u dataset.Matrix[T], undescribed []bool) *G.Node {
 	n, m, z := s.Shape()[0], s.Shape()[1], u.Rows

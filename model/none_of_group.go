@@ -12,7 +12,7 @@ import (
 
 // The none-of-group probabilities (the paper's complementary attribute): for each row of
 // attribute probabilities R, the probability of having no attribute of group k, by De
-// Morgan (supplement C.3.1):
+// Morgan (supplement D.3.1):
 //
 //	Q[r,k] = prod_m (1 - Gamma[m,k] R[r,m])
 //

@@ -24,7 +24,7 @@ const maxRun = 8
 // numbers from 0.5 to 1.
 const exponentMask, halfExponent = 0x7ff, 0x3fe
 
-// logProduct accumulates log products of group scores (Eq. 5), one per sample and
+// logProduct accumulates log products of group scores (Eq. 4), one per sample and
 // class: it multiplies in float64 and takes a single logarithm at the end.
 type logProduct struct {
 	product  []float64
@@ -72,7 +72,7 @@ func (p *logProduct) log(i int) float64 {
 	return math.Log(p.product[i]) + float64(p.exponent[i])*math.Ln2
 }
 
-// softAnd makes log p(z|x) up to a constant of the sample (Eq. 5, with p(z) uniform),
+// softAnd makes log p(z|x) up to a constant of the sample (Eq. 4, with p(z) uniform),
 // n x Z, from the group scores G, K x n x Z:
 //
 //	L[n,z] = sum_k log G[k,n,z]

@@ -11,13 +11,14 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// softOr makes the group scores (Eq. 4 and supplement C.3), K x n x Z, while the
+// softOr makes the group scores (Eq. 5 and supplement D.3), K x n x Z, while the
 // grouping is learned:
 //
 //	G[k,n,z] = sum_m Gamma[m,k] (U[z,m]/p[m]) A[n,m]  +  (Uc[z,k]/pc[k]) Ac[n,k]
 //
-// ratio is U/p, M x Z; if p is part of gamma, Gamma/p, it is U. none holds Uc and, in its last row, pc, (Z+1) x K; it is nil for
-// Ac = 0. ac is Ac, n x K, or nil for Ac = 1. Uc, pc and Ac are scaled.
+// ratio is U/p, M x Z. With the prior per group, p depends on Gamma: the caller then passes
+// Gamma/p as gamma, and U as ratio. none holds Uc and, in its last row, pc, (Z+1) x K; it is
+// nil for Ac = 0. ac is Ac, n x K, or nil for Ac = 1. Uc, pc and Ac are scaled.
 func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T], scale *noneScale) *G.Node {
 	o := &learnedSoftOr[T]{
 		n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Cols,

@@ -196,7 +196,7 @@ func (f *fixedGroups[T]) noneOfDetections(a *G.Node) *G.Node {
 	return noneOf[T](a, input(a.Graph(), "Gamma", f.gamma.Data, f.m, f.k), a, f.scale.detection)
 }
 
-// softOr makes the group scores (Eq. 4), K x n x Z, from the detections A while the
+// softOr makes the group scores (Eq. 5), K x n x Z, from the detections A while the
 // grouping is fixed. ac is nil for Ac = 1 or 0.
 func (f *fixedGroups[T]) softOr(a, ac *G.Node) *G.Node {
 	n := a.Shape()[0]

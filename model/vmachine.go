@@ -69,8 +69,8 @@ func (m *VMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
 	if m.config.Complement == DeMorgan {
 		ac = noneOf[T](a, gamma, gamma, scale.detection, none) // p(ac_k|x)
 	}
-	scores := softOr(a, weights, none, ac, dataset.Convert[T](ratio), scale) // Eq. 4
-	l := softAnd[T](scores)                                                  // Eq. 5
+	scores := softOr(a, weights, none, ac, dataset.Convert[T](ratio), scale) // Eq. 5
+	l := softAnd[T](scores)                                                  // Eq. 4
 
 	m.cxe = crossEntropy[T](l, y)
 	// Eq. 6: the terms alpha BXE + beta |W|^2 + lambda |W U^T|^2 are constant while V

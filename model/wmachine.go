@@ -52,8 +52,8 @@ func (m *WMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
 	s := linear(x, w, b, onW)
 	a := sigmoid[T](s)                 // p(a_m|x)
 	ac := m.groups.noneOfDetections(a) // p(ac_k|x)
-	scores := m.groups.softOr(a, ac)   // Eq. 4
-	l := softAnd[T](scores)            // Eq. 5
+	scores := m.groups.softOr(a, ac)   // Eq. 5
+	l := softAnd[T](scores)            // Eq. 4
 
 	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy(s, a, y, dataset.Convert[T](d.Targets), d.Undescribed)
 	m.w2, m.wu2 = onW.w2, onW.wu2

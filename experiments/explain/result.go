@@ -75,7 +75,7 @@ type Group struct {
 	Name         string   `json:"name"`                // of the data set; the attribute's for singletons, a number for k-soft
 	Strongest    []string `json:"strongest,omitempty"` // for k-soft, the attributes with the largest share of the group
 	Contribution float64  `json:"contribution"`        // log of the ratio of the scores
-	Score        Pair     `json:"score"`               // G[k,z] (Eq. 4), the sum of Terms, Others and None
+	Score        Pair     `json:"score"`               // G[k,z] (Eq. 5), the sum of Terms, Others and None
 
 	Terms  []Term `json:"terms"`  // the attributes of the group, by the difference of their terms
 	Others Others `json:"others"` // all other attributes

@@ -3,6 +3,7 @@
 package mapped
 
 import (
+	"fmt"
 	"os"
 	"sync"
 	"unsafe"
@@ -27,14 +28,14 @@ func Move(dir string, x []float32) ([]float32, error) {
 	}
 	defer func() { _ = f.Close() }() // the mapping keeps the file
 	if err := os.Remove(f.Name()); err != nil {
-		return nil, invalid.File(f.Name(), err)
+		return nil, invalid.File(dir, err)
 	}
 	if _, err := f.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))); err != nil {
-		return nil, invalid.File(f.Name(), err)
+		return nil, &invalid.Error{Where: dir, Want: fmt.Sprintf("%d MB free for a temporary copy of the features", 4*len(x)>>20), Err: err}
 	}
 	content, err := unix.Mmap(int(f.Fd()), 0, 4*len(x), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		return nil, invalid.File(f.Name(), err)
+		return nil, invalid.File(dir, err)
 	}
 	y := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(content))), len(x))
 	files.Store(unsafe.SliceData(y), content)

@@ -37,7 +37,7 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 }
 
 // ReadFile reads a regular file. The error is an *invalid.Error.
-func ReadFile(path string) (file *File, err error) {
+func ReadFile(path string) (*File, error) {
 	if _, err := input.SizeOfRegular(path); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func ReadFile(path string) (file *File, err error) {
 	if err != nil {
 		return nil, invalid.File(path, err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() { _ = f.Close() }() // only read
 	return Read(bufio.NewReaderSize(f, 1<<20), path)
 }
 

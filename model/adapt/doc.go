@@ -1,6 +1,6 @@
-// Package adapt improves the predictions of a batch of unlabelled samples by how the samples
-// lie together (transductive prediction). Only scores and features are needed, so it works
-// on the scores of any classifier.
+// Package adapt refines the predictions for a batch of unlabelled samples by fitting clusters
+// to them (transductive prediction). Only scores and features are needed, so it works on the
+// scores of any classifier.
 //
 // The samples x_n, preprocessed, centred and of length 1 (see Normalize), are modelled as a
 // mixture of one spherical Gaussian per candidate class z, with mean mu_z and precision tau:

@@ -15,12 +15,19 @@ type Setting struct {
 	Name   string // its JSON key
 	Search []any  // the values to search; empty if the setting is not searched
 	Unused bool   // its value makes no difference with the other settings as they are
+	Fixed  bool   // it tells methods apart, so that none may change it
 	err    error  // why its value is invalid
 }
 
 // If returns the setting, unused unless the condition holds.
 func (s Setting) If(used bool) Setting {
 	s.Unused = !used
+	return s
+}
+
+// AsMethod returns the setting as one that tells methods apart.
+func (s Setting) AsMethod() Setting {
+	s.Fixed = true
 	return s
 }
 

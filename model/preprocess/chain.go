@@ -8,8 +8,8 @@ import (
 )
 
 // Chain is a comma-separated list of preprocessing steps in the order in which they are
-// applied, each at most once: "sqrt,l2,whiten". It is comparable; UnmarshalText returns
-// the only form that Fit accepts. The zero value is the identity, as None is.
+// applied, each at most once: "sqrt,l2,whiten". Chains are comparable in the form that
+// UnmarshalText returns; Fit parses its argument in the same way.
 type Chain string
 
 // The steps. Each is a chain by itself.

@@ -233,39 +233,23 @@ func (t *Transform) Fold(w dataset.Matrix[float32], b []float32) (folded dataset
 }
 
 func (t *Transform) foldWhiten(w dataset.Matrix[float32]) dataset.Matrix[float32] {
-	folded := dataset.NewMatrix[float32](w.Rows, w.Cols)
-	product := make([]float64, w.Rows*w.Cols)
+	product := dataset.NewMatrix[float64](w.Rows, w.Cols)
 	blas64.Implementation().Dgemm(blas.NoTrans, blas.NoTrans, w.Rows, w.Cols, w.Rows,
-		1, widen(t.Matrix.Data), w.Rows, widen(w.Data), w.Cols, 0, product, w.Cols)
-	narrow(folded.Data, product)
-	return folded
+		1, dataset.Convert[float64](t.Matrix).Data, w.Rows, dataset.Convert[float64](w).Data, w.Cols, 0, product.Data, w.Cols)
+	return dataset.Convert[float32](product)
 }
 
 func (t *Transform) foldStandardize(w dataset.Matrix[float32], b []float32) (dataset.Matrix[float32], []float32) {
 	folded := dataset.NewMatrix[float32](w.Rows, w.Cols)
-	bias := widen(b)
-	for d := range w.Rows {
-		for j, v := range w.Row(d) {
-			scaled := float64(t.Scale[d]) * float64(v)
-			folded.Row(d)[j] = float32(scaled)
-			bias[j] -= float64(t.Shift[d]) * scaled
-		}
-	}
 	shifted := make([]float32, len(b))
-	narrow(shifted, bias)
+	for j := range b {
+		bias := float64(b[j])
+		for d := range w.Rows {
+			scaled := float64(t.Scale[d]) * float64(w.Row(d)[j])
+			folded.Row(d)[j] = float32(scaled)
+			bias -= float64(t.Shift[d]) * scaled
+		}
+		shifted[j] = float32(bias)
+	}
 	return folded, shifted
-}
-
-func widen(x []float32) []float64 {
-	w := make([]float64, len(x))
-	for i, v := range x {
-		w[i] = float64(v)
-	}
-	return w
-}
-
-func narrow(to []float32, x []float64) {
-	for i, v := range x {
-		to[i] = float32(v)
-	}
 }

@@ -59,7 +59,7 @@ func Default(p Prediction) Config {
 func (c Config) Settings() []baseline.Setting {
 	thresholds, priors := []Threshold{Mean, AttributeMean}, []Prior{Empirical, Half}
 	return []baseline.Setting{
-		baseline.OneOf("prediction", c.Prediction, []Prediction{Direct, Indirect}),
+		baseline.OneOf("prediction", c.Prediction, []Prediction{Direct, Indirect}).AsMethod(),
 		baseline.Positive("c", c.C, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
 		baseline.OneOf("threshold", c.Threshold, thresholds, thresholds...),
 		baseline.OneOf("prior", c.Prior, priors, priors...),

@@ -5,7 +5,7 @@
 //
 // with the features X (samples x D), the one-hot classes Y (samples x Z) and their
 // descriptions U (Z x M). The LAGO paper compares itself with ESZSL in most detail: K = 1
-// approximates it (section 3.4), and supplement B measures noise against it.
+// approximates it (section 3.4), and supplement C measures noise against it.
 //
 // The paper defines Y with -1 and 1. The program of its authors uses 1 and 0, as do the
 // authors of LAGO, whose accuracy ours is compared with, and this package.

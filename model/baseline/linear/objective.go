@@ -40,7 +40,8 @@ type Classifiers struct {
 }
 
 // Minimise returns the minimum, starting from zeros. It is not random. The error is a
-// *model.NotFinite if the loss at the start is not finite.
+// *model.NotFinite if the loss at the start is not finite; others name the output that did
+// not converge.
 //
 // Each independent output has its own optimiser and number of steps; the evaluations of
 // all optimisers are batched into matrix products.

@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -90,10 +91,20 @@ func (s Spec) Canonical() Spec {
 
 // Check returns the *invalid.Error of an unknown method or of its first invalid setting.
 func (s Spec) Check() error {
-	if _, err := Find(s.Method); err != nil {
+	m, err := Find(s.Method)
+	if err != nil {
 		return err
 	}
-	return invalid.At(s.Method, baseline.Check(s.Settings))
+	if err := baseline.Check(s.Settings); err != nil {
+		return invalid.At(s.Method, err)
+	}
+	given, own := s.encode(), Spec{m.Name, m.Default}.encode()
+	for _, h := range s.Settings.Settings() {
+		if h.Fixed && !bytes.Equal(given[h.Name], own[h.Name]) {
+			return &invalid.Error{Where: s.Method, Field: h.Name, Want: string(own[h.Name]), Got: string(given[h.Name]), Hint: "Other values are other methods."}
+		}
+	}
+	return nil
 }
 
 // Set returns s with one setting changed. The error is an *invalid.Error that names the

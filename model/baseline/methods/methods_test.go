@@ -141,6 +141,17 @@ func TestSet(t *testing.T) {
 	if err := over.Check(); err == nil || err.Error() != "eszsl: gamma: expected a number from 1e-18 to 1e+18, found 1e+300" {
 		t.Error(err)
 	}
+	ale, err := methods.Find("ale")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sje, err := spec(ale).Set("loss", json.RawMessage(`"sje"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sje.Check(); err == nil || err.Error() != `ale: loss: expected "ale", found "sje". Other values are other methods.` {
+		t.Error(err)
+	}
 }
 
 func TestUnmarshal(t *testing.T) {

@@ -42,7 +42,7 @@ func (c Config) Settings() []baseline.Setting {
 		rates = []float64{0.003, 0.01, 0.03, 0.1, 0.3, 1}
 	}
 	return []baseline.Setting{
-		baseline.OneOf("loss", c.Loss, []Loss{ALE, SJE, DeViSE}),
+		baseline.OneOf("loss", c.Loss, []Loss{ALE, SJE, DeViSE}).AsMethod(),
 		baseline.Positive("lr", c.LR, rates...),
 		baseline.Positive("margin", c.Margin),
 		baseline.NonNegative("init", c.Init),
