@@ -143,6 +143,7 @@ func (c *checker) testSeen() {
 			seen[z] = true
 		}
 	}
+	held := make([]int, len(c.Classes)) // samples
 	before := -1
 	for place, i := range c.TestSeen {
 		field := fmt.Sprintf("test_seen, entry %d", place)
@@ -155,6 +156,14 @@ func (c *checker) testSeen() {
 			c.report("test_seen", field, "a sample of a train or val class", fmt.Sprintf("sample %d, of class %s", i, invalid.Quote(c.Classes[c.Labels[i]])))
 		default:
 			before = i
+			if c.hasClass(c.Labels[i]) {
+				held[c.Labels[i]]++
+			}
+		}
+	}
+	for z, n := range c.SamplesPerClass() {
+		if n > 0 && held[z] == n {
+			c.report("all held out", "class "+invalid.Quote(c.Classes[z]), "at least one sample to train on", fmt.Sprintf("all %d held out (test_seen)", n))
 		}
 	}
 }

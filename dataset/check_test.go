@@ -72,6 +72,7 @@ func TestCheckFinds(t *testing.T) {
 		{"a held out sample of an unseen class", func(d *dataset.Dataset) { d.TestSeen = []int{1, 3} }, `sound: test_seen, entry 1: expected a sample of a train or val class, found sample 3, of class "dog"`},
 		{"a held out sample that is none", func(d *dataset.Dataset) { d.TestSeen = []int{8} }, "sound: test_seen, entry 0: expected a sample from 0 to 7, found 8"},
 		{"held out samples out of order", func(d *dataset.Dataset) { d.TestSeen = []int{2, 0} }, "sound: test_seen, entry 1: expected samples in ascending order, found 0 after 2"},
+		{"a class that is held out", func(d *dataset.Dataset) { d.TestSeen = []int{0, 1, 7} }, `sound: class "ant": expected at least one sample to train on, found all 2 held out (test_seen)`},
 		{"no validation classes", func(d *dataset.Dataset) { d.Split.Val = nil }, "sound: val classes: expected at least one, found none"},
 		{"an unknown class in the split", func(d *dataset.Dataset) { d.Split.Test = []int{3, 4} }, "sound: test class 1 of the split: expected a class from 0 to 3, found 4"},
 		{"a class without samples", func(d *dataset.Dataset) { d.Labels[3], d.Labels[4] = 0, 0 }, `sound: test class "dog": expected at least one sample, found none`},

@@ -216,9 +216,8 @@ func TestDatasetFetchResumesAfterSignals(t *testing.T) {
 func TestDatasetFetchShowsNoPassword(t *testing.T) {
 	p, dir := publish(t), t.TempDir()
 	secret := strings.Replace(p.URL, "://", "://me:s3cret@", 1)
-	t.Setenv("LAGO_META_URL", secret+"/meta.zip")
-	args := []string{"dataset", "fetch", "--data-dir", dir, "--download-dir", dir, "--force", "--json", "--archive-url"}
-	for _, c := range [][]string{append(args, secret+"/release.zip", "cub"), append(args, secret+"/absent.zip", "cub"), {"dataset", "fetch", "--help"}} {
+	args := []string{"dataset", "fetch", "--data-dir", dir, "--download-dir", dir, "--force", "--json", "--meta-url", secret + "/meta.zip", "--archive-url"}
+	for _, c := range [][]string{append(args, secret+"/release.zip", "cub"), append(args, secret+"/absent.zip", "cub")} {
 		e := lagoTrain(t, c...)
 		if strings.Contains(e.stdout+e.stderr, "s3cret") {
 			t.Errorf("%v shows the password:\n%s%s", c, e.stdout, e.stderr)

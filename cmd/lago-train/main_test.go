@@ -198,7 +198,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"ablate --prior uniform", []string{"--prior: expected a flag of lago-train ablate"}},
 		{"search --seeds 3", []string{"--seeds: expected it with --rotate"}},
 		{"search --rotate 2", []string{"--rotate: expected at least 3 parts"}},
-		{"compare --rotate 99", []string{"--rotate: glyphs: classes: expected at least 2 parts, and at least one class", "each of the 99, found 52"}},
+		{"compare --rotate 99", []string{"--rotate: glyphs: parts: expected 2 to 52, as 52 classes", "found 99"}},
 		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected it without --rotate"}},
 		{"sweep-k --rotate-seed 3", []string{"--rotate-seed: expected --rotate beside it"}},
 		{"compare --folds 2 --dev-split 2", []string{"--dev-split: expected it without --folds"}},

@@ -26,8 +26,8 @@ func splitCommand() *cli.Command {
 		Usage:     "propose train, val and test classes, or check a split for leaks",
 		ArgsUsage: "NAME",
 		Description: `A proposal keeps similar classes in one subset: those whose names differ only in case,
-punctuation or a number, those with the same description, and those that share a
-sample. It balances the samples, and prefers splits whose train classes have the
+punctuation or a leading number such as 001., those with the same description, and those
+that share a sample. It balances the samples, and prefers splits whose train classes have the
 attributes of val and test classes. The same seed proposes the same split.
 
 A folder in the open layout needs no splits.csv for a proposal. With --check or --own

@@ -177,6 +177,9 @@ type Folder struct {
 	Layout Layout
 }
 
+// ErrNoFiles is the cause of the error about a folder with no file of a data set.
+var ErrNoFiles = errors.New("found none of these files")
+
 // FolderAt returns the data set in a folder. A labels.csv means the open layout, an
 // att_splits.mat that of xlsa17. With neither, another file of a layout decides, so that
 // the error of reading it says what is missing. A folder with both, or with no file of
@@ -212,7 +215,7 @@ func FolderAt(dir string) (Folder, error) {
 	return Folder{}, &invalid.Error{
 		Where: dir,
 		Want:  "a data set: " + strings.Join(openlayout.Files(), ", ") + " (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout)",
-		Got:   "none of these files",
+		Err:   ErrNoFiles,
 	}
 }
 

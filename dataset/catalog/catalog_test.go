@@ -203,7 +203,7 @@ func TestFolderAtFindsTheLayout(t *testing.T) {
 		{"att_splits.mat classes.csv", catalog.XLSA17, ""},
 		{"googlenet.MAT", catalog.XLSA17, ""},
 		{"labels.csv att_splits.mat", "", "expected one data set, found labels.csv of the open layout and att_splits.mat of the xlsa17 layout. Move one of the two elsewhere."},
-		{"README.md", "", "expected a data set: features.npy, features.csv, labels.csv, classes.csv, attributes.csv, splits.csv (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout), found none of these files"},
+		{"README.md", "", "expected a data set: features.npy, features.csv, labels.csv, classes.csv, attributes.csv, splits.csv (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout): found none of these files"},
 		{"", "", "found none of these files"},
 	} {
 		dir := t.TempDir()

@@ -16,6 +16,8 @@ import (
 	"github.com/lago-train/lago-train/internal/finite"
 )
 
+const withoutNames = "Write the file with to_csv(header=False, index=False)."
+
 // csvFile reads the rows of numbers of a CSV file.
 type csvFile struct {
 	file   *input.File
@@ -59,7 +61,7 @@ func newCSV(f *input.File) (*csvFile, error) {
 		return nil, &invalid.Error{
 			Where: f.Name(), Field: s.line(), Want: "a sample, or names of the columns",
 			Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", len(record)-1),
-			Hint: "Write the file with to_csv(header=False, index=False).",
+			Hint: withoutNames,
 		}
 	}
 	s.peeked = make([]float32, s.cols)
@@ -91,6 +93,24 @@ func countsUp(record []string) bool {
 		}
 	}
 	return len(record) > 2
+}
+
+// checkIndex returns an error if the first of several columns is 0, 1, 2 and so on, as no
+// feature is.
+func (s *csvFile) checkIndex(x dataset.Matrix[float32]) error {
+	for i := range x.Rows {
+		if x.Row(i)[0] != float32(i) {
+			return nil
+		}
+	}
+	if x.Rows < 3 || x.Cols < 2 {
+		return nil
+	}
+	return &invalid.Error{
+		Where: s.file.Name(), Field: "column 1", Want: "a feature",
+		Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' row names", x.Rows-1),
+		Hint: withoutNames,
+	}
 }
 
 func (s *csvFile) read(block dataset.Matrix[float32]) (int, error) {

@@ -124,6 +124,9 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 		case err == io.EOF && skipped > 0:
 			return dataset.Matrix[float32]{Rows: x.Rows + skipped, Cols: x.Cols}, bad.Err()
 		case err == io.EOF:
+			if csv, ok := r.source.(*csvFile); ok {
+				return x, csv.checkIndex(x)
+			}
 			return x, nil
 		case err != nil:
 			bad.AddError(err)

@@ -128,6 +128,7 @@ func TestCSVErrors(t *testing.T) {
 		{"all beyond float32 in the first line", "1e39,-1e39\n1,2\n", "line 1, column 1: expected a finite number in the range of float32, found 1e39"},
 		{"the names that pandas gives", "0,1,2,3\n.1,.2,.3,.4\n", "line 1: expected a sample, or names of the columns, found the numbers from 0 to 3, which look like pandas' column names. Write the file with to_csv(header=False, index=False)."},
 		{"names and an index of pandas", ",0,1\n0,.1,.2\n", `line 1, column 1: expected a number, found ""`},
+		{"an index of pandas", "0,.1,.2\n1,.3,.4\n2,.5,.6\n", "column 1: expected a feature, found the numbers from 0 to 2, which look like pandas' row names. Write the file with to_csv(header=False, index=False)."},
 		{"a quote amid", "1,2\n3,4\"\n", "line 2, character 4: found a quote inside a cell."},
 		{"no end of quotes", "1,2\n3,\"4\n", "line 2, character 6: found a quoted cell that does not end"},
 	} {

@@ -113,7 +113,10 @@ func (a *archive) verify(m *meter, want string) (err error) {
 	}
 	e := &invalid.Error{Where: a.File, Field: "SHA-256", Want: strings.ToLower(want), Got: a.SHA256}
 	if !a.local {
-		e.Hint = "It came from " + a.Source + ". To download it again, remove it first."
+		e.Hint = "It came from " + a.Source + "."
+		if a.Kept {
+			e.Hint += " To download it again, remove it first."
+		}
 	}
 	return e
 }

@@ -40,7 +40,8 @@ type Options struct {
 	DownloadDir string
 	// DeleteArchives removes the downloaded archives once the data set is complete.
 	DeleteArchives bool
-	// Force replaces an existing folder of the data set and everything in it.
+	// Force replaces an existing folder of the data set and everything in it, or file of
+	// weights.
 	Force bool
 
 	// Attempts is the number of consecutive attempts that may download less than a
@@ -201,7 +202,7 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		return nil, err
 	}
 	if exists && !f.Force {
-		return nil, existing(target, "a folder")
+		return nil, existing(target, "a folder", "--force replaces it and everything in it.")
 	}
 	staging := filepath.Join(f.DataDir, "."+f.folder+".unpacking")
 	if err := os.RemoveAll(staging); err != nil { // that of a killed process
@@ -217,8 +218,8 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 	return f.result(target)
 }
 
-func existing(path, what string) error {
-	return &invalid.Error{Where: path, Got: what + " that exists already", Hint: "--force replaces it and everything in it."}
+func existing(path, what, hint string) error {
+	return &invalid.Error{Where: path, Got: what + " that exists already", Hint: hint}
 }
 
 // unpackAll unpacks the archives into a folder that does not exist yet.

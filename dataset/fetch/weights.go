@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -30,15 +31,20 @@ func (f *fetcher) fetchWeights(ctx context.Context, network string) (*Result, er
 		return nil, &invalid.Error{Where: "--archive-url", Want: "an http or https address", Got: invalid.Quote(f.ArchiveURL)}
 	}
 	file := network + ".safetensors"
-	a := &archive{Archive: Archive{Source: redact(f.ArchiveURL), File: filepath.Join(f.DataDir, file), Downloaded: true, Kept: true}}
-	if _, err := os.Lstat(a.File); err == nil && !f.Force {
-		return nil, existing(a.File, "a file")
+	target := filepath.Join(f.DataDir, file)
+	if _, err := os.Lstat(target); err == nil && !f.Force {
+		return nil, existing(target, "a file", "--force replaces it.")
 	}
+	a := &archive{Archive: Archive{Source: redact(f.ArchiveURL), File: target + ".new", Downloaded: true}}
 	if err := f.download(ctx, f.ArchiveURL, a.File, f.meter(ctx, "downloading "+network)); err != nil {
 		return nil, err
 	}
 	if err := a.verify(f.meter(ctx, "checking "+network), f.SHA256); err != nil {
 		return nil, errors.Join(err, os.Remove(a.File))
 	}
+	if err := atomicfile.Rename(a.File, target); err != nil {
+		return nil, err
+	}
+	a.File, a.Kept = target, true
 	return &Result{Name: network, Folder: f.DataDir, Files: []string{file}, Bytes: a.Bytes, Archives: []Archive{a.Archive}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,12 +32,12 @@ func TestFetchWeights(t *testing.T) {
 		t.Errorf("%d bytes: %v", len(got), err)
 	}
 	_, err = Fetch(t.Context(), "resnet50", o)
-	wantError(t, err, path, "exists already", "--force")
+	wantError(t, err, path, "exists already. --force replaces it.")
 	o.SHA256, o.Force = strings.Repeat("0", 64), true
 	_, err = Fetch(t.Context(), "resnet50", o)
 	wantError(t, err, "SHA-256", sumOf(content))
-	if left := names(t, o.DataDir); len(left) != 0 {
-		t.Errorf("%v is left", left)
+	if left := names(t, o.DataDir); !slices.Equal(left, want.Files) {
+		t.Errorf("%v is left, expected the earlier file", left)
 	}
 	o.ArchiveURL = "weights.safetensors"
 	_, err = Fetch(t.Context(), "resnet50", o)

@@ -14,7 +14,8 @@ import (
 // A class has three samples of each typeface.
 const samples = 75
 
-// Make generates the data set, class by class. It is the same on any machine.
+// Make generates the data set, class by class. It is the same for any number of processors;
+// other architectures may round differently.
 func Make() *dataset.Dataset {
 	classes := letters.classes
 	attributes := letters.attributes()

@@ -174,8 +174,13 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	edit(t, filepath.Join(root, "sick", "splits.csv"), "train", "training")
-	for _, name := range []string{"notes", ".hidden"} {
+	for _, name := range []string{"both", "notes", ".hidden"} {
 		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"labels.csv", "att_splits.mat"} {
+		if err := os.WriteFile(filepath.Join(root, "both", name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,6 +202,7 @@ func TestList(t *testing.T) {
 		{"simulated-cub", true, 11788},
 		{"simulated-awa2", true, 37322},
 		{"simulated-sun", true, 14340},
+		{"both", false, 0},
 		{"notes", false, 0},
 		{"pets", true, run(t, "pets", options(root)).Data.Features.Rows},
 		{"sick", false, 0},
@@ -208,7 +214,7 @@ func TestList(t *testing.T) {
 	if err := l.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"no data set", "1 problem", "sick: ", `found "training"`, "Folders are in " + root} {
+	for _, part := range []string{"no data set", "1 problem", "both: ", "expected one data set", "sick: ", `found "training"`, "Folders are in " + root} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("expected %q in\n%s", part, &text)
 		}

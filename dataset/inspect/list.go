@@ -26,10 +26,10 @@ type Listing struct {
 // are 0 unless it is usable. Its JSON keys are stable.
 type Entry struct {
 	Name       string         `json:"name"`
-	Layout     catalog.Layout `json:"layout"` // empty if it is generated or no data set
+	Layout     catalog.Layout `json:"layout"` // empty if it is generated or unknown
 	Usable     bool           `json:"usable"` // Check finds no problem
 	Problem    string         `json:"problem,omitempty"`
-	Problems   int            `json:"problems"`
+	Problems   int            `json:"problems"` // 0 too for a folder with no file of a data set
 	Samples    int            `json:"samples"`
 	Dimensions int            `json:"dimensions"`
 	Train      int            `json:"train_classes"`
@@ -82,6 +82,8 @@ func (e *Entry) check(ctx context.Context, o catalog.Options) error {
 		} else {
 			e.Problem, e.Problems = r.Errors[0].String(), len(r.Errors)
 		}
+	case errors.Is(err, catalog.ErrNoFiles):
+		e.Usable = false
 	case errors.As(err, &problem):
 		e.Usable, e.Problem, e.Problems = false, err.Error(), 1
 	default:
@@ -101,14 +103,13 @@ func (l *Listing) WriteText(w io.Writer) error {
 	t := format.NewTable("data set", "layout", "samples", "features", "train / val / test classes", "attributes", "groups", "status")
 	var wrong strings.Builder
 	for _, e := range l.Datasets {
-		layout := cmp.Or(string(e.Layout), "generated")
 		switch {
 		case e.Usable:
-			t.Row(e.Name, layout, e.Samples, e.Dimensions, fmt.Sprintf("%d / %d / %d", e.Train, e.Val, e.Test), e.Attributes, e.Groups, "usable")
-		case e.Layout == "":
+			t.Row(e.Name, cmp.Or(string(e.Layout), "generated"), e.Samples, e.Dimensions, fmt.Sprintf("%d / %d / %d", e.Train, e.Val, e.Test), e.Attributes, e.Groups, "usable")
+		case e.Problems == 0:
 			t.Row(e.Name, "-", "-", "-", "-", "-", "-", "no data set")
 		default:
-			t.Row(e.Name, layout, "-", "-", "-", "-", "-", format.Count(e.Problems, "problem"))
+			t.Row(e.Name, cmp.Or(string(e.Layout), "-"), "-", "-", "-", "-", "-", format.Count(e.Problems, "problem"))
 			fmt.Fprintf(&wrong, "%s: %s\n", format.Printable(e.Name), e.Problem)
 		}
 	}

@@ -81,6 +81,7 @@ func TestLoadRefuses(t *testing.T) {
 			f[labelsFile] = "class\nant\nbee\ncat\ndog\nant\nbee\n"
 			f[imagesFile] = "path\na.png\n"
 		}, []string{`images.csv: expected 6 lines, one for each of labels.csv, found 1`}},
+		{"a record cut short", func(_ *testing.T, f texts) { f[extractFile] = "{" }, []string{`extract.json: expected the record that dataset extract writes, found another file: unexpected end of JSON input`}},
 		{"another record", func(_ *testing.T, f texts) { f[extractFile] = "{}" }, []string{`extract.json: expected the record that dataset extract writes, found another file`}},
 		{"ragged features", replace(featuresCSV, "2,3\n", "2\n"), []string{`features.csv: line 2: expected 2 numbers, as in the line before, found 1`}},
 	} {

@@ -23,7 +23,7 @@ type Extraction struct {
 	dataset.Provenance
 	ImageDir     string `json:"image_dir,omitempty"`     // absolute
 	Images       int    `json:"images,omitempty"`        // those left out included
-	ImagesSHA256 string `json:"images_sha256,omitempty"` // of their names, sizes and bounding boxes
+	ImagesSHA256 string `json:"images_sha256,omitempty"` // of their names, classes, sizes and bounding boxes
 	BLAS         string `json:"blas,omitempty"`
 
 	Versions map[string]string `json:"versions,omitempty"` // of the program and its libraries
@@ -67,7 +67,7 @@ func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
 	e := new(Extraction)
 	err = json.Unmarshal(text, e)
 	if p := e.Provenance.Images; err != nil || len(e.WeightsSHA256) != 64 || p.Size < 1 || p.Fit != dataset.Crop && p.Fit != dataset.Squash {
-		return nil, &invalid.Error{Where: path, Want: "the record that dataset extract writes", Got: "another file"}
+		return nil, &invalid.Error{Where: path, Want: "the record that dataset extract writes", Got: "another file", Err: err}
 	}
 	return e, nil
 }

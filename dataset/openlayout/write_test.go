@@ -65,8 +65,8 @@ func drawDataset(t *rapid.T) *dataset.Dataset {
 			p = rapid.IntRange(0, len(parts)-1).Draw(t, "part")
 		}
 		*parts[p] = append(*parts[p], z)
-		for range rapid.IntRange(1, 3).Draw(t, "samples") {
-			if p < 2 && rapid.Bool().Draw(t, "held") {
+		for i := range rapid.IntRange(1, 3).Draw(t, "samples") {
+			if p < 2 && i > 0 && rapid.Bool().Draw(t, "held") {
 				d.TestSeen = append(d.TestSeen, len(d.Labels))
 			}
 			d.Labels = append(d.Labels, z)

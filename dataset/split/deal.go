@@ -17,11 +17,16 @@ import (
 func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, error) {
 	usable := slices.DeleteFunc(Usable(d), func(z int) bool { return !slices.Contains(classes, z) })
 	sets := together(d, usable, Tolerance)
-	if parts < 2 || parts > len(sets) {
+	switch {
+	case len(sets) < 2:
 		return nil, &invalid.Error{
-			Where: d.Name, Field: "classes",
-			Want: fmt.Sprintf("at least 2 parts, and at least one class, or set of similar classes, for each of the %d", parts),
-			Got:  fmt.Sprintf("%d that have samples and a description", len(sets)),
+			Where: d.Name, Field: "classes", Want: "at least 2 that have samples and a description and are not similar", Got: fmt.Sprint(len(sets)),
+		}
+	case parts < 2 || parts > len(sets):
+		return nil, &invalid.Error{
+			Where: d.Name, Field: "parts",
+			Want: fmt.Sprintf("2 to %d, as %d classes have samples and a description (similar ones count once)", len(sets), len(sets)),
+			Got:  fmt.Sprint(parts),
 		}
 	}
 	samples := d.SamplesPerClass()

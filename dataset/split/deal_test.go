@@ -100,13 +100,14 @@ func TestRotationsRefused(t *testing.T) {
 	d.Features.Rows = 6
 	for parts, want := range map[int]string{
 		2: "expected at least 3 parts, for train, val and test classes, found 2",
-		4: "birds: classes: expected at least 2 parts, and at least one class, or set of similar classes, for each of the 4, found 3 that have samples and a description",
+		4: "birds: parts: expected 2 to 3, as 3 classes have samples and a description (similar ones count once), found 4",
 	} {
 		if _, err := Rotations(d, parts, 0); err == nil || err.Error() != want {
 			t.Errorf("%d parts: error %v, expected %s", parts, err, want)
 		}
 	}
-	if _, err := Folds(d, dataset.Split{Train: []int{0}, Test: []int{1, 2}}, 2, 0); err == nil {
-		t.Error("one class makes two folds")
+	want := "birds: classes: expected at least 2 that have samples and a description and are not similar, found 1"
+	if _, err := Folds(d, dataset.Split{Train: []int{0}, Test: []int{1, 2}}, 2, 0); err == nil || err.Error() != want {
+		t.Errorf("two folds of one class: error %v, expected %s", err, want)
 	}
 }

@@ -186,19 +186,20 @@ func equal[K comparable](keys []K) [][]int {
 }
 
 // number is a number or a WordNet ID before the name of a class, as in "001.Black_footed
-// Albatross" and "n02123045 tabby".
-var number = regexp.MustCompile(`^(n?\d+)[.\s_-]+`)
+// Albatross" and "n02123045 tabby". The numbers of "20_speed_limit" and "1.5 litres" belong
+// to the name.
+var number = regexp.MustCompile(`^(?:n\d{8}[.\s_-]+|\d+\.\s*)(\pL)`)
 
-// fold removes what spellings of one name differ in. Names of one letter and of signs
-// alone are kept as they are, because they may be the names of characters.
+// fold removes what spellings of one name differ in. Names of one letter, and of digits and
+// signs alone, are kept as they are: they may be the names of characters or versions.
 func fold(name string) string {
 	folded := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
 		}
 		return -1
-	}, number.ReplaceAllString(name, ""))
-	if utf8.RuneCountInString(folded) < 2 {
+	}, number.ReplaceAllString(name, "$1"))
+	if utf8.RuneCountInString(folded) < 2 || !strings.ContainsFunc(folded, unicode.IsLetter) {
 		return name
 	}
 	return folded

@@ -42,6 +42,8 @@ func TestLeaks(t *testing.T) {
 			`name: class "001.Red_bird" (train) and class "Red+bird" (test): their names`,
 			`name: class "n02123045 Tabby" (val) and class "tabby" (test): their names`,
 		}},
+		{"numbers that belong to the name", []string{"737-200", "20_speed_limit", "747-200", "50_speed_limit"}, func(*dataset.Dataset) {}, nil},
+		{"versions", []string{"10.10", "1.5 litres", "20.10", "2.5 litres"}, func(*dataset.Dataset) {}, nil},
 		{"letters and signs", []string{"d", "1", "D", "+"}, func(*dataset.Dataset) {}, nil},
 		{"the same description", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) { copy(d.Descriptions.Row(3), d.Descriptions.Row(1)) }, []string{
 			`description: class "bee" (val) and class "dog" (test): they have the same description`,

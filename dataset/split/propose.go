@@ -53,7 +53,10 @@ func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 		}
 	}
 	if math.IsInf(least, 1) {
-		return fail(fmt.Sprintf("sets of similar classes that fit into %d for val and %d for test", o.Val, o.Test), "larger ones, between which something would leak")
+		return dataset.Split{}, &invalid.Error{
+			Where: d.Name, Field: "classes", Want: fmt.Sprintf("sets of similar classes of at most %d for val and %d for test", o.Val, o.Test),
+			Got: "too few of them", Hint: "Ask for more val and test classes.",
+		}
 	}
 	return best, nil
 }

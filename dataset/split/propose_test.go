@@ -150,7 +150,7 @@ func TestProposeRefuses(t *testing.T) {
 		{"all alike", Options{Val: 1, Test: 1}, alike, "at least 3 sets of classes between which nothing leaks, found 1"},
 		{"two pairs for two places", Options{Val: 1, Test: 1}, func(d *dataset.Dataset) {
 			d.Classes = []string{"ax", "Ax", "bx", "Bx", "cx", "Cx"}
-		}, "sets of similar classes that fit into 1 for val and 1 for test"},
+		}, "expected sets of similar classes of at most 1 for val and 1 for test, found too few of them. Ask for more val and test classes."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := birds("ant", "bee", "cat", "dog")

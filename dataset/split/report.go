@@ -81,7 +81,7 @@ func (r Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "attributes of val or test classes that no train class has: %s\n", format.Printable(strings.Join(r.Uncovered, ", ")))
 	}
 	if r.HeldOutUnseen > 0 {
-		fmt.Fprintf(&b, "%s of test classes held out as samples of seen classes: choose test_seen anew\n", format.Count(r.HeldOutUnseen, "sample"))
+		fmt.Fprintf(&b, "%s of test classes held out as samples of seen classes: change test_seen in labels.csv, or leave these classes seen\n", format.Count(r.HeldOutUnseen, "sample"))
 	}
 	fmt.Fprintln(&b, "not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)")
 	_, err := io.WriteString(w, b.String())
@@ -91,7 +91,7 @@ func (r Report) WriteText(w io.Writer) error {
 func (r Report) writeLeaks(b *strings.Builder) {
 	const most = 10 // of one kind
 	if len(r.Leaks) == 0 {
-		fmt.Fprintln(b, "leaks: none by names, descriptions or samples")
+		fmt.Fprintln(b, "leaks: none found")
 		return
 	}
 	fmt.Fprintf(b, "leaks: %d\n", len(r.Leaks))

@@ -29,7 +29,7 @@ in no subset: eel
 leaks: 1
   name: class "bee" (val) and class "Bee" (test): their names differ only in case, punctuation or a leading number
 attributes of val or test classes that no train class has: a1, a2, a3
-2 samples of test classes held out as samples of seen classes: choose test_seen anew
+2 samples of test classes held out as samples of seen classes: change test_seen in labels.csv, or leave these classes seen
 not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {

@@ -65,7 +65,7 @@ func (f *folder) descriptionsByText(path string) (u dataset.Matrix[float64], err
 	return u, f.compareWithOriginal(path, u)
 }
 
-// toProbabilities turns percentages, recognised by a value above 1, into fractions, and
+// toProbabilities turns percentages, recognised by a value of 2 or more, into fractions, and
 // negative values, which mean "not described", into NaN. row is what a row of u is in the
 // file.
 func toProbabilities(u dataset.Matrix[float64], file, row string) error {
@@ -76,12 +76,12 @@ func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 		}
 	}
 	scale := 1.0
-	if largest > 1+excess {
+	if largest >= 2 { // what is a little above 1 is a mistake in a table of fractions
 		scale = 100
 	}
 	if largest > scale*(1+excess) {
 		return wrong(file, fmt.Sprintf("%s %d, attribute %d", row, at/u.Cols+1, at%u.Cols+1),
-			"a probability from 0 to 1 or a percentage from 0 to 100", fmt.Sprint(largest))
+			"probabilities up to 1, or percentages with a largest value from 2 to 100", fmt.Sprintf("a largest value of %v", largest))
 	}
 	for i, v := range u.Data {
 		if v < 0 {

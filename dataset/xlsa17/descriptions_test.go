@@ -13,8 +13,11 @@ func TestDescriptionsErrors(t *testing.T) {
 		{"original_att beyond percent", func(s *small) {
 			s.drop(metaDesc)
 			s.set(doubles("original_att", 3, 6, append([]float64{250}, smallPercent[1:]...)...))
-		}, []string{attFile, "original_att, class 1, attribute 1", "found 250"}},
-		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found 101"}},
+		}, []string{attFile, "original_att, class 1, attribute 1", "found a largest value of 250"}},
+		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found a largest value of 101"}},
+		{"fractions with a mistake", func(s *small) {
+			s.texts[metaDesc] = "1 0 .5\n.2 .8 0\n0 1 .1\n.9 .05 .6\n.25 1.05 .33\n.7 .3 .12\n"
+		}, []string{descriptionFile, "row 5, attribute 2: expected probabilities up to 1, or percentages with a largest value from 2 to 100, found a largest value of 1.05"}},
 		{"infinite descriptions", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "inf", 1) }, []string{descriptionFile, "row 2, attribute 2", "+Inf"}},
 		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
 		{"descriptions of fewer attributes", func(s *small) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -120,7 +121,7 @@ func (w *work) record() (*openlayout.Extraction, error) {
 	sum := sha256.New()
 	for _, m := range w.Images {
 		size, err := input.SizeOfRegular(m.Path)
-		if err != nil && !w.SkipBroken {
+		if err != nil {
 			return nil, err
 		}
 		line, err := json.Marshal([]any{m.ID, m.Class, size, m.Box})
@@ -207,7 +208,8 @@ func (w *work) run(ctx context.Context) error {
 	err := w.each(ctx, list, func(row []float32, err error) error {
 		part := w.imagesOf(todo[0])
 		if err != nil {
-			if e := (*invalid.Error)(nil); !errors.As(err, &e) {
+			// An error of the system, such as too many open files, is not one of the image.
+			if e := (*invalid.Error)(nil); !errors.As(err, &e) || errors.As(err, new(syscall.Errno)) {
 				return err
 			} else if !w.SkipBroken {
 				hinted := *e

@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -254,6 +255,27 @@ func TestBrokenImages(t *testing.T) {
 	}
 }
 
+// A file that cannot be read stops the work, as it may be read the next time.
+func TestErrorsOfTheSystemAreNotBrokenImages(t *testing.T) {
+	photos, dir := photographs(t, 14), filepath.Join(t.TempDir(), "birds")
+	c := config(t, photos, dir)
+	c.SkipBroken = true
+	last := c.Images[len(c.Images)-1].Path
+	c.OnProgress = func(Progress) { // the last image is not yet decoded
+		if err := os.Rename(last, last+".away"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	fails(t, c, last+": no such file")
+	if err := os.Rename(last+".away", last); err != nil {
+		t.Fatal(err)
+	}
+	c.OnProgress = nil
+	if r := extract(t, c); r.Samples != 28 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestRefusesOtherWork(t *testing.T) {
 	photos, dir := photographs(t, 2), filepath.Join(t.TempDir(), "birds")
 	c := config(t, photos, dir)
@@ -279,6 +301,7 @@ func TestRefusesOtherWork(t *testing.T) {
 	c.Dir = other
 	fails(t, c, other+": expected a folder without samples, found labels.csv")
 	c.Images[0].Path = filepath.Join(photos, "none.png")
+	c.SkipBroken = true
 	fails(t, c, "none.png", "no such file")
 }
 

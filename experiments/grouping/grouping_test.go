@@ -117,7 +117,7 @@ func TestCorrelationsOverWeightedClasses(t *testing.T) {
 func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
 	d := animals()
 	for z := range 3 {
-		d.Descriptions.Row(z)[3] = 0.5
+		d.Descriptions.Row(z)[3] = 0.1
 	}
 	g := analyse(t, d, soft(1, 1, 1, 1), Config{By: ByWeightedClasses})
 	if g.All.Count != 3 || g.Grouped.Count != 3 {

@@ -38,8 +38,7 @@ type Test struct {
 
 // correlations returns the Pearson correlation of each pair of attributes, M x M.
 func correlations(d *dataset.Dataset, by By) (*mat.SymDense, error) {
-	// This prior replaces missing entries by the attribute's mean, where they do not
-	// affect the correlation.
+	// Missing entries become the attribute's mean, which draws its correlations towards 0.
 	described, err := model.Config{Variant: model.Singletons, Prior: model.PerAttribute}.Describe(d.Descriptions, nil)
 	if err != nil {
 		return nil, err
@@ -51,7 +50,16 @@ func correlations(d *dataset.Dataset, by By) (*mat.SymDense, error) {
 		}
 	}
 	var r mat.SymDense
-	stat.CorrelationMatrix(&r, mat.NewDense(described.U.Rows, described.U.Cols, described.U.Data), weights)
+	x := mat.NewDense(described.U.Rows, described.U.Cols, described.U.Data)
+	stat.CorrelationMatrix(&r, x, weights)
+	for m := range described.U.Cols {
+		// Rounding gives an attribute that never varies a variance just above 0.
+		if stat.Variance(mat.Col(nil, m, x), weights) < 1e-20 {
+			for j := range described.U.Cols {
+				r.SetSym(m, j, math.NaN())
+			}
+		}
+	}
 	return &r, nil
 }
 
