@@ -135,7 +135,7 @@ func askAboutDataset(c *cli.Context, m *loadedModel) (*explain.Question, error) 
 		return nil, err
 	}
 	row := sample.Index
-	if m.trainedOn(d, row) {
+	if sample.Trained = m.trainedOn(d, row); sample.Trained {
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
 	}
 	q := &explain.Question{Sample: sample, X: d.Features, Row: row}

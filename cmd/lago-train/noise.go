@@ -66,7 +66,8 @@ func partialCommand() *cli.Command {
 gives only a share of its attributes, at random or the strongest first. Missing attributes are
 imputed from the given ones of their group (neutral) or from all given ones (inferred). The masks
 are the same for every model. Settings are found as in reproduce, and finished runs are reused. The
-result is stored as partial-<dataset>-<digest>.json in --out for the report.
+result is stored as partial-<dataset>-<digest>.json in --out for the report, or as
+partial-strongest-<dataset>-<digest>.json.
 
 Examples:
    lago-train partial --dataset cub

@@ -21,7 +21,7 @@ func TestPartialCommand(t *testing.T) {
 	if n := len(folders(t, out)); n != len(trained) {
 		t.Errorf("%d runs after noise, %d after partial", len(trained), n)
 	}
-	for _, kind := range []string{"noise", "partial"} { // for the report
+	for _, kind := range []string{"noise", "partial-strongest"} { // for the report
 		if stored, err := filepath.Glob(filepath.Join(out, kind+"-plain-*.json")); err != nil || len(stored) != 1 {
 			t.Errorf("the results of %s are in %v, %v", kind, stored, err)
 		}

@@ -46,15 +46,15 @@ line, with values from 0 to 1 or never, rarely, sometimes, often, always, yes, n
    class,wing color: olive,bill length: short
    Olive Warbler,often,0.2
 
-Missing entries count as expected from the other entries of their group (--impute).
+Missing entries are imputed from the other entries of their group (--impute).
 Scores of LAGO are probabilities; those of baselines need a --temperature, which
 "lago-train evaluate" fits.
 
-With --adapt, all samples are read first and predicted together (transductive): how they lie
-together corrects the model's probabilities. The settings of this were chosen on validation
-classes when the model was trained. It needs the memory of the features plus about 20 %, and about
-20 seconds for 100,000 samples of 2,048 dimensions and 50 classes on two cores. The estimated
-share of each class is printed on standard error.
+With --adapt, all samples are read first and predicted together (transductive): clusters of similar
+samples correct the model's probabilities. Its settings were chosen on validation classes when the
+model was trained. It needs the memory of the features plus about 20 %, and about 20 seconds for
+100,000 samples of 2,048 dimensions and 50 classes on two cores. The estimated share of each class
+is printed on standard error.
 
 Examples:
    lago-train predict --model latest --dataset awa2

@@ -282,6 +282,9 @@ func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
 	warns("", "predict", "--dataset", "plain")
 	warns("", "explain", "--sample", sample(d.Split.Test))
 	warns("was trained on samples of class", "explain", "--sample", sample(d.Split.Train))
+	if text := succeeds(t, append([]string{"explain", "--model", dir, "--sample", sample(d.Split.Train)}, data...)...); !strings.Contains(text, "samples of the true class") {
+		t.Errorf("expected a remark on the class, found\n%s", text)
+	}
 
 	path := filepath.Join(dir, train.TrialFile)
 	record := read(t, path)

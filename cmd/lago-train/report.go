@@ -18,8 +18,8 @@ func reportCommand() *cli.Command {
 		Description: `Reads the runs in a folder and what compare, noise and partial stored there, and trains
 nothing. For each data set the page starts with a summary, compares variants and baselines
 and shows learning curves, the ablation, the K sweep, noisy and partial descriptions, learned
-groups, confusion matrices and settings. It lists the commands of what was not run. The page
-is one file that needs no network.
+groups, confusion matrices and settings. It lists the commands for what has not been run.
+The page is one file that needs no network.
 
 Examples:
    lago-train report
@@ -36,6 +36,9 @@ Examples:
 }
 
 func writeReport(c *cli.Context) error {
+	if c.IsSet(formatFlag) && !c.IsSet(figuresFlag) {
+		return &invalid.Error{Where: "--" + formatFlag, Want: "it with --" + figuresFlag, Got: "no --" + figuresFlag}
+	}
 	page, err := report.Read(c.Path(fromFlag))
 	if err != nil {
 		return err

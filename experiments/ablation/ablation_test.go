@@ -271,10 +271,18 @@ func TestAblationOfSeveralConfigurations(t *testing.T) {
 	for _, b := range []train.Trial{base, faster, stronger} {
 		logPublished(t, root, "cub", b, 0)
 	}
-	// Neither a single design nor the test stage makes an ablation.
+	// Neither a single design, nor a search of prior and alpha, nor the test stage makes an ablation.
 	tried := base
 	tried.Training.LearningRate = 0.5
 	testlab.LogRun(t, root, designs()[0].apply(tried, 0, 0), train.Patience, 0.5)
+	tried.Training.LearningRate = 0.3
+	for i, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
+		tried.Model.Prior, tried.Model.Complement, tried.Model.Alpha = prior, model.Const, 0.1*float64(i)
+		testlab.LogRun(t, root, tried, train.Patience, 0.5)
+	}
+	tried = base
+	tried.Model.Alpha = 0.7
+	testlab.LogRun(t, root, tried, train.Patience, 0.5)
 	test := base
 	test.Stage = train.Test
 	logPublished(t, root, "cub", test, 0)

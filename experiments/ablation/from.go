@@ -21,7 +21,7 @@ type Family struct {
 func (f Family) Has(t train.Trial) bool { return f.grid.has(t) }
 
 // All makes one table for each configuration of a data set and variant that was run in at
-// least two designs in dir, and trains nothing.
+// least two designs in dir, De Morgan among them, and trains nothing.
 func All(dir, dataset, fingerprint string, v model.Variant) ([]Family, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
@@ -40,13 +40,18 @@ func All(dir, dataset, fingerprint string, v model.Variant) ([]Family, error) {
 	return families, nil
 }
 
+// IsLAGO reports whether this is the design of LAGO.
+func (d Design) IsLAGO() bool { return d == lago }
+
 // ablationBases returns the configurations that were run in at least two designs on the
-// dev stage, in the order of their first run. They have no design but the alpha of explicit
-// supervision, or the given one if there is no such run yet; trials with implicit
-// supervision belong to each of them.
+// dev stage, in the order of their first run. A search varies prior and alpha, but never the
+// none-of-group term: only an ablation has De Morgan runs. The configurations have no design
+// but the alpha of explicit supervision in these runs, or the given one if there is none yet;
+// trials with implicit supervision belong to each of them.
 func ablationBases(runs []lab.Run, alpha float64) []train.Trial {
 	var order []train.Trial // without alpha
 	found := map[train.Trial]map[Design]bool{}
+	isAblation := map[train.Trial]bool{}
 	alphas := map[train.Trial][]float64{}
 	for _, r := range runs {
 		if r.Stage != train.Dev || r.Baseline.Method != "" || r.Model.Prior == model.PerGroup && designOf(r.Trial) != perGroup {
@@ -58,13 +63,17 @@ func ablationBases(runs []lab.Run, alpha float64) []train.Trial {
 			found[base] = map[Design]bool{}
 		}
 		found[base][designOf(r.Trial)] = true
+		if r.Model.Complement != model.DeMorgan {
+			continue
+		}
+		isAblation[base] = true
 		if alpha := r.Model.Alpha; alpha > 0 && !slices.Contains(alphas[base], alpha) {
 			alphas[base] = append(alphas[base], alpha)
 		}
 	}
 	var bases []train.Trial
 	for _, base := range order {
-		if len(found[base]) < 2 {
+		if len(found[base]) < 2 || !isAblation[base] {
 			continue
 		}
 		if alphas[base] == nil {

@@ -130,6 +130,20 @@ func TestEvaluateModels(t *testing.T) {
 	}
 }
 
+// It is validated by itself, whatever was trained longer beside it.
+func TestEvaluateAModelOfTheDevStage(t *testing.T) {
+	l := heldOutLab(t)
+	var runs []*Model
+	for _, epochs := range []int{2, 3} {
+		dev, _ := trained(t, l, func(c *protocol.Config) { c.Stage, c.Epochs = protocol.OnlyDev, epochs })
+		runs = append(runs, dev[0])
+	}
+	e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Models: runs[:1]})
+	if diff := cmp.Diff([]string{runs[0].Dir}, e.Validation.Of); diff != "" {
+		t.Errorf("validated by (-want +got):\n%s", diff)
+	}
+}
+
 // The settings are those of the model, or chosen on the dev run beside it.
 func TestEvaluateAdapted(t *testing.T) {
 	l := heldOutLab(t)

@@ -155,10 +155,13 @@ func (m Models) devRuns() (dev []*Model, missing string, err error) {
 	return dev, "", nil
 }
 
-// devRun returns the folder of the run of the dev stage beside the model's that has the
-// same settings except epochs and patience, "" if there is none. Of several it is the one
-// with the most epochs.
+// devRun returns the folder of the model's run if it is of the dev stage, otherwise that of
+// the run of the dev stage beside it that has the same settings except epochs and patience,
+// "" if there is none. Of several it is the one with the most epochs.
 func (model *Model) devRun() (dir string, err error) {
+	if model.Stage == train.Dev {
+		return model.Dir, nil
+	}
 	runs, err := lab.ReadRuns(filepath.Dir(filepath.Clean(model.Dir)))
 	if err != nil {
 		return "", err

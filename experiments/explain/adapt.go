@@ -94,6 +94,7 @@ func (e *explainer) adapted(t *Together) (*Adapted, error) {
 		}
 		a.Neighbours = append(a.Neighbours, n)
 	}
+	a.Neighbours = slices.DeleteFunc(a.Neighbours, func(n Neighbour) bool { return n.LogOdds <= 0 })
 	slices.SortStableFunc(a.Neighbours, func(x, y Neighbour) int { return cmp.Compare(y.LogOdds, x.LogOdds) })
 	a.Neighbours = slices.Clip(a.Neighbours[:min(neighbours, len(a.Neighbours))])
 	for i := range a.Neighbours {
@@ -117,7 +118,7 @@ func (a *Adapted) Headline(own string) string {
 	if !a.Changed {
 		return fmt.Sprintf("Adapted to %s together, the prediction stays (p = %s)", format.Count(a.Samples, "sample"), probability(a.P))
 	}
-	return fmt.Sprintf("Adapted to %s together, its neighbours change the prediction to %s (p = %s); LAGO itself prefers %s, %s",
+	return fmt.Sprintf("Adapted to %s together, the prediction changes to %s (p = %s); LAGO itself prefers %s, %s",
 		format.Count(a.Samples, "sample"), className(a.Predicted), probability(a.P), className(own), odds(a.LogOdds))
 }
 

@@ -38,6 +38,7 @@ type Sample struct {
 	ID      string      `json:"id,omitempty"` // as the data set or the image is named
 	From    string      `json:"from"`         // the data set or file
 	Label   *string     `json:"label"`        // its true class; null if not known
+	Trained bool        `json:"trained"`      // whether the model was trained on samples of the true class
 	Picture image.Image `json:"-"`            // nil if there is none
 }
 
@@ -98,14 +99,14 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 		p, correct := e.probability(slices.Index(e.order, label)), label == e.order[0]
 		r.Label, r.Correct = &p, &correct
 	}
+	pairs, err := e.pairs(label)
+	if err != nil {
+		return nil, err
+	}
 	if q.Together != nil {
 		if r.Adapted, err = e.adapted(q.Together); err != nil {
 			return nil, err
 		}
-	}
-	pairs, err := e.pairs(label)
-	if err != nil {
-		return nil, err
 	}
 	for _, p := range pairs {
 		c, err := e.compare(p.against, p.reason)

@@ -263,7 +263,9 @@ func TestExplainRefuses(t *testing.T) {
 			q.Candidates.What, q.Candidates.Names = "test classes", q.Candidates.Names[:1]
 		}, []string{"test classes", "at least two", "found 1"}},
 		{"the predicted class", m, func(q *Question) { q.Against = "Black billed cuckoo" }, []string{"--against", `"031.Black_billed_Cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`}},
-		{"no class", m, func(q *Question) { q.Against = "white breasted nuthach" }, []string{"--against", "3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"}},
+		{"no class", m, func(q *Question) {
+			q.Against, q.Together = "white breasted nuthach", &Together{} // the model has no adaptation
+		}, []string{"--against", "3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := detected(m, cuckoo, "")
@@ -366,11 +368,26 @@ func TestAdapted(t *testing.T) {
 		if err := errors.Join(x.Write(&text, Text, 2), x.Write(&html, HTML, 2)); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(text.String(), "its neighbours change the prediction to ") || strings.Count(html.String(), `width="96"`) != neighbours {
+		if !strings.Contains(text.String(), "the prediction changes to ") || strings.Count(html.String(), `width="96"`) != neighbours {
 			t.Error(text.String())
 		}
 	}
 	if changed == 0 {
 		t.Error("no prediction changed")
+	}
+
+	listed := map[int]bool{} // numbers of neighbours
+	q.Together = &Together{Rows: q.X.AllRows()[:6]}
+	for q.Row = range 6 {
+		a := explainOrFail(t, m, q).Adapted
+		listed[len(a.Neighbours)] = a.Changed
+		for _, n := range a.Neighbours {
+			if n.LogOdds <= 0 {
+				t.Errorf("sample %d does not favour %s: %+v", q.Row, a.Predicted, n)
+			}
+		}
+	}
+	if len(listed) < 2 {
+		t.Errorf("no prediction changed: %v", listed)
 	}
 }

@@ -27,8 +27,8 @@ func (r *Result) writeText(w io.Writer, top int) error {
 	fmt.Fprintf(&b, "%s\n\n%s", r.settings(), likely)
 	if r.Adapted != nil {
 		fmt.Fprintf(&b, "\n%s\n", r.Adapted.Headline(r.Predicted))
-		if r.Adapted.Changed {
-			fmt.Fprintf(&b, "%s", r.Adapted.table())
+		if len(r.Adapted.Neighbours) > 0 {
+			fmt.Fprintf(&b, "Samples that favour %s most\n%s", className(r.Adapted.Predicted), r.Adapted.table())
 		}
 	}
 	for _, c := range r.Comparisons {
@@ -78,8 +78,12 @@ func (r *Result) settings() string {
 	none := map[model.Complement]string{
 		model.Const: "constant none-of-group term", model.DeMorgan: "De Morgan none-of-group term", model.NoComplement: "no none-of-group term",
 	}[r.Complement]
-	return fmt.Sprintf("%s trained on %s (%s prior, %s), choosing from %d %s",
+	s := fmt.Sprintf("%s trained on %s (%s prior, %s), choosing from %d %s",
 		r.Variant, format.Printable(r.Dataset), r.Prior, none, r.Classes, format.Printable(r.Among))
+	if r.Sample.Trained {
+		s += "; the model was trained on samples of the true class"
+	}
+	return s
 }
 
 // likely lists the most likely classes with their names for people, and all others together.
@@ -173,7 +177,7 @@ func (c Comparison) changesHeadline() string {
 func (c Comparison) flipHeadline() string {
 	class, against := className(c.Class), className(c.Against)
 	if !c.Flip.Found {
-		return fmt.Sprintf("A greedy search of %s found none that make %s more likely than %s",
+		return fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s",
 			format.Count(c.Flip.Limit, "change"), against, class)
 	}
 	s := fmt.Sprintf("%s becomes more likely than %s after %s", against, class, format.Count(len(c.Flip.Changes), "change"))

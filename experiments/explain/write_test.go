@@ -57,6 +57,9 @@ func TestText(t *testing.T) {
 			t.Errorf("expected %q in\n%s", want, text)
 		}
 	}
+	if strings.Contains(text, "the model was trained on samples of the true class") {
+		t.Error("expected no remark on a class that is unseen")
+	}
 	if strings.Contains(text, "prior │") {
 		t.Error("a uniform prior has a column")
 	}
@@ -71,12 +74,15 @@ func TestText(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	page := written(t, mistaken(t), HTML, 2)
+	r := mistaken(t)
+	r.Sample.Trained = true
+	page := written(t, r, HTML, 2)
 	tags := regexp.MustCompile(`<[^>]*>`)
 	text := unspaced(html.UnescapeString(tags.ReplaceAllString(page, " ")))
 	for _, want := range []string{
 		"which is wrong: the true class is Prothonotary Warbler", "Most likely classes", "primary color: brown is described but was not detected",
-		"times as likely as White breasted Nuthatch, the runner-up", "favours Black billed Cuckoo by 0.79", "detected in the sample, and described for each class",
+		"times as likely as White breasted Nuthatch, the runner-up", "favours Black billed Cuckoo by 0.79",
+		"choosing from 3 classes; the model was trained on samples of the true class", "detected in the sample, and described for each class",
 		"solid 0.60 0.90 0.60 92.1 % 71.5 %", "none of the group", "If a single attribute were detected differently",
 	} {
 		if !strings.Contains(text, want) {
@@ -201,7 +207,7 @@ func TestHeadlines(t *testing.T) {
 	}
 	r := mistaken(t)
 	r.Comparisons[0].Flip = Flip{Limit: 20}
-	if text := written(t, r, Text, 1); !strings.Contains(text, "A greedy search of 20 changes found none that make White breasted Nuthatch more likely") {
+	if text := written(t, r, Text, 1); !strings.Contains(text, "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely") {
 		t.Errorf("expected no flip in\n%s", text)
 	}
 }

@@ -59,7 +59,7 @@ func (h *Heat) layout() heatLayout {
 	for _, b := range h.Blocks {
 		right = max(right, gap+nameStyle.Width(b.Name))
 	}
-	l := heatLayout{width: column, left: line + widest(nameStyle, h.Rows...) + gap/2}
+	l := heatLayout{width: column, left: line + widest(nameStyle, h.Rows...) + gap}
 	room := func() vg.Length { return (l.width - l.left - right - 1) / cols }
 	if len(h.Cols) > 0 && room() < leastCell {
 		l.width = page

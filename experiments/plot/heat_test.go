@@ -56,8 +56,8 @@ func TestHeatHasRoomForItsNames(t *testing.T) {
 		if l.cell.Y < smallSize || l.cell.X < smallSize {
 			t.Fatalf("expected cells of at least %g points, found %g", smallSize, l.cell)
 		}
-		if need := widest(nameStyle, h.Rows...); l.left < need {
-			t.Fatalf("expected room for names of %g points, found %g", need, l.left)
+		if need := line + gap/2 + widest(nameStyle, h.Rows...) + gap/2; l.left < need {
+			t.Fatalf("expected room for title and names of %g points, found %g", need, l.left)
 		}
 		const slack = 1e-9
 		if width, height := h.Size(); height-l.top < l.cell.Y*vg.Length(rows) || width-l.left < l.cell.X*vg.Length(cols)-slack {

@@ -130,7 +130,7 @@ func (a *Adapted) WriteText(w io.Writer) error {
 	}
 	warning := ""
 	if 2*len(absent) > len(order) {
-		warning = "most candidate classes seem to be absent, where adaptation can harm: give only those that can occur, by --classes\n"
+		warning = "warning: more than half of the candidate classes seem to be absent, and adaptation can then lower accuracy; restrict the candidates with --classes\n"
 	}
 	_, err := fmt.Fprintf(w, "adapted to %s: %s changed\n%scandidate classes that seem to be absent: %s\n%s", format.Count(a.Samples, "sample"),
 		format.Count(a.Changed, "prediction"), t, cmp.Or(strings.Join(absent, ", "), "none"), warning)

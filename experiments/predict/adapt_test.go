@@ -49,7 +49,7 @@ func TestMostCandidatesAbsentIsWarnedOf(t *testing.T) {
 	} {
 		var text strings.Builder
 		a := Adapted{Samples: 97, Classes: []string{"a", "b", "c"}, Shares: c.shares}
-		if err := a.WriteText(&text); err != nil || strings.Contains(text.String(), "most candidate classes") != c.warned {
+		if err := a.WriteText(&text); err != nil || strings.Contains(text.String(), "warning: more than half of the candidate classes") != c.warned {
 			t.Errorf("%v: %v\n%s", c.shares, err, &text)
 		}
 	}

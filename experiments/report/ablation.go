@@ -15,7 +15,7 @@ func ablationSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "ablation", Title: "Design decisions",
 		Text: "Validation accuracy by the prior p(a), the none-of-group term and the supervision of attributes in the loss, best " +
-			"first. Each figure has one set of settings otherwise.",
+			"first. All other settings are the same within a figure.",
 	}
 	for _, v := range model.Variants {
 		list, err := ablation.All(f.dir, d.name, d.fingerprint, v)
@@ -42,12 +42,14 @@ func (f *folder) addAblation(s *Section, d *datasetRuns, a ablation.Family, i, n
 	ours := plot.DotSeries{Name: "here"}
 	paper := plot.DotSeries{Name: "published", Condition: plot.Dotted}
 	p := &plot.Dots{X: "val " + accuracyAxis, Factors: []string{"uniform prior", "const none-of-group", "implicit supervision"}}
+	var seeds []int
 	for _, row := range a.Rows {
 		if len(row.Accuracy.Values) == 0 {
 			continue
 		}
+		seeds = append(seeds, len(row.Accuracy.Values))
 		at := len(p.Rows)
-		p.Rows = append(p.Rows, plot.Row{Method: string(a.Variant), Marks: marks(row.Design), Emphatic: row.Difference == nil})
+		p.Rows = append(p.Rows, plot.Row{Method: string(a.Variant), Marks: marks(row.Design), Emphatic: row.IsLAGO()})
 		one := intervalDot(at, row.Accuracy.Mean, row.Interval())
 		one.Text = plusMinus(row.Accuracy)
 		ours.Dots = append(ours.Dots, one)
@@ -78,7 +80,7 @@ func (f *folder) addAblation(s *Section, d *datasetRuns, a ablation.Family, i, n
 	}
 	caption := fmt.Sprintf("%s; mean over %s, ± is one standard error over seeds; bars are 95 %% bootstrap intervals over classes. "+
 		"LAGO's design is shaded; circles differ from it: prior per attribute (diamond: per group), De Morgan, explicit supervision with alpha %g.",
-		d.dev[0].classesOf(), format.Count(len(a.Seeds), "seed"), a.Alphas[0])
+		d.dev[0].classesOf(), countSeeds(seeds), a.Alphas[0])
 	s.Figures = append(s.Figures, f.figure(d, name, "Design decisions, "+label, caption, p))
 }
 

@@ -26,6 +26,24 @@ func TestChoiceIsByValAccuracy(t *testing.T) {
 	}
 }
 
+// A trial of a search, which is not evaluated on the test classes, does not hide the test
+// accuracy of others.
+func TestChoiceHasTestRuns(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.KSoft, train.Dev, 0, nil), 0.7)
+	write(t, root, made(model.KSoft, train.Test, 0, epochs(1)), 0.6)
+	write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K = 7 }), 0.8)
+	write(t, root, made(model.KSoft, train.Dev, 0, func(t *train.Trial) { t.Model.K = 9 }), 0.5)
+	f, d := only(t, root)
+	s := variantsSection(f, d)
+	if got := s.Table.Rows[0]; got[0] != "k-soft, k 2" || got[3] != "60.0" || got[6] != "3" {
+		t.Errorf("expected k 2 of 3 configurations, found %q", got)
+	}
+	if len(s.Notes) != 1 || s.Notes[0] != "k-soft, k 7 has a higher validation accuracy, 80.0 %, but was not evaluated on the test classes." {
+		t.Errorf("expected a note on k 7, found %q", s.Notes)
+	}
+}
+
 func TestTestRunsHaveTheEpochsOfTheDevStage(t *testing.T) {
 	for _, ran := range [][]int{{3, 9}, {9, 3}} {
 		root := t.TempDir()

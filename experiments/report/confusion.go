@@ -14,7 +14,7 @@ func confusionSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "confusion", Title: "Confusion between unseen classes",
 		Text: "The share of the samples of the row's class that was predicted as the column's class, over all seeds of the " +
-			"configuration with the best validation accuracy.",
+			"configuration with the best validation accuracy among those evaluated on the test classes.",
 	}
 	c, ok := best(d.choices(), func(c choice) bool { return c.test != nil })
 	shown := c.test

@@ -32,7 +32,7 @@ func Example() {
 	// Output:
 	// simulated-small-variants
 	// simulated-small-curves
-	// simulated-small-curve-01-semantic-soft
+	// simulated-small-curve-semantic-soft
 	// simulated-small-groups
 	// simulated-small-groups-detail-1
 	// simulated-small-confusion

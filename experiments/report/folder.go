@@ -65,6 +65,9 @@ func readFolder(dir string) (*folder, error) {
 	for _, r := range runs {
 		if r.Baseline.Method != "" { // shown by the comparison
 			stored = append(stored, lab.Subject{Dataset: r.Dataset, Fingerprint: r.Fingerprint})
+			if r.Err != nil {
+				f.missing = append(f.missing, lab.Missing{Dir: r.Dir, Why: r.Why()})
+			}
 			continue
 		}
 		curve, err := readCurve(r)

@@ -141,18 +141,21 @@ func writeAll(t *testing.T, root string) {
 		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
 		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]}
 	]}`)
-	store(t, root, "partial", `{"dataset": "birds", "shares": [1, 0.1], "given": "random", "mask_seeds": 2, "methods": [
-		{"method": "eszsl", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
-		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
-		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]},
-		{"method": "eszsl, inferred", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
-		 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.3, "sem": 0.02, "values": [0.28, 0.32]}],
-		 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.75, "sem": 0.05, "values": [0.7, 0.8]}]}
-	]}`)
+	store(t, root, "partial", partially)
 	for _, kind := range []string{"compare", "rotation"} {
 		store(t, root, kind, compared)
 	}
 }
+
+// partially is a result of partial.
+const partially = `{"dataset": "birds", "shares": [1, 0.1], "given": "random", "mask_seeds": 2, "methods": [
+	{"method": "eszsl", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
+	 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.2, "sem": 0.01, "values": [0.19, 0.21]}],
+	 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.5, "sem": 0.025, "values": [0.475, 0.525]}]},
+	{"method": "eszsl, inferred", "start_accuracy": {"mean": 0.4, "sem": 0, "values": [0.4]},
+	 "accuracy": [{"mean": 0.4, "sem": 0, "values": [0.4, 0.4]}, {"mean": 0.3, "sem": 0.02, "values": [0.28, 0.32]}],
+	 "relative_accuracy": [{"mean": 1, "sem": 0, "values": [1, 1]}, {"mean": 0.75, "sem": 0.05, "values": [0.7, 0.8]}]}
+]}`
 
 // compared is a result of compare.
 const compared = `{"dataset": "birds", "differences": [
@@ -188,5 +191,9 @@ func only(t *testing.T, root string) (*folder, *datasetRuns) {
 // store writes a result of birds as a command stores it.
 func store(t *testing.T, root, kind, result string) {
 	t.Helper()
-	writeFile(t, filepath.Join(root, kind+"-birds-00000000.json"), `{"fingerprint": "0123456789abcdef", "config": {}, "result": `+result+`}`)
+	writeFile(t, filepath.Join(root, kind+"-birds-00000000.json"), storedForm(result))
+}
+
+func storedForm(result string) string {
+	return `{"fingerprint": "0123456789abcdef", "config": {}, "result": ` + result + `}`
 }

@@ -46,12 +46,13 @@ func TestPage(t *testing.T) {
 	page := render(t, read(t, root))
 	text := pageText(page)
 	for _, want := range []string{
-		"runs in " + root, "1 run cannot be shown", filepath.Join(root, "cut"),
+		"32 runs of LAGO in " + root, "1 run cannot be shown", filepath.Join(root, "cut"),
 		"32 runs of 16 configurations: singletons, semantic-hard, k-soft, semantic-soft Best configuration semantic-soft",
 		"Validation accuracy 66.0 % (95 % over 2 classes: 66.7 to 75.0; s.e.m. over 2 seeds: 1.0 %); chance is 50.0 % Test accuracy 61.0 %",
 		"Variants · LAGO and its baselines · LAGO and its baselines, each class unseen once · Learning curves · Design decisions",
-		"k-soft, k 2 61.0 ± 1.0 66.7 to 75.0 56.0 ± 1.0 66.7 to 75.0 2 / 2", // val, test, seeds
-		"LAGO (k-soft) 60.0 ± 1.0 50.0 ± 2.0",
+		"k-soft, k 2 61.0 ± 1.0 66.7 to 75.0 56.0 ± 1.0 66.7 to 75.0 2 / 2 2", // val, test, seeds, configurations
+		"LAGO (k-soft) 60.0 ± 1.0 50.0 ± 2.0", "From compare-birds-00000000.json.",
+		"± is one standard error over 2 noise seeds; in the column \"without noise\", over training seeds.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, text)
@@ -114,21 +115,23 @@ func TestMissingPartsHaveCommands(t *testing.T) {
 		commands = append(commands, [2]string{m.What, strings.ReplaceAll(m.Command, root, "DIR")})
 	}
 	const (
-		to     = " --dataset birds --out DIR"
-		shared = " --epochs 4 --preprocess none --seeds 1 --seed 3" // what differs from the preset
-		own    = " --variant singletons --epochs 4 --lr 0.001 --bias-factor 1 --preprocess none --beta 0.25 --lambda 0 --alpha 0 --seeds 1 --seed 3"
+		to       = " --dataset birds --out DIR"
+		shared   = " --epochs 4 --preprocess none --seeds 1 --seed 3" // what differs from the preset
+		training = " --epochs 4 --seeds 1 --seed 3"
+		own      = " --variant singletons --epochs 4 --lr 0.001 --bias-factor 1 --preprocess none --beta 0.25 --lambda 0 --alpha 0 --seeds 1 --seed 3"
 	)
 	want := [][2]string{
 		{"test stage of singletons", "lago-train run" + own + to},
 		{"semantic-hard", "lago-train run --variant semantic-hard" + shared + to},
 		{"k-soft", "lago-train run --variant k-soft" + shared + to},
 		{"semantic-soft", "lago-train run --variant semantic-soft" + shared + to},
-		{"LAGO and its baselines", "lago-train compare" + to},
-		{"LAGO and its baselines, each class unseen once", "lago-train compare --rotate 5" + to},
+		{"LAGO and its baselines", "lago-train compare" + training + to},
+		{"LAGO and its baselines, each class unseen once", "lago-train compare --rotate 5" + training + to},
 		{"ablation of the design decisions", "lago-train ablate" + strings.Replace(own, " --alpha 0", "", 1) + to},
 		{"k-soft with several numbers of groups", "lago-train sweep-k" + shared + to},
-		{"Noisy descriptions", "lago-train noise" + to},
-		{"Partial descriptions", "lago-train partial" + to},
+		{"Noisy descriptions", "lago-train noise" + training + to},
+		{"Partial descriptions, attributes given at random", "lago-train partial" + training + to},
+		{"Partial descriptions, strongest attributes first", "lago-train partial --given strongest" + training + to},
 	}
 	if diff := cmp.Diff(want, commands); diff != "" {
 		t.Errorf("commands (-expected +found):\n%s", diff)

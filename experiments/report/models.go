@@ -20,8 +20,8 @@ import (
 func groupsSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "groups", Title: "Learned groups",
-		Text: "Gamma, the share of each attribute in each group, of the soft model with the best validation accuracy: the mean over " +
-			"the attributes of a named group, and in the supplement the share of each attribute, sorted by its strongest group.",
+		Text: "Gamma, the share of each attribute in each group, of the soft variant with the best validation accuracy in its " +
+			"chosen configuration: the mean over the attributes of a named group, and in the supplement the share of each attribute, sorted by its strongest group.",
 	}
 	c, ok := best(d.choices(), func(c choice) bool { return c.variant.Learned() })
 	if !ok {

@@ -111,10 +111,10 @@ func Read(dir string) (*Page, error) {
 		shown := DatasetPage{Title: f.title(d), Summary: d.summary()}
 		sections := []func(*folder, *datasetRuns) Section{
 			variantsSection, comparisonSection, rotationSection, curvesSection, ablationSection, ksweepSection, noiseSection, partialSection,
-			groupsSection, confusionSection, configurationsSection, sharedSection,
+			strongestSection, groupsSection, confusionSection, configurationsSection, sharedSection,
 		}
 		if len(d.configurations()) == 0 {
-			sections = []func(*folder, *datasetRuns) Section{comparisonSection, rotationSection, noiseSection, partialSection}
+			sections = []func(*folder, *datasetRuns) Section{comparisonSection, rotationSection, noiseSection, partialSection, strongestSection}
 			shown.Missing = []Todo{{"variants of LAGO", f.command(d, "reproduce")}}
 		}
 		for _, section := range sections {
@@ -281,12 +281,18 @@ func chanceLine(p *plot.Lines, chance float64) {
 // seedsOf counts the seeds of each of the configurations that were run: "2 seeds", or "1
 // to 5 seeds".
 func seedsOf(list []*configuration) string {
-	least, most := math.MaxInt, 0
+	var counts []int
 	for _, c := range list {
 		if c != nil {
-			least, most = min(least, c.seeds()), max(most, c.seeds())
+			counts = append(counts, c.seeds())
 		}
 	}
+	return countSeeds(counts)
+}
+
+// countSeeds gives the range of numbers of seeds.
+func countSeeds(counts []int) string {
+	least, most := slices.Min(counts), slices.Max(counts)
 	if least < most {
 		return fmt.Sprintf("%d to %d seeds", least, most)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/baseline/methods"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -102,6 +104,19 @@ func TestReadListsUnfinishedRuns(t *testing.T) {
 	f, _ := only(t, root)
 	if len(f.missing) != 1 || f.missing[0].Why != "unfinished at epoch 2" {
 		t.Errorf("expected the unfinished trial to be missing, found %v", f.missing)
+	}
+}
+
+func TestReadListsFailedBaselines(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
+	failed := write(t, root, made("", train.Dev, 0, func(t *train.Trial) {
+		t.Model, t.Baseline = model.Config{}, methods.Spec{Method: "eszsl", Settings: eszsl.Config{Gamma: 1, Lambda: 1}}
+	}), 0.5)
+	writeFile(t, filepath.Join(failed, train.ResultFile), `{"status": "not finite", "error": "the scores are +Inf"}`)
+	f, d := only(t, root)
+	if len(d.dev) != 1 || len(f.missing) != 1 || f.missing[0].Dir != failed || f.missing[0].Why != "the scores are +Inf" {
+		t.Errorf("expected the run of eszsl to be missing, found %v", f.missing)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -70,14 +71,14 @@ func TestAblationListsMissingRuns(t *testing.T) {
 	if s := ablationSection(f, d); len(s.Missing) != 1 || !strings.HasPrefix(s.Missing[0].Command, "lago-train ablate --variant semantic-hard ") || len(s.Figures) > 0 {
 		t.Errorf("expected the command for an ablation, found %q", s.Missing)
 	}
-	write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) { t.Model.Alpha = 1 }), 0.4)
+	write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) { t.Model.Complement = model.DeMorgan }), 0.4)
 	s := ablationSection(f, d)
 	if len(s.Figures) != 1 || len(s.Missing) != 1 || s.Missing[0].What != "6 runs of the ablation of semantic-hard" {
 		t.Errorf("expected the picture of 2 designs without 6, found %d pictures and %q", len(s.Figures), s.Missing)
 	}
-	for _, alpha := range []float64{0, 1} { // another configuration has its own figure
+	for _, c := range []model.Complement{model.Const, model.DeMorgan} { // another configuration has its own figure
 		write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) {
-			t.Model.Alpha, t.Training.LearningRate = alpha, 1
+			t.Model.Complement, t.Training.LearningRate = c, 1
 		}), 0.3)
 	}
 	f, d = only(t, root)
@@ -93,8 +94,8 @@ func TestAblationListsMissingRuns(t *testing.T) {
 func TestAblationWithoutAFinishedRun(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.Singletons, train.Dev, 0, nil), 0.5)
-	for _, alpha := range []float64{0, 1} {
-		dir := write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) { t.Model.Alpha = alpha }), 0.5)
+	for _, c := range []model.Complement{model.Const, model.DeMorgan} {
+		dir := write(t, root, made(model.SemanticHard, train.Dev, 0, func(t *train.Trial) { t.Model.Complement = c }), 0.5)
 		writeFile(t, filepath.Join(dir, train.ResultFile), `{"status": "not finite", "error": "the term w2 is +Inf"}`)
 	}
 	f, d := only(t, root)
@@ -104,13 +105,34 @@ func TestAblationWithoutAFinishedRun(t *testing.T) {
 	}
 }
 
+func TestAblationWithoutLAGOsDesign(t *testing.T) {
+	root := t.TempDir()
+	for seeds, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
+		for seed := range uint64(seeds + 1) {
+			write(t, root, made(model.SemanticHard, train.Dev, seed, func(t *train.Trial) {
+				t.Model.Prior, t.Model.Complement = prior, model.DeMorgan
+			}), 0.5)
+		}
+	}
+	f, d := only(t, root)
+	figure := ablationSection(f, d).Figures[0]
+	for _, row := range figure.Picture.(*plot.Dots).Rows {
+		if row.Emphatic {
+			t.Errorf("expected no shaded row, found %+v", row)
+		}
+	}
+	if !strings.Contains(figure.Caption, "mean over 1 to 2 seeds") {
+		t.Errorf("expected the seeds of both rows, found %q", figure.Caption)
+	}
+}
+
 func TestPublishedNumbers(t *testing.T) {
 	root := t.TempDir()
-	cub := func(alpha float64) func(*train.Trial) {
-		return func(t *train.Trial) { t.Dataset, t.Model.Alpha = "cub", alpha }
+	cub := func(c model.Complement) func(*train.Trial) {
+		return func(t *train.Trial) { t.Dataset, t.Model.Complement = "cub", c }
 	}
-	write(t, root, made(model.SemanticHard, train.Dev, 0, cub(0)), 0.5)
-	write(t, root, made(model.SemanticHard, train.Dev, 0, cub(1)), 0.4)
+	write(t, root, made(model.SemanticHard, train.Dev, 0, cub(model.Const)), 0.5)
+	write(t, root, made(model.SemanticHard, train.Dev, 0, cub(model.DeMorgan)), 0.4)
 	f, d := only(t, root)
 	for _, s := range []Section{variantsSection(f, d), ablationSection(f, d)} {
 		series := s.Figures[0].Picture.(*plot.Dots).Series
@@ -198,6 +220,9 @@ func TestComparison(t *testing.T) {
 	if diff := cmp.Diff(want, p.Series[1].Dots, closely); diff != "" {
 		t.Errorf("test accuracy (-expected +found):\n%s", diff)
 	}
+	if !strings.Contains(s.Figures[0].Caption, "1 to 2 seeds") {
+		t.Errorf("expected the seeds of both methods, found %q", s.Figures[0].Caption)
+	}
 	s = rotationSection(f, d)
 	want = []plot.Dot{{Row: 0, Value: -5, Below: 4, Above: 6, Text: "-5.0, p 0.03"}}
 	if diff := cmp.Diff(want, s.Figures[1].Picture.(*plot.Dots).Series[0].Dots, closely); diff != "" {
@@ -209,7 +234,7 @@ func TestPartial(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
 	f, d := only(t, root)
-	store(t, root, "partial", `{"dataset": "birds", "shares": [1], "methods": [{"method": "eszsl"}]}`)
+	store(t, root, "partial", `{"dataset": "birds", "given": "random", "shares": [1], "methods": [{"method": "eszsl"}]}`)
 	if s := partialSection(f, d); len(s.Missing) != 1 || !strings.Contains(s.Missing[0].What, "each of the 1 shares, found 0 and 0") {
 		t.Errorf("expected a note on a method without accuracy, found %q", s.Missing)
 	}
@@ -225,6 +250,32 @@ func TestPartial(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"method", "all given (%)", "100 % given (%)", "10 % given (%)"}, s.Table.Header); diff != "" {
 		t.Errorf("header (-expected +found):\n%s", diff)
+	}
+}
+
+func TestPartialOfTheStrongest(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.SemanticHard, train.Dev, 0, nil), 0.5)
+	f, d := only(t, root)
+	strongest := strings.Replace(partially, "random", "strongest", 1)
+	store(t, root, "partial", strongest)
+	if s := partialSection(f, d); len(s.Figures) > 0 || len(s.Missing) != 1 {
+		t.Errorf("the strongest attributes are shown as random ones: %+v", s)
+	}
+	store(t, root, "partial", partially)
+	store(t, root, "partial-strongest", strongest)
+	writeFile(t, filepath.Join(root, "partial-strongest-birds-11111111.json"), storedForm(strongest))
+	random, s := partialSection(f, d), strongestSection(f, d)
+	if got := random.Figures[0].Name; got != "birds-partial" || random.Notes[0] != "From partial-birds-00000000.json." {
+		t.Errorf("found %s, %q", got, random.Notes)
+	}
+	one := s.Figures[0]
+	if one.Name != "birds-partial-strongest" || one.Title != "Accuracy with partial descriptions, strongest attributes first, birds" ||
+		!strings.Contains(one.Caption, "over 2 random orders of equally strong attributes") {
+		t.Errorf("found %+v", one)
+	}
+	if !strings.HasSuffix(s.Notes[0], ".json, the newest of 2.") {
+		t.Errorf("found %q", s.Notes)
 	}
 }
 
@@ -313,6 +364,41 @@ func TestConfusionWithoutSamples(t *testing.T) {
 	d.test[0].runs[0].Result.Evaluation.Confusion = [][]int{{0, 0}, {1, 1}}
 	if diff := cmp.Diff([][]float64{{0, 0}, {0.5, 0.5}}, confusionPicture(d.test[0]).Values); diff != "" {
 		t.Errorf("shares (-expected +found):\n%s", diff)
+	}
+}
+
+// What does not apply has no value, and the default ridge is no ridge of 0.
+func TestSettingsThatDoNotApply(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, made(model.KSoft, train.Dev, 0, nil), 0.3)
+	for i, chain := range []preprocess.Chain{preprocess.None, preprocess.Whiten, preprocess.Whiten} {
+		write(t, root, made(model.Singletons, train.Dev, 0, func(t *train.Trial) {
+			t.Preprocess, t.Ridge = chain, []float64{0, 0, 100}[i]
+		}), 0.9-0.1*float64(i))
+	}
+	write(t, root, made(model.Singletons, train.Test, 0, epochs(3)), 0.5)
+	write(t, root, made(model.Singletons, train.Test, 0, epochs(5)), 0.5)
+	f, d := only(t, root)
+	var labels []string
+	for _, c := range d.configurations() {
+		labels = append(labels, c.label)
+	}
+	want := []string{
+		"singletons, preprocess none", "singletons, preprocess whiten, ridge auto", "singletons, preprocess whiten, ridge 100", "k-soft",
+		"singletons, epochs 3", "singletons, epochs 5",
+	}
+	slices.Sort(labels[4:])
+	if diff := cmp.Diff(want, labels); diff != "" {
+		t.Errorf("labels (-expected +found):\n%s", diff)
+	}
+	table := configurationsSection(f, d).Table
+	var ridges, ks []string
+	for _, row := range table.Rows[:4] {
+		ridges = append(ridges, row[slices.Index(table.Header, "ridge")])
+		ks = append(ks, row[slices.Index(table.Header, "k")])
+	}
+	if diff := cmp.Diff([][]string{{"–", "auto", "100", "–"}, {"–", "–", "–", "2"}}, [][]string{ridges, ks}); diff != "" {
+		t.Errorf("ridges and k (-expected +found):\n%s", diff)
 	}
 }
 

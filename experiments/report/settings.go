@@ -30,6 +30,19 @@ func differing(list []*configuration, but ...string) []string {
 	return names
 }
 
+// valueOf returns a setting of a trial as text, absent if it has no effect.
+func valueOf(t train.Trial, s protocol.TrialSetting) string {
+	setting, err := protocol.Find(s.Name)
+	applies := err == nil && setting.AppliesTo(protocol.Config{Variant: t.Model.Variant, Preprocess: t.Preprocess})
+	switch {
+	case !applies, s.Name == "patience" && t.Stage == train.Test:
+		return absent
+	case s.Name == "ridge" && t.Ridge == 0:
+		return "auto" // from the scale of the features
+	}
+	return fmt.Sprint(s.Value)
+}
+
 // labels names configurations by their variant and the settings in which those of the
 // variant differ, as in "k-soft, k 30".
 func labels(list []*configuration, but ...string) []string {
@@ -39,8 +52,9 @@ func labels(list []*configuration, but ...string) []string {
 		names := differing(same, but...)
 		result[i] = string(c.variant())
 		for _, s := range settingsOf(c.trial()) {
-			if slices.Contains(names, s.Name) {
-				result[i] += fmt.Sprintf(", %s %v", s.Name, s.Value)
+			value := valueOf(c.trial(), s)
+			if slices.Contains(names, s.Name) && value != absent {
+				result[i] += fmt.Sprintf(", %s %s", s.Name, value)
 			}
 		}
 	}
@@ -57,6 +71,20 @@ func (f *folder) command(d *datasetRuns, words ...string) string {
 // the preset, except some, and its seeds.
 func (c *configuration) flags(but ...string) string {
 	return strings.Join(c.changes(but...), " ")
+}
+
+// protocolFlags returns the epochs, patience and seeds of the best configuration, none
+// without one.
+func protocolFlags(choices []choice) string {
+	c, ok := best(choices, func(choice) bool { return true })
+	if !ok {
+		return ""
+	}
+	var others []string
+	for _, s := range settingsOf(c.shown().trial(), "epochs", "patience") {
+		others = append(others, s.Name)
+	}
+	return c.shown().flags(others...)
 }
 
 // changes returns these flags one by one.
@@ -109,7 +137,7 @@ func configurationsSection(_ *folder, d *datasetRuns) Section {
 		row := c.outcome()
 		for _, s := range settingsOf(c.trial()) {
 			if slices.Contains(names, s.Name) {
-				row = append(row, fmt.Sprint(s.Value))
+				row = append(row, valueOf(c.trial(), s))
 			}
 		}
 		s.Table.Rows, s.Table.Runs = append(s.Table.Rows, row), append(s.Table.Runs, c.runs)
@@ -120,12 +148,18 @@ func configurationsSection(_ *folder, d *datasetRuns) Section {
 // sharedSection lists the settings that all configurations have in common.
 func sharedSection(_ *folder, d *datasetRuns) Section {
 	all := d.configurations()
-	s := Section{Name: "settings", Title: "Shared settings", Text: "The settings that all configurations have in common."}
-	if shared := settingsOf(all[0].trial(), differing(all)...); len(shared) > 0 {
-		s.Table = &Table{Header: []string{"setting", "value"}}
-		for _, setting := range shared {
-			s.Table.Rows = append(s.Table.Rows, []string{setting.Name, fmt.Sprint(setting.Value)})
+	s := Section{Name: "settings", Title: "Shared settings", Text: "The settings that all configurations to which they apply have in common."}
+	var rows [][]string
+	for _, setting := range settingsOf(all[0].trial(), differing(all)...) {
+		for _, c := range all {
+			if value := valueOf(c.trial(), setting); value != absent {
+				rows = append(rows, []string{setting.Name, value})
+				break
+			}
 		}
+	}
+	if len(rows) > 0 {
+		s.Table = &Table{Header: []string{"setting", "value"}, Rows: rows}
 	}
 	return s
 }

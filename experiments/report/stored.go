@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,8 +26,21 @@ func (f *folder) notStored(s Section, d *datasetRuns, command string, err error)
 	if !errors.Is(err, fs.ErrNotExist) {
 		what += " (" + err.Error() + ")"
 	}
-	s.todo(what, f.command(d, command))
+	s.todo(what, f.command(d, command, protocolFlags(d.choices())))
 	return s
+}
+
+// from names the stored file that a section shows, the newest of its kind.
+func (f *folder) from(s *Section, d *datasetRuns, kind, path string) {
+	s.Stored = path
+	note := "From " + filepath.Base(path)
+	// The prefix leaves out kinds that begin with this one.
+	all, _ := lab.StoredSubjects(f.dir, kind+"-"+strings.ToLower(d.name)) // those that can be read
+	all = slices.DeleteFunc(all, func(s lab.Subject) bool { return s != lab.Subject{Dataset: d.name, Fingerprint: d.fingerprint} })
+	if len(all) > 1 {
+		note += fmt.Sprintf(", the newest of %d", len(all))
+	}
+	s.Notes = append(s.Notes, note+".")
 }
 
 // comparisonSection compares LAGO with its baselines, as table 1 of the paper does.
@@ -42,7 +56,7 @@ func comparisonSection(f *folder, d *datasetRuns) Section {
 func rotationSection(f *folder, d *datasetRuns) Section {
 	return f.compared(d, comparison.RotationKind, "compare --rotate 5", Section{
 		Name: "rotation", Title: "LAGO and its baselines, each class unseen once",
-		Text: "The classes are divided into parts, and each part in turn has the unseen classes; settings and epochs are chosen " +
+		Text: "The classes are divided into parts, and each part in turn holds the unseen classes; settings and epochs are chosen " +
 			"on the others.",
 	})
 }
@@ -67,11 +81,16 @@ func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Secti
 			fmt.Sprintf("%.1f", m.Seconds), fmt.Sprint(len(m.Test.PerClass.Values)),
 		})
 	}
-	s.Notes, s.Stored = c.PublishedNotes(), path
+	s.Notes = c.PublishedNotes()
+	f.from(&s, d, kind, path)
+	var seeds []int
+	for _, m := range c.Methods {
+		seeds = append(seeds, len(m.Test.PerClass.Values))
+	}
 	test := c.Methods[0].Test
 	p.Chance = 100 * test.Chance()
 	caption := fmt.Sprintf("%s (chance %s %%), %s; bars are 95 %% bootstrap intervals over classes.",
-		format.Count(test.Classes, "unseen class"), percent(test.Chance()), format.Count(len(test.PerClass.Values), "seed"))
+		format.Count(test.Classes, "unseen class"), percent(test.Chance()), countSeeds(seeds))
 	s.Figures = []Figure{f.figure(d, s.Name, s.Title, caption, p)}
 	if len(c.Differences) == 0 {
 		return s
@@ -98,6 +117,7 @@ func methodRow(m tuning.Method) plot.Row {
 
 // robustnessOf is what noise and partial measured: accuracy by the distortion of descriptions.
 type robustnessOf struct {
+	command  string
 	degrees  []float64
 	named    string // the degrees, in the result
 	methods  []robustness.Method
@@ -117,26 +137,39 @@ func noiseSection(f *folder, d *datasetRuns) Section {
 	var n robustness.NoiseResult
 	path, err := lab.FindStored(f.dir, s.Name, d.name, d.fingerprint, &n)
 	return robustnessOf{
-		degrees: n.Ratios, named: "ratios", methods: n.Methods, relative: true,
+		command: "noise", degrees: n.Ratios, named: "ratios", methods: n.Methods, relative: true,
 		title: "Accuracy with noisy descriptions", axis: "share of entries replaced by 0 or 1 (%)", y: "accuracy (% of that without noise)",
 		bars:  format.Count(n.NoiseSeeds, "noise seed"),
 		start: "without noise (%)", column: "%g %% noise (%%)",
 	}.section(s, f, d, path, err)
 }
 
-// partialSection shows accuracy with part of each class's attributes.
+// partialSection shows accuracy with part of each class's attributes, given at random.
 func partialSection(f *folder, d *datasetRuns) Section {
+	return f.partial(d, robustness.AtRandom, "partial", "attributes given at random", "random choice", "of attributes")
+}
+
+// strongestSection shows it with the strongest attributes of each class.
+func strongestSection(f *folder, d *datasetRuns) Section {
+	return f.partial(d, robustness.Strongest, "partial --given strongest", "strongest attributes first", "random order", "of equally strong attributes")
+}
+
+// partial shows a stored result of partial. bar and ofWhat name what its bars are over.
+func (f *folder) partial(d *datasetRuns, given robustness.Order, command, how, bar, ofWhat string) Section {
 	s := Section{
-		Name: robustness.PartialKind, Title: "Partial descriptions",
+		Name: given.Kind(), Title: "Partial descriptions, " + how,
 		Text: "Test accuracy when only part of each class's attributes is given. Missing entries are imputed from the given ones " +
 			"of their group or, for methods marked \"inferred\", from all given ones.",
 	}
 	var p robustness.PartialResult
 	path, err := lab.FindStored(f.dir, s.Name, d.name, d.fingerprint, &p)
+	if err == nil && p.Given != given { // stored without the order in its name
+		err = fs.ErrNotExist
+	}
 	return robustnessOf{
-		degrees: p.Shares, named: "shares", methods: p.Methods,
-		title: "Accuracy with partial descriptions", axis: "share of attributes given (%)", y: accuracyAxis,
-		bars:  format.Count(p.MaskSeeds, "random choice") + " of attributes",
+		command: command, degrees: p.Shares, named: "shares", methods: p.Methods,
+		title: "Accuracy with partial descriptions, " + how, axis: "share of attributes given (%)", y: accuracyAxis,
+		bars:  format.Count(p.MaskSeeds, bar) + " " + ofWhat,
 		start: "all given (%)", column: "%g %% given (%%)",
 	}.section(s, f, d, path, err)
 }
@@ -144,7 +177,7 @@ func partialSection(f *folder, d *datasetRuns) Section {
 // section completes a section with figure and table, or says why there are none.
 func (r robustnessOf) section(s Section, f *folder, d *datasetRuns, path string, err error) Section {
 	if err = cmp.Or(err, r.check(path)); err != nil {
-		return f.notStored(s, d, s.Name, err)
+		return f.notStored(s, d, r.command, err)
 	}
 	p := &plot.Lines{X: r.axis, Y: r.y, FromZero: true, DataTicks: true}
 	s.Table = &Table{Header: []string{"method", r.start}}
@@ -171,7 +204,9 @@ func (r robustnessOf) section(s Section, f *folder, d *datasetRuns, path string,
 		p.Series = append(p.Series, line)
 		s.Table.Rows = append(s.Table.Rows, row)
 	}
-	s.Figures, s.Stored = []Figure{f.figure(d, s.Name, r.title, r.caption(d, p), p)}, path
+	s.Figures = []Figure{f.figure(d, s.Name, r.title, r.caption(d, p), p)}
+	s.Text += fmt.Sprintf(" ± is one standard error over %s; in the column %q, over training seeds.", r.bars, strings.TrimSuffix(r.start, " (%)"))
+	f.from(&s, d, s.Name, path)
 	return s
 }
 

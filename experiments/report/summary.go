@@ -57,7 +57,7 @@ func bestFacts(choices []choice) []Fact {
 		return []Fact{{"Best configuration", "not known without runs of the dev stage"}}
 	}
 	return []Fact{
-		{"Best configuration", c.dev.label + " (highest mean validation accuracy)"},
+		{"Best configuration", c.dev.label + " (highest mean validation accuracy of the variants below)"},
 		{"Validation accuracy", c.dev.accuracy()},
 		{"Test accuracy", c.test.accuracy()},
 	}

@@ -15,24 +15,27 @@ import (
 )
 
 // choice is the configuration that represents a variant: the one with the best mean
-// validation accuracy, and the test runs of the same settings. Either is nil if it was
-// not run.
+// validation accuracy of those with test runs, or of all if there are none, and the test
+// runs of the same settings. Either is nil if it was not run.
 type choice struct {
 	variant   model.Variant
 	dev, test *configuration
+	tried     []*configuration // of the variant in the dev stage, the best first
 }
 
 // choices are in the order of the variants in the paper.
 func (d *datasetRuns) choices() []choice {
 	var list []choice
 	for _, v := range model.Variants {
-		isVariant := func(c *configuration) bool { return c.variant() == v }
-		c := choice{variant: v}
-		if i := slices.IndexFunc(d.dev, isVariant); i >= 0 {
-			c.dev = d.dev[i]
-			c.test = d.testOf(c.dev)
-		} else if i := slices.IndexFunc(d.test, isVariant); i >= 0 {
-			c.test = d.test[i]
+		isOther := func(c *configuration) bool { return c.variant() != v }
+		c := choice{variant: v, tried: slices.DeleteFunc(slices.Clone(d.dev), isOther)}
+		for _, dev := range c.tried {
+			if test := d.testOf(dev); c.dev == nil || c.test == nil && test != nil {
+				c.dev, c.test = dev, test
+			}
+		}
+		if tests := slices.DeleteFunc(slices.Clone(d.test), isOther); c.dev == nil && len(tests) > 0 {
+			c.test = tests[0]
 		}
 		if c.dev != nil || c.test != nil {
 			list = append(list, c)
@@ -91,15 +94,20 @@ func variantsSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "variants", Title: "Variants",
 		Text: "Each variant is represented by the configuration with the best mean validation accuracy, at the best epoch of each " +
-			"seed. Test classes were not used for training or for this choice.",
+			"seed, among those evaluated on the test classes, or among all if there are none. Test classes were not used for " +
+			"training, and test accuracy not for this choice. Validation accuracy chose the configuration, so it is optimistic, " +
+			"the more so the more configurations were tried.",
 	}
 	choices := d.choices()
 	p := &plot.Dots{X: accuracyAxis}
 	series := []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "test"}, {Name: "published test", Condition: plot.Dotted}}
-	s.Table = &Table{Header: []string{"configuration", "val (%)", "95 % over val classes", "test (%)", "95 % over test classes", "seeds val / test"}}
+	s.Table = &Table{Header: []string{"configuration", "val (%)", "95 % over val classes", "test (%)", "95 % over test classes", "seeds val / test", "configurations tried"}}
 	for i, c := range choices {
 		p.Rows = append(p.Rows, plot.Row{Name: string(c.variant), Method: string(c.variant)})
-		row := []string{c.shown().label, absent, absent, absent, absent, fmt.Sprintf("%d / %d", c.dev.seeds(), c.test.seeds())}
+		row := []string{
+			c.shown().label, absent, absent, absent, absent,
+			fmt.Sprintf("%d / %d", c.dev.seeds(), c.test.seeds()), fmt.Sprint(len(c.tried)),
+		}
 		for j, stage := range []*configuration{c.dev, c.test} {
 			if stage != nil {
 				row[1+2*j], row[2+2*j] = plusMinus(stage.PerClass), stage.Interval.String()
@@ -125,7 +133,7 @@ func variantsSection(f *folder, d *datasetRuns) Section {
 			p.Chance = 100 * stage[0].Chance()
 		}
 	}
-	caption += "; bars are 95 % bootstrap intervals over classes. Each variant has its best configuration."
+	caption += "; bars are 95 % bootstrap intervals over classes. Each variant is shown in its chosen configuration."
 	s.Figures = []Figure{f.figure(d, "variants", "Accuracy of the variants", caption, p)}
 	f.addMissing(&s, d, choices)
 	return s
@@ -148,7 +156,12 @@ func (f *folder) addMissing(s *Section, d *datasetRuns, choices []choice) {
 			s.todo(string(v), f.command(d, "run", variant, sharedFlags(choices)))
 			continue
 		}
-		switch c := choices[i]; {
+		c := choices[i]
+		if c.dev != nil && c.tried[0].PerClass.Mean > c.dev.PerClass.Mean {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s has a higher validation accuracy, %s, but was not evaluated on the test classes.",
+				c.tried[0].label, c.tried[0].PerClass.MeanText()))
+		}
+		switch {
 		case c.dev == nil:
 			s.todo("dev stage of "+c.test.label, f.command(d, "run --stage dev", variant, c.test.flags()))
 		case c.test == nil:
@@ -167,13 +180,13 @@ func sharedFlags(choices []choice) string {
 	return c.shown().flags(ofVariants...)
 }
 
-// curvesSection shows how each configuration learned in the dev stage.
+// curvesSection shows how the configuration of each variant learned in the dev stage.
 func curvesSection(f *folder, d *datasetRuns) Section {
 	s := Section{
 		Name: "curves", Title: "Learning curves",
 		Text: "Lines are means over seeds, bands range from the lowest to the highest seed, over the epochs that all seeds " +
 			"reached. The mark is the epoch with the highest mean validation accuracy, the number of epochs of the test stage. " +
-			"The accuracy in a caption is the mean over seeds of the best epoch of each.",
+			"The accuracy in a caption is the mean over seeds, each at its best epoch.",
 	}
 	if len(d.dev) == 0 {
 		for _, c := range d.test {
@@ -184,22 +197,20 @@ func curvesSection(f *folder, d *datasetRuns) Section {
 	const how = "; lines are means over %s, bands from the lowest to the highest seed; the mark is the best epoch of the mean."
 	var shown []*configuration
 	for _, c := range d.choices() {
-		shown = append(shown, c.dev)
+		if c.dev != nil {
+			shown = append(shown, c.dev)
+		}
 	}
-	all := f.figure(d, "curves", "Validation accuracy by epoch",
-		d.dev[0].classesOf()+fmt.Sprintf(how, seedsOf(shown))+" Each variant has its best configuration.", curvesOfVariants(d.choices()))
-	s.Figures = append(s.Figures, all)
-	for i, c := range d.dev {
-		one := f.figure(d, fmt.Sprintf("curve-%02d-%s", i+1, c.variant()), "Learning curves, "+string(c.variant()), fmt.Sprintf("%s; %s"+how+" Accuracy at the best epoch of each seed: %s %%.",
-			c.label, c.classesOf(), format.Count(c.seeds(), "seed"), plusMinus(c.PerClass)), curvesOf(c))
-		one.Detail = len(d.dev) > mostCurves
-		s.Figures = append(s.Figures, one)
+	s.Figures = []Figure{f.figure(d, "curves", "Validation accuracy by epoch",
+		d.dev[0].classesOf()+fmt.Sprintf(how, seedsOf(shown))+" Each variant is shown in its chosen configuration.", curvesOfVariants(d.choices()))}
+	for _, c := range shown {
+		v := string(c.variant())
+		caption := fmt.Sprintf("%s; %s"+how+" Accuracy at the best epoch of each seed: %s %%.",
+			c.label, c.classesOf(), format.Count(c.seeds(), "seed"), plusMinus(c.PerClass))
+		s.Figures = append(s.Figures, f.figure(d, "curve-"+v, "Learning curves, "+v, caption, curvesOf(c)))
 	}
 	return s
 }
-
-// mostCurves is the number of single configurations whose curves are no supplement.
-const mostCurves = 4
 
 // curvesOfVariants draws the validation accuracy of several configurations.
 func curvesOfVariants(choices []choice) *plot.Lines {

@@ -62,6 +62,14 @@ func (c PartialConfig) Check() error {
 // PartialKind is the first word of the names of stored results.
 const PartialKind = "partial"
 
+// Kind returns the start of the names of stored results of this order.
+func (o Order) Kind() string {
+	if o == Strongest {
+		return PartialKind + "-strongest"
+	}
+	return PartialKind
+}
+
 // PartialResult is accuracy on the test classes when only a part of each class's
 // attributes is given.
 type PartialResult struct {
@@ -99,7 +107,7 @@ func RunPartial(ctx context.Context, l *lab.Lab, c PartialConfig) (*PartialResul
 	if err != nil {
 		return nil, err
 	}
-	return r, l.Store(PartialKind, c, r)
+	return r, l.Store(c.Given.Kind(), c, r)
 }
 
 // only returns descriptions with a share of the described attributes of each class, at
