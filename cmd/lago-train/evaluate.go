@@ -56,7 +56,7 @@ Examples:
 			&cli.StringFlag{Name: "val-unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes of --val-scores, or a file of them"},
 			&cli.IntFlag{Name: "bins", Value: 15, Category: outputGroup, Usage: "`N` bins of the expected calibration error"},
 			jsonFlagOf(),
-			&cli.PathFlag{Name: "pictures", Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"},
+			&cli.PathFlag{Name: figuresFlag, Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"},
 			&cli.PathFlag{Name: csvFlag, Category: outputGroup, Usage: "`DIR` folder for CSV files: confusion matrix, samples, classes, curves"},
 			&cli.PathFlag{Name: "scores-out", Category: outputGroup, Usage: "`FILE` .npy file for the scores, samples x classes"}),
 		Action: interruptible(evaluate),
@@ -195,13 +195,13 @@ func writeEvaluation(c *cli.Context, r *evaluation.Result) error {
 		}
 		logrus.WithField("dir", dir).Info("CSV files written")
 	}
-	dir := c.Path("pictures")
+	dir := c.Path(figuresFlag)
 	if dir == "" {
 		return nil
 	}
 	paths, err := r.WritePictures(dir)
 	for _, path := range paths {
-		logrus.WithField("file", path).Info("picture written")
+		logrus.WithField("file", path).Info("figure written")
 	}
 	return err
 }

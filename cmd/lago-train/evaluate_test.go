@@ -82,11 +82,11 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	out := t.TempDir()
 	scores := filepath.Join(out, "scores.npy")
 	want := evaluationOf(t, append(data, "--model", dirs[0], "--split", "gzsl", "--scores-out", scores,
-		"--csv", out, "--pictures", filepath.Join(out, "pictures"))...)
+		"--csv", out, "--figures", filepath.Join(out, "figures"))...)
 	if want.Source.Split != "gzsl" || want.Source.Dataset != "plain" || want.Validation == nil || want.Seen == nil {
 		t.Fatalf("found %+v", want)
 	}
-	for _, name := range []string{"reliability.csv", "coverage.csv", "seen-unseen.csv", "pictures/reliability.svg", "pictures/coverage.svg", "pictures/seen-unseen.svg"} {
+	for _, name := range []string{"reliability.csv", "coverage.csv", "seen-unseen.csv", "figures/reliability.svg", "figures/coverage.svg", "figures/seen-unseen.svg"} {
 		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -46,7 +46,7 @@ Examples:
 			&cli.PathFlag{Name: featuresFlag, Category: inputGroup, Usage: "`FILE` features: .npy, .csv or .mat"},
 			&cli.StringFlag{Name: datasetFlag, Category: dataGroup, DefaultText: "that of the model", Usage: "`NAME` data set"},
 			&cli.StringFlag{Name: "against", Category: classGroup, DefaultText: "the runner-up", Usage: "`NAME` class to compare the prediction with"},
-			amongFlagOf("none with --classes, otherwise those of the sample's class, or test", splitFlag),
+			amongFlagOf("none with --classes, otherwise those of the sample's class, or test"),
 			classesFlagOf(),
 			imputeFlag(),
 			adaptFlag(),

@@ -193,7 +193,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"noise --ratios 2", []string{"--ratios: expected fractions from 0 to 1, found 2"}},
 		{"noise --variants eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --variants, found only baselines"}},
 		{"partial --given weakest", []string{"--given: expected one of random, strongest"}},
-		{"partial --gaps none", []string{"--impute: expected one of neutral, inferred"}},
+		{"partial --impute none", []string{"--impute: expected one of neutral, inferred"}},
 		{"reproduce --configs " + empty + "/no", []string{"--configs", "no such file"}},
 		{"ablate --prior uniform", []string{"--prior: expected a flag of lago-train ablate"}},
 		{"search --seeds 3", []string{"--seeds: expected it with --rotate"}},
@@ -230,14 +230,6 @@ func TestWrongCommandLines(t *testing.T) {
 	refuses(t, []string{"reproduce", "--configs", empty}, "search-glyphs-k-soft.json: k: expected", "many")
 	if os.Getuid() != 0 {
 		misused(t, []string{"run", "--out", "/proc/none"}, "--out", "/proc/none")
-	}
-}
-
-// Old names of flags are still accepted.
-func TestRenamedFlags(t *testing.T) {
-	out := succeeds(t, "run", "--condition=standardize", "--print-config")
-	if !strings.Contains(out, `"preprocess": "standardize"`) {
-		t.Errorf("expected --condition to set preprocess:\n%s", out)
 	}
 }
 

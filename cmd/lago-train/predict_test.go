@@ -154,7 +154,7 @@ func TestPredict(t *testing.T) {
 	})
 
 	t.Run("abstain", func(t *testing.T) {
-		args := []string{"--model", lago, "--features", file, "--abstain-below", "1"}
+		args := []string{"--model", lago, "--features", file, "--min-confidence", "1"}
 		for format, want := range map[string]string{"table": "  (abstain) ", "csv": ",,", "jsonl": `"prediction":null`} {
 			if out := predict(append(args, "--format", format)...); strings.Count(out, want) < len(test)-1 {
 				t.Errorf("%s: expected %q in most lines:\n%s", format, want, out)
