@@ -257,15 +257,15 @@ func TestOutcomeOfAnError(t *testing.T) {
 	}
 }
 
-// The log is written above the progress line, which is redrawn below it.
+// The log is written above the progress line, which is redrawn below it and does not wrap.
 func TestProgressLineOnATerminal(t *testing.T) {
 	var out bytes.Buffer
-	s := &statusLine{to: &out, terminal: true}
+	s := &statusLine{to: &out, terminal: true, width: func() int { return 6 }}
 	s.show("half", false)
 	if _, err := s.Write([]byte("an entry\n")); err != nil {
 		t.Fatal(err)
 	}
-	s.show("whole", true)
+	s.show("whole line", true)
 	if want := "\r\x1b[Khalf\r\x1b[Kan entry\n\r\x1b[Khalf\r\x1b[Kwhole\n"; out.String() != want {
 		t.Errorf("%q, expected %q", out.String(), want)
 	}

@@ -286,7 +286,7 @@ func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
 	path := filepath.Join(dir, train.TrialFile)
 	record := read(t, path)
 	writeText(t, path, strings.Replace(record, d.Fingerprint(), strings.Repeat("0", 64), 1))
-	warns("changed since", "predict", "--dataset", "plain")
-	warns("changed since", "groups")
-	warns("changed since", "explain", "--sample", sample(d.Split.Test))
+	warns("Is it another --dev-split?", "predict", "--dataset", "plain")
+	warns("Is it another --dev-split?", "groups")
+	warns("Is it another --dev-split?", "explain", "--sample", sample(d.Split.Test))
 }
