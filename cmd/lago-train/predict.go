@@ -104,13 +104,13 @@ func predictSamples(c *cli.Context) error {
 		return &invalid.Error{Where: "--features", Want: "one of --features, --dataset and --images"}
 	}
 	if c.IsSet(splitFlag) && !c.IsSet(datasetFlag) {
-		return &invalid.Error{Where: "--split", Want: "--dataset", Got: "none", Hint: "--among selects the classes to choose from."}
+		return &invalid.Error{Where: "--split", Want: "--dataset beside it", Hint: "--among selects the classes to choose from."}
 	}
 	if !c.IsSet(imagesFlag) {
 		if c.NArg() > 0 {
 			return &invalid.Error{Where: c.Command.HelpName, Want: "flags only", Got: invalid.Quote(c.Args().First())}
 		}
-		if err := rejectNetworkFlags(c, imagesFlag); err != nil {
+		if err := requires(c, imagesFlag, namesOf(networkFlags())...); err != nil {
 			return err
 		}
 	}
