@@ -82,7 +82,7 @@ func TestAGridWithFailedTrialsFails(t *testing.T) {
 		{"ablate", "--lr", "1e300"},
 		{"reproduce", "--lr", "1e300"},
 		{"compare", "--methods", "singletons,eszsl", "--tune", "0", "--configs", configs},
-		{"noise", "--variants", "singletons", "--lr", "1e300", "--ratios", "0.5"},
+		{"noise", "--methods", "singletons", "--lr", "1e300", "--ratios", "0.5"},
 	} {
 		args = append(append(args, "--seeds", "1", "--epochs", "2", "--out", t.TempDir()), onMini(t)...)
 		for _, turn := range []string{"trained", "found"} {

@@ -44,7 +44,7 @@ Examples:
 			variantFlag, "lr", "lr-v", "bias-factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
 			"complement", configFlag), gridFlags()...), rotationFlags()...),
 			configsDirFlag(), foldsFlag(),
-			choices("methods", methodGroup, "lago, variants of it, and baselines", append([]string{tuning.LAGOMethod}, methods.Names()...), tuning.Names()...),
+			choices(methodsFlag, methodGroup, "lago, variants of it, and baselines", append([]string{tuning.LAGOMethod}, methods.Names()...), tuning.Names()...),
 			adaptFlag(),
 			&cli.IntFlag{Name: tuneFlag, Category: searchGroup, Value: defaultTune, DefaultText: fmt.Sprintf("%d, or %d with --%s", defaultTune, rotationTune, rotateFlag), Usage: "`N` settings to try for each method; 0 takes its defaults"},
 			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"},
@@ -72,7 +72,7 @@ func compare(c *cli.Context) error {
 // compareConfig returns the configuration of the comparison, and its protocolPresets.
 func compareConfig(c *cli.Context) (config tuning.Config, presets []protocol.Preset, err error) {
 	config = tuning.Config{
-		Methods: c.StringSlice("methods"), Budget: c.Int(tuneFlag), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound,
+		Methods: c.StringSlice(methodsFlag), Budget: c.Int(tuneFlag), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound,
 		OnAdapt: func(method string) { logrus.WithField("method", method).Info("adapt") },
 	}
 	if c.IsSet(rotateFlag) && !c.IsSet(tuneFlag) {

@@ -27,9 +27,9 @@ noise-<dataset>-<digest>.json in --out for the report.
 
 Examples:
    lago-train noise --dataset cub
-   lago-train noise --variants semantic-hard,k-soft,eszsl --ratios 0.1,0.3,0.5 --noise-seeds 10`,
+   lago-train noise --methods semantic-hard,k-soft,eszsl --ratios 0.1,0.3,0.5 --noise-seeds 10`,
 		Flags: append(append(protocolFlags(), gridFlags()...),
-			variantsFlag(string(model.SemanticHard), string(model.Singletons), tuning.ESZSLMethod),
+			methodsFlagOf(string(model.SemanticHard), string(model.Singletons), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
 				Name: "ratios", Category: classGroup, Usage: "`R,...` noise ratios, from 0 to 1",
 				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
@@ -72,9 +72,9 @@ result is stored as partial-<dataset>-<digest>.json in --out for the report.
 
 Examples:
    lago-train partial --dataset cub
-   lago-train partial --variants k-soft --shares 0.5,0.1 --given strongest --impute inferred`,
+   lago-train partial --methods k-soft --shares 0.5,0.1 --given strongest --impute inferred`,
 		Flags: append(append(protocolFlags(), gridFlags()...),
-			variantsFlag(string(model.SemanticHard), tuning.ESZSLMethod),
+			methodsFlagOf(string(model.SemanticHard), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
 				Name: "shares", Category: classGroup, Usage: "`S,...` shares of the attributes that are given, above 0 and up to 1",
 				Value: cli.NewFloat64Slice(1, 0.75, 0.5, 0.25, 0.1),
@@ -117,24 +117,24 @@ func partialConfig(c *cli.Context) (p robustness.PartialConfig, presets []protoc
 	return p, presets, p.Check()
 }
 
-// variantsFlag is that of commands that evaluate variants, and baselines beside them.
-func variantsFlag(names ...string) cli.Flag {
-	return choices(variantsFlagName, methodGroup, "variants of LAGO, and baselines", names, methodNames()...)
+// methodsFlagOf is that of commands that evaluate variants, and baselines beside them.
+func methodsFlagOf(names ...string) cli.Flag {
+	return choices(methodsFlag, methodGroup, "variants of LAGO, and baselines", names, methodNames()...)
 }
 
 // methodNames are the variants of LAGO and the baselines.
 func methodNames() []string { return append(format.Strings(model.Variants), methods.Names()...) }
 
-const variantsFlagName = "variants"
+const methodsFlag = "methods"
 
-// modelsOf returns the variants and baselines of --variants with their settings, and the
+// modelsOf returns the variants and baselines of --methods with their settings, and the
 // protocolPresets that these are from.
 func modelsOf(c *cli.Context) (m robustness.Models, presets []protocol.Preset, err error) {
 	var variants []model.Variant
-	for _, given := range c.StringSlice(variantsFlagName) {
+	for _, given := range c.StringSlice(methodsFlag) {
 		name, err := invalid.OneOf(given, methodNames()...)
 		if err != nil {
-			return m, nil, invalid.At("--"+variantsFlagName, err)
+			return m, nil, invalid.At("--"+methodsFlag, err)
 		}
 		if slices.Contains(methods.Names(), name) {
 			m.Baselines = append(m.Baselines, name)
@@ -145,7 +145,7 @@ func modelsOf(c *cli.Context) (m robustness.Models, presets []protocol.Preset, e
 	if len(variants) == 0 {
 		for _, g := range settingsGiven(c) {
 			if !slices.Contains(commonKeys, g.Key) {
-				return m, nil, &invalid.Error{Where: g.Flag, Want: "a variant of LAGO among --" + variantsFlagName, Got: "only baselines"}
+				return m, nil, &invalid.Error{Where: g.Flag, Want: "a variant of LAGO among --" + methodsFlag, Got: "only baselines"}
 			}
 		}
 	}
