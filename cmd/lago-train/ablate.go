@@ -5,7 +5,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/ablation"
 	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const (
@@ -41,12 +40,12 @@ func ablate(c *cli.Context) error {
 	}
 	options := ablation.Options{PerGroup: c.Bool(perGroupFlag)}
 	if c.IsSet(alphasFlag) {
-		if c.IsSet("alpha") {
-			return &invalid.Error{Where: "--" + alphasFlag, Want: "either --alpha or --alphas"}
+		if err := excludes(c, alphasFlag, "alpha"); err != nil {
+			return err
 		}
 		options.Alphas = c.Float64Slice(alphasFlag)
 	}
-	l, err := openLab(c, p.Config)
+	l, err := openLab(c, p)
 	if err != nil {
 		return err
 	}

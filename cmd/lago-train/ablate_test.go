@@ -61,8 +61,12 @@ func TestSearchThenRun(t *testing.T) {
 	o := object(t, succeeds(t, append([]string{"run", "--config", config, "--out", out, "--json"}, onMini(t)...)...))
 	elsewhere := writeConfig(t, `{"fingerprint": "that of other data", "stage": "dev", "epochs": 1, "seeds": 1}`)
 	other := append([]string{"run", "--config", elsewhere, "--out", out}, onMini(t)...)
-	if e := lagoTrain(t, other...); e.code != 0 || !strings.Contains(e.stderr, "chosen on other data or another split") {
-		t.Errorf("code %d, expected a warning about the data:\n%s", e.code, e.stderr)
+	again := append([]string{"reproduce", "--configs", filepath.Dir(elsewhere), "--seeds", "1", "--epochs", "1", "--out", out}, onMini(t)...)
+	writeText(t, filepath.Join(filepath.Dir(elsewhere), "search-plain-singletons.json"), `{"fingerprint": "that of other data", "dataset": "plain", "variant": "singletons"}`)
+	for _, args := range [][]string{other, again} {
+		if e := lagoTrain(t, args...); e.code != 0 || strings.Count(e.stderr, "chosen on other data or another split") != 1 {
+			t.Errorf("%s: code %d, expected a warning about the data:\n%s", args[0], e.code, e.stderr)
+		}
 	}
 	if string(o["stage"]) != `"test"` || string(o["test"]) == "null" {
 		t.Errorf("expected a test stage, found %s with %s", o["stage"], o["test"])
@@ -78,7 +82,7 @@ func TestAGridWithFailedTrialsFails(t *testing.T) {
 		{"ablate", "--lr", "1e300"},
 		{"reproduce", "--lr", "1e300"},
 		{"compare", "--methods", "singletons,eszsl", "--tune", "0", "--configs", configs},
-		{"noise", "--variants", "singletons", "--lr", "1e300", "--ratios", "0.5"},
+		{"noise", "--methods", "singletons", "--lr", "1e300", "--ratios", "0.5"},
 	} {
 		args = append(append(args, "--seeds", "1", "--epochs", "2", "--out", t.TempDir()), onMini(t)...)
 		for _, turn := range []string{"trained", "found"} {

@@ -5,7 +5,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/adaptation"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const adaptArg = "adapt"
@@ -20,8 +19,8 @@ func checkAdaptation(c *cli.Context, m *loadedModel) error {
 	if !c.Bool(adaptArg) {
 		return nil
 	}
-	if c.IsSet("temperature") {
-		return &invalid.Error{Where: "--temperature", Want: "it without --adapt, which has a temperature from the validation classes", Got: "both"}
+	if err := excludes(c, adaptArg, "temperature"); err != nil {
+		return err
 	}
 	a, err := adaptation.Settings(m.Saved, m.path)
 	if err == nil && a.Tau == 0 {

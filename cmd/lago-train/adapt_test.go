@@ -47,14 +47,14 @@ func TestAdapt(t *testing.T) {
 			t.Errorf("stderr doesn't say %q:\n%s", part, e.stderr)
 		}
 	}
-	misused(t, args("predict", "--adapt", "--temperature", "2"), "--temperature: expected it without --adapt")
+	misused(t, args("predict", "--adapt", "--temperature", "2"), "--temperature: expected no --temperature beside --adapt")
 
 	var r evaluation.Result
 	decode(t, succeeds(t, args("evaluate", "--adapt", "--json")...), &r)
 	if r.Adapted == nil || r.Adapted.Tau != 60 || r.Adapted.PerClass < 0 || r.Adapted.PerClass > 1 {
 		t.Errorf("%+v", r.Adapted)
 	}
-	misused(t, args("evaluate", "--stress", "3"), "--stress: expected")
+	misused(t, args("evaluate", "--stress", "3"), "--stress: expected --adapt beside it")
 	if text := succeeds(t, args("explain", "--sample", "0", "--adapt")...); !strings.Contains(text, "Adapted to ") {
 		t.Error(text)
 	}

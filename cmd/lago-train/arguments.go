@@ -7,33 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// renamed are old names of flags, which are still accepted.
-var renamed = map[string]string{"condition": "preprocess", "gaps": "impute"}
-
-// currentName returns an argument with the current name of a flag.
-func currentName(arg string) string {
-	dashes := len(arg) - len(strings.TrimLeft(arg, "-"))
-	name, value, joined := strings.Cut(arg[dashes:], "=")
-	to, ok := renamed[name]
-	if !ok || dashes == 0 || dashes > 2 {
-		return arg
-	}
-	if joined {
-		return "--" + to + "=" + value
-	}
-	return "--" + to
-}
-
 // flagsFirst returns the arguments of the program with the flags of a command before its
-// other arguments, which is where package cli looks for them, and with current names.
+// other arguments, which is where package cli looks for them.
 func flagsFirst(app *cli.App, args []string) []string {
-	args = slices.Clone(args)
-	for i, arg := range args {
-		if arg == "--" {
-			break
-		}
-		args[i] = currentName(arg)
-	}
 	commands, n := app.Commands, 1
 	var command *cli.Command
 	for n < len(args) {

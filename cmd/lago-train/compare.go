@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sirupsen/logrus"
@@ -27,7 +28,7 @@ and the same preprocessing for each, by the mean validation accuracy over folds 
 Then chooses the number of epochs on the dev stage over all seeds, trains on train and validation
 classes, and evaluates once on the test classes. "lago" is the variant with the best validation
 accuracy. A search starts from the defaults and leaves settings given by flags fixed; --tune 0 takes
-the defaults of each method, or for LAGO those of --configs.
+the defaults of each method, and for LAGO those of --configs if it is given.
 
 With --rotate N each class is unseen once: the classes are divided into N parts, and each part in
 turn holds the test classes. The next part is the validation classes unless --folds is given.
@@ -40,10 +41,10 @@ Examples:
    lago-train compare --dataset cub --rotate 5 --csv classes.csv
    lago-train compare --dataset cub --methods lago,eszsl,ale --tune 0 --set ale.lr=0.1`,
 		Flags: append(append(append(searchedFlagsBut(
-			variantFlag, "lr", "lr-v", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
+			variantFlag, "lr", "lr-v", "bias-factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
 			"complement", configFlag), gridFlags()...), rotationFlags()...),
 			configsDirFlag(), foldsFlag(),
-			choices("methods", methodGroup, "lago, variants of it, and baselines", append([]string{tuning.LAGOMethod}, methods.Names()...), tuning.Names()...),
+			choices(methodsFlag, methodGroup, "lago, variants of it, and baselines", append([]string{tuning.LAGOMethod}, methods.Names()...), tuning.Names()...),
 			adaptFlag(),
 			&cli.IntFlag{Name: tuneFlag, Category: searchGroup, Value: defaultTune, DefaultText: fmt.Sprintf("%d, or %d with --%s", defaultTune, rotationTune, rotateFlag), Usage: "`N` settings to try for each method; 0 takes its defaults"},
 			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"},
@@ -53,11 +54,11 @@ Examples:
 }
 
 func compare(c *cli.Context) error {
-	config, common, err := compareConfig(c)
+	config, presets, err := compareConfig(c)
 	if err != nil {
 		return err
 	}
-	l, err := openLab(c, common)
+	l, err := openLab(c, presets...)
 	if err != nil {
 		return err
 	}
@@ -65,38 +66,34 @@ func compare(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := writeCSV(c, r.WriteCSV); err != nil {
-		return err
-	}
-	return output(c, l, r, r.WriteText)
+	return errors.Join(output(c, l, r, r.WriteText), writeCSV(c, r.WriteCSV))
 }
 
-// compareConfig returns the configuration of the comparison and what is common to all
-// methods.
-func compareConfig(c *cli.Context) (config tuning.Config, common protocol.Config, err error) {
+// compareConfig returns the configuration of the comparison, and its protocolPresets.
+func compareConfig(c *cli.Context) (config tuning.Config, presets []protocol.Preset, err error) {
 	config = tuning.Config{
-		Methods: c.StringSlice("methods"), Budget: c.Int(tuneFlag), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound,
+		Methods: c.StringSlice(methodsFlag), Budget: c.Int(tuneFlag), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound,
 		OnAdapt: func(method string) { logrus.WithField("method", method).Info("adapt") },
 	}
 	if c.IsSet(rotateFlag) && !c.IsSet(tuneFlag) {
 		config.Budget = rotationTune
 	}
-	if config.LAGO, err = protocolConfigs(c, tuning.VariantsOf(config.Methods)); err != nil {
-		return config, common, err
+	if c.IsSet(configsFlag) && config.Budget != 0 {
+		return config, nil, &invalid.Error{Where: "--" + configsFlag, Want: "--" + tuneFlag + " 0 beside it: a search of every method starts from the defaults"}
 	}
-	if config.Folds, err = folds(c); err != nil {
-		return config, common, err
+	if presets, err = protocolPresets(c, tuning.VariantsOf(config.Methods)); err != nil {
+		return config, nil, err
 	}
-	if common, err = commonConfig(c); err != nil {
-		return config, common, err
+	config.Common, config.LAGO = presets[0].Config, configsOf(presets[1:])
+	if config.Folds, err = folds(c, presets[0]); err != nil {
+		return config, nil, err
 	}
-	config.Common = common
 	for _, s := range c.StringSlice("set") {
 		f, err := tuning.ParseFixed(s)
 		if err != nil {
-			return config, common, invalid.At("--set", err)
+			return config, nil, invalid.At("--set", err)
 		}
 		config.Fixed = append(config.Fixed, f)
 	}
-	return config, common, config.Check()
+	return config, presets, config.Check()
 }

@@ -7,9 +7,9 @@ import (
 )
 
 func TestCompareCommand(t *testing.T) {
-	out := t.TempDir()
+	out := filepath.Join(t.TempDir(), "runs")
 	args := []string{"compare", "--dataset", "glyphs", "--methods", "semantic-hard,eszsl", "--tune", "0", "--seeds", "1", "--epochs", "2", "--out", out}
-	table := succeeds(t, args...)
+	table := succeeds(t, append(args, "--csv", filepath.Join(out, "classes.csv"))...)
 	for _, want := range []string{"Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "eszsl: 1 epoch, gamma "} {
 		if !strings.Contains(table, want) {
 			t.Errorf("expected %q in\n%s", want, table)
@@ -17,6 +17,10 @@ func TestCompareCommand(t *testing.T) {
 	}
 	if strings.Contains(table, " k 0") || strings.Contains(table, "lr_v") {
 		t.Errorf("settings that do not apply to semantic-hard are listed:\n%s", table)
+	}
+	// What fails after the training keeps the table.
+	if e := lagoTrain(t, append(args, "--csv", "/dev/full")...); e.code == 0 || e.stdout == "" {
+		t.Errorf("ended with %d and %q on stdout:\n%s", e.code, e.stdout, e.stderr)
 	}
 	var printed struct {
 		Methods []struct {

@@ -33,7 +33,7 @@ func TestComplete(t *testing.T) {
 		{"run --variant=k", "--variant=k-soft"},
 		{"run --variant = k", "k-soft"}, // the words of bash
 		{"run --variant =", "singletons semantic-hard k-soft semantic-soft"},
-		{"noise --variants k-soft,es", "k-soft,eszsl"},
+		{"noise --methods k-soft,es", "k-soft,eszsl"},
 		{"run --preprocess sqrt,w", "sqrt,whiten"},
 		{"run --pa", "--patience"},
 		{"run --h", "--hold-out --help"},

@@ -56,7 +56,7 @@ Examples:
 			&cli.StringFlag{Name: "val-unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes of --val-scores, or a file of them"},
 			&cli.IntFlag{Name: "bins", Value: 15, Category: outputGroup, Usage: "`N` bins of the expected calibration error"},
 			jsonFlagOf(),
-			&cli.PathFlag{Name: "pictures", Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"},
+			&cli.PathFlag{Name: figuresFlag, Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"},
 			&cli.PathFlag{Name: csvFlag, Category: outputGroup, Usage: "`DIR` folder for CSV files: confusion matrix, samples, classes, curves"},
 			&cli.PathFlag{Name: "scores-out", Category: outputGroup, Usage: "`FILE` .npy file for the scores, samples x classes"}),
 		Action: interruptible(evaluate),
@@ -87,12 +87,15 @@ func evaluate(c *cli.Context) error {
 
 // evaluateModels evaluates the models that flags name.
 func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Result, error) {
-	if err := onlyWith(c, scoresFlag, labelsFlag, "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"); err != nil {
+	if err := excludes(c, modelFlag, labelsFlag, "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"); err != nil {
 		return nil, err
 	}
 	m := evaluation.Models{Split: evaluation.Split(c.String(splitFlag)), Adapt: c.Bool(adaptArg), Draws: c.Int("stress")}
-	if m.Draws < 0 || m.Draws > 0 && !m.Adapt {
-		return nil, &invalid.Error{Where: "--stress", Want: "a number of batches, with --adapt", Got: fmt.Sprint(m.Draws)}
+	if err := requires(c, adaptArg, "stress"); err != nil {
+		return nil, err
+	}
+	if m.Draws < 0 {
+		return nil, &invalid.Error{Where: "--stress", Want: "0 or more", Got: fmt.Sprint(m.Draws)}
 	}
 	for _, group := range []struct {
 		flag string
@@ -123,7 +126,7 @@ func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Resul
 
 // evaluateScores evaluates the files that flags name.
 func evaluateScores(c *cli.Context, config evaluation.Config) (*evaluation.Result, error) {
-	if err := onlyWith(c, modelFlag, splitFlag, datasetFlag, "dev", "scores-out", adaptArg, "stress"); err != nil {
+	if err := excludes(c, scoresFlag, splitFlag, datasetFlag, "dev", "scores-out", adaptArg, "stress"); err != nil {
 		return nil, err
 	}
 	files, err := scoreFiles(c, "")
@@ -167,20 +170,6 @@ func scoreFiles(c *cli.Context, prefix string) (*evaluation.ScoreFiles, error) {
 	return f, err
 }
 
-// onlyWith returns an error for the first flag that belongs to the other way to evaluate.
-func onlyWith(c *cli.Context, flags ...string) error {
-	with := modelFlag
-	if flags[0] == modelFlag {
-		with = scoresFlag
-	}
-	for _, flag := range flags {
-		if c.IsSet(flag) {
-			return &invalid.Error{Where: "--" + flag, Want: "--" + flags[0], Got: "--" + with, Hint: "Leave --" + flag + " out."}
-		}
-	}
-	return nil
-}
-
 // writeEvaluation writes the files that flags ask for.
 func writeEvaluation(c *cli.Context, r *evaluation.Result) error {
 	if path := c.Path("scores-out"); path != "" {
@@ -195,13 +184,13 @@ func writeEvaluation(c *cli.Context, r *evaluation.Result) error {
 		}
 		logrus.WithField("dir", dir).Info("CSV files written")
 	}
-	dir := c.Path("pictures")
+	dir := c.Path(figuresFlag)
 	if dir == "" {
 		return nil
 	}
 	paths, err := r.WritePictures(dir)
 	for _, path := range paths {
-		logrus.WithField("file", path).Info("picture written")
+		logrus.WithField("file", path).Info("figure written")
 	}
 	return err
 }

@@ -82,11 +82,11 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	out := t.TempDir()
 	scores := filepath.Join(out, "scores.npy")
 	want := evaluationOf(t, append(data, "--model", dirs[0], "--split", "gzsl", "--scores-out", scores,
-		"--csv", out, "--pictures", filepath.Join(out, "pictures"))...)
+		"--csv", out, "--figures", filepath.Join(out, "figures"))...)
 	if want.Source.Split != "gzsl" || want.Source.Dataset != "plain" || want.Validation == nil || want.Seen == nil {
 		t.Fatalf("found %+v", want)
 	}
-	for _, name := range []string{"reliability.csv", "coverage.csv", "seen-unseen.csv", "pictures/reliability.svg", "pictures/coverage.svg", "pictures/seen-unseen.svg"} {
+	for _, name := range []string{"reliability.csv", "coverage.csv", "seen-unseen.csv", "figures/reliability.svg", "figures/coverage.svg", "figures/seen-unseen.svg"} {
 		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -159,8 +159,8 @@ func TestEvaluateRefuses(t *testing.T) {
 		{"an unknown class", append(both, "--unseen", "2"), []string{"unseen", "from 0 to 1, found 2"}},
 		{"kind", append(both, "--score-kind", "votes"), []string{"--score-kind", "probabilities, logits, scores", `"votes"`}},
 		{"bins", append(both, "--bins", "0"), []string{"--bins", "found 0"}},
-		{"a split of scores", append(both, "--split", "gzsl"), []string{"--split", "found --scores"}},
-		{"unseen classes of a model", []string{"--model", dir, "--unseen", "1"}, []string{"--unseen", "found --model"}},
+		{"a split of scores", append(both, "--split", "gzsl"), []string{"--split: expected no --split beside --scores"}},
+		{"unseen classes of a model", []string{"--model", dir, "--unseen", "1"}, []string{"--unseen: expected no --unseen beside --model"}},
 		{"split", []string{"--model", dir, "--split", "train"}, []string{"--split", "val, test, gzsl", `"train"`}},
 		{"no run", []string{"--model", dir}, []string{dir, "folder of a finished run", "model.safetensors"}},
 		{"no model", []string{"--model", filepath.Join(dir, "none")}, []string{"none"}},

@@ -46,7 +46,7 @@ Examples:
 			&cli.PathFlag{Name: featuresFlag, Category: inputGroup, Usage: "`FILE` features: .npy, .csv or .mat"},
 			&cli.StringFlag{Name: datasetFlag, Category: dataGroup, DefaultText: "that of the model", Usage: "`NAME` data set"},
 			&cli.StringFlag{Name: "against", Category: classGroup, DefaultText: "the runner-up", Usage: "`NAME` class to compare the prediction with"},
-			amongFlagOf("none with --classes, otherwise those of the sample's class, or test", splitFlag),
+			amongFlagOf("none with --classes, otherwise those of the sample's class, or test"),
 			classesFlagOf(),
 			imputeFlag(),
 			adaptFlag(),
@@ -62,22 +62,15 @@ func explainSample(c *cli.Context) error {
 	if top < 1 {
 		return &invalid.Error{Where: "--top", Want: "at least 1", Got: strconv.Itoa(top)}
 	}
-	if c.IsSet(featuresFlag) && c.IsSet(datasetFlag) {
-		return &invalid.Error{Where: "--dataset", Want: "either --features or --dataset"}
+	if err := cmp.Or(
+		excludes(c, featuresFlag, datasetFlag),
+		excludes(c, imageFlag, "sample", featuresFlag, datasetFlag, adaptArg),
+		requires(c, imageFlag, namesOf(networkFlags())...),
+	); err != nil {
+		return err
 	}
-	if c.IsSet(imageFlag) {
-		for _, flag := range []string{"sample", featuresFlag, datasetFlag, adaptArg} {
-			if c.IsSet(flag) {
-				return &invalid.Error{Where: "--" + flag, Want: "it without --" + imageFlag, Got: "both"}
-			}
-		}
-	} else {
-		if !c.IsSet("sample") {
-			return &invalid.Error{Where: "--sample", Want: "the index of a sample, from 0, or --" + imageFlag, Got: "none"}
-		}
-		if err := rejectNetworkFlags(c, imageFlag); err != nil {
-			return err
-		}
+	if !c.IsSet(imageFlag) && !c.IsSet("sample") {
+		return &invalid.Error{Where: "--sample", Want: "the index of a sample, from 0, or --" + imageFlag, Got: "none"}
 	}
 	m, err := loadModel(c)
 	if err != nil {

@@ -55,7 +55,7 @@ func explainsASample(t *testing.T, dir string, data []string) {
 	// runner-up.
 	out := filepath.Join(t.TempDir(), "page.html")
 	args[2] = filepath.Join(dir, train.ModelFile)
-	if stdout := succeeds(t, append(args, "--format", "html", "--split", "all", "--out", out, "--against", x.Likely[2].Class)...); stdout != "" {
+	if stdout := succeeds(t, append(args, "--format", "html", "--among", "all", "--out", out, "--against", x.Likely[2].Class)...); stdout != "" {
 		t.Errorf("expected nothing on stdout, found %q", stdout)
 	}
 	page, err := os.ReadFile(out)
@@ -68,7 +68,7 @@ func explainsASample(t *testing.T, dir string, data []string) {
 // label, which a file doesn't know. Its classes can come from a file too.
 func explainsARow(t *testing.T, dir string, data []string) {
 	var inData, inFile, described explain.Result
-	decode(t, succeeds(t, append([]string{"explain", "--model", dir, "--sample", "5", "--split", "test", "--format", "json"}, data...)...), &inData)
+	decode(t, succeeds(t, append([]string{"explain", "--model", dir, "--sample", "5", "--among", "test", "--format", "json"}, data...)...), &inData)
 
 	silent := logrus.New()
 	silent.SetOutput(io.Discard)
@@ -122,7 +122,7 @@ func explainRefuses(t *testing.T, dir string, data []string) {
 		{"another data set", []string{"--model", dir, "--sample", "0", "--dataset", "simulated-awa2"}, []string{"plain", "simulated-awa2", "data set"}},
 		{"a class that does not exist", []string{"--model", dir, "--sample", "0", "--against", "dodo"}, []string{"--against", `"dodo"`}},
 		{"a format that does not exist", []string{"--model", dir, "--sample", "0", "--format", "pdf"}, []string{"--format", `"pdf"`}},
-		{"a selection that does not exist", []string{"--model", dir, "--sample", "0", "--split", "gzsl"}, []string{"--among", `"gzsl"`}},
+		{"a selection that does not exist", []string{"--model", dir, "--sample", "0", "--among", "gzsl"}, []string{"--among", `"gzsl"`}},
 		{"a rule that does not exist", []string{"--model", dir, "--sample", "0", "--impute", "zero"}, []string{"--impute", `"zero"`}},
 		{"a file and a data set", []string{"--model", dir, "--sample", "0", "--features", "x.csv", "--dataset", "glyphs"}, []string{"--dataset", "--features"}},
 		{"features of another width", []string{"--model", dir, "--sample", "0", "--features", narrow}, []string{narrow, "24", "2"}},

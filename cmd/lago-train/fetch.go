@@ -64,7 +64,7 @@ Examples:
 func fetchDataset(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return &invalid.Error{
-			Where: "dataset fetch", Want: "the name of one data set or network, " + strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), ", "),
+			Where: c.Command.HelpName, Want: "the name of one data set or network, " + strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), ", "),
 			Got: format.Count(c.NArg(), "argument"),
 		}
 	}

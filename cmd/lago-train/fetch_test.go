@@ -227,9 +227,9 @@ func TestDatasetFetchShowsNoPassword(t *testing.T) {
 
 func TestDatasetFetchRefuses(t *testing.T) {
 	p, dir := publish(t), t.TempDir()
-	refuses(t, p.args(dir), "the name of one data set", "cub, awa2, sun", "found 0")
-	refuses(t, p.args(dir, "cub", "awa2"), "found 2 arguments")
-	refuses(t, p.args(dir, "apy"), `"apy"`, "cub, awa2, sun")
+	misused(t, p.args(dir), "the name of one data set", "cub, awa2, sun", "found 0")
+	misused(t, p.args(dir, "cub", "awa2"), "found 2 arguments")
+	misused(t, p.args(dir, "apy"), `"apy"`, "cub, awa2, sun")
 	refuses(t, p.args(dir, "--attempts", "0", "cub"), "--attempts", "found 0")
 	refuses(t, p.args(dir, "--stall", "0s", "cub"), "--stall", "found 0s")
 	refuses(t, p.args(dir, "--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)

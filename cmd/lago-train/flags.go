@@ -88,7 +88,36 @@ func findFlag(flags []cli.Flag, arg string) cli.Flag {
 	return nil
 }
 
+// namesOf returns the names of flags, without aliases.
+func namesOf(flags []cli.Flag) []string {
+	names := make([]string, len(flags))
+	for i, f := range flags {
+		names[i] = f.Names()[0]
+	}
+	return names
+}
+
 func hasFlag(c *cli.Command, name string) bool { return findFlag(c.Flags, name) != nil }
+
+// excludes returns an error for the first of the flags that is set beside another one.
+func excludes(c *cli.Context, other string, flags ...string) error {
+	for _, name := range flags {
+		if c.IsSet(other) && c.IsSet(name) {
+			return &invalid.Error{Where: dashed(name), Want: "no " + dashed(name) + " beside " + dashed(other)}
+		}
+	}
+	return nil
+}
+
+// requires returns an error for the first of the flags that is set without another one.
+func requires(c *cli.Context, other string, flags ...string) error {
+	for _, name := range flags {
+		if !c.IsSet(other) && c.IsSet(name) {
+			return &invalid.Error{Where: dashed(name), Want: dashed(other) + " beside it"}
+		}
+	}
+	return nil
+}
 
 // without returns flags but those of some names.
 func without(flags []cli.Flag, names ...string) []cli.Flag {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -38,12 +40,16 @@ func gridFlags() []cli.Flag {
 }
 
 func shardFlag(what string) cli.Flag {
-	return &cli.StringFlag{Name: "shard", Category: runGroup, DefaultText: "from Slurm or Kubernetes, otherwise all", Usage: "`I/N` only part I, from 0, of N parts of the " + what}
+	return &cli.StringFlag{Name: shardFlagName, Category: runGroup, DefaultText: "from Slurm or Kubernetes, otherwise all", Usage: "`I/N` only part I, from 0, of N parts of the " + what}
 }
 
-// shardOf returns the shard of the flag or else of the scheduler.
+// shardOf returns the shard of the flag or else of the scheduler. A command without the flag,
+// such as run, is never divided.
 func shardOf(c *cli.Context) (lab.Shard, error) {
-	if s := c.String("shard"); s != "" {
+	switch s := c.String(shardFlagName); {
+	case !hasFlag(c.Command, shardFlagName):
+		return lab.Shard{}, nil
+	case s != "":
 		return lab.ParseShard(s)
 	}
 	return lab.ShardFromEnvironment()
@@ -61,7 +67,7 @@ func rotationFlags() []cli.Flag {
 func foldsFlag() cli.Flag {
 	return &cli.IntFlag{
 		Name: foldsFlagName, Category: searchGroup, DefaultText: "3, or 1 with --rotate or --dev-split",
-		Usage: "`N` folds of the seen classes over which settings are chosen: the three of the data set, or dealt ones; 1 is --dev-split",
+		Usage: "`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split",
 	}
 }
 
@@ -98,20 +104,20 @@ func searchLength(c *cli.Context) []protocol.Given {
 	return given
 }
 
-// folds reads foldsFlag.
-func folds(c *cli.Context) (int, error) {
-	n := c.Int(foldsFlagName)
+// folds reads foldsFlag. The split of the settings may come from a config file.
+func folds(c *cli.Context, p protocol.Preset) (int, error) {
+	n, ofSplit := c.Int(foldsFlagName), c.IsSet("dev-split") || p.DevSplit != 1
 	switch {
-	case c.IsSet(foldsFlagName) && n < 1:
-		return 0, &invalid.Error{Where: "--" + foldsFlagName, Want: "at least 1", Got: strconv.Itoa(n)}
-	case n > 1 && c.IsSet("dev-split"):
-		return 0, &invalid.Error{Where: "--dev-split", Want: "it without --" + foldsFlagName + ", which divides the seen classes", Got: "both"}
-	case c.IsSet(foldsFlagName):
-		return n, nil
-	case c.IsSet(rotateFlag) || c.IsSet("dev-split"):
+	case !c.IsSet(foldsFlagName) && (ofSplit || c.IsSet(rotateFlag)):
 		return 1, nil
+	case !c.IsSet(foldsFlagName):
+		return defaultFolds, nil
+	case n < 1:
+		return 0, &invalid.Error{Where: "--" + foldsFlagName, Want: "at least 1", Got: strconv.Itoa(n)}
+	case n > 1 && ofSplit:
+		return 0, &invalid.Error{Where: "--" + foldsFlagName, Want: "1, because " + p.Origins["dev_split"] + " names one split", Got: strconv.Itoa(n)}
 	}
-	return defaultFolds, nil
+	return n, nil
 }
 
 // defaultFolds is the number of divisions of the seen classes in the xlsa17 release.
@@ -122,24 +128,31 @@ func logRound(round string, trials int) {
 	logrus.WithFields(logrus.Fields{"round": round, "runs": trials}).Info("search")
 }
 
-// rotate divides the classes of a lab as the flags say.
-func rotate(c *cli.Context, l *lab.Lab) error {
-	if !c.IsSet(rotateFlag) {
-		if c.IsSet("rotate-seed") {
-			return &invalid.Error{Where: "--rotate-seed", Want: "--rotate beside it", Got: "none"}
-		}
-		return nil
+// checkRotation returns an error for settings that --rotate leaves no place for.
+func checkRotation(c *cli.Context, p protocol.Preset) error {
+	if err := cmp.Or(requires(c, rotateFlag, "rotate-seed"), excludes(c, rotateFlag, "hold-out", "dev-split", configsFlag)); err != nil || !c.IsSet(rotateFlag) {
+		return err
 	}
-	for _, name := range []string{"stage", "hold-out", "dev-split", configsFlag} {
-		if c.IsSet(name) {
-			return &invalid.Error{Where: "--" + name, Want: "it without --" + rotateFlag + ", which divides the classes itself", Got: "both"}
-		}
+	file := c.Path(configFlag)
+	switch {
+	case p.HoldOut:
+		return &invalid.Error{Where: file, Field: "hold_out", Want: "false beside --" + rotateFlag, Got: "true"}
+	case p.DevSplit != 1:
+		return &invalid.Error{Where: file, Field: "dev_split", Want: "1 beside --" + rotateFlag, Got: strconv.Itoa(p.DevSplit)}
+	case p.ChosenOn != "" && c.Command.Name == "search":
+		// It was chosen on classes that are unseen here, and is among the settings to try.
+		return &invalid.Error{Where: file, Want: "settings that no search chose, beside --" + rotateFlag, Got: "those of a search"}
 	}
-	return invalid.At("--"+rotateFlag, l.Rotate(c.Int(rotateFlag), c.Uint64("rotate-seed")))
+	return nil
 }
 
-// openLab opens a data set and the lab for its trials as the flags say.
-func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
+// openLab opens a data set and the lab for its trials as the flags and the first preset say. It
+// warns about presets that a search chose on other data.
+func openLab(c *cli.Context, presets ...protocol.Preset) (*lab.Lab, error) {
+	p := presets[0]
+	if err := checkRotation(c, p); err != nil {
+		return nil, err
+	}
 	if jobs := c.Int(jobsFlag); c.IsSet(jobsFlag) && jobs < 1 {
 		return nil, &invalid.Error{Where: "--" + jobsFlag, Want: "at least 1", Got: strconv.Itoa(jobs)}
 	} else if c.IsSet(threadsFlag) && jobs > c.Int(threadsFlag) {
@@ -161,9 +174,19 @@ func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil { // now rather than after the first epochs
 		return nil, invalid.At("--"+outFlag, invalid.File(root, err))
 	}
-	l := lab.New(d, root)
-	if err := rotate(c, l); err != nil {
+	if err := cmp.Or(checkFile(c, csvFlag), checkFile(c, writeFlag)); err != nil {
 		return nil, err
+	}
+	l := lab.New(d, root)
+	for _, p := range presets {
+		if p.ChosenOn != "" && p.ChosenOn != l.Fingerprint() {
+			logrus.Warnf("%s: the settings were chosen on other data or another split of them", p.Origins["fingerprint"])
+		}
+	}
+	if c.IsSet(rotateFlag) {
+		if err := l.Rotate(c.Int(rotateFlag), c.Uint64("rotate-seed")); err != nil {
+			return nil, invalid.At("--"+rotateFlag, err)
+		}
 	}
 	l.Options.OnWarning = logRunWarning
 	l.Jobs, l.Shard, l.OnProgress = c.Int(jobsFlag), shard, showGrid
@@ -180,6 +203,20 @@ func openLab(c *cli.Context, p protocol.Config) (*lab.Lab, error) {
 
 func csvFlagOf(what string) cli.Flag {
 	return &cli.PathFlag{Name: csvFlag, Category: outputGroup, Usage: "`FILE` also write " + what + " to this CSV file"}
+}
+
+// checkFile returns an error if the file of a flag cannot be written: now rather than after hours.
+func checkFile(c *cli.Context, flag string) error {
+	file := c.Path(flag)
+	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return &invalid.Error{Where: "--" + flag, Want: "a file", Got: file + ", a folder"}
+	}
+	dir := filepath.Dir(file)
+	_, err := os.Stat(dir)
+	return invalid.At("--"+flag, invalid.File(dir, err))
 }
 
 // writeCSV writes the file of csvFlagOf if it is given.

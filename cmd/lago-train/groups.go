@@ -64,8 +64,12 @@ func groups(c *cli.Context) error {
 
 // loadGroups loads the model of --model and the data set that it was trained on.
 func loadGroups(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
-	if given := givenSettings(c); len(given) > 0 {
-		return nil, nil, &invalid.Error{Where: dashed(flagOf(given[0])), Want: "no settings of the training with --model"}
+	ofTraining := []string{configFlag, jobsFlag, shardFlagName, outFlag}
+	for _, key := range givenSettings(c) {
+		ofTraining = append(ofTraining, flagOf(key))
+	}
+	if err := excludes(c, modelFlag, ofTraining...); err != nil {
+		return nil, nil, err
 	}
 	m, err := loadModel(c)
 	if err != nil {
@@ -81,11 +85,11 @@ func loadGroups(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
 
 // trainGroups trains a model and returns it with its data set.
 func trainGroups(c *cli.Context) (*dataset.Dataset, *train.Saved, error) {
-	p, err := configOfVariant(c, model.KSoft)
+	p, err := configOf(c, model.KSoft, model.SemanticSoft)
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := openLab(c, p.Config)
+	l, err := openLab(c, p)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,6 +24,9 @@ func printHelp(w io.Writer, c *cli.Command) error {
 	subcommands := slices.DeleteFunc(c.VisibleCommands(), func(sub *cli.Command) bool { return sub.Name == "help" })
 	if len(subcommands) > 0 {
 		what = "COMMAND [flags]"
+		if hasFlag(c, "quiet") { // as every command that acts itself
+			what = "[COMMAND] [flags]"
+		}
 	}
 	fmt.Fprintf(&b, "Usage: %s %s\n", c.HelpName, what)
 	if c.Description != "" {

@@ -101,6 +101,14 @@ func TestFlagsAreDescribedAlike(t *testing.T) {
 	})
 }
 
+func TestUsageOfACommandWithCommands(t *testing.T) {
+	for name, want := range map[string]string{"dataset": "dataset COMMAND [flags]\n", "runs": "runs [COMMAND] [flags]\n"} {
+		if help := helpOf(t, name); !strings.Contains(help, "Usage: lago-train "+want) {
+			t.Errorf("expected %q:\n%s", want, help)
+		}
+	}
+}
+
 var example = regexp.MustCompile(`(?m)^   (lago-train .*)$`)
 
 // Each command has two or three examples, which parse.

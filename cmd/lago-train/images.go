@@ -140,16 +140,6 @@ func imageList(c *cli.Context) ([]images.Image, error) {
 	return all, nil
 }
 
-// rejectNetworkFlags returns an error for a flag of images without images.
-func rejectNetworkFlags(c *cli.Context, with string) error {
-	for _, flag := range networkFlags() {
-		if name := flag.Names()[0]; c.IsSet(name) {
-			return &invalid.Error{Where: "--" + name, Want: "it only with --" + with}
-		}
-	}
-	return nil
-}
-
 func showExtraction(what string) func(extract.Progress) {
 	return func(p extract.Progress) { display.show(what+": "+p.String(), p.Done == p.Total) }
 }

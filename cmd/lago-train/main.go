@@ -186,6 +186,9 @@ func prepare(commands []*cli.Command) []*cli.Command {
 		c.Before = setUp
 		action, onlyFlags := c.Action, c.ArgsUsage == "" && c.Subcommands == nil
 		c.Action = func(ctx *cli.Context) error {
+			if above := ctx.Lineage()[1].LocalFlagNames(); len(above) > 0 {
+				return &invalid.Error{Where: dashed(above[len(above)-1]), Want: "no flags before " + c.Name, Hint: "See " + ctx.Command.HelpName + " --help."}
+			}
 			if onlyFlags && ctx.NArg() > 0 {
 				return &invalid.Error{Where: ctx.Command.HelpName, Want: "flags only", Got: invalid.Quote(ctx.Args().First())}
 			}
@@ -254,6 +257,8 @@ func kindOf(flags []cli.Flag, name string) string {
 	switch findFlag(flags, name).(type) {
 	case *cli.IntFlag, *cli.Uint64Flag:
 		return "a whole number"
+	case *cli.IntSliceFlag:
+		return "whole numbers, separated by commas"
 	case *cli.Float64Flag:
 		return "a number"
 	case *cli.Float64SliceFlag:

@@ -183,6 +183,11 @@ func TestWrongCommandLines(t *testing.T) {
 		{"sweep-k --ks 2,900", []string{"--ks: expected numbers from 1 to the number of attributes"}},
 		{"sweep-k --variant k-soft", []string{"--variant"}},
 		{"ablate --shard 3/3", []string{"--shard: expected I/N"}},
+		{"search --write " + empty, []string{"--write: expected a file", empty + ", a folder"}},
+		{"search --write x.json --rotate 3", []string{"--write: expected no --write beside --rotate"}},
+		{"compare --csv " + empty + "/no/file.csv", []string{"--csv", empty + "/no", "no such file"}},
+		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
+		{"compare --bias-factor 3", []string{"--bias-factor: expected a flag of lago-train compare"}},
 		{"search --budget 1", []string{"--budget: expected at least 2 settings, found 1"}},
 		{"search --write " + empty + "/no/file.json", []string{"--write", empty + "/no", "no such file"}},
 		{"compare --methods elz", []string{"--methods: expected one of lago"}},
@@ -191,20 +196,20 @@ func TestWrongCommandLines(t *testing.T) {
 		{"compare --set ale.lr=1e999", []string{"--set: ale: lr: expected a finite number, found 1e999"}},
 		{"compare --methods eszsl --preprocess l2 --ridge 1", []string{"--ridge: expected preprocess with whiten"}},
 		{"noise --ratios 2", []string{"--ratios: expected fractions from 0 to 1, found 2"}},
-		{"noise --variants eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --variants, found only baselines"}},
+		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
 		{"partial --given weakest", []string{"--given: expected one of random, strongest"}},
-		{"partial --gaps none", []string{"--impute: expected one of neutral, inferred"}},
+		{"partial --impute none", []string{"--impute: expected one of neutral, inferred"}},
 		{"reproduce --configs " + empty + "/no", []string{"--configs", "no such file"}},
 		{"ablate --prior uniform", []string{"--prior: expected a flag of lago-train ablate"}},
-		{"search --seeds 3", []string{"--seeds: expected it with --rotate"}},
+		{"search --seeds 3", []string{"--seeds: expected --rotate beside it"}},
 		{"search --rotate 2", []string{"--rotate: expected at least 3 parts"}},
 		{"compare --rotate 99", []string{"--rotate: glyphs: parts: expected 2 to 52, as 52 classes", "found 99"}},
-		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected it without --rotate"}},
+		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected no --hold-out beside --rotate"}},
 		{"sweep-k --rotate-seed 3", []string{"--rotate-seed: expected --rotate beside it"}},
-		{"compare --folds 2 --dev-split 2", []string{"--dev-split: expected it without --folds"}},
+		{"compare --folds 2 --dev-split 2", []string{"--folds: expected 1, because --dev-split names one split, found 2"}},
 		{"compare --folds 0", []string{"--folds: expected at least 1, found 0"}},
 		{"reproduce --stage dev --rotate 3", []string{"--stage: expected a flag of lago-train reproduce"}},
-		{"noise --variants singletons,svm", []string{"--variants", `"svm"`, "eszsl"}},
+		{"noise --methods singletons,svm", []string{"--methods", `"svm"`, "eszsl"}},
 		{"noise --noise-seeds 0", []string{"--noise-seeds: expected at least 1"}},
 		{"partial --shares 1,0", []string{"--shares", "above 0", "found 0"}},
 		{"partial --shares 50", []string{"--shares: expected fractions above 0, up to 1, found 50"}},
@@ -213,7 +218,12 @@ func TestWrongCommandLines(t *testing.T) {
 		{"groups --threshold 1", []string{"--threshold"}},
 		{"groups --top -1", []string{"--top"}},
 		{"groups --model nope", []string{"--model", `"nope"`}},
-		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no settings"}},
+		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no --lr-v beside --model"}},
+		{"groups --model nope --config none.json", []string{"--config: expected no --config beside --model"}},
+		{"groups --model nope --jobs 2", []string{"--jobs: expected no --jobs beside --model"}},
+		{"ablate --alpha 1 --alphas 1", []string{"--alpha: expected no --alpha beside --alphas"}},
+		{"runs --from other show latest", []string{"--from: expected no flags before show", "lago-train runs show --help"}},
+		{"runs -q show latest", []string{"--quiet: expected no flags before show"}},
 		{"runs show", []string{"runs show: expected the folder of one run, found 0 arguments"}},
 		{"runs shwo", []string{`"shwo"`, "Did you mean show?"}},
 		{"runs --status done", []string{"--status: expected one of patience"}},
@@ -223,6 +233,19 @@ func TestWrongCommandLines(t *testing.T) {
 		})
 	}
 	refuses(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
+	// A rotation divides the classes itself, and leaves none on which settings were chosen.
+	for text, want := range map[string]string{
+		`{"hold_out": true}`:       "hold_out: expected false beside --rotate",
+		`{"dev_split": 2}`:         "dev_split: expected 1 beside --rotate",
+		`{"fingerprint": "of it"}`: "expected settings that no search chose, beside --rotate",
+	} {
+		refuses(t, []string{"search", "--rotate", "3", "--config", writeConfig(t, text)}, want)
+	}
+	split := writeConfig(t, `{"dev_split": 2}`)
+	refuses(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
+	singletons := writeConfig(t, `{"variant": "singletons"}`)
+	refuses(t, []string{"sweep-k", "--config", singletons}, singletons+": variant: expected k-soft, found singletons")
+	refuses(t, []string{"groups", "--config", singletons}, singletons+": variant: expected k-soft or semantic-soft, found singletons")
 	refuses(t, []string{"run", "--config", empty + "/none.json"}, "none.json", "no such file")
 	refuses(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
 	refuses(t, []string{"groups", "--model", empty}, empty, "model.safetensors")
@@ -230,14 +253,6 @@ func TestWrongCommandLines(t *testing.T) {
 	refuses(t, []string{"reproduce", "--configs", empty}, "search-glyphs-k-soft.json: k: expected", "many")
 	if os.Getuid() != 0 {
 		misused(t, []string{"run", "--out", "/proc/none"}, "--out", "/proc/none")
-	}
-}
-
-// Old names of flags are still accepted.
-func TestRenamedFlags(t *testing.T) {
-	out := succeeds(t, "run", "--condition=standardize", "--print-config")
-	if !strings.Contains(out, `"preprocess": "standardize"`) {
-		t.Errorf("expected --condition to set preprocess:\n%s", out)
 	}
 }
 
@@ -265,15 +280,15 @@ func TestOutcomeOfAnError(t *testing.T) {
 	}
 }
 
-// The log is written above the progress line, which is redrawn below it.
+// The log is written above the progress line, which is redrawn below it and does not wrap.
 func TestProgressLineOnATerminal(t *testing.T) {
 	var out bytes.Buffer
-	s := &statusLine{to: &out, terminal: true}
+	s := &statusLine{to: &out, terminal: true, width: func() int { return 6 }}
 	s.show("half", false)
 	if _, err := s.Write([]byte("an entry\n")); err != nil {
 		t.Fatal(err)
 	}
-	s.show("whole", true)
+	s.show("whole line", true)
 	if want := "\r\x1b[Khalf\r\x1b[Kan entry\n\r\x1b[Khalf\r\x1b[Kwhole\n"; out.String() != want {
 		t.Errorf("%q, expected %q", out.String(), want)
 	}

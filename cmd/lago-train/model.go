@@ -138,7 +138,7 @@ func (m *loadedModel) warnIfChanged(d *dataset.Dataset) {
 	if m.trial == nil || m.Dataset != d.Name || m.trial.Fingerprint == d.Fingerprint() {
 		return
 	}
-	logrus.Warnf("the features, labels or split of %s changed since %s was trained", d.Name, m.path)
+	logrus.Warnf("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", d.Name, m.path)
 }
 
 // trainedOn reports whether the model may have been trained on a sample of d.

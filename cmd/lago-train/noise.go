@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/internal/format"
@@ -26,9 +27,9 @@ noise-<dataset>-<digest>.json in --out for the report.
 
 Examples:
    lago-train noise --dataset cub
-   lago-train noise --variants semantic-hard,k-soft,eszsl --ratios 0.1,0.3,0.5 --noise-seeds 10`,
+   lago-train noise --methods semantic-hard,k-soft,eszsl --ratios 0.1,0.3,0.5 --noise-seeds 10`,
 		Flags: append(append(protocolFlags(), gridFlags()...),
-			variantsFlag(string(model.SemanticHard), string(model.Singletons), tuning.ESZSLMethod),
+			methodsFlagOf(string(model.SemanticHard), string(model.Singletons), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
 				Name: "ratios", Category: classGroup, Usage: "`R,...` noise ratios, from 0 to 1",
 				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
@@ -40,14 +41,15 @@ Examples:
 
 func noise(c *cli.Context) error {
 	n := robustness.NoiseConfig{Ratios: c.Float64Slice("ratios"), Seeds: c.Int("noise-seeds")}
+	var presets []protocol.Preset
 	var err error
-	if n.Models, err = modelsOf(c); err != nil {
+	if n.Models, presets, err = modelsOf(c); err != nil {
 		return err
 	}
 	if err := n.Check(); err != nil {
 		return err
 	}
-	l, err := openLab(c, n.Like)
+	l, err := openLab(c, presets...)
 	if err != nil {
 		return err
 	}
@@ -71,9 +73,9 @@ partial-strongest-<dataset>-<digest>.json.
 
 Examples:
    lago-train partial --dataset cub
-   lago-train partial --variants k-soft --shares 0.5,0.1 --given strongest --impute inferred`,
+   lago-train partial --methods k-soft --shares 0.5,0.1 --given strongest --impute inferred`,
 		Flags: append(append(protocolFlags(), gridFlags()...),
-			variantsFlag(string(model.SemanticHard), tuning.ESZSLMethod),
+			methodsFlagOf(string(model.SemanticHard), tuning.ESZSLMethod),
 			&cli.Float64SliceFlag{
 				Name: "shares", Category: classGroup, Usage: "`S,...` shares of the attributes that are given, above 0 and up to 1",
 				Value: cli.NewFloat64Slice(1, 0.75, 0.5, 0.25, 0.1),
@@ -86,11 +88,11 @@ Examples:
 }
 
 func partial(c *cli.Context) error {
-	p, err := partialConfig(c)
+	p, presets, err := partialConfig(c)
 	if err != nil {
 		return err
 	}
-	l, err := openLab(c, p.Like)
+	l, err := openLab(c, presets...)
 	if err != nil {
 		return err
 	}
@@ -101,39 +103,39 @@ func partial(c *cli.Context) error {
 	return output(c, l, r, r.WriteText)
 }
 
-func partialConfig(c *cli.Context) (robustness.PartialConfig, error) {
-	p := robustness.PartialConfig{Shares: c.Float64Slice("shares"), Given: robustness.Order(c.String("given")), Seeds: c.Int("mask-seeds")}
+func partialConfig(c *cli.Context) (p robustness.PartialConfig, presets []protocol.Preset, err error) {
+	p = robustness.PartialConfig{Shares: c.Float64Slice("shares"), Given: robustness.Order(c.String("given")), Seeds: c.Int("mask-seeds")}
 	for _, name := range c.StringSlice("impute") {
 		kind, err := invalid.OneOf(name, impute.Kinds...)
 		if err != nil {
-			return p, invalid.At("--impute", err)
+			return p, nil, invalid.At("--impute", err)
 		}
 		p.Impute = append(p.Impute, kind)
 	}
-	var err error
-	if p.Models, err = modelsOf(c); err != nil {
-		return p, err
+	if p.Models, presets, err = modelsOf(c); err != nil {
+		return p, nil, err
 	}
-	return p, p.Check()
+	return p, presets, p.Check()
 }
 
-// variantsFlag is that of commands that evaluate variants, and baselines beside them.
-func variantsFlag(names ...string) cli.Flag {
-	return choices(variantsFlagName, methodGroup, "variants of LAGO, and baselines", names, methodNames()...)
+// methodsFlagOf is that of commands that evaluate variants, and baselines beside them.
+func methodsFlagOf(names ...string) cli.Flag {
+	return choices(methodsFlag, methodGroup, "variants of LAGO, and baselines", names, methodNames()...)
 }
 
 // methodNames are the variants of LAGO and the baselines.
 func methodNames() []string { return append(format.Strings(model.Variants), methods.Names()...) }
 
-const variantsFlagName = "variants"
+const methodsFlag = "methods"
 
-// modelsOf returns the variants and baselines of --variants with their settings.
-func modelsOf(c *cli.Context) (m robustness.Models, err error) {
+// modelsOf returns the variants and baselines of --methods with their settings, and the
+// protocolPresets that these are from.
+func modelsOf(c *cli.Context) (m robustness.Models, presets []protocol.Preset, err error) {
 	var variants []model.Variant
-	for _, given := range c.StringSlice(variantsFlagName) {
+	for _, given := range c.StringSlice(methodsFlag) {
 		name, err := invalid.OneOf(given, methodNames()...)
 		if err != nil {
-			return m, invalid.At("--"+variantsFlagName, err)
+			return m, nil, invalid.At("--"+methodsFlag, err)
 		}
 		if slices.Contains(methods.Names(), name) {
 			m.Baselines = append(m.Baselines, name)
@@ -144,13 +146,13 @@ func modelsOf(c *cli.Context) (m robustness.Models, err error) {
 	if len(variants) == 0 {
 		for _, g := range settingsGiven(c) {
 			if !slices.Contains(commonKeys, g.Key) {
-				return m, &invalid.Error{Where: g.Flag, Want: "a variant of LAGO among --" + variantsFlagName, Got: "only baselines"}
+				return m, nil, &invalid.Error{Where: g.Flag, Want: "a variant of LAGO among --" + methodsFlag, Got: "only baselines"}
 			}
 		}
 	}
-	if m.Like, err = commonConfig(c); err != nil {
-		return m, err
+	if presets, err = protocolPresets(c, variants); err != nil {
+		return m, nil, err
 	}
-	m.Variants, err = protocolConfigs(c, variants)
-	return m, err
+	m.Like, m.Variants = presets[0].Config, configsOf(presets[1:])
+	return m, presets, nil
 }

@@ -13,7 +13,7 @@ import (
 // What noise trained, partial finds.
 func TestPartialCommand(t *testing.T) {
 	out := t.TempDir()
-	succeeds(t, append(small(t, "noise", out), "--variants", "semantic-hard,eszsl", "--noise-seeds", "1", "--ratios", "0.5")...)
+	succeeds(t, append(small(t, "noise", out), "--methods", "semantic-hard,eszsl", "--noise-seeds", "1", "--ratios", "0.5")...)
 	trained := folders(t, out)
 	args := append(small(t, "partial", out), "--shares", "1,0.2", "--mask-seeds", "2", "--given", "strongest")
 	var p robustness.PartialResult

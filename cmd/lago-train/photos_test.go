@@ -146,9 +146,9 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	misused(t, append(predict, "--size", "64", "--images", image), "--size: expected 48")
 	misused(t, append(predict, "--images", image, "--features", "x.npy"), "one of --features, --dataset and --images")
 	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50")
-	misused(t, append(append([]string{"predict"}, among...), "--features", "x.npy"), "--weights: expected it only with --images")
+	misused(t, append(append([]string{"predict"}, among...), "--features", "x.npy"), "--weights: expected --images beside it")
 	refuses(t, append(predict, "--images", filepath.Join(data, "none.png")), "none.png", "no such file")
-	misused(t, []string{"explain", "--model", model, "--image", image, "--sample", "3"}, "--sample: expected it without --image")
+	misused(t, []string{"explain", "--model", model, "--image", image, "--sample", "3"}, "--sample: expected no --sample beside --image")
 }
 
 func TestExtractRefuses(t *testing.T) {

@@ -72,7 +72,7 @@ Examples:
 			adaptFlag(),
 			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` best classes to write per sample"},
 			&cli.Float64Flag{Name: "temperature", Category: outputGroup, DefaultText: "1 for LAGO", Usage: "`T` temperature of the probabilities softmax(s/T) of the scores s"},
-			&cli.Float64Flag{Name: "min-confidence", Aliases: []string{"abstain-below"}, Category: outputGroup, DefaultText: "never", Usage: "`P` abstain if the best class has a probability below this"},
+			&cli.Float64Flag{Name: "min-confidence", Category: outputGroup, DefaultText: "never", Usage: "`P` abstain if the best class has a probability below this"},
 			choice(formatFlag, outputGroup, "format of the predictions", predict.Table, predict.Table, predict.CSV, predict.JSONL),
 			&cli.PathFlag{Name: outFlag, Category: outputGroup, DefaultText: "standard output", Usage: "`FILE` where to write"}),
 		Action: interruptible(predictSamples),
@@ -83,9 +83,9 @@ func imputeFlag() cli.Flag {
 	return choice("impute", classGroup, "imputation of missing entries: neutral (within the group) or inferred (from all entries)", impute.Neutral, impute.Kinds...)
 }
 
-func amongFlagOf(standard string, aliases ...string) cli.Flag {
+func amongFlagOf(standard string) cli.Flag {
 	f := choices(amongFlag, classGroup, "classes of the data set to choose from: test, val, train, seen (train and val) or all", nil, selections...)
-	f.DefaultText, f.Aliases = standard, aliases
+	f.DefaultText = standard
 	return f
 }
 
@@ -104,13 +104,13 @@ func predictSamples(c *cli.Context) error {
 		return &invalid.Error{Where: "--features", Want: "one of --features, --dataset and --images"}
 	}
 	if c.IsSet(splitFlag) && !c.IsSet(datasetFlag) {
-		return &invalid.Error{Where: "--split", Want: "--dataset", Got: "none", Hint: "--among selects the classes to choose from."}
+		return &invalid.Error{Where: "--split", Want: "--dataset beside it", Hint: "--among selects the classes to choose from."}
 	}
 	if !c.IsSet(imagesFlag) {
 		if c.NArg() > 0 {
 			return &invalid.Error{Where: c.Command.HelpName, Want: "flags only", Got: invalid.Quote(c.Args().First())}
 		}
-		if err := rejectNetworkFlags(c, imagesFlag); err != nil {
+		if err := requires(c, imagesFlag, namesOf(networkFlags())...); err != nil {
 			return err
 		}
 	}

@@ -154,7 +154,7 @@ func TestPredict(t *testing.T) {
 	})
 
 	t.Run("abstain", func(t *testing.T) {
-		args := []string{"--model", lago, "--features", file, "--abstain-below", "1"}
+		args := []string{"--model", lago, "--features", file, "--min-confidence", "1"}
 		for format, want := range map[string]string{"table": "  (abstain) ", "csv": ",,", "jsonl": `"prediction":null`} {
 			if out := predict(append(args, "--format", format)...); strings.Count(out, want) < len(test)-1 {
 				t.Errorf("%s: expected %q in most lines:\n%s", format, want, out)
@@ -289,7 +289,7 @@ func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
 	path := filepath.Join(dir, train.TrialFile)
 	record := read(t, path)
 	writeText(t, path, strings.Replace(record, d.Fingerprint(), strings.Repeat("0", 64), 1))
-	warns("changed since", "predict", "--dataset", "plain")
-	warns("changed since", "groups")
-	warns("changed since", "explain", "--sample", sample(d.Split.Test))
+	warns("Is it another --dev-split?", "predict", "--dataset", "plain")
+	warns("Is it another --dev-split?", "groups")
+	warns("Is it another --dev-split?", "explain", "--sample", sample(d.Split.Test))
 }

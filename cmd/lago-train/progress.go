@@ -20,12 +20,22 @@ const tellEvery = 5 * time.Second
 // display is the progress of this process on stderr: one redrawn line on a terminal, a
 // line every few seconds elsewhere, log entries if the log is JSON. The log is written
 // through it, so that entries and the line do not mix.
-var display = &statusLine{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), shown: time.Now()}
+var display = &statusLine{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), width: stderrWidth, shown: time.Now()}
+
+// stderrWidth returns the columns of the terminal, 0 if it does not say.
+func stderrWidth() int {
+	columns, _, err := term.GetSize(int(os.Stderr.Fd()))
+	if err != nil {
+		return 0
+	}
+	return columns
+}
 
 type statusLine struct {
 	to       io.Writer
 	terminal bool
-	quiet    bool // shows nothing
+	width    func() int // of the terminal in columns, 0 if it is unknown
+	quiet    bool       // shows nothing
 
 	mu    sync.Mutex
 	json  bool
@@ -57,6 +67,10 @@ func (s *statusLine) show(line string, last bool) {
 	if !s.terminal {
 		_, _ = fmt.Fprintln(s.to, line) // a failure to print progress is no reason to stop
 		return
+	}
+	// A line that wraps could not be redrawn.
+	if runes, most := []rune(line), s.width()-1; most > 0 && len(runes) > most {
+		line = string(runes[:most])
 	}
 	s.line = "\r\x1b[K" + line
 	_, _ = io.WriteString(s.to, s.line)
@@ -99,10 +113,10 @@ func showGrid(p lab.Progress) {
 // showEpoch returns a function that shows the epochs of the seeds of a run.
 func showEpoch(first uint64, seeds int) func(train.Trial, train.Epoch) {
 	return func(t train.Trial, e train.Epoch) {
-		line := fmt.Sprintf("%s seed %d of %d: epoch %d of at most %d, loss %.4f, train %.1f %%",
+		line := fmt.Sprintf("%s seed %d of %d: epoch %d of %d, loss %.4f, train %.1f %%",
 			t.Stage, t.Training.Seed-first+1, seeds, e.Epoch, t.Training.Epochs, e.Phases[0].Loss, 100*e.TrainAccuracy)
 		if e.ValAccuracy != nil {
-			line += fmt.Sprintf(", validation %.1f %%", 100**e.ValAccuracy)
+			line += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
 		}
 		display.show(line, false)
 	}

@@ -37,7 +37,7 @@ Examples:
 
 func writeReport(c *cli.Context) error {
 	if c.IsSet(formatFlag) && !c.IsSet(figuresFlag) {
-		return &invalid.Error{Where: "--" + formatFlag, Want: "it with --" + figuresFlag, Got: "no --" + figuresFlag}
+		return &invalid.Error{Where: "--" + formatFlag, Want: "--" + figuresFlag + " beside it"}
 	}
 	page, err := report.Read(c.Path(fromFlag))
 	if err != nil {

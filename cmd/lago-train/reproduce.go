@@ -29,15 +29,15 @@ Examples:
 }
 
 func reproduce(c *cli.Context) error {
-	configs, err := protocolConfigs(c, model.Variants)
+	presets, err := protocolPresets(c, model.Variants)
 	if err != nil {
 		return err
 	}
-	l, err := openLab(c, configs[0])
+	l, err := openLab(c, presets...)
 	if err != nil {
 		return err
 	}
-	r, err := reproduction.Run(c.Context, l, configs)
+	r, err := reproduction.Run(c.Context, l, configsOf(presets[1:]))
 	if err != nil {
 		return err
 	}

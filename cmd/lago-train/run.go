@@ -45,14 +45,11 @@ func run(c *cli.Context) error {
 	if c.Bool("print-config") {
 		return printConfig(os.Stdout, os.Stderr, p)
 	}
-	l, err := openLab(c, p.Config)
+	l, err := openLab(c, p)
 	if err != nil {
 		return err
 	}
 	logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Variant, "stage": p.Stage, "seeds": p.Seeds}).Info("run")
-	if p.ChosenOn != "" && p.ChosenOn != l.Fingerprint() {
-		logrus.Warnf("%s: the settings were chosen on other data or another split of them", c.Path(configFlag))
-	}
 	logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
 	l.OnProgress = nil
 	l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}

@@ -120,6 +120,15 @@ func TestTheLogLinesOfARunAreShort(t *testing.T) {
 	}
 }
 
+// run has no --shard, and so the variables of a cluster do not divide it.
+func TestRunIsNotDivided(t *testing.T) {
+	c := command(t, runOnMini(t, "--seeds", "1")...)
+	c.Env = append(c.Env, "JOB_COMPLETION_INDEX=1")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
 // --quiet leaves nothing but results and warnings, and --threads changes none of them.
 func TestQuietAndThreads(t *testing.T) {
 	var outcomes []protocol.Outcome

@@ -1,17 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/search"
 	"github.com/lago-train/lago-train/experiments/tuning"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func searchCommand() *cli.Command {
@@ -37,7 +35,7 @@ Examples:
 		Flags: append(append(append(searchedFlagsBut(), gridFlags()...), rotationFlags()...),
 			foldsFlag(),
 			&cli.IntFlag{Name: "budget", Category: searchGroup, Value: 24, Usage: fmt.Sprintf("`N` settings to try, at least %d", tuning.MinBudget)},
-			&cli.PathFlag{Name: "write", Category: outputGroup, DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "`FILE` config file to write"}),
+			&cli.PathFlag{Name: writeFlag, Category: outputGroup, DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "`FILE` config file to write"}),
 		Action: runSearch,
 	}
 }
@@ -47,27 +45,22 @@ func runSearch(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	file := c.Path("write")
+	file := c.Path(writeFlag)
 	if file == "" {
 		file = protocol.SearchFile(c.Path(outFlag), p.Dataset, p.DevSplit, p.Variant)
-	} else if _, err := os.Stat(filepath.Dir(file)); err != nil { // now rather than after hours
-		return invalid.At("--write", invalid.File(filepath.Dir(file), err))
 	}
-	l, err := openLab(c, p.Config)
-	if err != nil {
+	if err := cmp.Or(requires(c, rotateFlag, "seeds"), excludes(c, rotateFlag, writeFlag)); err != nil {
 		return err
 	}
 	o := tuning.SearchOptions{Budget: c.Int("budget"), Fixed: givenSettings(c), OnRound: logRound}
-	if o.Folds, err = folds(c); err != nil {
+	if o.Folds, err = folds(c, p); err != nil {
 		return err
 	}
-	if len(l.Parts) == 1 && c.IsSet("seeds") {
-		return &invalid.Error{Where: "--seeds", Want: "it with --" + rotateFlag + ", which evaluates what is found", Got: "no --" + rotateFlag}
+	l, err := openLab(c, p)
+	if err != nil {
+		return err
 	}
 	if len(l.Parts) > 1 {
-		if c.IsSet("write") {
-			return &invalid.Error{Where: "--write", Want: "it without --" + rotateFlag, Got: "both"}
-		}
 		m, err := tuning.Run(c.Context, l, tuning.Config{
 			Methods: []string{string(p.Variant)}, LAGO: []protocol.Config{p.Config}, Common: p.Config,
 			Budget: o.Budget, Folds: o.Folds, Given: o.Fixed, OnRound: o.OnRound,

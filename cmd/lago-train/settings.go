@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
@@ -30,8 +30,10 @@ const (
 	jobsFlag    = "jobs"
 	threadsFlag = "threads"
 	rotateFlag  = "rotate"
+	writeFlag   = "write"
 
 	foldsFlagName = "folds"
+	shardFlagName = "shard"
 )
 
 // defaultRuns is the folder of runs if no flag names another one.
@@ -141,20 +143,26 @@ func givenSettings(c *cli.Context) []string {
 	return keys
 }
 
-// configOf resolves the settings of a run from the preset, the config file and the flags.
-func configOf(c *cli.Context) (protocol.Preset, error) { return configOfVariant(c, "") }
-
-// configOfVariant is configOf with another default variant.
-func configOfVariant(c *cli.Context, v model.Variant) (protocol.Preset, error) {
-	given := append(searchLength(c), protocol.Given{Key: variantFlag, Text: cmp.Or(string(v), string(model.SemanticHard))})
-	if file := c.Path(configFlag); file != "" {
+// configOf resolves the settings of a run from the preset, the config file and the flags. The
+// first of the variants, if any, is the default, and the others are accepted.
+func configOf(c *cli.Context, variants ...model.Variant) (protocol.Preset, error) {
+	if variants == nil {
+		variants = append([]model.Variant{model.SemanticHard}, model.Variants...)
+	}
+	given := append(searchLength(c), protocol.Given{Key: variantFlag, Text: string(variants[0])})
+	file := c.Path(configFlag)
+	if file != "" {
 		read, err := protocol.ReadFile(c.Context, file)
 		if err != nil {
 			return protocol.Preset{}, err
 		}
 		given = append(given, usable(c, file, read)...)
 	}
-	return protocol.Resolve(append(given, settingsGiven(c)...))
+	p, err := protocol.Resolve(append(given, settingsGiven(c)...))
+	if err == nil && !slices.Contains(variants, p.Variant) {
+		err = &invalid.Error{Where: file, Field: variantFlag, Want: format.List(format.Strings(variants), "or"), Got: string(p.Variant)}
+	}
+	return p, err
 }
 
 // usable removes the keys of a config file that the command decides itself: stage, for a
@@ -186,9 +194,9 @@ func configsDirFlag() cli.Flag {
 // devEpochs is the default of --epochs in the dev stage.
 const devEpochs = "200"
 
-// protocolConfigs resolves the settings of variants from their presets, the files of
-// --configs and the flags.
-func protocolConfigs(c *cli.Context, variants []model.Variant) ([]protocol.Config, error) {
+// protocolPresets resolves the settings of variants from their presets, the files of
+// --configs and the flags. The first preset is what the flags say for methods of any kind.
+func protocolPresets(c *cli.Context, variants []model.Variant) ([]protocol.Preset, error) {
 	dir := c.Path(configsFlag)
 	if dir != "" {
 		if _, err := os.Stat(dir); err != nil {
@@ -196,12 +204,13 @@ func protocolConfigs(c *cli.Context, variants []model.Variant) ([]protocol.Confi
 		}
 	}
 	flags := settingsGiven(c)
-	common, err := commonConfig(c)
+	ofAll := slices.DeleteFunc(slices.Clone(flags), func(g protocol.Given) bool { return !slices.Contains(commonKeys, g.Key) })
+	common, err := protocol.Resolve(append(searchLength(c), ofAll...))
 	if err != nil {
 		return nil, err
 	}
-	configs := make([]protocol.Config, len(variants))
-	for i, v := range variants {
+	presets := []protocol.Preset{common}
+	for _, v := range variants {
 		given, err := protocol.ReadSearched(c.Context, dir, common.Dataset, common.DevSplit, v)
 		if err != nil {
 			return nil, err
@@ -211,17 +220,18 @@ func protocolConfigs(c *cli.Context, variants []model.Variant) ([]protocol.Confi
 		if err != nil {
 			return nil, err
 		}
+		presets = append(presets, p)
+	}
+	return presets, nil
+}
+
+func configsOf(presets []protocol.Preset) []protocol.Config {
+	configs := make([]protocol.Config, len(presets))
+	for i, p := range presets {
 		configs[i] = p.Config
 	}
-	return configs, nil
+	return configs
 }
 
 // commonKeys are the settings of methods of any kind.
 var commonKeys = []string{"dataset", "dev_split", "seeds", "seed", "epochs", "patience", "hold_out", "preprocess", "ridge"}
-
-// commonConfig is what the flags say for methods of any kind.
-func commonConfig(c *cli.Context) (protocol.Config, error) {
-	given := slices.DeleteFunc(settingsGiven(c), func(g protocol.Given) bool { return !slices.Contains(commonKeys, g.Key) })
-	p, err := protocol.Resolve(append(searchLength(c), given...))
-	return p.Config, err
-}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -57,15 +58,14 @@ func splitDataset(c *cli.Context) error {
 		return err
 	}
 	own, file, out := c.Bool("own"), c.Path("check"), c.Path(outFlag)
-	if own && file != "" || out != "" && (own || file != "") {
-		return &invalid.Error{Where: c.Command.HelpName, Want: "one of --own, --check and --" + outFlag, Got: "several"}
-	}
-	if own || file != "" {
-		for _, flag := range []string{"val-share", "test-share", "val-classes", "test-classes", "seed"} {
-			if c.IsSet(flag) {
-				return &invalid.Error{Where: "--" + flag, Want: "it only for proposals, without --own and --check", Got: "both"}
-			}
-		}
+	ofProposals := []string{"val-share", "test-share", "val-classes", "test-classes", "seed", outFlag}
+	if err := cmp.Or(
+		excludes(c, "own", append(ofProposals, "check")...),
+		excludes(c, "check", ofProposals...),
+		excludes(c, "val-classes", "val-share"),
+		excludes(c, "test-classes", "test-share"),
+	); err != nil {
+		return err
 	}
 	o := catalogOptions(c)
 	o.WithoutSplit = !own
@@ -117,8 +117,6 @@ func proposeSplit(c *cli.Context, d *dataset.Dataset, out string) error {
 	}{{"val-classes", "val-share", &o.Val}, {"test-classes", "test-share", &o.Test}} {
 		share := c.Float64(n.share)
 		switch {
-		case c.IsSet(n.classes) && c.IsSet(n.share):
-			return &invalid.Error{Where: "--" + n.share, Want: "it without --" + n.classes, Got: "both"}
 		case c.IsSet(n.classes):
 		case !(share > 0 && share < 1):
 			return &invalid.Error{Where: "--" + n.share, Want: "a number between 0 and 1", Got: fmt.Sprint(share)}

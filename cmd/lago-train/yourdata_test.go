@@ -152,8 +152,8 @@ func TestDatasetSplit(t *testing.T) {
 	}
 	o := object(t, lagoTrain(t, append(args, "--check", again, "--json", "animals")...).stdout)
 	compareKeys(t, "split", o, "splits")
-	refuses(t, append(args, "--check", again, "--own", "animals"), "expected one of --own, --check and --out")
-	refuses(t, append(args, "--own", "--seed", "3", "animals"), "--seed: expected it only for proposals")
+	misused(t, append(args, "--check", again, "--own", "animals"), "--check: expected no --check beside --own")
+	refuses(t, append(args, "--own", "--seed", "3", "animals"), "--seed: expected no --seed beside --own")
 	refuses(t, append(args, "--val-share", "1.5", "animals"), "--val-share: expected a number between 0 and 1, found 1.5")
 	refuses(t, append(args, "--test-classes", "9", "animals"), "at least 1 for each of train, val and test, of 7")
 	refuses(t, append(args, "--check", filepath.Join(root, "none.csv"), "animals"), "none.csv")

@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -52,7 +51,7 @@ func sourceOf(name string) (source, error) {
 		}
 	}
 	return source{}, &invalid.Error{
-		Where: "data set", Want: "one of " + strings.Join(slices.Concat(Names(), Networks()), ", "), Got: fmt.Sprintf("%q", name),
+		Where: "data set " + invalid.Quote(name), Want: "one of " + strings.Join(slices.Concat(Names(), Networks()), ", "),
 		Hint: invalid.DidYouMean(name, slices.Concat(Names(), Networks())),
 	}
 }

@@ -52,6 +52,11 @@ func fromVariables(index, count, least string) (Shard, error) {
 	if err != nil {
 		return Shard{}, err
 	}
+	if os.Getenv(count) == "" {
+		return Shard{}, &invalid.Error{
+			Where: "$" + count, Want: "a number", Got: "none", Hint: "Set it to the number of completions, or give --shard 0/1.",
+		}
+	}
 	n, err := number(count)
 	if err != nil {
 		return Shard{}, err

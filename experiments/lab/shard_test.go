@@ -89,7 +89,7 @@ func TestShardFromAnEnvironmentThatIsWrong(t *testing.T) {
 		want      []string
 	}{
 		{"no number", map[string]string{"SLURM_ARRAY_TASK_ID": "one", "SLURM_ARRAY_TASK_COUNT": "4"}, []string{"$SLURM_ARRAY_TASK_ID", `"one"`}},
-		{"no count", map[string]string{"SLURM_ARRAY_TASK_ID": "1"}, []string{"$SLURM_ARRAY_TASK_COUNT", `""`}},
+		{"no count", map[string]string{"SLURM_ARRAY_TASK_ID": "1"}, []string{"$SLURM_ARRAY_TASK_COUNT", "found none"}},
 		{
 			"least is no number",
 			map[string]string{"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "x"},
@@ -105,7 +105,7 @@ func TestShardFromAnEnvironmentThatIsWrong(t *testing.T) {
 			map[string]string{"SLURM_ARRAY_TASK_ID": "6", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "0"},
 			[]string{"$SLURM_ARRAY_TASK_ID", "found 6"},
 		},
-		{"no completions", map[string]string{"JOB_COMPLETION_INDEX": "0"}, []string{"$JOB_COMPLETIONS", `""`}},
+		{"no completions", map[string]string{"JOB_COMPLETION_INDEX": "0"}, []string{"$JOB_COMPLETIONS", "Set it to the number of completions"}},
 		{"past the completions", map[string]string{"JOB_COMPLETION_INDEX": "5", "JOB_COMPLETIONS": "5"}, []string{"$JOB_COMPLETION_INDEX", "found 5"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -410,5 +410,5 @@ func (o *Outcome) epochs() string {
 	if o.Test == nil {
 		return fmt.Sprintf("best average validation accuracy at epoch %d", o.Epochs)
 	}
-	return fmt.Sprintf("%d epochs on train and validation classes", o.Epochs)
+	return format.Count(o.Epochs, "epoch") + " on train and validation classes"
 }

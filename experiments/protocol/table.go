@@ -118,9 +118,9 @@ var settings = []Setting{
 		space:    func(int) []any { return values(preprocessings) },
 	},
 	{
-		Key: "ridge", Group: TrainingGroup, Valid: weightNumber, inRange: notNegative, standard: 0.0, note: "from the scale of the features",
+		Key: "ridge", Group: TrainingGroup, Valid: weightNumber, inRange: notNegative, standard: 0.0,
 		For: "preprocess with whiten", applies: func(c Config) bool { return c.Preprocess.Has(preprocess.Whiten) },
-		Help:  "`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 is the default",
+		Help:  "`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from the scale of the features",
 		field: func(c *Config) any { return &c.Ridge },
 		trial: func(t *train.Trial) any { return &t.Ridge },
 		space: numbers([]float64{1e2, 1e3, 1e4, 1e5, 1e6}),
@@ -158,9 +158,8 @@ var settings = []Setting{
 	},
 	{
 		Key: "k", Group: ModelGroup, Valid: "a whole number, 0 or above", inRange: notNegative, standard: 0,
-		note: "30, or the number of attributes if that is smaller",
-		For:  "variant k-soft", applies: func(c Config) bool { return c.Variant == model.KSoft },
-		Help:  "`K` number of groups; 0 is the default",
+		For: "variant k-soft", applies: func(c Config) bool { return c.Variant == model.KSoft },
+		Help:  "`K` number of groups; 0 takes 30, or the number of attributes if that is smaller",
 		field: func(c *Config) any { return &c.K },
 		trial: func(t *train.Trial) any { return &t.Model.K },
 		space: func(attributes int) []any {

@@ -81,7 +81,7 @@ func whyEnded(t lab.Run) string {
 	}
 	switch t.Result.Status {
 	case train.Patience:
-		return fmt.Sprintf("%d epochs passed without a better validation accuracy than in epoch %d", t.Training.Patience, t.Result.BestEpoch)
+		return fmt.Sprintf("%s passed without a better validation accuracy than in epoch %d", format.Count(t.Training.Patience, "epoch"), t.Result.BestEpoch)
 	case train.Epochs:
 		return fmt.Sprintf("all %d epochs were run", t.Result.Epochs)
 	case train.Converged:
@@ -123,7 +123,7 @@ func (d *Detail) WriteText(w io.Writer) error {
 		ended = fmt.Sprintf("%s: %s", d.Status, d.Why)
 	}
 	fmt.Fprintf(&b, "%s\n\nended     %s\n", d.Dir, ended)
-	fmt.Fprintf(&b, "epochs    %d in %.1f s\n", d.Epochs, d.Seconds)
+	fmt.Fprintf(&b, "epochs    %s in %.1f s\n", format.Count(d.Epochs, "epoch"), d.Seconds)
 	if d.Accuracy != nil {
 		fmt.Fprintf(&b, "accuracy  %s per class and %s per sample on %d %s classes, %s on the training classes; epoch %d\n",
 			format.Percent(*d.Accuracy), format.Percent(*d.PerSampleAccuracy), d.EvaluatedClasses, evaluatedOn[d.Stage], format.Percent(*d.TrainAccuracy), d.BestEpoch)

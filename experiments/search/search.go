@@ -24,8 +24,8 @@ func WriteText(w io.Writer, s *tuning.Found, file string) error {
 		fmt.Fprintf(&b, "the budget of %d settings was not used up: the space has no more\n", s.Budget)
 	}
 	chosen := s.Chosen
-	fmt.Fprintf(&b, "chosen: the first, %s (s.e.m. %s over %d further seeds), %d epochs by their average curve\n",
-		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), chosen.Epochs)
+	fmt.Fprintf(&b, "chosen: the first, %s (s.e.m. %s over %d further seeds), %s by their average curve\n",
+		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), format.Count(chosen.Epochs, "epoch"))
 	if chosen.Epochs == s.Epochs {
 		fmt.Fprintln(&b, "  these are all epochs of a trial: more epochs may be better (--epochs)")
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 func writeBytes(content []byte) func(io.Writer) error {
@@ -142,6 +144,14 @@ func TestFailureKeepsEarlierFile(t *testing.T) {
 	}
 	wantFile(t, path, []byte("old"))
 	wantNames(t, dir, "model")
+}
+
+func TestAnErrorOfTheInputIsNotOneOfTheFile(t *testing.T) {
+	failure := &invalid.Error{Where: "bad.csv", Field: "line 3", Want: "a number", Err: fs.ErrNotExist}
+	err := Write(filepath.Join(t.TempDir(), "out.csv"), func(io.Writer) error { return failure })
+	if err == nil || err.Error() != failure.Error() {
+		t.Errorf("found %v, expected %v", err, failure)
+	}
 }
 
 func TestErrorsNameThePathOnce(t *testing.T) {
