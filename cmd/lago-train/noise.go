@@ -154,5 +154,8 @@ func modelsOf(c *cli.Context) (m robustness.Models, presets []protocol.Preset, e
 		return m, nil, err
 	}
 	m.Like, m.Variants = presets[0].Config, configsOf(presets[1:])
+	if len(m.Variants) > 0 {
+		m.Like = protocol.ForBaselines(m.Variants)
+	}
 	return m, presets, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/robustness"
 )
 
@@ -42,5 +43,21 @@ func TestPartialCommand(t *testing.T) {
 	table := succeeds(t, append(args, "--impute", "neutral")...)
 	if !strings.Contains(table, "20.0 %") || strings.Contains(table, "inferred") {
 		t.Errorf("expected the neutral kind alone:\n%s", table)
+	}
+}
+
+// With searched settings, baselines have the preprocessing of semantic-hard.
+func TestNoiseOfSearchedSettings(t *testing.T) {
+	out, configs := t.TempDir(), t.TempDir()
+	writeText(t, filepath.Join(configs, "search-plain-semantic-hard.json"), `{"dataset": "plain", "variant": "semantic-hard", "preprocess": "l2"}`)
+	succeeds(t, append(small(t, "noise", out), "--methods", "semantic-hard,eszsl", "--noise-seeds", "1", "--ratios", "0.5", "--configs", configs)...)
+	runs, err := lab.ReadRuns(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		if r.Preprocess != "l2" {
+			t.Errorf("%s was trained with %s", r.Name(), r.Preprocess)
+		}
 	}
 }

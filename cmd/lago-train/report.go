@@ -36,8 +36,8 @@ Examples:
 }
 
 func writeReport(c *cli.Context) error {
-	if c.IsSet(formatFlag) && !c.IsSet(figuresFlag) {
-		return &invalid.Error{Where: "--" + formatFlag, Want: "--" + figuresFlag + " beside it"}
+	if err := requires(c, figuresFlag, formatFlag); err != nil {
+		return err
 	}
 	page, err := report.Read(c.Path(fromFlag))
 	if err != nil {

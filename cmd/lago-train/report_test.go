@@ -53,6 +53,6 @@ func TestReportRefusesWhatItCantShow(t *testing.T) {
 	refuses(t, []string{"report", "--from", empty}, empty+": expected folders of runs, found none")
 	refuses(t, []string{"report", "--from", filepath.Join(empty, "absent")}, "absent")
 	refuses(t, []string{"report", "--from", empty, "--format", "gif"}, `--format: expected one of svg, pdf, png, csv, found "gif"`)
-	refuses(t, []string{"report", "--from", empty, "--format", "pdf"}, "--format: expected it with --figures, found no --figures")
+	refuses(t, []string{"report", "--from", empty, "--format", "pdf"}, "--format: expected --figures beside it")
 	refuses(t, []string{"report", empty}, "expected flags only")
 }

@@ -270,6 +270,13 @@ func Measure(runs []lab.Run) *Measured {
 	return m
 }
 
+// ForBaselines returns the configuration whose preprocessing, seeds and epochs baselines have
+// beside some variants: that of semantic-hard, which has the paper's main result, or the first.
+func ForBaselines(configs []Config) Config {
+	i := slices.IndexFunc(configs, func(c Config) bool { return c.Variant == model.SemanticHard })
+	return configs[max(i, 0)]
+}
+
 // ValidationParts says, as the end of a sentence, that validation accuracies are those of a
 // rotation over classes; nothing if there is one part.
 func ValidationParts(parts int) string {

@@ -69,12 +69,7 @@ func Run(ctx context.Context, l *lab.Lab, configs []protocol.Config) (*Result, e
 		return nil, err
 	}
 	r.Missing = lab.MissingOf(without)
-	like := configs[0]
-	for _, c := range configs { // the variant of the paper's main result; its preprocessing is that of the baseline
-		if c.Variant == model.SemanticHard {
-			like = c
-		}
-	}
+	like := protocol.ForBaselines(configs)
 	if r.published("ESZSL") != nil && l.Data.TestSeen != nil && !like.HoldOut {
 		like.HoldOut, r.BaselinesHeldOut = true, true
 	}

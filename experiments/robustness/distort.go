@@ -31,7 +31,7 @@ type Method struct {
 type Models struct {
 	Variants  []protocol.Config `json:"variants"`
 	Baselines []string          `json:"baselines"`
-	Like      protocol.Config   `json:"-"` // has the seeds and training length of the baselines
+	Like      protocol.Config   `json:"like"` // has the preprocessing, seeds and epochs of the baselines
 }
 
 func (m Models) check() error {
