@@ -1,0 +1,141 @@
+package protocol
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Measured is the accuracy on the classes that a stage evaluates, as fractions, over
+// seeds.
+type Measured struct {
+	PerClass  lab.Summary      `json:"per_class_accuracy"`
+	Interval  metrics.Interval `json:"interval"` // of PerClass over classes, whose accuracies are means over seeds
+	PerSample lab.Summary      `json:"per_sample_accuracy"`
+	Classes   int              `json:"classes"`
+	Parts     int              `json:"parts"`  // of the classes; predictions are among those of a part
+	Status    []train.Status   `json:"status"` // why each seed ended
+}
+
+// Chance is the expected accuracy of random predictions.
+func (m Measured) Chance() float64 { return float64(m.Parts) / float64(m.Classes) }
+
+// String returns the accuracy with its interval over classes and its standard error.
+func (m Measured) String() string {
+	return fmt.Sprintf("%s (95 %% over %d classes: %s; s.e.m. over %s: %s)",
+		m.PerClass.MeanText(), m.Classes, m.Interval, format.Count(len(m.PerClass.Values), "seed"), m.PerClass.SEMText())
+}
+
+// Measure summarises the scores of finished runs over seeds. The accuracy of a seed is that
+// on all classes of its runs, which may be of several parts or folds. Runs without a result
+// are left out, and seeds that lack a part that others have.
+func Measure(runs []lab.Run) *Measured {
+	m := &Measured{}
+	runs = complete(runs)
+	var seeds []uint64
+	bySeed := map[uint64]*mean{}
+	parts := map[string]int{} // number of classes
+	for _, r := range runs {
+		e := r.Result.Evaluation
+		s := bySeed[r.Training.Seed]
+		if s == nil {
+			s = &mean{}
+			seeds, bySeed[r.Training.Seed] = append(seeds, r.Training.Seed), s
+		}
+		s.add(e)
+		parts[r.Fingerprint] = len(e.Classes)
+		m.Status = append(m.Status, r.Result.Status)
+	}
+	var perClass, perSample []float64
+	for _, seed := range seeds {
+		perClass = append(perClass, bySeed[seed].perClass)
+		perSample = append(perSample, bySeed[seed].perSample)
+	}
+	m.Parts = len(parts)
+	for _, classes := range parts {
+		m.Classes += classes
+	}
+	m.PerClass, m.PerSample = lab.Summarise(perClass), lab.Summarise(perSample)
+	m.Interval = metrics.ClassInterval(lab.Accuracies(lab.ClassAccuracies(runs)))
+	return m
+}
+
+// ValidationParts says, as the end of a sentence, that validation accuracies are those of a
+// rotation over classes; nothing if there is one part.
+func ValidationParts(parts int) string {
+	if parts < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", each class a validation class in one of %d parts", parts)
+}
+
+// complete returns the runs with a result of the seeds that have the most of them.
+func complete(runs []lab.Run) []lab.Run {
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r lab.Run) bool { return r.Result == nil || r.Result.Evaluation == nil })
+	count, most := map[uint64]int{}, 0
+	for _, r := range runs {
+		count[r.Training.Seed]++
+		most = max(most, count[r.Training.Seed])
+	}
+	return slices.DeleteFunc(runs, func(r lab.Run) bool { return count[r.Training.Seed] < most })
+}
+
+// mean is the mean accuracy of one seed over classes and over samples.
+type mean struct{ perClass, classes, perSample, samples float64 }
+
+func (m *mean) add(e *train.Evaluation) {
+	var classes, samples float64
+	counts, _ := metrics.Confusion(e.Confusion).Recall()
+	for _, n := range counts {
+		samples += float64(n)
+		if n > 0 {
+			classes++
+		}
+	}
+	m.classes += classes
+	m.samples += samples
+	m.perClass += (e.PerClass - m.perClass) * (classes / m.classes)
+	m.perSample += (e.PerSample - m.perSample) * (samples / m.samples)
+}
+
+// DevEpoch returns the BestEpoch of the learning curves of dev runs.
+func DevEpoch(runs []lab.Run) (int, error) {
+	curves := make([]train.Curve, len(runs))
+	for i, r := range runs {
+		var err error
+		if curves[i], err = train.ReadCurve(filepath.Join(r.Dir, train.CurveFile), train.Dev); err != nil {
+			return 0, err
+		}
+	}
+	return BestEpoch(curves), nil
+}
+
+// sumTolerance is the largest difference between sums of the same accuracies in
+// different orders. One sample makes far more.
+const sumTolerance = 1e-9
+
+// BestEpoch returns the epoch with the highest validation accuracy of the average curve,
+// over the epochs that every seed ran: the paper's rule for how long to train on train
+// and validation classes together. Of equal epochs it is the first, of none 0.
+func BestEpoch(curves []train.Curve) int {
+	if len(curves) == 0 {
+		return 0
+	}
+	best, top := 0, -1.0
+	shortest := slices.MinFunc(curves, func(a, b train.Curve) int { return len(a) - len(b) })
+	for e := range shortest {
+		var sum float64
+		for _, c := range curves {
+			sum += *c[e].ValAccuracy
+		}
+		if sum > top+sumTolerance {
+			best, top = e+1, sum
+		}
+	}
+	return best
+}
