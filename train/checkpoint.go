@@ -77,7 +77,7 @@ func saveCheckpoint(path string, t trainer) error {
 		return err
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
-		return safetensors.Write(w, t.tensors(), map[string]string{"progress": string(p)})
+		return invalid.At(path, safetensors.Write(w, t.tensors(), map[string]string{"progress": string(p)}))
 	})
 }
 

@@ -164,7 +164,7 @@ func Save(path string, s *Saved) error {
 		return err
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
-		return safetensors.Write(w, tensors, map[string]string{headerKey: string(data)})
+		return invalid.At(path, safetensors.Write(w, tensors, map[string]string{headerKey: string(data)}))
 	})
 }
 

@@ -50,10 +50,10 @@ func WriteCSV(path string, rows [][]string) error {
 	return Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }
 
-// wrap says what to do about the errors that a path given by a user can cause. An error of the
-// caller's own input is not one of the file.
+// wrap says what to do about the errors that a path given by a user can cause. An error that
+// names a place of its own, such as the input of the caller, is not one of the file.
 func wrap(path string, err error) error {
-	if err == nil || errors.As(err, new(*invalid.Error)) {
+	if named := (*invalid.Error)(nil); err == nil || errors.As(err, &named) && named.Where != "" {
 		return err
 	}
 	e, _ := invalid.File(path, err).(*invalid.Error)
