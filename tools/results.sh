@@ -3,7 +3,8 @@
 #
 # usage: results.sh path/to/lago-train, with these variables:
 #   SECTIONS     sections to run, as in "rotation search"; "none" only writes the page (default: all)
-#   SEEDS EPOCHS PATIENCE TUNE BUDGET ROTATE METHODS DATASET   the scale, see below
+#   SEEDS EPOCHS PATIENCE TUNE BUDGET METHODS DATASET   the scale, see below
+#   ROTATE ROTATE_PATIENCE   parts and patience of the rotation, which takes the longest
 #   RESULTS_DIR  folder for runs and outputs (default: lago-train/results in the user's cache)
 #   PAGE         file to write; its figures go to a folder beside it (default: docs/results.md)
 #
@@ -17,7 +18,7 @@ absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac }
 lago=$(absolute "${1:?usage: results.sh path/to/lago-train}")
 : "${SECTIONS:=all}" "${DATASET:=cub127}" "${LAGO_DATA:=data}"
 : "${METHODS:=lago,semantic-hard,singletons,k-soft,semantic-soft,dap,iap,ale,eszsl,sync,sje,devise,kernel}"
-: "${SEEDS:=5}" "${EPOCHS:=60}" "${PATIENCE:=15}" "${TUNE:=4}" "${BUDGET:=60}" "${ROTATE:=5}"
+: "${SEEDS:=5}" "${EPOCHS:=60}" "${PATIENCE:=15}" "${TUNE:=4}" "${BUDGET:=60}" "${ROTATE:=5}" "${ROTATE_PATIENCE:=10}"
 : "${RESULTS_DIR:=${XDG_CACHE_HOME:-$HOME/.cache}/lago-train/results}"
 : "${PAGE:=$(dirname "$0")/../docs/results.md}"
 
@@ -39,8 +40,8 @@ sections() {
   text '# Results
 
 This page is written by `make results`: each table is what the command above it printed, and each
-figure was drawn by `lago-train report`. The commands ran with `$LAGO_DATA` set, those that search
-settings in a folder of their own, and all others in one folder, so that they share runs.
+figure was drawn by `lago-train report`. The commands ran with `$LAGO_DATA` set: rotation, comparison,
+search and adaptation in one folder, all others in another, so that they share runs.
 
 How to read the tables:
 
@@ -71,8 +72,9 @@ END
 'The classes are divided into parts, and each part in turn has the unseen classes. For each part,
 every method tries the same number of settings, including preprocessing, on the validation classes.
 "LAGO" is the variant with the highest validation accuracy of the part, so it has four searches.
-They start with defaults that were chosen on classes of cub127. Both favour LAGO.' <<END
-lago-train compare --dataset $DATASET --rotate $ROTATE --methods $METHODS --tune $TUNE $scale
+One of the settings that each tries is the general defaults, which were chosen on cub127, among
+other data. Both favour LAGO.' <<END
+lago-train compare --dataset $DATASET --rotate $ROTATE --methods $METHODS --tune $TUNE --seeds $SEEDS --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
   section "$DATASET" compare 'LAGO and its baselines on one split' 'comparison comparison-differences' \
 'The unseen classes are the test classes of the data set. Every method tries the same number of
@@ -163,7 +165,7 @@ run() {
     failed="$failed $name"
     return
   fi
-  draw || say 'its figures are drawn when it is asked for again, with runs of another section'
+  draw || { say 'its figures could not be drawn' && failed="$failed $name"; }
   write
 }
 

@@ -16,7 +16,13 @@ import (
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Finished runs of another version are not reused.
-const ResultsVersion = 2
+const ResultsVersion = 3
+
+// hasResultsOf reports whether a trial has the same results by another version of the program:
+// version 3 changed only the validation samples of HoldOut.
+func (t Trial) hasResultsOf(version int) bool {
+	return version == ResultsVersion || version == 2 && !t.HoldOut
+}
 
 // Environment is what a run was trained with in addition to its trial. It can change the
 // last bits of a result.

@@ -143,7 +143,7 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v := record.ResultsVersion; v != ResultsVersion {
+	if v := record.ResultsVersion; !t.hasResultsOf(v) {
 		return nil, &invalid.Error{
 			Where: filepath.Join(dir, TrialFile), Field: "results_version", Want: fmt.Sprint(ResultsVersion), Got: fmt.Sprint(v),
 			Hint: "Another version of the program, whose results can differ, finished this run. Delete the folder, or choose another, to train again.",

@@ -172,3 +172,16 @@ func TestNaNScoresAreRefused(t *testing.T) {
 		t.Errorf("error %v, expected one on NaN", err)
 	}
 }
+
+// Version 3 changed the validation samples of runs with held-out samples only.
+func TestResultsVersion(t *testing.T) {
+	for _, c := range []struct {
+		version int
+		holdOut bool
+		want    bool
+	}{{ResultsVersion, true, true}, {2, false, true}, {2, true, false}, {1, false, false}} {
+		if got := (Trial{HoldOut: c.holdOut}).hasResultsOf(c.version); got != c.want {
+			t.Errorf("version %d, hold-out %v: %v, expected %v", c.version, c.holdOut, got, c.want)
+		}
+	}
+}

@@ -144,7 +144,7 @@ func (r *run) record() error {
 	if _, err := os.Stat(r.path(checkpointFile)); err != nil { // nothing was trained before
 		return r.writeRecord(Record{Trial: r.trial, Environment: now, ResultsVersion: ResultsVersion})
 	}
-	if old.ResultsVersion != ResultsVersion {
+	if !r.trial.hasResultsOf(old.ResultsVersion) {
 		return &invalid.Error{
 			Where: r.path(TrialFile), Field: "results_version", Want: fmt.Sprint(ResultsVersion), Got: fmt.Sprint(old.ResultsVersion),
 			Hint: "Another version of the program, whose results can differ, began this run. Delete the folder, or choose another, to train again.",

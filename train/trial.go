@@ -42,7 +42,7 @@ type Trial struct {
 	Ridge       float64          `json:"ridge"` // of whiten
 	Training    Training         `json:"training"`
 	// HoldOut excludes Dataset.TestSeen, the samples of generalised zero-shot evaluation,
-	// from training.
+	// from training and validation.
 	HoldOut bool `json:"hold_out"`
 	// Baseline, if set, is trained instead of LAGO; Model is then zero. It uses epochs,
 	// patience and seed of Training.

@@ -79,6 +79,9 @@ func compareConfig(c *cli.Context) (config tuning.Config, presets []protocol.Pre
 	if c.IsSet(rotateFlag) && !c.IsSet(tuneFlag) {
 		config.Budget = rotationTune
 	}
+	if err := excludes(c, rotateFlag, configsFlag); err != nil {
+		return config, nil, err
+	}
 	if c.IsSet(configsFlag) && config.Budget != 0 {
 		return config, nil, &invalid.Error{Where: "--" + configsFlag, Want: "--" + tuneFlag + " 0 beside it: a search of every method starts from the defaults"}
 	}

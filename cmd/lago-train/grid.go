@@ -205,7 +205,8 @@ func csvFlagOf(what string) cli.Flag {
 	return &cli.PathFlag{Name: csvFlag, Category: outputGroup, Usage: "`FILE` also write " + what + " to this CSV file"}
 }
 
-// checkFile returns an error if the file of a flag cannot be written: now rather than after hours.
+// checkFile returns an error if the file of a flag is a folder, or its folder does not exist: now
+// rather than after hours.
 func checkFile(c *cli.Context, flag string) error {
 	file := c.Path(flag)
 	if file == "" {
@@ -215,7 +216,10 @@ func checkFile(c *cli.Context, flag string) error {
 		return &invalid.Error{Where: "--" + flag, Want: "a file", Got: file + ", a folder"}
 	}
 	dir := filepath.Dir(file)
-	_, err := os.Stat(dir)
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		return &invalid.Error{Where: "--" + flag, Want: "a file in a folder", Got: "a file, " + dir}
+	}
 	return invalid.At("--"+flag, invalid.File(dir, err))
 }
 

@@ -209,6 +209,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"compare --folds 2 --dev-split 2", []string{"--folds: expected 1, because --dev-split names one split, found 2"}},
 		{"compare --folds 0", []string{"--folds: expected at least 1, found 0"}},
 		{"reproduce --stage dev --rotate 3", []string{"--stage: expected a flag of lago-train reproduce"}},
+		{"noise --methods eszsl,eszsl", []string{"--methods: expected each method once, found eszsl twice"}},
 		{"noise --methods singletons,svm", []string{"--methods", `"svm"`, "eszsl"}},
 		{"noise --noise-seeds 0", []string{"--noise-seeds: expected at least 1"}},
 		{"partial --shares 1,0", []string{"--shares", "above 0", "found 0"}},

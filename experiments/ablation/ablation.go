@@ -206,8 +206,7 @@ func (g grid) result(trials []lab.Run) *Result {
 	a := &Result{
 		Dataset: g.base.Dataset, Variant: g.base.Model.Variant, Alphas: g.alphas, Epochs: g.base.Training.Epochs,
 	}
-	done := map[train.Trial][]lab.Run{} // by the trial with seed 0
-	var all []lab.Run
+	done := map[train.Trial][]lab.Run{} // by the trial with seed 0, failed ones too
 	parts := map[string]bool{}
 	for i := range trials {
 		t := &trials[i]
@@ -215,28 +214,29 @@ func (g grid) result(trials []lab.Run) *Result {
 		if !slices.Contains(a.Seeds, t.Training.Seed) {
 			a.Seeds = append(a.Seeds, t.Training.Seed)
 		}
-		if t.Err != nil {
-			continue
+		if t.Err == nil {
+			_, t.Err = t.Curve()
 		}
-		if _, t.Err = t.Curve(); t.Err == nil {
-			key := t.Trial
-			key.Training.Seed, key.Fingerprint = 0, g.base.Fingerprint
-			done[key] = append(done[key], *t)
-			all = append(all, *t)
+		run := *t
+		if run.Err != nil {
+			run.Result = nil
 		}
+		key := t.Trial
+		key.Training.Seed, key.Fingerprint = 0, g.base.Fingerprint
+		done[key] = append(done[key], run)
 	}
 	a.Parts = len(parts)
-	evaluated := lab.ClassAccuracies(all)
 	for _, d := range g.designs {
 		var rows []Row
 		for _, alpha := range g.alphasOf(d) {
 			key := d.apply(g.base, alpha, 0)
-			row := Row{Design: d, Alpha: key.Model.Alpha}
+			runs := protocol.Complete(done[key])
+			row := Row{
+				Design: d, Alpha: key.Model.Alpha, Accuracy: protocol.Measure(runs).PerClass,
+				classes: lab.Accuracies(lab.ClassAccuracies(runs)),
+			}
 			if a.Parts == 1 {
 				row.Published = d.published(g.base.Dataset)
-			}
-			if row.classes = onClasses(done[key], evaluated); row.classes != nil {
-				row.Accuracy = protocol.Measure(done[key]).PerClass
 			}
 			rows = append(rows, row)
 		}
@@ -248,23 +248,6 @@ func (g grid) result(trials []lab.Run) *Result {
 	a.Findings = findings(a.Rows)
 	a.Missing = lab.MissingOf(trials)
 	return a
-}
-
-// onClasses returns the accuracies on the given classes, nil if the runs do not evaluate all of
-// them: a mean over other classes cannot be compared.
-func onClasses(runs []lab.Run, evaluated []lab.ClassAccuracy) []float64 {
-	found := map[string]float64{}
-	for _, c := range lab.ClassAccuracies(runs) {
-		found[c.Class] = c.Accuracy
-	}
-	if len(found) < len(evaluated) {
-		return nil
-	}
-	var accuracies []float64
-	for _, c := range evaluated {
-		accuracies = append(accuracies, found[c.Class])
-	}
-	return accuracies
 }
 
 func byAccuracy(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) }

@@ -100,7 +100,8 @@ func gridOf(runs []lab.Run, base train.Trial) grid {
 func (g grid) seeds(runs []lab.Run) []uint64 {
 	var seeds []uint64
 	for _, r := range runs {
-		if seed := r.Training.Seed; g.has(r.Trial) && !slices.Contains(seeds, seed) {
+		// The design of LAGO may have more seeds, by other commands.
+		if seed := r.Training.Seed; r.Model.Complement == model.DeMorgan && g.has(r.Trial) && !slices.Contains(seeds, seed) {
 			seeds = append(seeds, seed)
 		}
 	}

@@ -19,7 +19,10 @@ type Batch struct {
 // NewBatch scores the samples of some classes of d among these. The features are those
 // that the model adapts to.
 func NewBatch(m *train.Saved, d *dataset.Dataset, classes []int) (*Batch, error) {
-	s := train.Select(d, d.Features, classes)
+	return newBatch(m, d, train.Select(d, d.Features, classes), classes)
+}
+
+func newBatch(m *train.Saved, d *dataset.Dataset, s train.Samples, classes []int) (*Batch, error) {
 	scores, err := model.Score(m.Classifier, s.X, s.Rows, d.Describe(classes))
 	if err != nil {
 		return nil, err

@@ -10,8 +10,18 @@ import (
 
 // Fold is a model of the dev stage and the data whose validation classes it predicts.
 type Fold struct {
-	Model *train.Saved
-	Data  *dataset.Dataset
+	Model   *train.Saved
+	Data    *dataset.Dataset
+	HoldOut bool // the model was trained without Data.TestSeen, which must not choose settings
+}
+
+// samples are those of the validation classes.
+func (f Fold) samples() train.Samples {
+	s := train.Select(f.Data, f.Data.Features, f.Data.Split.Val)
+	if f.HoldOut {
+		s = s.Without(f.Data.TestSeen)
+	}
+	return s
 }
 
 // whitened is the chain that is tried for models that do not whiten their features: classes
@@ -25,7 +35,7 @@ func ChooseOn(folds []Fold) (*train.Adaptation, error) {
 	for _, f := range folds {
 		m := *f.Model
 		m.Adaptation = nil // to use the features of the model itself
-		b, err := NewBatch(&m, f.Data, f.Data.Split.Val)
+		b, err := newBatch(&m, f.Data, f.samples(), f.Data.Split.Val)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +49,7 @@ func ChooseOn(folds []Fold) (*train.Adaptation, error) {
 				return nil, err
 			}
 			b := *kinds[0][i]
-			if b.X, err = fitted.Transform.Apply(f.Data.Features, f.Data.SamplesOf(f.Data.Split.Val)); err != nil {
+			if b.X, err = fitted.Transform.Apply(f.Data.Features, f.samples().Rows); err != nil {
 				return nil, err
 			}
 			kinds[1] = append(kinds[1], &b)

@@ -120,7 +120,8 @@ func (r *Result) differences() []Difference {
 	list := []Difference{}
 	var p []float64
 	for i, m := range r.Methods {
-		if i == reference || onlyBaselines && m.Variant != "" {
+		// The row of LAGO has the runs of one of its variants, unless the parts chose different ones.
+		if slices.Equal(m.RunDirs, r.Methods[reference].RunDirs) || onlyBaselines && m.Variant != "" {
 			continue
 		}
 		d := metrics.PairedDifference(r.accuracies(reference), r.accuracies(i))

@@ -100,7 +100,7 @@ func TestCompare(t *testing.T) {
 func TestCompareVariants(t *testing.T) {
 	l := testlab.Simulated(t)
 	c := compareAll(l)
-	c.Methods = []string{string(model.Singletons), string(model.SemanticHard)}
+	c.Methods = []string{tuning.LAGOMethod, string(model.Singletons), string(model.SemanticHard)}
 	r := compareOn(t, l, c)
 	if len(r.Differences) != 1 || r.Differences[0].Reference == r.Differences[0].Method {
 		t.Errorf("%+v", r.Differences)

@@ -76,7 +76,7 @@ func (c Config) EvaluateModels(m Models) (*Result, error) {
 	}
 	for _, model := range m.Models {
 		if model.Fingerprint != m.Data.Fingerprint() {
-			r.note("the features, labels or split of %s changed since %s was trained", m.Data.Name, model.Path)
+			r.note("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", m.Data.Name, model.Path)
 		}
 		if m.Split == TestSplit && model.Stage == train.Dev {
 			r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy", model.Path)
@@ -103,7 +103,7 @@ func (m Models) adapt(r *Result, dev []*Model, missing string) (*adaptation.Repo
 			return nil, errors.Join(err, errors.New(missing))
 		}
 		var err error
-		if chosen, err = adaptation.ChooseOn([]adaptation.Fold{{Model: dev[0].Saved, Data: m.Data}}); err != nil {
+		if chosen, err = adaptation.ChooseOn([]adaptation.Fold{{Model: dev[0].Saved, Data: m.Data, HoldOut: dev[0].HoldOut}}); err != nil {
 			return nil, err
 		}
 		if model.Saved.Adaptation, err = adaptation.Fitted(model.Saved, m.Data, chosen); err != nil {

@@ -98,7 +98,7 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	e := evaluated(t, Models{Data: &d, Split: TestSplit, Models: test[:1]})
 	nearly(t, "per class", e.PerClass, test[0].Result.Evaluation.PerClass)
 	notes := strings.Join(e.Notes, "\n")
-	if e.Validation != nil || !strings.Contains(notes, "changed since") || !strings.Contains(notes, "cannot validate") {
+	if e.Validation != nil || !strings.Contains(notes, "are not those that") || !strings.Contains(notes, "cannot validate") {
 		t.Errorf("notes %q, validation %+v", e.Notes, e.Validation)
 	}
 }

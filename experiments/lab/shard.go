@@ -54,7 +54,7 @@ func fromVariables(index, count, least string) (Shard, error) {
 	}
 	if os.Getenv(count) == "" {
 		return Shard{}, &invalid.Error{
-			Where: "$" + count, Want: "a number", Got: "none", Hint: "Set it to the number of completions, or give --shard 0/1.",
+			Where: "$" + count, Want: "a number", Got: "none", Hint: "Set it to the number of shards, or give --shard I/N.",
 		}
 	}
 	n, err := number(count)

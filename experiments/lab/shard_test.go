@@ -105,7 +105,7 @@ func TestShardFromAnEnvironmentThatIsWrong(t *testing.T) {
 			map[string]string{"SLURM_ARRAY_TASK_ID": "6", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "0"},
 			[]string{"$SLURM_ARRAY_TASK_ID", "found 6"},
 		},
-		{"no completions", map[string]string{"JOB_COMPLETION_INDEX": "0"}, []string{"$JOB_COMPLETIONS", "Set it to the number of completions"}},
+		{"no completions", map[string]string{"JOB_COMPLETION_INDEX": "0"}, []string{"$JOB_COMPLETIONS", "Set it to the number of shards"}},
 		{"past the completions", map[string]string{"JOB_COMPLETION_INDEX": "5", "JOB_COMPLETIONS": "5"}, []string{"$JOB_COMPLETION_INDEX", "found 5"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func ChooseAdaptation(views []lab.View, runs []lab.Run) (*train.Adaptation, erro
 			if err != nil {
 				return nil, err
 			}
-			folds = append(folds, adaptation.Fold{Model: saved, Data: v.Data})
+			folds = append(folds, adaptation.Fold{Model: saved, Data: v.Data, HoldOut: r.HoldOut})
 			break // further seeds have the same validation samples
 		}
 	}

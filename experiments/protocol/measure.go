@@ -33,10 +33,10 @@ func (m Measured) String() string {
 
 // Measure summarises the scores of finished runs over seeds. The accuracy of a seed is that
 // on all classes of its runs, which may be of several parts or folds. Runs without a result
-// are left out, and seeds that lack a part that others have.
+// are left out, and seeds that lack one of the parts, see Complete.
 func Measure(runs []lab.Run) *Measured {
 	m := &Measured{}
-	runs = complete(runs)
+	runs = Complete(runs)
 	var seeds []uint64
 	bySeed := map[uint64]*mean{}
 	parts := map[string]int{} // number of classes
@@ -74,15 +74,27 @@ func ValidationParts(parts int) string {
 	return fmt.Sprintf(", each class a validation class in one of %d parts", parts)
 }
 
-// complete returns the runs with a result of the seeds that have the most of them.
-func complete(runs []lab.Run) []lab.Run {
-	runs = slices.DeleteFunc(slices.Clone(runs), func(r lab.Run) bool { return r.Result == nil || r.Result.Evaluation == nil })
-	count, most := map[uint64]int{}, 0
-	for _, r := range runs {
-		count[r.Training.Seed]++
-		most = max(most, count[r.Training.Seed])
+// Complete returns the runs with a result of the seeds that have one for each part of the
+// given runs, one run of each seed and part.
+func Complete(runs []lab.Run) []lab.Run {
+	type place struct {
+		seed uint64
+		part string
 	}
-	return slices.DeleteFunc(runs, func(r lab.Run) bool { return count[r.Training.Seed] < most })
+	parts, done := map[string]bool{}, map[place]bool{}
+	count := map[uint64]int{}
+	var list []lab.Run
+	for _, r := range runs {
+		parts[r.Fingerprint] = true
+		p := place{r.Training.Seed, r.Fingerprint}
+		if r.Result == nil || r.Result.Evaluation == nil || done[p] {
+			continue
+		}
+		done[p] = true
+		count[p.seed]++
+		list = append(list, r)
+	}
+	return slices.DeleteFunc(list, func(r lab.Run) bool { return count[r.Training.Seed] < len(parts) })
 }
 
 // mean is the mean accuracy of one seed over classes and over samples.

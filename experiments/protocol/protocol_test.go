@@ -115,8 +115,18 @@ func TestMeasureOfParts(t *testing.T) {
 		}
 	}
 	m := protocol.Measure([]lab.Run{run("a", 0, 4, 2), run("b", 0, 1, 1, 0), run("a", 1, 4, 4), run("b", 1, 1, 1, 2)})
-	if lacking := protocol.Measure([]lab.Run{run("a", 0, 4, 2), run("b", 0, 1, 1, 0), run("a", 1, 4, 4)}); len(lacking.PerClass.Values) != 1 {
-		t.Errorf("%d seeds, expected that without a part to be left out", len(lacking.PerClass.Values))
+	for _, c := range []struct {
+		name string
+		runs []lab.Run
+		want int
+	}{
+		{"a seed lacks a part", []lab.Run{run("a", 0, 4, 2), run("b", 0, 1, 1, 0), run("a", 1, 4, 4)}, 1},
+		{"each seed lacks another part", []lab.Run{run("a", 0, 4, 2), run("b", 1, 1, 1, 0)}, 0},
+		{"a run is there twice", []lab.Run{run("a", 0, 4, 2), run("a", 0, 4, 2), run("a", 1, 4, 4)}, 2},
+	} {
+		if m := protocol.Measure(c.runs); len(m.PerClass.Values) != c.want {
+			t.Errorf("%s: %d seeds, expected %d", c.name, len(m.PerClass.Values), c.want)
+		}
 	}
 	want := []float64{0.4, 0.6}
 	if diff := cmp.Diff(want, m.PerClass.Values, cmpopts.EquateApprox(0, 1e-12)); diff != "" || m.Classes != 5 || m.Parts != 2 || m.Chance() != 0.4 {

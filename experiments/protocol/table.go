@@ -76,7 +76,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "hold_out", Group: DataGroup, Valid: "true or false", standard: false,
-		Help:  "do not train on the samples of seen classes that evaluate --split gzsl needs",
+		Help:  "neither train nor validate on the samples of seen classes that evaluate --split gzsl needs",
 		field: func(c *Config) any { return &c.HoldOut },
 		trial: func(t *train.Trial) any { return &t.HoldOut },
 	},

@@ -73,15 +73,15 @@ func (c *configuration) flags(but ...string) string {
 	return strings.Join(c.changes(but...), " ")
 }
 
-// protocolFlags returns the epochs, patience and seeds of the best configuration, none
-// without one.
+// protocolFlags returns the epochs, patience, seeds and held-out samples of the best
+// configuration, none without one.
 func protocolFlags(choices []choice) string {
 	c, ok := best(choices, func(choice) bool { return true })
 	if !ok {
 		return ""
 	}
 	var others []string
-	for _, s := range settingsOf(c.shown().trial(), "epochs", "patience") {
+	for _, s := range settingsOf(c.shown().trial(), "epochs", "patience", "hold_out") {
 		others = append(others, s.Name)
 	}
 	return c.shown().flags(others...)

@@ -21,12 +21,12 @@ import (
 )
 
 // notStored completes a section whose result cannot be shown.
-func (f *folder) notStored(s Section, d *datasetRuns, command string, err error) Section {
+func (f *folder) notStored(s Section, d *datasetRuns, err error, command ...string) Section {
 	what := s.Title
 	if !errors.Is(err, fs.ErrNotExist) {
 		what += " (" + err.Error() + ")"
 	}
-	s.todo(what, f.command(d, command, protocolFlags(d.choices())))
+	s.todo(what, f.command(d, command...))
 	return s
 }
 
@@ -65,7 +65,7 @@ func rotationSection(f *folder, d *datasetRuns) Section {
 func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Section {
 	c, path, err := comparison.Find(f.dir, kind, d.name, d.fingerprint)
 	if err != nil {
-		return f.notStored(s, d, command, err)
+		return f.notStored(s, d, err, command)
 	}
 	byMean := func(a, b tuning.Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) }
 	sorted := slices.SortedStableFunc(slices.Values(c.Methods), byMean)
@@ -163,9 +163,6 @@ func (f *folder) partial(d *datasetRuns, given robustness.Order, command, how, b
 	}
 	var p robustness.PartialResult
 	path, err := lab.FindStored(f.dir, s.Name, d.name, d.fingerprint, &p)
-	if err == nil && p.Given != given { // stored without the order in its name
-		err = fs.ErrNotExist
-	}
 	return robustnessOf{
 		command: command, degrees: p.Shares, named: "shares", methods: p.Methods,
 		title: "Accuracy with partial descriptions, " + how, axis: "share of attributes given (%)", y: accuracyAxis,
@@ -177,7 +174,7 @@ func (f *folder) partial(d *datasetRuns, given robustness.Order, command, how, b
 // section completes a section with figure and table, or says why there are none.
 func (r robustnessOf) section(s Section, f *folder, d *datasetRuns, path string, err error) Section {
 	if err = cmp.Or(err, r.check(path)); err != nil {
-		return f.notStored(s, d, r.command, err)
+		return f.notStored(s, d, err, r.command, protocolFlags(d.choices()))
 	}
 	p := &plot.Lines{X: r.axis, Y: r.y, FromZero: true, DataTicks: true}
 	s.Table = &Table{Header: []string{"method", r.start}}

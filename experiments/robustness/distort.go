@@ -36,7 +36,7 @@ type Models struct {
 
 func (m Models) check() error {
 	if len(m.Variants)+len(m.Baselines) == 0 {
-		return &invalid.Error{Field: "variants", Want: "at least one", Got: "none"}
+		return &invalid.Error{Field: "methods", Want: "at least one", Got: "none"}
 	}
 	return nil
 }

@@ -172,7 +172,7 @@ func TestNoiseConfigCheck(t *testing.T) {
 		field  string
 		change func(*NoiseConfig)
 	}{
-		{"variants", func(n *NoiseConfig) { n.Baselines = nil }},
+		{"methods", func(n *NoiseConfig) { n.Baselines = nil }},
 		{"ratios", func(n *NoiseConfig) { n.Ratios = nil }},
 		{"ratios", func(n *NoiseConfig) { n.Ratios = []float64{0.1, 1.1} }},
 		{"ratios", func(n *NoiseConfig) { n.Ratios = []float64{math.NaN()} }},

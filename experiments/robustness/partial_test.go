@@ -123,7 +123,7 @@ func TestPartialConfigCheck(t *testing.T) {
 		want   string
 		change func(*PartialConfig)
 	}{
-		{"variants: ", func(p *PartialConfig) { p.Baselines = nil }},
+		{"methods: ", func(p *PartialConfig) { p.Baselines = nil }},
 		{"shares: expected at least one", func(p *PartialConfig) { p.Shares = nil }},
 		{"shares: expected fractions above 0, up to 1, found 1.5", func(p *PartialConfig) { p.Shares = []float64{1.5} }},
 		{"shares: ", func(p *PartialConfig) { p.Shares = []float64{0} }},

@@ -86,9 +86,6 @@ func (o *optimiser) run() error {
 		&optimize.LBFGS{Store: storedSteps, Linesearcher: &optimize.MoreThuente{}},
 	)
 	o.found = result.Location
-	if err == nil && result.Status == optimize.IterationLimit {
-		err = fmt.Errorf("the limit of %d steps was reached", maxSteps)
-	}
 	if g := floats.Norm(result.Gradient, math.Inf(1)) / steepest; err != nil && !(g < roundingTolerance) {
 		return fmt.Errorf("the classifier of output %d did not converge, its gradient is %.2g of that at the start: %w", o.first, g, err)
 	}
