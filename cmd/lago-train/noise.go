@@ -137,9 +137,6 @@ func modelsOf(c *cli.Context) (m robustness.Models, presets []protocol.Preset, e
 		if err != nil {
 			return m, nil, invalid.At("--"+methodsFlag, err)
 		}
-		if slices.Contains(m.Baselines, name) || slices.Contains(variants, model.Variant(name)) {
-			return m, nil, &invalid.Error{Where: "--" + methodsFlag, Want: "each method once", Got: name + " twice"}
-		}
 		if slices.Contains(methods.Names(), name) {
 			m.Baselines = append(m.Baselines, name)
 		} else {

@@ -230,11 +230,8 @@ func (g grid) result(trials []lab.Run) *Result {
 		var rows []Row
 		for _, alpha := range g.alphasOf(d) {
 			key := d.apply(g.base, alpha, 0)
-			runs := protocol.Complete(done[key])
-			row := Row{
-				Design: d, Alpha: key.Model.Alpha, Accuracy: protocol.Measure(runs).PerClass,
-				classes: lab.Accuracies(lab.ClassAccuracies(runs)),
-			}
+			m := protocol.Measure(done[key])
+			row := Row{Design: d, Alpha: key.Model.Alpha, Accuracy: m.PerClass, classes: lab.Accuracies(m.ByClass)}
 			if a.Parts == 1 {
 				row.Published = d.published(g.base.Dataset)
 			}

@@ -159,7 +159,7 @@ func (a *Result) WriteText(w io.Writer) error {
 	if len(a.Alphas) > 1 {
 		explicit = "explicit with the best alpha of " + strings.Join(texts(a.Alphas), ", ") + " by the same accuracy"
 	}
-	fmt.Fprintf(&b, "%s on %s: validation accuracy by design, %s, %s%s\n", a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit, protocol.ValidationParts(a.Parts))
+	fmt.Fprintf(&b, "%s on %s: validation accuracy by design, %s, %s%s\n", a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit, protocol.InParts("a validation class", a.Parts))
 	b.WriteString(a.table().String())
 	if slices.ContainsFunc(a.Rows, func(r Row) bool { return r.Difference != nil }) {
 		fmt.Fprintln(&b, "difference: points from uniform, const, implicit, with 95 % interval over classes; p: by permutation, Holm")

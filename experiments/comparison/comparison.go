@@ -90,7 +90,7 @@ func (r *Result) classes(l *lab.Lab) []Class {
 		}
 	}
 	for j, m := range r.Methods {
-		for _, c := range m.Classes {
+		for _, c := range m.Test.ByClass {
 			list[at[c.Class]].Accuracy[j] = c.Accuracy
 		}
 	}

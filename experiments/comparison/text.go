@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -16,16 +17,15 @@ import (
 // WriteText writes the table, the differences, and the chosen settings.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
-	protocol := "settings chosen on the validation classes"
+	chosen := "settings chosen on the validation classes"
 	if r.Folds > 1 {
-		protocol = fmt.Sprintf("settings chosen over %d folds of the seen classes", r.Folds)
+		chosen = fmt.Sprintf("settings chosen over %d folds of the seen classes", r.Folds)
 	}
 	test := "test"
 	if r.Parts > 1 {
 		test = "unseen"
-		protocol = fmt.Sprintf("each class unseen in one of %d parts, %s", r.Parts, protocol)
 	}
-	fmt.Fprintf(&b, "Methods on %s: per-class accuracy, %s\n", r.Dataset, protocol)
+	fmt.Fprintf(&b, "Methods on %s: per-class accuracy%s, %s\n", r.Dataset, protocol.InParts("unseen", r.Parts), chosen)
 	header := []any{"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "seconds", "seeds", "tried"}
 	t := format.NewTable(header...)
 	t.Right(2, 3, 5, 6, 7, 8, 9)

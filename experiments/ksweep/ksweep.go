@@ -125,7 +125,7 @@ func (s *Result) WriteText(w io.Writer) error {
 		t.Row(p.Variant, p.K, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), len(p.Accuracy.Values))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: validation accuracy against the number of groups, %s%s\n%s", s.Dataset, format.Count(s.Seeds, "seed"), protocol.ValidationParts(s.Parts), t)
+	fmt.Fprintf(&b, "%s: validation accuracy against the number of groups, %s%s\n%s", s.Dataset, format.Count(s.Seeds, "seed"), protocol.InParts("a validation class", s.Parts), t)
 	b.WriteString(lab.MissingText(s.Missing))
 	_, err := io.WriteString(w, b.String())
 	return err

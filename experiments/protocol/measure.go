@@ -20,6 +20,8 @@ type Measured struct {
 	Classes   int              `json:"classes"`
 	Parts     int              `json:"parts"`  // of the classes; predictions are among those of a part
 	Status    []train.Status   `json:"status"` // why each seed ended
+
+	ByClass []lab.ClassAccuracy `json:"-"` // mean over seeds
 }
 
 // Chance is the expected accuracy of random predictions.
@@ -33,10 +35,10 @@ func (m Measured) String() string {
 
 // Measure summarises the scores of finished runs over seeds. The accuracy of a seed is that
 // on all classes of its runs, which may be of several parts or folds. Runs without a result
-// are left out, and seeds that lack one of the parts, see Complete.
+// are left out, and seeds that lack one of the parts.
 func Measure(runs []lab.Run) *Measured {
 	m := &Measured{}
-	runs = Complete(runs)
+	runs = complete(runs)
 	var seeds []uint64
 	bySeed := map[uint64]*mean{}
 	parts := map[string]int{} // number of classes
@@ -61,22 +63,23 @@ func Measure(runs []lab.Run) *Measured {
 		m.Classes += classes
 	}
 	m.PerClass, m.PerSample = lab.Summarise(perClass), lab.Summarise(perSample)
-	m.Interval = metrics.ClassInterval(lab.Accuracies(lab.ClassAccuracies(runs)))
+	m.ByClass = lab.ClassAccuracies(runs)
+	m.Interval = metrics.ClassInterval(lab.Accuracies(m.ByClass))
 	return m
 }
 
-// ValidationParts says, as the end of a sentence, that validation accuracies are those of a
-// rotation over classes; nothing if there is one part.
-func ValidationParts(parts int) string {
+// InParts says, as the end of a sentence, what each class is in one of the parts of a rotation;
+// nothing if there is one part.
+func InParts(each string, parts int) string {
 	if parts < 2 {
 		return ""
 	}
-	return fmt.Sprintf(", each class a validation class in one of %d parts", parts)
+	return fmt.Sprintf(", each class %s in one of %d parts", each, parts)
 }
 
-// Complete returns the runs with a result of the seeds that have one for each part of the
+// complete returns the runs with a result of the seeds that have one for each part of the
 // given runs, one run of each seed and part.
-func Complete(runs []lab.Run) []lab.Run {
+func complete(runs []lab.Run) []lab.Run {
 	type place struct {
 		seed uint64
 		part string

@@ -90,6 +90,12 @@ func TestMeasureLeavesOutTrialsWithoutAResult(t *testing.T) {
 		Interval:  metrics.ClassInterval([]float64{1, 0.25, 0.5, 0.25}),
 		PerSample: lab.Summarise([]float64{0.5, 0.5}),
 		Classes:   4, Parts: 1, Status: []train.Status{train.Epochs, train.Epochs},
+		ByClass: []lab.ClassAccuracy{
+			{Class: "a", Samples: 2, Accuracy: 1},
+			{Class: "b", Samples: 2, Accuracy: 0.25},
+			{Class: "c", Samples: 2, Accuracy: 0.5},
+			{Class: "d", Samples: 2, Accuracy: 0.25},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -131,10 +131,7 @@ func (r *Result) published(method string) *float64 {
 // WriteText writes table A.1, table 1, and what is missing from them.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
-	rotated := ""
-	if r.Parts > 1 {
-		rotated = fmt.Sprintf(", each class unseen in one of %d parts", r.Parts)
-	}
+	rotated := protocol.InParts("unseen", r.Parts)
 	fmt.Fprintf(&b, "Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds%s\n", r.Dataset, rotated)
 	all := format.NewTable("method", "validation", "s.e.m.", "test", "s.e.m.", "95 % over classes", "published", "seeds")
 	all.Right(2, 3, 4, 5, 6, 7)

@@ -3,6 +3,7 @@ package robustness
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -35,10 +36,11 @@ type Models struct {
 }
 
 func (m Models) check() error {
-	if len(m.Variants)+len(m.Baselines) == 0 {
-		return &invalid.Error{Field: "methods", Want: "at least one", Got: "none"}
+	names := slices.Clone(m.Baselines)
+	for _, v := range m.Variants {
+		names = append(names, string(v.Variant))
 	}
-	return nil
+	return tuning.CheckMethods(names)
 }
 
 // distortion makes descriptions worse, by degrees, in the same way for every model.

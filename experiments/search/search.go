@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/internal/format"
 )
@@ -43,7 +44,7 @@ func WriteText(w io.Writer, s *tuning.Found, file string) error {
 func WriteRotation(w io.Writer, m *tuning.Methods) error {
 	var b strings.Builder
 	for _, r := range m.Rows {
-		fmt.Fprintf(&b, "%s with searched settings, each class unseen in one of %d parts:\n%s\n", r.Name, len(r.Parts), r.Test)
+		fmt.Fprintf(&b, "%s with searched settings%s:\n%s\n", r.Name, protocol.InParts("unseen", len(r.Parts)), r.Test)
 		for _, line := range r.Chosen() {
 			fmt.Fprintln(&b, line)
 		}

@@ -43,7 +43,7 @@ func adaptRows(ctx context.Context, rows []Method, parts [][]*contender, onAdapt
 			}
 			adapted = append(adapted, done[m.chosen])
 		}
-		rows[i].Adapted = summarise(adapted, rows[i].Classes)
+		rows[i].Adapted = summarise(adapted, rows[i].Test.ByClass)
 	}
 	return nil
 }

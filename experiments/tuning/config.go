@@ -104,16 +104,13 @@ func VariantsOf(names []string) []model.Variant {
 
 // Check returns an *invalid.Error for the first field that is wrong.
 func (c Config) Check() error {
-	if len(c.Methods) == 0 {
-		return &invalid.Error{Field: "methods", Want: "at least one", Got: "none"}
-	}
-	for i, name := range c.Methods {
+	for _, name := range c.Methods {
 		if _, err := invalid.OneOf(name, Names()...); err != nil {
 			return field("methods", err)
 		}
-		if slices.Contains(c.Methods[:i], name) {
-			return &invalid.Error{Field: "methods", Want: "each method once", Got: name + " twice"}
-		}
+	}
+	if err := CheckMethods(c.Methods); err != nil {
+		return err
 	}
 	for _, f := range c.Fixed {
 		if !slices.Contains(c.Methods, f.Method) {
@@ -130,6 +127,19 @@ func (c Config) Check() error {
 		return &invalid.Error{Field: "seeds", Want: "at least 1", Got: strconv.Itoa(c.Common.Seeds)}
 	}
 	return train.Training{Epochs: c.Common.DevEpochs(), Patience: c.Common.Patience}.CheckEpochs()
+}
+
+// CheckMethods returns an *invalid.Error unless there is a method, and none twice.
+func CheckMethods(names []string) error {
+	if len(names) == 0 {
+		return &invalid.Error{Field: "methods", Want: "at least one", Got: "none"}
+	}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return &invalid.Error{Field: "methods", Want: "each method once", Got: name + " twice"}
+		}
+	}
+	return nil
 }
 
 // field adds the name of a field to an *invalid.Error.

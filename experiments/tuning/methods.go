@@ -30,8 +30,7 @@ type Method struct {
 	RunDirs   []string           `json:"run_dirs"`
 	Adapted   *Adapted           `json:"adapted,omitempty"` // if Config.Adapt is set
 
-	Classes []lab.ClassAccuracy `json:"-"` // test accuracy by class, mean over seeds
-	Models  []string            `json:"-"` // files of those that were evaluated on the test classes
+	Models []string `json:"-"` // files of those that were evaluated on the test classes
 }
 
 // Part is what a method chose without the test classes of one part.
@@ -330,7 +329,6 @@ func row(parts []*contender, dataset string) Method {
 		r.Tried += len(s.tried)
 	}
 	r.Val, r.Test, r.Models = protocol.Measure(val), protocol.Measure(test), protocol.ModelFiles(test)
-	r.Classes = lab.ClassAccuracies(test)
 	r.Published, _ = published.TestAccuracy(dataset, r.Title)
 	for _, run := range slices.Concat(val, test) {
 		r.RunDirs = append(r.RunDirs, run.Dir)
