@@ -139,8 +139,8 @@ func checkRotation(c *cli.Context, p protocol.Preset) error {
 		return &invalid.Error{Where: file, Field: "hold_out", Want: "false beside --" + rotateFlag, Got: "true"}
 	case p.DevSplit != 1:
 		return &invalid.Error{Where: file, Field: "dev_split", Want: "1 beside --" + rotateFlag, Got: strconv.Itoa(p.DevSplit)}
-	case p.ChosenOn != "" && c.Command.Name == "search":
-		// It was chosen on classes that are unseen here, and is among the settings to try.
+	case p.ChosenOn != "":
+		// Some of the classes that it was chosen on are unseen here.
 		return &invalid.Error{Where: file, Want: "settings that no search chose, beside --" + rotateFlag, Got: "those of a search"}
 	}
 	return nil

@@ -240,7 +240,9 @@ func TestWrongCommandLines(t *testing.T) {
 		`{"dev_split": 2}`:         "dev_split: expected 1 beside --rotate",
 		`{"fingerprint": "of it"}`: "expected settings that no search chose, beside --rotate",
 	} {
-		refuses(t, []string{"search", "--rotate", "3", "--config", writeConfig(t, text)}, want)
+		for _, command := range []string{"search", "ablate"} {
+			refuses(t, []string{command, "--rotate", "3", "--config", writeConfig(t, text)}, want)
+		}
 	}
 	split := writeConfig(t, `{"dev_split": 2}`)
 	refuses(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
