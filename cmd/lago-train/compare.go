@@ -27,9 +27,9 @@ func compareCommand() *cli.Command {
 and the same preprocessing for each, by the mean validation accuracy over folds of the seen classes.
 Then chooses the number of epochs on the dev stage over all seeds, trains on train and validation
 classes, and evaluates once on the test classes. "lago" is the variant with the best validation
-accuracy after a search for each variant. A search starts from the defaults and leaves settings given
-by flags fixed; --tune 0 takes the defaults of each method, and for LAGO those of --configs if it is
-given.
+accuracy: after a search for each variant, the two best are compared over all seeds. A search starts
+from the defaults and leaves settings given by flags fixed; --tune 0 takes the defaults of each
+method, and for LAGO those of --configs if it is given.
 
 With --rotate N each class is unseen once: the classes are divided into N parts, and each part in
 turn holds the test classes. The next part is the validation classes unless --folds is given.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -206,6 +207,33 @@ func TestCompareAdapted(t *testing.T) {
 	var text strings.Builder
 	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "transductive (adapted to the unlabelled samples) minus inductive") {
 		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
+// Further seeds decide between the two best variants of the first seed; the others need none.
+func TestCompareDevelopsTheTwoBestVariants(t *testing.T) {
+	l := testlab.Simulated(t)
+	l.Jobs = 1
+	c := tuning.Config{Methods: []string{tuning.LAGOMethod}, LAGO: testlab.Full(l, model.Variants...), Common: common(l, 2, 4)}
+	first, further := map[string]float64{}, []string{}
+	l.OnRun = func(r lab.Run) {
+		switch v := string(r.Model.Variant); {
+		case r.Stage != train.Dev:
+		case r.Training.Seed == c.Common.Seed:
+			first[v] = r.Result.Evaluation.PerClass
+		default:
+			further = append(further, v)
+		}
+	}
+	r := compareOn(t, l, c)
+	best := slices.SortedFunc(maps.Keys(first), func(a, b string) int { return int(math.Copysign(1, first[b]-first[a])) })
+	if len(best) != len(model.Variants) {
+		t.Fatalf("the first seed trained %v", best)
+	}
+	slices.Sort(further)
+	slices.Sort(best[:2])
+	if !slices.Equal(further, best[:2]) || !slices.Contains(further, r.Methods[0].Variant) {
+		t.Errorf("a further seed for %v, chosen %s; the first seed has %v", further, r.Methods[0].Variant, first)
 	}
 }
 

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,8 +107,9 @@ func Baselines(ctx context.Context, l *lab.Lab, names []string, like protocol.Co
 
 // Run trains and evaluates every method of c by one protocol, on each part of the lab:
 // settings are searched over folds of the seen classes, with the first seed and further
-// ones; the dev stage over all seeds gives the number of epochs on train and validation
-// classes together; those models are evaluated once on the test classes. The error is a
+// ones; the dev stage over all seeds decides between the two best variants of LAGO and
+// gives the number of epochs on train and validation classes together; those models are
+// evaluated once on the test classes. The error is a
 // *lab.Waiting if the choice of settings needs the trials of other shards.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 	if err := c.Check(); err != nil {
@@ -156,7 +158,7 @@ type contender struct {
 	searchers   []*searcher // one; for LAGO one per variant
 	seeds       int
 
-	chosen *searcher // with the best mean validation accuracy over all seeds
+	chosen *searcher // the finalist with the best mean validation accuracy over all seeds
 	epochs int
 	val    []lab.Run
 	test   []lab.Run
@@ -236,18 +238,24 @@ func (c Config) baselineSearcher(m methods.Method, folds []lab.View) (*searcher,
 	return newSearcher(m.Name, base, folds, c.settings(), further, fixed), nil
 }
 
-// develop runs the dev stage of the best settings with all seeds, over the folds, and
-// chooses between the variants of LAGO.
+// finalists are the searches whose best settings run with all seeds: of LAGO those of the
+// two best variants, because the others are rarely better and take as long.
+func (m *contender) finalists() []*searcher {
+	found := slices.DeleteFunc(slices.Clone(m.searchers), func(s *searcher) bool { return len(s.tried) == 0 })
+	slices.SortStableFunc(found, func(a, b *searcher) int { return cmp.Compare(b.tried[0].estimate(), a.tried[0].estimate()) })
+	return found[:min(2, len(found))]
+}
+
+// develop runs the dev stage of the finalists with all seeds, over the folds, and chooses
+// between them.
 func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	var lists [][]train.Trial
 	for _, m := range contenders {
-		for _, s := range m.searchers {
+		for _, s := range m.finalists() {
 			var trials []train.Trial
-			if len(s.tried) > 0 {
-				best := s.tried[0]
-				for _, fold := range s.folds {
-					trials = append(trials, best.trials(fold, train.Dev, best.config.DevEpochs(), m.seeds)...)
-				}
+			best := s.tried[0]
+			for _, fold := range s.folds {
+				trials = append(trials, best.trials(fold, train.Dev, best.config.DevEpochs(), m.seeds)...)
 			}
 			lists = append(lists, trials)
 		}
@@ -257,14 +265,15 @@ func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 		return err
 	}
 	for _, m := range contenders {
-		best := -1.0
 		for _, s := range m.searchers {
+			m.failed = append(m.failed, s.failed...)
+		}
+		best := -1.0
+		for _, s := range m.finalists() {
 			runs := done[0]
 			done = done[1:]
-			m.failed = append(m.failed, s.failed...)
-			failures := lab.Failures(runs)
-			m.failed = append(m.failed, failures...)
-			if len(runs) == 0 || len(failures) > 0 {
+			if failures := lab.Failures(runs); len(failures) > 0 {
+				m.failed = append(m.failed, failures...)
 				continue
 			}
 			if mean := accuracy(runs).Mean; mean > best {
