@@ -41,6 +41,16 @@ func TestRunPrintsTheTableAndItsFolders(t *testing.T) {
 	}
 }
 
+// The choice of an adaptation takes seconds on real data; a repeated command has it already.
+func TestRunSaysThatItChoosesAnAdaptation(t *testing.T) {
+	args := runOnMini(t, "--seeds", "1")
+	for i, want := range []bool{true, false} {
+		if e := lagoTrain(t, args...); strings.Contains(e.stderr, "choosing the settings of predict --adapt") != want {
+			t.Errorf("time %d: expected %t:\n%s", i+1, want, e.stderr)
+		}
+	}
+}
+
 func TestRunAsJSON(t *testing.T) {
 	e := lagoTrain(t, runOnMini(t, "--json", "--stage", "dev", "--variant", "k-soft", "--k", "3")...)
 	if e.code != 0 {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -37,8 +38,9 @@ func ChooseAdaptation(views []lab.View, runs []lab.Run) (*train.Adaptation, erro
 }
 
 // Adapt sets o.Adaptation to the settings in the models of its runs or, where a model has
-// none, to new ones from ChooseAdaptation.
-func (o *Outcome) Adapt(l *lab.Lab) error {
+// none, to new ones from ChooseAdaptation, which can take as long as a few epochs: it calls
+// onChoose before.
+func (o *Outcome) Adapt(l *lab.Lab, onChoose func()) error {
 	var runs []lab.Run
 	complete := true
 	for _, dir := range o.RunDirs {
@@ -54,9 +56,10 @@ func (o *Outcome) Adapt(l *lab.Lab) error {
 		o.Adaptation = saved.Adaptation
 		runs = append(runs, r)
 	}
-	if complete {
+	if complete || !slices.ContainsFunc(runs, func(r lab.Run) bool { return r.Stage == train.Dev }) {
 		return nil
 	}
+	onChoose()
 	var err error
 	o.Adaptation, err = ChooseAdaptation(l.Parts, runs)
 	return err
