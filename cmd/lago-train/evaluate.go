@@ -188,7 +188,7 @@ func writeEvaluation(c *cli.Context, r *evaluation.Result) error {
 	if dir == "" {
 		return nil
 	}
-	paths, err := r.WritePictures(dir)
+	paths, err := r.WriteFigures(dir)
 	for _, path := range paths {
 		logrus.WithField("file", path).Info("figure written")
 	}

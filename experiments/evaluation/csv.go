@@ -11,7 +11,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// WriteCSV writes the numbers behind the tables and pictures into a folder, which it
+// WriteCSV writes the numbers behind the tables and figures into a folder, which it
 // creates if necessary:
 //
 //	confusion.csv     samples of the row's class that were predicted as the column's

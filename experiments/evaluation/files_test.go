@@ -172,7 +172,7 @@ func TestFilesWithoutNumbersAreNotWritten(t *testing.T) {
 	bare, dir := oddsOfThree(), t.TempDir()
 	bare.Kind = BareScores
 	e := Config{Bins: 2}.evaluate(bare, nil)
-	paths, err := e.WritePictures(dir)
+	paths, err := e.WriteFigures(dir)
 	if err := errors.Join(err, e.WriteCSV(dir)); err != nil || len(paths) != 0 {
 		t.Fatal(paths, err)
 	}
@@ -192,11 +192,11 @@ func TestFilesWithoutNumbersAreNotWritten(t *testing.T) {
 	}
 }
 
-func TestWritePictures(t *testing.T) {
+func TestWriteFigures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pictures")
 	e := Config{Bins: 4}.evaluate(birds(), oddsAmongBirds())
 	e.Source.Scores = "a & b.npy"
-	paths, err := e.WritePictures(dir)
+	paths, err := e.WriteFigures(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

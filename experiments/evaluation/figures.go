@@ -11,15 +11,15 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// WritePictures writes SVG files into a folder, which it creates if necessary, and
+// WriteFigures writes SVG files into a folder, which it creates if necessary, and
 // returns their paths:
 //
 //	reliability.svg   accuracy against confidence
 //	coverage.svg      accuracy of the most confident samples against their share
 //	seen-unseen.svg   accuracy of seen against accuracy of unseen classes
 //
-// Pictures without numbers are not written.
-func (r *Result) WritePictures(dir string) ([]string, error) {
+// Figures without numbers are not written.
+func (r *Result) WriteFigures(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, invalid.File(dir, err)
 	}
