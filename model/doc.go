@@ -11,7 +11,7 @@
 //	p[m] per group, which depends on Gamma       groupedPrior           prior.go
 //	Gamma    = softmax over k of (zeta V[m,:])   softGroups             gamma.go
 //	Uc, pc, Ac  none of the group                noneOf                 none_of_group.go
-//	G[n,k,z] soft OR within a group (Eq. 5)      softOr                 softor.go, softor_fixed.go
+//	G[k,n,z] soft OR within a group (Eq. 5)      softOr                 softor.go, softor_fixed.go
 //	log p(z|x) soft AND across groups (Eq. 4)    softAnd                softand.go
 //	CXE, BXE (Eq. 6)                             crossEntropy,          loss.go
 //	                                             attributeEntropy

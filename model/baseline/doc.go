@@ -11,5 +11,5 @@
 // fits the linear classifiers of DAP, IAP and SynC.
 //
 // The package reads no files and does not search hyperparameters: it declares which
-// values to search, and package experiments runs the search.
+// values to search, and package experiments/tuning runs the search.
 package baseline
