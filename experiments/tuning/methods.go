@@ -109,8 +109,8 @@ func Baselines(ctx context.Context, l *lab.Lab, names []string, like protocol.Co
 // settings are searched over folds of the seen classes, with the first seed and further
 // ones; the dev stage over all seeds decides between the two best variants of LAGO and
 // gives the number of epochs on train and validation classes together; those models are
-// evaluated once on the test classes. The error is a
-// *lab.Waiting if the choice of settings needs the trials of other shards.
+// evaluated once on the test classes. The error is a *lab.Waiting if the choice of settings
+// needs the trials of other shards.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -242,7 +242,10 @@ func (c Config) baselineSearcher(m methods.Method, folds []lab.View) (*searcher,
 // two best variants, because the others are rarely better and take as long.
 func (m *contender) finalists() []*searcher {
 	found := slices.DeleteFunc(slices.Clone(m.searchers), func(s *searcher) bool { return len(s.tried) == 0 })
-	slices.SortStableFunc(found, func(a, b *searcher) int { return cmp.Compare(b.tried[0].estimate(), a.tried[0].estimate()) })
+	slices.SortStableFunc(found, func(a, b *searcher) int {
+		x, y := a.tried[0], b.tried[0]
+		return cmp.Or(lab.ByMean(x.furtherSeeds(), y.furtherSeeds()), cmp.Compare(y.accuracy, x.accuracy))
+	})
 	return found[:min(2, len(found))]
 }
 

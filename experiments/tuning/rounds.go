@@ -213,14 +213,6 @@ func (t tried) furtherSeeds() lab.Summary {
 	return *t.further
 }
 
-// estimate is the validation accuracy that the search ranks by.
-func (t tried) estimate() float64 {
-	if t.further != nil {
-		return t.further.Mean
-	}
-	return t.accuracy
-}
-
 // accuracy is the validation accuracy of runs over seeds, each value a mean over folds.
 func accuracy(runs []lab.Run) lab.Summary {
 	var seeds []uint64
