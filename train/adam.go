@@ -56,13 +56,14 @@ func (a *adam) Step(params []G.ValueGrad) error {
 	return nil
 }
 
-func update(value, grad, mean, square []float32, rate, unbias float32) {
+// updateEach rounds each operation: the conversions forbid the compiler to fuse two of them.
+func updateEach(value, grad, mean, square []float32, rate, unbias float32) {
 	grad, mean, square = grad[:len(value)], mean[:len(value)], square[:len(value)]
 	for i, g := range grad {
-		m := mean[i] + (1-beta1)*(g-mean[i])
-		s := square[i] + (1-beta2)*(g*g-square[i])
+		m := mean[i] + float32((1-beta1)*(g-mean[i]))
+		s := square[i] + float32((1-beta2)*(float32(g*g)-square[i]))
 		mean[i], square[i] = m, s
-		value[i] -= rate * m / (float32(math.Sqrt(float64(s)))*unbias + epsilon)
+		value[i] -= rate * m / (float32(float32(math.Sqrt(float64(s)))*unbias) + epsilon)
 	}
 }
 

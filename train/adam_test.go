@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	G "gorgonia.org/gorgonia"
@@ -141,6 +142,40 @@ func TestAdamDoesNotDependOnWorkers(t *testing.T) {
 		for i := range got {
 			if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
 				t.Fatalf("%d workers: value %d is %g, with one worker %g", workers, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+// TestUpdateVectors compares the update of several elements at a time, where the processor
+// has it, with that of one after the other, bit by bit.
+func TestUpdateVectors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	draw := func(n int, extremes ...float64) []float32 {
+		v := make([]float32, n)
+		for i, x := range drawGradients(rng, n+1)[1:] {
+			v[i] = float32(x)
+			if i%5 == 0 {
+				v[i] = float32(extremes[rng.IntN(len(extremes))])
+			}
+		}
+		return v
+	}
+	tiny, huge := math.SmallestNonzeroFloat32, float64(math.MaxFloat32)
+	for n := range 40 {
+		value, grad := draw(n, 0, tiny, huge, math.Inf(1)), draw(n, 0, -tiny, huge, 1e-30, math.Inf(-1), math.NaN())
+		mean, square := draw(n, 0, tiny, -huge), draw(n, 0, tiny, huge)
+		want := [][]float32{slices.Clone(value), slices.Clone(mean), slices.Clone(square)}
+		for range 3 {
+			updateEach(want[0], grad, want[1], want[2], 0.01, 1.5)
+			update(value, grad, mean, square, 0.01, 1.5)
+		}
+		for k, got := range [][]float32{value, mean, square} {
+			for i := range got {
+				bothNaN := got[i] != got[i] && want[k][i] != want[k][i]
+				if math.Float32bits(got[i]) != math.Float32bits(want[k][i]) && !bothNaN {
+					t.Fatalf("%d elements, slice %d: element %d is %v, want %v", n, k, i, got[i], want[k][i])
+				}
 			}
 		}
 	}
