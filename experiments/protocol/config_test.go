@@ -348,6 +348,13 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 		"  worse on cub127;\n" +
 		"- semantic-soft on the smaller simulated set is 4 points better with a factor of 10, which is 2 worse on cub127;\n" +
 		"- on glyphs the best differs by up to 3 points from fold to fold.\n" +
+		"\nThey were checked afterwards on simulated-cub (2048 features, 150 seen classes, 28 groups, 312 attributes), on the\n" +
+		"validation classes of one split: `lago-train search --dataset simulated-cub --variant k-soft --budget 8 --folds 1\n" +
+		"--epochs 60 --patience 10`, and the same for the semantic variants. For semantic-hard (98.5 %) and semantic-soft\n" +
+		"(98.3 %) none of the settings was more accurate. k-soft has 88.0 %, and 96.7 % with a single group, a learning rate of\n" +
+		"0.0001 and `--preprocess whiten --ridge 10000`. With one setting changed, `--lr 0.001` gives 91.7 % and\n" +
+		"`--preprocess l2` 67.8 %. So search the settings of k-soft.\n" +
+		"Singletons was not checked there.\n" +
 		"\n`go test ./experiments/protocol -update` writes this page.\n"
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
