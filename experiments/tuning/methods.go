@@ -1,7 +1,6 @@
 package tuning
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -242,10 +241,7 @@ func (c Config) baselineSearcher(m methods.Method, folds []lab.View) (*searcher,
 // two best variants, because the others are rarely better and take as long.
 func (m *contender) finalists() []*searcher {
 	found := slices.DeleteFunc(slices.Clone(m.searchers), func(s *searcher) bool { return len(s.tried) == 0 })
-	slices.SortStableFunc(found, func(a, b *searcher) int {
-		x, y := a.tried[0], b.tried[0]
-		return cmp.Or(lab.ByMean(x.furtherSeeds(), y.furtherSeeds()), cmp.Compare(y.accuracy, x.accuracy))
-	})
+	slices.SortStableFunc(found, func(a, b *searcher) int { return bestFirst(a.tried[0], b.tried[0]) })
 	return found[:min(2, len(found))]
 }
 
@@ -255,8 +251,8 @@ func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 	var lists [][]train.Trial
 	for _, m := range contenders {
 		for _, s := range m.finalists() {
-			var trials []train.Trial
 			best := s.tried[0]
+			var trials []train.Trial
 			for _, fold := range s.folds {
 				trials = append(trials, best.trials(fold, train.Dev, best.config.DevEpochs(), m.seeds)...)
 			}

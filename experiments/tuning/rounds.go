@@ -168,7 +168,7 @@ func (s *searcher) rank(b batch, runs []lab.Run) error {
 		}
 		s.tried = append(s.tried, tried{candidate: c, accuracy: accuracy(folds).Mean, bestEpoch: epoch, runs: folds})
 	}
-	slices.SortStableFunc(s.tried, func(a, b tried) int { return cmp.Compare(b.accuracy, a.accuracy) })
+	slices.SortStableFunc(s.tried, bestFirst)
 	return nil
 }
 
@@ -201,8 +201,13 @@ func (s *searcher) rankBest(b batch, runs []lab.Run) error {
 		summary := accuracy(part)
 		best[i].further, best[i].epochs = &summary, epochs
 	}
-	slices.SortStableFunc(best, func(a, b tried) int { return lab.ByMean(a.furtherSeeds(), b.furtherSeeds()) })
+	slices.SortStableFunc(best, bestFirst)
 	return nil
+}
+
+// bestFirst orders by the further seeds and, where these are equal or not run, by the first.
+func bestFirst(a, b tried) int {
+	return cmp.Or(lab.ByMean(a.furtherSeeds(), b.furtherSeeds()), cmp.Compare(b.accuracy, a.accuracy))
 }
 
 // furtherSeeds is the zero Summary unless all further seeds were run.
