@@ -272,6 +272,7 @@ func TestFitRefuses(t *testing.T) {
 	}{
 		{"a negative ridge", Whiten, -1, x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found -1"},
 		{"a NaN ridge", Whiten, math.NaN(), x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found NaN"},
+		{"a ridge too small for the features", Whiten, math.SmallestNonzeroFloat64, x, all(4), "ridge: expected one large enough for the features, found 5e-324"},
 		{"nothing but zeros", Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "features: expected numbers that are not all 0, found only 0"},
 		{"no samples", Standardize, 0, x, nil, "samples: expected at least one training sample, found none"},
 		{"a NaN whitened", Whiten, 1, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},

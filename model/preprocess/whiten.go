@@ -89,8 +89,12 @@ const accuracy = 1e-7
 func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 	n := a.SymmetricDim()
 	kappa := mat.Norm(a, 1) / least // the 1-norm bounds the greatest eigenvalue
-	poles := int(math.Ceil((math.Log(kappa) + 3) * -math.Log(accuracy) / (2 * math.Pi * math.Pi)))
 	parameter := 1 - 1/kappa
+	tooSmall := &invalid.Error{Field: "ridge", Want: "one large enough for the features", Got: fmt.Sprint(least)}
+	if parameter == 1 { // by rounding
+		return nil, tooSmall
+	}
+	poles := int(math.Ceil((math.Log(kappa) + 3) * -math.Log(accuracy) / (2 * math.Pi * math.Pi)))
 	k := mathext.CompleteK(parameter)
 	weights := make([]float64, poles)
 	shifts := make([]float64, poles)
@@ -115,7 +119,7 @@ func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 		})
 		for i, term := range side { // in order, so that the result does not depend on the number of workers
 			if !definite[first+i] {
-				return nil, &invalid.Error{Field: "ridge", Want: "one large enough for the features", Got: fmt.Sprint(least)}
+				return nil, tooSmall
 			}
 			term.ScaleSym(weights[first+i], term)
 			sum.AddSym(sum, term)
