@@ -73,8 +73,11 @@ func compare(c *cli.Context) error {
 // compareConfig returns the configuration of the comparison, and its protocolPresets.
 func compareConfig(c *cli.Context) (config tuning.Config, presets []protocol.Preset, err error) {
 	config = tuning.Config{
-		Methods: c.StringSlice(methodsFlag), Budget: c.Int(tuneFlag), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound,
+		Budget: c.Int(tuneFlag), Adapt: c.Bool(adaptArg), Given: givenSettings(c), OnRound: logRound,
 		OnAdapt: func(method string) { logrus.WithField("method", method).Info("adapt") },
+	}
+	if config.Methods, err = methodsOf(c, tuning.Names()); err != nil {
+		return config, nil, err
 	}
 	if c.IsSet(rotateFlag) && !c.IsSet(tuneFlag) {
 		config.Budget = rotationTune

@@ -128,15 +128,28 @@ func methodNames() []string { return append(format.Strings(model.Variants), meth
 
 const methodsFlag = "methods"
 
+// methodsOf returns --methods, spelt as in known.
+func methodsOf(c *cli.Context, known []string) ([]string, error) {
+	var names []string
+	for _, given := range c.StringSlice(methodsFlag) {
+		name, err := invalid.OneOf(given, known...)
+		if err != nil {
+			return nil, invalid.At("--"+methodsFlag, err)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
 // modelsOf returns the variants and baselines of --methods with their settings, and the
 // protocolPresets that these are from.
 func modelsOf(c *cli.Context) (m robustness.Models, presets []protocol.Preset, err error) {
+	names, err := methodsOf(c, methodNames())
+	if err != nil {
+		return m, nil, err
+	}
 	var variants []model.Variant
-	for _, given := range c.StringSlice(methodsFlag) {
-		name, err := invalid.OneOf(given, methodNames()...)
-		if err != nil {
-			return m, nil, invalid.At("--"+methodsFlag, err)
-		}
+	for _, name := range names {
 		if slices.Contains(methods.Names(), name) {
 			m.Baselines = append(m.Baselines, name)
 		} else {

@@ -105,8 +105,12 @@ func VariantsOf(names []string) []model.Variant {
 // Check returns an *invalid.Error for the first field that is wrong.
 func (c Config) Check() error {
 	for _, name := range c.Methods {
-		if _, err := invalid.OneOf(name, Names()...); err != nil {
+		known, err := invalid.OneOf(name, Names()...)
+		if err != nil {
 			return field("methods", err)
+		}
+		if known != name {
+			return &invalid.Error{Field: "methods", Want: known, Got: name}
 		}
 	}
 	if err := CheckMethods(c.Methods); err != nil {
