@@ -107,7 +107,7 @@ func TestRunRefusesBadBaselines(t *testing.T) {
 	} {
 		trial := baselineTrial(d, methods.Method{Name: "eszsl", Default: eszsl.Default()}, Dev)
 		c.change(&trial)
-		_, err := Run(context.Background(), t.TempDir(), trial, prepare(t, d, trial), Options{})
+		_, err := Run(context.Background(), t.TempDir(), trial, given(prepare(t, d, trial)), Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: error %v, expected %s", c.name, err, c.want)
 		}

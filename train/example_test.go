@@ -37,12 +37,8 @@ func ExampleRun() {
 		},
 		Training: train.Training{Epochs: 8, LearningRate: 0.01, BiasFactor: 1, LearningRateV: 0.1, Batch: 32, Patience: 8, Seed: 1},
 	}
-	data, err := train.Prepare(d, trial.Preparation())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	result, err := train.Run(context.Background(), root, trial, data, train.Options{})
+	prepare := func() (*train.Data, error) { return train.Prepare(d, trial.Preparation()) }
+	result, err := train.Run(context.Background(), root, trial, prepare, train.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -57,6 +57,11 @@ func prepare(t testing.TB, d *dataset.Dataset, trial Trial) *Data {
 	return data
 }
 
+// given is data for Run.
+func given(data *Data) func() (*Data, error) {
+	return func() (*Data, error) { return data, nil }
+}
+
 // lagoTrainerOf returns the trainer that Run would make.
 func lagoTrainerOf(t testing.TB, d *dataset.Dataset, trial Trial) *lagoTrainer {
 	t.Helper()
@@ -81,7 +86,7 @@ func trained(t testing.TB, d *dataset.Dataset, trial Trial, want Status) *lagoTr
 // result.
 func finished(t testing.TB, root string, d *dataset.Dataset, trial Trial) (string, *Result) {
 	t.Helper()
-	r, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{})
+	r, err := Run(context.Background(), root, trial, given(prepare(t, d, trial)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestKilledRunsAreBitIdentical(t *testing.T) {
 				killAfter(t, root, trial, epochs)
 			}
 			found := 0
-			r, err := Run(context.Background(), root, trial, data, Options{
+			r, err := Run(context.Background(), root, trial, given(data), Options{
 				OnResume: func(_ Trial, epochs int) { found = epochs },
 			})
 			if err != nil || r.Status != Epochs || found < 6 {
@@ -60,7 +60,7 @@ func TestKilledRunsAreBitIdentical(t *testing.T) {
 // workUntilKilled runs in the process to be killed.
 func workUntilKilled(t *testing.T, root string, v model.Variant) {
 	data, trial := killTrial(t, v)
-	r, err := Run(context.Background(), root, trial, data, Options{
+	r, err := Run(context.Background(), root, trial, given(data), Options{
 		CheckpointEvery: 1,
 		OnEpoch: func(_ Trial, e Epoch) {
 			if e.Epoch == lastOfVictim {

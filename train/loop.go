@@ -16,6 +16,7 @@ const (
 	Epochs    Status = "epochs"     // all epochs were run
 	Converged Status = "converged"  // a further epoch would change nothing: a closed form, or an optimum
 	NotFinite Status = "not finite" // a term of the loss or a parameter was NaN or infinite
+	Failed    Status = "failed"     // the data and the settings do not go together, or an optimum was not found
 	Cancelled Status = "cancelled"  // interrupted; the run resumes from its checkpoint
 )
 
@@ -72,7 +73,7 @@ func (l *loop) run(ctx context.Context, what learner) (Status, error) {
 			if nf := (*model.NotFinite)(nil); errors.As(err, &nf) {
 				return NotFinite, err
 			}
-			return "", err
+			return Failed, err
 		}
 		if l.OnEpoch != nil {
 			if err := l.OnEpoch(l.curve[len(l.curve)-1]); err != nil {

@@ -66,7 +66,7 @@ func TestNotFiniteStopsTheRun(t *testing.T) {
 			trial := trialOn(d, c.variant, Dev)
 			c.trial(&trial)
 			data := prepare(t, d, trial)
-			r, err := Run(context.Background(), root, trial, data, Options{})
+			r, err := Run(context.Background(), root, trial, given(data), Options{})
 			var nf *model.NotFinite
 			if !errors.As(err, &nf) || !strings.HasPrefix(err.Error(), c.message) || c.term != "" && nf.Term != c.term {
 				t.Fatalf("Run = %+v, %v, expected the error %s", r, err, c.message)
@@ -86,7 +86,7 @@ func checkNotFinite(t *testing.T, root string, trial Trial, data *Data, r *Resul
 	if exists(filepath.Join(dir, ModelFile)) || exists(filepath.Join(dir, checkpointFile)) {
 		t.Error("the run left a model or a checkpoint")
 	}
-	again, err := Run(context.Background(), root, trial, data, Options{
+	again, err := Run(context.Background(), root, trial, given(data), Options{
 		OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
 	})
 	if err == nil || err.Error() != cause.Error() || !cmp.Equal(r, again) {

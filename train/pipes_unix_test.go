@@ -29,7 +29,7 @@ func TestNamedPipesAreRefused(t *testing.T) {
 			if err := unix.Mkfifo(path, 0o600); err != nil {
 				t.Skip(err)
 			}
-			_, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{})
+			_, err := Run(context.Background(), root, trial, given(prepare(t, d, trial)), Options{})
 			var e *invalid.Error
 			if !errors.As(err, &e) || e.Where != path {
 				t.Errorf("Run = %v, expected an error that names %s", err, path)

@@ -65,11 +65,13 @@ type Evaluation struct {
 
 // Failure is the error of a run that ended without a model.
 func (r *Result) Failure() error {
-	if r.Status == NotFinite {
+	if r.failed() {
 		return errors.New(r.Error)
 	}
 	return nil
 }
+
+func (r *Result) failed() bool { return r.Status == NotFinite || r.Status == Failed }
 
 // ReadResult reads the result.json of a run's folder. The error is fs.ErrNotExist for an
 // unfinished run, and an *invalid.Error for a file without a complete result.
@@ -92,10 +94,10 @@ func ReadResult(dir string) (*Result, error) {
 
 // check returns an error where r cannot be what a run wrote.
 func (r *Result) check() *invalid.Error {
-	if !slices.Contains([]Status{Patience, Epochs, Converged, NotFinite}, r.Status) {
+	if !slices.Contains([]Status{Patience, Epochs, Converged, NotFinite, Failed}, r.Status) {
 		return &invalid.Error{Field: "status", Want: "the status of a finished run", Got: fmt.Sprintf("%q", string(r.Status))}
 	}
-	if r.Status == NotFinite {
+	if r.failed() {
 		return nil
 	}
 	if r.Epochs < 1 {

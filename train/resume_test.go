@@ -26,7 +26,7 @@ func interrupted(t *testing.T, root string, d *dataset.Dataset, trial Trial, n i
 		cancel()
 	}
 	found := -1
-	r, err := Run(ctx, root, trial, prepare(t, d, trial), Options{
+	r, err := Run(ctx, root, trial, given(prepare(t, d, trial)), Options{
 		OnEpoch: func(_ Trial, e Epoch) {
 			if e.Epoch == n {
 				cancel()
@@ -89,7 +89,7 @@ func TestCancelledInTheLastEpoch(t *testing.T) {
 	trial := trialOn(d, model.SemanticHard, Dev)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	r, err := Run(ctx, t.TempDir(), trial, prepare(t, d, trial), Options{OnEpoch: func(_ Trial, e Epoch) {
+	r, err := Run(ctx, t.TempDir(), trial, given(prepare(t, d, trial)), Options{OnEpoch: func(_ Trial, e Epoch) {
 		if e.Epoch == trial.Training.Epochs {
 			cancel()
 		}
@@ -206,7 +206,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 			writeFile(t, filepath.Join(dir, CurveFile), curve)
 			c.damage(t, dir)
 			var warnings []string
-			r, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{
+			r, err := Run(context.Background(), root, trial, given(prepare(t, d, trial)), Options{
 				OnWarning: func(_ Trial, w string) { warnings = append(warnings, w) },
 				OnResume:  func(Trial, int) { t.Error("resumed") },
 			})

@@ -57,7 +57,7 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 			dir := filepath.Join(root, trial.Name())
 			copyRun(t, sound, dir)
 			c.damage(dir)
-			_, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{
+			_, err := Run(context.Background(), root, trial, given(prepare(t, d, trial)), Options{
 				OnEpoch: func(Trial, Epoch) { t.Error("trained") },
 			})
 			if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, c.file)) {
@@ -113,7 +113,7 @@ func TestResumedRunsRecordTheirEnvironments(t *testing.T) {
 	var warnings []string
 	warn := Options{OnWarning: func(_ Trial, w string) { warnings = append(warnings, w) }}
 	for range 2 { // the second reuses the finished run
-		if _, err := Run(context.Background(), root, trial, prepare(t, d, trial), warn); err != nil {
+		if _, err := Run(context.Background(), root, trial, given(prepare(t, d, trial)), warn); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestChanceIsReported(t *testing.T) {
 	clear(d.Features.Data)
 	trial := trialOn(d, model.SemanticHard, Dev)
 	var warnings []string
-	r, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{OnWarning: func(_ Trial, w string) { warnings = append(warnings, w) }})
+	r, err := Run(context.Background(), root, trial, given(prepare(t, d, trial)), Options{OnWarning: func(_ Trial, w string) { warnings = append(warnings, w) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,12 +39,13 @@ const defaultCheckpointEvery = 2 * time.Second
 // ErrBusy is the error of a trial that another process is training.
 var ErrBusy = errors.New("another process is training this run")
 
-// Run trains a trial in its folder below root. A finished run is reused, an unfinished
-// one resumes from its checkpoint, and one that another process is training is ErrBusy.
-// The result has the status Cancelled and no evaluation if ctx ended the run, after a
-// checkpoint. The error wraps a *model.NotFinite if the numbers left the range of
-// float32.
-func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (result *Result, err error) {
+// Run trains a trial in its folder below root, on the data that prepare returns. A finished
+// run is reused, an unfinished one resumes from its checkpoint, and one that another process
+// is training is ErrBusy. The result has the status Cancelled and no evaluation if ctx ended
+// the run, after a checkpoint. A run that fails by its data and settings would do so again:
+// it is finished, with Result.Failure. The error then wraps a *model.NotFinite if the numbers
+// left the range of float32.
+func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, error), o Options) (result *Result, err error) {
 	if err := trial.Check(); err != nil {
 		return nil, err
 	}
@@ -69,9 +70,15 @@ func Run(ctx context.Context, root string, trial Trial, data *Data, o Options) (
 	} else if ok {
 		return result, result.Failure()
 	}
-	r := &run{dir: dir, trial: trial, data: data, options: o}
+	r := &run{dir: dir, trial: trial, options: o}
 	if err := r.record(); err != nil {
 		return nil, err
+	}
+	if r.data, err = prepare(); err == nil {
+		r.trainer, err = newTrainer(trial, r.data)
+	}
+	if err != nil {
+		return r.fail(Failed, nil, err)
 	}
 	return r.train(ctx)
 }
@@ -178,22 +185,18 @@ func (r *run) train(ctx context.Context) (*Result, error) {
 	switch {
 	case status == Cancelled:
 		return &Result{Status: Cancelled, Epochs: len(l.curve)}, r.save()
-	case status == NotFinite:
-		return r.fail(err)
+	case status == NotFinite, status == Failed:
+		return r.fail(status, l.curve, err)
 	case err != nil:
 		return nil, err
 	}
 	return r.finish(status)
 }
 
-// restore makes the trainer and resumes from the checkpoint. A damaged checkpoint is
-// renamed, and the run starts again.
+// restore resumes from the checkpoint. A damaged checkpoint is renamed, and the run starts
+// again.
 func (r *run) restore() error {
-	var err error
-	if r.trainer, err = newTrainer(r.trial, r.data); err != nil {
-		return err
-	}
-	err = loadCheckpoint(r.path(checkpointFile), r.path(CurveFile), r.trial.Stage, r.trainer)
+	err := loadCheckpoint(r.path(checkpointFile), r.path(CurveFile), r.trial.Stage, r.trainer)
 	if err == nil {
 		if r.options.OnResume != nil {
 			r.options.OnResume(r.trial, len(r.trainer.history().curve))
@@ -265,7 +268,7 @@ func (r *run) finish(status Status) (*Result, error) {
 	if err := Save(r.path(ModelFile), saved); err != nil {
 		return nil, err
 	}
-	return result, r.close(result)
+	return result, r.close(result, l.curve)
 }
 
 // model returns the best epoch's model with what it needs of the data set.
@@ -283,15 +286,14 @@ func (r *run) model() (*Saved, error) {
 	return s, err
 }
 
-// fail finishes a run whose numbers left the range of float32: it would do so again.
-func (r *run) fail(cause error) (*Result, error) {
-	c := r.trainer.history().curve
-	result := &Result{Status: NotFinite, Error: cause.Error(), Epochs: len(c), Seconds: c.seconds()}
-	return result, errors.Join(cause, r.close(result))
+// fail finishes a run that would fail again.
+func (r *run) fail(status Status, c Curve, cause error) (*Result, error) {
+	result := &Result{Status: status, Error: cause.Error(), Epochs: len(c), Seconds: c.seconds()}
+	return result, errors.Join(cause, r.close(result, c))
 }
 
-func (r *run) close(result *Result) error {
-	if err := r.trainer.history().curve.Write(r.path(CurveFile)); err != nil {
+func (r *run) close(result *Result, c Curve) error {
+	if err := c.Write(r.path(CurveFile)); err != nil {
 		return err
 	}
 	if err := atomicfile.WriteJSON(r.path(ResultFile), result); err != nil {

@@ -114,7 +114,7 @@ func TestFinishedRunIsReused(t *testing.T) {
 	trial := trialOn(d, model.SemanticHard, Test)
 	dir, first := finished(t, root, d, trial)
 	before := files(t, dir)
-	second, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{
+	second, err := Run(context.Background(), root, trial, given(prepare(t, d, trial)), Options{
 		OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
 	})
 	if err != nil {
@@ -132,7 +132,7 @@ func TestOnEpochIsCalledForEachEpoch(t *testing.T) {
 	d, root := tiny(t), t.TempDir()
 	trial := trialOn(d, model.KSoft, Dev)
 	var calls Curve
-	_, err := Run(context.Background(), root, trial, prepare(t, d, trial), Options{
+	_, err := Run(context.Background(), root, trial, given(prepare(t, d, trial)), Options{
 		OnEpoch: func(of Trial, e Epoch) {
 			if of != trial {
 				t.Errorf("an epoch of %v, expected one of %v", of, trial)
@@ -165,13 +165,13 @@ func TestLockedRunIsBusy(t *testing.T) {
 		t.Fatalf("TryLock = %v, %v", held, err)
 	}
 	data := prepare(t, d, trial)
-	if r, err := Run(context.Background(), root, trial, data, Options{}); !errors.Is(err, ErrBusy) {
+	if r, err := Run(context.Background(), root, trial, given(data), Options{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("Run = %v, %v, expected %v", r, err, ErrBusy)
 	}
 	if err := other.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Run(context.Background(), root, trial, data, Options{}); err != nil || r.Status != Epochs {
+	if r, err := Run(context.Background(), root, trial, given(data), Options{}); err != nil || r.Status != Epochs {
 		t.Errorf("once the lock is free: Run = %v, %v, expected the status %q", r, err, Epochs)
 	}
 }
@@ -183,7 +183,7 @@ func TestRunRefuses(t *testing.T) {
 
 	wrong := trial
 	wrong.Training.Batch = 0
-	if _, err := Run(context.Background(), root, wrong, data, Options{}); err == nil || err.Error() != "batch: expected at least 1, found 0" {
+	if _, err := Run(context.Background(), root, wrong, given(data), Options{}); err == nil || err.Error() != "batch: expected at least 1, found 0" {
 		t.Errorf("error %v, expected one on the batch", err)
 	}
 	if entries, err := os.ReadDir(root); err != nil || len(entries) > 0 {
@@ -196,7 +196,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 	path := filepath.Join(dir, ResultFile)
 	writeFile(t, path, []byte(`{"status": "epochs", "epochs": "six"}`))
-	if _, err := Run(context.Background(), root, trial, data, Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+	if _, err := Run(context.Background(), root, trial, given(data), Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
 		t.Errorf("error %v, expected one that names %s", err, path)
 	}
 }

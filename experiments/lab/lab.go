@@ -113,9 +113,11 @@ func New(d *dataset.Dataset, root string) *Lab {
 func (l *Lab) View(s dataset.Split) View {
 	d := *l.Data
 	d.Split = s
-	v := View{&d, d.Fingerprint()}
-	l.views[v.Fingerprint] = &d
-	return v
+	fingerprint := d.Fingerprint()
+	if l.views[fingerprint] == nil {
+		l.views[fingerprint] = &d
+	}
+	return View{l.views[fingerprint], fingerprint}
 }
 
 // Rotate replaces Parts by n divisions of the classes, see split.Rotations.
@@ -310,9 +312,9 @@ func shareCores(jobs int) (ended, restore func()) {
 func (l *Lab) one(ctx context.Context, r *Run, data *prepared, count *counter) {
 	defer data.release(r.Trial)
 	count.change(func(p *Progress) { p.Running++ })
-	d, err := data.get(r.Trial)
-	for r.Err = err; err == nil; {
-		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, d, l.Options)
+	prepare := func() (*train.Data, error) { return data.get(r.Trial) }
+	for {
+		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, prepare, l.Options)
 		if !errors.Is(r.Err, train.ErrBusy) {
 			break
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -166,13 +167,35 @@ func TestImpossibleTrialIsReported(t *testing.T) {
 	d := small()
 	tooMany := trialOf(d, model.KSoft, train.Dev, 1)
 	tooMany.Model.K = len(d.Attributes) + 1
-	l := New(d, t.TempDir())
-	done, err := l.Do(t.Context(), []train.Trial{tooMany, grid(d)[0]})
-	if err != nil {
-		t.Fatal(err)
+	unfit := grid(d)[0]
+	unfit.Preprocess, unfit.Ridge = preprocess.Chain("whiten"), math.SmallestNonzeroFloat64
+	root := t.TempDir()
+	trials := []train.Trial{tooMany, unfit, grid(d)[0]}
+	// Another shard gets the failures, instead of waiting for results.
+	for i, shard := range []Shard{{}, {Index: 2, Count: 4}} {
+		l := New(d, root)
+		l.Shard = shard
+		done, err := l.Do(t.Context(), trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, want := range []string{"k: expected at most the number of attributes, 9, found 10", "ridge"} {
+			if r := done[j]; r.Err == nil || !strings.Contains(r.Err.Error(), want) || r.Result == nil || r.Result.Status != train.Failed || r.Reused != (i == 1) {
+				t.Errorf("%v, %+v", r.Err, r.Result)
+			}
+		}
+		if done[2].Err != nil {
+			t.Error(done[2].Err)
+		}
 	}
-	if done[0].Err == nil || done[0].Result != nil || done[1].Err != nil {
-		t.Errorf("errors %v and %v, expected one of the first trial alone", done[0].Err, done[1].Err)
+}
+
+// Features are moved into a file by the views that the lab knows.
+func TestViewIsKnown(t *testing.T) {
+	d := small()
+	l := New(d, t.TempDir())
+	if again := l.View(d.Split); again.Data != l.Parts[0].Data {
+		t.Error("a second view of one split has other data")
 	}
 }
 

@@ -19,7 +19,7 @@ const (
 )
 
 // Statuses are those of runs, of finished ones first.
-var Statuses = []train.Status{train.Patience, train.Epochs, train.Converged, train.NotFinite, statusUnfinished, statusBroken}
+var Statuses = []train.Status{train.Patience, train.Epochs, train.Converged, train.NotFinite, train.Failed, statusUnfinished, statusBroken}
 
 // Listing is the runs of a folder.
 type Listing struct {

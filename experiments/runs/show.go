@@ -88,6 +88,8 @@ func whyEnded(t lab.Run) string {
 		return fmt.Sprintf("converged in epoch %d", t.Result.Epochs)
 	case train.NotFinite:
 		return "its numbers went out of range: " + t.Result.Error
+	case train.Failed:
+		return "failed: " + t.Result.Error
 	}
 	return string(t.Result.Status)
 }
