@@ -53,7 +53,7 @@ const (
 )
 
 // Run trains and evaluates every method of c by one protocol, see tuning.Run, and stores
-// the result in the folder of the lab for Find.
+// the result, if it has a method, in the folder of the lab for Find.
 func Run(ctx context.Context, l *lab.Lab, c tuning.Config) (*Result, error) {
 	m, err := tuning.Run(ctx, l, c)
 	if err != nil {
@@ -65,6 +65,9 @@ func Run(ctx context.Context, l *lab.Lab, c tuning.Config) (*Result, error) {
 	}
 	r.Classes = r.classes(l)
 	r.Differences = r.differences()
+	if len(r.Methods) == 0 {
+		return r, nil // Missing says why
+	}
 	kind, config := Kind, any(c)
 	if r.Parts > 1 {
 		var parts []string
@@ -150,6 +153,9 @@ func Find(root, kind, dataset, fingerprint string) (*Result, string, error) {
 	path, err := lab.FindStored(root, kind, dataset, fingerprint, r)
 	if err != nil {
 		return nil, path, err
+	}
+	if len(r.Methods) == 0 {
+		return nil, path, &invalid.Error{Where: path, Field: "methods", Want: "at least one", Got: "none"}
 	}
 	for _, m := range r.Methods {
 		if m.Val == nil || m.Test == nil || len(m.Parts) == 0 {

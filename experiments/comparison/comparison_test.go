@@ -400,15 +400,9 @@ func TestCompareInShards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Missing) > 0 { // the test stage of the other shard
-			if len(r.Methods) != 0 {
-				t.Errorf("%d rows, and %v", len(r.Methods), r.Missing)
-			}
-			continue
-		}
 		want := compareOn(t, l, c)
-		if diff := cmp.Diff(want.Classes, r.Classes); diff != "" || !waited {
-			t.Errorf("waited is %v; (-one process +shards):\n%s", waited, diff)
+		if diff := cmp.Diff(want.Classes, r.Classes); diff != "" || !waited || len(r.Missing) > 0 {
+			t.Errorf("waited is %v, missing %v; (-one process +shards):\n%s", waited, r.Missing, diff)
 		}
 		return
 	}
@@ -514,5 +508,25 @@ func TestStoredDifferencesNameMethods(t *testing.T) {
 		if _, _, err := Find(l.Root, Kind, l.Data.Name, l.Fingerprint()); err == nil || !strings.Contains(err.Error(), `"other"`) {
 			t.Errorf("%s minus %s: error %v, expected one on other", d.Reference, d.Method, err)
 		}
+	}
+}
+
+// Nothing is stored where no method has a result, and a file without methods is refused.
+func TestComparisonWithoutMethods(t *testing.T) {
+	l := testlab.Simulated(t)
+	c := tuning.Config{Methods: []string{"k-soft"}, Common: common(l, 1, 1), LAGO: []protocol.Config{testlab.Config(l, protocol.DevThenTest)}}
+	c.LAGO[0].Variant, c.LAGO[0].K = model.KSoft, 400
+	r, err := Run(t.Context(), l, c)
+	if err != nil || len(r.Methods) != 0 || len(r.Missing) == 0 || !strings.HasPrefix(r.Missing[0].Why, "k: expected at most the number of attributes") {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if _, _, err := Find(l.Root, Kind, l.Data.Name, l.Fingerprint()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, expected fs.ErrNotExist", err)
+	}
+	if err := l.Store(Kind, c, r); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Find(l.Root, Kind, l.Data.Name, l.Fingerprint()); err == nil || !strings.Contains(err.Error(), "methods: expected at least one, found none") {
+		t.Errorf("error %v", err)
 	}
 }

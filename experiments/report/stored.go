@@ -82,6 +82,9 @@ func (f *folder) compared(d *datasetRuns, kind, command string, s Section) Secti
 		})
 	}
 	s.Notes = c.PublishedNotes()
+	if missing := len(c.Missing); missing > 0 {
+		s.todo(format.Count(missing, "run")+" of the comparison", f.command(d, command))
+	}
 	f.from(&s, d, kind, path)
 	var seeds []int
 	for _, m := range c.Methods {

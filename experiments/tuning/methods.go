@@ -108,8 +108,8 @@ func Baselines(ctx context.Context, l *lab.Lab, names []string, like protocol.Co
 // settings are searched over folds of the seen classes, with the first seed and further
 // ones; the dev stage over all seeds decides between the two best variants of LAGO and
 // gives the number of epochs on train and validation classes together; those models are
-// evaluated once on the test classes. The error is a *lab.Waiting if the choice of settings
-// needs the trials of other shards.
+// evaluated once on the test classes. The error is a *lab.Waiting while other shards have
+// not finished their trials of a round.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Methods, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -259,7 +259,7 @@ func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 			lists = append(lists, trials)
 		}
 	}
-	done, err := l.DoAll(ctx, lists)
+	done, err := doAll(ctx, l, "development", lists)
 	if err != nil {
 		return err
 	}
@@ -279,10 +279,6 @@ func develop(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 				best, m.chosen, m.val = mean, s, runs
 			}
 		}
-		// Which variant is best is not known while another shard trains one.
-		if slices.ContainsFunc(m.failed, func(r lab.Run) bool { return errors.Is(r.Err, lab.ErrElsewhere) }) {
-			m.val = nil
-		}
 		if m.val == nil {
 			continue
 		}
@@ -301,7 +297,7 @@ func evaluate(ctx context.Context, l *lab.Lab, contenders []*contender) error {
 			lists[i] = m.chosen.tried[0].trials(m.part, train.Test, m.epochs, m.seeds)
 		}
 	}
-	done, err := l.DoAll(ctx, lists)
+	done, err := doAll(ctx, l, "evaluation", lists)
 	if err != nil {
 		return err
 	}

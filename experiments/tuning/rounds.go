@@ -72,11 +72,8 @@ func searchAll(ctx context.Context, l *lab.Lab, searchers []*searcher, onRound f
 		if onRound != nil {
 			onRound(round.name, total)
 		}
-		done, err := l.DoAll(ctx, lists)
+		done, err := doAll(ctx, l, round.name, lists)
 		if err != nil {
-			return err
-		}
-		if err := lab.WaitingFor(round.name, slices.Concat(done...)); err != nil {
 			return err
 		}
 		for i, s := range searchers {
@@ -87,6 +84,15 @@ func searchAll(ctx context.Context, l *lab.Lab, searchers []*searcher, onRound f
 		}
 	}
 	return nil
+}
+
+// doAll does the trials of a round. It fails while other shards have not finished theirs.
+func doAll(ctx context.Context, l *lab.Lab, round string, lists [][]train.Trial) ([][]lab.Run, error) {
+	done, err := l.DoAll(ctx, lists)
+	if err != nil {
+		return nil, err
+	}
+	return done, lab.WaitingFor(round, slices.Concat(done...))
 }
 
 // trialsOf lists the trials of a batch: for each candidate, for each fold, one per seed.
