@@ -22,7 +22,11 @@ func simulated(classes, perClass int, clusterOf func(class, sample int) int) *Ba
 		centres.Data[i] = float32(r.NormFloat64())
 	}
 	n := classes * perClass
-	b := &Batch{X: dataset.NewMatrix[float32](n, dims), Scores: dataset.NewMatrix[float32](n, classes)}
+	all := make([]int, classes)
+	for z := range all {
+		all[z] = z
+	}
+	b := &Batch{X: dataset.NewMatrix[float32](n, dims), Scores: dataset.NewMatrix[float32](n, classes), Classes: all}
 	for i := range n {
 		z := i % classes
 		b.Labels = append(b.Labels, z)
@@ -39,11 +43,16 @@ func simulated(classes, perClass int, clusterOf func(class, sample int) int) *Ba
 
 func TestChoose(t *testing.T) {
 	b := simulated(12, 30, func(class, _ int) int { return class })
-	a, _, err := Choose([]*Batch{b, b})
+	others := *b
+	others.Classes = make([]int, 12)
+	for i := range others.Classes {
+		others.Classes[i] = 6 + i
+	}
+	a, _, err := Choose([]*Batch{b, &others})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 24 || a.Smallest < 50 || a.Smallest > 360 {
+	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 18 || a.Smallest < 50 || a.Smallest > 360 {
 		t.Errorf("%+v", a)
 	}
 	r, err := Evaluate(b, a, 2)
@@ -58,6 +67,21 @@ func TestChoose(t *testing.T) {
 		if c.Worst > c.Mean || c.Draws != 2 || c.Warned != (c.Samples > 0 && c.Samples < a.Smallest) {
 			t.Errorf("%+v", c)
 		}
+	}
+}
+
+// A second fold with the same classes is no further evidence.
+func TestChooseCountsClassesOnce(t *testing.T) {
+	b := simulated(12, 30, func(class, _ int) int { return class })
+	var chosen [2]*train.Adaptation
+	for i, folds := range [][]*Batch{{b}, {b, b}} {
+		var err error
+		if chosen[i], _, err = Choose(folds); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if chosen[0].Interval != chosen[1].Interval || chosen[1].Classes != 12 {
+		t.Errorf("%+v and %+v", chosen[0], chosen[1])
 	}
 }
 

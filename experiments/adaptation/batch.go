@@ -14,6 +14,8 @@ type Batch struct {
 	X      dataset.Matrix[float32] // preprocessed features
 	Scores dataset.Matrix[float32] // samples x classes
 	Labels []int                   // columns of Scores
+
+	Classes []int // of the columns, by which Choose knows those that are in several folds
 }
 
 // NewBatch scores the samples of some classes of d among these. The features are those
@@ -27,13 +29,17 @@ func newBatch(m *train.Saved, d *dataset.Dataset, s train.Samples, classes []int
 	if err != nil {
 		return nil, err
 	}
-	return Scored(m, s, scores)
+	b, err := Scored(m, s, scores)
+	if err == nil {
+		b.Classes = classes
+	}
+	return b, err
 }
 
-// Scored returns samples that the model has already scored.
+// Scored returns samples that the model has already scored, without Classes.
 func Scored(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (*Batch, error) {
 	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
-	return &Batch{x, scores, s.Labels}, err
+	return &Batch{X: x, Scores: scores, Labels: s.Labels}, err
 }
 
 // Blocks returns a normalised copy for adapt.Fit.
@@ -43,7 +49,7 @@ func (b *Batch) Blocks() []adapt.Block {
 
 // pick returns a normalised copy of some samples.
 func (b *Batch) pick(rows []int) *Batch {
-	s := &Batch{X: b.X.Gather(rows), Scores: b.Scores.Gather(rows)}
+	s := &Batch{X: b.X.Gather(rows), Scores: b.Scores.Gather(rows), Classes: b.Classes}
 	for _, r := range rows {
 		s.Labels = append(s.Labels, b.Labels[r])
 	}

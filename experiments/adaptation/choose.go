@@ -38,14 +38,13 @@ func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 	for i, b := range whole[0] {
 		before = append(before, metrics.ClassAccuracy(b.Scores, b.Labels)...)
 		a.Samples += len(kinds[0][i].Labels)
-		a.Classes += b.Scores.Cols
 		t, err := metrics.FitTemperature(b.Scores, b.Labels)
 		if err != nil {
 			scale = math.NaN() // scores at chance, or without a mistake
 		}
 		scale += t / float64(len(kinds[0]))
 	}
-	a.Before = meanOf(before)
+	a.Before, a.Classes = meanOf(before), len(byClass(whole[0], before))
 	a.After = a.Before
 	if math.IsNaN(scale) {
 		return a, 0, nil
@@ -59,7 +58,7 @@ func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 		if i >= finalists && a.Tau > 0 {
 			break
 		}
-		gain := metrics.PairedDifference(c.after, before)
+		gain := metrics.PairedDifference(byClass(whole[0], c.after), byClass(whole[0], before))
 		if !(gain.Interval.Low > 0) {
 			continue
 		}
@@ -116,6 +115,26 @@ func rank(kinds [][]*Batch, scale float64) ([]candidate, error) {
 	}
 	slices.SortStableFunc(list, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
 	return list, nil
+}
+
+// byClass averages accuracies, by class of all folds, over the folds that have the class.
+func byClass(folds []*Batch, accuracies []float64) []float64 {
+	of := map[int][]float64{}
+	var classes []int
+	for _, f := range folds {
+		for _, z := range f.Classes {
+			if of[z] == nil {
+				classes = append(classes, z)
+			}
+			of[z] = append(of[z], accuracies[0])
+			accuracies = accuracies[1:]
+		}
+	}
+	means := make([]float64, len(classes))
+	for i, z := range classes {
+		means[i] = meanOf(of[z])
+	}
+	return means
 }
 
 // leastGain is the smallest mean gain with absent or imbalanced classes.
