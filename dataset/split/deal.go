@@ -11,21 +11,22 @@ import (
 )
 
 // Deal deals classes of d that have samples and a description into parts of about equal
-// size, each class into one part, for cross-validation over classes. Parts are balanced by
+// size, at least 2 classes in each, for cross-validation over classes. Parts are balanced by
 // their numbers of samples, and similar classes (see Leaks) are in one part. The same seed
 // deals the same parts; their classes are ascending. The error is an *invalid.Error.
 func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, error) {
 	usable := slices.DeleteFunc(Usable(d), func(z int) bool { return !slices.Contains(classes, z) })
 	sets := together(d, usable, Tolerance)
-	switch {
-	case len(sets) < 2:
+	// In a part with one class, any prediction is right.
+	switch most := len(sets) / 2; {
+	case most < 2:
 		return nil, &invalid.Error{
-			Where: d.Name, Field: "classes", Want: "at least 2 that have samples and a description and are not similar", Got: fmt.Sprint(len(sets)),
+			Where: d.Name, Field: "classes", Want: "at least 4 that have samples and a description and are not similar", Got: fmt.Sprint(len(sets)),
 		}
-	case parts < 2 || parts > len(sets):
+	case parts < 2 || parts > most:
 		return nil, &invalid.Error{
 			Where: d.Name, Field: "parts",
-			Want: fmt.Sprintf("2 to %d, as %d classes have samples and a description (similar ones count once)", len(sets), len(sets)),
+			Want: fmt.Sprintf("2 to %d, as %d classes have samples and a description (similar ones count once) and each part needs 2", most, len(sets)),
 			Got:  fmt.Sprint(parts),
 		}
 	}

@@ -22,7 +22,7 @@ func TestRotationsProperty(t *testing.T) {
 		splits, err := Rotations(d, n, seed)
 		var refused *invalid.Error
 		if errors.As(err, &refused) {
-			if sets := len(together(d, Usable(d), Tolerance)); sets >= n {
+			if sets := len(together(d, Usable(d), Tolerance)); sets >= 2*n {
 				t.Fatalf("%v with %d sets of similar classes", err, sets)
 			}
 			return
@@ -32,6 +32,9 @@ func TestRotationsProperty(t *testing.T) {
 		}
 		var test, val []int
 		for _, s := range splits {
+			if len(s.Test) < 2 {
+				t.Fatalf("a part of %v", s.Test)
+			}
 			test, val = append(test, s.Test...), append(val, s.Val...)
 			all := slices.Sorted(slices.Values(slices.Concat(s.Train, s.Val, s.Test)))
 			if !slices.Equal(all, Usable(d)) || !slices.IsSorted(s.Train) || len(s.Train) == 0 {
@@ -52,7 +55,7 @@ func TestRotationsProperty(t *testing.T) {
 		}
 		folds, err := Folds(d, splits[0], 2, seed)
 		if err != nil {
-			return // similar classes may leave one set
+			return // similar classes may leave too few sets
 		}
 		for i, f := range folds {
 			if !slices.Equal(f.Test, splits[0].Test) || !slices.Equal(f.Seen(), splits[0].Seen()) || !slices.Equal(f.Val, folds[1-i].Train) {
@@ -95,19 +98,19 @@ func TestDealIsStratified(t *testing.T) {
 }
 
 func TestRotationsRefused(t *testing.T) {
-	d := birds("a", "b", "c", "d")
-	d.Labels = d.Labels[:6] // class d has no samples
-	d.Features.Rows = 6
+	d := birds("a", "b", "c", "d", "e", "f", "g", "h")
+	d.Labels = d.Labels[:14] // class h has no samples
+	d.Features.Rows = 14
 	for parts, want := range map[int]string{
 		2: "expected at least 3 parts, for train, val and test classes, found 2",
-		4: "birds: parts: expected 2 to 3, as 3 classes have samples and a description (similar ones count once), found 4",
+		4: "birds: parts: expected 2 to 3, as 7 classes have samples and a description (similar ones count once) and each part needs 2, found 4",
 	} {
 		if _, err := Rotations(d, parts, 0); err == nil || err.Error() != want {
 			t.Errorf("%d parts: error %v, expected %s", parts, err, want)
 		}
 	}
-	want := "birds: classes: expected at least 2 that have samples and a description and are not similar, found 1"
-	if _, err := Folds(d, dataset.Split{Train: []int{0}, Test: []int{1, 2}}, 2, 0); err == nil || err.Error() != want {
-		t.Errorf("two folds of one class: error %v, expected %s", err, want)
+	want := "birds: classes: expected at least 4 that have samples and a description and are not similar, found 3"
+	if _, err := Folds(d, dataset.Split{Train: []int{0, 3, 4}, Test: []int{1, 2}}, 2, 0); err == nil || err.Error() != want {
+		t.Errorf("two folds of three classes: error %v, expected %s", err, want)
 	}
 }
