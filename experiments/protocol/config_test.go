@@ -294,7 +294,7 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 }
 
 // A config file of a search overrides the preset, except for stage, epochs and seeds,
-// which it has for the test stage.
+// which it has for the test stage, and hold_out, which all methods share.
 func TestReadSearched(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -303,7 +303,7 @@ func TestReadSearched(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("search-glyphs-k-soft.json", `{"dataset": "glyphs", "variant": "k-soft", "stage": "test", "epochs": 7, "seeds": 9, "seed": 3, "lr": 0.5, "k": 12}`)
+	write("search-glyphs-k-soft.json", `{"dataset": "glyphs", "variant": "k-soft", "stage": "test", "epochs": 7, "seeds": 9, "seed": 3, "lr": 0.5, "k": 12, "hold_out": true}`)
 	write("search-glyphs-split2-k-soft.json", `{"dataset": "glyphs", "variant": "k-soft", "dev_split": 2, "k": 13}`)
 	write("search-glyphs-singletons.json", `{"dataset": "cub", "variant": "singletons"}`)
 	for split, k := range map[int]int{1: 12, 2: 13} {
@@ -315,7 +315,7 @@ func TestReadSearched(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.K != k || p.Stage != DevThenTest || p.Seeds != 5 || p.Seed != 0 || p.Epochs != 0 {
+		if p.K != k || p.Stage != DevThenTest || p.Seeds != 5 || p.Seed != 0 || p.Epochs != 0 || p.HoldOut {
 			t.Errorf("split %d: found %+v", split, p.Config)
 		}
 	}

@@ -182,7 +182,7 @@ func SearchFile(dir, dataset string, devSplit int, v model.Variant) string {
 
 // ReadSearched reads the config file that a search wrote for a variant on a data set,
 // for the full protocol: stage, epochs and seeds are left out, because the file has
-// them for the test stage. Without such a file, or with dir "", there is nothing.
+// them for the test stage, and hold_out, which all methods share. Without such a file, or with dir "", there is nothing.
 func ReadSearched(ctx context.Context, dir, dataset string, devSplit int, v model.Variant) ([]Given, error) {
 	if dir == "" {
 		return nil, nil
@@ -205,6 +205,6 @@ func ReadSearched(ctx context.Context, dir, dataset string, devSplit int, v mode
 		}
 	}
 	return slices.DeleteFunc(given, func(g Given) bool {
-		return slices.Contains([]string{"stage", "epochs", "seed", "seeds"}, g.Key)
+		return slices.Contains([]string{"stage", "epochs", "seed", "seeds", "hold_out"}, g.Key)
 	}), nil
 }

@@ -118,13 +118,21 @@ func (m *mean) add(e *train.Evaluation) {
 	m.perSample += (e.PerSample - m.perSample) * (samples / m.samples)
 }
 
-// DevEpoch returns the BestEpoch of the learning curves of dev runs.
+// DevEpoch returns the BestEpoch of the learning curves of dev runs. Further epochs of a run
+// that converged would be like its last.
 func DevEpoch(runs []lab.Run) (int, error) {
 	curves := make([]train.Curve, len(runs))
+	longest := 0
 	for i, r := range runs {
 		var err error
 		if curves[i], err = train.ReadCurve(filepath.Join(r.Dir, train.CurveFile), train.Dev); err != nil {
 			return 0, err
+		}
+		longest = max(longest, len(curves[i]))
+	}
+	for i, r := range runs {
+		if n := len(curves[i]); n > 0 && r.Result.Status == train.Converged {
+			curves[i] = append(curves[i], slices.Repeat(curves[i][n-1:], longest-n)...)
 		}
 	}
 	return BestEpoch(curves), nil

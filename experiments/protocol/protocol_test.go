@@ -68,6 +68,30 @@ func TestBestEpochOfNoCurves(t *testing.T) {
 	}
 }
 
+// A run that converged does not limit how long the others are trained.
+func TestDevEpochAfterConvergence(t *testing.T) {
+	run := func(status train.Status, accuracies ...float64) lab.Run {
+		r := lab.Run{Dir: t.TempDir(), Result: &train.Result{Status: status}}
+		var c train.Curve
+		for e, a := range accuracies {
+			c = append(c, train.Epoch{Epoch: e + 1, ValAccuracy: &a, ValAccuracyPerSample: &a})
+		}
+		if err := c.Write(filepath.Join(r.Dir, train.CurveFile)); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	other := run(train.Patience, 0.1, 0.3, 0.5, 0.4)
+	for status, want := range map[train.Status]int{train.Converged: 3, train.Epochs: 2} {
+		if got, err := protocol.DevEpoch([]lab.Run{run(status, 0.5, 0.4), other}); got != want || err != nil {
+			t.Errorf("epoch %d beside a run that ended by %s, %v, expected %d", got, status, err, want)
+		}
+	}
+	if got, err := protocol.DevEpoch([]lab.Run{run(train.Converged, 0.5), run(train.Converged, 0.5)}); got != 1 || err != nil {
+		t.Errorf("epoch %d of closed forms, %v", got, err)
+	}
+}
+
 func TestMeasureLeavesOutTrialsWithoutAResult(t *testing.T) {
 	scored := func(perClass, perSample float64, right ...int) *train.Result {
 		confusion := metrics.NewConfusion(4)
