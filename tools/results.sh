@@ -72,8 +72,9 @@ END
 'The classes are divided into parts, and each part in turn has the unseen classes. For each part,
 every method tries the same number of settings, including preprocessing, on the validation classes.
 "LAGO" is the variant with the highest validation accuracy of the part, so it has four searches.
-One of the settings that each tries is the general defaults, which were chosen on cub127, among
-other data. Both favour LAGO.' <<END
+Two of the settings that each variant tries were chosen on some of these classes: the general
+defaults, on cub127 among other data, and on cub127 those that the authors published for CUB.
+Singletons can also try `l2`, its default preprocessing. All this favours LAGO.' <<END
 lago-train compare --dataset $DATASET --rotate $ROTATE --methods $METHODS --tune $TUNE --seeds $SEEDS --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
   section "$DATASET" compare 'LAGO and its baselines on one split' 'comparison comparison-differences' \
