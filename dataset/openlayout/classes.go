@@ -178,7 +178,7 @@ func (l *labels) checkHeld(c *classes, partOf []string) {
 		if partOf[z] != "" {
 			what = "is a " + partOf[z] + " class"
 		}
-		l.table.Report("held", l.table.Rows[i].Line, testSeenColumn, "yes only for samples of train and val classes",
-			fmt.Sprintf("it for one of %s, which %s", invalid.Quote(c.names[z]), what))
+		l.table.Report("held", l.table.Rows[i].Line, testSeenColumn, "no, except for samples of train and val classes",
+			fmt.Sprintf("yes for a sample of %s, which %s", invalid.Quote(c.names[z]), what))
 	}
 }

@@ -32,7 +32,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"an id twice", replace(labelsFile, "d.jpg", "a.jpg"), []string{`labels.csv: line 5, column id: expected a different name on each line, found "a.jpg", which is also on line 2`}},
 		{"no id", replace(labelsFile, "d.jpg", ""), []string{`labels.csv: line 5, column id: expected a name, found an empty cell`}},
 		{"neither yes nor no", replace(labelsFile, "yes", "maybe"), []string{`labels.csv: line 6, column test_seen: expected yes or no (true or false, 1 or 0; empty means no), found "maybe"`}},
-		{"a sample of a test class held out", replace(labelsFile, "d.jpg,no", "d.jpg,yes"), []string{`labels.csv: line 5, column test_seen: expected yes only for samples of train and val classes, found it for one of "dog", which is a test class`}},
+		{"a sample of a test class held out", replace(labelsFile, "d.jpg,no", "d.jpg,yes"), []string{`labels.csv: line 5, column test_seen: expected no, except for samples of train and val classes, found yes for a sample of "dog", which is a test class`}},
 		{"a misspelt column", replace(labelsFile, "test_seen", "testseen"), []string{`labels.csv: line 1: expected only the columns class, id, test_seen, found "testseen". Did you mean test_seen?`}},
 		{"no column of classes", replace(labelsFile, "class,", "label,"), []string{
 			`labels.csv: line 1: expected a column class, found "label,id,test_seen"`,

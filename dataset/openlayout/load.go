@@ -62,7 +62,7 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 		opts.DevSplit = 1
 	}
 	if opts.DevSplit < 1 || opts.DevSplit > len(partColumns) {
-		return nil, &invalid.Error{Where: "DevSplit", Want: "1, 2 or 3", Got: fmt.Sprint(opts.DevSplit)}
+		return nil, &invalid.Error{Where: "--dev-split", Want: "1, 2 or 3", Got: fmt.Sprint(opts.DevSplit)}
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -111,7 +111,7 @@ func (c Comparison) verdict() string {
 		s += ", mainly because of " + reasons
 	}
 	if reasons := c.reasons(-1, 1); reasons != "" {
-		s += "; " + reasons + " speaks most for " + against
+		s += "; " + reasons + " favours " + against + " most"
 	}
 	return s + "."
 }
@@ -182,7 +182,7 @@ func (c Comparison) flipHeadline() string {
 	}
 	s := fmt.Sprintf("%s becomes more likely than %s after %s", against, class, format.Count(len(c.Flip.Changes), "change"))
 	if len(c.Flip.Changes) > 1 {
-		s += ", applied in order (greedy search; fewer may do)"
+		s += ", applied in order (greedy search; fewer may suffice)"
 	}
 	return s
 }

@@ -243,9 +243,9 @@ func TestVerdict(t *testing.T) {
 		{Name: "size", Contribution: 0.9}, {Name: "bill", Contribution: -0.4}, {Name: "crown", Contribution: 0.2}, {Name: "tail", Contribution: 0.004},
 	}}
 	for logOdds, want := range map[float64]string{
-		math.Log(2): "wren is 2.0 times as likely as gull, the runner-up, mainly because of size and crown; bill speaks most for gull.",
-		0.01:        "wren is about as likely as gull, the runner-up, mainly because of size and crown; bill speaks most for gull.",
-		30:          "wren is over a million times as likely as gull, the runner-up, mainly because of size and crown; bill speaks most for gull.",
+		math.Log(2): "wren is 2.0 times as likely as gull, the runner-up, mainly because of size and crown; bill favours gull most.",
+		0.01:        "wren is about as likely as gull, the runner-up, mainly because of size and crown; bill favours gull most.",
+		30:          "wren is over a million times as likely as gull, the runner-up, mainly because of size and crown; bill favours gull most.",
 	} {
 		if c.LogOdds = logOdds; c.verdict() != want {
 			t.Errorf("found %q, expected %q", c.verdict(), want)

@@ -45,10 +45,7 @@ func (g Given) set(c *Config) error {
 	}
 	s, err := Find(g.Key)
 	if err == nil && g.kind != "" && g.kind != s.kind() {
-		err = &invalid.Error{Want: s.valid() + ", a JSON " + s.kind(), Got: g.kind + " " + g.Text}
-		if g.kind == "null" {
-			err.(*invalid.Error).Got = "null"
-		}
+		err = &invalid.Error{Want: s.valid() + ", a JSON " + s.kind(), Got: strings.TrimSpace(g.kind + " " + g.Text)}
 	}
 	if err == nil {
 		err = s.Set(c, g.Text)
@@ -111,7 +108,7 @@ func parse(data []byte) ([]Given, error) {
 		case 't', 'f':
 			g.kind = "boolean"
 		case 'n':
-			g.kind = "null"
+			g.kind, g.Text = "null", ""
 		case '[', '{':
 			g.kind, g.Text = "list or object", ""
 		}
@@ -124,9 +121,8 @@ func parse(data []byte) ([]Given, error) {
 // with the given values over it in their order. A value that does not apply to the run
 // is an error; in a file, it may repeat that of the preset.
 func Resolve(given []Given) (Preset, error) {
-	var c Config
-	named := slices.Concat([]Given{{Key: "dataset", Text: "glyphs"}, {Key: "variant", Text: string(model.SemanticHard)}}, given)
-	for _, g := range named {
+	c := DefaultsOf(model.SemanticHard)
+	for _, g := range given {
 		if g.Key == "dataset" || g.Key == "variant" {
 			if err := g.set(&c); err != nil {
 				return Preset{}, err
@@ -146,10 +142,7 @@ func Resolve(given []Given) (Preset, error) {
 			p.ChosenOn = g.Text
 			continue
 		}
-		s, err := Find(g.Key)
-		if err != nil {
-			return p, err
-		}
+		s, _ := Find(g.Key) // set found it
 		if s.AppliesTo(p.Config) || g.Flag == "" && s.Value(p.Config) == s.Value(preset) {
 			continue
 		}

@@ -54,7 +54,7 @@ func (o *Outcome) writeSettings(b *strings.Builder, p Preset) {
 			}
 		}
 	}
-	fmt.Fprintf(b, "settings: %s (%s); to search better ones: lago-train search --dataset %s --variant %s\n",
+	fmt.Fprintf(b, "settings: %s (%s); to search for better ones: lago-train search --dataset %s --variant %s\n",
 		strings.Join(list, ", "), source, o.Dataset, o.Variant)
 }
 

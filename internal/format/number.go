@@ -30,33 +30,19 @@ func Percent(fraction float64) string {
 // Points writes a difference of fractions in percentage points, without a unit: "+1.5".
 func Points(difference float64) string { return fmt.Sprintf("%+.1f", 100*difference) }
 
-// Count returns a number and the noun it counts: "1 class", "3 classes". The plural is
-// formed by the rules for regular nouns.
+// Count returns a number and the regular noun it counts: "1 class", "3 classes".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %s", n, plural(noun))
-}
-
-func plural(noun string) string {
-	switch {
-	case noun == "epoch":
-		return "epochs"
-	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"), strings.HasSuffix(noun, "ch"):
-		return noun + "es"
-	case strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey"):
-		return strings.TrimSuffix(noun, "y") + "ies"
+	if strings.HasSuffix(noun, "s") {
+		noun += "e"
 	}
-	return noun + "s"
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Bytes returns n bytes in a decimal unit: "999 B", "1.2 MB". A negative n, the size
-// of something unknown, is "unknown".
+// Bytes returns n bytes in a decimal unit: "999 B", "1.2 MB".
 func Bytes(n int64) string {
-	if n < 0 {
-		return "unknown"
-	}
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
 	}

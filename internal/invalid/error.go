@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -20,30 +21,18 @@ type Error struct {
 // Error returns "WHERE: FIELD: expected WANT, found GOT: CAUSE. HINT", without the
 // parts that are empty.
 func (e *Error) Error() string {
-	var parts []string
-	add := func(s string) {
-		if s != "" {
-			parts = append(parts, s)
-		}
+	var values []string
+	if e.Want != "" {
+		values = append(values, "expected "+e.Want)
 	}
-	add(e.Where)
-	add(e.Field)
-	found := ""
 	if e.Got != "" {
-		found = "found " + e.Got
+		values = append(values, "found "+e.Got)
 	}
-	switch {
-	case e.Want != "" && found != "":
-		add("expected " + e.Want + ", " + found)
-	case e.Want != "":
-		add("expected " + e.Want)
-	default:
-		add(found)
-	}
+	parts := []string{e.Where, e.Field, strings.Join(values, ", ")}
 	if e.Err != nil {
-		add(e.Err.Error())
+		parts = append(parts, e.Err.Error())
 	}
-	s := strings.Join(parts, ": ")
+	s := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ": ")
 	if e.Hint != "" {
 		s = strings.TrimSuffix(s, ".") + ". " + e.Hint
 	}
@@ -63,11 +52,9 @@ func At(where string, err error) error {
 		return &Error{Where: where, Err: err}
 	}
 	c := *e
-	switch {
-	case e.Where == "":
-		c.Where = where
-	default:
-		c.Where = where + ": " + e.Where
+	c.Where = where
+	if e.Where != "" {
+		c.Where += ": " + e.Where
 	}
 	return &c
 }
