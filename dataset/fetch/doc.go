@@ -9,10 +9,9 @@
 //
 // Archives are not trusted. Only the files of the layout are written, under names of
 // this package; what they may expand to is bounded, and sizes and checksums are
-// compared. The data set is written atomically.
+// compared. The data set is written atomically. Whether its numbers are sound is for
+// xlsa17.Load and dataset.Check to say.
 //
 // The weights of networks, with which features of photographs are computed, are downloaded
 // in the same way.
-//
-// Whether the numbers in it are sound is for xlsa17.Load and dataset.Check to say.
 package fetch

@@ -27,12 +27,13 @@ type Options struct {
 	// DataDir gets the folder of the data set. It is created if needed.
 	DataDir string
 	// ArchiveURL is the http or https address, or the path, of an archive in the layout
-	// of XianURL or LAGOURL; empty means XianURL.
+	// of XianURL or LAGOURL, or of the weights of a network; empty means XianURL, or where
+	// the weights are published.
 	ArchiveURL string
 	// MetaURL is the same of an archive with the meta folder; empty means the constant
 	// of that name. It is not used if the other archive has these files.
 	MetaURL string
-	// SHA256 is the checksum that the first archive must have, in hex; empty accepts any.
+	// SHA256 is the checksum that the first archive, or the weights, must have, in hex; empty accepts any.
 	// None was published for the built-in addresses.
 	SHA256 string
 	// DownloadDir keeps archives; empty means lago-train/downloads in the user's cache
@@ -68,16 +69,16 @@ type Progress struct {
 	Done, Total int64  // bytes; Total is -1 if unknown
 }
 
-// Result describes a fetched data set.
+// Result describes a fetched data set, or the weights of a network.
 type Result struct {
 	Name     string    `json:"name"`   // in lower case
-	Folder   string    `json:"folder"` // absolute path
+	Folder   string    `json:"folder"` // that holds the files, as an absolute path
 	Files    []string  `json:"files"`  // paths below the folder, with slashes, sorted
 	Bytes    int64     `json:"bytes"`  // of the files
 	Archives []Archive `json:"archives"`
 }
 
-// Archive is an archive that files of a data set came from.
+// Archive is a downloaded file: an archive that files of a data set came from, or weights.
 type Archive struct {
 	Source     string `json:"source"` // address without password, or path, as it was given
 	File       string `json:"file"`   // path
