@@ -141,7 +141,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "lr_v", Group: TrainingGroup, Valid: positiveNumber, inRange: positive,
-		standard: defaultLRV, byVariant: map[model.Variant]any{model.KSoft: 1.0},
+		standard: defaultLRV, byVariant: map[model.Variant]any{model.KSoft: 0.05},
 		For: "variants k-soft and semantic-soft", applies: func(c Config) bool { return c.Variant.Learned() },
 		Help:  "`RATE` learning rate of the group assignment V",
 		field: func(c *Config) any { return &c.LRV },
@@ -181,7 +181,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "alpha", Group: ModelGroup, Valid: weightNumber, inRange: notNegative,
-		standard: 0.1, byVariant: map[model.Variant]any{model.Singletons: 0.3, model.KSoft: 0.3},
+		standard: 0.1, byVariant: map[model.Variant]any{model.Singletons: 0.3, model.KSoft: 1.0},
 		Help:  "`VALUE` weight of explicit attribute supervision in the loss (Eq. 6)",
 		field: func(c *Config) any { return &c.Alpha },
 		trial: func(t *train.Trial) any { return &t.Model.Alpha },
