@@ -18,7 +18,7 @@ absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac }
 lago=$(absolute "${1:?usage: results.sh path/to/lago-train}")
 : "${SECTIONS:=all}" "${DATASET:=cub127}" "${LAGO_DATA:=data}"
 : "${METHODS:=lago,semantic-hard,singletons,k-soft,semantic-soft,dap,iap,ale,eszsl,sync,sje,devise,kernel}"
-: "${SEEDS:=5}" "${EPOCHS:=60}" "${PATIENCE:=15}" "${TUNE:=4}" "${BUDGET:=60}" "${ROTATE:=5}" "${ROTATE_PATIENCE:=10}"
+: "${SEEDS:=5}" "${EPOCHS:=60}" "${PATIENCE:=15}" "${TUNE:=4}" "${BUDGET:=120}" "${ROTATE:=5}" "${ROTATE_PATIENCE:=10}"
 : "${RESULTS_DIR:=${XDG_CACHE_HOME:-$HOME/.cache}/lago-train/results}"
 : "${PAGE:=$(dirname "$0")/../docs/results.md}"
 
