@@ -74,7 +74,8 @@ every method tries the same number of settings, including preprocessing, on the 
 "LAGO" is the variant with the highest validation accuracy of the part, so it has four searches.
 Two of the settings that each variant tries were chosen on some of these classes: the general
 defaults, on cub127 among other data, and on cub127 those that the authors published for CUB.
-Singletons can also try `l2`, its default preprocessing. All this favours LAGO.' <<END
+Singletons can also try `l2`, its default preprocessing. All this favours LAGO. The defaults of
+k-soft and semantic-soft have changed since this was run ([settings](settings.md)).' <<END
 lago-train compare --dataset $DATASET --rotate $ROTATE --methods $METHODS --tune $TUNE --seeds $SEEDS --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
   section "$DATASET" compare 'LAGO and its baselines on one split' 'comparison comparison-differences' \

@@ -69,7 +69,7 @@ func TestDefaultsElsewhere(t *testing.T) {
 	for _, dataset := range []string{"glyphs", "simulated-cub", "unheard-of"} {
 		for _, v := range model.Variants {
 			p := PresetFor(dataset, v)
-			alpha := map[model.Variant]float64{model.SemanticHard: 0.1, model.SemanticSoft: 0.1, model.Singletons: 0.3, model.KSoft: 1}[v]
+			alpha := map[model.Variant]float64{model.SemanticHard: 0.1, model.SemanticSoft: 0.3, model.Singletons: 0.3, model.KSoft: 1}[v]
 			if p.Preprocess != AutoPreprocess || p.Ridge != 0 || p.Alpha != alpha || p.Expect != nil {
 				t.Errorf("%s on %s: preprocess %s with ridge %g, alpha %g, expecting %v; expected auto, a ridge by the scale of the features, alpha %g, and nothing published",
 					v, dataset, p.Preprocess, p.Ridge, p.Alpha, p.Expect, alpha)

@@ -100,7 +100,7 @@ var settings = []Setting{
 		// On features with a mean of zero, as whitening makes them, only b can learn that an
 		// attribute is rare, and at the rate of W it takes too many epochs.
 		Key: "bias_factor", Group: TrainingGroup, Valid: positiveNumber, inRange: positive,
-		standard: 3.0, byVariant: map[model.Variant]any{model.Singletons: 10.0, model.KSoft: 10.0},
+		standard: 3.0, byVariant: map[model.Variant]any{model.Singletons: 10.0, model.KSoft: 10.0, model.SemanticSoft: 5.0},
 		Help:  "`FACTOR` learning rate of the biases b of the detectors, as a multiple of --lr",
 		field: func(c *Config) any { return &c.BiasFactor },
 		trial: func(t *train.Trial) any { return &t.Training.BiasFactor },
@@ -141,7 +141,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "lr_v", Group: TrainingGroup, Valid: positiveNumber, inRange: positive,
-		standard: defaultLRV, byVariant: map[model.Variant]any{model.KSoft: 0.05},
+		standard: defaultLRV, byVariant: map[model.Variant]any{model.KSoft: 0.05, model.SemanticSoft: 0.03},
 		For: "variants k-soft and semantic-soft", applies: func(c Config) bool { return c.Variant.Learned() },
 		Help:  "`RATE` learning rate of the group assignment V",
 		field: func(c *Config) any { return &c.LRV },
@@ -181,7 +181,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "alpha", Group: ModelGroup, Valid: weightNumber, inRange: notNegative,
-		standard: 0.1, byVariant: map[model.Variant]any{model.Singletons: 0.3, model.KSoft: 1.0},
+		standard: 0.1, byVariant: map[model.Variant]any{model.Singletons: 0.3, model.KSoft: 1.0, model.SemanticSoft: 0.3},
 		Help:  "`VALUE` weight of explicit attribute supervision in the loss (Eq. 6)",
 		field: func(c *Config) any { return &c.Alpha },
 		trial: func(t *train.Trial) any { return &t.Model.Alpha },
