@@ -33,8 +33,8 @@ type Options struct {
 	// MetaURL is the same of an archive with the meta folder; empty means the constant
 	// of that name. It is not used if the other archive has these files.
 	MetaURL string
-	// SHA256 is the checksum that the first archive, or the weights, must have, in hex; empty accepts any.
-	// None was published for the built-in addresses.
+	// SHA256 is the checksum that the first archive, or the weights, must have, in hex; empty
+	// accepts any. None was published for the built-in addresses.
 	SHA256 string
 	// DownloadDir keeps archives; empty means lago-train/downloads in the user's cache
 	// folder.

@@ -30,9 +30,7 @@ func newBatch(m *train.Saved, d *dataset.Dataset, s train.Samples, classes []int
 		return nil, err
 	}
 	b, err := Scored(m, s, scores)
-	if err == nil {
-		b.Classes = classes
-	}
+	b.Classes = classes
 	return b, err
 }
 

@@ -44,8 +44,10 @@ func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 		}
 		scale += t / float64(len(kinds[0]))
 	}
-	a.Before, a.Classes = meanOf(before), len(byClass(whole[0], before))
+	a.Before = meanOf(before)
 	a.After = a.Before
+	perClass := byClass(whole[0], before)
+	a.Classes = len(perClass)
 	if math.IsNaN(scale) {
 		return a, 0, nil
 	}
@@ -58,7 +60,7 @@ func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 		if i >= finalists && a.Tau > 0 {
 			break
 		}
-		gain := metrics.PairedDifference(byClass(whole[0], c.after), byClass(whole[0], before))
+		gain := metrics.PairedDifference(byClass(whole[0], c.after), perClass)
 		if !(gain.Interval.Low > 0) {
 			continue
 		}
