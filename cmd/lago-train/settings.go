@@ -158,11 +158,20 @@ func configOf(c *cli.Context, variants ...model.Variant) (protocol.Preset, error
 		}
 		given = append(given, usable(c, file, read)...)
 	}
-	p, err := protocol.Resolve(append(given, settingsGiven(c)...))
+	p, err := protocol.Resolve(append(given, settingsGiven(c)...), startOf(c))
 	if err == nil && !slices.Contains(variants, p.Variant) {
 		err = &invalid.Error{Where: file, Field: variantFlag, Want: format.List(format.Strings(variants), "or"), Got: string(p.Variant)}
 	}
 	return p, err
+}
+
+// startOf returns what the settings of a run are before files and flags. Published settings were
+// chosen on validation classes, some of which are unseen in a rotation.
+func startOf(c *cli.Context) func(string, model.Variant) protocol.Preset {
+	if c.IsSet(rotateFlag) {
+		return protocol.GeneralFor
+	}
+	return protocol.PresetFor
 }
 
 // usable removes the keys of a config file that the command decides itself: stage, for a
@@ -205,7 +214,7 @@ func protocolPresets(c *cli.Context, variants []model.Variant) ([]protocol.Prese
 	}
 	flags := settingsGiven(c)
 	ofAll := slices.DeleteFunc(slices.Clone(flags), func(g protocol.Given) bool { return !slices.Contains(commonKeys, g.Key) })
-	common, err := protocol.Resolve(append(searchLength(c), ofAll...))
+	common, err := protocol.Resolve(append(searchLength(c), ofAll...), startOf(c))
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +225,7 @@ func protocolPresets(c *cli.Context, variants []model.Variant) ([]protocol.Prese
 			return nil, err
 		}
 		given = slices.Concat(searchLength(c), []protocol.Given{{Key: variantFlag, Text: string(v)}}, given, flags)
-		p, err := protocol.Resolve(given)
+		p, err := protocol.Resolve(given, startOf(c))
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func resolve(t *testing.T, text string, flags ...Given) (Preset, error) {
 	if err != nil {
 		return Preset{}, err
 	}
-	return Resolve(append(given, flags...))
+	return Resolve(append(given, flags...), PresetFor)
 }
 
 func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
@@ -77,7 +77,7 @@ func TestWrittenConfigsResolveToTheSameTrials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Resolve(given)
+		p, err := Resolve(given, PresetFor)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func TestReadSearched(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Resolve(given)
+		p, err := Resolve(given, PresetFor)
 		if err != nil {
 			t.Fatal(err)
 		}

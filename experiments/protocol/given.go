@@ -117,10 +117,10 @@ func parse(data []byte) ([]Given, error) {
 	return list, nil
 }
 
-// Resolve returns the settings of a run: the preset of the given data set and variant,
-// with the given values over it in their order. A value that does not apply to the run
-// is an error; in a file, it may repeat that of the preset.
-func Resolve(given []Given) (Preset, error) {
+// Resolve returns the settings of a run: those that start, PresetFor or GeneralFor, has for the
+// given data set and variant, with the given values over them in their order. A value that does
+// not apply to the run is an error; in a file, it may repeat that of the start.
+func Resolve(given []Given, start func(dataset string, v model.Variant) Preset) (Preset, error) {
 	c := DefaultsOf(model.SemanticHard)
 	for _, g := range given {
 		if g.Key == "dataset" || g.Key == "variant" {
@@ -129,7 +129,7 @@ func Resolve(given []Given) (Preset, error) {
 			}
 		}
 	}
-	p := PresetFor(c.Dataset, c.Variant)
+	p := start(c.Dataset, c.Variant)
 	preset := p.Config
 	for _, g := range given {
 		if err := g.set(&p.Config); err != nil {
@@ -188,7 +188,7 @@ func ReadSearched(ctx context.Context, dir, dataset string, devSplit int, v mode
 	if err != nil {
 		return nil, err
 	}
-	p, err := Resolve(given)
+	p, err := Resolve(given, PresetFor)
 	if err != nil {
 		return nil, err
 	}

@@ -49,15 +49,22 @@ func DefaultsOf(v model.Variant) Config {
 	return c
 }
 
-// PresetFor returns the settings that a run of a variant on a data set starts from:
-// those that the authors of the paper published, otherwise the general defaults.
-func PresetFor(dataset string, v model.Variant) Preset {
-	dataset = strings.ToLower(dataset)
+// GeneralFor returns the general defaults of a variant for a data set, whether or not its
+// settings were published.
+func GeneralFor(dataset string, v model.Variant) Preset {
 	p := Preset{Config: DefaultsOf(v), TestEpochs: defaultTest, Source: "general defaults", Origins: map[string]string{}}
 	for _, s := range settings {
 		p.Origins[s.Key] = fromDefault
 	}
-	p.Dataset = dataset
+	p.Dataset = strings.ToLower(dataset)
+	return p
+}
+
+// PresetFor returns the settings that a run of a variant on a data set starts from:
+// those that the authors of the paper published, otherwise the general defaults.
+func PresetFor(dataset string, v model.Variant) Preset {
+	p := GeneralFor(dataset, v)
+	dataset = p.Dataset
 	of := dataset
 	if other, ok := presetOf[dataset]; ok {
 		of = other

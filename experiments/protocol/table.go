@@ -31,10 +31,9 @@ const (
 )
 
 // preprocessings are the searched chains: none, the usual single steps, and square root with
-// L2 normalisation, not whitened for methods that have a ridge, and whitened. L2
-// normalisation alone makes nearly no difference.
+// L2 normalisation, not whitened for methods that have a ridge, and whitened.
 var preprocessings = []preprocess.Chain{
-	preprocess.None, "sqrt,l2", preprocess.Standardize, preprocess.Whiten, "sqrt,l2,whiten",
+	preprocess.None, preprocess.L2, "sqrt,l2", preprocess.Standardize, preprocess.Whiten, "sqrt,l2,whiten",
 }
 
 // docs/settings.md says how the defaults were chosen.

@@ -119,7 +119,7 @@ func TestChosenSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := protocol.Resolve(given)
+	p, err := protocol.Resolve(given, protocol.PresetFor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,8 +226,8 @@ func TestFindSettingsInASmallSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The five chains of preprocessing, then three seeds of the three best.
-	if len(s.Tried) != 5 || s.Trials != 14 {
+	// The six chains of preprocessing, then three seeds of the three best.
+	if len(s.Tried) != 6 || s.Trials != 15 {
 		t.Errorf("%d settings, %d trials", len(s.Tried), s.Trials)
 	}
 	if diff := cmp.Diff([]string{"coarse", "further seeds"}, rounds); diff != "" {

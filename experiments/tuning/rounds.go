@@ -8,6 +8,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -107,13 +108,13 @@ func (s *searcher) trialsOf(b batch) []train.Trial {
 	return trials
 }
 
-// coarse tries the settings that the search starts from, the general defaults, and
-// different draws from the space, or all that it has.
+// coarse tries the settings that the search starts from, the general defaults, the start
+// without preprocessing, and different draws from the space, or all that it has.
 func (s *searcher) coarse() batch {
 	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
 	candidates := []candidate{s.base}
 	if s.budget.coarse > 1 {
-		candidates = append(candidates, s.defaults())
+		candidates = append(candidates, s.defaults(), s.raw())
 		candidates = append(candidates, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
 	}
 	return s.unseen(candidates, s.budget.coarse)
@@ -126,6 +127,18 @@ func (s *searcher) defaults() candidate {
 	general.config = protocol.DefaultsOf(c.config.Variant).On(s.folds[0].Data)
 	for _, d := range s.space {
 		d.set(&c, d.get(general))
+	}
+	return c
+}
+
+// raw returns the start of the search on features as they are, which the settings of
+// baselines were published for, unless the preprocessing is fixed.
+func (s *searcher) raw() candidate {
+	c := s.base
+	for _, d := range s.space {
+		if d.key == "preprocess" {
+			d.set(&c, preprocess.None)
+		}
 	}
 	return c
 }

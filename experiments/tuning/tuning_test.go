@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/kernelalign"
 	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -67,14 +68,26 @@ func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
 	}
 }
 
-// A search from a preset tries the general defaults, too, in the settings that it varies.
-func TestSearchTriesTheGeneralDefaults(t *testing.T) {
+// A search from a preset tries the general defaults, too, in the settings that it varies, and a
+// search from the general defaults features without preprocessing.
+func TestSearchFirstSettings(t *testing.T) {
 	l := testlab.Simulated(t)
 	preset := protocol.PresetFor("cub", model.SemanticHard).Config
 	s := newSearcher("semantic-hard", candidate{config: preset}, l.Parts, 4, 0, []string{"beta"})
 	second, general := s.coarse().candidates[1].config, protocol.DefaultsOf(model.SemanticHard).On(l.Data)
 	if second.LR != general.LR || second.Preprocess != general.Preprocess || second.Alpha != general.Alpha || second.Beta != preset.Beta || second.Dataset != "cub" {
 		t.Errorf("the second is %+v, expected the defaults %+v with the fixed beta", second, general)
+	}
+	want := general
+	want.Preprocess = preprocess.None
+	for _, c := range []struct {
+		fixed []string
+		want  bool
+	}{{nil, true}, {[]string{"preprocess"}, false}} {
+		s = newSearcher("semantic-hard", candidate{config: general}, l.Parts, 4, 0, c.fixed)
+		if got := s.coarse().candidates[1].config; (got == want) != c.want {
+			t.Errorf("with fixed %q the second is %+v; found %+v: expected %v", c.fixed, got, want, c.want)
+		}
 	}
 }
 
