@@ -28,11 +28,13 @@ and the same preprocessing for each, by the mean validation accuracy over folds 
 Then chooses the number of epochs on the dev stage over all seeds, trains on train and validation
 classes, and evaluates once on the test classes. "lago" is the variant with the best validation
 accuracy: after a search for each variant, the two best are compared over all seeds. A search starts
-from the defaults and leaves settings given by flags fixed; --tune 0 takes the defaults of each
-method, and for LAGO those of --configs if it is given.
+from the defaults, on features with and without preprocessing, and leaves settings given by flags
+fixed; --tune 0 takes the defaults of each method, and for LAGO those of --configs if it is given.
 
 With --rotate N each class is unseen once: the classes are divided into N parts, and each part in
 turn holds the test classes. The next part is the validation classes unless --folds is given.
+LAGO then starts from its general defaults, since published settings were chosen on classes that are
+unseen here.
 Differences between methods have 95 % bootstrap intervals over classes, and p values by paired
 permutation. The result is stored in --out for the report. --adapt also adapts each method to all
 unlabelled samples of the evaluated classes, with settings chosen on the validation classes.

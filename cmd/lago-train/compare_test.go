@@ -1,9 +1,12 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lago-train/lago-train/experiments/tuning"
 )
 
 func TestCompareCommand(t *testing.T) {
@@ -51,6 +54,37 @@ func TestCompareCommand(t *testing.T) {
 	stored, err := filepath.Glob(filepath.Join(out, "compare-glyphs-*.json"))
 	if err != nil || len(stored) != 1 {
 		t.Errorf("stored %v, %v, expected one file of both commands", stored, err)
+	}
+}
+
+// Settings that were published for a data set are not those of a rotation, in which some of the
+// classes that they were chosen on are unseen.
+func TestRotationStartsFromTheGeneralDefaults(t *testing.T) {
+	root := animals(t)
+	if err := os.Rename(filepath.Join(root, "animals"), filepath.Join(root, "cub")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags []string
+		want  string
+	}{
+		{nil, "none"},
+		{[]string{"--rotate", "3"}, "sqrt,l2,whiten"},
+		{[]string{"--rotate", "3", "--preprocess", "standardize"}, "standardize"},
+	} {
+		var r tuning.Methods
+		args := []string{"compare", "--data-dir", root, "--dataset", "cub", "--methods", "semantic-hard,eszsl", "--tune", "0", "--folds", "1", "--epochs", "1", "--json", "--out", t.TempDir()}
+		decode(t, succeeds(t, append(args, c.flags...)...), &r)
+		for _, m := range r.Rows {
+			for _, p := range m.Parts {
+				if p.Settings["preprocess"] != c.want {
+					t.Errorf("%s with %q: preprocess %v, expected %s", m.Name, c.flags, p.Settings["preprocess"], c.want)
+				}
+			}
+		}
+		if len(r.Rows) != 2 {
+			t.Errorf("with %q: %d methods, expected 2", c.flags, len(r.Rows))
+		}
 	}
 }
 

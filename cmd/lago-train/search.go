@@ -16,9 +16,10 @@ func searchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "search",
 		Usage: "find settings of a variant on the validation classes, and write a config file",
-		Description: `Searches on the dev stage, as the paper does. A coarse round tries the default settings and others
-spread over the space, and refining rounds try neighbours of the best. The best are then trained with
-three further seeds: their mean accuracy decides, and their mean curve gives the number of epochs.
+		Description: `Searches on the dev stage, as the paper does. A coarse round tries the default settings, features
+without preprocessing, and others spread over the space; refining rounds try neighbours of the best.
+The best are then trained with three further seeds: their mean accuracy decides, and their mean curve
+gives the number of epochs.
 Each setting is trained once for each fold of the seen classes and ranked by the mean validation
 accuracy. Of 24 settings, 12 are coarse, 12 refine, and 3 get further seeds. Settings given by flags
 stay fixed. The chosen settings are written to a file for run --config.
