@@ -121,7 +121,7 @@ func evaluateModels(c *cli.Context, config evaluation.Config) (*evaluation.Resul
 	if err != nil {
 		return nil, err
 	}
-	return config.EvaluateModels(m)
+	return config.EvaluateModels(c.Context, m)
 }
 
 // evaluateScores evaluates the files that flags name.

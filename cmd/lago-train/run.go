@@ -57,7 +57,7 @@ func run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Adapt(l, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") }); err != nil {
+	if err := o.Adapt(c.Context, l, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") }); err != nil {
 		return err
 	}
 	return output(c, nil, o, func(w io.Writer) error { return o.WriteText(w, p) })

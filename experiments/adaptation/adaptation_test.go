@@ -1,6 +1,8 @@
 package adaptation
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -41,6 +44,18 @@ func simulated(classes, perClass int, clusterOf func(class, sample int) int) *Ba
 	return b
 }
 
+func TestInterrupted(t *testing.T) {
+	b := simulated(12, 30, func(class, _ int) int { return class })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := Choose(ctx, []*Batch{b}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Choose: error %v, expected that of the context", err)
+	}
+	if _, err := Evaluate(ctx, b, &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}}, 2); !errors.Is(err, context.Canceled) {
+		t.Errorf("Evaluate: error %v, expected that of the context", err)
+	}
+}
+
 func TestChoose(t *testing.T) {
 	b := simulated(12, 30, func(class, _ int) int { return class })
 	others := *b
@@ -48,14 +63,14 @@ func TestChoose(t *testing.T) {
 	for i := range others.Classes {
 		others.Classes[i] = 6 + i
 	}
-	a, _, err := Choose([]*Batch{b, &others})
+	a, _, err := Choose(t.Context(), []*Batch{b, &others})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 18 || a.Smallest < 50 || a.Smallest > 360 {
 		t.Errorf("%+v", a)
 	}
-	r, err := Evaluate(b, a, 2)
+	r, err := Evaluate(t.Context(), b, a, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +91,7 @@ func TestChooseCountsClassesOnce(t *testing.T) {
 	var chosen [2]*train.Adaptation
 	for i, folds := range [][]*Batch{{b}, {b, b}} {
 		var err error
-		if chosen[i], _, err = Choose(folds); err != nil {
+		if chosen[i], _, err = Choose(t.Context(), folds); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +106,7 @@ func TestChooseFeatures(t *testing.T) {
 	bad := *good
 	bad.X = simulated(12, 30, func(_, sample int) int { return sample % 12 }).X
 	for want, kinds := range [][][]*Batch{{{good}, {&bad}}, {{&bad}, {good}}} {
-		a, got, err := Choose(kinds...)
+		a, got, err := Choose(t.Context(), kinds...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,11 +123,11 @@ func TestOffWhereClustersAreNotClasses(t *testing.T) {
 		"a single cluster":                     func(_, _ int) int { return 0 },
 	} {
 		b := simulated(12, 30, clusterOf)
-		a, _, err := Choose([]*Batch{b})
+		a, _, err := Choose(t.Context(), []*Batch{b})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Evaluate(b, a, 0)
+		r, err := Evaluate(t.Context(), b, a, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +143,7 @@ func TestOffWithoutAnErrorToCorrect(t *testing.T) {
 	for i, z := range b.Labels {
 		b.Scores.Row(i)[z] += 100
 	}
-	if a, _, err := Choose([]*Batch{b}); err != nil || a.Tau != 0 || a.Before != 1 {
+	if a, _, err := Choose(t.Context(), []*Batch{b}); err != nil || a.Tau != 0 || a.Before != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -2,6 +2,7 @@ package adaptation
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -30,7 +31,7 @@ const (
 // the finalists, the most accurate settings, the one whose smallest gain over these conditions is
 // the largest is chosen; if all are ruled out, the next most accurate one that is not. If there is
 // none, Tau is 0. features is the index of the chosen kind.
-func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
+func Choose(ctx context.Context, kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 	a = &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	whole := drawn(kinds)
 	scale := 0.0
@@ -51,7 +52,7 @@ func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 	if math.IsNaN(scale) {
 		return a, 0, nil
 	}
-	ranked, err := rank(whole, scale)
+	ranked, err := rank(ctx, whole, scale)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -64,7 +65,7 @@ func Choose(kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
 		if !(gain.Interval.Low > 0) {
 			continue
 		}
-		table, err := Stress(whole[c.features], c.Settings, choiceDraws)
+		table, err := Stress(ctx, whole[c.features], c.Settings, choiceDraws)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -98,13 +99,16 @@ type candidate struct {
 }
 
 // rank returns all settings by accuracy, the highest first.
-func rank(kinds [][]*Batch, scale float64) ([]candidate, error) {
+func rank(ctx context.Context, kinds [][]*Batch, scale float64) ([]candidate, error) {
 	var list []candidate
 	for k, folds := range kinds {
 		for _, tau := range taus {
 			for _, t := range temperatures {
 				c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, features: k}
 				for _, f := range folds {
+					if err := ctx.Err(); err != nil {
+						return nil, err
+					}
 					after, err := f.adapted(c.Settings)
 					if err != nil {
 						return nil, err

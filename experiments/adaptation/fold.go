@@ -1,6 +1,7 @@
 package adaptation
 
 import (
+	"context"
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -30,7 +31,7 @@ const whitened preprocess.Chain = "sqrt,l2,whiten"
 
 // ChooseOn chooses the settings, see Choose, with the preprocessing of the models or, if none of
 // them whitens its features, with whitened ones where these are better.
-func ChooseOn(folds []Fold) (*train.Adaptation, error) {
+func ChooseOn(ctx context.Context, folds []Fold) (*train.Adaptation, error) {
 	kinds := [][]*Batch{nil}
 	for _, f := range folds {
 		m := *f.Model
@@ -55,7 +56,7 @@ func ChooseOn(folds []Fold) (*train.Adaptation, error) {
 			kinds[1] = append(kinds[1], &b)
 		}
 	}
-	chosen, features, err := Choose(kinds...)
+	chosen, features, err := Choose(ctx, kinds...)
 	if err == nil && features == 1 {
 		chosen.Preprocess = whitened
 	}

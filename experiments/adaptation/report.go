@@ -1,6 +1,7 @@
 package adaptation
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -30,7 +31,7 @@ type Report struct {
 
 // Evaluate adapts to a labelled batch, and to draws random batches from it for each
 // condition of Stress.
-func Evaluate(b *Batch, a *train.Adaptation, draws int) (*Report, error) {
+func Evaluate(ctx context.Context, b *Batch, a *train.Adaptation, draws int) (*Report, error) {
 	blocks := b.Blocks()
 	fitted, err := adapt.Fit(blocks, a.Settings)
 	if err != nil {
@@ -46,7 +47,7 @@ func Evaluate(b *Batch, a *train.Adaptation, draws int) (*Report, error) {
 		inductive: metrics.TopK(b.Scores, b.Labels, 1), interval: metrics.ClassInterval(before),
 	}
 	if draws > 0 {
-		r.Stress, err = Stress([]*Batch{b}, a.Settings, draws)
+		r.Stress, err = Stress(ctx, []*Batch{b}, a.Settings, draws)
 		for i, row := range r.Stress {
 			if row.Samples > 0 && row.Samples < a.Smallest {
 				r.Stress[i].Warned = true

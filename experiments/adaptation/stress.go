@@ -1,6 +1,7 @@
 package adaptation
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -46,7 +47,7 @@ func present(is bool) float64 {
 // Stress adapts to random batches from each of some batches, draws for each condition:
 // classes that are absent but still candidates, geometrically imbalanced classes, and few
 // samples. Conditions for which there are not more samples are left out.
-func Stress(folds []*Batch, s adapt.Settings, draws int) ([]Condition, error) {
+func Stress(ctx context.Context, folds []*Batch, s adapt.Settings, draws int) ([]Condition, error) {
 	var table []Condition
 	for i, c := range conditions {
 		row := Condition{Name: c.name, Samples: c.samples, Worst: math.Inf(1)}
@@ -55,6 +56,9 @@ func Stress(folds []*Batch, s adapt.Settings, draws int) ([]Condition, error) {
 				continue
 			}
 			for draw := range draws {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
 				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
 				b := fold.pick(c.draw(fold, r))
 				after, err := b.adapted(s)

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,7 +40,7 @@ type Models struct {
 
 // EvaluateModels evaluates models on the classes of a split. For validation, models of
 // the dev stage are evaluated in the same way on the validation classes.
-func (c Config) EvaluateModels(m Models) (*Result, error) {
+func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	if err := m.setSplit(); err != nil {
 		return nil, err
 	}
@@ -52,11 +53,11 @@ func (c Config) EvaluateModels(m Models) (*Result, error) {
 	}
 	var devScores []*Scored
 	if dev != nil {
-		if devScores, err = m.score(dev, m.question(true)); err != nil {
+		if devScores, err = m.score(ctx, dev, m.question(true)); err != nil {
 			return nil, err
 		}
 	}
-	scores, err := m.score(m.Models, m.question(m.Split == ValSplit))
+	scores, err := m.score(ctx, m.Models, m.question(m.Split == ValSplit))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (c Config) EvaluateModels(m Models) (*Result, error) {
 	r := c.evaluate(s, validation)
 	r.Source = m.source(scores)
 	if m.Adapt {
-		if r.Adapted, err = m.adapt(r, dev, missing); err != nil {
+		if r.Adapted, err = m.adapt(ctx, r, dev, missing); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +91,7 @@ func (c Config) EvaluateModels(m Models) (*Result, error) {
 
 // adapt evaluates the model adapted to the samples. A model without the settings gets them
 // from the run of the dev stage.
-func (m Models) adapt(r *Result, dev []*Model, missing string) (*adaptation.Report, error) {
+func (m Models) adapt(ctx context.Context, r *Result, dev []*Model, missing string) (*adaptation.Report, error) {
 	model := m.Models[0]
 	if m.Split == ValSplit {
 		dev = m.Models
@@ -103,7 +104,7 @@ func (m Models) adapt(r *Result, dev []*Model, missing string) (*adaptation.Repo
 			return nil, errors.Join(err, errors.New(missing))
 		}
 		var err error
-		if chosen, err = adaptation.ChooseOn([]adaptation.Fold{{Model: dev[0].Saved, Data: m.Data, HoldOut: dev[0].HoldOut}}); err != nil {
+		if chosen, err = adaptation.ChooseOn(ctx, []adaptation.Fold{{Model: dev[0].Saved, Data: m.Data, HoldOut: dev[0].HoldOut}}); err != nil {
 			return nil, err
 		}
 		if model.Saved.Adaptation, err = adaptation.Fitted(model.Saved, m.Data, chosen); err != nil {
@@ -115,7 +116,7 @@ func (m Models) adapt(r *Result, dev []*Model, missing string) (*adaptation.Repo
 	if err != nil {
 		return nil, err
 	}
-	return adaptation.Evaluate(batch, chosen, m.Draws)
+	return adaptation.Evaluate(ctx, batch, chosen, m.Draws)
 }
 
 // setSplit sets the split by the stage of the models.
@@ -188,13 +189,16 @@ func (m Models) question(dev bool) question {
 }
 
 // score scores the samples of a question with each of some models.
-func (m Models) score(models []*Model, q question) ([]*Scored, error) {
+func (m Models) score(ctx context.Context, models []*Model, q question) ([]*Scored, error) {
 	var names []string
 	for _, z := range q.classes {
 		names = append(names, m.Data.Classes[z])
 	}
 	list := make([]*Scored, len(models))
 	for i, model := range models {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		s := &Scored{Labels: labelsOf(m.Data, q.rows, q.classes), Kind: model.kind(), Sides: q.sides, Names: names, Rows: q.rows, IDs: m.Data.IDs}
 		if err := model.score(s, m.Data, q); err != nil {
 			return nil, invalid.At(model.Path, err)

@@ -87,7 +87,7 @@ func readModel(t testing.TB, path string) *Model {
 
 func evaluated(t testing.TB, m Models) *Result {
 	t.Helper()
-	e, err := Config{Bins: 5}.EvaluateModels(m)
+	e, err := Config{Bins: 5}.EvaluateModels(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestEvaluateAdapted(t *testing.T) {
 		{Data: l.Data, Models: test, Adapt: true},
 		{Data: l.Data, Models: test[:1], Split: GZSLSplit, Adapt: true},
 	} {
-		if _, err := (Config{Bins: 1}).EvaluateModels(refused); err == nil || !strings.HasPrefix(err.Error(), "--adapt: expected one model") {
+		if _, err := (Config{Bins: 1}).EvaluateModels(t.Context(), refused); err == nil || !strings.HasPrefix(err.Error(), "--adapt: expected one model") {
 			t.Errorf("found %v", err)
 		}
 	}
@@ -371,7 +371,7 @@ func TestEvaluateBaseline(t *testing.T) {
 	if err := os.RemoveAll(dev.Dir); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Config{Bins: 5}.EvaluateModels(both)
+	_, err := Config{Bins: 5}.EvaluateModels(t.Context(), both)
 	if err == nil || !strings.Contains(err.Error(), "scores of eszsl and no validation") {
 		t.Errorf("an ensemble without a temperature: %v", err)
 	}
@@ -419,7 +419,7 @@ func TestSplitByStage(t *testing.T) {
 			t.Errorf("found %s with notes %q, expected %s with %q", r.Source.Split, r.Notes, c.want, c.note)
 		}
 	}
-	if _, err := (Config{Bins: 1}).EvaluateModels(Models{Data: l.Data, Models: []*Model{dev[0], test[0]}}); err == nil || !strings.Contains(err.Error(), "--split") {
+	if _, err := (Config{Bins: 1}).EvaluateModels(t.Context(), Models{Data: l.Data, Models: []*Model{dev[0], test[0]}}); err == nil || !strings.Contains(err.Error(), "--split") {
 		t.Errorf("models of both stages: %v", err)
 	}
 }
@@ -435,7 +435,7 @@ func TestScoresThatAreNotFiniteAreRefused(t *testing.T) {
 	for i := range lago.Params.W.Data {
 		lago.Params.W.Data[i] = float32(math.NaN())
 	}
-	if _, err := (Config{Bins: 1}).EvaluateModels(Models{Data: l.Data, Models: test[:1]}); err == nil || !strings.Contains(err.Error(), "NaN") {
+	if _, err := (Config{Bins: 1}).EvaluateModels(t.Context(), Models{Data: l.Data, Models: test[:1]}); err == nil || !strings.Contains(err.Error(), "NaN") {
 		t.Errorf("found %v", err)
 	}
 }

@@ -74,7 +74,7 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Config{Bins: 5}.EvaluateModels(c.m)
+			_, err := Config{Bins: 5}.EvaluateModels(t.Context(), c.m)
 			if err == nil {
 				t.Fatal("expected an error")
 			}

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 // ChooseAdaptation chooses temperature and tau of the adaptation to unlabelled samples on
 // the validation classes of the dev runs of one method, one model per view, and stores them
 // in the models of all runs. Without a dev run it does nothing.
-func ChooseAdaptation(views []lab.View, runs []lab.Run) (*train.Adaptation, error) {
+func ChooseAdaptation(ctx context.Context, views []lab.View, runs []lab.Run) (*train.Adaptation, error) {
 	var folds []adaptation.Fold
 	for _, v := range views {
 		for _, r := range runs {
@@ -30,7 +31,7 @@ func ChooseAdaptation(views []lab.View, runs []lab.Run) (*train.Adaptation, erro
 	if len(folds) == 0 {
 		return nil, nil
 	}
-	chosen, err := adaptation.ChooseOn(folds)
+	chosen, err := adaptation.ChooseOn(ctx, folds)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func ChooseAdaptation(views []lab.View, runs []lab.Run) (*train.Adaptation, erro
 // Adapt sets o.Adaptation to the settings in the models of its runs or, where a model has
 // none, to new ones from ChooseAdaptation, which can take as long as a few epochs: it calls
 // onChoose before.
-func (o *Outcome) Adapt(l *lab.Lab, onChoose func()) error {
+func (o *Outcome) Adapt(ctx context.Context, l *lab.Lab, onChoose func()) error {
 	var runs []lab.Run
 	complete := true
 	for _, dir := range o.RunDirs {
@@ -61,6 +62,6 @@ func (o *Outcome) Adapt(l *lab.Lab, onChoose func()) error {
 	}
 	onChoose()
 	var err error
-	o.Adaptation, err = ChooseAdaptation(l.Parts, runs)
+	o.Adaptation, err = ChooseAdaptation(ctx, l.Parts, runs)
 	return err
 }

@@ -31,11 +31,8 @@ func adaptRows(ctx context.Context, rows []Method, parts [][]*contender, onAdapt
 		}
 		var adapted []*adaptedPart
 		for _, m := range parts[i] {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
 			if done[m.chosen] == nil {
-				p, err := adaptPart(m)
+				p, err := adaptPart(ctx, m)
 				if err != nil {
 					return err
 				}
@@ -56,8 +53,8 @@ type adaptedPart struct {
 
 // adaptPart chooses the settings over the folds of a part, on the dev runs, and adapts the
 // models of the test stage.
-func adaptPart(m *contender) (*adaptedPart, error) {
-	chosen, err := protocol.ChooseAdaptation(m.chosen.folds, slices.Concat(m.val, m.test))
+func adaptPart(ctx context.Context, m *contender) (*adaptedPart, error) {
+	chosen, err := protocol.ChooseAdaptation(ctx, m.chosen.folds, slices.Concat(m.val, m.test))
 	if err != nil {
 		return nil, err
 	}
