@@ -88,7 +88,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "lr", Group: TrainingGroup, Valid: positiveNumber, inRange: positive,
-		standard: 1e-3, byVariant: map[model.Variant]any{model.Singletons: 3e-3, model.KSoft: 3e-3},
+		standard: 1e-3, byVariant: map[model.Variant]any{model.KSoft: 3e-3},
 		Help:  "`RATE` learning rate of the attribute detectors W",
 		field: func(c *Config) any { return &c.LR },
 		trial: func(t *train.Trial) any { return &t.Training.LearningRate },
@@ -99,7 +99,7 @@ var settings = []Setting{
 		// On features with a mean of zero, as whitening makes them, only b can learn that an
 		// attribute is rare, and at the rate of W it takes too many epochs.
 		Key: "bias_factor", Group: TrainingGroup, Valid: positiveNumber, inRange: positive,
-		standard: 3.0, byVariant: map[model.Variant]any{model.Singletons: 10.0, model.KSoft: 10.0, model.SemanticSoft: 5.0},
+		standard: 3.0, byVariant: map[model.Variant]any{model.Singletons: 30.0, model.KSoft: 10.0, model.SemanticSoft: 5.0},
 		Help:  "`FACTOR` learning rate of the biases b of the detectors, as a multiple of --lr",
 		field: func(c *Config) any { return &c.BiasFactor },
 		trial: func(t *train.Trial) any { return &t.Training.BiasFactor },
