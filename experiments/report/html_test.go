@@ -118,7 +118,7 @@ func TestMissingPartsHaveCommands(t *testing.T) {
 		to       = " --dataset birds --out DIR"
 		shared   = " --epochs 4 --preprocess none --seeds 1 --seed 3" // what differs from the preset
 		training = " --epochs 4 --seeds 1 --seed 3"
-		own      = " --variant singletons --epochs 4 --lr 0.001 --bias-factor 1 --preprocess none --beta 0.25 --lambda 0 --alpha 0 --seeds 1 --seed 3"
+		own      = " --variant singletons --epochs 4 --bias-factor 1 --preprocess none --beta 0.25 --lambda 0 --alpha 0 --seeds 1 --seed 3"
 	)
 	want := [][2]string{
 		{"test stage of singletons", "lago-train run" + own + to},
