@@ -74,7 +74,8 @@ END
 every method tries the same number of settings, including preprocessing, on the validation classes.
 "LAGO" is the variant with the highest validation accuracy of the part, so it has four searches.
 One of the settings that each variant tries, the general defaults, was chosen on cub127 among other
-data, with some of these classes; that of a baseline was not. This favours LAGO.' <<END
+data, with some of these classes; of the defaults of a baseline, only the preprocessing was. This
+favours LAGO.' <<END
 lago-train compare --dataset $DATASET --rotate $ROTATE --methods $METHODS --tune $TUNE --seeds $ROTATE_SEEDS --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
   section "$DATASET" compare 'LAGO and its baselines on one split' 'comparison comparison-differences' \

@@ -34,10 +34,9 @@ fixed; --tune 0 takes the defaults of each method, and for LAGO those of --confi
 With --rotate N each class is unseen once: the classes are divided into N parts, and each part in
 turn holds the test classes. The next part is the validation classes unless --folds is given.
 LAGO then starts from its general defaults, since published settings were chosen on classes that are
-unseen here.
-Differences between methods have 95 % bootstrap intervals over classes, and p values by paired
-permutation. The result is stored in --out for the report. --adapt also adapts each method to all
-unlabelled samples of the evaluated classes, with settings chosen on the validation classes.
+unseen here. Differences between methods have 95 % bootstrap intervals over classes, and p values by
+paired permutation. The result is stored in --out for the report. --adapt also adapts each method to
+all unlabelled samples of the evaluated classes, with settings chosen on the validation classes.
 
 Examples:
    lago-train compare --dataset awa2

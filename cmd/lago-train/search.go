@@ -19,10 +19,9 @@ func searchCommand() *cli.Command {
 		Description: `Searches on the dev stage, as the paper does. A coarse round tries the default settings, features
 without preprocessing, and others spread over the space; refining rounds try neighbours of the best.
 The best are then trained with three further seeds: their mean accuracy decides, and their mean curve
-gives the number of epochs.
-Each setting is trained once for each fold of the seen classes and ranked by the mean validation
-accuracy. Of 24 settings, 12 are coarse, 12 refine, and 3 get further seeds. Settings given by flags
-stay fixed. The chosen settings are written to a file for run --config.
+gives the number of epochs. Each setting is trained once for each fold of the seen classes and ranked
+by the mean validation accuracy. Of 24 settings, 12 are coarse, 12 refine, and 3 get further seeds.
+Settings given by flags stay fixed. The chosen settings are written to a file for run --config.
 
 Finished runs are reused when the command is repeated. With --shard, repeat it on every machine until
 it prints the table, because each round needs the one before. With --rotate N, the search is repeated

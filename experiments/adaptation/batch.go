@@ -1,6 +1,8 @@
 package adaptation
 
 import (
+	"context"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
@@ -58,7 +60,10 @@ func (b *Batch) pick(rows []int) *Batch {
 func (b *Batch) blocks() []adapt.Block { return []adapt.Block{{X: b.X, Scores: b.Scores}} }
 
 // adapted is the accuracy by class after adaptation; b is normalised.
-func (b *Batch) adapted(s adapt.Settings) ([]float64, error) {
+func (b *Batch) adapted(ctx context.Context, s adapt.Settings) ([]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	r, err := adapt.Fit(b.blocks(), s)
 	if err != nil {
 		return nil, err

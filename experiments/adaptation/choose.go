@@ -106,10 +106,7 @@ func rank(ctx context.Context, kinds [][]*Batch, scale float64) ([]candidate, er
 			for _, t := range temperatures {
 				c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, features: k}
 				for _, f := range folds {
-					if err := ctx.Err(); err != nil {
-						return nil, err
-					}
-					after, err := f.adapted(c.Settings)
+					after, err := f.adapted(ctx, c.Settings)
 					if err != nil {
 						return nil, err
 					}

@@ -56,12 +56,9 @@ func Stress(ctx context.Context, folds []*Batch, s adapt.Settings, draws int) ([
 				continue
 			}
 			for draw := range draws {
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
 				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
 				b := fold.pick(c.draw(fold, r))
-				after, err := b.adapted(s)
+				after, err := b.adapted(ctx, s)
 				if err != nil {
 					return nil, err
 				}

@@ -64,9 +64,8 @@ func GeneralFor(dataset string, v model.Variant) Preset {
 // those that the authors of the paper published, otherwise the general defaults.
 func PresetFor(dataset string, v model.Variant) Preset {
 	p := GeneralFor(dataset, v)
-	dataset = p.Dataset
-	of := dataset
-	if other, ok := presetOf[dataset]; ok {
+	of := p.Dataset
+	if other, ok := presetOf[of]; ok {
 		of = other
 	}
 	r, ok := published.Find(of, v, string(train.Test))
@@ -83,7 +82,7 @@ func PresetFor(dataset string, v model.Variant) Preset {
 		p.Origins[key] = fromPreset
 	}
 	p.Source = fmt.Sprintf("the authors' settings for %s on %s", v, r.Dataset)
-	if of == dataset {
+	if of == p.Dataset {
 		for _, percent := range r.Accuracy {
 			p.Expect = append(p.Expect, percent/100)
 		}

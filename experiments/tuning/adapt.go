@@ -31,6 +31,9 @@ func adaptRows(ctx context.Context, rows []Method, parts [][]*contender, onAdapt
 		}
 		var adapted []*adaptedPart
 		for _, m := range parts[i] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if done[m.chosen] == nil {
 				p, err := adaptPart(ctx, m)
 				if err != nil {

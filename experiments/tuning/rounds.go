@@ -120,25 +120,26 @@ func (s *searcher) coarse() batch {
 	return s.unseen(candidates, s.budget.coarse)
 }
 
-// defaults returns the start of the search with the general defaults in the searched
-// settings: a preset may be far from the best on other features than its own.
+// defaults returns the start of the search with the general defaults: a preset may be far
+// from the best on other features than its own.
 func (s *searcher) defaults() candidate {
-	c, general := s.base, s.base
-	general.config = protocol.DefaultsOf(c.config.Variant).On(s.folds[0].Data)
-	for _, d := range s.space {
-		d.set(&c, d.get(general))
-	}
-	return c
+	return s.searched(protocol.DefaultsOf(s.base.config.Variant).On(s.folds[0].Data))
 }
 
 // raw returns the start of the search on features as they are, which the settings of
-// baselines were published for, unless the preprocessing is fixed.
+// baselines were published for.
 func (s *searcher) raw() candidate {
-	c := s.base
+	config := s.base.config
+	config.Preprocess = preprocess.None
+	return s.searched(config)
+}
+
+// searched returns the start of the search with those settings of config that are searched.
+func (s *searcher) searched(config protocol.Config) candidate {
+	c, from := s.base, s.base
+	from.config = config
 	for _, d := range s.space {
-		if d.key == "preprocess" {
-			d.set(&c, preprocess.None)
-		}
+		d.set(&c, d.get(from))
 	}
 	return c
 }
