@@ -9,10 +9,10 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// TwoStage is a trained method: it scores samples for the classes of any descriptions,
+// Classifier is a trained method: it scores samples for the classes of any descriptions,
 // seen or unseen. Its first stage, detection, does not depend on the descriptions.
 // Detections can therefore be classified by many descriptions.
-type TwoStage interface {
+type Classifier interface {
 	// Detect returns the detections of the given rows of the features x (samples x D, as in
 	// the data set), one row each: M detected attributes, or what else Classify takes.
 	Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error)
@@ -23,7 +23,7 @@ type TwoStage interface {
 }
 
 // Score returns the scores of the given rows of x by both stages.
-func Score(c TwoStage, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+func Score(c Classifier, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	a, err := c.Detect(x, rows)
 	if err != nil {
 		return a, err
@@ -34,35 +34,35 @@ func Score(c TwoStage, x dataset.Matrix[float32], rows []int, u dataset.Matrix[f
 // Preprocessed is a classifier with the preprocessing and the imputation that it was
 // trained with. It takes features and descriptions as they are in the data set.
 type Preprocessed struct {
-	TwoStage
+	Classifier
 	Transform *preprocess.Transform // of the features; nil for none
 	Impute    *impute.Imputer       // of missing entries; nil leaves them to the classifier
 }
 
-// Detect implements TwoStage.
+// Detect implements Classifier.
 func (c *Preprocessed) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
 	if c.Transform.Identity() {
-		return c.TwoStage.Detect(x, rows)
+		return c.Classifier.Detect(x, rows)
 	}
 	preprocessed, err := c.Transform.Apply(x, rows)
 	if err != nil {
 		return preprocessed, err
 	}
-	return c.TwoStage.Detect(preprocessed, preprocessed.AllRows())
+	return c.Classifier.Detect(preprocessed, preprocessed.AllRows())
 }
 
-// Classify implements TwoStage.
+// Classify implements Classifier.
 func (c *Preprocessed) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	full, err := c.Impute.Impute(u)
 	if err != nil {
 		return dataset.Matrix[float32]{}, err
 	}
-	return c.TwoStage.Classify(a, full)
+	return c.Classifier.Classify(a, full)
 }
 
 // WithImputation returns a copy of c that imputes missing entries in another way. A
 // classifier that imputes nothing is returned unchanged.
-func WithImputation(c TwoStage, kind impute.Kind) TwoStage {
+func WithImputation(c Classifier, kind impute.Kind) Classifier {
 	switch c := c.(type) {
 	case *LAGO:
 		other := *c
@@ -87,7 +87,7 @@ type Scorer interface {
 
 // NewScorer returns the scorer of a classifier for the classes that u describes,
 // classes x M, NaN for missing entries.
-func NewScorer(c TwoStage, u dataset.Matrix[float64]) (Scorer, error) {
+func NewScorer(c Classifier, u dataset.Matrix[float64]) (Scorer, error) {
 	if u.Rows < 1 {
 		return nil, &invalid.Error{Field: "descriptions", Want: "at least one class", Got: fmt.Sprint(u.Rows)}
 	}
@@ -99,7 +99,7 @@ func NewScorer(c TwoStage, u dataset.Matrix[float64]) (Scorer, error) {
 
 // anyScorer is the Scorer of any classifier.
 type anyScorer struct {
-	c TwoStage
+	c Classifier
 	u dataset.Matrix[float64]
 }
 

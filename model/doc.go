@@ -41,6 +41,6 @@
 // The package has some 3,000 lines because the ops, their gradients, the forward path and
 // the explanations share unexported tables and kernels, which no user should see.
 //
-// A TwoStage is any trained method, LAGO or a baseline (package baseline). Files
+// A Classifier is any trained method, LAGO or a baseline (package baseline). Files
 // and epochs are in package train.
 package model

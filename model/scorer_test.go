@@ -100,7 +100,7 @@ func TestScorerOfAnyClassifier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &model.Preprocessed{TwoStage: echo{}, Transform: &preprocess.Transform{Chain: preprocess.None}, Impute: rule}
+	c := &model.Preprocessed{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.None}, Impute: rule}
 	scorer, err := model.NewScorer(c, dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, nan, nan, 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestScorerOfAnyClassifier(t *testing.T) {
 
 func TestScorerErrors(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
-	for _, c := range []model.TwoStage{lago(tr), echo{}} {
+	for _, c := range []model.Classifier{lago(tr), echo{}} {
 		_, err := model.NewScorer(c, dataset.NewMatrix[float64](0, 6))
 		names(t, err, "descriptions")
 		scorer, err := model.NewScorer(c, tr.described)

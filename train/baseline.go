@@ -95,13 +95,13 @@ func (t *baselineTrainer) Evaluate(s Samples, classes dataset.Matrix[float64]) (
 	if err != nil {
 		return nil, err
 	}
-	return evaluate(&model.Preprocessed{TwoStage: m, Impute: t.imputer}, s, classes)
+	return evaluate(&model.Preprocessed{Classifier: m, Impute: t.imputer}, s, classes)
 }
 
 // classifier implements trainer.
-func (t *baselineTrainer) classifier() (model.TwoStage, error) {
+func (t *baselineTrainer) classifier() (model.Classifier, error) {
 	m, err := t.spec.Settings.Restore(t.kept)
-	return &model.Preprocessed{TwoStage: m, Transform: t.preprocessing, Impute: t.imputer}, err
+	return &model.Preprocessed{Classifier: m, Transform: t.preprocessing, Impute: t.imputer}, err
 }
 
 // tensors implements trainer: the learner's state and the kept model.

@@ -25,7 +25,7 @@ type Saved struct {
 	Method string // a variant of LAGO, or the name of a baseline
 	// Classifier takes features as in the data set. It is a *model.LAGO, or a
 	// *model.Preprocessed with a baseline.
-	Classifier model.TwoStage
+	Classifier model.Classifier
 	Baseline   methods.Spec          // zero for LAGO
 	Transform  *preprocess.Transform // of the features, which the classifier applies
 
@@ -151,7 +151,7 @@ func Save(path string, s *Saved) error {
 		h.Config = &c.Config
 		tensors = append(tensors, parameterTensors("", c.Params)...)
 	case *model.Preprocessed:
-		tensors = append(tensors, baselineTensors(baselinePrefix, c.TwoStage.(baseline.Model).Tensors())...)
+		tensors = append(tensors, baselineTensors(baselinePrefix, c.Classifier.(baseline.Model).Tensors())...)
 	default:
 		panic(fmt.Sprintf("a %T cannot be saved", c))
 	}

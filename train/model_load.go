@@ -156,7 +156,7 @@ func (s *Saved) setBaseline(f *safetensors.File) error {
 	if err != nil {
 		return invalid.At(s.Baseline.Method, err)
 	}
-	s.Method, s.Classifier = s.Baseline.Method, &model.Preprocessed{TwoStage: m, Transform: s.Transform}
+	s.Method, s.Classifier = s.Baseline.Method, &model.Preprocessed{Classifier: m, Transform: s.Transform}
 	return nil
 }
 

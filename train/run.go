@@ -104,7 +104,7 @@ type trainer interface {
 	// the data set.
 	Evaluate(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error)
 	// classifier returns the best epoch's model, for features as in the data set.
-	classifier() (model.TwoStage, error)
+	classifier() (model.Classifier, error)
 
 	history() *loop
 	// tensors lists the training state to checkpoint; call resume first.

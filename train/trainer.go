@@ -224,14 +224,14 @@ func (t *lagoTrainer) Evaluate(s Samples, classes dataset.Matrix[float64]) (metr
 }
 
 // classifier implements trainer.
-func (t *lagoTrainer) classifier() (model.TwoStage, error) {
+func (t *lagoTrainer) classifier() (model.Classifier, error) {
 	best := t.best()
 	best.Transform = t.preprocessing
 	return best, nil
 }
 
 // evaluate classifies samples by a trained method.
-func evaluate(c model.TwoStage, s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
+func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
 	scores, err := model.Score(c, s.X, s.Rows, classes)
 	if err != nil {
 		return nil, err

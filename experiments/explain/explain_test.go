@@ -251,7 +251,7 @@ func TestExplainRefuses(t *testing.T) {
 	m := birds(hard)
 	other := birds(hard)
 	other.Method = "eszsl"
-	other.Classifier = &model.Preprocessed{TwoStage: &baseline.Bilinear{}, Transform: &preprocess.Transform{Chain: preprocess.None}}
+	other.Classifier = &model.Preprocessed{Classifier: &baseline.Bilinear{}, Transform: &preprocess.Transform{Chain: preprocess.None}}
 	for _, c := range []struct {
 		name   string
 		model  *train.Saved

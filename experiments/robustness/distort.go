@@ -54,7 +54,7 @@ type distortion struct {
 // subject is the trained models of one method, one per seed.
 type subject struct {
 	method string
-	models []model.TwoStage
+	models []model.Classifier
 	paths  []string // of their files
 }
 

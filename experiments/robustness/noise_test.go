@@ -206,7 +206,7 @@ func TestNoiseText(t *testing.T) {
 }
 
 // accuracyOf evaluates a classifier on samples.
-func accuracyOf(c model.TwoStage, s train.Samples, u dataset.Matrix[float64]) (metrics.Accuracy, error) {
+func accuracyOf(c model.Classifier, s train.Samples, u dataset.Matrix[float64]) (metrics.Accuracy, error) {
 	scores, err := model.Score(c, s.X, s.Rows, u)
 	if err != nil {
 		return metrics.Accuracy{}, err

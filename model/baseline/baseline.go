@@ -39,7 +39,7 @@ type Learner interface {
 
 // Model is a trained method. Its scores need not be probabilities.
 type Model interface {
-	model.TwoStage
+	model.Classifier
 	// Tensors returns the parameters of the model, without copying them.
 	Tensors() Tensors
 }

@@ -1,0 +1,117 @@
+// Package testkit has the helpers that tests of several packages share. Program code must
+// not import it.
+package testkit
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TB is what the helpers need of a *testing.T, *testing.F or *rapid.T.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Near reports a number that differs from want by more than tol, relative to 1 + |want|.
+func Near(t TB, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*(1+math.Abs(want))) && !(math.IsNaN(got) && math.IsNaN(want)) {
+		t.Errorf("%s: found %v, expected %v within %g", what, got, want, tol)
+	}
+}
+
+// NearAll is Near for each element.
+func NearAll[T, U float32 | float64](t TB, what string, got []T, want []U, tol float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: found %d numbers, expected %d", what, len(got), len(want))
+	}
+	for i := range got {
+		g, w := float64(got[i]), float64(want[i])
+		if !(math.Abs(g-w) <= tol*(1+math.Abs(w))) && !(math.IsNaN(g) && math.IsNaN(w)) {
+			t.Fatalf("%s: element %d: found %v, expected %v within %g", what, i, g, w, tol)
+		}
+	}
+}
+
+// NoError ends the test if there is an error.
+func NoError(t TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
+
+// Must returns the value of a call that must not fail: Must(f())(t).
+func Must[V any](v V, err error) func(t TB) V {
+	return func(t TB) V {
+		t.Helper()
+		NoError(t, err)
+		return v
+	}
+}
+
+// WantError reports an error that is nil or whose text lacks one of the parts.
+func WantError(t TB, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, expected one with %q", parts)
+		return
+	}
+	for _, p := range parts {
+		if !strings.Contains(err.Error(), p) {
+			t.Errorf("found error %q, expected it to contain %q", err, p)
+		}
+	}
+}
+
+// WantText reports a text that lacks one of the parts.
+func WantText(t TB, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("the text lacks %q:\n%s", p, text)
+		}
+	}
+}
+
+// Write writes a file, with its folders, below dir, and returns its path.
+func Write(t TB, dir, name, content string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	return path
+}
+
+// Read returns the content of a file.
+func Read(t TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	NoError(t, err)
+	return string(data)
+}
+
+// Shared returns a path below the shared folder, the one beside the project, and skips the
+// test where it does not exist.
+func Shared(t testing.TB, parts ...string) string {
+	t.Helper()
+	dir, err := filepath.Abs(".")
+	NoError(t, err)
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	path := filepath.Join(append([]string{filepath.Dir(dir), "shared"}, parts...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("%s is not there", path)
+	}
+	return path
+}
