@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/split"
-	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -178,14 +175,16 @@ const pollEvery = 500 * time.Millisecond
 func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	out := make([]Run, len(trials))
 	var todo []int
-	first := map[train.Trial]int{} // of equal trials
+	first := map[string]int{} // of equal trials, by name
 	count := &counter{start: time.Now(), onProgress: l.OnProgress}
+	names := make([]string, len(trials))
 	for i, t := range trials {
-		if _, again := first[t]; again {
+		names[i] = t.Name()
+		if _, again := first[names[i]]; again {
 			continue
 		}
-		first[t] = i
-		r := Run{Trial: t, Dir: filepath.Join(l.dir(t), t.Name())}
+		first[names[i]] = i
+		r := Run{Trial: t, Dir: filepath.Join(l.dir(t), names[i])}
 		r.read(t.ReadResult)
 		switch {
 		case r.Result != nil:
@@ -206,9 +205,9 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	count.progress.Total = count.progress.Found + len(todo)
 	l.carryOut(ctx, out, todo, count)
 	c := &Cancelled{Root: l.Root, Trials: len(first)}
-	for i, t := range trials {
-		r := out[first[t]]
-		if first[t] != i {
+	for i, name := range names {
+		r := out[first[name]]
+		if first[name] != i {
 			out[i] = r
 			continue
 		}
@@ -241,106 +240,4 @@ func (l *Lab) Failed() int { return len(l.failed) }
 // Failures returns the runs that have no model.
 func Failures(runs []Run) []Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Err == nil })
-}
-
-// carryOut runs jobs that take trials from a queue.
-func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counter) {
-	if len(todo) == 0 {
-		return
-	}
-	jobs := l.Jobs
-	if jobs < 1 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	jobs = min(jobs, len(todo))
-	ended, restore := shareCores(jobs)
-	defer restore()
-	byPreparation(todo, func(i int) train.Trial { return out[i].Trial })
-	queue := make(chan int, len(todo))
-	var trials []train.Trial
-	for _, i := range todo {
-		trials = append(trials, out[i].Trial)
-		queue <- i
-	}
-	close(queue)
-	undo, err := l.saveMemory(trials)
-	defer undo()
-	if err != nil && l.Options.OnWarning != nil {
-		l.Options.OnWarning(trials[0], "the features stay in memory beside their preprocessed copy: "+err.Error())
-	}
-	data := newPrepared(l.views, trials)
-	var wg sync.WaitGroup
-	for range jobs {
-		wg.Go(func() {
-			for i := range queue {
-				if ctx.Err() == nil {
-					l.one(ctx, &out[i], data, count)
-				}
-			}
-			ended()
-		})
-	}
-	wg.Wait()
-}
-
-// shareCores divides the cores among the jobs. A job that ended leaves its cores to the
-// others; restore undoes all. Gorgonia locks a machine's goroutine to a thread, which blocks
-// while another goroutine runs the step. With GOMAXPROCS at the number of cores they would
-// idle, so several jobs get twice that.
-func shareCores(jobs int) (ended, restore func()) {
-	cores := runtime.GOMAXPROCS(0)
-	parallel.SetWorkers(max(cores/jobs, 1))
-	if jobs > 1 {
-		runtime.GOMAXPROCS(2 * cores)
-	}
-	var mu sync.Mutex
-	ended = func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if jobs--; jobs > 0 {
-			parallel.SetWorkers(max(cores/jobs, 1))
-		}
-	}
-	return ended, func() {
-		runtime.GOMAXPROCS(cores)
-		parallel.SetWorkers(0)
-	}
-}
-
-// one trains a trial. If another process holds it, one waits for the result, or for the
-// lock if that process dies.
-func (l *Lab) one(ctx context.Context, r *Run, data *prepared, count *counter) {
-	defer data.release(r.Trial)
-	count.change(func(p *Progress) { p.Running++ })
-	prepare := func() (*train.Data, error) { return data.get(r.Trial) }
-	for {
-		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, prepare, l.Options)
-		if !errors.Is(r.Err, train.ErrBusy) {
-			break
-		}
-		r.Err = nil // it is no failure if another process trains it
-		select {
-		case <-ctx.Done():
-		case <-time.After(pollEvery):
-			continue
-		}
-		break
-	}
-	if r.Result != nil && r.Result.Status == train.Cancelled {
-		r.Result = nil
-	}
-	r.Ended = endedAt(r.Dir)
-	ended := r.Result != nil || r.Err != nil
-	count.change(func(p *Progress) {
-		p.Running--
-		switch {
-		case r.Err != nil:
-			p.Failed++
-		case ended:
-			p.Done++
-		}
-	})
-	if ended && l.OnRun != nil {
-		l.OnRun(*r)
-	}
 }

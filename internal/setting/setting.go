@@ -51,6 +51,7 @@ type Setting struct {
 	// set where it makes no difference with the other settings as they are.
 	For    string
 	Unused bool
+	UpToAttributes bool // search values above the number of attributes are left out
 	// Identity is set where the value tells two methods apart, so that none may change it.
 	Identity bool
 

@@ -1,0 +1,245 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// Stages says which stages of the paper's protocol a run has.
+type Stages string
+
+// The choices of stages.
+const (
+	OnlyDev     Stages = "dev"  // on the train classes, stopped by the validation classes, for every seed
+	OnlyTest    Stages = "test" // on train and validation classes for a fixed number of epochs, evaluated once on the test classes
+	DevThenTest Stages = "full" // dev, the number of epochs from the average curve, then test
+)
+
+// Config is the settings of a run: those that all methods have, and the method with its own.
+// Its JSON is that of config files. Copies share the method: see Clone.
+type Config struct {
+	Dataset    string
+	DevSplit   int // 1 to 3
+	HoldOut    bool
+	Preprocess preprocess.Chain
+	Ridge      float64 // of whiten; 0 takes one from the scale of the features
+	Stage      Stages
+	Seeds      int
+	Seed       uint64 // the first
+	Epochs     int    // of dev at most, of test exactly; 0 is the default of the stage
+	Patience   int
+	Method     methods.Spec
+}
+
+const (
+	defaultEpochs = 200 // of the dev stage, which patience usually ends sooner
+	defaultTest   = 50  // epochs of the test stage where neither a dev stage nor the paper gives them
+)
+
+// AutoPreprocess leaves the preprocessing to the data, see Config.On.
+const AutoPreprocess preprocess.Chain = "auto"
+
+// searchedChains are none, the usual single steps, and square root with L2 normalisation, not
+// whitened for methods that have a ridge, and whitened.
+var searchedChains = setting.All[preprocess.Chain](
+	preprocess.None, preprocess.L2, "sqrt,l2", preprocess.Standardize, preprocess.Whiten, "sqrt,l2,whiten",
+)
+
+// Defaults returns the general defaults of a method, for data without a preset.
+// docs/settings.md says how they were chosen.
+func Defaults(method methods.Spec) Config {
+	c := Config{Method: method.Clone()}
+	variant := c.Method.Variant()
+	c.Settings().SetDefaults()
+	if s, err := c.Settings().Find("variant"); err == nil {
+		s.Set(variant)
+	}
+	return c
+}
+
+// Settings lists the settings of the run and of its method, bound to the fields of c.
+// Preprocessing and its ridge follow the learning rates of the method: a search draws the
+// settings in this order.
+func (c *Config) Settings() setting.List {
+	own := c.Method.List()
+	first := slices.IndexFunc(own, func(s setting.Setting) bool { return s.Scope == setting.Training })
+	after := max(first, 0)
+	for first >= 0 && after < len(own) && own[after].Scope == setting.Training {
+		after++
+	}
+	return slices.Concat(c.common(), own[:after], c.preprocessing(), own[after:], setting.List{
+		setting.Whole("patience", &c.Patience, 50, setting.AtLeast(1)).In(setting.Training).
+			If(c.Stage != OnlyTest, "stages dev and full").
+			Describe("`N` epochs without a better validation accuracy after which the dev stage ends"),
+	})
+}
+
+// common are the settings of data and protocol.
+func (c *Config) common() setting.List {
+	return setting.List{
+		setting.Text("dataset", &c.Dataset, "glyphs").In(setting.Data).
+			Describe("`NAME` data set: glyphs, simulated-cub, -awa2, -sun, or a folder in --data-dir"),
+		setting.Choice("stage", &c.Stage, DevThenTest, OnlyDev, OnlyTest, DevThenTest).In(setting.Protocol).
+			Describe("dev trains on train classes, test on train and validation classes, full does both"),
+		setting.Whole("dev_split", &c.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
+			Describe("`N` split, 1 to 3, of the seen classes into train and validation classes"),
+		setting.Whole("seeds", &c.Seeds, 5, setting.AtLeast(1)).In(setting.Protocol).Describe("`N` number of random seeds"),
+		setting.Seed("seed", &c.Seed).Describe("`SEED` first random seed"),
+		setting.Switch("hold_out", &c.HoldOut, false).In(setting.Data).
+			Describe("neither train nor validate on the samples of seen classes that evaluate --split gzsl needs"),
+		setting.Whole("epochs", &c.Epochs, 0, setting.AtLeast(1)).In(setting.Training).If(c.Epochs != 0, "").
+			Noted(fmt.Sprintf("%d; with stage test: %d", defaultEpochs, defaultTest)).
+			Describe("`N` number of epochs, at most in the dev stage, exactly in the test stage"),
+	}
+}
+
+func (c *Config) preprocessing() setting.List {
+	return setting.List{
+		setting.Steps("preprocess", &c.Preprocess, AutoPreprocess,
+			"auto, none, or a comma-separated list of sqrt, l2, standardize and whiten", AutoPreprocess).In(setting.Training).
+			WithOptions(string(AutoPreprocess), string(preprocess.None), string(preprocess.SignedRoot), string(preprocess.L2), string(preprocess.Standardize), string(preprocess.Whiten)).
+			Describe("`STEPS` preprocessing of the features, fitted on the training samples; auto is l2 for singletons and for features with negative values, otherwise sqrt,l2,whiten").
+			Try(searchedChains...),
+		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
+			If(c.Preprocess.Has(preprocess.Whiten), "preprocess with whiten").
+			Describe("`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from the scale of the features").
+			Try(1e2, 1e3, 1e4, 1e5, 1e6),
+	}
+}
+
+// CommonKeys are the settings of methods of any kind.
+func CommonKeys() []string {
+	var c Config
+	return append(append(c.common().Keys(), c.preprocessing().Keys()...), "patience")
+}
+
+// Clone returns a copy that does not share the method.
+func (c Config) Clone() Config {
+	c.Method = c.Method.Clone()
+	return c
+}
+
+// With returns a copy with another value of a setting.
+func (c Config) With(key string, value any) Config {
+	c = c.Clone()
+	s, err := c.Settings().Find(key)
+	if err != nil {
+		panic("engine: no setting " + key)
+	}
+	s.Set(value)
+	return c
+}
+
+// On returns c with the settings that it leaves to the data: those of the method, such as the
+// number of groups, and the preprocessing, which is l2 for singletons and for features with
+// negative values, and sqrt,l2,whiten otherwise.
+func (c Config) On(d *dataset.Dataset) Config {
+	c = c.Clone()
+	if m, ok := c.Method.Settings.(interface{ Resolve(attributes int) }); ok {
+		m.Resolve(len(d.Attributes))
+	}
+	if c.Preprocess == AutoPreprocess {
+		c.Preprocess = "sqrt,l2,whiten"
+		if c.Method.Variant() == model.Singletons || signed(d) {
+			c.Preprocess = preprocess.L2
+		}
+	}
+	return c
+}
+
+// signed reports whether features have negative values, which a few training samples show:
+// the output of a ReLU has none, and other features have many in each sample.
+func signed(d *dataset.Dataset) bool {
+	rows := d.SamplesOf(d.Split.Train)
+	return slices.ContainsFunc(rows[:min(100, len(rows))], func(row int) bool {
+		return slices.ContainsFunc(d.Features.Row(row), func(v float32) bool { return v < 0 })
+	})
+}
+
+// DevEpochs returns the largest number of epochs of the dev stage.
+func (c Config) DevEpochs() int {
+	if c.Epochs == 0 {
+		return defaultEpochs
+	}
+	return c.Epochs
+}
+
+// Trials returns the trials of a stage on a part, one per seed.
+func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial {
+	c = c.On(v.Data)
+	c.Method = c.Method.Canonical()
+	ridge := c.Ridge
+	if !c.Preprocess.Has(preprocess.Whiten) {
+		ridge = 0 // what a run does not use must not tell two trials apart
+	}
+	patience := c.Patience
+	if stage == train.Test {
+		patience = epochs
+	}
+	trials := make([]train.Trial, c.Seeds)
+	for i := range trials {
+		trials[i] = train.Trial{
+			Dataset: c.Dataset, Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess, Ridge: ridge, HoldOut: c.HoldOut,
+			Epochs: epochs, Patience: patience, Seed: c.Seed + uint64(i), Method: c.Method,
+		}
+	}
+	return trials
+}
+
+// Check returns an *invalid.Error for the first setting that no run can have. Errors that
+// only the data can show, such as more groups than attributes, are left to it.
+func (c Config) Check() error {
+	if err := c.Settings().Check(); err != nil {
+		return err
+	}
+	if last := uint64(c.Seeds - 1); c.Seed > math.MaxUint64-last {
+		return &invalid.Error{
+			Field: "seed", Want: fmt.Sprintf("at most 2^64-%d, so that all %d seeds exist", c.Seeds, c.Seeds), Got: strconv.FormatUint(c.Seed, 10),
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes the settings that apply, in the form of a config file.
+func (c Config) MarshalJSON() ([]byte, error) { return json.Marshal(c.Settings().Used()) }
+
+// UnmarshalJSON reads a config file over c.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	given, err := setting.ParseJSON(data)
+	if err != nil {
+		return err
+	}
+	list := make([]Given, len(given))
+	for i, g := range given {
+		list[i] = Given{Given: g}
+	}
+	p, err := Resolve(list, GeneralFor)
+	*c = p.Config
+	return err
+}
+
+// Write writes a config file. The fingerprint, if not "", is that of the data set and split
+// on which the settings were chosen.
+func (c Config) Write(path, fingerprint string) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if fingerprint != "" {
+		data = append([]byte(`{"`+fingerprintKey+`":`+strconv.Quote(fingerprint)+","), data[1:]...)
+	}
+	return atomicfile.WriteJSON(path, json.RawMessage(data))
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Measured is the accuracy on the classes that a stage evaluates, as fractions, over seeds.
+type Measured struct {
+	PerClass  lab.Summary      `json:"per_class_accuracy"`
+	Interval  metrics.Interval `json:"interval"` // of PerClass over classes, whose accuracies are means over seeds
+	PerSample lab.Summary      `json:"per_sample_accuracy"`
+	Classes   int              `json:"classes"`
+	Parts     int              `json:"parts"`  // of the classes; predictions are among those of a part
+	Status    []train.Status   `json:"status"` // why each seed ended
+
+	ByClass []lab.ClassAccuracy `json:"-"` // mean over seeds
+}
+
+// Chance is the expected accuracy of random predictions.
+func (m Measured) Chance() float64 { return float64(m.Parts) / float64(m.Classes) }
+
+// String returns the accuracy with its interval over classes and its standard error.
+func (m Measured) String() string {
+	return fmt.Sprintf("%s (95 %% over %d classes: %s; s.e.m. over %s: %s)",
+		m.PerClass.MeanText(), m.Classes, m.Interval, format.Count(len(m.PerClass.Values), "seed"), m.PerClass.SEMText())
+}
+
+// Measure summarises the scores of finished runs over seeds. The accuracy of a seed is that
+// on all classes of its runs, which may be of several parts or folds. Runs without a result
+// are left out, and seeds that lack one of the parts.
+func Measure(runs []lab.Run) *Measured {
+	m := &Measured{}
+	runs = complete(runs)
+	var seeds []uint64
+	bySeed := map[uint64]*mean{}
+	parts := map[string]int{} // number of classes
+	for _, r := range runs {
+		e := r.Result.Evaluation
+		s := bySeed[r.Seed]
+		if s == nil {
+			s = &mean{}
+			seeds, bySeed[r.Seed] = append(seeds, r.Seed), s
+		}
+		s.add(e)
+		parts[r.Fingerprint] = len(e.Classes)
+		m.Status = append(m.Status, r.Result.Status)
+	}
+	var perClass, perSample []float64
+	for _, seed := range seeds {
+		perClass = append(perClass, bySeed[seed].perClass)
+		perSample = append(perSample, bySeed[seed].perSample)
+	}
+	m.Parts = len(parts)
+	for _, classes := range parts {
+		m.Classes += classes
+	}
+	m.PerClass, m.PerSample = lab.Summarise(perClass), lab.Summarise(perSample)
+	m.ByClass = lab.ClassAccuracies(runs)
+	m.Interval = metrics.ClassInterval(lab.Accuracies(m.ByClass))
+	return m
+}
+
+// InParts says, as the end of a sentence, what each class is in one of the parts of a rotation;
+// nothing if there is one part.
+func InParts(each string, parts int) string {
+	if parts < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", each class %s in one of %d parts", each, parts)
+}
+
+// complete returns the runs with a result of the seeds that have one for each part of the
+// given runs, one run of each seed and part.
+func complete(runs []lab.Run) []lab.Run {
+	type place struct {
+		seed uint64
+		part string
+	}
+	parts, done := map[string]bool{}, map[place]bool{}
+	count := map[uint64]int{}
+	var list []lab.Run
+	for _, r := range runs {
+		parts[r.Fingerprint] = true
+		p := place{r.Seed, r.Fingerprint}
+		if r.Result == nil || r.Result.Evaluation == nil || done[p] {
+			continue
+		}
+		done[p] = true
+		count[p.seed]++
+		list = append(list, r)
+	}
+	return slices.DeleteFunc(list, func(r lab.Run) bool { return count[r.Seed] < len(parts) })
+}
+
+// mean is the mean accuracy of one seed over classes and over samples.
+type mean struct{ perClass, classes, perSample, samples float64 }
+
+func (m *mean) add(e *train.Evaluation) {
+	var classes, samples float64
+	counts, _ := metrics.Confusion(e.Confusion).Recall()
+	for _, n := range counts {
+		samples += float64(n)
+		if n > 0 {
+			classes++
+		}
+	}
+	m.classes += classes
+	m.samples += samples
+	m.perClass += (e.PerClass - m.perClass) * (classes / m.classes)
+	m.perSample += (e.PerSample - m.perSample) * (samples / m.samples)
+}
+
+// validation is the validation accuracy of runs over seeds, each value a mean over folds.
+func validation(runs []lab.Run) lab.Summary {
+	var seeds []uint64
+	sums, counts := map[uint64]float64{}, map[uint64]int{}
+	for _, r := range runs {
+		if counts[r.Seed] == 0 {
+			seeds = append(seeds, r.Seed)
+		}
+		sums[r.Seed] += r.Result.Evaluation.PerClass
+		counts[r.Seed]++
+	}
+	values := make([]float64, len(seeds))
+	for i, seed := range seeds {
+		values[i] = sums[seed] / float64(counts[seed])
+	}
+	return lab.Summarise(values)
+}
+
+// DevEpoch returns the BestEpoch of the learning curves of dev runs. Further epochs of a run
+// that converged would be like its last.
+func DevEpoch(runs []lab.Run) (int, error) {
+	curves := make([]train.Curve, len(runs))
+	longest := 0
+	for i, r := range runs {
+		var err error
+		if curves[i], err = train.ReadCurve(filepath.Join(r.Dir, train.CurveFile), train.Dev); err != nil {
+			return 0, err
+		}
+		longest = max(longest, len(curves[i]))
+	}
+	for i, r := range runs {
+		if n := len(curves[i]); n > 0 && r.Result.Status == train.Converged {
+			curves[i] = append(curves[i], slices.Repeat(curves[i][n-1:], longest-n)...)
+		}
+	}
+	return BestEpoch(curves), nil
+}
+
+// sumTolerance is the largest difference between sums of the same accuracies in
+// different orders. One sample makes far more.
+const sumTolerance = 1e-9
+
+// BestEpoch returns the epoch with the highest validation accuracy of the average curve,
+// over the epochs that every seed ran: the paper's rule for how long to train on train
+// and validation classes together. Of equal epochs it is the first, of none 0.
+func BestEpoch(curves []train.Curve) int {
+	if len(curves) == 0 {
+		return 0
+	}
+	best, top := 0, -1.0
+	shortest := slices.MinFunc(curves, func(a, b train.Curve) int { return len(a) - len(b) })
+	for e := range shortest {
+		var sum float64
+		for _, c := range curves {
+			sum += *c[e].ValAccuracy
+		}
+		if sum > top+sumTolerance {
+			best, top = e+1, sum
+		}
+	}
+	return best
+}
+
+// meanEpochs returns the rounded mean of the epochs of parts, and the epochs themselves if
+// there are several parts.
+func meanEpochs(parts []int) (mean int, several []int) {
+	sum := 0
+	for _, n := range parts {
+		sum += n
+	}
+	if len(parts) > 1 {
+		several = parts
+	}
+	return (sum + len(parts)/2) / len(parts), several
+}
+
+// ModelFiles returns the model file of each run.
+func ModelFiles(runs []lab.Run) []string {
+	files := make([]string, len(runs))
+	for i, r := range runs {
+		files[i] = filepath.Join(r.Dir, train.ModelFile)
+	}
+	return files
+}

@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// Preset is the settings that a run of a method on a data set starts from.
+type Preset struct {
+	Config
+	TestEpochs int // of the test stage without a dev stage
+	// Expect is the published test accuracy for each seed, a fraction; empty where the
+	// settings were not published for this data set.
+	Expect []float64
+	Source string
+	// ChosenOn is the fingerprint of the data on which a search chose the settings, "" if
+	// none did.
+	ChosenOn string
+	// Origins says where the value of each setting comes from, by key: FromDefault,
+	// FromPreset, or the flag or file that gave it.
+	Origins map[string]string
+}
+
+// The origins of values that nobody gave.
+const (
+	FromDefault = "default"
+	FromPreset  = "preset"
+)
+
+// presetOf names the data sets that take the settings of another one.
+var presetOf = map[string]string{"cub127": "cub"}
+
+// GeneralFor returns the general defaults of a method for a data set, whether or not its
+// settings were published.
+func GeneralFor(dataset string, m methods.Spec) Preset {
+	p := Preset{Config: Defaults(m), TestEpochs: defaultTest, Source: "general defaults", Origins: map[string]string{}}
+	for _, key := range p.Settings().Keys() {
+		p.Origins[key] = FromDefault
+	}
+	p.Dataset = strings.ToLower(dataset)
+	return p
+}
+
+// PresetFor returns the settings that a run of a method on a data set starts from: those
+// that the authors of the paper published, otherwise the general defaults.
+func PresetFor(dataset string, m methods.Spec) Preset {
+	p := GeneralFor(dataset, m)
+	of := cmp.Or(presetOf[p.Dataset], p.Dataset)
+	r, ok := published.Find(of, m.Variant(), string(train.Test))
+	if !ok {
+		return p
+	}
+	values := map[string]any{
+		"lr": r.LearningRate, "bias_factor": 1.0, "beta": r.Beta, "lambda": r.Lambda, "lr_v": cmp.Or(r.LearningRateV, publishedLRV), "zeta": r.Zeta,
+		"k": r.K, "psi": r.Psi, "alpha": r.Alpha, "batch": r.Batch, "preprocess": preprocess.None,
+	}
+	for _, s := range p.Settings() {
+		if v, has := values[s.Key]; has {
+			s.Set(v)
+			p.Origins[s.Key] = FromPreset
+		}
+	}
+	p.TestEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(), r.Dataset)
+	if of == p.Dataset {
+		for _, percent := range r.Accuracy {
+			p.Expect = append(p.Expect, percent/100)
+		}
+	}
+	return p
+}
+
+// publishedLRV stands for a learning rate of V that was not published, that of variants which
+// do not train V.
+const publishedLRV = 0.1
+
+// EpochsOf returns the number of epochs of the preset's stage, where 0 stands for the
+// default.
+func (p Preset) EpochsOf() int {
+	if p.Epochs == 0 && p.Stage == OnlyTest {
+		return p.TestEpochs
+	}
+	return p.DevEpochs()
+}
+
+// Given is the value of a setting as a user wrote it, in a flag or a config file.
+type Given struct {
+	setting.Given
+	Flag string // as typed, --lr; "" in a file
+	File string
+}
+
+// at adds the place of the value to an error.
+func (g Given) at(err error) error {
+	e, ok := err.(*invalid.Error)
+	if !ok {
+		return err
+	}
+	if e.Where, e.Field, e.Usage = g.File, g.Key, g.Flag != ""; e.Usage {
+		e.Where, e.Field = g.Flag, ""
+	}
+	return e
+}
+
+// fingerprintKey is a key of config files that a search wrote: the fingerprint of the data
+// set and split on which the settings were chosen. It is no setting.
+const fingerprintKey = "fingerprint"
+
+// maxConfigBytes is far more than a config file needs.
+const maxConfigBytes = 1 << 20
+
+// ReadFile reads a config file: one JSON object of settings. Unknown keys, keys that occur
+// twice, and values of a wrong type are errors.
+func ReadFile(ctx context.Context, path string) ([]Given, error) {
+	data, err := input.ReadFile(ctx, path, maxConfigBytes)
+	if err != nil {
+		return nil, err
+	}
+	given, err := setting.ParseJSON(data)
+	if err != nil {
+		return nil, invalid.At(path, err)
+	}
+	c := Defaults(methods.Of(model.SemanticHard))
+	list := make([]Given, len(given))
+	for i, g := range given {
+		list[i] = Given{Given: g, File: path}
+		if g.Key == fingerprintKey {
+			continue
+		}
+		if err := c.Settings().Set(g); err != nil {
+			return nil, list[i].at(err)
+		}
+	}
+	return list, nil
+}
+
+// Resolve returns the settings of a run: those that start, PresetFor or GeneralFor, has for
+// the given data set and variant, with the given values over them in their order. A value
+// that does not apply to the run is an error; in a file, it may repeat that of the start.
+func Resolve(given []Given, start func(dataset string, m methods.Spec) Preset) (Preset, error) {
+	first := Defaults(methods.Of(model.SemanticHard))
+	for _, g := range given {
+		if g.Key == "dataset" || g.Key == "variant" {
+			if err := first.Settings().Set(g.Given); err != nil {
+				return Preset{}, g.at(err)
+			}
+		}
+	}
+	p := start(first.Dataset, first.Method)
+	preset := p.Config.Clone()
+	for _, g := range given {
+		if g.Key == fingerprintKey && g.Flag == "" {
+			p.ChosenOn, p.Origins[g.Key] = g.Text, g.File
+			continue
+		}
+		if err := p.Settings().Set(g.Given); err != nil {
+			return p, g.at(err)
+		}
+		p.Origins[g.Key] = cmp.Or(g.Flag, g.File, FromDefault)
+	}
+	for _, g := range given {
+		s, err := p.Settings().Find(g.Key)
+		if err != nil || !s.Unused {
+			continue // the error is that of the fingerprint
+		}
+		if before, _ := preset.Settings().Find(g.Key); g.Flag == "" && s.Value() == before.Value() {
+			continue
+		}
+		return p, g.at(&invalid.Error{Want: s.For, Got: p.otherwise(s)})
+	}
+	return p, p.Check()
+}
+
+// otherwise says why a setting does not apply to c.
+func (c *Config) otherwise(s setting.Setting) string {
+	for _, key := range []string{"variant", "preprocess", "stage"} {
+		if other, err := c.Settings().Find(key); err == nil && strings.HasPrefix(s.For, key) {
+			return fmt.Sprintf("%s %v", key, other.Value())
+		}
+	}
+	return "another run"
+}
+
+// SearchFile returns the path of the config file that a search writes for a variant on a
+// data set. Each split into train and validation classes has its own.
+func SearchFile(dir, dataset string, devSplit int, v model.Variant) string {
+	split := ""
+	if devSplit != 1 {
+		split = fmt.Sprintf("-split%d", devSplit)
+	}
+	return filepath.Join(dir, fmt.Sprintf("search-%s%s-%s.json", strings.ToLower(dataset), split, v))
+}
+
+// ReadSearched reads the config file that a search wrote for a variant on a data set, for
+// the full protocol: stage, epochs and seeds are left out, because the file has them for the
+// test stage, and hold_out, which all methods share. Without such a file, or with dir "",
+// there is nothing.
+func ReadSearched(ctx context.Context, dir, dataset string, devSplit int, v model.Variant) ([]Given, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	path := SearchFile(dir, dataset, devSplit, v)
+	given, err := ReadFile(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := Resolve(given, PresetFor)
+	if err != nil {
+		return nil, err
+	}
+	if found := p.Method.Variant(); p.Dataset != strings.ToLower(dataset) || found != v {
+		return nil, &invalid.Error{
+			Where: path, Want: fmt.Sprintf("settings of %s on %s", v, strings.ToLower(dataset)), Got: fmt.Sprintf("those of %s on %s", found, p.Dataset),
+		}
+	}
+	return slices.DeleteFunc(given, func(g Given) bool {
+		return slices.Contains([]string{"stage", "epochs", "seed", "seeds", "hold_out"}, g.Key)
+	}), nil
+}

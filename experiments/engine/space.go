@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/samplemv"
+)
+
+// dimension is one setting that a search varies, with the values that it tries: numbers
+// in ascending order, or words without an order.
+type dimension struct {
+	key    string
+	values []any
+	whole  bool // the numbers are integers
+}
+
+// space is what a search looks through.
+type space []dimension
+
+// searchSpace returns what a search of the method varies: for LAGO the paper's space
+// (supplement A) with preprocessing, alpha and prior; for a baseline its settings, with the
+// same preprocessing. Fixed settings are left out.
+func (c Config) searchSpace(attributes int, fixed []string) space {
+	var s space
+	for _, setting := range c.Settings() {
+		values := setting.Search
+		if setting.UpToAttributes {
+			values = slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v.(float64) > float64(attributes) })
+		}
+		if len(values) == 0 || slices.Contains(fixed, setting.Key) {
+			continue
+		}
+		_, whole := setting.Value().(int)
+		s = append(s, dimension{setting.Key, values, whole})
+	}
+	return s
+}
+
+func (d dimension) of(c Config) any {
+	s, err := c.Settings().Find(d.key)
+	if err != nil {
+		panic("engine: " + err.Error())
+	}
+	return s.Value()
+}
+
+// number returns the value in c, if it is a number.
+func (d dimension) number(c Config) (float64, bool) {
+	switch v := d.of(c).(type) {
+	case float64:
+		return v, true
+	case int:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// neighbours returns settings that differ from c in this one alone: by the next listed
+// numbers and, on a log scale, those halfway to them, or by another word.
+func (d dimension) neighbours(c Config) []Config {
+	var near []Config
+	now, isNumber := d.number(c)
+	if !isNumber {
+		for _, word := range d.values {
+			if fmt.Sprint(word) != fmt.Sprint(d.of(c)) {
+				near = append(near, c.With(d.key, word))
+			}
+		}
+		return near
+	}
+	above := slices.IndexFunc(d.values, func(v any) bool { return v.(float64) >= now })
+	if above < 0 {
+		above = len(d.values)
+	}
+	below := above - 1
+	if above < len(d.values) && d.values[above] == now {
+		above++
+	}
+	for _, i := range []int{below, above} {
+		if i < 0 || i >= len(d.values) {
+			continue
+		}
+		next := d.values[i].(float64)
+		near = append(near, c.With(d.key, next))
+		if half := d.round(math.Sqrt(now * next)); half > min(now, next) && half < max(now, next) {
+			near = append(near, c.With(d.key, half))
+		}
+	}
+	return near
+}
+
+// round keeps two significant digits, or whole numbers whole.
+func (d dimension) round(value float64) float64 {
+	if d.whole {
+		return math.Round(value)
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'e', 1, 64), 64)
+	if err != nil {
+		panic("engine: a number that was written does not read: " + err.Error())
+	}
+	return rounded
+}
+
+// end says at which end of the listed numbers the value of c lies, "lowest", "highest" or,
+// inside of them, "". A value outside of them, such as the ridge 0, is at no end, nor is a
+// lowest value of 0, beyond which there is none.
+func (d dimension) end(c Config) string {
+	now, isNumber := d.number(c)
+	switch {
+	case !isNumber || len(d.values) < 2:
+	case now == d.values[0] && now != 0:
+		return "lowest"
+	case now == d.values[len(d.values)-1]:
+		return "highest"
+	}
+	return ""
+}
+
+// draw returns n settings spread evenly over the space, by a scrambled Halton sequence. The
+// first of them are the same for any n.
+func (s space) draw(base Config, n int, src rand.Source) []Config {
+	if len(s) == 0 {
+		return []Config{base}
+	}
+	points := mat.NewDense(n, len(s), nil)
+	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(s), nil), Src: src}.Sample(points)
+	drawn := make([]Config, n)
+	for i := range drawn {
+		drawn[i] = base
+		for j, d := range s {
+			drawn[i] = drawn[i].With(d.key, d.values[min(int(points.At(i, j)*float64(len(d.values))), len(d.values)-1)])
+		}
+	}
+	return drawn
+}
+
+// neighbours returns those of c in every dimension, in a random order in which each
+// dimension has its first before any has its second.
+func (s space) neighbours(c Config, rng *rand.Rand) []Config {
+	var mixed []Config
+	lists := make([][]Config, len(s))
+	longest := 0
+	for i, place := range rng.Perm(len(s)) {
+		near := s[place].neighbours(c)
+		rng.Shuffle(len(near), func(a, b int) { near[a], near[b] = near[b], near[a] })
+		lists[i] = near
+		longest = max(longest, len(near))
+	}
+	for turn := range longest {
+		for _, near := range lists {
+			if turn < len(near) {
+				mixed = append(mixed, near[turn])
+			}
+		}
+	}
+	return mixed
+}
+
+// Edge is a setting whose best value is at an end of the listed ones.
+type Edge struct {
+	Setting string `json:"setting"`
+	Value   any    `json:"value"`
+	End     string `json:"end"` // lowest or highest of the values that were searched
+}
+
+func (s space) edges(c Config) []Edge {
+	edges := []Edge{}
+	used := c.Settings().Used()
+	for _, d := range s {
+		if end := d.end(c); end != "" && used.Has(d.key) {
+			edges = append(edges, Edge{d.key, d.of(c), end})
+		}
+	}
+	return edges
+}
