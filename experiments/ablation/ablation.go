@@ -1,18 +1,19 @@
+// Package ablation takes the model's design decisions apart, the paper's table A.2.
 package ablation
 
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -56,24 +57,15 @@ func designs() []Design {
 	return all
 }
 
-// designOf returns the design of a trial.
-func designOf(t train.Trial) Design {
-	d := Design{t.Model.Prior, t.Model.Complement, Implicit}
-	if t.Model.Alpha > 0 {
-		d.Supervision = Explicit
-	}
-	return d
+// Config says what is taken apart.
+type Config struct {
+	Base     engine.Config `json:"base"`      // the settings of all designs
+	PerGroup bool          `json:"per_group"` // also a row of LAGO's design with the prior per group
+	Alphas   []float64     `json:"alphas"`    // of which explicit supervision has the best; nil for that of Base
 }
 
-// apply returns the trial of this design and seed. alpha is that of explicit supervision.
-func (d Design) apply(base train.Trial, alpha float64, seed uint64) train.Trial {
-	t := base
-	t.Model.Prior, t.Model.Complement, t.Model.Alpha, t.Training.Seed = d.Prior, d.Complement, alpha, seed
-	if d.Supervision == Implicit {
-		t.Model.Alpha = 0
-	}
-	return t
-}
+// Kind is the first word of the names of stored results.
+const Kind = "ablation"
 
 // Result is the paper's table A.2 for one data set: validation accuracy by design.
 type Result struct {
@@ -85,14 +77,16 @@ type Result struct {
 	Rows     []Row         `json:"rows"`     // best first
 	Findings []Finding     `json:"findings"` // of the paper; none if a row has no accuracy
 	Parts    int           `json:"parts"`    // 1, or the parts of a rotation over classes
+	Classes  int           `json:"classes"`  // validation classes
 	Missing  []lab.Missing `json:"missing"`
 }
 
 // Row is the accuracy of one design.
 type Row struct {
 	Design
-	Alpha    float64     `json:"alpha"`        // the one of Alphas with the best accuracy; 0 for implicit supervision
-	Accuracy lab.Summary `json:"val_accuracy"` // of the best epoch of each run, per class
+	Alpha    float64          `json:"alpha"`        // the one of Alphas with the best accuracy; 0 for implicit supervision
+	Accuracy lab.Summary      `json:"val_accuracy"` // of the best epoch of each run, per class
+	Interval metrics.Interval `json:"interval"`     // of Accuracy over classes
 	// Difference is that from LAGO's design (uniform, const, implicit) over the validation
 	// classes, with p corrected by Holm over the rows. It is null for that design and without
 	// accuracies.
@@ -102,149 +96,76 @@ type Row struct {
 	classes []float64 // the accuracy of each class, mean over seeds
 }
 
-// Interval is that of Accuracy over classes.
-func (r Row) Interval() metrics.Interval { return metrics.ClassInterval(r.classes) }
-
-// Options are what an ablation can have beyond the paper's.
-type Options struct {
-	PerGroup bool      // a row of LAGO's design with the prior per group
-	Alphas   []float64 // of which explicit supervision has the best; nil for that of the configuration
-}
-
-// Run trains c in the eight designs on the dev stage, for every seed, and returns the table
-// of their results. Trials without a model are listed as missing.
-func Run(ctx context.Context, l *lab.Lab, c protocol.Config, o Options) (*Result, error) {
-	if err := checkAlphas(o.Alphas); err != nil {
-		return nil, err
-	}
-	t := c.Trials(l.Parts[0], train.Dev, c.DevEpochs())[0]
-	g := grid{baseOf(t), designs(), o.Alphas}
-	if o.PerGroup {
-		g.designs = append(g.designs, perGroup)
-	}
-	if g.alphas == nil {
-		g.alphas = []float64{alphaOf(t)}
-	}
-	var trials []train.Trial
-	for _, t := range g.trials(seeds(c)) {
-		for _, part := range l.Parts {
-			t.Fingerprint = part.Fingerprint
-			trials = append(trials, t)
+// Run trains c in the eight designs on the dev stage, for every seed, and stores the table of
+// their results. Trials without a model are listed as missing.
+func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
+	for i, alpha := range c.Alphas {
+		if !(alpha > 0 && alpha <= math.MaxFloat64) || slices.Contains(c.Alphas[:i], alpha) {
+			return nil, &invalid.Error{Field: "alphas", Want: "different positive numbers", Got: strings.Join(texts(c.Alphas), ", ")}
 		}
 	}
-	done, err := l.Do(ctx, trials)
+	all, alphas, base := designs(), c.Alphas, c.Base
+	if c.PerGroup {
+		all = append(all, perGroup)
+	}
+	if alphas == nil {
+		alpha, _ := base.Method.List().Find("alpha") // every variant has it
+		alphas = []float64{cmp.Or(alpha.Value().(float64), defaultAlpha)}
+	}
+	plan := engine.Plan{Stage: engine.OnlyDev}
+	var tried []Row // of each arm
+	for _, d := range all {
+		for _, alpha := range alphas {
+			if d.Supervision == Implicit {
+				alpha = 0
+			}
+			start := base.With("prior", d.Prior).With("complement", d.Complement).With("alpha", alpha)
+			plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d, alpha), Starts: []engine.Config{start}})
+			tried = append(tried, Row{Design: d, Alpha: alpha})
+			if d.Supervision == Implicit {
+				break
+			}
+		}
+	}
+	done, err := engine.Run(ctx, l, plan)
 	if err != nil {
 		return nil, err
 	}
-	return g.result(done), nil
-}
-
-func checkAlphas(alphas []float64) error {
-	for i, alpha := range alphas {
-		if !(alpha > 0 && alpha <= math.MaxFloat64) || slices.Contains(alphas[:i], alpha) {
-			return &invalid.Error{Where: "--alphas", Want: "different positive numbers", Got: strings.Join(texts(alphas), ", ")}
-		}
+	if len(done.LeftOut) > 0 {
+		return nil, engine.NotAllowed(done.LeftOut[0])
 	}
-	return nil
-}
-
-// alphaOf returns the alpha of explicit supervision for a configuration.
-func alphaOf(t train.Trial) float64 { return cmp.Or(t.Model.Alpha, defaultAlpha) }
-
-// baseOf returns what the trials of an ablation have in common: a trial without design and
-// seed.
-func baseOf(t train.Trial) train.Trial {
-	t.Model.Prior, t.Model.Complement, t.Model.Alpha, t.Training.Seed = "", "", 0, 0
-	return t
-}
-
-func seeds(c protocol.Config) []uint64 {
-	seeds := make([]uint64, c.Seeds)
-	for i := range seeds {
-		seeds[i] = c.Seed + uint64(i)
-	}
-	return seeds
-}
-
-// grid is what the trials of an ablation have in common, and what they differ in.
-type grid struct {
-	base    train.Trial
-	designs []Design
-	alphas  []float64 // of explicit supervision
-}
-
-// trials orders the trials by seed, so that a grid that is stopped early has some of each
-// row.
-func (g grid) trials(seeds []uint64) []train.Trial {
-	var trials []train.Trial
-	for _, seed := range seeds {
-		for _, d := range g.designs {
-			for _, alpha := range g.alphasOf(d) {
-				trials = append(trials, d.apply(g.base, alpha, seed))
-			}
-		}
-	}
-	return trials
-}
-
-// alphasOf returns those that a design is trained with.
-func (g grid) alphasOf(d Design) []float64 {
-	if d.Supervision == Implicit {
-		return []float64{0}
-	}
-	return g.alphas
-}
-
-// has reports whether a trial is of the grid, with any seed.
-func (g grid) has(t train.Trial) bool {
-	d := designOf(t)
-	return slices.Contains(g.designs, d) && slices.Contains(g.alphasOf(d), t.Model.Alpha) && baseOf(t) == g.base
-}
-
-// result returns the table of trials of the grid.
-func (g grid) result(trials []lab.Run) *Result {
 	a := &Result{
-		Dataset: g.base.Dataset, Variant: g.base.Model.Variant, Alphas: g.alphas, Epochs: g.base.Training.Epochs,
+		Dataset: base.Dataset, Variant: base.Method.Variant(), Alphas: alphas, Epochs: base.DevEpochs(), Parts: len(l.Parts), Missing: lab.MissingOf(done.Failed()),
 	}
-	done := map[train.Trial][]lab.Run{} // by the trial with seed 0, failed ones too
-	parts := map[string]bool{}
-	for i := range trials {
-		t := &trials[i]
-		parts[t.Fingerprint] = true
-		if !slices.Contains(a.Seeds, t.Training.Seed) {
-			a.Seeds = append(a.Seeds, t.Training.Seed)
-		}
-		if t.Err == nil {
-			_, t.Err = t.Curve()
-		}
-		run := *t
-		if run.Err != nil {
-			run.Result = nil
-		}
-		key := t.Trial
-		key.Training.Seed, key.Fingerprint = 0, g.base.Fingerprint
-		done[key] = append(done[key], run)
+	for i := range base.Seeds {
+		a.Seeds = append(a.Seeds, base.Seed+uint64(i))
 	}
-	a.Parts = len(parts)
-	for _, d := range g.designs {
-		var rows []Row
-		for _, alpha := range g.alphasOf(d) {
-			key := d.apply(g.base, alpha, 0)
-			m := protocol.Measure(done[key])
-			row := Row{Design: d, Alpha: key.Model.Alpha, Accuracy: m.PerClass, classes: lab.Accuracies(m.ByClass)}
-			if a.Parts == 1 {
-				row.Published = d.published(g.base.Dataset)
-			}
-			rows = append(rows, row)
-		}
+	for i := range tried {
+		a.measure(&tried[i], done.Arms[i])
+	}
+	for _, d := range all {
+		rows := slices.DeleteFunc(slices.Clone(tried), func(r Row) bool { return r.Design != d })
 		slices.SortStableFunc(rows, byAccuracy)
 		a.Rows = append(a.Rows, rows[0])
 	}
 	slices.SortStableFunc(a.Rows, byAccuracy)
 	compareRows(a.Rows)
 	a.Findings = findings(a.Rows)
-	a.Missing = lab.MissingOf(trials)
-	return a
+	return a, l.Store(Kind, c, a)
+}
+
+// measure sets the accuracy of a row from the runs of its arm in all parts.
+func (a *Result) measure(r *Row, parts []*engine.Outcome) {
+	var runs []lab.Run
+	for _, o := range parts {
+		runs = append(runs, o.Val...)
+	}
+	m := engine.Measure(runs)
+	r.Accuracy, r.Interval, r.classes = m.PerClass, m.Interval, lab.Accuracies(m.ByClass)
+	a.Classes = max(a.Classes, m.Classes)
+	if a.Parts == 1 {
+		r.Published = r.Design.published(a.Dataset)
+	}
 }
 
 func byAccuracy(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) }
@@ -261,4 +182,139 @@ func (d Design) published(dataset string) *float64 {
 		}
 	}
 	return nil
+}
+
+// Finding is a statement of the paper on its table A.2 (section 4.4).
+type Finding struct {
+	Text  string `json:"finding"`
+	Holds bool   `json:"holds"` // by the means, whether or not the difference is clear
+	// Difference is what the statement says is above 0, over the validation classes, with p
+	// corrected by Holm over the findings. Which designs are best, worst, lower or higher is
+	// taken from the means, so that p is too small where they are close. Null without
+	// accuracies of each class.
+	Difference *metrics.Difference `json:"difference"`
+}
+
+// compareRows sets the differences of the rows.
+func compareRows(rows []Row) {
+	reference := slices.IndexFunc(rows, func(r Row) bool { return r.Design == lago })
+	var differences []*metrics.Difference
+	for i := range rows {
+		if i == reference || len(rows[i].classes) == 0 || len(rows[reference].classes) == 0 {
+			continue
+		}
+		d := metrics.PairedDifference(rows[i].classes, rows[reference].classes)
+		rows[i].Difference = &d
+		differences = append(differences, &d)
+	}
+	correct(differences)
+}
+
+// correct replaces the p values of differences by those of Holm.
+func correct(differences []*metrics.Difference) {
+	p := make([]float64, len(differences))
+	for i, d := range differences {
+		p[i] = d.P
+	}
+	for i, adjusted := range metrics.Holm(p) {
+		differences[i].P = adjusted
+	}
+}
+
+// level is the accuracy of a design, the mean of several, or a difference.
+type level struct {
+	mean    float64
+	classes []float64 // nil if not known
+}
+
+func levelOf(rows ...Row) level {
+	l := level{classes: make([]float64, len(rows[0].classes))}
+	for _, r := range rows {
+		l.mean += r.Accuracy.Mean / float64(len(rows))
+		if len(r.classes) != len(l.classes) {
+			l.classes = nil
+		}
+		for z := range l.classes {
+			l.classes[z] += r.classes[z] / float64(len(rows))
+		}
+	}
+	return l
+}
+
+// distance is the best of some rows, in this order, minus the worst.
+func distance(rows []Row) level {
+	best, worst := levelOf(rows[0]), levelOf(rows[len(rows)-1])
+	best.mean -= worst.mean
+	if len(best.classes) != len(worst.classes) {
+		best.classes = nil
+	}
+	for z := range best.classes {
+		best.classes[z] -= worst.classes[z]
+	}
+	return best
+}
+
+// above is the finding that one level is above another.
+func (l level) above(other level, text string) Finding {
+	f := Finding{Text: text, Holds: l.mean > other.mean}
+	if len(l.classes) > 0 && len(l.classes) == len(other.classes) {
+		d := metrics.PairedDifference(l.classes, other.classes)
+		f.Difference = &d
+	}
+	return f
+}
+
+// findings returns none if a row has no accuracy.
+func findings(rows []Row) []Finding {
+	row := map[Design]Row{}
+	for _, r := range rows {
+		if len(r.Accuracy.Values) == 0 && r.Design != perGroup {
+			return []Finding{}
+		}
+		row[r.Design] = r
+	}
+	// of returns the rows of the paper's designs that have a property, best first.
+	of := func(in func(Design) bool) []Row {
+		var list []Row
+		for _, d := range designs() {
+			if in(d) {
+				list = append(list, row[d])
+			}
+		}
+		slices.SortStableFunc(list, byAccuracy)
+		return list
+	}
+	others := of(func(d Design) bool { return d != lago })
+	uniform := of(func(d Design) bool { return d.Prior == model.Uniform })
+	perAttribute := of(func(d Design) bool { return d.Prior == model.PerAttribute })
+	constant := of(func(d Design) bool { return d.Prior == model.Uniform && d.Complement == model.Const })
+	deMorgan := of(func(d Design) bool { return d.Prior == model.Uniform && d.Complement == model.DeMorgan })
+	list := []Finding{
+		levelOf(row[lago]).above(levelOf(others[0]), "uniform, const and implicit, the design of LAGO, is the best of all"),
+		levelOf(uniform...).above(levelOf(perAttribute...), "each design is better with a uniform prior than with a per-attribute one"),
+		distance(perAttribute).above(distance(uniform), "best and worst are closer together with a uniform prior than with a per-attribute one"),
+		levelOf(constant...).above(levelOf(deMorgan...), "with a uniform prior, const is above De-Morgan"),
+		distance(deMorgan).above(distance(constant), "with a uniform prior, supervision changes less with const than with De-Morgan"),
+	}
+	for _, u := range uniform {
+		other := row[Design{model.PerAttribute, u.Complement, u.Supervision}]
+		list[1].Holds = list[1].Holds && u.Accuracy.Mean > other.Accuracy.Mean
+	}
+	list[3].Holds = constant[1].Accuracy.Mean > deMorgan[0].Accuracy.Mean
+	var differences []*metrics.Difference
+	for _, f := range list {
+		if f.Difference != nil {
+			differences = append(differences, f.Difference)
+		}
+	}
+	correct(differences)
+	return list
+}
+
+func texts(numbers []float64) []string {
+	list := make([]string, len(numbers))
+	for i, v := range numbers {
+		list[i] = fmt.Sprint(v)
+	}
+	return list
 }

@@ -1,33 +1,137 @@
+// Package comparison compares LAGO with the baselines by one protocol, the paper's table 1.
 package comparison
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/experiments/tuning"
+	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
+// Config says which methods are compared, and by what protocol.
+type Config struct {
+	Methods []string        // of Names
+	LAGO    []engine.Config // of the variants that Methods need, see VariantsOf
+	// Common has the seeds, epochs of the dev stage, patience, held-out samples and, for
+	// baselines, the preprocessing from which their search starts.
+	Common engine.Config
+	Budget int      // different settings of each method to try; 0 takes those it starts from
+	Folds  int      // of the seen classes, over which settings are chosen; 0 is 1
+	Fixed  []Fixed  // settings of baselines
+	Given  []string // keys of settings that no search varies
+
+	Adapt bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
+
+	// OnRound, if set, is called at the start of each round with its number of trials.
+	OnRound func(round string, trials int) `json:"-"`
+	// OnAdapt, if set, is called before each method is adapted.
+	OnAdapt func(method string) `json:"-"`
+}
+
+// Fixed is a setting of a baseline that is not tuned.
+type Fixed struct{ Method, Setting, Value string }
+
+// ParseFixed reads "method.setting=value".
+func ParseFixed(s string) (Fixed, error) {
+	name, value, ok := strings.Cut(s, "=")
+	method, key, ok2 := strings.Cut(name, ".")
+	if !ok || !ok2 || method == "" || key == "" || value == "" {
+		return Fixed{}, &invalid.Error{Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: strconv.Quote(s)}
+	}
+	e, err := methods.Find(method)
+	if err != nil {
+		return Fixed{}, err
+	}
+	f := Fixed{e.Name, key, strings.Trim(value, `"`)}
+	spec := e.Spec()
+	if err := spec.Set(f.Setting, f.Value); err != nil {
+		return f, invalid.At(e.Name, err)
+	}
+	return f, spec.Check()
+}
+
+// Names lists what can be compared: LAGO, its variants, and the baselines.
+func Names() []string { return methods.AllNames() }
+
+// Check returns an *invalid.Error for the first field that is wrong.
+func (c Config) Check() error {
+	if err := engine.CheckArms(c.Methods); err != nil {
+		return err
+	}
+	for _, f := range c.Fixed {
+		if !slices.Contains(c.Methods, f.Method) {
+			return &invalid.Error{Field: "set", Want: "a setting of one of the methods " + strings.Join(c.Methods, ", "), Got: f.Method + "." + f.Setting}
+		}
+	}
+	if c.Budget < 0 || c.Budget > 0 && c.Budget < engine.MinBudget {
+		return &invalid.Error{Field: "tune", Want: fmt.Sprintf("0, or at least %d settings", engine.MinBudget), Got: strconv.Itoa(c.Budget)}
+	}
+	if c.Folds < 0 {
+		return &invalid.Error{Field: "folds", Want: "at least 1", Got: strconv.Itoa(c.Folds)}
+	}
+	return c.Common.Check()
+}
+
+// plan has an arm for each method.
+func (c Config) plan() (engine.Plan, error) {
+	p := engine.Plan{Stage: engine.DevThenTest, Folds: max(c.Folds, 1), Fixed: c.Given, OnRound: c.OnRound}
+	for _, name := range c.Methods {
+		arm := engine.Arm{Name: name, Tune: c.Budget}
+		for _, l := range c.LAGO {
+			if name == engine.LAGOMethod || name == l.Method.Label() {
+				arm.Starts = append(arm.Starts, l)
+				arm.Title = published.Method(l.Method.Variant())
+			}
+		}
+		if name == engine.LAGOMethod {
+			arm.Title = published.ResultRow
+		}
+		if arm.Starts == nil {
+			var err error
+			if arm, err = engine.BaselineArm(name, c.Common, c.Budget); err != nil {
+				return p, err
+			}
+			for _, f := range c.Fixed {
+				if f.Method == name {
+					if err := arm.Starts[0].Method.Set(f.Setting, f.Value); err != nil {
+						return p, invalid.At(name, err)
+					}
+					arm.Fixed = append(arm.Fixed, f.Setting)
+				}
+			}
+		}
+		p.Arms = append(p.Arms, arm)
+	}
+	return p, nil
+}
+
 // Result is table 1 of the paper on one data set: every method by one protocol.
 type Result struct {
-	Dataset string          `json:"dataset"`
-	Parts   int             `json:"parts"`    // 1, or the parts of a rotation over classes
-	Folds   int             `json:"folds"`    // over which settings were chosen
-	HoldOut bool            `json:"hold_out"` // whether training left out the held-out samples of seen classes
-	Methods []tuning.Method `json:"methods"`
+	Dataset string       `json:"dataset"`
+	Parts   int          `json:"parts"`    // 1, or the parts of a rotation over classes
+	Folds   int          `json:"folds"`    // over which settings were chosen
+	HoldOut bool         `json:"hold_out"` // whether training left out the held-out samples of seen classes
+	Methods []engine.Row `json:"methods"`
+	// Adapted has the accuracy of each of Methods adapted to the unlabelled samples, if that
+	// was asked for.
+	Adapted []Adapted `json:"adapted,omitempty"`
 	// Differences compare LAGO with every baseline, or with its other rows if there is none;
 	// without LAGO they compare the first method with the others.
-	Differences []Difference       `json:"differences"`
-	Classes     []Class            `json:"classes"`
-	Missing     []lab.Missing      `json:"missing"`
-	LeftOut     []protocol.LeftOut `json:"left_out"` // variants that the data set does not allow
+	Differences []Difference     `json:"differences"`
+	Classes     []Class          `json:"classes"`
+	Missing     []lab.Missing    `json:"missing"`
+	LeftOut     []engine.LeftOut `json:"left_out"` // variants that the data set does not allow
 }
 
 // Difference is the test accuracy of the reference method minus that of another one.
@@ -52,49 +156,57 @@ const (
 	RotationKind = "rotation"
 )
 
-// Run trains and evaluates every method of c by one protocol, see tuning.Run, and stores
-// the result, if it has a method, in the folder of the lab for Find.
-func Run(ctx context.Context, l *lab.Lab, c tuning.Config) (*Result, error) {
-	m, err := tuning.Run(ctx, l, c)
+// Run trains and evaluates every method of c by one protocol, and stores the result, if it
+// has a method. The error is a *lab.Waiting while other shards have not finished their trials.
+func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	p, err := c.plan()
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{
-		Dataset: l.Data.Name, Parts: len(l.Parts), Folds: max(c.Folds, 1), HoldOut: c.Common.HoldOut,
-		Methods: m.Rows, Missing: m.Missing, LeftOut: m.LeftOut,
+	done, err := engine.Run(ctx, l, p)
+	if err != nil {
+		return nil, err
 	}
+	if done.Waiting != nil {
+		return nil, done.Waiting
+	}
+	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Folds: p.Folds, HoldOut: c.Common.HoldOut, LeftOut: done.LeftOut}
+	r.Methods, r.Missing = done.Rows(p, r.Dataset)
 	r.Classes = r.classes(l)
 	r.Differences = r.differences()
 	if len(r.Methods) == 0 {
 		return r, nil // Missing says why
 	}
-	kind, config := Kind, any(c)
-	if r.Parts > 1 {
-		var parts []string
-		for _, p := range l.Parts {
-			parts = append(parts, p.Fingerprint)
+	if c.Adapt {
+		if r.Adapted, err = adaptRows(ctx, r.Methods, c.OnAdapt); err != nil {
+			return nil, err
 		}
-		kind, config = RotationKind, []any{c, parts}
 	}
-	return r, l.Store(kind, config, r)
+	if r.Parts > 1 {
+		return r, l.Store(RotationKind, c, r)
+	}
+	return r, l.Store(Kind, c, r)
 }
 
 // classes lists the test classes of all parts.
 func (r *Result) classes(l *lab.Lab) []Class {
 	list := []Class{}
-	at := map[string]int{}
+	index := map[string]int{}
 	for i, part := range l.Parts {
 		samples := part.Data.SamplesPerClass()
 		for _, z := range part.Data.Split.Test {
 			if samples[z] > 0 {
-				at[l.Data.Classes[z]] = len(list)
+				index[l.Data.Classes[z]] = len(list)
 				list = append(list, Class{l.Data.Classes[z], i + 1, samples[z], make([]float64, len(r.Methods))})
 			}
 		}
 	}
 	for j, m := range r.Methods {
 		for _, c := range m.Test.ByClass {
-			list[at[c.Class]].Accuracy[j] = c.Accuracy
+			list[index[c.Class]].Accuracy[j] = c.Accuracy
 		}
 	}
 	return list
@@ -118,7 +230,7 @@ func (r *Result) differences() []Difference {
 			reference = i
 		}
 	}
-	onlyBaselines := reference >= 0 && slices.ContainsFunc(r.Methods, func(m tuning.Method) bool { return m.Variant == "" })
+	onlyBaselines := reference >= 0 && slices.ContainsFunc(r.Methods, func(m engine.Row) bool { return m.Variant == "" })
 	reference = max(reference, 0)
 	list := []Difference{}
 	var p []float64
@@ -137,50 +249,43 @@ func (r *Result) differences() []Difference {
 	return list
 }
 
-// Method returns the method with a name on the command line, nil if it was not compared.
-func (r *Result) Method(name string) *tuning.Method {
-	i := slices.IndexFunc(r.Methods, func(m tuning.Method) bool { return m.Name == name })
+// method returns the method with a name on the command line, nil if it was not compared.
+func (r *Result) method(name string) *engine.Row {
+	i := slices.IndexFunc(r.Methods, func(m engine.Row) bool { return m.Name == name })
 	if i < 0 {
 		return nil
 	}
 	return &r.Methods[i]
 }
 
-// Find returns the comparison of a kind on a data set that was stored last in a folder, and
-// its file. The error is fs.ErrNotExist if there is none.
-func Find(root, kind, dataset, fingerprint string) (*Result, string, error) {
-	r := new(Result)
-	path, err := lab.FindStored(root, kind, dataset, fingerprint, r)
-	if err != nil {
-		return nil, path, err
-	}
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (r *Result) Check() error {
 	if len(r.Methods) == 0 {
-		return nil, path, &invalid.Error{Where: path, Field: "methods", Want: "at least one", Got: "none"}
+		return &invalid.Error{Field: "methods", Want: "at least one", Got: "none"}
 	}
 	for _, m := range r.Methods {
 		if m.Val == nil || m.Test == nil || len(m.Parts) == 0 {
-			return nil, path, &invalid.Error{Where: path, Field: m.Name, Want: "val, test and parts", Got: "none"}
+			return &invalid.Error{Field: m.Name, Want: "val, test and parts", Got: "none"}
 		}
 	}
 	for _, d := range r.Differences {
-		for _, name := range []string{d.Reference, d.Method} {
-			if r.Method(name) == nil {
-				return nil, path, &invalid.Error{Where: path, Field: "differences", Want: "one of the methods", Got: strconv.Quote(name)}
-			}
+		if r.method(d.Reference) == nil || r.method(d.Method) == nil {
+			return &invalid.Error{Field: "differences", Want: "two of the methods", Got: fmt.Sprintf("%q and %q", d.Reference, d.Method)}
 		}
 	}
-	return r, path, nil
+	if n := len(r.Adapted); n > 0 && n != len(r.Methods) {
+		return &invalid.Error{Field: "adapted", Want: "one for each method", Got: strconv.Itoa(n)}
+	}
+	return nil
 }
 
-// WriteCSV writes one line per class: its name, part and number of samples, and the
-// accuracy of each method as a fraction.
+// WriteCSV writes one line per class: its name, part and number of samples, and the accuracy
+// of each method as a fraction.
 func (r *Result) WriteCSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	header := []string{"class", "part", "samples"}
+	rows := [][]string{{"class", "part", "samples"}}
 	for _, m := range r.Methods {
-		header = append(header, m.Name)
+		rows[0] = append(rows[0], m.Name)
 	}
-	rows := [][]string{header}
 	for _, class := range r.Classes {
 		row := []string{class.Class, strconv.Itoa(class.Part), strconv.Itoa(class.Samples)}
 		for _, a := range class.Accuracy {
@@ -188,5 +293,5 @@ func (r *Result) WriteCSV(w io.Writer) error {
 		}
 		rows = append(rows, row)
 	}
-	return c.WriteAll(rows)
+	return csv.NewWriter(w).WriteAll(rows)
 }

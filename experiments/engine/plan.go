@@ -380,3 +380,11 @@ func TrainedOf(runs []lab.Run) (t Trained, err error) {
 
 // IsElsewhere reports whether a run belongs to another shard, which has not finished it.
 func IsElsewhere(r lab.Run) bool { return errors.Is(r.Err, lab.ErrElsewhere) }
+
+// NotAllowed is the error of a question about one variant that the data set does not allow.
+func NotAllowed(o LeftOut) error {
+	return &invalid.Error{
+		Field: "variant", Want: "one that the data set allows", Got: fmt.Sprintf("%s: %s", o.Variant, o.Why),
+		Hint: "A data set names groups by prefixes of its attributes, as in wing_colour::red.",
+	}
+}

@@ -123,3 +123,45 @@ func methodSettings(c Config) map[string]any {
 	}
 	return values
 }
+
+// BaselineArm is the arm of a baseline with its defaults and, of common, the preprocessing and
+// what all methods have.
+func BaselineArm(name string, common Config, tune int) (Arm, error) {
+	e, err := methods.Find(name)
+	if err != nil {
+		return Arm{}, err
+	}
+	c := common
+	c.Method = e.Spec()
+	return Arm{Name: e.Name, Title: e.Title, Starts: []Config{c}, Tune: tune}, nil
+}
+
+// SearchedBudget is the number of settings that a baseline tries beside variants that are not
+// searched.
+const SearchedBudget = 16
+
+// FullPlan is the full protocol for variants with their settings, and for baselines, which
+// try SearchedBudget settings with the preprocessing, seeds, epochs, patience and held-out
+// samples of like.
+func FullPlan(variants []Config, baselines []string, like Config) (Plan, error) {
+	p := Plan{Stage: DevThenTest}
+	for _, c := range variants {
+		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: published.Method(c.Method.Variant()), Starts: []Config{c}})
+	}
+	for _, name := range baselines {
+		arm, err := BaselineArm(name, like, SearchedBudget)
+		if err != nil {
+			return p, err
+		}
+		arm.Fixed = []string{"preprocess", "ridge"}
+		p.Arms = append(p.Arms, arm)
+	}
+	return p, nil
+}
+
+// ForBaselines returns the configuration whose preprocessing, seeds and epochs baselines have
+// beside some variants: that of semantic-hard, which has the paper's main result, or the first.
+func ForBaselines(variants []Config) Config {
+	i := slices.IndexFunc(variants, func(c Config) bool { return c.Method.Variant() == model.SemanticHard })
+	return variants[max(i, 0)]
+}

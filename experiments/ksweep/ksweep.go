@@ -1,24 +1,34 @@
+// Package ksweep measures validation accuracy against the number of groups of k-soft
+// (section 4.3 of the paper).
 package ksweep
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Result is validation accuracy against the number of groups (section 4.3 of the paper)
-// on one data set.
+// Config says what is swept.
+type Config struct {
+	Base engine.Config `json:"base"` // of k-soft
+	Ks   []int         `json:"ks"`   // numbers of groups; empty for those of the paper that the attributes can form
+}
+
+// Kind is the first word of the names of stored results.
+const Kind = "sweep-k"
+
+// Result is validation accuracy against the number of groups on one data set.
 type Result struct {
 	Dataset string        `json:"dataset"`
 	Seeds   int           `json:"seeds"`
@@ -36,54 +46,49 @@ type Point struct {
 	Interval metrics.Interval `json:"interval"` // of the accuracy, over classes
 }
 
-// Run trains c, which is of k-soft, on the dev stage for each number of groups in ks, or
-// for those of the paper that the attributes can form if ks is empty. For comparison it
-// trains singletons and, if the data set has groups, semantic-hard, with their own presets
-// and the data, seeds and training of c.
-func Run(ctx context.Context, l *lab.Lab, c protocol.Config, ks []int) (*Result, error) {
-	if c.Variant != model.KSoft {
-		return nil, &invalid.Error{Field: "variant", Want: "k-soft, the variant with a number of groups", Got: string(c.Variant)}
+// Run trains k-soft on the dev stage with each number of groups and, for comparison,
+// singletons and, if the data set has groups, semantic-hard, with their own presets and the
+// data, seeds and training of c. It stores the result.
+func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
+	if v := c.Base.Method.Variant(); v != model.KSoft {
+		return nil, &invalid.Error{Field: "variant", Want: "k-soft, the variant with a number of groups", Got: string(v)}
 	}
-	ks, err := sweptKs(ks, len(l.Data.Attributes))
+	ks, err := sweptKs(c.Ks, len(l.Data.Attributes))
 	if err != nil {
 		return nil, err
 	}
-	c = c.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
-	var configs []protocol.Config
+	start := c.Base.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
+	plan := engine.Plan{Stage: engine.OnlyDev}
+	s := &Result{Dataset: start.Dataset, Seeds: start.Seeds, Parts: len(l.Parts)}
+	add := func(c engine.Config, to *[]Point, k int) {
+		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(c.Method.Label(), k), Starts: []engine.Config{c}})
+		*to = append(*to, Point{Variant: c.Method.Variant(), K: k})
+	}
 	for _, k := range ks {
-		c.K = k
-		configs = append(configs, c)
+		add(start.With("k", k), &s.Points, k)
 	}
-	configs = append(configs, line(c, model.Singletons))
+	add(line(start, model.Singletons), &s.Lines, len(l.Data.Attributes))
 	if l.Data.Groups != nil {
-		configs = append(configs, line(c, model.SemanticHard))
+		add(line(start, model.SemanticHard), &s.Lines, len(l.Data.Groups))
 	}
-	lists := make([][]train.Trial, len(configs))
-	for i, each := range configs {
-		for _, part := range l.Parts {
-			lists[i] = append(lists[i], each.Trials(part, train.Dev, c.DevEpochs())...)
-		}
-	}
-	done, err := l.DoAll(ctx, lists)
+	done, err := engine.Run(ctx, l, plan)
 	if err != nil {
 		return nil, err
 	}
-	s := &Result{Dataset: c.Dataset, Seeds: c.Seeds, Parts: len(l.Parts), Missing: lab.MissingOf(slices.Concat(done...))}
-	for i, each := range configs {
-		m := protocol.Measure(done[i])
-		g := Point{each.Variant, each.K, m.PerClass, m.Interval}
-		switch each.Variant {
-		case model.KSoft:
-			s.Points = append(s.Points, g)
-			continue
-		case model.Singletons:
-			g.K = len(l.Data.Attributes)
-		case model.SemanticHard:
-			g.K = len(l.Data.Groups)
+	s.Missing = lab.MissingOf(done.Failed())
+	for i, parts := range done.Arms {
+		var runs []lab.Run
+		for _, o := range parts {
+			runs = append(runs, o.Val...)
 		}
-		s.Lines = append(s.Lines, g)
+		m := engine.Measure(runs)
+		to := &s.Points
+		if i >= len(s.Points) {
+			to, i = &s.Lines, i-len(s.Points)
+		}
+		(*to)[i].Accuracy, (*to)[i].Interval = m.PerClass, m.Interval
 	}
-	return s, nil
+	return s, l.Store(Kind, c, s)
 }
 
 // sweptKs returns the numbers of groups to try, ascending.
@@ -102,31 +107,32 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 	return ks, nil
 }
 
-// line returns the config of another variant for comparison with c: its preset, with the
-// data, seeds, training length and preprocessing of c.
-func line(c protocol.Config, v model.Variant) protocol.Config {
-	line := protocol.PresetFor(c.Dataset, v).Config
-	line.HoldOut, line.DevSplit, line.Seeds, line.Seed = c.HoldOut, c.DevSplit, c.Seeds, c.Seed
-	line.Epochs, line.Patience, line.Batch = c.Epochs, c.Patience, c.Batch
-	line.Preprocess, line.Ridge = c.Preprocess, c.Ridge
-	line.Prior, line.Complement = c.Prior, c.Complement
+// line returns the settings of another variant for comparison with c: its preset, with what c
+// has for all variants.
+func line(c engine.Config, v model.Variant) engine.Config {
+	line := engine.PresetFor(c.Dataset, methods.Of(v)).Config
+	from := c.Settings()
+	for _, s := range line.Settings() {
+		if slices.Contains(engine.CommonKeys(), s.Key) || slices.Contains([]string{"batch", "prior", "complement"}, s.Key) {
+			if shared, err := from.Find(s.Key); err == nil {
+				s.Set(shared.Value())
+			}
+		}
+	}
 	return line
 }
 
-// WriteText writes one row per number of groups, the variants for comparison, and the
-// missing trials.
-func (s *Result) WriteText(w io.Writer) error {
-	t := format.NewTable("variant", "K", "validation accuracy", "95 % over classes", "s.e.m. over seeds", "seeds")
-	t.Right(3, 5)
+// Tables has one row per number of groups, the variants for comparison, and the missing
+// trials.
+func (s *Result) Tables() []*table.Table {
+	t := table.New(fmt.Sprintf("%s: validation accuracy against the number of groups, %s%s",
+		s.Dataset, format.Count(s.Seeds, "seed"), engine.InParts("a validation class", s.Parts)),
+		"variant", "K", "validation accuracy", "95 % over classes", "s.e.m. over seeds", "seeds").Right(3, 5)
 	for i, p := range slices.Concat(s.Points, s.Lines) {
 		if i == len(s.Points) {
 			t.Line()
 		}
 		t.Row(p.Variant, p.K, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), len(p.Accuracy.Values))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: validation accuracy against the number of groups, %s%s\n%s", s.Dataset, format.Count(s.Seeds, "seed"), protocol.InParts("a validation class", s.Parts), t)
-	b.WriteString(lab.MissingText(s.Missing))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return []*table.Table{t, lab.MissingTable(s.Missing)}
 }

@@ -130,15 +130,14 @@ func MissingOf(runs []Run) []Missing {
 	return list
 }
 
-// MissingText lists the trials below a table, "" if none is missing.
-func MissingText(list []Missing) string {
+// MissingTable lists the trials below a table, nil if none is missing.
+func MissingTable(list []Missing) *table.Table {
 	if len(list) == 0 {
-		return ""
+		return nil
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s missing from the table:\n", format.Count(len(list), "run"))
+	t := table.New(format.Count(len(list), "run") + " missing from the table:")
 	for _, m := range list {
-		fmt.Fprintf(&b, "  %s: %s\n", m.Dir, m.Why)
+		t.Note("  %s: %s", m.Dir, m.Why)
 	}
-	return b.String()
+	return t
 }

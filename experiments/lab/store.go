@@ -1,118 +1,102 @@
 package lab
 
 import (
-	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// stored is the form of a stored result.
-type stored struct {
+// Stored is a stored result of a question.
+type Stored struct {
+	Kind        string          `json:"kind"` // the question
+	Dataset     string          `json:"dataset"`
 	Fingerprint string          `json:"fingerprint"` // of the data set and its split
-	Config      json.RawMessage `json:"config"`
+	Config      json.RawMessage `json:"config"`      // of the question
 	Result      json.RawMessage `json:"result"`
+
+	Path string    `json:"-"`
+	Time time.Time `json:"-"` // when it was stored
 }
 
 // Store writes the result of a question in the folder of the lab, as
 // KIND-DATASET-DIGEST.json with a digest of the data and the configuration, so that one
 // configuration does not overwrite the result of another.
 func (l *Lab) Store(kind string, config, result any) (err error) {
-	s := stored{Fingerprint: l.Fingerprint()}
+	s := Stored{Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint()}
 	if s.Config, err = json.Marshal(config); err != nil {
 		return err
 	}
 	if s.Result, err = json.Marshal(result); err != nil {
 		return err
 	}
-	digest := sha256.Sum256(append([]byte(s.Fingerprint), s.Config...))
-	name := fmt.Sprintf("%s%s.json", prefix(kind, l.Data.Name), hex.EncodeToString(digest[:4]))
+	hash := sha256.New()
+	fmt.Fprint(hash, s.Fingerprint, string(s.Config))
+	for _, p := range l.Parts {
+		fmt.Fprint(hash, p.Fingerprint)
+	}
+	name := fmt.Sprintf("%s-%s-%s.json", kind, strings.ToLower(strings.ReplaceAll(l.Data.Name, string(filepath.Separator), "_")), hex.EncodeToString(hash.Sum(nil)[:4]))
 	return atomicfile.WriteJSON(filepath.Join(l.Root, name), s)
 }
 
-func prefix(kind, dataset string) string {
-	return fmt.Sprintf("%s-%s-", kind, strings.ToLower(dataset))
-}
+var storedName = regexp.MustCompile(`^[a-z-]+-.+-[0-9a-f]{8}\.json$`)
 
-// FindStored reads the result that Store wrote last for a data set with a fingerprint, and
-// returns its file. The error is fs.ErrNotExist if there is none.
-func FindStored(root, kind, dataset, fingerprint string, result any) (path string, err error) {
-	pattern := prefix(kind, dataset)
+// maxStoredBytes is far more than a result needs.
+const maxStoredBytes = 1 << 28
+
+// ReadStored reads the results that Store wrote into a folder, the newest first, and lists
+// the files that cannot be read.
+func ReadStored(ctx context.Context, root string) (list []Stored, missing []Missing, err error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return "", invalid.File(root, err)
+		return nil, nil, invalid.File(root, err)
 	}
-	var latest time.Time
-	var found stored
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !strings.HasPrefix(e.Name(), pattern) || len(e.Name()) != len(pattern)+len("12345678.json") {
+		if e.IsDir() || !storedName.MatchString(e.Name()) {
 			continue
 		}
-		file := filepath.Join(root, e.Name())
-		s, err := readStored(file)
+		s, err := readStored(ctx, filepath.Join(root, e.Name()))
 		if err != nil {
-			return file, err
+			missing = append(missing, Missing{filepath.Join(root, e.Name()), strings.TrimPrefix(err.Error(), filepath.Join(root, e.Name())+": ")})
+			continue
 		}
-		if s.Fingerprint == fingerprint && !info.ModTime().Before(latest) {
-			latest, found, path = info.ModTime(), s, file
-		}
+		list = append(list, s)
 	}
-	if path == "" {
-		return filepath.Join(root, pattern+"*.json"), fs.ErrNotExist
-	}
-	if err := json.Unmarshal(found.Result, result); err != nil {
-		return path, notStored(path, err)
-	}
-	return path, nil
+	slices.SortStableFunc(list, func(a, b Stored) int { return b.Time.Compare(a.Time) })
+	return list, missing, nil
 }
 
-// readStored reads a file that Store wrote.
-func readStored(file string) (s stored, err error) {
-	data, err := os.ReadFile(file)
+func readStored(ctx context.Context, path string) (s Stored, err error) {
+	data, err := input.ReadFile(ctx, path, maxStoredBytes)
 	if err != nil {
-		return s, invalid.File(file, err)
+		return s, err
 	}
-	if err := json.Unmarshal(data, &s); err != nil || s.Result == nil {
-		return s, notStored(file, err)
+	info, err := os.Stat(path)
+	if err != nil {
+		return s, invalid.File(path, err)
+	}
+	s.Path, s.Time = path, info.ModTime()
+	if err := json.Unmarshal(data, &s); err != nil || s.Kind == "" || s.Dataset == "" || s.Result == nil {
+		return s, &invalid.Error{Where: path, Want: "a result that this version of lago-train stored", Hint: "Repeat the command that stored it."}
 	}
 	return s, nil
 }
 
-func notStored(file string, err error) error {
-	return &invalid.Error{Where: file, Want: "a result that lago-train stored", Err: err}
-}
-
-// Subject is what a stored result is about: a data set with a fingerprint.
-type Subject struct{ Dataset, Fingerprint string }
-
-// StoredSubjects lists the subjects of the results of some kinds in a folder. The error is
-// that of the first file without a result.
-func StoredSubjects(root string, kinds ...string) (list []Subject, err error) {
-	for _, kind := range kinds {
-		names, _ := fs.Glob(os.DirFS(root), kind+"-*.json") // the pattern is valid
-		for _, name := range names {
-			path := filepath.Join(root, name)
-			s, e := readStored(path)
-			var about struct{ Dataset string }
-			if e == nil {
-				if e = json.Unmarshal(s.Result, &about); e != nil || about.Dataset == "" {
-					e = notStored(path, e)
-				}
-			}
-			if err = cmp.Or(err, e); e == nil {
-				list = append(list, Subject{about.Dataset, s.Fingerprint})
-			}
-		}
+// Decode reads the result. The error is an *invalid.Error that names the file.
+func (s Stored) Decode(result any) error {
+	if err := json.Unmarshal(s.Result, result); err != nil {
+		return &invalid.Error{Where: s.Path, Field: "result", Want: "a result of " + s.Kind, Got: "other JSON", Hint: "Repeat the command that stored it."}
 	}
-	return list, err
+	return nil
 }

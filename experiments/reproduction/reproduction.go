@@ -1,23 +1,26 @@
+// Package reproduction runs the paper's protocol for every variant on one data set, tables 1
+// and A.1.
 package reproduction
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
-	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train/metrics"
+	"github.com/lago-train/lago-train/internal/table"
 )
+
+// eszsl is the baseline of the paper's table A.1 beside LAGO.
+const eszsl = "eszsl"
+
+// Kind is the first word of the names of stored results.
+const Kind = "reproduction"
 
 // Result is the paper's protocol from start to end on one data set.
 type Result struct {
@@ -33,80 +36,56 @@ type Result struct {
 	// of seen classes, as their published numbers were.
 	BaselinesHeldOut bool `json:"baselines_held_out"`
 
-	Missing []lab.Missing      `json:"missing"`
-	LeftOut []protocol.LeftOut `json:"left_out"`
+	Missing []lab.Missing    `json:"missing"`
+	LeftOut []engine.LeftOut `json:"left_out"`
 }
 
-// Row is a row of the tables.
+// Row is a row of the tables. Published is null if the paper does not have this data set.
 type Row struct {
-	Method    string            `json:"method"`            // as table A.1 names it
-	Variant   model.Variant     `json:"variant,omitempty"` // none for a baseline
-	Val       lab.Summary       `json:"val_accuracy"`
-	Test      lab.Summary       `json:"test_accuracy"`
-	Interval  metrics.Interval  `json:"test_interval"`      // of Test, over classes
-	Published *float64          `json:"published_accuracy"` // on the test classes; null if the paper does not have this data set
-	Outcome   *protocol.Outcome `json:"run,omitempty"`
-	Baseline  *tuning.Method    `json:"baseline,omitempty"`
+	engine.Row
+	Published *float64 `json:"published_accuracy"`
 }
 
 // Run trains every variant on the dev stage, retrains it on train and validation classes,
-// evaluates it on the test classes, and chooses one by validation accuracy alone.
-func Run(ctx context.Context, l *lab.Lab, configs []protocol.Config) (*Result, error) {
-	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Table: []Row{}, LeftOut: []protocol.LeftOut{}}
-	var feasible []protocol.Config
-	for _, c := range configs {
-		if out := protocol.Allows(l, c.Variant); out != nil {
-			r.LeftOut = append(r.LeftOut, *out)
-			continue
-		}
-		feasible = append(feasible, c)
-	}
-	if len(feasible) == 0 {
-		return nil, &invalid.Error{Field: "variants", Want: "one that the data set allows", Got: "none"}
-	}
-	outcomes, without, err := protocol.RunAll(ctx, l, feasible)
-	if err != nil {
-		return nil, err
-	}
-	r.Missing = lab.MissingOf(without)
-	like := protocol.ForBaselines(configs)
+// evaluates it on the test classes, chooses one by validation accuracy alone, and stores the
+// result.
+func Run(ctx context.Context, l *lab.Lab, variants []engine.Config) (*Result, error) {
+	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Table: []Row{}}
+	like := engine.ForBaselines(variants)
 	if r.published("ESZSL") != nil && l.Data.TestSeen != nil && !like.HoldOut {
 		like.HoldOut, r.BaselinesHeldOut = true, true
 	}
-	baselines, err := tuning.Baselines(ctx, l, []string{tuning.ESZSLMethod}, like)
+	plan, err := engine.FullPlan(variants, []string{eszsl}, like)
 	if err != nil {
 		return nil, err
 	}
-	r.Missing = append(r.Missing, baselines.Missing...)
-	for _, p := range baselines.Rows {
-		r.Table = append(r.Table, Row{
-			Method: p.Title, Val: p.Val.PerClass, Test: p.Test.PerClass, Interval: p.Test.Interval,
-			Published: r.published(p.Title), Baseline: &p,
-		})
+	done, err := engine.Run(ctx, l, plan)
+	if err != nil {
+		return nil, err
 	}
-	for _, o := range outcomes {
-		if o != nil {
-			r.Table = append(r.Table, Row{
-				Method: published.Method(o.Config.Variant), Variant: o.Config.Variant,
-				Val: o.Val.PerClass, Test: o.Test.PerClass, Interval: o.Test.Interval,
-				Published: r.published(published.Method(o.Config.Variant)), Outcome: o,
-			})
-		}
+	if len(done.LeftOut) == len(variants) {
+		return nil, &invalid.Error{Field: "variants", Want: "one that the data set allows", Got: "none"}
 	}
-	if !slices.ContainsFunc(without, func(t lab.Run) bool { return errors.Is(t.Err, lab.ErrElsewhere) }) {
+	rows, missing := done.Rows(plan, r.Dataset)
+	r.Missing, r.LeftOut = missing, done.LeftOut
+	slices.SortStableFunc(rows, func(a, b engine.Row) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
+	for _, row := range rows {
+		r.Table = append(r.Table, Row{row, r.published(row.Title)})
+	}
+	if !slices.ContainsFunc(done.Failed(), engine.IsElsewhere) {
 		r.Result = chosen(r.Table)
 	}
 	if r.Result != nil {
 		r.Result.Published = r.published(published.ResultRow) // of the variant that the paper chose
 	}
-	return r, nil
+	return r, l.Store(Kind, variants, r)
 }
 
 // chosen returns a copy of the row of the variant with the best validation accuracy.
 func chosen(table []Row) *Row {
 	var best *Row
 	for _, row := range table {
-		if row.Variant != "" && (best == nil || row.Val.Mean > best.Val.Mean) {
+		if row.Variant != "" && (best == nil || row.Val.PerClass.Mean > best.Val.PerClass.Mean) {
 			best = &row
 		}
 	}
@@ -128,38 +107,32 @@ func (r *Result) published(method string) *float64 {
 	return &fraction
 }
 
-// WriteText writes table A.1, table 1, and what is missing from them.
-func (r *Result) WriteText(w io.Writer) error {
-	var b strings.Builder
-	rotated := protocol.InParts("unseen", r.Parts)
-	fmt.Fprintf(&b, "Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds%s\n", r.Dataset, rotated)
-	all := format.NewTable("method", "validation", "s.e.m.", "test", "s.e.m.", "95 % over classes", "published", "seeds")
-	all.Right(2, 3, 4, 5, 6, 7)
+// Tables are table A.1, what is missing from it, and table 1.
+func (r *Result) Tables() []*table.Table {
+	rotated := engine.InParts("unseen", r.Parts)
+	all := table.New(fmt.Sprintf("Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds%s", r.Dataset, rotated),
+		"method", "validation", "s.e.m.", "test", "s.e.m.", "95 % over classes", "published", "seeds").Right(2, 3, 4, 5, 6, 7)
 	for _, row := range r.Table {
-		all.Row(row.Method, row.Val.MeanText(), row.Val.SEMText(), row.Test.MeanText(), row.Test.SEMText(), row.Interval, publishedCell(row.Published), len(row.Test.Values))
+		val, test := row.Val.PerClass, row.Test.PerClass
+		all.Row(row.Title, val.MeanText(), val.SEMText(), test.MeanText(), test.SEMText(), row.Test.Interval, publishedCell(row.Published), len(test.Values))
 	}
-	b.WriteString(all.String())
 	if r.BaselinesHeldOut {
-		fmt.Fprintln(&b, "ESZSL is trained without the held-out samples of seen classes, LAGO with all samples of seen classes,\n"+
+		all.Note("ESZSL is trained without the held-out samples of seen classes, LAGO with all samples of seen classes,\n" +
 			"each as its published number was.")
 	}
-	for _, o := range r.LeftOut {
-		fmt.Fprintf(&b, "%s is left out: %s\n", o.Variant, o.Why)
-	}
-	b.WriteString(lab.MissingText(r.Missing))
-	fmt.Fprintf(&b, "\nTable 1 on %s: test accuracy%s\n", r.Dataset, rotated)
+	all.Notes = append(all.Notes, engine.LeftOutText(r.LeftOut)...)
+	first := table.New(fmt.Sprintf("Table 1 on %s: test accuracy%s", r.Dataset, rotated))
 	if r.Result == nil {
-		fmt.Fprintln(&b, "no result while runs are missing")
+		first.Note("no result while runs are missing")
 	} else {
-		result := format.NewTable("method", "test", "s.e.m.", "95 % over classes", "published")
-		result.Right(2, 3, 4, 5)
-		result.Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), r.Result.Test.MeanText(), r.Result.Test.SEMText(), r.Result.Interval, publishedCell(r.Result.Published))
-		b.WriteString(result.String())
-		fmt.Fprintf(&b, "%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
-			"test accuracies above would be choosing on the test classes.\n", r.Result.Variant)
+		first.Header = []string{"method", "test", "s.e.m.", "95 % over classes", "published"}
+		test := r.Result.Test
+		first.Right(2, 3, 4, 5).
+			Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), test.PerClass.MeanText(), test.PerClass.SEMText(), test.Interval, publishedCell(r.Result.Published)).
+			Note("%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
+				"test accuracies above would be choosing on the test classes.", r.Result.Variant)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return []*table.Table{all, lab.MissingTable(r.Missing), first}
 }
 
 func publishedCell(accuracy *float64) string {

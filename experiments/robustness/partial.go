@@ -4,18 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model/impute"
 )
 
@@ -27,11 +25,6 @@ const (
 	AtRandom  Order = "random"
 	Strongest Order = "strongest" // the highest p(a|z) first
 )
-
-// UnmarshalText reads "random" or "strongest".
-func (o *Order) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(o, text, AtRandom, Strongest)
-}
 
 // PartialConfig says which models are evaluated with how much of the descriptions.
 type PartialConfig struct {
@@ -59,21 +52,18 @@ func (c PartialConfig) Check() error {
 	return nil
 }
 
-// PartialKind is the first word of the names of stored results.
-const PartialKind = "partial"
-
-// Kind returns the start of the names of stored results of this order.
-func (o Order) Kind() string {
-	if o == Strongest {
-		return PartialKind + "-strongest"
-	}
-	return PartialKind
-}
+// PartialKind is the first word of the names of stored results with random attributes, and
+// StrongestKind with the strongest ones.
+const (
+	PartialKind   = "partial"
+	StrongestKind = "partial-strongest"
+)
 
 // PartialResult is accuracy on the test classes when only a part of each class's
 // attributes is given.
 type PartialResult struct {
 	Dataset   string        `json:"dataset"`
+	Classes   int           `json:"classes"` // test classes
 	Shares    []float64     `json:"shares"`
 	Given     Order         `json:"given"`
 	MaskSeeds int           `json:"mask_seeds"`
@@ -81,11 +71,11 @@ type PartialResult struct {
 	Missing   []lab.Missing `json:"missing"`
 }
 
-// RunPartial trains the methods by the full protocol and evaluates them on the test
-// classes with a part of their attributes. The part is the same for every model, and
+// RunPartial trains the methods by the full protocol, evaluates them on the test classes with
+// a part of their attributes, and stores the result. The part is the same for every model, and
 // contains that of every smaller share.
 func RunPartial(ctx context.Context, l *lab.Lab, c PartialConfig) (*PartialResult, error) {
-	subjects, without, err := c.subjects(ctx, l)
+	subjects, missing, err := c.subjects(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -97,17 +87,20 @@ func RunPartial(ctx context.Context, l *lab.Lab, c PartialConfig) (*PartialResul
 				by.method += ", " + string(kind)
 			}
 			for _, m := range s.models {
-				by.models = append(by.models, model.WithImputation(m, kind))
+				by.models = append(by.models, m.WithImputation(kind))
 			}
 			kinds = append(kinds, by)
 		}
 	}
-	r := &PartialResult{Dataset: l.Data.Name, Shares: c.Shares, Given: c.Given, MaskSeeds: c.Seeds, Missing: without}
+	r := &PartialResult{Dataset: l.Data.Name, Classes: len(l.Data.Split.Test), Shares: c.Shares, Given: c.Given, MaskSeeds: c.Seeds, Missing: missing}
 	r.Methods, err = distortion{"masks", c.Shares, c.Seeds, c.Given.only}.measure(kinds, l.Data)
 	if err != nil {
 		return nil, err
 	}
-	return r, l.Store(c.Given.Kind(), c, r)
+	if c.Given == Strongest {
+		return r, l.Store(StrongestKind, c, r)
+	}
+	return r, l.Store(PartialKind, c, r)
 }
 
 // only returns descriptions with a share of the described attributes of each class, at
@@ -137,20 +130,16 @@ func (o Order) only(u dataset.Matrix[float64], share float64, seed uint64) datas
 	return part
 }
 
-// WriteText writes a table of accuracy with one row per share.
-func (r *PartialResult) WriteText(w io.Writer) error {
-	var b strings.Builder
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (r *PartialResult) Check() error { return checkMethods("shares", r.Shares, r.Methods) }
+
+// Tables have one row per share.
+func (r *PartialResult) Tables() []*table.Table {
 	which := "random ones"
 	if r.Given == Strongest {
 		which = "the strongest ones"
 	}
-	fmt.Fprintf(&b, "%s: test accuracy with a part of each class's attributes, %s\nmean ± s.e.m. over %s / over training seeds\n",
+	title := fmt.Sprintf("%s: test accuracy with a part of each class's attributes, %s\nmean ± s.e.m. over %s / over training seeds",
 		r.Dataset, which, format.Count(r.MaskSeeds, "mask"))
-	t := table("given", r.Shares, r.Methods, accuracyCell)
-	t.Line()
-	t.Row(startRow("all", r.Methods)...)
-	b.WriteString(t.String())
-	b.WriteString(lab.MissingText(r.Missing))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return []*table.Table{accuracyTable(title, "given", r.Shares, r.Methods, "all"), lab.MissingTable(r.Missing)}
 }

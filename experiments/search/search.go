@@ -1,70 +1,136 @@
+// Package search finds settings of a variant on the validation classes, by the search that
+// comparisons use too (package engine).
 package search
 
 import (
+	"context"
 	"fmt"
-	"io"
-	"strings"
+	"strconv"
 
+	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/experiments/tuning"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model"
 )
 
-// shown is the number of settings that the text shows.
-const shown = 10
+// Config is the start and the extent of a search.
+type Config struct {
+	Start  engine.Config
+	Budget int      // different settings to try
+	Folds  int      // of the seen classes; at least 1
+	Fixed  []string // keys of settings that are not searched
+	File   string   // config file to write; "" for none
 
-// WriteText writes the best settings that a search found and what it chose. file is the
-// config file that was written.
-func WriteText(w io.Writer, s *tuning.Found, file string) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s: the best %d of %s by validation accuracy, the mean over %s; %s\n",
-		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold"), format.Count(s.Trials, "run"))
-	b.WriteString(table(s).String())
-	if len(s.Tried)+len(s.Missing) < s.Budget {
-		fmt.Fprintf(&b, "the budget of %d settings was not used up: the space has no more\n", s.Budget)
-	}
-	chosen := s.Chosen
-	fmt.Fprintf(&b, "chosen: the first, %s (s.e.m. %s over %d further seeds), %s by their average curve\n",
-		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), format.Count(chosen.Epochs, "epoch"))
-	if chosen.Epochs == s.Epochs {
-		fmt.Fprintln(&b, "  these are all epochs of a trial: more epochs may be better (--epochs)")
-	}
-	for _, e := range chosen.Edges {
-		fmt.Fprintf(&b, "  %s = %v is the %s value of the space: values beyond it may be better\n", e.Setting, e.Value, e.End)
-	}
-	fmt.Fprintf(&b, "written to %s; evaluate it once on the test classes:\n  lago-train run --config %s\n", file, file)
-	b.WriteString(lab.MissingText(s.Missing))
-	_, err := io.WriteString(w, b.String())
-	return err
+	OnRound func(round string, trials int) `json:"-"` // see engine.Plan
 }
 
-// WriteRotation writes the accuracy to be expected of searched settings, and what each part
-// of a rotation chose.
-func WriteRotation(w io.Writer, m *tuning.Methods) error {
-	var b strings.Builder
-	for _, r := range m.Rows {
-		fmt.Fprintf(&b, "%s with searched settings%s:\n%s\n", r.Name, protocol.InParts("unseen", len(r.Parts)), r.Test)
-		for _, line := range r.Chosen() {
-			fmt.Fprintln(&b, line)
+// Kind is the first word of the names of stored results, RotationKind with rotation.
+const (
+	Kind         = "searched"
+	RotationKind = "searched-rotation"
+)
+
+// Result is what a search found.
+type Result struct {
+	Dataset string        `json:"dataset"`
+	Variant model.Variant `json:"variant"`
+	Budget  int           `json:"budget"`
+	Folds   int           `json:"folds"`
+	Trials  int           `json:"trials"` // of all folds and seeds
+	Epochs  int           `json:"epochs"` // of a trial, at most
+	Space   []string      `json:"space"`  // names of the settings that were searched
+	Tried   []Tried       `json:"tried"`  // best first; fewer than the budget if the space has no more
+	Chosen  Chosen        `json:"chosen"`
+	File    string        `json:"file"`    // config file that was written
+	Missing []lab.Missing `json:"missing"` // failed trials
+}
+
+// Tried is one combination of settings.
+type Tried struct {
+	Settings  map[string]any `json:"settings"`      // that were searched
+	Accuracy  float64        `json:"val_accuracy"`  // mean over folds
+	BestEpoch int            `json:"best_epoch"`    // of the average curve of the folds
+	Further   *lab.Summary   `json:"further_seeds"` // validation accuracy; null except for the best
+	Dirs      []string       `json:"dirs"`          // of the folds
+}
+
+// Chosen is the best combination.
+type Chosen struct {
+	Accuracy lab.Summary   `json:"val_accuracy"` // of the further seeds
+	Epochs   int           `json:"epochs"`       // with the highest accuracy of their average curve
+	Edges    []engine.Edge `json:"edges"`        // settings whose best value is at an end of the space
+	Config   engine.Config `json:"config"`       // for the test stage
+}
+
+func (c Config) plan() engine.Plan {
+	return engine.Plan{
+		Arms:  []engine.Arm{{Name: c.Start.Method.Label(), Title: c.Start.Method.Label(), Starts: []engine.Config{c.Start}, Tune: c.Budget}},
+		Stage: engine.DevThenTest, Folds: c.Folds, Fixed: c.Fixed, OnRound: c.OnRound,
+	}
+}
+
+// Check returns an *invalid.Error if the budget leaves nothing to choose.
+func (c Config) Check() error {
+	if c.Budget < engine.MinBudget {
+		return &invalid.Error{Field: "budget", Want: fmt.Sprintf("at least %d settings", engine.MinBudget), Got: strconv.Itoa(c.Budget)}
+	}
+	return nil
+}
+
+// Run searches, writes the chosen settings to the file, and stores the result.
+func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if out := engine.Allows(l, c.Start.Method); out != nil {
+		return nil, engine.NotAllowed(*out)
+	}
+	f, err := engine.Search(ctx, l, c.Start, c.plan(), c.Budget)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Tried) == 0 {
+		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %s: %w", f.Failed[0].Dir, f.Failed[0].Err)
+	}
+	best := f.Tried[0]
+	if best.Further == nil {
+		last := f.Failed[len(f.Failed)-1]
+		return nil, fmt.Errorf("none of the best settings has a model with each of %d further seeds; the last that failed, %s: %w",
+			engine.FurtherSeeds, last.Dir, last.Err)
+	}
+	r := &Result{
+		Dataset: c.Start.Dataset, Variant: c.Start.Method.Variant(), Budget: c.Budget, Folds: f.Folds, Trials: f.Trials, Epochs: c.Start.DevEpochs(),
+		Space: f.Space, Missing: lab.MissingOf(f.Failed), File: c.File,
+		Chosen: Chosen{Accuracy: *best.Further, Epochs: best.Epochs, Edges: f.Edges, Config: best.Config},
+	}
+	for _, t := range f.Tried {
+		one := Tried{Settings: f.Settings(t), Accuracy: t.Accuracy, BestEpoch: t.BestEpoch, Further: t.Further}
+		for _, run := range t.Runs {
+			one.Dirs = append(one.Dirs, run.Dir)
+		}
+		r.Tried = append(r.Tried, one)
+	}
+	chosen := &r.Chosen.Config
+	chosen.Stage, chosen.Epochs, chosen.Seeds = engine.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
+	if c.File != "" {
+		if err := chosen.Write(c.File, l.Fingerprint()); err != nil {
+			return nil, err
 		}
 	}
-	for _, o := range m.LeftOut {
-		fmt.Fprintf(&b, "%s is left out: %s\n", o.Variant, o.Why)
-	}
-	b.WriteString(lab.MissingText(m.Missing))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return r, l.Store(Kind, c, r)
 }
 
-func table(s *tuning.Found) *format.Table {
-	var header []any
-	for _, name := range s.Space {
-		header = append(header, name)
-	}
-	n := len(header)
-	t := format.NewTable(append(header, "best epoch", "accuracy", fmt.Sprintf("%d further seeds", tuning.FurtherSeeds), "s.e.m.")...)
-	t.Right(n+2, n+3, n+4)
+// shown is the number of settings that the table shows.
+const shown = 10
+
+// Tables are the best settings, and what was chosen.
+func (s *Result) Tables() []*table.Table {
+	n := len(s.Space)
+	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s; %s",
+		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold"), format.Count(s.Trials, "run")),
+		append(append([]string{}, s.Space...), "best epoch", "accuracy", fmt.Sprintf("%d further seeds", engine.FurtherSeeds), "s.e.m.")...).Right(n+2, n+3, n+4)
 	for _, tried := range s.Tried[:min(shown, len(s.Tried))] {
 		var row []any
 		for _, name := range s.Space {
@@ -80,5 +146,61 @@ func table(s *tuning.Found) *format.Table {
 		}
 		t.Row(append(row, tried.BestEpoch, format.Percent(tried.Accuracy), more.MeanText(), more.SEMText())...)
 	}
-	return t
+	if len(s.Tried)+len(s.Missing) < s.Budget {
+		t.Note("the budget of %d settings was not used up: the space has no more", s.Budget)
+	}
+	chosen := s.Chosen
+	t.Note("chosen: the first, %s (s.e.m. %s over %d further seeds), %s by their average curve",
+		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), format.Count(chosen.Epochs, "epoch"))
+	if chosen.Epochs == s.Epochs {
+		t.Note("  these are all epochs of a trial: more epochs may be better (--epochs)")
+	}
+	for _, e := range chosen.Edges {
+		t.Note("  %s = %v is the %s value of the space: values beyond it may be better", e.Setting, e.Value, e.End)
+	}
+	if s.File != "" {
+		t.Note("written to %s; evaluate it once on the test classes:\n  lago-train run --config %s", s.File, s.File)
+	}
+	return []*table.Table{t, lab.MissingTable(s.Missing)}
+}
+
+// Rotation is the accuracy to be expected of searched settings: the search is repeated without
+// each part of the classes, and its choice evaluated on that part.
+type Rotation struct {
+	Dataset string           `json:"dataset"`
+	Methods []engine.Row     `json:"methods"`
+	Missing []lab.Missing    `json:"missing"`
+	LeftOut []engine.LeftOut `json:"left_out"`
+}
+
+// RunRotation searches on each part of the lab, and stores the result. The error is a
+// *lab.Waiting while other shards have not finished their trials.
+func RunRotation(ctx context.Context, l *lab.Lab, c Config) (*Rotation, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	done, err := engine.Run(ctx, l, c.plan())
+	if err != nil {
+		return nil, err
+	}
+	if done.Waiting != nil {
+		return nil, done.Waiting
+	}
+	r := &Rotation{Dataset: l.Data.Name, LeftOut: done.LeftOut}
+	r.Methods, r.Missing = done.Rows(c.plan(), r.Dataset)
+	return r, l.Store(RotationKind, c, r)
+}
+
+// Tables are the accuracy, and what each part of the rotation chose.
+func (r *Rotation) Tables() []*table.Table {
+	var list []*table.Table
+	for _, m := range r.Methods {
+		t := table.New(fmt.Sprintf("%s with searched settings%s:", m.Name, engine.InParts("unseen", len(m.Parts)))).Note("%s", m.Test)
+		t.Notes = append(t.Notes, m.Chosen()...)
+		list = append(list, t)
+	}
+	for _, line := range engine.LeftOutText(r.LeftOut) {
+		list = append(list, table.New(line))
+	}
+	return append(list, lab.MissingTable(r.Missing))
 }

@@ -1,0 +1,101 @@
+package comparison
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Tables are the methods, their adaptation, the differences, and the chosen settings.
+func (r *Result) Tables() []*table.Table {
+	chosen, test := "settings chosen on the validation classes", "test"
+	if r.Folds > 1 {
+		chosen = fmt.Sprintf("settings chosen over %d folds of the seen classes", r.Folds)
+	}
+	if r.Parts > 1 {
+		test = "unseen"
+	}
+	t := table.New(fmt.Sprintf("Methods on %s: per-class accuracy%s, %s", r.Dataset, engine.InParts("unseen", r.Parts), chosen),
+		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "seconds", "seeds", "tried").Right(2, 3, 5, 6, 7, 8, 9)
+	for _, m := range r.Methods {
+		t.Row(
+			m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(),
+			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried,
+		)
+	}
+	if slices.ContainsFunc(r.Methods, func(m engine.Row) bool { return m.Published != "" }) {
+		held := "with them"
+		if r.HoldOut {
+			held = "without them"
+		}
+		t.Note("published: table A.1 of the paper, on the data set's own test classes.")
+		t.Note("Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.")
+		t.Note("Here every method is trained %s.", held)
+	}
+	settings := table.New("settings chosen:")
+	for _, m := range r.Methods {
+		for _, line := range m.Chosen() {
+			settings.Note("  %s", line)
+		}
+	}
+	settings.Notes = append(settings.Notes, engine.LeftOutText(r.LeftOut)...)
+	return []*table.Table{t, r.adaptedTable(), r.differencesTable(), settings, lab.MissingTable(r.Missing)}
+}
+
+// differencesTable has the differences and what may be concluded from them.
+func (r *Result) differencesTable() *table.Table {
+	if len(r.Differences) == 0 {
+		return nil
+	}
+	reference := r.method(r.Differences[0].Reference).Label()
+	t := table.New(fmt.Sprintf("%s minus each method, over %d classes:", reference, len(r.Classes)),
+		"method", "difference (%)", "95 % over classes", "p", "p (Holm)").Right(2, 3, 4, 5)
+	var more, less, undecided []string
+	for _, d := range r.Differences {
+		method := r.method(d.Method).Label()
+		t.Row(method, format.Points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm))
+		switch {
+		case d.Holm >= metrics.Significance:
+			undecided = append(undecided, method)
+		case d.Mean > 0:
+			more = append(more, method)
+		default:
+			less = append(less, method)
+		}
+	}
+	list := func(names []string) string {
+		if len(names) == 0 {
+			return "none"
+		}
+		return strings.Join(names, ", ")
+	}
+	return t.Note("%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these classes (p by Holm at least %g): %s",
+		reference, list(more), list(less), metrics.Significance, list(undecided))
+}
+
+// adaptedTable has the effect of adaptation on the test classes.
+func (r *Result) adaptedTable() *table.Table {
+	if len(r.Adapted) == 0 {
+		return nil
+	}
+	t := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
+		"method", "transductive", "95 % over classes", "difference (%)", "95 % over classes", "temperature, tau").Right(2, 4)
+	for i, a := range r.Adapted {
+		var settings []string
+		for _, s := range a.Settings {
+			if s.Tau == 0 {
+				settings = append(settings, "off")
+				continue
+			}
+			settings = append(settings, fmt.Sprintf("%.3g, %g", s.Temperature, s.Tau))
+		}
+		t.Row(r.Methods[i].Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval, strings.Join(settings, "; "))
+	}
+	return t
+}

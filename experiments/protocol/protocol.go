@@ -1,0 +1,140 @@
+// Package protocol asks how accurate one method is by the paper's protocol, over its seeds:
+// the dev stage gives the number of epochs, and the test stage is evaluated once on the
+// unseen classes.
+package protocol
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/adaptation"
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Kind is the first word of the names of stored results.
+const Kind = "run"
+
+// Result is the accuracy of a method over its seeds.
+type Result struct {
+	Dataset string        `json:"dataset"`
+	Variant string        `json:"variant"` // of LAGO, or the name of a baseline
+	Stage   engine.Stages `json:"stage"`
+	Seeds   int           `json:"seeds"`
+	// Epochs is the best of the average dev curve, otherwise the number of the test stage.
+	Epochs int              `json:"epochs"`
+	Val    *engine.Measured `json:"val"`  // null without a dev stage
+	Test   *engine.Measured `json:"test"` // null without a test stage
+	engine.Trained
+
+	Adaptation *train.Adaptation `json:"adaptation,omitempty"` // settings of predict --adapt, in the models
+
+	Config engine.Config `json:"config"`
+	// Settings are those that a search varies, in words, and Source is where they come from.
+	Settings  string  `json:"settings"`
+	Source    string  `json:"source"`
+	Published float64 `json:"published_accuracy,omitempty"` // mean over PublishedSeeds
+	// PublishedSeeds is the number of seeds of the authors with these settings.
+	PublishedSeeds int `json:"published_seeds,omitempty"`
+}
+
+// Run trains and evaluates the stages of p for every seed, chooses the settings of predict
+// --adapt on the validation classes, and stores the result. onChoose is called before that
+// choice, which can take as long as a few epochs.
+func Run(ctx context.Context, l *lab.Lab, p engine.Preset, onChoose func()) (*Result, error) {
+	plan := engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []engine.Config{p.Config}}}, Stage: p.Stage}
+	done, err := engine.Run(ctx, l, plan)
+	if err != nil {
+		return nil, err
+	}
+	if len(done.LeftOut) > 0 {
+		return nil, engine.NotAllowed(done.LeftOut[0])
+	}
+	o := done.Arms[0][0]
+	runs := slices.Concat(o.Val, o.Test)
+	r := &Result{
+		Dataset: p.Dataset, Variant: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, Config: o.Chosen, Source: p.Source,
+	}
+	if r.Trained, err = engine.TrainedOf(append(runs, o.Failed...)); err != nil {
+		return nil, err
+	}
+	if o.Val != nil {
+		r.Val = engine.Measure(o.Val)
+	}
+	if o.Test != nil {
+		r.Test = engine.Measure(o.Test)
+		expect := lab.Summarise(p.Expect)
+		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
+	}
+	r.describeSettings(p)
+	if r.Adaptation, err = adaptation.ForRuns(ctx, o.Folds, runs, onChoose); err != nil {
+		return nil, err
+	}
+	return r, l.Store(Kind, p.Config, r)
+}
+
+// describeSettings lists the settings that a search varies, and where they come from.
+func (r *Result) describeSettings(p engine.Preset) {
+	var list []string
+	for _, s := range r.Config.Settings().Used() {
+		if s.Search == nil {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s %v", s.Key, s.Value()))
+		if from := p.Origins[s.Key]; from != engine.FromDefault && from != engine.FromPreset {
+			r.Source = "partly given; otherwise " + p.Source
+		}
+	}
+	r.Settings = strings.Join(list, ", ")
+}
+
+// Tables implements the tables of a result.
+func (r *Result) Tables() []*table.Table {
+	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Variant, r.Dataset, r.Stage, r.epochs()),
+		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over seeds", "chance", "seeds").Right(3, 4, 5, 6)
+	for _, stage := range []struct {
+		name string
+		*engine.Measured
+	}{{"validation", r.Val}, {"test (unseen)", r.Test}} {
+		if m := stage.Measured; m != nil {
+			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()), len(m.PerClass.Values))
+		}
+	}
+	if r.PublishedSeeds > 0 {
+		t.Note("published with the authors' settings of this variant: %s test accuracy over %s", format.Percent(r.Published), format.Count(r.PublishedSeeds, "seed"))
+	}
+	if r.Adaptation != nil {
+		t.Note("adaptation to unlabelled samples (--adapt): %s", adaptation.Text(r.Adaptation))
+	}
+	t.Note("settings: %s (%s); to search for better ones: lago-train search --dataset %s --variant %s", r.Settings, r.Source, r.Dataset, r.Variant)
+	t.Note("%s:", r.trained())
+	for _, dir := range r.RunDirs {
+		t.Note("  %s", dir)
+	}
+	return []*table.Table{t}
+}
+
+// trained says what was trained, and what was reused.
+func (r *Result) trained() string {
+	const when = "2006-01-02 15:04"
+	runs := format.Count(len(r.RunDirs), "run")
+	switch r.Reused {
+	case 0:
+		return fmt.Sprintf("%s, trained in %.1f s", runs, r.Seconds)
+	case len(r.RunDirs):
+		return fmt.Sprintf("nothing trained: %s reused, trained until %s in %.1f s", runs, r.To.Format(when), r.Seconds)
+	}
+	return fmt.Sprintf("%s (%d reused, the first trained %s), trained in %.1f s", runs, r.Reused, r.From.Format(when), r.Seconds)
+}
+
+func (r *Result) epochs() string {
+	if r.Test == nil {
+		return fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
+	}
+	return format.Count(r.Epochs, "epoch") + " on train and validation classes"
+}
