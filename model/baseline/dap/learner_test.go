@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 func TestLogisticLoss(t *testing.T) {
@@ -156,7 +156,7 @@ func TestAttributeOfUnseenClassesOnly(t *testing.T) {
 	for _, p := range []Prediction{Direct, Indirect} {
 		e := examples(15, 3, 4, 5, 1)
 		unseen := examples(1, 1, 4, 2, 2).U
-		c := Default(p)
+		c := *New(p)
 		c.Threshold = AttributeMean // the other depends on every attribute
 		want := baselinetest.Score(t, learn(t, c, e), e, unseen)
 		e.U = withColumn(e.U, 4, 0)
@@ -203,8 +203,8 @@ func TestPrior(t *testing.T) {
 // by then.
 func TestFitsAreCached(t *testing.T) {
 	for _, c := range []struct{ first, second Config }{
-		{Config{Direct, 1, Mean, Empirical}, Config{Direct, 1, Mean, Half}},
-		{Config{Indirect, 1, Mean, Empirical}, Config{Indirect, 1, AttributeMean, Half}},
+		{Config{Direct, 1, Mean, Empirical, ""}, Config{Direct, 1, Mean, Half, ""}},
+		{Config{Indirect, 1, Mean, Empirical, ""}, Config{Indirect, 1, AttributeMean, Half, ""}},
 	} {
 		e := examples(15, 3, 4, 5, 4)
 		e.Cache = new(method.Cache)
@@ -223,7 +223,7 @@ func examples(samples, dims, attributes, classes int, seed uint64) method.Exampl
 
 func learn(t rapid.TB, c Config, e method.Examples) *Model {
 	t.Helper()
-	m, _ := baselinetest.Learn(t, c, e)
+	m, _ := baselinetest.Learn(t, &c, e)
 	return m.(*Model)
 }
 

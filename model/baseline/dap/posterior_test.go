@@ -8,13 +8,14 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 func restored(t *testing.T, p Prediction, tensors method.Tensors) method.Model {
 	t.Helper()
-	m, err := Config{Prediction: p}.Restore(tensors)
+	shape := method.Shape{Dims: tensors[0].Matrix.Rows, Attributes: tensors[len(tensors)-1].Matrix.Cols}
+	m, err := (&Config{Prediction: p}).Restore(tensors, shape)
 	if err != nil {
 		t.Fatal(err)
 	}

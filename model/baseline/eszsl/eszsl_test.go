@@ -14,9 +14,9 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 func weights(m method.Model) *mat.Dense {
@@ -33,7 +33,7 @@ func TestFitSolvesItsEquation(t *testing.T) {
 		gamma := math.Pow(10, rapid.Float64Range(-1, 2).Draw(t, "log gamma"))
 		lambda := math.Pow(10, rapid.Float64Range(-1, 2).Draw(t, "log lambda"))
 		e := baselinetest.Examples(samples, dims, attributes, classes, 1, rapid.Uint64().Draw(t, "seed"))
-		m, _ := baselinetest.Learn(t, eszsl.Config{Gamma: gamma, Lambda: lambda}, e)
+		m, _ := baselinetest.Learn(t, &eszsl.Config{Gamma: gamma, Lambda: lambda}, e)
 		w := weights(m)
 
 		x, y := mat.NewDense(samples, dims, nil), mat.NewDense(samples, classes, nil)
@@ -65,9 +65,9 @@ func addToDiagonal(m *mat.Dense, v float64) {
 // Samples that appear twice are equivalent to half the ridge, also in several blocks.
 func TestManySamples(t *testing.T) {
 	e := baselinetest.Examples(700, 6, 4, 5, 1, 1)
-	once, _ := baselinetest.Learn(t, eszsl.Config{Gamma: 0.5, Lambda: 1, Normalise: true}, e)
+	once, _ := baselinetest.Learn(t, &eszsl.Config{Gamma: 0.5, Lambda: 1, Normalise: true}, e)
 	e.Rows, e.Labels = append(e.Rows, e.Rows...), append(e.Labels, e.Labels...)
-	twice, _ := baselinetest.Learn(t, eszsl.Config{Gamma: 1, Lambda: 1, Normalise: true}, e)
+	twice, _ := baselinetest.Learn(t, &eszsl.Config{Gamma: 1, Lambda: 1, Normalise: true}, e)
 	if a, b := weights(once), weights(twice); !mat.EqualApprox(a, b, 1e-5) {
 		t.Errorf("once\n%v\ntwice\n%v", mat.Formatted(a), mat.Formatted(b))
 	}
@@ -76,7 +76,7 @@ func TestManySamples(t *testing.T) {
 // The loss is the mean over samples of |scores - one-hot|^2.
 func TestLoss(t *testing.T) {
 	e := baselinetest.Examples(40, 6, 4, 5, 1, 6)
-	m, loss := baselinetest.Learn(t, eszsl.Config{Gamma: 1, Lambda: 1}, e)
+	m, loss := baselinetest.Learn(t, &eszsl.Config{Gamma: 1, Lambda: 1}, e)
 	var want float64
 	for i, s := range baselinetest.Score(t, m, e, e.U) {
 		target := 0.0
@@ -91,11 +91,11 @@ func TestLoss(t *testing.T) {
 func TestInfiniteFeatures(t *testing.T) {
 	e := baselinetest.Examples(8, 3, 2, 4, 1, 4)
 	e.X.Data[0] = float32(math.Inf(1))
-	l, err := eszsl.Default().Learn(e, 1)
+	l, err := eszsl.New().Learn(e, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = l.Epoch(1)
+	_, err = l.Epoch(1)
 	baselinetest.WantField(t, "gamma", err)
 }
 
@@ -146,7 +146,7 @@ func TestAgreesWithNumpy(t *testing.T) {
 		e.Labels = append(e.Labels, slices.Index(d.Split.Train, d.Labels[r]))
 	}
 	for _, c := range cases {
-		m, _ := baselinetest.Learn(t, c.Config, e)
+		m, _ := baselinetest.Learn(t, &c.Config, e)
 		baselinetest.Near(t, "W", 1e-6, weights(m).RawMatrix().Data, c.W)
 		s, err := model.Score(m, d.Features, d.SamplesOf(d.Split.Val), d.Describe(d.Split.Val))
 		if err != nil {

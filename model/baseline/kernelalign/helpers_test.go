@@ -87,14 +87,14 @@ func train(t *testing.T, l method.Learner, from, to int) []float64 {
 	t.Helper()
 	var losses []float64
 	for epoch := from; epoch <= to; epoch++ {
-		loss, done, err := l.Epoch(epoch)
+		p, err := l.Epoch(epoch)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if done {
+		if p.Converged {
 			t.Fatalf("done after epoch %d", epoch)
 		}
-		losses = append(losses, loss)
+		losses = append(losses, p.Phases[0].Loss)
 	}
 	return losses
 }
@@ -109,7 +109,7 @@ func learn(t *testing.T, c Config, e method.Examples, seed uint64) method.Learne
 }
 
 func drawConfig(t *rapid.T) Config {
-	c := Default()
+	c := *New()
 	c.Kernel = rapid.SampledFrom([]Kernel{Linear, Polynomial, Gaussian, Cauchy}).Draw(t, "kernel")
 	c.Sigma = rapid.Float64Range(0.4, 2).Draw(t, "sigma")
 	c.Degree = rapid.IntRange(1, 4).Draw(t, "degree")

@@ -23,7 +23,7 @@ func TestLearnsTheToy(t *testing.T) {
 		"one big batch":    {Kernel: Gaussian, Batch: 1 << 40, Ort: true},
 		"sample by sample": {Kernel: Gaussian, Batch: 1, Ort: true},
 	} {
-		d := Default()
+		d := *New()
 		c.Sigma, c.Degree, c.Offset, c.Beta, c.LR, c.Normalise = d.Sigma, d.Degree, d.Offset, d.Beta, d.LR, d.Normalise
 		l := learn(t, c, y.seen, 1)
 		losses := train(t, l, 1, 40)
@@ -40,7 +40,7 @@ func TestLearnsTheToy(t *testing.T) {
 // of batches.
 func TestLossIsTheMeanOfSamples(t *testing.T) {
 	y := newToy(3, 0.2) // 33 samples of seen classes
-	c := Default()
+	c := *New()
 	c.LR = 1e-30
 	c.Batch = 32
 	parts := train(t, learn(t, c, y.seen, 1), 1, 1)[0]
@@ -56,16 +56,16 @@ func TestNotFinite(t *testing.T) {
 	bad.X = dataset.NewMatrix[float32](y.seen.X.Rows, y.seen.X.Cols)
 	copy(bad.X.Data, y.seen.X.Data)
 	bad.X.Row(bad.Rows[0])[1] = float32(math.NaN())
-	far := Default()
+	far := *New()
 	far.Kernel, far.Degree, far.LR, far.Batch = Polynomial, 4, 1e3, 8
-	once := Default()
+	once := *New()
 	once.LR, once.Batch = 1e300, 1000 // infinite in single precision, in the only step
 	for name, c := range map[string]struct {
 		config Config
 		bad    bool
 		term   string
 	}{
-		"features":      {Default(), true, "alignment"},
+		"features":      {*New(), true, "alignment"},
 		"far steps":     {far, false, "squares"},
 		"the last step": {once, false, "W"},
 	} {
@@ -76,7 +76,7 @@ func TestNotFinite(t *testing.T) {
 		l := learn(t, c.config, e, 1)
 		var err error
 		for epoch := 1; epoch <= 3 && err == nil; epoch++ {
-			_, _, err = l.Epoch(epoch)
+			_, err = l.Epoch(epoch)
 		}
 		var out *model.NotFinite
 		if !errors.As(err, &out) || out.Term != c.term {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // trained returns a model after three epochs.
@@ -27,7 +27,7 @@ func trained(t *testing.T, c Config) (*Model, toy) {
 func TestScoreIsItsDefinition(t *testing.T) {
 	for _, kernel := range []Kernel{Linear, Polynomial, Gaussian, Cauchy} {
 		for _, ort := range []bool{false, true} {
-			c := Default()
+			c := *New()
 			c.Kernel, c.Ort = kernel, ort
 			m, y := trained(t, c)
 			got, err := model.Score(m, y.seen.X, y.rows, y.unseen)
@@ -109,7 +109,7 @@ func TestNormalisation(t *testing.T) {
 
 // An attribute that no class describes is at the centre of the training classes.
 func TestUndescribedAttribute(t *testing.T) {
-	m, y := trained(t, Default())
+	m, y := trained(t, *New())
 	u := y.unseen
 	undescribed := dataset.NewMatrix[float64](u.Rows, u.Cols)
 	centred := dataset.NewMatrix[float64](u.Rows, u.Cols)
@@ -134,7 +134,7 @@ func TestUndescribedAttribute(t *testing.T) {
 
 // Scores differ even far from every class.
 func TestFarSamples(t *testing.T) {
-	c := Default()
+	c := *New()
 	c.Sigma = 0.15
 	m, y := trained(t, c)
 	a := dataset.NewMatrix[float32](1, m.w.Cols)

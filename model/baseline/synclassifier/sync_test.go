@@ -10,8 +10,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // Two phantoms at (1, 0) and (0, 1) have distance 1 in units of their distance, sqrt 2.
@@ -28,7 +28,7 @@ func TestScoreByHand(t *testing.T) {
 		{Name: "phantoms", Matrix: baselinetest.Single(2, 1/distance, 0, 0, 1/distance)},
 		{Name: "mean", Matrix: baselinetest.Single(2, 0.5, 0.5)},
 		{Name: "distance", Matrix: baselinetest.Single(1, distance)},
-	})
+	}, method.Shape{Dims: 1, Attributes: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestKernelAffectsUnseenClassesOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := l.Epoch(1); err == nil {
+		if _, err := l.Epoch(1); err == nil {
 			t.Errorf("%+v has the fit of other hyperparameters", c)
 		}
 	}
@@ -124,7 +124,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for _, apart := range []float64{0, 1e-7, 1e-6} {
 		copy(e.U.Row(2), e.U.Row(1))
 		e.U.Row(2)[0] += apart
-		m := learn(t, Default(), e)
+		m := learn(t, *New(), e)
 		s := baselinetest.Score(t, m, e, e.U)
 		for i := range e.Rows {
 			baselinetest.Near(t, "score", 1e-3, s[i*4+2:i*4+3], s[i*4+1:i*4+2])
@@ -136,7 +136,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for i := range e.U.Data {
 		e.U.Data[i] = 0.5
 	}
-	for _, v := range baselinetest.Score(t, learn(t, Default(), e), e, e.U) {
+	for _, v := range baselinetest.Score(t, learn(t, *New(), e), e, e.U) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Fatalf("a score of %g where all classes are the same", v)
 		}
@@ -148,7 +148,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 func TestMissingEntries(t *testing.T) {
 	e := examples(20, 4, 2, 4, 7)
 	copy(e.U.Data, []float64{0, 0.1, 0.5, nan, 1, 0.3, 0.5, 0.8})
-	m := learn(t, Default(), e)
+	m := learn(t, *New(), e)
 	baselinetest.Near(t, "means", 1e-7, baselinetest.Floats(m.Mean.Data), []float64{0.5, 0.4})
 	baselinetest.Near(t, "mean of these classes", 1e-6, baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 1, nan, 0.5, 0.6, 0)), baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 1, 0.4, 0.5, 0.6, 0)))
 	baselinetest.Near(t, "mean of the training classes", 1e-6, baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, nan, 0.9, nan)), baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 0.4, 0.9, 0.4)))
@@ -167,7 +167,7 @@ func examples(samples, dims, attributes, classes int, seed uint64) method.Exampl
 
 func learn(t rapid.TB, c Config, e method.Examples) *Model {
 	t.Helper()
-	m, _ := baselinetest.Learn(t, c, e)
+	m, _ := baselinetest.Learn(t, &c, e)
 	return m.(*Model)
 }
 
