@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
@@ -34,7 +35,7 @@ func TestProject(t *testing.T) {
 		}
 	}
 	_, err = baseline.Project(w, dataset.NewMatrix[float32](1, 2), []int{0}, baseline.CopyRows)
-	baselinetest.WantField(t, "features", err)
+	testkit.WantError(t, err, "features: ")
 }
 
 func TestDescribe(t *testing.T) {
@@ -55,13 +56,13 @@ func TestDescribe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		baselinetest.Near(t, name, 1e-12, d.Data, c.want)
+		testkit.NearAll(t, name, d.Data, c.want, 1e-12)
 		if !floats.Same(before, c.u.Data) {
 			t.Errorf("%s: the argument changed", name)
 		}
 	}
 	for _, wrong := range []float64{-0.1, 1.1, math.Inf(1)} {
 		_, err := baseline.Describe(baselinetest.Matrix(2, 0.3, wrong), false)
-		baselinetest.WantField(t, "descriptions", err)
+		testkit.WantError(t, err, "descriptions: ")
 	}
 }
