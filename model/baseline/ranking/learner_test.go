@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // Blocks equal steps of one sample, also if 64 does not divide the samples.
@@ -22,7 +23,7 @@ func TestBlocksAreSGD(t *testing.T) {
 		for _, features := range []baseline.Features{baseline.None, baseline.Unit, baseline.Standardize} {
 			for _, samples := range []int{1, 40, 64, 128, 150} {
 				e := examples(samples, 12, 7, 9, uint64(samples))
-				c := Default(name)
+				c := *New(name)
 				c.Features, c.LR, c.Margin = features, 0.05, 0.7
 				if samples == 1 && features == baseline.Standardize {
 					continue // nothing varies
@@ -32,7 +33,7 @@ func TestBlocksAreSGD(t *testing.T) {
 					o := newOracle(c, e, l)
 					for number := 1; number <= 3; number++ {
 						loss, _ := epoch(t, l, number)
-						if want := o.epoch(baseline.Shuffled(samples, 3, number)); !(math.Abs(loss-want) <= 1e-4*want) {
+						if want := o.epoch(method.Shuffled(samples, 3, number)); !(math.Abs(loss-want) <= 1e-4*want) {
 							t.Fatalf("epoch %d: the loss is %g, expected %g", number, loss, want)
 						}
 					}
@@ -49,7 +50,7 @@ func TestBlocksAreSGD(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	e := examples(10, 64, 200, 3, 2)
-	c := Default(ALE)
+	c := *New(ALE)
 	c.Init = 3
 	var squares float64
 	for _, w := range weights(newLearner(t, c, e, 1)) {
@@ -71,7 +72,7 @@ func TestInit(t *testing.T) {
 func TestMarginIsAScale(t *testing.T) {
 	e := examples(100, 12, 7, 9, 3)
 	for _, name := range names {
-		c := Default(name)
+		c := *New(name)
 		c.Init = 0
 		twice := c
 		twice.LR, twice.Margin = 2*c.LR, 2*c.Margin
@@ -91,7 +92,7 @@ func TestMarginIsAScale(t *testing.T) {
 // Training on separable classes converges with a loss of 0, and recognises unseen classes.
 func TestSeparable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	e := baseline.Examples{
+	e := method.Examples{
 		X: dataset.NewMatrix[float32](240, 10),
 		U: dataset.Matrix[float64]{Rows: 3, Cols: 3, Data: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},
 	}
@@ -112,7 +113,7 @@ func TestSeparable(t *testing.T) {
 		has(r, unseen.Row(r%3))
 	}
 	for _, name := range names {
-		l := newLearner(t, Default(name), e, 1)
+		l := newLearner(t, *New(name), e, 1)
 		done, loss := false, 0.0
 		for number := 1; number <= 500 && !done; number++ {
 			before := slices.Clone(weights(l))
@@ -142,9 +143,9 @@ func TestSeparable(t *testing.T) {
 }
 
 // examples returns nonnegative samples in random rows, correlated with their class.
-func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
+func examples(samples, dims, attributes, classes int, seed uint64) method.Examples {
 	rng := rand.New(rand.NewPCG(seed, 9))
-	e := baseline.Examples{
+	e := method.Examples{
 		X: dataset.NewMatrix[float32](samples+3, dims),
 		U: dataset.NewMatrix[float64](classes, attributes),
 	}
@@ -162,7 +163,7 @@ func examples(samples, dims, attributes, classes int, seed uint64) baseline.Exam
 	return e
 }
 
-func newLearner(t testing.TB, c Config, e baseline.Examples, seed uint64) baseline.Learner {
+func newLearner(t testing.TB, c Config, e method.Examples, seed uint64) method.Learner {
 	t.Helper()
 	l, err := c.Learn(e, seed)
 	if err != nil {
@@ -171,36 +172,36 @@ func newLearner(t testing.TB, c Config, e baseline.Examples, seed uint64) baseli
 	return l
 }
 
-func epoch(t testing.TB, l baseline.Learner, number int) (loss float64, done bool) {
+func epoch(t testing.TB, l method.Learner, number int) (loss float64, done bool) {
 	t.Helper()
-	loss, done, err := l.Epoch(number)
+	p, err := l.Epoch(number)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return loss, done
+	return p.Phases[0].Loss, p.Converged
 }
 
-func weights(l baseline.Learner) []float32 { return l.State()[0].Matrix.Data }
+func weights(l method.Learner) []float32 { return l.State()[0].Matrix.Data }
 
 var names = []Loss{ALE, SJE, DeViSE}
 
 func TestNotFinite(t *testing.T) {
 	for _, name := range names {
-		for what, change := range map[string]func(*Config, *baseline.Examples){
-			"a high rate":    func(c *Config, _ *baseline.Examples) { c.LR = 1e38 },
-			"a large margin": func(c *Config, _ *baseline.Examples) { c.LR, c.Margin = 3e37, 3e38 },
-			"the last step": func(c *Config, e *baseline.Examples) {
+		for what, change := range map[string]func(*Config, *method.Examples){
+			"a high rate":    func(c *Config, _ *method.Examples) { c.LR = 1e38 },
+			"a large margin": func(c *Config, _ *method.Examples) { c.LR, c.Margin = 3e37, 3e38 },
+			"the last step": func(c *Config, e *method.Examples) {
 				c.LR, c.Margin, e.Rows, e.Labels = 3e38, 1e3, e.Rows[:1], e.Labels[:1]
 			},
-			"a NaN": func(_ *Config, e *baseline.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
+			"a NaN": func(_ *Config, e *method.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
 		} {
-			e, c := examples(100, 12, 7, 9, 8), Default(name)
+			e, c := examples(100, 12, 7, 9, 8), *New(name)
 			c.Features = baseline.None
 			change(&c, &e)
 			l := newLearner(t, c, e, 1)
 			var err error
 			for number := 1; number <= 3 && err == nil; number++ {
-				_, _, err = l.Epoch(number)
+				_, err = l.Epoch(number)
 			}
 			if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || nf.Term != "W" {
 				t.Errorf("%s, %s: %v, expected W not to be finite", name, what, err)
@@ -214,7 +215,7 @@ func BenchmarkEpoch(b *testing.B) {
 	e := examples(3738, 2048, 312, 64, 9)
 	for _, name := range names {
 		b.Run(string(name), func(b *testing.B) {
-			l := newLearner(b, Default(name), e, 1)
+			l := newLearner(b, *New(name), e, 1)
 			number := 0
 			for b.Loop() {
 				number++
@@ -243,7 +244,7 @@ type oracle struct {
 }
 
 // newOracle starts from the W that a learner starts from.
-func newOracle(c Config, e baseline.Examples, l baseline.Learner) *oracle {
+func newOracle(c Config, e method.Examples, l method.Learner) *oracle {
 	o := &oracle{config: c, labels: e.Labels}
 	for _, r := range e.Rows {
 		o.x = append(o.x, baselinetest.Floats(e.X.Row(r)))
