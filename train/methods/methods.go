@@ -10,6 +10,11 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline/dap"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/baseline/kernelalign"
+	"github.com/lago-train/lago-train/model/baseline/ranking"
+	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train/lago"
 )
@@ -28,10 +33,21 @@ const LAGO = "lago"
 
 // All lists LAGO and the baselines in the order of table 1 of the paper.
 var All = []Entry{
-	{Name: LAGO, Title: "LAGO", New: newLAGO, Seeded: true, Probabilities: true},
+	{Name: LAGO, Title: "LAGO", New: with(lago.New, model.SemanticHard), Seeded: true, Probabilities: true},
+	{Name: "dap", Title: "DAP", New: with(dap.New, dap.Direct), Probabilities: true},
+	{Name: "iap", Title: "IAP", New: with(dap.New, dap.Indirect), Probabilities: true},
+	{Name: "ale", Title: "ALE", New: with(ranking.New, ranking.ALE), Seeded: true},
+	{Name: "eszsl", Title: "ESZSL", New: func() method.Method { return eszsl.New() }},
+	{Name: "sync", Title: "SynC", New: func() method.Method { return synclassifier.New() }},
+	{Name: "sje", Title: "SJE", New: with(ranking.New, ranking.SJE), Seeded: true},
+	{Name: "devise", Title: "DeViSE", New: with(ranking.New, ranking.DeViSE), Seeded: true},
+	{Name: "kernel", Title: "Kernel alignment", New: func() method.Method { return kernelalign.New() }, Seeded: true},
 }
 
-func newLAGO() method.Method { return lago.New(model.SemanticHard) }
+// with returns the constructor of one method of several of a package.
+func with[T any, M method.Method](construct func(T) M, of T) func() method.Method {
+	return func() method.Method { return construct(of) }
+}
 
 // Names lists the names of All.
 func Names() []string {
@@ -58,7 +74,7 @@ type Spec struct {
 	Settings method.Method
 }
 
-// New returns a method with its defaults.
+// Spec returns the method with its defaults.
 func (e Entry) Spec() Spec { return Spec{e.Name, e.New()} }
 
 // Parse returns the method with a name, or LAGO with the variant of that name, with the
