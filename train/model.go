@@ -98,9 +98,11 @@ func (s *Saved) Fits(d *dataset.Dataset) error {
 // impute.Neutral.
 func (s *Saved) SetImputation(kind impute.Kind) { s.Pipeline = s.Pipeline.WithImputation(kind) }
 
-// newSaved returns a model with what it needs of the data that it was trained on.
+// newSaved returns a model of preprocessed features with what it needs of the data that it
+// was trained on.
 func newSaved(m methods.Spec, p *model.Pipeline, data *Data) *Saved {
 	d := data.Dataset
+	p.Transform = data.Transform
 	s := &Saved{
 		Method: m, Pipeline: p, Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
 		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: data.TrainClasses, Provenance: d.Provenance,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -79,6 +80,31 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 		return r.fail(Failed, nil, err)
 	}
 	return r.train(ctx)
+}
+
+// Fit trains a trial on a data set, without files, and returns the best epoch's model. The
+// error is that of ctx once it is cancelled.
+func Fit(ctx context.Context, d *dataset.Dataset, t Trial) (*Saved, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	data, err := Prepare(d, t.Preparation())
+	if err != nil {
+		return nil, err
+	}
+	r, err := newTrainer(t, data)
+	if err != nil {
+		return nil, err
+	}
+	status, err := r.run(ctx)
+	if status == Cancelled {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.pipeline()
+	return newSaved(t.Method, m, data), err
 }
 
 // lock takes the lock of a folder. The system releases that of a process that dies.
@@ -231,7 +257,6 @@ func (r *run) finish(status Status) (*Result, error) {
 	if result.Evaluation.chance() {
 		r.warn("accuracy is exactly chance") // one class is predicted for all samples
 	}
-	m.Transform = r.data.Transform
 	if err := Save(r.path(ModelFile), newSaved(r.trial.Method, m, r.data)); err != nil {
 		return nil, err
 	}
