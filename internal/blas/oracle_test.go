@@ -147,14 +147,14 @@ func TestLibraryAgreesWithGonum(t *testing.T) {
 // Products are bit-identical for any alignment of the operands and number of workers.
 func TestProductsAreReproducible(t *testing.T) {
 	l := aLibrary(t)
-	t.Cleanup(func() { parallel.SetWorkers(0) })
+	t.Cleanup(func() { parallel.Limit(0) })
 	const m, k, n = 64, 512, 312
 	rng := rand.New(rand.NewPCG(1, 2))
 	a, b := normal[float32](rng, m*k), normal[float32](rng, k*n)
 	var first []float32
 	for run := range 40 {
 		shift := run % 16
-		parallel.SetWorkers(1 + run%3)
+		parallel.Limit(1 + run%3)
 		x := append(make([]float32, shift, shift+m*k), a...)[shift:]
 		y := append(make([]float32, shift, shift+k*n), b...)[shift:]
 		z := make([]float32, shift+m*n)[shift:]
