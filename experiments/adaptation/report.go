@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -88,67 +88,59 @@ func Text(a *train.Adaptation) string {
 		a.Temperature, a.Tau, features, format.Percent(a.Before), format.Percent(a.After), a.Classes, a.Interval, format.Count(a.Smallest, "sample"))
 }
 
-// String returns the tables of the report.
-func (r *Report) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed\n",
+// Tables compares the predictions, and lists the conditions of stress.
+func (r *Report) Tables() []*table.Table {
+	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed",
 		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
-	t := format.NewTable("predictions", "per class", "95 % over classes", "per sample")
-	t.Right(2, 3, 4)
+	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
 	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval, format.Percent(r.inductive.PerSample))
 	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
 	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval, format.Points(r.PerSample-r.inductive.PerSample))
-	fmt.Fprintf(&b, "%sp = %.2g by paired permutation over classes\n", t, r.Difference.P)
+	t.Note("p = %.2g by paired permutation over classes", r.Difference.P)
 	if r.Warning != "" {
-		fmt.Fprintf(&b, "Warning: %s.\n", r.Warning)
+		t.Note("Warning: %s.", r.Warning)
 	}
-	if len(r.Stress) > 0 {
-		fmt.Fprintf(&b, "\nChange of the per-class accuracy on random batches, %s each\n%s", format.Count(r.Stress[0].Draws, "draw"), stressTable(r.Stress))
+	if len(r.Stress) == 0 {
+		return []*table.Table{t}
 	}
-	return b.String()
-}
-
-func stressTable(list []Condition) *format.Table {
-	t := format.NewTable("batch", "mean change", "worst draw", "predict --adapt")
-	t.Right(2, 3)
-	for _, c := range list {
+	title = fmt.Sprintf("Change of the per-class accuracy on random batches, %s each", format.Count(r.Stress[0].Draws, "draw"))
+	batches := table.New(title, "batch", "mean change", "worst draw", "predict --adapt").Right(2, 3)
+	for _, c := range r.Stress {
 		warned := ""
 		if c.Warned {
 			warned = "warned: too small"
 		}
-		t.Row(c.Name, format.Points(c.Mean), format.Points(c.Worst), warned)
+		batches.Row(c.Name, format.Points(c.Mean), format.Points(c.Worst), warned)
 	}
-	return t
+	return []*table.Table{t, batches}
 }
 
-// WriteText writes the estimated share of each class, the largest first, and the classes of
-// which no sample is expected.
-func (p *Predictions) WriteText(w io.Writer, classes []string) error {
+// Table lists the estimated share of each class, the largest first, and the classes of which
+// no sample is expected.
+func (p *Predictions) Table(classes []string) *table.Table {
+	n := p.P.Rows
+	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(p.Changed, "prediction"))
+	t := table.New(title, "class", "estimated share", "samples").Right(2, 3)
 	order := make([]int, len(classes))
 	for z := range order {
 		order[z] = z
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(p.Shares[y], p.Shares[x]) })
-	t := format.NewTable("class", "estimated share", "samples")
-	t.Right(2, 3)
-	n := p.P.Rows
 	var absent []string
 	for _, z := range order {
 		// The share of a class without samples is that of the prior, one sample.
 		samples := p.Shares[z]*float64(n+len(order)) - 1
 		if samples < 0.5 {
-			absent = append(absent, format.Printable(classes[z]))
+			absent = append(absent, classes[z])
 			continue
 		}
 		t.Row(classes[z], format.Percent(samples/float64(n)), fmt.Sprintf("%.0f", samples))
 	}
-	warning := ""
+	t.Note("candidate classes that seem to be absent: %s", cmp.Or(strings.Join(absent, ", "), "none"))
 	if 2*len(absent) > len(order) {
-		warning = "warning: more than half of the candidate classes seem to be absent, and adaptation can then lower accuracy; restrict the candidates with --classes\n"
+		t.Note("warning: more than half of the candidate classes seem to be absent, and adaptation can then lower accuracy; restrict the candidates with --classes")
 	}
-	_, err := fmt.Fprintf(w, "adapted to %s: %s changed\n%scandidate classes that seem to be absent: %s\n%s", format.Count(n, "sample"),
-		format.Count(p.Changed, "prediction"), t, cmp.Or(strings.Join(absent, ", "), "none"), warning)
-	return err
+	return t
 }
 
 // Condition is the effect of adaptation on random batches of one kind. Changes are
