@@ -2,7 +2,6 @@
 package comparison
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -14,7 +13,9 @@ import (
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -62,7 +63,9 @@ func ParseFixed(s string) (Fixed, error) {
 }
 
 // Names lists what can be compared: LAGO, its variants, and the baselines.
-func Names() []string { return methods.AllNames() }
+func Names() []string {
+	return append(append([]string{engine.LAGOMethod}, format.Strings(model.Variants)...), methods.Names()[1:]...)
+}
 
 // Check returns an *invalid.Error for the first field that is wrong.
 func (c Config) Check() error {

@@ -153,8 +153,8 @@ func (r *runner) do(ctx context.Context, round string, lists [][]train.Trial) ([
 	if err != nil {
 		return nil, err
 	}
-	if r.waiting == nil {
-		r.waiting = lab.WaitingFor(round, slices.Concat(done...))
+	if waiting := (*lab.Waiting)(nil); r.waiting == nil && errors.As(lab.WaitingFor(round, slices.Concat(done...)), &waiting) {
+		r.waiting = waiting
 	}
 	return done, nil
 }

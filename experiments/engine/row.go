@@ -1,14 +1,19 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // Row is the result of an arm over all parts, by the full protocol.
@@ -164,4 +169,19 @@ func FullPlan(variants []Config, baselines []string, like Config) (Plan, error) 
 func ForBaselines(variants []Config) Config {
 	i := slices.IndexFunc(variants, func(c Config) bool { return c.Method.Variant() == model.SemanticHard })
 	return variants[max(i, 0)]
+}
+
+// ChooseAdaptation chooses the settings of the adaptation to unlabelled samples on the
+// validation classes of the outcome, by the dev run of one seed for each fold, since further
+// seeds have the same samples, and stores them in the models of all its runs. Without a dev
+// stage it does nothing.
+func (o *Outcome) ChooseAdaptation(ctx context.Context) (*train.Adaptation, error) {
+	var folds []adaptation.Fold
+	for _, v := range o.Folds {
+		i := slices.IndexFunc(o.Val, func(r lab.Run) bool { return r.Fingerprint == v.Fingerprint })
+		if i >= 0 {
+			folds = append(folds, adaptation.Fold{Model: ModelFiles(o.Val[i : i+1])[0], Data: v.Data, HoldOut: o.Val[i].HoldOut})
+		}
+	}
+	return adaptation.ChooseAndStore(ctx, folds, ModelFiles(slices.Concat(o.Val, o.Test)))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 )
 

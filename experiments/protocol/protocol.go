@@ -72,8 +72,14 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset, onChoose func()) (*Re
 		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
 	}
 	r.describeSettings(p)
-	if r.Adaptation, err = adaptation.ForRuns(ctx, o.Folds, runs, onChoose); err != nil {
+	if r.Adaptation, err = adaptation.Stored(engine.ModelFiles(runs)); err != nil {
 		return nil, err
+	}
+	if r.Adaptation == nil && o.Val != nil {
+		onChoose()
+		if r.Adaptation, err = o.ChooseAdaptation(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return r, l.Store(Kind, p.Config, r)
 }
