@@ -1,0 +1,298 @@
+// Package runs lists the runs that a folder holds, and shows all of one.
+package runs
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/train"
+)
+
+// The status of a run that has no result.
+const (
+	statusUnfinished train.Status = "unfinished"
+	statusBroken     train.Status = "broken" // a file can't be read
+)
+
+// Statuses are those of runs, of finished ones first.
+var Statuses = []train.Status{train.Patience, train.Epochs, train.Converged, train.NotFinite, train.Failed, statusUnfinished, statusBroken}
+
+// Listing is the runs of a folder.
+type Listing struct {
+	Dir  string `json:"dir"`
+	Runs []Line `json:"runs"`
+}
+
+// Line is a run in one line.
+type Line struct {
+	Dir       string       `json:"dir"`
+	Dataset   string       `json:"dataset"`
+	Variant   string       `json:"variant"` // or the name of a baseline
+	Stage     train.Stage  `json:"stage"`
+	Seed      uint64       `json:"seed"`
+	Status    train.Status `json:"status"`
+	Error     string       `json:"error,omitempty"` // why there is no model
+	Epochs    int          `json:"epochs"`          // of an unfinished run, up to its checkpoint
+	BestEpoch int          `json:"best_epoch"`      // 0 if there is no model
+	Accuracy  *float64     `json:"per_class_accuracy"`
+}
+
+// Filter selects runs; an empty field selects all.
+type Filter struct{ Dataset, Variant, Stage, Status string }
+
+// List reads the selected runs in dir.
+func (f Filter) List(dir string) (*Listing, error) {
+	runs, err := lab.ReadRuns(dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listing{Dir: dir, Runs: []Line{}}
+	for _, r := range runs {
+		if line := lineOf(r); f.selects(line) {
+			l.Runs = append(l.Runs, line)
+		}
+	}
+	return l, nil
+}
+
+func (f Filter) selects(r Line) bool {
+	return (f.Dataset == "" || strings.EqualFold(f.Dataset, r.Dataset)) &&
+		(f.Variant == "" || f.Variant == r.Variant) &&
+		(f.Stage == "" || f.Stage == string(r.Stage)) &&
+		(f.Status == "" || f.Status == string(r.Status))
+}
+
+func lineOf(t lab.Run) Line {
+	r := Line{Dir: t.Dir, Dataset: t.Dataset, Variant: t.Method.Label(), Stage: t.Stage, Seed: t.Seed}
+	if t.Err != nil {
+		r.Error = t.Why()
+	}
+	unfinished := (*lab.Unfinished)(nil)
+	switch {
+	case t.Result != nil:
+		r.Status, r.Epochs, r.BestEpoch = t.Result.Status, t.Result.Epochs, t.Result.BestEpoch
+		if t.Result.Evaluation != nil {
+			r.Accuracy = &t.Result.Evaluation.PerClass
+		}
+	case errors.As(t.Err, &unfinished):
+		r.Status, r.Epochs = statusUnfinished, unfinished.Epoch
+	default:
+		r.Status = statusBroken
+	}
+	return r
+}
+
+// Tables has one row per run.
+func (l *Listing) Tables() []*table.Table {
+	t := table.New(fmt.Sprintf("%s in %s", format.Count(len(l.Runs), "run"), l.Dir),
+		"run", "data set", "variant", "stage", "seed", "status", "epochs", "best epoch", "accuracy").Right(9)
+	for _, r := range l.Runs {
+		row := []any{filepath.Base(r.Dir), r.Dataset, r.Variant, r.Stage, r.Seed, r.Status, r.Epochs, "-", "-"}
+		switch {
+		case r.Status == statusUnfinished:
+			row[5] = fmt.Sprintf("unfinished at epoch %d", r.Epochs)
+		case r.Error != "":
+			t.Note("%s: %s", r.Dir, r.Error)
+		}
+		if r.Accuracy != nil {
+			row[7], row[8] = r.BestEpoch, format.Percent(*r.Accuracy)
+		}
+		t.Row(row...)
+	}
+	return []*table.Table{t}
+}
+
+// WriteCSV writes one line per run, accuracy as a fraction, empty where there is none.
+func (l *Listing) WriteCSV(w io.Writer) error {
+	rows := [][]string{{"dir", "dataset", "variant", "stage", "seed", "status", "epochs", "best_epoch", "per_class_accuracy", "error"}}
+	for _, r := range l.Runs {
+		rows = append(rows, record(r.Dir, r.Dataset, r.Variant, r.Stage, r.Seed, r.Status, r.Epochs, r.BestEpoch, r.Accuracy, r.Error))
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// record is one line of a CSV file; a nil number is an empty cell.
+func record(cells ...any) []string {
+	list := make([]string, len(cells))
+	for i, cell := range cells {
+		if v, ok := cell.(*float64); !ok {
+			list[i] = fmt.Sprint(cell)
+		} else if v != nil {
+			list[i] = fmt.Sprint(*v)
+		}
+	}
+	return list
+}
+
+// Detail is all of a run.
+type Detail struct {
+	Line
+	Why      string            `json:"why"` // why the run ended
+	Settings []Setting         `json:"settings"`
+	Versions map[string]string `json:"versions"`
+	BLAS     blas.Info         `json:"blas"`
+
+	TrainAccuracy     *float64 `json:"train_accuracy"`      // per class, at the best epoch
+	PerSampleAccuracy *float64 `json:"per_sample_accuracy"` // of the evaluated classes
+	EvaluatedClasses  int      `json:"evaluated_classes"`
+	Seconds           float64  `json:"seconds"`
+
+	Files []File `json:"files"`
+}
+
+// Setting is one of the settings that define a run.
+type Setting struct {
+	Name  string `json:"name"` // as in config files
+	Value any    `json:"value"`
+}
+
+// File is a file of a run.
+type File struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	Holds string `json:"holds"`
+}
+
+// holds describes the files of a run.
+var holds = map[string]string{
+	train.TrialFile:  "settings of the run, versions and BLAS",
+	train.CurveFile:  "loss and accuracy, one line per epoch",
+	train.ResultFile: "why the run ended, and its accuracy",
+	train.ModelFile:  "the trained model",
+}
+
+// Show reads the run of a folder.
+func Show(dir string) (*Detail, error) {
+	t, r, err := lab.ReadRun(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Got: "none"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Detail{Line: lineOf(t), Why: whyEnded(t), Settings: settingsOf(t.Trial), Versions: r.Versions, BLAS: r.BLAS}
+	if t.Result != nil {
+		d.Seconds = t.Result.Seconds
+		if e := t.Result.Evaluation; e != nil {
+			d.TrainAccuracy, d.PerSampleAccuracy, d.EvaluatedClasses = &t.Result.TrainAccuracy, &e.PerSample, len(e.Classes)
+		}
+	}
+	d.Files, err = runFiles(dir)
+	return d, err
+}
+
+// settingsOf lists what defines a trial, without settings that make no difference to it.
+func settingsOf(t train.Trial) []Setting {
+	list := []Setting{
+		{"dataset", t.Dataset}, {"fingerprint", t.Fingerprint}, {"method", t.Method.Name}, {"stage", t.Stage}, {"seed", t.Seed}, {"hold_out", t.HoldOut},
+		{"epochs", t.Epochs}, {"patience", t.Patience}, {"preprocess", t.Preprocess}, {"ridge", t.Ridge},
+	}
+	for _, s := range t.Method.List().Used() {
+		list = append(list, Setting{s.Key, s.Value()})
+	}
+	return list
+}
+
+// whyEnded explains the status of a run.
+func whyEnded(t lab.Run) string {
+	if t.Result == nil {
+		if unfinished := (*lab.Unfinished)(nil); errors.As(t.Err, &unfinished) {
+			return t.Why() + "; repeat the command that started it to resume"
+		}
+		return t.Why()
+	}
+	switch t.Result.Status {
+	case train.Patience:
+		return fmt.Sprintf("%s passed without a better validation accuracy than in epoch %d", format.Count(t.Patience, "epoch"), t.Result.BestEpoch)
+	case train.Epochs:
+		return fmt.Sprintf("all %d epochs were run", t.Result.Epochs)
+	case train.Converged:
+		return fmt.Sprintf("converged in epoch %d", t.Result.Epochs)
+	case train.NotFinite:
+		return "its numbers went out of range: " + t.Result.Error
+	case train.Failed:
+		return "failed: " + t.Result.Error
+	}
+	return string(t.Result.Status)
+}
+
+// runFiles lists the files of a folder, except the lock, which is empty.
+func runFiles(dir string) ([]File, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return nil, err
+		}
+		if info.Size() > 0 {
+			files = append(files, File{e.Name(), info.Size(), holds[e.Name()]})
+		}
+	}
+	return files, nil
+}
+
+// WriteCurve writes the learning curve as CSV with the names of curve.jsonl, one line per
+// phase of an epoch. Terms of the loss are not weighted.
+func (d *Detail) WriteCurve(w io.Writer) error {
+	curve, err := lab.Run{Dir: d.Dir, Trial: train.Trial{Stage: d.Stage}}.Curve()
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{
+		"epoch", "phase", "steps", "seconds", "loss", "cxe", "bxe", "w2", "wu2", "prior",
+		"train_accuracy", "val_accuracy", "val_accuracy_per_sample",
+	}}
+	for _, e := range curve {
+		for _, p := range e.Phases {
+			t := p.Terms
+			rows = append(rows, record(e.Epoch, p.Name, p.Steps, p.Seconds, p.Loss, t.CXE, t.BXE, t.W2, t.WU2, t.Prior,
+				e.TrainAccuracy, e.ValAccuracy, e.ValAccuracyPerSample))
+		}
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// evaluatedOn names the classes that a stage evaluates.
+var evaluatedOn = map[train.Stage]string{train.Dev: "validation", train.Test: "test"}
+
+// Tables has all of a run, without boxes.
+func (d *Detail) Tables() []*table.Table {
+	ended := d.Why
+	if d.Status != statusUnfinished { // which Why repeats
+		ended = fmt.Sprintf("%s: %s", d.Status, d.Why)
+	}
+	about := table.New("").Note("ended     %s", ended).Note("epochs    %s in %.1f s", format.Count(d.Epochs, "epoch"), d.Seconds)
+	if d.Accuracy != nil {
+		about.Note("accuracy  %s per class and %s per sample on %d %s classes, %s on the training classes; epoch %d",
+			format.Percent(*d.Accuracy), format.Percent(*d.PerSampleAccuracy), d.EvaluatedClasses, evaluatedOn[d.Stage], format.Percent(*d.TrainAccuracy), d.BestEpoch)
+	}
+	settings, versions, files := table.New("settings"), table.New("versions"), table.New("files")
+	for _, s := range d.Settings {
+		settings.Note("  %-12s %v", s.Name, s.Value)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Versions)) {
+		versions.Note("  %s %s", name, d.Versions[name])
+	}
+	versions.Note("  %s", d.BLAS)
+	for _, f := range d.Files {
+		files.Note("  %-24s %9s  %s", f.Name, format.Bytes(f.Bytes), f.Holds)
+	}
+	return []*table.Table{table.New(d.Dir), about, settings, versions, files}
+}
