@@ -10,8 +10,11 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-func lago(tr trial[float32]) *model.LAGO {
-	return &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic, Transform: &preprocess.Transform{Chain: preprocess.None}}
+func lago(tr trial[float32]) *model.Pipeline {
+	return &model.Pipeline{
+		Transform:  &preprocess.Transform{Chain: preprocess.None},
+		Classifier: &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic},
+	}
 }
 
 // Score returns log p(z|x) of the given rows, in their order; the last of several batches

@@ -242,7 +242,8 @@ func TestNilTransformIsIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic}
+	l := lago(tr)
+	l.Transform = nil
 	got, err := model.Score(l, tr.x, rows, tr.described)
 	if err != nil || !slices.Equal(got.Data, want.Data) {
 		t.Errorf("Score = %v, %v, expected %v", got, err, want)

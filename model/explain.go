@@ -17,39 +17,9 @@ type Explainer struct {
 	forward *Forward[float64]
 }
 
-// Explainer explains the scores of the model for the classes with the descriptions u.
-func (l *LAGO) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
-	classes, err := l.Describe(u)
-	if err != nil {
-		return nil, err
-	}
-	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V))
-}
-
 func newExplainer(c Config, classes *Description, v dataset.Matrix[float64]) (*Explainer, error) {
 	f, err := NewForward(c, classes, &Parameters[float64]{V: v})
 	return &Explainer{Classes: classes, forward: f}, err
-}
-
-// DetectOne returns p(a_m|x) of one row of the features x. It computes in float64 from
-// the preprocessed features on.
-func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) {
-	if err := l.checkFeatures(x); err != nil {
-		return nil, err
-	}
-	if row < 0 || row >= x.Rows {
-		return nil, &invalid.Error{Field: "row of the features", Want: fmt.Sprintf("0 to %d", x.Rows-1), Got: fmt.Sprint(row)}
-	}
-	preprocessed, err := l.Transform.Apply(x, []int{row})
-	if err != nil {
-		return nil, err
-	}
-	b := dataset.Convert[float64](dataset.Matrix[float32]{Rows: 1, Cols: len(l.Params.B), Data: l.Params.B}).Data
-	params := &Parameters[float64]{W: dataset.Convert[float64](l.Params.W), B: b}
-	a := dataset.NewMatrix[float64](1, len(b))
-	params.Logits(dataset.Convert[float64](preprocessed), a)
-	Sigmoid(a.Data)
-	return a.Data, nil
 }
 
 // Prior returns p(a_m), M, as the scores use it.

@@ -24,7 +24,7 @@ func hard(t *rapid.T, zeta ...float64) model.Config {
 }
 
 // logPOf classifies detections by descriptions, in float64.
-func logPOf(t rapid.TB, l *model.LAGO, a dataset.Matrix[float64], u dataset.Matrix[float64]) dataset.Matrix[float64] {
+func logPOf(t rapid.TB, l *model.Pipeline, a dataset.Matrix[float64], u dataset.Matrix[float64]) dataset.Matrix[float64] {
 	t.Helper()
 	e, err := l.Explainer(u) // in float64
 	if err != nil {
@@ -64,7 +64,7 @@ func redetect(a dataset.Matrix[float64], semantic []int, group int, seed uint64)
 
 // partial is a LAGO with three groups of nine attributes, four classes, and
 // detections of five samples.
-func partial(t *rapid.T, c model.Config) (l *model.LAGO, a, u dataset.Matrix[float64]) {
+func partial(t *rapid.T, c model.Config) (l *model.Pipeline, a, u dataset.Matrix[float64]) {
 	seed := rapid.Uint64().Draw(t, "seed")
 	tr := newTrial(t, c, sizes{n: 5, d: 2, m: 9, k: 3, z: 4}, seed)
 	for m := range tr.Semantic {
@@ -84,12 +84,12 @@ func partial(t *rapid.T, c model.Config) (l *model.LAGO, a, u dataset.Matrix[flo
 func TestUndescribedGroupChangesNothingProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, a, u := partial(t, hard(t, 2, 10, 1000))
-		leaveOut(u, l.Semantic, 1, 0, 1, 2, 3)
+		leaveOut(u, classifierIn(l).Semantic, 1, 0, 1, 2, 3)
 		if rapid.Bool().Draw(t, "more missing entries") {
 			u.Row(0)[0], u.Row(2)[5] = nan, nan
 		}
 		before := logPOf(t, l, a, u)
-		after := logPOf(t, l, redetect(a, l.Semantic, 1, 3), u)
+		after := logPOf(t, l, redetect(a, classifierIn(l).Semantic, 1, 3), u)
 		within(t, "log p(z|x) with other detections", 1e-12, after.Data, before.Data)
 	})
 }
@@ -105,7 +105,7 @@ func TestUndescribedGroupOfMany(t *testing.T) {
 			tr.Semantic[m] = m % groups
 		}
 		l, u := lago(single(tr)), tr.described
-		leaveOut(u, l.Semantic, group, 0, 1, 2, 3)
+		leaveOut(u, classifierIn(l).Semantic, group, 0, 1, 2, 3)
 		e, err := l.Explainer(u)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestUndescribedGroupOfMany(t *testing.T) {
 func TestUndescribedGroupIsEquivalentToNoneProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, a, u := partial(t, hard(t, 1000))
-		leaveOut(u, l.Semantic, 2, 0, 1, 2, 3)
+		leaveOut(u, classifierIn(l).Semantic, 2, 0, 1, 2, 3)
 		p := logPOf(t, l, a, u)
 
 		// Group 2 is every third attribute.
@@ -138,7 +138,7 @@ func TestUndescribedGroupIsEquivalentToNoneProperty(t *testing.T) {
 			}
 			return less
 		}
-		without := lago(single(newTrial(t, l.Config, sizes{n: 5, d: 2, m: 6, k: 2, z: 4}, 0)))
+		without := lago(single(newTrial(t, classifierIn(l).Config, sizes{n: 5, d: 2, m: 6, k: 2, z: 4}, 0)))
 		same(t, "log p(z|x)", p.Data, logPOf(t, without, rest(a), rest(u)).Data)
 	})
 }
@@ -152,11 +152,11 @@ func TestUndescribedGroupIsThatOfTheAverageClassProperty(t *testing.T) {
 		l, a, u := partial(t, c)
 		reference := uniform(newRand(rapid.Uint64().Draw(t, "reference")), 7, 9, 0, 0.6)
 		var err error
-		if l.Impute, err = impute.New(reference, l.Semantic); err != nil {
+		if l.Impute, err = impute.New(reference, classifierIn(l).Semantic); err != nil {
 			t.Fatal(err)
 		}
-		leaveOut(u, l.Semantic, group, unsaid)
-		for m, g := range l.Semantic {
+		leaveOut(u, classifierIn(l).Semantic, group, unsaid)
+		for m, g := range classifierIn(l).Semantic {
 			if g == group {
 				var sum float64
 				for z := range reference.Rows {
@@ -166,7 +166,7 @@ func TestUndescribedGroupIsThatOfTheAverageClassProperty(t *testing.T) {
 			}
 		}
 		before := logPOf(t, l, a, u)
-		after := logPOf(t, l, redetect(a, l.Semantic, group, 3), u)
+		after := logPOf(t, l, redetect(a, classifierIn(l).Semantic, group, 3), u)
 		moved := false
 		for i := range a.Rows {
 			b, f := before.Row(i), after.Row(i)
@@ -236,3 +236,5 @@ func TestEmptyDescriptions(t *testing.T) {
 		same(t, "log p(z|x) of "+string(c), p.Data, []float64{-math.Ln2, -math.Ln2, -math.Ln2, -math.Ln2})
 	}
 }
+
+func classifierIn(p *model.Pipeline) *model.LAGO { return p.Classifier.(*model.LAGO) }

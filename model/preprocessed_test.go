@@ -42,7 +42,7 @@ func TestPreprocessedTransformsFeatures(t *testing.T) {
 		// (5-1)*2 + (6-2)*1 and 0.
 		{&preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1, 2}, Scale: []float32{2, 1}}, []float32{12, 0}},
 	} {
-		got, err := model.Score(&model.Preprocessed{Classifier: echo{}, Transform: c.m}, x, rows, u)
+		got, err := model.Score(&model.Pipeline{Classifier: echo{}, Transform: c.m}, x, rows, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestPreprocessedTransformsFeatures(t *testing.T) {
 		}
 	}
 	m := &preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1}, Scale: []float32{2}}
-	if _, err := model.Score(&model.Preprocessed{Classifier: echo{}, Transform: m}, x, rows, u); err == nil {
+	if _, err := model.Score(&model.Pipeline{Classifier: echo{}, Transform: m}, x, rows, u); err == nil {
 		t.Error("features of two dimensions passed a transform of one")
 	}
 }
@@ -61,7 +61,7 @@ func TestPreprocessedImputes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &model.Preprocessed{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.None}, Impute: rule}
+	c := &model.Pipeline{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.None}, Impute: rule}
 	x := dataset.Matrix[float32]{Rows: 1, Cols: 2, Data: []float32{1, 2}}
 	got, err := model.Score(c, x, []int{0}, dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, nan, nan, 1}})
 	if err != nil {

@@ -100,7 +100,7 @@ func TestScorerOfAnyClassifier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &model.Preprocessed{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.None}, Impute: rule}
+	c := &model.Pipeline{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.None}, Impute: rule}
 	scorer, err := model.NewScorer(c, dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, nan, nan, 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestScorerOfAnyClassifier(t *testing.T) {
 
 func TestScorerErrors(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
-	for _, c := range []model.Classifier{lago(tr), echo{}} {
+	for _, c := range []*model.Pipeline{lago(tr), {Classifier: echo{}}} {
 		_, err := model.NewScorer(c, dataset.NewMatrix[float64](0, 6))
 		names(t, err, "descriptions")
 		scorer, err := model.NewScorer(c, tr.described)
@@ -159,7 +159,7 @@ func BenchmarkScorer(b *testing.B) {
 }
 
 // cub is an untrained semantic-hard model of the size of CUB.
-func cub(b *testing.B, chain preprocess.Chain, samples int) (*model.LAGO, dataset.Matrix[float32], dataset.Matrix[float64]) {
+func cub(b *testing.B, chain preprocess.Chain, samples int) (*model.Pipeline, dataset.Matrix[float32], dataset.Matrix[float64]) {
 	b.Helper()
 	semantic := make([]int, 312)
 	for m := range semantic {
@@ -171,6 +171,6 @@ func cub(b *testing.B, chain preprocess.Chain, samples int) (*model.LAGO, datase
 		b.Fatal(err)
 	}
 	m := &preprocess.Transform{Chain: chain, Matrix: dataset.NewMatrix[float32](2048, 2048)}
-	return &model.LAGO{Config: c, Params: params, Semantic: semantic, Transform: m},
+	return &model.Pipeline{Transform: m, Classifier: &model.LAGO{Config: c, Params: params, Semantic: semantic}},
 		to[float32](uniform(newRand(1), samples, 2048, 0, 1)), uniform(newRand(2), 50, 312, 0, 0.1)
 }

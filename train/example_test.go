@@ -1,59 +1,46 @@
 package train_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
+	"log"
+	"slices"
 
-	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
-// Train on seen classes and evaluate on unseen ones.
-func ExampleRun() {
-	d, err := simulate.Make(simulate.Spec{
-		Name: "tiny", Samples: 600, Dims: 64, Attributes: 20, Groups: 5,
-		TrainClasses: 40, ValClasses: 10, TestClasses: 10,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	root, err := os.MkdirTemp("", "runs")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = os.RemoveAll(root) }()
+// Read a data set, train LAGO with its defaults on the seen classes, predict the unseen class
+// of a sample, and print the group of attributes that favours it most.
+func Example() {
+	ctx := context.Background()
+	d := must(catalog.Open(ctx, "glyphs", catalog.Options{}))
+	m := must(train.Fit(ctx, d, train.Trial{
+		Method: must(methods.Parse("semantic-hard")), Stage: train.Test, Preprocess: "sqrt,l2,whiten", Epochs: 5, Patience: 5,
+	}))
+	rows, unseen := d.SamplesOf(d.Split.Test), d.Describe(d.Split.Test)
+	scores := must(model.Score(m, d.Features, rows[:1], unseen)).Data
+	ranked := unseen.AllRows()
+	slices.SortFunc(ranked, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
+	name := func(i int) string { return d.Classes[d.Split.Test[i]] }
+	fmt.Println("true", d.Classes[d.Labels[rows[0]]], "- predicted", name(ranked[0]))
 
-	trial := train.Trial{
-		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: train.Test, Preprocess: preprocess.None,
-		Model: model.Config{
-			Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const,
-			Zeta: 3, Beta: 1e-6, Lambda: 1e-4,
-		},
-		Training: train.Training{Epochs: 8, LearningRate: 0.01, BiasFactor: 1, LearningRateV: 0.1, Batch: 32, Patience: 8, Seed: 1},
-	}
-	prepare := func() (*train.Data, error) { return train.Prepare(d, trial.Preparation()) }
-	result, err := train.Run(context.Background(), root, trial, prepare, train.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("ended by %s after epoch %d\n", result.Status, result.Epochs)
-	fmt.Println("per-class accuracy on unseen classes above 50 %:", result.Evaluation.PerClass > 0.5)
-
-	saved, err := train.Load(filepath.Join(root, trial.Name(), train.ModelFile))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(len(saved.Attributes), "attributes, the first is", saved.Attributes[0])
+	detected := must(m.DetectOne(d.Features, rows[0]))
+	why := must(must(m.Explainer(unseen)).Explain(detected, ranked[0], ranked[1])).Groups
+	best := slices.MaxFunc(why, func(g, h model.GroupEvidence) int { return cmp.Compare(g.Contribution, h.Contribution) })
+	group := slices.IndexFunc(why, func(g model.GroupEvidence) bool { return g.Contribution == best.Contribution })
+	fmt.Println("rather than", name(ranked[1]), "by its", d.Groups[group])
 	// Output:
-	// ended by epochs after epoch 8
-	// per-class accuracy on unseen classes above 50 %: true
-	// 20 attributes, the first is group01::value01
+	// true F - predicted F
+	// rather than P by its curve
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
 }

@@ -14,10 +14,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/safetensors"
-	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Options say how a run is carried out. They do not change its numbers.
@@ -55,7 +53,8 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	}
 	// Reading or writing a named pipe would block.
 	for _, file := range []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, lockFile} {
-		if _, err := found(regular(filepath.Join(dir, file))); err != nil {
+		_, err := input.SizeOfRegular(filepath.Join(dir, file))
+		if _, err := found(err); err != nil {
 			return nil, err
 		}
 	}
@@ -83,6 +82,31 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	return r.train(ctx)
 }
 
+// Fit trains a trial on a data set, without files, and returns the best epoch's model. The
+// error is that of ctx once it is cancelled.
+func Fit(ctx context.Context, d *dataset.Dataset, t Trial) (*Saved, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	data, err := Prepare(d, t.Preparation())
+	if err != nil {
+		return nil, err
+	}
+	r, err := newTrainer(t, data)
+	if err != nil {
+		return nil, err
+	}
+	status, err := r.run(ctx)
+	if status == Cancelled {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.pipeline()
+	return newSaved(t.Method, m, data), err
+}
+
 // lock takes the lock of a folder. The system releases that of a process that dies.
 func lock(path string) (unlock func() error, err error) {
 	l := flock.New(path, flock.SetPermissions(0o666)) // before the umask
@@ -96,36 +120,12 @@ func lock(path string) (unlock func() error, err error) {
 	return l.Unlock, nil
 }
 
-// trainer trains LAGO or a baseline.
-type trainer interface {
-	// Run trains until the run ends. A cancelled context ends it after the current epoch.
-	Run(ctx context.Context) (Status, error)
-	// Evaluate classifies samples by the best epoch's model. classes are descriptions as in
-	// the data set.
-	Evaluate(s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error)
-	// classifier returns the best epoch's model, for features as in the data set.
-	classifier() (model.Classifier, error)
-
-	history() *loop
-	// tensors lists the training state to checkpoint; call resume first.
-	tensors() []safetensors.Tensor
-	steps() steps
-	resume(steps)
-}
-
-func newTrainer(t Trial, d *Data) (trainer, error) {
-	if t.Baseline.Method != "" {
-		return newBaselineTrainer(t.Baseline, t.Training, d.task(t.Stage), d.shared)
-	}
-	return newLAGOTrainer(t.Model, t.Training, d.task(t.Stage))
-}
-
 // run is a run that is not finished.
 type run struct {
 	dir     string
 	trial   Trial
 	data    *Data
-	trainer trainer
+	trainer *trainer
 	options Options
 	saved   time.Time // of the last checkpoint
 }
@@ -143,19 +143,12 @@ func (r *run) warn(format string, args ...any) {
 func (r *run) record() error {
 	now := currentEnvironment()
 	old, err := r.trial.readRecord(r.dir)
-	if ok, err := found(err); err != nil {
+	exists, err := found(err)
+	if err != nil {
 		return err
-	} else if !ok {
-		return r.writeRecord(Record{Trial: r.trial, Environment: now, ResultsVersion: ResultsVersion})
 	}
-	if _, err := os.Stat(r.path(checkpointFile)); err != nil { // nothing was trained before
+	if _, err := os.Stat(r.path(checkpointFile)); !exists || err != nil { // nothing was trained before
 		return r.writeRecord(Record{Trial: r.trial, Environment: now, ResultsVersion: ResultsVersion})
-	}
-	if !r.trial.hasResultsOf(old.ResultsVersion) {
-		return &invalid.Error{
-			Where: r.path(TrialFile), Field: "results_version", Want: fmt.Sprint(ResultsVersion), Got: fmt.Sprint(old.ResultsVersion),
-			Hint: "Another version of the program, whose results can differ, began this run. Delete the folder, or choose another, to train again.",
-		}
 	}
 	last := old.Environment
 	if n := len(old.Resumed); n > 0 {
@@ -178,15 +171,15 @@ func (r *run) train(ctx context.Context) (*Result, error) {
 	if err := r.restore(); err != nil {
 		return nil, err
 	}
-	l := r.trainer.history()
 	r.saved = time.Now()
-	l.OnEpoch = r.onEpoch
-	status, err := r.trainer.Run(ctx)
+	r.trainer.OnEpoch = r.onEpoch
+	status, err := r.trainer.run(ctx)
+	curve := r.trainer.curve
 	switch {
 	case status == Cancelled:
-		return &Result{Status: Cancelled, Epochs: len(l.curve)}, r.save()
+		return &Result{Status: Cancelled, Epochs: len(curve)}, r.save()
 	case status == NotFinite, status == Failed:
-		return r.fail(status, l.curve, err)
+		return r.fail(status, curve, err)
 	case err != nil:
 		return nil, err
 	}
@@ -196,10 +189,10 @@ func (r *run) train(ctx context.Context) (*Result, error) {
 // restore resumes from the checkpoint. A damaged checkpoint is renamed, and the run starts
 // again.
 func (r *run) restore() error {
-	err := loadCheckpoint(r.path(checkpointFile), r.path(CurveFile), r.trial.Stage, r.trainer)
+	err := r.trainer.load(r.path(checkpointFile), r.path(CurveFile))
 	if err == nil {
 		if r.options.OnResume != nil {
-			r.options.OnResume(r.trial, len(r.trainer.history().curve))
+			r.options.OnResume(r.trial, len(r.trainer.curve))
 		}
 		return nil
 	}
@@ -233,23 +226,26 @@ func (r *run) onEpoch(e Epoch) error {
 
 // save writes the curve before the checkpoint, which refers to it.
 func (r *run) save() error {
-	if err := r.trainer.history().curve.Write(r.path(CurveFile)); err != nil {
+	if err := r.trainer.curve.Write(r.path(CurveFile)); err != nil {
 		return err
 	}
 	r.saved = time.Now()
-	return saveCheckpoint(r.path(checkpointFile), r.trainer)
+	return r.trainer.save(r.path(checkpointFile))
 }
 
 // finish evaluates the best epoch's model and writes the model, the curve and, last, the
 // result, which marks the run as finished.
 func (r *run) finish(status Status) (*Result, error) {
-	l := r.trainer.history()
-	best := l.keptEpoch()
+	curve, best := r.trainer.curve, r.trainer.keptEpoch()
 	result := &Result{
-		Status: status, Epochs: len(l.curve), BestEpoch: best, Seconds: l.curve.seconds(),
-		TrainAccuracy: l.curve[best-1].TrainAccuracy,
+		Status: status, Epochs: len(curve), BestEpoch: best, Seconds: curve.seconds(),
+		TrainAccuracy: curve[best-1].TrainAccuracy,
 	}
-	confusion, err := r.trainer.Evaluate(r.data.evaluation, r.data.Dataset.Describe(r.data.EvaluationClasses))
+	m, err := r.trainer.pipeline()
+	if err != nil {
+		return nil, err
+	}
+	confusion, err := evaluate(m, r.data.evaluation, r.data.Dataset.Describe(r.data.EvaluationClasses))
 	if err != nil {
 		return nil, err
 	}
@@ -261,29 +257,10 @@ func (r *run) finish(status Status) (*Result, error) {
 	if result.Evaluation.chance() {
 		r.warn("accuracy is exactly chance") // one class is predicted for all samples
 	}
-	saved, err := r.model()
-	if err != nil {
+	if err := Save(r.path(ModelFile), newSaved(r.trial.Method, m, r.data)); err != nil {
 		return nil, err
 	}
-	if err := Save(r.path(ModelFile), saved); err != nil {
-		return nil, err
-	}
-	return result, r.close(result, l.curve)
-}
-
-// model returns the best epoch's model with what it needs of the data set.
-func (r *run) model() (*Saved, error) {
-	c, err := r.trainer.classifier()
-	d := r.data.Dataset
-	s := &Saved{
-		Method: r.trial.Method(), Classifier: c, Baseline: r.trial.Baseline, Transform: r.data.Transform,
-		Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
-		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: r.data.TrainClasses, Provenance: d.Provenance,
-	}
-	for _, a := range d.Attributes {
-		s.Attributes = append(s.Attributes, a.Name)
-	}
-	return s, err
+	return result, r.close(result, curve)
 }
 
 // fail finishes a run that would fail again.

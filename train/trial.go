@@ -6,13 +6,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // Stage says which classes are trained on and which are evaluated.
@@ -24,106 +26,31 @@ const (
 	Test Stage = "test" // trains on the train and val classes; one evaluation, on the test classes
 )
 
-func (s Stage) check() error {
-	if s != Dev && s != Test {
-		return &invalid.Error{Field: "stage", Want: "dev or test", Got: fmt.Sprintf("%q", string(s))}
-	}
-	return nil
-}
-
-// Trial is one configuration and seed: all that defines the numbers of a run. Equal
-// trials are the same run.
+// Trial is one configuration and seed: all that defines the numbers of a run. Trials of
+// the same Name are the same run.
 type Trial struct {
 	Dataset     string           `json:"dataset"`
 	Fingerprint string           `json:"fingerprint"` // of the data set
 	Stage       Stage            `json:"stage"`
-	Model       model.Config     `json:"model,omitzero"`
 	Preprocess  preprocess.Chain `json:"preprocess"`
 	Ridge       float64          `json:"ridge"` // of whiten
-	Training    Training         `json:"training"`
 	// HoldOut excludes Dataset.TestSeen, the samples of generalised zero-shot evaluation,
 	// from training and validation.
-	HoldOut bool `json:"hold_out"`
-	// Baseline, if set, is trained instead of LAGO; Model is then zero. It uses epochs,
-	// patience and seed of Training.
-	Baseline methods.Spec `json:"baseline,omitzero"`
-}
-
-// Method is the variant of LAGO, or the name of the baseline.
-func (t Trial) Method() string { return cmp.Or(t.Baseline.Method, string(t.Model.Variant)) }
-
-// Training is how a method is trained.
-type Training struct {
-	Epochs        int     `json:"epochs"`      // at most this many
-	LearningRate  float64 `json:"lr"`          // of W
-	BiasFactor    float64 `json:"bias_factor"` // the learning rate of b, as a multiple of that of W
-	LearningRateV float64 `json:"lr_v"`        // of V
-	Batch         int     `json:"batch"`
-	Patience      int     `json:"patience"` // epochs without a better validation accuracy
-	Seed          uint64  `json:"seed"`     // of the initialisation and the shuffling
-}
-
-// Check returns an *invalid.Error for the first setting that LAGO cannot be trained with.
-func (s Training) Check() error {
-	if err := s.CheckEpochs(); err != nil {
-		return err
-	}
-	for _, r := range []struct {
-		field string
-		value float64
-	}{{"lr", s.LearningRate}, {"bias_factor", s.BiasFactor}, {"lr_v", s.LearningRateV}} {
-		if !(r.value > 0 && finite.Is(r.value)) {
-			return &invalid.Error{Field: r.field, Want: "a finite number above 0", Got: fmt.Sprint(r.value)}
-		}
-	}
-	return atLeastOne("batch", s.Batch)
-}
-
-// CheckEpochs is Check for the settings that every method has.
-func (s Training) CheckEpochs() error {
-	return cmp.Or(atLeastOne("epochs", s.Epochs), atLeastOne("patience", s.Patience))
-}
-
-func atLeastOne(field string, n int) error {
-	if n < 1 {
-		return &invalid.Error{Field: field, Want: "at least 1", Got: fmt.Sprint(n)}
-	}
-	return nil
-}
-
-// Preparation is the part of a trial that decides on its Data. Trials with equal
-// preparations can share them.
-type Preparation struct {
-	Stage      Stage
-	Preprocess preprocess.Chain
-	Ridge      float64
-	HoldOut    bool
-}
-
-// Preparation returns that of t.
-func (t Trial) Preparation() Preparation {
-	return Preparation{t.Stage, t.Preprocess, t.Ridge, t.HoldOut}
+	HoldOut  bool         `json:"hold_out"`
+	Epochs   int          `json:"epochs"`   // at most this many
+	Patience int          `json:"patience"` // epochs without a better validation accuracy
+	Seed     uint64       `json:"seed"`     // of the initialisation and the shuffling
+	Method   methods.Spec `json:"method"`
 }
 
 // Check returns an *invalid.Error for the first invalid field.
 func (t Trial) Check() error {
-	if err := t.Stage.check(); err != nil {
-		return err
-	}
-	if err := t.checkMethod(); err != nil {
-		return err
-	}
-	if !(t.Ridge >= 0 && finite.Is(t.Ridge)) {
-		return &invalid.Error{Field: "ridge", Want: "a finite number, 0 or above", Got: fmt.Sprint(t.Ridge)}
-	}
-	return nil
-}
-
-func (t Trial) checkMethod() error {
-	if t.Baseline.Method != "" {
-		return cmp.Or(t.Baseline.Check(), t.Training.CheckEpochs())
-	}
-	return cmp.Or(t.Model.Check(), t.Training.Check())
+	return cmp.Or(setting.List{
+		setting.Choice("stage", &t.Stage, Dev, Dev, Test),
+		setting.Number("ridge", &t.Ridge, 0, setting.NotNegative),
+		setting.Whole("epochs", &t.Epochs, 1, setting.AtLeast(1)),
+		setting.Whole("patience", &t.Patience, 1, setting.AtLeast(1)),
+	}.Check(), t.Method.Check())
 }
 
 // Name is the name of the trial's folder. It ends in a digest of all settings. The trial
@@ -140,5 +67,120 @@ func (t Trial) Name() string {
 		}
 		return r
 	}, t.Dataset)
-	return fmt.Sprintf("%s-%s-%s-seed%d-%s", dataset, t.Method(), t.Stage, t.Training.Seed, hex.EncodeToString(digest[:6]))
+	return fmt.Sprintf("%s-%s-%s-seed%d-%s", dataset, t.Method.Label(), t.Stage, t.Seed, hex.EncodeToString(digest[:6]))
+}
+
+// Preparation is the part of a trial that decides on its Data. Trials with equal
+// preparations can share them.
+type Preparation struct {
+	Stage      Stage
+	Preprocess preprocess.Chain
+	Ridge      float64
+	HoldOut    bool
+}
+
+// Preparation returns that of t.
+func (t Trial) Preparation() Preparation {
+	return Preparation{t.Stage, t.Preprocess, t.Ridge, t.HoldOut}
+}
+
+// Data is shared by the trials of one stage and one preprocessing, so that the features
+// are in memory once.
+type Data struct {
+	Dataset   *dataset.Dataset
+	Transform *preprocess.Transform // fitted on the training samples
+
+	TrainClasses      []int // classes trained on
+	EvaluationClasses []int // val or test classes
+	train             Samples
+	evaluation        Samples
+	shared            *method.Cache // between methods that train on them
+}
+
+// Prepare selects the samples of a stage and preprocesses their features. With
+// preprocess.None the features are not copied.
+func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
+	p := &Data{Dataset: d, shared: new(method.Cache)}
+	switch o.Stage {
+	case Dev:
+		p.TrainClasses, p.EvaluationClasses = d.Split.Train, d.Split.Val
+	case Test:
+		p.TrainClasses, p.EvaluationClasses = d.Split.Seen(), d.Split.Test
+	default:
+		_, err := invalid.OneOf(string(o.Stage), Dev, Test)
+		return nil, invalid.At("stage", err)
+	}
+	train, evaluation := Select(d, d.Features, p.TrainClasses), Select(d, d.Features, p.EvaluationClasses)
+	if o.HoldOut {
+		if d.TestSeen == nil {
+			return nil, &invalid.Error{
+				Field: "hold_out", Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none in " + d.Name,
+			}
+		}
+		train, evaluation = train.Without(d.TestSeen), evaluation.Without(d.TestSeen)
+	}
+	var err error
+	if p.Transform, err = preprocess.Fit(o.Preprocess, o.Ridge, d.Features, train.Rows); err != nil {
+		return nil, err
+	}
+	if p.train, err = p.preprocess(train); err != nil {
+		return nil, err
+	}
+	p.evaluation, err = p.preprocess(evaluation)
+	return p, err
+}
+
+func (p *Data) preprocess(s Samples) (Samples, error) {
+	if p.Transform.Identity() {
+		return s, nil
+	}
+	x, err := p.Transform.Apply(s.X, s.Rows)
+	if err != nil {
+		return s, err
+	}
+	s.X, s.Rows = x, x.AllRows()
+	return s, nil
+}
+
+// Samples are rows of a feature matrix with the class of each.
+type Samples struct {
+	X      dataset.Matrix[float32] // features; shared, never written
+	Rows   []int                   // of X
+	Labels []int                   // one per row, an index into the train, val or test classes
+}
+
+// Select returns the samples of the given classes, labelled by their place in
+// that list. x holds the features of all samples of d, preprocessed or not.
+func Select(d *dataset.Dataset, x dataset.Matrix[float32], classes []int) Samples {
+	place := make(map[int]int, len(classes))
+	for i, z := range classes {
+		place[z] = i
+	}
+	s := Samples{X: x, Rows: d.SamplesOf(classes)}
+	s.Labels = make([]int, len(s.Rows))
+	for i, row := range s.Rows {
+		s.Labels[i] = place[d.Labels[row]]
+	}
+	return s
+}
+
+// Without returns the samples except some rows of X, in ascending order.
+func (s Samples) Without(rows []int) Samples {
+	left := Samples{X: s.X}
+	for i, row := range s.Rows {
+		if _, out := slices.BinarySearch(rows, row); !out {
+			left.Rows, left.Labels = append(left.Rows, row), append(left.Labels, s.Labels[i])
+		}
+	}
+	return left
+}
+
+// atMost returns up to n of the samples, evenly spaced.
+func (s Samples) atMost(n int) Samples {
+	step := max((len(s.Rows)+n-1)/n, 1)
+	some := Samples{X: s.X}
+	for i := 0; i < len(s.Rows); i += step {
+		some.Rows, some.Labels = append(some.Rows, s.Rows[i]), append(some.Labels, s.Labels[i])
+	}
+	return some
 }

@@ -13,19 +13,20 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
 type key struct{ n int }
 
 func TestCachedComputesOnce(t *testing.T) {
-	var cache baseline.Cache
+	var cache method.Cache
 	var computed [3]atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 60 {
 		k := i % 3
 		wg.Go(func() {
-			v, err := baseline.Cached(&cache, key{k}, func() (*int64, error) {
+			v, err := method.Cached(&cache, key{k}, func() (*int64, error) {
 				n := computed[k].Add(1)
 				n += int64(10 * k)
 				return &n, nil
@@ -43,12 +44,12 @@ func TestCachedComputesOnce(t *testing.T) {
 	}
 	failure := errors.New("failed")
 	for range 2 {
-		v, err := baseline.Cached(&cache, key{5}, func() (int, error) { return 7, failure })
+		v, err := method.Cached(&cache, key{5}, func() (int, error) { return 7, failure })
 		if v != 0 || !errors.Is(err, failure) {
 			t.Errorf("%d, %v; expected 0 and the error", v, err)
 		}
 	}
-	if v, err := baseline.Cached(nil, key{0}, func() (int, error) { return 8, nil }); v != 8 || err != nil {
+	if v, err := method.Cached(nil, key{0}, func() (int, error) { return 8, nil }); v != 8 || err != nil {
 		t.Errorf("without a cache: %d, %v", v, err)
 	}
 }
@@ -56,21 +57,21 @@ func TestCachedComputesOnce(t *testing.T) {
 func TestShuffledIsAPermutationBySeedAndEpoch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 200).Draw(t, "n")
-		order := baseline.Shuffled(n, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 1000).Draw(t, "epoch"))
+		order := method.Shuffled(n, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 1000).Draw(t, "epoch"))
 		for i, v := range slices.Sorted(slices.Values(order)) {
 			if v != i || len(order) != n {
 				t.Fatalf("not a permutation of %d: %v", n, order)
 			}
 		}
 	})
-	first := baseline.Shuffled(50, 1, 1)
-	if slices.Equal(first, baseline.Shuffled(50, 1, 2)) || slices.Equal(first, baseline.Shuffled(50, 2, 1)) || !slices.Equal(first, baseline.Shuffled(50, 1, 1)) {
+	first := method.Shuffled(50, 1, 1)
+	if slices.Equal(first, method.Shuffled(50, 1, 2)) || slices.Equal(first, method.Shuffled(50, 2, 1)) || !slices.Equal(first, method.Shuffled(50, 1, 1)) {
 		t.Error("the order does not follow from seed and epoch")
 	}
 }
 
 func TestReaderGet(t *testing.T) {
-	all := baseline.Tensors{
+	all := method.Tensors{
 		{"W", dataset.NewMatrix[float32](3, 2)},
 		{"empty", dataset.NewMatrix[float32](0, 2)},
 		{"short", dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: make([]float32, 3)}},
@@ -88,7 +89,7 @@ func TestReaderGet(t *testing.T) {
 		{"short", 2, 2, "short: expected a matrix of 2 x 2, found 2 x 2"},
 		{"V", 3, -1, "V: expected a matrix of 3 x any, found none"},
 	} {
-		r := baseline.Reader{Tensors: all}
+		r := method.Reader{Tensors: all}
 		m := r.Get(c.name, c.rows, c.cols)
 		r.Get("W", 3, 2)
 		if c.want == "" && (r.Err != nil || &m.Data[0] != &all[0].Matrix.Data[0]) || c.want != "" && (r.Err == nil || r.Err.Error() != c.want) {

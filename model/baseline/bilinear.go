@@ -1,3 +1,11 @@
+// Package baseline has what the baselines of LAGO share: Bilinear, the scoring model of
+// ESZSL, ALE, SJE and DeViSE, completed descriptions and linear projections.
+//
+// The baselines are in the packages below: dap (DAP and IAP), eszsl, ranking (ALE, SJE
+// and DeViSE), synclassifier (SynC) and kernelalign (kernel alignment). Each implements
+// method.Method. Package linear fits the linear classifiers of DAP, IAP and SynC. To add
+// a baseline, implement method.Method, add it to the list of package train/methods and to
+// the table of contract_test.go.
 package baseline
 
 import (
@@ -7,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
@@ -25,7 +34,7 @@ type Bilinear struct {
 	shift, scale []float32 // D, of Standardize
 }
 
-var _ Model = (*Bilinear)(nil)
+var _ method.Model = (*Bilinear)(nil)
 
 // Features is the normalisation of a method's features. The zero value is None.
 type Features string
@@ -37,25 +46,22 @@ const (
 	Standardize Features = "standardize" // mean 0 and variance 1/D in each dimension, a length of about 1
 )
 
-// Tensors implements Model.
-func (m *Bilinear) Tensors() Tensors {
-	t := Tensors{{"W", m.W}}
+// Tensors implements method.Model.
+func (m *Bilinear) Tensors() method.Tensors {
+	t := method.Tensors{{Name: "W", Matrix: m.W}}
 	if m.Features == Standardize {
-		row := func(v []float32) dataset.Matrix[float32] {
-			return dataset.Matrix[float32]{Rows: 1, Cols: len(v), Data: v}
-		}
-		t = append(t, Tensor{"shift", row(m.shift)}, Tensor{"scale", row(m.scale)})
+		t = append(t, method.Vector("shift", m.shift), method.Vector("scale", m.scale))
 	}
 	return t
 }
 
 // RestoreBilinear returns the model with the given tensors. The error is an
 // *invalid.Error that names the tensor.
-func RestoreBilinear(t Tensors, normalise bool, f Features) (Model, error) {
-	r := &Reader{Tensors: t}
-	m := &Bilinear{W: r.Get("W", -1, -1), Normalise: normalise, Features: f}
+func RestoreBilinear(t method.Tensors, s method.Shape, normalise bool, f Features) (method.Model, error) {
+	r := &method.Reader{Tensors: t}
+	m := &Bilinear{W: r.Get("W", s.Dims, s.Attributes), Normalise: normalise, Features: f}
 	if f == Standardize {
-		m.shift, m.scale = r.Get("shift", 1, m.W.Rows).Data, r.Get("scale", 1, m.W.Rows).Data
+		m.shift, m.scale = r.Get("shift", 1, s.Dims).Data, r.Get("scale", 1, s.Dims).Data
 	}
 	return m, r.Err
 }
@@ -64,12 +70,12 @@ type standardKey struct{}
 
 // Fit sets the normalisation of the features. Standardize computes mean and variance of
 // the examples, once for all that share a cache.
-func (m *Bilinear) Fit(f Features, e Examples) error {
+func (m *Bilinear) Fit(f Features, e method.Examples) error {
 	m.Features = f
 	if f != Standardize {
 		return nil
 	}
-	fit, err := Cached(e.Cache, standardKey{}, func() (*preprocess.Transform, error) {
+	fit, err := method.Cached(e.Cache, standardKey{}, func() (*preprocess.Transform, error) {
 		return preprocess.Fit(preprocess.Standardize, 0, e.X, e.Rows)
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // random returns normal numbers.
@@ -71,7 +72,7 @@ func TestScore(t *testing.T) {
 		x, u := random(9, dims, rng), describe(classes, attributes, rng)
 		learned, rows := []int{3, 1, 4, 8}, []int{5, 0, 3}
 		m := &baseline.Bilinear{W: random(dims, attributes, rng), Normalise: normalise}
-		if err := m.Fit(f, baseline.Examples{X: x, Rows: learned}); err != nil {
+		if err := m.Fit(f, method.Examples{X: x, Rows: learned}); err != nil {
 			t.Fatal(err)
 		}
 		scores, err := model.Score(m, x, rows, u)
@@ -118,7 +119,7 @@ func TestZeros(t *testing.T) {
 		baseline.Standardize: {0, -0.8660254, 0, 0, 0, 0.8660254}, // -4 / sqrt(32/3) / sqrt(2)
 	} {
 		var m baseline.Bilinear
-		if err := m.Fit(f, baseline.Examples{X: x, Rows: []int{0, 1, 2}}); err != nil {
+		if err := m.Fit(f, method.Examples{X: x, Rows: []int{0, 1, 2}}); err != nil {
 			t.Fatal(err)
 		}
 		got := dataset.NewMatrix[float32](3, 2)
@@ -136,7 +137,7 @@ func TestZeros(t *testing.T) {
 // do not share memory.
 func TestFitShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	e := baseline.Examples{X: random(6, 3, rng), Rows: []int{0, 1, 2, 3}, Cache: new(baseline.Cache)}
+	e := method.Examples{X: random(6, 3, rng), Rows: []int{0, 1, 2, 3}, Cache: new(method.Cache)}
 	var a, b baseline.Bilinear
 	if err := a.Fit(baseline.Standardize, e); err != nil {
 		t.Fatal(err)

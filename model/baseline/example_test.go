@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/ranking"
 )
 
 // The state of one learner resumes training in another.
 func Example() {
-	examples := baseline.Examples{
+	examples := method.Examples{
 		X:      dataset.Matrix[float32]{Rows: 4, Cols: 2, Data: []float32{3, 0, 2, 1, 0, 3, 1, 2}},
 		Rows:   []int{0, 1, 2, 3},
 		Labels: []int{0, 0, 1, 1},
@@ -34,7 +34,7 @@ func Example() {
 	for i, t := range learner.State() {
 		copy(other.State()[i].Matrix.Data, t.Matrix.Data)
 	}
-	for _, l := range []baseline.Learner{learner, other} {
+	for _, l := range []method.Learner{learner, other} {
 		if _, _, err := l.Epoch(2); err != nil {
 			log.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -58,7 +58,7 @@ func TestSoftmaxLoss(t *testing.T) {
 // slope is the gradient of |w|^2/2 + c sum of losses by w and b at a model, where
 // residual(i, k) is the derivative of the loss of sample i by score k. size sums the absolute
 // values of the terms of the gradient.
-func slope(m *Model, c float64, e baseline.Examples, residual func(i, k int) float64) (gradient, size []float64) {
+func slope(m *Model, c float64, e method.Examples, residual func(i, k int) float64) (gradient, size []float64) {
 	for k := range m.W.Cols {
 		for d := range m.W.Rows + 1 {
 			var g, s float64
@@ -207,7 +207,7 @@ func TestFitsAreCached(t *testing.T) {
 		{Config{Indirect, 1, Mean, Empirical}, Config{Indirect, 1, AttributeMean, Half}},
 	} {
 		e := examples(15, 3, 4, 5, 4)
-		e.Cache = new(baseline.Cache)
+		e.Cache = new(method.Cache)
 		first := learn(t, c.first, e)
 		e.X.Data[0] = float32(nan)
 		second := learn(t, c.second, e)
@@ -217,11 +217,11 @@ func TestFitsAreCached(t *testing.T) {
 
 var nan = math.NaN()
 
-func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
+func examples(samples, dims, attributes, classes int, seed uint64) method.Examples {
 	return baselinetest.Examples(samples, dims, attributes, classes, 1, seed)
 }
 
-func learn(t rapid.TB, c Config, e baseline.Examples) *Model {
+func learn(t rapid.TB, c Config, e method.Examples) *Model {
 	t.Helper()
 	m, _ := baselinetest.Learn(t, c, e)
 	return m.(*Model)

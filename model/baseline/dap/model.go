@@ -8,6 +8,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // Model is a trained DAP or IAP. Its scores are log p(z|x).
@@ -22,29 +23,27 @@ type Model struct {
 	Prior      dataset.Matrix[float32] // 1 x M, p(a_m)
 }
 
-var _ baseline.Model = (*Model)(nil)
+var _ method.Model = (*Model)(nil)
 
-// Tensors implements baseline.Model.
-func (m *Model) Tensors() baseline.Tensors {
-	t := baseline.Tensors{{Name: "W", Matrix: m.W}, {Name: "b", Matrix: m.B}, {Name: "thresholds", Matrix: m.Thresholds}, {Name: "prior", Matrix: m.Prior}}
+// Tensors implements method.Model.
+func (m *Model) Tensors() method.Tensors {
+	t := method.Tensors{{Name: "W", Matrix: m.W}, {Name: "b", Matrix: m.B}, {Name: "thresholds", Matrix: m.Thresholds}, {Name: "prior", Matrix: m.Prior}}
 	if m.indirect() {
-		t = append(t, baseline.Tensor{Name: "classes", Matrix: m.Classes})
+		t = append(t, method.Tensor{Name: "classes", Matrix: m.Classes})
 	}
 	return t
 }
 
-// Restore implements baseline.Hyperparameters.
-func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
-	r := &baseline.Reader{Tensors: t}
-	m := &Model{W: r.Get("W", -1, -1)}
-	attributes := m.W.Cols
+// Restore implements method.Method.
+func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+	r := &method.Reader{Tensors: t}
+	m, outputs := new(Model), s.Attributes
 	if c.Prediction == Indirect {
-		m.Classes = r.Get("classes", m.W.Cols, -1)
-		attributes = m.Classes.Cols
+		m.Classes = r.Get("classes", -1, s.Attributes)
+		outputs = m.Classes.Rows
 	}
-	m.B = r.Get("b", 1, m.W.Cols)
-	m.Thresholds = r.Get("thresholds", 1, attributes)
-	m.Prior = r.Get("prior", 1, attributes)
+	m.W, m.B = r.Get("W", s.Dims, outputs), r.Get("b", 1, outputs)
+	m.Thresholds, m.Prior = r.Get("thresholds", 1, s.Attributes), r.Get("prior", 1, s.Attributes)
 	return m, r.Err
 }
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
-func restored(t *testing.T, p Prediction, tensors baseline.Tensors) baseline.Model {
+func restored(t *testing.T, p Prediction, tensors method.Tensors) method.Model {
 	t.Helper()
 	m, err := Config{Prediction: p}.Restore(tensors)
 	if err != nil {
@@ -31,7 +31,7 @@ func restored(t *testing.T, p Prediction, tensors baseline.Tensors) baseline.Mod
 //	(1, 1)        1.6 x 1.6      2.56      0.525
 //	(0, unknown)  0.4            0.40      0.082
 func TestPosteriorByHand(t *testing.T) {
-	m := restored(t, Direct, baseline.Tensors{
+	m := restored(t, Direct, method.Tensors{
 		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(2)), float32(math.Log(2)/3))},
 		{Name: "b", Matrix: baselinetest.Single(2, 0, float32(math.Log(2./3)-math.Log(2)*2/3))},
 		{Name: "thresholds", Matrix: baselinetest.Single(2, 0.3, 0.75)},
@@ -55,7 +55,7 @@ func TestPosteriorByHand(t *testing.T) {
 // cannot be learned and is 1/2 in both; one is not described by the first class and has a
 // prior of 1/2, 3/4 1/2 + 1/4 = 5/8.
 func TestIndirectPredictionByHand(t *testing.T) {
-	m := restored(t, Indirect, baseline.Tensors{
+	m := restored(t, Indirect, method.Tensors{
 		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(3)), 0)},
 		{Name: "b", Matrix: baselinetest.Single(2, 0, 0)},
 		{Name: "classes", Matrix: baselinetest.Single(4, 1, 0, 0.5, 0.5, 0, 1, 0.5, 1)},
@@ -75,7 +75,7 @@ func TestIndirectPredictionByHand(t *testing.T) {
 
 // A class probability of 1 does not make attribute odds infinite.
 func TestIndirectPredictionOfSureClasses(t *testing.T) {
-	m := restored(t, Indirect, baseline.Tensors{
+	m := restored(t, Indirect, method.Tensors{
 		{Name: "W", Matrix: baselinetest.Single(2, 1e6, 0)},
 		{Name: "b", Matrix: baselinetest.Single(2, 0, 0)},
 		{Name: "classes", Matrix: baselinetest.Single(2, 1, 0, 0, 1)},
@@ -101,7 +101,7 @@ func TestNoUnderflow(t *testing.T) {
 		}
 		return m
 	}
-	m := restored(t, Direct, baseline.Tensors{
+	m := restored(t, Direct, method.Tensors{
 		{Name: "W", Matrix: row(1, 0)},
 		{Name: "b", Matrix: row(1, 0)},
 		{Name: "thresholds", Matrix: row(1, 0.5)},

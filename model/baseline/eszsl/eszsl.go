@@ -1,3 +1,14 @@
+// Package eszsl is ESZSL (Romera-Paredes and Torr, "An embarrassingly simple approach to
+// zero-shot learning", ICML 2015): a bilinear compatibility in closed form,
+//
+//	W = (X'X + gamma I)^-1 X'Y U (U'U + lambda I)^-1,    score(x, z) = x' W u_z,
+//
+// with the features X (samples x D), the one-hot classes Y (samples x Z) and their
+// descriptions U (Z x M). The LAGO paper compares itself with ESZSL in most detail: K = 1
+// approximates it (section 3.4), and supplement C measures noise against it.
+//
+// The paper defines Y with -1 and 1. The program of its authors uses 1 and 0, as do the
+// authors of LAGO, whose accuracy ours is compared with, and this package.
 package eszsl
 
 import (
@@ -7,43 +18,54 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// Config has the hyperparameters of ESZSL.
+// Config is ESZSL with its settings.
 type Config struct {
 	Gamma     float64 `json:"gamma"`     // ridge of the features
 	Lambda    float64 `json:"lambda"`    // ridge of the descriptions
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
 }
 
-// Default returns the values in the middle of the search space. Descriptions are
-// normalised as in the protocol of Xian et al. (2018), which the authors of LAGO follow.
-func Default() Config { return Config{Gamma: 1e3, Lambda: 1, Normalise: true} }
+var _ method.Method = (*Config)(nil)
 
-// Settings implements baseline.Hyperparameters. The searched ridges are powers of ten
-// around those that Romera-Paredes and Torr (2015, section 5) cross-validate, 1e-3 to
-// 1e3; unnormalised features of deep networks need larger ones.
-func (c Config) Settings() []baseline.Setting {
-	return []baseline.Setting{
-		baseline.Positive("gamma", c.Gamma, 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6),
-		baseline.Positive("lambda", c.Lambda, 1e-2, 1e-1, 1, 1e1, 1e2),
-		baseline.Switch("normalise"),
+// New returns ESZSL with its defaults.
+func New() *Config {
+	c := new(Config)
+	c.Settings().SetDefaults()
+	return c
+}
+
+// Settings implements method.Method. The searched ridges are powers of ten around those
+// that Romera-Paredes and Torr (2015, section 5) cross-validate, 1e-3 to 1e3; unnormalised
+// features of deep networks need larger ones. The defaults are in the middle. Descriptions
+// are normalised as in the protocol of Xian et al. (2018), which the authors of LAGO follow.
+func (c *Config) Settings() setting.List {
+	return setting.List{
+		setting.Number("gamma", &c.Gamma, 1e3, setting.BoundedPositive).
+			Describe("`G` ridge of the features").Try(1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6),
+		setting.Number("lambda", &c.Lambda, 1, setting.BoundedPositive).
+			Describe("`L` ridge of the descriptions").Try(1e-2, 1e-1, 1, 1e1, 1e2),
+		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
 	}
 }
 
-// Restore implements baseline.Hyperparameters.
-func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
-	return baseline.RestoreBilinear(t, c.Normalise, baseline.None)
+// Restore implements method.Method.
+func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+	return baseline.RestoreBilinear(t, s, c.Normalise, baseline.None)
 }
 
-// Learn implements baseline.Hyperparameters. ESZSL is not random.
-func (c Config) Learn(e baseline.Examples, _ uint64) (baseline.Learner, error) {
+// Learn implements method.Method. ESZSL is not random.
+func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
+	own := *c
 	m := &baseline.Bilinear{W: dataset.NewMatrix[float32](e.X.Cols, e.U.Cols), Normalise: c.Normalise}
-	return baseline.FitOnce(m, func() (float64, error) {
-		if err := c.fit(m.W, e); err != nil {
+	return method.FitOnce(m, func() (float64, error) {
+		if err := own.fit(m.W, e); err != nil {
 			return 0, err
 		}
 		return squaredError(m, e)
@@ -51,7 +73,7 @@ func (c Config) Learn(e baseline.Examples, _ uint64) (baseline.Learner, error) {
 }
 
 // squaredError is the mean over samples of |scores - one-hot class|^2.
-func squaredError(m *baseline.Bilinear, e baseline.Examples) (float64, error) {
+func squaredError(m *baseline.Bilinear, e method.Examples) (float64, error) {
 	scores, err := model.Score(m, e.X, e.Rows, e.U)
 	if err != nil {
 		return 0, err
@@ -82,8 +104,8 @@ type products struct {
 }
 
 // fit writes W.
-func (c Config) fit(w dataset.Matrix[float32], e baseline.Examples) error {
-	p, err := baseline.Cached(e.Cache, productsKey{}, func() (products, error) {
+func (c *Config) fit(w dataset.Matrix[float32], e method.Examples) error {
+	p, err := method.Cached(e.Cache, productsKey{}, func() (products, error) {
 		p := products{preprocess.Gram(e.X, e.Rows), mat.NewDense(e.X.Cols, e.U.Rows, nil)}
 		for i, r := range e.Rows {
 			z := e.Labels[i]
@@ -96,7 +118,7 @@ func (c Config) fit(w dataset.Matrix[float32], e baseline.Examples) error {
 	if err != nil {
 		return err
 	}
-	regression, err := baseline.Cached(e.Cache, regressionKey{c.Gamma}, func() (*mat.Dense, error) {
+	regression, err := method.Cached(e.Cache, regressionKey{c.Gamma}, func() (*mat.Dense, error) {
 		return solve(p.xx, "gamma", c.Gamma, p.xy)
 	})
 	if err != nil {

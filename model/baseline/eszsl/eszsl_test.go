@@ -14,12 +14,12 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
-func weights(m baseline.Model) *mat.Dense {
+func weights(m method.Model) *mat.Dense {
 	w := m.Tensors()[0].Matrix
 	return mat.NewDense(w.Rows, w.Cols, baselinetest.Floats(w.Data))
 }
@@ -141,7 +141,7 @@ func TestAgreesWithNumpy(t *testing.T) {
 	if err := json.Unmarshal(text, &cases); err != nil {
 		t.Fatal(err)
 	}
-	e := baseline.Examples{X: d.Features, Rows: d.SamplesOf(d.Split.Train), U: d.Describe(d.Split.Train)}
+	e := method.Examples{X: d.Features, Rows: d.SamplesOf(d.Split.Train), U: d.Describe(d.Split.Train)}
 	for _, r := range e.Rows {
 		e.Labels = append(e.Labels, slices.Index(d.Split.Train, d.Labels[r]))
 	}

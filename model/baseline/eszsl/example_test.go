@@ -6,13 +6,13 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 )
 
 // Two features indicate two attributes; the class that has both is unseen.
 func Example() {
-	e := baseline.Examples{
+	e := method.Examples{
 		X: dataset.Matrix[float32]{Rows: 5, Cols: 2, Data: []float32{
 			3, 0, // striped
 			2, 1,
@@ -23,7 +23,7 @@ func Example() {
 		Rows: []int{0, 1, 2, 3}, Labels: []int{0, 0, 1, 1},
 		U: dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 0, 1}},
 	}
-	learner, err := baseline.Learn(eszsl.Config{Gamma: 1, Lambda: 1}, e, 0)
+	learner, err := method.Learn(eszsl.Config{Gamma: 1, Lambda: 1}, e, 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/kernelalign"
 )
 
@@ -21,7 +21,7 @@ func Example() {
 		2, 2, 0, // what is it?
 	}}
 	seen := dataset.Matrix[float64]{Rows: 3, Cols: 3, Data: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}}
-	examples := baseline.Examples{X: x, Rows: []int{0, 1, 2, 3}, Labels: []int{0, 1, 2, 2}, U: seen}
+	examples := method.Examples{X: x, Rows: []int{0, 1, 2, 3}, Labels: []int{0, 1, 2, 2}, U: seen}
 
 	config := kernelalign.Default()
 	config.Kernel, config.Sigma = kernelalign.Cauchy, 1

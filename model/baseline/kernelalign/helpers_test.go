@@ -10,13 +10,13 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // toy is a data set whose classes have two of six attributes. The features of a sample are
 // a random map of its attributes, with noise.
 type toy struct {
-	seen   baseline.Examples
+	seen   method.Examples
 	unseen dataset.Matrix[float64]
 	rows   []int // samples of unseen classes
 	labels []int
@@ -39,7 +39,7 @@ func newToy(perClass int, noise float64) toy {
 	}
 	rng.Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
 	x := dataset.NewMatrix[float32](perClass*len(classes), dims)
-	t := toy{unseen: matrixOf(classes[:unseen]...), seen: baseline.Examples{X: x, U: matrixOf(classes[unseen:]...)}}
+	t := toy{unseen: matrixOf(classes[:unseen]...), seen: method.Examples{X: x, U: matrixOf(classes[unseen:]...)}}
 	for i := range x.Rows {
 		z := i % len(classes)
 		for d := range dims {
@@ -59,7 +59,7 @@ func newToy(perClass int, noise float64) toy {
 }
 
 // accuracy returns the accuracy on the samples of unseen classes.
-func (y toy) accuracy(t *testing.T, m baseline.Model) float64 {
+func (y toy) accuracy(t *testing.T, m method.Model) float64 {
 	t.Helper()
 	s, err := model.Score(m, y.seen.X, y.rows, y.unseen)
 	if err != nil {
@@ -83,7 +83,7 @@ func matrixOf[T model.Float](rows ...[]T) dataset.Matrix[T] {
 }
 
 // train runs epochs from .. to and returns the loss of each.
-func train(t *testing.T, l baseline.Learner, from, to int) []float64 {
+func train(t *testing.T, l method.Learner, from, to int) []float64 {
 	t.Helper()
 	var losses []float64
 	for epoch := from; epoch <= to; epoch++ {
@@ -99,7 +99,7 @@ func train(t *testing.T, l baseline.Learner, from, to int) []float64 {
 	return losses
 }
 
-func learn(t *testing.T, c Config, e baseline.Examples, seed uint64) baseline.Learner {
+func learn(t *testing.T, c Config, e method.Examples, seed uint64) method.Learner {
 	t.Helper()
 	l, err := c.Learn(e, seed)
 	if err != nil {

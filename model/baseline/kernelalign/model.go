@@ -8,6 +8,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // Model is a learned projection with the normalisation of features and descriptions.
@@ -18,10 +19,10 @@ type Model struct {
 	centre dataset.Matrix[float32] // 1 x M, mean of the training classes; zeros without normalise
 }
 
-var _ baseline.Model = (*Model)(nil)
+var _ method.Model = (*Model)(nil)
 
 // newModel fits the normalisation to the examples.
-func newModel(c Config, e baseline.Examples) (*Model, error) {
+func newModel(c Config, e method.Examples) (*Model, error) {
 	m := &Model{
 		config: c,
 		w:      dataset.NewMatrix[float32](e.X.Cols, e.U.Cols),
@@ -110,9 +111,9 @@ func squaredLengths[T model.Float](m dataset.Matrix[T]) []float64 {
 	return s
 }
 
-// Tensors implements baseline.Model.
-func (m *Model) Tensors() baseline.Tensors {
-	return baseline.Tensors{{Name: "W", Matrix: m.w}, {Name: "mean", Matrix: m.mean}, {Name: "centre", Matrix: m.centre}}
+// Tensors implements method.Model.
+func (m *Model) Tensors() method.Tensors {
+	return method.Tensors{{Name: "W", Matrix: m.w}, {Name: "mean", Matrix: m.mean}, {Name: "centre", Matrix: m.centre}}
 }
 
 // Detect returns W'x of the given rows, len(rows) x M, with x normalised.

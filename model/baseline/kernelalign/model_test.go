@@ -9,7 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -79,7 +79,7 @@ func unit[T float32 | float64](v []T, centre []float32) []float64 {
 // The mean of the samples and the centre of the classes are those of the training samples
 // and classes; without normalise there is no centre.
 func TestNormalisation(t *testing.T) {
-	e := baseline.Examples{
+	e := method.Examples{
 		X:    matrixOf([]float32{1, 5}, []float32{9, 9}, []float32{3, 5}),
 		Rows: []int{0, 2}, Labels: []int{0, 1},
 		U: matrixOf([]float64{0, 1}, []float64{0.5, math.NaN()}),

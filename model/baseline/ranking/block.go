@@ -5,10 +5,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
-
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // blockSize is the number of samples in a block.
@@ -40,7 +40,7 @@ type block struct {
 	moves  dataset.Matrix[float32] // C U U', B x Z
 }
 
-func newBlock(c Config, m *baseline.Bilinear, u dataset.Matrix[float32], size int) *block {
+func newBlock(c *Config, m *baseline.Bilinear, u dataset.Matrix[float32], size int) *block {
 	matrix := dataset.NewMatrix[float32]
 	b := &block{
 		loss: lossOf[float32](c.Loss), lr: float32(c.LR), margin: float32(c.Margin),
@@ -54,7 +54,7 @@ func newBlock(c Config, m *baseline.Bilinear, u dataset.Matrix[float32], size in
 
 // learn takes the steps of the given examples. It returns the sum of their losses, and
 // whether W changed.
-func (b *block) learn(e baseline.Examples, part []int) (loss float64, moved bool, err error) {
+func (b *block) learn(e method.Examples, part []int) (loss float64, moved bool, err error) {
 	b.rows = b.rows[:0]
 	for _, i := range part {
 		b.rows = append(b.rows, e.Rows[i])

@@ -7,6 +7,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/ranking"
 )
 
@@ -23,7 +24,7 @@ func Example() {
 	}}
 	settings := ranking.Default(ranking.ALE)
 	settings.Features = baseline.Unit
-	learner, err := settings.Learn(baseline.Examples{
+	learner, err := settings.Learn(method.Examples{
 		X: x, Rows: []int{0, 1, 2, 3, 4, 5}, Labels: []int{0, 0, 1, 1, 2, 2},
 		U: dataset.Matrix[float64]{Rows: 3, Cols: 3, Data: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},
 	}, 1)

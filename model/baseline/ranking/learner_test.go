@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -32,7 +33,7 @@ func TestBlocksAreSGD(t *testing.T) {
 					o := newOracle(c, e, l)
 					for number := 1; number <= 3; number++ {
 						loss, _ := epoch(t, l, number)
-						if want := o.epoch(baseline.Shuffled(samples, 3, number)); !(math.Abs(loss-want) <= 1e-4*want) {
+						if want := o.epoch(method.Shuffled(samples, 3, number)); !(math.Abs(loss-want) <= 1e-4*want) {
 							t.Fatalf("epoch %d: the loss is %g, expected %g", number, loss, want)
 						}
 					}
@@ -91,7 +92,7 @@ func TestMarginIsAScale(t *testing.T) {
 // Training on separable classes converges with a loss of 0, and recognises unseen classes.
 func TestSeparable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	e := baseline.Examples{
+	e := method.Examples{
 		X: dataset.NewMatrix[float32](240, 10),
 		U: dataset.Matrix[float64]{Rows: 3, Cols: 3, Data: []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},
 	}
@@ -142,9 +143,9 @@ func TestSeparable(t *testing.T) {
 }
 
 // examples returns nonnegative samples in random rows, correlated with their class.
-func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
+func examples(samples, dims, attributes, classes int, seed uint64) method.Examples {
 	rng := rand.New(rand.NewPCG(seed, 9))
-	e := baseline.Examples{
+	e := method.Examples{
 		X: dataset.NewMatrix[float32](samples+3, dims),
 		U: dataset.NewMatrix[float64](classes, attributes),
 	}
@@ -162,7 +163,7 @@ func examples(samples, dims, attributes, classes int, seed uint64) baseline.Exam
 	return e
 }
 
-func newLearner(t testing.TB, c Config, e baseline.Examples, seed uint64) baseline.Learner {
+func newLearner(t testing.TB, c Config, e method.Examples, seed uint64) method.Learner {
 	t.Helper()
 	l, err := c.Learn(e, seed)
 	if err != nil {
@@ -171,7 +172,7 @@ func newLearner(t testing.TB, c Config, e baseline.Examples, seed uint64) baseli
 	return l
 }
 
-func epoch(t testing.TB, l baseline.Learner, number int) (loss float64, done bool) {
+func epoch(t testing.TB, l method.Learner, number int) (loss float64, done bool) {
 	t.Helper()
 	loss, done, err := l.Epoch(number)
 	if err != nil {
@@ -180,19 +181,19 @@ func epoch(t testing.TB, l baseline.Learner, number int) (loss float64, done boo
 	return loss, done
 }
 
-func weights(l baseline.Learner) []float32 { return l.State()[0].Matrix.Data }
+func weights(l method.Learner) []float32 { return l.State()[0].Matrix.Data }
 
 var names = []Loss{ALE, SJE, DeViSE}
 
 func TestNotFinite(t *testing.T) {
 	for _, name := range names {
-		for what, change := range map[string]func(*Config, *baseline.Examples){
-			"a high rate":    func(c *Config, _ *baseline.Examples) { c.LR = 1e38 },
-			"a large margin": func(c *Config, _ *baseline.Examples) { c.LR, c.Margin = 3e37, 3e38 },
-			"the last step": func(c *Config, e *baseline.Examples) {
+		for what, change := range map[string]func(*Config, *method.Examples){
+			"a high rate":    func(c *Config, _ *method.Examples) { c.LR = 1e38 },
+			"a large margin": func(c *Config, _ *method.Examples) { c.LR, c.Margin = 3e37, 3e38 },
+			"the last step": func(c *Config, e *method.Examples) {
 				c.LR, c.Margin, e.Rows, e.Labels = 3e38, 1e3, e.Rows[:1], e.Labels[:1]
 			},
-			"a NaN": func(_ *Config, e *baseline.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
+			"a NaN": func(_ *Config, e *method.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
 		} {
 			e, c := examples(100, 12, 7, 9, 8), Default(name)
 			c.Features = baseline.None
@@ -243,7 +244,7 @@ type oracle struct {
 }
 
 // newOracle starts from the W that a learner starts from.
-func newOracle(c Config, e baseline.Examples, l baseline.Learner) *oracle {
+func newOracle(c Config, e method.Examples, l method.Learner) *oracle {
 	o := &oracle{config: c, labels: e.Labels}
 	for _, r := range e.Rows {
 		o.x = append(o.x, baselinetest.Floats(e.X.Row(r)))

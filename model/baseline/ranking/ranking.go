@@ -1,18 +1,46 @@
+// Package ranking has the three methods that learn a bilinear compatibility
+//
+//	F(x, z) = x' W u_z
+//
+// by ranking the class y of a sample above the other classes. They differ only in the
+// loss of a sample, with the hinges h_z = max(0, margin + F(x, z) - F(x, y)):
+//
+//		DeViSE   sum over z != y of h_z
+//		ALE      l_r / r  times that sum, where r counts the h_z > 0, and l_r = 1 + 1/2 + ... + 1/r
+//		SJE      max over z != y of h_z
+//
+//	  - ALE, attribute label embedding: Akata, Perronnin, Harchaoui and Schmid, "Label-
+//	    Embedding for Attribute-Based Classification", CVPR 2013, and "Label-Embedding
+//	    for Image Classification", TPAMI 2016, section 3.2;
+//	  - SJE, structured joint embedding: Akata, Reed, Walter, Lee and Schiele, "Evaluation
+//	    of Output Embeddings for Fine-Grained Image Classification", CVPR 2015, section 3;
+//	  - DeViSE: Frome et al., "DeViSE: A Deep Visual-Semantic Embedding Model", NIPS 2013,
+//	    equation 1. Only the map is learned, on fixed features.
+//
+// The authors sample terms of these losses; here all terms are summed, as in Xian,
+// Lampert, Schiele and Akata ("Zero-Shot Learning - A Comprehensive Evaluation of the
+// Good, the Bad and the Ugly", TPAMI 2018, section 3.1), the source of the numbers in the
+// LAGO paper.
+//
+// W is learned by stochastic gradient descent with a constant learning rate, one sample
+// at a time, without a regulariser: early stopping regularises.
 package ranking
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
-
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/model/method"
 )
 
-// Config has the hyperparameters of a method.
+// Config is one of the methods with its settings.
 type Config struct {
 	Loss      Loss              `json:"loss"`
 	LR        float64           `json:"lr"`        // learning rate
@@ -20,45 +48,55 @@ type Config struct {
 	Init      float64           `json:"init"`      // W is initialised normal, with a standard deviation of init / sqrt(D)
 	Normalise bool              `json:"normalise"` // scale descriptions to length 1
 	Features  baseline.Features `json:"features"`
+
+	method Loss // of New
 }
 
-// Default returns the values in the middle of the search space. The margin is the 0/1
-// loss of Akata et al. and Xian et al.; Frome et al. use 0.1. W is initialised, and
-// features are standardised, as in the program that Xian et al. released for LatEm (CVPR
-// 2016), which is SJE with several W. Descriptions have length 1 in their data sets.
-func Default(l Loss) Config {
-	return Config{Loss: l, LR: 0.1, Margin: 1, Init: 1, Normalise: true, Features: baseline.Standardize}
+var _ method.Method = (*Config)(nil)
+
+// New returns one of the methods with its defaults.
+func New(l Loss) *Config {
+	c := &Config{method: l}
+	c.Settings().SetDefaults()
+	return c
 }
 
-// Settings implements baseline.Hyperparameters. The searched values include those that
-// others report for CUB with the features of Xian et al. (github.com/mvp18/
-// Popular-ZSL-Algorithms): a learning rate of 0.3 for ALE and of 1 for DeViSE, with
-// features of length 1, and of 0.1 with a margin of 4 and standardised features for SJE.
-// The margin is not searched: except for the initial W it is a scale, and half the margin
-// equals twice the learning rate.
-func (c Config) Settings() []baseline.Setting {
+// Settings implements method.Method. The margin is the 0/1 loss of Akata et al. and Xian
+// et al.; Frome et al. use 0.1. W is initialised, and features are standardised, as in the
+// program that Xian et al. released for LatEm (CVPR 2016), which is SJE with several W.
+// Descriptions have length 1 in their data sets.
+//
+// The searched values include those that others report for CUB with the features of Xian et
+// al. (github.com/mvp18/Popular-ZSL-Algorithms): a learning rate of 0.3 for ALE and of 1 for
+// DeViSE, with features of length 1, and of 0.1 with a margin of 4 and standardised features
+// for SJE. The margin is not searched: except for the initial W it is a scale, and half the
+// margin equals twice the learning rate.
+func (c *Config) Settings() setting.List {
 	rates := []float64{0.01, 0.03, 0.1, 0.3, 1}
-	if c.Loss == DeViSE { // whose steps are sums over many classes
+	if cmp.Or(c.Loss, c.method) == DeViSE { // whose steps are sums over many classes
 		rates = []float64{0.003, 0.01, 0.03, 0.1, 0.3, 1}
 	}
-	return []baseline.Setting{
-		baseline.OneOf("loss", c.Loss, []Loss{ALE, SJE, DeViSE}).AsMethod(),
-		baseline.Positive("lr", c.LR, rates...),
-		baseline.Positive("margin", c.Margin),
-		baseline.NonNegative("init", c.Init),
-		baseline.Switch("normalise"),
-		baseline.OneOf("features", c.Features, []baseline.Features{baseline.None, baseline.Unit, baseline.Standardize}, baseline.Unit, baseline.Standardize),
+	return setting.List{
+		setting.Choice("loss", &c.Loss, cmp.Or(c.method, c.Loss), ALE, SJE, DeViSE).Describe("loss of a sample").AsIdentity(),
+		setting.Number("lr", &c.LR, 0.1, setting.BoundedPositive).Describe("`RATE` learning rate").Try(setting.All(rates...)...),
+		setting.Number("margin", &c.Margin, 1, setting.BoundedPositive).
+			Describe("`MARGIN` by which a class must score above the others"),
+		setting.Number("init", &c.Init, 1, setting.BoundedWeight).
+			Describe("`S` standard deviation of the initial W, times the square root of the dimensions"),
+		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
+		setting.Choice("features", &c.Features, baseline.Standardize, baseline.None, baseline.Unit, baseline.Standardize).
+			Describe("normalisation of the features").Try(string(baseline.Unit), string(baseline.Standardize)),
 	}
 }
 
-// Restore implements baseline.Hyperparameters.
-func (c Config) Restore(t baseline.Tensors) (baseline.Model, error) {
-	return baseline.RestoreBilinear(t, c.Normalise, c.Features)
+// Restore implements method.Method.
+func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+	return baseline.RestoreBilinear(t, s, c.Normalise, c.Features)
 }
 
-// Learn implements baseline.Hyperparameters. The seed determines the initial W and the
-// order of the samples.
-func (c Config) Learn(e baseline.Examples, seed uint64) (baseline.Learner, error) {
+// Learn implements method.Method. The seed determines the initial W and the order of the
+// samples.
+func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	u, err := baseline.Describe(e.U, c.Normalise)
 	if err != nil {
 		return nil, err
@@ -75,36 +113,36 @@ func (c Config) Learn(e baseline.Examples, seed uint64) (baseline.Learner, error
 }
 
 type learner struct {
-	examples baseline.Examples
+	examples method.Examples
 	seed     uint64
 	model    *baseline.Bilinear
 	block    *block
 }
 
-// Epoch implements baseline.Learner. The loss of an example is the loss before its step;
+// Epoch implements method.Learner. The loss of an example is the loss before its step;
 // if all are 0, W does not change and training has converged.
-func (l *learner) Epoch(epoch int) (loss float64, converged bool, err error) {
-	converged = true
-	order := baseline.Shuffled(len(l.examples.Rows), l.seed, epoch)
+func (l *learner) Epoch(number int) (method.Progress, error) {
+	loss, converged := 0.0, true
+	order := method.Shuffled(len(l.examples.Rows), l.seed, number)
 	for part := range slices.Chunk(order, blockSize) {
 		sum, moved, err := l.block.learn(l.examples, part)
 		if err != nil {
-			return 0, false, err
+			return method.Progress{}, err
 		}
 		loss += sum
 		converged = converged && !moved
 	}
 	if i := finite.Index(l.model.W.Data); i >= 0 {
-		return 0, false, &model.NotFinite{Term: "W", Value: float64(l.model.W.Data[i])}
+		return method.Progress{}, &model.NotFinite{Term: "W", Value: float64(l.model.W.Data[i])}
 	}
-	return loss / float64(len(order)), converged, nil
+	return method.Loss(loss/float64(len(order)), converged), nil
 }
 
-// Model implements baseline.Learner.
-func (l *learner) Model() baseline.Model { return l.model }
+// Model implements method.Learner.
+func (l *learner) Model() method.Model { return l.model }
 
-// State implements baseline.Learner: epochs pass on nothing but W.
-func (l *learner) State() baseline.Tensors { return baseline.Tensors{{Name: "W", Matrix: l.model.W}} }
+// State implements method.Learner: epochs pass on nothing but W.
+func (l *learner) State() method.Tensors { return method.Tensors{{Name: "W", Matrix: l.model.W}} }
 
 // Loss names a method by the loss of a sample: see the package comment.
 type Loss string

@@ -6,14 +6,14 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 )
 
 // Two features that show two attributes; the class that has both was never seen, nor the
 // one that has neither.
 func Example() {
-	e := baseline.Examples{
+	e := method.Examples{
 		X: dataset.Matrix[float32]{Rows: 5, Cols: 2, Data: []float32{
 			3, 0, // striped
 			2, 1,

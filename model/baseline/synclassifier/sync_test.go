@@ -10,7 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -23,7 +23,7 @@ import (
 func TestScoreByHand(t *testing.T) {
 	c := Config{Sigma: 1, Normalise: true}
 	distance := float32(math.Sqrt2)
-	m, err := c.Restore(baseline.Tensors{
+	m, err := c.Restore(method.Tensors{
 		{Name: "V", Matrix: baselinetest.Single(2, 3, -1)},
 		{Name: "phantoms", Matrix: baselinetest.Single(2, 1/distance, 0, 0, 1/distance)},
 		{Name: "mean", Matrix: baselinetest.Single(2, 0.5, 0.5)},
@@ -42,7 +42,7 @@ func TestScoreByHand(t *testing.T) {
 // classifiers returns the w_c of classes, C x D: their scores of the unit vectors.
 func classifiers(t rapid.TB, m *Model, dims int, u dataset.Matrix[float64]) *mat.Dense {
 	t.Helper()
-	e := baseline.Examples{X: dataset.NewMatrix[float32](dims, dims)}
+	e := method.Examples{X: dataset.NewMatrix[float32](dims, dims)}
 	for d := range dims {
 		e.X.Row(d)[d] = 1
 		e.Rows = append(e.Rows, d)
@@ -94,7 +94,7 @@ func TestNarrowKernel(t *testing.T) {
 // The second fit is that of the cache: the features are NaN by then.
 func TestKernelAffectsUnseenClassesOnly(t *testing.T) {
 	e := examples(30, 4, 5, 3, 2)
-	e.Cache = new(baseline.Cache)
+	e.Cache = new(method.Cache)
 	unseen := examples(1, 1, 5, 2, 3).U
 	c := Config{Sigma: 0.3, Lambda: 0.01}
 	narrow := learn(t, c, e)
@@ -161,11 +161,11 @@ func TestMissingEntries(t *testing.T) {
 
 var nan = math.NaN()
 
-func examples(samples, dims, attributes, classes int, seed uint64) baseline.Examples {
+func examples(samples, dims, attributes, classes int, seed uint64) method.Examples {
 	return baselinetest.Examples(samples, dims, attributes, classes, 0.5, seed)
 }
 
-func learn(t rapid.TB, c Config, e baseline.Examples) *Model {
+func learn(t rapid.TB, c Config, e method.Examples) *Model {
 	t.Helper()
 	m, _ := baselinetest.Learn(t, c, e)
 	return m.(*Model)

@@ -12,7 +12,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // Near checks that numbers differ from those expected by at most the tolerance, relative
@@ -51,9 +51,9 @@ func Single(cols int, values ...float32) dataset.Matrix[float32] {
 // Examples returns random samples of random classes, with labels 0, 1, ... in turn.
 // Feature d is twice attribute d (modulo attributes) of the class, plus normal noise of
 // the given standard deviation. Rows are in reverse.
-func Examples(samples, dims, attributes, classes int, noise float64, seed uint64) baseline.Examples {
+func Examples(samples, dims, attributes, classes int, noise float64, seed uint64) method.Examples {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	e := baseline.Examples{X: dataset.NewMatrix[float32](samples, dims), U: dataset.NewMatrix[float64](classes, attributes)}
+	e := method.Examples{X: dataset.NewMatrix[float32](samples, dims), U: dataset.NewMatrix[float64](classes, attributes)}
 	for i := range e.U.Data {
 		e.U.Data[i] = rng.Float64()
 	}
@@ -68,21 +68,21 @@ func Examples(samples, dims, attributes, classes int, noise float64, seed uint64
 }
 
 // Learn returns the model of a method that converges in one epoch, and its loss.
-func Learn(t rapid.TB, h baseline.Hyperparameters, e baseline.Examples) (baseline.Model, float64) {
+func Learn(t rapid.TB, m method.Method, e method.Examples) (method.Model, float64) {
 	t.Helper()
-	l, err := baseline.Learn(h, e, 1)
+	l, err := method.Learn(m, e, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, converged, err := l.Epoch(1)
-	if err != nil || !converged {
-		t.Fatalf("converged %t, %v", converged, err)
+	p, err := l.Epoch(1)
+	if err != nil || !p.Converged {
+		t.Fatalf("converged %t, %v", p.Converged, err)
 	}
-	return l.Model(), loss
+	return l.Model(), p.Phases[0].Loss
 }
 
 // Score returns the scores of the examples for descriptions u, row by row.
-func Score(t rapid.TB, m baseline.Model, e baseline.Examples, u dataset.Matrix[float64]) []float64 {
+func Score(t rapid.TB, m method.Model, e method.Examples, u dataset.Matrix[float64]) []float64 {
 	t.Helper()
 	s, err := model.Score(m, e.X, e.Rows, u)
 	if err != nil {

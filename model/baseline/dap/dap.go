@@ -1,12 +1,35 @@
+// Package dap has the two methods of Lampert, Nickisch and Harmeling ("Learning To Detect
+// Unseen Object Classes by Between-Class Attribute Transfer", CVPR 2009, and
+// "Attribute-Based Classification for Zero-Shot Visual Object Categorization", TPAMI
+// 2014):
+//
+//   - DAP, direct attribute prediction: a classifier p(a_m|x) for each attribute;
+//   - IAP, indirect attribute prediction: a classifier p(y|x) of the training classes, and
+//     p(a_m|x) = sum over y of p(a_m|y) p(y|x).
+//
+// Both score a class by its binary attributes a_m^z in {0, 1}, its description above a
+// threshold:
+//
+//	p(z|x) ~ product over m of p(a_m = a_m^z | x) / p(a_m = a_m^z).
+//
+// The classifiers minimise |w|^2 / 2 + c (sum over samples of the log loss). Logistic
+// regression is ours: its probabilities need no calibration, which the support vector
+// machines of 2009 do. LAGO with singleton groups and binary descriptions is DAP
+// (supplement D.4 of its paper); a test compares the two.
+//
+// An attribute that all training classes have, or none of them, cannot be learned. It
+// gets p(a_m|x) = p(a_m) = 1/2 and has no effect.
 package dap
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/linear"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // Prediction names a method by how it predicts attributes.
@@ -40,42 +63,52 @@ const (
 	Half      Prior = "half"      // 1/2
 )
 
-// Config has the hyperparameters of DAP and IAP.
+// Config is DAP or IAP with its settings.
 type Config struct {
 	Prediction Prediction `json:"prediction"`
 	C          float64    `json:"c"` // weight of the samples: see the package comment
 	Threshold  Threshold  `json:"threshold"`
 	Prior      Prior      `json:"prior"`
+
+	method Prediction // of New
 }
 
-// Default returns the values in the middle of the search space.
-func Default(p Prediction) Config {
-	return Config{Prediction: p, C: 1e-3, Threshold: Mean, Prior: Empirical}
+var _ method.Method = (*Config)(nil)
+
+// New returns DAP or IAP with its defaults.
+func New(p Prediction) *Config {
+	c := &Config{method: p}
+	c.Settings().SetDefaults()
+	return c
 }
 
-// Settings implements baseline.Hyperparameters. Programs for logistic regression use
-// c = 1 for features of length 1. Features of deep networks have a length of 30 or 40,
-// which is equivalent to c multiplied by 1000.
-func (c Config) Settings() []baseline.Setting {
-	thresholds, priors := []Threshold{Mean, AttributeMean}, []Prior{Empirical, Half}
-	return []baseline.Setting{
-		baseline.OneOf("prediction", c.Prediction, []Prediction{Direct, Indirect}).AsMethod(),
-		baseline.Positive("c", c.C, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
-		baseline.OneOf("threshold", c.Threshold, thresholds, thresholds...),
-		baseline.OneOf("prior", c.Prior, priors, priors...),
+// Settings implements method.Method. Programs for logistic regression use c = 1 for
+// features of length 1. Features of deep networks have a length of 30 or 40, which is
+// equivalent to c multiplied by 1000. The default is in the middle of the searched values.
+func (c *Config) Settings() setting.List {
+	return setting.List{
+		setting.Choice("prediction", &c.Prediction, cmp.Or(c.method, c.Prediction), Direct, Indirect).
+			Describe("how attributes are predicted").AsIdentity(),
+		setting.Number("c", &c.C, 1e-3, setting.BoundedPositive).
+			Describe("`C` weight of the samples in logistic regression").Try(1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+		setting.Choice("threshold", &c.Threshold, Mean, Mean, AttributeMean).
+			Describe("value of a description above which a class has the attribute").Try(string(Mean), string(AttributeMean)),
+		setting.Choice("prior", &c.Prior, Empirical, Empirical, Half).
+			Describe("p(a_m) of an attribute").Try(string(Empirical), string(Half)),
 	}
 }
 
-// Learn implements baseline.Hyperparameters. The methods are not random. The loss is in
-// nats per sample, summed over attributes for DAP.
-func (c Config) Learn(e baseline.Examples, _ uint64) (baseline.Learner, error) {
-	m, has := c.model(e)
-	return baseline.FitOnce(m, func() (float64, error) {
-		key := fitKey{c.Prediction, c.C, c.Threshold}
-		if c.Prediction == Indirect {
+// Learn implements method.Method. The methods are not random. The loss is in nats per
+// sample, summed over attributes for DAP.
+func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
+	own := *c
+	m, has := own.model(e)
+	return method.FitOnce(m, func() (float64, error) {
+		key := fitKey{own.Prediction, own.C, own.Threshold}
+		if own.Prediction == Indirect {
 			key.threshold = ""
 		}
-		fit, err := baseline.Cached(e.Cache, key, c.objective(e, has).Minimise)
+		fit, err := method.Cached(e.Cache, key, own.objective(e, has).Minimise)
 		if err != nil {
 			return 0, err
 		}
@@ -84,7 +117,7 @@ func (c Config) Learn(e baseline.Examples, _ uint64) (baseline.Learner, error) {
 	}), nil
 }
 
-// fitKey has the hyperparameters that classifiers depend on; the prior is none of them.
+// fitKey has the settings that classifiers depend on; the prior is none of them.
 type fitKey struct {
 	prediction Prediction
 	c          float64
@@ -93,7 +126,7 @@ type fitKey struct {
 
 // model returns a model before the fit of its classifiers, and which training class has
 // which attribute: Y x M, NaN where there is nothing to learn.
-func (c Config) model(e baseline.Examples) (m *Model, has dataset.Matrix[float64]) {
+func (c *Config) model(e method.Examples) (m *Model, has dataset.Matrix[float64]) {
 	thresholds := thresholdsOf(e.U, c.Threshold)
 	has = binary(e.U, thresholds)
 	fraction := fractions(has)
@@ -168,7 +201,7 @@ func fractions(has dataset.Matrix[float64]) []float64 {
 }
 
 // objective is what the classifiers minimise.
-func (c Config) objective(e baseline.Examples, has dataset.Matrix[float64]) linear.Objective {
+func (c *Config) objective(e method.Examples, has dataset.Matrix[float64]) linear.Objective {
 	o := linear.Objective{
 		X: e.X, Rows: e.Rows, Bias: true, Outputs: has.Cols,
 		Penalty: 1 / (c.C * float64(len(e.Rows))), // there, the loss is a mean

@@ -1,12 +1,14 @@
-package train
+package lago
 
 import (
+	"fmt"
 	"math"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // adam is the solver of Kingma & Ba (2015), in one pass over the memory of each
@@ -30,12 +32,27 @@ const (
 	epsilon = 1e-8
 )
 
-// Step moves each parameter against its gradient.
-func (a *adam) Step(params []G.ValueGrad) error {
-	for len(a.moments) < len(params) {
-		n := params[len(a.moments)].Value().Shape().TotalSize()
+// newAdam returns the solver of parameters with the given sizes.
+func newAdam(rate float64, factors []float64, sizes ...int) *adam {
+	a := &adam{rate: rate, factors: factors}
+	for _, n := range sizes {
 		a.moments = append(a.moments, moments{make([]float32, n), make([]float32, n)})
 	}
+	return a
+}
+
+// tensors lists the moments.
+func (a *adam) tensors(prefix string) method.Tensors {
+	var list method.Tensors
+	for i, m := range a.moments {
+		name := fmt.Sprintf("%s.%d", prefix, i)
+		list = append(list, method.Vector(name+".mean", m.mean), method.Vector(name+".square", m.square))
+	}
+	return list
+}
+
+// Step moves each parameter against its gradient.
+func (a *adam) Step(params []G.ValueGrad) error {
 	a.steps++
 	unbiased := a.rate / (1 - math.Pow(beta1, float64(a.steps)))
 	unbias := float32(1 / math.Sqrt(1-math.Pow(beta2, float64(a.steps))))
@@ -64,16 +81,5 @@ func updateEach(value, grad, mean, square []float32, rate, unbias float32) {
 		s := square[i] + float32((1-beta2)*(float32(g*g)-square[i]))
 		mean[i], square[i] = m, s
 		value[i] -= rate * m / (float32(float32(math.Sqrt(float64(s)))*unbias) + epsilon)
-	}
-}
-
-// resume makes the moments of a solver that has taken some steps.
-func (a *adam) resume(steps int, sizes ...int) {
-	a.steps = steps
-	if steps == 0 {
-		return
-	}
-	for _, n := range sizes {
-		a.moments = append(a.moments, moments{make([]float32, n), make([]float32, n)})
 	}
 }

@@ -1,51 +1,48 @@
 package baseline
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
 
-// Tensor is a named matrix of a model or of a learner's state.
-type Tensor struct {
-	Name   string
-	Matrix dataset.Matrix[float32]
+// singletons is a LAGO without attribute groups.
+var singletons = model.Config{Variant: model.Singletons, Prior: model.PerAttribute}
+
+// Complete returns the descriptions that LAGO without groups uses for u, Z x M: a missing
+// entry is the mean of the attribute over the classes of u. The error is an
+// *invalid.Error if an entry is not a probability.
+func Complete(u dataset.Matrix[float64]) (*model.Description, error) {
+	return singletons.Describe(u, nil)
 }
 
-// Tensors are tensors with unique names.
-type Tensors []Tensor
-
-// Reader reads the tensors of a model by name.
-type Reader struct {
-	Tensors Tensors
-	Err     error // the first problem, an *invalid.Error that names the tensor
-}
-
-// Get returns the matrix with the given name and size, or an empty one if there is none;
-// -1 stands for any size above 0.
-func (r *Reader) Get(name string, rows, cols int) dataset.Matrix[float32] {
-	fits := func(want, got int) bool { return got == want || want < 0 && got > 0 }
-	got := "none"
-	for _, t := range r.Tensors {
-		if m := t.Matrix; t.Name == name {
-			if fits(rows, m.Rows) && fits(cols, m.Cols) && len(m.Data) == m.Rows*m.Cols {
-				return m
+// Describe returns the matrix of Complete. With normalise, classes are scaled to length 1;
+// rows of zeros stay zero.
+func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64], error) {
+	d, err := Complete(u)
+	if err != nil {
+		return u, err
+	}
+	if normalise {
+		for z := range d.U.Rows {
+			row := d.U.Row(z)
+			length := floats.Norm(row, 2)
+			for m := range row {
+				if length > 0 {
+					row[m] /= length
+				}
 			}
-			got = fmt.Sprintf("%d x %d", m.Rows, m.Cols)
 		}
 	}
-	want := strings.ReplaceAll(fmt.Sprintf("a matrix of %d x %d", rows, cols), "-1", "any")
-	r.Err = cmp.Or(r.Err, error(&invalid.Error{Field: name, Want: want, Got: got}))
-	return dataset.Matrix[float32]{}
+	return d.U, nil
 }
 
 // Gemm computes C = alpha op(A) op(B) + beta C.
@@ -101,4 +98,29 @@ func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.M
 		done += len(part)
 	}
 	return a, nil
+}
+
+// CheckDetections returns an *invalid.Error unless the detections a have the given number
+// of columns and the descriptions u have the given number of attributes.
+func CheckDetections(a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int) error {
+	for _, c := range []struct {
+		field     string
+		want, got int
+	}{{"detections", detections, a.Cols}, {"attributes", attributes, u.Cols}} {
+		if c.want != c.got {
+			return &invalid.Error{Field: c.field, Want: fmt.Sprintf("%d, as in training", c.want), Got: fmt.Sprint(c.got)}
+		}
+	}
+	return nil
+}
+
+// Finite returns the scores of a model, or a *model.NotFinite if one is NaN, which would
+// count as the first class.
+func Finite(scores dataset.Matrix[float32]) (dataset.Matrix[float32], error) {
+	for _, v := range scores.Data {
+		if v != v {
+			return scores, &model.NotFinite{Term: "score", Value: float64(v)}
+		}
+	}
+	return scores, nil
 }

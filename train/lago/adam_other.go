@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package train
+package lago
 
 func update(value, grad, mean, square []float32, rate, unbias float32) {
 	updateEach(value, grad, mean, square, rate, unbias)

@@ -1,3 +1,0 @@
-// Package methods lists the baselines and finds them by name. A Spec is a baseline with
-// its hyperparameters, as configuration files and flags set them.
-package methods

@@ -1,0 +1,270 @@
+// Package synclassifier is SynC (Changpinyo, Chao, Gong and Sha, "Synthesized Classifiers
+// for Zero-Shot Learning", CVPR 2016). The classifier of a class is a convex combination
+// of the classifiers v_r of R phantom classes,
+//
+//	w_c = sum over r of s_cr v_r,    score(x, c) = w_c' x,
+//
+// weighted by the similarity of the descriptions a_c of the class and b_r of the phantom,
+//
+//	s_cr = exp(-d(a_c, b_r)) / sum over r of exp(-d(a_c, b_r)),    d(a, b) = |a - b|^2 / sigma^2.
+//
+// The phantoms are the training classes. The w_c of these minimise
+//
+//	mean over samples of 1/C sum over c of max(0, 1 - y_c w_c'x)^2  +  lambda/2 sum over c of |w_c|^2
+//
+// with y_c = 1 for the class of the sample, else -1: the loss "one versus other", that of
+// SynC in the tables of Xian et al. (2018) and of the LAGO paper. The v_r follow by the
+// pseudo-inverse of the similarities.
+//
+// As in the authors' program, samples are scaled to length 1, descriptions are scaled so
+// that the median distance of two classes is 1, and there are no biases. The paper also
+// learns the b_r; the authors report (IJCV 2020, "Classifier and Exemplar Synthesis for
+// Zero-Shot Learning", note 3) that it hardly helps, and mostly keep them fixed.
+package synclassifier
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/linear"
+	"github.com/lago-train/lago-train/model/method"
+)
+
+// Config is SynC with its settings.
+type Config struct {
+	Sigma     float64 `json:"sigma"`     // width of the kernel of classes and phantoms, in median distances of classes
+	Lambda    float64 `json:"lambda"`    // weight of |w_c|^2 / 2
+	Normalise bool    `json:"normalise"` // scale descriptions to length 1
+	Unit      bool    `json:"unit"`      // scale features to length 1
+}
+
+var _ method.Method = (*Config)(nil)
+
+// New returns SynC with its defaults.
+func New() *Config {
+	c := new(Config)
+	c.Settings().SetDefaults()
+	return c
+}
+
+// Settings implements method.Method. The searched ranges are those of the authors' program,
+// 2^-24 to 2^-9 for lambda and 2^-5 to 2^5 for 1/sigma^2, on a coarser grid with the defaults
+// in the middle. The fit does not depend on sigma, so that many widths cost little.
+func (c *Config) Settings() setting.List {
+	return setting.List{
+		setting.Number("lambda", &c.Lambda, 0x1p-16, setting.BoundedPositive).
+			Describe("`WEIGHT` of the squared weights of the classifiers").
+			Try(0x1p-24, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-9),
+		setting.Number("sigma", &c.Sigma, 1, setting.BoundedPositive).
+			Describe("`S` width of the kernel of classes, in median distances").Try(0.25, 0.5, 0.7, 1, 1.4, 2, 4),
+		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
+		setting.Switch("unit", &c.Unit, true).Describe("scale features to length 1"),
+	}
+}
+
+// fitKey has the settings that the w_c depend on.
+type fitKey struct {
+	lambda float64
+	unit   bool
+}
+
+// Learn implements method.Method. SynC is not random.
+func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
+	m := &Model{
+		V:        dataset.NewMatrix[float32](e.X.Cols, e.U.Rows),
+		Mean:     dataset.NewMatrix[float32](1, e.U.Cols),
+		Distance: dataset.Matrix[float32]{Rows: 1, Cols: 1, Data: []float32{1}},
+		config:   *c,
+	}
+	for a, v := range dataset.Means(e.U, 0) {
+		m.Mean.Data[a] = float32(v)
+	}
+	classes, err := m.describe(e.U)
+	if err != nil {
+		return nil, err
+	}
+	m.Distance.Data[0] = float32(medianDistance(classes))
+	if classes, err = m.describe(e.U); err != nil {
+		return nil, err
+	}
+	m.Phantoms = dataset.Convert[float32](classes)
+	return method.FitOnce(m, func() (float64, error) {
+		fitted, err := method.Cached(e.Cache, fitKey{m.config.Lambda, m.config.Unit}, m.config.objective(e).Minimise)
+		if err != nil {
+			return 0, err
+		}
+		return fitted.Loss, m.solve(m.similarities(classes), fitted.W)
+	}), nil
+}
+
+// objective is what the w_c minimise.
+func (c *Config) objective(e method.Examples) linear.Objective {
+	return linear.Objective{
+		X: e.X, Rows: e.Rows, Unit: c.Unit, Outputs: e.U.Rows, Penalty: c.Lambda, Curvature: 2 / float64(e.U.Rows),
+		Each: func(sample, class int, score float64) (loss, slope float64) {
+			return squaredHinge(score, class == e.Labels[sample], e.U.Rows)
+		},
+	}
+}
+
+// squaredHinge is the loss of one class against all others, with its derivative.
+func squaredHinge(score float64, is bool, classes int) (loss, slope float64) {
+	y := -1.0
+	if is {
+		y = 1
+	}
+	violation := max(0, 1-y*score)
+	return violation * violation / float64(classes), -2 * y * violation / float64(classes)
+}
+
+// negligible is the size of a singular value, relative to the largest and per class, that
+// the precision of a model loses.
+const negligible = 0x1p-23
+
+// solve sets V to the solution of w = S v with the least norm, for the classifiers w of the
+// training classes, C x D, and the similarities S of classes and phantoms, C x C.
+func (m *Model) solve(similarities, w dataset.Matrix[float64]) error {
+	var svd mat.SVD
+	if !svd.Factorize(mat.NewDense(similarities.Rows, similarities.Cols, similarities.Data), mat.SVDThin) {
+		return fmt.Errorf("the similarities of the %d training classes have no singular value decomposition", similarities.Rows)
+	}
+	rank, values := 0, svd.Values(nil)
+	for _, v := range values {
+		if v > negligible*float64(len(values))*values[0] {
+			rank++
+		}
+	}
+	var v mat.Dense
+	svd.SolveTo(&v, mat.NewDense(w.Rows, w.Cols, w.Data), rank)
+	for d := range m.V.Rows {
+		for r := range m.V.Cols {
+			m.V.Row(d)[r] = float32(v.At(r, d))
+		}
+	}
+	return nil
+}
+
+// Model is a trained SynC. Its scores are not probabilities.
+type Model struct {
+	V        dataset.Matrix[float32] // D x R, the classifiers of the phantoms
+	Phantoms dataset.Matrix[float32] // R x M, the scaled descriptions of the training classes
+	Mean     dataset.Matrix[float32] // 1 x M, of the training classes, for attributes that no class describes
+	Distance dataset.Matrix[float32] // 1 x 1, the unit of descriptions: the median distance of training classes
+
+	config Config
+}
+
+var _ method.Model = (*Model)(nil)
+
+// Tensors implements method.Model.
+func (m *Model) Tensors() method.Tensors {
+	return method.Tensors{{Name: "V", Matrix: m.V}, {Name: "phantoms", Matrix: m.Phantoms}, {Name: "mean", Matrix: m.Mean}, {Name: "distance", Matrix: m.Distance}}
+}
+
+// Restore implements method.Method.
+func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+	r := &method.Reader{Tensors: t}
+	m := &Model{config: *c, Phantoms: r.Get("phantoms", -1, s.Attributes)}
+	m.V = r.Get("V", s.Dims, m.Phantoms.Rows)
+	m.Mean, m.Distance = r.Get("mean", 1, s.Attributes), r.Get("distance", 1, 1)
+	return m, r.Err
+}
+
+// Detect returns the scores v_r'x of the phantoms, len(rows) x R.
+func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	gather := baseline.CopyRows
+	if m.config.Unit {
+		gather = baseline.CopyUnitRows
+	}
+	return baseline.Project(m.V, x, rows, gather)
+}
+
+// Classify combines the scores a of the phantoms, n x R, into scores of the classes that
+// u describes.
+func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
+	if err := baseline.CheckDetections(a, m.Phantoms.Rows, u, m.Phantoms.Cols); err != nil {
+		return scores, err
+	}
+	classes, err := m.describe(u)
+	if err != nil || a.Rows == 0 {
+		return scores, err
+	}
+	// In float64, since the scores of phantoms can be large and of either sign.
+	combined := dataset.NewMatrix[float64](a.Rows, u.Rows)
+	baseline.Gemm(blas.NoTrans, blas.Trans, 1, dataset.Convert[float64](a), m.similarities(classes), 0, combined)
+	return baseline.Finite(dataset.Convert[float32](combined))
+}
+
+// describe returns the descriptions in the unit of the kernel. An attribute that no class
+// describes gets the mean over the training classes.
+func (m *Model) describe(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
+	full := dataset.Convert[float64](u)
+	for a, mean := range dataset.Means(u, math.NaN()) {
+		if math.IsNaN(mean) {
+			for z := range full.Rows {
+				full.Row(z)[a] = float64(m.Mean.Data[a])
+			}
+		}
+	}
+	d, err := baseline.Describe(full, m.config.Normalise)
+	if err != nil {
+		return d, err
+	}
+	floats.Scale(1/float64(m.Distance.Data[0]), d.Data)
+	return d, nil
+}
+
+// similarities returns the s_cr of scaled descriptions, classes x R.
+func (m *Model) similarities(classes dataset.Matrix[float64]) dataset.Matrix[float64] {
+	return similarities(classes, dataset.Convert[float64](m.Phantoms), m.config.Sigma)
+}
+
+func squaredDistance(a, b []float64) (sum float64) {
+	for m, v := range a {
+		sum += (v - b[m]) * (v - b[m])
+	}
+	return sum
+}
+
+// medianDistance returns the median distance of two different classes, 1 without any.
+func medianDistance(classes dataset.Matrix[float64]) float64 {
+	var all []float64
+	for z := range classes.Rows {
+		for other := range z {
+			if d := squaredDistance(classes.Row(z), classes.Row(other)); d > 0 {
+				all = append(all, math.Sqrt(d))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return 1
+	}
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
+// similarities returns the s_cr of classes and phantoms, classes x R; rows sum to 1.
+func similarities(classes, b dataset.Matrix[float64], sigma float64) dataset.Matrix[float64] {
+	s := dataset.NewMatrix[float64](classes.Rows, b.Rows)
+	for z := range s.Rows {
+		row := s.Row(z)
+		for r := range row {
+			row[r] = squaredDistance(classes.Row(z), b.Row(r))
+		}
+		closest := slices.Min(row) // its exponential is 1, so that the sum is not 0
+		for r, d := range row {
+			row[r] = math.Exp(-(d - closest) / sigma / sigma)
+		}
+		floats.Scale(1/floats.Sum(row), row)
+	}
+	return s
+}

@@ -1,0 +1,303 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/model/preprocess"
+)
+
+// Classifier is a trained method: it scores samples for the classes of any descriptions,
+// seen or unseen. Its first stage, detection, does not depend on the descriptions.
+// Detections can therefore be classified by many descriptions.
+type Classifier interface {
+	// Detect returns the detections of the given rows of the features x, one row each: M
+	// detected attributes, or what else Classify takes.
+	Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error)
+	// Classify returns the scores of samples with the detections a, one column for each class
+	// that u describes (classes x M, NaN for missing entries). The class with the highest
+	// score of a row is the predicted class.
+	Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
+}
+
+// Score returns the scores of the given rows of x by both stages.
+func Score(c Classifier, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	a, err := c.Detect(x, rows)
+	if err != nil {
+		return a, err
+	}
+	return c.Classify(a, u)
+}
+
+// Pipeline is a trained model: a classifier with the preprocessing and the imputation that
+// it was trained with. It is a Classifier that takes features and descriptions as they are
+// in the data set.
+type Pipeline struct {
+	Transform  *preprocess.Transform // of the features; nil for none
+	Impute     *impute.Imputer       // of missing entries; nil leaves them to the classifier
+	Classifier Classifier            // for preprocessed features and imputed descriptions
+}
+
+// detectBlock is the number of samples that are preprocessed and detected at a time.
+const detectBlock = 256
+
+// Detect implements Classifier.
+func (p *Pipeline) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	var a dataset.Matrix[float32]
+	for start := 0; start == 0 || start < len(rows); start += detectBlock {
+		part := rows[start:min(start+detectBlock, len(rows))]
+		preprocessed, err := p.Transform.Apply(x, part)
+		if err != nil {
+			return a, err
+		}
+		detected, err := p.Classifier.Detect(preprocessed, preprocessed.AllRows())
+		if err != nil {
+			return a, err
+		}
+		if start == 0 {
+			a = dataset.NewMatrix[float32](len(rows), detected.Cols)
+		}
+		copy(a.Data[start*a.Cols:], detected.Data)
+	}
+	return a, nil
+}
+
+// Classify implements Classifier.
+func (p *Pipeline) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	full, err := p.Imputed(u)
+	if err != nil {
+		return dataset.Matrix[float32]{}, err
+	}
+	return p.Classifier.Classify(a, full)
+}
+
+// Imputed returns the descriptions u with missing entries imputed.
+func (p *Pipeline) Imputed(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
+	return p.Impute.Impute(u)
+}
+
+// WithImputation returns a copy of p that imputes missing entries in another way.
+func (p *Pipeline) WithImputation(kind impute.Kind) *Pipeline {
+	other := *p
+	other.Impute = p.Impute.WithKind(kind)
+	return &other
+}
+
+// Explainable is a classifier whose predictions can be explained: LAGO.
+type Explainable interface {
+	Classifier
+	// Explainer explains the scores for the classes with the descriptions u.
+	Explainer(u dataset.Matrix[float64]) (*Explainer, error)
+	// DetectOne returns p(a_m|x) of one row of the features x.
+	DetectOne(x dataset.Matrix[float32], row int) ([]float64, error)
+}
+
+func (p *Pipeline) explainable() (Explainable, error) {
+	if e, ok := p.Classifier.(Explainable); ok {
+		return e, nil
+	}
+	return nil, &invalid.Error{Field: "model", Want: "a LAGO model", Got: "another method"}
+}
+
+// Explainer explains the scores of the model for the classes with the descriptions u. The
+// error is an *invalid.Error if the classifier is not Explainable.
+func (p *Pipeline) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
+	e, err := p.explainable()
+	if err != nil {
+		return nil, err
+	}
+	full, err := p.Imputed(u)
+	if err != nil {
+		return nil, err
+	}
+	return e.Explainer(full)
+}
+
+// DetectOne returns p(a_m|x) of one row of the features x, computed in float64 from the
+// preprocessed features on. The error is an *invalid.Error if the classifier is not
+// Explainable.
+func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) {
+	e, err := p.explainable()
+	if err != nil {
+		return nil, err
+	}
+	if row < 0 || row >= x.Rows {
+		return nil, &invalid.Error{Field: "row of the features", Want: fmt.Sprintf("0 to %d", x.Rows-1), Got: fmt.Sprint(row)}
+	}
+	preprocessed, err := p.Transform.Apply(x, []int{row})
+	if err != nil {
+		return nil, err
+	}
+	return e.DetectOne(preprocessed, 0)
+}
+
+// Scorer scores blocks of samples for classes that were described once. Blocks of some
+// hundred samples are shared between cores. A Scorer must not be used by several
+// goroutines at once.
+type Scorer interface {
+	// Score writes the scores of the samples x, n x D as in the data set, into scores,
+	// n x Z. The error is an *invalid.Error where sizes do not fit.
+	Score(x, scores dataset.Matrix[float32]) error
+}
+
+// A classifier may do part of the work of a Scorer once for all samples.
+type (
+	// folding returns a classifier for features that are transformed by the rest of t only.
+	folding interface {
+		Fold(t *preprocess.Transform) (c Classifier, rest *preprocess.Transform, err error)
+	}
+	// classifierOf returns Classify for the classes with the descriptions u.
+	classifierOf interface {
+		ClassifierOf(u dataset.Matrix[float64]) (classify func(a, scores dataset.Matrix[float32]) error, err error)
+	}
+)
+
+// NewScorer returns the scorer of a model for the classes that u describes, classes x M,
+// NaN for missing entries.
+func NewScorer(p *Pipeline, u dataset.Matrix[float64]) (Scorer, error) {
+	if u.Rows < 1 {
+		return nil, &invalid.Error{Field: "descriptions", Want: "at least one class", Got: fmt.Sprint(u.Rows)}
+	}
+	full, err := p.Imputed(u)
+	if err != nil {
+		return nil, err
+	}
+	s := &scorer{classifier: p.Classifier, transform: p.Transform, classes: u.Rows}
+	if f, ok := p.Classifier.(folding); ok {
+		if s.classifier, s.transform, err = f.Fold(p.Transform); err != nil {
+			return nil, err
+		}
+	}
+	if c, ok := s.classifier.(classifierOf); ok {
+		s.classify, err = c.ClassifierOf(full)
+		return s, err
+	}
+	s.classify = func(a, scores dataset.Matrix[float32]) error {
+		got, err := s.classifier.Classify(a, full)
+		copy(scores.Data, got.Data)
+		return err
+	}
+	return s, nil
+}
+
+type scorer struct {
+	classifier Classifier            // for features transformed by transform
+	transform  *preprocess.Transform // nil for none
+	classify   func(a, scores dataset.Matrix[float32]) error
+	classes    int
+}
+
+func (s *scorer) Score(x, scores dataset.Matrix[float32]) error {
+	if err := checkScores(scores, x.Rows, s.classes); err != nil {
+		return err
+	}
+	rows := x.AllRows()
+	if !s.transform.Identity() {
+		var err error
+		if x, err = s.transform.Apply(x, rows); err != nil {
+			return err
+		}
+	}
+	a, err := s.classifier.Detect(x, rows)
+	if err != nil {
+		return err
+	}
+	return s.classify(a, scores)
+}
+
+// LAGO is a trained LAGO, for preprocessed features and imputed descriptions. Its scores are
+// log p(z|x).
+type LAGO struct {
+	Config   Config
+	Params   *Parameters[float32]
+	Semantic []int // the group of each attribute, nil where the data set has none
+}
+
+// Detect returns A, p(a_m|x), of the given rows of x.
+func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	a := dataset.NewMatrix[float32](len(rows), l.Params.W.Cols)
+	if err := l.checkFeatures(x); err != nil {
+		return a, err
+	}
+	for start := 0; start < len(rows); start += detectBlock {
+		part := rows[start:min(start+detectBlock, len(rows))]
+		l.Params.Logits(rowsOf(x, part), a.Slice(start, start+len(part)))
+	}
+	Sigmoid(a.Data)
+	return a, nil
+}
+
+// rowsOf returns the given rows of x, which are copied unless they are consecutive.
+func rowsOf(x dataset.Matrix[float32], rows []int) dataset.Matrix[float32] {
+	for i, r := range rows {
+		if r != rows[0]+i {
+			return x.Gather(rows)
+		}
+	}
+	return x.Slice(rows[0], rows[0]+len(rows))
+}
+
+func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
+	if d := l.Params.W.Rows; x.Cols != d {
+		return &invalid.Error{Field: "features", Want: fmt.Sprintf("%d dimensions, as the model was trained on", d), Got: fmt.Sprint(x.Cols)}
+	}
+	return nil
+}
+
+// Classify returns log p(z|x) of samples with the detections a, n x M, for the classes
+// with the descriptions u.
+func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	logP := dataset.NewMatrix[float32](a.Rows, u.Rows)
+	classify, err := l.ClassifierOf(u)
+	if err != nil {
+		return logP, err
+	}
+	return logP, classify(a, logP)
+}
+
+// ClassifierOf returns Classify for the classes with the descriptions u, whose tables are
+// computed once.
+func (l *LAGO) ClassifierOf(u dataset.Matrix[float64]) (func(a, logP dataset.Matrix[float32]) error, error) {
+	classes, err := l.Config.Describe(u, l.Semantic)
+	if err != nil {
+		return nil, err
+	}
+	f, err := NewForward(l.Config, classes, l.Params)
+	if err != nil {
+		return nil, err
+	}
+	return f.LogP, nil
+}
+
+// Fold returns the model of features transformed by rest, the steps of t before the affine
+// ones that end it. These are folded into W and b.
+func (l *LAGO) Fold(t *preprocess.Transform) (folded Classifier, rest *preprocess.Transform, err error) {
+	params := &Parameters[float32]{V: l.Params.V}
+	if params.W, params.B, rest, err = t.Fold(l.Params.W, l.Params.B); err != nil {
+		return nil, nil, err
+	}
+	return &LAGO{Config: l.Config, Params: params, Semantic: l.Semantic}, rest, nil
+}
+
+// Explainer explains the scores of the model for the classes with the descriptions u.
+func (l *LAGO) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
+	classes, err := l.Config.Describe(u, l.Semantic)
+	if err != nil {
+		return nil, err
+	}
+	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V))
+}
+
+// DetectOne returns p(a_m|x) of one row of the features x, computed in float64.
+func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) {
+	if err := l.checkFeatures(x); err != nil {
+		return nil, err
+	}
+	params := &Parameters[float64]{W: dataset.Convert[float64](l.Params.W), B: dataset.Convert[float64](dataset.Matrix[float32]{Data: l.Params.B, Rows: 1, Cols: len(l.Params.B)}).Data}
+	a := dataset.NewMatrix[float64](1, len(params.B))
+	params.Logits(dataset.Convert[float64](x.Slice(row, row+1)), a)
+	Sigmoid(a.Data)
+	return a.Data, nil
+}

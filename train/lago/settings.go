@@ -1,0 +1,155 @@
+// Package lago trains LAGO as a method.Method. Its epochs alternate between the attribute
+// detectors W and, in the variants that learn it, the group assignment V, each with its own
+// Adam.
+package lago
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/method"
+)
+
+// Settings are the settings of LAGO.
+type Settings struct {
+	model.Config         // with K = 0 for 30 groups, or as many as there are attributes
+	LR           float64 // learning rate of W
+	LRV          float64 // of V
+	BiasFactor   float64 // of b, as a multiple of LR
+	Batch        int
+}
+
+// New returns the defaults of a variant.
+func New(v model.Variant) *Settings {
+	s := &Settings{Config: model.Config{Variant: v}}
+	s.Settings().SetDefaults()
+	s.Variant = v
+	return s
+}
+
+// defaultK is the number of groups of k-soft, where there are as many attributes.
+const defaultK = 30
+
+// Settings lists the settings, with the defaults of the variant that s has. A search draws
+// those with search values in this order. docs/settings.md says how the defaults were chosen.
+// Most search values are those of the authors' program (experiments/published).
+func (s *Settings) Settings() setting.List {
+	learned := s.Variant.Learned()
+	const ofLearned = "variants k-soft and semantic-soft"
+	decay := []any{0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3}
+	zeta := s.number("zeta", &s.Zeta, setting.Positive, 10, own{model.KSoft: 1, model.SemanticSoft: 3}).
+		Describe("`VALUE` softmax scale of the group assignment; from about 1000 on, groups are one-hot")
+	if learned {
+		zeta = zeta.Try(1, 3, 10)
+	}
+	return setting.List{
+		setting.Choice("variant", &s.Variant, model.SemanticHard, model.Variants...).
+			Describe("variant of LAGO"),
+		// On features of another scale than the paper's, its highest rate, 3e-4, is too low.
+		s.number("lr", &s.LR, setting.Positive, 1e-3, own{model.KSoft: 3e-3}).In(setting.Training).
+			Describe("`RATE` learning rate of the attribute detectors W").
+			Try(3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3),
+		// On features with a mean of zero, as whitening makes them, only b can learn that an
+		// attribute is rare, and at the rate of W it takes too many epochs.
+		s.number("bias_factor", &s.BiasFactor, setting.Positive, 3, own{model.Singletons: 30, model.KSoft: 10, model.SemanticSoft: 5}).
+			In(setting.Training).
+			Describe("`FACTOR` learning rate of the biases b of the detectors, as a multiple of --lr").
+			Try(1, 3, 10),
+		s.number("beta", &s.Beta, setting.NotNegative, 1e-6, nil).
+			Describe("`VALUE` weight of |W|^2 in the loss (Eq. 6)").Try(decay...),
+		s.number("lambda", &s.Lambda, setting.NotNegative, 1e-4, nil).
+			Describe("`VALUE` weight of |W U'|^2 in the loss (Eq. 6)").Try(decay...),
+		s.number("lr_v", &s.LRV, setting.Positive, 0.1, own{model.KSoft: 0.05, model.SemanticSoft: 0.03}).
+			In(setting.Training).If(learned, ofLearned).
+			Describe("`RATE` learning rate of the group assignment V").Try(0.01, 0.1, 1.),
+		zeta,
+		setting.Whole("k", &s.K, 0, setting.AtLeast(0)).If(s.Variant == model.KSoft, "variant k-soft").
+			Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is smaller", defaultK)).
+			Try(1, 10, 20, 30, 40, 60),
+		s.number("psi", &s.Psi, setting.NotNegative, 0, own{model.SemanticSoft: 1e-4}).
+			If(s.Variant == model.SemanticSoft, "variant semantic-soft").Noted("0.0001").
+			Describe("`VALUE` group prior strength, which keeps V near the semantic groups (Eq. 6)").
+			Try(1e-5, 1e-4, 1e-3, 1e-2),
+		s.number("alpha", &s.Alpha, setting.NotNegative, 0.1, own{model.Singletons: 0.3, model.KSoft: 1, model.SemanticSoft: 0.3}).
+			Describe("`VALUE` weight of explicit attribute supervision in the loss (Eq. 6)").
+			Try(0, 0.1, 0.3, 1),
+		setting.Choice("prior", &s.Prior, model.Uniform, model.Priors...).
+			Describe("attribute prior p(a)").Try(setting.All(model.Priors...)...),
+		setting.Choice("complement", &s.Complement, model.Const, model.Complements...).
+			Describe("none-of-group term p(ac|x); none leaves it out"),
+		setting.Whole("batch", &s.Batch, 64, setting.AtLeast(1)).In(setting.Training).
+			Describe("`N` samples per step"),
+	}
+}
+
+// own has the defaults of variants that differ from the general one.
+type own map[model.Variant]float64
+
+// number is a setting whose default depends on the variant, which the help shows as
+// "0.001; singletons, k-soft: 0.003".
+func (s *Settings) number(key string, to *float64, r setting.Range, general float64, of own) setting.Setting {
+	standard, note, last := general, fmt.Sprint(general), ""
+	for _, v := range model.Variants {
+		value, differs := of[v]
+		if !differs {
+			continue
+		}
+		if v == s.Variant {
+			standard = value
+		}
+		if text := fmt.Sprint(value); text == last {
+			note = strings.Replace(note, ": "+text, fmt.Sprintf(", %s: %s", v, text), 1)
+		} else {
+			note, last = fmt.Sprintf("%s; %s: %s", note, v, text), text
+		}
+	}
+	return setting.Number(key, to, standard, r).Noted(note)
+}
+
+// Resolve sets what the settings leave to the data: the number of groups.
+func (s *Settings) Resolve(attributes int) {
+	if s.Variant == model.KSoft && s.K == 0 {
+		s.K = min(defaultK, attributes)
+	}
+}
+
+// Model is a trained LAGO.
+type Model struct{ *model.LAGO }
+
+// Tensors implements method.Model.
+func (m Model) Tensors() method.Tensors {
+	p := m.Params
+	return method.Tensors{{Name: "W", Matrix: p.W}, method.Vector("b", p.B), {Name: "V", Matrix: p.V}}
+}
+
+// Restore implements method.Method.
+func (s *Settings) Restore(t method.Tensors, shape method.Shape) (method.Model, error) {
+	own := *s
+	own.Resolve(shape.Attributes)
+	if err := own.Check(); err != nil {
+		return nil, err
+	}
+	m := shape.Attributes
+	r := method.Reader{Tensors: t}
+	p := &model.Parameters[float32]{W: r.Get("W", shape.Dims, m), B: r.Get("b", 1, m).Data, V: r.Get("V", m, -1)}
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	k := own.K
+	switch {
+	case own.Variant == model.Singletons:
+		k = m
+	case own.Variant.Semantic() && len(shape.Groups) != m:
+		return nil, &invalid.Error{Field: "semantic", Want: fmt.Sprintf("the group of each of the %d attributes", m), Got: fmt.Sprint(len(shape.Groups))}
+	case own.Variant.Semantic():
+		k = slices.Max(shape.Groups) + 1
+	}
+	if p.V.Cols != k {
+		return nil, &invalid.Error{Field: "tensor V", Want: fmt.Sprintf("the %d groups of %s", k, own.Variant), Got: fmt.Sprint(p.V.Cols)}
+	}
+	return Model{&model.LAGO{Config: own.Config, Params: p, Semantic: shape.Groups}}, nil
+}
