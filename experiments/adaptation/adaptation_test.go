@@ -17,7 +17,7 @@ import (
 
 // simulated returns a batch whose features lie in clusters, one for each cluster of
 // clusterOf(class, sample), and whose scores are right more often than not.
-func simulated(classes, perClass int, clusterOf func(class, sample int) int) *Batch {
+func simulated(classes, perClass int, clusterOf func(class, sample int) int) *batch {
 	const dims = 40
 	r := rand.New(rand.NewPCG(7, 0))
 	centres := dataset.NewMatrix[float32](classes, dims)
@@ -29,17 +29,17 @@ func simulated(classes, perClass int, clusterOf func(class, sample int) int) *Ba
 	for z := range all {
 		all[z] = z
 	}
-	b := &Batch{X: dataset.NewMatrix[float32](n, dims), Scores: dataset.NewMatrix[float32](n, classes), Classes: all}
+	b := &batch{x: dataset.NewMatrix[float32](n, dims), scores: dataset.NewMatrix[float32](n, classes), classes: all}
 	for i := range n {
 		z := i % classes
-		b.Labels = append(b.Labels, z)
+		b.labels = append(b.labels, z)
 		for d, c := range centres.Row(clusterOf(z, i/classes)) {
-			b.X.Row(i)[d] = c + float32(r.NormFloat64())
+			b.x.Row(i)[d] = c + float32(r.NormFloat64())
 		}
 		for k := range classes {
-			b.Scores.Row(i)[k] = float32(r.NormFloat64())
+			b.scores.Row(i)[k] = float32(r.NormFloat64())
 		}
-		b.Scores.Row(i)[z] += 2
+		b.scores.Row(i)[z] += 2
 	}
 	return b
 }
@@ -48,10 +48,10 @@ func TestInterrupted(t *testing.T) {
 	b := simulated(12, 30, func(class, _ int) int { return class })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := Choose(ctx, []*Batch{b}); !errors.Is(err, context.Canceled) {
+	if _, _, err := choose(ctx, []*batch{b}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Choose: error %v, expected that of the context", err)
 	}
-	if _, err := Evaluate(ctx, b, &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}}, 2); !errors.Is(err, context.Canceled) {
+	if _, err := evaluate(ctx, b, &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}}, 2); !errors.Is(err, context.Canceled) {
 		t.Errorf("Evaluate: error %v, expected that of the context", err)
 	}
 }
@@ -59,22 +59,22 @@ func TestInterrupted(t *testing.T) {
 func TestChoose(t *testing.T) {
 	b := simulated(12, 30, func(class, _ int) int { return class })
 	others := *b
-	others.Classes = make([]int, 12)
-	for i := range others.Classes {
-		others.Classes[i] = 6 + i
+	others.classes = make([]int, 12)
+	for i := range others.classes {
+		others.classes[i] = 6 + i
 	}
-	a, _, err := Choose(t.Context(), []*Batch{b, &others})
+	a, _, err := choose(t.Context(), []*batch{b, &others})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 18 || a.Smallest < 50 || a.Smallest > 360 {
 		t.Errorf("%+v", a)
 	}
-	r, err := Evaluate(t.Context(), b, a, 2)
+	r, err := evaluate(t.Context(), b, a, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := metrics.TopK(b.Scores, b.Labels, 1).PerClass
+	before := metrics.TopK(b.scores, b.labels, 1).PerClass
 	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {
 		t.Errorf("%+v, before %g", r, before)
 	}
@@ -89,9 +89,9 @@ func TestChoose(t *testing.T) {
 func TestChooseCountsClassesOnce(t *testing.T) {
 	b := simulated(12, 30, func(class, _ int) int { return class })
 	var chosen [2]*train.Adaptation
-	for i, folds := range [][]*Batch{{b}, {b, b}} {
+	for i, folds := range [][]*batch{{b}, {b, b}} {
 		var err error
-		if chosen[i], _, err = Choose(t.Context(), folds); err != nil {
+		if chosen[i], _, err = choose(t.Context(), folds); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,9 +104,9 @@ func TestChooseCountsClassesOnce(t *testing.T) {
 func TestChooseFeatures(t *testing.T) {
 	good := simulated(12, 30, func(class, _ int) int { return class })
 	bad := *good
-	bad.X = simulated(12, 30, func(_, sample int) int { return sample % 12 }).X
-	for want, kinds := range [][][]*Batch{{{good}, {&bad}}, {{&bad}, {good}}} {
-		a, got, err := Choose(t.Context(), kinds...)
+	bad.x = simulated(12, 30, func(_, sample int) int { return sample % 12 }).x
+	for want, kinds := range [][][]*batch{{{good}, {&bad}}, {{&bad}, {good}}} {
+		a, got, err := choose(t.Context(), kinds...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,11 +123,11 @@ func TestOffWhereClustersAreNotClasses(t *testing.T) {
 		"a single cluster":                     func(_, _ int) int { return 0 },
 	} {
 		b := simulated(12, 30, clusterOf)
-		a, _, err := Choose(t.Context(), []*Batch{b})
+		a, _, err := choose(t.Context(), []*batch{b})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Evaluate(t.Context(), b, a, 0)
+		r, err := evaluate(t.Context(), b, a, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,10 +140,10 @@ func TestOffWhereClustersAreNotClasses(t *testing.T) {
 // Scores without a mistake, or at chance, leave nothing to choose by.
 func TestOffWithoutAnErrorToCorrect(t *testing.T) {
 	b := simulated(5, 20, func(class, _ int) int { return class })
-	for i, z := range b.Labels {
-		b.Scores.Row(i)[z] += 100
+	for i, z := range b.labels {
+		b.scores.Row(i)[z] += 100
 	}
-	if a, _, err := Choose(t.Context(), []*Batch{b}); err != nil || a.Tau != 0 || a.Before != 1 {
+	if a, _, err := choose(t.Context(), []*batch{b}); err != nil || a.Tau != 0 || a.Before != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
@@ -154,7 +154,7 @@ func TestConditions(t *testing.T) {
 		rows := conditions[i].draw(b, rand.New(rand.NewPCG(1, 2)))
 		var found []int
 		for _, row := range rows {
-			found = append(found, b.Labels[row])
+			found = append(found, b.labels[row])
 		}
 		slices.Sort(found)
 		classes := len(slices.Compact(found))

@@ -1,7 +1,11 @@
 package adaptation
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -11,56 +15,133 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Batch is samples with the scores of a model.
-type Batch struct {
-	X      dataset.Matrix[float32] // preprocessed features
-	Scores dataset.Matrix[float32] // samples x classes
-	Labels []int                   // columns of Scores
-
-	Classes []int // of the columns, by which Choose knows those that are in several folds
+// Predictions are those of a batch, adapted to it.
+type Predictions struct {
+	*adapt.Result
+	Blocks  []adapt.Block // the batch: normalised features, and scores
+	Changed int           // number of predictions that differ from those of the scores
 }
 
-// NewBatch scores the samples of some classes of d among these. The features are those
-// that the model adapts to.
-func NewBatch(m *train.Saved, d *dataset.Dataset, classes []int) (*Batch, error) {
-	return newBatch(m, d, train.Select(d, d.Features, classes), classes)
-}
-
-func newBatch(m *train.Saved, d *dataset.Dataset, s train.Samples, classes []int) (*Batch, error) {
-	scores, err := model.Score(m.Classifier, s.X, s.Rows, d.Describe(classes))
+// Predict adapts the predictions for some rows of x, features as in the data set, among the
+// classes that u describes, by the settings of the model.
+func Predict(m *train.Saved, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (*Predictions, error) {
+	b, err := score(m, train.Samples{X: x, Rows: rows}, u)
 	if err != nil {
 		return nil, err
 	}
-	b, err := Scored(m, s, scores)
-	b.Classes = classes
-	return b, err
+	return fit(b.blocks(), m.Adaptation.Settings)
 }
 
-// Scored returns samples that the model has already scored, without Classes.
-func Scored(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (*Batch, error) {
+// Source supplies samples, as predict.Source does.
+type Source interface {
+	Cols() int
+	Read(block dataset.Matrix[float32]) (int, error)
+}
+
+// readRows is the number of samples of a block that PredictAll reads.
+const readRows = 1024
+
+// PredictAll is Predict for all samples of a source, which scorer scores for a number of
+// classes. The features are in memory once, with two numbers per sample and class.
+func PredictAll(ctx context.Context, src Source, m *train.Saved, scorer model.Scorer, classes int) (*Predictions, error) {
+	var blocks []adapt.Block
+	for {
+		x := dataset.NewMatrix[float32](readRows, src.Cols())
+		n, err := src.Read(x)
+		if errors.Is(err, io.EOF) && n == 0 {
+			break
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		b := adapt.Block{X: x.Slice(0, n), Scores: dataset.NewMatrix[float32](n, classes)}
+		if n < readRows {
+			b.X.Data = slices.Clone(b.X.Data) // without the unused rows
+		}
+		if err := cmp.Or(scorer.Score(b.X, b.Scores), m.AdaptedFeatures().ApplyInPlace(b.X)); err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, b)
+	}
+	if blocks == nil {
+		return nil, &invalid.Error{Field: "adapt", Want: "at least one sample", Got: "none"}
+	}
+	return fit(blocks, m.Adaptation.Settings)
+}
+
+// fit normalises a batch in place and adapts to it.
+func fit(blocks []adapt.Block, s adapt.Settings) (*Predictions, error) {
+	adapt.Normalize(blocks)
+	r, err := adapt.Fit(blocks, s)
+	if err != nil {
+		return nil, err
+	}
+	p, row := &Predictions{Result: r, Blocks: blocks}, 0
+	for _, b := range blocks {
+		for i := range b.Scores.Rows {
+			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(r.P.Row(row)) {
+				p.Changed++
+			}
+			row++
+		}
+	}
+	return p, nil
+}
+
+// ClassAccuracy is the accuracy of the model in a file on each of some classes of d, adapted
+// to the samples of these classes together; NaN for classes without samples.
+func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, error) {
+	m, err := train.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Settings(m, path); err != nil {
+		return nil, err
+	}
+	s := train.Select(d, d.Features, classes)
+	p, err := Predict(m, s.X, s.Rows, d.Describe(classes))
+	if err != nil {
+		return nil, err
+	}
+	return metrics.ClassAccuracy(p.P, s.Labels), nil
+}
+
+// batch is samples with the scores of a model.
+type batch struct {
+	x      dataset.Matrix[float32] // preprocessed features
+	scores dataset.Matrix[float32] // samples x classes
+	labels []int                   // columns of scores
+
+	classes []int // of the columns, by which choose knows those that are in several folds
+}
+
+// score returns samples with their scores for the classes that u describes.
+func score(m *train.Saved, s train.Samples, u dataset.Matrix[float64]) (*batch, error) {
+	scores, err := model.Score(m.Classifier, s.X, s.Rows, u)
+	if err != nil {
+		return nil, err
+	}
 	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
-	return &Batch{X: x, Scores: scores, Labels: s.Labels}, err
-}
-
-// Blocks returns a normalised copy for adapt.Fit.
-func (b *Batch) Blocks() []adapt.Block {
-	return b.pick(b.X.AllRows()).blocks()
+	return &batch{x: x, scores: scores, labels: s.Labels}, err
 }
 
 // pick returns a normalised copy of some samples.
-func (b *Batch) pick(rows []int) *Batch {
-	s := &Batch{X: b.X.Gather(rows), Scores: b.Scores.Gather(rows), Classes: b.Classes}
+func (b *batch) pick(rows []int) *batch {
+	s := &batch{x: b.x.Gather(rows), scores: b.scores.Gather(rows), classes: b.classes}
 	for _, r := range rows {
-		s.Labels = append(s.Labels, b.Labels[r])
+		s.labels = append(s.labels, b.labels[r])
 	}
 	adapt.Normalize(s.blocks())
 	return s
 }
 
-func (b *Batch) blocks() []adapt.Block { return []adapt.Block{{X: b.X, Scores: b.Scores}} }
+func (b *batch) blocks() []adapt.Block { return []adapt.Block{{X: b.x, Scores: b.scores}} }
 
-// adapted is the accuracy by class after adaptation; b is normalised.
-func (b *Batch) adapted(ctx context.Context, s adapt.Settings) ([]float64, error) {
+// before is the accuracy by class of the scores.
+func (b *batch) before() []float64 { return metrics.ClassAccuracy(b.scores, b.labels) }
+
+// after is the accuracy by class after adaptation; b is normalised.
+func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -68,17 +149,5 @@ func (b *Batch) adapted(ctx context.Context, s adapt.Settings) ([]float64, error
 	if err != nil {
 		return nil, err
 	}
-	return metrics.ClassAccuracy(r.P, b.Labels), nil
-}
-
-// Settings returns the settings of a model at path. The error says how to choose them
-// where it has none.
-func Settings(m *train.Saved, path string) (*train.Adaptation, error) {
-	if m.Adaptation != nil {
-		return m.Adaptation, nil
-	}
-	return nil, &invalid.Error{
-		Where: path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes", Got: "none",
-		Hint: "Repeat the command that trained it, lago-train run with --stage full or lago-train compare --adapt: finished runs are reused, and their models get them.",
-	}
+	return metrics.ClassAccuracy(r.P, b.labels), nil
 }

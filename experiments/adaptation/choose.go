@@ -25,21 +25,21 @@ const (
 	finalists   = 3    // settings to try under all conditions
 )
 
-// Choose chooses temperature and tau on samples of validation classes. kinds has, for each
+// choose chooses temperature and tau on samples of validation classes. kinds has, for each
 // preprocessing to choose from, one batch per fold. Settings are ruled out if the 95 % interval
 // of their gain over classes includes 0, or if they lose with absent or imbalanced classes. Of
 // the finalists, the most accurate settings, the one whose smallest gain over these conditions is
 // the largest is chosen; if all are ruled out, the next most accurate one that is not. If there is
 // none, Tau is 0. features is the index of the chosen kind.
-func Choose(ctx context.Context, kinds ...[]*Batch) (a *train.Adaptation, features int, err error) {
+func choose(ctx context.Context, kinds ...[]*batch) (a *train.Adaptation, features int, err error) {
 	a = &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	whole := drawn(kinds)
 	scale := 0.0
 	var before []float64
 	for i, b := range whole[0] {
-		before = append(before, metrics.ClassAccuracy(b.Scores, b.Labels)...)
-		a.Samples += len(kinds[0][i].Labels)
-		t, err := metrics.FitTemperature(b.Scores, b.Labels)
+		before = append(before, b.before()...)
+		a.Samples += len(kinds[0][i].labels)
+		t, err := metrics.FitTemperature(b.scores, b.labels)
 		if err != nil {
 			scale = math.NaN() // scores at chance, or without a mistake
 		}
@@ -65,11 +65,17 @@ func Choose(ctx context.Context, kinds ...[]*Batch) (a *train.Adaptation, featur
 		if !(gain.Interval.Low > 0) {
 			continue
 		}
-		table, err := Stress(ctx, whole[c.features], c.Settings, choiceDraws)
+		table, err := stress(ctx, whole[c.features], c.Settings, choiceDraws)
 		if err != nil {
 			return nil, 0, err
 		}
-		if least := min(meanOf(c.after)-a.Before, leastGain(table)); least > most {
+		least := meanOf(c.after) - a.Before
+		for _, row := range table {
+			if row.Samples == 0 {
+				least = min(least, row.Mean)
+			}
+		}
+		if least > most {
 			most, features = least, c.features
 			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest(table, whole[0])
 		}
@@ -78,11 +84,11 @@ func Choose(ctx context.Context, kinds ...[]*Batch) (a *train.Adaptation, featur
 }
 
 // drawn returns at most maxSamples of each fold, the same of every kind of features.
-func drawn(kinds [][]*Batch) [][]*Batch {
+func drawn(kinds [][]*batch) [][]*batch {
 	r := rand.New(rand.NewPCG(13, 0))
-	drawn := make([][]*Batch, len(kinds))
+	drawn := make([][]*batch, len(kinds))
 	for i, fold := range kinds[0] {
-		rows := r.Perm(len(fold.Labels))
+		rows := r.Perm(len(fold.labels))
 		rows = rows[:min(maxSamples, len(rows))]
 		for k, folds := range kinds {
 			drawn[k] = append(drawn[k], folds[i].pick(rows))
@@ -99,14 +105,14 @@ type candidate struct {
 }
 
 // rank returns all settings by accuracy, the highest first.
-func rank(ctx context.Context, kinds [][]*Batch, scale float64) ([]candidate, error) {
+func rank(ctx context.Context, kinds [][]*batch, scale float64) ([]candidate, error) {
 	var list []candidate
 	for k, folds := range kinds {
 		for _, tau := range taus {
 			for _, t := range temperatures {
 				c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, features: k}
 				for _, f := range folds {
-					after, err := f.adapted(ctx, c.Settings)
+					after, err := f.after(ctx, c.Settings)
 					if err != nil {
 						return nil, err
 					}
@@ -120,18 +126,19 @@ func rank(ctx context.Context, kinds [][]*Batch, scale float64) ([]candidate, er
 	return list, nil
 }
 
-// byClass averages accuracies, by class of all folds, over the folds that have the class.
-func byClass(folds []*Batch, accuracies []float64) []float64 {
+// byClass averages accuracies, by class of all folds, over the folds that have the class. The
+// order is that in which the folds have them.
+func byClass(folds []*batch, accuracies []float64) []float64 {
 	of := map[int][]float64{}
 	var classes []int
 	for _, f := range folds {
-		for _, z := range f.Classes {
+		for i, z := range f.classes {
 			if of[z] == nil {
 				classes = append(classes, z)
 			}
-			of[z] = append(of[z], accuracies[0])
-			accuracies = accuracies[1:]
+			of[z] = append(of[z], accuracies[i])
 		}
+		accuracies = accuracies[len(f.classes):]
 	}
 	means := make([]float64, len(classes))
 	for i, z := range classes {
@@ -140,32 +147,25 @@ func byClass(folds []*Batch, accuracies []float64) []float64 {
 	return means
 }
 
-// leastGain is the smallest mean gain with absent or imbalanced classes.
-func leastGain(table []Condition) float64 {
-	least := math.Inf(1)
+// smallest returns the least number of samples from which batches gained on average.
+func smallest(table []Condition, folds []*batch) int {
+	least := 0
+	for _, b := range folds {
+		least = max(least, len(b.labels))
+	}
 	for _, row := range table {
 		if row.Samples == 0 {
-			least = min(least, row.Mean)
+			continue
 		}
+		if row.Mean <= 0 {
+			break
+		}
+		least = row.Samples
 	}
 	return least
 }
 
-// smallest returns the least number of samples from which batches gained on average.
-func smallest(table []Condition, folds []*Batch) int {
-	least := len(slices.MaxFunc(folds, func(a, b *Batch) int { return len(a.Labels) - len(b.Labels) }).Labels)
-	for _, row := range table {
-		switch {
-		case row.Samples == 0:
-		case row.Mean <= 0:
-			return least
-		default:
-			least = row.Samples
-		}
-	}
-	return least
-}
-
+// meanOf leaves out NaN.
 func meanOf(perClass []float64) float64 {
 	var sum, n float64
 	for _, v := range perClass {

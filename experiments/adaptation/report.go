@@ -1,12 +1,17 @@
 package adaptation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -29,47 +34,34 @@ type Report struct {
 	interval  metrics.Interval // of inductive.PerClass
 }
 
-// Evaluate adapts to a labelled batch, and to draws random batches from it for each
-// condition of Stress.
-func Evaluate(ctx context.Context, b *Batch, a *train.Adaptation, draws int) (*Report, error) {
-	blocks := b.Blocks()
-	fitted, err := adapt.Fit(blocks, a.Settings)
+// Evaluate adapts a model with settings to labelled samples that it has scored, and to draws
+// random batches of them for each condition of stress.
+func Evaluate(ctx context.Context, m *train.Saved, s train.Samples, scores dataset.Matrix[float32], draws int) (*Report, error) {
+	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
 	if err != nil {
 		return nil, err
 	}
-	accuracy := metrics.TopK(fitted.P, b.Labels, 1)
-	before, after := metrics.ClassAccuracy(b.Scores, b.Labels), metrics.ClassAccuracy(fitted.P, b.Labels)
+	return evaluate(ctx, &batch{x: x, scores: scores, labels: s.Labels}, m.Adaptation, draws)
+}
+
+func evaluate(ctx context.Context, b *batch, a *train.Adaptation, draws int) (*Report, error) {
+	fitted, err := fit([]adapt.Block{{X: b.x.Gather(b.x.AllRows()), Scores: b.scores}}, a.Settings)
+	if err != nil {
+		return nil, err
+	}
+	before, after := b.before(), metrics.ClassAccuracy(fitted.P, b.labels)
+	accuracy := metrics.TopK(fitted.P, b.labels, 1)
 	r := &Report{
 		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
 		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
-		Changed: Changed(blocks, fitted.P), Rounds: len(fitted.Objective) - 1,
-		Warning: Warning(a, len(b.Labels)), Stress: []Condition{},
-		inductive: metrics.TopK(b.Scores, b.Labels, 1), interval: metrics.ClassInterval(before),
+		Changed: fitted.Changed, Rounds: len(fitted.Objective) - 1, Warning: Warning(a, len(b.labels)),
+		inductive: metrics.TopK(b.scores, b.labels, 1), interval: metrics.ClassInterval(before),
 	}
-	if draws > 0 {
-		r.Stress, err = Stress(ctx, []*Batch{b}, a.Settings, draws)
-		for i, row := range r.Stress {
-			if row.Samples > 0 && row.Samples < a.Smallest {
-				r.Stress[i].Warned = true
-			}
-		}
+	r.Stress, err = stress(ctx, []*batch{b}, a.Settings, draws)
+	for i, row := range r.Stress {
+		r.Stress[i].Warned = row.Samples > 0 && row.Samples < a.Smallest
 	}
 	return r, err
-}
-
-// Changed counts the samples whose prediction by the scores of their blocks differs from that
-// by p, N x Z.
-func Changed(blocks []adapt.Block, p dataset.Matrix[float32]) (n int) {
-	row := 0
-	for _, b := range blocks {
-		for i := range b.Scores.Rows {
-			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(p.Row(row)) {
-				n++
-			}
-			row++
-		}
-	}
-	return n
 }
 
 // Warning says why adaptation to a batch may not help, "" if it should.
@@ -96,35 +88,143 @@ func Text(a *train.Adaptation) string {
 		a.Temperature, a.Tau, features, format.Percent(a.Before), format.Percent(a.After), a.Classes, a.Interval, format.Count(a.Smallest, "sample"))
 }
 
-// String returns the tables of the report.
-func (r *Report) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed\n",
+// Tables compares the predictions, and lists the conditions of stress.
+func (r *Report) Tables() []*table.Table {
+	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed",
 		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
-	t := format.NewTable("predictions", "per class", "95 % over classes", "per sample")
-	t.Right(2, 3, 4)
+	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
 	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval, format.Percent(r.inductive.PerSample))
 	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
 	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval, format.Points(r.PerSample-r.inductive.PerSample))
-	fmt.Fprintf(&b, "%sp = %.2g by paired permutation over classes\n", t, r.Difference.P)
+	t.Note("p = %.2g by paired permutation over classes", r.Difference.P)
 	if r.Warning != "" {
-		fmt.Fprintf(&b, "Warning: %s.\n", r.Warning)
+		t.Note("Warning: %s.", r.Warning)
 	}
-	if len(r.Stress) > 0 {
-		fmt.Fprintf(&b, "\nChange of the per-class accuracy on random batches, %s each\n%s", format.Count(r.Stress[0].Draws, "draw"), stressTable(r.Stress))
+	if len(r.Stress) == 0 {
+		return []*table.Table{t}
 	}
-	return b.String()
-}
-
-func stressTable(list []Condition) *format.Table {
-	t := format.NewTable("batch", "mean change", "worst draw", "predict --adapt")
-	t.Right(2, 3)
-	for _, c := range list {
+	title = fmt.Sprintf("Change of the per-class accuracy on random batches, %s each", format.Count(r.Stress[0].Draws, "draw"))
+	batches := table.New(title, "batch", "mean change", "worst draw", "predict --adapt").Right(2, 3)
+	for _, c := range r.Stress {
 		warned := ""
 		if c.Warned {
 			warned = "warned: too small"
 		}
-		t.Row(c.Name, format.Points(c.Mean), format.Points(c.Worst), warned)
+		batches.Row(c.Name, format.Points(c.Mean), format.Points(c.Worst), warned)
+	}
+	return []*table.Table{t, batches}
+}
+
+// Table lists the estimated share of each class, the largest first, and the classes of which
+// no sample is expected.
+func (p *Predictions) Table(classes []string) *table.Table {
+	n := p.P.Rows
+	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(p.Changed, "prediction"))
+	t := table.New(title, "class", "estimated share", "samples").Right(2, 3)
+	order := make([]int, len(classes))
+	for z := range order {
+		order[z] = z
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(p.Shares[y], p.Shares[x]) })
+	var absent []string
+	for _, z := range order {
+		// The share of a class without samples is that of the prior, one sample.
+		samples := p.Shares[z]*float64(n+len(order)) - 1
+		if samples < 0.5 {
+			absent = append(absent, classes[z])
+			continue
+		}
+		t.Row(classes[z], format.Percent(samples/float64(n)), fmt.Sprintf("%.0f", samples))
+	}
+	t.Note("candidate classes that seem to be absent: %s", cmp.Or(strings.Join(absent, ", "), "none"))
+	if 2*len(absent) > len(order) {
+		t.Note("warning: more than half of the candidate classes seem to be absent, and adaptation can then lower accuracy; restrict the candidates with --classes")
 	}
 	return t
+}
+
+// Condition is the effect of adaptation on random batches of one kind. Changes are
+// differences of per-class accuracy, over the classes that are present.
+type Condition struct {
+	Name    string  `json:"condition"`
+	Samples int     `json:"samples,omitempty"` // of a small batch
+	Mean    float64 `json:"mean_change"`
+	Worst   float64 `json:"worst_change"`
+	Draws   int     `json:"draws"`
+	Warned  bool    `json:"warned"` // predict would warn that the batch is too small
+}
+
+// condition selects the samples of a batch.
+type condition struct {
+	name    string
+	samples int                             // at most; 0 is all
+	keep    func(rank, classes int) float64 // the share kept of the class with a random rank; nil is 1
+}
+
+func present(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// conditions are in the order of falling size.
+var conditions = []condition{
+	{"a third of the classes absent", 0, func(rank, classes int) float64 { return present(rank >= classes/3) }},
+	{"nine tenths of the classes absent", 0, func(rank, classes int) float64 { return present(rank < max(2, (classes+5)/10)) }},
+	{"imbalanced, 20 to 1", 0, func(rank, classes int) float64 { return math.Pow(0.05, float64(rank)/float64(max(classes-1, 1))) }},
+	{"500 samples", 500, nil},
+	{"200 samples", 200, nil},
+	{"50 samples", 50, nil},
+}
+
+// stress adapts to random batches from each of some batches, draws for each condition:
+// classes that are absent but still candidates, geometrically imbalanced classes, and few
+// samples. Conditions for which there are not more samples are left out.
+func stress(ctx context.Context, folds []*batch, s adapt.Settings, draws int) ([]Condition, error) {
+	var table []Condition
+	for i, c := range conditions {
+		row := Condition{Name: c.name, Samples: c.samples, Worst: math.Inf(1)}
+		for f, fold := range folds {
+			if len(fold.labels) <= c.samples {
+				continue
+			}
+			for draw := range draws {
+				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
+				b := fold.pick(c.draw(fold, r))
+				after, err := b.after(ctx, s)
+				if err != nil {
+					return nil, err
+				}
+				change := meanOf(after) - meanOf(b.before())
+				row.Mean += change
+				row.Worst = min(row.Worst, change)
+				row.Draws++
+			}
+		}
+		if row.Draws > 0 {
+			row.Mean /= float64(row.Draws)
+			table = append(table, row)
+		}
+	}
+	return table, nil
+}
+
+// draw returns the rows of a random batch.
+func (c condition) draw(b *batch, r *rand.Rand) []int {
+	rank := r.Perm(b.scores.Cols)
+	var rows, others []int
+	for _, i := range r.Perm(len(b.labels)) {
+		switch {
+		case c.samples > 0 && len(rows) == c.samples:
+		case c.keep == nil || r.Float64() < c.keep(rank[b.labels[i]], b.scores.Cols):
+			rows = append(rows, i)
+		default:
+			others = append(others, i)
+		}
+	}
+	if len(rows) == 0 { // all classes that were drawn have no samples
+		rows = others
+	}
+	return rows
 }

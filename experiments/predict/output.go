@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -22,22 +23,29 @@ const (
 	JSONL Format = "jsonl" // one JSON object per line
 )
 
-// output writes predictions and counts them.
+// output writes predictions, block by block, and counts them.
 type output struct {
 	encoder
+	w       io.Writer
+	block   bytes.Buffer // rows that are not written
 	classes []string
 	among   map[string]bool // classes as a set
 	samples Identified      // nil if neither ids nor true classes are known
 	count   Count
 }
 
-// encoder writes predictions in one format.
+// encoder appends predictions in one format to the block of an output.
 type encoder interface {
 	header() error
-	// write writes the prediction of the sample with the given index. id and trueClass are
-	// "" if they are not known.
-	write(index int, id, trueClass string, r *ranking) error
-	flush() error
+	row(sample) error
+}
+
+// sample is a sample with its prediction. id and class, the true one, are "" if they are not
+// known.
+type sample struct {
+	index     int
+	id, class string
+	*ranking
 }
 
 // columns are what the formats have in common.
@@ -50,7 +58,7 @@ type columns struct {
 }
 
 func newOutput(w io.Writer, classes []string, o Options, src Source) *output {
-	out := &output{classes: classes, among: make(map[string]bool, len(classes))}
+	out := &output{w: w, classes: classes, among: make(map[string]bool, len(classes))}
 	for _, name := range classes {
 		out.among[name] = true
 	}
@@ -64,34 +72,39 @@ func newOutput(w io.Writer, classes []string, o Options, src Source) *output {
 	}
 	switch o.Format {
 	case CSV:
-		out.encoder = &csvEncoder{columns: c, w: csv.NewWriter(w)}
+		out.encoder = &csvEncoder{columns: c, w: csv.NewWriter(&out.block)}
 	case JSONL:
-		e := json.NewEncoder(w)
+		e := json.NewEncoder(&out.block)
 		e.SetEscapeHTML(false)
 		out.encoder = &jsonEncoder{columns: c, encoder: e}
 	default:
-		out.encoder = newTableEncoder(c, w)
+		out.encoder = newTableEncoder(c, &out.block)
 	}
 	return out
 }
 
+func (out *output) flush() error {
+	_, err := out.block.WriteTo(out.w)
+	return err
+}
+
 func (out *output) writeBlock(b *block) error {
 	for i := range b.n {
-		r, index, id, trueClass := &b.ranked[i], b.first+i, "", ""
+		s := sample{index: b.first + i, ranking: &b.ranked[i]}
 		if out.samples != nil {
-			index, id, trueClass = out.samples.Sample(index)
+			s.index, s.id, s.class = out.samples.Sample(s.index)
 		}
 		out.count.Samples++
-		if r.abstain {
+		if s.abstain {
 			out.count.Abstained++
 		}
-		if out.among[trueClass] {
+		if out.among[s.class] {
 			out.count.Labelled++
-			if !r.abstain && out.classes[r.classes[0]] == trueClass {
+			if !s.abstain && out.classes[s.classes[0]] == s.class {
 				out.count.Correct++
 			}
 		}
-		if err := out.write(index, id, trueClass, r); err != nil {
+		if err := out.row(s); err != nil {
 			return err
 		}
 	}
@@ -104,44 +117,40 @@ type csvEncoder struct {
 	record []string
 }
 
-func (e *csvEncoder) header() error {
-	record := []string{"sample"}
-	if e.id > 0 {
-		record = append(record, "id")
-	}
-	if e.labelled {
-		record = append(record, "true_class")
-	}
-	record = append(record, "prediction")
-	for i := range e.top {
-		record = append(record, fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", e.value, i+1))
-	}
-	return e.w.Write(record)
-}
-
-// write leaves the prediction empty if the model abstains.
-func (e *csvEncoder) write(index int, id, trueClass string, r *ranking) error {
-	e.record = append(e.record[:0], strconv.Itoa(index))
+// write writes a record that begins with these columns.
+func (e *csvEncoder) write(index, id, class, prediction string, top func(place int) (class, value string)) error {
+	e.record = append(e.record[:0], index)
 	if e.id > 0 {
 		e.record = append(e.record, id)
 	}
 	if e.labelled {
-		e.record = append(e.record, trueClass)
-	}
-	prediction := ""
-	if !r.abstain {
-		prediction = e.classes[r.classes[0]]
+		e.record = append(e.record, class)
 	}
 	e.record = append(e.record, prediction)
-	for i, z := range r.classes {
-		e.record = append(e.record, e.classes[z], strconv.FormatFloat(r.values[i], 'g', 7, 32))
+	for i := range e.top {
+		class, value := top(i)
+		e.record = append(e.record, class, value)
 	}
-	return e.w.Write(e.record)
+	err := e.w.Write(e.record)
+	e.w.Flush()
+	return err
 }
 
-func (e *csvEncoder) flush() error {
-	e.w.Flush()
-	return e.w.Error()
+func (e *csvEncoder) header() error {
+	return e.write("sample", "id", "true_class", "prediction", func(i int) (class, value string) {
+		return fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", e.value, i+1)
+	})
+}
+
+// row leaves the prediction empty if the model abstains.
+func (e *csvEncoder) row(s sample) error {
+	prediction := ""
+	if !s.abstain {
+		prediction = e.classes[s.classes[0]]
+	}
+	return e.write(strconv.Itoa(s.index), s.id, s.class, prediction, func(i int) (class, value string) {
+		return e.classes[s.classes[i]], strconv.FormatFloat(s.values[i], 'g', 7, 32)
+	})
 }
 
 // jsonLine is one line of JSONL.
@@ -163,19 +172,17 @@ type jsonClass struct {
 type jsonEncoder struct {
 	columns
 	encoder *json.Encoder
-	top     []jsonClass
 }
 
 func (e *jsonEncoder) header() error { return nil }
-func (e *jsonEncoder) flush() error  { return nil }
 
-func (e *jsonEncoder) write(index int, id, trueClass string, r *ranking) error {
-	line := jsonLine{Sample: index, ID: id, TrueClass: trueClass, Top: e.top[:0]}
-	if !r.abstain {
-		line.Prediction = &e.classes[r.classes[0]]
+func (e *jsonEncoder) row(s sample) error {
+	line := jsonLine{Sample: s.index, ID: s.id, TrueClass: s.class, Top: make([]jsonClass, 0, e.top)}
+	if !s.abstain {
+		line.Prediction = &e.classes[s.classes[0]]
 	}
-	for i, z := range r.classes {
-		value, c := float32(r.values[i]), jsonClass{Class: e.classes[z]}
+	for i, z := range s.classes {
+		value, c := float32(s.values[i]), jsonClass{Class: e.classes[z]}
 		if e.value == "score" {
 			c.Score = &value
 		} else {
@@ -183,32 +190,23 @@ func (e *jsonEncoder) write(index int, id, trueClass string, r *ranking) error {
 		}
 		line.Top = append(line.Top, c)
 	}
-	e.top = line.Top
 	return e.encoder.Encode(line)
 }
 
-// tableEncoder has columns of fixed width: internal/format would need all rows in
+// tableEncoder has columns of fixed width: internal/table would need all rows in
 // memory.
 type tableEncoder struct {
 	columns
-	w     io.Writer
+	b     *bytes.Buffer
 	width int // of a class name
-	line  []byte
 }
 
 // maxID is the widest column of ids. Of longer ones it has the end; the other formats have
 // all of it.
 const maxID = 40
 
-func lastOf(id string) string {
-	if r := []rune(format.Printable(id)); len(r) > maxID {
-		return "…" + string(r[len(r)-maxID+1:])
-	}
-	return format.Printable(id)
-}
-
-func newTableEncoder(c columns, w io.Writer) *tableEncoder {
-	e := &tableEncoder{columns: c, w: w, width: len("true class")}
+func newTableEncoder(c columns, b *bytes.Buffer) *tableEncoder {
+	e := &tableEncoder{columns: c, b: b, width: len("true class")}
 	if e.id > 0 {
 		e.id = min(max(e.id, len("id")), maxID)
 	}
@@ -220,46 +218,39 @@ func newTableEncoder(c columns, w io.Writer) *tableEncoder {
 	return e
 }
 
-func (e *tableEncoder) header() error {
-	e.line = append(e.line, "  sample  "...)
+// start writes the first columns of a line.
+func (e *tableEncoder) start(index any, id, class, prediction string, value string) {
+	fmt.Fprintf(e.b, "%8v  ", index)
 	if e.id > 0 {
-		e.line = fmt.Appendf(e.line, "%-*s  ", e.id, "id")
+		if r := []rune(id); len(r) > maxID {
+			id = "…" + string(r[len(r)-maxID+1:])
+		}
+		fmt.Fprintf(e.b, "%-*s  ", e.id, id)
 	}
 	if e.labelled {
-		e.line = fmt.Appendf(e.line, "%-*s  ", e.width, "true class")
+		fmt.Fprintf(e.b, "%-*s  ", e.width, class)
 	}
-	e.line = fmt.Appendf(e.line, "%-*s  %11s", e.width, "prediction", e.value)
-	if e.top > 1 {
-		e.line = append(e.line, "  next"...)
-	}
-	e.line = append(e.line, '\n')
-	return nil
+	fmt.Fprintf(e.b, "%-*s  %11s", e.width, prediction, value)
 }
 
-func (e *tableEncoder) write(index int, id, trueClass string, r *ranking) error {
-	e.line = fmt.Appendf(e.line, "%8d  ", index)
-	if e.id > 0 {
-		e.line = fmt.Appendf(e.line, "%-*s  ", e.id, lastOf(id))
+func (e *tableEncoder) header() error {
+	e.start("sample", "id", "true class", "prediction", e.value)
+	if e.top > 1 {
+		e.b.WriteString("  next")
 	}
-	if e.labelled {
-		e.line = fmt.Appendf(e.line, "%-*s  ", e.width, format.Printable(trueClass))
-	}
-	name, next := e.classes[r.classes[0]], 1
-	if r.abstain {
+	return e.b.WriteByte('\n')
+}
+
+func (e *tableEncoder) row(s sample) error {
+	name, next := e.classes[s.classes[0]], 1
+	if s.abstain {
 		name, next = "(abstain)", 0
 	}
-	e.line = fmt.Appendf(e.line, "%-*s  %11.4f", e.width, name, r.values[0])
+	e.start(s.index, format.Printable(s.id), format.Printable(s.class), name, fmt.Sprintf("%.4f", s.values[0]))
 	separator := "  "
-	for i := next; i < len(r.classes); i++ {
-		e.line = fmt.Appendf(e.line, "%s%s %.4f", separator, e.classes[r.classes[i]], r.values[i])
+	for i := next; i < len(s.classes); i++ {
+		fmt.Fprintf(e.b, "%s%s %.4f", separator, e.classes[s.classes[i]], s.values[i])
 		separator = ", "
 	}
-	e.line = append(e.line, '\n')
-	return nil
-}
-
-func (e *tableEncoder) flush() error {
-	_, err := e.w.Write(e.line)
-	e.line = e.line[:0]
-	return err
+	return e.b.WriteByte('\n')
 }

@@ -10,11 +10,12 @@ import (
 	"sync"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/adaptation"
+	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
-
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/train"
 )
 
 // Options say how samples are predicted and what is written.
@@ -27,19 +28,18 @@ type Options struct {
 	Format     Format
 }
 
-// Check returns an *invalid.Error for the first option that is out of range. Its Where
-// is the name of the command's flag.
+// Check returns an *invalid.Error for the first option that is out of range.
 func (o Options) Check() error {
 	switch {
 	case o.Top < 1:
-		return &invalid.Error{Where: "--top", Want: "at least 1", Got: fmt.Sprint(o.Top)}
+		return &invalid.Error{Field: "top", Want: "at least 1", Got: fmt.Sprint(o.Top)}
 	case !(o.Temperature >= 0 && finite.Is(o.Temperature)):
-		return &invalid.Error{Where: "--temperature", Want: "a finite number above 0", Got: fmt.Sprint(o.Temperature)}
+		return &invalid.Error{Field: "temperature", Want: "a finite number above 0", Got: fmt.Sprint(o.Temperature)}
 	case !(o.Confidence >= 0 && o.Confidence <= 1):
-		return &invalid.Error{Where: "--min-confidence", Want: "a probability from 0 to 1", Got: fmt.Sprint(o.Confidence)}
+		return &invalid.Error{Field: "min-confidence", Want: "a probability from 0 to 1", Got: fmt.Sprint(o.Confidence)}
 	case o.Confidence > 0 && o.Temperature == 0:
 		return &invalid.Error{
-			Where: "--min-confidence", Want: "a model of LAGO, whose scores are probabilities, or --temperature",
+			Field: "min-confidence", Want: "a model of LAGO, whose scores are probabilities, or a temperature",
 			Hint: "evaluate fits a temperature.",
 		}
 	}
@@ -58,24 +58,34 @@ type Count struct {
 // their order. scorer scores samples for the given classes. Run returns soon after ctx
 // is cancelled, even if src blocks in Read; src must not be used any more then.
 func Run(ctx context.Context, src Source, scorer model.Scorer, classes []string, o Options, w io.Writer) (Count, error) {
+	return o.run(ctx, src, scorer, newOutput(w, classes, o, src))
+}
+
+// RunAdapted is Run with predictions adapted to all samples of src together, by the settings
+// of m. It reads all of src before it writes, and keeps the features and two numbers per
+// sample and class in memory.
+func RunAdapted(ctx context.Context, src Source, m *train.Saved, scorer model.Scorer, classes []string, o Options, w io.Writer) (Count, *adaptation.Predictions, error) {
+	o.Temperature = 1 // of log P
 	if err := o.Check(); err != nil {
-		return Count{}, err
+		return Count{}, nil, err
 	}
-	if len(classes) == 0 {
-		return Count{}, &invalid.Error{Where: "classes", Want: "at least one to choose from", Got: "none"}
+	p, err := adaptation.PredictAll(ctx, src, m, scorer, len(classes))
+	if err != nil {
+		return Count{}, nil, err
 	}
-	out := newOutput(w, classes, o, src)
-	if err := cmp.Or(out.header(), out.flush()); err != nil {
-		return Count{}, err
+	posteriors := &Samples{d: &dataset.Dataset{Features: p.P}, rows: p.P.AllRows()}
+	count, err := o.run(ctx, posteriors, logarithms{}, newOutput(w, classes, o, src))
+	return count, p, err
+}
+
+// logarithms scores samples by the logarithms of their features.
+type logarithms struct{}
+
+func (logarithms) Score(x, scores dataset.Matrix[float32]) error {
+	for i, v := range x.Data {
+		scores.Data[i] = float32(math.Log(float64(v)))
 	}
-	p := newPipeline(ctx, src.Cols(), len(classes), o)
-	defer p.cancel(nil)
-	var scoring sync.WaitGroup
-	go func() { p.end(p.read(src)); close(p.filled) }()
-	scoring.Go(func() { p.end(p.score(scorer)); close(p.scored) })
-	p.end(p.write(out))
-	scoring.Wait()
-	return out.count, context.Cause(p.ctx)
+	return nil
 }
 
 // Blocks are large enough to be scored fast, and bounded for any number of classes.
@@ -94,108 +104,87 @@ type block struct {
 	ranked []ranking               // n
 }
 
-// pipeline passes blocks around: from free to filled to scored, and back.
-type pipeline struct {
-	ctx    context.Context // its cause is the first error
-	cancel context.CancelCauseFunc
-	o      Options
-
-	free, filled, scored chan *block
-}
-
-func newPipeline(ctx context.Context, dims, classes int, o Options) *pipeline {
-	p := &pipeline{o: o, free: make(chan *block, blocks), filled: make(chan *block), scored: make(chan *block)}
-	p.ctx, p.cancel = context.WithCancelCause(ctx)
+func newBlocks(dims, classes int) chan *block {
+	list := make(chan *block, blocks)
 	n := min(max(blockNumbers/max(dims, 1), minSamples), maxSamples, max(blockNumbers/classes, 1))
 	for range blocks {
-		p.free <- &block{x: dataset.NewMatrix[float32](n, dims), scores: dataset.NewMatrix[float32](n, classes), ranked: make([]ranking, n)}
+		list <- &block{x: dataset.NewMatrix[float32](n, dims), scores: dataset.NewMatrix[float32](n, classes), ranked: make([]ranking, n)}
 	}
-	return p
+	return list
 }
 
-// end cancels the other stages if one failed.
-func (p *pipeline) end(err error) {
-	if err != nil {
-		p.cancel(err)
+// run passes blocks around: from free to filled to scored, and back.
+func (o Options) run(ctx context.Context, src Source, scorer model.Scorer, out *output) (Count, error) {
+	if err := o.Check(); err != nil {
+		return Count{}, err
 	}
-}
-
-// receive returns the next block of another stage, nil after its last one.
-func (p *pipeline) receive(from <-chan *block) (*block, error) {
-	select {
-	case b := <-from:
-		return b, nil
-	case <-p.ctx.Done():
-		return nil, p.ctx.Err()
+	if len(out.classes) == 0 {
+		return Count{}, &invalid.Error{Field: "classes", Want: "at least one to choose from", Got: "none"}
 	}
-}
-
-func (p *pipeline) send(to chan<- *block, b *block) error {
-	select {
-	case to <- b:
-		return nil
-	case <-p.ctx.Done():
-		return p.ctx.Err()
+	if err := cmp.Or(out.header(), out.flush()); err != nil {
+		return Count{}, err
 	}
-}
-
-func (p *pipeline) read(src Source) error {
-	for first := 0; ; {
-		b, err := p.receive(p.free)
-		if err != nil {
-			return err
+	ctx, cancel := context.WithCancelCause(ctx) // the cause is the first error
+	defer cancel(nil)
+	// stage does its work on each block until the stage before ends or any of them fails.
+	stage := func(from <-chan *block, to chan<- *block, work func(*block) error) {
+		defer close(to)
+		for {
+			select {
+			case b, more := <-from:
+				if !more {
+					return
+				}
+				if err := work(b); err != nil {
+					if err != io.EOF {
+						cancel(err)
+					}
+					return
+				}
+				select {
+				case to <- b:
+				case <-ctx.Done():
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
 		}
-		b.first = first
+	}
+	free, filled, scored := newBlocks(src.Cols(), len(out.classes)), make(chan *block), make(chan *block)
+	next := 0
+	go stage(free, filled, func(b *block) (err error) {
+		b.first = next
 		b.n, err = src.Read(b.x)
-		if errors.Is(err, io.EOF) && b.n == 0 {
-			return nil
+		next += b.n
+		if b.n == 0 && errors.Is(err, io.EOF) {
+			return io.EOF
 		}
-		if err != nil {
-			return err
-		}
-		first += b.n
-		if err := p.send(p.filled, b); err != nil {
-			return err
-		}
-	}
+		return err
+	})
+	var scoring sync.WaitGroup
+	scoring.Go(func() { stage(filled, scored, func(b *block) error { return o.score(scorer, b) }) })
+	stage(scored, free, out.writeBlock)
+	scoring.Wait()
+	return out.count, context.Cause(ctx)
 }
 
-func (p *pipeline) score(scorer model.Scorer) error {
-	for {
-		b, err := p.receive(p.filled)
-		if b == nil {
-			return err
+// score scores and ranks the samples of a block.
+func (o Options) score(scorer model.Scorer, b *block) error {
+	if err := scorer.Score(b.x.Slice(0, b.n), b.scores.Slice(0, b.n)); err != nil {
+		return err
+	}
+	parallel.For(b.n, 64, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			o.rank(&b.ranked[i], b.scores.Row(i))
 		}
-		if err := scorer.Score(b.x.Slice(0, b.n), b.scores.Slice(0, b.n)); err != nil {
-			return err
-		}
-		parallel.For(b.n, 64, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				p.o.rank(&b.ranked[i], b.scores.Row(i))
-			}
-		})
-		for i := range b.n {
-			if b.ranked[i].classes == nil {
-				return &invalid.Error{Where: fmt.Sprintf("sample %d", b.first+i), Want: "finite scores", Got: "NaN", Hint: "Train the model again."}
-			}
-		}
-		if err := p.send(p.scored, b); err != nil {
-			return err
+	})
+	for i := range b.n {
+		if b.ranked[i].classes == nil {
+			return &invalid.Error{Where: fmt.Sprintf("sample %d", b.first+i), Want: "finite scores", Got: "NaN", Hint: "Train the model again."}
 		}
 	}
-}
-
-func (p *pipeline) write(out *output) error {
-	for {
-		b, err := p.receive(p.scored)
-		if b == nil {
-			return err
-		}
-		if err := out.writeBlock(b); err != nil {
-			return err
-		}
-		p.free <- b
-	}
+	return nil
 }
 
 // ranking is the best classes of one sample.
@@ -226,23 +215,19 @@ func (o Options) rank(r *ranking, scores []float32) {
 		copy(r.classes[place+1:], r.classes[place:])
 		r.classes[place] = z
 	}
-	for _, z := range r.classes {
-		r.values = append(r.values, float64(scores[z]))
-	}
+	top := float64(scores[r.classes[0]])
+	sum := 0.0 // of the exponentials of all classes
 	if o.Temperature > 0 {
-		o.softmax(r.values, scores)
+		for _, s := range scores {
+			sum += math.Exp((float64(s) - top) / o.Temperature)
+		}
+	}
+	for _, z := range r.classes {
+		v := float64(scores[z])
+		if o.Temperature > 0 {
+			v = math.Exp((v-top)/o.Temperature) / sum
+		}
+		r.values = append(r.values, v)
 	}
 	r.abstain = o.Confidence > 0 && r.values[0] < o.Confidence
-}
-
-// softmax turns the highest scores into probabilities among all classes.
-func (o Options) softmax(values []float64, scores []float32) {
-	top := values[0]
-	var sum float64
-	for _, s := range scores {
-		sum += math.Exp((float64(s) - top) / o.Temperature)
-	}
-	for i, s := range values {
-		values[i] = math.Exp((s-top)/o.Temperature) / sum
-	}
 }

@@ -11,9 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -39,7 +38,7 @@ func (c *counting) Read(block dataset.Matrix[float32]) (int, error) {
 	for i := range n {
 		block.Row(i)[0] = float32(c.next)
 		if c.next++; c.fail > 0 && c.next > c.fail {
-			return i, errors.New("a bad sample")
+			return i, fmt.Errorf("a bad sample: %w", io.EOF)
 		}
 	}
 	if n == 0 {
@@ -49,7 +48,7 @@ func (c *counting) Read(block dataset.Matrix[float32]) (int, error) {
 }
 
 // modulo scores class -i mod Z of sample i highest.
-type modulo struct{ fail float32 }
+type modulo struct{ fail, nan float32 } // the samples from which on it fails or scores NaN; 0 for none
 
 func (m modulo) Score(x, scores dataset.Matrix[float32]) error {
 	for i := range x.Rows {
@@ -58,6 +57,9 @@ func (m modulo) Score(x, scores dataset.Matrix[float32]) error {
 		}
 		for z := range scores.Cols {
 			scores.Row(i)[z] = -float32((int(x.Row(i)[0]) + z) % scores.Cols)
+		}
+		if m.nan > 0 && x.Row(i)[0] >= m.nan {
+			scores.Row(i)[1] = float32(math.NaN())
 		}
 	}
 	return nil
@@ -71,12 +73,9 @@ var abc = []string{"a", "b", "c"}
 func TestRunStreams(t *testing.T) {
 	src := &counting{n: 100*maxSamples + 17}
 	var out bytes.Buffer
-	count, err := Run(context.Background(), src, modulo{}, abc, Options{Top: 1, Format: CSV}, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(Count{Samples: src.n}, count); diff != "" {
-		t.Errorf("count (-want +got):\n%s", diff)
+	count := testkit.Must(Run(t.Context(), src, modulo{}, abc, Options{Top: 1, Format: CSV}, &out))(t)
+	if want := (Count{Samples: src.n}); count != want {
+		t.Errorf("found %+v, expected %+v", count, want)
 	}
 	if len(src.asked) > blocks {
 		t.Errorf("%d blocks were in use, expected at most %d", len(src.asked), blocks)
@@ -96,19 +95,17 @@ func TestRunStreams(t *testing.T) {
 // The memory of the blocks is bounded for any number of features and classes.
 func TestBlocksAreBounded(t *testing.T) {
 	for _, c := range []struct{ dims, classes, samples int }{{2048, 50, 512}, {1, 1, 1024}, {1 << 20, 3, 64}, {300, 1 << 16, 16}, {300, 1 << 21, 1}} {
-		p := newPipeline(t.Context(), c.dims, c.classes, Options{})
-		if b := <-p.free; b.x.Rows != c.samples || b.scores.Rows != c.samples {
+		if b := <-newBlocks(c.dims, c.classes); b.x.Rows != c.samples || b.scores.Rows != c.samples {
 			t.Errorf("%d features and %d classes: blocks of %d samples, expected %d", c.dims, c.classes, b.x.Rows, c.samples)
 		}
-		p.cancel(nil)
 	}
 }
 
-// refusing is a disk that is full after some bytes.
-type refusing struct{ left int }
+// full is a disk that is full after some bytes.
+type full struct{ left int }
 
-func (r *refusing) Write(b []byte) (int, error) {
-	if r.left -= len(b); r.left < 0 {
+func (f *full) Write(b []byte) (int, error) {
+	if f.left -= len(b); f.left < 0 {
 		return 0, errors.New("no space")
 	}
 	return len(b), nil
@@ -118,7 +115,6 @@ func (r *refusing) Write(b []byte) (int, error) {
 func TestRunReturnsTheFirstError(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	background := context.Background()
 	for _, c := range []struct {
 		name   string
 		ctx    context.Context
@@ -127,17 +123,16 @@ func TestRunReturnsTheFirstError(t *testing.T) {
 		w      io.Writer
 		want   string
 	}{
-		{"a sample", background, &counting{n: 1e6, fail: 5000}, modulo{}, io.Discard, "a bad sample"},
-		{"scores", background, &counting{n: 1e6}, modulo{fail: 5000}, io.Discard, "a bad block"},
-		{"the disk", background, &counting{n: 1e6}, modulo{}, &refusing{left: 50000}, "no space"},
-		{"the first line", background, &counting{n: 10}, modulo{}, &refusing{}, "no space"},
+		{"a sample", t.Context(), &counting{n: 1e6, fail: 5000}, modulo{}, io.Discard, "a bad sample"},
+		{"scores", t.Context(), &counting{n: 1e6}, modulo{fail: 5000}, io.Discard, "a bad block"},
+		{"NaN", t.Context(), &counting{n: 1e6}, modulo{nan: 5000}, io.Discard, "sample 5000: expected finite scores, found NaN"},
+		{"the disk", t.Context(), &counting{n: 1e6}, modulo{}, &full{left: 50000}, "no space"},
+		{"the first line", t.Context(), &counting{n: 10}, modulo{}, &full{}, "no space"},
 		{"Ctrl-C", ended, &counting{n: 1e6}, modulo{}, io.Discard, "context canceled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Run(c.ctx, c.src, c.scorer, abc, Options{Top: 2, Format: CSV}, c.w)
-			if err == nil || err.Error() != c.want {
-				t.Errorf("found the error %v, expected %s", err, c.want)
-			}
+			testkit.WantError(t, err, c.want)
 			c.src.mu.Lock()
 			defer c.src.mu.Unlock()
 			if c.src.next == c.src.n && c.src.n > 10 {
@@ -149,12 +144,9 @@ func TestRunReturnsTheFirstError(t *testing.T) {
 
 func TestRunWithoutSamples(t *testing.T) {
 	var out bytes.Buffer
-	count, err := Run(context.Background(), &counting{}, modulo{}, abc, Options{Top: 9, Temperature: 1, Format: Table}, &out)
-	if err != nil || count != (Count{}) {
-		t.Fatal(count, err)
-	}
-	if want := "  sample  prediction  probability  next\n"; out.String() != want {
-		t.Errorf("found %q, expected %q", out.String(), want)
+	count, err := Run(t.Context(), &counting{}, modulo{}, abc, Options{Top: 9, Temperature: 1, Format: Table}, &out)
+	if want := "  sample  prediction  probability  next\n"; err != nil || count != (Count{}) || out.String() != want {
+		t.Errorf("%v, %v: found %q, expected %q", count, err, &out, want)
 	}
 }
 
@@ -169,7 +161,7 @@ func (s idle) Read(dataset.Matrix[float32]) (int, error) {
 }
 
 func TestRunEndsWhileItsSourceIsIdle(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	src := idle{make(chan struct{})}
 	go func() {
 		<-src.reading
@@ -180,31 +172,14 @@ func TestRunEndsWhileItsSourceIsIdle(t *testing.T) {
 	}
 }
 
-// notANumber scores every sample as NaN.
-type notANumber struct{}
-
-func (notANumber) Score(_, scores dataset.Matrix[float32]) error {
-	for i := range scores.Data {
-		scores.Data[i] = float32(math.NaN())
-	}
-	return nil
-}
-
-func TestRunRefuses(t *testing.T) {
-	for _, c := range []struct {
-		o      Options
-		scorer model.Scorer
-		want   string
-	}{
-		{Options{}, modulo{}, "--top: expected at least 1, found 0"},
-		{Options{Top: 1, Temperature: -1}, modulo{}, "--temperature: expected a finite number above 0, found -1"},
-		{Options{Top: 1, Temperature: 1, Confidence: 80}, modulo{}, "--min-confidence: expected a probability from 0 to 1, found 80"},
-		{Options{Top: 1, Confidence: 0.5}, modulo{}, "--temperature"},
-		{Options{Top: 1}, notANumber{}, "sample 0: expected finite scores, found NaN"},
+func TestOptions(t *testing.T) {
+	for want, o := range map[string]Options{
+		"top: expected at least 1, found 0":                              {},
+		"temperature: expected a finite number above 0, found -1":        {Top: 1, Temperature: -1},
+		"min-confidence: expected a probability from 0 to 1, found 80":   {Top: 1, Temperature: 1, Confidence: 80},
+		"min-confidence: expected a model of LAGO, whose scores are pro": {Top: 1, Confidence: 0.5},
 	} {
-		_, err := Run(context.Background(), &counting{n: 3}, c.scorer, abc, c.o, io.Discard)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: found %v, expected %s", c.o, err, c.want)
-		}
+		_, err := Run(t.Context(), &counting{n: 3}, modulo{}, abc, o, io.Discard)
+		testkit.WantError(t, err, want)
 	}
 }

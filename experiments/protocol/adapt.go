@@ -16,26 +16,12 @@ import (
 func ChooseAdaptation(ctx context.Context, views []lab.View, runs []lab.Run) (*train.Adaptation, error) {
 	var folds []adaptation.Fold
 	for _, v := range views {
-		for _, r := range runs {
-			if r.Stage != train.Dev || r.Fingerprint != v.Fingerprint {
-				continue
-			}
-			saved, err := train.Load(filepath.Join(r.Dir, train.ModelFile))
-			if err != nil {
-				return nil, err
-			}
-			folds = append(folds, adaptation.Fold{Model: saved, Data: v.Data, HoldOut: r.HoldOut})
-			break // further seeds have the same validation samples
+		i := slices.IndexFunc(runs, func(r lab.Run) bool { return r.Stage == train.Dev && r.Fingerprint == v.Fingerprint })
+		if i >= 0 { // further seeds have the same validation samples
+			folds = append(folds, adaptation.Fold{Model: filepath.Join(runs[i].Dir, train.ModelFile), Data: v.Data, HoldOut: runs[i].HoldOut})
 		}
 	}
-	if len(folds) == 0 {
-		return nil, nil
-	}
-	chosen, err := adaptation.ChooseOn(ctx, folds)
-	if err != nil {
-		return nil, err
-	}
-	return chosen, adaptation.Store(views[0].Data, ModelFiles(runs), chosen)
+	return adaptation.ChooseAndStore(ctx, folds, ModelFiles(runs))
 }
 
 // Adapt sets o.Adaptation to the settings in the models of its runs or, where a model has
@@ -43,25 +29,19 @@ func ChooseAdaptation(ctx context.Context, views []lab.View, runs []lab.Run) (*t
 // onChoose before.
 func (o *Outcome) Adapt(ctx context.Context, l *lab.Lab, onChoose func()) error {
 	var runs []lab.Run
-	complete := true
 	for _, dir := range o.RunDirs {
 		r, _, err := lab.ReadRun(dir)
 		if err != nil {
 			return err
 		}
-		saved, err := train.Load(filepath.Join(dir, train.ModelFile))
-		if err != nil {
-			return err
-		}
-		complete = complete && saved.Adaptation != nil
-		o.Adaptation = saved.Adaptation
 		runs = append(runs, r)
 	}
-	if complete || !slices.ContainsFunc(runs, func(r lab.Run) bool { return r.Stage == train.Dev }) {
-		return nil
+	var err error
+	o.Adaptation, err = adaptation.Stored(ModelFiles(runs))
+	if err != nil || o.Adaptation != nil || !slices.ContainsFunc(runs, func(r lab.Run) bool { return r.Stage == train.Dev }) {
+		return err
 	}
 	onChoose()
-	var err error
 	o.Adaptation, err = ChooseAdaptation(ctx, l.Parts, runs)
 	return err
 }

@@ -64,19 +64,11 @@ func adaptPart(ctx context.Context, m *contender) (*adaptedPart, error) {
 	p := &adaptedPart{chosen, map[string]float64{}}
 	data := m.part.Data
 	for _, path := range protocol.ModelFiles(m.test) {
-		saved, err := train.Load(path)
+		list, err := adaptation.ClassAccuracy(path, data, data.Split.Test)
 		if err != nil {
 			return nil, err
 		}
-		b, err := adaptation.NewBatch(saved, data, data.Split.Test)
-		if err != nil {
-			return nil, err
-		}
-		r, err := adapt.Fit(b.Blocks(), chosen.Settings)
-		if err != nil {
-			return nil, err
-		}
-		for i, accuracy := range metrics.ClassAccuracy(r.P, b.Labels) {
+		for i, accuracy := range list {
 			p.accuracy[data.Classes[data.Split.Test[i]]] += accuracy / float64(len(m.test))
 		}
 	}
