@@ -42,67 +42,79 @@ type Dot struct {
 	Text         string
 }
 
+// PercentDot returns a fraction in percent with its interval, which may be NaN.
+func PercentDot(row int, fraction, low, high float64, text string) Dot {
+	d := Dot{Row: row, Value: 100 * fraction, Text: text}
+	if !math.IsNaN(low) { // as of a single class
+		d.Below, d.Above = 100*(fraction-low), 100*(high-fraction)
+	}
+	return d
+}
+
 const (
-	laneHeight vg.Length = 8.5 // of one series in a row
 	rowGap     vg.Length = 4
 	axisHeight vg.Length = 24
 	nameWidth  vg.Length = 96 // above which names are wrapped
 )
 
-var (
-	nameStyle   = textStyle(smallSize, draw.XLeft, draw.YCenter)
-	numberStyle = textStyle(smallSize, draw.XRight, draw.YCenter)
-	factorStyle = textStyle(smallSize, draw.XCenter, draw.YBottom)
-)
-
-func (d *Dots) rowHeight() vg.Length {
-	lanes := len(d.Series)
-	for _, r := range d.Rows {
-		lanes = max(lanes, len(wrap(bold(nameStyle), r.Name, d.leftWidth())))
-	}
-	return laneHeight*vg.Length(lanes) + rowGap
+// dotsLayout has the sizes of the parts.
+type dotsLayout struct {
+	left, right vg.Length   // of names or marks, and of numbers
+	factors     []vg.Length // middles of the columns of marks
+	head        vg.Length   // of what is above the rows: the legend and the names of factors
+	row         vg.Length   // height of one
 }
 
-// head is the height of what is above the rows: the legend and the names of factors.
-func (d *Dots) head() vg.Length {
-	var lines vg.Length
+func (d *Dots) layout() (l dotsLayout) {
+	l.head = gap
 	if len(d.Series) > 1 {
-		lines++
+		l.head += line
 	}
 	if len(d.Factors) > 0 {
-		lines += 2
+		l.head += 2 * line
+		l.left = -gap / 2
 	}
-	return line*lines + gap
+	for _, f := range d.Factors {
+		width := widest(headStyle, wrap(headStyle, f, 0)...) + gap
+		l.factors = append(l.factors, l.left+width/2)
+		l.left += width
+	}
+	lanes := len(d.Series)
+	for _, r := range d.Rows {
+		l.left = max(l.left, min(bold(nameStyle).Width(r.Name), nameWidth))
+	}
+	for _, r := range d.Rows {
+		lanes = max(lanes, len(wrap(bold(nameStyle), r.Name, l.left)))
+	}
+	l.row = tightLine*vg.Length(lanes) + rowGap
+	for _, s := range d.Series {
+		for _, dot := range s.Dots {
+			l.right = max(l.right, numberStyle.Width(dot.Text))
+		}
+	}
+	return l
 }
 
 // Size implements Picture.
 func (d *Dots) Size() (width, height vg.Length) {
-	return column, d.head() + d.rowHeight()*vg.Length(len(d.Rows)) + axisHeight
+	l := d.layout()
+	return column, l.head + l.row*vg.Length(len(d.Rows)) + axisHeight
 }
 
 // Draw implements Picture.
 func (d *Dots) Draw(c draw.Canvas) {
-	left, right := d.leftWidth(), vg.Length(0)
-	for _, s := range d.Series {
-		for _, dot := range s.Dots {
-			right = max(right, numberStyle.Width(dot.Text))
-		}
-	}
+	l := d.layout()
 	p := d.axis()
-	middle := draw.Crop(c, left+gap, -right-2*gap, 0, -d.head())
+	middle := draw.Crop(c, l.left+gap, -l.right-2*gap, 0, -l.head)
 	p.Draw(middle)
 	data := p.DataCanvas(middle)
 	x, y := p.Transforms(&data)
 	for i, r := range d.Rows {
-		if r.Emphatic {
-			low, high := y(float64(-i)-0.5), y(float64(-i)+0.5)
-			fill(c, fade(ink, 0.07), c.Min.X, low, c.Max.X-c.Min.X, high-low)
-		}
-		d.drawName(c, r, left, y(float64(-i)))
+		d.drawRow(c, r, l, y(float64(-i)), y(float64(-i)-0.5), y(float64(-i)+0.5))
 	}
 	for i, s := range d.Series {
 		for _, dot := range s.Dots {
-			at := vg.Point{X: x(dot.Value), Y: y(float64(-dot.Row)) + laneHeight*(vg.Length(len(d.Series)-1)/2-vg.Length(i))}
+			at := vg.Point{X: x(dot.Value), Y: y(float64(-dot.Row)) + tightLine*(vg.Length(len(d.Series)-1)/2-vg.Length(i))}
 			look := Look{d.Rows[dot.Row].Method, s.Condition}
 			if dot.Below+dot.Above > 0 {
 				c.StrokeLine2(look.bar(), x(dot.Value-dot.Below), at.Y, x(dot.Value+dot.Above), at.Y)
@@ -111,7 +123,7 @@ func (d *Dots) Draw(c draw.Canvas) {
 			write(c, numberStyle, c.Max.X-gap/2, at.Y, dot.Text)
 		}
 	}
-	d.drawLegend(c, left+gap, d.Chance != 0 && p.X.Min < d.Chance && d.Chance <= p.X.Max)
+	d.drawHead(c, l, d.Chance != 0 && p.X.Min < d.Chance && d.Chance <= p.X.Max)
 }
 
 // axis returns a plot of the axis and the grid; row i is at Y = -i.
@@ -127,7 +139,7 @@ func (d *Dots) axis() *plot.Plot {
 	if low < 0 { // differences
 		high = max(high, 0)
 	}
-	scale(&p.X, low, high, 5, 0)
+	scale(&p.X, low, high, 0)
 	if low < high { // whole steps would leave the sides empty
 		p.X.Min, p.X.Max = low-0.03*(high-low), high+0.03*(high-low)
 	}
@@ -139,66 +151,34 @@ func (d *Dots) axis() *plot.Plot {
 	return p
 }
 
-// leftWidth is the width of names or marks.
-func (d *Dots) leftWidth() vg.Length {
-	if len(d.Factors) > 0 {
-		return d.factorAt(len(d.Factors))
-	}
-	var width vg.Length
-	for _, r := range d.Rows {
-		width = max(width, min(bold(nameStyle).Width(r.Name), nameWidth))
-	}
-	return width
-}
-
-// factorAt is the middle of a column of marks, that after the last for their number.
-func (d *Dots) factorAt(k int) vg.Length {
-	x := -gap / 2
-	for i := range k {
-		x += d.factorWidth(i)
-	}
-	return x + d.factorWidth(k)/2
-}
-
-func (d *Dots) factorWidth(k int) vg.Length {
-	if k == len(d.Factors) {
-		return 0
-	}
-	return widest(factorStyle, wrap(factorStyle, d.Factors[k], 0)...) + gap
-}
-
-func (d *Dots) drawName(c draw.Canvas, r Row, width, y vg.Length) {
-	for k, mark := range r.Marks {
-		glyph := Look{r.Method, mark}.glyph()
-		glyph.Color = ink
-		c.DrawGlyph(glyph, vg.Point{X: c.Min.X + d.factorAt(k), Y: y})
-	}
+// drawRow draws the background of a row, and its marks and name.
+func (d *Dots) drawRow(c draw.Canvas, r Row, l dotsLayout, y, low, high vg.Length) {
 	style := nameStyle
 	if r.Emphatic {
 		style = bold(style)
+		fill(c, fade(ink, 0.07), c.Min.X, low, c.Max.X-c.Min.X, high-low)
 	}
-	lines := wrap(style, r.Name, width)
-	for i, words := range lines {
-		write(c, style, c.Min.X, y+(vg.Length(len(lines)-1)/2-vg.Length(i))*laneHeight, words)
+	for k, mark := range r.Marks {
+		glyph := Look{r.Method, mark}.glyph()
+		glyph.Color = ink
+		c.DrawGlyph(glyph, vg.Point{X: c.Min.X + l.factors[k], Y: y})
 	}
+	write(c, style, c.Min.X, y, wrap(style, r.Name, l.left)...)
 }
 
-// drawLegend draws what is above the rows, with the line of chance if it is on the axis.
-func (d *Dots) drawLegend(c draw.Canvas, left vg.Length, chance bool) {
+// drawHead draws what is above the rows, with the line of chance if it is on the axis.
+func (d *Dots) drawHead(c draw.Canvas, l dotsLayout, chance bool) {
 	for k, f := range d.Factors {
-		lines := wrap(factorStyle, f, 0)
-		for i, words := range lines {
-			at := vg.Point{X: c.Min.X + d.factorAt(k), Y: c.Max.Y - d.head() + gap/2 + line*vg.Length(len(lines)-1-i)}
-			c.FillText(factorStyle, at, words)
-		}
+		lines := wrap(headStyle, f, 0)
+		bottom := c.Max.Y - l.head + gap/2
+		writeDown(c, headStyle, vg.Point{X: c.Min.X + l.factors[k], Y: bottom + line*vg.Length(len(lines)-1)}, lines)
 	}
 	if len(d.Series) < 2 { // the caption suffices
 		return
 	}
-	at := vg.Point{X: c.Min.X + left, Y: c.Max.Y - line/2}
+	at := vg.Point{X: c.Min.X + l.left + gap, Y: c.Max.Y - line/2}
 	for _, s := range d.Series {
-		glyph := Look{Condition: s.Condition}.glyph()
-		c.DrawGlyph(glyph, vg.Point{X: at.X + glyphSize, Y: at.Y})
+		c.DrawGlyph(Look{Condition: s.Condition}.glyph(), vg.Point{X: at.X + glyphSize, Y: at.Y})
 		at.X += 2*glyphSize + gap/2
 		write(c, nameStyle, at.X, at.Y, s.Name)
 		at.X += nameStyle.Width(s.Name) + 2*gap
@@ -214,9 +194,8 @@ func (d *Dots) Numbers() [][]string {
 	table := [][]string{append(append([]string{"row"}, d.Factors...), "series", "value", "low", "high")}
 	for _, s := range d.Series {
 		for _, dot := range s.Dots {
-			r := d.Rows[dot.Row]
-			row := []string{r.Name}
-			for _, m := range r.Marks {
+			row := []string{d.Rows[dot.Row].Name}
+			for _, m := range d.Rows[dot.Row].Marks {
 				row = append(row, [conditions]string{"yes", "no", "other"}[m])
 			}
 			table = append(table, append(row, s.Name, number(dot.Value), number(dot.Value-dot.Below), number(dot.Value+dot.Above)))

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 	"strconv"
@@ -41,59 +40,74 @@ const (
 
 // heatLayout has the sizes of the parts of a heat map.
 type heatLayout struct {
-	width       vg.Length // of the picture
-	cell        vg.Point
-	left        vg.Length // of the names of rows, with their title
-	head        vg.Length // of the names of columns
-	turned      bool      // whether the names of columns are longer than a cell is wide
-	top         vg.Length // of everything above the cells
-	cells, rows vg.Length // width and height of all cells
+	width      vg.Length // of the picture
+	left, head vg.Length // of the names of rows, with their title, and of columns
+	cell, all  vg.Point  // one cell, and all of them
 }
 
 func (h *Heat) layout() heatLayout {
-	cols := vg.Length(1)
-	if len(h.Values) > 0 {
-		cols = max(cols, vg.Length(len(h.Values[0])))
-	}
-	var right vg.Length
-	for _, b := range h.Blocks {
-		right = max(right, gap+nameStyle.Width(b.Name))
-	}
+	cols := vg.Length(max(1, h.cols()))
 	l := heatLayout{width: column, left: line + widest(nameStyle, h.Rows...) + gap}
-	room := func() vg.Length { return (l.width - l.left - right - 1) / cols }
-	if len(h.Cols) > 0 && room() < leastCell {
-		l.width = page
+	sides := l.left + 1
+	for _, b := range h.Blocks {
+		sides = max(sides, l.left+1+gap+nameStyle.Width(b.Name))
 	}
-	if len(h.Cols) > 0 && room() < leastCell { // more than a page can hold
-		l.width = l.left + right + leastCell*cols + 1
+	if need := sides + leastCell*cols; len(h.Cols) > 0 && need > column {
+		l.width = max(page, need)
 	}
-	l.cell.X = min(room(), mostCell)
+	l.cell.X = min((l.width-sides)/cols, mostCell)
 	l.cell.Y = max(leastCell, min(l.cell.X, roomyCell))
+	l.all = vg.Point{X: l.cell.X * cols, Y: l.cell.Y * vg.Length(len(h.Rows))}
 	if len(h.Cols) > 0 {
 		l.head = line
-		if w := widest(nameStyle, h.Cols...); w > l.cell.X-2 {
-			l.turned = true
-			l.head = w + gap
-		}
 	}
-	l.top = 2*line + l.head + gap
-	l.cells, l.rows = l.cell.X*cols, l.cell.Y*vg.Length(len(h.Rows))
+	if w := widest(nameStyle, h.Cols...); w > l.cell.X-2 {
+		l.head = w + gap
+	}
 	return l
 }
+
+func (h *Heat) cols() int {
+	if len(h.Values) == 0 {
+		return 0
+	}
+	return len(h.Values[0])
+}
+
+// top is the height of everything above the cells.
+func (l heatLayout) top() vg.Length { return 2*line + l.head + gap }
 
 // Size implements Picture.
 func (h *Heat) Size() (width, height vg.Length) {
 	l := h.layout()
-	return l.width, l.top + max(l.rows, nameStyle.Width(h.RowTitle)) + 1
+	return l.width, l.top() + max(l.all.Y, nameStyle.Width(h.RowTitle)) + 1
 }
 
 // Draw implements Picture.
 func (h *Heat) Draw(c draw.Canvas) {
 	l := h.layout()
-	corner := vg.Point{X: c.Min.X + l.left, Y: c.Max.Y - l.top} // the upper left of the cells
+	corner := vg.Point{X: c.Min.X + l.left, Y: c.Max.Y - l.top()} // the upper left of the cells
 	h.drawScale(c)
 	h.drawCells(c, corner, l)
-	h.drawNames(c, corner, l)
+	for _, b := range h.Blocks {
+		y := corner.Y - l.cell.Y*vg.Length(b.Row)
+		c.StrokeLine2(draw.LineStyle{Color: soft, Width: thinWidth}, corner.X, y, corner.X+l.all.X, y)
+		write(c, nameStyle, corner.X+l.all.X+gap, y-l.cell.Y/2, b.Name)
+	}
+	frame(c, corner.X, corner.Y-l.all.Y, l.all.X, l.all.Y)
+	for i, name := range h.Rows {
+		write(c, numberStyle, corner.X-gap/2, corner.Y-l.cell.Y*(vg.Length(i)+0.5), name)
+	}
+	style := headStyle
+	if l.head > line { // the names of columns are longer than a cell is wide
+		style = upright(nameStyle)
+	}
+	for k, name := range h.Cols {
+		c.FillText(style, vg.Point{X: corner.X + l.cell.X*(vg.Length(k)+0.5), Y: corner.Y + gap/2}, name)
+	}
+	c.FillText(headStyle, vg.Point{X: corner.X + l.all.X/2, Y: corner.Y + l.head + gap/2}, h.ColTitle)
+	side := textStyle(smallSize, draw.XRight, draw.YTop)
+	c.FillText(upright(side), vg.Point{X: c.Min.X, Y: corner.Y}, h.RowTitle)
 }
 
 // drawScale draws the scale of shades at the top.
@@ -132,77 +146,39 @@ func (h *Heat) number(v float64) string {
 }
 
 func (h *Heat) drawCells(c draw.Canvas, corner vg.Point, l heatLayout) {
-	inCell := textStyle(smallSize, draw.XCenter, draw.YCenter)
 	most := h.most()
 	for i, row := range h.Values {
 		y := corner.Y - l.cell.Y*vg.Length(i+1)
 		for k, v := range row {
 			x := corner.X + l.cell.X*vg.Length(k)
-			v = min(max(v/most, 0), 1)
-			if v >= 0.01 {
-				fill(c, fade(ink, v), x, y, l.cell.X-seam, l.cell.Y-seam)
+			shade := min(max(v/most, 0), 1)
+			if shade >= 0.01 {
+				fill(c, fade(ink, shade), x, y, l.cell.X-seam, l.cell.Y-seam)
 			}
-			if number := h.number(row[k]); h.Percent && l.cell.X >= roomyCell && number != "0" {
-				inCell.Color = ink
-				if v > 0.5 {
-					inCell.Color = white
+			if number := h.number(v); h.Percent && l.cell.X >= roomyCell && number != "0" {
+				style := cellStyle
+				if shade > 0.5 {
+					style.Color = white
 				}
-				write(c, inCell, x+l.cell.X/2, y+l.cell.Y/2, number)
+				write(c, style, x+l.cell.X/2, y+l.cell.Y/2, number)
 			}
 		}
 	}
-	for _, b := range h.Blocks {
-		y := corner.Y - l.cell.Y*vg.Length(b.Row)
-		c.StrokeLine2(draw.LineStyle{Color: soft, Width: thinWidth}, corner.X, y, corner.X+l.cells, y)
-		write(c, nameStyle, corner.X+l.cells+gap, y-l.cell.Y/2, b.Name)
-	}
-	frame(c, corner.X, corner.Y-l.rows, l.cells, l.rows)
-}
-
-func (h *Heat) drawNames(c draw.Canvas, corner vg.Point, l heatLayout) {
-	for i, name := range h.Rows {
-		write(c, numberStyle, corner.X-gap/2, corner.Y-l.cell.Y*(vg.Length(i)+0.5), name)
-	}
-	style := textStyle(smallSize, draw.XCenter, draw.YBottom)
-	if l.turned {
-		style = upright(nameStyle)
-	}
-	for k, name := range h.Cols {
-		c.FillText(style, vg.Point{X: corner.X + l.cell.X*(vg.Length(k)+0.5), Y: corner.Y + gap/2}, name)
-	}
-	c.FillText(factorStyle, vg.Point{X: corner.X + l.cells/2, Y: corner.Y + l.head + gap/2}, h.ColTitle)
-	side := textStyle(smallSize, draw.XRight, draw.YTop)
-	c.FillText(upright(side), vg.Point{X: c.Min.X, Y: corner.Y}, h.RowTitle)
 }
 
 // Numbers implements Picture.
 func (h *Heat) Numbers() [][]string {
-	header := []string{h.RowTitle}
-	table := [][]string{nil}
+	header := append([]string{h.RowTitle}, h.Cols...)
+	for k := len(h.Cols); k < h.cols(); k++ {
+		header = append(header, fmt.Sprintf("%s %d", h.ColTitle, k+1))
+	}
+	table := [][]string{header}
 	for i, row := range h.Values {
 		cells := []string{h.Rows[i]}
-		for k, v := range row {
-			if i == 0 {
-				name := fmt.Sprintf("%s %d", h.ColTitle, k+1)
-				if k < len(h.Cols) {
-					name = h.Cols[k]
-				}
-				header = append(header, name)
-			}
+		for _, v := range row {
 			cells = append(cells, number(v))
 		}
 		table = append(table, cells)
 	}
-	table[0] = header
 	return table
-}
-
-func fill(c draw.Canvas, shade color.Color, x, y, width, height vg.Length) {
-	c.SetColor(shade)
-	c.Fill(vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}.Path())
-}
-
-func frame(c draw.Canvas, x, y, width, height vg.Length) {
-	c.SetLineStyle(draw.LineStyle{Color: ink, Width: thinWidth})
-	c.Stroke(vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}.Path())
 }

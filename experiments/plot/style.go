@@ -3,6 +3,9 @@ package plot
 import (
 	"image/color"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -24,13 +27,15 @@ const (
 	gap       vg.Length = 4
 	titleSize vg.Length = 8
 	smallSize vg.Length = 7
-	line      vg.Length = 9 // from one line of text to the next
+	line      vg.Length = 9   // from one line of text to the next
+	tightLine vg.Length = 8.5 // beside the picture
 	lineWidth vg.Length = 1.2
 	barWidth  vg.Length = 0.8
 	thinWidth vg.Length = 0.5
 	glyphSize vg.Length = 2.4
 )
 
+// Colours that ForPage knows, line styles and text styles.
 var (
 	white = color.NRGBA{255, 255, 255, 255}
 	ink   = color.NRGBA{34, 34, 34, 255}
@@ -39,6 +44,11 @@ var (
 
 	gridLine = draw.LineStyle{Color: faint, Width: thinWidth}
 	thinLine = draw.LineStyle{Color: soft, Width: thinWidth, Dashes: []vg.Length{2, 2}}
+
+	nameStyle   = textStyle(smallSize, draw.XLeft, draw.YCenter)
+	numberStyle = textStyle(smallSize, draw.XRight, draw.YCenter)
+	cellStyle   = textStyle(smallSize, draw.XCenter, draw.YCenter)
+	headStyle   = textStyle(smallSize, draw.XCenter, draw.YBottom)
 )
 
 // Look says how a series is drawn.
@@ -93,8 +103,7 @@ func (l Look) line() draw.LineStyle {
 func (l Look) bar() draw.LineStyle { return draw.LineStyle{Color: l.color(), Width: barWidth} }
 
 func (l Look) glyph() draw.GlyphStyle {
-	shapes := [conditions]draw.GlyphDrawer{draw.CircleGlyph{}, circle{}, diamond{}}
-	return draw.GlyphStyle{Color: l.color(), Radius: glyphSize, Shape: shapes[l.Condition%conditions]}
+	return draw.GlyphStyle{Color: l.color(), Radius: glyphSize, Shape: l.Condition % conditions}
 }
 
 // shade is the colour of a band, which lines show through.
@@ -105,26 +114,24 @@ func fade(c color.NRGBA, alpha float64) color.NRGBA {
 	return c
 }
 
-// circle is empty: the line below does not show through.
-type circle struct{}
-
-// DrawGlyph implements draw.GlyphDrawer.
-func (circle) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
-	c.DrawGlyph(draw.GlyphStyle{Color: white, Radius: s.Radius, Shape: draw.CircleGlyph{}}, at)
-	c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: barWidth})
-	var p vg.Path
-	p.Move(vg.Point{X: at.X + s.Radius - barWidth/2, Y: at.Y})
-	p.Arc(at, s.Radius-barWidth/2, 0, 2*math.Pi)
-	p.Close()
-	c.Stroke(p)
-}
-
-type diamond struct{}
-
-// DrawGlyph implements draw.GlyphDrawer.
-func (diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
-	r := 1.2 * s.Radius
-	c.FillPolygon(s.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}})
+// DrawGlyph implements draw.GlyphDrawer. Circles are empty: the line below does not show
+// through.
+func (k Condition) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
+	switch k {
+	case Dashed:
+		c.DrawGlyph(draw.GlyphStyle{Color: white, Radius: s.Radius, Shape: Solid}, at)
+		c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: barWidth})
+		var p vg.Path
+		p.Move(vg.Point{X: at.X + s.Radius - barWidth/2, Y: at.Y})
+		p.Arc(at, s.Radius-barWidth/2, 0, 2*math.Pi)
+		p.Close()
+		c.Stroke(p)
+	case Dotted:
+		r := 1.2 * s.Radius
+		c.FillPolygon(s.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}})
+	default:
+		draw.CircleGlyph{}.DrawGlyph(c, s, at)
+	}
 }
 
 // textStyle returns a style in the font of all figures.
@@ -145,9 +152,33 @@ func upright(s text.Style) text.Style {
 	return s
 }
 
-// write draws a text whose middle, that of its digits and low letters, is at y.
-func write(c draw.Canvas, s text.Style, x, y vg.Length, words string) {
-	c.FillText(s, vg.Point{X: x, Y: y + 0.12*s.Font.Size}, words)
+// write draws lines of text whose middle, that of digits and low letters, is at y.
+func write(c draw.Canvas, s text.Style, x, y vg.Length, lines ...string) {
+	y += tightLine*vg.Length(len(lines)-1)/2 + 0.12*s.Font.Size
+	for i, words := range lines {
+		c.FillText(s, vg.Point{X: x, Y: y - tightLine*vg.Length(i)}, words)
+	}
+}
+
+// writeDown draws lines of text from the top.
+func writeDown(c draw.Canvas, s text.Style, at vg.Point, lines []string) {
+	for _, words := range lines {
+		c.FillText(s, at, words)
+		at.Y -= line
+	}
+}
+
+// wrap breaks a text into lines of at most the given width, except longer words.
+func wrap(s text.Style, words string, width vg.Length) []string {
+	var lines []string
+	for _, word := range strings.Fields(words) {
+		if last := len(lines) - 1; last >= 0 && s.Width(lines[last]+" "+word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
 
 // widest returns the length of the longest name.
@@ -159,14 +190,27 @@ func widest(s text.Style, names ...string) vg.Length {
 	return w
 }
 
+func fill(c draw.Canvas, shade color.Color, x, y, width, height vg.Length) {
+	c.SetColor(shade)
+	c.Fill(rectangle(x, y, width, height))
+}
+
+func frame(c draw.Canvas, x, y, width, height vg.Length) {
+	c.SetLineStyle(draw.LineStyle{Color: ink, Width: thinWidth})
+	c.Stroke(rectangle(x, y, width, height))
+}
+
+func rectangle(x, y, width, height vg.Length) vg.Path {
+	return vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}.Path()
+}
+
 // newPlot returns an empty plot in the style of all figures.
 func newPlot(x, y string) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
 	p.X.Label.Text, p.Y.Label.Text = x, y
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font = textStyle(smallSize, 0, 0).Font
-		a.Tick.Label.Font = textStyle(smallSize, 0, 0).Font
+		a.Label.TextStyle.Font, a.Tick.Label.Font = nameStyle.Font, nameStyle.Font
 		a.Label.TextStyle.Color, a.Tick.Label.Color = ink, ink
 		a.LineStyle.Color, a.Tick.LineStyle.Color = ink, ink
 		a.LineStyle.Width, a.Tick.LineStyle.Width = thinWidth, thinWidth
@@ -174,4 +218,70 @@ func newPlot(x, y string) *plot.Plot {
 		a.Padding = 0
 	}
 	return p
+}
+
+const (
+	apart   = 1e-3 // the smallest range of an axis, in percent or epochs
+	largest = 1e9  // bounds the axes: far beyond it, steps of an axis are lost to rounding
+)
+
+// scale sets the range of an axis to whole steps of 1, 2 or 5 times a power of ten
+// around low and high, and labels them. There are at most five steps between the two at the
+// ends, none smaller than least. Values beyond largest are not drawn.
+func scale(a *plot.Axis, low, high, least float64) {
+	low, high = min(max(low, -largest), largest), min(max(high, -largest), largest)
+	if !(low <= high) { // no data, or NaN
+		low, high = 0, 0
+	}
+	if high-low < apart {
+		low, high = low-0.5, high+0.5
+	}
+	step, decimals := niceStep(max((high-low)/5, least))
+	// The tolerance keeps 0.3/0.1 at three steps.
+	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
+	var ticks []plot.Tick
+	for i := first; i <= last; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'f', decimals, 64)})
+	}
+	a.Min, a.Max = first*step, last*step
+	a.Tick.Marker = plot.ConstantTicks(ticks)
+}
+
+// niceStep returns the smallest step of 1, 2 or 5 times a power of ten that is at
+// least the given one, and the decimals that its multiples are written with.
+func niceStep(least float64) (step float64, decimals int) {
+	unit := math.Pow(10, math.Floor(math.Log10(least)))
+	step = 10 * unit
+	for _, factor := range []float64{5, 2, 1} {
+		if factor*unit >= least {
+			step = factor * unit
+		}
+	}
+	return step, max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+}
+
+// dataTicks has a tick at every value, with a label where there is room; scale is the
+// length of the axis per unit.
+func dataTicks(values []float64, scale float64) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	end := math.Inf(-1) // of the last label
+	for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
+		t := plot.Tick{Value: v}
+		label := strconv.FormatFloat(v, 'g', 4, 64)
+		half := float64(nameStyle.Width(label)) / 2
+		if v*scale-half > end {
+			t.Label = label
+			end = v*scale + half + float64(gap)
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
+}
+
+// number writes a number for CSV files, empty for NaN.
+func number(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
 }
