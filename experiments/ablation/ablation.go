@@ -318,3 +318,11 @@ func texts(numbers []float64) []string {
 	}
 	return list
 }
+
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (a *Result) Check() error {
+	if len(a.Rows) == 0 {
+		return &invalid.Error{Field: "rows", Want: "at least one", Got: "none"}
+	}
+	return nil
+}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -201,3 +203,28 @@ func ModelFiles(runs []lab.Run) []string {
 	}
 	return files
 }
+
+// AccuracyAxis is the title of an axis of accuracy in figures.
+const AccuracyAxis = "per-class accuracy (%)"
+
+// ClassesText describes the classes that a stage evaluates, with the chance level, for captions.
+func ClassesText(m *Measured, stage string) string {
+	return fmt.Sprintf("%s (chance %s)", format.Count(m.Classes, stage+" class"), format.Percent(m.Chance()))
+}
+
+// SeedsText gives the range of numbers of seeds: "2 seeds", or "1 to 5 seeds".
+func SeedsText(counts []int) string {
+	least, most := slices.Min(counts), slices.Max(counts)
+	if least < most {
+		return fmt.Sprintf("%d to %d seeds", least, most)
+	}
+	return format.Count(most, "seed")
+}
+
+// Dot draws a fraction in percent, with its interval over classes.
+func Dot(row int, value float64, i metrics.Interval) plot.Dot {
+	return plot.PercentDot(row, value, i.Low, i.High, strings.TrimSuffix(format.Percent(value), " %"))
+}
+
+// Point draws a summary in percent, with its standard error.
+func Point(x float64, s lab.Summary) plot.Point { return plot.PercentPoint(x, s.Mean, s.Margin()) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -135,4 +136,35 @@ func (s *Result) Tables() []*table.Table {
 		t.Row(p.Variant, p.K, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), len(p.Accuracy.Values))
 	}
 	return []*table.Table{t, lab.MissingTable(s.Missing)}
+}
+
+// Figures are the accuracy against K, as figure 2 of the paper.
+func (s *Result) Figures(string) ([]plot.Figure, error) {
+	if len(s.Points) == 0 {
+		return nil, nil
+	}
+	line := plot.Series{Name: string(model.KSoft), Look: plot.Look{Method: string(model.KSoft)}, Measured: true}
+	for _, p := range s.Points {
+		line.Points = append(line.Points, engine.Point(float64(p.K), p.Accuracy))
+	}
+	p := &plot.Lines{X: "number of groups K", Y: "val " + engine.AccuracyAxis, DataTicks: true, Series: []plot.Series{line}}
+	low, high := float64(s.Points[0].K), float64(s.Points[len(s.Points)-1].K)
+	for _, l := range s.Lines {
+		p.Series = append(p.Series, plot.Series{
+			Name: string(l.Variant), Look: plot.Look{Method: string(l.Variant)},
+			Points: []plot.Point{engine.Point(low, l.Accuracy), engine.Point(high, l.Accuracy)},
+		})
+	}
+	return []plot.Figure{{
+		Name: "sweep-k", Title: "Validation accuracy by number of groups K", Picture: p,
+		Caption: fmt.Sprintf("Mean over %s; bars and bands are one standard error over seeds. The lines are singletons and semantic-hard with the same features and training.", format.Count(s.Seeds, "seed")),
+	}}, nil
+}
+
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (s *Result) Check() error {
+	if len(s.Points) == 0 {
+		return &invalid.Error{Field: "points", Want: "at least one", Got: "none"}
+	}
+	return nil
 }

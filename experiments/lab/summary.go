@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -115,4 +116,13 @@ func ByMean(x, y Summary) int {
 		return -1
 	}
 	return cmp.Compare(y.Mean, x.Mean)
+}
+
+// PlusMinus returns a mean and its standard error in percent, "62.5 ± 0.4 %"; that of a single
+// value is not known.
+func (s Summary) PlusMinus() string {
+	if len(s.Values) < 2 {
+		return s.MeanText()
+	}
+	return strings.TrimSuffix(s.MeanText(), " %") + " ± " + s.SEMText()
 }

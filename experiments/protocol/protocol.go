@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 )
@@ -143,4 +144,12 @@ func (r *Result) epochs() string {
 		return fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
 	}
 	return format.Count(r.Epochs, "epoch") + " on train and validation classes"
+}
+
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (r *Result) Check() error {
+	if r.Val == nil && r.Test == nil || len(r.RunDirs) == 0 {
+		return &invalid.Error{Field: "val", Want: "the accuracy of a stage, and its runs", Got: "none"}
+	}
+	return nil
 }

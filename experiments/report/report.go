@@ -1,25 +1,30 @@
+// Package report shows the results that the commands stored in a folder of runs: one HTML
+// page that opens anywhere without a network, with figures that can also be written to files.
+// It trains nothing and guesses nothing: a result is shown if a command stored it. What no
+// command stored is listed with the command that does.
 package report
 
 import (
-	_ "embed"
+	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/csv"
 	"fmt"
 	"html/template"
 	"io"
-	"math"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	_ "embed"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/webpage"
-	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 var (
@@ -29,117 +34,167 @@ var (
 	styleCSS string
 
 	page = webpage.New("report", pageHTML, styleCSS, template.FuncMap{
-		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV, "unbroken": unbroken,
+		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV, "unbroken": unbroken, "table": inlineTable,
 	})
 )
 
 // Page is the report on a folder of runs.
 type Page struct {
 	Dir      string
-	Runs     int // shown
-	Datasets []DatasetPage
-	Missing  []lab.Missing // runs that cannot be shown
-
-	folder *folder
+	Stored   int // results that are shown
+	Datasets []*DatasetPage
+	Missing  []lab.Missing // runs without a model, and results that cannot be read
 }
 
-// DatasetPage is the report on one data set.
+// DatasetPage is the report on one data set and its split.
 type DatasetPage struct {
 	Title    string
 	Summary  []Fact
-	Sections []Section // that have something to show
-	Missing  []Todo    // what has not been run yet
+	Sections []*Section
+	Missing  []Todo // what no command stored
+
+	name, fingerprint string
+	results           map[string][]shown // by kind
 }
+
+// Fact is a line of the summary of a data set.
+type Fact struct{ Name, Text string }
+
+// Todo is a question without a stored result, and the command that stores one.
+type Todo struct{ What, Command string }
 
 // Section answers one question.
 type Section struct {
 	Name    string // in addresses, as in "ablation"
 	Title   string
 	Text    string // how to read it
-	Figures []Figure
-	Table   *Table
+	Figures []plot.Figure
+	Tables  []*table.Table
 	Notes   []string
-	Stored  string // file of the result that is shown, if another command stored it
-	Missing []Todo
 }
 
-// Todo is what a section lacks, and the command that runs it.
-type Todo struct{ What, Command string }
-
-func (s *Section) todo(what, command string) { s.Missing = append(s.Missing, Todo{what, command}) }
-
-// empty reports whether a section has nothing to show.
-func (s *Section) empty() bool { return len(s.Figures) == 0 && s.Table == nil && len(s.Notes) == 0 }
-
-// Shown lists the figures that are supplements, or those that are not.
-func (s Section) Shown(detail bool) []Figure {
-	return slices.DeleteFunc(slices.Clone(s.Figures), func(f Figure) bool { return f.Detail != detail })
+// shown is a stored result that was read.
+type shown struct {
+	lab.Stored
+	result
 }
 
-// Figure is one picture of the report.
-type Figure struct {
-	Name string // of its file, without the extension
-	plot.Figure
-	Detail bool // a supplement to another figure
-}
-
-// Width is the width of the picture in points.
-func (f Figure) Width() float64 {
-	width, _ := f.Picture.Size()
-	return width.Points()
-}
-
-// Table is text in rows. The first column names the row.
-type Table struct {
-	Header []string
-	Rows   [][]string
-	Runs   [][]lab.Run // of each row, linked in the second column; nil for none
-}
-
-// Read reads the runs in a folder. Runs without a model, and runs with damaged files, are
-// listed as missing. The error is that of a folder that cannot be read or holds no runs.
-func Read(dir string) (*Page, error) {
-	f, err := readFolder(dir)
+// Read reads the results in a folder. Results that are damaged are listed as missing. The
+// error is that of a folder that cannot be read or holds no results.
+func Read(ctx context.Context, dir string) (*Page, error) {
+	runs, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Dir: dir, Missing: f.missing, folder: f}
-	for _, d := range f.datasets {
-		for _, c := range d.configurations() {
-			p.Runs += len(c.runs)
+	stored, missing, err := lab.ReadStored(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{Dir: dir, Missing: missing}
+	for _, r := range runs {
+		if r.Err != nil {
+			p.Missing = append(p.Missing, lab.Missing{Dir: r.Dir, Why: r.Why()})
 		}
-		shown := DatasetPage{Title: f.title(d), Summary: d.summary()}
-		sections := []func(*folder, *datasetRuns) Section{
-			variantsSection, comparisonSection, rotationSection, curvesSection, ablationSection, ksweepSection, noiseSection, partialSection,
-			strongestSection, groupsSection, confusionSection, configurationsSection, sharedSection,
+	}
+	for _, s := range stored {
+		if err := p.add(s); err != nil {
+			p.Missing = append(p.Missing, lab.Missing{Dir: s.Path, Why: strings.TrimPrefix(err.Error(), s.Path+": ")})
 		}
-		if len(d.configurations()) == 0 {
-			sections = []func(*folder, *datasetRuns) Section{comparisonSection, rotationSection, noiseSection, partialSection, strongestSection}
-			shown.Missing = []Todo{{"variants of LAGO", f.command(d, "reproduce")}}
+	}
+	if p.Stored == 0 && len(p.Missing) == 0 {
+		return nil, &invalid.Error{Where: dir, Want: "stored results", Got: "none", Hint: "lago-train run --out " + shellQuote(dir) + " stores some."}
+	}
+	for _, d := range p.Datasets {
+		d.Title = d.title(p.Datasets)
+		for _, k := range kinds {
+			d.addSection(k, dir)
 		}
-		for _, section := range sections {
-			shown.add(section(f, d))
-		}
-		p.Datasets = append(p.Datasets, shown)
+		d.summarise()
 	}
 	return p, nil
 }
 
-// add adds a section, and what it lacks unless the same command is listed already.
-func (p *DatasetPage) add(s Section) {
-	if !s.empty() {
-		p.Sections = append(p.Sections, s)
+// add adds a stored result to the page of its data set.
+func (p *Page) add(s lab.Stored) error {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == s.Kind })
+	if i < 0 {
+		return &invalid.Error{Where: s.Path, Field: "kind", Want: "the name of a question", Got: invalid.Quote(s.Kind)}
 	}
-	for _, m := range s.Missing {
-		if !slices.ContainsFunc(p.Missing, func(other Todo) bool { return other.Command == m.Command }) {
-			p.Missing = append(p.Missing, m)
+	r := kinds[i].new()
+	if err := s.Decode(r); err != nil {
+		return err
+	}
+	if err := r.Check(); err != nil {
+		return invalid.At(s.Path, err)
+	}
+	j := slices.IndexFunc(p.Datasets, func(d *DatasetPage) bool { return d.name == s.Dataset && d.fingerprint == s.Fingerprint })
+	if j < 0 {
+		j = len(p.Datasets)
+		p.Datasets = append(p.Datasets, &DatasetPage{name: s.Dataset, fingerprint: s.Fingerprint, results: map[string][]shown{}})
+	}
+	d := p.Datasets[j]
+	d.results[s.Kind] = append(d.results[s.Kind], shown{s, r})
+	p.Stored++
+	return nil
+}
+
+// title names a data set, with its fingerprint if there is another of the same name, such
+// as another split.
+func (d *DatasetPage) title(all []*DatasetPage) string {
+	for _, other := range all {
+		if other != d && other.name == d.name {
+			return fmt.Sprintf("%s, fingerprint %.8s", d.name, d.fingerprint)
 		}
 	}
+	return d.name
+}
+
+// addSection shows the stored results of a question, the newest first, or lists its command.
+func (d *DatasetPage) addSection(k kind, dir string) {
+	list := d.results[k.name]
+	if len(list) == 0 {
+		d.Missing = append(d.Missing, Todo{k.title, fmt.Sprintf("lago-train %s --dataset %s --out %s", k.command, shellQuote(d.name), shellQuote(dir))})
+		return
+	}
+	s := &Section{Name: k.name, Title: k.title, Text: k.text}
+	if k.overview != nil {
+		t, f := k.overview(list)
+		s.Tables, s.Figures = append(s.Tables, t), append(s.Figures, d.named(f, ""))
+	}
+	for i, r := range list {
+		suffix := ""
+		if i > 0 {
+			suffix = fmt.Sprintf("-%d", i+1)
+		}
+		figures, err := r.Figures(dir)
+		if err != nil {
+			s.Notes = append(s.Notes, "Figures of "+filepath.Base(r.Path)+": "+err.Error())
+		}
+		for _, f := range figures {
+			s.Figures = append(s.Figures, d.named(f, suffix))
+		}
+		s.Tables = append(s.Tables, r.Tables()...)
+		s.Notes = append(s.Notes, fmt.Sprintf("From %s, stored %s.", filepath.Base(r.Path), r.Time.UTC().Format("2006-01-02 15:04 UTC")))
+	}
+	s.Tables = slices.DeleteFunc(s.Tables, func(t *table.Table) bool { return t == nil })
+	d.Sections = append(d.Sections, s)
+}
+
+// named completes the name and the title of a figure by those of the data set.
+func (d *DatasetPage) named(f plot.Figure, suffix string) plot.Figure {
+	f.Name = strings.Map(func(c rune) rune {
+		if strings.ContainsRune(`/\: ,`, c) {
+			return '-'
+		}
+		return c
+	}, format.Printable(d.Title+"-"+f.Name+suffix))
+	f.Title, f.Caption = format.Printable(f.Title+", "+d.Title), format.Printable(f.Caption)
+	return f
 }
 
 // Figures lists the figures of all sections.
-func (p *Page) Figures() []Figure {
-	var list []Figure
+func (p *Page) Figures() []plot.Figure {
+	var list []plot.Figure
 	for _, d := range p.Datasets {
 		for _, s := range d.Sections {
 			list = append(list, s.Figures...)
@@ -148,228 +203,89 @@ func (p *Page) Figures() []Figure {
 	return list
 }
 
-// WriteFile writes the report as one HTML page that loads nothing else. It links the
-// folders of the runs.
+// WriteFile writes the report as one HTML page that loads nothing else.
 func (p *Page) WriteFile(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return page.Execute(w, view{p, filepath.Dir(path)}) })
-}
-
-// view is a page in a folder.
-type view struct {
-	*Page
-	base string
-}
-
-// Href returns the address of a folder relative to the page, if there is one.
-func (v view) Href(dir string) (string, error) {
-	from, err := filepath.Abs(v.base)
-	if err != nil {
-		return "", err
-	}
-	to, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if relative, err := filepath.Rel(from, to); err == nil {
-		to = relative
-	}
-	return (&url.URL{Path: filepath.ToSlash(to) + "/"}).String(), nil
+	return atomicfile.Write(path, func(w io.Writer) error { return page.Execute(w, p) })
 }
 
 // inlineSVG draws a figure as an element of the page.
-func inlineSVG(f Figure) (template.HTML, error) {
-	svg, err := plot.ForPage(f.Figure)
+func inlineSVG(f plot.Figure) (template.HTML, error) {
+	svg, err := plot.ForPage(f)
 	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped
 }
 
 // inlineCSV returns the numbers of a figure as an address that holds them.
-func inlineCSV(f Figure) (template.URL, error) {
+func inlineCSV(f plot.Figure) (template.URL, error) {
 	var b strings.Builder
 	err := csv.NewWriter(&b).WriteAll(f.Picture.Numbers())
 	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(b.String()))), err //nolint:gosec // encoded
 }
+
+func inlineTable(t *table.Table) template.HTML { return template.HTML(t.HTML()) } //nolint:gosec // escaped
 
 // unbroken keeps the percent sign with its number.
 func unbroken(text string) string {
 	return strings.ReplaceAll(format.Printable(text), " %", "\u00a0%")
 }
 
-// Format is the format of figure files.
-type Format string
-
-// The formats.
-const (
-	SVG Format = "svg"
-	PDF Format = "pdf"
-	PNG Format = "png"
-	CSV Format = "csv" // its numbers
-)
-
-// WriteFigures writes each figure into a file of dir, which must exist, and returns the
-// paths.
-func (p *Page) WriteFigures(dir string, format Format) ([]string, error) {
-	var files []string
-	for _, f := range p.Figures() {
-		path := filepath.Join(dir, f.Name+"."+string(format))
-		if err := plot.WriteFile(path, f.Figure); err != nil {
-			return files, err
-		}
-		files = append(files, path)
-	}
-	return files, nil
-}
-
-// figure names a figure of a data set, which its title ends in.
-func (f *folder) figure(d *datasetRuns, name, title, caption string, p plot.Picture) Figure {
-	file := strings.Map(func(c rune) rune {
-		if strings.ContainsRune(`/\: ,`, c) {
-			return '-'
-		}
-		return c
-	}, format.Printable(f.title(d)+"-"+name))
-	return Figure{Name: file, Figure: plot.Figure{
-		Title: format.Printable(title + ", " + f.title(d)), Caption: format.Printable(caption), Picture: p,
-	}}
-}
-
-const accuracyAxis = "per-class accuracy (%)"
-
-// absent stands in a table for what was not run.
-const absent = "–"
-
-// percent returns a fraction in percent, for columns whose header has the unit.
-func percent(fraction float64) string { return strings.TrimSuffix(format.Percent(fraction), " %") }
-
-// plusMinus returns a mean and its standard error in percent; that of a single value is
-// not known.
-func plusMinus(s lab.Summary) string {
-	if len(s.Values) < 2 {
-		return percent(s.Mean)
-	}
-	return percent(s.Mean) + " ± " + percent(s.Margin())
-}
-
-// intervalDot draws a fraction in percent, with its interval over classes.
-func intervalDot(row int, value float64, i metrics.Interval) plot.Dot {
-	d := plot.Dot{Row: row, Value: 100 * value, Text: percent(value)}
-	if !math.IsNaN(i.Low) { // as of a single class
-		d.Below, d.Above = 100*(value-i.Low), 100*(i.High-value)
-	}
-	return d
-}
-
-// point draws a summary in percent, with its standard error.
-func point(x float64, s lab.Summary) plot.Point {
-	return plot.Point{X: x, Y: 100 * s.Mean, Low: 100 * (s.Mean - s.Margin()), High: 100 * (s.Mean + s.Margin())}
-}
-
-// chanceLine draws the accuracy of random predictions, a fraction, over the range of p.
-func chanceLine(p *plot.Lines, chance float64) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, s := range p.Series {
-		for _, q := range s.Points {
-			low, high = min(low, q.X), max(high, q.X)
-		}
-	}
-	high = max(high, low+1) // as far as an axis with one point reaches
-	y := 100 * chance
-	p.Series = append(p.Series, plot.Series{
-		Name: "chance", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{{X: low, Y: y, Low: y, High: y}, {X: high, Y: y, Low: y, High: y}},
-	})
-}
-
-// seedsOf counts the seeds of each of the configurations that were run: "2 seeds", or "1
-// to 5 seeds".
-func seedsOf(list []*configuration) string {
-	var counts []int
-	for _, c := range list {
-		if c != nil {
-			counts = append(counts, c.seeds())
-		}
-	}
-	return countSeeds(counts)
-}
-
-// countSeeds gives the range of numbers of seeds.
-func countSeeds(counts []int) string {
-	least, most := slices.Min(counts), slices.Max(counts)
-	if least < most {
-		return fmt.Sprintf("%d to %d seeds", least, most)
-	}
-	return format.Count(most, "seed")
-}
-
-// classesOf describes the classes that a stage evaluates, with the chance level.
-func (c *configuration) classesOf() string {
-	stage := "val"
-	if c.trial().Stage == train.Test {
-		stage = "test"
-	}
-	return fmt.Sprintf("%s (chance %s %%)", format.Count(c.Classes, stage+" class"), percent(c.Chance()))
+// Broad reports whether a figure needs the whole width of the page.
+func (s *Section) Broad(f plot.Figure) bool {
+	width, _ := f.Picture.Size()
+	return width.Points() > 300
 }
 
 // Summary lists what a report shows.
 type Summary struct {
-	Page           string          `json:"page"`
-	Figures        []string        `json:"figures"` // files
-	Configurations []Configuration `json:"configurations"`
-	Stored         []string        `json:"stored"` // files of compare, noise and partial
-	Missing        []lab.Missing   `json:"missing"`
+	Page    string        `json:"page"`
+	Figures []string      `json:"figures"` // files
+	Stored  []Result      `json:"stored"`
+	Missing []lab.Missing `json:"missing"`
 }
 
-// Configuration is the per-class accuracy, as fractions, of runs that differ in their seed
-// only.
-type Configuration struct {
-	Dataset  string      `json:"dataset"`
-	Stage    string      `json:"stage"`
-	Label    string      `json:"configuration"`
-	Accuracy lab.Summary `json:"accuracy"`
-	RunDirs  []string    `json:"run_dirs"`
+// Result is a stored result.
+type Result struct {
+	Kind    string `json:"kind"`
+	Dataset string `json:"dataset"`
+	File    string `json:"file"`
 }
 
-// Summary lists the configurations of the report.
+// Summary lists the results of the report.
 func (p *Page) Summary() *Summary {
-	s := &Summary{Figures: []string{}, Configurations: []Configuration{}, Stored: []string{}, Missing: p.Missing}
+	s := &Summary{Figures: []string{}, Stored: []Result{}, Missing: p.Missing}
 	for _, d := range p.Datasets {
-		for _, section := range d.Sections {
-			if section.Stored != "" {
-				s.Stored = append(s.Stored, section.Stored)
+		for _, k := range kinds {
+			for _, r := range d.results[k.name] {
+				s.Stored = append(s.Stored, Result{r.Kind, d.Title, r.Path})
 			}
-		}
-	}
-	for _, d := range p.folder.datasets {
-		for _, c := range d.configurations() {
-			scored := Configuration{Dataset: p.folder.title(d), Stage: string(c.trial().Stage), Label: c.label, Accuracy: c.PerClass}
-			for _, r := range c.runs {
-				scored.RunDirs = append(scored.RunDirs, r.Dir)
-			}
-			s.Configurations = append(s.Configurations, scored)
 		}
 	}
 	return s
 }
 
-// WriteText writes where the report is, and what is missing from it.
-func (s *Summary) WriteText(w io.Writer) error {
-	var b strings.Builder
-	runs := 0
-	for _, c := range s.Configurations {
-		runs += len(c.RunDirs)
+// Tables say where the report is, and what is missing from it.
+func (s *Summary) Tables() []*table.Table {
+	var kinds []string
+	for _, r := range s.Stored {
+		kinds = append(kinds, r.Kind)
 	}
-	fmt.Fprintf(&b, "%s shows %s of %s", s.Page, format.Count(runs, "run"), format.Count(len(s.Configurations), "configuration"))
-	if len(s.Stored) > 0 {
-		fmt.Fprintf(&b, " and %s", format.Count(len(s.Stored), "stored result"))
-	}
-	fmt.Fprintln(&b)
+	slices.Sort(kinds)
+	t := table.New(fmt.Sprintf("%s shows %s (%s)", s.Page, format.Count(len(s.Stored), "stored result"), cmp.Or(strings.Join(slices.Compact(kinds), ", "), "none")))
 	for _, file := range s.Figures {
-		fmt.Fprintf(&b, "  %s\n", file)
+		t.Note("  %s", file)
 	}
 	if len(s.Missing) > 0 {
-		fmt.Fprintf(&b, "%s missing:\n", format.Count(len(s.Missing), "run"))
+		t.Note("%d cannot be shown:", len(s.Missing))
 	}
 	for _, m := range s.Missing {
-		fmt.Fprintf(&b, "  %s: %s\n", m.Dir, format.Printable(m.Why))
+		t.Note("  %s: %s", m.Dir, m.Why)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return []*table.Table{t}
+}
+
+// shellQuote quotes a word for the shell if necessary.
+func shellQuote(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

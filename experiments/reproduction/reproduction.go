@@ -3,6 +3,7 @@
 package reproduction
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -140,4 +142,40 @@ func publishedCell(accuracy *float64) string {
 		return "-"
 	}
 	return format.Percent(*accuracy)
+}
+
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (r *Result) Check() error {
+	for _, row := range append(slices.Clone(r.Table), *cmp.Or(r.Result, &Row{Row: engine.Row{Val: new(engine.Measured), Test: new(engine.Measured)}})) {
+		if row.Val == nil || row.Test == nil {
+			return &invalid.Error{Field: cmp.Or(row.Title, "result"), Want: "val and test", Got: "none"}
+		}
+	}
+	return nil
+}
+
+// Figures are the accuracy of the methods, beside the published ones.
+func (r *Result) Figures(string) ([]plot.Figure, error) {
+	series := []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "test"}, {Name: "published test", Condition: plot.Dotted}}
+	p := &plot.Dots{X: engine.AccuracyAxis}
+	var seeds []int
+	for i, row := range r.Table {
+		p.Rows = append(p.Rows, plot.Row{Name: row.Title, Method: cmp.Or(row.Variant, row.Name), Emphatic: r.Result != nil && row.Variant == r.Result.Variant && row.Variant != ""})
+		for j, m := range []*engine.Measured{row.Val, row.Test} {
+			series[j].Dots = append(series[j].Dots, engine.Dot(i, m.PerClass.Mean, m.Interval))
+		}
+		if row.Published != nil {
+			series[2].Dots = append(series[2].Dots, plot.Dot{Row: i, Value: 100 * *row.Published, Text: format.Percent(*row.Published)})
+		}
+		p.Chance = 100 * row.Test.Chance()
+		seeds = append(seeds, len(row.Test.PerClass.Values))
+	}
+	if len(p.Rows) == 0 {
+		return nil, nil
+	}
+	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
+	return []plot.Figure{{
+		Name: "variants", Title: "Accuracy of the variants", Picture: p,
+		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes. The result is shaded.", engine.ClassesText(r.Table[0].Test, "test"), engine.SeedsText(seeds)),
+	}}, nil
 }

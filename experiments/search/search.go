@@ -9,6 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -204,3 +205,27 @@ func (r *Rotation) Tables() []*table.Table {
 	}
 	return append(list, lab.MissingTable(r.Missing))
 }
+
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (s *Result) Check() error {
+	if len(s.Tried) == 0 {
+		return &invalid.Error{Field: "tried", Want: "at least one setting", Got: "none"}
+	}
+	return nil
+}
+
+// Figures are none.
+func (s *Result) Figures(string) ([]plot.Figure, error) { return nil, nil }
+
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (r *Rotation) Check() error {
+	for _, m := range r.Methods {
+		if m.Test == nil {
+			return &invalid.Error{Field: m.Name, Want: "test", Got: "none"}
+		}
+	}
+	return nil
+}
+
+// Figures are none.
+func (r *Rotation) Figures(string) ([]plot.Figure, error) { return nil, nil }
