@@ -79,7 +79,7 @@ Examples:
 		Action: func(c *cli.Context) error {
 			shell, err := invalid.OneOf(strings.Join(c.Args().Slice(), " "), shells...)
 			if err != nil {
-				return invalid.At(c.Command.HelpName, err)
+				return usageAt(c.Command.HelpName, err)
 			}
 			_, err = io.WriteString(os.Stdout, completionScripts[shell])
 			return err
@@ -177,9 +177,9 @@ func valuesOf(f cli.Flag, current, dataDir string) (values []string) {
 		return values
 	}
 	switch f.Names()[0] {
-	case datasetFlag:
+	case "dataset":
 		return datasetNames(dataDir)
-	case modelFlag, "dev":
+	case "model", "dev":
 		return runNames()
 	}
 	return nil

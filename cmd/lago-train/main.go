@@ -96,17 +96,18 @@ func interruptible(action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
+// failedRuns is the error of trials that have no result.
+func failedRuns(l *lab.Lab) error {
+	return fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
+}
+
 // usage is the place of an error in the command line as a whole.
 const usage = "lago-train"
 
 // isUsage reports whether an error is in the command line.
 func isUsage(err error) bool {
 	var e *invalid.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	isFlag := strings.HasPrefix(e.Where, "-") && e.Where != "-" // which is the standard input
-	return isFlag || strings.HasPrefix(e.Where, usage) || strings.HasPrefix(e.Where, "data set ") || strings.HasSuffix(e.Hint, "--help.")
+	return errors.As(err, &e) && e.Usage
 }
 
 func newApp() *cli.App {
@@ -181,16 +182,16 @@ func prepare(commands []*cli.Command) []*cli.Command {
 		}
 		c.Flags = append(c.Flags,
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress; only results, warnings and errors"},
-			choice("log-level", "", "least important messages of the log on stderr", "info", "debug", "info", "warning", "error"),
-			choice("log-format", "", "format of the log on stderr", "text", "text", "json"))
+			choice(new(string), "log-level", "", "least important messages of the log on stderr", "info", "debug", "info", "warning", "error"),
+			choice(new(string), "log-format", "", "format of the log on stderr", "text", "text", "json"))
 		c.Before = setUp
 		action, onlyFlags := c.Action, c.ArgsUsage == "" && c.Subcommands == nil
 		c.Action = func(ctx *cli.Context) error {
 			if above := ctx.Lineage()[1].LocalFlagNames(); len(above) > 0 {
-				return &invalid.Error{Where: dashed(above[len(above)-1]), Want: "no flags before " + c.Name, Hint: "See " + ctx.Command.HelpName + " --help."}
+				return &invalid.Error{Where: dashed(above[len(above)-1]), Want: "no flags before " + c.Name, Hint: "See " + ctx.Command.HelpName + " --help.", Usage: true}
 			}
 			if onlyFlags && ctx.NArg() > 0 {
-				return &invalid.Error{Where: ctx.Command.HelpName, Want: "flags only", Got: invalid.Quote(ctx.Args().First())}
+				return wrong(ctx.Command.HelpName, "flags only", invalid.Quote(ctx.Args().First()))
 			}
 			return inFlags(ctx, action(ctx))
 		}
@@ -207,7 +208,7 @@ func inFlags(c *cli.Context, err error) error {
 	name, rest, _ := strings.Cut(e.Field, ":")
 	if name = flagOf(name); hasFlag(c.Command, name) {
 		named := *e
-		named.Where, named.Field = dashed(name), strings.TrimSpace(rest)
+		named.Where, named.Field, named.Usage = dashed(name), strings.TrimSpace(rest), true
 		return &named
 	}
 	return err
@@ -228,10 +229,10 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	text := err.Error()
 	if m := badValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: dashed(m[2]), Want: kindOf(flags, m[2]), Got: m[1], Hint: help}
+		return &invalid.Error{Where: dashed(m[2]), Want: kindOf(flags, m[2]), Got: m[1], Hint: help, Usage: true}
 	}
 	if m := noValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: dashed(m[1]), Want: "a value", Got: "none", Hint: help}
+		return &invalid.Error{Where: dashed(m[1]), Want: "a value", Got: "none", Hint: help, Usage: true}
 	}
 	if m := notDefined.FindStringSubmatch(text); m != nil {
 		var names []string
@@ -247,9 +248,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 			}
 			help = "Did you mean " + strings.Join(near, " or ") + "? " + help
 		}
-		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: help}
+		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: help, Usage: true}
 	}
-	return &invalid.Error{Where: usage, Err: err, Hint: help}
+	return &invalid.Error{Where: usage, Err: err, Hint: help, Usage: true}
 }
 
 // kindOf describes the values of a flag.
@@ -287,12 +288,12 @@ func noCommand(c *cli.Context) error {
 		}
 	}
 	hint := strings.TrimSpace(invalid.DidYouMean(name, names) + " See " + within + " --help.")
-	return &invalid.Error{Where: within, Want: "a command", Got: strconv.Quote(name), Hint: hint}
+	return &invalid.Error{Where: within, Want: "a command", Got: strconv.Quote(name), Hint: hint, Usage: true}
 }
 
 // setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
-	if err := checkChoices(c); err != nil {
+	if err := setChoices(c); err != nil {
 		return err
 	}
 	logrus.SetOutput(display)
@@ -310,12 +311,11 @@ func setUp(c *cli.Context) error {
 		return err
 	}
 	logrus.SetLevel(level)
-	if c.IsSet(threadsFlag) {
-		n := c.Int(threadsFlag)
+	if n := c.Int("threads"); c.IsSet("threads") {
 		if n < 1 {
-			return &invalid.Error{Where: "--" + threadsFlag, Want: "at least 1", Got: strconv.Itoa(n)}
+			return wrong("--threads", "at least 1", strconv.Itoa(n))
 		}
-		runtime.GOMAXPROCS(n) // products of the BLAS are split over goroutines too
+		useThreads(n, 1) // products of the BLAS are split over goroutines too
 	}
 	info, err := blas.Use("")
 	if err != nil {

@@ -19,12 +19,14 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-const modelFlag = "model"
-
 // latest names the run that finished last.
 const latest = "latest"
 
-// modelUsage describes --model in all commands.
+// modelFlag is that of commands that use one model.
+func modelFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "model", Category: inputGroup, Usage: modelUsage, Destination: to}
+}
+
 const modelUsage = "`MODEL` a run's folder, a model file, the start of a run's name in ./runs, or latest"
 
 // loadedModel is a model with the record of its run.
@@ -35,8 +37,8 @@ type loadedModel struct {
 }
 
 // loadModel loads the model that --model names.
-func loadModel(c *cli.Context) (*loadedModel, error) {
-	path, err := findModel("--"+modelFlag, c.String(modelFlag))
+func loadModel(name string) (*loadedModel, error) {
+	path, err := findModel("--model", name)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +62,7 @@ func loadModel(c *cli.Context) (*loadedModel, error) {
 // that the value begins with, ./runs if it has none.
 func findModel(where, value string) (string, error) {
 	if value == "" {
-		return "", &invalid.Error{Where: where, Want: "a run's folder, a model file, latest, or the start of a run's name", Got: "none"}
+		return "", wrong(where, "a run's folder, a model file, latest, or the start of a run's name", "none")
 	}
 	switch info, err := os.Stat(value); {
 	case err == nil && info.IsDir():
@@ -96,7 +98,7 @@ func findModel(where, value string) (string, error) {
 	}
 	e := &invalid.Error{
 		Where: where, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + filepath.Clean(dir),
-		Got: fmt.Sprintf("%q", value),
+		Got: fmt.Sprintf("%q", value), Usage: true,
 	}
 	switch {
 	case len(matches) > 1:
@@ -157,7 +159,7 @@ func checkOutput(flag, output string, inputs ...string) error {
 	}
 	for _, input := range inputs {
 		if read, err := os.Stat(input); err == nil && os.SameFile(read, written) {
-			return &invalid.Error{Where: "--" + flag, Want: "a file that the command does not read", Got: output, Hint: "Choose another name."}
+			return &invalid.Error{Where: "--" + flag, Want: "a file that the command does not read", Got: output, Hint: "Choose another name.", Usage: true}
 		}
 	}
 	return nil

@@ -114,7 +114,7 @@ func showGrid(p lab.Progress) {
 func showEpoch(first uint64, seeds int) func(train.Trial, train.Epoch) {
 	return func(t train.Trial, e train.Epoch) {
 		line := fmt.Sprintf("%s seed %d of %d: epoch %d of %d, loss %.4f, train %.1f %%",
-			t.Stage, t.Training.Seed-first+1, seeds, e.Epoch, t.Training.Epochs, e.Phases[0].Loss, 100*e.TrainAccuracy)
+			t.Stage, t.Seed-first+1, seeds, e.Epoch, t.Epochs, e.Phases[0].Loss, 100*e.TrainAccuracy)
 		if e.ValAccuracy != nil {
 			line += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
 		}

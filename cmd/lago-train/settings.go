@@ -9,99 +9,84 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
-// The names of flags that more than one function reads.
-const (
-	datasetFlag = "dataset"
-	variantFlag = "variant"
-	configFlag  = "config"
-	configsFlag = "configs"
-	csvFlag     = "csv"
-	jsonFlag    = "json"
-	outFlag     = "out"
-	fromFlag    = "from"
-	jobsFlag    = "jobs"
-	threadsFlag = "threads"
-	rotateFlag  = "rotate"
-	writeFlag   = "write"
-
-	foldsFlagName = "folds"
-	shardFlagName = "shard"
-)
-
-// defaultRuns is the folder of runs if no flag names another one.
-const defaultRuns = "runs"
-
-// dataFlags say where data sets are.
-func dataFlags() []cli.Flag {
-	return []cli.Flag{
-		dataDirFlag(),
-		&cli.IntFlag{Name: "dev-split", Category: dataGroup, Value: 1, Usage: "`N` split, 1 to 3, of the seen classes into train and validation classes"},
-		&cli.BoolFlag{Name: "no-cache", Category: dataGroup, Usage: "read .mat files again, without the cache of parsed files"},
-		threadsFlagOf(),
-	}
-}
-
-func threadsFlagOf() cli.Flag {
-	return &cli.IntFlag{Name: threadsFlag, Category: runGroup, DefaultText: "number of cores", Usage: "`N` threads to compute with, in Go and in the BLAS"}
-}
-
-func dataDirFlag() cli.Flag {
-	return &cli.PathFlag{Name: "data-dir", Category: dataGroup, DefaultText: "$" + catalog.EnvDataDir + ", otherwise ./data", Usage: "`DIR` folder that holds the data sets"}
-}
-
-// openDataset reads a data set as the flags say.
-func openDataset(c *cli.Context, name string, devSplit int) (*dataset.Dataset, error) {
-	o := catalogOptions(c)
-	o.DevSplit = devSplit
-	return catalog.Open(c.Context, name, o)
-}
-
-func catalogOptions(c *cli.Context) catalog.Options {
-	return catalog.Options{DataDir: c.Path("data-dir"), NoCache: c.Bool("no-cache")}
+// general lists all settings of LAGO, with their defaults.
+func general() setting.List {
+	c := engine.Defaults(methods.Of(model.SemanticHard))
+	return c.Settings()
 }
 
 // settingFlags are those of the settings of a run, except dev-split, which is one of
-// dataFlags, and --config.
-func settingFlags() []cli.Flag {
+// dataOptions, and --config.
+func (o *gridOptions) settingFlags() []cli.Flag {
 	var flags []cli.Flag
-	for _, s := range protocol.All() {
-		options, list := s.Words()
+	for _, s := range general() {
+		name, group := flagOf(s.Key), string(s.Scope)
 		switch {
 		case s.Key == "dev_split":
-		case list:
-			f := choices(flagOf(s.Key), s.Group, s.Help, nil, options...)
+		case s.List:
+			f := choices[string](nil, name, group, s.Help, nil, s.Options...)
 			f.DefaultText = s.DefaultText()
 			flags = append(flags, f)
-		case options != nil:
-			flags = append(flags, optional(flagOf(s.Key), s.Group, s.Help, s.DefaultText(), options...))
-		case s.IsBool():
-			flags = append(flags, &cli.BoolFlag{Name: flagOf(s.Key), Category: s.Group, Usage: s.Help})
-		default: // the table of settings parses the text
-			flags = append(flags, &cli.StringFlag{Name: flagOf(s.Key), Category: s.Group, DefaultText: s.DefaultText(), Usage: s.Help})
+		case s.Options != nil:
+			flags = append(flags, optional[string](nil, name, group, s.Help, s.DefaultText(), s.Options...))
+		case s.Kind() == "boolean":
+			flags = append(flags, &cli.BoolFlag{Name: name, Category: group, Usage: s.Help})
+		default: // the setting parses the text
+			flags = append(flags, &cli.StringFlag{Name: name, Category: group, DefaultText: s.DefaultText(), Usage: s.Help})
 		}
 	}
-	return append(flags, &cli.PathFlag{Name: configFlag, Category: protocol.ProtocolGroup, Usage: "`FILE` settings in JSON, keys as the flags with _ for -; flags override it"})
+	return append(flags, &cli.PathFlag{Name: "config", Category: string(setting.Protocol), Usage: "`FILE` settings in JSON, keys as the flags with _ for -; flags override it", Destination: &o.config})
 }
+
+// devEpochs is the default of --epochs in the dev stage.
+const devEpochs = "200"
 
 // devSettingFlags are the flags of settings but some, for commands whose dev stage decides
 // the epochs of the test stage, if they have one.
-func devSettingFlags(epochs string, but ...string) []cli.Flag {
-	flags := without(settingFlags(), append(but, "stage")...)
-	for _, f := range flags {
-		if f.Names()[0] == "epochs" {
-			epochsFlag := f.(*cli.StringFlag)
-			epochsFlag.DefaultText, epochsFlag.Usage = epochs, "`N` number of epochs, at most, of the dev stage"
-		}
+func (o *gridOptions) devSettingFlags(epochs string, but ...string) []cli.Flag {
+	flags := without(o.settingFlags(), append(but, "stage")...)
+	if f, ok := findFlag(flags, "epochs").(*cli.StringFlag); ok {
+		f.DefaultText, f.Usage = epochs, "`N` number of epochs, at most, of the dev stage"
 	}
 	return flags
+}
+
+// The default epochs and patience of commands that search settings: so many trials cannot
+// each have the length of a single run. rotationSeeds is their default number of seeds with
+// --rotate: intervals are over classes.
+const searchEpochs, searchPatience, rotationSeeds = "60", "10", "3"
+
+// searchedFlagsBut are devSettingFlags with these defaults.
+func (o *gridOptions) searchedFlagsBut(names ...string) []cli.Flag {
+	flags := o.devSettingFlags(searchEpochs, names...)
+	findFlag(flags, "patience").(*cli.StringFlag).DefaultText = searchPatience
+	findFlag(flags, "seeds").(*cli.StringFlag).DefaultText += ", or " + rotationSeeds + " with --rotate"
+	return flags
+}
+
+// given is the value of a setting without a place.
+func given(key, text string) engine.Given {
+	return engine.Given{Given: setting.Given{Key: key, Text: text}}
+}
+
+// searchLength gives these defaults to commands that choose settings.
+func searchLength(c *cli.Context) []engine.Given {
+	if !hasFlag(c.Command, "folds") {
+		return nil
+	}
+	list := []engine.Given{given("epochs", searchEpochs), given("patience", searchPatience)}
+	if c.IsSet("rotate") {
+		list = append(list, given("seeds", rotationSeeds))
+	}
+	return list
 }
 
 // flagOf names the flag of a setting.
@@ -116,20 +101,22 @@ func dashed(name string) string {
 }
 
 // settingsGiven are the values of settings in flags.
-func settingsGiven(c *cli.Context) []protocol.Given {
-	var given []protocol.Given
-	for _, s := range protocol.All() {
+func settingsGiven(c *cli.Context) []engine.Given {
+	var list []engine.Given
+	for _, s := range general() {
 		name := flagOf(s.Key)
 		if !c.IsSet(name) {
 			continue
 		}
 		text := fmt.Sprint(c.Value(name))
-		if list := c.StringSlice(name); list != nil {
-			text = strings.Join(list, ",")
+		if words := c.StringSlice(name); words != nil {
+			text = strings.Join(words, ",")
 		}
-		given = append(given, protocol.Given{Key: s.Key, Text: text, Flag: dashed(name)})
+		g := given(s.Key, text)
+		g.Flag = dashed(name)
+		list = append(list, g)
 	}
-	return given
+	return list
 }
 
 // givenSettings are the keys of settings in flags, without that of the data's split.
@@ -143,45 +130,44 @@ func givenSettings(c *cli.Context) []string {
 	return keys
 }
 
-// configOf resolves the settings of a run from the preset, the config file and the flags. The
+// preset resolves the settings of a run from the preset, the config file and the flags. The
 // first of the variants, if any, is the default, and the others are accepted.
-func configOf(c *cli.Context, variants ...model.Variant) (protocol.Preset, error) {
+func (o *gridOptions) preset(c *cli.Context, variants ...model.Variant) (engine.Preset, error) {
 	if variants == nil {
 		variants = append([]model.Variant{model.SemanticHard}, model.Variants...)
 	}
-	given := append(searchLength(c), protocol.Given{Key: variantFlag, Text: string(variants[0])})
-	file := c.Path(configFlag)
-	if file != "" {
-		read, err := protocol.ReadFile(c.Context, file)
+	list := append(searchLength(c), given("variant", string(variants[0])))
+	if o.config != "" {
+		read, err := engine.ReadFile(c.Context, o.config)
 		if err != nil {
-			return protocol.Preset{}, err
+			return engine.Preset{}, err
 		}
-		given = append(given, usable(c, file, read)...)
+		list = append(list, usable(c, o.config, read)...)
 	}
-	p, err := protocol.Resolve(append(given, settingsGiven(c)...), startOf(c))
-	if err == nil && !slices.Contains(variants, p.Variant) {
-		err = &invalid.Error{Where: file, Field: variantFlag, Want: format.List(format.Strings(variants), "or"), Got: string(p.Variant)}
+	p, err := engine.Resolve(append(list, settingsGiven(c)...), startOf(c))
+	if found := p.Method.Variant(); err == nil && !slices.Contains(variants, found) {
+		err = &invalid.Error{Where: o.config, Field: "variant", Want: format.List(format.Strings(variants), "or"), Got: string(found)}
 	}
 	return p, err
 }
 
 // startOf returns what the settings of a run are before files and flags. Published settings were
 // chosen on validation classes, some of which are unseen in a rotation.
-func startOf(c *cli.Context) func(string, model.Variant) protocol.Preset {
-	if c.IsSet(rotateFlag) {
-		return protocol.GeneralFor
+func startOf(c *cli.Context) func(string, methods.Spec) engine.Preset {
+	if c.IsSet("rotate") {
+		return engine.GeneralFor
 	}
-	return protocol.PresetFor
+	return engine.PresetFor
 }
 
 // usable removes the keys of a config file that the command decides itself: stage, for a
 // command that has no such flag, with the epochs of a test stage.
-func usable(c *cli.Context, file string, given []protocol.Given) []protocol.Given {
+func usable(c *cli.Context, file string, list []engine.Given) []engine.Given {
 	if hasFlag(c.Command, "stage") {
-		return given
+		return list
 	}
-	ofTest := slices.ContainsFunc(given, func(g protocol.Given) bool { return g.Key == "stage" && g.Text == string(protocol.OnlyTest) })
-	return slices.DeleteFunc(given, func(g protocol.Given) bool {
+	ofTest := slices.ContainsFunc(list, func(g engine.Given) bool { return g.Key == "stage" && g.Text == string(engine.OnlyTest) })
+	return slices.DeleteFunc(list, func(g engine.Given) bool {
 		unused := g.Key == "stage" || ofTest && g.Key == "epochs"
 		if unused {
 			logrus.Infof("%s: %s is not used: %s sets the stages itself", file, g.Key, c.Command.Name)
@@ -192,40 +178,35 @@ func usable(c *cli.Context, file string, given []protocol.Given) []protocol.Give
 
 // protocolFlags are the settings that several variants have in common, for commands that
 // run the full protocol.
-func protocolFlags() []cli.Flag {
-	return append(devSettingFlags(devEpochs, variantFlag, configFlag, "k", "lr-v", "psi", "zeta"), configsDirFlag())
+func (o *gridOptions) protocolFlags() []cli.Flag {
+	return append(o.devSettingFlags(devEpochs, "variant", "config", "k", "lr-v", "psi", "zeta"), o.configsFlag())
 }
 
-func configsDirFlag() cli.Flag {
-	return &cli.PathFlag{Name: configsFlag, Category: protocol.ProtocolGroup, Usage: "`DIR` folder with config files that search wrote, one per variant"}
+func (o *gridOptions) configsFlag() cli.Flag {
+	return &cli.PathFlag{Name: "configs", Category: string(setting.Protocol), Usage: "`DIR` folder with config files that search wrote, one per variant", Destination: &o.configs}
 }
 
-// devEpochs is the default of --epochs in the dev stage.
-const devEpochs = "200"
-
-// protocolPresets resolves the settings of variants from their presets, the files of
-// --configs and the flags. The first preset is what the flags say for methods of any kind.
-func protocolPresets(c *cli.Context, variants []model.Variant) ([]protocol.Preset, error) {
-	dir := c.Path(configsFlag)
-	if dir != "" {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, invalid.At("--"+configsFlag, invalid.File(dir, err))
+// presets resolves the settings of variants from their presets, the files of --configs and
+// the flags. The first preset is what the flags say for methods of any kind.
+func (o *gridOptions) presets(c *cli.Context, variants []model.Variant) ([]engine.Preset, error) {
+	if o.configs != "" {
+		if _, err := os.Stat(o.configs); err != nil {
+			return nil, atFlag("configs", invalid.File(o.configs, err))
 		}
 	}
-	flags := settingsGiven(c)
-	ofAll := slices.DeleteFunc(slices.Clone(flags), func(g protocol.Given) bool { return !slices.Contains(commonKeys, g.Key) })
-	common, err := protocol.Resolve(append(searchLength(c), ofAll...), startOf(c))
+	flags, common := settingsGiven(c), engine.CommonKeys()
+	ofAll := slices.DeleteFunc(slices.Clone(flags), func(g engine.Given) bool { return !slices.Contains(common, g.Key) })
+	first, err := engine.Resolve(append(searchLength(c), ofAll...), startOf(c))
 	if err != nil {
 		return nil, err
 	}
-	presets := []protocol.Preset{common}
+	presets := []engine.Preset{first}
 	for _, v := range variants {
-		given, err := protocol.ReadSearched(c.Context, dir, common.Dataset, common.DevSplit, v)
+		searched, err := engine.ReadSearched(c.Context, o.configs, first.Dataset, first.DevSplit, v)
 		if err != nil {
 			return nil, err
 		}
-		given = slices.Concat(searchLength(c), []protocol.Given{{Key: variantFlag, Text: string(v)}}, given, flags)
-		p, err := protocol.Resolve(given, startOf(c))
+		p, err := engine.Resolve(slices.Concat(searchLength(c), []engine.Given{given("variant", string(v))}, searched, flags), startOf(c))
 		if err != nil {
 			return nil, err
 		}
@@ -234,13 +215,10 @@ func protocolPresets(c *cli.Context, variants []model.Variant) ([]protocol.Prese
 	return presets, nil
 }
 
-func configsOf(presets []protocol.Preset) []protocol.Config {
-	configs := make([]protocol.Config, len(presets))
+func configsOf(presets []engine.Preset) []engine.Config {
+	configs := make([]engine.Config, len(presets))
 	for i, p := range presets {
 		configs[i] = p.Config
 	}
 	return configs
 }
-
-// commonKeys are the settings of methods of any kind.
-var commonKeys = []string{"dataset", "dev_split", "seeds", "seed", "epochs", "patience", "hold_out", "preprocess", "ridge"}

@@ -64,6 +64,16 @@ type Config struct {
 	Alphas   []float64     `json:"alphas"`    // of which explicit supervision has the best; nil for that of Base
 }
 
+// Check returns an *invalid.Error unless the alphas are positive and differ.
+func (c Config) Check() error {
+	for i, alpha := range c.Alphas {
+		if !(alpha > 0 && alpha <= math.MaxFloat64) || slices.Contains(c.Alphas[:i], alpha) {
+			return &invalid.Error{Field: "alphas", Want: "different positive numbers", Got: strings.Join(texts(c.Alphas), ", ")}
+		}
+	}
+	return nil
+}
+
 // Kind is the first word of the names of stored results.
 const Kind = "ablation"
 
@@ -99,10 +109,8 @@ type Row struct {
 // Run trains c in the eight designs on the dev stage, for every seed, and stores the table of
 // their results. Trials without a model are listed as missing.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
-	for i, alpha := range c.Alphas {
-		if !(alpha > 0 && alpha <= math.MaxFloat64) || slices.Contains(c.Alphas[:i], alpha) {
-			return nil, &invalid.Error{Field: "alphas", Want: "different positive numbers", Got: strings.Join(texts(c.Alphas), ", ")}
-		}
+	if err := c.Check(); err != nil {
+		return nil, err
 	}
 	all, alphas, base := designs(), c.Alphas, c.Base
 	if c.PerGroup {

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/grouping"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/report"
+	"github.com/lago-train/lago-train/experiments/runs"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// runsFlag is that of commands that read runs.
+func runsFlag(to *string) cli.Flag {
+	return &cli.PathFlag{Name: "from", Category: inputGroup, Value: defaultRuns, Usage: "`DIR` folder that holds the runs", Destination: to}
+}
+
+func runsCommand() *cli.Command {
+	var from, csv string
+	var asJSON bool
+	var filter runs.Filter
+	return &cli.Command{
+		Name:  "runs",
+		Usage: "list the runs in a folder",
+		Description: `Lists one run per line: its folder, its main settings, why it ended (patience, epochs, not finite) or
+how far it is (unfinished), and its accuracy, on the validation classes in the dev stage and on the
+test classes in the test stage. A run with files that can't be read is broken.
+
+Examples:
+   lago-train runs --variant k-soft --status unfinished
+   lago-train runs --from runs --csv runs.csv`,
+		Flags: []cli.Flag{
+			runsFlag(&from),
+			&cli.StringFlag{Name: "dataset", Category: inputGroup, DefaultText: "all", Usage: "`NAME` only runs on this data set", Destination: &filter.Dataset},
+			optional(&filter.Variant, "variant", inputGroup, "only runs of this variant or baseline", "all", methodNames()...),
+			optional(&filter.Stage, "stage", inputGroup, "only runs of this stage", "all", string(train.Dev), string(train.Test)),
+			optional(&filter.Status, "status", inputGroup, "only runs with this status", "all", format.Strings(runs.Statuses)...),
+			csvFlag(&csv, "the list"),
+			jsonFlag(&asJSON),
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return noCommand(c)
+			}
+			l, err := filter.List(from)
+			if err != nil {
+				return err
+			}
+			if err := writeCSV(csv, l.WriteCSV); err != nil {
+				return err
+			}
+			return output(asJSON, l)
+		},
+		Subcommands: []*cli.Command{showCommand()},
+	}
+}
+
+func showCommand() *cli.Command {
+	var csv string
+	var asJSON bool
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "show one run",
+		ArgsUsage: "DIR",
+		Description: `Shows the settings of a run, why it ended, its accuracy, and its files. DIR is its folder; of
+finished runs the start of the name in ./runs and latest are accepted as well, as by --model.
+
+Examples:
+   lago-train runs show latest
+   lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2 --csv curve.csv`,
+		Flags: []cli.Flag{csvFlag(&csv, "the learning curve"), jsonFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return wrong(c.Command.HelpName, "the folder of one run", format.Count(c.NArg(), "argument"))
+			}
+			dir := c.Args().First()
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				model, err := findModel(c.Command.HelpName, dir)
+				if err != nil {
+					return err
+				}
+				dir = filepath.Dir(model)
+			}
+			d, err := runs.Show(dir)
+			if err != nil {
+				return err
+			}
+			if err := writeCSV(csv, d.WriteCurve); err != nil {
+				return err
+			}
+			return output(asJSON, d)
+		},
+	}
+}
+
+func reportCommand() *cli.Command {
+	var from, out, figures string
+	var as plot.Format
+	var asJSON bool
+	return &cli.Command{
+		Name:  "report",
+		Usage: "write an HTML page with the results of a folder of runs",
+		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing. For
+each data set the page starts with a summary; then come tables and figures: accuracy and learning
+curves, confusion of classes, comparisons with baselines, the ablation, the K sweep, noisy and partial
+descriptions, and learned groups. It lists the commands for what no command stored. The page is one
+file that needs no network.
+
+Examples:
+   lago-train report
+   lago-train report --from runs --out report.html --figures figures --format png`,
+		Flags: []cli.Flag{
+			runsFlag(&from),
+			&cli.PathFlag{Name: "out", Category: outputGroup, Value: "report.html", Usage: "`FILE` page to write", Destination: &out},
+			&cli.PathFlag{Name: "figures", Category: outputGroup, Usage: "`DIR` also write each figure to this folder", Destination: &figures},
+			choice(&as, "format", outputGroup, "format of --figures; csv has their numbers", plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV),
+			jsonFlag(&asJSON),
+		},
+		Action: interruptible(func(c *cli.Context) error {
+			if err := requires(c, "figures", "format"); err != nil {
+				return err
+			}
+			page, err := report.Read(c.Context, from)
+			if err != nil {
+				return err
+			}
+			if err := page.WriteFile(out); err != nil {
+				return err
+			}
+			s := page.Summary()
+			s.Page = out
+			if figures != "" {
+				if err := os.MkdirAll(figures, 0o755); err != nil {
+					return invalid.File(figures, err)
+				}
+				if s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...); err != nil {
+					return err
+				}
+			}
+			return output(asJSON, s)
+		}),
+	}
+}
+
+func groupsCommand() *cli.Command {
+	var o gridOptions
+	var config grouping.Config
+	var name string
+	var top int
+	return &cli.Command{
+		Name:  "groups",
+		Usage: "analyse the attribute groups that a soft model learned",
+		Description: `Prints the sparsity of the group assignment Gamma, the attributes of each group, and how many pairs
+of attributes in the same group are anti-correlated, compared with the other pairs (permutation
+test) and with the paper's numbers for CUB, AWA2 and SUN. Correlations are over the descriptions of
+classes. The paper used the attributes of each image for CUB and SUN, and does not state the
+correlation that counts as anti-correlated (--below). Without --model, k-soft is trained by the full
+protocol, the model of the first seed is analysed, and the result is stored in --out for the report.
+
+Examples:
+   lago-train groups --model latest
+   lago-train groups --dataset awa2 --by weighted-classes --below -0.4`,
+		Flags: append(append(o.devSettingFlags(devEpochs, "variant"), o.flags()...),
+			modelFlag(&name),
+			choice(&config.By, "by", classGroup, "correlate attributes over classes, or over classes weighted by their samples", grouping.ByClasses, grouping.ByClasses, grouping.ByWeightedClasses),
+			&cli.Float64Flag{Name: "threshold", Category: classGroup, Value: 1e-3, Usage: "`T` value up to which entries of Gamma and products of its rows count as zero", Destination: &config.Threshold},
+			&cli.Float64Flag{Name: "below", Category: classGroup, Usage: "`R` correlation below which attributes are anti-correlated", Destination: &config.Below},
+			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` attributes to print per group; --json has all", Destination: &top}),
+		Action: func(c *cli.Context) error {
+			if err := config.Check(); err != nil {
+				return err
+			}
+			if top < 0 {
+				return wrong("--top", "0 or more", strconv.Itoa(top))
+			}
+			if name == "" {
+				return o.trainedGroups(c, config, top)
+			}
+			return interruptible(func(c *cli.Context) error {
+				d, m, err := o.modelOfGroups(c, name)
+				if err != nil {
+					return err
+				}
+				r, err := grouping.Run(d, m, config)
+				if err != nil {
+					return err
+				}
+				r.Top = top
+				return output(o.json, r)
+			})(c)
+		},
+	}
+}
+
+// modelOfGroups loads the model of --model and the data set that it was trained on.
+func (o *gridOptions) modelOfGroups(c *cli.Context, name string) (*dataset.Dataset, *train.Saved, error) {
+	ofTraining := []string{"config", "jobs", "shard", "out"}
+	for _, key := range givenSettings(c) {
+		ofTraining = append(ofTraining, flagOf(key))
+	}
+	if err := excludes(c, "model", ofTraining...); err != nil {
+		return nil, nil, err
+	}
+	m, err := loadModel(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := o.open(c.Context, m.Dataset)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.warnIfChanged(d)
+	return d, m.Saved, nil
+}
+
+// trainedGroups trains by the full protocol, analyses the model of the first seed, and stores
+// the result.
+func (o *gridOptions) trainedGroups(c *cli.Context, config grouping.Config, top int) error {
+	p, err := o.preset(c, model.KSoft, model.SemanticSoft)
+	if err != nil {
+		return err
+	}
+	l, err := o.openLab(c, p)
+	if err != nil {
+		return err
+	}
+	done, err := engine.Run(c.Context, l, engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []engine.Config{p.Config}}}, Stage: engine.DevThenTest})
+	if err != nil {
+		return err
+	}
+	if len(done.LeftOut) > 0 {
+		return engine.NotAllowed(done.LeftOut[0])
+	}
+	if done.Waiting != nil {
+		return done.Waiting
+	}
+	if _, err := engine.TrainedOf(done.Failed()); err != nil {
+		return err
+	}
+	m, err := train.Load(engine.ModelFiles(done.Arms[0][0].Test)[0])
+	if err != nil {
+		return err
+	}
+	r, err := grouping.Run(l.Data, m, config)
+	if err != nil {
+		return err
+	}
+	r.Top = top
+	return errors.Join(o.outputOf(l, r), l.Store(grouping.Kind, []any{p.Config, config}, r))
+}
