@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
@@ -46,19 +45,12 @@ func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64
 }
 
 // Gemm computes C = alpha op(A) op(B) + beta C.
-func Gemm[T model.Float](tA, tB blas.Transpose, alpha T, a, b dataset.Matrix[T], beta T, c dataset.Matrix[T]) {
+func Gemm[T blas.Float](tA, tB blas.Transpose, alpha T, a, b dataset.Matrix[T], beta T, c dataset.Matrix[T]) {
 	inner := a.Cols
 	if tA == blas.Trans {
 		inner = a.Rows
 	}
-	switch a := any(a).(type) {
-	case dataset.Matrix[float32]:
-		b, c := any(b).(dataset.Matrix[float32]), any(c).(dataset.Matrix[float32])
-		blas32.Implementation().Sgemm(tA, tB, c.Rows, c.Cols, inner, float32(alpha), a.Data, a.Cols, b.Data, b.Cols, float32(beta), c.Data, c.Cols)
-	case dataset.Matrix[float64]:
-		b, c := any(b).(dataset.Matrix[float64]), any(c).(dataset.Matrix[float64])
-		blas64.Implementation().Dgemm(tA, tB, c.Rows, c.Cols, inner, float64(alpha), a.Data, a.Cols, b.Data, b.Cols, float64(beta), c.Data, c.Cols)
-	}
+	blas.Gemm(tA, tB, c.Rows, c.Cols, inner, alpha, a.Data, a.Cols, b.Data, b.Cols, beta, c.Data, c.Cols)
 }
 
 // Gather copies rows of x into the first rows of to.
