@@ -164,7 +164,7 @@ func learn(t testkit.TB, c Config, e method.Examples) *Model {
 	return m.(*Model)
 }
 
-// drawConfig draws hyperparameters of either method.
+// drawConfig draws settings of either method.
 func drawConfig(t *rapid.T) Config {
 	return Config{
 		Prediction: rapid.SampledFrom([]Prediction{Direct, Indirect}).Draw(t, "prediction"),
