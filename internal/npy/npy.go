@@ -1,3 +1,10 @@
+// Package npy reads and writes NumPy arrays, as numpy.load and numpy.save do (NumPy's
+// documentation, numpy.lib.format, versions 1.0 to 3.0): matrices of float16, float32 or
+// float64, and vectors of int32 or int64, little-endian and in C order. Other arrays are
+// refused with the NumPy call that converts them. The declared shape is compared with the
+// size of the file before memory is allocated.
+//
+// ReadIntegers also takes text files, because labels come in both forms.
 package npy
 
 import (
@@ -6,14 +13,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // magic begins a file. It is followed by two bytes of version, the length of the header
@@ -250,15 +258,85 @@ func WriteHeader(w io.Writer, rows, cols int) error {
 // WriteValues writes the next values of an array, after its header.
 func WriteValues(w io.Writer, values []float32) error {
 	b := make([]byte, 0, min(4*len(values), bufferSize))
-	for _, v := range values {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		if len(b) == bufferSize {
-			if _, err := w.Write(b); err != nil {
-				return err
-			}
-			b = b[:0]
+	for part := range slices.Chunk(values, bufferSize/4) {
+		if _, err := w.Write(numeric.Append(b, part)); err != nil {
+			return err
 		}
 	}
-	_, err := w.Write(b)
-	return err
+	return nil
+}
+
+// maxText is the largest size of a text file of integers in bytes, far above the labels
+// of any data set.
+const maxText = 1 << 28
+
+// ReadIntegers reads at least one integer: from an .npy of one dimension, or of two of
+// which one is 1, or from a text file as ParseIntegers does.
+func ReadIntegers(ctx context.Context, path string) ([]int, error) {
+	var numbers []int
+	var err error
+	if strings.EqualFold(filepath.Ext(path), ".npy") {
+		numbers, err = readIntegers(ctx, path)
+	} else {
+		var text []byte
+		if text, err = input.ReadFile(ctx, path, maxText); err == nil {
+			numbers, err = ParseIntegers(path, string(text))
+		}
+	}
+	if err == nil && len(numbers) == 0 {
+		err = &invalid.Error{Where: path, Want: "at least one integer", Got: "none"}
+	}
+	return numbers, err
+}
+
+func readIntegers(ctx context.Context, path string) ([]int, error) {
+	f, h, err := open(ctx, path, "<i8", "<i4")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	n := -1
+	switch s := h.shape; {
+	case len(s) == 1, len(s) == 2 && s[1] == 1:
+		n = s[0]
+	case len(s) == 2 && s[0] == 1:
+		n = s[1]
+	}
+	if n < 1 {
+		return nil, &invalid.Error{Where: path, Field: "shape", Want: "one dimension, with one integer per sample", Got: h.shapeText()}
+	}
+	if err := h.checkSize(path, n, 1); err != nil {
+		return nil, err
+	}
+	raw := make([]byte, h.size)
+	if _, err := io.ReadFull(f, raw); err != nil {
+		return nil, short(path, err)
+	}
+	numbers := make([]int, n)
+	for i := range numbers {
+		if h.kind == "<i4" {
+			numbers[i] = int(int32(binary.LittleEndian.Uint32(raw[4*i:])))
+		} else {
+			numbers[i] = int(int64(binary.LittleEndian.Uint64(raw[8*i:])))
+		}
+	}
+	return numbers, nil
+}
+
+// ParseIntegers reads integers separated by commas, semicolons, spaces or lines. where is
+// the file or flag that errors name.
+func ParseIntegers(where, text string) ([]int, error) {
+	var numbers []int
+	line := 0
+	for part := range strings.SplitSeq(text, "\n") {
+		line++
+		for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return strings.ContainsRune(", \t\r;", r) }) {
+			n, err := strconv.Atoi(word)
+			if err != nil {
+				return nil, &invalid.Error{Where: where, Field: fmt.Sprintf("line %d", line), Want: "integers", Got: invalid.Quote(word)}
+			}
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, nil
 }
