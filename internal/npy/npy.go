@@ -12,7 +12,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -149,7 +148,7 @@ func short(path string, err error) error {
 // checkSize compares the size of the file with that of the values, of which there are
 // rows x cols, both above 0. It divides, because the product may overflow.
 func (h header) checkSize(path string, rows, cols int) error {
-	width := int64(h.kind[2] - '0')
+	width := int64(h.width())
 	values := h.size / width
 	if h.size%width == 0 && values%int64(rows) == 0 && values/int64(rows) == int64(cols) {
 		return nil
@@ -159,6 +158,9 @@ func (h header) checkSize(path string, rows, cols int) error {
 		Hint: "The file is truncated or damaged: copy or save it again.",
 	}
 }
+
+// width is the size of a value in bytes.
+func (h header) width() int { return int(h.kind[2] - '0') }
 
 func (h header) shapeText() string {
 	return "(" + strings.ReplaceAll(strings.Trim(fmt.Sprint(h.shape), "[]"), " ", ", ") + ")"
@@ -176,6 +178,12 @@ type Matrix struct {
 }
 
 const bufferSize = 1 << 18
+
+// floats reads a value of each type.
+var floats = map[string]func([]byte) float32{
+	"<f2": numeric.Float16, "<f4": numeric.Float32,
+	"<f8": func(b []byte) float32 { return float32(numeric.Float64(b)) },
+}
 
 // Open opens an array of at least one row and column.
 func Open(ctx context.Context, path string) (*Matrix, error) {
@@ -198,7 +206,7 @@ func Open(ctx context.Context, path string) (*Matrix, error) {
 	}
 	return &Matrix{
 		Rows: h.shape[0], Cols: h.shape[1],
-		file: f, kind: h.kind, width: int(h.kind[2] - '0'), offset: h.start, buffer: make([]byte, bufferSize),
+		file: f, kind: h.kind, width: h.width(), offset: h.start, buffer: make([]byte, bufferSize),
 	}, nil
 }
 
@@ -213,20 +221,7 @@ func (m *Matrix) ReadRows(row int, dst []float32) error {
 			return short(m.file.Name(), err)
 		}
 		at += int64(len(raw))
-		switch m.kind {
-		case "<f2":
-			for i := range n {
-				dst[i] = numeric.Float16(binary.LittleEndian.Uint16(raw[2*i:]))
-			}
-		case "<f4":
-			for i := range n {
-				dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-			}
-		case "<f8":
-			for i := range n {
-				dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
-			}
-		}
+		numeric.Decode(dst[:n], raw, m.width, floats[m.kind])
 		dst = dst[n:]
 	}
 	return nil
@@ -256,15 +251,7 @@ func WriteHeader(w io.Writer, rows, cols int) error {
 }
 
 // WriteValues writes the next values of an array, after its header.
-func WriteValues(w io.Writer, values []float32) error {
-	b := make([]byte, 0, min(4*len(values), bufferSize))
-	for part := range slices.Chunk(values, bufferSize/4) {
-		if _, err := w.Write(numeric.Append(b, part)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func WriteValues(w io.Writer, values []float32) error { return numeric.Write(w, values) }
 
 // maxText is the largest size of a text file of integers in bytes, far above the labels
 // of any data set.
@@ -312,15 +299,11 @@ func readIntegers(ctx context.Context, path string) ([]int, error) {
 	if _, err := io.ReadFull(f, raw); err != nil {
 		return nil, short(path, err)
 	}
-	numbers := make([]int, n)
-	for i := range numbers {
-		if h.kind == "<i4" {
-			numbers[i] = int(int32(binary.LittleEndian.Uint32(raw[4*i:])))
-		} else {
-			numbers[i] = int(int64(binary.LittleEndian.Uint64(raw[8*i:])))
-		}
+	number := func(b []byte) int { return int(int64(binary.LittleEndian.Uint64(b))) }
+	if h.kind == "<i4" {
+		number = func(b []byte) int { return int(int32(binary.LittleEndian.Uint32(b))) }
 	}
-	return numbers, nil
+	return numeric.Decode(make([]int, n), raw, h.width(), number), nil
 }
 
 // ParseIntegers reads integers separated by commas, semicolons, spaces or lines. where is
