@@ -40,14 +40,10 @@ func sigmoids[T Float](a, s []T) {
 	}
 }
 
-// gradientRows is the number of rows of the gradient by W that are computed at a time, so
-// that they stay in the cache between the terms.
-const gradientRows = 128
-
-// linear makes S = X W + b, n x M. Its gradient by W includes that of the penalties on
-// W: the largest matrix of a step is then written once. p is nil in tests of the layer
-// alone.
-func linear[T Float](x, w, b *G.Node, p *penalties[T]) *G.Node {
+// linear makes S = X W + b, n x M. onto is the gradient by W of the other terms of the loss,
+// to which that through S is added in its memory; nil for none. Gorgonia would add the two in
+// another pass over the largest matrices of a step.
+func linear[T Float](x, w, b, onto *G.Node) *G.Node {
 	n, d, m := x.Shape()[0], w.Shape()[0], w.Shape()[1]
 	mul := newGemm[T]()
 	return kernel[T]{
@@ -57,23 +53,14 @@ func linear[T Float](x, w, b *G.Node, p *penalties[T]) *G.Node {
 		gradients: []gradient[T]{
 			nil,
 			func(inputs G.Nodes, _, ds *G.Node) *G.Node {
-				k := kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}}
-				if p == nil {
-					k.forward = func(dw []T, in [][]T) { mul(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, 0, dw, m) }
-					return k.apply(inputs[0], ds)
+				var beta T
+				from := G.Nodes{inputs[0], ds}
+				if onto != nil {
+					beta, from = 1, append(from, onto)
 				}
-				k.forward = func(dw []T, in [][]T) {
-					x, ds, w := in[0], in[1], in[2]
-					parallel.For((d+gradientRows-1)/gradientRows, 1, func(lo, hi int) {
-						for from := lo * gradientRows; from < min(hi*gradientRows, d); from += gradientRows {
-							to := min(from+gradientRows, d)
-							part := dw[from*m : to*m]
-							p.writeGradient(part, w[from*m:to*m], from)
-							mul(blas.Trans, blas.NoTrans, to-from, m, n, 1, x[from:], d, ds, m, 1, part, m)
-						}
-					})
-				}
-				return k.apply(inputs[0], ds, inputs[1], p.wu2) // after wu2, whose W U^T is read
+				return kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}, onto: onto, forward: func(dw []T, in [][]T) {
+					mul(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, beta, dw, m)
+				}}.apply(from...)
 			},
 			by(kernel[T]{name: "linear by b", shape: tensor.Shape{m}, forward: func(db []T, in [][]T) {
 				ds := in[4]
@@ -104,4 +91,87 @@ func sigmoid[T Float](s *G.Node) *G.Node {
 			}}),
 		},
 	}.apply(s)
+}
+
+// penalties makes |W|^2 and |W U^T|^2, a vector: the two terms of the loss that depend on W
+// alone. As in the paper, the biases are not penalised; the authors' program adds |b|^2.
+func penalties[T Float](w, u *G.Node) *G.Node {
+	d, m := w.Shape()[0], w.Shape()[1]
+	product := newDescriptionProduct(d, dataset.Matrix[T]{Rows: u.Shape()[0], Cols: m, Data: values[T](u.Value())})
+	return kernel[T]{
+		name:  "|W|^2 and |W U^T|^2",
+		shape: tensor.Shape{2},
+		forward: func(out []T, in [][]T) {
+			out[0], out[1] = T(dot(in[0], in[0])), T(product.squared(in[0]))
+		},
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "|W|^2 and |W U^T|^2 by W", shape: w.Shape(), forward: func(dw []T, in [][]T) {
+				w, weights := in[0], in[3]
+				parallel.For((d+gradientRows-1)/gradientRows, 1, func(lo, hi int) {
+					for from := lo * gradientRows; from < min(hi*gradientRows, d); from += gradientRows {
+						part := dw[from*m : min(from+gradientRows, d)*m]
+						clear(part)
+						addScaled(part, 2*weights[0], w[from*m:from*m+len(part)])
+						if weights[1] != 0 {
+							product.addGradient(part, weights[1], from)
+						}
+					}
+				})
+			}}),
+			nil,
+		},
+	}.apply(w, u)
+}
+
+// gradientRows is the number of rows of the gradient by W that are computed at a time, so
+// that they stay in the cache between the terms.
+const gradientRows = 128
+
+// DetectorTerms returns the terms W2 and WU2 of the loss, which do not change while V
+// trains.
+func DetectorTerms[T Float](params *Parameters[T], classes *Description) Terms {
+	p := newDescriptionProduct(params.W.Rows, dataset.Convert[T](classes.U))
+	return Terms{W2: dot(params.W.Data, params.W.Data), WU2: p.squared(params.W.Data)}
+}
+
+// descriptionProduct computes |W U^T|^2 the cheaper way: from W U^T or, if there are
+// many classes, from W (U^T U).
+type descriptionProduct[T Float] struct {
+	d, m    int
+	factor  dataset.Matrix[T] // U, or U^T U
+	square  bool              // factor is U^T U
+	product []T               // W times the factor
+	mul     gemm[T]
+}
+
+func newDescriptionProduct[T Float](d int, u dataset.Matrix[T]) *descriptionProduct[T] {
+	p := &descriptionProduct[T]{d: d, m: u.Cols, factor: u, square: 2*u.Rows > u.Cols, mul: newGemm[T]()}
+	if p.square {
+		p.factor = dataset.NewMatrix[T](u.Cols, u.Cols)
+		p.mul(blas.Trans, blas.NoTrans, u.Cols, u.Cols, u.Rows, 1, u.Data, u.Cols, u.Data, u.Cols, 0, p.factor.Data, u.Cols)
+	}
+	p.product = make([]T, d*p.factor.Rows)
+	return p
+}
+
+// squared returns |W U^T|^2.
+func (p *descriptionProduct[T]) squared(w []T) float64 {
+	r := p.factor.Rows
+	p.mul(blas.NoTrans, blas.Trans, p.d, r, p.m, 1, w, p.m, p.factor.Data, p.m, 0, p.product, r)
+	if p.square {
+		return dot(w, p.product)
+	}
+	return dot(p.product, p.product)
+}
+
+// addGradient adds scale times the gradient, by the rows of W from one on, at the W of the
+// last call of squared.
+func (p *descriptionProduct[T]) addGradient(dw []T, scale T, from int) {
+	r := p.factor.Rows
+	product := p.product[from*r:]
+	if p.square {
+		addScaled(dw, 2*scale, product[:len(dw)])
+		return
+	}
+	p.mul(blas.NoTrans, blas.NoTrans, len(dw)/p.m, p.m, r, 2*scale, product, r, p.factor.Data, p.m, 1, dw, p.m)
 }

@@ -16,13 +16,14 @@ var (
 	CrossEntropyOp = crossEntropy[float64]
 	BXEOp          = attributeEntropy[float64]
 	TotalOp        = sumTerms[float64]
+	Constant       = inputMatrix[float64]
 )
 
 // Term is a weighted term of the loss.
 type Term = term
 
 // NewTerm returns a weighted term.
-func NewTerm(weight float64, node *G.Node) Term { return term{weight: weight, node: node} }
+func NewTerm(weight float64, node *G.Node) Term { return term{node: node, weights: []float64{weight}} }
 
 // LinearOp is X W + b without penalties on W; these are tested as part of the
 // WMachine.
@@ -32,7 +33,10 @@ func LinearOp(x, w, b *G.Node) *G.Node { return linear[float64](x, w, b, nil) }
 func FixedSoftOrOp(d *Description, v dataset.Matrix[float64], zeta float64, c Complement) func(a, ac *G.Node) *G.Node {
 	f := newFixedGroups[float64](Config{Complement: c}, d, v.Cols)
 	f.set(v, zeta)
-	return f.softOr
+	return func(a, ac *G.Node) *G.Node {
+		g := a.Graph()
+		return f.softOr(a, inputMatrix(g, "Gamma", f.gamma), inputMatrix(g, "U/p", f.ratio), ac)
+	}
 }
 
 // Ratio is p(a_m | z) / p(a_m), M x Z.
@@ -56,5 +60,5 @@ func SoftOrOp(a, gamma, none, ac *G.Node, ratio dataset.Matrix[float64]) *G.Node
 	for k := range s.detection {
 		s.detection[k] = 1
 	}
-	return softOr(a, gamma, none, ac, ratio, s)
+	return softOr[float64](a, gamma, inputMatrix(a.Graph(), "U/p", ratio), none, ac, s)
 }

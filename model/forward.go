@@ -47,7 +47,6 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 		return nil, err
 	}
 	f := &Forward[T]{groups: newFixedGroups[T](c, classes, k), params: params, zeta: c.Zeta, mul: newGemm[T]()}
-	f.groups.undescribed = classes.Undescribed
 	z := f.groups.z
 	f.block = min(max(blockNumbers/z, leastBlock), mostBlock, max(maxBlockNumbers/z, 1))
 	f.scratch.New = func() any {

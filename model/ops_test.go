@@ -190,7 +190,9 @@ func ops(s sizes, rng *rand.Rand) []op {
 		{
 			"attribute entropy",
 			[]variable{logits, fixed(of("Y", labels))},
-			func(in G.Nodes) *G.Node { return model.BXEOp(in[0], model.SigmoidOp(in[0]), in[1], u, nil) },
+			func(in G.Nodes) *G.Node {
+				return model.BXEOp(in[0], model.SigmoidOp(in[0]), in[1], model.Constant(in[0].Graph(), "targets", u), nil)
+			},
 			func(s *oracle, in G.Nodes) *G.Node { return s.attributeEntropy(in[0], in[1], u) },
 		},
 		{

@@ -70,6 +70,13 @@ func (p *Parameters[T]) Set(from *Parameters[T]) {
 	copy(p.V.Data, from.V.Data)
 }
 
+// Groups returns Gamma = softmax(zeta V), the soft group of each attribute, M x K.
+func (p *Parameters[T]) Groups(zeta float64) dataset.Matrix[T] {
+	gamma := dataset.NewMatrix[T](p.V.Rows, p.V.Cols)
+	writeGamma(gamma.Data, p.V, zeta)
+	return gamma
+}
+
 // orthogonal returns a random matrix with orthonormal columns, or rows where it
 // has fewer, times the gain (Saxe et al. 2013): U V^T of the singular value
 // decomposition of a Gaussian matrix.

@@ -111,7 +111,7 @@ func TestInitErrors(t *testing.T) {
 		semantic []int
 		change   func(c *model.Config)
 	}{
-		{"zeta", nil, func(c *model.Config) { c.Zeta = 0 }},
+		{"prior", nil, func(c *model.Config) { c.Prior = "Uniform" }},
 		{"groups", []int{0, 1}, func(c *model.Config) { c.Variant = model.SemanticHard }},
 		{"k", nil, func(c *model.Config) { c.Variant, c.K = model.KSoft, 4 }},
 	} {

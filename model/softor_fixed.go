@@ -26,43 +26,40 @@ import (
 type fixedGroups[T Float] struct {
 	m, k, z    int
 	complement Complement
+	classes    *Description
 	prior      *groupedPrior[T]  // of PerGroup, otherwise nil
 	ratio      dataset.Matrix[T] // M x Z, U/p
 	withPrior  dataset.Matrix[T] // (Z+1) x M, U and p
-	gamma      dataset.Matrix[T] // M x K
-
-	// Attributes that no candidate class describes, and groups of nothing else, are left
-	// out of the scores if undescribed is set.
-	undescribed []bool // M, nil for none
-	empty       []bool // K
+	gamma      dataset.Matrix[T] // M x K, after leaveOut
 
 	background T
-	dense      bool  // every attribute is a member of every group
-	members    []int // attributes, group after group
-	start      []int // K + 1, where the members of each group start
-	tables     []T   // one row of Z per member, (Gamma - background) U/p
-	none       []T   // (Z+1) x K, scaled Uc and pc
-	noneRatio  []T   // K x Z, scaled Uc/pc; zero for Ac = 0
+	dense      bool   // every attribute is a member of every group
+	empty      []bool // K, the groups that leaveOut left out
+	members    []int  // attributes, group after group
+	start      []int  // K + 1, where the members of each group start
+	tables     []T    // one row of Z per member, (Gamma - background) U/p
+	none       []T    // (Z+1) x K, scaled Uc and pc
+	noneRatio  []T    // K x Z, scaled Uc/pc; zero for Ac = 0
 	scale      *noneScale
 }
 
 func newFixedGroups[T Float](c Config, d *Description, k int) *fixedGroups[T] {
 	z, m := d.U.Rows, d.U.Cols
 	f := &fixedGroups[T]{
-		m: m, k: k, z: z, complement: c.Complement,
-		gamma: dataset.NewMatrix[T](m, k),
-		empty: make([]bool, k), start: make([]int, k+1),
-		none: make([]T, (z+1)*k), noneRatio: make([]T, k*z), scale: newNoneScale(k, z),
+		m: m, k: k, z: z, complement: c.Complement, classes: d,
+		ratio: dataset.NewMatrix[T](m, z), withPrior: dataset.NewMatrix[T](z+1, m), gamma: dataset.NewMatrix[T](m, k),
+		start: make([]int, k+1), none: make([]T, (z+1)*k), noneRatio: make([]T, k*z), scale: newNoneScale(k, z),
 	}
 	if c.Prior == PerGroup {
 		f.prior = newGroupedPrior[T](d, k)
 	}
-	f.setPrior(d, d.P)
+	f.setPrior(d.P)
 	return f
 }
 
-func (f *fixedGroups[T]) setPrior(d *Description, p []float64) {
-	f.ratio, f.withPrior = dataset.Convert[T](d.ratio(p)), dataset.Convert[T](d.withPrior(p))
+func (f *fixedGroups[T]) setPrior(p []float64) {
+	copy(f.ratio.Data, dataset.Convert[T](f.classes.ratio(p)).Data)
+	copy(f.withPrior.Data, dataset.Convert[T](f.classes.withPrior(p)).Data)
 }
 
 // set makes the tables of the grouping V.
@@ -70,26 +67,16 @@ func (f *fixedGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 	writeGamma(f.gamma.Data, v, zeta)
 	if f.prior != nil {
 		f.prior.set(f.gamma.Data)
-		f.setPrior(f.prior.classes, f.prior.p)
+		f.setPrior(f.prior.p)
 	}
-	f.background = slices.Min(f.gamma.Data)
-	var differ int
-	for _, g := range f.gamma.Data {
-		if !f.isBackground(g) {
-			differ++
-		}
-	}
-	f.dense = 2*differ > len(f.gamma.Data)
-	if f.dense {
-		f.background = 0
-	}
-	f.leaveOut()
+	f.background, f.dense = backgroundOf(f.gamma.Data)
+	f.empty = leaveOut(f.gamma, f.classes.Undescribed)
 	f.members, f.tables = f.members[:0], f.tables[:0]
 	for k := range f.k {
 		f.start[k] = len(f.members)
 		for m := range f.m {
 			g := f.gamma.Data[m*f.k+k]
-			if !f.dense && (f.isBackground(g) || g == 0) {
+			if !f.dense && (equal(g, f.background) || g == 0) {
 				continue
 			}
 			f.members = append(f.members, m)
@@ -105,32 +92,51 @@ func (f *fixedGroups[T]) set(v dataset.Matrix[T], zeta float64) {
 	}
 }
 
-// isBackground compares in float32: in float64, softmax of rows with equal entries in another
-// order can differ by rounding.
-func (f *fixedGroups[T]) isBackground(g T) bool { return float32(g) == float32(f.background) }
+// backgroundOf returns the background of Gamma. If most entries differ from it, Gamma is
+// dense and has none.
+func backgroundOf[T Float](gamma []T) (background T, dense bool) {
+	background = slices.Min(gamma)
+	var differ int
+	for _, g := range gamma {
+		if !equal(g, background) {
+			differ++
+		}
+	}
+	if 2*differ > len(gamma) {
+		return 0, true
+	}
+	return background, false
+}
 
-// leaveOut sets Gamma to 0 for undescribed attributes and empty groups.
-func (f *fixedGroups[T]) leaveOut() {
-	if f.undescribed == nil {
-		return
+// equal compares in float32: in float64, softmax of rows with equal entries in another order
+// can differ by rounding.
+func equal[T Float](x, y T) bool { return float32(x) == float32(y) }
+
+// leaveOut sets Gamma, M x K, to 0 for undescribed attributes and for empty groups, those
+// without another member. It returns which groups are empty. Soft OR is computed from this
+// Gamma wherever there are undescribed attributes: they are evidence for no class.
+func leaveOut[T Float](gamma dataset.Matrix[T], undescribed []bool) (empty []bool) {
+	empty = make([]bool, gamma.Cols)
+	if undescribed == nil {
+		return empty
 	}
-	for k := range f.empty {
-		f.empty[k] = !f.dense
-	}
-	for m, undescribed := range f.undescribed {
-		for k, g := range f.gamma.Row(m) {
-			if !undescribed && !f.isBackground(g) {
-				f.empty[k] = false
+	background, dense := backgroundOf(gamma.Data)
+	for k := range empty {
+		empty[k] = !dense
+		for m, skip := range undescribed {
+			if !skip && !equal(gamma.Row(m)[k], background) {
+				empty[k] = false
 			}
 		}
 	}
-	for m, undescribed := range f.undescribed {
-		for k := range f.empty {
-			if undescribed || f.empty[k] {
-				f.gamma.Row(m)[k] = 0
+	for m, skip := range undescribed {
+		for k, left := range empty {
+			if skip || left {
+				gamma.Row(m)[k] = 0
 			}
 		}
 	}
+	return empty
 }
 
 // writeNoneOfDetections writes the scaled Ac, n x K, of the detections A, n x M. It reports false
@@ -189,23 +195,26 @@ func (f *fixedGroups[T]) pack(packed, a []T) []T {
 }
 
 // noneOfDetections makes the scaled Ac of the detections A, nil for the constants 1 and 0.
-func (f *fixedGroups[T]) noneOfDetections(a *G.Node) *G.Node {
+func (f *fixedGroups[T]) noneOfDetections(a, gamma *G.Node) *G.Node {
 	if f.complement != DeMorgan {
 		return nil
 	}
-	return noneOf[T](a, input(a.Graph(), "Gamma", f.gamma.Data, f.m, f.k), a, f.scale.detection)
+	return noneOf[T](a, gamma, a, f.scale.detection)
 }
 
 // softOr makes the group scores (Eq. 5), K x n x Z, from the detections A while the
-// grouping is fixed. ac is nil for Ac = 1 or 0.
-func (f *fixedGroups[T]) softOr(a, ac *G.Node) *G.Node {
+// grouping is fixed: Gamma and U/p are constants, and the tables made from them are used.
+// ac is nil for Ac = 1 or 0.
+func (f *fixedGroups[T]) softOr(a, gamma, ratio, ac *G.Node) *G.Node {
 	n := a.Shape()[0]
 	o := &fixedSoftOr[T]{fixedGroups: f, n: n, mul: newGemm[T](), sum: make([]T, n*f.z)}
-	inputs := G.Nodes{a}
+	inputs := G.Nodes{a, gamma, ratio}
 	gradients := []gradient[T]{
 		by(kernel[T]{name: "soft or by A", shape: tensor.Shape{n, f.m}, forward: func(da []T, in [][]T) {
 			o.byA(da, in[len(in)-1])
 		}}),
+		nil,
+		nil,
 	}
 	if ac != nil {
 		inputs, gradients = append(inputs, ac), append(gradients, byNoneOfDetections(f.noneRatio, n, f.k, f.z))
@@ -229,8 +238,8 @@ type fixedSoftOr[T Float] struct {
 func (o *fixedSoftOr[T]) forward(g []T, in [][]T) {
 	a := in[0]
 	var ac []T
-	if len(in) > 1 {
-		ac = in[1]
+	if len(in) > 3 {
+		ac = in[3]
 	}
 	size := o.n * o.z
 	o.writeBackground(o.mul, o.sum, a)
@@ -278,8 +287,10 @@ func (o *fixedSoftOr[T]) byA(da, dg []T) {
 	}
 	if o.background != 0 {
 		clear(o.sum)
-		for k := range o.k {
-			addScaled(o.sum, 1, dg[k*o.n*o.z:(k+1)*o.n*o.z])
+		for k, empty := range o.empty {
+			if !empty {
+				addScaled(o.sum, 1, dg[k*o.n*o.z:(k+1)*o.n*o.z])
+			}
 		}
 		o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, o.background, o.sum, o.z, o.ratio.Data, o.z, 0, da, o.m)
 	}
