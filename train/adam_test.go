@@ -119,11 +119,11 @@ func TestFirstStepOfAdam(t *testing.T) {
 }
 
 func TestAdamDoesNotDependOnWorkers(t *testing.T) {
-	defer parallel.SetWorkers(0)
+	defer parallel.Limit(0)
 	const n = 5<<13 + 3 // enough for five workers
 	var want []float32
 	for _, workers := range []int{1, 2, 3, 5} {
-		parallel.SetWorkers(workers)
+		parallel.Limit(workers)
 		rng := rand.New(rand.NewPCG(3, 4))
 		p := newParameter[float32](n)
 		a := &adam{rate: 0.1}

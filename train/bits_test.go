@@ -64,7 +64,7 @@ func TestShuffled(t *testing.T) {
 
 // The 768 x 64 weights are enough to be split among several workers.
 func TestResultsDoNotDependOnWorkers(t *testing.T) {
-	defer parallel.SetWorkers(0)
+	defer parallel.Limit(0)
 	d, err := simulate.Make(simulate.Spec{
 		Samples: 140, Dims: 768, Attributes: 64, Groups: 8, TrainClasses: 20, ValClasses: 4, TestClasses: 4,
 	})
@@ -78,7 +78,7 @@ func TestResultsDoNotDependOnWorkers(t *testing.T) {
 			trial.Training.Epochs, trial.Training.Batch = 1, 64
 			var want *lagoTrainer
 			for _, workers := range []int{1, 2, 3} {
-				parallel.SetWorkers(workers)
+				parallel.Limit(workers)
 				got := trained(t, d, trial, Epochs)
 				if want == nil {
 					want = got

@@ -1,24 +1,186 @@
+// Package safetensors reads and writes the safetensors file format: the length of a JSON
+// header in 8 bytes, the header, and the raw numbers of the tensors one after the other,
+// all little-endian. The Python library safetensors reads and writes the same files.
+//
+// Write adds a checksum to the header's metadata, which Read verifies. Tensors are written
+// as float32 or float64; float16 and bfloat16 are read as well, into float32. Files are not
+// mapped into memory.
 package safetensors
 
 import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/half"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
+
+// Tensor is a named array, row by row. F32 or F64 holds its numbers. Numbers of 16 bits
+// are read as F32; of integers, only name and shape are read.
+type Tensor struct {
+	Name  string
+	Shape []int
+	F32   []float32
+	F64   []float64
+}
+
+// The types of floating-point numbers, as headers name them. The first two are written.
+const (
+	float32Type  = "F32"
+	float64Type  = "F64"
+	float16Type  = "F16"
+	bfloat16Type = "BF16"
+)
+
+// widths are the bytes of one number of each type that can be read.
+var widths = map[string]int{
+	float32Type: 4, float64Type: 8, float16Type: 2, bfloat16Type: 2,
+	"BOOL": 1, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "U32": 4, "I64": 8, "U64": 8,
+}
+
+func (t Tensor) dtype() string {
+	if t.F64 != nil {
+		return float64Type
+	}
+	return float32Type
+}
+
+func (t Tensor) bytes() int { return 4*len(t.F32) + 8*len(t.F64) }
+
+// check returns an error where the shape does not fit the numbers.
+func (t Tensor) check() error {
+	size, err := sizeOf(t.Shape)
+	if err != nil {
+		return err
+	}
+	if t.F32 != nil && t.F64 != nil {
+		return &invalid.Error{Want: "either F32 or F64", Got: "both"}
+	}
+	if n := len(t.F32) + len(t.F64); n != size {
+		return &invalid.Error{Want: fmt.Sprintf("%d numbers for shape %v", size, t.Shape), Got: fmt.Sprint(n)}
+	}
+	return nil
+}
+
+// maxNumbers bounds a tensor, so that no product of sizes overflows.
+const maxNumbers = 1 << 40
+
+// sizeOf is the product of a shape.
+func sizeOf(shape []int) (int, error) {
+	size := 1
+	for _, n := range shape {
+		if n < 0 || (n > 0 && size > maxNumbers/n) {
+			return 0, &invalid.Error{Want: fmt.Sprintf("a shape of at most %d numbers", maxNumbers), Got: fmt.Sprint(shape)}
+		}
+		size *= n
+	}
+	return size, nil
+}
+
+// entry is a tensor in the header.
+type entry struct {
+	Dtype   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets []int  `json:"data_offsets"` // begin and end, from the end of the header
+}
+
+const (
+	metadataKey = "__metadata__"
+	checksumKey = "sha256" // in the metadata
+	lengthBytes = 8
+)
+
+// Write writes tensors, which must have different names, and metadata. Equal tensors and
+// metadata give equal bytes.
+func Write(w io.Writer, tensors []Tensor, metadata map[string]string) error {
+	sum, err := checksum(tensors, metadata)
+	if err != nil {
+		return err
+	}
+	all := map[string]string{}
+	maps.Copy(all, metadata)
+	all[checksumKey] = sum
+	h, err := header(tensors, all)
+	if err != nil {
+		return err
+	}
+	for len(h)%lengthBytes != 0 {
+		h = append(h, ' ') // aligns the numbers
+	}
+	if _, err := w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(h))), h...)); err != nil {
+		return err
+	}
+	return writeNumbers(w, tensors)
+}
+
+// checksum is the SHA-256 of the header without checksum and padding, and the numbers.
+func checksum(tensors []Tensor, metadata map[string]string) (string, error) {
+	h, err := header(tensors, metadata)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	sum.Write(h) //nolint:errcheck // a hash does not fail
+	err = writeNumbers(sum, tensors)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
+	entries := make(map[string]any, len(tensors)+1)
+	if len(metadata) > 0 {
+		entries[metadataKey] = metadata
+	}
+	var end int
+	for _, t := range tensors {
+		if err := t.check(); err != nil {
+			return nil, inTensor(t.Name, err)
+		}
+		if _, twice := entries[t.Name]; twice || t.Name == metadataKey {
+			return nil, inTensor(t.Name, &invalid.Error{Want: "a unique name"})
+		}
+		shape := t.Shape
+		if shape == nil {
+			shape = []int{} // a scalar, not null
+		}
+		entries[t.Name] = entry{t.dtype(), shape, []int{end, end + t.bytes()}}
+		end += t.bytes()
+	}
+	return json.Marshal(entries) // sorts the keys
+}
+
+// chunk is how many numbers are encoded at a time.
+const chunk = 1 << 14
+
+func writeNumbers(w io.Writer, tensors []Tensor) error {
+	buffer := make([]byte, 0, 8*chunk)
+	for _, t := range tensors {
+		for part := range slices.Chunk(t.F32, chunk) {
+			if _, err := w.Write(numeric.Append(buffer, part)); err != nil {
+				return err
+			}
+		}
+		for part := range slices.Chunk(t.F64, chunk) {
+			if _, err := w.Write(numeric.Append(buffer, part)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // File is the content of a file.
 type File struct {
@@ -38,12 +200,9 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 
 // ReadFile reads a regular file. The error is an *invalid.Error.
 func ReadFile(path string) (*File, error) {
-	if _, err := input.SizeOfRegular(path); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
+	f, _, err := input.OpenRegular(context.Background(), path)
 	if err != nil {
-		return nil, invalid.File(path, err)
+		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
 	return Read(bufio.NewReaderSize(f, 1<<20), path)
@@ -214,9 +373,9 @@ func readNumbers(r io.Reader, t *Tensor, e entry) error {
 			case float32Type:
 				t.F32 = append(t.F32, math.Float32frombits(binary.LittleEndian.Uint32(part)))
 			case float16Type:
-				t.F32 = append(t.F32, half.Float16(binary.LittleEndian.Uint16(part)))
+				t.F32 = append(t.F32, numeric.Float16(binary.LittleEndian.Uint16(part)))
 			case bfloat16Type:
-				t.F32 = append(t.F32, half.BFloat16(binary.LittleEndian.Uint16(part)))
+				t.F32 = append(t.F32, numeric.BFloat16(binary.LittleEndian.Uint16(part)))
 			}
 		}
 	}
