@@ -3,29 +3,29 @@ package model
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // Logits writes S = X W + b of the samples x, n x D, into s, n x M.
 func (p *Parameters[T]) Logits(x, s dataset.Matrix[T]) {
 	if x.Rows > 0 {
-		writeLogits(newGemm[T](), s.Data, x.Data, p.W.Data, p.B, x.Rows, p.W.Rows, p.W.Cols)
+		writeLogits(s.Data, x.Data, p.W.Data, p.B, x.Rows, p.W.Rows, p.W.Cols)
 	}
 }
 
 // Sigmoid replaces logits S by the attribute probabilities A = sigmoid(S).
 func Sigmoid[T Float](s []T) { writeSigmoid(s, s) }
 
-func writeLogits[T Float](mul gemm[T], s, x, w, b []T, n, d, m int) {
+func writeLogits[T Float](s, x, w, b []T, n, d, m int) {
 	for i := range n {
 		copy(s[i*m:(i+1)*m], b)
 	}
-	mul(blas.NoTrans, blas.NoTrans, n, m, d, 1, x, d, w, m, 1, s, m)
+	blas.Gemm(blas.NoTrans, blas.NoTrans, n, m, d, 1, x, d, w, m, 1, s, m)
 }
 
 func writeSigmoid[T Float](a, s []T) {
@@ -45,11 +45,10 @@ func sigmoids[T Float](a, s []T) {
 // another pass over the largest matrices of a step.
 func linear[T Float](x, w, b, onto *G.Node) *G.Node {
 	n, d, m := x.Shape()[0], w.Shape()[0], w.Shape()[1]
-	mul := newGemm[T]()
 	return kernel[T]{
 		name:    "linear",
 		shape:   tensor.Shape{n, m},
-		forward: func(s []T, in [][]T) { writeLogits(mul, s, in[0], in[1], in[2], n, d, m) },
+		forward: func(s []T, in [][]T) { writeLogits(s, in[0], in[1], in[2], n, d, m) },
 		gradients: []gradient[T]{
 			nil,
 			func(inputs G.Nodes, _, ds *G.Node) *G.Node {
@@ -59,7 +58,7 @@ func linear[T Float](x, w, b, onto *G.Node) *G.Node {
 					beta, from = 1, append(from, onto)
 				}
 				return kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}, onto: onto, forward: func(dw []T, in [][]T) {
-					mul(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, beta, dw, m)
+					blas.Gemm(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, beta, dw, m)
 				}}.apply(from...)
 			},
 			by(kernel[T]{name: "linear by b", shape: tensor.Shape{m}, forward: func(db []T, in [][]T) {
@@ -102,7 +101,7 @@ func penalties[T Float](w, u *G.Node) *G.Node {
 		name:  "|W|^2 and |W U^T|^2",
 		shape: tensor.Shape{2},
 		forward: func(out []T, in [][]T) {
-			out[0], out[1] = T(dot(in[0], in[0])), T(product.squared(in[0]))
+			out[0], out[1] = T(blas.Dot(in[0], in[0])), T(product.squared(in[0]))
 		},
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "|W|^2 and |W U^T|^2 by W", shape: w.Shape(), forward: func(dw []T, in [][]T) {
@@ -111,7 +110,7 @@ func penalties[T Float](w, u *G.Node) *G.Node {
 					for from := lo * gradientRows; from < min(hi*gradientRows, d); from += gradientRows {
 						part := dw[from*m : min(from+gradientRows, d)*m]
 						clear(part)
-						addScaled(part, 2*weights[0], w[from*m:from*m+len(part)])
+						blas.AddScaled(part, 2*weights[0], w[from*m:from*m+len(part)])
 						if weights[1] != 0 {
 							product.addGradient(part, weights[1], from)
 						}
@@ -131,7 +130,7 @@ const gradientRows = 128
 // trains.
 func DetectorTerms[T Float](params *Parameters[T], classes *Description) Terms {
 	p := newDescriptionProduct(params.W.Rows, dataset.Convert[T](classes.U))
-	return Terms{W2: dot(params.W.Data, params.W.Data), WU2: p.squared(params.W.Data)}
+	return Terms{W2: blas.Dot(params.W.Data, params.W.Data), WU2: p.squared(params.W.Data)}
 }
 
 // descriptionProduct computes |W U^T|^2 the cheaper way: from W U^T or, if there are
@@ -141,14 +140,13 @@ type descriptionProduct[T Float] struct {
 	factor  dataset.Matrix[T] // U, or U^T U
 	square  bool              // factor is U^T U
 	product []T               // W times the factor
-	mul     gemm[T]
 }
 
 func newDescriptionProduct[T Float](d int, u dataset.Matrix[T]) *descriptionProduct[T] {
-	p := &descriptionProduct[T]{d: d, m: u.Cols, factor: u, square: 2*u.Rows > u.Cols, mul: newGemm[T]()}
+	p := &descriptionProduct[T]{d: d, m: u.Cols, factor: u, square: 2*u.Rows > u.Cols}
 	if p.square {
 		p.factor = dataset.NewMatrix[T](u.Cols, u.Cols)
-		p.mul(blas.Trans, blas.NoTrans, u.Cols, u.Cols, u.Rows, 1, u.Data, u.Cols, u.Data, u.Cols, 0, p.factor.Data, u.Cols)
+		blas.Gemm(blas.Trans, blas.NoTrans, u.Cols, u.Cols, u.Rows, 1, u.Data, u.Cols, u.Data, u.Cols, 0, p.factor.Data, u.Cols)
 	}
 	p.product = make([]T, d*p.factor.Rows)
 	return p
@@ -157,11 +155,11 @@ func newDescriptionProduct[T Float](d int, u dataset.Matrix[T]) *descriptionProd
 // squared returns |W U^T|^2.
 func (p *descriptionProduct[T]) squared(w []T) float64 {
 	r := p.factor.Rows
-	p.mul(blas.NoTrans, blas.Trans, p.d, r, p.m, 1, w, p.m, p.factor.Data, p.m, 0, p.product, r)
+	blas.Gemm(blas.NoTrans, blas.Trans, p.d, r, p.m, 1, w, p.m, p.factor.Data, p.m, 0, p.product, r)
 	if p.square {
-		return dot(w, p.product)
+		return blas.Dot(w, p.product)
 	}
-	return dot(p.product, p.product)
+	return blas.Dot(p.product, p.product)
 }
 
 // addGradient adds scale times the gradient, by the rows of W from one on, at the W of the
@@ -170,8 +168,8 @@ func (p *descriptionProduct[T]) addGradient(dw []T, scale T, from int) {
 	r := p.factor.Rows
 	product := p.product[from*r:]
 	if p.square {
-		addScaled(dw, 2*scale, product[:len(dw)])
+		blas.AddScaled(dw, 2*scale, product[:len(dw)])
 		return
 	}
-	p.mul(blas.NoTrans, blas.NoTrans, len(dw)/p.m, p.m, r, 2*scale, product, r, p.factor.Data, p.m, 1, dw, p.m)
+	blas.Gemm(blas.NoTrans, blas.NoTrans, len(dw)/p.m, p.m, r, 2*scale, product, r, p.factor.Data, p.m, 1, dw, p.m)
 }

@@ -17,7 +17,6 @@ type Forward[T Float] struct {
 	params *Parameters[T]
 	zeta   float64
 
-	mul     gemm[T]
 	block   int       // samples
 	scratch sync.Pool // of *forwardScratch[T], one per worker
 }
@@ -46,7 +45,7 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 	if err != nil {
 		return nil, err
 	}
-	f := &Forward[T]{groups: newFixedGroups[T](c, classes, k), params: params, zeta: c.Zeta, mul: newGemm[T]()}
+	f := &Forward[T]{groups: newFixedGroups[T](c, classes, k), params: params, zeta: c.Zeta}
 	z := f.groups.z
 	f.block = min(max(blockNumbers/z, leastBlock), mostBlock, max(maxBlockNumbers/z, 1))
 	f.scratch.New = func() any {
@@ -100,13 +99,13 @@ func (f *Forward[T]) blockLogP(s *forwardScratch[T], a, logP []T, each func(k in
 	if t.writeNoneOfDetections(s.ac[:n*t.k], a) {
 		ac = s.ac[:n*t.k]
 	}
-	t.writeBackground(f.mul, s.background[:size], a)
+	t.writeBackground(s.background[:size], a)
 	s.packed = t.pack(s.packed, a)
 	g, p := s.g[:size], &logProduct{product: s.product.product[:size], exponent: s.product.exponent[:size]}
 	p.reset()
 	for k := range t.k {
 		t.startGroup(g, ac, s.background[:size], k)
-		t.addMembers(f.mul, g, a, s.packed, k)
+		t.addMembers(g, a, s.packed, k)
 		multiply(p, g)
 		if each != nil {
 			each(k, g)

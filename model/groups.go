@@ -7,6 +7,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 )
 
 // writeGamma writes Gamma = softmax over k of (zeta V[m,:]), the soft group of each
@@ -242,7 +243,7 @@ func overPrior[T Float](gamma, u *G.Node) *G.Node {
 				clear(du)
 				out, d := dataset.Matrix[T]{Rows: m, Cols: k, Data: in[2]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[3]}
 				for i := range m {
-					du[last+i] = -T(dot(out.Row(i), d.Row(i))) * inverse[i]
+					du[last+i] = -T(blas.Dot(out.Row(i), d.Row(i))) * inverse[i]
 				}
 			}}),
 		},

@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -132,12 +132,11 @@ func attributeEntropy[T Float](s, a, y, u *G.Node, undescribed []bool) *G.Node {
 	n, m, z := s.Shape()[0], s.Shape()[1], u.Shape()[0]
 	described := float64(countDescribed(m, undescribed))
 	targets, rows := make([]T, n*m), make([]float64, n)
-	mul := newGemm[T]()
 	return kernel[T]{
 		name: "attribute entropy",
 		forward: func(out []T, in [][]T) {
 			s, a, y, u := in[0], in[1], in[2], in[3]
-			mul(blas.NoTrans, blas.NoTrans, n, m, z, 1, y, z, u, m, 0, targets, m)
+			blas.Gemm(blas.NoTrans, blas.NoTrans, n, m, z, 1, y, z, u, m, 0, targets, m)
 			parallel.For(n, 16, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
 					rows[i] = 0

@@ -3,10 +3,10 @@ package model
 import (
 	"sync"
 
-	"gonum.org/v1/gonum/blas"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -19,7 +19,7 @@ import (
 // Gamma/p as gamma, and U as ratio. none holds Uc and, in its last row, pc, (Z+1) x K; it is
 // nil for Ac = 0. ac is Ac, n x K, or nil for Ac = 1. Uc, pc and Ac are scaled.
 func softOr[T Float](a, gamma, ratio, none, ac *G.Node, scale *noneScale) *G.Node {
-	o := &learnedSoftOr[T]{n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Shape()[1], scale: scale, mul: newGemm[T]()}
+	o := &learnedSoftOr[T]{n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Shape()[1], scale: scale}
 	o.noneRatio = make([]T, o.k*o.z)
 	o.scratch.New = func() any {
 		s := make([]T, o.n*o.m)
@@ -55,7 +55,6 @@ type learnedSoftOr[T Float] struct {
 	noneRatio  []T // K x Z, scaled Uc/pc of this step; zero for Ac = 0
 	scale      *noneScale
 	scratch    sync.Pool // of *[]T, n x M, one for each worker
-	mul        gemm[T]
 }
 
 func (o *learnedSoftOr[T]) forward(g []T, in [][]T) {
@@ -84,7 +83,7 @@ func (o *learnedSoftOr[T]) forward(g []T, in [][]T) {
 					out[m] = p * gamma[m*o.k+k]
 				}
 			}
-			o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, scaled, o.m, ratio, o.z, 1, g[k*o.n*o.z:], o.z)
+			blas.Gemm(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, scaled, o.m, ratio, o.z, 1, g[k*o.n*o.z:], o.z)
 		}
 	})
 }
@@ -99,7 +98,7 @@ func (o *learnedSoftOr[T]) byGamma(dgamma []T, in [][]T) {
 		evidence := *scratch
 		sums := make([]T, o.m)
 		for k := lo; k < hi; k++ {
-			o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, ratio, o.z, 0, evidence, o.m)
+			blas.Gemm(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, ratio, o.z, 0, evidence, o.m)
 			clear(sums)
 			for i := 0; i < len(a); i += o.m {
 				row, e := a[i:i+o.m], evidence[i:i+o.m]

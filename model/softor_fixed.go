@@ -3,11 +3,11 @@ package model
 import (
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -151,9 +151,9 @@ func (f *fixedGroups[T]) writeNoneOfDetections(ac, a []T) bool {
 
 // writeBackground writes the sum over the background, n x Z, which is the same for all
 // groups.
-func (f *fixedGroups[T]) writeBackground(mul gemm[T], sum, a []T) {
+func (f *fixedGroups[T]) writeBackground(sum, a []T) {
 	if f.background != 0 {
-		mul(blas.NoTrans, blas.NoTrans, len(a)/f.m, f.z, f.m, f.background, a, f.m, f.ratio.Data, f.z, 0, sum, f.z)
+		blas.Gemm(blas.NoTrans, blas.NoTrans, len(a)/f.m, f.z, f.m, f.background, a, f.m, f.ratio.Data, f.z, 0, sum, f.z)
 	}
 }
 
@@ -162,19 +162,19 @@ func (f *fixedGroups[T]) writeBackground(mul gemm[T], sum, a []T) {
 func (f *fixedGroups[T]) startGroup(g, ac, background []T, k int) {
 	writeNoneTerm(g, f.noneRatio[k*f.z:(k+1)*f.z], ac, k, f.k, f.scale.detection[k])
 	if f.background != 0 && !f.empty[k] {
-		addScaled(g, 1, background)
+		blas.AddScaled(g, 1, background)
 	}
 }
 
 // addMembers adds the evidence of the members of group k to its scores.
-func (f *fixedGroups[T]) addMembers(mul gemm[T], g, a, packed []T, k int) {
+func (f *fixedGroups[T]) addMembers(g, a, packed []T, k int) {
 	n := len(g) / f.z
 	if f.dense {
-		mul(blas.NoTrans, blas.NoTrans, n, f.z, f.m, 1, a, f.m, f.tables[k*f.m*f.z:], f.z, 1, g, f.z)
+		blas.Gemm(blas.NoTrans, blas.NoTrans, n, f.z, f.m, 1, a, f.m, f.tables[k*f.m*f.z:], f.z, 1, g, f.z)
 		return
 	}
 	if lo, hi := f.start[k], f.start[k+1]; hi > lo {
-		mul(blas.NoTrans, blas.NoTrans, n, f.z, hi-lo, 1, packed[lo:], len(f.members), f.tables[lo*f.z:], f.z, 1, g, f.z)
+		blas.Gemm(blas.NoTrans, blas.NoTrans, n, f.z, hi-lo, 1, packed[lo:], len(f.members), f.tables[lo*f.z:], f.z, 1, g, f.z)
 	}
 }
 
@@ -207,7 +207,7 @@ func (f *fixedGroups[T]) noneOfDetections(a, gamma *G.Node) *G.Node {
 // ac is nil for Ac = 1 or 0.
 func (f *fixedGroups[T]) softOr(a, gamma, ratio, ac *G.Node) *G.Node {
 	n := a.Shape()[0]
-	o := &fixedSoftOr[T]{fixedGroups: f, n: n, mul: newGemm[T](), sum: make([]T, n*f.z)}
+	o := &fixedSoftOr[T]{fixedGroups: f, n: n, sum: make([]T, n*f.z)}
 	inputs := G.Nodes{a, gamma, ratio}
 	gradients := []gradient[T]{
 		by(kernel[T]{name: "soft or by A", shape: tensor.Shape{n, f.m}, forward: func(da []T, in [][]T) {
@@ -232,7 +232,6 @@ type fixedSoftOr[T Float] struct {
 	n      int
 	sum    []T // n x Z, over the background
 	packed []T
-	mul    gemm[T]
 }
 
 func (o *fixedSoftOr[T]) forward(g []T, in [][]T) {
@@ -242,7 +241,7 @@ func (o *fixedSoftOr[T]) forward(g []T, in [][]T) {
 		ac = in[3]
 	}
 	size := o.n * o.z
-	o.writeBackground(o.mul, o.sum, a)
+	o.writeBackground(o.sum, a)
 	parallel.For(o.k, 1+16384/size, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			o.startGroup(g[k*size:(k+1)*size], ac, o.sum, k)
@@ -251,7 +250,7 @@ func (o *fixedSoftOr[T]) forward(g []T, in [][]T) {
 	o.packed = o.pack(o.packed, a)
 	members := func(lo, hi int) {
 		for k := lo; k < hi; k++ {
-			o.addMembers(o.mul, g[k*size:(k+1)*size], a, o.packed, k)
+			o.addMembers(g[k*size:(k+1)*size], a, o.packed, k)
 		}
 	}
 	if o.dense {
@@ -272,7 +271,7 @@ func (o *fixedSoftOr[T]) byA(da, dg []T) {
 			for p := lo; p < hi; p++ {
 				from, to := p*o.m/parts, (p+1)*o.m/parts
 				for k := range o.k {
-					o.mul(blas.NoTrans, blas.Trans, o.n, to-from, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[(k*o.m+from)*o.z:], o.z, 1, da[from:], o.m)
+					blas.Gemm(blas.NoTrans, blas.Trans, o.n, to-from, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[(k*o.m+from)*o.z:], o.z, 1, da[from:], o.m)
 				}
 			}
 		})
@@ -282,17 +281,17 @@ func (o *fixedSoftOr[T]) byA(da, dg []T) {
 	for k := range o.k {
 		lo, hi := o.start[k], o.start[k+1]
 		if hi > lo {
-			o.mul(blas.NoTrans, blas.Trans, o.n, hi-lo, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[lo*o.z:], o.z, 0, o.packed[lo:], width)
+			blas.Gemm(blas.NoTrans, blas.Trans, o.n, hi-lo, o.z, 1, dg[k*o.n*o.z:], o.z, o.tables[lo*o.z:], o.z, 0, o.packed[lo:], width)
 		}
 	}
 	if o.background != 0 {
 		clear(o.sum)
 		for k, empty := range o.empty {
 			if !empty {
-				addScaled(o.sum, 1, dg[k*o.n*o.z:(k+1)*o.n*o.z])
+				blas.AddScaled(o.sum, 1, dg[k*o.n*o.z:(k+1)*o.n*o.z])
 			}
 		}
-		o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, o.background, o.sum, o.z, o.ratio.Data, o.z, 0, da, o.m)
+		blas.Gemm(blas.NoTrans, blas.Trans, o.n, o.m, o.z, o.background, o.sum, o.z, o.ratio.Data, o.z, 0, da, o.m)
 	}
 	for i := range o.n {
 		row, evidence := da[i*o.m:(i+1)*o.m], o.packed[i*width:(i+1)*width]
