@@ -61,17 +61,6 @@ const (
 // Complements lists the complements.
 var Complements = []Complement{Const, DeMorgan, NoComplement}
 
-// UnmarshalText reads the name of a variant.
-func (v *Variant) UnmarshalText(text []byte) error { return invalid.SetOneOf(v, text, Variants...) }
-
-// UnmarshalText reads the name of a prior.
-func (p *Prior) UnmarshalText(text []byte) error { return invalid.SetOneOf(p, text, Priors...) }
-
-// UnmarshalText reads the name of a complement.
-func (c *Complement) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(c, text, Complements...)
-}
-
 // Config is one model of the family. A weight of 0 leaves its term out of the loss.
 type Config struct {
 	Variant    Variant    `json:"variant"`

@@ -109,21 +109,15 @@ func values[T Float](v G.Value) []T {
 	switch v := v.(type) {
 	case *tensor.Dense:
 		if dtype[T]() == tensor.Float32 {
-			return same[T](v.Float32s())
+			return any(v.Float32s()).([]T)
 		}
-		return same[T](v.Float64s())
+		return any(v.Float64s()).([]T)
 	case *G.F32:
-		return same[T](unsafe.Slice((*float32)(v), 1))
+		return any(unsafe.Slice((*float32)(v), 1)).([]T)
 	case *G.F64:
-		return same[T](unsafe.Slice((*float64)(v), 1))
+		return any(unsafe.Slice((*float64)(v), 1)).([]T)
 	}
 	panic(fmt.Sprintf("model: a kernel got a %T", v))
-}
-
-// same converts a slice to another name of its type: the caller knows that T and S are
-// the same.
-func same[T, S Float](s []S) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
 // input makes a node that reads data at each step.

@@ -83,7 +83,7 @@ func crossEntropy[T Float](l, y *G.Node) *G.Node {
 			l, y := in[0], in[1]
 			parallel.For(n, 1+4096/z, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
-					norms[i] = logSumExp(l[i*z : (i+1)*z])
+					norms[i] = LogSumExp(l[i*z : (i+1)*z])
 				}
 			})
 			var sum, weight float64
@@ -321,7 +321,7 @@ func softAnd[T Float](scores *G.Node) *G.Node {
 func LogNormalise[T Float](l []T, classes int) {
 	for len(l) > 0 {
 		row := l[:classes]
-		norm := T(logSumExp(row))
+		norm := T(LogSumExp(row))
 		for z := range row {
 			row[z] -= norm
 		}
@@ -329,7 +329,8 @@ func LogNormalise[T Float](l []T, classes int) {
 	}
 }
 
-func logSumExp[T Float](row []T) float64 {
+// LogSumExp returns log sum_z exp(row[z]).
+func LogSumExp[T Float](row []T) float64 {
 	top := math.Inf(-1)
 	for _, v := range row {
 		top = max(top, float64(v))

@@ -44,13 +44,6 @@ type Batch[T Float] struct {
 	y dataset.Matrix[T] // samples x classes, a one at the class of each sample
 }
 
-func newBatch[T Float](samples, width, classes int) (Batch[T], error) {
-	if samples < 1 {
-		return Batch[T]{}, &invalid.Error{Field: "batch", Want: "at least 1 sample", Got: fmt.Sprint(samples)}
-	}
-	return Batch[T]{X: dataset.NewMatrix[T](samples, width), y: dataset.NewMatrix[T](samples, classes)}, nil
-}
-
 // Label sets the candidate class of each sample. With fewer labels than the batch has
 // rows, the last rows do not count in the loss.
 func (b *Batch[T]) Label(classes ...int) {
@@ -59,6 +52,36 @@ func (b *Batch[T]) Label(classes ...int) {
 		b.y.Row(i)[z] = 1
 	}
 }
+
+// machine is what the machines of W and V have in common.
+type machine[T Float] struct {
+	Batch[T]
+	config   Config
+	params   *Parameters[T]
+	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty if psi is 0
+
+	vm    G.VM
+	learn []G.ValueGrad
+}
+
+// newMachine returns a machine without a graph for batches of samples of a width, and K.
+func newMachine[T Float](c Config, classes *Description, params *Parameters[T], samples, width, attributes int) (m machine[T], k int, err error) {
+	if k, err = c.check(classes, attributes); err != nil {
+		return m, k, err
+	}
+	if samples < 1 {
+		return m, k, &invalid.Error{Field: "batch", Want: "at least 1 sample", Got: fmt.Sprint(samples)}
+	}
+	m = machine[T]{config: c, params: params}
+	m.X, m.y = dataset.NewMatrix[T](samples, width), dataset.NewMatrix[T](samples, classes.U.Rows)
+	if c.Psi > 0 {
+		m.semantic = oneHot[T](classes.Groups, k)
+	}
+	return m, k, nil
+}
+
+// Learnables returns the parameters that the machine trains, with their gradients.
+func (m *machine[T]) Learnables() []G.ValueGrad { return m.learn }
 
 // Learnable is a parameter and, after a step, its gradient. It is a gorgonia.ValueGrad,
 // as a gorgonia.Solver takes it.
@@ -107,35 +130,23 @@ func (t Terms) finite() error {
 }
 
 // WMachine computes the loss and its gradients by W and b, while the grouping V is
-// fixed.
+// fixed. X is batch x D.
 type WMachine[T Float] struct {
-	Batch[T] // X is batch x D
+	machine[T]
+	groups *fixedGroups[T]
+	prior  float64 // |Gamma - Gamma_sem|^2 of this phase
 
-	config   Config
-	params   *Parameters[T]
-	groups   *fixedGroups[T]
-	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty if psi is 0
-	prior    float64           // |Gamma - Gamma_sem|^2 of this phase
-
-	vm                   G.VM
 	cxe, bxe, onDetector *G.Node
-	learn                []G.ValueGrad
 }
 
 // NewWMachine compiles the graph for batches of a number of samples. The machine reads
 // params and a solver updates them in place.
 func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*WMachine[T], error) {
-	k, err := c.check(classes, params.W.Cols)
+	base, k, err := newMachine(c, classes, params, batch, params.W.Rows, params.W.Cols)
 	if err != nil {
 		return nil, err
 	}
-	m := &WMachine[T]{config: c, params: params, groups: newFixedGroups[T](c, classes, k)}
-	if m.Batch, err = newBatch[T](batch, params.W.Rows, classes.U.Rows); err != nil {
-		return nil, err
-	}
-	if c.Psi > 0 {
-		m.semantic = oneHot[T](classes.Groups, k)
-	}
+	m := &WMachine[T]{machine: base, groups: newFixedGroups[T](c, classes, k)}
 	m.vm, err = compile(func(g *G.ExprGraph) error { return m.build(g, classes) })
 	return m, err
 }
@@ -193,38 +204,23 @@ func (m *WMachine[T]) Step() (Terms, error) {
 	return t, t.finite()
 }
 
-// Learnables returns W and b with their gradients.
-func (m *WMachine[T]) Learnables() []G.ValueGrad { return m.learn }
-
 // VMachine computes the loss and its gradient by V, while the detectors W and b are
-// fixed. It therefore takes detections, computed once per phase, in place of features.
+// fixed. X therefore holds detections A, batch x M, computed once per phase.
 type VMachine[T Float] struct {
-	Batch[T] // X holds detections A, batch x M
+	machine[T]
+	constant Terms // those of W alone
 
-	config   Config
-	params   *Parameters[T]
-	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty if psi is 0
-	constant Terms             // those of W alone
-
-	vm         G.VM
 	cxe, prior *G.Node
-	learn      []G.ValueGrad
 }
 
 // NewVMachine compiles the graph for batches of a number of samples. The machine reads
 // params and a solver updates them in place.
 func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*VMachine[T], error) {
-	k, err := c.check(classes, params.V.Rows)
+	base, _, err := newMachine(c, classes, params, batch, params.V.Rows, params.V.Rows)
 	if err != nil {
 		return nil, err
 	}
-	m := &VMachine[T]{config: c, params: params}
-	if m.Batch, err = newBatch[T](batch, params.V.Rows, classes.U.Rows); err != nil {
-		return nil, err
-	}
-	if c.Psi > 0 {
-		m.semantic = oneHot[T](classes.Groups, k)
-	}
+	m := &VMachine[T]{machine: base}
 	m.vm, err = compile(func(g *G.ExprGraph) error { return m.build(g, classes) })
 	return m, err
 }
@@ -291,6 +287,3 @@ func (m *VMachine[T]) Step() (Terms, error) {
 	}
 	return t, t.finite()
 }
-
-// Learnables returns V with its gradient.
-func (m *VMachine[T]) Learnables() []G.ValueGrad { return m.learn }

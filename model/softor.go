@@ -67,23 +67,20 @@ func (o *learnedSoftOr[T]) forward(g []T, in [][]T) {
 		ac = in[4]
 	}
 	size := o.n * o.z
-	parallel.For(o.k, 1+16384/size, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			writeNoneTerm(g[k*size:(k+1)*size], o.noneRatio[k*o.z:(k+1)*o.z], ac, k, o.k, o.scale.detection[k])
-		}
-	})
 	parallel.For(o.k, 1, func(lo, hi int) {
 		scratch := o.scratch.Get().(*[]T)
 		defer o.scratch.Put(scratch)
 		scaled := *scratch
 		for k := lo; k < hi; k++ {
+			scores := g[k*size : (k+1)*size]
+			writeNoneTerm(scores, o.noneRatio[k*o.z:(k+1)*o.z], ac, k, o.k, o.scale.detection[k])
 			for i := 0; i < len(a); i += o.m {
 				row, out := a[i:i+o.m], scaled[i:i+o.m]
 				for m, p := range row {
 					out[m] = p * gamma[m*o.k+k]
 				}
 			}
-			blas.Gemm(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, scaled, o.m, ratio, o.z, 1, g[k*o.n*o.z:], o.z)
+			blas.Gemm(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, scaled, o.m, ratio, o.z, 1, scores, o.z)
 		}
 	})
 }
