@@ -87,7 +87,7 @@ func TestMachinesUseAChangedV(t *testing.T) {
 
 // Results are bit-identical in a new machine and for any number of workers.
 func TestStepsAreReproducible(t *testing.T) {
-	t.Cleanup(func() { parallel.SetWorkers(0) })
+	t.Cleanup(func() { parallel.Limit(0) })
 	for variant, s := range map[model.Variant]sizes{ // large enough for every loop to run in parallel
 		model.Singletons:   {n: 64, d: 300, m: 60, z: 40},
 		model.SemanticSoft: {n: 64, d: 300, m: 300, k: 5, z: 20},
@@ -99,7 +99,7 @@ func TestStepsAreReproducible(t *testing.T) {
 		tr := newTrial(t, c, s, 3)
 		want := map[string]outcome{}
 		for _, workers := range []int{1, 2, 5} {
-			parallel.SetWorkers(workers)
+			parallel.Limit(workers)
 			for name, m := range machines(t, tr) {
 				t.Run(fmt.Sprintf("%s, %s, %d workers", variant, name, workers), func(t *testing.T) {
 					got := take(t, m)
@@ -148,8 +148,8 @@ func TestMachinesRunConcurrently(t *testing.T) {
 
 // The memory that a step allocates does not grow with the batch.
 func TestStepAllocatesConstantMemory(t *testing.T) {
-	parallel.SetWorkers(1) // each worker has its own scratch memory
-	t.Cleanup(func() { parallel.SetWorkers(0) })
+	parallel.Limit(1) // each worker has its own scratch memory
+	t.Cleanup(func() { parallel.Limit(0) })
 	const small, large = 32, 192 // gonum splits products above 3 blocks of 64 x 64, and allocates for each
 	bytes := map[string][]float64{}
 	for _, n := range []int{small, large} {

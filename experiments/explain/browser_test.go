@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lago-train/lago-train/internal/webpage/webpagetest"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 func TestPageInBrowser(t *testing.T) {
@@ -15,7 +15,7 @@ func TestPageInBrowser(t *testing.T) {
 		for _, width := range []int{1200, 500} {
 			for _, dark := range []bool{false, true} {
 				t.Run(fmt.Sprint(name, ", ", width, " pixels, dark ", dark), func(t *testing.T) {
-					s := webpagetest.Open(t, page, width, dark)
+					s := testkit.OpenPage(t, page, width, dark)
 					s.Check(t, dark)
 					if len(s.Scrolled) > 0 {
 						t.Errorf("expected nothing wider than its box, found %q", s.Scrolled)

@@ -253,8 +253,7 @@ func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counte
 		jobs = runtime.GOMAXPROCS(0)
 	}
 	jobs = min(jobs, len(todo))
-	ended, restore := shareCores(jobs)
-	defer restore()
+	defer moreThreads(jobs)()
 	byPreparation(todo, func(i int) train.Trial { return out[i].Trial })
 	queue := make(chan int, len(todo))
 	var trials []train.Trial
@@ -277,33 +276,24 @@ func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counte
 					l.one(ctx, &out[i], data, count)
 				}
 			}
-			ended()
 		})
 	}
 	wg.Wait()
 }
 
-// shareCores divides the cores among the jobs. A job that ended leaves its cores to the
-// others; restore undoes all. Gorgonia locks a machine's goroutine to a thread, which blocks
-// while another goroutine runs the step. With GOMAXPROCS at the number of cores they would
-// idle, so several jobs get twice that.
-func shareCores(jobs int) (ended, restore func()) {
+// moreThreads lets several jobs use twice as many threads as there are cores, and returns
+// what undoes it. Gorgonia locks a machine's goroutine to a thread, which blocks while another
+// goroutine runs the step. With GOMAXPROCS at the number of cores they would idle.
+func moreThreads(jobs int) (undo func()) {
 	cores := runtime.GOMAXPROCS(0)
-	parallel.SetWorkers(max(cores/jobs, 1))
-	if jobs > 1 {
-		runtime.GOMAXPROCS(2 * cores)
+	if jobs == 1 {
+		return func() {}
 	}
-	var mu sync.Mutex
-	ended = func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if jobs--; jobs > 0 {
-			parallel.SetWorkers(max(cores/jobs, 1))
-		}
-	}
-	return ended, func() {
+	parallel.Limit(cores)
+	runtime.GOMAXPROCS(2 * cores)
+	return func() {
 		runtime.GOMAXPROCS(cores)
-		parallel.SetWorkers(0)
+		parallel.Limit(0)
 	}
 }
 

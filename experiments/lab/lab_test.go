@@ -7,18 +7,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -32,26 +29,6 @@ func TestResultsDoNotDependOnTheJobs(t *testing.T) {
 		l.Jobs = jobs
 		do(t, l, grid(d))
 		compareRoots(t, want, l.Root, grid(d))
-	}
-}
-
-func TestAJobThatEndedLeavesItsCores(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	d := small()
-	long, short := trialOf(d, model.SemanticHard, train.Test, 1), trialOf(d, model.SemanticHard, train.Test, 2)
-	long.Training.Epochs, short.Training.Epochs = 200, 1
-	l := New(d, t.TempDir())
-	l.Jobs = 2
-	var first, last atomic.Int64 // workers of the long trial
-	l.Options.OnEpoch = func(of train.Trial, e train.Epoch) {
-		if of == long {
-			first.CompareAndSwap(0, int64(parallel.Workers()))
-			last.Store(int64(parallel.Workers()))
-		}
-	}
-	do(t, l, []train.Trial{long, short})
-	if first.Load() != 2 && first.Load() != 4 || last.Load() != 4 || parallel.Workers() != 4 {
-		t.Errorf("%d workers, then %d, then %d; expected half of 4 cores and then all", first.Load(), last.Load(), parallel.Workers())
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/lago-train/lago-train/internal/webpage/webpagetest"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 func TestPageInBrowser(t *testing.T) {
@@ -17,7 +17,7 @@ func TestPageInBrowser(t *testing.T) {
 	for _, width := range []int{1200, 500} {
 		for _, dark := range []bool{false, true} {
 			t.Run(fmt.Sprint(width, " pixels, dark ", dark), func(t *testing.T) {
-				s := webpagetest.Open(t, page, width, dark)
+				s := testkit.OpenPage(t, page, width, dark)
 				s.Check(t, dark)
 				checkPictures(t, p.Figures(), s.Pictures)
 			})
@@ -27,7 +27,7 @@ func TestPageInBrowser(t *testing.T) {
 
 // checkPictures fails unless all pictures are enlarged, so that their small print is
 // readable, with no text cut off.
-func checkPictures(t *testing.T, figures []Figure, pictures []webpagetest.Picture) {
+func checkPictures(t *testing.T, figures []Figure, pictures []testkit.Picture) {
 	t.Helper()
 	if len(pictures) != len(figures) {
 		t.Fatalf("expected %d pictures, found %d", len(figures), len(pictures))

@@ -1,3 +1,19 @@
+// Package blas multiplies matrices with an optimised BLAS library of the machine if
+// there is one, and with gonum's pure Go otherwise.
+//
+// OpenBLAS, MKL or Accelerate is opened at run time through purego, so programs build
+// without cgo and run on machines that have none of them. Use, called once in main and
+// in TestMain, sets the choice for gonum (blas32, blas64, mat, lapack64) and for
+// Gorgonia and its tensors. Callers use Gemm, Dot and AddScaled, or gonum's interfaces.
+//
+// The library computes GEMM and GEMV in both precisions, and in float64 SYRK, TRSM and
+// TRMM, which a Cholesky factorisation needs. Everything else, products too small to
+// pay for the call, and wrong arguments go to gonum, which panics as it documents.
+//
+// A library keeps to one thread; large products are cut into parts that goroutines
+// share (package parallel). The cuts depend on the sizes alone, so results are
+// bit-identical for any number of workers on the same machine and library. Other
+// libraries may round differently and, unlike gonum, multiply zeros by NaN and infinity.
 package blas
 
 import (
@@ -5,12 +21,14 @@ import (
 	"os"
 	"sync"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 	"gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // PureGo selects gonum's own routines.
@@ -108,4 +126,68 @@ type pureGo struct {
 
 func (g pureGo) info() Info {
 	return Info{Name: "gonum", Why: g.why}
+}
+
+// Float is a number that the routines multiply.
+type Float interface{ float32 | float64 }
+
+// Transpose says whether op(A) is A or its transpose.
+type Transpose = blas.Transpose
+
+// The two forms of an operand.
+const (
+	NoTrans = blas.NoTrans
+	Trans   = blas.Trans
+)
+
+// Gemm computes C = alpha op(A) op(B) + beta C on row-major matrices, where op(A) is m x k
+// and op(B) k x n.
+func Gemm[T Float](tA, tB Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+	switch a := any(a).(type) {
+	case []float32:
+		blas32.Implementation().Sgemm(tA, tB, m, n, k, float32(alpha), a, lda, any(b).([]float32), ldb, float32(beta), any(c).([]float32), ldc)
+	case []float64:
+		blas64.Implementation().Dgemm(tA, tB, m, n, k, float64(alpha), a, lda, any(b).([]float64), ldb, float64(beta), any(c).([]float64), ldc)
+	}
+}
+
+// dotChunk is the length of the parts that Dot sums separately, so that the sum is the same
+// for any number of workers.
+const dotChunk = 1 << 13
+
+// Dot returns the inner product of x and y. Parts are summed in the precision of T, and added
+// in float64.
+func Dot[T Float](x, y []T) float64 {
+	if len(x) <= dotChunk {
+		return dot(x, y)
+	}
+	parts := make([]float64, (len(x)+dotChunk-1)/dotChunk)
+	parallel.For(len(parts), 4, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			end := min((p+1)*dotChunk, len(x))
+			parts[p] = dot(x[p*dotChunk:end], y[p*dotChunk:end])
+		}
+	})
+	var sum float64
+	for _, p := range parts {
+		sum += p
+	}
+	return sum
+}
+
+func dot[T Float](x, y []T) float64 {
+	if x, single := any(x).([]float32); single {
+		return float64(blas32.Implementation().Sdot(len(x), x, 1, any(y).([]float32), 1))
+	}
+	return blas64.Implementation().Ddot(len(x), any(x).([]float64), 1, any(y).([]float64), 1)
+}
+
+// AddScaled adds alpha x to y.
+func AddScaled[T Float](y []T, alpha T, x []T) {
+	switch x := any(x).(type) {
+	case []float32:
+		blas32.Implementation().Saxpy(len(x), float32(alpha), x, 1, any(y).([]float32), 1)
+	case []float64:
+		blas64.Implementation().Daxpy(len(x), float64(alpha), x, 1, any(y).([]float64), 1)
+	}
 }

@@ -1,18 +1,34 @@
 package blas
 
 import (
-	"os"
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
+
+func Example() {
+	info, err := Use(PureGo) // for gonum and Gorgonia, too
+	fmt.Println(info.Name, err)
+	a, c := []float32{1, 2, 3, 4}, make([]float32, 4)
+	Gemm(NoTrans, NoTrans, 2, 2, 2, 1, a, 2, a, 2, 0, c, 2)
+	fmt.Println(c, Dot(a, a))
+	// Output:
+	// gonum <nil>
+	// [7 10 15 22] 30
+}
 
 // aLibrary returns the library of this machine.
 func aLibrary(t testing.TB) backend {
@@ -50,33 +66,24 @@ func inUse(t *testing.T, b backend) {
 	}
 }
 
-func TestUsePureGo(t *testing.T) {
+func TestUse(t *testing.T) {
 	restore(t)
+	t.Setenv(EnvLibrary, "absent") // the argument comes before the environment
 	got, err := Use(PureGo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Info{Name: "gonum", Why: "pure Go was requested"}
-	if diff := cmp.Diff(want, got); diff != "" {
+	testkit.NoError(t, err)
+	if diff := cmp.Diff(Info{Name: "gonum", Why: "pure Go was requested"}, got); diff != "" {
 		t.Errorf("info (-want +got):\n%s", diff)
 	}
 	inUse(t, pureGo{why: "pure Go was requested"})
-}
 
-func TestUseLibraryOfTheMachine(t *testing.T) {
-	restore(t)
 	t.Setenv(EnvLibrary, "")
-	got, err := Use("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, err = Use("")
+	testkit.NoError(t, err)
 	inUse(t, current)
 	if diff := cmp.Diff(got, Current()); diff != "" {
 		t.Errorf("Current differs from what Use returned (-use +current):\n%s", diff)
 	}
-
-	_, err = search()
-	if err != nil { // a machine without a library
+	if _, err := search(); err != nil { // a machine without a library
 		if got.Name != "gonum" || got.Why != err.Error() {
 			t.Errorf("info %+v, want gonum because %q", got, err)
 		}
@@ -85,56 +92,77 @@ func TestUseLibraryOfTheMachine(t *testing.T) {
 	if got.Why != "" || got.Path == "" {
 		t.Errorf("info %+v, want the path of a library and no reason for its absence", got)
 	}
-}
-
-func TestLibraryFromEnvironment(t *testing.T) {
-	restore(t)
-	path := aLibrary(t).info().Path
-	t.Setenv(EnvLibrary, path)
-	got, err := Use("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Path != path {
-		t.Errorf("path %s, want %s", got.Path, path)
-	}
-
-	// The argument comes before the environment.
-	t.Setenv(EnvLibrary, "absent")
-	if _, err := Use(PureGo); err != nil {
-		t.Errorf("$%s was read where a library was named: %v", EnvLibrary, err)
+	t.Setenv(EnvLibrary, got.Path)
+	if named, err := Use(""); err != nil || named.Path != got.Path {
+		t.Errorf("path %s, want %s: %v", named.Path, got.Path, err)
 	}
 }
 
 func TestUnusableLibrary(t *testing.T) {
-	if _, err := search(); err != nil {
-		t.Skip(err)
-	}
+	aLibrary(t)
 	restore(t)
-	noLibrary := filepath.Join(t.TempDir(), "libtext.so")
-	if err := os.WriteFile(noLibrary, []byte("not a library"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noLibrary := testkit.Write(t, t.TempDir(), "libtext.so", "not a library")
 	before := current
-	for _, name := range []string{"/no/such/libopenblas.so.0", noLibrary} {
+	unusable := map[string]string{"/no/such/libopenblas.so.0": "no/such", noLibrary: filepath.Base(noLibrary)}
+	if runtime.GOOS == "linux" {
+		unusable["libm.so.6"] = "not a BLAS library"
+	}
+	for name, want := range unusable {
 		t.Setenv(EnvLibrary, name)
 		_, err := Use("")
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("$%s = %s: error %v, want one that names it", EnvLibrary, name, err)
-		}
+		testkit.WantError(t, err, "$"+EnvLibrary, name, want)
 		if current != before {
 			t.Error("an error of Use changed what is in use")
 		}
 	}
 }
 
-func TestNotABLASLibrary(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the name of the C library is that of Linux")
+// The routines of both precisions agree with gonum's matrices, for any number of workers.
+func TestRoutinesOfBothPrecisions(t *testing.T) {
+	t.Cleanup(func() { parallel.Limit(0) })
+	t.Run("float32", func(t *testing.T) { routinesAgree[float32](t, 1e-3) })
+	t.Run("float64", func(t *testing.T) { routinesAgree[float64](t, 1e-12) })
+}
+
+func routinesAgree[T Float](t *testing.T, tolerance float64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	wide := func(x []T) []float64 {
+		y := make([]float64, len(x))
+		for i, v := range x {
+			y[i] = float64(v)
+		}
+		return y
 	}
-	aLibrary(t) // skips where libraries are not opened at all
-	_, err := open("libc.so.6")
-	if err == nil || !strings.Contains(err.Error(), "not a BLAS library") {
-		t.Errorf("error %v, want it to say that the C library is not a BLAS library", err)
+	a, b, c := normal[T](rng, 12), normal[T](rng, 20), normal[T](rng, 15)
+	want := mat.NewDense(3, 5, wide(c))
+	var product mat.Dense
+	product.Mul(mat.NewDense(4, 3, wide(a)).T(), mat.NewDense(5, 4, wide(b)).T())
+	product.Scale(2, &product)
+	want.Scale(0.5, want)
+	want.Add(want, &product)
+	Gemm(Trans, Trans, 3, 5, 4, 2, a, 3, b, 4, 0.5, c, 5)
+	testkit.NearAll(t, "Gemm", c, want.RawMatrix().Data, tolerance)
+
+	for _, n := range []int{0, 1, dotChunk, dotChunk + 1, 9*dotChunk + 5} {
+		x, y := normal[T](rng, n), normal[T](rng, n)
+		parallel.Limit(1)
+		alone := Dot(x, y)
+		testkit.Near(t, "Dot", alone, floats.Dot(wide(x), wide(y)), tolerance)
+		parallel.Limit(3)
+		if got := Dot(x, y); got != alone {
+			t.Errorf("Dot of %d numbers: %g with three workers, %g with one", n, got, alone)
+		}
+		want := wide(y)
+		floats.AddScaled(want, -2, wide(x))
+		AddScaled(y, -2, x)
+		testkit.NearAll(t, "AddScaled", y, want, tolerance)
 	}
+}
+
+func normal[T Float](rng *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(rng.NormFloat64())
+	}
+	return x
 }

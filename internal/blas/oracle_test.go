@@ -1,6 +1,9 @@
+//go:build (linux || darwin) && (amd64 || arm64) && !android && !ios
+
 package blas
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -57,14 +60,6 @@ func drawShape(t *rapid.T) shape {
 		alpha: scalar.Draw(t, "alpha"), beta: scalar.Draw(t, "beta"),
 		seed: rapid.Uint64().Draw(t, "seed"),
 	}
-}
-
-func normal[T float32 | float64](rng *rand.Rand, n int) []T {
-	x := make([]T, n)
-	for i := range x {
-		x[i] = T(rng.NormFloat64())
-	}
-	return x
 }
 
 // cases returns the routines that a library computes in both precisions, each run on a
@@ -147,14 +142,14 @@ func TestLibraryAgreesWithGonum(t *testing.T) {
 // Products are bit-identical for any alignment of the operands and number of workers.
 func TestProductsAreReproducible(t *testing.T) {
 	l := aLibrary(t)
-	t.Cleanup(func() { parallel.SetWorkers(0) })
+	t.Cleanup(func() { parallel.Limit(0) })
 	const m, k, n = 64, 512, 312
 	rng := rand.New(rand.NewPCG(1, 2))
 	a, b := normal[float32](rng, m*k), normal[float32](rng, k*n)
 	var first []float32
 	for run := range 40 {
 		shift := run % 16
-		parallel.SetWorkers(1 + run%3)
+		parallel.Limit(1 + run%3)
 		x := append(make([]float32, shift, shift+m*k), a...)[shift:]
 		y := append(make([]float32, shift, shift+k*n), b...)[shift:]
 		z := make([]float32, shift+m*n)[shift:]
@@ -238,4 +233,139 @@ func TestCallsAllocateNothing(t *testing.T) {
 	if allocations != 0 {
 		t.Errorf("a product allocates %v times", allocations)
 	}
+}
+
+// Wrong arguments cause gonum's panics, at sizes that a library would compute.
+func TestPanicsAreGonums(t *testing.T) {
+	const n = 160
+	a := ramp[float64](n * n)
+	short := a[:n*n-1]
+	tests := map[string]func(b backend){
+		"gemm transpose": func(b backend) { b.Dgemm('x', 'N', n, n, n, 1, a, n, a, n, 0, a, n) },
+		"gemm negative":  func(b backend) { b.Dgemm('N', 'N', -n, -n, n, 1, a, n, a, n, 0, a, n) },
+		"gemm lda":       func(b backend) { b.Dgemm('N', 'N', n, n, n, 1, a, n-1, a, n, 0, a, n) },
+		"gemm short a":   func(b backend) { b.Dgemm('T', 'N', n, n, n, 1, short, n, a, n, 0, a, n) },
+		"gemm short b":   func(b backend) { b.Dgemm('N', 'T', n, n, n, 1, a, n, short, n, 0, a, n) },
+		"gemm short c":   func(b backend) { b.Dgemm('N', 'N', n, n, n, 1, a, n, a, n, 0, short, n) },
+		"gemm nil c":     func(b backend) { b.Dgemm('N', 'N', n, n, n, 1, a, n, a, n, 0, nil, n) },
+		"gemv transpose": func(b backend) { b.Dgemv('x', n, n, 1, a, n, a, 1, 0, a, 1) },
+		"gemv lda":       func(b backend) { b.Dgemv('N', n, n, 1, a, n-1, a, 1, 0, a, 1) },
+		"gemv increment": func(b backend) { b.Dgemv('N', n, n, 1, a, n, a, 0, 0, a, 1) },
+		"gemv short x":   func(b backend) { b.Dgemv('N', n, n, 1, a, n, a[:n-1], 1, 0, a, 1) },
+		"gemv short y":   func(b backend) { b.Dgemv('N', n, n, 1, a, n, a, 1, 0, a[:2*n-2], -2) },
+		"syrk uplo":      func(b backend) { b.Dsyrk('x', 'N', n, n, 1, a, n, 0, a, n) },
+		"syrk short c":   func(b backend) { b.Dsyrk('U', 'N', n, n, 1, a, n, 0, short, n) },
+		"trsm side":      func(b backend) { b.Dtrsm('x', 'U', 'N', 'N', n, n, 1, a, n, a, n) },
+		"trsm diag":      func(b backend) { b.Dtrsm('L', 'U', 'N', 'x', n, n, 1, a, n, a, n) },
+		"trsm short a":   func(b backend) { b.Dtrsm('R', 'U', 'N', 'N', n, n, 1, short, n, a, n) },
+		"trmm ldb":       func(b backend) { b.Dtrmm('L', 'L', 'N', 'U', n, n, 1, a, n, a, n-1) },
+		"trmm short b":   func(b backend) { b.Dtrmm('L', 'L', 'N', 'U', n, n, 1, a, n, short, n) },
+	}
+	l := aLibrary(t)
+	for name, call := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, want := panicOf(call, l), panicOf(call, pureGo{})
+			if want == "" {
+				t.Fatal("gonum takes these arguments: the case tests nothing")
+			}
+			if got != want {
+				t.Errorf("panic %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func panicOf(call func(backend), b backend) (message string) {
+	defer func() {
+		if p := recover(); p != nil {
+			message = fmt.Sprint(p)
+		}
+	}()
+	call(b)
+	return ""
+}
+
+// The limits that decide between the library and gonum.
+func TestFits(t *testing.T) {
+	tests := []struct {
+		name string
+		got  bool
+		want bool
+	}{
+		{"whole matrix", matrix(3, 4, 4, 12), true},
+		{"last row without padding", matrix(3, 4, 6, 16), true},
+		{"one short", matrix(3, 4, 6, 15), false},
+		{"rows overlap", matrix(3, 4, 3, 12), false},
+		{"empty", matrix(0, 4, 4, 12), false},
+		{"beyond 32 bits", matrix(1, 1, math.MaxInt, math.MaxInt), math.MaxInt == math.MaxInt32},
+		{"whole vector", vector(4, 2, 7), true},
+		{"whole vector, backwards", vector(4, -2, 7), true},
+		{"vector one short", vector(4, -2, 6), false},
+		{"no increment", vector(4, 0, 7), false},
+		{"wide times tall", gemmFits(blas.NoTrans, blas.Trans, 2, 3, 4, 8, 4, 12, 4, 6, 3), true},
+		{"leading dimension of the other transpose", gemmFits(blas.Trans, blas.Trans, 2, 5, 4, 8, 2, 20, 4, 10, 4), false},
+		{"triangle on the right", triangleFits(blas.Right, blas.Upper, blas.NoTrans, blas.Unit, 2, 3, 9, 3, 6, 3), true},
+		{"triangle on the left", triangleFits(blas.Left, blas.Upper, blas.NoTrans, blas.Unit, 4, 3, 9, 3, 12, 3), false},
+	}
+	for _, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("%s: %t, want %t", tt.name, tt.got, tt.want)
+		}
+	}
+}
+
+var transposes = []struct{ a, b blas.Transpose }{
+	{blas.NoTrans, blas.NoTrans},
+	{blas.Trans, blas.NoTrans},
+	{blas.NoTrans, blas.Trans},
+}
+
+// The sizes of the model (a batch of 64 samples, D = 2048, 312 attributes, 11 groups), and
+// those from which a library is faster than gonum.
+func BenchmarkGemm(b *testing.B) {
+	for _, size := range []struct{ m, k, n int }{
+		{1, 1, 1},
+		{4, 4, 4},
+		{8, 8, 8},
+		{64, 11, 64},
+		{64, 312, 64},
+		{64, 2048, 312},
+		{2048, 64, 312},
+	} {
+		for _, t := range transposes {
+			for _, impl := range implementations(b) {
+				name := fmt.Sprintf("%dx%dx%d/%c%c/%s", size.m, size.k, size.n, t.a, t.b, impl.info().Name)
+				b.Run(name, func(b *testing.B) {
+					x := ramp[float32](size.m * size.k)
+					y := ramp[float32](size.k * size.n)
+					z := ramp[float32](size.m * size.n)
+					_, ldx := stored(t.a, size.m, size.k)
+					_, ldy := stored(t.b, size.k, size.n)
+					b.ReportAllocs()
+					for b.Loop() {
+						impl.Sgemm(t.a, t.b, size.m, size.n, size.k, 1, x, ldx, y, ldy, 0, z, size.n)
+					}
+				})
+			}
+		}
+	}
+}
+
+// implementations returns gonum and the library of this machine, if it has one.
+func implementations(tb testing.TB) []backend {
+	tb.Helper()
+	impls := []backend{pureGo{}}
+	if l, err := search(); err == nil {
+		impls = append(impls, l)
+	}
+	return impls
+}
+
+// ramp returns n small numbers of both signs.
+func ramp[T float32 | float64](n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(i%7) - 3
+	}
+	return x
 }

@@ -16,6 +16,10 @@ type Error struct {
 	Got   string // what was found
 	Hint  string // what to do, one or more full sentences
 	Err   error  // the cause, if another error is
+
+	// Usage is set where the command line is wrong (exit code 2), not what it names: a file,
+	// a data set or a model (exit code 1).
+	Usage bool
 }
 
 // Error returns "WHERE: FIELD: expected WANT, found GOT: CAUSE. HINT", without the

@@ -53,6 +53,9 @@ func TestAtAddsThePlace(t *testing.T) {
 			t.Errorf("found %q, expected %q", got, c.want)
 		}
 	}
+	if e, ok := At("f.json", &Error{Want: "1", Usage: true}).(*Error); !ok || !e.Usage {
+		t.Errorf("%v is no error of usage any more", e)
+	}
 	if At("f.json", nil) != nil || File("f.json", nil) != nil {
 		t.Error("no error became one")
 	}

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/half"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -208,7 +208,7 @@ func (m *Matrix) ReadRows(row int, dst []float32) error {
 		switch m.kind {
 		case "<f2":
 			for i := range n {
-				dst[i] = half.Float16(binary.LittleEndian.Uint16(raw[2*i:]))
+				dst[i] = numeric.Float16(binary.LittleEndian.Uint16(raw[2*i:]))
 			}
 		case "<f4":
 			for i := range n {

@@ -1,3 +1,8 @@
+// Package parallel splits loops over the processors that this process may use.
+//
+// It is for loops whose parts write to different memory, so that results do not depend
+// on the number of parts. It is not a scheduler: loops that run at the same time share the
+// processors, the first to begin takes those that are idle.
 package parallel
 
 import (
@@ -6,34 +11,55 @@ import (
 	"sync/atomic"
 )
 
-var workers atomic.Int64 // 0 means GOMAXPROCS
+var (
+	limit atomic.Int64 // 0 means GOMAXPROCS
+	busy  atomic.Int64 // goroutines in the bodies of loops
+)
 
-// SetWorkers bounds the goroutines that one loop is split over; n < 1 means the number
-// of cores.
-func SetWorkers(n int) { workers.Store(int64(max(n, 0))) }
+// Limit sets how many goroutines all loops together are split over; n < 1 means GOMAXPROCS.
+// It is for the start of a program that sets GOMAXPROCS to another number, and for tests.
+func Limit(n int) { limit.Store(int64(max(n, 0))) }
 
-// Workers returns how many goroutines one loop is split over.
+// Workers returns the most goroutines that one loop is split over.
 func Workers() int {
-	if n := int(workers.Load()); n > 0 {
+	if n := int(limit.Load()); n > 0 {
 		return n
 	}
 	return runtime.GOMAXPROCS(0)
 }
 
-// For calls body on consecutive ranges that cover [0, n), in parallel. grain is the least
-// length of a range that is worth a goroutine.
+// For calls body on consecutive ranges that cover [0, n), in parallel where other loops leave
+// processors idle. grain is the least length of a range that is worth a goroutine.
 func For(n, grain int, body func(lo, hi int)) {
-	parts := min(Workers(), n/max(grain, 1))
-	if parts <= 1 {
+	most := min(Workers(), n/max(grain, 1))
+	if most <= 1 {
 		if n > 0 {
 			body(0, n)
 		}
 		return
 	}
+	parts := 1 + reserve(most-1)
 	var wg sync.WaitGroup
 	for p := range parts - 1 {
-		wg.Go(func() { body(p*n/parts, (p+1)*n/parts) })
+		wg.Go(func() {
+			defer busy.Add(-1)
+			body(p*n/parts, (p+1)*n/parts)
+		})
 	}
+	// Deferred, so that a panic of body that is recovered leaves nothing reserved.
+	defer wg.Wait()
+	defer busy.Add(-1)
 	body((parts-1)*n/parts, n)
-	wg.Wait()
+}
+
+// reserve counts the caller and at most so many helpers as busy, and returns the number of
+// helpers.
+func reserve(helpers int) int {
+	for {
+		now := busy.Load()
+		h := min(max(Workers()-int(now)-1, 0), helpers)
+		if busy.CompareAndSwap(now, now+1+int64(h)) {
+			return h
+		}
+	}
 }

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/half"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -214,9 +214,9 @@ func readNumbers(r io.Reader, t *Tensor, e entry) error {
 			case float32Type:
 				t.F32 = append(t.F32, math.Float32frombits(binary.LittleEndian.Uint32(part)))
 			case float16Type:
-				t.F32 = append(t.F32, half.Float16(binary.LittleEndian.Uint16(part)))
+				t.F32 = append(t.F32, numeric.Float16(binary.LittleEndian.Uint16(part)))
 			case bfloat16Type:
-				t.F32 = append(t.F32, half.BFloat16(binary.LittleEndian.Uint16(part)))
+				t.F32 = append(t.F32, numeric.BFloat16(binary.LittleEndian.Uint16(part)))
 			}
 		}
 	}

@@ -80,11 +80,11 @@ func TestWhitenAgreesWithEigendecomposition(t *testing.T) {
 }
 
 func TestWhitenDoesNotDependOnWorkers(t *testing.T) {
-	t.Cleanup(func() { parallel.SetWorkers(0) })
+	t.Cleanup(func() { parallel.Limit(0) })
 	x := features(90, 40, 11)
 	var maps [3]*Transform
 	for i := range maps {
-		parallel.SetWorkers(1 + 2*i)
+		parallel.Limit(1 + 2*i)
 		var err error
 		if maps[i], err = Fit(Whiten, 5, x, all(90)); err != nil {
 			t.Fatal(err)

@@ -1,16 +1,32 @@
-package half_test
+package numeric_test
 
 import (
 	"fmt"
 	"math"
 	"testing"
 
-	"github.com/lago-train/lago-train/internal/half"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 func Example() {
-	fmt.Println(half.Float16(0x3c00), half.BFloat16(0x3f80))
-	// Output: 1 1
+	fmt.Println(numeric.NotFinite([]float64{1, math.Inf(1), 2}), numeric.Float16(0x3c00), numeric.Append(nil, []float32{1}))
+	// Output: 1 1 [0 0 128 63]
+}
+
+func TestFinite(t *testing.T) {
+	for v, want := range map[float64]bool{
+		math.NaN(): false, math.Inf(1): false, math.Inf(-1): false,
+		0: true, math.MaxFloat64: true, -math.SmallestNonzeroFloat64: true,
+	} {
+		index := 1
+		if want {
+			index = -1
+		}
+		list := []float64{0, v, v}
+		if numeric.Finite(v) != want || numeric.AllFinite(list) != want || numeric.NotFinite(list) != index {
+			t.Errorf("%g: expected finite: %v", v, want)
+		}
+	}
 }
 
 // Every finite binary16 is a fraction times a power of two.
@@ -29,16 +45,13 @@ func TestFloat16(t *testing.T) {
 		if bits>>15 == 1 {
 			want = -want
 		}
-		got := float64(half.Float16(uint16(bits)))
+		got := float64(numeric.Float16(uint16(bits)))
 		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != (bits>>15 == 1) {
 			t.Fatalf("Float16(%#x) = %g, expected %g", bits, got, want)
 		}
 	}
-}
-
-func TestBFloat16(t *testing.T) {
 	for bits, want := range map[uint16]float32{0: 0, 0xc000: -2, 0x3fc0: 1.5, 0x7f80: float32(math.Inf(1)), 0x0001: 0x1p-133} {
-		if got := half.BFloat16(bits); got != want {
+		if got := numeric.BFloat16(bits); got != want {
 			t.Errorf("BFloat16(%#x) = %g, expected %g", bits, got, want)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package webpagetest inspects pages in headless Chromium, for tests with the build tag
-// "chromium": what they load, what fails in them, and how they are laid out.
-package webpagetest
+//go:build chromium
+
+package testkit
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// Page is what the browser reports about a page. Lengths are in pixels.
+// Page is what headless Chromium reports about a page. Lengths are in pixels.
 type Page struct {
 	Dark     bool      `json:"dark"`     // the colour scheme in effect
 	Ink      string    `json:"ink"`      // colour of the text
@@ -85,17 +85,15 @@ addEventListener("load", () => {
 
 var answer = regexp.MustCompile(`(?s)<pre id="report">(.*?)</pre>`)
 
-// Open opens a page in headless Chromium, in a window of a width in pixels and in the light
+// OpenPage opens a page in headless Chromium, in a window of a width in pixels and in the light
 // or dark colour scheme.
-func Open(t testing.TB, page string, width int, dark bool) Page {
+func OpenPage(t testing.TB, page string, width int, dark bool) Page {
 	t.Helper()
-	chromium := find(t)
+	chromium := findChromium(t)
 	page = strings.Replace(page, "default-src 'none'", "default-src 'none'; script-src 'unsafe-inline'", 1)
 	page = strings.Replace(page, "<head>", "<head>\n"+script, 1)
 	path := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(path, []byte(page), 0o600))
 	scheme := 1
 	if dark {
 		scheme = 0
@@ -115,9 +113,7 @@ func Open(t testing.TB, page string, width int, dark bool) Page {
 		t.Fatalf("the page did not load:\n%s", stderr.String())
 	}
 	var p Page
-	if err := json.Unmarshal([]byte(html.UnescapeString(found[1])), &p); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, json.Unmarshal([]byte(html.UnescapeString(found[1])), &p))
 	for line := range strings.Lines(stderr.String()) {
 		if strings.Contains(line, "CONSOLE") {
 			p.Errors = append(p.Errors, strings.TrimSpace(line))
@@ -126,7 +122,7 @@ func Open(t testing.TB, page string, width int, dark bool) Page {
 	return p
 }
 
-func find(t testing.TB) string {
+func findChromium(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
