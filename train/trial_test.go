@@ -98,7 +98,7 @@ func TestNamesAreFolders(t *testing.T) {
 func TestBadTrialsAreRefused(t *testing.T) {
 	testkit.NoError(t, someTrial().Check())
 	for want, change := range map[string]func(*Trial){
-		"stage: expected one of dev, test":               func(t *Trial) { t.Stage = "" },
+		"stage: expected one of dev, test":                       func(t *Trial) { t.Stage = "" },
 		"stage: expected one of dev, test, found val":            func(t *Trial) { t.Stage = "val" },
 		"ridge: expected a number, 0 or above, found +Inf":       func(t *Trial) { t.Ridge = math.Inf(1) },
 		"ridge: expected a number, 0 or above, found NaN":        func(t *Trial) { t.Ridge = math.NaN() },
