@@ -81,7 +81,9 @@ func (r *Result) accuracyTable() *table.Table {
 
 func (r *Result) stackingTable() *table.Table {
 	t := table.New("", "(95 % over classes)", "seen", "unseen", "harmonic mean").Right(2, 3, 4)
-	cell := func(accuracy float64, i metrics.Interval) string { return fmt.Sprintf("%s (%s)", format.Percent(accuracy), i) }
+	cell := func(accuracy float64, i metrics.Interval) string {
+		return fmt.Sprintf("%s (%s)", format.Percent(accuracy), i)
+	}
 	row := func(name string, a metrics.Generalised, i metrics.GeneralisedInterval) {
 		t.Row(name, cell(a.Seen, i.Seen), cell(a.Unseen, i.Unseen), cell(a.Mean, i.Mean))
 	}
