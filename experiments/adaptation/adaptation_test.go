@@ -5,11 +5,11 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -64,16 +64,11 @@ func TestChoose(t *testing.T) {
 		others.classes[i] = 6 + i
 	}
 	a, _, err := choose(t.Context(), []*batch{b, &others})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 18 || a.Smallest < 50 || a.Smallest > 360 {
 		t.Errorf("%+v", a)
 	}
-	r, err := evaluate(t.Context(), b, a, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(evaluate(t.Context(), b, a, 2))(t)
 	before := metrics.TopK(b.scores, b.labels, 1).PerClass
 	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {
 		t.Errorf("%+v, before %g", r, before)
@@ -91,9 +86,8 @@ func TestChooseCountsClassesOnce(t *testing.T) {
 	var chosen [2]*train.Adaptation
 	for i, folds := range [][]*batch{{b}, {b, b}} {
 		var err error
-		if chosen[i], _, err = choose(t.Context(), folds); err != nil {
-			t.Fatal(err)
-		}
+		chosen[i], _, err = choose(t.Context(), folds)
+		testkit.NoError(t, err)
 	}
 	if chosen[0].Interval != chosen[1].Interval || chosen[1].Classes != 12 {
 		t.Errorf("%+v and %+v", chosen[0], chosen[1])
@@ -107,9 +101,7 @@ func TestChooseFeatures(t *testing.T) {
 	bad.x = simulated(12, 30, func(_, sample int) int { return sample % 12 }).x
 	for want, kinds := range [][][]*batch{{{good}, {&bad}}, {{&bad}, {good}}} {
 		a, got, err := choose(t.Context(), kinds...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, err)
 		if got != want || a.Tau == 0 {
 			t.Errorf("features %d, tau %g", got, a.Tau)
 		}
@@ -124,13 +116,8 @@ func TestOffWhereClustersAreNotClasses(t *testing.T) {
 	} {
 		b := simulated(12, 30, clusterOf)
 		a, _, err := choose(t.Context(), []*batch{b})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := evaluate(t.Context(), b, a, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, err)
+		r := testkit.Must(evaluate(t.Context(), b, a, 0))(t)
 		if a.Tau != 0 || r.Changed != 0 || r.Warning == "" || a.Before != a.After {
 			t.Errorf("%s: %+v, %+v", name, a, r)
 		}
@@ -170,7 +157,22 @@ func TestWarning(t *testing.T) {
 	if got := Warning(a, 200); got != "" {
 		t.Error(got)
 	}
-	if diff := cmp.Diff("the batch of 50 samples is small: on the validation classes adaptation helped from 200 samples", Warning(a, 50)); diff != "" {
-		t.Error(diff)
+	testkit.WantText(t, Warning(a, 50), "the batch of 50 samples is small: on the validation classes adaptation helped from 200 samples")
+}
+
+func TestMostCandidatesAbsentIsWarnedOf(t *testing.T) {
+	for _, c := range []struct {
+		shares []float64
+		warned bool
+	}{
+		{[]float64{0.98, 0.01, 0.01}, true},
+		{[]float64{0.49, 0.5, 0.01}, false},
+	} {
+		p := Predictions{Result: &adapt.Result{P: dataset.NewMatrix[float32](97, 3), Shares: c.shares}, Changed: 1}
+		text := p.Table([]string{"a", "b", "c"}).Text()
+		testkit.WantText(t, text, "adapted to 97 samples: 1 prediction changed", "seem to be absent: ", "c\n")
+		if strings.Contains(text, "warning: more than half of the candidate classes") != c.warned {
+			t.Errorf("%v:\n%s", c.shares, text)
+		}
 	}
 }

@@ -32,14 +32,14 @@ func Predict(m *train.Saved, x dataset.Matrix[float32], rows []int, u dataset.Ma
 	return fit(b.blocks(), m.Adaptation.Settings)
 }
 
-// Source supplies samples, as predict.Source does.
+// readRows is the number of samples of a block that PredictAll reads.
+const readRows = 1024
+
+// Source supplies samples; see predict.Source.
 type Source interface {
 	Cols() int
 	Read(block dataset.Matrix[float32]) (int, error)
 }
-
-// readRows is the number of samples of a block that PredictAll reads.
-const readRows = 1024
 
 // PredictAll is Predict for all samples of a source, which scorer scores for a number of
 // classes. The features are in memory once, with two numbers per sample and class.
@@ -117,7 +117,7 @@ type batch struct {
 
 // score returns samples with their scores for the classes that u describes.
 func score(m *train.Saved, s train.Samples, u dataset.Matrix[float64]) (*batch, error) {
-	scores, err := model.Score(m.Classifier, s.X, s.Rows, u)
+	scores, err := model.Score(m, s.X, s.Rows, u)
 	if err != nil {
 		return nil, err
 	}

@@ -1,3 +1,5 @@
+// Package candidates gathers the classes that a prediction chooses from: classes of a
+// data set, and new ones that a file describes by the same attributes.
 package candidates
 
 import (
@@ -32,6 +34,9 @@ const (
 	All   Selection = "all"  // including classes without a role
 )
 
+// Selections are all selections.
+var Selections = []Selection{Test, Val, Train, Seen, All}
+
 // Classes returns the indices of the selected classes.
 func (s Selection) Classes(d *dataset.Dataset) []int {
 	switch s {
@@ -44,11 +49,7 @@ func (s Selection) Classes(d *dataset.Dataset) []int {
 	case Seen:
 		return d.Split.Seen()
 	}
-	all := make([]int, len(d.Classes))
-	for z := range all {
-		all[z] = z
-	}
-	return all
+	return d.Descriptions.AllRows()
 }
 
 // SelectionOf returns the selection that a class belongs to: train, val or test, and test

@@ -3,8 +3,6 @@ package candidates_test
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/candidates"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -27,31 +26,18 @@ func pets() *train.Saved {
 
 func ExampleOf() {
 	set := candidates.Of(candidates.TrainingData(pets()), candidates.Test, candidates.Train)
-	fmt.Println(set.What, set.Names)
-	// Output: test and train classes [owl emu cat]
+	fmt.Println(set.What, set.Names, set.U.Data)
+	// Output: test and train classes [owl emu cat] [0 1 1 0 0.9 0 1 0 0]
 }
 
-func TestOf(t *testing.T) {
+func TestSelections(t *testing.T) {
 	d := candidates.TrainingData(pets())
-	for _, c := range []struct {
-		selections []candidates.Selection
-		want       string
-	}{
-		{[]candidates.Selection{candidates.Val}, "dog"},
-		{[]candidates.Selection{candidates.Seen}, "cat dog"},
-		{[]candidates.Selection{candidates.All}, "cat dog owl emu eel"},
-		{[]candidates.Selection{candidates.Test, candidates.Train, candidates.Seen}, "owl emu cat dog"},
+	for want, selections := range map[string][]candidates.Selection{
+		"dog": {candidates.Val}, "cat dog": {candidates.Seen}, "cat dog owl emu eel": {candidates.All},
+		"owl emu cat dog": {candidates.Test, candidates.Train, candidates.Seen},
 	} {
-		set := candidates.Of(d, c.selections...)
-		if got := strings.Join(set.Names, " "); got != c.want {
-			t.Errorf("%v: found %s, expected %s", c.selections, got, c.want)
-		}
-		for i, name := range set.Names {
-			for z, other := range d.Classes {
-				if diff := cmp.Diff(d.Descriptions.Row(z), set.U.Row(i)); name == other && diff != "" {
-					t.Errorf("%v: description of %s (-expected +found):\n%s", c.selections, name, diff)
-				}
-			}
+		if got := strings.Join(candidates.Of(d, selections...).Names, " "); got != want {
+			t.Errorf("%v: found %s, expected %s", selections, got, want)
 		}
 	}
 	for z, want := range []candidates.Selection{candidates.Train, candidates.Val, candidates.Test, candidates.Test, candidates.Test} {
@@ -63,18 +49,9 @@ func TestOf(t *testing.T) {
 
 func TestReadAndJoin(t *testing.T) {
 	d := candidates.TrainingData(pets())
-	path := filepath.Join(t.TempDir(), "classes.csv")
-	if err := os.WriteFile(path, []byte("class,legs: two,flies\nbat,yes,yes\nrobot,,no\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	read, err := candidates.Read(t.Context(), path, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := candidates.Of(d, candidates.Test).Join(read)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := testkit.Write(t, t.TempDir(), "classes.csv", "class,legs: two,flies\nbat,yes,yes\nrobot,,no\n")
+	read := testkit.Must(candidates.Read(t.Context(), path, d))(t)
+	both := testkit.Must(candidates.Of(d, candidates.Test).Join(read))(t)
 	nan := math.NaN()
 	want := candidates.Set{
 		What: "test classes and classes of " + path, Names: []string{"owl", "emu", "bat", "robot"},
@@ -83,7 +60,6 @@ func TestReadAndJoin(t *testing.T) {
 	if diff := cmp.Diff(want, both, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("-expected +found:\n%s", diff)
 	}
-	if _, err := both.Join(candidates.Of(d, candidates.All)); err == nil || !strings.Contains(err.Error(), `found "owl"`) {
-		t.Errorf("a class that is in both sets: %v", err)
-	}
+	_, err := both.Join(candidates.Of(d, candidates.All))
+	testkit.WantError(t, err, `found "owl"`)
 }

@@ -21,40 +21,67 @@ const maxBins = 10_000
 // Check returns an *invalid.Error if a field is out of range.
 func (c Config) Check() error {
 	if c.Bins < 1 || c.Bins > maxBins {
-		return &invalid.Error{Where: "--bins", Want: fmt.Sprintf("1 to %d", maxBins), Got: strconv.Itoa(c.Bins)}
+		return &invalid.Error{Field: "bins", Want: fmt.Sprintf("1 to %d", maxBins), Got: strconv.Itoa(c.Bins)}
 	}
 	return nil
 }
 
-// Scored holds samples with their scores.
-type Scored struct {
-	Scores dataset.Matrix[float32] // samples x classes
-	Labels []int                   // columns of Scores
-	Kind   ScoreKind
-	// Sides tells seen from unseen classes, for generalised zero-shot learning. It is nil
+// ScoreKind says how scores relate to probabilities.
+type ScoreKind string
+
+// The kinds of scores.
+const (
+	// Logits are scores whose softmax is p(z|x), such as log p(z|x), the scores of LAGO.
+	Logits ScoreKind = "logits"
+	// Probabilities are p(z|x).
+	Probabilities ScoreKind = "probabilities"
+	// BareScores only rank the classes. Validation can fit a temperature T, so that the
+	// softmax of s/T is p(z|x).
+	BareScores ScoreKind = "scores"
+)
+
+// scored holds samples with their scores.
+type scored struct {
+	scores dataset.Matrix[float32] // samples x classes
+	labels []int                   // columns of scores
+	kind   ScoreKind
+	// sides tells seen from unseen classes, for generalised zero-shot learning. It is nil
 	// if all classes are unseen.
-	Sides metrics.Sides
-	// Alone holds the samples of unseen classes, scored for these alone. If it is nil, the
+	sides metrics.Sides
+	// alone holds the samples of unseen classes, scored for these alone. If it is nil, the
 	// columns of the seen classes are left out.
-	Alone *Scored
-	Names []string // of the classes; nil for numbers
-	Rows  []int    // of the samples in their data set; nil for 0, 1, 2...
-	IDs   []string // of the samples of that data set, nil if it has none
+	alone *scored
+	names []string // of the classes; nil for numbers
+	rows  []int    // of the samples in their data set; nil for 0, 1, 2...
+	ids   []string // of the samples of that data set, nil if it has none
 }
 
 // check returns an error if s cannot be evaluated. scores and labels are where they are
 // from.
-func (s *Scored) check(scores, labels string) error {
-	if err := metrics.CheckScores(s.Scores); err != nil {
+func (s *scored) check(scores, labels string) error {
+	if err := metrics.CheckScores(s.scores); err != nil {
 		return invalid.At(scores, err)
 	}
-	if err := metrics.CheckLabels(s.Labels, s.Scores.Rows, s.Scores.Cols); err != nil {
+	if err := metrics.CheckLabels(s.labels, s.scores.Rows, s.scores.Cols); err != nil {
 		return invalid.At(labels+", labels of "+scores, err)
 	}
-	if s.Sides != nil {
-		return invalid.At(labels, s.Sides.Check(s.Labels))
+	if s.sides != nil {
+		return invalid.At(labels, s.sides.Check(s.labels))
 	}
 	return nil
+}
+
+// logits returns scores whose softmax is p(z|x).
+func (s *scored) logits() dataset.Matrix[float32] {
+	if s.kind == Probabilities {
+		return metrics.LogProbabilities(s.scores)
+	}
+	return s.scores
+}
+
+// top is the accuracy among the k highest scores, with the interval of that per class.
+func (s *scored) top(k int) (metrics.Accuracy, metrics.Interval) {
+	return metrics.TopK(s.scores, s.labels, k), metrics.TopKInterval(s.scores, s.labels, k)
 }
 
 // Result is an evaluation. Accuracies are fractions and, unless stated otherwise, means
@@ -92,7 +119,7 @@ type Result struct {
 	Validation *Validation `json:"validation"`
 	Notes      []string    `json:"notes"`
 
-	scored    *Scored
+	scored    *scored
 	names     []string
 	confusion metrics.Confusion
 	curve     []metrics.Point // nil without seen classes
@@ -141,6 +168,32 @@ type Stacking struct {
 	Intervals metrics.GeneralisedInterval `json:"intervals"`
 }
 
+// Calibration says how reliable p(z|x) is. Its fields are null for bare scores.
+type Calibration struct {
+	ECE         *float64        `json:"ece"`  // expected calibration error
+	NLL         *float64        `json:"nll"`  // mean -log p of the true class
+	AURC        *float64        `json:"aurc"` // area under the risk-coverage curve
+	Reliability []metrics.Bin   `json:"reliability"`
+	Coverage    []CoveragePoint `json:"coverage"`
+
+	label      string          // of its column or line
+	confidence []float64       // of each sample
+	curve      []CoveragePoint // for each number of samples
+}
+
+// CoveragePoint holds the most confident samples.
+type CoveragePoint struct {
+	Coverage float64 `json:"coverage"` // their share of all samples
+	Samples  int     `json:"samples"`
+	Accuracy float64 `json:"accuracy"` // per sample
+}
+
+// Tempered is the calibration with a temperature.
+type Tempered struct {
+	Temperature float64 `json:"temperature"`
+	Calibration
+}
+
 // Mistake counts the samples of one class that were predicted as another.
 type Mistake struct {
 	True      string  `json:"true"`
@@ -157,36 +210,31 @@ type ClassAccuracy struct {
 	Accuracy float64 `json:"accuracy"`
 }
 
-// maxMistakes is the number of mistakes listed; the confusion matrix has all.
-const maxMistakes = 10
+const (
+	maxMistakes   = 10 // listed; the confusion matrix has all
+	coverageSteps = 10 // rows in the table of coverage
+)
 
 // evaluate evaluates scores that passed check. validation chooses gamma and the
 // temperature; if it is nil neither is chosen.
-func (c Config) evaluate(s, validation *Scored) *Result {
-	r := &Result{Samples: s.Scores.Rows, Classes: s.Scores.Cols, Kind: s.Kind, Notes: []string{}, scored: s, names: s.Names}
+func (c Config) evaluate(s, validation *scored) *Result {
+	r := &Result{Samples: s.scores.Rows, Classes: s.scores.Cols, Kind: s.kind, Notes: []string{}, scored: s, names: s.names}
 	if r.names == nil {
-		for z := range s.Scores.Cols {
+		for z := range s.scores.Cols {
 			r.names = append(r.names, strconv.Itoa(z))
 		}
 	}
-	r.confusion = metrics.NewConfusion(s.Scores.Cols)
-	if err := r.confusion.Add(s.Scores.Data, s.Labels); err != nil {
-		panic(err) // check refuses NaN
-	}
-	a, top := r.confusion.Accuracy(), metrics.TopK(s.Scores, s.Labels, 5)
-	r.PerClass, r.PerSample, r.Top5, r.Top5PerSample = a.PerClass, a.PerSample, top.PerClass, top.PerSample
+	top1, interval := s.top(1)
+	top5, interval5 := s.top(5)
+	r.PerClass, r.PerSample, r.Top5, r.Top5PerSample = top1.PerClass, top1.PerSample, top5.PerClass, top5.PerSample
 	none := metrics.ClassInterval(nil)
-	r.Intervals = Intervals{
-		PerClass: metrics.TopKInterval(s.Scores, s.Labels, 1), Top5: metrics.TopKInterval(s.Scores, s.Labels, 5),
-		GeneralisedInterval: metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none},
-	}
-	r.ZSL, r.Intervals.ZSL = r.PerClass, r.Intervals.PerClass
+	r.ZSL = r.PerClass
+	r.Intervals = Intervals{interval, interval5, interval, metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none}}
 	r.listClasses()
 	if validation != nil {
-		r.Validation = &Validation{Samples: validation.Scores.Rows, Classes: validation.Scores.Cols}
+		r.Validation = &Validation{Samples: validation.scores.Rows, Classes: validation.scores.Cols}
 	}
-	if s.Sides != nil {
-		r.ZSL, r.Intervals.ZSL = s.zsl()
+	if s.sides != nil {
 		r.generalise(validation)
 	}
 	c.calibrate(r, validation)
@@ -195,11 +243,15 @@ func (c Config) evaluate(s, validation *Scored) *Result {
 
 // listClasses lists the most frequent mistakes and the accuracy of each class.
 func (r *Result) listClasses() {
+	r.confusion = metrics.NewConfusion(r.Classes)
+	if err := r.confusion.Add(r.scored.scores.Data, r.scored.labels); err != nil {
+		panic(err) // check refuses NaN
+	}
 	mistakes := r.confusion.Mistakes()
 	for _, m := range mistakes[:min(maxMistakes, len(mistakes))] {
 		r.Mistakes = append(r.Mistakes, Mistake{r.names[m.True], r.names[m.Predicted], m.Samples, m.Share})
 	}
-	sides := r.scored.Sides
+	sides := r.scored.sides
 	samples, accuracy := r.confusion.Recall()
 	for z, n := range samples {
 		if n > 0 {
@@ -208,20 +260,18 @@ func (r *Result) listClasses() {
 	}
 }
 
-// zsl returns the accuracy of the unseen classes among themselves.
-func (s *Scored) zsl() (float64, metrics.Interval) {
-	alone := s.Alone
-	if alone == nil {
-		scores, labels := metrics.Among(s.Scores, s.Labels, s.Sides.Classes(true))
-		alone = &Scored{Scores: scores, Labels: labels}
-	}
-	return metrics.TopK(alone.Scores, alone.Labels, 1).PerClass, metrics.TopKInterval(alone.Scores, alone.Labels, 1)
-}
-
 // generalise compares seen and unseen classes without and with gamma.
-func (r *Result) generalise(validation *Scored) {
+func (r *Result) generalise(validation *scored) {
 	s := r.scored
-	stacking := metrics.NewStacking(s.Scores, s.Labels, s.Sides)
+	alone := s.alone
+	if alone == nil {
+		alone = new(scored)
+		alone.scores, alone.labels = metrics.Among(s.scores, s.labels, s.sides.Classes(true))
+	}
+	zsl, interval := alone.top(1)
+	r.ZSL, r.Intervals.ZSL = zsl.PerClass, interval
+
+	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
 	plain := stacking.At(0)
 	r.Seen, r.Unseen, r.HarmonicMean = &plain.Seen, &plain.Unseen, &plain.Mean
 	r.Intervals.GeneralisedInterval = stacking.Interval(0)
@@ -231,11 +281,63 @@ func (r *Result) generalise(validation *Scored) {
 	if validation == nil {
 		return
 	}
-	v := metrics.NewStacking(validation.Scores, validation.Labels, validation.Sides)
+	v := metrics.NewStacking(validation.scores, validation.labels, validation.sides)
 	gamma := v.Best()
 	r.Calibrated = &Stacking{gamma, stacking.At(gamma), stacking.Interval(gamma)}
 	mean := v.At(gamma).Mean
 	r.Validation.HarmonicMean = &mean
+}
+
+// calibrate evaluates the probabilities without and with a temperature.
+func (c Config) calibrate(r *Result, validation *scored) {
+	if r.Kind != BareScores {
+		r.Calibration = c.calibrationAt(r.scored, 1, "as scored")
+	}
+	if validation == nil {
+		if r.Kind == BareScores {
+			r.note("the scores are not probabilities, and without validation no temperature converts them: calibration and coverage are not available")
+		}
+		return
+	}
+	logits := validation.logits()
+	t, err := metrics.FitTemperature(logits, validation.labels)
+	if err != nil {
+		r.note("no temperature fits the validation scores: %v", err)
+		return
+	}
+	nll := metrics.NLL(logits, validation.labels, t)
+	r.Validation.NLL = &nll
+	r.Temperature = &Tempered{t, c.calibrationAt(r.scored, t, fmt.Sprintf("temperature %.4g", t))}
+}
+
+func (c Config) calibrationAt(s *scored, temperature float64, label string) Calibration {
+	logits := s.logits()
+	confidence, correct := metrics.Confidence(logits, temperature), metrics.Right(s.scores, s.labels)
+	bins, coverage := metrics.NewReliability(confidence, correct, c.Bins), metrics.NewCoverage(confidence, correct)
+	ece, nll, aurc := bins.ECE(), metrics.NLL(logits, s.labels, temperature), coverage.Area()
+	k := Calibration{ECE: &ece, NLL: &nll, AURC: &aurc, Reliability: bins, label: label, confidence: confidence}
+	samples := coverage.Len()
+	for n := 1; n <= samples; n++ {
+		k.curve = append(k.curve, CoveragePoint{float64(n) / float64(samples), n, coverage.Accuracy(n)})
+	}
+	for step := 1; step <= coverageSteps; step++ {
+		p := k.curve[(samples*step+coverageSteps-1)/coverageSteps-1]
+		p.Coverage = float64(step) / coverageSteps
+		k.Coverage = append(k.Coverage, p)
+	}
+	return k
+}
+
+// calibrations lists the calibrations of the scores: without and with the temperature.
+func (r *Result) calibrations() []*Calibration {
+	var list []*Calibration
+	if r.ECE != nil {
+		list = append(list, &r.Calibration)
+	}
+	if r.Temperature != nil {
+		list = append(list, &r.Temperature.Calibration)
+	}
+	return list
 }
 
 func (r *Result) note(format string, args ...any) {
@@ -244,4 +346,4 @@ func (r *Result) note(format string, args ...any) {
 
 // Scores returns the scores that were evaluated, samples x classes; for an ensemble the
 // logs of the mean probabilities.
-func (r *Result) Scores() dataset.Matrix[float32] { return r.scored.Scores }
+func (r *Result) Scores() dataset.Matrix[float32] { return r.scored.scores }

@@ -1,7 +1,6 @@
 package evaluation
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -27,32 +28,39 @@ func matrixOf(rows ...[]float32) dataset.Matrix[float32] {
 //	as scored:   seen (1/2 + 1/1)/2, unseen 1/2, H = 2*0.75*0.5/1.25 = 0.6
 //	gamma 0.5:   seen (1/2 + 0)/2,   unseen 1/2, H = 2*0.25*0.5/0.75 = 1/3
 //	zsl:         wren alone is always correct
-func birds() *Scored {
-	return &Scored{
-		Scores: matrixOf(
+func birds() *scored {
+	return &scored{
+		scores: matrixOf(
 			[]float32{5, 1, 2},
 			[]float32{0, 3, 2},
 			[]float32{1, 4, 4},
 			[]float32{7, 2, 5},
 			[]float32{1, 2, 3}),
-		Labels: []int{0, 0, 1, 2, 2}, Kind: Logits,
-		Sides: metrics.Sides{false, false, true}, Names: []string{"owl", "crow", "wren"}, Rows: []int{4, 6, 7, 9, 11},
+		labels: []int{0, 0, 1, 2, 2}, kind: Logits,
+		sides: metrics.Sides{false, false, true}, names: []string{"owl", "crow", "wren"}, rows: []int{4, 6, 7, 9, 11},
 	}
 }
 
 // toValidate has its best gamma, 0.5, between the lead of 0 in the unseen sample and of 1
 // in the others. All samples are predicted correctly, so no temperature fits.
-func toValidate() *Scored {
-	return &Scored{
-		Scores: matrixOf([]float32{1, 0}, []float32{1, 0}, []float32{0, 0}),
-		Labels: []int{0, 0, 1}, Kind: Logits, Sides: metrics.Sides{false, true},
+func toValidate() *scored {
+	return &scored{
+		scores: matrixOf([]float32{1, 0}, []float32{1, 0}, []float32{0, 0}),
+		labels: []int{0, 0, 1}, kind: Logits, sides: metrics.Sides{false, true},
 	}
 }
 
 // oddsOfThree are correct three times of four, with odds of 9 : 1 at T = 1.
-func oddsOfThree() *Scored {
+func oddsOfThree(kind ScoreKind) *scored {
 	row := []float32{float32(2 * math.Log(3)), 0}
-	return &Scored{Scores: matrixOf(row, row, row, row), Labels: []int{0, 0, 1, 0}, Kind: Logits}
+	return &scored{scores: matrixOf(row, row, row, row), labels: []int{0, 0, 1, 0}, kind: kind}
+}
+
+// oddsAmongBirds validates both gamma and a temperature.
+func oddsAmongBirds() *scored {
+	s := oddsOfThree(Logits)
+	s.sides = metrics.Sides{false, true}
+	return s
 }
 
 func TestEvaluateByHand(t *testing.T) {
@@ -75,33 +83,28 @@ func TestEvaluateByHand(t *testing.T) {
 		{"calibrated unseen", e.Calibrated.Unseen, 0.5},
 		{"harmonic mean of validation", *e.Validation.HarmonicMean, 1},
 		{"accuracy of all", e.Coverage[9].Accuracy, 0.6},
+		{"samples", float64(e.Samples), 5},
+		{"classes", float64(e.Classes), 3},
+		{"samples of validation", float64(e.Validation.Samples), 3},
+		{"classes of validation", float64(e.Validation.Classes), 2},
 	} {
-		if math.Abs(c.got-c.want) > 1e-12 {
-			t.Errorf("%s: expected %g, found %g", c.name, c.want, c.got)
-		}
-	}
-	if e.Samples != 5 || e.Classes != 3 || e.Validation.Samples != 3 || e.Validation.Classes != 2 {
-		t.Errorf("sizes %d, %d, %+v", e.Samples, e.Classes, e.Validation)
+		testkit.Near(t, c.name, c.got, c.want, 1e-12)
 	}
 	mistakes := []Mistake{{"owl", "crow", 1, 0.5}, {"wren", "owl", 1, 0.5}}
-	if diff := cmp.Diff(mistakes, e.Mistakes); diff != "" {
-		t.Errorf("mistakes (-want +got):\n%s", diff)
-	}
 	classes := []ClassAccuracy{{"owl", false, 2, 0.5}, {"crow", false, 1, 1}, {"wren", true, 2, 0.5}}
-	if diff := cmp.Diff(classes, e.ByClass); diff != "" {
-		t.Errorf("classes (-want +got):\n%s", diff)
+	if diff := cmp.Diff(mistakes, e.Mistakes) + cmp.Diff(classes, e.ByClass); diff != "" {
+		t.Errorf("mistakes and classes (-want +got):\n%s", diff)
 	}
-	if e.Temperature != nil || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "all predictions are right") {
+	if e.Temperature != nil || len(e.Notes) != 1 {
 		t.Errorf("temperature %v, notes %q", e.Temperature, e.Notes)
 	}
+	testkit.WantText(t, e.Notes[0], "all predictions are right")
 }
 
 // The temperature 2 turns odds of 9 : 1 into 3 : 1, which matches the accuracy.
 func TestTemperature(t *testing.T) {
 	for _, kind := range []ScoreKind{Logits, BareScores} {
-		s := oddsOfThree()
-		s.Kind = kind
-		e := Config{Bins: 5}.evaluate(s, oddsOfThree())
+		e := Config{Bins: 5}.evaluate(oddsOfThree(kind), oddsOfThree(kind))
 		if e.Temperature == nil || math.Abs(e.Temperature.Temperature-2) > 1e-5 || *e.Temperature.ECE > 1e-6 {
 			t.Fatalf("%s: temperature %+v", kind, e.Temperature)
 		}
@@ -118,23 +121,18 @@ func TestTemperature(t *testing.T) {
 			t.Errorf("ECE %g in %+v", *e.ECE, e.Reliability)
 		}
 	}
-	bare := oddsOfThree()
-	bare.Kind = BareScores
-	e := Config{Bins: 5}.evaluate(bare, nil)
+	e := Config{Bins: 5}.evaluate(oddsOfThree(BareScores), nil)
 	if len(e.calibrations()) != 0 || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "not probabilities") {
 		t.Errorf("bare scores without validation: %+v", e)
 	}
 }
 
 func TestProbabilitiesAreEvaluatedAsTheirLogs(t *testing.T) {
-	p := &Scored{Scores: matrixOf([]float32{0.75, 0.25}, []float32{0, 1}), Labels: []int{0, 0}, Kind: Probabilities}
-	log := &Scored{Scores: metrics.LogProbabilities(p.Scores), Labels: p.Labels, Kind: Logits}
+	p := &scored{scores: matrixOf([]float32{0.75, 0.25}, []float32{0, 1}), labels: []int{0, 0}, kind: Probabilities}
+	log := &scored{scores: metrics.LogProbabilities(p.scores), labels: p.labels, kind: Logits}
 	got, want := Config{Bins: 3}.evaluate(p, nil), Config{Bins: 3}.evaluate(log, nil)
 	if diff := cmp.Diff(want.Calibration, got.Calibration, cmpopts.IgnoreUnexported(Calibration{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Errorf("(-logs +probabilities):\n%s", diff)
-	}
-	if got.Kind != Probabilities {
-		t.Errorf("kind %s", got.Kind)
 	}
 }
 
@@ -172,67 +170,45 @@ func TestKindOf(t *testing.T) {
 
 // Numbers that do not exist are null in JSON.
 func TestJSON(t *testing.T) {
-	data, err := json.Marshal(Config{Bins: 2}.evaluate(oddsOfThree(), nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.Must(json.Marshal(Config{Bins: 2}.evaluate(oddsOfThree(Logits), nil)))(t)
 	for _, key := range []string{"seen", "unseen", "harmonic_mean", "ausuc", "calibrated", "temperature", "validation"} {
-		if !strings.Contains(string(data), `"`+key+`":null`) {
-			t.Errorf("expected %s to be null in %s", key, data)
-		}
+		testkit.WantText(t, string(data), `"`+key+`":null`)
 	}
 	for _, key := range []string{"per_class_accuracy", "ece", "reliability", "coverage", "by_class"} { // embedded ones too
-		if !strings.Contains(string(data), `"`+key+`":`) {
-			t.Errorf("expected %s in %s", key, data)
-		}
+		testkit.WantText(t, string(data), `"`+key+`":`)
 	}
 }
 
-// oddsAmongBirds validates both gamma and a temperature.
-func oddsAmongBirds() *Scored {
-	s := oddsOfThree()
-	s.Sides = metrics.Sides{false, true}
-	return s
-}
-
-func TestWriteText(t *testing.T) {
+func TestTables(t *testing.T) {
 	text := func(r *Result) string {
-		var b bytes.Buffer
-		if err := r.WriteText(&b); err != nil {
-			t.Fatal(err)
-		}
+		var b strings.Builder
+		testkit.NoError(t, table.WriteText(&b, r.Tables()...))
 		return strings.Join(strings.Fields(b.String()), " ")
 	}
 	birds := birds()
-	birds.Names[0] = "owl\x1b[2J"
+	birds.names[0] = "owl\x1b[2J"
 	r := Config{Bins: 2}.evaluate(birds, oddsAmongBirds())
 	r.Source = Source{Split: "gzsl", Dataset: "birds\x1b", Models: []EvaluatedModel{{"runs/a", "singletons", 3, 0.5, metrics.Interval{Low: 0.25, High: 0.75}}, {Path: "runs/b", Method: "k-soft", Seed: 4, PerClass: 0.25}}}
 	r.Validation.Of = []string{"runs/c", "runs/d"}
 	r.note("it rained")
 	found := text(r)
-	for _, want := range []string{
+	testkit.WantText(t, found,
 		"birds\uFFFD, gzsl: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
 		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ harmonic mean │ 60.0 % │ - │", "0.5000", "as scored", "calibrated, gamma", "expected calibration error, 2 bins",
-		"temperature 2", "│ 40 % │ 2 │", "│ crow │ 1 │ 50.0 % │", "Validated with 4 samples of 2 classes: runs/c, runs/d", "Note: it rained.",
-	} {
-		if !strings.Contains(found, want) {
-			t.Errorf("expected %q in\n%s", want, found)
-		}
-	}
+		"temperature 2", "│ 40 % │ 2 │", "│ crow │ 1 │ 50.0 % │", "Validated with 4 samples of 2 classes: runs/c, runs/d", "Note: it rained.")
 	if strings.Contains(found, "\x1b") {
 		t.Error("a control character is printed")
 	}
 	r.Source = Source{Models: []EvaluatedModel{{Path: "runs/a", Method: "eszsl", PerClass: 0.5}}}
-	if found := text(r); !strings.Contains(found, "predicted by eszsl, seed 0, runs/a") {
-		t.Errorf("expected one model in\n%s", found)
-	}
+	testkit.WantText(t, text(r), "predicted by eszsl, seed 0, runs/a")
 }
 
 func TestConfigCheck(t *testing.T) {
-	for bins, valid := range map[int]bool{1: true, 15: true, 10_000: true, 0: false, -1: false, 1e8: false} {
-		err := Config{Bins: bins}.Check()
-		if (err == nil) != valid || err != nil && !strings.HasPrefix(err.Error(), "--bins: expected 1 to 10000") {
-			t.Errorf("%d bins: %v", bins, err)
+	for bins, valid := range map[int]bool{1: true, 10_000: true, 0: false, 10_001: false} {
+		if err := (Config{Bins: bins}).Check(); valid {
+			testkit.NoError(t, err)
+		} else {
+			testkit.WantError(t, err, "bins: expected 1 to 10000")
 		}
 	}
 }

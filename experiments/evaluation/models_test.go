@@ -2,6 +2,8 @@ package evaluation
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,21 +14,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/model/baseline/eszsl"
-	"github.com/lago-train/lago-train/model/baseline/methods"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // heldOutLab has a third of the samples of seen classes held out.
 func heldOutLab(t testing.TB) *lab.Lab {
 	t.Helper()
-	d := testlab.Simulated(t).Data
+	d := tiny.Small()
 	d.TestSeen = nil
 	for i, row := range d.SamplesOf(d.Split.Seen()) {
 		if i%3 == 0 {
@@ -36,76 +38,68 @@ func heldOutLab(t testing.TB) *lab.Lab {
 	return lab.New(d, t.TempDir())
 }
 
-// trained trains both stages of two seeds.
-func trained(t testing.TB, l *lab.Lab, change func(*protocol.Config)) (dev, test []*Model) {
+// trainOne trains a method in one stage, with samples held out unless change says otherwise.
+func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed uint64, change func(*train.Trial)) *Model {
 	t.Helper()
-	c := testlab.Config(l, protocol.DevThenTest)
-	c.HoldOut = true
+	trial := train.Trial{
+		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: stage, Preprocess: "none", Ridge: 1, HoldOut: true,
+		Epochs: 4, Patience: 4, Seed: seed, Method: testkit.Must(methods.Parse(method))(t),
+	}
+	if method != "eszsl" {
+		testkit.NoError(t, trial.Method.Set("lr", "0.01"))
+		testkit.NoError(t, trial.Method.Set("batch", "16"))
+	}
 	if change != nil {
-		change(&c)
+		change(&trial)
 	}
-	o, err := protocol.Run(context.Background(), l, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range o.RunDirs {
-		r := readModel(t, dir)
-		if r.Stage == train.Dev {
-			dev = append(dev, r)
-		} else {
-			test = append(test, r)
-		}
+	return read(t, testkit.Must(l.Do(context.Background(), []train.Trial{trial}))(t)[0].Dir)
+}
+
+// trained trains both stages of two seeds of a variant.
+func trained(t testing.TB, l *lab.Lab) (dev, test []*Model) {
+	t.Helper()
+	for seed := range uint64(2) {
+		dev = append(dev, trainOne(t, l, "semantic-hard", train.Dev, 5+seed, nil))
+		test = append(test, trainOne(t, l, "semantic-hard", train.Test, 5+seed, nil))
 	}
 	return dev, test
 }
 
-// trainedBaseline trains both stages of ESZSL.
-func trainedBaseline(t testing.TB, l *lab.Lab) (dev, test *Model) {
+func read(t testing.TB, path string) *Model {
 	t.Helper()
-	trial := train.Trial{
-		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, HoldOut: true,
-		Preprocess: "none", Baseline: methods.Spec{Method: "eszsl", Settings: eszsl.Default()},
-		Training: train.Training{Epochs: 5, Patience: 5, Seed: 1},
-	}
-	both := []train.Trial{trial, trial}
-	both[1].Stage, both[1].Training.Epochs, both[1].Training.Patience = train.Test, 1, 1
-	done, err := l.Do(context.Background(), both)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return readModel(t, done[0].Dir), readModel(t, done[1].Dir)
-}
-
-func readModel(t testing.TB, path string) *Model {
-	t.Helper()
-	r, err := ReadModel(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return testkit.Must(ReadModel(path))(t)
 }
 
 func evaluated(t testing.TB, m Models) *Result {
 	t.Helper()
-	e, err := Config{Bins: 5}.EvaluateModels(t.Context(), m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return testkit.Must(Config{Bins: 5}.EvaluateModels(t.Context(), m))(t)
 }
 
-// The evaluation of val and test equals that of the run.
+// validatedBy reports an evaluation that other runs validated.
+func validatedBy(t testing.TB, e *Result, want ...*Model) {
+	t.Helper()
+	var found, dirs []string
+	if e.Validation != nil {
+		found = e.Validation.Of
+	}
+	for _, m := range want {
+		dirs = append(dirs, m.Dir)
+	}
+	if diff := cmp.Diff(dirs, found); diff != "" {
+		t.Errorf("validated by (-want +got):\n%s", diff)
+	}
+}
+
+// The evaluation of val and test equals that of the run. A model of the dev stage is validated
+// by itself, whatever was trained longer beside it.
 func TestEvaluateModels(t *testing.T) {
 	l := heldOutLab(t)
-	dev, test := trained(t, l, nil)
+	dev, test := trained(t, l)
 	for _, c := range []struct {
 		split Split
 		model *Model
-		of    []string // validation
-	}{
-		{ValSplit, dev[0], nil},
-		{TestSplit, test[1], []string{dev[1].Dir}},
-	} {
+		of    []*Model
+	}{{ValSplit, dev[0], nil}, {TestSplit, test[1], dev[1:]}} {
 		e := evaluated(t, Models{Data: l.Data, Split: c.split, Models: []*Model{c.model}})
 		own := c.model.Result.Evaluation
 		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || e.Classes != len(own.Classes) {
@@ -117,37 +111,21 @@ func TestEvaluateModels(t *testing.T) {
 		if e.Seen != nil || e.Calibrated != nil || e.Kind != Logits || e.ECE == nil {
 			t.Errorf("%s: found %+v", c.split, e)
 		}
-		var of []string
-		if e.Validation != nil {
-			of = e.Validation.Of
-		}
-		if diff := cmp.Diff(c.of, of); diff != "" {
-			t.Errorf("%s: validated by (-want +got):\n%s", c.split, diff)
-		}
-		if c.of == nil && !strings.Contains(strings.Join(e.Notes, "\n"), "themselves are evaluated") {
-			t.Errorf("%s: notes %q", c.split, e.Notes)
+		validatedBy(t, e, c.of...)
+		if c.of == nil {
+			testkit.WantText(t, strings.Join(e.Notes, "\n"), "themselves are evaluated")
 		}
 	}
-}
-
-// It is validated by itself, whatever was trained longer beside it.
-func TestEvaluateAModelOfTheDevStage(t *testing.T) {
-	l := heldOutLab(t)
-	var runs []*Model
-	for _, epochs := range []int{2, 3} {
-		dev, _ := trained(t, l, func(c *protocol.Config) { c.Stage, c.Epochs = protocol.OnlyDev, epochs })
-		runs = append(runs, dev[0])
-	}
-	e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Models: runs[:1]})
-	if diff := cmp.Diff([]string{runs[0].Dir}, e.Validation.Of); diff != "" {
-		t.Errorf("validated by (-want +got):\n%s", diff)
-	}
+	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
+	e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Models: dev[:1]})
+	validatedBy(t, e, dev[0])
+	testkit.WantText(t, strings.Join(e.Notes, "\n"), "dev stage: settings must not be chosen by its test accuracy")
 }
 
 // The settings are those of the model, or chosen on the dev run beside it.
 func TestEvaluateAdapted(t *testing.T) {
 	l := heldOutLab(t)
-	dev, test := trained(t, l, nil)
+	dev, test := trained(t, l)
 	m := Models{Data: l.Data, Models: test[:1], Adapt: true, Draws: 2}
 	first := evaluated(t, m).Adapted
 	if first == nil || first.Temperature <= 0 || len(first.Stress) == 0 {
@@ -158,33 +136,18 @@ func TestEvaluateAdapted(t *testing.T) {
 	if e.Adapted.Tau != 20 || e.Adapted.Warning == "" || e.PerClass != test[0].Result.Evaluation.PerClass {
 		t.Errorf("%+v", e.Adapted)
 	}
-	if got, want := e.Adapted.PerClass-e.PerClass, e.Adapted.Difference.Mean; math.Abs(got-want) > 1e-12 {
-		t.Errorf("the difference is %g, expected %g", want, got)
-	}
+	testkit.Near(t, "difference", e.Adapted.Difference.Mean, e.Adapted.PerClass-e.PerClass, 1e-12)
 	m.Models, m.Split = dev[:1], ValSplit
-	if notes := strings.Join(evaluated(t, m).Notes, "\n"); !strings.Contains(notes, "optimistic") {
-		t.Error(notes)
-	}
-	for _, refused := range []Models{
-		{Data: l.Data, Models: test, Adapt: true},
-		{Data: l.Data, Models: test[:1], Split: GZSLSplit, Adapt: true},
-	} {
-		if _, err := (Config{Bins: 1}).EvaluateModels(t.Context(), refused); err == nil || !strings.HasPrefix(err.Error(), "--adapt: expected one model") {
-			t.Errorf("found %v", err)
-		}
-	}
+	testkit.WantText(t, strings.Join(evaluated(t, m).Notes, "\n"), "optimistic")
 }
 
 // generalisedAccuracy predicts held-out samples of seen classes and all samples of unseen
 // ones among both, and returns both per-class accuracies.
-func generalisedAccuracy(t *testing.T, d *dataset.Dataset, r *Model, seen, unseen []int, gamma float64) (s, u float64) {
+func generalisedAccuracy(t *testing.T, d *dataset.Dataset, m *Model, seen, unseen []int, gamma float64) (s, u float64) {
 	t.Helper()
 	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
 	accuracy := func(rows, of []int) float64 {
-		scores, err := model.Score(r.Saved.Classifier, d.Features, rows, d.Describe(classes))
-		if err != nil {
-			t.Fatal(err)
-		}
+		scores := testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(classes)))(t)
 		right, all := map[int]float64{}, map[int]float64{}
 		for i, row := range rows {
 			best, top := 0, math.Inf(-1)
@@ -208,26 +171,25 @@ func generalisedAccuracy(t *testing.T, d *dataset.Dataset, r *Model, seen, unsee
 		}
 		return sum
 	}
-	var held []int
-	for _, row := range d.TestSeen {
-		if slices.Contains(seen, d.Labels[row]) {
-			held = append(held, row)
-		}
-	}
+	held := slices.DeleteFunc(slices.Clone(d.TestSeen), func(row int) bool { return !slices.Contains(seen, d.Labels[row]) })
 	rows := slices.DeleteFunc(d.SamplesOf(unseen), func(row int) bool { return slices.Contains(d.TestSeen, row) })
 	return accuracy(held, seen), accuracy(rows, unseen)
 }
 
-func TestEvaluateGZSL(t *testing.T) {
+// Without its run of the dev stage a model is evaluated without gamma and temperature,
+// unless the run is given.
+func TestEvaluateGeneralised(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
-	dev, test := trained(t, l, nil)
-	e := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]})
+	dev, test := trained(t, l)
+	m := Models{Data: d, Split: GZSLSplit, Models: test[:1]}
+	e := evaluated(t, m)
+	near := func(what string, got, want float64) { testkit.Near(t, what, got, want, 1e-9) }
 	seen, unseen := generalisedAccuracy(t, d, test[0], d.Split.Seen(), d.Split.Test, 0)
-	nearly(t, "seen", *e.Seen, seen)
-	nearly(t, "unseen", *e.Unseen, unseen)
-	nearly(t, "harmonic mean", *e.HarmonicMean, metrics.HarmonicMean(seen, unseen))
-	nearly(t, "zsl", e.ZSL, test[0].Result.Evaluation.PerClass)
+	near("seen", *e.Seen, seen)
+	near("unseen", *e.Unseen, unseen)
+	near("harmonic mean", *e.HarmonicMean, metrics.HarmonicMean(seen, unseen))
+	near("zsl", e.ZSL, test[0].Result.Evaluation.PerClass)
 	var names []string
 	for _, z := range slices.Sorted(slices.Values(slices.Concat(d.Split.Seen(), d.Split.Test))) {
 		names = append(names, d.Classes[z])
@@ -238,204 +200,245 @@ func TestEvaluateGZSL(t *testing.T) {
 	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 {
 		t.Errorf("%d samples of %d classes, expected %d of 16", e.Samples, e.Classes, want)
 	}
-	if diff := cmp.Diff([]string{dev[0].Dir}, e.Validation.Of); diff != "" {
-		t.Errorf("validated by (-want +got):\n%s", diff)
-	}
+	validatedBy(t, e, dev[0])
 	gamma := e.Calibrated.Gamma
 	seen, unseen = generalisedAccuracy(t, d, test[0], d.Split.Seen(), d.Split.Test, gamma)
-	nearly(t, "calibrated seen", e.Calibrated.Seen, seen)
-	nearly(t, "calibrated unseen", e.Calibrated.Unseen, unseen)
+	near("calibrated seen", e.Calibrated.Seen, seen)
+	near("calibrated unseen", e.Calibrated.Unseen, unseen)
 	// No gamma does better in validation: the val classes and the samples held out of the
 	// train classes, scored by the model of the dev stage.
 	seen, unseen = generalisedAccuracy(t, d, dev[0], d.Split.Train, d.Split.Val, gamma)
-	nearly(t, "harmonic mean of validation", *e.Validation.HarmonicMean, metrics.HarmonicMean(seen, unseen))
+	near("harmonic mean of validation", *e.Validation.HarmonicMean, metrics.HarmonicMean(seen, unseen))
 	for other := -6.0; other < 6; other += 0.37 {
 		seen, unseen := generalisedAccuracy(t, d, dev[0], d.Split.Train, d.Split.Val, other)
 		if h := metrics.HarmonicMean(seen, unseen); h > *e.Validation.HarmonicMean+1e-9 {
 			t.Errorf("gamma %g reaches %g in validation, %g only %g", other, h, gamma, *e.Validation.HarmonicMean)
 		}
 	}
-}
 
-func nearly(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if math.Abs(got-want) > 1e-9 {
-		t.Errorf("%s: expected %g, found %g", what, want, got)
-	}
-}
-
-// Without its run of the dev stage a model is evaluated without gamma and temperature,
-// unless the run is given.
-func TestEvaluateWithoutValidation(t *testing.T) {
-	l := heldOutLab(t)
-	dev, test := trained(t, l, nil)
 	alone := filepath.Join(t.TempDir(), "moved")
-	if err := os.CopyFS(alone, os.DirFS(test[0].Dir)); err != nil {
-		t.Fatal(err)
+	testkit.NoError(t, os.CopyFS(alone, os.DirFS(test[0].Dir)))
+	m.Models = []*Model{read(t, filepath.Join(alone, train.ModelFile))}
+	moved := evaluated(t, m)
+	if moved.Validation != nil || moved.Calibrated != nil || moved.Temperature != nil || len(moved.Notes) != 1 {
+		t.Errorf("found %+v", moved)
 	}
-	moved := readModel(t, filepath.Join(alone, train.ModelFile))
-	m := Models{Data: l.Data, Split: GZSLSplit, Models: []*Model{moved}}
-	e := evaluated(t, m)
-	if e.Validation != nil || e.Calibrated != nil || e.Temperature != nil || len(e.Notes) != 1 ||
-		!strings.Contains(e.Notes[0], "neither gamma nor a temperature") || !strings.Contains(e.Notes[0], alone) {
-		t.Errorf("found %+v", e)
-	}
+	testkit.WantText(t, moved.Notes[0], "neither gamma nor a temperature", alone)
 	m.Dev = dev[:1]
-	want := evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: test[:1]})
-	if diff := cmp.Diff(want.Calibrated, evaluated(t, m).Calibrated); diff != "" {
+	if diff := cmp.Diff(e.Calibrated, evaluated(t, m).Calibrated); diff != "" {
 		t.Errorf("by the given run (-want +got):\n%s", diff)
+	}
+}
+
+// Samples of unseen classes do not change what validation chooses.
+func TestUnseenSamplesChooseNothing(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l)
+	d := *l.Data
+	d.Features.Data = slices.Clone(d.Features.Data)
+	for _, row := range d.SamplesOf(d.Split.Test) {
+		clear(d.Features.Row(row))
+	}
+	m := Models{Data: l.Data, Split: TestSplit, Models: test[:1], Dev: dev[:1], Adapt: true}
+	want := evaluated(t, m)
+	m.Data = &d
+	m.Models = []*Model{read(t, test[0].Path)} // without the settings of the adaptation
+	got := evaluated(t, m)
+	if got.Temperature.Temperature != want.Temperature.Temperature || got.Adapted.Settings != want.Adapted.Settings || got.PerClass == want.PerClass {
+		t.Errorf("found %+v and %+v, expected %+v and %+v", got.Temperature, got.Adapted, want.Temperature, want.Adapted)
 	}
 }
 
 // The run to validate with has the settings of the model and the most epochs.
 func TestDevRun(t *testing.T) {
 	l := heldOutLab(t)
-	dev, test := trained(t, l, nil)
-	trained(t, l, func(c *protocol.Config) { c.Beta = 0.5 })
-	if dir, err := test[1].devRun(); err != nil || dir != dev[1].Dir {
-		t.Errorf("found %s, %v, expected %s", dir, err, dev[1].Dir)
+	dev, test := trained(t, l)
+	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("beta", "0.5")) })
+	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *train.Trial) { trial.Epochs = 9 })
+	want := func(of, run *Model) {
+		t.Helper()
+		if dir, err := of.devRun(); err != nil || dir != run.Dir {
+			t.Errorf("found %s, %v, expected %s", dir, err, run.Dir)
+		}
 	}
-	_, late := trained(t, l, func(c *protocol.Config) { c.Epochs, c.Stage = 9, protocol.OnlyTest })
-	if dir, err := late[1].devRun(); err != nil || dir != dev[1].Dir {
-		t.Errorf("found %s, %v, expected %s", dir, err, dev[1].Dir)
-	}
-	longer, _ := trained(t, l, func(c *protocol.Config) { c.Epochs, c.Stage = 6, protocol.OnlyDev })
-	if dir, err := test[1].devRun(); err != nil || dir != longer[1].Dir {
-		t.Errorf("found %s, %v, expected %s", dir, err, longer[1].Dir)
-	}
-	if err := os.Remove(filepath.Join(longer[1].Dir, train.ResultFile)); err != nil {
-		t.Fatal(err)
-	}
-	if dir, err := test[1].devRun(); err != nil || dir != dev[1].Dir {
-		t.Errorf("found %s, %v, expected %s, which is finished", dir, err, dev[1].Dir)
-	}
+	want(test[0], dev[0])
+	want(late, dev[0])
+	longer := trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
+	want(test[0], longer)
+	testkit.NoError(t, os.Remove(filepath.Join(longer.Dir, train.ResultFile)))
+	want(test[0], dev[0]) // which is finished
 }
 
-// An ensemble predicts by the mean of the probabilities, in validation too.
+// An ensemble predicts by the mean of the probabilities, in validation too. Scores of a
+// baseline are probabilities only with a temperature.
 func TestEvaluateEnsemble(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
-	dev, test := trained(t, l, nil)
+	dev, test := trained(t, l)
 	e := evaluated(t, Models{Data: d, Split: TestSplit, Models: test})
 	rows := d.SamplesOf(d.Split.Test)
-	average := dataset.NewMatrix[float64](len(rows), len(d.Split.Test))
-	for _, r := range test {
-		scores, err := model.Score(r.Saved.Classifier, d.Features, rows, d.Describe(d.Split.Test))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range scores.Data {
-			average.Data[i] += math.Exp(float64(v)) / 2
+	average := make([]float64, len(rows)*len(d.Split.Test))
+	for _, m := range test {
+		for i, v := range testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(d.Split.Test)))(t).Data {
+			average[i] += math.Exp(float64(v)) / 2
 		}
 	}
+	got := slices.Clone(average)
 	for i, v := range e.Scores().Data {
-		if got := math.Exp(float64(v)); math.Abs(got-average.Data[i]) > 1e-5 {
-			t.Fatalf("probability %d: expected %g, found %g", i, average.Data[i], got)
-		}
+		got[i] = math.Exp(float64(v))
 	}
-	if diff := cmp.Diff([]string{dev[0].Dir, dev[1].Dir}, e.Validation.Of); diff != "" {
-		t.Errorf("validated by (-want +got):\n%s", diff)
-	}
+	testkit.NearAll(t, "probabilities", got, average, 1e-5)
+	validatedBy(t, e, dev...)
 	for i, m := range e.Source.Models {
-		if m.PerClass != test[i].Result.Evaluation.PerClass || m.Path != test[i].Path || m.Seed != test[i].Training.Seed {
+		if m.PerClass != test[i].Result.Evaluation.PerClass || m.Path != test[i].Path || m.Seed != test[i].Seed {
 			t.Errorf("model %d is recorded as %+v", i, m)
 		}
 	}
 	// One model twice is that model.
 	one := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]})
 	twice := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{test[0], test[0]}})
-	nearly(t, "zsl", twice.ZSL, one.ZSL)
-	nearly(t, "harmonic mean", *twice.HarmonicMean, *one.HarmonicMean)
-	if math.Abs(*twice.NLL-*one.NLL) > 1e-5 {
-		t.Errorf("NLL %g, expected %g", *twice.NLL, *one.NLL)
-	}
-}
+	testkit.Near(t, "zsl", twice.ZSL, one.ZSL, 1e-9)
+	testkit.Near(t, "harmonic mean", *twice.HarmonicMean, *one.HarmonicMean, 1e-9)
+	testkit.Near(t, "NLL", *twice.NLL, *one.NLL, 1e-5)
 
-// Scores of a baseline are probabilities only with a temperature.
-func TestEvaluateBaseline(t *testing.T) {
-	l := heldOutLab(t)
-	dev, test := trainedBaseline(t, l)
-	e := evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: []*Model{test}})
-	if e.Kind != BareScores || e.ECE != nil || e.Temperature == nil || e.Calibrated == nil || e.Source.Models[0].Method != "eszsl" {
-		t.Errorf("found %+v", e)
+	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, nil), trainOne(t, l, "eszsl", train.Dev, 1, nil)
+	bare := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{eszsl}})
+	if bare.Kind != BareScores || bare.ECE != nil || bare.Temperature == nil || bare.Calibrated == nil || bare.Source.Models[0].Method != "eszsl" {
+		t.Errorf("found %+v", bare)
 	}
-	nearly(t, "zsl", e.ZSL, test.Result.Evaluation.PerClass)
-	if diff := cmp.Diff([]string{dev.Dir}, e.Validation.Of); diff != "" {
-		t.Errorf("validated by (-want +got):\n%s", diff)
-	}
-	_, lago := trained(t, l, nil)
-	both := Models{Data: l.Data, Split: TestSplit, Models: []*Model{test, lago[0]}}
+	testkit.Near(t, "zsl", bare.ZSL, eszsl.Result.Evaluation.PerClass, 1e-9)
+	both := Models{Data: d, Split: TestSplit, Models: []*Model{eszsl, test[0]}}
 	if e := evaluated(t, both); e.Kind != Logits || e.ECE == nil {
 		t.Errorf("an ensemble with a temperature: %+v", e)
 	}
-	if err := os.RemoveAll(dev.Dir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.RemoveAll(eszslDev.Dir))
 	_, err := Config{Bins: 5}.EvaluateModels(t.Context(), both)
-	if err == nil || !strings.Contains(err.Error(), "scores of eszsl and no validation") {
-		t.Errorf("an ensemble without a temperature: %v", err)
-	}
+	testkit.WantError(t, err, "scores of eszsl and no validation")
 }
 
 // (0.8 + 0.4)/2 and (0.2 + 0.6)/2 both for all classes and for the unseen ones alone;
 // the second's scores are of temperature 3.
 func TestMeanByHand(t *testing.T) {
-	log := func(p float64) float32 { return float32(math.Log(p)) }
-	member := func(p, temperature float64) *Scored {
-		scores := matrixOf([]float32{float32(temperature) * log(p), float32(temperature) * log(1-p)})
-		return &Scored{Scores: scores, Labels: []int{1}, Kind: BareScores, Alone: &Scored{Scores: scores, Labels: []int{0}}}
+	member := func(p, temperature float64) *scored {
+		scores := matrixOf([]float32{float32(temperature * math.Log(p)), float32(temperature * math.Log(1-p))})
+		return &scored{scores: scores, labels: []int{1}, kind: BareScores, alone: &scored{scores: scores, labels: []int{0}}}
 	}
-	joined, err := mean([]*Scored{member(0.8, 1), member(0.4, 3)}, []float64{1, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range []*Scored{joined, joined.Alone} {
-		for i, want := range []float64{0.6, 0.4} {
-			if got := math.Exp(float64(s.Scores.Data[i])); math.Abs(got-want) > 1e-6 || s.Kind != Logits {
-				t.Errorf("probability %g, expected %g, as %s", got, want, s.Kind)
-			}
+	joined := testkit.Must(mean([]*scored{member(0.8, 1), member(0.4, 3)}, []float64{1, 3}))(t)
+	for i, s := range []*scored{joined, joined.alone} {
+		testkit.NearAll(t, "log probabilities", s.scores.Data, []float64{math.Log(0.6), math.Log(0.4)}, 1e-6)
+		if s.kind != Logits || s.labels[0] != 1-i {
+			t.Errorf("found %+v", s)
 		}
-	}
-	if joined.Labels[0] != 1 || joined.Alone.Labels[0] != 0 {
-		t.Errorf("labels %v and %v", joined.Labels, joined.Alone.Labels)
-	}
-}
-
-func TestSplitByStage(t *testing.T) {
-	l := heldOutLab(t)
-	dev, test := trained(t, l, nil)
-	for _, c := range []struct {
-		m    Models
-		want Split
-		note string
-	}{
-		{Models{Models: dev[:1]}, ValSplit, ""},
-		{Models{Models: test[:1]}, TestSplit, ""},
-		{Models{Models: dev[:1], Split: TestSplit}, TestSplit, "dev stage: settings must not be chosen by its test accuracy"},
-	} {
-		c.m.Data = l.Data
-		r := evaluated(t, c.m)
-		if r.Source.Split != string(c.want) || strings.Contains(strings.Join(r.Notes, "\n"), "must not be chosen") != (c.note != "") {
-			t.Errorf("found %s with notes %q, expected %s with %q", r.Source.Split, r.Notes, c.want, c.note)
-		}
-	}
-	if _, err := (Config{Bins: 1}).EvaluateModels(t.Context(), Models{Data: l.Data, Models: []*Model{dev[0], test[0]}}); err == nil || !strings.Contains(err.Error(), "--split") {
-		t.Errorf("models of both stages: %v", err)
 	}
 }
 
 // Models that were damaged must not be evaluated as if they predicted the first class.
 func TestScoresThatAreNotFiniteAreRefused(t *testing.T) {
 	l := heldOutLab(t)
-	_, test := trained(t, l, nil)
-	lago, err := test[0].Saved.LAGO("")
-	if err != nil {
-		t.Fatal(err)
+	_, test := trained(t, l)
+	test[0].Saved.Classifier.(method.Model).Tensors()[0].Matrix.Data[0] = float32(math.NaN())
+	_, err := Config{Bins: 1}.EvaluateModels(t.Context(), Models{Data: l.Data, Models: test[:1]})
+	testkit.WantError(t, err, test[0].Path, "NaN")
+}
+
+func TestEvaluateModelsRefuses(t *testing.T) {
+	l := heldOutLab(t)
+	d := l.Data
+	dev, test := trained(t, l)
+	keep := func(trial *train.Trial) { trial.HoldOut = false }
+	leaky, baseline, baselineDev := trainOne(t, l, "semantic-hard", train.Test, 5, keep), trainOne(t, l, "eszsl", train.Test, 1, keep), trainOne(t, l, "eszsl", train.Dev, 1, nil)
+	other := func(change func(*dataset.Dataset)) *dataset.Dataset {
+		o := *d
+		o.Name = "other"
+		change(&o)
+		return &o
 	}
-	for i := range lago.Params.W.Data {
-		lago.Params.W.Data[i] = float32(math.NaN())
+	for _, c := range []struct {
+		name  string
+		m     Models
+		parts []string
+	}{
+		{"no model", Models{Split: TestSplit}, []string{"model: expected", "found none"}},
+		{"models of both stages", Models{Models: []*Model{dev[0], test[0]}}, []string{test[0].Path, "--split"}},
+		{"several models to adapt", Models{Models: test, Adapt: true}, []string{"adapt: expected one model"}},
+		{"all classes to adapt to", Models{Models: test[:1], Split: GZSLSplit, Adapt: true}, []string{"adapt: expected one model"}},
+		{"trained on the val classes", Models{Split: ValSplit, Models: test[:1]}, []string{test[0].Path, "dev stage", "test stage"}},
+		{"dev stage in gzsl", Models{Split: GZSLSplit, Models: dev[:1]}, []string{dev[0].Path, "expected a run of the test stage"}},
+		{"nothing held out", Models{Split: GZSLSplit, Models: []*Model{leaky}}, []string{leaky.Path, "run --dataset simulated-small --variant semantic-hard --hold-out"}},
+		{"nothing held out, baseline", Models{Split: GZSLSplit, Models: []*Model{baseline}}, []string{"compare --dataset simulated-small --methods eszsl --hold-out"}},
+		{
+			"a data set without held-out samples",
+			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: GZSLSplit, Models: test[:1]},
+			[]string{"other", "test_seen_loc"},
+		},
+		{
+			"other samples held out",
+			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[1:] }), Split: GZSLSplit, Models: test[:1]},
+			[]string{test[0].Path, "fingerprint", "other"},
+		},
+		{"another attribute", Models{Data: other(func(d *dataset.Dataset) {
+			d.Attributes = slices.Clone(d.Attributes)
+			d.Attributes[2].Name = "wing"
+		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "simulated-small", "other", "attribute 2", `"wing"`}},
+		{"a class that it was trained on", Models{Data: other(func(d *dataset.Dataset) {
+			d.Split.Test = append(slices.Clone(d.Split.Train[:1]), d.Split.Test...)
+		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},
+		{"runs to validate by", Models{Split: TestSplit, Models: test, Dev: dev[:1]}, []string{"dev: expected", "2 models", "found 1"}},
+		{"validation of val", Models{Split: ValSplit, Models: dev, Dev: dev}, []string{"dev: expected", "split test or gzsl"}},
+		{"validation by the test stage", Models{Split: TestSplit, Models: test[:1], Dev: test[:1]}, []string{"expected a run of the dev stage"}},
+		{"validation by another method", Models{Split: TestSplit, Models: test[:1], Dev: []*Model{baselineDev}}, []string{baselineDev.Dir, "a run of semantic-hard", "eszsl"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.m.Data == nil {
+				c.m.Data = d
+			}
+			_, err := Config{Bins: 5}.EvaluateModels(t.Context(), c.m)
+			testkit.WantError(t, err, c.parts...)
+		})
 	}
-	if _, err := (Config{Bins: 1}).EvaluateModels(t.Context(), Models{Data: l.Data, Models: test[:1]}); err == nil || !strings.Contains(err.Error(), "NaN") {
-		t.Errorf("found %v", err)
+}
+
+// A model of another split may be evaluated on classes that it was not trained on, and is
+// validated only if its run of the dev stage was not either.
+func TestEvaluateOnAnotherSplit(t *testing.T) {
+	l := heldOutLab(t)
+	_, test := trained(t, l)
+	d := *l.Data
+	d.Split.Train, d.Split.Val = append(slices.Clone(d.Split.Val), d.Split.Train[4:]...), d.Split.Train[:4]
+	slices.Sort(d.Split.Train)
+	e := evaluated(t, Models{Data: &d, Split: TestSplit, Models: test[:1]})
+	testkit.Near(t, "per class", e.PerClass, test[0].Result.Evaluation.PerClass, 1e-9)
+	validatedBy(t, e)
+	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that", "cannot validate")
+}
+
+func TestReadModel(t *testing.T) {
+	dev := trainOne(t, heldOutLab(t), "semantic-hard", train.Dev, 5, nil)
+	byFile := read(t, dev.Path)
+	if byFile.Path != dev.Path || byFile.Dir != dev.Dir || byFile.Trial.Name() != dev.Trial.Name() || byFile.Saved == nil {
+		t.Errorf("found %+v, expected %+v", byFile, dev)
+	}
+	for _, c := range []struct {
+		name, remove, path string // path is read; both are in the folder of the run
+		parts              []string
+	}{
+		{"nothing", "", "none", []string{"none"}},
+		{"a folder of runs", "", "..", []string{"folder of a run", train.TrialFile}},
+		{"no model", train.ModelFile, "", []string{train.ModelFile}},
+		{"no result", train.ResultFile, "", []string{"unfinished"}},
+		{"no trial", train.TrialFile, train.ModelFile, []string{"folder of a run"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			testkit.NoError(t, os.CopyFS(dir, os.DirFS(dev.Dir)))
+			if c.remove != "" {
+				testkit.NoError(t, os.Remove(filepath.Join(dir, c.remove)))
+			}
+			_, err := ReadModel(filepath.Join(dir, c.path))
+			testkit.WantError(t, err, c.parts...)
+			if unfinished := (*lab.Unfinished)(nil); !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &unfinished) {
+				t.Errorf("found %v", err)
+			}
+		})
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -114,7 +114,7 @@ func TestRunAdapted(t *testing.T) {
 	src := three()
 	copy(src.d.Features.Data[3:], []float32{5, 4.5, 0, 5, 5.2, 0, 0.1, 0, 3})
 	m := &train.Saved{
-		Transform:  &preprocess.Transform{Chain: preprocess.None},
+		Pipeline:   new(model.Pipeline),
 		Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 100}},
 	}
 	var out bytes.Buffer
