@@ -1,102 +1,17 @@
 package baseline_test
 
 import (
-	"errors"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
-
-type key struct{ n int }
-
-func TestCachedComputesOnce(t *testing.T) {
-	var cache method.Cache
-	var computed [3]atomic.Int64
-	var wg sync.WaitGroup
-	for i := range 60 {
-		k := i % 3
-		wg.Go(func() {
-			v, err := method.Cached(&cache, key{k}, func() (*int64, error) {
-				n := computed[k].Add(1)
-				n += int64(10 * k)
-				return &n, nil
-			})
-			if want := int64(10*k + 1); err != nil || *v != want {
-				t.Errorf("key %d: %d, %v; expected %d", k, *v, err, want)
-			}
-		})
-	}
-	wg.Wait()
-	for k := range computed {
-		if n := computed[k].Load(); n != 1 {
-			t.Errorf("the value of key %d was computed %d times", k, n)
-		}
-	}
-	failure := errors.New("failed")
-	for range 2 {
-		v, err := method.Cached(&cache, key{5}, func() (int, error) { return 7, failure })
-		if v != 0 || !errors.Is(err, failure) {
-			t.Errorf("%d, %v; expected 0 and the error", v, err)
-		}
-	}
-	if v, err := method.Cached(nil, key{0}, func() (int, error) { return 8, nil }); v != 8 || err != nil {
-		t.Errorf("without a cache: %d, %v", v, err)
-	}
-}
-
-func TestShuffledIsAPermutationBySeedAndEpoch(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 200).Draw(t, "n")
-		order := method.Shuffled(n, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 1000).Draw(t, "epoch"))
-		for i, v := range slices.Sorted(slices.Values(order)) {
-			if v != i || len(order) != n {
-				t.Fatalf("not a permutation of %d: %v", n, order)
-			}
-		}
-	})
-	first := method.Shuffled(50, 1, 1)
-	if slices.Equal(first, method.Shuffled(50, 1, 2)) || slices.Equal(first, method.Shuffled(50, 2, 1)) || !slices.Equal(first, method.Shuffled(50, 1, 1)) {
-		t.Error("the order does not follow from seed and epoch")
-	}
-}
-
-func TestReaderGet(t *testing.T) {
-	all := method.Tensors{
-		{"W", dataset.NewMatrix[float32](3, 2)},
-		{"empty", dataset.NewMatrix[float32](0, 2)},
-		{"short", dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: make([]float32, 3)}},
-	}
-	for _, c := range []struct {
-		name       string
-		rows, cols int
-		want       string
-	}{
-		{"W", 3, 2, ""},
-		{"W", -1, 2, ""},
-		{"W", 2, 2, "W: expected a matrix of 2 x 2, found 3 x 2"},
-		{"W", -1, 3, "W: expected a matrix of any x 3, found 3 x 2"},
-		{"empty", -1, 2, "empty: expected a matrix of any x 2, found 0 x 2"},
-		{"short", 2, 2, "short: expected a matrix of 2 x 2, found 2 x 2"},
-		{"V", 3, -1, "V: expected a matrix of 3 x any, found none"},
-	} {
-		r := method.Reader{Tensors: all}
-		m := r.Get(c.name, c.rows, c.cols)
-		r.Get("W", 3, 2)
-		if c.want == "" && (r.Err != nil || &m.Data[0] != &all[0].Matrix.Data[0]) || c.want != "" && (r.Err == nil || r.Err.Error() != c.want) {
-			t.Errorf("found %v, expected %q", r.Err, c.want)
-		}
-	}
-}
 
 // More samples than a block holds.
 func TestProject(t *testing.T) {
@@ -120,7 +35,7 @@ func TestProject(t *testing.T) {
 		}
 	}
 	_, err = baseline.Project(w, dataset.NewMatrix[float32](1, 2), []int{0}, baseline.CopyRows)
-	baselinetest.WantField(t, "features", err)
+	testkit.WantError(t, err, "features: ")
 }
 
 func TestDescribe(t *testing.T) {
@@ -141,13 +56,13 @@ func TestDescribe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		baselinetest.Near(t, name, 1e-12, d.Data, c.want)
+		testkit.NearAll(t, name, d.Data, c.want, 1e-12)
 		if !floats.Same(before, c.u.Data) {
 			t.Errorf("%s: the argument changed", name)
 		}
 	}
 	for _, wrong := range []float64{-0.1, 1.1, math.Inf(1)} {
 		_, err := baseline.Describe(baselinetest.Matrix(2, 0.3, wrong), false)
-		baselinetest.WantField(t, "descriptions", err)
+		testkit.WantError(t, err, "descriptions: ")
 	}
 }

@@ -95,7 +95,7 @@ func TestScore(t *testing.T) {
 				}
 			}
 		}
-		again, err := baseline.RestoreBilinear(m.Tensors(), normalise, f)
+		again, err := baseline.RestoreBilinear(m.Tensors(), method.Shape{Dims: dims, Attributes: attributes}, normalise, f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func TestAdam(t *testing.T) {
 	const steps, rate = 100, 0.01
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []int{37, 11}
-	adam, stock := &adam{rate: rate}, G.NewAdamSolver(G.WithLearnRate(rate))
+	solver, stock := newAdam(rate, nil, sizes...), G.NewAdamSolver(G.WithLearnRate(rate))
 	var ours, theirs []G.ValueGrad
 	var theta, m, v [2][]float64
 	for i, n := range sizes {
@@ -79,7 +79,7 @@ func TestAdam(t *testing.T) {
 				theirs[i].(parameter).grad.Float64s()[j] = g
 			}
 		}
-		if err := adam.Step(ours); err != nil {
+		if err := solver.Step(ours); err != nil {
 			t.Fatal(err)
 		}
 		if err := stock.Step(theirs); err != nil {
@@ -106,7 +106,7 @@ func TestFirstStepOfAdam(t *testing.T) {
 		copy(p.grad.Float32s(), []float32{1e-3, -1e-3, 1e6, 0})
 		params[i] = p
 	}
-	if err := (&adam{rate: 0.5, factors: factors}).Step(params); err != nil {
+	if err := newAdam(0.5, factors, 4, 4, 4).Step(params); err != nil {
 		t.Fatal(err)
 	}
 	for k, factor := range []float64{1, 3, 1} {
@@ -126,7 +126,7 @@ func TestAdamDoesNotDependOnWorkers(t *testing.T) {
 		parallel.Limit(workers)
 		rng := rand.New(rand.NewPCG(3, 4))
 		p := newParameter[float32](n)
-		a := &adam{rate: 0.1}
+		a := newAdam(0.1, nil, n)
 		for range 3 {
 			for i := range n {
 				p.grad.Float32s()[i] = float32(rng.NormFloat64())

@@ -5,58 +5,22 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
-
-// calibrated makes scores that are calibrated at the temperature T: for each row of counts,
-// count[z] samples of each class z with the scores T log(count) + a constant.
-func calibrated(temperature float64, counts ...[]int) problem {
-	var p problem
-	p.scores.Cols = len(counts[0])
-	for i, row := range counts {
-		for z, n := range row {
-			for range n {
-				for _, m := range row {
-					p.scores.Data = append(p.scores.Data, float32(temperature*math.Log(float64(m))+float64(i)))
-				}
-				p.labels = append(p.labels, z)
-				p.scores.Rows++
-			}
-		}
-	}
-	return p
-}
 
 // With scores 2 log 3 and 0 and three of four samples of the first class, T = 2 gives the
 // odds 3 : 1 and the confidence 3/4. The NLL is its entropy.
 func TestTemperatureByHand(t *testing.T) {
 	p := problem{rows([]float32{2.1972246, 0}, []float32{2.1972246, 0}, []float32{2.1972246, 0}, []float32{2.1972246, 0}), []int{0, 0, 1, 0}}
-	got, err := FitTemperature(p.scores, p.labels)
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "temperature", got, 2, 1e-6)
-	near(t, "confidence", Confidence(p.scores, 2)[0], 0.75, 1e-7)
-	near(t, "NLL", NLL(p.scores, p.labels, 2), -0.75*math.Log(0.75)-0.25*math.Log(0.25), 1e-7)
+	testkit.Near(t, "temperature", testkit.Must(FitTemperature(p.scores, p.labels))(t), 2, 1e-6)
+	testkit.Near(t, "confidence", Confidence(p.scores, 2)[0], 0.75, 1e-7)
+	testkit.Near(t, "NLL", NLL(p.scores, p.labels, 2), -0.75*math.Log(0.75)-0.25*math.Log(0.25), 1e-7)
 	// Odds of 9 : 1.
-	near(t, "confidence at T = 1", Confidence(p.scores, 1)[0], 0.9, 1e-7)
-}
-
-func TestTemperatureIsRecovered(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.SampledFrom([]float64{0.01, 0.3, 1, 2, 50, 1e4}).Draw(t, "temperature")
-		classes := rapid.IntRange(2, 4).Draw(t, "classes")
-		counts := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(1, 9), classes, classes), 1, 4).Draw(t, "counts")
-		counts[0][0] = 12 // so that the counts are not all equal
-		p := calibrated(want, counts...)
-		got, err := FitTemperature(p.scores, p.labels)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "temperature", got, want, 1e-3*want) // float32 scores, shifted by up to 3
-	})
+	testkit.Near(t, "confidence at T = 1", Confidence(p.scores, 1)[0], 0.9, 1e-7)
 }
 
 // The fitted temperature is no worse than any of a fine grid.
@@ -81,43 +45,19 @@ func TestTemperatureIsTheBestOfAGrid(t *testing.T) {
 	})
 }
 
-func TestTemperatureInvariances(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawProblem(t)
-		want, err := FitTemperature(p.scores, p.labels)
-		for _, q := range []problem{p.shuffled(5), p.shifted()} {
-			got, other := FitTemperature(q.scores, q.labels)
-			if !errors.Is(other, err) {
-				t.Fatalf("%v, expected %v", other, err)
-			}
-			near(t, "temperature", got, want, 1e-6*want)
-		}
-		// Doubled scores have the doubled temperature.
-		for i := range p.scores.Data {
-			p.scores.Data[i] *= 2
-		}
-		doubled, other := FitTemperature(p.scores, p.labels)
-		if !errors.Is(other, err) {
-			t.Fatalf("%v, expected %v", other, err)
-		}
-		near(t, "temperature", doubled, 2*want, 1e-6*want)
-	})
-}
-
 func TestNoTemperature(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		p      problem
-		expect error
+		problem
+		want error
 	}{
-		{"all right", problem{rows([]float32{2, 1}, []float32{0, 0}), []int{0, 1}}, errAllRight},
-		{"all wrong", problem{rows([]float32{2, 1}), []int{1}}, errNoBetterThanChance},
-		{"right as often as wrong", problem{rows([]float32{2, 1}, []float32{2, 1}), []int{0, 1}}, errNoBetterThanChance},
-		{"all equal", problem{rows([]float32{3, 3, 3}), []int{2}}, errNoBetterThanChance},
-		{"one class", problem{rows([]float32{3}), []int{0}}, errNoBetterThanChance},
+		{problem{rows([]float32{2, 1}, []float32{0, 0}), []int{0, 1}}, errAllRight},
+		{problem{rows([]float32{2, 1}), []int{1}}, errNoBetterThanChance},                     // wrong
+		{problem{rows([]float32{2, 1}, []float32{2, 1}), []int{0, 1}}, errNoBetterThanChance}, // right as often as wrong
+		{problem{rows([]float32{3, 3, 3}), []int{2}}, errNoBetterThanChance},
+		{problem{rows([]float32{3}), []int{0}}, errNoBetterThanChance},
 	} {
-		if _, err := FitTemperature(c.p.scores, c.p.labels); !errors.Is(err, c.expect) {
-			t.Errorf("%s: expected %v, found %v", c.name, c.expect, err)
+		if _, err := FitTemperature(c.scores, c.labels); !errors.Is(err, c.want) {
+			t.Errorf("%v: expected %v, found %v", c.problem, c.want, err)
 		}
 	}
 }
@@ -126,11 +66,8 @@ func TestNoTemperature(t *testing.T) {
 func TestTemperatureOfExtremeScores(t *testing.T) {
 	for _, scale := range []float32{1e-38, 1e37} {
 		p := problem{rows([]float32{scale, 0}, []float32{scale, 0}, []float32{scale, 0}), []int{0, 0, 1}}
-		got, err := FitTemperature(p.scores, p.labels) // odds 2 : 1
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "temperature", got/float64(scale), 1/math.Ln2, 1e-6)
+		got := testkit.Must(FitTemperature(p.scores, p.labels))(t) // odds 2 : 1
+		testkit.Near(t, "temperature", got/float64(scale), 1/math.Ln2, 1e-6)
 	}
 	// The margins differ by twelve orders of magnitude.
 	p := problem{rows([]float32{1e6, 0}, []float32{0, 1e-6}), []int{0, 0}}
@@ -146,47 +83,102 @@ func TestLogProbabilities(t *testing.T) {
 	for i := range p.Rows {
 		softmax(to, scores.Row(i), 1)
 		for z, want := range p.Row(i) {
-			near(t, "probability", to[z], float64(want), 1e-7)
+			testkit.Near(t, "probability", to[z], float64(want), 1e-7)
 		}
 	}
-	if err := CheckScores(scores); err != nil {
-		t.Error(err)
-	}
+	testkit.NoError(t, CheckScores(scores))
 }
 
 // (0.8 + 0.4)/2 and (0.2 + 0.6)/2; the second model has the temperature 3.
 func TestEnsembleByHand(t *testing.T) {
 	log := func(p float64) float32 { return float32(math.Log(p)) }
 	var e Ensemble
-	for _, m := range []struct {
-		scores      dataset.Matrix[float32]
-		temperature float64
-	}{
-		{rows([]float32{log(0.8), log(0.2)}), 1},
-		{rows([]float32{3*log(0.4) + 5, 3*log(0.6) + 5}), 3},
-	} {
-		if err := e.Add(m.scores, m.temperature); err != nil {
-			t.Fatal(err)
-		}
-	}
+	testkit.NoError(t, e.Add(rows([]float32{log(0.8), log(0.2)}), 1))
+	testkit.NoError(t, e.Add(rows([]float32{3*log(0.4) + 5, 3*log(0.6) + 5}), 3))
 	got := e.Scores()
-	near(t, "first", math.Exp(float64(got.Data[0])), 0.6, 1e-6)
-	near(t, "second", math.Exp(float64(got.Data[1])), 0.4, 1e-6)
-	if err := e.Add(rows([]float32{1, 2, 3}), 1); err == nil {
-		t.Error("scores of three classes after those of two: expected an error")
+	testkit.Near(t, "first", math.Exp(float64(got.Data[0])), 0.6, 1e-6)
+	testkit.Near(t, "second", math.Exp(float64(got.Data[1])), 0.4, 1e-6)
+	testkit.WantError(t, e.Add(rows([]float32{1, 2, 3}), 1), "scores: expected 1 samples and 2 classes, as of the models before, found 1 and 3")
+}
+
+// By confidence: right at 0.9, one right and one wrong at 0.8, wrong at 0.1. Of the first
+// two samples 1 + 1/2 are expected to be right.
+//
+//	area = (0 + 1/4 + 1/3 + 1/2) / 4
+func TestCoverageByHand(t *testing.T) {
+	c := NewCoverage([]float64{0.8, 0.1, 0.9, 0.8}, []bool{false, false, true, true})
+	var got []float64
+	for n := 1; n <= c.Len(); n++ {
+		got = append(got, c.Accuracy(n))
+	}
+	if diff := cmp.Diff([]float64{1, 0.75, 2.0 / 3, 0.5}, got, cmpopts.EquateApprox(0, 1e-15)); diff != "" {
+		t.Errorf("accuracy (-want +got):\n%s", diff)
+	}
+	testkit.Near(t, "area", c.Area(), (0+0.25+1.0/3+0.5)/4, 1e-15)
+}
+
+// The first bin has the samples at 0.3 (right) and 0.5 (wrong), the second that at 0.9
+// (wrong).
+//
+//	ECE = 2/3 |1/2 - 0.4| + 1/3 |0 - 0.9|
+func TestReliabilityByHand(t *testing.T) {
+	r := NewReliability([]float64{0.3, 0.9, 0.5}, []bool{true, false, false}, 2)
+	want := Reliability{{0, 0.5, 2, 0.4, 0.5}, {0.5, 1, 1, 0.9, 0}}
+	if diff := cmp.Diff(want, r, cmpopts.EquateApprox(0, 1e-15)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	testkit.Near(t, "ECE", r.ECE(), 2.0/3*0.1+0.3, 1e-15)
+}
+
+func TestConfidenceOfOneIsInTheLastBin(t *testing.T) {
+	if r := NewReliability([]float64{1, 1 + 1e-15, 0}, []bool{true, true, false}, 10); r[9].Samples != 2 || r[0].Samples != 1 {
+		t.Errorf("%+v", r)
 	}
 }
 
-// An ensemble of equal models is the model.
-func TestEnsembleOfOne(t *testing.T) {
+// With one bin the ECE is the difference of the means; more bins never decrease it.
+func TestECEIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
-		var e Ensemble
-		for range rapid.IntRange(1, 3).Draw(t, "members") {
-			if err := e.Add(p.scores, 1); err != nil {
-				t.Fatal(err)
+		confidence, right := Confidence(p.scores, 1), Right(p.scores, p.labels)
+		one := NewReliability(confidence, right, 1).ECE()
+		r := NewReliability(confidence, right, rapid.IntRange(1, 20).Draw(t, "bins"))
+		if ece := r.ECE(); ece < one-1e-12 || ece > 1 {
+			t.Errorf("ECE %g, but %g in one bin", ece, one)
+		}
+		var samples int
+		for _, b := range r {
+			samples += b.Samples
+			if b.Samples > 0 && (b.Confidence < b.Low-1e-12 || b.Confidence > b.High+1e-12) {
+				t.Errorf("confidence out of its bin: %+v", b)
 			}
 		}
-		near(t, "NLL", NLL(e.Scores(), p.labels, 1), NLL(p.scores, p.labels, 1), 1e-5)
+		if samples != len(p.labels) {
+			t.Errorf("%d samples in bins, expected %d", samples, len(p.labels))
+		}
+		for _, q := range []problem{p.shuffled(1), p.shifted()} {
+			other := NewReliability(Confidence(q.scores, 1), Right(q.scores, q.labels), len(r))
+			testkit.Near(t, "ECE", other.ECE(), r.ECE(), 1e-12)
+		}
+	})
+}
+
+func TestConfidenceIsThatOfThePredictedClass(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t)
+		temperature := rapid.Float64Range(0.1, 10).Draw(t, "temperature")
+		to := make([]float64, p.scores.Cols)
+		for i, c := range Confidence(p.scores, temperature) {
+			softmax(to, p.scores.Row(i), temperature)
+			var sum float64
+			for _, q := range to {
+				sum += q
+			}
+			testkit.Near(t, "sum", sum, 1, 1e-12)
+			testkit.Near(t, "confidence", c, to[Argmax(p.scores.Row(i))], 1e-12)
+			if c < 1/float64(len(to))-1e-12 || c > 1 || math.IsNaN(c) {
+				t.Errorf("confidence %g among %d classes", c, len(to))
+			}
+		}
 	})
 }

@@ -3,7 +3,6 @@ package metrics
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,31 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 func TestHarmonicMean(t *testing.T) {
-	for _, c := range []struct{ seen, unseen, want float64 }{
-		{0, 0, 0},
-		{1, 0, 0},
-		{0.5, 0.5, 0.5},
-		{0.6, 0.3, 0.4}, // 2 * 0.18 / 0.9
-	} {
-		near(t, "harmonic mean", HarmonicMean(c.seen, c.unseen), c.want, 1e-15)
+	for _, c := range [][3]float64{{0, 0, 0}, {1, 0, 0}, {0.5, 0.5, 0.5}, {0.6, 0.3, 0.4}} {
+		testkit.Near(t, "harmonic mean", HarmonicMean(c[0], c[1]), c[2], 1e-15)
 	}
-}
-
-// The harmonic mean lies between the lower value and the arithmetic mean, and is at most
-// twice the lower value.
-func TestHarmonicMeanIsBounded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		shares := rapid.Map(rapid.IntRange(0, 1000), func(n int) float64 { return float64(n) / 1000 })
-		a, b := shares.Draw(t, "seen"), shares.Draw(t, "unseen")
-		h, low := HarmonicMean(a, b), min(a, b)
-		const hair = 1e-15
-		if h < low*(1-hair) || h > (a+b)/2+hair || h > 2*low+hair || h != HarmonicMean(b, a) {
-			t.Errorf("harmonic mean of %v and %v is %v", a, b, h)
-		}
-	})
 }
 
 // Classes 0 and 1 are seen, 2 is unseen. The score of the best seen class minus that of
@@ -68,7 +49,7 @@ func TestStackingByHand(t *testing.T) {
 		t.Errorf("curve (-want +got):\n%s", diff)
 	}
 	// 0.5 * 0.75 up to unseen 0.5, then 0.5 * 0.25.
-	near(t, "AUSUC", AUSUC(curve), 0.5, 1e-15)
+	testkit.Near(t, "AUSUC", AUSUC(curve), 0.5, 1e-15)
 	for gamma, want := range map[float64][2]float64{
 		math.Inf(-1): {0.75, 0}, -1.5: {0.75, 0}, -1: {0.75, 0}, -0.5: {0.75, 0.5}, 0: {0.75, 0.5},
 		0.5: {0.25, 0.5}, 2.5: {0.25, 1}, 3: {0.25, 1}, 4: {0, 1}, math.Inf(1): {0, 1},
@@ -89,7 +70,7 @@ func TestAUSUCOfASlope(t *testing.T) {
 	if diff := cmp.Diff([]Point{{math.Inf(-1), 1, 0}, {0, 0, 1}}, s.Curve()); diff != "" {
 		t.Errorf("curve (-want +got):\n%s", diff)
 	}
-	near(t, "AUSUC", AUSUC(s.Curve()), 0.5, 1e-15)
+	testkit.Near(t, "AUSUC", AUSUC(s.Curve()), 0.5, 1e-15)
 }
 
 // subtract is calibrated stacking by its definition.
@@ -131,23 +112,6 @@ func TestAtIsSubtraction(t *testing.T) {
 	})
 }
 
-// At infinite gamma only seen or only unseen classes are predicted.
-func TestInfiniteGamma(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p, sides := drawGeneralised(t)
-		s := NewStacking(p.scores, p.labels, sides)
-		low, high := s.At(math.Inf(-1)), s.At(math.Inf(1))
-		if low.Unseen != 0 || high.Seen != 0 || low.Mean != 0 || high.Mean != 0 {
-			t.Errorf("at -Inf %+v, at +Inf %+v", low, high)
-		}
-		// The accuracy of the others is that among their classes alone.
-		for side, got := range []float64{low.Seen, high.Unseen} {
-			scores, labels := Among(p.scores, p.labels, sides.Classes(side == 1))
-			near(t, "accuracy of one side", got, TopK(scores, labels, 1).PerClass, 1e-12)
-		}
-	})
-}
-
 func TestCurve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, sides := drawGeneralised(t)
@@ -163,8 +127,8 @@ func TestCurve(t *testing.T) {
 			}
 			for _, gamma := range between(q.Gamma, next) {
 				at := s.At(gamma)
-				near(t, "seen", q.Seen, at.Seen, 1e-12)
-				near(t, "unseen", q.Unseen, at.Unseen, 1e-12)
+				testkit.Near(t, "seen", q.Seen, at.Seen, 1e-12)
+				testkit.Near(t, "unseen", q.Unseen, at.Unseen, 1e-12)
 			}
 		}
 		first, last := curve[0], curve[len(curve)-1]
@@ -202,21 +166,6 @@ func TestBestIsNoWorseThanAnyGamma(t *testing.T) {
 	})
 }
 
-// Neither the order of samples nor a constant added to all scores of a sample matters.
-func TestStackingInvariances(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p, sides := drawGeneralised(t)
-		s := NewStacking(p.scores, p.labels, sides)
-		for _, q := range []problem{p.shuffled(3), p.shifted()} {
-			other := NewStacking(q.scores, q.labels, sides)
-			if diff := cmp.Diff(s.Curve(), other.Curve(), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			near(t, "best gamma", other.Best(), s.Best(), 0)
-		}
-	})
-}
-
 func TestAmong(t *testing.T) {
 	p, _ := worked()
 	scores, labels := Among(p.scores, p.labels, []int{2, 0})
@@ -230,33 +179,23 @@ func TestAmong(t *testing.T) {
 }
 
 func TestSides(t *testing.T) {
-	s, err := NewSides(4, []int{2, 0, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(NewSides(4, []int{2, 0, 2}))(t)
 	if diff := cmp.Diff([][]int{{0, 2}, {1, 3}}, [][]int{s.Classes(true), s.Classes(false)}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := s.Check([]int{0, 1}); err != nil {
-		t.Error(err)
-	}
-	for _, c := range []struct {
-		unseen, labels []int
-		parts          string
-	}{
-		{[]int{4}, nil, "from 0 to 3, found 4"},
-		{[]int{-1}, nil, "found -1"},
-		{nil, []int{1}, "at least one class, found none"},
-		{[]int{0, 1, 2, 3}, []int{1}, "at least one seen class"},
-		{[]int{0}, []int{1, 2}, "seen and of unseen classes, found 2 and 0"},
-		{[]int{0}, []int{0}, "found 0 and 1"},
+	testkit.NoError(t, s.Check([]int{0, 1}))
+	for want, c := range map[string][2][]int{ // unseen classes and labels
+		"unseen: expected classes from 0 to 3, found 4":   {{4}, nil},
+		"unseen: expected classes from 0 to 3, found -1":  {{-1}, nil},
+		"unseen: expected at least one class, found none": {nil, {1}},
+		"unseen: expected at least one seen class":        {{0, 1, 2, 3}, {1}},
+		"seen and of unseen classes, found 2 and 0":       {{0}, {1, 2}},
+		"seen and of unseen classes, found 0 and 1":       {{0}, {0}},
 	} {
-		sides, err := NewSides(4, c.unseen)
+		sides, err := NewSides(4, c[0])
 		if err == nil {
-			err = sides.Check(c.labels)
+			err = sides.Check(c[1])
 		}
-		if err == nil || !strings.Contains(err.Error(), c.parts) {
-			t.Errorf("unseen %v, labels %v: expected an error with %q, found %v", c.unseen, c.labels, c.parts, err)
-		}
+		testkit.WantError(t, err, want)
 	}
 }

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"pgregory.net/rapid"
@@ -67,11 +66,4 @@ func (p problem) shifted() problem {
 		q.scores.Data[i] = v + float32(i/p.scores.Cols*3-7)
 	}
 	return q
-}
-
-func near(t rapid.TB, what string, got, want, within float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= within) && got != want {
-		t.Errorf("%s: expected %v, found %v", what, want, got)
-	}
 }

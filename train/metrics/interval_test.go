@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // For many classes the bounds are those of the normal distribution.
@@ -22,64 +24,44 @@ func TestClassIntervalOfManyClasses(t *testing.T) {
 	mean, sd := stat.PopMeanStdDev(values, nil)
 	margin := 1.96 * stat.StdErr(sd, 200)
 	got := ClassInterval(values)
-	near(t, "low", got.Low, mean-margin, 0.05*margin)
-	near(t, "high", got.High, mean+margin, 0.05*margin)
-}
-
-// Of 200 intervals about 95 % contain the true mean. The percentile bootstrap covers a
-// little less with 30 classes.
-func TestClassIntervalCoverage(t *testing.T) {
-	const samples, trueMean = 200, 2.0 / 3
-	r := rand.New(rand.NewPCG(2, 0))
-	var covered int
-	for range samples {
-		values := make([]float64, 30)
-		for i := range values {
-			values[i] = math.Sqrt(r.Float64())
-		}
-		if c := ClassInterval(values); c.Low <= trueMean && trueMean <= c.High {
-			covered++
-		}
-	}
-	if share := float64(covered) / samples; share < 0.90 || share > 0.98 {
-		t.Errorf("%.3f of the intervals cover the mean", share)
-	}
+	testkit.Near(t, "low", got.Low, mean-margin, 0.05*margin)
+	testkit.Near(t, "high", got.High, mean+margin, 0.05*margin)
 }
 
 func TestClassIntervalNeedsTwoClasses(t *testing.T) {
 	nan := math.NaN()
-	for _, values := range [][]float64{nil, {0.5}, {nan, 0.5, nan}} {
-		got := ClassInterval(values)
-		text, err := json.Marshal(got)
-		if err != nil || string(text) != "null" || got.String() != "-" {
-			t.Errorf("%v: found %q, %s, %v", values, got, text, err)
-		}
+	for _, c := range []struct {
+		values     []float64
+		json, text string
+	}{
+		{nil, "null", "-"},
+		{[]float64{nan, 0.5, nan}, "null", "-"},
+		{[]float64{nan, 0.5, 0.5}, `{"low":0.5,"high":0.5}`, "50.0 to 50.0"},
+	} {
+		got := ClassInterval(c.values)
+		text := testkit.Must(json.Marshal(got))(t)
 		var read Interval
-		if err := json.Unmarshal(text, &read); err != nil || !math.IsNaN(read.Low) || !math.IsNaN(read.High) {
-			t.Errorf("read %v, %v", read, err)
+		testkit.NoError(t, json.Unmarshal(text, &read))
+		if string(text) != c.json || got.String() != c.text || !cmp.Equal(got, read, cmpopts.EquateNaNs()) {
+			t.Errorf("%v: found %q and %s, read as %v", c.values, got, text, read)
 		}
-	}
-	got := ClassInterval([]float64{nan, 0.5, 0.5})
-	text, err := json.Marshal(got)
-	if err != nil || string(text) != `{"low":0.5,"high":0.5}` || got.String() != "50.0 to 50.0" {
-		t.Errorf("found %q, %s, %v", got, text, err)
 	}
 }
 
 func TestPairedDifference(t *testing.T) {
 	// Of the 32 signs of 1 to 5, only the two of equal signs reach a sum of 15.
 	got := PairedDifference([]float64{1, 3, 5, 7, 9, 8}, []float64{0, 1, 2, 3, 4, math.NaN()})
-	near(t, "mean", got.Mean, 3, 1e-12)
-	near(t, "p", got.P, 2.0/32, 1e-12)
+	testkit.Near(t, "mean", got.Mean, 3, 1e-12)
+	testkit.Near(t, "p", got.P, 2.0/32, 1e-12)
 	// Differences 0.1, -0.2 and 0.1 sum to 0 but for rounding, and every assignment is as far.
-	near(t, "p of no difference", PairedDifference([]float64{0.3, 0.1, 0.3}, []float64{0.2, 0.3, 0.2}).P, 1, 1e-12)
+	testkit.Near(t, "p of no difference", PairedDifference([]float64{0.3, 0.1, 0.3}, []float64{0.2, 0.3, 0.2}).P, 1, 1e-12)
 
 	// More classes than can be enumerated: only all signs equal reach the observed sum.
 	a, b := make([]float64, 40), make([]float64, 40)
 	for i := range a {
 		a[i] = 1
 	}
-	near(t, "least p", PairedDifference(a, b).P, 1.0/10_001, 1e-12)
+	testkit.Near(t, "least p", PairedDifference(a, b).P, 1.0/10_001, 1e-12)
 }
 
 // Random permutations agree with all permutations, computed here by counting sums.
@@ -102,7 +84,7 @@ func TestRandomPermutationsAgreeWithAll(t *testing.T) {
 			count += n
 		}
 	}
-	near(t, "p", PairedDifference(d, make([]float64, len(d))).P, float64(count)/math.Exp2(float64(len(d))), 0.015)
+	testkit.Near(t, "p", PairedDifference(d, make([]float64, len(d))).P, float64(count)/math.Exp2(float64(len(d))), 0.015)
 }
 
 func TestPairedDifferenceProperties(t *testing.T) {
@@ -111,8 +93,8 @@ func TestPairedDifferenceProperties(t *testing.T) {
 		accuracy := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 20).Draw(t, "correct")) / 20 }), n, n)
 		a, b := accuracy.Draw(t, "a"), accuracy.Draw(t, "b")
 		d, reverse := PairedDifference(a, b), PairedDifference(b, a)
-		near(t, "reversed mean", reverse.Mean, -d.Mean, 1e-12)
-		near(t, "reversed p", reverse.P, d.P, 0)
+		testkit.Near(t, "reversed mean", reverse.Mean, -d.Mean, 1e-12)
+		testkit.Near(t, "reversed p", reverse.P, d.P, 0)
 		if d.P <= 0 || d.P > 1 || d.Interval.Low > d.Mean+1e-12 || d.Interval.High < d.Mean-1e-12 {
 			t.Errorf("%+v", d)
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -13,10 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 func weights(m method.Model) *mat.Dense {
@@ -33,7 +33,7 @@ func TestFitSolvesItsEquation(t *testing.T) {
 		gamma := math.Pow(10, rapid.Float64Range(-1, 2).Draw(t, "log gamma"))
 		lambda := math.Pow(10, rapid.Float64Range(-1, 2).Draw(t, "log lambda"))
 		e := baselinetest.Examples(samples, dims, attributes, classes, 1, rapid.Uint64().Draw(t, "seed"))
-		m, _ := baselinetest.Learn(t, eszsl.Config{Gamma: gamma, Lambda: lambda}, e)
+		m, _ := baselinetest.Learn(t, &eszsl.Config{Gamma: gamma, Lambda: lambda}, e)
 		w := weights(m)
 
 		x, y := mat.NewDense(samples, dims, nil), mat.NewDense(samples, classes, nil)
@@ -65,9 +65,9 @@ func addToDiagonal(m *mat.Dense, v float64) {
 // Samples that appear twice are equivalent to half the ridge, also in several blocks.
 func TestManySamples(t *testing.T) {
 	e := baselinetest.Examples(700, 6, 4, 5, 1, 1)
-	once, _ := baselinetest.Learn(t, eszsl.Config{Gamma: 0.5, Lambda: 1, Normalise: true}, e)
+	once, _ := baselinetest.Learn(t, &eszsl.Config{Gamma: 0.5, Lambda: 1, Normalise: true}, e)
 	e.Rows, e.Labels = append(e.Rows, e.Rows...), append(e.Labels, e.Labels...)
-	twice, _ := baselinetest.Learn(t, eszsl.Config{Gamma: 1, Lambda: 1, Normalise: true}, e)
+	twice, _ := baselinetest.Learn(t, &eszsl.Config{Gamma: 1, Lambda: 1, Normalise: true}, e)
 	if a, b := weights(once), weights(twice); !mat.EqualApprox(a, b, 1e-5) {
 		t.Errorf("once\n%v\ntwice\n%v", mat.Formatted(a), mat.Formatted(b))
 	}
@@ -76,27 +76,23 @@ func TestManySamples(t *testing.T) {
 // The loss is the mean over samples of |scores - one-hot|^2.
 func TestLoss(t *testing.T) {
 	e := baselinetest.Examples(40, 6, 4, 5, 1, 6)
-	m, loss := baselinetest.Learn(t, eszsl.Config{Gamma: 1, Lambda: 1}, e)
+	m, loss := baselinetest.Learn(t, &eszsl.Config{Gamma: 1, Lambda: 1}, e)
 	var want float64
-	for i, s := range baselinetest.Score(t, m, e, e.U) {
-		target := 0.0
+	for i, s := range baselinetest.Score(t, m, e, e.U).Data {
+		d := float64(s)
 		if e.Labels[i/5] == i%5 {
-			target = 1
+			d--
 		}
-		want += math.Pow(s-target, 2) / 40
+		want += d * d / 40
 	}
-	baselinetest.Near(t, "loss", 1e-9, []float64{loss}, []float64{want})
+	testkit.Near(t, "loss", loss, want, 1e-9)
 }
 
 func TestInfiniteFeatures(t *testing.T) {
 	e := baselinetest.Examples(8, 3, 2, 4, 1, 4)
 	e.X.Data[0] = float32(math.Inf(1))
-	l, err := eszsl.Default().Learn(e, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _, err = l.Epoch(1)
-	baselinetest.WantField(t, "gamma", err)
+	_, err := baselinetest.Learner(t, eszsl.New(), e, 1).Epoch(1)
+	testkit.WantError(t, err, "gamma: ")
 }
 
 // W and the scores of the val classes agree with those of numpy, in float64, on the
@@ -126,32 +122,20 @@ func TestInfiniteFeatures(t *testing.T) {
 func TestAgreesWithNumpy(t *testing.T) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	d, err := xlsa17.Load(t.Context(), "../../../dataset/xlsa17/testdata/plain", xlsa17.Options{NoCache: true, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("testdata/mini.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(xlsa17.Load(t.Context(), "../../../dataset/xlsa17/testdata/plain", xlsa17.Options{NoCache: true, Log: log}))(t)
 	var cases []struct {
 		eszsl.Config
 		W, Val []float64
 	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, json.Unmarshal([]byte(testkit.Read(t, "testdata/mini.json")), &cases))
 	e := method.Examples{X: d.Features, Rows: d.SamplesOf(d.Split.Train), U: d.Describe(d.Split.Train)}
 	for _, r := range e.Rows {
 		e.Labels = append(e.Labels, slices.Index(d.Split.Train, d.Labels[r]))
 	}
 	for _, c := range cases {
-		m, _ := baselinetest.Learn(t, c.Config, e)
-		baselinetest.Near(t, "W", 1e-6, weights(m).RawMatrix().Data, c.W)
-		s, err := model.Score(m, d.Features, d.SamplesOf(d.Split.Val), d.Describe(d.Split.Val))
-		if err != nil {
-			t.Fatal(err)
-		}
-		baselinetest.Near(t, "val", 1e-6, baselinetest.Floats(s.Data), c.Val)
+		m, _ := baselinetest.Learn(t, &c.Config, e)
+		testkit.NearAll(t, "W", weights(m).RawMatrix().Data, c.W, 1e-6)
+		s := testkit.Must(model.Score(m, d.Features, d.SamplesOf(d.Split.Val), d.Describe(d.Split.Val)))(t)
+		testkit.NearAll(t, "val", s.Data, c.Val, 1e-6)
 	}
 }

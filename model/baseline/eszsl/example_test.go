@@ -6,8 +6,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // Two features indicate two attributes; the class that has both is unseen.
@@ -23,11 +23,11 @@ func Example() {
 		Rows: []int{0, 1, 2, 3}, Labels: []int{0, 0, 1, 1},
 		U: dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 0, 1}},
 	}
-	learner, err := method.Learn(eszsl.Config{Gamma: 1, Lambda: 1}, e, 0)
+	learner, err := method.Learn(&eszsl.Config{Gamma: 1, Lambda: 1}, e, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, _, err := learner.Epoch(1); err != nil {
+	if _, err := learner.Epoch(1); err != nil {
 		log.Fatal(err)
 	}
 	unseen := dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 1, 1}}

@@ -2,11 +2,15 @@ package kernelalign
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // W = (1/2, 1)', x = (1, 0) of the first of the classes 1 and -1: W'x = 1/2, and W y is (1/2, 1) or (-1/2, -1). Squared distances are 1/4 and
@@ -45,20 +49,55 @@ func TestObjectiveByHand(t *testing.T) {
 		"orthogonality": {Config{Kernel: Linear, Beta: 3, Orthogonality: 2}, 1.125, [2]float64{3, 2}},
 	} {
 		loss, grad := p.step(c.config)
-		if math.Abs(loss-c.loss) > 1e-14 || math.Abs(grad.Data[0]-c.grad[0]) > 1e-14 || math.Abs(grad.Data[1]-c.grad[1]) > 1e-14 {
-			t.Errorf("%s: %g with gradient %g, expected %g and %g", name, loss, grad.Data, c.loss, c.grad)
+		testkit.Near(t, name, loss, c.loss, 1e-14)
+		testkit.NearAll(t, name, grad.Data, c.grad[:], 1e-14)
+	}
+}
+
+func drawConfig(t *rapid.T) Config {
+	c := *New()
+	c.Kernel = rapid.SampledFrom([]Kernel{Linear, Polynomial, Gaussian, Cauchy}).Draw(t, "kernel")
+	c.Sigma = rapid.Float64Range(0.4, 2).Draw(t, "sigma")
+	c.Degree = rapid.IntRange(1, 4).Draw(t, "degree")
+	c.Offset = rapid.Float64Range(0, 2).Draw(t, "offset")
+	c.Beta = rapid.Float64Range(0, 3).Draw(t, "beta")
+	c.Ort = rapid.Bool().Draw(t, "ort")
+	c.Orthogonality = rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "orthogonality")
+	return c
+}
+
+// problem is a batch of samples of length 1, descriptions and a W.
+type problem struct {
+	x, y, w dataset.Matrix[float64]
+	labels  []int
+}
+
+func drawProblem(t *rapid.T) problem {
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	size := rapid.IntRange(1, 5)
+	b, d, m, z := size.Draw(t, "B"), size.Draw(t, "D"), size.Draw(t, "M"), size.Draw(t, "Z")
+	random := func(rows, cols int, scale float64) dataset.Matrix[float64] {
+		r := dataset.NewMatrix[float64](rows, cols)
+		for i := range r.Data {
+			r.Data[i] = scale * rng.NormFloat64()
 		}
+		return r
 	}
+	p := problem{x: random(b, d, 1), y: random(z, m, 0.7), w: random(d, m, 0.5)}
+	for i := range b {
+		floats.Scale(1/floats.Norm(p.x.Row(i), 2), p.x.Row(i))
+		p.labels = append(p.labels, rng.IntN(z))
+	}
+	return p
 }
 
-func TestOneClass(t *testing.T) {
-	p := problem{x: matrixOf([]float64{1}), y: matrixOf([]float64{1}), w: matrixOf([]float64{0.5}), labels: []int{0}}
-	if loss, grad := p.step(Config{Kernel: Linear, Beta: 1}); loss != 0.25 || grad.Data[0] != -1 {
-		t.Errorf("%g with gradient %g, expected 0.25 and -1", loss, grad.Data)
-	}
+// step returns the objective and its gradient.
+func (p problem) step(c Config) (float64, dataset.Matrix[float64]) {
+	grad := dataset.NewMatrix[float64](p.w.Rows, p.w.Cols)
+	return newObjective(c, p.y, p.x.Cols, p.x.Rows).step(p.x, p.labels, p.w, grad), grad
 }
 
-// naive computes the objective of doc.go.
+// naive computes the objective of the package comment.
 func naive(c Config, p problem) float64 {
 	k := c.kernel()
 	compare := func(v, w []float64) float64 {
@@ -92,91 +131,52 @@ func naive(c Config, p problem) float64 {
 	return sum/float64(len(p.labels)) + c.Orthogonality*penalty(p.w)
 }
 
+func dense(w dataset.Matrix[float64]) *mat.Dense { return mat.NewDense(w.Rows, w.Cols, w.Data) }
+
 // project is W'x.
 func project(w dataset.Matrix[float64], x []float64) []float64 {
-	a := make([]float64, w.Cols)
-	for d, v := range x {
-		for m := range a {
-			a[m] += v * w.Row(d)[m]
-		}
-	}
-	return a
+	var a mat.VecDense
+	a.MulVec(dense(w).T(), mat.NewVecDense(len(x), x))
+	return a.RawVector().Data
 }
 
 // lift is W y.
 func lift(w dataset.Matrix[float64], y []float64) []float64 {
-	x := make([]float64, w.Rows)
-	for d := range x {
-		for m, v := range y {
-			x[d] += v * w.Row(d)[m]
-		}
-	}
-	return x
+	var x mat.VecDense
+	x.MulVec(dense(w), mat.NewVecDense(len(y), y))
+	return x.RawVector().Data
 }
 
 // penalty is |W'W - I|^2.
-func penalty(w dataset.Matrix[float64]) (sum float64) {
-	for i := range w.Cols {
-		for j := range w.Cols {
-			var v float64
-			for d := range w.Rows {
-				v += w.Row(d)[i] * w.Row(d)[j]
-			}
-			if i == j {
-				v--
-			}
-			sum += v * v
-		}
+func penalty(w dataset.Matrix[float64]) float64 {
+	var ww mat.Dense
+	ww.Mul(dense(w).T(), dense(w))
+	for m := range w.Cols {
+		ww.Set(m, m, ww.At(m, m)-1)
 	}
-	return sum
+	return math.Pow(mat.Norm(&ww, 2), 2)
 }
 
-func TestObjectiveIsItsDefinition(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c, p := drawConfig(t), drawProblem(t)
-		if got, _ := p.step(c); math.Abs(got-naive(c, p)) > 1e-9*(1+got) {
-			t.Errorf("%g, expected %g", got, naive(c, p))
-		}
-	})
-}
-
-// differences returns the gradient of f by w in finite differences.
-func differences(w dataset.Matrix[float64], f func() float64) []float64 {
+// A step returns the objective of its definition and the gradient of finite differences.
+func TestObjectiveAndGradient(t *testing.T) {
 	const h = 1e-6
-	grad := make([]float64, len(w.Data))
-	for i, v := range w.Data {
-		w.Data[i] = v + h
-		above := f()
-		w.Data[i] = v - h
-		grad[i] = (above - f()) / (2 * h)
-		w.Data[i] = v
-	}
-	return grad
-}
-
-func closeTo(t *rapid.T, got, want []float64) {
-	t.Helper()
-	var scale float64
-	for _, v := range want {
-		scale = max(scale, math.Abs(v))
-	}
-	for i, v := range got {
-		if !(math.Abs(v-want[i]) <= 1e-6*(1+scale)) {
-			t.Fatalf("gradient %v, finite differences %v", got, want)
-		}
-	}
-}
-
-func TestGradientAgainstFiniteDifferences(t *testing.T) {
 	for _, kernel := range []Kernel{Linear, Polynomial, Gaussian, Cauchy} {
-		t.Run(string(kernel), func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				c, p := drawConfig(t), drawProblem(t)
-				c.Kernel = kernel
-				_, grad := p.step(c)
-				closeTo(t, grad.Data, differences(p.w, func() float64 { return naive(c, p) }))
-			})
-		})
+		t.Run(string(kernel), rapid.MakeCheck(func(t *rapid.T) {
+			c, p := drawConfig(t), drawProblem(t)
+			c.Kernel = kernel
+			loss, grad := p.step(c)
+			testkit.Near(t, "objective", loss, naive(c, p), 1e-9)
+			differences, scale := make([]float64, len(p.w.Data)), 0.0
+			for i, v := range p.w.Data {
+				p.w.Data[i] = v + h
+				above := naive(c, p)
+				p.w.Data[i] = v - h
+				differences[i] = (above - naive(c, p)) / (2 * h)
+				p.w.Data[i] = v
+				scale = max(scale, math.Abs(differences[i]))
+			}
+			testkit.NearAll(t, "gradient", grad.Data, differences, 1e-6*(1+scale))
+		}))
 	}
 }
 
@@ -189,14 +189,8 @@ func TestRepeatedSteps(t *testing.T) {
 		grad := dataset.NewMatrix[float32](p.w.Rows, p.w.Cols)
 		for range 2 {
 			got := o.step(dataset.Convert[float32](p.x), p.labels, dataset.Convert[float32](p.w), grad)
-			if math.Abs(got-want) > 1e-4*(1+want) {
-				t.Fatalf("%g, expected %g", got, want)
-			}
-			for i, g := range grad.Data {
-				if math.Abs(float64(g)-wantGrad.Data[i]) > 1e-4*(1+10*math.Abs(wantGrad.Data[i])) {
-					t.Fatalf("gradient %g, expected %g", grad.Data, wantGrad.Data)
-				}
-			}
+			testkit.Near(t, "objective", got, want, 1e-4)
+			testkit.NearAll(t, "gradient", grad.Data, wantGrad.Data, 1e-3)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
@@ -136,8 +137,8 @@ func TestMinimumOfALinearRegression(t *testing.T) {
 		}
 		w, b := solved(t, p, targets)
 		c := minimise(t, p)
-		baselinetest.Near(t, "W", 2e-3, c.W.Data, w)
-		baselinetest.Near(t, "b", 5e-3, c.B, b)
+		testkit.NearAll(t, "W", c.W.Data, w, 2e-3)
+		testkit.NearAll(t, "b", c.B, b, 5e-3)
 		var loss float64
 		for i, r := range p.Rows {
 			length := 1.0
@@ -152,7 +153,7 @@ func TestMinimumOfALinearRegression(t *testing.T) {
 				loss += d * d / 2 / float64(len(p.Rows))
 			}
 		}
-		baselinetest.Near(t, "loss", 1e-2, []float64{c.Loss}, []float64{loss})
+		testkit.Near(t, "loss", c.Loss, loss, 1e-2)
 	})
 }
 
@@ -182,7 +183,7 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			w[i] = at
 			differences[i] = (above - below) / (2 * h)
 		}
-		baselinetest.Near(t, "gradient", 1e-7, gradient, differences)
+		testkit.NearAll(t, "gradient", gradient, differences, 1e-7)
 	})
 }
 
@@ -196,9 +197,9 @@ func TestManySamples(t *testing.T) {
 	targets.Rows *= 2
 	p.Each = each(targets)
 	twice := minimise(t, p)
-	baselinetest.Near(t, "W", 1e-6, twice.W.Data, once.W.Data)
-	baselinetest.Near(t, "b", 1e-6, twice.B, once.B)
-	baselinetest.Near(t, "loss", 1e-9, []float64{twice.Loss}, []float64{once.Loss})
+	testkit.NearAll(t, "W", twice.W.Data, once.W.Data, 1e-6)
+	testkit.NearAll(t, "b", twice.B, once.B, 1e-6)
+	testkit.Near(t, "loss", twice.Loss, once.Loss, 1e-9)
 }
 
 // Independent outputs do not affect each other: one starts at its optimum, one has no
@@ -217,12 +218,12 @@ func TestIndependentOutputs(t *testing.T) {
 		return all(sample, output, score)
 	}
 	c := minimise(t, p)
-	baselinetest.Near(t, "W of zeros", 0, c.W.Row(1), make([]float64, 5))
-	baselinetest.Near(t, "W of nothing", 0, c.W.Row(2), make([]float64, 5))
+	testkit.NearAll(t, "W of zeros", c.W.Row(1), make([]float64, 5), 0)
+	testkit.NearAll(t, "W of nothing", c.W.Row(2), make([]float64, 5), 0)
 	p.Outputs = 1
 	for _, k := range []int{0, 3} {
 		p.Each = func(sample, _ int, score float64) (float64, float64) { return all(sample, k, score) }
-		baselinetest.Near(t, "W", 1e-9, c.W.Row(k), minimise(t, p).W.Data)
+		testkit.NearAll(t, "W", c.W.Row(k), minimise(t, p).W.Data, 1e-9)
 	}
 }
 
@@ -293,7 +294,7 @@ func TestCurvatureDoesNotChangeTheMinimum(t *testing.T) {
 	for _, curvature := range []float64{0.01, 0.5, 1, 100} {
 		p.Curvature = curvature
 		c := minimise(t, p)
-		baselinetest.Near(t, "W", 1e-3, c.W.Data, w)
-		baselinetest.Near(t, "b", 1e-3, c.B, b)
+		testkit.NearAll(t, "W", c.W.Data, w, 1e-3)
+		testkit.NearAll(t, "b", c.B, b, 1e-3)
 	}
 }

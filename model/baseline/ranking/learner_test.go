@@ -13,8 +13,8 @@ import (
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // Blocks equal steps of one sample, also if 64 does not divide the samples.
@@ -23,7 +23,7 @@ func TestBlocksAreSGD(t *testing.T) {
 		for _, features := range []baseline.Features{baseline.None, baseline.Unit, baseline.Standardize} {
 			for _, samples := range []int{1, 40, 64, 128, 150} {
 				e := examples(samples, 12, 7, 9, uint64(samples))
-				c := Default(name)
+				c := *New(name)
 				c.Features, c.LR, c.Margin = features, 0.05, 0.7
 				if samples == 1 && features == baseline.Standardize {
 					continue // nothing varies
@@ -50,7 +50,7 @@ func TestBlocksAreSGD(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	e := examples(10, 64, 200, 3, 2)
-	c := Default(ALE)
+	c := *New(ALE)
 	c.Init = 3
 	var squares float64
 	for _, w := range weights(newLearner(t, c, e, 1)) {
@@ -72,7 +72,7 @@ func TestInit(t *testing.T) {
 func TestMarginIsAScale(t *testing.T) {
 	e := examples(100, 12, 7, 9, 3)
 	for _, name := range names {
-		c := Default(name)
+		c := *New(name)
 		c.Init = 0
 		twice := c
 		twice.LR, twice.Margin = 2*c.LR, 2*c.Margin
@@ -113,7 +113,7 @@ func TestSeparable(t *testing.T) {
 		has(r, unseen.Row(r%3))
 	}
 	for _, name := range names {
-		l := newLearner(t, Default(name), e, 1)
+		l := newLearner(t, *New(name), e, 1)
 		done, loss := false, 0.0
 		for number := 1; number <= 500 && !done; number++ {
 			before := slices.Clone(weights(l))
@@ -174,11 +174,11 @@ func newLearner(t testing.TB, c Config, e method.Examples, seed uint64) method.L
 
 func epoch(t testing.TB, l method.Learner, number int) (loss float64, done bool) {
 	t.Helper()
-	loss, done, err := l.Epoch(number)
+	p, err := l.Epoch(number)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return loss, done
+	return p.Phases[0].Loss, p.Converged
 }
 
 func weights(l method.Learner) []float32 { return l.State()[0].Matrix.Data }
@@ -195,13 +195,13 @@ func TestNotFinite(t *testing.T) {
 			},
 			"a NaN": func(_ *Config, e *method.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
 		} {
-			e, c := examples(100, 12, 7, 9, 8), Default(name)
+			e, c := examples(100, 12, 7, 9, 8), *New(name)
 			c.Features = baseline.None
 			change(&c, &e)
 			l := newLearner(t, c, e, 1)
 			var err error
 			for number := 1; number <= 3 && err == nil; number++ {
-				_, _, err = l.Epoch(number)
+				_, err = l.Epoch(number)
 			}
 			if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || nf.Term != "W" {
 				t.Errorf("%s, %s: %v, expected W not to be finite", name, what, err)
@@ -215,7 +215,7 @@ func BenchmarkEpoch(b *testing.B) {
 	e := examples(3738, 2048, 312, 64, 9)
 	for _, name := range names {
 		b.Run(string(name), func(b *testing.B) {
-			l := newLearner(b, Default(name), e, 1)
+			l := newLearner(b, *New(name), e, 1)
 			number := 0
 			for b.Loop() {
 				number++

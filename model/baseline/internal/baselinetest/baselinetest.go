@@ -1,42 +1,15 @@
 // Package baselinetest has what the tests of several baselines share: small matrices,
-// examples, and comparisons of numbers. Only tests import it.
+// examples, and their scores. Only tests import it.
 package baselinetest
 
 import (
-	"errors"
-	"math"
 	"math/rand/v2"
 
-	"pgregory.net/rapid"
-
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
 )
-
-// Near checks that numbers differ from those expected by at most the tolerance, relative
-// for numbers above 1. NaN is never near.
-func Near(t rapid.TB, name string, tolerance float64, got, want []float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d numbers, expected %d", name, len(got), len(want))
-	}
-	for i, v := range got {
-		if !(math.Abs(v-want[i]) <= tolerance*max(1, math.Abs(want[i]))) {
-			t.Fatalf("%s[%d] is %g, expected %g", name, i, v, want[i])
-		}
-	}
-}
-
-// WantField checks that an error is an *invalid.Error of a field.
-func WantField(t rapid.TB, field string, err error) {
-	t.Helper()
-	var wrong *invalid.Error
-	if !errors.As(err, &wrong) || wrong.Field != field {
-		t.Errorf("%v, expected an error of %s", err, field)
-	}
-}
 
 // Matrix has the values row by row.
 func Matrix(cols int, values ...float64) dataset.Matrix[float64] {
@@ -67,28 +40,34 @@ func Examples(samples, dims, attributes, classes int, noise float64, seed uint64
 	return e
 }
 
-// Learn returns the model of a method that converges in one epoch, and its loss.
-func Learn(t rapid.TB, m method.Method, e method.Examples) (method.Model, float64) {
+// Learner returns a learner before its first epoch.
+func Learner(t testkit.TB, m method.Method, e method.Examples, seed uint64) method.Learner {
 	t.Helper()
-	l, err := method.Learn(m, e, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := l.Epoch(1)
-	if err != nil || !p.Converged {
-		t.Fatalf("converged %t, %v", p.Converged, err)
-	}
-	return l.Model(), p.Phases[0].Loss
+	return testkit.Must(method.Learn(m, e, seed))(t)
 }
 
-// Score returns the scores of the examples for descriptions u, row by row.
-func Score(t rapid.TB, m method.Model, e method.Examples, u dataset.Matrix[float64]) []float64 {
+// Epoch trains for an epoch.
+func Epoch(t testkit.TB, l method.Learner, number int) (loss float64, converged bool) {
 	t.Helper()
-	s, err := model.Score(m, e.X, e.Rows, u)
-	if err != nil {
-		t.Fatal(err)
+	p := testkit.Must(l.Epoch(number))(t)
+	return p.Phases[0].Loss, p.Converged
+}
+
+// Learn returns the model of a method that converges in one epoch, and its loss.
+func Learn(t testkit.TB, m method.Method, e method.Examples) (method.Model, float64) {
+	t.Helper()
+	l := Learner(t, m, e, 1)
+	loss, converged := Epoch(t, l, 1)
+	if !converged {
+		t.Fatalf("not converged in one epoch")
 	}
-	return Floats(s.Data)
+	return l.Model(), loss
+}
+
+// Score returns the scores of the examples for descriptions u.
+func Score(t testkit.TB, m method.Model, e method.Examples, u dataset.Matrix[float64]) dataset.Matrix[float32] {
+	t.Helper()
+	return testkit.Must(model.Score(m, e.X, e.Rows, u))(t)
 }
 
 // Floats returns the values in float64.

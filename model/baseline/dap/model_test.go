@@ -2,23 +2,22 @@ package dap
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 func restored(t *testing.T, p Prediction, tensors method.Tensors) method.Model {
 	t.Helper()
-	m, err := Config{Prediction: p}.Restore(tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	shape := method.Shape{Dims: tensors[0].Matrix.Rows, Attributes: tensors[len(tensors)-1].Matrix.Cols}
+	return testkit.Must((&Config{Prediction: p}).Restore(tensors, shape))(t)
 }
 
 // A sample with p(a|x) = 4/5 and 2/5, where p(a) = 1/2 and 1/4, that is, with factors of
@@ -39,15 +38,12 @@ func TestPosteriorByHand(t *testing.T) {
 	})
 	u := baselinetest.Matrix(2, 0.4, 0.75, 0.2, 0.8, 1, 1, 0, nan)
 	x := baselinetest.Single(1, 0, 2) // log odds of log 4 = 2 log 2, and log 2/3 = 2/3 log 2 + b
-	s, err := model.Score(m, x, []int{1}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(model.Score(m, x, []int{1}, u))(t)
 	var want []float64
 	for _, product := range []float64{1.28, 0.64, 2.56, 0.4} {
 		want = append(want, math.Log(product/4.88))
 	}
-	baselinetest.Near(t, "log p(z|x)", 1e-6, baselinetest.Floats(s.Data), want)
+	testkit.NearAll(t, "log p(z|x)", s.Data, want, 1e-6)
 }
 
 // A feature of 1 makes the scores of two classes log 3 and 0, so p(y|x) = 3/4 and 1/4.
@@ -62,15 +58,8 @@ func TestIndirectPredictionByHand(t *testing.T) {
 		{Name: "thresholds", Matrix: baselinetest.Single(4, 0, 0, 0, 0)},
 		{Name: "prior", Matrix: baselinetest.Single(4, 0.5, 0.5, 0.5, 0.5)},
 	})
-	odds, err := m.Detect(baselinetest.Single(1, 1), []int{0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	baselinetest.Near(t, "log odds", 1e-6, baselinetest.Floats(odds.Data), []float64{math.Log(3), -math.Log(3), 0, math.Log(5. / 3)})
-	none, err := m.Detect(baselinetest.Single(1, 1), nil)
-	if err != nil || none.Rows != 0 || none.Cols != 4 {
-		t.Errorf("no samples: %v, %v", none, err)
-	}
+	odds := testkit.Must(m.Detect(baselinetest.Single(1, 1), []int{0}))(t)
+	testkit.NearAll(t, "log odds", odds.Data, []float64{math.Log(3), -math.Log(3), 0, math.Log(5. / 3)}, 1e-6)
 }
 
 // A class probability of 1 does not make attribute odds infinite.
@@ -82,10 +71,7 @@ func TestIndirectPredictionOfSureClasses(t *testing.T) {
 		{Name: "thresholds", Matrix: baselinetest.Single(2, 0.5, 0.5)},
 		{Name: "prior", Matrix: baselinetest.Single(2, 0.5, 0.5)},
 	})
-	s, err := model.Score(m, baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 0, 1, 1, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(model.Score(m, baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 0, 1, 1, 1)))(t)
 	if s.Data[0] != 0 || !(s.Data[2] > s.Data[1]) || math.IsInf(float64(s.Data[1]), 0) {
 		t.Errorf("log p(z|x) = %v, expected 0 for the class and the least for its opposite", s.Data)
 	}
@@ -94,32 +80,22 @@ func TestIndirectPredictionOfSureClasses(t *testing.T) {
 // Two classes differ in one of 3000 attributes; the odds of each of the others are e^-50.
 func TestNoUnderflow(t *testing.T) {
 	const attributes = 3000
-	row := func(rows int, value float32) dataset.Matrix[float32] {
-		m := dataset.NewMatrix[float32](rows, attributes)
-		for i := range m.Data {
-			m.Data[i] = value
-		}
-		return m
+	row := func(value float32) dataset.Matrix[float32] {
+		return baselinetest.Single(attributes, slices.Repeat([]float32{value}, attributes)...)
 	}
 	m := restored(t, Direct, method.Tensors{
-		{Name: "W", Matrix: row(1, 0)},
-		{Name: "b", Matrix: row(1, 0)},
-		{Name: "thresholds", Matrix: row(1, 0.5)},
-		{Name: "prior", Matrix: row(1, 0.5)},
+		{Name: "W", Matrix: row(0)}, {Name: "b", Matrix: row(0)}, {Name: "thresholds", Matrix: row(0.5)}, {Name: "prior", Matrix: row(0.5)},
 	})
 	u := dataset.NewMatrix[float64](2, attributes)
 	for i := range u.Data {
 		u.Data[i] = 1
 	}
 	u.Data[7] = 0
-	odds := row(1, -50)
+	odds := row(-50)
 	odds.Data[7] = 1
-	s, err := m.Classify(odds, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(m.Classify(odds, u))(t)
 	has := 1 / (1 + math.Exp(-1))
-	baselinetest.Near(t, "log p(z|x)", 1e-6, baselinetest.Floats(s.Data), []float64{math.Log(1 - has), math.Log(has)})
+	testkit.NearAll(t, "log p(z|x)", s.Data, []float64{math.Log(1 - has), math.Log(has)}, 1e-6)
 }
 
 // Scores are a distribution over the described classes.
@@ -129,13 +105,57 @@ func TestPosteriorSumsToOne(t *testing.T) {
 		classes := rapid.IntRange(1, 9).Draw(t, "classes")
 		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, nan}))
 		u := baselinetest.Matrix(4, rapid.SliceOfN(p, classes*4, classes*4).Draw(t, "u")...)
-		s := baselinetest.Score(t, learn(t, drawConfig(t), e), e, u)
+		s := baselinetest.Score(t, learn(t, drawConfig(t), e), e, u).Data
 		for i := range e.Rows {
 			var sum float64
 			for _, l := range s[i*classes : (i+1)*classes] {
-				sum += math.Exp(l)
+				sum += math.Exp(float64(l))
 			}
-			baselinetest.Near(t, "sum", 1e-5, []float64{sum}, []float64{1})
+			testkit.Near(t, "sum", sum, 1, 1e-5)
 		}
 	})
+}
+
+// Each attribute is alone in its group, descriptions of 0 and 1, the prior of each
+// attribute and De Morgan's complement make LAGO DAP (supplement D.4 of the LAGO paper):
+//
+//	a_m^z p(a_m|x) / p(a_m)  +  (1 - a_m^z) (1 - p(a_m|x)) / (1 - p(a_m))
+//
+// is one of the factors of DAP. Both get the same p(a_m|x) and the training classes of
+// DAP, so that p(a_m) is the same.
+func TestLAGOOfSingletonsIsDAP(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 7)
+		samples, attributes, classes := size.Draw(t, "samples"), size.Draw(t, "attributes"), size.Draw(t, "classes")
+		e := examples(samples+classes, 2, attributes, classes, rapid.Uint64().Draw(t, "seed"))
+		for i := range e.U.Data { // sometimes all or no classes have an attribute
+			e.U.Data[i] = rapid.SampledFrom([]float64{0, 1}).Draw(t, "u")
+		}
+		p := dataset.NewMatrix[float64](samples, attributes)
+		odds := dataset.NewMatrix[float32](samples, attributes)
+		for i := range p.Data {
+			odds.Data[i] = float32(rapid.Float64Range(-8, 8).Draw(t, "log odds"))
+			p.Data[i] = 1 / (1 + math.Exp(-float64(odds.Data[i])))
+		}
+
+		c := Config{Prediction: Direct, C: 1, Threshold: AttributeMean, Prior: Empirical}
+		l := baselinetest.Learner(t, &c, e, 1) // thresholds and priors are known from the start
+		got := testkit.Must(l.Model().Classify(odds, e.U))(t)
+		testkit.NearAll(t, "log p(z|x)", got.Data, singletons(t, p, e.U), 1e-5)
+	})
+}
+
+// singletons returns log p(z|x) of LAGO in float64, where Gamma is exactly the identity.
+func singletons(t testkit.TB, p, u dataset.Matrix[float64]) []float64 {
+	t.Helper()
+	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
+	classes := testkit.Must(c.Describe(u, nil))(t)
+	v := dataset.NewMatrix[float64](p.Cols, p.Cols)
+	for m := range p.Cols {
+		v.Row(m)[m] = 1
+	}
+	f := testkit.Must(model.NewForward(c, classes, &model.Parameters[float64]{V: v}))(t)
+	logP := dataset.NewMatrix[float64](p.Rows, u.Rows)
+	testkit.NoError(t, f.LogP(p, logP))
+	return logP.Data
 }

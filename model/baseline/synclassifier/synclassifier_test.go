@@ -9,9 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // Two phantoms at (1, 0) and (0, 1) have distance 1 in units of their distance, sqrt 2.
@@ -23,31 +25,25 @@ import (
 func TestScoreByHand(t *testing.T) {
 	c := Config{Sigma: 1, Normalise: true}
 	distance := float32(math.Sqrt2)
-	m, err := c.Restore(method.Tensors{
+	m := testkit.Must(c.Restore(method.Tensors{
 		{Name: "V", Matrix: baselinetest.Single(2, 3, -1)},
 		{Name: "phantoms", Matrix: baselinetest.Single(2, 1/distance, 0, 0, 1/distance)},
 		{Name: "mean", Matrix: baselinetest.Single(2, 0.5, 0.5)},
 		{Name: "distance", Matrix: baselinetest.Single(1, distance)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := model.Score(m, baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 1, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	baselinetest.Near(t, "scores", 1e-6, baselinetest.Floats(s.Data), []float64{4/(1+math.Exp(-1)) - 1, 1})
+	}, method.Shape{Dims: 1, Attributes: 2}))(t)
+	s := testkit.Must(model.Score(m, baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 1, 1)))(t)
+	testkit.NearAll(t, "scores", s.Data, []float64{4/(1+math.Exp(-1)) - 1, 1}, 1e-6)
 }
 
 // classifiers returns the w_c of classes, C x D: their scores of the unit vectors.
-func classifiers(t rapid.TB, m *Model, dims int, u dataset.Matrix[float64]) *mat.Dense {
+func classifiers(t testkit.TB, m *Model, dims int, u dataset.Matrix[float64]) *mat.Dense {
 	t.Helper()
 	e := method.Examples{X: dataset.NewMatrix[float32](dims, dims)}
 	for d := range dims {
 		e.X.Row(d)[d] = 1
 		e.Rows = append(e.Rows, d)
 	}
-	return mat.DenseCopyOf(mat.NewDense(dims, u.Rows, baselinetest.Score(t, m, e, u)).T())
+	return mat.DenseCopyOf(mat.NewDense(dims, u.Rows, baselinetest.Floats(baselinetest.Score(t, m, e, u).Data)).T())
 }
 
 // The gradient of the objective by the classifiers of the training classes vanishes.
@@ -87,7 +83,7 @@ func TestNarrowKernel(t *testing.T) {
 	e := examples(30, 4, 5, 3, 1)
 	m := learn(t, Config{Sigma: 1e-3, Lambda: 0.01, Unit: true}, e)
 	v := mat.NewDense(4, 3, baselinetest.Floats(m.V.Data))
-	baselinetest.Near(t, "classifiers", 1e-6, mat.DenseCopyOf(v.T()).RawMatrix().Data, classifiers(t, m, 4, e.U).RawMatrix().Data)
+	testkit.NearAll(t, "classifiers", mat.DenseCopyOf(v.T()).RawMatrix().Data, classifiers(t, m, 4, e.U).RawMatrix().Data, 1e-6)
 }
 
 // The scores of training classes do not depend on the kernel; those of unseen classes do.
@@ -103,18 +99,14 @@ func TestKernelAffectsUnseenClassesOnly(t *testing.T) {
 	c.Sigma = 1
 	wide := learn(t, c, e)
 	for _, c := range []Config{{Sigma: 1, Lambda: 0.1}, {Sigma: 1, Lambda: 0.01, Unit: true}} {
-		l, err := c.Learn(e, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := l.Epoch(1); err == nil {
-			t.Errorf("%+v has the fit of other hyperparameters", c)
+		if _, err := baselinetest.Learner(t, &c, e, 1).Epoch(1); err == nil {
+			t.Errorf("%+v has the fit of other settings", c)
 		}
 	}
 	e.X.Data[0] = first
-	baselinetest.Near(t, "training classes", 1e-4, baselinetest.Score(t, wide, e, e.U), baselinetest.Score(t, narrow, e, e.U))
-	if got, not := baselinetest.Score(t, wide, e, unseen), baselinetest.Score(t, narrow, e, unseen); math.Abs(got[0]-not[0]) < 1e-3 {
-		t.Errorf("an unseen class scores %g by either kernel", got[0])
+	testkit.NearAll(t, "training classes", baselinetest.Score(t, wide, e, e.U).Data, baselinetest.Score(t, narrow, e, e.U).Data, 1e-4)
+	if got, not := baselinetest.Score(t, wide, e, unseen).Data[0], baselinetest.Score(t, narrow, e, unseen).Data[0]; math.Abs(float64(got-not)) < 1e-3 {
+		t.Errorf("an unseen class scores %g by either kernel", got)
 	}
 }
 
@@ -124,10 +116,10 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for _, apart := range []float64{0, 1e-7, 1e-6} {
 		copy(e.U.Row(2), e.U.Row(1))
 		e.U.Row(2)[0] += apart
-		m := learn(t, Default(), e)
+		m := learn(t, *New(), e)
 		s := baselinetest.Score(t, m, e, e.U)
 		for i := range e.Rows {
-			baselinetest.Near(t, "score", 1e-3, s[i*4+2:i*4+3], s[i*4+1:i*4+2])
+			testkit.NearAll(t, "score", s.Row(i)[2:3], s.Row(i)[1:2], 1e-3)
 		}
 		if largest := slices.Max(m.V.Data); largest > 100 {
 			t.Errorf("descriptions that are %g apart make a classifier of %g", apart, largest)
@@ -136,10 +128,8 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for i := range e.U.Data {
 		e.U.Data[i] = 0.5
 	}
-	for _, v := range baselinetest.Score(t, learn(t, Default(), e), e, e.U) {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			t.Fatalf("a score of %g where all classes are the same", v)
-		}
+	if s := baselinetest.Score(t, learn(t, *New(), e), e, e.U); !finite.All(s.Data) {
+		t.Fatalf("scores of %g where all classes are the same", s.Data)
 	}
 }
 
@@ -148,10 +138,11 @@ func TestClassesOfOneDescription(t *testing.T) {
 func TestMissingEntries(t *testing.T) {
 	e := examples(20, 4, 2, 4, 7)
 	copy(e.U.Data, []float64{0, 0.1, 0.5, nan, 1, 0.3, 0.5, 0.8})
-	m := learn(t, Default(), e)
-	baselinetest.Near(t, "means", 1e-7, baselinetest.Floats(m.Mean.Data), []float64{0.5, 0.4})
-	baselinetest.Near(t, "mean of these classes", 1e-6, baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 1, nan, 0.5, 0.6, 0)), baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 1, 0.4, 0.5, 0.6, 0)))
-	baselinetest.Near(t, "mean of the training classes", 1e-6, baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, nan, 0.9, nan)), baselinetest.Score(t, m, e, baselinetest.Matrix(2, 0.2, 0.4, 0.9, 0.4)))
+	m := learn(t, *New(), e)
+	testkit.NearAll(t, "means", m.Mean.Data, []float64{0.5, 0.4}, 1e-7)
+	of := func(u ...float64) []float32 { return baselinetest.Score(t, m, e, baselinetest.Matrix(2, u...)).Data }
+	testkit.NearAll(t, "mean of these classes", of(0.2, 1, nan, 0.5, 0.6, 0), of(0.2, 1, 0.4, 0.5, 0.6, 0), 1e-6)
+	testkit.NearAll(t, "mean of the training classes", of(0.2, nan, 0.9, nan), of(0.2, 0.4, 0.9, 0.4), 1e-6)
 	u := baselinetest.Matrix(2, 0.2, nan)
 	baselinetest.Score(t, m, e, u)
 	if !math.IsNaN(u.Data[1]) {
@@ -165,9 +156,9 @@ func examples(samples, dims, attributes, classes int, seed uint64) method.Exampl
 	return baselinetest.Examples(samples, dims, attributes, classes, 0.5, seed)
 }
 
-func learn(t rapid.TB, c Config, e method.Examples) *Model {
+func learn(t testkit.TB, c Config, e method.Examples) *Model {
 	t.Helper()
-	m, _ := baselinetest.Learn(t, c, e)
+	m, _ := baselinetest.Learn(t, &c, e)
 	return m.(*Model)
 }
 
@@ -176,7 +167,7 @@ func learn(t rapid.TB, c Config, e method.Examples) *Model {
 func TestSquaredHinge(t *testing.T) {
 	for class, want := range [][]float64{{1.44 / 3, 2.4 / 3}, {0.25 / 3, -1. / 3}, {0, 0}} {
 		loss, slope := squaredHinge([]float64{0.2, 0.5, -1.5}[class], class == 1, 3)
-		baselinetest.Near(t, "loss and slope", 1e-12, []float64{loss, slope}, want)
+		testkit.NearAll(t, "loss and slope", []float64{loss, slope}, want, 1e-12)
 	}
 }
 
@@ -184,10 +175,9 @@ func TestSquaredHinge(t *testing.T) {
 // divided by their sum, 1.386. With sigma = 2, squared distances are divided by 4.
 func TestSimilaritiesByHand(t *testing.T) {
 	b := baselinetest.Matrix(1, 0, 1, 2)
-	baselinetest.Near(t, "sigma 1", 1e-12, similarities(baselinetest.Matrix(1, 0), b, 1).Data,
-		[]float64{1 / 1.3861950800601765, 0.36787944117144233 / 1.3861950800601765, 0.01831563888873418 / 1.3861950800601765})
+	testkit.NearAll(t, "sigma 1", similarities(baselinetest.Matrix(1, 0), b, 1).Data, []float64{1 / 1.3861950800601765, 0.36787944117144233 / 1.3861950800601765, 0.01831563888873418 / 1.3861950800601765}, 1e-12)
 	sum := 1 + math.Exp(-0.25) + math.Exp(-1)
-	baselinetest.Near(t, "sigma 2", 1e-12, similarities(baselinetest.Matrix(1, 0), b, 2).Data, []float64{1 / sum, math.Exp(-0.25) / sum, math.Exp(-1) / sum})
+	testkit.NearAll(t, "sigma 2", similarities(baselinetest.Matrix(1, 0), b, 2).Data, []float64{1 / sum, math.Exp(-0.25) / sum, math.Exp(-1) / sum}, 1e-12)
 }
 
 // Similarities are not negative and sum to 1, however narrow or wide the kernel.
@@ -209,7 +199,7 @@ func TestSimilaritiesAreConvexWeights(t *testing.T) {
 				}
 				sum += v
 			}
-			baselinetest.Near(t, "sum", 1e-12, []float64{sum}, []float64{1})
+			testkit.Near(t, "sum", sum, 1, 1e-12)
 		}
 	})
 }

@@ -1,0 +1,245 @@
+package baseline_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline/dap"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/baseline/kernelalign"
+	"github.com/lago-train/lago-train/model/baseline/ranking"
+	"github.com/lago-train/lago-train/model/baseline/synclassifier"
+	"github.com/lago-train/lago-train/model/method"
+)
+
+var baselines = map[string]struct {
+	new    func() method.Method
+	seeded bool // training depends on the seed
+}{
+	"dap":    {new: func() method.Method { return dap.New(dap.Direct) }},
+	"iap":    {new: func() method.Method { return dap.New(dap.Indirect) }},
+	"ale":    {func() method.Method { return ranking.New(ranking.ALE) }, true},
+	"eszsl":  {new: func() method.Method { return eszsl.New() }},
+	"sync":   {new: func() method.Method { return synclassifier.New() }},
+	"sje":    {func() method.Method { return ranking.New(ranking.SJE) }, true},
+	"devise": {func() method.Method { return ranking.New(ranking.DeViSE) }, true},
+	"kernel": {func() method.Method { return kernelalign.New() }, true},
+}
+
+// eachBaseline runs a test with a trained model of every baseline and its examples.
+func eachBaseline(t *testing.T, test func(*testing.T, func() method.Method, method.Model, method.Examples)) {
+	t.Helper()
+	for name, b := range baselines {
+		t.Run(name, func(t *testing.T) {
+			l := learner(t, b.new(), 1)
+			epochs(t, l, 1, 2)
+			test(t, b.new, l.Model(), examples())
+		})
+	}
+}
+
+// examples do not describe an attribute of a class.
+func examples() method.Examples {
+	e := baselinetest.Examples(40, 8, 6, 4, 0.5, 1)
+	for i, v := range e.X.Data {
+		e.X.Data[i] = float32(math.Abs(float64(v)))
+	}
+	e.U.Data[3] = math.NaN()
+	e.Cache = new(method.Cache)
+	return e
+}
+
+var shape = method.Shape{Dims: 8, Attributes: 6}
+
+func learner(t *testing.T, m method.Method, seed uint64) method.Learner {
+	t.Helper()
+	return baselinetest.Learner(t, m, examples(), seed)
+}
+
+// epochs runs some epochs, fewer if training converges.
+func epochs(t *testing.T, l method.Learner, from, to int) {
+	t.Helper()
+	for number := from; number <= to; number++ {
+		loss, converged := baselinetest.Epoch(t, l, number)
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			t.Fatalf("epoch %d: a loss of %g", number, loss)
+		}
+		if converged {
+			return
+		}
+	}
+}
+
+func values(l method.Learner) (values []float32) {
+	for _, t := range l.Model().Tensors() {
+		values = append(values, t.Matrix.Data...)
+	}
+	return values
+}
+
+func TestSeedDeterminesTheModel(t *testing.T) {
+	for name, b := range baselines {
+		var models [3][]float32
+		for i, seed := range []uint64{1, 1, 2} {
+			l := learner(t, b.new(), seed)
+			epochs(t, l, 1, 3)
+			models[i] = values(l)
+		}
+		if !slices.Equal(models[0], models[1]) {
+			t.Errorf("%s: the same seed gives another model", name)
+		}
+		if slices.Equal(models[0], models[2]) == b.seeded {
+			t.Errorf("%s: expected that another model by another seed is %t", name, b.seeded)
+		}
+	}
+}
+
+// A learner also keeps the settings that it was made with.
+func TestStateResumesTraining(t *testing.T) {
+	for name, b := range baselines {
+		changed := b.new()
+		whole, part, resumed := learner(t, b.new(), 1), learner(t, b.new(), 1), learner(t, changed, 1)
+		for _, s := range changed.Settings() {
+			if n := len(s.Search); n > 0 {
+				s.Set(s.Search[n-1])
+			}
+		}
+		epochs(t, whole, 1, 4)
+		epochs(t, part, 1, 2)
+		resumed.State().Set(part.State())
+		epochs(t, resumed, 3, 4)
+		if !slices.Equal(values(whole), values(resumed)) {
+			t.Errorf("%s: the resumed model differs", name)
+		}
+	}
+}
+
+// A restored model scores as the original, also in two steps, and names the tensor that
+// is missing or has another size.
+func TestRestore(t *testing.T) {
+	unseen := baselinetest.Matrix(6, 1, 0, 0.5, 0.2, 0, 1, 0, math.NaN(), 1, 0.9, 0.3, 0)
+	eachBaseline(t, func(t *testing.T, newMethod func() method.Method, original method.Model, e method.Examples) {
+		want := baselinetest.Score(t, original, e, unseen).Data
+		if len(want) != 2*len(e.Rows) || slices.ContainsFunc(want, func(v float32) bool { return v-v != 0 }) {
+			t.Fatalf("expected %d finite scores, found %v", 2*len(e.Rows), want)
+		}
+		restored := testkit.Must(newMethod().Restore(original.Tensors(), shape))(t)
+		testkit.NearAll(t, "restored", baselinetest.Score(t, restored, e, unseen).Data, want, 1e-4)
+
+		for i, tensor := range original.Tensors() {
+			_, err := newMethod().Restore(slices.Delete(original.Tensors(), i, i+1), shape)
+			testkit.WantError(t, err, "tensor "+tensor.Name, "found none")
+			changed := original.Tensors()
+			changed[i].Matrix = dataset.NewMatrix[float32](3, 17)
+			_, err = newMethod().Restore(changed, shape)
+			testkit.WantError(t, err, "tensor "+tensor.Name, "found 3 x 17")
+		}
+	})
+}
+
+func TestModelsRefuse(t *testing.T) {
+	eachBaseline(t, func(t *testing.T, _ func() method.Method, m method.Model, e method.Examples) {
+		if s, err := model.Score(m, e.X, nil, e.U); err != nil || s.Rows != 0 || s.Cols != e.U.Rows {
+			t.Errorf("no samples: %d x %d, %v; expected 0 x %d", s.Rows, s.Cols, err, e.U.Rows)
+		}
+		a := testkit.Must(m.Detect(e.X, e.Rows[:1]))(t)
+		_, err := m.Detect(dataset.NewMatrix[float32](1, 3), []int{0})
+		testkit.WantError(t, err, "features: expected 8 dimensions, as in training, found 3")
+		_, err = m.Classify(a, dataset.NewMatrix[float64](2, 3))
+		testkit.WantError(t, err, "attributes: expected 6, as in training, found 3")
+		_, err = m.Classify(dataset.NewMatrix[float32](1, a.Cols+1), e.U)
+		testkit.WantError(t, err, "detections: ")
+		wrong := baselinetest.Matrix(6, slices.Clone(e.U.Data)...)
+		wrong.Data[0] = -1
+		_, err = m.Classify(a, wrong)
+		testkit.WantError(t, err, "descriptions: ")
+
+		e.X.Row(2)[1] = float32(math.NaN()) // whose scores would count as the first class
+		_, err = model.Score(m, e.X, []int{2}, e.U)
+		if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || nf.Term != "score" {
+			t.Errorf("%v, expected an error of the score", err)
+		}
+	})
+}
+
+// Settings that share a cache do not change each other's model.
+func TestCacheChangesNothing(t *testing.T) {
+	for name, b := range baselines {
+		cached := examples()
+		for i, s := range b.new().Settings() {
+			for _, v := range s.Search {
+				m := b.new()
+				m.Settings()[i].Set(v)
+				with, alone := baselinetest.Learner(t, m, cached, 1), learner(t, m, 1)
+				epochs(t, with, 1, 1)
+				epochs(t, alone, 1, 1)
+				if diff := cmp.Diff(alone.Model().Tensors(), with.Model().Tensors()); diff != "" {
+					t.Errorf("%s: %s = %v (-alone +cached):\n%s", name, s.Key, v, diff)
+				}
+			}
+		}
+	}
+}
+
+// The fields of the methods are settings with valid defaults; each searched value is valid
+// and differs from the others; values out of range are refused.
+func TestSettings(t *testing.T) {
+	wrong := map[string][]string{
+		"number": {"-1", "-1e39", "1e400", "NaN", "many"}, "boolean": {"2", "yes"}, "string": {"", "other"},
+	}
+	for name, b := range baselines {
+		m := b.new()
+		testkit.NoError(t, m.Settings().Check())
+		var fields map[string]any
+		testkit.NoError(t, json.Unmarshal(testkit.Must(json.Marshal(m))(t), &fields))
+		if len(fields) != len(m.Settings()) {
+			t.Errorf("%s: the fields are %v, the settings %v", name, fields, m.Settings().Keys())
+		}
+		for _, s := range m.Settings() {
+			if _, ok := fields[s.Key]; !ok || s.Help == "" {
+				t.Errorf("%s: %s is no field or has no help", name, s.Key)
+			}
+			seen := map[any]bool{}
+			for _, v := range s.Search {
+				s.Set(v)
+				testkit.NoError(t, s.Check())
+				seen[s.Value()] = true
+			}
+			if len(seen) != len(s.Search) || len(seen) == 1 {
+				t.Errorf("%s: %s searches %v", name, s.Key, s.Search)
+			}
+			for _, text := range wrong[s.Kind()] {
+				if s.Parse(text) == nil {
+					t.Errorf("%s: %s accepts %q", name, s.Key, text)
+				}
+			}
+			if s.Kind() == "number" {
+				s.Set(-1.0)
+				testkit.WantError(t, s.Check(), s.Key, "found -1")
+			}
+			s.Set(s.Default)
+		}
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	ale := ranking.New(ranking.ALE)
+	testkit.NoError(t, ale.Settings().Set(setting.Given{Key: "loss", Text: "sje"}))
+	testkit.WantError(t, ale.Settings().Check(), "loss: expected ale, found sje. Other values are other methods.")
+	e := examples()
+	e.Rows, e.Labels = nil, nil
+	_, err := method.Learn(ale, e, 1)
+	testkit.WantError(t, err, "loss")
+	_, err = method.Learn(eszsl.New(), e, 1)
+	testkit.WantError(t, err, "samples: expected at least one training sample")
+}

@@ -1,0 +1,270 @@
+package kernelalign
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
+)
+
+// toy is a data set whose classes have two of six attributes. The features of a sample are
+// a random map of its attributes, with noise.
+type toy struct {
+	seen   method.Examples
+	unseen dataset.Matrix[float64]
+	rows   []int // samples of unseen classes
+	labels []int
+}
+
+func newToy(perClass int, noise float64) toy {
+	const attributes, dims, unseen = 6, 12, 4
+	rng := rand.New(rand.NewPCG(1, 0))
+	mix := make([]float64, attributes*dims)
+	for i := range mix {
+		mix[i] = rng.NormFloat64()
+	}
+	var classes [][]float64
+	for i := range attributes {
+		for j := range i {
+			class := make([]float64, attributes)
+			class[i], class[j] = 1, 1
+			classes = append(classes, class)
+		}
+	}
+	rng.Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
+	x := dataset.NewMatrix[float32](perClass*len(classes), dims)
+	t := toy{unseen: matrixOf(classes[:unseen]...), seen: method.Examples{X: x, U: matrixOf(classes[unseen:]...)}}
+	for i := range x.Rows {
+		z := i % len(classes)
+		for d := range dims {
+			v := 3 + noise*rng.NormFloat64()
+			for m, u := range classes[z] {
+				v += u * mix[m*dims+d]
+			}
+			x.Row(i)[d] = float32(v)
+		}
+		if z < unseen {
+			t.rows, t.labels = append(t.rows, i), append(t.labels, z)
+		} else {
+			t.seen.Rows, t.seen.Labels = append(t.seen.Rows, i), append(t.seen.Labels, z-unseen)
+		}
+	}
+	return t
+}
+
+func (y toy) score(t *testing.T, m method.Model, u dataset.Matrix[float64]) dataset.Matrix[float32] {
+	t.Helper()
+	return testkit.Must(model.Score(m, y.seen.X, y.rows, u))(t)
+}
+
+func matrixOf[T model.Float](rows ...[]T) dataset.Matrix[T] {
+	m := dataset.NewMatrix[T](len(rows), len(rows[0]))
+	for i, r := range rows {
+		copy(m.Row(i), r)
+	}
+	return m
+}
+
+// train runs some epochs and returns the model and the loss of each.
+func train(t *testing.T, c Config, e method.Examples, epochs int) (*Model, []float64) {
+	t.Helper()
+	l, losses := baselinetest.Learner(t, &c, e, 1), make([]float64, epochs)
+	for i := range losses {
+		var converged bool
+		if losses[i], converged = baselinetest.Epoch(t, l, i+1); converged {
+			t.Fatalf("converged in epoch %d", i+1)
+		}
+	}
+	return l.Model().(*Model), losses
+}
+
+// Each kernel recognises unseen classes.
+func TestLearnsTheToy(t *testing.T) {
+	y := newToy(20, 0.2)
+	for name, c := range map[string]Config{
+		"linear":           {Kernel: Linear, Batch: 16},
+		"linear, held":     {Kernel: Linear, Batch: 16, Orthogonality: 1e-3},
+		"polynomial":       {Kernel: Polynomial, Batch: 16},
+		"gaussian":         {Kernel: Gaussian, Batch: 16},
+		"gaussian, ort":    {Kernel: Gaussian, Batch: 16, Ort: true},
+		"cauchy":           {Kernel: Cauchy, Batch: 16},
+		"cauchy, ort":      {Kernel: Cauchy, Batch: 16, Ort: true},
+		"one big batch":    {Kernel: Gaussian, Batch: 1 << 40, Ort: true},
+		"sample by sample": {Kernel: Gaussian, Batch: 1, Ort: true},
+	} {
+		d := *New()
+		c.Sigma, c.Degree, c.Offset, c.Beta, c.LR, c.Normalise = d.Sigma, d.Degree, d.Offset, d.Beta, d.LR, d.Normalise
+		m, losses := train(t, c, y.seen, 40)
+		if first, last := losses[0], losses[len(losses)-1]; !(last < 0.9*first) {
+			t.Errorf("%s: the loss goes from %g to %g", name, first, last)
+		}
+		scores, right := y.score(t, m, y.unseen), 0
+		for i, z := range y.labels {
+			if row := scores.Row(i); row[z] == slices.Max(row) {
+				right++
+			}
+		}
+		if n := len(y.labels); right < n*9/10 {
+			t.Errorf("%s: %d of %d samples of unseen classes are recognised", name, right, n)
+		}
+	}
+}
+
+// The last batch of an epoch has fewer samples; the loss is the mean of samples, not
+// of batches.
+func TestLossIsTheMeanOfSamples(t *testing.T) {
+	y := newToy(3, 0.2) // 33 samples of seen classes
+	c := *New()
+	c.LR, c.Batch = 1e-18, 32
+	_, parts := train(t, c, y.seen, 1)
+	c.Batch = 33
+	_, whole := train(t, c, y.seen, 1)
+	testkit.NearAll(t, "loss in batches of 32", parts, whole, 1e-6)
+}
+
+func TestNotFinite(t *testing.T) {
+	y := newToy(2, 0.2)
+	for term, change := range map[string]func(*Config, dataset.Matrix[float32]){
+		"alignment": func(_ *Config, x dataset.Matrix[float32]) { x.Row(y.seen.Rows[0])[1] = float32(math.NaN()) },
+		"squares":   func(c *Config, _ dataset.Matrix[float32]) { c.Kernel, c.Degree, c.LR, c.Batch = Polynomial, 4, 1e3, 8 },
+		"W":         func(c *Config, _ dataset.Matrix[float32]) { c.LR, c.Batch = 1e300, 1000 }, // infinite in the only step
+	} {
+		e, c := y.seen, New()
+		e.X.Data = slices.Clone(e.X.Data)
+		change(c, e.X)
+		l := testkit.Must(c.Learn(e, 1))(t)
+		var err error
+		for epoch := 1; epoch <= 3 && err == nil; epoch++ {
+			_, err = l.Epoch(epoch)
+		}
+		var out *model.NotFinite
+		if !errors.As(err, &out) || out.Term != term {
+			t.Errorf("%v, expected %s not to be finite", err, term)
+		}
+	}
+}
+
+// By hand, with lr 1: the mean of squares is 0.01 0.1^2 = 1e-4 and the step 0.1/(0.01 +
+// 0.01); then it is 1.99e-4 after the same gradient again.
+func TestRMSProp(t *testing.T) {
+	const n = 3*rmspropGrain + 5 // more than one goroutine's
+	w, grad, squares := make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range grad {
+		grad[i] = 0.1
+	}
+	for _, want := range []float64{-5, -5 - 0.1/(math.Sqrt(1.99e-4)+0.01)} {
+		rmsprop(w, grad, squares, 1)
+		for i, v := range w {
+			if math.Abs(float64(v)-want) > 1e-5 {
+				t.Fatalf("weight %d is %g, expected %g", i, v, want)
+			}
+		}
+	}
+}
+
+// Scores are the kernels of sample and class in both spaces, computed from centred
+// features and descriptions of length 1.
+func TestScoreIsItsDefinition(t *testing.T) {
+	for _, kernel := range []Kernel{Linear, Polynomial, Gaussian, Cauchy} {
+		for _, ort := range []bool{false, true} {
+			c := *New()
+			c.Kernel, c.Ort = kernel, ort
+			y := newToy(4, 0.2)
+			m, _ := train(t, c, y.seen, 3)
+			got := y.score(t, m, y.unseen)
+			w := dataset.Convert[float64](m.w)
+			for i, r := range y.rows {
+				x := unit(y.seen.X.Row(r), m.mean.Data)
+				for z := range y.unseen.Rows {
+					u := unit(y.unseen.Row(z), m.centre.Data)
+					want := compare(m.config.kernel(), project(w, x), u)
+					if ort && (kernel == Gaussian || kernel == Cauchy) {
+						other := compare(m.config.kernel(), x, lift(w, u))
+						want = 2 - (1-want)*(1-want) - (1-other)*(1-other)
+					}
+					testkit.Near(t, string(kernel), float64(got.Row(i)[z]), want, 1e-5)
+				}
+			}
+		}
+	}
+}
+
+// compare is the kernel of two vectors.
+func compare(k kernel, v, w []float64) float64 {
+	s, _ := k.at(k.number(floats.Dot(v, v), floats.Dot(v, w), floats.Dot(w, w)))
+	return s
+}
+
+// unit returns v minus the centre, scaled to length 1.
+func unit[T model.Float](v []T, centre []float32) []float64 {
+	u := make([]float64, len(v))
+	for i, x := range v {
+		u[i] = float64(x) - float64(centre[i])
+	}
+	floats.Scale(1/floats.Norm(u, 2), u)
+	return u
+}
+
+// The mean of the samples and the centre of the classes are those of the training samples
+// and classes; without normalise there is no centre.
+func TestNormalisation(t *testing.T) {
+	e := method.Examples{
+		X:    matrixOf([]float32{1, 5}, []float32{9, 9}, []float32{3, 5}),
+		Rows: []int{0, 2}, Labels: []int{0, 1},
+		U: matrixOf([]float64{0, 1}, []float64{0.5, math.NaN()}),
+	}
+	// The missing entry is the mean over these classes, 1/4.
+	u := matrixOf([]float64{1, math.NaN()}, []float64{0, 0.25})
+	for normalise, want := range map[bool]struct{ centre, descriptions []float64 }{
+		true:  {[]float64{0.25, 1}, []float64{math.Sqrt(0.5), -math.Sqrt(0.5), -math.Sqrt(0.1), -math.Sqrt(0.9)}}, // (3, -3)/4 and (-1, -3)/4
+		false: {[]float64{0, 0}, []float64{1, 0.25, 0, 0.25}},
+	} {
+		m := testkit.Must(newModel(Config{Normalise: normalise}, e))(t)
+		testkit.NearAll(t, "mean", m.mean.Data, []float64{2, 5}, 0)
+		testkit.NearAll(t, "centre", m.centre.Data, want.centre, 0)
+		x := dataset.NewMatrix[float32](3, 2)
+		m.features(x, matrixOf([]float32{2, 5}, []float32{5, 9}), []int{1, 0})
+		testkit.NearAll(t, "features", x.Data, []float64{0.6, 0.8, 0, 0, 0, 0}, 1e-7)
+		y := testkit.Must(m.descriptions(u))(t)
+		testkit.NearAll(t, "descriptions", y.Data, want.descriptions, 1e-6)
+	}
+}
+
+// An attribute that no class describes is at the centre of the training classes.
+func TestUndescribedAttribute(t *testing.T) {
+	y := newToy(4, 0.2)
+	m, _ := train(t, *New(), y.seen, 3)
+	with := func(value float64) []float32 {
+		u := matrixOf(y.unseen.Data)
+		u.Rows, u.Cols = y.unseen.Rows, y.unseen.Cols
+		for z := range u.Rows {
+			u.Row(z)[2] = value
+		}
+		return y.score(t, m, u).Data
+	}
+	testkit.NearAll(t, "scores", with(math.NaN()), with(float64(m.centre.Data[2])), 1e-6)
+}
+
+// Scores differ even far from every class.
+func TestFarSamples(t *testing.T) {
+	c := *New()
+	c.Sigma = 0.15
+	y := newToy(4, 0.2)
+	m, _ := train(t, c, y.seen, 3)
+	a := dataset.NewMatrix[float32](1, m.w.Cols)
+	a.Data[0] = -0.9
+	s := testkit.Must(m.Classify(a, y.seen.U))(t)
+	slices.Sort(s.Data)
+	if s.Data[0] <= 0 || len(slices.Compact(s.Data)) < 3 {
+		t.Errorf("scores %g", s.Data)
+	}
+}

@@ -1,0 +1,130 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/method"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// trialOn returns a trial that reaches 60 to 70 % on the val classes of tiny.Learnable, where
+// chance is 10 %.
+func trialOn(d *dataset.Dataset, v model.Variant, stage Stage) Trial {
+	s := lago.New(v)
+	s.Zeta, s.Alpha, s.LR, s.BiasFactor, s.LRV, s.Batch, s.K = 3, 0, 1e-2, 1, 0.1, 32, 6
+	return methodTrial(d, methods.Spec{Name: methods.LAGO, Settings: s}.Canonical(), stage)
+}
+
+func methodTrial(d *dataset.Dataset, m methods.Spec, stage Stage) Trial {
+	return Trial{
+		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Preprocess: preprocess.None,
+		Epochs: 6, Patience: 50, Seed: 1, Method: m,
+	}
+}
+
+// lagoOf returns the settings of LAGO, to be changed.
+func lagoOf(t Trial) *lago.Settings { return t.Method.Settings.(*lago.Settings) }
+
+// data is what Run and the other helpers take.
+func data(d *dataset.Dataset, t Trial) func() (*Data, error) {
+	return func() (*Data, error) { return Prepare(d, t.Preparation()) }
+}
+
+func newTrainerOf(t testing.TB, d *dataset.Dataset, trial Trial) *trainer {
+	t.Helper()
+	return testkit.Must(newTrainer(trial, testkit.Must(data(d, trial)())(t)))(t)
+}
+
+// trained returns a trainer after its run, which must end with the given status.
+func trained(t testing.TB, d *dataset.Dataset, trial Trial, want Status) *trainer {
+	t.Helper()
+	tr := newTrainerOf(t, d, trial)
+	if status, err := tr.run(context.Background()); status != want || err != nil {
+		t.Fatalf("run = %q, %v, expected %q", status, err, want)
+	}
+	return tr
+}
+
+// finished runs a trial to its end in a folder below root, and returns the folder and the
+// result.
+func finished(t testing.TB, root string, d *dataset.Dataset, trial Trial) (string, *Result) {
+	t.Helper()
+	r := testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{}))(t)
+	return filepath.Join(root, trial.Name()), r
+}
+
+// loaded returns the model of a finished run, and the run's folder and result.
+func loaded(t testing.TB, d *dataset.Dataset, trial Trial) (*Saved, string, *Result) {
+	t.Helper()
+	dir, result := finished(t, t.TempDir(), d, trial)
+	return testkit.Must(Load(filepath.Join(dir, ModelFile)))(t), dir, result
+}
+
+// bits returns tensors as the bit patterns of their numbers.
+func bits(list method.Tensors) [][]uint32 {
+	b := make([][]uint32, len(list))
+	for i, t := range list {
+		for _, v := range t.Matrix.Data {
+			b[i] = append(b[i], math.Float32bits(v))
+		}
+	}
+	return b
+}
+
+// butSeconds ignores the time that runs took.
+var butSeconds = cmp.Options{
+	cmpopts.IgnoreFields(method.Phase{}, "Seconds"),
+	cmpopts.IgnoreFields(Result{}, "Seconds"),
+}
+
+func writeFile(t testing.TB, path, data string) {
+	t.Helper()
+	testkit.Write(t, filepath.Dir(path), filepath.Base(path), data)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// compareRuns fails unless two finished runs of one trial are bit-identical.
+func compareRuns(t *testing.T, want, got string) {
+	t.Helper()
+	if testkit.Read(t, filepath.Join(want, ModelFile)) != testkit.Read(t, filepath.Join(got, ModelFile)) {
+		t.Errorf("%s differs between %s and %s", ModelFile, want, got)
+	}
+	var curves [2]Curve
+	var results [2]*Result
+	for i, dir := range []string{want, got} {
+		curves[i] = testkit.Must(ReadCurve(filepath.Join(dir, CurveFile), Test))(t)
+		results[i] = testkit.Must(ReadResult(dir))(t)
+	}
+	if diff := cmp.Diff(curves[0], curves[1], butSeconds); diff != "" {
+		t.Errorf("curves of %s and %s:\n%s", want, got, diff)
+	}
+	if diff := cmp.Diff(results[0], results[1], butSeconds); diff != "" {
+		t.Errorf("results of %s and %s:\n%s", want, got, diff)
+	}
+}

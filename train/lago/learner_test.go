@@ -1,0 +1,335 @@
+package lago
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/method"
+)
+
+// An epoch of W does not change V, an epoch of V does not change W and b, and the hard
+// variants have no epochs of V.
+func TestPhases(t *testing.T) {
+	eachVariant(t, func(t *testing.T, v model.Variant) {
+		l := learn(t, settings(v))
+		now := func() [3][]float32 {
+			p := l.model.Params
+			return [3][]float32{slices.Clone(p.W.Data), slices.Clone(p.B), slices.Clone(p.V.Data)}
+		}
+		start := now()
+		testkit.Must(l.phaseW(1))(t)
+		afterW := now()
+		if cmp.Equal(start[0], afterW[0]) || cmp.Equal(start[1], afterW[1]) || !cmp.Equal(start[2], afterW[2]) {
+			t.Error("expected W and b to change in an epoch of W, and V to stay")
+		}
+		want := "W"
+		if v.Learned() {
+			want = "W V"
+			testkit.Must(l.phaseV(1))(t)
+			afterV := now()
+			if !cmp.Equal(afterW[:2], afterV[:2]) || cmp.Equal(afterW[2], afterV[2]) {
+				t.Error("expected V to change in an epoch of V, and W and b to stay")
+			}
+		}
+		var names []string
+		for _, p := range train(t, l, 2, 2) {
+			names = append(names, p.Name)
+			if p.Steps != 13 { // 405 samples, 32 per step
+				t.Errorf("phase %s: %d steps, expected 13", p.Name, p.Steps)
+			}
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("phases %s, expected %s", got, want)
+		}
+	})
+}
+
+// meanTerms computes the terms of the loss over all examples in plain loops, except
+// log p(z|x), which it takes from Score.
+func meanTerms(t *testing.T, l *learner) model.Terms {
+	t.Helper()
+	p, u, e := l.model.Params, l.classes.U, l.examples
+	scores := testkit.Must(model.Score(l.model, e.X, e.Rows, e.U))(t)
+	n := float64(len(e.Rows))
+	var m model.Terms
+	for i, row := range e.Rows {
+		m.CXE -= float64(scores.Row(i)[e.Labels[i]]) / n
+		for a := range p.B {
+			logit := float64(p.B[a])
+			for d, x := range e.X.Row(row) {
+				logit += float64(x) * float64(p.W.Row(d)[a])
+			}
+			target := l.classes.Targets.Row(e.Labels[i])[a]
+			m.BXE += (math.Log1p(math.Exp(logit)) - target*logit) / float64(len(p.B)) / n
+		}
+	}
+	for d := range p.W.Rows {
+		for _, w := range p.W.Row(d) {
+			m.W2 += float64(w) * float64(w)
+		}
+		for z := range u.Rows {
+			var wu float64
+			for a, w := range p.W.Row(d) {
+				wu += float64(w) * u.Row(z)[a]
+			}
+			m.WU2 += wu * wu
+		}
+	}
+	if l.settings.Psi > 0 {
+		m.Prior = groupDistance(l)
+	}
+	return m
+}
+
+// groupDistance is |Gamma - Gamma_sem|^2.
+func groupDistance(l *learner) float64 {
+	var sum float64
+	v := l.model.Params.V
+	for a := range v.Rows {
+		var norm float64
+		for _, x := range v.Row(a) {
+			norm += math.Exp(l.settings.Zeta * float64(x))
+		}
+		for k, x := range v.Row(a) {
+			gamma := math.Exp(l.settings.Zeta*float64(x)) / norm
+			if k == l.examples.Groups[a] {
+				gamma--
+			}
+			sum += gamma * gamma
+		}
+	}
+	return sum
+}
+
+// The learning rate is too small to change the weights: the means that an epoch reports
+// must then be those over its 405 samples for any batch size.
+func TestTermsDoNotDependOnTheBatchSize(t *testing.T) {
+	eachVariant(t, func(t *testing.T, v model.Variant) {
+		for _, batch := range []int{1, 32, 404, 1 << 40} {
+			s := settings(v)
+			s.Alpha, s.Batch, s.LR, s.LRV = 0.5, batch, 1e-60, 1e-60 // 0 in float32
+			l := learn(t, s)
+			want := meanTerms(t, l)
+			before := l.Model().Tensors().Clone()
+			for _, p := range train(t, l, 1, 1) {
+				if diff := cmp.Diff(want, p.Terms, cmpopts.EquateApprox(2e-5, 0)); diff != "" {
+					t.Errorf("batch %d, phase %s (-want +got):\n%s", batch, p.Name, diff)
+				}
+				loss := want.CXE + s.Alpha*want.BXE + s.Beta*want.W2 + s.Lambda*want.WU2 + s.Psi*want.Prior
+				testkit.Near(t, "loss of phase "+p.Name, p.Loss, loss, 2e-5)
+				if steps := (405 + min(batch, 405) - 1) / min(batch, 405); p.Steps != steps {
+					t.Errorf("batch %d, phase %s: %d steps, expected %d", batch, p.Name, p.Steps, steps)
+				}
+			}
+			if !cmp.Equal(before, l.Model().Tensors()) {
+				t.Fatal("the weights changed: the test needs a smaller rate")
+			}
+		}
+	})
+}
+
+// In its first step b moves by its learning rate, which is a multiple of that of W.
+func TestBiasFactor(t *testing.T) {
+	for _, factor := range []float64{1, 5} {
+		s := settings(model.SemanticHard)
+		s.BiasFactor, s.Batch = factor, 405
+		l := learn(t, s)
+		train(t, l, 1, 1)
+		testkit.Near(t, "the step of b", math.Abs(float64(l.model.Params.B[0])), s.LR*factor, 0.01*s.LR)
+	}
+}
+
+// The weights follow from the settings and the seed alone.
+func TestTrainingIsReproducible(t *testing.T) {
+	eachVariant(t, func(t *testing.T, v model.Variant) {
+		first, second := learn(t, settings(v)), learn(t, settings(v))
+		if diff := cmp.Diff(train(t, first, 1, 2), train(t, second, 1, 2)); diff != "" {
+			t.Errorf("equal settings gave different losses:\n%s", diff)
+		}
+		if !cmp.Equal(first.State(), second.State()) {
+			t.Error("equal settings gave different weights")
+		}
+		other := testkit.Must(method.Learn(settings(v), first.examples, 2))(t)
+		train(t, other.(*learner), 1, 2)
+		if cmp.Equal(first.State(), other.State()) {
+			t.Error("another seed gave the same weights")
+		}
+	})
+}
+
+// A learner with the State of another continues as that one does.
+func TestStateResumesTraining(t *testing.T) {
+	eachVariant(t, func(t *testing.T, v model.Variant) {
+		whole, resumed := learn(t, settings(v)), learn(t, settings(v))
+		train(t, whole, 1, 2)
+		resumed.State().Set(whole.State())
+		if diff := cmp.Diff(train(t, whole, 3, 4), train(t, resumed, 3, 4)); diff != "" {
+			t.Errorf("(-whole +resumed):\n%s", diff)
+		}
+		if !cmp.Equal(whole.State(), resumed.State()) {
+			t.Error("the resumed learner has other weights or moments")
+		}
+	})
+}
+
+// Each seed, epoch and phase has a different order of samples.
+func TestShuffled(t *testing.T) {
+	orders := make(map[string]string)
+	for seed := range uint64(3) {
+		for epoch := 1; epoch <= 300; epoch += 23 {
+			for phase := range 2 {
+				name := fmt.Sprintf("seed %d, epoch %d, phase %d", seed, epoch, phase)
+				p := shuffled(40, seed, epoch, phase)
+				order := fmt.Sprint(p)
+				if other, ok := orders[order]; ok {
+					t.Errorf("%s and %s have the same order", name, other)
+				}
+				orders[order] = name
+				slices.Sort(p)
+				if !slices.Equal(p, dataset.NewMatrix[float32](40, 1).AllRows()) {
+					t.Errorf("%s: %v is no order of 40 samples", name, p)
+				}
+			}
+		}
+	}
+}
+
+// The 768 x 64 weights are enough to be split among several workers.
+func TestResultsDoNotDependOnWorkers(t *testing.T) {
+	defer parallel.Limit(0)
+	d := testkit.Must(simulate.Make(simulate.Spec{
+		Samples: 140, Dims: 768, Attributes: 64, Groups: 8, TrainClasses: 20, ValClasses: 4, TestClasses: 4,
+	}))(t)
+	eachVariant(t, func(t *testing.T, v model.Variant) {
+		s := settings(v)
+		s.Alpha, s.Complement, s.Batch = 0.1, model.DeMorgan, 64
+		var want method.Tensors
+		for _, workers := range []int{1, 2, 3} {
+			parallel.Limit(workers)
+			l := testkit.Must(method.Learn(s, examples(d), 1))(t).(*learner)
+			train(t, l, 1, 1)
+			if want == nil {
+				want = l.State()
+			}
+			if !cmp.Equal(want, l.State()) {
+				t.Errorf("%d workers give different weights than one", workers)
+			}
+		}
+	})
+}
+
+// An epoch ends at the first number that is not finite.
+func TestNotFinite(t *testing.T) {
+	for _, c := range []struct {
+		variant model.Variant
+		change  func(*Settings)
+		scale   float32 // of the features
+		term    string  // "" for any
+		message string
+	}{
+		{model.SemanticHard, func(s *Settings) { s.LR = 1e30 }, 1, "w2", "phase W, step 2: w2 is +Inf"},
+		{model.Singletons, func(s *Settings) { s.LR = 1e300 }, 1, "", "phase W, step 2: "},
+		{model.SemanticHard, func(s *Settings) { s.LR, s.Batch = 1e300, 1000 }, 1, "W", "phase W, step 1: W is "},
+		{model.KSoft, func(s *Settings) { s.LRV, s.Batch = 1e300, 1000 }, 1, "V", "phase V, step 1: V is "},
+		{model.SemanticSoft, func(s *Settings) { s.LRV = 1e300 }, 1, "", "phase V, step 2: "},
+		{model.KSoft, func(*Settings) {}, 1e38, "cxe", "phase W, step 1: cxe is NaN"},
+	} {
+		e := examples(tiny.Learnable())
+		for i := range e.X.Data {
+			e.X.Data[i] *= c.scale // finite, but products with W are not
+		}
+		s := settings(c.variant)
+		c.change(s)
+		_, err := testkit.Must(method.Learn(s, e, 1))(t).Epoch(1)
+		testkit.WantError(t, err, c.message)
+		if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || c.term != "" && nf.Term != c.term {
+			t.Errorf("error %v, expected one on %s", err, c.term)
+		}
+	}
+}
+
+func TestLearnRefuses(t *testing.T) {
+	for want, change := range map[string]func(*Settings, *method.Examples){
+		"samples: ":            func(_ *Settings, e *method.Examples) { e.Rows, e.Labels = nil, nil },
+		"groups: expected ":    func(_ *Settings, e *method.Examples) { e.Groups = nil },
+		"zeta: expected ":      func(s *Settings, _ *method.Examples) { s.Zeta = 0 },
+		"k: expected at most ": func(s *Settings, _ *method.Examples) { s.Variant, s.K = model.KSoft, 21 },
+		"descriptions: ":       func(_ *Settings, e *method.Examples) { e.U.Data[3] = 2 },
+	} {
+		s, e := settings(model.SemanticHard), examples(tiny.Learnable())
+		change(s, &e)
+		_, err := method.Learn(s, e, 1)
+		testkit.WantError(t, err, want)
+	}
+}
+
+// BenchmarkStep times one step of W and of V, each including the copying of the batch and
+// Adam, on random data of the size of the paper's data sets.
+func BenchmarkStep(b *testing.B) {
+	for _, size := range []struct {
+		name                                 string
+		classes, attributes, groups, samples int
+	}{
+		{"cub127", 64, 312, 28, 1024},
+		{"cub", 100, 312, 28, 1024},
+		{"awa2", 27, 85, 11, 1024},
+		{"sun", 580, 102, 4, 1024},
+	} {
+		for _, variant := range model.Variants {
+			b.Run(fmt.Sprintf("%s/%s", size.name, variant), func(b *testing.B) {
+				l := benchLearner(b, variant, size.classes, size.attributes, size.groups, size.samples)
+				b.Run("W", func(b *testing.B) { benchPhase(b, l.phaseW) })
+				if l.v != nil {
+					b.Run("V", func(b *testing.B) { benchPhase(b, l.phaseV) })
+				}
+			})
+		}
+	}
+}
+
+// benchPhase runs whole epochs and reports the time per step.
+func benchPhase(b *testing.B, phase func(epoch int) (method.Phase, error)) {
+	b.ReportAllocs()
+	var steps int
+	var seconds float64
+	for b.Loop() {
+		p := testkit.Must(phase(1))(b)
+		steps += p.Steps
+		seconds += p.Seconds
+	}
+	b.ReportMetric(1e3*seconds/float64(steps), "ms/step")
+}
+
+func benchLearner(b *testing.B, variant model.Variant, classes, attributes, groups, samples int) *learner {
+	rng := rand.New(rand.NewPCG(1, 1))
+	e := method.Examples{X: dataset.NewMatrix[float32](samples, 2048), U: dataset.NewMatrix[float64](classes, attributes)}
+	for i := range e.X.Data {
+		e.X.Data[i] = max(rng.Float32()-0.5, 0)
+	}
+	for i := range e.U.Data {
+		e.U.Data[i] = rng.Float64()
+	}
+	for i := range attributes {
+		e.Groups = append(e.Groups, i*groups/attributes)
+	}
+	for i := range samples {
+		e.Rows, e.Labels = append(e.Rows, i), append(e.Labels, i%classes)
+	}
+	s := settings(variant)
+	s.LR, s.Batch, s.K = 1e-4, 64, 30
+	return testkit.Must(s.Learn(e, 1))(b).(*learner)
+}

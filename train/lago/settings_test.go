@@ -1,0 +1,134 @@
+package lago
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/method"
+)
+
+func TestDefaults(t *testing.T) {
+	common := Settings{
+		Config: model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Alpha: 0.1, Beta: 1e-6, Lambda: 1e-4},
+		LR:     1e-3, LRV: 0.1, BiasFactor: 3, Batch: 64,
+	}
+	singletons, kSoft, semanticSoft := common, common, common
+	singletons.Variant, singletons.Alpha, singletons.BiasFactor = model.Singletons, 0.3, 30
+	kSoft.Variant, kSoft.Alpha, kSoft.Zeta, kSoft.LR, kSoft.LRV, kSoft.BiasFactor = model.KSoft, 1, 1, 3e-3, 0.05, 10
+	semanticSoft.Variant, semanticSoft.Alpha, semanticSoft.Zeta, semanticSoft.Psi = model.SemanticSoft, 0.3, 3, 1e-4
+	semanticSoft.LRV, semanticSoft.BiasFactor = 0.03, 5
+	for _, want := range []Settings{common, singletons, kSoft, semanticSoft} {
+		s := New(want.Variant)
+		if diff := cmp.Diff(&want, s); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", want.Variant, diff)
+		}
+		testkit.NoError(t, s.Settings().Check())
+		s.Resolve(20)
+		if want := map[model.Variant]int{model.KSoft: 20}[s.Variant]; s.K != want {
+			t.Errorf("%s: %d groups of 20 attributes, expected %d", s.Variant, s.K, want)
+		}
+	}
+}
+
+// The help shows the defaults of variants that differ from the others.
+func TestDefaultText(t *testing.T) {
+	s := New(model.KSoft)
+	for key, want := range map[string]string{
+		"variant": "semantic-hard",
+		"lr":      "0.001; k-soft: 0.003",
+		"beta":    "1e-06",
+		"alpha":   "0.1; singletons: 0.3; k-soft: 1; semantic-soft: 0.3",
+		"psi":     "0.0001",
+		"k":       "0",
+	} {
+		if got := testkit.Must(s.Settings().Find(key))(t).DefaultText(); got != want {
+			t.Errorf("default of %s: %s, expected %s", key, got, want)
+		}
+	}
+	if got := s.number("x", new(float64), setting.Positive, 1, own{model.Singletons: 2, model.SemanticSoft: 2}).DefaultText(); got != "1; singletons, semantic-soft: 2" {
+		t.Errorf("found %s", got)
+	}
+}
+
+// The paper's searches depend on which settings apply, and on their order.
+func TestSearch(t *testing.T) {
+	for v, want := range map[model.Variant]string{
+		model.Singletons:   "lr bias_factor beta lambda alpha prior",
+		model.SemanticHard: "lr bias_factor beta lambda alpha prior",
+		model.KSoft:        "lr bias_factor beta lambda lr_v zeta k alpha prior",
+		model.SemanticSoft: "lr bias_factor beta lambda lr_v zeta psi alpha prior",
+	} {
+		var keys []string
+		for _, s := range New(v).Settings().Used() {
+			if s.Search != nil {
+				keys = append(keys, s.Key)
+			}
+			for i, value := range s.Search {
+				if slices.Contains(s.Search[:i], value) {
+					t.Errorf("%s: %v twice", s.Key, value)
+				}
+				s.Set(value)
+				testkit.NoError(t, s.Check())
+			}
+		}
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("a search of %s varies %s, expected %s", v, got, want)
+		}
+	}
+}
+
+func TestBadSettingsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Settings)
+		want   string
+	}{
+		{func(s *Settings) { s.Variant = "hard" }, "variant: expected one of singletons, "},
+		{func(s *Settings) { s.LR = 0 }, "lr: expected a number above 0, found 0"},
+		{func(s *Settings) { s.LR = math.NaN() }, "lr: expected a number above 0, found NaN"},
+		{func(s *Settings) { s.LR = math.Inf(1) }, "lr: expected a number above 0, found +Inf"},
+		{func(s *Settings) { s.LRV = -0.1 }, "lr_v: expected a number above 0, found -0.1"},
+		{func(s *Settings) { s.BiasFactor = -1 }, "bias_factor: expected a number above 0, found -1"},
+		{func(s *Settings) { s.Batch = -1 }, "batch: expected a whole number, at least 1, found -1"},
+		{func(s *Settings) { s.K = -1 }, "k: expected a whole number, at least 0, found -1"},
+	} {
+		s := New(model.KSoft)
+		c.change(s)
+		testkit.WantError(t, s.Settings().Check(), c.want)
+	}
+}
+
+// A restored model scores as the original, and tensors that do not fit are refused by name.
+func TestRestore(t *testing.T) {
+	eachVariant(t, func(t *testing.T, v model.Variant) {
+		l := learn(t, settings(v))
+		train(t, l, 1, 1)
+		e, tensors := l.examples, l.Model().Tensors()
+		shape := method.Shape{Dims: e.X.Cols, Attributes: e.U.Cols, Groups: e.Groups}
+		restored := testkit.Must(settings(v).Restore(tensors, shape))(t)
+		want := testkit.Must(model.Score(l.Model(), e.X, e.Rows, e.U))(t)
+		testkit.NearAll(t, "scores", testkit.Must(model.Score(restored, e.X, e.Rows, e.U))(t).Data, want.Data, 0)
+
+		for i, tensor := range tensors {
+			_, err := settings(v).Restore(slices.Delete(slices.Clone(tensors), i, i+1), shape)
+			testkit.WantError(t, err, fmt.Sprintf("tensor %s: expected", tensor.Name), "found none")
+			changed := slices.Clone(tensors)
+			changed[i].Matrix = dataset.NewMatrix[float32](tensor.Matrix.Rows, tensor.Matrix.Cols+1)
+			_, err = settings(v).Restore(changed, shape)
+			testkit.WantError(t, err, fmt.Sprintf("tensor %s: expected", tensor.Name))
+		}
+		if v.Semantic() {
+			shape.Groups = nil
+			_, err := settings(v).Restore(tensors, shape)
+			testkit.WantError(t, err, "semantic: expected the group of each of the 20 attributes, found 0")
+		}
+	})
+}

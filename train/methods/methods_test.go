@@ -1,0 +1,148 @@
+package methods_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+func Example() {
+	s, err := methods.Parse("eszsl")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := s.Set("gamma", "10"); err != nil {
+		log.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(text))
+	fmt.Println(s.Set("gama", "10"))
+	// Output:
+	// {"name":"eszsl","settings":{"gamma":10,"lambda":1,"normalise":true}}
+	// gama: expected the name of a setting. Did you mean gamma?
+}
+
+// specs are all methods and variants with their defaults.
+func specs() []methods.Spec {
+	var list []methods.Spec
+	for _, v := range model.Variants {
+		list = append(list, methods.Of(v))
+	}
+	for _, e := range methods.All[1:] {
+		list = append(list, e.Spec())
+	}
+	return list
+}
+
+func marshal(t *testing.T, s methods.Spec) string {
+	t.Helper()
+	return string(testkit.Must(json.Marshal(s))(t))
+}
+
+// Each method is found by its label, valid by default, and survives JSON with any searched
+// value of its settings.
+func TestSpecs(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range specs() {
+		label := s.Label()
+		testkit.NoError(t, s.Check())
+		if got := testkit.Must(methods.Parse(label))(t); seen[label] || marshal(t, got) != marshal(t, s) {
+			t.Errorf("%s is found as %s", label, marshal(t, got))
+		}
+		seen[label] = true
+		for _, d := range s.List() {
+			for _, v := range d.Search {
+				d.Set(v)
+				testkit.NoError(t, s.Check())
+				var read methods.Spec
+				testkit.NoError(t, json.Unmarshal([]byte(marshal(t, s)), &read))
+				if diff := cmp.Diff(s.List().Values(), read.List().Values()); diff != "" {
+					t.Errorf("%s (-written +read):\n%s", label, diff)
+				}
+			}
+		}
+	}
+	if s := testkit.Must(methods.Parse("K-Soft"))(t); s.Name != methods.LAGO || s.Variant() != model.KSoft {
+		t.Errorf("K-Soft is %s", marshal(t, s))
+	}
+	if s := testkit.Must(methods.Parse("lago"))(t); s.Variant() != model.SemanticHard {
+		t.Errorf("lago is %s", marshal(t, s))
+	}
+}
+
+// A clone shares no memory, and settings that make no difference do not tell two canonical
+// specs apart.
+func TestCloneAndCanonical(t *testing.T) {
+	for _, s := range specs() {
+		before := marshal(t, s)
+		c := s.Clone()
+		for _, d := range c.List() {
+			if d.Search != nil {
+				d.Set(d.Search[0])
+			}
+		}
+		if marshal(t, s) != before || marshal(t, c) == before {
+			t.Errorf("a change of the clone of %s changes the original, or nothing", s.Label())
+		}
+	}
+	s := methods.Of(model.SemanticHard)
+	l := s.Settings.(*lago.Settings)
+	l.K, l.Psi, l.LRV, l.LR = 7, 1, 9, 0.5
+	want := lago.New(model.SemanticHard)
+	want.LR = 0.5
+	if diff := cmp.Diff(want, s.Canonical().Settings); diff != "" {
+		t.Errorf("(-want +canonical):\n%s", diff)
+	}
+}
+
+// Missing settings have the defaults of the variant, wherever the variant stands.
+func TestMissingSettingsHaveDefaults(t *testing.T) {
+	var s methods.Spec
+	testkit.NoError(t, json.Unmarshal([]byte(`{"name":"lago","settings":{"lr":0.5,"variant":"k-soft"}}`), &s))
+	want := lago.New(model.KSoft)
+	want.LR = 0.5
+	if diff := cmp.Diff(want, s.Settings); diff != "" {
+		t.Errorf("(-want +read):\n%s", diff)
+	}
+}
+
+func TestBadSpecsAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"name":"svm"}`:             `method: expected one of lago, dap, iap, ale, eszsl, sync, sje, devise, kernel, found "svm"`,
+		`{"settings":{}}`:            `method: expected one of`,
+		`{"name":1}`:                 "cannot unmarshal number",
+		`[]`:                         "expected one JSON object",
+		`{"name":"eszsl","gamma":1}`: "gamma: expected name or settings",
+		`{"name":"eszsl","settings":{"ridge":1}}`:            "eszsl: ridge: expected",
+		`{"name":"eszsl","settings":[]}`:                     "eszsl: expected one JSON object",
+		`{"name":"eszsl","settings":{"gamma":"much"}}`:       "eszsl: gamma: expected",
+		`{"name":"eszsl","settings":{"gamma":1,"gamma":2}}`:  "eszsl: gamma: expected each key once",
+		`{"name":"eszsl","settings":{"normalise":1}}`:        "eszsl: normalise: expected true or false",
+		`{"name":"lago","settings":{"variant":"hard"}}`:      "lago: variant: expected one of singletons",
+		`{"name":"lago","settings":{"variant":null,"lr":1}}`: "lago: variant: expected one of singletons",
+		`{"name":"ale","settings":{"margin":1e300}}`:         "ale: margin: expected",
+	} {
+		var s methods.Spec
+		testkit.WantError(t, json.Unmarshal([]byte(text), &s), want)
+		if s.Settings != nil {
+			t.Errorf("%s was read as %s", text, marshal(t, s))
+		}
+	}
+	ale := testkit.Must(methods.Parse("ale"))(t)
+	testkit.NoError(t, ale.Set("loss", "sje"))
+	testkit.WantError(t, ale.Check(), "ale: loss: expected ale, found sje. Other values are other methods.")
+	_, err := methods.Parse("ezsl")
+	testkit.WantError(t, err, "expected one of lago, dap,", "semantic-soft", "Did you mean eszsl?")
+	testkit.WantError(t, methods.Spec{}.Check(), `method: expected one of lago, dap,`)
+}

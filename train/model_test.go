@@ -1,0 +1,365 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// short is a trial of an epoch or two with a preprocessing.
+func short(d *dataset.Dataset, v model.Variant, chain preprocess.Chain) Trial {
+	trial := trialOn(d, v, Dev)
+	trial.Preprocess, trial.Ridge, trial.Epochs = chain, 10, 1
+	return trial
+}
+
+// score scores the samples of some classes among those classes.
+func score(t testing.TB, s *Saved, d *dataset.Dataset, classes []int) dataset.Matrix[float32] {
+	t.Helper()
+	return testkit.Must(model.Score(s, d.Features, d.SamplesOf(classes), d.Describe(classes)))(t)
+}
+
+// reproduces reports an evaluation of the loaded model that is not that of its run.
+func reproduces(t *testing.T, s *Saved, d *dataset.Dataset, stage Stage, want *Result) {
+	t.Helper()
+	classes := d.Split.Val
+	if stage == Test {
+		classes = d.Split.Test
+	}
+	scores, confusion := score(t, s, d, classes), metrics.NewConfusion(len(classes))
+	testkit.NoError(t, confusion.Add(scores.Data, Select(d, d.Features, classes).Labels))
+	if diff := cmp.Diff(want.Evaluation.Confusion, [][]int(confusion)); diff != "" {
+		t.Errorf("(-run +loaded):\n%s", diff)
+	}
+}
+
+// The model file has the weights of the best epoch and takes features and descriptions as in
+// the data set, so that it reproduces the result of its run.
+func TestLoadedModelsReproduceTheirEvaluation(t *testing.T) {
+	full := tiny.Learnable()
+	for name, d := range map[string]*dataset.Dataset{"full": full, "partly described": withMissing(full, 0.2)} {
+		for _, label := range append(methods.Names()[1:], format(model.Variants)...) {
+			for stage, chain := range map[Stage]preprocess.Chain{Dev: "sqrt,l2,whiten", Test: preprocess.Standardize} {
+				t.Run(fmt.Sprintf("%s/%s/%s", name, label, stage), func(t *testing.T) {
+					trial := methodTrial(d, testkit.Must(methods.Parse(label))(t), stage)
+					trial.Preprocess, trial.Ridge, trial.Epochs = chain, 10, 3
+					s, _, result := loaded(t, d, trial)
+					reproduces(t, s, d, stage, result)
+					if s.Method.Label() != label || !slices.Equal(s.Classes, d.Classes) || s.Dataset != d.Name {
+						t.Errorf("loaded %s, trained on %s with the classes %v", s.Method.Label(), s.Dataset, s.Classes)
+					}
+					testkit.NoError(t, s.Fits(d))
+					_, err := s.Explainer(d.Describe(d.Split.Test))
+					if _, isLAGO := s.Classifier.(lago.Model); isLAGO != (err == nil) {
+						t.Errorf("an explanation gives the error %v", err)
+					}
+				})
+			}
+		}
+	}
+}
+
+func format(variants []model.Variant) (names []string) {
+	for _, v := range variants {
+		names = append(names, string(v))
+	}
+	return names
+}
+
+// The best epoch of a dev run is not always the last.
+func TestSavedModelIsTheBest(t *testing.T) {
+	d := tiny.Learnable()
+	trial := trialOn(d, model.SemanticSoft, Dev)
+	lagoOf(trial).LR, trial.Patience = 0.1, 2 // overshoots
+	s, _, result := loaded(t, d, trial)
+	if result.BestEpoch == result.Epochs {
+		t.Fatal("the best epoch is the last")
+	}
+	reproduces(t, s, d, Dev, result)
+}
+
+func TestModelRoundTrip(t *testing.T) {
+	d := tiny.Small()
+	d.Provenance = &dataset.Provenance{Architecture: "resnet50", WeightsSHA256: "ab", StrideIn1x1: true, Images: dataset.ImagePreprocessing{Fit: dataset.Squash, Size: 64}}
+	for _, v := range model.Variants {
+		for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
+			want := testkit.Must(Fit(t.Context(), d, short(d, v, chain)))(t)
+			path := filepath.Join(t.TempDir(), ModelFile)
+			testkit.NoError(t, Save(path, want))
+			if diff := cmp.Diff(want, testkit.Must(Load(path))(t), cmp.AllowUnexported(impute.Imputer{})); diff != "" {
+				t.Errorf("%s, %s (-saved +loaded):\n%s", v, chain, diff)
+			}
+		}
+	}
+	d.Groups = nil
+	if s, _, _ := loaded(t, d, short(d, model.KSoft, preprocess.None)); s.Groups != nil || s.Semantic != nil {
+		t.Errorf("groups %q and %v, expected none", s.Groups, s.Semantic)
+	}
+}
+
+func TestModelWithAdaptation(t *testing.T) {
+	d := tiny.Small()
+	before, dir, _ := loaded(t, d, short(d, model.SemanticHard, "sqrt,l2,whiten"))
+	path := filepath.Join(dir, ModelFile)
+	a := &Adaptation{Settings: adapt.Settings{Temperature: 0.7, Tau: 60}, Before: 0.5, After: 0.6, Smallest: 200, Samples: 9, Classes: 3, Preprocess: "standardize,whiten"}
+	a.Transform = testkit.Must(preprocess.Fit(a.Preprocess, 0, d.Features, d.Features.AllRows()))(t)
+	saved := *before
+	saved.Adaptation = a
+	testkit.NoError(t, Save(path, &saved))
+	after := testkit.Must(Load(path))(t)
+	if diff := cmp.Diff(a, after.Adaptation); diff != "" {
+		t.Error(diff)
+	}
+	if after.AdaptedFeatures() != after.Adaptation.Transform || before.AdaptedFeatures() != before.Transform {
+		t.Error("the features are preprocessed by another chain")
+	}
+	after.Adaptation = nil
+	if diff := cmp.Diff(before, after); diff != "" { // bit-identical predictions without it
+		t.Error(diff)
+	}
+	a.Tau = -1
+	testkit.NoError(t, Save(path, &saved))
+	_, err := Load(path)
+	testkit.WantError(t, err, path+": adaptation: tau: expected")
+}
+
+// withMissing returns the data set with a share of its descriptions missing.
+func withMissing(d *dataset.Dataset, share float64) *dataset.Dataset {
+	partly := *d
+	partly.Descriptions = dataset.NewMatrix[float64](d.Descriptions.Rows, d.Descriptions.Cols)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i, p := range d.Descriptions.Data {
+		if rng.Float64() < share {
+			p = math.NaN()
+		}
+		partly.Descriptions.Data[i] = p
+	}
+	return &partly
+}
+
+// A model trained on full descriptions scores partial ones by either kind of imputation.
+// The kind does not change the scores of full descriptions.
+func TestSetImputation(t *testing.T) {
+	d := tiny.Learnable()
+	partly := withMissing(d, 0.5)
+	for _, label := range []string{"semantic-hard", "eszsl"} {
+		s := testkit.Must(Fit(t.Context(), d, methodTrial(d, testkit.Must(methods.Parse(label))(t), Test)))(t)
+		full, neutral := score(t, s, d, d.Split.Test), score(t, s, partly, d.Split.Test)
+		s.SetImputation(impute.Inferred)
+		if cmp.Equal(neutral, score(t, s, partly, d.Split.Test)) {
+			t.Errorf("%s: both kinds of imputation give equal scores", label)
+		}
+		if !cmp.Equal(full, score(t, s, d, d.Split.Test)) {
+			t.Errorf("%s: imputation changes the scores of full descriptions", label)
+		}
+		s.SetImputation(impute.Neutral)
+		if !cmp.Equal(neutral, score(t, s, partly, d.Split.Test)) {
+			t.Errorf("%s: scores differ after a change of the kind and back", label)
+		}
+	}
+}
+
+func TestFitsNamesModelAndDataset(t *testing.T) {
+	d := tiny.Small()
+	s := testkit.Must(Fit(t.Context(), d, short(d, model.Singletons, preprocess.None)))(t)
+	for field, change := range map[string]func(*dataset.Dataset){
+		"dimensions of the features": func(d *dataset.Dataset) { d.Features = dataset.NewMatrix[float32](160, 3) },
+		"attributes":                 func(d *dataset.Dataset) { d.Attributes = d.Attributes[:4] },
+		"attribute 3": func(d *dataset.Dataset) {
+			d.Attributes = slices.Clone(d.Attributes)
+			d.Attributes[3].Name = "wet"
+		},
+	} {
+		other := *d
+		other.Name = "birds"
+		change(&other)
+		testkit.WantError(t, s.Fits(&other), "data set birds: "+field+": expected ", "The singletons model was trained on simulated-small.")
+	}
+}
+
+// changeHeader rewrites the header of a model file.
+func changeHeader(f func(h map[string]any)) func(*safetensors.File) {
+	return func(file *safetensors.File) {
+		var h map[string]any
+		if err := json.Unmarshal([]byte(file.Metadata[headerKey]), &h); err != nil {
+			panic(err)
+		}
+		f(h)
+		text, err := json.Marshal(h)
+		if err != nil {
+			panic(err)
+		}
+		file.Metadata[headerKey] = string(text)
+	}
+}
+
+func TestMalformedModels(t *testing.T) {
+	set := func(key string, value any) func(*safetensors.File) {
+		return changeHeader(func(h map[string]any) { h[key] = value })
+	}
+	setting := func(key string, value any) func(*safetensors.File) {
+		return changeHeader(func(h map[string]any) { h["method"].(map[string]any)["settings"].(map[string]any)[key] = value })
+	}
+	groups := make([]int, 9)
+	groups[7] = 3
+	hard, soft := model.SemanticHard, model.KSoft
+	sound := make(map[string]string) // models by variant and preprocessing
+	for _, c := range []struct {
+		name    string
+		variant model.Variant
+		chain   preprocess.Chain
+		change  func(*safetensors.File)
+		want    string // of the error, after the path
+	}{
+		{"no header", hard, preprocess.None, func(f *safetensors.File) { f.Metadata = nil }, "metadata: expected a model of lago-train"},
+		{"a header of another kind", hard, preprocess.None, func(f *safetensors.File) { f.Metadata[headerKey] = "[]" }, "metadata: expected"},
+		{"an older format", hard, preprocess.None, changeHeader(func(h map[string]any) {
+			h["format"] = "lago-train model 3"
+			delete(h, "method")
+		}), `format: expected "lago-train model 4", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
+		{"an unknown variant", hard, preprocess.None, setting("variant", "hard"), "metadata: expected a model of lago-train: lago: variant: expected one of"},
+		{"an unknown method", hard, preprocess.None, set("method", map[string]any{"name": "svm"}), "metadata: expected a model of lago-train: method: expected one of"},
+		{"no method", hard, preprocess.None, changeHeader(func(h map[string]any) { delete(h, "method") }), "method: expected one of"},
+		{"no zeta", hard, preprocess.None, setting("zeta", 0), "metadata: expected a model of lago-train: lago: zeta: expected"},
+		{"an unknown preprocessing", hard, preprocess.None, set("preprocess", "pca"), "metadata: expected"},
+		{"no attributes", hard, preprocess.None, set("attributes", []string{}), "attributes: expected"},
+		{"no dims", hard, preprocess.None, set("dims", 0), "dims: expected at least 1"},
+		{"no classes", hard, preprocess.None, set("classes", nil), "classes: expected at least 1"},
+		{"no train classes", hard, preprocess.None, set("learned", nil), "learned: expected at least 1"},
+		{"unknown train classes", hard, preprocess.None, set("learned", []int{-1}), "split: learned: expected classes from 0 to 15, found -1"},
+		{"an unknown class in the split", hard, preprocess.None, set("split", map[string][]int{"Test": {60}}), "split: test: expected classes"},
+		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions: expected"},
+		{"descriptions of other attributes", hard, preprocess.None, set("attributes", []string{"a", "b"}), "tensor descriptions: expected float64 of shape [16 2]"},
+
+		{"no groups", hard, preprocess.None, set("semantic", nil), "semantic-hard: semantic: expected the group of each of the 9 attributes"},
+		{"groups of some attributes", soft, preprocess.None, set("semantic", groups[:8]), "semantic: expected"},
+		{"an unknown group", soft, preprocess.None, set("semantic", groups), "semantic: expected attribute 7 in one of the 3 groups, found 3"},
+		{"a negative group", hard, preprocess.None, set("semantic", slices.Repeat([]int{-1}, 9)), "semantic: expected"},
+
+		{"no W", hard, preprocess.None, without("method.W"), "semantic-hard: tensor W: expected a matrix of 16 x 9, found none"},
+		{"W of float64", hard, preprocess.None, asFloat64("method.W"), "tensor W: expected float32"},
+		{"W of one axis", hard, preprocess.None, reshape("method.W", 144), "tensor W: expected float32 in rows and columns"},
+		{"W of other features", hard, preprocess.None, set("dims", 63), "semantic-hard: tensor W: expected"},
+		{"a weight that is not finite", hard, preprocess.None, notFinite("method.W"), "tensor method.W: expected finite values"},
+		{"V of too few groups", hard, preprocess.None, reshape("method.V", 9, 2), "semantic-hard: tensor V: expected the 3 groups of semantic-hard, found 2"},
+		{"V of too many groups", soft, preprocess.None, reshape("method.V", 9, 7), "k-soft: tensor V: expected the 6 groups"},
+		{"V of other singletons", model.Singletons, preprocess.None, reshape("method.V", 9, 5), "singletons: tensor V: expected the 9 groups"},
+
+		{"no shift", soft, preprocess.Standardize, without("preprocess.shift"), "preprocess: tensor shift: expected"},
+		{"a scale of other features", soft, preprocess.Standardize, reshape("preprocess.scale", 1, 15), "preprocess: tensor scale: expected"},
+		{"a matrix that is not square", soft, preprocess.Whiten, reshape("preprocess.matrix", 16, 15), "preprocess: tensor matrix: expected"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, key := tiny.Small(), fmt.Sprint(c.variant, c.chain)
+			if sound[key] == "" {
+				_, dir, _ := loaded(t, d, short(d, c.variant, c.chain))
+				sound[key] = testkit.Read(t, filepath.Join(dir, ModelFile))
+			}
+			path := testkit.Write(t, t.TempDir(), ModelFile, sound[key])
+			changeTensors(t, path, c.change)
+			s, err := Load(path)
+			testkit.WantError(t, err, path+": "+c.want)
+			if s != nil {
+				t.Error("a model beside the error")
+			}
+		})
+	}
+}
+
+// A model that cannot be written leaves the existing file unchanged.
+func TestSaveIsAtomic(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ModelFile)
+	before := smallModel(t, path, model.SemanticHard, preprocess.None)
+	s := testkit.Must(Load(path))(t)
+	s.Classifier.(lago.Model).Params.W.Rows++ // without numbers for it
+	testkit.WantError(t, Save(path, s), path, `tensor "method.W"`)
+	if before != testkit.Read(t, path) {
+		t.Error("the existing file has changed")
+	}
+}
+
+// A changed byte anywhere in a model file is refused, as is what is no model.
+func TestLoadNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ModelFile)
+	_, err := Load(path)
+	testkit.WantError(t, err, path)
+	sound := smallModel(t, path, model.SemanticHard, preprocess.None)
+	for _, at := range []int{20, len(sound) / 2, len(sound) - 1} {
+		damaged := []byte(sound)
+		damaged[at] ^= 1
+		writeFile(t, path, string(damaged))
+		_, err := Load(path)
+		testkit.WantError(t, err, path+": ")
+	}
+}
+
+// smallModel writes an untrained model, small enough for fuzzing, and returns its content.
+func smallModel(t testing.TB, path string, v model.Variant, chain preprocess.Chain) string {
+	t.Helper()
+	semantic := []int{0, 1, 0}
+	spec := methods.Of(v)
+	settings := spec.Settings.(*lago.Settings)
+	settings.Zeta, settings.K = 3, 2
+	params := testkit.Must(settings.Init(2, 3, semantic, 1))(t)
+	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 5, 8, 13}}
+	s := &Saved{
+		Method: spec, Semantic: semantic, Dims: 2, Classes: []string{"y", "z"}, Descriptions: dataset.NewMatrix[float64](2, 3),
+		Split: dataset.Split{Train: []int{0}, Test: []int{1}}, Learned: []int{0},
+		Dataset: "small", Attributes: []string{"a", "b", "c"}, Groups: []string{"g", "h"},
+		Pipeline: &model.Pipeline{
+			Transform:  testkit.Must(preprocess.Fit(chain, 1, x, []int{0, 1, 2}))(t),
+			Classifier: lago.Model{LAGO: &model.LAGO{Config: settings.Config, Params: params, Semantic: semantic}},
+		},
+	}
+	testkit.NoError(t, Save(path, s))
+	return testkit.Read(t, path)
+}
+
+// FuzzLoad checks that any file either loads as a model that scores samples or gives an
+// error that names the file.
+func FuzzLoad(f *testing.F) {
+	dir := f.TempDir()
+	path := filepath.Join(dir, ModelFile)
+	for _, v := range model.Variants {
+		f.Add([]byte(smallModel(f, path, v, preprocess.None)))
+	}
+	f.Add([]byte(smallModel(f, path, model.SemanticHard, preprocess.Standardize)))
+	f.Add([]byte(smallModel(f, path, model.KSoft, preprocess.Whiten)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		writeFile(t, path, string(data))
+		s, err := Load(path)
+		if err != nil {
+			testkit.WantError(t, err, path+": ")
+			return
+		}
+		x, u := dataset.NewMatrix[float32](2, s.Dims), dataset.NewMatrix[float64](3, len(s.Attributes))
+		scores := testkit.Must(model.Score(s, x, []int{1, 0}, u))(t)
+		if scores.Rows != 2 || scores.Cols != 3 {
+			t.Errorf("the model was loaded, but scores %v", scores)
+		}
+		again := filepath.Join(dir, "again")
+		testkit.NoError(t, Save(again, s))
+		if diff := cmp.Diff(s, testkit.Must(Load(again))(t), cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); diff != "" {
+			t.Errorf("(-first +again):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,238 @@
+package train
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+func someTrial() Trial {
+	return trialOn(&dataset.Dataset{Name: "birds"}, model.KSoft, Dev)
+}
+
+func TestTrialSurvivesJSON(t *testing.T) {
+	want := someTrial()
+	var got Trial
+	testkit.NoError(t, json.Unmarshal(testkit.Must(json.Marshal(want))(t), &got))
+	if diff := cmp.Diff(want, got); diff != "" || got.Name() != want.Name() {
+		t.Errorf("(-written +read):\n%s", diff)
+	}
+	if !strings.HasPrefix(want.Name(), "birds-k-soft-dev-seed1-") {
+		t.Errorf("the name %s does not begin with data set, method, stage and seed", want.Name())
+	}
+}
+
+// change sets a field to another value.
+func change(t *testing.T, field string, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Int:
+		v.SetInt(v.Int() + 1)
+	case reflect.Uint64:
+		v.SetUint(v.Uint() + 1)
+	case reflect.Float64:
+		v.SetFloat(math.Nextafter(v.Float(), math.Inf(1)))
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	default:
+		t.Fatalf("%s is a %v, which this test cannot change", field, v.Kind())
+	}
+}
+
+func TestEveryFieldAndSettingChangesTheName(t *testing.T) {
+	owner := map[string]string{someTrial().Name(): "the trial itself"}
+	add := func(field string, trial Trial) {
+		name := trial.Name()
+		if other, ok := owner[name]; ok {
+			t.Errorf("a change of %s gives the name of %s", field, other)
+		}
+		owner[name] = field
+	}
+	fields := reflect.TypeFor[Trial]()
+	for i := range fields.NumField() {
+		trial, field := someTrial(), fields.Field(i).Name
+		if field == "Method" {
+			trial.Method = testkit.Must(methods.Parse("eszsl"))(t)
+		} else {
+			change(t, field, reflect.ValueOf(&trial).Elem().Field(i))
+		}
+		add(field, trial)
+	}
+	for i, s := range someTrial().Method.List() {
+		trial := someTrial()
+		other := reflect.New(reflect.TypeOf(s.Value())).Elem()
+		other.Set(reflect.ValueOf(s.Value()))
+		change(t, s.Key, other)
+		trial.Method.List()[i].Set(other.Interface())
+		add(s.Key, trial)
+	}
+}
+
+// Any name of a data set gives a folder below that of the runs.
+func TestNamesAreFolders(t *testing.T) {
+	for _, name := range []string{"cub", "a/b", `a\b`, "../../etc", "C:", "simulated tiny", "", ".", ".."} {
+		trial := someTrial()
+		trial.Dataset = name
+		folder := trial.Name()
+		if strings.ContainsAny(folder, `/\: `) || filepath.Base(folder) != folder || !filepath.IsLocal(folder) {
+			t.Errorf("the trial on %q is named %q", name, folder)
+		}
+	}
+}
+
+func TestBadTrialsAreRefused(t *testing.T) {
+	testkit.NoError(t, someTrial().Check())
+	for want, change := range map[string]func(*Trial){
+		"stage: expected one of dev, test":                       func(t *Trial) { t.Stage = "" },
+		"stage: expected one of dev, test, found val":            func(t *Trial) { t.Stage = "val" },
+		"ridge: expected a number, 0 or above, found +Inf":       func(t *Trial) { t.Ridge = math.Inf(1) },
+		"ridge: expected a number, 0 or above, found NaN":        func(t *Trial) { t.Ridge = math.NaN() },
+		"epochs: expected a whole number, at least 1, found 0":   func(t *Trial) { t.Epochs = 0 },
+		"patience: expected a whole number, at least 1, found 0": func(t *Trial) { t.Patience = 0 },
+		"lago: zeta: expected a number above 0, found NaN":       func(t *Trial) { lagoOf(*t).Zeta = math.NaN() },
+		"method: expected one of lago, dap, ":                    func(t *Trial) { t.Method.Name = "svm" },
+	} {
+		trial := someTrial()
+		change(&trial)
+		testkit.WantError(t, trial.Check(), want)
+	}
+}
+
+// Name needs a trial that passes Check, since JSON has no NaN.
+func TestNameOfAnInvalidTrialPanics(t *testing.T) {
+	trial := someTrial()
+	trial.Ridge = math.NaN()
+	defer func() {
+		if recover() == nil {
+			t.Error("a trial that does not pass Check has a name")
+		}
+	}()
+	_ = trial.Name()
+}
+
+func TestSelectLabelsByPlace(t *testing.T) {
+	d := &dataset.Dataset{Classes: []string{"ant", "bee", "cat", "dog"}, Labels: []int{3, 0, 1, 3, 2, 0}}
+	for _, c := range []struct {
+		classes []int
+		want    Samples
+	}{
+		{[]int{0, 3}, Samples{Rows: []int{0, 1, 3, 5}, Labels: []int{1, 0, 1, 0}}},
+		{[]int{3, 0}, Samples{Rows: []int{0, 1, 3, 5}, Labels: []int{0, 1, 0, 1}}},
+		{nil, Samples{Labels: []int{}}},
+	} {
+		if diff := cmp.Diff(c.want, Select(d, dataset.Matrix[float32]{}, c.classes)); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.classes, diff)
+		}
+	}
+}
+
+func TestSamplesAtMost(t *testing.T) {
+	s := Samples{Rows: []int{3, 4, 6, 7, 9}, Labels: []int{0, 1, 0, 2, 2}}
+	for n, want := range map[int]Samples{
+		5: s, 9: s,
+		4: {Rows: []int{3, 6, 9}, Labels: []int{0, 0, 2}},
+		1: {Rows: []int{3}, Labels: []int{0}},
+	} {
+		if diff := cmp.Diff(want, s.atMost(n)); diff != "" {
+			t.Errorf("%d (-want +got):\n%s", n, diff)
+		}
+	}
+}
+
+func TestPrepareSelectsTheClassesOfTheStage(t *testing.T) {
+	d := tiny.Learnable()
+	for stage, want := range map[Stage][2][]int{
+		Dev:  {d.Split.Train, d.Split.Val},
+		Test: {slices.Concat(d.Split.Train, d.Split.Val), d.Split.Test},
+	} {
+		p := testkit.Must(Prepare(d, Preparation{Stage: stage, Preprocess: preprocess.None}))(t)
+		if got := [2][]int{p.TrainClasses, p.EvaluationClasses}; !cmp.Equal(got, want) {
+			t.Errorf("%s uses the classes %v", stage, got)
+		}
+		for i, s := range []Samples{p.train, p.evaluation} {
+			if &s.X.Data[0] != &d.Features.Data[0] {
+				t.Errorf("%s copied the features without preprocessing", stage)
+			}
+			if diff := cmp.Diff(Select(d, d.Features, want[i]), s); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", stage, diff)
+			}
+		}
+	}
+}
+
+// The preprocessing is fitted on the training samples and applied to all.
+func TestPreparePreprocesses(t *testing.T) {
+	d := tiny.Learnable()
+	p := testkit.Must(Prepare(d, Preparation{Stage: Dev, Preprocess: preprocess.Standardize}))(t)
+	n := float64(len(p.train.Rows))
+	for j := range d.Features.Cols {
+		var mean, square float64
+		for _, row := range p.train.Rows {
+			x := float64(p.train.X.Row(row)[j])
+			mean += x / n
+			square += x * x / n
+		}
+		testkit.Near(t, "mean of a dimension", mean, 0, 1e-5)
+		testkit.Near(t, "second moment of a dimension", square, 1, 1e-4)
+	}
+	want := testkit.Must(p.Transform.Apply(d.Features, d.SamplesOf(d.Split.Val)))(t)
+	if !cmp.Equal(want, p.evaluation.X) {
+		t.Error("the val samples are not preprocessed as the train samples are")
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	d := tiny.Learnable()
+	d.TestSeen = nil
+	for want, o := range map[string]Preparation{
+		`stage: expected one of dev, test, found "val"`: {Stage: "val", Preprocess: preprocess.None},
+		"ridge: ":      {Stage: Dev, Preprocess: preprocess.Whiten, Ridge: -1},
+		"preprocess: ": {Stage: Test, Preprocess: "pca"},
+		"hold_out: expected a data set with held-out samples of seen classes": {Stage: Dev, Preprocess: preprocess.None, HoldOut: true},
+	} {
+		_, err := Prepare(d, o)
+		testkit.WantError(t, err, want)
+	}
+}
+
+// Held-out samples are not trained on, in either stage, nor do they choose epochs or settings.
+func TestHoldOut(t *testing.T) {
+	d := tiny.Learnable()
+	for _, stage := range []Stage{Dev, Test} {
+		all := testkit.Must(Prepare(d, Preparation{Stage: stage, Preprocess: preprocess.None}))(t)
+		held := *d
+		held.TestSeen = []int{all.train.Rows[0], all.train.Rows[7]}
+		evaluated := slices.Clone(all.evaluation.Rows)
+		if stage == Dev {
+			held.TestSeen = slices.Sorted(slices.Values(append(held.TestSeen, evaluated[2])))
+			evaluated = slices.Delete(evaluated, 2, 3)
+		}
+		p := testkit.Must(Prepare(&held, Preparation{Stage: stage, Preprocess: preprocess.None, HoldOut: true}))(t)
+		if want := slices.Delete(slices.Delete(slices.Clone(all.train.Rows), 7, 8), 0, 1); !slices.Equal(p.train.Rows, want) {
+			t.Errorf("%s: trains on %v, expected %v", stage, p.train.Rows, want)
+		}
+		for i, row := range p.train.Rows {
+			if z := p.TrainClasses[p.train.Labels[i]]; z != d.Labels[row] {
+				t.Errorf("%s: sample %d is labelled %d, expected %d", stage, row, z, d.Labels[row])
+			}
+		}
+		if !slices.Equal(p.evaluation.Rows, evaluated) {
+			t.Errorf("%s: evaluates on %v, expected %v", stage, p.evaluation.Rows, evaluated)
+		}
+	}
+}
