@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"image"
-	_ "image/png"
+	_ "image/png" // crops
 	"io"
 	"math"
 	"os"
@@ -14,19 +14,56 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model/resnet/resnettest"
 )
 
-// shared has crops of images, and their features from PyTorch with weights by formula.
-const shared = "../../../shared/resnet"
-
-// The features of the reference, given its crops. LAGO_PHOTOS adds ResNet-101.
-func TestReferenceFeatures(t *testing.T) {
-	crops, err := filepath.Glob(shared + "/crops/*.png")
-	if err != nil || len(crops) == 0 {
-		t.Skip(shared + " is not there")
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		panic(err)
 	}
+	os.Exit(m.Run())
+}
+
+// formulaFile returns the tensors of an architecture with the weights of the reference.
+func formulaFile(tb testing.TB, name string) *safetensors.File {
+	tb.Helper()
+	for _, a := range architectures {
+		if a.name == name {
+			f := &safetensors.File{}
+			for _, b := range a.residual(false) {
+				f.Tensors = append(f.Tensors, formulaBlock(b)...)
+			}
+			f.Tensors = append(f.Tensors, formulaLayer(stem)...)
+			return f
+		}
+	}
+	tb.Fatalf("no architecture %s", name)
+	return nil
+}
+
+func formulaBlock(b block) []safetensors.Tensor {
+	var list []safetensors.Tensor
+	for _, l := range b.layers {
+		list = append(list, formulaLayer(l)...)
+	}
+	if b.shortcut != nil {
+		list = append(list, formulaLayer(*b.shortcut)...)
+	}
+	return list
+}
+
+func formulaLayer(l layer) []safetensors.Tensor {
+	return resnettest.Layer(l.conv, l.norm, l.out, l.in, l.size, l.shortcut)
+}
+
+// The features are those of PyTorch with weights by formula, given its crops of images. LAGO_PHOTOS adds ResNet-101.
+func TestReferenceFeatures(t *testing.T) {
+	shared := testkit.Shared(t, "resnet")
+	crops := testkit.Must(filepath.Glob(shared + "/crops/*.png"))(t)
 	for _, c := range []struct {
 		name   string
 		images int
@@ -35,30 +72,16 @@ func TestReferenceFeatures(t *testing.T) {
 			if c.name == "resnet101" && os.Getenv("LAGO_PHOTOS") == "" {
 				t.Skip("LAGO_PHOTOS is not set")
 			}
-			n, err := newNetwork(formulaFile(t, c.name), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, err := n.Graph(c.images, 224)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := testkit.Must(newNetwork(formulaFile(t, c.name), nil))(t)
+			g := testkit.Must(n.Graph(c.images, 224))(t)
 			for i, path := range crops[:c.images] {
 				readCrop(t, path, g.Images.Row(i))
 			}
-			got, err := g.Features()
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := npy.Open(t.Context(), filepath.Join(shared, c.name+".npy"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testkit.Must(g.Features())(t)
+			m := testkit.Must(npy.Open(t.Context(), filepath.Join(shared, c.name+".npy")))(t)
 			defer func() { _ = m.Close() }()
 			want := make([]float32, c.images*m.Cols)
-			if err := m.ReadRows(0, want); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, m.ReadRows(0, want))
 			if n.Architecture != c.name || got.Cols != m.Cols || n.Dims != m.Cols {
 				t.Fatalf("%s with %d features, expected %s with %d", n.Architecture, got.Cols, c.name, m.Cols)
 			}
@@ -79,15 +102,10 @@ func TestReferenceFeatures(t *testing.T) {
 
 func readCrop(t *testing.T, path string, to []float32) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(os.Open(path))(t)
 	defer func() { _ = f.Close() }()
 	m, _, err := image.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	mean, std := []float32{.485, .456, .406}, []float32{.229, .224, .225}
 	for i := range to {
 		r, g, b, _ := m.At(i/3%224, i/3/224).RGBA()
@@ -97,24 +115,15 @@ func readCrop(t *testing.T, path string, to []float32) {
 
 // Samples do not influence one another, and the same batch gives the same bits.
 func TestSamplesAreIndependent(t *testing.T) {
-	n, err := newNetwork(formulaFile(t, "resnet18"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := testkit.Must(newNetwork(formulaFile(t, "resnet18"), nil))(t)
 	const size = 33 // odd at each stage
-	g, err := n.Graph(2, size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(n.Graph(2, size))(t)
 	run := func(second float32) []float32 {
 		copy(g.Images.Row(0), floats("image", size*size*3))
 		for i := range g.Images.Row(1) {
 			g.Images.Row(1)[i] = second
 		}
-		x, err := g.Features()
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := testkit.Must(g.Features())(t)
 		return slices.Clone(x.Data)
 	}
 	first, again, other := run(1), run(1), run(-3)
@@ -196,30 +205,28 @@ func TestStrideIn1x1(t *testing.T) {
 
 func TestRefusesOtherFiles(t *testing.T) {
 	for _, c := range []struct {
-		name   string
 		arch   int
 		change func(map[string]safetensors.Tensor)
 		want   string
 	}{
-		{"nothing", 0, func(m map[string]safetensors.Tensor) { clear(m) }, `tensor "conv1.weight": expected float32, float16 or bfloat16 of shape [64 3 7 7], as in resnet18, found none. The networks are`},
-		{"without a tensor", 2, func(m map[string]safetensors.Tensor) { delete(m, "layer3.5.bn2.running_var") }, `tensor "layer3.5.bn2.running_var": expected`},
-		{"half as wide", 2, func(m map[string]safetensors.Tensor) {
+		{0, func(m map[string]safetensors.Tensor) { clear(m) }, `tensor "conv1.weight": expected float32, float16 or bfloat16 of shape [64 3 7 7], as in resnet18, found none. The networks are`},
+		{2, func(m map[string]safetensors.Tensor) { delete(m, "layer3.5.bn2.running_var") }, `tensor "layer3.5.bn2.running_var": expected`},
+		{2, func(m map[string]safetensors.Tensor) {
 			m["layer1.0.conv2.weight"] = safetensors.Tensor{Name: "layer1.0.conv2.weight", Shape: []int{64, 2, 3, 3}, F32: make([]float32, 64*2*9)}
 		}, `tensor "layer1.0.conv2.weight": expected float32, float16 or bfloat16 of shape [64 64 3 3], as in resnet50, found shape [64 2 3 3]`},
-		{"with more", 1, func(m map[string]safetensors.Tensor) {
+		{1, func(m map[string]safetensors.Tensor) {
 			m["layer4.2.se.fc1.weight"] = safetensors.Tensor{Name: "layer4.2.se.fc1.weight", Shape: []int{1}, F32: []float32{0}}
 		}, `tensor "layer4.2.se.fc1.weight": expected only tensors of resnet34`},
-		{"of integers", 0, func(m map[string]safetensors.Tensor) {
+		{0, func(m map[string]safetensors.Tensor) {
 			m["bn1.bias"] = safetensors.Tensor{Name: "bn1.bias", Shape: []int{64}}
 		}, `tensor "bn1.bias": expected float32, float16 or bfloat16 of shape [64], as in resnet18, found other numbers`},
-		{"with NaN", 0, func(m map[string]safetensors.Tensor) { m["bn1.bias"].F32[3] = float32(math.NaN()) }, `tensor "bn1.bias": expected finite numbers`},
-		{"with a negative variance", 0, func(m map[string]safetensors.Tensor) { m["bn1.running_var"].F32[3] = -1 }, `tensor "bn1.running_var": expected variances of 0 or more, found -1`},
+		{0, func(m map[string]safetensors.Tensor) { m["bn1.bias"].F32[3] = float32(math.NaN()) }, `tensor "bn1.bias": expected finite numbers`},
+		{0, func(m map[string]safetensors.Tensor) { m["bn1.running_var"].F32[3] = -1 }, `tensor "bn1.running_var": expected variances of 0 or more, found -1`},
 	} {
 		m := empty(architectures[c.arch])
 		c.change(m)
-		if _, err := newNetwork(fileOf(m, nil), nil); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: error %v, expected %s", c.name, err, c.want)
-		}
+		_, err := newNetwork(fileOf(m, nil), nil)
+		testkit.WantError(t, err, c.want)
 	}
 }
 
@@ -231,19 +238,30 @@ func TestRead(t *testing.T) {
 			delete(m, name) // which are not written
 		}
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(os.Create(path))(t)
 	sum := sha256.New()
-	if err := errors.Join(safetensors.Write(io.MultiWriter(f, sum), fileOf(m, nil).Tensors, nil), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, errors.Join(safetensors.Write(io.MultiWriter(f, sum), fileOf(m, nil).Tensors, nil), f.Close()))
 	n, err := Read(t.Context(), path, nil)
 	if err != nil || n.Architecture != "resnet18" || n.SHA256 != hex.EncodeToString(sum.Sum(nil)) {
 		t.Fatalf("%+v: %v", n, err)
 	}
 	if _, err := Read(t.Context(), filepath.Dir(path), nil); err == nil || !strings.HasPrefix(err.Error(), filepath.Dir(path)) {
 		t.Errorf("a folder: %v", err)
+	}
+}
+
+// Milliseconds per image in batches of 8, as in reference.py --race resnet101.
+func BenchmarkResNet101(b *testing.B) {
+	for _, library := range []string{"", blas.PureGo} {
+		info := testkit.Must(blas.Use(library))(b)
+		b.Run(info.Name, func(b *testing.B) {
+			const samples = 8
+			g := testkit.Must(testkit.Must(newNetwork(formulaFile(b, "resnet101"), nil))(b).Graph(samples, 224))(b)
+			copy(g.Images.Data, floats("images", len(g.Images.Data)))
+			for b.Loop() {
+				testkit.Must(g.Features())(b)
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*samples), "ms/image")
+		})
 	}
 }
