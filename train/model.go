@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train/lago"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -64,6 +65,14 @@ func (s *Saved) AdaptedFeatures() *preprocess.Transform {
 		return s.Adaptation.Transform
 	}
 	return s.Transform
+}
+
+// LAGO returns the classifier if it is LAGO. Otherwise the error is an *invalid.Error.
+func (s *Saved) LAGO() (*model.LAGO, error) {
+	if l, ok := s.Classifier.(lago.Model); ok {
+		return l.LAGO, nil
+	}
+	return nil, &invalid.Error{Field: "model", Want: "a LAGO model", Got: s.Method.Label()}
 }
 
 // TrainedOn reports whether the class of a name is one that the model was trained on.

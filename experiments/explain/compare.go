@@ -2,12 +2,51 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
+	"github.com/lago-train/lago-train/experiments/candidates"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
+
+// findClass returns the candidate with a name, as spelled in the data set or by people: case,
+// spaces and punctuation may differ.
+func findClass(c candidates.Set, name string) (int, error) {
+	if z := slices.Index(c.Names, name); z >= 0 {
+		return z, nil
+	}
+	fold := func(name string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) || unicode.IsPunct(r) || r == '+' {
+				return -1
+			}
+			return unicode.ToLower(r)
+		}, name)
+	}
+	var matches, names []string
+	for _, other := range c.Names {
+		names = append(names, className(other))
+		if fold(other) == fold(name) || fold(className(other)) == fold(name) {
+			matches = append(matches, other)
+		}
+	}
+	if len(matches) == 1 {
+		return slices.Index(c.Names, matches[0]), nil
+	}
+	e := &invalid.Error{
+		Field: "against", Want: fmt.Sprintf("one of the %d %s", len(c.Names), c.What), Got: strconv.Quote(name),
+		Hint: invalid.DidYouMean(name, names),
+	}
+	if len(matches) > 1 {
+		e.Hint = `Choose one of "` + strings.Join(matches, `", "`) + `".`
+	}
+	return 0, e
+}
 
 // compare compares the predicted class with another one.
 func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
@@ -18,34 +57,39 @@ func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
 	}
 	c := &Comparison{
 		Class: e.Candidates.Names[class], Against: e.Candidates.Names[against], Reason: reason, LogOdds: x.LogOdds,
-		Groups: e.groups(x), Substitutions: []Substitution{}, Changes: []Change{},
+		Groups: e.groups(x), Substitutions: []Substitution{}, Changes: []Change{}, Flip: Flip{Limit: flipLimit, Changes: []Change{}},
 	}
-	byContribution := func(x, y Group) int { return cmp.Compare(x.Contribution, y.Contribution) }
-	if g := slices.MaxFunc(c.Groups, byContribution); g.Contribution > 0 {
-		c.BestFor = &g.Name
-	}
-	if g := slices.MinFunc(c.Groups, byContribution); g.Contribution < 0 {
-		c.BestAgainst = &g.Name
+	for i, g := range c.Groups { // by the size of their contribution
+		switch {
+		case g.Contribution > 0 && c.BestFor == nil:
+			c.BestFor = &c.Groups[i].Name
+		case g.Contribution < 0 && c.BestAgainst == nil:
+			c.BestAgainst = &c.Groups[i].Name
+		}
 	}
 	changes, err := e.model.Changes(e.a, class, against)
 	if err != nil {
 		return nil, err
 	}
-	for _, change := range changes[:min(max(e.Top, 0), len(changes))] {
-		c.Changes = append(c.Changes, e.change(change, x.LogOdds))
+	gain := map[string]float64{} // if an attribute is detected with certainty
+	for i, one := range changes {
+		change := e.change(one, x.LogOdds)
+		if i < e.Top {
+			c.Changes = append(c.Changes, change)
+		}
+		if change.To == 1 {
+			gain[change.Attribute] = change.By
+		}
 	}
-	c.findSubstitutions(e.gains(changes, x.LogOdds))
+	c.findSubstitutions(gain)
 	flip, found, err := e.model.Flip(e.a, class, against, flipLimit)
-	if err != nil {
-		return nil, err
-	}
-	c.Flip = Flip{Found: found, Limit: flipLimit, Changes: []Change{}}
+	c.Flip.Found = found
 	before := x.LogOdds
 	for _, change := range flip {
 		c.Flip.Changes = append(c.Flip.Changes, e.change(change, before))
 		before = change.LogOdds
 	}
-	return c, nil
+	return c, err
 }
 
 func (e *explainer) change(c model.Counterfactual, before float64) Change {
@@ -55,34 +99,28 @@ func (e *explainer) change(c model.Counterfactual, before float64) Change {
 	}
 }
 
-// gains returns how much the log odds change if an attribute is detected with certainty.
-func (e *explainer) gains(changes []model.Counterfactual, odds float64) map[string]float64 {
-	by := make(map[string]float64, len(e.a))
-	for _, c := range changes {
-		if c.To == 1 {
-			by[e.saved.Attributes[c.Attribute]] = c.LogOdds - odds
-		}
-	}
-	return by
-}
-
 // minShare is the share of an attribute in a group, or of a score in an attribute, from
 // which the attribute is listed.
 const minShare = 0.01
 
 // groups lists the groups, those that contribute most first.
 func (e *explainer) groups(x *model.Evidence) []Group {
-	gamma := e.model.Gamma()
+	u, gamma, prior := e.Candidates.U, e.model.Gamma(), e.model.Prior()
+	used := e.model.Classes.U
 	list := make([]Group, len(x.Groups))
 	for k, from := range x.Groups {
-		g := Group{
-			K: k, Contribution: from.Contribution, Score: Pair{from.Class.Score, from.Against.Score}, Terms: []Term{},
-		}
+		g := Group{K: k, Contribution: from.Contribution, Score: Pair{from.Class.Score, from.Against.Score}, Terms: []Term{}}
 		g.Name, g.Strongest = e.groupName(k)
 		g.None = None{Detected: from.None, Term: Pair{from.Class.None, from.Against.None}}
 		g.None.Share = g.share(g.None.Term)
-		for m := range e.a {
-			t := e.term(x, g, m, Pair{from.Class.Terms[m], from.Against.Terms[m]}, gamma.Row(m)[k])
+		for m, detected := range e.a {
+			t := Term{
+				Attribute: e.saved.Attributes[m], Gamma: gamma.Row(m)[k], Detected: detected, Prior: prior[m],
+				Described: Described{described(u.Row(x.Class)[m]), described(u.Row(x.Against)[m])},
+				Used:      Pair{used.Row(x.Class)[m], used.Row(x.Against)[m]},
+				Term:      Pair{from.Class.Terms[m], from.Against.Terms[m]},
+			}
+			t.Share = g.share(t.Term)
 			if t.Gamma >= minShare || max(t.Share.Class, t.Share.Against) >= minShare {
 				g.Terms = append(g.Terms, t)
 				continue
@@ -103,16 +141,6 @@ func (e *explainer) groups(x *model.Evidence) []Group {
 	return list
 }
 
-func (e *explainer) term(x *model.Evidence, g Group, m int, term Pair, gamma float64) Term {
-	classes, u := e.model.Classes, e.Candidates.U
-	return Term{
-		Attribute: e.saved.Attributes[m], Gamma: gamma, Detected: e.a[m], Prior: e.model.Prior()[m],
-		Described: Described{described(u.Row(x.Class)[m]), described(u.Row(x.Against)[m])},
-		Used:      Pair{classes.U.Row(x.Class)[m], classes.U.Row(x.Against)[m]},
-		Term:      term, Share: g.share(term),
-	}
-}
-
 // described returns nil for a missing entry.
 func described(u float64) *float64 {
 	if math.IsNaN(u) {
@@ -122,8 +150,7 @@ func described(u float64) *float64 {
 }
 
 // share returns the share of a part in the scores, 0 of a score of 0.
-func (g Group) share(part Pair) Pair {
-	var s Pair
+func (g Group) share(part Pair) (s Pair) {
 	if g.Score.Class > 0 {
 		s.Class = part.Class / g.Score.Class
 	}
@@ -139,7 +166,7 @@ const strongest = 3
 // groupName returns the name of a group and, for a group of k-soft, the attributes with
 // the largest share of it.
 func (e *explainer) groupName(k int) (string, []string) {
-	switch v := e.lago.Config.Variant; {
+	switch v := e.config.Variant; {
 	case v == model.Singletons:
 		return e.saved.Attributes[k], nil
 	case v.Semantic():
@@ -173,30 +200,21 @@ const (
 // attribute with certainty.
 func (c *Comparison) findSubstitutions(gain map[string]float64) {
 	for _, g := range c.Groups {
-		if g.Contribution < 0 {
-			continue
-		}
-		var by *Term
-		for i, t := range g.Terms {
-			if t.describesClass() && t.Detected >= minDetected && (by == nil || t.Term.Class > by.Term.Class) {
-				by = &g.Terms[i]
-			}
-		}
-		if by == nil {
-			continue
-		}
+		var missed []string
+		var by Term
 		for _, t := range g.Terms {
-			if t.describesClass() && t.Detected <= maxMissed {
-				c.Substitutions = append(c.Substitutions, Substitution{
-					Group: g.Name, Missed: t.Attribute, Substitute: by.Attribute, Gain: gain[t.Attribute],
-				})
+			switch describes := t.Gamma >= minGamma && t.Described.Class != nil && *t.Described.Class >= minDescribed; {
+			case describes && t.Detected >= minDetected && (by.Attribute == "" || t.Term.Class > by.Term.Class):
+				by = t
+			case describes && t.Detected <= maxMissed:
+				missed = append(missed, t.Attribute)
 			}
+		}
+		if g.Contribution < 0 || by.Attribute == "" {
+			continue
+		}
+		for _, name := range missed {
+			c.Substitutions = append(c.Substitutions, Substitution{Group: g.Name, Missed: name, Substitute: by.Attribute, Gain: gain[name]})
 		}
 	}
-}
-
-// describesClass reports whether the class is described by the attribute, and the
-// attribute belongs to the group.
-func (t Term) describesClass() bool {
-	return t.Gamma >= minGamma && t.Described.Class != nil && *t.Described.Class >= minDescribed
 }

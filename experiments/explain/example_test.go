@@ -8,23 +8,24 @@ import (
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // A model of two attributes in one group, with detectors set by hand, predicts the class
 // of a bird that is certainly white and may be brown.
 func Example() {
-	lago := &model.LAGO{
+	groups := &model.LAGO{
 		Config:   model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 1000},
-		Semantic: []int{0, 0}, Transform: &preprocess.Transform{Chain: preprocess.None},
+		Semantic: []int{0, 0},
 		Params: &model.Parameters[float32]{
 			W: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: []float32{1, 0, 0, 1}}, B: make([]float32, 2),
 			V: dataset.Matrix[float32]{Rows: 2, Cols: 1, Data: []float32{1, 1}},
 		},
 	}
 	saved := &train.Saved{
-		Method: "semantic-hard", Classifier: lago, Dataset: "birds", Dims: 2,
+		Method: methods.Of(model.SemanticHard), Pipeline: &model.Pipeline{Classifier: lago.Model{LAGO: groups}}, Dataset: "birds", Dims: 2,
 		Attributes: []string{"has_color::white", "has_color::brown"}, Groups: []string{"has_color"}, Semantic: []int{0, 0},
 	}
 	x, err := explain.Explain(saved, explain.Question{

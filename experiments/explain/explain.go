@@ -1,3 +1,11 @@
+// Package explain explains one prediction of a LAGO model by its attribute groups, as
+// the paper's example figure does: how much each group favours the predicted class over
+// another one, which detected and described attributes contribute, and which detections
+// would change the prediction.
+//
+// The numbers are those of package model in float64; the contributions of the groups add
+// up to the log odds between the two classes. They are written as text, JSON or an HTML
+// page. Package predict predicts many samples without explaining them.
 package explain
 
 import (
@@ -8,16 +16,22 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 const (
 	mostLikely = 5  // classes listed with their probability
 	flipLimit  = 20 // detections changed at most to change the prediction
+	neighbours = 5  // samples of a batch listed
 )
 
 // Question is the prediction to explain.
@@ -32,31 +46,28 @@ type Question struct {
 	Together *Together
 }
 
-// Sample identifies a sample.
-type Sample struct {
-	Index   int         `json:"index"`        // in the data set or file, from 0
-	ID      string      `json:"id,omitempty"` // as the data set or the image is named
-	From    string      `json:"from"`         // the data set or file
-	Label   *string     `json:"label"`        // its true class; null if not known
-	Trained bool        `json:"trained"`      // whether the model was trained on samples of the true class
-	Picture image.Image `json:"-"`            // nil if there is none
+// Together is a batch of samples that predictions are adapted to.
+type Together struct {
+	Rows []int // of Question.X; the sample's among them
+	IDs  []string
+	// Picture returns the picture of a row, nil if there is none.
+	Picture func(row int) (image.Image, error)
 }
 
 // FindSample returns a sample of a data set by its id or index.
 func FindSample(d *dataset.Dataset, name string) (Sample, error) {
 	row := slices.Index(d.IDs, name)
 	if row < 0 {
-		n, err := strconv.Atoi(name)
-		if err != nil || n < 0 || n >= d.Features.Rows {
+		var err error
+		if row, err = strconv.Atoi(name); err != nil || row < 0 || row >= d.Features.Rows {
 			e := &invalid.Error{
-				Where: "--sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: strconv.Quote(name),
+				Field: "sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: strconv.Quote(name),
 			}
 			if d.IDs != nil {
 				e.Want, e.Hint = e.Want+", or its id", invalid.DidYouMean(name, d.IDs)
 			}
 			return Sample{}, e
 		}
-		row = n
 	}
 	s := Sample{Index: row, From: d.Name, Label: &d.Classes[d.Labels[row]]}
 	if d.IDs != nil {
@@ -68,12 +79,12 @@ func FindSample(d *dataset.Dataset, name string) (Sample, error) {
 // explainer answers a question with a model.
 type explainer struct {
 	Question
-	saved *train.Saved
-	lago  *model.LAGO
-	model *model.Explainer
-	a     []float64 // p(a_m|x)
-	logP  []float64 // of the candidates
-	order []int     // the candidates, most likely first
+	saved  *train.Saved
+	config model.Config
+	model  *model.Explainer
+	a      []float64 // p(a_m|x)
+	logP   []float64 // of the candidates
+	order  []int     // the candidates, most likely first
 }
 
 // Explain compares the predicted class with the one asked for or, by default, with the
@@ -84,7 +95,7 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{
-		Dataset: m.Dataset, Variant: e.lago.Config.Variant, Prior: e.lago.Config.Prior, Complement: e.lago.Config.Complement,
+		Dataset: m.Dataset, Variant: e.config.Variant, Prior: e.config.Prior, Complement: e.config.Complement,
 		Attributes: len(m.Attributes), Sample: q.Sample, Among: q.Candidates.What, Classes: len(q.Candidates.Names),
 		Predicted: q.Candidates.Names[e.order[0]],
 	}
@@ -99,7 +110,7 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 		p, correct := e.probability(slices.Index(e.order, label)), label == e.order[0]
 		r.Label, r.Correct = &p, &correct
 	}
-	pairs, err := e.pairs(label)
+	others, err := e.others(label)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +119,8 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 			return nil, err
 		}
 	}
-	for _, p := range pairs {
-		c, err := e.compare(p.against, p.reason)
+	for _, o := range others {
+		c, err := e.compare(o.class, o.reason)
 		if err != nil {
 			return nil, err
 		}
@@ -120,30 +131,27 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 
 // newExplainer scores the sample.
 func newExplainer(m *train.Saved, q Question) (*explainer, error) {
-	lago, err := m.LAGO("explain")
+	lago, err := m.LAGO()
 	if err != nil {
 		return nil, err
 	}
 	if n := len(q.Candidates.Names); n < 2 {
 		return nil, &invalid.Error{Where: q.Candidates.What, Want: "at least two classes to choose from", Got: strconv.Itoa(n)}
 	}
-	e := &explainer{Question: q, saved: m, lago: lago}
-	if e.model, err = lago.Explainer(q.Candidates.U); err != nil {
+	e := &explainer{Question: q, saved: m, config: lago.Config}
+	if e.model, err = m.Explainer(q.Candidates.U); err != nil {
 		return nil, err
 	}
-	if e.a, err = lago.DetectOne(q.X, q.Row); err != nil {
+	if e.a, err = m.DetectOne(q.X, q.Row); err != nil {
 		return nil, err
 	}
 	l, err := e.model.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(e.a), Data: e.a})
-	if err != nil {
-		return nil, err
-	}
 	e.logP = l.Data
 	for z := range e.logP {
 		e.order = append(e.order, z)
 	}
 	slices.SortStableFunc(e.order, func(x, y int) int { return cmp.Compare(e.logP[y], e.logP[x]) })
-	return e, nil
+	return e, err
 }
 
 // probability returns that of the candidate with a rank, from 0.
@@ -152,34 +160,77 @@ func (e *explainer) probability(rank int) Probability {
 	return Probability{Class: e.Candidates.Names[z], Rank: rank + 1, P: math.Exp(e.logP[z]), LogP: e.logP[z]}
 }
 
-// pair is a class to compare the predicted class with.
-type pair struct {
-	against int
-	reason  Reason
+// other is a candidate to compare the predicted class with.
+type other struct {
+	class  int
+	reason Reason
 }
 
-func (e *explainer) pairs(label int) ([]pair, error) {
+func (e *explainer) others(label int) ([]other, error) {
 	predicted, runnerUp := e.order[0], e.order[1]
 	if e.Against != "" {
 		z, err := findClass(e.Candidates, e.Against)
-		if err != nil {
-			return nil, err
-		}
-		if z == predicted {
-			return nil, &invalid.Error{
-				Where: "--against", Want: "another class than the predicted one", Got: strconv.Quote(e.Candidates.Names[z]),
+		if err == nil && z == predicted {
+			err = &invalid.Error{
+				Field: "against", Want: "another class than the predicted one", Got: strconv.Quote(e.Candidates.Names[z]),
 				Hint: fmt.Sprintf("The runner-up is %q.", e.Candidates.Names[runnerUp]),
 			}
 		}
-		return []pair{{z, Requested}}, nil
+		return []other{{z, Requested}}, err
 	}
-	list := []pair{{runnerUp, RunnerUp}}
 	switch label {
 	case -1, predicted:
+		return []other{{runnerUp, RunnerUp}}, nil
 	case runnerUp:
-		list[0].reason = TrueClass
-	default:
-		list = append(list, pair{label, TrueClass})
+		return []other{{runnerUp, TrueClass}}, nil
 	}
-	return list, nil
+	return []other{{runnerUp, RunnerUp}, {label, TrueClass}}, nil
+}
+
+// adapted adapts to the batch. The features' part of the log odds between two classes is a
+// sum over its samples, up to a constant for each class:
+//
+//	tau x (mu_a - mu_b) = sum_n tau x x_n (P[n,a]/(mass_a + Shrinkage) - P[n,b]/(mass_b + Shrinkage))
+func (e *explainer) adapted(t *Together) (*Adapted, error) {
+	r, err := adaptation.Predict(e.saved, e.X, t.Rows, e.Candidates.U)
+	if err != nil {
+		return nil, err
+	}
+	place := slices.Index(t.Rows, e.Row)
+	own, class := e.order[0], metrics.Argmax(r.P.Row(place))
+	a := &Adapted{
+		Samples: len(t.Rows), Predicted: e.Candidates.Names[class], P: float64(r.P.Row(place)[class]),
+		LogOdds: e.logP[own] - e.logP[class], Changed: own != class, Neighbours: []Neighbour{},
+	}
+	if !a.Changed {
+		return a, nil
+	}
+	massOfClass, massOfOwn := float64(adapt.Shrinkage), float64(adapt.Shrinkage)
+	for i := range t.Rows {
+		massOfClass += float64(r.P.Row(i)[class])
+		massOfOwn += float64(r.P.Row(i)[own])
+	}
+	x := r.Blocks[0].X // normalised
+	for i, row := range t.Rows {
+		p := r.P.Row(i)
+		cosine := float64(blas32.Implementation().Sdot(x.Cols, x.Row(place), 1, x.Row(i), 1))
+		n := Neighbour{
+			Sample: row, Predicted: e.Candidates.Names[metrics.Argmax(p)], Cosine: cosine,
+			LogOdds: e.saved.Adaptation.Tau * cosine * (float64(p[class])/massOfClass - float64(p[own])/massOfOwn),
+		}
+		if t.IDs != nil {
+			n.ID = t.IDs[row]
+		}
+		if i != place && n.LogOdds > 0 {
+			a.Neighbours = append(a.Neighbours, n)
+		}
+	}
+	slices.SortStableFunc(a.Neighbours, func(x, y Neighbour) int { return cmp.Compare(y.LogOdds, x.LogOdds) })
+	a.Neighbours = slices.Clip(a.Neighbours[:min(neighbours, len(a.Neighbours))])
+	for i := range a.Neighbours {
+		if t.Picture != nil && err == nil {
+			a.Neighbours[i].Picture, err = t.Picture(a.Neighbours[i].Sample)
+		}
+	}
+	return a, err
 }

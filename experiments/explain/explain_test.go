@@ -10,33 +10,125 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/candidates"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
 )
+
+// birds is a model whose detector of each attribute reads one feature, for three classes
+// described by six attributes in three groups.
+func birds(c model.Config) *train.Saved {
+	semantic := []int{0, 0, 0, 1, 1, 2}
+	k := map[model.Variant]int{model.Singletons: 6, model.SemanticHard: 3, model.SemanticSoft: 3, model.KSoft: c.K}[c.Variant]
+	p := &model.Parameters[float32]{W: dataset.NewMatrix[float32](6, 6), B: make([]float32, 6), V: dataset.NewMatrix[float32](6, k)}
+	for m := range 6 {
+		p.W.Row(m)[m] = 1
+		switch {
+		case c.Variant.Semantic():
+			p.V.Row(m)[semantic[m]] = 1
+		case c.Variant == model.Singletons:
+			p.V.Row(m)[m] = 1
+		default: // learned
+			p.V.Row(m)[m%k] = 0.1
+		}
+	}
+	return &train.Saved{
+		Method: methods.Spec{Name: methods.LAGO, Settings: &lago.Settings{Config: c}}, Dataset: "birds", Dims: 6,
+		Pipeline: &model.Pipeline{
+			Transform:  &preprocess.Transform{Chain: preprocess.None},
+			Classifier: lago.Model{LAGO: &model.LAGO{Config: c, Semantic: semantic, Params: p}},
+		},
+		Attributes: []string{
+			"has_primary_color::brown", "has_primary_color::white", "has_primary_color::yellow",
+			"has_breast_pattern::solid", "has_breast_pattern::striped", "size::small_(5_-_9_in)",
+		},
+		Groups: []string{"has_primary_color", "has_breast_pattern", "size"}, Semantic: semantic,
+		Classes: []string{"031.Black_billed_Cuckoo", "094.White_breasted_Nuthatch", "177.Prothonotary_Warbler"},
+		Descriptions: dataset.Matrix[float64]{Rows: 3, Cols: 6, Data: []float64{
+			0.6, 0.5, 0, 0.9, 0.1, 0.9,
+			0.1, 0.4, 0, 0.6, 0.3, 0.4,
+			0, 0.1, 0.9, 0.2, 0.7, math.NaN(),
+		}},
+		Split: dataset.Split{Train: []int{2}, Test: []int{0, 1}},
+	}
+}
+
+// hard has groups that are exactly one-hot.
+var hard = model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000}
+
+// cuckoo are the detections of the paper's example: not brown, but white.
+var cuckoo = []float64{0.1, 0.7, 0.2, 0.6, 0.1, 0.9}
+
+// detected asks about a sample with these detections among all classes. Its features are
+// the logits, since the detectors of the model are the identity.
+func detected(m *train.Saved, detections []float64, label string) Question {
+	q := Question{
+		Sample: Sample{Index: 7, From: "birds"}, X: dataset.NewMatrix[float32](2, len(detections)), Row: 1,
+		Candidates: candidates.Set{What: "classes", Names: m.Classes, U: m.Descriptions}, Top: 3,
+	}
+	if label != "" {
+		q.Sample.Label = &label
+	}
+	for i, p := range detections {
+		q.X.Row(1)[i] = float32(math.Log(p / (1 - p)))
+	}
+	return q
+}
+
+func explained(t *testing.T, m *train.Saved, q Question) *Result {
+	t.Helper()
+	return testkit.Must(Explain(m, q))(t)
+}
+
+// random returns a model with random descriptions and groups, and a question about it.
+func random(c model.Config, seed uint64) (*train.Saved, Question) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	m := birds(c)
+	for i := range m.Descriptions.Data {
+		m.Descriptions.Data[i] = rng.Float64()
+	}
+	if l, _ := m.LAGO(); c.Variant.Learned() {
+		for i := range l.Params.V.Data {
+			l.Params.V.Data[i] += float32(rng.Float64() * 0.2)
+		}
+	}
+	a := make([]float64, 6)
+	for i := range a {
+		a[i] = 0.02 + 0.96*rng.Float64()
+	}
+	return m, detected(m, a, "")
+}
 
 // For every design, contributions add up to the log odds, and terms to the scores.
 func TestPartsAddUp(t *testing.T) {
 	for _, v := range model.Variants {
 		for _, p := range model.Priors {
 			for _, complement := range model.Complements {
-				for _, zeta := range []float64{10, 1000} {
+				for i, zeta := range []float64{10, 10, 1000} {
 					c := model.Config{Variant: v, Prior: p, Complement: complement, Zeta: zeta}
 					if v == model.KSoft {
 						c.K = 2
 					}
-					t.Run(fmt.Sprint(v, " ", p, " ", complement, " zeta ", zeta), func(t *testing.T) {
-						for seed := range uint64(3) {
-							m, q := random(c, seed)
-							x := explainOrFail(t, m, q)
-							checkSums(t, x)
-							checkJSON(t, x)
+					t.Run(fmt.Sprint(v, " ", p, " ", complement, " ", i), func(t *testing.T) {
+						m, q := random(c, uint64(i))
+						x := explained(t, m, q)
+						checkSums(t, x)
+						back := new(Result)
+						testkit.NoError(t, json.Unmarshal([]byte(written(t, x, JSON, 1)), back))
+						if diff := cmp.Diff(x, back); diff != "" {
+							t.Errorf("JSON (-written +read):\n%s", diff)
 						}
 					})
 				}
@@ -47,6 +139,15 @@ func TestPartsAddUp(t *testing.T) {
 
 func checkSums(t *testing.T, x *Result) {
 	t.Helper()
+	near := func(what string, got, want float64) {
+		t.Helper()
+		testkit.Near(t, what, got, want, 1e-9)
+	}
+	logP := map[string]float64{}
+	for _, p := range x.Likely {
+		logP[p.Class] = p.LogP
+	}
+	add := func(a, b Pair) Pair { return Pair{a.Class + b.Class, a.Against + b.Against} }
 	for _, c := range x.Comparisons {
 		var together float64
 		last := math.Inf(1)
@@ -56,46 +157,23 @@ func checkSums(t *testing.T, x *Result) {
 				t.Errorf("%s contributes more than the group above it", g.Name)
 			}
 			last = math.Abs(g.Contribution)
-			score, share := addPairs(g.Others.Term, g.None.Term), addPairs(g.Others.Share, g.None.Share)
+			score, share := add(g.Others.Term, g.None.Term), add(g.Others.Share, g.None.Share)
 			for _, term := range g.Terms {
-				score, share = addPairs(score, term.Term), addPairs(share, term.Share)
+				score, share = add(score, term.Term), add(share, term.Share)
 				if term.Prior > 0 {
-					closeTo(t, term.Attribute, term.Gamma*term.Used.Class/term.Prior*term.Detected, term.Term.Class)
+					near(term.Attribute, term.Gamma*term.Used.Class/term.Prior*term.Detected, term.Term.Class)
 				}
 			}
-			closeTo(t, "score", score.Class, g.Score.Class)
-			closeTo(t, "score of the other", score.Against, g.Score.Against)
-			closeTo(t, "shares", share.Class, 1)
-			closeTo(t, "shares of the other", share.Against, 1)
+			near("score", score.Class, g.Score.Class)
+			near("score of the other", score.Against, g.Score.Against)
+			near("shares", share.Class, 1)
+			near("shares of the other", share.Against, 1)
 			if n := len(g.Terms) + g.Others.Count; n != x.Attributes {
 				t.Errorf("%s has %d attributes, expected %d", g.Name, n, x.Attributes)
 			}
 		}
-		closeTo(t, "sum of contributions", together, c.LogOdds)
-		closeTo(t, "log odds", c.LogOdds, logP(x, c.Class)-logP(x, c.Against))
-	}
-}
-
-func addPairs(a, b Pair) Pair { return Pair{a.Class + b.Class, a.Against + b.Against} }
-
-func logP(x *Result, class string) float64 {
-	i := slices.IndexFunc(x.Likely, func(o Probability) bool { return o.Class == class })
-	return x.Likely[i].LogP
-}
-
-// checkJSON fails unless the JSON holds the numbers in full precision.
-func checkJSON(t *testing.T, x *Result) {
-	t.Helper()
-	var b strings.Builder
-	if err := x.Write(&b, JSON, 1); err != nil {
-		t.Fatal(err)
-	}
-	back := new(Result)
-	if err := json.Unmarshal([]byte(b.String()), back); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(x, back); diff != "" {
-		t.Errorf("read back (-written +read):\n%s", diff)
+		near("sum of contributions", together, c.LogOdds)
+		near("log odds", c.LogOdds, logP[c.Class]-logP[c.Against])
 	}
 }
 
@@ -108,16 +186,14 @@ func checkJSON(t *testing.T, x *Result) {
 //	G[nuthatch] = (0.1 0.1 + 0.4 0.7) / p   + (0.9 0.6) / (1-p)^3 Ac
 func TestExplainTheCuckoo(t *testing.T) {
 	m := birds(hard)
-	x := explainOrFail(t, m, detected(m, cuckoo, m.Classes[0]))
-	if x.Predicted != m.Classes[0] || !*x.Correct || len(x.Comparisons) != 1 {
-		t.Fatalf("predicted %s, correct %v, %d comparisons", x.Predicted, *x.Correct, len(x.Comparisons))
+	x := explained(t, m, detected(m, cuckoo, m.Classes[0]))
+	if x.Predicted != m.Classes[0] || !*x.Correct || len(x.Comparisons) != 1 || x.Comparisons[0].Against != m.Classes[1] {
+		t.Fatalf("found %+v, expected the cuckoo, correct, against the nuthatch", x)
 	}
-	c := x.Comparisons[0]
-	if c.Against != m.Classes[1] || c.Reason != RunnerUp {
-		t.Errorf("against %s, %s; expected the nuthatch, the runner-up", c.Against, c.Reason)
-	}
-	g := c.group(m.Groups[0])
+	groups := x.Comparisons[0].Groups
+	g := groups[slices.IndexFunc(groups, func(g Group) bool { return g.Name == m.Groups[0] })]
 	p := g.Terms[0].Prior
+	asDetected := func(p float64) float64 { return 1 / (1 + math.Exp(-float64(float32(math.Log(p/(1-p)))))) } // features are float32
 	none := func(u ...float64) float64 {
 		product := 1.0
 		for i, v := range u {
@@ -125,194 +201,145 @@ func TestExplainTheCuckoo(t *testing.T) {
 		}
 		return product
 	}
-	closeTo(t, "score of the cuckoo", g.Score.Class, (6./11*asDetected(0.1)+5./11*asDetected(0.7))/p+none(6./11, 5./11, 0))
-	closeTo(t, "score of the nuthatch", g.Score.Against, (0.1*asDetected(0.1)+0.4*asDetected(0.7))/p+none(0.1, 0.4, 0))
-	closeTo(t, "contribution", g.Contribution, math.Log(g.Score.Class/g.Score.Against))
-
+	white := g.Terms[1]
+	for what, c := range map[string][2]float64{
+		"score of the cuckoo":   {g.Score.Class, (6./11*asDetected(0.1)+5./11*asDetected(0.7))/p + none(6./11, 5./11, 0)},
+		"score of the nuthatch": {g.Score.Against, (0.1*asDetected(0.1)+0.4*asDetected(0.7))/p + none(0.1, 0.4, 0)},
+		"contribution":          {g.Contribution, math.Log(g.Score.Class / g.Score.Against)},
+		"white, detected":       {white.Detected, asDetected(0.7)},
+		"white, described":      {*white.Described.Class, 0.5},
+		"white, of the other":   {*white.Described.Against, 0.4},
+		"white, as used":        {white.Used.Class, 5. / 11},
+		"share of white":        {white.Share.Class, 5. / 11 * asDetected(0.7) / p / g.Score.Class},
+	} {
+		testkit.Near(t, what, c[0], c[1], 1e-9)
+	}
 	// Attributes are ordered by the difference of their terms: brown by (6/11 - 0.1) 0.1, white
 	// by (5/11 - 0.4) 0.7, yellow, which neither is, by nothing.
-	var order []string
-	for _, term := range g.Terms {
-		order = append(order, term.Attribute)
+	for i, name := range m.Attributes[:3] {
+		if g.Terms[i].Attribute != name {
+			t.Errorf("term %d is of %s, expected %s", i, g.Terms[i].Attribute, name)
+		}
 	}
-	if got := strings.Join(order, " "); got != "has_primary_color::brown has_primary_color::white has_primary_color::yellow" {
-		t.Errorf("terms are of %s", got)
-	}
-	white := g.Terms[1]
-	closeTo(t, "detected", white.Detected, asDetected(0.7))
-	if *white.Described.Class != 0.5 || *white.Described.Against != 0.4 {
-		t.Errorf("white is described with %g and %g, expected what the data set says", *white.Described.Class, *white.Described.Against)
-	}
-	closeTo(t, "white as used", white.Used.Class, 5./11)
-	closeTo(t, "share", white.Share.Class, 5./11*asDetected(0.7)/p/g.Score.Class)
 }
-
-// asDetected returns a detection after its logit was rounded to float32.
-func asDetected(p float64) float64 { return 1 / (1 + math.Exp(-float64(float32(math.Log(p/(1-p)))))) }
 
 // If a described attribute is missed and another of its group is detected, the
 // substitution is reported with the effect of detecting the missed one.
 func TestSubstitutions(t *testing.T) {
 	m := birds(hard)
-	q := detected(m, cuckoo, "")
-	q.Candidates.Names = []string{m.Classes[0], m.Classes[2]}
-	q.Candidates.U = dataset.Matrix[float64]{Rows: 2, Cols: 6, Data: slices.Concat(m.Descriptions.Row(0), m.Descriptions.Row(2))}
-	c := explainOrFail(t, m, q).Comparisons[0]
-	brown, white := m.Attributes[0], m.Attributes[1]
-	want := []Substitution{{Group: m.Groups[0], Missed: brown, Substitute: white}}
-	if len(c.Substitutions) == 1 {
-		want[0].Gain = c.Substitutions[0].Gain
-	}
-	if diff := cmp.Diff(want, c.Substitutions); diff != "" {
-		t.Fatalf("soft OR (-want +got):\n%s", diff)
-	}
-	q2 := detected(m, []float64{1 - 1e-12, 0.7, 0.2, 0.6, 0.1, 0.9}, "")
-	q2.Candidates = q.Candidates
-	if both := explainOrFail(t, m, q2).Comparisons[0]; math.Abs(both.LogOdds-c.LogOdds-c.Substitutions[0].Gain) > 1e-6 {
-		t.Errorf("seeing both gives %g more, reported %g", both.LogOdds-c.LogOdds, c.Substitutions[0].Gain)
-	}
-	// None if both are detected or neither is.
-	for _, a := range [][]float64{{0.6, 0.7, 0.2, 0.6, 0.1, 0.9}, {0.1, 0.1, 0.2, 0.9, 0.1, 0.9}} {
+	ask := func(a ...float64) Comparison {
 		q := detected(m, a, "")
-		if c := explainOrFail(t, m, q).Comparisons[0]; len(c.Substitutions) > 0 {
-			t.Errorf("detected %v: %+v, expected no substitution", a, c.Substitutions)
+		q.Candidates.Names = []string{m.Classes[0], m.Classes[2]}
+		q.Candidates.U = m.Descriptions.Gather([]int{0, 2})
+		return explained(t, m, q).Comparisons[0]
+	}
+	c, both := ask(cuckoo...), ask(1-1e-12, 0.7, 0.2, 0.6, 0.1, 0.9)
+	if len(c.Substitutions) != 1 {
+		t.Fatalf("%+v, expected one substitution", c.Substitutions)
+	}
+	s := c.Substitutions[0]
+	if want := (Substitution{m.Groups[0], m.Attributes[0], m.Attributes[1], s.Gain}); s != want {
+		t.Errorf("%+v, expected %+v", s, want)
+	}
+	testkit.Near(t, "gain of detecting both", s.Gain, both.LogOdds-c.LogOdds, 1e-6)
+	// None if both are detected or neither is.
+	for _, c := range []Comparison{ask(0.6, 0.7, 0.2, 0.6, 0.1, 0.9), ask(0.1, 0.1, 0.2, 0.9, 0.1, 0.9)} {
+		if len(c.Substitutions) > 0 {
+			t.Errorf("%+v, expected no substitution", c.Substitutions)
 		}
 	}
 }
 
 func TestChanges(t *testing.T) {
 	m := birds(hard)
-	c := explainOrFail(t, m, detected(m, cuckoo, "")).Comparisons[0]
+	q := detected(m, cuckoo, "")
+	c := explained(t, m, q).Comparisons[0]
 	if len(c.Changes) != 3 {
 		t.Fatalf("%d changes, expected the 3 that were asked for", len(c.Changes))
 	}
 	for i, change := range c.Changes {
-		closeTo(t, "by", change.By, change.LogOdds-c.LogOdds)
+		testkit.Near(t, "by", change.By, change.LogOdds-c.LogOdds, 1e-9)
 		if i > 0 && math.Abs(change.By) > math.Abs(c.Changes[i-1].By) {
 			t.Errorf("change %d moves more than the one before it", i)
 		}
-		ahead := change.LogOdds > 0
-		if ahead != (change.Predicted != c.Against) {
+		if (change.LogOdds > 0) != (change.Predicted != c.Against) {
 			t.Errorf("log odds of %g and a prediction of %s", change.LogOdds, change.Predicted)
 		}
 	}
-	if !c.Flip.Found || len(c.Flip.Changes) == 0 || c.Flip.Changes[len(c.Flip.Changes)-1].LogOdds >= 0 {
+	if n := len(c.Flip.Changes); !c.Flip.Found || n == 0 || c.Flip.Changes[n-1].LogOdds >= 0 {
 		t.Errorf("%+v, expected changes that flip", c.Flip)
 	}
-	q := detected(m, cuckoo, "")
 	q.Top = 0
-	if c := explainOrFail(t, m, q).Comparisons[0]; len(c.Changes) != 0 || !c.Flip.Found {
+	if c := explained(t, m, q).Comparisons[0]; len(c.Changes) != 0 || !c.Flip.Found {
 		t.Errorf("%d changes and a flip %v, expected none and one", len(c.Changes), c.Flip.Found)
 	}
 }
 
+// The headline and what is compared, by the true class and the class asked for.
 func TestComparedClasses(t *testing.T) {
 	m := birds(hard)
 	first, second, third := m.Classes[0], m.Classes[1], m.Classes[2] // by log p of the cuckoo
-	type compared struct {
-		Against string
-		Reason  Reason
-	}
-	no, yes := false, true
-	for _, c := range []struct {
-		name, label, against string
-		correct              *bool
-		want                 []compared
-	}{
-		{"true class not known", "", "", nil, []compared{{second, RunnerUp}}},
-		{"correct", first, "", &yes, []compared{{second, RunnerUp}}},
-		{"the true class is the runner-up", second, "", &no, []compared{{second, TrueClass}}},
-		{"the true class is further behind", third, "", &no, []compared{{second, RunnerUp}, {third, TrueClass}}},
-		{"not among the classes", "001.Dodo", "", nil, []compared{{second, RunnerUp}}},
-		{"requested", second, "prothonotary warbler", &no, []compared{{third, Requested}}},
+	const predicted = "sample 7 of birds is predicted as Black billed Cuckoo"
+	for _, c := range []struct{ label, against, headline, want string }{
+		{"", "", "", second + " runner-up"},
+		{first, "", ", which is correct", second + " runner-up"},
+		{second, "", ", which is wrong: the true class is White breasted Nuthatch, rank 2 with p = 0.271", second + " true class"},
+		{third, "", ", which is wrong: the true class is Prothonotary Warbler, rank 3 with p = 0.132", second + " runner-up, " + third + " true class"},
+		{"001.Dodo", "", "; its true class, Dodo, is not among the classes", second + " runner-up"},
+		{second, "prothonotary warbler", ", which is wrong: the true class is White breasted Nuthatch, rank 2 with p = 0.271", third + " requested"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			q := detected(m, cuckoo, c.label)
-			q.Against = c.against
-			x := explainOrFail(t, m, q)
-			var got []compared
-			for _, comparison := range x.Comparisons {
-				got = append(got, compared{comparison.Against, comparison.Reason})
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("compared (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(c.correct, x.Correct); diff != "" {
-				t.Errorf("correct (-want +got):\n%s", diff)
-			}
-			if (x.Label == nil) != (c.correct == nil) || x.Label != nil && x.Label.Class != c.label {
-				t.Errorf("the true class is %+v", x.Label)
-			}
-		})
+		q := detected(m, cuckoo, c.label)
+		q.Against = c.against
+		x := explained(t, m, q)
+		var got []string
+		for _, comparison := range x.Comparisons {
+			got = append(got, comparison.Against+" "+string(comparison.Reason))
+		}
+		if strings.Join(got, ", ") != c.want || x.headline() != predicted+c.headline {
+			t.Errorf("true class %q, against %q: compared with %q, %q", c.label, c.against, got, x.headline())
+		}
+		if x.Correct != nil && (x.Label.Class != c.label || *x.Correct != (c.label == first)) {
+			t.Errorf("the true class is %+v, correct %v", x.Label, *x.Correct)
+		}
 	}
 }
 
 func TestExplainRefuses(t *testing.T) {
-	m := birds(hard)
-	other := birds(hard)
-	other.Method = "eszsl"
-	other.Classifier = &model.Preprocessed{Classifier: &baseline.Bilinear{}, Transform: &preprocess.Transform{Chain: preprocess.None}}
-	for _, c := range []struct {
-		name   string
-		model  *train.Saved
-		change func(*Question)
-		parts  []string
-	}{
-		{"a baseline", other, func(*Question) {}, []string{"explain", "LAGO", "eszsl"}},
-		{"one class", m, func(q *Question) {
-			q.Candidates.What, q.Candidates.Names = "test classes", q.Candidates.Names[:1]
-		}, []string{"test classes", "at least two", "found 1"}},
-		{"the predicted class", m, func(q *Question) { q.Against = "Black billed cuckoo" }, []string{"--against", `"031.Black_billed_Cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`}},
-		{"no class", m, func(q *Question) {
-			q.Against, q.Together = "white breasted nuthach", &Together{} // the model has no adaptation
-		}, []string{"--against", "3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			q := detected(m, cuckoo, "")
-			c.change(&q)
-			_, err := Explain(c.model, q)
-			if err == nil {
-				t.Fatal("expected an error, found none")
-			}
-			for _, part := range c.parts {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("expected an error with %q, found %v", part, err)
-				}
-			}
-		})
-	}
+	m, other := birds(hard), birds(hard)
+	other.Method = methods.Spec{Name: "eszsl", Settings: eszsl.New()}
+	other.Classifier = nil
+	q := detected(m, cuckoo, "")
+	_, err := Explain(other, q)
+	testkit.WantError(t, err, "model: expected a LAGO model, found eszsl")
+	q.Against = "Black billed cuckoo"
+	_, err = Explain(m, q)
+	testkit.WantError(t, err, "against: ", `"031.Black_billed_Cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`)
+	q.Against, q.Together = "white breasted nuthach", &Together{} // the model has no adaptation
+	_, err = Explain(m, q)
+	testkit.WantError(t, err, "against: ", "3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?")
+	q.Candidates.What, q.Candidates.Names = "test classes", q.Candidates.Names[:1]
+	_, err = Explain(m, q)
+	testkit.WantError(t, err, "test classes: ", "at least two", "found 1")
 }
 
 func TestNamesOfGroups(t *testing.T) {
-	for _, c := range []struct {
-		variant   model.Variant
-		names     []string // by k
-		strongest [][]string
-	}{
-		{model.Singletons, birds(hard).Attributes, make([][]string, 6)},
-		{model.SemanticHard, birds(hard).Groups, make([][]string, 3)},
-		{model.SemanticSoft, birds(hard).Groups, make([][]string, 3)},
-		{model.KSoft, []string{"0", "1"}, [][]string{
-			{"has_primary_color::brown", "has_primary_color::yellow", "has_breast_pattern::striped"},
-			{"has_primary_color::white", "has_breast_pattern::solid", "size::small_(5_-_9_in)"},
-		}},
+	learned := [][]string{
+		{"has_primary_color::brown", "has_primary_color::yellow", "has_breast_pattern::striped"},
+		{"has_primary_color::white", "has_breast_pattern::solid", "size::small_(5_-_9_in)"},
+	}
+	for v, want := range map[model.Variant][]string{ // by k
+		model.Singletons: birds(hard).Attributes, model.SemanticHard: birds(hard).Groups, model.SemanticSoft: birds(hard).Groups, model.KSoft: {"0", "1"},
 	} {
 		config := hard
-		config.Variant = c.variant
-		if c.variant == model.KSoft {
-			config.K = 2
-		}
+		config.Variant, config.K = v, 2
 		m := birds(config)
-		x := explainOrFail(t, m, detected(m, cuckoo, ""))
-		names, strongest := make([]string, len(c.names)), make([][]string, len(c.names))
-		for _, g := range x.Comparisons[0].Groups {
-			names[g.K], strongest[g.K] = g.Name, g.Strongest
-		}
-		if diff := cmp.Diff(c.names, names); diff != "" {
-			t.Errorf("%s: names (-want +got):\n%s", c.variant, diff)
-		}
-		if diff := cmp.Diff(c.strongest, strongest); diff != "" {
-			t.Errorf("%s: strongest (-want +got):\n%s", c.variant, diff)
+		for _, g := range explained(t, m, detected(m, cuckoo, "")).Comparisons[0].Groups {
+			if g.Name != want[g.K] {
+				t.Errorf("%s: group %d is %q, expected %q", v, g.K, g.Name, want[g.K])
+			}
+			if v == model.KSoft && !slices.Equal(g.Strongest, learned[g.K]) || v != model.KSoft && g.Strongest != nil {
+				t.Errorf("%s: strongest in %s: %q", v, g.Name, g.Strongest)
+			}
 		}
 	}
 }
@@ -320,23 +347,20 @@ func TestNamesOfGroups(t *testing.T) {
 func TestFindSample(t *testing.T) {
 	d := &dataset.Dataset{Name: "small", Features: dataset.NewMatrix[float32](3, 2), Labels: []int{1, 0, 1}, Classes: []string{"owl", "wren"}}
 	for _, row := range []string{"3", "-1", "wren/1.png"} {
-		if _, err := FindSample(d, row); err == nil || !strings.HasPrefix(err.Error(), "--sample: expected the index of a sample of small, 0 to 2, found ") {
-			t.Errorf("sample %s: %v", row, err)
-		}
+		_, err := FindSample(d, row)
+		testkit.WantError(t, err, "sample: expected the index of a sample of small, 0 to 2, found ")
 	}
-	found, err := FindSample(d, "2")
-	if diff := cmp.Diff(Sample{Index: 2, From: "small", Label: &d.Classes[1]}, found); diff != "" || err != nil {
-		t.Errorf("%v, sample (-expected +found):\n%s", err, diff)
+	if diff := cmp.Diff(Sample{Index: 2, From: "small", Label: &d.Classes[1]}, testkit.Must(FindSample(d, "2"))(t)); diff != "" {
+		t.Errorf("sample (-expected +found):\n%s", diff)
 	}
 	d.IDs = []string{"a.png", "0", "b.png"} // an id comes before an index
 	for name, want := range map[string]int{"b.png": 2, "0": 1, "2": 2} {
-		if found, err := FindSample(d, name); err != nil || found.Index != want || found.ID != d.IDs[want] {
-			t.Errorf("sample %s: %+v, %v", name, found, err)
+		if found := testkit.Must(FindSample(d, name))(t); found.Index != want || found.ID != d.IDs[want] {
+			t.Errorf("sample %s: %+v", name, found)
 		}
 	}
-	if _, err := FindSample(d, "c.png"); err == nil || !strings.Contains(err.Error(), "or its id") {
-		t.Errorf("an unknown id: %v", err)
-	}
+	_, err := FindSample(d, "c.png")
+	testkit.WantError(t, err, "or its id", "Did you mean a.png")
 }
 
 // Where the batch changes a prediction, the samples that did so are listed, with pictures.
@@ -348,46 +372,82 @@ func TestAdapted(t *testing.T) {
 	for i := range q.X.Data {
 		q.X.Data[i] = float32(3 * r.NormFloat64())
 	}
-	q.Together = &Together{Rows: q.X.AllRows(), Picture: func(int) (image.Image, error) { return image.NewGray(image.Rect(0, 0, 4, 4)), nil }}
-	changed := 0
-	for q.Row = range q.X.Rows {
-		q.Sample.Index = q.Row
-		x := explainOrFail(t, m, q)
-		a := x.Adapted
-		if a == nil || a.Samples != 40 || a.Changed != (a.Predicted != x.Predicted) || !a.Changed && len(a.Neighbours) > 0 {
-			t.Fatalf("%+v", a)
-		}
-		if !a.Changed {
-			continue
-		}
-		changed++
-		if a.LogOdds < 0 || len(a.Neighbours) != neighbours || a.Neighbours[0].LogOdds < a.Neighbours[4].LogOdds || a.Neighbours[0].Sample == q.Row {
-			t.Errorf("%+v", a)
-		}
-		var text, html strings.Builder
-		if err := errors.Join(x.Write(&text, Text, 2), x.Write(&html, HTML, 2)); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(text.String(), "the prediction changes to ") || strings.Count(html.String(), `width="96"`) != neighbours {
-			t.Error(text.String())
-		}
-	}
-	if changed == 0 {
-		t.Error("no prediction changed")
-	}
-
-	listed := map[int]bool{} // numbers of neighbours
-	q.Together = &Together{Rows: q.X.AllRows()[:6]}
-	for q.Row = range 6 {
-		a := explainOrFail(t, m, q).Adapted
-		listed[len(a.Neighbours)] = a.Changed
-		for _, n := range a.Neighbours {
-			if n.LogOdds <= 0 {
-				t.Errorf("sample %d does not favour %s: %+v", q.Row, a.Predicted, n)
+	picture := func(int) (image.Image, error) { return image.NewGray(image.Rect(0, 0, 4, 4)), nil }
+	for _, together := range []*Together{{Rows: q.X.AllRows(), Picture: picture}, {Rows: q.X.AllRows()[:6]}} {
+		q.Together = together
+		changed := 0
+		for _, q.Row = range together.Rows {
+			x := explained(t, m, q)
+			a := x.Adapted
+			if a.Samples != len(together.Rows) || a.Changed != (a.Predicted != x.Predicted) || !a.Changed && len(a.Neighbours) > 0 || a.LogOdds < 0 {
+				t.Fatalf("%+v", a)
+			}
+			last := math.Inf(1)
+			for _, n := range a.Neighbours {
+				if n.LogOdds <= 0 || n.LogOdds > last || n.Sample == q.Row {
+					t.Errorf("sample %d: %+v", q.Row, n)
+				}
+				last = n.LogOdds
+			}
+			if !a.Changed || together.Picture == nil {
+				continue
+			}
+			changed++
+			testkit.WantText(t, written(t, x, Text, 2), "the prediction changes to ", "Samples that favour ")
+			if n := strings.Count(written(t, x, HTML, 2), `width="96"`); n != neighbours {
+				t.Errorf("%d pictures, expected %d", n, neighbours)
 			}
 		}
+		if changed == 0 && together.Picture != nil {
+			t.Error("no prediction changed")
+		}
 	}
-	if len(listed) < 2 {
-		t.Errorf("no prediction changed: %v", listed)
+	q.Together = &Together{Rows: q.X.AllRows(), Picture: func(int) (image.Image, error) { return nil, errors.New("unreadable") }}
+	for q.Row = range q.X.Rows {
+		if x, err := Explain(m, q); err == nil && x.Adapted.Changed {
+			t.Error("expected the error of a picture")
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for name, want := range map[string][2]string{ // as a class, and as an attribute
+		"has_bill_shape::curved_(up_or_down)":   {"has bill shape::curved (up or down)", "bill shape: curved (up or down)"},
+		"functions/affordance::sailing/boating": {"functions/affordance::sailing/boating", "functions/affordance: sailing/boating"},
+		"has_size":                              {"has size", "size"},
+		"has_":                                  {"has ", "has "},
+		"002.Laysan_Albatross":                  {"Laysan Albatross", "002.Laysan Albatross"},
+		"grizzly+bear":                          {"grizzly bear", "grizzly bear"},
+		"3.":                                    {"3.", "3."},
+		"été":                                   {"été", "été"},
+	} {
+		if got := [2]string{className(name), attributeName(name)}; got != want {
+			t.Errorf("%q is %q, expected %q", name, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.String().Draw(t, "name")
+		for _, text := range []string{className(name), attributeName(name), nameWithin(name, "has_size")} {
+			if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
+				t.Fatalf("%q has the control character %q", text, text[i])
+			}
+		}
+	})
+}
+
+func TestFindClass(t *testing.T) {
+	c := candidates.Set{What: "test classes", Names: []string{"001.Herring_Gull", "002.Ring_Billed_Gull", "polar+bear", "a", "A"}}
+	for name, want := range map[string]int{
+		"002.Ring_Billed_Gull": 1, "ring billed gull": 1, "Ring-billed Gull": 1, "Polar bear": 2, "polar+bear": 2, "a": 3, "A": 4, // exact names first
+	} {
+		if z, err := findClass(c, name); err != nil || z != want {
+			t.Errorf("%q is class %d, %v; expected %d", name, z, err, want)
+		}
+	}
+	for name, parts := range map[string][]string{
+		"Hering Gull": {"5 test classes", `"Hering Gull"`, "Did you mean Herring Gull"}, "_a_": {`Choose one of "a", "A".`}, "\x1b": {`"\x1b"`},
+	} {
+		_, err := findClass(c, name)
+		testkit.WantError(t, err, parts...)
 	}
 }

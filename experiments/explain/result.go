@@ -1,9 +1,18 @@
 package explain
 
 import (
+	"bytes"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"image"
+	"image/png"
 	"io"
+	"math"
 
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/internal/webpage"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -27,6 +36,38 @@ type Result struct {
 	Adapted *Adapted `json:"adapted,omitempty"` // if it was asked for
 
 	Comparisons []Comparison `json:"comparisons"`
+}
+
+// Sample identifies a sample.
+type Sample struct {
+	Index   int         `json:"index"`        // in the data set or file, from 0
+	ID      string      `json:"id,omitempty"` // as the data set or the image is named
+	From    string      `json:"from"`         // the data set or file
+	Label   *string     `json:"label"`        // its true class; null if not known
+	Trained bool        `json:"trained"`      // whether the model was trained on samples of the true class
+	Picture image.Image `json:"-"`            // nil if there is none
+}
+
+// Adapted is the prediction adapted to a batch (transductive), and the samples that moved it.
+type Adapted struct {
+	Samples   int     `json:"samples"` // of the batch
+	Predicted string  `json:"predicted"`
+	P         float64 `json:"p"`        // its adapted probability
+	LogOdds   float64 `json:"log_odds"` // of LAGO itself, its own class over this one
+	Changed   bool    `json:"changed"`
+	// Neighbours are the samples that favour the adapted class most over LAGO's own, at most
+	// five; none if the prediction did not change.
+	Neighbours []Neighbour `json:"neighbours"`
+}
+
+// Neighbour is another sample of the batch.
+type Neighbour struct {
+	Sample    int         `json:"index"`
+	ID        string      `json:"id,omitempty"`
+	Predicted string      `json:"predicted"` // adapted
+	Cosine    float64     `json:"cosine"`    // of the preprocessed, centred features
+	LogOdds   float64     `json:"log_odds"`  // that it adds to the adapted class over LAGO's own
+	Picture   image.Image `json:"-"`
 }
 
 // Probability is that of one class.
@@ -151,13 +192,84 @@ const (
 	HTML Format = "html"
 )
 
-// Write writes the result. Text and HTML give details of the top groups only.
+// Write writes the result. Text and HTML give details of the top groups only. The page is one
+// file that loads nothing else.
 func (r *Result) Write(w io.Writer, f Format, top int) error {
 	switch f {
 	case JSON:
 		return format.WriteJSON(w, r)
 	case HTML:
-		return r.writeHTML(w, top)
+		return page.Execute(w, struct {
+			*Result
+			Top int
+		}{r, top})
 	}
-	return r.writeText(w, top)
+	return table.WriteText(w, r.Tables(top)...)
+}
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed style.css
+	styleCSS string
+
+	page = webpage.New("explain", pageHTML, styleCSS, template.FuncMap{
+		"attribute": attributeName, "class": className, "fixed": fixed, "percent": format.Percent, "count": format.Count,
+		"probability": probability, "optional": optional, "odds": odds, "bar": newBar, "width": width,
+		"minus": func(v float64) float64 { return -v }, "picture": pictureURL, "pictureSize": pictureSize,
+		"headline": (*Result).headline, "settings": (*Result).settings, "hasPriors": (*Result).hasPriors, "rows": (*Result).rows,
+		"likely": (*Result).likely, "sampleName": Sample.name, "adapted": (*Adapted).headline, "neighbour": Neighbour.name,
+		"verdict": Comparison.verdict, "role": Comparison.role, "sum": Comparison.sum, "favour": Comparison.favour, "shown": Comparison.shown,
+		"widest": Comparison.widest, "substituted": Comparison.substituted, "counterfactuals": Comparison.counterfactuals, "title": Group.title,
+	})
+)
+
+// pictureURL returns a picture as part of the page, "" for nil.
+func pictureURL(m image.Image) (template.URL, error) {
+	if m == nil {
+		return "", nil
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		return "", err
+	}
+	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil //nolint:gosec // encoded above
+}
+
+// The longer side of a picture on the page in pixels: small ones are enlarged.
+const (
+	smallPicture = 192
+	// PictureSide is the largest side that a picture needs.
+	PictureSide = 320
+)
+
+// pictureSize returns the size of a picture on the page.
+func pictureSize(m image.Image) image.Point {
+	size := m.Bounds().Size()
+	longer := max(size.X, size.Y, 1)
+	side := min(max(longer, smallPicture), PictureSide)
+	return image.Pt(max(size.X*side/longer, 1), max(size.Y*side/longer, 1))
+}
+
+// barView is a bar between 0 and 1 with its value as text.
+type barView struct {
+	Kind  string // class in style.css: for, against or detected
+	Width float64
+	Text  string
+}
+
+// newBar is empty for a missing entry.
+func newBar(kind string, p *float64, text string) barView {
+	if p == nil {
+		return barView{kind, 0, text}
+	}
+	return barView{kind, width(*p, 1), text}
+}
+
+// width returns a value in percent of the largest one, 0 for negative ones.
+func width(value, largest float64) float64 {
+	if largest == 0 {
+		return 0
+	}
+	return math.Round(1000*min(max(value/largest, 0), 1)) / 10
 }

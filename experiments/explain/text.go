@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -12,42 +11,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 )
-
-// writeText writes the result, with the details of the top groups of each comparison.
-func (r *Result) writeText(w io.Writer, top int) error {
-	var b strings.Builder
-	fmt.Fprintln(&b, r.headline())
-	for _, c := range r.Comparisons {
-		fmt.Fprintln(&b, c.verdict())
-	}
-	likely := format.NewTable("class", "probability")
-	for _, p := range r.likely() {
-		likely.Row(p.Class, probability(p.P))
-	}
-	fmt.Fprintf(&b, "%s\n\n%s", r.settings(), likely)
-	if r.Adapted != nil {
-		fmt.Fprintf(&b, "\n%s\n", r.Adapted.Headline(r.Predicted))
-		if len(r.Adapted.Neighbours) > 0 {
-			fmt.Fprintf(&b, "Samples that favour %s most\n%s", className(r.Adapted.Predicted), r.Adapted.table())
-		}
-	}
-	for _, c := range r.Comparisons {
-		fmt.Fprintf(&b, "\n%s\n%s\n", c.title(), c.sum())
-		for _, line := range c.substituted() {
-			fmt.Fprintf(&b, "  %s\n", line)
-		}
-		fmt.Fprintf(&b, "\n%s\n%s", c.groupTable(top), r.termTable(c, top))
-		if changes := c.changes(); len(changes) > 0 {
-			fmt.Fprintf(&b, "\n%s\n%s", c.changesHeadline(), c.changeTable(changes))
-		}
-		fmt.Fprintf(&b, "\n%s\n", c.flipHeadline())
-		if c.Flip.Found {
-			b.WriteString(c.changeTable(c.Flip.Changes).String())
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
 
 // headline states the prediction and whether it is correct.
 func (r *Result) headline() string {
@@ -102,6 +65,19 @@ func (r *Result) likely() []Probability {
 	}
 	return list
 }
+
+// headline says whether the batch changed the prediction of LAGO itself.
+func (a *Adapted) headline(own string) string {
+	adapted := fmt.Sprintf("Adapted to %s together, the prediction", format.Count(a.Samples, "sample"))
+	if !a.Changed {
+		return fmt.Sprintf("%s stays (p = %s)", adapted, probability(a.P))
+	}
+	return fmt.Sprintf("%s changes to %s (p = %s); LAGO itself prefers %s, %s",
+		adapted, className(a.Predicted), probability(a.P), className(own), odds(a.LogOdds))
+}
+
+// name is the id of the neighbour, or else its index.
+func (n Neighbour) name() string { return cmp.Or(format.Printable(n.ID), fmt.Sprint(n.Sample)) }
 
 // verdict says in one sentence why the predicted class is more likely than the other.
 func (c Comparison) verdict() string {
@@ -170,21 +146,36 @@ func (c Comparison) favoured(v float64) string {
 // negligible reports whether a number is printed as 0.00.
 func negligible(v float64) bool { return math.Abs(v) < 0.005 }
 
-func (c Comparison) changesHeadline() string {
-	return fmt.Sprintf("If a single attribute were detected differently (now: %s by %s)", c.favoured(c.LogOdds), fixed(math.Abs(c.LogOdds)))
+// counterfactual is a list of other detections, with what it shows.
+type counterfactual struct {
+	Headline string
+	Changes  []Change // nil if none was found
 }
 
-func (c Comparison) flipHeadline() string {
+// counterfactuals returns the changes of single detections that have an effect, if any, and
+// those that change the prediction.
+func (c Comparison) counterfactuals() (list []counterfactual) {
+	var single []Change
+	for _, change := range c.Changes {
+		if !negligible(change.By) {
+			single = append(single, change)
+		}
+	}
+	if single != nil {
+		list = append(list, counterfactual{
+			fmt.Sprintf("If a single attribute were detected differently (now: %s by %s)", c.favoured(c.LogOdds), fixed(math.Abs(c.LogOdds))), single,
+		})
+	}
 	class, against := className(c.Class), className(c.Against)
 	if !c.Flip.Found {
-		return fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s",
-			format.Count(c.Flip.Limit, "change"), against, class)
+		return append(list, counterfactual{Headline: fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s",
+			format.Count(c.Flip.Limit, "change"), against, class)})
 	}
 	s := fmt.Sprintf("%s becomes more likely than %s after %s", against, class, format.Count(len(c.Flip.Changes), "change"))
 	if len(c.Flip.Changes) > 1 {
 		s += ", applied in order (greedy search; fewer may suffice)"
 	}
-	return s
+	return append(list, counterfactual{s, c.Flip.Changes})
 }
 
 // substituted says which attributes the soft OR substitutes.
@@ -218,162 +209,58 @@ func (g Group) reason() string {
 	return cmp.Or(adds, lacks, g.title())
 }
 
-// shown returns the top groups that contribute, and the sum and number of all others.
-func (c Comparison) shown(top int) (groups []Group, rest float64, others int) {
-	for _, g := range c.Groups {
-		if len(groups) < top && (!negligible(g.Contribution) || len(groups) == 0) {
-			groups = append(groups, g)
-		} else {
-			rest += g.Contribution
-		}
-	}
-	return groups, rest, len(c.Groups) - len(groups)
-}
-
-// changes lists the changes of single detections that have an effect.
-func (c Comparison) changes() []Change {
-	return slices.DeleteFunc(slices.Clone(c.Changes), func(change Change) bool { return negligible(change.By) })
-}
-
-func (c Comparison) groupTable(top int) *format.Table {
-	t := format.NewTable("group", "favours", "by", "◂ other  predicted ▸")
-	t.Wrap(52, 1)
-	t.Wrap(24, 2)
-	t.Right(3)
-	groups, rest, others := c.shown(top)
-	row := func(name string, v float64, bar string) {
-		t.Row(name, c.favoured(v), fixed(math.Abs(v)), bar)
-	}
-	for _, g := range groups {
-		row(g.title(), g.Contribution, bar(g.Contribution, c.widest()))
-	}
-	if others > 0 {
-		row(format.Count(others, "other"), rest, "")
-	}
-	t.Footer("total", c.favoured(c.LogOdds), fixed(math.Abs(c.LogOdds)), "")
-	return t
-}
-
-// widest is the largest contribution: groups are ordered.
-func (c Comparison) widest() float64 { return math.Abs(c.Groups[0].Contribution) }
-
-// bar draws a number as a bar to the left or right of the middle.
-func bar(value, widest float64) string {
-	const width = 10
-	n := 0
-	if widest > 0 {
-		n = int(math.Round(math.Abs(value) / widest * width))
-	}
-	left, right := 0, n
-	if value < 0 {
-		left, right = n, 0
-	}
-	return strings.Repeat(" ", width-left) + strings.Repeat("█", left) + "│" + strings.Repeat("█", right) + strings.Repeat(" ", width-right)
-}
-
-// row is a line of the details of a group. What does not apply is nil.
-type row struct {
-	Name           string
-	IsAttribute    bool
-	Detected       *float64
-	Prior          *float64
-	Class, Against *float64 // described
-	Share          Pair
-}
-
-// Of a group, the rows list at most maxRows attributes: those that describe one of the
-// classes, or make up part of its score, to this degree.
-const (
-	minUsed       = 0.1
-	minTermShare  = 0.05
-	minOtherShare = 0.005 // of all other attributes together
-	maxRows       = 6
+var (
+	className     = format.ClassName
+	attributeName = format.AttributeName
 )
 
-// rows lists the attributes that matter, those with the highest descriptions first; all
-// others together; and the none-of-group term, if the model has one.
-func (r *Result) rows(g Group) []row {
-	var shown []Term
-	others := g.Others.Share
-	for _, t := range g.Terms {
-		matters := t.Gamma*max(t.Used.Class, t.Used.Against) >= minUsed || max(t.Share.Class, t.Share.Against) >= minTermShare
-		if matters && len(shown) < maxRows {
-			shown = append(shown, t)
-			continue
-		}
-		others.Class += t.Share.Class
-		others.Against += t.Share.Against
+// nameWithin returns the name of an attribute without that of its group.
+func nameWithin(name, group string) string {
+	if g, value, found := strings.Cut(name, "::"); found && g == group {
+		return format.Spaced(value)
 	}
-	slices.SortStableFunc(shown, func(x, y Term) int {
-		return cmp.Compare(max(y.Used.Class, y.Used.Against), max(x.Used.Class, x.Used.Against))
-	})
-	var list []row
-	for _, t := range shown {
-		name := nameWithin(t.Attribute, g.Name)
-		if t.Gamma < 0.95 {
-			name += fmt.Sprintf(" (%s of it)", format.Percent(t.Gamma))
-		}
-		list = append(list, row{name, true, &t.Detected, &t.Prior, t.Described.Class, t.Described.Against, t.Share})
-	}
-	if max(others.Class, others.Against) >= minOtherShare {
-		list = append(list, row{Name: "other attributes", Share: others})
-	}
-	none := row{Name: "none of the group", Share: g.None.Share}
-	if r.Complement == model.DeMorgan {
-		none.Detected = &g.None.Detected
-	}
-	if r.Complement != model.NoComplement && max(none.Share.Class, none.Share.Against) >= minOtherShare {
-		list = append(list, none)
-	}
-	return list
+	return attributeName(name)
 }
 
-// termTable shows the details of the top groups. Priors are shown if they differ.
-func (r *Result) termTable(c Comparison, top int) *format.Table {
-	class, against := className(c.Class), className(c.Against)
-	first, names := []any{"", ""}, []any{"attribute", "detected"}
-	if r.hasPriors() {
-		first, names = append(first, ""), append(names, "prior")
+// title returns the name of a group for people.
+func (g Group) title() string {
+	if g.Strongest == nil {
+		return attributeName(g.Name)
 	}
-	t := format.NewTable()
-	t.Span(append(first, "described", "described", "share of the score", "share of the score")...)
-	t.Span(append(names, class, against, class, against)...)
-	t.Wrap(40, 1)
-	for column := 2; column <= len(names)+4; column++ {
-		t.Right(column)
-		t.Wrap(18, column)
+	var names []string
+	for _, name := range g.Strongest {
+		names = append(names, attributeName(name))
 	}
-	groups, _, _ := c.shown(top)
-	for i, g := range groups {
-		if i > 0 {
-			t.Line()
-		}
-		t.Row(g.title() + " " + c.favour(g.Contribution))
-		for _, line := range r.rows(g) {
-			missing := ""
-			if line.IsAttribute {
-				missing = "-"
-			}
-			cells := []any{"  " + line.Name, optional(line.Detected, "")}
-			if r.hasPriors() {
-				cells = append(cells, optional(line.Prior, ""))
-			}
-			t.Row(append(cells, optional(line.Class, missing), optional(line.Against, missing),
-				format.Percent(line.Share.Class), format.Percent(line.Share.Against))...)
-		}
-	}
-	return t
+	return fmt.Sprintf("group %s (%s)", g.Name, strings.Join(names, ", "))
 }
 
-// hasPriors reports whether the prior differs between attributes.
-func (r *Result) hasPriors() bool { return r.Prior != model.Uniform }
-
-func (c Comparison) changeTable(changes []Change) *format.Table {
-	t := format.NewTable("attribute", "detected", "changed to", "then favours", "by", "prediction")
-	for _, change := range changes {
-		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To),
-			c.favoured(change.LogOdds), fixed(math.Abs(change.LogOdds)), className(change.Predicted))
+// odds returns log odds as a ratio.
+func odds(logOdds float64) string {
+	if ratio := math.Exp(math.Abs(logOdds)); ratio < 1e6 {
+		return fmt.Sprintf("%.1f to 1", ratio)
 	}
-	t.Right(2, 3, 5)
-	return t
+	return "over a million to 1"
+}
+
+// times compares two probabilities in words.
+func times(logOdds float64) string {
+	switch ratio := math.Exp(logOdds); {
+	case ratio >= 1e6:
+		return "over a million times as likely as"
+	case ratio < 1.05:
+		return "about as likely as"
+	default:
+		return fmt.Sprintf("%.1f times as likely as", ratio)
+	}
+}
+
+func probability(p float64) string { return fmt.Sprintf("%.3f", p) }
+func fixed(v float64) string       { return fmt.Sprintf("%.2f", v) }
+
+// optional returns a number with two digits, or other for nil.
+func optional(p *float64, other string) string {
+	if p == nil {
+		return other
+	}
+	return fixed(*p)
 }

@@ -1,19 +1,32 @@
+// Package grouping analyses the attribute groups that a soft model learned, as section
+// 4.3 and supplement B of the paper do: how sparse Gamma is, which attributes share a
+// group, and whether these are anti-correlated more often than others.
 package grouping
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/published"
-	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+)
+
+// By says what attributes are correlated over.
+type By string
+
+// The paper correlates over samples for CUB and SUN, by the attributes of each image, and over
+// classes for AWA2. Data sets have descriptions of classes only.
+const (
+	ByClasses         By = "classes"
+	ByWeightedClasses By = "weighted-classes" // classes weighted by their number of samples
 )
 
 // Config says how groups are analysed.
@@ -23,15 +36,18 @@ type Config struct {
 	Below     float64 `json:"anticorrelated_below"` // the correlation below which two attributes are anti-correlated
 }
 
-// Check returns an *invalid.Error for the first field that is out of range.
-func (c Config) Check() error {
-	if !(c.Threshold >= 0 && c.Threshold < 1) {
-		return &invalid.Error{Where: "--threshold", Want: "a number from 0 to below 1", Got: fmt.Sprint(c.Threshold)}
+// Settings lists the settings.
+func (c *Config) Settings() setting.List {
+	share := setting.Range{Least: 0, Most: math.Nextafter(1, 0), Text: "a number from 0 to below 1"}
+	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
+	return setting.List{
+		setting.Choice("by", &c.By, ByClasses, ByClasses, ByWeightedClasses).
+			Describe("correlate attributes over classes, or over classes weighted by their samples"),
+		setting.Number("threshold", &c.Threshold, 1e-3, share).
+			Describe("`T` value up to which entries of Gamma and products of its rows count as zero"),
+		setting.Number("below", &c.Below, 0, correlation).
+			Describe("`R` correlation below which attributes are anti-correlated"),
 	}
-	if !(c.Below > -1 && c.Below <= 1) {
-		return &invalid.Error{Where: "--below", Want: "a correlation from above -1 to 1", Got: fmt.Sprint(c.Below)}
-	}
-	return nil
 }
 
 // Result is the analysis of one model. Shares are fractions.
@@ -57,6 +73,10 @@ type Result struct {
 	PaperKS *Test `json:"paper_ks_test"`
 
 	Published *Published `json:"published"` // null if the paper does not use this data set
+
+	Model string `json:"model,omitempty"` // its file, from which Figures draws
+
+	Top int `json:"-"` // attributes of a group that the table names
 }
 
 // Group is a column of Gamma.
@@ -80,29 +100,22 @@ type Published struct {
 	K       int     `json:"k"`
 }
 
-// TrainModel trains by the full protocol and returns the model of the first seed.
-func TrainModel(ctx context.Context, l *lab.Lab, c protocol.Config) (*train.Saved, error) {
-	c.Stage = protocol.DevThenTest
-	o, err := protocol.Run(ctx, l, c)
-	if err != nil {
-		return nil, err
-	}
-	return train.Load(o.Models[0])
-}
-
 // Run analyses the groups of a model of the data set d.
 func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
-	lago, err := m.LAGO("groups")
+	gamma, err := gammaOf(m)
 	if err != nil {
 		return nil, err
 	}
 	if err := m.Fits(d); err != nil {
 		return nil, err
 	}
-	gamma := lago.Params.Groups(lago.Config.Zeta)
+	correlation, err := correlations(d, c.By)
+	if err != nil {
+		return nil, err
+	}
 	r := &Result{
-		Dataset: d.Name, Variant: lago.Config.Variant, Attributes: gamma.Rows, Config: c,
-		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Published: publishedOf(d.Name),
+		Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c,
+		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Published: publishedOf(d.Name), Top: 5,
 	}
 	var members int
 	for _, group := range r.Groups {
@@ -110,29 +123,34 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 	}
 	r.NonZero = float64(members) / float64(len(gamma.Data))
 	r.PerAttribute = float64(members) / float64(gamma.Rows)
-
-	correlation, err := correlations(d, c.By)
-	if err != nil {
-		return nil, err
-	}
 	r.comparePairs(gamma, correlation)
 	return r, nil
+}
+
+// gammaOf returns the share of each attribute in each group. The error is an *invalid.Error
+// if the model is a baseline.
+func gammaOf(m *train.Saved) (dataset.Matrix[float32], error) {
+	lago, err := m.LAGO()
+	if err != nil {
+		return dataset.Matrix[float32]{}, err
+	}
+	return lago.Params.Groups(lago.Config.Zeta), nil
 }
 
 // groupsOf lists the columns of Gamma, those with most members first.
 func groupsOf(gamma dataset.Matrix[float32], names []string, threshold float64) []Group {
 	groups := make([]Group, gamma.Cols)
 	for k := range groups {
-		groups[k].K = k
-		groups[k].Members = []Member{}
+		g := Group{K: k, Members: []Member{}}
 		for a, name := range names {
 			w := float64(gamma.Row(a)[k])
-			groups[k].Weight += w
+			g.Weight += w
 			if w > threshold {
-				groups[k].Members = append(groups[k].Members, Member{name, w})
+				g.Members = append(g.Members, Member{name, w})
 			}
 		}
-		slices.SortStableFunc(groups[k].Members, func(x, y Member) int { return cmp.Compare(y.Weight, x.Weight) })
+		slices.SortStableFunc(g.Members, func(x, y Member) int { return cmp.Compare(y.Weight, x.Weight) })
+		groups[k] = g
 	}
 	slices.SortStableFunc(groups, func(x, y Group) int {
 		return cmp.Or(cmp.Compare(len(y.Members), len(x.Members)), cmp.Compare(y.Weight, x.Weight))
@@ -149,4 +167,58 @@ func publishedOf(dataset string) *Published {
 	return &Published{
 		NonZero: p.NonZero[key] / 100, Grouped: p.GroupedAnticorrelated[key] / 100, All: p.AllAnticorrelated[key] / 100, K: p.K[key],
 	}
+}
+
+// Tables returns the sparsity, the pairs of attributes with the tests, and the groups.
+func (r *Result) Tables() []*table.Table {
+	sparsity := fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f groups per attribute",
+		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute)
+	var tests []string
+	if t := r.Permutation; t != nil {
+		tests = append(tests, fmt.Sprintf("Correlations in the same and in different groups, permutation test of attributes: distance %.3f, p = %.2g", t.Distance, t.P))
+	}
+	if t := r.PaperKS; t != nil {
+		tests = append(tests, fmt.Sprintf("The paper's Kolmogorov-Smirnov test, same group and all pairs, taken as independent: distance %.3f, p = %.2g", t.Distance, t.P))
+	} else {
+		tests = append(tests, "No two attributes share a group.")
+	}
+	if p := r.Published; p != nil {
+		sparsity += fmt.Sprintf("\npublished: %s of the entries", format.Percent(p.NonZero))
+		tests = append(tests, fmt.Sprintf("The published shares are those of the authors' k-soft model with %d groups. The paper does not\n"+
+			"state below which correlation it calls two attributes anti-correlated.", p.K))
+	}
+	return []*table.Table{table.New(sparsity), r.pairTable(), table.New(strings.Join(tests, "\n")), r.groupTable()}
+}
+
+func (r *Result) pairTable() *table.Table {
+	share := func(p Pairs) string {
+		if p.Count == 0 {
+			return "-"
+		}
+		return format.Percent(p.Anticorrelated)
+	}
+	grouped, all := "-", "-"
+	if p := r.Published; p != nil {
+		grouped, all = format.Percent(p.Grouped), format.Percent(p.All)
+	}
+	measure := fmt.Sprintf("correlated below %g, over %s", r.Below, strings.ReplaceAll(string(r.By), "-", " "))
+	return table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4).
+		Row("in the same group", r.Grouped.Count, share(r.Grouped), grouped).
+		Row("in different groups", r.Ungrouped.Count, share(r.Ungrouped), "-").
+		Row("all", r.All.Count, share(r.All), all)
+}
+
+func (r *Result) groupTable() *table.Table {
+	t := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3).Wrap(60, 4)
+	for _, group := range r.Groups {
+		var names []string
+		for _, m := range group.Members[:min(r.Top, len(group.Members))] {
+			names = append(names, fmt.Sprintf("%s %.2f", m.Attribute, m.Weight))
+		}
+		if more := len(group.Members) - r.Top; more > 0 {
+			names = append(names, fmt.Sprintf("and %d more", more))
+		}
+		t.Row(group.K, len(group.Members), fmt.Sprintf("%.1f", group.Weight), strings.Join(names, ", "))
+	}
+	return t
 }

@@ -1,9 +1,9 @@
 package grouping
 
 import (
-	"bytes"
-	"context"
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,17 +13,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/internal/testlab"
-	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // animals are four attributes of three classes: stripes and spots exclude each
 // other, large and heavy go together.
 func animals() *dataset.Dataset {
 	d := &dataset.Dataset{
-		Name: "animals", Classes: []string{"zebra", "leopard", "hamster"}, Labels: []int{0, 0, 0, 1, 1, 2},
+		Name: "animals", Classes: []string{"zebra", "leopard", "hamster"}, Labels: []int{0, 0, 0, 1, 1, 2}, Features: dataset.NewMatrix[float32](6, 1),
 		Descriptions: dataset.Matrix[float64]{Rows: 3, Cols: 4, Data: []float64{
 			1, 0, 1, 1,
 			0, 1, 0.5, 0.5,
@@ -38,24 +42,23 @@ func animals() *dataset.Dataset {
 
 // soft is a model of animals whose Gamma is given.
 func soft(gamma ...float64) *train.Saved {
-	c := model.Config{Variant: model.KSoft, Zeta: 1, K: len(gamma) / 4}
-	p := &model.Parameters[float32]{V: dataset.NewMatrix[float32](4, c.K)}
+	s := lago.New(model.KSoft)
+	s.K = len(gamma) / 4
+	p := &model.Parameters[float32]{W: dataset.NewMatrix[float32](1, 4), B: make([]float32, 4), V: dataset.NewMatrix[float32](4, s.K)}
 	for i, g := range gamma {
 		p.V.Data[i] = float32(math.Log(max(g, 1e-30)))
 	}
+	d := animals()
 	return &train.Saved{
-		Method: "k-soft", Classifier: &model.LAGO{Config: c, Params: p},
-		Dataset: "animals", Attributes: []string{"striped", "spotted", "large", "heavy"},
+		Method: methods.Spec{Name: methods.LAGO, Settings: s}, Dims: 1, Descriptions: d.Descriptions, Classes: d.Classes, Learned: []int{0, 1},
+		Pipeline: &model.Pipeline{Transform: &preprocess.Transform{Chain: preprocess.None}, Classifier: lago.Model{LAGO: &model.LAGO{Config: s.Config, Params: p}}},
+		Dataset:  "animals", Attributes: []string{"striped", "spotted", "large", "heavy"},
 	}
 }
 
-func analyse(t *testing.T, d *dataset.Dataset, m *train.Saved, c Config) *Result {
+func analyse(t testkit.TB, d *dataset.Dataset, m *train.Saved, c Config) *Result {
 	t.Helper()
-	g, err := Run(d, m, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return testkit.Must(Run(d, m, c))(t)
 }
 
 func TestRun(t *testing.T) {
@@ -66,7 +69,7 @@ func TestRun(t *testing.T) {
 		0, 0.9995, 0.0005)
 	got := analyse(t, animals(), m, Config{By: ByClasses, Threshold: 1e-3})
 	want := &Result{
-		Dataset: "animals", Variant: model.KSoft, Attributes: 4, Config: Config{ByClasses, 1e-3, 0},
+		Dataset: "animals", Variant: model.KSoft, Attributes: 4, Config: Config{ByClasses, 1e-3, 0}, Top: 5,
 		NonZero: 5.0 / 12, PerAttribute: 5.0 / 4,
 		Groups: []Group{
 			{K: 1, Weight: 2.2995, Members: []Member{{"large", 1}, {"heavy", 0.9995}, {"spotted", 0.3}}},
@@ -87,9 +90,7 @@ func TestRun(t *testing.T) {
 	}
 	// Grouped correlations are -0.5, 0, 0 and 1. Those of striped with large and heavy, which
 	// are ungrouped, are 0.87.
-	if p := got.Permutation; p == nil || math.Abs(p.Distance-0.75) > 1e-12 {
-		t.Errorf("found the test %+v", p)
-	}
+	testkit.Near(t, "distance", got.Permutation.Distance, 0.75, 1e-12)
 }
 
 // A class counts as often as it has samples.
@@ -97,20 +98,10 @@ func TestCorrelationsOverWeightedClasses(t *testing.T) {
 	d := animals()
 	repeated := *d
 	repeated.Descriptions = d.Describe(d.Labels)
-	want, err := correlations(&repeated, ByClasses)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := correlations(d, ByWeightedClasses)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want.RawSymmetric().Data, got.RawSymmetric().Data, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
-		t.Errorf("(-repeated +weighted)\n%s", diff)
-	}
-	if r := got.At(0, 1); math.Abs(r+math.Sqrt(0.5)) > 1e-12 { // -1/6 over 1/2 and sqrt(2)/3
-		t.Errorf("striped and spotted: %g, expected -0.7071", r)
-	}
+	want := testkit.Must(correlations(&repeated, ByClasses))(t)
+	got := testkit.Must(correlations(d, ByWeightedClasses))(t)
+	testkit.NearAll(t, "weighted", got.RawSymmetric().Data, want.RawSymmetric().Data, 1e-12)
+	testkit.Near(t, "striped and spotted", got.At(0, 1), -math.Sqrt(0.5), 1e-12) // -1/6 over 1/2 and sqrt(2)/3
 }
 
 // An attribute with the same value in every class has no correlation.
@@ -131,15 +122,9 @@ func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
 	if g := analyse(t, d, soft(1, 1, 1, 1), Config{By: ByWeightedClasses}); g.All.Count != 3 {
 		t.Errorf("%d pairs, expected 3", g.All.Count)
 	}
-}
-
-func TestNoPairs(t *testing.T) {
-	g := analyse(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), Config{By: ByClasses, Threshold: 1e-3})
-	if g.Grouped != (Pairs{}) || g.PaperKS != nil || g.Permutation != nil || g.NonZero != 0.25 {
-		t.Errorf("%+v", g)
-	}
-	if text := groupsText(t, g); !strings.Contains(text, "No two attributes share a group") {
-		t.Error(text)
+	g = analyse(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), Config{By: ByClasses, Threshold: 1e-3})
+	if g.Grouped != (Pairs{}) || g.PaperKS != nil || g.Permutation != nil || g.NonZero != 0.25 || !strings.Contains(text(t, g), "No two attributes share a group") {
+		t.Errorf("no pairs: %+v", g)
 	}
 }
 
@@ -149,15 +134,9 @@ func TestThresholds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := soft(rapid.SliceOfN(rapid.Float64Range(0.01, 1), 12, 12).Draw(t, "V")...)
 		c := Config{By: ByClasses, Threshold: rapid.Float64Range(0, 0.9).Draw(t, "threshold"), Below: rapid.Float64Range(-0.9, 1).Draw(t, "below")}
-		g, err := Run(animals(), m, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := analyse(t, animals(), m, c)
 		c.Below = rapid.Float64Range(-0.9, c.Below).Draw(t, "lower")
-		lower, err := Run(animals(), m, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lower := analyse(t, animals(), m, c)
 		if lower.All.Anticorrelated > g.All.Anticorrelated || lower.Grouped.Anticorrelated > g.Grouped.Anticorrelated {
 			t.Fatalf("%+v and %+v below %g, %+v and %+v below %g", g.All, g.Grouped, g.Below, lower.All, lower.Grouped, c.Below)
 		}
@@ -173,46 +152,20 @@ func TestThresholds(t *testing.T) {
 				}
 			}
 		}
-		if math.Abs(weight-4) > 1e-5 {
-			t.Fatalf("the groups weigh %g, expected one for each of the 4 attributes", weight)
-		}
+		testkit.Near(t, "weight of the groups, one for each of the 4 attributes", weight, 4, 1e-5)
 	})
 }
 
-func TestTrainModel(t *testing.T) {
-	l := testlab.Simulated(t)
-	c := testlab.Full(l, model.KSoft)[0]
-	c.K, c.Stage = 3, protocol.OnlyTest
-	m, err := TrainModel(context.Background(), l, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g := analyse(t, l.Data, m, Config{By: ByWeightedClasses, Threshold: 1e-3}); len(g.Groups) != 3 || g.All.Count != 36 {
-		t.Errorf("%d groups, %d pairs, expected 3 and the 36 of 9 attributes", len(g.Groups), g.All.Count)
-	}
-	c.LR = 1e30
-	if _, err := TrainModel(context.Background(), l, c); err == nil || !strings.Contains(err.Error(), l.Root) {
-		t.Errorf("%v, expected an error that names the folder", err)
-	}
-}
-
-func TestConfigCheck(t *testing.T) {
-	for _, c := range []struct {
-		field            string // empty where nothing is wrong
-		threshold, below float64
-	}{
-		{"", 0, 0},
-		{"", 0.5, 1},
-		{"--threshold", -0.1, 0},
-		{"--threshold", 1, 0},
-		{"--threshold", math.NaN(), 0},
-		{"--below", 0, -1},
-		{"--below", 0, 1.5},
+func TestSettings(t *testing.T) {
+	var c Config
+	c.Settings().SetDefaults()
+	testkit.NoError(t, c.Settings().Check())
+	for want, bad := range map[string]Config{
+		"threshold: expected a number from 0 to below 1":        {ByClasses, 1, 0},
+		"below: expected a correlation from above -1 to 1":      {ByClasses, 0, -1},
+		"by: expected one of classes, weighted-classes, found ": {"samples", 0, 0},
 	} {
-		err := Config{By: ByWeightedClasses, Threshold: c.threshold, Below: c.below}.Check()
-		if (err == nil) != (c.field == "") || err != nil && !strings.HasPrefix(err.Error(), c.field+": ") {
-			t.Errorf("threshold %g, below %g: %v", c.threshold, c.below, err)
-		}
+		testkit.WantError(t, bad.Settings().Check(), want)
 	}
 }
 
@@ -230,7 +183,7 @@ func TestPermutationTest(t *testing.T) {
 	for _, g := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {3, 4}} {
 		together[g[0]][g[1]], together[g[1]][g[0]] = true, true
 	}
-	of := func(rows []int) float64 {
+	distanceOf := func(rows []int) float64 {
 		var grouped, ungrouped []float64
 		for _, p := range pairs {
 			if together[rows[p.i]][rows[p.j]] {
@@ -241,17 +194,16 @@ func TestPermutationTest(t *testing.T) {
 		}
 		return kolmogorovSmirnov(grouped, ungrouped).Distance
 	}
-	observed, count := of([]int{0, 1, 2, 3, 4}), 0
+	observed, count := distanceOf([]int{0, 1, 2, 3, 4}), 0
 	all := combin.Permutations(5, 5)
 	for _, rows := range all {
-		if of(rows) >= observed-1e-12 {
+		if distanceOf(rows) >= observed-1e-12 {
 			count++
 		}
 	}
 	got := permutationTest(pairs, together)
-	if want := float64(count) / float64(len(all)); math.Abs(got.Distance-observed) > 1e-12 || math.Abs(got.P-want) > 0.02 {
-		t.Errorf("found %+v, expected distance %g and p %g", got, observed, want)
-	}
+	testkit.Near(t, "distance", got.Distance, observed, 1e-12)
+	testkit.Near(t, "p", got.P, float64(count)/float64(len(all)), 0.01)
 }
 
 // Sixteen attributes in groups of four, anti-correlated within the groups alone.
@@ -276,31 +228,50 @@ func TestPermutationTestFindsAnticorrelatedGroups(t *testing.T) {
 	}
 }
 
-func groupsText(t *testing.T, g *Result) string {
+// text returns the tables, with runs of spaces as one.
+func text(t *testing.T, g *Result) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := g.WriteText(&b, 1); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	var b strings.Builder
+	testkit.NoError(t, table.WriteText(&b, g.Tables()...))
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-func TestWriteText(t *testing.T) {
-	d := animals()
+func TestTables(t *testing.T) {
+	d, m := animals(), soft(1, 0, 1, 0, 0, 1, 0, 1)
 	d.Name = "AWA2" // has published numbers
-	m := soft(1, 0, 1, 0, 0, 1, 0, 1)
 	m.Attributes[0], d.Attributes[0].Name = "striped\x1b[2J", "striped\x1b[2J"
-	text := strings.Join(strings.Fields(groupsText(t, analyse(t, d, m, Config{By: ByClasses, Threshold: 1e-3}))), " ")
-	for _, want := range []string{
-		"k-soft on AWA2: 2 groups of 4 attributes", "Gamma above 0.001: 50.0 % of the entries, 1.0 groups per attribute", "published: 8.7 % of the entries",
-		"│ in the same group │ 2 │ 50.0 % │ 38.0 % │", "│ in different groups │ 4 │ 0.0 % │ - │", "│ all │ 6 │ 16.7 % │ 5.0 % │", "k-soft model with 30 groups", " 1.00, and 1 more",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("expected %q in\n%s", want, text)
-		}
+	g := analyse(t, d, m, Config{By: ByClasses, Threshold: 1e-3})
+	g.Top = 1
+	got := text(t, g)
+	testkit.WantText(t, got, "k-soft on AWA2: 2 groups of 4 attributes", "Gamma above 0.001: 50.0 % of the entries, 1.0 groups per attribute",
+		"published: 8.7 % of the entries", "│ in the same group │ 2 │ 50.0 % │ 38.0 % │", "│ in different groups │ 4 │ 0.0 % │ - │",
+		"│ all │ 6 │ 16.7 % │ 5.0 % │", "k-soft model with 30 groups", " 1.00, and 1 more")
+	if strings.Contains(got, "spotted") || strings.Contains(got, "\x1b") {
+		t.Errorf("a second attribute of a group, or a control character, in\n%s", got)
 	}
-	if strings.Contains(text, "spotted") || strings.Contains(text, "\x1b") {
-		t.Errorf("a second attribute of a group, or a control character, in\n%s", text)
+}
+
+// The figures are those of the model file: learned groups in the order of the named groups,
+// and attributes by their strongest group.
+func TestFigures(t *testing.T) {
+	m := soft(0.2, 0.8, 0.9, 0.1, 0.3, 0.7, 1, 0)
+	m.Groups, m.Semantic = []string{"has_coat", "size"}, []int{0, 0, 0, 1}
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	testkit.NoError(t, train.Save(path, m))
+	r := &Result{Model: path}
+	figures := testkit.Must(r.Figures())(t)
+	if len(figures) != 2 || figures[0].Name != "groups" || figures[0].Detail || figures[1].Name != "groups-detail-1" || !figures[1].Detail {
+		t.Fatalf("found %+v", figures)
+	}
+	summary, detail := figures[0].Picture.(*plot.Heat), figures[1].Picture.(*plot.Heat)
+	if want := []string{"coat (3)", "size (1)"}; !slices.Equal(summary.Rows, want) {
+		t.Errorf("rows %q, expected %q", summary.Rows, want)
+	}
+	for i, want := range [][]float64{{1.6 / 3, 1.4 / 3}, {0, 1}} {
+		testkit.NearAll(t, summary.Rows[i], summary.Values[i], want, 1e-6)
+	}
+	if want := []string{"heavy", "spotted", "striped", "large"}; !slices.Equal(detail.Rows, want) || detail.Blocks[1] != (plot.Block{Row: 2, Name: "1"}) {
+		t.Errorf("rows %q with %+v, expected %q", detail.Rows, detail.Blocks, want)
 	}
 }
 
@@ -313,27 +284,23 @@ func TestKolmogorovTailAgainstAnotherSeries(t *testing.T) {
 		for j := 1.0; j < 50; j++ {
 			below += math.Sqrt(2*math.Pi) / l * math.Exp(-(2*j-1)*(2*j-1)*math.Pi*math.Pi/(8*l*l))
 		}
-		if got := kolmogorovTail(l); math.Abs(got-(1-below)) > 1e-11 {
-			t.Fatalf("the tail above %g is %.15f, expected %.15f", l, got, 1-below)
-		}
+		testkit.Near(t, "the tail", kolmogorovTail(l), 1-below, 1e-11)
 	})
 }
 
 func TestKolmogorovSmirnov(t *testing.T) {
-	for _, c := range []struct {
-		name        string
+	for name, c := range map[string]struct {
 		x, y        []float64
 		distance, p float64
 	}{
-		{"the same", []float64{3, 1, 2}, []float64{1, 2, 3}, 0, 1},
+		"the same": {[]float64{3, 1, 2}, []float64{1, 2, 3}, 0, 1},
 		// The distribution functions are 1 and 2/5 at 5; sqrt(25/10) 3/5 = 0.9487.
-		{"shifted", []float64{5, 4, 3, 2, 1}, []float64{8, 4, 5, 7, 6}, 0.6, 2 * (math.Exp(-1.8) - math.Exp(-7.2) + math.Exp(-16.2))},
+		"shifted": {[]float64{5, 4, 3, 2, 1}, []float64{8, 4, 5, 7, 6}, 0.6, 2 * (math.Exp(-1.8) - math.Exp(-7.2) + math.Exp(-16.2))},
 		// Nothing in common; sqrt(8/6) = 1.1547.
-		{"apart", []float64{1, 2}, []float64{3, 4, 5, 6}, 1, 2 * (math.Exp(-8./3) - math.Exp(-32./3) + math.Exp(-24))},
+		"apart": {[]float64{1, 2}, []float64{3, 4, 5, 6}, 1, 2 * (math.Exp(-8./3) - math.Exp(-32./3) + math.Exp(-24))},
 	} {
 		got := kolmogorovSmirnov(c.x, c.y)
-		if math.Abs(got.Distance-c.distance) > 1e-12 || math.Abs(got.P-c.p) > 1e-9 {
-			t.Errorf("%s: %+v, expected distance %g, p %g", c.name, got, c.distance, c.p)
-		}
+		testkit.Near(t, name+": distance", got.Distance, c.distance, 1e-12)
+		testkit.Near(t, name+": p", got.P, c.p, 1e-9)
 	}
 }

@@ -13,16 +13,6 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// By says what attributes are correlated over.
-type By string
-
-// The paper correlates over samples for CUB and SUN, by the attributes of each image, and over
-// classes for AWA2. Data sets have descriptions of classes only.
-const (
-	ByClasses         By = "classes"
-	ByWeightedClasses By = "weighted-classes" // classes weighted by their number of samples
-)
-
 // Pairs counts pairs of attributes that have a correlation; an attribute that never
 // varies has none.
 type Pairs struct {
@@ -73,29 +63,26 @@ type pair struct {
 // others.
 func (r *Result) comparePairs(gamma dataset.Matrix[float32], correlation *mat.SymDense) {
 	together := make([][]bool, gamma.Rows)
+	var pairs []pair
+	var grouped, ungrouped []float64
 	for i := range together {
 		together[i] = make([]bool, gamma.Rows)
-		for j := range together {
-			together[i][j] = inner(gamma.Row(i), gamma.Row(j)) > r.Threshold
-		}
-	}
-	var pairs []pair
-	var all, grouped, ungrouped []float64
-	for i := range gamma.Rows {
 		for j := range i {
+			same := inner(gamma.Row(i), gamma.Row(j)) > r.Threshold
+			together[i][j], together[j][i] = same, same
 			c := correlation.At(i, j)
 			if math.IsNaN(c) {
 				continue
 			}
 			pairs = append(pairs, pair{i, j, c})
-			all = append(all, c)
-			if together[i][j] {
+			if same {
 				grouped = append(grouped, c)
 			} else {
 				ungrouped = append(ungrouped, c)
 			}
 		}
 	}
+	all := slices.Concat(grouped, ungrouped)
 	r.All, r.Grouped, r.Ungrouped = r.count(all), r.count(grouped), r.count(ungrouped)
 	if len(grouped) > 0 && len(ungrouped) > 0 {
 		r.Permutation = permutationTest(pairs, together)
@@ -114,8 +101,7 @@ const permutations = 2_000
 // observed one.
 func permutationTest(pairs []pair, together [][]bool) *Test {
 	pairs = slices.SortedFunc(slices.Values(pairs), func(x, y pair) int { return cmp.Compare(x.correlation, y.correlation) })
-	// Attributes without correlations keep their rows.
-	var attributes, rows []int
+	var attributes, rows []int // attributes without correlations keep their rows
 	for a := range together {
 		rows = append(rows, a)
 		if slices.ContainsFunc(pairs, func(p pair) bool { return p.i == a || p.j == a }) {
@@ -194,13 +180,11 @@ func kolmogorovTail(l float64) float64 {
 		return 1 // to twelve digits; the series converges slowly
 	}
 	var sum float64
-	sign := 1.0
-	for j := 1.0; ; j++ {
+	for j, sign := 1.0, 1.0; ; j, sign = j+1, -sign {
 		term := math.Exp(-2 * j * j * l * l)
 		sum += sign * term
 		if term < 1e-17 {
 			return 2 * sum
 		}
-		sign = -sign
 	}
 }

@@ -46,6 +46,7 @@ type Figure struct {
 	Title   string
 	Caption string // the data set, n, what error bars are, and the chance level
 	Picture Picture
+	Detail  bool // a supplement to another figure
 }
 
 // Format is the format of a file, and its extension.

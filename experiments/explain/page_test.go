@@ -1,0 +1,252 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/base64"
+	"html"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+)
+
+func written(t *testing.T, r *Result, f Format, top int) string {
+	t.Helper()
+	var b strings.Builder
+	testkit.NoError(t, r.Write(&b, f, top))
+	return b.String()
+}
+
+// mistaken is a cuckoo whose true class is a warbler: two comparisons, one with a
+// substitution.
+func mistaken(t *testing.T) *Result {
+	t.Helper()
+	m := birds(hard)
+	return explained(t, m, detected(m, cuckoo, m.Classes[2]))
+}
+
+// unspaced replaces runs of spaces, so that tests do not depend on the width of columns.
+func unspaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func TestText(t *testing.T) {
+	r := mistaken(t)
+	text := unspaced(written(t, r, Text, 2))
+	testkit.WantText(t, text,
+		"sample 7 of birds is predicted as Black billed Cuckoo, which is wrong: the true class is Prothonotary Warbler, rank 3",
+		"semantic-hard trained on birds (uniform prior, De Morgan none-of-group term), choosing from 3 classes",
+		"Black billed Cuckoo is 2.2 times as likely as White breasted Nuthatch, the runner-up, mainly because of",
+		"Black billed Cuckoo against White breasted Nuthatch, the runner-up The sum over 3 groups favours Black billed Cuckoo by 0.79",
+		"Black billed Cuckoo against Prothonotary Warbler, the true class The sum over 3 groups favours Black billed Cuckoo by",
+		"primary color: brown is described but was not detected; white was detected in its place (soft OR). With both, the sum favours Black billed Cuckoo by",
+		"│ 1 other │", "│ total │ Black billed Cuckoo │", "│ solid │ 0.60 │ 0.90 │ 0.60 │", // detected, and described for both classes
+		"│ none of the group │", "If a single attribute were detected differently", "White breasted Nuthatch becomes more likely than Black billed Cuckoo after 1 change",
+	)
+	for _, banned := range []string{"the model was trained on samples of the true class", "prior │"} { // the prior is uniform
+		if strings.Contains(text, banned) {
+			t.Errorf("found %q", banned)
+		}
+	}
+	r.Comparisons[0].Flip = Flip{Limit: 20}
+	testkit.WantText(t, written(t, r, Text, 1), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
+
+	m := birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
+	testkit.WantText(t, unspaced(written(t, explained(t, m, detected(m, cuckoo, "")), Text, 5)),
+		"no none-of-group term", "group 0 (primary color: brown, primary color: │", "│ attribute │ detected │ prior │", " of it) │")
+}
+
+// The page has the numbers of the text, loads nothing, and can be read aloud: bars only repeat
+// the numbers beside them, tables have captions, and headings a scope.
+func TestPage(t *testing.T) {
+	r := mistaken(t)
+	r.Sample.Trained = true
+	page := written(t, r, HTML, 2)
+	testkit.WantText(t, unspaced(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " "))),
+		"which is wrong: the true class is Prothonotary Warbler", "Most likely classes", "primary color: brown is described but was not detected",
+		"times as likely as White breasted Nuthatch, the runner-up", "favours Black billed Cuckoo by 0.79",
+		"choosing from 3 classes; the model was trained on samples of the true class", "detected in the sample, and described for each class",
+		"solid 0.60 0.90 0.60 92.1 % 71.5 %", "none of the group", "If a single attribute were detected differently")
+	for _, banned := range []string{"http://", "https://", "<script", "<link", "<img", "@import", "url(", "@font-face"} {
+		if strings.Contains(page, banned) {
+			t.Errorf("found %q in the page", banned)
+		}
+	}
+	count := func(what string) int { return strings.Count(page, what) }
+	bars, hidden := count(`class="track"`)+count(`class="halves"`), count(`class="track" aria-hidden="true"`)+count(`class="halves" aria-hidden="true"`)
+	if bars == 0 || hidden != bars || count("<caption>") != count("<table") || count("<th>")+count("<th ") != count("scope=") {
+		t.Errorf("%d of %d bars are hidden, %d captions of %d tables, %d scopes", hidden, bars, count("<caption>"), count("<table"), count("scope="))
+	}
+}
+
+// hostile is a page with names that contain HTML, CSS and script.
+func hostile(t *testing.T) string {
+	t.Helper()
+	const bad = `</td><script>alert("x")</script><img src=http://example.invalid onerror=alert(1)>' " & url(javascript:1)`
+	m := birds(hard)
+	for _, names := range [][]string{m.Classes, m.Attributes, m.Groups} {
+		for i := range names {
+			names[i] += bad
+		}
+	}
+	m.Dataset += bad
+	q := detected(m, cuckoo, m.Classes[2])
+	q.Sample.From, q.Candidates.What = bad, bad
+	q.Sample.Picture = image.NewGray(image.Rect(0, 0, 2, 2))
+	return written(t, explained(t, m, q), HTML, 3)
+}
+
+func TestPageEscapesNames(t *testing.T) {
+	page := hostile(t)
+	for _, banned := range []string{"<script", "<img src=http", "onerror=alert(1)>'"} {
+		if strings.Contains(page, banned) {
+			t.Errorf("expected names as text, found %q as HTML", banned)
+		}
+	}
+	testkit.WantText(t, page, "&lt;script&gt;")
+	for _, style := range regexp.MustCompile(`style="[^"]*"`).FindAllString(page, -1) {
+		if !regexp.MustCompile(`^style="width: [0-9.]+%"$`).MatchString(style) {
+			t.Errorf("expected only widths in styles, found %s", style)
+		}
+	}
+}
+
+func TestPageEmbedsThePicture(t *testing.T) {
+	picture := image.NewGray(image.Rect(0, 0, 3, 2))
+	picture.SetGray(1, 1, color.Gray{200})
+	r := mistaken(t)
+	r.Sample.Picture = picture
+	page := written(t, r, HTML, 1)
+	found := regexp.MustCompile(`<img src="data:image/png;base64,([^"]*)" width="192" height="128" alt="sample 7 of birds">`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatalf("no picture in\n%s", page)
+	}
+	data := testkit.Must(base64.StdEncoding.DecodeString(html.UnescapeString(found[1])))(t)
+	back := testkit.Must(png.Decode(bytes.NewReader(data)))(t)
+	if back.Bounds() != picture.Bounds() || back.At(1, 1) != picture.At(1, 1) {
+		t.Errorf("%v; expected the picture", back)
+	}
+}
+
+// The reason is the attribute that adds most to the class that the group favours, otherwise
+// the one that the other class has and that was not detected.
+func TestReason(t *testing.T) {
+	term := func(name string, p, class, against float64) Term {
+		return Term{Attribute: "has_color::" + name, Gamma: 1, Used: Pair{class, against}, Term: Pair{class * p, against * p}}
+	}
+	adds, helps := term("brown", 0.8, 0.9, 0.2), term("buff", 0.7, 0.3, 0.2)
+	lacks, hardly := term("grey", 0.1, 0, 0.6), term("blue", 0.1, 0, 0.09)
+	for _, c := range []struct {
+		contribution float64
+		terms        []Term
+		want         string
+	}{
+		{1, []Term{helps, adds, hardly, lacks}, "color: brown"},
+		{-1, []Term{helps, adds, hardly, lacks}, "color: grey"},
+		{1, []Term{hardly, lacks}, "color: grey (not detected)"},
+		{1, []Term{hardly}, "color"},
+		{1, nil, "color"},
+	} {
+		if got := (Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms}).reason(); got != c.want {
+			t.Errorf("%+v: %q, expected %q", c.terms, got, c.want)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	c := Comparison{Class: "wren", Against: "gull", Reason: RunnerUp, Groups: []Group{
+		{Name: "size", Contribution: 0.9}, {Name: "bill", Contribution: -0.4}, {Name: "crown", Contribution: 0.2}, {Name: "tail", Contribution: 0.004},
+	}}
+	for logOdds, want := range map[float64]string{math.Log(2): "2.0 times as", 0.01: "about as", 30: "over a million times as"} {
+		c.LogOdds = logOdds
+		want = "wren is " + want + " likely as gull, the runner-up, mainly because of size and crown; bill favours gull most."
+		if c.verdict() != want {
+			t.Errorf("found %q, expected %q", c.verdict(), want)
+		}
+	}
+}
+
+// What rounds to zero is not listed: unlikely classes, groups and changes without effect,
+// and a none-of-group term without a share.
+func TestZerosAreFolded(t *testing.T) {
+	r := mistaken(t)
+	r.Classes, r.Likely = 9, []Probability{{Class: "wren", P: 0.9996}, {Class: "gull", P: 0.0004}}
+	if list := r.likely(); len(list) != 2 || list[1].Class != "8 others" || math.Abs(list[1].P-0.0004) > 1e-9 {
+		t.Errorf("found %+v, expected one class and the others", list)
+	}
+	c := Comparison{
+		Groups:  []Group{{Contribution: 1}, {Contribution: -0.004}, {Contribution: 0.001}},
+		Changes: []Change{{By: -0.5}, {By: 0.001}},
+	}
+	if s := c.shown(5); len(s.Groups) != 1 || s.Others != 2 || math.Abs(s.Rest+0.003) > 1e-9 {
+		t.Errorf("found %+v, expected a group, and 2 others with -0.003", s)
+	}
+	if list := c.counterfactuals(); len(list[0].Changes) != 1 {
+		t.Errorf("found %+v, expected one change", list)
+	}
+	if rows := r.rows(Group{None: None{Share: Pair{0.001, 0.004}}}); len(rows) != 0 {
+		t.Errorf("found %+v, expected no rows", rows)
+	}
+	page := written(t, &Result{Comparisons: []Comparison{{Class: "wren", Groups: slices.Repeat([]Group{{Name: "has_g", Contribution: 0.5}}, 5)}}}, HTML, 3)
+	if n := strings.Count(page, `class="halves"`); n != 3 || !strings.Contains(page, "2 others</th><td></td><td>favours wren by 1.00</td>") {
+		t.Errorf("%d groups with bars, expected 3 and the sum of 2 others in\n%s", n, page)
+	}
+}
+
+// Rows list at most six attributes that matter, those with the highest descriptions
+// first; all others in one row, if they matter; and the none-of-group term.
+func TestRows(t *testing.T) {
+	term := func(name string, used, share float64) Term {
+		return Term{Attribute: name, Gamma: 1, Used: Pair{Class: used}, Share: Pair{Class: share}}
+	}
+	g := Group{
+		Terms: []Term{
+			term("carries", 0.05, 0.3), term("described", 0.5, 0), term("neither", 0.09, 0.04), term("most", 0.9, 0.2),
+			term("c", 0.2, 0), term("d", 0.3, 0), term("e", 0.4, 0), term("seventh", 0.8, 0.01),
+		},
+		Others: Others{Count: 3, Share: Pair{Class: 0.02, Against: 0.1}},
+		None:   None{Detected: 0.4, Share: Pair{Class: 0.43}},
+	}
+	const most = "most described e d c carries other_attributes"
+	for complement, want := range map[model.Complement]string{
+		model.DeMorgan: most + " none_of_the_group", model.Const: most + " none_of_the_group", model.NoComplement: most,
+	} {
+		rows := (&Result{Complement: complement}).rows(g)
+		var names []string
+		for _, r := range rows {
+			names = append(names, strings.ReplaceAll(r.Name, " ", "_"))
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: rows %q, expected %q", complement, got, want)
+		}
+		testkit.Near(t, "share of other attributes", rows[6].Share.Class, 0.04+0.01+0.02, 1e-12)
+		testkit.Near(t, "share of other attributes, of the other class", rows[6].Share.Against, 0.1, 1e-12)
+		if complement != model.NoComplement && (rows[7].Detected != nil) != (complement == model.DeMorgan) {
+			t.Errorf("%s: none of the group is %+v", complement, rows[7])
+		}
+	}
+	g.Terms, g.Others = g.Terms[:1], Others{Count: 300, Share: Pair{Class: 0.004}}
+	if rows := (&Result{Complement: model.NoComplement}).rows(g); len(rows) != 1 {
+		t.Errorf("others that hardly matter: %+v", rows)
+	}
+}
+
+// A single group, which contributes nothing.
+func TestGroupWithoutContribution(t *testing.T) {
+	c := hard
+	c.Variant, c.K = model.KSoft, 1
+	m := birds(c)
+	q := detected(m, cuckoo, "")
+	q.Candidates.U = dataset.NewMatrix[float64](3, 6) // no class has anything
+	x := explained(t, m, q)
+	testkit.WantText(t, written(t, x, Text, 5), "The sum over 1 group favours neither class")
+	if page := written(t, x, HTML, 5); strings.Contains(page, "NaN") {
+		t.Error("NaN on the page")
+	}
+}
