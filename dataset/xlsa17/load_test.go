@@ -2,52 +2,15 @@ package xlsa17
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
-
-func loadSmall(t *testing.T, s *small, opts Options) (*dataset.Dataset, error) {
-	t.Helper()
-	opts.NoCache = true
-	if opts.Log == nil {
-		opts.Log, _ = quietLog()
-	}
-	return Load(t.Context(), s.write(t), opts)
-}
-
-// smallDataset is what newSmall must be read as.
-func smallDataset() *dataset.Dataset {
-	d := &dataset.Dataset{
-		Name:         "small",
-		Features:     dataset.NewMatrix[float32](12, 2),
-		Labels:       []int{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5},
-		Classes:      smallClasses,
-		Attributes:   []dataset.Attribute{{Name: "size::big", Group: 0}, {Name: "size::small", Group: 0}, {Name: "colour::red", Group: 1}},
-		Groups:       []string{"size", "colour"},
-		Descriptions: dataset.NewMatrix[float64](6, 3),
-		Split:        dataset.Split{Train: []int{0, 1, 2}, Val: []int{3}, Test: []int{4, 5}},
-		TestSeen:     []int{6, 9},
-	}
-	for i := range d.Features.Data {
-		d.Features.Data[i] = float32(i) / 4
-	}
-	for i, p := range smallPercent {
-		d.Descriptions.Data[i] = p / 100
-	}
-	d.FeaturesSum = dataset.SumFeatures(d.Features)
-	return d
-}
-
-func diffDatasets(want, got *dataset.Dataset) string {
-	return cmp.Diff(want, got,
-		cmpopts.IgnoreFields(dataset.Dataset{}, "Source", "DevSplits"),
-		cmpopts.EquateApprox(0, 1e-7), cmpopts.EquateNaNs())
-}
 
 // What differs between copies of the release, and is read as the same data.
 func TestLoadVariants(t *testing.T) {
@@ -171,16 +134,27 @@ func TestLoadVariants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, want := newSmall(), smallDataset()
 			change(s, want)
-			got, err := loadSmall(t, s, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := diffDatasets(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if err := dataset.Check(got); err != nil {
-				t.Error(err)
-			}
+			got := testkit.Must(loadSmall(t, s, Options{}))(t)
+			wantSame(t, want, got)
+			testkit.NoError(t, dataset.Check(got))
 		})
+	}
+}
+
+// An attributes.txt beside the folder that is of another length belongs to
+// another data set.
+func TestAttributesBesideTheFolder(t *testing.T) {
+	dir := newSmall().write(t)
+	for text, groups := range map[string][]string{
+		"1 size::big\n2 size::small\n3 colour::red\n": {"size", "colour"},
+		"1 size::big\n2 size::small\n":                nil,
+	} {
+		testkit.Write(t, filepath.Dir(dir), "attributes.txt", text)
+		testkit.NoError(t, os.RemoveAll(filepath.Join(dir, "meta")))
+		log, hook := quietLog()
+		d := testkit.Must(Load(t.Context(), dir, Options{NoCache: true, Log: log}))(t)
+		if logged := len(hook.AllEntries()) > 0; !slices.Equal(groups, d.Groups) || logged != (groups != nil) {
+			t.Errorf("groups %v, expected %v; %d log entries", d.Groups, groups, len(hook.AllEntries()))
+		}
 	}
 }
