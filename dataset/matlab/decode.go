@@ -234,12 +234,16 @@ func (s *stream) text(m matrix) ([]string, error) {
 		return []string{""}, nil
 	}
 	rows := make([]string, m.Dims[0])
-	row := make([]rune, m.Dims[1])
 	for i := range rows {
-		for j := range row {
-			row[j] = chars[i+j*len(rows)]
+		units := make([]uint16, 0, m.Dims[1])
+		for j := i; j < len(chars); j += len(rows) {
+			if utf16.IsSurrogate(chars[j]) { // half of a pair
+				units = append(units, uint16(chars[j]))
+			} else {
+				units = utf16.AppendRune(units, chars[j])
+			}
 		}
-		rows[i] = joinPairs(row)
+		rows[i] = string(utf16.Decode(units))
 	}
 	return rows, nil
 }
@@ -268,19 +272,6 @@ func (s *stream) chars(kind uint32, data []byte) ([]rune, error) {
 		}
 	}
 	return chars, nil
-}
-
-// joinPairs returns the text of runes that may be halves of surrogate pairs.
-func joinPairs(chars []rune) string {
-	units := make([]uint16, 0, len(chars))
-	for _, c := range chars {
-		if utf16.IsSurrogate(c) {
-			units = append(units, uint16(c))
-		} else {
-			units = utf16.AppendRune(units, c)
-		}
-	}
-	return string(utf16.Decode(units))
 }
 
 // cells appends the strings in a cell array.

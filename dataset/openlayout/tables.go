@@ -167,12 +167,8 @@ func (l *labels) checkHeld(c *classes, partOf []string) {
 		if z < 0 || isSeen(partOf[z]) || partOf[z] == misspelt {
 			continue
 		}
-		what := "is in no part"
-		if partOf[z] != "" {
-			what = "is a " + partOf[z] + " class"
-		}
 		l.table.Report("held", l.table.Rows[i].Line, testSeenColumn, "no, except for samples of train and val classes",
-			fmt.Sprintf("yes for a sample of %s, which %s", invalid.Quote(c.names[z]), what))
+			fmt.Sprintf("yes for a sample of %s, whose part is %q", invalid.Quote(c.names[z]), partOf[z]))
 	}
 }
 
