@@ -218,14 +218,13 @@ func ReadRow(ctx context.Context, path string, row, cols int) (x dataset.Matrix[
 	}
 	for i := 0; ; i++ {
 		_, err := r.read(x)
-		var wrong *rowError
+		bad := (*rowError)(nil)
 		switch {
 		case err == io.EOF:
 			return x, &invalid.Error{Where: path, Field: "row", Want: fmt.Sprintf("0 to %d, counted from 0", i-1), Got: strconv.Itoa(row)}
-		case errors.As(err, &wrong) && i < row:
-		case wrong != nil:
-			return x, wrong.cause
-		case err != nil || i == row:
+		case errors.As(err, &bad) && i == row:
+			return x, bad.cause
+		case i == row, err != nil && bad == nil:
 			return x, err
 		}
 	}

@@ -222,16 +222,21 @@ func (r *reader) readSplits(name string, c *classes) *splits {
 			continue
 		}
 		lineOf[z] = row.Line
+		first := t.Cell(row, partColumns[0])
 		for n, of := range s.partOf {
 			column := partColumns[n]
-			part := t.Cell(row, column)
-			if part != "" && part != test && !isSeen(part) {
-				t.ReportUnknown(column, row.Line, column, "train, val or test, or nothing for a class that is left out", part, []string{train, val, test})
-				part = misspelt
+			of[z] = t.Cell(row, column)
+			switch known := []string{train, val, test}; {
+			case of[z] != "" && !slices.Contains(known, of[z]):
+				t.ReportUnknown(column, row.Line, column, "train, val or test, or nothing for a class that is left out", of[z], known)
+				of[z] = misspelt
+			case s.partOf[0][z] == misspelt || of[z] == first || isSeen(of[z]) && isSeen(first):
+			case isSeen(first): // the splits of a class differ only in train and val
+				t.Report("unseen", row.Line, column, "train or val, as in part", fmt.Sprintf("%q", of[z]))
+			default:
+				t.Report("unseen", row.Line, column, fmt.Sprintf("%q, as in part", first), fmt.Sprintf("%q", of[z]))
 			}
-			of[z] = part
 		}
-		s.checkUnseen(row, z)
 	}
 	for z, name := range c.names {
 		if _, listed := lineOf[z]; !listed && name != "" {
@@ -249,22 +254,6 @@ func (r *reader) readSplits(name string, c *classes) *splits {
 		}
 	}
 	return s
-}
-
-// checkUnseen checks that the splits of a class differ only in train and val.
-func (s *splits) checkUnseen(row table.Row, z int) {
-	first := s.partOf[0][z]
-	for n, of := range s.partOf[1:] {
-		other := of[z]
-		if first == misspelt || other == misspelt || first == other || isSeen(first) && isSeen(other) {
-			continue
-		}
-		want := "train or val, as in part"
-		if !isSeen(first) {
-			want = fmt.Sprintf("%q, as in part", first)
-		}
-		s.table.Report("unseen", row.Line, partColumns[1+n], want, fmt.Sprintf("%q", other))
-	}
 }
 
 // all returns the splits, at least one.

@@ -83,12 +83,8 @@ func TestMiniFixture(t *testing.T) {
 }
 
 // sizes are the numbers of samples, classes in all and in each part, attributes, groups.
-type sizes struct {
-	Samples, Classes, Train, Val, Test, Attributes, Groups int
-}
-
-func sizesOf(d *dataset.Dataset) sizes {
-	return sizes{
+func sizes(d *dataset.Dataset) []int {
+	return []int{
 		len(d.Labels), len(d.Classes), len(d.Split.Train), len(d.Split.Val), len(d.Split.Test),
 		len(d.Attributes), len(d.Groups),
 	}
@@ -99,15 +95,15 @@ func sizesOf(d *dataset.Dataset) sizes {
 func TestReleasedFolders(t *testing.T) {
 	for _, set := range []struct {
 		name        string
-		want        sizes
+		want        []int
 		class       string
 		attribute   string
 		percent     float64
 		undescribed int
 	}{
-		{"CUB", sizes{11788, 200, 100, 50, 50, 312, 28}, "001.Black_footed_Albatross", "has_bill_shape::hooked_seabird", 59.8540145985, 0},
-		{"AWA2", sizes{37322, 50, 27, 13, 10, 85, 11}, "antelope", "color::gray", 12.34, 4},
-		{"SUN", sizes{14340, 717, 580, 65, 72, 102, 4}, "abbey", "functions/affordance::vacationing/touring", 45, 0},
+		{"CUB", []int{11788, 200, 100, 50, 50, 312, 28}, "001.Black_footed_Albatross", "has_bill_shape::hooked_seabird", 59.8540145985, 0},
+		{"AWA2", []int{37322, 50, 27, 13, 10, 85, 11}, "antelope", "color::gray", 12.34, 4},
+		{"SUN", []int{14340, 717, 580, 65, 72, 102, 4}, "abbey", "functions/affordance::vacationing/touring", 45, 0},
 	} {
 		for _, splits := range []string{"att_splits.mat", "att_splits-without-train_loc.mat"} {
 			t.Run(set.name+"/"+splits, func(t *testing.T) {
@@ -117,13 +113,16 @@ func TestReleasedFolders(t *testing.T) {
 				var parts []dataset.Split
 				for dev := 1; dev <= 3; dev++ {
 					d := withoutFeatures(t, dir, dev, labels)
-					if diff := cmp.Diff(set.want, sizesOf(d)); diff != "" {
+					if diff := cmp.Diff(set.want, sizes(d)); diff != "" {
 						t.Errorf("division %d (-want +got):\n%s", dev, diff)
 					}
 					testkit.NoError(t, dataset.Check(d))
-					testkit.Near(t, set.attribute+" of "+set.class, descriptionOf(t, d, set.class, set.attribute), set.percent/100, 1e-12)
-					if n := undescribed(d, set.class); n != set.undescribed {
-						t.Errorf("%d attributes of %s are not described, want %d", n, set.class, set.undescribed)
+					u := d.Descriptions.Row(slices.Index(d.Classes, set.class))
+					m := slices.IndexFunc(d.Attributes, func(a dataset.Attribute) bool { return a.Name == set.attribute })
+					testkit.Near(t, set.attribute+" of "+set.class, u[m], set.percent/100, 1e-12)
+					described := dataset.Described(u)
+					if set.undescribed != d.Descriptions.Cols-described || dataset.Described(d.Descriptions.Data) != len(d.Descriptions.Data)-set.undescribed {
+						t.Errorf("%d attributes of %s are described, expected all but %d, and all of other classes", described, set.class, set.undescribed)
 					}
 					parts = append(parts, d.Split)
 				}
@@ -178,34 +177,6 @@ func withoutFeatures(t *testing.T, dir string, dev int, labels []int) *dataset.D
 	return testkit.Must(f.dataset(x, dev))(t)
 }
 
-func descriptionOf(t *testing.T, d *dataset.Dataset, class, attribute string) float64 {
-	t.Helper()
-	z := slices.Index(d.Classes, class)
-	m := slices.IndexFunc(d.Attributes, func(a dataset.Attribute) bool { return a.Name == attribute })
-	if z < 0 || m < 0 {
-		t.Fatalf("class %q is %d, attribute %q is %d", class, z, attribute, m)
-	}
-	return d.Descriptions.Row(z)[m]
-}
-
-// undescribed counts the missing entries of a class. It returns -1 if another class has
-// any.
-func undescribed(d *dataset.Dataset, class string) int {
-	n := 0
-	for z, name := range d.Classes {
-		for _, p := range d.Descriptions.Row(z) {
-			switch {
-			case !math.IsNaN(p):
-			case name != class:
-				return -1
-			default:
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // CUB127 is read from its files and then from the cache.
 func TestCUB127(t *testing.T) {
 	dir := testkit.Shared(t, "data", "CUB127")
@@ -222,7 +193,7 @@ func TestCUB127(t *testing.T) {
 			t.Fatalf("sample %d, %s, is of class %q", i, file, fresh.Classes[fresh.Labels[i]])
 		}
 	}
-	for dev, want := range []sizes{
+	for dev, want := range [][]int{
 		{7456, 127, 64, 30, 33, 312, 28},
 		{7456, 127, 61, 33, 33, 312, 28},
 		{7456, 127, 62, 32, 33, 312, 28},
@@ -230,7 +201,7 @@ func TestCUB127(t *testing.T) {
 		hook.Reset()
 		opts.DevSplit = dev + 1
 		d := loadWithin(t, 1.3, dir, opts)
-		if diff := cmp.Diff(want, sizesOf(d)); diff != "" {
+		if diff := cmp.Diff(want, sizes(d)); diff != "" {
 			t.Errorf("division %d (-want +got):\n%s", opts.DevSplit, diff)
 		}
 		if last := hook.LastEntry(); last == nil || last.Message != msgFromCache {

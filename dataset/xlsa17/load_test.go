@@ -16,11 +16,7 @@ import (
 func TestLoadVariants(t *testing.T) {
 	type change func(s *small, want *dataset.Dataset)
 	variants := map[string]change{
-		"as it is": func(*small, *dataset.Dataset) {},
-		"train_loc and val_loc without test_seen_loc": func(s *small, _ *dataset.Dataset) {
-			s.set(column("train_loc", 9, 1, 2, 3, 8))
-			s.set(column("val_loc", 4))
-		},
+		"as it is":                 func(*small, *dataset.Dataset) {},
 		"no train_loc and val_loc": func(s *small, _ *dataset.Dataset) { s.drop("train_loc", "val_loc") },
 		"no locations at all": func(s *small, want *dataset.Dataset) {
 			want.TestSeen = nil
@@ -29,21 +25,12 @@ func TestLoadVariants(t *testing.T) {
 		"no class lists": func(s *small, _ *dataset.Dataset) {
 			s.drop("trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt", "testclasses.txt")
 		},
-		"no list of the seen classes": func(s *small, _ *dataset.Dataset) { s.drop("trainvalclasses.txt") },
-		"trainval_loc of all seen images": func(s *small, _ *dataset.Dataset) {
-			s.set(column("trainval_loc", 1, 2, 3, 4, 7, 8, 9, 10))
-		},
 		"labels in a row": func(s *small, _ *dataset.Dataset) {
 			s.set(doubles("labels", 1, 12, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6))
 		},
 		"windows line ends, spaces and blank lines": func(s *small, _ *dataset.Dataset) {
 			for name, text := range s.texts {
 				s.texts[name] = "\ufeff\r\n" + strings.ReplaceAll(text, "\n", "  \t\r\n\r\n")
-			}
-		},
-		"no newline at the end": func(s *small, _ *dataset.Dataset) {
-			for name, text := range s.texts {
-				s.texts[name] = strings.TrimSuffix(text, "\n")
 			}
 		},
 		"spaces after names in the .mat": func(s *small, _ *dataset.Dataset) {
@@ -58,15 +45,9 @@ func TestLoadVariants(t *testing.T) {
 			s.texts["meta/"+descriptionFile] = "1 2 3\n" + s.texts["meta/"+descriptionFile]
 		},
 		"meta without classes.txt": func(s *small, _ *dataset.Dataset) { s.drop("meta/" + classFile) },
-		"classes.txt without numbers": func(s *small, _ *dataset.Dataset) {
-			s.texts["meta/"+classFile] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n004.Young_owl\n005.Duck\n006.Swan\n"
-		},
 		"names spelt in other ways": func(s *small, _ *dataset.Dataset) {
 			s.texts["meta/"+classFile] = "1\tred+bird\n2\tBlue bird\n3\t003.OLD_OWL\n4\tyoung__owl\n5\tduck\n6\t6.swan\n"
 			s.texts["testclasses.txt"] = "duck\nSWAN\n"
-		},
-		"descriptions as fractions": func(s *small, _ *dataset.Dataset) {
-			s.texts["meta/"+descriptionFile] = "1 0 .5\n.2 .8 0\n0 1 .1\n.9 .05 .6\n.25 .75 .33\n.7 .3 .12\n"
 		},
 		"fractions that rounding takes above 1": func(s *small, _ *dataset.Dataset) {
 			s.texts["meta/"+descriptionFile] = "1.0000001 0 .5\n.2 .8 0\n0 1.0005 .1\n.9 .05 .6\n.25 .75 .33\n.7 .3 .12\n"
@@ -99,9 +80,6 @@ func TestLoadVariants(t *testing.T) {
 			want.Descriptions.Data[0] = math.NaN()
 		},
 		"features in another .mat": func(s *small, _ *dataset.Dataset) { s.featureFile = "googlenet.MAT" },
-		"names without numbers": func(s *small, _ *dataset.Dataset) {
-			s.texts["meta/attribute_names_with_semantic_group.txt"] = "size::big\nsize::small\ncolour::red\n"
-		},
 		"a name without group among others": func(s *small, want *dataset.Dataset) {
 			s.texts["meta/attribute_names_with_semantic_group.txt"] = "1 size::big\n2 size\n3 size::small\n"
 			want.Attributes = []dataset.Attribute{{Name: "size::big", Group: 0}, {Name: "size", Group: 1}, {Name: "size::small", Group: 0}}

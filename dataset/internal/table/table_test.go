@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 func Example() {
@@ -114,9 +115,7 @@ func TestEndlessRecordsAreRefused(t *testing.T) {
 		for err == nil {
 			_, err = r.Read()
 		}
-		if want := "lines of at most 16.8 MB, found a longer one"; !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: found %v, expected %s", string(text), err, want)
-		}
+		testkit.WantError(t, err, "lines of at most 16.8 MB, found a longer one")
 	}
 }
 
