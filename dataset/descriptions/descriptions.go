@@ -105,10 +105,7 @@ func readCSV(f *file, text []byte) {
 		t.Report("header", 1, "", wantHeader, t.Header())
 	case slices.Equal(columns, []string{"class", "attribute", "value"}):
 		for _, row := range t.Rows {
-			c, m := f.class(row.Line, row.Cells[0]), f.attribute(row.Line, row.Cells[1])
-			if c != nil && m >= 0 {
-				f.describe(row.Line, c, m, row.Cells[2])
-			}
+			f.describe(row.Line, f.class(row.Line, row.Cells[0]), f.attribute(row.Line, row.Cells[1]), row.Cells[2])
 		}
 	default:
 		readWide(f, t)
@@ -131,13 +128,8 @@ func readWide(f *file, t *table.Table) {
 	}
 	for _, row := range t.Rows {
 		c := f.newClass(row.Line, row.Cells[0])
-		if c == nil {
-			continue
-		}
 		for i, m := range attributes[1:] {
-			if m >= 0 {
-				f.describe(row.Line, c, m, row.Cells[i+1])
-			}
+			f.describe(row.Line, c, m, row.Cells[i+1])
 		}
 	}
 }
@@ -209,8 +201,11 @@ func (f *file) attribute(line int, name string) int {
 	return m
 }
 
-// describe sets an attribute of a class.
+// describe sets an attribute of a class, unless one of their names was reported.
 func (f *file) describe(line int, c *class, m int, value string) {
+	if c == nil || m < 0 {
+		return
+	}
 	name := f.vocabulary.names[m]
 	if other, repeated := c.lines[m]; repeated {
 		f.report("repeated", line, "class "+invalid.Quote(c.name), "each attribute once", fmt.Sprintf("%q, which is also on line %d", name, other))
@@ -304,9 +299,7 @@ func readJSON(f *file, text []byte) {
 			m := f.attribute(line, attribute)
 			var value json.RawMessage
 			_ = o.Decode(&value) // which is valid JSON
-			if c != nil && m >= 0 {
-				f.describe(line, c, m, valueText(value))
-			}
+			f.describe(line, c, m, valueText(value))
 		}
 		o.token() // the closing brace
 	}

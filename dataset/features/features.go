@@ -331,31 +331,26 @@ func (r *Reader) checkIndex(x dataset.Matrix[float32]) error {
 
 func (s *csvFile) read(block dataset.Matrix[float32]) (int, error) {
 	for i := range block.Rows {
-		if s.failed != nil {
-			return i, s.failed
-		}
-		if err := s.row(block.Row(i)); err != nil {
-			if i > 0 && err == io.EOF {
-				err = nil // the next call returns it
+		err := s.failed
+		if s.peeked != nil {
+			copy(block.Row(i), s.peeked)
+			s.peeked, err = nil, s.first
+		} else if err == nil {
+			var record []string
+			if record, s.failed = s.csv.Read(); s.failed == nil {
+				err = s.parse(record, block.Row(i))
+			} else {
+				err = s.failed
 			}
+		}
+		if i > 0 && err == io.EOF {
+			return i, nil // the next call returns it
+		}
+		if err != nil {
 			return i, err
 		}
 	}
 	return block.Rows, nil
-}
-
-func (s *csvFile) row(to []float32) error {
-	if s.peeked != nil {
-		copy(to, s.peeked)
-		s.peeked = nil
-		return s.first
-	}
-	record, err := s.csv.Read()
-	if err != nil {
-		s.failed = err
-		return err
-	}
-	return s.parse(record, to)
 }
 
 // parse converts the cells of a record to numbers.

@@ -159,37 +159,38 @@ func writable(d *dataset.Dataset) error {
 	fail := func(field, want, got string) error {
 		return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: got}
 	}
-	for _, name := range d.Classes {
-		if !isPlain(name) {
-			return fail("name of a class", plain, invalid.Quote(name))
+	for _, list := range []struct {
+		field string
+		names []string
+	}{{"name of a class", d.Classes}, {"name of a group", d.Groups}, {"id of a sample", d.IDs}} {
+		for _, name := range list.names {
+			if !isPlain(name) {
+				return fail(list.field, plain, invalid.Quote(name))
+			}
 		}
 	}
-	for m, a := range d.Attributes {
-		if !isPlain(a.Name) || a.Name == classColumn {
-			return fail("name of an attribute", plain+", other than "+classColumn, invalid.Quote(a.Name))
-		}
-		if slices.ContainsFunc(d.Attributes[:m], func(b dataset.Attribute) bool { return a.Name == b.Name }) {
-			return fail("names of the attributes", "different names", invalid.Quote(a.Name)+" twice")
-		}
-	}
-	var inOrder []int
-	for k, name := range d.Groups {
-		if !isPlain(name) || slices.Contains(d.Groups[:k], name) {
-			return fail("name of a group", plain+", different for each group", invalid.Quote(name))
-		}
-	}
+	var inOrder []int // groups
+	seen := make(map[string]bool)
 	for _, a := range d.Attributes {
-		if a.Group >= 0 && !slices.Contains(inOrder, a.Group) {
+		switch {
+		case !isPlain(a.Name) || a.Name == classColumn:
+			return fail("name of an attribute", plain+", other than "+classColumn, invalid.Quote(a.Name))
+		case seen[a.Name]:
+			return fail("names of the attributes", "different names", invalid.Quote(a.Name)+" twice")
+		case a.Group >= 0 && !slices.Contains(inOrder, a.Group):
 			inOrder = append(inOrder, a.Group)
 		}
+		seen[a.Name] = true
+	}
+	clear(seen)
+	for _, name := range d.Groups {
+		if seen[name] {
+			return fail("names of the groups", "different names", invalid.Quote(name)+" twice")
+		}
+		seen[name] = true
 	}
 	if !slices.IsSorted(inOrder) {
 		return fail("groups", "the order of their first attributes", fmt.Sprint(d.Groups))
-	}
-	for _, id := range d.IDs {
-		if !isPlain(id) {
-			return fail("id of a sample", plain, invalid.Quote(id))
-		}
 	}
 	return nil
 }

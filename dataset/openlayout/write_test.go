@@ -116,7 +116,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"a class of two lines", func(d *dataset.Dataset) { d.Classes[0] = "ant\r\nred" }, `name of a class`},
 		{"an attribute like a column", func(d *dataset.Dataset) { d.Attributes[1].Name = "class" }, `name of an attribute: expected printable characters that do not begin or end with a space, other than class, found "class"`},
 		{"two attributes of one name", func(d *dataset.Dataset) { d.Attributes[1].Name = "legs::four" }, `names of the attributes: expected different names, found "legs::four" twice`},
-		{"two groups of one name", func(d *dataset.Dataset) { d.Groups[1] = "legs" }, `name of a group: expected printable characters that do not begin or end with a space, different for each group, found "legs"`},
+		{"two groups of one name", func(d *dataset.Dataset) { d.Groups[1] = "legs" }, `names of the groups: expected different names, found "legs" twice`},
 		{"groups out of order", func(d *dataset.Dataset) {
 			d.Groups[0], d.Groups[1] = "flight", "legs"
 			d.Attributes[0].Group, d.Attributes[1].Group, d.Attributes[2].Group = 1, 1, 0
