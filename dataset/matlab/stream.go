@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/klauspost/compress/zlib"
 
@@ -30,8 +29,6 @@ const (
 	kindUTF32      = 18
 )
 
-const maxInt64 = math.MaxInt64
-
 // stream reads the elements of one variable and keeps its position for errors.
 type stream struct {
 	r     io.Reader
@@ -53,8 +50,17 @@ type element struct {
 
 // element reads the tag of an element whose data end before end.
 func (s *stream) element(end int64) (element, error) {
-	word, err := s.uint32(end)
-	if err != nil {
+	var word uint32
+	next := func() error {
+		if end-s.pos < 4 {
+			return s.truncated("another element", "the end of the data")
+		}
+		var b [4]byte
+		err := s.full(b[:])
+		word = s.order.Uint32(b[:])
+		return err
+	}
+	if err := next(); err != nil {
 		return element{}, err
 	}
 	e := element{kind: word}
@@ -65,27 +71,15 @@ func (s *stream) element(end int64) (element, error) {
 			return e, s.unexpected("at most 4 bytes in a small element", "%d", small)
 		}
 	} else {
-		size, err := s.uint32(end)
-		if err != nil {
+		if err := next(); err != nil {
 			return e, err
 		}
-		e.size, e.pad = int64(size), -int64(size)&7
+		e.size, e.pad = int64(word), -int64(word)&7
 	}
 	if e.size > end-s.pos {
 		return e, s.truncated(fmt.Sprintf("an element within the %d bytes left", end-s.pos), fmt.Sprintf("one of %d bytes", e.size))
 	}
 	return e, nil
-}
-
-func (s *stream) uint32(end int64) (uint32, error) {
-	if end-s.pos < 4 {
-		return 0, s.truncated("another element", "the end of the data")
-	}
-	var word [4]byte
-	if err := s.full(word[:]); err != nil {
-		return 0, err
-	}
-	return s.order.Uint32(word[:]), nil
 }
 
 // full fills p.

@@ -2,6 +2,7 @@ package openlayout
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/internal/table"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -25,7 +27,8 @@ const (
 	classesFile    = "classes.csv"
 	attributesFile = "attributes.csv"
 	// SplitsFile is the name of the file that splits the classes.
-	SplitsFile = "splits.csv"
+	SplitsFile  = "splits.csv"
+	extractFile = "extract.json"
 )
 
 // Columns that more than one function reads or writes.
@@ -88,10 +91,19 @@ type reader struct {
 
 func (r *reader) path(name string) string { return filepath.Join(r.dir, name) }
 
-// table returns nil if the file is no table, or has lines of another width.
-func (r *reader) table(name string) *table.Table {
+func (r *reader) report(where, want, got string) {
+	r.problems.AddError(&invalid.Error{Where: where, Want: want, Got: got})
+}
+
+// table returns nil if the file is no table, has lines of another width, or lacks a
+// required column. The columns may be any if none is optional, otherwise only those given.
+func (r *reader) table(name string, required []string, optional ...string) *table.Table {
 	t := table.Read(r.ctx, r.path(name), &r.problems)
 	if t == nil || t.Ragged {
+		return nil
+	}
+	ok := t.Require(required...)
+	if len(optional) > 0 && !t.Allow(append(required, optional...)...) || !ok {
 		return nil
 	}
 	return t
@@ -128,7 +140,7 @@ func (r *reader) readDevSplits(devSplit int, c *classes, l *labels) []dataset.Sp
 	if s == nil {
 		return nil
 	}
-	if devSplit > len(s.columns) {
+	if devSplit > len(s.partOf) {
 		s.table.Report("dev split", 1, "", fmt.Sprintf("a column %s for split %d", partColumns[devSplit-1], devSplit), s.table.Header())
 		return nil
 	}
@@ -139,40 +151,77 @@ func (r *reader) readDevSplits(devSplit int, c *classes, l *labels) []dataset.Sp
 }
 
 // readFeatures returns the features of the samples, one for each label.
-func (r *reader) readFeatures(l *labels) dataset.Matrix[float32] {
-	path := r.featuresPath()
-	if path == "" {
-		return dataset.Matrix[float32]{}
-	}
-	x, err := features.ReadAll(r.ctx, path)
-	r.problems.AddError(err)
-	if l != nil && x.Rows > 0 && x.Rows != len(l.classes) {
-		r.problems.AddError(&invalid.Error{
-			Where: path, Want: fmt.Sprintf("%d samples, one for each line of %s", len(l.classes), labelsFile), Got: fmt.Sprint(x.Rows),
-		})
-	}
-	return x
-}
-
-// featuresPath returns the path of the file of features, or "" if there is not just one.
-func (r *reader) featuresPath() string {
+func (r *reader) readFeatures(l *labels) (x dataset.Matrix[float32]) {
 	var found []string
 	for _, name := range []string{FeaturesFile, featuresCSV} {
 		switch _, err := os.Stat(r.path(name)); {
 		case err == nil:
-			found = append(found, name)
+			found = append(found, r.path(name))
 		case !errors.Is(err, fs.ErrNotExist):
 			r.problems.AddError(invalid.File(r.path(name), err))
-			return ""
+			return x
 		}
 	}
-	if len(found) == 1 {
-		return r.path(found[0])
+	if len(found) != 1 {
+		r.report(r.dir, FeaturesFile+" or "+featuresCSV, []string{0: "neither", 2: "both"}[len(found)])
+		return x
 	}
-	e := &invalid.Error{Where: r.dir, Want: FeaturesFile + " or " + featuresCSV, Got: "neither"}
-	if len(found) > 1 {
-		e.Got = "both"
+	x, err := features.ReadAll(r.ctx, found[0])
+	r.problems.AddError(err)
+	if l != nil && x.Rows > 0 && x.Rows != len(l.classes) {
+		r.report(found[0], fmt.Sprintf("%d samples, one for each line of %s", len(l.classes), labelsFile), fmt.Sprint(x.Rows))
 	}
-	r.problems.AddError(e)
-	return ""
+	return x
+}
+
+// Extraction is the content of extract.json: how the features were computed from images.
+type Extraction struct {
+	dataset.Provenance
+	ImageDir     string `json:"image_dir,omitempty"`     // absolute
+	Images       int    `json:"images,omitempty"`        // those left out included
+	ImagesSHA256 string `json:"images_sha256,omitempty"` // of their names, classes, sizes and bounding boxes
+	BLAS         string `json:"blas,omitempty"`
+
+	Versions map[string]string `json:"versions,omitempty"` // of the program and its libraries
+}
+
+// maxExtraction is far above the size of extract.json in bytes.
+const maxExtraction = 1 << 16
+
+// ReadExtraction reads extract.json of a folder; nil if there is none.
+func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
+	path := filepath.Join(dir, extractFile)
+	text, err := input.ReadFile(ctx, path, maxExtraction)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := new(Extraction)
+	err = json.Unmarshal(text, e)
+	if p := e.Provenance.Images; err != nil || len(e.WeightsSHA256) != 64 || p.Size < 1 || p.Fit != dataset.Crop && p.Fit != dataset.Squash {
+		return nil, &invalid.Error{Where: path, Want: "the record that dataset extract writes", Got: "another file", Err: err}
+	}
+	return e, nil
+}
+
+// readImages reads the optional files of features that were computed from images.
+func (r *reader) readImages(d *dataset.Dataset) {
+	e, err := ReadExtraction(r.ctx, r.dir)
+	r.problems.AddError(err)
+	if e != nil {
+		d.Provenance, d.ImageDir = &e.Provenance, e.ImageDir
+	}
+	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) || d.IDs != nil {
+		return
+	}
+	t := r.table(imagesFile, []string{pathColumn}, pathColumn)
+	if t == nil {
+		return
+	}
+	d.IDs = t.Names(pathColumn)
+	if d.Labels != nil && len(d.IDs) != len(d.Labels) {
+		r.report(t.File, fmt.Sprintf("%d lines, one for each of %s", len(d.Labels), labelsFile), fmt.Sprint(len(d.IDs)))
+	}
 }

@@ -2,7 +2,9 @@ package openlayout
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,11 +13,67 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-func diffDatasets(want, got *dataset.Dataset) string {
-	return cmp.Diff(want, got, cmpopts.IgnoreFields(dataset.Dataset{}, "Source", "DevSplits"), cmpopts.EquateNaNs())
+// texts are the files of a folder, which tests change before they write it.
+type texts map[string]string
+
+// newSmall has 6 samples of 2 features, 4 classes and 3 attributes.
+func newSmall() texts {
+	return texts{
+		featuresCSV:    "0,1\n2,3\n4,5\n6,7\n8,9\n10,-0.5\n",
+		labelsFile:     "class,id,test_seen\nant,a.jpg,no\nbee,b.jpg,no\ncat,c.jpg,no\ndog,d.jpg,no\nant,e.jpg,yes\nbee,f.jpg,no\n",
+		classesFile:    "class,legs::four,legs::six,flies\nant,0,1,rarely\nbee,0,1,1\ncat,yes,no,0\ndog,1,0,\n",
+		attributesFile: "name,group\nlegs::four,legs\nlegs::six,legs\nflies,flight\n",
+		SplitsFile:     "class,part,part2\nant,train,val\nbee,val,train\ncat,train,train\ndog,test,test\n",
+	}
+}
+
+// smallDataset is what newSmall must be read as.
+func smallDataset() *dataset.Dataset {
+	return &dataset.Dataset{
+		Name:         "small",
+		Features:     dataset.Matrix[float32]{Rows: 6, Cols: 2, Data: []float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -0.5}},
+		Labels:       []int{0, 1, 2, 3, 0, 1},
+		Classes:      []string{"ant", "bee", "cat", "dog"},
+		Attributes:   []dataset.Attribute{{Name: "legs::four", Group: 0}, {Name: "legs::six", Group: 0}, {Name: "flies", Group: 1}},
+		Groups:       []string{"legs", "flight"},
+		Descriptions: dataset.Matrix[float64]{Rows: 4, Cols: 3, Data: []float64{0, 1, 0.1, 0, 1, 1, 1, 0, 0, 1, 0, math.NaN()}},
+		Split:        dataset.Split{Train: []int{0, 2}, Val: []int{1}, Test: []int{3}},
+		TestSeen:     []int{4},
+		IDs:          []string{"a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg", "f.jpg"},
+	}
+}
+
+// write makes the folder and returns its path.
+func (f texts) write(t testkit.TB, parent string) string {
+	t.Helper()
+	dir := filepath.Join(parent, "Small")
+	testkit.NoError(t, os.MkdirAll(dir, 0o777))
+	for name, text := range f {
+		testkit.Write(t, dir, name, text)
+	}
+	return dir
+}
+
+// replace changes a text of a file, which must be there.
+func (f texts) replace(t testkit.TB, name, old, changed string) {
+	t.Helper()
+	if !strings.Contains(f[name], old) {
+		t.Fatalf("there is no %q in %s", old, name)
+	}
+	f[name] = strings.Replace(f[name], old, changed, 1)
+}
+
+// wantSame checks that a data set is the wanted one, apart from its folder.
+func wantSame(t testkit.TB, want, got *dataset.Dataset) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(dataset.Dataset{}, "Source", "DevSplits"), cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // Folders that are read as the same data.
@@ -90,53 +148,31 @@ func TestLoadVariants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, want := newSmall(), smallDataset()
 			change(t, f, want)
-			got, err := Load(t.Context(), f.write(t), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := diffDatasets(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if err := dataset.Check(got); err != nil {
-				t.Error(err)
-			}
+			got := testkit.Must(Load(t.Context(), f.write(t, t.TempDir()), Options{}))(t)
+			wantSame(t, want, got)
+			testkit.NoError(t, dataset.Check(got))
 		})
 	}
 }
 
 func TestLoadDevSplit(t *testing.T) {
-	dir := newSmall().write(t)
+	f := newSmall()
+	dir := f.write(t, t.TempDir())
 	want := smallDataset()
 	want.Split = dataset.Split{Train: []int{1, 2}, Val: []int{0}, Test: []int{3}}
-	got, err := Load(t.Context(), dir, Options{DevSplit: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := diffDatasets(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	got := testkit.Must(Load(t.Context(), dir, Options{DevSplit: 2}))(t)
+	wantSame(t, want, got)
 	if diff := cmp.Diff([]dataset.Split{smallDataset().Split, want.Split}, got.DevSplits); diff != "" {
 		t.Errorf("all splits (-want +got):\n%s", diff)
 	}
-	_, err = Load(t.Context(), dir, Options{DevSplit: 3})
+	_, err := Load(t.Context(), dir, Options{DevSplit: 3})
 	wantErrors(t, err, "splits.csv: line 1: expected a column part3 for split 3, found \"class,part,part2\"")
-	if _, err := Load(t.Context(), dir, Options{DevSplit: 4}); err == nil || !strings.Contains(err.Error(), "expected 1, 2 or 3, found 4") {
-		t.Errorf("split 4: %v", err)
-	}
-}
+	_, err = Load(t.Context(), dir, Options{DevSplit: 4})
+	testkit.WantError(t, err, "expected 1, 2 or 3, found 4")
 
-func TestLoadWithoutSplit(t *testing.T) {
-	f := newSmall()
-	delete(f, SplitsFile)
-	got, err := Load(t.Context(), f.write(t), Options{WithoutSplit: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := smallDataset()
+	testkit.NoError(t, os.Remove(filepath.Join(dir, SplitsFile)))
 	want.Split = dataset.Split{}
-	if diff := diffDatasets(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	wantSame(t, want, testkit.Must(Load(t.Context(), dir, Options{WithoutSplit: true}))(t))
 }
 
 // wantErrors checks that err joins the wanted errors of files in a folder Small.
@@ -160,4 +196,123 @@ func wantErrors(t *testing.T, err error, want ...string) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	replace := func(name, old, changed string) func(*testing.T, texts) {
+		return func(t *testing.T, f texts) { f.replace(t, name, old, changed) }
+	}
+	set := func(name, text string) func(*testing.T, texts) {
+		return func(_ *testing.T, f texts) { f[name] = text }
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(t *testing.T, f texts)
+		want  []string
+	}{
+		{"an unknown class in labels", replace(labelsFile, "\ncat", "\nkat"), []string{
+			`labels.csv: line 4, column class: expected one of the 4 classes of classes.csv, found "kat". Did you mean cat?`,
+		}},
+		{"a class in another case", replace(labelsFile, "dog,", "Dog,"), []string{
+			`labels.csv: line 5, column class: expected one of the 4 classes of classes.csv, found "Dog". Did you mean dog?`,
+		}},
+		{"an empty class", replace(labelsFile, "bee,f", ",f"), []string{`labels.csv: line 7, column class: expected one of the 4 classes of classes.csv, found an empty cell`}},
+		{"an id twice", replace(labelsFile, "d.jpg", "a.jpg"), []string{`labels.csv: line 5, column id: expected a different name on each line, found "a.jpg", which is also on line 2`}},
+		{"no id", replace(labelsFile, "d.jpg", ""), []string{`labels.csv: line 5, column id: expected a name, found an empty cell`}},
+		{"neither yes nor no", replace(labelsFile, "yes", "maybe"), []string{`labels.csv: line 6, column test_seen: expected yes or no (true or false, 1 or 0; empty means no), found "maybe"`}},
+		{"a sample of a test class held out", replace(labelsFile, "d.jpg,no", "d.jpg,yes"), []string{`labels.csv: line 5, column test_seen: expected no, except for samples of train and val classes, found yes for a sample of "dog", whose part is "test"`}},
+		{"a misspelt column", replace(labelsFile, "test_seen", "testseen"), []string{`labels.csv: line 1: expected only the columns class, id, test_seen, found "testseen". Did you mean test_seen?`}},
+		{"no column of classes", replace(labelsFile, "class,", "label,"), []string{
+			`labels.csv: line 1: expected a column class, found "label,id,test_seen"`,
+			`labels.csv: line 1: expected only the columns class, id, test_seen, found "label"`,
+		}},
+		{"a column twice", replace(labelsFile, "id", "class"), []string{`labels.csv: line 1: expected each column once, found "class" twice`}},
+		{"a line too short", replace(labelsFile, "cat,c.jpg,no", "cat,c.jpg"), []string{`labels.csv: line 4: expected 3 cells, one for each column, found 2`}},
+		{"an empty file", set(SplitsFile, ""), []string{`splits.csv: expected a header with the names of the columns, found an empty file`}},
+		{"control characters", replace(attributesFile, "flies,flight", "flies,fli\x1bght"), []string{`attributes.csv: line 4, column group: expected a name without control characters, found "fli\x1bght"`}},
+
+		{"an attribute twice", replace(attributesFile, "legs::six,", "legs::four,"), []string{
+			`attributes.csv: line 3, column name: expected a different name on each line, found "legs::four", which is also on line 2`,
+			`classes.csv: line 1, column 3: expected the name of an attribute of attributes.csv, found "legs::six"`,
+		}},
+		{"a group missing", replace(attributesFile, "legs::six,legs", "legs::six,"), []string{`attributes.csv: line 3, column group: expected a group for every attribute, or for none, found none for "legs::six"`}},
+		{"an attribute without a column", replace(attributesFile, "flies,flight\n", "flies,flight\nswims,water\n"), []string{`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "swims"`}},
+		{"a column of no attribute", replace(classesFile, "flies", "flys"), []string{
+			`classes.csv: line 1, column 4: expected the name of an attribute of attributes.csv, found "flys". Did you mean flies?`,
+			`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "flies"`,
+		}},
+		{"a class twice", replace(classesFile, "bee,", "ant,"), []string{
+			`classes.csv: line 3, column class: expected a different name on each line, found "ant", which is also on line 2`,
+			`labels.csv: line 3, column class: expected one of the 4 classes of classes.csv, found "bee"`,
+			`labels.csv: line 7, column class: expected one of the 4 classes of classes.csv, found "bee"`,
+			`splits.csv: line 3, column class: expected one of the 4 classes of classes.csv, found "bee"`,
+			`splits.csv: column part: expected at least one val class, found none`,
+		}},
+		{"percent", replace(classesFile, "ant,0,1,", "ant,0,100,"), []string{`classes.csv: line 2, column legs::six: expected a number from 0 to 1, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "100", which looks like a percentage: write 1`}},
+		{"a negative number", replace(classesFile, "dog,1,0,", "dog,1,0,-1"), []string{`classes.csv: line 5, column flies: expected a number from 0 to 1, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "-1"`}},
+
+		{"an unknown part", replace(SplitsFile, "dog,test", "dog,Test"), []string{
+			`splits.csv: line 5, column part: expected train, val or test, or nothing for a class that is left out, found "Test". Did you mean test?`,
+		}},
+		{"no val classes", replace(SplitsFile, "bee,val", "bee,train"), []string{`splits.csv: column part: expected at least one val class, found none`}},
+		{"a class in two parts", replace(SplitsFile, "dog,test,test", "dog,test,test\nant,test,test"), []string{`splits.csv: line 6, column class: expected every class once, found "ant", which is also on line 2`}},
+		{"a class in no line", replace(SplitsFile, "cat,train,train\n", ""), []string{`splits.csv: class "cat": expected a line for every class of classes.csv, with an empty part for a class that is left out, found none`}},
+		{"an unseen class that is seen in another split", replace(SplitsFile, "dog,test,test", "dog,test,train"), []string{
+			`splits.csv: line 5, column part2: expected "test", as in part, found "train"`,
+			`splits.csv: column part2: expected at least one test class, found none`,
+		}},
+		{"a seen class that is left out of another split", replace(SplitsFile, "cat,train,train", "cat,train,"), []string{`splits.csv: line 4, column part2: expected train or val, as in part, found ""`}},
+		{"a third split without a second", replace(SplitsFile, "part2", "part3"), []string{`splits.csv: line 1: expected a column part2 before part3, found "class,part,part3"`}},
+
+		{"a sample too few", replace(featuresCSV, "10,-0.5\n", ""), []string{`features.csv: expected 6 samples, one for each line of labels.csv, found 5`}},
+		{"an image too few", func(_ *testing.T, f texts) {
+			f[labelsFile] = "class\nant\nbee\ncat\ndog\nant\nbee\n"
+			f[imagesFile] = "path\na.png\n"
+		}, []string{`images.csv: expected 6 lines, one for each of labels.csv, found 1`}},
+		{"a record cut short", func(_ *testing.T, f texts) { f[extractFile] = "{" }, []string{`extract.json: expected the record that dataset extract writes, found another file: unexpected end of JSON input`}},
+		{"another record", func(_ *testing.T, f texts) { f[extractFile] = "{}" }, []string{`extract.json: expected the record that dataset extract writes, found another file`}},
+		{"ragged features", replace(featuresCSV, "2,3\n", "2\n"), []string{`features.csv: line 2: expected 2 numbers, as in the line before, found 1`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newSmall()
+			c.spoil(t, f)
+			_, err := Load(t.Context(), f.write(t, t.TempDir()), Options{})
+			wantErrors(t, err, c.want...)
+		})
+	}
+}
+
+func TestLoadReportsEveryProblem(t *testing.T) {
+	f := newSmall()
+	delete(f, attributesFile)
+	f.replace(t, featuresCSV, "2,3", "2,x")
+	f.replace(t, featuresCSV, "6,7", "6")
+	f.replace(t, SplitsFile, "dog,test", "dog,")
+	f[labelsFile] = "class\n" + strings.Repeat("eel\n", 8)
+	_, err := Load(t.Context(), f.write(t, t.TempDir()), Options{})
+	var want []string
+	want = append(want, "attributes.csv: no such file or directory")
+	for line := 2; line <= 6; line++ {
+		want = append(want, fmt.Sprintf(`labels.csv: line %d, column class: expected one of the 4 classes of classes.csv, found "eel"`, line))
+	}
+	wantErrors(t, err, append(want,
+		"labels.csv: expected one of the 4 classes of classes.csv, found 3 more, the last at line 9, column class",
+		`splits.csv: line 5, column part2: expected "", as in part, found "test"`,
+		"splits.csv: column part: expected at least one test class, found none",
+		`features.csv: line 2, column 2: expected a number, found "x"`,
+		"features.csv: line 4: expected 2 numbers, as in the line before, found 1",
+		"features.csv: expected 8 samples, one for each line of labels.csv, found 6",
+	)...)
+}
+
+func TestLoadNeedsOneFileOfFeatures(t *testing.T) {
+	dir := newSmall().write(t, t.TempDir())
+	testkit.NoError(t, features.WriteNPY(filepath.Join(dir, FeaturesFile), smallDataset().Features))
+	_, err := Load(t.Context(), dir, Options{})
+	wantErrors(t, err, ": expected features.npy or features.csv, found both")
+	testkit.NoError(t, os.Remove(filepath.Join(dir, featuresCSV)))
+	wantSame(t, smallDataset(), testkit.Must(Load(t.Context(), dir, Options{}))(t))
+	testkit.NoError(t, os.Remove(filepath.Join(dir, FeaturesFile)))
+	_, err = Load(t.Context(), dir, Options{})
+	wantErrors(t, err, ": expected features.npy or features.csv, found neither")
 }

@@ -56,6 +56,30 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	return features.WriteNPY(filepath.Join(dir, FeaturesFile), d.Features)
 }
 
+// WriteExtraction writes extract.json in a folder.
+func WriteExtraction(dir string, e *Extraction) error {
+	return atomicfile.WriteJSON(filepath.Join(dir, extractFile), e)
+}
+
+// WriteSamples writes images.csv and, unless classes is nil, labels.csv, with a line for
+// each sample.
+func WriteSamples(dir string, paths, classes []string) error {
+	err := atomicfile.WriteCSV(filepath.Join(dir, imagesFile), column(pathColumn, paths))
+	if err != nil || classes == nil {
+		return err
+	}
+	return atomicfile.WriteCSV(filepath.Join(dir, labelsFile), column(classColumn, classes))
+}
+
+// column returns the rows of a table of one column.
+func column(name string, cells []string) [][]string {
+	rows := [][]string{{name}}
+	for _, cell := range cells {
+		rows = append(rows, []string{cell})
+	}
+	return rows
+}
+
 // WriteSplits writes one to three splits of the classes in the form of splits.csv.
 func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
 	rows := [][]string{append([]string{classColumn}, partColumns[:len(splits)]...)}
@@ -106,15 +130,14 @@ func classRows(d *dataset.Dataset) [][]string {
 
 // labelRows has columns for ids and held-out samples only if there are some.
 func labelRows(d *dataset.Dataset) [][]string {
-	rows := make([][]string, 0, 1+len(d.Labels))
-	rows = append(rows, []string{classColumn})
-	for _, z := range d.Labels {
-		rows = append(rows, []string{d.Classes[z]})
+	names := make([]string, len(d.Labels))
+	for i, z := range d.Labels {
+		names[i] = d.Classes[z]
 	}
+	rows := column(classColumn, names)
 	if d.IDs != nil {
-		rows[0] = append(rows[0], idColumn)
-		for i, id := range d.IDs {
-			rows[1+i] = append(rows[1+i], id)
+		for i, id := range append([]string{idColumn}, d.IDs...) {
+			rows[i] = append(rows[i], id)
 		}
 	}
 	if len(d.TestSeen) == 0 {
@@ -136,37 +159,38 @@ func writable(d *dataset.Dataset) error {
 	fail := func(field, want, got string) error {
 		return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: got}
 	}
-	for _, name := range d.Classes {
-		if !isPlain(name) {
-			return fail("name of a class", plain, invalid.Quote(name))
+	for _, list := range []struct {
+		field string
+		names []string
+	}{{"name of a class", d.Classes}, {"name of a group", d.Groups}, {"id of a sample", d.IDs}} {
+		for _, name := range list.names {
+			if !isPlain(name) {
+				return fail(list.field, plain, invalid.Quote(name))
+			}
 		}
 	}
-	for m, a := range d.Attributes {
-		if !isPlain(a.Name) || a.Name == classColumn {
-			return fail("name of an attribute", plain+", other than "+classColumn, invalid.Quote(a.Name))
-		}
-		if slices.ContainsFunc(d.Attributes[:m], func(b dataset.Attribute) bool { return a.Name == b.Name }) {
-			return fail("names of the attributes", "different names", invalid.Quote(a.Name)+" twice")
-		}
-	}
-	var inOrder []int
-	for k, name := range d.Groups {
-		if !isPlain(name) || slices.Contains(d.Groups[:k], name) {
-			return fail("name of a group", plain+", different for each group", invalid.Quote(name))
-		}
-	}
+	var inOrder []int // groups
+	seen := make(map[string]bool)
 	for _, a := range d.Attributes {
-		if a.Group >= 0 && !slices.Contains(inOrder, a.Group) {
+		switch {
+		case !isPlain(a.Name) || a.Name == classColumn:
+			return fail("name of an attribute", plain+", other than "+classColumn, invalid.Quote(a.Name))
+		case seen[a.Name]:
+			return fail("names of the attributes", "different names", invalid.Quote(a.Name)+" twice")
+		case a.Group >= 0 && !slices.Contains(inOrder, a.Group):
 			inOrder = append(inOrder, a.Group)
 		}
+		seen[a.Name] = true
+	}
+	clear(seen)
+	for _, name := range d.Groups {
+		if seen[name] {
+			return fail("names of the groups", "different names", invalid.Quote(name)+" twice")
+		}
+		seen[name] = true
 	}
 	if !slices.IsSorted(inOrder) {
 		return fail("groups", "the order of their first attributes", fmt.Sprint(d.Groups))
-	}
-	for _, id := range d.IDs {
-		if !isPlain(id) {
-			return fail("id of a sample", plain, invalid.Quote(id))
-		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package openlayout
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -12,40 +13,26 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 func TestWrite(t *testing.T) {
 	want := smallDataset()
 	second := dataset.Split{Train: []int{1, 2}, Val: []int{0}, Test: []int{3}}
 	dir := filepath.Join(t.TempDir(), "new", "Small")
-	if err := Write(dir, want, second); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		labelsFile:     "class,id,test_seen\nant,a.jpg,no\nbee,b.jpg,no\ncat,c.jpg,no\ndog,d.jpg,no\nant,e.jpg,yes\nbee,f.jpg,no\n",
-		classesFile:    "class,legs::four,legs::six,flies\nant,0,1,0.1\nbee,0,1,1\ncat,1,0,0\ndog,1,0,\n",
-		attributesFile: "name,group\nlegs::four,legs\nlegs::six,legs\nflies,flight\n",
-		SplitsFile:     "class,part,part2\nant,train,val\nbee,val,train\ncat,train,train\ndog,test,test\n",
-	} {
-		got, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(text, string(got)); diff != "" {
+	testkit.NoError(t, Write(dir, want, second))
+	written := newSmall()
+	delete(written, featuresCSV)
+	written[classesFile] = "class,legs::four,legs::six,flies\nant,0,1,0.1\nbee,0,1,1\ncat,1,0,0\ndog,1,0,\n"
+	for name, text := range written {
+		if diff := cmp.Diff(text, testkit.Read(t, filepath.Join(dir, name))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	got, err := Load(t.Context(), dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := diffDatasets(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	splits, err := ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), want.Classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testkit.Must(Load(t.Context(), dir, Options{}))(t)
+	wantSame(t, want, got)
+	splits := testkit.Must(ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), want.Classes))(t)
 	if diff := cmp.Diff([]dataset.Split{want.Split, second}, splits); diff != "" {
 		t.Errorf("splits (-want +got):\n%s", diff)
 	}
@@ -108,24 +95,13 @@ func TestWriteProperty(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "Small")
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawDataset(t)
-		if err := dataset.Check(want); err != nil {
-			t.Fatal(err)
-		}
-		if err := Write(dir, want); err != nil {
-			t.Fatal(err)
-		}
-		got, err := Load(t.Context(), dir, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := dataset.Check(got); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, dataset.Check(want))
+		testkit.NoError(t, Write(dir, want))
+		got := testkit.Must(Load(t.Context(), dir, Options{}))(t)
+		testkit.NoError(t, dataset.Check(got))
+		wantSame(t, want, got)
 		if want.Fingerprint() != got.Fingerprint() {
-			t.Fatalf("(-want +got):\n%s", diffDatasets(want, got))
-		}
-		if diff := cmp.Diff([]any{want.IDs, want.ImageDir, want.Provenance}, []any{got.IDs, got.ImageDir, got.Provenance}); diff != "" {
-			t.Fatalf("(-want +got):\n%s", diff)
+			t.Error("the fingerprints differ")
 		}
 	})
 }
@@ -140,7 +116,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"a class of two lines", func(d *dataset.Dataset) { d.Classes[0] = "ant\r\nred" }, `name of a class`},
 		{"an attribute like a column", func(d *dataset.Dataset) { d.Attributes[1].Name = "class" }, `name of an attribute: expected printable characters that do not begin or end with a space, other than class, found "class"`},
 		{"two attributes of one name", func(d *dataset.Dataset) { d.Attributes[1].Name = "legs::four" }, `names of the attributes: expected different names, found "legs::four" twice`},
-		{"two groups of one name", func(d *dataset.Dataset) { d.Groups[1] = "legs" }, `name of a group: expected printable characters that do not begin or end with a space, different for each group, found "legs"`},
+		{"two groups of one name", func(d *dataset.Dataset) { d.Groups[1] = "legs" }, `names of the groups: expected different names, found "legs" twice`},
 		{"groups out of order", func(d *dataset.Dataset) {
 			d.Groups[0], d.Groups[1] = "flight", "legs"
 			d.Attributes[0].Group, d.Attributes[1].Group, d.Attributes[2].Group = 1, 1, 0
@@ -151,38 +127,58 @@ func TestWriteRefuses(t *testing.T) {
 			c.spoil(d)
 			dir := filepath.Join(t.TempDir(), "Small")
 			err := Write(dir, d)
-			if err == nil || !strings.Contains(err.Error(), "small: "+c.want) {
-				t.Errorf("error %v, want %s", err, c.want)
-			}
+			testkit.WantError(t, err, "small: "+c.want)
 			if _, err := os.Stat(dir); err == nil {
 				t.Error("the folder was created")
 			}
 		})
 	}
 	s := smallDataset().Split
-	if err := Write(t.TempDir(), smallDataset(), s, s, s); err == nil || !strings.Contains(err.Error(), "at most 3 splits, found 4") {
-		t.Errorf("four splits: %v", err)
-	}
+	testkit.WantError(t, Write(t.TempDir(), smallDataset(), s, s, s), "at most 3 splits, found 4")
 }
 
-func TestReadSplits(t *testing.T) {
-	classes := smallDataset().Classes
-	dir := newSmall().write(t)
-	got, err := ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), classes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []dataset.Split{
-		{Train: []int{0, 2}, Val: []int{1}, Test: []int{3}},
-		{Train: []int{1, 2}, Val: []int{0}, Test: []int{3}},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	_, err = ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), append(classes[:3:3], "eel"))
+func TestReadSplitsOfOtherClasses(t *testing.T) {
+	dir := newSmall().write(t, t.TempDir())
+	_, err := ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), []string{"ant", "bee", "cat", "eel"})
 	wantErrors(t, err,
 		`splits.csv: line 5, column class: expected one of the 4 classes of the data set, found "dog"`,
 		`splits.csv: class "eel": expected a line for every class of the data set, with an empty part for a class that is left out, found none`,
 		"splits.csv: column part: expected at least one test class, found none",
 		"splits.csv: column part2: expected at least one test class, found none")
+}
+
+// FuzzLoad holds that whatever the files of a folder are, they end in a data set
+// that dataset.Check accepts and that is read as it is written, or in errors that
+// name their file.
+func FuzzLoad(f *testing.F) {
+	add := func(t texts) {
+		f.Add(t[featuresCSV], t[labelsFile], t[classesFile], t[attributesFile], t[SplitsFile])
+	}
+	add(newSmall())
+	add(texts{featuresCSV: "1\n2\n3\n", labelsFile: "class\na\nb\nc\n", classesFile: "class,x\na,1\nb,\nc,no\n", attributesFile: "name\nx\n", SplitsFile: "part,class\ntrain,a\nval,b\ntest,c\n"})
+	add(texts{featuresCSV: "1\nnan\n", labelsFile: "\ufeffclass,id\r\na,\"\n", classesFile: "class,class\n,\n", attributesFile: "group,name\n,\n", SplitsFile: "class;part"})
+	f.Fuzz(func(t *testing.T, features, labels, classes, attributes, splits string) {
+		dir := texts{featuresCSV: features, labelsFile: labels, classesFile: classes, attributesFile: attributes, SplitsFile: splits}.write(t, t.TempDir())
+		d, err := Load(t.Context(), dir, Options{})
+		if err != nil {
+			var e *invalid.Error
+			if !errors.As(err, &e) || filepath.Dir(e.Where) != dir && e.Where != dir {
+				t.Fatalf("%#v does not name the file", err)
+			}
+			return
+		}
+		if dataset.Check(d) != nil {
+			return
+		}
+		testkit.NoError(t, os.Remove(filepath.Join(dir, featuresCSV)))
+		if err := writable(d); err != nil {
+			return // a cell may have characters that Write refuses
+		}
+		testkit.NoError(t, Write(dir, d))
+		again := testkit.Must(Load(t.Context(), dir, Options{}))(t)
+		if d.Fingerprint() != again.Fingerprint() {
+			wantSame(t, d, again)
+			t.Error("the fingerprints differ")
+		}
+	})
 }

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
 )
@@ -113,29 +117,19 @@ func (f *folder) rowsOfClasses(path string, n int) ([]int, error) {
 		return nil, wrong(filepath.Join(filepath.Dir(path), classFile), "", "the classes in the order of "+descriptionFile,
 			fmt.Sprintf("no such file, and no %s in %s to verify the order", varOriginal, f.mat))
 	}
-	rowOf := make([]int, n)
-	for z := range rowOf {
-		rowOf[z] = z
-	}
-	return rowOf, nil
+	return f.original.AllRows(), nil
 }
 
 // rowsByName finds each class among the names of classes.txt, which may have others.
 func (f *folder) rowsByName(path, list string, n int) ([]int, error) {
-	lines, err := readLines(f.ctx, list)
+	lines, err := readNumbered(f.ctx, list)
 	if err != nil {
-		return nil, err
-	}
-	if lines, err = numbered(list, lines); err != nil {
 		return nil, err
 	}
 	if len(lines) != n {
 		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s", len(lines), list), fmt.Sprint(n))
 	}
-	names := make([]string, n)
-	for i, l := range lines {
-		names[i] = l.text
-	}
+	names := texts(lines)
 	index := newClassIndex(names)
 	rowOf := make([]int, len(f.classes))
 	takenBy := make(map[int]string)
@@ -168,4 +162,105 @@ func (f *folder) compareWithOriginal(path string, u dataset.Matrix[float64]) err
 		}
 	}
 	return nil
+}
+
+// parseMatrix reads numbers, one row per line.
+func parseMatrix(file string, lines []line) (dataset.Matrix[float64], error) {
+	var m dataset.Matrix[float64]
+	if len(lines) == 0 {
+		return m, wrong(file, "", "at least one line of numbers", "none")
+	}
+	m.Rows, m.Cols = len(lines), len(strings.Fields(lines[0].text))
+	for _, l := range lines {
+		fields := strings.Fields(l.text)
+		if len(fields) != m.Cols {
+			return m, wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("%d numbers, as in the lines before", m.Cols), fmt.Sprint(len(fields)))
+		}
+		for j, field := range fields {
+			v, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				return m, wrong(file, fmt.Sprintf("line %d, number %d", l.number, j+1), "a number", strconv.Quote(field))
+			}
+			m.Data = append(m.Data, v)
+		}
+	}
+	return m, nil
+}
+
+// attributeFiles name the attributes: that of LAGO's archive, CUB's own, and AWA's own,
+// which has no groups. The first that exists is read.
+var attributeFiles = []string{
+	"meta/attribute_names_with_semantic_group.txt",
+	"attribute_names_with_semantic_group.txt",
+	"attributes.txt",
+	"meta/attributes.txt",
+	"attributes/attributes.txt",
+	"predicates.txt",
+	"meta/predicates.txt",
+}
+
+// readAttributes reads the names of the attributes and their groups. Without a file they
+// are attribute_1 and so on, without groups.
+func (f *folder) readAttributes(log logrus.FieldLogger) error {
+	n := f.descriptions.Cols
+	path, err := firstFile(f.dir, attributeFiles...)
+	if err != nil {
+		return err
+	}
+	// CUB's archive puts the file beside the folder. There it may belong to another data
+	// set, so it is used only if its length fits.
+	beside := path == ""
+	if beside {
+		path = filepath.Join(filepath.Dir(f.dir), "attributes.txt")
+	}
+	names, err := f.attributeNames(path)
+	switch {
+	case beside && (err != nil || len(names) != n):
+		names = make([]line, n)
+		for m := range names {
+			names[m].text = fmt.Sprintf("attribute_%d", m+1)
+		}
+	case beside:
+		log.WithField("file", path).Info("attribute names are read from the folder above")
+	case err != nil:
+		return err
+	case len(names) != n:
+		return wrong(path, "", fmt.Sprintf("%d attributes, as in the descriptions", n), fmt.Sprint(len(names)))
+	}
+	f.attributes, f.groups = group(names)
+	return nil
+}
+
+// attributeNames reads a file of unique names.
+func (f *folder) attributeNames(path string) ([]line, error) {
+	names, err := readNumbered(f.ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return names, checkNames(path, "line", names)
+}
+
+// group takes what precedes "::" in a name as its group. A name without "::" is the only
+// member of its group. If no name has "::", groups are unknown.
+func group(names []line) (attributes []dataset.Attribute, groups []string) {
+	known := make(map[string]int)
+	for _, l := range names {
+		g, _, found := strings.Cut(l.text, "::")
+		k, seen := known[g]
+		if !found || !seen {
+			k = len(groups)
+			groups = append(groups, g)
+		}
+		if found {
+			known[g] = k
+		}
+		attributes = append(attributes, dataset.Attribute{Name: l.text, Group: k})
+	}
+	if len(known) == 0 {
+		for m := range attributes {
+			attributes[m].Group = -1
+		}
+		return attributes, nil
+	}
+	return attributes, groups
 }

@@ -22,8 +22,9 @@
 // them. The variable att of the release, whose columns are L2-normalised, is not read as
 // probabilities.
 //
-// Features are cached as raw float32, so that the next start need not decompress them. A
-// cache is used only if it is complete and was made from the file in its present state.
+// Features are cached in an .npy with a .json that says what they were made from, so that the
+// next start need not decompress them. A cache is used only if it is complete and was made
+// from the file in its present state.
 //
 // The package writes no data sets. It does not know MATLAB's format (package matlab) or
 // what holds for all data sets (dataset.Check).

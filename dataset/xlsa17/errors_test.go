@@ -1,8 +1,6 @@
 package xlsa17
 
 import (
-	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,7 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
-	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // Files of the small folder, as errors name them.
@@ -22,61 +20,22 @@ const (
 	metaAtt   = "meta/attribute_names_with_semantic_group.txt"
 )
 
-// badFolder is a change after which the small folder is refused.
-type badFolder struct {
-	name   string
-	change func(s *small)
-	want   []string // parts of the error
-}
-
-func testBadFolders(t *testing.T, tests []badFolder) {
-	t.Helper()
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			s := newSmall()
-			tt.change(s)
-			_, err := loadSmall(t, s, Options{})
-			wantError(t, err, tt.want...)
-		})
-	}
-}
-
-// wantError checks that err says all of the parts, in this order.
-func wantError(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("there is no error")
-	}
-	rest := err.Error()
-	for _, part := range parts {
-		_, after, found := strings.Cut(rest, part)
-		if !found {
-			t.Fatalf("the error is\n%v\nwithout, in its place,\n%s", err, part)
-		}
-		rest = after
-	}
-}
-
-func TestFeaturesErrors(t *testing.T) {
-	testBadFolders(t, []badFolder{
+// Changes after which the small folder is refused, and parts of the error.
+func TestLoadRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(s *small)
+		want   []string
+	}{
 		{"several files with features", func(s *small) {
 			s.featureFile = "a.mat"
 			s.att = append(s.att, doubles("features", 1, 1, 0))
 		}, []string{"found several: a.mat, att_splits.mat"}},
 		{"no file with features", func(s *small) { s.featureFile = "a.mat"; s.drop("features") }, []string{"res101.mat, or one .mat", "a.mat (which has none)", "att_splits.mat (which has none)"}},
-		{"no labels", func(s *small) { s.drop("labels") }, []string{"res101.mat", "labels"}},
 		{"features transposed", func(s *small) { s.set(doubles("features", 12, 2, make([]float64, 24)...)) }, []string{"res101.mat: features: expected numbers for D dimensions x 12 samples", "double 12x2"}},
-		{"features that are text", func(s *small) { s.set(cells("features", "a")) }, []string{"res101.mat: features", "cell"}},
-		{"a label that is no whole number", func(s *small) { s.set(column("labels", 1, 2.5, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6)) }, []string{"res101.mat: labels, entry 2: expected a whole number from 1, found 2.5"}},
-		{"a label of NaN", func(s *small) { s.set(column("labels", 1, 2, math.NaN(), 4, 5, 6, 1, 2, 3, 4, 5, 6)) }, []string{"labels, entry 3", "NaN"}},
 		{"an infinite location", func(s *small) { s.set(column("val_loc", 4, math.Inf(1))) }, []string{"val_loc, entry 2", "+Inf"}},
-		{"labels from 0", func(s *small) { s.set(column("labels", 0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5)) }, []string{"labels, entry 1", "found 0"}},
 		{"a label beyond the classes", func(s *small) { s.set(column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7)) }, []string{"res101.mat: labels, entry 12: expected a class from 1 to 6", "found 7"}},
-	})
-}
 
-func TestAttSplitsErrors(t *testing.T) {
-	testBadFolders(t, []badFolder{
 		{"no class names", func(s *small) { s.drop("allclasses_names") }, []string{attFile, "allclasses_names: expected a variable of this name"}},
 		{"class names that are numbers", func(s *small) { s.set(column("allclasses_names", 1, 2)) }, []string{attFile, "allclasses_names: expected a cell array of names, found double"}},
 		{"two classes of one name", func(s *small) {
@@ -88,73 +47,100 @@ func TestAttSplitsErrors(t *testing.T) {
 		{"a sparse original_att", func(s *small) {
 			s.set(&matlab.Array{Header: matlab.Header{Name: "original_att", Class: matlab.Sparse, Dims: []int{3, 6}}})
 		}, []string{attFile, "original_att", "sparse"}},
-	})
-}
 
-func TestAttributesErrors(t *testing.T) {
-	testBadFolders(t, []badFolder{
 		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
-		{"more names than attributes", func(s *small) { s.texts[metaAtt] += "4 colour::blue\n" }, []string{metaAtt, "expected 3 attributes, as in the descriptions, found 4"}},
-		{"no names in the file", func(s *small) { s.texts[metaAtt] = "" }, []string{metaAtt, "expected 3 attributes", "found 0"}},
 		{"two attributes of one name", func(s *small) {
 			s.texts[metaAtt] = "1 size::big\n2 colour::red\n\n3 size::big\n"
 		}, []string{metaAtt, `line 4: expected a unique name, found "size::big", as in line 1`}},
-		{"attributes out of order", func(s *small) {
-			s.texts[metaAtt] = "1 size::big\n3 colour::red\n2 size::small\n"
-		}, []string{metaAtt, "line 3: expected a number above 3", "found 2"}},
-		{"two attributes of one number", func(s *small) {
-			s.texts[metaAtt] = "1 size::big\n2 colour::red\n2 size::small\n"
-		}, []string{metaAtt, "line 3: expected a number above 2", "found 2"}},
-	})
-}
 
-func TestMissingFiles(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		want []string
-	}{
-		{attFile, []string{attFile + ": no such file"}},
-		{"res101.mat", []string{"Small: expected res101.mat, or one .mat with a variable features, found only att_splits.mat (which has none)"}},
+		{"att alone", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile, "original_att", descriptionFile, "only att, whose columns are L2-normalised and hold no probabilities"}},
+		{"no descriptions", func(s *small) { s.drop("original_att", "att", metaDesc) }, []string{"found neither"}},
+		{"original_att of other classes", func(s *small) { s.set(doubles("original_att", 3, 5, smallPercent[:15]...)) }, []string{attFile, "original_att: expected numbers for attributes x 6 classes, found double 3x5"}},
+		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found a largest value of 101"}},
+		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
+		{"a line of descriptions cut short", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], " 33", "", 1) }, []string{descriptionFile, "line 5: expected 3 numbers", "found 2"}},
+		{"descriptions with a word", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "33", "many", 1) }, []string{descriptionFile, `line 5, number 3: expected a number, found "many"`}},
+		{"an empty file of descriptions", func(s *small) { s.texts[metaDesc] = "\n" }, []string{descriptionFile, "at least one line"}},
+		{"descriptions of more attributes", func(s *small) {
+			s.texts[metaDesc] = strings.ReplaceAll(s.texts[metaDesc], "\n", " 1\n")
+		}, []string{descriptionFile, "expected 3 attributes, as in original_att of", "found 4"}},
+
+		{"more lines than classes.txt has", func(s *small) { s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines, one for each class of", "found 7"}},
+		{"a class that classes.txt misses", func(s *small) { s.texts[metaClass] = strings.Replace(s.texts[metaClass], "Duck", "Dodo", 1) }, []string{metaClass, `no line for "005.Duck", which is none of them`}},
+		{"two lines for a class", func(s *small) {
+			s.texts[metaClass] = "red bird\nRed+Bird\n003.Old_owl\n004.Young_owl\n005.Duck\n006.Swan\n"
+		}, []string{metaClass, `"001.Red_bird", which may mean "red bird" or "Red+Bird"`}},
+		{"two classes for a line", func(s *small) {
+			s.set(cells("allclasses_names", "001.Red_bird", "002.Red_bird", "003.Old_owl", "004.Young_owl", "005.Duck", "006.Swan"))
+			s.texts[metaClass] = strings.Replace(strings.Replace(s.texts[metaClass], "001.Red_bird", "red bird", 1), "002.Blue", "002.Green", 1)
+		}, []string{metaClass, "line 1", `"red bird", which may mean "001.Red_bird" or "002.Red_bird"`}},
+		{"lines in another order, without classes.txt", func(s *small) {
+			s.drop(metaClass)
+			s.texts[metaDesc] = "70 30 12\n20 80 0\n0 100 10\n90 5 60\n25 75 33\n100 0 50\n"
+		}, []string{descriptionFile, `class "001.Red_bird"`, "expected about 1, as in original_att", "found 0.7"}},
+		{"nothing to tell the order by", func(s *small) { s.drop(metaClass, "original_att") }, []string{
+			metaClass + ": expected the classes in the order of " + descriptionFile, "no such file, and no original_att in", attFile,
+		}},
+		{"numbers in classes.txt out of order", func(s *small) {
+			s.texts[metaClass] = "2 002.Blue_bird\n1 001.Red_bird\n3 003.Old_owl\n4 004.Young_owl\n5 005.Duck\n6 006.Swan\n"
+		}, []string{metaClass, "line 2: expected a number above 2", "found 1"}},
+
+		{"no class lists and no locations", func(s *small) { s.drop("valclasses1.txt", "val_loc") }, []string{"valclasses1.txt: expected the list of the val classes", "no variable val_loc in"}},
+		{"an unknown class in a list", func(s *small) { s.texts["testclasses.txt"] = "005.Duck\n\n007.Heron\n" }, []string{"testclasses.txt: line 3: expected one of the 6 classes", `"007.Heron", which is none of them`}},
+		{"a class twice in a list", func(s *small) { s.texts["trainclasses1.txt"] += "002.Blue_bird\n" }, []string{"trainclasses1.txt: line 4: expected every class once", "also in line 2"}},
+		{"a seen class that is in neither", func(s *small) { s.texts["trainvalclasses.txt"] += "005.Duck\n" }, []string{"trainvalclasses.txt: expected the classes of trainclasses1.txt and valclasses1.txt", `"005.Duck", which is in neither`}},
+		{"a seen class that is missing", func(s *small) {
+			s.texts["trainvalclasses.txt"] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n"
+		}, []string{"trainvalclasses.txt", `no "004.Young_owl"`}},
+		{"a class of train and val", func(s *small) { s.texts["valclasses1.txt"] += "002.Blue_bird\n" }, []string{`Small: class "002.Blue_bird": expected one of train, val and test, found it in trainclasses1.txt and in valclasses1.txt`}},
+		{"a list without classes", func(s *small) { s.texts["valclasses1.txt"] = "\n \n" }, []string{"valclasses1.txt: expected names of classes, one per line, found none"}},
+
+		{"locations that are text", func(s *small) { s.set(cells("train_loc", "1", "2")) }, []string{attFile, "train_loc: expected a vector of whole numbers, found cell"}},
+		{"a location beyond the samples", func(s *small) { s.set(column("test_unseen_loc", 5, 6, 11, 13)) }, []string{attFile, "test_unseen_loc, entry 4: expected a location from 1 to 12", "found 13"}},
+		{"train_loc of another class", func(s *small) { s.set(column("train_loc", 1, 2, 3, 4, 7, 8, 9)) }, []string{attFile, "train_loc: expected only samples of the train classes (trainclasses1.txt)", `location 4, a sample of class "004.Young_owl"`}},
+		{"train_loc without an image", func(s *small) { s.set(column("train_loc", 1, 2, 7, 8, 9)) }, []string{attFile, "train_loc: expected all samples", `no location 3, a sample of class "003.Old_owl"`}},
+		{"train_loc of neither release", func(s *small) {
+			s.set(column("test_seen_loc", 7, 8, 10))
+			s.set(column("train_loc", 1, 2, 3, 8, 9))
+		}, []string{attFile, "train_loc: expected all samples, or all but those of test_seen_loc, of the train classes", "no location 7"}},
+		{"val_loc without an image", func(s *small) { s.set(column("test_seen_loc", 7)); s.set(column("val_loc", 4)) }, []string{attFile, "val_loc: expected all samples of the val classes (valclasses1.txt)", `no location 10, a sample of class "004.Young_owl"`}},
+		{"trainval_loc of an unseen class", func(s *small) { s.set(column("trainval_loc", 1, 2, 12)) }, []string{attFile, "trainval_loc: expected only samples of the train and val classes", `location 12, a sample of class "006.Swan"`}},
+		{"test_unseen_loc of a seen class", func(s *small) { s.set(column("test_unseen_loc", 3, 5, 6, 11, 12)) }, []string{attFile, "test_unseen_loc: expected only samples of the test classes (testclasses.txt)", `location 3, a sample of class "003.Old_owl"`}},
+		{"test_unseen_loc without an image", func(s *small) { s.set(column("test_unseen_loc", 5, 6, 12)) }, []string{attFile, "test_unseen_loc: expected all samples of the test classes", `no location 11, a sample of class "005.Duck"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := newSmall().write(t)
-			if err := os.Remove(filepath.Join(dir, tt.name)); err != nil {
-				t.Fatal(err)
-			}
-			_, err := Load(t.Context(), dir, Options{NoCache: true})
-			wantError(t, err, tt.want...)
-			var e *invalid.Error
-			if !errors.As(err, &e) {
-				t.Errorf("%#v is no *invalid.Error", err)
-			}
+			s := newSmall()
+			tt.change(s)
+			_, err := loadSmall(t, s, Options{})
+			testkit.WantError(t, err, tt.want...)
 		})
 	}
-	t.Run("the folder", func(t *testing.T) {
-		_, err := Load(t.Context(), filepath.Join(t.TempDir(), "Nowhere"), Options{NoCache: true})
-		wantError(t, err, "Nowhere", attFile)
-		if !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("errors.Is(%v, fs.ErrNotExist) is false", err)
-		}
-	})
-	t.Run("any .mat with features", func(t *testing.T) {
-		_, err := findFeatures(t.Context(), t.TempDir())
-		wantError(t, err, "res101.mat", "found no .mat file")
-	})
 }
 
-func TestFilesThatAreNoMATFiles(t *testing.T) {
-	for _, name := range []string{attFile, "res101.mat", "other.mat"} {
-		t.Run(name, func(t *testing.T) {
-			s := newSmall()
-			if name == "other.mat" {
-				s.featureFile = name
-			}
-			dir := s.write(t)
-			writeText(t, filepath.Join(dir, name), "not found")
-			_, err := Load(t.Context(), dir, Options{NoCache: true})
-			wantError(t, err, filepath.Join("Small", name), "level 5 MAT-file")
-		})
+func TestUnreadableFiles(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string // of a file in the small folder; without text it is removed
+		want       string
+	}{
+		{attFile, "", attFile + ": no such file"},
+		{attFile, "no MAT-file", filepath.Join("Small", attFile) + ": expected a level 5 MAT-file"},
+		{featuresMat, "", "Small: expected res101.mat, or one .mat with a variable features, found only att_splits.mat (which has none)"},
+		{featuresMat, "no MAT-file", filepath.Join("Small", featuresMat) + ": expected a level 5 MAT-file"},
+	} {
+		dir := newSmall().write(t)
+		testkit.NoError(t, os.Remove(filepath.Join(dir, tt.name)))
+		if tt.text != "" {
+			testkit.Write(t, dir, tt.name, tt.text)
+		}
+		_, err := Load(t.Context(), dir, Options{NoCache: true})
+		testkit.WantError(t, err, tt.want)
 	}
+	_, err := findFeatures(t.Context(), t.TempDir())
+	testkit.WantError(t, err, "res101.mat", "found no .mat file")
+	dir := t.TempDir()
+	testkit.Write(t, dir, "other.mat", "no MAT-file")
+	_, err = findFeatures(t.Context(), dir)
+	testkit.WantError(t, err, "found only other.mat (", "level 5 MAT-file")
 }
 
 // dataset.Check, not Load, refuses features that are not finite.
@@ -163,9 +149,6 @@ func TestFeaturesThatAreNotFinite(t *testing.T) {
 	x := make([]float64, 24)
 	x[7] = math.NaN()
 	s.set(doubles("features", 2, 12, x...))
-	d, err := loadSmall(t, s, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantError(t, dataset.Check(d), "small: feature 1 of sample 3: expected a finite number, found NaN")
+	d := testkit.Must(loadSmall(t, s, Options{}))(t)
+	testkit.WantError(t, dataset.Check(d), "small: feature 1 of sample 3: expected a finite number, found NaN")
 }

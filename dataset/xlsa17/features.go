@@ -2,15 +2,28 @@ package xlsa17
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
 )
 
 const (
@@ -64,7 +77,7 @@ func findFeatures(ctx context.Context, dir string) (string, error) {
 		switch {
 		case err != nil:
 			others = append(others, fmt.Sprintf("%s (%v)", name, err))
-		case slices.ContainsFunc(headers, func(h matlab.Header) bool { return h.Name == varFeatures }):
+		case has(headers, varFeatures):
 			found = append(found, name)
 		default:
 			others = append(others, name+" (which has none)")
@@ -102,4 +115,177 @@ func parseFeatures(ctx context.Context, file string) (*features, error) {
 		values: dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32},
 		labels: labels,
 	}, nil
+}
+
+// cache holds the features of one file in an .npy, which is valid if the .json beside it
+// says so. A nil cache holds nothing.
+type cache struct {
+	path   string // without extension
+	source source
+	log    logrus.FieldLogger
+}
+
+// entry is the .json.
+type entry struct {
+	Source      source `json:"source"`
+	Labels      []int  `json:"labels"` // from 0
+	FeaturesSum string `json:"features_sum"`
+	CRC32C      uint32 `json:"crc32c"` // of the rest of the entry and of the features
+}
+
+// maxEntry is far above the bytes of the entry of any data set.
+const maxEntry = 1 << 28
+
+// openCache returns the cache of a file of features, nil where nothing is cached: without
+// a cache folder, and if the file cannot be read, which the caller finds again.
+func openCache(ctx context.Context, file string, opts Options) *cache {
+	src, err := identify(ctx, file)
+	if opts.NoCache || err != nil {
+		return nil
+	}
+	dir := opts.CacheDir
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			opts.Log.WithError(err).Warn("features are not cached: there is no cache folder")
+			return nil
+		}
+		dir = filepath.Join(user, "lago-train")
+	}
+	// The name is readable, and differs for files of the same name in different folders.
+	sum := sha256.Sum256([]byte(file))
+	folder := strings.ToLower(filepath.Base(filepath.Dir(file)))
+	path := filepath.Join(dir, fmt.Sprintf("%s-%s-%s", folder, filepath.Base(file), hex.EncodeToString(sum[:6])))
+	c := &cache{path, src, opts.Log.WithFields(logrus.Fields{"file": file, "cache": path + ".npy"})}
+	for _, extension := range []string{".npy", ".json"} {
+		if info, err := os.Stat(path + extension); err == nil && !info.Mode().IsRegular() {
+			c.log.Warn("features are not cached: the cache is no regular file")
+			return nil
+		}
+	}
+	return c
+}
+
+// load returns the features, or nil where they must be read from the file.
+func (c *cache) load(ctx context.Context) *features {
+	if c == nil {
+		return nil
+	}
+	x, err := c.read(ctx)
+	switch {
+	case err == nil:
+		c.log.Debug("features are read from the cache")
+		return x
+	case errors.Is(err, fs.ErrNotExist), ctx.Err() != nil:
+	case errors.Is(err, errStale):
+		c.log.Info("the file has changed since its features were cached: reading it again")
+	default:
+		c.log.WithError(err).Warn("the cached features cannot be used: reading the file again")
+	}
+	return nil
+}
+
+// errStale reports a cache of another state of the file.
+var errStale = errors.New("made from another state of the file")
+
+func (c *cache) read(ctx context.Context) (*features, error) {
+	text, err := input.ReadFile(ctx, c.path+".json", maxEntry)
+	if err != nil {
+		return nil, err
+	}
+	var e entry
+	if err := json.Unmarshal(text, &e); err != nil {
+		return nil, err
+	}
+	if e.Source != c.source {
+		return nil, errStale
+	}
+	m, err := npy.Open(ctx, c.path+".npy")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = m.Close() }() // nothing was written
+	x := &features{file: c.source.Path, values: dataset.NewMatrix[float32](m.Rows, m.Cols), labels: e.Labels, sum: e.FeaturesSum}
+	if err := m.ReadRows(0, x.values.Data); err != nil {
+		return nil, err
+	}
+	if crc := e.checksum(x.values); m.Rows != len(e.Labels) || crc != e.CRC32C {
+		return nil, fmt.Errorf("%d labels of %d x %d features with checksum %08x, not %08x", len(e.Labels), m.Rows, m.Cols, crc, e.CRC32C)
+	}
+	return x, nil
+}
+
+// store writes the features. Failing to is worth a warning only: the next start is slow.
+func (c *cache) store(x *features) {
+	if c == nil {
+		return
+	}
+	e := entry{Source: c.source, Labels: x.labels, FeaturesSum: x.sum}
+	e.CRC32C = e.checksum(x.values)
+	err := os.MkdirAll(filepath.Dir(c.path), 0o777)
+	if err == nil {
+		err = atomicfile.Write(c.path+".npy", func(w io.Writer) error { return npy.Write(w, x.values.Rows, x.values.Cols, x.values.Data) })
+	}
+	if err == nil {
+		err = atomicfile.WriteJSON(c.path+".json", e)
+	}
+	if err != nil {
+		c.log.WithError(err).Warn("features are not cached")
+	}
+	_ = os.Remove(c.path + ".features") // the cache of an earlier version, if there is one
+}
+
+// checksum returns the CRC-32C of the other fields of an entry and of its features.
+func (e entry) checksum(x dataset.Matrix[float32]) uint32 {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	e.CRC32C = 0
+	text, _ := json.Marshal(e) // of numbers and text: it cannot fail
+	sum := crc32.Checksum(text, castagnoli)
+	row := make([]byte, 4*x.Cols)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			binary.LittleEndian.PutUint32(row[4*j:], math.Float32bits(v))
+		}
+		sum = crc32.Update(sum, castagnoli, row)
+	}
+	return sum
+}
+
+// source identifies the state of a file: by size and time, which show nearly every
+// change, and by sampled content, which shows a replacement by a tool that sets times.
+// Not noticed is an edit of a file of more than 512 kB that keeps its size, restores its
+// time, and lies between the samples; a checksum of the whole file would cost most of
+// what the cache saves.
+type source struct {
+	Path    string `json:"path"` // absolute
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mod_time"` // nanoseconds since 1970
+	Sample  string `json:"sample"`   // SHA-256 of the sampled blocks, in hex
+}
+
+// The sampled blocks are evenly spaced, one at each end.
+const (
+	sampleBlocks    = 16
+	sampleBlockSize = 1 << 15
+)
+
+func identify(ctx context.Context, path string) (source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return source{}, err
+	}
+	f, size, err := input.OpenRegular(ctx, path)
+	if err != nil {
+		return source{}, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	sum := sha256.New()
+	last := max(size-sampleBlockSize, 0)
+	for i := range int64(sampleBlocks) {
+		block := io.NewSectionReader(f, last*i/(sampleBlocks-1), sampleBlockSize)
+		if _, err := io.Copy(sum, block); err != nil {
+			return source{}, err
+		}
+	}
+	return source{path, size, info.ModTime().UnixNano(), hex.EncodeToString(sum.Sum(nil))}, nil
 }

@@ -2,13 +2,22 @@ package xlsa17
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -39,71 +48,136 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	if opts.DevSplit < 0 || opts.DevSplit > maxDevSplit {
 		return nil, wrong("--dev-split", "", "1, 2 or 3", fmt.Sprint(opts.DevSplit))
 	}
-	// Features last: they can take seconds, and mistakes elsewhere show at once.
-	f, err := openFolder(ctx, dir)
+	f, err := openFolder(ctx, dir, opts.Log)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.readDescriptions(); err != nil {
-		return nil, err
-	}
-	if err := f.readAttributes(opts.Log); err != nil {
-		return nil, err
-	}
+	// Features last: they can take seconds, and mistakes elsewhere show at once.
 	x, err := readFeatures(ctx, f.dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	return f.dataset(x, opts.DevSplit)
+	return f.dataset(x, max(opts.DevSplit, 1))
 }
 
-// splits returns the divisions of the seen classes, one to three: the second and third
-// exist where there is a list of their train classes.
-func (f *folder) splits(labels []int) ([]dataset.Split, error) {
-	var splits []dataset.Split
-	for n := 1; n <= maxDevSplit; n++ {
-		list := fmt.Sprintf("trainclasses%d.txt", n)
-		path, err := firstFile(f.dir, list)
-		if err != nil {
-			return nil, err
-		}
-		if n > 1 && path == "" {
-			continue
-		}
-		if n > 1+len(splits) {
-			return nil, wrong(f.dir, "", fmt.Sprintf("trainclasses%d.txt before %s", n-1, list), "no such file")
-		}
-		s, err := f.split(n, labels)
-		if err != nil {
-			return nil, err
-		}
-		splits = append(splits, s)
-	}
-	return splits, nil
-}
+// Variables of att_splits.mat.
+const (
+	varClasses    = "allclasses_names"
+	varOriginal   = "original_att"
+	varNormalised = "att" // L2-normalised columns, no probabilities: only looked for
+
+	trainLoc      = "train_loc"
+	valLoc        = "val_loc"
+	trainvalLoc   = "trainval_loc"
+	testSeenLoc   = "test_seen_loc"
+	testUnseenLoc = "test_unseen_loc"
+)
+
+var locationVariables = []string{trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc}
 
 // folder is a data set without its features and labels.
 type folder struct {
 	ctx context.Context
 	dir string // absolute
+	mat string // path of att_splits.mat
 
-	*attSplits
-	index        *classIndex // of the classes, once it is needed
+	classes   []string
+	index     *classIndex              // of the classes, once it is needed
+	original  *dataset.Matrix[float64] // original_att as probabilities, classes x attributes; nil where it is absent
+	hasAtt    bool
+	locations map[string][]int // samples from 0 by variable, of those that are present
+
 	descriptions dataset.Matrix[float64]
 	attributes   []dataset.Attribute
 	groups       []string
 }
 
-func openFolder(ctx context.Context, dir string) (*folder, error) {
+func openFolder(ctx context.Context, dir string, log logrus.FieldLogger) (*folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, invalid.File(dir, err)
 	}
-	mat, err := readAttSplits(ctx, filepath.Join(dir, "att_splits.mat"))
-	if err != nil {
+	f := &folder{ctx: ctx, dir: dir, mat: filepath.Join(dir, "att_splits.mat"), locations: make(map[string][]int)}
+	if err := f.readAttSplits(); err != nil {
 		return nil, err
 	}
-	return &folder{ctx: ctx, dir: dir, attSplits: mat}, nil
+	if err := f.readDescriptions(); err != nil {
+		return nil, err
+	}
+	return f, f.readAttributes(log)
+}
+
+func (f *folder) readAttSplits() error {
+	headers, err := matlab.List(f.ctx, f.mat)
+	if err != nil {
+		return err
+	}
+	f.hasAtt = has(headers, varNormalised)
+	want := []string{varClasses}
+	for _, name := range append([]string{varOriginal}, locationVariables...) {
+		if has(headers, name) {
+			want = append(want, name)
+		}
+	}
+	vars, err := matlab.Read(f.ctx, f.mat, want...)
+	if err != nil {
+		return err
+	}
+	for _, name := range want {
+		switch a := vars[name]; name {
+		case varClasses:
+			err = f.setClasses(a)
+		case varOriginal:
+			err = f.setOriginal(a)
+		default:
+			f.locations[name], err = indices(f.mat, a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func has(headers []matlab.Header, name string) bool {
+	return slices.ContainsFunc(headers, func(h matlab.Header) bool { return h.Name == name })
+}
+
+func (f *folder) setClasses(a *matlab.Array) error {
+	if len(a.Strings) == 0 {
+		return wrong(f.mat, a.Name, "a cell array of names", a.Class.String())
+	}
+	var entries []line
+	for z, name := range a.Strings {
+		entries = append(entries, line{z + 1, strings.TrimSpace(name)})
+	}
+	f.classes = texts(entries)
+	return checkNames(f.mat, a.Name+", entry", entries)
+}
+
+// setOriginal takes original_att, attributes x classes.
+func (f *folder) setOriginal(a *matlab.Array) error {
+	if n := len(f.classes); len(a.Dims) != 2 || a.Dims[1] != n || a.Dims[0] < 1 || len(a.Float32) != a.Dims[0]*n {
+		return wrong(f.mat, a.Name, fmt.Sprintf("numbers for attributes x %d classes", n), a.Size())
+	}
+	m := dataset.Convert[float64](dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32})
+	f.original = &m
+	return toProbabilities(m, f.mat, a.Name+", class")
+}
+
+// indices returns a vector that counts from 1, as MATLAB does, counting from 0.
+func indices(file string, a *matlab.Array) ([]int, error) {
+	if len(a.Float32) == 0 {
+		return nil, wrong(file, a.Name, "a vector of whole numbers", a.Size())
+	}
+	x := make([]int, len(a.Float32))
+	for i, v := range a.Float32 {
+		if v != float32(math.Trunc(float64(v))) || v < 1 || v > math.MaxInt32 {
+			return nil, wrong(file, fmt.Sprintf("%s, entry %d", a.Name, i+1), "a whole number from 1", fmt.Sprint(v))
+		}
+		x[i] = int(v) - 1
+	}
+	return x, nil
 }
 
 // dataset joins the features and the rest of a folder.
@@ -114,14 +188,11 @@ func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
 				fmt.Sprintf("a class from 1 to %d, the classes of %s", len(f.classes), f.mat), fmt.Sprint(z+1))
 		}
 	}
-	split, err := f.split(devSplit, x.labels)
+	splits, err := f.splits(devSplit, x.labels)
 	if err != nil {
 		return nil, err
 	}
-	all, err := f.splits(x.labels)
-	if err != nil {
-		return nil, err
-	}
+	testSeen := slices.Sorted(slices.Values(f.locations[testSeenLoc]))
 	return &dataset.Dataset{
 		Name:         strings.ToLower(filepath.Base(f.dir)),
 		Source:       f.dir,
@@ -131,9 +202,9 @@ func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
 		Attributes:   f.attributes,
 		Groups:       f.groups,
 		Descriptions: f.descriptions,
-		Split:        split,
-		DevSplits:    all,
-		TestSeen:     f.testSeen(),
+		Split:        splits[devSplit-1],
+		DevSplits:    splits,
+		TestSeen:     slices.Compact(testSeen),
 		FeaturesSum:  x.sum,
 	}, nil
 }
@@ -141,4 +212,141 @@ func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
 // wrong returns an error about a file.
 func wrong(file, field, want, got string) *invalid.Error {
 	return &invalid.Error{Where: file, Field: field, Want: want, Got: got}
+}
+
+// firstFile returns the first of several files that exists, or "" for none.
+func firstFile(dir string, names ...string) (string, error) {
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		switch _, err := os.Stat(path); {
+		case err == nil:
+			return path, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", invalid.File(path, err)
+		}
+	}
+	return "", nil
+}
+
+const (
+	maxText = 64 << 20 // bytes of a text file, far above the descriptions of any data set
+	maxName = 1000     // bytes of the name of a class or attribute
+)
+
+// line is a line of text that is not blank, without the space around it.
+type line struct {
+	number int // from 1
+	text   string
+}
+
+func texts(lines []line) []string {
+	all := make([]string, len(lines))
+	for i, l := range lines {
+		all[i] = l.text
+	}
+	return all
+}
+
+func readLines(ctx context.Context, path string) ([]line, error) {
+	text, err := input.ReadFile(ctx, path, maxText)
+	return splitLines(string(text)), err
+}
+
+// splitLines returns the lines of a text that are not blank. Line ends may be those of
+// Unix or Windows, and a byte order mark may come first.
+func splitLines(text string) []line {
+	var lines []line
+	number := 0
+	for part := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		number++
+		if part = strings.TrimSpace(part); part != "" {
+			lines = append(lines, line{number, part})
+		}
+	}
+	return lines
+}
+
+// readNumbered reads names without the number that may precede each of them.
+func readNumbered(ctx context.Context, path string) ([]line, error) {
+	lines, err := readLines(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return numbered(path, lines)
+}
+
+// numbered returns names without the number that may precede each of them, as in
+// "12 has_bill_shape::dagger". If some line has no number, numbers are part of the
+// names. Numbers must ascend, because names belong to rows or columns by their lines.
+func numbered(file string, lines []line) ([]line, error) {
+	names := make([]line, len(lines))
+	last := uint64(0)
+	var disorder error
+	for i, l := range lines {
+		end := strings.IndexAny(l.text, " \t")
+		if end < 0 {
+			return lines, nil
+		}
+		n, err := strconv.ParseUint(l.text[:end], 10, 64)
+		if err != nil {
+			return lines, nil
+		}
+		if i > 0 && n <= last && disorder == nil {
+			disorder = wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("a number above %d, that of the line before", last), l.text[:end])
+		}
+		names[i], last = line{l.number, strings.TrimSpace(l.text[end:])}, n
+	}
+	return names, disorder
+}
+
+// checkNames checks that names are short and unique. unit is what their numbers count, as in
+// "line".
+func checkNames(file, unit string, names []line) error {
+	numberOf := make(map[string]int, len(names))
+	for _, l := range names {
+		field := fmt.Sprintf("%s %d", unit, l.number)
+		if len(l.text) > maxName {
+			return wrong(file, field, fmt.Sprintf("a name of at most %d bytes", maxName), fmt.Sprint(len(l.text)))
+		}
+		if other, taken := numberOf[l.text]; taken {
+			return wrong(file, field, "a unique name", fmt.Sprintf("%q, as in %s %d", l.text, unit, other))
+		}
+		numberOf[l.text] = l.number
+	}
+	return nil
+}
+
+// classIndex finds classes by names that other files spell differently.
+type classIndex struct {
+	names []string
+	index dataset.NameIndex
+}
+
+func newClassIndex(names []string) *classIndex {
+	x := &classIndex{names: names}
+	for z, name := range names {
+		x.index.Add(z, spellings(name)...)
+	}
+	return x
+}
+
+// classNumber precedes the names of CUB's classes: "001.Black_footed_Albatross".
+var classNumber = regexp.MustCompile(`^\d+\.\s*`)
+
+// spellings of the name of a class, the strictest first. Words may be separated by +.
+func spellings(name string) []string {
+	fold := func(name string) string { return dataset.FoldName(strings.ReplaceAll(name, "+", " ")) }
+	return []string{name, fold(name), fold(classNumber.ReplaceAllString(name, ""))}
+}
+
+// find returns the class of a name, or -1 and what is wrong with the name.
+func (x *classIndex) find(name string) (z int, got string) {
+	switch hits := x.index.Find(spellings(name)...); len(hits) {
+	case 0:
+		return -1, fmt.Sprintf("%q, which is none of them", name)
+	case 1:
+		return hits[0], ""
+	default:
+		return -1, fmt.Sprintf("%q, which may mean %q or %q", name, x.names[hits[0]], x.names[hits[1]])
+	}
 }

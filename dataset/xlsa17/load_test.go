@@ -2,62 +2,21 @@ package xlsa17
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
-
-func loadSmall(t *testing.T, s *small, opts Options) (*dataset.Dataset, error) {
-	t.Helper()
-	opts.NoCache = true
-	if opts.Log == nil {
-		opts.Log, _ = quietLog()
-	}
-	return Load(t.Context(), s.write(t), opts)
-}
-
-// smallDataset is what newSmall must be read as.
-func smallDataset() *dataset.Dataset {
-	d := &dataset.Dataset{
-		Name:         "small",
-		Features:     dataset.NewMatrix[float32](12, 2),
-		Labels:       []int{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5},
-		Classes:      smallClasses,
-		Attributes:   []dataset.Attribute{{Name: "size::big", Group: 0}, {Name: "size::small", Group: 0}, {Name: "colour::red", Group: 1}},
-		Groups:       []string{"size", "colour"},
-		Descriptions: dataset.NewMatrix[float64](6, 3),
-		Split:        dataset.Split{Train: []int{0, 1, 2}, Val: []int{3}, Test: []int{4, 5}},
-		TestSeen:     []int{6, 9},
-	}
-	for i := range d.Features.Data {
-		d.Features.Data[i] = float32(i) / 4
-	}
-	for i, p := range smallPercent {
-		d.Descriptions.Data[i] = p / 100
-	}
-	d.FeaturesSum = dataset.SumFeatures(d.Features)
-	return d
-}
-
-func diffDatasets(want, got *dataset.Dataset) string {
-	return cmp.Diff(want, got,
-		cmpopts.IgnoreFields(dataset.Dataset{}, "Source", "DevSplits"),
-		cmpopts.EquateApprox(0, 1e-7), cmpopts.EquateNaNs())
-}
 
 // What differs between copies of the release, and is read as the same data.
 func TestLoadVariants(t *testing.T) {
 	type change func(s *small, want *dataset.Dataset)
 	variants := map[string]change{
-		"as it is": func(*small, *dataset.Dataset) {},
-		"train_loc and val_loc without test_seen_loc": func(s *small, _ *dataset.Dataset) {
-			s.set(column("train_loc", 9, 1, 2, 3, 8))
-			s.set(column("val_loc", 4))
-		},
+		"as it is":                 func(*small, *dataset.Dataset) {},
 		"no train_loc and val_loc": func(s *small, _ *dataset.Dataset) { s.drop("train_loc", "val_loc") },
 		"no locations at all": func(s *small, want *dataset.Dataset) {
 			want.TestSeen = nil
@@ -66,21 +25,12 @@ func TestLoadVariants(t *testing.T) {
 		"no class lists": func(s *small, _ *dataset.Dataset) {
 			s.drop("trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt", "testclasses.txt")
 		},
-		"no list of the seen classes": func(s *small, _ *dataset.Dataset) { s.drop("trainvalclasses.txt") },
-		"trainval_loc of all seen images": func(s *small, _ *dataset.Dataset) {
-			s.set(column("trainval_loc", 1, 2, 3, 4, 7, 8, 9, 10))
-		},
 		"labels in a row": func(s *small, _ *dataset.Dataset) {
 			s.set(doubles("labels", 1, 12, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6))
 		},
 		"windows line ends, spaces and blank lines": func(s *small, _ *dataset.Dataset) {
 			for name, text := range s.texts {
 				s.texts[name] = "\ufeff\r\n" + strings.ReplaceAll(text, "\n", "  \t\r\n\r\n")
-			}
-		},
-		"no newline at the end": func(s *small, _ *dataset.Dataset) {
-			for name, text := range s.texts {
-				s.texts[name] = strings.TrimSuffix(text, "\n")
 			}
 		},
 		"spaces after names in the .mat": func(s *small, _ *dataset.Dataset) {
@@ -95,15 +45,9 @@ func TestLoadVariants(t *testing.T) {
 			s.texts["meta/"+descriptionFile] = "1 2 3\n" + s.texts["meta/"+descriptionFile]
 		},
 		"meta without classes.txt": func(s *small, _ *dataset.Dataset) { s.drop("meta/" + classFile) },
-		"classes.txt without numbers": func(s *small, _ *dataset.Dataset) {
-			s.texts["meta/"+classFile] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n004.Young_owl\n005.Duck\n006.Swan\n"
-		},
 		"names spelt in other ways": func(s *small, _ *dataset.Dataset) {
 			s.texts["meta/"+classFile] = "1\tred+bird\n2\tBlue bird\n3\t003.OLD_OWL\n4\tyoung__owl\n5\tduck\n6\t6.swan\n"
 			s.texts["testclasses.txt"] = "duck\nSWAN\n"
-		},
-		"descriptions as fractions": func(s *small, _ *dataset.Dataset) {
-			s.texts["meta/"+descriptionFile] = "1 0 .5\n.2 .8 0\n0 1 .1\n.9 .05 .6\n.25 .75 .33\n.7 .3 .12\n"
 		},
 		"fractions that rounding takes above 1": func(s *small, _ *dataset.Dataset) {
 			s.texts["meta/"+descriptionFile] = "1.0000001 0 .5\n.2 .8 0\n0 1.0005 .1\n.9 .05 .6\n.25 .75 .33\n.7 .3 .12\n"
@@ -136,9 +80,6 @@ func TestLoadVariants(t *testing.T) {
 			want.Descriptions.Data[0] = math.NaN()
 		},
 		"features in another .mat": func(s *small, _ *dataset.Dataset) { s.featureFile = "googlenet.MAT" },
-		"names without numbers": func(s *small, _ *dataset.Dataset) {
-			s.texts["meta/attribute_names_with_semantic_group.txt"] = "size::big\nsize::small\ncolour::red\n"
-		},
 		"a name without group among others": func(s *small, want *dataset.Dataset) {
 			s.texts["meta/attribute_names_with_semantic_group.txt"] = "1 size::big\n2 size\n3 size::small\n"
 			want.Attributes = []dataset.Attribute{{Name: "size::big", Group: 0}, {Name: "size", Group: 1}, {Name: "size::small", Group: 0}}
@@ -171,16 +112,27 @@ func TestLoadVariants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, want := newSmall(), smallDataset()
 			change(s, want)
-			got, err := loadSmall(t, s, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := diffDatasets(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if err := dataset.Check(got); err != nil {
-				t.Error(err)
-			}
+			got := testkit.Must(loadSmall(t, s, Options{}))(t)
+			wantSame(t, want, got)
+			testkit.NoError(t, dataset.Check(got))
 		})
+	}
+}
+
+// An attributes.txt beside the folder that is of another length belongs to
+// another data set.
+func TestAttributesBesideTheFolder(t *testing.T) {
+	dir := newSmall().write(t)
+	for text, groups := range map[string][]string{
+		"1 size::big\n2 size::small\n3 colour::red\n": {"size", "colour"},
+		"1 size::big\n2 size::small\n":                nil,
+	} {
+		testkit.Write(t, filepath.Dir(dir), "attributes.txt", text)
+		testkit.NoError(t, os.RemoveAll(filepath.Join(dir, "meta")))
+		log, hook := quietLog()
+		d := testkit.Must(Load(t.Context(), dir, Options{NoCache: true, Log: log}))(t)
+		if logged := len(hook.AllEntries()) > 0; !slices.Equal(groups, d.Groups) || logged != (groups != nil) {
+			t.Errorf("groups %v, expected %v; %d log entries", d.Groups, groups, len(hook.AllEntries()))
+		}
 	}
 }

@@ -6,10 +6,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/matfile"
 )
 
 // small is a folder that tests change before they write it: 12 samples of 2 dimensions, 6
@@ -85,21 +90,88 @@ func (s *small) write(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "Small")
 	for name, text := range s.texts {
-		writeText(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+		testkit.Write(t, dir, name, text)
 	}
 	writeMat(t, filepath.Join(dir, s.featureFile), s.features...)
 	writeMat(t, filepath.Join(dir, "att_splits.mat"), s.att...)
 	return dir
 }
 
-func writeText(t testing.TB, path, text string) {
+// writeMat writes a MAT-file of numbers, stored as float32, and cells of text.
+func writeMat(t testing.TB, path string, vars ...*matlab.Array) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
+	w := matfile.Little
+	var elements [][]byte
+	for _, v := range vars {
+		var data [][]byte
+		for _, s := range v.Strings {
+			data = append(data, w.Word("", s))
+		}
+		if v.Class != matlab.Cell {
+			numbers := make([]float64, len(v.Float32))
+			for i, x := range v.Float32 {
+				numbers[i] = float64(x)
+			}
+			data = append(data, w.Numbers(matfile.Single, numbers...))
+		}
+		elements = append(elements, w.Array(v.Name, v.Class, 0, v.Dims, data...))
 	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
+	testkit.NoError(t, os.WriteFile(path, w.File(elements...), 0o666))
+}
+
+func doubles(name string, rows, cols int, numbers ...float64) *matlab.Array {
+	a := &matlab.Array{Header: matlab.Header{Name: name, Class: matlab.Double, Dims: []int{rows, cols}}}
+	for _, v := range numbers {
+		a.Float32 = append(a.Float32, float32(v))
 	}
+	return a
+}
+
+func column(name string, numbers ...float64) *matlab.Array {
+	return doubles(name, len(numbers), 1, numbers...)
+}
+
+func cells(name string, strings ...string) *matlab.Array {
+	return &matlab.Array{Header: matlab.Header{Name: name, Class: matlab.Cell, Dims: []int{len(strings), 1}}, Strings: strings}
+}
+
+// smallDataset is what newSmall must be read as.
+func smallDataset() *dataset.Dataset {
+	d := &dataset.Dataset{
+		Name:         "small",
+		Features:     dataset.NewMatrix[float32](12, 2),
+		Labels:       []int{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5},
+		Classes:      smallClasses,
+		Attributes:   []dataset.Attribute{{Name: "size::big", Group: 0}, {Name: "size::small", Group: 0}, {Name: "colour::red", Group: 1}},
+		Groups:       []string{"size", "colour"},
+		Descriptions: dataset.NewMatrix[float64](6, 3),
+		Split:        dataset.Split{Train: []int{0, 1, 2}, Val: []int{3}, Test: []int{4, 5}},
+		TestSeen:     []int{6, 9},
+	}
+	for i := range d.Features.Data {
+		d.Features.Data[i] = float32(i) / 4
+	}
+	for i, p := range smallPercent {
+		d.Descriptions.Data[i] = p / 100
+	}
+	d.FeaturesSum = dataset.SumFeatures(d.Features)
+	return d
+}
+
+func wantSame(t *testing.T, want, got *dataset.Dataset) {
+	t.Helper()
+	if diff := cmp.Diff(want, got,
+		cmpopts.IgnoreFields(dataset.Dataset{}, "Source", "DevSplits"),
+		cmpopts.EquateApprox(0, 1e-7), cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func loadSmall(t *testing.T, s *small, opts Options) (*dataset.Dataset, error) {
+	t.Helper()
+	opts.NoCache = true
+	opts.Log, _ = quietLog()
+	return Load(t.Context(), s.write(t), opts)
 }
 
 // quietLog returns a log, and what is logged.

@@ -9,102 +9,114 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// subset is a set of classes with the file or variable that names them.
+// subset is the train, val or test classes, or the seen ones.
 type subset struct {
-	name    string // as in "train"
-	source  string
-	classes []int // ascending
+	name     string // as in "train"
+	list     string // the file that names its classes
+	variable string // with the locations of its samples; "" for none
+	source   string // the list, or the variable where there is no list
+	classes  []int  // ascending
 }
 
-func (s subset) has(z int) bool {
+func (s *subset) has(z int) bool {
 	_, found := slices.BinarySearch(s.classes, z)
 	return found
 }
 
+// splits returns the divisions of the seen classes, at least dev of them: the second and
+// third exist where there is a list of their train classes.
+func (f *folder) splits(dev int, labels []int) ([]dataset.Split, error) {
+	if err := f.checkRange(labels); err != nil {
+		return nil, err
+	}
+	var splits []dataset.Split
+	for n := 1; n <= maxDevSplit; n++ {
+		list := fmt.Sprintf("trainclasses%d.txt", n)
+		path, err := firstFile(f.dir, list)
+		switch {
+		case err != nil:
+			return nil, err
+		case n > 1 && n != dev && path == "":
+			continue
+		case path != "" && n > 1+len(splits):
+			return nil, wrong(f.dir, "", fmt.Sprintf("trainclasses%d.txt before %s", n-1, list), "no such file")
+		}
+		s, err := f.split(n, labels)
+		if err != nil {
+			return nil, err
+		}
+		splits = append(splits, s)
+	}
+	return splits, nil
+}
+
 // split returns a division of the classes: those of the class lists or, where a list is
 // absent, the classes of the samples at the locations. Lists and locations must agree.
-// dev is the number of the division; 0 means 1.
-func (f *folder) split(dev int, labels []int) (dataset.Split, error) {
-	var none dataset.Split
-	dev = max(dev, 1)
-	if err := f.checkRange(labels); err != nil {
-		return none, err
+func (f *folder) split(n int, labels []int) (s dataset.Split, err error) {
+	train := subset{name: "train", list: fmt.Sprintf("trainclasses%d.txt", n), variable: trainLoc}
+	val := subset{name: "val", list: fmt.Sprintf("valclasses%d.txt", n), variable: valLoc}
+	test := subset{name: "test", list: "testclasses.txt", variable: testUnseenLoc}
+	if n > 1 { // the released train_loc and val_loc belong to the first division
+		train.variable, val.variable = "", ""
 	}
-	// The released train_loc and val_loc belong to the first division.
-	trainVar, valVar := trainLoc, valLoc
-	if dev > 1 {
-		trainVar, valVar = "", ""
+	parts := []*subset{&train, &val, &test}
+	sourceOf := make(map[int]string)
+	for _, p := range parts {
+		if err := f.readSubset(p, labels); err != nil {
+			return s, err
+		}
+		for _, z := range p.classes {
+			if other, taken := sourceOf[z]; taken {
+				return s, wrong(f.dir, fmt.Sprintf("class %q", f.classes[z]), "one of train, val and test", fmt.Sprintf("it in %s and in %s", other, p.source))
+			}
+			sourceOf[z] = p.source
+		}
 	}
-	train, err := f.subset("train", fmt.Sprintf("trainclasses%d.txt", dev), trainVar, labels)
-	if err != nil {
-		return none, err
+	s = dataset.Split{Train: train.classes, Val: val.classes, Test: test.classes}
+	seen := subset{name: "train and val", source: train.source + " and " + val.source, classes: s.Seen()}
+	if err := f.checkSeenList(&seen); err != nil {
+		return s, err
 	}
-	val, err := f.subset("val", fmt.Sprintf("valclasses%d.txt", dev), valVar, labels)
-	if err != nil {
-		return none, err
+	for _, p := range parts {
+		if err := f.checkLocations(p, p.variable, true, labels); err != nil {
+			return s, err
+		}
 	}
-	test, err := f.subset("test", "testclasses.txt", testUnseenLoc, labels)
-	if err != nil {
-		return none, err
-	}
-	if err := f.checkDisjoint(train, val, test); err != nil {
-		return none, err
-	}
-	s := dataset.Split{Train: train.classes, Val: val.classes, Test: test.classes}
-	seen := subset{"train and val", train.source + " and " + val.source, s.Seen()}
-	if err := f.checkSeenList(seen); err != nil {
-		return none, err
-	}
-	for _, c := range []struct {
-		subset   subset
-		variable string
-		all      bool // the variable has all samples of the subset
-	}{
-		{train, trainVar, true},
-		{val, valVar, true},
-		{seen, trainvalLoc, false},
-		{seen, testSeenLoc, false},
-		{test, testUnseenLoc, true},
-	} {
-		if err := f.checkLocations(c.subset, c.variable, c.all, labels); err != nil {
-			return none, err
+	for _, variable := range []string{trainvalLoc, testSeenLoc} {
+		if err := f.checkLocations(&seen, variable, false, labels); err != nil {
+			return s, err
 		}
 	}
 	return s, nil
 }
 
-// testSeen returns the samples of test_seen_loc, ascending; nil without it.
-func (f *folder) testSeen() []int {
-	held := slices.Clone(f.locations[testSeenLoc])
-	slices.Sort(held)
-	return slices.Compact(held)
-}
-
-// subset reads the classes of a list, or else those of the samples at the locations of a
-// variable.
-func (f *folder) subset(name, list, variable string, labels []int) (subset, error) {
-	path, err := firstFile(f.dir, list)
+// readSubset reads the classes of a list, or else those of the samples at the locations of
+// a variable.
+func (f *folder) readSubset(s *subset, labels []int) error {
+	path, err := firstFile(f.dir, s.list)
 	if err != nil {
-		return subset{}, err
+		return err
 	}
 	if path != "" {
-		classes, err := f.readClassList(path)
-		return subset{name, list, classes}, err
+		s.source = s.list
+		s.classes, err = f.readClassList(path)
+		return err
 	}
-	loc, ok := f.locations[variable]
+	loc, ok := f.locations[s.variable]
 	if !ok {
 		got := "no such file"
-		if variable != "" {
-			got += fmt.Sprintf(", and no variable %s in %s to derive it from", variable, f.mat)
+		if s.variable != "" {
+			got += fmt.Sprintf(", and no variable %s in %s to derive it from", s.variable, f.mat)
 		}
-		return subset{}, wrong(filepath.Join(f.dir, list), "", "the list of the "+name+" classes", got)
+		return wrong(filepath.Join(f.dir, s.list), "", "the list of the "+s.name+" classes", got)
 	}
-	var classes []int
+	s.source = s.variable
 	for _, i := range loc {
-		classes = append(classes, labels[i])
+		s.classes = append(s.classes, labels[i])
 	}
-	slices.Sort(classes)
-	return subset{name, variable, slices.Compact(classes)}, nil
+	slices.Sort(s.classes)
+	s.classes = slices.Compact(s.classes)
+	return nil
 }
 
 // readClassList reads names of classes, one per line, and returns the classes in
@@ -140,22 +152,8 @@ func (f *folder) readClassList(path string) ([]int, error) {
 	return classes, nil
 }
 
-// checkDisjoint checks that no class is in two subsets.
-func (f *folder) checkDisjoint(subsets ...subset) error {
-	sourceOf := make(map[int]string)
-	for _, s := range subsets {
-		for _, z := range s.classes {
-			if other, taken := sourceOf[z]; taken {
-				return wrong(f.dir, fmt.Sprintf("class %q", f.classes[z]), "one of train, val and test", fmt.Sprintf("it in %s and in %s", other, s.source))
-			}
-			sourceOf[z] = s.source
-		}
-	}
-	return nil
-}
-
 // checkSeenList compares trainvalclasses.txt, if it exists, with the seen classes.
-func (f *folder) checkSeenList(seen subset) error {
+func (f *folder) checkSeenList(seen *subset) error {
 	path, err := firstFile(f.dir, "trainvalclasses.txt")
 	if err != nil || path == "" {
 		return err
@@ -194,7 +192,7 @@ func (f *folder) checkRange(labels []int) error {
 // checkLocations checks that a variable, if it exists, has only samples of the subset. If
 // all is set, it must have all of them, as in the first release, or all but those of
 // test_seen_loc, as in the second.
-func (f *folder) checkLocations(s subset, variable string, all bool, labels []int) error {
+func (f *folder) checkLocations(s *subset, variable string, all bool, labels []int) error {
 	disagreement := func(what, no string, i int) error {
 		return wrong(f.mat, variable, fmt.Sprintf("%s of the %s classes (%s)", what, s.name, s.source),
 			fmt.Sprintf("%slocation %d, a sample of class %q", no, i+1, f.classes[labels[i]]))

@@ -1,11 +1,23 @@
+// Package table reads CSV files: those of data sets, of class descriptions and of
+// features. Reader returns one record at a time; Table holds a whole file whose first
+// line names the columns, and reports each problem with its file, line and column to an
+// invalid.List. Probability reads one entry of a class description.
+//
+// A byte order mark, Windows line ends, blank lines and space around cells are ignored.
+// The length of a line is bounded, so that no input claims memory without end.
 package table
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -210,4 +222,146 @@ func (t *Table) Probability(row Row, column int) float64 {
 		t.Report("probability", row.Line, t.Columns[column], e.Want, e.Got)
 	}
 	return p
+}
+
+const (
+	// maxRecord bounds the bytes of a line, or of the lines that one quoted cell spans.
+	maxRecord     = 16 << 20
+	bufferSize    = 1 << 18
+	byteOrderMark = "\ufeff"
+)
+
+// Reader reads the records of a CSV file.
+type Reader struct {
+	file  string
+	csv   *csv.Reader
+	lines *lineReader
+	line  int
+}
+
+// NewReader returns a reader of text; file is its name in errors.
+func NewReader(file string, text io.Reader) *Reader {
+	lines := &lineReader{text: bufio.NewReaderSize(text, bufferSize)}
+	if mark, err := lines.text.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
+		_, _ = lines.text.Discard(len(mark)) // it is in the buffer
+	}
+	r := &Reader{file: file, csv: csv.NewReader(bufio.NewReaderSize(lines, bufferSize)), lines: lines}
+	r.csv.FieldsPerRecord = -1 // callers report the lines with another number of cells
+	r.csv.ReuseRecord = true
+	r.csv.TrimLeadingSpace = true
+	return r
+}
+
+// Read returns the cells of the next record, which are valid until the next call. The
+// error is io.EOF at the end, and otherwise an *invalid.Error after which nothing more
+// can be read.
+func (r *Reader) Read() ([]string, error) {
+	r.lines.left = maxRecord
+	cells, err := r.csv.Read()
+	if err == nil {
+		r.line, _ = r.csv.FieldPos(0)
+		return cells, nil
+	}
+	var parse *csv.ParseError
+	switch {
+	case err == io.EOF:
+		return nil, err
+	case errors.Is(err, errTooLong):
+		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.line+1), Want: "lines of at most " + format.Bytes(maxRecord), Got: "a longer one"}
+	case errors.As(err, &parse):
+		e := &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Got: "a quote inside a cell"}
+		if errors.Is(err, csv.ErrQuote) {
+			e.Got = "a quoted cell that does not end with its closing quote"
+		}
+		e.Hint = `Put quotes around whole cells, and write "" for a quote inside one.`
+		return nil, e
+	}
+	return nil, invalid.File(r.file, err)
+}
+
+// Line returns the number of the line on which the last record begins, counted from 1.
+func (r *Reader) Line() int { return r.line }
+
+var errTooLong = errors.New("record too long")
+
+// lineReader returns at most one line per call. The CSV reader therefore reads no
+// further than the record that it parses, and left bounds that record.
+type lineReader struct {
+	text *bufio.Reader
+	left int
+}
+
+func (l *lineReader) Read(p []byte) (int, error) {
+	if l.left == 0 {
+		return 0, errTooLong
+	}
+	if _, err := l.text.Peek(1); err != nil {
+		return 0, err
+	}
+	part, _ := l.text.Peek(min(l.text.Buffered(), len(p), l.left)) // all of it is in the buffer
+	if end := bytes.IndexByte(part, '\n'); end >= 0 {
+		part = part[:end+1]
+	}
+	n := copy(p, part)
+	l.left -= n
+	_, err := l.text.Discard(n)
+	return n, err
+}
+
+// words are the words for p(a|z) that people may write instead of numbers.
+var words = []struct {
+	word  string
+	value float64
+}{
+	{"never", 0},
+	{"no", 0},
+	{"rarely", 0.1},
+	{"sometimes", 0.5},
+	{"often", 0.75},
+	{"always", 1},
+	{"yes", 1},
+}
+
+// Probability reads p(a|z): a number from 0 to 1, or a word in any case. never and no
+// are 0, rarely is 0.1, sometimes 0.5, often 0.75, always and yes are 1. An empty text
+// is NaN, not described. The error is an *invalid.Error without a place.
+func Probability(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return math.NaN(), nil
+	}
+	for _, w := range words {
+		if strings.EqualFold(text, w.word) {
+			return w.value, nil
+		}
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && v >= 0 && v <= 1 {
+		return v, nil
+	}
+	return 0, &invalid.Error{Want: wantProbability, Got: foundInstead(text)}
+}
+
+var wantProbability = func() string {
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = w.word
+	}
+	return "a number from 0 to 1, one of " + strings.Join(names, ", ") + ", or nothing if it is not described"
+}()
+
+// foundInstead quotes a text that is no probability, with a guess at what was meant.
+func foundInstead(text string) string {
+	found := invalid.Quote(text)
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err == nil && v >= 0 && v <= 100 && (percent || v > 1) {
+		return fmt.Sprintf("%s, which looks like a percentage: write %s", found, strconv.FormatFloat(v/100, 'g', -1, 64))
+	}
+	if whole, decimals, ok := strings.Cut(text, ","); ok {
+		if v, err := strconv.ParseFloat(whole+"."+decimals, 64); err == nil {
+			return fmt.Sprintf("%s: write %s", found, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	return found
 }

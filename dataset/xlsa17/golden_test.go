@@ -1,7 +1,7 @@
 package xlsa17
 
 import (
-	"errors"
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,32 +14,77 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// sharedData returns a folder of the shared data, or skips the test if there is none.
-func sharedData(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, "shared", "data", filepath.FromSlash(name))
-		if _, err := os.Stat(path); err == nil {
-			return path
+// expectedMini is testdata/expected.json: the numbers that both forms of the
+// fixture were written from.
+type expectedMini struct {
+	Features [][]float64 `json:"features_sample_by_dim"`
+	Labels   []int       `json:"labels"`
+	Classes  []string    `json:"classes"`
+	Original [][]float64 `json:"original_att_class_by_attribute"`
+	Train    []string    `json:"train"`
+	Val      []string    `json:"val"`
+	Test     []string    `json:"test"`
+}
+
+func TestMiniFixture(t *testing.T) {
+	var e expectedMini
+	testkit.NoError(t, json.Unmarshal([]byte(testkit.Read(t, "testdata/expected.json")), &e))
+	var x []float32
+	for _, row := range e.Features {
+		for _, v := range row {
+			x = append(x, float32(v))
 		}
 	}
-	t.Skipf("no folder shared/data/%s beside the project", name)
-	return ""
+	var u []float64
+	for _, row := range e.Original {
+		for _, percent := range row {
+			if percent < 0 {
+				percent = math.NaN()
+			}
+			u = append(u, percent/100)
+		}
+	}
+	want := &dataset.Dataset{
+		Features:     dataset.Matrix[float32]{Rows: len(e.Features), Cols: len(e.Features[0]), Data: x},
+		Classes:      e.Classes,
+		Groups:       []string{"shape", "colour", "habitat", "size"},
+		Descriptions: dataset.Matrix[float64]{Rows: len(e.Classes), Cols: 10, Data: u},
+	}
+	for _, z := range e.Labels {
+		want.Labels = append(want.Labels, z-1)
+	}
+	names := func(classes []int) (names []string) {
+		for _, z := range classes {
+			names = append(names, e.Classes[z])
+		}
+		return names
+	}
+	for _, form := range []string{"plain", "compressed"} {
+		log, _ := quietLog()
+		d := testkit.Must(Load(t.Context(), filepath.Join("testdata", form), Options{NoCache: true, Log: log}))(t)
+		testkit.NoError(t, dataset.Check(d))
+		parts := [][]string{names(d.Split.Train), names(d.Split.Val), names(d.Split.Test)}
+		if diff := cmp.Diff([][]string{e.Train, e.Val, e.Test}, parts); diff != "" {
+			t.Errorf("%s, split (-want +got):\n%s", form, diff)
+		}
+		if diff := cmp.Diff([]int{0, 0, 0, 1, 1, 1, 1, 2, 2, 3}, d.GroupOf()); diff != "" {
+			t.Errorf("%s, group of each attribute (-want +got):\n%s", form, diff)
+		}
+		if d.Name != form || !filepath.IsAbs(d.Source) || d.Attributes[3].Name != "colour::v3" {
+			t.Errorf("name %q, source %q, attribute 3 %q", d.Name, d.Source, d.Attributes[3].Name)
+		}
+		want.Name, want.FeaturesSum = form, dataset.SumFeatures(d.Features)
+		want.Attributes, want.Split, want.TestSeen = d.Attributes, d.Split, d.TestSeen
+		wantSame(t, want, d)
+	}
 }
 
 // sizes are the numbers of samples, classes in all and in each part, attributes, groups.
-type sizes struct {
-	Samples, Classes, Train, Val, Test, Attributes, Groups int
-}
-
-func sizesOf(d *dataset.Dataset) sizes {
-	return sizes{
+func sizes(d *dataset.Dataset) []int {
+	return []int{
 		len(d.Labels), len(d.Classes), len(d.Split.Train), len(d.Split.Val), len(d.Split.Test),
 		len(d.Attributes), len(d.Groups),
 	}
@@ -50,36 +95,34 @@ func sizesOf(d *dataset.Dataset) sizes {
 func TestReleasedFolders(t *testing.T) {
 	for _, set := range []struct {
 		name        string
-		want        sizes
+		want        []int
 		class       string
 		attribute   string
 		percent     float64
 		undescribed int
 	}{
-		{"CUB", sizes{11788, 200, 100, 50, 50, 312, 28}, "001.Black_footed_Albatross", "has_bill_shape::hooked_seabird", 59.8540145985, 0},
-		{"AWA2", sizes{37322, 50, 27, 13, 10, 85, 11}, "antelope", "color::gray", 12.34, 4},
-		{"SUN", sizes{14340, 717, 580, 65, 72, 102, 4}, "abbey", "functions/affordance::vacationing/touring", 45, 0},
+		{"CUB", []int{11788, 200, 100, 50, 50, 312, 28}, "001.Black_footed_Albatross", "has_bill_shape::hooked_seabird", 59.8540145985, 0},
+		{"AWA2", []int{37322, 50, 27, 13, 10, 85, 11}, "antelope", "color::gray", 12.34, 4},
+		{"SUN", []int{14340, 717, 580, 65, 72, 102, 4}, "abbey", "functions/affordance::vacationing/touring", 45, 0},
 	} {
 		for _, splits := range []string{"att_splits.mat", "att_splits-without-train_loc.mat"} {
 			t.Run(set.name+"/"+splits, func(t *testing.T) {
-				released := sharedData(t, "xlsa17/"+set.name)
+				released := testkit.Shared(t, "data", "xlsa17", set.name)
 				labels := labelsByLocation(t, released)
 				dir := withSplits(t, released, splits)
 				var parts []dataset.Split
 				for dev := 1; dev <= 3; dev++ {
 					d := withoutFeatures(t, dir, dev, labels)
-					if diff := cmp.Diff(set.want, sizesOf(d)); diff != "" {
+					if diff := cmp.Diff(set.want, sizes(d)); diff != "" {
 						t.Errorf("division %d (-want +got):\n%s", dev, diff)
 					}
-					if err := dataset.Check(d); err != nil {
-						t.Errorf("division %d: %v", dev, err)
-					}
-					p := descriptionOf(t, d, set.class, set.attribute)
-					if math.Abs(p-set.percent/100) > 1e-12 {
-						t.Errorf("%s of %s is %v, want %v %%", set.attribute, set.class, p, set.percent)
-					}
-					if n := undescribed(d, set.class); n != set.undescribed {
-						t.Errorf("%d attributes of %s are not described, want %d", n, set.class, set.undescribed)
+					testkit.NoError(t, dataset.Check(d))
+					u := d.Descriptions.Row(slices.Index(d.Classes, set.class))
+					m := slices.IndexFunc(d.Attributes, func(a dataset.Attribute) bool { return a.Name == set.attribute })
+					testkit.Near(t, set.attribute+" of "+set.class, u[m], set.percent/100, 1e-12)
+					described := dataset.Described(u)
+					if set.undescribed != d.Descriptions.Cols-described || dataset.Described(d.Descriptions.Data) != len(d.Descriptions.Data)-set.undescribed {
+						t.Errorf("%d attributes of %s are described, expected all but %d, and all of other classes", described, set.class, set.undescribed)
 					}
 					parts = append(parts, d.Split)
 				}
@@ -98,10 +141,8 @@ func TestReleasedFolders(t *testing.T) {
 // have it; its true class is only in the file of the features.
 func labelsByLocation(t *testing.T, dir string) []int {
 	t.Helper()
-	d, err := openFolder(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log, _ := quietLog()
+	d := testkit.Must(openFolder(t.Context(), dir, log))(t)
 	loc := d.locations
 	labels := make([]int, len(loc[trainvalLoc])+len(loc[testSeenLoc])+len(loc[testUnseenLoc]))
 	for _, c := range []struct{ list, variable string }{
@@ -110,10 +151,7 @@ func labelsByLocation(t *testing.T, dir string) []int {
 		{"valclasses1.txt", valLoc},
 		{"testclasses.txt", testUnseenLoc},
 	} {
-		classes, err := d.readClassList(filepath.Join(dir, c.list))
-		if err != nil {
-			t.Fatal(err)
-		}
+		classes := testkit.Must(d.readClassList(filepath.Join(dir, c.list)))(t)
 		for n, i := range loc[c.variable] {
 			labels[i] = classes[n%len(classes)]
 		}
@@ -125,12 +163,8 @@ func labelsByLocation(t *testing.T, dir string) []int {
 func withSplits(t *testing.T, released, splits string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(released))
-	if err := os.CopyFS(dir, os.DirFS(released)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(dir, splits), filepath.Join(dir, "att_splits.mat")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.CopyFS(dir, os.DirFS(released)))
+	testkit.NoError(t, os.Rename(filepath.Join(dir, splits), filepath.Join(dir, "att_splits.mat")))
 	return dir
 }
 
@@ -138,70 +172,28 @@ func withSplits(t *testing.T, released, splits string) string {
 func withoutFeatures(t *testing.T, dir string, dev int, labels []int) *dataset.Dataset {
 	t.Helper()
 	log, _ := quietLog()
-	f, err := openFolder(t.Context(), dir)
-	if err == nil {
-		err = errors.Join(f.readDescriptions(), f.readAttributes(log))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := f.dataset(&features{file: "no file", values: dataset.NewMatrix[float32](len(labels), 1), labels: labels}, dev)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func descriptionOf(t *testing.T, d *dataset.Dataset, class, attribute string) float64 {
-	t.Helper()
-	z := slices.Index(d.Classes, class)
-	m := slices.IndexFunc(d.Attributes, func(a dataset.Attribute) bool { return a.Name == attribute })
-	if z < 0 || m < 0 {
-		t.Fatalf("class %q is %d, attribute %q is %d", class, z, attribute, m)
-	}
-	return d.Descriptions.Row(z)[m]
-}
-
-// undescribed counts the missing entries of a class. It returns -1 if another class has
-// any.
-func undescribed(d *dataset.Dataset, class string) int {
-	n := 0
-	for z, name := range d.Classes {
-		for _, p := range d.Descriptions.Row(z) {
-			switch {
-			case !math.IsNaN(p):
-			case name != class:
-				return -1
-			default:
-				n++
-			}
-		}
-	}
-	return n
+	f := testkit.Must(openFolder(t.Context(), dir, log))(t)
+	x := &features{file: "no file", values: dataset.NewMatrix[float32](len(labels), 1), labels: labels}
+	return testkit.Must(f.dataset(x, dev))(t)
 }
 
 // CUB127 is read from its files and then from the cache.
 func TestCUB127(t *testing.T) {
-	dir := sharedData(t, "CUB127")
+	dir := testkit.Shared(t, "data", "CUB127")
 	log, hook := quietLog()
 	opts := Options{CacheDir: t.TempDir(), Log: log}
 	fresh := loadWithin(t, 1.3, dir, opts)
-	if err := dataset.Check(fresh); err != nil {
-		t.Error(err)
-	}
+	testkit.NoError(t, dataset.Check(fresh))
 	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
 		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
 	}
-	files, err := matlab.Read(t.Context(), filepath.Join(dir, "res50.mat"), "image_files")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testkit.Must(matlab.Read(t.Context(), filepath.Join(dir, "res50.mat"), "image_files"))(t)
 	for i, file := range files["image_files"].Strings {
 		if class, _, _ := strings.Cut(file, "/"); class != fresh.Classes[fresh.Labels[i]] {
 			t.Fatalf("sample %d, %s, is of class %q", i, file, fresh.Classes[fresh.Labels[i]])
 		}
 	}
-	for dev, want := range []sizes{
+	for dev, want := range [][]int{
 		{7456, 127, 64, 30, 33, 312, 28},
 		{7456, 127, 61, 33, 33, 312, 28},
 		{7456, 127, 62, 32, 33, 312, 28},
@@ -209,7 +201,7 @@ func TestCUB127(t *testing.T) {
 		hook.Reset()
 		opts.DevSplit = dev + 1
 		d := loadWithin(t, 1.3, dir, opts)
-		if diff := cmp.Diff(want, sizesOf(d)); diff != "" {
+		if diff := cmp.Diff(want, sizes(d)); diff != "" {
 			t.Errorf("division %d (-want +got):\n%s", opts.DevSplit, diff)
 		}
 		if last := hook.LastEntry(); last == nil || last.Message != msgFromCache {
@@ -227,16 +219,11 @@ func loadWithin(t *testing.T, times float64, dir string, opts Options) *dataset.
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	d, err := Load(t.Context(), dir, opts)
+	d := testkit.Must(Load(t.Context(), dir, opts))(t)
 	runtime.ReadMemStats(&after)
-	if err != nil {
-		t.Fatal(err)
-	}
 	size := 4 * float64(len(d.Features.Data))
 	if took := float64(after.TotalAlloc - before.TotalAlloc); took > times*size {
 		t.Errorf("reading %.1f MB of features takes %.1f MB of memory", size/1e6, took/1e6)
-	} else {
-		t.Logf("reading %.1f MB of features takes %.1f MB of memory", size/1e6, took/1e6)
 	}
 	return d
 }

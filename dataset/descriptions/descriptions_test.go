@@ -1,20 +1,20 @@
-package descriptions_test
+package descriptions
 
 import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 var groups = []string{"has_wing_color", "has_bill_shape", "size"}
@@ -26,16 +26,6 @@ var attributes = []dataset.Attribute{
 	{Name: "has_bill_shape::curved_(up_or_down)", Group: 1},
 	{Name: "large", Group: 2},
 	{Name: "grey", Group: 2}, // ambiguous
-}
-
-// write makes a file of the given name.
-func write(t testing.TB, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 var nan = math.NaN()
@@ -82,7 +72,7 @@ func TestRead(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			classes, u, err := descriptions.Read(t.Context(), write(t, c.file, c.text), attributes, groups)
+			classes, u, err := Read(t.Context(), testkit.Write(t, t.TempDir(), c.file, c.text), attributes, groups)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,14 +124,15 @@ func TestReadReportsEveryProblem(t *testing.T) {
 		{"an empty JSON", "a.json", " ", []string{`expected an object of classes, {"class": {"attribute": value}}, found an empty file`}},
 		{"a list", "a.json", "[1]", []string{`line 1: expected an object of classes, {"class": {"attribute": value}}, found "["`}},
 		{"a class that is a number", "a.json", "{\"Owl\":\n 3}", []string{`line 2, class "Owl": expected an object of classes, {"class": {"attribute": value}}, found "3"`}},
+		{"a class that is text", "a.json", `{"Owl": "{"}`, []string{`line 1, class "Owl": expected an object of classes, {"class": {"attribute": value}}, found "{"`}},
 		{"JSON cut short", "a.json", "{\"Owl\": {\"large\": 1", []string{`line 1: expected valid JSON, found the end of the file inside an object`}},
-		{"JSON with a mistake", "a.json", `{"Owl": {"large" 1}}`, []string{`line 1: expected valid JSON: expected colon after object key`}},
-		{"more JSON", "a.json", `{"Owl": {"large": 1}} {}`, []string{`line 1: expected nothing after the object of classes, found more`}},
+		{"JSON with a mistake", "a.json", `{"Owl": {"large" 1}}`, []string{`line 1: expected valid JSON: invalid character '1' after object key`}},
+		{"more JSON", "a.json", `{"Owl": {"large": 1}} {}`, []string{`line 1: expected valid JSON: invalid character '{' after top-level value`}},
 		{"another ending", "a.txt", "class,olive\nVireo,1\n", []string{`expected a file that ends in .csv or .json`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path := write(t, c.file, c.text)
-			_, _, err := descriptions.Read(t.Context(), path, attributes, groups)
+			path := testkit.Write(t, t.TempDir(), c.file, c.text)
+			_, _, err := Read(t.Context(), path, attributes, groups)
 			if !errors.As(err, new(*invalid.Error)) {
 				t.Fatalf("found %v, expected an *invalid.Error", err)
 			}
@@ -153,9 +144,6 @@ func TestReadReportsEveryProblem(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
-	}
-	if _, _, err := descriptions.Read(t.Context(), filepath.Join(t.TempDir(), "none.csv"), attributes, groups); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a missing file: %v", err)
 	}
 }
 
@@ -170,7 +158,7 @@ func TestReadLargeFiles(t *testing.T) {
 	}
 	json = append(json, "\"Owl\": {\"large\": 2}}"...)
 	for name, text := range map[string][]byte{"a.csv": csv, "a.json": json} {
-		_, _, err := descriptions.Read(t.Context(), write(t, name, string(text)), attributes, groups)
+		_, _, err := Read(t.Context(), testkit.Write(t, t.TempDir(), name, string(text)), attributes, groups)
 		if err == nil || strings.Count(err.Error(), "\n") != invalid.MaxOfKind || !strings.Contains(err.Error(), "the last at line 5000") {
 			t.Errorf("%s: found %v", name, err)
 		}
@@ -187,20 +175,118 @@ func TestReadTooManyClasses(t *testing.T) {
 	for z := range 1025 {
 		text += fmt.Sprintf("c%d,1\n", z)
 	}
-	_, _, err := descriptions.Read(t.Context(), write(t, "a.csv", text), many, nil)
-	if err == nil || !strings.HasSuffix(err.Error(), "a.csv: line 1026, class: expected at most 1024 classes, found more") {
-		t.Errorf("found %v", err)
+	_, _, err := Read(t.Context(), testkit.Write(t, t.TempDir(), "a.csv", text), many, nil)
+	testkit.WantError(t, err, "a.csv: line 1026, class: expected at most 1024 classes, found more")
+}
+
+// An attribute with its group is found however case and separators are changed, and
+// always by its own name.
+func TestSpellingsProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SampledFrom([]string{"has", "wing", "colour", "red", "very", "large"})
+		name := rapid.Custom(func(t *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(words, 1, 3).Draw(t, "group"), "_") + "::" + strings.Join(rapid.SliceOfN(words, 1, 2).Draw(t, "name"), "_")
+		})
+		var attributes []dataset.Attribute
+		for _, n := range rapid.SliceOfNDistinct(name, 1, 6, rapid.ID).Draw(t, "attributes") {
+			attributes = append(attributes, dataset.Attribute{Name: n})
+		}
+		v := newVocabulary(attributes, nil)
+		part := rapid.SampledFrom([]string{" ", "-", "_", "", ": "})
+		for m, a := range attributes {
+			if got := v.find(a.Name); len(got) != 1 || got[0] != m {
+				t.Fatalf("%q is %v, expected %d", a.Name, got, m)
+			}
+			spelt := strings.ToUpper(strings.NewReplacer("::", part.Draw(t, "colon"), "_", part.Draw(t, "gap")).Replace(a.Name))
+			if got := v.find(spelt); !slices.Contains(got, m) {
+				t.Errorf("%q may mean %v, expected %d among them", spelt, got, m)
+			}
+		}
+	})
+}
+
+func TestFind(t *testing.T) {
+	v := newVocabulary([]dataset.Attribute{
+		{Name: "has_wing_color::blue"},
+		{Name: "has_bill_color::blue"},
+		{Name: "has_wing_shape::long"},
+		{Name: "has::blue wing"},
+		{Name: "stripes", Group: -1},
+		{Name: "long neck", Group: -1},
+		{Name: "a::ear"},
+		{Name: "b::ear"},
+		{Name: "c::ear"},
+		{Name: "d::ear"},
+		{Name: "e::ear"},
+		{Name: "f::ear"},
+		{Name: "g::ear"},
+	}, nil)
+	for _, c := range []struct {
+		name string
+		want int
+		hint string
+	}{
+		{"wing color blue", 0, ""},
+		{"Bill color: blue", 1, ""},
+		{"long", 2, ""},
+		{"blue wing", 3, ""},
+		{"Longneck", 5, ""},
+		{"ear", 0, `It may mean "a::ear" or "b::ear" or "c::ear" or "d::ear" or "e::ear" or "f::ear" or 1 others.`},
+		{"blue", 0, `It may mean "has_wing_color::blue" or "has_bill_color::blue".`},
+		{"wing colour: blue", 0, `Did you mean "has_wing_color::blue" or "has_bill_color::blue"?`},
+		{"", 0, `One of the 13 attributes is "has_wing_color::blue".`},
+		{strings.Repeat("x", 100), 0, `One of the 13 attributes is "has_wing_color::blue".`},
+	} {
+		got := v.find(c.name)
+		if c.hint == "" {
+			if len(got) != 1 || got[0] != c.want {
+				t.Errorf("%q: %v, expected %d", c.name, got, c.want)
+			}
+			continue
+		}
+		if len(got) == 1 || v.hint(c.name) != c.hint {
+			t.Errorf("%q: %v, %s\nexpected %s", c.name, got, v.hint(c.name), c.hint)
+		}
 	}
 }
 
-// An attribute without any group is found by its name.
-func TestReadWithoutGroups(t *testing.T) {
-	plain := []dataset.Attribute{{Name: "stripes", Group: -1}, {Name: "long neck", Group: -1}}
-	_, u, err := descriptions.Read(t.Context(), write(t, "a.csv", "class,longneck,Stripes\nzebra,no,yes\n"), plain, nil)
-	if err != nil {
-		t.Fatal(err)
+// Every file is an error or classes with probabilities.
+func fuzz(f *testing.F, read func(*file, []byte), seeds ...string) {
+	v := newVocabulary([]dataset.Attribute{{Name: "wing color::olive"}, {Name: "wing color::grey"}, {Name: "size::large"}}, nil)
+	for _, s := range seeds {
+		f.Add(s)
 	}
-	if diff := cmp.Diff([]float64{1, 0}, u.Data); diff != "" {
-		t.Error(diff)
-	}
+	f.Fuzz(func(t *testing.T, text string) {
+		from := newFile("a file", v)
+		read(from, []byte(text))
+		classes, u, err := from.finish()
+		if err != nil {
+			return
+		}
+		if len(classes) == 0 || u.Rows != len(classes) || u.Cols != 3 || len(u.Data) != u.Rows*u.Cols {
+			t.Fatalf("%d classes, descriptions of %d x %d", len(classes), u.Rows, u.Cols)
+		}
+		for z := range classes {
+			described := 0
+			for m, p := range u.Row(z) {
+				if p < 0 || p > 1 {
+					t.Fatalf("class %d, attribute %d is %g", z, m, p)
+				}
+				if p >= 0 {
+					described++
+				}
+			}
+			if classes[z] == "" || described == 0 {
+				t.Fatalf("class %d, %q, has %d attributes", z, classes[z], described)
+			}
+		}
+	})
+}
+
+func FuzzCSV(f *testing.F) {
+	fuzz(f, readCSV, "class,olive,large\nOwl,often,0.5\n", "class,attribute,value\nOwl,olive,1\nOwl,large,\n", "class,olive,\"\n", "\ufeffclass,wing color: olive\n\n\"a\nb\",80\n")
+}
+
+func FuzzJSON(f *testing.F) {
+	fuzz(f, readJSON, `{"Owl": {"olive": "often", "large": 0.5}}`, `{"Owl": {"olive": null, "large": {"a": [1]}}}`, `{"Owl": 3}`, `{"Owl`)
 }

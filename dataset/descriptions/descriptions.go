@@ -1,14 +1,21 @@
+// Package descriptions reads classes that a person describes in a CSV or JSON file by the
+// attributes of a data set, each with a probability or a word such as "often". What the
+// file leaves out is not described.
+//
+// It does not read whole data sets: see packages openlayout and xlsa17.
 package descriptions
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
@@ -91,17 +98,14 @@ func readCSV(f *file, text []byte) {
 	}
 	columns := make([]string, len(t.Columns))
 	for i, name := range t.Columns {
-		columns[i] = fold(name)
+		columns[i] = dataset.FoldName(name)
 	}
 	switch {
 	case columns[0] != "class":
 		t.Report("header", 1, "", wantHeader, t.Header())
 	case slices.Equal(columns, []string{"class", "attribute", "value"}):
 		for _, row := range t.Rows {
-			c, m := f.class(row.Line, row.Cells[0]), f.attribute(row.Line, row.Cells[1])
-			if c != nil && m >= 0 {
-				f.describe(row.Line, c, m, row.Cells[2])
-			}
+			f.describe(row.Line, f.class(row.Line, row.Cells[0]), f.attribute(row.Line, row.Cells[1]), row.Cells[2])
 		}
 	default:
 		readWide(f, t)
@@ -124,13 +128,8 @@ func readWide(f *file, t *table.Table) {
 	}
 	for _, row := range t.Rows {
 		c := f.newClass(row.Line, row.Cells[0])
-		if c == nil {
-			continue
-		}
 		for i, m := range attributes[1:] {
-			if m >= 0 {
-				f.describe(row.Line, c, m, row.Cells[i+1])
-			}
+			f.describe(row.Line, c, m, row.Cells[i+1])
 		}
 	}
 }
@@ -138,7 +137,7 @@ func readWide(f *file, t *table.Table) {
 // class returns the class of a name, new or not, or nil if the name is a problem.
 func (f *file) class(line int, name string) *class {
 	name = strings.TrimSpace(name)
-	key := fold(name)
+	key := dataset.FoldName(name)
 	switch {
 	case key == "":
 		f.report("name", line, "class", "a name", invalid.Quote(name))
@@ -202,8 +201,11 @@ func (f *file) attribute(line int, name string) int {
 	return m
 }
 
-// describe sets an attribute of a class.
+// describe sets an attribute of a class, unless one of their names was reported.
 func (f *file) describe(line int, c *class, m int, value string) {
+	if c == nil || m < 0 {
+		return
+	}
 	name := f.vocabulary.names[m]
 	if other, repeated := c.lines[m]; repeated {
 		f.report("repeated", line, "class "+invalid.Quote(c.name), "each attribute once", fmt.Sprintf("%q, which is also on line %d", name, other))
@@ -260,4 +262,182 @@ func (f *file) finish() ([]string, dataset.Matrix[float64], error) {
 		}
 	}
 	return names, u, nil
+}
+
+const wantObject = `an object of classes, {"class": {"attribute": value}}`
+
+// readJSON reads an object of classes token by token. Maps would lose the order of the
+// classes, the lines, and keys that are repeated.
+func readJSON(f *file, text []byte) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if len(bytes.TrimSpace(text)) == 0 {
+		f.report("json", 0, "", wantObject, "an empty file")
+		return
+	}
+	if syntax := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(text, new(json.RawMessage)), &syntax) {
+		line := 1 + bytes.Count(text[:syntax.Offset], []byte("\n"))
+		e := &invalid.Error{Where: f.path, Field: fmt.Sprintf("line %d", line), Want: "valid JSON", Err: syntax}
+		if syntax.Error() == "unexpected end of JSON input" {
+			e.Got, e.Err = "the end of the file inside an object", nil
+		}
+		f.problems.AddError(e)
+		return
+	}
+	o := &object{Decoder: json.NewDecoder(bytes.NewReader(text)), file: f, text: text}
+	o.UseNumber()
+	if !o.open("") {
+		return
+	}
+	for o.More() {
+		name := o.token()
+		c := f.newClass(o.line(), name)
+		if !o.open("class " + invalid.Quote(name)) {
+			return
+		}
+		for o.More() {
+			attribute, line := o.token(), o.line()
+			m := f.attribute(line, attribute)
+			var value json.RawMessage
+			_ = o.Decode(&value) // which is valid JSON
+			f.describe(line, c, m, valueText(value))
+		}
+		o.token() // the closing brace
+	}
+}
+
+// object reads the tokens of a valid JSON text.
+type object struct {
+	*json.Decoder
+	file *file
+	text []byte
+
+	// The line breaks before offset counted are counted already.
+	lines, counted int
+}
+
+func (o *object) token() string {
+	t, _ := o.Token()
+	return fmt.Sprint(t)
+}
+
+// open reads the opening brace of an object.
+func (o *object) open(field string) bool {
+	t, _ := o.Token() // of valid JSON
+	if t != json.Delim('{') {
+		o.file.report("json", o.line(), field, wantObject, invalid.Quote(fmt.Sprint(t)))
+		return false
+	}
+	return true
+}
+
+// line is that of the last token.
+func (o *object) line() int {
+	at := int(o.InputOffset())
+	o.lines += bytes.Count(o.text[o.counted:at], []byte("\n"))
+	o.counted = at
+	return 1 + o.lines
+}
+
+// valueText returns a JSON value as table.Probability reads it.
+func valueText(value json.RawMessage) string {
+	var text string
+	switch string(value) {
+	case "null":
+		return ""
+	case "true":
+		return "yes"
+	case "false":
+		return "no"
+	}
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}
+
+// vocabulary finds attributes by names as people spell them.
+type vocabulary struct {
+	names []string // with their groups
+	index dataset.NameIndex
+	loose []string // folded spellings without the "has" of the group, or without the group
+}
+
+// newVocabulary takes the groups of attributes from names such as
+// "has_wing_color::olive", or from groups if a name has none.
+func newVocabulary(attributes []dataset.Attribute, groups []string) *vocabulary {
+	v := &vocabulary{names: make([]string, len(attributes))}
+	seen := make(map[string]bool)
+	for m, a := range attributes {
+		group, name, found := strings.Cut(a.Name, "::")
+		if !found {
+			group, name = "", a.Name
+			if a.Group >= 0 && a.Group < len(groups) && groups[a.Group] != a.Name {
+				group = groups[a.Group]
+			}
+		}
+		v.names[m] = name
+		if group != "" {
+			v.names[m] = group + "::" + name
+		}
+		folded := dataset.FoldName(name)
+		short := dataset.FoldName(withoutHas(group)) + folded
+		v.index.Add(m, v.names[m], dataset.FoldName(group)+folded, short, folded)
+		for _, key := range []string{short, folded} {
+			if !seen[key] {
+				seen[key] = true
+				v.loose = append(v.loose, key)
+			}
+		}
+	}
+	return v
+}
+
+// withoutHas returns "wing_color" for the group "has_wing_color".
+func withoutHas(group string) string {
+	words := strings.FieldsFunc(group, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) })
+	if len(words) > 1 && strings.EqualFold(words[0], "has") {
+		return strings.Join(words[1:], "_")
+	}
+	return group
+}
+
+// find returns the attributes that a name may mean.
+func (v *vocabulary) find(name string) []int {
+	folded := dataset.FoldName(name)
+	return v.index.Find(name, folded, folded, folded)
+}
+
+// hint says what a name that means none or several attributes may be.
+func (v *vocabulary) hint(name string) string {
+	if hits := v.find(name); len(hits) > 0 {
+		return "It may mean " + v.list(hits) + "."
+	}
+	var near []int
+	seen := make(map[int]bool)
+	for _, key := range invalid.Nearest(dataset.FoldName(name), v.loose) {
+		for _, m := range v.find(key) {
+			if !seen[m] {
+				seen[m] = true
+				near = append(near, m)
+			}
+		}
+	}
+	if len(near) == 0 {
+		return fmt.Sprintf("One of the %d attributes is %q.", len(v.names), v.names[0])
+	}
+	return "Did you mean " + v.list(near) + "?"
+}
+
+// list names the first few attributes.
+func (v *vocabulary) list(attributes []int) string {
+	const most = 6
+	var names []string
+	for _, m := range attributes[:min(len(attributes), most)] {
+		names = append(names, fmt.Sprintf("%q", v.names[m]))
+	}
+	text := strings.Join(names, " or ")
+	if more := len(attributes) - most; more > 0 {
+		text += fmt.Sprintf(" or %d others", more)
+	}
+	return text
 }

@@ -1,0 +1,386 @@
+// Package features reads matrices of features, one row per sample, in blocks of rows, so
+// that large files need not be held in memory:
+//
+//	.npy    a NumPy array, samples x D, of float16, float32 or float64, little-endian and
+//	        in C order, as numpy.save writes it
+//	.csv    numbers separated by commas, one line per sample, with or without a line of
+//	        column names; also from standard input
+//	.mat    the variable features, D x samples, of a MATLAB v5 file, as in the xlsa17
+//	        layout; this one is held in memory
+//
+// Values are returned as float32 and must be finite.
+//
+// The package does not know the classes of the samples, nor what a data set is: see
+// package openlayout.
+package features
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/internal/table"
+	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
+)
+
+// Reader reads the rows of a file of features in order. It must not be used by several
+// goroutines at once.
+type Reader struct {
+	path       string
+	rows, cols int
+
+	// read fills the first rows of a block of cols columns from the next rows of the
+	// file. It returns fewer than the block has only at the end of the file or with an
+	// error, and io.EOF where there are none left. After a *rowError, reading can go on
+	// with the next row.
+	read  func(block dataset.Matrix[float32]) (n int, err error)
+	close func() error
+}
+
+// Rows returns the number of rows, -1 where only reading them shows it.
+func (r *Reader) Rows() int { return r.rows }
+
+// Cols returns the number of values per row, at least 1.
+func (r *Reader) Cols() int { return r.cols }
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.close() }
+
+// rowError reports a row whose values cannot be used.
+type rowError struct{ cause *invalid.Error }
+
+func (e *rowError) Error() string { return e.cause.Error() }
+
+// Open opens a file of features by its extension: .npy, .csv or .mat, in any case.
+// Errors are *invalid.Error, or the context's.
+func Open(ctx context.Context, path string) (*Reader, error) {
+	switch extension := filepath.Ext(path); strings.ToLower(extension) {
+	case ".npy":
+		a, err := npy.Open(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return newArray(path, a.Rows, a.Cols, a.ReadRows, a.Close), nil
+	case ".csv":
+		f, err := input.Open(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		r, err := newCSV(f)
+		if err != nil {
+			_ = f.Close() // nothing was written
+		}
+		return r, err
+	case ".mat":
+		return openMAT(ctx, path)
+	default:
+		return nil, &invalid.Error{Where: path, Want: "features in a file named .npy, .csv or .mat", Got: strconv.Quote(extension)}
+	}
+}
+
+// Stdin reads CSV from standard input.
+func Stdin(ctx context.Context) (*Reader, error) { return newCSV(input.Stdin(ctx)) }
+
+// openMAT reads the variable features, D x samples, which column by column is samples x D
+// row by row.
+func openMAT(ctx context.Context, path string) (*Reader, error) {
+	const variable = "features"
+	vars, err := matlab.Read(ctx, path, variable)
+	if err != nil {
+		return nil, err
+	}
+	a := vars[variable]
+	if len(a.Dims) != 2 || len(a.Float32) == 0 {
+		return nil, &invalid.Error{Where: path, Field: variable, Want: "numbers for D dimensions x samples, at least one of each", Got: a.Size()}
+	}
+	cols := a.Dims[0]
+	load := func(row int, dst []float32) error {
+		copy(dst, a.Float32[row*cols:])
+		return nil
+	}
+	return newArray(path, a.Dims[1], cols, load, func() error { return nil }), nil
+}
+
+// newArray reads a file with a known number of rows. load fills dst from the given row on.
+func newArray(path string, rows, cols int, load func(row int, dst []float32) error, closeFile func() error) *Reader {
+	next := 0
+	read := func(block dataset.Matrix[float32]) (int, error) {
+		if next == rows {
+			return 0, io.EOF
+		}
+		x := block.Slice(0, min(block.Rows, rows-next))
+		if err := load(next, x.Data); err != nil {
+			return 0, err
+		}
+		n, err := checkRows(path, next, x)
+		next += n
+		if err != nil {
+			next++ // the row is skipped
+		}
+		return n, err
+	}
+	return &Reader{path, rows, cols, read, closeFile}
+}
+
+// WriteNPY writes features as a NumPy array of float32 in C order, samples x D, which
+// Open reads unchanged. The file is written atomically.
+func WriteNPY(path string, x dataset.Matrix[float32]) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return npy.Write(w, x.Rows, x.Cols, x.Data) })
+}
+
+// Read fills block from the next rows and returns how many it filled. These are fewer
+// than the block has only at the end or with an error; at the end there are none, and the
+// error is io.EOF. A block with other than Cols columns is an error.
+func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
+	if block.Cols != r.cols {
+		return 0, &invalid.Error{
+			Where: r.path, Field: "features", Want: fmt.Sprintf("%d of each sample", block.Cols), Got: fmt.Sprint(r.cols),
+		}
+	}
+	n, err = r.read(block)
+	if row := (*rowError)(nil); errors.As(err, &row) {
+		err = row.cause
+	}
+	return n, err
+}
+
+// ReadAll returns all rows of a file that Open opens, which must be a regular file. If
+// rows cannot be used, the error joins those of the first few and the number of others,
+// and the matrix has a size but no values.
+func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err error) {
+	f, _, err := input.OpenRegular(ctx, path) // rows from a pipe might never end
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return x, err
+	}
+	r, err := Open(ctx, path)
+	if err != nil {
+		return x, err
+	}
+	defer func() { _ = r.Close() }() // nothing was written
+	x.Cols = r.cols
+	rows := r.rows
+	if rows < 0 {
+		const bytes = 1 << 20
+		rows = max(1, bytes/4/x.Cols)
+	}
+	var bad invalid.List
+	skipped := 0
+	block := dataset.NewMatrix[float32](rows, x.Cols)
+	for {
+		n, err := r.read(block)
+		var row *rowError
+		switch {
+		case errors.As(err, &row):
+			bad.Add("row", row.cause)
+			skipped++
+		case err == io.EOF && skipped > 0:
+			return dataset.Matrix[float32]{Rows: x.Rows + skipped, Cols: x.Cols}, bad.Err()
+		case err == io.EOF:
+			return x, r.checkIndex(x)
+		case err != nil:
+			bad.AddError(err)
+			return dataset.Matrix[float32]{}, bad.Err()
+		}
+		if x.Data == nil && n == r.rows {
+			x = block // all rows at once, which need not be copied
+			continue
+		}
+		x.Rows += n
+		x.Data = append(x.Data, block.Data[:n*x.Cols]...)
+	}
+}
+
+// ReadRow returns one row of a file, counted from 0, as a matrix of one row of cols
+// columns. Rows before it may be unusable.
+func ReadRow(ctx context.Context, path string, row, cols int) (x dataset.Matrix[float32], err error) {
+	r, err := Open(ctx, path)
+	if err != nil {
+		return x, err
+	}
+	defer func() { _ = r.Close() }() // nothing was written
+	x = dataset.NewMatrix[float32](1, cols)
+	if r.cols != cols {
+		_, err := r.Read(x)
+		return x, err
+	}
+	for i := 0; ; i++ {
+		_, err := r.read(x)
+		bad := (*rowError)(nil)
+		switch {
+		case err == io.EOF:
+			return x, &invalid.Error{Where: path, Field: "row", Want: fmt.Sprintf("0 to %d, counted from 0", i-1), Got: strconv.Itoa(row)}
+		case errors.As(err, &bad) && i == row:
+			return x, bad.cause
+		case i == row, err != nil && bad == nil:
+			return x, err
+		}
+	}
+}
+
+// finiteNumber describes the values that are accepted.
+const finiteNumber = "a finite number in the range of float32"
+
+// checkRows returns the first row of x with a value that is not finite, as the number of
+// rows before it and a *rowError. first is the number of row 0 in the file.
+func checkRows(file string, first int, x dataset.Matrix[float32]) (int, error) {
+	for i := range x.Rows {
+		if finite.All(x.Row(i)) {
+			continue
+		}
+		j, n := dataset.NotFinite(x.Row(i))
+		e := &invalid.Error{
+			Where: file, Field: fmt.Sprintf("row %d, column %d (from 0)", first+i, j), Want: finiteNumber, Got: fmt.Sprint(x.Row(i)[j]),
+		}
+		if n > 1 {
+			e.Got = fmt.Sprintf("%s, and %d more in this row", e.Got, n-1)
+		}
+		return i, &rowError{e}
+	}
+	return x.Rows, nil
+}
+
+const withoutNames = "Write the file with to_csv(header=False, index=False)."
+
+// csvFile reads the rows of numbers of a CSV file.
+type csvFile struct {
+	path   string
+	csv    *table.Reader
+	peeked []float32 // the first row, until it is read
+	first  error     // its error, if it has one
+	failed error     // after which nothing can be read
+}
+
+// newCSV reads from an open file or pipe. The first row gives the number of columns; a
+// line of names may precede it.
+func newCSV(f *input.File) (*Reader, error) {
+	s := &csvFile{path: f.Name(), csv: table.NewReader(f.Name(), f)}
+	record, err := s.csv.Read()
+	cols := len(record)
+	if err == nil && isHeader(record) {
+		record, err = s.csv.Read()
+	}
+	switch {
+	case err == io.EOF:
+		return nil, &invalid.Error{Where: s.path, Want: "at least one line of numbers", Got: "none"}
+	case err != nil:
+		return nil, err
+	case countsUp(record):
+		return nil, &invalid.Error{
+			Where: s.path, Field: s.line(), Want: "a sample, or names of the columns",
+			Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", len(record)-1),
+			Hint: withoutNames,
+		}
+	}
+	s.peeked = make([]float32, cols)
+	s.first = s.parse(record, s.peeked)
+	return &Reader{s.path, -1, cols, s.read, f.Close}, nil
+}
+
+// isHeader reports whether no cell of a line is a number. A line with numbers and names
+// is a row with mistakes.
+func isHeader(record []string) bool {
+	for _, cell := range record {
+		_, err := number(cell)
+		if err == nil || errors.Is(err, strconv.ErrRange) || strings.TrimSpace(cell) == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// countsUp reports whether a row is 0, 1, 2 and so on, as no sample is.
+func countsUp(record []string) bool {
+	for j, cell := range record {
+		if cell != strconv.Itoa(j) {
+			return false
+		}
+	}
+	return len(record) > 2
+}
+
+// checkIndex returns an error if the first of several columns of a CSV file is 0, 1, 2 and so
+// on, as no feature is.
+func (r *Reader) checkIndex(x dataset.Matrix[float32]) error {
+	if r.rows >= 0 || x.Rows < 3 || x.Cols < 2 {
+		return nil
+	}
+	for i := range x.Rows {
+		if x.Row(i)[0] != float32(i) {
+			return nil
+		}
+	}
+	return &invalid.Error{
+		Where: r.path, Field: "column 1", Want: "a feature",
+		Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' row names", x.Rows-1),
+		Hint: withoutNames,
+	}
+}
+
+func (s *csvFile) read(block dataset.Matrix[float32]) (int, error) {
+	for i := range block.Rows {
+		err := s.failed
+		if s.peeked != nil {
+			copy(block.Row(i), s.peeked)
+			s.peeked, err = nil, s.first
+		} else if err == nil {
+			var record []string
+			if record, s.failed = s.csv.Read(); s.failed == nil {
+				err = s.parse(record, block.Row(i))
+			} else {
+				err = s.failed
+			}
+		}
+		if i > 0 && err == io.EOF {
+			return i, nil // the next call returns it
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return block.Rows, nil
+}
+
+// parse converts the cells of a record to numbers.
+func (s *csvFile) parse(record []string, to []float32) error {
+	e := &invalid.Error{Where: s.path, Field: s.line()}
+	bad := &rowError{e}
+	if len(record) != len(to) {
+		e.Want = fmt.Sprintf("%d numbers, as in the line before", len(to))
+		e.Got = fmt.Sprint(len(record))
+		return bad
+	}
+	for j, cell := range record {
+		v, err := number(cell)
+		if err == nil && finite.Is(v) {
+			to[j] = float32(v)
+			continue
+		}
+		e.Field = fmt.Sprintf("%s, column %d", s.line(), j+1)
+		e.Want, e.Got = "a number", invalid.Quote(cell)
+		if err == nil || errors.Is(err, strconv.ErrRange) {
+			e.Want, e.Got = finiteNumber, strings.TrimSpace(cell)
+		}
+		return bad
+	}
+	return nil
+}
+
+// number returns the float32 value of a cell.
+func number(cell string) (float64, error) {
+	return strconv.ParseFloat(strings.TrimSpace(cell), 32)
+}
+
+func (s *csvFile) line() string { return fmt.Sprintf("line %d", s.csv.Line()) }
