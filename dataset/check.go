@@ -90,19 +90,20 @@ func (c *checker) names() {
 			first[name] = z
 		}
 	}
-	control := func(what string, i int, name string) {
+	attributes := make([]string, len(c.Attributes))
+	for m, a := range c.Attributes {
+		attributes[m] = a.Name
+	}
+	c.control("class", c.Classes)
+	c.control("attribute", attributes)
+	c.control("group", c.Groups)
+}
+
+func (c *checker) control(what string, names []string) {
+	for i, name := range names {
 		if invalid.HasControl(name) {
 			c.report("control", fmt.Sprintf("%s %d", what, i), "a name without control characters", invalid.Quote(name))
 		}
-	}
-	for z, name := range c.Classes {
-		control("class", z, name)
-	}
-	for m, a := range c.Attributes {
-		control("attribute", m, a.Name)
-	}
-	for k, name := range c.Groups {
-		control("group", k, name)
 	}
 }
 

@@ -1,6 +1,20 @@
+// Package dataset defines a zero-shot data set: the features and class of each sample, a
+// description of each class by attributes, and a split of the classes into those that are
+// trained on and those that are only described. Check holds for every data set.
+//
+// The packages below it make one: xlsa17 and openlayout read folders, glyphs and simulate
+// generate data, and catalog finds any of them by name.
+//
+// It does not know models. What p(z|x) makes of a description, and how missing entries
+// are imputed, is in package model.
 package dataset
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
 	"math"
 	"path/filepath"
 	"slices"
@@ -220,3 +234,124 @@ func Means(u Matrix[float64], none float64) []float64 {
 }
 
 func (d *Dataset) hasClass(z int) bool { return z >= 0 && z < len(d.Classes) }
+
+// Provenance says how features were computed from images. Features of two data sets, or
+// of a model and of a photograph, can be compared only if they have the same provenance.
+type Provenance struct {
+	Architecture  string             `json:"architecture"`   // as in "resnet101"
+	WeightsSHA256 string             `json:"weights_sha256"` // of the file, in hex
+	StrideIn1x1   bool               `json:"stride_in_1x1"`  // of bottlenecks, as in the original ResNets
+	Images        ImagePreprocessing `json:"preprocessing"`
+}
+
+// ImagePreprocessing makes an image an input of the network: size x size pixels,
+// normalised by channel.
+type ImagePreprocessing struct {
+	Fit    Fit        `json:"fit"`
+	Resize int        `json:"resize,omitempty"` // pixels of the shorter side before the crop
+	Size   int        `json:"size"`             // pixels of each side
+	Boxes  bool       `json:"boxes"`            // images are first cropped to bounding boxes
+	Mean   [3]float64 `json:"mean"`             // of red, green and blue, from 0 to 1
+	Std    [3]float64 `json:"std"`
+}
+
+// String describes the preprocessing, as in "crop to 224 x 224 pixels of a shorter side of 256".
+func (p ImagePreprocessing) String() string {
+	s := fmt.Sprintf("%s to %d x %d pixels", p.Fit, p.Size, p.Size)
+	if p.Resize > 0 {
+		s += fmt.Sprintf(" of a shorter side of %d", p.Resize)
+	}
+	if p.Boxes {
+		s += ", within bounding boxes"
+	}
+	return s
+}
+
+// Fit says how an image becomes a square.
+type Fit string
+
+// The ways to make a square.
+const (
+	Crop   Fit = "crop"   // resize the shorter side, and crop the centre
+	Squash Fit = "squash" // resize both sides, which changes the proportions
+)
+
+// Fingerprint returns a SHA-256 in hex of everything that training and evaluation can
+// depend on: features, labels, names, groups, descriptions, split and held-out samples,
+// but not Name and Source. It is the same on every machine.
+func (d *Dataset) Fingerprint() string {
+	sum := d.FeaturesSum
+	if sum == "" {
+		sum = SumFeatures(d.Features)
+	}
+	w := fingerprinter{sha256.New()}
+	w.text(sum)
+	w.ints(d.Labels)
+	w.texts(d.Classes)
+	w.int(len(d.Attributes))
+	for _, a := range d.Attributes {
+		w.text(a.Name)
+		w.int(a.Group)
+	}
+	w.texts(d.Groups)
+	w.floats(d.Descriptions)
+	for _, part := range d.Split.Subsets() {
+		w.ints(part.Classes)
+	}
+	w.ints(d.TestSeen)
+	return hex.EncodeToString(w.h.Sum(nil))
+}
+
+// SumFeatures returns a SHA-256 in hex of the size of the features and their
+// little-endian values. Fingerprint computes it unless FeaturesSum is set.
+func SumFeatures(x Matrix[float32]) string {
+	w := fingerprinter{sha256.New()}
+	w.int(x.Rows)
+	w.int(x.Cols)
+	block := make([]byte, 4*x.Cols)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			binary.LittleEndian.PutUint32(block[4*j:], math.Float32bits(v))
+		}
+		w.h.Write(block)
+	}
+	return hex.EncodeToString(w.h.Sum(nil))
+}
+
+// fingerprinter hashes values so that no two sequences of them hash the same bytes:
+// everything of variable length follows its length.
+type fingerprinter struct{ h hash.Hash }
+
+func (w fingerprinter) int(v int) {
+	w.h.Write(binary.LittleEndian.AppendUint64(nil, uint64(v)))
+}
+
+func (w fingerprinter) ints(v []int) {
+	w.int(len(v))
+	for _, x := range v {
+		w.int(x)
+	}
+}
+
+func (w fingerprinter) text(s string) {
+	w.int(len(s))
+	w.h.Write([]byte(s))
+}
+
+func (w fingerprinter) texts(s []string) {
+	w.int(len(s))
+	for _, x := range s {
+		w.text(x)
+	}
+}
+
+func (w fingerprinter) floats(m Matrix[float64]) {
+	w.int(m.Rows)
+	w.int(m.Cols)
+	for _, v := range m.Data {
+		if math.IsNaN(v) {
+			v = math.NaN() // all NaNs mean not described, whatever their bits
+		}
+		w.h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+	}
+}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset/convert"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/internal/format"
 )
 
@@ -34,7 +34,7 @@ func convertDataset(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := convert.Convert(c.Context, name, catalogOptions(c), c.Path(outFlag))
+	r, err := catalog.Convert(c.Context, name, catalogOptions(c), c.Path(outFlag))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset/inspect"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -37,7 +37,7 @@ Examples:
 }
 
 func listDatasets(c *cli.Context) error {
-	l, err := inspect.List(c.Context, catalogOptions(c), func(name string) { display.show("checking "+name, false) })
+	l, err := catalog.List(c.Context, catalogOptions(c), func(name string) { display.show("checking "+name, false) })
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func datasetInfo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s := inspect.Summarize(d)
+	s := catalog.Summarise(d)
 	return output(c, nil, s, s.WriteText)
 }
 
@@ -99,7 +99,7 @@ func checkDataset(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := inspect.Check(c.Context, name, catalogOptions(c))
+	r, err := catalog.Check(c.Context, name, catalogOptions(c))
 	if err != nil {
 		return err
 	}

@@ -239,7 +239,7 @@ func TestDatasetFetchRefuses(t *testing.T) {
 
 func TestWhatIsFetchedIsToldWhereItIsMissing(t *testing.T) {
 	for _, name := range fetch.Names() {
-		_, err := catalog.Find(name, catalog.Options{DataDir: t.TempDir()})
+		_, err := catalog.Open(t.Context(), name, catalog.Options{DataDir: t.TempDir()})
 		if err == nil || !strings.Contains(err.Error(), "To download it: lago-train dataset fetch") {
 			t.Errorf("%s: the error doesn't say how to fetch it: %v", name, err)
 		}

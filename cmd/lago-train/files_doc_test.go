@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset/convert"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
-	"github.com/lago-train/lago-train/dataset/inspect"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/experiments/ablation"
@@ -54,7 +53,7 @@ var documentedObjects = []struct {
 	{"pair", explain.Pair{}},
 	{"change", explain.Change{}},
 	{"probability", explain.Probability{}},
-	{"problem", inspect.Problem{}},
+	{"problem", catalog.Problem{}},
 
 	{"trial.json", train.Record{}},
 	{"curve.jsonl", train.Epoch{}},
@@ -73,14 +72,14 @@ var documentedObjects = []struct {
 	{"runs show", runs.Detail{}},
 	{"evaluate", evaluation.Result{}},
 	{"explanation", explain.Result{}},
-	{"dataset list", inspect.Listing{}},
-	{"dataset info", inspect.Summary{}},
-	{"dataset check", inspect.Report{}},
+	{"dataset list", catalog.Listing{}},
+	{"dataset info", catalog.Summary{}},
+	{"dataset check", catalog.Report{}},
 	{"dataset split", split.Report{}},
 	{"dataset fetch", fetch.Result{}},
 	{"dataset extract", extract.Result{}},
 	{"extract.json", openlayout.Extraction{}},
-	{"dataset convert", convert.Result{}},
+	{"dataset convert", catalog.Converted{}},
 }
 
 // sharedObjects is the number of objects that are part of others.

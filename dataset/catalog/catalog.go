@@ -1,3 +1,9 @@
+// Package catalog finds a data set by its name: one that the program generates, or a
+// folder below the data directory in either layout. Every data set that it opens satisfies
+// dataset.Check. It also lists the data sets, reports what is wrong with one and what it
+// contains, and writes one as a folder in the open layout.
+//
+// The files of a folder are read by packages openlayout and xlsa17.
 package catalog
 
 import (
@@ -6,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,13 +25,12 @@ import (
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // EnvDataDir is the environment variable of the data directory.
 const EnvDataDir = "LAGO_DATA"
-
-const defaultDataDir = "data"
 
 // Glyphs is the name of the data set of synthetic glyphs.
 const Glyphs = "glyphs"
@@ -41,18 +47,18 @@ type Options struct {
 }
 
 // DataDir returns the data directory: dir, or $LAGO_DATA if dir is empty, or ./data.
-func DataDir(dir string) string { return cmp.Or(dir, os.Getenv(EnvDataDir), defaultDataDir) }
+func DataDir(dir string) string { return cmp.Or(dir, os.Getenv(EnvDataDir), "data") }
 
 // Open generates or reads the data set of a name: "glyphs", one of simulate.Presets, or
 // a folder below the data directory. Upper and lower case are the same. An unknown name is
 // an *invalid.Error that suggests the nearest ones.
 func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error) {
 	if !Generated(name) {
-		f, err := Find(name, o)
+		f, err := find(name, o)
 		if err != nil {
 			return nil, err
 		}
-		return f.Open(ctx, o)
+		return f.open(ctx, o)
 	}
 	if o.DevSplit > 1 {
 		return nil, &invalid.Error{
@@ -75,12 +81,12 @@ func generated() []string { return append([]string{Glyphs}, simulate.Presets()..
 // Names lists the data sets that the program generates and the folders of the data
 // directory, which need not hold data sets. A data directory that does not exist has none.
 func Names(o Options) ([]string, error) {
-	folders, err := folders(DataDir(o.DataDir))
+	all, err := folders(DataDir(o.DataDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	hidden := func(name string) bool { return strings.HasPrefix(name, ".") }
-	return append(generated(), slices.DeleteFunc(folders, hidden)...), err
+	return append(generated(), slices.DeleteFunc(all, hidden)...), err
 }
 
 // folders lists the folders in a data directory, links to folders among them.
@@ -97,23 +103,18 @@ func folders(dataDir string) (names []string, err error) {
 	return names, nil
 }
 
-// Find returns the folder of a name below the data directory. Of several folders that
+// find returns the folder of a name below the data directory. Of several folders that
 // differ only by case it takes the one that is spelt like the name, or else in lower case.
-func Find(name string, o Options) (Folder, error) {
+func find(name string, o Options) (folder, error) {
 	dataDir, err := filepath.Abs(DataDir(o.DataDir))
 	if err != nil {
-		return Folder{}, err
+		return folder{}, err
 	}
-	folders, err := folders(dataDir)
+	all, err := folders(dataDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Folder{}, err
+		return folder{}, err
 	}
-	var same []string
-	for _, folder := range folders {
-		if strings.EqualFold(folder, name) {
-			same = append(same, folder)
-		}
-	}
+	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return !strings.EqualFold(other, name) })
 	for _, spelling := range []string{name, strings.ToLower(name)} {
 		if slices.Contains(same, spelling) {
 			same = []string{spelling}
@@ -121,11 +122,11 @@ func Find(name string, o Options) (Folder, error) {
 	}
 	switch len(same) {
 	case 0:
-		return Folder{}, unknown(name, dataDir, folders, err)
+		return folder{}, unknown(name, dataDir, all, err)
 	case 1:
-		return FolderAt(filepath.Join(dataDir, same[0]))
+		return folderAt(filepath.Join(dataDir, same[0]))
 	}
-	return Folder{}, &invalid.Error{
+	return folder{}, &invalid.Error{
 		Where: dataDir, Want: fmt.Sprintf("one folder %q", name), Got: strings.Join(same, " and "), Hint: "Spell the name like one of them.",
 	}
 }
@@ -151,86 +152,154 @@ func unknown(name, dataDir string, folders []string, err error) error {
 	case e.Hint != "":
 	case err != nil:
 		e.Hint = fmt.Sprintf("The folder %s does not exist; --data-dir or $%s names another.", dataDir, EnvDataDir)
+	case len(folders) > 8:
+		e.Hint = fmt.Sprintf("The folder has %s and %d more.", strings.Join(folders[:8], ", "), len(folders)-8)
 	case len(folders) > 0:
-		const most = 8
-		e.Hint = "The folder has " + strings.Join(folders[:min(len(folders), most)], ", ")
-		if more := len(folders) - most; more > 0 {
-			e.Hint += fmt.Sprintf(" and %d more", more)
-		}
-		e.Hint += "."
+		e.Hint = "The folder has " + strings.Join(folders, ", ") + "."
 	}
 	return e
 }
 
-// Layout is the layout of the files of a folder.
-type Layout string
-
-// The layouts that can be read.
-const (
-	OpenLayout Layout = "open"   // package openlayout
-	XLSA17     Layout = "xlsa17" // package xlsa17
-)
-
-// Folder is the folder of a data set.
-type Folder struct {
-	Dir    string // absolute
-	Layout Layout
+// folder is the folder of a data set.
+type folder struct {
+	dir    string // absolute
+	layout string
 }
 
-// ErrNoFiles is the cause of the error about a folder with no file of a data set.
-var ErrNoFiles = errors.New("found none of these files")
+const (
+	openLayout = "open"
+	matLayout  = "xlsa17"
+)
 
-// FolderAt returns the data set in a folder. A labels.csv means the open layout, an
+// errNoFiles is the cause of the error about a folder with no file of a data set.
+var errNoFiles = errors.New("found none of these files")
+
+// folderAt returns the data set in a folder. A labels.csv means the open layout, an
 // att_splits.mat that of xlsa17. With neither, another file of a layout decides, so that
 // the error of reading it says what is missing. A folder with both, or with no file of
 // either, is an *invalid.Error.
-func FolderAt(dir string) (Folder, error) {
+func folderAt(dir string) (folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return Folder{}, err
+		return folder{}, err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return Folder{}, invalid.File(dir, err)
+		return folder{}, invalid.File(dir, err)
 	}
 	const labels, attSplits = "labels.csv", "att_splits.mat"
-	var hasLabels, hasAttSplits, hasOpen, hasMAT bool
+	has := make(map[string]bool)
+	var hasOpen, hasMAT bool
 	for _, e := range entries {
-		hasLabels = hasLabels || e.Name() == labels
-		hasAttSplits = hasAttSplits || e.Name() == attSplits
+		has[e.Name()] = true
 		hasOpen = hasOpen || slices.Contains(openlayout.Files(), e.Name())
 		hasMAT = hasMAT || strings.EqualFold(filepath.Ext(e.Name()), ".mat")
 	}
 	switch {
-	case hasLabels && hasAttSplits:
-		return Folder{}, &invalid.Error{
+	case has[labels] && has[attSplits]:
+		return folder{}, &invalid.Error{
 			Where: dir, Want: "one data set", Got: fmt.Sprintf("%s of the open layout and %s of the xlsa17 layout", labels, attSplits),
 			Hint: "Move one of the two elsewhere.",
 		}
-	case hasLabels, hasOpen && !hasAttSplits:
-		return Folder{dir, OpenLayout}, nil
-	case hasAttSplits, hasMAT:
-		return Folder{dir, XLSA17}, nil
+	case hasOpen && !has[attSplits]:
+		return folder{dir, openLayout}, nil
+	case hasMAT:
+		return folder{dir, matLayout}, nil
 	}
-	return Folder{}, &invalid.Error{
+	return folder{}, &invalid.Error{
 		Where: dir,
 		Want:  "a data set: " + strings.Join(openlayout.Files(), ", ") + " (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout)",
-		Err:   ErrNoFiles,
+		Err:   errNoFiles,
 	}
 }
 
-// Open reads the data set. It has passed dataset.Check, unless it is in the open layout
+// open reads the data set. It has passed dataset.Check, unless it is in the open layout
 // and Options.WithoutSplit is set.
-func (f Folder) Open(ctx context.Context, o Options) (*dataset.Dataset, error) {
-	var d *dataset.Dataset
-	var err error
-	if f.Layout == OpenLayout {
-		d, err = openlayout.Load(ctx, f.Dir, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
-	} else {
-		d, err = xlsa17.Load(ctx, f.Dir, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache, Log: o.Log})
+func (f folder) open(ctx context.Context, o Options) (*dataset.Dataset, error) {
+	if f.layout == matLayout {
+		d, err := xlsa17.Load(ctx, f.dir, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache, Log: o.Log})
+		if err != nil {
+			return nil, err
+		}
+		return d, dataset.Check(d)
 	}
-	if err != nil || f.Layout == OpenLayout && o.WithoutSplit {
+	d, err := openlayout.Load(ctx, f.dir, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
+	if err != nil || o.WithoutSplit {
 		return d, err
 	}
 	return d, dataset.Check(d)
+}
+
+// Converted describes the folder that was written. Its JSON keys are stable.
+type Converted struct {
+	Name        string `json:"name"`
+	Source      string `json:"source"` // a folder, or how the data set was generated
+	Dir         string `json:"dir"`
+	Splits      int    `json:"splits"`      // of the seen classes into train and validation, 1 to 3
+	Fingerprint string `json:"fingerprint"` // with the first split
+}
+
+// Convert writes the data set of a name, with all its splits, as a folder in the open
+// layout. The folder is read again, and appears only if the fingerprints with all splits
+// agree. dir must be empty or missing; "" means NAME-open in the data directory.
+// Options.DevSplit is ignored.
+func Convert(ctx context.Context, name string, o Options, dir string) (c Converted, err error) {
+	if dir == "" {
+		dir = filepath.Join(DataDir(o.DataDir), strings.ToLower(name)+"-open")
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return Converted{}, invalid.File(dir, err)
+	}
+	switch entries, err := os.ReadDir(dir); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return Converted{}, invalid.File(dir, err)
+	case len(entries) > 0:
+		return Converted{}, &invalid.Error{Where: dir, Want: "an empty folder, or none", Got: format.Count(len(entries), "file") + " in it"}
+	}
+	o.DevSplit = 1
+	d, err := Open(ctx, name, o)
+	if err != nil {
+		return Converted{}, err
+	}
+	// Unlike os.MkdirTemp, which makes folders that only the user can read.
+	parent := filepath.Dir(dir)
+	hidden := filepath.Join(parent, fmt.Sprintf(".%s.%016x.tmp", filepath.Base(dir), rand.Uint64()))
+	if err := os.MkdirAll(hidden, 0o777); err != nil {
+		return Converted{}, invalid.File(parent, err)
+	}
+	// After the renaming there is nothing left to remove.
+	defer func() { err = errors.Join(err, os.RemoveAll(hidden)) }()
+	splits := d.Splits()
+	if err := openlayout.Write(hidden, d, splits[1:]...); err != nil {
+		return Converted{}, err
+	}
+	if err := verify(ctx, d, splits, hidden, o); err != nil {
+		return Converted{}, err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one
+		return Converted{}, invalid.File(dir, err)
+	}
+	return Converted{d.Name, d.Source, dir, len(splits), d.Fingerprint()}, invalid.File(dir, os.Rename(hidden, dir))
+}
+
+// verify checks that a folder is read as the data set that was written, in each of its
+// splits.
+func verify(ctx context.Context, d *dataset.Dataset, splits []dataset.Split, dir string, o Options) error {
+	written, err := folder{dir, openLayout}.open(ctx, Options{NoCache: true, Log: o.Log})
+	if err != nil {
+		return fmt.Errorf("the written folder cannot be read: %w", err)
+	}
+	again := written.Splits()
+	if len(again) != len(splits) {
+		return fmt.Errorf("%d splits were written, and %d are read", len(splits), len(again))
+	}
+	want := *d
+	want.FeaturesSum, written.FeaturesSum = dataset.SumFeatures(d.Features), dataset.SumFeatures(written.Features)
+	for n := range splits {
+		want.Split, written.Split = splits[n], again[n]
+		if want.Fingerprint() != written.Fingerprint() {
+			return fmt.Errorf("split %d of the written folder differs: fingerprint %s, not %s", n+1, written.Fingerprint(), want.Fingerprint())
+		}
+	}
+	return nil
 }

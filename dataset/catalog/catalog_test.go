@@ -1,9 +1,11 @@
-package catalog_test
+package catalog
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,60 +13,66 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// mini is a small data set in the xlsa17 layout.
-var mini = func() string {
-	path, err := filepath.Abs("../xlsa17/testdata/plain") // tests change the folder
-	if err != nil {
-		panic(err)
-	}
-	return path
-}()
+const fixtures = "../xlsa17/testdata"
 
-// copyMini copies the small data set to root/name.
-func copyMini(t *testing.T, root, name string) {
+func below(dir string) Options {
+	log, _ := logtest.NewNullLogger()
+	return Options{DataDir: dir, NoCache: true, Log: log}
+}
+
+// open opens a data set with one of its splits.
+func open(t *testing.T, name, dir string, split int) *dataset.Dataset {
 	t.Helper()
-	if err := os.CopyFS(filepath.Join(root, name), os.DirFS(mini)); err != nil {
-		t.Fatal(err)
-	}
+	o := below(dir)
+	o.DevSplit = split
+	return testkit.Must(Open(t.Context(), name, o))(t)
+}
+
+// copied makes a copy of the small data set in the xlsa17 layout.
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	testkit.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(fixtures, "plain"))))
+	return dir
+}
+
+// written makes a folder of the small data set in the open layout, with three splits,
+// held-out samples and a description that needs all of its digits.
+func written(t *testing.T, dir string) string {
+	t.Helper()
+	d := open(t, "plain", fixtures, 1)
+	d.TestSeen = d.SamplesOf(d.Split.Train[:2])[:5]
+	d.Descriptions.Data = slices.Clone(d.Descriptions.Data)
+	d.Descriptions.Data[3] = 0.1 + 0.2
+	s := d.Split
+	second := dataset.Split{Train: slices.Sorted(slices.Values(append(s.Val[1:], s.Train[:4]...))), Val: slices.Sorted(slices.Values(append([]int{s.Val[0]}, s.Train[4:]...))), Test: s.Test}
+	testkit.NoError(t, openlayout.Write(dir, d, second, dataset.Split{Train: s.Val, Val: s.Train, Test: s.Test}))
+	return dir
+}
+
+func edit(t *testing.T, dir, name, old, changed string) {
+	t.Helper()
+	text := testkit.Read(t, filepath.Join(dir, name))
+	testkit.WantText(t, text, old)
+	testkit.Write(t, dir, name, strings.Replace(text, old, changed, 1))
 }
 
 func TestOpenFindsAFolderInAnyCase(t *testing.T) {
-	for _, c := range []struct{ folder, name string }{{"MINI", "mini"}, {"mini", "MINI"}, {"MiNi", "mInI"}} {
-		root := t.TempDir()
-		copyMini(t, root, c.folder)
-		d, err := catalog.Open(t.Context(), c.name, catalog.Options{DataDir: root, NoCache: true})
-		if err != nil {
-			t.Fatalf("%s in %s: %v", c.name, c.folder, err)
-		}
-		if d.Name != "mini" {
-			t.Errorf("%s in %s: named %q, expected the folder's name in lower case", c.name, c.folder, d.Name)
-		}
-	}
-}
-
-func TestOpenPrefersTheExactSpelling(t *testing.T) {
 	root := t.TempDir()
-	copyMini(t, root, "Mini")
-	copyMini(t, root, "MINI")
-	source := func(name string) string {
-		d, err := catalog.Open(t.Context(), name, catalog.Options{DataDir: root, NoCache: true})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			return ""
-		}
-		return filepath.Base(d.Source)
+	copied(t, filepath.Join(root, "Mini"))
+	if d := open(t, "mINI", root, 1); d.Name != "mini" {
+		t.Errorf("named %q, expected the folder's name in lower case", d.Name)
 	}
-	if _, err := catalog.Open(t.Context(), "mini", catalog.Options{DataDir: root, NoCache: true}); err == nil || !strings.Contains(err.Error(), "MINI and Mini") {
-		t.Errorf("two folders that differ by case: error %v", err)
-	}
-	copyMini(t, root, "mini")
+	copied(t, filepath.Join(root, "MINI"))
+	_, err := Open(t.Context(), "mini", below(root))
+	testkit.WantError(t, err, "MINI and Mini")
+	copied(t, filepath.Join(root, "mini"))
 	for name, want := range map[string]string{"mini": "mini", "MINI": "MINI", "Mini": "Mini", "mINI": "mini"} {
-		if got := source(name); got != want {
+		if got := filepath.Base(open(t, name, root, 1).Source); got != want {
 			t.Errorf("%s is read from %s", name, got)
 		}
 	}
@@ -72,31 +80,19 @@ func TestOpenPrefersTheExactSpelling(t *testing.T) {
 
 func TestOpenTakesTheDataDirOfTheEnvironment(t *testing.T) {
 	root := t.TempDir()
-	copyMini(t, root, "mini")
-	t.Setenv(catalog.EnvDataDir, root)
-	if _, err := catalog.Open(t.Context(), "mini", catalog.Options{NoCache: true}); err != nil {
-		t.Errorf("from $%s: %v", catalog.EnvDataDir, err)
-	}
-	t.Setenv(catalog.EnvDataDir, "")
+	copied(t, filepath.Join(root, "mini"))
+	copied(t, filepath.Join(root, "data", "other"))
+	t.Setenv(EnvDataDir, root)
+	open(t, "mini", "", 1)
+	t.Setenv(EnvDataDir, "")
 	t.Chdir(root)
-	if err := os.Mkdir("data", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	copyMini(t, filepath.Join(root, "data"), "other")
-	if _, err := catalog.Open(t.Context(), "other", catalog.Options{NoCache: true}); err != nil {
-		t.Errorf("from ./data: %v", err)
-	}
+	open(t, "other", "", 1)
 }
 
 func TestUnknownNames(t *testing.T) {
-	root := t.TempDir()
-	for _, name := range []string{"SUN", "pets"} {
-		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	here := t.TempDir()
-	t.Setenv(catalog.EnvDataDir, here)
+	root, here := t.TempDir(), t.TempDir()
+	testkit.NoError(t, errors.Join(os.Mkdir(filepath.Join(root, "SUN"), 0o755), os.Mkdir(filepath.Join(root, "pets"), 0o755)))
+	t.Setenv(EnvDataDir, here)
 	const generated = "expected glyphs, simulated-cub, simulated-awa2, simulated-sun, or a folder of this name in "
 	for _, c := range []struct{ name, dir, want string }{
 		{"pest", root, `data set "pest": ` + generated + root + ", found none. Did you mean pets?"},
@@ -105,130 +101,206 @@ func TestUnknownNames(t *testing.T) {
 		{"zoo", root, "found none. The folder has SUN, pets."},
 		{"zoo", root + "/none", "found none. The folder " + root + "/none does not exist; --data-dir or $LAGO_DATA names another."},
 		{"CUB", "", "found none. To download it: lago-train dataset fetch cub"},
-		{"cub", here, "found none. To download it: lago-train dataset fetch cub"},
 		{"cub", root + "/none", "found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},
 	} {
-		_, err := catalog.Open(t.Context(), c.name, catalog.Options{DataDir: c.dir})
+		_, err := Open(t.Context(), c.name, Options{DataDir: c.dir})
 		if !errors.As(err, new(*invalid.Error)) || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%s: found %v, expected %s", c.name, err, c.want)
 		}
 	}
-}
-
-func TestOpenGeneratesGlyphs(t *testing.T) {
-	d, err := catalog.Open(t.Context(), "Glyphs", catalog.Options{})
-	if err != nil || d.Name != "glyphs" {
-		t.Fatalf("glyphs: %v", err)
-	}
-	_, err = catalog.Open(t.Context(), "glyphs", catalog.Options{DevSplit: 2})
-	if err == nil || err.Error() != `data set "glyphs": dev_split: expected 1, since data that the program generates have one split, found 2` {
-		t.Errorf("split 2: error %v", err)
-	}
-}
-
-// writeOpen writes the small data set to root/name in the open layout.
-func writeOpen(t *testing.T, root, name string) *dataset.Dataset {
-	t.Helper()
-	f, err := catalog.FolderAt(mini)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log, _ := logtest.NewNullLogger()
-	d, err := f.Open(t.Context(), catalog.Options{NoCache: true, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	second := dataset.Split{Train: d.Split.Val, Val: d.Split.Train, Test: d.Split.Test}
-	if err := openlayout.Write(filepath.Join(root, name), d, second); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func TestOpenFindsAFolderInTheOpenLayout(t *testing.T) {
-	root := t.TempDir()
-	want := writeOpen(t, root, "Pets")
-	got, err := catalog.Open(t.Context(), "PETS", catalog.Options{DataDir: root})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Name != "pets" || got.Fingerprint() != want.Fingerprint() {
-		t.Errorf("%s is another data set than was written", got.Name)
-	}
-	second, err := catalog.Open(t.Context(), "pets", catalog.Options{DataDir: root, DevSplit: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := catalog.Find("pets", catalog.Options{DataDir: root})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]dataset.Split{got.Split, second.Split}, got.Splits()); diff != "" || f.Layout != catalog.OpenLayout {
-		t.Errorf("splits of layout %s (-want +got):\n%s", f.Layout, diff)
-	}
+	_, err := Open(t.Context(), "Glyphs", Options{DevSplit: 2})
+	testkit.WantError(t, err, `data set "Glyphs": dev_split: expected 1, since data that the program generates have one split, found 2`)
 }
 
 func TestOpenWithoutSplit(t *testing.T) {
 	root := t.TempDir()
-	writeOpen(t, root, "pets")
-	if err := os.Remove(filepath.Join(root, "pets", openlayout.SplitsFile)); err != nil {
-		t.Fatal(err)
-	}
-	o := catalog.Options{DataDir: root, NoCache: true}
-	if _, err := catalog.Open(t.Context(), "pets", o); err == nil || !strings.Contains(err.Error(), openlayout.SplitsFile) {
-		t.Errorf("without splits.csv: %v", err)
-	}
+	dir := written(t, filepath.Join(root, "pets"))
+	testkit.NoError(t, os.Remove(filepath.Join(dir, openlayout.SplitsFile)))
+	o := below(root)
+	_, err := Open(t.Context(), "pets", o)
+	testkit.WantError(t, err, openlayout.SplitsFile)
 	o.WithoutSplit = true
-	d, err := catalog.Open(t.Context(), "pets", o)
-	if err != nil || d.Split.Train != nil {
-		t.Errorf("before the classes are split: %v", err)
+	if d := testkit.Must(Open(t.Context(), "pets", o))(t); d.Split.Train != nil {
+		t.Errorf("split %v before the classes are split", d.Split)
 	}
-	copyMini(t, root, "mini")
-	if d, err := catalog.Open(t.Context(), "mini", o); err != nil || len(d.Split.Train) == 0 {
-		t.Errorf("in the xlsa17 layout, which has always a split: %v", err)
+	copied(t, filepath.Join(root, "mini"))
+	if d := testkit.Must(Open(t.Context(), "mini", o))(t); len(d.Split.Train) == 0 {
+		t.Error("the split of the xlsa17 layout is ignored")
 	}
 }
 
 func TestFolderAtFindsTheLayout(t *testing.T) {
-	for _, c := range []struct {
-		files string
-		want  catalog.Layout
-		err   string
-	}{
-		{"labels.csv features.npy", catalog.OpenLayout, ""},
-		{"labels.csv other.mat", catalog.OpenLayout, ""},
-		{"classes.csv splits.csv", catalog.OpenLayout, ""},
-		{"features.csv", catalog.OpenLayout, ""},
-		{"att_splits.mat res101.mat", catalog.XLSA17, ""},
-		{"att_splits.mat classes.csv", catalog.XLSA17, ""},
-		{"googlenet.MAT", catalog.XLSA17, ""},
+	for _, c := range []struct{ files, want, err string }{
+		{"labels.csv features.npy", openLayout, ""},
+		{"labels.csv other.mat", openLayout, ""},
+		{"classes.csv splits.csv", openLayout, ""},
+		{"att_splits.mat res101.mat", matLayout, ""},
+		{"att_splits.mat classes.csv", matLayout, ""},
+		{"googlenet.MAT", matLayout, ""},
 		{"labels.csv att_splits.mat", "", "expected one data set, found labels.csv of the open layout and att_splits.mat of the xlsa17 layout. Move one of the two elsewhere."},
 		{"README.md", "", "expected a data set: features.npy, features.csv, labels.csv, classes.csv, attributes.csv, splits.csv (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout): found none of these files"},
-		{"", "", "found none of these files"},
 	} {
 		dir := t.TempDir()
 		for name := range strings.FieldsSeq(c.files) {
-			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Write(t, dir, name, "")
 		}
-		f, err := catalog.FolderAt(dir)
-		if c.err == "" && (err != nil || f.Layout != c.want || f.Dir != dir) {
+		f, err := folderAt(dir)
+		if c.err != "" {
+			testkit.WantError(t, err, dir, c.err)
+		} else if err != nil || f != (folder{dir, c.want}) {
 			t.Errorf("%s: %+v, %v, expected %s", c.files, f, err, c.want)
 		}
-		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || !strings.HasPrefix(err.Error(), dir)) {
-			t.Errorf("%s: error %v, expected %s", c.files, err, c.err)
-		}
-	}
-	if _, err := catalog.FolderAt(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "no such file or directory") {
-		t.Errorf("of no folder: %v", err)
 	}
 }
 
-func TestGenerated(t *testing.T) {
-	for name, want := range map[string]bool{"glyphs": true, "GLYPHS": true, "Simulated-CUB": true, "cub": false, "": false} {
-		if catalog.Generated(name) != want {
-			t.Errorf("Generated(%q) is %v", name, !want)
+// All splits are converted. Without a folder the result is beside the original, and an
+// empty folder may exist.
+func TestConvert(t *testing.T) {
+	root := t.TempDir()
+	written(t, filepath.Join(root, "small"))
+	testkit.NoError(t, os.Mkdir(filepath.Join(root, "small-open"), 0o777))
+	for _, c := range []struct {
+		name, from, to string
+		splits         int
+	}{{"Small", root, "", 3}, {"compressed", fixtures, filepath.Join(root, "New"), 1}, {"glyphs", fixtures, filepath.Join(root, "letters"), 1}} {
+		r := testkit.Must(Convert(t.Context(), c.name, below(c.from), c.to))(t)
+		want := open(t, c.name, c.from, 1)
+		if c.to == "" {
+			c.to = filepath.Join(root, "small-open")
+		}
+		if diff := cmp.Diff(Converted{want.Name, want.Source, c.to, c.splits, want.Fingerprint()}, r); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		for n := range c.splits {
+			if open(t, c.name, c.from, n+1).Fingerprint() != open(t, filepath.Base(c.to), root, n+1).Fingerprint() {
+				t.Errorf("%s: split %d differs", c.name, n+1)
+			}
 		}
 	}
+	testkit.Write(t, root, "full/notes", "")
+	for _, c := range []struct{ name, dir, want string }{
+		{"big", "new2", `"big"`},
+		{"small", "full", "full: expected an empty folder, or none, found 1 file in it"},
+		{"small", filepath.Join("full", "notes"), "not a directory"},
+	} {
+		_, err := Convert(t.Context(), c.name, below(root), filepath.Join(root, c.dir))
+		testkit.WantError(t, err, c.want)
+	}
+	if left := testkit.Must(os.ReadDir(root))(t); len(left) != 5 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestVerifyNoticesDifferences(t *testing.T) {
+	d := open(t, "plain", fixtures, 1)
+	dir := filepath.Join(t.TempDir(), "new")
+	testkit.NoError(t, openlayout.Write(dir, d))
+	same := []dataset.Split{d.Split}
+	changed := *d
+	changed.Features.Data = slices.Clone(d.Features.Data)
+	changed.Features.Data[5] += 1e-6
+	changed.FeaturesSum = ""
+	for _, c := range []struct {
+		d      *dataset.Dataset
+		splits []dataset.Split
+		want   string
+	}{
+		{d, append(same, d.Split), "2 splits were written, and 1 are read"},
+		{d, []dataset.Split{{Train: d.Split.Val, Val: d.Split.Train, Test: d.Split.Test}}, "split 1 of the written folder differs"},
+		{&changed, same, "differs"},
+	} {
+		testkit.WantError(t, verify(t.Context(), c.d, c.splits, dir, below("")), c.want)
+	}
+	testkit.NoError(t, verify(t.Context(), d, same, dir, below("")))
+}
+
+func TestCheckAcceptsSoundData(t *testing.T) {
+	root := t.TempDir()
+	dir := written(t, filepath.Join(root, "pets"))
+	for _, c := range []struct {
+		name, dir string
+		splits    int
+	}{{"glyphs", "", 1}, {"plain", fixtures, 1}, {"PETS", root, 3}, {dir + "/", "", 3}} {
+		r := testkit.Must(Check(t.Context(), c.name, below(c.dir)))(t)
+		if !r.OK || len(r.Errors) != 0 || r.Data == nil || r.Splits != c.splits {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+	}
+	t.Chdir(dir)
+	text, err := json.Marshal(testkit.Must(Check(t.Context(), ".", below("")))(t))
+	if err != nil || string(text) != `{"ok":true,"errors":[],"warnings":[]}` {
+		t.Errorf("as JSON %s, %v", text, err)
+	}
+}
+
+func TestCheckListsEveryProblem(t *testing.T) {
+	root := t.TempDir()
+	dir := written(t, filepath.Join(root, "pets"))
+	edit(t, dir, "labels.csv", "005.Class_E", "005.Klass_E")
+	edit(t, dir, "splits.csv", "train", "training")
+	testkit.NoError(t, os.Remove(filepath.Join(dir, "features.npy")))
+	want := []Problem{
+		{filepath.Join(dir, "labels.csv"), "line 2, column class", "one of the 12 classes of classes.csv", `"005.Klass_E"`, "Did you mean 005.Class_E or 001.Class_A or 002.Class_B?"},
+		{filepath.Join(dir, "splits.csv"), "line 2, column part3", "train, val or test, or nothing for a class that is left out", `"training"`, ""},
+		{dir, "", "features.npy or features.csv", "neither", ""},
+	}
+	r := testkit.Must(Check(t.Context(), "pets", below(root)))(t)
+	if diff := cmp.Diff(want, r.Errors); diff != "" || r.OK {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := r.Errors[2].String(); got != dir+": expected features.npy or features.csv, found neither" {
+		t.Errorf("as text %q", got)
+	}
+	// The reader of the xlsa17 layout ends with the first problem, here of another split.
+	dir = copied(t, filepath.Join(root, "mini"))
+	testkit.Write(t, dir, "trainclasses2.txt", "005.Class_E\n")
+	testkit.Write(t, dir, "valclasses2.txt", "005.Class_E\n")
+	r = testkit.Must(Check(t.Context(), dir, below("")))(t)
+	if len(r.Errors) != 1 || !strings.Contains(r.Errors[0].Found, "trainclasses2.txt and in valclasses2.txt") {
+		t.Errorf("%+v", r.Errors)
+	}
+	_, err := Check(t.Context(), filepath.Join(root, "none"), below(""))
+	testkit.WantError(t, err, "no such file or directory")
+}
+
+func TestCheckWarnsOfClassesWithTheSameDescription(t *testing.T) {
+	dir := written(t, filepath.Join(t.TempDir(), "pets"))
+	lines := strings.Split(testkit.Read(t, filepath.Join(dir, "classes.csv")), "\n")
+	_, first, _ := strings.Cut(lines[1], ",")
+	name, second, _ := strings.Cut(lines[4], ",")
+	edit(t, dir, "classes.csv", name+","+second, name+","+first)
+	var b strings.Builder
+	testkit.NoError(t, testkit.Must(Check(t.Context(), dir, below("")))(t).WriteText(&b))
+	testkit.WantText(t, b.String(), "warning: pets: classes ", name, "different descriptions, found the same", "no problems found")
+}
+
+func TestList(t *testing.T) {
+	root := t.TempDir()
+	sick := copied(t, filepath.Join(root, "sick"))
+	edit(t, sick, "testclasses.txt", "Class_B", "Klass_B")
+	copied(t, filepath.Join(root, "pets"))
+	for _, name := range []string{"both/labels.csv", "both/att_splits.mat", "notes/README", ".hidden/labels.csv"} {
+		testkit.Write(t, root, name, "")
+	}
+	l := testkit.Must(List(t.Context(), below(root), func(string) {}))(t)
+	type line struct {
+		Name    string
+		Usable  bool
+		Samples int
+	}
+	var got []line
+	for _, e := range l.Datasets {
+		got = append(got, line{e.Name, e.Usable, e.Samples})
+	}
+	want := []line{
+		{"glyphs", true, 3900}, {"simulated-cub", true, 11788}, {"simulated-awa2", true, 37322}, {"simulated-sun", true, 14340},
+		{"both", false, 0}, {"notes", false, 0}, {"pets", true, 108}, {"sick", false, 0},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var text strings.Builder
+	testkit.NoError(t, l.WriteText(&text))
+	testkit.WantText(t, text.String(), "no data set", "1 problem", "both: ", "expected one data set", "sick: ", "Klass_B", "Folders are in "+root)
+	testkit.Must(List(t.Context(), below(filepath.Join(root, "none")), func(string) {}))(t)
 }

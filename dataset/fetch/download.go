@@ -31,13 +31,11 @@ type download struct {
 	address string
 	shown   string // address without password
 	meter   *meter
+	watch   *time.Timer // cancels an attempt that receives nothing
 
 	part *os.File
 	size int64 // bytes in part
 	partState
-
-	requests int
-	restart  bool // request the whole file, since the server's ranges were wrong
 }
 
 type partState struct {
@@ -52,59 +50,35 @@ func mismatch(want, got string) error { return &invalid.Error{Want: want, Got: g
 
 // download downloads the file at an http or https address to path, which must not
 // exist. The caller has the lock of the folder.
-func (f *fetcher) download(ctx context.Context, address, path string, m *meter) error {
-	d := &download{fetcher: f, address: address, shown: redact(address), meter: m}
-	if err := d.open(path + ".part"); err != nil {
+func (f *fetcher) download(ctx context.Context, step, address, path string) error {
+	part, state := path+".part", path+".part.json"
+	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
 		return err
 	}
-	if err := d.run(ctx); err != nil {
-		err = errors.Join(err, d.part.Close())
+	d := &download{fetcher: f, address: address, shown: redact(address), meter: f.meter(step), part: file}
+	if err = d.readState(); err == nil {
+		err = d.run(ctx)
+	}
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		if f.kept = d.describePart(); f.kept == "" {
-			_ = os.Remove(d.part.Name()) // of no use, but harmless
-			_ = os.Remove(d.statePath())
+			_, _ = os.Remove(part), os.Remove(state) // of no use, but harmless
 		}
 		return err
 	}
-	if err := errors.Join(d.part.Sync(), d.part.Close()); err != nil {
-		return err
-	}
-	if err := atomicfile.Rename(d.part.Name(), path); err != nil {
-		return err
-	}
-	if err := os.Remove(d.statePath()); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return cmp.Or(atomicfile.Rename(part, path), os.RemoveAll(state)) // none if the length was unknown
 }
 
-func (d *download) statePath() string { return d.part.Name() + ".json" }
-
-// open opens the part, and empties it if it cannot be resumed.
-func (d *download) open(path string) (err error) {
-	if err := errors.Join(checkRegular(path), checkRegular(path+".json")); err != nil {
+// readState reads the size and the state of the part, and empties it if they do not fit.
+func (d *download) readState() (err error) {
+	if d.size, err = d.part.Seek(0, io.SeekEnd); err != nil {
 		return err
 	}
-	if d.part, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
-		return err
+	text, err := os.ReadFile(d.part.Name() + ".json")
+	if err == nil && json.Unmarshal(text, &d.partState) == nil && d.Validator != "" && (d.Total < 0 || d.size <= d.Total) {
+		return nil
 	}
-	if d.size, err = d.part.Seek(0, io.SeekEnd); err == nil && !d.readState() {
-		err = d.empty()
-	}
-	if err != nil {
-		return errors.Join(err, d.part.Close())
-	}
-	return nil
-}
-
-// readState reads the state of the part and reports whether it fits.
-func (d *download) readState() bool {
-	f, err := os.Open(d.statePath())
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	err = json.NewDecoder(io.LimitReader(f, 1<<16)).Decode(&d.partState)
-	return err == nil && d.Validator != "" && (d.Total < 0 || d.size <= d.Total)
+	return d.empty()
 }
 
 // empty drops what was downloaded.
@@ -114,11 +88,9 @@ func (d *download) empty() error {
 	return errors.Join(err, d.part.Truncate(0))
 }
 
-// resumable reports whether the server can be asked for the rest of the file.
-func (d *download) resumable() bool { return d.size > 0 && d.Validator != "" }
-
+// describePart is empty if the server cannot be asked for the rest of the file.
 func (d *download) describePart() string {
-	if !d.resumable() {
+	if d.size == 0 || d.Validator == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s are kept in %s, from where the same command resumes.", format.Bytes(d.size), d.part.Name())
@@ -129,10 +101,7 @@ func (d *download) run(ctx context.Context) error {
 	failures, best := 0, d.size
 	for d.size != d.Total {
 		err := d.attempt(ctx)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if disk := (*fs.PathError)(nil); errors.As(err, &disk) {
@@ -150,7 +119,7 @@ func (d *download) run(ctx context.Context) error {
 		}
 		err = invalid.At(d.shown, err)
 		if isFinal || failures >= d.Attempts {
-			return &invalid.Error{Err: err, Hint: hints(d.describePart(), alternative(d.address))}
+			return &invalid.Error{Err: err, Hint: strings.TrimSpace(d.describePart() + " " + alternative(d.address))}
 		}
 		wait := min(d.pause<<min(failures-1, 10), 30*time.Second)
 		d.Notice(fmt.Sprintf("%v; attempt %d of %d in %v", err, failures+1, d.Attempts, wait))
@@ -168,17 +137,17 @@ func (d *download) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stalled := mismatch(fmt.Sprintf("a byte within %v", d.Stall), "none")
-	watch := time.AfterFunc(d.Stall, func() { cancel(stalled) })
-	defer watch.Stop()
-	err := d.exchange(ctx, func() { watch.Reset(d.Stall) })
+	d.watch = time.AfterFunc(d.Stall, func() { cancel(stalled) })
+	defer d.watch.Stop()
+	err := d.exchange(ctx)
 	if err != nil && context.Cause(ctx) == stalled {
 		return stalled
 	}
 	return err
 }
 
-// exchange makes a request and receives the response. It calls alive for each piece.
-func (d *download) exchange(ctx context.Context, alive func()) error {
+// exchange makes a request and receives the response.
+func (d *download) exchange(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.address, nil)
 	if err != nil {
 		return err
@@ -186,138 +155,80 @@ func (d *download) exchange(ctx context.Context, alive func()) error {
 	// Lengths and ranges are those of the file, not of a compressed copy.
 	req.Header.Set("Accept-Encoding", "identity")
 	req.Header.Set("User-Agent", "lago-train")
-	if d.resumable() && !d.restart {
+	if d.size > 0 && d.Validator != "" {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.size))
 		req.Header.Set("If-Range", d.Validator)
 	}
-	d.requests++
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return withoutAddress(err)
+	if about := (*url.Error)(nil); errors.As(err, &about) { // the address is printed with it
+		failed := mismatch("a response", fmt.Sprintf("%.300v", about.Err))
+		if errors.As(err, new(*tls.CertificateVerificationError)) {
+			return permanent{failed}
+		}
+		return failed
 	}
 	defer func() { _ = resp.Body.Close() }()
 	length, err := d.accept(resp)
 	if err != nil {
 		return err
 	}
-	return d.receive(resp.Body, length, alive)
+	return d.receive(resp.Body, length)
 }
 
-// withoutAddress returns the cause of a failed request, whose address is printed with it.
-func withoutAddress(err error) error {
-	if about := (*url.Error)(nil); errors.As(err, &about) {
-		err = about.Err
-	}
-	if errors.As(err, new(*tls.CertificateVerificationError)) {
-		return permanent{err}
-	}
-	if text := err.Error(); len(text) > 300 { // with a header, for example
-		err = errors.New(text[:300])
-	}
-	return &invalid.Error{Want: "a response", Err: err}
-}
-
-// accept returns the length that the body of a response must have, -1 if unknown, and
-// prepares the part for it.
+// accept prepares the part for the body of a response, and returns the length that this
+// must have, -1 if unknown.
 func (d *download) accept(resp *http.Response) (length int64, err error) {
-	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return 0, permanent{mismatch("the file itself", fmt.Sprintf("Content-Encoding %.50q", encoding))}
-	}
-	// The server's own text could hold anything.
-	status := fmt.Sprint(resp.StatusCode, " ", http.StatusText(resp.StatusCode))
-	switch code := resp.StatusCode; {
-	case code == http.StatusOK:
-		return resp.ContentLength, d.begin(resp)
-	case code == http.StatusPartialContent && resp.Request.Header.Get("Range") != "":
-		length, err = d.resume(resp)
-		d.restart = err != nil
-		return length, err
-	case code == http.StatusRequestedRangeNotSatisfiable:
-		d.restart = true
-		return 0, mismatch(fmt.Sprintf("the bytes from %d", d.size), "status "+status)
-	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
-		return 0, mismatch("status 200 OK", status)
-	}
-	return 0, permanent{mismatch("status 200 OK", status)}
-}
-
-// validator identifies the content of a response for If-Range, which takes no weak ETag.
-func validator(resp *http.Response) string {
-	if tag := resp.Header.Get("Etag"); strings.HasPrefix(tag, `"`) {
-		return tag
-	}
-	return resp.Header.Get("Last-Modified")
-}
-
-// begin prepares the part for a whole file.
-func (d *download) begin(resp *http.Response) error {
-	length := resp.ContentLength
-	if length > d.maxBytes {
-		return d.tooLarge()
-	}
-	if d.size > 0 {
-		d.Notice(d.shown + ": the file has changed or the server cannot resume; starting from the beginning")
-	} else if d.requests == 1 {
-		size := "a file of unknown length"
-		if length >= 0 {
-			size = format.Bytes(length)
-		}
-		d.Notice(d.shown + ": downloading " + size)
-	}
-	// A process that is killed in between leaves an empty part.
-	if err := d.empty(); err != nil {
-		return err
-	}
-	d.partState = partState{validator(resp), length}
-	return atomicfile.WriteJSON(d.statePath(), d.partState)
-}
-
-func (d *download) tooLarge() error {
-	return permanent{mismatch(fmt.Sprintf("at most %d bytes", d.maxBytes), "more")}
-}
-
-// resume checks that a response continues the part, and returns its length.
-func (d *download) resume(resp *http.Response) (length int64, err error) {
-	// Not every server repeats the validator.
-	if now := validator(resp); now != "" && now != d.Validator {
-		return 0, mismatch(fmt.Sprintf("the rest of the file %.50q", d.Validator), fmt.Sprintf("that of %.50q", now))
+	validator := resp.Header.Get("Etag")
+	if !strings.HasPrefix(validator, `"`) { // If-Range takes no weak ETag
+		validator = resp.Header.Get("Last-Modified")
 	}
 	var first, last, total int64
-	text := resp.Header.Get("Content-Range")
-	n, _ := fmt.Sscanf(text, "bytes %d-%d/%d", &first, &last, &total) // n < 3 is the error
-	length = last - first + 1
-	switch {
-	case n != 3 || first != d.size || last < first || last >= total || d.Total >= 0 && total != d.Total,
-		resp.ContentLength >= 0 && resp.ContentLength != length:
-		return 0, mismatch(fmt.Sprintf("a Content-Range from byte %d", d.size), fmt.Sprintf("%.50q with %d bytes", text, resp.ContentLength))
-	case total > d.maxBytes:
-		return 0, d.tooLarge()
-	}
-	d.Total = total
-	if d.requests == 1 {
+	n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total) // n < 3 is the error
+	length = resp.ContentLength
+	continues := n == 3 && first == d.size && first <= last && last < total && (d.Total < 0 || total == d.Total) &&
+		(length < 0 || length == last-first+1) && (validator == "" || validator == d.Validator) // not every server repeats it
+	// The server's own text could hold anything.
+	status := mismatch("status 200 OK", fmt.Sprint(resp.StatusCode, " ", http.StatusText(resp.StatusCode)))
+	ranged := resp.Request.Header.Get("Range") != ""
+	switch code := resp.StatusCode; {
+	case code == http.StatusOK:
+		// A process that is killed in between leaves an empty part.
+		err := d.empty()
+		d.partState = partState{validator, length}
+		if err := cmp.Or(err, atomicfile.WriteJSON(d.part.Name()+".json", d.partState)); err != nil {
+			return 0, err
+		}
+	case code == http.StatusPartialContent && ranged && continues:
+		length, d.Total = last-first+1, total
 		d.Notice(fmt.Sprintf("%s: resuming after %s of %s", d.shown, format.Bytes(d.size), format.Bytes(total)))
+	case code == http.StatusPartialContent && ranged, code == http.StatusRequestedRangeNotSatisfiable:
+		return 0, cmp.Or(d.empty(), mismatch("the rest of the file that was downloaded in part", "something else"))
+	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
+		return 0, status
+	default:
+		return 0, permanent{status}
+	}
+	if d.Total > d.maxBytes {
+		return 0, permanent{mismatch(fmt.Sprintf("at most %d bytes", d.maxBytes), fmt.Sprint(d.Total))}
 	}
 	return length, nil
 }
 
 // receive appends a body to the part; its length is -1 if unknown.
-func (d *download) receive(body io.Reader, length int64, alive func()) error {
-	most := d.maxBytes - d.size
+func (d *download) receive(body io.Reader, length int64) error {
+	end := d.maxBytes
 	if length >= 0 {
-		most = length
+		end = min(end, d.size+length)
 	}
-	before := d.size
-	d.meter.done, d.meter.total = before, d.Total
-	_, err := io.Copy(&partWriter{d, alive}, io.LimitReader(body, most+1))
-	switch got := d.size - before; {
+	d.meter.done, d.meter.total = d.size, d.Total
+	_, err := io.Copy(d, io.LimitReader(body, end-d.size+1))
+	switch {
 	case errors.As(err, new(*fs.PathError)):
 		return err
-	case got > most:
-		// Which of the bytes are the file's is unknown.
-		d.restart = true
-		err := mismatch(fmt.Sprintf("%d bytes", length), "more")
-		if length < 0 {
-			err = d.tooLarge()
+	case d.size > end: // which of the bytes are the file's is unknown
+		err = mismatch(fmt.Sprintf("at most %d bytes", end), "more")
+		if end == d.maxBytes {
+			err = permanent{err}
 		}
 		return cmp.Or(d.empty(), err)
 	case err == nil && d.Total < 0:
@@ -326,25 +237,14 @@ func (d *download) receive(body io.Reader, length int64, alive func()) error {
 	if d.size == d.Total {
 		return nil
 	}
-	want := "the end of the file"
-	if d.Total >= 0 {
-		want = fmt.Sprintf("%d bytes", d.Total)
-	}
-	return &invalid.Error{Want: want, Got: fmt.Sprintf("an end after %d", d.size), Err: err}
+	return &invalid.Error{Want: fmt.Sprintf("%d bytes", d.Total), Got: fmt.Sprintf("an end after %d", d.size), Err: err}
 }
 
-// partWriter appends to the part.
-type partWriter struct {
-	*download
-	alive func()
-}
-
-func (w *partWriter) Write(b []byte) (int, error) {
-	w.alive()
-	n, err := w.part.Write(b)
-	w.size += int64(n)
-	if err != nil {
-		return n, err
-	}
-	return w.meter.Write(b)
+// Write appends to the part.
+func (d *download) Write(b []byte) (int, error) {
+	d.watch.Reset(d.Stall)
+	n, err := d.part.Write(b)
+	d.size += int64(n)
+	_, _ = d.meter.Write(b[:n]) // never fails
+	return n, err
 }

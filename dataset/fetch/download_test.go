@@ -10,14 +10,50 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/internal/testkit"
 )
+
+// server records what it was asked, as "PATH RANGE".
+type server struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string
+}
+
+// serve answers the first request by the first handler, and so on, the last handler
+// answering all that follow.
+func serve(t testing.TB, handlers ...http.HandlerFunc) *server {
+	t.Helper()
+	s := &server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Range") != "" && r.Header.Get("If-Range") == "" || r.Header.Get("Accept-Encoding") != "identity" {
+			t.Errorf("headers %v, expected Range only with If-Range, and no compression", r.Header)
+		}
+		s.mu.Lock()
+		h := handlers[min(len(s.asked), len(handlers)-1)]
+		s.asked = append(s.asked, strings.TrimSpace(r.URL.Path+" "+r.Header.Get("Range")))
+		s.mu.Unlock()
+		h(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// requests returns what was asked.
+func (s *server) requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
 
 // content returns a file of n bytes in which no part is like another.
 func content(n int) []byte {
@@ -95,37 +131,31 @@ func redirect(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/moved", http.StatusFound)
 }
 
-// get downloads an address to a new folder and returns the path.
-func get(t *testing.T, address string, o Options) (string, error) {
+// get downloads what a server has to a new file, or to resume one that begins with part.
+func get(ctx context.Context, t *testing.T, s *server, o Options, part, state string) (path string, err error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "archive.zip")
-	return path, getTo(t.Context(), t, address, path, o)
-}
-
-func getTo(ctx context.Context, t *testing.T, address, path string, o Options) error {
-	t.Helper()
-	if err := o.setDefaults(); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	path = filepath.Join(dir, "archive.zip")
+	if part != "" {
+		testkit.Write(t, dir, "archive.zip.part", part)
+		testkit.Write(t, dir, "archive.zip.part.json", state)
+	}
+	o.Attempts, o.pause, o.DownloadDir = 3, max(o.pause, 1), "unused"
+	if o.Stall == 0 {
+		o.Stall = 5 * time.Second
 	}
 	f := &fetcher{Options: o}
-	return f.download(ctx, address, path, f.meter(ctx, ""))
-}
-
-func impatient() Options {
-	return Options{DownloadDir: "unused", Attempts: 3, Stall: 5 * time.Second, pause: 1}
+	testkit.NoError(t, f.setDefaults())
+	return path, f.download(ctx, "", s.URL, path)
 }
 
 // wantFile fails unless a file is complete and alone in its folder.
 func wantFile(t *testing.T, path string, want []byte) {
 	t.Helper()
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
+	if got := testkit.Read(t, path); got != string(want) {
 		t.Errorf("the file has %d bytes that differ from the %d that were served", len(got), len(want))
 	}
-	if diff := cmp.Diff([]string{filepath.Base(path)}, names(t, filepath.Dir(path))); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Base(path)}, in(t, filepath.Dir(path))); diff != "" {
 		t.Errorf("folder (-want +got):\n%s", diff)
 	}
 }
@@ -192,16 +222,14 @@ func TestDownload(t *testing.T) {
 	}) {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, c.handlers...)
-			o := impatient()
+			var o Options
 			if c.name == "stalled" {
 				o.Stall = 50 * time.Millisecond
 			}
 			var last Progress
 			o.Progress = func(p Progress) { last = p }
-			path, err := get(t, s.URL, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			path, err := get(t.Context(), t, s, o, "", "")
+			testkit.NoError(t, err)
 			want := c.want
 			if want == nil {
 				want = file
@@ -211,17 +239,12 @@ func TestDownload(t *testing.T) {
 				t.Errorf("the last progress is %d bytes", last.Done)
 			}
 			var ranges []string
-			for _, r := range s.asked {
-				ranges = append(ranges, r.Header.Get("Range"))
-				if r.Header.Get("Range") != "" && r.Header.Get("If-Range") == "" || r.Header.Get("Accept-Encoding") != "identity" {
-					t.Errorf("headers %v, expected Range only with If-Range, and no compression", r.Header)
-				}
+			for _, r := range s.requests() {
+				_, bytes, _ := strings.Cut(r, " ")
+				ranges = append(ranges, bytes)
 			}
 			if diff := cmp.Diff(c.ranges, ranges); diff != "" {
 				t.Errorf("ranges (-want +got):\n%s", diff)
-			}
-			if strings.HasPrefix(c.name, "resumed") && s.sent != len(file) {
-				t.Errorf("%d bytes were sent of a file of %d", s.sent, len(file))
 			}
 		})
 	}
@@ -250,107 +273,68 @@ func TestDownloadFailures(t *testing.T) {
 		kept     bool
 	}{
 		{"404", []http.HandlerFunc{answer(404, nil)}, 1, []string{"expected status 200 OK, found 404 Not Found"}, false},
-		{"403", []http.HandlerFunc{answer(403, nil)}, 1, []string{"found 403"}, false},
-		{"204", []http.HandlerFunc{answer(204, nil)}, 1, []string{"found 204"}, false},
 		{"500", []http.HandlerFunc{answer(500, nil)}, 3, []string{"found 500 Internal Server Error", "after 3 attempts"}, false},
-		{"429", []http.HandlerFunc{answer(429, nil)}, 3, []string{"found 429"}, false},
 		{"silent", []http.HandlerFunc{silent}, 3, []string{"expected a byte within 50ms, found none", "after 3 attempts"}, false},
 		{"unrequested range", []http.HandlerFunc{answer(206, file[:10], "Content-Range", "bytes 0-9/10")}, 1, []string{"found 206"}, false},
-		{"compressed", []http.HandlerFunc{answer(200, file, "Content-Encoding", "gzip")}, 1, []string{"expected the file itself", "gzip"}, false},
 		{"too large", []http.HandlerFunc{whole(content(6000), `"a"`)}, 1, []string{"expected at most 5500 bytes"}, false},
 		{"endless", []http.HandlerFunc{endless}, 1, []string{"expected at most 5500 bytes"}, false},
 		{"cut", []http.HandlerFunc{breaking(whole(file, `"a"`), 0)}, 3, []string{"expected 5000 bytes, found an end after 0"}, false},
 		{"cut without a validator", []http.HandlerFunc{breaking(whole(file, ""), 3000)}, 3, []string{"found an end after 3000"}, false},
 		{"small steps", []http.HandlerFunc{breaking(whole(file, `"a"`), 3000), little}, 3, []string{"found an end after 3020"}, true},
-		{"control characters", []http.HandlerFunc{answer(200, file, "Content-Encoding", "\x1b[31m"+strings.Repeat("x", 5000))}, 3, []string{"malformed MIME header"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, c.handlers...)
-			o := impatient()
-			o.maxBytes = 5500
+			o := Options{maxBytes: 5500}
 			if c.name == "silent" {
 				o.Stall = 50 * time.Millisecond
 			}
-			path, err := get(t, s.URL, o)
-			wantError(t, err, append(c.parts, s.URL)...)
-			if _, err := os.Stat(path); err == nil {
-				t.Error("there is a file although the download failed")
-			}
+			path, err := get(t.Context(), t, s, o, "", "")
+			testkit.WantError(t, err, append(c.parts, s.URL)...)
 			if n := len(s.requests()); n != c.requests {
 				t.Errorf("%d requests, expected %d", n, c.requests)
 			}
-			if kept := strings.Contains(err.Error(), "are kept in "+path+".part"); kept != c.kept {
+			if kept := strings.Contains(fmt.Sprint(err), "are kept in "+path+".part"); kept != c.kept {
 				t.Errorf("kept: %v, expected %v: %v", kept, c.kept, err)
 			}
-			if left := names(t, filepath.Dir(path)); !c.kept && len(left) != 0 {
+			if left := in(t, filepath.Dir(path)); !c.kept && len(left) != 0 {
 				t.Errorf("the failure left %v", left)
 			}
-			if len(err.Error()) > 500 || strings.ContainsRune(err.Error(), 0x1b) {
-				t.Errorf("the error is long or has control characters: %q", err)
-			}
 		})
-	}
-	s := serve(t, answer(200, nil))
-	s.Close()
-	_, err := get(t, s.URL, impatient())
-	wantError(t, err, s.URL, "connection refused", "after 3 attempts")
-	if strings.Count(err.Error(), s.URL) != 1 {
-		t.Errorf("the address is not printed once: %v", err)
 	}
 	unknown := httptest.NewUnstartedServer(answer(200, nil))
 	unknown.Config.ErrorLog = log.New(io.Discard, "", 0)
 	unknown.StartTLS()
 	defer unknown.Close()
-	o := impatient()
-	o.Notice = func(text string) { t.Errorf("tried again after an invalid certificate: %s", text) }
-	_, err = get(t, unknown.URL, o)
-	wantError(t, err, "certificate")
+	o := Options{Notice: func(text string) { t.Errorf("tried again after an invalid certificate: %s", text) }}
+	_, err := get(t.Context(), t, &server{Server: unknown}, o, "", "")
+	testkit.WantError(t, err, "certificate")
+	unknown.Close()
+	_, err = get(t.Context(), t, &server{Server: unknown}, Options{}, "", "")
+	testkit.WantError(t, err, unknown.URL+": expected a response", "connection refused", "after 3 attempts")
 }
 
-func TestBadAddresses(t *testing.T) {
-	for _, address := range []string{"ftp://example.org/a", "https://", "http://[", "file:///etc/passwd", "://"} {
-		_, err := Fetch(t.Context(), "cub", Options{DataDir: t.TempDir(), MetaURL: address})
-		wantError(t, err, "--meta-url: expected an http or https address")
-	}
-}
-
-func TestSlowServerIsNotStalled(t *testing.T) {
-	file := content(30)
+// A server that breaks more often than is forgiven, but advances each time, and one that is
+// slow, but never stalls.
+func TestAdvancingIsNoFailure(t *testing.T) {
+	file := content(5 * worthwhile)
+	path, err := get(t.Context(), t, serve(t, breaking(whole(file, `"a"`), worthwhile)), Options{}, "", "")
+	testkit.NoError(t, err)
+	wantFile(t, path, file)
 	slow := func(w http.ResponseWriter, _ *http.Request) {
-		for i := range file {
+		for i := range 30 {
 			_, _ = w.Write(file[i : i+1])
 			w.(http.Flusher).Flush()
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
-	o := impatient()
-	o.Attempts, o.Stall = 1, 500*time.Millisecond // of 600 in all
-	path, err := get(t, serve(t, slow).URL, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantFile(t, path, file)
-}
-
-// A server that breaks more often than is forgiven, but advances each time.
-func TestAdvancingAttemptsAreNoFailures(t *testing.T) {
-	file := content(3 * worthwhile)
-	o := impatient()
-	o.Attempts = 2
-	path, err := get(t, serve(t, breaking(whole(file, `"a"`), worthwhile)).URL, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantFile(t, path, file)
-	_, err = get(t, serve(t, breaking(whole(file, `"a"`), worthwhile/2-1)).URL, o)
-	wantError(t, err, "after 2 attempts", "1.0 MB are kept in")
+	path, err = get(t.Context(), t, serve(t, slow), Options{Stall: 500 * time.Millisecond}, "", "") // of 600 in all
+	testkit.NoError(t, err)
+	wantFile(t, path, file[:30])
 }
 
 func TestInterruptedWhileWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	o := impatient()
-	o.pause, o.Notice = time.Hour, func(string) { cancel() }
-	err := getTo(ctx, t, serve(t, answer(500, nil)).URL, filepath.Join(t.TempDir(), "a"), o)
+	_, err := get(ctx, t, serve(t, answer(500, nil)), Options{pause: time.Hour, Notice: func(string) { cancel() }}, "", "")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, expected it to wrap context.Canceled", err)
 	}
@@ -370,18 +354,11 @@ func TestResumeFromEarlierProcess(t *testing.T) {
 		{"without a validator", "other", `{"validator":"","total":5000}`, []string{"/"}},
 		{"without a state", "other", "", []string{"/"}},
 		{"with half a state", "other", `{"validator":"\"a`, []string{"/"}},
-		{"with an endless state", "other", strings.Repeat(" ", 1<<20) + `{"validator":"\"a\"","total":5000}`, []string{"/"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, whole(file, `"a"`))
-			path := filepath.Join(t.TempDir(), "archive.zip")
-			put(t, path+".part", c.part)
-			if c.state != "" {
-				put(t, path+".part.json", c.state)
-			}
-			if err := getTo(t.Context(), t, s.URL, path, impatient()); err != nil {
-				t.Fatal(err)
-			}
+			path, err := get(t.Context(), t, s, Options{}, c.part, c.state)
+			testkit.NoError(t, err)
 			wantFile(t, path, file)
 			if diff := cmp.Diff(c.want, s.requests()); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)

@@ -1,3 +1,15 @@
+// Package fetch downloads the data sets of the paper, CUB, AWA2 and SUN, from where
+// they are published, as folders that package xlsa17 reads, and the weights of networks.
+//
+// Two archives make one data set: the release of Xian et al. has features, descriptions
+// and splits, and the repository of the authors of LAGO the groups of the attributes.
+// They are kept in a cache folder for the next data set. An interrupted download is
+// resumed, in the same process or a later one, if the server can tell that the file is
+// still the same (RFC 9110, If-Range).
+//
+// Archives are not trusted. Only the files of the layout are written, under names of
+// this package; what they may expand to is bounded, and sizes and checksums are
+// compared. The data set is written atomically.
 package fetch
 
 import (
@@ -6,10 +18,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,26 +38,13 @@ import (
 
 // Options configure a fetch. Only DataDir must be set.
 type Options struct {
-	// DataDir gets the folder of the data set. It is created if needed.
-	DataDir string
-	// ArchiveURL is the http or https address, or the path, of an archive in the layout
-	// of XianURL or LAGOURL, or of the weights of a network; empty means XianURL, or where
-	// the weights are published.
-	ArchiveURL string
-	// MetaURL is the same of an archive with the meta folder; empty means the constant
-	// of that name. It is not used if the other archive has these files.
-	MetaURL string
-	// SHA256 is the checksum that the first archive, or the weights, must have, in hex; empty
-	// accepts any. None was published for the built-in addresses.
-	SHA256 string
-	// DownloadDir keeps archives; empty means lago-train/downloads in the user's cache
-	// folder.
-	DownloadDir string
-	// DeleteArchives removes the downloaded archives once the data set is complete.
-	DeleteArchives bool
-	// Force replaces an existing folder of the data set and everything in it, or file of
-	// weights.
-	Force bool
+	DataDir        string // gets the folder of the data set; created if needed
+	ArchiveURL     string // address, or path, of an archive in the layout of XianURL or LAGOURL, or of weights; empty means the published one
+	MetaURL        string // the same of an archive with the meta folder, for what the other archive lacks
+	SHA256         string // in hex, that the first archive, or the weights, must have; empty accepts any
+	DownloadDir    string // keeps archives; empty means lago-train/downloads in the user's cache folder
+	DeleteArchives bool   // removes the downloaded archives once the data set is complete
+	Force          bool   // replaces an existing folder of the data set and everything in it, or file of weights
 
 	// Attempts is the number of consecutive attempts that may download less than a
 	// megabyte before a download is given up; 0 means 6.
@@ -52,11 +53,8 @@ type Options struct {
 	// no time limit.
 	Stall time.Duration
 
-	// Progress is called often; nil ignores it.
-	Progress func(Progress)
-	// Notice is called with sentences for the log, such as that a download is resumed; nil
-	// ignores them.
-	Notice func(text string)
+	Progress func(Progress)    // is called often; nil ignores it
+	Notice   func(text string) // gets sentences for the log, such as that a download is resumed; nil ignores them
 
 	pause    time.Duration // before the second attempt; each later one waits twice as long
 	maxBytes int64         // of a download
@@ -89,34 +87,29 @@ type Archive struct {
 }
 
 // Fetch downloads one of the data sets of Names to a folder of that name below the data
-// dir, or the weights of one of Networks, from o.ArchiveURL, to a file there. If there is
-// one already, that is an error unless o.Force is set. If ctx ends the
-// fetch, the error wraps that of ctx. After any error, the same call resumes with what
-// was downloaded.
+// dir, or the weights of one of Networks to a file there. If there is one already, that is
+// an error unless o.Force is set. If ctx ends the fetch, the error wraps that of ctx. After
+// any error, the same call resumes with what was downloaded.
 func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
-	network := strings.ToLower(name)
-	address, isNetwork := weights[network]
-	o.ArchiveURL = cmp.Or(o.ArchiveURL, address)
-	f := &fetcher{sizes: make(map[string]int64)}
-	var err error
-	if !isNetwork {
-		if f.source, err = sourceOf(name); err != nil {
-			return nil, err
-		}
-	}
-	if err := o.setDefaults(); err != nil {
+	s, err := sourceOf(name)
+	if err != nil {
 		return nil, err
 	}
-	f.Options = o
-	work := f.run
-	if isNetwork {
-		work = func(ctx context.Context) (*Result, error) { return f.fetchWeights(ctx, network) }
+	f := &fetcher{Options: o, source: s, sizes: make(map[string]int64)}
+	if err := f.setDefaults(); err != nil {
+		return nil, err
 	}
-	r, err := f.locked(ctx, work)
-	if err != nil && ctx.Err() != nil {
+	r, err := f.run(ctx)
+	system, link := (*fs.PathError)(nil), (*os.LinkError)(nil)
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return nil, &interrupted{ctx.Err(), cmp.Or(f.kept, "The same command resumes the work.")}
+	case errors.As(err, &system):
+		return nil, invalid.File(system.Path, err)
+	case errors.As(err, &link):
+		return nil, invalid.File(link.New, err)
 	}
-	return r, readable(err)
+	return r, err
 }
 
 // interrupted is the error of a fetch that its context ended.
@@ -128,149 +121,154 @@ type interrupted struct {
 func (i *interrupted) Error() string { return "interrupted. " + i.hint }
 func (i *interrupted) Unwrap() error { return i.error }
 
-// readable returns an error of the system as one that begins with the path.
-func readable(err error) error {
-	if system := (*fs.PathError)(nil); errors.As(err, &system) {
-		return invalid.File(system.Path, err)
-	}
-	if system := (*os.LinkError)(nil); errors.As(err, &system) {
-		return invalid.File(system.New, err)
-	}
-	return err
-}
-
-func (o *Options) setDefaults() (err error) {
-	if sum, err := hex.DecodeString(o.SHA256); err != nil || len(sum) != sha256.Size && o.SHA256 != "" {
-		return &invalid.Error{Where: "--sha256", Want: "64 hexadecimal digits", Got: fmt.Sprintf("%q", o.SHA256)}
-	}
-	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
-		return err
-	}
-	if o.DownloadDir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return &invalid.Error{Where: "download dir", Err: err, Hint: "Give a folder with --download-dir."}
-		}
-		o.DownloadDir = filepath.Join(user, "lago-train", "downloads")
-	}
-	o.ArchiveURL = cmp.Or(o.ArchiveURL, XianURL)
-	o.MetaURL = cmp.Or(o.MetaURL, MetaURL)
-	for flag, source := range map[string]string{"--archive-url": o.ArchiveURL, "--meta-url": o.MetaURL} {
-		if err := checkAddress(flag, source); err != nil {
-			return err
-		}
-	}
-	o.Attempts = cmp.Or(o.Attempts, 6)
-	o.Stall = cmp.Or(o.Stall, 30*time.Second)
-	o.pause = cmp.Or(o.pause, time.Second)
-	o.maxBytes = cmp.Or(o.maxBytes, 16<<30)
-	o.limits = cmp.Or(o.limits, limits{bytes: 8 << 30, ratio: 200, entries: 100_000})
-	if o.Progress == nil {
-		o.Progress = func(Progress) {}
-	}
-	if o.Notice == nil {
-		o.Notice = func(string) {}
-	}
-	return nil
-}
-
 // fetcher is one call of Fetch.
 type fetcher struct {
 	Options
 	source
-	archives []*archive
-	sizes    map[string]int64 // of the files that were unpacked, by path below the folder
-	kept     string           // describes what a failed download leaves, for the hint
+	sizes map[string]int64 // of the files that were unpacked, by path below the folder
+	kept  string           // describes what a failed download leaves, for the hint
 }
 
-// locked does work with the data dir locked, which it creates if needed.
-func (f *fetcher) locked(ctx context.Context, work func(context.Context) (*Result, error)) (r *Result, err error) {
-	if err := os.MkdirAll(f.DataDir, 0o777); err != nil {
-		return nil, err
+func (f *fetcher) setDefaults() (err error) {
+	if sum, err := hex.DecodeString(f.SHA256); err != nil || len(sum) != sha256.Size && f.SHA256 != "" {
+		return &invalid.Error{Where: "--sha256", Want: "64 hexadecimal digits", Got: invalid.Quote(f.SHA256)}
 	}
-	lock, err := f.lock(ctx, filepath.Join(f.DataDir, ".fetch.lock"))
+	f.ArchiveURL, f.MetaURL = cmp.Or(f.ArchiveURL, f.weights, XianURL), cmp.Or(f.MetaURL, MetaURL)
+	for flag, source := range map[string]string{"--archive-url": f.ArchiveURL, "--meta-url": f.MetaURL} {
+		if u, err := url.Parse(source); isAddress(source) && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			// More of it could contain a part of the password.
+			scheme, _, _ := strings.Cut(source, ":")
+			return &invalid.Error{Where: flag, Want: "an http or https address, or the path of an archive", Got: invalid.Quote(scheme) + " and more"}
+		}
+	}
+	if f.weights != "" && !isAddress(f.ArchiveURL) {
+		return &invalid.Error{Where: "--archive-url", Want: "an http or https address", Got: invalid.Quote(f.ArchiveURL)}
+	}
+	if f.DownloadDir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return &invalid.Error{Where: "download dir", Err: err, Hint: "Give a folder with --download-dir."}
+		}
+		f.DownloadDir = filepath.Join(user, "lago-train", "downloads")
+	}
+	f.Attempts, f.Stall = cmp.Or(f.Attempts, 6), cmp.Or(f.Stall, 30*time.Second)
+	f.pause, f.maxBytes = cmp.Or(f.pause, time.Second), cmp.Or(f.maxBytes, 16<<30)
+	f.limits = cmp.Or(f.limits, limits{bytes: 8 << 30, ratio: 200})
+	if f.Progress == nil {
+		f.Progress = func(Progress) {}
+	}
+	if f.Notice == nil {
+		f.Notice = func(string) {}
+	}
+	f.DataDir, err = filepath.Abs(f.DataDir)
+	return err
+}
+
+// isAddress reports whether a source is an address, not the path of a file.
+func isAddress(source string) bool { return strings.Contains(source, "://") }
+
+// redact returns an address without its password, for display.
+func redact(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "" // setDefaults has refused it
+	}
+	return u.Redacted()
+}
+
+// run fetches a data set or weights.
+func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
+	lock, err := f.lock(ctx, f.DataDir, ".fetch.lock")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	return work(ctx)
-}
-
-// run fetches a data set.
-func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 	target, exists, err := f.target()
 	if err != nil {
 		return nil, err
 	}
 	if exists && !f.Force {
-		return nil, existing(target, "a folder", "--force replaces it and everything in it.")
+		return nil, &invalid.Error{Where: target, Got: "an earlier one that exists already", Hint: "--force replaces it and everything in it."}
 	}
-	staging := filepath.Join(f.DataDir, "."+f.folder+".unpacking")
+	staging := filepath.Join(f.DataDir, "."+f.folder+".new")
 	if err := os.RemoveAll(staging); err != nil { // that of a killed process
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
-	if err := f.unpackAll(ctx, staging); err != nil {
+	r = &Result{Name: f.name(), Folder: target}
+	if f.weights == "" {
+		r.Archives, err = f.unpackAll(ctx, staging)
+	} else {
+		r.Folder = f.DataDir
+		r.Archives, err = f.fetchWeights(ctx, staging, target)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := f.place(staging, target, exists); err != nil {
+	if err := f.place(staging, target); err != nil {
 		return nil, err
 	}
-	return f.result(target)
+	r.Files = slices.Sorted(maps.Keys(f.sizes))
+	for _, n := range f.sizes {
+		r.Bytes += n
+	}
+	for i, a := range r.Archives {
+		if f.DeleteArchives && f.weights == "" && a.File != a.Source {
+			err = errors.Join(err, os.Remove(a.File))
+			r.Archives[i].Kept = false
+		}
+	}
+	return r, err
 }
 
-func existing(path, what, hint string) error {
-	return &invalid.Error{Where: path, Got: what + " that exists already", Hint: hint}
+// fetchWeights downloads weights to a file, which will be the target.
+func (f *fetcher) fetchWeights(ctx context.Context, file, target string) ([]Archive, error) {
+	if err := f.download(ctx, "downloading "+f.name(), f.ArchiveURL, file); err != nil {
+		return nil, err
+	}
+	a := Archive{Source: redact(f.ArchiveURL), File: file, Downloaded: true, Kept: true}
+	if err := f.verify(ctx, "checking "+f.name(), &a, f.SHA256); err != nil {
+		return nil, err
+	}
+	a.File, f.sizes[f.folder] = target, a.Bytes
+	return []Archive{a}, nil
 }
 
 // unpackAll unpacks the archives into a folder that does not exist yet.
-func (f *fetcher) unpackAll(ctx context.Context, staging string) error {
-	release, err := f.archive(ctx, "features", f.ArchiveURL, f.SHA256)
-	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(staging, 0o777); err != nil {
-		return err
-	}
-	wanted := slices.Concat(releaseFiles, optionalFiles, f.meta())
-	if err := f.unpack(ctx, release, staging, wanted, releaseFiles); err != nil {
-		return err
-	}
-	missing := f.missing(f.meta())
-	if len(missing) == 0 {
-		return nil
-	}
-	meta, err := f.archive(ctx, "meta files", f.MetaURL, "")
-	if err != nil {
-		return err
-	}
-	return f.unpack(ctx, meta, staging, missing, missing)
-}
-
-// unpack takes the wanted files out of an archive, which must have the required ones.
-func (f *fetcher) unpack(ctx context.Context, a *archive, dir string, wanted, required []string) error {
-	f.archives = append(f.archives, a)
-	err := unpack(a.File, dir, f.limits, f.sizes, f.meter(ctx, "unpacking "+f.folder), func(entry string) (string, bool) {
-		file, ok := f.fileOf(entry)
-		return file, ok && slices.Contains(wanted, file)
-	})
-	if errors.Is(err, errArchive) && !a.local {
-		// It would fail again, and another download may not.
-		err = &invalid.Error{Err: err, Hint: hints("It was downloaded from "+a.Source+" and has been removed.", alternative(a.Source))}
-		return errors.Join(err, os.Remove(a.File))
-	}
-	if err != nil {
-		return err
-	}
-	if missing := f.missing(required); len(missing) > 0 {
-		return &invalid.Error{
-			Where: a.Source,
-			Want:  "the files of " + f.folder + " in a folder of that name",
-			Got:   "none named " + strings.Join(missing, ", "),
-			Hint:  alternative(a.Source),
+func (f *fetcher) unpackAll(ctx context.Context, staging string) (archives []Archive, err error) {
+	for _, from := range []struct {
+		what, source, sum string
+		required, more    []string
+	}{
+		{"features", f.ArchiveURL, f.SHA256, releaseFiles, slices.Concat(optionalFiles, f.meta())},
+		{"meta files", f.MetaURL, "", f.meta(), nil},
+	} {
+		missing := f.missing(from.required)
+		if len(missing) == 0 {
+			continue
+		}
+		a, err := f.archive(ctx, from.what, from.source, from.sum)
+		if err != nil {
+			return nil, err
+		}
+		archives = append(archives, a)
+		err = f.unpack(ctx, a.File, staging, append(missing, from.more...))
+		if errors.Is(err, errArchive) && a.File != a.Source {
+			// It would fail again, and another download may not.
+			hint := strings.TrimSpace("It was downloaded from " + a.Source + " and has been removed. " + alternative(a.Source))
+			return nil, errors.Join(&invalid.Error{Err: err, Hint: hint}, os.Remove(a.File))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if missing := f.missing(from.required); len(missing) > 0 {
+			return nil, &invalid.Error{
+				Where: a.Source, Want: "the files of " + f.folder + " in a folder of that name",
+				Got: "none named " + strings.Join(missing, ", "), Hint: alternative(a.Source),
+			}
 		}
 	}
-	return nil
+	return archives, nil
 }
 
 // alternative says where else the files of a built-in address are.
@@ -281,11 +279,6 @@ func alternative(address string) string {
 	return "The data archive of the authors of LAGO (about 500 MB) has all files as well: --archive-url " + LAGOURL
 }
 
-// hints joins sentences that may be empty.
-func hints(sentences ...string) string {
-	return strings.TrimSpace(strings.Join(sentences, " "))
-}
-
 // missing returns those of the files that were not unpacked yet.
 func (f *fetcher) missing(files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(file string) bool {
@@ -294,27 +287,25 @@ func (f *fetcher) missing(files []string) []string {
 	})
 }
 
-// target returns the folder of the data set, which may exist in any case, as package
-// catalog finds it.
+// target returns the path of the data set, which may exist in any case, as package catalog
+// finds it.
 func (f *fetcher) target() (path string, exists bool, err error) {
 	entries, err := os.ReadDir(f.DataDir)
-	if err != nil {
-		return "", false, err
-	}
 	found := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.EqualFold(e.Name(), f.folder) })
-	switch len(found) {
-	case 0:
-		return filepath.Join(f.DataDir, f.folder), false, nil
-	case 1:
+	switch {
+	case err != nil || len(found) == 0:
+		return filepath.Join(f.DataDir, f.folder), false, err
+	case len(found) == 1:
 		return filepath.Join(f.DataDir, found[0].Name()), true, nil
 	}
 	return "", false, &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
 }
 
-// place makes the staged folder the data set's. A kill in the middle of a replacement
-// leaves the earlier folder under a hidden name, which the next replacement removes.
-func (f *fetcher) place(staging, target string, exists bool) error {
-	if !exists {
+// place makes the staged folder the data set's, or the staged file the weights. A kill in
+// the middle of the replacement of a folder leaves the earlier one under a hidden name,
+// which the next replacement removes.
+func (f *fetcher) place(staging, target string) error {
+	if _, err := os.Lstat(target); f.weights != "" || errors.Is(err, fs.ErrNotExist) {
 		return atomicfile.Rename(staging, target)
 	}
 	replaced := filepath.Join(f.DataDir, "."+f.folder+".replaced")
@@ -330,45 +321,88 @@ func (f *fetcher) place(staging, target string, exists bool) error {
 	return os.RemoveAll(replaced)
 }
 
-// result describes the data set, and removes the archives if they are not to be kept.
-func (f *fetcher) result(target string) (*Result, error) {
-	r := &Result{Name: f.name(), Folder: target, Files: slices.Sorted(maps.Keys(f.sizes))}
-	for _, n := range f.sizes {
-		r.Bytes += n
-	}
-	for _, a := range f.archives {
-		if f.DeleteArchives && !a.local {
-			if err := os.Remove(a.File); err != nil {
-				return nil, err
-			}
-			a.Kept = false
-		}
-		r.Archives = append(r.Archives, a.Archive)
-	}
-	return r, nil
-}
-
-// lock takes a lock file, which stays in its folder. It waits for a process that has it;
-// the system frees the lock of a process that dies.
-func (f *fetcher) lock(ctx context.Context, path string) (*flock.Flock, error) {
-	if err := checkRegular(path); err != nil {
+// lock locks a folder by a file that stays in it. It waits for a process that has the
+// lock; the system frees that of a process that dies.
+func (f *fetcher) lock(ctx context.Context, dir, name string) (*flock.Flock, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	lock := flock.New(path, flock.SetPermissions(0o666)) // less the umask
+	lock := flock.New(filepath.Join(dir, name), flock.SetPermissions(0o666)) // less the umask
 	held, err := lock.TryLock()
 	if err == nil && !held {
-		f.Notice("waiting for another process that fetches to " + filepath.Dir(path))
+		f.Notice("waiting for another process that fetches to " + dir)
 		_, err = lock.TryLockContext(ctx, 200*time.Millisecond)
 	}
 	return lock, err
 }
 
-// checkRegular refuses what is not a regular file, such as a pipe, which could block. A
-// path that does not exist is fine.
-func checkRegular(path string) error {
-	_, err := input.SizeOfRegular(path)
-	if errors.Is(err, fs.ErrNotExist) {
+// archive returns the archive at an address or path, downloading it if needed. What is its
+// name for the user, and sum its expected SHA-256 in hex, if any.
+func (f *fetcher) archive(ctx context.Context, what, source, sum string) (a Archive, err error) {
+	a = Archive{Source: source, File: source, Kept: true}
+	if isAddress(source) {
+		a.Source = redact(source)
+		a.File = filepath.Join(f.DownloadDir, cacheName(a.Source))
+		lock, err := f.lock(ctx, f.DownloadDir, ".download.lock")
+		if err != nil {
+			return a, err
+		}
+		defer func() { err = errors.Join(err, lock.Unlock()) }()
+		if _, err := os.Lstat(a.File); errors.Is(err, fs.ErrNotExist) {
+			a.Downloaded = true
+			if err := f.download(ctx, "downloading "+what, source, a.File); err != nil {
+				return a, err
+			}
+		}
+	}
+	return a, f.verify(ctx, "checking "+what, &a, sum)
+}
+
+// cacheName returns the file name for an address: readable, and different for files of
+// the same name elsewhere.
+func cacheName(address string) string {
+	name := "archive"
+	if u, err := url.Parse(address); err == nil && path.Ext(u.Path) == ".zip" {
+		name = strings.TrimSuffix(path.Base(u.Path), ".zip")
+	}
+	sum := sha256.Sum256([]byte(address))
+	return name + "-" + hex.EncodeToString(sum[:6]) + ".zip"
+}
+
+// verify computes the size and checksum of an archive, and compares the latter with the
+// expected one, if any.
+func (f *fetcher) verify(ctx context.Context, step string, a *Archive, want string) error {
+	file, size, err := input.OpenRegular(ctx, a.File)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	m, sum := f.meter(step), sha256.New()
+	m.total = size
+	if a.Bytes, err = io.Copy(io.MultiWriter(m, sum), file); err != nil {
+		return err
+	}
+	a.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	if want == "" || strings.EqualFold(want, a.SHA256) {
 		return nil
 	}
-	return err
+	return &invalid.Error{
+		Where: a.File, Field: "SHA-256", Want: strings.ToLower(want), Got: a.SHA256,
+		Hint: "It came from " + a.Source + ". To download it again, remove it first.",
+	}
+}
+
+// meter reports the bytes that are written to it as progress of a step.
+type meter struct {
+	step        string
+	done, total int64 // total is -1 if unknown
+	progress    func(Progress)
+}
+
+func (f *fetcher) meter(step string) *meter { return &meter{step: step, progress: f.Progress} }
+
+func (m *meter) Write(b []byte) (int, error) {
+	m.done += int64(len(b))
+	m.progress(Progress{m.step, m.done, m.total})
+	return len(b), nil
 }

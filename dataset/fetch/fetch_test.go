@@ -1,10 +1,14 @@
 package fetch
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path"
@@ -16,132 +20,196 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
+	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
+
+const plain = "../xlsa17/testdata/plain"
+
+// release returns the files of a small data set in a folder of an archive.
+func release(t testing.TB, folder string) fstest.MapFS {
+	t.Helper()
+	files := make(fstest.MapFS)
+	for _, name := range in(t, plain) {
+		files[path.Join(folder, name)] = &fstest.MapFile{Data: []byte(testkit.Read(t, filepath.Join(plain, name)))}
+	}
+	return files
+}
+
+// meta returns the files that the authors of LAGO added, in a folder of an archive.
+func meta(t testing.TB, folder string) fstest.MapFS {
+	t.Helper()
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	d := testkit.Must(xlsa17.Load(context.Background(), plain, xlsa17.Options{NoCache: true, Log: log}))(t)
+	var attributes, classes, descriptions strings.Builder
+	for _, a := range d.Attributes {
+		fmt.Fprintln(&attributes, a.Name)
+	}
+	for z, class := range d.Classes {
+		fmt.Fprintln(&classes, class)
+		fmt.Fprintln(&descriptions, strings.Trim(fmt.Sprint(d.Descriptions.Row(z)), "[]"))
+	}
+	files := fstest.MapFS{path.Join(folder, "README_LAGO.txt"): {Data: []byte("not wanted")}}
+	for i, content := range []string{attributes.String(), descriptions.String(), classes.String()} {
+		files[path.Join(folder, metaFiles[i])] = &fstest.MapFile{Data: []byte(content)}
+	}
+	return files
+}
+
+func zipped(t testing.TB, all ...fstest.MapFS) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, files := range all {
+		testkit.NoError(t, w.AddFS(files))
+	}
+	testkit.NoError(t, w.Close())
+	return b.Bytes()
+}
 
 func sumOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
+// published returns the two archives as they are published, of CUB and of SUN.
+func published(t testing.TB) map[string][]byte {
+	t.Helper()
+	return map[string][]byte{
+		"/xlsa17.zip": zipped(t, release(t, "xlsa17/data/CUB"), release(t, "xlsa17/data/SUN")),
+		"/LAGO.zip":   zipped(t, meta(t, "LAGO-c389ff1/data/CUB"), meta(t, "LAGO-c389ff1/data/SUN")),
+	}
+}
+
+// archives serves files by path.
+func archives(t testing.TB, files map[string][]byte) *server {
+	t.Helper()
+	return serve(t, func(w http.ResponseWriter, r *http.Request) {
+		content, exists := files[r.URL.Path]
+		if !exists {
+			http.NotFound(w, r)
+			return
+		}
+		whole(content, `"`+sumOf(content)+`"`)(w, r)
+	})
+}
+
+// options returns those of a fetch from a server to new folders, without waits.
+func options(t testing.TB, s *server) Options {
+	t.Helper()
+	dir := t.TempDir()
+	return Options{
+		DataDir: filepath.Join(dir, "data"), DownloadDir: filepath.Join(dir, "downloads"),
+		ArchiveURL: s.URL + "/xlsa17.zip", MetaURL: s.URL + "/LAGO.zip", Attempts: 3, pause: 1,
+	}
+}
+
+// in returns what is in a folder, if it exists, but for lock files.
+func in(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if !os.IsNotExist(err) {
+		testkit.NoError(t, err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".lock") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func wantIn(t testing.TB, dir string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, in(t, dir)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", dir, diff)
+	}
+}
+
 func TestFetch(t *testing.T) {
 	files := published(t)
 	s := archives(t, files)
 	o := options(t, s)
-	for i, c := range []struct {
-		name string
-		meta []string
-	}{{"CUB", metaFiles}, {"sun", metaFiles[:2]}} {
-		r, err := Fetch(t.Context(), c.name, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		folder := filepath.Join(o.DataDir, strings.ToUpper(c.name))
-		if r.Folder != folder || r.Name != strings.ToLower(c.name) {
-			t.Errorf("%s in %s, expected %s", r.Name, r.Folder, folder)
-		}
-		if diff := cmp.Diff(c.meta, names(t, filepath.Join(folder, "meta"))); diff != "" {
-			t.Errorf("meta (-want +got):\n%s", diff)
-		}
+	for i, name := range []string{"CUB", "sun"} {
+		r := testkit.Must(Fetch(t.Context(), name, o))(t)
+		folder := filepath.Join(o.DataDir, strings.ToUpper(name))
 		var size int64
-		for _, name := range r.Files {
-			info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			size += info.Size()
+		for _, file := range r.Files {
+			size += int64(len(testkit.Read(t, filepath.Join(folder, filepath.FromSlash(file)))))
 		}
-		if want := len(names(t, folder)) - 1 + len(c.meta); len(r.Files) != want || r.Bytes != size || !slices.IsSorted(r.Files) {
-			t.Errorf("%d files of %d bytes, expected %d of %d: %v", len(r.Files), r.Bytes, want, size, r.Files)
-		}
-		for k, name := range []string{"/xlsa17.zip", "/LAGO.zip"} {
-			a := r.Archives[k]
-			want := Archive{s.URL + name, a.File, int64(len(files[name])), sumOf(files[name]), i == 0, true}
-			if diff := cmp.Diff(want, a); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", name, diff)
-			}
-			if kept, err := os.ReadFile(a.File); err != nil || sumOf(kept) != a.SHA256 {
-				t.Errorf("%s is not kept: %v", name, err)
+		want := Result{Name: strings.ToLower(name), Folder: folder, Files: r.Files, Bytes: size}
+		for k, file := range []string{"/xlsa17.zip", "/LAGO.zip"} {
+			kept := r.Archives[k].File
+			want.Archives = append(want.Archives, Archive{s.URL + file, kept, int64(len(files[file])), sumOf(files[file]), i == 0, true})
+			if sumOf([]byte(testkit.Read(t, kept))) != sumOf(files[file]) {
+				t.Errorf("%s differs from %s", kept, file)
 			}
 		}
-		d, err := catalog.Open(t.Context(), c.name, catalog.Options{DataDir: o.DataDir, NoCache: true})
-		if err != nil {
-			t.Fatal(err)
+		if diff := cmp.Diff(want, *r); diff != "" || len(r.Files) != 10-i {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(mini().Groups, d.Groups); diff != "" || d.Features.Rows != 108 {
-			t.Errorf("%d samples, groups (-want +got):\n%s", d.Features.Rows, diff)
+		d := testkit.Must(catalog.Open(t.Context(), name, catalog.Options{DataDir: o.DataDir, NoCache: true}))(t)
+		if len(d.Groups) != 4 || d.Features.Rows != 108 {
+			t.Errorf("%d samples, groups %v", d.Features.Rows, d.Groups)
 		}
 	}
-	if diff := cmp.Diff([]string{"CUB", "SUN"}, names(t, o.DataDir)); diff != "" {
-		t.Errorf("data dir (-want +got):\n%s", diff)
-	}
+	wantIn(t, o.DataDir, "CUB", "SUN")
 	// The second data set needed no download.
 	if diff := cmp.Diff([]string{"/xlsa17.zip", "/LAGO.zip"}, s.requests()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	// Another address is another archive, of whatever name.
 	o.ArchiveURL, o.Force = s.URL+"/other/xlsa17.zip", true
-	if _, err := Fetch(t.Context(), "sun", o); err == nil {
-		t.Error("the archive of one address stands in for that of another")
-	}
+	_, err := Fetch(t.Context(), "sun", o)
+	testkit.WantError(t, err, "/other/xlsa17.zip", "404")
 }
 
 // The data archive of LAGO's authors has everything, in other folders.
 func TestOneArchiveMayHaveAllFiles(t *testing.T) {
-	s := archives(t, map[string][]byte{"/xlsa17.zip": zipped(t, release(t, "data/CUB/xian2017"), meta("data/CUB/meta"))})
-	o := options(t, s)
+	o := options(t, archives(t, map[string][]byte{"/xlsa17.zip": zipped(t, release(t, "data/CUB/xian2017"), meta(t, "data/CUB"))}))
 	o.DeleteArchives = true
-	r, err := Fetch(t.Context(), "cub", o)
-	if err != nil {
-		t.Fatal(err)
+	r := testkit.Must(Fetch(t.Context(), "cub", o))(t)
+	if len(r.Archives) != 1 || r.Archives[0].Kept {
+		t.Errorf("archives %+v", r.Archives)
 	}
-	if left := names(t, o.DownloadDir); len(r.Archives) != 1 || r.Archives[0].Kept || len(left) != 0 {
-		t.Errorf("archives %+v, in the folder %v", r.Archives, left)
-	}
-	if _, err := catalog.Open(t.Context(), "cub", catalog.Options{DataDir: o.DataDir, NoCache: true}); err != nil {
-		t.Error(err)
-	}
+	wantIn(t, o.DownloadDir)
+	_, err := catalog.Open(t.Context(), "cub", catalog.Options{DataDir: o.DataDir, NoCache: true})
+	testkit.NoError(t, err)
 }
 
 func TestLocalArchive(t *testing.T) {
 	files := published(t)
 	o := options(t, archives(t, files))
 	o.DeleteArchives = true
-	o.ArchiveURL = filepath.Join(t.TempDir(), "mine.zip")
-	put(t, o.ArchiveURL, string(files["/xlsa17.zip"]))
-	r, err := Fetch(t.Context(), "cub", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.ArchiveURL = testkit.Write(t, t.TempDir(), "mine.zip", string(files["/xlsa17.zip"]))
+	r := testkit.Must(Fetch(t.Context(), "cub", o))(t)
 	if a := r.Archives[0]; a.Downloaded || !a.Kept || a.File != o.ArchiveURL {
 		t.Errorf("archive %+v", a)
 	}
 	o.Force = true
-	put(t, o.ArchiveURL, "not an archive")
-	_, err = Fetch(t.Context(), "cub", o)
-	wantError(t, err, o.ArchiveURL, "damaged")
-	if _, err := os.Stat(o.ArchiveURL); err != nil {
-		t.Errorf("the user's own file was deleted: %v", err)
+	testkit.Write(t, filepath.Dir(o.ArchiveURL), "mine.zip", "not an archive")
+	_, err := Fetch(t.Context(), "cub", o)
+	testkit.WantError(t, err, o.ArchiveURL, "damaged")
+	testkit.Read(t, o.ArchiveURL) // the user's own file is not deleted
+	for _, path := range []string{t.TempDir(), "absent.zip"} {
+		o.ArchiveURL = path
+		_, err = Fetch(t.Context(), "cub", o)
+		testkit.WantError(t, err, path+": ")
 	}
-	o.ArchiveURL = t.TempDir()
-	_, err = Fetch(t.Context(), "cub", o)
-	wantError(t, err, o.ArchiveURL, "expected a regular file")
-	o.ArchiveURL = "absent.zip"
-	_, err = Fetch(t.Context(), "cub", o)
-	wantError(t, err, "absent.zip: expected an http or https address, or the path of an archive")
 }
 
 func TestExistingFolder(t *testing.T) {
-	files := published(t)
 	for _, folder := range []string{"CUB", "cub"} {
-		s := archives(t, files)
+		s := archives(t, published(t))
 		o := options(t, s)
-		mine := filepath.Join(o.DataDir, folder, "notes.txt")
-		put(t, mine, "mine")
+		target := filepath.Join(o.DataDir, folder)
+		testkit.Write(t, target, "notes.txt", "mine")
 		_, err := Fetch(t.Context(), "cub", o)
-		wantError(t, err, filepath.Dir(mine), "--force")
+		testkit.WantError(t, err, target, "exists already", "--force")
 		if len(s.requests()) != 0 {
 			t.Error("something was downloaded before the folder was found")
 		}
@@ -149,56 +217,25 @@ func TestExistingFolder(t *testing.T) {
 		o.Force = true
 		broken := o
 		broken.MetaURL = s.URL + "/absent.zip"
-		if _, err := Fetch(t.Context(), "cub", broken); err == nil {
-			t.Error("no error")
-		}
-		if diff := cmp.Diff([]string{"notes.txt"}, names(t, filepath.Dir(mine))); diff != "" {
-			t.Errorf("the earlier folder (-want +got):\n%s", diff)
-		}
-		r, err := Fetch(t.Context(), "cub", o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(mine); err == nil || r.Folder != filepath.Dir(mine) {
+		_, err = Fetch(t.Context(), "cub", broken)
+		testkit.WantError(t, err, "404")
+		wantIn(t, target, "notes.txt")
+		f := &fetcher{Options: o, source: sources[0]}
+		testkit.WantError(t, f.place(filepath.Join(f.DataDir, "absent"), target), "absent") // after the first of two renames
+		wantIn(t, target, "notes.txt")
+		// So do leftovers of a killed process.
+		testkit.Write(t, o.DataDir, ".CUB.new/res101.mat", "half")
+		testkit.Write(t, o.DataDir, ".CUB.replaced/old", "half")
+		r := testkit.Must(Fetch(t.Context(), "cub", o))(t)
+		if slices.Contains(in(t, target), "notes.txt") || r.Folder != target {
 			t.Errorf("--force left the earlier folder, and made %s", r.Folder)
 		}
-		if diff := cmp.Diff([]string{folder}, names(t, o.DataDir)); diff != "" {
-			t.Errorf("data dir (-want +got):\n%s", diff)
-		}
+		wantIn(t, o.DataDir, folder)
 		if err := os.Mkdir(filepath.Join(o.DataDir, "Cub"), 0o755); err != nil {
 			t.Skip("this file system ignores case")
 		}
 		_, err = Fetch(t.Context(), "cub", o)
-		wantError(t, err, "expected one folder named CUB", folder, "Cub")
-	}
-}
-
-// A replacement that fails between its two renames puts the earlier folder back.
-func TestPlacePutsTheEarlierFolderBack(t *testing.T) {
-	f := &fetcher{Options: Options{DataDir: t.TempDir()}, source: sources[0]}
-	target := filepath.Join(f.DataDir, "CUB")
-	put(t, filepath.Join(target, "notes.txt"), "mine")
-	if err := f.place(filepath.Join(f.DataDir, "absent"), target, true); err == nil {
-		t.Error("no error")
-	}
-	if diff := cmp.Diff([]string{"notes.txt"}, names(t, target)); diff != "" {
-		t.Errorf("the earlier folder (-want +got):\n%s", diff)
-	}
-}
-
-func TestLeftoversOfAKilledProcess(t *testing.T) {
-	o := options(t, archives(t, published(t)))
-	for _, left := range []string{".CUB.unpacking/res101.mat", ".CUB.replaced/old", ".fetch.lock"} {
-		put(t, filepath.Join(o.DataDir, filepath.FromSlash(left)), "half")
-	}
-	for _, want := range [][]string{{".CUB.replaced", "CUB"}, {"CUB"}} {
-		if _, err := Fetch(t.Context(), "cub", o); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, names(t, o.DataDir)); diff != "" {
-			t.Errorf("data dir (-want +got):\n%s", diff)
-		}
-		o.Force = true
+		testkit.WantError(t, err, "expected one folder named CUB", folder, "Cub")
 	}
 }
 
@@ -213,115 +250,86 @@ func TestInterruptedInAnyStep(t *testing.T) {
 			}
 		}
 		_, err := Fetch(ctx, "cub", o)
+		testkit.WantError(t, err, "interrupted. ", "same command")
 		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("%s: error %v, expected it to wrap context.Canceled", step, err)
+			t.Errorf("%s: error %v, expected it to wrap context.Canceled", step, err)
 		}
-		wantError(t, err, "interrupted", "same command")
-		if left := names(t, o.DataDir); len(left) != 0 {
-			t.Errorf("%s: the data dir holds %v", step, left)
-		}
+		wantIn(t, o.DataDir)
 		o.Progress = nil
-		if _, err := Fetch(t.Context(), "cub", o); err != nil {
-			t.Errorf("%s: %v", step, err)
-		}
+		_, err = Fetch(t.Context(), "cub", o)
+		testkit.NoError(t, err)
 	}
 }
 
 func TestInterruptedDownloadIsResumed(t *testing.T) {
 	files := published(t)
-	file := files["/xlsa17.zip"]
-	s := serve(t, pausing(file, 3000), whole(file, `"a"`), whole(files["/LAGO.zip"], `"b"`))
+	s := serve(t, pausing(files["/xlsa17.zip"], 3000), whole(files["/xlsa17.zip"], `"a"`), whole(files["/LAGO.zip"], `"b"`))
 	o := options(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Progress = func(Progress) { cancel() }
 	_, err := Fetch(ctx, "cub", o)
-	part := filepath.Join(o.DownloadDir, cacheName(o.ArchiveURL)) + ".part"
-	wantError(t, err, "interrupted. 3.0 kB are kept in "+part)
+	testkit.WantError(t, err, "interrupted. 3.0 kB are kept in "+filepath.Join(o.DownloadDir, cacheName(o.ArchiveURL))+".part")
 	o.Progress = nil
 	var notices strings.Builder
 	o.Notice = func(text string) { notices.WriteString(text) }
-	if _, err := Fetch(t.Context(), "cub", o); err != nil {
-		t.Fatal(err)
-	}
+	_, err = Fetch(t.Context(), "cub", o)
+	testkit.NoError(t, err)
 	if got := s.requests()[1]; got != "/xlsa17.zip bytes=3000-" {
 		t.Errorf("the second call requested %s", got)
 	}
-	if !strings.Contains(notices.String(), "resuming after 3.0 kB") {
-		t.Errorf("notices %q, expected that the download is resumed", &notices)
-	}
+	testkit.WantText(t, notices.String(), "resuming after 3.0 kB")
 }
 
 func TestDamagedDownloadsAreRemoved(t *testing.T) {
-	good := zipped(t, release(t, "data/CUB"), meta("data/CUB/meta"))
+	good := zipped(t, release(t, "data/CUB"), meta(t, "data/CUB"))
 	flipped := slices.Clone(good)
 	flipped[len(flipped)/3]++
-	twice := zipped(t, release(t, "data/CUB"), release(t, "again/CUB"))
-	for name, b := range map[string][]byte{"page": []byte("<html>"), "flipped": flipped, "twice": twice} {
+	for _, b := range [][]byte{[]byte("<html>"), flipped, zipped(t, release(t, "data/CUB"), release(t, "again/CUB"))} {
 		files := map[string][]byte{"/xlsa17.zip": b}
 		o := options(t, archives(t, files))
 		_, err := Fetch(t.Context(), "cub", o)
-		if !errors.Is(err, errArchive) {
-			t.Errorf("%s: error %v, expected errArchive", name, err)
-		}
-		wantError(t, err, o.ArchiveURL, "has been removed")
-		if left := append(names(t, o.DataDir), names(t, o.DownloadDir)...); len(left) != 0 {
-			t.Errorf("%s: it left %v", name, left)
-		}
+		testkit.WantError(t, err, errArchive.Error(), o.ArchiveURL, "has been removed")
+		wantIn(t, o.DataDir)
+		wantIn(t, o.DownloadDir)
 		files["/xlsa17.zip"] = good
-		if _, err := Fetch(t.Context(), "cub", o); err != nil {
-			t.Errorf("%s, and then a good one: %v", name, err)
-		}
+		_, err = Fetch(t.Context(), "cub", o)
+		testkit.NoError(t, err)
 	}
 }
 
-func TestSHA256(t *testing.T) {
+func TestRefuses(t *testing.T) {
 	files := published(t)
-	o := options(t, archives(t, files))
+	less, lessMeta := release(t, "d/CUB"), meta(t, "d/CUB")
+	delete(less, "d/CUB/testclasses.txt")
+	delete(less, "d/CUB/att_splits.mat")
+	delete(lessMeta, "d/CUB/meta/classes.txt")
+	files["/less.zip"], files["/lessmeta.zip"] = zipped(t, less), zipped(t, lessMeta)
 	right := sumOf(files["/xlsa17.zip"])
-	o.SHA256 = strings.Repeat("0", 64)
-	_, err := Fetch(t.Context(), "cub", o)
-	wantError(t, err, "SHA-256: expected 0000", right, o.ArchiveURL, "remove it")
-	if left := names(t, o.DataDir); len(left) != 0 {
-		t.Errorf("it left %v", left)
-	}
-	o.SHA256 = strings.ToUpper(right)
-	if _, err := Fetch(t.Context(), "cub", o); err != nil {
-		t.Error(err)
-	}
-	for _, wrong := range []string{"abc", strings.Repeat("z", 64), right + "00"} {
-		o.SHA256 = wrong
-		_, err := Fetch(t.Context(), "sun", o)
-		wantError(t, err, "expected 64 hexadecimal digits", wrong)
-	}
-}
-
-func TestMissingFilesAreListed(t *testing.T) {
-	without := func(files fstest.MapFS, names ...string) fstest.MapFS {
-		for _, name := range names {
-			delete(files, name)
-		}
-		return files
-	}
-	files := published(t)
-	files["/less.zip"] = zipped(t, without(release(t, "d/CUB"), "d/CUB/testclasses.txt", "d/CUB/att_splits.mat"))
-	files["/lessmeta.zip"] = zipped(t, without(meta("d/CUB/meta"), "d/CUB/meta/classes.txt"))
 	s := archives(t, files)
-	for _, c := range []struct{ name, archive, meta, want string }{
-		{"awa2", "/xlsa17.zip", "/LAGO.zip", "/xlsa17.zip: expected the files of AWA2 in a folder of that name, found none named res101.mat, att_splits.mat"},
-		{"cub", "/less.zip", "/LAGO.zip", "/less.zip: expected the files of CUB in a folder of that name, found none named att_splits.mat, testclasses.txt"},
-		{"cub", "/xlsa17.zip", "/lessmeta.zip", "/lessmeta.zip: expected the files of CUB in a folder of that name, found none named meta/classes.txt"},
+	for _, c := range []struct {
+		name   string
+		change func(o *Options)
+		parts  []string
+	}{
+		{"awa2", func(*Options) {}, []string{s.URL + "/xlsa17.zip: expected the files of AWA2 in a folder of that name, found none named res101.mat, att_splits.mat"}},
+		{"cub", func(o *Options) { o.ArchiveURL = s.URL + "/less.zip" }, []string{"/less.zip", "found none named att_splits.mat, testclasses.txt"}},
+		{"cub", func(o *Options) { o.MetaURL = s.URL + "/lessmeta.zip" }, []string{"/lessmeta.zip", "found none named meta/classes.txt"}},
+		{"cub", func(o *Options) { o.SHA256 = strings.Repeat("0", 64) }, []string{"SHA-256: expected 0000", right, s.URL + "/xlsa17.zip", "remove it"}},
+		{"cub", func(o *Options) { o.SHA256 = "abcd" }, []string{`--sha256: expected 64 hexadecimal digits, found "abcd"`}},
+		{"cub", func(o *Options) { o.ArchiveURL = "ftp://me:s3cret@host/a" }, []string{"--archive-url: expected an http or https address", "ftp"}},
+		{"cub", func(o *Options) { o.MetaURL = "http://me:s3cret%zz@host/" }, []string{"--meta-url: expected an http or https address"}},
+		{"cub", func(o *Options) { o.MetaURL = "https://" }, []string{"--meta-url: expected an http or https address"}},
+		{"resnet50", func(o *Options) { o.ArchiveURL = "w.safetensors" }, []string{"--archive-url: expected an http or https address, found"}},
+		{"resnet5", func(*Options) {}, []string{"Did you mean resnet50"}},
 	} {
 		o := options(t, s)
-		o.ArchiveURL, o.MetaURL = s.URL+c.archive, s.URL+c.meta
+		c.change(&o)
 		_, err := Fetch(t.Context(), c.name, o)
-		wantError(t, err, s.URL+c.want)
-		if strings.Contains(err.Error(), LAGOURL) {
-			t.Errorf("another address is suggested to who gave one: %v", err)
+		testkit.WantError(t, err, c.parts...)
+		if text := fmt.Sprint(err); strings.Contains(text, LAGOURL) || strings.Contains(text, "s3cret") {
+			t.Errorf("found %s, expected no other address and no password", text)
 		}
-		// An archive that lacks one data set may have another.
-		if left := names(t, o.DownloadDir); len(names(t, o.DataDir)) != 0 || len(left) == 0 {
-			t.Errorf("data dir %v, downloads %v", names(t, o.DataDir), left)
-		}
+		wantIn(t, o.DataDir)
 	}
 	if alternative(XianURL) == "" || alternative(MetaURL) == "" {
 		t.Error("no other address is suggested for the built-in ones")
@@ -334,8 +342,7 @@ func TestPasswordsAreRedacted(t *testing.T) {
 	authorised := func(h http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if user, password, _ := r.BasicAuth(); user != "me" || password != "s3cret" {
-				answer(401, nil)(w, r)
-				return
+				h = answer(401, nil)
 			}
 			h(w, r)
 		}
@@ -348,48 +355,18 @@ func TestPasswordsAreRedacted(t *testing.T) {
 	var shown strings.Builder
 	o.Notice = func(text string) { shown.WriteString(text) }
 	_, err := Fetch(t.Context(), "cub", o)
-	wantError(t, err, "me:xxxxx@", "401")
-	shown.WriteString(err.Error())
-	for _, name := range names(t, o.DownloadDir) {
-		if strings.HasSuffix(name, ".json") {
-			content, _ := os.ReadFile(filepath.Join(o.DownloadDir, name))
-			shown.Write(content)
-		}
-	}
-	r, err := Fetch(t.Context(), "cub", o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown.WriteString(r.Archives[0].Source + r.Archives[1].Source + r.Archives[0].File)
-	for _, address := range []string{"ftp://me:s3cret@host/a", "http://me:s3cret/x@host/a", "http://me:s3cret%zz@host/", "http://me:s3cret@[/a"} {
-		o.ArchiveURL, o.Force = address, true
-		_, err := Fetch(t.Context(), "cub", o)
-		wantError(t, err, "http or https address")
-		shown.WriteString(err.Error())
-	}
+	testkit.WantError(t, err, "me:xxxxx@", "401")
+	r := testkit.Must(Fetch(t.Context(), "cub", o))(t)
+	fmt.Fprint(&shown, err, r.Archives, in(t, o.DownloadDir))
 	if strings.Contains(shown.String(), "s3cret") {
 		t.Errorf("the password is shown:\n%s", &shown)
-	}
-}
-
-func TestDefaultDownloadDir(t *testing.T) {
-	cache := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", cache)
-	user, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip(err)
-	}
-	var o Options
-	if err := o.setDefaults(); err != nil || o.DownloadDir != filepath.Join(user, "lago-train", "downloads") {
-		t.Errorf("download dir %s (%v), expected it in %s", o.DownloadDir, err, user)
 	}
 }
 
 func TestCacheNames(t *testing.T) {
 	seen := make(map[string]string)
 	for _, address := range []string{
-		XianURL, MetaURL, LAGOURL, "http://other.org/xlsa17.zip", "http://other.org/xlsa17.zip?v=2", "http://other.org/",
-		"http://other.org/..", "http://other.org/get?file=../../x.zip", "http://other.org/a%2F..%2Fb.zip",
+		XianURL, LAGOURL, "http://o.org/xlsa17.zip", "http://o.org/xlsa17.zip?v=2", "http://o.org/..", "http://o.org/get?file=../../x.zip", "http://o.org/a%2F..%2Fb.zip",
 	} {
 		name := cacheName(address)
 		if filepath.Base(name) != name || !strings.HasSuffix(name, ".zip") || seen[name] != "" {
@@ -397,15 +374,14 @@ func TestCacheNames(t *testing.T) {
 		}
 		seen[name] = address
 	}
-	if name := cacheName(XianURL); !strings.HasPrefix(name, "xlsa17-") {
+	if name := cacheName(XianURL); name != "xlsa17-"+sumOf([]byte(XianURL))[:12]+".zip" {
 		t.Errorf("%s is kept as %s", XianURL, name)
 	}
 }
 
 func TestTwoFetchesAtATime(t *testing.T) {
 	o := options(t, archives(t, published(t)))
-	errs := make(chan error, 1)
-	waiting := make(chan string, 10)
+	errs, waiting := make(chan error, 1), make(chan string, 10)
 	started := false
 	o.Progress = func(p Progress) {
 		if p.Step != "unpacking CUB" || started {
@@ -413,80 +389,46 @@ func TestTwoFetchesAtATime(t *testing.T) {
 		}
 		started = true
 		other := o
-		other.Progress = nil
-		other.Notice = func(text string) { waiting <- text }
+		other.Progress, other.Notice = nil, func(text string) { waiting <- text }
 		go func() {
 			_, err := Fetch(context.Background(), "cub", other)
 			errs <- err
 		}()
 		select {
 		case text := <-waiting:
-			if !strings.Contains(text, "waiting for another process that fetches to "+o.DataDir) {
-				t.Errorf("notice %q", text)
-			}
+			testkit.WantText(t, text, "waiting for another process that fetches to "+o.DataDir)
 		case <-time.After(10 * time.Second):
 			t.Error("the second does not wait")
 		}
 		// To be interrupted while waiting is no different.
 		ctx, cancel := context.WithCancel(context.Background())
 		other.Notice = func(string) { cancel() }
-		if _, err := Fetch(ctx, "cub", other); !errors.Is(err, context.Canceled) {
-			t.Errorf("while waiting, it ended with %v", err)
-		}
+		_, err := Fetch(ctx, "cub", other)
+		testkit.WantError(t, err, "interrupted. ")
 	}
-	if _, err := Fetch(t.Context(), "cub", o); err != nil {
-		t.Fatal(err)
-	}
-	wantError(t, <-errs, "exists already")
+	_, err := Fetch(t.Context(), "cub", o)
+	testkit.NoError(t, err)
+	testkit.WantError(t, <-errs, "exists already")
 }
 
-func TestFileOf(t *testing.T) {
-	cub, sun := sources[0], sources[2]
-	for _, c := range []struct {
-		s     source
-		entry string
-		want  string // empty if it is not wanted
-	}{
-		{cub, "xlsa17/data/CUB/res101.mat", "res101.mat"},
-		{cub, "CUB/res101.mat", "res101.mat"},
-		{cub, "data/cub/allclasses.txt", "allclasses.txt"},
-		{cub, "data/CUB/xian2017/att_splits.mat", "att_splits.mat"},
-		{cub, "LAGO-c389ff1/data/CUB/meta/classes.txt", "meta/classes.txt"},
-		{cub, "../CUB/res101.mat", "res101.mat"}, // which is refused later
-		{sun, "data/SUN/meta/class_descriptions_by_attributes.txt", "meta/class_descriptions_by_attributes.txt"},
-		{sun, "data/SUN/meta/classes.txt", ""},
-		{cub, "res101.mat", ""},
-		{cub, "xlsa17/data/SUN/res101.mat", ""},
-		{cub, "xlsa17/data/CUB/", ""},
-		{cub, "xlsa17/data/CUB/res101.mat/", ""},
-		{cub, "xlsa17/data/CUB/./res101.mat", ""},
-		{cub, "xlsa17/data/CUB//res101.mat", ""},
-		{cub, "xlsa17/data/CUB/RES101.MAT", ""},
-		{cub, `xlsa17\data\CUB\res101.mat`, ""},
-		{cub, "xlsa17/data/CUB/README", ""},
-		{cub, "xlsa17/data/CUB/images/res101.mat", ""},
-		{cub, "data/CUB/xian2017/meta/classes.txt", ""},
-		{cub, "data/CUB/xian2017/../res101.mat", ""},
-		{cub, "data/CUB/meta/res101.mat", ""},
-		{cub, "data/CUB/classes.txt", ""},
-		{cub, "__MACOSX/xlsa17/data/CUB/._res101.mat", ""},
-		{cub, "", ""},
-	} {
-		got, ok := c.s.fileOf(c.entry)
-		if ok != (c.want != "") || (ok && got != c.want) {
-			t.Errorf("%s: %q is %q, %v, expected %q", c.s.folder, c.entry, got, ok, c.want)
-		}
+func TestFetchWeights(t *testing.T) {
+	content := []byte(strings.Repeat("weights", 1000))
+	s := serve(t, whole(content, `"1"`))
+	o := options(t, s)
+	o.ArchiveURL, o.SHA256 = s.URL+"/model.safetensors", sumOf(content)
+	r := testkit.Must(Fetch(t.Context(), "ResNet50", o))(t)
+	path := filepath.Join(o.DataDir, "resnet50.safetensors")
+	want := &Result{"resnet50", o.DataDir, []string{"resnet50.safetensors"}, 7000, []Archive{{o.ArchiveURL, path, 7000, sumOf(content), true, true}}}
+	if diff := cmp.Diff(want, r); diff != "" || testkit.Read(t, path) != string(content) {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-func TestOnlyFilesOfTheLayoutAreTaken(t *testing.T) {
-	element := rapid.SampledFrom([]string{"CUB", "cub", "meta", "xian2017", "..", ".", "", "res101.mat", "classes.txt", `a\b`, "C:", "\x00"})
-	rapid.Check(t, func(r *rapid.T) {
-		s := rapid.SampledFrom(sources).Draw(r, "source")
-		entry := strings.Join(rapid.SliceOf(element).Draw(r, "elements"), "/")
-		file, ok := s.fileOf(entry)
-		if ok && !slices.Contains(slices.Concat(releaseFiles, optionalFiles, s.meta()), file) || ok && path.Clean(file) != file {
-			r.Errorf("%q is taken as %q", entry, file)
-		}
-	})
+	_, err := Fetch(t.Context(), "resnet50", o)
+	testkit.WantError(t, err, path, "exists already. --force replaces it")
+	o.SHA256, o.Force = strings.Repeat("0", 64), true
+	_, err = Fetch(t.Context(), "resnet50", o)
+	testkit.WantError(t, err, "SHA-256", sumOf(content))
+	wantIn(t, o.DataDir, "resnet50.safetensors")
+	o.SHA256 = ""
+	testkit.Must(Fetch(t.Context(), "resnet50", o))(t)
+	wantIn(t, o.DataDir, "resnet50.safetensors")
 }

@@ -1,6 +1,7 @@
 package glyphs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -120,13 +121,11 @@ var outlines = sync.OnceValue(func() [][]outline {
 	return all
 })
 
+// loadOutline moves the outline sideways, so that it reaches equally far to both sides of 0.
 func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, r rune) (outline, error) {
 	glyph, err := f.GlyphIndex(buf, r)
-	if err != nil {
-		return nil, err
-	}
-	if glyph == 0 {
-		return nil, sfnt.ErrNotFound
+	if err != nil || glyph == 0 {
+		return nil, cmp.Or(err, sfnt.ErrNotFound)
 	}
 	em := fixed.I(int(f.UnitsPerEm()))
 	segments, err := f.LoadGlyph(buf, glyph, em, nil)
@@ -140,12 +139,6 @@ func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, r rune) (outline, error) {
 			o[i].points[j] = point{float64(p.X) / float64(em), float64(p.Y) / float64(em)}
 		}
 	}
-	o.centre()
-	return o, nil
-}
-
-// centre moves the outline sideways, so that it reaches equally far to both sides of 0.
-func (o outline) centre() {
 	left, right := math.Inf(1), math.Inf(-1)
 	for p := range o.all {
 		left, right = min(left, p.x), max(right, p.x)
@@ -153,14 +146,12 @@ func (o outline) centre() {
 	for p := range o.all {
 		p.x -= (left + right) / 2
 	}
+	return o, nil
 }
 
 // all iterates over the points of the outline, which the loop may change.
 func (o outline) all(yield func(*point) bool) {
-	count := map[sfnt.SegmentOp]int{
-		sfnt.SegmentOpMoveTo: 1, sfnt.SegmentOpLineTo: 1,
-		sfnt.SegmentOpQuadTo: 2, sfnt.SegmentOpCubeTo: 3,
-	}
+	count := map[sfnt.SegmentOp]int{sfnt.SegmentOpMoveTo: 1, sfnt.SegmentOpLineTo: 1, sfnt.SegmentOpQuadTo: 2, sfnt.SegmentOpCubeTo: 3}
 	for i := range o {
 		for j := range count[o[i].op] {
 			if !yield(&o[i].points[j]) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // standard is the default data set, for tests that only read it.
@@ -36,6 +38,15 @@ func TestMakeDoesNotDependOnTheNumberOfProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if diff := cmp.Diff(want, Make()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// The features and all else are those of the first version, on the architecture that made
+// the results of the README.
+func TestFingerprint(t *testing.T) {
+	const want = "258675fa18814f54082a1a77d155f9e6b6482e1d1c6ab59162923f9d833f4918"
+	if got := standard().Fingerprint(); got != want && runtime.GOARCH == "amd64" {
+		t.Errorf("fingerprint %s, expected %s", got, want)
 	}
 }
 
@@ -65,6 +76,86 @@ func TestImageErrors(t *testing.T) {
 	}{{"?", 0}, {"", 0}, {"A", -1}, {"A", 75}} {
 		if _, err := Image(c.class, c.i); !errors.As(err, new(*invalid.Error)) {
 			t.Errorf("Image(%q, %d): found %v, expected an *invalid.Error", c.class, c.i, err)
+		}
+	}
+}
+
+func TestParseTable(t *testing.T) {
+	got := parseTable("# a comment\n\nclass part foot top\nA train end,serif:bar,mono:- -\n")
+	want := table{
+		groups: []string{"foot", "top"},
+		classes: []letter{{name: "A", part: "train", cells: []cell{
+			{value: "end", exceptions: []exception{{serif, "bar"}, {mono, ""}}},
+			{},
+		}}},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(table{}, letter{}, cell{}, exception{})); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+func TestLastExceptionHolds(t *testing.T) {
+	c := cell{value: "end", exceptions: []exception{{serif, "bar"}, {mono, ""}}}
+	for _, f := range []struct {
+		traits []trait
+		want   string
+	}{
+		{nil, "end"},
+		{[]trait{slanted}, "end"},
+		{[]trait{serif}, "bar"},
+		{[]trait{mono, serif}, ""},
+	} {
+		if got := c.in(face{traits: f.traits}); got != f.want {
+			t.Errorf("in a face with %v: %q, want %q", f.traits, got, f.want)
+		}
+	}
+}
+
+// Some entries equal shares of the faces, counted by their names.
+func TestDescriptionsAreShares(t *testing.T) {
+	attributes := letters.attributes()
+	u := letters.descriptions(attributes)
+	inFaces := func(word string) float64 {
+		n := 0
+		for _, f := range faces {
+			if strings.Contains(f.name, word) {
+				n++
+			}
+		}
+		return float64(n) / float64(len(faces))
+	}
+	// Two monospaced faces have serifs too.
+	serifs := inFaces("Serif") + inFaces("Roman") + inFaces("Go Mono") + inFaces("Modern Mono")
+	for _, c := range []struct {
+		class, attribute string
+		want             float64
+	}{
+		{"T", "top::bar", 1},
+		{"T", "left::open", 1},
+		{"T", "foot::bar", serifs},
+		{"T", "foot::end", 1 - serifs},
+		{"B", "ends::serifed", serifs},
+		{"O", "width::wide", 1 - inFaces("Mono")},
+		{"O", "width::medium", inFaces("Mono")},
+		{"J", "height::full", inFaces("DejaVu") - inFaces("DejaVu Sans Mono")},
+		{"f", "height::full", inFaces("Serif Italic") + inFaces("Roman Italic")},
+		{"H", "symmetry::turn", inFaces("Italic") + inFaces("Oblique")},
+	} {
+		z := slices.IndexFunc(letters.classes, func(l letter) bool { return l.name == c.class })
+		m := slices.IndexFunc(attributes, func(a dataset.Attribute) bool { return a.Name == c.attribute })
+		if z < 0 || m < 0 {
+			t.Fatalf("no class %s or no attribute %s", c.class, c.attribute)
+		}
+		testkit.Near(t, c.attribute+" of "+c.class, u.Row(z)[m], c.want, 1e-12)
+	}
+}
+
+func TestTrainClassesHaveEveryAttribute(t *testing.T) {
+	attributes := letters.attributes()
+	u := letters.descriptions(attributes)
+	for m, a := range attributes {
+		if !slices.ContainsFunc(letters.split().Train, func(z int) bool { return u.Row(z)[m] > 0.5 }) {
+			t.Errorf("no train class has %s in most faces", a.Name)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // picture is 5 x 4 pixels, half of them transparent.
@@ -33,17 +34,12 @@ func picture() *image.NRGBA {
 	return m
 }
 
-func put(t testing.TB, path string, encode func(io.Writer) error) string {
+// encoded returns the bytes that an encoder writes.
+func encoded(t testing.TB, encode func(io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := errors.Join(encode(&b), os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func text(s string) func(io.Writer) error {
-	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+	testkit.NoError(t, encode(&b))
+	return b.String()
 }
 
 func TestDecodesFormats(t *testing.T) {
@@ -83,7 +79,7 @@ func TestDecodesFormats(t *testing.T) {
 			return [3]uint8{1, 2, 3}
 		}},
 	} {
-		p, err := decode(t.Context(), put(t, filepath.Join(dir, c.name), c.encode))
+		p, err := decode(t.Context(), testkit.Write(t, dir, c.name, encoded(t, c.encode)))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -118,10 +114,8 @@ func TestJPEGChroma(t *testing.T) {
 		for i := range size.X * size.Y {
 			m.SetRGBA(i%size.X, i/size.X, color.RGBA{uint8(100 + 3*(i%size.X)), uint8(100 + i/size.X), uint8(200 - 2*(i%size.X)), 255})
 		}
-		p, err := decode(t.Context(), put(t, filepath.Join(t.TempDir(), "a.jpg"), func(w io.Writer) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: 100}) }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := encoded(t, func(w io.Writer) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: 100}) })
+		p := testkit.Must(decode(t.Context(), testkit.Write(t, t.TempDir(), "a.jpg", text)))(t)
 		for i := range size.X * size.Y {
 			c := m.RGBAAt(i%size.X, i/size.X)
 			for j, v := range []uint8{c.R, c.G, c.B} {
@@ -144,41 +138,34 @@ func hugePNG() string {
 
 func TestBrokenImages(t *testing.T) {
 	dir := t.TempDir()
-	whole := put(t, filepath.Join(dir, "whole.png"), func(w io.Writer) error { return png.Encode(w, picture()) })
-	data, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	long := put(t, filepath.Join(dir, "long.png"), func(w io.Writer) error { return png.Encode(w, image.NewGray(image.Rect(0, 0, 1, 300))) })
+	data := encoded(t, func(w io.Writer) error { return png.Encode(w, picture()) })
+	long := encoded(t, func(w io.Writer) error { return png.Encode(w, image.NewGray(image.Rect(0, 0, 1, 300))) })
 	out := make([]float32, 3*DefaultSize*DefaultSize)
 	for _, c := range []struct {
-		name, path, want string
+		name, data, want string
 		box              *Box
 	}{
-		{"missing", filepath.Join(dir, "none.png"), "no such file", nil},
-		{"empty", put(t, filepath.Join(dir, "empty.jpg"), text("")), "expected a JPEG, PNG, WebP, GIF, BMP or TIFF image, found another format", nil},
-		{"text", put(t, filepath.Join(dir, "text.jpg"), text("not an image")), "found another format", nil},
-		{"truncated", put(t, filepath.Join(dir, "cut.png"), text(string(data[:len(data)-20]))), "expected a JPEG", nil},
-		{"huge", put(t, filepath.Join(dir, "huge.png"), text(hugePNG())), "expected an image of 1 to 100000000 pixels, found 60000 x 60000", nil},
+		{"empty", "", "expected a JPEG, PNG, WebP, GIF, BMP or TIFF image, found another format", nil},
+		{"text", "not an image", "found another format", nil},
+		{"truncated", data[:len(data)-20], "expected a JPEG", nil},
+		{"huge", hugePNG(), "expected an image of 1 to 100000000 pixels, found 60000 x 60000", nil},
 		{"long", long, "expected a longer side of at most 200 times the shorter one, found 1 x 300 pixels", nil},
-		{"outside", whole, "bounding box: expected a part of 5 x 4 pixels", &Box{7, 0, 2, 2}},
+		{"outside", data, "bounding box: expected a part of 5 x 4 pixels", &Box{7, 0, 2, 2}},
 	} {
-		err := Load(t.Context(), Image{Path: c.path, Box: c.box}, Preprocessing(dataset.Crop, DefaultSize), out)
-		if e := (*invalid.Error)(nil); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), c.path+": ") || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, expected %s", c.name, err, c.want)
-		}
+		path := testkit.Write(t, dir, c.name, c.data)
+		err := Load(t.Context(), Image{Path: path, Box: c.box}, Preprocessing(dataset.Crop, DefaultSize), out)
+		testkit.WantError(t, err, path+": ", c.want)
 	}
+	testkit.WantError(t, Load(t.Context(), Image{Path: dir + "/none"}, Preprocessing(dataset.Crop, DefaultSize), out), dir+"/none: no such file")
 }
 
 func TestLoad(t *testing.T) {
-	path := put(t, filepath.Join(t.TempDir(), "a.png"), func(w io.Writer) error { return png.Encode(w, picture()) })
+	path := testkit.Write(t, t.TempDir(), "a.png", encoded(t, func(w io.Writer) error { return png.Encode(w, picture()) }))
 	p := Preprocessing(dataset.Squash, 2)
 	p.Mean, p.Std = [3]float64{0.5, 0, 0}, [3]float64{0.5, 1, 2}
 	got := make([]float32, 12)
 	// The box has the pixels (1, 1) to (2, 2), of which none is resized.
-	if err := Load(t.Context(), Image{Path: path, Box: &Box{1, 1, 2, 2}}, p, got); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, Load(t.Context(), Image{Path: path, Box: &Box{1, 1, 2, 2}}, p, got))
 	for i, v := range got {
 		x, y := 1+i/3%2, 1+i/6
 		want := []float32{(float32(40*x)/255 - 0.5) / 0.5, float32(60*y) / 255, float32(200) / 255 / 2}[i%3]
@@ -195,7 +182,7 @@ func TestLoad(t *testing.T) {
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b/2.JPG", "b/10.jpeg", "a/x.webp", "a/notes.txt", "a/.hidden.png", ".git/x.png", "c/a b.tif"} {
-		put(t, filepath.Join(dir, name), text(""))
+		testkit.Write(t, dir, name, "")
 	}
 	got, err := List(dir)
 	if err != nil {
@@ -215,40 +202,59 @@ func TestList(t *testing.T) {
 	if err != nil || len(flat) != 2 || flat[1].Class != "" || flat[1].ID != "2.JPG" {
 		t.Errorf("%v: %v", flat, err)
 	}
-	fails := func(err error, parts ...string) {
-		t.Helper()
-		for _, part := range parts {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("error %v, expected %q", err, part)
-			}
-		}
-	}
-	put(t, filepath.Join(dir, "b", "more", "x.png"), text(""))
+	testkit.Write(t, dir, "b/more/x.png", "")
 	_, err = List(dir)
-	fails(err, filepath.Join(dir, "b"), "the images of one class", "more")
-	put(t, filepath.Join(dir, "x.png"), text(""))
+	testkit.WantError(t, err, filepath.Join(dir, "b"), "the images of one class", "more")
+	testkit.Write(t, dir, "x.png", "")
 	_, err = List(dir)
-	fails(err, "both, as in x.png and a")
+	testkit.WantError(t, err, "both, as in x.png and a")
 	_, err = List(t.TempDir())
-	fails(err, "expected images: .jpg", "found none")
+	testkit.WantError(t, err, "expected images: .jpg", "found none")
 
-	list := put(t, filepath.Join(dir, "list.csv"), text("path,class\nb/2.JPG,two\n"+dir+"/x.png,one\n"))
+	list := testkit.Write(t, dir, "list.csv", "path,class\nb/2.JPG,two\n"+dir+"/x.png,one\n")
 	got, err = ReadList(t.Context(), list, "")
 	if err != nil || len(got) != 2 || got[0].Path != filepath.Join(dir, "b", "2.JPG") || got[0].Class != "two" || got[1].Path != filepath.Join(dir, "x.png") {
 		t.Errorf("%v: %v", got, err)
 	}
-	_, err = ReadList(t.Context(), put(t, list, text("path,class\na.png,\na.png,x\n")), "")
-	fails(err, "line 2, column class", "line 3, column path", "also on line 2")
-	_, err = ReadList(t.Context(), put(t, list, text("file\na.png\n")), "")
-	fails(err, "a column path")
+	_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path,class\na.png,\na.png,x\n"), "")
+	testkit.WantError(t, err, "line 2, column class", "line 3, column path", "also on line 2")
+	_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "file\na.png\n"), "")
+	testkit.WantError(t, err, "a column path")
 
-	boxes := put(t, filepath.Join(dir, "boxes.csv"), text("path,x,y,width,height\nb/2.JPG,1,2,3.5,4\nother.png,0,0,1,1\n"))
+	boxes := testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nb/2.JPG,1,2,3.5,4\nother.png,0,0,1,1\n")
 	got = []Image{{ID: "b/2.JPG"}}
 	if err := SetBoxes(t.Context(), boxes, got); err != nil || *got[0].Box != (Box{1, 2, 3.5, 4}) {
 		t.Errorf("%v: %v", got, err)
 	}
-	fails(SetBoxes(t.Context(), boxes, []Image{{ID: "c.png"}}), `"c.png"`, "a bounding box for every image")
-	fails(SetBoxes(t.Context(), put(t, boxes, text("path,x,y,width,height\nc.png,0,a,0,1\n")), []Image{{ID: "c.png"}}), "line 2, column y", "line 2, column width")
+	testkit.WantError(t, SetBoxes(t.Context(), boxes, []Image{{ID: "c.png"}}), `"c.png"`, "a bounding box for every image")
+	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nc.png,0,a,0,1\n"), []Image{{ID: "c.png"}}), "line 2, column y", "line 2, column width")
+}
+
+// The crops of torchvision: those of lossless images within 1 level at every pixel.
+func TestReferenceCrops(t *testing.T) {
+	dir := testkit.Shared(t, "resnet")
+	for _, e := range testkit.Must(os.ReadDir(filepath.Join(dir, "images")))(t) {
+		want := testkit.Must(decode(t.Context(), filepath.Join(dir, "crops", e.Name()+".png")))(t)
+		x := testkit.Must(decode(t.Context(), filepath.Join(dir, "images", e.Name())))(t)
+		got := testkit.Must(x.square(Preprocessing(dataset.Crop, DefaultSize)))(t)
+		if got.w != want.w || got.h != want.h {
+			t.Fatalf("%s: %d x %d, expected %d x %d", e.Name(), got.w, got.h, want.w, want.h)
+		}
+		limit, worst, sum := 1, 0, 0
+		if strings.HasSuffix(e.Name(), ".jpg") {
+			limit = 6
+		}
+		for i, v := range got.rgb {
+			d := int(v) - int(want.rgb[i])
+			d = max(d, -d)
+			worst = max(worst, d)
+			sum += d
+		}
+		t.Logf("%s (%d x %d): at most %d levels, %.4f in the mean", e.Name(), x.w, x.h, worst, float64(sum)/float64(len(got.rgb)))
+		if worst > limit {
+			t.Errorf("%s: a pixel differs by %d levels, of at most %d", e.Name(), worst, limit)
+		}
+	}
 }
 
 // Any bytes give an image or an *invalid.Error.
@@ -259,20 +265,16 @@ func FuzzDecode(f *testing.F) {
 		func(w io.Writer) error { return gif.Encode(w, picture(), nil) },
 		func(w io.Writer) error { return bmp.Encode(w, picture()) },
 		func(w io.Writer) error { return tiff.Encode(w, picture(), nil) },
-		text(hugePNG()),
 	} {
-		var b bytes.Buffer
-		if err := encode(&b); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b.Bytes())
+		f.Add([]byte(encoded(f, encode)))
 	}
-	path := filepath.Join(f.TempDir(), "fuzz")
+	f.Add([]byte(hugePNG()))
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && config.Width*config.Height > 1<<20 {
 			return // within the limit, but slow
 		}
-		p, err := decode(t.Context(), put(t, path, text(string(data))))
+		p, err := decode(t.Context(), testkit.Write(t, dir, "fuzz", string(data)))
 		if e := (*invalid.Error)(nil); err != nil && !errors.As(err, &e) {
 			t.Errorf("%v (%T)", err, err)
 		}

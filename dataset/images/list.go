@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,53 +37,50 @@ func IsImage(name string) bool {
 // the classes, or those in the folder itself, of no known class. Hidden files and files
 // with other extensions are ignored.
 func List(dir string) ([]Image, error) {
-	files, folders, err := entries(dir)
+	all, folders, err := entries(dir, "")
 	if err != nil {
 		return nil, err
 	}
-	var all []Image
-	for _, name := range files {
-		all = append(all, Image{ID: name, Path: filepath.Join(dir, name)})
-	}
-	if len(files) > 0 && len(folders) > 0 {
+	const hint = "A list (path,class) can name images anywhere."
+	if len(all) > 0 && len(folders) > 0 {
 		return nil, &invalid.Error{
-			Where: dir, Want: "either images or a folder of images for each class", Got: "both, as in " + files[0] + " and " + folders[0],
-			Hint: "A list (path,class) can name images anywhere.",
+			Where: dir, Want: "either images or a folder of images for each class", Got: "both, as in " + all[0].ID + " and " + folders[0], Hint: hint,
 		}
 	}
 	for _, class := range folders {
-		files, below, err := entries(filepath.Join(dir, class))
+		below, more, err := entries(dir, class)
 		if err != nil {
 			return nil, err
 		}
-		if len(below) > 0 {
-			return nil, &invalid.Error{Where: filepath.Join(dir, class), Want: "the images of one class", Got: "a folder, " + below[0], Hint: "A list (path,class) can name images anywhere."}
+		if len(more) > 0 {
+			return nil, &invalid.Error{Where: filepath.Join(dir, class), Want: "the images of one class", Got: "a folder, " + more[0], Hint: hint}
 		}
-		for _, name := range files {
-			all = append(all, Image{ID: class + "/" + name, Path: filepath.Join(dir, class, name), Class: class})
-		}
+		all = append(all, below...)
 	}
 	return all, check(dir, all)
 }
 
-// entries returns the images and the folders in a folder, sorted, without hidden ones.
-func entries(dir string) (files, folders []string, err error) {
-	list, err := os.ReadDir(dir)
+// entries returns the images and the folders in the folder of a class, or in the whole one
+// for none, sorted, without hidden ones.
+func entries(dir, class string) (files []Image, folders []string, err error) {
+	folder := filepath.Join(dir, class)
+	list, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, nil, invalid.File(dir, err)
+		return nil, nil, invalid.File(folder, err)
 	}
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		info, err := os.Stat(filepath.Join(dir, e.Name())) // follows links
+		file := filepath.Join(folder, e.Name())
+		info, err := os.Stat(file) // follows links
 		switch {
 		case err != nil:
-			return nil, nil, invalid.File(filepath.Join(dir, e.Name()), err)
+			return nil, nil, invalid.File(file, err)
 		case info.IsDir():
 			folders = append(folders, e.Name())
-		case IsImage(e.Name()):
-			files = append(files, e.Name())
+		case IsImage(file):
+			files = append(files, Image{ID: path.Join(class, e.Name()), Path: file, Class: class})
 		}
 	}
 	return files, folders, nil

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -73,31 +72,16 @@ func TestAnySizeIsValid(t *testing.T) {
 		if least := slices.Min(ds.Features.Data); least < 0 {
 			t.Errorf("a feature is %v, want none below 0", least)
 		}
-	})
-}
-
-func TestSamplesAndAttributesAreSpreadEvenly(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		ds := mustMake(t, drawSpec(t))
-		samples := make([]int, len(ds.Classes))
-		for _, z := range ds.Labels {
-			samples[z]++
-		}
+		// Samples and attributes are spread evenly, and values of a group exclude each other.
 		attributes := make([]int, len(ds.Groups))
 		for _, k := range ds.GroupOf() {
 			attributes[k]++
 		}
-		for _, counts := range [][]int{samples, attributes} {
+		for _, counts := range [][]int{ds.SamplesPerClass(), attributes} {
 			if slices.Max(counts)-slices.Min(counts) > 1 {
 				t.Errorf("counts differ by more than one: %v", counts)
 			}
 		}
-	})
-}
-
-func TestValuesOfAGroupExcludeEachOther(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		ds := mustMake(t, drawSpec(t))
 		for z := range ds.Classes {
 			sums := make([]float64, len(ds.Groups))
 			for m, p := range ds.Descriptions.Row(z) {
@@ -123,19 +107,6 @@ func TestMakeDoesNotDependOnTheNumberOfProcessors(t *testing.T) {
 	})
 }
 
-func TestSeedChangesTheNumbersOnly(t *testing.T) {
-	s := simulate.Spec{Samples: 30, Dims: 8, Attributes: 9, Groups: 3, TrainClasses: 5, ValClasses: 2, TestClasses: 3}
-	a := mustMake(t, s)
-	s.Seed++
-	b := mustMake(t, s)
-	if slices.Equal(a.Features.Data, b.Features.Data) || slices.Equal(a.Descriptions.Data, b.Descriptions.Data) {
-		t.Error("another seed gives the same numbers")
-	}
-	if diff := cmp.Diff(a, b, cmpopts.IgnoreFields(dataset.Dataset{}, "Features", "Descriptions", "Source")); diff != "" {
-		t.Errorf("more changed with the seed than numbers:\n%s", diff)
-	}
-}
-
 func TestImpossibleSpecs(t *testing.T) {
 	for field, change := range map[string]func(*simulate.Spec){
 		"dimensions":  func(s *simulate.Spec) { s.Dims = 0 },
@@ -154,21 +125,15 @@ func TestImpossibleSpecs(t *testing.T) {
 
 // The sizes in section 4 of the paper, and the split of each data set.
 func TestPresets(t *testing.T) {
-	type size struct{ samples, dims, attributes, groups, train, val, test int }
-	for name, want := range map[string]size{
-		"simulated-cub":  {11788, 2048, 312, 28, 100, 50, 50},
-		"simulated-awa2": {37322, 2048, 85, 11, 27, 13, 10},
-		"simulated-sun":  {14340, 2048, 102, 4, 580, 65, 72},
-	} {
+	want := []simulate.Spec{
+		{"simulated-cub", 0, 11788, 2048, 312, 28, 100, 50, 50},
+		{"simulated-awa2", 0, 37322, 2048, 85, 11, 27, 13, 10},
+		{"simulated-sun", 0, 14340, 2048, 102, 4, 580, 65, 72},
+	}
+	for i, name := range simulate.Presets() {
 		s, ok := simulate.Preset(name)
-		got := size{s.Samples, s.Dims, s.Attributes, s.Groups, s.TrainClasses, s.ValClasses, s.TestClasses}
-		if !ok || got != want {
-			t.Errorf("Preset(%q) = %+v, %v, want %+v", name, got, ok, want)
-		}
-		s.Dims = 2 // fewer, to be quick
-		ds := mustMake(t, s)
-		if err := dataset.Check(ds); err != nil || ds.Name != name {
-			t.Errorf("data set %s: %v", ds.Name, err)
+		if !ok || s != want[i] {
+			t.Errorf("Preset(%q) = %+v, %v, want %+v", name, s, ok, want[i])
 		}
 	}
 }

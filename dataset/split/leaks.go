@@ -4,17 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/format"
 )
-
-// heldOut is the kind of leaks between samples of seen classes.
-const heldOut = "test_seen"
 
 // Leak is a pair of classes or samples of different subsets, one of which gives the other
 // away. Its JSON keys are stable.
@@ -73,18 +73,14 @@ func subsets(d *dataset.Dataset, s dataset.Split) []string {
 
 // differing returns one pair of places in classes for each two subsets that have some of
 // them.
-func differing(classes []int, subsetOf []string) [][2]int {
+func differing(classes []int, subsetOf []string) (pairs [][2]int) {
 	var first []int // place of the first class of each subset
 	for i, z := range classes {
-		known := subsetOf[z] == ""
-		for _, j := range first {
-			known = known || subsetOf[classes[j]] == subsetOf[z]
+		if subsetOf[z] == "" || slices.ContainsFunc(first, func(j int) bool { return subsetOf[classes[j]] == subsetOf[z] }) {
+			continue
 		}
-		if !known {
-			first = append(first, i)
-		}
+		first = append(first, i)
 	}
-	var pairs [][2]int
 	for j := range first {
 		for i := range j {
 			pairs = append(pairs, [2]int{first[i], first[j]})
@@ -128,11 +124,12 @@ func heldOutLeaks(d *dataset.Dataset, subsetOf []string) []Leak {
 // classes of CUB, AWA2 and SUN differ by 0.16, 0.36 and 0.1 in some attribute.
 const Tolerance = 0.05
 
-// The kinds of similarity.
+// The kinds of leaks.
 const (
 	byName        = "name"
 	byDescription = "description"
 	bySample      = "sample"
+	heldOut       = "test_seen" // between samples of seen classes
 )
 
 // similar is a set of classes that should not be in different subsets.
@@ -145,26 +142,34 @@ type similar struct {
 
 // similarities returns all sets of similar classes: by name, then by description, then by
 // sample. A negative tolerance compares no descriptions.
-func similarities(d *dataset.Dataset, tolerance float64) []similar {
-	found := append(sameNames(d), sameDescriptions(d, tolerance)...)
-	for _, samples := range sameSamples(d.Features) {
-		var classes []int
-		for _, i := range samples {
-			classes = append(classes, d.Labels[i])
-		}
-		found = append(found, similar{kind: bySample, classes: classes, samples: samples})
-	}
-	return found
-}
-
-func sameNames(d *dataset.Dataset) []similar {
+func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 	names := make([]string, len(d.Classes))
 	for z, name := range d.Classes {
 		names[z] = fold(name)
 	}
-	var found []similar
 	for _, classes := range equal(names) {
 		found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
+	}
+	// Pairs, because being similar is not transitive.
+	for b := range d.Classes {
+		for a := range b {
+			difference, ok := compare(d.Descriptions.Row(a), d.Descriptions.Row(b))
+			if !ok || difference > tolerance {
+				continue
+			}
+			reason := "they have the same description"
+			if difference > 0 {
+				reason = fmt.Sprintf("their descriptions differ by at most %.2g", difference)
+			}
+			found = append(found, similar{kind: byDescription, classes: []int{a, b}, reason: reason})
+		}
+	}
+	for _, samples := range sameSamples(d.Features) {
+		s := similar{kind: bySample, samples: samples}
+		for _, i := range samples {
+			s.classes = append(s.classes, d.Labels[i])
+		}
+		found = append(found, s)
 	}
 	return found
 }
@@ -205,25 +210,6 @@ func fold(name string) string {
 	return folded
 }
 
-// sameDescriptions compares pairs, because being similar is not transitive.
-func sameDescriptions(d *dataset.Dataset, tolerance float64) []similar {
-	var found []similar
-	for b := range d.Classes {
-		for a := range b {
-			difference, ok := compare(d.Descriptions.Row(a), d.Descriptions.Row(b))
-			if !ok || difference > tolerance {
-				continue
-			}
-			reason := "they have the same description"
-			if difference > 0 {
-				reason = fmt.Sprintf("their descriptions differ by at most %.2g", difference)
-			}
-			found = append(found, similar{kind: byDescription, classes: []int{a, b}, reason: reason})
-		}
-	}
-	return found
-}
-
 // compare returns the largest difference of two descriptions over the attributes that
 // both have. It is not ok if these are less than half of those that either has.
 func compare(u, v []float64) (difference float64, ok bool) {
@@ -254,4 +240,102 @@ func sameSamples(x dataset.Matrix[float32]) [][]int {
 		sums[i] = sha256.Sum256(row)
 	}
 	return equal(sums)
+}
+
+// Report describes a split. Its JSON keys are stable.
+type Report struct {
+	Name      string   `json:"name"`
+	Samples   int      `json:"samples"` // of all subsets
+	Subsets   []Subset `json:"subsets"` // train, val, test
+	LeftOut   []string `json:"left_out"`
+	Leaks     []Leak   `json:"leaks"`
+	Uncovered []string `json:"uncovered"` // attributes of val or test classes that no train class has
+	// HeldOutUnseen counts held-out samples of seen classes (test_seen) whose classes are
+	// test classes by this split.
+	HeldOutUnseen int `json:"held_out_unseen"`
+}
+
+// Subset describes the train, val or test classes.
+type Subset struct {
+	Name    string   `json:"name"`
+	Classes []string `json:"classes"`
+	Samples int      `json:"samples"`
+}
+
+// Describe returns the report of a split of d. tolerance is that of Leaks.
+func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
+	r := Report{Name: d.Name, LeftOut: []string{}, Leaks: append([]Leak{}, Leaks(d, s, tolerance)...), Uncovered: []string{}}
+	samples := d.SamplesPerClass()
+	for _, subset := range s.Subsets() {
+		p := Subset{Name: subset.Name, Classes: []string{}}
+		for _, z := range subset.Classes {
+			p.Classes = append(p.Classes, d.Classes[z])
+			p.Samples += samples[z]
+		}
+		r.Samples += p.Samples
+		r.Subsets = append(r.Subsets, p)
+	}
+	for z, subset := range subsets(d, s) {
+		if subset == "" {
+			r.LeftOut = append(r.LeftOut, d.Classes[z])
+		}
+	}
+	for _, m := range Uncovered(d, s) {
+		r.Uncovered = append(r.Uncovered, d.Attributes[m].Name)
+	}
+	for _, i := range d.TestSeen {
+		if slices.Contains(s.Test, d.Labels[i]) {
+			r.HeldOutUnseen++
+		}
+	}
+	return r
+}
+
+// WriteText writes r as text with a table. Of one kind of leaks it writes the first few.
+func (r Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	classes := 0
+	for _, p := range r.Subsets {
+		classes += len(p.Classes)
+	}
+	table := format.NewTable("subset", "classes", "samples", "share of classes", "share of samples")
+	table.Right(4, 5)
+	for _, p := range r.Subsets {
+		table.Row(p.Name, len(p.Classes), p.Samples,
+			format.Percent(float64(len(p.Classes))/float64(max(classes, 1))), format.Percent(float64(p.Samples)/float64(max(r.Samples, 1))))
+	}
+	fmt.Fprint(&b, table)
+	if len(r.LeftOut) > 0 {
+		fmt.Fprintf(&b, "in no subset: %s\n", format.Printable(strings.Join(r.LeftOut, ", ")))
+	}
+	r.writeLeaks(&b)
+	if len(r.Uncovered) > 0 {
+		fmt.Fprintf(&b, "attributes of val or test classes that no train class has: %s\n", format.Printable(strings.Join(r.Uncovered, ", ")))
+	}
+	if r.HeldOutUnseen > 0 {
+		fmt.Fprintf(&b, "%s of test classes held out as samples of seen classes: change test_seen in labels.csv, or leave these classes seen\n", format.Count(r.HeldOutUnseen, "sample"))
+	}
+	fmt.Fprintln(&b, "not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r Report) writeLeaks(b *strings.Builder) {
+	const most = 10 // of one kind
+	if len(r.Leaks) == 0 {
+		fmt.Fprintln(b, "leaks: none found")
+		return
+	}
+	fmt.Fprintf(b, "leaks: %d\n", len(r.Leaks))
+	count := make(map[string]int)
+	for _, l := range r.Leaks {
+		if count[l.Kind]++; count[l.Kind] <= most {
+			fmt.Fprintf(b, "  %s: %s\n", l.Kind, l)
+		}
+	}
+	for _, kind := range []string{byName, byDescription, bySample, heldOut} {
+		if more := count[kind] - most; more > 0 {
+			fmt.Fprintf(b, "  %s: %d more\n", kind, more)
+		}
+	}
 }

@@ -2,7 +2,9 @@ package extract
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"time"
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -151,4 +153,47 @@ func (s *Source) Known() (id int, classes bool) {
 // Sample returns the index, the name and the class of an image, "" if it is not known.
 func (s *Source) Sample(i int) (index int, id, class string) {
 	return i, s.list[i].ID, s.list[i].Class
+}
+
+// Progress is how far an extraction is.
+type Progress struct {
+	Done, Total int           // images
+	Rate        float64       // images per second, without those done before; 0 while it is not known
+	Left        time.Duration // estimate, 0 while there is none
+}
+
+// String is the progress line.
+func (p Progress) String() string {
+	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
+	if p.Rate > 0 {
+		s += fmt.Sprintf(", %.3g images/s", p.Rate)
+	}
+	if p.Left > 0 {
+		s += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
+	}
+	return s
+}
+
+// clock counts images.
+type clock struct {
+	start    time.Time
+	before   int // images that were done before
+	progress Progress
+}
+
+func newClock(done, total int) clock {
+	return clock{time.Now(), done, Progress{Done: done, Total: total}}
+}
+
+// tick counts an image and reports the progress.
+func (c *clock) tick(report func(Progress)) {
+	p := &c.progress
+	p.Done++
+	if seconds := time.Since(c.start).Seconds(); seconds > 0 {
+		p.Rate = float64(p.Done-c.before) / seconds
+		p.Left = time.Duration(float64(p.Total-p.Done) / p.Rate * float64(time.Second))
+	}
+	if report != nil {
+		report(*p)
+	}
 }

@@ -1,8 +1,17 @@
+// Package extract computes the features of photographs with a ResNet: of a folder of
+// photographs as a data set in the open layout, and of single photographs to predict and
+// explain them.
+//
+// Photographs are decoded while others are in the network, and memory does not grow with
+// their number. A data set is extracted in parts, which shards share and which an
+// interrupted extraction keeps: it resumes, and ends with the same bits. Packages
+// dataset/images and model/resnet have the preprocessing and the network.
 package extract
 
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -14,13 +23,18 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/gofrs/flock"
+
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/version"
 )
 
@@ -57,6 +71,7 @@ type Skipped struct {
 const (
 	partsDir    = ".extract"    // in the folder of the data set, while it is unfinished
 	skippedFile = "skipped.csv" // path,reason
+	skipHint    = "--skip-broken leaves such images out."
 	// partImages is the number of images of a part, a multiple of maxBatch: what a killed
 	// process may have to do again.
 	partImages = 2 * maxBatch
@@ -67,31 +82,35 @@ type work struct {
 	Config
 	*Extractor
 	parts string // folder
-	n     int    // number of parts
 }
 
 // Extract computes the features of images and writes them as a data set, without the
 // descriptions of its classes. What an interrupted call or another shard has done is used;
 // a finished data set is left as it is.
 func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
-	w := &work{Config: c, Extractor: e, parts: filepath.Join(c.Dir, partsDir), n: (len(c.Images) + partImages - 1) / partImages}
-	record, err := w.record()
-	if err != nil {
-		return nil, err
-	}
-	finished, err := w.open(ctx, record)
-	if err == nil && !finished {
-		err = w.run(ctx)
-	}
+	w := &work{c, e, filepath.Join(c.Dir, partsDir)}
+	record, classes, err := w.record()
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{
 		Name: strings.ToLower(filepath.Base(c.Dir)), Dir: c.Dir, Architecture: record.Architecture, Weights: record.WeightsSHA256,
-		Images: len(c.Images), Classes: len(w.classes()), Dimensions: e.network.Dims, Skipped: []Skipped{}, Samples: len(c.Images),
+		Images: len(c.Images), Classes: classes, Dimensions: e.network.Dims, Skipped: []Skipped{}, Samples: len(c.Images),
+	}
+	finished, err := w.open(ctx, record)
+	if err != nil {
+		return nil, err
 	}
 	if !finished {
-		if r.Left = w.left(); r.Left > 0 {
+		if err := w.run(ctx); err != nil {
+			return nil, err
+		}
+		for part := range w.count() {
+			if !w.isDone(part) {
+				r.Left += len(w.imagesOf(part))
+			}
+		}
+		if r.Left > 0 {
 			return r, nil
 		}
 		if err := w.assemble(ctx, record); err != nil {
@@ -105,36 +124,29 @@ func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
 	return r, nil
 }
 
-// classes returns the different classes, none if they are not known.
-func (w *work) classes() map[string]bool {
-	set := make(map[string]bool)
-	for _, m := range w.Images {
-		if m.Class != "" {
-			set[m.Class] = true
-		}
-	}
-	return set
-}
-
 // record describes the extraction. Two that have the same record give the same features.
-func (w *work) record() (*openlayout.Extraction, error) {
+// classes is the number of different classes, 0 if they are not known.
+func (w *work) record() (r *openlayout.Extraction, classes int, err error) {
 	sum := sha256.New()
+	known := make(map[string]bool)
 	for _, m := range w.Images {
 		size, err := input.SizeOfRegular(m.Path)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		line, err := json.Marshal([]any{m.ID, m.Class, size, m.Box})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		sum.Write(line)
+		known[m.Class] = true
 	}
+	delete(known, "")
 	info := blas.Current()
 	return &openlayout.Extraction{
 		Provenance: w.Provenance(), ImageDir: w.ImageDir, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),
 		BLAS: strings.TrimSpace(info.Name + " " + info.Version), Versions: version.All(),
-	}, nil
+	}, len(known), nil
 }
 
 // open prepares the folder. It reports whether the data set is finished already, and
@@ -194,12 +206,13 @@ func (w *work) run(ctx context.Context) error {
 	var todo []int
 	var list []images.Image
 	total := 0
-	for part := range w.n {
-		if w.Shard.Holds(part) {
-			total += len(w.imagesOf(part))
-			if !w.isDone(part) {
-				todo, list = append(todo, part), append(list, w.imagesOf(part)...)
-			}
+	for part := range w.count() {
+		if !w.Shard.Holds(part) {
+			continue
+		}
+		total += len(w.imagesOf(part))
+		if !w.isDone(part) {
+			todo, list = append(todo, part), append(list, w.imagesOf(part)...)
 		}
 	}
 	c := newClock(total-len(list), total)
@@ -209,12 +222,11 @@ func (w *work) run(ctx context.Context) error {
 		part := w.imagesOf(todo[0])
 		if err != nil {
 			// An error of the system, such as too many open files, is not one of the image.
-			if e := (*invalid.Error)(nil); !errors.As(err, &e) || errors.As(err, new(syscall.Errno)) {
+			if !errors.As(err, new(*invalid.Error)) || errors.As(err, new(syscall.Errno)) {
 				return err
-			} else if !w.SkipBroken {
-				hinted := *e
-				hinted.Hint = "--skip-broken leaves such images out."
-				return &hinted
+			}
+			if !w.SkipBroken {
+				return &invalid.Error{Err: err, Hint: skipHint}
 			}
 			broken = append(broken, Skipped{part[len(x)/len(row)].ID, err.Error()})
 			clear(row)
@@ -243,6 +255,162 @@ type interrupted struct {
 
 func (i *interrupted) Error() string { return i.text }
 func (i *interrupted) Unwrap() error { return i.error }
+
+// partFile returns the file of a part: the features of its images, zeros for broken ones,
+// whose errors are in the metadata.
+func (w *work) partFile(part int) string {
+	return filepath.Join(w.parts, fmt.Sprintf("%06d.safetensors", part))
+}
+
+// count returns the number of parts.
+func (w *work) count() int { return (len(w.Images) + partImages - 1) / partImages }
+
+// imagesOf returns the images of a part.
+func (w *work) imagesOf(part int) []images.Image {
+	return w.Images[part*partImages : min((part+1)*partImages, len(w.Images))]
+}
+
+func (w *work) isDone(part int) bool {
+	_, err := os.Stat(w.partFile(part))
+	return err == nil
+}
+
+const (
+	featuresTensor = "features"
+	skippedKey     = "skipped"
+)
+
+func (w *work) writePart(part int, x []float32, broken []Skipped) error {
+	text, err := json.Marshal(broken)
+	if err != nil {
+		return err
+	}
+	t := safetensors.Tensor{Name: featuresTensor, Shape: []int{len(x) / w.network.Dims, w.network.Dims}, F32: x}
+	return atomicfile.Write(w.partFile(part), func(to io.Writer) error {
+		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{skippedKey: string(text)})
+	})
+}
+
+// readPart returns the features of the images of a part, and why each is broken, "" if it is
+// not.
+func (w *work) readPart(part int) (x []float32, reasons []string, err error) {
+	path := w.partFile(part)
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := w.imagesOf(part)
+	t, _ := f.Tensor(featuresTensor)
+	var broken []Skipped
+	if err := json.Unmarshal([]byte(f.Metadata[skippedKey]), &broken); err != nil || !f.Checksummed || len(t.F32) != len(list)*w.network.Dims {
+		return nil, nil, &invalid.Error{Where: path, Want: fmt.Sprintf("the features of %s", format.Count(len(list), "image")), Hint: "The file is damaged: remove it."}
+	}
+	reasons = make([]string, len(list))
+	for i, m := range list {
+		if len(broken) > 0 && broken[0].Path == m.ID {
+			reasons[i], broken = broken[0].Reason, broken[1:]
+		}
+	}
+	return t.F32, reasons, nil
+}
+
+// assemble writes the files of the data set from the parts, and removes these.
+func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err error) {
+	lock := flock.New(filepath.Join(w.parts, "lock"))
+	if err := lock.Lock(); err != nil {
+		return invalid.File(w.parts, err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if done, err := openlayout.ReadExtraction(ctx, w.Dir); done != nil || err != nil {
+		return err // another shard has done it in the meantime
+	}
+	var paths, classes []string
+	skipped := [][]string{{"path", "reason"}}
+	for part := range w.count() {
+		_, reasons, err := w.readPart(part)
+		if err != nil {
+			return err
+		}
+		for i, m := range w.imagesOf(part) {
+			switch {
+			case reasons[i] != "":
+				skipped = append(skipped, []string{m.ID, reasons[i]})
+			case m.Class != "":
+				classes = append(classes, m.Class)
+				fallthrough
+			default:
+				paths = append(paths, m.ID)
+			}
+		}
+	}
+	switch broken := skipped[1:]; {
+	case len(broken) > 0 && !w.SkipBroken:
+		return &invalid.Error{Err: errors.New(broken[0][1]), Hint: skipHint}
+	case len(paths) == 0:
+		return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", len(broken))}
+	case len(broken) > 0:
+		err = atomicfile.WriteCSV(filepath.Join(w.Dir, skippedFile), skipped)
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.writeFeatures(len(paths)); err != nil {
+		return err
+	}
+	if err := openlayout.WriteSamples(w.Dir, paths, classes); err != nil {
+		return err
+	}
+	// The last file: with it the data set is finished.
+	if err := openlayout.WriteExtraction(w.Dir, record); err != nil {
+		return err
+	}
+	return invalid.File(w.parts, os.RemoveAll(w.parts))
+}
+
+// writeFeatures writes the features of the images that are not broken, part by part.
+func (w *work) writeFeatures(samples int) error {
+	d := w.network.Dims
+	return atomicfile.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
+		if err := npy.WriteHeader(to, samples, d); err != nil {
+			return err
+		}
+		for part := range w.count() {
+			x, reasons, err := w.readPart(part)
+			if err != nil {
+				return err
+			}
+			for i, reason := range reasons {
+				if reason == "" {
+					err = errors.Join(err, npy.WriteValues(to, x[i*d:(i+1)*d]))
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readSkipped reads skipped.csv; none if there is no such file.
+func readSkipped(path string) ([]Skipped, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []Skipped{}, nil
+	}
+	if err != nil {
+		return nil, invalid.File(path, err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil || len(rows) < 1 || len(rows[0]) != 2 {
+		return nil, &invalid.Error{Where: path, Want: "a table of paths and reasons", Err: err}
+	}
+	list := []Skipped{}
+	for _, row := range rows[1:] {
+		list = append(list, Skipped{row[0], row[1]})
+	}
+	return list, nil
+}
 
 // WriteText prints the result.
 func (r *Result) WriteText(w io.Writer) error {

@@ -11,13 +11,57 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestBlankPictureHasNoGradients(t *testing.T) {
-	got := make([]float32, dims)
-	hog(image.NewGray(image.Rect(0, 0, side, side)), got)
-	for i, v := range got {
-		if v != 0 {
-			t.Fatalf("feature %d = %v, want 0", i, v)
+func TestEveryFaceDrawsEveryLetter(t *testing.T) {
+	plain := distortion{a: 1, d: 1}
+	for z, l := range letters.classes {
+		for f, o := range outlines()[z] {
+			ink := coverage(o, plain)
+			var sum float64
+			left, right := side, 0 // columns with ink
+			for i, v := range ink {
+				sum += v
+				if v > 0 {
+					left, right = min(left, i%side), max(right, i%side)
+				}
+			}
+			// A thin I has about 40 pixels of ink, a bold M about 560.
+			if sum < 30 || sum > 700 {
+				t.Errorf("%s in %s: %.0f pixels of ink", l.name, faces[f].name, sum)
+			}
+			// The middle is that of the points, and curves stay inside of theirs.
+			if margins := left - (side - 1 - right); margins < -4 || margins > 4 {
+				t.Errorf("%s in %s is off the middle: ink from column %d to %d of %d", l.name, faces[f].name, left, right, side)
+			}
 		}
+	}
+}
+
+// At most one sample in a thousand is cut at an edge, and not by much.
+func TestLettersStayInTheirPictures(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	samples, cut := 0, 0
+	for z, l := range letters.classes {
+		for f, o := range outlines()[z] {
+			for range 20 {
+				d := randomDistortion(rng)
+				beyond := float32(0) // pixels
+				for q := range o.all {
+					x, y := d.place(*q)
+					beyond = max(beyond, -x, x-side, -y, y-side)
+				}
+				samples++
+				if beyond > 0 {
+					cut++
+				}
+				if beyond > 4 {
+					t.Errorf("%s in %s goes %.1f pixels beyond its picture", l.name, faces[f].name, beyond)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d samples are cut", cut, samples)
+	if cut > samples/1000 {
+		t.Errorf("%d of %d samples are cut, want at most one in a thousand", cut, samples)
 	}
 }
 
@@ -53,28 +97,6 @@ func randomPicture(t *rapid.T) *image.Gray {
 		im.Pix[i] = uint8(rng.UintN(256))
 	}
 	return im
-}
-
-func TestPoolingKeepsTheVotes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		im := randomPicture(t)
-		fine := vote(im)
-		total := func(cells []histogram) (sum float64) {
-			for _, h := range cells {
-				for _, v := range h {
-					sum += v
-				}
-			}
-			return sum
-		}
-		for _, size := range cellSizes {
-			pixels := float64(size * size * grid * grid)
-			got, want := total(pool(fine, size))*pixels, total(fine)
-			if math.Abs(got-want) > 1e-9*want {
-				t.Errorf("cells of %d squares hold %v, the squares %v", size, got, want)
-			}
-		}
-	})
 }
 
 // White on black has the features of black on white; all are finite and not negative.

@@ -1,0 +1,356 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/glyphs"
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// Report is the result of a check. Its JSON keys are stable.
+type Report struct {
+	OK       bool      `json:"ok"` // no errors; there may be warnings
+	Errors   []Problem `json:"errors"`
+	Warnings []Problem `json:"warnings"`
+
+	// Data is the data set with the split that was asked for, and Splits the number of its
+	// splits; nil and 0 if it cannot be read.
+	Data   *dataset.Dataset `json:"-"`
+	Splits int              `json:"-"`
+	layout string
+}
+
+// Problem is one problem of a data set. Its JSON keys are stable.
+type Problem struct {
+	File     string `json:"file"`     // path, or the name of the data set
+	Field    string `json:"field"`    // line, column or variable; empty for a file as a whole
+	Expected string `json:"expected"` // may be empty
+	Found    string `json:"found"`
+	Hint     string `json:"hint"` // may be empty
+}
+
+func (p Problem) String() string {
+	return (&invalid.Error{Where: p.File, Field: p.Field, Want: p.Expected, Got: p.Found, Hint: p.Hint}).Error()
+}
+
+// Check checks the data set of a name, or in a folder if name is a path: "." or ".." or
+// with a separator. All splits of its classes are checked. The error is about finding the
+// data set; problems with it are in the report.
+func Check(ctx context.Context, name string, o Options) (Report, error) {
+	r := Report{Errors: []Problem{}, Warnings: []Problem{}}
+	isPath := name == "." || name == ".." || strings.ContainsAny(name, "/"+string(filepath.Separator))
+	var f folder
+	var err error
+	switch {
+	case isPath:
+		f, err = folderAt(name)
+	case !Generated(name):
+		f, err = find(name, o)
+	}
+	if err != nil {
+		return r, err
+	}
+	var d *dataset.Dataset
+	if r.layout = f.layout; f.layout == "" {
+		d, err = Open(ctx, name, o)
+	} else {
+		d, err = f.open(ctx, o)
+	}
+	if err == nil {
+		r.Data, r.Splits = d, len(d.Splits())
+		err = checkSplits(d, max(o.DevSplit, 1))
+	}
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
+	r.Errors = append(r.Errors, problems(err)...)
+	if r.OK = len(r.Errors) == 0; r.OK {
+		r.Warnings = append(r.Warnings, problems(sameDescriptions(d))...)
+	}
+	return r, nil
+}
+
+// checkSplits returns the problems of the first split that has any. Open has checked one.
+func checkSplits(d *dataset.Dataset, checked int) error {
+	for n, split := range d.Splits() {
+		if n+1 == checked {
+			continue
+		}
+		other := *d
+		other.Split = split
+		if err := dataset.Check(&other); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameDescriptions reports classes that no method can tell apart.
+func sameDescriptions(d *dataset.Dataset) error {
+	var list invalid.List
+	first := make(map[string]string, len(d.Classes))
+	for z, name := range d.Classes {
+		key := fmt.Sprint(d.Descriptions.Row(z))
+		other, repeated := first[key]
+		if !repeated {
+			first[key] = name
+			continue
+		}
+		list.Add("description", &invalid.Error{
+			Where: d.Name, Field: fmt.Sprintf("classes %s and %s", invalid.Quote(other), invalid.Quote(name)),
+			Want: "different descriptions", Got: "the same", Hint: "No method can tell these classes apart.",
+		})
+	}
+	return list.Err()
+}
+
+// problems lists the errors that err joins, in their order.
+func problems(err error) []Problem {
+	switch err := err.(type) {
+	case nil:
+		return nil
+	case interface{ Unwrap() []error }:
+		var all []Problem
+		for _, e := range err.Unwrap() {
+			all = append(all, problems(e)...)
+		}
+		return all
+	case *invalid.Error:
+		found := err.Got
+		if err.Err != nil {
+			found = strings.TrimPrefix(found+": "+err.Err.Error(), ": ")
+		}
+		return []Problem{{err.Where, err.Field, err.Want, found, err.Hint}}
+	}
+	return []Problem{{Found: err.Error()}}
+}
+
+// WriteText writes the problems one per line, and what was checked if there are none.
+func (r Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	for _, p := range r.Errors {
+		fmt.Fprintln(&b, p)
+	}
+	for _, p := range r.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", p)
+	}
+	if d := r.Data; r.OK {
+		fmt.Fprintf(&b, "%s: no problems found\n", format.Printable(d.Name))
+		fmt.Fprintf(&b, "checked: %s of %s, %s, %s %s, %s into train, val and test, %s of seen classes held out\n",
+			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"), format.Count(len(d.Classes), "class"),
+			format.Count(len(d.Attributes), "attribute"), inGroups(len(d.Groups)), format.Count(r.Splits, "split"), format.Count(len(d.TestSeen), "sample"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func inGroups(n int) string {
+	if n == 0 {
+		return "without groups"
+	}
+	return "in " + format.Count(n, "group")
+}
+
+// Listing is the data sets that can be named. Its JSON keys are stable.
+type Listing struct {
+	DataDir  string  `json:"data_dir"`
+	Datasets []Entry `json:"datasets"`
+}
+
+// Entry is a data set that the program generates, or a folder of the data directory. Sizes
+// are 0 unless it is usable. Its JSON keys are stable.
+type Entry struct {
+	Name       string `json:"name"`
+	Layout     string `json:"layout"` // empty if it is generated or unknown
+	Usable     bool   `json:"usable"` // Check finds no problem
+	Problem    string `json:"problem,omitempty"`
+	Problems   int    `json:"problems"` // 0 too for a folder with no file of a data set
+	Samples    int    `json:"samples"`
+	Dimensions int    `json:"dimensions"`
+	Train      int    `json:"train_classes"`
+	Val        int    `json:"val_classes"`
+	Test       int    `json:"test_classes"`
+	Attributes int    `json:"attributes"`
+	Groups     int    `json:"groups"` // 0 if they are unknown
+}
+
+// List checks all data sets; onName is called before each folder is read.
+func List(ctx context.Context, o Options, onName func(string)) (*Listing, error) {
+	names, err := Names(o)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listing{DataDir: DataDir(o.DataDir)}
+	for _, name := range names {
+		e := Entry{Name: name, Usable: true}
+		if spec, ok := simulate.Preset(name); ok { // to generate all would take seconds
+			e.Samples, e.Dimensions, e.Attributes, e.Groups = spec.Samples, spec.Dims, spec.Attributes, spec.Groups
+			e.Train, e.Val, e.Test = spec.TrainClasses, spec.ValClasses, spec.TestClasses
+		} else if name == Glyphs {
+			e.measure(glyphs.Make())
+		} else {
+			onName(name)
+			r, err := Check(ctx, l.DataDir+"/"+name, o)
+			e.Usable, e.Layout = r.OK, r.layout
+			switch {
+			case err != nil && !errors.As(err, new(*invalid.Error)):
+				return nil, err
+			case err != nil && !errors.Is(err, errNoFiles):
+				e.Problem, e.Problems = err.Error(), 1
+			case r.OK:
+				e.measure(r.Data)
+			case err == nil:
+				e.Problem, e.Problems = r.Errors[0].String(), len(r.Errors)
+			}
+		}
+		l.Datasets = append(l.Datasets, e)
+	}
+	return l, nil
+}
+
+func (e *Entry) measure(d *dataset.Dataset) {
+	e.Samples, e.Dimensions, e.Attributes, e.Groups = d.Features.Rows, d.Features.Cols, len(d.Attributes), len(d.Groups)
+	e.Train, e.Val, e.Test = len(d.Split.Train), len(d.Split.Val), len(d.Split.Test)
+}
+
+// WriteText writes a table with one data set per line, and what is wrong with those that
+// are not usable.
+func (l *Listing) WriteText(w io.Writer) error {
+	t := format.NewTable("data set", "layout", "samples", "features", "train / val / test classes", "attributes", "groups", "status")
+	t.Right(3, 4, 5, 6, 7)
+	var wrong strings.Builder
+	for _, e := range l.Datasets {
+		switch {
+		case e.Usable:
+			t.Row(e.Name, cmp.Or(e.Layout, "generated"), e.Samples, e.Dimensions, fmt.Sprintf("%d / %d / %d", e.Train, e.Val, e.Test), e.Attributes, e.Groups, "usable")
+		case e.Problems == 0:
+			t.Row(e.Name, "-", "-", "-", "-", "-", "-", "no data set")
+		default:
+			t.Row(e.Name, cmp.Or(e.Layout, "-"), "-", "-", "-", "-", "-", format.Count(e.Problems, "problem"))
+			fmt.Fprintf(&wrong, "%s: %s\n", format.Printable(e.Name), e.Problem)
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s%sFolders are in %s; others: lago-train dataset fetch cub, awa2 or sun.\n", t, wrong.String(), l.DataDir)
+	return err
+}
+
+// Summary describes a data set. Its JSON keys are stable.
+type Summary struct {
+	Name        string   `json:"name"`
+	Source      string   `json:"source"`
+	Fingerprint string   `json:"fingerprint"`
+	Samples     int      `json:"samples"`
+	HeldOut     int      `json:"held_out"` // samples of seen classes, for generalised zero-shot learning
+	Dimensions  int      `json:"dimensions"`
+	Attributes  int      `json:"attributes"`
+	Undescribed int      `json:"undescribed"` // entries of the descriptions that are missing
+	Subsets     []Subset `json:"subsets"`     // train, val, test
+	Groups      []Group  `json:"groups"`      // empty if groups are unknown
+	Classes     []Class  `json:"classes"`
+}
+
+// Subset describes the train, val or test classes.
+type Subset struct {
+	Name    string  `json:"name"`
+	Classes int     `json:"classes"`
+	Samples int     `json:"samples"`
+	Min     int     `json:"min"` // samples of the class with fewest
+	Median  float64 `json:"median"`
+	Max     int     `json:"max"`
+}
+
+// Group lists the attributes of one group.
+type Group struct {
+	Name       string   `json:"name"`
+	Attributes []string `json:"attributes"`
+}
+
+// Class describes one class.
+type Class struct {
+	Name      string `json:"name"`
+	Subset    string `json:"subset"` // train, val, test, or empty if the split leaves the class out
+	Samples   int    `json:"samples"`
+	Described int    `json:"described"` // attributes with a value
+}
+
+// Summarise describes d, which dataset.Check must have accepted.
+func Summarise(d *dataset.Dataset) Summary {
+	s := Summary{
+		Name: d.Name, Source: d.Source, Fingerprint: d.Fingerprint(),
+		Samples: d.Features.Rows, HeldOut: len(d.TestSeen), Dimensions: d.Features.Cols, Attributes: len(d.Attributes),
+		Groups: make([]Group, len(d.Groups)), Classes: make([]Class, len(d.Classes)),
+	}
+	for k, name := range d.Groups {
+		s.Groups[k].Name = name
+	}
+	for _, a := range d.Attributes {
+		if a.Group >= 0 {
+			s.Groups[a.Group].Attributes = append(s.Groups[a.Group].Attributes, a.Name)
+		}
+	}
+	for z, n := range d.SamplesPerClass() {
+		s.Classes[z] = Class{Name: d.Classes[z], Samples: n, Described: dataset.Described(d.Descriptions.Row(z))}
+		s.Undescribed += s.Attributes - s.Classes[z].Described
+	}
+	for _, subset := range d.Split.Subsets() {
+		sum := Subset{Name: subset.Name, Classes: len(subset.Classes)}
+		n := make([]int, sum.Classes)
+		for i, z := range subset.Classes {
+			s.Classes[z].Subset = subset.Name
+			n[i] = s.Classes[z].Samples
+			sum.Samples += n[i]
+		}
+		slices.Sort(n)
+		if last := len(n) - 1; last >= 0 {
+			sum.Min, sum.Max = n[0], n[last]
+			sum.Median = float64(n[last/2]+n[len(n)/2]) / 2
+		}
+		s.Subsets = append(s.Subsets, sum)
+	}
+	return s
+}
+
+// WriteText writes s as text with tables.
+func (s Summary) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s of %s, %s each\n",
+		format.Printable(s.Name), format.Count(s.Samples, "sample"), format.Count(len(s.Classes), "class"), format.Count(s.Dimensions, "feature"))
+	fmt.Fprintf(&b, "source: %s\nfingerprint: %s\n", format.Printable(s.Source), s.Fingerprint)
+	fmt.Fprintf(&b, "descriptions: %s %s; %d missing\n", format.Count(s.Attributes, "attribute"), inGroups(len(s.Groups)), s.Undescribed)
+	fmt.Fprintf(&b, "held out for generalised zero-shot learning: %s of seen classes\n", format.Count(s.HeldOut, "sample"))
+	subsets := format.NewTable("subset", "classes", "samples", "min per class", "median", "max")
+	for _, p := range s.Subsets {
+		subsets.Row(p.Name, p.Classes, p.Samples, p.Min, p.Median, p.Max)
+	}
+	fmt.Fprint(&b, subsets)
+	if len(s.Groups) > 0 {
+		const width = 72 // of the names
+		table := format.NewTable("group", "attributes", "names")
+		table.Wrap(width, 3)
+		for _, g := range s.Groups {
+			names := make([]string, len(g.Attributes))
+			for i, name := range g.Attributes {
+				names[i] = strings.TrimPrefix(name, g.Name+"::")
+			}
+			table.Row(g.Name, len(names), strings.Join(names, ", "))
+		}
+		fmt.Fprint(&b, table)
+	}
+	classes := format.NewTable("class", "subset", "samples", "attributes described")
+	for _, c := range s.Classes {
+		classes.Row(c.Name, c.Subset, c.Samples, c.Described)
+	}
+	fmt.Fprint(&b, classes)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

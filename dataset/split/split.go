@@ -1,0 +1,244 @@
+// Package split divides the classes of a data set into train, val and test, and finds what
+// leaks between them: classes whose names differ only in case, punctuation or a leading
+// number such as "001.", classes with the same description, and samples that are in two
+// subsets. Each of these gives away what a model must not know of an unseen class.
+//
+// It does not know which classes the network that computed the features was trained on.
+package split
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// Options say how classes are to be split.
+type Options struct {
+	Val, Test int     // number of classes of each; the others are train classes
+	Seed      uint64  // the same seed proposes the same split
+	Tolerance float64 // as in Leaks
+}
+
+// attempts is the number of splits that are drawn. More improve the balance little: of
+// 127 bird species with 41 to 60 pictures each, the best of 1000 is off by 0.3 % of the
+// pictures.
+const attempts = 1000
+
+// Propose splits the classes of d that have samples and a description so that nothing
+// leaks: similar classes are in one subset. Of many random splits it returns the one whose
+// subsets' shares of the samples are nearest to their shares of the classes, and whose val
+// and test classes have fewest attributes that no train class has. If sets of similar
+// classes do not allow the sizes, they are approximated. The error is an *invalid.Error.
+func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
+	usable := Usable(d)
+	sets := together(d, usable, o.Tolerance)
+	refused := &invalid.Error{Where: d.Name, Field: "classes"}
+	switch {
+	case o.Val < 1 || o.Test < 1 || o.Val+o.Test >= len(usable):
+		refused.Want = fmt.Sprintf("at least 1 for each of train, val and test, of %d that have samples and a description", len(usable))
+		refused.Got = fmt.Sprintf("%d for val and %d for test", o.Val, o.Test)
+		return dataset.Split{}, refused
+	case len(sets) < 3:
+		refused.Want, refused.Got = "at least 3 sets of classes between which nothing leaks", fmt.Sprint(len(sets))
+		return dataset.Split{}, refused
+	}
+	random := rand.New(rand.NewPCG(o.Seed, 0))
+	loss := newLoss(d, usable, o)
+	var best dataset.Split
+	least := math.Inf(1)
+	for range attempts {
+		random.Shuffle(len(sets), func(a, b int) { sets[a], sets[b] = sets[b], sets[a] })
+		if s, ok := fill(sets, o); ok {
+			if l := loss(s); l < least {
+				best, least = s, l
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		refused.Want = fmt.Sprintf("sets of similar classes of at most %d for val and %d for test", o.Val, o.Test)
+		refused.Got, refused.Hint = "too few of them", "Ask for more val and test classes."
+		return dataset.Split{}, refused
+	}
+	return best, nil
+}
+
+// Usable returns the classes that have samples and a description, ascending.
+func Usable(d *dataset.Dataset) []int {
+	var usable []int
+	for z, n := range d.SamplesPerClass() {
+		if n > 0 && dataset.Described(d.Descriptions.Row(z)) > 0 {
+			usable = append(usable, z)
+		}
+	}
+	return usable
+}
+
+// together returns the classes in sets that must stay together.
+func together(d *dataset.Dataset, usable []int, tolerance float64) [][]int {
+	set := make([]int, len(d.Classes)) // of each class, named by its lowest class
+	for z := range set {
+		set[z] = z
+	}
+	for _, s := range similarities(d, tolerance) {
+		for _, class := range s.classes[1:] {
+			a, b := set[s.classes[0]], set[class]
+			if a == b {
+				continue
+			}
+			for z := range set {
+				if set[z] == max(a, b) {
+					set[z] = min(a, b)
+				}
+			}
+		}
+	}
+	sets := make([][]int, len(set))
+	for _, z := range usable {
+		sets[set[z]] = append(sets[set[z]], z)
+	}
+	return slices.DeleteFunc(sets, func(classes []int) bool { return len(classes) == 0 })
+}
+
+// fill puts sets of classes, in their order, into test, else val, else train, as far as
+// there is room. It is not ok if a subset remains empty.
+func fill(sets [][]int, o Options) (s dataset.Split, ok bool) {
+	for _, classes := range sets {
+		switch {
+		case len(s.Test)+len(classes) <= o.Test:
+			s.Test = append(s.Test, classes...)
+		case len(s.Val)+len(classes) <= o.Val:
+			s.Val = append(s.Val, classes...)
+		default:
+			s.Train = append(s.Train, classes...)
+		}
+	}
+	for _, subset := range s.Subsets() {
+		slices.Sort(subset.Classes)
+	}
+	return s, len(s.Train) > 0 && len(s.Val) > 0 && len(s.Test) > 0
+}
+
+// newLoss returns a function that sums, each as a share: the samples by which val and test
+// are off the number expected for their classes, the attributes that train lacks, and, with
+// a weight above both, the classes by which val and test are too small.
+func newLoss(d *dataset.Dataset, usable []int, o Options) func(dataset.Split) float64 {
+	samples, classes := d.SamplesPerClass(), float64(len(usable))
+	all := float64(sum(samples, usable))
+	return func(s dataset.Split) float64 {
+		loss := 0.0
+		for _, subset := range [][]int{s.Val, s.Test} {
+			loss += math.Abs(float64(sum(samples, subset))/all - float64(len(subset))/classes)
+		}
+		loss += float64(len(Uncovered(d, s))) / float64(len(d.Attributes))
+		return loss + 10*float64(o.Val-len(s.Val)+o.Test-len(s.Test))/classes
+	}
+}
+
+func sum(samples, classes []int) (n int) {
+	for _, z := range classes {
+		n += samples[z]
+	}
+	return n
+}
+
+// Uncovered returns the attributes that a val or test class has with a probability of at
+// least 0.5 and no train class has. A model cannot learn what they look like.
+func Uncovered(d *dataset.Dataset, s dataset.Split) []int {
+	const has = 0.5
+	hasAny := func(classes []int, m int) bool {
+		return slices.ContainsFunc(classes, func(z int) bool { return d.Descriptions.Row(z)[m] >= has })
+	}
+	var uncovered []int
+	for m := range d.Attributes {
+		if !hasAny(s.Train, m) && (hasAny(s.Val, m) || hasAny(s.Test, m)) {
+			uncovered = append(uncovered, m)
+		}
+	}
+	return uncovered
+}
+
+// Deal deals classes of d that have samples and a description into parts of about equal
+// size, at least 2 classes in each, for cross-validation over classes. Parts are balanced by
+// their numbers of samples, and similar classes (see Leaks) are in one part. The same seed
+// deals the same parts; their classes are ascending. The error is an *invalid.Error.
+func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, error) {
+	usable := slices.DeleteFunc(Usable(d), func(z int) bool { return !slices.Contains(classes, z) })
+	sets := together(d, usable, Tolerance)
+	// In a part with one class, any prediction is right.
+	switch most := len(sets) / 2; {
+	case most < 2:
+		return nil, &invalid.Error{
+			Where: d.Name, Field: "classes", Want: "at least 4 that have samples and a description and are not similar", Got: fmt.Sprint(len(sets)),
+		}
+	case parts < 2 || parts > most:
+		return nil, &invalid.Error{
+			Where: d.Name, Field: "parts",
+			Want: fmt.Sprintf("2 to %d, as %d classes have samples and a description (similar ones count once) and each part needs 2", most, len(sets)),
+			Got:  fmt.Sprint(parts),
+		}
+	}
+	samples := d.SamplesPerClass()
+	random := rand.New(rand.NewPCG(seed, 0xdea1))
+	random.Shuffle(len(sets), func(a, b int) { sets[a], sets[b] = sets[b], sets[a] })
+	// Large sets first; then strata of classes with similar numbers of samples.
+	slices.SortStableFunc(sets, func(a, b []int) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(sum(samples, b), sum(samples, a)))
+	})
+	dealt := make([][]int, parts)
+	order := random.Perm(parts)
+	for i, set := range sets {
+		if i%parts == 0 {
+			random.Shuffle(parts, func(a, b int) { order[a], order[b] = order[b], order[a] })
+		}
+		smallest := slices.MinFunc(order, func(a, b int) int { return cmp.Compare(len(dealt[a]), len(dealt[b])) })
+		dealt[smallest] = append(dealt[smallest], set...)
+	}
+	for _, part := range dealt {
+		slices.Sort(part)
+	}
+	return dealt, nil
+}
+
+// Rotations divides all classes of d that have samples and a description into parts, see
+// Deal, and returns one split for each: its test classes are the part, its val classes the
+// next part, and its train classes all others. So every class is a test class once.
+func Rotations(d *dataset.Dataset, parts int, seed uint64) ([]dataset.Split, error) {
+	if parts < 3 {
+		return nil, &invalid.Error{Want: "at least 3 parts, for train, val and test classes", Got: fmt.Sprint(parts)}
+	}
+	dealt, err := Deal(d, Usable(d), parts, seed)
+	if err != nil {
+		return nil, err
+	}
+	splits := make([]dataset.Split, parts)
+	for i := range splits {
+		s := dataset.Split{Test: dealt[i], Val: dealt[(i+1)%parts]}
+		for j := 2; j < parts; j++ {
+			s.Train = append(s.Train, dealt[(i+j)%parts]...)
+		}
+		slices.Sort(s.Train)
+		splits[i] = s
+	}
+	return splits, nil
+}
+
+// Folds returns splits with the test classes of s whose val classes are in turn each of n
+// parts of its train and val classes.
+func Folds(d *dataset.Dataset, s dataset.Split, n int, seed uint64) ([]dataset.Split, error) {
+	dealt, err := Deal(d, s.Seen(), n, seed)
+	if err != nil {
+		return nil, err
+	}
+	folds := make([]dataset.Split, n)
+	for i, val := range dealt {
+		train := slices.Concat(slices.Delete(slices.Clone(dealt), i, i+1)...)
+		slices.Sort(train)
+		folds[i] = dataset.Split{Train: train, Val: val, Test: s.Test}
+	}
+	return folds, nil
+}
