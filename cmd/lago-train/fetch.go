@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,10 +13,13 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 func fetchCommand() *cli.Command {
+	var o fetch.Options
+	var data dataOptions
+	var asJSON bool
 	return &cli.Command{
 		Name:      "fetch",
 		Usage:     "download a data set of the paper, or the weights of a network",
@@ -46,77 +48,65 @@ Examples:
    lago-train dataset fetch resnet101
    lago-train dataset fetch --archive-url ~/Downloads/xlsa17.zip sun`,
 		Flags: []cli.Flag{
-			dataDirFlag(),
-			&cli.StringFlag{Name: "archive-url", Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the features, or of the weights"},
-			&cli.StringFlag{Name: "meta-url", Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the meta folder, if the other lacks it"},
-			&cli.StringFlag{Name: "sha256", Category: inputGroup, Usage: "`SUM` expected SHA-256 of the archive with the features; none was published"},
-			&cli.PathFlag{Name: "download-dir", Category: outputGroup, DefaultText: "lago-train/downloads in the user's cache folder", Usage: "`DIR` folder of downloaded archives"},
-			&cli.BoolFlag{Name: "delete-archives", Category: outputGroup, Usage: "remove the downloaded archives once the data set is complete"},
-			&cli.BoolFlag{Name: "force", Category: outputGroup, Usage: "replace an existing folder of the data set and everything in it, or file of weights"},
-			&cli.IntFlag{Name: "attempts", Category: runGroup, Value: 6, Usage: "`N` attempts in a row without progress before the download is given up"},
-			&cli.DurationFlag{Name: "stall", Category: runGroup, Value: 30 * time.Second, Usage: "`DURATION` longest wait for the next byte from the server before a new attempt"},
-			jsonFlagOf(),
+			data.dirFlag(),
+			&cli.StringFlag{Name: "archive-url", Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the features, or of the weights", Destination: &o.ArchiveURL},
+			&cli.StringFlag{Name: "meta-url", Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the meta folder, if the other lacks it", Destination: &o.MetaURL},
+			&cli.StringFlag{Name: "sha256", Category: inputGroup, Usage: "`SUM` expected SHA-256 of the archive with the features; none was published", Destination: &o.SHA256},
+			&cli.PathFlag{Name: "download-dir", Category: outputGroup, DefaultText: "lago-train/downloads in the user's cache folder", Usage: "`DIR` folder of downloaded archives", Destination: &o.DownloadDir},
+			&cli.BoolFlag{Name: "delete-archives", Category: outputGroup, Usage: "remove the downloaded archives once the data set is complete", Destination: &o.DeleteArchives},
+			&cli.BoolFlag{Name: "force", Category: outputGroup, Usage: "replace an existing folder of the data set and everything in it, or file of weights", Destination: &o.Force},
+			&cli.IntFlag{Name: "attempts", Category: runGroup, Value: 6, Usage: "`N` attempts in a row without progress before the download is given up", Destination: &o.Attempts},
+			&cli.DurationFlag{Name: "stall", Category: runGroup, Value: 30 * time.Second, Usage: "`DURATION` longest wait for the next byte from the server before a new attempt", Destination: &o.Stall},
+			jsonFlag(&asJSON),
 		},
-		Action: fetchDataset,
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return wrong(c.Command.HelpName, "the name of one data set or network, "+strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), ", "), format.Count(c.NArg(), "argument"))
+			}
+			if o.Attempts < 1 {
+				return wrong("--attempts", "1 or more", fmt.Sprint(o.Attempts))
+			}
+			if o.Stall <= 0 {
+				return wrong("--stall", "a time above 0", o.Stall.String())
+			}
+			var p fetchProgress
+			o.DataDir = catalog.DataDir(data.dir)
+			o.Progress = func(f fetch.Progress) { display.show(p.line(f, time.Now()), false) }
+			o.Notice = func(text string) { logrus.Info(text) }
+			r, err := fetch.Fetch(c.Context, c.Args().First(), o)
+			if err != nil {
+				return err
+			}
+			return output(asJSON, fetched{r, data.dir})
+		},
 	}
 }
 
-func fetchDataset(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return &invalid.Error{
-			Where: c.Command.HelpName, Want: "the name of one data set or network, " + strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), ", "),
-			Got: format.Count(c.NArg(), "argument"),
-		}
-	}
-	if n := c.Int("attempts"); n < 1 {
-		return &invalid.Error{Where: "--attempts", Want: "1 or more", Got: fmt.Sprint(n)}
-	}
-	if d := c.Duration("stall"); d <= 0 {
-		return &invalid.Error{Where: "--stall", Want: "a time above 0", Got: d.String()}
-	}
-	var p fetchProgress
-	r, err := fetch.Fetch(c.Context, c.Args().First(), fetch.Options{
-		DataDir:        catalog.DataDir(c.Path("data-dir")),
-		ArchiveURL:     c.String("archive-url"),
-		MetaURL:        c.String("meta-url"),
-		SHA256:         c.String("sha256"),
-		DownloadDir:    c.Path("download-dir"),
-		DeleteArchives: c.Bool("delete-archives"),
-		Force:          c.Bool("force"),
-		Attempts:       c.Int("attempts"),
-		Stall:          c.Duration("stall"),
-		Progress:       func(f fetch.Progress) { display.show(p.line(f, time.Now()), false) },
-		Notice:         func(text string) { logrus.Info(text) },
-	})
-	if err != nil {
-		return err
-	}
-	return output(c, nil, r, func(w io.Writer) error { return writeFetched(w, r, c.Path("data-dir")) })
+// fetched is what was fetched.
+type fetched struct {
+	*fetch.Result
+	dataDir string
 }
 
-// writeFetched prints what was fetched, and the commands that use it.
-func writeFetched(w io.Writer, r *fetch.Result, dataDir string) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s, in %s\n", r.Name, format.Count(len(r.Files), "file"), format.Bytes(r.Bytes), r.Folder)
-	for _, a := range r.Archives {
-		fmt.Fprintf(&b, "  from %s (%s)\n       SHA-256 %s\n", a.Source, format.Bytes(a.Bytes), a.SHA256)
-		if a.Kept && a.File != a.Source && filepath.Dir(a.File) != r.Folder {
-			fmt.Fprintf(&b, "       kept for other data sets: %s\n", a.File)
+// Tables say what was fetched, and the commands that use it.
+func (f fetched) Tables() []*table.Table {
+	t := table.New(fmt.Sprintf("%s: %s, %s, in %s", f.Name, format.Count(len(f.Files), "file"), format.Bytes(f.Bytes), f.Folder))
+	for _, a := range f.Archives {
+		t.Note("  from %s (%s)\n       SHA-256 %s", a.Source, format.Bytes(a.Bytes), a.SHA256)
+		if a.Kept && a.File != a.Source && filepath.Dir(a.File) != f.Folder {
+			t.Note("       kept for other data sets: %s", a.File)
 		}
 	}
-	if slices.Contains(fetch.Networks(), r.Name) {
-		fmt.Fprintf(&b, "features:  lago-train dataset extract NAME --images DIR --weights %s\n", filepath.Join(r.Folder, r.Files[0]))
-		_, err := io.WriteString(w, b.String())
-		return err
+	if slices.Contains(fetch.Networks(), f.Name) {
+		t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s", filepath.Join(f.Folder, f.Files[0]))
+		return []*table.Table{t}
 	}
-	var flag string
-	if dataDir != "" {
-		flag = "--data-dir " + dataDir + " "
+	flag := ""
+	if f.dataDir != "" {
+		flag = "--data-dir " + f.dataDir + " "
 	}
-	fmt.Fprintf(&b, "summary:   lago-train dataset info %s%s\n", flag, r.Name)
-	fmt.Fprintf(&b, "training:  lago-train run %s--dataset %s\n", flag, r.Name)
-	_, err := io.WriteString(w, b.String())
-	return err
+	t.Note("summary:   lago-train dataset info %s%s", flag, f.Name).Note("training:  lago-train run %s--dataset %s", flag, f.Name)
+	return []*table.Table{t}
 }
 
 // fetchProgress makes the progress lines of a fetch.

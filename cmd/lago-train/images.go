@@ -1,109 +1,112 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/resnet"
 )
 
-const (
-	imagesFlag  = "images"
-	imageFlag   = "image"
-	weightsFlag = "weights"
-	fitFlag     = "fit"
-	sizeFlag    = "size"
-	strideFlag  = "stride-in-1x1"
-	boxesFlag   = "boxes"
-)
+// networkOptions are those of every command that computes features of images.
+type networkOptions struct {
+	weights string
+	fit     dataset.Fit
+	size    int
+	stride  bool
+	boxes   string
+}
 
-// networkFlags are those of every command that computes features of images.
-func networkFlags() []cli.Flag {
+func (o *networkOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.PathFlag{Name: weightsFlag, Category: imageGroup, Usage: "`FILE` weights of a ResNet, safetensors"},
-		choice(fitFlag, imageGroup, "make squares: crop resizes the shorter side and crops the centre, squash resizes both", dataset.Crop, dataset.Crop, dataset.Squash),
-		&cli.IntFlag{Name: sizeFlag, Category: imageGroup, Value: images.DefaultSize, Usage: "`PIXELS` side of the squares"},
-		&cli.BoolFlag{Name: strideFlag, Category: imageGroup, Usage: "bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)"},
-		&cli.PathFlag{Name: boxesFlag, Category: imageGroup, Usage: "`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"},
+		&cli.PathFlag{Name: "weights", Category: imageGroup, Usage: "`FILE` weights of a ResNet, safetensors", Destination: &o.weights},
+		choice(&o.fit, "fit", imageGroup, "make squares: crop resizes the shorter side and crops the centre, squash resizes both", dataset.Crop, dataset.Crop, dataset.Squash),
+		&cli.IntFlag{Name: "size", Category: imageGroup, Value: images.DefaultSize, Usage: "`PIXELS` side of the squares", Destination: &o.size},
+		&cli.BoolFlag{Name: "stride-in-1x1", Category: imageGroup, Usage: "bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)", Destination: &o.stride},
+		&cli.PathFlag{Name: "boxes", Category: imageGroup, Usage: "`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels", Destination: &o.boxes},
 	}
 }
 
-// readNetwork reads the network and the preprocessing of images that the flags choose. They
-// must be those of the provenance, unless that is nil.
-func readNetwork(c *cli.Context, from *dataset.Provenance) (*resnet.Network, dataset.ImagePreprocessing, error) {
+// read reads the network and the preprocessing of images that the flags choose. They must be
+// those of the provenance, unless that is nil.
+func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*resnet.Network, dataset.ImagePreprocessing, error) {
 	var p dataset.ImagePreprocessing
-	path := c.Path(weightsFlag)
-	if path == "" {
+	if o.weights == "" {
 		return nil, p, &invalid.Error{
-			Where: "--" + weightsFlag, Want: "a safetensors file with the weights of a ResNet", Got: "none",
-			Hint: "lago-train dataset fetch resnet50 downloads one.",
+			Where: "--weights", Want: "a safetensors file with the weights of a ResNet", Got: "none",
+			Hint: "lago-train dataset fetch resnet50 downloads one.", Usage: true,
 		}
 	}
-	fit := dataset.Fit(c.String(fitFlag))
 	const largest = 1024
-	size := c.Int(sizeFlag)
-	if size < resnet.MinSize || size > largest {
-		return nil, p, &invalid.Error{Where: "--" + sizeFlag, Want: fmt.Sprintf("%d to %d pixels", resnet.MinSize, largest), Got: fmt.Sprint(size)}
+	if o.size < resnet.MinSize || o.size > largest {
+		return nil, p, wrong("--size", fmt.Sprintf("%d to %d pixels", resnet.MinSize, largest), fmt.Sprint(o.size))
 	}
-	p = images.Preprocessing(fit, size)
-	p.Boxes = c.IsSet(boxesFlag)
-	stride := new(bool)
-	switch *stride = c.Bool(strideFlag); {
-	case c.IsSet(strideFlag):
+	p = images.Preprocessing(o.fit, o.size)
+	p.Boxes = o.boxes != ""
+	var stride *bool
+	switch {
+	case c.IsSet("stride-in-1x1"):
+		stride = &o.stride
 	case from != nil:
-		*stride = from.StrideIn1x1
-	default:
-		stride = nil
+		stride = &from.StrideIn1x1
 	}
-	n, err := resnet.Read(c.Context, path, stride)
+	n, err := resnet.Read(c.Context, o.weights, stride)
 	if err != nil || from == nil {
 		return n, p, err
 	}
 	differs := func(flag string, want, got any) error {
-		return &invalid.Error{Where: "--" + flag, Want: fmt.Sprintf("%v, as for the features that the model was trained on", want), Got: fmt.Sprint(got)}
+		return wrong("--"+flag, fmt.Sprintf("%v, as for the features that the model was trained on", want), fmt.Sprint(got))
 	}
 	switch then := from.Images; {
 	case n.SHA256 != from.WeightsSHA256:
-		return nil, p, differs(weightsFlag, from.Architecture+" with SHA-256 "+from.WeightsSHA256, n.SHA256+" of "+path)
+		return nil, p, differs("weights", from.Architecture+" with SHA-256 "+from.WeightsSHA256, n.SHA256+" of "+o.weights)
 	case n.StrideIn1x1 != from.StrideIn1x1:
-		return nil, p, differs(strideFlag, from.StrideIn1x1, n.StrideIn1x1)
-	case c.IsSet(fitFlag) && fit != then.Fit:
-		return nil, p, differs(fitFlag, then.Fit, fit)
-	case c.IsSet(sizeFlag) && size != then.Size:
-		return nil, p, differs(sizeFlag, then.Size, size)
+		return nil, p, differs("stride-in-1x1", from.StrideIn1x1, n.StrideIn1x1)
+	case c.IsSet("fit") && o.fit != then.Fit:
+		return nil, p, differs("fit", then.Fit, o.fit)
+	case c.IsSet("size") && o.size != then.Size:
+		return nil, p, differs("size", then.Size, o.size)
 	case p.Boxes && !then.Boxes:
-		return nil, p, differs(boxesFlag, "whole images", "bounding boxes")
+		return nil, p, differs("boxes", "whole images", "bounding boxes")
 	case then.Boxes && !p.Boxes:
 		logrus.Warn("the model was trained on images cropped to bounding boxes: these are taken as they are; --boxes crops them")
 	}
 	return n, from.Images, nil
 }
 
-// openImages returns what computes the features of images for a model.
-func openImages(c *cli.Context, m *loadedModel, list []images.Image) (*extract.Extractor, error) {
-	n, p, err := readNetwork(c, m.Provenance)
+// setBoxes crops images as the flag says.
+func (o *networkOptions) setBoxes(ctx context.Context, list []images.Image) error {
+	if o.boxes == "" {
+		return nil
+	}
+	return images.SetBoxes(ctx, o.boxes, list)
+}
+
+// open returns what computes the features of images for a model.
+func (o *networkOptions) open(c *cli.Context, m *loadedModel, list []images.Image) (*extract.Extractor, error) {
+	n, p, err := o.read(c, m.Provenance)
 	if err != nil {
 		return nil, err
 	}
 	if n.Dims != m.Dims {
-		return nil, &invalid.Error{Where: "--" + weightsFlag, Want: fmt.Sprintf("a network with %d features, as the model was trained on", m.Dims), Got: fmt.Sprintf("%d of %s", n.Dims, n.Architecture)}
+		return nil, wrong("--weights", fmt.Sprintf("a network with %d features, as the model was trained on", m.Dims), fmt.Sprintf("%d of %s", n.Dims, n.Architecture))
 	}
 	if m.Provenance == nil {
-		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came from these weights, with --%s %s and --%s %d",
-			m.Dataset, fitFlag, p.Fit, sizeFlag, p.Size)
+		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came from these weights, with --fit %s and --size %d",
+			m.Dataset, p.Fit, p.Size)
 	}
-	if path := c.Path(boxesFlag); path != "" {
-		if err := images.SetBoxes(c.Context, path, list); err != nil {
-			return nil, err
-		}
+	if err := o.setBoxes(c.Context, list); err != nil {
+		return nil, err
 	}
 	return extract.New(n, p, len(list))
 }
@@ -118,11 +121,10 @@ func (p *paths) Set(path string) error {
 	return nil
 }
 
-// imageList returns the images that a flag and the arguments name: files, or folders of
-// images.
-func imageList(c *cli.Context) ([]images.Image, error) {
+// imageList returns the images that paths name: files, or folders of images.
+func imageList(paths []string) ([]images.Image, error) {
 	var all []images.Image
-	for _, path := range slices.Concat(*c.Generic(imagesFlag).(*paths), c.Args().Slice()) {
+	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, invalid.File(path, err)
@@ -142,4 +144,102 @@ func imageList(c *cli.Context) ([]images.Image, error) {
 
 func showExtraction(what string) func(extract.Progress) {
 	return func(p extract.Progress) { display.show(what+": "+p.String(), p.Done == p.Total) }
+}
+
+// extractOptions are those of the command extract.
+type extractOptions struct {
+	networkOptions
+	dataOptions
+	extract.Config
+	list, shard string
+	json        bool
+}
+
+func extractCommand() *cli.Command {
+	var o extractOptions
+	return &cli.Command{
+		Name:      "extract",
+		Usage:     "compute features of photographs with a ResNet, as a data set",
+		ArgsUsage: "NAME",
+		Description: `Reads the photographs DIR/CLASS/*.jpg (or png, webp, gif, bmp, tiff), or those of a list,
+and writes the folder NAME in the data directory: features.npy, labels.csv, images.csv (the
+path of each sample, which is its id) and extract.json (network, weights, preprocessing).
+Without classes, that is for a folder without subfolders, labels.csv is left out, and the
+features are for predict --features.
+
+The weights are a safetensors file of ResNet-18, -34, -50, -101 or -152 with the names of
+torchvision or timm; "dataset fetch resnet50" downloads one. The features are the
+average-pooled units, 512 or 2048. Images are preprocessed as by torchvision.
+
+An interrupted extraction resumes, to bit-identical features. To train on them, describe the
+classes in classes.csv and attributes.csv (docs/your-data.md), and let "dataset split" propose
+splits.csv.
+
+Examples:
+   lago-train dataset extract birds --images photographs --weights resnet101.safetensors
+   lago-train dataset extract birds --list birds.csv --weights resnet101.safetensors --shard 0/4`,
+		Flags: append(append([]cli.Flag{
+			&cli.PathFlag{Name: "images", Category: inputGroup, Usage: "`DIR` folder with one folder of images per class, or with images", Destination: &o.ImageDir},
+			&cli.PathFlag{Name: "list", Category: inputGroup, Usage: "`FILE` CSV file of images: path[,class], relative to --images or to the file", Destination: &o.list},
+			&cli.BoolFlag{Name: "skip-broken", Category: inputGroup, Usage: "leave out images that cannot be decoded, and list them in skipped.csv", Destination: &o.SkipBroken},
+		}, o.networkOptions.flags()...),
+			o.dirFlag(), threadsFlag(), shardFlag(&o.shard, "images"), jsonFlag(&o.json)),
+		Action: o.run,
+	}
+}
+
+func (o *extractOptions) run(c *cli.Context) error {
+	name, err := oneDataset(c)
+	if err != nil {
+		return err
+	}
+	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || catalog.Generated(name) {
+		return wrong(c.Command.HelpName, "a name for a folder of the data directory", invalid.Quote(name))
+	}
+	if o.Shard, err = shardOf(o.shard); err != nil {
+		return err
+	}
+	if o.Dir, err = filepath.Abs(filepath.Join(catalog.DataDir(o.dir), name)); err != nil {
+		return err
+	}
+	if err := o.listImages(c.Context); err != nil {
+		return err
+	}
+	network, preprocessing, err := o.read(c, nil)
+	if err != nil {
+		return err
+	}
+	if err := o.setBoxes(c.Context, o.Images); err != nil {
+		return err
+	}
+	e, err := extract.New(network, preprocessing, len(o.Images))
+	if err != nil {
+		return err
+	}
+	o.OnProgress = showExtraction("extracting")
+	r, err := extract.Extract(c.Context, e, o.Config)
+	if err != nil {
+		return err
+	}
+	return output(o.json, r)
+}
+
+// listImages sets the images of --images or --list, and the folder that their names are
+// relative to.
+func (o *extractOptions) listImages(ctx context.Context) (err error) {
+	switch {
+	case o.ImageDir == "" && o.list == "":
+		return wrong("--images", "a folder of images, or --list", "none")
+	case o.list != "":
+		if o.ImageDir == "" {
+			o.ImageDir = filepath.Dir(o.list)
+		}
+		o.Images, err = images.ReadList(ctx, o.list, o.ImageDir)
+	default:
+		o.Images, err = images.List(o.ImageDir)
+	}
+	if err == nil {
+		o.ImageDir, err = filepath.Abs(o.ImageDir)
+	}
+	return err
 }

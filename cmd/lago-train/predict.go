@@ -2,10 +2,11 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
 	"os"
+	"runtime/debug"
+	"slices"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -16,22 +17,91 @@ import (
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
-const (
-	featuresFlag = "features"
-	splitFlag    = "split"
-	classesFlag  = "classes"
-	amongFlag    = "among"
-	formatFlag   = "format"
-)
+// predictionOptions are those of the commands that predict with one model.
+type predictionOptions struct {
+	dataOptions
+	networkOptions
+	model, features, dataset string
+	among                    []candidates.Selection
+	classes                  string // file
+	impute                   impute.Kind
+	adapt                    bool
+	out                      string
+}
 
-// selections are the values of --split and --among.
-var selections = []candidates.Selection{candidates.Test, candidates.Val, candidates.Train, candidates.Seen, candidates.All}
+func (o *predictionOptions) flags(among string) []cli.Flag {
+	amongFlag := choices(&o.among, "among", classGroup, "classes of the data set to choose from: test, val, train, seen (train and val) or all", nil, candidates.Selections...)
+	amongFlag.DefaultText = among
+	return append(append(o.dataOptions.flags(), o.networkOptions.flags()...),
+		modelFlag(&o.model), amongFlag,
+		&cli.PathFlag{Name: "classes", Category: classGroup, Usage: "`FILE` descriptions of classes to choose from: .csv or .json", Destination: &o.classes},
+		choice(&o.impute, "impute", classGroup, "imputation of missing entries: neutral (within the group) or inferred (from all entries)", impute.Neutral, impute.Kinds...),
+		adaptFlag(&o.adapt),
+		&cli.PathFlag{Name: "out", Category: outputGroup, DefaultText: "standard output", Usage: "`FILE` where to write", Destination: &o.out})
+}
+
+func adaptFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "adapt", Category: methodGroup, Usage: "adapt the predictions to all samples together (transductive)", Destination: to}
+}
+
+// networkFlagNames are those that need photographs.
+var networkFlagNames = []string{"weights", "fit", "size", "stride-in-1x1", "boxes"}
+
+// load loads the model, and checks that it can be adapted and that the output is no input.
+func (o *predictionOptions) load(c *cli.Context) (*loadedModel, error) {
+	m, err := loadModel(o.model)
+	if err != nil {
+		return nil, err
+	}
+	m.SetImputation(o.impute)
+	if o.adapt {
+		if err := excludes(c, "adapt", "temperature"); err != nil {
+			return nil, err
+		}
+		a, err := adaptation.Settings(m.Saved, m.path)
+		if err != nil {
+			return nil, err
+		}
+		if a.Tau == 0 {
+			logrus.Warn(adaptation.Warning(a, 0), "; predictions are those without --adapt")
+		}
+	}
+	return m, checkOutput("out", o.out, m.path, o.features, o.classes)
+}
+
+// candidateSet returns the classes to choose from; selected are those of d if neither
+// --among nor --classes is set.
+func (o *predictionOptions) candidateSet(c *cli.Context, d *dataset.Dataset, selected candidates.Selection) (candidates.Set, error) {
+	list := o.among
+	if list == nil {
+		list = []candidates.Selection{selected}
+	}
+	if o.classes == "" {
+		return candidates.Of(d, list...), nil
+	}
+	read, err := candidates.Read(c.Context, o.classes, d)
+	if err != nil || o.among == nil {
+		return read, err
+	}
+	return candidates.Of(d, list...).Join(read)
+}
+
+// predictOptions are those of the command predict.
+type predictOptions struct {
+	predictionOptions
+	predict.Options
+	images paths
+	split  candidates.Selection
+}
 
 func predictCommand() *cli.Command {
+	var o predictOptions
 	return &cli.Command{
 		Name:      "predict",
 		Usage:     "predict classes of samples, seen or unseen, with a trained model",
@@ -60,172 +130,139 @@ Examples:
    lago-train predict --model latest --dataset awa2
    lago-train predict --model latest --features new.npy --classes birds.csv --adapt --format csv
    lago-train predict --model latest --weights resnet50.safetensors --images *.jpg`,
-		Flags: append(append(dataFlags(), networkFlags()...),
-			&cli.StringFlag{Name: modelFlag, Category: inputGroup, Usage: modelUsage},
-			&cli.PathFlag{Name: featuresFlag, Category: inputGroup, Usage: "`FILE` features: .npy, .csv or .mat, or - for CSV on standard input"},
-			&cli.GenericFlag{Name: imagesFlag, Value: &paths{}, Category: inputGroup, Usage: "`PATH` photograph, or folder of photographs; others can follow"},
-			&cli.StringFlag{Name: datasetFlag, Category: dataGroup, Usage: "`NAME` data set whose samples are predicted"},
-			choice(splitFlag, inputGroup, "classes of --dataset whose samples are predicted; seen is train and val", candidates.Test, selections...),
-			amongFlagOf("none with --classes, otherwise --split"),
-			classesFlagOf(),
-			imputeFlag(),
-			adaptFlag(),
-			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` best classes to write per sample"},
-			&cli.Float64Flag{Name: "temperature", Category: outputGroup, DefaultText: "1 for LAGO", Usage: "`T` temperature of the probabilities softmax(s/T) of the scores s"},
-			&cli.Float64Flag{Name: "min-confidence", Category: outputGroup, DefaultText: "never", Usage: "`P` abstain if the best class has a probability below this"},
-			choice(formatFlag, outputGroup, "format of the predictions", predict.Table, predict.Table, predict.CSV, predict.JSONL),
-			&cli.PathFlag{Name: outFlag, Category: outputGroup, DefaultText: "standard output", Usage: "`FILE` where to write"}),
-		Action: interruptible(predictSamples),
+		Flags: append(o.predictionOptions.flags("none with --classes, otherwise --split"),
+			&cli.PathFlag{Name: "features", Category: inputGroup, Usage: "`FILE` features: .npy, .csv or .mat, or - for CSV on standard input", Destination: &o.features},
+			&cli.GenericFlag{Name: "images", Value: &o.images, Category: inputGroup, Usage: "`PATH` photograph, or folder of photographs; others can follow"},
+			&cli.StringFlag{Name: "dataset", Category: dataGroup, Usage: "`NAME` data set whose samples are predicted", Destination: &o.dataset},
+			choice(&o.split, "split", inputGroup, "classes of --dataset whose samples are predicted; seen is train and val", candidates.Test, candidates.Selections...),
+			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` best classes to write per sample", Destination: &o.Top},
+			&cli.Float64Flag{Name: "temperature", Category: outputGroup, DefaultText: "1 for LAGO", Usage: "`T` temperature of the probabilities softmax(s/T) of the scores s", Destination: &o.Temperature},
+			&cli.Float64Flag{Name: "min-confidence", Category: outputGroup, DefaultText: "never", Usage: "`P` abstain if the best class has a probability below this", Destination: &o.Confidence},
+			choice(&o.Format, "format", outputGroup, "format of the predictions", predict.Table, predict.Table, predict.CSV, predict.JSONL)),
+		Action: interruptible(o.run),
 	}
 }
 
-func imputeFlag() cli.Flag {
-	return choice("impute", classGroup, "imputation of missing entries: neutral (within the group) or inferred (from all entries)", impute.Neutral, impute.Kinds...)
-}
-
-func amongFlagOf(standard string) cli.Flag {
-	f := choices(amongFlag, classGroup, "classes of the data set to choose from: test, val, train, seen (train and val) or all", nil, selections...)
-	f.DefaultText = standard
-	return f
-}
-
-func classesFlagOf() cli.Flag {
-	return &cli.PathFlag{Name: classesFlag, Category: classGroup, Usage: "`FILE` descriptions of classes to choose from: .csv or .json"}
-}
-
-func predictSamples(c *cli.Context) error {
-	given := 0
-	for _, flag := range []string{featuresFlag, datasetFlag, imagesFlag} {
-		if c.IsSet(flag) {
-			given++
-		}
+func (o *predictOptions) run(c *cli.Context) error {
+	if err := o.checkSources(c); err != nil {
+		return err
 	}
-	if given != 1 {
-		return &invalid.Error{Where: "--features", Want: "one of --features, --dataset and --images"}
-	}
-	if c.IsSet(splitFlag) && !c.IsSet(datasetFlag) {
-		return &invalid.Error{Where: "--split", Want: "--dataset beside it", Hint: "--among selects the classes to choose from."}
-	}
-	if !c.IsSet(imagesFlag) {
-		if c.NArg() > 0 {
-			return &invalid.Error{Where: c.Command.HelpName, Want: "flags only", Got: invalid.Quote(c.Args().First())}
-		}
-		if err := requires(c, imagesFlag, namesOf(networkFlags())...); err != nil {
-			return err
-		}
-	}
-	m, err := loadModel(c)
+	m, err := o.load(c)
 	if err != nil {
 		return err
 	}
-	if err := checkAdaptation(c, m); err != nil {
+	if err := o.setTemperature(c, m); err != nil {
 		return err
 	}
-	o, err := predictOptions(c, m)
-	if err != nil {
-		return err
-	}
-	setImputation(c, m)
-	out := c.Path(outFlag)
-	if err := checkOutput(outFlag, out, m.path, c.Path(featuresFlag), c.Path(classesFlag)); err != nil {
-		return err
-	}
-	src, d, selected, err := predictSource(c, m)
+	src, d, selected, err := o.source(c, m)
 	if err != nil {
 		return err
 	}
 	if file, ok := src.(io.Closer); ok {
 		defer func() { _ = file.Close() }() // it was only read
 	}
-	set, err := candidateSet(c, d, selected)
+	set, err := o.candidateSet(c, d, selected)
 	if err != nil {
 		return err
 	}
-	scorer, err := model.NewScorer(m.Classifier, set.U)
+	scorer, err := model.NewScorer(m.Pipeline, set.U)
 	if err != nil {
 		return err
 	}
 	write := func(w io.Writer) error {
-		run := predict.Run
-		if c.Bool(adaptArg) && m.Adaptation.Tau > 0 {
-			run = adapted(m)
+		if o.adapts(m) {
+			debug.SetGCPercent(garbage)
+			count, a, err := predict.RunAdapted(c.Context, src, m.Saved, scorer, set.Names, o.Options, w)
+			if err != nil {
+				return err
+			}
+			if warning := adaptation.Warning(m.Adaptation, a.P.Rows); warning != "" {
+				logrus.Warn(warning)
+			}
+			o.logCount(count)
+			return table.WriteText(os.Stderr, a.Table(set.Names))
 		}
-		count, err := run(c.Context, src, scorer, set.Names, o, w)
-		if err != nil {
-			return err
+		count, err := predict.Run(c.Context, src, scorer, set.Names, o.Options, w)
+		if err == nil {
+			o.logCount(count)
 		}
-		logCount(count, o)
-		return nil
+		return err
 	}
-	if out != "" {
-		return atomicfile.Write(out, write)
+	if o.out != "" {
+		return atomicfile.Write(o.out, write)
 	}
 	w := bufio.NewWriter(os.Stdout)
 	return errors.Join(write(w), w.Flush())
 }
 
-// adapted returns predict.RunAdapted as a predict.Run.
-func adapted(m *loadedModel) func(context.Context, predict.Source, model.Scorer, []string, predict.Options, io.Writer) (predict.Count, error) {
-	return func(ctx context.Context, src predict.Source, scorer model.Scorer, classes []string, o predict.Options, w io.Writer) (predict.Count, error) {
-		count, a, err := predict.RunAdapted(ctx, src, m.Saved, scorer, classes, o, w)
-		if err != nil {
-			return count, err
+// checkSources returns an error unless the samples come from one place.
+func (o *predictOptions) checkSources(c *cli.Context) error {
+	given := 0
+	for _, flag := range []string{"features", "dataset", "images"} {
+		if c.IsSet(flag) {
+			given++
 		}
-		if warning := adaptation.Warning(m.Adaptation, a.Samples); warning != "" {
-			logrus.Warn(warning)
-		}
-		return count, a.WriteText(os.Stderr)
 	}
+	if given != 1 {
+		return wrong("--features", "one of --features, --dataset and --images", "")
+	}
+	if c.IsSet("split") && !c.IsSet("dataset") {
+		return &invalid.Error{Where: "--split", Want: "--dataset beside it", Hint: "--among selects the classes to choose from.", Usage: true}
+	}
+	if c.IsSet("images") {
+		return nil
+	}
+	if c.NArg() > 0 {
+		return wrong(c.Command.HelpName, "flags only", invalid.Quote(c.Args().First()))
+	}
+	return requires(c, "images", networkFlagNames...)
 }
 
-func setImputation(c *cli.Context, m *loadedModel) { m.SetImputation(impute.Kind(c.String("impute"))) }
+func (o *predictOptions) adapts(m *loadedModel) bool { return o.adapt && m.Adaptation.Tau > 0 }
 
-// predictOptions reads the flags of the output.
-func predictOptions(c *cli.Context, m *loadedModel) (predict.Options, error) {
-	o := predict.Options{
-		Top: c.Int("top"), Temperature: c.Float64("temperature"), Confidence: c.Float64("min-confidence"),
-		Format: predict.Format(c.String(formatFlag)),
-	}
+// setTemperature sets the temperature that the method needs, and checks the flags of the
+// output.
+func (o *predictOptions) setTemperature(c *cli.Context, m *loadedModel) error {
 	if c.IsSet("temperature") && o.Temperature == 0 {
-		return o, &invalid.Error{Where: "--temperature", Want: "a finite number above 0", Got: "0"}
+		return wrong("--temperature", "a finite number above 0", "0")
 	}
-	if o.Temperature == 0 {
-		if _, err := m.LAGO(""); err == nil {
-			o.Temperature = 1 // its scores are log p(z|x)
-		}
+	entry, err := methods.Find(m.Method.Name)
+	if err != nil {
+		return err
 	}
-	if c.Bool(adaptArg) && m.Adaptation.Tau > 0 {
-		o.Temperature = 1 // of the adapted probabilities
+	if o.adapts(m) || o.Temperature == 0 && entry.Probabilities {
+		o.Temperature = 1 // of log p(z|x), or of the adapted probabilities
 	}
 	if err := o.Check(); err != nil {
-		return o, err
+		return err
 	}
 	if o.Temperature == 0 {
-		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", m.Method)
+		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", m.Method.Label())
 	}
-	return o, nil
+	return nil
 }
 
-// predictSource opens the samples. It returns the data set that --among refers to, and
-// the classes selected if the flag is not set.
-func predictSource(c *cli.Context, m *loadedModel) (src predict.Source, d *dataset.Dataset, selected candidates.Selection, err error) {
-	if path := c.Path(featuresFlag); path != "" {
-		src, err = predict.OpenFeatures(c.Context, path, m.Saved)
-		return src, candidates.TrainingData(m.Saved), candidates.Test, err
-	}
-	if c.IsSet(imagesFlag) {
-		list, err := imageList(c)
+// source opens the samples. It returns the data set that --among refers to, and the classes
+// selected if the flag is not set.
+func (o *predictOptions) source(c *cli.Context, m *loadedModel) (src predict.Source, d *dataset.Dataset, selected candidates.Selection, err error) {
+	d, selected = candidates.TrainingData(m.Saved), candidates.Test
+	switch {
+	case o.features != "":
+		src, err = predict.OpenFeatures(c.Context, o.features, m.Saved)
+		return src, d, selected, err
+	case len(o.images) > 0:
+		list, err := imageList(slices.Concat(o.images, c.Args().Slice()))
 		if err != nil {
 			return nil, nil, selected, err
 		}
-		e, err := openImages(c, m, list)
+		e, err := o.networkOptions.open(c, m, list)
 		if err != nil {
 			return nil, nil, selected, err
 		}
-		return e.NewSource(c.Context, list, showExtraction("extracting")), candidates.TrainingData(m.Saved), candidates.Test, nil
+		return e.NewSource(c.Context, list, showExtraction("extracting")), d, selected, nil
 	}
-	selected = candidates.Selection(c.String(splitFlag))
-	if d, err = openDataset(c, c.String(datasetFlag), c.Int("dev-split")); err != nil {
+	selected = o.split
+	if d, err = o.dataOptions.open(c.Context, o.dataset); err != nil {
 		return nil, nil, selected, err
 	}
 	if err := m.Fits(d); err != nil {
@@ -235,32 +272,7 @@ func predictSource(c *cli.Context, m *loadedModel) (src predict.Source, d *datas
 	return predict.SamplesOf(d, selected), d, selected, nil
 }
 
-// candidateSet returns the classes to choose from; selected are those of d if neither
-// --among nor --classes is set.
-func candidateSet(c *cli.Context, d *dataset.Dataset, selected candidates.Selection) (candidates.Set, error) {
-	list := []candidates.Selection{selected}
-	if c.IsSet(amongFlag) {
-		list = nil
-		for _, name := range c.StringSlice(amongFlag) {
-			s, err := invalid.OneOf(name, selections...)
-			if err != nil {
-				return candidates.Set{}, invalid.At("--"+amongFlag, err)
-			}
-			list = append(list, s)
-		}
-	}
-	path := c.Path(classesFlag)
-	if path == "" {
-		return candidates.Of(d, list...), nil
-	}
-	read, err := candidates.Read(c.Context, path, d)
-	if err != nil || !c.IsSet(amongFlag) {
-		return read, err
-	}
-	return candidates.Of(d, list...).Join(read)
-}
-
-func logCount(n predict.Count, o predict.Options) {
+func (o *predictOptions) logCount(n predict.Count) {
 	entry := logrus.WithField("samples", n.Samples)
 	if o.Confidence > 0 {
 		entry = entry.WithField("abstained", n.Abstained)

@@ -177,7 +177,7 @@ Examples:
 			&cli.Float64Flag{Name: "below", Category: classGroup, Usage: "`R` correlation below which attributes are anti-correlated", Destination: &config.Below},
 			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` attributes to print per group; --json has all", Destination: &top}),
 		Action: func(c *cli.Context) error {
-			if err := config.Check(); err != nil {
+			if err := config.Settings().Check(); err != nil {
 				return err
 			}
 			if top < 0 {
@@ -247,7 +247,8 @@ func (o *gridOptions) trainedGroups(c *cli.Context, config grouping.Config, top 
 	if _, err := engine.TrainedOf(done.Failed()); err != nil {
 		return err
 	}
-	m, err := train.Load(engine.ModelFiles(done.Arms[0][0].Test)[0])
+	file := engine.ModelFiles(done.Arms[0][0].Test)[0]
+	m, err := train.Load(file)
 	if err != nil {
 		return err
 	}
@@ -255,6 +256,6 @@ func (o *gridOptions) trainedGroups(c *cli.Context, config grouping.Config, top 
 	if err != nil {
 		return err
 	}
-	r.Top = top
+	r.Top, r.Model = top, file
 	return errors.Join(o.outputOf(l, r), l.Store(grouping.Kind, []any{p.Config, config}, r))
 }

@@ -3,6 +3,7 @@ package grouping
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -23,12 +24,13 @@ type shares struct {
 }
 
 // Figures draws Gamma of the model file: the mean over the attributes of each named group, if
-// there are any, and the share of each attribute as a detail. There are none without a file.
-func (r *Result) Figures() ([]plot.Figure, error) {
+// there are any, and the share of each attribute. dir holds the runs; there are no figures
+// without a file.
+func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	if r.Model == "" {
 		return nil, nil
 	}
-	m, err := train.Load(r.Model)
+	m, err := train.Load(filepath.Join(dir, filepath.Base(filepath.Dir(r.Model)), filepath.Base(r.Model)))
 	if err != nil {
 		return nil, err
 	}

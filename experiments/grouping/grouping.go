@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
@@ -49,6 +50,9 @@ func (c *Config) Settings() setting.List {
 			Describe("`R` correlation below which attributes are anti-correlated"),
 	}
 }
+
+// Kind is the first word of the names of stored results.
+const Kind = "groups"
 
 // Result is the analysis of one model. Shares are fractions.
 type Result struct {
@@ -125,6 +129,14 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 	r.PerAttribute = float64(members) / float64(gamma.Rows)
 	r.comparePairs(gamma, correlation)
 	return r, nil
+}
+
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (r *Result) Check() error {
+	if len(r.Groups) == 0 {
+		return &invalid.Error{Field: "groups", Want: "at least one", Got: "none"}
+	}
+	return nil
 }
 
 // gammaOf returns the share of each attribute in each group. The error is an *invalid.Error

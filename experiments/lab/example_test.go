@@ -6,21 +6,15 @@ import (
 	"log"
 	"os"
 
-	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 func ExampleLab_Do() {
-	d, err := simulate.Make(simulate.Spec{
-		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3,
-		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	d := tiny.Small()
 	root, err := os.MkdirTemp("", "runs")
 	if err != nil {
 		log.Fatal(err)
@@ -28,11 +22,13 @@ func ExampleLab_Do() {
 	defer func() { _ = os.RemoveAll(root) }()
 	l := lab.New(d, root)
 	var trials []train.Trial
-	for _, c := range []model.Complement{model.Const, model.DeMorgan} {
+	for _, name := range []string{"semantic-hard", "eszsl"} {
+		m, err := methods.Parse(name)
+		if err != nil {
+			log.Fatal(err)
+		}
 		trials = append(trials, train.Trial{
-			Dataset: d.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, Preprocess: preprocess.None,
-			Model:    model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: c, Zeta: 10},
-			Training: train.Training{Epochs: 3, LearningRate: 0.01, BiasFactor: 1, LearningRateV: 0.1, Batch: 16, Patience: 50},
+			Dataset: d.Name, Fingerprint: l.Fingerprint(), Stage: train.Dev, Preprocess: preprocess.None, Epochs: 3, Patience: 50, Method: m,
 		})
 	}
 	done, err := l.Do(context.Background(), trials)
@@ -44,11 +40,11 @@ func ExampleLab_Do() {
 			fmt.Println(t.Dir, t.Err)
 			continue
 		}
-		fmt.Println(t.Model.Complement, "ended by", t.Result.Status, "after", t.Result.Epochs)
+		fmt.Println(t.Method.Label(), "ended by", t.Result.Status, "after", t.Result.Epochs)
 	}
 	// Output:
-	// const ended by epochs after 3
-	// demorgan ended by epochs after 3
+	// semantic-hard ended by epochs after 3
+	// eszsl ended by converged after 1
 }
 
 func ExampleParseShard() {

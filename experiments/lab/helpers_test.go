@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,36 +12,28 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
 )
-
-// small makes a data set on which a trial takes milliseconds: the same one in every
-// process.
-func small() *dataset.Dataset {
-	d, err := simulate.Make(simulate.Spec{
-		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3,
-		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
-	})
-	if err != nil {
-		panic(err)
-	}
-	return d
-}
 
 // trialOf returns a trial of 4 epochs.
 func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64) train.Trial {
 	t := train.Trial{
 		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Preprocess: preprocess.None,
-		Model: model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 3},
-		Training: train.Training{
-			Epochs: 4, LearningRate: 0.01, BiasFactor: 1, LearningRateV: 0.1, Batch: 16, Patience: 50, Seed: seed,
-		},
+		Epochs: 4, Patience: 50, Seed: seed, Method: methods.Of(v),
+	}
+	for key, text := range map[string]string{"lr": "0.01", "bias_factor": "1", "batch": "16", "zeta": "3", "alpha": "0"} {
+		if err := t.Method.Set(key, text); err != nil {
+			panic(err)
+		}
 	}
 	if v == model.KSoft {
-		t.Model.K = 4
+		t.Method.Settings.(*lago.Settings).K = 4
 	}
 	return t
 }
@@ -64,7 +55,7 @@ func grid(d *dataset.Dataset) []train.Trial {
 // failing is a trial whose numbers go out of range.
 func failing(d *dataset.Dataset) train.Trial {
 	t := trialOf(d, model.SemanticHard, train.Dev, 1)
-	t.Training.LearningRate = 1e38
+	t.Method.Settings.(*lago.Settings).LR = 1e38
 	return t
 }
 
@@ -75,7 +66,7 @@ func stamp(t train.Trial, e train.Epoch) string { return fmt.Sprintf("%s epoch %
 func stamps(trials []train.Trial) []string {
 	var all []string
 	for _, t := range trials {
-		for e := range t.Training.Epochs {
+		for e := range t.Epochs {
 			all = append(all, stamp(t, train.Epoch{Epoch: e + 1}))
 		}
 	}
@@ -105,17 +96,14 @@ func (w *witness) compare(t *testing.T, trials []train.Trial) {
 }
 
 // do runs trials, none of which may fail.
-func do(t *testing.T, l *Lab, trials []train.Trial) []Run {
+func do(t testing.TB, l *Lab, trials []train.Trial) []Run {
 	t.Helper()
-	done, err := l.Do(context.Background(), trials)
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := testkit.Must(l.Do(context.Background(), trials))(t)
 	for i, one := range done {
 		if one.Err != nil || one.Result == nil {
 			t.Errorf("trial %d: result %v, error %v", i, one.Result, one.Err)
 		}
-		if want := filepath.Join(l.Root, trials[i].Name()); one.Trial != trials[i] || one.Dir != want {
+		if want := filepath.Join(l.Root, trials[i].Name()); one.Name() != trials[i].Name() || one.Dir != want {
 			t.Errorf("trial %d is in %s, expected the order of the list and %s", i, one.Dir, want)
 		}
 	}
@@ -136,26 +124,19 @@ func undisturbed(t *testing.T, d *dataset.Dataset) *Lab {
 func compareRoots(t *testing.T, want, got string, trials []train.Trial) {
 	t.Helper()
 	for _, trial := range trials {
-		var models [2][]byte
+		var models [2]string
 		var curves [2]train.Curve
 		var results [2]*train.Result
 		for i, root := range []string{want, got} {
 			dir := filepath.Join(root, trial.Name())
-			var err error
-			if models[i], err = os.ReadFile(filepath.Join(dir, train.ModelFile)); err != nil {
-				t.Fatal(err)
-			}
-			if curves[i], err = train.ReadCurve(filepath.Join(dir, train.CurveFile), trial.Stage); err != nil {
-				t.Fatal(err)
-			}
-			if results[i], err = train.ReadResult(dir); err != nil {
-				t.Fatal(err)
-			}
+			models[i] = testkit.Read(t, filepath.Join(dir, train.ModelFile))
+			curves[i] = testkit.Must(train.ReadCurve(filepath.Join(dir, train.CurveFile), trial.Stage))(t)
+			results[i] = testkit.Must(train.ReadResult(dir))(t)
 		}
-		if !slices.Equal(models[0], models[1]) {
+		if models[0] != models[1] {
 			t.Errorf("%s: another model", trial.Name())
 		}
-		if diff := cmp.Diff(curves[0], curves[1], cmpopts.IgnoreFields(train.Phase{}, "Seconds")); diff != "" {
+		if diff := cmp.Diff(curves[0], curves[1], cmpopts.IgnoreFields(method.Phase{}, "Seconds")); diff != "" {
 			t.Errorf("%s: curve (-want +got):\n%s", trial.Name(), diff)
 		}
 		if diff := cmp.Diff(results[0], results[1], cmpopts.IgnoreFields(train.Result{}, "Seconds")); diff != "" {

@@ -16,13 +16,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
 )
 
 func TestResultsDoNotDependOnTheJobs(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	want := undisturbed(t, d).Root
 	for _, jobs := range []int{0, 2, 9} {
 		l := New(d, t.TempDir())
@@ -33,7 +35,7 @@ func TestResultsDoNotDependOnTheJobs(t *testing.T) {
 }
 
 func TestATrialThatIsListedTwiceIsTrainedOnce(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	trials := grid(d)[:2]
 	for _, jobs := range []int{1, 3} {
 		var seen witness
@@ -48,7 +50,7 @@ func TestATrialThatIsListedTwiceIsTrainedOnce(t *testing.T) {
 }
 
 func TestProcessesOverOneFolderTrainATrialOnce(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	root := t.TempDir()
 	a, b := startProcess(t, root, 0), startProcess(t, root, 0)
 	seen := witness{epochs: append(a.rest(t), b.rest(t)...)}
@@ -59,7 +61,7 @@ func TestProcessesOverOneFolderTrainATrialOnce(t *testing.T) {
 // TestAKilledProcessLeavesItsTrialsToOthers kills a process in the second of its
 // trials, while another lab has done all the rest and waits.
 func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	root := t.TempDir()
 	process := startProcess(t, root, 6) // the second epoch of the second trial
 	if n := len(process.until(t, hangs)); n != 6 {
@@ -94,24 +96,8 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
 }
 
-// A trial that is asked for twice is trained once.
-func TestEqualTrials(t *testing.T) {
-	l := New(small(), t.TempDir())
-	l.Jobs = 2
-	var last Progress
-	l.OnProgress = func(p Progress) { last = p }
-	trial := grid(l.Data)[0]
-	done, err := l.Do(t.Context(), []train.Trial{trial, trial})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if done[1].Result == nil || done[0].Result != done[1].Result || last.Total != 1 || last.Done != 1 {
-		t.Errorf("%+v, %+v", done, last)
-	}
-}
-
 func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	trials := slices.Insert(grid(d), 1, failing(d))
 	for _, again := range []bool{false, true} {
 		l := New(d, t.TempDir())
@@ -141,9 +127,9 @@ func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 }
 
 func TestImpossibleTrialIsReported(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	tooMany := trialOf(d, model.KSoft, train.Dev, 1)
-	tooMany.Model.K = len(d.Attributes) + 1
+	tooMany.Method.Settings.(*lago.Settings).K = len(d.Attributes) + 1
 	unfit := grid(d)[0]
 	unfit.Preprocess, unfit.Ridge = preprocess.Chain("whiten"), math.SmallestNonzeroFloat64
 	root := t.TempDir()
@@ -169,7 +155,7 @@ func TestImpossibleTrialIsReported(t *testing.T) {
 
 // Features are moved into a file by the views that the lab knows.
 func TestViewIsKnown(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	l := New(d, t.TempDir())
 	if again := l.View(d.Split); again.Data != l.Parts[0].Data {
 		t.Error("a second view of one split has other data")
@@ -177,7 +163,7 @@ func TestViewIsKnown(t *testing.T) {
 }
 
 func TestUnreadableResultIsNotReplaced(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	l := undisturbed(t, d)
 	file := filepath.Join(l.Root, grid(d)[2].Name(), train.ResultFile)
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
@@ -193,7 +179,7 @@ func TestUnreadableResultIsNotReplaced(t *testing.T) {
 }
 
 func TestCancelledTrialsResume(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	trials := grid(d)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -238,7 +224,7 @@ func TestCancelledTrialsResume(t *testing.T) {
 }
 
 func TestCancelledWhileAnotherProcessTrains(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	trials := grid(d)[:1]
 	l := New(d, t.TempDir())
 	dir := filepath.Join(l.Root, trials[0].Name())
@@ -270,7 +256,7 @@ func TestCancelledWhileAnotherProcessTrains(t *testing.T) {
 }
 
 func TestAFinishedGridIsNotCancelled(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	l := undisturbed(t, d)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -282,7 +268,7 @@ func TestAFinishedGridIsNotCancelled(t *testing.T) {
 // Trials of one preparation follow each other, so that few copies of the features are in
 // memory.
 func TestTrialsAreOrderedByPreparation(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	var trials []train.Trial
 	for seed := range uint64(3) {
 		for _, kind := range []preprocess.Chain{preprocess.Whiten, preprocess.None} {
@@ -303,7 +289,7 @@ func TestTrialsAreOrderedByPreparation(t *testing.T) {
 // Views divide the classes otherwise; their runs have a folder of their own, and the
 // classes that they evaluate are unseen in training.
 func TestRotate(t *testing.T) {
-	l := New(small(), t.TempDir())
+	l := New(tiny.Small(), t.TempDir())
 	if err := l.Rotate(4, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +325,7 @@ func TestRotate(t *testing.T) {
 }
 
 func TestFolds(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	l := New(d, t.TempDir())
 	own := dataset.Split{Train: d.Split.Train[1:], Val: append([]int{d.Split.Train[0]}, d.Split.Val...), Test: d.Split.Test}
 	l.Data.DevSplits = []dataset.Split{d.Split, own}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -25,7 +26,7 @@ const hangs = "hangs"
 // process runs the grid in root, one trial at a time, and prints a line per epoch.
 func process(root string) int {
 	hang, _ := strconv.Atoi(os.Getenv(envHang)) // 0 where it is not set: never
-	d := small()
+	d := tiny.Small()
 	l := New(d, root)
 	l.Jobs = 1
 	l.Options.CheckpointEvery = time.Nanosecond // each epoch

@@ -2,12 +2,13 @@ package lab
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -25,99 +26,36 @@ func TestParseShard(t *testing.T) {
 	}
 }
 
-func drawShard(t *rapid.T) Shard {
-	count := rapid.IntRange(1, 20).Draw(t, "count")
-	return Shard{rapid.IntRange(0, count-1).Draw(t, "index"), count}
-}
-
-// setSchedulers sets the variables of Slurm and Kubernetes, and unsets the others.
-func setSchedulers(t *testing.T, variables map[string]string) {
-	t.Helper()
-	for _, name := range []string{
-		"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS",
-	} {
-		t.Setenv(name, variables[name]) // restores it afterwards
-		if _, ok := variables[name]; !ok {
-			if err := os.Unsetenv(name); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
 func TestShardFromEnvironment(t *testing.T) {
-	for _, c := range []struct {
-		name      string
+	const id, count, least, index, completions = "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"
+	for name, c := range map[string]struct {
 		variables map[string]string
 		want      Shard
+		err       []string
 	}{
-		{"none", nil, Shard{}},
-		{
-			"Slurm, array 0-3",
-			map[string]string{"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "0"},
-			Shard{3, 4},
-		},
-		{
-			"Slurm, array 1-4",
-			map[string]string{"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "1"},
-			Shard{3, 4},
-		},
-		{
-			"Slurm without a least index",
-			map[string]string{"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "4"},
-			Shard{1, 4},
-		},
-		{
-			"Kubernetes",
-			map[string]string{"JOB_COMPLETION_INDEX": "2", "JOB_COMPLETIONS": "5"},
-			Shard{2, 5},
-		},
+		"none":                          {nil, Shard{}, nil},
+		"Slurm, array 0-3":              {map[string]string{id: "3", count: "4", least: "0"}, Shard{3, 4}, nil},
+		"Slurm, array 1-4":              {map[string]string{id: "4", count: "4", least: "1"}, Shard{3, 4}, nil},
+		"Slurm without a least index":   {map[string]string{id: "1", count: "4"}, Shard{1, 4}, nil},
+		"Kubernetes":                    {map[string]string{index: "2", completions: "5"}, Shard{2, 5}, nil},
+		"no number":                     {map[string]string{id: "one", count: "4"}, Shard{}, []string{"$" + id, `"one"`}},
+		"no count":                      {map[string]string{id: "1"}, Shard{}, []string{"$" + count, "found none"}},
+		"least is no number":            {map[string]string{id: "1", count: "4", least: "x"}, Shard{}, []string{"$" + least, `"x"`}},
+		"below the least":               {map[string]string{id: "1", count: "4", least: "2"}, Shard{}, []string{"$" + id, "found 1"}},
+		"in steps, as in --array=0-6:2": {map[string]string{id: "6", count: "4", least: "0"}, Shard{}, []string{"$" + id, "found 6"}},
+		"no completions":                {map[string]string{index: "0"}, Shard{}, []string{"$" + completions, "Set it to the number of shards"}},
+		"past the completions":          {map[string]string{index: "5", completions: "5"}, Shard{}, []string{"$" + index, "found 5"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			setSchedulers(t, c.variables)
-			if got, err := ShardFromEnvironment(); err != nil || got != c.want {
-				t.Errorf("%v, %v, expected %v", got, err, c.want)
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range []string{id, count, least, index, completions} {
+				t.Setenv(variable, c.variables[variable]) // the empty string is none
 			}
-		})
-	}
-}
-
-func TestShardFromAnEnvironmentThatIsWrong(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		variables map[string]string
-		want      []string
-	}{
-		{"no number", map[string]string{"SLURM_ARRAY_TASK_ID": "one", "SLURM_ARRAY_TASK_COUNT": "4"}, []string{"$SLURM_ARRAY_TASK_ID", `"one"`}},
-		{"no count", map[string]string{"SLURM_ARRAY_TASK_ID": "1"}, []string{"$SLURM_ARRAY_TASK_COUNT", "found none"}},
-		{
-			"least is no number",
-			map[string]string{"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "x"},
-			[]string{"$SLURM_ARRAY_TASK_MIN", `"x"`},
-		},
-		{
-			"below the least", // no array of Slurm has it
-			map[string]string{"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "2"},
-			[]string{"$SLURM_ARRAY_TASK_ID", "found 1"},
-		},
-		{
-			"in steps", // as in --array=0-6:2, whose indices say nothing of how many there are
-			map[string]string{"SLURM_ARRAY_TASK_ID": "6", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "0"},
-			[]string{"$SLURM_ARRAY_TASK_ID", "found 6"},
-		},
-		{"no completions", map[string]string{"JOB_COMPLETION_INDEX": "0"}, []string{"$JOB_COMPLETIONS", "Set it to the number of shards"}},
-		{"past the completions", map[string]string{"JOB_COMPLETION_INDEX": "5", "JOB_COMPLETIONS": "5"}, []string{"$JOB_COMPLETION_INDEX", "found 5"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			setSchedulers(t, c.variables)
 			got, err := ShardFromEnvironment()
-			if err == nil {
-				t.Fatalf("%v, expected an error", got)
+			if got != c.want || (err != nil) != (c.err != nil) {
+				t.Fatalf("%v, %v, expected %v", got, err, c.want)
 			}
-			for _, part := range c.want {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("error %q does not say %s", err, part)
-				}
+			if c.err != nil {
+				testkit.WantError(t, err, c.err...)
 			}
 		})
 	}
@@ -125,7 +63,7 @@ func TestShardFromAnEnvironmentThatIsWrong(t *testing.T) {
 
 func TestShardsShareOutEveryTrialOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		count := drawShard(t).Count
+		count := rapid.IntRange(1, 20).Draw(t, "count")
 		index := rapid.IntRange(0, 1000).Draw(t, "trial")
 		holders := 0
 		for i := range count {
@@ -143,7 +81,7 @@ func TestShardsShareOutEveryTrialOnce(t *testing.T) {
 }
 
 func TestShardsLeaveToOthersAndGatherLater(t *testing.T) {
-	d := small()
+	d := tiny.Small()
 	trials := grid(d)
 	root := t.TempDir()
 	var seen witness

@@ -46,7 +46,7 @@ func (s *Settings) Settings() setting.List {
 	if learned {
 		zeta = zeta.Try(1, 3, 10)
 	}
-	return setting.List{
+	list := setting.List{
 		setting.Choice("variant", &s.Variant, model.SemanticHard, model.Variants...).
 			Describe("variant of LAGO"),
 		// On features of another scale than the paper's, its highest rate, 3e-4, is too low.
@@ -84,6 +84,13 @@ func (s *Settings) Settings() setting.List {
 		setting.Whole("batch", &s.Batch, 64, setting.AtLeast(1)).In(setting.Training).
 			Describe("`N` samples per step"),
 	}
+	for i := range list {
+		if list[i].Unused { // which a search cannot change, since it keeps the variant
+			list[i].Search = nil
+		}
+		list[i].UpToAttributes = list[i].Key == "k"
+	}
+	return list
 }
 
 // own has the defaults of variants that differ from the general one.

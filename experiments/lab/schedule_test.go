@@ -1,0 +1,135 @@
+package lab
+
+import (
+	"runtime"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/mapped"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Preprocessed features are in memory without those of the data set.
+func TestMemoryOfLargeFeatures(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("files are not mapped here")
+	}
+	const dims = 2048
+	d := testkit.Must(simulate.Make(simulate.Spec{
+		Name: "large", Samples: mapped.Large / dims, Dims: 16, Attributes: 9, Groups: 3,
+		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
+	}))(t)
+	wide := dataset.NewMatrix[float32](d.Features.Rows, dims)
+	for i := range wide.Rows {
+		for row := wide.Row(i); len(row) > 0; row = row[d.Features.Cols:] {
+			copy(row, d.Features.Row(i))
+		}
+	}
+	d.Features = wide
+	l := New(d, t.TempDir())
+	trial := trialOf(l.Data, model.SemanticHard, train.Test, 1)
+	trial.Preprocess, trial.Epochs = preprocess.Standardize, 1
+	var m runtime.MemStats
+	l.Options.OnEpoch = func(train.Trial, train.Epoch) { runtime.ReadMemStats(&m) }
+	do(t, l, []train.Trial{trial})
+	const features = 4 * mapped.Large
+	if got := float64(m.HeapInuse) / features; got < 1 || got > 1.4 {
+		t.Errorf("the heap is %.2f times the features, expected at most 1.4", got)
+	}
+}
+
+// Trials share their preprocessed features, unless they differ in what these depend on, and
+// the last one frees them.
+func TestTrialsShareTheirData(t *testing.T) {
+	d := tiny.Small()
+	whitened := func(stage train.Stage, ridge float64, seed uint64) train.Trial {
+		trial := trialOf(d, model.SemanticHard, stage, seed)
+		trial.Preprocess, trial.Ridge = preprocess.Whiten, ridge
+		return trial
+	}
+	trials := []train.Trial{
+		whitened(train.Dev, 1, 1), whitened(train.Dev, 1, 2), whitened(train.Test, 1, 1), whitened(train.Dev, 2, 1),
+		trialOf(d, model.SemanticHard, train.Dev, 1), whitened(train.Dev, -1, 1),
+	}
+	p := newPrepared(map[string]*dataset.Dataset{d.Fingerprint(): d}, trials)
+	got := make([]weak.Pointer[train.Data], len(trials))
+	for i, trial := range trials {
+		data, err := p.get(trial)
+		if (err != nil) != (trial.Ridge < 0) {
+			t.Fatalf("trial %d: error %v", i, err)
+		}
+		got[i] = weak.Make(data)
+		for j := range i {
+			if equal := got[i] == got[j]; equal != (i == 1) {
+				t.Errorf("trials %d and %d share their data: %v", i, j, equal)
+			}
+		}
+	}
+	p.release(trials[0])
+	runtime.GC()
+	if got[0].Value() == nil {
+		t.Error("the data are freed before their last trial")
+	}
+	p.release(trials[1])
+	runtime.GC()
+	if got[0].Value() != nil || got[2].Value() == nil {
+		t.Error("expected the data of the first two trials alone to be freed")
+	}
+	runtime.KeepAlive(p)
+}
+
+func TestATrialReleasesItsData(t *testing.T) {
+	d := tiny.Small()
+	for _, trial := range []train.Trial{trialOf(d, model.SemanticHard, train.Dev, 1), failing(d)} {
+		p := newPrepared(map[string]*dataset.Dataset{d.Fingerprint(): d}, []train.Trial{trial})
+		New(d, t.TempDir()).one(t.Context(), &Run{Trial: trial}, p, &counter{})
+		if len(p.entries) != 0 {
+			t.Errorf("the data are kept after %s", trial.Name())
+		}
+	}
+}
+
+func TestProgressAddsUpAtEachChange(t *testing.T) {
+	d := tiny.Small()
+	l := New(d, t.TempDir())
+	do(t, l, grid(d)[:1]) // which the grid will find
+	trials := append(grid(d), failing(d))
+	const jobs = 2
+	l.Jobs = jobs
+	var changes []Progress
+	l.OnProgress = func(p Progress) { changes = append(changes, p) }
+	testkit.Must(l.Do(t.Context(), trials))(t)
+	before := Progress{Found: 1, Done: 1}
+	for i, p := range changes {
+		ended := p.Done + p.Failed
+		if p.Total != len(trials) || p.Found != 1 || p.Running < 0 || p.Running > jobs || ended+p.Running > p.Total {
+			t.Errorf("change %d doesn't add up: %+v", i, p)
+		}
+		steps := ended - before.Done - before.Failed
+		if starts := p.Running - before.Running; !(steps == 0 && starts == 1) && !(steps == 1 && starts == -1) {
+			t.Errorf("change %d from %+v to %+v, expected one trial to start or to end", i, before, p)
+		}
+		if trained := ended > p.Found; (p.Left > 0) != (trained && ended < p.Total) {
+			t.Errorf("change %d: time left %s of %+v, expected one from the first trained trial to the last but one", i, p.Left, p)
+		}
+		before = p
+	}
+	want := Progress{Total: 5, Done: 4, Failed: 1, Found: 1}
+	if diff := cmp.Diff(want, before, cmpopts.IgnoreFields(Progress{}, "Left")); diff != "" {
+		t.Errorf("the last change (-want +got):\n%s", diff)
+	}
+	p := Progress{Total: 16, Done: 3, Running: 2, Failed: 1, Left: 90*time.Second + 1}
+	if got, want := p.String(), "3 of 16 runs done, 2 running, 1 failed, about 1m30s left"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}

@@ -1,0 +1,135 @@
+package lab
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+)
+
+// Each kind, configuration, data set and division of the classes has its own file, which the
+// same question replaces. The newest is the first.
+func TestStoredResults(t *testing.T) {
+	l := New(tiny.Small(), t.TempDir())
+	changed := *l.Data
+	changed.Features.Data, changed.FeaturesSum = slices.Clone(changed.Features.Data), ""
+	changed.Features.Data[0]++
+	other, rotated := New(&changed, l.Root), New(l.Data, l.Root)
+	testkit.NoError(t, rotated.Rotate(4, 1))
+	for i, s := range []struct {
+		*Lab
+		kind   string
+		config int
+		files  int
+	}{{l, "noise", 1, 1}, {l, "noise", 2, 2}, {l, "noise", 1, 2}, {l, "compare", 1, 3}, {other, "noise", 1, 4}, {rotated, "noise", 1, 5}} {
+		testkit.NoError(t, s.Store(s.kind, s.config, []int{i}))
+		list, missing, err := ReadStored(t.Context(), l.Root)
+		if err != nil || len(missing) > 0 || len(list) != s.files {
+			t.Fatalf("result %d: %d files, unreadable %+v, %v, expected %d files", i, len(list), missing, err, s.files)
+		}
+	}
+	files := testkit.Must(filepath.Glob(filepath.Join(l.Root, "compare-*.json")))(t)
+	later := time.Now().Add(time.Minute)
+	testkit.NoError(t, os.Chtimes(files[0], later, later))
+	list, _, err := ReadStored(t.Context(), l.Root)
+	testkit.NoError(t, err)
+	var result []int
+	testkit.NoError(t, list[0].Decode(&result))
+	if got := list[0]; got.Kind != "compare" || got.Dataset != l.Data.Name || got.Fingerprint != l.Fingerprint() || string(got.Config) != "1" ||
+		got.Path != files[0] || !got.Time.Equal(later) && got.Time.Sub(later).Abs() > time.Second || !slices.Equal(result, []int{3}) {
+		t.Errorf("found %+v with %v, expected the newest", got, result)
+	}
+	testkit.WantError(t, list[0].Decode(&struct{}{}), files[0]+": result: expected a result of compare", "Repeat the command")
+}
+
+// A damaged file is listed with its reason, and a named pipe is not waited for. Other files of
+// the folder are no results.
+func TestDamagedStoredResults(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"noise-a-00000001.json": `{"kind": "noise", "dataset": "a", "result": `,
+		"noise-a-00000002.json": `{"kind": "noise", "dataset": "a"}`,
+		"noise-a-00000003.json": `[]`,
+		"noise-a-00000004.json": `{"ratios": [], "methods": []}`, // of an older version
+		"search-a-hard.json":    `{`,
+		"notes.json":            `{`,
+	} {
+		testkit.Write(t, dir, name, content)
+	}
+	testkit.NoError(t, unix.Mkfifo(filepath.Join(dir, "noise-a-00000005.json"), 0o600))
+	testkit.NoError(t, os.Mkdir(filepath.Join(dir, "noise-a-00000006.json"), 0o700))
+	list, missing, err := ReadStored(t.Context(), dir)
+	if err != nil || len(list) != 0 || len(missing) != 5 {
+		t.Fatalf("found %+v, %v, and unreadable %+v, expected five that are unreadable", list, err, missing)
+	}
+	for i, m := range missing {
+		want := "expected a result that this version of lago-train stored. Repeat the command that stored it."
+		if i == 4 {
+			want = "regular file"
+		}
+		if !strings.HasSuffix(m.Dir, "0000000"+string(rune('1'+i))+".json") || !strings.Contains(m.Why, want) || strings.Contains(m.Why, dir) {
+			t.Errorf("%s: %s, expected %s", m.Dir, m.Why, want)
+		}
+	}
+	_, _, err = ReadStored(t.Context(), filepath.Join(dir, "none"))
+	testkit.WantError(t, err, filepath.Join(dir, "none"))
+}
+
+// The name of a data set stays within the folder.
+func TestStoredNames(t *testing.T) {
+	d := tiny.Small()
+	d.Name = "../Birds"
+	l := New(&dataset.Dataset{Name: d.Name, Features: d.Features, Split: d.Split, Labels: d.Labels, Classes: d.Classes, Descriptions: d.Descriptions}, t.TempDir())
+	testkit.NoError(t, l.Store("noise", 1, 2))
+	list, _, err := ReadStored(t.Context(), l.Root)
+	if err != nil || len(list) != 1 || !strings.HasPrefix(filepath.Base(list[0].Path), "noise-.._birds-") || list[0].Dataset != d.Name {
+		t.Errorf("found %+v, %v", list, err)
+	}
+}
+
+func TestSummarise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Float64Range(0, 1), 2, 20).Draw(t, "values")
+		var sum, squares float64
+		for _, v := range values {
+			sum += v
+		}
+		n := float64(len(values))
+		for _, v := range values {
+			squares += (v - sum/n) * (v - sum/n)
+		}
+		sem := math.Sqrt(squares / (n - 1) / n)
+		want := Summary{Mean: sum / n, SEM: &sem, Values: values}
+		if diff := cmp.Diff(want, Summarise(values), cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	one := Summarise([]float64{0.25})
+	if data, err := json.Marshal(one); err != nil || string(data) != `{"mean":0.25,"sem":null,"values":[0.25]}` {
+		t.Errorf("found %s and error %v", data, err)
+	}
+	if one.MeanText() != "25.0 %" || one.SEMText() != "-" || one.PlusMinus() != "25.0 %" || Summarise(nil).MeanText() != "-" {
+		t.Errorf("found %s, %s and %s, expected no standard error of one value", one.MeanText(), one.SEMText(), one.PlusMinus())
+	}
+	if got := Summarise([]float64{0.5, 0.52}).PlusMinus(); got != "51.0 ± 1.0 %" {
+		t.Errorf("found %s", got)
+	}
+	list := []Summary{{}, one, Summarise([]float64{0.5}), {}, Summarise([]float64{0.3})}
+	slices.SortStableFunc(list, ByMean)
+	if list[0].Mean != 0.5 || list[1].Mean != 0.3 || list[2].Mean != 0.25 || list[3].Values != nil {
+		t.Errorf("by mean: %+v", list)
+	}
+}
