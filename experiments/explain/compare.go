@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 )
+
+var separators = regexp.MustCompile(`[\s\pZ\pP+]`)
 
 // findClass returns the candidate with a name, as spelled in the data set or by people: case,
 // spaces and punctuation may differ.
@@ -20,14 +22,7 @@ func findClass(c candidates.Set, name string) (int, error) {
 	if z := slices.Index(c.Names, name); z >= 0 {
 		return z, nil
 	}
-	fold := func(name string) string {
-		return strings.Map(func(r rune) rune {
-			if unicode.IsSpace(r) || unicode.IsPunct(r) || r == '+' {
-				return -1
-			}
-			return unicode.ToLower(r)
-		}, name)
-	}
+	fold := func(name string) string { return strings.ToLower(separators.ReplaceAllString(name, "")) }
 	var matches, names []string
 	for _, other := range c.Names {
 		names = append(names, className(other))

@@ -82,7 +82,11 @@ func (n Neighbour) name() string { return cmp.Or(format.Printable(n.ID), fmt.Spr
 // verdict says in one sentence why the predicted class is more likely than the other.
 func (c Comparison) verdict() string {
 	class, against := className(c.Class), className(c.Against)
-	s := fmt.Sprintf("%s is %s %s%s", class, times(c.LogOdds), against, c.role())
+	times := "about"
+	if c.LogOdds >= math.Log(1.05) {
+		times = ratio(c.LogOdds) + " times"
+	}
+	s := fmt.Sprintf("%s is %s as likely as %s%s", class, times, against, c.role())
 	if reasons := c.reasons(1, mainReasons); reasons != "" {
 		s += ", mainly because of " + reasons
 	}
@@ -234,25 +238,15 @@ func (g Group) title() string {
 	return fmt.Sprintf("group %s (%s)", g.Name, strings.Join(names, ", "))
 }
 
-// odds returns log odds as a ratio.
-func odds(logOdds float64) string {
-	if ratio := math.Exp(math.Abs(logOdds)); ratio < 1e6 {
-		return fmt.Sprintf("%.1f to 1", ratio)
+// ratio returns how many times the more likely class is as likely as the other.
+func ratio(logOdds float64) string {
+	if r := math.Exp(math.Abs(logOdds)); r < 1e6 {
+		return fmt.Sprintf("%.1f", r)
 	}
-	return "over a million to 1"
+	return "over a million"
 }
 
-// times compares two probabilities in words.
-func times(logOdds float64) string {
-	switch ratio := math.Exp(logOdds); {
-	case ratio >= 1e6:
-		return "over a million times as likely as"
-	case ratio < 1.05:
-		return "about as likely as"
-	default:
-		return fmt.Sprintf("%.1f times as likely as", ratio)
-	}
-}
+func odds(logOdds float64) string { return ratio(logOdds) + " to 1" }
 
 func probability(p float64) string { return fmt.Sprintf("%.3f", p) }
 func fixed(v float64) string       { return fmt.Sprintf("%.2f", v) }
