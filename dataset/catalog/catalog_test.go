@@ -293,8 +293,14 @@ func TestList(t *testing.T) {
 		got = append(got, line{e.Name, e.Usable, e.Samples})
 	}
 	want := []line{
-		{"glyphs", true, 3900}, {"simulated-cub", true, 11788}, {"simulated-awa2", true, 37322}, {"simulated-sun", true, 14340},
-		{"both", false, 0}, {"notes", false, 0}, {"pets", true, 108}, {"sick", false, 0},
+		{"glyphs", true, 3900},
+		{"simulated-cub", true, 11788},
+		{"simulated-awa2", true, 37322},
+		{"simulated-sun", true, 14340},
+		{"both", false, 0},
+		{"notes", false, 0},
+		{"pets", true, 108},
+		{"sick", false, 0},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -135,14 +135,17 @@ func (f *fetcher) setDefaults() (err error) {
 	}
 	f.ArchiveURL, f.MetaURL = cmp.Or(f.ArchiveURL, f.weights, XianURL), cmp.Or(f.MetaURL, MetaURL)
 	for flag, source := range map[string]string{"--archive-url": f.ArchiveURL, "--meta-url": f.MetaURL} {
-		if u, err := url.Parse(source); isAddress(source) && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-			// More of it could contain a part of the password.
-			scheme, _, _ := strings.Cut(source, ":")
-			return &invalid.Error{Where: flag, Want: "an http or https address, or the path of an archive", Got: invalid.Quote(scheme) + " and more"}
+		u, err := url.Parse(source)
+		want := "an http or https address"
+		if f.weights == "" {
+			want += ", or the path of an archive"
 		}
-	}
-	if f.weights != "" && !isAddress(f.ArchiveURL) {
-		return &invalid.Error{Where: "--archive-url", Want: "an http or https address", Got: invalid.Quote(f.ArchiveURL)}
+		if f.weights == "" && !isAddress(source) || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+			continue
+		}
+		// More of it could contain a part of the password.
+		scheme, _, _ := strings.Cut(source, ":")
+		return &invalid.Error{Where: flag, Want: want, Got: "one that begins with " + invalid.Quote(scheme)}
 	}
 	if f.DownloadDir == "" {
 		user, err := os.UserCacheDir()
@@ -188,7 +191,11 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		return nil, err
 	}
 	if exists && !f.Force {
-		return nil, &invalid.Error{Where: target, Got: "an earlier one that exists already", Hint: "--force replaces it and everything in it."}
+		e := &invalid.Error{Where: target, Got: "a folder that exists already", Hint: "--force replaces it and everything in it."}
+		if f.weights != "" {
+			e.Got, e.Hint = "a file that exists already", "--force replaces it."
+		}
+		return nil, e
 	}
 	staging := filepath.Join(f.DataDir, "."+f.folder+".new")
 	if err := os.RemoveAll(staging); err != nil { // that of a killed process
@@ -343,8 +350,8 @@ func (f *fetcher) archive(ctx context.Context, what, source, sum string) (a Arch
 	if isAddress(source) {
 		a.Source = redact(source)
 		a.File = filepath.Join(f.DownloadDir, cacheName(a.Source))
-		lock, err := f.lock(ctx, f.DownloadDir, ".download.lock")
-		if err != nil {
+		var lock *flock.Flock
+		if lock, err = f.lock(ctx, f.DownloadDir, ".download.lock"); err != nil {
 			return a, err
 		}
 		defer func() { err = errors.Join(err, lock.Unlock()) }()
@@ -386,10 +393,14 @@ func (f *fetcher) verify(ctx context.Context, step string, a *Archive, want stri
 	if want == "" || strings.EqualFold(want, a.SHA256) {
 		return nil
 	}
-	return &invalid.Error{
-		Where: a.File, Field: "SHA-256", Want: strings.ToLower(want), Got: a.SHA256,
-		Hint: "It came from " + a.Source + ". To download it again, remove it first.",
+	e := &invalid.Error{Where: a.File, Field: "SHA-256", Want: strings.ToLower(want), Got: a.SHA256}
+	switch {
+	case f.weights != "":
+		e.Where = a.Source // the file will be removed
+	case a.File != a.Source:
+		e.Hint = "It came from " + a.Source + ". To download it again, remove it first."
 	}
+	return e
 }
 
 // meter reports the bytes that are written to it as progress of a step.

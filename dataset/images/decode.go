@@ -119,65 +119,45 @@ func (p *pixels) drawYCbCr(m *image.YCbCr, videoRange bool) {
 type chroma struct {
 	*image.YCbCr
 	plane []uint8
-	sums  []int   // of a line in the resolution of the plane
-	full  []uint8 // the same line in that of the image
+	sums  []int   // 4 times a line in the resolution of the plane, but in that of the image in y
+	full  []uint8 // the same line in the resolution of the image
 }
 
 // line interpolates line y of an image: 3/4 of the nearest sample and 1/4 of the next one,
-// in both directions.
+// in the directions with half the resolution. The roundings are libjpeg's.
 func (c *chroma) line(y int, p *pixels) {
 	if c.full == nil {
-		c.full, c.sums = make([]uint8, p.w), make([]int, (p.w+1)/2)
+		c.full, c.sums = make([]uint8, p.w), make([]int, p.w)
 	}
-	top, left := c.Rect.Min.Y, c.Rect.Min.X
-	near := c.plane[c.COffset(left, top+y):]
-	switch c.SubsampleRatio {
-	case image.YCbCrSubsampleRatio422:
-		for i := range c.sums {
-			c.sums[i] = 4 * int(near[i])
-		}
-		c.widen(4, 8) // (3 near + next + 1 or 2) / 4
-	case image.YCbCrSubsampleRatio420:
-		next := c.plane[c.COffset(left, top+neighbour(y, p.h)):]
-		for i := range c.sums {
-			c.sums[i] = 3*int(near[i]) + int(next[i])
-		}
-		c.widen(8, 7)
-	case image.YCbCrSubsampleRatio440:
-		next := c.plane[c.COffset(left, top+neighbour(y, p.h)):]
-		for x := range c.full {
-			c.full[x] = uint8((3*int(near[x]) + int(next[x]) + 1 + y%2) / 4)
-		}
-	default:
-		for x := range c.full {
-			c.full[x] = c.plane[c.COffset(left+x, top+y)]
-		}
+	top, left, ratio := c.Rect.Min.Y, c.Rect.Min.X, c.SubsampleRatio
+	step, other := 1, y
+	if ratio == image.YCbCrSubsampleRatio422 || ratio == image.YCbCrSubsampleRatio420 {
+		step = 2
 	}
-}
-
-// neighbour returns a line whose chroma is next to that of line y: above for even lines,
-// below for odd ones, within h lines.
-func neighbour(y, h int) int {
-	if y%2 == 0 {
-		return max(y-2, 0)
+	switch high := ratio == image.YCbCrSubsampleRatio440 || ratio == image.YCbCrSubsampleRatio420; {
+	case high && y%2 == 0:
+		other = max(y-2, 0)
+	case high && y+1 < p.h:
+		other = y + 1
 	}
-	if y+1 < h {
-		return y + 1
+	n := (p.w + step - 1) / step
+	for i := range n {
+		x := left + i*step
+		c.sums[i] = 3*int(c.plane[c.COffset(x, top+y)]) + int(c.plane[c.COffset(x, top+other)])
 	}
-	return y
-}
-
-// widen interpolates sums, which are 4 times the samples, to twice the number of columns.
-// The two roundings are libjpeg's, for even and odd columns.
-func (c *chroma) widen(even, odd int) {
-	last := len(c.sums) - 1
+	even, odd := 8, 7
+	if ratio == image.YCbCrSubsampleRatio422 {
+		even, odd = 4, 8
+	}
 	for x := range c.full {
-		i, rounding := x/2, even
-		next := max(i-1, 0)
-		if x%2 == 1 {
-			next, rounding = min(i+1, last), odd
+		switch {
+		case step == 1:
+			c.full[x] = uint8((c.sums[x] + 1 + y%2) / 4)
+		case x%2 == 0:
+			c.full[x] = uint8((3*c.sums[x/2] + c.sums[max(x/2-1, 0)] + even) / 16)
+		default:
+			c.full[x] = uint8((3*c.sums[x/2] + c.sums[min(x/2+1, n-1)] + odd) / 16)
 		}
-		c.full[x] = uint8((3*c.sums[i] + c.sums[next] + rounding) / 16)
 	}
 }
 

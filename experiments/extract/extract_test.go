@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,9 +25,18 @@ import (
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/predict"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/resnet"
 	"github.com/lago-train/lago-train/model/resnet/resnettest"
 )
+
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 const side = 32 // of images, the smallest that a network takes
 
@@ -35,16 +45,12 @@ var _ predict.Identified = (*Source)(nil)
 // network is a ResNet-18 with weights by formula.
 var network = sync.OnceValue(func() *resnet.Network {
 	dir, err := os.MkdirTemp("", "weights")
-	if err != nil {
-		panic(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, "w.safetensors")
-	if err := resnettest.WriteResNet18(path); err != nil {
+	if err = errors.Join(err, resnettest.WriteResNet18(path)); err != nil {
 		panic(err)
 	}
 	n, err := resnet.Read(context.Background(), path, nil)
-	if err != nil {
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		panic(err)
 	}
 	return n
@@ -52,11 +58,7 @@ var network = sync.OnceValue(func() *resnet.Network {
 
 func extractor(t *testing.T) *Extractor {
 	t.Helper()
-	e, err := New(network(), images.Preprocessing(dataset.Squash, side), maxBatch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return testkit.Must(New(network(), images.Preprocessing(dataset.Squash, side), maxBatch))(t)
 }
 
 // photographs writes n images of each of two classes, all different, into a folder.
@@ -64,18 +66,14 @@ func photographs(t *testing.T, n int) string {
 	t.Helper()
 	dir := t.TempDir()
 	for z, class := range []string{"owl", "wren"} {
-		if err := os.Mkdir(filepath.Join(dir, class), 0o755); err != nil {
-			t.Fatal(err)
-		}
 		for i := range n {
 			m := image.NewRGBA(image.Rect(0, 0, side, side))
 			for p := range side * side {
 				m.SetRGBA(p%side, p/side, color.RGBA{uint8(p * (i + 1)), uint8(200 * z), uint8(p / side * i), 255})
 			}
 			var b bytes.Buffer
-			if err := errors.Join(png.Encode(&b, m), os.WriteFile(filepath.Join(dir, class, fmt.Sprintf("%02d.png", i)), b.Bytes(), 0o644)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, png.Encode(&b, m))
+			testkit.Write(t, dir, fmt.Sprintf("%s/%02d.png", class, i), b.String())
 		}
 	}
 	return dir
@@ -83,49 +81,28 @@ func photographs(t *testing.T, n int) string {
 
 func config(t *testing.T, photos, dir string) Config {
 	t.Helper()
-	list, err := images.List(photos)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Config{Dir: dir, ImageDir: photos, Images: list}
+	return Config{Dir: dir, ImageDir: photos, Images: testkit.Must(images.List(photos))(t)}
 }
 
-// files returns the content of the files of a data set, but for extract.json, which has
-// the folder of the images.
+// files returns the content of the files of a data set.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := map[string]string{}
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[e.Name()] = string(data)
+	for _, e := range testkit.Must(os.ReadDir(dir))(t) {
+		all[e.Name()] = testkit.Read(t, filepath.Join(dir, e.Name()))
 	}
 	return all
 }
 
 func extract(t *testing.T, c Config) *Result {
 	t.Helper()
-	r, err := Extract(t.Context(), extractor(t), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return testkit.Must(Extract(t.Context(), extractor(t), c))(t)
 }
 
 func fails(t *testing.T, c Config, parts ...string) {
 	t.Helper()
 	_, err := Extract(t.Context(), extractor(t), c)
-	for _, part := range parts {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("error %v, expected %q", err, part)
-		}
-	}
+	testkit.WantError(t, err, parts...)
 }
 
 func TestExtract(t *testing.T) {
@@ -234,10 +211,7 @@ func TestResumesBitIdentical(t *testing.T) {
 
 func TestBrokenImages(t *testing.T) {
 	photos, dir := photographs(t, 10), filepath.Join(t.TempDir(), "birds")
-	broken := filepath.Join(photos, "owl", "03.png")
-	if err := os.WriteFile(broken, []byte("no image"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	broken := testkit.Write(t, photos, "owl/03.png", "no image")
 	c := config(t, photos, dir)
 	fails(t, c, broken+": expected a JPEG", "--skip-broken leaves such images out.")
 	c.SkipBroken = true
@@ -267,9 +241,7 @@ func TestErrorsOfTheSystemAreNotBrokenImages(t *testing.T) {
 		}
 	}
 	fails(t, c, last+": no such file")
-	if err := os.Rename(last+".away", last); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.Rename(last+".away", last))
 	c.OnProgress = nil
 	if r := extract(t, c); r.Samples != 28 {
 		t.Errorf("%+v", r)
@@ -283,23 +255,13 @@ func TestRefusesOtherWork(t *testing.T) {
 	if r := extract(t, c); r.Left != 4 {
 		t.Fatalf("%+v", r)
 	}
-	e, err := New(network(), images.Preprocessing(dataset.Crop, side), maxBatch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Extract(t.Context(), e, c); err == nil || !strings.Contains(err.Error(), "preprocessing: expected squash to 32 x 32 pixels, as in the extraction in this folder, found crop to 32 x 32 pixels of a shorter side of 37. ") || !strings.Contains(err.Error(), "Remove this folder to start again.") {
-		t.Errorf("another preprocessing: %v", err)
-	}
-	if err := os.WriteFile(filepath.Join(photos, "owl", "00.png"), []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	e := testkit.Must(New(network(), images.Preprocessing(dataset.Crop, side), maxBatch))(t)
+	_, err := Extract(t.Context(), e, c)
+	testkit.WantError(t, err, "preprocessing: expected squash to 32 x 32 pixels, as in the extraction in this folder, found crop to 32 x 32 pixels of a shorter side of 37. Remove this folder to start again.")
+	testkit.Write(t, photos, "owl/00.png", "x")
 	fails(t, c, "sizes or boxes of the images")
-	other := filepath.Join(t.TempDir(), "mine")
-	if err := errors.Join(os.Mkdir(other, 0o755), os.WriteFile(filepath.Join(other, "labels.csv"), nil, 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	c.Dir = other
-	fails(t, c, other+": expected a folder without samples, found labels.csv")
+	c.Dir = filepath.Dir(testkit.Write(t, t.TempDir(), "mine/labels.csv", ""))
+	fails(t, c, c.Dir+": expected a folder without samples, found labels.csv")
 	c.Images[0].Path = filepath.Join(photos, "none.png")
 	c.SkipBroken = true
 	fails(t, c, "none.png", "no such file")
@@ -339,4 +301,45 @@ func TestSourceFillsBlocks(t *testing.T) {
 	if longest, classes := s.Known(); longest != len(id) || !classes || index != 7 || id != "wren/01.png" || class != "wren" {
 		t.Errorf("sample 7 is %d, %s of %s", index, id, class)
 	}
+}
+
+// Features of real photographs with real weights are those of PyTorch, with
+// LAGO_PHOTOS=all for all 208 photographs, otherwise for three.
+func TestPhotographs(t *testing.T) {
+	shared := testkit.Shared(t)
+	want := testkit.Must(features.ReadAll(t.Context(), shared+"/photos/features-squash.npy"))(t)
+	var list []images.Image
+	for name := range strings.Lines(testkit.Read(t, shared+"/photos/files.txt")) {
+		list = append(list, images.Image{ID: name, Path: filepath.Join(shared, "photos", strings.TrimSpace(name))})
+	}
+	if os.Getenv("LAGO_PHOTOS") == "" {
+		list = list[:3]
+	}
+	n := testkit.Must(resnet.Read(t.Context(), shared+"/resnet/imagenet-resnet50-v1.safetensors", nil))(t)
+	e := testkit.Must(New(n, images.Preprocessing(dataset.Squash, images.DefaultSize), len(list)))(t)
+	least, i := 1.0, 0
+	err := e.each(t.Context(), list, func(x []float32, err error) error {
+		if err != nil {
+			return err
+		}
+		c := cosine(x, want.Row(i))
+		if !(c >= 0.999) {
+			t.Errorf("%s: cosine %.5f", list[i].Path, c)
+		}
+		least, i = min(least, c), i+1
+		return nil
+	})
+	if err != nil || i != len(list) {
+		t.Fatalf("%d images: %v", i, err)
+	}
+	t.Logf("%d photographs, least cosine %.6f", i, least)
+}
+
+func cosine(x, y []float32) float64 {
+	var xy, xx, yy float64
+	for i, v := range x {
+		a, b := float64(v), float64(y[i])
+		xy, xx, yy = xy+a*b, xx+a*a, yy+b*b
+	}
+	return xy / math.Sqrt(xx*yy)
 }

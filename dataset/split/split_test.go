@@ -1,0 +1,237 @@
+package split
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+// drawn returns a data set with classes of many sizes, some of them similar.
+func drawn(t *rapid.T) *dataset.Dataset {
+	n := rapid.IntRange(6, 14).Draw(t, "classes")
+	names := make([]string, n)
+	for z := range names {
+		names[z] = fmt.Sprintf("class %c", 'a'+z)
+	}
+	d := birds(names...)
+	for range rapid.IntRange(0, 3).Draw(t, "similar classes") {
+		a, b := rapid.IntRange(0, n-1).Draw(t, "a"), rapid.IntRange(0, n-1).Draw(t, "b")
+		switch rapid.IntRange(0, 2).Draw(t, "kind") {
+		case 0:
+			d.Classes[b] = strings.ToUpper(d.Classes[a])
+		case 1:
+			copy(d.Descriptions.Row(b), d.Descriptions.Row(a))
+		default:
+			copy(d.Features.Row(2*b), d.Features.Row(2*a))
+		}
+	}
+	for range rapid.IntRange(0, 20).Draw(t, "more samples") {
+		grow(d, rapid.IntRange(0, n-1).Draw(t, "class"), 1)
+	}
+	return d
+}
+
+// A proposal has each class once, leaks nothing, is no larger than asked for, and is the
+// same for the same seed.
+func TestProposeProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawn(t)
+		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed"), Tolerance: Tolerance}
+		s, err := Propose(d, o)
+		var refused *invalid.Error
+		if errors.As(err, &refused) {
+			return // similar classes may fit into no subset
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := slices.Sorted(slices.Values(slices.Concat(s.Train, s.Val, s.Test)))
+		if !slices.Equal(all, Usable(d)) {
+			t.Fatalf("%+v does not have each class once", s)
+		}
+		for _, subset := range s.Subsets() {
+			if !slices.IsSorted(subset.Classes) || len(subset.Classes) == 0 {
+				t.Fatalf("%s is %v", subset.Name, subset.Classes)
+			}
+		}
+		if len(s.Val) > o.Val || len(s.Test) > o.Test {
+			t.Fatalf("%+v is larger than %+v", s, o)
+		}
+		if leaks := Leaks(d, s, Tolerance); leaks != nil {
+			t.Fatalf("%+v leaks %v", s, leaks)
+		}
+		again, err := Propose(d, o)
+		if err != nil || !cmp.Equal(s, again) {
+			t.Fatalf("the same seed gives %+v and %+v", s, again)
+		}
+	})
+}
+
+// Proposals are balanced by samples, and train has the attributes of the others. Classes 0
+// to 3 have 10 samples each, 4 to 7 have 2, and only class 1 has attribute 1.
+func TestProposeBalances(t *testing.T) {
+	d := birds("a", "b", "c", "d", "e", "f", "g", "h")
+	for z := range d.Classes {
+		u := d.Descriptions.Row(z)
+		clear(u)
+		u[0], u[2] = float64(z)/7, 0.8
+	}
+	d.Descriptions.Row(1)[1] = 0.9
+	for z := range 4 {
+		grow(d, z, 8)
+	}
+	seen := make(map[string]bool)
+	for seed := range uint64(5) {
+		s, err := Propose(d, Options{Val: 2, Test: 2, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := d.SamplesPerClass()
+		for _, part := range [][]int{s.Val, s.Test} {
+			if len(part) != 2 || sum(n, part) != 12 {
+				t.Errorf("seed %d: classes %v do not have 12 samples", seed, part)
+			}
+		}
+		if !slices.Contains(s.Train, 1) || len(Uncovered(d, s)) != 0 {
+			t.Errorf("seed %d: %+v leaves attribute 1 to val or test", seed, s)
+		}
+		seen[fmt.Sprint(s)] = true
+	}
+	if len(seen) < 2 {
+		t.Error("all seeds give one split")
+	}
+}
+
+// A split with the sizes asked for is preferred, even if a smaller one has fewer
+// attributes that train lacks.
+func TestProposeReachesTheSizes(t *testing.T) {
+	d := birds("ab", "AB", "cd", "CD", "ef", "EF", "gh")
+	for seed := range uint64(5) {
+		s, err := Propose(d, Options{Val: 3, Test: 2, Seed: seed, Tolerance: Tolerance})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Val) != 3 || len(s.Test) != 2 {
+			t.Errorf("seed %d: %+v, expected 3 classes in val and 2 in test", seed, s)
+		}
+	}
+}
+
+// Each class is a test class once and a val class once, nothing leaks, and the parts have
+// about the same number of classes. Folds keep the test classes and divide the others.
+func TestRotationsProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawn(t)
+		n, seed := rapid.IntRange(3, 5).Draw(t, "parts"), rapid.Uint64().Draw(t, "seed")
+		splits, err := Rotations(d, n, seed)
+		var refused *invalid.Error
+		if errors.As(err, &refused) {
+			if sets := len(together(d, Usable(d), Tolerance)); sets >= 2*n {
+				t.Fatalf("%v with %d sets of similar classes", err, sets)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var test, val []int
+		for _, s := range splits {
+			if len(s.Test) < 2 {
+				t.Fatalf("a part of %v", s.Test)
+			}
+			test, val = append(test, s.Test...), append(val, s.Val...)
+			all := slices.Sorted(slices.Values(slices.Concat(s.Train, s.Val, s.Test)))
+			if !slices.Equal(all, Usable(d)) || !slices.IsSorted(s.Train) || len(s.Train) == 0 {
+				t.Fatalf("%+v does not have each class once, in order", s)
+			}
+			if leaks := Leaks(d, s, Tolerance); leaks != nil {
+				t.Fatalf("%+v leaks %v", s, leaks)
+			}
+		}
+		slices.Sort(test)
+		slices.Sort(val)
+		if !slices.Equal(test, Usable(d)) || !slices.Equal(val, Usable(d)) {
+			t.Fatalf("test classes %v and val classes %v, expected each class once", test, val)
+		}
+		again, err := Rotations(d, n, seed)
+		if err != nil || !cmp.Equal(splits, again) {
+			t.Fatalf("the same seed gives %+v and %+v", splits, again)
+		}
+		folds, err := Folds(d, splits[0], 2, seed)
+		if err != nil {
+			return // similar classes may leave too few sets
+		}
+		for i, f := range folds {
+			if !slices.Equal(f.Test, splits[0].Test) || !slices.Equal(f.Seen(), splits[0].Seen()) || !slices.Equal(f.Val, folds[1-i].Train) {
+				t.Fatalf("folds %+v of %+v", folds, splits[0])
+			}
+		}
+	})
+}
+
+// Parts are balanced by samples, and other seeds deal other parts.
+func TestDealIsStratified(t *testing.T) {
+	d := birds("a", "b", "c", "d", "e", "f", "g", "h")
+	for z := range 4 {
+		grow(d, z, 50*(z%2+1))
+	}
+	seen := map[string]bool{}
+	for seed := range uint64(8) {
+		parts, err := Deal(d, Usable(d), 2, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range parts {
+			n := sum(d.SamplesPerClass(), p)
+			if len(p) != 4 || math.Abs(float64(n)-158) > 4 {
+				t.Errorf("seed %d: a part of classes %v with %d samples, expected 4 classes with 158", seed, p, n)
+			}
+		}
+		seen[cmp.Diff(parts, nil)] = true
+	}
+	if len(seen) < 3 {
+		t.Errorf("8 seeds deal %d different parts", len(seen))
+	}
+}
+
+func TestRefused(t *testing.T) {
+	few, alike := birds("ant", "bee", "cat", "dog"), birds("ant", "bee", "cat", "dog")
+	few.Labels = []int{0, 0, 0, 0, 1, 1, 1, 1}
+	clear(alike.Descriptions.Data)
+	eight := birds("a", "b", "c", "d", "e", "f", "g", "h")
+	eight.Labels, eight.Features.Rows = eight.Labels[:14], 14 // class h has no samples
+	propose := func(d *dataset.Dataset, val, test int) error {
+		_, err := Propose(d, Options{Val: val, Test: test})
+		return err
+	}
+	rotate := func(parts int) error {
+		_, err := Rotations(eight, parts, 0)
+		return err
+	}
+	_, folds := Folds(eight, dataset.Split{Train: []int{0, 3, 4}, Test: []int{1, 2}}, 2, 0)
+	for want, err := range map[string]error{
+		"at least 1 for each of train, val and test, of 4 that have samples and a description, found 0 for val and 1 for test": propose(birds("a", "b", "c", "d"), 0, 1),
+		"found 2 for val and 2 for test":                                  propose(birds("a", "b", "c", "d"), 2, 2),
+		"of 2 that have samples":                                          propose(few, 1, 1),
+		"at least 3 sets of classes between which nothing leaks, found 1": propose(alike, 1, 1),
+		"expected sets of similar classes of at most 1 for val and 1 for test, found too few of them. Ask for more val and test classes.":     propose(birds("ax", "Ax", "bx", "Bx", "cx", "Cx"), 1, 1),
+		"expected at least 3 parts, for train, val and test classes, found 2":                                                                 rotate(2),
+		"birds: parts: expected 2 to 3, as 7 classes have samples and a description (similar ones count once) and each part needs 2, found 4": rotate(4),
+		"birds: classes: expected at least 4 that have samples and a description and are not similar, found 3":                                folds,
+	} {
+		testkit.WantError(t, err, want)
+		if !errors.As(err, new(*invalid.Error)) {
+			t.Errorf("error %v (%T), expected an *invalid.Error", err, err)
+		}
+	}
+}
