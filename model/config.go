@@ -3,9 +3,13 @@ package model
 import (
 	"fmt"
 
-	"github.com/lago-train/lago-train/internal/invalid"
+	"math"
+	"slices"
 
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model/impute"
 )
 
 // Variant says how attributes are grouped and whether the grouping is learned
@@ -57,17 +61,6 @@ const (
 // Complements lists the complements.
 var Complements = []Complement{Const, DeMorgan, NoComplement}
 
-// UnmarshalText reads the name of a variant.
-func (v *Variant) UnmarshalText(text []byte) error { return invalid.SetOneOf(v, text, Variants...) }
-
-// UnmarshalText reads the name of a prior.
-func (p *Prior) UnmarshalText(text []byte) error { return invalid.SetOneOf(p, text, Priors...) }
-
-// UnmarshalText reads the name of a complement.
-func (c *Complement) UnmarshalText(text []byte) error {
-	return invalid.SetOneOf(c, text, Complements...)
-}
-
 // Config is one model of the family. A weight of 0 leaves its term out of the loss.
 type Config struct {
 	Variant    Variant    `json:"variant"`
@@ -82,45 +75,22 @@ type Config struct {
 	Psi    float64 `json:"psi"`    // weight of |Gamma - Gamma_sem|^2, the group prior strength
 }
 
-// Check returns an *invalid.Error for the first invalid field.
+// Check returns an *invalid.Error for the first field without which the equations are not
+// defined.
 func (c Config) Check() error {
-	if err := isOneOf("variant", c.Variant, Variants); err != nil {
-		return err
+	names := setting.List{
+		setting.Choice("variant", &c.Variant, "", Variants...),
+		setting.Choice("prior", &c.Prior, "", Priors...),
+		setting.Choice("complement", &c.Complement, "", Complements...),
 	}
-	if err := isOneOf("prior", c.Prior, Priors); err != nil {
+	if err := names.Check(); err != nil {
 		return err
-	}
-	if err := isOneOf("complement", c.Complement, Complements); err != nil {
-		return err
-	}
-	if !(c.Zeta > 0 && finite.Is(c.Zeta)) {
-		return &invalid.Error{Field: "zeta", Want: "a finite number above 0", Got: fmt.Sprint(c.Zeta)}
 	}
 	if c.Variant == KSoft && c.K < 1 {
 		return &invalid.Error{Field: "k", Want: "at least 1 group for k-soft", Got: fmt.Sprint(c.K)}
 	}
 	if c.Psi != 0 && c.Variant != SemanticSoft {
 		return &invalid.Error{Field: "psi", Want: "0 for " + string(c.Variant), Got: fmt.Sprint(c.Psi), Hint: "Only semantic-soft has a group prior."}
-	}
-	for _, w := range []struct {
-		name  string
-		value float64
-	}{{"alpha", c.Alpha}, {"beta", c.Beta}, {"lambda", c.Lambda}, {"psi", c.Psi}} {
-		if !(w.value >= 0 && finite.Is(w.value)) {
-			return &invalid.Error{Field: w.name, Want: "a finite number, 0 or above", Got: fmt.Sprint(w.value)}
-		}
-	}
-	return nil
-}
-
-func isOneOf[T ~string](field string, value T, options []T) error {
-	found, err := invalid.OneOf(string(value), options...)
-	if e, ok := err.(*invalid.Error); ok {
-		e.Field = field
-		return e
-	}
-	if found != value { // by case; a name in code must be exact
-		return &invalid.Error{Field: field, Want: string(found), Got: string(value)}
 	}
 	return nil
 }
@@ -168,4 +138,155 @@ func (c Config) check(classes *Description, attributes int) (k int, err error) {
 	}
 	k, _, err = c.groups(attributes, classes.Groups)
 	return k, err
+}
+
+// Description describes the candidate classes, which are the train classes during
+// training, and the validation or test classes during evaluation.
+type Description struct {
+	U       dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries, as soft OR needs it
+	Targets dataset.Matrix[float64] // Z x M, U before it is scaled for soft OR: the targets of BXE(a)
+	P       []float64               // M, the prior p(a_m); of PerGroup the per-attribute prior, from which groupedPrior computes p
+	Groups  []int                   // M, the group of each attribute by the data set, nil if it has none
+
+	// Undescribed marks the attributes that no candidate class describes. U and P are 0
+	// there, and they do not count. It is nil for none.
+	Undescribed []bool // M
+}
+
+// Describe makes the description of candidate classes from their rows of the data set,
+// Z x M in [0, 1], with NaN for missing entries. groups is the group of each attribute,
+// which the two semantic variants need: they scale the entries of each group of a class
+// to a sum of at most 1 (supplement A), since soft OR takes the attributes of a group to
+// exclude each other.
+//
+// Missing entries are imputed from the candidate classes (package impute). A
+// Pipeline imputes them from the train classes first.
+func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description, error) {
+	if u.Rows < 1 || u.Cols < 1 {
+		return nil, &invalid.Error{
+			Field: "descriptions", Want: "at least one class and one attribute",
+			Got: fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols),
+		}
+	}
+	for i, p := range u.Data {
+		if p < 0 || p > 1 {
+			return nil, &invalid.Error{
+				Field: "descriptions", Want: "probabilities from 0 to 1, or NaN for a missing entry",
+				Got: fmt.Sprintf("%g at row %d, column %d", p, i/u.Cols, i%u.Cols),
+			}
+		}
+	}
+	var k int
+	if c.Variant.Semantic() {
+		var err error
+		if k, _, err = c.groups(u.Cols, groups); err != nil {
+			return nil, err
+		}
+	} else if len(groups) != u.Cols {
+		groups = nil
+	}
+	imputer, err := impute.New(u, groups)
+	if err != nil {
+		return nil, err
+	}
+	full, err := imputer.Impute(u)
+	if err != nil {
+		return nil, err
+	}
+	d := &Description{U: full, Groups: groups}
+	d.U.Data = slices.Clone(full.Data)
+	d.markUndescribed()
+	d.Targets = d.U
+	if c.Variant.Semantic() {
+		d.Targets.Data = slices.Clone(d.U.Data)
+		scaleGroups(d.U, k, groups)
+	}
+	d.P = c.prior(d)
+	return d, nil
+}
+
+// markUndescribed replaces what is still missing, which is missing for all classes.
+func (d *Description) markUndescribed() {
+	for i, p := range d.U.Data {
+		if !math.IsNaN(p) {
+			continue
+		}
+		if d.Undescribed == nil {
+			d.Undescribed = make([]bool, d.U.Cols)
+		}
+		d.Undescribed[i%d.U.Cols] = true
+		d.U.Data[i] = 0
+	}
+}
+
+// scaleGroups scales the entries of a class within a group to sum to 1 where they
+// sum to more.
+func scaleGroups(u dataset.Matrix[float64], k int, of []int) {
+	sums := make([]float64, k)
+	for z := range u.Rows {
+		clear(sums)
+		row := u.Row(z)
+		for m, p := range row {
+			sums[of[m]] += p
+		}
+		for m := range row {
+			if s := sums[of[m]]; s > 1 {
+				row[m] /= s
+			}
+		}
+	}
+}
+
+// prior returns p(a_m), the mean of U over the classes. The uniform prior is its mean
+// over the described attributes.
+func (c Config) prior(d *Description) []float64 {
+	p := make([]float64, d.U.Cols)
+	var mean float64
+	var described int
+	for m := range p {
+		if d.undescribed(m) {
+			continue
+		}
+		for z := range d.U.Rows {
+			p[m] += d.U.Data[z*d.U.Cols+m]
+		}
+		p[m] /= float64(d.U.Rows)
+		mean += p[m]
+		described++
+	}
+	if c.Prior != Uniform || described == 0 {
+		return p
+	}
+	mean /= float64(described)
+	for m := range p {
+		if !d.undescribed(m) {
+			p[m] = mean
+		}
+	}
+	return p
+}
+
+func (d *Description) undescribed(m int) bool { return d.Undescribed != nil && d.Undescribed[m] }
+
+// ratio returns p(a_m|z) / p(a_m) with the prior p, M x Z. It is 0 for an attribute with
+// p(a_m) = 0, which no candidate class has.
+func (d *Description) ratio(p []float64) dataset.Matrix[float64] {
+	r := dataset.NewMatrix[float64](d.U.Cols, d.U.Rows)
+	for z := range d.U.Rows {
+		for m, u := range d.U.Row(z) {
+			if p[m] > 0 {
+				r.Data[m*r.Cols+z] = u / p[m]
+			}
+		}
+	}
+	return r
+}
+
+// withPrior returns U with the prior p as its last row, (Z+1) x M, from which Uc and pc
+// are computed together.
+func (d *Description) withPrior(p []float64) dataset.Matrix[float64] {
+	r := dataset.NewMatrix[float64](d.U.Rows+1, d.U.Cols)
+	copy(r.Data, d.U.Data)
+	copy(r.Row(d.U.Rows), p)
+	return r
 }

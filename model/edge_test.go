@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -238,10 +239,7 @@ func TestBXEIsAgainstTheDescriptions(t *testing.T) {
 func TestNilTransformIsIdentity(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
 	rows := []int{0, 2}
-	want, err := model.Score(lago(tr), tr.x, rows, tr.described)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.Must(model.Score(lago(tr), tr.x, rows, tr.described))(t)
 	l := lago(tr)
 	l.Transform = nil
 	got, err := model.Score(l, tr.x, rows, tr.described)
@@ -251,10 +249,7 @@ func TestNilTransformIsIdentity(t *testing.T) {
 	if _, err := l.DetectOne(tr.x, 1); err != nil {
 		t.Error(err)
 	}
-	scorer, err := model.NewScorer(l, tr.described)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scorer := testkit.Must(model.NewScorer(l, tr.described))(t)
 	if err := scorer.Score(tr.x, dataset.NewMatrix[float32](3, 4)); err != nil {
 		t.Error(err)
 	}

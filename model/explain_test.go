@@ -1,17 +1,15 @@
 package model_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -88,11 +86,7 @@ func explained(t rapid.TB, c model.Config, seed uint64) (tr trial[float64], e *m
 	a[rng.IntN(len(a))] = 0
 	a[rng.IntN(len(a))] = 1
 	tr = tr.describe(t)
-	e, err := model.NewExplainer(tr.Config, tr.Classes, tr.params.V)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr, e, a
+	return tr, testkit.Must(model.NewExplainer(tr.Config, tr.Classes, tr.params.V))(t), a
 }
 
 // The parts of an explanation agree with the equations and sum to the log odds of the
@@ -102,10 +96,7 @@ func TestExplanationAddsUp(t *testing.T) {
 		t.Run(designName(c), func(t *testing.T) {
 			for seed := range uint64(4) {
 				tr, e, a := explained(t, c, seed)
-				x, err := e.Explain(a, 1, 3)
-				if err != nil {
-					t.Fatal(err)
-				}
+				x := testkit.Must(e.Explain(a, 1, 3))(t)
 				l := tr.classify(t, a)
 				same(t, "log odds", []float64{x.LogOdds}, []float64{l[1] - l[3]})
 				var contributions []float64
@@ -127,43 +118,6 @@ func TestExplanationAddsUp(t *testing.T) {
 	}
 }
 
-// The golden cases have G of every group, from an independent implementation.
-func TestExplanationOfGoldenCases(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no golden cases in testdata/golden (%v)", err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var c goldenCase
-		if err := json.Unmarshal(data, &c); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		config := c.config()
-		classes, err := config.Describe(matrix(c.U), c.Groups)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := model.NewExplainer(config, classes, matrix(c.V))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n, a := range c.A {
-			x, err := e.Explain(a, 0, len(c.U)-1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			same(t, "log odds", []float64{x.LogOdds}, []float64{c.LogP[n][0] - c.LogP[n][len(c.U)-1]})
-			for k, scores := range c.G[n] {
-				same(t, "contribution", []float64{x.Groups[k].Contribution}, []float64{logScore(scores[0]) - logScore(scores[len(scores)-1])})
-			}
-		}
-	}
-}
-
 // One group, "red or white", and one class of each colour, so that
 // p(red) = p(white) = 1/2. Red is detected with 0.8 and white with 0.1. Then, with Gamma = 1,
 //
@@ -174,31 +128,17 @@ func TestExplanationOfGoldenCases(t *testing.T) {
 // the prediction would change.
 func TestExplanationByHand(t *testing.T) {
 	c := model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Const, Zeta: 1000}
-	d, err := c.Describe(matrix([][]float64{{1, 0}, {0, 1}}), []int{0, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := model.NewExplainer(c, d, matrix([][]float64{{1}, {1}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(c.Describe(matrix([][]float64{{1, 0}, {0, 1}}), []int{0, 0}))(t)
+	e := testkit.Must(model.NewExplainer(c, d, matrix([][]float64{{1}, {1}})))(t)
 	a := []float64{0.8, 0.1}
-	x, err := e.Explain(a, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := testkit.Must(e.Explain(a, 0, 1))(t)
 	same(t, "log odds", []float64{x.LogOdds, x.Groups[0].Contribution}, []float64{math.Log(8), math.Log(8)})
 	same(t, "terms", slices.Concat(x.Groups[0].Class.Terms, x.Groups[0].Against.Terms), []float64{1.6, 0, 0, 0.2})
-	if x, err = e.Explain([]float64{0, 0.1}, 0, 1); err != nil {
-		t.Fatal(err)
-	}
+	x = testkit.Must(e.Explain([]float64{0, 0.1}, 0, 1))(t)
 	// A score of 0 is taken as 1e-30.
 	same(t, "contribution of a score of 0", []float64{x.Groups[0].Contribution}, []float64{math.Log(1e-30 / 0.2)})
 
-	changes, err := e.Changes(a, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	changes := testkit.Must(e.Changes(a, 0, 1))(t)
 	// Without red its score is 0, taken as 1e-30.
 	want := []model.Counterfactual{
 		{Attribute: 0, From: 0.8, To: 0, LogOdds: math.Log(1e-30 / 0.2), Predicted: 1},
@@ -227,32 +167,14 @@ func sameChanges(t rapid.TB, got, want []model.Counterfactual) {
 func TestExplainerOfLAGO(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
 	l := lago(tr)
-	e, err := l.Explainer(tr.described)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := model.Score(l, tr.x, []int{2}, tr.described)
-	if err != nil {
-		t.Fatal(err)
-	}
-	detected, err := l.Detect(tr.x, []int{2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := l.DetectOne(tr.x, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := testkit.Must(l.Explainer(tr.described))(t)
+	want := testkit.Must(model.Score(l, tr.x, []int{2}, tr.described))(t)
+	detected := testkit.Must(l.Detect(tr.x, []int{2}))(t)
+	a := testkit.Must(l.DetectOne(tr.x, 2))(t)
 	within(t, "detections", 1e-6, a, floats(detected.Data))
-	got, err := e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: 6, Data: a})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testkit.Must(e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: 6, Data: a}))(t)
 	within(t, "log p(z|x)", 1e-5, got.Data, floats(want.Data))
-	x, err := e.Explain(a, 0, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := testkit.Must(e.Explain(a, 0, 2))(t)
 	within(t, "log odds", 1e-5, []float64{x.LogOdds}, []float64{float64(want.Data[0] - want.Data[2])})
 }
 
@@ -267,10 +189,7 @@ func TestExplainErrors(t *testing.T) {
 		_, err = l.DetectOne(tr.x, row)
 		names(t, err, "row of the features")
 	}
-	e, err := l.Explainer(tr.described)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := testkit.Must(l.Explainer(tr.described))(t)
 	a := make([]float64, 6)
 	for _, c := range []struct {
 		a              []float64
@@ -290,5 +209,169 @@ func TestExplainErrors(t *testing.T) {
 		names(t, err, c.field)
 		_, _, err = e.Flip(c.a, c.class, c.against, 3)
 		names(t, err, c.field)
+	}
+}
+
+// after classifies detections: the log odds between two classes, and the predicted
+// class.
+func (tr trial[T]) after(t rapid.TB, a []T, class, against int) (odds float64, predicted int) {
+	t.Helper()
+	l := tr.classify(t, a)
+	return l[class] - l[against], slices.Index(l, slices.Max(l))
+}
+
+// Every change agrees with classifying the changed detections; each attribute is changed
+// both ways, and the largest changes come first.
+func TestChangesAreExact(t *testing.T) {
+	for i, c := range designs() {
+		t.Run(designName(c), func(t *testing.T) {
+			tr, e, a := explained(t, c, uint64(i))
+			now, _ := tr.after(t, a, 2, 0)
+			changes := testkit.Must(e.Changes(a, 2, 0))(t)
+			possible := 0
+			for _, p := range a {
+				if p != 0 {
+					possible++
+				}
+				if p != 1 {
+					possible++
+				}
+			}
+			if len(changes) != possible {
+				t.Errorf("%d changes, expected %d", len(changes), possible)
+			}
+			last := math.Inf(1)
+			for _, change := range changes {
+				changed := slices.Clone(a)
+				changed[change.Attribute] = change.To
+				odds, predicted := tr.after(t, changed, 2, 0)
+				same(t, "log odds after a change", []float64{change.LogOdds}, []float64{odds})
+				if change.From != a[change.Attribute] || change.From == change.To || change.Predicted != predicted {
+					t.Errorf("%+v, expected from %g to a prediction of %d", change, a[change.Attribute], predicted)
+				}
+				moved := math.Abs(odds - now)
+				if moved > last+1e-9 {
+					t.Errorf("a change by %g after one by %g", moved, last)
+				}
+				last = moved
+			}
+		})
+	}
+}
+
+// The changes that Flip finds flip the two classes, each is needed, and if a single change
+// is enough it finds one. If it finds none, no single further change flips the classes.
+func TestFlip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom(designs()).Draw(t, "design")
+		tr, e, a := explained(t, c, rapid.Uint64Range(0, 1000).Draw(t, "seed"))
+		class, against := 2, 0
+		if odds, _ := tr.after(t, a, class, against); odds < 0 {
+			class, against = against, class
+		}
+		changes, found, err := e.Flip(a, class, against, len(a))
+		testkit.NoError(t, err)
+		at := slices.Clone(a)
+		var odds float64
+		for _, change := range changes {
+			at[change.Attribute] = change.To
+			var predicted int
+			odds, predicted = tr.after(t, at, class, against)
+			same(t, "log odds", []float64{change.LogOdds}, []float64{odds})
+			if change.From != a[change.Attribute] || change.Predicted != predicted {
+				t.Fatalf("%+v, expected from %g to a prediction of %d", change, a[change.Attribute], predicted)
+			}
+		}
+		one := false
+		for m := range a {
+			for _, to := range []float64{0, 1} {
+				alone := slices.Clone(a)
+				alone[m] = to
+				if odds, _ := tr.after(t, alone, class, against); odds < -1e-9 {
+					one = true
+				}
+			}
+		}
+		if one && (!found || len(changes) != 1) {
+			t.Fatalf("found %v, %+v, but one change is enough", found, changes)
+		}
+		if !found {
+			if len(changes) > 0 && odds < 0 {
+				t.Fatalf("not found, but the log odds are %g", odds)
+			}
+			return
+		}
+		if odds >= 0 {
+			t.Fatalf("the log odds after %+v are %g", changes, odds)
+		}
+		for i := range changes {
+			less := slices.Clone(a)
+			for j, change := range changes {
+				if i != j {
+					less[change.Attribute] = change.To
+				}
+			}
+			if odds, _ := tr.after(t, less, class, against); odds < -1e-9 {
+				t.Fatalf("of %+v, change %d is not needed", changes, i)
+			}
+		}
+	})
+}
+
+// Three groups of one attribute each, which the first class has and the second lacks, all
+// detected. Removing one attribute is not enough to flip the classes, so that a limit of
+// one change finds nothing.
+func TestFlipRespectsItsLimit(t *testing.T) {
+	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
+	d := testkit.Must(c.Describe(matrix([][]float64{{0.9, 0.9, 0.9}, {0.1, 0.1, 0.1}}), nil))(t)
+	e := testkit.Must(model.NewExplainer(c, d, matrix([][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}})))(t)
+	a := []float64{0.95, 0.95, 0.95}
+	one, found, err := e.Flip(a, 0, 1, 1)
+	if err != nil || found || len(one) != 1 || one[0].LogOdds < 0 {
+		t.Errorf("with a limit of 1: %v, %+v, %v; expected one change that is not enough", found, one, err)
+	}
+	// log odds of a group are log((1.8 a + 0.2 (1-a)) / (0.2 a + 1.8 (1-a))): with two
+	// of three not detected they are -2 log 9 + log(1.72/0.28) < 0.
+	two, found, err := e.Flip(a, 0, 1, 3)
+	if err != nil || !found || len(two) != 2 {
+		t.Fatalf("with a limit of 3: %v, %+v, %v; expected two changes", found, two, err)
+	}
+	same(t, "log odds", []float64{two[1].LogOdds}, []float64{-2*math.Log(9) + math.Log(1.72/0.28)})
+	if two[0].Attribute == two[1].Attribute || two[0].To != 0 || two[1].Predicted != 1 {
+		t.Errorf("%+v, expected two attributes not detected and the second class", two)
+	}
+}
+
+// The greedy first step turns out not to be needed. In group 0 both attributes are certain
+// for the first class: without one of them it keeps half of its score, without both it has
+// none. As a first step, attribute 2 changes more than one of them,
+//
+//	log((0.9/0.6 + 0.1/0.4) / (0.1/0.4)) - log((0.3/0.6 + 0.7/0.4) / (0.7/0.4)) = 1.69
+//
+// against log 2 - log((4/3 + 4) / (2/3 + 4)) = 0.56. Ten further groups add
+// log(0.6/0.4) = 0.41 each to the log odds of the first class.
+func TestFlipRemovesUnneededChanges(t *testing.T) {
+	const m, k = 13, 12
+	u := matrix([][]float64{make([]float64, m), make([]float64, m)})
+	copy(u.Row(0), []float64{1, 1, 0.9})
+	copy(u.Row(1), []float64{0.5, 0.5, 0.3})
+	a, v := make([]float64, m), matrix(slices.Repeat([][]float64{make([]float64, k)}, m))
+	copy(a, []float64{1, 1, 1})
+	for i := range m {
+		if i > 2 {
+			u.Row(0)[i], u.Row(1)[i] = 0.4, 0.6
+		}
+		v.Row(i)[max(i-1, 0)] = 1
+	}
+	c := model.Config{Variant: model.KSoft, K: k, Prior: model.PerAttribute, Complement: model.Const, Zeta: 1000}
+	d := testkit.Must(c.Describe(u, nil))(t)
+	e := testkit.Must(model.NewExplainer(c, d, v))(t)
+	single, err := e.Changes(a, 0, 1)
+	if err != nil || single[0].Attribute != 2 {
+		t.Fatalf("%+v, %v; expected attribute 2 first", single[0], err)
+	}
+	changes, found, err := e.Flip(a, 0, 1, m)
+	if err != nil || !found || len(changes) != 2 || changes[0].Attribute > 1 || changes[1].Attribute > 1 {
+		t.Errorf("%v, %+v, %v; expected the two attributes of group 0", found, changes, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -79,10 +80,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := testkit.Must(os.ReadFile(file))(t)
 			var c goldenCase
 			if err := json.Unmarshal(data, &c); err != nil {
 				t.Fatalf("%s: %v", file, err)
@@ -94,24 +92,15 @@ func TestGolden(t *testing.T) {
 
 func (c goldenCase) check(t *testing.T) {
 	config := c.config()
-	classes, err := config.Describe(matrix(c.U), c.Groups)
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := testkit.Must(config.Describe(matrix(c.U), c.Groups))(t)
 	params := &model.Parameters[float64]{W: matrix(c.W), B: c.B, V: matrix(c.V)}
 
 	a := c.checkForward(t, config, classes, params)
-	w, err := model.NewWMachine(config, classes, params, len(c.X))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(model.NewWMachine(config, classes, params, len(c.X)))(t)
 	copy(w.X.Data, matrix(c.X).Data)
 	w.Label(c.Y...)
 	w.Begin()
-	terms, err := w.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	terms := testkit.Must(w.Step())(t)
 	same(t, "cxe", []float64{terms.CXE}, []float64{c.CXE})
 	same(t, "bxe", []float64{terms.BXE}, []float64{c.BXE})
 	same(t, "w2", []float64{terms.W2}, []float64{c.W2})
@@ -120,17 +109,11 @@ func (c goldenCase) check(t *testing.T) {
 	same(t, "dW", grad(t, w.Learnables()[0]), matrix(c.DW).Data)
 	same(t, "db", grad(t, w.Learnables()[1]), c.DB)
 
-	v, err := model.NewVMachine(config, classes, params, len(c.X))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := testkit.Must(model.NewVMachine(config, classes, params, len(c.X)))(t)
 	copy(v.X.Data, a)
 	v.Label(c.Y...)
 	v.Begin(terms)
-	byV, err := v.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	byV := testkit.Must(v.Step())(t)
 	same(t, "cxe of the V machine", []float64{byV.CXE}, []float64{c.CXE})
 	same(t, "prior", []float64{byV.Prior}, []float64{c.Prior})
 	same(t, "dV", grad(t, v.Learnables()[0]), matrix(c.DV).Data)
@@ -147,14 +130,9 @@ func (c goldenCase) checkForward(t *testing.T, config model.Config, classes *mod
 	same(t, "A", a.Data, matrix(c.A).Data)
 	same(t, "Gamma", params.Groups(c.Zeta).Data, matrix(c.Gamma).Data)
 
-	f, err := model.NewForward(config, classes, params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(model.NewForward(config, classes, params))(t)
 	logP := dataset.NewMatrix[float64](len(c.X), len(c.U))
-	if err := f.LogP(a, logP); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, f.LogP(a, logP))
 	same(t, "log p(z|x)", logP.Data, matrix(c.LogP).Data)
 	for n, want := range c.G {
 		same(t, fmt.Sprintf("G of sample %d", n), f.GroupScores(a.Row(n)).Data, matrix(want).Data)

@@ -1,13 +1,18 @@
 package model_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"testing"
 
 	G "gorgonia.org/gorgonia"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -67,25 +72,24 @@ func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 // describe computes Classes from the current descriptions.
 func (tr trial[T]) describe(t rapid.TB) trial[T] {
 	t.Helper()
-	var err error
-	if tr.Classes, err = tr.Config.Describe(tr.described, tr.Semantic); err != nil {
-		t.Fatal(err)
-	}
+	tr.Classes = testkit.Must(tr.Config.Describe(tr.described, tr.Semantic))(t)
 	return tr
 }
 
-// single is the trial in the precision of training.
-func single(tr trial[float64]) trial[float32] {
-	return trial[float32]{
+// inPrecision copies the trial, with its parameters, into another precision.
+func inPrecision[To, From model.Float](tr trial[From]) trial[To] {
+	return trial[To]{
 		Config: tr.Config, Classes: tr.Classes, Semantic: tr.Semantic, Batch: tr.Batch,
-		described: tr.described,
-		params: &model.Parameters[float32]{
-			W: to[float32](tr.params.W), V: to[float32](tr.params.V),
-			B: to[float32](dataset.Matrix[float64]{Rows: 1, Cols: len(tr.params.B), Data: tr.params.B}).Data,
-		},
-		x: to[float32](tr.x),
-		y: tr.y,
+		described: tr.described, x: dataset.Convert[To](tr.x), y: tr.y, params: copied[To](tr.params),
 	}
+}
+
+// single is the trial in the precision of training.
+func single(tr trial[float64]) trial[float32] { return inPrecision[float32](tr) }
+
+func copied[To, From model.Float](p *model.Parameters[From]) *model.Parameters[To] {
+	b := dataset.Convert[To](dataset.Matrix[From]{Rows: 1, Cols: len(p.B), Data: p.B})
+	return &model.Parameters[To]{W: dataset.Convert[To](p.W), B: b.Data, V: dataset.Convert[To](p.V)}
 }
 
 // machine is the common interface of WMachine and VMachine.
@@ -97,10 +101,7 @@ type machine interface {
 // byW makes the machine that learns W and b, with the batch in it.
 func (tr trial[T]) byW(t rapid.TB) *model.WMachine[T] {
 	t.Helper()
-	m, err := model.NewWMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(model.NewWMachine(tr.Config, tr.Classes, tr.params, tr.Batch))(t)
 	copy(m.X.Data, tr.x.Data)
 	m.Label(tr.y...)
 	m.Begin()
@@ -110,10 +111,7 @@ func (tr trial[T]) byW(t rapid.TB) *model.WMachine[T] {
 // byV makes the machine that learns V, with the detections of the batch in it.
 func (tr trial[T]) byV(t rapid.TB) *model.VMachine[T] {
 	t.Helper()
-	m, err := model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch))(t)
 	copy(m.X.Data, tr.detect(t))
 	m.Label(tr.y...)
 	m.Begin(model.DetectorTerms(tr.params, tr.Classes))
@@ -132,10 +130,7 @@ func (tr trial[T]) detect(t rapid.TB) []T {
 // forward is the forward computation from detections to classes.
 func (tr trial[T]) forward(t rapid.TB) *model.Forward[T] {
 	t.Helper()
-	f, err := model.NewForward(tr.Config, tr.Classes, tr.params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(model.NewForward(tr.Config, tr.Classes, tr.params))(t)
 	return f
 }
 
@@ -145,9 +140,7 @@ func (tr trial[T]) classify(t rapid.TB, a []T) []float64 {
 	m := tr.Classes.U.Cols
 	in := dataset.Matrix[T]{Rows: len(a) / m, Cols: m, Data: a}
 	logP := dataset.NewMatrix[T](in.Rows, tr.Classes.U.Rows)
-	if err := tr.forward(t).LogP(in, logP); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, tr.forward(t).LogP(in, logP))
 	return floats(logP.Data)
 }
 
@@ -166,10 +159,7 @@ type outcome struct {
 
 func take(t rapid.TB, m machine) outcome {
 	t.Helper()
-	terms, err := m.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	terms := testkit.Must(m.Step())(t)
 	o := outcome{Terms: terms}
 	for _, p := range m.Learnables() {
 		o.Grads = append(o.Grads, grad(t, p))
@@ -181,11 +171,8 @@ func take(t rapid.TB, m machine) outcome {
 func (o outcome) close(t rapid.TB, want outcome, tolerance float64) {
 	t.Helper()
 	within(t, "terms", tolerance, o.terms(), want.terms())
-	if len(o.Grads) != len(want.Grads) {
-		t.Fatalf("%d gradients, expected %d", len(o.Grads), len(want.Grads))
-	}
 	for i, g := range o.Grads {
-		within(t, []string{"first gradient", "second gradient"}[i], tolerance, g, want.Grads[i])
+		within(t, fmt.Sprint("gradient ", i), tolerance, g, want.Grads[i])
 	}
 }
 
@@ -196,9 +183,8 @@ func (o outcome) terms() []float64 {
 // finite fails unless all numbers of the outcome are.
 func (o outcome) finite(t rapid.TB) {
 	t.Helper()
-	finite(t, "terms", o.terms())
-	for _, g := range o.Grads {
-		finite(t, "gradient", g)
+	for i, values := range append([][]float64{o.terms()}, o.Grads...) {
+		finite(t, fmt.Sprint("terms and gradients ", i), values)
 	}
 }
 
@@ -211,32 +197,20 @@ func finite(t rapid.TB, name string, values []float64) {
 	}
 }
 
-// same fails unless got and want agree to 1e-9, relative to values above 1.
+// same fails unless got and want agree to 1e-9.
 func same(t rapid.TB, name string, got, want []float64) {
 	t.Helper()
-	within(t, name, 1e-9, got, want)
+	testkit.NearAll(t, name, got, want, 1e-9)
 }
 
-// within fails unless got and want agree to the tolerance, relative to values
-// above 1.
 func within(t rapid.TB, name string, tolerance float64, got, want []float64) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, expected %d", name, len(got), len(want))
-	}
-	for i := range got {
-		if !(math.Abs(got[i]-want[i]) <= tolerance*max(1, math.Abs(want[i]))) {
-			t.Errorf("%s[%d] = %.12g, expected %.12g", name, i, got[i], want[i])
-		}
-	}
+	testkit.NearAll(t, name, got, want, tolerance)
 }
 
 func grad(t rapid.TB, p G.ValueGrad) []float64 {
 	t.Helper()
-	g, err := p.Grad()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(p.Grad())(t)
 	return numbers(g)
 }
 
@@ -254,16 +228,7 @@ func numbers(v G.Value) []float64 {
 }
 
 func floats[T model.Float](values []T) []float64 {
-	return to[float64](dataset.Matrix[T]{Rows: 1, Cols: len(values), Data: values}).Data
-}
-
-// to copies a matrix into another precision.
-func to[T, S model.Float](m dataset.Matrix[S]) dataset.Matrix[T] {
-	c := dataset.NewMatrix[T](m.Rows, m.Cols)
-	for i, v := range m.Data {
-		c.Data[i] = T(v)
-	}
-	return c
+	return dataset.Convert[float64](dataset.Matrix[T]{Rows: 1, Cols: len(values), Data: values}).Data
 }
 
 func matrix(rows [][]float64) dataset.Matrix[float64] {
@@ -283,4 +248,13 @@ func uniform(rng *rand.Rand, rows, cols int, low, high float64) dataset.Matrix[f
 		m.Data[i] = low + (high-low)*rng.Float64()
 	}
 	return m
+}
+
+// TestMain selects the BLAS by $LAGO_BLAS; "go" is gonum's.
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
 }

@@ -7,6 +7,7 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/graphop"
 )
 
@@ -22,6 +23,9 @@ type kernel[T Float] struct {
 	// gradients holds one entry per input: nil where no gradient is needed.
 	gradients []gradient[T]
 
+	// onto, if not nil, is the last input, whose memory the output overwrites.
+	onto *G.Node
+
 	graphop.Op
 	out  G.Value
 	args [][]T
@@ -36,7 +40,9 @@ type gradient[T Float] func(inputs G.Nodes, output, grad *G.Node) *G.Node
 func (k kernel[T]) apply(inputs ...*G.Node) *G.Node {
 	k.Op = graphop.New(k.name, dtype[T](), k.shape, inputs)
 	k.args = make([][]T, len(inputs))
-	k.out = newValue[T](k.shape)
+	if k.onto == nil {
+		k.out = newValue[T](k.shape)
+	}
 	return G.Must(G.ApplyOp(&k, inputs...))
 }
 
@@ -53,8 +59,12 @@ func (k *kernel[T]) Do(inputs ...G.Value) (G.Value, error) {
 	for i, v := range inputs {
 		k.args[i] = values[T](v)
 	}
-	k.forward(values[T](k.out), k.args)
-	return k.out, nil
+	out := k.out
+	if k.onto != nil {
+		out = inputs[len(inputs)-1]
+	}
+	k.forward(values[T](out), k.args)
+	return out, nil
 }
 
 func (k *kernel[T]) SymDiff(inputs G.Nodes, output, grad *G.Node) (G.Nodes, error) {
@@ -99,25 +109,31 @@ func values[T Float](v G.Value) []T {
 	switch v := v.(type) {
 	case *tensor.Dense:
 		if dtype[T]() == tensor.Float32 {
-			return same[T](v.Float32s())
+			return any(v.Float32s()).([]T)
 		}
-		return same[T](v.Float64s())
+		return any(v.Float64s()).([]T)
 	case *G.F32:
-		return same[T](unsafe.Slice((*float32)(v), 1))
+		return any(unsafe.Slice((*float32)(v), 1)).([]T)
 	case *G.F64:
-		return same[T](unsafe.Slice((*float64)(v), 1))
+		return any(unsafe.Slice((*float64)(v), 1)).([]T)
 	}
 	panic(fmt.Sprintf("model: a kernel got a %T", v))
-}
-
-// same converts a slice to another name of its type: the caller knows that T and S are
-// the same.
-func same[T, S Float](s []S) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
 // input makes a node that reads data at each step.
 func input[T Float](g *G.ExprGraph, name string, data []T, shape ...int) *G.Node {
 	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
 	return G.NewTensor(g, dtype[T](), len(shape), G.WithName(name), G.WithShape(shape...), G.WithValue(t))
+}
+
+func inputMatrix[T Float](g *G.ExprGraph, name string, m dataset.Matrix[T]) *G.Node {
+	return input(g, name, m.Data, m.Rows, m.Cols)
+}
+
+func sum[T Float](x []T) float64 {
+	var s float64
+	for _, v := range x {
+		s += float64(v)
+	}
+	return s
 }

@@ -2,12 +2,12 @@ package model
 
 import (
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -34,24 +34,25 @@ func (t *Terms) Add(u Terms, share float64) {
 	t.Prior += share * u.Prior
 }
 
-// term is a weighted term of the loss in a graph. No gradient is taken through a
-// constant term, nor through one of weight 0.
+// term is a part of the loss in a graph: a node of one or more numbers, and their weights.
 type term struct {
-	weight   float64
-	node     *G.Node
-	constant bool
+	node    *G.Node
+	weights []float64
 }
 
-// sum makes the weighted sum of scalar terms.
+// sumTerms makes the weighted sum of terms. No gradient is taken through one whose weights
+// are 0.
 func sumTerms[T Float](terms ...term) *G.Node {
 	nodes, gradients := make(G.Nodes, len(terms)), make([]gradient[T], len(terms))
 	for i, t := range terms {
 		nodes[i] = t.node
-		if t.constant || t.weight == 0 {
+		if !slices.ContainsFunc(t.weights, func(w float64) bool { return w != 0 }) {
 			continue
 		}
-		gradients[i] = by(kernel[T]{name: "loss by a term", forward: func(out []T, in [][]T) {
-			out[0] = T(t.weight) * in[len(in)-1][0]
+		gradients[i] = by(kernel[T]{name: "loss by a term", shape: t.node.Shape(), forward: func(out []T, in [][]T) {
+			for j, w := range t.weights {
+				out[j] = T(w) * in[len(in)-1][0]
+			}
 		}})
 	}
 	return kernel[T]{
@@ -59,7 +60,9 @@ func sumTerms[T Float](terms ...term) *G.Node {
 		forward: func(out []T, in [][]T) {
 			var sum float64
 			for i, t := range terms {
-				sum += t.weight * float64(in[i][0])
+				for j, w := range t.weights {
+					sum += w * float64(in[i][j])
+				}
 			}
 			out[0] = T(sum)
 		},
@@ -80,7 +83,7 @@ func crossEntropy[T Float](l, y *G.Node) *G.Node {
 			l, y := in[0], in[1]
 			parallel.For(n, 1+4096/z, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
-					norms[i] = logSumExp(l[i*z : (i+1)*z])
+					norms[i] = LogSumExp(l[i*z : (i+1)*z])
 				}
 			})
 			var sum, weight float64
@@ -123,19 +126,17 @@ func entropyGradient[T Float](dl, l, y []T, norm, scale float64) {
 // cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U
 // with the U of Description.Targets. a is the node of A, whose exponentials are not computed
 // again; the gradient by S includes what goes through it.
-// It is computed from S, as log(1 + exp(s)) - t s, which is exact even where A rounds to 0 or 1.
-// Undescribed
-// attributes have no target and do not count; undescribed is nil for none.
-func attributeEntropy[T Float](s, a, y *G.Node, u dataset.Matrix[T], undescribed []bool) *G.Node {
-	n, m, z := s.Shape()[0], s.Shape()[1], u.Rows
+// It is computed from S, as log(1 + exp(s)) - t s, which is exact even where A rounds to 0
+// or 1. Undescribed attributes have no target and do not count; undescribed is nil for none.
+func attributeEntropy[T Float](s, a, y, u *G.Node, undescribed []bool) *G.Node {
+	n, m, z := s.Shape()[0], s.Shape()[1], u.Shape()[0]
 	described := float64(countDescribed(m, undescribed))
 	targets, rows := make([]T, n*m), make([]float64, n)
-	mul := newGemm[T]()
 	return kernel[T]{
 		name: "attribute entropy",
 		forward: func(out []T, in [][]T) {
-			s, a, y := in[0], in[1], in[2]
-			mul(blas.NoTrans, blas.NoTrans, n, m, z, 1, y, z, u.Data, m, 0, targets, m)
+			s, a, y, u := in[0], in[1], in[2], in[3]
+			blas.Gemm(blas.NoTrans, blas.NoTrans, n, m, z, 1, y, z, u, m, 0, targets, m)
 			parallel.For(n, 16, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
 					rows[i] = 0
@@ -148,7 +149,7 @@ func attributeEntropy[T Float](s, a, y *G.Node, u dataset.Matrix[T], undescribed
 		},
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "attribute entropy by S", shape: tensor.Shape{n, m}, forward: func(ds []T, in [][]T) {
-				a, y, d := in[1], in[2], float64(in[4][0])
+				a, y, d := in[1], in[2], float64(in[5][0])
 				scale := d / (sum(y) * described)
 				for i := range n {
 					weight := sum(y[i*z : (i+1)*z])
@@ -164,8 +165,9 @@ func attributeEntropy[T Float](s, a, y *G.Node, u dataset.Matrix[T], undescribed
 			}}),
 			nil,
 			nil,
+			nil,
 		},
-	}.apply(s, a, y)
+	}.apply(s, a, y, u)
 }
 
 // entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive part
@@ -205,4 +207,137 @@ func AttributeEntropy[T Float](s, u []T, undescribed []bool) float64 {
 	a := make([]T, len(s))
 	sigmoids(a, s)
 	return entropyOfRow(s, a, u, undescribed, 1) / float64(countDescribed(len(s), undescribed))
+}
+
+// Group scores are clipped to these bounds, so that their logs and the inverse in
+// their gradient stay finite in float32. A clipped score has no gradient.
+const (
+	leastScore = 1e-30
+	mostScore  = 1e30
+)
+
+// maxRun is the number of scores that are multiplied before the exponent is split off
+// the product: 8 scores within the bounds stay within the range of float64.
+const maxRun = 8
+
+// exponentMask is that of the shifted exponent of a float64, halfExponent the exponent of
+// numbers from 0.5 to 1.
+const exponentMask, halfExponent = 0x7ff, 0x3fe
+
+// logProduct accumulates log products of group scores (Eq. 4), one per sample and
+// class: it multiplies in float64 and takes a single logarithm at the end.
+type logProduct struct {
+	product  []float64
+	exponent []int // of 2
+	factors  int
+}
+
+func newLogProduct(n int) *logProduct {
+	return &logProduct{product: make([]float64, n), exponent: make([]int, n)}
+}
+
+func (p *logProduct) reset() {
+	for i := range p.product {
+		p.product[i], p.exponent[i] = 1, 0
+	}
+	p.factors = 0
+}
+
+// multiply multiplies each product by a score.
+func multiply[T Float](p *logProduct, scores []T) {
+	product, exponent := p.product[:len(scores)], p.exponent[:len(scores)]
+	for i, s := range scores {
+		v := float64(s) // min and max of floats are slower than branches
+		if v < leastScore {
+			v = leastScore
+		} else if v > mostScore {
+			v = mostScore
+		}
+		product[i] *= v
+	}
+	if p.factors++; p.factors%maxRun == 0 {
+		for i, v := range product {
+			if v != v { // of a score that is NaN
+				continue
+			}
+			// math.Frexp of a normal number.
+			bits := math.Float64bits(v)
+			product[i] = math.Float64frombits(bits&^(exponentMask<<52) | halfExponent<<52)
+			exponent[i] += int(bits>>52&exponentMask) - halfExponent
+		}
+	}
+}
+
+func (p *logProduct) log(i int) float64 {
+	return math.Log(p.product[i]) + float64(p.exponent[i])*math.Ln2
+}
+
+// softAnd makes log p(z|x) up to a constant of the sample (Eq. 4, with p(z) uniform),
+// n x Z, from the group scores G, K x n x Z:
+//
+//	L[n,z] = sum_k log G[k,n,z]
+func softAnd[T Float](scores *G.Node) *G.Node {
+	k, n, z := scores.Shape()[0], scores.Shape()[1], scores.Shape()[2]
+	return kernel[T]{
+		name:  "soft and",
+		shape: tensor.Shape{n, z},
+		forward: func(l []T, in [][]T) {
+			g := in[0]
+			parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
+				p := newLogProduct(z)
+				for i := lo; i < hi; i++ {
+					p.reset()
+					for j := range k {
+						multiply(p, g[(j*n+i)*z:(j*n+i+1)*z])
+					}
+					for c := range z {
+						l[i*z+c] = T(p.log(c))
+					}
+				}
+			})
+		},
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "soft and by G", shape: tensor.Shape{k, n, z}, forward: func(dg []T, in [][]T) {
+				g, dl := in[0], in[2]
+				parallel.For(k, 1+8192/(n*z), func(lo, hi int) {
+					for j := lo; j < hi; j++ {
+						scores, out := g[j*n*z:(j+1)*n*z], dg[j*n*z:(j+1)*n*z]
+						for i, s := range scores {
+							if s > leastScore && s < mostScore {
+								out[i] = dl[i] / s
+							} else {
+								out[i] = 0
+							}
+						}
+					}
+				})
+			}}),
+		},
+	}.apply(scores)
+}
+
+// LogNormalise subtracts its logsumexp from each row of classes in l, in place: log
+// p(z|x) up to a constant becomes log p(z|x).
+func LogNormalise[T Float](l []T, classes int) {
+	for len(l) > 0 {
+		row := l[:classes]
+		norm := T(LogSumExp(row))
+		for z := range row {
+			row[z] -= norm
+		}
+		l = l[classes:]
+	}
+}
+
+// LogSumExp returns log sum_z exp(row[z]).
+func LogSumExp[T Float](row []T) float64 {
+	top := math.Inf(-1)
+	for _, v := range row {
+		top = max(top, float64(v))
+	}
+	var sum float64
+	for _, v := range row {
+		sum += math.Exp(float64(v) - top)
+	}
+	return top + math.Log(sum)
 }

@@ -2,11 +2,16 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // Float is the precision of a computation: float32 to train and score, float64 to
@@ -52,22 +57,11 @@ func (c Config) Init(dims, attributes int, semantic []int, seed uint64) (*Parame
 	return p, nil
 }
 
-// Clone returns a copy that shares no memory.
-func (p *Parameters[T]) Clone() *Parameters[T] {
-	c := &Parameters[T]{
-		W: dataset.NewMatrix[T](p.W.Rows, p.W.Cols),
-		B: make([]T, len(p.B)),
-		V: dataset.NewMatrix[T](p.V.Rows, p.V.Cols),
-	}
-	c.Set(p)
-	return c
-}
-
-// Set copies the values of from, which must be of the same sizes.
-func (p *Parameters[T]) Set(from *Parameters[T]) {
-	copy(p.W.Data, from.W.Data)
-	copy(p.B, from.B)
-	copy(p.V.Data, from.V.Data)
+// Groups returns Gamma = softmax(zeta V), the soft group of each attribute, M x K.
+func (p *Parameters[T]) Groups(zeta float64) dataset.Matrix[T] {
+	gamma := dataset.NewMatrix[T](p.V.Rows, p.V.Cols)
+	writeGamma(gamma.Data, p.V, zeta)
+	return gamma
 }
 
 // orthogonal returns a random matrix with orthonormal columns, or rows where it
@@ -121,4 +115,167 @@ func oneHot[T Float](of []int, k int) dataset.Matrix[T] {
 		v.Data[m*k+g] = 1
 	}
 	return v
+}
+
+// Logits writes S = X W + b of the samples x, n x D, into s, n x M.
+func (p *Parameters[T]) Logits(x, s dataset.Matrix[T]) {
+	if x.Rows > 0 {
+		writeLogits(s.Data, x.Data, p.W.Data, p.B, x.Rows, p.W.Rows, p.W.Cols)
+	}
+}
+
+// Sigmoid replaces logits S by the attribute probabilities A = sigmoid(S).
+func Sigmoid[T Float](s []T) { writeSigmoid(s, s) }
+
+func writeLogits[T Float](s, x, w, b []T, n, d, m int) {
+	for i := range n {
+		copy(s[i*m:(i+1)*m], b)
+	}
+	blas.Gemm(blas.NoTrans, blas.NoTrans, n, m, d, 1, x, d, w, m, 1, s, m)
+}
+
+func writeSigmoid[T Float](a, s []T) {
+	parallel.For(len(s), 4096, func(lo, hi int) { sigmoids(a[lo:hi], s[lo:hi]) })
+}
+
+// sigmoids is a function rather than a closure, for which the compiler makes each
+// conversion to float64 wait for the last exponential: four times slower.
+func sigmoids[T Float](a, s []T) {
+	for i, v := range s {
+		a[i] = T(1 / (1 + math.Exp(-float64(v))))
+	}
+}
+
+// linear makes S = X W + b, n x M. onto is the gradient by W of the other terms of the loss,
+// to which that through S is added in its memory; nil for none. Gorgonia would add the two in
+// another pass over the largest matrices of a step.
+func linear[T Float](x, w, b, onto *G.Node) *G.Node {
+	n, d, m := x.Shape()[0], w.Shape()[0], w.Shape()[1]
+	return kernel[T]{
+		name:    "linear",
+		shape:   tensor.Shape{n, m},
+		forward: func(s []T, in [][]T) { writeLogits(s, in[0], in[1], in[2], n, d, m) },
+		gradients: []gradient[T]{
+			nil,
+			func(inputs G.Nodes, _, ds *G.Node) *G.Node {
+				var beta T
+				from := G.Nodes{inputs[0], ds}
+				if onto != nil {
+					beta, from = 1, append(from, onto)
+				}
+				return kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}, onto: onto, forward: func(dw []T, in [][]T) {
+					blas.Gemm(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, beta, dw, m)
+				}}.apply(from...)
+			},
+			by(kernel[T]{name: "linear by b", shape: tensor.Shape{m}, forward: func(db []T, in [][]T) {
+				ds := in[4]
+				clear(db)
+				for i := range n {
+					for j, v := range ds[i*m : (i+1)*m] {
+						db[j] += v
+					}
+				}
+			}}),
+		},
+	}.apply(x, w, b)
+}
+
+// sigmoid makes A = 1 / (1 + exp(-S)), p(a_m|x).
+func sigmoid[T Float](s *G.Node) *G.Node {
+	shape := s.Shape()
+	return kernel[T]{
+		name:    "sigmoid",
+		shape:   shape,
+		forward: func(a []T, in [][]T) { writeSigmoid(a, in[0]) },
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "sigmoid by S", shape: shape, forward: func(ds []T, in [][]T) {
+				a, da := in[1], in[2]
+				for i, p := range a {
+					ds[i] = da[i] * p * (1 - p)
+				}
+			}}),
+		},
+	}.apply(s)
+}
+
+// penalties makes |W|^2 and |W U^T|^2, a vector: the two terms of the loss that depend on W
+// alone. As in the paper, the biases are not penalised; the authors' program adds |b|^2.
+func penalties[T Float](w, u *G.Node) *G.Node {
+	d, m := w.Shape()[0], w.Shape()[1]
+	product := newDescriptionProduct(d, dataset.Matrix[T]{Rows: u.Shape()[0], Cols: m, Data: values[T](u.Value())})
+	return kernel[T]{
+		name:  "|W|^2 and |W U^T|^2",
+		shape: tensor.Shape{2},
+		forward: func(out []T, in [][]T) {
+			out[0], out[1] = T(blas.Dot(in[0], in[0])), T(product.squared(in[0]))
+		},
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "|W|^2 and |W U^T|^2 by W", shape: w.Shape(), forward: func(dw []T, in [][]T) {
+				w, weights := in[0], in[3]
+				parallel.For((d+gradientRows-1)/gradientRows, 1, func(lo, hi int) {
+					for from := lo * gradientRows; from < min(hi*gradientRows, d); from += gradientRows {
+						part := dw[from*m : min(from+gradientRows, d)*m]
+						clear(part)
+						blas.AddScaled(part, 2*weights[0], w[from*m:from*m+len(part)])
+						if weights[1] != 0 {
+							product.addGradient(part, weights[1], from)
+						}
+					}
+				})
+			}}),
+			nil,
+		},
+	}.apply(w, u)
+}
+
+// gradientRows is the number of rows of the gradient by W that are computed at a time, so
+// that they stay in the cache between the terms.
+const gradientRows = 128
+
+// DetectorTerms returns the terms W2 and WU2 of the loss, which do not change while V
+// trains.
+func DetectorTerms[T Float](params *Parameters[T], classes *Description) Terms {
+	p := newDescriptionProduct(params.W.Rows, dataset.Convert[T](classes.U))
+	return Terms{W2: blas.Dot(params.W.Data, params.W.Data), WU2: p.squared(params.W.Data)}
+}
+
+// descriptionProduct computes |W U^T|^2 the cheaper way: from W U^T or, if there are
+// many classes, from W (U^T U).
+type descriptionProduct[T Float] struct {
+	d, m    int
+	factor  dataset.Matrix[T] // U, or U^T U
+	square  bool              // factor is U^T U
+	product []T               // W times the factor
+}
+
+func newDescriptionProduct[T Float](d int, u dataset.Matrix[T]) *descriptionProduct[T] {
+	p := &descriptionProduct[T]{d: d, m: u.Cols, factor: u, square: 2*u.Rows > u.Cols}
+	if p.square {
+		p.factor = dataset.NewMatrix[T](u.Cols, u.Cols)
+		blas.Gemm(blas.Trans, blas.NoTrans, u.Cols, u.Cols, u.Rows, 1, u.Data, u.Cols, u.Data, u.Cols, 0, p.factor.Data, u.Cols)
+	}
+	p.product = make([]T, d*p.factor.Rows)
+	return p
+}
+
+// squared returns |W U^T|^2.
+func (p *descriptionProduct[T]) squared(w []T) float64 {
+	r := p.factor.Rows
+	blas.Gemm(blas.NoTrans, blas.Trans, p.d, r, p.m, 1, w, p.m, p.factor.Data, p.m, 0, p.product, r)
+	if p.square {
+		return blas.Dot(w, p.product)
+	}
+	return blas.Dot(p.product, p.product)
+}
+
+// addGradient adds scale times the gradient, by the rows of W from one on, at the W of the
+// last call of squared.
+func (p *descriptionProduct[T]) addGradient(dw []T, scale T, from int) {
+	r := p.factor.Rows
+	product := p.product[from*r:]
+	if p.square {
+		blas.AddScaled(dw, 2*scale, product[:len(dw)])
+		return
+	}
+	blas.Gemm(blas.NoTrans, blas.NoTrans, len(dw)/p.m, p.m, r, 2*scale, product, r, p.factor.Data, p.m, 1, dw, p.m)
 }

@@ -3,11 +3,10 @@ package model
 import (
 	"sync"
 
-	"gonum.org/v1/gonum/blas"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -19,22 +18,20 @@ import (
 // ratio is U/p, M x Z. With the prior per group, p depends on Gamma: the caller then passes
 // Gamma/p as gamma, and U as ratio. none holds Uc and, in its last row, pc, (Z+1) x K; it is
 // nil for Ac = 0. ac is Ac, n x K, or nil for Ac = 1. Uc, pc and Ac are scaled.
-func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T], scale *noneScale) *G.Node {
-	o := &learnedSoftOr[T]{
-		n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Cols,
-		ratio: ratio, scale: scale, mul: newGemm[T](),
-	}
+func softOr[T Float](a, gamma, ratio, none, ac *G.Node, scale *noneScale) *G.Node {
+	o := &learnedSoftOr[T]{n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Shape()[1], scale: scale}
 	o.noneRatio = make([]T, o.k*o.z)
 	o.scratch.New = func() any {
 		s := make([]T, o.n*o.m)
 		return &s
 	}
-	inputs := G.Nodes{a, gamma}
+	inputs := G.Nodes{a, gamma, ratio}
 	gradients := []gradient[T]{
 		nil, // A is given while V trains
 		by(kernel[T]{name: "soft or by Gamma", shape: tensor.Shape{o.m, o.k}, forward: func(dgamma []T, in [][]T) {
-			o.byGamma(dgamma, in[0], in[len(in)-1])
+			o.byGamma(dgamma, in)
 		}}),
+		nil,
 	}
 	if none != nil {
 		inputs = append(inputs, none)
@@ -55,54 +52,50 @@ func softOr[T Float](a, gamma, none, ac *G.Node, ratio dataset.Matrix[T], scale 
 
 type learnedSoftOr[T Float] struct {
 	n, m, k, z int
-	ratio      dataset.Matrix[T] // M x Z
-	noneRatio  []T               // K x Z, scaled Uc/pc of this step; zero for Ac = 0
+	noneRatio  []T // K x Z, scaled Uc/pc of this step; zero for Ac = 0
 	scale      *noneScale
 	scratch    sync.Pool // of *[]T, n x M, one for each worker
-	mul        gemm[T]
 }
 
 func (o *learnedSoftOr[T]) forward(g []T, in [][]T) {
-	a, gamma := in[0], in[1]
+	a, gamma, ratio := in[0], in[1], in[2]
 	var ac []T
-	if len(in) > 2 {
-		writeNoneRatio(o.noneRatio, in[2], o.k, o.z)
-	}
 	if len(in) > 3 {
-		ac = in[3]
+		writeNoneRatio(o.noneRatio, in[3], o.k, o.z)
+	}
+	if len(in) > 4 {
+		ac = in[4]
 	}
 	size := o.n * o.z
-	parallel.For(o.k, 1+16384/size, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			writeNoneTerm(g[k*size:(k+1)*size], o.noneRatio[k*o.z:(k+1)*o.z], ac, k, o.k, o.scale.detection[k])
-		}
-	})
 	parallel.For(o.k, 1, func(lo, hi int) {
 		scratch := o.scratch.Get().(*[]T)
 		defer o.scratch.Put(scratch)
 		scaled := *scratch
 		for k := lo; k < hi; k++ {
+			scores := g[k*size : (k+1)*size]
+			writeNoneTerm(scores, o.noneRatio[k*o.z:(k+1)*o.z], ac, k, o.k, o.scale.detection[k])
 			for i := 0; i < len(a); i += o.m {
 				row, out := a[i:i+o.m], scaled[i:i+o.m]
 				for m, p := range row {
 					out[m] = p * gamma[m*o.k+k]
 				}
 			}
-			o.mul(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, scaled, o.m, o.ratio.Data, o.z, 1, g[k*o.n*o.z:], o.z)
+			blas.Gemm(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, scaled, o.m, ratio, o.z, 1, scores, o.z)
 		}
 	})
 }
 
 // byGamma is dGamma[m,k] = sum over n, z of dG[k,n,z] (U/p)[m,z] A[n,m]. Gamma also
 // acts through the none-of-group term, whose gradient is byNone.
-func (o *learnedSoftOr[T]) byGamma(dgamma, a, dg []T) {
+func (o *learnedSoftOr[T]) byGamma(dgamma []T, in [][]T) {
+	a, ratio, dg := in[0], in[2], in[len(in)-1]
 	parallel.For(o.k, 1, func(lo, hi int) {
 		scratch := o.scratch.Get().(*[]T)
 		defer o.scratch.Put(scratch)
 		evidence := *scratch
 		sums := make([]T, o.m)
 		for k := lo; k < hi; k++ {
-			o.mul(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, o.ratio.Data, o.z, 0, evidence, o.m)
+			blas.Gemm(blas.NoTrans, blas.Trans, o.n, o.m, o.z, 1, dg[k*o.n*o.z:], o.z, ratio, o.z, 0, evidence, o.m)
 			clear(sums)
 			for i := 0; i < len(a); i += o.m {
 				row, e := a[i:i+o.m], evidence[i:i+o.m]
@@ -119,10 +112,10 @@ func (o *learnedSoftOr[T]) byGamma(dgamma, a, dg []T) {
 
 // byNone is the gradient by Uc, and in the last row by pc.
 func (o *learnedSoftOr[T]) byNone(dnone []T, in [][]T) {
-	none, dg := in[2], in[len(in)-1]
+	none, dg := in[3], in[len(in)-1]
 	var ac []T
-	if len(in) > 5 {
-		ac = in[3]
+	if len(in) > 6 {
+		ac = in[4]
 	}
 	pc, dpc := none[o.z*o.k:], dnone[o.z*o.k:]
 	parallel.For(o.k, 1, func(lo, hi int) {

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
 )
@@ -46,7 +48,7 @@ func identical(t testing.TB, got, want outcome) {
 // A step changes neither the gradients of the other machine nor the parameters.
 func TestMachinesAreIndependent(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1))
-	before := tr.params.Clone()
+	before := copied[float32](tr.params)
 	byW, byV := take(t, tr.byW(t)), take(t, tr.byV(t))
 	w, v := tr.byW(t), tr.byV(t)
 	for range 3 {
@@ -67,7 +69,7 @@ func TestMachinesUseAChangedV(t *testing.T) {
 	setColumn(tr.described, 5, 1)
 	setColumn(tr.described, 2, 0) // the other of its group
 	tr = tr.describe(t)
-	soft, hard := tr.params.Clone(), tr.params.Clone()
+	soft, hard := copied[float64](tr.params), copied[float64](tr.params)
 	for i := range hard.V.Data {
 		hard.V.Data[i] = math.Round(hard.V.Data[i])
 		soft.V.Data[i] = tr.params.V.Data[i] / 1000
@@ -77,7 +79,7 @@ func TestMachinesUseAChangedV(t *testing.T) {
 		for _, params := range []*model.Parameters[float64]{hard, soft} {
 			anew := tr
 			anew.params = params
-			tr.params.Set(params)
+			copy(tr.params.V.Data, params.V.Data)
 			w.Begin()
 			identical(t, take(t, w), take(t, anew.byW(t)))
 			identical(t, take(t, v), take(t, anew.byV(t)))
@@ -180,4 +182,80 @@ func bytesPerStep(t *testing.T, m machine) float64 {
 		least = min(least, after.TotalAlloc-before.TotalAlloc)
 	}
 	return float64(least)
+}
+
+// The loss and its gradients don't depend on the order of the samples, nor on
+// that of the classes.
+func TestOrderDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := drawTrial(t)
+		samples := rapid.Permutation(tr.x.AllRows()).Draw(t, "order of samples")
+		classes := rapid.Permutation(tr.described.AllRows()).Draw(t, "order of classes")
+		other := tr
+		other.x = tr.x.Gather(samples)
+		other.described = tr.described.Gather(classes)
+		other = other.describe(t)
+		nameOf := make([]int, len(classes)) // of the class that was z before
+		for now, z := range classes {
+			nameOf[z] = now
+		}
+		other.y = make([]int, len(tr.y))
+		for i, s := range samples {
+			other.y[i] = nameOf[tr.y[s]]
+		}
+		take(t, other.byW(t)).close(t, take(t, tr.byW(t)), 1e-9)
+		take(t, other.byV(t)).close(t, take(t, tr.byV(t)), 1e-9)
+	})
+}
+
+// A batch with fewer labels than samples counts as one of the labelled samples
+// alone, independent of the other rows and of earlier batches.
+func TestPartialBatchCountsExactly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := drawTrial(t)
+		want := []outcome{take(t, whole.byW(t)), take(t, whole.byV(t))}
+
+		n, spare := whole.x.Rows, rapid.IntRange(1, 4).Draw(t, "rows without a label")
+		partial := whole
+		partial.Batch = n + spare
+		partial.x = uniform(newRand(1), n+spare, whole.x.Cols, -50, 50)
+		copy(partial.x.Data, whole.x.Data)
+		w, v := partial.byW(t), partial.byV(t)
+		w.Label(make([]int, partial.Batch)...)
+		v.Label(make([]int, partial.Batch)...)
+		take(t, w)
+		take(t, v)
+		w.Label(partial.y...)
+		v.Label(partial.y...)
+		take(t, w).close(t, want[0], 1e-9)
+		take(t, v).close(t, want[1], 1e-9)
+	})
+}
+
+// DetectorTerms, which a VMachine is given, agrees with the terms of a WMachine.
+func TestDetectorTermsAreThoseOfTheWMachine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := drawTrial(t)
+		got, want := model.DetectorTerms(tr.params, tr.Classes), take(t, tr.byW(t)).Terms
+		same(t, "terms", []float64{got.W2, got.WU2}, []float64{want.W2, want.WU2})
+	})
+}
+
+// BXE of a batch is the mean over its samples.
+func TestAttributeEntropyOfOneSample(t *testing.T) {
+	tr := newTrial(t, learned, sizes{n: 4, d: 5, m: 600, k: 3, z: 4}, 1)
+	s := dataset.NewMatrix[float64](tr.x.Rows, 600)
+	tr.params.Logits(tr.x, s)
+	var mean float64
+	for i, z := range tr.y {
+		mean += model.AttributeEntropy(s.Row(i), tr.Classes.Targets.Row(z), nil) / 4
+	}
+	same(t, "bxe", []float64{mean}, []float64{take(t, tr.byW(t)).Terms.BXE})
+}
+
+// Detections of 1/2 have the entropy log 2, for any number of attributes.
+func TestAttributeEntropyOfManyAttributes(t *testing.T) {
+	for _, m := range []int{1, 511, 512, 513, 3000} {
+		same(t, "bxe", []float64{model.AttributeEntropy(make([]float64, m), make([]float64, m), nil)}, []float64{math.Ln2})
+	}
 }

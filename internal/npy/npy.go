@@ -1,3 +1,10 @@
+// Package npy reads and writes NumPy arrays, as numpy.load and numpy.save do (NumPy's
+// documentation, numpy.lib.format, versions 1.0 to 3.0): matrices of float16, float32 or
+// float64, and vectors of int32 or int64, little-endian and in C order. Other arrays are
+// refused with the NumPy call that converts them. The declared shape is compared with the
+// size of the file before memory is allocated.
+//
+// ReadIntegers also takes text files, because labels come in both forms.
 package npy
 
 import (
@@ -5,15 +12,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // magic begins a file. It is followed by two bytes of version, the length of the header
@@ -141,7 +148,7 @@ func short(path string, err error) error {
 // checkSize compares the size of the file with that of the values, of which there are
 // rows x cols, both above 0. It divides, because the product may overflow.
 func (h header) checkSize(path string, rows, cols int) error {
-	width := int64(h.kind[2] - '0')
+	width := int64(h.width())
 	values := h.size / width
 	if h.size%width == 0 && values%int64(rows) == 0 && values/int64(rows) == int64(cols) {
 		return nil
@@ -151,6 +158,9 @@ func (h header) checkSize(path string, rows, cols int) error {
 		Hint: "The file is truncated or damaged: copy or save it again.",
 	}
 }
+
+// width is the size of a value in bytes.
+func (h header) width() int { return int(h.kind[2] - '0') }
 
 func (h header) shapeText() string {
 	return "(" + strings.ReplaceAll(strings.Trim(fmt.Sprint(h.shape), "[]"), " ", ", ") + ")"
@@ -168,6 +178,12 @@ type Matrix struct {
 }
 
 const bufferSize = 1 << 18
+
+// floats reads a value of each type.
+var floats = map[string]func([]byte) float32{
+	"<f2": numeric.Float16, "<f4": numeric.Float32,
+	"<f8": func(b []byte) float32 { return float32(numeric.Float64(b)) },
+}
 
 // Open opens an array of at least one row and column.
 func Open(ctx context.Context, path string) (*Matrix, error) {
@@ -190,7 +206,7 @@ func Open(ctx context.Context, path string) (*Matrix, error) {
 	}
 	return &Matrix{
 		Rows: h.shape[0], Cols: h.shape[1],
-		file: f, kind: h.kind, width: int(h.kind[2] - '0'), offset: h.start, buffer: make([]byte, bufferSize),
+		file: f, kind: h.kind, width: h.width(), offset: h.start, buffer: make([]byte, bufferSize),
 	}, nil
 }
 
@@ -205,20 +221,7 @@ func (m *Matrix) ReadRows(row int, dst []float32) error {
 			return short(m.file.Name(), err)
 		}
 		at += int64(len(raw))
-		switch m.kind {
-		case "<f2":
-			for i := range n {
-				dst[i] = numeric.Float16(binary.LittleEndian.Uint16(raw[2*i:]))
-			}
-		case "<f4":
-			for i := range n {
-				dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-			}
-		case "<f8":
-			for i := range n {
-				dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
-			}
-		}
+		numeric.Decode(dst[:n], raw, m.width, floats[m.kind])
 		dst = dst[n:]
 	}
 	return nil
@@ -248,17 +251,75 @@ func WriteHeader(w io.Writer, rows, cols int) error {
 }
 
 // WriteValues writes the next values of an array, after its header.
-func WriteValues(w io.Writer, values []float32) error {
-	b := make([]byte, 0, min(4*len(values), bufferSize))
-	for _, v := range values {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		if len(b) == bufferSize {
-			if _, err := w.Write(b); err != nil {
-				return err
-			}
-			b = b[:0]
+func WriteValues(w io.Writer, values []float32) error { return numeric.Write(w, values) }
+
+// maxText is the largest size of a text file of integers in bytes, far above the labels
+// of any data set.
+const maxText = 1 << 28
+
+// ReadIntegers reads at least one integer: from an .npy of one dimension, or of two of
+// which one is 1, or from a text file as ParseIntegers does.
+func ReadIntegers(ctx context.Context, path string) ([]int, error) {
+	var numbers []int
+	var err error
+	if strings.EqualFold(filepath.Ext(path), ".npy") {
+		numbers, err = readIntegers(ctx, path)
+	} else {
+		var text []byte
+		if text, err = input.ReadFile(ctx, path, maxText); err == nil {
+			numbers, err = ParseIntegers(path, string(text))
 		}
 	}
-	_, err := w.Write(b)
-	return err
+	if err == nil && len(numbers) == 0 {
+		err = &invalid.Error{Where: path, Want: "at least one integer", Got: "none"}
+	}
+	return numbers, err
+}
+
+func readIntegers(ctx context.Context, path string) ([]int, error) {
+	f, h, err := open(ctx, path, "<i8", "<i4")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	n := -1
+	switch s := h.shape; {
+	case len(s) == 1, len(s) == 2 && s[1] == 1:
+		n = s[0]
+	case len(s) == 2 && s[0] == 1:
+		n = s[1]
+	}
+	if n < 1 {
+		return nil, &invalid.Error{Where: path, Field: "shape", Want: "one dimension, with one integer per sample", Got: h.shapeText()}
+	}
+	if err := h.checkSize(path, n, 1); err != nil {
+		return nil, err
+	}
+	raw := make([]byte, h.size)
+	if _, err := io.ReadFull(f, raw); err != nil {
+		return nil, short(path, err)
+	}
+	number := func(b []byte) int { return int(int64(binary.LittleEndian.Uint64(b))) }
+	if h.kind == "<i4" {
+		number = func(b []byte) int { return int(int32(binary.LittleEndian.Uint32(b))) }
+	}
+	return numeric.Decode(make([]int, n), raw, h.width(), number), nil
+}
+
+// ParseIntegers reads integers separated by commas, semicolons, spaces or lines. where is
+// the file or flag that errors name.
+func ParseIntegers(where, text string) ([]int, error) {
+	var numbers []int
+	line := 0
+	for part := range strings.SplitSeq(text, "\n") {
+		line++
+		for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return strings.ContainsRune(", \t\r;", r) }) {
+			n, err := strconv.Atoi(word)
+			if err != nil {
+				return nil, &invalid.Error{Where: where, Field: fmt.Sprintf("line %d", line), Want: "integers", Got: invalid.Quote(word)}
+			}
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, nil
 }

@@ -1,3 +1,31 @@
+// Package adapt refines the predictions for a batch of unlabelled samples by fitting clusters
+// to them (transductive prediction). Only scores and features are needed, so it works on the
+// scores of any classifier.
+//
+// The samples x_n, preprocessed, centred and of length 1 (see Normalize), are modelled as a
+// mixture of one spherical Gaussian per candidate class z, with mean mu_z and precision tau:
+//
+//	p(x_n, z) ~ share_z exp(s_nz / T) exp(-tau/2 |x_n - mu_z|^2)
+//
+// s_nz is the classifier's score of the sample, log p0(z|x_n) for LAGO. A mean has the prior
+// N(0, 1/(Shrinkage tau)), worth Shrinkage samples at the mean of the batch: a class with
+// little mass cannot form a cluster from single samples. The shares have a Dirichlet prior,
+// worth one sample per class. Fit finds the maximum a posteriori by EM. It maximises
+//
+//	sum_n log sum_z share_z exp(s_nz/T + tau (x_n mu_z - |mu_z|^2/2))
+//	  + sum_z log share_z - Shrinkage tau/2 sum_z |mu_z|^2
+//
+// in alternating steps, starting from equal shares and mu = 0:
+//
+//	P[n,z]  = softmax over z of s_nz/T + tau (x_n mu_z - |mu_z|^2/2) + log share_z
+//	share_z = (sum_n P[n,z] + 1) / (N + Z)
+//	mu_z    = sum_n P[n,z] x_n / (sum_n P[n,z] + Shrinkage)
+//
+// P is the posterior given the parameters and the other two lines are the exact maximum of
+// its lower bound, so no round lowers the objective (Dempster, Laird and Rubin 1977).
+// With unit means and no shrinkage these are the updates of a von Mises-Fisher mixture; the
+// shrinkage is what keeps absent classes from dividing the classes that are present.
+// TransCLIP (Zanella et al., NeurIPS 2024) is a relative with text embeddings as prior.
 package adapt
 
 import (
@@ -5,13 +33,13 @@ import (
 	"iter"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
-	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
 )
 
 // Shrinkage is the weight of the prior of a mean, in samples.
@@ -31,13 +59,10 @@ type Settings struct {
 
 // Check returns an *invalid.Error for the first setting that is out of range.
 func (s Settings) Check() error {
-	if !(s.Temperature > 0 && finite.Is(s.Temperature)) {
-		return &invalid.Error{Field: "temperature", Want: "a finite number above 0", Got: fmt.Sprint(s.Temperature)}
-	}
-	if !(s.Tau >= 0 && finite.Is(s.Tau)) {
-		return &invalid.Error{Field: "tau", Want: "a finite number, 0 or above", Got: fmt.Sprint(s.Tau)}
-	}
-	return nil
+	return setting.List{
+		setting.Number("temperature", &s.Temperature, 1, setting.Positive),
+		setting.Number("tau", &s.Tau, 0, setting.NotNegative),
+	}.Check()
 }
 
 // Block is a part of the samples of a batch.
@@ -222,7 +247,7 @@ func (f *fit) expect() (changed int) {
 	clear(f.sum.Data)
 	for first, b := range f.parts() {
 		similarity := f.similarity.Slice(0, b.X.Rows)
-		baseline.Gemm(blas.NoTrans, blas.Trans, 1, b.X, f.mean, 0, similarity)
+		blas.Gemm(blas.NoTrans, blas.Trans, b.X.Rows, f.mean.Rows, b.X.Cols, 1, b.X.Data, b.X.Cols, f.mean.Data, b.X.Cols, 0, similarity.Data, similarity.Cols)
 		p := f.P.Slice(first, first+b.X.Rows)
 		parallel.For(b.X.Rows, 64, func(lo, hi int) {
 			logits := make([]float64, len(offset))
@@ -246,28 +271,21 @@ func (f *fit) expect() (changed int) {
 				f.mass[z] += float64(v)
 			}
 		}
-		baseline.Gemm(blas.Trans, blas.NoTrans, 1, p, b.X, 1, f.sum)
+		blas.Gemm(blas.Trans, blas.NoTrans, p.Cols, b.X.Cols, p.Rows, 1, p.Data, p.Cols, b.X.Data, b.X.Cols, 1, f.sum.Data, f.sum.Cols)
 	}
 	f.Objective = append(f.Objective, objective)
 	return changed
 }
 
-// softmax writes the probabilities of logits, which it overwrites. It returns their
-// logsumexp and the index of the first of the highest.
+// softmax writes the probabilities of logits. It returns their logsumexp and the index of the
+// first of the highest.
 func softmax(p []float32, logits []float64) (logSum float64, best int32) {
-	top := math.Inf(-1)
+	logSum = model.LogSumExp(logits)
 	for z, v := range logits {
-		if v > top {
-			top, best = v, int32(z)
+		p[z] = float32(math.Exp(v - logSum))
+		if v > logits[best] {
+			best = int32(z)
 		}
 	}
-	var sum float64
-	for z, v := range logits {
-		logits[z] = math.Exp(v - top)
-		sum += logits[z]
-	}
-	for z, e := range logits {
-		p[z] = float32(e / sum)
-	}
-	return top + math.Log(sum), best
+	return logSum, best
 }

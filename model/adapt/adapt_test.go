@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	blaslib "github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // random returns normalised samples in clusters, with noisy scores, in two blocks.
@@ -45,11 +45,8 @@ func settings(t *rapid.T) Settings {
 	return Settings{rapid.Float64Range(0.2, 5).Draw(t, "T"), rapid.Float64Range(0.1, 200).Draw(t, "tau")}
 }
 
-func fitOf(t interface{ Fatal(...any) }, blocks []Block, s Settings) *Result {
-	r, err := Fit(blocks, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+func fitOf(t testkit.TB, blocks []Block, s Settings) *Result {
+	r := testkit.Must(Fit(blocks, s))(t)
 	return r
 }
 

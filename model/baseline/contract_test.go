@@ -130,6 +130,9 @@ func TestRestore(t *testing.T) {
 	unseen := baselinetest.Matrix(6, 1, 0, 0.5, 0.2, 0, 1, 0, math.NaN(), 1, 0.9, 0.3, 0)
 	eachBaseline(t, func(t *testing.T, newMethod func() method.Method, original method.Model, e method.Examples) {
 		want := baselinetest.Score(t, original, e, unseen).Data
+		if !math.IsNaN(unseen.Data[7]) {
+			t.Error("the descriptions changed")
+		}
 		if len(want) != 2*len(e.Rows) || slices.ContainsFunc(want, func(v float32) bool { return v-v != 0 }) {
 			t.Fatalf("expected %d finite scores, found %v", 2*len(e.Rows), want)
 		}

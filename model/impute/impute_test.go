@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/impute"
 )
 
@@ -26,14 +27,8 @@ func matrix(rows ...[]float64) dataset.Matrix[float64] {
 
 func fill(t rapid.TB, kind impute.Kind, reference dataset.Matrix[float64], groups []int, u dataset.Matrix[float64]) dataset.Matrix[float64] {
 	t.Helper()
-	r, err := impute.New(reference, groups)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := r.WithKind(kind).Impute(u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(impute.New(reference, groups))(t)
+	full := testkit.Must(r.WithKind(kind).Impute(u))(t)
 	return full
 }
 
@@ -187,10 +182,7 @@ func TestErrors(t *testing.T) {
 	if _, err := impute.New(matrix([]float64{0, 1}), []int{0}); err == nil || !strings.Contains(err.Error(), "each of the 2 attributes, found 1") {
 		t.Errorf("groups of another data set: %v", err)
 	}
-	r, err := impute.New(matrix([]float64{0, 1}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(impute.New(matrix([]float64{0, 1}), nil))(t)
 	if _, err := r.Impute(matrix([]float64{nan})); err == nil || !strings.Contains(err.Error(), "expected 2 attributes, as in training, found 1") {
 		t.Errorf("descriptions by other attributes: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // features returns correlated features that are not negative.
@@ -62,10 +63,7 @@ func TestWhitenAgreesWithEigendecomposition(t *testing.T) {
 		n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 30).Draw(t, "d")
 		ridge := math.Pow(10, rapid.Float64Range(-3, 6).Draw(t, "log10 ridge"))
 		x := features(n, d, rapid.Uint64().Draw(t, "seed"))
-		m, err := Fit(Whiten, ridge, x, all(n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(Fit(Whiten, ridge, x, all(n)))(t)
 		want := oracle(t, x, all(n), ridge)
 		scale := mat.Norm(want, 2)
 		for i := range d {
@@ -107,13 +105,8 @@ func TestDefaultRidgeFollowsTheScaleOfTheFeatures(t *testing.T) {
 	}
 	var whitened [2]dataset.Matrix[float32]
 	for i, x := range []dataset.Matrix[float32]{x, scaled} {
-		m, err := Fit(Whiten, 0, x, all(50))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if whitened[i], err = m.Apply(x, all(50)); err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(Fit(Whiten, 0, x, all(50)))(t)
+		whitened[i] = testkit.Must(m.Apply(x, all(50)))(t)
 	}
 	for i, v := range whitened[0].Data {
 		if math.Abs(float64(v-whitened[1].Data[i])) > 1e-4 {
@@ -128,14 +121,8 @@ func TestStandardize(t *testing.T) {
 		x.Row(i)[2] = 5 // a dimension that does not vary
 	}
 	rows := all(200)
-	m, err := Fit(Standardize, 0, x, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := m.Apply(x, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Fit(Standardize, 0, x, rows))(t)
+	y := testkit.Must(m.Apply(x, rows))(t)
 	for d := range x.Cols {
 		var mean, square float64
 		for i := range rows {
@@ -155,19 +142,10 @@ func TestStandardize(t *testing.T) {
 func TestApplyDoesNotDependOnBlocks(t *testing.T) {
 	x := features(2*applyBlock+3, 4, 9)
 	for _, chain := range []Chain{Standardize, Whiten, "sqrt,l2,whiten"} {
-		m, err := Fit(chain, 10, x, all(50))
-		if err != nil {
-			t.Fatal(err)
-		}
-		whole, err := m.Apply(x, all(x.Rows))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(Fit(chain, 10, x, all(50)))(t)
+		whole := testkit.Must(m.Apply(x, all(x.Rows)))(t)
 		for _, r := range []int{0, applyBlock - 1, applyBlock, x.Rows - 1} {
-			one, err := m.Apply(x, []int{r})
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := testkit.Must(m.Apply(x, []int{r}))(t)
 			for d := range 4 {
 				if math.Abs(float64(one.Data[d]-whole.Row(r)[d])) > 1e-4 {
 					t.Errorf("%s: row %d is %v alone and %v in blocks", chain, r, one.Data, whole.Row(r))
@@ -175,9 +153,7 @@ func TestApplyDoesNotDependOnBlocks(t *testing.T) {
 			}
 		}
 		place := dataset.Matrix[float32]{Rows: x.Rows, Cols: x.Cols, Data: slices.Clone(x.Data)}
-		if err := m.ApplyInPlace(place); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, m.ApplyInPlace(place))
 		if !slices.Equal(place.Data, whole.Data) {
 			t.Errorf("%s: features transformed in place differ from a copy", chain)
 		}
@@ -194,23 +170,12 @@ func TestStepsInOrder(t *testing.T) {
 	for chain, order := range map[Chain][]Chain{
 		"sqrt,l2,whiten": {SignedRoot, L2, Whiten}, "whiten,l2,sqrt": {Whiten, L2, SignedRoot}, "l2,standardize,whiten": {L2, Standardize, Whiten},
 	} {
-		whole, err := Fit(chain, 3, x, all(25))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := whole.Apply(x, all(40))
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := testkit.Must(Fit(chain, 3, x, all(25)))(t)
+		got := testkit.Must(whole.Apply(x, all(40)))(t)
 		want := x
 		for _, step := range order {
-			m, err := Fit(step, 3, want, all(25))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want, err = m.Apply(want, all(40)); err != nil {
-				t.Fatal(err)
-			}
+			m := testkit.Must(Fit(step, 3, want, all(25)))(t)
+			want = testkit.Must(m.Apply(want, all(40)))(t)
 		}
 		if diff := cmp.Diff(want.Data, got.Data); diff != "" {
 			t.Errorf("%s (-step by step +at once):\n%s", chain, diff)
@@ -224,14 +189,8 @@ func TestSignedRootAndL2(t *testing.T) {
 		SignedRoot: {3, -4, 0, 5, 0, 0, 0, 0},
 		"sqrt,l2":  {0.84852814, -1.1313709, 0, 1.4142135, 0, 0, 0, 0}, // times 2 / sqrt(50)
 	} {
-		m, err := Fit(chain, 0, x, all(2))
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := m.Apply(x, all(2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(Fit(chain, 0, x, all(2)))(t)
+		y := testkit.Must(m.Apply(x, all(2)))(t)
 		if diff := cmp.Diff(want, y.Data, cmpopts.EquateApprox(1e-6, 0)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", chain, diff)
 		}
@@ -285,10 +244,7 @@ func TestFitRefuses(t *testing.T) {
 			}
 		})
 	}
-	m, err := Fit(Standardize, 0, x, all(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Fit(Standardize, 0, x, all(4)))(t)
 	const want = "features: expected 3 dimensions, as in training, found 5"
 	if _, err := m.Apply(features(2, 5, 1), all(2)); err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
@@ -335,25 +291,14 @@ func TestFold(t *testing.T) {
 	for chain, rest := range map[Chain]Chain{
 		None: "", Standardize: "", "standardize,whiten": "", L2: L2, "sqrt,l2,whiten": "sqrt,l2", "whiten,l2,standardize": "whiten,l2",
 	} {
-		m, err := Fit(chain, 1, x, all(20))
-		if err != nil {
-			t.Fatal(err)
-		}
-		preprocessed, err := m.Apply(x, all(30))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(Fit(chain, 1, x, all(20)))(t)
+		preprocessed := testkit.Must(m.Apply(x, all(30)))(t)
 		folded, shifted, before, err := m.Fold(w, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, err)
 		if before.Identity() != (rest == "") || before != nil && before.Chain != rest {
 			t.Errorf("%s: %+v remains, expected %s", chain, before, rest)
 		}
-		y, err := before.Apply(x, all(30))
-		if err != nil {
-			t.Fatal(err)
-		}
+		y := testkit.Must(before.Apply(x, all(30)))(t)
 		want := layer(preprocessed, w, b)
 		for i, got := range layer(y, folded, shifted) {
 			if math.Abs(got-want[i]) > 1e-4*max(1, math.Abs(want[i])) {
@@ -366,15 +311,9 @@ func TestFold(t *testing.T) {
 // A Transform that is nil or zero, as in a model made by hand, is the identity.
 func TestIdentity(t *testing.T) {
 	x := features(5, 3, 1)
-	fitted, err := Fit(None, 0, x, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := testkit.Must(Fit(None, 0, x, nil))(t)
 	for name, m := range map[string]*Transform{"none": fitted, "nil": nil, "zero": {}} {
-		y, err := m.Apply(x, []int{4, 0})
-		if err != nil {
-			t.Fatal(err)
-		}
+		y := testkit.Must(m.Apply(x, []int{4, 0}))(t)
 		if diff := cmp.Diff(slices.Concat(x.Row(4), x.Row(0)), y.Data); diff != "" {
 			t.Errorf("%s (-rows 4 and 0 +found):\n%s", name, diff)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/graphop"
 	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/resnet/resnettest"
 )
 
@@ -164,9 +165,7 @@ func TestBlock(t *testing.T) {
 			}
 			in := build.input("x", build.buffers[1][:len(x)], from.n, from.h, from.w, from.channels)
 			_, buffer, to := build.block(b, in, 1, from)
-			if err := G.NewTapeMachine(build.graph).RunAll(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, G.NewTapeMachine(build.graph).RunAll())
 			want, wantTo := naiveBlock(b, from, wide(x), tensors)
 			if to != wantTo {
 				t.Fatalf("size %v, expected %v", to, wantTo)

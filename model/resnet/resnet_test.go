@@ -16,6 +16,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // shared has crops of images, and their features from PyTorch with weights by formula.
@@ -35,30 +36,16 @@ func TestReferenceFeatures(t *testing.T) {
 			if c.name == "resnet101" && os.Getenv("LAGO_PHOTOS") == "" {
 				t.Skip("LAGO_PHOTOS is not set")
 			}
-			n, err := newNetwork(formulaFile(t, c.name), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, err := n.Graph(c.images, 224)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := testkit.Must(newNetwork(formulaFile(t, c.name), nil))(t)
+			g := testkit.Must(n.Graph(c.images, 224))(t)
 			for i, path := range crops[:c.images] {
 				readCrop(t, path, g.Images.Row(i))
 			}
-			got, err := g.Features()
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := npy.Open(t.Context(), filepath.Join(shared, c.name+".npy"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testkit.Must(g.Features())(t)
+			m := testkit.Must(npy.Open(t.Context(), filepath.Join(shared, c.name+".npy")))(t)
 			defer func() { _ = m.Close() }()
 			want := make([]float32, c.images*m.Cols)
-			if err := m.ReadRows(0, want); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, m.ReadRows(0, want))
 			if n.Architecture != c.name || got.Cols != m.Cols || n.Dims != m.Cols {
 				t.Fatalf("%s with %d features, expected %s with %d", n.Architecture, got.Cols, c.name, m.Cols)
 			}
@@ -79,15 +66,10 @@ func TestReferenceFeatures(t *testing.T) {
 
 func readCrop(t *testing.T, path string, to []float32) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(os.Open(path))(t)
 	defer func() { _ = f.Close() }()
 	m, _, err := image.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	mean, std := []float32{.485, .456, .406}, []float32{.229, .224, .225}
 	for i := range to {
 		r, g, b, _ := m.At(i/3%224, i/3/224).RGBA()
@@ -97,24 +79,15 @@ func readCrop(t *testing.T, path string, to []float32) {
 
 // Samples do not influence one another, and the same batch gives the same bits.
 func TestSamplesAreIndependent(t *testing.T) {
-	n, err := newNetwork(formulaFile(t, "resnet18"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := testkit.Must(newNetwork(formulaFile(t, "resnet18"), nil))(t)
 	const size = 33 // odd at each stage
-	g, err := n.Graph(2, size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(n.Graph(2, size))(t)
 	run := func(second float32) []float32 {
 		copy(g.Images.Row(0), floats("image", size*size*3))
 		for i := range g.Images.Row(1) {
 			g.Images.Row(1)[i] = second
 		}
-		x, err := g.Features()
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := testkit.Must(g.Features())(t)
 		return slices.Clone(x.Data)
 	}
 	first, again, other := run(1), run(1), run(-3)
@@ -231,14 +204,9 @@ func TestRead(t *testing.T) {
 			delete(m, name) // which are not written
 		}
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(os.Create(path))(t)
 	sum := sha256.New()
-	if err := errors.Join(safetensors.Write(io.MultiWriter(f, sum), fileOf(m, nil).Tensors, nil), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, errors.Join(safetensors.Write(io.MultiWriter(f, sum), fileOf(m, nil).Tensors, nil), f.Close()))
 	n, err := Read(t.Context(), path, nil)
 	if err != nil || n.Architecture != "resnet18" || n.SHA256 != hex.EncodeToString(sum.Sum(nil)) {
 		t.Fatalf("%+v: %v", n, err)

@@ -3,9 +3,8 @@ package dap
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/method"

@@ -62,17 +62,6 @@ func addToDiagonal(m *mat.Dense, v float64) {
 	}
 }
 
-// Samples that appear twice are equivalent to half the ridge, also in several blocks.
-func TestManySamples(t *testing.T) {
-	e := baselinetest.Examples(700, 6, 4, 5, 1, 1)
-	once, _ := baselinetest.Learn(t, &eszsl.Config{Gamma: 0.5, Lambda: 1, Normalise: true}, e)
-	e.Rows, e.Labels = append(e.Rows, e.Rows...), append(e.Labels, e.Labels...)
-	twice, _ := baselinetest.Learn(t, &eszsl.Config{Gamma: 1, Lambda: 1, Normalise: true}, e)
-	if a, b := weights(once), weights(twice); !mat.EqualApprox(a, b, 1e-5) {
-		t.Errorf("once\n%v\ntwice\n%v", mat.Formatted(a), mat.Formatted(b))
-	}
-}
-
 // The loss is the mean over samples of |scores - one-hot|^2.
 func TestLoss(t *testing.T) {
 	e := baselinetest.Examples(40, 6, 4, 5, 1, 6)

@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -68,103 +68,71 @@ func joint(t dataset.Matrix[float64]) func(sample int, scores []float64) float64
 	}
 }
 
-// solved returns the minimum of a regression by its normal equations, (X'X/n + penalty) W' =
-// X'T/n, where a bias is the weight of a constant 1 that is not penalised: K x D and K.
-func solved(t rapid.TB, p Objective, targets dataset.Matrix[float64]) (w, b []float64) {
+// near compares classifiers with the minimum of a regression by its normal equations,
+// (X'X/n + penalty) W' = X'T/n, where a bias is the weight of a constant 1 that is not
+// penalised.
+func near(t testkit.TB, p Objective, targets dataset.Matrix[float64], c *Classifiers, tolerance float64) {
 	t.Helper()
 	n, dims := len(p.Rows), p.X.Cols
-	e := dims
-	if p.Bias {
-		e++
-	}
-	x := mat.NewDense(n, e, nil)
+	x := mat.NewDense(n, dims+1, nil)
 	for i, r := range p.Rows {
-		var squares float64
-		for d, v := range p.X.Row(r) {
-			x.Set(i, d, float64(v))
-			squares += float64(v) * float64(v)
-		}
+		row := baselinetest.Floats(p.X.Row(r))
 		if p.Unit {
-			for d := range dims {
-				x.Set(i, d, x.At(i, d)/math.Sqrt(squares))
-			}
+			floats.Scale(1/floats.Norm(row, 2), row)
 		}
-		if p.Bias {
-			x.Set(i, dims, 1)
-		}
+		x.SetRow(i, append(row, 1))
 	}
-	var xx, xt, solution mat.Dense
+	if !p.Bias {
+		x = mat.DenseCopyOf(x.Slice(0, n, 0, dims))
+	}
+	var xx, xt, want, residual mat.Dense
 	xx.Mul(x.T(), x)
 	xx.Scale(1/float64(n), &xx)
 	for d := range dims {
 		xx.Set(d, d, xx.At(d, d)+p.Penalty)
 	}
-	xt.Mul(x.T(), mat.NewDense(n, p.Outputs, targets.Data))
+	goal := mat.NewDense(n, p.Outputs, targets.Data)
+	xt.Mul(x.T(), goal)
 	xt.Scale(1/float64(n), &xt)
-	if err := solution.Solve(&xx, &xt); err != nil {
-		t.Fatal(err)
-	}
-	b = make([]float64, p.Outputs)
+	testkit.NoError(t, want.Solve(&xx, &xt))
+	residual.Mul(x, &want)
+	residual.Sub(&residual, goal)
+	testkit.Near(t, "loss", c.Loss, math.Pow(mat.Norm(&residual, 2), 2)/2/float64(n), 5*tolerance)
 	for k := range p.Outputs {
-		for d := range dims {
-			w = append(w, solution.At(d, k))
-		}
-		if p.Bias {
-			b[k] = solution.At(dims, k)
-		}
+		column := mat.Col(nil, k, &want)
+		testkit.NearAll(t, "W", c.W.Row(k), column[:dims], tolerance)
+		testkit.NearAll(t, "b", c.B[k:k+1], append(column, 0)[dims:dims+1], 2.5*tolerance)
 	}
-	return w, b
 }
 
-func minimise(t rapid.TB, p Objective) *Classifiers {
+func minimise(t testkit.TB, p Objective) *Classifiers {
 	t.Helper()
-	c, err := p.Minimise()
-	if err != nil {
-		t.Fatal(err)
+	return testkit.Must(p.Minimise())(t)
+}
+
+// drawRegression draws a regression with an independent or a joint loss.
+func drawRegression(t *rapid.T, samples, dims, outputs int) (Objective, dataset.Matrix[float64]) {
+	p, targets := regression(samples, dims, outputs, rapid.Uint64().Draw(t, "seed"))
+	p.Bias, p.Unit = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "unit")
+	if rapid.Bool().Draw(t, "joint") {
+		p.Joint = joint(targets)
+	} else {
+		p.Each = each(targets)
 	}
-	return c
+	return p, targets
 }
 
 func TestMinimumOfALinearRegression(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 6)
-		p, targets := regression(rapid.IntRange(1, 30).Draw(t, "samples"), size.Draw(t, "dims"), size.Draw(t, "outputs"), rapid.Uint64().Draw(t, "seed"))
-		p.Bias, p.Unit = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "unit")
-		if rapid.Bool().Draw(t, "joint") {
-			p.Joint = joint(targets)
-		} else {
-			p.Each = each(targets)
-		}
-		w, b := solved(t, p, targets)
-		c := minimise(t, p)
-		testkit.NearAll(t, "W", c.W.Data, w, 2e-3)
-		testkit.NearAll(t, "b", c.B, b, 5e-3)
-		var loss float64
-		for i, r := range p.Rows {
-			length := 1.0
-			if p.Unit {
-				length = mat.Norm(mat.NewVecDense(p.X.Cols, baselinetest.Floats(p.X.Row(r))), 2)
-			}
-			for k := range p.Outputs {
-				d := b[k] - targets.Row(i)[k]
-				for j, v := range p.X.Row(r) {
-					d += w[k*p.X.Cols+j] * float64(v) / length
-				}
-				loss += d * d / 2 / float64(len(p.Rows))
-			}
-		}
-		testkit.Near(t, "loss", c.Loss, loss, 1e-2)
+		p, targets := drawRegression(t, rapid.IntRange(1, 30).Draw(t, "samples"), size.Draw(t, "dims"), size.Draw(t, "outputs"))
+		near(t, p, targets, minimise(t, p), 2e-3)
 	})
 }
 
 func TestGradientAgainstFiniteDifferences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, targets := regression(rapid.IntRange(1, 9).Draw(t, "samples"), 3, 2, rapid.Uint64().Draw(t, "seed"))
-		p.Bias, p.Unit = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "unit")
-		p.Each = each(targets)
-		if rapid.Bool().Draw(t, "joint") {
-			p.Each, p.Joint = nil, joint(targets)
-		}
+		p, _ := drawRegression(t, rapid.IntRange(1, 9).Draw(t, "samples"), 3, 2)
 		w := make([]float64, 6)
 		if p.Bias {
 			w = make([]float64, 8)
@@ -256,9 +224,8 @@ func TestMinimiseErrors(t *testing.T) {
 		}
 		return loss, slope
 	}
-	if _, err := p.Minimise(); err == nil || !strings.HasPrefix(err.Error(), "the classifier of output 1 did not converge, its gradient is 1 of that at the start: ") {
-		t.Errorf("a slope that leads upwards: %v", err)
-	}
+	_, err = p.Minimise() // whose slope leads upwards
+	testkit.WantError(t, err, "the classifier of output 1 did not converge, its gradient is 1 of that at the start: ")
 }
 
 // Rounding of a matrix product depends on the order of the outputs.
@@ -273,10 +240,8 @@ func TestOutputsAreEvaluatedInOrder(t *testing.T) {
 		return all(sample, output, score)
 	}
 	minimise(t, p)
-	for k, output := range order[:p.Outputs] {
-		if output != k {
-			t.Fatalf("the first round is of %v", order[:p.Outputs])
-		}
+	if first := order[:p.Outputs]; !slices.IsSorted(first) {
+		t.Errorf("the first round is of %v", first)
 	}
 }
 
@@ -290,11 +255,8 @@ func TestCurvatureDoesNotChangeTheMinimum(t *testing.T) {
 			p.X.Row(r)[d] = p.X.Row(r)[7] + 0.1*p.X.Row(r)[d]
 		}
 	}
-	w, b := solved(t, p, targets)
 	for _, curvature := range []float64{0.01, 0.5, 1, 100} {
 		p.Curvature = curvature
-		c := minimise(t, p)
-		testkit.NearAll(t, "W", c.W.Data, w, 1e-3)
-		testkit.NearAll(t, "b", c.B, b, 1e-3)
+		near(t, p, targets, minimise(t, p), 1e-3)
 	}
 }

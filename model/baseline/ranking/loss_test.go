@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 var losses = map[Loss]lossFunc[float64]{
@@ -65,9 +67,7 @@ func TestFiniteDifferences(t *testing.T) {
 				moved[z] += h
 				up := loss(moved, y, margin, unused)
 				moved[z] -= 2 * h
-				if got := (loss(moved, y, margin, unused) - up) / (2 * h); !(math.Abs(got-step[z]) <= 1e-6) {
-					t.Fatalf("the step of class %d is %g, finite differences give %g", z, step[z], got)
-				}
+				testkit.Near(t, "step", step[z], (loss(moved, y, margin, unused)-up)/(2*h), 1e-6)
 			}
 		}))
 	}

@@ -1,11 +1,116 @@
 package model
 
 import (
+	"math"
+
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 )
+
+// writeGamma writes Gamma = softmax over k of (zeta V[m,:]), the soft group of each
+// attribute, M x K.
+func writeGamma[T Float](gamma []T, v dataset.Matrix[T], zeta float64) {
+	for m := range v.Rows {
+		row, out := v.Row(m), gamma[m*v.Cols:(m+1)*v.Cols]
+		top := math.Inf(-1)
+		for _, x := range row {
+			top = max(top, zeta*float64(x))
+		}
+		var sum float64
+		for k, x := range row {
+			e := math.Exp(zeta*float64(x) - top)
+			out[k] = T(e)
+			sum += e
+		}
+		for k := range out {
+			out[k] = T(float64(out[k]) / sum)
+		}
+	}
+}
+
+// softGroups makes Gamma from V.
+func softGroups[T Float](v *G.Node, zeta float64) *G.Node {
+	m, k := v.Shape()[0], v.Shape()[1]
+	return kernel[T]{
+		name:  "groups",
+		shape: tensor.Shape{m, k},
+		forward: func(gamma []T, in [][]T) {
+			writeGamma(gamma, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[0]}, zeta)
+		},
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "groups by V", shape: tensor.Shape{m, k}, forward: func(dv []T, in [][]T) {
+				gamma, dgamma := in[1], in[2]
+				for i := range m {
+					g, dg, out := gamma[i*k:(i+1)*k], dgamma[i*k:(i+1)*k], dv[i*k:(i+1)*k]
+					var mean float64
+					for j := range g {
+						mean += float64(g[j]) * float64(dg[j])
+					}
+					for j := range g {
+						out[j] = T(zeta * float64(g[j]) * (float64(dg[j]) - mean))
+					}
+				}
+			}}),
+		},
+	}.apply(v)
+}
+
+// describedGroups makes Gamma without undescribed attributes and empty groups.
+func describedGroups[T Float](gamma *G.Node, undescribed []bool) *G.Node {
+	if undescribed == nil {
+		return gamma
+	}
+	m, k := gamma.Shape()[0], gamma.Shape()[1]
+	return kernel[T]{
+		name:  "described groups",
+		shape: gamma.Shape(),
+		forward: func(out []T, in [][]T) {
+			copy(out, in[0])
+			leaveOut(dataset.Matrix[T]{Rows: m, Cols: k, Data: out}, undescribed)
+		},
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "described groups by Gamma", shape: gamma.Shape(), forward: func(dgamma []T, in [][]T) {
+				for i, g := range in[1] {
+					dgamma[i] = 0
+					if g != 0 {
+						dgamma[i] = in[2][i]
+					}
+				}
+			}}),
+		},
+	}.apply(gamma)
+}
+
+// groupPrior makes |Gamma - Gamma_sem|^2, which keeps the learned groups near those of
+// the data set.
+func groupPrior[T Float](gamma *G.Node, semantic dataset.Matrix[T]) *G.Node {
+	return kernel[T]{
+		name: "group prior",
+		forward: func(out []T, in [][]T) {
+			out[0] = T(squaredDistance(in[0], semantic.Data))
+		},
+		gradients: []gradient[T]{
+			by(kernel[T]{name: "group prior by Gamma", shape: gamma.Shape(), forward: func(out []T, in [][]T) {
+				gamma, d := in[0], in[2][0]
+				for i, g := range gamma {
+					out[i] = 2 * d * (g - semantic.Data[i])
+				}
+			}}),
+		},
+	}.apply(gamma)
+}
+
+func squaredDistance[T Float](x, y []T) float64 {
+	var sum float64
+	for i, v := range x {
+		d := float64(v - y[i])
+		sum += d * d
+	}
+	return sum
+}
 
 // groupedPrior computes p(a_m) of PerGroup. It depends on V through Gamma:
 //
@@ -85,27 +190,27 @@ func (g *groupedPrior[T]) byGamma(dgamma, gamma, dp []T) {
 	}
 }
 
-// withGroupedPrior makes U with p of PerGroup as its last row, (Z+1) x M, from Gamma.
-func withGroupedPrior[T Float](gamma *G.Node, d *Description) *G.Node {
+// withGroupedPrior makes U with p of PerGroup as its last row, (Z+1) x M, from Gamma and U.
+func withGroupedPrior[T Float](gamma, u *G.Node, d *Description) *G.Node {
 	g := newGroupedPrior[T](d, gamma.Shape()[1])
 	z, m := d.U.Rows, d.U.Cols
-	u := dataset.Convert[T](d.U)
 	return kernel[T]{
 		name:  "U and p of groups",
 		shape: tensor.Shape{z + 1, m},
 		forward: func(out []T, in [][]T) {
 			g.set(in[0])
-			copy(out, u.Data)
+			copy(out, in[1])
 			for i, p := range g.p {
 				out[z*m+i] = T(p)
 			}
 		},
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "p of groups by Gamma", shape: gamma.Shape(), forward: func(dgamma []T, in [][]T) {
-				g.byGamma(dgamma, in[0], in[2][z*m:])
+				g.byGamma(dgamma, in[0], in[3][z*m:])
 			}}),
+			nil,
 		},
-	}.apply(gamma)
+	}.apply(gamma, u)
 }
 
 // overPrior makes Gamma[m,k] / p[m], M x K, where p is the last row of u. It is 0 for an
@@ -138,7 +243,7 @@ func overPrior[T Float](gamma, u *G.Node) *G.Node {
 				clear(du)
 				out, d := dataset.Matrix[T]{Rows: m, Cols: k, Data: in[2]}, dataset.Matrix[T]{Rows: m, Cols: k, Data: in[3]}
 				for i := range m {
-					du[last+i] = -T(dot(out.Row(i), d.Row(i))) * inverse[i]
+					du[last+i] = -T(blas.Dot(out.Row(i), d.Row(i))) * inverse[i]
 				}
 			}}),
 		},

@@ -1,0 +1,333 @@
+// Package safetensors reads and writes the safetensors file format: the length of a JSON
+// header in 8 bytes, the header, and the raw numbers of the tensors one after the other,
+// all little-endian. The Python library safetensors reads and writes the same files.
+//
+// Write adds a checksum to the header's metadata, which Read verifies. Tensors are written
+// as float32 or float64; float16 and bfloat16 are read as well, into float32. Files are not
+// mapped into memory.
+package safetensors
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
+)
+
+// Tensor is a named array, row by row. F32 or F64 holds its numbers. Numbers of 16 bits
+// are read as F32; of integers, only name and shape are read.
+type Tensor struct {
+	Name  string
+	Shape []int
+	F32   []float32
+	F64   []float64
+}
+
+// The types of floating-point numbers, as headers name them. The first two are written.
+const (
+	float32Type  = "F32"
+	float64Type  = "F64"
+	float16Type  = "F16"
+	bfloat16Type = "BF16"
+)
+
+// widths are the bytes of one number of each type that can be read.
+var widths = map[string]int{
+	float32Type: 4, float64Type: 8, float16Type: 2, bfloat16Type: 2,
+	"BOOL": 1, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "U32": 4, "I64": 8, "U64": 8,
+}
+
+func (t Tensor) dtype() string {
+	if t.F64 != nil {
+		return float64Type
+	}
+	return float32Type
+}
+
+func (t Tensor) bytes() int { return 4*len(t.F32) + 8*len(t.F64) }
+
+// check returns an error where the shape does not fit the numbers.
+func (t Tensor) check() error {
+	size, err := sizeOf(t.Shape)
+	if err != nil {
+		return err
+	}
+	if t.F32 != nil && t.F64 != nil {
+		return &invalid.Error{Want: "either F32 or F64", Got: "both"}
+	}
+	if n := len(t.F32) + len(t.F64); n != size {
+		return &invalid.Error{Want: fmt.Sprintf("%d numbers for shape %v", size, t.Shape), Got: fmt.Sprint(n)}
+	}
+	return nil
+}
+
+// maxNumbers bounds a tensor, so that no product of sizes overflows.
+const maxNumbers = 1 << 40
+
+// sizeOf is the product of a shape.
+func sizeOf(shape []int) (int, error) {
+	size := 1
+	for _, n := range shape {
+		if n < 0 || (n > 0 && size > maxNumbers/n) {
+			return 0, &invalid.Error{Want: fmt.Sprintf("a shape of at most %d numbers", maxNumbers), Got: fmt.Sprint(shape)}
+		}
+		size *= n
+	}
+	return size, nil
+}
+
+// entry is a tensor in the header.
+type entry struct {
+	Dtype   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets []int  `json:"data_offsets"` // begin and end, from the end of the header
+}
+
+const (
+	metadataKey = "__metadata__"
+	checksumKey = "sha256" // in the metadata
+	lengthBytes = 8
+)
+
+// Write writes tensors, which must have different names, and metadata. Equal tensors and
+// metadata give equal bytes.
+func Write(w io.Writer, tensors []Tensor, metadata map[string]string) error {
+	sum, err := checksum(tensors, metadata)
+	if err != nil {
+		return err
+	}
+	all := map[string]string{}
+	maps.Copy(all, metadata)
+	all[checksumKey] = sum
+	h, err := header(tensors, all)
+	if err != nil {
+		return err
+	}
+	for len(h)%lengthBytes != 0 {
+		h = append(h, ' ') // aligns the numbers
+	}
+	if _, err := w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(h))), h...)); err != nil {
+		return err
+	}
+	return writeNumbers(w, tensors)
+}
+
+// checksum is the SHA-256 of the header without checksum and padding, and the numbers.
+func checksum(tensors []Tensor, metadata map[string]string) (string, error) {
+	h, err := header(tensors, metadata)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	sum.Write(h) //nolint:errcheck // a hash does not fail
+	err = writeNumbers(sum, tensors)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
+	entries := make(map[string]any, len(tensors)+1)
+	if len(metadata) > 0 {
+		entries[metadataKey] = metadata
+	}
+	var end int
+	for _, t := range tensors {
+		if err := t.check(); err != nil {
+			return nil, inTensor(t.Name, err)
+		}
+		if _, twice := entries[t.Name]; twice || t.Name == metadataKey {
+			return nil, inTensor(t.Name, &invalid.Error{Want: "a unique name"})
+		}
+		shape := t.Shape
+		if shape == nil {
+			shape = []int{} // a scalar, not null
+		}
+		entries[t.Name] = entry{t.dtype(), shape, []int{end, end + t.bytes()}}
+		end += t.bytes()
+	}
+	return json.Marshal(entries) // sorts the keys
+}
+
+func writeNumbers(w io.Writer, tensors []Tensor) error {
+	for _, t := range tensors {
+		if err := cmp.Or(numeric.Write(w, t.F32), numeric.Write(w, t.F64)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// File is the content of a file.
+type File struct {
+	Tensors     []Tensor // in the order of their numbers
+	Metadata    map[string]string
+	Checksummed bool // the file has a checksum, which matches
+}
+
+// Tensor returns a tensor by its name.
+func (f *File) Tensor(name string) (Tensor, bool) {
+	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
+	if i < 0 {
+		return Tensor{}, false
+	}
+	return f.Tensors[i], true
+}
+
+// ReadFile reads a regular file. The error is an *invalid.Error.
+func ReadFile(path string) (*File, error) {
+	data, err := input.ReadRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parse(data)
+	return f, invalid.At(path, err)
+}
+
+// Read reads from r; name is the file in errors, which are *invalid.Error. Memory is
+// bounded by what r holds, not by what the header claims.
+func Read(r io.Reader, name string) (*File, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, invalid.At(name, err)
+	}
+	f, err := parse(data)
+	return f, invalid.At(name, err)
+}
+
+func parse(data []byte) (*File, error) {
+	if len(data) < lengthBytes {
+		return nil, short("a header length of %d bytes", lengthBytes, len(data))
+	}
+	length, data := binary.LittleEndian.Uint64(data), data[lengthBytes:]
+	if length > uint64(len(data)) {
+		return nil, short("a header of %d bytes", length, len(data))
+	}
+	f, entries, err := parseHeader(data[:length])
+	if err != nil {
+		return nil, err
+	}
+	numbers, end := data[length:], 0
+	for i := range f.Tensors {
+		t := &f.Tensors[i]
+		e := entries[t.Name]
+		if e.Offsets[0] != end {
+			return nil, inTensor(t.Name, &invalid.Error{Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0])})
+		}
+		if e.Offsets[1] > len(numbers) {
+			return nil, inTensor(t.Name, short("%d bytes of numbers", e.Offsets[1]-end, len(numbers)-end))
+		}
+		t.decode(e, numbers[end:e.Offsets[1]])
+		end = e.Offsets[1]
+	}
+	if end < len(numbers) {
+		return nil, &invalid.Error{Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: "more"}
+	}
+	for _, e := range entries {
+		if e.Dtype != float32Type && e.Dtype != float64Type {
+			return f, nil // not a file of Write, whose checksum this could be
+		}
+	}
+	return f, f.verify()
+}
+
+// verify removes the checksum from the metadata and compares it.
+func (f *File) verify() error {
+	want, ok := f.Metadata[checksumKey]
+	if !ok {
+		return nil
+	}
+	delete(f.Metadata, checksumKey)
+	got, err := checksum(f.Tensors, f.Metadata)
+	if err != nil {
+		return err
+	}
+	if got != want {
+		return &invalid.Error{Field: "checksum", Want: "sha256 " + want, Got: got, Hint: "The file is damaged."}
+	}
+	f.Checksummed = true
+	return nil
+}
+
+func inTensor(name string, err error) error { return invalid.At(fmt.Sprintf("tensor %q", name), err) }
+
+// short is the error of a file that ends early.
+func short[N int | uint64](want string, n N, got int) error {
+	return &invalid.Error{Want: fmt.Sprintf(want, n), Got: fmt.Sprintf("%d bytes", got)}
+}
+
+// parseHeader returns the file without its numbers, tensors in the order of their
+// offsets.
+func parseHeader(raw []byte) (*File, map[string]entry, error) {
+	members, err := input.ParseObject(raw)
+	if err != nil {
+		return nil, nil, invalid.At("header", err)
+	}
+	f := &File{}
+	entries := make(map[string]entry, len(members))
+	for _, m := range members {
+		if m.Key == metadataKey {
+			if err := json.Unmarshal(m.Value, &f.Metadata); err != nil {
+				return nil, nil, &invalid.Error{Field: metadataKey, Want: "an object of strings"}
+			}
+			continue
+		}
+		var e entry
+		if err := json.Unmarshal(m.Value, &e); err != nil {
+			return nil, nil, inTensor(m.Key, &invalid.Error{Want: "an object with dtype, shape and data_offsets"})
+		}
+		if err := e.check(); err != nil {
+			return nil, nil, inTensor(m.Key, err)
+		}
+		entries[m.Key] = e
+		f.Tensors = append(f.Tensors, Tensor{Name: m.Key, Shape: e.Shape})
+	}
+	slices.SortFunc(f.Tensors, func(a, b Tensor) int {
+		return cmp.Or(slices.Compare(entries[a.Name].Offsets, entries[b.Name].Offsets), strings.Compare(a.Name, b.Name))
+	})
+	return f, entries, nil
+}
+
+func (e entry) check() error {
+	width := widths[e.Dtype]
+	if width == 0 {
+		return &invalid.Error{Field: "dtype", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(widths)), ", "), Got: fmt.Sprintf("%q", e.Dtype)}
+	}
+	if e.Shape == nil {
+		return &invalid.Error{Field: "shape", Want: "a list of sizes", Got: "none"}
+	}
+	size, err := sizeOf(e.Shape)
+	if err != nil {
+		return err
+	}
+	if len(e.Offsets) != 2 || e.Offsets[0] < 0 || e.Offsets[1]-e.Offsets[0] != width*size {
+		return &invalid.Error{
+			Field: "data_offsets", Want: fmt.Sprintf("%d bytes for shape %v of %s", width*size, e.Shape, e.Dtype), Got: fmt.Sprint(e.Offsets),
+		}
+	}
+	return nil
+}
+
+// decode fills t from its bytes.
+func (t *Tensor) decode(e entry, raw []byte) {
+	width := widths[e.Dtype]
+	n := len(raw) / width
+	switch e.Dtype {
+	case float64Type:
+		t.F64 = numeric.Decode(make([]float64, n), raw, width, numeric.Float64)
+	case float32Type:
+		t.F32 = numeric.Decode(make([]float32, n), raw, width, numeric.Float32)
+	case float16Type:
+		t.F32 = numeric.Decode(make([]float32, n), raw, width, numeric.Float16)
+	case bfloat16Type:
+		t.F32 = numeric.Decode(make([]float32, n), raw, width, numeric.BFloat16)
+	}
+}

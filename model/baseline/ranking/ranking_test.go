@@ -1,0 +1,223 @@
+package ranking
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
+	"github.com/lago-train/lago-train/model/method"
+)
+
+// TestMain chooses the BLAS of the process: $LAGO_BLAS names it, "go" for gonum's.
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// examples returns nonnegative samples in random rows, correlated with their class.
+func examples(samples, dims, attributes, classes int, seed uint64) method.Examples {
+	e := baselinetest.Examples(samples, dims, attributes, classes, 1, seed)
+	for i, v := range e.X.Data {
+		e.X.Data[i] = float32(math.Abs(float64(v)))
+	}
+	rand.New(rand.NewPCG(seed, 9)).Shuffle(samples, func(i, j int) {
+		e.Rows[i], e.Rows[j] = e.Rows[j], e.Rows[i]
+		e.Labels[i], e.Labels[j] = e.Labels[j], e.Labels[i]
+	})
+	return e
+}
+
+func weights(l method.Learner) []float32 { return l.State()[0].Matrix.Data }
+
+var names = []Loss{ALE, SJE, DeViSE}
+
+// Blocks equal steps of one sample, also if 64 does not divide the samples.
+func TestBlocksAreSGD(t *testing.T) {
+	for _, name := range names {
+		for _, features := range []baseline.Features{baseline.None, baseline.Unit, baseline.Standardize} {
+			for _, samples := range []int{1, 40, 64, 128, 150} {
+				e := examples(samples, 12, 7, 9, uint64(samples))
+				c := *New(name)
+				c.Features, c.LR, c.Margin = features, 0.05, 0.7
+				if samples == 1 && features == baseline.Standardize {
+					continue // nothing varies
+				}
+				t.Run(fmt.Sprintf("%s/%s/%d", name, features, samples), func(t *testing.T) {
+					l := baselinetest.Learner(t, &c, e, 3)
+					o := newOracle(t, c, e, l)
+					for number := 1; number <= 3; number++ {
+						loss, _ := baselinetest.Epoch(t, l, number)
+						testkit.Near(t, "loss", loss, o.epoch(method.Shuffled(samples, 3, number)), 1e-4)
+					}
+					testkit.NearAll(t, "W", weights(l), o.w.RawMatrix().Data, 1e-4)
+				})
+			}
+		}
+	}
+}
+
+// oracle is stochastic gradient descent on one sample at a time, in float64.
+type oracle struct {
+	config Config
+	x      *mat.Dense // normalised
+	labels []int
+	u, w   *mat.Dense // Z x M and D x M
+}
+
+// newOracle starts from the W that a learner starts from.
+func newOracle(t *testing.T, c Config, e method.Examples, l method.Learner) *oracle {
+	t.Helper()
+	n, dims := len(e.Rows), e.X.Cols
+	o := &oracle{config: c, labels: e.Labels, x: mat.NewDense(n, dims, nil)}
+	for i, r := range e.Rows {
+		x := baselinetest.Floats(e.X.Row(r))
+		if c.Features == baseline.Unit {
+			floats.Scale(1/floats.Norm(x, 2), x)
+		}
+		o.x.SetRow(i, x)
+	}
+	for d := 0; d < dims && c.Features == baseline.Standardize; d++ {
+		x := mat.Col(nil, d, o.x)
+		mean, deviation := stat.PopMeanStdDev(x, nil)
+		floats.AddConst(-mean, x)
+		floats.Scale(1/deviation/math.Sqrt(float64(dims)), x)
+		o.x.SetCol(d, x)
+	}
+	u := testkit.Must(baseline.Describe(e.U, c.Normalise))(t)
+	o.u, o.w = mat.NewDense(u.Rows, u.Cols, u.Data), mat.NewDense(dims, u.Cols, baselinetest.Floats(weights(l)))
+	return o
+}
+
+// epoch returns the mean loss.
+func (o *oracle) epoch(order []int) (mean float64) {
+	step := make([]float64, o.u.RawMatrix().Rows)
+	for _, i := range order {
+		var a, scores, moved mat.VecDense
+		x := o.x.RowView(i)
+		a.MulVec(o.w.T(), x)
+		scores.MulVec(o.u, &a)
+		mean += losses[o.config.Loss](scores.RawVector().Data, o.labels[i], o.config.Margin, step) / float64(len(order))
+		moved.MulVec(o.u.T(), mat.NewVecDense(len(step), step))
+		o.w.RankOne(o.w, o.config.LR, x, &moved)
+	}
+	return mean
+}
+
+func TestInit(t *testing.T) {
+	e := examples(10, 64, 200, 3, 2)
+	c := New(ALE)
+	c.Init = 3
+	w := baselinetest.Floats(weights(baselinetest.Learner(t, c, e, 1)))
+	testkit.Near(t, "standard deviation", math.Sqrt(floats.Dot(w, w)/(64*200)), 3/8.0, 0.005)
+	c.Init = 0
+	if w := weights(baselinetest.Learner(t, c, e, 1)); slices.Max(w) != 0 || slices.Min(w) != 0 {
+		t.Error("expected that W starts with zeros")
+	}
+}
+
+// From W = 0, twice the margin with twice the learning rate gives twice the W: that is why
+// the margin is not searched.
+func TestMarginIsAScale(t *testing.T) {
+	e := examples(100, 12, 7, 9, 3)
+	for _, name := range names {
+		c, twice := New(name), New(name)
+		c.Init, twice.Init = 0, 0
+		twice.LR, twice.Margin = 2*c.LR, 2*c.Margin
+		a, b := baselinetest.Learner(t, c, e, 1), baselinetest.Learner(t, twice, e, 1)
+		for number := 1; number <= 3; number++ {
+			baselinetest.Epoch(t, a, number)
+			baselinetest.Epoch(t, b, number)
+		}
+		want := slices.Clone(weights(a))
+		for i := range want {
+			want[i] *= 2
+		}
+		testkit.NearAll(t, string(name), weights(b), want, 0)
+	}
+}
+
+// Training on separable classes converges with a loss of 0, and recognises unseen classes.
+func TestSeparable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	e := method.Examples{X: dataset.NewMatrix[float32](240, 10), U: baselinetest.Matrix(3, 1, 0, 0, 0, 1, 0, 0, 0, 1)}
+	unseen := baselinetest.Matrix(3, 1, 1, 0, 0, 1, 1, 1, 0, 1)
+	var rows []int
+	for r := range 240 {
+		u := unseen
+		if r < 120 {
+			e.Rows, e.Labels, u = append(e.Rows, r), append(e.Labels, r%3), e.U
+		} else {
+			rows = append(rows, r)
+		}
+		for d := range 10 {
+			e.X.Row(r)[d] = float32(0.1*rng.NormFloat64() + 2*u.Row(r % 3)[d%3])
+		}
+	}
+	for _, name := range names {
+		l := baselinetest.Learner(t, New(name), e, 1)
+		done, loss := false, 0.0
+		for number := 1; number <= 500 && !done; number++ {
+			before := slices.Clone(weights(l))
+			if loss, done = baselinetest.Epoch(t, l, number); done != slices.Equal(before, weights(l)) {
+				t.Fatalf("%s: done is %t in epoch %d", name, done, number)
+			}
+		}
+		if !done || loss != 0 {
+			t.Errorf("%s: the loss is %g after 500 epochs", name, loss)
+		}
+		for what, c := range map[string]struct {
+			rows []int
+			u    dataset.Matrix[float64]
+		}{"seen": {e.Rows, e.U}, "unseen": {rows, unseen}} {
+			scores := testkit.Must(model.Score(l.Model(), e.X, c.rows, c.u))(t)
+			for i, r := range c.rows {
+				if s := scores.Row(i); s[r%3] != slices.Max(s) {
+					t.Errorf("%s: sample %d of the %s classes scores %v, expected class %d", name, r, what, s, r%3)
+					break
+				}
+			}
+		}
+	}
+}
+
+func TestNotFinite(t *testing.T) {
+	for _, name := range names {
+		for what, change := range map[string]func(*Config, *method.Examples){
+			"a high rate":    func(c *Config, _ *method.Examples) { c.LR = 1e38 },
+			"a large margin": func(c *Config, _ *method.Examples) { c.LR, c.Margin = 3e37, 3e38 },
+			"the last step": func(c *Config, e *method.Examples) {
+				c.LR, c.Margin, e.Rows, e.Labels = 3e38, 1e3, e.Rows[:1], e.Labels[:1]
+			},
+			"a NaN": func(_ *Config, e *method.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
+		} {
+			e, c := examples(100, 12, 7, 9, 8), New(name)
+			c.Features = baseline.None
+			change(c, &e)
+			l := testkit.Must(c.Learn(e, 1))(t)
+			var err error
+			for number := 1; number <= 3 && err == nil; number++ {
+				_, err = l.Epoch(number)
+			}
+			if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || nf.Term != "W" {
+				t.Errorf("%s, %s: %v, expected W not to be finite", name, what, err)
+			}
+		}
+	}
+}

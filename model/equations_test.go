@@ -1,0 +1,224 @@
+package model_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+)
+
+// prior is p(a_m) in the order of its definition: the mean over classes and described
+// attributes of each group, then its expectation over the groups of m.
+func (tr trial[T]) prior() []float64 {
+	if tr.Config.Prior != model.PerGroup {
+		return tr.Classes.P
+	}
+	gamma := tr.params.Groups(tr.Config.Zeta)
+	undescribed := func(m int) bool { return tr.Classes.Undescribed != nil && tr.Classes.Undescribed[m] }
+	p := make([]float64, gamma.Rows)
+	for k := range gamma.Cols {
+		var entries, weight float64
+		for m := range gamma.Rows {
+			for z := range tr.Classes.U.Rows {
+				if !undescribed(m) {
+					entries += float64(gamma.Row(m)[k]) * tr.Classes.U.Row(z)[m]
+					weight += float64(gamma.Row(m)[k])
+				}
+			}
+		}
+		for m := range p {
+			if weight > 0 && !undescribed(m) {
+				p[m] += float64(gamma.Row(m)[k]) * entries / weight
+			}
+		}
+	}
+	return p
+}
+
+// Two groups, {0, 1} and {2}, and two classes. The group means are 0.3 and 0.5.
+func TestPriorPerGroupByHand(t *testing.T) {
+	c := model.Config{Variant: model.SemanticHard, Prior: model.PerGroup, Complement: model.Const, Zeta: 1e4}
+	classes := testkit.Must(c.Describe(matrix([][]float64{{0.6, 0.2, 0.8}, {0.1, 0.3, 0.2}}), []int{0, 0, 1}))(t)
+	params := &model.Parameters[float64]{V: matrix([][]float64{{1, 0}, {1, 0}, {0, 1}})}
+	f := testkit.Must(model.NewForward(c, classes, params))(t)
+	const pc = 0.7 * 0.7
+	want := []float64{
+		(0.6*0.9+0.2*0.5)/0.3 + 0.4*0.8/pc, (0.1*0.9+0.3*0.5)/0.3 + 0.9*0.7/pc,
+		0.8*0.25/0.5 + 0.2/0.5, 0.2*0.25/0.5 + 0.8/0.5,
+	}
+	same(t, "G", f.GroupScores([]float64{0.9, 0.5, 0.25}).Data, want)
+}
+
+// The loss of both machines and log p(z|x) agree with the equations in plain loops. With
+// one group the prior is uniform, and with one attribute per group it is per attribute.
+func TestPriorPerGroup(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := drawTrial(t)
+		tr.Config.Prior, tr.Config.Alpha, tr.Config.Psi = model.PerGroup, 0, 0
+		tr = tr.describe(t)
+		gamma := tr.params.Groups(tr.Config.Zeta)
+		a := dataset.NewMatrix[float64](tr.x.Rows, gamma.Rows)
+		tr.params.Logits(tr.x, a)
+		model.Sigmoid(a.Data)
+		var l []float64
+		for i := range a.Rows {
+			for z := range tr.Classes.U.Rows {
+				var sumOfLogs float64
+				for k := range gamma.Cols {
+					terms, none, _ := tr.parts(gamma, a.Row(i), k, z)
+					sumOfLogs += logScore(sum(terms) + none)
+				}
+				l = append(l, sumOfLogs)
+			}
+		}
+		model.LogNormalise(l, tr.Classes.U.Rows)
+		same(t, "log p(z|x)", tr.logP(t), l)
+		var cxe float64
+		for i, z := range tr.y {
+			cxe -= l[i*tr.Classes.U.Rows+z] / float64(len(tr.y))
+		}
+		same(t, "cxe", []float64{take(t, tr.byW(t)).Terms.CXE, take(t, tr.byV(t)).Terms.CXE}, []float64{cxe, cxe})
+
+		other := tr
+		switch {
+		case gamma.Cols == 1:
+			other.Config.Prior = model.Uniform
+		case tr.Config.Variant == model.Singletons && tr.Config.Zeta == 1000:
+			other.Config.Prior = model.PerAttribute
+		default:
+			return
+		}
+		same(t, "log p(z|x) of the prior at this limit", other.describe(t).logP(t), l)
+	})
+}
+
+// An attribute that no class describes does not count in the mean of its group.
+func TestPriorPerGroupOfUndescribedAttributes(t *testing.T) {
+	c := model.Config{Variant: model.SemanticHard, Prior: model.PerGroup, Complement: model.NoComplement, Zeta: 1e4}
+	nan := math.NaN()
+	classes := testkit.Must(c.Describe(matrix([][]float64{{0.6, nan, 0.8}, {0.2, nan, 0.2}}), []int{0, 0, 1}))(t)
+	f := testkit.Must(model.NewForward(c, classes, &model.Parameters[float64]{V: matrix([][]float64{{1, 0}, {1, 0}, {0, 1}})}))(t)
+	same(t, "G", f.GroupScores([]float64{0.5, 0.5, 0.25}).Data, []float64{0.6 * 0.5 / 0.4, 0.2 * 0.5 / 0.4, 0.8 * 0.25 / 0.5, 0.2 * 0.25 / 0.5})
+}
+
+// One group of all attributes, with a uniform prior and without a complement, is a
+// network of two layers (supplement D.4 of the paper),
+//
+//	p(z|x) ~ sum_m sigmoid(x W + b)_m U[z,m],
+//
+// the form that resembles ESZSL: the second layer is given by the descriptions.
+func TestOneGroupIsATwoLayerNetwork(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 6)
+		s := sizes{n: size.Draw(t, "samples"), d: size.Draw(t, "dims"), m: size.Draw(t, "attributes"), k: 1, z: size.Draw(t, "classes")}
+		c := model.Config{
+			Variant: model.KSoft, K: 1, Prior: model.Uniform, Complement: model.NoComplement,
+			Zeta: rapid.SampledFrom([]float64{1, 10, 1000}).Draw(t, "zeta"),
+		}
+		tr := newTrial(t, c, s, rapid.Uint64().Draw(t, "seed"))
+		same(t, "log p(z|x)", tr.logP(t), tr.twoLayers())
+	})
+}
+
+// twoLayers is log p(z|x) by the two layers, n x Z.
+func (tr trial[T]) twoLayers() []float64 {
+	var logP []float64
+	for i := range tr.x.Rows {
+		hidden := make([]float64, tr.params.W.Cols)
+		for m := range hidden {
+			s := float64(tr.params.B[m])
+			for d, v := range tr.x.Row(i) {
+				s += float64(v) * float64(tr.params.W.Row(d)[m])
+			}
+			hidden[m] = 1 / (1 + math.Exp(-s))
+		}
+		scores, sum := make([]float64, tr.described.Rows), 0.0
+		for z := range scores {
+			for m, h := range hidden {
+				scores[z] += h * tr.described.Row(z)[m]
+			}
+			sum += scores[z]
+		}
+		for _, s := range scores {
+			logP = append(logP, math.Log(s/sum))
+		}
+	}
+	return logP
+}
+
+// agreesWithDouble holds the machines of training to those in float64.
+func agreesWithDouble(t rapid.TB, tr trial[float32], tolerance float64) {
+	t.Helper()
+	wide := inPrecision[float64](tr)
+	take(t, tr.byW(t)).close(t, take(t, wide.byW(t)), tolerance)
+	take(t, tr.byV(t)).close(t, take(t, wide.byV(t)), tolerance)
+	within(t, "log p(z|x)", tolerance, tr.logP(t), wide.logP(t))
+}
+
+func TestSinglePrecisionAgreesWithDouble(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := drawTrial(t)
+		tr.Config.Zeta = min(tr.Config.Zeta, 10) // it multiplies the rounding of dV
+		agreesWithDouble(t, single(tr), 1e-4)
+	})
+}
+
+// With as many groups as CUB has attributes, the scores of a class are a product
+// of 312 numbers, far outside of float32.
+func TestManyGroups(t *testing.T) {
+	for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
+		for _, zeta := range []float64{10, 1000} {
+			t.Run(fmt.Sprintf("%s, zeta %g", complement, zeta), func(t *testing.T) {
+				c := model.Config{Variant: model.Singletons, Prior: model.Uniform, Complement: complement, Zeta: zeta, Alpha: 0.1, Beta: 1e-3, Lambda: 1e-3}
+				tr := newTrial(t, c, sizes{n: 3, d: 4, m: 312, z: 5}, 1)
+				agreesWithDouble(t, single(tr), 1e-3)
+			})
+		}
+	}
+}
+
+// One group of many attributes: the complement is a product of as many numbers.
+func TestOneGroupOfManyAttributes(t *testing.T) {
+	for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
+		t.Run(string(complement), func(t *testing.T) {
+			c := model.Config{Variant: model.KSoft, Prior: model.PerAttribute, Complement: complement, Zeta: 10}
+			agreesWithDouble(t, single(newTrial(t, c, sizes{n: 3, d: 4, m: 312, k: 1, z: 5}, 1)), 1e-4)
+		})
+	}
+}
+
+// In a group of hundreds of attributes Uc, pc and Ac are far below float32, and decide for
+// a class with an empty description.
+func TestNoneOfALargeGroup(t *testing.T) {
+	for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
+		for _, shift := range []float64{-0.8, -0.7} { // of the logits: detections near the prior
+			t.Run(fmt.Sprintf("%s, %g", complement, shift), func(t *testing.T) {
+				c := model.Config{Variant: model.KSoft, Prior: model.PerAttribute, Complement: complement, Zeta: 10}
+				tr := newTrial(t, c, sizes{n: 3, d: 4, m: 312, k: 1, z: 5}, 1)
+				for i := range tr.described.Data {
+					tr.described.Data[i] = 0.4 + 0.02*tr.described.Data[i]
+				}
+				clear(tr.described.Row(2))
+				for m := range tr.params.B {
+					tr.params.B[m] = shift
+				}
+				for i := range tr.params.W.Data {
+					tr.params.W.Data[i] *= 0.1
+				}
+				tr = tr.describe(t)
+				agreesWithDouble(t, single(tr), 1e-3)
+				if complement == model.DeMorgan {
+					finite(t, "log p of the empty class", tr.logP(t))
+					if g := tr.forward(t).GroupScores(tr.detect(t)[:312]).Row(0)[2]; !(g > 1e-6 && g < 1e12) {
+						t.Errorf("the score of the empty class is %g: this test is of no use", g)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package model_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/model/preprocess"
+)
+
+func lago(tr trial[float32]) *model.Pipeline {
+	return &model.Pipeline{Classifier: &model.LAGO{Config: tr.Config, Params: tr.params, Semantic: tr.Semantic}}
+}
+
+// echo returns the features as detections and scores by their product with u.
+type echo struct{}
+
+func (echo) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	return x.Gather(rows), nil
+}
+
+func (echo) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
+	for i := range a.Rows {
+		for z := range u.Rows {
+			for m, v := range a.Row(i) {
+				scores.Row(i)[z] += v * float32(u.Row(z)[m])
+			}
+		}
+	}
+	return scores, nil
+}
+
+// A pipeline transforms features and imputes descriptions, by Score and by a Scorer.
+func TestPipelineOfAnyClassifier(t *testing.T) {
+	x := dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: []float32{3, 4, 1, 2}}
+	u := matrix([][]float64{{1, nan}, {nan, 1}})
+	imputer := testkit.Must(impute.New(matrix([][]float64{{0, 0.5}, {1, 1}}), nil))(t) // means 0.5 and 0.75
+	standardise := &preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1, 2}, Scale: []float32{2, 1}}
+	for _, c := range []struct {
+		transform *preprocess.Transform
+		want      []float32
+	}{
+		{nil, []float32{3 + 4*0.75, 3*0.5 + 4, 1 + 2*0.75, 1*0.5 + 2}},
+		{&preprocess.Transform{Chain: preprocess.None}, []float32{6, 5.5, 2.5, 2.5}},
+		{standardise, []float32{4 + 2*0.75, 4*0.5 + 2, 0, 0}},
+	} {
+		p := &model.Pipeline{Classifier: echo{}, Transform: c.transform, Impute: imputer}
+		scores := testkit.Must(model.Score(p, x, x.AllRows(), u))(t)
+		testkit.NearAll(t, "scores", scores.Data, c.want, 1e-6)
+		clear(scores.Data)
+		testkit.NoError(t, testkit.Must(model.NewScorer(p, u))(t).Score(x, scores))
+		testkit.NearAll(t, "scores of a Scorer", scores.Data, c.want, 1e-6)
+		_, err := p.Classify(x, matrix([][]float64{{nan}}))
+		names(t, err, "descriptions")
+	}
+	p := &model.Pipeline{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1}, Scale: []float32{2}}}
+	_, err := p.Detect(x, []int{0})
+	names(t, err, "features")
+	_, err = p.Explainer(u)
+	names(t, err, "model")
+	_, err = p.DetectOne(x, 0)
+	names(t, err, "model")
+}
+
+// Score returns log p(z|x) of the given rows, in their order, also of several blocks of
+// samples; the same detections can be classified among any classes.
+func TestScoreOfLAGO(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 300, d: 5, m: 6, k: 3, z: 4}, 1))
+	rows := make([]int, 0, 280)
+	for i := range cap(rows) {
+		rows = append(rows, (i*7)%300)
+	}
+	p := lago(tr)
+	got := testkit.Must(model.Score(p, tr.x, rows, tr.described))(t)
+	all := tr.logP(t)
+	for i, r := range rows {
+		within(t, "log p(z|x)", 1e-5, floats(got.Row(i)), all[r*4:(r+1)*4])
+	}
+	if none := testkit.Must(model.Score(p, tr.x, nil, tr.described))(t); none.Rows != 0 {
+		t.Errorf("no rows score %d rows", none.Rows)
+	}
+	a := testkit.Must(p.Detect(tr.x, rows))(t)
+	u := uniform(newRand(1), 3, 6, 0, 1)
+	want := testkit.Must(model.Score(p, tr.x, rows, u))(t)
+	if diff := cmp.Diff(want, testkit.Must(p.Classify(a, u))(t)); diff != "" {
+		t.Errorf("3 classes (-Score +Classify):\n%s", diff)
+	}
+}
+
+func TestScoreErrors(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
+	p := lago(tr)
+	_, err := model.Score(p, dataset.NewMatrix[float32](3, 4), []int{0}, tr.described)
+	names(t, err, "features")
+	_, err = model.Score(p, tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))
+	names(t, err, "descriptions")
+	_, err = p.Classify(dataset.NewMatrix[float32](1, 5), tr.described)
+	names(t, err, "detections")
+	for _, p := range []*model.Pipeline{p, {Classifier: echo{}}} {
+		_, err := model.NewScorer(p, dataset.NewMatrix[float64](0, 6))
+		names(t, err, "descriptions")
+		scorer := testkit.Must(model.NewScorer(p, tr.described))(t)
+		names(t, scorer.Score(tr.x, dataset.NewMatrix[float32](3, 5)), "scores")
+		names(t, scorer.Score(tr.x, dataset.NewMatrix[float32](2, 4)), "scores")
+		testkit.NoError(t, scorer.Score(dataset.NewMatrix[float32](0, 5), dataset.NewMatrix[float32](0, 4)))
+	}
+	scorer := testkit.Must(model.NewScorer(p, tr.described))(t)
+	names(t, scorer.Score(dataset.NewMatrix[float32](3, 4), dataset.NewMatrix[float32](3, 4)), "features")
+}
+
+// configs draws any configuration.
+func configs(t *rapid.T) model.Config {
+	return model.Config{
+		Variant: rapid.SampledFrom(model.Variants).Draw(t, "variant"), K: 3,
+		Prior:      rapid.SampledFrom(model.Priors).Draw(t, "prior"),
+		Complement: rapid.SampledFrom(model.Complements).Draw(t, "complement"),
+		Zeta:       rapid.SampledFrom([]float64{1, 10, 1000}).Draw(t, "zeta"),
+	}
+}
+
+// A scorer agrees with the graphs for any block size, with and without missing entries.
+func TestScorerAgreesWithTheGraphs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := sizes{n: rapid.IntRange(1, 40).Draw(t, "samples"), d: 4, m: 9, k: 3, z: rapid.IntRange(1, 6).Draw(t, "classes")}
+		tr := newTrial(t, configs(t), s, rapid.Uint64().Draw(t, "seed"))
+		for m := range tr.Semantic {
+			tr.Semantic[m] = m % 3
+		}
+		if rapid.Bool().Draw(t, "impute") {
+			leaveOut(tr.described, tr.Semantic, 1, rapid.SliceOfDistinct(rapid.IntRange(0, s.z-1), rapid.ID).Draw(t, "undescribed classes")...)
+			tr.described.Row(0)[0] = nan
+		}
+		tr = tr.describe(t)
+		scorer := testkit.Must(model.NewScorer(lago(single(tr)), tr.described))(t)
+		x := dataset.Convert[float32](tr.x)
+		got := dataset.NewMatrix[float32](s.n, s.z)
+		block := rapid.IntRange(1, s.n).Draw(t, "block")
+		for from := 0; from < s.n; from += block {
+			end := min(from+block, s.n)
+			testkit.NoError(t, scorer.Score(x.Slice(from, end), got.Slice(from, end)))
+		}
+		within(t, "log p(z|x)", 2e-4, floats(got.Data), tr.logP(t))
+	})
+}
+
+// Many classes and samples are scored in blocks, and the preprocessing is folded into the
+// detectors.
+func TestScorerFoldsPreprocessing(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 300, d: 5, m: 12, k: 4, z: 150}, 1))
+	for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
+		p := lago(tr)
+		p.Transform = testkit.Must(preprocess.Fit(chain, 0.1, tr.x, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}))(t)
+		scorer := testkit.Must(model.NewScorer(p, tr.described))(t)
+		want := testkit.Must(model.Score(p, tr.x, tr.x.AllRows(), tr.described))(t)
+		for range 2 { // a scorer can be reused
+			got := dataset.NewMatrix[float32](300, 150)
+			testkit.NoError(t, scorer.Score(tr.x, got))
+			within(t, string(chain), 1e-4, floats(got.Data), floats(want.Data))
+		}
+	}
+}
+
+// hard draws a configuration with hard groups.
+func hard(t *rapid.T, zeta ...float64) model.Config {
+	c := configs(t)
+	c.Variant = rapid.SampledFrom([]model.Variant{model.Singletons, model.SemanticHard}).Draw(t, "variant")
+	c.Zeta = rapid.SampledFrom(zeta).Draw(t, "zeta")
+	return c
+}
+
+// logPOf classifies detections by descriptions, in float64.
+func logPOf(t rapid.TB, p *model.Pipeline, a, u dataset.Matrix[float64]) dataset.Matrix[float64] {
+	t.Helper()
+	return testkit.Must(testkit.Must(p.Explainer(u))(t).LogP(a))(t)
+}
+
+// leaveOut removes the entries of a group from the descriptions of the given classes.
+func leaveOut(u dataset.Matrix[float64], semantic []int, group int, classes ...int) {
+	for _, z := range classes {
+		for m, g := range semantic {
+			if g == group {
+				u.Row(z)[m] = nan
+			}
+		}
+	}
+}
+
+// redetect draws other detections for the attributes of a group.
+func redetect(a dataset.Matrix[float64], semantic []int, group int) dataset.Matrix[float64] {
+	other := a.Gather(a.AllRows())
+	rng := newRand(3)
+	for i := range a.Rows {
+		for m, g := range semantic {
+			if g == group {
+				other.Row(i)[m] = rng.Float64()
+			}
+		}
+	}
+	return other
+}
+
+// partial is a LAGO with three groups of nine attributes, four classes, and detections of
+// five samples.
+func partial(t *rapid.T, c model.Config) (p *model.Pipeline, semantic []int, a, u dataset.Matrix[float64]) {
+	seed := rapid.Uint64().Draw(t, "seed")
+	tr := newTrial(t, c, sizes{n: 5, d: 2, m: 9, k: 3, z: 4}, seed)
+	for m := range tr.Semantic {
+		tr.Semantic[m] = m % 3 // for singletons too
+	}
+	p = lago(single(tr))
+	if rapid.Bool().Draw(t, "with a reference") {
+		p.Impute = testkit.Must(impute.New(uniform(newRand(seed+1), 7, 9, 0, 0.6), tr.Semantic))(t)
+	}
+	return p, tr.Semantic, uniform(newRand(seed+2), 5, 9, 0, 1), tr.described
+}
+
+// Detections of a group that no class describes do not change the probabilities. With
+// exactly one-hot groups, such a group is equivalent to a data set without its attributes.
+func TestUndescribedGroupChangesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := hard(t, 2, 10, 1000)
+		p, semantic, a, u := partial(t, c)
+		leaveOut(u, semantic, 2, 0, 1, 2, 3)
+		before := logPOf(t, p, a, u)
+		within(t, "log p(z|x) with other detections", 1e-12, logPOf(t, p, redetect(a, semantic, 2), u).Data, before.Data)
+		if c.Zeta < 1000 {
+			return
+		}
+		rest := func(m dataset.Matrix[float64]) dataset.Matrix[float64] { // group 2 is every third attribute
+			less := dataset.NewMatrix[float64](m.Rows, 6)
+			for i := range m.Rows {
+				for j := range 6 {
+					less.Row(i)[j] = m.Row(i)[j/2*3+j%2]
+				}
+			}
+			return less
+		}
+		without := lago(single(newTrial(t, c, sizes{n: 5, d: 2, m: 6, k: 2, z: 4}, 0)))
+		same(t, "log p(z|x)", before.Data, logPOf(t, without, rest(a), rest(u)).Data)
+	})
+}
+
+// A group that no class describes contributes nothing, also with as many groups as CUB has,
+// where rounding of Gamma depends on the group.
+func TestUndescribedGroupOfMany(t *testing.T) {
+	const groups, group = 28, 25
+	for _, v := range []model.Variant{model.SemanticHard, model.Singletons} {
+		c := model.Config{Variant: v, Prior: model.Uniform, Complement: model.Const, Zeta: 10}
+		tr := newTrial(t, c, sizes{n: 5, d: 2, m: 2 * groups, k: groups, z: 4}, 1)
+		for m := range tr.Semantic {
+			tr.Semantic[m] = m % groups
+		}
+		leaveOut(tr.described, tr.Semantic, group, 0, 1, 2, 3)
+		e := testkit.Must(lago(single(tr)).Explainer(tr.described))(t)
+		x := testkit.Must(e.Explain(uniform(newRand(2), 1, 2*groups, 0, 1).Data, 0, 1))(t)
+		if c := x.Groups[group].Contribution; c != 0 {
+			t.Errorf("%s: a contribution of %g", v, c)
+		}
+	}
+}
+
+// A group that a class does not describe leaves its odds unchanged against a class that
+// has the mean description of the reference in this group.
+func TestUndescribedGroupIsThatOfTheAverageClass(t *testing.T) {
+	const unsaid, average, group = 1, 3, 2
+	rapid.Check(t, func(t *rapid.T) {
+		c := hard(t, 1000)
+		p, semantic, a, u := partial(t, c)
+		reference := uniform(newRand(rapid.Uint64().Draw(t, "reference")), 7, 9, 0, 0.6)
+		p.Impute = testkit.Must(impute.New(reference, semantic))(t)
+		leaveOut(u, semantic, group, unsaid)
+		for m, mean := range dataset.Means(reference, 0) {
+			if semantic[m] == group {
+				u.Row(average)[m] = mean
+			}
+		}
+		before, after := logPOf(t, p, a, u), logPOf(t, p, redetect(a, semantic, group), u)
+		moved := false
+		for i := range a.Rows {
+			b, f := before.Row(i), after.Row(i)
+			same(t, "log odds", []float64{f[unsaid] - f[average]}, []float64{b[unsaid] - b[average]})
+			moved = moved || math.Abs(b[unsaid]-b[0]-f[unsaid]+f[0]) > 1e-6
+		}
+		// Singletons without a complement score log U/p + log A: the odds do not depend on A.
+		if !moved && !(c.Variant == model.Singletons && c.Complement == model.NoComplement) {
+			t.Error("the odds against a class that describes the group did not change")
+		}
+	})
+}
+
+// Missing entries are imputed from the reference, not from the other given classes, in the
+// way of WithImputation, in Classify and in Explainer.
+func TestMissingEntriesAreImputedFromTheReference(t *testing.T) {
+	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 4, z: 2}, 1)
+	p := lago(single(tr))
+	p.Impute = testkit.Must(impute.New(matrix([][]float64{{0.1, 0.2, 0.3, 0.4}, {0.3, 0.4, 0.5, 0.6}}), nil))(t)
+	u := matrix([][]float64{{0.9, nan, 0.5, 0.5}, {0.9, 0.7, nan, 0.5}})
+	full := matrix([][]float64{{0.9, 0.3, 0.5, 0.5}, {0.9, 0.7, 0.4, 0.5}})
+	a := uniform(newRand(2), 3, 4, 0, 1)
+	want := logPOf(t, p, a, full)
+	same(t, "log p(z|x)", logPOf(t, p, a, u).Data, want.Data)
+	within(t, "scores", 1e-5, floats(testkit.Must(p.Classify(dataset.Convert[float32](a), u))(t).Data), want.Data)
+
+	inferred := p.WithImputation(impute.Inferred)
+	expected := testkit.Must(p.Impute.WithKind(impute.Inferred).Impute(u))(t)
+	if diff := cmp.Diff(expected, testkit.Must(inferred.Imputed(u))(t)); diff != "" || cmp.Equal(expected, full) {
+		t.Errorf("inferred (-want +got):\n%s", diff)
+	}
+}
+
+// Classes without any described attribute are equally probable.
+func TestEmptyDescriptions(t *testing.T) {
+	for _, c := range model.Complements {
+		config := oneHot
+		config.Complement = c
+		tr := newTrial(t, config, sizes{n: 2, d: 2, m: 3, z: 2}, 1)
+		u := matrix([][]float64{{nan, nan, nan}, {nan, nan, nan}})
+		p := logPOf(t, lago(single(tr)), uniform(newRand(2), 2, 3, 0, 1), u)
+		same(t, "log p(z|x) of "+string(c), p.Data, []float64{-math.Ln2, -math.Ln2, -math.Ln2, -math.Ln2})
+	}
+}
