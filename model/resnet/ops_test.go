@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 
-	"github.com/lago-train/lago-train/internal/graphop"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/resnet/resnettest"
@@ -53,19 +51,6 @@ func wide(x []float32) []float64 {
 	return y
 }
 
-// compare fails where two arrays differ by more than float32 explains.
-func compare(t *testing.T, got []float32, want []float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%d numbers, expected %d", len(got), len(want))
-	}
-	for i, v := range got {
-		if d := math.Abs(float64(v) - want[i]); !(d <= 1e-5*(1+math.Abs(want[i]))) {
-			t.Fatalf("number %d is %g, expected %g", i, v, want[i])
-		}
-	}
-}
-
 func TestConvolution(t *testing.T) {
 	for _, c := range []struct {
 		from images
@@ -95,7 +80,7 @@ func TestConvolution(t *testing.T) {
 			}
 			channelsLast(kernel, c.layer)
 			conv.forward(out, [][]float32{x, kernel, bias})
-			compare(t, out, want)
+			testkit.NearAll(t, "result", out, want, 1e-5)
 		})
 	}
 }
@@ -119,11 +104,11 @@ func TestPooling(t *testing.T) {
 		}
 	}
 	m.forward(got, [][]float32{x})
-	compare(t, got, want)
+	testkit.NearAll(t, "maxima", got, want, 1e-5)
 
 	mean := make([]float32, len(means))
 	averagePooling{from}.forward(mean, [][]float32{x})
-	compare(t, mean, means)
+	testkit.NearAll(t, "means", mean, means, 1e-5)
 }
 
 func abs(n int) int { return max(n, -n) }
@@ -160,9 +145,7 @@ func TestBlock(t *testing.T) {
 			for _, l := range append(b.layers, optional(b.shortcut)...) {
 				build.weights[l.conv] = r.fold(l)
 			}
-			if r.err != nil {
-				t.Fatal(r.err)
-			}
+			testkit.NoError(t, r.err)
 			in := build.input("x", build.buffers[1][:len(x)], from.n, from.h, from.w, from.channels)
 			_, buffer, to := build.block(b, in, 1, from)
 			testkit.NoError(t, G.NewTapeMachine(build.graph).RunAll())
@@ -170,7 +153,7 @@ func TestBlock(t *testing.T) {
 			if to != wantTo {
 				t.Fatalf("size %v, expected %v", to, wantTo)
 			}
-			compare(t, build.buffers[buffer][:to.size()], want)
+			testkit.NearAll(t, "block", build.buffers[buffer][:to.size()], want, 1e-5)
 		})
 	}
 }
@@ -206,14 +189,4 @@ func naiveBlock(b block, from images, x []float64, tensors map[string][]float64)
 		}
 	}
 	return x, from
-}
-
-// The graph has an op for each layer, all of them different to Gorgonia.
-func TestOpsDiffer(t *testing.T) {
-	x := []*G.Node{G.NewVector(G.NewGraph(), tensor.Float32, G.WithShape(1), G.WithName("x"))}
-	a := &op{Op: graphop.New("conv1", tensor.Float32, tensor.Shape{1}, x), out: tensor.New(tensor.WithShape(1), tensor.Of(tensor.Float32))}
-	b := &op{Op: graphop.New("conv1", tensor.Float32, tensor.Shape{1}, x)}
-	if a.Hashcode() == b.Hashcode() {
-		t.Error("two ops of one name have the same hash")
-	}
 }

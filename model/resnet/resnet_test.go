@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"image"
-	_ "image/png"
+	_ "image/png" // crops
 	"io"
 	"math"
 	"os"
@@ -14,20 +14,56 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model/resnet/resnettest"
 )
 
-// shared has crops of images, and their features from PyTorch with weights by formula.
-const shared = "../../../shared/resnet"
-
-// The features of the reference, given its crops. LAGO_PHOTOS adds ResNet-101.
-func TestReferenceFeatures(t *testing.T) {
-	crops, err := filepath.Glob(shared + "/crops/*.png")
-	if err != nil || len(crops) == 0 {
-		t.Skip(shared + " is not there")
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		panic(err)
 	}
+	os.Exit(m.Run())
+}
+
+// formulaFile returns the tensors of an architecture with the weights of the reference.
+func formulaFile(tb testing.TB, name string) *safetensors.File {
+	tb.Helper()
+	for _, a := range architectures {
+		if a.name == name {
+			f := &safetensors.File{}
+			for _, b := range a.residual(false) {
+				f.Tensors = append(f.Tensors, formulaBlock(b)...)
+			}
+			f.Tensors = append(f.Tensors, formulaLayer(stem)...)
+			return f
+		}
+	}
+	tb.Fatalf("no architecture %s", name)
+	return nil
+}
+
+func formulaBlock(b block) []safetensors.Tensor {
+	var list []safetensors.Tensor
+	for _, l := range b.layers {
+		list = append(list, formulaLayer(l)...)
+	}
+	if b.shortcut != nil {
+		list = append(list, formulaLayer(*b.shortcut)...)
+	}
+	return list
+}
+
+func formulaLayer(l layer) []safetensors.Tensor {
+	return resnettest.Layer(l.conv, l.norm, l.out, l.in, l.size, l.shortcut)
+}
+
+// The features are those of PyTorch with weights by formula, given its crops of images. LAGO_PHOTOS adds ResNet-101.
+func TestReferenceFeatures(t *testing.T) {
+	shared := testkit.Shared(t, "resnet")
+	crops := testkit.Must(filepath.Glob(shared + "/crops/*.png"))(t)
 	for _, c := range []struct {
 		name   string
 		images int
@@ -169,30 +205,28 @@ func TestStrideIn1x1(t *testing.T) {
 
 func TestRefusesOtherFiles(t *testing.T) {
 	for _, c := range []struct {
-		name   string
 		arch   int
 		change func(map[string]safetensors.Tensor)
 		want   string
 	}{
-		{"nothing", 0, func(m map[string]safetensors.Tensor) { clear(m) }, `tensor "conv1.weight": expected float32, float16 or bfloat16 of shape [64 3 7 7], as in resnet18, found none. The networks are`},
-		{"without a tensor", 2, func(m map[string]safetensors.Tensor) { delete(m, "layer3.5.bn2.running_var") }, `tensor "layer3.5.bn2.running_var": expected`},
-		{"half as wide", 2, func(m map[string]safetensors.Tensor) {
+		{0, func(m map[string]safetensors.Tensor) { clear(m) }, `tensor "conv1.weight": expected float32, float16 or bfloat16 of shape [64 3 7 7], as in resnet18, found none. The networks are`},
+		{2, func(m map[string]safetensors.Tensor) { delete(m, "layer3.5.bn2.running_var") }, `tensor "layer3.5.bn2.running_var": expected`},
+		{2, func(m map[string]safetensors.Tensor) {
 			m["layer1.0.conv2.weight"] = safetensors.Tensor{Name: "layer1.0.conv2.weight", Shape: []int{64, 2, 3, 3}, F32: make([]float32, 64*2*9)}
 		}, `tensor "layer1.0.conv2.weight": expected float32, float16 or bfloat16 of shape [64 64 3 3], as in resnet50, found shape [64 2 3 3]`},
-		{"with more", 1, func(m map[string]safetensors.Tensor) {
+		{1, func(m map[string]safetensors.Tensor) {
 			m["layer4.2.se.fc1.weight"] = safetensors.Tensor{Name: "layer4.2.se.fc1.weight", Shape: []int{1}, F32: []float32{0}}
 		}, `tensor "layer4.2.se.fc1.weight": expected only tensors of resnet34`},
-		{"of integers", 0, func(m map[string]safetensors.Tensor) {
+		{0, func(m map[string]safetensors.Tensor) {
 			m["bn1.bias"] = safetensors.Tensor{Name: "bn1.bias", Shape: []int{64}}
 		}, `tensor "bn1.bias": expected float32, float16 or bfloat16 of shape [64], as in resnet18, found other numbers`},
-		{"with NaN", 0, func(m map[string]safetensors.Tensor) { m["bn1.bias"].F32[3] = float32(math.NaN()) }, `tensor "bn1.bias": expected finite numbers`},
-		{"with a negative variance", 0, func(m map[string]safetensors.Tensor) { m["bn1.running_var"].F32[3] = -1 }, `tensor "bn1.running_var": expected variances of 0 or more, found -1`},
+		{0, func(m map[string]safetensors.Tensor) { m["bn1.bias"].F32[3] = float32(math.NaN()) }, `tensor "bn1.bias": expected finite numbers`},
+		{0, func(m map[string]safetensors.Tensor) { m["bn1.running_var"].F32[3] = -1 }, `tensor "bn1.running_var": expected variances of 0 or more, found -1`},
 	} {
 		m := empty(architectures[c.arch])
 		c.change(m)
-		if _, err := newNetwork(fileOf(m, nil), nil); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: error %v, expected %s", c.name, err, c.want)
-		}
+		_, err := newNetwork(fileOf(m, nil), nil)
+		testkit.WantError(t, err, c.want)
 	}
 }
 
@@ -213,5 +247,21 @@ func TestRead(t *testing.T) {
 	}
 	if _, err := Read(t.Context(), filepath.Dir(path), nil); err == nil || !strings.HasPrefix(err.Error(), filepath.Dir(path)) {
 		t.Errorf("a folder: %v", err)
+	}
+}
+
+// Milliseconds per image in batches of 8, as in reference.py --race resnet101.
+func BenchmarkResNet101(b *testing.B) {
+	for _, library := range []string{"", blas.PureGo} {
+		info := testkit.Must(blas.Use(library))(b)
+		b.Run(info.Name, func(b *testing.B) {
+			const samples = 8
+			g := testkit.Must(testkit.Must(newNetwork(formulaFile(b, "resnet101"), nil))(b).Graph(samples, 224))(b)
+			copy(g.Images.Data, floats("images", len(g.Images.Data)))
+			for b.Loop() {
+				testkit.Must(g.Features())(b)
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*samples), "ms/image")
+		})
 	}
 }
