@@ -159,19 +159,6 @@ func TestMalformedCurves(t *testing.T) {
 	}
 }
 
-// A curve that cannot be written leaves the existing file unchanged.
-func TestCurveIsWrittenAtomically(t *testing.T) {
-	path := filepath.Join(t.TempDir(), CurveFile)
-	testkit.NoError(t, someCurve().Write(path))
-	before := testkit.Read(t, path)
-	c := someCurve()
-	c[1].TrainAccuracy = math.NaN() // JSON has none
-	testkit.WantError(t, c.Write(path), path)
-	if after := testkit.Read(t, path); after != before {
-		t.Errorf("found %s, expected %s", after, before)
-	}
-}
-
 // FuzzReadCurve checks that any file is either a curve that can be written again or gives
 // an error that names the file.
 func FuzzReadCurve(f *testing.F) {

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -80,17 +79,6 @@ func loaded(t testing.TB, d *dataset.Dataset, trial Trial) (*Saved, string, *Res
 	t.Helper()
 	dir, result := finished(t, t.TempDir(), d, trial)
 	return testkit.Must(Load(filepath.Join(dir, ModelFile)))(t), dir, result
-}
-
-// bits returns tensors as the bit patterns of their numbers.
-func bits(list method.Tensors) [][]uint32 {
-	b := make([][]uint32, len(list))
-	for i, t := range list {
-		for _, v := range t.Matrix.Data {
-			b[i] = append(b[i], math.Float32bits(v))
-		}
-	}
-	return b
 }
 
 // butSeconds ignores the time that runs took.

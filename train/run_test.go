@@ -20,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -70,6 +69,14 @@ func TestFilesOfARun(t *testing.T) {
 		t.Errorf("%s (-returned +stored):\n%s", ResultFile, diff)
 	}
 	checkResult(t, d, stored, curve)
+
+	before := files(t, dir)
+	again := testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
+		OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
+	}))(t)
+	if diff := cmp.Diff(result, again) + cmp.Diff(before, files(t, dir)); diff != "" {
+		t.Errorf("the finished run was not reused as it is:\n%s", diff)
+	}
 }
 
 // checkResult compares the result of a dev run with its curve.
@@ -82,47 +89,15 @@ func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
 	if r.TrainAccuracy != best.TrainAccuracy || r.Evaluation.PerClass != *best.ValAccuracy || r.Evaluation.PerSample != *best.ValAccuracyPerSample {
 		t.Errorf("result %+v, expected the accuracies of epoch %d: %+v", r, r.BestEpoch, best)
 	}
-	samples := d.SamplesPerClass()
+	samples, _ := metrics.Confusion(r.Evaluation.Confusion).Recall()
 	for i, z := range d.Split.Val {
-		var n int
-		for _, count := range r.Evaluation.Confusion[i] {
-			n += count
-		}
-		if r.Evaluation.Classes[i] != d.Classes[z] || n != samples[z] {
-			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, n, r.Evaluation.Classes[i], samples[z], d.Classes[z])
+		if want := d.SamplesPerClass()[z]; r.Evaluation.Classes[i] != d.Classes[z] || samples[i] != want {
+			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, samples[i], r.Evaluation.Classes[i], want, d.Classes[z])
 		}
 	}
 	a := metrics.Confusion(r.Evaluation.Confusion).Accuracy()
 	if len(r.Evaluation.Confusion) != len(d.Split.Val) || a != (metrics.Accuracy{PerClass: r.Evaluation.PerClass, PerSample: r.Evaluation.PerSample}) {
 		t.Errorf("the confusion matrix gives %+v, the result is %+v", a, r.Evaluation)
-	}
-}
-
-func TestFinishedRunIsReused(t *testing.T) {
-	d, root := tiny.Small(), t.TempDir()
-	trial := trialOn(d, model.SemanticHard, Test)
-	dir, first := finished(t, root, d, trial)
-	before := files(t, dir)
-	second := testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
-		OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
-	}))(t)
-	if diff := cmp.Diff(first, second); diff != "" {
-		t.Errorf("result (-first +second):\n%s", diff)
-	}
-	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
-		t.Errorf("files (-before +after):\n%s", diff)
-	}
-}
-
-// A closed form converges in one epoch.
-func TestConvergedRunsEnd(t *testing.T) {
-	d := tiny.Learnable()
-	_, result := finished(t, t.TempDir(), d, methodTrial(d, testkit.Must(methods.Parse("eszsl"))(t), Dev))
-	if result.Status != Converged || result.Epochs != 1 || result.BestEpoch != 1 {
-		t.Errorf("%+v, expected convergence after one epoch", result)
-	}
-	if result.Evaluation.PerClass < 0.3 {
-		t.Errorf("accuracy %g, chance is 0.1", result.Evaluation.PerClass)
 	}
 }
 
@@ -152,6 +127,19 @@ func TestInvalidTrialLeavesNoFolder(t *testing.T) {
 	testkit.WantError(t, err, "lago: batch: expected a whole number, at least 1, found 0")
 	if entries := testkit.Must(os.ReadDir(root))(t); len(entries) > 0 {
 		t.Errorf("an invalid trial left %v", entries)
+	}
+}
+
+// What is no regular file is refused: reading a named pipe would block.
+func TestIrregularFilesAreRefused(t *testing.T) {
+	d := tiny.Small()
+	trial := trialOn(d, model.SemanticHard, Dev)
+	for _, file := range []string{lockFile, TrialFile, CurveFile, ResultFile, checkpointFile, ModelFile} {
+		root := t.TempDir()
+		path := filepath.Join(root, trial.Name(), file)
+		testkit.NoError(t, os.MkdirAll(path, 0o755))
+		_, err := Run(context.Background(), root, trial, data(d, trial), Options{})
+		testkit.WantError(t, err, path+": expected a regular file")
 	}
 }
 

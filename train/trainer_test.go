@@ -63,10 +63,10 @@ func TestEarlyStopping(t *testing.T) {
 			// The same run, ended at this epoch, must have the same weights.
 			trial.Epochs = b.Epoch
 			short := trained(t, d, trial, Epochs)
-			if !cmp.Equal(bits(short.learner.Model().Tensors()), bits(tr.kept)) {
+			if !cmp.Equal(short.learner.Model().Tensors(), tr.kept) {
 				t.Error("the kept weights are not those of the best epoch")
 			}
-			if cmp.Equal(bits(tr.learner.Model().Tensors()), bits(tr.kept)) {
+			if cmp.Equal(tr.learner.Model().Tensors(), tr.kept) {
 				t.Error("the 4 epochs after the best changed nothing")
 			}
 		})
@@ -82,17 +82,13 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 	if n := len(tr.curve); n != trial.Epochs {
 		t.Errorf("%d epochs, expected %d", n, trial.Epochs)
 	}
-	if !cmp.Equal(bits(tr.kept), bits(tr.learner.Model().Tensors())) {
+	if !cmp.Equal(tr.kept, tr.learner.Model().Tensors()) {
 		t.Error("the kept weights are not the last")
 	}
 	for _, e := range tr.curve {
 		if e.ValAccuracy != nil || e.ValAccuracyPerSample != nil {
 			t.Errorf("epoch %d has a val accuracy without val classes", e.Epoch)
 		}
-	}
-	confusion := testkit.Must(evaluate(testkit.Must(tr.pipeline())(t), tr.fit, tr.trainClasses))(t)
-	if got, want := confusion.Accuracy().PerClass, tr.curve[5].TrainAccuracy; got != want {
-		t.Errorf("the kept weights score %g on the train samples, the last epoch %g", got, want)
 	}
 }
 
@@ -181,7 +177,7 @@ func TestTrainingDoesNotUseTheTestClasses(t *testing.T) {
 				trial := methodTrial(d, testkit.Must(methods.Parse(name))(t), Test)
 				trial.Preprocess, trial.Ridge, trial.Epochs = chain, 10, 2
 				want, got := trained(t, d, trial, Epochs), trained(t, garbled, trial, Epochs)
-				if !cmp.Equal(bits(want.kept), bits(got.kept)) {
+				if !cmp.Equal(want.kept, got.kept) {
 					t.Error("other test samples gave different weights")
 				}
 				if diff := cmp.Diff(want.curve, got.curve, butSeconds); diff != "" {
@@ -190,25 +186,4 @@ func TestTrainingDoesNotUseTheTestClasses(t *testing.T) {
 			})
 		}
 	}
-}
-
-// nanClassifier scores everything NaN.
-type nanClassifier struct{}
-
-func (nanClassifier) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	return x.Gather(rows), nil
-}
-
-func (nanClassifier) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	for i := range scores.Data {
-		scores.Data[i] = float32(math.NaN())
-	}
-	return scores, nil
-}
-
-func TestNaNScoresAreRefused(t *testing.T) {
-	d := tiny.Small()
-	_, err := evaluate(nanClassifier{}, Select(d, d.Features, d.Split.Val), d.Describe(d.Split.Val))
-	testkit.WantError(t, err, "NaN")
 }

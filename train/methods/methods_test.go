@@ -2,8 +2,6 @@ package methods_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"log"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,25 +11,6 @@ import (
 	"github.com/lago-train/lago-train/train/lago"
 	"github.com/lago-train/lago-train/train/methods"
 )
-
-func Example() {
-	s, err := methods.Parse("eszsl")
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := s.Set("gamma", "10"); err != nil {
-		log.Fatal(err)
-	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(string(text))
-	fmt.Println(s.Set("gama", "10"))
-	// Output:
-	// {"name":"eszsl","settings":{"gamma":10,"lambda":1,"normalise":true}}
-	// gama: expected the name of a setting. Did you mean gamma?
-}
 
 // specs are all methods and variants with their defaults.
 func specs() []methods.Spec {

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/stat"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -85,23 +84,6 @@ func TestRandomPermutationsAgreeWithAll(t *testing.T) {
 		}
 	}
 	testkit.Near(t, "p", PairedDifference(d, make([]float64, len(d))).P, float64(count)/math.Exp2(float64(len(d))), 0.015)
-}
-
-func TestPairedDifferenceProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(2, 9).Draw(t, "classes")
-		accuracy := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 20).Draw(t, "correct")) / 20 }), n, n)
-		a, b := accuracy.Draw(t, "a"), accuracy.Draw(t, "b")
-		d, reverse := PairedDifference(a, b), PairedDifference(b, a)
-		testkit.Near(t, "reversed mean", reverse.Mean, -d.Mean, 1e-12)
-		testkit.Near(t, "reversed p", reverse.P, d.P, 0)
-		if d.P <= 0 || d.P > 1 || d.Interval.Low > d.Mean+1e-12 || d.Interval.High < d.Mean-1e-12 {
-			t.Errorf("%+v", d)
-		}
-		if same := PairedDifference(a, a); same != (Difference{P: 1}) {
-			t.Errorf("a method against itself: %+v", same)
-		}
-	})
 }
 
 // With all of its seen classes right, or none of its unseen ones, a problem has no spread.
