@@ -200,17 +200,6 @@ func TestEndlessInput(t *testing.T) {
 	checkError(t, err, path, "expected a regular file")
 }
 
-func TestReadChecksWidth(t *testing.T) {
-	path := testkit.Write(t, t.TempDir(), "x.csv", "1,2,3\n")
-	r := testkit.Must(Open(t.Context(), path))(t)
-	_, err := r.Read(dataset.NewMatrix[float32](4, 2048))
-	checkError(t, err, path, "features: expected 2048 of each sample, found 3")
-	if n, err := r.Read(dataset.NewMatrix[float32](4, 3)); n != 1 || err != nil {
-		t.Errorf("after that %d rows are read: %v", n, err)
-	}
-	testkit.NoError(t, r.Close())
-}
-
 func TestOpenErrors(t *testing.T) {
 	path := testkit.Write(t, t.TempDir(), "x.pt", "")
 	_, err := Open(t.Context(), path)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -141,14 +140,4 @@ func TestUnreadableFiles(t *testing.T) {
 	testkit.Write(t, dir, "other.mat", "no MAT-file")
 	_, err = findFeatures(t.Context(), dir)
 	testkit.WantError(t, err, "found only other.mat (", "level 5 MAT-file")
-}
-
-// dataset.Check, not Load, refuses features that are not finite.
-func TestFeaturesThatAreNotFinite(t *testing.T) {
-	s := newSmall()
-	x := make([]float64, 24)
-	x[7] = math.NaN()
-	s.set(doubles("features", 2, 12, x...))
-	d := testkit.Must(loadSmall(t, s, Options{}))(t)
-	testkit.WantError(t, dataset.Check(d), "small: feature 1 of sample 3: expected a finite number, found NaN")
 }

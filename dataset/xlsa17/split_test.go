@@ -54,17 +54,6 @@ func TestDevSplits(t *testing.T) {
 	}
 }
 
-// The samples of test_seen_loc belong to the seen classes as well.
-func TestSplitHasAllSamplesOfSeenClasses(t *testing.T) {
-	s := newSmall()
-	s.set(column("train_loc", 1, 2, 3, 8, 9))
-	s.set(column("val_loc", 4))
-	d := testkit.Must(loadSmall(t, s, Options{}))(t)
-	if diff := cmp.Diff([]int{0, 1, 2, 3, 6, 7, 8, 9}, d.SamplesOf(d.Split.Seen())); diff != "" {
-		t.Errorf("samples of the seen classes (-want +got):\n%s", diff)
-	}
-}
-
 // drawn is a random split, in a folder with class lists and locations as in either
 // release.
 type drawn struct {
