@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -16,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/internal/table"
 )
 
 func datasetCommand() *cli.Command {
@@ -289,17 +289,21 @@ type splitReports struct {
 	written string         // where a proposal is
 }
 
-// Tables has those of each split.
-func (r splitReports) Tables() []*table.Table {
-	var list []*table.Table
+// WriteText writes that of each split.
+func (r splitReports) WriteText(w io.Writer) error {
 	for n, s := range r.Splits {
 		if len(r.Splits) > 1 {
-			list = append(list, table.New(fmt.Sprintf("split %d", n+1)))
+			if _, err := fmt.Fprintf(w, "split %d\n", n+1); err != nil {
+				return err
+			}
 		}
-		list = append(list, s.Tables()...)
+		if err := s.WriteText(w); err != nil {
+			return err
+		}
 	}
-	if r.written != "" {
-		list = append(list, table.New(r.written))
+	if r.written == "" {
+		return nil
 	}
-	return list
+	_, err := fmt.Fprintln(w, r.written)
+	return err
 }

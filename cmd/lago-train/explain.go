@@ -77,7 +77,7 @@ func (o *explainOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Explainable(); err != nil {
+	if _, err := m.LAGO(); err != nil {
 		return usageAt("explain", err) // before a data set is read
 	}
 	ask := o.askAboutDataset

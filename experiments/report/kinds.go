@@ -88,7 +88,7 @@ var kinds = []kind{
 	{
 		grouping.Kind, "Learned groups",
 		"Gamma, the share of each attribute in each learned group: the mean over the attributes of a named group, and the share of each attribute.",
-		"groups", func() result { return new(grouping.Result) }, nil,
+		"groups", func() result { return &grouping.Result{Top: 5} }, nil,
 	},
 	{
 		search.Kind, "Searched settings",
