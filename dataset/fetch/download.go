@@ -156,7 +156,7 @@ func (d *download) attempt(ctx context.Context) (err error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if about := (*url.Error)(nil); errors.As(err, &about) { // the address is printed with it
-		failed := mismatch("a response", fmt.Sprintf("%.300v", about.Err))
+		failed := &invalid.Error{Want: "a response", Err: fmt.Errorf("%.300v", about.Err)}
 		if errors.As(err, new(*tls.CertificateVerificationError)) {
 			return permanent{failed}
 		}
