@@ -52,10 +52,12 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		damage func(dir string)
 		want   string // of the error, after the folder
 	}{
-		{"the files of another run", func(dir string) {
-			testkit.NoError(t, errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(swapped))))
+		{
+			"the files of another run", func(dir string) {
+				testkit.NoError(t, errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(swapped))))
+			},
+			TrialFile + ": expected the settings of ",
 		},
-			TrialFile + ": expected the settings of "},
 		{"an older version", change(TrialFile, func(m map[string]any) {
 			m["results_version"], m["model"] = 3, m["method"]
 			delete(m, "method")

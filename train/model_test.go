@@ -83,7 +83,7 @@ func TestLoadedModelsReproduceTheirEvaluation(t *testing.T) {
 
 func TestModelRoundTrip(t *testing.T) {
 	d := tiny.Small()
-	d.Provenance = &dataset.Provenance{Architecture: "resnet50", WeightsSHA256: "ab", StrideIn1x1: true, Images: dataset.ImagePreprocessing{Fit: dataset.Squash, Size: 64}}
+	d.Provenance = &dataset.Provenance{Architecture: "resnet50", WeightsSHA256: "ab", StrideIn1x1: true}
 	for _, v := range model.Variants {
 		for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
 			want := testkit.Must(Fit(t.Context(), d, short(d, v, chain)))(t)
@@ -104,7 +104,7 @@ func TestModelWithAdaptation(t *testing.T) {
 	d := tiny.Small()
 	before, dir, _ := loaded(t, d, short(d, model.SemanticHard, "sqrt,l2,whiten"))
 	path := filepath.Join(dir, ModelFile)
-	a := &Adaptation{Settings: adapt.Settings{Temperature: 0.7, Tau: 60}, Before: 0.5, After: 0.6, Smallest: 200, Samples: 9, Classes: 3, Preprocess: "standardize,whiten"}
+	a := &Adaptation{Settings: adapt.Settings{Temperature: 0.7, Tau: 60}, Preprocess: "standardize,whiten", Before: 0.5, After: 0.6, Smallest: 200, Classes: 3}
 	a.Transform = testkit.Must(preprocess.Fit(a.Preprocess, 0, d.Features, d.Features.AllRows()))(t)
 	saved := *before
 	saved.Adaptation = a

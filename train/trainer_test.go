@@ -127,24 +127,13 @@ func TestErrorOfOnEpochEndsTheRun(t *testing.T) {
 
 func TestBestIsTheFirstOfEquals(t *testing.T) {
 	var b bestEpoch
-	for i, c := range []struct {
-		accuracy float64
-		better   bool
-	}{
-		{0, true}, // the first is better than none
-		{0, false},
-		{0.3, true},
-		{math.Nextafter(0.3, 1), false}, // equal but for rounding
-		{0.29, false},
-		{0.31, true},
-		{0.3, false},
-	} {
-		if got := b.improve(i+1, c.accuracy); got != c.better {
-			t.Errorf("epoch %d with %g: better %v, expected %v", i+1, c.accuracy, got, c.better)
+	// The first is better than none; the fourth is equal but for rounding.
+	accuracies := []float64{0, 0, 0.3, math.Nextafter(0.3, 1), 0.29, 0.31, 0.3}
+	for i, want := range []int{1, 1, 3, 3, 3, 6, 6} {
+		better := b.improve(i+1, accuracies[i])
+		if b.Epoch != want || b.Accuracy != accuracies[want-1] || better != (want == i+1) {
+			t.Errorf("after epoch %d the best is %+v, expected epoch %d", i+1, b, want)
 		}
-	}
-	if want := (bestEpoch{6, 0.31}); b != want {
-		t.Errorf("best %+v, expected %+v", b, want)
 	}
 }
 

@@ -15,9 +15,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if _, err := blas.Use(""); err != nil {
+	info, err := blas.Use("")
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if os.Getenv("LAGO_BENCH") != "" {
+		fmt.Println("blas:", info)
 	}
 	os.Exit(m.Run())
 }

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"math/rand/v2"
-
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -47,23 +45,4 @@ func drawGeneralised(t *rapid.T) (problem, Sides) {
 		t.Skip("a side without samples")
 	}
 	return p, sides
-}
-
-// shuffled returns the samples in another order.
-func (p problem) shuffled(seed uint64) problem {
-	q := problem{dataset.NewMatrix[float32](p.scores.Rows, p.scores.Cols), make([]int, len(p.labels))}
-	for i, from := range rand.New(rand.NewPCG(seed, 0)).Perm(len(p.labels)) {
-		copy(q.scores.Row(i), p.scores.Row(from))
-		q.labels[i] = p.labels[from]
-	}
-	return q
-}
-
-// shifted adds a different constant to the scores of each sample.
-func (p problem) shifted() problem {
-	q := problem{dataset.NewMatrix[float32](p.scores.Rows, p.scores.Cols), p.labels}
-	for i, v := range p.scores.Data {
-		q.scores.Data[i] = v + float32(i/p.scores.Cols*3-7)
-	}
-	return q
 }
