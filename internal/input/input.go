@@ -8,6 +8,9 @@ package input
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -35,21 +38,20 @@ func Open(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, invalid.File(path, err)
 	}
+	f := &File{ctx: ctx}
 	if info.Mode().IsRegular() {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, invalid.File(path, err)
-		}
-		return &File{ctx: ctx, file: f}, nil
+		f.file, err = os.Open(path)
+	} else {
+		f.pipe = make([]byte, pipeBuffer)
+		f.file, err = wait(ctx, func() (*os.File, error) { return os.Open(path) })
 	}
-	f, err := wait(ctx, func() (*os.File, error) { return os.Open(path) })
-	if err != nil {
-		if ctx.Err() == nil {
-			err = invalid.File(path, err)
-		}
-		return nil, err
+	if err == nil {
+		return f, nil
 	}
-	return &File{ctx: ctx, file: f, pipe: make([]byte, pipeBuffer)}, nil
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, invalid.File(path, err)
 }
 
 // OpenRegular opens a regular file and returns its size in bytes. Anything else, such as a
@@ -73,6 +75,16 @@ func SizeOfRegular(path string) (int64, error) {
 		return 0, &invalid.Error{Where: path, Want: "a regular file", Got: "a folder, pipe or device"}
 	}
 	return info.Size(), nil
+}
+
+// ReadRegular returns the content of a regular file. Unlike ReadFile it knows the size, and
+// never waits.
+func ReadRegular(path string) ([]byte, error) {
+	if _, err := SizeOfRegular(path); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	return data, invalid.File(path, err)
 }
 
 // Stdin returns the standard input.
@@ -152,4 +164,45 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 		return nil, &invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"}
 	}
 	return b.Bytes(), nil
+}
+
+// Member is a key of a JSON object with its value.
+type Member struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// ParseObject returns the members of one JSON object in their order. It refuses duplicate
+// keys, which encoding/json accepts. Errors are *invalid.Error without a place.
+func ParseObject(data []byte) ([]Member, error) {
+	notObject := func(found string) error { return &invalid.Error{Want: "one JSON object", Got: found} }
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, notObject("nothing")
+	}
+	if syntax := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(data, new(json.RawMessage)), &syntax) {
+		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+		return nil, notObject(fmt.Sprintf("a syntax error in line %d", line))
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, notObject("another JSON value")
+	}
+	var list []Member
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := Member{Key: fmt.Sprint(key)}
+		if err := d.Decode(&m.Value); err != nil {
+			return nil, err
+		}
+		if seen[m.Key] {
+			return nil, &invalid.Error{Field: m.Key, Want: "each key once", Got: "it twice"}
+		}
+		seen[m.Key] = true
+		list = append(list, m)
+	}
+	return list, nil
 }

@@ -18,48 +18,42 @@ import (
 
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-func TestReadFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("four"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := input.ReadFile(t.Context(), path, 4); err != nil || string(text) != "four" {
-		t.Errorf("read %q: %v", text, err)
-	}
-	for _, c := range []struct {
-		path, want string
-		limit      int64
-	}{
-		{path, "expected at most 3 B, found more", 3},
-		{"/dev/zero", "expected at most 1.0 MB, found more", 1e6},
-		{filepath.Dir(path), "is a directory", 10},
-		{path + "s", "no such file", 10},
+func TestRead(t *testing.T) {
+	path := testkit.Write(t, t.TempDir(), "file", "four")
+	for name, read := range map[string]func(path string) ([]byte, error){
+		"ReadFile":    func(path string) ([]byte, error) { return input.ReadFile(t.Context(), path, 4) },
+		"ReadRegular": input.ReadRegular,
+		"OpenRegular": func(path string) ([]byte, error) {
+			f, size, err := input.OpenRegular(t.Context(), path)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { _ = f.Close() }()
+			if size != 4 || !f.Regular() || f.Name() != path {
+				t.Errorf("%d bytes of %s, regular: %v", size, f.Name(), f.Regular())
+			}
+			return io.ReadAll(f)
+		},
 	} {
-		_, err := input.ReadFile(t.Context(), c.path, c.limit)
-		var e *invalid.Error
-		if !errors.As(err, &e) || e.Where != c.path || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), c.path) != 1 {
-			t.Errorf("error %v, expected %s and the path once", err, c.want)
+		if text, err := read(path); err != nil || string(text) != "four" {
+			t.Errorf("%s: read %q: %v", name, text, err)
 		}
-	}
-}
-
-func TestOpenRegular(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("four"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, size, err := input.OpenRegular(t.Context(), path)
-	if err != nil || size != 4 || !f.Regular() {
-		t.Fatalf("size %d: %v", size, err)
-	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
-	for _, path := range []string{pipe(t), "/dev/zero", t.TempDir()} {
-		if _, _, err := input.OpenRegular(t.Context(), path); err == nil || !strings.Contains(err.Error(), "expected a regular file") {
-			t.Errorf("%s: %v", path, err)
+		refused := map[string]string{path + "s": "no such file", "/dev/zero": "expected a regular file", t.TempDir(): "expected a regular file", pipe(t): "expected a regular file"}
+		if name == "ReadFile" {
+			long := testkit.Write(t, t.TempDir(), "long", "five!")
+			refused = map[string]string{
+				path + "s": "no such file", long: "expected at most 4 B, found more", "/dev/zero": "expected at most 4 B, found more", t.TempDir(): "is a directory",
+			}
+		}
+		for path, want := range refused {
+			_, err := read(path)
+			if e := (*invalid.Error)(nil); !errors.As(err, &e) || e.Where != path || strings.Count(err.Error(), path) != 1 {
+				t.Errorf("%s: error %v, expected the path once", name, err)
+			}
+			testkit.WantError(t, err, want)
 		}
 	}
 }
@@ -83,24 +77,18 @@ func TestCancel(t *testing.T) {
 			t.Errorf("opening gives %v", err)
 		}
 		w, err := os.OpenFile(path, os.O_RDWR, 0) // releases the abandoned goroutine
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, err)
 		_ = w.Close()
 	})
 	t.Run("read", func(t *testing.T) {
 		path := pipe(t)
 		w, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, err)
 		defer func() { _ = w.Close() }()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		f, err := input.Open(ctx, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, err)
 		if _, err := io.ReadAll(f); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("reading gives %v", err)
 		}
@@ -110,9 +98,7 @@ func TestCancel(t *testing.T) {
 func pipe(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, syscall.Mkfifo(path, 0o600))
 	return path
 }
 

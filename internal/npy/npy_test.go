@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +14,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
+
+func ExampleOpen() {
+	m, err := Open(context.Background(), "testdata/f2.npy")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = m.Close() }()
+	row := make([]float32, m.Cols)
+	fmt.Println(m.ReadRows(1, row), m.Rows, "x", m.Cols, "with row 1", row)
+	// Output: <nil> 5 x 3 with row 1 [3.25 4 5]
+}
 
 // array is a file with a header of version 1, and values.
 func array(header string, values ...any) []byte {
@@ -36,15 +48,6 @@ func dict(kind, shape string) string {
 	return fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }     \n", kind, shape)
 }
 
-func write(t testing.TB, name string, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // readAll returns shape and values of a matrix.
 func readAll(ctx context.Context, path string) (rows, cols int, values []float32, err error) {
 	m, err := Open(ctx, path)
@@ -62,23 +65,15 @@ var fiveByThree = []float32{0, 1, -2.5, 3.25, 4, 5, 6, -7.125, 8, 9, 10, 11.5, 0
 // The files were written by NumPy 1.24.
 func TestReadFilesOfNumPy(t *testing.T) {
 	for _, name := range []string{"f2", "f4", "f8", "version-2", "version-3"} {
-		path := filepath.Join("testdata", name+".npy")
-		rows, cols, values, err := readAll(t.Context(), path)
+		rows, cols, values, err := readAll(t.Context(), filepath.Join("testdata", name+".npy"))
 		if err != nil || rows != 5 || cols != 3 || !slices.Equal(values, fiveByThree) {
 			t.Errorf("%s: %d x %d, %v: %v", name, rows, cols, values, err)
 		}
-		m, err := Open(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		row := make([]float32, 3)
-		if err := m.ReadRows(3, row); err != nil || !slices.Equal(row, fiveByThree[9:12]) {
-			t.Errorf("%s: row 3 is %v: %v", name, row, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
 	}
+}
+
+func write(t testkit.TB, dir, name string, content []byte) string {
+	return testkit.Write(t, dir, name, string(content))
 }
 
 func TestHeadersOfOtherWriters(t *testing.T) {
@@ -87,79 +82,16 @@ func TestHeadersOfOtherWriters(t *testing.T) {
 		"{'shape':(1,2),'fortran_order':False,'descr':'<f4'}",
 		"  {\"descr\" : \"<f4\" ,\n'shape': ( 1 , 2, ), 'fortran_order': False\t}  ",
 	} {
-		rows, cols, values, err := readAll(t.Context(), write(t, "x.npy", array(header, float32(5), float32(6))))
+		rows, cols, values, err := readAll(t.Context(), write(t, t.TempDir(), "x.npy", array(header, float32(5), float32(6))))
 		if err != nil || rows != 1 || cols != 2 || !slices.Equal(values, []float32{5, 6}) {
 			t.Errorf("%s: %d x %d, %v: %v", header, rows, cols, values, err)
 		}
 	}
 }
 
-func TestOpenErrors(t *testing.T) {
-	six := []float32{1, 2, 3, 4, 5, 6}
-	sound := array(dict("<f4", "(2, 3)"), six)
-	long := bytes.Clone(sound)
-	long[len(magic)] = 2 // a length of four bytes, the last two from the text
-	const again = "np.save(FILE, np.ascontiguousarray(x).astype('<f4'))"
-	for _, c := range []struct {
-		name    string
-		content []byte
-		want    string
-	}{
-		{"empty", nil, `header: expected a NumPy array, as numpy.save writes it, found a file that begins with ""`},
-		{"text", []byte("1,2,3\n4,5,6\n"), `found a file that begins with "1,2,3\n4,"`},
-		{"archive", []byte("PK\x03\x04----------"), "expected one array, as numpy.save writes it, found an archive"},
-		{"magic alone", []byte(magic), "found the end of the file"},
-		{"no length", sound[:8], "found the end of the file"},
-		{"half a header", sound[:40], "found the end of the file"},
-		{"version", []byte(magic + "\x09\x00"), "header: expected version 1, 2 or 3 of the format, found 9"},
-		{"header of a gigabyte", long, "header: expected at most 65536 bytes"},
-		{"no dictionary", array("", six), "expected the entries descr, fortran_order and shape"},
-		{"no shape", array("{'descr': '<f4', 'fortran_order': False}", six), "expected the entries descr, fortran_order and shape"},
-		{"negative size", array(dict("<f4", "(-1, 2)"), six), "expected the entries descr, fortran_order and shape"},
-		{"size beyond 64 bits", array(dict("<f4", "(99999999999999999999, 2)"), six), "expected a size below 2^63 in the shape, found 99999999999999999999"},
-		{"integers", array(dict("<i8", "(1, 2)")), "header: expected values of type <f4, <f2, <f8, found <i8. Save it again: " + again},
-		{"big-endian", array(dict(">f4", "(1, 2)")), "found >f4. Save it again: " + again},
-		{"objects", array(dict("|O", "(1, 2)")), "found |O"},
-		{"records", array("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), "found records. Save each field as a separate array"},
-		{"Fortran order", array("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", six), "expected an array in C order, found Fortran order. Save it again: " + again},
-		{"no samples", array(dict("<f4", "(0, 3)")), "shape: expected samples x features, at least one of each, found (0, 3)"},
-		{"no features", array(dict("<f4", "(3, 0)")), "found (3, 0)"},
-		{"one dimension", array(dict("<f4", "(6,)"), six), "found (6). x.reshape(len(x), -1) makes two dimensions"},
-		{"four dimensions", array(dict("<f4", "(2, 3, 1, 1)"), six), "found (2, 3, 1, 1)"},
-		{"too few values", sound[:len(sound)-4], "size: expected 2 x 3 values of 4 bytes, found 20 bytes"},
-		{"too many bytes", append(bytes.Clone(sound), 0), "size: expected 2 x 3 values of 4 bytes, found 25 bytes"},
-		{"more values than memory", array(dict("<f4", "(1000000000000, 3)"), six), "size: expected 1000000000000 x 3 values"},
-		// 2^62 x 4 values of 4 bytes, and 2^32 x 2^32, are 0 bytes modulo 2^64.
-		{"overflow", array(dict("<f4", "(4611686018427387904, 4)")), "size: expected 4611686018427387904 x 4 values"},
-		{"another overflow", array(dict("<f4", "(4294967296, 4294967296)")), "size: expected 4294967296 x 4294967296 values"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			path := write(t, "x.npy", c.content)
-			_, err := Open(t.Context(), path)
-			checkError(t, err, path, c.want)
-		})
-	}
-	_, err := Open(t.Context(), t.TempDir())
-	if err == nil || !strings.Contains(err.Error(), "expected a regular file") {
-		t.Errorf("a folder: %v", err)
-	}
-}
-
-// checkError checks that err is an *invalid.Error that names the file once.
-func checkError(t *testing.T, err error, path, want string) {
-	t.Helper()
-	var e *invalid.Error
-	if !errors.As(err, &e) || e.Where != path {
-		t.Fatalf("%#v is no *invalid.Error of the file", err)
-	}
-	if !strings.Contains(err.Error(), want) || strings.Count(err.Error(), path) != 1 {
-		t.Errorf("the error is\n%v\nwant, and the file once,\n%s", err, want)
-	}
-}
-
 // What Write writes is read again.
 func TestWriteProperty(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.npy")
+	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(1, 300).Draw(t, "rows"), rapid.IntRange(1, 300).Draw(t, "cols")
 		want := make([]float32, rows*cols)
@@ -167,16 +99,11 @@ func TestWriteProperty(t *testing.T) {
 			want[i] = float32(i) / 3
 		}
 		var b bytes.Buffer
-		if err := Write(&b, rows, cols, want); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, Write(&b, rows, cols, want))
 		if start := b.Len() - 4*len(want); start%64 != 0 {
 			t.Fatalf("the values begin at byte %d", start)
 		}
-		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		gotRows, gotCols, got, err := readAll(context.Background(), path)
+		gotRows, gotCols, got, err := readAll(context.Background(), write(t, dir, "x.npy", b.Bytes()))
 		if err != nil || gotRows != rows || gotCols != cols || !slices.Equal(got, want) {
 			t.Fatalf("%d x %d are read as %d x %d: %v", rows, cols, gotRows, gotCols, err)
 		}
@@ -185,55 +112,73 @@ func TestWriteProperty(t *testing.T) {
 
 func TestReadIntegers(t *testing.T) {
 	for _, c := range []struct {
-		name string
 		file string
 		data []byte
 		want []int
 	}{
-		{"int64", "a.npy", array(dict("<i8", "(3,)"), []int64{5, -1, 1 << 40}), []int{5, -1, 1 << 40}},
-		{"int32", "a.NPY", array(dict("<i4", "(2,)"), []int32{7, -2}), []int{7, -2}},
-		{"column", "a.npy", array(dict("<i8", "(2, 1)"), []int64{5, 6}), []int{5, 6}},
-		{"row", "a.npy", array(dict("<i8", "(1, 2)"), []int64{5, 6}), []int{5, 6}},
-		{"lines", "a.txt", []byte("3\n0\r\n-2\n"), []int{3, 0, -2}},
-		{"separators", "a.csv", []byte("3,0; 2\t7"), []int{3, 0, 2, 7}},
+		{"int64.npy", array(dict("<i8", "(3,)"), []int64{5, -1, 1 << 40}), []int{5, -1, 1 << 40}},
+		{"int32.NPY", array(dict("<i4", "(2,)"), []int32{7, -2}), []int{7, -2}},
+		{"column.npy", array(dict("<i8", "(2, 1)"), []int64{5, 6}), []int{5, 6}},
+		{"row.npy", array(dict("<i8", "(1, 2)"), []int64{5, 6}), []int{5, 6}},
+		{"lines.txt", []byte("3\n0\r\n-2\n"), []int{3, 0, -2}},
+		{"separators.csv", []byte("3,0; 2\t7"), []int{3, 0, 2, 7}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, err := ReadIntegers(t.Context(), write(t, c.file, c.data))
-			if err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("%v: %v", got, err)
-			}
-		})
+		got, err := ReadIntegers(t.Context(), write(t, t.TempDir(), c.file, c.data))
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v: %v", c.file, got, err)
+		}
 	}
 }
 
-func TestReadIntegersErrors(t *testing.T) {
-	sound := array(dict("<i8", "(2,)"), []int64{5, 6})
+func TestErrors(t *testing.T) {
+	six := []float32{1, 2, 3, 4, 5, 6}
+	sound := array(dict("<f4", "(2, 3)"), six)
+	long := bytes.Clone(sound)
+	long[len(magic)] = 2 // a length of four bytes, the last two from the text
+	const again = "np.save(FILE, np.ascontiguousarray(x).astype('<f4'))"
 	for _, c := range []struct {
-		name string
-		file string
-		data []byte
-		want string
+		name    string // with an extension: integers
+		content []byte
+		want    string
 	}{
-		{"floats", "a.npy", array(dict("<f4", "(1,)"), float32(1)), "expected values of type <i8, <i4, found <f4. Save it again: np.save(FILE, np.ascontiguousarray(x).astype('<i8'))"},
-		{"bytes", "a.npy", array(dict("|u1", "(1,)"), byte(1)), "found |u1"},
-		{"matrix", "a.npy", array(dict("<i8", "(2, 2)"), make([]int64, 4)), "shape: expected one dimension, with one integer per sample, found (2, 2)"},
-		{"scalar", "a.npy", array(dict("<i8", "()"), int64(1)), "found ()"},
-		{"none", "a.npy", array(dict("<i8", "(0,)")), "found (0)"},
-		{"too short", "a.npy", sound[:len(sound)-1], "size: expected 2 x 1 values of 8 bytes, found 15 bytes"},
-		{"beyond the file", "a.npy", array(dict("<i8", "(9223372036854775807,)")), "expected 9223372036854775807 x 1 values"},
-		{"no text", "a.txt", nil, "expected at least one integer, found none"},
-		{"words", "a.txt", []byte("1\n2 wren"), `line 2: expected integers, found "wren"`},
-		{"fractions", "a.csv", []byte("1,2.5"), `line 1: expected integers, found "2.5"`},
+		{"empty", nil, `header: expected a NumPy array, as numpy.save writes it, found a file that begins with ""`},
+		{"archive", []byte("PK\x03\x04----------"), "expected one array, as numpy.save writes it, found an archive"},
+		{"magic alone", []byte(magic), "found the end of the file"},
+		{"no length", sound[:8], "found the end of the file"},
+		{"version", []byte(magic + "\x09\x00"), "header: expected version 1, 2 or 3 of the format, found 9"},
+		{"header of a gigabyte", long, "header: expected at most 65536 bytes"},
+		{"no shape", array("{'descr': '<f4', 'fortran_order': False}", six), "expected the entries descr, fortran_order and shape"},
+		{"size beyond 64 bits", array(dict("<f4", "(99999999999999999999, 2)"), six), "expected a size below 2^63 in the shape, found 99999999999999999999"},
+		{"integers", array(dict("<i8", "(1, 2)")), "header: expected values of type <f4, <f2, <f8, found <i8. Save it again: " + again},
+		{"big-endian", array(dict(">f4", "(1, 2)")), "found >f4. Save it again: " + again},
+		{"records", array("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), "found records. Save each field as a separate array"},
+		{"Fortran order", array("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", six), "expected an array in C order, found Fortran order. Save it again: " + again},
+		{"no samples", array(dict("<f4", "(0, 3)")), "shape: expected samples x features, at least one of each, found (0, 3)"},
+		{"one dimension", array(dict("<f4", "(6,)"), six), "found (6). x.reshape(len(x), -1) makes two dimensions"},
+		{"too few values", sound[:len(sound)-4], "size: expected 2 x 3 values of 4 bytes, found 20 bytes"},
+		{"more values than memory", array(dict("<f4", "(1000000000000, 3)"), six), "size: expected 1000000000000 x 3 values"},
+		// 2^62 x 4 values of 4 bytes are 0 bytes modulo 2^64.
+		{"overflow", array(dict("<f4", "(4611686018427387904, 4)")), "size: expected 4611686018427387904 x 4 values"},
+		{"floats.npy", array(dict("<f4", "(1,)"), float32(1)), "expected values of type <i8, <i4, found <f4. Save it again: np.save(FILE, np.ascontiguousarray(x).astype('<i8'))"},
+		{"matrix.npy", array(dict("<i8", "(2, 2)"), make([]int64, 4)), "shape: expected one dimension, with one integer per sample, found (2, 2)"},
+		{"none.npy", array(dict("<i8", "(0,)")), "found (0)"},
+		{"too short.npy", array(dict("<i8", "(2,)"), []int64{5}), "size: expected 2 x 1 values of 8 bytes, found 8 bytes"},
+		{"no text.txt", nil, "expected at least one integer, found none"},
+		{"words.txt", []byte("1\n2 wren"), `line 2: expected integers, found "wren"`},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			path := write(t, c.file, c.data)
-			_, err := ReadIntegers(t.Context(), path)
-			checkError(t, err, path, c.want)
-		})
-	}
-	_, err := ReadIntegers(t.Context(), filepath.Join(t.TempDir(), "none.npy"))
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a missing file: %v", err)
+		name := c.name
+		if filepath.Ext(name) == "" {
+			name += ".npy"
+		}
+		path := write(t, t.TempDir(), name, c.content)
+		_, err := Open(t.Context(), path)
+		if name == c.name {
+			_, err = ReadIntegers(t.Context(), path)
+		}
+		if e := (*invalid.Error)(nil); !errors.As(err, &e) || e.Where != path || strings.Count(err.Error(), path) != 1 {
+			t.Errorf("%s: %#v is no *invalid.Error that names the file once", name, err)
+		}
+		testkit.WantError(t, err, c.want)
 	}
 }
 
@@ -243,11 +188,9 @@ func FuzzRead(f *testing.F) {
 	f.Add(array(dict("<f8", "(1, 2)"), []float64{5, 6}))
 	f.Add(array(dict("<f2", "(1, 1)"), uint16(0x7c00)))
 	f.Add(array(dict("<f4", "(4294967296, 4294967296)")))
-	path := filepath.Join(f.TempDir(), "x.npy")
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		path := write(t, dir, "x.npy", data)
 		_, _, values, err := readAll(t.Context(), path)
 		if err == nil && 2*len(values) > len(data) {
 			t.Errorf("%d values of %d bytes", len(values), len(data))

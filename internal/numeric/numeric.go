@@ -4,7 +4,9 @@ package numeric
 
 import (
 	"encoding/binary"
+	"io"
 	"math"
+	"slices"
 )
 
 // Float is a floating-point number.
@@ -33,16 +35,28 @@ func NotFinite[T Float](values []T) int {
 	return -1
 }
 
-// Float16 returns the value of an IEEE 754 binary16: a sign, 5 bits of exponent with bias 15,
-// and 10 bits of fraction.
-func Float16(bits uint16) float32 {
+// Float64, and the functions below, return the number in the first bytes.
+func Float64(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
+
+// Float32 reads 4 bytes.
+func Float32(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
+
+// BFloat16 reads a bfloat16, the upper half of a float32.
+func BFloat16(b []byte) float32 {
+	return math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16)
+}
+
+// Float16 reads an IEEE 754 binary16: a sign, 5 bits of exponent with bias 15, and 10 bits of
+// fraction.
+func Float16(b []byte) float32 {
 	const (
 		fractionBits = 10
 		rebias       = 127 - 15
 	)
-	sign := uint32(bits>>15) << 31
-	exponent := uint32(bits>>fractionBits) & 0x1f
-	fraction := uint32(bits & (1<<fractionBits - 1))
+	bits := uint32(binary.LittleEndian.Uint16(b))
+	sign := bits >> 15 << 31
+	exponent := bits >> fractionBits & 0x1f
+	fraction := bits & (1<<fractionBits - 1)
 	switch exponent {
 	case 0: // zero or subnormal: fraction x 2^-24
 		v := float32(fraction) / (1 << 24)
@@ -55,20 +69,32 @@ func Float16(bits uint16) float32 {
 	return math.Float32frombits(sign | exponent<<23 | fraction<<(23-fractionBits))
 }
 
-// BFloat16 returns the value of a bfloat16, the upper half of a float32.
-func BFloat16(bits uint16) float32 { return math.Float32frombits(uint32(bits) << 16) }
+// Decode fills to with numbers, each read from a width of bytes, and returns it.
+func Decode[T any](to []T, b []byte, width int, number func(b []byte) T) []T {
+	for i := range to {
+		to[i] = number(b[i*width:])
+	}
+	return to
+}
 
-// Append appends the bytes of numbers.
-func Append[T float32 | float64](b []byte, values []T) []byte {
-	switch values := any(values).(type) {
-	case []float32:
-		for _, v := range values {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+// chunk is how many numbers Write encodes at a time.
+const chunk = 1 << 14
+
+// Write writes the bytes of numbers.
+func Write[T float32 | float64](w io.Writer, values []T) error {
+	b := make([]byte, 0, 8*min(chunk, len(values)))
+	for part := range slices.Chunk(values, chunk) {
+		b = b[:0]
+		for _, v := range part {
+			if single, ok := any(v).(float32); ok {
+				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(single))
+			} else {
+				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(v)))
+			}
 		}
-	case []float64:
-		for _, v := range values {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		if _, err := w.Write(b); err != nil {
+			return err
 		}
 	}
-	return b
+	return nil
 }

@@ -1,6 +1,8 @@
 package numeric_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"testing"
@@ -9,8 +11,12 @@ import (
 )
 
 func Example() {
-	fmt.Println(numeric.NotFinite([]float64{1, math.Inf(1), 2}), numeric.Float16(0x3c00), numeric.Append(nil, []float32{1}))
-	// Output: 1 1 [0 0 128 63]
+	var b bytes.Buffer
+	fmt.Println(numeric.NotFinite([]float64{1, math.Inf(1), 2}), numeric.Write(&b, []float32{1, 2}))
+	fmt.Println(b.Bytes(), numeric.Decode(make([]float32, 2), b.Bytes(), 4, numeric.Float32))
+	// Output:
+	// 1 <nil>
+	// [0 0 128 63 0 0 0 64] [1 2]
 }
 
 func TestFinite(t *testing.T) {
@@ -45,13 +51,13 @@ func TestFloat16(t *testing.T) {
 		if bits>>15 == 1 {
 			want = -want
 		}
-		got := float64(numeric.Float16(uint16(bits)))
+		got := float64(numeric.Float16(binary.LittleEndian.AppendUint16(nil, uint16(bits))))
 		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != (bits>>15 == 1) {
 			t.Fatalf("Float16(%#x) = %g, expected %g", bits, got, want)
 		}
 	}
 	for bits, want := range map[uint16]float32{0: 0, 0xc000: -2, 0x3fc0: 1.5, 0x7f80: float32(math.Inf(1)), 0x0001: 0x1p-133} {
-		if got := numeric.BFloat16(bits); got != want {
+		if got := numeric.BFloat16(binary.LittleEndian.AppendUint16(nil, bits)); got != want {
 			t.Errorf("BFloat16(%#x) = %g, expected %g", bits, got, want)
 		}
 	}

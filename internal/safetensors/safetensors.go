@@ -8,19 +8,14 @@
 package safetensors
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -162,21 +157,10 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	return json.Marshal(entries) // sorts the keys
 }
 
-// chunk is how many numbers are encoded at a time.
-const chunk = 1 << 14
-
 func writeNumbers(w io.Writer, tensors []Tensor) error {
-	buffer := make([]byte, 0, 8*chunk)
 	for _, t := range tensors {
-		for part := range slices.Chunk(t.F32, chunk) {
-			if _, err := w.Write(numeric.Append(buffer, part)); err != nil {
-				return err
-			}
-		}
-		for part := range slices.Chunk(t.F64, chunk) {
-			if _, err := w.Write(numeric.Append(buffer, part)); err != nil {
-				return err
-			}
+		if err := cmp.Or(numeric.Write(w, t.F32), numeric.Write(w, t.F64)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -200,50 +184,52 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 
 // ReadFile reads a regular file. The error is an *invalid.Error.
 func ReadFile(path string) (*File, error) {
-	f, _, err := input.OpenRegular(context.Background(), path)
+	data, err := input.ReadRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read
-	return Read(bufio.NewReaderSize(f, 1<<20), path)
+	f, err := parse(data)
+	return f, invalid.At(path, err)
 }
-
-// maxHeader is the limit of the Python library, in bytes.
-const maxHeader = 100_000_000
 
 // Read reads from r; name is the file in errors, which are *invalid.Error. Memory is
 // bounded by what r holds, not by what the header claims.
 func Read(r io.Reader, name string) (*File, error) {
-	f, err := read(r)
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, invalid.At(name, err)
+	}
+	f, err := parse(data)
 	return f, invalid.At(name, err)
 }
 
-func read(r io.Reader) (*File, error) {
-	raw, err := readHeader(r)
+func parse(data []byte) (*File, error) {
+	if len(data) < lengthBytes {
+		return nil, short("a header length of %d bytes", lengthBytes, len(data))
+	}
+	length, data := binary.LittleEndian.Uint64(data), data[lengthBytes:]
+	if length > uint64(len(data)) {
+		return nil, short("a header of %d bytes", length, len(data))
+	}
+	f, entries, err := parseHeader(data[:length])
 	if err != nil {
 		return nil, err
 	}
-	f, entries, err := parseHeader(raw)
-	if err != nil {
-		return nil, err
-	}
-	var end int
+	numbers, end := data[length:], 0
 	for i := range f.Tensors {
 		t := &f.Tensors[i]
 		e := entries[t.Name]
 		if e.Offsets[0] != end {
 			return nil, inTensor(t.Name, &invalid.Error{Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0])})
 		}
-		end = e.Offsets[1]
-		if err := readNumbers(r, t, e); err != nil {
-			return nil, inTensor(t.Name, err)
+		if e.Offsets[1] > len(numbers) {
+			return nil, inTensor(t.Name, short("%d bytes of numbers", e.Offsets[1]-end, len(numbers)-end))
 		}
+		t.decode(e, numbers[end:e.Offsets[1]])
+		end = e.Offsets[1]
 	}
-	switch n, err := io.ReadFull(r, make([]byte, 1)); {
-	case n != 0:
+	if end < len(numbers) {
 		return nil, &invalid.Error{Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: "more"}
-	case !errors.Is(err, io.EOF):
-		return nil, &invalid.Error{Err: err}
 	}
 	for _, e := range entries {
 		if e.Dtype != float32Type && e.Dtype != float64Type {
@@ -273,28 +259,9 @@ func (f *File) verify() error {
 
 func inTensor(name string, err error) error { return invalid.At(fmt.Sprintf("tensor %q", name), err) }
 
-func readHeader(r io.Reader) ([]byte, error) {
-	var length [lengthBytes]byte
-	if n, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, short("a header length of 8 bytes", n, err)
-	}
-	n := binary.LittleEndian.Uint64(length[:])
-	if n > maxHeader {
-		return nil, &invalid.Error{Want: fmt.Sprintf("a header of at most %d bytes", maxHeader), Got: fmt.Sprint(n)}
-	}
-	var h bytes.Buffer // grows with the data read, not with the claimed length
-	if _, err := io.CopyN(&h, r, int64(n)); err != nil {
-		return nil, short(fmt.Sprintf("a header of %d bytes", n), h.Len(), err)
-	}
-	return h.Bytes(), nil
-}
-
-// short is the error of a file that ends early, or that cannot be read.
-func short(want string, got int, err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &invalid.Error{Want: want, Got: fmt.Sprintf("%d bytes", got)}
-	}
-	return &invalid.Error{Err: err}
+// short is the error of a file that ends early.
+func short[N int | uint64](want string, n N, got int) error {
+	return &invalid.Error{Want: fmt.Sprintf(want, n), Got: fmt.Sprintf("%d bytes", got)}
 }
 
 // parseHeader returns the file without its numbers, tensors in the order of their
@@ -349,35 +316,18 @@ func (e entry) check() error {
 	return nil
 }
 
-// readNumbers fills t, which grows with the data read.
-func readNumbers(r io.Reader, t *Tensor, e entry) error {
+// decode fills t from its bytes.
+func (t *Tensor) decode(e entry, raw []byte) {
 	width := widths[e.Dtype]
+	n := len(raw) / width
 	switch e.Dtype {
 	case float64Type:
-		t.F64 = []float64{}
-	case float32Type, float16Type, bfloat16Type:
-		t.F32 = []float32{}
+		t.F64 = numeric.Decode(make([]float64, n), raw, width, numeric.Float64)
+	case float32Type:
+		t.F32 = numeric.Decode(make([]float32, n), raw, width, numeric.Float32)
+	case float16Type:
+		t.F32 = numeric.Decode(make([]float32, n), raw, width, numeric.Float16)
+	case bfloat16Type:
+		t.F32 = numeric.Decode(make([]float32, n), raw, width, numeric.BFloat16)
 	}
-	all := e.Offsets[1] - e.Offsets[0]
-	buffer := make([]byte, min(all, 8*chunk))
-	for left := all; left > 0; {
-		part := buffer[:min(left, len(buffer))]
-		if n, err := io.ReadFull(r, part); err != nil {
-			return short(fmt.Sprintf("%d bytes of numbers", all), all-left+n, err)
-		}
-		left -= len(part)
-		for ; len(part) > 0; part = part[width:] {
-			switch e.Dtype {
-			case float64Type:
-				t.F64 = append(t.F64, math.Float64frombits(binary.LittleEndian.Uint64(part)))
-			case float32Type:
-				t.F32 = append(t.F32, math.Float32frombits(binary.LittleEndian.Uint32(part)))
-			case float16Type:
-				t.F32 = append(t.F32, numeric.Float16(binary.LittleEndian.Uint16(part)))
-			case bfloat16Type:
-				t.F32 = append(t.F32, numeric.BFloat16(binary.LittleEndian.Uint16(part)))
-			}
-		}
-	}
-	return nil
 }

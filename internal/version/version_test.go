@@ -1,11 +1,18 @@
 package version
 
 import (
+	"fmt"
 	"runtime/debug"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+func ExampleAll() {
+	v := All()
+	fmt.Println(v["go"] != "", v["platform"] != "")
+	// Output: true true
+}
 
 func TestOf(t *testing.T) {
 	info := &debug.BuildInfo{
@@ -13,9 +20,7 @@ func TestOf(t *testing.T) {
 		Deps: []*debug.Module{
 			{Path: "github.com/urfave/cli/v2", Version: "v2.27.7"},
 			{Path: "gonum.org/v1/gonum", Version: "v0.17.0"},
-			{Path: "gorgonia.org/gorgonia", Version: "v0.9.18"},
 			{Path: "gorgonia.org/gorgonia/examples", Version: "v0.0.1"},
-			{Path: "gorgonia.org/tensor", Version: "v0.9.24"},
 		},
 		Settings: []debug.BuildSetting{
 			{Key: "vcs", Value: "git"},
@@ -25,24 +30,8 @@ func TestOf(t *testing.T) {
 			{Key: "GOOS", Value: "linux"},
 		},
 	}
-	want := map[string]string{
-		"lago-train":            "v0.1.0",
-		"revision":              "c78fc7e",
-		"modified":              "true",
-		"gonum.org/v1/gonum":    "v0.17.0",
-		"gorgonia.org/gorgonia": "v0.9.18",
-		"gorgonia.org/tensor":   "v0.9.24",
-	}
+	want := map[string]string{"lago-train": "v0.1.0", "revision": "c78fc7e", "modified": "true", "gonum.org/v1/gonum": "v0.17.0"}
 	if diff := cmp.Diff(want, of(info)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestAllNamesTheToolchain(t *testing.T) {
-	v := All()
-	for _, name := range []string{"go", "platform", "lago-train"} {
-		if v[name] == "" {
-			t.Errorf("no version of %s in %v", name, v)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package webpage_test
 
 import (
 	"fmt"
-	"log"
 	"strings"
 
 	"github.com/lago-train/lago-train/internal/webpage"
@@ -13,15 +12,14 @@ func ExampleNew() {
 {{define "title"}}{{.}}{{end}}
 {{define "body"}}<p>a page on {{.}}</p>{{end}}`, "p { color: var(--soft); }\n", nil)
 	var b strings.Builder
-	if err := page.Execute(&b, "finches & co"); err != nil {
-		log.Fatal(err)
-	}
+	fmt.Println(page.Execute(&b, "finches & co"))
 	for line := range strings.Lines(b.String()) {
 		if strings.Contains(line, "finches") {
 			fmt.Print(line)
 		}
 	}
 	// Output:
+	// <nil>
 	// <title>finches &amp; co</title>
 	// <p>a page on finches &amp; co</p>
 }

@@ -1,0 +1,265 @@
+// Package invalid describes bad input: a flag, a file, a configuration key or an
+// argument that the program cannot use. Error says where the input came from, what was
+// expected, what was found and what to do about it; List collects the errors of one
+// file; OneOf parses a name and suggests the nearest valid ones.
+//
+// Failures that are not caused by input, such as a full disk, are not its subject.
+package invalid
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Error is one problem of the input.
+type Error struct {
+	Where string // the flag as typed (--lr), the file, or the argument
+	Field string // the key, variable or line within Where
+	Want  string // what was expected
+	Got   string // what was found
+	Hint  string // what to do, one or more full sentences
+	Err   error  // the cause, if another error is
+
+	// Usage is set where the command line is wrong (exit code 2), not what it names: a file,
+	// a data set or a model (exit code 1).
+	Usage bool
+}
+
+// Error returns "WHERE: FIELD: expected WANT, found GOT: CAUSE. HINT", without the
+// parts that are empty.
+func (e *Error) Error() string {
+	var values []string
+	if e.Want != "" {
+		values = append(values, "expected "+e.Want)
+	}
+	if e.Got != "" {
+		values = append(values, "found "+e.Got)
+	}
+	parts := []string{e.Where, e.Field, strings.Join(values, ", ")}
+	if e.Err != nil {
+		parts = append(parts, e.Err.Error())
+	}
+	s := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ": ")
+	if e.Hint != "" {
+		s = strings.TrimSuffix(s, ".") + ". " + e.Hint
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// At returns err with where added as the place of the problem: in front of the place
+// that err names itself, if any. It returns nil for nil.
+func At(where string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e, ok := err.(*Error)
+	if !ok {
+		return &Error{Where: where, Err: err}
+	}
+	c := *e
+	c.Where = where
+	if e.Where != "" {
+		c.Where += ": " + e.Where
+	}
+	return &c
+}
+
+// File returns the error of reading or writing a file. The path is named once, even
+// where the system's error repeats it.
+func File(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if system := (*fs.PathError)(nil); errors.As(err, &system) {
+		err = system.Err
+	} else if system := (*os.LinkError)(nil); errors.As(err, &system) {
+		err = system.Err
+	}
+	return &Error{Where: path, Err: err}
+}
+
+// MaxOfKind is the number of errors of one kind that a List reports one by one. The
+// rest are counted.
+const MaxOfKind = 5
+
+// List collects the errors of one or more files, so that all problems are reported at
+// once and one cause with thousands of symptoms does not hide another. The zero value
+// is empty and ready to use.
+type List struct {
+	errs  []error
+	kinds map[kindKey]*kindCount
+}
+
+type kindKey struct{ kind, where string }
+
+type kindCount struct {
+	n    int
+	rest *Error // in errs; counts the errors after the first MaxOfKind
+}
+
+// Add adds an error of a kind: a word that is the same for errors with one cause. Of
+// one kind in one file the first MaxOfKind errors are kept, the others counted.
+func (l *List) Add(kind string, e *Error) {
+	if l.kinds == nil {
+		l.kinds = make(map[kindKey]*kindCount)
+	}
+	key := kindKey{kind, e.Where}
+	c := l.kinds[key]
+	if c == nil {
+		c = new(kindCount)
+		l.kinds[key] = c
+	}
+	c.n++
+	if c.n <= MaxOfKind {
+		l.errs = append(l.errs, e)
+		return
+	}
+	if c.rest == nil {
+		c.rest = &Error{Where: e.Where}
+		l.errs = append(l.errs, c.rest)
+	}
+	c.rest.Want = e.Want
+	c.rest.Got = fmt.Sprintf("%d more, the last at %s", c.n-MaxOfKind, e.Field)
+}
+
+// Full reports whether a further error of a kind and file would only be counted.
+func (l *List) Full(kind, where string) bool {
+	c := l.kinds[kindKey{kind, where}]
+	return c != nil && c.n >= MaxOfKind
+}
+
+// AddError adds an error that belongs to no kind; nil adds nothing.
+func (l *List) AddError(err error) {
+	if err != nil {
+		l.errs = append(l.errs, err)
+	}
+}
+
+// Len returns the number of errors that Err joins.
+func (l *List) Len() int { return len(l.errs) }
+
+// Err joins the errors; it is nil if there are none.
+func (l *List) Err() error { return errors.Join(l.errs...) }
+
+// OneOf returns the option that text names. Upper and lower case are the same. The
+// error is an *Error that lists the options and suggests the nearest ones.
+func OneOf[T ~string](text string, options ...T) (T, error) {
+	names := make([]string, len(options))
+	for i, o := range options {
+		if strings.EqualFold(text, string(o)) {
+			return o, nil
+		}
+		names[i] = string(o)
+	}
+	var none T
+	return none, &Error{
+		Want: "one of " + strings.Join(names, ", "),
+		Got:  fmt.Sprintf("%q", text),
+		Hint: DidYouMean(text, names),
+	}
+}
+
+// SetOneOf sets to the option that text names, as OneOf does. It is the body of the
+// UnmarshalText of a set of names.
+func SetOneOf[T ~string](to *T, text []byte, options ...T) (err error) {
+	*to, err = OneOf(string(text), options...)
+	return err
+}
+
+// DidYouMean returns a question that suggests the names nearest to text, or "" where
+// none is near.
+func DidYouMean(text string, names []string) string {
+	near := Nearest(text, names)
+	if len(near) == 0 {
+		return ""
+	}
+	return "Did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// maxNamed bounds the names that are compared, so that a file of thousands of unknown
+// names is reported within a second.
+const maxNamed = 2000
+
+// Nearest returns up to three of the names that differ from text by a few letters at
+// most, or that begin with it, nearest first.
+func Nearest(text string, names []string) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	const most = 3
+	text = strings.ToLower(text)
+	var near []candidate
+	for _, name := range names[:min(len(names), maxNamed)] {
+		lower := strings.ToLower(name)
+		d := distance(text, lower)
+		if len(text) > 1 && strings.HasPrefix(lower, text) {
+			d = min(d, 1)
+		}
+		if d <= 1+min(len(text), len(name))/4 {
+			near = append(near, candidate{name, d})
+		}
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return a.distance - b.distance })
+	found := make([]string, 0, most)
+	for _, c := range near[:min(len(near), most)] {
+		found = append(found, c.name)
+	}
+	return found
+}
+
+// distance is the number of letters to insert, delete, replace or swap with their
+// neighbour to turn a into b (optimal string alignment). Names longer than 100 bytes
+// count as far apart.
+func distance(a, b string) int {
+	if len(a) > 100 || len(b) > 100 {
+		return len(a) + len(b)
+	}
+	s, t := []rune(a), []rune(b)
+	rows := make([][]int, len(s)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(t)+1)
+		rows[i][0] = i
+	}
+	for j := range t {
+		rows[0][j+1] = j + 1
+	}
+	for i := range s {
+		for j := range t {
+			replace := rows[i][j]
+			if s[i] != t[j] {
+				replace++
+			}
+			d := min(rows[i][j+1]+1, rows[i+1][j]+1, replace)
+			if i > 0 && j > 0 && s[i] == t[j-1] && s[i-1] == t[j] {
+				d = min(d, rows[i-1][j-1]+1)
+			}
+			rows[i+1][j+1] = d
+		}
+	}
+	return rows[len(s)][len(t)]
+}
+
+// Quote returns text in quotes, with control characters escaped and a long text cut
+// short, to be shown in an error.
+func Quote(text string) string {
+	const most = 60
+	if runes := []rune(text[:min(len(text), 4*most+4)]); len(runes) > most {
+		text = string(runes[:most]) + "..."
+	}
+	return strconv.Quote(text)
+}
+
+// HasControl reports whether a name has characters that a terminal would obey instead
+// of show: control characters and marks that change the direction of writing.
+func HasControl(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
+}

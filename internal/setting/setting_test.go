@@ -1,0 +1,200 @@
+package setting_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+type colour string
+
+const (
+	red  colour = "red"
+	blue colour = "blue"
+)
+
+// chain is words of one letter with + between them.
+type chain string
+
+const none chain = "none"
+
+func (c *chain) UnmarshalText(text []byte) error {
+	for _, word := range strings.Split(string(text), "+") {
+		if len(word) != 1 {
+			return &invalid.Error{Want: "letters", Got: invalid.Quote(word)}
+		}
+	}
+	*c = chain(strings.ToLower(string(text)))
+	return nil
+}
+
+// config has a setting of each kind. Depth applies to blue only.
+type config struct {
+	Rate   float64
+	Depth  int
+	Seed   uint64
+	Fair   bool
+	Name   string
+	Colour colour
+	Steps  chain
+}
+
+func (c *config) Settings() setting.List {
+	return setting.List{
+		setting.Number("rate", &c.Rate, 0.5, setting.BoundedPositive).Describe("`R` learning rate").In(setting.Training).Try(1, 2.5),
+		setting.Whole("depth", &c.Depth, 3, setting.Between(1, 9)).If(c.Colour == blue, "blue"),
+		setting.Seed("seed", &c.Seed),
+		setting.Switch("fair", &c.Fair, true).Noted("true where it can be"),
+		setting.Text("name", &c.Name, "bird").WithOptions("bird", "fish"),
+		setting.Choice("colour", &c.Colour, red, red, blue).Try(setting.All(red, blue)...),
+		setting.Steps("steps", &c.Steps, none, "letters, or none", none),
+	}
+}
+
+func defaults() *config {
+	c := new(config)
+	c.Settings().SetDefaults()
+	return c
+}
+
+func TestList(t *testing.T) {
+	c := defaults()
+	if diff := cmp.Diff(&config{Rate: 0.5, Depth: 3, Fair: true, Name: "bird", Colour: red, Steps: none}, c); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+	testkit.NoError(t, c.Settings().Check())
+	written := string(testkit.Must(json.Marshal(c.Settings().Used()))(t))
+	if want := `{"rate":0.5,"seed":0,"fair":true,"name":"bird","colour":"red","steps":"none"}`; written != want {
+		t.Errorf("found %s, expected %s", written, want)
+	}
+	c.Depth, c.Rate = 100, 2 // the depth is not used, and so not checked
+	testkit.NoError(t, c.Settings().Check())
+	c.Settings().Canonical()
+	if c.Depth != 3 || c.Rate != 2 {
+		t.Errorf("canonical: %+v", c)
+	}
+	var other struct{ Rate, More float64 }
+	c.Settings().CopyTo(setting.List{
+		setting.Number("rate", &other.Rate, 0, setting.Positive), setting.Number("more", &other.More, 0, setting.Positive),
+	})
+	if other.Rate != 2 || other.More != 0 || c.Settings().Has("more") {
+		t.Errorf("copied: %+v", other)
+	}
+}
+
+func TestDescription(t *testing.T) {
+	c := defaults()
+	for _, want := range [][]string{ // key, kind, valid values, default, scope, search
+		{"rate", "number", "a number from 1e-18 to 1e+18", "0.5", "training", "[1 2.5]"},
+		{"depth", "number", "a whole number from 1 to 9", "3", "model", "[]"},
+		{"fair", "boolean", "true or false", "true where it can be", "model", "[]"},
+		{"colour", "string", "one of red, blue", "red", "model", "[red blue]"},
+		{"steps", "string", "letters, or none", "none", "model", "[]"},
+	} {
+		s, err := c.Settings().Find(want[0])
+		testkit.NoError(t, err)
+		got := fmt.Sprint([]string{s.Key, s.Kind(), s.Valid, s.DefaultText(), string(s.Scope), fmt.Sprint(s.Search)})
+		if got != fmt.Sprint(want) || !s.IsDefault() {
+			t.Errorf("found %s, expected %s", got, fmt.Sprint(want))
+		}
+	}
+}
+
+// What is written as JSON, or printed and given as flags, is read again.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := &config{
+			Rate: rapid.Float64Range(1e-18, 1e18).Draw(t, "rate"), Depth: rapid.IntRange(1, 9).Draw(t, "depth"),
+			Seed: rapid.Uint64().Draw(t, "seed"), Fair: rapid.Bool().Draw(t, "fair"),
+			Name:   rapid.StringMatching(`[a-z"\\é<]{1,9}`).Draw(t, "name"),
+			Colour: rapid.SampledFrom([]colour{red, blue}).Draw(t, "colour"),
+			Steps:  rapid.SampledFrom([]chain{none, "a", "b+c"}).Draw(t, "steps"),
+		}
+		testkit.NoError(t, want.Settings().Check())
+		data, err := json.Marshal(want.Settings())
+		testkit.NoError(t, err)
+		read, typed := defaults(), defaults()
+		testkit.NoError(t, read.Settings().UnmarshalInto(data))
+		for key, value := range want.Settings().Values() {
+			testkit.NoError(t, typed.Settings().Set(setting.Given{Key: key, Text: strings.ToUpper(fmt.Sprint(value))}))
+		}
+		if diff := cmp.Diff([]*config{want, want}, []*config{read, typed}); diff != "" {
+			t.Errorf("(-want, want +read, typed):\n%s", diff)
+		}
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	for object, want := range map[string]string{
+		`{"rate":0}`:          "rate: expected a number from 1e-18 to 1e+18, found \"0\"",
+		`{"depth":10}`:        "depth: expected a whole number from 1 to 9, found \"10\"",
+		`{"depth":"2"}`:       "depth: expected a whole number from 1 to 9, a JSON number, found string 2",
+		`{"fair":1}`:          "fair: expected true or false, a JSON boolean, found number 1",
+		`{"fair":null}`:       "fair: expected true or false, a JSON boolean, found null",
+		`{"name":""}`:         "name: expected a name, found \"\"",
+		`{"name":[]}`:         "name: expected a name, a JSON string, found list or object",
+		`{"colour":"blu"}`:    "colour: expected one of red, blue, found \"blu\". Did you mean blue?",
+		`{"steps":"a+bc"}`:    "steps: expected letters, found \"bc\"",
+		`{"rat":1}`:           "rat: expected the name of a setting. Did you mean rate?",
+		`{"zzzzz":1}`:         "zzzzz: expected one of rate, depth, seed, fair, name, colour, steps",
+		`{"rate":1,"rate":2}`: "rate: expected each key once, found it twice",
+		`{"rate":1`:           "expected one JSON object, found a syntax error in line 1",
+	} {
+		err := defaults().Settings().UnmarshalInto([]byte(object))
+		if e := (*invalid.Error)(nil); !errors.As(err, &e) || err.Error() != want {
+			t.Errorf("%s: found %v, expected %s", object, err, want)
+		}
+	}
+	for want, spoil := range map[string]func(c *config){
+		"rate: expected a number from 1e-18 to 1e+18, found NaN":            func(c *config) { c.Rate = math.NaN() },
+		"depth: expected a whole number from 1 to 9, found 0":               func(c *config) { c.Colour, c.Depth = blue, 0 },
+		"colour: expected one of red, blue, found reed. Did you mean red?":  func(c *config) { c.Colour = "reed" },
+		"steps: expected letters, or none, found A":                         func(c *config) { c.Steps = "A" },
+		"name: expected a name":                                             func(c *config) { c.Name = "" },
+		"fair: expected true, found false. Other values are other methods.": func(c *config) { c.Fair = false },
+	} {
+		c := defaults()
+		spoil(c)
+		list := c.Settings()
+		list[3] = list[3].AsIdentity()
+		if err := list.Check(); fmt.Sprint(err) != want {
+			t.Errorf("found %v, expected %s", err, want)
+		}
+	}
+}
+
+func TestRanges(t *testing.T) {
+	for _, c := range []struct {
+		r       setting.Range
+		in, out float64
+	}{
+		{setting.Positive, math.SmallestNonzeroFloat64, 0},
+		{setting.NotNegative, 0, -1},
+		{setting.NotNegative, math.MaxFloat64, math.Inf(1)},
+		{setting.BoundedWeight, 0, 2e18},
+		{setting.AtLeast(2), 2, 1},
+		{setting.Between(2, 3), 3, 4},
+	} {
+		for x, want := range map[float64]bool{c.in: true, c.out: false, math.NaN(): false} {
+			if err := setting.Number("x", &x, 0, c.r).Check(); (err == nil) != want {
+				t.Errorf("%s: %g: %v", c.r.Text, x, err)
+			}
+		}
+	}
+	defer func() {
+		if p := fmt.Sprint(recover()); p != "setting rate: a string" {
+			t.Errorf("a value of another type: panic %s", p)
+		}
+	}()
+	defaults().Settings()[0].Set("fast")
+}
