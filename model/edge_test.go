@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -232,25 +231,5 @@ func TestBXEIsAgainstTheDescriptions(t *testing.T) {
 	same(t, "bxe", []float64{got.Terms.BXE, mean}, []float64{want, want})
 	if db := got.Grads[1][m]; math.Abs(db) > 1e-12 {
 		t.Errorf("the gradient by the bias of the undescribed attribute is %g, expected 0", db)
-	}
-}
-
-// LAGO without preprocessing scores features as they are.
-func TestNilTransformIsIdentity(t *testing.T) {
-	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
-	rows := []int{0, 2}
-	want := testkit.Must(model.Score(lago(tr), tr.x, rows, tr.described))(t)
-	l := lago(tr)
-	l.Transform = nil
-	got, err := model.Score(l, tr.x, rows, tr.described)
-	if err != nil || !slices.Equal(got.Data, want.Data) {
-		t.Errorf("Score = %v, %v, expected %v", got, err, want)
-	}
-	if _, err := l.DetectOne(tr.x, 1); err != nil {
-		t.Error(err)
-	}
-	scorer := testkit.Must(model.NewScorer(l, tr.described))(t)
-	if err := scorer.Score(tr.x, dataset.NewMatrix[float32](3, 4)); err != nil {
-		t.Error(err)
 	}
 }

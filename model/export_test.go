@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -25,4 +27,6 @@ func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] {
 var NewExplainer = newExplainer
 
 // NoneOfOp is Q of r without scale.
-func NoneOfOp(r, gamma, wrt *G.Node) *G.Node { return noneOf[float64](r, gamma, wrt, nil) }
+func NoneOfOp(r, gamma, wrt *G.Node) *G.Node {
+	return noneOf[float64](r, gamma, wrt, slices.Repeat([]float64{1}, gamma.Shape()[1]))
+}

@@ -91,19 +91,14 @@ func writeNoneOf[Q, T Float](q []Q, r, gamma dataset.Matrix[T], factor []float64
 }
 
 // noneOf makes Q of r. wrt is the input, r or gamma, that the gradient is taken by:
-// Gorgonia would compute both. factor is that of each group when the op runs, nil for 1;
-// an op that sets it must be among the inputs after.
+// Gorgonia would compute both. factor is that of each group when the op runs; an op that sets
+// it must be among the inputs after.
 func noneOf[T Float](r, gamma, wrt *G.Node, factor []float64, after ...*G.Node) *G.Node {
 	from := 0
 	if wrt == gamma {
 		from = r.Shape()[0]
 	}
-	return noneOfKernel(r, gamma, from, wrt == gamma, func(_, k int) float64 {
-		if factor == nil {
-			return 1
-		}
-		return factor[k]
-	}, func(q []T, r, gamma dataset.Matrix[T]) { writeNoneOf(q, r, gamma, factor) }, after...)
+	return noneOfKernel(r, gamma, from, wrt == gamma, func(_, k int) float64 { return factor[k] }, func(q []T, r, gamma dataset.Matrix[T]) { writeNoneOf(q, r, gamma, factor) }, after...)
 }
 
 // noneOfClasses makes Uc and pc of U and p, and sets the scale. The gradient is by gamma

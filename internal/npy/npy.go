@@ -8,6 +8,7 @@
 package npy
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -55,94 +56,89 @@ func hint(kind string) string {
 
 // open opens an array whose values have one of the given types. The first is the one that
 // errors advise to use.
-func open(ctx context.Context, path string, kinds ...string) (f *input.File, h header, err error) {
+func open(ctx context.Context, path string, kinds ...string) (*input.File, header, error) {
 	f, size, err := input.OpenRegular(ctx, path)
 	if err != nil {
-		return nil, h, err
+		return nil, header{}, err
 	}
-	defer func() {
-		if err != nil {
-			_ = f.Close() // nothing was written
-			f = nil
-		}
-	}()
-	bad := func(want, got, hint string) error {
-		return &invalid.Error{Where: path, Field: "header", Want: want, Got: got, Hint: hint}
+	start := make([]byte, min(size, maxHeader+12)) // at most 12 bytes come before the text
+	var h header
+	if err = readAt(f, start, 0); err == nil {
+		h, err = parseHeader(start, kinds)
+		h.size = size - h.start
 	}
-	text, length, err := readHeader(f, path)
 	if err != nil {
-		return f, h, err
-	}
-	h.start, h.size = length, size-length
-	kind, fortran, shape := kindEntry.FindStringSubmatch(text), fortranEntry.FindStringSubmatch(text), shapeEntry.FindStringSubmatch(text)
-	wantKinds := "values of type " + strings.Join(kinds, ", ")
-	switch {
-	case shape == nil || fortran == nil || kind == nil && !strings.Contains(text, "descr"):
-		return f, h, bad("the entries descr, fortran_order and shape of a NumPy array", invalid.Quote(text), "")
-	case kind == nil:
-		return f, h, bad(wantKinds, "records", "Save each field as a separate array.")
-	}
-	h.kind = kind[1]
-	switch {
-	case !slices.Contains(kinds, h.kind):
-		return f, h, bad(wantKinds, h.kind, hint(kinds[0]))
-	case fortran[1] == "True":
-		return f, h, bad("an array in C order", "Fortran order", hint(h.kind))
-	}
-	for field := range strings.FieldsFuncSeq(shape[1], func(r rune) bool { return !('0' <= r && r <= '9') }) {
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			return f, h, bad("a size below 2^63 in the shape", field, "")
-		}
-		h.shape = append(h.shape, n)
+		_ = f.Close() // nothing was written
+		return nil, h, invalid.At(path, err)
 	}
 	return f, h, nil
 }
 
-// readHeader returns the dictionary, and the number of bytes before the values.
-func readHeader(r io.Reader, path string) (text string, length int64, err error) {
-	bad := func(want, got string) (string, int64, error) {
-		return "", 0, &invalid.Error{Where: path, Field: "header", Want: want, Got: got}
-	}
-	prefix := make([]byte, len(magic)+2)
-	n, err := io.ReadFull(r, prefix)
-	start := string(prefix[:n])
+// readAt fills b from an offset on. The error is an *invalid.Error without a place.
+func readAt(f *input.File, b []byte, offset int64) error {
+	n, err := f.ReadAt(b, offset)
 	switch {
-	case strings.HasPrefix(start, "PK\x03\x04"):
-		return bad("one array, as numpy.save writes it", "an archive, as numpy.savez writes it")
-	case !strings.HasPrefix(start, magic):
-		return bad("a NumPy array, as numpy.save writes it", "a file that begins with "+invalid.Quote(start))
-	case err != nil:
-		return "", 0, short(path, err)
+	case n == len(b):
+		return nil
+	case err == io.EOF:
+		return truncated()
 	}
-	size := make([]byte, 4)
-	switch version := prefix[len(magic)]; version {
-	case 1:
-		size = size[:2]
-	case 2, 3:
-	default:
-		return bad("version 1, 2 or 3 of the format", fmt.Sprint(version))
-	}
-	if _, err := io.ReadFull(r, size); err != nil {
-		return "", 0, short(path, err)
-	}
-	n = int(binary.LittleEndian.Uint32(append(size, 0, 0)[:4]))
-	if n > maxHeader {
-		return bad(fmt.Sprintf("at most %d bytes", maxHeader), fmt.Sprint(n))
-	}
-	dict := make([]byte, n)
-	if _, err := io.ReadFull(r, dict); err != nil {
-		return "", 0, short(path, err)
-	}
-	return string(dict), int64(len(prefix) + len(size) + n), nil
+	return invalid.File("", err)
 }
 
-// short returns the error of a read that failed or found too few bytes.
-func short(path string, err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return &invalid.Error{Where: path, Want: "more bytes", Got: "the end of the file", Hint: "The file is truncated: copy or save it again."}
+func truncated() error {
+	return &invalid.Error{Want: "more bytes", Got: "the end of the file", Hint: "The file is truncated: copy or save it again."}
+}
+
+// parseHeader reads the header from the first bytes of a file.
+func parseHeader(b []byte, kinds []string) (h header, err error) {
+	bad := func(want, got, hint string) (header, error) {
+		return header{}, &invalid.Error{Field: "header", Want: want, Got: got, Hint: hint}
 	}
-	return invalid.File(path, err)
+	length := make([]byte, 4)
+	switch {
+	case bytes.HasPrefix(b, []byte("PK\x03\x04")):
+		return bad("one array, as numpy.save writes it", "an archive, as numpy.savez writes it", "")
+	case !bytes.HasPrefix(b, []byte(magic)):
+		return bad("a NumPy array, as numpy.save writes it", "a file that begins with "+invalid.Quote(string(b[:min(len(b), 8)])), "")
+	case len(b) == len(magic):
+		return h, truncated()
+	case b[len(magic)] == 1:
+		length = length[:2]
+	case b[len(magic)] == 0 || b[len(magic)] > 3:
+		return bad("version 1, 2 or 3 of the format", fmt.Sprint(b[len(magic)]), "")
+	}
+	from := len(magic) + 2 + len(length)
+	copy(length, b[min(len(b), len(magic)+2):])
+	n := int(binary.LittleEndian.Uint32(append(length, 0, 0)[:4]))
+	switch {
+	case n > maxHeader:
+		return bad(fmt.Sprintf("at most %d bytes", maxHeader), fmt.Sprint(n), "")
+	case len(b) < from+n:
+		return h, truncated()
+	}
+	text := string(b[from : from+n])
+	kind, fortran, shape := kindEntry.FindStringSubmatch(text), fortranEntry.FindStringSubmatch(text), shapeEntry.FindStringSubmatch(text)
+	wantKinds := "values of type " + strings.Join(kinds, ", ")
+	switch {
+	case shape == nil || fortran == nil || kind == nil && !strings.Contains(text, "descr"):
+		return bad("the entries descr, fortran_order and shape of a NumPy array", invalid.Quote(text), "")
+	case kind == nil:
+		return bad(wantKinds, "records", "Save each field as a separate array.")
+	case !slices.Contains(kinds, kind[1]):
+		return bad(wantKinds, kind[1], hint(kinds[0]))
+	case fortran[1] == "True":
+		return bad("an array in C order", "Fortran order", hint(kind[1]))
+	}
+	h = header{kind: kind[1], start: int64(from + n)}
+	for field := range strings.FieldsFuncSeq(shape[1], func(r rune) bool { return !('0' <= r && r <= '9') }) {
+		size, err := strconv.Atoi(field)
+		if err != nil {
+			return bad("a size below 2^63 in the shape", field, "")
+		}
+		h.shape = append(h.shape, size)
+	}
+	return h, nil
 }
 
 // checkSize compares the size of the file with that of the values, of which there are
@@ -217,8 +213,8 @@ func (m *Matrix) ReadRows(row int, dst []float32) error {
 	for len(dst) > 0 {
 		n := min(len(dst), len(m.buffer)/m.width)
 		raw := m.buffer[:n*m.width]
-		if k, err := m.file.ReadAt(raw, at); k < len(raw) {
-			return short(m.file.Name(), err)
+		if err := readAt(m.file, raw, at); err != nil {
+			return invalid.At(m.file.Name(), err)
 		}
 		at += int64(len(raw))
 		numeric.Decode(dst[:n], raw, m.width, floats[m.kind])
@@ -296,8 +292,8 @@ func readIntegers(ctx context.Context, path string) ([]int, error) {
 		return nil, err
 	}
 	raw := make([]byte, h.size)
-	if _, err := io.ReadFull(f, raw); err != nil {
-		return nil, short(path, err)
+	if err := readAt(f, raw, h.start); err != nil {
+		return nil, invalid.At(path, err)
 	}
 	number := func(b []byte) int { return int(int64(binary.LittleEndian.Uint64(b))) }
 	if h.kind == "<i4" {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -50,8 +51,8 @@ func TestForCoversEveryIndexOnce(t *testing.T) {
 	})
 }
 
-// parts is the number of ranges that a loop is split into, with other loops in each.
-func parts(n int, within func()) int {
+// split returns the number of ranges that a loop is split into, and calls within in each.
+func split(n int, within func()) int {
 	var parts atomic.Int32
 	parallel.For(n, 1, func(int, int) {
 		parts.Add(1)
@@ -62,73 +63,52 @@ func parts(n int, within func()) int {
 
 func TestLoopsShareTheProcessors(t *testing.T) {
 	t.Cleanup(func() { parallel.Limit(0) })
-	parallel.Limit(4)
-	alone := func(when string) {
-		t.Helper()
-		if got := parts(9, func() {}); got != 4 {
-			t.Errorf("%s: %d parts, expected all 4", when, got)
-		}
-	}
-	alone("alone")
-	var begun sync.WaitGroup // no part of the outer loop ends before each has begun
-	begun.Add(4)
-	outer := parts(4, func() {
-		begun.Done()
-		begun.Wait()
-		if inner := parts(9, func() {}); inner > 4 {
-			t.Errorf("%d parts in a loop, expected at most 4", inner)
-		}
-	})
-	if outer != 4 {
-		t.Errorf("%d parts, expected 4", outer)
-	}
-	alone("after loops in a loop")
-
-	// A loop that takes two of four processors leaves two.
-	begun.Add(2)
-	parts(2, func() {
-		begun.Done()
-		begun.Wait()
-	})
-	half := make(chan int)
-	end, ready := make(chan bool), make(chan bool)
-	go func() {
-		half <- parts(2, func() { ready <- true; <-end })
-	}()
-	<-ready
-	<-ready
-	if got := parts(9, func() {}); got != 2 {
-		t.Errorf("%d parts beside a loop of two, expected 2", got)
-	}
-	close(end)
-	if got := <-half; got != 2 {
-		t.Errorf("%d parts, expected 2", got)
-	}
-	alone("after two loops")
-
-	func() {
-		defer func() { _ = recover() }()
-		parallel.For(9, 9, func(int, int) { panic("one part") })
-	}()
-	func() {
-		defer func() { _ = recover() }()
-		parallel.For(9, 1, func(_, hi int) {
-			if hi == 9 { // the caller's part
-				panic("of the caller")
-			}
-		})
-	}()
-	alone("after a panic")
-}
-
-func TestTheDefaultIsTheProcessors(t *testing.T) {
-	t.Cleanup(func() { parallel.Limit(0) })
-	parallel.Limit(3)
-	if got := parallel.Workers(); got != 3 {
-		t.Errorf("%d workers at a limit of 3", got)
-	}
 	parallel.Limit(-1)
 	if got := parallel.Workers(); got < 1 {
 		t.Errorf("%d workers without a limit", got)
+	}
+	parallel.Limit(4)
+	want := func(when string, parts int) {
+		t.Helper()
+		if got := split(9, func() {}); got != parts {
+			t.Errorf("%s: %d parts, expected %d", when, got, parts)
+		}
+	}
+	want("alone", 4)
+	var begun sync.WaitGroup // no part of the outer loop ends before each has begun
+	begun.Add(4)
+	split(4, func() {
+		begun.Done()
+		begun.Wait()
+		split(9, func() {})
+	})
+	want("after a loop in a loop", 4)
+
+	end, ready := make(chan bool), make(chan bool)
+	go split(2, func() {
+		ready <- true
+		<-end
+	})
+	<-ready
+	<-ready
+	want("beside a loop of two", 2)
+	end <- true
+	end <- true
+
+	for _, grain := range []int{1, 9} {
+		func() {
+			defer func() { _ = recover() }()
+			parallel.For(9, grain, func(_, hi int) {
+				if hi == 9 { // the caller's part
+					panic("recovered")
+				}
+			})
+		}()
+	}
+	for deadline := time.Now().Add(time.Minute); split(9, func() {}) != 4; { // the loop of two ends in its own time
+		if time.Now().After(deadline) {
+			want("after a panic", 4)
+			break
+		}
 	}
 }

@@ -23,8 +23,11 @@ func TestOf(t *testing.T) {
 			{Path: "gorgonia.org/gorgonia/examples", Version: "v0.0.1"},
 		},
 		Settings: []debug.BuildSetting{
-			{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "c78fc7e"}, {Key: "vcs.modified", Value: "true"},
-			{Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "GOOS", Value: "linux"},
+			{Key: "vcs", Value: "git"},
+			{Key: "vcs.revision", Value: "c78fc7e"},
+			{Key: "vcs.modified", Value: "true"},
+			{Key: "vcs.time", Value: "2026-01-02T03:04:05Z"},
+			{Key: "GOOS", Value: "linux"},
 		},
 	}
 	want := map[string]string{"lago-train": "v0.1.0", "revision": "c78fc7e", "modified": "true", "gonum.org/v1/gonum": "v0.17.0"}

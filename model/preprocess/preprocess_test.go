@@ -3,18 +3,26 @@ package preprocess
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
+
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // features returns correlated features that are not negative.
 func features(n, d int, seed uint64) dataset.Matrix[float32] {
@@ -29,13 +37,7 @@ func features(n, d int, seed uint64) dataset.Matrix[float32] {
 	return x
 }
 
-func all(n int) []int {
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
-}
+func all(n int) []int { return dataset.Matrix[float32]{Rows: n}.AllRows() }
 
 // oracle returns (X'X + g I)^(-1/2) sqrt(n) by an eigendecomposition.
 func oracle(t interface{ Fatal(...any) }, x dataset.Matrix[float32], rows []int, ridge float64) *mat.Dense {
@@ -65,14 +67,9 @@ func TestWhitenAgreesWithEigendecomposition(t *testing.T) {
 		x := features(n, d, rapid.Uint64().Draw(t, "seed"))
 		m := testkit.Must(Fit(Whiten, ridge, x, all(n)))(t)
 		want := oracle(t, x, all(n), ridge)
-		scale := mat.Norm(want, 2)
-		for i := range d {
-			for j := range d {
-				got := float64(m.Matrix.Data[i*d+j])
-				if math.Abs(got-want.At(i, j)) > 1e-6*scale {
-					t.Fatalf("P[%d,%d] = %g, expected %g (%d x %d, ridge %g)", i, j, got, want.At(i, j), n, d, ridge)
-				}
-			}
+		scale := 1 / mat.Norm(want, 2)
+		for i, p := range m.Matrix.Data {
+			testkit.Near(t, "P", scale*float64(p), scale*want.At(i/d, i%d), 1e-6)
 		}
 	})
 }
@@ -83,10 +80,7 @@ func TestWhitenDoesNotDependOnWorkers(t *testing.T) {
 	var maps [3]*Transform
 	for i := range maps {
 		parallel.Limit(1 + 2*i)
-		var err error
-		if maps[i], err = Fit(Whiten, 5, x, all(90)); err != nil {
-			t.Fatal(err)
-		}
+		maps[i] = testkit.Must(Fit(Whiten, 5, x, all(90)))(t)
 	}
 	for i, m := range maps[1:] {
 		if diff := cmp.Diff(maps[0], m); diff != "" {
@@ -108,11 +102,7 @@ func TestDefaultRidgeFollowsTheScaleOfTheFeatures(t *testing.T) {
 		m := testkit.Must(Fit(Whiten, 0, x, all(50)))(t)
 		whitened[i] = testkit.Must(m.Apply(x, all(50)))(t)
 	}
-	for i, v := range whitened[0].Data {
-		if math.Abs(float64(v-whitened[1].Data[i])) > 1e-4 {
-			t.Fatalf("entry %d: %g, and %g with features scaled by 16", i, v, whitened[1].Data[i])
-		}
-	}
+	testkit.NearAll(t, "features scaled by 16", whitened[1].Data, whitened[0].Data, 1e-4)
 }
 
 func TestStandardize(t *testing.T) {
@@ -133,9 +123,8 @@ func TestStandardize(t *testing.T) {
 		if d == 2 {
 			want = 0
 		}
-		if math.Abs(mean) > 1e-5 || math.Abs(square-want) > 1e-4 {
-			t.Errorf("dimension %d: mean %g and second moment %g, expected 0 and %g", d, mean, square, want)
-		}
+		testkit.Near(t, "mean", mean, 0, 1e-5)
+		testkit.Near(t, "second moment", square, want, 1e-4)
 	}
 }
 
@@ -146,13 +135,9 @@ func TestApplyDoesNotDependOnBlocks(t *testing.T) {
 		whole := testkit.Must(m.Apply(x, all(x.Rows)))(t)
 		for _, r := range []int{0, applyBlock - 1, applyBlock, x.Rows - 1} {
 			one := testkit.Must(m.Apply(x, []int{r}))(t)
-			for d := range 4 {
-				if math.Abs(float64(one.Data[d]-whole.Row(r)[d])) > 1e-4 {
-					t.Errorf("%s: row %d is %v alone and %v in blocks", chain, r, one.Data, whole.Row(r))
-				}
-			}
+			testkit.NearAll(t, string(chain)+" of a row alone", one.Data, whole.Row(r), 1e-4)
 		}
-		place := dataset.Matrix[float32]{Rows: x.Rows, Cols: x.Cols, Data: slices.Clone(x.Data)}
+		place := x.Gather(x.AllRows())
 		testkit.NoError(t, m.ApplyInPlace(place))
 		if !slices.Equal(place.Data, whole.Data) {
 			t.Errorf("%s: features transformed in place differ from a copy", chain)
@@ -191,9 +176,7 @@ func TestSignedRootAndL2(t *testing.T) {
 	} {
 		m := testkit.Must(Fit(chain, 0, x, all(2)))(t)
 		y := testkit.Must(m.Apply(x, all(2)))(t)
-		if diff := cmp.Diff(want, y.Data, cmpopts.EquateApprox(1e-6, 0)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", chain, diff)
-		}
+		testkit.NearAll(t, string(chain), y.Data, want, 1e-6)
 	}
 }
 
@@ -222,36 +205,29 @@ func TestFitRefuses(t *testing.T) {
 	bad := features(4, 3, 1)
 	bad.Data[4] = float32(math.NaN())
 	for _, c := range []struct {
-		name  string
 		chain Chain
 		ridge float64
 		x     dataset.Matrix[float32]
 		rows  []int
 		want  string
 	}{
-		{"a negative ridge", Whiten, -1, x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found -1"},
-		{"a NaN ridge", Whiten, math.NaN(), x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found NaN"},
-		{"a ridge too small for the features", Whiten, math.SmallestNonzeroFloat64, x, all(4), "ridge: expected one large enough for the features, found 5e-324"},
-		{"nothing but zeros", Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "features: expected numbers that are not all 0, found only 0"},
-		{"no samples", Standardize, 0, x, nil, "samples: expected at least one training sample, found none"},
-		{"a NaN whitened", Whiten, 1, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
-		{"a NaN standardized", Standardize, 0, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
+		{Whiten, -1, x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found -1"},
+		{Whiten, math.NaN(), x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found NaN"},
+		{Whiten, math.SmallestNonzeroFloat64, x, all(4), "ridge: expected one large enough for the features, found 5e-324"},
+		{Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "features: expected numbers that are not all 0, found only 0"},
+		{Standardize, 0, x, nil, "samples: expected at least one training sample, found none"},
+		{Whiten, 1, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
+		{Standardize, 0, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := Fit(c.chain, c.ridge, c.x, c.rows)
-			if err == nil || err.Error() != c.want {
-				t.Errorf("error %v, expected %s", err, c.want)
-			}
-		})
+		_, err := Fit(c.chain, c.ridge, c.x, c.rows)
+		testkit.WantError(t, err, c.want)
 	}
 	m := testkit.Must(Fit(Standardize, 0, x, all(4)))(t)
 	const want = "features: expected 3 dimensions, as in training, found 5"
-	if _, err := m.Apply(features(2, 5, 1), all(2)); err == nil || err.Error() != want {
-		t.Errorf("%v, expected %s", err, want)
-	}
-	if _, _, _, err := m.Fold(features(5, 2, 1), nil); err == nil || err.Error() != want {
-		t.Errorf("%v, expected %s", err, want)
-	}
+	_, err := m.Apply(features(2, 5, 1), all(2))
+	testkit.WantError(t, err, want)
+	_, _, _, err = m.Fold(features(5, 2, 1), nil)
+	testkit.WantError(t, err, want)
 }
 
 // By their definition, sn^2 + cn^2 = 1 and d sn/du = cn dn.
@@ -262,9 +238,8 @@ func TestJacobi(t *testing.T) {
 			const h = 1e-6
 			above, _, _ := jacobi(u+h, m)
 			below, _, _ := jacobi(u-h, m)
-			if slope := (above - below) / (2 * h); math.Abs(slope-cn*dn) > 1e-8 || math.Abs(sn*sn+cn*cn-1) > 1e-14 {
-				t.Errorf("u = %g, m = %g: d sn/du = %.10g, cn dn = %.10g", u, m, slope, cn*dn)
-			}
+			testkit.Near(t, "d sn/du", (above-below)/(2*h), cn*dn, 1e-8)
+			testkit.Near(t, "sn^2 + cn^2", sn*sn+cn*cn, 1, 1e-14)
 		}
 	}
 }
@@ -299,12 +274,7 @@ func TestFold(t *testing.T) {
 			t.Errorf("%s: %+v remains, expected %s", chain, before, rest)
 		}
 		y := testkit.Must(before.Apply(x, all(30)))(t)
-		want := layer(preprocessed, w, b)
-		for i, got := range layer(y, folded, shifted) {
-			if math.Abs(got-want[i]) > 1e-4*max(1, math.Abs(want[i])) {
-				t.Errorf("%s: %g at %d, expected %g", chain, got, i, want[i])
-			}
-		}
+		testkit.NearAll(t, string(chain), layer(y, folded, shifted), layer(preprocessed, w, b), 1e-4)
 	}
 }
 
@@ -328,8 +298,6 @@ func TestIdentity(t *testing.T) {
 func BenchmarkWhiten(b *testing.B) {
 	x := features(5000, 2048, 1)
 	for b.Loop() {
-		if _, err := Fit(Whiten, 1e4, x, all(x.Rows)); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(Fit(Whiten, 1e4, x, all(x.Rows)))(b)
 	}
 }

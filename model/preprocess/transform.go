@@ -7,11 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/mapped"
@@ -208,8 +205,7 @@ func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter
 			mapped.Drop(x.Data)
 			for _, step := range t.steps() {
 				if step == Whiten {
-					blas32.Implementation().Sgemm(blas.NoTrans, blas.NoTrans, block.Rows, x.Cols, x.Cols,
-						1, block.Data, x.Cols, t.Matrix.Data, x.Cols, 0, spare.Data, x.Cols)
+					blas.Gemm(blas.NoTrans, blas.NoTrans, block.Rows, x.Cols, x.Cols, 1, block.Data, x.Cols, t.Matrix.Data, x.Cols, 0, spare.Data, x.Cols)
 					block.Data, spare.Data = spare.Data[:len(block.Data)], block.Data
 					continue
 				}
@@ -293,8 +289,8 @@ func (t *Transform) Fold(w dataset.Matrix[float32], b []float32) (folded dataset
 
 func (t *Transform) foldWhiten(w dataset.Matrix[float32]) dataset.Matrix[float32] {
 	product := dataset.NewMatrix[float64](w.Rows, w.Cols)
-	blas64.Implementation().Dgemm(blas.NoTrans, blas.NoTrans, w.Rows, w.Cols, w.Rows,
-		1, dataset.Convert[float64](t.Matrix).Data, w.Rows, dataset.Convert[float64](w).Data, w.Cols, 0, product.Data, w.Cols)
+	p, wide := dataset.Convert[float64](t.Matrix), dataset.Convert[float64](w)
+	blas.Gemm(blas.NoTrans, blas.NoTrans, w.Rows, w.Cols, w.Rows, 1, p.Data, w.Rows, wide.Data, w.Cols, 0, product.Data, w.Cols)
 	return dataset.Convert[float32](product)
 }
 
