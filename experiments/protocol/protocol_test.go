@@ -153,7 +153,7 @@ func TestTables(t *testing.T) {
 		Trained: engine.Trained{RunDirs: []string{"runs/a", "runs/b"}, Reused: 1, Seconds: 2},
 	}
 	testkit.WantText(t, testlab.Text(t, r.Tables()), "k-soft on cub, stage test, 160 epochs on train and validation classes\n",
-		"│ test (unseen) │       4 │             51.0 % │ 40.0 to 60.0      │             1.0 % │ 25.0 % │     2 │",
+		"│ test (unseen) │       4 │             51.0 % │      40.0 to 60.0 │             1.0 % │ 25.0 % │     2 │",
 		"56.1 % test accuracy over 5 seeds", "2 runs (1 reused, the first trained ", "  runs/b\n")
 	testkit.WantError(t, (&Result{Trained: r.Trained}).Check(), "val: expected the accuracy of a stage, and its runs")
 	testkit.WantError(t, (&Result{Test: m}).Check(), "its runs")
