@@ -40,7 +40,7 @@ func (o Options) Check() error {
 	case o.Confidence > 0 && o.Temperature == 0:
 		return &invalid.Error{
 			Field: "min-confidence", Want: "a model of LAGO, whose scores are probabilities, or a temperature",
-			Hint: "evaluate fits a temperature.",
+			Hint: "lago-train evaluate fits a --temperature.",
 		}
 	}
 	return nil
