@@ -93,7 +93,7 @@ func TestSearchDespiteAFailure(t *testing.T) {
 func TestSearchOfASmallSpace(t *testing.T) {
 	for key, want := range map[string][]any{
 		"preprocess": searchedChains,
-		"k":          {9, 1, 3}, // all attributes, the one listed number that they can form, and halfway
+		"k":          {9, 1, 3, 2}, // all attributes, the one listed number that they can form, and between them
 	} {
 		l := lab.New(tiny.Small(), t.TempDir())
 		c := quick(t, "k-soft")
