@@ -33,7 +33,8 @@ func TestPhases(t *testing.T) {
 			return [3][]float32{slices.Clone(p.W.Data), slices.Clone(p.B), slices.Clone(p.V.Data)}
 		}
 		start := now()
-		testkit.Must(l.phaseW(1))(t)
+		l.w.Begin()
+		testkit.Must(l.phase("W", 1, l.w, l.adamW, l.fillW))(t)
 		afterW := now()
 		if cmp.Equal(start[0], afterW[0]) || cmp.Equal(start[1], afterW[1]) || !cmp.Equal(start[2], afterW[2]) {
 			t.Error("expected W and b to change in an epoch of W, and V to stay")
@@ -41,7 +42,8 @@ func TestPhases(t *testing.T) {
 		want := "W"
 		if v.Learned() {
 			want = "W V"
-			testkit.Must(l.phaseV(1))(t)
+			l.beginV()
+			testkit.Must(l.phase("V", 1, l.v, l.adamV, l.fillV))(t)
 			afterV := now()
 			if !cmp.Equal(afterW[:2], afterV[:2]) || cmp.Equal(afterW[2], afterV[2]) {
 				t.Error("expected V to change in an epoch of V, and W and b to stay")
