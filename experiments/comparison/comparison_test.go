@@ -277,7 +277,7 @@ func TestIncompleteComparisons(t *testing.T) {
 	r.Differences, r.Methods = nil, []Method{one, {Row: one.Row, Adapted: new(Adapted)}}
 	testkit.WantError(t, r.Check(), "lago: expected val, test, parts and, if others have it, adapted")
 	r.Methods[0].Test = nil
-	testkit.WantError(t, r.Check(), "lago: expected val, test and parts")
+	testkit.WantError(t, r.Check(), "lago: expected val, test, parts")
 }
 
 func TestTables(t *testing.T) {

@@ -29,14 +29,14 @@ func TestResultsDoNotDependOnTheJobs(t *testing.T) {
 	for _, jobs := range []int{0, 2, 9} {
 		l := New(d, t.TempDir())
 		l.Jobs = jobs
-		do(t, l, grid(d))
-		compareRoots(t, want, l.Root, grid(d))
+		do(t, l, someTrials(d))
+		compareRoots(t, want, l.Root, someTrials(d))
 	}
 }
 
 func TestATrialThatIsListedTwiceIsTrainedOnce(t *testing.T) {
 	d := tiny.Small()
-	trials := grid(d)[:2]
+	trials := someTrials(d)[:2]
 	for _, jobs := range []int{1, 3} {
 		var seen witness
 		l := New(d, t.TempDir())
@@ -54,8 +54,8 @@ func TestProcessesOverOneFolderTrainATrialOnce(t *testing.T) {
 	root := t.TempDir()
 	a, b := startProcess(t, root, 0), startProcess(t, root, 0)
 	seen := witness{epochs: append(a.rest(t), b.rest(t)...)}
-	seen.compare(t, grid(d))
-	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
+	seen.compare(t, someTrials(d))
+	compareRoots(t, undisturbed(t, d).Root, root, someTrials(d))
 }
 
 // TestAKilledProcessLeavesItsTrialsToOthers kills a process in the second of its
@@ -85,20 +85,20 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 			})
 		}
 	}
-	do(t, l, grid(d))
-	second := grid(d)[1]
+	do(t, l, someTrials(d))
+	second := someTrials(d)[1]
 	if diff := cmp.Diff([]string{stamp(second, train.Epoch{Epoch: 1})}, resumed); diff != "" {
 		t.Errorf("checkpoints that were resumed (-want +got):\n%s", diff)
 	}
 	if n := len(seen.epochs); n != 3+2*4 {
 		t.Errorf("%d epochs after the kill, expected the last 3 of the second trial and all of two others: %q", n, seen.epochs)
 	}
-	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
+	compareRoots(t, undisturbed(t, d).Root, root, someTrials(d))
 }
 
 func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 	d := tiny.Small()
-	trials := slices.Insert(grid(d), 1, failing(d))
+	trials := slices.Insert(someTrials(d), 1, failing(d))
 	for _, again := range []bool{false, true} {
 		l := New(d, t.TempDir())
 		if again {
@@ -130,10 +130,10 @@ func TestImpossibleTrialIsReported(t *testing.T) {
 	d := tiny.Small()
 	tooMany := trialOf(d, model.KSoft, train.Dev, 1)
 	tooMany.Method.Settings.(*lago.Settings).K = len(d.Attributes) + 1
-	unfit := grid(d)[0]
+	unfit := someTrials(d)[0]
 	unfit.Preprocess, unfit.Ridge = preprocess.Chain("whiten"), math.SmallestNonzeroFloat64
 	root := t.TempDir()
-	trials := []train.Trial{tooMany, unfit, grid(d)[0]}
+	trials := []train.Trial{tooMany, unfit, someTrials(d)[0]}
 	// Another shard gets the failures, instead of waiting for results.
 	for i, shard := range []Shard{{}, {Index: 2, Count: 4}} {
 		l := New(d, root)
@@ -165,11 +165,11 @@ func TestViewIsKnown(t *testing.T) {
 func TestUnreadableResultIsNotReplaced(t *testing.T) {
 	d := tiny.Small()
 	l := undisturbed(t, d)
-	file := filepath.Join(l.Root, grid(d)[2].Name(), train.ResultFile)
+	file := filepath.Join(l.Root, someTrials(d)[2].Name(), train.ResultFile)
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	done, err := l.Do(t.Context(), grid(d))
+	done, err := l.Do(t.Context(), someTrials(d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestUnreadableResultIsNotReplaced(t *testing.T) {
 
 func TestCancelledTrialsResume(t *testing.T) {
 	d := tiny.Small()
-	trials := grid(d)
+	trials := someTrials(d)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	l := New(d, t.TempDir())
@@ -225,7 +225,7 @@ func TestCancelledTrialsResume(t *testing.T) {
 
 func TestCancelledWhileAnotherProcessTrains(t *testing.T) {
 	d := tiny.Small()
-	trials := grid(d)[:1]
+	trials := someTrials(d)[:1]
 	l := New(d, t.TempDir())
 	dir := filepath.Join(l.Root, trials[0].Name())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -260,7 +260,7 @@ func TestAFinishedGridIsNotCancelled(t *testing.T) {
 	l := undisturbed(t, d)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.Do(ctx, grid(d)); err != nil {
+	if _, err := l.Do(ctx, someTrials(d)); err != nil {
 		t.Errorf("error %v of a grid with nothing left to do", err)
 	}
 }

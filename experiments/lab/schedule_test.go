@@ -102,8 +102,8 @@ func TestATrialReleasesItsData(t *testing.T) {
 func TestProgressAddsUpAtEachChange(t *testing.T) {
 	d := tiny.Small()
 	l := New(d, t.TempDir())
-	do(t, l, grid(d)[:1]) // which the grid will find
-	trials := append(grid(d), failing(d))
+	do(t, l, someTrials(d)[:1]) // which the grid will find
+	trials := append(someTrials(d), failing(d))
 	const jobs = 2
 	l.Jobs = jobs
 	var changes []Progress

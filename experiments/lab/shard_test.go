@@ -82,7 +82,7 @@ func TestShardsShareOutEveryTrialOnce(t *testing.T) {
 
 func TestShardsLeaveToOthersAndGatherLater(t *testing.T) {
 	d := tiny.Small()
-	trials := grid(d)
+	trials := someTrials(d)
 	root := t.TempDir()
 	var seen witness
 	for i := range 2 {
