@@ -92,7 +92,7 @@ func TestATrialReleasesItsData(t *testing.T) {
 	d := tiny.Small()
 	for _, trial := range []train.Trial{trialOf(d, model.SemanticHard, train.Dev, 1), failing(d)} {
 		p := newPrepared(map[string]*dataset.Dataset{d.Fingerprint(): d}, []train.Trial{trial})
-		New(d, t.TempDir()).one(t.Context(), &Run{Trial: trial}, p, &counter{})
+		New(d, t.TempDir()).one(t.Context(), &grid{data: p, count: &counter{}}, &Run{Trial: trial})
 		if len(p.entries) != 0 {
 			t.Errorf("the data are kept after %s", trial.Name())
 		}
