@@ -240,19 +240,6 @@ func TestParseFixed(t *testing.T) {
 	}
 }
 
-// A shard cannot choose settings before the others have finished, and stores nothing.
-func TestCompareInAShard(t *testing.T) {
-	l := testlab.New(t)
-	l.Shard = lab.Shard{Index: 1, Count: 2}
-	c := compareAll(l)
-	c.Methods, c.Budget = []string{"eszsl"}, 12
-	_, err := Run(t.Context(), l, c)
-	var waiting *lab.Waiting
-	if list, _, readErr := lab.ReadStored(t.Context(), l.Root); !errors.As(err, &waiting) || len(list) > 0 || readErr != nil {
-		t.Errorf("error %v, stored %+v, %v, expected a *lab.Waiting", err, list, readErr)
-	}
-}
-
 // Nothing is stored where no method has a result, and a stored file without methods, or with a
 // difference from another one, is incomplete.
 func TestIncompleteComparisons(t *testing.T) {

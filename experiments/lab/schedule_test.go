@@ -88,17 +88,6 @@ func TestTrialsShareTheirData(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-func TestATrialReleasesItsData(t *testing.T) {
-	d := tiny.Small()
-	for _, trial := range []train.Trial{trialOf(d, model.SemanticHard, train.Dev, 1), failing(d)} {
-		p := newPrepared(map[string]*dataset.Dataset{d.Fingerprint(): d}, []train.Trial{trial})
-		New(d, t.TempDir()).one(t.Context(), &grid{data: p, count: &counter{}}, &Run{Trial: trial})
-		if len(p.entries) != 0 {
-			t.Errorf("the data are kept after %s", trial.Name())
-		}
-	}
-}
-
 func TestProgressAddsUpAtEachChange(t *testing.T) {
 	d := tiny.Small()
 	l := New(d, t.TempDir())

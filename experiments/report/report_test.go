@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"html"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -236,15 +235,4 @@ func TestDamagedResults(t *testing.T) {
 	testkit.WantText(t, testlab.Text(t, p.Summary().Tables()), "shows 1 stored result (noise)\n8 cannot be shown:\n", "cut: trial.json: ")
 	_, err := Read(t.Context(), filepath.Join(root, "none"))
 	testkit.WantError(t, err, filepath.Join(root, "none"))
-}
-
-// Without the runs that a result names, its tables are shown, with a note in place of figures.
-func TestResultsWithoutTheirRuns(t *testing.T) {
-	l := testlab.New(t)
-	r := runCommand(t, l, testlab.Config(l, engine.OnlyDev, model.Singletons))
-	testkit.NoError(t, os.RemoveAll(r.RunDirs[0]))
-	s := read(t, l.Root).Datasets[0].Sections[0]
-	if len(s.Figures) != 1 || len(s.Tables) != 2 || !strings.HasPrefix(s.Notes[0], "Figures of run-simulated-small-") {
-		t.Errorf("%d figures, %d tables, notes %q", len(s.Figures), len(s.Tables), s.Notes)
-	}
 }

@@ -53,28 +53,6 @@ func TestSaltAndPepperIsNested(t *testing.T) {
 	})
 }
 
-// Of 10,000 entries 3,000 are noise and 1,500 of these ones, give or take five
-// standard deviations.
-func TestSaltAndPepperHitsAsManyAsItSays(t *testing.T) {
-	for seed := range uint64(3) {
-		var hit, salt int
-		for _, p := range saltAndPepper(grey(100, 100), 0.3, seed).Data {
-			if p != 0.25 {
-				hit++
-			}
-			if p == 1 {
-				salt++
-			}
-		}
-		if hit < 3000-229 || hit > 3000+229 || salt < 1500-179 || salt > 1500+179 {
-			t.Errorf("seed %d: %d entries are noise, %d of them ones", seed, hit, salt)
-		}
-	}
-	if cmp.Equal(saltAndPepper(grey(9, 9), 0.5, 1), saltAndPepper(grey(9, 9), 0.5, 2)) {
-		t.Error("two seeds make the same noise")
-	}
-}
-
 // Given entries are unchanged, and the share of each class's described ones. Those of one
 // share are part of those of higher ones. The strongest are no weaker than the others.
 func TestMasksAreNested(t *testing.T) {
@@ -176,19 +154,6 @@ func TestNoise(t *testing.T) {
 	if p := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines); len(p.Series) != 3 || p.Series[0].Points[0].Y != 100 {
 		t.Errorf("found %+v, expected accuracy relative to that without noise", p.Series)
 	}
-}
-
-// A variant that fails, or that the data does not allow, is listed, and the others are measured.
-func TestNoiseWithoutAVariant(t *testing.T) {
-	l := testlab.New(t)
-	l.Data.Groups = nil
-	c := NoiseConfig{models(l, model.SemanticHard, model.Singletons), []float64{0.5}, 1}
-	c.Variants[1] = c.Variants[1].With("lr", 1e38)
-	r := testkit.Must(RunNoise(t.Context(), l, c))(t)
-	if len(r.Methods) != 1 || r.Methods[0].Method != "eszsl" || len(r.Missing) != 3 {
-		t.Fatalf("methods %+v, missing %+v", r.Methods, r.Missing)
-	}
-	testkit.WantText(t, testlab.Text(t, r.Tables()), "  semantic-hard: the data set has no attribute groups\n", r.Missing[0].Dir+": ")
 }
 
 // Each method is measured with each imputation, by the same masks.

@@ -14,10 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -186,21 +184,6 @@ func TestShowListsAllThatDefinesATrial(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-trial.json +listed):\n%s", method, diff)
-		}
-	}
-}
-
-// What is read from the folders of a grid is what the lab said.
-func TestListingAgreesWithTheLab(t *testing.T) {
-	l := testlab.New(t)
-	done := testkit.Must(l.Do(t.Context(), testlab.Config(l, engine.OnlyDev, model.SemanticHard).Trials(l.Parts[0], train.Dev, 3)))(t)
-	lines := map[string]Line{}
-	for _, line := range testkit.Must(Filter{}.List(l.Root))(t).Runs {
-		lines[line.Dir] = line
-	}
-	for _, r := range done {
-		if diff := cmp.Diff(lineOf(r), lines[r.Dir]); diff != "" || len(lines) != len(done) {
-			t.Errorf("%d lines (-lab +folder):\n%s", len(lines), diff)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package search
 
 import (
 	"encoding/json"
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -61,26 +60,6 @@ func TestChosenSettings(t *testing.T) {
 	testkit.NoError(t, stored.Check())
 	if a, b := testkit.Must(json.Marshal(s))(t), testkit.Must(json.Marshal(&stored))(t); string(a) != string(b) {
 		t.Errorf("stored %s, expected %s", b, a)
-	}
-}
-
-func TestSearchInShards(t *testing.T) {
-	l := testlab.New(t)
-	want := testkit.Must(Run(t.Context(), l, configOf(t, l)))(t)
-	root := t.TempDir()
-	for turn := 0; ; turn++ {
-		shard := lab.New(l.Data, root)
-		shard.Shard = lab.Shard{Index: turn % 2, Count: 2}
-		s, err := Run(t.Context(), shard, configOf(t, l))
-		if waiting := (*lab.Waiting)(nil); errors.As(err, &waiting) && turn < 20 {
-			testkit.WantError(t, err, "Repeat the command")
-			continue
-		}
-		testkit.NoError(t, err)
-		if diff := cmp.Diff(want.Tried[0].Settings, s.Tried[0].Settings) + cmp.Diff(want.Chosen.Accuracy, s.Chosen.Accuracy); diff != "" || turn < 2 {
-			t.Errorf("after %d turns (-one process +shards):\n%s", turn, diff)
-		}
-		return
 	}
 }
 
