@@ -213,7 +213,7 @@ func (f *folder) readAttributes(log logrus.FieldLogger) error {
 	if beside {
 		path = filepath.Join(filepath.Dir(f.dir), "attributes.txt")
 	}
-	names, err := f.attributeNames(path)
+	names, err := readNumbered(f.ctx, path)
 	switch {
 	case beside && (err != nil || len(names) != n):
 		names = make([]line, n)
@@ -229,15 +229,6 @@ func (f *folder) readAttributes(log logrus.FieldLogger) error {
 	}
 	f.attributes, f.groups = group(names)
 	return nil
-}
-
-// attributeNames reads a file of unique names.
-func (f *folder) attributeNames(path string) ([]line, error) {
-	names, err := readNumbered(f.ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return names, checkNames(path, "line", names)
 }
 
 // group takes what precedes "::" in a name as its group. A name without "::" is the only

@@ -82,7 +82,7 @@ type folder struct {
 	mat string // path of att_splits.mat
 
 	classes   []string
-	index     *classIndex              // of the classes, once it is needed
+	index     *classIndex              // of the classes
 	original  *dataset.Matrix[float64] // original_att as probabilities, classes x attributes; nil where it is absent
 	hasAtt    bool
 	locations map[string][]int // samples from 0 by variable, of those that are present
@@ -147,12 +147,11 @@ func (f *folder) setClasses(a *matlab.Array) error {
 	if len(a.Strings) == 0 {
 		return wrong(f.mat, a.Name, "a cell array of names", a.Class.String())
 	}
-	var entries []line
-	for z, name := range a.Strings {
-		entries = append(entries, line{z + 1, strings.TrimSpace(name)})
+	for _, name := range a.Strings {
+		f.classes = append(f.classes, strings.TrimSpace(name))
 	}
-	f.classes = texts(entries)
-	return checkNames(f.mat, a.Name+", entry", entries)
+	f.index = newClassIndex(f.classes)
+	return nil
 }
 
 // setOriginal takes original_att, attributes x classes.
@@ -228,10 +227,8 @@ func firstFile(dir string, names ...string) (string, error) {
 	return "", nil
 }
 
-const (
-	maxText = 64 << 20 // bytes of a text file, far above the descriptions of any data set
-	maxName = 1000     // bytes of the name of a class or attribute
-)
+// maxText bounds the bytes of a text file, far above the descriptions of any data set.
+const maxText = 64 << 20
 
 // line is a line of text that is not blank, without the space around it.
 type line struct {
@@ -266,7 +263,7 @@ func splitLines(text string) []line {
 	return lines
 }
 
-// readNumbered reads names without the number that may precede each of them.
+// readNumbered reads names as numbered returns them.
 func readNumbered(ctx context.Context, path string) ([]line, error) {
 	lines, err := readLines(ctx, path)
 	if err != nil {
@@ -297,23 +294,6 @@ func numbered(file string, lines []line) ([]line, error) {
 		names[i], last = line{l.number, strings.TrimSpace(l.text[end:])}, n
 	}
 	return names, disorder
-}
-
-// checkNames checks that names are short and unique. unit is what their numbers count, as in
-// "line".
-func checkNames(file, unit string, names []line) error {
-	numberOf := make(map[string]int, len(names))
-	for _, l := range names {
-		field := fmt.Sprintf("%s %d", unit, l.number)
-		if len(l.text) > maxName {
-			return wrong(file, field, fmt.Sprintf("a name of at most %d bytes", maxName), fmt.Sprint(len(l.text)))
-		}
-		if other, taken := numberOf[l.text]; taken {
-			return wrong(file, field, "a unique name", fmt.Sprintf("%q, as in %s %d", l.text, unit, other))
-		}
-		numberOf[l.text] = l.number
-	}
-	return nil
 }
 
 // classIndex finds classes by names that other files spell differently.

@@ -51,7 +51,7 @@ func (f *folder) splits(dev int, labels []int) ([]dataset.Split, error) {
 }
 
 // split returns a division of the classes: those of the class lists or, where a list is
-// absent, the classes of the samples at the locations. Lists and locations must agree.
+// absent, the classes of the samples at the locations. No location may contradict a list.
 func (f *folder) split(n int, labels []int) (s dataset.Split, err error) {
 	train := subset{name: "train", list: fmt.Sprintf("trainclasses%d.txt", n), variable: trainLoc}
 	val := subset{name: "val", list: fmt.Sprintf("valclasses%d.txt", n), variable: valLoc}
@@ -77,13 +77,11 @@ func (f *folder) split(n int, labels []int) (s dataset.Split, err error) {
 	if err := f.checkSeenList(&seen); err != nil {
 		return s, err
 	}
-	for _, p := range parts {
-		if err := f.checkLocations(p, p.variable, true, labels); err != nil {
-			return s, err
-		}
-	}
-	for _, variable := range []string{trainvalLoc, testSeenLoc} {
-		if err := f.checkLocations(&seen, variable, false, labels); err != nil {
+	for _, c := range []struct {
+		of       *subset
+		variable string
+	}{{&train, train.variable}, {&val, val.variable}, {&test, testUnseenLoc}, {&seen, trainvalLoc}, {&seen, testSeenLoc}} {
+		if err := f.checkLocations(c.of, c.variable, labels); err != nil {
 			return s, err
 		}
 	}
@@ -104,11 +102,7 @@ func (f *folder) readSubset(s *subset, labels []int) error {
 	}
 	loc, ok := f.locations[s.variable]
 	if !ok {
-		got := "no such file"
-		if s.variable != "" {
-			got += fmt.Sprintf(", and no variable %s in %s to derive it from", s.variable, f.mat)
-		}
-		return wrong(filepath.Join(f.dir, s.list), "", "the list of the "+s.name+" classes", got)
+		return wrong(filepath.Join(f.dir, s.list), "", "the list of the "+s.name+" classes, or locations of the split in "+f.mat, "neither")
 	}
 	s.source = s.variable
 	for _, i := range loc {
@@ -129,27 +123,18 @@ func (f *folder) readClassList(path string) ([]int, error) {
 	if len(lines) == 0 {
 		return nil, wrong(path, "", "names of classes, one per line", "none")
 	}
-	if f.index == nil {
-		f.index = newClassIndex(f.classes)
-	}
-	lineOf := make(map[int]int)
 	var classes []int
 	for _, l := range lines {
-		field := fmt.Sprintf("line %d", l.number)
 		z, got := f.index.find(l.text)
 		if z < 0 {
-			e := wrong(path, field, fmt.Sprintf("one of the %d classes of %s", len(f.classes), f.mat), got)
+			e := wrong(path, fmt.Sprintf("line %d", l.number), fmt.Sprintf("one of the %d classes of %s", len(f.classes), f.mat), got)
 			e.Hint = invalid.DidYouMean(l.text, f.classes)
 			return nil, e
 		}
-		if other, taken := lineOf[z]; taken {
-			return nil, wrong(path, field, "every class once", fmt.Sprintf("%q, which is also in line %d", l.text, other))
-		}
-		lineOf[z] = l.number
 		classes = append(classes, z)
 	}
 	slices.Sort(classes)
-	return classes, nil
+	return slices.Compact(classes), nil
 }
 
 // checkSeenList compares trainvalclasses.txt, if it exists, with the seen classes.
@@ -158,20 +143,14 @@ func (f *folder) checkSeenList(seen *subset) error {
 	if err != nil || path == "" {
 		return err
 	}
-	listed, err := f.readClassList(path)
-	if err != nil {
+	listed := subset{}
+	if listed.classes, err = f.readClassList(path); err != nil {
 		return err
 	}
 	for z, name := range f.classes {
-		_, found := slices.BinarySearch(listed, z)
-		if found == seen.has(z) {
-			continue
+		if listed.has(z) != seen.has(z) {
+			return wrong(path, fmt.Sprintf("class %q", name), "the classes of "+seen.source, "it in only one of the two")
 		}
-		got := fmt.Sprintf("no %q", name)
-		if found {
-			got = fmt.Sprintf("%q, which is in neither", name)
-		}
-		return wrong(path, "", "the classes of "+seen.source, got)
 	}
 	return nil
 }
@@ -189,37 +168,14 @@ func (f *folder) checkRange(labels []int) error {
 	return nil
 }
 
-// checkLocations checks that a variable, if it exists, has only samples of the subset. If
-// all is set, it must have all of them, as in the first release, or all but those of
-// test_seen_loc, as in the second.
-func (f *folder) checkLocations(s *subset, variable string, all bool, labels []int) error {
-	disagreement := func(what, no string, i int) error {
-		return wrong(f.mat, variable, fmt.Sprintf("%s of the %s classes (%s)", what, s.name, s.source),
-			fmt.Sprintf("%slocation %d, a sample of class %q", no, i+1, f.classes[labels[i]]))
-	}
-	heldOut, in := make([]bool, len(labels)), make([]bool, len(labels))
-	for _, i := range f.locations[testSeenLoc] {
-		heldOut[i] = true
-	}
-	loc, ok := f.locations[variable]
-	someHeldOut := false
-	for _, i := range loc {
+// checkLocations checks that a variable, if it exists, has only samples of the subset. It
+// need not have all of them: releases differ in whether those of test_seen_loc are in the
+// others.
+func (f *folder) checkLocations(s *subset, variable string, labels []int) error {
+	for _, i := range f.locations[variable] {
 		if !s.has(labels[i]) {
-			return disagreement("only samples", "", i)
-		}
-		in[i] = true
-		someHeldOut = someHeldOut || heldOut[i]
-	}
-	if !ok || !all {
-		return nil
-	}
-	for i, z := range labels {
-		switch {
-		case in[i] || !s.has(z) || heldOut[i] && !someHeldOut:
-		case heldOut[i]:
-			return disagreement(fmt.Sprintf("all samples, or all but those of %s,", testSeenLoc), "no ", i)
-		default:
-			return disagreement("all samples", "no ", i)
+			return wrong(f.mat, variable, fmt.Sprintf("only samples of the %s classes (%s)", s.name, s.source),
+				fmt.Sprintf("location %d, a sample of class %q", i+1, f.classes[labels[i]]))
 		}
 	}
 	return nil

@@ -62,12 +62,12 @@ func wantFileError(t *testing.T, err error) {
 	}
 }
 
-// wantNames checks that names are unique ends of their lines, and that each is found by
-// its spelling.
+// wantNames checks that names are ends of their lines, and that each is found by its
+// spelling, unless another has the same.
 func wantNames(t *testing.T, lines []line) {
 	t.Helper()
 	distinct, err := numbered("a file", lines)
-	if err := errors.Join(err, checkNames("a file", "line", distinct)); err != nil {
+	if err != nil {
 		wantFileError(t, err)
 		return
 	}
@@ -82,7 +82,7 @@ func wantNames(t *testing.T, lines []line) {
 	names := texts(distinct)
 	index := newClassIndex(names)
 	for i, name := range names {
-		if z, got := index.find(name); z != i {
+		if z, got := index.find(name); z != i && !strings.Contains(got, "which may mean") {
 			t.Fatalf("name %d, %q, is found at %d: %v", i, name, z, got)
 		}
 	}
