@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,8 +19,8 @@ import (
 // the same data set, bit for bit. d.Split is written as the first split of the classes,
 // others as the second and third. Files of the same names are replaced.
 //
-// Names that a table cannot hold, and groups that cannot be identified by their names, are
-// an *invalid.Error before anything is written.
+// Names that a table cannot hold, or that are not unique, are an *invalid.Error before
+// anything is written.
 func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := writable(d); err != nil {
 		return err
@@ -154,48 +153,28 @@ func labelRows(d *dataset.Dataset) [][]string {
 	return rows
 }
 
-// writable checks that the names and groups of d would be read as they are written.
+// writable checks that the names of d would be read as they are written.
 func writable(d *dataset.Dataset) error {
-	fail := func(field, want, got string) error {
-		return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: got}
-	}
-	for _, list := range []struct {
-		field string
-		names []string
-	}{{"name of a class", d.Classes}, {"name of a group", d.Groups}, {"id of a sample", d.IDs}} {
-		for _, name := range list.names {
-			if !isPlain(name) {
-				return fail(list.field, plain, invalid.Quote(name))
-			}
-		}
-	}
-	var inOrder []int // groups
-	seen := make(map[string]bool)
+	columns := []string{classColumn} // no attribute may have its name
 	for _, a := range d.Attributes {
-		switch {
-		case !isPlain(a.Name) || a.Name == classColumn:
-			return fail("name of an attribute", plain+", other than "+classColumn, invalid.Quote(a.Name))
-		case seen[a.Name]:
-			return fail("names of the attributes", "different names", invalid.Quote(a.Name)+" twice")
-		case a.Group >= 0 && !slices.Contains(inOrder, a.Group):
-			inOrder = append(inOrder, a.Group)
-		}
-		seen[a.Name] = true
+		columns = append(columns, a.Name)
 	}
-	clear(seen)
-	for _, name := range d.Groups {
-		if seen[name] {
-			return fail("names of the groups", "different names", invalid.Quote(name)+" twice")
+	for field, names := range map[string][]string{
+		"names of the classes": d.Classes, "names of the attributes": columns, "names of the groups": d.Groups, "ids of the samples": d.IDs,
+	} {
+		seen := make(map[string]bool, len(names))
+		for _, name := range names {
+			if !isPlain(name) || seen[name] {
+				return &invalid.Error{
+					Where: d.Name, Field: field, Got: invalid.Quote(name),
+					Want: "different names of printable characters that do not begin or end with a space",
+				}
+			}
+			seen[name] = true
 		}
-		seen[name] = true
-	}
-	if !slices.IsSorted(inOrder) {
-		return fail("groups", "the order of their first attributes", fmt.Sprint(d.Groups))
 	}
 	return nil
 }
-
-const plain = "printable characters that do not begin or end with a space"
 
 // isPlain reports whether a cell with the name is read as that name.
 func isPlain(name string) bool {
