@@ -146,7 +146,7 @@ func (s *stream) unexpected(want, gotFormat string, args ...any) *invalid.Error 
 type matrix struct {
 	Header
 	complex bool
-	n       int64 // elements
+	n       int   // elements
 	end     int64 // of the array in its stream
 }
 
@@ -175,14 +175,10 @@ func (s *stream) header(end int64) (m matrix, err error) {
 		}
 		m.Dims = make([]int, len(data)/4)
 		for i := range m.Dims {
-			d := int32(binary.LittleEndian.Uint32(data[4*i:]))
-			if d < 0 {
-				return m, s.unexpected("dimensions of 0 or more", "%d", d)
-			}
-			m.Dims[i] = int(d)
+			m.Dims[i] = int(int32(binary.LittleEndian.Uint32(data[4*i:])))
 		}
 		var ok bool
-		if m.n, ok = elements(m.Dims); !ok {
+		if m.n, ok = numeric.Count(m.Dims, maxElements); !ok {
 			return m, s.unexpected(fmt.Sprintf("at most %d elements", maxElements), "dimensions %s", formatDims(m.Dims))
 		}
 	}
@@ -261,7 +257,7 @@ func (s *stream) numbers(m matrix) ([]float32, error) {
 	if !ok {
 		return nil, s.unexpected("numbers", "an element of type %d", e.kind)
 	}
-	if e.size != m.n*int64(number.width) {
+	if e.size != int64(m.n)*int64(number.width) {
 		return nil, s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.n, number.width, formatDims(m.Dims)), "%d bytes", e.size)
 	}
 	// Plain data were counted when the element was opened.
@@ -284,7 +280,7 @@ func (s *stream) numbers(m matrix) ([]float32, error) {
 
 // text reads the data of a char array of one row.
 func (s *stream) text(m matrix) (string, error) {
-	if m.n > 0 && m.n != int64(m.Dims[1]) {
+	if m.n > 0 && m.n != m.Dims[1] {
 		return "", s.unexpected("text of one row", "%s", m.Size())
 	}
 	want := fmt.Sprintf("text of at most %d bytes", maxText)
@@ -303,7 +299,7 @@ func (s *stream) text(m matrix) (string, error) {
 
 // cells reads the texts in a cell array.
 func (s *stream) cells(m matrix) ([]string, error) {
-	if left := m.end - s.pos; m.n > left/tagSize {
+	if left := m.end - s.pos; int64(m.n) > left/tagSize {
 		return nil, s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", m.n, formatDims(m.Dims))
 	}
 	var texts []string

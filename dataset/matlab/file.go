@@ -98,22 +98,6 @@ func (c Class) numeric() bool { return c >= Double && c <= Uint64 }
 // of more than 2^31 bytes in this format.
 const maxElements = math.MaxInt32
 
-// elements returns the number of elements of an array, and false if it exceeds
-// maxElements.
-func elements(dims []int) (int64, bool) {
-	if slices.Contains(dims, 0) {
-		return 0, true
-	}
-	n := int64(1)
-	for _, d := range dims {
-		if n > maxElements/int64(d) {
-			return 0, false
-		}
-		n *= int64(d)
-	}
-	return n, true
-}
-
 func formatDims(dims []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(dims), "[]"), " ", "x")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/matfile"
 )
@@ -141,8 +142,8 @@ func TestNumbersProperty(t *testing.T) {
 		kind := rapid.SampledFrom(kinds).Draw(t, "storage")
 		class := rapid.SampledFrom([]Class{Double, Single, Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64}).Draw(t, "class")
 		dims := rapid.SliceOfN(rapid.IntRange(0, 9), 2, 4).Draw(t, "dims")
-		n, _ := elements(dims)
-		ints := rapid.SliceOfN(rapid.Int64Range(limits[kind].low, limits[kind].high), int(n), int(n)).Draw(t, "values")
+		n, _ := numeric.Count(dims, maxElements)
+		ints := rapid.SliceOfN(rapid.Int64Range(limits[kind].low, limits[kind].high), n, n).Draw(t, "values")
 		values, want := make([]float64, n), make([]float32, n)
 		for i, v := range ints {
 			values[i], want[i] = float64(v), float32(v)

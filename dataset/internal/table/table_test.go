@@ -42,9 +42,9 @@ func TestParseReports(t *testing.T) {
 		"a\tb\n":           `t: line 1: expected names of columns separated by commas, found "a\tb"`,
 		"a,b\n\n1,2\n3\n":  "t: line 4: expected 2 cells, one for each column, found 1",
 		"a\nb\n\xe9\n":     "t: line 3: expected text in UTF-8, found another encoding",
-		"a\n1\n2\"\n":      `t: line 3, character 2: found a quote inside a cell. Put quotes around whole cells, and write "" for a quote inside one.`,
-		"a\n\"1\n2\n":      `t: line 3, character 3: found a quoted cell that does not end with its closing quote. Put quotes around whole cells, and write "" for a quote inside one.`,
-		"a,b\n1,2\n\"a\"x": `t: line 3, character 3: found a quoted cell that does not end with its closing quote. Put quotes around whole cells, and write "" for a quote inside one.`,
+		"a\n1\n2\"\n":      `t: line 3, character 2: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell.`,
+		"a\n\"1\n2\n":      `t: line 3, character 3: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell.`,
+		"a,b\n1,2\n\"a\"x": `t: line 3, character 3: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell.`,
 	} {
 		var problems invalid.List
 		Parse("t", strings.NewReader(text), &problems)
@@ -189,7 +189,6 @@ func TestProbabilityErrors(t *testing.T) {
 		"80":     `"80", which looks like a percentage: write 0.8`,
 		"12.5 %": `"12.5 %", which looks like a percentage: write 0.125`,
 		"1%":     `"1%", which looks like a percentage: write 0.01`,
-		"0,5":    `"0,5": write 0.5`,
 		"-1":     `"-1"`,
 		"101":    `"101"`,
 		"NaN":    `"NaN"`,
