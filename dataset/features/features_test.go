@@ -139,24 +139,6 @@ func TestMAT(t *testing.T) {
 	checkError(t, err, other, "features: expected a variable of this name")
 }
 
-func TestNPY(t *testing.T) {
-	want := dataset.NewMatrix[float32](3, 5)
-	for i := range want.Data {
-		want.Data[i] = float32(i) - 0.5
-	}
-	path := filepath.Join(t.TempDir(), "x.NPY")
-	testkit.NoError(t, WriteNPY(path, want))
-	x := testkit.Must(ReadAll(t.Context(), path))(t)
-	if diff := cmp.Diff(want, x); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	for rows := 1; rows <= 4; rows++ {
-		if diff := cmp.Diff(want, readBy(t, path, rows)); diff != "" {
-			t.Errorf("by %d rows (-want +got):\n%s", rows, diff)
-		}
-	}
-}
-
 // ReadAll reports every row that cannot be used, and ReadRow ignores those before the row
 // that is wanted.
 func TestUnusableRows(t *testing.T) {
@@ -198,12 +180,6 @@ func TestEndlessInput(t *testing.T) {
 	checkError(t, err, path, "expected lines of at most")
 	_, err = ReadAll(t.Context(), path)
 	checkError(t, err, path, "expected a regular file")
-}
-
-func TestOpenErrors(t *testing.T) {
-	path := testkit.Write(t, t.TempDir(), "x.pt", "")
-	_, err := Open(t.Context(), path)
-	checkError(t, err, path, `expected features in a file named .npy, .csv or .mat, found ".pt"`)
 }
 
 // Any bytes give rows of finite numbers, the same in blocks of one row as all at once, or

@@ -3,11 +3,9 @@ package matlab
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"testing"
 	"unicode/utf16"
@@ -34,44 +32,6 @@ func mustRead(t testkit.TB, data []byte) *Array {
 	return testkit.Must(read(data, "x"))(t)["x"]
 }
 
-// fixture is the part of testdata/expected.json that is also in the .mat files. Both
-// were made by the same run of an independent program.
-type fixture struct {
-	Features [][]float64 `json:"features_sample_by_dim"`
-	Labels   []float32   `json:"labels"`
-	Classes  []string    `json:"classes"`
-	Original [][]float64 `json:"original_att_class_by_attribute"`
-	TrainLoc []float32   `json:"train_loc"`
-}
-
-func flatten(rows [][]float64) []float32 {
-	var flat []float32
-	for _, row := range rows {
-		for _, v := range row {
-			flat = append(flat, float32(v))
-		}
-	}
-	return flat
-}
-
-func TestReadFixtures(t *testing.T) {
-	var want fixture
-	testkit.NoError(t, json.Unmarshal([]byte(testkit.Read(t, "testdata/expected.json")), &want))
-	for kind, class := range map[string]Class{"plain": Single, "compressed": Double} {
-		got := testkit.Must(Read(t.Context(), filepath.Join("testdata", kind, "res101.mat"), "features", "labels"))(t)
-		maps.Copy(got, testkit.Must(Read(t.Context(), filepath.Join("testdata", kind, "att_splits.mat"), "allclasses_names", "original_att", "train_loc"))(t))
-		if diff := cmp.Diff(map[string]*Array{
-			"features":         {Header: Header{"features", class, []int{24, 108}}, Float32: flatten(want.Features)},
-			"labels":           {Header: Header{"labels", Uint8, []int{108, 1}}, Float32: want.Labels},
-			"original_att":     {Header: Header{"original_att", Double, []int{10, 12}}, Float32: flatten(want.Original)},
-			"train_loc":        {Header: Header{"train_loc", Uint16, []int{54, 1}}, Float32: want.TrainLoc},
-			"allclasses_names": {Header: Header{"allclasses_names", Cell, []int{12, 1}}, Strings: want.Classes},
-		}, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", kind, diff)
-		}
-	}
-}
-
 // MATLAB's own variable without a name is skipped, and of two variables with the same
 // name the first is read.
 func TestReadChoosesByName(t *testing.T) {
@@ -93,11 +53,11 @@ func TestReadChoosesByName(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	_, err := Read(t.Context(), "testdata/plain/res101.mat", "labels", "feature")
-	testkit.WantError(t, err, "testdata/plain/res101.mat: feature: expected a variable of this name, found only features, labels, image_files. Did you mean features?")
+	_, err := Read(t.Context(), "../xlsa17/testdata/plain/res101.mat", "labels", "feature")
+	testkit.WantError(t, err, "../xlsa17/testdata/plain/res101.mat: feature: expected a variable of this name, found only features, labels, image_files. Did you mean features?")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Read(ctx, "testdata/plain/res101.mat", "labels"); !errors.Is(err, context.Canceled) {
+	if _, err := Read(ctx, "../xlsa17/testdata/plain/res101.mat", "labels"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Read after cancellation: %v", err)
 	}
 }

@@ -9,10 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/npy"
@@ -171,39 +169,6 @@ func TestCacheDamaged(t *testing.T) {
 			wantSame(t, smallDataset(), c.load(t, msgFromCache))
 		})
 	}
-}
-
-// What is stored is read again, though the .mat has no features, unless a bit of the
-// features or of the entry's values differs.
-func TestCacheProperty(t *testing.T) {
-	dir := t.TempDir()
-	file := testkit.Write(t, dir, featuresMat, "no MAT-file")
-	log, hook := quietLog()
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 9)
-		x := dataset.NewMatrix[float32](n.Draw(t, "samples"), n.Draw(t, "dimensions"))
-		for i := range x.Data {
-			x.Data[i] = rapid.Float32().Draw(t, "feature")
-		}
-		labels := rapid.SliceOfN(rapid.IntRange(0, 1000), x.Rows, x.Rows).Draw(t, "labels")
-		want := &features{file: file, values: x, labels: labels, sum: dataset.SumFeatures(x)}
-		c := openCache(file, Options{CacheDir: filepath.Join(dir, "cache"), Log: log})
-		c.store(want)
-		got := c.load(t.Context())
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(features{})); diff != "" {
-			t.Fatalf("(-want +got):\n%s", diff)
-		}
-		hook.Reset()
-
-		path := c.path + rapid.SampledFrom([]string{".npy", ".json"}).Draw(t, "damaged")
-		content := []byte(testkit.Read(t, path))
-		bit := rapid.IntRange(0, 8*len(content)-1).Draw(t, "bit")
-		content[bit/8] ^= 1 << (bit % 8)
-		testkit.NoError(t, os.WriteFile(path, content, 0o666))
-		if got := c.load(t.Context()); got != nil && !cmp.Equal(want, got, cmp.AllowUnexported(features{})) {
-			t.Fatalf("bit %d of %d is turned, and other features are read", bit, 8*len(content))
-		}
-	})
 }
 
 // An entry may declare anything.

@@ -35,7 +35,6 @@ func TestLoadRefuses(t *testing.T) {
 		{"a label beyond the classes", func(s *small) { s.set(column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7)) }, []string{"res101.mat: labels, entry 12: expected a class from 1 to 6", "found 7"}},
 
 		{"no class names", func(s *small) { s.drop("allclasses_names") }, []string{attFile, "allclasses_names: expected a variable of this name"}},
-		{"class names that are numbers", func(s *small) { s.set(column("allclasses_names", 1, 2)) }, []string{attFile, "allclasses_names: expected a cell array of names, found double"}},
 
 		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
 
@@ -45,7 +44,6 @@ func TestLoadRefuses(t *testing.T) {
 		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found a largest value of 101"}},
 		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
 		{"a line of descriptions cut short", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], " 33", "", 1) }, []string{descriptionFile, "line 5: expected 3 numbers", "found 2"}},
-		{"an empty file of descriptions", func(s *small) { s.texts[metaDesc] = "\n" }, []string{descriptionFile, "at least one line"}},
 		{"descriptions of more attributes", func(s *small) {
 			s.texts[metaDesc] = strings.ReplaceAll(s.texts[metaDesc], "\n", " 1\n")
 		}, []string{descriptionFile, "expected 3 attributes, as in original_att of", "found 4"}},
@@ -76,12 +74,9 @@ func TestLoadRefuses(t *testing.T) {
 			s.texts["trainvalclasses.txt"] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n"
 		}, []string{`trainvalclasses.txt: class "004.Young_owl": expected the classes of trainclasses1.txt and valclasses1.txt`}},
 		{"a class of train and val", func(s *small) { s.texts["valclasses1.txt"] += "002.Blue_bird\n" }, []string{`Small: class "002.Blue_bird": expected one of train, val and test, found it in trainclasses1.txt and in valclasses1.txt`}},
-		{"a list without classes", func(s *small) { s.texts["valclasses1.txt"] = "\n \n" }, []string{"valclasses1.txt: expected names of classes, one per line, found none"}},
 
-		{"locations that are text", func(s *small) { s.set(cells("train_loc", "1", "2")) }, []string{attFile, "train_loc: expected a vector of whole numbers, found cell"}},
 		{"a location beyond the samples", func(s *small) { s.set(column("test_unseen_loc", 5, 6, 11, 13)) }, []string{attFile, "test_unseen_loc, entry 4: expected a location from 1 to 12", "found 13"}},
 		{"train_loc of another class", func(s *small) { s.set(column("train_loc", 1, 2, 3, 4, 7, 8, 9)) }, []string{attFile, "train_loc: expected only samples of the train classes (trainclasses1.txt)", `location 4, a sample of class "004.Young_owl"`}},
-		{"trainval_loc of an unseen class", func(s *small) { s.set(column("trainval_loc", 1, 2, 12)) }, []string{attFile, "trainval_loc: expected only samples of the train and val classes", `location 12, a sample of class "006.Swan"`}},
 		{"test_unseen_loc of a seen class", func(s *small) { s.set(column("test_unseen_loc", 3, 5, 6, 11, 12)) }, []string{attFile, "test_unseen_loc: expected only samples of the test classes (testclasses.txt)", `location 3, a sample of class "003.Old_owl"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -200,13 +200,3 @@ func TestProbabilityErrors(t *testing.T) {
 		}
 	}
 }
-
-// What is accepted is a probability, or NaN for none.
-func TestProbabilityProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`-?[0-9]*[.,]?[0-9]*(e-?[0-9])? ?%?`)).Draw(t, "text")
-		if v, err := Probability(text); err == nil && (v < 0 || v > 1) {
-			t.Errorf("%q is %g", text, v)
-		}
-	})
-}
