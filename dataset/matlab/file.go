@@ -37,9 +37,6 @@ type Header struct {
 	Dims  []int // rows, columns, ...
 }
 
-// String returns name, class and size, as in "labels, uint8 108x1".
-func (h Header) String() string { return h.Name + ", " + h.Size() }
-
 // Size returns class and size, as in "uint8 108x1".
 func (h Header) Size() string { return h.Class.String() + " " + formatDims(h.Dims) }
 

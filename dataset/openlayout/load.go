@@ -122,15 +122,11 @@ func (r *reader) report(where, want, got string) {
 	r.problems.AddError(&invalid.Error{Where: where, Want: want, Got: got})
 }
 
-// table returns nil if the file is no table, has lines of another width, or lacks a
-// required column. The columns may be any if none is optional, otherwise only those given.
+// table returns nil if the file is no table, has lines of another width, or lacks columns
+// or has others.
 func (r *reader) table(path string, required []string, optional ...string) *table.Table {
 	t := table.Read(r.ctx, path, &r.problems)
-	if t == nil || t.Ragged {
-		return nil
-	}
-	ok := t.Require(required...)
-	if len(optional) > 0 && !t.Allow(append(required, optional...)...) || !ok {
+	if t == nil || t.Ragged || !t.HasColumns(required, optional...) {
 		return nil
 	}
 	return t
@@ -225,7 +221,7 @@ func (r *reader) readImages() {
 	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) || r.d.IDs != nil {
 		return
 	}
-	if t := r.table(r.path(imagesFile), []string{pathColumn}, pathColumn); t != nil {
+	if t := r.table(r.path(imagesFile), []string{pathColumn}); t != nil {
 		r.d.IDs = t.Names(pathColumn)
 		r.checkSamples(t.File, len(r.d.IDs))
 	}

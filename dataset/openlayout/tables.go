@@ -42,7 +42,7 @@ func (r *reader) readAttributes() {
 
 // readClasses reads the classes and their descriptions.
 func (r *reader) readClasses() {
-	t := r.table(r.path(classesFile), []string{classColumn})
+	t := r.table(r.path(classesFile), []string{classColumn}, table.Any)
 	if t == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -129,26 +130,26 @@ func classRows(d *dataset.Dataset) [][]string {
 
 // labelRows has columns for ids and held-out samples only if there are some.
 func labelRows(d *dataset.Dataset) [][]string {
-	names := make([]string, len(d.Labels))
-	for i, z := range d.Labels {
-		names[i] = d.Classes[z]
-	}
-	rows := column(classColumn, names)
-	if d.IDs != nil {
-		for i, id := range append([]string{idColumn}, d.IDs...) {
-			rows[i] = append(rows[i], id)
+	row := func(class string, id, held string) []string {
+		cells := []string{class}
+		if d.IDs != nil {
+			cells = append(cells, id)
 		}
+		if len(d.TestSeen) > 0 {
+			cells = append(cells, held)
+		}
+		return cells
 	}
-	if len(d.TestSeen) == 0 {
-		return rows
-	}
-	last := len(rows[0])
-	for i := range rows {
-		rows[i] = append(rows[i], "no")
-	}
-	rows[0][last] = testSeenColumn
-	for _, i := range d.TestSeen {
-		rows[1+i][last] = "yes"
+	rows := [][]string{row(classColumn, idColumn, testSeenColumn)}
+	for i, z := range d.Labels {
+		id, held := "", "no"
+		if d.IDs != nil {
+			id = d.IDs[i]
+		}
+		if _, found := slices.BinarySearch(d.TestSeen, i); found {
+			held = "yes"
+		}
+		rows = append(rows, row(d.Classes[z], id, held))
 	}
 	return rows
 }

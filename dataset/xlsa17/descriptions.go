@@ -36,11 +36,9 @@ func (f *folder) readDescriptions() error {
 		return err
 	}
 	if f.original == nil {
-		got := "neither"
-		if f.hasAtt {
-			got = "only att, whose columns are L2-normalised and hold no probabilities"
-		}
-		return wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.dir, "meta", descriptionFile), got)
+		e := wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.dir, "meta", descriptionFile), "neither")
+		e.Hint = "The columns of att are L2-normalised and hold no probabilities."
+		return e
 	}
 	f.descriptions = *f.original
 	return nil

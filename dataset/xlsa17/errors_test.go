@@ -32,14 +32,13 @@ func TestLoadRefuses(t *testing.T) {
 		{"no file with features", func(s *small) { s.featureFile = "a.mat"; s.drop("features") }, []string{"Small: expected res101.mat, or one .mat", "found none"}},
 		{"features transposed", func(s *small) { s.set(doubles("features", 12, 2, make([]float64, 24)...)) }, []string{"res101.mat: features: expected numbers for D dimensions x 12 samples", "double 12x2"}},
 		{"an infinite location", func(s *small) { s.set(column("val_loc", 4, math.Inf(1))) }, []string{"val_loc, entry 2", "+Inf"}},
-		{"a label beyond the classes", func(s *small) { s.set(column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7)) }, []string{"res101.mat: labels, entry 12: expected a class from 1 to 6", "found 7"}},
+		{"a label beyond the classes", func(s *small) { s.set(column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7)) }, []string{"res101.mat: labels, entry 12: expected a number from 1 to 6", "found 7"}},
 
 		{"no class names", func(s *small) { s.drop("allclasses_names") }, []string{attFile, "allclasses_names: expected a variable of this name"}},
 
 		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
 
-		{"att alone", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile, "original_att", descriptionFile, "only att, whose columns are L2-normalised and hold no probabilities"}},
-		{"no descriptions", func(s *small) { s.drop("original_att", "att", metaDesc) }, []string{"found neither"}},
+		{"no descriptions", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile + ": original_att: expected class descriptions here or in", descriptionFile + ", found neither. The columns of att are L2-normalised"}},
 		{"original_att of other classes", func(s *small) { s.set(doubles("original_att", 3, 5, smallPercent[:15]...)) }, []string{attFile, "original_att: expected numbers for attributes x 6 classes, found double 3x5"}},
 		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found a largest value of 101"}},
 		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
@@ -75,7 +74,7 @@ func TestLoadRefuses(t *testing.T) {
 		}, []string{`trainvalclasses.txt: class "004.Young_owl": expected the classes of trainclasses1.txt and valclasses1.txt`}},
 		{"a class of train and val", func(s *small) { s.texts["valclasses1.txt"] += "002.Blue_bird\n" }, []string{`Small: class "002.Blue_bird": expected one of train, val and test, found it in trainclasses1.txt and in valclasses1.txt`}},
 
-		{"a location beyond the samples", func(s *small) { s.set(column("test_unseen_loc", 5, 6, 11, 13)) }, []string{attFile, "test_unseen_loc, entry 4: expected a location from 1 to 12", "found 13"}},
+		{"a location beyond the samples", func(s *small) { s.set(column("test_unseen_loc", 5, 6, 11, 13)) }, []string{attFile, "test_unseen_loc, entry 4: expected a number from 1 to 12", "found 13"}},
 		{"train_loc of another class", func(s *small) { s.set(column("train_loc", 1, 2, 3, 4, 7, 8, 9)) }, []string{attFile, "train_loc: expected only samples of the train classes (trainclasses1.txt)", `location 4, a sample of class "004.Young_owl"`}},
 		{"test_unseen_loc of a seen class", func(s *small) { s.set(column("test_unseen_loc", 3, 5, 6, 11, 12)) }, []string{attFile, "test_unseen_loc: expected only samples of the test classes (testclasses.txt)", `location 3, a sample of class "003.Old_owl"`}},
 	} {

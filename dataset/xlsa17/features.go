@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,11 +16,11 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/npy"
 )
 
 const (
@@ -29,8 +28,8 @@ const (
 	varLabels   = "labels"
 )
 
-// features of all samples, and their classes.
-type features struct {
+// samples are the features of all samples, and their classes.
+type samples struct {
 	file   string
 	values dataset.Matrix[float32] // samples x D
 	labels []int                   // from 0
@@ -38,7 +37,7 @@ type features struct {
 }
 
 // readFeatures reads the features of the data set in dir, from the cache if it has them.
-func readFeatures(ctx context.Context, dir string, opts Options) (*features, error) {
+func readFeatures(ctx context.Context, dir string, opts Options) (*samples, error) {
 	file, err := findFeatures(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -88,7 +87,7 @@ func findFeatures(ctx context.Context, dir string) (string, error) {
 
 // parseFeatures reads D x N features, which column by column are N rows of D, and N
 // labels.
-func parseFeatures(ctx context.Context, file string) (*features, error) {
+func parseFeatures(ctx context.Context, file string) (*samples, error) {
 	vars, err := matlab.Read(ctx, file, varFeatures, varLabels)
 	if err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func parseFeatures(ctx context.Context, file string) (*features, error) {
 	if len(a.Dims) != 2 || a.Dims[1] != len(labels) || len(a.Float32) != a.Dims[0]*a.Dims[1] {
 		return nil, wrong(file, varFeatures, fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", len(labels)), a.Size())
 	}
-	return &features{
+	return &samples{
 		file:   file,
 		values: dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32},
 		labels: labels,
@@ -165,7 +164,7 @@ func openCache(file string, opts Options) *cache {
 }
 
 // load returns the features, or nil where they must be read from the file.
-func (c *cache) load(ctx context.Context) *features {
+func (c *cache) load(ctx context.Context) *samples {
 	if c == nil {
 		return nil
 	}
@@ -186,7 +185,7 @@ func (c *cache) load(ctx context.Context) *features {
 // errStale reports a cache of another state of the file.
 var errStale = errors.New("made from another state of the file")
 
-func (c *cache) read(ctx context.Context) (*features, error) {
+func (c *cache) read(ctx context.Context) (*samples, error) {
 	text, err := input.ReadRegular(c.path + ".json")
 	if err != nil {
 		return nil, err
@@ -198,24 +197,19 @@ func (c *cache) read(ctx context.Context) (*features, error) {
 	if e.Source != c.source {
 		return nil, errStale
 	}
-	m, err := npy.Open(ctx, c.path+".npy")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = m.Close() }() // nothing was written
-	x := &features{file: c.source.Path, values: dataset.NewMatrix[float32](m.Rows, m.Cols), labels: e.Labels}
-	if err := m.ReadRows(0, x.values.Data); err != nil {
+	x := &samples{file: c.source.Path, labels: e.Labels}
+	if x.values, err = features.ReadAll(ctx, c.path+".npy"); err != nil {
 		return nil, err
 	}
 	x.sum = dataset.SumFeatures(x.values)
-	if m.Rows != len(e.Labels) || x.sum != e.FeaturesSum || e.checksum() != e.CRC32 {
+	if x.values.Rows != len(e.Labels) || x.sum != e.FeaturesSum || e.checksum() != e.CRC32 {
 		return nil, errors.New("the checksum differs")
 	}
 	return x, nil
 }
 
 // store writes the features. Failing to is worth a warning only: the next start is slow.
-func (c *cache) store(x *features) {
+func (c *cache) store(x *samples) {
 	if c == nil {
 		return
 	}
@@ -223,7 +217,7 @@ func (c *cache) store(x *features) {
 	e.CRC32 = e.checksum()
 	err := os.MkdirAll(filepath.Dir(c.path), 0o777)
 	if err == nil {
-		err = atomicfile.Write(c.path+".npy", func(w io.Writer) error { return npy.Write(w, x.values.Rows, x.values.Cols, x.values.Data) })
+		err = features.WriteNPY(c.path+".npy", x.values)
 	}
 	if err == nil {
 		err = atomicfile.WriteJSON(c.path+".json", e)

@@ -156,7 +156,7 @@ func withoutFeatures(t *testing.T, dir string, dev int, labels []int) *dataset.D
 	t.Helper()
 	log, _ := quietLog()
 	f := testkit.Must(openFolder(t.Context(), dir, log))(t)
-	x := &features{file: "no file", values: dataset.NewMatrix[float32](len(labels), 1), labels: labels}
+	x := &samples{file: "no file", values: dataset.NewMatrix[float32](len(labels), 1), labels: labels}
 	return testkit.Must(f.dataset(x, dev))(t)
 }
 

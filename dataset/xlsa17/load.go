@@ -62,9 +62,8 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 
 // Variables of att_splits.mat.
 const (
-	varClasses    = "allclasses_names"
-	varOriginal   = "original_att"
-	varNormalised = "att" // L2-normalised columns, no probabilities: only looked for
+	varClasses  = "allclasses_names"
+	varOriginal = "original_att"
 
 	trainLoc      = "train_loc"
 	valLoc        = "val_loc"
@@ -84,8 +83,7 @@ type folder struct {
 	classes   []string
 	index     *classIndex              // of the classes
 	original  *dataset.Matrix[float64] // original_att as probabilities, classes x attributes; nil where it is absent
-	hasAtt    bool
-	locations map[string][]int // samples from 0 by variable, of those that are present
+	locations map[string][]int         // samples from 0 by variable, of those that are present
 
 	descriptions dataset.Matrix[float64]
 	attributes   []dataset.Attribute
@@ -112,7 +110,6 @@ func (f *folder) readAttSplits() error {
 	if err != nil {
 		return err
 	}
-	f.hasAtt = has(headers, varNormalised)
 	want := []string{varClasses}
 	for _, name := range append([]string{varOriginal}, locationVariables...) {
 		if has(headers, name) {
@@ -180,11 +177,13 @@ func indices(file string, a *matlab.Array) ([]int, error) {
 }
 
 // dataset joins the features and the rest of a folder.
-func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
-	for i, z := range x.labels {
-		if z >= len(f.classes) {
-			return nil, wrong(x.file, fmt.Sprintf("labels, entry %d", i+1),
-				fmt.Sprintf("a class from 1 to %d, the classes of %s", len(f.classes), f.mat), fmt.Sprint(z+1))
+func (f *folder) dataset(x *samples, devSplit int) (*dataset.Dataset, error) {
+	if err := checkRange(x.file, varLabels, x.labels, len(f.classes), "the number of classes"); err != nil {
+		return nil, err
+	}
+	for _, name := range locationVariables {
+		if err := checkRange(f.mat, name, f.locations[name], len(x.labels), "the number of samples"); err != nil {
+			return nil, err
 		}
 	}
 	splits, err := f.splits(devSplit, x.labels)
@@ -206,6 +205,16 @@ func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
 		TestSeen:     slices.Compact(testSeen),
 		FeaturesSum:  x.sum,
 	}, nil
+}
+
+// checkRange checks that indices, counted from 0, are below n.
+func checkRange(file, variable string, indices []int, n int, what string) error {
+	for entry, i := range indices {
+		if i >= n {
+			return wrong(file, fmt.Sprintf("%s, entry %d", variable, entry+1), fmt.Sprintf("a number from 1 to %d, %s", n, what), fmt.Sprint(i+1))
+		}
+	}
+	return nil
 }
 
 // wrong returns an error about a file.

@@ -26,9 +26,6 @@ func (s *subset) has(z int) bool {
 // splits returns the divisions of the seen classes, at least dev of them: the second and
 // third exist where there is a list of their train classes.
 func (f *folder) splits(dev int, labels []int) ([]dataset.Split, error) {
-	if err := f.checkRange(labels); err != nil {
-		return nil, err
-	}
 	var splits []dataset.Split
 	for n := 1; n <= maxDevSplit; n++ {
 		list := fmt.Sprintf("trainclasses%d.txt", n)
@@ -150,19 +147,6 @@ func (f *folder) checkSeenList(seen *subset) error {
 	for z, name := range f.classes {
 		if listed.has(z) != seen.has(z) {
 			return wrong(path, fmt.Sprintf("class %q", name), "the classes of "+seen.source, "it in only one of the two")
-		}
-	}
-	return nil
-}
-
-// checkRange checks that every location is that of a sample.
-func (f *folder) checkRange(labels []int) error {
-	for _, name := range locationVariables {
-		for entry, i := range f.locations[name] {
-			if i >= len(labels) {
-				return wrong(f.mat, fmt.Sprintf("%s, entry %d", name, entry+1),
-					fmt.Sprintf("a location from 1 to %d, the number of samples", len(labels)), fmt.Sprint(i+1))
-			}
 		}
 	}
 	return nil

@@ -175,11 +175,11 @@ func Read(r io.Reader, name string) (*File, error) {
 
 func parse(data []byte) (*File, error) {
 	if len(data) < lengthBytes {
-		return nil, short("a header length of %d bytes", lengthBytes, len(data))
+		return nil, short("the length of a header in 8 bytes", len(data))
 	}
 	length, data := binary.LittleEndian.Uint64(data), data[lengthBytes:]
 	if length > uint64(len(data)) {
-		return nil, short("a header of %d bytes", length, len(data))
+		return nil, short(fmt.Sprintf("a header of %d bytes", length), len(data))
 	}
 	f, entries, err := parseHeader(data[:length])
 	if err != nil {
@@ -193,7 +193,7 @@ func parse(data []byte) (*File, error) {
 			return nil, inTensor(t.Name, &invalid.Error{Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0])})
 		}
 		if e.Offsets[1] > len(numbers) {
-			return nil, inTensor(t.Name, short("%d bytes of numbers", e.Offsets[1]-end, len(numbers)-end))
+			return nil, inTensor(t.Name, short(fmt.Sprintf("%d bytes of numbers", e.Offsets[1]-end), len(numbers)-end))
 		}
 		t.decode(e, numbers[end:e.Offsets[1]])
 		end = e.Offsets[1]
@@ -230,8 +230,8 @@ func (f *File) verify() error {
 func inTensor(name string, err error) error { return invalid.At(fmt.Sprintf("tensor %q", name), err) }
 
 // short is the error of a file that ends early.
-func short[N int | uint64](want string, n N, got int) error {
-	return &invalid.Error{Want: fmt.Sprintf(want, n), Got: fmt.Sprintf("%d bytes", got)}
+func short(want string, got int) error {
+	return &invalid.Error{Want: want, Got: fmt.Sprintf("%d bytes", got), Hint: "The file is truncated or damaged."}
 }
 
 // parseHeader returns the file without its numbers, tensors in the order of their

@@ -9,6 +9,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -25,12 +26,9 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// The largest sizes of tables in bytes, far above those of any data set. A pipe may never
-// end, and short lines take many times their size in memory.
-const (
-	maxSize = 1 << 28
-	maxPipe = 1 << 22
-)
+// maxSize is the largest size of a table in bytes, far above those of any data set. A pipe
+// may never end.
+const maxSize = 1 << 28
 
 // Table is a CSV file whose first line names the columns.
 type Table struct {
@@ -53,23 +51,12 @@ type Row struct {
 // Read reads the file at path. It reports what is wrong with it to problems, and returns
 // nil if there is no table with a header and at least one line.
 func Read(ctx context.Context, path string, problems *invalid.List) *Table {
-	f, err := input.Open(ctx, path)
+	text, err := input.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		problems.AddError(err)
 		return nil
 	}
-	defer func() { _ = f.Close() }() // nothing was written
-	limit := int64(maxSize)
-	if !f.Regular() {
-		limit = maxPipe
-	}
-	limited := &io.LimitedReader{R: f, N: limit + 1}
-	t := Parse(path, limited, problems)
-	if limited.N <= 0 {
-		problems.AddError(&invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"})
-		return nil
-	}
-	return t
+	return Parse(path, bytes.NewReader(text), problems)
 }
 
 // Parse is Read of text; file is its name in errors.
@@ -114,34 +101,31 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 	return nil
 }
 
-// Require reports columns that the header lacks or has twice.
-func (t *Table) Require(columns ...string) bool {
+// Any is an optional column that stands for all others.
+const Any = "*"
+
+// HasColumns reports columns that the header lacks or has twice, and those that are neither
+// required nor optional.
+func (t *Table) HasColumns(required []string, optional ...string) bool {
 	ok := true
-	for _, name := range columns {
+	for _, name := range required {
 		if !slices.Contains(t.Columns, name) {
 			t.Report("required", 1, "", "a column "+name, t.Header())
 			ok = false
 		}
 	}
+	all := append(required, optional...)
 	seen := make(map[string]bool, len(t.Columns))
 	for _, name := range t.Columns {
-		if seen[name] {
+		switch unknown := !slices.Contains(all, Any) && !slices.Contains(all, name); {
+		case seen[name]:
 			t.Report("repeated", 1, "", "each column once", invalid.Quote(name)+" twice")
+			ok = false
+		case unknown:
+			t.ReportUnknown("column", 1, "", "only the columns "+strings.Join(all, ", "), name, all)
 			ok = false
 		}
 		seen[name] = true
-	}
-	return ok
-}
-
-// Allow reports columns other than those given.
-func (t *Table) Allow(columns ...string) bool {
-	ok := true
-	for _, name := range t.Columns {
-		if !slices.Contains(columns, name) {
-			t.ReportUnknown("column", 1, "", "only the columns "+strings.Join(columns, ", "), name, columns)
-			ok = false
-		}
 	}
 	return ok
 }
