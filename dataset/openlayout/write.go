@@ -1,7 +1,6 @@
 package openlayout
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,7 +17,7 @@ import (
 
 // Write writes d, which dataset.Check must have accepted, as a folder that Load reads as
 // the same data set, bit for bit. d.Split is written as the first split of the classes,
-// others as the second and third. Files of the same names are replaced.
+// others, at most two, as the second and third. Files of the same names are replaced.
 //
 // Names that a table cannot hold, or that are not unique, are an *invalid.Error before
 // anything is written.
@@ -26,27 +25,16 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := writable(d); err != nil {
 		return err
 	}
-	all := append([]dataset.Split{d.Split}, others...)
-	if len(all) > len(partColumns) {
-		return &invalid.Error{Where: d.Name, Want: fmt.Sprintf("at most %d splits", len(partColumns)), Got: fmt.Sprint(len(all))}
-	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return invalid.File(dir, err)
 	}
-	for _, t := range []struct {
-		name string
-		rows [][]string
-	}{
-		{attributesFile, attributeRows(d)},
-		{classesFile, classRows(d)},
-		{labelsFile, labelRows(d)},
+	for name, rows := range map[string][][]string{
+		attributesFile: attributeRows(d), classesFile: classRows(d), labelsFile: labelRows(d),
+		SplitsFile: splitRows(d.Classes, append([]dataset.Split{d.Split}, others...)),
 	} {
-		if err := atomicfile.WriteCSV(filepath.Join(dir, t.name), t.rows); err != nil {
+		if err := atomicfile.WriteCSV(filepath.Join(dir, name), rows); err != nil {
 			return err
 		}
-	}
-	if err := WriteSplits(filepath.Join(dir, SplitsFile), d.Classes, all...); err != nil {
-		return err
 	}
 	if d.Provenance != nil {
 		if err := WriteExtraction(dir, &Extraction{Provenance: *d.Provenance, ImageDir: d.ImageDir}); err != nil {
@@ -82,6 +70,10 @@ func column(name string, cells []string) [][]string {
 
 // WriteSplits writes one to three splits of the classes in the form of splits.csv.
 func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
+	return atomicfile.WriteCSV(path, splitRows(classes, splits))
+}
+
+func splitRows(classes []string, splits []dataset.Split) [][]string {
 	rows := [][]string{append([]string{classColumn}, partColumns[:len(splits)]...)}
 	for _, name := range classes {
 		rows = append(rows, append([]string{name}, make([]string, len(splits))...))
@@ -93,7 +85,7 @@ func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
 			}
 		}
 	}
-	return atomicfile.WriteCSV(path, rows)
+	return rows
 }
 
 func attributeRows(d *dataset.Dataset) [][]string {

@@ -127,8 +127,6 @@ func TestWriteRefuses(t *testing.T) {
 			}
 		})
 	}
-	s := smallDataset().Split
-	testkit.WantError(t, Write(t.TempDir(), smallDataset(), s, s, s), "at most 3 splits, found 4")
 }
 
 func TestReadSplitsOfOtherClasses(t *testing.T) {

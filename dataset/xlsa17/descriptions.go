@@ -1,6 +1,7 @@
 package xlsa17
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -26,12 +27,8 @@ const (
 
 // readDescriptions reads the text file of LAGO's archive, or else original_att. The text
 // has more digits than the float32 of the .mat.
-func (f *folder) readDescriptions() error {
-	path, err := firstFile(f.dir, "meta/"+descriptionFile, descriptionFile)
-	if err != nil {
-		return err
-	}
-	if path != "" {
+func (f *folder) readDescriptions() (err error) {
+	if path := firstFile(f.dir, "meta/"+descriptionFile, descriptionFile); path != "" {
 		f.descriptions, err = f.descriptionsByText(path)
 		return err
 	}
@@ -98,13 +95,7 @@ func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 // rowsOfClasses returns the row of each class among the n rows of a description file: by
 // name through classes.txt, or else in the order of the .mat.
 func (f *folder) rowsOfClasses(path string, n int) ([]int, error) {
-	list, err := firstFile(filepath.Dir(path), classFile)
-	if err == nil && list == "" {
-		list, err = firstFile(f.dir, "meta/"+classFile, classFile)
-	}
-	if err != nil {
-		return nil, err
-	}
+	list := cmp.Or(firstFile(filepath.Dir(path), classFile), firstFile(f.dir, "meta/"+classFile))
 	if list != "" {
 		return f.rowsByName(path, list, n)
 	}
@@ -201,10 +192,7 @@ var attributeFiles = []string{
 // are attribute_1 and so on, without groups.
 func (f *folder) readAttributes(log logrus.FieldLogger) error {
 	n := f.descriptions.Cols
-	path, err := firstFile(f.dir, attributeFiles...)
-	if err != nil {
-		return err
-	}
+	path := firstFile(f.dir, attributeFiles...)
 	// CUB's archive puts the file beside the folder. There it may belong to another data
 	// set, so it is used only if its length fits.
 	beside := path == ""

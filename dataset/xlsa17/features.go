@@ -57,8 +57,8 @@ func readFeatures(ctx context.Context, dir string, opts Options) (*samples, erro
 
 // findFeatures returns res101.mat, or the one .mat of the folder that has features.
 func findFeatures(ctx context.Context, dir string) (string, error) {
-	if file, err := firstFile(dir, "res101.mat"); file != "" || err != nil {
-		return file, err
+	if file := firstFile(dir, "res101.mat"); file != "" {
+		return file, nil
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

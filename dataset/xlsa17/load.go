@@ -223,17 +223,14 @@ func wrong(file, field, want, got string) *invalid.Error {
 }
 
 // firstFile returns the first of several files that exists, or "" for none.
-func firstFile(dir string, names ...string) (string, error) {
+func firstFile(dir string, names ...string) string {
 	for _, name := range names {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		switch _, err := os.Stat(path); {
-		case err == nil:
-			return path, nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return "", invalid.File(path, err)
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path // reading it reports any other error
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // maxText bounds the bytes of a text file, far above the descriptions of any data set.

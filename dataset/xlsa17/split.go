@@ -29,13 +29,10 @@ func (f *folder) splits(dev int, labels []int) ([]dataset.Split, error) {
 	var splits []dataset.Split
 	for n := 1; n <= maxDevSplit; n++ {
 		list := fmt.Sprintf("trainclasses%d.txt", n)
-		path, err := firstFile(f.dir, list)
-		switch {
-		case err != nil:
-			return nil, err
-		case n > 1 && n != dev && path == "":
+		switch exists := firstFile(f.dir, list) != ""; {
+		case n > 1 && n != dev && !exists:
 			continue
-		case path != "" && n > 1+len(splits):
+		case exists && n > 1+len(splits):
 			return nil, wrong(f.dir, "", fmt.Sprintf("trainclasses%d.txt before %s", n-1, list), "no such file")
 		}
 		s, err := f.split(n, labels)
@@ -87,12 +84,8 @@ func (f *folder) split(n int, labels []int) (s dataset.Split, err error) {
 
 // readSubset reads the classes of a list, or else those of the samples at the locations of
 // a variable.
-func (f *folder) readSubset(s *subset, labels []int) error {
-	path, err := firstFile(f.dir, s.list)
-	if err != nil {
-		return err
-	}
-	if path != "" {
+func (f *folder) readSubset(s *subset, labels []int) (err error) {
+	if path := firstFile(f.dir, s.list); path != "" {
 		s.source = s.list
 		s.classes, err = f.readClassList(path)
 		return err
@@ -136,14 +129,15 @@ func (f *folder) readClassList(path string) ([]int, error) {
 
 // checkSeenList compares trainvalclasses.txt, if it exists, with the seen classes.
 func (f *folder) checkSeenList(seen *subset) error {
-	path, err := firstFile(f.dir, "trainvalclasses.txt")
-	if err != nil || path == "" {
+	path := firstFile(f.dir, "trainvalclasses.txt")
+	if path == "" {
+		return nil
+	}
+	classes, err := f.readClassList(path)
+	if err != nil {
 		return err
 	}
-	listed := subset{}
-	if listed.classes, err = f.readClassList(path); err != nil {
-		return err
-	}
+	listed := subset{classes: classes}
 	for z, name := range f.classes {
 		if listed.has(z) != seen.has(z) {
 			return wrong(path, fmt.Sprintf("class %q", name), "the classes of "+seen.source, "it in only one of the two")
