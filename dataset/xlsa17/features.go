@@ -169,21 +169,13 @@ func (c *cache) load(ctx context.Context) *samples {
 		return nil
 	}
 	x, err := c.read(ctx)
-	switch {
-	case err == nil:
+	if err == nil {
 		c.log.Debug("features are read from the cache")
-		return x
-	case errors.Is(err, fs.ErrNotExist), ctx.Err() != nil:
-	case errors.Is(err, errStale):
-		c.log.Info("the file has changed since its features were cached: reading it again")
-	default:
-		c.log.WithError(err).Warn("the cached features cannot be used: reading the file again")
+	} else if !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+		c.log.WithError(err).Info("the cached features cannot be used: reading the file again")
 	}
-	return nil
+	return x
 }
-
-// errStale reports a cache of another state of the file.
-var errStale = errors.New("made from another state of the file")
 
 func (c *cache) read(ctx context.Context) (*samples, error) {
 	text, err := input.ReadRegular(c.path + ".json")
@@ -195,7 +187,7 @@ func (c *cache) read(ctx context.Context) (*samples, error) {
 		return nil, err
 	}
 	if e.Source != c.source {
-		return nil, errStale
+		return nil, errors.New("the file has changed")
 	}
 	x := &samples{file: c.source.Path, labels: e.Labels}
 	if x.values, err = features.ReadAll(ctx, c.path+".npy"); err != nil {

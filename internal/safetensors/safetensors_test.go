@@ -232,32 +232,6 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// full is a writer that accepts a limited number of bytes.
-type full struct{ room int }
-
-var errBroken = errors.New("input/output error")
-
-func (f *full) Write(p []byte) (int, error) {
-	n := min(len(p), f.room)
-	f.room -= n
-	if n < len(p) {
-		return n, errBroken
-	}
-	return n, nil
-}
-
-func TestErrorsOfReadersAndWritersAreReturned(t *testing.T) {
-	for n := range len(twoTensorsFile) {
-		r := io.MultiReader(strings.NewReader(twoTensorsFile[:n]), iotest.ErrReader(errBroken))
-		if _, err := safetensors.Read(r, "broken disk"); !errors.Is(err, errBroken) {
-			t.Errorf("after %d bytes: found %v, expected %v", n, err, errBroken)
-		}
-		if err := safetensors.Write(&full{n}, twoTensors, handmade); !errors.Is(err, errBroken) {
-			t.Errorf("with room for %d bytes: found %v, expected %v", n, err, errBroken)
-		}
-	}
-}
-
 // No flipped bit of a written file gives other content with a valid checksum.
 func TestChecksum(t *testing.T) {
 	written := write(t, twoTensors, handmade)
