@@ -166,7 +166,7 @@ func (s *stream) header(end int64) (m matrix, err error) {
 	flags := binary.LittleEndian.Uint32(data)
 	m.complex = flags&flagComplex != 0
 	if m.Class = Class(flags); m.Class > opaque {
-		m.Class = unknown
+		m.Class = 0
 	}
 	if m.Class != opaque { // these have no dimensions
 		_, data, err := s.bytes(end, fmt.Sprintf("2 to %d dimensions of 4 bytes each", maxDims), 8, 4*maxDims, kindInt32, kindUint32)

@@ -58,28 +58,18 @@ type Array struct {
 // Class is the class of an array, as MATLAB's function class names it.
 type Class uint8
 
-// Classes of arrays, with the numbers of the file format. Logical arrays are uint8.
+// The classes that are read: cell, char, and from Double to lastNumeric numbers. Logical
+// arrays are uint8.
 const (
-	unknown Class = iota
-	Cell
-	Struct
-	Object
-	Char
-	Sparse
-	Double
-	Single
-	Int8
-	Uint8
-	Int16
-	Uint16
-	Int32
-	Uint32
-	Int64
-	Uint64
-	function
-	opaque // an object of a class defined in MATLAB code
+	Cell   Class = 1
+	Char   Class = 4
+	Double Class = 6
+
+	lastNumeric Class = 15
+	opaque      Class = 17 // an object of a class defined in MATLAB code
 )
 
+// classNames has the numbers of the file format as indices.
 var classNames = [...]string{
 	"unknown", "cell", "struct", "object", "char", "sparse", "double", "single",
 	"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
@@ -89,7 +79,7 @@ var classNames = [...]string{
 // String returns MATLAB's name of the class.
 func (c Class) String() string { return classNames[c] }
 
-func (c Class) numeric() bool { return c >= Double && c <= Uint64 }
+func (c Class) numeric() bool { return c >= Double && c <= lastNumeric }
 
 // maxElements is the largest number of elements of an array. MATLAB writes no variable
 // of more than 2^31 bytes in this format.

@@ -50,7 +50,7 @@ func TestHostile(t *testing.T) {
 		{"text of two rows", matfile.Char("x", []int{2, 1}, 'a', 'b'), "expected text of one row, found char 2x1"},
 		{"cells in a cell", matfile.Array("x", Cell, 0, []int{1, 1}, matfile.Array("", Cell, 0, []int{1, 1}, matfile.Word("", "deep"))), "expected text in a cell, found cell 1x1"},
 		{"complex numbers", matfile.Array("x", Double, flagComplex, []int{1, 1}, one, one), "expected real numbers, found complex ones"},
-		{"a structure", matfile.Array("x", Struct, 0, []int{1, 1}), "expected an array of numbers or text, found class struct"},
+		{"a structure", matfile.Array("x", Class(2), 0, []int{1, 1}), "expected an array of numbers or text, found class struct"},
 		{"no variable", matfile.Element(kindDouble, make([]byte, 8)), "expected a variable, found an element of type 9"},
 		{"compressed twice", compressedTwice, "expected a variable, found an element of type 15"},
 		{"wrong checksum", badSum, "checksum"},
