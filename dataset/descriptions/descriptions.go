@@ -205,7 +205,7 @@ func (f *file) attribute(line int, name string) int {
 		if !f.problems.Full("attribute", f.path) {
 			hint = f.vocabulary.hint(name)
 		}
-		f.report("attribute", line, "attribute", "the name of one attribute of the data set", invalid.Quote(name)).Hint = hint
+		f.report("attribute", line, "attribute", "the name of one attribute of the data set", invalid.Quote(name), hint)
 	}
 	f.attributes[name] = m
 	return m
@@ -228,14 +228,12 @@ func (f *file) describe(line int, c *class, m int, value string) {
 	c.u[m] = p
 }
 
-// report adds a problem of a line, which is 0 where lines are not known, and returns it.
-func (f *file) report(kind string, line int, field, want, got string) *invalid.Error {
+// report adds a problem of a line, which is 0 where lines are not known.
+func (f *file) report(kind string, line int, field, want, got string, hints ...string) {
 	if line > 0 {
 		field = fmt.Sprintf("line %d, %s", line, field)
 	}
-	e := &invalid.Error{Where: f.path, Field: field, Want: want, Got: got}
-	f.problems.Add(kind, e)
-	return e
+	f.problems.Add(kind, &invalid.Error{Where: f.path, Field: field, Want: want, Got: got, Hint: strings.Join(hints, " ")})
 }
 
 // finish returns what was read, or all problems.
