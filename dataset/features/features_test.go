@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -201,7 +200,7 @@ func FuzzOpen(f *testing.F) {
 		var x dataset.Matrix[float32]
 		var err error
 		const perByte, base = 64, 16 << 20
-		if n := allocated(func() { x, err = ReadAll(t.Context(), path) }); n > base+perByte*uint64(len(content)) {
+		if n := testkit.Allocated(func() { x, err = ReadAll(t.Context(), path) }); n > base+perByte*uint64(len(content)) {
 			t.Errorf("%d bytes allocate %d", len(content), n)
 		}
 		if err != nil {
@@ -220,13 +219,4 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("row by row %v, at once %v", again.Data, x.Data)
 		}
 	})
-}
-
-// allocated returns how many bytes f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }

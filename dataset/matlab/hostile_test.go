@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +61,7 @@ func TestHostile(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var err error
-			if n := allocated(func() { _, err = read(matfile.File(c.element), "x") }); n > 4<<20 {
+			if n := testkit.Allocated(func() { _, err = read(matfile.File(c.element), "x") }); n > 4<<20 {
 				t.Errorf("%d bytes claimed 4 MB: %d", len(c.element), n)
 			}
 			checkError(t, err, c.want)
@@ -84,15 +83,6 @@ func checkError(t *testing.T, err error, parts ...string) {
 	if e := (*invalid.Error)(nil); !errors.As(err, &e) || e.Where != "test.mat" {
 		t.Errorf("%v, expected an *invalid.Error that names the file", err)
 	}
-}
-
-// allocated counts the bytes that f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 func TestErrorNamesVariableAndByte(t *testing.T) {
@@ -187,7 +177,7 @@ func FuzzRead(f *testing.F) {
 		for _, h := range headers {
 			var arrays map[string]*Array
 			var err error
-			if n := allocated(func() { arrays, err = read(data, h.Name) }); n > base+perByte*uint64(len(data)) {
+			if n := testkit.Allocated(func() { arrays, err = read(data, h.Name) }); n > base+perByte*uint64(len(data)) {
 				t.Errorf("%d bytes claimed %d", len(data), n)
 			}
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -200,13 +199,10 @@ func TestCUB127(t *testing.T) {
 // multiple of the size of its features.
 func loadWithin(t *testing.T, times float64, dir string, opts Options) *dataset.Dataset {
 	t.Helper()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	d := testkit.Must(Load(t.Context(), dir, opts))(t)
-	runtime.ReadMemStats(&after)
-	size := 4 * float64(len(d.Features.Data))
-	if took := float64(after.TotalAlloc - before.TotalAlloc); took > times*size {
-		t.Errorf("reading %.1f MB of features takes %.1f MB of memory", size/1e6, took/1e6)
+	var d *dataset.Dataset
+	took := testkit.Allocated(func() { d = testkit.Must(Load(t.Context(), dir, opts))(t) })
+	if size := 4 * float64(len(d.Features.Data)); float64(took) > times*size {
+		t.Errorf("reading %.1f MB of features takes %.1f MB of memory", size/1e6, float64(took)/1e6)
 	}
 	return d
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -261,7 +260,7 @@ func FuzzRead(f *testing.F) {
 		const perByte, base = 1 << 10, 1 << 20
 		var file *safetensors.File
 		var err error
-		if n := allocated(func() { file, err = safetensors.Read(bytes.NewReader(data), "fuzz") }); n > base+perByte*uint64(len(data)) {
+		if n := testkit.Allocated(func() { file, err = safetensors.Read(bytes.NewReader(data), "fuzz") }); n > base+perByte*uint64(len(data)) {
 			t.Errorf("%d bytes claimed %d", len(data), n)
 		}
 		if err != nil {
@@ -280,13 +279,4 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("(-first +again):\n%s", diff)
 		}
 	})
-}
-
-// allocated returns the bytes that f allocates, including garbage.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
