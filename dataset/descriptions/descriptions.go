@@ -43,7 +43,8 @@ import (
 // attribute may be written without its group, or without the "has" of the group, if that
 // is unambiguous. Case, spaces and punctuation are ignored.
 //
-// The error joins all problems of the file, each an *invalid.Error with its line.
+// The error joins all problems of the file, each an *invalid.Error with its
+// line or, in JSON, its class.
 func Read(ctx context.Context, path string, attributes []dataset.Attribute, groups []string) (classes []string, u dataset.Matrix[float64], err error) {
 	read := readCSV
 	switch ending := strings.ToLower(filepath.Ext(path)); ending {

@@ -283,24 +283,24 @@ func readNumbered(ctx context.Context, path string) ([]line, error) {
 // names. Numbers must ascend, because names belong to rows or columns by their lines.
 func numbered(file string, lines []line) ([]line, error) {
 	names := make([]line, len(lines))
-	last := uint64(0)
+	last := -1
 	var disorder error
 	for i, l := range lines {
-		end := strings.IndexAny(l.text, " \t")
-		if end < 0 {
+		parts := numberedName.FindStringSubmatch(l.text)
+		if parts == nil {
 			return lines, nil
 		}
-		n, err := strconv.ParseUint(l.text[:end], 10, 64)
-		if err != nil {
-			return lines, nil
+		n, _ := strconv.Atoi(parts[1]) // of at most 18 digits
+		if n <= last && disorder == nil {
+			disorder = wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("a number above %d, that of the line before", last), parts[1])
 		}
-		if i > 0 && n <= last && disorder == nil {
-			disorder = wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("a number above %d, that of the line before", last), l.text[:end])
-		}
-		names[i], last = line{l.number, strings.TrimSpace(l.text[end:])}, n
+		names[i], last = line{l.number, parts[2]}, n
 	}
 	return names, disorder
 }
+
+// numberedName is a number and a name.
+var numberedName = regexp.MustCompile(`^(\d{1,18})[ \t]+(\S.*)$`)
 
 // classIndex finds classes by names that other files spell differently.
 type classIndex struct {
