@@ -35,8 +35,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -162,7 +162,7 @@ func check(blocks []Block, s Settings) (n int, err error) {
 			field string
 			dataset.Matrix[float32]
 		}{{"scores", b.Scores}, {"features", b.X}} {
-			if i := finite.Index(m.Data); i >= 0 {
+			if i := numeric.NotFinite(m.Data); i >= 0 {
 				return 0, &invalid.Error{Field: m.field, Want: "finite numbers", Got: fmt.Sprintf("%v for sample %d", m.Data[i], n+i/m.Cols)}
 			}
 		}

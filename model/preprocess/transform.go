@@ -9,9 +9,9 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/mapped"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // Chain is a comma-separated list of preprocessing steps in the order in which they are
@@ -136,7 +136,7 @@ func (t *Transform) fitStandardize(x dataset.Matrix[float32], rows []int) error 
 	}
 	t.Shift, t.Scale = make([]float32, x.Cols), make([]float32, x.Cols)
 	for d := range mean {
-		if !finite.Is(square[d]) {
+		if !numeric.Finite(square[d]) {
 			return notFinite(d)
 		}
 		t.Shift[d], t.Scale[d] = float32(mean[d]), 1

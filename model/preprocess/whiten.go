@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -23,7 +23,7 @@ const DefaultRidge = 2
 
 // fitWhiten fits P = (X'X + g I)^(-1/2) sqrt(n) on the rows, transformed by t so far.
 func (t *Transform) fitWhiten(ridge float64, x dataset.Matrix[float32], rows []int) error {
-	if !(ridge >= 0 && finite.Is(ridge)) {
+	if !(ridge >= 0 && numeric.Finite(ridge)) {
 		return &invalid.Error{Field: "ridge", Want: "a finite number above 0, or 0 for the default", Got: fmt.Sprint(ridge)}
 	}
 	a := t.gram(x, rows)
@@ -32,7 +32,7 @@ func (t *Transform) fitWhiten(ridge float64, x dataset.Matrix[float32], rows []i
 	}
 	for d := range x.Cols {
 		v := a.At(d, d)
-		if !finite.Is(v) {
+		if !numeric.Finite(v) {
 			return notFinite(d)
 		}
 		a.SetSym(d, d, v+ridge)

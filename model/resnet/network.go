@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 )
 
@@ -250,7 +250,7 @@ func (r *reader) take(name string, shape ...int) []float32 {
 		e.Got = fmt.Sprintf("shape %v", t.Shape)
 	case len(t.F32) != size:
 		e.Got = "other numbers"
-	case !finite.All(t.F32):
+	case !numeric.AllFinite(t.F32):
 		e.Want, e.Got, e.Hint = "finite numbers", "NaN or infinity", "The file is damaged."
 	default:
 		return t.F32

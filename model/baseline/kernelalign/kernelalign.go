@@ -35,10 +35,11 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/method"
 )
 
@@ -58,14 +59,8 @@ type Config struct {
 	Normalise bool    `json:"normalise"` // centre descriptions and scale them to length 1
 }
 
-var _ method.Method = (*Config)(nil)
-
 // New returns kernel alignment with its defaults.
-func New() *Config {
-	c := new(Config)
-	c.Settings().SetDefaults()
-	return c
-}
+func New() *Config { return baseline.New(new(Config)) }
 
 // Settings implements method.Method. The defaults of the kernel, beta and sigma are those of
 // the authors' program. Its learning rate, 8e-4, is for steps of one sample; ours is for the
@@ -167,7 +162,7 @@ func (l *learner) Epoch(number int) (method.Progress, error) {
 	// The loss can be finite while W is not: RMSProp does not move where the squares are
 	// infinite.
 	for _, s := range l.State() {
-		if i := finite.Index(s.Matrix.Data); i >= 0 {
+		if i := numeric.NotFinite(s.Matrix.Data); i >= 0 {
 			return method.Progress{}, &model.NotFinite{Term: s.Name, Value: float64(s.Matrix.Data[i])}
 		}
 	}

@@ -18,8 +18,6 @@ type Model struct {
 	centre dataset.Matrix[float32] // 1 x M, mean of the training classes; zeros without normalise
 }
 
-var _ method.Model = (*Model)(nil)
-
 // newModel fits the normalisation to the examples.
 func newModel(c Config, e method.Examples) (*Model, error) {
 	m := &Model{
@@ -128,35 +126,27 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 // which ranks the classes as the authors' program does; the form on the left is exact
 // where both kernels are near 0.
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	if err := baseline.CheckDetections(a, m.w.Cols, u, m.w.Cols); err != nil {
-		return scores, err
-	}
-	y, err := m.descriptions(u)
-	if err != nil || a.Rows == 0 {
-		return scores, err
-	}
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, y, 0, scores)
-	yy, pp := squaredLengths(y), []float64(nil)
-	if m.config.mutual() {
-		p := dataset.NewMatrix[float32](y.Rows, m.w.Rows)
-		baseline.Gemm(blas.NoTrans, blas.Trans, 1, y, m.w, 0, p)
-		pp = squaredLengths(p)
-	}
-	k := m.config.kernel()
-	for i := range a.Rows {
-		aa := squaredLength(a.Row(i))
-		row := scores.Row(i)
-		for z, v := range row {
-			s, _ := k.at(k.number(aa, float64(v), yy[z]))
-			if pp != nil {
-				t, _ := k.at(k.number(1, float64(v), pp[z]))
-				s = s*(2-s) + t*(2-t)
-			}
-			row[z] = float32(s)
+	describe := func() (dataset.Matrix[float32], error) { return m.descriptions(u) }
+	return baseline.Classify(a, m.w.Cols, u, m.w.Cols, describe, func(y dataset.Matrix[float32]) dataset.Matrix[float32] {
+		scores := baseline.Product(blas.Trans, a, y)
+		k, yy, pp := m.config.kernel(), squaredLengths(y), []float64(nil)
+		if m.config.mutual() {
+			pp = squaredLengths(baseline.Product(blas.Trans, y, m.w))
 		}
-	}
-	return baseline.Finite(scores)
+		for i := range a.Rows {
+			aa := squaredLength(a.Row(i))
+			row := scores.Row(i)
+			for z, v := range row {
+				s, _ := k.at(k.number(aa, float64(v), yy[z]))
+				if pp != nil {
+					t, _ := k.at(k.number(1, float64(v), pp[z]))
+					s = s*(2-s) + t*(2-t)
+				}
+				row[z] = float32(s)
+			}
+		}
+		return scores
+	})
 }
 
 // Kernel names the similarity of a sample and a class.

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -67,7 +67,7 @@ func (o *optimiser) run() error {
 	start := make([]float64, len(o.gradient))
 	o.evaluate(start)
 	steepest := floats.Norm(o.gradient, math.Inf(1))
-	if sum := o.loss + floats.Sum(o.gradient); !finite.Is(sum) {
+	if sum := o.loss + floats.Sum(o.gradient); !numeric.Finite(sum) {
 		return &model.NotFinite{Term: "loss", Value: o.loss}
 	}
 	if steepest == 0 {

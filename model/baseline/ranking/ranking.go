@@ -36,7 +36,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
@@ -65,14 +65,8 @@ type Config struct {
 	method Loss // of New
 }
 
-var _ method.Method = (*Config)(nil)
-
 // New returns one of the methods with its defaults.
-func New(l Loss) *Config {
-	c := &Config{method: l}
-	c.Settings().SetDefaults()
-	return c
-}
+func New(l Loss) *Config { return baseline.New(&Config{method: l}) }
 
 // Settings implements method.Method. The margin is the 0/1 loss of Akata et al. and Xian
 // et al.; Frome et al. use 0.1. W is initialised, and features are standardised, as in the
@@ -145,7 +139,7 @@ func (l *learner) Epoch(number int) (method.Progress, error) {
 		loss += sum
 		converged = converged && !moved
 	}
-	if i := finite.Index(l.model.W.Data); i >= 0 {
+	if i := numeric.NotFinite(l.model.W.Data); i >= 0 {
 		return method.Progress{}, &model.NotFinite{Term: "W", Value: float64(l.model.W.Data[i])}
 	}
 	return method.Loss(loss/float64(len(order)), converged), nil
@@ -304,7 +298,7 @@ func (b *block) step(i int, xx []float32, y int) (stepped bool, loss float64, er
 	if i > 0 {
 		impl.Sgemv(blas.Trans, i, classes, b.lr, b.moves.Data, classes, xx, 1, 1, scores, 1)
 	}
-	if z := finite.Index(scores); z >= 0 {
+	if z := numeric.NotFinite(scores); z >= 0 {
 		return false, 0, &model.NotFinite{Term: "W", Value: float64(scores[z])}
 	}
 	loss = b.loss(scores, y, b.margin, c)

@@ -46,14 +46,8 @@ type Config struct {
 	Unit      bool    `json:"unit"`      // scale features to length 1
 }
 
-var _ method.Method = (*Config)(nil)
-
 // New returns SynC with its defaults.
-func New() *Config {
-	c := new(Config)
-	c.Settings().SetDefaults()
-	return c
-}
+func New() *Config { return baseline.New(new(Config)) }
 
 // Settings implements method.Method. The searched ranges are those of the authors' program,
 // 2^-24 to 2^-9 for lambda and 2^-5 to 2^5 for 1/sigma^2, on a coarser grid with the defaults
@@ -144,11 +138,7 @@ func (m *Model) solve(similarities, w dataset.Matrix[float64]) error {
 	}
 	var v mat.Dense
 	svd.SolveTo(&v, mat.NewDense(w.Rows, w.Cols, w.Data), rank)
-	for d := range m.V.Rows {
-		for r := range m.V.Cols {
-			m.V.Row(d)[r] = float32(v.At(r, d))
-		}
-	}
+	baseline.SetTransposed(m.V, &v)
 	return nil
 }
 
@@ -161,8 +151,6 @@ type Model struct {
 
 	config Config
 }
-
-var _ method.Model = (*Model)(nil)
 
 // Tensors implements method.Model.
 func (m *Model) Tensors() method.Tensors {
@@ -190,18 +178,11 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 // Classify combines the scores a of the phantoms, n x R, into scores of the classes that
 // u describes.
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	if err := baseline.CheckDetections(a, m.Phantoms.Rows, u, m.Phantoms.Cols); err != nil {
-		return scores, err
-	}
-	classes, err := m.describe(u)
-	if err != nil || a.Rows == 0 {
-		return scores, err
-	}
-	// In float64, since the scores of phantoms can be large and of either sign.
-	combined := dataset.NewMatrix[float64](a.Rows, u.Rows)
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, dataset.Convert[float64](a), m.similarities(classes), 0, combined)
-	return baseline.Finite(dataset.Convert[float32](combined))
+	describe := func() (dataset.Matrix[float64], error) { return m.describe(u) }
+	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
+		// In float64, since the scores of phantoms can be large and of either sign.
+		return dataset.Convert[float32](baseline.Product(blas.Trans, dataset.Convert[float64](a), m.similarities(y)))
+	})
 }
 
 // describe returns the descriptions in the unit of the kernel. An attribute that no class

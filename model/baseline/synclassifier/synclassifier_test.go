@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
@@ -129,7 +129,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for i := range e.U.Data {
 		e.U.Data[i] = 0.5
 	}
-	if s := baselinetest.Score(t, learn(t, *New(), e), e, e.U); !finite.All(s.Data) {
+	if s := baselinetest.Score(t, learn(t, *New(), e), e, e.U); !numeric.AllFinite(s.Data) {
 		t.Fatalf("scores of %g where all classes are the same", s.Data)
 	}
 }
