@@ -82,12 +82,10 @@ func (m *Model) descriptions(u dataset.Matrix[float64]) (dataset.Matrix[float32]
 
 // toUnitLength scales a vector to length 1; zeros stay zero.
 func toUnitLength(v []float32) {
-	length := float32(math.Sqrt(squaredLength(v)))
-	if length == 0 {
-		return
-	}
-	for i := range v {
-		v[i] /= length
+	if length := float32(math.Sqrt(squaredLength(v))); length > 0 {
+		for i := range v {
+			v[i] /= length
+		}
 	}
 }
 
@@ -280,20 +278,24 @@ func (o *objective[T]) align(a, s []T, own int) (loss float64) {
 	aa := squaredLength(a)
 	var byAA float64
 	for z, v := range s {
-		t := target{weight: o.config.Beta / float64(max(len(s)-1, 1))}
+		target, weight := 0.0, o.config.Beta/float64(max(len(s)-1, 1))
 		if z == own {
-			t = target{1, 1}
+			target, weight = 1, 1
 		}
-		l, slope := t.loss(o.kernel, o.kernel.number(aa, float64(v), o.yy[z]))
-		loss += l
+		// slopeOf adds weight (k - target)^2 to the loss, and returns the derivative by the number.
+		slopeOf := func(number float64) float64 {
+			k, dk := o.kernel.at(number)
+			loss += weight * (k - target) * (k - target)
+			return 2 * weight * (k - target) * dk
+		}
+		slope := slopeOf(o.kernel.number(aa, float64(v), o.yy[z]))
 		if !o.kernel.distance {
 			s[z] = T(slope)
 			continue
 		}
 		byAA += slope
 		if o.mutual {
-			l, slopeP := t.loss(o.kernel, o.kernel.number(1, float64(v), o.pp[z]))
-			loss += l
+			slopeP := slopeOf(o.kernel.number(1, float64(v), o.pp[z]))
 			o.byP[z] += slopeP
 			slope += slopeP
 		}
@@ -303,16 +305,6 @@ func (o *objective[T]) align(a, s []T, own int) (loss float64) {
 		a[m] = T(2*byAA) * v
 	}
 	return loss
-}
-
-// target is the value that a kernel should have, and the weight of its error.
-type target struct{ value, weight float64 }
-
-// loss returns weight (k - value)^2 for the kernel of a number, and the derivative by
-// the number.
-func (t target) loss(k kernel, number float64) (loss, slope float64) {
-	v, dk := k.at(number)
-	return t.weight * (v - t.value) * (v - t.value), 2 * t.weight * (v - t.value) * dk
 }
 
 // orthogonality returns the penalty (3) and adds its gradient, 4 W (W'W - I) times the

@@ -86,16 +86,14 @@ func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 		return nil, err
 	}
 	m.Distance.Data[0] = float32(medianDistance(classes))
-	if classes, err = m.describe(e.U); err != nil {
-		return nil, err
-	}
+	floats.Scale(1/float64(m.Distance.Data[0]), classes.Data)
 	m.Phantoms = dataset.Convert[float32](classes)
 	return method.FitOnce(m, func() (float64, error) {
 		fitted, err := method.Cached(e.Cache, fitKey{m.config.Lambda, m.config.Unit}, m.config.objective(e).Minimise)
 		if err != nil {
 			return 0, err
 		}
-		return fitted.Loss, m.solve(m.similarities(classes), fitted.W)
+		return fitted.Loss, m.solve(similarities(classes, m.Phantoms, m.config.Sigma), fitted.W)
 	}), nil
 }
 
@@ -181,7 +179,7 @@ func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
 	describe := func() (dataset.Matrix[float64], error) { return m.describe(u) }
 	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
 		// In float64, since the scores of phantoms can be large and of either sign.
-		return dataset.Convert[float32](baseline.Product(blas.Trans, dataset.Convert[float64](a), m.similarities(y)))
+		return dataset.Convert[float32](baseline.Product(blas.Trans, dataset.Convert[float64](a), similarities(y, m.Phantoms, m.config.Sigma)))
 	})
 }
 
@@ -202,11 +200,6 @@ func (m *Model) describe(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	}
 	floats.Scale(1/float64(m.Distance.Data[0]), d.Data)
 	return d, nil
-}
-
-// similarities returns the s_cr of scaled descriptions, classes x R.
-func (m *Model) similarities(classes dataset.Matrix[float64]) dataset.Matrix[float64] {
-	return similarities(classes, dataset.Convert[float64](m.Phantoms), m.config.Sigma)
 }
 
 func squaredDistance(a, b []float64) (sum float64) {
@@ -233,9 +226,9 @@ func medianDistance(classes dataset.Matrix[float64]) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// similarities returns the s_cr of classes and phantoms, classes x R; rows sum to 1.
-func similarities(classes, b dataset.Matrix[float64], sigma float64) dataset.Matrix[float64] {
-	s := dataset.NewMatrix[float64](classes.Rows, b.Rows)
+// similarities returns the s_cr of scaled classes and phantoms, classes x R; rows sum to 1.
+func similarities(classes dataset.Matrix[float64], phantoms dataset.Matrix[float32], sigma float64) dataset.Matrix[float64] {
+	b, s := dataset.Convert[float64](phantoms), dataset.NewMatrix[float64](classes.Rows, phantoms.Rows)
 	for z := range s.Rows {
 		row := s.Row(z)
 		for r := range row {
