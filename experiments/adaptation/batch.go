@@ -71,7 +71,7 @@ func PredictAll(ctx context.Context, src Source, m *train.Saved, scorer model.Sc
 
 // fit normalises a batch in place and adapts to it.
 func fit(blocks []adapt.Block, s adapt.Settings) (*Predictions, error) {
-	adapt.Normalize(blocks)
+	adapt.Normalise(blocks)
 	r, err := adapt.Fit(blocks, s)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (b *batch) pick(rows []int) *batch {
 	}
 	for i, x := range b.x {
 		s.x = append(s.x, x.Gather(rows))
-		adapt.Normalize([]adapt.Block{{X: s.x[i]}})
+		adapt.Normalise([]adapt.Block{{X: s.x[i]}})
 	}
 	return s
 }

@@ -2,7 +2,7 @@
 // to them (transductive prediction). Only scores and features are needed, so it works on the
 // scores of any classifier.
 //
-// The samples x_n, preprocessed, centred and of length 1 (see Normalize), are modelled as a
+// The samples x_n, preprocessed, centred and of length 1 (see Normalise), are modelled as a
 // mixture of one spherical Gaussian per candidate class z, with mean mu_z and precision tau:
 //
 //	p(x_n, z) ~ share_z exp(s_nz / T) exp(-tau/2 |x_n - mu_z|^2)
@@ -35,8 +35,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -67,7 +67,7 @@ func (s Settings) Check() error {
 
 // Block is a part of the samples of a batch.
 type Block struct {
-	X      dataset.Matrix[float32] // n x D, see Normalize
+	X      dataset.Matrix[float32] // n x D, see Normalise
 	Scores dataset.Matrix[float32] // n x Z
 }
 
@@ -79,14 +79,13 @@ type Result struct {
 	Objective []float64
 }
 
-// Normalize subtracts the mean over all samples of the batch and scales each sample to
+// Normalise subtracts the mean over all samples of the batch and scales each sample to
 // length 1, in place. A sample at the mean becomes 0: its features favour no class.
-func Normalize(blocks []Block) {
+func Normalise(blocks []Block) {
 	if len(blocks) == 0 {
 		return
 	}
-	mean := make([]float64, blocks[0].X.Cols)
-	n := 0
+	mean, n := make([]float64, blocks[0].X.Cols), 0
 	for _, b := range blocks {
 		n += b.X.Rows
 		for i := range b.X.Rows {
@@ -95,30 +94,27 @@ func Normalize(blocks []Block) {
 			}
 		}
 	}
+	for d := range mean {
+		mean[d] /= float64(n)
+	}
 	for _, b := range blocks {
 		parallel.For(b.X.Rows, 64, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				centre(b.X.Row(i), mean, float64(n))
+				x := b.X.Row(i)
+				var length, before, scale float64
+				for d, v := range x {
+					c := float64(v) - mean[d]
+					length += c * c
+					before += float64(v) * float64(v)
+				}
+				if length > 1e-12*before { // else rounding is all that the centred sample has
+					scale = 1 / math.Sqrt(length)
+				}
+				for d, v := range x {
+					x[d] = float32((float64(v) - mean[d]) * scale)
+				}
 			}
 		})
-	}
-}
-
-// centre subtracts sum/n from x and scales it to length 1. What rounding leaves of a sample
-// at the mean becomes 0.
-func centre(x []float32, sum []float64, n float64) {
-	var length, before float64
-	for d, v := range x {
-		c := float64(v) - sum[d]/n
-		length += c * c
-		before += float64(v) * float64(v)
-	}
-	scale := 0.0
-	if length > 1e-12*before {
-		scale = 1 / math.Sqrt(length)
-	}
-	for d, v := range x {
-		x[d] = float32((float64(v) - sum[d]/n) * scale)
 	}
 }
 
@@ -151,19 +147,17 @@ func check(blocks []Block, s Settings) (n int, err error) {
 		return 0, err
 	}
 	for _, b := range blocks {
-		first := blocks[0]
-		if b.X.Rows != b.Scores.Rows || b.X.Cols != first.X.Cols || b.Scores.Cols != first.Scores.Cols {
+		dims, classes := blocks[0].X.Cols, blocks[0].Scores.Cols
+		if b.X.Rows != b.Scores.Rows || b.X.Cols != dims || b.Scores.Cols != classes {
 			return 0, &invalid.Error{
-				Field: "scores", Want: fmt.Sprintf("%d samples of %d dimensions and %d classes", b.X.Rows, first.X.Cols, first.Scores.Cols),
+				Field: "scores", Want: fmt.Sprintf("%d samples of %d dimensions and %d classes", b.X.Rows, dims, classes),
 				Got: fmt.Sprintf("%d, %d and %d", b.Scores.Rows, b.X.Cols, b.Scores.Cols),
 			}
 		}
-		for _, m := range []struct {
-			field string
-			dataset.Matrix[float32]
-		}{{"scores", b.Scores}, {"features", b.X}} {
-			if i := finite.Index(m.Data); i >= 0 {
-				return 0, &invalid.Error{Field: m.field, Want: "finite numbers", Got: fmt.Sprintf("%v for sample %d", m.Data[i], n+i/m.Cols)}
+		for k, m := range []dataset.Matrix[float32]{b.Scores, b.X} {
+			if i := numeric.NotFinite(m.Data); i >= 0 {
+				field := []string{"scores", "features"}[k]
+				return 0, &invalid.Error{Field: field, Want: "finite numbers", Got: fmt.Sprintf("%v for sample %d", m.Data[i], n+i/m.Cols)}
 			}
 		}
 		n += b.X.Rows
@@ -183,7 +177,7 @@ type fit struct {
 	sum    dataset.Matrix[float32] // Z x D, of P[n,z] x_n
 	mass   []float64               // Z, of P[n,z]
 	square []float64               // Z, |mu_z|^2
-	best   []int32                 // the predicted class of each sample
+	best   []int                   // the predicted class of each sample
 
 	similarity dataset.Matrix[float32] // of a block of samples
 	logP       []float64               // of the samples of a block
@@ -191,11 +185,11 @@ type fit struct {
 }
 
 func newFit(blocks []Block, n int, s Settings) *fit {
-	dims, classes := blocks[0].X.Cols, blocks[0].Scores.Cols
+	dims, classes, rows := blocks[0].X.Cols, blocks[0].Scores.Cols, min(blockRows, n)
 	f := &fit{
 		Settings: s, blocks: blocks, mean: dataset.NewMatrix[float32](classes, dims), sum: dataset.NewMatrix[float32](classes, dims),
-		mass: make([]float64, classes), square: make([]float64, classes), best: make([]int32, n),
-		similarity: dataset.NewMatrix[float32](min(blockRows, n), classes), logP: make([]float64, min(blockRows, n)), changed: make([]bool, min(blockRows, n)),
+		mass: make([]float64, classes), square: make([]float64, classes), best: make([]int, n),
+		similarity: dataset.NewMatrix[float32](rows, classes), logP: make([]float64, rows), changed: make([]bool, rows),
 	}
 	f.P, f.Shares = dataset.NewMatrix[float32](n, classes), make([]float64, classes)
 	for z := range f.Shares {
@@ -256,9 +250,14 @@ func (f *fit) expect() (changed int) {
 				for z, x := range similarity.Row(i) {
 					logits[z] = float64(s[z])/f.Temperature + f.Tau*float64(x) + offset[z]
 				}
-				var best int32
-				f.logP[i], best = softmax(p.Row(i), logits)
-				f.changed[i] = best != f.best[first+i]
+				logSum, best, p := model.LogSumExp(logits), 0, p.Row(i)
+				for z, v := range logits {
+					p[z] = float32(math.Exp(v - logSum))
+					if v > logits[best] {
+						best = z
+					}
+				}
+				f.logP[i], f.changed[i] = logSum, best != f.best[first+i]
 				f.best[first+i] = best
 			}
 		})
@@ -275,17 +274,4 @@ func (f *fit) expect() (changed int) {
 	}
 	f.Objective = append(f.Objective, objective)
 	return changed
-}
-
-// softmax writes the probabilities of logits. It returns their logsumexp and the index of the
-// first of the highest.
-func softmax(p []float32, logits []float64) (logSum float64, best int32) {
-	logSum = model.LogSumExp(logits)
-	for z, v := range logits {
-		p[z] = float32(math.Exp(v - logSum))
-		if v > logits[best] {
-			best = int32(z)
-		}
-	}
-	return logSum, best
 }

@@ -33,7 +33,7 @@ func random(r *rand.Rand, samples, dims, classes int) []Block {
 	}
 	half := samples / 2
 	blocks := []Block{{x.Slice(0, half), scores.Slice(0, half)}, {x.Slice(half, samples), scores.Slice(half, samples)}}
-	Normalize(blocks)
+	Normalise(blocks)
 	return blocks
 }
 
@@ -155,7 +155,7 @@ func TestZeroVectors(t *testing.T) {
 		t.Errorf("%v", r.P.Row(0))
 	}
 	same := []Block{{dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0.1, 0.3, 0.1, 0.3, 0.1, 0.3}}, dataset.NewMatrix[float32](3, 2)}}
-	Normalize(same)
+	Normalise(same)
 	for _, v := range same[0].X.Data {
 		if v != 0 {
 			t.Errorf("equal samples become %v", same[0].X.Data)

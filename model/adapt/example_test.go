@@ -14,7 +14,7 @@ func ExampleFit() {
 		X:      dataset.Matrix[float32]{Rows: 4, Cols: 2, Data: []float32{5, 1, 5, 2, 1, 5, 2, 5}},
 		Scores: dataset.Matrix[float32]{Rows: 4, Cols: 2, Data: []float32{2, 0, 0, 0.1, 0, 2, 0.1, 0}},
 	}}
-	adapt.Normalize(batch)
+	adapt.Normalise(batch)
 	r, err := adapt.Fit(batch, adapt.Settings{Temperature: 1, Tau: 60})
 	if err != nil {
 		log.Fatal(err)

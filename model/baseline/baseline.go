@@ -15,14 +15,22 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
+
+// New gives a method its defaults.
+func New[M method.Method](m M) M {
+	m.Settings().SetDefaults()
+	return m
+}
 
 // Bilinear is the bilinear compatibility of features and descriptions,
 //
@@ -38,8 +46,6 @@ type Bilinear struct {
 
 	shift, scale []float32 // D, of Standardize
 }
-
-var _ method.Model = (*Bilinear)(nil)
 
 // Features is the normalisation of a method's features. The zero value is None.
 type Features string
@@ -118,26 +124,17 @@ func (m *Bilinear) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 
 // Classify returns A U' for the classes that u describes.
 func (m *Bilinear) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	if err := CheckDetections(a, m.W.Cols, u, m.W.Cols); err != nil {
-		return scores, err
-	}
-	d, err := Describe(u, m.Normalise)
-	if err != nil || a.Rows == 0 {
-		return scores, err
-	}
-	Gemm(blas.NoTrans, blas.Trans, 1, a, dataset.Convert[float32](d), 0, scores)
-	return Finite(scores)
+	describe := func() (dataset.Matrix[float64], error) { return Describe(u, m.Normalise) }
+	return Classify(a, m.W.Cols, u, m.W.Cols, describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
+		return Product(blas.Trans, a, dataset.Convert[float32](y))
+	})
 }
-
-// singletons is a LAGO without attribute groups.
-var singletons = model.Config{Variant: model.Singletons, Prior: model.PerAttribute}
 
 // Complete returns the descriptions that LAGO without groups uses for u, Z x M: a missing
 // entry is the mean of the attribute over the classes of u. The error is an
 // *invalid.Error if an entry is not a probability.
 func Complete(u dataset.Matrix[float64]) (*model.Description, error) {
-	return singletons.Describe(u, nil)
+	return model.Config{Variant: model.Singletons, Prior: model.PerAttribute}.Describe(u, nil)
 }
 
 // Describe returns the matrix of Complete. With normalise, classes are scaled to length 1;
@@ -147,14 +144,11 @@ func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64
 	if err != nil {
 		return u, err
 	}
-	if normalise {
-		for z := range d.U.Rows {
-			row := d.U.Row(z)
-			length := floats.Norm(row, 2)
+	for z := 0; normalise && z < d.U.Rows; z++ {
+		row := d.U.Row(z)
+		if length := floats.Norm(row, 2); length > 0 {
 			for m := range row {
-				if length > 0 {
-					row[m] /= length
-				}
+				row[m] /= length
 			}
 		}
 	}
@@ -168,6 +162,24 @@ func Gemm[T blas.Float](tA, tB blas.Transpose, alpha T, a, b dataset.Matrix[T], 
 		inner = a.Rows
 	}
 	blas.Gemm(tA, tB, c.Rows, c.Cols, inner, alpha, a.Data, a.Cols, b.Data, b.Cols, beta, c.Data, c.Cols)
+}
+
+// Product returns A op(B).
+func Product[T blas.Float](tB blas.Transpose, a, b dataset.Matrix[T]) dataset.Matrix[T] {
+	cols := b.Cols
+	if tB == blas.Trans {
+		cols = b.Rows
+	}
+	c := dataset.NewMatrix[T](a.Rows, cols)
+	Gemm(blas.NoTrans, tB, 1, a, b, 0, c)
+	return c
+}
+
+// SetTransposed sets w to the transpose of a matrix.
+func SetTransposed(w dataset.Matrix[float32], of mat.Matrix) {
+	for i := range w.Data {
+		w.Data[i] = float32(of.At(i%w.Cols, i/w.Cols))
+	}
 }
 
 // Gather copies rows of x into the first rows of to.
@@ -209,27 +221,77 @@ func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.M
 	return a, nil
 }
 
-// CheckDetections returns an *invalid.Error unless the detections a have the given number
-// of columns and the descriptions u have the given number of attributes.
-func CheckDetections(a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int) error {
-	for _, c := range []struct {
-		field     string
-		want, got int
-	}{{"detections", detections, a.Cols}, {"attributes", attributes, u.Cols}} {
-		if c.want != c.got {
-			return &invalid.Error{Field: c.field, Want: fmt.Sprintf("%d, as in training", c.want), Got: fmt.Sprint(c.got)}
-		}
+// Classify returns the scores of detections, n x Z: score of the descriptions u in the form
+// that a model uses, which describe returns. The error is an *invalid.Error if the columns
+// of a or u are not as many as in training, and a *model.NotFinite if a score is NaN, which
+// would count as the first class.
+func Classify[T blas.Float](
+	a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int,
+	describe func() (dataset.Matrix[T], error), score func(y dataset.Matrix[T]) dataset.Matrix[float32],
+) (dataset.Matrix[float32], error) {
+	none := dataset.NewMatrix[float32](a.Rows, u.Rows)
+	if a.Cols != detections {
+		return none, notAsTrained("detections", detections, a.Cols)
 	}
-	return nil
-}
-
-// Finite returns the scores of a model, or a *model.NotFinite if one is NaN, which would
-// count as the first class.
-func Finite(scores dataset.Matrix[float32]) (dataset.Matrix[float32], error) {
+	if u.Cols != attributes {
+		return none, notAsTrained("attributes", attributes, u.Cols)
+	}
+	y, err := describe()
+	if err != nil || a.Rows == 0 {
+		return none, err
+	}
+	scores := score(y)
 	for _, v := range scores.Data {
 		if v != v {
-			return scores, &model.NotFinite{Term: "score", Value: float64(v)}
+			return none, &model.NotFinite{Term: "score", Value: float64(v)}
 		}
 	}
 	return scores, nil
+}
+
+func notAsTrained(field string, want, got int) error {
+	return &invalid.Error{Field: field, Want: fmt.Sprintf("%d, as in training", want), Got: fmt.Sprint(got)}
+}
+
+// Descent is the learner of a model that gradient descent trains on blocks of samples.
+type Descent struct {
+	Examples method.Examples
+	Seed     uint64 // of the order of the samples
+	Block    int    // samples in a block, at most
+	Trained  method.Model
+	Tensors  method.Tensors // what an epoch passes to the next
+	// Step trains on rows of the features, of the given classes. It returns the sum of their
+	// losses and whether it changed anything.
+	Step func(rows, labels []int) (loss float64, moved bool, err error)
+}
+
+// Model implements method.Learner.
+func (d *Descent) Model() method.Model { return d.Trained }
+
+// State implements method.Learner.
+func (d *Descent) State() method.Tensors { return d.Tensors }
+
+// Epoch implements method.Learner. Training has converged if no step changed anything. The
+// loss can be finite while tensors are not.
+func (d *Descent) Epoch(number int) (method.Progress, error) {
+	loss, converged := 0.0, true
+	order := method.Shuffled(len(d.Examples.Rows), d.Seed, number)
+	for part := range slices.Chunk(order, d.Block) {
+		var rows, labels []int
+		for _, i := range part {
+			rows, labels = append(rows, d.Examples.Rows[i]), append(labels, d.Examples.Labels[i])
+		}
+		sum, moved, err := d.Step(rows, labels)
+		if err != nil {
+			return method.Progress{}, err
+		}
+		loss += sum
+		converged = converged && !moved
+	}
+	for _, t := range d.Tensors {
+		if i := numeric.NotFinite(t.Matrix.Data); i >= 0 {
+			return method.Progress{}, &model.NotFinite{Term: t.Name, Value: float64(t.Matrix.Data[i])}
+		}
+	}
+	return method.Loss(loss/float64(len(order)), converged), nil
 }

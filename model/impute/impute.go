@@ -64,7 +64,15 @@ func New(reference dataset.Matrix[float64], groups []int) (*Imputer, error) {
 	}
 	r := &Imputer{kind: Neutral, groups: attributesOf(groups, m), mean: dataset.Means(reference, math.NaN()), sd: make([]float64, m)}
 	scores := r.standardise(reference)
-	r.correlations = sync.OnceValue(func() *mat.SymDense { return correlations(scores) })
+	r.correlations = sync.OnceValue(func() *mat.SymDense {
+		classes, m := scores.Dims()
+		c := mat.NewSymDense(m, nil)
+		c.SymOuterK(1/float64(classes+shrinkage), scores.T())
+		for i := range m {
+			c.SetSym(i, i, 1)
+		}
+		return c
+	})
 	return r, nil
 }
 
@@ -93,17 +101,17 @@ func attributesOf(groups []int, m int) [][]int {
 	var lists [][]int
 	index := map[int]int{}
 	for i := range m {
-		if groups == nil || groups[i] < 0 {
-			lists = append(lists, []int{i})
-			continue
+		at, known := len(lists), false
+		if groups != nil && groups[i] >= 0 {
+			if at, known = index[groups[i]]; !known {
+				at = len(lists)
+				index[groups[i]] = at
+			}
 		}
-		g, known := index[groups[i]]
 		if !known {
-			g = len(lists)
-			index[groups[i]] = g
 			lists = append(lists, nil)
 		}
-		lists[g] = append(lists[g], i)
+		lists[at] = append(lists[at], i)
 	}
 	return lists
 }
@@ -115,35 +123,20 @@ func (r *Imputer) standardise(u dataset.Matrix[float64]) *mat.Dense {
 	for m, mean := range r.mean {
 		var squares, n float64
 		for z := range u.Rows {
-			if p := u.Row(z)[m]; !math.IsNaN(p) {
-				squares += (p - mean) * (p - mean)
+			if d := u.Row(z)[m] - mean; !math.IsNaN(d) {
+				scores.Set(z, m, d)
+				squares += d * d
 				n++
 			}
 		}
-		sd := math.Sqrt(squares / n)
-		if !(sd > 0) {
-			continue
-		}
-		r.sd[m] = sd
-		for z := range u.Rows {
-			if p := u.Row(z)[m]; !math.IsNaN(p) {
-				scores.Set(z, m, (p-mean)/sd)
+		if sd := math.Sqrt(squares / n); sd > 0 {
+			r.sd[m] = sd
+			for z := range u.Rows {
+				scores.Set(z, m, scores.At(z, m)/sd)
 			}
 		}
 	}
 	return scores
-}
-
-// correlations returns the shrunken correlations of standardised classes, with a diagonal
-// of 1.
-func correlations(scores *mat.Dense) *mat.SymDense {
-	classes, m := scores.Dims()
-	c := mat.NewSymDense(m, nil)
-	c.SymOuterK(1/float64(classes+shrinkage), scores.T())
-	for i := range m {
-		c.SetSym(i, i, 1)
-	}
-	return c
 }
 
 // Impute returns descriptions, Z x M in [0, 1], with missing entries (NaN) filled. It does
@@ -159,9 +152,7 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	if u.Cols != len(r.mean) {
 		return u, &invalid.Error{Field: "descriptions", Want: fmt.Sprintf("%d attributes, as in training", len(r.mean)), Got: fmt.Sprint(u.Cols)}
 	}
-	full := dataset.NewMatrix[float64](u.Rows, u.Cols)
-	copy(full.Data, u.Data)
-	mean := dataset.Means(u, math.NaN())
+	full, mean := dataset.Convert[float64](u), dataset.Means(u, math.NaN())
 	for m, p := range r.mean {
 		if !math.IsNaN(p) {
 			mean[m] = p
@@ -169,14 +160,10 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	}
 	blocks := r.groups
 	if r.kind == Inferred {
-		all := make([]int, u.Cols)
-		for m := range all {
-			all[m] = m
-		}
-		blocks = [][]int{all}
+		blocks = [][]int{dataset.Matrix[float64]{Rows: u.Cols}.AllRows()}
 	}
 	for _, block := range blocks {
-		described := false
+		described := r.kind == Inferred
 		for z := range u.Rows {
 			some, err := r.fill(full.Row(z), u.Row(z), mean, block)
 			if err != nil {
@@ -184,11 +171,9 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 			}
 			described = described || some
 		}
-		if r.kind == Neutral && !described {
-			for z := range u.Rows {
-				for _, m := range block {
-					full.Row(z)[m] = math.NaN()
-				}
+		for z := 0; !described && z < u.Rows; z++ {
+			for _, m := range block {
+				full.Row(z)[m] = math.NaN()
 			}
 		}
 	}
@@ -208,42 +193,27 @@ func (r *Imputer) fill(full, u, mean []float64, block []int) (described bool, er
 			known = append(known, m)
 		}
 	}
-	described = len(missing) < len(block)
-	if len(missing) == 0 {
-		return described, nil
+	all := r.correlations()
+	var weights mat.VecDense // C_dd^-1 (u_d - mean_d) of standardised attributes d
+	if len(known) > 0 && len(missing) > 0 {
+		c, b := mat.NewSymDense(len(known), nil), mat.NewVecDense(len(known), nil)
+		for i, d := range known {
+			b.SetVec(i, (u[d]-r.mean[d])/r.sd[d])
+			for j := i; j < len(known); j++ {
+				c.SetSym(i, j, all.At(d, known[j]))
+			}
+		}
+		var factor mat.Cholesky
+		if !factor.Factorize(c) || factor.SolveVecTo(&weights, b) != nil {
+			return false, &invalid.Error{Field: "descriptions", Want: "finite probabilities", Got: "correlations that are not positive definite"}
+		}
 	}
-	weights, err := r.weights(u, known)
-	if err != nil {
-		return described, err
-	}
-	c := r.correlations()
 	for _, m := range missing {
 		expected := mean[m]
 		for i, d := range known {
-			expected += r.sd[m] * c.At(m, d) * weights.AtVec(i)
+			expected += r.sd[m] * all.At(m, d) * weights.AtVec(i)
 		}
 		full[m] = min(max(expected, 0), 1) // NaN stays NaN
 	}
-	return described, nil
-}
-
-// weights returns C_dd^-1 (u_d - mean_d) of standardised attributes d.
-func (r *Imputer) weights(u []float64, known []int) (*mat.VecDense, error) {
-	if len(known) == 0 {
-		return nil, nil
-	}
-	all := r.correlations()
-	c, b := mat.NewSymDense(len(known), nil), mat.NewVecDense(len(known), nil)
-	for i, d := range known {
-		b.SetVec(i, (u[d]-r.mean[d])/r.sd[d])
-		for j := i; j < len(known); j++ {
-			c.SetSym(i, j, all.At(d, known[j]))
-		}
-	}
-	var factor mat.Cholesky
-	if !factor.Factorize(c) {
-		return nil, &invalid.Error{Field: "descriptions", Want: "finite probabilities", Got: "correlations that are not positive definite"}
-	}
-	w := new(mat.VecDense)
-	return w, factor.SolveVecTo(w, b)
+	return len(missing) < len(block), nil
 }

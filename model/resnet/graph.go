@@ -3,6 +3,7 @@ package resnet
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
@@ -39,17 +40,17 @@ func (n *Network) Graph(samples, size int) (*Graph, error) {
 	b := &builder{Network: n, graph: G.NewGraph()}
 	in := images{samples, size, size, 3}
 	first := newConvolution(stem, in)
-	pool := newMaxPooling(first.to)
+	shape, maxima := maxPooling(first.to)
 	for i := range b.buffers { // none of the results is larger than four times the pooled one
-		b.buffers[i] = make([]float32, 4*pool.to.size())
+		b.buffers[i] = make([]float32, 4*shape.size())
 	}
 	x := b.convolve(first, b.input("images", g.Images.Data, in.n, in.h, in.w, in.channels), nil, 0)
-	x = apply("max pooling", b.view(1, pool.to), pool.forward, x)
-	at, shape := 1, pool.to
+	x = apply("max pooling", b.view(1, shape), maxima, x)
+	at := 1
 	for _, block := range n.residual(n.StrideIn1x1) {
 		x, at, shape = b.block(block, x, at, shape)
 	}
-	apply("average pooling", dense(g.features, samples, n.Dims), averagePooling{shape}.forward, x)
+	apply("average pooling", dense(g.features, samples, n.Dims), averagePooling(shape), x)
 	g.vm = G.NewTapeMachine(b.graph)
 	return g, nil
 }
@@ -75,25 +76,19 @@ type builder struct {
 // block adds a residual block, whose input is in a buffer, and returns its result, the
 // buffer, and the size. The result replaces the shortcut.
 func (b *builder) block(l block, x *G.Node, at int, from images) (y *G.Node, buffer int, to images) {
-	free := make([]int, 0, len(b.buffers))
-	for i := range b.buffers {
-		if i != at {
-			free = append(free, i)
-		}
-	}
+	free := slices.DeleteFunc([]int{0, 1, 2, 3}, func(i int) bool { return i == at })
 	shortcut, buffer := x, at
 	if l.shortcut != nil {
 		buffer = free[2]
 		shortcut = b.convolve(newConvolution(*l.shortcut, from), x, nil, buffer)
 	}
-	for i, layer := range l.layers {
+	last := len(l.layers) - 1
+	for i, layer := range l.layers[:last] {
 		c := newConvolution(layer, from)
-		if layer.shortcut {
-			return b.convolve(c, x, shortcut, buffer), buffer, c.to
-		}
 		x, from = b.convolve(c, x, nil, free[i]), c.to
 	}
-	panic("a block without a shortcut")
+	c := newConvolution(l.layers[last], from)
+	return b.convolve(c, x, shortcut, buffer), buffer, c.to
 }
 
 // convolve adds a convolution that writes to a buffer, which holds the shortcut, if any.
@@ -122,14 +117,17 @@ func dense(data []float32, shape ...int) *tensor.Dense {
 // graph shares between ops. It has no gradient.
 type op struct {
 	graphop.Op
-	forward func(out []float32, in [][]float32)
+	forward forward
 	out     *tensor.Dense
 }
 
+// forward computes an op.
+type forward func(out []float32, in [][]float32)
+
 // apply adds an op to the graph of its inputs. It panics if Gorgonia refuses the node, as
 // only a mistake in this package makes it do.
-func apply(name string, out *tensor.Dense, forward func(out []float32, in [][]float32), inputs ...*G.Node) *G.Node {
-	return G.Must(G.ApplyOp(&op{graphop.New(name, tensor.Float32, out.Shape(), inputs), forward, out}, inputs...))
+func apply(name string, out *tensor.Dense, f forward, inputs ...*G.Node) *G.Node {
+	return G.Must(G.ApplyOp(&op{graphop.New(name, tensor.Float32, out.Shape(), inputs), f, out}, inputs...))
 }
 
 func (o *op) Do(inputs ...G.Value) (G.Value, error) {
@@ -146,8 +144,11 @@ type images struct{ n, h, w, channels int }
 
 func (s images) size() int { return s.n * s.h * s.w * s.channels }
 
-// strided returns the rows or columns after a window of a size slid over length of them.
-func strided(length, size, stride, pad int) int { return (length+2*pad-size)/stride + 1 }
+// strided returns the size after a window slid over the pixels.
+func (s images) strided(size, stride, pad, channels int) images {
+	steps := func(length int) int { return (length+2*pad-size)/stride + 1 }
+	return images{s.n, steps(s.h), steps(s.w), channels}
+}
 
 // convolution is a layer for images of one size.
 type convolution struct {
@@ -162,11 +163,10 @@ type convolution struct {
 const tilePixels = 256
 
 func newConvolution(l layer, from images) *convolution {
-	c := &convolution{layer: l, from: from, to: images{from.n, strided(from.h, l.size, l.stride, l.pad), strided(from.w, l.size, l.stride, l.pad), l.out}}
+	c := &convolution{layer: l, from: from, to: from.strided(l.size, l.stride, l.pad, l.out), tiles: 1}
 	pixels := c.to.n * c.to.h * c.to.w
 	// A power of two, so that the tiles are shared out evenly. It depends on the sizes alone:
 	// results do not depend on the number of workers.
-	c.tiles = 1
 	for pixels/(2*c.tiles) >= tilePixels {
 		c.tiles *= 2
 	}
@@ -248,50 +248,44 @@ func finish(y, bias []float32, withReLU bool) {
 }
 
 // maxPooling is that after the stem: 3 x 3 pixels, stride 2.
-type maxPooling struct{ from, to images }
-
-func newMaxPooling(from images) *maxPooling {
-	return &maxPooling{from, images{from.n, strided(from.h, 3, 2, 1), strided(from.w, 3, 2, 1), from.channels}}
-}
-
-func (m *maxPooling) forward(out []float32, in [][]float32) {
-	x, c := in[0], m.from.channels
-	parallel.For(m.to.n*m.to.h, 1, func(lo, hi int) {
-		for line := lo; line < hi; line++ {
-			sample, top := line/m.to.h, line%m.to.h*2-1
-			for j := range m.to.w {
-				y := out[(line*m.to.w+j)*c : (line*m.to.w+j+1)*c]
-				for k := range y {
-					y[k] = 0 // the ReLU before leaves nothing smaller
-				}
-				for r := max(top, 0); r < min(top+3, m.from.h); r++ {
-					for s := max(2*j-1, 0); s < min(2*j+2, m.from.w); s++ {
-						at := ((sample*m.from.h+r)*m.from.w + s) * c
-						for k, v := range x[at : at+c] {
-							y[k] = max(y[k], v)
+func maxPooling(from images) (to images, f forward) {
+	c := from.channels
+	to = from.strided(3, 2, 1, c)
+	return to, func(out []float32, in [][]float32) {
+		parallel.For(to.n*to.h, 1, func(lo, hi int) {
+			for line := lo; line < hi; line++ {
+				sample, top := line/to.h, line%to.h*2-1
+				for j := range to.w {
+					y := out[(line*to.w+j)*c : (line*to.w+j+1)*c]
+					clear(y) // the ReLU before leaves nothing smaller
+					for r := max(top, 0); r < min(top+3, from.h); r++ {
+						for s := max(2*j-1, 0); s < min(2*j+2, from.w); s++ {
+							at := ((sample*from.h+r)*from.w + s) * c
+							for k, v := range in[0][at : at+c] {
+								y[k] = max(y[k], v)
+							}
 						}
 					}
 				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // averagePooling is the mean over the pixels.
-type averagePooling struct{ from images }
-
-func (a averagePooling) forward(out []float32, in [][]float32) {
-	c, pixels := a.from.channels, a.from.h*a.from.w
-	sums := make([]float64, c)
-	for i := range a.from.n {
-		clear(sums)
-		for x := in[0][i*pixels*c : (i+1)*pixels*c]; len(x) > 0; x = x[c:] {
-			for k, v := range x[:c] {
-				sums[k] += float64(v)
+func averagePooling(from images) forward {
+	c, pixels := from.channels, from.h*from.w
+	return func(out []float32, in [][]float32) {
+		for i := range from.n {
+			sums := make([]float64, c)
+			for x := range slices.Chunk(in[0][i*pixels*c:(i+1)*pixels*c], c) {
+				for k, v := range x {
+					sums[k] += float64(v)
+				}
 			}
-		}
-		for k, s := range sums {
-			out[i*c+k] = float32(s / float64(pixels))
+			for k, s := range sums {
+				out[i*c+k] = float32(s / float64(pixels))
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package resnet
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 )
 
@@ -61,43 +62,39 @@ func (a architecture) dims() int {
 // residual returns the blocks in order. strideFirst moves the stride of bottlenecks from
 // the 3x3 convolution (torchvision) to the first 1x1 (the original networks).
 func (a architecture) residual(strideFirst bool) []block {
+	sizes, strided, expansion := []int{3, 3}, 0, 1
+	if a.bottleneck {
+		sizes, strided, expansion = []int{1, 3, 1}, 1, 4
+	}
+	if strideFirst {
+		strided = 0
+	}
 	var all []block
 	in := stem.out
 	for stage, n := range a.blocks {
 		width := stem.out << stage
-		out := width
-		if a.bottleneck {
-			out *= 4
-		}
 		for i := range n {
 			name, stride := fmt.Sprintf("layer%d.%d.", stage+1, i), 1
 			if stage > 0 && i == 0 {
 				stride = 2
 			}
-			sizes, widths, strided := []int{3, 3}, []int{width, out}, 0
-			if a.bottleneck {
-				sizes, widths, strided = []int{1, 3, 1}, []int{width, width, out}, 1
-				if strideFirst {
-					strided = 0
-				}
-			}
 			var b block
 			from := in
 			for j, size := range sizes {
-				l := layer{
-					conv: fmt.Sprintf("%sconv%d", name, j+1), norm: fmt.Sprintf("%sbn%d", name, j+1),
-					in: from, out: widths[j], size: size, stride: 1, pad: size / 2, withReLU: true, shortcut: j == len(sizes)-1,
-				}
+				l := layer{conv: fmt.Sprintf("%sconv%d", name, j+1), norm: fmt.Sprintf("%sbn%d", name, j+1)}
+				l.in, l.out, l.size, l.stride, l.pad, l.withReLU = from, width, size, 1, size/2, true
 				if j == strided {
 					l.stride = stride
 				}
-				b.layers = append(b.layers, l)
-				from = widths[j]
+				if j == len(sizes)-1 {
+					l.out, l.shortcut = expansion*width, true
+				}
+				b.layers, from = append(b.layers, l), l.out
 			}
-			if stride != 1 || in != out {
-				b.shortcut = &layer{conv: name + "downsample.0", norm: name + "downsample.1", in: in, out: out, size: 1, stride: stride}
+			if stride != 1 || in != from {
+				b.shortcut = &layer{conv: name + "downsample.0", norm: name + "downsample.1", in: in, out: from, size: 1, stride: stride}
 			}
-			all, in = append(all, b), out
+			all, in = append(all, b), from
 		}
 	}
 	return all
@@ -118,8 +115,7 @@ func (a architecture) layers(strideFirst bool) []layer {
 // nearest returns the architecture whose convolutions have most names in common with a
 // file's.
 func nearest(has func(tensor string) bool) architecture {
-	unlike := func(a architecture) int {
-		n := 0
+	common := func(a architecture) (n int) {
 		for _, l := range a.layers(false) {
 			if has(l.conv + ".weight") {
 				n++
@@ -127,9 +123,9 @@ func nearest(has func(tensor string) bool) architecture {
 				n--
 			}
 		}
-		return -n
+		return n
 	}
-	return slices.MinFunc(architectures, func(a, b architecture) int { return unlike(a) - unlike(b) })
+	return slices.MaxFunc(architectures, func(a, b architecture) int { return common(a) - common(b) })
 }
 
 // epsilon is added to the variances of batch normalisation, as in torchvision and timm.
@@ -232,12 +228,8 @@ type reader struct {
 	err          error
 }
 
-// take removes a tensor and returns its numbers, or zeros after an error.
+// take removes a tensor and returns its numbers.
 func (r *reader) take(name string, shape ...int) []float32 {
-	size := 1
-	for _, n := range shape {
-		size *= n
-	}
 	t, ok := r.tensors[name]
 	delete(r.tensors, name)
 	e := &invalid.Error{
@@ -248,17 +240,15 @@ func (r *reader) take(name string, shape ...int) []float32 {
 		e.Got = "none"
 	case !slices.Equal(t.Shape, shape):
 		e.Got = fmt.Sprintf("shape %v", t.Shape)
-	case len(t.F32) != size:
+	case t.F32 == nil:
 		e.Got = "other numbers"
-	case !finite.All(t.F32):
+	case !numeric.AllFinite(t.F32):
 		e.Want, e.Got, e.Hint = "finite numbers", "NaN or infinity", "The file is damaged."
 	default:
 		return t.F32
 	}
-	if r.err == nil {
-		r.err = e
-	}
-	return make([]float32, size)
+	r.err = cmp.Or(r.err, error(e))
+	return nil
 }
 
 // fold takes a convolution, and multiplies the batch normalisation after it into it:
@@ -272,16 +262,15 @@ func (r *reader) fold(l layer) folded {
 	}
 	f := folded{kernel: kernel, bias: make([]float32, l.out)}
 	channelsLast(kernel, l)
-	depth := l.in * l.size * l.size
-	for o := range l.out {
+	for o, filter := range slices.Collect(slices.Chunk(kernel, l.in*l.size*l.size)) {
 		if variance[o] < 0 {
 			r.err = &invalid.Error{Field: fmt.Sprintf("tensor %q", l.norm+".running_var"), Want: "variances of 0 or more", Got: fmt.Sprint(variance[o])}
 			return f
 		}
 		factor := float64(scale[o]) / math.Sqrt(float64(variance[o])+epsilon)
 		f.bias[o] = float32(float64(shift[o]) - float64(mean[o])*factor)
-		for i, v := range kernel[o*depth : (o+1)*depth] {
-			kernel[o*depth+i] = float32(float64(v) * factor)
+		for i, v := range filter {
+			filter[i] = float32(float64(v) * factor)
 		}
 	}
 	return f
@@ -290,9 +279,8 @@ func (r *reader) fold(l layer) folded {
 // channelsLast reorders a kernel from out x in x size x size to out x size x size x in.
 func channelsLast(kernel []float32, l layer) {
 	pixels := l.size * l.size
-	filter := make([]float32, l.in*pixels)
-	for row := kernel; len(row) > 0; row = row[len(filter):] {
-		copy(filter, row)
+	for row := range slices.Chunk(kernel, l.in*pixels) {
+		filter := slices.Clone(row)
 		for c := range l.in {
 			for p := range pixels {
 				row[p*l.in+c] = filter[c*pixels+p]

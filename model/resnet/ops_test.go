@@ -24,7 +24,7 @@ func floats(name string, n int) []float32 {
 // naive is a convolution in float64, pixel by pixel, with the kernel as in files: out x in x
 // size x size.
 func naive(l layer, from images, x, kernel []float64) ([]float64, images) {
-	to := images{from.n, strided(from.h, l.size, l.stride, l.pad), strided(from.w, l.size, l.stride, l.pad), l.out}
+	to := from.strided(l.size, l.stride, l.pad, l.out)
 	y := make([]float64, to.size())
 	for p := range y {
 		o, j, i, sample := p%l.out, p/l.out%to.w, p/l.out/to.w%to.h, p/l.out/to.w/to.h
@@ -91,23 +91,23 @@ func TestPooling(t *testing.T) {
 	for i, v := range x {
 		x[i] = max(v, 0) // as after a ReLU
 	}
-	m := newMaxPooling(from)
-	got, want := make([]float32, m.to.size()), make([]float64, m.to.size())
+	to, maxima := maxPooling(from)
+	got, want := make([]float32, to.size()), make([]float64, to.size())
 	means := make([]float64, from.n*from.channels)
 	for i, v := range x {
 		c, col, row, sample := i%3, i/3%5, i/15%7, i/105
 		means[sample*3+c] += float64(v) / 35
 		for p := range want {
-			if p%3 == c && p/3/m.to.w/m.to.h == sample && abs(p/3%m.to.w*2-col) <= 1 && abs(p/3/m.to.w%m.to.h*2-row) <= 1 {
+			if p%3 == c && p/3/to.w/to.h == sample && abs(p/3%to.w*2-col) <= 1 && abs(p/3/to.w%to.h*2-row) <= 1 {
 				want[p] = max(want[p], float64(v))
 			}
 		}
 	}
-	m.forward(got, [][]float32{x})
+	maxima(got, [][]float32{x})
 	testkit.NearAll(t, "maxima", got, want, 1e-5)
 
 	mean := make([]float32, len(means))
-	averagePooling{from}.forward(mean, [][]float32{x})
+	averagePooling(from)(mean, [][]float32{x})
 	testkit.NearAll(t, "means", mean, means, 1e-5)
 }
 

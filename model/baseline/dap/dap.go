@@ -24,10 +24,15 @@ package dap
 import (
 	"cmp"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/linear"
 	"github.com/lago-train/lago-train/model/method"
 )
@@ -73,14 +78,8 @@ type Config struct {
 	method Prediction // of New
 }
 
-var _ method.Method = (*Config)(nil)
-
 // New returns DAP or IAP with its defaults.
-func New(p Prediction) *Config {
-	c := &Config{method: p}
-	c.Settings().SetDefaults()
-	return c
-}
+func New(p Prediction) *Config { return baseline.New(&Config{method: p}) }
 
 // Settings implements method.Method. Programs for logistic regression use c = 1 for
 // features of length 1. Features of deep networks have a length of 30 or 40, which is
@@ -103,11 +102,11 @@ func (c *Config) Settings() setting.List {
 func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	own := *c
 	m, has := own.model(e)
+	key := fitKey{own.Prediction, own.C, own.Threshold}
+	if own.Prediction == Indirect {
+		key.threshold = ""
+	}
 	return method.FitOnce(m, func() (float64, error) {
-		key := fitKey{own.Prediction, own.C, own.Threshold}
-		if own.Prediction == Indirect {
-			key.threshold = ""
-		}
 		fit, err := method.Cached(e.Cache, key, own.objective(e, has).Minimise)
 		if err != nil {
 			return 0, err
@@ -128,45 +127,37 @@ type fitKey struct {
 // which attribute: Y x M, NaN where there is nothing to learn.
 func (c *Config) model(e method.Examples) (m *Model, has dataset.Matrix[float64]) {
 	thresholds := thresholdsOf(e.U, c.Threshold)
-	has = binary(e.U, thresholds)
+	has = binary(e.U, thresholds.Data)
 	fraction := fractions(has)
 	outputs := e.U.Cols
-	m = &Model{
-		Thresholds: dataset.Matrix[float32]{Rows: 1, Cols: e.U.Cols, Data: thresholds},
-		Prior:      dataset.NewMatrix[float32](1, e.U.Cols),
-	}
+	m = &Model{Thresholds: thresholds, Prior: dataset.NewMatrix[float32](1, e.U.Cols)}
 	if c.Prediction == Indirect {
 		outputs = e.U.Rows
-		m.Classes = dataset.NewMatrix[float32](e.U.Rows, e.U.Cols)
+		m.Classes = dataset.Convert[float32](has)
 		for i, v := range has.Data {
 			if math.IsNaN(v) {
-				v = fraction[i%has.Cols]
+				m.Classes.Data[i] = float32(fraction[i%has.Cols])
 			}
-			m.Classes.Data[i] = float32(v)
 		}
 	}
 	for a, p := range fraction {
-		m.Prior.Data[a] = 0.5
-		if c.Prior == Empirical {
-			m.Prior.Data[a] = float32(p)
+		if c.Prior == Half {
+			p = 0.5
 		}
+		m.Prior.Data[a] = float32(p)
 	}
 	m.W, m.B = dataset.NewMatrix[float32](e.X.Cols, outputs), dataset.NewMatrix[float32](1, outputs)
 	return m, has
 }
 
-// thresholdsOf returns the thresholds of the attributes, M, in the precision of the model.
-func thresholdsOf(u dataset.Matrix[float64], t Threshold) []float32 {
-	thresholds := make([]float32, u.Cols)
-	all := dataset.Means(dataset.Matrix[float64]{Rows: len(u.Data), Cols: 1, Data: u.Data}, 0.5)[0]
-	means := dataset.Means(u, all)
-	for m := range thresholds {
-		thresholds[m] = float32(all)
-		if t == AttributeMean {
-			thresholds[m] = float32(means[m])
-		}
+// thresholdsOf returns the thresholds of the attributes, 1 x M, in the precision of the model.
+func thresholdsOf(u dataset.Matrix[float64], t Threshold) dataset.Matrix[float32] {
+	all := dataset.Means(dataset.Matrix[float64]{Rows: len(u.Data), Cols: 1, Data: u.Data}, 0.5)
+	thresholds := slices.Repeat(all, u.Cols)
+	if t == AttributeMean {
+		thresholds = dataset.Means(u, all[0])
 	}
-	return thresholds
+	return dataset.Convert[float32](dataset.Matrix[float64]{Rows: 1, Cols: u.Cols, Data: thresholds})
 }
 
 // binary returns which class has which attribute, Z x M: 1 or 0, and NaN where u is.
@@ -232,9 +223,121 @@ func logisticLoss(score, a float64) (loss, slope float64) {
 func softmaxLoss(scores []float64, y int) float64 {
 	model.LogNormalise(scores, len(scores))
 	loss := -scores[y]
-	for z, l := range scores {
-		scores[z] = math.Exp(l)
-	}
+	exponentiate(scores)
 	scores[y]--
 	return loss
 }
+
+func exponentiate(values []float64) {
+	for i, v := range values {
+		values[i] = math.Exp(v)
+	}
+}
+
+// Model is a trained DAP or IAP. Its scores are log p(z|x).
+type Model struct {
+	W dataset.Matrix[float32] // D x outputs: the attributes, or the training classes for IAP
+	B dataset.Matrix[float32] // 1 x outputs
+
+	// Classes is p(a_m|y) of the training classes, Y x M; empty for DAP.
+	Classes dataset.Matrix[float32]
+
+	Thresholds dataset.Matrix[float32] // 1 x M
+	Prior      dataset.Matrix[float32] // 1 x M, p(a_m)
+}
+
+// Tensors implements method.Model.
+func (m *Model) Tensors() method.Tensors {
+	t := method.Tensors{{Name: "W", Matrix: m.W}, {Name: "b", Matrix: m.B}, {Name: "thresholds", Matrix: m.Thresholds}, {Name: "prior", Matrix: m.Prior}}
+	if m.indirect() {
+		t = append(t, method.Tensor{Name: "classes", Matrix: m.Classes})
+	}
+	return t
+}
+
+// Restore implements method.Method.
+func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+	r := &method.Reader{Tensors: t}
+	m, outputs := new(Model), s.Attributes
+	if c.Prediction == Indirect {
+		m.Classes = r.Get("classes", -1, s.Attributes)
+		outputs = m.Classes.Rows
+	}
+	m.W, m.B = r.Get("W", s.Dims, outputs), r.Get("b", 1, outputs)
+	m.Thresholds, m.Prior = r.Get("thresholds", 1, s.Attributes), r.Get("prior", 1, s.Attributes)
+	return m, r.Err
+}
+
+func (m *Model) indirect() bool { return m.Classes.Data != nil }
+
+// Detect returns the log odds of p(a_m|x) of the given rows, len(rows) x M. Log odds are
+// as exact for probabilities near 1 as near 0.
+func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	s, err := baseline.Project(m.W, x, rows, baseline.CopyRows)
+	if err != nil {
+		return s, err
+	}
+	for i := range rows {
+		for k, b := range m.B.Data {
+			s.Row(i)[k] += b
+		}
+	}
+	if m.indirect() {
+		return m.fromClasses(s), nil
+	}
+	return s, nil
+}
+
+// smallest is the lower bound of a probability, so that its log is finite.
+const smallest = 1e-300
+
+// fromClasses returns the log odds of p(a_m|x) = sum over y of p(a_m|y) p(y|x), n x M,
+// from the scores of the training classes, log p(y|x) up to a constant.
+func (m *Model) fromClasses(scores dataset.Matrix[float32]) dataset.Matrix[float32] {
+	p := dataset.Convert[float64](scores)
+	model.LogNormalise(p.Data, m.Classes.Rows)
+	exponentiate(p.Data)
+	given := dataset.Convert[float64](m.Classes)
+	has := baseline.Product(blas.NoTrans, p, given)
+	for i, v := range given.Data {
+		given.Data[i] = 1 - v
+	}
+	lacks := baseline.Product(blas.NoTrans, p, given)
+	for i, v := range has.Data {
+		has.Data[i] = math.Log(max(v, smallest)) - math.Log(max(lacks.Data[i], smallest))
+	}
+	return dataset.Convert[float32](has)
+}
+
+// Classify returns log p(z|x) of samples with the log odds s of their attributes, n x M,
+// for the classes that u describes. A missing entry of u is a factor of 1.
+func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	describe := func() (dataset.Matrix[float64], error) {
+		_, err := baseline.Complete(u)
+		return binary(u, m.Thresholds.Data), err
+	}
+	return baseline.Classify(s, m.Prior.Cols, u, m.Prior.Cols, describe, func(has dataset.Matrix[float64]) dataset.Matrix[float32] {
+		lacks := dataset.NewMatrix[float64](u.Rows, u.Cols)
+		for i, v := range has.Data {
+			if math.IsNaN(v) {
+				has.Data[i] = 0
+			} else {
+				lacks.Data[i] = 1 - v
+			}
+		}
+		// The logs of the factors of having the attribute, p(a_m|x) / p(a_m), and of not.
+		on, off := dataset.Convert[float64](s), dataset.Convert[float64](s)
+		for i, odds := range on.Data {
+			p := float64(m.Prior.Data[i%s.Cols])
+			on.Data[i] = -softplus(-odds) - math.Log(p)
+			off.Data[i] = -softplus(odds) - math.Log1p(-p)
+		}
+		logP := baseline.Product(blas.Trans, on, has)
+		floats.Add(logP.Data, baseline.Product(blas.Trans, off, lacks).Data)
+		model.LogNormalise(logP.Data, u.Rows)
+		return dataset.Convert[float32](logP)
+	})
+}
+
+// softplus is log(1 + exp(x)) without overflow, or minus the log of sigmoid(-x).
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }

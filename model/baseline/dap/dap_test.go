@@ -181,7 +181,7 @@ func TestThresholds(t *testing.T) {
 		0.1, 0.5, nan, 0.25, nan,
 		0.6, 0.0, 0.75, 0, nan,
 		0.8, 0.25, 0.75, nan, nan)
-	testkit.NearAll(t, "mean", thresholdsOf(u, Mean), []float64{0.4, 0.4, 0.4, 0.4, 0.4}, 1e-7)
-	testkit.NearAll(t, "attribute-mean", thresholdsOf(u, AttributeMean), []float64{0.5, 0.25, 0.75, 0.125, 0.4}, 1e-7)
-	testkit.NearAll(t, "of nothing", thresholdsOf(baselinetest.Matrix(2, nan, nan), Mean), []float64{0.5, 0.5}, 0)
+	testkit.NearAll(t, "mean", thresholdsOf(u, Mean).Data, []float64{0.4, 0.4, 0.4, 0.4, 0.4}, 1e-7)
+	testkit.NearAll(t, "attribute-mean", thresholdsOf(u, AttributeMean).Data, []float64{0.5, 0.25, 0.75, 0.125, 0.4}, 1e-7)
+	testkit.NearAll(t, "of nothing", thresholdsOf(baselinetest.Matrix(2, nan, nan), Mean).Data, []float64{0.5, 0.5}, 0)
 }

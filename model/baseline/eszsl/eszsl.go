@@ -32,14 +32,8 @@ type Config struct {
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
 }
 
-var _ method.Method = (*Config)(nil)
-
 // New returns ESZSL with its defaults.
-func New() *Config {
-	c := new(Config)
-	c.Settings().SetDefaults()
-	return c
-}
+func New() *Config { return baseline.New(new(Config)) }
 
 // Settings implements method.Method. The searched ridges are powers of ten around those
 // that Romera-Paredes and Torr (2015, section 5) cross-validate, 1e-3 to 1e3; unnormalised
@@ -137,11 +131,7 @@ func (c *Config) fit(w dataset.Matrix[float32], e method.Examples) error {
 	if err != nil {
 		return err
 	}
-	for i := range w.Rows {
-		for j := range w.Cols {
-			w.Row(i)[j] = float32(transposed.At(j, i))
-		}
-	}
+	baseline.SetTransposed(w, transposed)
 	return nil
 }
 

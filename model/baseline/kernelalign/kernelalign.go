@@ -32,13 +32,13 @@ package kernelalign
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/method"
 )
 
@@ -58,14 +58,8 @@ type Config struct {
 	Normalise bool    `json:"normalise"` // centre descriptions and scale them to length 1
 }
 
-var _ method.Method = (*Config)(nil)
-
 // New returns kernel alignment with its defaults.
-func New() *Config {
-	c := new(Config)
-	c.Settings().SetDefaults()
-	return c
-}
+func New() *Config { return baseline.New(new(Config)) }
 
 // Settings implements method.Method. The defaults of the kernel, beta and sigma are those of
 // the authors' program. Its learning rate, 8e-4, is for steps of one sample; ours is for the
@@ -105,8 +99,8 @@ func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error)
 	return m, r.Err
 }
 
-// Learn implements method.Method. The seed determines the initial W and the
-// order of the samples.
+// Learn implements method.Method. The seed determines the initial W and the order of the
+// samples. Training never converges by itself.
 func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	m, err := newModel(*c, e)
 	if err != nil {
@@ -116,70 +110,39 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	dims, attributes, batch := e.X.Cols, e.U.Cols, min(c.Batch, len(e.Rows))
-	l := &learner{
-		examples: e, seed: seed, model: m,
-		squares:   dataset.NewMatrix[float32](dims, attributes),
-		objective: newObjective(*c, y, dims, batch),
-		batch:     dataset.NewMatrix[float32](batch, dims),
-		labels:    make([]int, batch),
-		grad:      dataset.NewMatrix[float32](dims, attributes),
-	}
 	rng := rand.New(rand.NewPCG(seed, 0)) // epochs count from 1
 	for i := range m.w.Data {
-		m.w.Data[i] = rng.Float32() * 2 / float32(dims) // as in the authors' program
+		m.w.Data[i] = rng.Float32() * 2 / float32(e.X.Cols) // as in the authors' program
 	}
-	return l, nil
+	batch := min(c.Batch, len(e.Rows))
+	l := &learner{
+		x: e.X, model: m, objective: newObjective(*c, y, e.X.Cols, batch),
+		batch: dataset.NewMatrix[float32](batch, e.X.Cols),
+		grad:  dataset.NewMatrix[float32](m.w.Rows, m.w.Cols), squares: dataset.NewMatrix[float32](m.w.Rows, m.w.Cols),
+	}
+	state := method.Tensors{{Name: "W", Matrix: m.w}, {Name: "squares", Matrix: l.squares}}
+	return &baseline.Descent{Examples: e, Seed: seed, Block: batch, Trained: m, Tensors: state, Step: l.step}, nil
 }
 
 type learner struct {
-	examples method.Examples
-	seed     uint64
-	model    *Model
-	squares  dataset.Matrix[float32] // D x M, of RMSProp
-
+	x         dataset.Matrix[float32] // the features
+	model     *Model
 	objective *objective[float32]
 	batch     dataset.Matrix[float32] // samples x D
-	labels    []int
 	grad      dataset.Matrix[float32] // D x M
+	squares   dataset.Matrix[float32] // D x M, of RMSProp, which does not move where they are infinite
 }
 
-// Epoch implements method.Learner. The loss of an example is the objective of its batch
-// before the step. Training never converges by itself.
-func (l *learner) Epoch(number int) (method.Progress, error) {
-	var loss float64
-	e, w := l.examples, l.model.w
-	order := method.Shuffled(len(e.Rows), l.seed, number)
-	rows := make([]int, l.batch.Rows)
-	for part := range slices.Chunk(order, l.batch.Rows) {
-		n := len(part)
-		for i, p := range part {
-			rows[i], l.labels[i] = e.Rows[p], e.Labels[p]
-		}
-		l.model.features(l.batch, e.X, rows[:n])
-		mean := l.objective.step(l.batch.Slice(0, n), l.labels[:n], w, l.grad)
-		if mean-mean != 0 {
-			return method.Progress{}, &model.NotFinite{Term: "alignment", Value: mean}
-		}
-		loss += float64(n) * mean
-		rmsprop(w.Data, l.grad.Data, l.squares.Data, float32(l.model.config.LR))
+// step takes a step with a batch. The loss of a sample is the objective of its batch before.
+func (l *learner) step(rows, labels []int) (loss float64, moved bool, err error) {
+	x := l.batch.Slice(0, len(rows))
+	l.model.features(x, l.x, rows)
+	mean := l.objective.step(x, labels, l.model.w, l.grad)
+	if !numeric.Finite(mean) {
+		return 0, false, &model.NotFinite{Term: "alignment", Value: mean}
 	}
-	// The loss can be finite while W is not: RMSProp does not move where the squares are
-	// infinite.
-	for _, s := range l.State() {
-		if i := finite.Index(s.Matrix.Data); i >= 0 {
-			return method.Progress{}, &model.NotFinite{Term: s.Name, Value: float64(s.Matrix.Data[i])}
-		}
-	}
-	return method.Loss(loss/float64(len(order)), false), nil
-}
-
-// Model implements method.Learner.
-func (l *learner) Model() method.Model { return l.model }
-
-// State implements method.Learner.
-func (l *learner) State() method.Tensors {
-	return method.Tensors{{Name: "W", Matrix: l.model.w}, {Name: "squares", Matrix: l.squares}}
+	rmsprop(l.model.w.Data, l.grad.Data, l.squares.Data, float32(l.model.config.LR))
+	return float64(len(rows)) * mean, true, nil
 }
 
 // The constants of RMSProp in the authors' program. With features and descriptions of

@@ -18,8 +18,6 @@ type Model struct {
 	centre dataset.Matrix[float32] // 1 x M, mean of the training classes; zeros without normalise
 }
 
-var _ method.Model = (*Model)(nil)
-
 // newModel fits the normalisation to the examples.
 func newModel(c Config, e method.Examples) (*Model, error) {
 	m := &Model{
@@ -84,12 +82,10 @@ func (m *Model) descriptions(u dataset.Matrix[float64]) (dataset.Matrix[float32]
 
 // toUnitLength scales a vector to length 1; zeros stay zero.
 func toUnitLength(v []float32) {
-	length := float32(math.Sqrt(squaredLength(v)))
-	if length == 0 {
-		return
-	}
-	for i := range v {
-		v[i] /= length
+	if length := float32(math.Sqrt(squaredLength(v))); length > 0 {
+		for i := range v {
+			v[i] /= length
+		}
 	}
 }
 
@@ -128,35 +124,27 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 // which ranks the classes as the authors' program does; the form on the left is exact
 // where both kernels are near 0.
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	if err := baseline.CheckDetections(a, m.w.Cols, u, m.w.Cols); err != nil {
-		return scores, err
-	}
-	y, err := m.descriptions(u)
-	if err != nil || a.Rows == 0 {
-		return scores, err
-	}
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, y, 0, scores)
-	yy, pp := squaredLengths(y), []float64(nil)
-	if m.config.mutual() {
-		p := dataset.NewMatrix[float32](y.Rows, m.w.Rows)
-		baseline.Gemm(blas.NoTrans, blas.Trans, 1, y, m.w, 0, p)
-		pp = squaredLengths(p)
-	}
-	k := m.config.kernel()
-	for i := range a.Rows {
-		aa := squaredLength(a.Row(i))
-		row := scores.Row(i)
-		for z, v := range row {
-			s, _ := k.at(k.number(aa, float64(v), yy[z]))
-			if pp != nil {
-				t, _ := k.at(k.number(1, float64(v), pp[z]))
-				s = s*(2-s) + t*(2-t)
-			}
-			row[z] = float32(s)
+	describe := func() (dataset.Matrix[float32], error) { return m.descriptions(u) }
+	return baseline.Classify(a, m.w.Cols, u, m.w.Cols, describe, func(y dataset.Matrix[float32]) dataset.Matrix[float32] {
+		scores := baseline.Product(blas.Trans, a, y)
+		k, yy, pp := m.config.kernel(), squaredLengths(y), []float64(nil)
+		if m.config.mutual() {
+			pp = squaredLengths(baseline.Product(blas.Trans, y, m.w))
 		}
-	}
-	return baseline.Finite(scores)
+		for i := range a.Rows {
+			aa := squaredLength(a.Row(i))
+			row := scores.Row(i)
+			for z, v := range row {
+				s, _ := k.at(k.number(aa, float64(v), yy[z]))
+				if pp != nil {
+					t, _ := k.at(k.number(1, float64(v), pp[z]))
+					s = s*(2-s) + t*(2-t)
+				}
+				row[z] = float32(s)
+			}
+		}
+		return scores
+	})
 }
 
 // Kernel names the similarity of a sample and a class.
@@ -290,20 +278,24 @@ func (o *objective[T]) align(a, s []T, own int) (loss float64) {
 	aa := squaredLength(a)
 	var byAA float64
 	for z, v := range s {
-		t := target{weight: o.config.Beta / float64(max(len(s)-1, 1))}
+		target, weight := 0.0, o.config.Beta/float64(max(len(s)-1, 1))
 		if z == own {
-			t = target{1, 1}
+			target, weight = 1, 1
 		}
-		l, slope := t.loss(o.kernel, o.kernel.number(aa, float64(v), o.yy[z]))
-		loss += l
+		// slopeOf adds weight (k - target)^2 to the loss, and returns the derivative by the number.
+		slopeOf := func(number float64) float64 {
+			k, dk := o.kernel.at(number)
+			loss += weight * (k - target) * (k - target)
+			return 2 * weight * (k - target) * dk
+		}
+		slope := slopeOf(o.kernel.number(aa, float64(v), o.yy[z]))
 		if !o.kernel.distance {
 			s[z] = T(slope)
 			continue
 		}
 		byAA += slope
 		if o.mutual {
-			l, slopeP := t.loss(o.kernel, o.kernel.number(1, float64(v), o.pp[z]))
-			loss += l
+			slopeP := slopeOf(o.kernel.number(1, float64(v), o.pp[z]))
 			o.byP[z] += slopeP
 			slope += slopeP
 		}
@@ -313,16 +305,6 @@ func (o *objective[T]) align(a, s []T, own int) (loss float64) {
 		a[m] = T(2*byAA) * v
 	}
 	return loss
-}
-
-// target is the value that a kernel should have, and the weight of its error.
-type target struct{ value, weight float64 }
-
-// loss returns weight (k - value)^2 for the kernel of a number, and the derivative by
-// the number.
-func (t target) loss(k kernel, number float64) (loss, slope float64) {
-	v, dk := k.at(number)
-	return t.weight * (v - t.value) * (v - t.value), 2 * t.weight * (v - t.value) * dk
 }
 
 // orthogonality returns the penalty (3) and adds its gradient, 4 W (W'W - I) times the

@@ -9,14 +9,23 @@
 package linear
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
 )
 
 // Objective is the function to minimise. Exactly one of Each and Joint is set; both are
@@ -54,29 +63,28 @@ type Classifiers struct {
 // Each independent output has its own optimiser and number of steps; the evaluations of
 // all optimisers are batched into matrix products.
 func (o Objective) Minimise() (*Classifiers, error) {
-	e := newEvaluator(o)
-	size := o.Outputs // of one optimiser
-	if o.Joint == nil {
-		size = 1
+	b := &batcher{evaluator: newEvaluator(o), size: 1, requests: make(chan *optimiser), done: make(chan struct{})}
+	if o.Joint != nil {
+		b.size = o.Outputs
 	}
-	c := &Classifiers{W: dataset.NewMatrix[float64](o.Outputs, o.X.Cols), B: make([]float64, o.Outputs)}
-	precondition, err := newPreconditioner(e)
-	if err != nil {
+	if err := b.precondition(); err != nil {
 		return nil, err
 	}
-	for _, opt := range optimise(e, precondition, size) {
+	c := &Classifiers{W: dataset.NewMatrix[float64](o.Outputs, o.X.Cols), B: make([]float64, o.Outputs)}
+	for _, opt := range b.optimise() {
 		if opt.err != nil {
 			return nil, opt.err
 		}
 		c.Loss += opt.found.F
-		precondition.weights(opt.found.X)
-		for j := range size {
-			row := opt.found.X[j*e.width : (j+1)*e.width]
-			w := c.W.Row(opt.first + j)
+		b.solve(blas.Trans, opt.found.X)
+		k := opt.first
+		for row := range slices.Chunk(opt.found.X, b.width) {
+			w := c.W.Row(k)
 			copy(w, row)
 			if o.Bias { // row is for centred samples
-				c.B[opt.first+j] = row[o.X.Cols] - floats.Dot(e.mean, w)
+				c.B[k] = row[o.X.Cols] - floats.Dot(b.mean, w)
 			}
+			k++
 		}
 	}
 	c.Loss -= o.Penalty / 2 * floats.Dot(c.W.Data, c.W.Data)
@@ -86,11 +94,7 @@ func (o Objective) Minimise() (*Classifiers, error) {
 // Store copies the classifiers into the matrices of a model: W as D x K, and the biases as
 // 1 x K unless b is empty.
 func (c *Classifiers) Store(w, b dataset.Matrix[float32]) {
-	for k := range w.Cols {
-		for d, v := range c.W.Row(k) {
-			w.Row(d)[k] = float32(v)
-		}
-	}
+	baseline.SetTransposed(w, mat.NewDense(c.W.Rows, c.W.Cols, c.W.Data))
 	for k := range b.Data {
 		b.Data[k] = float32(c.B[k])
 	}
@@ -120,22 +124,18 @@ func newEvaluator(o Objective) *evaluator {
 		block:  dataset.NewMatrix[float64](n, width),
 		scores: make([]float64, n*o.Outputs), losses: make([]float64, n*o.Outputs),
 	}
-	if o.Bias {
-		e.mean = e.meanSample()
+	if !o.Bias {
+		return e
 	}
-	return e
-}
-
-func (e *evaluator) meanSample() []float64 {
-	mean := make([]float64, e.X.Cols)
+	sum := make([]float64, e.X.Cols)
 	for part := range slices.Chunk(e.Rows, blockSize) {
 		e.gather(part)
 		for i := range part {
-			floats.Add(mean, e.block.Row(i)[:e.X.Cols])
+			floats.Add(sum, e.block.Row(i)[:e.X.Cols])
 		}
 	}
-	floats.Scale(1/float64(len(e.Rows)), mean)
-	return mean
+	floats.ScaleTo(e.mean, 1/float64(len(e.Rows)), sum)
+	return e
 }
 
 // gather copies samples into the block. With Bias, samples are centred, on which L-BFGS
@@ -207,4 +207,185 @@ func (e *evaluator) sample(sample int, outputs []int, scores, losses []float64) 
 	for i, k := range outputs {
 		losses[i], scores[i] = e.Each(sample, k, scores[i])
 	}
+}
+
+// When an optimiser has converged.
+const (
+	// gradientTolerance is relative to the gradient at the start.
+	gradientTolerance = 1e-5
+	// The loss falls by less than lossTolerance (relative) in patience steps.
+	lossTolerance, patience = 1e-9, 10
+	// maxSteps is the limit in the program of the authors of SynC.
+	maxSteps = 1000
+	// storedSteps is the number of steps that L-BFGS stores.
+	storedSteps = 10
+	// roundingTolerance: a line search that finds no lower loss is attributed to rounding
+	// if the gradient, relative to that at the start, is smaller.
+	roundingTolerance = 1e-2
+)
+
+// optimiser minimises over the classifiers of consecutive outputs.
+type optimiser struct {
+	first    int       // of the outputs
+	at       []float64 // the point evaluated last, with its loss and gradient: see precondition
+	loss     float64
+	gradient []float64
+
+	requests  chan<- *optimiser // evaluation at the classifiers at
+	evaluated chan struct{}
+
+	found optimize.Location
+	err   error
+}
+
+// optimise runs an optimiser for each group of consecutive outputs.
+func (b *batcher) optimise() []*optimiser {
+	all := make([]*optimiser, b.Outputs/b.size)
+	for i := range all {
+		o := &optimiser{first: i * b.size, gradient: make([]float64, b.size*b.width), requests: b.requests, evaluated: make(chan struct{})}
+		all[i] = o
+		go func() {
+			o.err = o.run()
+			b.done <- struct{}{}
+		}()
+	}
+	for running := len(all); running > 0; {
+		running = b.round(running)
+	}
+	return all
+}
+
+func (o *optimiser) run() error {
+	start := make([]float64, len(o.gradient))
+	o.evaluate(start)
+	steepest := floats.Norm(o.gradient, math.Inf(1))
+	if sum := o.loss + floats.Sum(o.gradient); !numeric.Finite(sum) {
+		return &model.NotFinite{Term: "loss", Value: o.loss}
+	}
+	if steepest == 0 {
+		o.found = optimize.Location{X: start, F: o.loss}
+		return nil
+	}
+	result, err := optimize.Minimize(
+		optimize.Problem{
+			Func: func(x []float64) float64 { o.evaluate(x); return o.loss },
+			Grad: func(to, x []float64) { o.evaluate(x); copy(to, o.gradient) },
+		},
+		start,
+		&optimize.Settings{
+			GradientThreshold: gradientTolerance * steepest,
+			Converger:         &optimize.FunctionConverge{Relative: lossTolerance, Iterations: patience},
+			MajorIterations:   maxSteps,
+		},
+		&optimize.LBFGS{Store: storedSteps, Linesearcher: &optimize.MoreThuente{}},
+	)
+	o.found = result.Location
+	if g := floats.Norm(result.Gradient, math.Inf(1)) / steepest; err != nil && !(g < roundingTolerance) {
+		return fmt.Errorf("the classifier of output %d did not converge, its gradient is %.2g of that at the start: %w", o.first, g, err)
+	}
+	return nil
+}
+
+// evaluate sets loss and gradient for x. L-BFGS requests the gradient after the loss.
+func (o *optimiser) evaluate(x []float64) {
+	if slices.Equal(x, o.at) {
+		return
+	}
+	o.at = append(o.at[:0], x...)
+	o.requests <- o
+	<-o.evaluated
+}
+
+// batcher evaluates the requests of all running optimisers together.
+type batcher struct {
+	*evaluator
+	factor blas64.Triangular // U, width x width: see precondition
+
+	size     int // outputs of an optimiser
+	requests chan *optimiser
+	done     chan struct{}
+
+	waiting             []*optimiser
+	outputs             []int
+	w, gradient, losses []float64
+}
+
+// round waits until each of the running optimisers has a request or is done, evaluates
+// the requests, and returns how many optimisers are running. Requests are evaluated in
+// the order of the outputs, so that the result does not depend on which came first.
+func (b *batcher) round(running int) int {
+	b.waiting = b.waiting[:0]
+	for len(b.waiting) < running {
+		select {
+		case o := <-b.requests:
+			b.waiting = append(b.waiting, o)
+		case <-b.done:
+			running--
+		}
+	}
+	if running == 0 {
+		return 0
+	}
+	slices.SortFunc(b.waiting, func(a, b *optimiser) int { return cmp.Compare(a.first, b.first) })
+	b.outputs, b.w = b.outputs[:0], b.w[:0]
+	for _, o := range b.waiting {
+		for j := range b.size {
+			b.outputs = append(b.outputs, o.first+j)
+		}
+		b.w = append(b.w, o.at...)
+	}
+	b.gradient = slices.Grow(b.gradient[:0], len(b.w))[:len(b.w)]
+	b.losses = slices.Grow(b.losses[:0], len(b.outputs))[:len(b.outputs)]
+
+	b.solve(blas.Trans, b.w)
+	b.evaluate(b.outputs, b.w, b.gradient, b.losses)
+	b.solve(blas.NoTrans, b.gradient)
+	for i, o := range b.waiting {
+		o.loss = b.losses[i*b.size]
+		copy(o.gradient, b.gradient[i*b.size*b.width:])
+		o.evaluated <- struct{}{}
+	}
+	return running
+}
+
+// jitter is added to the diagonal, relative to its mean, so that the factorisation of
+// finite numbers does not fail by rounding.
+const jitter = 1e-10
+
+// precondition changes the variables of the optimisers from a classifier w to v = U w,
+// where U'U is the Hessian if every score has the curvature of the objective:
+//
+//	U'U = curvature X'X / n + penalty I.
+//
+// Features of networks are correlated: in these variables L-BFGS takes a fraction of the
+// steps. The error is a *model.NotFinite if the squares of features are not finite.
+func (b *batcher) precondition() error {
+	h := blas64.Symmetric{N: b.width, Stride: b.width, Data: make([]float64, b.width*b.width), Uplo: blas.Upper}
+	for part := range slices.Chunk(b.Rows, blockSize) {
+		b.gather(part)
+		x := blas64.General{Rows: len(part), Cols: b.width, Stride: b.width, Data: b.block.Data}
+		blas64.Syrk(blas.Trans, b.Curvature/float64(len(b.Rows)), x, 1, h)
+	}
+	var mean float64
+	for d := range b.width {
+		mean += h.Data[d*b.width+d] / float64(b.width)
+	}
+	for d := range b.width {
+		h.Data[d*b.width+d] += jitter * mean
+		if d < b.X.Cols {
+			h.Data[d*b.width+d] += b.Penalty
+		}
+	}
+	var ok bool
+	if b.factor, ok = lapack64.Potrf(h); !ok {
+		return &model.NotFinite{Term: "loss", Value: mean}
+	}
+	return nil
+}
+
+// solve multiplies rows of width numbers by the inverse of U, or of its transpose, from the
+// right: Trans makes classifiers of points of the optimisers, and NoTrans gradients by these
+// of gradients by classifiers.
+func (b *batcher) solve(t blas.Transpose, rows []float64) {
+	blas64.Implementation().Dtrsm(blas.Right, blas.Upper, t, blas.NonUnit, len(rows)/b.width, b.width, 1, b.factor.Data, b.width, rows, b.width)
 }

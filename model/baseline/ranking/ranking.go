@@ -30,13 +30,12 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
@@ -65,14 +64,8 @@ type Config struct {
 	method Loss // of New
 }
 
-var _ method.Method = (*Config)(nil)
-
 // New returns one of the methods with its defaults.
-func New(l Loss) *Config {
-	c := &Config{method: l}
-	c.Settings().SetDefaults()
-	return c
-}
+func New(l Loss) *Config { return baseline.New(&Config{method: l}) }
 
 // Settings implements method.Method. The margin is the 0/1 loss of Akata et al. and Xian
 // et al.; Frome et al. use 0.1. W is initialised, and features are standardised, as in the
@@ -108,7 +101,8 @@ func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error)
 }
 
 // Learn implements method.Method. The seed determines the initial W and the order of the
-// samples.
+// samples. The loss of an example is the loss before its step; if all are 0, W does not
+// change and training has converged.
 func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	u, err := baseline.Describe(e.U, c.Normalise)
 	if err != nil {
@@ -122,40 +116,11 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	for i := range m.W.Data {
 		m.W.Data[i] = float32(rng.NormFloat64() * c.Init / math.Sqrt(float64(e.X.Cols)))
 	}
-	return &learner{e, seed, m, newBlock(c, m, dataset.Convert[float32](u), min(blockSize, len(e.Rows)))}, nil
+	return &baseline.Descent{
+		Examples: e, Seed: seed, Block: blockSize, Trained: m, Tensors: method.Tensors{{Name: "W", Matrix: m.W}},
+		Step: newBlock(c, e.X, m, dataset.Convert[float32](u), min(blockSize, len(e.Rows))).learn,
+	}, nil
 }
-
-type learner struct {
-	examples method.Examples
-	seed     uint64
-	model    *baseline.Bilinear
-	block    *block
-}
-
-// Epoch implements method.Learner. The loss of an example is the loss before its step;
-// if all are 0, W does not change and training has converged.
-func (l *learner) Epoch(number int) (method.Progress, error) {
-	loss, converged := 0.0, true
-	order := method.Shuffled(len(l.examples.Rows), l.seed, number)
-	for part := range slices.Chunk(order, blockSize) {
-		sum, moved, err := l.block.learn(l.examples, part)
-		if err != nil {
-			return method.Progress{}, err
-		}
-		loss += sum
-		converged = converged && !moved
-	}
-	if i := finite.Index(l.model.W.Data); i >= 0 {
-		return method.Progress{}, &model.NotFinite{Term: "W", Value: float64(l.model.W.Data[i])}
-	}
-	return method.Loss(loss/float64(len(order)), converged), nil
-}
-
-// Model implements method.Learner.
-func (l *learner) Model() method.Model { return l.model }
-
-// State implements method.Learner: epochs pass on nothing but W.
-func (l *learner) State() method.Tensors { return method.Tensors{{Name: "W", Matrix: l.model.W}} }
 
 // lossFunc returns the loss of a sample of class y with the scores F(x, z) of all
 // classes. It writes minus the derivative by each score into step, which is a subgradient
@@ -228,7 +193,7 @@ func structuredHinge[T model.Float](scores []T, y int, margin T, step []T) (loss
 // blockSize is the number of samples in a block.
 const blockSize = 64
 
-// block computes the SGD steps of consecutive samples with two passes over W per block,
+// block computes the SGD steps of a block of consecutive samples with two passes over W,
 // where one step at a time needs two per sample.
 //
 // The step of sample j is W += lr x_j' c_j U, where c_j is minus the gradient of its loss
@@ -241,11 +206,11 @@ const blockSize = 64
 type block struct {
 	loss       lossFunc[float32]
 	lr, margin float32
+	features   dataset.Matrix[float32]
 	model      *baseline.Bilinear
 	u          dataset.Matrix[float32] // Z x M
 	uu         dataset.Matrix[float32] // U U', Z x Z
 
-	rows   []int
 	x      dataset.Matrix[float32] // B x D, the samples
 	xx     dataset.Matrix[float32] // X X', B x B
 	a      dataset.Matrix[float32] // B x M, X W before the steps and C U after them
@@ -254,39 +219,33 @@ type block struct {
 	moves  dataset.Matrix[float32] // C U U', B x Z
 }
 
-func newBlock(c *Config, m *baseline.Bilinear, u dataset.Matrix[float32], size int) *block {
+func newBlock(c *Config, features dataset.Matrix[float32], m *baseline.Bilinear, u dataset.Matrix[float32], size int) *block {
 	matrix := dataset.NewMatrix[float32]
-	b := &block{
+	return &block{
 		loss: lossOf[float32](c.Loss), lr: float32(c.LR), margin: float32(c.Margin),
-		model: m, u: u, uu: matrix(u.Rows, u.Rows),
+		features: features, model: m, u: u, uu: baseline.Product(blas.Trans, u, u),
 		x: matrix(size, m.W.Rows), xx: matrix(size, size), a: matrix(size, u.Cols),
 		scores: matrix(size, u.Rows), c: matrix(size, u.Rows), moves: matrix(size, u.Rows),
 	}
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, u, u, 0, b.uu)
-	return b
 }
 
-// learn takes the steps of the given examples. It returns the sum of their losses, and
-// whether W changed.
-func (b *block) learn(e method.Examples, part []int) (loss float64, moved bool, err error) {
-	b.rows = b.rows[:0]
-	for _, i := range part {
-		b.rows = append(b.rows, e.Rows[i])
-	}
-	b.model.Gather(b.x, e.X, b.rows)
-	n := len(part)
-	x, a, scores := b.x.Slice(0, n), b.a.Slice(0, n), b.scores.Slice(0, n)
+// learn takes the steps of samples. It returns the sum of their losses, and whether W
+// changed.
+func (b *block) learn(rows, labels []int) (loss float64, moved bool, err error) {
+	b.model.Gather(b.x, b.features, rows)
+	n := len(rows)
+	x, a := b.x.Slice(0, n), b.a.Slice(0, n)
 	baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, x, b.model.W, 0, a)
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, b.u, 0, scores)
+	baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, b.u, 0, b.scores.Slice(0, n))
 	xx := dataset.Matrix[float32]{Rows: n, Cols: n, Data: b.xx.Data[:n*n]}
 	baseline.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, xx)
 
-	for i, example := range part {
-		stepped, l, err := b.step(i, xx.Row(i), e.Labels[example])
+	for i, y := range labels {
+		stepped, of, err := b.step(i, xx.Row(i), y)
 		if err != nil {
 			return 0, false, err
 		}
-		loss += l
+		loss += of
 		moved = moved || stepped
 	}
 	if moved {
@@ -304,7 +263,7 @@ func (b *block) step(i int, xx []float32, y int) (stepped bool, loss float64, er
 	if i > 0 {
 		impl.Sgemv(blas.Trans, i, classes, b.lr, b.moves.Data, classes, xx, 1, 1, scores, 1)
 	}
-	if z := finite.Index(scores); z >= 0 {
+	if z := numeric.NotFinite(scores); z >= 0 {
 		return false, 0, &model.NotFinite{Term: "W", Value: float64(scores[z])}
 	}
 	loss = b.loss(scores, y, b.margin, c)

@@ -46,14 +46,8 @@ type Config struct {
 	Unit      bool    `json:"unit"`      // scale features to length 1
 }
 
-var _ method.Method = (*Config)(nil)
-
 // New returns SynC with its defaults.
-func New() *Config {
-	c := new(Config)
-	c.Settings().SetDefaults()
-	return c
-}
+func New() *Config { return baseline.New(new(Config)) }
 
 // Settings implements method.Method. The searched ranges are those of the authors' program,
 // 2^-24 to 2^-9 for lambda and 2^-5 to 2^5 for 1/sigma^2, on a coarser grid with the defaults
@@ -92,16 +86,14 @@ func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 		return nil, err
 	}
 	m.Distance.Data[0] = float32(medianDistance(classes))
-	if classes, err = m.describe(e.U); err != nil {
-		return nil, err
-	}
+	floats.Scale(1/float64(m.Distance.Data[0]), classes.Data)
 	m.Phantoms = dataset.Convert[float32](classes)
 	return method.FitOnce(m, func() (float64, error) {
 		fitted, err := method.Cached(e.Cache, fitKey{m.config.Lambda, m.config.Unit}, m.config.objective(e).Minimise)
 		if err != nil {
 			return 0, err
 		}
-		return fitted.Loss, m.solve(m.similarities(classes), fitted.W)
+		return fitted.Loss, m.solve(similarities(classes, m.Phantoms, m.config.Sigma), fitted.W)
 	}), nil
 }
 
@@ -144,11 +136,7 @@ func (m *Model) solve(similarities, w dataset.Matrix[float64]) error {
 	}
 	var v mat.Dense
 	svd.SolveTo(&v, mat.NewDense(w.Rows, w.Cols, w.Data), rank)
-	for d := range m.V.Rows {
-		for r := range m.V.Cols {
-			m.V.Row(d)[r] = float32(v.At(r, d))
-		}
-	}
+	baseline.SetTransposed(m.V, &v)
 	return nil
 }
 
@@ -161,8 +149,6 @@ type Model struct {
 
 	config Config
 }
-
-var _ method.Model = (*Model)(nil)
 
 // Tensors implements method.Model.
 func (m *Model) Tensors() method.Tensors {
@@ -190,18 +176,11 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 // Classify combines the scores a of the phantoms, n x R, into scores of the classes that
 // u describes.
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	if err := baseline.CheckDetections(a, m.Phantoms.Rows, u, m.Phantoms.Cols); err != nil {
-		return scores, err
-	}
-	classes, err := m.describe(u)
-	if err != nil || a.Rows == 0 {
-		return scores, err
-	}
-	// In float64, since the scores of phantoms can be large and of either sign.
-	combined := dataset.NewMatrix[float64](a.Rows, u.Rows)
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, dataset.Convert[float64](a), m.similarities(classes), 0, combined)
-	return baseline.Finite(dataset.Convert[float32](combined))
+	describe := func() (dataset.Matrix[float64], error) { return m.describe(u) }
+	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
+		// In float64, since the scores of phantoms can be large and of either sign.
+		return dataset.Convert[float32](baseline.Product(blas.Trans, dataset.Convert[float64](a), similarities(y, m.Phantoms, m.config.Sigma)))
+	})
 }
 
 // describe returns the descriptions in the unit of the kernel. An attribute that no class
@@ -221,11 +200,6 @@ func (m *Model) describe(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	}
 	floats.Scale(1/float64(m.Distance.Data[0]), d.Data)
 	return d, nil
-}
-
-// similarities returns the s_cr of scaled descriptions, classes x R.
-func (m *Model) similarities(classes dataset.Matrix[float64]) dataset.Matrix[float64] {
-	return similarities(classes, dataset.Convert[float64](m.Phantoms), m.config.Sigma)
 }
 
 func squaredDistance(a, b []float64) (sum float64) {
@@ -252,9 +226,9 @@ func medianDistance(classes dataset.Matrix[float64]) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// similarities returns the s_cr of classes and phantoms, classes x R; rows sum to 1.
-func similarities(classes, b dataset.Matrix[float64], sigma float64) dataset.Matrix[float64] {
-	s := dataset.NewMatrix[float64](classes.Rows, b.Rows)
+// similarities returns the s_cr of scaled classes and phantoms, classes x R; rows sum to 1.
+func similarities(classes dataset.Matrix[float64], phantoms dataset.Matrix[float32], sigma float64) dataset.Matrix[float64] {
+	b, s := dataset.Convert[float64](phantoms), dataset.NewMatrix[float64](classes.Rows, phantoms.Rows)
 	for z := range s.Rows {
 		row := s.Row(z)
 		for r := range row {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
@@ -129,7 +129,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for i := range e.U.Data {
 		e.U.Data[i] = 0.5
 	}
-	if s := baselinetest.Score(t, learn(t, *New(), e), e, e.U); !finite.All(s.Data) {
+	if s := baselinetest.Score(t, learn(t, *New(), e), e, e.U); !numeric.AllFinite(s.Data) {
 		t.Fatalf("scores of %g where all classes are the same", s.Data)
 	}
 }
@@ -170,7 +170,7 @@ func TestSquaredHinge(t *testing.T) {
 // A class at 0 and phantoms at 0, 1 and 2, with sigma = 1: exp(0), exp(-1) and exp(-4),
 // divided by their sum, 1.386. With sigma = 2, squared distances are divided by 4.
 func TestSimilaritiesByHand(t *testing.T) {
-	b := baselinetest.Matrix(1, 0, 1, 2)
+	b := baselinetest.Single(1, 0, 1, 2)
 	for sigma, want := range map[float64][]float64{1: {1, math.Exp(-1), math.Exp(-4)}, 2: {1, math.Exp(-0.25), math.Exp(-1)}} {
 		floats.Scale(1/floats.Sum(want), want)
 		testkit.NearAll(t, "similarities", similarities(baselinetest.Matrix(1, 0), b, sigma).Data, want, 1e-12)
@@ -187,7 +187,7 @@ func TestSimilaritiesAreConvexWeights(t *testing.T) {
 		}
 		classes, b := draw("classes"), draw("phantoms")
 		sigma := math.Exp2(rapid.Float64Range(-600, 600).Draw(t, "log2 sigma"))
-		s := similarities(classes, b, sigma)
+		s := similarities(classes, dataset.Convert[float32](b), sigma)
 		for z := range s.Rows {
 			var sum float64
 			for _, v := range s.Row(z) {

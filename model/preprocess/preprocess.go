@@ -1,3 +1,12 @@
+// Package preprocess transforms features by a chain of steps, fitted on the training
+// samples: signed square root, L2 normalisation, standardisation and ridge whitening. The
+// paper uses none. Adam scales each coordinate by itself, so after a few epochs its result
+// depends on the basis of the features. Ridge whitening brings the directions of the features
+// to a similar variance, so that they are learned at a similar rate. Square root and L2
+// normalisation reduce the weight of a few large activations.
+//
+// A Transform belongs to the model trained on its output and is saved with it. The
+// package neither selects features nor reduces their number.
 package preprocess
 
 import (
@@ -7,11 +16,17 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/mapped"
+	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // Chain is a comma-separated list of preprocessing steps in the order in which they are
@@ -49,27 +64,14 @@ func (c *Chain) UnmarshalText(text []byte) error {
 }
 
 // Has reports whether a step is part of the chain.
-func (c Chain) Has(step Chain) bool { return slices.Contains(c.steps(), step) }
+func (c Chain) Has(step Chain) bool { return slices.Contains(c.steps(), string(step)) }
 
 // steps lists the steps; there are none of the identity.
-func (c Chain) steps() []Chain {
+func (c Chain) steps() []string {
 	if c == None || c == "" {
 		return nil
 	}
-	var list []Chain
-	for step := range strings.SplitSeq(string(c), ",") {
-		list = append(list, Chain(step))
-	}
-	return list
-}
-
-// chainOf joins steps.
-func chainOf(steps []Chain) Chain {
-	words := make([]string, len(steps))
-	for i, s := range steps {
-		words[i] = string(s)
-	}
-	return Chain(strings.Join(words, ","))
+	return strings.Split(string(c), ",")
 }
 
 // Transform is a fitted chain: Standardize is x <- (x - Shift) Scale in each dimension,
@@ -96,11 +98,10 @@ func Fit(chain Chain, ridge float64, x dataset.Matrix[float32], rows []int) (*Tr
 	if len(rows) == 0 {
 		return nil, &invalid.Error{Field: "samples", Want: "at least one training sample", Got: "none"}
 	}
-	t := &Transform{}
-	steps := chain.steps()
+	t, steps := &Transform{}, chain.steps()
 	for i, step := range steps {
 		var err error
-		switch step {
+		switch Chain(step) {
 		case Standardize:
 			err = t.fitStandardize(x, rows)
 		case Whiten:
@@ -109,7 +110,7 @@ func Fit(chain Chain, ridge float64, x dataset.Matrix[float32], rows []int) (*Tr
 		if err != nil {
 			return nil, err
 		}
-		t.Chain = chainOf(steps[:i+1])
+		t.Chain = Chain(strings.Join(steps[:i+1], ","))
 	}
 	return t, nil
 }
@@ -136,7 +137,7 @@ func (t *Transform) fitStandardize(x dataset.Matrix[float32], rows []int) error 
 	}
 	t.Shift, t.Scale = make([]float32, x.Cols), make([]float32, x.Cols)
 	for d := range mean {
-		if !finite.Is(square[d]) {
+		if !numeric.Finite(square[d]) {
 			return notFinite(d)
 		}
 		t.Shift[d], t.Scale[d] = float32(mean[d]), 1
@@ -152,7 +153,7 @@ func notFinite(dimension int) error {
 }
 
 // Identity reports whether the transform leaves features unchanged.
-func (t *Transform) Identity() bool { return t == nil || len(t.Chain.steps()) == 0 }
+func (t *Transform) Identity() bool { return len(t.steps()) == 0 }
 
 // check returns an error unless the features have the dimensions of the transform.
 func (t *Transform) check(dims int) error {
@@ -196,7 +197,7 @@ func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter
 	return func(yield func(dataset.Matrix[float32]) bool) {
 		block := dataset.NewMatrix[float32](min(size, len(rows)), x.Cols)
 		spare := block // of whiten, which swaps them
-		if slices.Contains(t.steps(), Whiten) {
+		if t != nil && t.Chain.Has(Whiten) {
 			spare = dataset.NewMatrix[float32](block.Rows, block.Cols)
 		}
 		for part := range slices.Chunk(rows, size) {
@@ -204,13 +205,13 @@ func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter
 			block.CopyRows(x, part)
 			mapped.Drop(x.Data)
 			for _, step := range t.steps() {
-				if step == Whiten {
+				if Chain(step) == Whiten {
 					blas.Gemm(blas.NoTrans, blas.NoTrans, block.Rows, x.Cols, x.Cols, 1, block.Data, x.Cols, t.Matrix.Data, x.Cols, 0, spare.Data, x.Cols)
 					block.Data, spare.Data = spare.Data[:len(block.Data)], block.Data
 					continue
 				}
-				for i := range block.Rows {
-					t.applyRow(step, block.Row(i))
+				for row := range slices.Chunk(block.Data, x.Cols) {
+					t.applyRow(Chain(step), row)
 				}
 			}
 			if !yield(block) {
@@ -220,7 +221,7 @@ func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter
 	}
 }
 
-func (t *Transform) steps() []Chain {
+func (t *Transform) steps() []string {
 	if t == nil {
 		return nil
 	}
@@ -234,28 +235,19 @@ func (t *Transform) applyRow(step Chain, x []float32) {
 		for i, v := range x {
 			x[i] = float32(math.Copysign(math.Sqrt(math.Abs(float64(v))), float64(v)))
 		}
-	case L2:
-		scaleToRoot(x)
+	case L2: // to norm sqrt(D), so that entries have the second moment 1
+		var square float64
+		for _, v := range x {
+			square += float64(v) * float64(v)
+		}
+		scale := math.Sqrt(float64(len(x)) / square)
+		for i := 0; square > 0 && i < len(x); i++ {
+			x[i] = float32(float64(x[i]) * scale)
+		}
 	case Standardize:
 		for d, v := range x {
 			x[d] = (v - t.Shift[d]) * t.Scale[d]
 		}
-	}
-}
-
-// scaleToRoot scales a vector of length D to norm sqrt(D), so that its entries have the
-// second moment 1. A vector of zeros stays.
-func scaleToRoot(x []float32) {
-	var square float64
-	for _, v := range x {
-		square += float64(v) * float64(v)
-	}
-	if square == 0 {
-		return
-	}
-	scale := math.Sqrt(float64(len(x)) / square)
-	for i, v := range x {
-		x[i] = float32(float64(v) * scale)
 	}
 }
 
@@ -273,25 +265,20 @@ func (t *Transform) Fold(w dataset.Matrix[float32], b []float32) (folded dataset
 	}
 	steps := t.steps()
 	for ; len(steps) > 0; steps = steps[:len(steps)-1] {
-		switch steps[len(steps)-1] {
+		switch Chain(steps[len(steps)-1]) {
 		case Standardize:
 			w, b = t.foldStandardize(w, b)
 		case Whiten:
-			w = t.foldWhiten(w)
+			wide := mat.NewDense(w.Rows, w.Cols, dataset.Convert[float64](w).Data)
+			wide.Mul(mat.NewDense(w.Rows, w.Rows, dataset.Convert[float64](t.Matrix).Data), wide)
+			w = dataset.Convert[float32](dataset.Matrix[float64]{Rows: w.Rows, Cols: w.Cols, Data: wide.RawMatrix().Data})
 		default:
 			before := *t
-			before.Chain = chainOf(steps)
+			before.Chain = Chain(strings.Join(steps, ","))
 			return w, b, &before, nil
 		}
 	}
 	return w, b, nil, nil
-}
-
-func (t *Transform) foldWhiten(w dataset.Matrix[float32]) dataset.Matrix[float32] {
-	product := dataset.NewMatrix[float64](w.Rows, w.Cols)
-	p, wide := dataset.Convert[float64](t.Matrix), dataset.Convert[float64](w)
-	blas.Gemm(blas.NoTrans, blas.NoTrans, w.Rows, w.Cols, w.Rows, 1, p.Data, w.Rows, wide.Data, w.Cols, 0, product.Data, w.Cols)
-	return dataset.Convert[float32](product)
 }
 
 func (t *Transform) foldStandardize(w dataset.Matrix[float32], b []float32) (dataset.Matrix[float32], []float32) {
@@ -307,4 +294,150 @@ func (t *Transform) foldStandardize(w dataset.Matrix[float32], b []float32) (dat
 		shifted[j] = float32(bias)
 	}
 	return folded, shifted
+}
+
+// DefaultRidge is the default ridge in units of the mean eigenvalue of X'X. It is near the
+// best on the validation classes of bird photographs and of glyphs, whose features differ
+// in scale by a factor of ten.
+const DefaultRidge = 2
+
+// fitWhiten fits P = (X'X + g I)^(-1/2) sqrt(n) on the rows, transformed by t so far.
+func (t *Transform) fitWhiten(ridge float64, x dataset.Matrix[float32], rows []int) error {
+	if !(ridge >= 0 && numeric.Finite(ridge)) {
+		return &invalid.Error{Field: "ridge", Want: "a finite number above 0, or 0 for the default", Got: fmt.Sprint(ridge)}
+	}
+	a := t.gram(x, rows)
+	if ridge == 0 {
+		ridge = DefaultRidge * mat.Trace(a) / float64(x.Cols)
+	}
+	for d := range x.Cols {
+		v := a.At(d, d)
+		if !numeric.Finite(v) {
+			return notFinite(d)
+		}
+		a.SetSym(d, d, v+ridge)
+	}
+	if ridge == 0 {
+		return &invalid.Error{Field: "features", Want: "numbers that are not all 0", Got: "only 0"}
+	}
+	p, err := inverseRoot(a, ridge)
+	if err != nil {
+		return err
+	}
+	t.Matrix = dataset.NewMatrix[float32](x.Cols, x.Cols)
+	scale := math.Sqrt(float64(len(rows)))
+	for i := range t.Matrix.Data {
+		t.Matrix.Data[i] = float32(scale * p.At(i/x.Cols, i%x.Cols))
+	}
+	return nil
+}
+
+// fitBlock is the number of samples added to X'X at a time.
+const fitBlock = 512
+
+// Gram returns X'X of the given rows, D x D, summed in float64.
+func Gram(x dataset.Matrix[float32], rows []int) *mat.SymDense {
+	return (&Transform{}).gram(x, rows)
+}
+
+// gram is Gram of the transformed rows.
+func (t *Transform) gram(x dataset.Matrix[float32], rows []int) *mat.SymDense {
+	a := mat.NewSymDense(x.Cols, nil)
+	wide := make([]float64, min(fitBlock, len(rows))*x.Cols)
+	for block := range t.blocks(x, rows, fitBlock) {
+		for i, v := range block.Data {
+			wide[i] = float64(v)
+		}
+		blas64.Syrk(blas.Trans, 1, blas64.General{Rows: block.Rows, Cols: x.Cols, Stride: x.Cols, Data: wide}, 1, a.RawSymmetric())
+	}
+	return a
+}
+
+// accuracy bounds the relative error of inverseRoot; it is about the rounding of float32.
+const accuracy = 1e-7
+
+// inverseRoot returns A^(-1/2) of a symmetric A with eigenvalues of at least least. It sums
+// N resolvents, each a Cholesky factorisation and its inverse,
+//
+//	x^(-1/2) = 2/pi int_0^inf dt / (t^2 + x)  ~  sum_j w_j / (s_j + x),
+//
+// the midpoint rule after t = sqrt(least) sc(u), which Hale, Higham and Trefethen
+// (2008, method 3) show to converge as exp(-2 pi^2 N / (log kappa + 3)). A few
+// resolvents suffice; an eigendecomposition of this size takes a minute.
+func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
+	n := a.SymmetricDim()
+	kappa := mat.Norm(a, 1) / least // the 1-norm bounds the greatest eigenvalue
+	parameter := 1 - 1/kappa
+	tooSmall := &invalid.Error{Field: "ridge", Want: "one large enough for the features", Got: fmt.Sprint(least)}
+	if parameter == 1 { // by rounding
+		return nil, tooSmall
+	}
+	poles := int(math.Ceil((math.Log(kappa) + 3) * -math.Log(accuracy) / (2 * math.Pi * math.Pi)))
+	k := mathext.CompleteK(parameter)
+	weights, shifts := make([]float64, poles), make([]float64, poles)
+	for j := range poles {
+		sn, cn, dn := jacobi((float64(j)+0.5)*k/float64(poles), parameter)
+		shifts[j] = least * (sn / cn) * (sn / cn)
+		weights[j] = 2 / math.Pi * math.Sqrt(least) * k / float64(poles) * dn / (cn * cn)
+	}
+
+	sum := mat.NewSymDense(n, nil)
+	terms := make([]*mat.SymDense, min(poles, parallel.Workers(), maxTerms))
+	for i := range terms {
+		terms[i] = mat.NewSymDense(n, nil)
+	}
+	definite := make([]bool, poles)
+	for first := 0; first < poles; first += len(terms) {
+		side := terms[:min(len(terms), poles-first)]
+		parallel.For(len(side), 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				definite[first+i] = resolvent(side[i], a, shifts[first+i])
+			}
+		})
+		for i, term := range side { // in order, so that the result does not depend on the number of workers
+			if !definite[first+i] {
+				return nil, tooSmall
+			}
+			term.ScaleSym(weights[first+i], term)
+			sum.AddSym(sum, term)
+		}
+	}
+	return sum, nil
+}
+
+// maxTerms bounds the resolvents computed in parallel, and so the memory: each is as large
+// as A.
+const maxTerms = 4
+
+// resolvent sets to = (A + s I)^-1 and reports whether A + s I is positive definite.
+func resolvent(to, a *mat.SymDense, s float64) bool {
+	to.CopySym(a)
+	for d := range to.SymmetricDim() {
+		to.SetSym(d, d, to.At(d, d)+s)
+	}
+	factor, ok := lapack64.Potrf(to.RawSymmetric())
+	if ok {
+		_, ok = lapack64.Potri(factor)
+	}
+	return ok
+}
+
+// jacobi returns the elliptic functions sn, cn and dn of u for the parameter
+// 0 <= m < 1, by the arithmetic-geometric mean (Abramowitz & Stegun 16.4).
+func jacobi(u, m float64) (sn, cn, dn float64) {
+	const tolerance = 1e-15
+	a, b := 1.0, math.Sqrt(1-m)
+	var ratios []float64 // c_i / a_i
+	scale := 1.0
+	for c := math.Sqrt(m); c > tolerance*a; scale *= 2 {
+		a, b, c = (a+b)/2, math.Sqrt(a*b), (a-b)/2
+		ratios = append(ratios, c/a)
+	}
+	phi := scale * a * u
+	for i := len(ratios) - 1; i >= 0; i-- {
+		phi = (phi + math.Asin(ratios[i]*math.Sin(phi))) / 2
+	}
+	sn, cn = math.Sincos(phi)
+	// 1 - m sn^2, without the cancellation for m near 1.
+	return sn, cn, math.Sqrt(cn*cn + (1-m)*sn*sn)
 }
