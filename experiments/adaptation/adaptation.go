@@ -44,9 +44,11 @@ func Predict(m *train.Saved, x dataset.Matrix[float32], rows []int, u dataset.Ma
 // readRows is the number of samples of a block that PredictAll reads.
 const readRows = 1024
 
-// Source supplies samples; see predict.Source.
+// Source supplies samples. A *features.Reader is one.
 type Source interface {
-	Cols() int
+	Cols() int // D
+	// Read fills the first rows of a block of D columns and returns their number, which
+	// is smaller than the block only at the end. After the last sample the error is io.EOF.
 	Read(block dataset.Matrix[float32]) (int, error)
 }
 
@@ -64,9 +66,6 @@ func PredictAll(ctx context.Context, src Source, m *train.Saved, scorer model.Sc
 			return nil, err
 		}
 		b := adapt.Block{X: x.Slice(0, n), Scores: dataset.NewMatrix[float32](n, classes)}
-		if n < readRows {
-			b.X.Data = slices.Clone(b.X.Data) // without the unused rows
-		}
 		if err := cmp.Or(scorer.Score(b.X, b.Scores), m.AdaptedFeatures().ApplyInPlace(b.X)); err != nil {
 			return nil, err
 		}

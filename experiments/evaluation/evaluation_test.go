@@ -165,7 +165,7 @@ func TestTables(t *testing.T) {
 	found := text(r)
 	testkit.WantText(t, found,
 		"birds\uFFFD, gzsl: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
-		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ harmonic mean │ 60.0 % │ - │", "0.5000", "as scored", "calibrated, gamma", "expected calibration error, 2 bins",
+		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % (50.0 to 100.0) │ 50.0 % (-) │ 60.0 % (-) │", "0.5000", "calibrated, gamma", "expected calibration error, 2 bins",
 		"temperature 2", "│ 40 % │ 2 │", "│ crow │ 1 │ 50.0 % │", "Validated with 4 samples of 2 classes: runs/c, runs/d", "Note: it rained.")
 	if strings.Contains(found, "\x1b") {
 		t.Error("a control character is printed")

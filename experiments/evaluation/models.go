@@ -129,18 +129,15 @@ func (m *Models) check() error {
 	if len(m.Models) == 0 {
 		return &invalid.Error{Field: "model", Want: "at least one model", Got: "none"}
 	}
-	if first := m.Models[0]; m.Split == ByStage {
+	if m.Split == ByStage {
+		first := m.Models[0]
 		m.Split = TestSplit
 		if first.Stage == train.Dev {
 			m.Split = ValSplit
 		}
-		for _, model := range m.Models {
-			if model.Stage != first.Stage {
-				return &invalid.Error{
-					Where: model.Path, Want: fmt.Sprintf("a model of the %s stage, as %s", first.Stage, first.Path),
-					Got: fmt.Sprintf("one of the %s stage", model.Stage), Hint: "Choose a --split.",
-				}
-			}
+		if i := slices.IndexFunc(m.Models, func(other *Model) bool { return other.Stage != first.Stage }); i >= 0 {
+			want := fmt.Sprintf("a model of the %s stage, as %s", first.Stage, first.Path)
+			return m.Models[i].refused(want, m.Models[i].stage(), "Choose a --split.")
 		}
 	}
 	switch {
@@ -164,10 +161,16 @@ func (m *Models) check() error {
 			return err
 		}
 		if want := m.Models[i].Method.Label(); run.Method.Label() != want {
-			return &invalid.Error{Where: run.Dir, Want: "a run of " + want + ", as the model", Got: "one of " + run.Method.Label()}
+			return run.refused("a run of "+want+", as the model", "one of "+run.Method.Label(), "")
 		}
 	}
 	return nil
+}
+
+func (model *Model) stage() string { return fmt.Sprintf("one of the %s stage", model.Stage) }
+
+func (model *Model) refused(want, got, hint string) error {
+	return &invalid.Error{Where: model.Path, Want: want, Got: got, Hint: hint}
 }
 
 // checkModel returns an error if a model does not fit the data set, is of the wrong stage, or
@@ -178,29 +181,25 @@ func (m Models) checkModel(model *Model, dev bool) error {
 	}
 	_, unseen := m.classes(dev)
 	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.Saved.TrainedOn(m.Data.Classes[z]) })
-	stage := fmt.Sprintf("one of the %s stage", model.Stage)
 	gzsl, fingerprint := m.Split == GZSLSplit, m.Data.Fingerprint()
 	const other = "Is it another --dev-split?"
-	bad := func(want, got, hint string) error {
-		return &invalid.Error{Where: model.Path, Want: want, Got: got, Hint: hint}
-	}
 	switch {
 	case dev && model.Stage != train.Dev:
-		return bad("a run of the dev stage, which is not trained on the validation classes", stage, "")
+		return model.refused("a run of the dev stage, which is not trained on the validation classes", model.stage(), "")
 	case !dev && gzsl && model.Stage != train.Test:
-		return bad("a run of the test stage", stage, "")
+		return model.refused("a run of the test stage", model.stage(), "")
 	case gzsl && model.Fingerprint != fingerprint:
 		want := fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", model.Fingerprint)
-		return bad(want, fmt.Sprintf("%s with %.12s", m.Data.Name, fingerprint), other)
+		return model.refused(want, fmt.Sprintf("%s with %.12s", m.Data.Name, fingerprint), other)
 	case gzsl && !model.HoldOut:
 		command := fmt.Sprintf("run --dataset %s --variant %s", m.Data.Name, model.Method.Label())
 		if model.Method.Name != methods.LAGO {
 			command = fmt.Sprintf("compare --dataset %s --methods %s", m.Data.Name, model.Method.Name)
 		}
-		return bad("a model that was not trained on the held-out samples of seen classes", "one that was", "Train one: lago-train "+command+" --hold-out.")
+		return model.refused("a model that was not trained on the held-out samples of seen classes", "one that was", "Train one: lago-train "+command+" --hold-out.")
 	case trainedOn >= 0:
 		want := fmt.Sprintf("a model that was not trained on the class %q of %s", m.Data.Classes[unseen[trainedOn]], m.Data.Name)
-		return bad(want, "one that was", other)
+		return model.refused(want, "one that was", other)
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ func (r *Result) Tables() []*table.Table {
 	if r.Adapted != nil {
 		list = append(list, r.Adapted.Tables()...)
 	}
-	if r.Calibrated != nil {
-		list = append(list, r.stackingTable())
+	if r.Seen != nil {
+		list = append(list, r.generalisedTable())
 	}
 	if len(r.calibrations) > 0 {
 		list = append(list, r.calibrationTable(), r.coverageTable())
@@ -74,15 +74,13 @@ func (r *Result) accuracyTable() *table.Table {
 	t.Row("top 5", format.Percent(r.Top5), r.Intervals.Top5, format.Percent(r.Top5PerSample))
 	if r.Seen != nil {
 		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), r.Intervals.ZSL)
-		t.Row("seen among all", format.Percent(*r.Seen), r.Intervals.Seen)
-		t.Row("unseen among all", format.Percent(*r.Unseen), r.Intervals.Unseen)
-		t.Row("harmonic mean", format.Percent(*r.HarmonicMean), r.Intervals.Mean)
 		t.Row("area under the seen-unseen curve", fmt.Sprintf("%.4f", *r.AUSUC))
 	}
 	return t
 }
 
-func (r *Result) stackingTable() *table.Table {
+// generalisedTable has the accuracies among seen and unseen classes, without and with gamma.
+func (r *Result) generalisedTable() *table.Table {
 	t := table.New("", "(95 % over classes)", "seen", "unseen", "harmonic mean").Right(2, 3, 4)
 	cell := func(accuracy float64, i metrics.Interval) string {
 		return fmt.Sprintf("%s (%s)", format.Percent(accuracy), i)
@@ -91,7 +89,9 @@ func (r *Result) stackingTable() *table.Table {
 		t.Row(name, cell(a.Seen, i.Seen), cell(a.Unseen, i.Unseen), cell(a.Mean, i.Mean))
 	}
 	row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
-	row(fmt.Sprintf("calibrated, gamma %.4g", r.Calibrated.Gamma), r.Calibrated.Generalised, r.Calibrated.Intervals)
+	if c := r.Calibrated; c != nil {
+		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
+	}
 	return t
 }
 
@@ -122,17 +122,8 @@ func (r *Result) coverageTable() *table.Table {
 	return t
 }
 
-// WriteCSV writes the numbers behind the tables and figures into a folder, which it
-// creates if necessary:
-//
-//	confusion.csv     samples of the row's class that were predicted as the column's
-//	samples.csv       per sample: row in the data set, true and predicted class, confidence, id if known
-//	classes.csv       accuracy of each class
-//	reliability.csv   the bins, without and with the temperature
-//	coverage.csv      accuracy of the most confident samples, by their number
-//	seen-unseen.csv   accuracies between one gamma and the next
-//
-// Files without numbers are not written.
+// WriteCSV writes the numbers behind the tables and figures into a folder, which it creates if
+// necessary: one file for each table with rows.
 func (r *Result) WriteCSV(dir string) error {
 	confusion := table.New("confusion", append([]string{"true class"}, r.scored.names...)...)
 	for z, counts := range r.confusion {
@@ -195,14 +186,8 @@ func (r *Result) sampleTable() *table.Table {
 	return t
 }
 
-// WriteFigures writes SVG files into a folder, which it creates if necessary, and
-// returns their paths:
-//
-//	reliability.svg   accuracy against confidence
-//	coverage.svg      accuracy of the most confident samples against their share
-//	seen-unseen.svg   accuracy of seen against accuracy of unseen classes
-//
-// Figures without numbers are not written.
+// WriteFigures writes SVG files into a folder, which it creates if necessary, and returns their
+// paths. Figures without numbers are not written.
 func (r *Result) WriteFigures(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, invalid.File(dir, err)

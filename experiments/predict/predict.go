@@ -240,12 +240,7 @@ func (o Options) rank(r *ranking, scores []float32) {
 }
 
 // Source supplies samples. A *features.Reader is one.
-type Source interface {
-	Cols() int // D
-	// Read fills the first rows of a block of D columns and returns their number, which
-	// is smaller than the block only at the end. After the last sample the error is io.EOF.
-	Read(block dataset.Matrix[float32]) (int, error)
-}
+type Source = adaptation.Source
 
 // Identified is a Source that knows ids or true classes of its samples.
 type Identified interface {
