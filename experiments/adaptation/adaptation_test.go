@@ -2,16 +2,21 @@ package adaptation
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -29,47 +34,54 @@ func simulated(classes, perClass int, clusterOf func(class, sample int) int) *ba
 	for z := range all {
 		all[z] = z
 	}
-	b := &batch{x: []dataset.Matrix[float32]{dataset.NewMatrix[float32](n, dims)}, scores: dataset.NewMatrix[float32](n, classes), classes: all}
+	b := &batch{Block: adapt.Block{X: dataset.NewMatrix[float32](n, dims), Scores: dataset.NewMatrix[float32](n, classes)}, classes: all}
 	for i := range n {
 		z := i % classes
 		b.labels = append(b.labels, z)
 		for d, c := range centres.Row(clusterOf(z, i/classes)) {
-			b.x[0].Row(i)[d] = c + float32(r.NormFloat64())
+			b.X.Row(i)[d] = c + float32(r.NormFloat64())
 		}
 		for k := range classes {
-			b.scores.Row(i)[k] = float32(r.NormFloat64())
+			b.Scores.Row(i)[k] = float32(r.NormFloat64())
 		}
-		b.scores.Row(i)[z] += 2
+		b.Scores.Row(i)[z] += 2
 	}
 	return b
 }
 
+// chosen is what choose returns for folds with one kind of features.
+func chosen(t *testing.T, folds ...*batch) *train.Adaptation {
+	t.Helper()
+	a, _, err := choose(t.Context(), [][]*batch{folds})
+	testkit.NoError(t, err)
+	return a
+}
+
+func ofClass(class, _ int) int { return class }
+
 func TestInterrupted(t *testing.T) {
-	b := simulated(12, 30, func(class, _ int) int { return class })
+	b := simulated(12, 30, ofClass)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := choose(ctx, []*batch{b}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Choose: error %v, expected that of the context", err)
-	}
-	if _, err := evaluate(ctx, b, &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}}, 2); !errors.Is(err, context.Canceled) {
-		t.Errorf("Evaluate: error %v, expected that of the context", err)
-	}
+	_, _, err := choose(ctx, [][]*batch{{b}})
+	testkit.WantError(t, err, "context canceled")
+	_, err = evaluate(ctx, b, &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}}, 2)
+	testkit.WantError(t, err, "context canceled")
 }
 
 func TestChoose(t *testing.T) {
-	b := simulated(12, 30, func(class, _ int) int { return class })
+	b := simulated(12, 30, ofClass)
 	others := *b
 	others.classes = make([]int, 12)
 	for i := range others.classes {
 		others.classes[i] = 6 + i
 	}
-	a, _, err := choose(t.Context(), []*batch{b, &others})
-	testkit.NoError(t, err)
+	a := chosen(t, b, &others)
 	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 18 || a.Smallest < 50 || a.Smallest > 360 {
 		t.Errorf("%+v", a)
 	}
 	r := testkit.Must(evaluate(t.Context(), b, a, 2))(t)
-	before := metrics.TopK(b.scores, b.labels, 1).PerClass
+	before := metrics.TopK(b.Scores, b.labels, 1).PerClass
 	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {
 		t.Errorf("%+v, before %g", r, before)
 	}
@@ -82,27 +94,20 @@ func TestChoose(t *testing.T) {
 
 // A second fold with the same classes is no further evidence.
 func TestChooseCountsClassesOnce(t *testing.T) {
-	b := simulated(12, 30, func(class, _ int) int { return class })
-	var chosen [2]*train.Adaptation
-	for i, folds := range [][]*batch{{b}, {b, b}} {
-		var err error
-		chosen[i], _, err = choose(t.Context(), folds)
-		testkit.NoError(t, err)
-	}
-	if chosen[0].Interval != chosen[1].Interval || chosen[1].Classes != 12 {
-		t.Errorf("%+v and %+v", chosen[0], chosen[1])
+	b := simulated(12, 30, ofClass)
+	once, twice := chosen(t, b), chosen(t, b, b)
+	if once.Interval != twice.Interval || twice.Classes != 12 {
+		t.Errorf("%+v and %+v", once, twice)
 	}
 }
 
 // Of two kinds of features, that in which classes form clusters is chosen.
 func TestChooseFeatures(t *testing.T) {
-	good := simulated(12, 30, func(class, _ int) int { return class })
-	bad := simulated(12, 30, func(_, sample int) int { return sample % 12 })
-	for want := range 2 {
-		b := *good
-		b.x = append(b.x, b.x[0])
-		b.x[1-want] = bad.x[0]
-		a, got, err := choose(t.Context(), []*batch{&b})
+	good := simulated(12, 30, ofClass)
+	bad := *good
+	bad.X = simulated(12, 30, func(_, sample int) int { return sample % 12 }).X
+	for want, kinds := range [][][]*batch{{{good}, {&bad}}, {{&bad}, {good}}} {
+		a, got, err := choose(t.Context(), kinds)
 		testkit.NoError(t, err)
 		if got != want || a.Tau == 0 {
 			t.Errorf("features %d, tau %g", got, a.Tau)
@@ -110,15 +115,19 @@ func TestChooseFeatures(t *testing.T) {
 	}
 }
 
-// Where clusters and classes disagree, adaptation is off, and predictions stay as they are.
-func TestOffWhereClustersAreNotClasses(t *testing.T) {
-	for name, clusterOf := range map[string]func(class, sample int) int{
-		"clusters without relation to classes": func(_, sample int) int { return sample % 12 },
-		"a single cluster":                     func(_, _ int) int { return 0 },
+// Where clusters and classes disagree, adaptation is off, and predictions stay as they are; a
+// model without a mistake has nothing to choose by.
+func TestOff(t *testing.T) {
+	right := simulated(5, 20, ofClass)
+	for i, z := range right.labels {
+		right.Scores.Row(i)[z] += 100
+	}
+	for name, b := range map[string]*batch{
+		"clusters without relation to classes": simulated(12, 30, func(_, sample int) int { return sample % 12 }),
+		"a single cluster":                     simulated(12, 30, func(_, _ int) int { return 0 }),
+		"no mistake":                           right,
 	} {
-		b := simulated(12, 30, clusterOf)
-		a, _, err := choose(t.Context(), []*batch{b})
-		testkit.NoError(t, err)
+		a := chosen(t, b)
 		r := testkit.Must(evaluate(t.Context(), b, a, 0))(t)
 		if a.Tau != 0 || r.Changed != 0 || r.Warning == "" || a.Before != a.After {
 			t.Errorf("%s: %+v, %+v", name, a, r)
@@ -126,19 +135,8 @@ func TestOffWhereClustersAreNotClasses(t *testing.T) {
 	}
 }
 
-// Scores without a mistake, or at chance, leave nothing to choose by.
-func TestOffWithoutAnErrorToCorrect(t *testing.T) {
-	b := simulated(5, 20, func(class, _ int) int { return class })
-	for i, z := range b.labels {
-		b.scores.Row(i)[z] += 100
-	}
-	if a, _, err := choose(t.Context(), []*batch{b}); err != nil || a.Tau != 0 || a.Before != 1 {
-		t.Errorf("%+v, %v", a, err)
-	}
-}
-
 func TestConditions(t *testing.T) {
-	b := simulated(30, 40, func(class, _ int) int { return class })
+	b := simulated(30, 40, ofClass)
 	for i, want := range []struct{ classes, least, most int }{{20, 800, 800}, {3, 120, 120}, {-1, 250, 600}, {30, 500, 500}, {30, 200, 200}, {-1, 50, 50}} {
 		rows := conditions[i].draw(b, rand.New(rand.NewPCG(1, 2)))
 		var found []int
@@ -154,8 +152,7 @@ func TestConditions(t *testing.T) {
 }
 
 func TestWarning(t *testing.T) {
-	a := &train.Adaptation{Smallest: 200}
-	a.Temperature, a.Tau = 1, 30
+	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Smallest: 200}
 	if got := Warning(a, 200); got != "" {
 		t.Error(got)
 	}
@@ -177,4 +174,90 @@ func TestMostCandidatesAbsentIsWarnedOf(t *testing.T) {
 			t.Errorf("%v:\n%s", c.shares, text)
 		}
 	}
+}
+
+// saved trains ESZSL in a stage and returns its file.
+func saved(t *testing.T, d *dataset.Dataset, stage train.Stage) string {
+	t.Helper()
+	m := testkit.Must(train.Fit(t.Context(), d, train.Trial{
+		Method: testkit.Must(methods.Parse("eszsl"))(t), Stage: stage, Preprocess: preprocess.None, Epochs: 1, Patience: 1,
+	}))(t)
+	path := filepath.Join(t.TempDir(), train.ModelFile)
+	testkit.NoError(t, train.Save(path, m))
+	return path
+}
+
+// Choices come from validation samples that are not held out: test samples of zeros and
+// held-out ones change nothing. They are stored in all models.
+func TestChooseAndStore(t *testing.T) {
+	d := tiny.Learnable()
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, z := range d.Split.Val { // clusters that help where features are whitened
+		for i := range d.Features.Cols {
+			shift := float32(0.3 * r.NormFloat64())
+			for _, row := range d.SamplesOf([]int{z}) {
+				d.Features.Row(row)[i] += shift
+			}
+		}
+	}
+	d.TestSeen = d.SamplesOf(d.Split.Val)[:20]
+	models := []string{saved(t, d, train.Dev), saved(t, d, train.Test)}
+	changed := *d
+	changed.Features.Data = slices.Clone(d.Features.Data)
+	for _, row := range slices.Concat(d.SamplesOf(d.Split.Test), d.TestSeen) {
+		clear(changed.Features.Row(row))
+	}
+	want := testkit.Must(Choose(t.Context(), []Fold{{models[0], d, true}}))(t)
+	if a, err := Stored(models); a != nil || err != nil {
+		t.Errorf("found %+v, %v before settings were stored", a, err)
+	}
+	if want.Tau == 0 || want.Preprocess != whitened || want.Samples != len(d.SamplesOf(d.Split.Val))-20 {
+		t.Errorf("found %+v", want)
+	}
+	got := testkit.Must(ChooseAndStore(t.Context(), []Fold{{models[0], &changed, true}}, models))(t)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-unchanged +changed):\n%s", diff)
+	}
+	got = testkit.Must(Stored(models))(t)
+	got.Transform = nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-chosen +stored):\n%s", diff)
+	}
+	if a, err := ChooseAndStore(t.Context(), nil, models); a != nil || err != nil {
+		t.Errorf("found %+v, %v without a fold", a, err)
+	}
+}
+
+// The preprocessing is fitted on the samples that a model was trained on, without those
+// held out.
+func TestStoredPreprocessing(t *testing.T) {
+	d := tiny.Small()
+	seen := d.SamplesOf(d.Split.Seen())
+	d.TestSeen = seen[:7]
+	path := saved(t, d, train.Test)
+	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Preprocess: "standardize,whiten"}
+	testkit.NoError(t, store(d, []string{path}, a))
+	m := testkit.Must(train.Load(path))(t)
+	want := testkit.Must(preprocess.Fit(a.Preprocess, 0, d.Features, seen[7:]))(t)
+	if !cmp.Equal(want, m.Adaptation.Transform) {
+		t.Error("fitted on other samples")
+	}
+	rows := d.SamplesOf(d.Split.Test)
+	b := testkit.Must(score(m, train.Samples{X: d.Features, Rows: rows}, d.Describe(d.Split.Test)))(t)
+	if !cmp.Equal(testkit.Must(want.Apply(d.Features, rows))(t), b.X) {
+		t.Error("the batch has other features")
+	}
+}
+
+// Switched off, adaptation leaves the predictions as they are; a model without settings is refused.
+func TestClassAccuracy(t *testing.T) {
+	d := tiny.Small()
+	path := saved(t, d, train.Test)
+	_, err := ClassAccuracy(path, d, d.Split.Test)
+	testkit.WantError(t, err, path+": adaptation: expected a temperature and tau", "found none", "--stage full")
+	testkit.NoError(t, store(d, []string{path}, &train.Adaptation{Settings: adapt.Settings{Temperature: 0.1}}))
+	adapted := testkit.Must(ClassAccuracy(path, d, d.Split.Test))(t)
+	s := train.Select(d, d.Features, d.Split.Test)
+	b := testkit.Must(score(testkit.Must(train.Load(path))(t), s, d.Describe(d.Split.Test)))(t)
+	testkit.NearAll(t, "accuracy", adapted, b.before(), 0)
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -41,11 +39,12 @@ func Evaluate(ctx context.Context, m *train.Saved, s train.Samples, scores datas
 	if err != nil {
 		return nil, err
 	}
-	return evaluate(ctx, &batch{x: []dataset.Matrix[float32]{x}, scores: scores, labels: s.Labels}, m.Adaptation, draws)
+	return evaluate(ctx, &batch{Block: adapt.Block{X: x, Scores: scores}, labels: s.Labels}, m.Adaptation, draws)
 }
 
 func evaluate(ctx context.Context, b *batch, a *train.Adaptation, draws int) (*Report, error) {
-	fitted, err := fit([]adapt.Block{{X: b.x[0].Gather(b.x[0].AllRows()), Scores: b.scores}}, a.Settings)
+	whole := adapt.Block{X: b.X.Gather(b.X.AllRows()), Scores: b.Scores}
+	fitted, err := fit([]adapt.Block{whole}, a.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +54,7 @@ func evaluate(ctx context.Context, b *batch, a *train.Adaptation, draws int) (*R
 		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
 		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
 		Changed: fitted.Changed, Rounds: len(fitted.Objective) - 1, Warning: Warning(a, len(b.labels)),
-		inductive: metrics.TopK(b.scores, b.labels, 1), interval: metrics.ClassInterval(before),
+		inductive: metrics.TopK(b.Scores, b.labels, 1), interval: metrics.ClassInterval(before),
 	}
 	r.Stress, err = stress(ctx, []*batch{b}, a.Settings, draws)
 	for i, row := range r.Stress {
@@ -141,90 +140,4 @@ func (p *Predictions) Table(classes []string) *table.Table {
 		t.Note("warning: more than half of the candidate classes seem to be absent, and adaptation can then lower accuracy; restrict the candidates with --classes")
 	}
 	return t
-}
-
-// Condition is the effect of adaptation on random batches of one kind. Changes are
-// differences of per-class accuracy, over the classes that are present.
-type Condition struct {
-	Name    string  `json:"condition"`
-	Samples int     `json:"samples,omitempty"` // of a small batch
-	Mean    float64 `json:"mean_change"`
-	Worst   float64 `json:"worst_change"`
-	Draws   int     `json:"draws"`
-	Warned  bool    `json:"warned"` // predict would warn that the batch is too small
-}
-
-// condition selects the samples of a batch.
-type condition struct {
-	name    string
-	samples int                             // at most; 0 is all
-	keep    func(rank, classes int) float64 // the share kept of the class with a random rank; nil is 1
-}
-
-func present(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// conditions are in the order of falling size.
-var conditions = []condition{
-	{"a third of the classes absent", 0, func(rank, classes int) float64 { return present(rank >= classes/3) }},
-	{"nine tenths of the classes absent", 0, func(rank, classes int) float64 { return present(rank < max(2, (classes+5)/10)) }},
-	{"imbalanced, 20 to 1", 0, func(rank, classes int) float64 { return math.Pow(0.05, float64(rank)/float64(max(classes-1, 1))) }},
-	{"500 samples", 500, nil},
-	{"200 samples", 200, nil},
-	{"50 samples", 50, nil},
-}
-
-// stress adapts to random batches from each of some batches, draws for each condition:
-// classes that are absent but still candidates, geometrically imbalanced classes, and few
-// samples. Conditions for which there are not more samples are left out.
-func stress(ctx context.Context, folds []*batch, s adapt.Settings, draws int) ([]Condition, error) {
-	var table []Condition
-	for i, c := range conditions {
-		row := Condition{Name: c.name, Samples: c.samples, Worst: math.Inf(1)}
-		for f, fold := range folds {
-			if len(fold.labels) <= c.samples {
-				continue
-			}
-			for draw := range draws {
-				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
-				b := fold.pick(c.draw(fold, r))
-				after, err := b.after(ctx, s)
-				if err != nil {
-					return nil, err
-				}
-				change := meanOf(after) - meanOf(b.before())
-				row.Mean += change
-				row.Worst = min(row.Worst, change)
-				row.Draws++
-			}
-		}
-		if row.Draws > 0 {
-			row.Mean /= float64(row.Draws)
-			table = append(table, row)
-		}
-	}
-	return table, nil
-}
-
-// draw returns the rows of a random batch.
-func (c condition) draw(b *batch, r *rand.Rand) []int {
-	rank := r.Perm(b.scores.Cols)
-	var rows, others []int
-	for _, i := range r.Perm(len(b.labels)) {
-		switch {
-		case c.samples > 0 && len(rows) == c.samples:
-		case c.keep == nil || r.Float64() < c.keep(rank[b.labels[i]], b.scores.Cols):
-			rows = append(rows, i)
-		default:
-			others = append(others, i)
-		}
-	}
-	if len(rows) == 0 { // all classes that were drawn have no samples
-		rows = others
-	}
-	return rows
 }

@@ -46,20 +46,23 @@ const (
 	BareScores ScoreKind = "scores"
 )
 
-// scored holds samples with their scores.
+// task is samples to predict as one of some classes.
+type task struct {
+	names  []string      // of the classes
+	sides  metrics.Sides // tells seen from unseen classes; nil if all are unseen
+	labels []int         // of the samples, columns of the scores
+	rows   []int         // of the samples in their data set
+	ids    []string      // of the samples of that data set, nil if it has none
+}
+
+// scored is a task with scores.
 type scored struct {
-	scores dataset.Matrix[float32] // samples x classes
-	labels []int                   // columns of scores
+	task
 	kind   ScoreKind
-	// sides tells seen from unseen classes, for generalised zero-shot learning. It is nil
-	// if all classes are unseen.
-	sides metrics.Sides
-	// alone holds the samples of unseen classes, scored for these alone. If it is nil, the
-	// columns of the seen classes are left out.
-	alone *scored
-	names []string // of the classes; nil for numbers
-	rows  []int    // of the samples in their data set; nil for 0, 1, 2...
-	ids   []string // of the samples of that data set, nil if it has none
+	scores dataset.Matrix[float32] // samples x classes
+	// alone are the scores of the samples of unseen classes for these alone. If it is empty,
+	// the columns of the seen classes are left out.
+	alone dataset.Matrix[float32]
 }
 
 // check returns an error if s cannot be evaluated. scores and labels are where they are
@@ -125,10 +128,10 @@ type Result struct {
 	Validation *Validation `json:"validation"`
 	Notes      []string    `json:"notes"`
 
-	scored    *scored
-	names     []string
-	confusion metrics.Confusion
-	curve     []metrics.Point // nil without seen classes
+	scored       *scored
+	confusion    metrics.Confusion
+	curve        []metrics.Point // nil without seen classes
+	calibrations []*Calibration  // that exist: without and with the temperature
 }
 
 // Intervals are the 95 % confidence intervals over classes of the accuracies with these
@@ -224,44 +227,48 @@ const (
 // evaluate evaluates scores that passed check. validation chooses gamma and the
 // temperature; if it is nil neither is chosen.
 func (c Config) evaluate(s, validation *scored) *Result {
-	r := &Result{Samples: s.scores.Rows, Classes: s.scores.Cols, Kind: s.kind, Notes: []string{}, scored: s, names: s.names}
-	if r.names == nil {
-		for z := range s.scores.Cols {
-			r.names = append(r.names, strconv.Itoa(z))
-		}
-	}
 	top1, interval := s.top(1)
 	top5, interval5 := s.top(5)
-	r.PerClass, r.PerSample, r.Top5, r.Top5PerSample = top1.PerClass, top1.PerSample, top5.PerClass, top5.PerSample
 	none := metrics.ClassInterval(nil)
-	r.ZSL = r.PerClass
-	r.Intervals = Intervals{interval, interval5, interval, metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none}}
-	r.listClasses()
+	r := &Result{
+		Samples: s.scores.Rows, Classes: s.scores.Cols, Kind: s.kind, Notes: []string{}, scored: s,
+		PerClass: top1.PerClass, PerSample: top1.PerSample, Top5: top5.PerClass, Top5PerSample: top5.PerSample, ZSL: top1.PerClass,
+		Intervals: Intervals{interval, interval5, interval, metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none}},
+	}
 	if validation != nil {
 		r.Validation = &Validation{Samples: validation.scores.Rows, Classes: validation.scores.Cols}
 	}
+	r.listClasses()
 	if s.sides != nil {
 		r.generalise(validation)
 	}
-	c.calibrate(r, validation)
+	if s.kind != BareScores {
+		r.Calibration = c.calibrate(s, 1, "as scored")
+		r.calibrations = append(r.calibrations, &r.Calibration)
+	}
+	if validation != nil {
+		c.temper(r, validation)
+	} else if s.kind == BareScores {
+		r.note("the scores are not probabilities, and without validation no temperature converts them: calibration and coverage are not available")
+	}
 	return r
 }
 
 // listClasses lists the most frequent mistakes and the accuracy of each class.
 func (r *Result) listClasses() {
+	s := r.scored
 	r.confusion = metrics.NewConfusion(r.Classes)
-	if err := r.confusion.Add(r.scored.scores.Data, r.scored.labels); err != nil {
+	if err := r.confusion.Add(s.scores.Data, s.labels); err != nil {
 		panic(err) // check refuses NaN
 	}
 	mistakes := r.confusion.Mistakes()
 	for _, m := range mistakes[:min(maxMistakes, len(mistakes))] {
-		r.Mistakes = append(r.Mistakes, Mistake{r.names[m.True], r.names[m.Predicted], m.Samples, m.Share})
+		r.Mistakes = append(r.Mistakes, Mistake{s.names[m.True], s.names[m.Predicted], m.Samples, m.Share})
 	}
-	sides := r.scored.sides
 	samples, accuracy := r.confusion.Recall()
 	for z, n := range samples {
 		if n > 0 {
-			r.ByClass = append(r.ByClass, ClassAccuracy{r.names[z], sides == nil || sides[z], n, accuracy[z]})
+			r.ByClass = append(r.ByClass, ClassAccuracy{s.names[z], s.sides == nil || s.sides[z], n, accuracy[z]})
 		}
 	}
 }
@@ -269,13 +276,12 @@ func (r *Result) listClasses() {
 // generalise compares seen and unseen classes without and with gamma.
 func (r *Result) generalise(validation *scored) {
 	s := r.scored
-	alone := s.alone
-	if alone == nil {
-		alone = new(scored)
-		alone.scores, alone.labels = metrics.Among(s.scores, s.labels, s.sides.Classes(true))
+	alone, labels := metrics.Among(s.scores, s.labels, s.sides.Classes(true))
+	if s.alone.Rows > 0 {
+		alone = s.alone
 	}
-	zsl, interval := alone.top(1)
-	r.ZSL, r.Intervals.ZSL = zsl.PerClass, interval
+	r.ZSL = metrics.TopK(alone, labels, 1).PerClass
+	r.Intervals.ZSL = metrics.TopKInterval(alone, labels, 1)
 
 	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
 	plain := stacking.At(0)
@@ -284,27 +290,17 @@ func (r *Result) generalise(validation *scored) {
 	r.curve = stacking.Curve()
 	area := metrics.AUSUC(r.curve)
 	r.AUSUC = &area
-	if validation == nil {
-		return
+	if validation != nil {
+		v := metrics.NewStacking(validation.scores, validation.labels, validation.sides)
+		gamma := v.Best()
+		r.Calibrated = &Stacking{gamma, stacking.At(gamma), stacking.Interval(gamma)}
+		mean := v.At(gamma).Mean
+		r.Validation.HarmonicMean = &mean
 	}
-	v := metrics.NewStacking(validation.scores, validation.labels, validation.sides)
-	gamma := v.Best()
-	r.Calibrated = &Stacking{gamma, stacking.At(gamma), stacking.Interval(gamma)}
-	mean := v.At(gamma).Mean
-	r.Validation.HarmonicMean = &mean
 }
 
-// calibrate evaluates the probabilities without and with a temperature.
-func (c Config) calibrate(r *Result, validation *scored) {
-	if r.Kind != BareScores {
-		r.Calibration = c.calibrationAt(r.scored, 1, "as scored")
-	}
-	if validation == nil {
-		if r.Kind == BareScores {
-			r.note("the scores are not probabilities, and without validation no temperature converts them: calibration and coverage are not available")
-		}
-		return
-	}
+// temper evaluates the probabilities with the temperature that fits the validation scores.
+func (c Config) temper(r *Result, validation *scored) {
 	logits := validation.logits()
 	t, err := metrics.FitTemperature(logits, validation.labels)
 	if err != nil {
@@ -313,13 +309,15 @@ func (c Config) calibrate(r *Result, validation *scored) {
 	}
 	nll := metrics.NLL(logits, validation.labels, t)
 	r.Validation.NLL = &nll
-	r.Temperature = &Tempered{t, c.calibrationAt(r.scored, t, fmt.Sprintf("temperature %.4g", t))}
+	r.Temperature = &Tempered{t, c.calibrate(r.scored, t, fmt.Sprintf("temperature %.4g", t))}
+	r.calibrations = append(r.calibrations, &r.Temperature.Calibration)
 }
 
-func (c Config) calibrationAt(s *scored, temperature float64, label string) Calibration {
+// calibrate evaluates the probabilities with a temperature.
+func (c Config) calibrate(s *scored, temperature float64, label string) Calibration {
 	logits := s.logits()
-	confidence, correct := metrics.Confidence(logits, temperature), metrics.Right(s.scores, s.labels)
-	bins, coverage := metrics.NewReliability(confidence, correct, c.Bins), metrics.NewCoverage(confidence, correct)
+	confidence, right := metrics.Confidence(logits, temperature), metrics.Right(s.scores, s.labels)
+	bins, coverage := metrics.NewReliability(confidence, right, c.Bins), metrics.NewCoverage(confidence, right)
 	ece, nll, aurc := bins.ECE(), metrics.NLL(logits, s.labels, temperature), coverage.Area()
 	k := Calibration{ECE: &ece, NLL: &nll, AURC: &aurc, Reliability: bins, label: label, confidence: confidence}
 	samples := coverage.Len()
@@ -332,18 +330,6 @@ func (c Config) calibrationAt(s *scored, temperature float64, label string) Cali
 		k.Coverage = append(k.Coverage, p)
 	}
 	return k
-}
-
-// calibrations lists the calibrations of the scores: without and with the temperature.
-func (r *Result) calibrations() []*Calibration {
-	var list []*Calibration
-	if r.ECE != nil {
-		list = append(list, &r.Calibration)
-	}
-	if r.Temperature != nil {
-		list = append(list, &r.Temperature.Calibration)
-	}
-	return list
 }
 
 func (r *Result) note(format string, args ...any) {

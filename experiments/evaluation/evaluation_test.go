@@ -2,7 +2,9 @@ package evaluation
 
 import (
 	"encoding/json"
+	"encoding/xml"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -29,31 +33,23 @@ func matrixOf(rows ...[]float32) dataset.Matrix[float32] {
 //	gamma 0.5:   seen (1/2 + 0)/2,   unseen 1/2, H = 2*0.25*0.5/0.75 = 1/3
 //	zsl:         wren alone is always correct
 func birds() *scored {
-	return &scored{
-		scores: matrixOf(
-			[]float32{5, 1, 2},
-			[]float32{0, 3, 2},
-			[]float32{1, 4, 4},
-			[]float32{7, 2, 5},
-			[]float32{1, 2, 3}),
-		labels: []int{0, 0, 1, 2, 2}, kind: Logits,
-		sides: metrics.Sides{false, false, true}, names: []string{"owl", "crow", "wren"}, rows: []int{4, 6, 7, 9, 11},
-	}
+	scores := matrixOf([]float32{5, 1, 2}, []float32{0, 3, 2}, []float32{1, 4, 4}, []float32{7, 2, 5}, []float32{1, 2, 3})
+	return &scored{scores: scores, kind: Logits, task: task{
+		labels: []int{0, 0, 1, 2, 2}, sides: metrics.Sides{false, false, true}, names: []string{"owl", "crow", "wren"}, rows: []int{4, 6, 7, 9, 11},
+	}}
 }
 
 // toValidate has its best gamma, 0.5, between the lead of 0 in the unseen sample and of 1
 // in the others. All samples are predicted correctly, so no temperature fits.
 func toValidate() *scored {
-	return &scored{
-		scores: matrixOf([]float32{1, 0}, []float32{1, 0}, []float32{0, 0}),
-		labels: []int{0, 0, 1}, kind: Logits, sides: metrics.Sides{false, true},
-	}
+	scores := matrixOf([]float32{1, 0}, []float32{1, 0}, []float32{0, 0})
+	return &scored{scores: scores, kind: Logits, task: task{labels: []int{0, 0, 1}, sides: metrics.Sides{false, true}}}
 }
 
 // oddsOfThree are correct three times of four, with odds of 9 : 1 at T = 1.
 func oddsOfThree(kind ScoreKind) *scored {
 	row := []float32{float32(2 * math.Log(3)), 0}
-	return &scored{scores: matrixOf(row, row, row, row), labels: []int{0, 0, 1, 0}, kind: kind}
+	return &scored{scores: matrixOf(row, row, row, row), kind: kind, task: task{labels: []int{0, 0, 1, 0}, names: []string{"a", "b"}, rows: []int{0, 1, 2, 3}}}
 }
 
 // oddsAmongBirds validates both gamma and a temperature.
@@ -65,30 +61,14 @@ func oddsAmongBirds() *scored {
 
 func TestEvaluateByHand(t *testing.T) {
 	e := Config{Bins: 1}.evaluate(birds(), toValidate())
-	for _, c := range []struct {
-		name      string
-		got, want float64
-	}{
-		{"per class", e.PerClass, (0.5 + 1 + 0.5) / 3},
-		{"per sample", e.PerSample, 0.6},
-		{"top 5", e.Top5, 1},
-		{"top 5 per sample", e.Top5PerSample, 1},
-		{"zsl", e.ZSL, 1},
-		{"seen", *e.Seen, 0.75},
-		{"unseen", *e.Unseen, 0.5},
-		{"harmonic mean", *e.HarmonicMean, 0.6},
-		{"ausuc", *e.AUSUC, 0.5},
-		{"gamma", e.Calibrated.Gamma, 0.5},
-		{"calibrated seen", e.Calibrated.Seen, 0.25},
-		{"calibrated unseen", e.Calibrated.Unseen, 0.5},
-		{"harmonic mean of validation", *e.Validation.HarmonicMean, 1},
-		{"accuracy of all", e.Coverage[9].Accuracy, 0.6},
-		{"samples", float64(e.Samples), 5},
-		{"classes", float64(e.Classes), 3},
-		{"samples of validation", float64(e.Validation.Samples), 3},
-		{"classes of validation", float64(e.Validation.Classes), 2},
-	} {
-		testkit.Near(t, c.name, c.got, c.want, 1e-12)
+	got := []float64{
+		e.PerClass, e.PerSample, e.Top5, e.Top5PerSample, e.ZSL, *e.Seen, *e.Unseen, *e.HarmonicMean, *e.AUSUC,
+		e.Calibrated.Gamma, e.Calibrated.Seen, e.Calibrated.Unseen, *e.Validation.HarmonicMean, e.Coverage[9].Accuracy,
+	}
+	want := []float64{(0.5 + 1 + 0.5) / 3, 0.6, 1, 1, 1, 0.75, 0.5, 0.6, 0.5, 0.5, 0.25, 0.5, 1, 0.6}
+	testkit.NearAll(t, "accuracies", got, want, 1e-12)
+	if e.Samples != 5 || e.Classes != 3 || e.Validation.Samples != 3 || e.Validation.Classes != 2 {
+		t.Errorf("found %+v", e)
 	}
 	mistakes := []Mistake{{"owl", "crow", 1, 0.5}, {"wren", "owl", 1, 0.5}}
 	classes := []ClassAccuracy{{"owl", false, 2, 0.5}, {"crow", false, 1, 1}, {"wren", true, 2, 0.5}}
@@ -112,7 +92,7 @@ func TestTemperature(t *testing.T) {
 			t.Errorf("%s: there are no seen classes in %+v", kind, e)
 		}
 		if kind == BareScores {
-			if e.ECE != nil || e.Coverage != nil || len(e.calibrations()) != 1 {
+			if e.ECE != nil || e.Coverage != nil || len(e.calibrations) != 1 {
 				t.Errorf("bare scores have probabilities: %+v", e.Calibration)
 			}
 			continue
@@ -122,14 +102,14 @@ func TestTemperature(t *testing.T) {
 		}
 	}
 	e := Config{Bins: 5}.evaluate(oddsOfThree(BareScores), nil)
-	if len(e.calibrations()) != 0 || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "not probabilities") {
+	if len(e.calibrations) != 0 || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "not probabilities") {
 		t.Errorf("bare scores without validation: %+v", e)
 	}
 }
 
 func TestProbabilitiesAreEvaluatedAsTheirLogs(t *testing.T) {
-	p := &scored{scores: matrixOf([]float32{0.75, 0.25}, []float32{0, 1}), labels: []int{0, 0}, kind: Probabilities}
-	log := &scored{scores: metrics.LogProbabilities(p.scores), labels: p.labels, kind: Logits}
+	p := &scored{scores: matrixOf([]float32{0.75, 0.25}, []float32{0, 1}), kind: Probabilities, task: task{labels: []int{0, 0}, names: []string{"a", "b"}}}
+	log := &scored{scores: metrics.LogProbabilities(p.scores), kind: Logits, task: p.task}
 	got, want := Config{Bins: 3}.evaluate(p, nil), Config{Bins: 3}.evaluate(log, nil)
 	if diff := cmp.Diff(want.Calibration, got.Calibration, cmpopts.IgnoreUnexported(Calibration{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Errorf("(-logs +probabilities):\n%s", diff)
@@ -168,17 +148,6 @@ func TestKindOf(t *testing.T) {
 	})
 }
 
-// Numbers that do not exist are null in JSON.
-func TestJSON(t *testing.T) {
-	data := testkit.Must(json.Marshal(Config{Bins: 2}.evaluate(oddsOfThree(Logits), nil)))(t)
-	for _, key := range []string{"seen", "unseen", "harmonic_mean", "ausuc", "calibrated", "temperature", "validation"} {
-		testkit.WantText(t, string(data), `"`+key+`":null`)
-	}
-	for _, key := range []string{"per_class_accuracy", "ece", "reliability", "coverage", "by_class"} { // embedded ones too
-		testkit.WantText(t, string(data), `"`+key+`":`)
-	}
-}
-
 func TestTables(t *testing.T) {
 	text := func(r *Result) string {
 		var b strings.Builder
@@ -196,7 +165,7 @@ func TestTables(t *testing.T) {
 	found := text(r)
 	testkit.WantText(t, found,
 		"birds\uFFFD, gzsl: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
-		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ harmonic mean │ 60.0 % │ - │", "0.5000", "as scored", "calibrated, gamma", "expected calibration error, 2 bins",
+		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % (50.0 to 100.0) │ 50.0 % (-) │ 60.0 % (-) │", "0.5000", "calibrated, gamma", "expected calibration error, 2 bins",
 		"temperature 2", "│ 40 % │ 2 │", "│ crow │ 1 │ 50.0 % │", "Validated with 4 samples of 2 classes: runs/c, runs/d", "Note: it rained.")
 	if strings.Contains(found, "\x1b") {
 		t.Error("a control character is printed")
@@ -205,12 +174,141 @@ func TestTables(t *testing.T) {
 	testkit.WantText(t, text(r), "predicted by eszsl, seed 0, runs/a")
 }
 
-func TestConfigCheck(t *testing.T) {
-	for bins, valid := range map[int]bool{1: true, 10_000: true, 0: false, 10_001: false} {
-		if err := (Config{Bins: bins}).Check(); valid {
-			testkit.NoError(t, err)
-		} else {
-			testkit.WantError(t, err, "bins: expected 1 to 10000")
+// writeScores writes scores and labels to files.
+func writeScores(t *testing.T, scores dataset.Matrix[float32], labels string) ScoreFiles {
+	t.Helper()
+	f := ScoreFiles{Labels: testkit.Write(t, t.TempDir(), "labels.txt", labels)}
+	f.Scores = filepath.Join(filepath.Dir(f.Labels), "scores.npy")
+	testkit.NoError(t, features.WriteNPY(f.Scores, scores))
+	return f
+}
+
+func TestEvaluateScores(t *testing.T) {
+	f := writeScores(t, birds().scores, "0 0 1 2 2")
+	f.Unseen, f.Kind = []int{2}, Logits
+	v := writeScores(t, oddsAmongBirds().scores, "0,0,1,0")
+	v.Unseen = []int{1}
+	e := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), f, &v))(t)
+	want := Config{Bins: 2}.evaluate(birds(), oddsAmongBirds())
+	if *e.HarmonicMean != *want.HarmonicMean || e.ZSL != want.ZSL || *e.AUSUC != *want.AUSUC || *e.ECE != *want.ECE {
+		t.Errorf("found %+v, expected %+v", e, want)
+	}
+	if diff := cmp.Diff(want.Calibrated, e.Calibrated, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("calibrated (-want +got):\n%s", diff)
+	}
+	if e.Mistakes[0].True != "0" || e.Source.Scores != f.Scores || e.Source.Labels != f.Labels || len(e.Notes) != 0 || e.Validation.Of[0] != v.Scores {
+		t.Errorf("found %+v", e)
+	}
+}
+
+// Without unseen classes all are unseen; without validation nothing is chosen.
+func TestEvaluateScoresAlone(t *testing.T) {
+	f := writeScores(t, birds().scores, "0 0 1 2 2")
+	for kind, notes := range map[ScoreKind]int{"": 2, Logits: 1} {
+		f.Kind = kind
+		e := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), f, nil))(t)
+		if e.ZSL != (0.5+1+0.5)/3 || e.Seen != nil || len(e.Notes) != notes || (e.Kind == Logits) != (e.ECE != nil) {
+			t.Errorf("found %+v", e)
 		}
+	}
+}
+
+func TestEvaluateScoresRefuses(t *testing.T) {
+	with := func(labels string, unseen ...int) ScoreFiles {
+		f := writeScores(t, birds().scores, labels)
+		f.Unseen = unseen
+		return f
+	}
+	good := with("0 0 1 2 2")
+	noProbabilities := good
+	noProbabilities.Kind = Probabilities
+	testkit.WantError(t, Config{Bins: 0}.Check(), "bins: expected 1 to 10000, found 0")
+	nan := writeScores(t, matrixOf([]float32{1, float32(math.NaN())}), "0")
+	for _, c := range []struct {
+		name  string
+		files ScoreFiles
+		val   *ScoreFiles
+		parts []string
+	}{
+		{"fewer labels", with("0 0 1 2"), nil, []string{"labels.txt", "scores.npy", "expected 5", "found 4"}},
+		{"a class too many", with("0 1 2 3 3"), nil, []string{"labels.txt", "found 3 for sample 3"}},
+		{"an unknown class", with("0 0 1 2 2", 3), nil, []string{"scores.npy", "unseen", "found 3"}},
+		{"no unseen samples", with("0 0 1 1 0", 2), nil, []string{"labels.txt", "seen and of unseen classes, found 5 and 0"}},
+		{"no numbers", nan, nil, []string{nan.Scores, "row 0, column 1", "NaN"}},
+		{"no probabilities", noProbabilities, nil, []string{"scores.npy", "sum to 1"}},
+		{"unseen classes of one", with("0 0 1 2 2", 2), &good, []string{good.Scores, "unseen"}},
+		{"validation of another kind", writeScores(t, matrixOf([]float32{0.5, 0.5}), "0"), &good, []string{good.Scores, "sum to 1"}},
+		{"bad validation", good, &nan, []string{nan.Scores}},
+		{"no file", ScoreFiles{Scores: "none.npy", Labels: good.Labels}, nil, []string{"none.npy"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Config{Bins: 2}.EvaluateScores(t.Context(), c.files, c.val)
+			testkit.WantError(t, err, c.parts...)
+		})
+	}
+}
+
+func TestWriteCSV(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	s := birds()
+	s.ids = strings.Split("abcdefghijklmnopqrstuvwxyz", "")
+	e := Config{Bins: 2}.evaluate(s, nil)
+	testkit.NoError(t, e.WriteCSV(dir))
+	for name, want := range map[string]string{
+		"confusion.csv":   "true class,owl,crow,wren\nowl,1,1,0\ncrow,0,1,0\nwren,1,0,1\n",
+		"classes.csv":     "class,unseen,samples,accuracy\nowl,false,2,0.5\ncrow,false,1,1\nwren,true,2,0.5\n",
+		"seen-unseen.csv": "gamma from,seen,unseen\n-Inf,0.75,0\n-1,0.75,0.5\n0,0.25,0.5\n2,0.25,1\n3,0,1\n",
+	} {
+		if diff := cmp.Diff(want, testkit.Read(t, filepath.Join(dir, name))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	lines := func(name string) []string {
+		return strings.Split(testkit.Read(t, filepath.Join(dir, name)), "\n")
+	}
+	testkit.WantText(t, lines("samples.csv")[0], "row,label,true class,predicted,confidence as scored,id")
+	testkit.WantText(t, lines("samples.csv")[2], "6,0,owl,crow,0.7", ",g")
+	testkit.WantText(t, lines("coverage.csv")[5], "as scored,5,1,0.6")
+	testkit.WantText(t, lines("reliability.csv")[2], "as scored,0.5,1,")
+}
+
+// Files without numbers are not written; numbers that do not exist are null in JSON.
+func TestWithoutNumbers(t *testing.T) {
+	dir := t.TempDir()
+	e := Config{Bins: 2}.evaluate(oddsOfThree(BareScores), nil)
+	testkit.NoError(t, e.WriteCSV(dir))
+	if paths := testkit.Must(e.WriteFigures(dir))(t); len(paths) != 0 {
+		t.Errorf("figures %q", paths)
+	}
+	names := testkit.Must(filepath.Glob(filepath.Join(dir, "*")))(t)
+	if len(names) != 3 {
+		t.Errorf("found %q, expected classes.csv, confusion.csv and samples.csv", names)
+	}
+	text := string(testkit.Must(json.Marshal(e))(t))
+	testkit.WantText(t, text, `"seen":null`, `"ausuc":null`, `"calibrated":null`, `"ece":null`, `"temperature":null`, `"validation":null`, `"by_class":[`)
+}
+
+func TestWriteFigures(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pictures")
+	e := Config{Bins: 4}.evaluate(birds(), oddsAmongBirds())
+	e.Source.Scores = "a & b.npy"
+	paths := testkit.Must(e.WriteFigures(dir))(t)
+	for i, want := range []struct{ file, text string }{
+		{"reliability.svg", "perfect calibration"}, {"coverage.svg", "temperature 2"}, {"seen-unseen.svg", "calibrated"},
+	} {
+		if paths[i] != filepath.Join(dir, want.file) {
+			t.Errorf("path %s, expected %s", paths[i], want.file)
+		}
+		text := testkit.Read(t, paths[i])
+		testkit.NoError(t, xml.Unmarshal([]byte(text), new(struct{})))
+		testkit.WantText(t, text, want.text, "as scored", "a &amp; b.npy")
+	}
+}
+
+func TestThin(t *testing.T) {
+	points := []plot.Point{{X: 0}, {X: 0.1}, {X: 0.3}, {X: 0.45}, {X: 0.46}}
+	want := []plot.Point{{X: 0}, {X: 0.3}, {X: 0.46}} // the end stays
+	if diff := cmp.Diff(want, thin(points)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

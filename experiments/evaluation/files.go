@@ -1,18 +1,15 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
+	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
-	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -54,30 +51,28 @@ func (c Config) EvaluateScores(ctx context.Context, f ScoreFiles, validation *Sc
 
 // read reads and checks the files.
 func (f ScoreFiles) read(ctx context.Context) (*scored, error) {
-	s := &scored{kind: f.Kind}
-	var err error
-	if s.scores, err = features.ReadAll(ctx, f.Scores); err != nil {
+	scores, err := features.ReadAll(ctx, f.Scores)
+	if err != nil {
 		return nil, err
+	}
+	s := &scored{scores: scores, task: task{rows: scores.AllRows()}}
+	for z := range scores.Cols {
+		s.names = append(s.names, strconv.Itoa(z))
 	}
 	if s.labels, err = npy.ReadIntegers(ctx, f.Labels); err != nil {
 		return nil, err
 	}
 	if len(f.Unseen) > 0 {
-		if s.sides, err = metrics.NewSides(s.scores.Cols, f.Unseen); err != nil {
+		if s.sides, err = metrics.NewSides(scores.Cols, f.Unseen); err != nil {
 			return nil, invalid.At(f.Scores, err)
 		}
 	}
-	if err := s.check(f.Scores, f.Labels); err != nil {
-		return nil, err
+	found := kindOf(scores)
+	if f.Kind == Probabilities && found != Probabilities {
+		return nil, &invalid.Error{Where: f.Scores, Want: "probabilities, rows of which sum to 1", Got: string(found)}
 	}
-	kind := kindOf(s.scores)
-	switch {
-	case s.kind == "":
-		s.kind = kind
-	case s.kind == Probabilities && kind != Probabilities:
-		return nil, &invalid.Error{Where: f.Scores, Want: "probabilities, rows of which sum to 1", Got: string(kind)}
-	}
-	return s, nil
+	s.kind = cmp.Or(f.Kind, found)
+	return s, s.check(f.Scores, f.Labels)
 }
 
 // kindOf recognises probabilities, or their logs, by rows that sum to 1. Other scores
@@ -101,86 +96,4 @@ func kindOf(scores dataset.Matrix[float32]) ScoreKind {
 		return Logits
 	}
 	return BareScores
-}
-
-// WriteCSV writes the numbers behind the tables and figures into a folder, which it
-// creates if necessary:
-//
-//	confusion.csv     samples of the row's class that were predicted as the column's
-//	samples.csv       per sample: row in the data set, true and predicted class, confidence, id if known
-//	classes.csv       accuracy of each class
-//	reliability.csv   the bins, without and with the temperature
-//	coverage.csv      accuracy of the most confident samples, by their number
-//	seen-unseen.csv   accuracies between one gamma and the next
-//
-// Files without numbers are not written.
-func (r *Result) WriteCSV(dir string) error {
-	classes := table.New("classes", "class", "unseen", "samples", "accuracy")
-	for _, c := range r.ByClass {
-		classes.Row(c.Class, c.Unseen, c.Samples, c.Accuracy)
-	}
-	reliability := table.New("reliability", "probabilities", "low", "high", "samples", "confidence", "accuracy")
-	coverage := table.New("coverage", "probabilities", "samples", "coverage", "accuracy")
-	for _, c := range r.calibrations() {
-		for _, b := range c.Reliability {
-			reliability.Row(c.label, b.Low, b.High, b.Samples, b.Confidence, b.Accuracy)
-		}
-		for _, p := range c.curve {
-			coverage.Row(c.label, p.Samples, p.Coverage, p.Accuracy)
-		}
-	}
-	curve := table.New("seen-unseen", "gamma from", "seen", "unseen")
-	for _, p := range r.curve {
-		curve.Row(p.Gamma, p.Seen, p.Unseen)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return invalid.File(dir, err)
-	}
-	for _, t := range []*table.Table{r.confusionTable(), r.sampleTable(), classes, reliability, coverage, curve} {
-		if len(t.Rows) == 0 {
-			continue
-		}
-		path := filepath.Join(dir, t.Title+".csv")
-		if err := atomicfile.Write(path, func(w io.Writer) error { return table.WriteCSV(w, t) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *Result) confusionTable() *table.Table {
-	t := table.New("confusion", append([]string{"true class"}, r.names...)...)
-	for z, counts := range r.confusion {
-		row := []any{r.names[z]}
-		for _, n := range counts {
-			row = append(row, n)
-		}
-		t.Row(row...)
-	}
-	return t
-}
-
-func (r *Result) sampleTable() *table.Table {
-	t := table.New("samples", "row", "label", "true class", "predicted")
-	for _, c := range r.calibrations() {
-		t.Header = append(t.Header, "confidence "+c.label)
-	}
-	if r.scored.ids != nil {
-		t.Header = append(t.Header, "id")
-	}
-	for i, label := range r.scored.labels {
-		index := i
-		if r.scored.rows != nil {
-			index = r.scored.rows[i]
-		}
-		row := []any{index, label, r.names[label], r.names[metrics.Argmax(r.scored.scores.Row(i))]}
-		for _, c := range r.calibrations() {
-			row = append(row, c.confidence[i])
-		}
-		if r.scored.ids != nil {
-			row = append(row, r.scored.ids[index])
-		}
-		t.Row(row...)
-	}
-	return t
 }

@@ -141,80 +141,48 @@ func TestEvaluateAdapted(t *testing.T) {
 	testkit.WantText(t, strings.Join(evaluated(t, m).Notes, "\n"), "optimistic")
 }
 
-// generalisedAccuracy predicts held-out samples of seen classes and all samples of unseen
-// ones among both, and returns both per-class accuracies.
-func generalisedAccuracy(t *testing.T, d *dataset.Dataset, m *Model, seen, unseen []int, gamma float64) (s, u float64) {
+// stackingOf scores held-out samples of seen classes and the other samples of unseen ones for
+// the classes of both.
+func stackingOf(t *testing.T, d *dataset.Dataset, m *Model, seen, unseen []int) *metrics.Stacking {
 	t.Helper()
 	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
-	accuracy := func(rows, of []int) float64 {
-		scores := testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(classes)))(t)
-		right, all := map[int]float64{}, map[int]float64{}
-		for i, row := range rows {
-			best, top := 0, math.Inf(-1)
-			for z, v := range scores.Row(i) {
-				score := float64(v)
-				if slices.Contains(seen, classes[z]) {
-					score -= gamma
-				}
-				if score > top {
-					best, top = classes[z], score
-				}
-			}
-			all[d.Labels[row]]++
-			if best == d.Labels[row] {
-				right[best]++
-			}
-		}
-		var sum float64
-		for _, z := range of {
-			sum += right[z] / max(all[z], 1) / float64(len(all))
-		}
-		return sum
-	}
-	held := slices.DeleteFunc(slices.Clone(d.TestSeen), func(row int) bool { return !slices.Contains(seen, d.Labels[row]) })
 	rows := slices.DeleteFunc(d.SamplesOf(unseen), func(row int) bool { return slices.Contains(d.TestSeen, row) })
-	return accuracy(held, seen), accuracy(rows, unseen)
+	for _, row := range d.TestSeen {
+		if slices.Contains(seen, d.Labels[row]) {
+			rows = append(rows, row)
+		}
+	}
+	var labels []int
+	for _, row := range rows {
+		labels = append(labels, slices.Index(classes, d.Labels[row]))
+	}
+	var sides metrics.Sides
+	for _, z := range classes {
+		sides = append(sides, slices.Contains(unseen, z))
+	}
+	return metrics.NewStacking(testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(classes)))(t), labels, sides)
 }
 
-// Without its run of the dev stage a model is evaluated without gamma and temperature,
-// unless the run is given.
+// Gamma is the best for the val classes and the samples held out of the train classes, scored by
+// the model of the dev stage. Without its run of the dev stage a model is evaluated without gamma
+// and temperature, unless the run is given.
 func TestEvaluateGeneralised(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
 	dev, test := trained(t, l)
 	m := Models{Data: d, Split: GZSLSplit, Models: test[:1]}
 	e := evaluated(t, m)
-	near := func(what string, got, want float64) { testkit.Near(t, what, got, want, 1e-9) }
-	seen, unseen := generalisedAccuracy(t, d, test[0], d.Split.Seen(), d.Split.Test, 0)
-	near("seen", *e.Seen, seen)
-	near("unseen", *e.Unseen, unseen)
-	near("harmonic mean", *e.HarmonicMean, metrics.HarmonicMean(seen, unseen))
-	near("zsl", e.ZSL, test[0].Result.Evaluation.PerClass)
-	var names []string
-	for _, z := range slices.Sorted(slices.Values(slices.Concat(d.Split.Seen(), d.Split.Test))) {
-		names = append(names, d.Classes[z])
+	stacking, validation := stackingOf(t, d, test[0], d.Split.Seen(), d.Split.Test), stackingOf(t, d, dev[0], d.Split.Train, d.Split.Val)
+	gamma := validation.Best()
+	plain := metrics.Generalised{Seen: *e.Seen, Unseen: *e.Unseen, Mean: *e.HarmonicMean}
+	if plain != stacking.At(0) || e.Calibrated.Gamma != gamma || e.Calibrated.Generalised != stacking.At(gamma) || *e.Validation.HarmonicMean != validation.At(gamma).Mean {
+		t.Errorf("found %+v and %+v, expected %+v and, with gamma %g, %+v", plain, e.Calibrated, stacking.At(0), gamma, stacking.At(gamma))
 	}
-	if diff := cmp.Diff(names, e.names); diff != "" {
-		t.Errorf("classes (-want +got):\n%s", diff)
-	}
-	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 {
+	testkit.Near(t, "zsl", e.ZSL, test[0].Result.Evaluation.PerClass, 1e-9)
+	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 || e.scored.names[15] != d.Classes[15] {
 		t.Errorf("%d samples of %d classes, expected %d of 16", e.Samples, e.Classes, want)
 	}
 	validatedBy(t, e, dev[0])
-	gamma := e.Calibrated.Gamma
-	seen, unseen = generalisedAccuracy(t, d, test[0], d.Split.Seen(), d.Split.Test, gamma)
-	near("calibrated seen", e.Calibrated.Seen, seen)
-	near("calibrated unseen", e.Calibrated.Unseen, unseen)
-	// No gamma does better in validation: the val classes and the samples held out of the
-	// train classes, scored by the model of the dev stage.
-	seen, unseen = generalisedAccuracy(t, d, dev[0], d.Split.Train, d.Split.Val, gamma)
-	near("harmonic mean of validation", *e.Validation.HarmonicMean, metrics.HarmonicMean(seen, unseen))
-	for other := -6.0; other < 6; other += 0.37 {
-		seen, unseen := generalisedAccuracy(t, d, dev[0], d.Split.Train, d.Split.Val, other)
-		if h := metrics.HarmonicMean(seen, unseen); h > *e.Validation.HarmonicMean+1e-9 {
-			t.Errorf("gamma %g reaches %g in validation, %g only %g", other, h, gamma, *e.Validation.HarmonicMean)
-		}
-	}
 
 	alone := filepath.Join(t.TempDir(), "moved")
 	testkit.NoError(t, os.CopyFS(alone, os.DirFS(test[0].Dir)))
@@ -294,12 +262,9 @@ func TestEvaluateEnsemble(t *testing.T) {
 			t.Errorf("model %d is recorded as %+v", i, m)
 		}
 	}
-	// One model twice is that model.
-	one := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]})
-	twice := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{test[0], test[0]}})
-	testkit.Near(t, "zsl", twice.ZSL, one.ZSL, 1e-9)
-	testkit.Near(t, "harmonic mean", *twice.HarmonicMean, *one.HarmonicMean, 1e-9)
-	testkit.Near(t, "NLL", *twice.NLL, *one.NLL, 1e-5)
+	// One model twice is that model, where classes are seen too.
+	one, twice := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]}), evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{test[0], test[0]}})
+	testkit.NearAll(t, "twice", []float64{twice.ZSL, *twice.HarmonicMean, *twice.NLL}, []float64{one.ZSL, *one.HarmonicMean, *one.NLL}, 1e-5)
 
 	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, nil), trainOne(t, l, "eszsl", train.Dev, 1, nil)
 	bare := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{eszsl}})
@@ -321,30 +286,20 @@ func TestEvaluateEnsemble(t *testing.T) {
 func TestMeanByHand(t *testing.T) {
 	member := func(p, temperature float64) *scored {
 		scores := matrixOf([]float32{float32(temperature * math.Log(p)), float32(temperature * math.Log(1-p))})
-		return &scored{scores: scores, labels: []int{1}, kind: BareScores, alone: &scored{scores: scores, labels: []int{0}}}
+		return &scored{scores: scores, alone: scores}
 	}
 	joined := testkit.Must(mean([]*scored{member(0.8, 1), member(0.4, 3)}, []float64{1, 3}))(t)
-	for i, s := range []*scored{joined, joined.alone} {
-		testkit.NearAll(t, "log probabilities", s.scores.Data, []float64{math.Log(0.6), math.Log(0.4)}, 1e-6)
-		if s.kind != Logits || s.labels[0] != 1-i {
-			t.Errorf("found %+v", s)
-		}
-	}
-}
-
-// Models that were damaged must not be evaluated as if they predicted the first class.
-func TestScoresThatAreNotFiniteAreRefused(t *testing.T) {
-	l := heldOutLab(t)
-	_, test := trained(t, l)
-	test[0].Saved.Classifier.(method.Model).Tensors()[0].Matrix.Data[0] = float32(math.NaN())
-	_, err := Config{Bins: 1}.EvaluateModels(t.Context(), Models{Data: l.Data, Models: test[:1]})
-	testkit.WantError(t, err, test[0].Path, "NaN")
+	want := []float64{math.Log(0.6), math.Log(0.4)}
+	testkit.NearAll(t, "log probabilities", joined.scores.Data, want, 1e-6)
+	testkit.NearAll(t, "alone", joined.alone.Data, want, 1e-6)
 }
 
 func TestEvaluateModelsRefuses(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
 	dev, test := trained(t, l)
+	damaged := read(t, test[0].Path) // it must not be evaluated as if it predicted the first class
+	damaged.Saved.Classifier.(method.Model).Tensors()[0].Matrix.Data[0] = float32(math.NaN())
 	keep := func(trial *train.Trial) { trial.HoldOut = false }
 	leaky, baseline, baselineDev := trainOne(t, l, "semantic-hard", train.Test, 5, keep), trainOne(t, l, "eszsl", train.Test, 1, keep), trainOne(t, l, "eszsl", train.Dev, 1, nil)
 	other := func(change func(*dataset.Dataset)) *dataset.Dataset {
@@ -358,6 +313,7 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		m     Models
 		parts []string
 	}{
+		{"scores that are not finite", Models{Models: []*Model{damaged}}, []string{damaged.Path, "NaN"}},
 		{"no model", Models{Split: TestSplit}, []string{"model: expected", "found none"}},
 		{"models of both stages", Models{Models: []*Model{dev[0], test[0]}}, []string{test[0].Path, "--split"}},
 		{"several models to adapt", Models{Models: test, Adapt: true}, []string{"adapt: expected one model"}},

@@ -26,12 +26,16 @@ const (
 // output writes predictions, block by block, and counts them.
 type output struct {
 	encoder
-	w       io.Writer
-	block   bytes.Buffer // rows that are not written
-	classes []string
-	among   map[string]bool // classes as a set
-	samples Identified      // nil if neither ids nor true classes are known
-	count   Count
+	w        io.Writer
+	block    bytes.Buffer // rows that are not written
+	classes  []string
+	among    map[string]bool // classes as a set
+	top      int             // classes per sample
+	samples  Identified      // nil if neither ids nor true classes are known
+	id       int             // length of the longest id, 0 without ids
+	labelled bool            // whether true classes are known
+	value    string          // "probability" or "score"
+	count    Count
 }
 
 // encoder appends predictions in one format to the block of an output.
@@ -48,37 +52,27 @@ type sample struct {
 	*ranking
 }
 
-// columns are what the formats have in common.
-type columns struct {
-	classes  []string
-	top      int
-	id       int    // length of the longest id, 0 without ids
-	labelled bool   // whether true classes are known
-	value    string // "probability" or "score"
-}
-
 func newOutput(w io.Writer, classes []string, o Options, src Source) *output {
-	out := &output{w: w, classes: classes, among: make(map[string]bool, len(classes))}
+	out := &output{w: w, classes: classes, among: make(map[string]bool, len(classes)), top: min(o.Top, len(classes)), value: "score"}
 	for _, name := range classes {
 		out.among[name] = true
 	}
-	c := columns{classes: classes, top: min(o.Top, len(classes)), value: "score"}
 	if s, ok := src.(Identified); ok {
 		out.samples = s
-		c.id, c.labelled = s.Known()
+		out.id, out.labelled = s.Known()
 	}
 	if o.Temperature > 0 {
-		c.value = "probability"
+		out.value = "probability"
 	}
 	switch o.Format {
 	case CSV:
-		out.encoder = &csvEncoder{columns: c, w: csv.NewWriter(&out.block)}
+		out.encoder = &csvEncoder{out, csv.NewWriter(&out.block)}
 	case JSONL:
 		e := json.NewEncoder(&out.block)
 		e.SetEscapeHTML(false)
-		out.encoder = &jsonEncoder{columns: c, encoder: e}
+		out.encoder = &jsonEncoder{out, e}
 	default:
-		out.encoder = newTableEncoder(c, &out.block)
+		out.encoder = newTableEncoder(out)
 	}
 	return out
 }
@@ -112,34 +106,30 @@ func (out *output) writeBlock(b *block) error {
 }
 
 type csvEncoder struct {
-	columns
-	w      *csv.Writer
-	record []string
+	*output
+	w *csv.Writer
 }
 
-// write writes a record that begins with these columns.
-func (e *csvEncoder) write(index, id, class, prediction string, top func(place int) (class, value string)) error {
-	e.record = append(e.record[:0], index)
+// write writes a record without the columns that are not known.
+func (e *csvEncoder) write(index, id, class, prediction string, top []string) error {
+	record := []string{index}
 	if e.id > 0 {
-		e.record = append(e.record, id)
+		record = append(record, id)
 	}
 	if e.labelled {
-		e.record = append(e.record, class)
+		record = append(record, class)
 	}
-	e.record = append(e.record, prediction)
-	for i := range e.top {
-		class, value := top(i)
-		e.record = append(e.record, class, value)
-	}
-	err := e.w.Write(e.record)
+	err := e.w.Write(append(append(record, prediction), top...))
 	e.w.Flush()
 	return err
 }
 
 func (e *csvEncoder) header() error {
-	return e.write("sample", "id", "true_class", "prediction", func(i int) (class, value string) {
-		return fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", e.value, i+1)
-	})
+	var top []string
+	for i := 1; i <= e.top; i++ {
+		top = append(top, fmt.Sprintf("class_%d", i), fmt.Sprintf("%s_%d", e.value, i))
+	}
+	return e.write("sample", "id", "true_class", "prediction", top)
 }
 
 // row leaves the prediction empty if the model abstains.
@@ -148,18 +138,16 @@ func (e *csvEncoder) row(s sample) error {
 	if !s.abstain {
 		prediction = e.classes[s.classes[0]]
 	}
-	return e.write(strconv.Itoa(s.index), s.id, s.class, prediction, func(i int) (class, value string) {
-		return e.classes[s.classes[i]], strconv.FormatFloat(s.values[i], 'g', 7, 32)
-	})
+	var top []string
+	for i, z := range s.classes {
+		top = append(top, e.classes[z], strconv.FormatFloat(s.values[i], 'g', 7, 32))
+	}
+	return e.write(strconv.Itoa(s.index), s.id, s.class, prediction, top)
 }
 
-// jsonLine is one line of JSONL.
-type jsonLine struct {
-	Sample     int         `json:"sample"`
-	ID         string      `json:"id,omitempty"`
-	TrueClass  string      `json:"true_class,omitempty"`
-	Prediction *string     `json:"prediction"` // null if the model abstains
-	Top        []jsonClass `json:"top"`
+type jsonEncoder struct {
+	*output
+	w *json.Encoder
 }
 
 // jsonClass has either a probability or a score.
@@ -169,15 +157,16 @@ type jsonClass struct {
 	Score       *float32 `json:"score,omitempty"`
 }
 
-type jsonEncoder struct {
-	columns
-	encoder *json.Encoder
-}
-
 func (e *jsonEncoder) header() error { return nil }
 
 func (e *jsonEncoder) row(s sample) error {
-	line := jsonLine{Sample: s.index, ID: s.id, TrueClass: s.class, Top: make([]jsonClass, 0, e.top)}
+	line := struct {
+		Sample     int         `json:"sample"`
+		ID         string      `json:"id,omitempty"`
+		TrueClass  string      `json:"true_class,omitempty"`
+		Prediction *string     `json:"prediction"` // null if the model abstains
+		Top        []jsonClass `json:"top"`
+	}{Sample: s.index, ID: s.id, TrueClass: s.class}
 	if !s.abstain {
 		line.Prediction = &e.classes[s.classes[0]]
 	}
@@ -190,67 +179,63 @@ func (e *jsonEncoder) row(s sample) error {
 		}
 		line.Top = append(line.Top, c)
 	}
-	return e.encoder.Encode(line)
+	return e.w.Encode(line)
 }
 
 // tableEncoder has columns of fixed width: internal/table would need all rows in
 // memory.
 type tableEncoder struct {
-	columns
-	b     *bytes.Buffer
-	width int // of a class name
+	*output
+	names               []string // of the classes, printable
+	idWidth, classWidth int
 }
 
 // maxID is the widest column of ids. Of longer ones it has the end; the other formats have
 // all of it.
 const maxID = 40
 
-func newTableEncoder(c columns, b *bytes.Buffer) *tableEncoder {
-	e := &tableEncoder{columns: c, b: b, width: len("true class")}
-	if e.id > 0 {
-		e.id = min(max(e.id, len("id")), maxID)
-	}
-	e.classes = slices.Clone(c.classes)
-	for i, name := range e.classes {
-		e.classes[i] = format.Printable(name)
-		e.width = max(e.width, utf8.RuneCountInString(e.classes[i]))
+func newTableEncoder(out *output) *tableEncoder {
+	e := &tableEncoder{out, slices.Clone(out.classes), min(max(out.id, len("id")), maxID), len("true class")}
+	for i, name := range e.names {
+		e.names[i] = format.Printable(name)
+		e.classWidth = max(e.classWidth, utf8.RuneCountInString(e.names[i]))
 	}
 	return e
 }
 
 // start writes the first columns of a line.
-func (e *tableEncoder) start(index any, id, class, prediction string, value string) {
-	fmt.Fprintf(e.b, "%8v  ", index)
+func (e *tableEncoder) start(index any, id, class, prediction, value string) {
+	fmt.Fprintf(&e.block, "%8v  ", index)
 	if e.id > 0 {
 		if r := []rune(id); len(r) > maxID {
 			id = "…" + string(r[len(r)-maxID+1:])
 		}
-		fmt.Fprintf(e.b, "%-*s  ", e.id, id)
+		fmt.Fprintf(&e.block, "%-*s  ", e.idWidth, id)
 	}
 	if e.labelled {
-		fmt.Fprintf(e.b, "%-*s  ", e.width, class)
+		fmt.Fprintf(&e.block, "%-*s  ", e.classWidth, class)
 	}
-	fmt.Fprintf(e.b, "%-*s  %11s", e.width, prediction, value)
+	fmt.Fprintf(&e.block, "%-*s  %11s", e.classWidth, prediction, value)
 }
 
 func (e *tableEncoder) header() error {
 	e.start("sample", "id", "true class", "prediction", e.value)
 	if e.top > 1 {
-		e.b.WriteString("  next")
+		e.block.WriteString("  next")
 	}
-	return e.b.WriteByte('\n')
+	return e.block.WriteByte('\n')
 }
 
 func (e *tableEncoder) row(s sample) error {
-	name, next := e.classes[s.classes[0]], 1
+	name, next := e.names[s.classes[0]], 1
 	if s.abstain {
 		name, next = "(abstain)", 0
 	}
 	e.start(s.index, format.Printable(s.id), format.Printable(s.class), name, fmt.Sprintf("%.4f", s.values[0]))
 	separator := "  "
 	for i := next; i < len(s.classes); i++ {
-		fmt.Fprintf(e.b, "%s%s %.4f", separator, e.classes[s.classes[i]], s.values[i])
+		fmt.Fprintf(&e.block, "%s%s %.4f", separator, e.names[s.classes[i]], s.values[i])
 		separator = ", "
 	}
-	return e.b.WriteByte('\n')
+	return e.block.WriteByte('\n')
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -141,22 +142,22 @@ func (o Options) run(ctx context.Context, src Source, scorer model.Scorer, out *
 	stage := func(from <-chan *block, to chan<- *block, work func(*block) error) {
 		defer close(to)
 		for {
+			var b *block
 			select {
-			case b, more := <-from:
-				if !more {
-					return
+			case b = <-from:
+			case <-ctx.Done():
+			}
+			if b == nil { // no more, or a failure
+				return
+			}
+			if err := work(b); err != nil {
+				if err != io.EOF {
+					cancel(err)
 				}
-				if err := work(b); err != nil {
-					if err != io.EOF {
-						cancel(err)
-					}
-					return
-				}
-				select {
-				case to <- b:
-				case <-ctx.Done():
-					return
-				}
+				return
+			}
+			select {
+			case to <- b:
 			case <-ctx.Done():
 				return
 			}
@@ -217,17 +218,12 @@ func (o Options) rank(r *ranking, scores []float32) {
 		for place > 0 && s > scores[r.classes[place-1]] {
 			place--
 		}
-		if place == o.Top {
-			continue
+		if place < o.Top {
+			r.classes = slices.Insert(r.classes, place, z)
+			r.classes = r.classes[:min(len(r.classes), o.Top)]
 		}
-		if len(r.classes) < o.Top {
-			r.classes = append(r.classes, 0)
-		}
-		copy(r.classes[place+1:], r.classes[place:])
-		r.classes[place] = z
 	}
-	top := float64(scores[r.classes[0]])
-	sum := 0.0 // of the exponentials of all classes
+	top, sum := float64(scores[r.classes[0]]), 0.0
 	if o.Temperature > 0 {
 		for _, s := range scores {
 			sum += math.Exp((float64(s) - top) / o.Temperature)
@@ -244,12 +240,7 @@ func (o Options) rank(r *ranking, scores []float32) {
 }
 
 // Source supplies samples. A *features.Reader is one.
-type Source interface {
-	Cols() int // D
-	// Read fills the first rows of a block of D columns and returns their number, which
-	// is smaller than the block only at the end. After the last sample the error is io.EOF.
-	Read(block dataset.Matrix[float32]) (int, error)
-}
+type Source = adaptation.Source
 
 // Identified is a Source that knows ids or true classes of its samples.
 type Identified interface {
@@ -263,18 +254,13 @@ type Identified interface {
 
 // OpenFeatures opens a file of features for a model; "-" is CSV on standard input.
 func OpenFeatures(ctx context.Context, path string, m *train.Saved) (*features.Reader, error) {
-	var r *features.Reader
-	var err error
+	open := features.Open
 	if path == "-" {
-		r, err = features.Stdin(ctx)
-	} else {
-		r, err = features.Open(ctx, path)
+		open = func(ctx context.Context, _ string) (*features.Reader, error) { return features.Stdin(ctx) }
 	}
-	if err != nil {
-		return nil, err
-	}
-	if r.Cols() == m.Dims {
-		return r, nil
+	r, err := open(ctx, path)
+	if err != nil || r.Cols() == m.Dims {
+		return r, err
 	}
 	return nil, errors.Join(&invalid.Error{
 		Where: path, Want: fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), Got: fmt.Sprint(r.Cols()),

@@ -1,0 +1,278 @@
+package evaluation
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Tables shows accuracy, calibration, coverage and the most frequent mistakes.
+func (r *Result) Tables() []*table.Table {
+	list := []*table.Table{r.sourceTable(), r.accuracyTable()}
+	if r.Adapted != nil {
+		list = append(list, r.Adapted.Tables()...)
+	}
+	if r.Seen != nil {
+		list = append(list, r.generalisedTable())
+	}
+	if len(r.calibrations) > 0 {
+		list = append(list, r.calibrationTable(), r.coverageTable())
+	}
+	if len(r.Mistakes) > 0 {
+		t := table.New("Most frequent mistakes", "true class", "predicted", "samples", "of the class").Right(4)
+		for _, m := range r.Mistakes {
+			t.Row(m.True, m.Predicted, m.Samples, format.Percent(m.Share))
+		}
+		list = append(list, t)
+	}
+	if v := r.Validation; v != nil {
+		title := fmt.Sprintf("Validated with %s of %s: %s", format.Count(v.Samples, "sample"), format.Count(v.Classes, "class"), strings.Join(v.Of, ", "))
+		list = append(list, table.New(title))
+	}
+	for _, note := range r.Notes {
+		list = append(list, table.New("Note: "+note+"."))
+	}
+	return list
+}
+
+func (s Source) title() string {
+	if s.Scores != "" {
+		return s.Scores
+	}
+	return fmt.Sprintf("%s, %s", format.Printable(s.Dataset), s.Split)
+}
+
+// sourceTable says what was evaluated.
+func (r *Result) sourceTable() *table.Table {
+	t := table.New(fmt.Sprintf("%s: %s of %s", r.Source.title(), format.Count(r.Samples, "sample"), format.Count(r.Classes, "class")))
+	models := r.Source.Models
+	if len(models) == 1 {
+		return t.Note("predicted by %s, seed %d, %s", models[0].Method, models[0].Seed, models[0].Path)
+	}
+	if len(models) > 1 {
+		t.Note("predicted by the mean probabilities of")
+	}
+	for _, m := range models {
+		t.Note("  %s, seed %d, alone %s per class (95 %% over classes: %s), %s", m.Method, m.Seed, format.Percent(m.PerClass), m.Interval, m.Path)
+	}
+	return t
+}
+
+func (r *Result) accuracyTable() *table.Table {
+	t := table.New("", "accuracy", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
+	t.Row("top 1", format.Percent(r.PerClass), r.Intervals.PerClass, format.Percent(r.PerSample))
+	t.Row("top 5", format.Percent(r.Top5), r.Intervals.Top5, format.Percent(r.Top5PerSample))
+	if r.Seen != nil {
+		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), r.Intervals.ZSL)
+		t.Row("area under the seen-unseen curve", fmt.Sprintf("%.4f", *r.AUSUC))
+	}
+	return t
+}
+
+// generalisedTable has the accuracies among seen and unseen classes, without and with gamma.
+func (r *Result) generalisedTable() *table.Table {
+	t := table.New("", "(95 % over classes)", "seen", "unseen", "harmonic mean").Right(2, 3, 4)
+	cell := func(accuracy float64, i metrics.Interval) string {
+		return fmt.Sprintf("%s (%s)", format.Percent(accuracy), i)
+	}
+	row := func(name string, a metrics.Generalised, i metrics.GeneralisedInterval) {
+		t.Row(name, cell(a.Seen, i.Seen), cell(a.Unseen, i.Unseen), cell(a.Mean, i.Mean))
+	}
+	row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
+	if c := r.Calibrated; c != nil {
+		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
+	}
+	return t
+}
+
+func (r *Result) calibrationTable() *table.Table {
+	t := table.New("Calibration of the probabilities", "").Right(2, 3)
+	ece := []any{"expected calibration error, " + format.Count(len(r.calibrations[0].Reliability), "bin")}
+	nll, aurc := []any{"negative log-likelihood"}, []any{"area under the risk-coverage curve"}
+	for _, c := range r.calibrations {
+		t.Header = append(t.Header, c.label)
+		ece = append(ece, fmt.Sprintf("%.4f", *c.ECE))
+		nll = append(nll, fmt.Sprintf("%.4f", *c.NLL))
+		aurc = append(aurc, fmt.Sprintf("%.4f", *c.AURC))
+	}
+	return t.Row(ece...).Row(nll...).Row(aurc...)
+}
+
+func (r *Result) coverageTable() *table.Table {
+	t := table.New("Per-sample accuracy of the most confident samples", "coverage", "samples").Right(1, 3, 4)
+	for i, p := range r.calibrations[0].Coverage {
+		t.Row(fmt.Sprintf("%.0f %%", 100*p.Coverage), p.Samples)
+		for _, c := range r.calibrations {
+			t.Rows[i] = append(t.Rows[i], format.Percent(c.Coverage[i].Accuracy))
+		}
+	}
+	for _, c := range r.calibrations {
+		t.Header = append(t.Header, c.label)
+	}
+	return t
+}
+
+// WriteCSV writes the numbers behind the tables and figures into a folder, which it creates if
+// necessary: one file for each table with rows.
+func (r *Result) WriteCSV(dir string) error {
+	confusion := table.New("confusion", append([]string{"true class"}, r.scored.names...)...)
+	for z, counts := range r.confusion {
+		confusion.Row(r.scored.names[z])
+		for _, n := range counts {
+			confusion.Rows[z] = append(confusion.Rows[z], n)
+		}
+	}
+	classes := table.New("classes", "class", "unseen", "samples", "accuracy")
+	for _, c := range r.ByClass {
+		classes.Row(c.Class, c.Unseen, c.Samples, c.Accuracy)
+	}
+	reliability := table.New("reliability", "probabilities", "low", "high", "samples", "confidence", "accuracy")
+	coverage := table.New("coverage", "probabilities", "samples", "coverage", "accuracy")
+	for _, c := range r.calibrations {
+		for _, b := range c.Reliability {
+			reliability.Row(c.label, b.Low, b.High, b.Samples, b.Confidence, b.Accuracy)
+		}
+		for _, p := range c.curve {
+			coverage.Row(c.label, p.Samples, p.Coverage, p.Accuracy)
+		}
+	}
+	curve := table.New("seen-unseen", "gamma from", "seen", "unseen")
+	for _, p := range r.curve {
+		curve.Row(p.Gamma, p.Seen, p.Unseen)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return invalid.File(dir, err)
+	}
+	for _, t := range []*table.Table{confusion, r.sampleTable(), classes, reliability, coverage, curve} {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		path := filepath.Join(dir, t.Title+".csv")
+		if err := atomicfile.Write(path, func(w io.Writer) error { return table.WriteCSV(w, t) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Result) sampleTable() *table.Table {
+	s := r.scored
+	t := table.New("samples", "row", "label", "true class", "predicted")
+	for i, label := range s.labels {
+		t.Row(s.rows[i], label, s.names[label], s.names[metrics.Argmax(s.scores.Row(i))])
+	}
+	for _, c := range r.calibrations {
+		t.Header = append(t.Header, "confidence "+c.label)
+		for i := range t.Rows {
+			t.Rows[i] = append(t.Rows[i], c.confidence[i])
+		}
+	}
+	if s.ids != nil {
+		t.Header = append(t.Header, "id")
+		for i, row := range s.rows {
+			t.Rows[i] = append(t.Rows[i], s.ids[row])
+		}
+	}
+	return t
+}
+
+// WriteFigures writes SVG files into a folder, which it creates if necessary, and returns their
+// paths. Figures without numbers are not written.
+func (r *Result) WriteFigures(dir string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, invalid.File(dir, err)
+	}
+	var figures []plot.Figure
+	add := func(name, title, caption string, l *plot.Lines) {
+		caption = fmt.Sprintf("%s, %s (chance %s). %s", format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), caption)
+		l.FromZero = true
+		figures = append(figures, plot.Figure{Name: name, Title: title + ", " + r.Source.title(), Caption: caption, Picture: l})
+	}
+	if len(r.calibrations) > 0 {
+		add("reliability", "Reliability", "Per-sample accuracy by confidence; bars are one standard error over the samples of a bin.", r.reliabilityLines())
+		add("coverage", "Accuracy by coverage", "Per-sample accuracy of the most confident samples.", r.coverageLines())
+	}
+	if r.curve != nil {
+		add("seen-unseen", "Accuracy of seen and unseen classes", "Per-class accuracy as a bias against seen classes varies.", r.curveLines())
+	}
+	return plot.WriteFiles(dir, plot.SVG, figures...)
+}
+
+func (r *Result) reliabilityLines() *plot.Lines {
+	l := &plot.Lines{X: "confidence (%)", Y: "accuracy (%)"}
+	for i, c := range r.calibrations {
+		s := r.series(c.label, plot.Condition(i))
+		s.Measured = true
+		for _, b := range c.Reliability {
+			if b.Samples > 0 {
+				standardError := math.Sqrt(b.Accuracy * (1 - b.Accuracy) / float64(b.Samples))
+				s.Points = append(s.Points, plot.PercentPoint(100*b.Confidence, b.Accuracy, standardError))
+			}
+		}
+		l.Series = append(l.Series, s)
+	}
+	l.Series = append(l.Series, plot.Series{
+		Name: "perfect calibration", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{plot.PercentPoint(0, 0, 0), plot.PercentPoint(100, 1, 0)},
+	})
+	return l
+}
+
+func (r *Result) coverageLines() *plot.Lines {
+	l := &plot.Lines{X: "coverage (% of the samples, most confident first)", Y: "accuracy (%)"}
+	for i, c := range r.calibrations {
+		s := r.series(c.label, plot.Condition(i))
+		for _, p := range c.curve {
+			s.Points = append(s.Points, plot.PercentPoint(100*p.Coverage, p.Accuracy, 0))
+		}
+		s.Points = thin(s.Points)
+		l.Series = append(l.Series, s)
+	}
+	return l
+}
+
+func (r *Result) curveLines() *plot.Lines {
+	curve := r.series("seen-unseen curve", plot.Solid)
+	for _, p := range r.curve {
+		curve.Points = append(curve.Points, plot.PercentPoint(100*p.Unseen, p.Seen, 0))
+	}
+	curve.Points = thin(curve.Points)
+	scored := r.series("as scored", plot.Dashed, plot.PercentPoint(100**r.Unseen, *r.Seen, 0))
+	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen classes (%)", Series: []plot.Series{curve, scored}}
+	if c := r.Calibrated; c != nil {
+		l.Series = append(l.Series, r.series("calibrated", plot.Dotted, plot.PercentPoint(100*c.Unseen, c.Seen, 0)))
+	}
+	return l
+}
+
+// series returns a line in the hue of the first model; files of scores have none. Points are measured.
+func (r *Result) series(name string, c plot.Condition, points ...plot.Point) plot.Series {
+	s := plot.Series{Name: name, Look: plot.Look{Condition: c}, Points: points, Measured: len(points) > 0}
+	if len(r.Source.Models) > 0 {
+		s.Look.Method = r.Source.Models[0].Method
+	}
+	return s
+}
+
+// thin leaves out points nearer to their predecessor than a fifth of a percent, which
+// nobody would see. The ends stay.
+func thin(points []plot.Point) []plot.Point {
+	const near = 0.2
+	var kept []plot.Point
+	for i, p := range points {
+		isEnd := i == 0 || i == len(points)-1
+		if isEnd || math.Hypot(p.X-kept[len(kept)-1].X, p.Y-kept[len(kept)-1].Y) >= near {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
