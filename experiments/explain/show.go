@@ -20,7 +20,7 @@ const (
 	minDifference = 0.1   // between descriptions, for a reason that an attribute was not detected
 	maxRows       = 6     // attributes of a group: those that describe one of the classes,
 	minUsed       = 0.1   // or make up part of its score, to this degree
-	minTermShare  = 0.05  //
+	minTermShare  = 0.05
 	minOtherShare = 0.005 // of all other attributes together
 	barLength     = 10    // of the largest contribution
 )
@@ -194,12 +194,13 @@ func (r *Result) compared(c Comparison, top int) section {
 		s.Tables = append(s.Tables, c.changeTable("If a single attribute were detected differently (now: "+c.favour(c.LogOdds)+")", effective))
 	}
 	class, against := className(c.Class), className(c.Against)
+	if !c.Flip.Found {
+		s.Tables = append(s.Tables, table.New(fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s.",
+			format.Count(c.Flip.Limit, "change"), against, class)))
+		return s
+	}
 	title := fmt.Sprintf("%s becomes more likely than %s after %s", against, class, format.Count(len(c.Flip.Changes), "change"))
-	switch {
-	case !c.Flip.Found:
-		title = fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s.", format.Count(c.Flip.Limit, "change"), against, class)
-		return section{s.Title, s.Sentences, nil, append(s.Tables, table.New(title))}
-	case len(c.Flip.Changes) > 1:
+	if len(c.Flip.Changes) > 1 {
 		title += ", applied in order (greedy search; fewer may suffice)"
 	}
 	s.Tables = append(s.Tables, c.changeTable(title, c.Flip.Changes))

@@ -110,7 +110,7 @@ func (d *Dots) Draw(c draw.Canvas) {
 	data := p.DataCanvas(middle)
 	x, y := p.Transforms(&data)
 	for i, r := range d.Rows {
-		d.drawRow(c, r, l, y(float64(-i)))
+		d.drawRow(c, r, l, y(float64(-i)), y(1)-y(0))
 	}
 	for i, s := range d.Series {
 		for _, dot := range s.Dots {
@@ -156,11 +156,11 @@ func (d *Dots) axis() *plot.Plot {
 }
 
 // drawRow draws the background of a row, and its marks and name.
-func (d *Dots) drawRow(c draw.Canvas, r Row, l dotsLayout, y vg.Length) {
+func (d *Dots) drawRow(c draw.Canvas, r Row, l dotsLayout, y, height vg.Length) {
 	style := nameStyle
 	if r.Emphatic {
 		style = bold(style)
-		fill(c, fade(ink, 0.07), c.Min.X, y-l.row/2, c.Max.X-c.Min.X, l.row)
+		fill(c, fade(ink, 0.07), c.Min.X, y-height/2, c.Max.X-c.Min.X, height)
 	}
 	for k, mark := range r.Marks {
 		glyph := Look{r.Method, mark}.glyph()

@@ -149,21 +149,17 @@ func (l *Lines) scale(p *plot.Plot, width vg.Length) {
 	if l.FromZero {
 		low = 0
 	}
-	least := 1.0 // where X counts something there is no half of it on the axis
 	var measured []float64
 	for _, s := range l.Series {
 		for _, q := range s.Points {
 			left, right = min(left, q.X), max(right, q.X)
 			low, high = min(low, q.Low), max(high, q.High)
-			if q.X != math.Trunc(q.X) {
-				least = 0
-			}
 			if s.Measured {
 				measured = append(measured, q.X)
 			}
 		}
 	}
-	scale(&p.X, left, right, least)
+	scale(&p.X, left, right, 1) // epochs and percent have no need of halves
 	// Whole steps would leave the sides empty.
 	p.X.Min, p.X.Max = left, max(right, left+1)
 	p.X.Padding = glyphSize

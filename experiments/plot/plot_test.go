@@ -173,6 +173,7 @@ func checkFormats(t *testing.T, p Picture) {
 }
 
 func TestSVGKeepsTextAndTitle(t *testing.T) {
+	testkit.WantText(t, testkit.Must(ForPage(figureOf(dots())))(t), "var(--paper,#fff)") // in circles
 	svg := written(t, learning(), SVG)
 	testkit.WantText(t, svg, "<title>p &lt; 0.05 &amp; &#34;so on&#34;</title>", ">accuracy (%)</text>", ">birds, 3 seeds;", `<svg width="260`, "#D55E00",
 		"font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;")

@@ -125,7 +125,7 @@ func (k Condition) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	}
 	draw.CircleGlyph{}.DrawGlyph(c, s, at)
 	if k == Dashed {
-		draw.CircleGlyph{}.DrawGlyph(c, draw.GlyphStyle{Color: white, Radius: s.Radius - barWidth}, at)
+		c.DrawGlyph(draw.GlyphStyle{Color: white, Radius: s.Radius - barWidth, Shape: Solid}, at)
 	}
 }
 
@@ -156,8 +156,7 @@ func write(c draw.Canvas, s text.Style, x, y vg.Length, lines ...string) {
 }
 
 // wrap breaks a text into lines of at most the given width, except longer words.
-func wrap(s text.Style, words string, width vg.Length) []string {
-	var lines []string
+func wrap(s text.Style, words string, width vg.Length) (lines []string) {
 	for _, word := range strings.Fields(words) {
 		if last := len(lines) - 1; last >= 0 && s.Width(lines[last]+" "+word) <= width {
 			lines[last] += " " + word
@@ -169,8 +168,7 @@ func wrap(s text.Style, words string, width vg.Length) []string {
 }
 
 // widest returns the length of the longest name.
-func widest(s text.Style, names ...string) vg.Length {
-	var w vg.Length
+func widest(s text.Style, names ...string) (w vg.Length) {
 	for _, name := range names {
 		w = max(w, s.Width(name))
 	}
