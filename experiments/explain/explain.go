@@ -179,15 +179,16 @@ func sortBy[T any](list []T, key func(T) float64) {
 }
 
 // findClass returns the candidate with a name, as spelled in the data set or by people: case,
-// underscores and a number in front may differ. It is not the predicted one.
+// underscores, hyphens and a number in front may differ. It is not the predicted one.
 func (e *explainer) findClass(name string) (string, error) {
 	var names []string
 	for _, class := range e.Candidates.Names {
 		names = append(names, className(class))
 	}
+	fold := func(name string) string { return strings.ToLower(strings.ReplaceAll(className(name), "-", " ")) }
 	z := slices.Index(e.Candidates.Names, name)
 	if z < 0 {
-		z = slices.IndexFunc(names, func(class string) bool { return strings.EqualFold(class, className(name)) })
+		z = slices.IndexFunc(names, func(class string) bool { return fold(class) == fold(name) })
 	}
 	wrong := &invalid.Error{Field: "against", Got: strconv.Quote(name)}
 	switch {

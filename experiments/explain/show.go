@@ -16,10 +16,10 @@ import (
 
 // What the text and the page list.
 const (
-	mainReasons   = 3     // groups in a verdict
-	minDifference = 0.1   // between descriptions, for a reason that an attribute was not detected
-	maxRows       = 6     // attributes of a group: those that describe one of the classes,
-	minUsed       = 0.1   // or make up part of its score, to this degree
+	mainReasons   = 3   // groups in a verdict
+	minDifference = 0.1 // between descriptions, for a reason that an attribute was not detected
+	maxRows       = 6   // attributes of a group: those that describe one of the classes,
+	minUsed       = 0.1 // or make up part of its score, to this degree
 	minTermShare  = 0.05
 	minOtherShare = 0.005 // of all other attributes together
 	barLength     = 10    // of the largest contribution
