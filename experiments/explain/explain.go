@@ -15,6 +15,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -29,9 +30,20 @@ import (
 )
 
 const (
-	mostLikely = 5  // classes listed with their probability
-	flipLimit  = 20 // detections changed at most to change the prediction
-	neighbours = 5  // samples of a batch listed
+	mostLikely = 5    // classes listed with their probability
+	flipLimit  = 20   // detections changed at most to change the prediction
+	neighbours = 5    // samples of a batch listed
+	strongest  = 3    // attributes that label a learned group
+	minShare   = 0.01 // of an attribute in a group, or of a score in an attribute, to be listed
+)
+
+// Thresholds of substitutions, close to the paper's example: 0.6 and 0.5 described, 0.1 and
+// 0.7 detected. In soft groups an attribute counts in the group that has most of it.
+const (
+	minGamma     = 0.5
+	minDescribed = 0.3
+	maxMissed    = 0.2
+	minDetected  = 0.5
 )
 
 // Question is the prediction to explain.
@@ -82,9 +94,8 @@ type explainer struct {
 	saved  *train.Saved
 	config model.Config
 	model  *model.Explainer
-	a      []float64 // p(a_m|x)
-	logP   []float64 // of the candidates
-	order  []int     // the candidates, most likely first
+	a      []float64     // p(a_m|x)
+	ranked []Probability // of the candidates, most likely first
 }
 
 // Explain compares the predicted class with the one asked for or, by default, with the
@@ -96,31 +107,37 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 	}
 	r := &Result{
 		Dataset: m.Dataset, Variant: e.config.Variant, Prior: e.config.Prior, Complement: e.config.Complement,
-		Attributes: len(m.Attributes), Sample: q.Sample, Among: q.Candidates.What, Classes: len(q.Candidates.Names),
-		Predicted: q.Candidates.Names[e.order[0]],
+		Attributes: len(m.Attributes), Sample: q.Sample, Among: q.Candidates.What, Classes: len(e.ranked),
+		Predicted: e.ranked[0].Class, Likely: e.ranked[:min(mostLikely, len(e.ranked))],
 	}
-	for rank := range min(mostLikely, len(e.order)) {
-		r.Likely = append(r.Likely, e.probability(rank))
+	for i, p := range e.ranked {
+		if q.Sample.Label != nil && p.Class == *q.Sample.Label {
+			correct := i == 0
+			r.Label, r.Correct = &e.ranked[i], &correct
+		}
 	}
-	label := -1
-	if q.Sample.Label != nil {
-		label = slices.Index(q.Candidates.Names, *q.Sample.Label)
-	}
-	if label >= 0 {
-		p, correct := e.probability(slices.Index(e.order, label)), label == e.order[0]
-		r.Label, r.Correct = &p, &correct
-	}
-	others, err := e.others(label)
-	if err != nil {
-		return nil, err
+	others := map[string]Reason{e.ranked[1].Class: RunnerUp}
+	switch {
+	case q.Against != "":
+		class, err := e.findClass(q.Against)
+		if err != nil {
+			return nil, err
+		}
+		others = map[string]Reason{class: Requested}
+	case r.Label != nil && !*r.Correct:
+		others[r.Label.Class] = TrueClass
 	}
 	if q.Together != nil {
 		if r.Adapted, err = e.adapted(q.Together); err != nil {
 			return nil, err
 		}
 	}
-	for _, o := range others {
-		c, err := e.compare(o.class, o.reason)
+	for _, p := range e.ranked {
+		reason, ok := others[p.Class]
+		if !ok {
+			continue
+		}
+		c, err := e.compare(p.Class, reason)
 		if err != nil {
 			return nil, err
 		}
@@ -146,45 +163,43 @@ func newExplainer(m *train.Saved, q Question) (*explainer, error) {
 		return nil, err
 	}
 	l, err := e.model.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(e.a), Data: e.a})
-	e.logP = l.Data
-	for z := range e.logP {
-		e.order = append(e.order, z)
+	for z, logP := range l.Data {
+		e.ranked = append(e.ranked, Probability{Class: q.Candidates.Names[z], P: math.Exp(logP), LogP: logP})
 	}
-	slices.SortStableFunc(e.order, func(x, y int) int { return cmp.Compare(e.logP[y], e.logP[x]) })
+	sortBy(e.ranked, func(p Probability) float64 { return p.LogP })
+	for i := range e.ranked {
+		e.ranked[i].Rank = i + 1
+	}
 	return e, err
 }
 
-// probability returns that of the candidate with a rank, from 0.
-func (e *explainer) probability(rank int) Probability {
-	z := e.order[rank]
-	return Probability{Class: e.Candidates.Names[z], Rank: rank + 1, P: math.Exp(e.logP[z]), LogP: e.logP[z]}
+// sortBy sorts a list by keys, the largest first.
+func sortBy[T any](list []T, key func(T) float64) {
+	slices.SortStableFunc(list, func(x, y T) int { return cmp.Compare(key(y), key(x)) })
 }
 
-// other is a candidate to compare the predicted class with.
-type other struct {
-	class  int
-	reason Reason
-}
-
-func (e *explainer) others(label int) ([]other, error) {
-	predicted, runnerUp := e.order[0], e.order[1]
-	if e.Against != "" {
-		z, err := findClass(e.Candidates, e.Against)
-		if err == nil && z == predicted {
-			err = &invalid.Error{
-				Field: "against", Want: "another class than the predicted one", Got: strconv.Quote(e.Candidates.Names[z]),
-				Hint: fmt.Sprintf("The runner-up is %q.", e.Candidates.Names[runnerUp]),
-			}
-		}
-		return []other{{z, Requested}}, err
+// findClass returns the candidate with a name, as spelled in the data set or by people: case,
+// underscores, hyphens and a number in front may differ. It is not the predicted one.
+func (e *explainer) findClass(name string) (string, error) {
+	var names []string
+	for _, class := range e.Candidates.Names {
+		names = append(names, className(class))
 	}
-	switch label {
-	case -1, predicted:
-		return []other{{runnerUp, RunnerUp}}, nil
-	case runnerUp:
-		return []other{{runnerUp, TrueClass}}, nil
+	fold := func(name string) string { return strings.ToLower(strings.ReplaceAll(className(name), "-", " ")) }
+	z := slices.Index(e.Candidates.Names, name)
+	if z < 0 {
+		z = slices.IndexFunc(names, func(class string) bool { return fold(class) == fold(name) })
 	}
-	return []other{{runnerUp, RunnerUp}, {label, TrueClass}}, nil
+	wrong := &invalid.Error{Field: "against", Got: strconv.Quote(name)}
+	switch {
+	case z < 0:
+		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), e.Candidates.What), invalid.DidYouMean(name, names)
+		return "", wrong
+	case e.Candidates.Names[z] == e.ranked[0].Class:
+		wrong.Want, wrong.Hint = "another class than the predicted one", fmt.Sprintf("The runner-up is %q.", e.ranked[1].Class)
+		return "", wrong
+	}
+	return e.Candidates.Names[z], nil
 }
 
 // adapted adapts to the batch. The features' part of the log odds between two classes is a
@@ -197,10 +212,15 @@ func (e *explainer) adapted(t *Together) (*Adapted, error) {
 		return nil, err
 	}
 	place := slices.Index(t.Rows, e.Row)
-	own, class := e.order[0], metrics.Argmax(r.P.Row(place))
+	own, class := e.candidate(e.ranked[0].Class), metrics.Argmax(r.P.Row(place))
 	a := &Adapted{
 		Samples: len(t.Rows), Predicted: e.Candidates.Names[class], P: float64(r.P.Row(place)[class]),
-		LogOdds: e.logP[own] - e.logP[class], Changed: own != class, Neighbours: []Neighbour{},
+		Changed: own != class, Neighbours: []Neighbour{},
+	}
+	for _, p := range e.ranked {
+		if p.Class == a.Predicted {
+			a.LogOdds = e.ranked[0].LogP - p.LogP
+		}
 	}
 	if !a.Changed {
 		return a, nil
@@ -213,11 +233,9 @@ func (e *explainer) adapted(t *Together) (*Adapted, error) {
 	x := r.Blocks[0].X // normalised
 	for i, row := range t.Rows {
 		p := r.P.Row(i)
-		cosine := float64(blas32.Implementation().Sdot(x.Cols, x.Row(place), 1, x.Row(i), 1))
-		n := Neighbour{
-			Sample: row, Predicted: e.Candidates.Names[metrics.Argmax(p)], Cosine: cosine,
-			LogOdds: e.saved.Adaptation.Tau * cosine * (float64(p[class])/massOfClass - float64(p[own])/massOfOwn),
-		}
+		n := Neighbour{Sample: row, Predicted: e.Candidates.Names[metrics.Argmax(p)]}
+		n.Cosine = float64(blas32.Implementation().Sdot(x.Cols, x.Row(place), 1, x.Row(i), 1))
+		n.LogOdds = e.saved.Adaptation.Tau * n.Cosine * (float64(p[class])/massOfClass - float64(p[own])/massOfOwn)
 		if t.IDs != nil {
 			n.ID = t.IDs[row]
 		}
@@ -225,12 +243,158 @@ func (e *explainer) adapted(t *Together) (*Adapted, error) {
 			a.Neighbours = append(a.Neighbours, n)
 		}
 	}
-	slices.SortStableFunc(a.Neighbours, func(x, y Neighbour) int { return cmp.Compare(y.LogOdds, x.LogOdds) })
-	a.Neighbours = slices.Clip(a.Neighbours[:min(neighbours, len(a.Neighbours))])
+	sortBy(a.Neighbours, func(n Neighbour) float64 { return n.LogOdds })
+	a.Neighbours = a.Neighbours[:min(neighbours, len(a.Neighbours))]
 	for i := range a.Neighbours {
 		if t.Picture != nil && err == nil {
 			a.Neighbours[i].Picture, err = t.Picture(a.Neighbours[i].Sample)
 		}
 	}
 	return a, err
+}
+
+// candidate returns the index of a class.
+func (e *explainer) candidate(name string) int { return slices.Index(e.Candidates.Names, name) }
+
+// compare compares the predicted class with another one.
+func (e *explainer) compare(name string, reason Reason) (*Comparison, error) {
+	class, against := e.candidate(e.ranked[0].Class), e.candidate(name)
+	x, err := e.model.Explain(e.a, class, against)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{
+		Class: e.ranked[0].Class, Against: name, Reason: reason, LogOdds: x.LogOdds,
+		Substitutions: []Substitution{}, Changes: []Change{}, Flip: Flip{Limit: flipLimit, Changes: []Change{}},
+	}
+	for k := range x.Groups {
+		c.Groups = append(c.Groups, e.group(x, k))
+	}
+	sortBy(c.Groups, func(g Group) float64 { return math.Abs(g.Contribution) })
+	for i, g := range c.Groups {
+		switch {
+		case g.Contribution > 0 && c.BestFor == nil:
+			c.BestFor = &c.Groups[i].Name
+		case g.Contribution < 0 && c.BestAgainst == nil:
+			c.BestAgainst = &c.Groups[i].Name
+		}
+	}
+	changes, err := e.model.Changes(e.a, class, against)
+	if err != nil {
+		return nil, err
+	}
+	gain := map[string]float64{} // if an attribute is detected with certainty
+	for i, one := range changes {
+		change := e.change(one, x.LogOdds)
+		if i < e.Top {
+			c.Changes = append(c.Changes, change)
+		}
+		if change.To == 1 {
+			gain[change.Attribute] = change.By
+		}
+	}
+	for _, g := range c.Groups {
+		c.Substitutions = append(c.Substitutions, g.substitutions(gain)...)
+	}
+	flip, found, err := e.model.Flip(e.a, class, against, flipLimit)
+	c.Flip.Found = found
+	before := x.LogOdds
+	for _, change := range flip {
+		c.Flip.Changes = append(c.Flip.Changes, e.change(change, before))
+		before = change.LogOdds
+	}
+	return c, err
+}
+
+func (e *explainer) change(c model.Counterfactual, before float64) Change {
+	return Change{
+		Attribute: e.saved.Attributes[c.Attribute], From: c.From, To: c.To,
+		LogOdds: c.LogOdds, By: c.LogOdds - before, Predicted: e.Candidates.Names[c.Predicted],
+	}
+}
+
+// group lists the terms of a group.
+func (e *explainer) group(x *model.Evidence, k int) Group {
+	from, u, used, gamma := x.Groups[k], e.Candidates.U, e.model.Classes.U, e.model.Gamma()
+	g := Group{K: k, Contribution: from.Contribution, Score: Pair{from.Class.Score, from.Against.Score}, Terms: []Term{}}
+	g.Name, g.Strongest = e.groupName(k)
+	g.None = None{Detected: from.None, Term: Pair{from.Class.None, from.Against.None}}
+	g.None.Share = g.share(g.None.Term)
+	for m, name := range e.saved.Attributes {
+		t := Term{
+			Attribute: name, Gamma: gamma.Row(m)[k], Detected: e.a[m], Prior: e.model.Prior()[m],
+			Described: Described{described(u.Row(x.Class)[m]), described(u.Row(x.Against)[m])},
+			Used:      Pair{used.Row(x.Class)[m], used.Row(x.Against)[m]},
+			Term:      Pair{from.Class.Terms[m], from.Against.Terms[m]},
+		}
+		t.Share = g.share(t.Term)
+		if t.Gamma >= minShare || t.Share.most() >= minShare {
+			g.Terms = append(g.Terms, t)
+			continue
+		}
+		g.Others.Count++
+		g.Others.Term.add(t.Term)
+	}
+	g.Others.Share = g.share(g.Others.Term)
+	sortBy(g.Terms, func(t Term) float64 { return math.Abs(t.Term.Class - t.Term.Against) })
+	return g
+}
+
+// described returns nil for a missing entry.
+func described(u float64) *float64 {
+	if math.IsNaN(u) {
+		return nil
+	}
+	return &u
+}
+
+// share returns the share of a part in the scores, 0 of a score of 0.
+func (g Group) share(part Pair) (s Pair) {
+	if g.Score.Class > 0 {
+		s.Class = part.Class / g.Score.Class
+	}
+	if g.Score.Against > 0 {
+		s.Against = part.Against / g.Score.Against
+	}
+	return s
+}
+
+// groupName returns the name of a group and, for a group of k-soft, the attributes with
+// the largest share of it.
+func (e *explainer) groupName(k int) (string, []string) {
+	switch v := e.config.Variant; {
+	case v == model.Singletons:
+		return e.saved.Attributes[k], nil
+	case v.Semantic():
+		return e.saved.Groups[k], nil
+	}
+	names, gamma := slices.Clone(e.saved.Attributes), e.model.Gamma()
+	sortBy(names, func(name string) float64 { return gamma.Row(slices.Index(e.saved.Attributes, name))[k] })
+	return strconv.Itoa(k), names[:min(strongest, len(names))]
+}
+
+// substitutions lists the attributes that the class is described by and that were not
+// detected, with the attribute of the group that was. gain is the effect of detecting an
+// attribute with certainty.
+func (g Group) substitutions(gain map[string]float64) (list []Substitution) {
+	var by Term
+	for _, t := range g.Terms {
+		if t.describes() && t.Detected >= minDetected && (by.Attribute == "" || t.Term.Class > by.Term.Class) {
+			by = t
+		}
+	}
+	if g.Contribution < 0 || by.Attribute == "" {
+		return nil
+	}
+	for _, t := range g.Terms {
+		if t.describes() && t.Detected <= maxMissed {
+			list = append(list, Substitution{g.Name, t.Attribute, by.Attribute, gain[t.Attribute]})
+		}
+	}
+	return list
+}
+
+// describes reports whether the predicted class is described by the attribute.
+func (t Term) describes() bool {
+	return t.Gamma >= minGamma && t.Described.Class != nil && *t.Described.Class >= minDescribed
 }

@@ -1,18 +1,11 @@
 package explain
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/base64"
-	"html/template"
 	"image"
-	"image/png"
 	"io"
-	"math"
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/internal/webpage"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -110,6 +103,13 @@ type Pair struct {
 	Against float64 `json:"against"`
 }
 
+func (p Pair) most() float64 { return max(p.Class, p.Against) }
+
+func (p *Pair) add(q Pair) {
+	p.Class += q.Class
+	p.Against += q.Against
+}
+
 // Group is the contribution of one attribute group.
 type Group struct {
 	K            int      `json:"k"`
@@ -199,77 +199,12 @@ func (r *Result) Write(w io.Writer, f Format, top int) error {
 	case JSON:
 		return format.WriteJSON(w, r)
 	case HTML:
-		return page.Execute(w, struct {
-			*Result
-			Top int
-		}{r, top})
+		return page.Execute(w, r.sections(top))
 	}
-	return table.WriteText(w, r.Tables(top)...)
-}
-
-var (
-	//go:embed page.html
-	pageHTML string
-	//go:embed style.css
-	styleCSS string
-
-	page = webpage.New("explain", pageHTML, styleCSS, template.FuncMap{
-		"attribute": attributeName, "class": className, "fixed": fixed, "percent": format.Percent, "count": format.Count,
-		"probability": probability, "optional": optional, "odds": odds, "bar": newBar, "width": width,
-		"minus": func(v float64) float64 { return -v }, "picture": pictureURL, "pictureSize": pictureSize,
-		"headline": (*Result).headline, "settings": (*Result).settings, "hasPriors": (*Result).hasPriors, "rows": (*Result).rows,
-		"likely": (*Result).likely, "sampleName": Sample.name, "adapted": (*Adapted).headline, "neighbour": Neighbour.name,
-		"verdict": Comparison.verdict, "role": Comparison.role, "sum": Comparison.sum, "favour": Comparison.favour, "shown": Comparison.shown,
-		"widest": Comparison.widest, "substituted": Comparison.substituted, "counterfactuals": Comparison.counterfactuals, "title": Group.title,
-	})
-)
-
-// pictureURL returns a picture as part of the page, "" for nil.
-func pictureURL(m image.Image) (template.URL, error) {
-	if m == nil {
-		return "", nil
+	var list []*table.Table
+	for _, s := range r.sections(top) {
+		list = append(list, table.New(s.Text()))
+		list = append(list, s.Tables...)
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		return "", err
-	}
-	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil //nolint:gosec // encoded above
-}
-
-// The longer side of a picture on the page in pixels: small ones are enlarged.
-const (
-	smallPicture = 192
-	// PictureSide is the largest side that a picture needs.
-	PictureSide = 320
-)
-
-// pictureSize returns the size of a picture on the page.
-func pictureSize(m image.Image) image.Point {
-	size := m.Bounds().Size()
-	longer := max(size.X, size.Y, 1)
-	side := min(max(longer, smallPicture), PictureSide)
-	return image.Pt(max(size.X*side/longer, 1), max(size.Y*side/longer, 1))
-}
-
-// barView is a bar between 0 and 1 with its value as text.
-type barView struct {
-	Kind  string // class in style.css: for, against or detected
-	Width float64
-	Text  string
-}
-
-// newBar is empty for a missing entry.
-func newBar(kind string, p *float64, text string) barView {
-	if p == nil {
-		return barView{kind, 0, text}
-	}
-	return barView{kind, width(*p, 1), text}
-}
-
-// width returns a value in percent of the largest one, 0 for negative ones.
-func width(value, largest float64) float64 {
-	if largest == 0 {
-		return 0
-	}
-	return math.Round(1000*min(max(value/largest, 0), 1)) / 10
+	return table.WriteText(w, list...)
 }

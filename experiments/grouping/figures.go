@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/plot"
@@ -30,15 +31,11 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 }
 
 func draw(m *train.Saved) ([]plot.Figure, error) {
-	matrix, err := gammaOf(m)
+	gamma, err := gammaOf(m)
 	if err != nil {
 		return nil, err
 	}
-	gamma := make([][]float64, matrix.Rows)
-	for a := range gamma {
-		gamma[a] = dataset.Convert[float64](matrix.Slice(a, a+1)).Data
-	}
-	caption := fmt.Sprintf("%s; %s. Rows sum to 1; ", m.Method.Label(), format.Count(len(gamma), "attribute"))
+	caption := fmt.Sprintf("%s; %s. Rows sum to 1; ", m.Method.Label(), format.Count(gamma.Rows, "attribute"))
 	var figures []plot.Figure
 	if m.Semantic != nil {
 		figures = append(figures, plot.Figure{
@@ -57,34 +54,24 @@ func draw(m *train.Saved) ([]plot.Figure, error) {
 
 // summary draws the mean share of each named group's attributes in each learned group. The
 // learned groups are in the order of the named groups that are strongest in them.
-func summary(m *train.Saved, gamma [][]float64) *plot.Heat {
-	learned := len(gamma[0])
-	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(learned, "learned group"), Unit: "mean share of the attributes"}
+func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
+	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "mean share of the attributes"}
 	counts := make([]int, len(m.Groups))
-	means := make([][]float64, len(m.Groups))
-	for z := range means {
-		means[z] = make([]float64, learned)
-	}
+	means := mat.NewDense(len(m.Groups), gamma.Cols, nil)
 	for a, z := range m.Semantic {
 		counts[z]++
-		floats.Add(means[z], gamma[a])
+		floats.Add(means.RawRowView(z), gamma.Row(a))
 	}
+	for z, n := range counts {
+		floats.Scale(1/float64(max(n, 1)), means.RawRowView(z))
+	}
+	strongest := func(k int) int { return floats.MaxIdx(mat.Col(nil, k, means)) }
+	order := sorted(gamma.Cols, func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) })
 	for z, name := range m.Groups {
 		p.Rows = append(p.Rows, fmt.Sprintf("%s (%d)", format.AttributeName(name), counts[z]))
-		floats.Scale(1/float64(max(counts[z], 1)), means[z])
-	}
-	strongest := func(k int) int {
-		in := make([]float64, len(means))
-		for z := range means {
-			in[z] = means[z][k]
-		}
-		return floats.MaxIdx(in)
-	}
-	order := sorted(learned, func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) })
-	for _, mean := range means {
-		row := make([]float64, learned)
+		row := make([]float64, gamma.Cols)
 		for i, k := range order {
-			row[i] = mean[k]
+			row[i] = means.At(z, k)
 		}
 		p.Values = append(p.Values, row)
 	}
@@ -95,19 +82,18 @@ func summary(m *train.Saved, gamma [][]float64) *plot.Heat {
 const mostRows = 90
 
 // details orders attributes by their strongest group and, within one, by their share.
-func details(m *train.Saved, gamma [][]float64) []*plot.Heat {
-	order := sorted(len(gamma), func(a, b int) int {
-		k, other := floats.MaxIdx(gamma[a]), floats.MaxIdx(gamma[b])
-		return cmp.Or(cmp.Compare(k, other), cmp.Compare(gamma[b][k], gamma[a][k]))
+func details(m *train.Saved, gamma dataset.Matrix[float64]) (parts []*plot.Heat) {
+	order := sorted(gamma.Rows, func(a, b int) int {
+		k, other := floats.MaxIdx(gamma.Row(a)), floats.MaxIdx(gamma.Row(b))
+		return cmp.Or(cmp.Compare(k, other), cmp.Compare(gamma.Row(b)[k], gamma.Row(a)[k]))
 	})
-	var parts []*plot.Heat
 	for page := range slices.Chunk(order, mostRows) {
-		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(len(gamma[0]), "learned group"), Unit: "share of the attribute"}
+		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share of the attribute"}
 		strongest := -1
 		for i, a := range page {
 			p.Rows = append(p.Rows, format.AttributeName(m.Attributes[a]))
-			p.Values = append(p.Values, gamma[a])
-			if k := floats.MaxIdx(gamma[a]); k != strongest {
+			p.Values = append(p.Values, gamma.Row(a))
+			if k := floats.MaxIdx(gamma.Row(a)); k != strongest {
 				strongest = k
 				name := strconv.Itoa(k)
 				if m.Method.Variant().Semantic() {

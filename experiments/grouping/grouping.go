@@ -141,21 +141,21 @@ func (r *Result) Check() error {
 
 // gammaOf returns the share of each attribute in each group. The error is an *invalid.Error
 // if the model is a baseline.
-func gammaOf(m *train.Saved) (dataset.Matrix[float32], error) {
+func gammaOf(m *train.Saved) (gamma dataset.Matrix[float64], err error) {
 	lago, err := m.LAGO()
 	if err != nil {
-		return dataset.Matrix[float32]{}, err
+		return gamma, err
 	}
-	return lago.Params.Groups(lago.Config.Zeta), nil
+	return dataset.Convert[float64](lago.Params.Groups(lago.Config.Zeta)), nil
 }
 
 // groupsOf lists the columns of Gamma, those with most members first.
-func groupsOf(gamma dataset.Matrix[float32], names []string, threshold float64) []Group {
+func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) []Group {
 	groups := make([]Group, gamma.Cols)
 	for k := range groups {
 		g := Group{K: k, Members: []Member{}}
 		for a, name := range names {
-			w := float64(gamma.Row(a)[k])
+			w := gamma.Row(a)[k]
 			g.Weight += w
 			if w > threshold {
 				g.Members = append(g.Members, Member{name, w})
@@ -183,45 +183,23 @@ func publishedOf(dataset string) *Published {
 
 // Tables returns the sparsity, the pairs of attributes with the tests, and the groups.
 func (r *Result) Tables() []*table.Table {
-	sparsity := fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f groups per attribute",
-		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute)
-	var tests []string
+	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f groups per attribute",
+		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
+	pairs := r.pairTable()
 	if t := r.Permutation; t != nil {
-		tests = append(tests, fmt.Sprintf("Correlations in the same and in different groups, permutation test of attributes: distance %.3f, p = %.2g", t.Distance, t.P))
+		pairs.Note("Correlations in the same and in different groups, permutation test of attributes: distance %.3f, p = %.2g", t.Distance, t.P)
 	}
 	if t := r.PaperKS; t != nil {
-		tests = append(tests, fmt.Sprintf("The paper's Kolmogorov-Smirnov test, same group and all pairs, taken as independent: distance %.3f, p = %.2g", t.Distance, t.P))
+		pairs.Note("The paper's Kolmogorov-Smirnov test, same group and all pairs, taken as independent: distance %.3f, p = %.2g", t.Distance, t.P)
 	} else {
-		tests = append(tests, "No two attributes share a group.")
+		pairs.Note("No two attributes share a group.")
 	}
 	if p := r.Published; p != nil {
-		sparsity += fmt.Sprintf("\npublished: %s of the entries", format.Percent(p.NonZero))
-		tests = append(tests, fmt.Sprintf("The published shares are those of the authors' k-soft model with %d groups. The paper does not\n"+
-			"state below which correlation it calls two attributes anti-correlated.", p.K))
+		sparsity.Note("published: %s of the entries", format.Percent(p.NonZero))
+		pairs.Note("The published shares are those of the authors' k-soft model with %d groups. The paper does not\n"+
+			"state below which correlation it calls two attributes anti-correlated.", p.K)
 	}
-	return []*table.Table{table.New(sparsity), r.pairTable(), table.New(strings.Join(tests, "\n")), r.groupTable()}
-}
-
-func (r *Result) pairTable() *table.Table {
-	share := func(p Pairs) string {
-		if p.Count == 0 {
-			return "-"
-		}
-		return format.Percent(p.Anticorrelated)
-	}
-	grouped, all := "-", "-"
-	if p := r.Published; p != nil {
-		grouped, all = format.Percent(p.Grouped), format.Percent(p.All)
-	}
-	measure := fmt.Sprintf("correlated below %g, over %s", r.Below, strings.ReplaceAll(string(r.By), "-", " "))
-	return table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4).
-		Row("in the same group", r.Grouped.Count, share(r.Grouped), grouped).
-		Row("in different groups", r.Ungrouped.Count, share(r.Ungrouped), "-").
-		Row("all", r.All.Count, share(r.All), all)
-}
-
-func (r *Result) groupTable() *table.Table {
-	t := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3).Wrap(60, 4)
+	groups := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3).Wrap(60, 4)
 	for _, group := range r.Groups {
 		var names []string
 		for _, m := range group.Members[:min(r.Top, len(group.Members))] {
@@ -230,7 +208,27 @@ func (r *Result) groupTable() *table.Table {
 		if more := len(group.Members) - r.Top; more > 0 {
 			names = append(names, fmt.Sprintf("and %d more", more))
 		}
-		t.Row(group.K, len(group.Members), fmt.Sprintf("%.1f", group.Weight), strings.Join(names, ", "))
+		groups.Row(group.K, len(group.Members), fmt.Sprintf("%.1f", group.Weight), strings.Join(names, ", "))
 	}
+	return []*table.Table{sparsity, pairs, groups}
+}
+
+func (r *Result) pairTable() *table.Table {
+	measure := fmt.Sprintf("correlated below %g, over %s", r.Below, strings.ReplaceAll(string(r.By), "-", " "))
+	t := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)
+	row := func(name string, p Pairs, published float64) {
+		share := math.NaN() // "-"
+		if p.Count > 0 {
+			share = p.Anticorrelated
+		}
+		t.Row(name, p.Count, format.Percent(share), format.Percent(published))
+	}
+	published := Published{Grouped: math.NaN(), All: math.NaN()}
+	if r.Published != nil {
+		published = *r.Published
+	}
+	row("in the same group", r.Grouped, published.Grouped)
+	row("in different groups", r.Ungrouped, math.NaN())
+	row("all", r.All, published.All)
 	return t
 }

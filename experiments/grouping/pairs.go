@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -61,25 +62,28 @@ type pair struct {
 
 // comparePairs compares the correlations of attributes in the same group with those of
 // others.
-func (r *Result) comparePairs(gamma dataset.Matrix[float32], correlation *mat.SymDense) {
+func (r *Result) comparePairs(gamma dataset.Matrix[float64], correlation *mat.SymDense) {
 	together := make([][]bool, gamma.Rows)
+	for i := range together {
+		together[i] = make([]bool, gamma.Rows)
+		for j := range together {
+			together[i][j] = floats.Dot(gamma.Row(i), gamma.Row(j)) > r.Threshold
+		}
+	}
 	var pairs []pair
 	var grouped, ungrouped []float64
 	for i := range together {
-		together[i] = make([]bool, gamma.Rows)
 		for j := range i {
-			same := inner(gamma.Row(i), gamma.Row(j)) > r.Threshold
-			together[i][j], together[j][i] = same, same
 			c := correlation.At(i, j)
-			if math.IsNaN(c) {
+			switch {
+			case math.IsNaN(c):
 				continue
-			}
-			pairs = append(pairs, pair{i, j, c})
-			if same {
+			case together[i][j]:
 				grouped = append(grouped, c)
-			} else {
+			default:
 				ungrouped = append(ungrouped, c)
 			}
+			pairs = append(pairs, pair{i, j, c})
 		}
 	}
 	all := slices.Concat(grouped, ungrouped)
@@ -92,6 +96,17 @@ func (r *Result) comparePairs(gamma dataset.Matrix[float32], correlation *mat.Sy
 	}
 }
 
+// count counts pairs with the given correlations.
+func (r *Result) count(correlations []float64) Pairs {
+	p := Pairs{Count: len(correlations)}
+	for _, c := range correlations {
+		if c < r.Below {
+			p.Anticorrelated += 1 / float64(p.Count)
+		}
+	}
+	return p
+}
+
 // permutations is the number of random permutations of the attributes.
 const permutations = 2_000
 
@@ -101,9 +116,10 @@ const permutations = 2_000
 // observed one.
 func permutationTest(pairs []pair, together [][]bool) *Test {
 	pairs = slices.SortedFunc(slices.Values(pairs), func(x, y pair) int { return cmp.Compare(x.correlation, y.correlation) })
-	var attributes, rows []int // attributes without correlations keep their rows
-	for a := range together {
-		rows = append(rows, a)
+	rows := make([]int, len(together)) // of Gamma, one for each attribute
+	var attributes []int               // those without correlations keep their rows
+	for a := range rows {
+		rows[a] = a
 		if slices.ContainsFunc(pairs, func(p pair) bool { return p.i == a || p.j == a }) {
 			attributes = append(attributes, a)
 		}
@@ -143,25 +159,6 @@ func distance(pairs []pair, together [][]bool, rows []int, grouped int) float64 
 		}
 	}
 	return float64(largest) / float64(grouped) / float64(ungrouped)
-}
-
-// count counts pairs with the given correlations.
-func (r *Result) count(correlations []float64) Pairs {
-	p := Pairs{Count: len(correlations)}
-	for _, c := range correlations {
-		if c < r.Below {
-			p.Anticorrelated += 1 / float64(p.Count)
-		}
-	}
-	return p
-}
-
-func inner(x, y []float32) float64 {
-	var sum float64
-	for i, v := range x {
-		sum += float64(v) * float64(y[i])
-	}
-	return sum
 }
 
 // kolmogorovSmirnov compares two independent samples, neither of them empty. The p-value is

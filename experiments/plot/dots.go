@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -65,9 +66,9 @@ type dotsLayout struct {
 	row         vg.Length   // height of one
 }
 
-func (d *Dots) layout() (l dotsLayout) {
-	l.head = gap
-	if len(d.Series) > 1 {
+func (d *Dots) layout() dotsLayout {
+	l := dotsLayout{head: gap}
+	if len(d.Series) > 1 { // otherwise the caption suffices
 		l.head += line
 	}
 	if len(d.Factors) > 0 {
@@ -75,14 +76,14 @@ func (d *Dots) layout() (l dotsLayout) {
 		l.left = -gap / 2
 	}
 	for _, f := range d.Factors {
-		width := widest(headStyle, wrap(headStyle, f, 0)...) + gap
+		width := widest(cellStyle, strings.Fields(f)...) + gap
 		l.factors = append(l.factors, l.left+width/2)
 		l.left += width
 	}
-	lanes := len(d.Series)
 	for _, r := range d.Rows {
 		l.left = max(l.left, min(bold(nameStyle).Width(r.Name), nameWidth))
 	}
+	lanes := len(d.Series)
 	for _, r := range d.Rows {
 		lanes = max(lanes, len(wrap(bold(nameStyle), r.Name, l.left)))
 	}
@@ -103,27 +104,30 @@ func (d *Dots) Size() (width, height vg.Length) {
 
 // Draw implements Picture.
 func (d *Dots) Draw(c draw.Canvas) {
-	l := d.layout()
-	p := d.axis()
+	l, p := d.layout(), d.axis()
 	middle := draw.Crop(c, l.left+gap, -l.right-2*gap, 0, -l.head)
 	p.Draw(middle)
 	data := p.DataCanvas(middle)
 	x, y := p.Transforms(&data)
 	for i, r := range d.Rows {
-		d.drawRow(c, r, l, y(float64(-i)), y(float64(-i)-0.5), y(float64(-i)+0.5))
+		d.drawRow(c, r, l, y(float64(-i)), y(1)-y(0))
 	}
 	for i, s := range d.Series {
 		for _, dot := range s.Dots {
 			at := vg.Point{X: x(dot.Value), Y: y(float64(-dot.Row)) + tightLine*(vg.Length(len(d.Series)-1)/2-vg.Length(i))}
 			look := Look{d.Rows[dot.Row].Method, s.Condition}
-			if dot.Below+dot.Above > 0 {
-				c.StrokeLine2(look.bar(), x(dot.Value-dot.Below), at.Y, x(dot.Value+dot.Above), at.Y)
-			}
+			c.StrokeLine2(look.bar(), x(dot.Value-dot.Below), at.Y, x(dot.Value+dot.Above), at.Y)
 			c.DrawGlyph(look.glyph(), at)
 			write(c, numberStyle, c.Max.X-gap/2, at.Y, dot.Text)
 		}
 	}
-	d.drawHead(c, l, d.Chance != 0 && p.X.Min < d.Chance && d.Chance <= p.X.Max)
+	for k, f := range d.Factors {
+		lines := strings.Fields(f)
+		write(c, cellStyle, c.Min.X+l.factors[k], c.Max.Y-l.head+gap/2+tightLine*vg.Length(len(lines))/2, lines...)
+	}
+	if len(d.Series) > 1 {
+		d.drawLegend(c, c.Min.X+l.left+gap, c.Max.Y-line/2, d.Chance != 0 && p.X.Min < d.Chance && d.Chance <= p.X.Max)
+	}
 }
 
 // axis returns a plot of the axis and the grid; row i is at Y = -i.
@@ -152,11 +156,11 @@ func (d *Dots) axis() *plot.Plot {
 }
 
 // drawRow draws the background of a row, and its marks and name.
-func (d *Dots) drawRow(c draw.Canvas, r Row, l dotsLayout, y, low, high vg.Length) {
+func (d *Dots) drawRow(c draw.Canvas, r Row, l dotsLayout, y, height vg.Length) {
 	style := nameStyle
 	if r.Emphatic {
 		style = bold(style)
-		fill(c, fade(ink, 0.07), c.Min.X, low, c.Max.X-c.Min.X, high-low)
+		fill(c, fade(ink, 0.07), c.Min.X, y-height/2, c.Max.X-c.Min.X, height)
 	}
 	for k, mark := range r.Marks {
 		glyph := Look{r.Method, mark}.glyph()
@@ -166,26 +170,17 @@ func (d *Dots) drawRow(c draw.Canvas, r Row, l dotsLayout, y, low, high vg.Lengt
 	write(c, style, c.Min.X, y, wrap(style, r.Name, l.left)...)
 }
 
-// drawHead draws what is above the rows, with the line of chance if it is on the axis.
-func (d *Dots) drawHead(c draw.Canvas, l dotsLayout, chance bool) {
-	for k, f := range d.Factors {
-		lines := wrap(headStyle, f, 0)
-		bottom := c.Max.Y - l.head + gap/2
-		writeDown(c, headStyle, vg.Point{X: c.Min.X + l.factors[k], Y: bottom + line*vg.Length(len(lines)-1)}, lines)
-	}
-	if len(d.Series) < 2 { // the caption suffices
-		return
-	}
-	at := vg.Point{X: c.Min.X + l.left + gap, Y: c.Max.Y - line/2}
+// drawLegend names the series, and the line of chance if it is on the axis.
+func (d *Dots) drawLegend(c draw.Canvas, x, y vg.Length, chance bool) {
 	for _, s := range d.Series {
-		c.DrawGlyph(Look{Condition: s.Condition}.glyph(), vg.Point{X: at.X + glyphSize, Y: at.Y})
-		at.X += 2*glyphSize + gap/2
-		write(c, nameStyle, at.X, at.Y, s.Name)
-		at.X += nameStyle.Width(s.Name) + 2*gap
+		c.DrawGlyph(Look{Condition: s.Condition}.glyph(), vg.Point{X: x + glyphSize, Y: y})
+		x += 2*glyphSize + gap/2
+		write(c, nameStyle, x, y, s.Name)
+		x += nameStyle.Width(s.Name) + 2*gap
 	}
 	if chance {
-		c.StrokeLine2(thinLine, at.X, at.Y-line/2, at.X, at.Y+line/2)
-		write(c, nameStyle, at.X+gap, at.Y, "chance")
+		c.StrokeLine2(thinLine, x, y-line/2, x, y+line/2)
+		write(c, nameStyle, x+gap, y, "chance")
 	}
 }
 

@@ -60,12 +60,15 @@ const (
 	CSV Format = "csv" // the numbers of the picture
 )
 
+// dpi is the resolution of PNG files.
+const dpi = 300
+
 // WriteFiles writes each figure into a file of dir, which must exist, and returns the paths.
 func WriteFiles(dir string, format Format, figures ...Figure) ([]string, error) {
 	var paths []string
 	for _, f := range figures {
 		path := filepath.Join(dir, f.Name+"."+string(format))
-		if err := WriteFile(path, f); err != nil {
+		if err := atomicfile.Write(path, func(w io.Writer) error { return f.write(w, format) }); err != nil {
 			return paths, err
 		}
 		paths = append(paths, path)
@@ -73,32 +76,23 @@ func WriteFiles(dir string, format Format, figures ...Figure) ([]string, error) 
 	return paths, nil
 }
 
-// WriteFile writes a figure in the format of the file's extension, otherwise SVG.
-func WriteFile(path string, f Figure) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
-		var c interface {
-			vg.CanvasSizer
-			io.WriterTo
-		}
-		width, height := f.size()
-		switch Format(strings.TrimPrefix(filepath.Ext(path), ".")) {
-		case CSV:
-			return csv.NewWriter(w).WriteAll(f.Picture.Numbers())
-		case PNG:
-			c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
-		case PDF:
-			c = pdfCanvas{vgpdf.New(width, height)}
-		default:
-			c = svgCanvas{vgsvg.New(width, height), f.Title}
-		}
-		f.draw(draw.New(c))
-		_, err := c.WriteTo(w)
-		return err
-	})
+func (f Figure) write(w io.Writer, format Format) error {
+	width, height := f.size()
+	var c vg.CanvasWriterTo
+	switch format {
+	case CSV:
+		return csv.NewWriter(w).WriteAll(f.Picture.Numbers())
+	case PNG:
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
+	case PDF:
+		c = pdfCanvas{vgpdf.New(width, height)}
+	default:
+		c = svgCanvas{vgsvg.New(width, height), f.Title}
+	}
+	f.draw(draw.NewCanvas(c, width, height))
+	_, err := c.WriteTo(w)
+	return err
 }
-
-// dpi is the resolution of PNG files.
-const dpi = 300
 
 // ForPage returns the picture of a figure, without its text, as an SVG element of an HTML
 // page. It has no background, and the page's colours: texts and axes have currentColor, the
@@ -147,21 +141,17 @@ func (c svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-var (
-	titleStyle   = bold(textStyle(titleSize, draw.XLeft, draw.YTop))
-	captionStyle = textStyle(smallSize, draw.XLeft, draw.YTop)
-)
-
-// heading returns the lines above the picture.
-func (f Figure) heading() (title, caption []string) {
+// heading returns the lines above the picture, and how many of them are the title.
+func (f Figure) heading() (lines []string, titles int) {
 	width, _ := f.Picture.Size()
-	return wrap(titleStyle, f.Title, width), wrap(captionStyle, f.Caption, width)
+	lines = wrap(titleStyle, f.Title, width)
+	return append(lines, wrap(captionStyle, f.Caption, width)...), len(lines)
 }
 
 func (f Figure) size() (width, height vg.Length) {
 	width, height = f.Picture.Size()
-	title, caption := f.heading()
-	return width + 2*margin, height + 2*margin + line*vg.Length(len(title)+len(caption)) + gap
+	lines, _ := f.heading()
+	return width + 2*margin, height + 2*margin + line*vg.Length(len(lines)) + gap
 }
 
 // draw draws the figure on white.
@@ -169,12 +159,14 @@ func (f Figure) draw(c draw.Canvas) {
 	c.SetColor(white)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
-	title, caption := f.heading()
-	top := c.Min
-	top.Y = c.Max.Y
-	writeDown(c, titleStyle, top, title)
-	top.Y -= line * vg.Length(len(title))
-	writeDown(c, captionStyle, top, caption)
+	lines, titles := f.heading()
+	for i, words := range lines {
+		style := captionStyle
+		if i < titles {
+			style = titleStyle
+		}
+		c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y - line*vg.Length(i)}, words)
+	}
 	_, height := f.Picture.Size()
 	c.Max.Y = c.Min.Y + height
 	f.Picture.Draw(c)

@@ -40,9 +40,9 @@ const (
 
 // heatLayout has the sizes of the parts of a heat map.
 type heatLayout struct {
-	width      vg.Length // of the picture
-	left, head vg.Length // of the names of rows, with their title, and of columns
-	cell, all  vg.Point  // one cell, and all of them
+	width           vg.Length // of the picture
+	left, head, top vg.Length // of the names of rows, with their title, of columns, and of everything above the cells
+	cell, all       vg.Point  // one cell, and all of them
 }
 
 func (h *Heat) layout() heatLayout {
@@ -64,6 +64,7 @@ func (h *Heat) layout() heatLayout {
 	if w := widest(nameStyle, h.Cols...); w > l.cell.X-2 {
 		l.head = w + gap
 	}
+	l.top = 2*line + l.head + gap
 	return l
 }
 
@@ -74,40 +75,39 @@ func (h *Heat) cols() int {
 	return len(h.Values[0])
 }
 
-// top is the height of everything above the cells.
-func (l heatLayout) top() vg.Length { return 2*line + l.head + gap }
-
 // Size implements Picture.
 func (h *Heat) Size() (width, height vg.Length) {
 	l := h.layout()
-	return l.width, l.top() + max(l.all.Y, nameStyle.Width(h.RowTitle)) + 1
+	return l.width, l.top + max(l.all.Y, nameStyle.Width(h.RowTitle)) + 1
 }
 
 // Draw implements Picture.
 func (h *Heat) Draw(c draw.Canvas) {
 	l := h.layout()
-	corner := vg.Point{X: c.Min.X + l.left, Y: c.Max.Y - l.top()} // the upper left of the cells
+	corner := vg.Point{X: c.Min.X + l.left, Y: c.Max.Y - l.top} // the upper left of the cells
 	h.drawScale(c)
-	h.drawCells(c, corner, l)
+	h.drawCells(c, corner, l.cell)
 	for _, b := range h.Blocks {
 		y := corner.Y - l.cell.Y*vg.Length(b.Row)
 		c.StrokeLine2(draw.LineStyle{Color: soft, Width: thinWidth}, corner.X, y, corner.X+l.all.X, y)
 		write(c, nameStyle, corner.X+l.all.X+gap, y-l.cell.Y/2, b.Name)
 	}
-	frame(c, corner.X, corner.Y-l.all.Y, l.all.X, l.all.Y)
+	c.SetLineStyle(frameLine)
+	c.Stroke(box(corner.X, corner.Y-l.all.Y, l.all.X, l.all.Y))
 	for i, name := range h.Rows {
 		write(c, numberStyle, corner.X-gap/2, corner.Y-l.cell.Y*(vg.Length(i)+0.5), name)
 	}
-	style := headStyle
+	head := cellStyle
+	head.YAlign = draw.YBottom
+	style := head
 	if l.head > line { // the names of columns are longer than a cell is wide
 		style = upright(nameStyle)
 	}
 	for k, name := range h.Cols {
 		c.FillText(style, vg.Point{X: corner.X + l.cell.X*(vg.Length(k)+0.5), Y: corner.Y + gap/2}, name)
 	}
-	c.FillText(headStyle, vg.Point{X: corner.X + l.all.X/2, Y: corner.Y + l.head + gap/2}, h.ColTitle)
-	side := textStyle(smallSize, draw.XRight, draw.YTop)
-	c.FillText(upright(side), vg.Point{X: c.Min.X, Y: corner.Y}, h.RowTitle)
+	c.FillText(head, vg.Point{X: corner.X + l.all.X/2, Y: corner.Y + l.head + gap/2}, h.ColTitle)
+	c.FillText(upright(textStyle(smallSize, draw.XRight, draw.YTop)), vg.Point{X: c.Min.X, Y: corner.Y}, h.RowTitle)
 }
 
 // drawScale draws the scale of shades at the top.
@@ -121,7 +121,8 @@ func (h *Heat) drawScale(c draw.Canvas) {
 		width := scaleWidth / (steps + 1)
 		fill(c, fade(ink, float64(i)/steps), x+width*vg.Length(i), y-glyphSize, width-seam, 2*glyphSize)
 	}
-	frame(c, x, y-glyphSize, scaleWidth, 2*glyphSize)
+	c.SetLineStyle(frameLine)
+	c.Stroke(box(x, y-glyphSize, scaleWidth, 2*glyphSize))
 	write(c, nameStyle, x+scaleWidth+gap, y, h.number(h.most()))
 }
 
@@ -145,22 +146,22 @@ func (h *Heat) number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-func (h *Heat) drawCells(c draw.Canvas, corner vg.Point, l heatLayout) {
+func (h *Heat) drawCells(c draw.Canvas, corner, cell vg.Point) {
 	most := h.most()
 	for i, row := range h.Values {
-		y := corner.Y - l.cell.Y*vg.Length(i+1)
+		y := corner.Y - cell.Y*vg.Length(i+1)
 		for k, v := range row {
-			x := corner.X + l.cell.X*vg.Length(k)
+			x := corner.X + cell.X*vg.Length(k)
 			shade := min(max(v/most, 0), 1)
 			if shade >= 0.01 {
-				fill(c, fade(ink, shade), x, y, l.cell.X-seam, l.cell.Y-seam)
+				fill(c, fade(ink, shade), x, y, cell.X-seam, cell.Y-seam)
 			}
-			if number := h.number(v); h.Percent && l.cell.X >= roomyCell && number != "0" {
+			if number := h.number(v); h.Percent && cell.X >= roomyCell && number != "0" {
 				style := cellStyle
 				if shade > 0.5 {
 					style.Color = white
 				}
-				write(c, style, x+l.cell.X/2, y+l.cell.Y/2, number)
+				write(c, style, x+cell.X/2, y+cell.Y/2, number)
 			}
 		}
 	}

@@ -88,8 +88,8 @@ func (l *Lines) Draw(c draw.Canvas) {
 	p.Draw(left)
 	data := p.DataCanvas(left)
 	_, y := p.Transforms(&data)
-	for i := range labels {
-		labels[i].y = y(labels[i].end)
+	for i, one := range labels {
+		labels[i].y = y(one.series.Points[len(one.series.Points)-1].Y)
 	}
 	spread(labels, c.Min.Y, c.Max.Y)
 	for _, one := range labels {
@@ -101,15 +101,13 @@ func (l *Lines) Draw(c draw.Canvas) {
 type label struct {
 	series Series
 	lines  []string
-	end    float64   // Y of the last point
 	y      vg.Length // of the middle
 }
 
-func (l *Lines) labels() []label {
-	var list []label
+func (l *Lines) labels() (list []label) {
 	for _, s := range l.Series {
-		if n := len(s.Points); n > 0 {
-			list = append(list, label{series: s, lines: wrap(nameStyle, s.Name, labelWidth), end: s.Points[n-1].Y})
+		if len(s.Points) > 0 {
+			list = append(list, label{series: s, lines: wrap(nameStyle, s.Name, labelWidth)})
 		}
 	}
 	return list
@@ -151,21 +149,17 @@ func (l *Lines) scale(p *plot.Plot, width vg.Length) {
 	if l.FromZero {
 		low = 0
 	}
-	least := 1.0 // where X counts something there is no half of it on the axis
 	var measured []float64
 	for _, s := range l.Series {
 		for _, q := range s.Points {
 			left, right = min(left, q.X), max(right, q.X)
 			low, high = min(low, q.Low), max(high, q.High)
-			if q.X != math.Trunc(q.X) {
-				least = 0
-			}
 			if s.Measured {
 				measured = append(measured, q.X)
 			}
 		}
 	}
-	scale(&p.X, left, right, least)
+	scale(&p.X, left, right, 1) // epochs and percent have no need of halves
 	// Whole steps would leave the sides empty.
 	p.X.Min, p.X.Max = left, max(right, left+1)
 	p.X.Padding = glyphSize
@@ -185,9 +179,9 @@ func (s Series) marked() bool { return s.Measured || len(s.Points) == 1 }
 // addSpread adds the band or the error bars.
 func (s Series) addSpread(p *plot.Plot) {
 	bars := &plotter.YErrorBars{LineStyle: s.Look.bar(), CapWidth: glyphSize}
-	var upper, lower plotter.XYs
-	for _, q := range s.Points {
-		upper, lower = append(upper, plotter.XY{X: q.X, Y: q.High}), append(lower, plotter.XY{X: q.X, Y: q.Low})
+	band := make(plotter.XYs, 2*len(s.Points)) // there along the upper edge, and back
+	for i, q := range s.Points {
+		band[i], band[len(band)-1-i] = plotter.XY{X: q.X, Y: q.High}, plotter.XY{X: q.X, Y: q.Low}
 		if q.Low != q.High {
 			bars.XYs = append(bars.XYs, plotter.XY{X: q.X, Y: q.Y})
 			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.Y - q.Low, q.High - q.Y})
@@ -197,8 +191,7 @@ func (s Series) addSpread(p *plot.Plot) {
 	case s.Measured:
 		p.Add(bars)
 	case s.hasBand():
-		slices.Reverse(lower)
-		p.Add(&plotter.Polygon{XYs: []plotter.XYs{append(upper, lower...)}, Color: s.Look.shade()})
+		p.Add(&plotter.Polygon{XYs: []plotter.XYs{band}, Color: s.Look.shade()})
 	}
 }
 

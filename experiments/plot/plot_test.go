@@ -173,6 +173,7 @@ func checkFormats(t *testing.T, p Picture) {
 }
 
 func TestSVGKeepsTextAndTitle(t *testing.T) {
+	testkit.WantText(t, testkit.Must(ForPage(figureOf(dots())))(t), "var(--paper,#fff)") // in circles
 	svg := written(t, learning(), SVG)
 	testkit.WantText(t, svg, "<title>p &lt; 0.05 &amp; &#34;so on&#34;</title>", ">accuracy (%)</text>", ">birds, 3 seeds;", `<svg width="260`, "#D55E00",
 		"font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;")
@@ -202,7 +203,7 @@ func TestHeatHasRoomForItsNames(t *testing.T) {
 		if need := line + gap/2 + widest(nameStyle, h.Rows...) + gap/2; l.left < need {
 			t.Fatalf("expected room for title and names of %g points, found %g", need, l.left)
 		}
-		if width, height := h.Size(); height-l.top() < l.cell.Y*vg.Length(rows) || width-l.left < l.cell.X*vg.Length(cols)-slack {
+		if width, height := h.Size(); height-l.top < l.cell.Y*vg.Length(rows) || width-l.left < l.cell.X*vg.Length(cols)-slack {
 			t.Fatalf("expected room for %d x %d cells of %g points, found %g x %g", rows, cols, l.cell, width, height)
 		}
 	})
@@ -268,17 +269,19 @@ func TestDotsNameTheLineOfChance(t *testing.T) {
 	}
 }
 
-func TestNiceStep(t *testing.T) {
+func TestScaleHasNiceSteps(t *testing.T) {
 	for _, c := range []struct {
 		least, step float64
-		decimals    int
+		label       string
 	}{
-		{0.3, 0.5, 1}, {0.04, 0.05, 2}, {1, 1, 0}, {1.1, 2, 0}, {4, 5, 0}, {6, 10, 0}, {20, 20, 0}, {0.0011, 0.002, 3},
+		{0.3, 0.5, "0.5"}, {0.04, 0.05, "0.05"}, {1, 1, "1"}, {1.1, 2, "2"}, {4, 5, "5"}, {6, 10, "10"}, {20, 20, "20"}, {0.0011, 0.002, "0.002"},
 	} {
-		step, decimals := niceStep(c.least)
-		testkit.Near(t, fmt.Sprint("the step of at least ", c.least), step, c.step, 1e-12)
-		if decimals != c.decimals {
-			t.Errorf("niceStep(%g): %d decimals, expected %d", c.least, decimals, c.decimals)
+		var a plot.Axis
+		scale(&a, 0, 5*c.least, 0)
+		tick := a.Tick.Marker.Ticks(a.Min, a.Max)[1]
+		testkit.Near(t, fmt.Sprint("the step of at least ", c.least), tick.Value, c.step, 1e-12)
+		if tick.Label != c.label {
+			t.Errorf("a step of at least %g: label %q, expected %q", c.least, tick.Label, c.label)
 		}
 	}
 }

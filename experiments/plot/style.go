@@ -42,13 +42,15 @@ var (
 	soft  = color.NRGBA{136, 136, 136, 255}
 	faint = color.NRGBA{221, 221, 221, 255}
 
-	gridLine = draw.LineStyle{Color: faint, Width: thinWidth}
-	thinLine = draw.LineStyle{Color: soft, Width: thinWidth, Dashes: []vg.Length{2, 2}}
+	gridLine  = draw.LineStyle{Color: faint, Width: thinWidth}
+	frameLine = draw.LineStyle{Color: ink, Width: thinWidth}
+	thinLine  = draw.LineStyle{Color: soft, Width: thinWidth, Dashes: []vg.Length{2, 2}}
 
-	nameStyle   = textStyle(smallSize, draw.XLeft, draw.YCenter)
-	numberStyle = textStyle(smallSize, draw.XRight, draw.YCenter)
-	cellStyle   = textStyle(smallSize, draw.XCenter, draw.YCenter)
-	headStyle   = textStyle(smallSize, draw.XCenter, draw.YBottom)
+	titleStyle   = bold(textStyle(titleSize, draw.XLeft, draw.YTop))
+	captionStyle = textStyle(smallSize, draw.XLeft, draw.YTop)
+	nameStyle    = textStyle(smallSize, draw.XLeft, draw.YCenter)
+	numberStyle  = textStyle(smallSize, draw.XRight, draw.YCenter)
+	cellStyle    = textStyle(smallSize, draw.XCenter, draw.YCenter)
 )
 
 // Look says how a series is drawn.
@@ -114,23 +116,16 @@ func fade(c color.NRGBA, alpha float64) color.NRGBA {
 	return c
 }
 
-// DrawGlyph implements draw.GlyphDrawer. Circles are empty: the line below does not show
-// through.
+// DrawGlyph implements draw.GlyphDrawer. The line below does not show through circles.
 func (k Condition) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
-	switch k {
-	case Dashed:
-		c.DrawGlyph(draw.GlyphStyle{Color: white, Radius: s.Radius, Shape: Solid}, at)
-		c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: barWidth})
-		var p vg.Path
-		p.Move(vg.Point{X: at.X + s.Radius - barWidth/2, Y: at.Y})
-		p.Arc(at, s.Radius-barWidth/2, 0, 2*math.Pi)
-		p.Close()
-		c.Stroke(p)
-	case Dotted:
+	if k == Dotted {
 		r := 1.2 * s.Radius
 		c.FillPolygon(s.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}})
-	default:
-		draw.CircleGlyph{}.DrawGlyph(c, s, at)
+		return
+	}
+	draw.CircleGlyph{}.DrawGlyph(c, s, at)
+	if k == Dashed {
+		c.DrawGlyph(draw.GlyphStyle{Color: white, Radius: s.Radius - barWidth, Shape: Solid}, at)
 	}
 }
 
@@ -160,17 +155,8 @@ func write(c draw.Canvas, s text.Style, x, y vg.Length, lines ...string) {
 	}
 }
 
-// writeDown draws lines of text from the top.
-func writeDown(c draw.Canvas, s text.Style, at vg.Point, lines []string) {
-	for _, words := range lines {
-		c.FillText(s, at, words)
-		at.Y -= line
-	}
-}
-
 // wrap breaks a text into lines of at most the given width, except longer words.
-func wrap(s text.Style, words string, width vg.Length) []string {
-	var lines []string
+func wrap(s text.Style, words string, width vg.Length) (lines []string) {
 	for _, word := range strings.Fields(words) {
 		if last := len(lines) - 1; last >= 0 && s.Width(lines[last]+" "+word) <= width {
 			lines[last] += " " + word
@@ -182,26 +168,20 @@ func wrap(s text.Style, words string, width vg.Length) []string {
 }
 
 // widest returns the length of the longest name.
-func widest(s text.Style, names ...string) vg.Length {
-	var w vg.Length
+func widest(s text.Style, names ...string) (w vg.Length) {
 	for _, name := range names {
 		w = max(w, s.Width(name))
 	}
 	return w
 }
 
+func box(x, y, width, height vg.Length) vg.Path {
+	return vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}.Path()
+}
+
 func fill(c draw.Canvas, shade color.Color, x, y, width, height vg.Length) {
 	c.SetColor(shade)
-	c.Fill(rectangle(x, y, width, height))
-}
-
-func frame(c draw.Canvas, x, y, width, height vg.Length) {
-	c.SetLineStyle(draw.LineStyle{Color: ink, Width: thinWidth})
-	c.Stroke(rectangle(x, y, width, height))
-}
-
-func rectangle(x, y, width, height vg.Length) vg.Path {
-	return vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}.Path()
+	c.Fill(box(x, y, width, height))
 }
 
 // newPlot returns an empty plot in the style of all figures.
@@ -236,42 +216,33 @@ func scale(a *plot.Axis, low, high, least float64) {
 	if high-low < apart {
 		low, high = low-0.5, high+0.5
 	}
-	step, decimals := niceStep(max((high-low)/5, least))
-	// The tolerance keeps 0.3/0.1 at three steps.
-	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
-	var ticks []plot.Tick
-	for i := first; i <= last; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'f', decimals, 64)})
-	}
-	a.Min, a.Max = first*step, last*step
-	a.Tick.Marker = plot.ConstantTicks(ticks)
-}
-
-// niceStep returns the smallest step of 1, 2 or 5 times a power of ten that is at
-// least the given one, and the decimals that its multiples are written with.
-func niceStep(least float64) (step float64, decimals int) {
+	least = max((high-low)/5, least)
 	unit := math.Pow(10, math.Floor(math.Log10(least)))
-	step = 10 * unit
+	step := 10 * unit
 	for _, factor := range []float64{5, 2, 1} {
 		if factor*unit >= least {
 			step = factor * unit
 		}
 	}
-	return step, max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	// The tolerance keeps 0.3/0.1 at three steps.
+	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
+	var ticks plot.ConstantTicks
+	for i := first; i <= last; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'f', decimals, 64)})
+	}
+	a.Min, a.Max, a.Tick.Marker = first*step, last*step, ticks
 }
 
 // dataTicks has a tick at every value, with a label where there is room; scale is the
 // length of the axis per unit.
-func dataTicks(values []float64, scale float64) plot.ConstantTicks {
-	var ticks plot.ConstantTicks
+func dataTicks(values []float64, scale float64) (ticks plot.ConstantTicks) {
 	end := math.Inf(-1) // of the last label
 	for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
 		t := plot.Tick{Value: v}
 		label := strconv.FormatFloat(v, 'g', 4, 64)
-		half := float64(nameStyle.Width(label)) / 2
-		if v*scale-half > end {
-			t.Label = label
-			end = v*scale + half + float64(gap)
+		if half := float64(nameStyle.Width(label)) / 2; v*scale-half > end {
+			t.Label, end = label, v*scale+half+float64(gap)
 		}
 		ticks = append(ticks, t)
 	}

@@ -1,0 +1,358 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"image"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model"
+)
+
+// What the text and the page list.
+const (
+	mainReasons   = 3   // groups in a verdict
+	minDifference = 0.1 // between descriptions, for a reason that an attribute was not detected
+	maxRows       = 6   // attributes of a group: those that describe one of the classes,
+	minUsed       = 0.1 // or make up part of its score, to this degree
+	minTermShare  = 0.05
+	minOtherShare = 0.005 // of all other attributes together
+	barLength     = 10    // of the largest contribution
+)
+
+// section is a part of the explanation, the same in the text and on the page.
+type section struct {
+	Title     string
+	Sentences []string
+	Pictures  []picture
+	Tables    []*table.Table
+}
+
+type picture struct {
+	Name  string
+	Image image.Image // nil if there is none
+}
+
+// Text returns the title and the sentences, one per line.
+func (s section) Text() string { return strings.Join(append([]string{s.Title}, s.Sentences...), "\n") }
+
+// sections lists the prediction, its adaptation and the comparisons, with details of the top
+// groups.
+func (r *Result) sections(top int) []section {
+	prediction := section{Title: r.headline(), Pictures: []picture{{r.Sample.name(), r.Sample.Picture}}, Tables: []*table.Table{r.likelyTable()}}
+	list := []section{prediction}
+	if r.Adapted != nil {
+		list = append(list, r.Adapted.section(r.Predicted))
+	}
+	for _, c := range r.Comparisons {
+		list[0].Sentences = append(list[0].Sentences, c.verdict())
+		list = append(list, r.compared(c, top))
+	}
+	return list
+}
+
+// headline states the prediction and whether it is correct.
+func (r *Result) headline() string {
+	s := r.Sample.name() + " is predicted as " + className(r.Predicted)
+	switch {
+	case r.Sample.Label == nil:
+		return s
+	case r.Correct == nil:
+		return s + "; its true class, " + className(*r.Sample.Label) + ", is not among the " + format.Printable(r.Among)
+	case *r.Correct:
+		return s + ", which is correct"
+	}
+	return fmt.Sprintf("%s, which is wrong: the true class is %s, rank %d with p = %.3f", s, className(*r.Sample.Label), r.Label.Rank, r.Label.P)
+}
+
+func (s Sample) name() string {
+	from := format.Printable(s.From)
+	switch s.ID {
+	case "":
+		return fmt.Sprintf("sample %d of %s", s.Index, from)
+	case s.From:
+		return "photograph " + filepath.Base(from)
+	}
+	return fmt.Sprintf("%s (sample %d of %s)", format.Printable(s.ID), s.Index, from)
+}
+
+// likelyTable lists the most likely classes and all others together, with the settings of the
+// model.
+func (r *Result) likelyTable() *table.Table {
+	t := table.New("Most likely classes", "class", "probability").Right(2)
+	rest, others := 1.0, r.Classes
+	for _, p := range r.Likely {
+		if p.P < 0.0005 {
+			break // less likely ones follow
+		}
+		t.Row(className(p.Class), fmt.Sprintf("%.3f", p.P))
+		rest -= p.P
+		others--
+	}
+	if others > 0 {
+		t.Row(format.Count(others, "other"), fmt.Sprintf("%.3f", max(rest, 0)))
+	}
+	none := map[model.Complement]string{
+		model.Const: "constant none-of-group term", model.DeMorgan: "De Morgan none-of-group term", model.NoComplement: "no none-of-group term",
+	}[r.Complement]
+	trained := ""
+	if r.Sample.Trained {
+		trained = "; the model was trained on samples of the true class"
+	}
+	return t.Note("%s trained on %s (%s prior, %s), choosing from %d %s%s", r.Variant, r.Dataset, r.Prior, none, r.Classes, r.Among, trained)
+}
+
+// section says whether the batch changed the prediction of LAGO itself, and lists the samples
+// that did.
+func (a *Adapted) section(own string) section {
+	s := section{Title: fmt.Sprintf("Adapted to %s together, the prediction stays (p = %.3f)", format.Count(a.Samples, "sample"), a.P)}
+	if !a.Changed {
+		return s
+	}
+	s.Title = fmt.Sprintf("Adapted to %s together, the prediction changes to %s (p = %.3f); LAGO itself prefers %s, %s",
+		format.Count(a.Samples, "sample"), className(a.Predicted), a.P, className(own), odds(a.LogOdds))
+	t := table.New("Samples that favour "+className(a.Predicted)+" most", "sample", "adapted prediction", "similarity (cosine)", "effect").Right(3, 4)
+	for _, n := range a.Neighbours {
+		name := cmp.Or(n.ID, fmt.Sprint(n.Sample))
+		t.Row(name, className(n.Predicted), fixed(n.Cosine), odds(n.LogOdds))
+		s.Pictures = append(s.Pictures, picture{name, n.Picture})
+	}
+	s.Tables = []*table.Table{t}
+	return s
+}
+
+// verdict says in one sentence why the predicted class is more likely than the other.
+func (c Comparison) verdict() string {
+	times := "about"
+	if c.LogOdds >= math.Log(1.05) {
+		times = ratio(c.LogOdds) + " times"
+	}
+	s := fmt.Sprintf("%s is %s as likely as %s", className(c.Class), times, c.other())
+	if reasons := c.reasons(1, mainReasons); reasons != "" {
+		s += ", mainly because of " + reasons
+	}
+	if reasons := c.reasons(-1, 1); reasons != "" {
+		s += "; " + reasons + " favours " + className(c.Against) + " most"
+	}
+	return s + "."
+}
+
+// other names the other class and its role: "wren, the runner-up".
+func (c Comparison) other() string {
+	return className(c.Against) + map[Reason]string{RunnerUp: ", the runner-up", TrueClass: ", the true class"}[c.Reason]
+}
+
+// reasons lists the groups that favour the predicted class (sign 1) or the other one (-1)
+// most.
+func (c Comparison) reasons(sign float64, most int) string {
+	var list []string
+	for _, g := range c.Groups {
+		if len(list) < most && !negligible(g.Contribution) && sign*g.Contribution > 0 && !slices.Contains(list, g.reason()) {
+			list = append(list, g.reason())
+		}
+	}
+	return format.List(list, "and")
+}
+
+// reason names the attribute of a group that adds most to the class that the group favours
+// or, if none does, the one that was not detected and that the other class is described by.
+func (g Group) reason() string {
+	sign := math.Copysign(1, g.Contribution)
+	var adds, lacks string
+	var most, mostLacked float64 = 0, minDifference
+	for _, t := range g.Terms {
+		if d := sign * (t.Term.Class - t.Term.Against); d > most {
+			adds, most = attributeName(t.Attribute), d
+		}
+		if d := sign * t.Gamma * (t.Used.Against - t.Used.Class); d > mostLacked {
+			lacks, mostLacked = attributeName(t.Attribute)+" (not detected)", d
+		}
+	}
+	return cmp.Or(adds, lacks, g.title())
+}
+
+// compared shows a comparison: its groups, their attributes, and other detections.
+func (r *Result) compared(c Comparison, top int) section {
+	s := section{Title: className(c.Class) + " against " + c.other()}
+	s.Sentences = append(s.Sentences, fmt.Sprintf("The sum over %s %s in log probability, which is %s.",
+		format.Count(len(c.Groups), "group"), c.favour(c.LogOdds), odds(c.LogOdds)))
+	for _, m := range c.Substitutions {
+		s.Sentences = append(s.Sentences, fmt.Sprintf("%s is described but was not detected; %s was detected in its place (soft OR). With both, the sum %s.",
+			attributeName(m.Missed), nameWithin(m.Substitute, m.Group), c.favour(c.LogOdds+m.Gain)))
+	}
+	shown := 1
+	for shown < min(top, len(c.Groups)) && !negligible(c.Groups[shown].Contribution) {
+		shown++
+	}
+	s.Tables = []*table.Table{c.groupTable(shown), r.termTable(c, c.Groups[:shown])}
+	if effective := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return negligible(x.By) }); len(effective) > 0 {
+		s.Tables = append(s.Tables, c.changeTable("If a single attribute were detected differently (now: "+c.favour(c.LogOdds)+")", effective))
+	}
+	class, against := className(c.Class), className(c.Against)
+	if !c.Flip.Found {
+		s.Tables = append(s.Tables, table.New(fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s.",
+			format.Count(c.Flip.Limit, "change"), against, class)))
+		return s
+	}
+	title := fmt.Sprintf("%s becomes more likely than %s after %s", against, class, format.Count(len(c.Flip.Changes), "change"))
+	if len(c.Flip.Changes) > 1 {
+		title += ", applied in order (greedy search; fewer may suffice)"
+	}
+	s.Tables = append(s.Tables, c.changeTable(title, c.Flip.Changes))
+	return s
+}
+
+// groupTable shows the first groups, and the sum of all others.
+func (c Comparison) groupTable(shown int) *table.Table {
+	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸").Wrap(52, 1).Wrap(40, 2)
+	for _, g := range c.Groups[:shown] {
+		t.Row(g.title(), c.favour(g.Contribution), bar(g.Contribution, math.Abs(c.Groups[0].Contribution)))
+	}
+	var rest float64
+	for _, g := range c.Groups[shown:] {
+		rest += g.Contribution
+	}
+	if others := len(c.Groups) - shown; others > 0 {
+		t.Row(format.Count(others, "other"), c.favour(rest), "")
+	}
+	return t.Footer("all groups", c.favour(c.LogOdds), "")
+}
+
+// bar draws a contribution to the left or right of the middle.
+func bar(contribution, widest float64) string {
+	block := strings.Repeat("█", int(math.Round(barLength*math.Abs(contribution)/max(widest, math.SmallestNonzeroFloat64))))
+	if contribution < 0 {
+		return fmt.Sprintf("%*s│%*s", barLength, block, barLength, "")
+	}
+	return fmt.Sprintf("%*s│%-*s", barLength, "", barLength, block)
+}
+
+// termTable shows the attributes of groups.
+func (r *Result) termTable(c Comparison, groups []Group) *table.Table {
+	class, against := className(c.Class), className(c.Against)
+	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
+		"attribute", "detected", class, against, class, against).Wrap(40, 1).Wrap(18, 2, 3, 4, 5, 6).Right(2, 3, 4, 5, 6)
+	t.Span("", "", "described", "described", "share of the score", "share of the score")
+	for i, g := range groups {
+		if i > 0 {
+			t.Line()
+		}
+		t.Row(g.title() + " " + c.favour(g.Contribution))
+		for _, cells := range r.rows(g) {
+			t.Row(cells...)
+		}
+	}
+	return t
+}
+
+// rows lists the attributes that matter, those with the highest descriptions first; all
+// others together; and the none-of-group term, if the model has one.
+func (r *Result) rows(g Group) (list [][]any) {
+	var shown []Term
+	others := g.Others.Share
+	for _, t := range g.Terms {
+		if len(shown) < maxRows && (t.Gamma*t.Used.most() >= minUsed || t.Share.most() >= minTermShare) {
+			shown = append(shown, t)
+		} else {
+			others.add(t.Share)
+		}
+	}
+	sortBy(shown, func(t Term) float64 { return t.Used.most() })
+	add := func(name, detected, class, against string, share Pair) {
+		list = append(list, []any{"  " + name, detected, class, against, format.Percent(share.Class), format.Percent(share.Against)})
+	}
+	for _, t := range shown {
+		name, detected := nameWithin(t.Attribute, g.Name), fixed(t.Detected)
+		if t.Gamma < 0.95 {
+			name += fmt.Sprintf(" (%s of it)", format.Percent(t.Gamma))
+		}
+		if r.Prior != model.Uniform {
+			detected = fmt.Sprintf("%.2f (prior %.2f)", t.Detected, t.Prior)
+		}
+		add(name, detected, optional(t.Described.Class), optional(t.Described.Against), t.Share)
+	}
+	if others.most() >= minOtherShare {
+		add("other attributes", "", "", "", others)
+	}
+	detected := ""
+	if r.Complement == model.DeMorgan {
+		detected = fixed(g.None.Detected)
+	}
+	if r.Complement != model.NoComplement && g.None.Share.most() >= minOtherShare {
+		add("none of the group", detected, "", "", g.None.Share)
+	}
+	return list
+}
+
+func (c Comparison) changeTable(title string, changes []Change) *table.Table {
+	t := table.New(title, "attribute", "detected", "changed to", "effect", "prediction").Right(2)
+	for _, change := range changes {
+		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To), c.favour(change.LogOdds), className(change.Predicted))
+	}
+	return t
+}
+
+// favour says which class a difference of log probabilities favours: "favours wren by 0.67".
+func (c Comparison) favour(v float64) string {
+	if negligible(v) {
+		return "favours neither class"
+	}
+	class := c.Class
+	if v < 0 {
+		class = c.Against
+	}
+	return "favours " + className(class) + " by " + fixed(math.Abs(v))
+}
+
+// negligible reports whether a number is printed as 0.00.
+func negligible(v float64) bool { return math.Abs(v) < 0.005 }
+
+var (
+	className     = format.ClassName
+	attributeName = format.AttributeName
+)
+
+// nameWithin returns the name of an attribute without that of its group.
+func nameWithin(name, group string) string {
+	if g, value, found := strings.Cut(name, "::"); found && g == group {
+		return format.Spaced(value)
+	}
+	return attributeName(name)
+}
+
+// title returns the name of a group for people.
+func (g Group) title() string {
+	if g.Strongest == nil {
+		return attributeName(g.Name)
+	}
+	var names []string
+	for _, name := range g.Strongest {
+		names = append(names, attributeName(name))
+	}
+	return fmt.Sprintf("group %s (%s)", g.Name, strings.Join(names, ", "))
+}
+
+// ratio returns how many times the more likely class is as likely as the other.
+func ratio(logOdds float64) string {
+	if r := math.Exp(math.Abs(logOdds)); r < 1e6 {
+		return fmt.Sprintf("%.1f", r)
+	}
+	return "over a million"
+}
+
+func odds(logOdds float64) string { return ratio(logOdds) + " to 1" }
+
+func fixed(v float64) string { return fmt.Sprintf("%.2f", v) }
+
+// optional is fixed, and "-" for a missing entry.
+func optional(p *float64) string {
+	if p == nil {
+		return "-"
+	}
+	return fixed(*p)
+}
