@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -119,10 +117,6 @@ func answer(code int, body []byte, headers ...string) http.HandlerFunc {
 	}
 }
 
-func redirect(w http.ResponseWriter, r *http.Request) {
-	http.Redirect(w, r, "/moved", http.StatusFound)
-}
-
 // get downloads what a server has to a new file, or to resume one that begins with part.
 func get(ctx context.Context, t *testing.T, s *server, o Options, part, state string) (path string, err error) {
 	t.Helper()
@@ -130,7 +124,7 @@ func get(ctx context.Context, t *testing.T, s *server, o Options, part, state st
 	path = filepath.Join(dir, "archive.zip")
 	if part != "" {
 		testkit.Write(t, dir, "archive.zip.part", part)
-		testkit.Write(t, dir, "archive.zip.part.json", state)
+		testkit.Write(t, dir, "archive.zip.part.validator", state)
 	}
 	o.Attempts, o.pause, o.DownloadDir = 3, max(o.pause, 1), "unused"
 	if o.Stall == 0 {
@@ -158,10 +152,6 @@ func TestDownload(t *testing.T) {
 	modified := func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Unix(1.5e9, 0), bytes.NewReader(file))
 	}
-	ignoresIfRange := func(w http.ResponseWriter, r *http.Request) {
-		r.Header.Del("If-Range")
-		whole(newer, `"b"`)(w, r)
-	}
 	chunked := answer(200, file, "Etag", `"a"`)
 	const rest, from3000 = "Content-Range", "bytes 3000-4999/5000"
 	after := func(lie http.HandlerFunc) []http.HandlerFunc {
@@ -177,20 +167,13 @@ func TestDownload(t *testing.T) {
 		{"whole", []http.HandlerFunc{good}, []string{""}, nil},
 		{"resumed by ETag", []http.HandlerFunc{breaking(good, 1000), breaking(good, 500), good}, []string{"", "bytes=1000-", "bytes=1500-"}, nil},
 		{"resumed by Last-Modified", []http.HandlerFunc{breaking(modified, 1000), modified}, []string{"", "bytes=1000-"}, nil},
-		{"redirected", []http.HandlerFunc{redirect, breaking(good, 700), redirect, good}, []string{"", "", "bytes=700-", "bytes=700-"}, nil},
 		{"changed", []http.HandlerFunc{breaking(good, 3000), whole(newer, `"b"`)}, []string{"", "bytes=3000-"}, newer},
-		{"changed, and If-Range ignored", []http.HandlerFunc{breaking(good, 3000), ignoresIfRange}, again, newer},
 		{"ranges ignored", []http.HandlerFunc{breaking(good, 3000), answer(200, file, "Etag", `"a"`)}, []string{"", "bytes=3000-"}, nil},
 		{"no validator", []http.HandlerFunc{breaking(whole(file, ""), 3000), whole(file, "")}, []string{"", ""}, nil},
 		{"unknown length", []http.HandlerFunc{breaking(chunked, 900), chunked}, []string{"", "bytes=900-"}, nil},
-		{"unknown length, short rest", []http.HandlerFunc{breaking(chunked, 3000), answer(206, file[3000:3500], "Etag", `"a"`, rest, "bytes 3000-4999/*"), good}, []string{"", "bytes=3000-", ""}, nil},
 		{"server errors", []http.HandlerFunc{answer(500, nil), answer(503, nil), good}, []string{"", "", ""}, nil},
 		{"stalled", []http.HandlerFunc{silent, pausing(file, 2000), good}, []string{"", "", "bytes=2000-"}, nil},
-		{"range from elsewhere", after(answer(206, file, rest, "bytes 0-4999/5000")), again, nil},
-		{"range of another total", after(answer(206, newer[:3000], rest, "bytes 3000-5999/6000")), again, nil},
-		{"no Content-Range", after(answer(206, file[3000:])), again, nil},
 		{"range that ends early", after(answer(206, nil, rest, "bytes 3000-2999/5000")), again, nil},
-		{"length that contradicts", after(answer(206, file[3000:4000], rest, from3000, "Content-Length", "1000")), again, nil},
 		{"body that is longer", after(answer(206, make([]byte, 4000), rest, from3000)), again, nil},
 		{"rest of another file", after(answer(206, newer[:2000], rest, from3000, "Etag", `"b"`)), again, nil},
 		{"range refused", after(answer(416, nil)), again, nil},
@@ -243,16 +226,12 @@ func TestDownloadFailures(t *testing.T) {
 		{"404", []http.HandlerFunc{answer(404, nil)}, 1, []string{"expected status 200 OK, found 404 Not Found"}, false},
 		{"500", []http.HandlerFunc{answer(500, nil)}, 3, []string{"found 500 Internal Server Error", "after 3 attempts"}, false},
 		{"silent", []http.HandlerFunc{silent}, 3, []string{"expected a byte within 50ms, found none", "after 3 attempts"}, false},
-		{"unrequested range", []http.HandlerFunc{answer(206, file[:10], "Content-Range", "bytes 0-9/10")}, 1, []string{"found 206"}, false},
-		{"too large", []http.HandlerFunc{whole(content(6000), `"a"`)}, 1, []string{"expected at most 5500 bytes"}, false},
-		{"endless", []http.HandlerFunc{answer(200, content(9000))}, 1, []string{"expected at most 5500 bytes"}, false},
-		{"cut", []http.HandlerFunc{breaking(whole(file, `"a"`), 0)}, 3, []string{"expected 5000 bytes, found an end after 0"}, false},
 		{"cut without a validator", []http.HandlerFunc{breaking(whole(file, ""), 3000)}, 3, []string{"found an end after 3000"}, false},
 		{"small steps", []http.HandlerFunc{breaking(whole(file, `"a"`), 3000), little}, 3, []string{"found an end after 3020"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, c.handlers...)
-			o := Options{maxBytes: 5500}
+			var o Options
 			if c.name == "silent" {
 				o.Stall = 50 * time.Millisecond
 			}
@@ -269,35 +248,18 @@ func TestDownloadFailures(t *testing.T) {
 			}
 		})
 	}
-	unknown := httptest.NewUnstartedServer(answer(200, nil))
-	unknown.Config.ErrorLog = log.New(io.Discard, "", 0)
-	unknown.StartTLS()
-	defer unknown.Close()
-	o := Options{Notice: func(text string) { t.Errorf("tried again after an invalid certificate: %s", text) }}
-	_, err := get(t.Context(), t, &server{Server: unknown}, o, "", "")
-	testkit.WantError(t, err, "certificate")
-	unknown.Close()
-	_, err = get(t.Context(), t, &server{Server: unknown}, Options{}, "", "")
-	testkit.WantError(t, err, unknown.URL+": expected a response", "connection refused", "after 3 attempts")
+	closed := httptest.NewServer(answer(200, nil))
+	closed.Close()
+	_, err := get(t.Context(), t, &server{Server: closed}, Options{}, "", "")
+	testkit.WantError(t, err, closed.URL+": expected a response", "connection refused", "after 3 attempts")
 }
 
-// A server that breaks more often than is forgiven, but advances each time, and one that is
-// slow, but never stalls.
+// A server that breaks more often than is forgiven, but advances each time.
 func TestAdvancingIsNoFailure(t *testing.T) {
 	file := content(5 * worthwhile)
 	path, err := get(t.Context(), t, serve(t, breaking(whole(file, `"a"`), worthwhile)), Options{}, "", "")
 	testkit.NoError(t, err)
 	wantFile(t, path, file)
-	slow := func(w http.ResponseWriter, _ *http.Request) {
-		for i := range 30 {
-			_, _ = w.Write(file[i : i+1])
-			w.(http.Flusher).Flush()
-			time.Sleep(20 * time.Millisecond)
-		}
-	}
-	path, err = get(t.Context(), t, serve(t, slow), Options{Stall: 500 * time.Millisecond}, "", "") // of 600 in all
-	testkit.NoError(t, err)
-	wantFile(t, path, file[:30])
 }
 
 func TestInterruptedWhileWaiting(t *testing.T) {
@@ -314,14 +276,11 @@ func TestResumeFromEarlierProcess(t *testing.T) {
 		name, part, state string
 		want              []string // requests
 	}{
-		{"a part", string(file[:3000]), `{"validator":"\"a\"","total":5000}`, []string{"/ bytes=3000-"}},
-		{"of unknown length", string(file[:3000]), `{"validator":"\"a\"","total":-1}`, []string{"/ bytes=3000-"}},
-		{"all of it", string(file), `{"validator":"\"a\"","total":5000}`, nil},
-		{"more than all", string(file) + "x", `{"validator":"\"a\"","total":5000}`, []string{"/"}},
-		{"of another file", "other", `{"validator":"\"b\"","total":6000}`, []string{"/ bytes=5-"}},
-		{"without a validator", "other", `{"validator":"","total":5000}`, []string{"/"}},
-		{"without a state", "other", "", []string{"/"}},
-		{"with half a state", "other", `{"validator":"\"a`, []string{"/"}},
+		{"a part", string(file[:3000]), `"a"`, []string{"/ bytes=3000-"}},
+		{"all of it", string(file), `"a"`, []string{"/ bytes=5000-"}},
+		{"more than all", string(file) + "x", `"a"`, []string{"/ bytes=5001-", "/"}},
+		{"of another file", "other", `"b"`, []string{"/ bytes=5-"}},
+		{"without a validator", "other", "", []string{"/"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, whole(file, `"a"`))
