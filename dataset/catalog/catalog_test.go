@@ -98,9 +98,8 @@ func TestUnknownNames(t *testing.T) {
 		{"pest", root, `data set "pest": ` + generated + root + ", found none. Did you mean pets?"},
 		{"simulated", root, "Did you mean simulated-cub or simulated-awa2 or simulated-sun?"},
 		{"AWA", root, "Did you mean awa2?"},
-		{"zoo", root, "found none. The folder has SUN, pets."},
-		{"zoo", root + "/none", "found none. The folder " + root + "/none does not exist; --data-dir or $LAGO_DATA names another."},
-		{"CUB", "", "found none. To download it: lago-train dataset fetch cub"},
+		{"zoo", root, "found none. The command dataset list shows what is there."},
+		{"zoo", root + "/none", "found none. That folder is empty or missing; --data-dir or $LAGO_DATA names another."},
 		{"cub", root + "/none", "found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},
 	} {
 		_, err := Open(t.Context(), c.name, Options{DataDir: c.dir})
@@ -147,7 +146,7 @@ func TestFolderAtFindsTheLayout(t *testing.T) {
 		f, err := folderAt(dir)
 		if c.err != "" {
 			testkit.WantError(t, err, dir, c.err)
-		} else if err != nil || f != (folder{dir, c.want}) {
+		} else if err != nil || f != (location{dir, c.want}) {
 			t.Errorf("%s: %+v, %v, expected %s", c.files, f, err, c.want)
 		}
 	}
@@ -195,23 +194,15 @@ func TestVerifyNoticesDifferences(t *testing.T) {
 	d := open(t, "plain", fixtures, 1)
 	dir := filepath.Join(t.TempDir(), "new")
 	testkit.NoError(t, openlayout.Write(dir, d))
-	same := []dataset.Split{d.Split}
-	changed := *d
+	testkit.NoError(t, verify(t.Context(), d, dir))
+	more, swapped, changed := *d, *d, *d
+	more.DevSplits = []dataset.Split{d.Split, d.Split}
+	swapped.DevSplits, swapped.Split = nil, dataset.Split{Train: d.Split.Val, Val: d.Split.Train, Test: d.Split.Test}
 	changed.Features.Data = slices.Clone(d.Features.Data)
 	changed.Features.Data[5] += 1e-6
-	changed.FeaturesSum = ""
-	for _, c := range []struct {
-		d      *dataset.Dataset
-		splits []dataset.Split
-		want   string
-	}{
-		{d, append(same, d.Split), "2 splits were written, and 1 are read"},
-		{d, []dataset.Split{{Train: d.Split.Val, Val: d.Split.Train, Test: d.Split.Test}}, "split 1 of the written folder differs"},
-		{&changed, same, "differs"},
-	} {
-		testkit.WantError(t, verify(t.Context(), c.d, c.splits, dir, below("")), c.want)
-	}
-	testkit.NoError(t, verify(t.Context(), d, same, dir, below("")))
+	testkit.WantError(t, verify(t.Context(), &more, dir), "expected 2 splits, found 1")
+	testkit.WantError(t, verify(t.Context(), &swapped, dir), "split 1: expected fingerprint ")
+	testkit.WantError(t, verify(t.Context(), &changed, dir), "split 1: expected fingerprint ")
 }
 
 func TestCheckAcceptsSoundData(t *testing.T) {
@@ -269,9 +260,8 @@ func TestCheckWarnsOfClassesWithTheSameDescription(t *testing.T) {
 	_, first, _ := strings.Cut(lines[1], ",")
 	name, second, _ := strings.Cut(lines[4], ",")
 	edit(t, dir, "classes.csv", name+","+second, name+","+first)
-	var b strings.Builder
-	testkit.NoError(t, testkit.Must(Check(t.Context(), dir, below("")))(t).WriteText(&b))
-	testkit.WantText(t, b.String(), "warning: pets: classes ", name, "different descriptions, found the same", "no problems found")
+	text := testkit.Must(Check(t.Context(), dir, below("")))(t).Tables()[0].Text()
+	testkit.WantText(t, text, "warning: pets: classes ", name, "different descriptions, found the same", "no problems found")
 }
 
 func TestList(t *testing.T) {
@@ -305,8 +295,6 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	var text strings.Builder
-	testkit.NoError(t, l.WriteText(&text))
-	testkit.WantText(t, text.String(), "no data set", "1 problem", "both: ", "expected one data set", "sick: ", "Klass_B", "Folders are in "+root)
+	testkit.WantText(t, l.Tables()[0].Text(), "no data set", "1 problem", "both: ", "expected one data set", "sick: ", "Klass_B", "Folders are in "+root)
 	testkit.Must(List(t.Context(), below(filepath.Join(root, "none")), func(string) {}))(t)
 }

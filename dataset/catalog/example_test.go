@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 func ExampleOpen() {
@@ -77,10 +78,10 @@ func animals() *dataset.Dataset {
 	return d
 }
 
-func ExampleSummary_WriteText() {
+func ExampleSummarise() {
 	s := catalog.Summarise(animals())
 	s.Fingerprint = "(omitted)"
-	if err := s.WriteText(os.Stdout); err != nil {
+	if err := table.WriteText(os.Stdout, s.Tables()[:2]...); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -96,19 +97,11 @@ func ExampleSummary_WriteText() {
 	// │ val    │       1 │       2 │             2 │      2 │   2 │
 	// │ test   │       1 │       3 │             3 │      3 │   3 │
 	// └────────┴─────────┴─────────┴───────────────┴────────┴─────┘
+	//
 	// ┌───────┬────────────┬───────────┐
 	// │ group │ attributes │ names     │
 	// ├───────┼────────────┼───────────┤
 	// │ legs  │          2 │ four, six │
 	// │ flies │          1 │ flies     │
 	// └───────┴────────────┴───────────┘
-	// ┌──────────┬────────┬─────────┬──────────────────────┐
-	// │ class    │ subset │ samples │ attributes described │
-	// ├──────────┼────────┼─────────┼──────────────────────┤
-	// │ ant      │ train  │       1 │                    3 │
-	// │ bee      │ val    │       2 │                    2 │
-	// │ cat      │ test   │       3 │                    3 │
-	// │ dog      │ train  │       4 │                    3 │
-	// │ éléphant │        │       2 │                    3 │
-	// └──────────┴────────┴─────────┴──────────────────────┘
 }
