@@ -8,6 +8,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/extract"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model/resnet"
 )
 
@@ -29,5 +30,5 @@ func ExampleExtract() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_ = r.WriteText(os.Stdout)
+	_ = table.WriteText(os.Stdout, r.Tables()...)
 }
