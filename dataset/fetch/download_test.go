@@ -3,7 +3,6 @@ package fetch
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -260,14 +259,6 @@ func TestAdvancingIsNoFailure(t *testing.T) {
 	path, err := get(t.Context(), t, serve(t, breaking(whole(file, `"a"`), worthwhile)), Options{}, "", "")
 	testkit.NoError(t, err)
 	wantFile(t, path, file)
-}
-
-func TestInterruptedWhileWaiting(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := get(ctx, t, serve(t, answer(500, nil)), Options{pause: time.Hour, Notice: func(string) { cancel() }}, "", "")
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, expected it to wrap context.Canceled", err)
-	}
 }
 
 func TestResumeFromEarlierProcess(t *testing.T) {

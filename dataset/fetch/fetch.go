@@ -222,9 +222,13 @@ func (f *fetcher) checkAddress(field, address string) error {
 	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 		return nil
 	}
+	want := "an http or https address"
+	if f.weights == "" {
+		want += ", or the path of an archive"
+	}
 	// More of it could contain a part of the password.
 	scheme, _, _ := strings.Cut(address, ":")
-	return &invalid.Error{Field: field, Want: "an http or https address, or the path of an archive", Got: "one that begins with " + invalid.Quote(scheme)}
+	return &invalid.Error{Field: field, Want: want, Got: "one that begins with " + invalid.Quote(scheme)}
 }
 
 // isAddress reports whether a source is an address, not the path of a file.
