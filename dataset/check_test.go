@@ -147,17 +147,3 @@ func TestCheckFeaturesProperty(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkCheckAtTheSizeOfAWA2(b *testing.B) {
-	d := sound()
-	d.Features = dataset.NewMatrix[float32](37322, 2048)
-	d.Labels = make([]int, d.Features.Rows)
-	for i := range d.Labels {
-		d.Labels[i] = i % len(d.Classes)
-	}
-	for b.Loop() {
-		if err := dataset.Check(d); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
 const fixtures = "../xlsa17/testdata"
@@ -297,4 +299,22 @@ func TestList(t *testing.T) {
 	}
 	testkit.WantText(t, l.Tables()[0].Text(), "no data set", "1 problem", "both: ", "expected one data set", "sick: ", "Klass_B", "Folders are in "+root)
 	testkit.Must(List(t.Context(), below(filepath.Join(root, "none")), func(string) {}))(t)
+}
+
+func TestSummarise(t *testing.T) {
+	d := tiny.Small() // 10 samples per class
+	d.Labels[d.SamplesOf(d.Split.Test[:1])[0]] = d.Split.Test[1]
+	d.Descriptions.Row(3)[2] = math.NaN()
+	d.Split.Val = d.Split.Val[:3]
+	s := Summarise(d)
+	want := []Subset{{"train", 8, 80, 10, 10, 10}, {"val", 3, 30, 10, 10, 10}, {"test", 4, 40, 9, 10, 11}}
+	if diff := cmp.Diff(want, s.Subsets); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s.Undescribed != 1 || s.Classes[3] != (Class{"class004", "train", 10, 8}) || s.Classes[11].Subset != "" {
+		t.Errorf("%d are missing, classes %v", s.Undescribed, s.Classes)
+	}
+	tables := s.Tables()
+	testkit.WantText(t, tables[0].Text(), "simulated-small: 160 samples of 16 classes, 16 features each", "9 attributes in 3 groups; 1 missing")
+	testkit.WantText(t, tables[1].Text(), "value01, value02, value03")
 }
