@@ -36,6 +36,8 @@ type download struct {
 	total     int64  // bytes of the whole file; -1 if unknown
 }
 
+const resumes = "The same command resumes what was downloaded."
+
 // permanent is an error that another attempt would have as well.
 type permanent struct{ error }
 
@@ -53,21 +55,12 @@ func (f *fetcher) download(ctx context.Context, step, address, path string) erro
 		err = d.run(ctx)
 	}
 	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
-		err = atomicfile.Rename(part.Name(), path)
-	} else if f.kept = d.describePart(); f.kept != "" {
-		return err
-	} else {
-		_ = os.Remove(part.Name()) // of no use, but harmless
+		return errors.Join(atomicfile.Rename(part.Name(), path), os.Remove(part.Name()+".validator"))
 	}
-	return errors.Join(err, os.RemoveAll(part.Name()+".validator"))
-}
-
-// describePart is empty if the server cannot be asked for the rest of the file.
-func (d *download) describePart() string {
-	if d.size == 0 || d.validator == "" {
-		return ""
+	if d.size == 0 || d.validator == "" { // the server cannot be asked for the rest
+		_, _ = os.Remove(part.Name()), os.Remove(part.Name()+".validator") // harmless if they stay
 	}
-	return fmt.Sprintf("%s are kept in %s, from where the same command resumes.", format.Bytes(d.size), d.part.Name())
+	return err
 }
 
 // restart empties the part, for a file with the given validator.
@@ -91,16 +84,16 @@ func (d *download) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if disk := (*fs.PathError)(nil); errors.As(err, &disk) {
-			return &invalid.Error{Where: disk.Path, Err: disk.Err, Hint: d.describePart()}
+			return &invalid.Error{Where: disk.Path, Err: disk.Err, Hint: resumes}
 		}
 		if final, ok := err.(permanent); ok {
-			return &invalid.Error{Where: d.shown, Err: final.error, Hint: d.describePart()}
+			return &invalid.Error{Where: d.shown, Err: final.error, Hint: resumes}
 		}
 		if d.size >= best+worthwhile {
 			failures, best = 0, d.size
 		}
 		if failures++; failures >= d.Attempts {
-			return &invalid.Error{Where: d.shown, Err: fmt.Errorf("%w, after %s", err, format.Count(failures, "attempt")), Hint: d.describePart()}
+			return &invalid.Error{Where: d.shown, Err: fmt.Errorf("%w, after %s", err, format.Count(failures, "attempt")), Hint: resumes}
 		}
 		wait := min(d.pause<<min(failures-1, 10), 30*time.Second)
 		d.Notice(fmt.Sprintf("%s: %v; attempt %d of %d in %v", d.shown, err, failures+1, d.Attempts, wait))

@@ -161,7 +161,7 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	}
 	r, err := f.run(ctx)
 	if err != nil && ctx.Err() != nil {
-		return nil, &interrupted{ctx.Err(), cmp.Or(f.kept, "The same command resumes the work.")}
+		return nil, interrupted{ctx.Err()}
 	}
 	if system := (*fs.PathError)(nil); errors.As(err, &system) {
 		return nil, invalid.File(system.Path, err)
@@ -170,20 +170,16 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 }
 
 // interrupted is the error of a fetch that its context ended.
-type interrupted struct {
-	error
-	hint string
-}
+type interrupted struct{ error }
 
-func (i *interrupted) Error() string { return "interrupted. " + i.hint }
-func (i *interrupted) Unwrap() error { return i.error }
+func (i interrupted) Error() string { return "interrupted. " + resumes }
+func (i interrupted) Unwrap() error { return i.error }
 
 // fetcher is one call of Fetch.
 type fetcher struct {
 	Options
 	source
 	sizes map[string]int64 // of the files of the result, by path below the folder
-	kept  string           // describes what a failed download leaves, for the hint
 }
 
 func (f *fetcher) setDefaults() (err error) {
@@ -304,19 +300,17 @@ func (f *fetcher) target() (string, error) {
 	return path, nil
 }
 
-// place moves what was staged to the target. A kill in the middle of the replacement of a
-// folder leaves the earlier one under a hidden name, which the next replacement removes.
+// place moves what was staged to the target. A kill in the middle of it leaves what was there
+// under a hidden name, which the next call removes.
 func (f *fetcher) place(staging, target string) error {
-	if _, err := os.Lstat(target); f.weights != "" || errors.Is(err, fs.ErrNotExist) {
-		return atomicfile.Rename(staging, target)
-	}
 	replaced := filepath.Join(f.DataDir, "."+f.folder+".replaced")
 	_ = os.RemoveAll(replaced) // else the next line fails
-	if err := atomicfile.Rename(target, replaced); err != nil {
+	if err := os.Rename(target, replaced); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := atomicfile.Rename(staging, target); err != nil {
-		return errors.Join(err, os.Rename(replaced, target))
+		_ = os.Rename(replaced, target) // where there is one
+		return err
 	}
 	return os.RemoveAll(replaced)
 }
