@@ -60,7 +60,11 @@ func Check(ctx context.Context, name string, o Options) (Report, error) {
 	d, err := l.open(ctx, o)
 	if err == nil {
 		r.Data, r.Splits = d, len(d.Splits())
-		err = checkSplits(d, max(o.DevSplit, 1))
+		for n := 0; err == nil && n < r.Splits; n++ {
+			other := *d
+			other.Split = d.Splits()[n]
+			err = dataset.Check(&other)
+		}
 	}
 	if ctx.Err() != nil {
 		return r, ctx.Err()
@@ -70,21 +74,6 @@ func Check(ctx context.Context, name string, o Options) (Report, error) {
 		r.Warnings = append(r.Warnings, problems(sameDescriptions(d))...)
 	}
 	return r, nil
-}
-
-// checkSplits returns the problems of the first split that has any. Open has checked one.
-func checkSplits(d *dataset.Dataset, checked int) error {
-	other := *d
-	for n, split := range d.Splits() {
-		other.Split = split
-		if n+1 == checked {
-			continue
-		}
-		if err := dataset.Check(&other); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // sameDescriptions reports classes that no method can tell apart.
