@@ -57,10 +57,18 @@ func (f *fetcher) download(ctx context.Context, step, address, path string) erro
 	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
 		return errors.Join(atomicfile.Rename(part.Name(), path), os.Remove(part.Name()+".validator"))
 	}
-	if d.size == 0 || d.validator == "" { // the server cannot be asked for the rest
+	if d.hint() == "" {
 		_, _ = os.Remove(part.Name()), os.Remove(part.Name()+".validator") // harmless if they stay
 	}
 	return err
+}
+
+// hint is empty if the server cannot be asked for the rest.
+func (d *download) hint() string {
+	if d.size == 0 || d.validator == "" {
+		return ""
+	}
+	return resumes
 }
 
 // restart empties the part, for a file with the given validator.
@@ -84,16 +92,16 @@ func (d *download) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if disk := (*fs.PathError)(nil); errors.As(err, &disk) {
-			return &invalid.Error{Where: disk.Path, Err: disk.Err, Hint: resumes}
+			return &invalid.Error{Where: disk.Path, Err: disk.Err, Hint: d.hint()}
 		}
 		if final, ok := err.(permanent); ok {
-			return &invalid.Error{Where: d.shown, Err: final.error, Hint: resumes}
+			return &invalid.Error{Where: d.shown, Err: final.error, Hint: d.hint()}
 		}
 		if d.size >= best+worthwhile {
 			failures, best = 0, d.size
 		}
 		if failures++; failures >= d.Attempts {
-			return &invalid.Error{Where: d.shown, Err: fmt.Errorf("%w, after %s", err, format.Count(failures, "attempt")), Hint: resumes}
+			return &invalid.Error{Where: d.shown, Err: fmt.Errorf("%w, after %s", err, format.Count(failures, "attempt")), Hint: d.hint()}
 		}
 		wait := min(d.pause<<min(failures-1, 10), 30*time.Second)
 		d.Notice(fmt.Sprintf("%s: %v; attempt %d of %d in %v", d.shown, err, failures+1, d.Attempts, wait))

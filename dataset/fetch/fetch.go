@@ -92,7 +92,7 @@ func sourceOf(name string) (source, error) {
 	all := names(sources)
 	found, err := invalid.OneOf(name, all...)
 	if err != nil {
-		return source{}, invalid.At("data set", err)
+		return source{}, &invalid.Error{Where: "data set", Err: err, Usage: true}
 	}
 	return sources[slices.Index(all, found)], nil
 }
@@ -294,10 +294,13 @@ func (f *fetcher) target() (string, error) {
 		return "", &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
 	}
 	path := filepath.Join(f.DataDir, found[0].Name())
-	if !f.Force {
-		return "", &invalid.Error{Where: path, Got: "a folder or file that exists already", Hint: "--force replaces it and everything in it."}
+	switch {
+	case f.Force:
+		return path, nil
+	case f.weights != "":
+		return "", &invalid.Error{Where: path, Got: "a file that exists already", Hint: "--force replaces it."}
 	}
-	return path, nil
+	return "", &invalid.Error{Where: path, Got: "a folder that exists already", Hint: "--force replaces it and everything in it."}
 }
 
 // place moves what was staged to the target. A kill in the middle of it leaves what was there
