@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -85,12 +84,14 @@ func drawConfig(t *rapid.T) Config {
 	return c
 }
 
-// trials are those of a stage on a small data set.
+// smallData is for tests that do not change it.
+var smallData = tiny.Small()
+
+// trials names those of a stage.
 func trials(t testkit.TB, c Config, stage train.Stage) (names []string) {
 	t.Helper()
 	testkit.NoError(t, c.Check())
-	d := tiny.Small()
-	for _, trial := range c.Trials(lab.View{Data: d, Fingerprint: "data"}, stage, 9) {
+	for _, trial := range c.Trials(lab.View{Data: smallData, Fingerprint: "data"}, stage, 9) {
 		names = append(names, trial.Name())
 	}
 	return names
@@ -115,16 +116,14 @@ func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
 
 // A written file, and the JSON of a stored result, make the same trials.
 func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "settings.json")
+	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawConfig(t)
-		testkit.NoError(t, want.Write(path, "abc"))
+		data := testkit.Must(json.Marshal(want))(t)
+		path := testkit.Write(t, dir, "settings.json", string(data))
 		p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
-		if p.ChosenOn != "abc" {
-			t.Errorf("chosen on %q, expected abc", p.ChosenOn)
-		}
 		var read Config
-		testkit.NoError(t, json.Unmarshal(testkit.Must(json.Marshal(want))(t), &read))
+		testkit.NoError(t, json.Unmarshal(data, &read))
 		for _, stage := range []train.Stage{train.Dev, train.Test} {
 			if want.Stage == OnlyTest && stage == train.Dev {
 				continue // which has a patience
@@ -134,6 +133,12 @@ func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
 			}
 		}
 	})
+	path := filepath.Join(dir, "chosen.json")
+	testkit.NoError(t, Defaults(methods.Of(model.KSoft)).With("k", 7).Write(path, "abc"))
+	p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
+	if p.ChosenOn != "abc" || p.value("k") != 7 {
+		t.Errorf("chosen on %q with k %v, expected abc and 7", p.ChosenOn, p.value("k"))
+	}
 }
 
 // A setting distinguishes trials if, and only if, it applies. A new setting is expected to
@@ -162,30 +167,6 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 	})
 }
 
-func TestReadFileNamesTheFileAndTheKey(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		want []string
-	}{
-		"unknown key":     {`{"lr": 1, "lambada": 1}`, []string{"lambada", "Did you mean lambda?"}},
-		"key twice":       {`{"lr": 1, "k": 3, "lr": 2}`, []string{"lr", "each key once"}},
-		"wrong type":      {`{"lr": "fast"}`, []string{"lr", "a number above 0", "string fast"}},
-		"no epochs":       {`{"epochs": 0}`, []string{"epochs", "at least 1", "0"}},
-		"no such variant": {`{"variant": "k-sotf"}`, []string{"variant", "Did you mean k-soft?"}},
-		"cut off":         {"{\n\"lr\": 1", []string{"one JSON object", "line 2"}},
-		"too large":       {strings.Repeat(" ", maxConfigBytes) + `{}`, []string{"at most 1.0 MB"}},
-	} {
-		path := testkit.Write(t, t.TempDir(), "settings.json", c.text)
-		_, err := ReadFile(t.Context(), path)
-		t.Log(name)
-		testkit.WantError(t, err, append(c.want, path)...)
-	}
-	path := filepath.Join(t.TempDir(), "absent.json")
-	if _, err := ReadFile(t.Context(), path); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v, expected fs.ErrNotExist with the path", err)
-	}
-}
-
 // A setting without effect is refused, in a flag and in a file. A file may repeat the
 // value that the run has anyway.
 func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
@@ -209,27 +190,9 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 			t.Errorf("%s: the error is one of the command line", text)
 		}
 	}
+	_, err := resolve(t, `{}`, flagged("k", "0"))
+	testkit.WantError(t, err, "--k: expected variant k-soft")
 	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`))(t)
-}
-
-func TestCheckNamesTheSetting(t *testing.T) {
-	for name, change := range map[string]func(*Config){
-		"seeds":     func(c *Config) { c.Seeds = 0 },
-		"epochs":    func(c *Config) { c.Epochs = -1 },
-		"dev_split": func(c *Config) { c.DevSplit = 4 },
-		"ridge":     func(c *Config) { c.Preprocess, c.Ridge = preprocess.Whiten, -1 },
-		"zeta":      func(c *Config) { *c = c.With("zeta", 0) },
-		"patience":  func(c *Config) { c.Patience = 0 },
-		"seed":      func(c *Config) { c.Seed = math.MaxUint64 - 3 }, // of five seeds
-	} {
-		c := PresetFor("glyphs", methods.Of(model.SemanticHard)).Clone()
-		testkit.NoError(t, c.Check())
-		change(&c)
-		var e *invalid.Error
-		if err := c.Check(); !errors.As(err, &e) || e.Field != name {
-			t.Errorf("%s: error %v, expected one on it", name, err)
-		}
-	}
 }
 
 // A copy that is changed leaves the original alone.
