@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -194,43 +193,19 @@ func (c *checker) groups() {
 	}
 }
 
-// features reports each sample with values that are NaN or infinite.
+// features reports the first value of each sample that is NaN or infinite.
 func (c *checker) features() {
 	x := c.Features
-	var mu sync.Mutex
-	var bad []int // samples
+	bad := make([]bool, x.Rows)
 	parallel.For(x.Rows, 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if !finite.All(x.Row(i)) {
-				mu.Lock()
-				bad = append(bad, i)
-				mu.Unlock()
-			}
+			bad[i] = !finite.All(x.Row(i))
 		}
 	})
-	slices.Sort(bad)
-	for _, i := range bad {
-		j, n := NotFinite(x.Row(i))
-		got := fmt.Sprint(x.Row(i)[j])
-		if n > 1 {
-			got += fmt.Sprintf(", and %d more in this sample", n-1)
+	for i := range bad {
+		if bad[i] {
+			j := slices.IndexFunc(x.Row(i), func(v float32) bool { return !finite.Is(v) })
+			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", x.Row(i)[j])
 		}
-		c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", got)
 	}
-}
-
-// NotFinite returns the index of the first value that is NaN or infinite, or -1, and the
-// number of such values.
-func NotFinite(row []float32) (first, n int) {
-	first = -1
-	for j, v := range row {
-		if finite.Is(v) {
-			continue
-		}
-		if n == 0 {
-			first = j
-		}
-		n++
-	}
-	return first, n
 }
