@@ -192,12 +192,16 @@ func (d *download) receive(body io.Reader) error {
 	if d.size == d.total {
 		return nil
 	}
-	_, err := io.Copy(io.MultiWriter(d, d.meter(d.step, d.size, d.total)), body)
+	end := d.total
+	if end < 0 {
+		end = d.maxBytes
+	}
+	_, err := io.Copy(io.MultiWriter(d, d.meter(d.step, d.size, d.total)), io.LimitReader(body, end-d.size+1))
 	switch {
+	case d.size > end: // which of the bytes are the file's is unknown
+		return cmp.Or(d.restart(""), mismatch(fmt.Sprintf("at most %d bytes", end), "more"))
 	case err == nil && (d.size == d.total || d.total < 0):
 		return nil
-	case d.size > d.total && d.total >= 0: // which of the bytes are the file's is unknown
-		return cmp.Or(d.restart(""), mismatch("the rest of the file", "more"))
 	}
 	return &invalid.Error{Want: "the whole file", Got: fmt.Sprintf("an end after %d bytes", d.size), Err: err}
 }

@@ -115,15 +115,10 @@ func TestLeaks(t *testing.T) {
 	d := birds("ant", "bee")
 	copy(d.Descriptions.Row(1), []float64{0.8, 0.2})
 	s := dataset.Split{Train: []int{0}, Test: []int{1}}
-	if len(Leaks(d, s, Tolerance)) != 0 || len(Leaks(d, s, 0.25)) != 1 {
-		t.Error("the given tolerance is not used")
-	}
-	copy(d.Descriptions.Row(1), d.Descriptions.Row(0))
-	if len(Leaks(d, s, 0)) != 1 {
-		t.Error("a tolerance of 0 does not find equal descriptions")
-	}
-	if len(Leaks(d, s, -1)) != 0 {
-		t.Error("a negative tolerance compares descriptions")
+	for tolerance, want := range map[float64]int{-1: 0, Tolerance: 0, 0.25: 1} {
+		if n := len(Leaks(d, s, tolerance)); n != want {
+			t.Errorf("%d leaks with a tolerance of %g, expected %d", n, tolerance, want)
+		}
 	}
 }
 
