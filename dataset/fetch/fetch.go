@@ -118,7 +118,7 @@ type Options struct {
 	Notice   func(text string) // gets sentences for the log, such as that a download is resumed; nil ignores them
 
 	pause    time.Duration // before the second attempt; each later one waits twice as long
-	maxBytes int64         // of a download, and of what an archive expands to
+	maxBytes int64         // of a download of unknown length, and of what an archive expands to
 }
 
 // Progress is how far a step is.
