@@ -135,8 +135,10 @@ func unknown(name, dataDir string, folders []string) error {
 		e.Hint = fmt.Sprintf("To download it: lago-train dataset fetch --data-dir %s %s", dataDir, lower)
 	case e.Hint == "" && len(folders) == 0:
 		e.Hint = fmt.Sprintf("That folder is empty or missing; --data-dir or $%s names another.", EnvDataDir)
-	case e.Hint == "":
+	case e.Hint == "" && len(folders) > 8:
 		e.Hint = "The command dataset list shows what is there."
+	case e.Hint == "":
+		e.Hint = "The folder has " + strings.Join(folders, ", ") + "."
 	}
 	return e
 }
