@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -15,7 +14,7 @@ import (
 // joins the problems, each an *invalid.Error; of one kind it has the first few and the
 // number of the others.
 func Check(d *Dataset) error {
-	c := &checker{Dataset: d}
+	c := &checker{Dataset: d, subsetOf: make([]string, len(d.Classes))}
 	c.sizes()
 	if err := c.problems.Err(); err != nil { // the other checks index by these sizes
 		return err
@@ -24,7 +23,6 @@ func Check(d *Dataset) error {
 	c.labels()
 	c.split()
 	c.testSeen()
-	c.classes()
 	c.descriptions()
 	c.groups()
 	c.features()
@@ -34,6 +32,7 @@ func Check(d *Dataset) error {
 // checker collects the problems of a data set.
 type checker struct {
 	*Dataset
+	subsetOf []string // of each class, empty if the split leaves it out
 	problems invalid.List
 }
 
@@ -81,20 +80,19 @@ func (c *checker) names() {
 			first[name] = z
 		}
 	}
-	attributes := make([]string, len(c.Attributes))
-	for m, a := range c.Attributes {
-		attributes[m] = a.Name
-	}
-	c.control("class", c.Classes)
-	c.control("attribute", attributes)
-	c.control("group", c.Groups)
-}
-
-func (c *checker) control(what string, names []string) {
-	for i, name := range names {
+	control := func(what string, i int, name string) {
 		if invalid.HasControl(name) {
 			c.report("control", fmt.Sprintf("%s %d", what, i), "a name without control characters", invalid.Quote(name))
 		}
+	}
+	for z, name := range c.Classes {
+		control("class", z, name)
+	}
+	for m, a := range c.Attributes {
+		control("attribute", m, a.Name)
+	}
+	for k, name := range c.Groups {
+		control("group", k, name)
 	}
 }
 
@@ -106,75 +104,59 @@ func (c *checker) labels() {
 	}
 }
 
+// split checks the classes of the split, which must have samples and a description.
 func (c *checker) split() {
-	subsetOf := make(map[int]string)
+	samples := c.SamplesPerClass()
 	for _, subset := range c.Split.Subsets() {
 		if len(subset.Classes) == 0 {
 			c.report("empty", subset.Name+" classes", "at least one", "none")
+		}
+		if !slices.IsSorted(subset.Classes) {
+			c.report("order", subset.Name+" classes", "ascending order", "another")
 		}
 		for i, z := range subset.Classes {
 			if !c.hasClass(z) {
 				c.report("split", fmt.Sprintf("%s class %d of the split", subset.Name, i), fmt.Sprintf("a class from 0 to %d", len(c.Classes)-1), z)
 				continue
 			}
-			if other, repeated := subsetOf[z]; repeated {
-				c.report("overlap", "class "+invalid.Quote(c.Classes[z]), "one place in train, val or test", fmt.Sprintf("it in %s and in %s", other, subset.Name))
+			name := invalid.Quote(c.Classes[z])
+			if other := c.subsetOf[z]; other != "" {
+				c.report("overlap", "class "+name, "one place in train, val or test", fmt.Sprintf("it in %s and in %s", other, subset.Name))
 			}
-			subsetOf[z] = subset.Name
-		}
-		if !slices.IsSorted(subset.Classes) {
-			c.report("order", subset.Name+" classes", "ascending order", "another")
+			c.subsetOf[z] = subset.Name
+			if samples[z] == 0 {
+				c.report("samples", subset.Name+" class "+name, "at least one sample", "none")
+			}
+			if Described(c.Descriptions.Row(z)) == 0 {
+				c.report("described", fmt.Sprintf("description of %s class %s", subset.Name, name), "at least one described attribute", "none")
+			}
 		}
 	}
 }
 
+// testSeen checks the held-out samples, after split.
 func (c *checker) testSeen() {
-	seen := make([]bool, len(c.Classes))
-	for _, z := range c.Split.Seen() {
-		if c.hasClass(z) {
-			seen[z] = true
-		}
-	}
-	held := make([]int, len(c.Classes)) // samples
+	trained := c.SamplesPerClass()
 	before := -1
 	for place, i := range c.TestSeen {
 		field := fmt.Sprintf("test_seen, entry %d", place)
 		switch {
 		case i < 0 || i >= len(c.Labels):
 			c.report("test_seen", field, fmt.Sprintf("a sample from 0 to %d", len(c.Labels)-1), i)
+			continue
 		case i <= before:
 			c.report("test_seen", field, "samples in ascending order", fmt.Sprintf("%d after %d", i, before))
-		case c.hasClass(c.Labels[i]) && !seen[c.Labels[i]]:
-			c.report("test_seen", field, "a sample of a train or val class", fmt.Sprintf("sample %d, of class %s", i, invalid.Quote(c.Classes[c.Labels[i]])))
-		default:
-			before = i
-			if c.hasClass(c.Labels[i]) {
-				held[c.Labels[i]]++
-			}
+			continue
 		}
-	}
-	for z, n := range c.SamplesPerClass() {
-		if n > 0 && held[z] == n {
-			c.report("all held out", "class "+invalid.Quote(c.Classes[z]), "at least one sample to train on", fmt.Sprintf("all %d held out (test_seen)", n))
+		before = i
+		z := c.Labels[i]
+		if !c.hasClass(z) {
+			continue
 		}
-	}
-}
-
-// classes checks that the classes of the split have samples and are described.
-func (c *checker) classes() {
-	n := c.SamplesPerClass()
-	for _, subset := range c.Split.Subsets() {
-		for _, z := range subset.Classes {
-			if !c.hasClass(z) {
-				continue
-			}
-			class := fmt.Sprintf("%s class %s", subset.Name, invalid.Quote(c.Classes[z]))
-			if n[z] == 0 {
-				c.report("samples", class, "at least one sample", "none")
-			}
-			if Described(c.Descriptions.Row(z)) == 0 {
-				c.report("described", "description of "+class, "at least one described attribute", "none")
-			}
+		if subset := c.subsetOf[z]; subset != "train" && subset != "val" {
+			c.report("test_seen", field, "a sample of a train or val class", fmt.Sprintf("sample %d, of class %s", i, invalid.Quote(c.Classes[z])))
+		} else if trained[z]--; trained[z] == 0 {
+			c.report("all held out", "class "+invalid.Quote(c.Classes[z]), "at least one sample to train on", fmt.Sprintf("all %d held out (test_seen)", c.SamplesPerClass()[z]))
 		}
 	}
 }
@@ -211,43 +193,19 @@ func (c *checker) groups() {
 	}
 }
 
-// features reports each sample with values that are NaN or infinite.
+// features reports the first value of each sample that is NaN or infinite.
 func (c *checker) features() {
 	x := c.Features
-	var mu sync.Mutex
-	var bad []int // samples
+	bad := make([]bool, x.Rows)
 	parallel.For(x.Rows, 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if !finite.All(x.Row(i)) {
-				mu.Lock()
-				bad = append(bad, i)
-				mu.Unlock()
-			}
+			bad[i] = !finite.All(x.Row(i))
 		}
 	})
-	slices.Sort(bad)
-	for _, i := range bad {
-		j, n := NotFinite(x.Row(i))
-		got := fmt.Sprint(x.Row(i)[j])
-		if n > 1 {
-			got += fmt.Sprintf(", and %d more in this sample", n-1)
+	for i := range bad {
+		if bad[i] {
+			j := slices.IndexFunc(x.Row(i), func(v float32) bool { return !finite.Is(v) })
+			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", x.Row(i)[j])
 		}
-		c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", got)
 	}
-}
-
-// NotFinite returns the index of the first value that is NaN or infinite, or -1, and the
-// number of such values.
-func NotFinite(row []float32) (first, n int) {
-	first = -1
-	for j, v := range row {
-		if finite.Is(v) {
-			continue
-		}
-		if n == 0 {
-			first = j
-		}
-		n++
-	}
-	return first, n
 }

@@ -63,7 +63,7 @@ func TestCheckFinds(t *testing.T) {
 		want  string // the whole error
 	}{
 		{"a NaN feature", func(d *dataset.Dataset) { d.Features.Row(5)[1] = float32(nan) }, "sound: feature 1 of sample 5: expected a finite number, found NaN"},
-		{"infinite features", func(d *dataset.Dataset) { d.Features.Row(7)[0], d.Features.Row(7)[2] = float32(-inf), float32(inf) }, "sound: feature 0 of sample 7: expected a finite number, found -Inf, and 1 more in this sample"},
+		{"infinite features", func(d *dataset.Dataset) { d.Features.Row(7)[0], d.Features.Row(7)[2] = float32(-inf), float32(inf) }, "sound: feature 0 of sample 7: expected a finite number, found -Inf"},
 		{"a label below the classes", func(d *dataset.Dataset) { d.Labels[0] = -1 }, "sound: label of sample 0: expected a class from 0 to 3, found -1"},
 		{"a label above the classes", func(d *dataset.Dataset) { d.Labels[6] = 4 }, "sound: label of sample 6: expected a class from 0 to 3, found 4"},
 		{"a seen class that is unseen as well", func(d *dataset.Dataset) { d.Split.Test = []int{2, 3} }, `sound: class "cat": expected one place in train, val or test, found it in train and in test`},
@@ -146,18 +146,4 @@ func TestCheckFeaturesProperty(t *testing.T) {
 			t.Fatalf("feature %v: Check gives %v", v, err)
 		}
 	})
-}
-
-func BenchmarkCheckAtTheSizeOfAWA2(b *testing.B) {
-	d := sound()
-	d.Features = dataset.NewMatrix[float32](37322, 2048)
-	d.Labels = make([]int, d.Features.Rows)
-	for i := range d.Labels {
-		d.Labels[i] = i % len(d.Classes)
-	}
-	for b.Loop() {
-		if err := dataset.Check(d); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

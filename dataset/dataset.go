@@ -18,6 +18,8 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // Matrix is a dense matrix in row-major order.
@@ -285,73 +287,102 @@ func (d *Dataset) Fingerprint() string {
 		sum = SumFeatures(d.Features)
 	}
 	w := fingerprinter{sha256.New()}
-	w.text(sum)
-	w.ints(d.Labels)
-	w.texts(d.Classes)
-	w.int(len(d.Attributes))
+	w.put(sum, d.Labels, d.Classes, len(d.Attributes))
 	for _, a := range d.Attributes {
-		w.text(a.Name)
-		w.int(a.Group)
+		w.put(a.Name, a.Group)
 	}
-	w.texts(d.Groups)
-	w.floats(d.Descriptions)
-	for _, part := range d.Split.Subsets() {
-		w.ints(part.Classes)
-	}
-	w.ints(d.TestSeen)
-	return hex.EncodeToString(w.h.Sum(nil))
+	w.put(d.Groups, d.Descriptions, d.Split.Train, d.Split.Val, d.Split.Test, d.TestSeen)
+	return hex.EncodeToString(w.Sum(nil))
 }
 
 // SumFeatures returns a SHA-256 in hex of the size of the features and their
 // little-endian values. Fingerprint computes it unless FeaturesSum is set.
 func SumFeatures(x Matrix[float32]) string {
 	w := fingerprinter{sha256.New()}
-	w.int(x.Rows)
-	w.int(x.Cols)
+	w.put(x.Rows, x.Cols)
 	block := make([]byte, 4*x.Cols)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
 			binary.LittleEndian.PutUint32(block[4*j:], math.Float32bits(v))
 		}
-		w.h.Write(block)
+		w.Write(block)
 	}
-	return hex.EncodeToString(w.h.Sum(nil))
+	return hex.EncodeToString(w.Sum(nil))
 }
 
 // fingerprinter hashes values so that no two sequences of them hash the same bytes:
 // everything of variable length follows its length.
-type fingerprinter struct{ h hash.Hash }
+type fingerprinter struct{ hash.Hash }
 
-func (w fingerprinter) int(v int) {
-	w.h.Write(binary.LittleEndian.AppendUint64(nil, uint64(v)))
-}
-
-func (w fingerprinter) ints(v []int) {
-	w.int(len(v))
-	for _, x := range v {
-		w.int(x)
-	}
-}
-
-func (w fingerprinter) text(s string) {
-	w.int(len(s))
-	w.h.Write([]byte(s))
-}
-
-func (w fingerprinter) texts(s []string) {
-	w.int(len(s))
-	for _, x := range s {
-		w.text(x)
-	}
-}
-
-func (w fingerprinter) floats(m Matrix[float64]) {
-	w.int(m.Rows)
-	w.int(m.Cols)
-	for _, v := range m.Data {
-		if math.IsNaN(v) {
-			v = math.NaN() // all NaNs mean not described, whatever their bits
+func (w fingerprinter) put(values ...any) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case int:
+			w.Write(binary.LittleEndian.AppendUint64(nil, uint64(v)))
+		case string:
+			w.put(len(v))
+			w.Write([]byte(v))
+		case []int:
+			w.put(len(v))
+			for _, x := range v {
+				w.put(x)
+			}
+		case []string:
+			w.put(len(v))
+			for _, x := range v {
+				w.put(x)
+			}
+		case Matrix[float64]:
+			w.put(v.Rows, v.Cols)
+			for _, x := range v.Data {
+				if math.IsNaN(x) {
+					x = math.NaN() // all NaNs mean not described, whatever their bits
+				}
+				w.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)))
+			}
+		default:
+			panic(fmt.Sprintf("dataset: no fingerprint of a %T", v))
 		}
-		w.h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 	}
+}
+
+// FoldName removes case, spaces and punctuation from a name, to compare spellings.
+func FoldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsPunct(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// NameIndex finds things by names that people and files spell differently. The zero value
+// is empty.
+type NameIndex struct {
+	levels []map[string][]int
+}
+
+// Add adds thing i under the spellings of its name, the strictest first. Each thing has the
+// same number of spellings.
+func (x *NameIndex) Add(i int, spellings ...string) {
+	if x.levels == nil {
+		x.levels = make([]map[string][]int, len(spellings))
+	}
+	for level, s := range spellings {
+		if x.levels[level] == nil {
+			x.levels[level] = make(map[string][]int)
+		}
+		x.levels[level][s] = append(x.levels[level][s], i)
+	}
+}
+
+// Find returns the things that a name may mean, given its spelling at each level. A looser
+// spelling counts only where no stricter one is known.
+func (x *NameIndex) Find(spellings ...string) []int {
+	for level, known := range x.levels {
+		if hits := known[spellings[level]]; len(hits) > 0 {
+			return hits
+		}
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package dataset_test
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,23 +32,58 @@ func TestSamplesAndDescriptionsOfClasses(t *testing.T) {
 	}
 }
 
-func TestSeen(t *testing.T) {
-	s := dataset.Split{Train: []int{0, 4}, Val: []int{2}, Test: []int{1, 3}}
-	if diff := cmp.Diff([]int{0, 2, 4}, s.Seen()); diff != "" {
-		t.Errorf("Seen (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]int{0, 4}, s.Train); diff != "" {
-		t.Errorf("Train after Seen (-want +got):\n%s", diff)
+func TestFingerprintSeesEveryPart(t *testing.T) {
+	seen := map[string]string{sound().Fingerprint(): "nothing"}
+	for _, tt := range []struct {
+		name   string
+		change func(d *dataset.Dataset)
+	}{
+		{"a feature", func(d *dataset.Dataset) { d.Features.Data[4] += 1e-6 }},
+		{"the shape of the features", func(d *dataset.Dataset) { d.Features.Rows, d.Features.Cols = 3, 8 }},
+		{"FeaturesSum", func(d *dataset.Dataset) { d.FeaturesSum = "known" }},
+		{"a label", func(d *dataset.Dataset) { d.Labels[0] = 1 }},
+		{"a class name", func(d *dataset.Dataset) { d.Classes[0] = "ape" }},
+		{"where a class name ends", func(d *dataset.Dataset) { d.Classes[0], d.Classes[1] = "antb", "ee" }},
+		{"an attribute name", func(d *dataset.Dataset) { d.Attributes[2].Name = "flew" }},
+		{"the group of an attribute", func(d *dataset.Dataset) { d.Attributes[2].Group = 0 }},
+		{"a group name", func(d *dataset.Dataset) { d.Groups[0] = "arms" }},
+		{"a description", func(d *dataset.Dataset) { d.Descriptions.Data[3] = 0.125 }},
+		{"a description left out", func(d *dataset.Dataset) { d.Descriptions.Data[3] = math.NaN() }},
+		{"the samples held out", func(d *dataset.Dataset) { d.TestSeen = []int{0} }},
+		{"the part of a class", func(d *dataset.Dataset) { d.Split.Train, d.Split.Val = []int{0}, []int{1, 2} }},
+	} {
+		d := sound()
+		tt.change(d)
+		sum := d.Fingerprint()
+		if other, taken := seen[sum]; taken {
+			t.Errorf("changing %s gives the fingerprint of changing %s", tt.name, other)
+		}
+		seen[sum] = tt.name
 	}
 }
 
-func TestGroupOf(t *testing.T) {
-	d := sound()
-	if diff := cmp.Diff([]int{0, 0, 1}, d.GroupOf()); diff != "" {
-		t.Errorf("GroupOf (-want +got):\n%s", diff)
+func TestFingerprintIgnoresWhatChangesNothing(t *testing.T) {
+	a, b := sound(), sound()
+	b.Name, b.Source = "other", "elsewhere"
+	b.FeaturesSum = dataset.SumFeatures(b.Features)
+	a.Descriptions.Data[0] = math.NaN()
+	b.Descriptions.Data[0] = math.Float64frombits(math.Float64bits(math.NaN()) ^ 1)
+	if x, y := a.Fingerprint(), b.Fingerprint(); x != y {
+		t.Errorf("%s and %s differ", x, y)
 	}
-	d.Groups = nil
-	if got := d.GroupOf(); got != nil {
-		t.Errorf("GroupOf without groups is %v, want nil", got)
+}
+
+func TestNameIndex(t *testing.T) {
+	var x dataset.NameIndex
+	if got := x.Find("a", "a"); got != nil {
+		t.Errorf("an empty index finds %v", got)
+	}
+	for i, name := range []string{"Killer whale", "killer-whale", "Ox", "Été!"} {
+		x.Add(i, name, dataset.FoldName(name))
+	}
+	for name, want := range map[string][]int{"killer-whale": {1}, "KILLER_WHALE": {0, 1}, "ox": {2}, " été": {3}, "cow": nil} {
+		if got := x.Find(name, dataset.FoldName(name)); !slices.Equal(got, want) {
+			t.Errorf("%q: found %v, expected %v", name, got, want)
+		}
 	}
 }

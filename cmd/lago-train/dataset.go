@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 func datasetCommand() *cli.Command {
@@ -289,21 +289,17 @@ type splitReports struct {
 	written string         // where a proposal is
 }
 
-// WriteText writes that of each split.
-func (r splitReports) WriteText(w io.Writer) error {
+// Tables has those of each split, and where a proposal is.
+func (r splitReports) Tables() (tables []*table.Table) {
 	for n, s := range r.Splits {
+		of := s.Tables()
 		if len(r.Splits) > 1 {
-			if _, err := fmt.Fprintf(w, "split %d\n", n+1); err != nil {
-				return err
-			}
+			of[0].Title = fmt.Sprintf("split %d", n+1)
 		}
-		if err := s.WriteText(w); err != nil {
-			return err
-		}
+		tables = append(tables, of...)
 	}
-	if r.written == "" {
-		return nil
+	if r.written != "" {
+		tables[0].Note("%s", r.written)
 	}
-	_, err := fmt.Fprintln(w, r.written)
-	return err
+	return tables
 }

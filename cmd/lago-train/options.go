@@ -280,15 +280,12 @@ func writeCSV(file string, write func(io.Writer) error) error {
 type tabled interface{ Tables() []*table.Table }
 
 // output prints a result, as JSON or as text.
-func output(asJSON bool, result any) error {
+func output(asJSON bool, result tabled) error {
 	display.clear()
 	if asJSON {
 		return format.WriteJSON(os.Stdout, result)
 	}
-	if w, ok := result.(interface{ WriteText(io.Writer) error }); ok {
-		return w.WriteText(os.Stdout)
-	}
-	return table.WriteText(os.Stdout, result.(tabled).Tables()...)
+	return table.WriteText(os.Stdout, result.Tables()...)
 }
 
 // outputOf is output for a result of trials. It returns an error if trials of the lab failed.

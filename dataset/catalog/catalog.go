@@ -27,6 +27,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 // EnvDataDir is the environment variable of the data directory.
@@ -53,24 +54,11 @@ func DataDir(dir string) string { return cmp.Or(dir, os.Getenv(EnvDataDir), "dat
 // a folder below the data directory. Upper and lower case are the same. An unknown name is
 // an *invalid.Error that suggests the nearest ones.
 func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error) {
-	if !Generated(name) {
-		f, err := find(name, o)
-		if err != nil {
-			return nil, err
-		}
-		return f.open(ctx, o)
+	l, err := find(name, o)
+	if err != nil {
+		return nil, err
 	}
-	if o.DevSplit > 1 {
-		return nil, &invalid.Error{
-			Where: "data set " + invalid.Quote(name), Field: "dev_split",
-			Want: "1, since data that the program generates have one split", Got: fmt.Sprint(o.DevSplit),
-		}
-	}
-	if spec, ok := simulate.Preset(strings.ToLower(name)); ok {
-		d, err := simulate.Make(spec)
-		return d, cmp.Or(err, ctx.Err())
-	}
-	return glyphs.Make(), ctx.Err()
+	return l.open(ctx, o)
 }
 
 // Generated reports whether a name is that of a data set that the program generates.
@@ -82,37 +70,38 @@ func generated() []string { return append([]string{Glyphs}, simulate.Presets()..
 // directory, which need not hold data sets. A data directory that does not exist has none.
 func Names(o Options) ([]string, error) {
 	all, err := folders(DataDir(o.DataDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	hidden := func(name string) bool { return strings.HasPrefix(name, ".") }
-	return append(generated(), slices.DeleteFunc(all, hidden)...), err
+	return append(generated(), all...), err
 }
 
-// folders lists the folders in a data directory, links to folders among them.
+// folders lists the folders in a data directory, links to folders among them, without hidden
+// ones.
 func folders(dataDir string) (names []string, err error) {
 	entries, err := os.ReadDir(dataDir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, invalid.File(dataDir, err)
 	}
 	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(dataDir, e.Name())); err == nil && info.IsDir() {
+		info, err := os.Stat(filepath.Join(dataDir, e.Name()))
+		if err == nil && info.IsDir() && !strings.HasPrefix(e.Name(), ".") {
 			names = append(names, e.Name())
 		}
 	}
 	return names, nil
 }
 
-// find returns the folder of a name below the data directory. Of several folders that
-// differ only by case it takes the one that is spelt like the name, or else in lower case.
-func find(name string, o Options) (folder, error) {
+// find returns the place of the data set of a name. Of several folders below the data directory
+// that differ only by case it takes the one that is spelt like the name, or else in lower case.
+func find(name string, o Options) (location, error) {
+	if Generated(name) {
+		return location{name, ""}, nil
+	}
 	dataDir, err := filepath.Abs(DataDir(o.DataDir))
 	if err != nil {
-		return folder{}, err
+		return location{}, err
 	}
 	all, err := folders(dataDir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return folder{}, err
+	if err != nil {
+		return location{}, err
 	}
 	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return !strings.EqualFold(other, name) })
 	for _, spelling := range []string{name, strings.ToLower(name)} {
@@ -122,11 +111,11 @@ func find(name string, o Options) (folder, error) {
 	}
 	switch len(same) {
 	case 0:
-		return folder{}, unknown(name, dataDir, all, err)
+		return location{}, unknown(name, dataDir, all)
 	case 1:
 		return folderAt(filepath.Join(dataDir, same[0]))
 	}
-	return folder{}, &invalid.Error{
+	return location{}, &invalid.Error{
 		Where: dataDir, Want: fmt.Sprintf("one folder %q", name), Got: strings.Join(same, " and "), Hint: "Spell the name like one of them.",
 	}
 }
@@ -134,37 +123,29 @@ func find(name string, o Options) (folder, error) {
 // published are the names of the data sets that package fetch downloads.
 var published = []string{"cub", "awa2", "sun"}
 
-// unknown returns the error for a name that is no data set. err is that of reading the
-// data directory, if it does not exist.
-func unknown(name, dataDir string, folders []string, err error) error {
+// unknown returns the error for a name that is no data set.
+func unknown(name, dataDir string, folders []string) error {
 	e := &invalid.Error{
 		Where: "data set " + invalid.Quote(name),
 		Want:  fmt.Sprintf("%s, or a folder of this name in %s", strings.Join(generated(), ", "), dataDir),
 		Got:   "none", Hint: invalid.DidYouMean(name, slices.Concat(folders, generated(), published)),
 	}
-	lower := strings.ToLower(name)
-	switch {
+	switch lower := strings.ToLower(name); {
 	case slices.Contains(published, lower):
-		e.Hint = "To download it: lago-train dataset fetch " + lower
-		if dir, absErr := filepath.Abs(DataDir("")); absErr != nil || dir != dataDir {
-			e.Hint = fmt.Sprintf("To download it: lago-train dataset fetch --data-dir %s %s", dataDir, lower)
-		}
-	case e.Hint != "":
-	case err != nil:
-		e.Hint = fmt.Sprintf("The folder %s does not exist; --data-dir or $%s names another.", dataDir, EnvDataDir)
-	case len(folders) > 8:
-		e.Hint = fmt.Sprintf("The folder has %s and %d more.", strings.Join(folders[:8], ", "), len(folders)-8)
-	case len(folders) > 0:
+		e.Hint = fmt.Sprintf("To download it: lago-train dataset fetch --data-dir %s %s", dataDir, lower)
+	case e.Hint == "" && len(folders) == 0:
+		e.Hint = fmt.Sprintf("That folder is empty or missing; --data-dir or $%s names another.", EnvDataDir)
+	case e.Hint == "" && len(folders) > 8:
+		e.Hint = "The command dataset list shows what is there."
+	case e.Hint == "":
 		e.Hint = "The folder has " + strings.Join(folders, ", ") + "."
 	}
 	return e
 }
 
-// folder is the folder of a data set.
-type folder struct {
-	dir    string // absolute
-	layout string
-}
+// location is where a data set is: in a folder, as an absolute path, or, without a layout, in
+// the program, under a name.
+type location struct{ place, layout string }
 
 const (
 	openLayout = "open"
@@ -178,14 +159,14 @@ var errNoFiles = errors.New("found none of these files")
 // att_splits.mat that of xlsa17. With neither, another file of a layout decides, so that
 // the error of reading it says what is missing. A folder with both, or with no file of
 // either, is an *invalid.Error.
-func folderAt(dir string) (folder, error) {
+func folderAt(dir string) (location, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return folder{}, err
+		return location{}, err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return folder{}, invalid.File(dir, err)
+		return location{}, invalid.File(dir, err)
 	}
 	const labels, attSplits = "labels.csv", "att_splits.mat"
 	has := make(map[string]bool)
@@ -197,34 +178,45 @@ func folderAt(dir string) (folder, error) {
 	}
 	switch {
 	case has[labels] && has[attSplits]:
-		return folder{}, &invalid.Error{
+		return location{}, &invalid.Error{
 			Where: dir, Want: "one data set", Got: fmt.Sprintf("%s of the open layout and %s of the xlsa17 layout", labels, attSplits),
 			Hint: "Move one of the two elsewhere.",
 		}
 	case hasOpen && !has[attSplits]:
-		return folder{dir, openLayout}, nil
+		return location{dir, openLayout}, nil
 	case hasMAT:
-		return folder{dir, matLayout}, nil
+		return location{dir, matLayout}, nil
 	}
-	return folder{}, &invalid.Error{
+	return location{}, &invalid.Error{
 		Where: dir,
 		Want:  "a data set: " + strings.Join(openlayout.Files(), ", ") + " (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout)",
 		Err:   errNoFiles,
 	}
 }
 
-// open reads the data set. It has passed dataset.Check, unless it is in the open layout
-// and Options.WithoutSplit is set.
-func (f folder) open(ctx context.Context, o Options) (*dataset.Dataset, error) {
-	if f.layout == matLayout {
-		d, err := xlsa17.Load(ctx, f.dir, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache, Log: o.Log})
-		if err != nil {
-			return nil, err
+// open reads or generates the data set. It has passed dataset.Check, unless it is in the open
+// layout and Options.WithoutSplit is set.
+func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err error) {
+	if l.layout == "" && o.DevSplit > 1 {
+		return nil, &invalid.Error{
+			Where: "data set " + invalid.Quote(l.place), Field: "dev_split",
+			Want: "1, since data that the program generates have one split", Got: fmt.Sprint(o.DevSplit),
 		}
-		return d, dataset.Check(d)
 	}
-	d, err := openlayout.Load(ctx, f.dir, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
-	if err != nil || o.WithoutSplit {
+	switch l.layout {
+	case matLayout:
+		d, err = xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache, Log: o.Log})
+	case openLayout:
+		d, err = openlayout.Load(ctx, l.place, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
+	default:
+		if spec, ok := simulate.Preset(strings.ToLower(l.place)); ok {
+			d, err = simulate.Make(spec)
+		} else {
+			d = glyphs.Make()
+		}
+		return d, cmp.Or(err, ctx.Err())
+	}
+	if err != nil || l.layout == openLayout && o.WithoutSplit {
 		return d, err
 	}
 	return d, dataset.Check(d)
@@ -239,21 +231,26 @@ type Converted struct {
 	Fingerprint string `json:"fingerprint"` // with the first split
 }
 
+// Tables say where the folder is.
+func (c Converted) Tables() []*table.Table {
+	return []*table.Table{table.New(fmt.Sprintf("%s, with %s, written to %s", c.Name, format.Count(c.Splits, "split"), c.Dir)).
+		Note("read again and found to be the same: fingerprint %s", c.Fingerprint)}
+}
+
 // Convert writes the data set of a name, with all its splits, as a folder in the open
 // layout. The folder is read again, and appears only if the fingerprints with all splits
 // agree. dir must be empty or missing; "" means NAME-open in the data directory.
 // Options.DevSplit is ignored.
 func Convert(ctx context.Context, name string, o Options, dir string) (c Converted, err error) {
-	if dir == "" {
-		dir = filepath.Join(DataDir(o.DataDir), strings.ToLower(name)+"-open")
+	dir, err = filepath.Abs(cmp.Or(dir, filepath.Join(DataDir(o.DataDir), strings.ToLower(name)+"-open")))
+	if err != nil {
+		return Converted{}, err
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Converted{}, invalid.File(dir, err)
 	}
-	switch entries, err := os.ReadDir(dir); {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return Converted{}, invalid.File(dir, err)
-	case len(entries) > 0:
+	if len(entries) > 0 {
 		return Converted{}, &invalid.Error{Where: dir, Want: "an empty folder, or none", Got: format.Count(len(entries), "file") + " in it"}
 	}
 	o.DevSplit = 1
@@ -262,10 +259,9 @@ func Convert(ctx context.Context, name string, o Options, dir string) (c Convert
 		return Converted{}, err
 	}
 	// Unlike os.MkdirTemp, which makes folders that only the user can read.
-	parent := filepath.Dir(dir)
-	hidden := filepath.Join(parent, fmt.Sprintf(".%s.%016x.tmp", filepath.Base(dir), rand.Uint64()))
+	hidden := filepath.Join(filepath.Dir(dir), fmt.Sprintf(".%s.%016x.tmp", filepath.Base(dir), rand.Uint64()))
 	if err := os.MkdirAll(hidden, 0o777); err != nil {
-		return Converted{}, invalid.File(parent, err)
+		return Converted{}, invalid.File(hidden, err)
 	}
 	// After the renaming there is nothing left to remove.
 	defer func() { err = errors.Join(err, os.RemoveAll(hidden)) }()
@@ -273,32 +269,30 @@ func Convert(ctx context.Context, name string, o Options, dir string) (c Convert
 	if err := openlayout.Write(hidden, d, splits[1:]...); err != nil {
 		return Converted{}, err
 	}
-	if err := verify(ctx, d, splits, hidden, o); err != nil {
-		return Converted{}, err
+	if err := verify(ctx, d, hidden); err != nil {
+		return Converted{}, fmt.Errorf("reading the written folder again: %w", err)
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one
-		return Converted{}, invalid.File(dir, err)
-	}
+	_ = os.Remove(dir) // an empty one
 	return Converted{d.Name, d.Source, dir, len(splits), d.Fingerprint()}, invalid.File(dir, os.Rename(hidden, dir))
 }
 
 // verify checks that a folder is read as the data set that was written, in each of its
 // splits.
-func verify(ctx context.Context, d *dataset.Dataset, splits []dataset.Split, dir string, o Options) error {
-	written, err := folder{dir, openLayout}.open(ctx, Options{NoCache: true, Log: o.Log})
+func verify(ctx context.Context, d *dataset.Dataset, dir string) error {
+	written, err := location{dir, openLayout}.open(ctx, Options{})
 	if err != nil {
-		return fmt.Errorf("the written folder cannot be read: %w", err)
+		return err
 	}
-	again := written.Splits()
-	if len(again) != len(splits) {
-		return fmt.Errorf("%d splits were written, and %d are read", len(splits), len(again))
+	want, found := d.Splits(), written.Splits()
+	if len(found) != len(want) {
+		return &invalid.Error{Where: dir, Want: format.Count(len(want), "split"), Got: fmt.Sprint(len(found))}
 	}
-	want := *d
-	want.FeaturesSum, written.FeaturesSum = dataset.SumFeatures(d.Features), dataset.SumFeatures(written.Features)
-	for n := range splits {
-		want.Split, written.Split = splits[n], again[n]
-		if want.Fingerprint() != written.Fingerprint() {
-			return fmt.Errorf("split %d of the written folder differs: fingerprint %s, not %s", n+1, written.Fingerprint(), want.Fingerprint())
+	before := *d
+	before.FeaturesSum, written.FeaturesSum = dataset.SumFeatures(d.Features), dataset.SumFeatures(written.Features)
+	for n := range want {
+		before.Split, written.Split = want[n], found[n]
+		if a, b := before.Fingerprint(), written.Fingerprint(); a != b {
+			return &invalid.Error{Where: dir, Field: fmt.Sprintf("split %d", n+1), Want: "fingerprint " + a, Got: b}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
 const fixtures = "../xlsa17/testdata"
@@ -99,8 +101,7 @@ func TestUnknownNames(t *testing.T) {
 		{"simulated", root, "Did you mean simulated-cub or simulated-awa2 or simulated-sun?"},
 		{"AWA", root, "Did you mean awa2?"},
 		{"zoo", root, "found none. The folder has SUN, pets."},
-		{"zoo", root + "/none", "found none. The folder " + root + "/none does not exist; --data-dir or $LAGO_DATA names another."},
-		{"CUB", "", "found none. To download it: lago-train dataset fetch cub"},
+		{"zoo", root + "/none", "found none. That folder is empty or missing; --data-dir or $LAGO_DATA names another."},
 		{"cub", root + "/none", "found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},
 	} {
 		_, err := Open(t.Context(), c.name, Options{DataDir: c.dir})
@@ -147,7 +148,7 @@ func TestFolderAtFindsTheLayout(t *testing.T) {
 		f, err := folderAt(dir)
 		if c.err != "" {
 			testkit.WantError(t, err, dir, c.err)
-		} else if err != nil || f != (folder{dir, c.want}) {
+		} else if err != nil || f != (location{dir, c.want}) {
 			t.Errorf("%s: %+v, %v, expected %s", c.files, f, err, c.want)
 		}
 	}
@@ -195,23 +196,15 @@ func TestVerifyNoticesDifferences(t *testing.T) {
 	d := open(t, "plain", fixtures, 1)
 	dir := filepath.Join(t.TempDir(), "new")
 	testkit.NoError(t, openlayout.Write(dir, d))
-	same := []dataset.Split{d.Split}
-	changed := *d
+	testkit.NoError(t, verify(t.Context(), d, dir))
+	more, swapped, changed := *d, *d, *d
+	more.DevSplits = []dataset.Split{d.Split, d.Split}
+	swapped.DevSplits, swapped.Split = nil, dataset.Split{Train: d.Split.Val, Val: d.Split.Train, Test: d.Split.Test}
 	changed.Features.Data = slices.Clone(d.Features.Data)
 	changed.Features.Data[5] += 1e-6
-	changed.FeaturesSum = ""
-	for _, c := range []struct {
-		d      *dataset.Dataset
-		splits []dataset.Split
-		want   string
-	}{
-		{d, append(same, d.Split), "2 splits were written, and 1 are read"},
-		{d, []dataset.Split{{Train: d.Split.Val, Val: d.Split.Train, Test: d.Split.Test}}, "split 1 of the written folder differs"},
-		{&changed, same, "differs"},
-	} {
-		testkit.WantError(t, verify(t.Context(), c.d, c.splits, dir, below("")), c.want)
-	}
-	testkit.NoError(t, verify(t.Context(), d, same, dir, below("")))
+	testkit.WantError(t, verify(t.Context(), &more, dir), "expected 2 splits, found 1")
+	testkit.WantError(t, verify(t.Context(), &swapped, dir), "split 1: expected fingerprint ")
+	testkit.WantError(t, verify(t.Context(), &changed, dir), "split 1: expected fingerprint ")
 }
 
 func TestCheckAcceptsSoundData(t *testing.T) {
@@ -269,9 +262,8 @@ func TestCheckWarnsOfClassesWithTheSameDescription(t *testing.T) {
 	_, first, _ := strings.Cut(lines[1], ",")
 	name, second, _ := strings.Cut(lines[4], ",")
 	edit(t, dir, "classes.csv", name+","+second, name+","+first)
-	var b strings.Builder
-	testkit.NoError(t, testkit.Must(Check(t.Context(), dir, below("")))(t).WriteText(&b))
-	testkit.WantText(t, b.String(), "warning: pets: classes ", name, "different descriptions, found the same", "no problems found")
+	text := testkit.Must(Check(t.Context(), dir, below("")))(t).Tables()[0].Text()
+	testkit.WantText(t, text, "warning: pets: classes ", name, "different descriptions, found the same", "no problems found")
 }
 
 func TestList(t *testing.T) {
@@ -305,8 +297,24 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	var text strings.Builder
-	testkit.NoError(t, l.WriteText(&text))
-	testkit.WantText(t, text.String(), "no data set", "1 problem", "both: ", "expected one data set", "sick: ", "Klass_B", "Folders are in "+root)
+	testkit.WantText(t, l.Tables()[0].Text(), "no data set", "1 problem", "both: ", "expected one data set", "sick: ", "Klass_B", "Folders are in "+root)
 	testkit.Must(List(t.Context(), below(filepath.Join(root, "none")), func(string) {}))(t)
+}
+
+func TestSummarise(t *testing.T) {
+	d := tiny.Small() // 10 samples per class
+	d.Labels[d.SamplesOf(d.Split.Test[:1])[0]] = d.Split.Test[1]
+	d.Descriptions.Row(3)[2] = math.NaN()
+	d.Split.Val = d.Split.Val[:3]
+	s := Summarise(d)
+	want := []Subset{{"train", 8, 80, 10, 10, 10}, {"val", 3, 30, 10, 10, 10}, {"test", 4, 40, 9, 10, 11}}
+	if diff := cmp.Diff(want, s.Subsets); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s.Undescribed != 1 || s.Classes[3] != (Class{"class004", "train", 10, 8}) || s.Classes[11].Subset != "" {
+		t.Errorf("%d are missing, classes %v", s.Undescribed, s.Classes)
+	}
+	tables := s.Tables()
+	testkit.WantText(t, tables[0].Text(), "simulated-small: 160 samples of 16 classes, 16 features each", "9 attributes in 3 groups; 1 missing")
+	testkit.WantText(t, tables[1].Text(), "value01, value02, value03")
 }

@@ -5,16 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 // Report is the result of a check. Its JSON keys are stable.
@@ -49,26 +48,23 @@ func (p Problem) String() string {
 func Check(ctx context.Context, name string, o Options) (Report, error) {
 	r := Report{Errors: []Problem{}, Warnings: []Problem{}}
 	isPath := name == "." || name == ".." || strings.ContainsAny(name, "/"+string(filepath.Separator))
-	var f folder
-	var err error
-	switch {
-	case isPath:
-		f, err = folderAt(name)
-	case !Generated(name):
-		f, err = find(name, o)
+	locate := find
+	if isPath {
+		locate = func(dir string, _ Options) (location, error) { return folderAt(dir) }
 	}
+	l, err := locate(name, o)
 	if err != nil {
 		return r, err
 	}
-	var d *dataset.Dataset
-	if r.layout = f.layout; f.layout == "" {
-		d, err = Open(ctx, name, o)
-	} else {
-		d, err = f.open(ctx, o)
-	}
+	r.layout = l.layout
+	d, err := l.open(ctx, o)
 	if err == nil {
 		r.Data, r.Splits = d, len(d.Splits())
-		err = checkSplits(d, max(o.DevSplit, 1))
+		for n := 0; err == nil && n < r.Splits; n++ {
+			other := *d
+			other.Split = d.Splits()[n]
+			err = dataset.Check(&other)
+		}
 	}
 	if ctx.Err() != nil {
 		return r, ctx.Err()
@@ -78,21 +74,6 @@ func Check(ctx context.Context, name string, o Options) (Report, error) {
 		r.Warnings = append(r.Warnings, problems(sameDescriptions(d))...)
 	}
 	return r, nil
-}
-
-// checkSplits returns the problems of the first split that has any. Open has checked one.
-func checkSplits(d *dataset.Dataset, checked int) error {
-	for n, split := range d.Splits() {
-		if n+1 == checked {
-			continue
-		}
-		other := *d
-		other.Split = split
-		if err := dataset.Check(&other); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // sameDescriptions reports classes that no method can tell apart.
@@ -135,30 +116,29 @@ func problems(err error) []Problem {
 	return []Problem{{Found: err.Error()}}
 }
 
-// WriteText writes the problems one per line, and what was checked if there are none.
-func (r Report) WriteText(w io.Writer) error {
-	var b strings.Builder
+// Tables has the problems one per line, and what was checked if there are none.
+func (r Report) Tables() []*table.Table {
+	t := table.New("")
 	for _, p := range r.Errors {
-		fmt.Fprintln(&b, p)
+		t.Note("%s", p)
 	}
 	for _, p := range r.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", p)
+		t.Note("warning: %s", p)
 	}
 	if d := r.Data; r.OK {
-		fmt.Fprintf(&b, "%s: no problems found\n", format.Printable(d.Name))
-		fmt.Fprintf(&b, "checked: %s of %s, %s, %s %s, %s into train, val and test, %s of seen classes held out\n",
+		t.Note("%s: no problems found", d.Name)
+		t.Note("checked: %s of %s, %s, %s, %s into train, val and test, %s of seen classes held out",
 			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"), format.Count(len(d.Classes), "class"),
-			format.Count(len(d.Attributes), "attribute"), inGroups(len(d.Groups)), format.Count(r.Splits, "split"), format.Count(len(d.TestSeen), "sample"))
+			inGroups(len(d.Attributes), len(d.Groups)), format.Count(r.Splits, "split"), format.Count(len(d.TestSeen), "sample"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return []*table.Table{t}
 }
 
-func inGroups(n int) string {
-	if n == 0 {
-		return "without groups"
+func inGroups(attributes, groups int) string {
+	if groups == 0 {
+		return format.Count(attributes, "attribute") + " without groups"
 	}
-	return "in " + format.Count(n, "group")
+	return format.Count(attributes, "attribute") + " in " + format.Count(groups, "group")
 }
 
 // Listing is the data sets that can be named. Its JSON keys are stable.
@@ -191,57 +171,53 @@ func List(ctx context.Context, o Options, onName func(string)) (*Listing, error)
 		return nil, err
 	}
 	l := &Listing{DataDir: DataDir(o.DataDir)}
-	for _, name := range names {
-		e := Entry{Name: name, Usable: true}
-		if spec, ok := simulate.Preset(name); ok { // to generate all would take seconds
-			e.Samples, e.Dimensions, e.Attributes, e.Groups = spec.Samples, spec.Dims, spec.Attributes, spec.Groups
-			e.Train, e.Val, e.Test = spec.TrainClasses, spec.ValClasses, spec.TestClasses
-		} else if name == Glyphs {
-			e.measure(glyphs.Make())
-		} else {
+	for i, name := range names {
+		if s, ok := simulate.Preset(name); ok { // to generate it would take seconds
+			l.Datasets = append(l.Datasets, Entry{
+				Name: name, Usable: true, Samples: s.Samples, Dimensions: s.Dims, Attributes: s.Attributes, Groups: s.Groups,
+				Train: s.TrainClasses, Val: s.ValClasses, Test: s.TestClasses,
+			})
+			continue
+		}
+		path := name
+		if i >= len(generated()) {
+			path = l.DataDir + "/" + name
 			onName(name)
-			r, err := Check(ctx, l.DataDir+"/"+name, o)
-			e.Usable, e.Layout = r.OK, r.layout
-			switch {
-			case err != nil && !errors.As(err, new(*invalid.Error)):
-				return nil, err
-			case err != nil && !errors.Is(err, errNoFiles):
-				e.Problem, e.Problems = err.Error(), 1
-			case r.OK:
-				e.measure(r.Data)
-			case err == nil:
-				e.Problem, e.Problems = r.Errors[0].String(), len(r.Errors)
-			}
+		}
+		r, err := Check(ctx, path, o)
+		e := Entry{Name: name, Usable: r.OK, Layout: r.layout}
+		switch d := r.Data; {
+		case err != nil && !errors.As(err, new(*invalid.Error)):
+			return nil, err
+		case err != nil && !errors.Is(err, errNoFiles):
+			e.Problem, e.Problems = err.Error(), 1
+		case r.OK:
+			e.Samples, e.Dimensions, e.Attributes, e.Groups = d.Features.Rows, d.Features.Cols, len(d.Attributes), len(d.Groups)
+			e.Train, e.Val, e.Test = len(d.Split.Train), len(d.Split.Val), len(d.Split.Test)
+		case err == nil:
+			e.Problem, e.Problems = r.Errors[0].String(), len(r.Errors)
 		}
 		l.Datasets = append(l.Datasets, e)
 	}
 	return l, nil
 }
 
-func (e *Entry) measure(d *dataset.Dataset) {
-	e.Samples, e.Dimensions, e.Attributes, e.Groups = d.Features.Rows, d.Features.Cols, len(d.Attributes), len(d.Groups)
-	e.Train, e.Val, e.Test = len(d.Split.Train), len(d.Split.Val), len(d.Split.Test)
-}
-
-// WriteText writes a table with one data set per line, and what is wrong with those that
-// are not usable.
-func (l *Listing) WriteText(w io.Writer) error {
-	t := format.NewTable("data set", "layout", "samples", "features", "train / val / test classes", "attributes", "groups", "status")
-	t.Right(3, 4, 5, 6, 7)
-	var wrong strings.Builder
+// Tables has one data set per line, and what is wrong with those that are not usable.
+func (l *Listing) Tables() []*table.Table {
+	t := table.New("", "data set", "layout", "samples", "features", "train / val / test classes", "attributes", "groups", "status").Right(3, 4, 5, 6, 7)
 	for _, e := range l.Datasets {
 		switch {
 		case e.Usable:
-			t.Row(e.Name, cmp.Or(e.Layout, "generated"), e.Samples, e.Dimensions, fmt.Sprintf("%d / %d / %d", e.Train, e.Val, e.Test), e.Attributes, e.Groups, "usable")
+			classes := fmt.Sprintf("%d / %d / %d", e.Train, e.Val, e.Test)
+			t.Row(e.Name, cmp.Or(e.Layout, "generated"), e.Samples, e.Dimensions, classes, e.Attributes, e.Groups, "usable")
 		case e.Problems == 0:
 			t.Row(e.Name, "-", "-", "-", "-", "-", "-", "no data set")
 		default:
 			t.Row(e.Name, cmp.Or(e.Layout, "-"), "-", "-", "-", "-", "-", format.Count(e.Problems, "problem"))
-			fmt.Fprintf(&wrong, "%s: %s\n", format.Printable(e.Name), e.Problem)
+			t.Note("%s: %s", e.Name, e.Problem)
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s%sFolders are in %s; others: lago-train dataset fetch cub, awa2 or sun.\n", t, wrong.String(), l.DataDir)
-	return err
+	return []*table.Table{t.Note("Folders are in %s; others: lago-train dataset fetch cub, awa2 or sun.", l.DataDir)}
 }
 
 // Summary describes a data set. Its JSON keys are stable.
@@ -320,37 +296,33 @@ func Summarise(d *dataset.Dataset) Summary {
 	return s
 }
 
-// WriteText writes s as text with tables.
-func (s Summary) WriteText(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s of %s, %s each\n",
-		format.Printable(s.Name), format.Count(s.Samples, "sample"), format.Count(len(s.Classes), "class"), format.Count(s.Dimensions, "feature"))
-	fmt.Fprintf(&b, "source: %s\nfingerprint: %s\n", format.Printable(s.Source), s.Fingerprint)
-	fmt.Fprintf(&b, "descriptions: %s %s; %d missing\n", format.Count(s.Attributes, "attribute"), inGroups(len(s.Groups)), s.Undescribed)
-	fmt.Fprintf(&b, "held out for generalised zero-shot learning: %s of seen classes\n", format.Count(s.HeldOut, "sample"))
-	subsets := format.NewTable("subset", "classes", "samples", "min per class", "median", "max")
+// Tables has one table each of subsets, groups and classes.
+func (s Summary) Tables() []*table.Table {
+	subsets := table.New(strings.Join([]string{
+		fmt.Sprintf("%s: %s of %s, %s each", s.Name, format.Count(s.Samples, "sample"), format.Count(len(s.Classes), "class"), format.Count(s.Dimensions, "feature")),
+		"source: " + s.Source,
+		"fingerprint: " + s.Fingerprint,
+		fmt.Sprintf("descriptions: %s; %d missing", inGroups(s.Attributes, len(s.Groups)), s.Undescribed),
+		fmt.Sprintf("held out for generalised zero-shot learning: %s of seen classes", format.Count(s.HeldOut, "sample")),
+	}, "\n"), "subset", "classes", "samples", "min per class", "median", "max")
 	for _, p := range s.Subsets {
 		subsets.Row(p.Name, p.Classes, p.Samples, p.Min, p.Median, p.Max)
 	}
-	fmt.Fprint(&b, subsets)
+	tables := []*table.Table{subsets}
 	if len(s.Groups) > 0 {
-		const width = 72 // of the names
-		table := format.NewTable("group", "attributes", "names")
-		table.Wrap(width, 3)
+		groups := table.New("", "group", "attributes", "names").Wrap(72, 3)
 		for _, g := range s.Groups {
-			names := make([]string, len(g.Attributes))
-			for i, name := range g.Attributes {
+			names := slices.Clone(g.Attributes)
+			for i, name := range names {
 				names[i] = strings.TrimPrefix(name, g.Name+"::")
 			}
-			table.Row(g.Name, len(names), strings.Join(names, ", "))
+			groups.Row(g.Name, len(names), strings.Join(names, ", "))
 		}
-		fmt.Fprint(&b, table)
+		tables = append(tables, groups)
 	}
-	classes := format.NewTable("class", "subset", "samples", "attributes described")
+	classes := table.New("", "class", "subset", "samples", "attributes described")
 	for _, c := range s.Classes {
 		classes.Row(c.Name, c.Subset, c.Samples, c.Described)
 	}
-	fmt.Fprint(&b, classes)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return append(tables, classes)
 }

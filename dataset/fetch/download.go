@@ -3,8 +3,6 @@ package fetch
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,24 +22,21 @@ import (
 // advances between interruptions is not given up.
 const worthwhile = 1 << 20
 
-// download is one call of fetcher.download. The bytes received so far are in PATH.part,
-// and what a later process needs to resume is in PATH.part.json.
+// download is one call of fetcher.download. The bytes received so far are in PATH.part, and
+// what a server needs to know that its file is still the same in PATH.part.validator.
 type download struct {
 	*fetcher
-	address string
-	shown   string // address without password
-	meter   *meter
-	watch   *time.Timer // cancels an attempt that receives nothing
+	step, address string
+	shown         string      // address without password
+	watch         *time.Timer // cancels an attempt that receives nothing
 
-	part *os.File
-	size int64 // bytes in part
-	partState
+	part      *os.File
+	validator string // ETag or Last-Modified; empty if the server sends neither
+	size      int64  // bytes in part
+	total     int64  // bytes of the whole file; -1 if unknown
 }
 
-type partState struct {
-	Validator string `json:"validator"` // ETag or Last-Modified; empty if the server sends neither
-	Total     int64  `json:"total"`     // bytes of the whole file; -1 if unknown
-}
+const resumes = "The same command resumes what was downloaded."
 
 // permanent is an error that another attempt would have as well.
 type permanent struct{ error }
@@ -51,188 +46,164 @@ func mismatch(want, got string) error { return &invalid.Error{Want: want, Got: g
 // download downloads the file at an http or https address to path, which must not
 // exist. The caller has the lock of the folder.
 func (f *fetcher) download(ctx context.Context, step, address, path string) error {
-	part, state := path+".part", path+".part.json"
-	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o666)
+	part, err := os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}
-	d := &download{fetcher: f, address: address, shown: redact(address), meter: f.meter(step), part: file}
-	if err = d.readState(); err == nil {
+	d := &download{fetcher: f, step: step, address: address, shown: redact(address), part: part, total: -1}
+	if d.size, err = part.Seek(0, io.SeekEnd); err == nil {
 		err = d.run(ctx)
 	}
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		if f.kept = d.describePart(); f.kept == "" {
-			_, _ = os.Remove(part), os.Remove(state) // of no use, but harmless
-		}
-		return err
+	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
+		return errors.Join(atomicfile.Rename(part.Name(), path), os.Remove(part.Name()+".validator"))
 	}
-	return cmp.Or(atomicfile.Rename(part, path), os.RemoveAll(state)) // none if the length was unknown
+	if d.hint() == "" {
+		_, _ = os.Remove(part.Name()), os.Remove(part.Name()+".validator") // harmless if they stay
+	}
+	return err
 }
 
-// readState reads the size and the state of the part, and empties it if they do not fit.
-func (d *download) readState() (err error) {
-	if d.size, err = d.part.Seek(0, io.SeekEnd); err != nil {
-		return err
-	}
-	text, err := os.ReadFile(d.part.Name() + ".json")
-	if err == nil && json.Unmarshal(text, &d.partState) == nil && d.Validator != "" && (d.Total < 0 || d.size <= d.Total) {
-		return nil
-	}
-	return d.empty()
-}
-
-// empty drops what was downloaded.
-func (d *download) empty() error {
-	d.size, d.partState = 0, partState{Total: -1}
-	_, err := d.part.Seek(0, io.SeekStart)
-	return errors.Join(err, d.part.Truncate(0))
-}
-
-// describePart is empty if the server cannot be asked for the rest of the file.
-func (d *download) describePart() string {
-	if d.size == 0 || d.Validator == "" {
+// hint is empty if the server cannot be asked for the rest.
+func (d *download) hint() string {
+	if d.size == 0 || d.validator == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s are kept in %s, from where the same command resumes.", format.Bytes(d.size), d.part.Name())
+	return resumes
+}
+
+// restart empties the part, for a file with the given validator.
+func (d *download) restart(validator string) error {
+	d.size, d.total, d.validator = 0, -1, validator
+	return cmp.Or(d.part.Truncate(0), os.WriteFile(d.part.Name()+".validator", []byte(validator), 0o666))
 }
 
 // run makes attempts until the file is complete.
 func (d *download) run(ctx context.Context) error {
+	validator, err := os.ReadFile(d.part.Name() + ".validator")
+	if d.validator = string(validator); err != nil || d.validator == "" {
+		if err := d.restart(""); err != nil {
+			return err
+		}
+	}
 	failures, best := 0, d.size
-	for d.size != d.Total {
+	for {
 		err := d.attempt(ctx)
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if disk := (*fs.PathError)(nil); errors.As(err, &disk) {
-			return &invalid.Error{Where: disk.Path, Err: disk.Err, Hint: d.describePart()}
+			return &invalid.Error{Where: disk.Path, Err: disk.Err, Hint: d.hint()}
+		}
+		if final, ok := err.(permanent); ok {
+			return &invalid.Error{Where: d.shown, Err: final.error, Hint: d.hint()}
 		}
 		if d.size >= best+worthwhile {
 			failures, best = 0, d.size
 		}
-		failures++
-		final, isFinal := err.(permanent)
-		if isFinal {
-			err = final.error
-		} else if failures >= d.Attempts && failures > 1 {
-			err = fmt.Errorf("%w, after %d attempts", err, failures)
-		}
-		err = invalid.At(d.shown, err)
-		if isFinal || failures >= d.Attempts {
-			return &invalid.Error{Err: err, Hint: strings.TrimSpace(d.describePart() + " " + alternative(d.address))}
+		if failures++; failures >= d.Attempts {
+			return &invalid.Error{Where: d.shown, Err: fmt.Errorf("%w, after %s", err, format.Count(failures, "attempt")), Hint: d.hint()}
 		}
 		wait := min(d.pause<<min(failures-1, 10), 30*time.Second)
-		d.Notice(fmt.Sprintf("%v; attempt %d of %d in %v", err, failures+1, d.Attempts, wait))
+		d.Notice(fmt.Sprintf("%s: %v; attempt %d of %d in %v", d.shown, err, failures+1, d.Attempts, wait))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(wait):
 		}
 	}
-	return nil
 }
 
 // attempt requests what is missing, once. The error is nil if the file is complete.
-func (d *download) attempt(ctx context.Context) (err error) {
+func (d *download) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stalled := mismatch(fmt.Sprintf("a byte within %v", d.Stall), "none")
 	d.watch = time.AfterFunc(d.Stall, func() { cancel(stalled) })
-	defer func() {
-		if d.watch.Stop(); err != nil && context.Cause(ctx) == stalled {
-			err = stalled
+	defer d.watch.Stop()
+	resp, err := d.request(ctx)
+	if err == nil {
+		defer func() { _ = resp.Body.Close() }() // nothing was written
+		if err = d.accept(resp); err == nil {
+			err = d.receive(resp.Body)
 		}
-	}()
+	}
+	if err != nil && context.Cause(ctx) == stalled {
+		return stalled
+	}
+	return err
+}
+
+// request asks for what the part lacks, if the server can tell that it is still the same file.
+func (d *download) request(ctx context.Context) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.address, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// Lengths and ranges are those of the file, not of a compressed copy.
 	req.Header.Set("Accept-Encoding", "identity")
 	req.Header.Set("User-Agent", "lago-train")
-	if d.size > 0 && d.Validator != "" {
+	if d.size > 0 && d.validator != "" {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.size))
-		req.Header.Set("If-Range", d.Validator)
+		req.Header.Set("If-Range", d.validator)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if about := (*url.Error)(nil); errors.As(err, &about) { // the address is printed with it
-		failed := &invalid.Error{Want: "a response", Err: fmt.Errorf("%.300v", about.Err)}
-		if errors.As(err, new(*tls.CertificateVerificationError)) {
-			return permanent{failed}
-		}
-		return failed
+		return nil, &invalid.Error{Want: "a response", Err: fmt.Errorf("%.300v", about.Err)}
 	}
-	defer func() { _ = resp.Body.Close() }()
-	length, err := d.accept(resp)
-	if err != nil {
-		return err
-	}
-	return d.receive(resp.Body, length)
+	return resp, err
 }
 
-// accept prepares the part for the body of a response, and returns the length that this
-// must have, -1 if unknown.
-func (d *download) accept(resp *http.Response) (length int64, err error) {
+// accept prepares the part for the body of a response.
+func (d *download) accept(resp *http.Response) error {
 	validator := resp.Header.Get("Etag")
 	if !strings.HasPrefix(validator, `"`) { // If-Range takes no weak ETag
 		validator = resp.Header.Get("Last-Modified")
 	}
 	var first, last, total int64
-	n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total) // n < 3 is the error
-	length = resp.ContentLength
-	continues := n == 3 && first == d.size && first <= last && last < total && (d.Total < 0 || total == d.Total) &&
-		(length < 0 || length == last-first+1) && (validator == "" || validator == d.Validator) // not every server repeats it
+	contentRange := resp.Header.Get("Content-Range")
+	n, _ := fmt.Sscanf(contentRange, "bytes %d-%d/%d", &first, &last, &total) // n < 3 is the error
+	fits := n == 3 && first == d.size && first <= last && last < total && (d.total < 0 || total == d.total) &&
+		(validator == "" || validator == d.validator) // not every server repeats it
+	ranged := resp.Request.Header.Get("Range") != ""
 	// The server's own text could hold anything.
 	status := mismatch("status 200 OK", fmt.Sprint(resp.StatusCode, " ", http.StatusText(resp.StatusCode)))
-	ranged := resp.Request.Header.Get("Range") != ""
 	switch code := resp.StatusCode; {
 	case code == http.StatusOK:
-		// A process that is killed in between leaves an empty part.
-		err := d.empty()
-		d.partState = partState{validator, length}
-		if err := cmp.Or(err, atomicfile.WriteJSON(d.part.Name()+".json", d.partState)); err != nil {
-			return 0, err
-		}
-	case code == http.StatusPartialContent && ranged && continues:
-		length, d.Total = last-first+1, total
+		err := d.restart(validator)
+		d.total = resp.ContentLength
+		return err
+	case code == http.StatusPartialContent && ranged && fits:
+		d.total = total
 		d.Notice(fmt.Sprintf("%s: resuming after %s of %s", d.shown, format.Bytes(d.size), format.Bytes(total)))
-	case code == http.StatusPartialContent && ranged, code == http.StatusRequestedRangeNotSatisfiable:
-		return 0, cmp.Or(d.empty(), mismatch("the rest of the file that was downloaded in part", "something else"))
+		return nil
+	case code == http.StatusRequestedRangeNotSatisfiable && contentRange == fmt.Sprintf("bytes */%d", d.size):
+		d.total = d.size // all of it was there
+		return nil
+	case ranged && (code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable):
+		return cmp.Or(d.restart(""), mismatch("the rest of the file that was downloaded in part", "something else"))
 	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
-		return 0, status
-	default:
-		return 0, permanent{status}
+		return status
 	}
-	if d.Total > d.maxBytes {
-		return 0, permanent{mismatch(fmt.Sprintf("at most %d bytes", d.maxBytes), fmt.Sprint(d.Total))}
-	}
-	return length, nil
+	return permanent{status}
 }
 
-// receive appends a body to the part; its length is -1 if unknown.
-func (d *download) receive(body io.Reader, length int64) error {
-	end := d.maxBytes
-	if length >= 0 {
-		end = min(end, d.size+length)
-	}
-	d.meter.done, d.meter.total = d.size, d.Total
-	_, err := io.Copy(d, io.LimitReader(body, end-d.size+1))
-	switch {
-	case errors.As(err, new(*fs.PathError)):
-		return err
-	case d.size > end: // which of the bytes are the file's is unknown
-		err = mismatch(fmt.Sprintf("at most %d bytes", end), "more")
-		if end == d.maxBytes {
-			err = permanent{err}
-		}
-		return cmp.Or(d.empty(), err)
-	case err == nil && d.Total < 0:
-		d.Total = d.size
-	}
-	if d.size == d.Total {
+// receive appends a body to the part.
+func (d *download) receive(body io.Reader) error {
+	if d.size == d.total {
 		return nil
 	}
-	return &invalid.Error{Want: fmt.Sprintf("%d bytes", d.Total), Got: fmt.Sprintf("an end after %d", d.size), Err: err}
+	end := d.total
+	if end < 0 {
+		end = d.maxBytes
+	}
+	_, err := io.Copy(io.MultiWriter(d, d.meter(d.step, d.size, d.total)), io.LimitReader(body, end-d.size+1))
+	switch {
+	case d.size > end: // which of the bytes are the file's is unknown
+		return cmp.Or(d.restart(""), mismatch(fmt.Sprintf("at most %d bytes", end), "more"))
+	case err == nil && (d.size == d.total || d.total < 0):
+		return nil
+	}
+	return &invalid.Error{Want: "the whole file", Got: fmt.Sprintf("an end after %d bytes", d.size), Err: err}
 }
 
 // Write appends to the part.
@@ -240,6 +211,5 @@ func (d *download) Write(b []byte) (int, error) {
 	d.watch.Reset(d.Stall)
 	n, err := d.part.Write(b)
 	d.size += int64(n)
-	_, _ = d.meter.Write(b[:n]) // never fails
 	return n, err
 }

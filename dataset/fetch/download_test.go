@@ -2,11 +2,7 @@ package fetch
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"log"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -16,8 +12,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -119,218 +113,95 @@ func answer(code int, body []byte, headers ...string) http.HandlerFunc {
 	}
 }
 
-func redirect(w http.ResponseWriter, r *http.Request) {
-	http.Redirect(w, r, "/moved", http.StatusFound)
-}
-
-// get downloads what a server has to a new file, or to resume one that begins with part.
-func get(ctx context.Context, t *testing.T, s *server, o Options, part, state string) (path string, err error) {
-	t.Helper()
-	dir := t.TempDir()
-	path = filepath.Join(dir, "archive.zip")
-	if part != "" {
-		testkit.Write(t, dir, "archive.zip.part", part)
-		testkit.Write(t, dir, "archive.zip.part.json", state)
-	}
-	o.Attempts, o.pause, o.DownloadDir = 3, max(o.pause, 1), "unused"
-	if o.Stall == 0 {
-		o.Stall = 5 * time.Second
-	}
-	f := &fetcher{Options: o}
-	testkit.NoError(t, f.setDefaults())
-	return path, f.download(ctx, "", s.URL, path)
-}
-
-// wantFile fails unless a file is complete and alone in its folder.
-func wantFile(t *testing.T, path string, want []byte) {
-	t.Helper()
-	if got := testkit.Read(t, path); got != string(want) {
-		t.Errorf("the file has %d bytes that differ from the %d that were served", len(got), len(want))
-	}
-	if diff := cmp.Diff([]string{filepath.Base(path)}, in(t, filepath.Dir(path))); diff != "" {
-		t.Errorf("folder (-want +got):\n%s", diff)
-	}
-}
-
 func TestDownload(t *testing.T) {
 	file, newer := content(5000), content(7000)[1000:]
-	good := whole(file, `"a"`)
+	good, untagged, chunked := whole(file, `"a"`), whole(file, ""), answer(200, file, "Etag", `"a"`)
 	modified := func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Unix(1.5e9, 0), bytes.NewReader(file))
 	}
-	ignoresIfRange := func(w http.ResponseWriter, r *http.Request) {
-		r.Header.Del("If-Range")
-		whole(newer, `"b"`)(w, r)
-	}
-	chunked := answer(200, file, "Etag", `"a"`)
 	const rest, from3000 = "Content-Range", "bytes 3000-4999/5000"
-	after := func(lie http.HandlerFunc) []http.HandlerFunc {
-		return []http.HandlerFunc{breaking(good, 3000), lie, good}
-	}
-	again := []string{"", "bytes=3000-", ""}
-	for _, c := range []struct {
-		name     string
-		handlers []http.HandlerFunc
-		ranges   []string // of the requests
-		want     []byte   // nil for file
-	}{
-		{"whole", []http.HandlerFunc{good}, []string{""}, nil},
-		{"resumed by ETag", []http.HandlerFunc{breaking(good, 1000), breaking(good, 500), good}, []string{"", "bytes=1000-", "bytes=1500-"}, nil},
-		{"resumed by Last-Modified", []http.HandlerFunc{breaking(modified, 1000), modified}, []string{"", "bytes=1000-"}, nil},
-		{"redirected", []http.HandlerFunc{redirect, breaking(good, 700), redirect, good}, []string{"", "", "bytes=700-", "bytes=700-"}, nil},
-		{"changed", []http.HandlerFunc{breaking(good, 3000), whole(newer, `"b"`)}, []string{"", "bytes=3000-"}, newer},
-		{"changed, and If-Range ignored", []http.HandlerFunc{breaking(good, 3000), ignoresIfRange}, again, newer},
-		{"ranges ignored", []http.HandlerFunc{breaking(good, 3000), answer(200, file, "Etag", `"a"`)}, []string{"", "bytes=3000-"}, nil},
-		{"no validator", []http.HandlerFunc{breaking(whole(file, ""), 3000), whole(file, "")}, []string{"", ""}, nil},
-		{"unknown length", []http.HandlerFunc{breaking(chunked, 900), chunked}, []string{"", "bytes=900-"}, nil},
-		{"unknown length, short rest", []http.HandlerFunc{breaking(chunked, 3000), answer(206, file[3000:3500], "Etag", `"a"`, rest, "bytes 3000-4999/*"), good}, []string{"", "bytes=3000-", ""}, nil},
-		{"server errors", []http.HandlerFunc{answer(500, nil), answer(503, nil), good}, []string{"", "", ""}, nil},
-		{"stalled", []http.HandlerFunc{silent, pausing(file, 2000), good}, []string{"", "", "bytes=2000-"}, nil},
-		{"range from elsewhere", after(answer(206, file, rest, "bytes 0-4999/5000")), again, nil},
-		{"range of another total", after(answer(206, newer[:3000], rest, "bytes 3000-5999/6000")), again, nil},
-		{"no Content-Range", after(answer(206, file[3000:])), again, nil},
-		{"range that ends early", after(answer(206, nil, rest, "bytes 3000-2999/5000")), again, nil},
-		{"length that contradicts", after(answer(206, file[3000:4000], rest, from3000, "Content-Length", "1000")), again, nil},
-		{"body that is longer", after(answer(206, make([]byte, 4000), rest, from3000)), again, nil},
-		{"rest of another file", after(answer(206, newer[:2000], rest, from3000, "Etag", `"b"`)), again, nil},
-		{"range refused", after(answer(416, nil)), again, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := serve(t, c.handlers...)
-			var o Options
-			if c.name == "stalled" {
-				o.Stall = 50 * time.Millisecond
-			}
-			var last Progress
-			o.Progress = func(p Progress) { last = p }
-			path, err := get(t.Context(), t, s, o, "", "")
-			testkit.NoError(t, err)
-			want := c.want
-			if want == nil {
-				want = file
-			}
-			wantFile(t, path, want)
-			if last.Done != int64(len(want)) {
-				t.Errorf("the last progress is %d bytes", last.Done)
-			}
-			var ranges []string
-			for _, r := range s.requests() {
-				_, bytes, _ := strings.Cut(r, " ")
-				ranges = append(ranges, bytes)
-			}
-			if diff := cmp.Diff(c.ranges, ranges); diff != "" {
-				t.Errorf("ranges (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestDownloadFailures(t *testing.T) {
-	file := content(5000)
 	// A part that ends before the file does, again and again.
 	little := func(w http.ResponseWriter, r *http.Request) {
 		var first int
 		_, _ = fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &first)
-		answer(206, file[first:first+10], "Etag", `"a"`, "Content-Range", fmt.Sprintf("bytes %d-%d/5000", first, first+9))(w, r)
+		answer(206, file[first:first+10], "Etag", `"a"`, rest, fmt.Sprintf("bytes %d-%d/5000", first, first+9))(w, r)
 	}
+	type handlers = []http.HandlerFunc
+	after := func(lie http.HandlerFunc) handlers { return handlers{breaking(good, 3000), lie, good} }
+	const again = "/, / bytes=3000-, /"
 	for _, c := range []struct {
-		name     string
-		handlers []http.HandlerFunc
-		requests int
-		parts    []string // of the error
-		kept     bool
+		name            string
+		part, validator string // of an earlier process
+		handlers        handlers
+		requests        string
+		err             string
 	}{
-		{"404", []http.HandlerFunc{answer(404, nil)}, 1, []string{"expected status 200 OK, found 404 Not Found"}, false},
-		{"500", []http.HandlerFunc{answer(500, nil)}, 3, []string{"found 500 Internal Server Error", "after 3 attempts"}, false},
-		{"silent", []http.HandlerFunc{silent}, 3, []string{"expected a byte within 50ms, found none", "after 3 attempts"}, false},
-		{"unrequested range", []http.HandlerFunc{answer(206, file[:10], "Content-Range", "bytes 0-9/10")}, 1, []string{"found 206"}, false},
-		{"too large", []http.HandlerFunc{whole(content(6000), `"a"`)}, 1, []string{"expected at most 5500 bytes"}, false},
-		{"endless", []http.HandlerFunc{answer(200, content(9000))}, 1, []string{"expected at most 5500 bytes"}, false},
-		{"cut", []http.HandlerFunc{breaking(whole(file, `"a"`), 0)}, 3, []string{"expected 5000 bytes, found an end after 0"}, false},
-		{"cut without a validator", []http.HandlerFunc{breaking(whole(file, ""), 3000)}, 3, []string{"found an end after 3000"}, false},
-		{"small steps", []http.HandlerFunc{breaking(whole(file, `"a"`), 3000), little}, 3, []string{"found an end after 3020"}, true},
+		{"whole", "", "", handlers{good}, "/", ""},
+		{"resumed by ETag", "", "", handlers{breaking(good, 1000), breaking(good, 500), good}, "/, / bytes=1000-, / bytes=1500-", ""},
+		{"resumed by Last-Modified", "", "", handlers{breaking(modified, 1000), modified}, "/, / bytes=1000-", ""},
+		{"changed", "", "", handlers{breaking(whole(newer, `"b"`), 3000), good}, "/, / bytes=3000-", ""},
+		{"ranges ignored", "", "", handlers{breaking(good, 3000), chunked}, "/, / bytes=3000-", ""},
+		{"no validator", "", "", handlers{breaking(untagged, 3000), untagged}, "/, /", ""},
+		{"unknown length", "", "", handlers{breaking(chunked, 900), chunked}, "/, / bytes=900-", ""},
+		{"server errors", "", "", handlers{answer(500, nil), answer(503, nil), good}, "/, /, /", ""},
+		{"stalled", "", "", handlers{silent, pausing(file, 2000), good}, "/, /, / bytes=2000-", ""},
+		{"range that ends early", "", "", after(answer(206, nil, rest, "bytes 3000-2999/5000")), again, ""},
+		{"body that is longer", "", "", after(answer(206, make([]byte, 4000), rest, from3000)), again, ""},
+		{"rest of another file", "", "", after(answer(206, newer[:2000], rest, from3000, "Etag", `"b"`)), again, ""},
+		{"range refused", "", "", after(answer(416, nil)), again, ""},
+
+		{"part of an earlier process", string(file[:3000]), `"a"`, handlers{good}, "/ bytes=3000-", ""},
+		{"all of it", string(file), `"a"`, handlers{good}, "/ bytes=5000-", ""},
+		{"more than all", string(file) + "x", `"a"`, handlers{good}, "/ bytes=5001-, /", ""},
+		{"of another file", "other", `"b"`, handlers{good}, "/ bytes=5-", ""},
+		{"of an unknown file", "other", "", handlers{good}, "/", ""},
+
+		{"404", "", "", handlers{answer(404, nil)}, "/", "expected status 200 OK, found 404 Not Found"},
+		{"500", "", "", handlers{answer(500, nil)}, "/, /, /", "found 500 Internal Server Error, after 3 attempts"},
+		{"stalled each time", "", "", handlers{silent}, "/, /, /", "expected a byte within 100ms, found none, after 3 attempts"},
+		{"cut without a validator", "", "", handlers{breaking(untagged, 3000)}, "/, /, /", "found an end after 3000"},
+		{"small steps", "", "", handlers{breaking(good, 3000), little}, "/, / bytes=3000-, / bytes=3010-", "found an end after 3020"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, c.handlers...)
-			o := Options{maxBytes: 5500}
-			if c.name == "silent" {
-				o.Stall = 50 * time.Millisecond
+			dir := t.TempDir()
+			if c.part != "" {
+				testkit.Write(t, dir, "archive.zip.part", c.part)
+				testkit.Write(t, dir, "archive.zip.part.validator", c.validator)
 			}
-			path, err := get(t.Context(), t, s, o, "", "")
-			testkit.WantError(t, err, append(c.parts, s.URL)...)
-			if n := len(s.requests()); n != c.requests {
-				t.Errorf("%d requests, expected %d", n, c.requests)
+			f := &fetcher{Options: Options{Attempts: 3, DownloadDir: "unused", pause: 1}}
+			if strings.HasPrefix(c.name, "stalled") {
+				f.Stall = 100 * time.Millisecond
 			}
-			if kept := strings.Contains(fmt.Sprint(err), "are kept in "+path+".part"); kept != c.kept {
-				t.Errorf("kept: %v, expected %v: %v", kept, c.kept, err)
+			testkit.NoError(t, f.setDefaults())
+			err := f.download(t.Context(), "", s.URL, filepath.Join(dir, "archive.zip"))
+			if found := strings.Join(s.requests(), ", "); found != c.requests {
+				t.Errorf("requests %s, expected %s", found, c.requests)
 			}
-			if left := in(t, filepath.Dir(path)); !c.kept && len(left) != 0 {
-				t.Errorf("the failure left %v", left)
+			switch {
+			case c.err != "":
+				testkit.WantError(t, err, s.URL, c.err)
+				if left := in(t, dir); (c.name == "small steps") != (len(left) == 2) {
+					t.Errorf("the failure left %v", left)
+				}
+				return
+			case err != nil:
+				t.Fatal(err)
 			}
+			if testkit.Read(t, filepath.Join(dir, "archive.zip")) != string(file) {
+				t.Error("the file is not the one that was served")
+			}
+			wantIn(t, dir, "archive.zip")
 		})
 	}
-	unknown := httptest.NewUnstartedServer(answer(200, nil))
-	unknown.Config.ErrorLog = log.New(io.Discard, "", 0)
-	unknown.StartTLS()
-	defer unknown.Close()
-	o := Options{Notice: func(text string) { t.Errorf("tried again after an invalid certificate: %s", text) }}
-	_, err := get(t.Context(), t, &server{Server: unknown}, o, "", "")
-	testkit.WantError(t, err, "certificate")
-	unknown.Close()
-	_, err = get(t.Context(), t, &server{Server: unknown}, Options{}, "", "")
-	testkit.WantError(t, err, unknown.URL+": expected a response", "connection refused", "after 3 attempts")
 }
 
-// A server that breaks more often than is forgiven, but advances each time, and one that is
-// slow, but never stalls.
+// A server that breaks more often than is forgiven, but advances each time.
 func TestAdvancingIsNoFailure(t *testing.T) {
 	file := content(5 * worthwhile)
-	path, err := get(t.Context(), t, serve(t, breaking(whole(file, `"a"`), worthwhile)), Options{}, "", "")
-	testkit.NoError(t, err)
-	wantFile(t, path, file)
-	slow := func(w http.ResponseWriter, _ *http.Request) {
-		for i := range 30 {
-			_, _ = w.Write(file[i : i+1])
-			w.(http.Flusher).Flush()
-			time.Sleep(20 * time.Millisecond)
-		}
-	}
-	path, err = get(t.Context(), t, serve(t, slow), Options{Stall: 500 * time.Millisecond}, "", "") // of 600 in all
-	testkit.NoError(t, err)
-	wantFile(t, path, file[:30])
-}
-
-func TestInterruptedWhileWaiting(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := get(ctx, t, serve(t, answer(500, nil)), Options{pause: time.Hour, Notice: func(string) { cancel() }}, "", "")
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, expected it to wrap context.Canceled", err)
-	}
-}
-
-func TestResumeFromEarlierProcess(t *testing.T) {
-	file := content(5000)
-	for _, c := range []struct {
-		name, part, state string
-		want              []string // requests
-	}{
-		{"a part", string(file[:3000]), `{"validator":"\"a\"","total":5000}`, []string{"/ bytes=3000-"}},
-		{"of unknown length", string(file[:3000]), `{"validator":"\"a\"","total":-1}`, []string{"/ bytes=3000-"}},
-		{"all of it", string(file), `{"validator":"\"a\"","total":5000}`, nil},
-		{"more than all", string(file) + "x", `{"validator":"\"a\"","total":5000}`, []string{"/"}},
-		{"of another file", "other", `{"validator":"\"b\"","total":6000}`, []string{"/ bytes=5-"}},
-		{"without a validator", "other", `{"validator":"","total":5000}`, []string{"/"}},
-		{"without a state", "other", "", []string{"/"}},
-		{"with half a state", "other", `{"validator":"\"a`, []string{"/"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := serve(t, whole(file, `"a"`))
-			path, err := get(t.Context(), t, s, Options{}, c.part, c.state)
-			testkit.NoError(t, err)
-			wantFile(t, path, file)
-			if diff := cmp.Diff(c.want, s.requests()); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-		})
+	o := options(t, serve(t, breaking(whole(file, `"a"`), worthwhile)))
+	r := testkit.Must(Fetch(t.Context(), "resnet50", o))(t)
+	if r.Archives[0].SHA256 != sumOf(file) {
+		t.Error("the file is not the one that was served")
 	}
 }

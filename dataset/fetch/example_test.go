@@ -13,5 +13,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// [cub awa2 sun]
-	// data set "awa": expected one of cub, awa2, sun, resnet101, resnet50. Did you mean awa2?
+	// data set: expected one of cub, awa2, sun, resnet101, resnet50, found "awa". Did you mean awa2?
 }

@@ -36,6 +36,67 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
+// The addresses that the archives were published at.
+const (
+	// XianURL is the release of Xian et al., "Zero-Shot Learning - A Comprehensive
+	// Evaluation of the Good, the Bad and the Ugly": about 880 MB for the five data
+	// sets of their paper, one folder each below xlsa17/data.
+	XianURL = "https://datasets.d2.mpi-inf.mpg.de/xian/xlsa17.zip"
+	// MetaURL is the repository of the authors of LAGO (github.com/yuvalatzmon/LAGO),
+	// as of the commit that added data/NAME/meta.
+	MetaURL = "https://github.com/yuvalatzmon/LAGO/archive/c389ff106a84d5fafc7828a097c49da45ac8d275.zip"
+	// LAGOURL is the data archive of the authors of LAGO: about 500 MB with all files of
+	// the three data sets. It can replace XianURL.
+	LAGOURL = "http://chechiklab.biu.ac.il/~yuvval/LAGO/LAGO_data.zip"
+)
+
+// source is a data set or network that can be fetched.
+type source struct {
+	folder  string   // in the archives and below the data dir; the file of weights
+	meta    []string // required files that the release lacks
+	weights string   // address of ImageNet weights, those of torchvision as timm publishes them; empty for a data set
+}
+
+// The descriptions of SUN are in the order of the release, not in that of a list of classes.
+var sources = []source{
+	{folder: "CUB", meta: metaFiles},
+	{folder: "AWA2", meta: metaFiles},
+	{folder: "SUN", meta: metaFiles[:2]},
+	{folder: "resnet101.safetensors", weights: "https://huggingface.co/timm/resnet101.tv_in1k/resolve/main/model.safetensors"},
+	{folder: "resnet50.safetensors", weights: "https://huggingface.co/timm/resnet50.tv_in1k/resolve/main/model.safetensors"},
+}
+
+// Names returns the data sets that can be fetched, in lower case.
+func Names() []string { return names(sources[:3]) }
+
+// Networks returns the networks whose weights can be fetched.
+func Networks() []string { return names(sources[3:]) }
+
+func names(sources []source) (list []string) {
+	for _, s := range sources {
+		list = append(list, s.name())
+	}
+	return list
+}
+
+func (s source) name() string { return strings.ToLower(strings.TrimSuffix(s.folder, ".safetensors")) }
+
+// WeightsURL returns the address that the weights of a network were published at.
+func WeightsURL(network string) string {
+	s, _ := sourceOf(network) // else empty
+	return s.weights
+}
+
+// sourceOf finds a data set or network by its name in any case.
+func sourceOf(name string) (source, error) {
+	all := names(sources)
+	found, err := invalid.OneOf(name, all...)
+	if err != nil {
+		return source{}, &invalid.Error{Where: "data set", Err: err, Usage: true}
+	}
+	return sources[slices.Index(all, found)], nil
+}
+
 // Options configure a fetch. Only DataDir must be set.
 type Options struct {
 	DataDir        string // gets the folder of the data set; created if needed
@@ -57,8 +118,7 @@ type Options struct {
 	Notice   func(text string) // gets sentences for the log, such as that a download is resumed; nil ignores them
 
 	pause    time.Duration // before the second attempt; each later one waits twice as long
-	maxBytes int64         // of a download
-	limits   limits        // of what an archive expands to
+	maxBytes int64         // of a download of unknown length, and of what an archive expands to
 }
 
 // Progress is how far a step is.
@@ -100,63 +160,45 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 		return nil, err
 	}
 	r, err := f.run(ctx)
-	system, link := (*fs.PathError)(nil), (*os.LinkError)(nil)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, &interrupted{ctx.Err(), cmp.Or(f.kept, "The same command resumes the work.")}
-	case errors.As(err, &system):
+	if err != nil && ctx.Err() != nil {
+		return nil, interrupted{ctx.Err()}
+	}
+	if system := (*fs.PathError)(nil); errors.As(err, &system) {
 		return nil, invalid.File(system.Path, err)
-	case errors.As(err, &link):
-		return nil, invalid.File(link.New, err)
 	}
 	return r, err
 }
 
 // interrupted is the error of a fetch that its context ended.
-type interrupted struct {
-	error
-	hint string
-}
+type interrupted struct{ error }
 
-func (i *interrupted) Error() string { return "interrupted. " + i.hint }
-func (i *interrupted) Unwrap() error { return i.error }
+func (i interrupted) Error() string { return "interrupted. " + resumes }
+func (i interrupted) Unwrap() error { return i.error }
 
 // fetcher is one call of Fetch.
 type fetcher struct {
 	Options
 	source
-	sizes map[string]int64 // of the files that were unpacked, by path below the folder
-	kept  string           // describes what a failed download leaves, for the hint
+	sizes map[string]int64 // of the files of the result, by path below the folder
 }
 
 func (f *fetcher) setDefaults() (err error) {
 	if sum, err := hex.DecodeString(f.SHA256); err != nil || len(sum) != sha256.Size && f.SHA256 != "" {
-		return &invalid.Error{Where: "--sha256", Want: "64 hexadecimal digits", Got: invalid.Quote(f.SHA256)}
+		return &invalid.Error{Field: "sha256", Want: "64 hexadecimal digits", Got: invalid.Quote(f.SHA256)}
 	}
 	f.ArchiveURL, f.MetaURL = cmp.Or(f.ArchiveURL, f.weights, XianURL), cmp.Or(f.MetaURL, MetaURL)
-	for flag, source := range map[string]string{"--archive-url": f.ArchiveURL, "--meta-url": f.MetaURL} {
-		u, err := url.Parse(source)
-		want := "an http or https address"
-		if f.weights == "" {
-			want += ", or the path of an archive"
-		}
-		if f.weights == "" && !isAddress(source) || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
-			continue
-		}
-		// More of it could contain a part of the password.
-		scheme, _, _ := strings.Cut(source, ":")
-		return &invalid.Error{Where: flag, Want: want, Got: "one that begins with " + invalid.Quote(scheme)}
+	if err := cmp.Or(f.checkAddress("archive_url", f.ArchiveURL), f.checkAddress("meta_url", f.MetaURL)); err != nil {
+		return err
 	}
 	if f.DownloadDir == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
-			return &invalid.Error{Where: "download dir", Err: err, Hint: "Give a folder with --download-dir."}
+			return &invalid.Error{Field: "download_dir", Want: "a folder for archives", Err: err}
 		}
 		f.DownloadDir = filepath.Join(user, "lago-train", "downloads")
 	}
 	f.Attempts, f.Stall = cmp.Or(f.Attempts, 6), cmp.Or(f.Stall, 30*time.Second)
-	f.pause, f.maxBytes = cmp.Or(f.pause, time.Second), cmp.Or(f.maxBytes, 16<<30)
-	f.limits = cmp.Or(f.limits, limits{bytes: 8 << 30, ratio: 200})
+	f.pause, f.maxBytes = cmp.Or(f.pause, time.Second), cmp.Or(f.maxBytes, 8<<30)
 	if f.Progress == nil {
 		f.Progress = func(Progress) {}
 	}
@@ -167,6 +209,24 @@ func (f *fetcher) setDefaults() (err error) {
 	return err
 }
 
+// checkAddress refuses what is neither an address nor, for an archive, a path.
+func (f *fetcher) checkAddress(field, address string) error {
+	if f.weights == "" && !isAddress(address) {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		return nil
+	}
+	want := "an http or https address"
+	if f.weights == "" {
+		want += ", or the path of an archive"
+	}
+	// More of it could contain a part of the password.
+	scheme, _, _ := strings.Cut(address, ":")
+	return &invalid.Error{Field: field, Want: want, Got: "one that begins with " + invalid.Quote(scheme)}
+}
+
 // isAddress reports whether a source is an address, not the path of a file.
 func isAddress(source string) bool { return strings.Contains(source, "://") }
 
@@ -174,28 +234,21 @@ func isAddress(source string) bool { return strings.Contains(source, "://") }
 func redact(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "" // setDefaults has refused it
+		return "" // checkAddress has refused it
 	}
 	return u.Redacted()
 }
 
-// run fetches a data set or weights.
+// run fetches a data set or weights to a hidden place and moves them to theirs.
 func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 	lock, err := f.lock(ctx, f.DataDir, ".fetch.lock")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	target, exists, err := f.target()
+	defer func() { _ = lock.Unlock() }() // the end of the process frees it, too
+	target, err := f.target()
 	if err != nil {
 		return nil, err
-	}
-	if exists && !f.Force {
-		e := &invalid.Error{Where: target, Got: "a folder that exists already", Hint: "--force replaces it and everything in it."}
-		if f.weights != "" {
-			e.Got, e.Hint = "a file that exists already", "--force replaces it."
-		}
-		return nil, e
 	}
 	staging := filepath.Join(f.DataDir, "."+f.folder+".new")
 	if err := os.RemoveAll(staging); err != nil { // that of a killed process
@@ -203,13 +256,14 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
 	r = &Result{Name: f.name(), Folder: target}
-	if f.weights == "" {
-		r.Archives, err = f.unpackAll(ctx, staging)
-	} else {
-		r.Folder = f.DataDir
-		r.Archives, err = f.fetchWeights(ctx, staging, target)
-	}
-	if err != nil {
+	if f.weights != "" {
+		a, err := f.get(ctx, f.name(), f.ArchiveURL, staging, f.SHA256)
+		if err != nil {
+			return nil, err
+		}
+		a.File, f.sizes[f.folder] = target, a.Bytes
+		r.Folder, r.Archives = f.DataDir, []Archive{a}
+	} else if r.Archives, err = f.unpackAll(ctx, staging); err != nil {
 		return nil, err
 	}
 	if err := f.place(staging, target); err != nil {
@@ -228,33 +282,58 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 	return r, err
 }
 
-// fetchWeights downloads weights to a file, which will be the target.
-func (f *fetcher) fetchWeights(ctx context.Context, file, target string) ([]Archive, error) {
-	if err := f.download(ctx, "downloading "+f.name(), f.ArchiveURL, file); err != nil {
-		return nil, err
+// target returns the path of the data set, which exists only if Force is set, in any case,
+// as package catalog finds it.
+func (f *fetcher) target() (string, error) {
+	entries, err := os.ReadDir(f.DataDir)
+	found := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.EqualFold(e.Name(), f.folder) })
+	switch {
+	case err != nil || len(found) == 0:
+		return filepath.Join(f.DataDir, f.folder), err
+	case len(found) > 1:
+		return "", &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
 	}
-	a := Archive{Source: redact(f.ArchiveURL), File: file, Downloaded: true, Kept: true}
-	if err := f.verify(ctx, "checking "+f.name(), &a, f.SHA256); err != nil {
-		return nil, err
+	path := filepath.Join(f.DataDir, found[0].Name())
+	switch {
+	case f.Force:
+		return path, nil
+	case f.weights != "":
+		return "", &invalid.Error{Where: path, Got: "a file that exists already", Hint: "--force replaces it."}
 	}
-	a.File, f.sizes[f.folder] = target, a.Bytes
-	return []Archive{a}, nil
+	return "", &invalid.Error{Where: path, Got: "a folder that exists already", Hint: "--force replaces it and everything in it."}
 }
+
+// place moves what was staged to the target. A kill in the middle of it leaves what was there
+// under a hidden name, which the next call removes.
+func (f *fetcher) place(staging, target string) error {
+	replaced := filepath.Join(f.DataDir, "."+f.folder+".replaced")
+	_ = os.RemoveAll(replaced) // else the next line fails
+	if err := os.Rename(target, replaced); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := atomicfile.Rename(staging, target); err != nil {
+		_ = os.Rename(replaced, target) // where there is one
+		return err
+	}
+	return os.RemoveAll(replaced)
+}
+
+const otherAddress = "dataset fetch --help names another address."
 
 // unpackAll unpacks the archives into a folder that does not exist yet.
 func (f *fetcher) unpackAll(ctx context.Context, staging string) (archives []Archive, err error) {
 	for _, from := range []struct {
-		what, source, sum string
-		required, more    []string
+		what, address, sum string
+		required, more     []string
 	}{
-		{"features", f.ArchiveURL, f.SHA256, releaseFiles, slices.Concat(optionalFiles, f.meta())},
-		{"meta files", f.MetaURL, "", f.meta(), nil},
+		{"features", f.ArchiveURL, f.SHA256, releaseFiles, slices.Concat(optionalFiles, f.meta)},
+		{"meta files", f.MetaURL, "", f.meta, nil},
 	} {
 		missing := f.missing(from.required)
 		if len(missing) == 0 {
 			continue
 		}
-		a, err := f.archive(ctx, from.what, from.source, from.sum)
+		a, err := f.get(ctx, from.what, from.address, filepath.Join(f.DownloadDir, cacheName(redact(from.address))), from.sum)
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +341,7 @@ func (f *fetcher) unpackAll(ctx context.Context, staging string) (archives []Arc
 		err = f.unpack(ctx, a.File, staging, append(missing, from.more...))
 		if errors.Is(err, errArchive) && a.File != a.Source {
 			// It would fail again, and another download may not.
-			hint := strings.TrimSpace("It was downloaded from " + a.Source + " and has been removed. " + alternative(a.Source))
+			hint := "It was downloaded from " + a.Source + " and has been removed. " + otherAddress
 			return nil, errors.Join(&invalid.Error{Err: err, Hint: hint}, os.Remove(a.File))
 		}
 		if err != nil {
@@ -271,19 +350,11 @@ func (f *fetcher) unpackAll(ctx context.Context, staging string) (archives []Arc
 		if missing := f.missing(from.required); len(missing) > 0 {
 			return nil, &invalid.Error{
 				Where: a.Source, Want: "the files of " + f.folder + " in a folder of that name",
-				Got: "none named " + strings.Join(missing, ", "), Hint: alternative(a.Source),
+				Got: "none named " + strings.Join(missing, ", "), Hint: otherAddress,
 			}
 		}
 	}
 	return archives, nil
-}
-
-// alternative says where else the files of a built-in address are.
-func alternative(address string) string {
-	if address != XianURL && address != MetaURL {
-		return ""
-	}
-	return "The data archive of the authors of LAGO (about 500 MB) has all files as well: --archive-url " + LAGOURL
 }
 
 // missing returns those of the files that were not unpacked yet.
@@ -294,38 +365,15 @@ func (f *fetcher) missing(files []string) []string {
 	})
 }
 
-// target returns the path of the data set, which may exist in any case, as package catalog
-// finds it.
-func (f *fetcher) target() (path string, exists bool, err error) {
-	entries, err := os.ReadDir(f.DataDir)
-	found := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.EqualFold(e.Name(), f.folder) })
-	switch {
-	case err != nil || len(found) == 0:
-		return filepath.Join(f.DataDir, f.folder), false, err
-	case len(found) == 1:
-		return filepath.Join(f.DataDir, found[0].Name()), true, nil
+// cacheName returns the file name for an address: readable, and different for files of
+// the same name elsewhere.
+func cacheName(address string) string {
+	name := "archive"
+	if u, err := url.Parse(address); err == nil && path.Ext(u.Path) == ".zip" {
+		name = strings.TrimSuffix(path.Base(u.Path), ".zip")
 	}
-	return "", false, &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
-}
-
-// place makes the staged folder the data set's, or the staged file the weights. A kill in
-// the middle of the replacement of a folder leaves the earlier one under a hidden name,
-// which the next replacement removes.
-func (f *fetcher) place(staging, target string) error {
-	if _, err := os.Lstat(target); f.weights != "" || errors.Is(err, fs.ErrNotExist) {
-		return atomicfile.Rename(staging, target)
-	}
-	replaced := filepath.Join(f.DataDir, "."+f.folder+".replaced")
-	if err := os.RemoveAll(replaced); err != nil {
-		return err
-	}
-	if err := atomicfile.Rename(target, replaced); err != nil {
-		return err
-	}
-	if err := atomicfile.Rename(staging, target); err != nil {
-		return errors.Join(err, os.Rename(replaced, target))
-	}
-	return os.RemoveAll(replaced)
+	sum := sha256.Sum256([]byte(address))
+	return name + "-" + hex.EncodeToString(sum[:6]) + ".zip"
 }
 
 // lock locks a folder by a file that stays in it. It waits for a process that has the
@@ -343,77 +391,59 @@ func (f *fetcher) lock(ctx context.Context, dir, name string) (*flock.Flock, err
 	return lock, err
 }
 
-// archive returns the archive at an address or path, downloading it if needed. What is its
-// name for the user, and sum its expected SHA-256 in hex, if any.
-func (f *fetcher) archive(ctx context.Context, what, source, sum string) (a Archive, err error) {
-	a = Archive{Source: source, File: source, Kept: true}
-	if isAddress(source) {
-		a.Source = redact(source)
-		a.File = filepath.Join(f.DownloadDir, cacheName(a.Source))
-		var lock *flock.Flock
-		if lock, err = f.lock(ctx, f.DownloadDir, ".download.lock"); err != nil {
+// get returns the archive or weights at an address, downloaded to a file unless that exists,
+// or at a path. What is the name for the user, and sum the expected SHA-256 in hex, if any.
+func (f *fetcher) get(ctx context.Context, what, address, file, sum string) (a Archive, err error) {
+	a = Archive{Source: address, File: address, Kept: true}
+	if isAddress(address) {
+		a.Source, a.File = redact(address), file
+		lock, err := f.lock(ctx, filepath.Dir(file), ".download.lock")
+		if err != nil {
 			return a, err
 		}
-		defer func() { err = errors.Join(err, lock.Unlock()) }()
-		if _, err := os.Lstat(a.File); errors.Is(err, fs.ErrNotExist) {
+		defer func() { _ = lock.Unlock() }() // as above
+		if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 			a.Downloaded = true
-			if err := f.download(ctx, "downloading "+what, source, a.File); err != nil {
+			if err := f.download(ctx, "downloading "+what, address, file); err != nil {
 				return a, err
 			}
 		}
 	}
-	return a, f.verify(ctx, "checking "+what, &a, sum)
-}
-
-// cacheName returns the file name for an address: readable, and different for files of
-// the same name elsewhere.
-func cacheName(address string) string {
-	name := "archive"
-	if u, err := url.Parse(address); err == nil && path.Ext(u.Path) == ".zip" {
-		name = strings.TrimSuffix(path.Base(u.Path), ".zip")
-	}
-	sum := sha256.Sum256([]byte(address))
-	return name + "-" + hex.EncodeToString(sum[:6]) + ".zip"
-}
-
-// verify computes the size and checksum of an archive, and compares the latter with the
-// expected one, if any.
-func (f *fetcher) verify(ctx context.Context, step string, a *Archive, want string) error {
-	file, size, err := input.OpenRegular(ctx, a.File)
+	opened, size, err := input.OpenRegular(ctx, a.File)
 	if err != nil {
-		return err
+		return a, err
 	}
-	defer func() { _ = file.Close() }() // nothing was written
-	m, sum := f.meter(step), sha256.New()
-	m.total = size
-	if a.Bytes, err = io.Copy(io.MultiWriter(m, sum), file); err != nil {
-		return err
+	defer func() { _ = opened.Close() }() // nothing was written
+	hash := sha256.New()
+	if a.Bytes, err = io.Copy(io.MultiWriter(hash, f.meter("checking "+what, 0, size)), opened); err != nil {
+		return a, err
 	}
-	a.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	if want == "" || strings.EqualFold(want, a.SHA256) {
-		return nil
+	a.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	if sum == "" || strings.EqualFold(sum, a.SHA256) {
+		return a, nil
 	}
-	e := &invalid.Error{Where: a.File, Field: "SHA-256", Want: strings.ToLower(want), Got: a.SHA256}
+	wrong := &invalid.Error{Where: a.File, Field: "SHA-256", Want: strings.ToLower(sum), Got: a.SHA256}
 	switch {
 	case f.weights != "":
-		e.Where = a.Source // the file will be removed
+		wrong.Where = a.Source // the file will be removed
 	case a.File != a.Source:
-		e.Hint = "It came from " + a.Source + ". To download it again, remove it first."
+		wrong.Hint = "It came from " + a.Source + ". To download it again, remove it first."
 	}
-	return e
+	return a, wrong
 }
 
 // meter reports the bytes that are written to it as progress of a step.
 type meter struct {
-	step        string
-	done, total int64 // total is -1 if unknown
-	progress    func(Progress)
+	Progress
+	report func(Progress)
 }
 
-func (f *fetcher) meter(step string) *meter { return &meter{step: step, progress: f.Progress} }
+func (f *fetcher) meter(step string, done, total int64) *meter {
+	return &meter{Progress{step, done, total}, f.Progress}
+}
 
 func (m *meter) Write(b []byte) (int, error) {
-	m.done += int64(len(b))
-	m.progress(Progress{m.step, m.done, m.total})
+	m.Done += int64(len(b))
+	m.report(m.Progress)
 	return len(b), nil
 }

@@ -3,7 +3,6 @@ package glyphs
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -90,27 +89,27 @@ var faces = []face{
 	{"Latin Modern Mono", lmmono10regular.TTF, []trait{serif, mono, twoStorey}},
 }
 
-// An outline is the contour of one letter in one face, in units of the em: y downwards
-// from the baseline, x from the middle of its points.
-type outline []segment
-
-type segment struct {
-	op     sfnt.SegmentOp
-	points [3]point // as many as the operation takes
+// An outline is the contour of one letter in one face.
+type outline struct {
+	sfnt.Segments
+	em     float64 // the unit of the coordinates
+	middle float64 // of the points, from left to right, in em
 }
 
-type point struct{ x, y float64 }
+// point returns a point in em: x from the middle of the letter, y downwards from the baseline.
+func (o outline) point(p fixed.Point26_6) (x, y float64) {
+	return float64(p.X)/o.em - o.middle, float64(p.Y) / o.em
+}
 
 // outlines returns the contours of every class in every face.
 var outlines = sync.OnceValue(func() [][]outline {
 	all := make([][]outline, len(letters.classes))
-	var buf sfnt.Buffer
 	for _, f := range faces {
 		font, err := sfnt.Parse(f.font)
 		for z, c := range letters.classes {
 			var o outline
 			if err == nil {
-				o, err = loadOutline(font, &buf, []rune(c.name)[0])
+				o, err = loadOutline(font, []rune(c.name)[0])
 			}
 			if err != nil { // a font of this program
 				panic(fmt.Sprintf("glyphs: %s of %s: %v", c.name, f.name, err))
@@ -121,42 +120,13 @@ var outlines = sync.OnceValue(func() [][]outline {
 	return all
 })
 
-// loadOutline moves the outline sideways, so that it reaches equally far to both sides of 0.
-func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, r rune) (outline, error) {
-	glyph, err := f.GlyphIndex(buf, r)
+func loadOutline(f *sfnt.Font, r rune) (outline, error) {
+	glyph, err := f.GlyphIndex(nil, r)
 	if err != nil || glyph == 0 {
-		return nil, cmp.Or(err, sfnt.ErrNotFound)
+		return outline{}, cmp.Or(err, sfnt.ErrNotFound)
 	}
 	em := fixed.I(int(f.UnitsPerEm()))
-	segments, err := f.LoadGlyph(buf, glyph, em, nil)
-	if err != nil {
-		return nil, err
-	}
-	o := make(outline, len(segments))
-	for i, s := range segments {
-		o[i].op = s.Op
-		for j, p := range s.Args {
-			o[i].points[j] = point{float64(p.X) / float64(em), float64(p.Y) / float64(em)}
-		}
-	}
-	left, right := math.Inf(1), math.Inf(-1)
-	for p := range o.all {
-		left, right = min(left, p.x), max(right, p.x)
-	}
-	for p := range o.all {
-		p.x -= (left + right) / 2
-	}
-	return o, nil
-}
-
-// all iterates over the points of the outline, which the loop may change.
-func (o outline) all(yield func(*point) bool) {
-	count := map[sfnt.SegmentOp]int{sfnt.SegmentOpMoveTo: 1, sfnt.SegmentOpLineTo: 1, sfnt.SegmentOpQuadTo: 2, sfnt.SegmentOpCubeTo: 3}
-	for i := range o {
-		for j := range count[o[i].op] {
-			if !yield(&o[i].points[j]) {
-				return
-			}
-		}
-	}
+	segments, err := f.LoadGlyph(nil, glyph, em, nil)
+	unit, bounds := float64(em), segments.Bounds()
+	return outline{segments, unit, (float64(bounds.Min.X)/unit + float64(bounds.Max.X)/unit) / 2}, err
 }

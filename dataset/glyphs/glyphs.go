@@ -98,29 +98,7 @@ type table struct {
 type letter struct {
 	name  string // one character
 	part  string // train, val or test
-	cells []cell // one per group
-}
-
-// cell is the value of a group, which may depend on the face.
-type cell struct {
-	value      string // "" for none
-	exceptions []exception
-}
-
-type exception struct {
-	trait trait
-	value string
-}
-
-// in returns the value in a face: that of the last exception that applies.
-func (c cell) in(f face) string {
-	value := c.value
-	for _, e := range c.exceptions {
-		if f.has(e.trait) {
-			value = e.value
-		}
-	}
-	return value
+	cells []string
 }
 
 // parseTable reads lines of cells separated by white space. The first names the columns:
@@ -137,30 +115,28 @@ func parseTable(text string) table {
 		case len(fields) != 2+len(t.groups):
 			panic("letters.txt: another number of columns: " + line)
 		default:
-			l := letter{name: fields[0], part: fields[1]}
-			for _, f := range fields[2:] {
-				l.cells = append(l.cells, parseCell(f))
-			}
-			t.classes = append(t.classes, l)
+			t.classes = append(t.classes, letter{fields[0], fields[1], fields[2:]})
 		}
 	}
 	return t
 }
 
-// parseCell reads "value" or "value,trait:value,...", where "-" is no value.
-func parseCell(text string) (c cell) {
-	for i, part := range strings.Split(strings.ReplaceAll(text, "-", ""), ",") {
-		name, value, found := strings.Cut(part, ":")
+// value returns what a cell, "value" or "value,trait:value,...", says of a face: the value of
+// the last trait that the face has. "" is none.
+func value(cell string, f face) string {
+	value := ""
+	for part := range strings.SplitSeq(cell, ",") {
+		name, exception, isException := strings.Cut(part, ":")
 		switch {
-		case i == 0:
-			c.value = part
-		case found && slices.Contains(traits, trait(name)):
-			c.exceptions = append(c.exceptions, exception{trait(name), value})
-		default:
-			panic("letters.txt: not trait:value: " + text)
+		case !isException:
+			value = part
+		case !slices.Contains(traits, trait(name)):
+			panic("letters.txt: not trait:value: " + cell)
+		case f.has(trait(name)):
+			value = exception
 		}
 	}
-	return c
+	return strings.TrimPrefix(value, "-")
 }
 
 // attributes returns the values of each group, in the order in which classes first have
@@ -170,9 +146,9 @@ func (t table) attributes() []dataset.Attribute {
 	for k, group := range t.groups {
 		for _, l := range t.classes {
 			for _, f := range faces {
-				value := l.cells[k].in(f)
-				a := dataset.Attribute{Name: group + "::" + value, Group: k}
-				if value != "" && !slices.Contains(all, a) {
+				v := value(l.cells[k], f)
+				a := dataset.Attribute{Name: group + "::" + v, Group: k}
+				if v != "" && !slices.Contains(all, a) {
 					all = append(all, a)
 				}
 			}
@@ -186,14 +162,14 @@ func (t table) attributes() []dataset.Attribute {
 func (t table) descriptions(attributes []dataset.Attribute) dataset.Matrix[float64] {
 	u := dataset.NewMatrix[float64](len(t.classes), len(attributes))
 	for z, l := range t.classes {
-		for m, a := range attributes {
-			n := 0
+		count := make(map[string]int)
+		for k, group := range t.groups {
 			for _, f := range faces {
-				if t.groups[a.Group]+"::"+l.cells[a.Group].in(f) == a.Name {
-					n++
-				}
+				count[group+"::"+value(l.cells[k], f)]++
 			}
-			u.Row(z)[m] = float64(n) / float64(len(faces))
+		}
+		for m, a := range attributes {
+			u.Row(z)[m] = float64(count[a.Name]) / float64(len(faces))
 		}
 	}
 	return u

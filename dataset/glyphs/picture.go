@@ -60,9 +60,9 @@ func randomDistortion(rng *rand.Rand) distortion {
 
 // place returns the place of a point of an outline in the picture. Letters turn about the
 // middle of a capital, so that turning does not shift them.
-func (d distortion) place(p point) (x, y float32) {
+func (d distortion) place(x, y float64) (left, top float32) {
 	const middle = 0.36 // of the em, above the baseline
-	px, py := p.x*em, (p.y+middle)*em
+	px, py := x*em, (y+middle)*em
 	return float32(side/2 + d.dx + d.a*px + d.b*py), float32(baseline - middle*em + d.dy + d.c*px + d.d*py)
 }
 
@@ -81,11 +81,11 @@ func render(o outline, rng *rand.Rand) *image.Gray {
 // coverage returns how much of each pixel is ink, from 0 to 1.
 func coverage(o outline, d distortion) []float64 {
 	r := vector.NewRasterizer(side, side)
-	for _, s := range o {
-		x0, y0 := d.place(s.points[0])
-		x1, y1 := d.place(s.points[1])
-		x2, y2 := d.place(s.points[2])
-		switch s.op {
+	for _, s := range o.Segments {
+		x0, y0 := d.place(o.point(s.Args[0]))
+		x1, y1 := d.place(o.point(s.Args[1]))
+		x2, y2 := d.place(o.point(s.Args[2]))
+		switch s.Op {
 		case sfnt.SegmentOpMoveTo:
 			r.ClosePath()
 			r.MoveTo(x0, y0)
@@ -149,13 +149,7 @@ const (
 var cellSizes = []int{2, 4} // squares along an edge
 
 // dims is the number of features of a picture.
-var dims = func() int {
-	n := 0
-	for _, c := range cellSizes {
-		n += (squares / c) * (squares / c) * orientations
-	}
-	return n
-}()
+const dims = (squares/2*squares/2 + squares/4*squares/4) * orientations
 
 // A histogram is the strength of the gradients by orientation.
 type histogram [orientations]float64

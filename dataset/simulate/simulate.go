@@ -41,35 +41,34 @@ func Make(s Spec) (*dataset.Dataset, error) {
 		Name:     s.name(),
 		Source:   fmt.Sprintf("simulated, seed %d", s.Seed),
 		Features: dataset.NewMatrix[float32](s.Samples, s.Dims),
-		Labels:   make([]int, s.Samples),
-		Classes:  make([]string, s.classes()),
 		Split: dataset.Split{
 			Train: numbers(0, s.TrainClasses),
 			Val:   numbers(s.TrainClasses, s.ValClasses),
 			Test:  numbers(s.TrainClasses+s.ValClasses, s.TestClasses),
 		},
 	}
-	n := 0 // of the samples of the class so far
-	for i := range ds.Labels {
-		z := share(i, s.Samples, len(ds.Classes))
-		if i > 0 && z != ds.Labels[i-1] {
-			n = 0
-		}
-		n++
-		ds.Labels[i] = z
-		if n%5 == 0 && z < s.TrainClasses+s.ValClasses {
-			ds.TestSeen = append(ds.TestSeen, i)
+	for z, end := range ends(s.Samples, s.classes()) {
+		ds.Classes = append(ds.Classes, fmt.Sprintf("class%03d", z+1))
+		for n := 1; len(ds.Labels) < end; n++ {
+			if n%5 == 0 && z < s.TrainClasses+s.ValClasses {
+				ds.TestSeen = append(ds.TestSeen, len(ds.Labels))
+			}
+			ds.Labels = append(ds.Labels, z)
 		}
 	}
-	for z := range ds.Classes {
-		ds.Classes[z] = fmt.Sprintf("class%03d", z+1)
+	groups := ends(s.Attributes, s.Groups)
+	for k, end := range groups {
+		name := fmt.Sprintf("group%02d", k+1)
+		ds.Groups = append(ds.Groups, name)
+		for n := 1; len(ds.Attributes) < end; n++ {
+			ds.Attributes = append(ds.Attributes, dataset.Attribute{Name: fmt.Sprintf("%s::value%02d", name, n), Group: k})
+		}
 	}
-	nameAttributes(ds, s)
 
 	// Samples are drawn from sequences 0 to Samples-1 of the seed, all else from the last.
 	rng := rand.NewPCG(s.Seed, math.MaxUint64)
-	ds.Descriptions = describe(ds, rng)
-	drawSamples(ds, drawMap(s, rand.New(rng)), s.Seed)
+	ds.Descriptions = describe(ds, groups, rng)
+	drawSamples(ds, groups, drawMap(s, rand.New(rng)), s.Seed)
 	return ds, nil
 }
 
@@ -82,47 +81,21 @@ func numbers(first, n int) []int {
 	return v
 }
 
-// share returns the part of item i if n items are divided into parts of equal length, give
-// or take one.
-func share(i, n, parts int) int {
-	short, longer := n/parts, n%parts // the first parts are the longer ones
-	if in := longer * (short + 1); i >= in {
-		return longer + (i-in)/short
+// ends returns the index after the last item of each part if n items are divided into parts of
+// equal length, give or take one: the first parts are the longer ones.
+func ends(n, parts int) []int {
+	v := make([]int, parts)
+	for i := range v {
+		v[i] = (i+1)*(n/parts) + min(i+1, n%parts)
 	}
-	return i / (short + 1)
+	return v
 }
 
-func nameAttributes(ds *dataset.Dataset, s Spec) {
-	ds.Groups = make([]string, s.Groups)
-	for k := range ds.Groups {
-		ds.Groups[k] = fmt.Sprintf("group%02d", k+1)
-	}
-	ds.Attributes = make([]dataset.Attribute, s.Attributes)
-	value := 0
-	for m := range ds.Attributes {
-		k := share(m, s.Attributes, s.Groups)
-		if m > 0 && k != ds.Attributes[m-1].Group {
-			value = 0
-		}
-		value++
-		ds.Attributes[m] = dataset.Attribute{Name: fmt.Sprintf("%s::value%02d", ds.Groups[k], value), Group: k}
-	}
-}
-
-// groupEnds returns the index after the last attribute of each group.
-func groupEnds(ds *dataset.Dataset) []int {
-	ends := make([]int, len(ds.Groups))
-	for m, a := range ds.Attributes {
-		ends[a.Group] = m + 1
-	}
-	return ends
-}
-
-// describe draws the descriptions of all classes.
-func describe(ds *dataset.Dataset, src rand.Source) dataset.Matrix[float64] {
+// describe draws the descriptions of all classes. groups are the ends of the groups.
+func describe(ds *dataset.Dataset, groups []int, src rand.Source) dataset.Matrix[float64] {
 	u := dataset.NewMatrix[float64](len(ds.Classes), len(ds.Attributes))
 	start := 0
-	for _, end := range groupEnds(ds) {
+	for _, end := range groups {
 		alpha := make([]float64, end-start+1) // one more, for none of the values
 		for i := range alpha {
 			alpha[i] = concentration
@@ -149,25 +122,24 @@ func drawMap(s Spec, rng *rand.Rand) dataset.Matrix[float32] {
 }
 
 // drawSamples fills the features. Every sample has its own random numbers.
-func drawSamples(ds *dataset.Dataset, w dataset.Matrix[float32], seed uint64) {
-	ends := groupEnds(ds)
+func drawSamples(ds *dataset.Dataset, groups []int, w dataset.Matrix[float32], seed uint64) {
 	parallel.For(len(ds.Labels), 1, func(lo, hi int) {
 		pcg := rand.NewPCG(0, 0)
 		rng := rand.New(pcg)
 		for i := lo; i < hi; i++ {
 			pcg.Seed(seed, uint64(i))
-			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), ends, w, rng)
+			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), groups, w, rng)
 		}
 	})
 }
 
 // drawSample fills x, the features of one sample of a class described by u.
-func drawSample(x []float32, u []float64, ends []int, w dataset.Matrix[float32], rng *rand.Rand) {
+func drawSample(x []float32, u []float64, groups []int, w dataset.Matrix[float32], rng *rand.Rand) {
 	for d := range x {
 		x[d] = float32(bias + noise*rng.NormFloat64())
 	}
 	start := 0
-	for _, end := range ends {
+	for _, end := range groups {
 		if m := pick(u[start:end], rng.Float64()); m >= 0 {
 			for d, v := range w.Row(start + m) {
 				x[d] += v

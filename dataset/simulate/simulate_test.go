@@ -122,18 +122,3 @@ func TestImpossibleSpecs(t *testing.T) {
 		}
 	}
 }
-
-// The sizes in section 4 of the paper, and the split of each data set.
-func TestPresets(t *testing.T) {
-	want := []simulate.Spec{
-		{"simulated-cub", 0, 11788, 2048, 312, 28, 100, 50, 50},
-		{"simulated-awa2", 0, 37322, 2048, 85, 11, 27, 13, 10},
-		{"simulated-sun", 0, 14340, 2048, 102, 4, 580, 65, 72},
-	}
-	for i, name := range simulate.Presets() {
-		s, ok := simulate.Preset(name)
-		if !ok || s != want[i] {
-			t.Errorf("Preset(%q) = %+v, %v, want %+v", name, s, ok, want[i])
-		}
-	}
-}

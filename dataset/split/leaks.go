@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 // Leak is a pair of classes or samples of different subsets, one of which gives the other
@@ -28,37 +28,51 @@ type Leak struct {
 func (l Leak) String() string { return fmt.Sprintf("%s and %s: %s", l.First, l.Second, l.Reason) }
 
 // Leaks returns what leaks between the subsets of a split of d, and between the held-out
-// samples of seen classes (d.TestSeen) and those trained on. Of similar classes or samples
-// it reports one pair for each two subsets. tolerance is the largest difference between
-// descriptions that count as the same; a negative one compares none. The sizes of d must
-// agree and its values be finite.
+// samples of seen classes (d.TestSeen) and those trained on. Of similar classes it reports
+// one pair for each two subsets, and of two classes the first samples that are the same.
+// tolerance is the largest difference between descriptions that count as the same; a negative
+// one compares none. The sizes of d must agree and its values be finite.
 func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 	subsetOf := subsets(d, s)
 	named := func(z int) string { return fmt.Sprintf("class %q (%s)", d.Classes[z], subsetOf[z]) }
 	var leaks []Leak
-	place := make(map[[2]int]int) // of the leak by sample between two classes
-	more := make(map[int]int)     // further pairs of samples of a leak
+	known := make(map[[2]int]bool) // pairs of classes that share a sample
 	sets := similarities(d, tolerance)
 	for _, set := range sets {
-		for _, pair := range differing(set.classes, subsetOf) {
-			a, b := set.classes[pair[0]], set.classes[pair[1]]
-			reason := set.reason
-			if set.kind == bySample {
-				key := [2]int{min(a, b), max(a, b)}
-				if at, known := place[key]; known {
-					more[at]++
-					continue
+		first := firsts(set.classes, subsetOf)
+		for j := range first {
+			for i := range j {
+				a, b := set.classes[first[i]], set.classes[first[j]]
+				reason := set.reason
+				if set.samples != nil {
+					key := [2]int{min(a, b), max(a, b)}
+					if known[key] {
+						continue
+					}
+					known[key] = true
+					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[first[i]], set.samples[first[j]])
 				}
-				place[key] = len(leaks)
-				reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[pair[0]], set.samples[pair[1]])
+				leaks = append(leaks, Leak{set.kind, named(a), named(b), reason})
 			}
-			leaks = append(leaks, Leak{set.kind, named(a), named(b), reason})
 		}
 	}
-	for at, n := range more {
-		leaks[at].Reason += fmt.Sprintf(" (one of %d such pairs)", n+1)
+	held := make(map[int]bool)
+	for _, i := range d.TestSeen {
+		held[i] = true
 	}
-	return append(leaks, heldOutLeaks(d, sets, subsetOf)...)
+	sample := func(i int) string { return fmt.Sprintf("sample %d of %q", i, d.Classes[d.Labels[i]]) }
+	for _, set := range sets {
+		seen := slices.DeleteFunc(slices.Clone(set.samples), func(i int) bool {
+			subset := subsetOf[d.Labels[i]]
+			return subset != "train" && subset != "val"
+		})
+		out := slices.IndexFunc(seen, func(i int) bool { return held[i] })
+		trained := slices.IndexFunc(seen, func(i int) bool { return !held[i] })
+		if out >= 0 && trained >= 0 {
+			leaks = append(leaks, Leak{heldOut, sample(seen[out]) + " (held out)", sample(seen[trained]) + " (trained on)", "they have the same features"})
+		}
+	}
+	return leaks
 }
 
 // subsets returns the subset of each class, "" for none.
@@ -72,52 +86,16 @@ func subsets(d *dataset.Dataset, s dataset.Split) []string {
 	return subsetOf
 }
 
-// differing returns one pair of places in classes for each two subsets that have some of
-// them.
-func differing(classes []int, subsetOf []string) (pairs [][2]int) {
-	var first []int // place of the first class of each subset
+// firsts returns the place of the first class of each subset.
+func firsts(classes []int, subsetOf []string) (first []int) {
+	known := map[string]bool{"": true}
 	for i, z := range classes {
-		if subsetOf[z] == "" || slices.ContainsFunc(first, func(j int) bool { return subsetOf[classes[j]] == subsetOf[z] }) {
-			continue
-		}
-		first = append(first, i)
-	}
-	for j := range first {
-		for i := range j {
-			pairs = append(pairs, [2]int{first[i], first[j]})
+		if !known[subsetOf[z]] {
+			known[subsetOf[z]] = true
+			first = append(first, i)
 		}
 	}
-	return pairs
-}
-
-// heldOutLeaks returns the held-out samples of seen classes that are trained on as another
-// sample.
-func heldOutLeaks(d *dataset.Dataset, sets []similar, subsetOf []string) []Leak {
-	held := make([]bool, len(d.Labels))
-	for _, i := range d.TestSeen {
-		held[i] = true
-	}
-	var leaks []Leak
-	for _, set := range sets {
-		out, trained := -1, -1
-		for _, i := range set.samples {
-			subset := subsetOf[d.Labels[i]]
-			switch {
-			case subset != "train" && subset != "val":
-			case held[i] && out < 0:
-				out = i
-			case !held[i] && trained < 0:
-				trained = i
-			}
-		}
-		if out >= 0 && trained >= 0 {
-			leaks = append(leaks, Leak{
-				heldOut, fmt.Sprintf("sample %d of %q (held out)", out, d.Classes[d.Labels[out]]),
-				fmt.Sprintf("sample %d of %q (trained on)", trained, d.Classes[d.Labels[trained]]), "they have the same features",
-			})
-		}
-	}
-	return leaks
+	return first
 }
 
 // Tolerance is the default largest difference, over the attributes that two classes
@@ -292,51 +270,44 @@ func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
 	return r
 }
 
-// WriteText writes r as text with a table. Of one kind of leaks it writes the first few.
-func (r Report) WriteText(w io.Writer) error {
-	var b strings.Builder
+// mostLeaks is the number of leaks of one kind that are printed.
+const mostLeaks = 10
+
+// Tables has the subsets, and the leaks as notes.
+func (r Report) Tables() []*table.Table {
+	t := table.New("", "subset", "classes", "samples", "share of classes", "share of samples").Right(4, 5)
 	classes := 0
 	for _, p := range r.Subsets {
 		classes += len(p.Classes)
 	}
-	table := format.NewTable("subset", "classes", "samples", "share of classes", "share of samples")
-	table.Right(4, 5)
+	share := func(n, of int) string { return format.Percent(float64(n) / float64(max(of, 1))) }
 	for _, p := range r.Subsets {
-		table.Row(p.Name, len(p.Classes), p.Samples,
-			format.Percent(float64(len(p.Classes))/float64(max(classes, 1))), format.Percent(float64(p.Samples)/float64(max(r.Samples, 1))))
+		t.Row(p.Name, len(p.Classes), p.Samples, share(len(p.Classes), classes), share(p.Samples, r.Samples))
 	}
-	fmt.Fprint(&b, table)
 	if len(r.LeftOut) > 0 {
-		fmt.Fprintf(&b, "in no subset: %s\n", format.Printable(strings.Join(r.LeftOut, ", ")))
+		t.Note("in no subset: %s", strings.Join(r.LeftOut, ", "))
 	}
-	r.writeLeaks(&b)
-	if len(r.Uncovered) > 0 {
-		fmt.Fprintf(&b, "attributes of val or test classes that no train class has: %s\n", format.Printable(strings.Join(r.Uncovered, ", ")))
-	}
-	if r.HeldOutUnseen > 0 {
-		fmt.Fprintf(&b, "%s of test classes held out as samples of seen classes: change test_seen in labels.csv, or leave these classes seen\n", format.Count(r.HeldOutUnseen, "sample"))
-	}
-	fmt.Fprintln(&b, "not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func (r Report) writeLeaks(b *strings.Builder) {
-	const most = 10 // of one kind
 	if len(r.Leaks) == 0 {
-		fmt.Fprintln(b, "leaks: none found")
-		return
+		t.Note("leaks: none found")
+	} else {
+		t.Note("leaks: %d", len(r.Leaks))
 	}
-	fmt.Fprintf(b, "leaks: %d\n", len(r.Leaks))
 	count := make(map[string]int)
 	for _, l := range r.Leaks {
-		if count[l.Kind]++; count[l.Kind] <= most {
-			fmt.Fprintf(b, "  %s: %s\n", l.Kind, l)
+		if count[l.Kind]++; count[l.Kind] <= mostLeaks {
+			t.Note("  %s: %s", l.Kind, l)
 		}
 	}
 	for _, kind := range []string{byName, byDescription, bySample, heldOut} {
-		if more := count[kind] - most; more > 0 {
-			fmt.Fprintf(b, "  %s: %d more\n", kind, more)
+		if more := count[kind] - mostLeaks; more > 0 {
+			t.Note("  %s: %d more", kind, more)
 		}
 	}
+	if len(r.Uncovered) > 0 {
+		t.Note("attributes of val or test classes that no train class has: %s", strings.Join(r.Uncovered, ", "))
+	}
+	if r.HeldOutUnseen > 0 {
+		t.Note("%s of test classes held out as samples of seen classes: change test_seen in labels.csv, or leave these classes seen", format.Count(r.HeldOutUnseen, "sample"))
+	}
+	return []*table.Table{t.Note("not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)")}
 }

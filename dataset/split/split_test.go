@@ -48,13 +48,10 @@ func TestProposeProperty(t *testing.T) {
 		d := drawn(t)
 		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed"), Tolerance: Tolerance}
 		s, err := Propose(d, o)
-		var refused *invalid.Error
-		if errors.As(err, &refused) {
+		if errors.As(err, new(*invalid.Error)) {
 			return // similar classes may fit into no subset
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, err)
 		all := slices.Sorted(slices.Values(slices.Concat(s.Train, s.Val, s.Test)))
 		if !slices.Equal(all, Usable(d)) {
 			t.Fatalf("%+v does not have each class once", s)
@@ -92,10 +89,7 @@ func TestProposeBalances(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for seed := range uint64(5) {
-		s, err := Propose(d, Options{Val: 2, Test: 2, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Propose(d, Options{Val: 2, Test: 2, Seed: seed}))(t)
 		n := d.SamplesPerClass()
 		for _, part := range [][]int{s.Val, s.Test} {
 			if len(part) != 2 || sum(n, part) != 12 {
@@ -117,10 +111,7 @@ func TestProposeBalances(t *testing.T) {
 func TestProposeReachesTheSizes(t *testing.T) {
 	d := birds("ab", "AB", "cd", "CD", "ef", "EF", "gh")
 	for seed := range uint64(5) {
-		s, err := Propose(d, Options{Val: 3, Test: 2, Seed: seed, Tolerance: Tolerance})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Propose(d, Options{Val: 3, Test: 2, Seed: seed, Tolerance: Tolerance}))(t)
 		if len(s.Val) != 3 || len(s.Test) != 2 {
 			t.Errorf("seed %d: %+v, expected 3 classes in val and 2 in test", seed, s)
 		}
@@ -134,16 +125,13 @@ func TestRotationsProperty(t *testing.T) {
 		d := drawn(t)
 		n, seed := rapid.IntRange(3, 5).Draw(t, "parts"), rapid.Uint64().Draw(t, "seed")
 		splits, err := Rotations(d, n, seed)
-		var refused *invalid.Error
-		if errors.As(err, &refused) {
+		if errors.As(err, new(*invalid.Error)) {
 			if sets := len(together(d, Usable(d), Tolerance)); sets >= 2*n {
 				t.Fatalf("%v with %d sets of similar classes", err, sets)
 			}
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, err)
 		var test, val []int
 		for _, s := range splits {
 			if len(s.Test) < 2 {
@@ -187,10 +175,7 @@ func TestDealIsStratified(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for seed := range uint64(8) {
-		parts, err := Deal(d, Usable(d), 2, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parts := testkit.Must(Deal(d, Usable(d), 2, seed))(t)
 		for _, p := range parts {
 			n := sum(d.SamplesPerClass(), p)
 			if len(p) != 4 || math.Abs(float64(n)-158) > 4 {

@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -35,6 +36,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/version"
 )
 
@@ -81,14 +83,15 @@ const (
 type work struct {
 	Config
 	*Extractor
-	parts string // folder
+	dir   string           // of the files of the parts
+	parts [][]images.Image // that are extracted and stored together
 }
 
 // Extract computes the features of images and writes them as a data set, without the
 // descriptions of its classes. What an interrupted call or another shard has done is used;
 // a finished data set is left as it is.
 func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
-	w := &work{c, e, filepath.Join(c.Dir, partsDir)}
+	w := &work{c, e, filepath.Join(c.Dir, partsDir), slices.Collect(slices.Chunk(c.Images, partImages))}
 	record, classes, err := w.record()
 	if err != nil {
 		return nil, err
@@ -105,9 +108,9 @@ func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
 		if err := w.run(ctx); err != nil {
 			return nil, err
 		}
-		for part := range w.count() {
+		for part, list := range w.parts {
 			if !w.isDone(part) {
-				r.Left += len(w.imagesOf(part))
+				r.Left += len(list)
 			}
 		}
 		if r.Left > 0 {
@@ -117,11 +120,12 @@ func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	if r.Skipped, err = readSkipped(filepath.Join(c.Dir, skippedFile)); err != nil {
-		return nil, err
+	rows, err := readSkipped(filepath.Join(c.Dir, skippedFile))
+	for _, row := range rows {
+		r.Skipped = append(r.Skipped, Skipped{row[0], row[1]})
 	}
 	r.Samples -= len(r.Skipped)
-	return r, nil
+	return r, err
 }
 
 // record describes the extraction. Two that have the same record give the same features.
@@ -162,21 +166,21 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 	if there != nil {
 		return true, same(there, record, w.Dir, "Choose another name for this one.")
 	}
-	if there, err = openlayout.ReadExtraction(ctx, w.parts); err != nil {
+	if there, err = openlayout.ReadExtraction(ctx, w.dir); err != nil {
 		return false, err
 	}
 	if there != nil {
-		return false, same(there, record, w.parts, "Remove this folder to start again.")
+		return false, same(there, record, w.dir, "Remove this folder to start again.")
 	}
 	for _, name := range openlayout.SampleFiles() {
 		if _, err := os.Lstat(filepath.Join(w.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			return false, &invalid.Error{Where: w.Dir, Want: "a folder without samples", Got: name, Hint: "Choose another name for the data set."}
 		}
 	}
-	if err := os.MkdirAll(w.parts, 0o777); err != nil {
-		return false, invalid.File(w.parts, err)
+	if err := os.MkdirAll(w.dir, 0o777); err != nil {
+		return false, invalid.File(w.dir, err)
 	}
-	return false, openlayout.WriteExtraction(w.parts, record)
+	return false, openlayout.WriteExtraction(w.dir, record)
 }
 
 // same returns an error unless two extractions give the same features.
@@ -206,20 +210,20 @@ func (w *work) run(ctx context.Context) error {
 	var todo []int
 	var list []images.Image
 	total := 0
-	for part := range w.count() {
+	for part, of := range w.parts {
 		if !w.Shard.Holds(part) {
 			continue
 		}
-		total += len(w.imagesOf(part))
+		total += len(of)
 		if !w.isDone(part) {
-			todo, list = append(todo, part), append(list, w.imagesOf(part)...)
+			todo, list = append(todo, part), append(list, of...)
 		}
 	}
 	c := newClock(total-len(list), total)
 	var x []float32
-	var broken []Skipped
+	var reasons []string
 	err := w.each(ctx, list, func(row []float32, err error) error {
-		part := w.imagesOf(todo[0])
+		reason := ""
 		if err != nil {
 			// An error of the system, such as too many open files, is not one of the image.
 			if !errors.As(err, new(*invalid.Error)) || errors.As(err, new(syscall.Errno)) {
@@ -228,15 +232,15 @@ func (w *work) run(ctx context.Context) error {
 			if !w.SkipBroken {
 				return &invalid.Error{Err: err, Hint: skipHint}
 			}
-			broken = append(broken, Skipped{part[len(x)/len(row)].ID, err.Error()})
+			reason = err.Error()
 			clear(row)
 		}
-		x = append(x, row...)
-		if len(x) == len(part)*len(row) {
-			if err := w.writePart(todo[0], x, broken); err != nil {
+		x, reasons = append(x, row...), append(reasons, reason)
+		if len(reasons) == len(w.parts[todo[0]]) {
+			if err := w.writePart(todo[0], x, reasons); err != nil {
 				return err
 			}
-			todo, x, broken = todo[1:], x[:0], nil
+			todo, x, reasons = todo[1:], x[:0], reasons[:0]
 		}
 		c.tick(w.OnProgress)
 		return nil
@@ -256,18 +260,10 @@ type interrupted struct {
 func (i *interrupted) Error() string { return i.text }
 func (i *interrupted) Unwrap() error { return i.error }
 
-// partFile returns the file of a part: the features of its images, zeros for broken ones,
-// whose errors are in the metadata.
+// partFile returns the file of a part: the features of its images, and for each of them why
+// it is broken, empty if it is not. The features of broken ones are 0.
 func (w *work) partFile(part int) string {
-	return filepath.Join(w.parts, fmt.Sprintf("%06d.safetensors", part))
-}
-
-// count returns the number of parts.
-func (w *work) count() int { return (len(w.Images) + partImages - 1) / partImages }
-
-// imagesOf returns the images of a part.
-func (w *work) imagesOf(part int) []images.Image {
-	return w.Images[part*partImages : min((part+1)*partImages, len(w.Images))]
+	return filepath.Join(w.dir, fmt.Sprintf("%06d.safetensors", part))
 }
 
 func (w *work) isDone(part int) bool {
@@ -277,48 +273,39 @@ func (w *work) isDone(part int) bool {
 
 const (
 	featuresTensor = "features"
-	skippedKey     = "skipped"
+	reasonsKey     = "reasons"
 )
 
-func (w *work) writePart(part int, x []float32, broken []Skipped) error {
-	text, err := json.Marshal(broken)
+func (w *work) writePart(part int, x []float32, reasons []string) error {
+	text, err := json.Marshal(reasons)
 	if err != nil {
 		return err
 	}
-	t := safetensors.Tensor{Name: featuresTensor, Shape: []int{len(x) / w.network.Dims, w.network.Dims}, F32: x}
+	t := safetensors.Tensor{Name: featuresTensor, Shape: []int{len(reasons), w.network.Dims}, F32: x}
 	return atomicfile.Write(w.partFile(part), func(to io.Writer) error {
-		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{skippedKey: string(text)})
+		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{reasonsKey: string(text)})
 	})
 }
 
-// readPart returns the features of the images of a part, and why each is broken, "" if it is
-// not.
 func (w *work) readPart(part int) (x []float32, reasons []string, err error) {
-	path := w.partFile(part)
-	f, err := safetensors.ReadFile(path)
+	f, err := safetensors.ReadFile(w.partFile(part))
 	if err != nil {
 		return nil, nil, err
 	}
-	list := w.imagesOf(part)
+	n := len(w.parts[part])
 	t, _ := f.Tensor(featuresTensor)
-	var broken []Skipped
-	if err := json.Unmarshal([]byte(f.Metadata[skippedKey]), &broken); err != nil || !f.Checksummed || len(t.F32) != len(list)*w.network.Dims {
-		return nil, nil, &invalid.Error{Where: path, Want: fmt.Sprintf("the features of %s", format.Count(len(list), "image")), Hint: "The file is damaged: remove it."}
-	}
-	reasons = make([]string, len(list))
-	for i, m := range list {
-		if len(broken) > 0 && broken[0].Path == m.ID {
-			reasons[i], broken = broken[0].Reason, broken[1:]
-		}
+	err = json.Unmarshal([]byte(f.Metadata[reasonsKey]), &reasons)
+	if err != nil || !f.Checksummed || len(reasons) != n || len(t.F32) != n*w.network.Dims {
+		return nil, nil, &invalid.Error{Where: w.partFile(part), Want: "the features of " + format.Count(n, "image"), Hint: "The file is damaged: remove it."}
 	}
 	return t.F32, reasons, nil
 }
 
 // assemble writes the files of the data set from the parts, and removes these.
 func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err error) {
-	lock := flock.New(filepath.Join(w.parts, "lock"))
+	lock := flock.New(filepath.Join(w.dir, "lock"))
 	if err := lock.Lock(); err != nil {
-		return invalid.File(w.parts, err)
+		return invalid.File(w.dir, err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	if done, err := openlayout.ReadExtraction(ctx, w.Dir); done != nil || err != nil {
@@ -326,33 +313,32 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 	}
 	var paths, classes []string
 	skipped := [][]string{{"path", "reason"}}
-	for part := range w.count() {
+	for part, list := range w.parts {
 		_, reasons, err := w.readPart(part)
 		if err != nil {
 			return err
 		}
-		for i, m := range w.imagesOf(part) {
-			switch {
-			case reasons[i] != "":
+		for i, m := range list {
+			if reasons[i] != "" {
 				skipped = append(skipped, []string{m.ID, reasons[i]})
-			case m.Class != "":
+				continue
+			}
+			paths = append(paths, m.ID)
+			if m.Class != "" {
 				classes = append(classes, m.Class)
-				fallthrough
-			default:
-				paths = append(paths, m.ID)
 			}
 		}
 	}
-	switch broken := skipped[1:]; {
-	case len(broken) > 0 && !w.SkipBroken:
-		return &invalid.Error{Err: errors.New(broken[0][1]), Hint: skipHint}
-	case len(paths) == 0:
-		return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", len(broken))}
-	case len(broken) > 0:
-		err = atomicfile.WriteCSV(filepath.Join(w.Dir, skippedFile), skipped)
-	}
-	if err != nil {
-		return err
+	if broken := len(skipped) - 1; broken > 0 {
+		if !w.SkipBroken {
+			return &invalid.Error{Err: errors.New(skipped[1][1]), Hint: skipHint}
+		}
+		if len(paths) == 0 {
+			return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", broken)}
+		}
+		if err := atomicfile.WriteCSV(filepath.Join(w.Dir, skippedFile), skipped); err != nil {
+			return err
+		}
 	}
 	if err := w.writeFeatures(len(paths)); err != nil {
 		return err
@@ -364,70 +350,60 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 	if err := openlayout.WriteExtraction(w.Dir, record); err != nil {
 		return err
 	}
-	return invalid.File(w.parts, os.RemoveAll(w.parts))
+	return invalid.File(w.dir, os.RemoveAll(w.dir))
 }
 
 // writeFeatures writes the features of the images that are not broken, part by part.
 func (w *work) writeFeatures(samples int) error {
 	d := w.network.Dims
 	return atomicfile.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
-		if err := npy.WriteHeader(to, samples, d); err != nil {
-			return err
-		}
-		for part := range w.count() {
-			x, reasons, err := w.readPart(part)
-			if err != nil {
-				return err
-			}
+		err := npy.WriteHeader(to, samples, d)
+		for part := 0; err == nil && part < len(w.parts); part++ {
+			var x []float32
+			var reasons []string
+			x, reasons, err = w.readPart(part)
 			for i, reason := range reasons {
 				if reason == "" {
 					err = errors.Join(err, npy.WriteValues(to, x[i*d:(i+1)*d]))
 				}
 			}
-			if err != nil {
-				return err
-			}
 		}
-		return nil
+		return err
 	})
 }
 
-// readSkipped reads skipped.csv; none if there is no such file.
-func readSkipped(path string) ([]Skipped, error) {
-	text, err := os.ReadFile(path)
+// readSkipped reads the rows of skipped.csv; none if there is no such file.
+func readSkipped(path string) ([][]string, error) {
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return []Skipped{}, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, invalid.File(path, err)
 	}
-	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	defer func() { _ = file.Close() }() // nothing was written
+	rows, err := csv.NewReader(file).ReadAll()
 	if err != nil || len(rows) < 1 || len(rows[0]) != 2 {
 		return nil, &invalid.Error{Where: path, Want: "a table of paths and reasons", Err: err}
 	}
-	list := []Skipped{}
-	for _, row := range rows[1:] {
-		list = append(list, Skipped{row[0], row[1]})
-	}
-	return list, nil
+	return rows[1:], nil
 }
 
-// WriteText prints the result.
-func (r *Result) WriteText(w io.Writer) error {
-	var b strings.Builder
+// Tables say what was written, and the next step.
+func (r *Result) Tables() []*table.Table {
+	t := table.New("")
 	if r.Left > 0 {
-		fmt.Fprintf(&b, "%s: %d of %s are left for other shards; the last one writes the data set\n", r.Name, r.Left, format.Count(r.Images, "image"))
-	} else {
-		of := ""
-		if r.Classes > 0 {
-			of = " of " + format.Count(r.Classes, "class")
-		}
-		fmt.Fprintf(&b, "%s: %s%s, %s each, in %s\n", r.Name, format.Count(r.Samples, "sample"), of, format.Count(r.Dimensions, "feature"), r.Dir)
-		fmt.Fprintf(&b, "network: %s, SHA-256 of the weights %s\n", r.Architecture, r.Weights)
+		return []*table.Table{t.Note("%s: %d of %s are left for other shards; the last one writes the data set", r.Name, r.Left, format.Count(r.Images, "image"))}
 	}
+	of, next := "", "predict --features "+filepath.Join(r.Dir, openlayout.FeaturesFile)
+	if r.Classes > 0 {
+		of = " of " + format.Count(r.Classes, "class")
+		next = "describe the classes in classes.csv and attributes.csv, then dataset split, dataset check and run"
+	}
+	t.Note("%s: %s%s, %s each, in %s", r.Name, format.Count(r.Samples, "sample"), of, format.Count(r.Dimensions, "feature"), r.Dir)
+	t.Note("network: %s, SHA-256 of the weights %s", r.Architecture, r.Weights)
 	if n := len(r.Skipped); n > 0 {
-		fmt.Fprintf(&b, "left out: %s, listed in %s\n", format.Count(n, "broken image"), skippedFile)
+		t.Note("left out: %s, listed in %s", format.Count(n, "broken image"), skippedFile)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return []*table.Table{t.Note("next: %s", next)}
 }
