@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -138,7 +138,7 @@ func (l List) Set(g Given) error {
 // ParseJSON reads one JSON object of settings, in its order. Keys that occur twice are
 // errors.
 func ParseJSON(data []byte) ([]Given, error) {
-	members, err := input.ParseObject(data)
+	members, err := fileio.ParseObject(data)
 	if err != nil {
 		return nil, err
 	}

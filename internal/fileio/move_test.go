@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package mapped_test
+package fileio
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lago-train/lago-train/internal/mapped"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -20,24 +19,24 @@ func TestMove(t *testing.T) {
 	for i := range x {
 		x[i] = float32(i)
 	}
-	moved := testkit.Must(mapped.Move(dir, x))(t)
+	moved := testkit.Must(Move(dir, x))(t)
 	want := slices.Clone(x)
 	clear(x)
 	if !slices.Equal(moved, want) {
 		t.Error("other values after Move")
 	}
 	before := fileKB(t)
-	mapped.Drop(moved)
+	Drop(moved)
 	if freed := before - fileKB(t); before > 0 && freed < 15<<10 {
 		t.Errorf("%d kB are freed, expected 16 MB", freed)
 	}
 	if !slices.Equal(moved, want) {
 		t.Error("other values after Drop")
 	}
-	if again := testkit.Must(mapped.Move(dir, moved))(t); &again[0] != &moved[0] {
+	if again := testkit.Must(Move(dir, moved))(t); &again[0] != &moved[0] {
 		t.Error("moved twice")
 	}
-	mapped.Drop(want)
+	Drop(want)
 	if want[4999] != 4999 {
 		t.Error("Drop changes an array that was not moved")
 	}
@@ -45,7 +44,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("left in the folder: %v", left)
 	}
 	missing := filepath.Join(dir, "missing")
-	_, err := mapped.Move(missing, []float32{1})
+	_, err := Move(missing, []float32{1})
 	testkit.WantError(t, err, missing+": no such file")
 }
 

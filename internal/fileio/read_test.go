@@ -1,6 +1,6 @@
 //go:build unix
 
-package input_test
+package fileio
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -24,10 +23,10 @@ import (
 func TestRead(t *testing.T) {
 	path := testkit.Write(t, t.TempDir(), "file", "four")
 	for name, read := range map[string]func(path string) ([]byte, error){
-		"ReadFile":    func(path string) ([]byte, error) { return input.ReadFile(t.Context(), path, 4) },
-		"ReadRegular": input.ReadRegular,
+		"ReadFile":    func(path string) ([]byte, error) { return ReadFile(t.Context(), path, 4) },
+		"ReadRegular": ReadRegular,
 		"OpenRegular": func(path string) ([]byte, error) {
-			f, size, err := input.OpenRegular(t.Context(), path)
+			f, size, err := OpenRegular(t.Context(), path)
 			if err != nil {
 				return nil, err
 			}
@@ -61,7 +60,7 @@ func TestRead(t *testing.T) {
 func TestReadThroughPipe(t *testing.T) {
 	path := pipe(t)
 	go func() { _ = os.WriteFile(path, []byte(strings.Repeat("x", 1<<18)), 0) }()
-	text, err := input.ReadFile(t.Context(), path, 1<<20)
+	text, err := ReadFile(t.Context(), path, 1<<20)
 	if err != nil || len(text) != 1<<18 {
 		t.Errorf("read %d bytes: %v", len(text), err)
 	}
@@ -73,7 +72,7 @@ func TestCancel(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		path := pipe(t)
-		if _, err := input.Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("opening gives %v", err)
 		}
 		w, err := os.OpenFile(path, os.O_RDWR, 0) // releases the abandoned goroutine
@@ -87,7 +86,7 @@ func TestCancel(t *testing.T) {
 		defer func() { _ = w.Close() }()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		f, err := input.Open(ctx, path)
+		f, err := Open(ctx, path)
 		testkit.NoError(t, err)
 		if _, err := io.ReadAll(f); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("reading gives %v", err)
@@ -103,8 +102,8 @@ func pipe(t *testing.T) string {
 }
 
 func TestParseObject(t *testing.T) {
-	got, err := input.ParseObject([]byte(" {\"b\": [1, 2],\n\"a\": \"x\"}\n"))
-	want := []input.Member{{Key: "b", Value: []byte("[1, 2]")}, {Key: "a", Value: []byte(`"x"`)}}
+	got, err := ParseObject([]byte(" {\"b\": [1, 2],\n\"a\": \"x\"}\n"))
+	want := []Member{{Key: "b", Value: []byte("[1, 2]")}, {Key: "a", Value: []byte(`"x"`)}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -115,7 +114,7 @@ func TestParseObject(t *testing.T) {
 		"{\"a\": 1,\n":             "expected one JSON object, found a syntax error in line 2",
 		`{"a": 1, "b": 2, "a": 1}`: "a: expected each key once, found it twice",
 	} {
-		if _, err := input.ParseObject([]byte(text)); fmt.Sprint(err) != want {
+		if _, err := ParseObject([]byte(text)); fmt.Sprint(err) != want {
 			t.Errorf("%q: %v, expected %s", text, err, want)
 		}
 	}
