@@ -341,16 +341,14 @@ func writeTarget(t target, write func(io.Writer) error) (err error) {
 	if err := buffered(f, write); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
+	err = f.Sync()
+	if err == nil && runtime.GOOS == "windows" { // which renames no file that is open
+		err = f.Close()
 	}
-	if runtime.GOOS == "windows" { // which renames no file that is open
-		if err := f.Close(); err != nil {
-			return err
-		}
+	if err == nil { // the file is closed, and so unlocked, only after it has its name
+		err = os.Rename(f.Name(), t.path)
 	}
-	// The file is closed, and so unlocked, only after it has its name.
-	if err := os.Rename(f.Name(), t.path); err != nil {
+	if err != nil {
 		return err
 	}
 	renamed = true
@@ -405,10 +403,7 @@ var errLocked = errors.New("the file is locked")
 // which are those without a lock. They stay in a folder that cannot be read and on a file
 // system without locks.
 func removeAbandoned(dir string) {
-	entries, err := os.ReadDir(cmp.Or(dir, "."))
-	if err != nil {
-		return
-	}
+	entries, _ := os.ReadDir(cmp.Or(dir, "."))
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !temporary.MatchString(e.Name()) {
 			continue
