@@ -191,13 +191,9 @@ const maxNamed = 2000
 // Nearest returns up to three of the names that differ from text by a few letters at
 // most, or that begin with it, nearest first.
 func Nearest(text string, names []string) []string {
-	type candidate struct {
-		name     string
-		distance int
-	}
 	const most = 3
 	text = strings.ToLower(text)
-	var near []candidate
+	near, distances := []string{}, map[string]int{}
 	for _, name := range names[:min(len(names), maxNamed)] {
 		lower := strings.ToLower(name)
 		d := distance(text, lower)
@@ -205,15 +201,12 @@ func Nearest(text string, names []string) []string {
 			d = min(d, 1)
 		}
 		if d <= 1+min(len(text), len(name))/4 {
-			near = append(near, candidate{name, d})
+			near = append(near, name)
+			distances[name] = d
 		}
 	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return a.distance - b.distance })
-	found := make([]string, 0, most)
-	for _, c := range near[:min(len(near), most)] {
-		found = append(found, c.name)
-	}
-	return found
+	slices.SortStableFunc(near, func(a, b string) int { return distances[a] - distances[b] })
+	return near[:min(len(near), most)]
 }
 
 // distance is the number of letters to insert, delete, replace or swap with their

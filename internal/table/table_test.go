@@ -2,7 +2,6 @@ package table_test
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -120,18 +119,7 @@ func TestCSV(t *testing.T) {
 	}
 	var b strings.Builder
 	testkit.NoError(t, table.WriteCSV(&b, table.New("", "a").Row(1), nil, table.New("", "b")))
-	testkit.NoError(t, table.WriteHTML(&b, nil, table.New("c")))
-	if want := "a\n1\n\nb\n<p>c</p>\n"; b.String() != want {
+	if want := "a\n1\n\nb\n"; b.String() != want {
 		t.Errorf("found %q, expected %q", b.String(), want)
-	}
-}
-
-type broken struct{}
-
-func (broken) Write([]byte) (int, error) { return 0, errors.ErrUnsupported }
-
-func TestAnErrorOfTheWriterIsReturned(t *testing.T) {
-	if err := table.WriteText(broken{}, everything()); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("found %v", err)
 	}
 }
