@@ -34,8 +34,13 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// pipeBuffer is the number of bytes that are read from a pipe at once.
-const pipeBuffer = 1 << 16
+// Large is the number of values from which Move is worth it: 64 MB of float32.
+const Large = 1 << 24
+
+const (
+	pipeBuffer = 1 << 16 // bytes that are read from a pipe at once
+	bufferSize = 1 << 18 // bytes that are written at once
+)
 
 // File is an open file, pipe or device.
 type File struct {
@@ -222,9 +227,6 @@ func ParseObject(data []byte) ([]Member, error) {
 	}
 	return list, nil
 }
-
-// bufferSize is large enough that weights are written in few system calls.
-const bufferSize = 1 << 18
 
 // Write calls write with a buffered writer and puts what it wrote at path, in place of
 // any file there. The folder must exist. When Write returns nil, content and name are
@@ -423,11 +425,8 @@ func removeAbandoned(dir string) {
 // isAt reports whether an open file is the one that a path leads to.
 func isAt(f *os.File, path string) bool {
 	open, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Lstat(path)
-	return err == nil && os.SameFile(open, there)
+	there, missing := os.Lstat(path)
+	return err == nil && missing == nil && os.SameFile(open, there)
 }
 
 // Rename moves a file or folder within a file system and returns when its new name is
@@ -451,6 +450,3 @@ func SyncFolder(dir string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
-
-// Large is the number of values from which Move is worth it: 64 MB of float32.
-const Large = 1 << 24
