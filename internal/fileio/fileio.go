@@ -174,17 +174,16 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	var b bytes.Buffer
-	n, err := b.ReadFrom(io.LimitReader(f, limit+1))
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, invalid.File(path, err)
-	case n > limit:
+	case int64(len(data)) > limit:
 		return nil, &invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"}
 	}
-	return b.Bytes(), nil
+	return data, nil
 }
 
 // Member is a key of a JSON object with its value.
