@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // real is one precision of a backend, so that each test runs in both.
@@ -186,11 +187,7 @@ func TestSplitAgreesWithGonum(t *testing.T) {
 			want := slices.Clone(got)
 			l.Dgemm(tr.a, tr.b, size.m, size.n, size.k, 2, a, lda, b, ldb, 0.5, got, ldc)
 			pureGo{}.Dgemm(tr.a, tr.b, size.m, size.n, size.k, 2, a, lda, b, ldb, 0.5, want, ldc)
-			for i := range want {
-				if math.Abs(got[i]-want[i]) > 1e-10 {
-					t.Fatalf("%d x %d x %d, %c%c: element %d is %g, gonum gives %g", size.m, size.k, size.n, tr.a, tr.b, i, got[i], want[i])
-				}
-			}
+			testkit.NearAll(t, fmt.Sprintf("%+v, %c%c", size, tr.a, tr.b), got, want, 1e-10)
 		}
 	}
 }

@@ -211,11 +211,8 @@ func ParseObject(data []byte) ([]Member, error) {
 	seen := map[string]bool{}
 	for d.More() {
 		key, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
 		m := Member{Key: fmt.Sprint(key)}
-		if err := d.Decode(&m.Value); err != nil {
+		if err = errors.Join(err, d.Decode(&m.Value)); err != nil {
 			return nil, err
 		}
 		if seen[m.Key] {

@@ -93,19 +93,17 @@ func TestList(t *testing.T) {
 }
 
 func TestDescription(t *testing.T) {
-	c := defaults()
-	for _, want := range [][]string{ // key, kind, valid values, default, scope, search
-		{"rate", "number", "a number from 1e-18 to 1e+18", "0.5", "training", "[1 2.5]"},
-		{"depth", "number", "a whole number from 1 to 9", "3", "model", "[]"},
-		{"fair", "boolean", "true or false", "true where it can be", "model", "[]"},
-		{"colour", "string", "one of red, blue", "red", "model", "[red blue]"},
-		{"steps", "string", "letters, or none", "none", "model", "[]"},
+	for _, want := range []string{ // key, kind, valid values, default, scope, search
+		"rate: number, a number from 1e-18 to 1e+18, 0.5, training, [1 2.5]",
+		"depth: number, a whole number from 1 to 9, 3, model, []",
+		"fair: boolean, true or false, true where it can be, model, []",
+		"colour: string, one of red, blue, red, model, [red blue]",
+		"steps: string, letters, or none, none, model, []",
 	} {
-		s, err := c.Settings().Find(want[0])
-		testkit.NoError(t, err)
-		got := fmt.Sprint([]string{s.Key, s.Kind(), s.Valid, s.DefaultText(), string(s.Scope), fmt.Sprint(s.Search)})
-		if got != fmt.Sprint(want) || s.Value() != s.Default {
-			t.Errorf("found %s, expected %s", got, fmt.Sprint(want))
+		key, _, _ := strings.Cut(want, ":")
+		s := testkit.Must(defaults().Settings().Find(key))(t)
+		if got := fmt.Sprintf("%s: %s, %s, %s, %s, %v", s.Key, s.Kind(), s.Valid, s.DefaultText(), s.Scope, s.Search); got != want {
+			t.Errorf("found %s, expected %s", got, want)
 		}
 	}
 }
