@@ -266,26 +266,17 @@ func (r *routines[T]) triangular(routine uintptr, s blas.Side, u blas.Uplo, t bl
 	r.call(routine, f, 15)
 }
 
-func flipTranspose(t blas.Transpose) blas.Transpose {
-	if t == blas.NoTrans {
-		return blas.Trans
+// flip returns the other of two flags.
+func flip[F ~byte](flag, one, other F) F {
+	if flag == one {
+		return other
 	}
-	return blas.NoTrans
+	return one
 }
 
-func flipUplo(u blas.Uplo) blas.Uplo {
-	if u == blas.Upper {
-		return blas.Lower
-	}
-	return blas.Upper
-}
-
-func flipSide(s blas.Side) blas.Side {
-	if s == blas.Left {
-		return blas.Right
-	}
-	return blas.Left
-}
+func flipTranspose(t blas.Transpose) blas.Transpose { return flip(t, blas.NoTrans, blas.Trans) }
+func flipUplo(u blas.Uplo) blas.Uplo                { return flip(u, blas.Upper, blas.Lower) }
+func flipSide(s blas.Side) blas.Side                { return flip(s, blas.Left, blas.Right) }
 
 // The functions here check arguments against what gonum documents. If one returns
 // false, the call goes to gonum, which computes or panics, so a library never reads or
@@ -300,12 +291,7 @@ func matrix(rows, cols, ld, length int) bool {
 }
 
 // vector reports whether n elements with an increment lie in their slice.
-func vector(n, inc, length int) bool {
-	if inc < 0 {
-		inc = -inc
-	}
-	return 0 < n && n <= math.MaxInt32 && 0 < inc && inc <= math.MaxInt32 && (n-1)*inc < length
-}
+func vector(n, inc, length int) bool { return matrix(n, 1, max(inc, -inc), length) }
 
 func transpose(t blas.Transpose) bool {
 	return t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans

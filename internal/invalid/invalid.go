@@ -94,47 +94,36 @@ const MaxOfKind = 5
 // once and one cause with thousands of symptoms does not hide another. The zero value
 // is empty and ready to use.
 type List struct {
-	errs  []error
-	kinds map[kindKey]*kindCount
+	errs   []error
+	counts map[kind]int    // of errors
+	rests  map[kind]*Error // in errs; counts the errors after the first MaxOfKind
 }
 
-type kindKey struct{ kind, where string }
-
-type kindCount struct {
-	n    int
-	rest *Error // in errs; counts the errors after the first MaxOfKind
-}
+type kind struct{ name, where string }
 
 // Add adds an error of a kind: a word that is the same for errors with one cause. Of
 // one kind in one file the first MaxOfKind errors are kept, the others counted.
-func (l *List) Add(kind string, e *Error) {
-	if l.kinds == nil {
-		l.kinds = make(map[kindKey]*kindCount)
+func (l *List) Add(name string, e *Error) {
+	if l.counts == nil {
+		l.counts, l.rests = map[kind]int{}, map[kind]*Error{}
 	}
-	key := kindKey{kind, e.Where}
-	c := l.kinds[key]
-	if c == nil {
-		c = new(kindCount)
-		l.kinds[key] = c
+	of := kind{name, e.Where}
+	l.counts[of]++
+	more := l.counts[of] - MaxOfKind
+	if more == 1 {
+		l.rests[of] = &Error{Where: e.Where}
+		l.errs = append(l.errs, l.rests[of])
 	}
-	c.n++
-	if c.n <= MaxOfKind {
+	if more < 1 {
 		l.errs = append(l.errs, e)
 		return
 	}
-	if c.rest == nil {
-		c.rest = &Error{Where: e.Where}
-		l.errs = append(l.errs, c.rest)
-	}
-	c.rest.Want = e.Want
-	c.rest.Got = fmt.Sprintf("%d more, the last at %s", c.n-MaxOfKind, e.Field)
+	l.rests[of].Want = e.Want
+	l.rests[of].Got = fmt.Sprintf("%d more, the last at %s", more, e.Field)
 }
 
 // Full reports whether a further error of a kind and file would only be counted.
-func (l *List) Full(kind, where string) bool {
-	c := l.kinds[kindKey{kind, where}]
-	return c != nil && c.n >= MaxOfKind
-}
+func (l *List) Full(name, where string) bool { return l.counts[kind{name, where}] >= MaxOfKind }
 
 // AddError adds an error that belongs to no kind; nil adds nothing.
 func (l *List) AddError(err error) {
@@ -191,13 +180,9 @@ const maxNamed = 2000
 // Nearest returns up to three of the names that differ from text by a few letters at
 // most, or that begin with it, nearest first.
 func Nearest(text string, names []string) []string {
-	type candidate struct {
-		name     string
-		distance int
-	}
 	const most = 3
 	text = strings.ToLower(text)
-	var near []candidate
+	near, distances := []string{}, map[string]int{}
 	for _, name := range names[:min(len(names), maxNamed)] {
 		lower := strings.ToLower(name)
 		d := distance(text, lower)
@@ -205,15 +190,12 @@ func Nearest(text string, names []string) []string {
 			d = min(d, 1)
 		}
 		if d <= 1+min(len(text), len(name))/4 {
-			near = append(near, candidate{name, d})
+			near = append(near, name)
+			distances[name] = d
 		}
 	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return a.distance - b.distance })
-	found := make([]string, 0, most)
-	for _, c := range near[:min(len(near), most)] {
-		found = append(found, c.name)
-	}
-	return found
+	slices.SortStableFunc(near, func(a, b string) int { return distances[a] - distances[b] })
+	return near[:min(len(near), most)]
 }
 
 // distance is the number of letters to insert, delete, replace or swap with their

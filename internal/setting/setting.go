@@ -15,12 +15,16 @@ package setting
 import (
 	"cmp"
 	"encoding"
+	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -49,21 +53,15 @@ type Setting struct {
 
 	// For says in words what the setting applies to, "" for every configuration. Unused is
 	// set where it makes no difference with the other settings as they are.
-	For    string
-	Unused bool
+	For            string
+	Unused         bool
 	UpToAttributes bool // search values above the number of attributes are left out
 	// Identity is set where the value tells two methods apart, so that none may change it.
 	Identity bool
 
-	value value
-}
-
-// value is the typed pointer of a setting.
-type value interface {
-	get() any
-	set(any) bool // false if the type is wrong; numbers are of any type
-	parse(text string) error
-	check() bool
+	to    any // pointer to the value
+	parse func(text string) error
+	check func() bool
 }
 
 // Range is the valid values of a number.
@@ -94,39 +92,52 @@ func Between(least, most int) Range {
 
 func (r Range) has(x float64) bool { return x >= r.Least && x <= r.Most && !(r.Above && x == r.Least) }
 
+// bind binds a value. parse reads it from text, and check reports whether it is valid.
+func bind[T any](key string, to *T, standard T, valid string, parse func(string) (T, error), check func(T) bool) Setting {
+	read := func(text string) (err error) {
+		*to, err = parse(text)
+		return err
+	}
+	return Setting{
+		Key: key, Scope: Method, Valid: valid, Default: standard,
+		to: to, parse: read, check: func() bool { return check(*to) },
+	}
+}
+
 // Number binds a number.
 func Number(key string, to *float64, standard float64, r Range) Setting {
-	return Setting{Key: key, Scope: Method, Valid: r.Text, Default: standard, value: number[float64]{to, r}}
+	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+	return bind(key, to, standard, r.Text, parse, r.has)
 }
 
 // Whole binds a whole number.
 func Whole(key string, to *int, standard int, r Range) Setting {
-	return Setting{Key: key, Scope: Method, Valid: r.Text, Default: standard, value: number[int]{to, r}}
+	return bind(key, to, standard, r.Text, strconv.Atoi, func(n int) bool { return r.has(float64(n)) })
 }
 
 // Seed binds a random seed.
 func Seed(key string, to *uint64) Setting {
-	r := Range{0, math.MaxFloat64, false, "a whole number from 0 to 2^64-1"}
-	return Setting{Key: key, Scope: Protocol, Valid: r.Text, Default: uint64(0), value: number[uint64]{to, r}}
+	parse := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }
+	return bind(key, to, 0, "a whole number from 0 to 2^64-1", parse, always).In(Protocol)
 }
 
 // Switch binds a setting that is true or false.
 func Switch(key string, to *bool, standard bool) Setting {
-	return Setting{Key: key, Scope: Method, Valid: "true or false", Default: standard, value: truth{to}}
+	return bind(key, to, standard, "true or false", strconv.ParseBool, always)
 }
 
 // Text binds a name.
 func Text(key string, to *string, standard string) Setting {
-	return Setting{Key: key, Scope: Method, Valid: "a name", Default: standard, value: text{to}}
+	parse := func(text string) (string, error) { return strings.ToLower(text), nil }
+	return bind(key, to, standard, "a name", parse, func(name string) bool { return name != "" })
 }
 
 // Choice binds one of several words.
 func Choice[T ~string](key string, to *T, standard T, options ...T) Setting {
-	words := make([]string, len(options))
-	for i, o := range options {
-		words[i] = string(o)
-	}
-	return Setting{Key: key, Scope: Method, Valid: "one of " + strings.Join(words, ", "), Options: words, Default: standard, value: choice[T]{to, options}}
+	words := format.Strings(options)
+	parse := func(text string) (T, error) { return invalid.OneOf(text, options...) }
+	s := bind(key, to, standard, "one of "+strings.Join(words, ", "), parse, func(word T) bool { return slices.Contains(options, word) })
+	return s.WithOptions(words...)
 }
 
 // Steps binds a list of steps that T reads from text, or one of the words beside. valid
@@ -135,8 +146,24 @@ func Steps[T ~string, P interface {
 	*T
 	encoding.TextUnmarshaler
 }](key string, to P, standard T, valid string, words ...T) Setting {
-	return Setting{Key: key, Scope: Method, Valid: valid, List: true, Default: standard, value: steps[T, P]{to, words}}
+	parse := func(text string) (T, error) {
+		if word, err := invalid.OneOf(text, words...); err == nil {
+			return word, nil
+		}
+		var steps T
+		err := P(&steps).UnmarshalText([]byte(text))
+		return steps, err
+	}
+	canonical := func(steps T) bool {
+		read, err := parse(string(steps))
+		return err == nil && read == steps
+	}
+	s := bind(key, (*T)(to), standard, valid, parse, canonical)
+	s.List = true
+	return s
 }
+
+func always[T any](T) bool { return true }
 
 // Describe sets the help.
 func (s Setting) Describe(help string) Setting {
@@ -196,22 +223,25 @@ func All[T any](list ...T) []any {
 }
 
 // Value returns the value: a float64, int, uint64, bool, string or a type of words.
-func (s Setting) Value() any { return s.value.get() }
+func (s Setting) Value() any { return reflect.ValueOf(s.to).Elem().Interface() }
 
-// Set sets the value. It panics if the type is wrong.
+// Set sets the value: numbers from numbers of any type, words from text. It panics if the
+// type is wrong.
 func (s Setting) Set(v any) {
-	if !s.value.set(v) {
+	to, from := reflect.ValueOf(s.to).Elem(), reflect.ValueOf(v)
+	if !from.CanConvert(to.Type()) || (to.Kind() == reflect.String) != (from.Kind() == reflect.String) {
 		panic(fmt.Sprintf("setting %s: a %T", s.Key, v))
 	}
+	to.Set(from.Convert(to.Type()))
 }
 
 // Parse reads the value from text. The error is an *invalid.Error without a place.
 func (s Setting) Parse(text string) error {
-	err := s.value.parse(text)
+	err := s.parse(text)
 	if _, described := err.(*invalid.Error); described {
 		return err
 	}
-	if err != nil || !s.value.check() {
+	if err != nil || !s.check() {
 		return &invalid.Error{Want: s.Valid, Got: invalid.Quote(text)}
 	}
 	return nil
@@ -219,7 +249,7 @@ func (s Setting) Parse(text string) error {
 
 // Check returns an *invalid.Error that names the setting if its value is not valid.
 func (s Setting) Check() error {
-	if s.value.check() {
+	if s.check() {
 		return nil
 	}
 	e := &invalid.Error{Field: s.Key, Want: s.Valid, Got: fmt.Sprint(s.Value())}
@@ -229,137 +259,167 @@ func (s Setting) Check() error {
 	return e
 }
 
+// DefaultText returns the default for the help.
+func (s Setting) DefaultText() string { return cmp.Or(s.Note, fmt.Sprint(s.Default)) }
+
 // Kind names the JSON type of the value.
 func (s Setting) Kind() string {
-	switch s.value.get().(type) {
-	case int, uint64, float64:
+	switch s.to.(type) {
+	case *int, *uint64, *float64:
 		return "number"
-	case bool:
+	case *bool:
 		return "boolean"
 	}
 	return "string"
 }
 
-// IsDefault reports whether the setting has its default.
-func (s Setting) IsDefault() bool { return s.Value() == s.Default }
+// List is the settings of a configuration, in the order of flags and of JSON.
+type List []Setting
 
-type number[T float64 | int | uint64] struct {
-	to *T
-	Range
-}
-
-func (n number[T]) get() any    { return *n.to }
-func (n number[T]) check() bool { return n.has(float64(*n.to)) }
-
-func (n number[T]) set(v any) bool {
-	switch v := v.(type) {
-	case float64:
-		*n.to = T(v)
-	case int:
-		*n.to = T(v)
-	case uint64:
-		*n.to = T(v)
-	default:
-		return false
+// SetDefaults gives each setting its default.
+func (l List) SetDefaults() {
+	for _, s := range l {
+		s.Set(s.Default)
 	}
-	return true
 }
 
-func (n number[T]) parse(text string) (err error) {
-	switch to := any(n.to).(type) {
-	case *float64:
-		*to, err = strconv.ParseFloat(text, 64)
-	case *int:
-		*to, err = strconv.Atoi(text)
-	case *uint64:
-		*to, err = strconv.ParseUint(text, 10, 64)
+// Keys lists the keys.
+func (l List) Keys() []string {
+	keys := make([]string, len(l))
+	for i, s := range l {
+		keys[i] = s.Key
 	}
-	return err
+	return keys
 }
 
-type truth struct{ to *bool }
-
-func (b truth) get() any    { return *b.to }
-func (b truth) check() bool { return true }
-
-func (b truth) set(v any) (ok bool) {
-	*b.to, ok = v.(bool)
-	return ok
+// Find returns the setting of a key. The error is an *invalid.Error that suggests the
+// nearest keys.
+func (l List) Find(key string) (Setting, error) {
+	keys := l.Keys()
+	if i := slices.Index(keys, key); i >= 0 {
+		return l[i], nil
+	}
+	e := &invalid.Error{Field: key, Want: "the name of a setting", Hint: invalid.DidYouMean(key, keys)}
+	if e.Hint == "" {
+		e.Want = "one of " + strings.Join(keys, ", ")
+	}
+	return Setting{}, e
 }
 
-func (b truth) parse(text string) (err error) {
-	*b.to, err = strconv.ParseBool(text)
-	return err
-}
+// Has reports whether there is a setting of a key.
+func (l List) Has(key string) bool { return slices.Contains(l.Keys(), key) }
 
-type text struct{ to *string }
-
-func (s text) get() any    { return *s.to }
-func (s text) check() bool { return *s.to != "" }
-
-func (s text) set(v any) (ok bool) {
-	*s.to, ok = v.(string)
-	return ok
-}
-
-func (s text) parse(text string) error {
-	*s.to = strings.ToLower(text)
+// Check returns an *invalid.Error for the first used setting that is not valid.
+func (l List) Check() error {
+	for _, s := range l {
+		if s.Unused {
+			continue
+		}
+		if err := s.Check(); err != nil {
+			return err
+		}
+		if s.Identity && s.Value() != s.Default {
+			return &invalid.Error{Field: s.Key, Want: fmt.Sprint(s.Default), Got: fmt.Sprint(s.Value()), Hint: "Other values are other methods."}
+		}
+	}
 	return nil
 }
 
-type choice[T ~string] struct {
-	to      *T
-	options []T
+// Used lists the settings that make a difference.
+func (l List) Used() List {
+	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Unused })
 }
 
-func (c choice[T]) get() any    { return *c.to }
-func (c choice[T]) check() bool { return slices.Contains(c.options, *c.to) }
-func (c choice[T]) set(v any) bool {
-	return setWord(c.to, v)
+// Canonical gives unused settings their defaults, so that configurations with equal results
+// are equal.
+func (l List) Canonical() {
+	for _, s := range l {
+		if s.Unused {
+			s.Set(s.Default)
+		}
+	}
 }
 
-func (c choice[T]) parse(text string) (err error) {
-	*c.to, err = invalid.OneOf(text, c.options...)
+// Values returns the values by key.
+func (l List) Values() map[string]any {
+	values := map[string]any{}
+	for _, s := range l {
+		values[s.Key] = s.Value()
+	}
+	return values
+}
+
+// CopyTo sets the settings of other that l has, too.
+func (l List) CopyTo(other List) {
+	for _, to := range other {
+		if from, err := l.Find(to.Key); err == nil {
+			to.Set(from.Value())
+		}
+	}
+}
+
+// MarshalJSON writes an object in the order of the list.
+func (l List) MarshalJSON() ([]byte, error) {
+	parts := make([]string, len(l))
+	for i, s := range l {
+		value, err := json.Marshal(s.Value())
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = fmt.Sprintf("%q:%s", s.Key, value)
+	}
+	return []byte("{" + strings.Join(parts, ",") + "}"), nil
+}
+
+// Given is the value of a setting as a user wrote it, in a flag or a file.
+type Given struct {
+	Key  string
+	Text string
+	Kind string // of the JSON value; "" for a flag
+}
+
+// Set reads the value into the setting of its key. The error is an *invalid.Error that
+// names the key, but no place.
+func (l List) Set(g Given) error {
+	s, err := l.Find(g.Key)
+	if err != nil {
+		return err
+	}
+	if g.Kind != "" && g.Kind != s.Kind() {
+		err = &invalid.Error{Want: s.Valid + ", a JSON " + s.Kind(), Got: strings.TrimSpace(g.Kind + " " + g.Text)}
+	} else {
+		err = s.Parse(g.Text)
+	}
+	if e, ok := err.(*invalid.Error); ok {
+		e.Field = g.Key
+	}
 	return err
 }
 
-func setWord[T ~string](to *T, v any) bool {
-	switch v := v.(type) {
-	case T:
-		*to = v
-	case string:
-		*to = T(v)
-	default:
-		return false
+// ParseJSON reads one JSON object of settings, in its order. Keys that occur twice are
+// errors.
+func ParseJSON(data []byte) ([]Given, error) {
+	members, err := fileio.ParseObject(data)
+	if err != nil {
+		return nil, err
 	}
-	return true
-}
-
-type steps[T ~string, P interface {
-	*T
-	encoding.TextUnmarshaler
-}] struct {
-	to    P
-	words []T
-}
-
-func (s steps[T, P]) get() any       { return *s.to }
-func (s steps[T, P]) set(v any) bool { return setWord((*T)(s.to), v) }
-
-func (s steps[T, P]) parse(text string) error {
-	for _, w := range s.words {
-		if strings.EqualFold(text, string(w)) {
-			*s.to = w
-			return nil
+	list := make([]Given, len(members))
+	for i, m := range members {
+		g := Given{Key: m.Key, Text: string(m.Value), Kind: "number"}
+		switch m.Value[0] {
+		case '"':
+			g.Kind = "string"
+			if err := json.Unmarshal(m.Value, &g.Text); err != nil {
+				return nil, err
+			}
+		case 't', 'f':
+			g.Kind = "boolean"
+		case 'n':
+			g.Kind, g.Text = "null", ""
+		case '[', '{':
+			g.Kind, g.Text = "list or object", ""
 		}
+		list[i] = g
 	}
-	return s.to.UnmarshalText([]byte(text))
+	return list, nil
 }
-
-func (s steps[T, P]) check() bool {
-	canonical := *s.to
-	return slices.Contains(s.words, *s.to) || P(&canonical).UnmarshalText([]byte(*s.to)) == nil && canonical == *s.to
-}
-
-// DefaultText returns the default for the help.
-func (s Setting) DefaultText() string { return cmp.Or(s.Note, fmt.Sprint(s.Default)) }

@@ -89,13 +89,10 @@ func (t *Table) Wrap(width int, columns ...int) *Table {
 
 // column returns the configuration of a column, counted from 1.
 func (t *Table) column(number int) *pretty.ColumnConfig {
-	for i := range t.columns {
-		if t.columns[i].Number == number {
-			return &t.columns[i]
-		}
+	for len(t.columns) < number {
+		t.columns = append(t.columns, pretty.ColumnConfig{Number: len(t.columns) + 1})
 	}
-	t.columns = append(t.columns, pretty.ColumnConfig{Number: number})
-	return &t.columns[len(t.columns)-1]
+	return &t.columns[number-1]
 }
 
 // prose reports whether there is nothing but a title and notes.
@@ -120,11 +117,10 @@ func (t *Table) Text() string {
 // for each note. Cells that are aligned to the right have class "number".
 func (t *Table) HTML() string {
 	var b strings.Builder
-	if t.prose() {
-		if t.Title != "" {
-			fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(printable(t.Title)))
-		}
-	} else {
+	switch {
+	case t.prose() && t.Title != "":
+		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(printable(t.Title)))
+	case !t.prose():
 		w := t.writer()
 		w.SetTitle("%s", printable(t.Title))
 		// A quotation mark of the text is escaped, so that this is an attribute.
@@ -202,21 +198,18 @@ func printable(s string) string {
 
 // WriteText writes tables with an empty line between them. Here and below, nil tables are
 // left out.
-func WriteText(w io.Writer, tables ...*Table) error { return write(w, "\n", (*Table).Text, tables) }
-
-// WriteHTML writes tables one after the other.
-func WriteHTML(w io.Writer, tables ...*Table) error { return write(w, "", (*Table).HTML, tables) }
+func WriteText(w io.Writer, tables ...*Table) error { return write(w, (*Table).Text, tables) }
 
 // WriteCSV writes tables with an empty line between them.
-func WriteCSV(w io.Writer, tables ...*Table) error { return write(w, "\n", (*Table).CSV, tables) }
+func WriteCSV(w io.Writer, tables ...*Table) error { return write(w, (*Table).CSV, tables) }
 
-func write(w io.Writer, between string, render func(*Table) string, tables []*Table) error {
+func write(w io.Writer, render func(*Table) string, tables []*Table) error {
 	var parts []string
 	for _, t := range tables {
 		if t != nil {
 			parts = append(parts, render(t))
 		}
 	}
-	_, err := io.WriteString(w, strings.Join(parts, between))
+	_, err := io.WriteString(w, strings.Join(parts, "\n"))
 	return err
 }

@@ -2,9 +2,9 @@ package table_test
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -106,10 +106,8 @@ func TestCellsAreEscaped(t *testing.T) {
 				t.Errorf("a control character is left in %q", s)
 			}
 		}
-		for _, tag := range []string{"<title>", "<note>", "<cell>"} {
-			if strings.Contains(of.HTML(), tag) {
-				t.Errorf("%s is left in the HTML", tag)
-			}
+		if tag := regexp.MustCompile("<(title|note|cell)>").FindString(of.HTML()); tag != "" {
+			t.Errorf("%s is left in the HTML", tag)
 		}
 	})
 }
@@ -120,18 +118,7 @@ func TestCSV(t *testing.T) {
 	}
 	var b strings.Builder
 	testkit.NoError(t, table.WriteCSV(&b, table.New("", "a").Row(1), nil, table.New("", "b")))
-	testkit.NoError(t, table.WriteHTML(&b, nil, table.New("c")))
-	if want := "a\n1\n\nb\n<p>c</p>\n"; b.String() != want {
+	if want := "a\n1\n\nb\n"; b.String() != want {
 		t.Errorf("found %q, expected %q", b.String(), want)
-	}
-}
-
-type broken struct{}
-
-func (broken) Write([]byte) (int, error) { return 0, errors.ErrUnsupported }
-
-func TestAnErrorOfTheWriterIsReturned(t *testing.T) {
-	if err := table.WriteText(broken{}, everything()); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("found %v", err)
 	}
 }

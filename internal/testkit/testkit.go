@@ -21,7 +21,7 @@ type TB interface {
 // Near reports a number that differs from want by more than tol, relative to 1 + |want|.
 func Near(t TB, what string, got, want, tol float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= tol*(1+math.Abs(want))) && !(math.IsNaN(got) && math.IsNaN(want)) {
+	if !near(got, want, tol) {
 		t.Errorf("%s: found %v, expected %v within %g", what, got, want, tol)
 	}
 }
@@ -33,11 +33,14 @@ func NearAll[T, U float32 | float64](t TB, what string, got []T, want []U, tol f
 		t.Fatalf("%s: found %d numbers, expected %d", what, len(got), len(want))
 	}
 	for i := range got {
-		g, w := float64(got[i]), float64(want[i])
-		if !(math.Abs(g-w) <= tol*(1+math.Abs(w))) && !(math.IsNaN(g) && math.IsNaN(w)) {
-			t.Fatalf("%s: element %d: found %v, expected %v within %g", what, i, g, w, tol)
+		if !near(float64(got[i]), float64(want[i]), tol) {
+			t.Fatalf("%s: element %d: found %v, expected %v within %g", what, i, got[i], want[i], tol)
 		}
 	}
+}
+
+func near(got, want, tol float64) bool {
+	return math.Abs(got-want) <= tol*(1+math.Abs(want)) || math.IsNaN(got) && math.IsNaN(want)
 }
 
 // NoError ends the test if there is an error.

@@ -1,0 +1,448 @@
+// Package fileio reads the files, pipes and standard input that a user names, and writes
+// files atomically.
+//
+// A read ends when its context is cancelled, even while a pipe has no data, and ReadFile
+// bounds the memory that a file can take. ParseObject parses JSON objects with unique keys.
+//
+// After a crash, a reader finds the old content of a file that Write writes or the new,
+// never a part of it. Write is not a lock: two writers of one path do not mix their bytes;
+// the one that renames last wins.
+//
+// Move puts large arrays into temporary files that are mapped into memory, so that a
+// transformed copy can be made without holding both. It does not map the user's own files: if
+// another program truncated one, reading the array would end the process.
+package fileio
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// Large is the number of values from which Move is worth it: 64 MB of float32.
+const Large = 1 << 24
+
+const (
+	pipeBuffer = 1 << 16 // bytes that are read from a pipe at once
+	bufferSize = 1 << 18 // bytes that are written at once
+)
+
+// File is an open file, pipe or device.
+type File struct {
+	ctx  context.Context
+	file *os.File
+	pipe []byte // buffer for what is no regular file, else nil
+}
+
+// Open opens the file at path. A named pipe that nobody writes to is waited for until
+// the context is cancelled. Errors are *invalid.Error, or the context's.
+func Open(ctx context.Context, path string) (*File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, invalid.File(path, err)
+	}
+	f := &File{ctx: ctx}
+	if info.Mode().IsRegular() {
+		f.file, err = os.Open(path)
+	} else {
+		f.pipe = make([]byte, pipeBuffer)
+		f.file, err = wait(ctx, func() (*os.File, error) { return os.Open(path) })
+	}
+	if err == nil {
+		return f, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, invalid.File(path, err)
+}
+
+// OpenRegular opens a regular file and returns its size in bytes. Anything else, such as a
+// pipe, is refused without waiting for it.
+func OpenRegular(ctx context.Context, path string) (f *File, size int64, err error) {
+	if size, err = SizeOfRegular(path); err != nil {
+		return nil, 0, err
+	}
+	f, err = Open(ctx, path)
+	return f, size, err
+}
+
+// SizeOfRegular returns the size in bytes of a regular file, following symbolic links.
+// Anything else is an *invalid.Error.
+func SizeOfRegular(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, invalid.File(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return 0, &invalid.Error{Where: path, Want: "a regular file", Got: "a folder, pipe or device"}
+	}
+	return info.Size(), nil
+}
+
+// ReadRegular returns the content of a regular file. Unlike ReadFile it knows the size, and
+// never waits.
+func ReadRegular(path string) ([]byte, error) {
+	if _, err := SizeOfRegular(path); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	return data, invalid.File(path, err)
+}
+
+// Stdin returns the standard input.
+func Stdin(ctx context.Context) *File {
+	return &File{ctx: ctx, file: os.Stdin, pipe: make([]byte, pipeBuffer)}
+}
+
+// wait returns the result of f, or the context's error as soon as the context is
+// cancelled. The goroutine of an abandoned call lives until f returns.
+func wait[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// Name returns the path that the file was opened by.
+func (f *File) Name() string { return f.file.Name() }
+
+// Regular reports whether f is a regular file, whose end is known.
+func (f *File) Regular() bool { return f.pipe == nil }
+
+// Read reads as an io.Reader. It returns the context's error once that is cancelled.
+func (f *File) Read(p []byte) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if f.pipe == nil {
+		return f.file.Read(p)
+	}
+	// An abandoned read may still write to the buffer, so it must not be p.
+	buffer := f.pipe[:min(len(p), len(f.pipe))]
+	n, err := wait(f.ctx, func() (int, error) { return f.file.Read(buffer) })
+	return copy(p, buffer[:n]), err
+}
+
+// ReadAt reads as an io.ReaderAt. It returns the context's error once that is
+// cancelled.
+func (f *File) ReadAt(p []byte, offset int64) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.file.ReadAt(p, offset)
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }
+
+// ReadFile returns the content of a file or pipe of at most limit bytes. Errors are
+// *invalid.Error, or the context's.
+func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
+	f, err := Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, invalid.File(path, err)
+	case int64(len(data)) > limit:
+		return nil, &invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"}
+	}
+	return data, nil
+}
+
+// Member is a key of a JSON object with its value.
+type Member struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// ParseObject returns the members of one JSON object in their order. It refuses duplicate
+// keys, which encoding/json accepts. Errors are *invalid.Error without a place.
+func ParseObject(data []byte) ([]Member, error) {
+	notObject := func(found string) error { return &invalid.Error{Want: "one JSON object", Got: found} }
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, notObject("nothing")
+	}
+	if syntax := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(data, new(json.RawMessage)), &syntax) {
+		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+		return nil, notObject(fmt.Sprintf("a syntax error in line %d", line))
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, notObject("another JSON value")
+	}
+	var list []Member
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		m := Member{Key: fmt.Sprint(key)}
+		if err = errors.Join(err, d.Decode(&m.Value)); err != nil {
+			return nil, err
+		}
+		if seen[m.Key] {
+			return nil, &invalid.Error{Field: m.Key, Want: "each key once", Got: "it twice"}
+		}
+		seen[m.Key] = true
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// Write calls write with a buffered writer and puts what it wrote at path, in place of
+// any file there. The folder must exist. When Write returns nil, content and name are
+// on disk; when it fails, the earlier file remains, unless the error is that of
+// syncing the folder, which comes after the rename.
+//
+// Symbolic links are followed, and a file keeps its permissions. Devices, named pipes
+// and the process's own stdout or stderr are written through as the bytes come, without
+// any of these promises.
+//
+// The bytes go first to a hidden file beside path. Write also removes those that killed
+// processes left in the folder.
+func Write(path string, write func(io.Writer) error) error {
+	target, err := resolve(path)
+	if err == nil {
+		err = writeTarget(target, write)
+	}
+	return wrap(path, err)
+}
+
+// WriteJSON writes a value as indented JSON, as Write does.
+func WriteJSON(path string, v any) error {
+	return Write(path, func(w io.Writer) error { return format.WriteJSON(w, v) })
+}
+
+// WriteCSV writes rows as CSV, as Write does.
+func WriteCSV(path string, rows [][]string) error {
+	return Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+}
+
+// wrap says what to do about the errors that a path given by a user can cause. An error that
+// names a place of its own, such as the input of the caller, is not one of the file.
+func wrap(path string, err error) error {
+	if named := (*invalid.Error)(nil); err == nil || errors.As(err, &named) && named.Where != "" {
+		return err
+	}
+	err = invalid.File(path, err)
+	if e := err.(*invalid.Error); errors.Is(err, fs.ErrNotExist) {
+		e.Hint = "Create the folder first."
+	}
+	return err
+}
+
+// target is where the bytes of a path go.
+type target struct {
+	path   string      // without symbolic links
+	perm   fs.FileMode // of the new file, before the umask
+	exists bool        // a file with these permissions exists
+	stream *os.File    // what is written through; nil for a regular file
+}
+
+func resolve(path string) (target, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		path, err = followLinks(path) // the last of them may lead to a new file
+		return target{path: path, perm: 0o666}, err
+	}
+	if err != nil {
+		return target{}, err
+	}
+	// Where stdout is redirected to a file, /dev/stdout is that file. To replace it
+	// would lose what else is printed.
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if own, err := f.Stat(); err == nil && os.SameFile(info, own) {
+			return target{stream: f}, nil
+		}
+	}
+	switch {
+	case info.IsDir():
+		return target{}, &invalid.Error{Want: "a file", Got: "a folder"}
+	case info.Mode().IsRegular():
+		path, err = filepath.EvalSymlinks(path)
+		return target{path: path, perm: info.Mode().Perm(), exists: true}, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	return target{stream: f}, err
+}
+
+// followLinks returns where a chain of symbolic links ends, though nothing may be there.
+func followLinks(path string) (string, error) {
+	for range 40 { // as many as Linux follows
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", errors.New("too many symbolic links")
+}
+
+func writeTarget(t target, write func(io.Writer) error) (err error) {
+	if f := t.stream; f != nil {
+		err := buffered(f, write)
+		if f != os.Stdout && f != os.Stderr {
+			err = errors.Join(err, f.Close())
+		}
+		return err
+	}
+	f, err := createTemporary(t)
+	if err != nil {
+		return err
+	}
+	// Deferred, so that a panic in write leaves nothing behind either.
+	renamed := false
+	defer func() {
+		if !renamed {
+			_ = f.Close() // the file is of no use any more
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if err := buffered(f, write); err != nil {
+		return err
+	}
+	err = f.Sync()
+	if err == nil && runtime.GOOS == "windows" { // which renames no file that is open
+		err = f.Close()
+	}
+	if err == nil { // the file is closed, and so unlocked, only after it has its name
+		err = os.Rename(f.Name(), t.path)
+	}
+	if err != nil {
+		return err
+	}
+	renamed = true
+	if err := f.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	return SyncFolder(filepath.Dir(t.path))
+}
+
+func buffered(f *os.File, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(f, bufferSize)
+	if err := write(b); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// createTemporary makes a locked file in the folder of a target. Unlike os.CreateTemp
+// it leaves the permissions of a new file to the umask.
+func createTemporary(t target) (*os.File, error) {
+	dir, base := filepath.Split(t.path)
+	removeAbandoned(dir)
+	for {
+		name := fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, t.perm)
+		if err != nil {
+			return nil, err
+		}
+		// Another process may have removed the file before it was locked.
+		if tryLock(f) == errLocked || !isAt(f, name) {
+			if err := f.Close(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if t.exists { // whatever the umask is
+			if err := f.Chmod(t.perm); err != nil {
+				return nil, errors.Join(err, f.Close(), os.Remove(name))
+			}
+		}
+		return f, nil
+	}
+}
+
+// temporary matches the names that createTemporary gives.
+var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{16}\.tmp$`)
+
+// errLocked is the error of tryLock for a file that another writer has locked.
+var errLocked = errors.New("the file is locked")
+
+// removeAbandoned removes the temporary files in a folder whose writers were killed,
+// which are those without a lock. They stay in a folder that cannot be read and on a file
+// system without locks.
+func removeAbandoned(dir string) {
+	entries, _ := os.ReadDir(cmp.Or(dir, "."))
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !temporary.MatchString(e.Name()) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		if tryLock(f) == nil && isAt(f, path) {
+			_ = os.Remove(path) // another process may have done it
+		}
+		_ = f.Close() // nothing was written
+	}
+}
+
+// isAt reports whether an open file is the one that a path leads to.
+func isAt(f *os.File, path string) bool {
+	open, err := f.Stat()
+	there, missing := os.Lstat(path)
+	return err == nil && missing == nil && os.SameFile(open, there)
+}
+
+// Rename moves a file or folder within a file system and returns when its new name is
+// on disk. The content must have been synced.
+func Rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return errors.Join(SyncFolder(filepath.Dir(to)), SyncFolder(filepath.Dir(from)))
+}
+
+// SyncFolder waits until the names in a folder are on disk. On Windows, which has no such
+// call, it does nothing.
+func SyncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

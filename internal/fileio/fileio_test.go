@@ -1,0 +1,356 @@
+//go:build unix
+
+package fileio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+func pipe(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	testkit.NoError(t, syscall.Mkfifo(path, 0o600))
+	return path
+}
+
+func text(content string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, content)
+		return err
+	}
+}
+
+// wantNames checks what is in dir, hidden files too.
+func wantNames(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	var names []string
+	for _, e := range testkit.Must(os.ReadDir(dir))(t) {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("folder (-want +got):\n%s", diff)
+	}
+}
+
+// wantFile checks the mode and the content of a file.
+func wantFile(t *testing.T, path string, mode fs.FileMode, content string) {
+	t.Helper()
+	if got := testkit.Must(os.Lstat(path))(t).Mode(); got != mode {
+		t.Errorf("%s has mode %v, expected %v", path, got, mode)
+	}
+	if mode.IsRegular() {
+		if got := testkit.Read(t, path); got != content {
+			t.Errorf("%s has %d bytes that differ from the %d expected", path, len(got), len(content))
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	path := testkit.Write(t, t.TempDir(), "file", "four")
+	long := testkit.Write(t, t.TempDir(), "long", "five!")
+	folder := t.TempDir()
+	irregular := map[string]string{path + "s": "no such file", "/dev/zero": "expected a regular file", folder: "expected a regular file", pipe(t): "expected a regular file"}
+	for name, c := range map[string]struct {
+		read    func(path string) ([]byte, error)
+		refused map[string]string
+	}{
+		"ReadFile": {
+			func(path string) ([]byte, error) { return ReadFile(t.Context(), path, 4) },
+			map[string]string{
+				path + "s": "no such file", folder: "is a directory",
+				long: "expected at most 4 B, found more", "/dev/zero": "expected at most 4 B, found more",
+			},
+		},
+		"ReadRegular": {ReadRegular, irregular},
+		"OpenRegular": {func(path string) ([]byte, error) {
+			f, size, err := OpenRegular(t.Context(), path)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { _ = f.Close() }()
+			if size != 4 || !f.Regular() || f.Name() != path {
+				t.Errorf("%d bytes of %s, regular: %v", size, f.Name(), f.Regular())
+			}
+			return io.ReadAll(f)
+		}, irregular},
+	} {
+		if text, err := c.read(path); err != nil || string(text) != "four" {
+			t.Errorf("%s: read %q: %v", name, text, err)
+		}
+		for path, want := range c.refused {
+			_, err := c.read(path)
+			if e := (*invalid.Error)(nil); !errors.As(err, &e) || e.Where != path || strings.Count(err.Error(), path) != 1 {
+				t.Errorf("%s: error %v, expected the path once", name, err)
+			}
+			testkit.WantError(t, err, want)
+		}
+	}
+}
+
+// Neither opening a pipe nor reading from one outlasts the context.
+func TestCancel(t *testing.T) {
+	path := pipe(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("opening gives %v", err)
+	}
+	w := testkit.Must(os.OpenFile(path, os.O_RDWR, 0))(t) // releases the abandoned goroutine
+	defer func() { _ = w.Close() }()
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := io.ReadAll(testkit.Must(Open(ctx, path))(t)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("reading gives %v", err)
+	}
+}
+
+func TestParseObject(t *testing.T) {
+	got, err := ParseObject([]byte(" {\"b\": [1, 2],\n\"a\": \"x\"}\n"))
+	want := []Member{{Key: "b", Value: []byte("[1, 2]")}, {Key: "a", Value: []byte(`"x"`)}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for text, want := range map[string]string{
+		"":                         "expected one JSON object, found nothing",
+		"null":                     "expected one JSON object, found another JSON value",
+		"{} {}":                    "expected one JSON object, found a syntax error in line 1",
+		"{\"a\": 1,\n":             "expected one JSON object, found a syntax error in line 2",
+		`{"a": 1, "b": 2, "a": 1}`: "a: expected each key once, found it twice",
+	} {
+		if _, err := ParseObject([]byte(text)); fmt.Sprint(err) != want {
+			t.Errorf("%q: %v, expected %s", text, err, want)
+		}
+	}
+}
+
+func TestWriteReplacesFile(t *testing.T) {
+	for _, content := range []string{"", "loss 0.25\n", strings.Repeat("longer", bufferSize)} {
+		t.Chdir(t.TempDir())
+		testkit.NoError(t, os.WriteFile("result.json", []byte("earlier content"), 0o600))
+		testkit.NoError(t, Write("result.json", text(content)))
+		wantFile(t, "result.json", 0o600, content)
+		wantNames(t, ".", "result.json")
+	}
+	testkit.NoError(t, WriteJSON("result.json", map[string]float64{"accuracy": 0.62}))
+	wantFile(t, "result.json", 0o600, "{\n  \"accuracy\": 0.62\n}\n")
+	testkit.NoError(t, WriteCSV("result.json", [][]string{{"a", "b,c"}}))
+	wantFile(t, "result.json", 0o600, "a,\"b,c\"\n")
+}
+
+func TestWriteFollowsSymbolicLinks(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	testkit.NoError(t, os.Mkdir("other", 0o755))
+	testkit.NoError(t, os.WriteFile("other/old", []byte("earlier content"), 0o640))
+	for _, link := range [][2]string{
+		{"relative", "other/old"}, {"absolute", filepath.Join(dir, "other/old")}, {"chain", "relative"}, {"new", "other/new"},
+	} {
+		testkit.NoError(t, os.Symlink(link[1], link[0]))
+		testkit.NoError(t, Write(link[0], text(link[0])))
+		if to, err := os.Readlink(link[0]); err != nil || to != link[1] {
+			t.Errorf("the link %s was replaced: %v", link[0], err)
+		}
+		if got := testkit.Read(t, link[0]); got != link[0] {
+			t.Errorf("%s leads to %q", link[0], got)
+		}
+	}
+	wantFile(t, "other/old", 0o640, "chain")
+	wantNames(t, "other", "new", "old")
+}
+
+func TestFailureKeepsEarlierFile(t *testing.T) {
+	failure := errors.New("no numbers")
+	dir := t.TempDir()
+	path := testkit.Write(t, dir, "model", "old")
+	err := Write(path, func(w io.Writer) error {
+		_, err := w.Write(bytes.Repeat([]byte{7}, 2*bufferSize))
+		return errors.Join(err, failure)
+	})
+	if !errors.Is(err, failure) {
+		t.Errorf("error %v, expected the writer's own", err)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = Write(path, func(io.Writer) error { panic("programmer's mistake") })
+	}()
+	testkit.WantError(t, WriteJSON(path, math.NaN()), path)
+	if got := testkit.Read(t, path); got != "old" {
+		t.Errorf("found %d bytes, expected the earlier ones", len(got))
+	}
+	wantNames(t, dir, "model")
+}
+
+func TestErrorsNameOnePlace(t *testing.T) {
+	dir := t.TempDir()
+	ofInput := &invalid.Error{Where: "bad.csv", Field: "line 3", Want: "a number", Err: fs.ErrNotExist}
+	err := Write(filepath.Join(dir, "out.csv"), func(io.Writer) error { return ofInput })
+	if fmt.Sprint(err) != ofInput.Error() {
+		t.Errorf("found %v, expected %v", err, ofInput)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(dir, "absent", "model"): "Create the folder first.",
+		dir:                                   ": expected a file, found a folder",
+	} {
+		err := Write(path, text(""))
+		testkit.WantError(t, err, path, want)
+		if strings.Count(err.Error(), path) != 1 {
+			t.Errorf("error %v, expected the path once", err)
+		}
+	}
+}
+
+func TestTemporaryFilesOfKilledProcessesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "model")
+	live := testkit.Must(createTemporary(target{path: path, perm: 0o666}))(t)
+	if tryLock(live) == errors.ErrUnsupported {
+		t.Skip("this system has no locks")
+	}
+	const abandoned, notOurs = ".curve.jsonl.0123456789abcdef.tmp", ".model.tmp"
+	testkit.Write(t, dir, abandoned, "half")
+	testkit.Write(t, dir, notOurs, "mine")
+	testkit.NoError(t, Write(path, text("whole")))
+	wantNames(t, dir, filepath.Base(live.Name()), notOurs, "model")
+	testkit.NoError(t, live.Close()) // as the system does when a process is killed
+	testkit.NoError(t, Write(path, text("whole")))
+	wantNames(t, dir, notOurs, "model")
+}
+
+func TestWritersOfOneFolderDoNotDisturbEachOther(t *testing.T) {
+	dir := t.TempDir()
+	const writers, times = 8, 30
+	errs := make(chan error, writers)
+	for i := range writers {
+		go func() {
+			var all error
+			for range times {
+				all = errors.Join(all, Write(filepath.Join(dir, string(rune('a'+i/2))), text("x")))
+			}
+			errs <- all
+		}()
+	}
+	for range writers {
+		testkit.NoError(t, <-errs)
+	}
+	wantNames(t, dir, "a", "b", "c", "d")
+}
+
+func TestRenameMovesBetweenFolders(t *testing.T) {
+	t.Chdir(t.TempDir())
+	testkit.NoError(t, os.Mkdir("below", 0o755))
+	testkit.NoError(t, Rename(testkit.Write(t, ".", "a", "content"), "below/b"))
+	if got := testkit.Read(t, "below/b"); got != "content" {
+		t.Errorf("found %q", got)
+	}
+	wantNames(t, ".", "below")
+	if err := Rename("absent", "d"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, expected that the file does not exist", err)
+	}
+}
+
+func TestWriteGoesThroughDevicesAndPipes(t *testing.T) {
+	path := pipe(t)
+	link := filepath.Join(filepath.Dir(path), "null")
+	testkit.NoError(t, os.Symlink(os.DevNull, link))
+	content := strings.Repeat("x", 3*pipeBuffer)
+	written := make(chan error)
+	go func() { written <- Write(path, text(content)) }()
+	if got, err := ReadFile(t.Context(), path, 1<<20); err != nil || string(got) != content {
+		t.Errorf("the reader of the pipe got %d bytes: %v", len(got), err)
+	}
+	testkit.NoError(t, <-written)
+	wantFile(t, path, fs.ModeNamedPipe|0o600, "")
+	for _, null := range []string{os.DevNull, link} {
+		testkit.NoError(t, Write(null, text("nothing")))
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode()&fs.ModeDevice == 0 {
+		t.Fatalf("%s is no device any more: %v", os.DevNull, err)
+	}
+	wantNames(t, filepath.Dir(path), "null", "pipe")
+}
+
+// In a process whose stdout is a file, /dev/stdout is written to like stdout.
+func TestWriteToStdout(t *testing.T) {
+	if os.Getenv("FILEIO_STDOUT") != "" {
+		_, _ = io.WriteString(os.Stdout, "before ")
+		testkit.NoError(t, Write("/dev/stdout", text("through")))
+		_, _ = io.WriteString(os.Stdout, " after")
+		os.Exit(0)
+	}
+	out := testkit.Must(os.Create(filepath.Join(t.TempDir(), "out")))(t)
+	defer func() { _ = out.Close() }()
+	c := exec.Command(os.Args[0], "-test.run=^TestWriteToStdout$")
+	c.Env = append(os.Environ(), "FILEIO_STDOUT=1")
+	c.Stdout = out
+	testkit.NoError(t, c.Run())
+	if got := testkit.Read(t, out.Name()); got != "before through after" {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestMove(t *testing.T) {
+	dir := t.TempDir()
+	x := make([]float32, 1<<22+5) // 16 MB, no multiple of a page
+	for i := range x {
+		x[i] = float32(i)
+	}
+	want := slices.Clone(x)
+	moved := testkit.Must(Move(dir, x))(t)
+	clear(x)
+	if !slices.Equal(moved, want) {
+		t.Error("other values after Move")
+	}
+	before := fileKB(t)
+	Drop(moved)
+	if freed := before - fileKB(t); before > 0 && freed < 15<<10 {
+		t.Errorf("%d kB are freed, expected 16 MB", freed)
+	}
+	if !slices.Equal(moved, want) {
+		t.Error("other values after Drop")
+	}
+	if again := testkit.Must(Move(dir, moved))(t); &again[0] != &moved[0] {
+		t.Error("moved twice")
+	}
+	Drop(want)
+	if want[4999] != 4999 {
+		t.Error("Drop changes an array that was not moved")
+	}
+	wantNames(t, dir)
+	missing := filepath.Join(dir, "missing")
+	_, err := Move(missing, []float32{1})
+	testkit.WantError(t, err, missing+": no such file")
+}
+
+// fileKB returns the memory of this process that maps files, 0 where it is not known.
+func fileKB(t *testing.T) (kB int) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, line, _ := bytes.Cut(status, []byte("RssFile:"))
+	testkit.Must(fmt.Sscan(string(line), &kB))(t)
+	return kB
+}
