@@ -11,15 +11,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 )
 
 func TestComplete(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"data/birds", "elsewhere/bees", "runs/birds-ale-test-seed0"} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, os.MkdirAll(dir, 0o755))
 	}
 	writeText(t, filepath.Join("runs", "birds-ale-test-seed0", train.ModelFile), "")
 	t.Setenv("LAGO_DATA", "")
@@ -84,9 +83,7 @@ func TestCompletionScripts(t *testing.T) {
 				t.Skip(err)
 			}
 			bin := t.TempDir()
-			if err := os.Symlink(os.Args[0], filepath.Join(bin, "lago-train")); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, os.Symlink(os.Args[0], filepath.Join(bin, "lago-train")))
 			script := succeeds(t, "completion", shell)
 			sh := exec.Command(path, "-c", fmt.Sprintf(ask[shell], line))
 			sh.Env = append(command(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))

@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,11 +18,9 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
-	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/fetch"
-	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // publisher serves the small data set as cub, in two archives.
@@ -40,33 +36,18 @@ type publisher struct {
 func publish(t *testing.T) *publisher {
 	t.Helper()
 	const plain = "../../dataset/xlsa17/testdata/plain"
-	entries, err := os.ReadDir(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
 	release := make(fstest.MapFS)
-	for _, e := range entries {
-		content, err := os.ReadFile(filepath.Join(plain, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		release[path.Join("xlsa17/data/CUB", e.Name())] = &fstest.MapFile{Data: content}
+	for _, e := range testkit.Must(os.ReadDir(plain))(t) {
+		release["xlsa17/data/CUB/"+e.Name()] = &fstest.MapFile{Data: []byte(testkit.Read(t, filepath.Join(plain, e.Name())))}
 	}
-	p := &publisher{release: zipped(t, release), meta: zipped(t, metaOf(t, plain))}
+	p := &publisher{release: zipped(t, release), meta: zipped(t, metaOf(mini(t)))}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
 	return p
 }
 
 // metaOf are the files that the release of a data set doesn't have.
-func metaOf(t *testing.T, dir string) fstest.MapFS {
-	t.Helper()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	d, err := xlsa17.Load(t.Context(), dir, xlsa17.Options{NoCache: true, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+func metaOf(d *dataset.Dataset) fstest.MapFS {
 	var attributes, classes, descriptions strings.Builder
 	for _, a := range d.Attributes {
 		fmt.Fprintln(&attributes, a.Name)
@@ -87,9 +68,7 @@ func zipped(t *testing.T, files fstest.MapFS) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	if err := errors.Join(w.AddFS(files), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, errors.Join(w.AddFS(files), w.Close()))
 	return b.Bytes()
 }
 
@@ -148,24 +127,16 @@ func TestDatasetFetch(t *testing.T) {
 	p, dir := publish(t), t.TempDir()
 	data := filepath.Join(dir, "data")
 	out := succeeds(t, p.args(dir, "cub")...)
-	for _, part := range []string{
-		"cub: 10 files", filepath.Join(data, "CUB"), p.URL + "/release.zip", "kept for other data sets",
-		"lago-train dataset info --data-dir " + data + " cub", "lago-train run --data-dir " + data + " --dataset cub",
-	} {
-		if !strings.Contains(out, part) {
-			t.Errorf("stdout doesn't say %q:\n%s", part, out)
-		}
-	}
+	testkit.WantText(t, out,
+		"cub: 10 files", filepath.Join(data, "CUB"), p.URL+"/release.zip", "kept for other data sets",
+		"lago-train dataset info --data-dir "+data+" cub", "lago-train run --data-dir "+data+" --dataset cub")
 	info := succeeds(t, "dataset", "info", "--data-dir", data, "--no-cache", "cub")
-	if !strings.Contains(info, "cub: 108 samples of 12 classes") || !strings.Contains(info, "in 4 groups") {
-		t.Errorf("what was fetched is\n%s", info)
-	}
-	refuses(t, p.args(dir, "cub"), filepath.Join(data, "CUB"), "exists already", "--force")
+	testkit.WantText(t, info, "cub: 108 samples of 12 classes", "in 4 groups")
+	fails(t, p.args(dir, "cub"), filepath.Join(data, "CUB"), "exists already", "--force")
 
-	o := object(t, succeeds(t, p.args(dir, "--json", "--force", "--delete-archives", "CUB")...))
-	compareKeys(t, "the object", o, "name", "folder", "files", "bytes", "archives")
-	if string(o["name"]) != `"cub"` || !strings.Contains(string(o["archives"]), `"sha256"`) {
-		t.Errorf("name %s, archives %s", o["name"], o["archives"])
+	r := printed[fetch.Result](t, p.args(dir, "--json", "--force", "--delete-archives", "CUB")...)
+	if r.Name != "cub" || len(r.Archives) != 2 || len(r.Archives[0].SHA256) != 64 {
+		t.Errorf("%+v", r)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.zip")); len(left) != 0 {
 		t.Errorf("archives are left: %v", left)
@@ -187,10 +158,7 @@ func TestDatasetFetchResumesAfterSignals(t *testing.T) {
 			info, err := os.Stat(parts[0])
 			return err == nil && info.Size() == int64((i+1)*quarter)
 		})
-		if err := s.cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		<-s.over
+		s.end(t, signal)
 		if text := s.stderr.String(); s.cmd.ProcessState.ExitCode() != exitCancelled || !strings.Contains(text, "interrupted. ") {
 			t.Errorf("after %v it ended with %v:\n%s", signal, s.cmd.ProcessState, text)
 		}
@@ -230,20 +198,11 @@ func TestDatasetFetchRefuses(t *testing.T) {
 	misused(t, p.args(dir), "the name of one data set", "cub, awa2, sun", "found 0")
 	misused(t, p.args(dir, "cub", "awa2"), "found 2 arguments")
 	misused(t, p.args(dir, "apy"), `"apy"`, "cub, awa2, sun")
-	refuses(t, p.args(dir, "--attempts", "0", "cub"), "--attempts", "found 0")
-	refuses(t, p.args(dir, "--stall", "0s", "cub"), "--stall", "found 0s")
-	refuses(t, p.args(dir, "--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)
-	refuses(t, p.args(dir, "sun"), p.URL, "expected the files of SUN")
-	refuses(t, p.args(dir, "--archive-url", p.URL+"/absent.zip", "cub"), p.URL+"/absent.zip", "404 Not Found")
-}
-
-func TestWhatIsFetchedIsToldWhereItIsMissing(t *testing.T) {
-	for _, name := range fetch.Names() {
-		_, err := catalog.Open(t.Context(), name, catalog.Options{DataDir: t.TempDir()})
-		if err == nil || !strings.Contains(err.Error(), "To download it: lago-train dataset fetch") {
-			t.Errorf("%s: the error doesn't say how to fetch it: %v", name, err)
-		}
-	}
+	misused(t, p.args(dir, "--attempts", "0", "cub"), "--attempts", "found 0")
+	misused(t, p.args(dir, "--stall", "0s", "cub"), "--stall", "found 0s")
+	misused(t, p.args(dir, "--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)
+	fails(t, p.args(dir, "sun"), p.URL, "expected the files of SUN")
+	fails(t, p.args(dir, "--archive-url", p.URL+"/absent.zip", "cub"), p.URL+"/absent.zip", "404 Not Found")
 }
 
 func TestFetchProgress(t *testing.T) {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // everyCommand calls f with the words that name each command, below the program.
@@ -138,12 +140,9 @@ func TestExamples(t *testing.T) {
 var documented = regexp.MustCompile("(?m)(?:^ *|`)(lago-train [a-z][^`\n]*)")
 
 func TestDocumentedCommandsParse(t *testing.T) {
-	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testkit.Must(filepath.Glob("../../docs/*.md"))(t)
 	for _, file := range append(files, "../../README.md") {
-		for _, m := range documented.FindAllStringSubmatch(read(t, file), -1) {
+		for _, m := range documented.FindAllStringSubmatch(testkit.Read(t, file), -1) {
 			parses(t, m[1])
 		}
 	}
@@ -159,16 +158,17 @@ func parses(t *testing.T, line string) {
 		if c.Action == nil {
 			return
 		}
-		c.Before = checkChoices
+		c.Before = setChoices
 		c.Action = func(ctx *cli.Context) error {
 			ran = true
 			if ctx.NArg() > 0 && c.ArgsUsage == "" {
 				t.Errorf("%s: argument %s", line, ctx.Args().First())
 			}
+			list := general()
 			for _, g := range settingsGiven(ctx) {
-				s, err := protocol.Find(g.Key)
+				s, err := list.Find(g.Key)
 				if err == nil {
-					err = s.Set(new(protocol.Config), g.Text)
+					err = s.Parse(g.Text)
 				}
 				if err != nil {
 					t.Errorf("%s: %v", line, err)
@@ -183,13 +183,51 @@ func parses(t *testing.T, line string) {
 	}
 }
 
-func TestEachCommandThatActsHasFlagsOfTheLog(t *testing.T) {
-	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
-		acts := c.Subcommands == nil || len(c.Flags) > 0
-		for _, name := range []string{"log-format", "log-level", "quiet"} {
-			if acts && !hasFlag(c, name) {
-				t.Errorf("%q has no --%s", words, name)
-			}
+func TestFlagsFirst(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"dataset info cub", "dataset info -- cub"},
+		{"dataset info cub --data-dir d --json", "dataset info --data-dir d --json -- cub"},
+		{"dataset info --json cub --data-dir=d", "dataset info --json --data-dir=d -- cub"},
+		{"dataset info --data-dir d cub", "dataset info --data-dir d -- cub"},
+		{"dataset info cub awa2", "dataset info -- cub awa2"},
+		{"dataset info -- --json", "dataset info -- --json"},
+		{"dataset info --json", "dataset info --json"},
+		{"dataset info cub --data-dir", "dataset info --data-dir"},
+		{"dataset info cub --unknown x", "dataset info --unknown -- cub x"},
+		{"run --epochs 2 cub", "run --epochs 2 cub"}, // takes no argument
+		{"dataset", "dataset"},
+		{"nonsense cub --json", "nonsense cub --json"},
+		{"", ""},
+	} {
+		got := flagsFirst(newApp(), append([]string{"lago-train"}, strings.Fields(c.args)...))
+		if strings.Join(got[1:], " ") != c.want {
+			t.Errorf("%s: %q, expected %s", c.args, got[1:], c.want)
 		}
-	})
+	}
+}
+
+// The commands of the results are run for hours: a flag that they get wrong is found here.
+func TestCommandsOfResultsParse(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "results.md")
+	script, err := filepath.Abs("../../tools/results.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh := exec.Command(script, os.Args[0])
+	sh.Dir = t.TempDir()
+	sh.Env = append(command(t).Env, "SECTIONS=none", "PAGE="+page, "RESULTS_DIR="+t.TempDir())
+	if out, err := sh.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	commands := 0
+	for _, line := range strings.Split(testkit.Read(t, page), "\n") {
+		if line, ok := strings.CutPrefix(line, "$ "); ok {
+			line, _, _ = strings.Cut(line, " | ")
+			parses(t, line)
+			commands++
+		}
+	}
+	if commands < 15 {
+		t.Errorf("the page has %d commands:\n%s", commands, testkit.Read(t, page))
+	}
 }

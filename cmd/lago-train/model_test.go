@@ -3,10 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -14,15 +14,9 @@ func TestFindModel(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for i, name := range []string{"runs/glyphs-a-1", "runs/glyphs-b-2", "runs/glyphs-b-3", "other/cub-c-4"} {
-		path := filepath.Join(name, train.ModelFile)
-		if err := os.MkdirAll(name, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		writeText(t, path, "")
+		path := testkit.Write(t, name, train.ModelFile, "")
 		finished := time.Now().Add(time.Duration(i%2) * time.Hour) // glyphs-b-2 is the latest of runs
-		if err := os.Chtimes(path, finished, finished); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, os.Chtimes(path, finished, finished))
 	}
 	for value, want := range map[string]string{
 		"runs/glyphs-a-1": "runs/glyphs-a-1",
@@ -33,7 +27,7 @@ func TestFindModel(t *testing.T) {
 		"other/c":      "other/cub-c-4",
 		"other/latest": "other/cub-c-4",
 	} {
-		if got, err := findModel("--"+modelFlag, value); err != nil || got != filepath.Join(want, train.ModelFile) {
+		if got, err := findModel("--model", value); err != nil || got != filepath.Join(want, train.ModelFile) {
 			t.Errorf("%s: found %s, %v, expected the model of %s", value, got, err, want)
 		}
 	}
@@ -43,11 +37,7 @@ func TestFindModel(t *testing.T) {
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
 		"empty/latest": {"empty has no finished runs"},
 	} {
-		_, err := findModel("--"+modelFlag, value)
-		for _, part := range parts {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("%q: expected an error with %q, found %v", value, part, err)
-			}
-		}
+		_, err := findModel("--model", value)
+		testkit.WantError(t, err, parts...)
 	}
 }
