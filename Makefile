@@ -62,7 +62,7 @@ fuzz: # every fuzz target for FUZZTIME
 # Milliseconds and allocations per step of W and of V, for the four variants at the sizes
 # of the paper's data sets.
 bench:
-	LAGO_BENCH=1 $(GO) test ./train -run '^$$' -bench Step -benchtime 10x
+	LAGO_BENCH=1 $(GO) test ./train/lago -run '^$$' -bench Step -benchtime 10x
 
 # The ablation grid as an array of a real Slurm on this machine, with a task killed
 # and requeued. Needs root, slurm-wlm and munge.

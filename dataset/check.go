@@ -43,38 +43,29 @@ func (c *checker) report(kind, field, want string, got any) {
 }
 
 func (c *checker) sizes() {
-	ids := len(c.Labels)
-	if c.IDs == nil {
-		ids = 0
-	}
-	for _, s := range []struct {
-		field, want string
-		got, must   int
-	}{
-		{"features", "values for samples x dimensions", len(c.Features.Data), c.Features.Rows * c.Features.Cols},
-		{"features", "samples, one for each label", c.Features.Rows, len(c.Labels)},
-		{"ids", "names, one for each label or none", len(c.IDs), ids},
-		{"descriptions", "values for classes x attributes", len(c.Descriptions.Data), c.Descriptions.Rows * c.Descriptions.Cols},
-		{"descriptions", "rows, one for each class", c.Descriptions.Rows, len(c.Classes)},
-		{"descriptions", "columns, one for each attribute", c.Descriptions.Cols, len(c.Attributes)},
-	} {
-		if s.got != s.must {
-			c.report("size", s.field, fmt.Sprintf("%d %s", s.must, s.want), s.got)
+	exact := func(field string, must int, what string, got int) {
+		if got != must {
+			c.report("size", field, fmt.Sprintf("%d %s", must, what), got)
 		}
 	}
-	for _, s := range []struct {
-		field string
-		n     int
-	}{
-		{"samples", c.Features.Rows},
-		{"dimensions of the features", c.Features.Cols},
-		{"classes", len(c.Classes)},
-		{"attributes", len(c.Attributes)},
-	} {
-		if s.n < 1 {
-			c.report("size", s.field, "at least one", s.n)
+	x, u, samples := c.Features, c.Descriptions, len(c.Labels)
+	exact("features", x.Rows*x.Cols, "values for samples x dimensions", len(x.Data))
+	exact("features", samples, "samples, one for each label", x.Rows)
+	if c.IDs != nil {
+		exact("ids", samples, "names, one for each label or none", len(c.IDs))
+	}
+	exact("descriptions", u.Rows*u.Cols, "values for classes x attributes", len(u.Data))
+	exact("descriptions", len(c.Classes), "rows, one for each class", u.Rows)
+	exact("descriptions", len(c.Attributes), "columns, one for each attribute", u.Cols)
+	some := func(field string, n int) {
+		if n < 1 {
+			c.report("size", field, "at least one", n)
 		}
 	}
+	some("samples", x.Rows)
+	some("dimensions of the features", x.Cols)
+	some("classes", len(c.Classes))
+	some("attributes", len(c.Attributes))
 }
 
 func (c *checker) names() {

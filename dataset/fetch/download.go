@@ -133,21 +133,16 @@ func (d *download) run(ctx context.Context) error {
 }
 
 // attempt requests what is missing, once. The error is nil if the file is complete.
-func (d *download) attempt(ctx context.Context) error {
+func (d *download) attempt(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stalled := mismatch(fmt.Sprintf("a byte within %v", d.Stall), "none")
 	d.watch = time.AfterFunc(d.Stall, func() { cancel(stalled) })
-	defer d.watch.Stop()
-	err := d.exchange(ctx)
-	if err != nil && context.Cause(ctx) == stalled {
-		return stalled
-	}
-	return err
-}
-
-// exchange makes a request and receives the response.
-func (d *download) exchange(ctx context.Context) error {
+	defer func() {
+		if d.watch.Stop(); err != nil && context.Cause(ctx) == stalled {
+			err = stalled
+		}
+	}()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.address, nil)
 	if err != nil {
 		return err
@@ -161,7 +156,7 @@ func (d *download) exchange(ctx context.Context) error {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if about := (*url.Error)(nil); errors.As(err, &about) { // the address is printed with it
-		failed := mismatch("a response", fmt.Sprintf("%.300v", about.Err))
+		failed := &invalid.Error{Want: "a response", Err: fmt.Errorf("%.300v", about.Err)}
 		if errors.As(err, new(*tls.CertificateVerificationError)) {
 			return permanent{failed}
 		}

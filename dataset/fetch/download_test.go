@@ -107,23 +107,15 @@ func pausing(b []byte, n int) http.HandlerFunc {
 
 func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// answer sends a status, headers and a body as they are.
+// answer sends a status, headers and a body as they are, without the length of the body.
 func answer(code int, body []byte, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(headers); i += 2 {
 			w.Header().Set(headers[i], headers[i+1])
 		}
 		w.WriteHeader(code)
-		_, _ = w.Write(body)
-	}
-}
-
-// chunked sends a file without its length.
-func chunked(b []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Etag", `"a"`)
 		w.(http.Flusher).Flush()
-		_, _ = w.Write(b)
+		_, _ = w.Write(body)
 	}
 }
 
@@ -170,31 +162,18 @@ func TestDownload(t *testing.T) {
 		r.Header.Del("If-Range")
 		whole(newer, `"b"`)(w, r)
 	}
-	shortRest := func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Etag", `"a"`)
-		w.Header().Set("Content-Range", "bytes 3000-4999/*")
-		w.WriteHeader(http.StatusPartialContent)
-		w.(http.Flusher).Flush()
-		_, _ = w.Write(file[3000:3500])
-	}
-	longRest := func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Range", "bytes 3000-4999/5000")
-		w.WriteHeader(http.StatusPartialContent)
-		w.(http.Flusher).Flush()
-		_, _ = w.Write(make([]byte, 4000))
-	}
+	chunked := answer(200, file, "Etag", `"a"`)
 	const rest, from3000 = "Content-Range", "bytes 3000-4999/5000"
-	type cases = []struct {
-		name     string
-		handlers []http.HandlerFunc
-		ranges   []string // of the requests
-		want     []byte   // nil for file
-	}
 	after := func(lie http.HandlerFunc) []http.HandlerFunc {
 		return []http.HandlerFunc{breaking(good, 3000), lie, good}
 	}
 	again := []string{"", "bytes=3000-", ""}
-	for _, c := range (cases{
+	for _, c := range []struct {
+		name     string
+		handlers []http.HandlerFunc
+		ranges   []string // of the requests
+		want     []byte   // nil for file
+	}{
 		{"whole", []http.HandlerFunc{good}, []string{""}, nil},
 		{"resumed by ETag", []http.HandlerFunc{breaking(good, 1000), breaking(good, 500), good}, []string{"", "bytes=1000-", "bytes=1500-"}, nil},
 		{"resumed by Last-Modified", []http.HandlerFunc{breaking(modified, 1000), modified}, []string{"", "bytes=1000-"}, nil},
@@ -203,23 +182,19 @@ func TestDownload(t *testing.T) {
 		{"changed, and If-Range ignored", []http.HandlerFunc{breaking(good, 3000), ignoresIfRange}, again, newer},
 		{"ranges ignored", []http.HandlerFunc{breaking(good, 3000), answer(200, file, "Etag", `"a"`)}, []string{"", "bytes=3000-"}, nil},
 		{"no validator", []http.HandlerFunc{breaking(whole(file, ""), 3000), whole(file, "")}, []string{"", ""}, nil},
-		{"weak ETag", []http.HandlerFunc{breaking(whole(file, `W/"a"`), 3000), whole(file, `W/"a"`)}, []string{"", ""}, nil},
-		{"unknown length", []http.HandlerFunc{breaking(chunked(file), 900), chunked(file)}, []string{"", "bytes=900-"}, nil},
-		{"unknown length, short rest", []http.HandlerFunc{breaking(chunked(file), 3000), shortRest, good}, []string{"", "bytes=3000-", ""}, nil},
+		{"unknown length", []http.HandlerFunc{breaking(chunked, 900), chunked}, []string{"", "bytes=900-"}, nil},
+		{"unknown length, short rest", []http.HandlerFunc{breaking(chunked, 3000), answer(206, file[3000:3500], "Etag", `"a"`, rest, "bytes 3000-4999/*"), good}, []string{"", "bytes=3000-", ""}, nil},
 		{"server errors", []http.HandlerFunc{answer(500, nil), answer(503, nil), good}, []string{"", "", ""}, nil},
 		{"stalled", []http.HandlerFunc{silent, pausing(file, 2000), good}, []string{"", "", "bytes=2000-"}, nil},
 		{"range from elsewhere", after(answer(206, file, rest, "bytes 0-4999/5000")), again, nil},
 		{"range of another total", after(answer(206, newer[:3000], rest, "bytes 3000-5999/6000")), again, nil},
-		{"range beyond the total", after(answer(206, newer[:2001], rest, "bytes 3000-5000/5000")), again, nil},
 		{"no Content-Range", after(answer(206, file[3000:])), again, nil},
-		{"range of lines", after(answer(206, file[3000:], rest, "lines 3000-4999/5000")), again, nil},
-		{"range of 20 digits", after(answer(206, file[3000:], rest, "bytes 3000-99999999999999999999/*")), again, nil},
 		{"range that ends early", after(answer(206, nil, rest, "bytes 3000-2999/5000")), again, nil},
 		{"length that contradicts", after(answer(206, file[3000:4000], rest, from3000, "Content-Length", "1000")), again, nil},
-		{"body that is longer", after(longRest), again, nil},
+		{"body that is longer", after(answer(206, make([]byte, 4000), rest, from3000)), again, nil},
 		{"rest of another file", after(answer(206, newer[:2000], rest, from3000, "Etag", `"b"`)), again, nil},
 		{"range refused", after(answer(416, nil)), again, nil},
-	}) {
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, c.handlers...)
 			var o Options
@@ -252,13 +227,6 @@ func TestDownload(t *testing.T) {
 
 func TestDownloadFailures(t *testing.T) {
 	file := content(5000)
-	endless := func(w http.ResponseWriter, _ *http.Request) {
-		for {
-			if _, err := w.Write(file); err != nil {
-				return
-			}
-		}
-	}
 	// A part that ends before the file does, again and again.
 	little := func(w http.ResponseWriter, r *http.Request) {
 		var first int
@@ -277,7 +245,7 @@ func TestDownloadFailures(t *testing.T) {
 		{"silent", []http.HandlerFunc{silent}, 3, []string{"expected a byte within 50ms, found none", "after 3 attempts"}, false},
 		{"unrequested range", []http.HandlerFunc{answer(206, file[:10], "Content-Range", "bytes 0-9/10")}, 1, []string{"found 206"}, false},
 		{"too large", []http.HandlerFunc{whole(content(6000), `"a"`)}, 1, []string{"expected at most 5500 bytes"}, false},
-		{"endless", []http.HandlerFunc{endless}, 1, []string{"expected at most 5500 bytes"}, false},
+		{"endless", []http.HandlerFunc{answer(200, content(9000))}, 1, []string{"expected at most 5500 bytes"}, false},
 		{"cut", []http.HandlerFunc{breaking(whole(file, `"a"`), 0)}, 3, []string{"expected 5000 bytes, found an end after 0"}, false},
 		{"cut without a validator", []http.HandlerFunc{breaking(whole(file, ""), 3000)}, 3, []string{"found an end after 3000"}, false},
 		{"small steps", []http.HandlerFunc{breaking(whole(file, `"a"`), 3000), little}, 3, []string{"found an end after 3020"}, true},

@@ -38,7 +38,8 @@ func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 	var leaks []Leak
 	place := make(map[[2]int]int) // of the leak by sample between two classes
 	more := make(map[int]int)     // further pairs of samples of a leak
-	for _, set := range similarities(d, tolerance) {
+	sets := similarities(d, tolerance)
+	for _, set := range sets {
 		for _, pair := range differing(set.classes, subsetOf) {
 			a, b := set.classes[pair[0]], set.classes[pair[1]]
 			reason := set.reason
@@ -57,7 +58,7 @@ func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 	for at, n := range more {
 		leaks[at].Reason += fmt.Sprintf(" (one of %d such pairs)", n+1)
 	}
-	return append(leaks, heldOutLeaks(d, subsetOf)...)
+	return append(leaks, heldOutLeaks(d, sets, subsetOf)...)
 }
 
 // subsets returns the subset of each class, "" for none.
@@ -91,15 +92,15 @@ func differing(classes []int, subsetOf []string) (pairs [][2]int) {
 
 // heldOutLeaks returns the held-out samples of seen classes that are trained on as another
 // sample.
-func heldOutLeaks(d *dataset.Dataset, subsetOf []string) []Leak {
+func heldOutLeaks(d *dataset.Dataset, sets []similar, subsetOf []string) []Leak {
 	held := make([]bool, len(d.Labels))
 	for _, i := range d.TestSeen {
 		held[i] = true
 	}
 	var leaks []Leak
-	for _, samples := range sameSamples(d.Features) {
+	for _, set := range sets {
 		out, trained := -1, -1
-		for _, i := range samples {
+		for _, i := range set.samples {
 			subset := subsetOf[d.Labels[i]]
 			switch {
 			case subset != "train" && subset != "val":

@@ -78,6 +78,9 @@ func ReadStored(ctx context.Context, root string) (list []Stored, missing []Miss
 }
 
 func readStored(ctx context.Context, path string) (s Stored, err error) {
+	if _, err := input.SizeOfRegular(path); err != nil {
+		return s, err // a named pipe would never end
+	}
 	data, err := input.ReadFile(ctx, path, maxStoredBytes)
 	if err != nil {
 		return s, err

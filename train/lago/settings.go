@@ -55,7 +55,8 @@ func (s *Settings) Settings() setting.List {
 			Try(3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3),
 		// On features with a mean of zero, as whitening makes them, only b can learn that an
 		// attribute is rare, and at the rate of W it takes too many epochs.
-		s.number("bias_factor", &s.BiasFactor, setting.Positive, 3, own{model.Singletons: 30, model.KSoft: 10, model.SemanticSoft: 5}).
+		s.number("bias_factor", &s.BiasFactor, setting.Positive, 3,
+			own{model.Singletons: 30, model.KSoft: 10, model.SemanticSoft: 5}).
 			In(setting.Training).
 			Describe("`FACTOR` learning rate of the biases b of the detectors, as a multiple of --lr").
 			Try(1, 3, 10),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -81,23 +82,17 @@ func subtract(p problem, sides Sides, gamma float32) Generalised {
 			scores.Data[i] -= gamma
 		}
 	}
-	confusion := NewConfusion(scores.Cols)
-	if err := confusion.Add(scores.Data, p.labels); err != nil {
-		panic(err)
-	}
-	var sum, classes [2]float64
-	samples, right := confusion.Recall()
-	for z, n := range samples {
-		side := 0
-		if sides[z] {
-			side = 1
-		}
-		if n > 0 {
-			sum[side] += right[z]
-			classes[side]++
+	var perSide [2][]float64
+	for z, right := range ClassAccuracy(scores, p.labels) {
+		switch {
+		case math.IsNaN(right):
+		case sides[z]:
+			perSide[1] = append(perSide[1], right)
+		default:
+			perSide[0] = append(perSide[0], right)
 		}
 	}
-	return generalised(sum[0]/classes[0], sum[1]/classes[1])
+	return generalised(stat.Mean(perSide[0], nil), stat.Mean(perSide[1], nil))
 }
 
 func TestAtIsSubtraction(t *testing.T) {

@@ -1,0 +1,364 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/settings.md")
+
+// resolve resolves the settings of a file and flags.
+func resolve(t *testing.T, text string, flags ...Given) (Preset, error) {
+	t.Helper()
+	given, err := ReadFile(t.Context(), testkit.Write(t, t.TempDir(), "settings.json", text))
+	if err != nil {
+		return Preset{}, err
+	}
+	return Resolve(append(given, flags...), PresetFor)
+}
+
+func flagged(key, text string) Given {
+	return Given{Given: setting.Given{Key: key, Text: text}, Flag: "--" + strings.ReplaceAll(key, "_", "-")}
+}
+
+// value returns the value of a setting.
+func (c Config) value(key string) any {
+	s, err := c.Settings().Find(key)
+	if err != nil {
+		panic(err)
+	}
+	return s.Value()
+}
+
+// drawConfig draws a configuration of LAGO that passes Check.
+func drawConfig(t *rapid.T) Config {
+	c := Defaults(methods.Of(rapid.SampledFrom(model.Variants).Draw(t, "variant")))
+	for _, s := range c.Settings() {
+		switch v := s.Value().(type) {
+		case float64:
+			s.Set(rapid.Float64Range(1e-9, 1e9).Draw(t, s.Key))
+		case int:
+			most := 99
+			if s.Key == "dev_split" {
+				most = 3
+			}
+			s.Set(rapid.IntRange(1, most).Draw(t, s.Key))
+		case uint64:
+			s.Set(rapid.Uint64Max(math.MaxUint64-99).Draw(t, s.Key))
+		case bool:
+			s.Set(!v)
+		case string:
+			s.Set(rapid.StringMatching(`[a-z0-9-]{1,9}`).Draw(t, s.Key))
+		case preprocess.Chain:
+			s.Set(rapid.SampledFrom(searchedChains).Draw(t, s.Key))
+		default:
+			if s.Key != "variant" {
+				s.Set(rapid.SampledFrom(s.Options).Draw(t, s.Key))
+			}
+		}
+	}
+	return c
+}
+
+// trials are those of a stage on a small data set.
+func trials(t testkit.TB, c Config, stage train.Stage) (names []string) {
+	t.Helper()
+	testkit.NoError(t, c.Check())
+	d := tiny.Small()
+	for _, trial := range c.Trials(lab.View{Data: d, Fingerprint: "data"}, stage, 9) {
+		names = append(names, trial.Name())
+	}
+	return names
+}
+
+func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
+	p := testkit.Must(resolve(t, `{"dataset": "CUB", "variant": "k-soft", "lr": 5e-1, "k": 7, "prior": "per-attribute"}`,
+		flagged("lr", "0.25"), flagged("stage", "dev")))(t)
+	want := PresetFor("cub", methods.Of(model.KSoft)).With("lr", 0.25).With("k", 7).With("prior", model.PerAttribute).With("stage", OnlyDev)
+	if diff := gocmp.Diff(want.Settings().Values(), p.Settings().Values()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for key, want := range map[string]string{"lr": "--lr", "zeta": FromPreset, "seeds": FromDefault} {
+		if got := p.Origins[key]; got != want {
+			t.Errorf("%s comes from %q, expected %q", key, got, want)
+		}
+	}
+	if !strings.HasSuffix(p.Origins["k"], "settings.json") {
+		t.Errorf("k comes from %q, expected the file", p.Origins["k"])
+	}
+}
+
+// A written file, and the JSON of a stored result, make the same trials.
+func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "settings.json")
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawConfig(t)
+		testkit.NoError(t, want.Write(path, "abc"))
+		p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
+		if p.ChosenOn != "abc" {
+			t.Errorf("chosen on %q, expected abc", p.ChosenOn)
+		}
+		var read Config
+		testkit.NoError(t, json.Unmarshal(testkit.Must(json.Marshal(want))(t), &read))
+		for _, stage := range []train.Stage{train.Dev, train.Test} {
+			if want.Stage == OnlyTest && stage == train.Dev {
+				continue // which has a patience
+			}
+			if diff := gocmp.Diff([][]string{trials(t, want, stage), trials(t, want, stage)}, [][]string{trials(t, p.Config, stage), trials(t, read, stage)}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		}
+	})
+}
+
+// A setting distinguishes trials if, and only if, it applies. A new setting is expected to
+// make another trial until it is listed here.
+func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
+	// These decide which trials there are. The split is in the fingerprint of the data.
+	protocol := []string{"dev_split", "stage", "seeds", "seed", "epochs"}
+	rapid.Check(t, func(t *rapid.T) {
+		base := drawConfig(t).With("seeds", 1).With("seed", 1)
+		keys := slices.DeleteFunc(base.Settings().Keys(), func(key string) bool { return key == "variant" || slices.Contains(protocol, key) })
+		key := rapid.SampledFrom(keys).Draw(t, "setting")
+		s := testkit.Must(base.Settings().Find(key))(t)
+		stage := rapid.SampledFrom([]train.Stage{train.Dev, train.Test}).Draw(t, "trial of")
+		other := base.With(key, drawConfig(t).With("variant", base.Method.Variant()).value(key))
+		if key == "preprocess" {
+			base, other = base.With("ridge", 0), other.With("ridge", 0) // which whiten alone uses
+		}
+		used := !s.Unused
+		if key == "patience" {
+			used = stage == train.Dev
+		}
+		differ := trials(t, base.With("stage", DevThenTest), stage)[0] != trials(t, other.With("stage", DevThenTest), stage)[0]
+		if want := used && base.value(key) != other.value(key); differ != want {
+			t.Errorf("%s %v and %v of %s in %s: different trials: %t, expected %t", key, base.value(key), other.value(key), base.Method.Label(), stage, differ, want)
+		}
+	})
+}
+
+func TestReadFileNamesTheFileAndTheKey(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"unknown key":     {`{"lr": 1, "lambada": 1}`, []string{"lambada", "Did you mean lambda?"}},
+		"key twice":       {`{"lr": 1, "k": 3, "lr": 2}`, []string{"lr", "each key once"}},
+		"wrong type":      {`{"lr": "fast"}`, []string{"lr", "a number above 0", "string fast"}},
+		"no epochs":       {`{"epochs": 0}`, []string{"epochs", "at least 1", "0"}},
+		"no such variant": {`{"variant": "k-sotf"}`, []string{"variant", "Did you mean k-soft?"}},
+		"cut off":         {"{\n\"lr\": 1", []string{"one JSON object", "line 2"}},
+		"too large":       {strings.Repeat(" ", maxConfigBytes) + `{}`, []string{"at most 1.0 MB"}},
+	} {
+		path := testkit.Write(t, t.TempDir(), "settings.json", c.text)
+		_, err := ReadFile(t.Context(), path)
+		t.Log(name)
+		testkit.WantError(t, err, append(c.want, path)...)
+	}
+	path := filepath.Join(t.TempDir(), "absent.json")
+	if _, err := ReadFile(t.Context(), path); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, expected fs.ErrNotExist with the path", err)
+	}
+}
+
+// A setting without effect is refused, in a flag and in a file. A file may repeat the
+// value that the run has anyway.
+func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
+	for _, c := range []struct{ key, text, rest, want string }{
+		{"k", "5", `{}`, "expected variant k-soft, found variant semantic-hard"},
+		{"lr_v", "0.5", `{"variant": "singletons"}`, "expected variants k-soft and semantic-soft, found variant singletons"},
+		{"psi", "1", `{"variant": "k-soft"}`, "expected variant semantic-soft, found variant k-soft"},
+		{"ridge", "10", `{}`, "expected preprocess with whiten, found preprocess auto"},
+		{"ridge", "10", `{"dataset": "cub"}`, "expected preprocess with whiten, found preprocess none"},
+		{"patience", "5", `{"stage": "test"}`, "expected stages dev and full, found stage test"},
+	} {
+		given := flagged(c.key, c.text)
+		_, err := resolve(t, c.rest, given)
+		var e *invalid.Error
+		if !errors.As(err, &e) || !e.Usage || err.Error() != given.Flag+": "+c.want {
+			t.Errorf("%s: error %v, expected %s, of the command line", given.Flag, err, c.want)
+		}
+		text := strings.Replace(strings.Replace(c.rest, "{", `{"`+c.key+`": `+c.text+",", 1), ",}", "}", 1)
+		_, err = resolve(t, text)
+		if testkit.WantError(t, err, "settings.json: "+c.key+": "+c.want); errors.As(err, &e) && e.Usage {
+			t.Errorf("%s: the error is one of the command line", text)
+		}
+	}
+	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`))(t)
+}
+
+func TestCheckNamesTheSetting(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"seeds":     func(c *Config) { c.Seeds = 0 },
+		"epochs":    func(c *Config) { c.Epochs = -1 },
+		"dev_split": func(c *Config) { c.DevSplit = 4 },
+		"ridge":     func(c *Config) { c.Preprocess, c.Ridge = preprocess.Whiten, -1 },
+		"zeta":      func(c *Config) { *c = c.With("zeta", 0) },
+		"patience":  func(c *Config) { c.Patience = 0 },
+		"seed":      func(c *Config) { c.Seed = math.MaxUint64 - 3 }, // of five seeds
+	} {
+		c := PresetFor("glyphs", methods.Of(model.SemanticHard)).Clone()
+		testkit.NoError(t, c.Check())
+		change(&c)
+		var e *invalid.Error
+		if err := c.Check(); !errors.As(err, &e) || e.Field != name {
+			t.Errorf("%s: error %v, expected one on it", name, err)
+		}
+	}
+}
+
+// A copy that is changed leaves the original alone.
+func TestCopiesDoNotShareTheMethod(t *testing.T) {
+	c := Defaults(methods.Of(model.KSoft))
+	before := c.Settings().Values()
+	c.With("k", 5)
+	c.On(tiny.Small())
+	c.Clone().Method.List().Canonical()
+	if diff := gocmp.Diff(before, c.Settings().Values()); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+// A config file of a search overrides the preset, except for stage, epochs and seeds,
+// which it has for the test stage, and hold_out, which all methods share.
+func TestReadSearched(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "search-glyphs-k-soft.json",
+		`{"dataset": "glyphs", "variant": "k-soft", "stage": "test", "epochs": 7, "seeds": 9, "seed": 3, "lr": 0.5, "k": 12, "hold_out": true}`)
+	testkit.Write(t, dir, "search-glyphs-split2-k-soft.json", `{"dataset": "glyphs", "variant": "k-soft", "dev_split": 2, "k": 13}`)
+	testkit.Write(t, dir, "search-glyphs-singletons.json", `{"dataset": "cub", "variant": "singletons"}`)
+	for split, k := range map[int]int{1: 12, 2: 13} {
+		given := testkit.Must(ReadSearched(t.Context(), dir, "Glyphs", split, model.KSoft))(t)
+		p := testkit.Must(Resolve(given, PresetFor))(t)
+		if p.value("k") != k || p.Stage != DevThenTest || p.Seeds != 5 || p.Seed != 0 || p.Epochs != 0 || p.HoldOut {
+			t.Errorf("split %d: found %+v", split, p.Config)
+		}
+	}
+	for _, of := range []string{dir, ""} { // a folder without the file, and no folder
+		if given, err := ReadSearched(t.Context(), of, "glyphs", 1, model.SemanticHard); err != nil || len(given) > 0 {
+			t.Errorf("in %q: found %v, %v", of, given, err)
+		}
+	}
+	_, err := ReadSearched(t.Context(), dir, "glyphs", 1, model.Singletons)
+	testkit.WantError(t, err, "expected settings of singletons on glyphs, found those of singletons on cub")
+}
+
+// TestPresetsAreThoseThatTheAuthorsReleased holds each cell to the settings and the
+// mean accuracy of the released run of the test stage, typed in from its
+// metric_results.json.
+func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
+	keys := []string{"lr", "lr_v", "beta", "lambda", "alpha", "psi", "zeta", "k"}
+	for _, c := range []struct {
+		dataset string
+		variant model.Variant
+		values  []any // of the keys
+		epochs  int   // of the test stage
+		percent float64
+	}{
+		{"cub", model.Singletons, []any{1e-4, 0.1, 0., 1e-7, 0., 0., 10., 0}, 58, 54.61},
+		{"cub", model.SemanticHard, []any{1e-4, 0.1, 1e-6, 1e-4, 0., 0., 10., 0}, 55, 58.362},
+		{"cub", model.KSoft, []any{3e-5, 1., 1e-5, 1e-5, 0., 0., 1., 30}, 160, 56.094},
+		{"cub", model.SemanticSoft, []any{3e-5, 0.1, 1e-3, 1e-4, 0., 1e-4, 3., 0}, 100, 58.022},
+		{"awa2", model.Singletons, []any{3e-6, 0.1, 1e-5, 1e-5, 0., 0., 10., 0}, 38, 63.458},
+		{"awa2", model.SemanticHard, []any{3e-6, 0.1, 0., 1e-5, 0., 0., 10., 0}, 55, 61.49},
+		{"awa2", model.KSoft, []any{3e-6, 0.01, 1e-4, 1e-6, 0., 0., 3., 30}, 90, 58.838},
+		{"awa2", model.SemanticSoft, []any{3e-6, 0.1, 1e-3, 1e-3, 0., 1e-4, 1., 0}, 63, 64.698},
+		{"sun", model.Singletons, []any{3e-5, 0.1, 1e-8, 1e-8, 0., 0., 10., 0}, 124, 57.138},
+		{"sun", model.SemanticHard, []any{3e-5, 0.1, 1e-3, 1e-4, 0., 0., 10., 0}, 159, 47.206},
+		{"sun", model.KSoft, []any{1e-4, 0.1, 1e-4, 0., 1., 0., 10., 40}, 39, 57.458},
+		{"sun", model.SemanticSoft, []any{1e-4, 1., 1e-4, 1e-4, 0., 0., 3., 0}, 130, 48.766},
+	} {
+		p := PresetFor(strings.ToUpper(c.dataset), methods.Of(c.variant))
+		for i, key := range keys {
+			if got := p.value(key); got != c.values[i] {
+				t.Errorf("%s on %s: %s is %v, expected %v", c.variant, c.dataset, key, got, c.values[i])
+			}
+		}
+		testkit.Near(t, fmt.Sprint(c.variant, c.dataset), 100*lab.Summarise(p.Expect).Mean, c.percent, 1e-5)
+		if p.TestEpochs != c.epochs || p.Dataset != c.dataset || p.Preprocess != preprocess.None || p.value("bias_factor") != 1. || len(p.Expect) != 5 {
+			t.Errorf("%s on %s: found %+v", c.variant, c.dataset, p)
+		}
+		testkit.NoError(t, p.Check())
+	}
+	for _, v := range model.Variants { // cub127 takes the settings of CUB, and expects nothing
+		want, got := PresetFor("cub", methods.Of(v)), PresetFor("CUB127", methods.Of(v))
+		want.Dataset = "cub127"
+		if diff := gocmp.Diff(want.Settings().Values(), got.Settings().Values()); diff != "" || got.Expect != nil || got.TestEpochs != want.TestEpochs {
+			t.Errorf("%s: expects %v (-cub +cub127):\n%s", v, got.Expect, diff)
+		}
+		p := PresetFor("unheard-of", methods.Of(v))
+		if p.Preprocess != AutoPreprocess || p.Stage != DevThenTest || p.Seeds != 5 || p.TestEpochs != defaultTest || p.Expect != nil || p.Check() != nil {
+			t.Errorf("%s: found %+v", v, p)
+		}
+	}
+}
+
+func TestAutoPreprocess(t *testing.T) {
+	of := func(features ...float32) *dataset.Dataset {
+		return &dataset.Dataset{
+			Features: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: features},
+			Labels:   []int{0, 1}, Classes: []string{"seen", "unseen"}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
+		}
+	}
+	relu, signed := of(0, 1, -2, 0), of(0, -2, 1, 0) // the second sample is of an unseen class
+	for _, c := range []struct {
+		variant model.Variant
+		data    *dataset.Dataset
+		want    preprocess.Chain
+	}{
+		{model.SemanticHard, relu, "sqrt,l2,whiten"},
+		{model.Singletons, relu, "l2"},
+		{model.SemanticHard, signed, "l2"},
+		{model.Singletons, signed, "l2"},
+	} {
+		config := Defaults(methods.Of(c.variant))
+		if got, none := config.On(c.data).Preprocess, config.With("preprocess", preprocess.None).On(c.data).Preprocess; got != c.want || none != preprocess.None {
+			t.Errorf("%s: found %s and %s, expected %s and none", c.variant, got, none, c.want)
+		}
+	}
+}
+
+// The table of docs/settings.md is made from the settings; -update writes it.
+func TestSettingsOfTheDocumentation(t *testing.T) {
+	const path = "../../docs/settings.md"
+	placeholder := regexp.MustCompile("^`[^`]+` ")
+	var b strings.Builder
+	b.WriteString("| flag | key | default | valid values | applies to | meaning |\n| --- | --- | --- | --- | --- | --- |\n")
+	c := Defaults(methods.Of(model.SemanticHard))
+	for _, s := range c.Settings() {
+		meaning := strings.ReplaceAll(placeholder.ReplaceAllString(s.Help, ""), "|", "\\|")
+		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s | %s | %s |\n", strings.ReplaceAll(s.Key, "_", "-"), s.Key, s.DefaultText(), s.Valid, cmp.Or(s.For, "every run"), meaning)
+	}
+	page := testkit.Read(t, path)
+	found := regexp.MustCompile(`(?m)^\| flag(.*\n)(\|.*\n)+`).FindString(page)
+	if *update {
+		testkit.NoError(t, os.WriteFile(path, []byte(strings.Replace(page, found, b.String(), 1)), 0o644))
+	} else if diff := gocmp.Diff(b.String(), found); diff != "" {
+		t.Errorf("-update writes it (-want +got):\n%s", diff)
+	}
+}
