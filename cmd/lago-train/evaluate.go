@@ -24,7 +24,6 @@ type evaluateOptions struct {
 	dataset            string
 	files, valFiles    evaluation.ScoreFiles
 	unseen, valUnseen  string
-	json               bool
 	figures, csv, save string
 }
 
@@ -49,7 +48,7 @@ Examples:
    lago-train evaluate --model latest --adapt --stress 20
    lago-train evaluate --model awa2-semantic-hard-test-seed0 --split gzsl
    lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
-		Flags: append(o.dataOptions.flags(),
+		Flags: append(o.splitFlags(),
 			&cli.StringSliceFlag{Name: "model", Category: inputGroup, Usage: modelUsage + "; repeat it for an ensemble", Destination: &o.names},
 			optional(&o.models.Split, "split", inputGroup, "classes to evaluate on", "val for runs of the dev stage, otherwise test", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit),
 			&cli.StringFlag{Name: "dataset", DefaultText: "that of the model", Category: dataGroup, Usage: "`NAME` data set", Destination: &o.dataset},
@@ -64,7 +63,6 @@ Examples:
 			&cli.PathFlag{Name: "val-labels", Category: inputGroup, Usage: "`FILE` labels of --val-scores", Destination: &o.valFiles.Labels},
 			&cli.StringFlag{Name: "val-unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes of --val-scores, or a file of them", Destination: &o.valUnseen},
 			&cli.IntFlag{Name: "bins", Value: 15, Category: outputGroup, Usage: "`N` bins of the expected calibration error", Destination: &o.Bins},
-			jsonFlag(&o.json),
 			&cli.PathFlag{Name: "figures", Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg", Destination: &o.figures},
 			&cli.PathFlag{Name: "csv", Category: outputGroup, Usage: "`DIR` folder for CSV files: confusion matrix, samples, classes, curves", Destination: &o.csv},
 			&cli.PathFlag{Name: "scores-out", Category: outputGroup, Usage: "`FILE` .npy file for the scores, samples x classes", Destination: &o.save}),
@@ -90,7 +88,7 @@ func (o *evaluateOptions) run(c *cli.Context) error {
 	if err := o.write(result); err != nil {
 		return err
 	}
-	return output(o.json, result)
+	return o.print(result)
 }
 
 // evaluateModels evaluates the models that flags name.

@@ -152,7 +152,6 @@ type extractOptions struct {
 	dataOptions
 	extract.Config
 	list, shard string
-	json        bool
 }
 
 func extractCommand() *cli.Command {
@@ -183,16 +182,12 @@ Examples:
 			&cli.PathFlag{Name: "list", Category: inputGroup, Usage: "`FILE` CSV file of images: path[,class], relative to --images or to the file", Destination: &o.list},
 			&cli.BoolFlag{Name: "skip-broken", Category: inputGroup, Usage: "leave out images that cannot be decoded, and list them in skipped.csv", Destination: &o.SkipBroken},
 		}, o.networkOptions.flags()...),
-			o.dirFlag(), threadsFlag(), shardFlag(&o.shard, "images"), jsonFlag(&o.json)),
-		Action: o.run,
+			o.dirFlag(), threadsFlag(), shardFlag(&o.shard, "images"), o.jsonFlag()),
+		Action: ofDataset(o.run),
 	}
 }
 
-func (o *extractOptions) run(c *cli.Context) error {
-	name, err := oneDataset(c)
-	if err != nil {
-		return err
-	}
+func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || catalog.Generated(name) {
 		return wrong(c.Command.HelpName, "a name for a folder of the data directory", invalid.Quote(name))
 	}
@@ -221,7 +216,7 @@ func (o *extractOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return output(o.json, r)
+	return o.print(r)
 }
 
 // listImages sets the images of --images or --list, and the folder that their names are

@@ -24,7 +24,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/version"
 )
@@ -94,11 +93,6 @@ func interruptible(action cli.ActionFunc) cli.ActionFunc {
 			return context.Cause(c.Context)
 		}
 	}
-}
-
-// failedRuns is the error of trials that have no result.
-func failedRuns(l *lab.Lab) error {
-	return fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
 }
 
 // usage is the place of an error in the command line as a whole.
@@ -199,19 +193,23 @@ func prepare(commands []*cli.Command) []*cli.Command {
 	return commands
 }
 
-// inFlags names the flag of an error in a field of a configuration.
+// inFlags names the flag of an error in a field of a configuration, and marks an error in what
+// was typed: the value of a flag, or the name of a data set.
 func inFlags(c *cli.Context, err error) error {
 	e, ok := err.(*invalid.Error)
-	if !ok || e.Where != "" {
+	if !ok {
 		return err
 	}
+	named := *e
 	name, rest, _ := strings.Cut(e.Field, ":")
-	if name = flagOf(name); hasFlag(c.Command, name) {
-		named := *e
+	typed := func(name string) bool { return name != "" && e.Where == "data set "+invalid.Quote(name) }
+	switch name = flagOf(name); {
+	case e.Where == "" && hasFlag(c.Command, name):
 		named.Where, named.Field, named.Usage = dashed(name), strings.TrimSpace(rest), true
-		return &named
+	case strings.HasPrefix(e.Where, "--") && hasFlag(c.Command, e.Where), typed(c.Args().First()), typed(c.String("dataset")):
+		named.Usage = true
 	}
-	return err
+	return &named
 }
 
 var (

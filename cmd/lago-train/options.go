@@ -34,23 +34,26 @@ type dataOptions struct {
 	dir      string
 	devSplit int
 	noCache  bool
+	json     bool
 }
 
 func (o *dataOptions) dirFlag() cli.Flag {
 	return &cli.PathFlag{Name: "data-dir", Category: dataGroup, DefaultText: "$" + catalog.EnvDataDir + ", otherwise ./data", Usage: "`DIR` folder that holds the data sets", Destination: &o.dir}
 }
 
-func (o *dataOptions) cacheFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-cache", Category: dataGroup, Usage: "read .mat files again, without the cache of parsed files", Destination: &o.noCache}
-}
-
-// flags are those of every command that reads a data set with its split.
+// flags are those of every command that reads data sets.
 func (o *dataOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		o.dirFlag(),
-		&cli.IntFlag{Name: "dev-split", Category: dataGroup, Value: 1, Usage: "`N` split, 1 to 3, of the seen classes into train and validation classes", Destination: &o.devSplit},
-		o.cacheFlag(), threadsFlag(),
+		&cli.BoolFlag{Name: "no-cache", Category: dataGroup, Usage: "read .mat files again, without the cache of parsed files", Destination: &o.noCache},
+		threadsFlag(), o.jsonFlag(),
 	}
+}
+
+// splitFlags are those of every command that reads a data set with its split.
+func (o *dataOptions) splitFlags() []cli.Flag {
+	return append(o.flags(),
+		&cli.IntFlag{Name: "dev-split", Category: dataGroup, Value: 1, Usage: "`N` split, 1 to 3, of the seen classes into train and validation classes", Destination: &o.devSplit})
 }
 
 func (o *dataOptions) catalog() catalog.Options {
@@ -88,7 +91,6 @@ type gridOptions struct {
 	out        string
 	jobs       int
 	shard      string
-	json       bool
 	rotate     int
 	rotateSeed uint64
 	folds      int
@@ -99,17 +101,17 @@ type gridOptions struct {
 
 // flags are those of every command that runs many trials.
 func (o *gridOptions) flags() []cli.Flag {
-	return append(o.dataOptions.flags(), o.outFlag(),
+	return append(o.splitFlags(), o.outFlag(),
 		&cli.IntFlag{Name: "jobs", Category: runGroup, DefaultText: "--threads", Usage: "`N` runs trained in parallel", Destination: &o.jobs},
-		shardFlag(&o.shard, "runs"), jsonFlag(&o.json))
+		shardFlag(&o.shard, "runs"))
 }
 
 func (o *gridOptions) outFlag() cli.Flag {
 	return &cli.PathFlag{Name: "out", Value: defaultRuns, Category: outputGroup, Usage: "`DIR` folder that holds the runs", Destination: &o.out}
 }
 
-func jsonFlag(to *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "json", Category: outputGroup, Usage: "print one JSON object, with fractions instead of percentages", Destination: to}
+func (o *dataOptions) jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Category: outputGroup, Usage: "print one JSON object, with fractions instead of percentages", Destination: &o.json}
 }
 
 func csvFlag(to *string, what string) cli.Flag {
@@ -279,22 +281,14 @@ func writeCSV(file string, write func(io.Writer) error) error {
 // tabled is a result, which is also the JSON output.
 type tabled interface{ Tables() []*table.Table }
 
-// output prints a result, as JSON or as text.
-func output(asJSON bool, result any) error {
+// print prints a result, as JSON or as tables.
+func (o *dataOptions) print(result any) error {
 	display.clear()
-	if asJSON {
+	if o.json {
 		return format.WriteJSON(os.Stdout, result)
 	}
-	if w, ok := result.(interface{ WriteText(io.Writer) error }); ok {
+	if w, ok := result.(interface{ WriteText(io.Writer) error }); ok { // until those of data sets have tables
 		return w.WriteText(os.Stdout)
 	}
 	return table.WriteText(os.Stdout, result.(tabled).Tables()...)
-}
-
-// outputOf is output for a result of trials. It returns an error if trials of the lab failed.
-func (o *gridOptions) outputOf(l *lab.Lab, result tabled) error {
-	if err := output(o.json, result); err != nil || l.Failed() == 0 {
-		return err
-	}
-	return failedRuns(l)
 }

@@ -38,7 +38,7 @@ type predictionOptions struct {
 func (o *predictionOptions) flags(among string) []cli.Flag {
 	amongFlag := choices(&o.among, "among", classGroup, "classes of the data set to choose from: test, val, train, seen (train and val) or all", nil, candidates.Selections...)
 	amongFlag.DefaultText = among
-	return append(append(o.dataOptions.flags(), o.networkOptions.flags()...),
+	return append(append(without(o.splitFlags(), "json"), o.networkOptions.flags()...),
 		modelFlag(&o.model), amongFlag,
 		&cli.PathFlag{Name: "classes", Category: classGroup, Usage: "`FILE` descriptions of classes to choose from: .csv or .json", Destination: &o.classes},
 		choice(&o.impute, "impute", classGroup, "imputation of missing entries: neutral (within the group) or inferred (from all entries)", impute.Neutral, impute.Kinds...),

@@ -169,7 +169,7 @@ func TestPredict(t *testing.T) {
 		testkit.WantText(t, e.stdout, "score")
 		testkit.WantText(t, e.stderr, "scores of eszsl are not probabilities")
 		testkit.WantText(t, succeeds(t, append(args, "--temperature", "0.1", "--min-confidence", "0.1")...), "probability")
-		misused(t, append(args, "--min-confidence", "0.5"), "--min-confidence", "--temperature")
+		misused(t, append(args, "--min-confidence", "0.5"), "--min-confidence", "temperature")
 	})
 	t.Run("refusals", func(t *testing.T) {
 		narrow, _ := featureFile(t, &dataset.Dataset{Features: dataset.NewMatrix[float32](1, 2)}, []int{0})
@@ -343,13 +343,13 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 		"--val-labels " + labels: {"--val-scores and --val-labels"},
 		"--unseen wren":          {"--unseen", "a file", `"wren"`},
 		"--unseen ,":             {"--unseen", "found none"},
-		"--unseen 99":            {"unseen", "found 99"},
 		"--score-kind votes":     {"--score-kind", "probabilities, logits, scores", `"votes"`},
 		"--bins 0":               {"--bins", "found 0"},
 		"--split gzsl":           {"--split: expected no --split beside --scores"},
 	} {
 		misused(t, append(append([]string{"evaluate"}, both...), strings.Fields(flags)...), parts...)
 	}
+	fails(t, append(append([]string{"evaluate"}, both...), "--unseen", "99"), "unseen", "found 99")
 	model := []string{"evaluate", "--model", tested[0]}
 	misused(t, append(model, "--unseen", "1"), "--unseen: expected no --unseen beside --model")
 	misused(t, append(model, "--stress", "3"), "--stress: expected --adapt beside it")

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/grouping"
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/runs"
@@ -27,7 +28,7 @@ func runsFlag(to *string) cli.Flag {
 
 func runsCommand() *cli.Command {
 	var from, csv string
-	var asJSON bool
+	var o dataOptions
 	var filter runs.Filter
 	return &cli.Command{
 		Name:  "runs",
@@ -46,7 +47,7 @@ Examples:
 			optional(&filter.Stage, "stage", inputGroup, "only runs of this stage", "all", string(train.Dev), string(train.Test)),
 			optional(&filter.Status, "status", inputGroup, "only runs with this status", "all", format.Strings(runs.Statuses)...),
 			csvFlag(&csv, "the list"),
-			jsonFlag(&asJSON),
+			o.jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
@@ -59,7 +60,7 @@ Examples:
 			if err := writeCSV(csv, l.WriteCSV); err != nil {
 				return err
 			}
-			return output(asJSON, l)
+			return o.print(l)
 		},
 		Subcommands: []*cli.Command{showCommand()},
 	}
@@ -67,7 +68,7 @@ Examples:
 
 func showCommand() *cli.Command {
 	var csv string
-	var asJSON bool
+	var o dataOptions
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show one run",
@@ -78,7 +79,7 @@ finished runs the start of the name in ./runs and latest are accepted as well, a
 Examples:
    lago-train runs show latest
    lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2 --csv curve.csv`,
-		Flags: []cli.Flag{csvFlag(&csv, "the learning curve"), jsonFlag(&asJSON)},
+		Flags: []cli.Flag{csvFlag(&csv, "the learning curve"), o.jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
 				return wrong(c.Command.HelpName, "the folder of one run", format.Count(c.NArg(), "argument"))
@@ -98,7 +99,7 @@ Examples:
 			if err := writeCSV(csv, d.WriteCurve); err != nil {
 				return err
 			}
-			return output(asJSON, d)
+			return o.print(d)
 		},
 	}
 }
@@ -106,7 +107,7 @@ Examples:
 func reportCommand() *cli.Command {
 	var from, out, figures string
 	var as plot.Format
-	var asJSON bool
+	var o dataOptions
 	return &cli.Command{
 		Name:  "report",
 		Usage: "write an HTML page with the results of a folder of runs",
@@ -124,7 +125,7 @@ Examples:
 			&cli.PathFlag{Name: "out", Category: outputGroup, Value: "report.html", Usage: "`FILE` page to write", Destination: &out},
 			&cli.PathFlag{Name: "figures", Category: outputGroup, Usage: "`DIR` also write each figure to this folder", Destination: &figures},
 			choice(&as, "format", outputGroup, "format of --figures; csv has their numbers", plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV),
-			jsonFlag(&asJSON),
+			o.jsonFlag(),
 		},
 		Action: interruptible(func(c *cli.Context) error {
 			if err := requires(c, "figures", "format"); err != nil {
@@ -147,7 +148,7 @@ Examples:
 					return err
 				}
 			}
-			return output(asJSON, s)
+			return o.print(s)
 		}),
 	}
 }
@@ -184,7 +185,15 @@ Examples:
 				return wrong("--top", "0 or more", strconv.Itoa(top))
 			}
 			if name == "" {
-				return o.trainedGroups(c, config, top)
+				var p engine.Preset
+				return o.study(
+					func(c *cli.Context) (_ []engine.Preset, err error) {
+						p, err = o.preset(c, model.KSoft, model.SemanticSoft)
+						return []engine.Preset{p}, err
+					},
+					func(ctx context.Context, l *lab.Lab) (tabled, error) {
+						return trainedGroups(ctx, l, p.Config, config, top)
+					})(c)
 			}
 			return interruptible(func(c *cli.Context) error {
 				d, m, err := o.modelOfGroups(c, name)
@@ -196,7 +205,7 @@ Examples:
 					return err
 				}
 				r.Top = top
-				return output(o.json, r)
+				return o.print(r)
 			})(c)
 		},
 	}
@@ -225,37 +234,28 @@ func (o *gridOptions) modelOfGroups(c *cli.Context, name string) (*dataset.Datas
 
 // trainedGroups trains by the full protocol, analyses the model of the first seed, and stores
 // the result.
-func (o *gridOptions) trainedGroups(c *cli.Context, config grouping.Config, top int) error {
-	p, err := o.preset(c, model.KSoft, model.SemanticSoft)
-	if err != nil {
-		return err
-	}
-	l, err := o.openLab(c, p)
-	if err != nil {
-		return err
-	}
-	done, err := engine.Run(c.Context, l, engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []engine.Config{p.Config}}}, Stage: engine.DevThenTest})
-	if err != nil {
-		return err
-	}
-	if len(done.LeftOut) > 0 {
-		return engine.NotAllowed(done.LeftOut[0])
-	}
-	if done.Waiting != nil {
-		return done.Waiting
+func trainedGroups(ctx context.Context, l *lab.Lab, p engine.Config, config grouping.Config, top int) (tabled, error) {
+	done, err := engine.Run(ctx, l, engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []engine.Config{p}}}, Stage: engine.DevThenTest})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(done.LeftOut) > 0:
+		return nil, engine.NotAllowed(done.LeftOut[0])
+	case done.Waiting != nil:
+		return nil, done.Waiting
 	}
 	if _, err := engine.TrainedOf(done.Failed()); err != nil {
-		return err
+		return nil, err
 	}
 	file := engine.ModelFiles(done.Arms[0][0].Test)[0]
 	m, err := train.Load(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := grouping.Run(l.Data, m, config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Top, r.Model = top, file
-	return errors.Join(o.outputOf(l, r), l.Store(grouping.Kind, []any{p.Config, config}, r))
+	return r, l.Store(grouping.Kind, []any{p, config}, r)
 }
