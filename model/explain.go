@@ -80,7 +80,7 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 	if err != nil {
 		return nil, err
 	}
-	scores, _ := e.forward.groupScores(a)
+	scores := e.forward.groupScores(a)
 	x := &Evidence{
 		Class: class, Against: against, LogOdds: logP[class] - logP[against],
 		Groups: make([]GroupEvidence, scores.Rows),

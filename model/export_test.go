@@ -18,10 +18,7 @@ var (
 func (d *Description) Ratio() dataset.Matrix[float64] { return d.ratio(d.P) }
 
 // GroupScores returns G of one sample with the detections a, K x Z.
-func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] {
-	g, _ := f.groupScores(a)
-	return g
-}
+func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] { return f.groupScores(a) }
 
 // NewExplainer explains the grouping V.
 var NewExplainer = newExplainer

@@ -308,10 +308,7 @@ func (o *fixedSoftOr[T]) byA(da, dg []T) {
 // evaluation, prediction and explanation go through it. It computes group after group
 // for a block of samples, so that group scores stay in the processor's cache.
 type Forward[T Float] struct {
-	groups *fixedGroups[T]
-	params *Parameters[T]
-	zeta   float64
-
+	groups  *fixedGroups[T]
 	block   int       // samples
 	scratch sync.Pool // of *forwardScratch[T], one per worker
 }
@@ -340,19 +337,16 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 	if err != nil {
 		return nil, err
 	}
-	f := &Forward[T]{groups: newFixedGroups[T](c, classes, k), params: params, zeta: c.Zeta}
+	f := &Forward[T]{groups: newFixedGroups[T](c, classes, k)}
+	f.groups.set(params.V, c.Zeta)
 	z := f.groups.z
 	f.block = min(max(blockNumbers/z, leastBlock), mostBlock, max(maxBlockNumbers/z, 1))
 	f.scratch.New = func() any {
 		n := f.block
 		return &forwardScratch[T]{background: make([]T, n*z), g: make([]T, n*z), ac: make([]T, n*k), product: newLogProduct(n * z)}
 	}
-	f.Update()
 	return f, nil
 }
-
-// Update recomputes the tables of the grouping. Call it after V changed.
-func (f *Forward[T]) Update() { f.groups.set(f.params.V, f.zeta) }
 
 // LogP writes log p(z|x) of samples with the detections a, n x M, into logP, n x Z.
 func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
@@ -375,13 +369,13 @@ func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
 	return nil
 }
 
-// groupScores returns G of one sample with the detections a, K x Z, and its log p(z|x).
-func (f *Forward[T]) groupScores(a []T) (g dataset.Matrix[T], logP []T) {
-	g, logP = dataset.NewMatrix[T](f.groups.k, f.groups.z), make([]T, f.groups.z)
+// groupScores returns G of one sample with the detections a, K x Z.
+func (f *Forward[T]) groupScores(a []T) dataset.Matrix[T] {
+	g := dataset.NewMatrix[T](f.groups.k, f.groups.z)
 	s := f.scratch.Get().(*forwardScratch[T])
 	defer f.scratch.Put(s)
-	f.blockLogP(s, a, logP, func(k int, scores []T) { copy(g.Row(k), scores) })
-	return g, logP
+	f.blockLogP(s, a, make([]T, f.groups.z), func(k int, scores []T) { copy(g.Row(k), scores) })
+	return g
 }
 
 // blockLogP computes a block of at most f.block samples. each, if not nil, gets the

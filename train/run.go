@@ -79,7 +79,13 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	if err != nil {
 		return r.fail(Failed, nil, err)
 	}
-	return r.train(ctx)
+	if err := r.restore(); err != nil {
+		return nil, err
+	}
+	r.saved = time.Now()
+	r.trainer.OnEpoch = r.onEpoch
+	status, err := r.trainer.run(ctx)
+	return r.end(status, err)
 }
 
 // Fit trains a trial on a data set, without files, and returns the best epoch's model. The
@@ -166,14 +172,8 @@ func (r *run) writeRecord(record Record) error {
 	return atomicfile.WriteJSON(r.path(TrialFile), record)
 }
 
-// train trains from the checkpoint, if there is one, to the result.
-func (r *run) train(ctx context.Context) (*Result, error) {
-	if err := r.restore(); err != nil {
-		return nil, err
-	}
-	r.saved = time.Now()
-	r.trainer.OnEpoch = r.onEpoch
-	status, err := r.trainer.run(ctx)
+// end writes the result of a run, or its checkpoint if it was cancelled.
+func (r *run) end(status Status, err error) (*Result, error) {
 	curve := r.trainer.curve
 	switch {
 	case status == Cancelled:

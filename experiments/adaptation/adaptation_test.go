@@ -29,12 +29,12 @@ func simulated(classes, perClass int, clusterOf func(class, sample int) int) *ba
 	for z := range all {
 		all[z] = z
 	}
-	b := &batch{x: dataset.NewMatrix[float32](n, dims), scores: dataset.NewMatrix[float32](n, classes), classes: all}
+	b := &batch{x: []dataset.Matrix[float32]{dataset.NewMatrix[float32](n, dims)}, scores: dataset.NewMatrix[float32](n, classes), classes: all}
 	for i := range n {
 		z := i % classes
 		b.labels = append(b.labels, z)
 		for d, c := range centres.Row(clusterOf(z, i/classes)) {
-			b.x.Row(i)[d] = c + float32(r.NormFloat64())
+			b.x[0].Row(i)[d] = c + float32(r.NormFloat64())
 		}
 		for k := range classes {
 			b.scores.Row(i)[k] = float32(r.NormFloat64())
@@ -97,10 +97,12 @@ func TestChooseCountsClassesOnce(t *testing.T) {
 // Of two kinds of features, that in which classes form clusters is chosen.
 func TestChooseFeatures(t *testing.T) {
 	good := simulated(12, 30, func(class, _ int) int { return class })
-	bad := *good
-	bad.x = simulated(12, 30, func(_, sample int) int { return sample % 12 }).x
-	for want, kinds := range [][][]*batch{{{good}, {&bad}}, {{&bad}, {good}}} {
-		a, got, err := choose(t.Context(), kinds...)
+	bad := simulated(12, 30, func(_, sample int) int { return sample % 12 })
+	for want := range 2 {
+		b := *good
+		b.x = append(b.x, b.x[0])
+		b.x[1-want] = bad.x[0]
+		a, got, err := choose(t.Context(), []*batch{&b})
 		testkit.NoError(t, err)
 		if got != want || a.Tau == 0 {
 			t.Errorf("features %d, tau %g", got, a.Tau)

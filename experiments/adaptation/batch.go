@@ -108,9 +108,9 @@ func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, e
 
 // batch is samples with the scores of a model.
 type batch struct {
-	x      dataset.Matrix[float32] // preprocessed features
-	scores dataset.Matrix[float32] // samples x classes
-	labels []int                   // columns of scores
+	x      []dataset.Matrix[float32] // preprocessed features, of each kind to choose from
+	scores dataset.Matrix[float32]   // samples x classes
+	labels []int                     // columns of scores
 
 	classes []int // of the columns, by which choose knows those that are in several folds
 }
@@ -122,20 +122,24 @@ func score(m *train.Saved, s train.Samples, u dataset.Matrix[float64]) (*batch, 
 		return nil, err
 	}
 	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
-	return &batch{x: x, scores: scores, labels: s.Labels}, err
+	return &batch{x: []dataset.Matrix[float32]{x}, scores: scores, labels: s.Labels}, err
 }
 
 // pick returns a normalised copy of some samples.
 func (b *batch) pick(rows []int) *batch {
-	s := &batch{x: b.x.Gather(rows), scores: b.scores.Gather(rows), classes: b.classes}
+	s := &batch{scores: b.scores.Gather(rows), classes: b.classes}
 	for _, r := range rows {
 		s.labels = append(s.labels, b.labels[r])
 	}
-	adapt.Normalize(s.blocks())
+	for i, x := range b.x {
+		s.x = append(s.x, x.Gather(rows))
+		adapt.Normalize([]adapt.Block{{X: s.x[i]}})
+	}
 	return s
 }
 
-func (b *batch) blocks() []adapt.Block { return []adapt.Block{{X: b.x, Scores: b.scores}} }
+// blocks is the batch with its first kind of features.
+func (b *batch) blocks() []adapt.Block { return []adapt.Block{{X: b.x[0], Scores: b.scores}} }
 
 // before is the accuracy by class of the scores.
 func (b *batch) before() []float64 { return metrics.ClassAccuracy(b.scores, b.labels) }

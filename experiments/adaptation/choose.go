@@ -25,29 +25,32 @@ const (
 	finalists   = 3    // settings to try under all conditions
 )
 
-// choose chooses temperature and tau on samples of validation classes. kinds has, for each
-// preprocessing to choose from, one batch per fold. Settings are ruled out if the 95 % interval
+// choose chooses temperature and tau on samples of validation classes, one batch per fold, and
+// one of the kinds of features that the batches have. Settings are ruled out if the 95 % interval
 // of their gain over classes includes 0, or if they lose with absent or imbalanced classes. Of
 // the finalists, the most accurate settings, the one whose smallest gain over these conditions is
 // the largest is chosen; if all are ruled out, the next most accurate one that is not. If there is
-// none, Tau is 0. features is the index of the chosen kind.
-func choose(ctx context.Context, kinds ...[]*batch) (a *train.Adaptation, features int, err error) {
+// none, Tau is 0.
+func choose(ctx context.Context, folds []*batch) (a *train.Adaptation, kind int, err error) {
 	a = &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
-	whole := drawn(kinds)
+	whole := make([]*batch, len(folds))
+	r := rand.New(rand.NewPCG(13, 0))
 	scale := 0.0
 	var before []float64
-	for i, b := range whole[0] {
-		before = append(before, b.before()...)
-		a.Samples += len(kinds[0][i].labels)
-		t, err := metrics.FitTemperature(b.scores, b.labels)
+	for i, b := range folds {
+		rows := r.Perm(len(b.labels))
+		whole[i] = b.pick(rows[:min(maxSamples, len(rows))])
+		before = append(before, whole[i].before()...)
+		a.Samples += len(b.labels)
+		t, err := metrics.FitTemperature(whole[i].scores, whole[i].labels)
 		if err != nil {
 			scale = math.NaN() // scores at chance, or without a mistake
 		}
-		scale += t / float64(len(kinds[0]))
+		scale += t / float64(len(folds))
 	}
 	a.Before = meanOf(before)
 	a.After = a.Before
-	perClass := byClass(whole[0], before)
+	perClass := byClass(whole, before)
 	a.Classes = len(perClass)
 	if math.IsNaN(scale) {
 		return a, 0, nil
@@ -61,11 +64,11 @@ func choose(ctx context.Context, kinds ...[]*batch) (a *train.Adaptation, featur
 		if i >= finalists && a.Tau > 0 {
 			break
 		}
-		gain := metrics.PairedDifference(byClass(whole[0], c.after), perClass)
+		gain := metrics.PairedDifference(byClass(whole, c.after), perClass)
 		if !(gain.Interval.Low > 0) {
 			continue
 		}
-		table, err := stress(ctx, whole[c.features], c.Settings, choiceDraws)
+		table, err := stress(ctx, only(whole, c.kind), c.Settings, choiceDraws)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -76,42 +79,28 @@ func choose(ctx context.Context, kinds ...[]*batch) (a *train.Adaptation, featur
 			}
 		}
 		if least > most {
-			most, features = least, c.features
-			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest(table, whole[0])
+			most, kind = least, c.kind
+			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest(table, whole)
 		}
 	}
-	return a, features, nil
-}
-
-// drawn returns at most maxSamples of each fold, the same of every kind of features.
-func drawn(kinds [][]*batch) [][]*batch {
-	r := rand.New(rand.NewPCG(13, 0))
-	drawn := make([][]*batch, len(kinds))
-	for i, fold := range kinds[0] {
-		rows := r.Perm(len(fold.labels))
-		rows = rows[:min(maxSamples, len(rows))]
-		for k, folds := range kinds {
-			drawn[k] = append(drawn[k], folds[i].pick(rows))
-		}
-	}
-	return drawn
+	return a, kind, nil
 }
 
 // candidate is settings with the accuracy on complete batches, by class of all folds.
 type candidate struct {
 	adapt.Settings
-	features int // index of the kind
-	after    []float64
+	kind  int // of features
+	after []float64
 }
 
 // rank returns all settings by accuracy, the highest first.
-func rank(ctx context.Context, kinds [][]*batch, scale float64) ([]candidate, error) {
+func rank(ctx context.Context, folds []*batch, scale float64) ([]candidate, error) {
 	var list []candidate
-	for k, folds := range kinds {
+	for kind := range folds[0].x {
 		for _, tau := range taus {
 			for _, t := range temperatures {
-				c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, features: k}
-				for _, f := range folds {
+				c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, kind: kind}
+				for _, f := range only(folds, kind) {
 					after, err := f.after(ctx, c.Settings)
 					if err != nil {
 						return nil, err
@@ -124,6 +113,17 @@ func rank(ctx context.Context, kinds [][]*batch, scale float64) ([]candidate, er
 	}
 	slices.SortStableFunc(list, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
 	return list, nil
+}
+
+// only returns the batches with one kind of features.
+func only(folds []*batch, kind int) []*batch {
+	list := make([]*batch, len(folds))
+	for i, b := range folds {
+		one := *b
+		one.x = b.x[kind : kind+1]
+		list[i] = &one
+	}
+	return list
 }
 
 // byClass averages accuracies, by class of all folds, over the folds that have the class. The

@@ -41,11 +41,11 @@ func Evaluate(ctx context.Context, m *train.Saved, s train.Samples, scores datas
 	if err != nil {
 		return nil, err
 	}
-	return evaluate(ctx, &batch{x: x, scores: scores, labels: s.Labels}, m.Adaptation, draws)
+	return evaluate(ctx, &batch{x: []dataset.Matrix[float32]{x}, scores: scores, labels: s.Labels}, m.Adaptation, draws)
 }
 
 func evaluate(ctx context.Context, b *batch, a *train.Adaptation, draws int) (*Report, error) {
-	fitted, err := fit([]adapt.Block{{X: b.x.Gather(b.x.AllRows()), Scores: b.scores}}, a.Settings)
+	fitted, err := fit([]adapt.Block{{X: b.x[0].Gather(b.x[0].AllRows()), Scores: b.scores}}, a.Settings)
 	if err != nil {
 		return nil, err
 	}

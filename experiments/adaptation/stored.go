@@ -25,15 +25,13 @@ const whitened preprocess.Chain = "sqrt,l2,whiten"
 // classes, with the preprocessing of the models or, if none of them whitens its features, with
 // whitened ones where these are better.
 func Choose(ctx context.Context, folds []Fold) (*train.Adaptation, error) {
-	kinds := make([][]*batch, 2)
-	whitens := false
+	var list []*batch
 	for _, f := range folds {
 		m, err := train.Load(f.Model)
 		if err != nil {
 			return nil, err
 		}
 		m.Adaptation = nil // to use the features of the model itself
-		whitens = whitens || m.Transform.Chain.Has(preprocess.Whiten)
 		s := train.Select(f.Data, f.Data.Features, f.Data.Split.Val)
 		if f.HoldOut {
 			s = s.Without(f.Data.TestSeen)
@@ -43,25 +41,22 @@ func Choose(ctx context.Context, folds []Fold) (*train.Adaptation, error) {
 			return nil, err
 		}
 		b.classes = f.Data.Split.Val
-		kinds[0] = append(kinds[0], b)
-		if whitens {
+		list = append(list, b)
+		if m.Transform.Chain.Has(preprocess.Whiten) {
 			continue
 		}
 		fitted, err := fitted(m, f.Data, &train.Adaptation{Preprocess: whitened})
 		if err != nil {
 			return nil, err
 		}
-		other := *b
-		if other.x, err = fitted.Transform.Apply(s.X, s.Rows); err != nil {
+		x, err := fitted.Transform.Apply(s.X, s.Rows)
+		if err != nil {
 			return nil, err
 		}
-		kinds[1] = append(kinds[1], &other)
+		b.x = append(b.x, x)
 	}
-	if whitens {
-		kinds = kinds[:1]
-	}
-	chosen, features, err := choose(ctx, kinds...)
-	if err == nil && features == 1 {
+	chosen, kind, err := choose(ctx, list)
+	if err == nil && kind == 1 {
 		chosen.Preprocess = whitened
 	}
 	return chosen, err

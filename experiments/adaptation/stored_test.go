@@ -85,7 +85,7 @@ func TestStoredPreprocessing(t *testing.T) {
 	}
 	rows := d.SamplesOf(d.Split.Test)
 	b := testkit.Must(score(m, train.Samples{X: d.Features, Rows: rows}, d.Describe(d.Split.Test)))(t)
-	if !cmp.Equal(testkit.Must(want.Apply(d.Features, rows))(t), b.x) {
+	if !cmp.Equal(testkit.Must(want.Apply(d.Features, rows))(t), b.x[0]) {
 		t.Error("the batch has other features")
 	}
 }

@@ -85,12 +85,14 @@ func drawConfig(t *rapid.T) Config {
 	return c
 }
 
-// trials are those of a stage on a small data set.
+// smallData is for tests that do not change it.
+var smallData = tiny.Small()
+
+// trials names those of a stage.
 func trials(t testkit.TB, c Config, stage train.Stage) (names []string) {
 	t.Helper()
 	testkit.NoError(t, c.Check())
-	d := tiny.Small()
-	for _, trial := range c.Trials(lab.View{Data: d, Fingerprint: "data"}, stage, 9) {
+	for _, trial := range c.Trials(lab.View{Data: smallData, Fingerprint: "data"}, stage, 9) {
 		names = append(names, trial.Name())
 	}
 	return names

@@ -147,16 +147,11 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	return result, nil
 }
 
-// do does the trials of a round as one grid, and records whether it waits for other shards.
-func (r *runner) do(ctx context.Context, round string, lists [][]train.Trial) ([][]lab.Run, error) {
-	done, err := r.lab.DoAll(ctx, lists)
-	if err != nil {
-		return nil, err
-	}
-	if waiting := (*lab.Waiting)(nil); r.waiting == nil && errors.As(lab.WaitingFor(round, slices.Concat(done...)), &waiting) {
+// waits records the first round whose runs are in part left to other shards.
+func (r *runner) waits(round string, runs []lab.Run) {
+	if waiting := (*lab.Waiting)(nil); r.waiting == nil && errors.As(lab.WaitingFor(round, runs), &waiting) {
 		r.waiting = waiting
 	}
-	return done, nil
 }
 
 // contenders returns each arm in each part, part after part. Arms with the same start share
@@ -240,10 +235,12 @@ func (r *runner) develop(ctx context.Context, all []*contender) error {
 			lists = append(lists, trials)
 		}
 	}
-	done, err := r.do(ctx, "development", lists)
+	runs, err := r.lab.Do(ctx, slices.Concat(lists...))
 	if err != nil {
 		return err
 	}
+	r.waits("development", runs)
+	done := lab.Split(runs, lists)
 	for _, m := range all {
 		best := -1.0
 		for _, s := range m.finalists {
@@ -294,10 +291,12 @@ func (r *runner) test(ctx context.Context, all []*contender) error {
 		c.Seeds = m.seeds
 		lists[i] = c.Trials(m.Part, train.Test, m.Epochs)
 	}
-	done, err := r.do(ctx, "evaluation", lists)
+	runs, err := r.lab.Do(ctx, slices.Concat(lists...))
 	if err != nil {
 		return err
 	}
+	r.waits("evaluation", runs)
+	done := lab.Split(runs, lists)
 	for i, m := range all {
 		if failed := lab.Failures(done[i]); len(failed) > 0 {
 			m.Failed = append(m.Failed, failed...)

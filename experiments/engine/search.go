@@ -108,10 +108,12 @@ func (r *runner) searchAll(ctx context.Context, searchers []*searcher) error {
 		if r.plan.OnRound != nil {
 			r.plan.OnRound(round.name, total)
 		}
-		done, err := r.do(ctx, round.name, lists)
+		runs, err := r.lab.Do(ctx, slices.Concat(lists...))
 		if err != nil {
 			return err
 		}
+		r.waits(round.name, runs)
+		done := lab.Split(runs, lists)
 		for i, s := range searchers {
 			s.failed = append(s.failed, lab.Failures(done[i])...)
 			if s.waiting = s.waiting || lab.WaitingFor(round.name, done[i]) != nil; s.waiting {

@@ -188,7 +188,9 @@ func TestTables(t *testing.T) {
 	birds := birds()
 	birds.names[0] = "owl\x1b[2J"
 	r := Config{Bins: 2}.evaluate(birds, oddsAmongBirds())
-	r.Source = Source{Split: "gzsl", Dataset: "birds\x1b", Models: []EvaluatedModel{{"runs/a", "singletons", 3, 0.5, metrics.Interval{Low: 0.25, High: 0.75}}, {Path: "runs/b", Method: "k-soft", Seed: 4, PerClass: 0.25}}}
+	r.Source = Source{Split: "gzsl", Dataset: "birds\x1b", Models: []EvaluatedModel{
+		{"runs/a", "singletons", 3, 0.5, metrics.Interval{Low: 0.25, High: 0.75}}, {Path: "runs/b", Method: "k-soft", Seed: 4, PerClass: 0.25},
+	}}
 	r.Validation.Of = []string{"runs/c", "runs/d"}
 	r.note("it rained")
 	found := text(r)

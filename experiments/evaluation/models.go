@@ -209,7 +209,8 @@ func (m *Models) check() error {
 		return &invalid.Error{Where: m.Data.Name, Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none"}
 	}
 	if m.Adapt && (len(m.Models) > 1 || m.Split == GZSLSplit) {
-		return &invalid.Error{Field: "adapt", Want: "one model, and the split val or test", Got: fmt.Sprintf("%s, %s", format.Count(len(m.Models), "model"), m.Split)}
+		got := fmt.Sprintf("%s, %s", format.Count(len(m.Models), "model"), m.Split)
+		return &invalid.Error{Field: "adapt", Want: "one model, and the split val or test", Got: got}
 	}
 	for _, model := range m.Models {
 		if err := m.checkModel(model, m.Split == ValSplit); err != nil {
@@ -252,7 +253,8 @@ func (m Models) checkModel(model *Model, dev bool) error {
 	}
 	const other = "Is it another --dev-split?"
 	if found := m.Data.Fingerprint(); m.Split == GZSLSplit && model.Fingerprint != found {
-		return bad(fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", model.Fingerprint), fmt.Sprintf("%s with %.12s", m.Data.Name, found), other)
+		want := fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", model.Fingerprint)
+		return bad(want, fmt.Sprintf("%s with %.12s", m.Data.Name, found), other)
 	}
 	if m.Split == GZSLSplit && !model.HoldOut {
 		command := fmt.Sprintf("run --dataset %s --variant %s", m.Data.Name, model.Method.Label())

@@ -1,15 +1,22 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/split"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -173,65 +180,29 @@ const pollEvery = 500 * time.Millisecond
 // once, and returns the run of each, in their order. A trial that fails does not stop the
 // others. The error is a *Cancelled.
 func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
-	out := make([]Run, len(trials))
-	var todo []int
-	first := map[string]int{} // of equal trials, by name
-	count := &counter{start: time.Now(), onProgress: l.OnProgress}
-	names := make([]string, len(trials))
-	for i, t := range trials {
-		names[i] = t.Name()
-		if _, again := first[names[i]]; again {
-			continue
-		}
-		first[names[i]] = i
-		r := Run{Trial: t, Dir: filepath.Join(l.dir(t), names[i])}
-		r.read(t.ReadResult)
-		switch {
-		case r.Result != nil:
-			r.Reused = true
-			count.progress.Found++
-			if r.Err != nil {
-				count.progress.Failed++
-			} else {
-				count.progress.Done++
+	g := l.newGrid(trials)
+	queue := l.queue(g)
+	var wg sync.WaitGroup
+	for range min(cmp.Or(l.Jobs, runtime.GOMAXPROCS(0)), len(queue)) {
+		wg.Go(func() {
+			for i := range queue {
+				if ctx.Err() == nil {
+					l.one(ctx, g, &g.runs[i])
+				}
 			}
-		case !l.Shard.Holds(i):
-			r.Err = ErrElsewhere
-		default:
-			todo = append(todo, i)
-		}
-		out[i] = r
+		})
 	}
-	count.progress.Total = count.progress.Found + len(todo)
-	l.carryOut(ctx, out, todo, count)
-	c := &Cancelled{Root: l.Root, Trials: len(first)}
-	for i, name := range names {
-		r := out[first[name]]
-		if first[name] != i {
-			out[i] = r
-			continue
-		}
-		if r.Result != nil {
-			c.Finished++
-		}
-		if r.Err != nil && !errors.Is(r.Err, ErrElsewhere) {
-			l.failed[r.Dir] = true
-		}
-	}
-	if ctx.Err() != nil && c.Finished < c.Trials {
-		return out, c
-	}
-	return out, nil
+	wg.Wait()
+	return g.runs, l.end(ctx, g)
 }
 
-// DoAll is Do for several lists of trials as one grid.
-func (l *Lab) DoAll(ctx context.Context, lists [][]train.Trial) ([][]Run, error) {
-	done, err := l.Do(ctx, slices.Concat(lists...))
+// Split divides runs into lists of the lengths of lists of trials, which were done together.
+func Split(runs []Run, lists [][]train.Trial) [][]Run {
 	parts := make([][]Run, len(lists))
 	for i, list := range lists {
-		parts[i], done = done[:len(list)], done[len(list):]
+		parts[i], runs = runs[:len(list)], runs[len(list):]
 	}
-	return parts, err
+	return parts
 }
 
 // Failed returns the number of runs that failed since New.
@@ -241,3 +212,71 @@ func (l *Lab) Failed() int { return len(l.failed) }
 func Failures(runs []Run) []Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Err == nil })
 }
+
+// Shard is the part of a grid that one process of several trains: the trials whose
+// index is Index modulo Count. The zero value is the whole grid.
+type Shard struct{ Index, Count int }
+
+// ParseShard reads "i/n", i from 0 to n-1.
+func ParseShard(s string) (Shard, error) {
+	index, count, ok := strings.Cut(s, "/")
+	i, err1 := strconv.Atoi(index)
+	n, err2 := strconv.Atoi(count)
+	if !ok || err1 != nil || err2 != nil || i < 0 || i >= n {
+		return Shard{}, &invalid.Error{Field: "shard", Want: "I/N with I from 0 to N-1", Got: strconv.Quote(s)}
+	}
+	return Shard{i, n}, nil
+}
+
+// ShardFromEnvironment returns the shard that Slurm or Kubernetes assigns to this
+// process: SLURM_ARRAY_TASK_ID of SLURM_ARRAY_TASK_COUNT, counted from
+// SLURM_ARRAY_TASK_MIN, or JOB_COMPLETION_INDEX of JOB_COMPLETIONS, which the
+// manifest of an Indexed Job sets beside it. Without them it is the whole grid.
+func ShardFromEnvironment() (Shard, error) {
+	if index := os.Getenv("SLURM_ARRAY_TASK_ID"); index != "" {
+		return fromVariables("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN")
+	}
+	if index := os.Getenv("JOB_COMPLETION_INDEX"); index != "" {
+		return fromVariables("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", "")
+	}
+	return Shard{}, nil
+}
+
+// fromVariables reads a shard whose indices start at the value of least, 0 where
+// that is not set.
+func fromVariables(index, count, least string) (Shard, error) {
+	number := func(name string) (int, error) {
+		n, err := strconv.Atoi(os.Getenv(name))
+		if err != nil {
+			return 0, &invalid.Error{Where: "$" + name, Want: "a number", Got: strconv.Quote(os.Getenv(name))}
+		}
+		return n, nil
+	}
+	i, err := number(index)
+	if err != nil {
+		return Shard{}, err
+	}
+	if os.Getenv(count) == "" {
+		return Shard{}, &invalid.Error{
+			Where: "$" + count, Want: "a number", Got: "none", Hint: "Set it to the number of shards, or give --shard I/N.",
+		}
+	}
+	n, err := number(count)
+	if err != nil {
+		return Shard{}, err
+	}
+	if least != "" && os.Getenv(least) != "" {
+		first, err := number(least)
+		if err != nil {
+			return Shard{}, err
+		}
+		i -= first
+	}
+	if i < 0 || i >= n {
+		return Shard{}, &invalid.Error{Where: "$" + index, Want: fmt.Sprintf("an index of the %d shards of $%s", n, count), Got: os.Getenv(index)}
+	}
+	return Shard{i, n}, nil
+}
+
+// Holds reports whether the trial with this index is in the shard.
+func (s Shard) Holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -18,47 +18,97 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// carryOut runs jobs that take trials from a queue.
-func (l *Lab) carryOut(ctx context.Context, out []Run, todo []int, count *counter) {
-	if len(todo) == 0 {
-		return
+// grid is trials that are done together.
+type grid struct {
+	runs  []Run
+	names []string
+	first map[string]int // index of the first of equal trials, by name
+	todo  []int
+	data  *prepared
+	count *counter
+}
+
+// newGrid reads the trials that are finished, and lists those to be trained.
+func (l *Lab) newGrid(trials []train.Trial) *grid {
+	g := &grid{
+		runs: make([]Run, len(trials)), names: make([]string, len(trials)), first: map[string]int{},
+		count: &counter{start: time.Now(), onProgress: l.OnProgress},
 	}
-	jobs := l.Jobs
-	if jobs < 1 {
-		jobs = runtime.GOMAXPROCS(0)
+	for i, t := range trials {
+		name := t.Name()
+		g.names[i] = name
+		if _, again := g.first[name]; again {
+			continue
+		}
+		g.first[name] = i
+		r := Run{Trial: t, Dir: filepath.Join(l.dir(t), name)}
+		r.read(t.ReadResult)
+		switch p := &g.count.progress; {
+		case r.Result != nil:
+			r.Reused = true
+			p.Found++
+			if r.Err != nil {
+				p.Failed++
+			} else {
+				p.Done++
+			}
+		case !l.Shard.Holds(i):
+			r.Err = ErrElsewhere
+		default:
+			g.todo = append(g.todo, i)
+		}
+		g.runs[i] = r
 	}
-	jobs = min(jobs, len(todo))
-	byPreparation(todo, func(i int) train.Trial { return out[i].Trial })
-	queue := make(chan int, len(todo))
+	g.count.progress.Total = g.count.progress.Found + len(g.todo)
+	return g
+}
+
+// queue returns the indices of the trials to be trained, those of one preparation after each
+// other.
+func (l *Lab) queue(g *grid) chan int {
+	byPreparation(g.todo, func(i int) train.Trial { return g.runs[i].Trial })
+	queue := make(chan int, len(g.todo))
+	defer close(queue)
 	var trials []train.Trial
-	for _, i := range todo {
-		trials = append(trials, out[i].Trial)
+	for _, i := range g.todo {
+		trials = append(trials, g.runs[i].Trial)
 		queue <- i
 	}
-	close(queue)
 	if err := l.moveFeatures(trials); err != nil && l.Options.OnWarning != nil {
 		l.Options.OnWarning(trials[0], "the features stay in memory beside their preprocessed copy: "+err.Error())
 	}
-	data := newPrepared(l.views, trials)
-	var wg sync.WaitGroup
-	for range jobs {
-		wg.Go(func() {
-			for i := range queue {
-				if ctx.Err() == nil {
-					l.one(ctx, &out[i], data, count)
-				}
-			}
-		})
+	g.data = newPrepared(l.views, trials)
+	return queue
+}
+
+// end completes the runs of equal trials. The error is a *Cancelled.
+func (l *Lab) end(ctx context.Context, g *grid) error {
+	c := &Cancelled{Root: l.Root, Trials: len(g.first)}
+	for i, name := range g.names {
+		r := g.runs[g.first[name]]
+		if g.first[name] != i {
+			g.runs[i] = r
+			continue
+		}
+		if r.Result != nil {
+			c.Finished++
+		}
+		if r.Err != nil && !errors.Is(r.Err, ErrElsewhere) {
+			l.failed[r.Dir] = true
+		}
 	}
-	wg.Wait()
+	if ctx.Err() != nil && c.Finished < c.Trials {
+		return c
+	}
+	return nil
 }
 
 // one trains a trial. If another process holds it, one waits for the result, or for the
 // lock if that process dies.
-func (l *Lab) one(ctx context.Context, r *Run, data *prepared, count *counter) {
-	defer data.release(r.Trial)
-	count.change(func(p *Progress) { p.Running++ })
-	prepare := func() (*train.Data, error) { return data.get(r.Trial) }
+func (l *Lab) one(ctx context.Context, g *grid, r *Run) {
+	defer g.data.release(r.Trial)
+	g.count.change(func(p *Progress) { p.Running++ })
+	prepare := func() (*train.Data, error) { return g.data.get(r.Trial) }
 	for {
 		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, prepare, l.Options)
 		if !errors.Is(r.Err, train.ErrBusy) {
@@ -77,7 +127,7 @@ func (l *Lab) one(ctx context.Context, r *Run, data *prepared, count *counter) {
 	}
 	r.Ended = endedAt(r.Dir)
 	ended := r.Result != nil || r.Err != nil
-	count.change(func(p *Progress) {
+	g.count.change(func(p *Progress) {
 		p.Running--
 		switch {
 		case r.Err != nil:

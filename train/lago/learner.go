@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"gorgonia.org/gorgonia"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/model"
@@ -54,14 +56,25 @@ func (s *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 // batch is the number of samples per step.
 func (l *learner) batch() int { return min(l.settings.Batch, len(l.examples.Rows)) }
 
-// Epoch implements method.Learner: it trains W, then V if it is learned.
+// Epoch implements method.Learner: it trains W, then V if it is learned. V trains on the
+// detections of all samples, since W is fixed then.
 func (l *learner) Epoch(number int) (p method.Progress, err error) {
-	phase, err := l.phaseW(number)
+	l.w.Begin()
+	phase, err := l.phase("W", number, l.w, l.adamW, func(places []int) {
+		l.w.X.CopyRows(l.examples.X, choose(l.examples.Rows, places))
+		l.w.Label(choose(l.examples.Labels, places)...)
+	})
 	p.Phases = append(p.Phases, phase)
 	if err != nil || l.v == nil {
 		return p, err
 	}
-	phase, err = l.phaseV(number)
+	terms := model.DetectorTerms(l.model.Params, l.classes)
+	terms.BXE = l.detect()
+	l.v.Begin(terms)
+	phase, err = l.phase("V", number, l.v, l.adamV, func(places []int) {
+		l.v.X.CopyRows(l.detections, places)
+		l.v.Label(choose(l.examples.Labels, places)...)
+	})
 	p.Phases = append(p.Phases, phase)
 	return p, err
 }
@@ -77,37 +90,6 @@ func (l *learner) State() method.Tensors {
 		state = append(state, l.adamV.tensors("adam_v")...)
 	}
 	return state
-}
-
-// phaseW runs an epoch of W and b.
-func (l *learner) phaseW(epoch int) (method.Phase, error) {
-	l.w.Begin()
-	return l.phase("W", epoch, l.adamW, func(part []int) (model.Terms, error) {
-		l.w.X.CopyRows(l.examples.X, choose(l.examples.Rows, part))
-		l.w.Label(choose(l.examples.Labels, part)...)
-		terms, err := l.w.Step()
-		if err != nil {
-			return terms, err
-		}
-		return terms, l.adamW.Step(l.w.Learnables())
-	})
-}
-
-// phaseV computes the detections of all samples, since W is fixed now, and runs an epoch
-// of V on them.
-func (l *learner) phaseV(epoch int) (method.Phase, error) {
-	terms := model.DetectorTerms(l.model.Params, l.classes)
-	terms.BXE = l.detect()
-	l.v.Begin(terms)
-	return l.phase("V", epoch, l.adamV, func(part []int) (model.Terms, error) {
-		l.v.X.CopyRows(l.detections, part)
-		l.v.Label(choose(l.examples.Labels, part)...)
-		terms, err := l.v.Step()
-		if err != nil {
-			return terms, err
-		}
-		return terms, l.adamV.Step(l.v.Learnables())
-	})
 }
 
 // choose returns the values at some places of a list.
@@ -136,9 +118,15 @@ func (l *learner) detect() (bxe float64) {
 	return bxe
 }
 
-// phase runs step on batches of shuffled examples, by their places, and averages the terms
-// over samples.
-func (l *learner) phase(name string, epoch int, solver *adam, step func(places []int) (model.Terms, error)) (method.Phase, error) {
+// machine is that of W or of V.
+type machine interface {
+	Step() (model.Terms, error)
+	Learnables() []gorgonia.ValueGrad
+}
+
+// phase runs steps of a machine on batches of shuffled examples, which fill copies by their
+// places, and averages the terms over samples.
+func (l *learner) phase(name string, epoch int, m machine, solver *adam, fill func(places []int)) (method.Phase, error) {
 	p := method.Phase{Name: name}
 	number := 0
 	if name == "V" {
@@ -152,7 +140,11 @@ func (l *learner) phase(name string, epoch int, solver *adam, step func(places [
 		part := rest[:min(batch, len(rest))]
 		rest = rest[len(part):]
 		p.Steps++
-		terms, err := step(part)
+		fill(part)
+		terms, err := m.Step()
+		if err == nil {
+			err = solver.Step(m.Learnables())
+		}
 		if err != nil {
 			return p, stepError(p, err)
 		}

@@ -1,0 +1,229 @@
+package ablation
+
+import (
+	"cmp"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// rowsOf returns a row for each design with the accuracy of each class, best first.
+func rowsOf(classes func(d Design) []float64) []Row {
+	var rows []Row
+	for _, d := range designs() {
+		c := classes(d)
+		rows = append(rows, Row{Design: d, Accuracy: lab.Summarise([]float64{stat.Mean(c, nil)}), classes: c})
+	}
+	slices.SortStableFunc(rows, byAccuracy)
+	return rows
+}
+
+// What the paper reads from its numbers holds for them, and not for others.
+func TestFindings(t *testing.T) {
+	for _, dataset := range []string{"cub", "awa2"} {
+		rows := rowsOf(func(d Design) []float64 { return []float64{*d.published(dataset)} })
+		want := slices.Clone(published.All().Ablation)
+		slices.SortFunc(want, func(x, y published.Ablation) int {
+			px, _ := x.On(dataset)
+			py, _ := y.On(dataset)
+			return cmp.Compare(py, px)
+		})
+		for i, row := range rows {
+			if d := (Design{want[i].Prior, want[i].Complement, Supervision(want[i].Supervision)}); row.Design != d {
+				t.Errorf("%s: row %d is %v, expected %v", dataset, i, row.Design, d)
+			}
+		}
+		for _, f := range findings(rows) {
+			if !f.Holds {
+				t.Errorf("%s: does not hold for the paper's own table: %s", dataset, f.Text)
+			}
+		}
+	}
+	other := []float64{0.1, 0.5, 0.3, 0.2, 0.6, 0.4, 0.4, 0.4} // in the order of designs
+	rows := rowsOf(func(d Design) []float64 { return []float64{other[slices.Index(designs(), d)]} })
+	list := findings(rows)
+	if len(list) != 5 {
+		t.Fatalf("%d findings, expected 5", len(list))
+	}
+	for _, f := range list {
+		if f.Holds {
+			t.Errorf("holds: %s", f.Text)
+		}
+	}
+	rows[3].Accuracy = lab.Summary{}
+	if list := findings(rows); len(list) > 0 {
+		t.Errorf("%d findings although a row is without accuracy", len(list))
+	}
+}
+
+// Of twelve classes, each is 10 points better with a uniform prior, half of them 1 point better
+// and the others 1 point worse with const, and 2 to 13 points worse with explicit supervision
+// if the prior is per attribute.
+func TestDifferencesOverClasses(t *testing.T) {
+	rows := rowsOf(func(d Design) []float64 {
+		list := make([]float64, 12)
+		for z := range list {
+			list[z] = 0.5 + 0.01*float64(z)
+			if d.Prior == model.Uniform {
+				list[z] += 0.1
+			}
+			if d.Complement == model.Const {
+				list[z] += []float64{0.01, -0.01}[z%2]
+			}
+			if d.Prior == model.PerAttribute && d.Supervision == Explicit {
+				list[z] -= 0.02 + 0.01*float64(z)
+			}
+		}
+		return list
+	})
+	compareRows(rows)
+	for _, r := range rows {
+		switch d := r.Difference; {
+		case r.Design == lago:
+			if d != nil {
+				t.Errorf("LAGO's design differs from itself by %+v", d)
+			}
+		case r.Prior == model.PerAttribute:
+			// The least p of 2^12 signs, four times, corrected for seven comparisons.
+			if d.P != 7*2.0/4096 || d.Mean > -0.09 || d.Interval.High > -0.09 {
+				t.Errorf("%v: %+v", r.Design, d)
+			}
+		case math.Abs(d.Mean) > 1e-9 || d.P != 1:
+			t.Errorf("%v: %+v", r.Design, d)
+		}
+	}
+	for i, want := range []struct {
+		difference float64
+		clear      bool
+	}{{0, false}, {0.1 + (0.02+0.13)/4, true}, {(0.02 + 0.13) / 2, true}, {0, false}, {0, false}} {
+		f := findings(rows)[i]
+		if d := f.Difference; d == nil || math.Abs(d.Mean-want.difference) > 1e-9 || (d.P < metrics.Significance) != want.clear {
+			t.Errorf("%s: %+v, expected %+v", f.Text, f.Difference, want)
+		}
+	}
+}
+
+// Each row is the dev runs of its design, with the best alpha if it is explicit; the row of the
+// prior per group is extra. A second ablation trains nothing.
+func TestAblate(t *testing.T) {
+	l := testlab.New(t)
+	c := Config{Base: testlab.Config(l, engine.DevThenTest, model.SemanticHard), PerGroup: true, Alphas: []float64{0.5, 1e4}}
+	a := testkit.Must(Run(t.Context(), l, c))(t)
+	if len(a.Rows) != 9 || len(a.Findings) != 5 || a.Classes != 4 || !slices.Equal(a.Seeds, []uint64{5, 6}) || len(a.Missing) > 0 {
+		t.Errorf("found %+v", a)
+	}
+	l.OnRun = func(r lab.Run) { t.Errorf("%s was not trained by the ablation", r.Dir) }
+	var designs []Design
+	for i, r := range a.Rows {
+		designs = append(designs, r.Design)
+		alphas := c.Alphas
+		if r.Supervision == Implicit {
+			alphas = []float64{0}
+		}
+		best := lab.Summary{Mean: -1}
+		for _, alpha := range alphas {
+			one := c.Base.With("prior", r.Prior).With("complement", r.Complement).With("alpha", alpha)
+			m := engine.Measure(testkit.Must(l.Do(t.Context(), one.Trials(l.Parts[0], train.Dev, a.Epochs)))(t)).PerClass
+			if alpha == r.Alpha && !gocmp.Equal(m, r.Accuracy) {
+				t.Errorf("%v: %+v, expected %+v", r.Design, r.Accuracy, m)
+			}
+			if m.Mean > best.Mean {
+				best = m
+			}
+		}
+		if best.Mean != r.Accuracy.Mean || i > 0 && a.Rows[i-1].Accuracy.Mean < r.Accuracy.Mean || r.Published != nil {
+			t.Errorf("%v with alpha %g: %+v, expected a mean of %g", r.Design, r.Alpha, r.Accuracy, best.Mean)
+		}
+	}
+	if !slices.Contains(designs, perGroup) || len(slices.Compact(designs)) != 9 {
+		t.Errorf("designs %v", designs)
+	}
+	testkit.WantText(t, testlab.Text(t, a.Tables()), "2 seeds, explicit with the best alpha of 0.5, 10000 by the same accuracy", "│ Per-group     │")
+	again := testkit.Must(Run(t.Context(), l, c))(t)
+	var stored Result
+	testlab.Stored(t, l, Kind, &stored)
+	testkit.NoError(t, stored.Check())
+	if diff := gocmp.Diff(a, again, cmpopts.IgnoreUnexported(Row{})) + gocmp.Diff(a, &stored, cmpopts.IgnoreUnexported(Row{})); diff != "" {
+		t.Errorf("another run, or what is stored, differs:\n%s", diff)
+	}
+	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Series) != 1 {
+		t.Errorf("%d rows and %d series in the figure, expected 9 and none that is published", len(dots.Rows), len(dots.Series))
+	}
+}
+
+func TestAblateRefuses(t *testing.T) {
+	l := testlab.New(t)
+	c := Config{Base: testlab.Config(l, engine.OnlyDev, model.SemanticHard)}
+	for _, wrong := range [][]float64{{0, 1}, {1, 1}, {-1}, {math.NaN()}, {math.Inf(1)}} {
+		c.Alphas = wrong
+		_, err := Run(t.Context(), l, c)
+		testkit.WantError(t, err, "alphas: expected different positive numbers, found ")
+	}
+	l.Data.Groups, c.Alphas = nil, nil
+	_, err := Run(t.Context(), l, c)
+	testkit.WantError(t, err, "variant: expected one that the data set allows")
+	testkit.WantError(t, (&Result{}).Check(), "rows: expected at least one, found none")
+}
+
+// In a rotation, a seed that lacks a part has no accuracy, and a row without seeds is the last
+// and without a difference; both are listed as missing.
+func TestAblationOfPartsThatAreMissing(t *testing.T) {
+	l := testlab.New(t)
+	testkit.NoError(t, l.Rotate(4, 1))
+	c := Config{Base: testlab.Config(l, engine.OnlyDev, model.SemanticHard)}
+	complete := testkit.Must(Run(t.Context(), l, c))(t)
+	if len(complete.Missing) > 0 || complete.Classes != 16 || complete.Alphas[0] != 0.1 {
+		t.Fatalf("found %+v", complete)
+	}
+	// Of one design the first part of the first seed, of another the last part of both seeds.
+	for i, lost := range []struct{ part, seeds int }{{0, 1}, {3, 2}} {
+		r := complete.Rows[i]
+		one := c.Base.With("prior", r.Prior).With("complement", r.Complement).With("alpha", r.Alpha)
+		for _, trial := range one.Trials(l.Parts[lost.part], train.Dev, c.Base.Epochs)[:lost.seeds] {
+			dirs := testkit.Must(filepath.Glob(filepath.Join(l.Root, "*", trial.Name())))(t)
+			testlab.Fail(t, dirs[0])
+		}
+	}
+	a := testkit.Must(Run(t.Context(), l, c))(t)
+	of := func(d Design) Row { return a.Rows[slices.IndexFunc(a.Rows, func(r Row) bool { return r.Design == d })] }
+	if r := of(complete.Rows[0].Design); len(r.Accuracy.Values) != 1 || len(r.classes) != 16 {
+		t.Errorf("a part of one seed is missing: %d seeds, %d classes", len(r.Accuracy.Values), len(r.classes))
+	} else {
+		testkit.Near(t, "mean over classes", stat.Mean(r.classes, nil), r.Accuracy.Mean, 1e-9)
+	}
+	if r := a.Rows[7]; r.Design != complete.Rows[1].Design || len(r.Accuracy.Values) != 0 || r.Difference != nil || len(a.Findings) > 0 {
+		t.Errorf("a part is missing: %+v, findings %+v", r, a.Findings)
+	}
+	if len(a.Missing) != 3 || a.Missing[0].Why != "CXE is NaN" {
+		t.Errorf("missing: %+v", a.Missing)
+	}
+	testkit.WantText(t, testlab.Text(t, a.Tables()), ", each class a validation class in one of 4 parts\n", "3 runs missing from the table:\n", ": CXE is NaN\n")
+}
+
+func TestTables(t *testing.T) {
+	rows := rowsOf(func(d Design) []float64 { return []float64{*d.published("cub"), *d.published("cub")} })
+	for i := range rows {
+		rows[i].Published = rows[i].published("cub")
+	}
+	compareRows(rows)
+	a := &Result{Dataset: "cub", Variant: model.SemanticHard, Alphas: []float64{1}, Seeds: []uint64{0}, Rows: rows, Findings: findings(rows), Parts: 1}
+	testkit.WantText(t, testlab.Text(t, a.Tables()), "semantic-hard on cub: validation accuracy by design, 1 seed, alpha 1 where explicit\n",
+		"│ Uniform       │ Const    │ Implicit    │   52.8 % │                 - │     1 │                      - │ - │    52.8 % │",
+		// Two classes cannot make a difference clear.
+		"  unclear  with a uniform prior, const is above De-Morgan: +2.4 (2.4 to 2.4), p 1\n")
+}

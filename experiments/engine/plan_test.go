@@ -1,0 +1,393 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// quick is a run of two seeds on tiny.Small that takes milliseconds.
+func quick(t testkit.TB, name string) Config {
+	t.Helper()
+	c := GeneralFor("simulated-small", testkit.Must(methods.Parse(name))(t)).Config
+	c.Seeds, c.Seed, c.Epochs = 2, 5, 3
+	if c.Method.Variant() != "" {
+		c = c.With("batch", 16).With("lr", 0.01)
+	}
+	return c
+}
+
+// armOf is an arm that chooses between methods, or has one.
+func armOf(t testkit.TB, tune int, names ...string) Arm {
+	t.Helper()
+	a := Arm{Name: names[0], Title: names[0], Tune: tune}
+	for _, name := range names {
+		a.Starts = append(a.Starts, quick(t, name))
+	}
+	return a
+}
+
+func carryOut(t testkit.TB, l *lab.Lab, p Plan) *Result {
+	t.Helper()
+	return testkit.Must(Run(context.Background(), l, p))(t)
+}
+
+func accuracies(runs []lab.Run) (list []float64) {
+	for _, r := range runs {
+		list = append(list, r.Result.Evaluation.PerClass)
+	}
+	return list
+}
+
+// The dev stage gives the number of epochs of the test stage; the test stage alone takes that
+// of its settings or, without it, of the preset. Methods without randomness have one seed.
+func TestStages(t *testing.T) {
+	for stage, dev := range map[Stages]int{OnlyDev: 2, OnlyTest: 0, DevThenTest: 2} {
+		l := lab.New(tiny.Small(), t.TempDir())
+		p := Plan{Stage: stage, Arms: []Arm{armOf(t, 0, "semantic-hard"), armOf(t, 0, "eszsl")}}
+		r := carryOut(t, l, p)
+		hard, eszsl := r.Arms[0][0], r.Arms[1][0]
+		tested := 2 * min(1, len(stage)-3) // none of "dev"
+		if len(hard.Val) != dev || len(hard.Test) != tested || len(eszsl.Val) != dev/2 || len(eszsl.Test) != tested/2 || len(r.Failed()) > 0 {
+			t.Fatalf("%s: %d, %d, %d and %d runs", stage, len(hard.Val), len(hard.Test), len(eszsl.Val), len(eszsl.Test))
+		}
+		for _, s := range []Stages{OnlyDev, OnlyTest, DevThenTest} {
+			if want := s == stage || stage == DevThenTest; hard.Done(s) != want {
+				t.Errorf("%s: done with %s: %v", stage, s, hard.Done(s))
+			}
+		}
+		want := 3
+		if dev > 0 {
+			want = testkit.Must(DevEpoch(hard.Val))(t)
+		}
+		for _, run := range hard.Test {
+			if run.Stage != train.Test || run.Result.Epochs != want || run.Result.BestEpoch != want {
+				t.Errorf("%s: the test stage ran %d epochs, expected %d", stage, run.Result.Epochs, want)
+			}
+		}
+		if hard.Epochs != want {
+			t.Errorf("%s: %d epochs, expected %d", stage, hard.Epochs, want)
+		}
+	}
+	preset := Plan{Stage: OnlyTest, Arms: []Arm{armOf(t, 0, "semantic-hard")}}
+	preset.Arms[0].Starts[0].Epochs = 0
+	if o := carryOut(t, lab.New(tiny.Small(), t.TempDir()), preset).Arms[0][0]; o.Epochs != defaultTest || len(o.Test) != 2 {
+		t.Errorf("%d epochs in %d runs, expected those of the preset, %d", o.Epochs, len(o.Test), defaultTest)
+	}
+}
+
+// Samples of unseen classes change neither the choice of settings nor the epochs nor a model,
+// of any method, on the data set's own split and in a rotation.
+func TestUnseenSamplesChangeNoChoice(t *testing.T) {
+	for _, parts := range []int{1, 3} {
+		p := Plan{Stage: DevThenTest, Folds: 2, Arms: []Arm{armOf(t, 4, "semantic-hard", "singletons"), armOf(t, 3, "k-soft")}}
+		names := methods.Names()[1:]
+		if parts > 1 {
+			names = names[3:4] // ESZSL
+		}
+		for _, name := range names {
+			p.Arms = append(p.Arms, armOf(t, 3, name))
+		}
+		for i := range p.Arms {
+			for j := range p.Arms[i].Starts {
+				p.Arms[i].Starts[j].Epochs = 2
+			}
+		}
+		rotated := func(d *dataset.Dataset) *lab.Lab {
+			l := lab.New(d, t.TempDir())
+			if parts > 1 {
+				testkit.NoError(t, l.Rotate(parts, 3))
+			}
+			return l
+		}
+		before, d := rotated(tiny.Small()), tiny.Small()
+		unseen := before.Parts[parts-1].Data
+		for _, row := range unseen.SamplesOf(unseen.Split.Test) {
+			clear(d.Features.Row(row))
+		}
+		a, b := carryOut(t, before, p), carryOut(t, rotated(d), p)
+		seen, u := unseen.SamplesOf(unseen.Split.Val), unseen.Describe(unseen.Split.Test)
+		for i, arm := range p.Arms {
+			x, y := a.Arms[i][parts-1], b.Arms[i][parts-1]
+			if !x.Done(DevThenTest) || x.Tried < arm.Tune || !same(x.Chosen, y.Chosen) || x.Chosen.Method.Label() != y.Chosen.Method.Label() || x.Epochs != y.Epochs ||
+				!slices.Equal(accuracies(x.Val), accuracies(y.Val)) {
+				t.Errorf("%d parts, %s: tried %d, chose %v with %d epochs, and with other unseen samples %v with %d", parts, arm.Name, x.Tried,
+					x.Chosen.Settings().Values(), x.Epochs, y.Chosen.Settings().Values(), y.Epochs)
+			}
+			var scores [2][]float32
+			for j, o := range []*Outcome{x, y} {
+				saved := testkit.Must(train.Load(ModelFiles(o.Test)[0]))(t)
+				scores[j] = testkit.Must(model.Score(saved.Pipeline, before.Data.Features, seen, u))(t).Data
+			}
+			if !slices.Equal(scores[0], scores[1]) {
+				t.Errorf("%d parts, %s: the model differs with other unseen samples", parts, arm.Name)
+			}
+		}
+	}
+}
+
+// In a rotation, each class is unseen in one part, and a row measures all of them.
+func TestRotation(t *testing.T) {
+	l := lab.New(tiny.Small(), t.TempDir())
+	testkit.NoError(t, l.Rotate(4, 1))
+	p := Plan{Stage: DevThenTest, Arms: []Arm{armOf(t, 0, "singletons", "semantic-hard")}}
+	r := carryOut(t, l, p)
+	rows, missing := r.Rows(p, l.Data.Name)
+	if len(rows) != 1 || len(missing) > 0 || len(r.Arms[0]) != 4 {
+		t.Fatalf("%d rows, %d parts, missing %v", len(rows), len(r.Arms[0]), missing)
+	}
+	row := rows[0]
+	var sum float64
+	seen := map[string]bool{}
+	for _, c := range row.Test.ByClass {
+		sum += c.Accuracy
+		seen[c.Class] = true
+	}
+	testkit.Near(t, "mean over classes", row.Test.PerClass.Mean, sum/16, 1e-12)
+	if len(seen) != 16 || row.Test.Classes != 16 || row.Test.Chance() != 0.25 || len(row.Parts) != 4 || len(row.Models) != 8 || len(row.Test.PerClass.Values) != 2 {
+		t.Errorf("%d classes, %d of them by name, chance %g, %d parts, %d models", row.Test.Classes, len(seen), row.Test.Chance(), len(row.Parts), len(row.Models))
+	}
+	variants := map[string]bool{}
+	for _, part := range row.Parts {
+		variants[part.Variant] = true
+	}
+	if want := slices.Collect(maps.Keys(variants)); len(want) > 1 && row.Variant != Mixed || len(want) == 1 && row.Variant != want[0] {
+		t.Errorf("the variant is %s, the parts chose %v", row.Variant, want)
+	}
+}
+
+// Arms with the same start share its search, and the arm of LAGO has the runs of the variant
+// that did best on the validation classes. Further seeds are run for the two best variants.
+func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
+	l := lab.New(tiny.Small(), t.TempDir())
+	l.Jobs = 1
+	first, further := map[string]float64{}, map[string]bool{}
+	trained := map[string]int{}
+	l.OnRun = func(r lab.Run) {
+		trained[r.Name()]++
+		switch {
+		case r.Stage != train.Dev:
+		case r.Seed == 5:
+			first[r.Method.Label()] = r.Result.Evaluation.PerClass
+		default:
+			further[r.Method.Label()] = true
+		}
+	}
+	p := Plan{Stage: DevThenTest, Arms: []Arm{armOf(t, 0, "singletons", "semantic-hard", "k-soft", "semantic-soft")}}
+	chosen := carryOut(t, l, p).Arms[0][0]
+	ranked := slices.Sorted(maps.Values(first))
+	for v := range further {
+		if first[v] < ranked[2] {
+			t.Errorf("%s has a further seed; the first seed has %v", v, first)
+		}
+	}
+	if len(first) != 4 || len(further) != 2 || !further[chosen.Chosen.Method.Label()] || chosen.Tried != 4 {
+		t.Errorf("first seed %v, further seeds of %v, chosen %s of %d", first, further, chosen.Chosen.Method.Label(), chosen.Tried)
+	}
+	p.Arms = append(p.Arms, armOf(t, 0, chosen.Chosen.Method.Label()))
+	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Name()) }
+	both := carryOut(t, l, p)
+	if diff := cmp.Diff(ModelFiles(both.Arms[0][0].Test), ModelFiles(both.Arms[1][0].Test)); diff != "" {
+		t.Errorf("LAGO and its variant (-LAGO +variant):\n%s", diff)
+	}
+	for name, n := range trained {
+		if n > 1 {
+			t.Errorf("%s was trained %d times", name, n)
+		}
+	}
+}
+
+// An arm that fails is left out of the rows, a start that fails is not chosen, and what failed
+// is missing, each run once. The others are as they are alone.
+func TestArmsThatFail(t *testing.T) {
+	failing := armOf(t, 0, "semantic-hard")
+	failing.Starts[0] = failing.Starts[0].With("lr", 1e38)
+	either := Arm{Name: "either", Starts: []Config{failing.Starts[0], quick(t, "singletons")}}
+	p := Plan{Stage: DevThenTest, Arms: []Arm{failing, either, armOf(t, 0, "eszsl")}}
+	l := lab.New(tiny.Small(), t.TempDir())
+	r := carryOut(t, l, p)
+	rows, missing := r.Rows(p, l.Data.Name)
+	if len(rows) != 2 || rows[0].Name != "either" || rows[0].Variant != "singletons" || rows[1].Name != "eszsl" {
+		t.Fatalf("%d rows, expected that of singletons and that of ESZSL", len(rows))
+	}
+	if len(missing) != 1 { // the first seed, of both arms
+		t.Errorf("missing %v, expected one run", missing)
+	}
+	for _, run := range r.Failed() {
+		if run.Err == nil || run.Stage != train.Dev || run.Method.Label() != "semantic-hard" {
+			t.Errorf("%s failed: %v", run.Dir, run.Err)
+		}
+	}
+	alone := carryOut(t, lab.New(tiny.Small(), t.TempDir()), Plan{Stage: DevThenTest, Arms: []Arm{armOf(t, 0, "singletons")}})
+	if diff := cmp.Diff(accuracies(alone.Arms[0][0].Test), accuracies(r.Arms[1][0].Test)); diff != "" {
+		t.Errorf("(-alone +together):\n%s", diff)
+	}
+}
+
+func TestVariantsThatTheDataDoNotAllow(t *testing.T) {
+	d := tiny.Small()
+	d.Groups = nil
+	p := Plan{Stage: OnlyDev, Arms: []Arm{armOf(t, 0, "semantic-hard"), armOf(t, 0, "semantic-hard", "singletons")}}
+	r := carryOut(t, lab.New(d, t.TempDir()), p)
+	want := []LeftOut{{model.SemanticHard, "the data set has no attribute groups"}}
+	if diff := cmp.Diff(want, r.LeftOut); diff != "" || len(r.Arms[0]) != 0 || len(r.Arms[1]) != 1 {
+		t.Errorf("%d and %d outcomes (-want +got):\n%s", len(r.Arms[0]), len(r.Arms[1]), diff)
+	}
+	if rows, _ := r.Rows(p, d.Name); len(rows) != 1 || rows[0].Variant != "singletons" {
+		t.Errorf("%d rows, expected one of singletons", len(rows))
+	}
+}
+
+func TestACancelledPlan(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := lab.New(tiny.Small(), t.TempDir())
+	var cancelled *lab.Cancelled
+	_, err := Run(ctx, l, Plan{Stage: DevThenTest, Arms: []Arm{armOf(t, 0, "semantic-hard")}})
+	if !errors.As(err, &cancelled) || *cancelled != (lab.Cancelled{Root: l.Root, Trials: 2}) {
+		t.Errorf("error %v, expected none of the two dev trials", err)
+	}
+}
+
+// Each shard waits for the others before it chooses, and together they find what one process
+// finds.
+func TestPlansInShards(t *testing.T) {
+	p := Plan{Stage: DevThenTest, Folds: 2, Arms: []Arm{armOf(t, 12, "semantic-hard"), armOf(t, 4, "eszsl")}}
+	want := carryOut(t, lab.New(tiny.Small(), t.TempDir()), p)
+	root := t.TempDir()
+	waited := map[string]bool{}
+	for turn := 0; ; turn++ {
+		if turn > 20 {
+			t.Fatal("the plan does not end")
+		}
+		shard := lab.New(tiny.Small(), root)
+		shard.Shard = lab.Shard{Index: turn % 2, Count: 2}
+		got := carryOut(t, shard, p)
+		if got.Waiting != nil {
+			if waited[got.Waiting.Round] = true; got.Waiting.Left < 1 || got.Waiting.Left >= got.Waiting.Total {
+				t.Errorf("%v", got.Waiting)
+			}
+			continue
+		}
+		for i := range p.Arms {
+			a, b := want.Arms[i][0], got.Arms[i][0]
+			if !same(a.Chosen, b.Chosen) || !slices.Equal(accuracies(a.Test), accuracies(b.Test)) || !slices.Equal(accuracies(a.Val), accuracies(b.Val)) {
+				t.Errorf("%s: one process chose %v, shards %v", p.Arms[i].Name, a.Chosen.Settings().Values(), b.Chosen.Settings().Values())
+			}
+		}
+		break
+	}
+	if !waited["coarse"] || len(waited) < 2 {
+		t.Errorf("shards waited in the rounds %v", waited)
+	}
+}
+
+func TestBestEpochIsTheFirstWithTheBestAverage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const samples = 12 // so few that averages are often equal
+		right := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, samples), 1, 9), 1, 5).Draw(t, "right samples, by seed and epoch")
+		var curves []train.Curve
+		shortest := len(right[0])
+		for _, seed := range right {
+			var c train.Curve
+			for e, n := range seed {
+				accuracy := float64(n) / samples
+				c = append(c, train.Epoch{Epoch: e + 1, ValAccuracy: &accuracy})
+			}
+			curves = append(curves, c)
+			shortest = min(shortest, len(seed))
+		}
+		want, most := 0, -1
+		for e := range shortest {
+			sum := 0
+			for _, seed := range right {
+				sum += seed[e]
+			}
+			if sum > most {
+				want, most = e+1, sum
+			}
+		}
+		if got := BestEpoch(curves); got != want {
+			t.Errorf("found %d of %d, expected %d", got, shortest, want)
+		}
+	})
+	if BestEpoch(nil) != 0 || BestEpoch([]train.Curve{{}}) != 0 {
+		t.Error("expected 0 of no epochs")
+	}
+}
+
+// A run that converged does not limit how long the others are trained.
+func TestDevEpochAfterConvergence(t *testing.T) {
+	run := func(status train.Status, accuracies ...float64) lab.Run {
+		r := lab.Run{Dir: t.TempDir(), Result: &train.Result{Status: status}}
+		var c train.Curve
+		for e, a := range accuracies {
+			c = append(c, train.Epoch{Epoch: e + 1, ValAccuracy: &a, ValAccuracyPerSample: &a})
+		}
+		testkit.NoError(t, c.Write(filepath.Join(r.Dir, train.CurveFile)))
+		return r
+	}
+	other := run(train.Patience, 0.1, 0.3, 0.5, 0.4)
+	for status, want := range map[train.Status]int{train.Converged: 3, train.Epochs: 2} {
+		if got, err := DevEpoch([]lab.Run{run(status, 0.5, 0.4), other}); got != want || err != nil {
+			t.Errorf("epoch %d beside a run that ended by %s, %v, expected %d", got, status, err, want)
+		}
+	}
+}
+
+// scored is a run with right samples, of 4, of each class.
+func scored(part string, seed uint64, right ...int) lab.Run {
+	confusion := metrics.NewConfusion(len(right))
+	var classes []string
+	for z, n := range right {
+		confusion[z][z], confusion[z][(z+1)%len(right)] = n, 4-n
+		classes = append(classes, fmt.Sprint(part, z))
+	}
+	a := confusion.Accuracy()
+	return lab.Run{
+		Trial:  train.Trial{Fingerprint: part, Seed: seed},
+		Result: &train.Result{Evaluation: &train.Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Classes: classes, Confusion: confusion}},
+	}
+}
+
+// The accuracy of a seed over several parts is the mean over all their classes. Seeds that lack
+// a part, and runs without a result, are left out.
+func TestMeasure(t *testing.T) {
+	m := Measure([]lab.Run{scored("a", 0, 4, 2), scored("b", 0, 1, 1, 0), scored("a", 1, 4, 4), scored("b", 1, 1, 1, 2)})
+	testkit.NearAll(t, "accuracies", m.PerClass.Values, []float64{8. / 20, 12. / 20}, 1e-12)
+	testkit.NearAll(t, "by class", lab.Accuracies(m.ByClass), []float64{1, 0.75, 0.25, 0.25, 0.25}, 1e-12)
+	if m.Classes != 5 || m.Parts != 2 || m.Chance() != 0.4 || m.Interval != metrics.ClassInterval(lab.Accuracies(m.ByClass)) {
+		t.Errorf("found %+v", m)
+	}
+	failed := lab.Run{Trial: train.Trial{Fingerprint: "a", Seed: 7}, Err: lab.ErrElsewhere}
+	for name, c := range map[string]struct {
+		runs []lab.Run
+		want int
+	}{
+		"a run has no result":         {[]lab.Run{scored("a", 0, 4, 2), failed}, 1},
+		"a seed lacks a part":         {[]lab.Run{scored("a", 0, 4, 2), scored("b", 0, 1, 1, 0), scored("a", 1, 4, 4)}, 1},
+		"each seed lacks one":         {[]lab.Run{scored("a", 0, 4, 2), scored("b", 1, 1, 1, 0)}, 0},
+		"a part failed in every seed": {[]lab.Run{scored("a", 0, 4, 2), {Trial: train.Trial{Fingerprint: "b"}, Err: lab.ErrElsewhere}}, 0},
+		"a run is there twice":        {[]lab.Run{scored("a", 0, 4, 2), scored("a", 0, 4, 2), scored("a", 1, 4, 4)}, 2},
+	} {
+		if m := Measure(c.runs); len(m.PerClass.Values) != c.want {
+			t.Errorf("%s: %d seeds, expected %d", name, len(m.PerClass.Values), c.want)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/train"
+)
+
+// The settings are ranked by the mean over the folds, and the best of them by further seeds
+// alone, whose average curve gives the epochs. Another search with the same start tries the
+// same ones, and trains nothing in the same folder.
+func TestSearch(t *testing.T) {
+	const budget = 16 // of which two have further seeds
+	l := lab.New(tiny.Small(), t.TempDir())
+	c, p := quick(t, "semantic-hard"), Plan{Folds: 2}
+	f := testkit.Must(Search(t.Context(), l, c, p, budget))(t)
+	const trials = 2 * (budget + 2*FurtherSeeds)
+	if f.Trials != trials || len(f.Tried) != budget || f.Folds != 2 || len(f.Failed) > 0 {
+		t.Fatalf("%d trials, %d settings, %d folds, failed %v", f.Trials, len(f.Tried), f.Folds, f.Failed)
+	}
+	if !slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config, c.On(l.Data)) }) {
+		t.Error("the settings that it starts from were not tried")
+	}
+	for i, tried := range f.Tried {
+		if testkit.Near(t, "accuracy", tried.Accuracy, validation(tried.Runs).Mean, 1e-12); len(tried.Runs) != 2 || (tried.Further != nil) != (i < 2) {
+			t.Errorf("setting %d: runs of %d folds, further seeds %v", i, len(tried.Runs), tried.Further)
+		}
+		if i > 2 && tried.Accuracy > f.Tried[i-1].Accuracy || i > 1 && tried.Accuracy > min(f.Tried[0].Accuracy, f.Tried[1].Accuracy) {
+			t.Errorf("setting %d has %g, more than one before", i, tried.Accuracy)
+		}
+		for key := range f.Settings(tried) {
+			if !slices.Contains(f.Space, key) {
+				t.Errorf("%s is listed, and was not searched", key)
+			}
+		}
+	}
+	best := f.Tried[0]
+	if best.Further.Mean < f.Tried[1].Further.Mean || len(best.Further.Values) != FurtherSeeds {
+		t.Errorf("the best has %v, the second %v", best.Further, f.Tried[1].Further)
+	}
+	further := best.Config
+	further.Seed, further.Seeds = c.Seed+1, FurtherSeeds
+	var lists []train.Trial
+	for _, fold := range testkit.Must(l.Folds(l.Parts[0], 2))(t) {
+		lists = append(lists, further.Trials(fold, train.Dev, c.DevEpochs())...)
+	}
+	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
+	done := testkit.Must(l.Do(t.Context(), lists))(t)
+	testkit.NearAll(t, "further seeds", best.Further.Values, validation(done).Values, 1e-12)
+	if epochs := testkit.Must(DevEpoch(done))(t); best.Epochs != epochs {
+		t.Errorf("%d epochs, expected %d", best.Epochs, epochs)
+	}
+	runs := testkit.Must(lab.ReadRuns(filepath.Join(l.Root, "splits")))(t)
+	for _, r := range runs {
+		if r.Stage != train.Dev {
+			t.Errorf("%s is of the %s stage: the search used test classes", r.Dir, r.Stage)
+		}
+	}
+	for _, other := range []*lab.Lab{l, lab.New(l.Data, t.TempDir())} {
+		again := testkit.Must(Search(t.Context(), other, c, p, budget))(t)
+		if !slices.EqualFunc(f.Tried, again.Tried, func(a, b Tried) bool { return same(a.Config, b.Config) && a.Accuracy == b.Accuracy }) || len(runs) != trials {
+			t.Errorf("in %s it found other settings; %d folders, expected %d", other.Root, len(runs), trials)
+		}
+	}
+}
+
+// Settings of which a fold failed are left out, and the search continues.
+func TestSearchDespiteAFailure(t *testing.T) {
+	l := lab.New(tiny.Small(), t.TempDir())
+	c, p := quick(t, "semantic-hard"), Plan{Folds: 2}
+	before := testkit.Must(Search(t.Context(), l, c, p, 6))(t)
+	dir := before.Tried[0].Runs[1].Dir
+	testkit.Write(t, dir, train.ResultFile, `{"status": "not finite", "error": "CXE is NaN"}`)
+	testkit.Write(t, dir, train.CurveFile, "")
+	f := testkit.Must(Search(t.Context(), l, c, p, 6))(t)
+	if len(f.Failed) != 1 || f.Failed[0].Dir != dir || f.Failed[0].Err.Error() != "CXE is NaN" || len(f.Tried) != 5 {
+		t.Errorf("failed %v, tried %d, expected %s to fail", f.Failed, len(f.Tried), dir)
+	}
+	if slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config, before.Tried[0].Config) }) {
+		t.Error("the settings that failed are ranked")
+	}
+}
+
+// A space with fewer settings than the budget is searched whole: here the chains of
+// preprocessing, and the numbers of groups, of which 0 takes one from the data.
+func TestSearchOfASmallSpace(t *testing.T) {
+	for key, want := range map[string][]any{
+		"preprocess": searchedChains,
+		"k":          {9, 1, 3, 2}, // all attributes, the one listed number that they can form, and between them
+	} {
+		l := lab.New(tiny.Small(), t.TempDir())
+		c := quick(t, "k-soft")
+		c.Epochs = 1
+		fixed := slices.DeleteFunc(c.Settings().Keys(), func(other string) bool { return other == key })
+		var rounds []string
+		p := Plan{Fixed: fixed, OnRound: func(round string, _ int) { rounds = append(rounds, round) }}
+		f := testkit.Must(Search(t.Context(), l, c, p, 30))(t)
+		got := map[any]bool{}
+		for _, tried := range f.Tried {
+			got[f.Settings(tried)[key]] = true
+		}
+		for _, v := range want {
+			if !got[v] {
+				t.Errorf("%s %v was not tried", key, v)
+			}
+		}
+		if diff := cmp.Diff([]string{key}, f.Space); diff != "" || len(f.Tried) != len(want) || f.Trials != len(want)+3*FurtherSeeds || rounds[0] != "coarse" || rounds[len(rounds)-1] != "further seeds" {
+			t.Errorf("%s: tried %v in %d trials, rounds %v, space (-want +got):\n%s", key, got, f.Trials, rounds, diff)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+func spaceOf(v model.Variant, attributes int, fixed ...string) space {
+	return Defaults(methods.Of(v)).searchSpace(attributes, fixed)
+}
+
+func (s space) keys() (keys []string) {
+	for _, d := range s {
+		keys = append(keys, d.key)
+	}
+	return keys
+}
+
+// same reports whether two configurations have the same settings.
+func same(a, b Config) bool { return cmp.Equal(a.Settings().Values(), b.Settings().Values()) }
+
+func TestSearchSpaceHasWhatTheVariantUses(t *testing.T) {
+	hard := []string{"lr", "bias_factor", "preprocess", "ridge", "beta", "lambda", "alpha", "prior"}
+	for _, c := range []struct {
+		variant model.Variant
+		fixed   []string
+		want    []string
+	}{
+		{model.Singletons, nil, hard},
+		{model.SemanticHard, nil, hard},
+		{model.KSoft, nil, slices.Insert(slices.Clone(hard), 6, "lr_v", "zeta", "k")},
+		{model.SemanticSoft, nil, slices.Insert(slices.Clone(hard), 6, "lr_v", "zeta", "psi")},
+		{model.SemanticHard, []string{"preprocess", "ridge", "seed"}, []string{"lr", "bias_factor", "beta", "lambda", "alpha", "prior"}},
+	} {
+		if diff := cmp.Diff(c.want, spaceOf(c.variant, 312, c.fixed...).keys()); diff != "" {
+			t.Errorf("%s without %v (-want +got):\n%s", c.variant, c.fixed, diff)
+		}
+	}
+}
+
+// Every listed value is drawn before long, whatever the seed, and nothing else. A larger
+// budget starts with the draws of a smaller one.
+func TestDraws(t *testing.T) {
+	const draws = 60
+	s, base := spaceOf(model.KSoft, 35), Defaults(methods.Of(model.KSoft))
+	for seed := range uint64(3) {
+		configs := s.draw(base, draws, rand.NewPCG(seed, 0))
+		for _, d := range s {
+			got := map[any]bool{}
+			for _, c := range configs {
+				got[d.of(c)] = true
+			}
+			for _, v := range d.values {
+				want := d.of(base.With(d.key, v))
+				if !got[want] {
+					t.Fatalf("%s: %v is not drawn", d.key, want)
+				}
+				delete(got, want)
+			}
+			if len(got) > 0 {
+				t.Fatalf("%s: drew %v, which is not of %v", d.key, got, d.values)
+			}
+		}
+		if !slices.EqualFunc(configs[:9], s.draw(base, 9, rand.NewPCG(seed, 0)), same) {
+			t.Fatal("9 draws are not the first of more")
+		}
+		if slices.EqualFunc(configs, s.draw(base, draws, rand.NewPCG(seed+1, 0)), same) {
+			t.Fatal("another seed draws the same")
+		}
+	}
+	if got := (space{}).draw(base, 7, rand.NewPCG(0, 0)); len(got) != 1 || !same(got[0], base) {
+		t.Errorf("drew %+v of nothing", got)
+	}
+}
+
+func TestNeighboursOfANumber(t *testing.T) {
+	s := spaceOf(model.KSoft, 312)
+	for _, c := range []struct {
+		key  string
+		at   float64
+		want []float64
+	}{
+		{"lr", 1e-5, []float64{3e-6, 5.5e-6, 3e-5, 1.7e-5}},
+		{"lr", 3e-6, []float64{1e-5, 5.5e-6}},
+		{"lr", 1.7e-5, []float64{1e-5, 1.3e-5, 3e-5, 2.3e-5}}, // from between two listed values
+		{"beta", 0, []float64{1e-8}},                          // no way halfway to 0 on a log scale
+		{"beta", 1e-8, []float64{0, 1e-7, 3.2e-8}},
+		{"ridge", 1e6, []float64{1e5, 3.2e5}},
+		{"k", 10, []float64{1, 3, 20, 14}},
+		{"k", 2, []float64{1, 10, 4}}, // 1.4 is no number of groups
+		{"zeta", 3, []float64{1, 1.7, 10, 5.5}},
+	} {
+		d := s[slices.IndexFunc(s, func(d dimension) bool { return d.key == c.key })]
+		var got []float64
+		for _, near := range d.neighbours(Defaults(methods.Of(model.KSoft)).With(c.key, c.at)) {
+			value, _ := d.number(near)
+			got = append(got, value)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s = %g (-want +got):\n%s", c.key, c.at, diff)
+		}
+	}
+}
+
+// However far a search walks from neighbour to neighbour, it stays inside of the
+// listed values, and changes one setting at a time.
+func TestNeighboursStayInTheSpace(t *testing.T) {
+	s := spaceOf(model.SemanticSoft, 85)
+	for seed := range uint64(5) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		c := s.draw(Defaults(methods.Of(model.SemanticSoft)), 1, rand.NewPCG(rng.Uint64(), 0))[0]
+		for range 4 {
+			near := s.neighbours(c, rng)
+			first := map[string]bool{} // each dimension has its first before any has its second
+			for i, n := range near {
+				changed := slices.DeleteFunc(s.keys(), func(key string) bool { return c.value(key) == n.value(key) })
+				if len(changed) != 1 {
+					t.Fatalf("a neighbour differs in %v", changed)
+				}
+				if i < len(s) {
+					first[changed[0]] = true
+				}
+			}
+			if len(first) != len(s) {
+				t.Fatalf("the first %d neighbours change %v", len(s), first)
+			}
+			c = near[rng.IntN(len(near))]
+			for _, d := range s {
+				if v, ok := d.number(c); ok && (v < d.values[0].(float64) || v > d.values[len(d.values)-1].(float64)) {
+					t.Fatalf("%s = %g is outside of %v", d.key, v, d.values)
+				}
+			}
+		}
+	}
+}
+
+func TestEdges(t *testing.T) {
+	c := Defaults(methods.Of(model.KSoft)).With("lr", 3e-3).With("bias_factor", 3).With("alpha", 0.1).With("preprocess", preprocess.None).
+		With("ridge", 1e2).With("beta", 1e-6).With("lambda", 0).With("lr_v", 0.1).With("zeta", 1).With("k", 30)
+	lr, zeta := Edge{"lr", 3e-3, "highest"}, Edge{"zeta", 1.0, "lowest"} // nothing is below a lambda of 0
+	for name, one := range map[string]struct {
+		Config
+		want []Edge
+	}{
+		"not whitened":           {c, []Edge{lr, zeta}},
+		"whitened":               {c.With("preprocess", preprocess.Whiten), []Edge{lr, {"ridge", 1e2, "lowest"}, zeta}},
+		"a ridge by the data":    {c.With("preprocess", preprocess.Whiten).With("ridge", 0), []Edge{lr, zeta}},
+		"inside":                 {c.With("lr", 1e-4).With("zeta", 3), []Edge{}},
+		"highest number of k":    {c.With("lr", 1e-4).With("zeta", 3).With("k", 60), []Edge{{"k", 60, "highest"}}},
+		"between listed numbers": {c.With("lr", 1.7e-5).With("zeta", 3), []Edge{}},
+	} {
+		if diff := cmp.Diff(one.want, spaceOf(model.KSoft, 312).edges(one.Config)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	// With a single attribute there is one number of groups, which is no edge.
+	if e := spaceOf(model.KSoft, 1).edges(c.With("lr", 1e-4).With("zeta", 3).With("k", 1)); len(e) > 0 {
+		t.Errorf("found %v", e)
+	}
+}
+
+func TestSearchBudgetIsSpent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		settings := rapid.IntRange(1, 1000).Draw(t, "budget")
+		b := divide(settings)
+		total := b.coarse
+		for _, n := range b.refined {
+			total += n
+		}
+		if total != settings || b.coarse < 1 || slices.Min(b.refined[:]) < 0 || b.best < 1 || b.best > 5 || b.best > settings {
+			t.Fatalf("%+v of %d", b, settings)
+		}
+	})
+	for settings, want := range map[int]budget{
+		4:  {3, [refiningRounds]int{1}, 1},
+		24: {12, [refiningRounds]int{3, 3, 3, 3}, 3}, // as the help says
+	} {
+		if got := divide(settings); got != want {
+			t.Errorf("of %d: %+v, expected %+v", settings, got, want)
+		}
+	}
+}
+
+// Every method tries the same number of different settings: those that make no difference do
+// not count. Its start is the first, and fixed settings keep their values.
+func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
+	const budget = 12
+	l := lab.New(tiny.Small(), t.TempDir())
+	folds := testkit.Must(l.Folds(l.Parts[0], 2))(t)
+	for _, name := range append(methods.Names(), "k-soft", "semantic-soft") {
+		c := Defaults(testkit.Must(methods.Parse(name))(t))
+		fixed := "beta"
+		if name == "kernel" {
+			c, fixed = c.With("kernel", "linear"), "kernel"
+		}
+		s := newSearcher(c, folds, budget, 0, []string{fixed})
+		first := s.coarse()
+		for _, one := range first.settings { // equally good, so that refining takes neighbours of each
+			s.tried = append(s.tried, Tried{Config: one})
+		}
+		all := first.settings
+		for _, n := range s.budget.refined {
+			all = append(all, s.refine(n).settings...)
+		}
+		seen := map[string]bool{}
+		for _, one := range all {
+			trials := s.trialsOf(batch{settings: []Config{one}, seeds: 1})
+			if len(trials) != 2 || trials[0].Fingerprint == trials[1].Fingerprint || trials[0].Stage != train.Dev {
+				t.Fatalf("%s: trials %+v, expected one of the dev stage for each of two folds", name, trials)
+			}
+			if seen[trials[0].Name()] {
+				t.Errorf("%s: %s is tried twice", name, trials[0].Name())
+			}
+			seen[trials[0].Name()] = true
+			if one.Settings().Has(fixed) && one.value(fixed) != c.value(fixed) {
+				t.Errorf("%s: the fixed %s became %v", name, fixed, one.value(fixed))
+			}
+		}
+		if len(all) != budget || !same(all[0], c.On(l.Data)) {
+			t.Errorf("%s: %d settings, expected %d, of which the first is the start", name, len(all), budget)
+		}
+	}
+}
+
+// A search from a preset tries the general defaults, too, in the settings that it varies, and
+// then the start without preprocessing, unless it is fixed.
+func TestSearchFirstSettings(t *testing.T) {
+	l := lab.New(tiny.Small(), t.TempDir())
+	preset := PresetFor("cub", methods.Of(model.SemanticHard)).Config
+	general := Defaults(methods.Of(model.SemanticHard)).On(l.Data)
+	second := newSearcher(preset, l.Parts, 4, 0, []string{"beta"}).coarse().settings[1]
+	want := general.With("dataset", "cub").With("beta", preset.value("beta"))
+	if !same(second, want) {
+		t.Errorf("the second is %v, expected the defaults with the fixed beta, %v", second.Settings().Values(), want.Settings().Values())
+	}
+	for _, c := range []struct {
+		fixed []string
+		want  bool
+	}{{nil, true}, {[]string{"preprocess"}, false}} {
+		got := newSearcher(general, l.Parts, 4, 0, c.fixed).coarse().settings[1]
+		if same(got, general.With("preprocess", preprocess.None)) != c.want {
+			t.Errorf("with fixed %q the second is %v", c.fixed, got.Settings().Values())
+		}
+	}
+}

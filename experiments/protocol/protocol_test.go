@@ -1,0 +1,160 @@
+package protocol
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// preset is the general defaults with a configuration that takes milliseconds.
+func preset(l *lab.Lab, stage engine.Stages) engine.Preset {
+	c := testlab.Config(l, stage, model.SemanticHard)
+	p := engine.PresetFor(c.Dataset, c.Method)
+	p.Config = c
+	return p
+}
+
+// The result of each stage is that of its runs, is stored, and is the same when the runs are
+// reused, except for what says so.
+func TestRun(t *testing.T) {
+	for stage, runs := range map[engine.Stages]int{engine.OnlyDev: 2, engine.OnlyTest: 2, engine.DevThenTest: 4} {
+		l := testlab.New(t)
+		chosen := 0
+		r := testkit.Must(Run(t.Context(), l, preset(l, stage), func() { chosen++ }))(t)
+		var seconds float64
+		byStage := map[train.Stage][]float64{}
+		for _, dir := range r.RunDirs {
+			run, _, err := lab.ReadRun(dir)
+			testkit.NoError(t, err)
+			seconds += run.Result.Seconds
+			byStage[run.Stage] = append(byStage[run.Stage], run.Result.Evaluation.PerClass)
+		}
+		for name, m := range map[train.Stage]*engine.Measured{train.Dev: r.Val, train.Test: r.Test} {
+			switch values := byStage[name]; {
+			case (m == nil) != (values == nil):
+				t.Errorf("%s: %s has runs %v, and the result %v", stage, name, values, m)
+			case m != nil && (!slices.Equal(m.PerClass.Values, values) || m.Classes != 4 || m.PerClass.Mean <= m.Chance()):
+				t.Errorf("%s: %s has %+v, expected %v over 4 classes, above chance", stage, name, m, values)
+			}
+		}
+		hasDev := min(len(byStage[train.Dev]), 1)
+		if len(r.RunDirs) != runs || r.Reused != 0 || math.Abs(r.Seconds-seconds) > 1e-12 || r.To.Before(r.From) || r.From.IsZero() || chosen != hasDev || (r.Adaptation != nil) != (hasDev > 0) {
+			t.Errorf("%s: found %+v, chosen %d times", stage, r, chosen)
+		}
+		var stored Result
+		testlab.Stored(t, l, Kind, &stored)
+		testkit.NoError(t, stored.Check())
+		if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(&stored))(t); string(a) != string(b) {
+			t.Errorf("%s: stored %s, expected %s", stage, b, a)
+		}
+		if a, b := testlab.Text(t, r.Tables()), testlab.Text(t, stored.Tables()); a != b {
+			t.Errorf("%s: the stored result shows\n%s\nexpected\n%s", stage, b, a)
+		}
+		l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
+		again := testkit.Must(Run(t.Context(), l, preset(l, stage), func() { t.Error("the adaptation is chosen again") }))(t)
+		ignored := cmpopts.IgnoreFields(engine.Trained{}, "Reused", "From", "To")
+		if diff := cmp.Diff(r, again, ignored, cmpopts.IgnoreFields(Result{}, "Config")); diff != "" || again.Reused != runs {
+			t.Errorf("%s: reused %d (-first +second):\n%s", stage, again.Reused, diff)
+		}
+		testkit.WantText(t, testlab.Text(t, again.Tables()), "nothing trained: ", " runs reused", "lr 0.01, ", "lago-train search --dataset simulated-small --variant semantic-hard")
+	}
+}
+
+// The BLAS is that of the runs, and settings that a flag gave are said to be given.
+func TestRunNamesWhatItRestsOn(t *testing.T) {
+	l := testlab.New(t)
+	p := preset(l, engine.OnlyTest)
+	p.Origins["lr"] = "--lr"
+	first := testkit.Must(Run(t.Context(), l, p, nil))(t)
+	for _, dir := range first.RunDirs {
+		record := testkit.Must(train.ReadRecord(dir))(t)
+		record.BLAS.Name = "another"
+		testkit.Write(t, dir, train.TrialFile, string(testkit.Must(json.Marshal(record))(t)))
+	}
+	second := testkit.Must(Run(t.Context(), l, p, nil))(t)
+	if first.BLAS == second.BLAS || second.Source != "partly given; otherwise general defaults" {
+		t.Errorf("BLAS %s, then %s; settings from %s", first.BLAS, second.BLAS, second.Source)
+	}
+}
+
+func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
+	l := testlab.New(t)
+	p := preset(l, engine.OnlyDev)
+	p.Config = p.With("lr", 1e38)
+	_, err := Run(t.Context(), l, p, nil)
+	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Parts[0], train.Dev, p.Epochs)[0].Name()))
+	l.Data.Groups = nil
+	_, err = Run(t.Context(), l, preset(l, engine.OnlyDev), nil)
+	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups")
+}
+
+// Learning curves are means with the range over seeds, up to the shortest; the mark is the best
+// epoch of the mean. The confusion is that of the test stage.
+func TestFigures(t *testing.T) {
+	l := testlab.New(t)
+	r := testkit.Must(Run(t.Context(), l, preset(l, engine.DevThenTest), func() {}))(t)
+	figures := testkit.Must(r.Figures(l.Root))(t)
+	if len(figures) != 2 || figures[0].Name != "curve" || figures[1].Name != "confusion" {
+		t.Fatalf("found %+v", figures)
+	}
+	val := figures[0].Picture.(*plot.Lines).Series[1]
+	if len(val.Points) != 4 || val.Stop != float64(r.Epochs) {
+		t.Errorf("%d epochs, a mark at %g, expected 4 and %d", len(val.Points), val.Stop, r.Epochs)
+	}
+	curve := testkit.Must(train.ReadCurve(filepath.Join(r.RunDirs[0], train.CurveFile), train.Dev))(t)
+	for e, p := range val.Points {
+		if seed := 100 * *curve[e].ValAccuracy; p.Low > p.Y || p.Y > p.High || math.Abs(seed-p.Low) > 1e-9 && math.Abs(seed-p.High) > 1e-9 {
+			t.Errorf("epoch %d: %+v, expected one of two seeds at %g", e+1, p, seed)
+		}
+	}
+	heat := figures[1].Picture.(*plot.Heat)
+	var diagonal float64
+	for i, row := range heat.Values {
+		diagonal += row[i] / float64(len(heat.Values))
+		testkit.Near(t, heat.Rows[i], row[0]+row[1]+row[2]+row[3], 1, 1e-9)
+	}
+	testkit.Near(t, "mean of the diagonal", diagonal, r.Test.PerClass.Mean, 1e-9)
+	testkit.Write(t, r.RunDirs[0], train.CurveFile, "")
+	_, err := r.Figures(l.Root)
+	testkit.WantError(t, err, r.RunDirs[0], train.CurveFile+": expected at least one epoch, found none")
+}
+
+func TestClassesThatAreConfusedAreNeighbours(t *testing.T) {
+	order := clustered([][]float64{
+		{0.6, 0, 0.4, 0},
+		{0, 0.7, 0, 0.3},
+		{0.3, 0, 0.7, 0},
+		{0, 0.1, 0, 0.9},
+	})
+	at := func(z int) int { return slices.Index(order, z) }
+	if len(order) != 4 || math.Abs(float64(at(0)-at(2))) != 1 || math.Abs(float64(at(1)-at(3))) != 1 {
+		t.Errorf("the order %v separates classes that are confused", order)
+	}
+}
+
+func TestTables(t *testing.T) {
+	m := &engine.Measured{PerClass: lab.Summarise([]float64{0.5, 0.52}), Interval: metrics.Interval{Low: 0.4, High: 0.6}, Classes: 4, Parts: 1}
+	r := &Result{
+		Dataset: "cub", Variant: "k-soft", Stage: engine.OnlyTest, Epochs: 160, Test: m, Published: 0.56094, PublishedSeeds: 5,
+		Trained: engine.Trained{RunDirs: []string{"runs/a", "runs/b"}, Reused: 1, Seconds: 2},
+	}
+	testkit.WantText(t, testlab.Text(t, r.Tables()), "k-soft on cub, stage test, 160 epochs on train and validation classes\n",
+		"│ test (unseen) │       4 │             51.0 % │      40.0 to 60.0 │             1.0 % │ 25.0 % │     2 │",
+		"56.1 % test accuracy over 5 seeds", "2 runs (1 reused, the first trained ", "  runs/b\n")
+	testkit.WantError(t, (&Result{Trained: r.Trained}).Check(), "val: expected the accuracy of a stage, and its runs")
+	testkit.WantError(t, (&Result{Test: m}).Check(), "its runs")
+}

@@ -1,0 +1,163 @@
+package reproduction
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+func TestReproduce(t *testing.T) {
+	l := testlab.New(t)
+	r := testkit.Must(Run(t.Context(), l, testlab.Full(l, model.Variants...)))(t)
+	var titles []string
+	for _, row := range r.Table {
+		if titles = append(titles, row.Title); row.Variant != "" && row.Val.PerClass.Mean > r.Result.Val.PerClass.Mean {
+			t.Errorf("%s has %g on the validation classes, %s was chosen with %g", row.Title, row.Val.PerClass.Mean, r.Result.Title, r.Result.Val.PerClass.Mean)
+		}
+	}
+	if diff := cmp.Diff([]string{"ESZSL", "LAGO-Singletons", "LAGO-Semantic-Hard", "LAGO-K-Soft", "LAGO-Semantic-Soft"}, titles); diff != "" || len(r.Missing)+len(r.LeftOut) > 0 {
+		t.Errorf("missing %+v, left out %+v, methods (-want +got):\n%s", r.Missing, r.LeftOut, diff)
+	}
+	var stored Result
+	testlab.Stored(t, l, Kind, &stored)
+	testkit.NoError(t, stored.Check())
+	if a, b := testlab.Text(t, r.Tables()), testlab.Text(t, stored.Tables()); a != b {
+		t.Errorf("the stored result shows\n%s\nexpected\n%s", b, a)
+	}
+	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != "variants" {
+		t.Errorf("figures %+v", figures)
+	}
+	stored.Result.Test = nil
+	testkit.WantError(t, stored.Check(), stored.Result.Title+": expected val and test")
+}
+
+// Neither the test accuracy nor ESZSL affects the choice.
+func TestChosenByValidationAccuracyAlone(t *testing.T) {
+	row := func(v model.Variant, val, test float64) Row {
+		return Row{Row: engine.Row{
+			Variant: string(v), Val: &engine.Measured{PerClass: lab.Summarise([]float64{val})}, Test: &engine.Measured{PerClass: lab.Summarise([]float64{test})},
+		}}
+	}
+	eszsl := row("", 0.9, 0.9)
+	got := chosen([]Row{eszsl, row(model.Singletons, 0.4, 0.8), row(model.KSoft, 0.5, 0.1), row(model.SemanticSoft, 0.5, 0.7)})
+	if got == nil || got.Variant != string(model.KSoft) {
+		t.Errorf("%+v was chosen, expected the first of the best validation accuracy", got)
+	}
+	if got := chosen([]Row{eszsl}); got != nil {
+		t.Errorf("%+v was chosen of none", got)
+	}
+}
+
+// Published numbers of baselines were made without the held-out samples of seen classes,
+// those of LAGO with them.
+func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
+	data := testlab.New(t).Data
+	heldOut := data.SamplesOf(data.Split.Train)[:3]
+	slices.Sort(heldOut)
+	for name, c := range map[string]struct {
+		dataset string
+		heldOut []int
+		all     bool // --hold-out
+		rotate  int
+		want    bool
+	}{
+		"published":           {"AWA2", heldOut, false, 0, true},
+		"for all methods":     {"AWA2", heldOut, true, 0, false},
+		"in a rotation":       {"AWA2", heldOut, false, 4, false},
+		"nothing is held out": {"AWA2", nil, false, 0, false},
+		"own data":            {"own", heldOut, false, 0, false},
+	} {
+		d := *data
+		d.Name, d.TestSeen = c.dataset, c.heldOut
+		l := lab.New(&d, t.TempDir())
+		configs := testlab.Full(l, model.Singletons)
+		configs[0].HoldOut = c.all
+		if c.rotate > 0 {
+			testkit.NoError(t, l.Rotate(c.rotate, 0))
+		}
+		var wrong []string
+		l.OnRun = func(r lab.Run) {
+			if r.HoldOut != (c.all || c.want && r.Method.Name == eszsl) {
+				wrong = append(wrong, r.Name())
+			}
+		}
+		l.Jobs = 1
+		r := testkit.Must(Run(t.Context(), l, configs))(t)
+		if r.BaselinesHeldOut != c.want || len(wrong) > 0 {
+			t.Errorf("%s: baselines alone %v, expected %v; trained otherwise: %v", name, r.BaselinesHeldOut, c.want, wrong)
+		}
+	}
+}
+
+// There is no result while another shard still has runs of a variant, and a variant that fails
+// or that the data does not allow is not chosen.
+func TestVariantsWithoutAResult(t *testing.T) {
+	l := testlab.New(t)
+	l.Shard = lab.Shard{Index: 0, Count: 2}
+	configs := testlab.Full(l, model.Singletons, model.SemanticHard, model.SemanticSoft)
+	for i := range configs {
+		configs[i].Seeds = 1
+	}
+	part := testkit.Must(Run(t.Context(), l, configs))(t)
+	if len(part.Missing) == 0 || part.Result != nil {
+		t.Errorf("missing %+v, result %+v", part.Missing, part.Result)
+	}
+	testkit.WantText(t, testlab.Text(t, part.Tables()), "no result while runs are missing", part.Missing[0].Dir)
+	l.Shard = lab.Shard{}
+	if whole := testkit.Must(Run(t.Context(), l, configs))(t); len(whole.Table) != 4 || len(whole.Missing) > 0 || whole.Result == nil {
+		t.Errorf("%d rows, missing %+v, result %+v", len(whole.Table), whole.Missing, whole.Result)
+	}
+	configs[0] = configs[0].With("lr", 1e38)
+	if r := testkit.Must(Run(t.Context(), l, configs))(t); len(r.Missing) != 1 || r.Result == nil || r.Result.Variant == string(model.Singletons) {
+		t.Errorf("missing %+v, result %+v", r.Missing, r.Result)
+	}
+	l = testlab.New(t)
+	l.Data.Groups = nil
+	r := testkit.Must(Run(t.Context(), l, testlab.Full(l, model.Singletons, model.SemanticSoft)))(t)
+	if len(r.LeftOut) != 1 || len(r.Table) != 2 || r.Result == nil {
+		t.Errorf("left out %+v of the table %+v", r.LeftOut, r.Table)
+	}
+	testkit.WantText(t, testlab.Text(t, r.Tables()), "semantic-soft is left out: the data set has no attribute groups")
+	_, err := Run(t.Context(), l, testlab.Full(l, model.SemanticHard))
+	testkit.WantError(t, err, "variants: expected one that the data set allows, found none")
+}
+
+func TestTables(t *testing.T) {
+	r := &Result{Dataset: "cub", Parts: 1}
+	row := Row{engine.Row{
+		Title: "LAGO-Semantic-Soft", Variant: "semantic-soft", Val: &engine.Measured{PerClass: lab.Summarise([]float64{0.5, 0.52})},
+		Test: &engine.Measured{PerClass: lab.Summarise([]float64{0.57, 0.59}), Interval: metrics.Interval{Low: 0.475, High: 0.6849}},
+	}, r.published("LAGO-Semantic-Soft")}
+	r.Table, r.Result = []Row{row}, &row
+	testkit.WantText(t, testlab.Text(t, r.Tables()),
+		"│ LAGO-Semantic-Soft │     51.0 % │  1.0 % │ 58.0 % │  1.0 % │      47.5 to 68.5 │    57.8 % │     2 │",
+		"│ LAGO (semantic-soft) │ 58.0 % │  1.0 % │      47.5 to 68.5 │    57.8 % │",
+		"semantic-soft was chosen by its validation accuracy. Only this line is the result")
+}
+
+func TestPublished(t *testing.T) {
+	for _, c := range []struct {
+		dataset, method string
+		parts           int
+		want            string
+	}{
+		{"AWA2", "ESZSL", 1, "58.6 %"},
+		{"sun", published.ResultRow, 1, "57.5 %"},
+		{"AWA2", "ESZSL", 2, "-"}, // other classes
+		{"cub127", "ESZSL", 1, "-"},
+		{"cub", "Kernel alignment", 1, "-"}, // a range
+	} {
+		if got := publishedCell((&Result{Dataset: c.dataset, Parts: c.parts}).published(c.method)); got != c.want {
+			t.Errorf("%s on %s in %d parts: %s, expected %s", c.method, c.dataset, c.parts, got, c.want)
+		}
+	}
+}
