@@ -48,13 +48,9 @@ Examples:
    lago-train dataset list
    lago-train dataset list --data-dir ~/data --json`,
 		Flags: o.flags(),
-		Action: func(c *cli.Context) error {
-			l, err := catalog.List(c.Context, o.catalog(), func(name string) { display.show("checking "+name, false) })
-			if err != nil {
-				return err
-			}
-			return o.print(l)
-		},
+		Action: o.printing(func(c *cli.Context) (any, error) {
+			return catalog.List(c.Context, o.catalog(), func(name string) { display.show("checking "+name, false) })
+		}),
 	}
 }
 
@@ -87,11 +83,9 @@ func checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "list the problems of a data set",
 		ArgsUsage: "NAME|DIR",
-		Description: `An argument with a / in it, or . or .., is a folder; any other is the name of a data
-set. For a folder in the open layout all problems of all files are listed, for one in
-the xlsa17 layout the first problem of the files, or else all problems of the data.
-
-Problems end the command with exit code 1. Warnings do not.
+		Description: `An argument with a / in it, or . or .., is a folder; any other is the name of a data set. In the open
+layout all problems of all files are listed, in the xlsa17 layout the first problem of the files, or
+else all problems of the data. Problems end the command with exit code 1. Warnings do not.
 
 Examples:
    lago-train dataset check ./data/animals
@@ -171,13 +165,12 @@ func splitCommand() *cli.Command {
 		Name:      "split",
 		Usage:     "propose train, val and test classes, or check a split for leaks",
 		ArgsUsage: "NAME",
-		Description: `A proposal keeps similar classes in one subset: those whose names differ only in case,
-punctuation or a leading number such as 001., those with the same description, and those
-that share a sample. It balances the samples, and prefers splits whose train classes have the
-attributes of val and test classes. The same seed proposes the same split.
+		Description: `A proposal keeps similar classes in one subset: those whose names differ only in case, punctuation
+or a leading number such as 001., those with the same description, and those that share a sample. It
+balances the samples, and prefers train classes with the attributes of val and test classes.
 
-A folder in the open layout needs no splits.csv for a proposal. With --check or --own
-the command ends with exit code 1 if something leaks.
+A folder in the open layout needs no splits.csv for a proposal. With --check or --own the command
+ends with exit code 1 if something leaks.
 
 Examples:
    lago-train dataset split --out data/animals/splits.csv --test-share 0.25 animals
@@ -308,20 +301,16 @@ func fetchCommand() *cli.Command {
 		Usage:     "download a data set of the paper, or the weights of a network",
 		ArgsUsage: strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), "|"),
 		Description: `Downloads the archives that contain a data set and unpacks its files to
-<data dir>/<NAME>, where run --dataset NAME finds them. The same command resumes an
-interrupted download. The archives are kept, so the next data set needs no download.
-
-Features, descriptions and splits come from the xlsa17 release of Xian et al. (about 880 MB):
+<data dir>/<NAME>. The same command resumes an interrupted download. Archives are kept, so the next
+data set needs no download. Features, descriptions and splits come from the xlsa17 release of Xian et
+al. (about 880 MB), the attribute groups from the repository of the authors of LAGO, whose data
+archive (about 500 MB) has all files and can replace the release by --archive-url:
    ` + fetch.XianURL + `
-The attribute groups come from the repository of the authors of LAGO:
    ` + fetch.MetaURL + `
-Their data archive (about 500 MB) has all files and can replace the release:
-   --archive-url ` + fetch.LAGOURL + `
+   ` + fetch.LAGOURL + `
 
-CUB's pictures are for non-commercial research.
-
-The weights of a ResNet for photographs, torchvision's as timm publishes them (100 to
-180 MB), go to <data dir>/NAME.safetensors; --archive-url is their address:
+CUB's pictures are for non-commercial research. The weights of a ResNet for photographs, torchvision's
+as timm publishes them (100 to 180 MB), go to <data dir>/NAME.safetensors:
    ` + fetch.WeightsURL("resnet50") + `
    ` + fetch.WeightsURL("resnet101") + `
 This download has not been tested.
@@ -338,16 +327,13 @@ Examples:
 			&cli.PathFlag{Name: "download-dir", Category: outputGroup, DefaultText: "lago-train/downloads in the user's cache folder", Usage: "`DIR` folder of downloaded archives", Destination: &o.DownloadDir},
 			&cli.BoolFlag{Name: "delete-archives", Category: outputGroup, Usage: "remove the downloaded archives once the data set is complete", Destination: &o.DeleteArchives},
 			&cli.BoolFlag{Name: "force", Category: outputGroup, Usage: "replace an existing folder of the data set and everything in it, or file of weights", Destination: &o.Force},
-			&cli.IntFlag{Name: "attempts", Category: runGroup, Value: 6, Usage: "`N` attempts in a row without progress before the download is given up", Destination: &o.Attempts},
+			atLeast(1, &cli.IntFlag{Name: "attempts", Category: runGroup, Value: 6, Usage: "`N` attempts in a row without progress before the download is given up", Destination: &o.Attempts}),
 			&cli.DurationFlag{Name: "stall", Category: runGroup, Value: 30 * time.Second, Usage: "`DURATION` longest wait for the next byte from the server before a new attempt", Destination: &o.Stall},
 			data.jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
 				return wrong(c.Command.HelpName, "the name of one data set or network, "+strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), ", "), format.Count(c.NArg(), "argument"))
-			}
-			if o.Attempts < 1 {
-				return wrong("--attempts", "1 or more", fmt.Sprint(o.Attempts))
 			}
 			if o.Stall <= 0 {
 				return wrong("--stall", "a time above 0", o.Stall.String())

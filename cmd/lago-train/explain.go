@@ -35,13 +35,11 @@ func explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "explain",
 		Usage: "explain one prediction by attribute groups",
-		Description: `Shows how much each attribute group favours the predicted class over the runner-up (the
-contributions add up to the difference in log probability), which attributes were detected
-and described, and which other detections would change the prediction. If the prediction
-is wrong, the true class is compared as well. The sample is one of the data set that the
-model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights).
-Only models of LAGO can be explained: baselines have no groups. --adapt also says whether
-the other samples of the batch change the prediction, and which of them did.
+		Description: `Shows how much each attribute group favours the predicted class over the runner-up (the contributions
+add up to the difference in log probability), which attributes were detected and described, and which
+other detections would change the prediction. If it is wrong, the true class is compared as well.
+The sample is one of the data set that the model was trained on, of --dataset, a row of --features, or
+a photograph (--image, --weights). Only models of LAGO can be explained: baselines have no groups.
 
 Examples:
    lago-train explain --model latest --sample 680 --format html --out why.html
@@ -54,15 +52,12 @@ Examples:
 			&cli.StringFlag{Name: "dataset", Category: dataGroup, DefaultText: "that of the model", Usage: "`NAME` data set", Destination: &o.dataset},
 			&cli.StringFlag{Name: "against", Category: classGroup, DefaultText: "the runner-up", Usage: "`NAME` class to compare the prediction with", Destination: &o.against},
 			choice(&o.format, "format", outputGroup, "format of the explanation", explain.Text, explain.Text, explain.JSON, explain.HTML),
-			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` groups and changes to show; json has all groups", Destination: &o.top}),
+			atLeast(1, &cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` groups and changes to show; json has all groups", Destination: &o.top})),
 		Action: interruptible(o.run),
 	}
 }
 
 func (o *explainOptions) run(c *cli.Context) error {
-	if o.top < 1 {
-		return wrong("--top", "at least 1", strconv.Itoa(o.top))
-	}
 	if err := cmp.Or(
 		excludes(c, "features", "dataset"),
 		excludes(c, "image", "sample", "features", "dataset", "adapt"),

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -113,6 +114,17 @@ func setChoices(c *cli.Context) error {
 		}
 	}
 	return nil
+}
+
+// atLeast refuses smaller values of a flag.
+func atLeast(least int, f *cli.IntFlag) *cli.IntFlag {
+	f.Action = func(_ *cli.Context, n int) error {
+		if n < least {
+			return wrong(dashed(f.Name), fmt.Sprintf("at least %d", least), strconv.Itoa(n))
+		}
+		return nil
+	}
+	return f
 }
 
 // wrong is the error of a command line.

@@ -160,19 +160,15 @@ func extractCommand() *cli.Command {
 		Name:      "extract",
 		Usage:     "compute features of photographs with a ResNet, as a data set",
 		ArgsUsage: "NAME",
-		Description: `Reads the photographs DIR/CLASS/*.jpg (or png, webp, gif, bmp, tiff), or those of a list,
-and writes the folder NAME in the data directory: features.npy, labels.csv, images.csv (the
-path of each sample, which is its id) and extract.json (network, weights, preprocessing).
-Without classes, that is for a folder without subfolders, labels.csv is left out, and the
-features are for predict --features.
+		Description: `Reads the photographs DIR/CLASS/*.jpg (or png, webp, gif, bmp, tiff), or those of a list, and writes
+the folder NAME in the data directory: features.npy, labels.csv, images.csv (the path of each sample,
+which is its id) and extract.json. Without classes, that is for a folder without subfolders,
+labels.csv is left out, and the features are for predict --features.
 
-The weights are a safetensors file of ResNet-18, -34, -50, -101 or -152 with the names of
-torchvision or timm; "dataset fetch resnet50" downloads one. The features are the
-average-pooled units, 512 or 2048. Images are preprocessed as by torchvision.
-
-An interrupted extraction resumes, to bit-identical features. To train on them, describe the
-classes in classes.csv and attributes.csv (docs/your-data.md), and let "dataset split" propose
-splits.csv.
+The weights are a safetensors file of ResNet-18, -34, -50, -101 or -152 with the names of torchvision
+or timm; "dataset fetch resnet50" downloads one. The features are the average-pooled units, 512 or
+2048. An interrupted extraction resumes, to bit-identical features. To train on them, describe the
+classes (docs/your-data.md), and let "dataset split" propose splits.csv.
 
 Examples:
    lago-train dataset extract birds --images photographs --weights resnet101.safetensors

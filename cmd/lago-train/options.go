@@ -102,7 +102,7 @@ type gridOptions struct {
 // flags are those of every command that runs many trials.
 func (o *gridOptions) flags() []cli.Flag {
 	return append(o.splitFlags(), o.outFlag(),
-		&cli.IntFlag{Name: "jobs", Category: runGroup, DefaultText: "--threads", Usage: "`N` runs trained in parallel", Destination: &o.jobs},
+		atLeast(1, &cli.IntFlag{Name: "jobs", Category: runGroup, DefaultText: "--threads", Usage: "`N` runs trained in parallel", Destination: &o.jobs}),
 		shardFlag(&o.shard, "runs"))
 }
 
@@ -140,10 +140,10 @@ func (o *gridOptions) rotationFlags() []cli.Flag {
 
 // foldsFlag is that of commands that choose settings.
 func (o *gridOptions) foldsFlag() cli.Flag {
-	return &cli.IntFlag{
+	return atLeast(1, &cli.IntFlag{
 		Name: "folds", Category: searchGroup, DefaultText: "3, or 1 with --rotate or --dev-split", Destination: &o.folds,
 		Usage: "`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split",
-	}
+	})
 }
 
 // defaultFolds is the number of divisions of the seen classes in the xlsa17 release.
@@ -157,8 +157,6 @@ func (o *gridOptions) foldsOf(c *cli.Context, p engine.Preset) (int, error) {
 		return 1, nil
 	case !c.IsSet("folds"):
 		return defaultFolds, nil
-	case o.folds < 1:
-		return 0, wrong("--folds", "at least 1", strconv.Itoa(o.folds))
 	case o.folds > 1 && ofSplit:
 		return 0, wrong("--folds", "1, because "+p.Origins["dev_split"]+" names one split", strconv.Itoa(o.folds))
 	}
@@ -197,9 +195,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 		return nil, err
 	}
 	threads := runtime.GOMAXPROCS(0)
-	if c.IsSet("jobs") && o.jobs < 1 {
-		return nil, wrong("--jobs", "at least 1", strconv.Itoa(o.jobs))
-	} else if c.IsSet("threads") && o.jobs > threads {
+	if c.IsSet("threads") && o.jobs > threads {
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
 	var shard lab.Shard
@@ -280,6 +276,17 @@ func writeCSV(file string, write func(io.Writer) error) error {
 
 // tabled is a result, which is also the JSON output.
 type tabled interface{ Tables() []*table.Table }
+
+// printing is the action of a command that prints a result.
+func (o *dataOptions) printing(find func(c *cli.Context) (any, error)) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		r, err := find(c)
+		if err != nil {
+			return err
+		}
+		return o.print(r)
+	}
+}
 
 // print prints a result, as JSON or as tables.
 func (o *dataOptions) print(result any) error {

@@ -106,25 +106,18 @@ func predictCommand() *cli.Command {
 		Name:      "predict",
 		Usage:     "predict classes of samples, seen or unseen, with a trained model",
 		ArgsUsage: "[IMAGE...]",
-		Description: `Predicts the class of each sample in a feature file (--features), in a data set (--dataset,
---split) or of photographs (--images, --weights), which are preprocessed as those that the
-model was trained on. The classes to choose from are those of the data set that the
-model was trained on, by default the test classes (--among), or new classes that a file
-describes by some of the attributes (--classes), or both. A CSV file has one class per
-line, with values from 0 to 1 or never, rarely, sometimes, often, always, yes, no:
+		Description: `Predicts the class of each sample in a feature file (--features), in a data set (--dataset, --split)
+or of photographs (--images, --weights). The classes to choose from are those of the data set that the
+model was trained on (--among), or new classes that a file describes by some of the attributes
+(--classes), or both. A CSV file has one class per line, with values from 0 to 1 or never, rarely,
+sometimes, often, always, yes, no; missing entries are imputed (--impute):
 
    class,wing color: olive,bill length: short
    Olive Warbler,often,0.2
 
-Missing entries are imputed from the other entries of their group (--impute).
-Scores of LAGO are probabilities; those of baselines need a --temperature, which
-"lago-train evaluate" fits.
-
-With --adapt, all samples are read first and predicted together (transductive): clusters of similar
-samples correct the model's probabilities. Its settings were chosen on validation classes when the
-model was trained. It needs the memory of the features plus about 20 %, and about 20 seconds for
-100,000 samples of 2,048 dimensions and 50 classes on two cores. The estimated share of each class
-is printed on standard error.
+Scores of LAGO are probabilities; those of baselines need a --temperature, which evaluate fits. With
+--adapt, all samples are read first and predicted together (transductive): clusters of similar samples
+correct the model's probabilities. It needs the memory of the features plus about 20 %.
 
 Examples:
    lago-train predict --model latest --dataset awa2

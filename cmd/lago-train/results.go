@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -33,9 +32,8 @@ func runsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "runs",
 		Usage: "list the runs in a folder",
-		Description: `Lists one run per line: its folder, its main settings, why it ended (patience, epochs, not finite) or
-how far it is (unfinished), and its accuracy, on the validation classes in the dev stage and on the
-test classes in the test stage. A run with files that can't be read is broken.
+		Description: `Lists one run per line: its folder, its main settings, why it ended or how far it is, and its
+accuracy, on the validation classes in the dev stage and on the test classes in the test stage.
 
 Examples:
    lago-train runs --variant k-soft --status unfinished
@@ -49,19 +47,16 @@ Examples:
 			csvFlag(&csv, "the list"),
 			o.jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
+		Action: o.printing(func(c *cli.Context) (any, error) {
 			if c.NArg() > 0 {
-				return noCommand(c)
+				return nil, noCommand(c)
 			}
 			l, err := filter.List(from)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			if err := writeCSV(csv, l.WriteCSV); err != nil {
-				return err
-			}
-			return o.print(l)
-		},
+			return l, writeCSV(csv, l.WriteCSV)
+		}),
 		Subcommands: []*cli.Command{showCommand()},
 	}
 }
@@ -73,34 +68,31 @@ func showCommand() *cli.Command {
 		Name:      "show",
 		Usage:     "show one run",
 		ArgsUsage: "DIR",
-		Description: `Shows the settings of a run, why it ended, its accuracy, and its files. DIR is its folder; of
-finished runs the start of the name in ./runs and latest are accepted as well, as by --model.
+		Description: `Shows the settings of a run, why it ended, its accuracy, and its files. DIR is its folder or, for
+finished runs, what --model accepts.
 
 Examples:
    lago-train runs show latest
    lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2 --csv curve.csv`,
 		Flags: []cli.Flag{csvFlag(&csv, "the learning curve"), o.jsonFlag()},
-		Action: func(c *cli.Context) error {
+		Action: o.printing(func(c *cli.Context) (any, error) {
 			if c.NArg() != 1 {
-				return wrong(c.Command.HelpName, "the folder of one run", format.Count(c.NArg(), "argument"))
+				return nil, wrong(c.Command.HelpName, "the folder of one run", format.Count(c.NArg(), "argument"))
 			}
 			dir := c.Args().First()
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				model, err := findModel(c.Command.HelpName, dir)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				dir = filepath.Dir(model)
 			}
 			d, err := runs.Show(dir)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			if err := writeCSV(csv, d.WriteCurve); err != nil {
-				return err
-			}
-			return o.print(d)
-		},
+			return d, writeCSV(csv, d.WriteCurve)
+		}),
 	}
 }
 
@@ -111,11 +103,9 @@ func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "report",
 		Usage: "write an HTML page with the results of a folder of runs",
-		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing. For
-each data set the page starts with a summary; then come tables and figures: accuracy and learning
-curves, confusion of classes, comparisons with baselines, the ablation, the K sweep, noisy and partial
-descriptions, and learned groups. It lists the commands for what no command stored. The page is one
-file that needs no network.
+		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing: a
+summary of each data set, tables, figures and learning curves. It lists the commands for what no
+command stored. The page is one file that needs no network.
 
 Examples:
    lago-train report
@@ -127,29 +117,27 @@ Examples:
 			choice(&as, "format", outputGroup, "format of --figures; csv has their numbers", plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV),
 			o.jsonFlag(),
 		},
-		Action: interruptible(func(c *cli.Context) error {
+		Action: interruptible(o.printing(func(c *cli.Context) (any, error) {
 			if err := requires(c, "figures", "format"); err != nil {
-				return err
+				return nil, err
 			}
 			page, err := report.Read(c.Context, from)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if err := page.WriteFile(out); err != nil {
-				return err
+				return nil, err
 			}
 			s := page.Summary()
-			s.Page = out
-			if figures != "" {
-				if err := os.MkdirAll(figures, 0o755); err != nil {
-					return invalid.File(figures, err)
-				}
-				if s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...); err != nil {
-					return err
-				}
+			if s.Page = out; figures == "" {
+				return s, nil
 			}
-			return o.print(s)
-		}),
+			if err := os.MkdirAll(figures, 0o755); err != nil {
+				return nil, invalid.File(figures, err)
+			}
+			s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...)
+			return s, err
+		})),
 	}
 }
 
@@ -163,10 +151,9 @@ func groupsCommand() *cli.Command {
 		Usage: "analyse the attribute groups that a soft model learned",
 		Description: `Prints the sparsity of the group assignment Gamma, the attributes of each group, and how many pairs
 of attributes in the same group are anti-correlated, compared with the other pairs (permutation
-test) and with the paper's numbers for CUB, AWA2 and SUN. Correlations are over the descriptions of
-classes. The paper used the attributes of each image for CUB and SUN, and does not state the
-correlation that counts as anti-correlated (--below). Without --model, k-soft is trained by the full
-protocol, the model of the first seed is analysed, and the result is stored in --out for the report.
+test) and with the paper's numbers. Correlations are over the descriptions of classes; the paper used
+the attributes of each image for CUB and SUN, and does not state which correlation counts (--below).
+Without --model, k-soft is trained by the full protocol, and the model of the first seed is analysed.
 
 Examples:
    lago-train groups --model latest
@@ -176,13 +163,10 @@ Examples:
 			choice(&config.By, "by", classGroup, "correlate attributes over classes, or over classes weighted by their samples", grouping.ByClasses, grouping.ByClasses, grouping.ByWeightedClasses),
 			&cli.Float64Flag{Name: "threshold", Category: classGroup, Value: 1e-3, Usage: "`T` value up to which entries of Gamma and products of its rows count as zero", Destination: &config.Threshold},
 			&cli.Float64Flag{Name: "below", Category: classGroup, Usage: "`R` correlation below which attributes are anti-correlated", Destination: &config.Below},
-			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` attributes to print per group; --json has all", Destination: &top}),
+			atLeast(0, &cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` attributes to print per group; --json has all", Destination: &top})),
 		Action: func(c *cli.Context) error {
 			if err := config.Settings().Check(); err != nil {
 				return err
-			}
-			if top < 0 {
-				return wrong("--top", "0 or more", strconv.Itoa(top))
 			}
 			if name == "" {
 				var p engine.Preset
@@ -195,18 +179,17 @@ Examples:
 						return trainedGroups(ctx, l, p.Config, config, top)
 					})(c)
 			}
-			return interruptible(func(c *cli.Context) error {
+			return interruptible(o.printing(func(c *cli.Context) (any, error) {
 				d, m, err := o.modelOfGroups(c, name)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				r, err := grouping.Run(d, m, config)
-				if err != nil {
-					return err
+				if err == nil {
+					r.Top = top
 				}
-				r.Top = top
-				return o.print(r)
-			})(c)
+				return r, err
+			}))(c)
 		},
 	}
 }

@@ -63,10 +63,9 @@ func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "run",
 		Usage: "train a variant on a data set and evaluate it on unseen classes",
-		Description: `Follows the paper's protocol. The dev stage trains on the train classes and stops by the
-validation classes. The epoch with the best average validation accuracy over seeds is the number
-of epochs of the test stage, which trains on train and validation classes and is evaluated once on
-the test classes. The models also get the settings of predict --adapt, chosen on the validation
+		Description: `Follows the paper's protocol. The dev stage trains on the train classes and stops by the validation
+classes. The epoch with the best average validation accuracy over seeds is the number of epochs of
+the test stage, which trains on train and validation classes and is evaluated once on the test
 classes. Each run has a folder in --out, which also gets the result for the report. Finished runs are
 reused; an interrupted run resumes from its checkpoint to bit-identical results. On CUB, AWA2 and SUN
 the defaults are the published settings of the variant; --print-config shows them.
@@ -76,7 +75,7 @@ Examples:
    lago-train run --dataset awa2 --variant k-soft --seeds 3
    lago-train run --dataset cub --print-config > settings.json`,
 		Flags: append(append(o.settingFlags(), o.splitFlags()...), o.outFlag(),
-			&cli.IntFlag{Name: "jobs", Category: runGroup, Value: 1, Usage: "`N` seeds trained in parallel", Destination: &o.jobs},
+			atLeast(1, &cli.IntFlag{Name: "jobs", Category: runGroup, Value: 1, Usage: "`N` seeds trained in parallel", Destination: &o.jobs}),
 			&cli.BoolFlag{Name: "print-config", Category: outputGroup, Usage: "print the settings as JSON for --config, and train nothing", Destination: &printOnly}),
 		Action: func(c *cli.Context) error {
 			p, err := o.preset(c)
@@ -94,11 +93,9 @@ Examples:
 			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
 			l.OnProgress = nil
 			l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
-			r, err := protocol.Run(c.Context, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
-			if err != nil {
-				return err
-			}
-			return o.print(r)
+			return o.printing(func(c *cli.Context) (any, error) {
+				return protocol.Run(c.Context, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
+			})(c)
 		},
 	}
 }
@@ -124,17 +121,15 @@ func searchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "search",
 		Usage: "find settings of a variant on the validation classes, and write a config file",
-		Description: `Searches on the dev stage, as the paper does. A coarse round tries the default settings, features
-without preprocessing, and others spread over the space; refining rounds try neighbours of the best.
-The best are then trained with three further seeds: their mean accuracy decides, and their mean curve
-gives the number of epochs. Each setting is trained once for each fold of the seen classes and ranked
-by the mean validation accuracy. Of 24 settings, 12 are coarse, 12 refine, and 3 get further seeds.
-Settings given by flags stay fixed. The chosen settings are written to a file for run --config.
+		Description: `Searches on the dev stage. A coarse round tries the default settings, features without preprocessing,
+and others spread over the space; refining rounds try neighbours of the best. Each setting is ranked
+by the mean validation accuracy over folds of the seen classes. The best are trained with three
+further seeds, which decide and give the number of epochs. Settings given by flags stay fixed. The
+choice is written to a file for run --config.
 
-Finished runs are reused when the command is repeated. With --shard, repeat it on every machine until
-it prints the table, because each round needs the one before. With --rotate N, the search is repeated
-without each part of the classes and its choice is evaluated on that part, which estimates the
-accuracy of searched settings. No config file is then written.
+Finished runs are reused. With --shard, repeat the command on every machine until it prints the table.
+With --rotate N, the search is repeated without each part of the classes and its choice is evaluated
+on that part; no config file is then written.
 
 Examples:
    lago-train search --dataset awa2 --budget 40
@@ -180,16 +175,14 @@ func compareCommand() *cli.Command {
 and the same preprocessing for each, by the mean validation accuracy over folds of the seen classes.
 Then chooses the number of epochs on the dev stage over all seeds, trains on train and validation
 classes, and evaluates once on the test classes. "lago" is the variant with the best validation
-accuracy: after a search for each variant, the two best are compared over all seeds. A search starts
-from the defaults, on features with and without preprocessing, and leaves settings given by flags
-fixed; --tune 0 takes the defaults of each method, and for LAGO those of --configs if it is given.
+accuracy. --tune 0 takes the defaults of each method, and for LAGO those of --configs if it is given.
+Differences between methods have 95 % bootstrap intervals over classes, and p values by paired
+permutation.
 
 With --rotate N each class is unseen once: the classes are divided into N parts, and each part in
-turn holds the test classes. The next part is the validation classes unless --folds is given.
-LAGO then starts from its general defaults, since published settings were chosen on classes that are
-unseen here. Differences between methods have 95 % bootstrap intervals over classes, and p values by
-paired permutation. The result is stored in --out for the report. --adapt also adapts each method to
-all unlabelled samples of the evaluated classes, with settings chosen on the validation classes.
+turn holds the test classes. The next part is the validation classes unless --folds is given. LAGO
+then starts from its general defaults, since published settings were chosen on classes that are
+unseen here.
 
 Examples:
    lago-train compare --dataset awa2
@@ -259,11 +252,9 @@ func reproduceCommand() *cli.Command {
 		Description: `Trains every variant on the dev stage, retrains it on train and validation classes for the number
 of epochs of its average curve, and evaluates it on the test classes. The variant with the best
 validation accuracy is the result (table 1); the test accuracies of the others, and of ESZSL, are
-printed for reference (table A.1). Where ESZSL has a published number, it is trained without the
-held-out samples of seen classes, as that number was. A variant has its default settings or, with
---configs, those of search-<dataset>-<variant>.json if there is one. Settings given by flags are
-those of every variant. Finished runs are reused. With --rotate N every class is unseen
-once. The result is stored in --out for the report.
+printed for reference (table A.1). A variant has its default settings or, with --configs, those of
+search-<dataset>-<variant>.json; flags are for every variant. Finished runs are reused. With
+--rotate N every class is unseen once.
 
 Examples:
    lago-train reproduce --dataset awa2
@@ -288,11 +279,9 @@ func ablateCommand() *cli.Command {
 		Usage: "validation accuracy by design decision (table A.2)",
 		Description: `Trains every seed on the dev stage in eight designs: attribute prior p(a) uniform or per attribute,
 none-of-group term p(ac|x) constant or by De Morgan's rule, attribute supervision implicit
-(alpha 0) or explicit (--alpha, 1 if that is 0, or the best of --alphas). Prints the accuracy of the best
-epoch of each curve beside the paper's, and differences between designs with 95 % intervals over
-classes. --per-group adds a row that the paper does not have: the default design with the attribute
-prior per group. With --rotate N every class is a validation class once. The result is stored in
---out for the report.
+(alpha 0) or explicit (--alpha, or the best of --alphas). Prints the accuracy of the best epoch of
+each curve beside the paper's, and differences between designs with 95 % intervals over classes.
+With --rotate N every class is a validation class once.
 
 Examples:
    lago-train ablate --dataset cub --seeds 3 --alphas 0.1,0.3,1
@@ -324,10 +313,8 @@ func sweepKCommand() *cli.Command {
 		Name:  "sweep-k",
 		Usage: "validation accuracy of k-soft against the number of groups",
 		Description: `Trains k-soft on the dev stage with each number of groups K, and for comparison singletons and, if
-the data set has groups, semantic-hard. The settings given are those of k-soft; the other two have
-their own defaults, with the same data, seeds, epochs, patience, batch, preprocessing, prior and
-complement. With --rotate N every class is a validation class once. The result is stored in --out for
-the report.
+the data set has groups, semantic-hard. Settings given are those of k-soft; the other two have their
+own defaults on the same data and protocol. With --rotate N every class is a validation class once.
 
 Examples:
    lago-train sweep-k --dataset cub
@@ -388,8 +375,7 @@ func noiseCommand() *cli.Command {
 		Description: `Trains the methods by the full protocol, and evaluates them on the test classes with descriptions in
 which a ratio of the entries p(a|z) is replaced by 0 or 1 (salt and pepper noise). Prints accuracy,
 and accuracy relative to the same model without noise. The noise is the same for every model.
-Settings are found as in reproduce, and finished runs are reused. The result is stored in --out for
-the report.
+Settings are found as in reproduce, and finished runs are reused.
 
 Examples:
    lago-train noise --dataset cub
@@ -420,10 +406,8 @@ func partialCommand() *cli.Command {
 		Name:  "partial",
 		Usage: "test accuracy with only a part of each class's attributes",
 		Description: `Trains the methods by the full protocol, and evaluates them on the test classes when each class
-gives only a share of its attributes, at random or the strongest first. Missing attributes are
-imputed from the given ones of their group (neutral) or from all given ones (inferred). The masks
-are the same for every model. Settings are found as in reproduce, and finished runs are reused. The
-result is stored in --out for the report.
+gives only a share of its attributes, at random or the strongest first. The masks are the same for
+every model. Settings are found as in reproduce, and finished runs are reused.
 
 Examples:
    lago-train partial --dataset cub
