@@ -302,15 +302,15 @@ func fetchCommand() *cli.Command {
 		ArgsUsage: strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), "|"),
 		Description: `Downloads the archives that contain a data set and unpacks its files to
 <data dir>/<NAME>. The same command resumes an interrupted download. Archives are kept, so the next
-data set needs no download. Features, descriptions and splits come from the xlsa17 release of Xian et
-al. (about 880 MB), the attribute groups from the repository of the authors of LAGO, whose data
+data set needs no download. Features, descriptions and splits come from the xlsa17 release of Xian
+et al. (about 880 MB), the attribute groups from the repository of the authors of LAGO, whose data
 archive (about 500 MB) has all files and can replace the release by --archive-url:
    ` + fetch.XianURL + `
    ` + fetch.MetaURL + `
    ` + fetch.LAGOURL + `
 
-CUB's pictures are for non-commercial research. The weights of a ResNet for photographs, torchvision's
-as timm publishes them (100 to 180 MB), go to <data dir>/NAME.safetensors:
+CUB's pictures are for non-commercial research. The weights of a ResNet for photographs,
+torchvision's as timm publishes them (100 to 180 MB), go to <data dir>/NAME.safetensors:
    ` + fetch.WeightsURL("resnet50") + `
    ` + fetch.WeightsURL("resnet101") + `
 This download has not been tested.

@@ -54,7 +54,7 @@ func TestDatasetCheckListsEveryProblem(t *testing.T) {
 	} {
 		path := filepath.Join(dir, name)
 		text := testkit.Read(t, path)
-		writeText(t, path, strings.Replace(text, change[0], change[1], 1))
+		testkit.NoError(t, os.WriteFile(path, []byte(strings.Replace(text, change[0], change[1], 1)), 0o600))
 	}
 	e := lagoTrain(t, "dataset", "check", dir)
 	testkit.WantText(t, e.stdout,
@@ -112,8 +112,8 @@ func TestDatasetSplit(t *testing.T) {
 	}
 	// A class twice, in train and in test, whose names differ in case.
 	text := testkit.Read(t, filepath.Join(root, "animals", "classes.csv"))
-	writeText(t, filepath.Join(root, "animals", "classes.csv"), text+"Horse,,,,,,1\n")
-	writeText(t, again, before+"Horse,test\n")
+	testkit.Write(t, root, "animals/classes.csv", text+"Horse,,,,,,1\n")
+	testkit.Write(t, root, "again.csv", before+"Horse,test\n")
 	e := lagoTrain(t, append(args, "--check", again, "animals")...)
 	if e.code != 1 || !strings.Contains(e.stderr, "1 leak between subsets") || !strings.Contains(e.stdout, `class "horse" (train) and class "Horse" (test)`) {
 		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)

@@ -188,24 +188,6 @@ func sameLine(a, b string) bool {
 	return true
 }
 
-func TestSameLine(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{"│ test │ 12 │ 66.6 % │", "│ test  │    12 │ 66.7 % │", true},
-		{"│ test │ 12 │ 66.6 % │", "│ test │ 12 │ 67.6 % │", false},
-		{"│ test │ 12 │ 66.6 % │", "│ test │ 13 │ 66.6 % │", false},
-		{"6 runs, trained in 8.3 s:", "6 runs, trained in 12.0 s:", true},
-		{"  runs/glyphs-dev-seed0-4a8699793622", "  runs/glyphs-dev-seed0-000000000000", true},
-		{"okapi 0.5075  seal 0.4925", "okapi 0.5075  whale 0.4925", false},
-	} {
-		if sameLine(c.a, c.b) != c.want {
-			t.Errorf("%q and %q: expected %v", c.a, c.b, c.want)
-		}
-	}
-}
-
 var (
 	linkInText = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)]*))?\)`)
 	heading    = regexp.MustCompile(`(?m)^#+ (.*)$`)
@@ -323,15 +305,15 @@ func keysOf(object reflect.Type, above string) (keys []string) {
 		f := object.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
-			keys = append(keys, keysOf(deref(f.Type), above)...)
+			keys = append(keys, keysOf(element(f.Type), above)...)
 			continue
 		}
 		if !f.IsExported() || name == "-" {
 			continue
 		}
-		in, suffix := deref(f.Type), ""
+		in, suffix := element(f.Type), ""
 		for in.Kind() == reflect.Slice {
-			in, suffix = deref(in.Elem()), suffix+"[]"
+			in, suffix = element(in.Elem()), suffix+"[]"
 		}
 		keys = append(keys, above+name+suffix)
 		if in.Kind() == reflect.Struct && !isWhole(in) {
@@ -353,7 +335,8 @@ func isWhole(of reflect.Type) bool {
 	return marshals || isText || of == reflect.TypeFor[protocol.Result]()
 }
 
-func deref(of reflect.Type) reflect.Type {
+// element returns what a pointer points to.
+func element(of reflect.Type) reflect.Type {
 	if of.Kind() == reflect.Pointer {
 		return of.Elem()
 	}

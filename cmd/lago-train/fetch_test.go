@@ -3,7 +3,6 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -143,39 +141,31 @@ func TestDatasetFetch(t *testing.T) {
 	}
 }
 
-func TestDatasetFetchResumesAfterSignals(t *testing.T) {
+func TestDatasetFetchResumes(t *testing.T) {
 	p, dir := publish(t), t.TempDir()
 	quarter := len(p.release) / 4
 	p.stallAfter(quarter)
-	for i, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		s := start(t, p.args(dir, "cub")...)
-		// The part grows with every command, so its size shows that this one wrote to it.
-		s.until(t, "the next quarter of the archive is there", func() bool {
-			parts, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.part"))
-			if len(parts) != 1 {
-				return false
-			}
-			info, err := os.Stat(parts[0])
-			return err == nil && info.Size() == int64((i+1)*quarter)
-		})
-		s.end(t, signal)
-		if text := s.stderr.String(); s.cmd.ProcessState.ExitCode() != exitCancelled || !strings.Contains(text, "interrupted. ") {
-			t.Errorf("after %v it ended with %v:\n%s", signal, s.cmd.ProcessState, text)
+	s := start(t, p.args(dir, "cub")...)
+	s.until(t, "a quarter of the archive is there", func() bool {
+		parts, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.part"))
+		if len(parts) != 1 {
+			return false
 		}
+		info, err := os.Stat(parts[0])
+		return err == nil && info.Size() == int64(quarter)
+	})
+	s.end(t, os.Interrupt)
+	if s.cmd.ProcessState.ExitCode() != exitCancelled || !strings.Contains(s.stderr.String(), "interrupted. ") {
+		t.Errorf("it ended with %v:\n%s", s.cmd.ProcessState, s.stderr.String())
 	}
 	p.stallAfter(0)
 	e := lagoTrain(t, p.args(dir, "--log-format", "json", "cub")...)
 	if e.code != 0 || !strings.Contains(e.stderr, "resuming after ") {
 		t.Errorf("it ended with %d:\n%s", e.code, e.stderr)
 	}
-	for line := range strings.Lines(e.stderr) {
-		if !json.Valid([]byte(line)) {
-			t.Errorf("not JSON: %s", line)
-		}
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	want := []string{"", fmt.Sprintf("bytes=%d-", quarter), fmt.Sprintf("bytes=%d-", 2*quarter)}
+	want := []string{"", fmt.Sprintf("bytes=%d-", quarter)}
 	if !slices.Equal(p.ranges, want) {
 		t.Errorf("the commands requested %q, expected %q", p.ranges, want)
 	}

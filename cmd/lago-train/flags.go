@@ -154,15 +154,6 @@ func findFlag(flags []cli.Flag, arg string) cli.Flag {
 	return nil
 }
 
-// namesOf returns the names of flags, without aliases.
-func namesOf(flags []cli.Flag) []string {
-	names := make([]string, len(flags))
-	for i, f := range flags {
-		names[i] = f.Names()[0]
-	}
-	return names
-}
-
 func hasFlag(c *cli.Command, name string) bool { return findFlag(c.Flags, name) != nil }
 
 // excludes returns an error for the first of the flags that is set beside another one.

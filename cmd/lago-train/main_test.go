@@ -104,10 +104,7 @@ func fails(t *testing.T, args []string, parts ...string) {
 // milliseconds.
 func onMini(t *testing.T) []string {
 	t.Helper()
-	dir, err := filepath.Abs("../../dataset/xlsa17/testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := testkit.Must(filepath.Abs("../../dataset/xlsa17/testdata"))(t)
 	return []string{"--data-dir", dir, "--no-cache", "--dataset", "plain"}
 }
 
@@ -126,11 +123,6 @@ func decode(t *testing.T, text string, to any) {
 	}
 }
 
-func writeText(t *testing.T, path, text string) {
-	t.Helper()
-	testkit.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-}
-
 func writeConfig(t *testing.T, text string) string {
 	t.Helper()
 	return testkit.Write(t, t.TempDir(), "settings.json", text)
@@ -146,62 +138,37 @@ func TestWrongCommandLines(t *testing.T) {
 		parts []string
 	}{
 		{"rnu", []string{`"rnu"`, "Did you mean run", "lago-train --help"}},
-		{"dataset info cub --data-dir", []string{"--data-dir: expected a value, found none"}},
 		{"dataset fetsh", []string{`"fetsh"`, "Did you mean fetch", "lago-train dataset --help"}},
 		{"run --pateince 3", []string{"--pateince", "Did you mean --patience?", "lago-train run --help"}},
-		{"run --jobs many", []string{"--jobs: expected a whole number", `"many"`, "lago-train run --help"}},
-		{"run --jobs 0", []string{"--jobs: expected at least 1, found 0"}},
-		{"run --threads 0", []string{"--threads: expected at least 1, found 0"}},
 		{"ablate --jobs 3 --threads 2", []string{"--jobs: expected at most the number of --threads, found 3"}},
 		{"run --lr", []string{"--lr: expected a value"}},
 		{"run --lr abc", []string{`--lr: expected a number above 0, found "abc"`}},
-		{"run --lr 0", []string{"--lr: expected a number above 0"}},
 		{"run --seed 18446744073709551615 --seeds 2", []string{"--seed: expected at most 2^64-2"}},
-		{"run --seed -1", []string{"--seed: expected a whole number from 0 to 2^64-1"}},
 		{"run --dev-split 4", []string{"--dev-split: expected a whole number from 1 to 3"}},
-		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
 		{"run --dataset gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
 		{"run -k 5", []string{" -k: expected variant k-soft, found variant semantic-hard"}},
 		{"run --lr-v 1", []string{"--lr-v: expected variants k-soft and semantic-soft, found variant semantic-hard"}},
 		{"run --ridge 10 --preprocess none", []string{"--ridge: expected preprocess with whiten, found preprocess none"}},
-		{"run --patience 3 --stage test", []string{"--patience: expected stages dev and full, found stage test"}},
 		{"run glyphs", []string{"run: expected flags only", `"glyphs"`}},
 		{"run --log-format xml", []string{"--log-format: expected one of text, json", `"xml"`}},
 		{"sweep-k --ks a", []string{"--ks: expected whole numbers", `"a"`}},
 		{"sweep-k --ks 2,900", []string{"--ks: expected numbers from 1 to the number of attributes"}},
 		{"ablate --shard 3/3", []string{"--shard: expected I/N"}},
 		{"search --write " + empty, []string{"--write: expected a file", empty + ", a folder"}},
-		{"search --write x.json --rotate 3", []string{"--write: expected no --write beside --rotate"}},
-		{"compare --csv " + empty + "/no/file.csv", []string{"--csv", empty + "/no", "no such file"}},
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
 		{"search --budget 1", []string{"--budget: expected at least 2 settings, found 1"}},
 		{"compare --methods elz", []string{"--methods: expected one of lago"}},
-		{"compare --set eszl.gamma=1", []string{"--set: ", "Did you mean eszsl?"}},
 		{"compare --set ale.lr=1e999", []string{"--set: ale: lr: expected a number", "1e999"}},
 		{"compare --methods eszsl --preprocess l2 --ridge 1", []string{"--ridge: expected preprocess with whiten"}},
 		{"noise --ratios 2", []string{"--ratios: expected fractions from 0 to 1, found 2"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
-		{"partial --given weakest", []string{"--given: expected one of random, strongest"}},
-		{"partial --impute none", []string{"--impute: expected one of neutral, inferred"}},
-		{"reproduce --configs " + empty + "/no", []string{"--configs", "no such file"}},
 		{"search --seeds 3", []string{"--seeds: expected --rotate beside it"}},
-		{"search --rotate 2", []string{"--rotate: expected at least 3 parts"}},
-		{"compare --rotate 99", []string{"--rotate: glyphs: parts: expected 2 to 26, as 52 classes", "found 99"}},
 		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected no --hold-out beside --rotate"}},
-		{"sweep-k --rotate-seed 3", []string{"--rotate-seed: expected --rotate beside it"}},
 		{"compare --folds 2 --dev-split 2", []string{"--folds: expected 1, because --dev-split names one split, found 2"}},
-		{"compare --folds 0", []string{"--folds: expected at least 1, found 0"}},
-		{"noise --methods eszsl,eszsl", []string{"--methods: expected each method once, found eszsl twice"}},
-		{"partial --shares 1,0", []string{"--shares", "above 0", "found 0"}},
-		{"groups --by sample", []string{"--by: expected one of classes, weighted-classes", `"sample"`}},
-		{"groups --threshold 1", []string{"--threshold"}},
-		{"groups --top -1", []string{"--top"}},
-		{"groups --model nope", []string{"--model", `"nope"`}},
 		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no --lr-v beside --model"}},
 		{"ablate --alpha 1 --alphas 1", []string{"--alpha: expected no --alpha beside --alphas"}},
 		{"runs --from other show latest", []string{"--from: expected no flags before show", "lago-train runs show --help"}},
 		{"runs show", []string{"runs show: expected the folder of one run, found 0 arguments"}},
-		{"runs --status done", []string{"--status: expected one of patience"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			misused(t, strings.Fields(c.args), c.parts...)
@@ -226,7 +193,7 @@ func TestWrongCommandLines(t *testing.T) {
 	fails(t, []string{"run", "--config", empty + "/none.json"}, "none.json", "no such file")
 	fails(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
 	fails(t, []string{"groups", "--model", empty}, empty, "model.safetensors")
-	writeText(t, filepath.Join(empty, "search-glyphs-k-soft.json"), `{"k": "many"}`)
+	testkit.Write(t, empty, "search-glyphs-k-soft.json", `{"k": "many"}`)
 	fails(t, []string{"reproduce", "--configs", empty}, "search-glyphs-k-soft.json: k: expected", "many")
 	if os.Getuid() != 0 {
 		misused(t, []string{"run", "--out", "/proc/none"}, "--out", "/proc/none")
@@ -263,22 +230,9 @@ func TestProgressLineOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	s := &statusLine{to: &out, terminal: true, width: func() int { return 6 }}
 	s.show("half", false)
-	if _, err := s.Write([]byte("an entry\n")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(s.Write([]byte("an entry\n")))(t)
 	s.show("whole line", true)
 	if want := "\r\x1b[Khalf\r\x1b[Kan entry\n\r\x1b[Khalf\r\x1b[Kwhole\n"; out.String() != want {
 		t.Errorf("%q, expected %q", out.String(), want)
-	}
-}
-
-func TestWithoutACommandTheHelpIsPrinted(t *testing.T) {
-	for _, args := range [][]string{nil, {"help"}, {"--help"}} {
-		if out := succeeds(t, args...); !strings.Contains(out, "lago-train run") || !strings.Contains(out, "dataset") {
-			t.Errorf("%q: expected the commands on stdout:\n%s", args, out)
-		}
-	}
-	if out := succeeds(t, "dataset"); !strings.Contains(out, "info") {
-		t.Errorf("expected the commands of dataset on stdout:\n%s", out)
 	}
 }

@@ -62,8 +62,8 @@ func TestFromPhotographsToClasses(t *testing.T) {
 		others.WriteString(line)
 	}
 	folder := filepath.Join(data, "letters")
-	writeText(t, filepath.Join(folder, "classes.csv"), header+"\n"+others.String())
-	writeText(t, filepath.Join(folder, "attributes.csv"), testkit.Read(t, filepath.Join(descriptions, "attributes.csv")))
+	testkit.Write(t, folder, "classes.csv", header+"\n"+others.String())
+	testkit.Write(t, folder, "attributes.csv", testkit.Read(t, filepath.Join(descriptions, "attributes.csv")))
 	at := []string{"--data-dir", data}
 	succeeds(t, append([]string{"dataset", "split", "--out", filepath.Join(folder, "splits.csv"), "letters"}, at...)...)
 	testkit.WantText(t, succeeds(t, append([]string{"dataset", "check", "letters"}, at...)...), "letters: no problems found")
@@ -75,8 +75,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 
 	// The new class, by its description among the test classes.
 	model := filepath.Join(runs, "latest")
-	table := filepath.Join(data, "new.csv")
-	writeText(t, table, header+"\n"+described)
+	table := testkit.Write(t, data, "new.csv", header+"\n"+described)
 	among := []string{"--model", model, "--classes", table, "--among", "test", "--weights", weights}
 	out := succeeds(t, append(append([]string{"predict", "--format", "jsonl", "--top", "99"}, among...), "--images", newClass)...)
 	var mean float64 // probability of the new class
@@ -126,21 +125,17 @@ func TestFromPhotographsToClasses(t *testing.T) {
 
 func TestExtractRefuses(t *testing.T) {
 	data := t.TempDir()
-	text := testkit.Write(t, data, "text.safetensors", "no weights")
 	photos := filepath.Join(data, "photos")
-	testkit.NoError(t, os.MkdirAll(filepath.Join(photos, "owl"), 0o777))
-	extract := func(args ...string) []string {
-		return append([]string{"dataset", "extract", "--data-dir", data}, args...)
-	}
-	misused(t, extract("birds"), "--images: expected a folder of images, or --list")
-	fails(t, extract("birds", "--images", photos, "--weights", text), "expected images: .jpg")
-	writeText(t, filepath.Join(photos, "owl", "1.png"), "no image")
-	misused(t, extract("birds", "--images", photos), "--weights: expected a safetensors file")
-	fails(t, extract("birds", "--images", photos, "--weights", text), text)
-	misused(t, extract("birds", "--images", photos, "--weights", text, "--fit", "crp"), "--fit: expected one of crop, squash", "Did you mean crop?")
-	misused(t, extract("birds", "--images", photos, "--weights", text, "--size", "16"), "--size: expected 32 to 1024 pixels, found 16")
-	misused(t, extract("birds", "--images", photos, "--weights", text, "--shard", "2/2"), "--shard: expected I/N")
-	misused(t, extract("a/b", "--images", photos, "--weights", text), "a name for a folder of the data directory")
-	misused(t, extract("glyphs", "--images", photos, "--weights", text), "a name for a folder of the data directory")
-	misused(t, extract("--images", photos), "the name of one data set")
+	testkit.Write(t, photos, "owl/1.png", "no image")
+	text := testkit.Write(t, data, "text.safetensors", "no weights")
+	extract := []string{"dataset", "extract", "--data-dir", data}
+	misused(t, append(extract, "birds"), "--images: expected a folder of images, or --list")
+	misused(t, append(extract, "--images", photos), "the name of one data set")
+	extract = append(extract, "--images", photos)
+	misused(t, append(extract, "birds"), "--weights: expected a safetensors file")
+	extract = append(extract, "--weights", text)
+	fails(t, append(extract, "birds"), text)
+	misused(t, append(extract, "glyphs"), "a name for a folder of the data directory")
+	misused(t, append(extract, "birds", "--size", "16"), "--size: expected 32 to 1024 pixels, found 16")
+	misused(t, append(extract, "birds", "--shard", "2/2"), "--shard: expected I/N")
 }
