@@ -10,7 +10,7 @@
 //	U, p[m]  descriptions of the classes, prior  Config.Describe      config.go
 //	Gamma    = softmax over k of (zeta V[m,:])   softGroups           groups.go
 //	p[m] per group, which depends on Gamma       groupedPrior         groups.go
-//	Uc, pc, Ac  none of the group                noneOf               none_of_group.go
+//	Uc, pc, Ac  none of the group                noneOf               softor.go
 //	G[k,n,z] soft OR within a group (Eq. 5)      fixedGroups, softOr  forward.go, softor.go
 //	log p(z|x) soft AND across groups (Eq. 4)    softAnd              loss.go
 //	CXE, BXE (Eq. 6)                             crossEntropy,        loss.go

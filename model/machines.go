@@ -27,14 +27,6 @@ func compile(build func(g *G.ExprGraph) error) (G.VM, error) {
 	return G.NewTapeMachine(g), nil
 }
 
-func runOnce(vm G.VM) error {
-	vm.Reset()
-	if err := vm.RunAll(); err != nil {
-		return fmt.Errorf("running the graph: %w", err)
-	}
-	return nil
-}
-
 // scalar returns the value of a scalar node.
 func scalar[T Float](n *G.Node) float64 { return float64(values[T](n.Value())[0]) }
 
@@ -196,8 +188,9 @@ func (m *WMachine[T]) Begin() {
 // Step runs the batch forward and backward. The error is a *NotFinite if a term is not
 // finite.
 func (m *WMachine[T]) Step() (Terms, error) {
-	if err := runOnce(m.vm); err != nil {
-		return Terms{}, err
+	m.vm.Reset()
+	if err := m.vm.RunAll(); err != nil {
+		return Terms{}, fmt.Errorf("running the graph: %w", err)
 	}
 	penalties := values[T](m.onDetector.Value())
 	t := Terms{CXE: scalar[T](m.cxe), BXE: scalar[T](m.bxe), W2: float64(penalties[0]), WU2: float64(penalties[1]), Prior: m.prior}
@@ -277,8 +270,9 @@ func (m *VMachine[T]) Begin(detectors Terms) { m.constant = detectors }
 // Step runs the batch forward and backward. The error is a *NotFinite if a term is not
 // finite.
 func (m *VMachine[T]) Step() (Terms, error) {
-	if err := runOnce(m.vm); err != nil {
-		return Terms{}, err
+	m.vm.Reset()
+	if err := m.vm.RunAll(); err != nil {
+		return Terms{}, fmt.Errorf("running the graph: %w", err)
 	}
 	t := m.constant
 	t.CXE = scalar[T](m.cxe)

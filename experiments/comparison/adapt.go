@@ -26,40 +26,39 @@ type adaptedPart struct {
 	accuracy map[string]float64 // by class, mean over seeds
 }
 
-// adaptRows adapts the models of each row.
-func adaptRows(ctx context.Context, rows []engine.Row, onAdapt func(method string)) ([]Adapted, error) {
-	var list []Adapted
+// adaptMethods adapts the models of each method.
+func adaptMethods(ctx context.Context, methods []Method, onAdapt func(method string)) error {
 	done := map[string]*adaptedPart{} // by folder of a run: the row of LAGO has the models of a variant
-	for _, row := range rows {
+	for i, m := range methods {
 		if onAdapt != nil {
-			onAdapt(row.Name)
+			onAdapt(m.Name)
 		}
-		a, accuracy := Adapted{}, map[string]float64{}
-		for _, o := range row.Outcomes {
+		a, accuracy := &Adapted{}, map[string]float64{}
+		for _, o := range m.Outcomes {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
 			first := o.Test[0].Dir
 			if done[first] == nil {
 				p, err := adaptPart(ctx, o)
 				if err != nil {
-					return nil, err
+					return err
 				}
 				done[first] = p
 			}
 			a.Settings = append(a.Settings, done[first].settings)
 			maps.Copy(accuracy, done[first].accuracy)
 		}
-		inductive := row.Test.ByClass
+		inductive := m.Test.ByClass
 		after := make([]float64, len(inductive))
-		for i, c := range inductive {
-			after[i] = accuracy[c.Class]
-			a.Test += after[i] / float64(len(inductive))
+		for j, c := range inductive {
+			after[j] = accuracy[c.Class]
+			a.Test += after[j] / float64(len(inductive))
 		}
 		a.Interval, a.Difference = metrics.ClassInterval(after), metrics.PairedDifference(after, lab.Accuracies(inductive))
-		list = append(list, a)
+		methods[i].Adapted = a
 	}
-	return list, nil
+	return nil
 }
 
 // adaptPart chooses the settings over the folds of a part, on the dev runs, and adapts the

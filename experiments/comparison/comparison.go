@@ -121,20 +121,23 @@ func (c Config) plan() (engine.Plan, error) {
 
 // Result is table 1 of the paper on one data set: every method by one protocol.
 type Result struct {
-	Dataset string       `json:"dataset"`
-	Parts   int          `json:"parts"`    // 1, or the parts of a rotation over classes
-	Folds   int          `json:"folds"`    // over which settings were chosen
-	HoldOut bool         `json:"hold_out"` // whether training left out the held-out samples of seen classes
-	Methods []engine.Row `json:"methods"`
-	// Adapted has the accuracy of each of Methods adapted to the unlabelled samples, if that
-	// was asked for.
-	Adapted []Adapted `json:"adapted,omitempty"`
+	Dataset string   `json:"dataset"`
+	Parts   int      `json:"parts"`    // 1, or the parts of a rotation over classes
+	Folds   int      `json:"folds"`    // over which settings were chosen
+	HoldOut bool     `json:"hold_out"` // whether training left out the held-out samples of seen classes
+	Methods []Method `json:"methods"`
 	// Differences compare LAGO with every baseline, or with its other rows if there is none;
 	// without LAGO they compare the first method with the others.
 	Differences []Difference     `json:"differences"`
 	Classes     []Class          `json:"classes"`
 	Missing     []lab.Missing    `json:"missing"`
 	LeftOut     []engine.LeftOut `json:"left_out"` // variants that the data set does not allow
+}
+
+// Method is the result of one method.
+type Method struct {
+	engine.Row
+	Adapted *Adapted `json:"adapted,omitempty"` // if Config.Adapt is set
 }
 
 // Difference is the test accuracy of the reference method minus that of another one.
@@ -177,14 +180,18 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		return nil, done.Waiting
 	}
 	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Folds: p.Folds, HoldOut: c.Common.HoldOut, LeftOut: done.LeftOut}
-	r.Methods, r.Missing = done.Rows(p, r.Dataset)
+	rows, missing := done.Rows(p, r.Dataset)
+	r.Missing, r.Methods = missing, make([]Method, len(rows))
+	for i, row := range rows {
+		r.Methods[i].Row = row
+	}
 	r.Classes = r.classes(l)
 	r.Differences = r.differences()
 	if len(r.Methods) == 0 {
 		return r, nil // Missing says why
 	}
 	if c.Adapt {
-		if r.Adapted, err = adaptRows(ctx, r.Methods, c.OnAdapt); err != nil {
+		if err := adaptMethods(ctx, r.Methods, c.OnAdapt); err != nil {
 			return nil, err
 		}
 	}
@@ -233,7 +240,7 @@ func (r *Result) differences() []Difference {
 			reference = i
 		}
 	}
-	onlyBaselines := reference >= 0 && slices.ContainsFunc(r.Methods, func(m engine.Row) bool { return m.Variant == "" })
+	onlyBaselines := reference >= 0 && slices.ContainsFunc(r.Methods, func(m Method) bool { return m.Variant == "" })
 	reference = max(reference, 0)
 	list := []Difference{}
 	var p []float64
@@ -253,8 +260,8 @@ func (r *Result) differences() []Difference {
 }
 
 // method returns the method with a name on the command line, nil if it was not compared.
-func (r *Result) method(name string) *engine.Row {
-	i := slices.IndexFunc(r.Methods, func(m engine.Row) bool { return m.Name == name })
+func (r *Result) method(name string) *Method {
+	i := slices.IndexFunc(r.Methods, func(m Method) bool { return m.Name == name })
 	if i < 0 {
 		return nil
 	}
@@ -267,17 +274,14 @@ func (r *Result) Check() error {
 		return &invalid.Error{Field: "methods", Want: "at least one", Got: "none"}
 	}
 	for _, m := range r.Methods {
-		if m.Val == nil || m.Test == nil || len(m.Parts) == 0 {
-			return &invalid.Error{Field: m.Name, Want: "val, test and parts", Got: "none"}
+		if m.Val == nil || m.Test == nil || len(m.Parts) == 0 || (m.Adapted == nil) != (r.Methods[0].Adapted == nil) {
+			return &invalid.Error{Field: m.Name, Want: "val, test, parts and, if others have it, adapted", Got: "less"}
 		}
 	}
 	for _, d := range r.Differences {
 		if r.method(d.Reference) == nil || r.method(d.Method) == nil {
 			return &invalid.Error{Field: "differences", Want: "two of the methods", Got: fmt.Sprintf("%q and %q", d.Reference, d.Method)}
 		}
-	}
-	if n := len(r.Adapted); n > 0 && n != len(r.Methods) {
-		return &invalid.Error{Field: "adapted", Want: "one for each method", Got: strconv.Itoa(n)}
 	}
 	return nil
 }

@@ -162,11 +162,11 @@ func TestCompareAdapted(t *testing.T) {
 	}
 	c.OnAdapt = nil
 	r := testkit.Must(Run(t.Context(), l, c))(t)
-	if diff := gocmp.Diff(r.Adapted[0], r.Adapted[1]); diff != "" {
+	if diff := gocmp.Diff(r.Methods[0].Adapted, r.Methods[1].Adapted); diff != "" {
 		t.Errorf("LAGO and the variant that it is: %s", diff)
 	}
-	for i, a := range r.Adapted {
-		m := r.Methods[i]
+	for _, m := range r.Methods {
+		a := m.Adapted
 		testkit.Near(t, m.Name, a.Difference.Mean, a.Test-m.Test.PerClass.Mean, 1e-9)
 		for _, path := range m.Models {
 			saved := testkit.Must(train.Load(path))(t)
@@ -240,19 +240,6 @@ func TestParseFixed(t *testing.T) {
 	}
 }
 
-// A shard cannot choose settings before the others have finished, and stores nothing.
-func TestCompareInAShard(t *testing.T) {
-	l := testlab.New(t)
-	l.Shard = lab.Shard{Index: 1, Count: 2}
-	c := compareAll(l)
-	c.Methods, c.Budget = []string{"eszsl"}, 12
-	_, err := Run(t.Context(), l, c)
-	var waiting *lab.Waiting
-	if list, _, readErr := lab.ReadStored(t.Context(), l.Root); !errors.As(err, &waiting) || len(list) > 0 || readErr != nil {
-		t.Errorf("error %v, stored %+v, %v, expected a *lab.Waiting", err, list, readErr)
-	}
-}
-
 // Nothing is stored where no method has a result, and a stored file without methods, or with a
 // difference from another one, is incomplete.
 func TestIncompleteComparisons(t *testing.T) {
@@ -269,23 +256,24 @@ func TestIncompleteComparisons(t *testing.T) {
 	}
 	testkit.WantError(t, r.Check(), "methods: expected at least one, found none")
 	m := &engine.Measured{Classes: 4}
-	r.Methods = []engine.Row{{Name: "lago", Val: m, Test: m, Parts: make([]engine.Part, 1)}}
+	one := Method{Row: engine.Row{Name: "lago", Val: m, Test: m, Parts: make([]engine.Part, 1)}}
+	r.Methods = []Method{one}
 	testkit.NoError(t, r.Check())
 	r.Differences = []Difference{{Reference: "lago", Method: "other"}}
 	testkit.WantError(t, r.Check(), `differences: expected two of the methods, found "lago" and "other"`)
-	r.Differences, r.Adapted = nil, make([]Adapted, 2)
-	testkit.WantError(t, r.Check(), "adapted: expected one for each method, found 2")
+	r.Differences, r.Methods = nil, []Method{one, {Row: one.Row, Adapted: new(Adapted)}}
+	testkit.WantError(t, r.Check(), "lago: expected val, test, parts and, if others have it, adapted")
 	r.Methods[0].Test = nil
-	testkit.WantError(t, r.Check(), "lago: expected val, test and parts")
+	testkit.WantError(t, r.Check(), "lago: expected val, test, parts")
 }
 
 func TestTables(t *testing.T) {
-	row := func(name, title, variant string, test float64) engine.Row {
+	row := func(name, title, variant string, test float64) Method {
 		m := &engine.Measured{PerClass: lab.Summarise([]float64{test}), Interval: metrics.Interval{Low: test - 0.05, High: test + 0.04}, Classes: 4}
 		part := engine.Part{Variant: variant, Epochs: 3, Settings: map[string]any{"lr": 0.1, "beta": 2}, Edges: []engine.Edge{{Setting: "lr", Value: 0.1, End: "highest"}}}
-		return engine.Row{Name: name, Title: title, Variant: variant, Val: m, Test: m, Parts: []engine.Part{part}, Seconds: 1.25, Tried: 2}
+		return Method{Row: engine.Row{Name: name, Title: title, Variant: variant, Val: m, Test: m, Parts: []engine.Part{part}, Seconds: 1.25, Tried: 2}}
 	}
-	r := &Result{Dataset: "birds", Parts: 1, Folds: 3, Methods: []engine.Row{row(engine.LAGOMethod, "", "k-soft", 0.5), row("eszsl", "ESZSL", "", 0.625)}}
+	r := &Result{Dataset: "birds", Parts: 1, Folds: 3, Methods: []Method{row(engine.LAGOMethod, "", "k-soft", 0.5), row("eszsl", "ESZSL", "", 0.625)}}
 	r.Methods[1].Published = "53.9"
 	for _, c := range []struct {
 		mean, holm float64

@@ -13,8 +13,12 @@ import (
 // Figures are the accuracy of all methods, best first, and the differences from LAGO.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
 	p := &plot.Dots{X: engine.AccuracyAxis, Series: []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "unseen"}}}
+	kind := Kind // a report can show both kinds
+	if r.Parts > 1 {
+		kind = RotationKind
+	}
 	var seeds []int
-	byMean := func(a, b engine.Row) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) }
+	byMean := func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) }
 	for i, m := range slices.SortedStableFunc(slices.Values(r.Methods), byMean) {
 		p.Rows = append(p.Rows, plotRow(m))
 		for j, stage := range []*engine.Measured{m.Val, m.Test} {
@@ -25,7 +29,7 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	test := r.Methods[0].Test
 	p.Chance = 100 * test.Chance()
 	figures := []plot.Figure{{
-		Name: "methods", Title: "LAGO and its baselines" + engine.InParts("unseen", r.Parts), Picture: p,
+		Name: kind, Title: "LAGO and its baselines" + engine.InParts("unseen", r.Parts), Picture: p,
 		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes.", engine.ClassesText(test, "unseen"), engine.SeedsText(seeds)),
 	}}
 	if len(r.Differences) == 0 {
@@ -41,13 +45,13 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 		q.Series[0].Dots = append(q.Series[0].Dots, dot)
 	}
 	return append(figures, plot.Figure{
-		Name: "differences", Title: "Differences between " + reference + " and the other methods", Picture: q,
+		Name: kind + "-differences", Title: "Differences between " + reference + " and the other methods", Picture: q,
 		Caption: fmt.Sprintf("%s; bars are 95 %% bootstrap intervals of the mean difference over classes; p by permutation of its signs, corrected by Holm.",
 			format.Count(test.Classes, "unseen class")),
 	}), nil
 }
 
 // plotRow emphasises LAGO.
-func plotRow(m engine.Row) plot.Row {
+func plotRow(m Method) plot.Row {
 	return plot.Row{Name: m.Label(), Method: cmp.Or(m.Variant, m.Name), Emphatic: m.Variant != ""}
 }

@@ -30,7 +30,7 @@ func (r *Result) Tables() []*table.Table {
 			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried,
 		)
 	}
-	if slices.ContainsFunc(r.Methods, func(m engine.Row) bool { return m.Published != "" }) {
+	if slices.ContainsFunc(r.Methods, func(m Method) bool { return m.Published != "" }) {
 		held := "with them"
 		if r.HoldOut {
 			held = "without them"
@@ -82,12 +82,13 @@ func (r *Result) differencesTable() *table.Table {
 
 // adaptedTable has the effect of adaptation on the test classes.
 func (r *Result) adaptedTable() *table.Table {
-	if len(r.Adapted) == 0 {
+	if len(r.Methods) == 0 || r.Methods[0].Adapted == nil {
 		return nil
 	}
 	t := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
 		"method", "transductive", "95 % over classes", "difference (%)", "95 % over classes", "temperature, tau").Right(2, 4)
-	for i, a := range r.Adapted {
+	for _, m := range r.Methods {
+		a := m.Adapted
 		var settings []string
 		for _, s := range a.Settings {
 			if s.Tau == 0 {
@@ -96,7 +97,7 @@ func (r *Result) adaptedTable() *table.Table {
 			}
 			settings = append(settings, fmt.Sprintf("%.3g, %g", s.Temperature, s.Tau))
 		}
-		t.Row(r.Methods[i].Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval, strings.Join(settings, "; "))
+		t.Row(m.Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval, strings.Join(settings, "; "))
 	}
 	return t
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -164,30 +163,6 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 	})
 }
 
-func TestReadFileNamesTheFileAndTheKey(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		want []string
-	}{
-		"unknown key":     {`{"lr": 1, "lambada": 1}`, []string{"lambada", "Did you mean lambda?"}},
-		"key twice":       {`{"lr": 1, "k": 3, "lr": 2}`, []string{"lr", "each key once"}},
-		"wrong type":      {`{"lr": "fast"}`, []string{"lr", "a number above 0", "string fast"}},
-		"no epochs":       {`{"epochs": 0}`, []string{"epochs", "at least 1", "0"}},
-		"no such variant": {`{"variant": "k-sotf"}`, []string{"variant", "Did you mean k-soft?"}},
-		"cut off":         {"{\n\"lr\": 1", []string{"one JSON object", "line 2"}},
-		"too large":       {strings.Repeat(" ", maxConfigBytes) + `{}`, []string{"at most 1.0 MB"}},
-	} {
-		path := testkit.Write(t, t.TempDir(), "settings.json", c.text)
-		_, err := ReadFile(t.Context(), path)
-		t.Log(name)
-		testkit.WantError(t, err, append(c.want, path)...)
-	}
-	path := filepath.Join(t.TempDir(), "absent.json")
-	if _, err := ReadFile(t.Context(), path); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v, expected fs.ErrNotExist with the path", err)
-	}
-}
-
 // A setting without effect is refused, in a flag and in a file. A file may repeat the
 // value that the run has anyway.
 func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
@@ -212,26 +187,6 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 		}
 	}
 	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`))(t)
-}
-
-func TestCheckNamesTheSetting(t *testing.T) {
-	for name, change := range map[string]func(*Config){
-		"seeds":     func(c *Config) { c.Seeds = 0 },
-		"epochs":    func(c *Config) { c.Epochs = -1 },
-		"dev_split": func(c *Config) { c.DevSplit = 4 },
-		"ridge":     func(c *Config) { c.Preprocess, c.Ridge = preprocess.Whiten, -1 },
-		"zeta":      func(c *Config) { *c = c.With("zeta", 0) },
-		"patience":  func(c *Config) { c.Patience = 0 },
-		"seed":      func(c *Config) { c.Seed = math.MaxUint64 - 3 }, // of five seeds
-	} {
-		c := PresetFor("glyphs", methods.Of(model.SemanticHard)).Clone()
-		testkit.NoError(t, c.Check())
-		change(&c)
-		var e *invalid.Error
-		if err := c.Check(); !errors.As(err, &e) || e.Field != name {
-			t.Errorf("%s: error %v, expected one on it", name, err)
-		}
-	}
 }
 
 // A copy that is changed leaves the original alone.

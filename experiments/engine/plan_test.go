@@ -142,36 +142,6 @@ func TestUnseenSamplesChangeNoChoice(t *testing.T) {
 	}
 }
 
-// In a rotation, each class is unseen in one part, and a row measures all of them.
-func TestRotation(t *testing.T) {
-	l := lab.New(tiny.Small(), t.TempDir())
-	testkit.NoError(t, l.Rotate(4, 1))
-	p := Plan{Stage: DevThenTest, Arms: []Arm{armOf(t, 0, "singletons", "semantic-hard")}}
-	r := carryOut(t, l, p)
-	rows, missing := r.Rows(p, l.Data.Name)
-	if len(rows) != 1 || len(missing) > 0 || len(r.Arms[0]) != 4 {
-		t.Fatalf("%d rows, %d parts, missing %v", len(rows), len(r.Arms[0]), missing)
-	}
-	row := rows[0]
-	var sum float64
-	seen := map[string]bool{}
-	for _, c := range row.Test.ByClass {
-		sum += c.Accuracy
-		seen[c.Class] = true
-	}
-	testkit.Near(t, "mean over classes", row.Test.PerClass.Mean, sum/16, 1e-12)
-	if len(seen) != 16 || row.Test.Classes != 16 || row.Test.Chance() != 0.25 || len(row.Parts) != 4 || len(row.Models) != 8 || len(row.Test.PerClass.Values) != 2 {
-		t.Errorf("%d classes, %d of them by name, chance %g, %d parts, %d models", row.Test.Classes, len(seen), row.Test.Chance(), len(row.Parts), len(row.Models))
-	}
-	variants := map[string]bool{}
-	for _, part := range row.Parts {
-		variants[part.Variant] = true
-	}
-	if want := slices.Collect(maps.Keys(variants)); len(want) > 1 && row.Variant != Mixed || len(want) == 1 && row.Variant != want[0] {
-		t.Errorf("the variant is %s, the parts chose %v", row.Variant, want)
-	}
-}
-
 // Arms with the same start share its search, and the arm of LAGO has the runs of the variant
 // that did best on the validation classes. Further seeds are run for the two best variants.
 func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
@@ -237,20 +207,6 @@ func TestArmsThatFail(t *testing.T) {
 	alone := carryOut(t, lab.New(tiny.Small(), t.TempDir()), Plan{Stage: DevThenTest, Arms: []Arm{armOf(t, 0, "singletons")}})
 	if diff := cmp.Diff(accuracies(alone.Arms[0][0].Test), accuracies(r.Arms[1][0].Test)); diff != "" {
 		t.Errorf("(-alone +together):\n%s", diff)
-	}
-}
-
-func TestVariantsThatTheDataDoNotAllow(t *testing.T) {
-	d := tiny.Small()
-	d.Groups = nil
-	p := Plan{Stage: OnlyDev, Arms: []Arm{armOf(t, 0, "semantic-hard"), armOf(t, 0, "semantic-hard", "singletons")}}
-	r := carryOut(t, lab.New(d, t.TempDir()), p)
-	want := []LeftOut{{model.SemanticHard, "the data set has no attribute groups"}}
-	if diff := cmp.Diff(want, r.LeftOut); diff != "" || len(r.Arms[0]) != 0 || len(r.Arms[1]) != 1 {
-		t.Errorf("%d and %d outcomes (-want +got):\n%s", len(r.Arms[0]), len(r.Arms[1]), diff)
-	}
-	if rows, _ := r.Rows(p, d.Name); len(rows) != 1 || rows[0].Variant != "singletons" {
-		t.Errorf("%d rows, expected one of singletons", len(rows))
 	}
 }
 

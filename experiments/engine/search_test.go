@@ -71,23 +71,6 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Settings of which a fold failed are left out, and the search continues.
-func TestSearchDespiteAFailure(t *testing.T) {
-	l := lab.New(tiny.Small(), t.TempDir())
-	c, p := quick(t, "semantic-hard"), Plan{Folds: 2}
-	before := testkit.Must(Search(t.Context(), l, c, p, 6))(t)
-	dir := before.Tried[0].Runs[1].Dir
-	testkit.Write(t, dir, train.ResultFile, `{"status": "not finite", "error": "CXE is NaN"}`)
-	testkit.Write(t, dir, train.CurveFile, "")
-	f := testkit.Must(Search(t.Context(), l, c, p, 6))(t)
-	if len(f.Failed) != 1 || f.Failed[0].Dir != dir || f.Failed[0].Err.Error() != "CXE is NaN" || len(f.Tried) != 5 {
-		t.Errorf("failed %v, tried %d, expected %s to fail", f.Failed, len(f.Tried), dir)
-	}
-	if slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config, before.Tried[0].Config) }) {
-		t.Error("the settings that failed are ranked")
-	}
-}
-
 // A space with fewer settings than the budget is searched whole: here the chains of
 // preprocessing, and the numbers of groups, of which 0 takes one from the data.
 func TestSearchOfASmallSpace(t *testing.T) {

@@ -114,38 +114,6 @@ func TestNeighboursOfANumber(t *testing.T) {
 	}
 }
 
-// However far a search walks from neighbour to neighbour, it stays inside of the
-// listed values, and changes one setting at a time.
-func TestNeighboursStayInTheSpace(t *testing.T) {
-	s := spaceOf(model.SemanticSoft, 85)
-	for seed := range uint64(5) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		c := s.draw(Defaults(methods.Of(model.SemanticSoft)), 1, rand.NewPCG(rng.Uint64(), 0))[0]
-		for range 4 {
-			near := s.neighbours(c, rng)
-			first := map[string]bool{} // each dimension has its first before any has its second
-			for i, n := range near {
-				changed := slices.DeleteFunc(s.keys(), func(key string) bool { return c.value(key) == n.value(key) })
-				if len(changed) != 1 {
-					t.Fatalf("a neighbour differs in %v", changed)
-				}
-				if i < len(s) {
-					first[changed[0]] = true
-				}
-			}
-			if len(first) != len(s) {
-				t.Fatalf("the first %d neighbours change %v", len(s), first)
-			}
-			c = near[rng.IntN(len(near))]
-			for _, d := range s {
-				if v, ok := d.number(c); ok && (v < d.values[0].(float64) || v > d.values[len(d.values)-1].(float64)) {
-					t.Fatalf("%s = %g is outside of %v", d.key, v, d.values)
-				}
-			}
-		}
-	}
-}
-
 func TestEdges(t *testing.T) {
 	c := Defaults(methods.Of(model.KSoft)).With("lr", 3e-3).With("bias_factor", 3).With("alpha", 0.1).With("preprocess", preprocess.None).
 		With("ridge", 1e2).With("beta", 1e-6).With("lambda", 0).With("lr_v", 0.1).With("zeta", 1).With("k", 30)
@@ -230,28 +198,6 @@ func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
 		}
 		if len(all) != budget || !same(all[0], c.On(l.Data)) {
 			t.Errorf("%s: %d settings, expected %d, of which the first is the start", name, len(all), budget)
-		}
-	}
-}
-
-// A search from a preset tries the general defaults, too, in the settings that it varies, and
-// then the start without preprocessing, unless it is fixed.
-func TestSearchFirstSettings(t *testing.T) {
-	l := lab.New(tiny.Small(), t.TempDir())
-	preset := PresetFor("cub", methods.Of(model.SemanticHard)).Config
-	general := Defaults(methods.Of(model.SemanticHard)).On(l.Data)
-	second := newSearcher(preset, l.Parts, 4, 0, []string{"beta"}).coarse().settings[1]
-	want := general.With("dataset", "cub").With("beta", preset.value("beta"))
-	if !same(second, want) {
-		t.Errorf("the second is %v, expected the defaults with the fixed beta, %v", second.Settings().Values(), want.Settings().Values())
-	}
-	for _, c := range []struct {
-		fixed []string
-		want  bool
-	}{{nil, true}, {[]string{"preprocess"}, false}} {
-		got := newSearcher(general, l.Parts, 4, 0, c.fixed).coarse().settings[1]
-		if same(got, general.With("preprocess", preprocess.None)) != c.want {
-			t.Errorf("with fixed %q the second is %v", c.fixed, got.Settings().Values())
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 type group struct {
@@ -98,18 +97,4 @@ func TestLinesOfASweep(t *testing.T) {
 	if diff := cmp.Diff(want.Settings().Values(), got.Settings().Values()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-func TestTables(t *testing.T) {
-	s := Result{
-		Dataset: "cub", Seeds: 2, Parts: 3,
-		Points: []Point{
-			{model.KSoft, 30, lab.Summarise([]float64{0.5, 0.52}), metrics.Interval{Low: 0.45, High: 0.6}},
-			{model.KSoft, 40, lab.Summary{}, metrics.ClassInterval(nil)},
-		},
-		Missing: []lab.Missing{{Dir: "runs/a", Why: "unfinished at epoch 3"}},
-	}
-	testkit.WantText(t, testlab.Text(t, s.Tables()), "2 seeds, each class a validation class in one of 3 parts\n",
-		"│ k-soft  │ 30 │              51.0 % │ 45.0 to 60.0      │             1.0 % │     2 │",
-		"│ k-soft  │ 40 │                   - │ -                 │                 - │     0 │", "  runs/a: unfinished at epoch 3\n")
 }

@@ -38,8 +38,8 @@ func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64
 	return t
 }
 
-// grid is four trials that differ in variant, stage, preprocessing and seed.
-func grid(d *dataset.Dataset) []train.Trial {
+// someTrials is four trials that differ in variant, stage, preprocessing and seed.
+func someTrials(d *dataset.Dataset) []train.Trial {
 	whitened := trialOf(d, model.KSoft, train.Dev, 3)
 	whitened.Preprocess = preprocess.Whiten
 	standardized := trialOf(d, model.Singletons, train.Dev, 4)
@@ -115,7 +115,7 @@ func undisturbed(t *testing.T, d *dataset.Dataset) *Lab {
 	t.Helper()
 	l := New(d, t.TempDir())
 	l.Jobs = 1
-	do(t, l, grid(d))
+	do(t, l, someTrials(d))
 	return l
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,10 +16,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
-	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/lago"
 )
 
 func TestResultsDoNotDependOnTheJobs(t *testing.T) {
@@ -29,23 +25,8 @@ func TestResultsDoNotDependOnTheJobs(t *testing.T) {
 	for _, jobs := range []int{0, 2, 9} {
 		l := New(d, t.TempDir())
 		l.Jobs = jobs
-		do(t, l, grid(d))
-		compareRoots(t, want, l.Root, grid(d))
-	}
-}
-
-func TestATrialThatIsListedTwiceIsTrainedOnce(t *testing.T) {
-	d := tiny.Small()
-	trials := grid(d)[:2]
-	for _, jobs := range []int{1, 3} {
-		var seen witness
-		l := New(d, t.TempDir())
-		l.Jobs, l.Options.OnEpoch = jobs, seen.see
-		done := do(t, l, []train.Trial{trials[0], trials[1], trials[0]})
-		seen.compare(t, trials)
-		if diff := cmp.Diff(done[0].Result, done[2].Result); diff != "" {
-			t.Errorf("the same trial has other results (-first +last):\n%s", diff)
-		}
+		do(t, l, someTrials(d))
+		compareRoots(t, want, l.Root, someTrials(d))
 	}
 }
 
@@ -54,8 +35,8 @@ func TestProcessesOverOneFolderTrainATrialOnce(t *testing.T) {
 	root := t.TempDir()
 	a, b := startProcess(t, root, 0), startProcess(t, root, 0)
 	seen := witness{epochs: append(a.rest(t), b.rest(t)...)}
-	seen.compare(t, grid(d))
-	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
+	seen.compare(t, someTrials(d))
+	compareRoots(t, undisturbed(t, d).Root, root, someTrials(d))
 }
 
 // TestAKilledProcessLeavesItsTrialsToOthers kills a process in the second of its
@@ -85,20 +66,20 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 			})
 		}
 	}
-	do(t, l, grid(d))
-	second := grid(d)[1]
+	do(t, l, someTrials(d))
+	second := someTrials(d)[1]
 	if diff := cmp.Diff([]string{stamp(second, train.Epoch{Epoch: 1})}, resumed); diff != "" {
 		t.Errorf("checkpoints that were resumed (-want +got):\n%s", diff)
 	}
 	if n := len(seen.epochs); n != 3+2*4 {
 		t.Errorf("%d epochs after the kill, expected the last 3 of the second trial and all of two others: %q", n, seen.epochs)
 	}
-	compareRoots(t, undisturbed(t, d).Root, root, grid(d))
+	compareRoots(t, undisturbed(t, d).Root, root, someTrials(d))
 }
 
 func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 	d := tiny.Small()
-	trials := slices.Insert(grid(d), 1, failing(d))
+	trials := slices.Insert(someTrials(d), 1, failing(d))
 	for _, again := range []bool{false, true} {
 		l := New(d, t.TempDir())
 		if again {
@@ -126,50 +107,14 @@ func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 	}
 }
 
-func TestImpossibleTrialIsReported(t *testing.T) {
-	d := tiny.Small()
-	tooMany := trialOf(d, model.KSoft, train.Dev, 1)
-	tooMany.Method.Settings.(*lago.Settings).K = len(d.Attributes) + 1
-	unfit := grid(d)[0]
-	unfit.Preprocess, unfit.Ridge = preprocess.Chain("whiten"), math.SmallestNonzeroFloat64
-	root := t.TempDir()
-	trials := []train.Trial{tooMany, unfit, grid(d)[0]}
-	// Another shard gets the failures, instead of waiting for results.
-	for i, shard := range []Shard{{}, {Index: 2, Count: 4}} {
-		l := New(d, root)
-		l.Shard = shard
-		done, err := l.Do(t.Context(), trials)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j, want := range []string{"k: expected at most the number of attributes, 9, found 10", "ridge"} {
-			if r := done[j]; r.Err == nil || !strings.Contains(r.Err.Error(), want) || r.Result == nil || r.Result.Status != train.Failed || r.Reused != (i == 1) {
-				t.Errorf("%v, %+v", r.Err, r.Result)
-			}
-		}
-		if done[2].Err != nil {
-			t.Error(done[2].Err)
-		}
-	}
-}
-
-// Features are moved into a file by the views that the lab knows.
-func TestViewIsKnown(t *testing.T) {
-	d := tiny.Small()
-	l := New(d, t.TempDir())
-	if again := l.View(d.Split); again.Data != l.Parts[0].Data {
-		t.Error("a second view of one split has other data")
-	}
-}
-
 func TestUnreadableResultIsNotReplaced(t *testing.T) {
 	d := tiny.Small()
 	l := undisturbed(t, d)
-	file := filepath.Join(l.Root, grid(d)[2].Name(), train.ResultFile)
+	file := filepath.Join(l.Root, someTrials(d)[2].Name(), train.ResultFile)
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	done, err := l.Do(t.Context(), grid(d))
+	done, err := l.Do(t.Context(), someTrials(d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +125,7 @@ func TestUnreadableResultIsNotReplaced(t *testing.T) {
 
 func TestCancelledTrialsResume(t *testing.T) {
 	d := tiny.Small()
-	trials := grid(d)
+	trials := someTrials(d)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	l := New(d, t.TempDir())
@@ -225,7 +170,7 @@ func TestCancelledTrialsResume(t *testing.T) {
 
 func TestCancelledWhileAnotherProcessTrains(t *testing.T) {
 	d := tiny.Small()
-	trials := grid(d)[:1]
+	trials := someTrials(d)[:1]
 	l := New(d, t.TempDir())
 	dir := filepath.Join(l.Root, trials[0].Name())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -252,75 +197,6 @@ func TestCancelledWhileAnotherProcessTrains(t *testing.T) {
 	var cancelled *Cancelled
 	if _, err := l.Do(ctx, trials); !errors.As(err, &cancelled) {
 		t.Errorf("error %v, expected a *Cancelled", err)
-	}
-}
-
-func TestAFinishedGridIsNotCancelled(t *testing.T) {
-	d := tiny.Small()
-	l := undisturbed(t, d)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := l.Do(ctx, grid(d)); err != nil {
-		t.Errorf("error %v of a grid with nothing left to do", err)
-	}
-}
-
-// Trials of one preparation follow each other, so that few copies of the features are in
-// memory.
-func TestTrialsAreOrderedByPreparation(t *testing.T) {
-	d := tiny.Small()
-	var trials []train.Trial
-	for seed := range uint64(3) {
-		for _, kind := range []preprocess.Chain{preprocess.Whiten, preprocess.None} {
-			one := trialOf(d, model.SemanticHard, train.Dev, seed)
-			one.Preprocess = kind
-			trials = append(trials, one)
-		}
-	}
-	var order []preprocess.Chain
-	l := New(d, t.TempDir())
-	l.Jobs, l.OnRun = 1, func(r Run) { order = append(order, r.Preprocess) }
-	do(t, l, trials)
-	if len(slices.Compact(order)) != 2 {
-		t.Errorf("the order of the preprocessing is %v", order)
-	}
-}
-
-// Views divide the classes otherwise; their runs have a folder of their own, and the
-// classes that they evaluate are unseen in training.
-func TestRotate(t *testing.T) {
-	l := New(tiny.Small(), t.TempDir())
-	if err := l.Rotate(4, 1); err != nil {
-		t.Fatal(err)
-	}
-	var trials []train.Trial
-	for _, v := range l.Parts {
-		one := trialOf(l.Data, model.SemanticHard, train.Test, 0)
-		one.Fingerprint = v.Fingerprint
-		trials = append(trials, one)
-	}
-	done, err := l.Do(t.Context(), trials)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range done {
-		if r.Err != nil || filepath.Dir(r.Dir) != filepath.Join(l.Root, splitsDir) {
-			t.Fatalf("%s: %v", r.Dir, r.Err)
-		}
-		var want []string
-		for _, z := range l.Parts[i].Data.Split.Test {
-			want = append(want, l.Data.Classes[z])
-		}
-		if diff := cmp.Diff(want, r.Result.Evaluation.Classes); diff != "" {
-			t.Errorf("part %d evaluates (-want +got):\n%s", i, diff)
-		}
-	}
-	list := ClassAccuracies(append(done, done[0]))
-	if len(list) != len(l.Data.Classes) {
-		t.Errorf("accuracies of %d classes, expected %d", len(list), len(l.Data.Classes))
-	}
-	if runs, err := ReadRuns(l.Root); err != nil || len(runs) != 0 {
-		t.Errorf("%d runs beside those of the data set's split, %v", len(runs), err)
 	}
 }
 

@@ -88,22 +88,11 @@ func TestTrialsShareTheirData(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-func TestATrialReleasesItsData(t *testing.T) {
-	d := tiny.Small()
-	for _, trial := range []train.Trial{trialOf(d, model.SemanticHard, train.Dev, 1), failing(d)} {
-		p := newPrepared(map[string]*dataset.Dataset{d.Fingerprint(): d}, []train.Trial{trial})
-		New(d, t.TempDir()).one(t.Context(), &Run{Trial: trial}, p, &counter{})
-		if len(p.entries) != 0 {
-			t.Errorf("the data are kept after %s", trial.Name())
-		}
-	}
-}
-
 func TestProgressAddsUpAtEachChange(t *testing.T) {
 	d := tiny.Small()
 	l := New(d, t.TempDir())
-	do(t, l, grid(d)[:1]) // which the grid will find
-	trials := append(grid(d), failing(d))
+	do(t, l, someTrials(d)[:1]) // which the grid will find
+	trials := append(someTrials(d), failing(d))
 	const jobs = 2
 	l.Jobs = jobs
 	var changes []Progress

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/train"
@@ -61,28 +59,9 @@ func TestShardFromEnvironment(t *testing.T) {
 	}
 }
 
-func TestShardsShareOutEveryTrialOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		count := rapid.IntRange(1, 20).Draw(t, "count")
-		index := rapid.IntRange(0, 1000).Draw(t, "trial")
-		holders := 0
-		for i := range count {
-			if (Shard{i, count}).Holds(index) {
-				holders++
-			}
-		}
-		if holders != 1 {
-			t.Errorf("%d of %d shards hold trial %d", holders, count, index)
-		}
-	})
-	if !(Shard{}).Holds(7) {
-		t.Error("the zero shard is the whole grid, expected it to hold trial 7")
-	}
-}
-
 func TestShardsLeaveToOthersAndGatherLater(t *testing.T) {
 	d := tiny.Small()
-	trials := grid(d)
+	trials := someTrials(d)
 	root := t.TempDir()
 	var seen witness
 	for i := range 2 {

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
@@ -86,18 +85,6 @@ func TestDamagedStoredResults(t *testing.T) {
 	}
 	_, _, err = ReadStored(t.Context(), filepath.Join(dir, "none"))
 	testkit.WantError(t, err, filepath.Join(dir, "none"))
-}
-
-// The name of a data set stays within the folder.
-func TestStoredNames(t *testing.T) {
-	d := tiny.Small()
-	d.Name = "../Birds"
-	l := New(&dataset.Dataset{Name: d.Name, Features: d.Features, Split: d.Split, Labels: d.Labels, Classes: d.Classes, Descriptions: d.Descriptions}, t.TempDir())
-	testkit.NoError(t, l.Store("noise", 1, 2))
-	list, _, err := ReadStored(t.Context(), l.Root)
-	if err != nil || len(list) != 1 || !strings.HasPrefix(filepath.Base(list[0].Path), "noise-.._birds-") || list[0].Dataset != d.Name {
-		t.Errorf("found %+v, %v", list, err)
-	}
 }
 
 func TestSummarise(t *testing.T) {

@@ -74,23 +74,6 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The BLAS is that of the runs, and settings that a flag gave are said to be given.
-func TestRunNamesWhatItRestsOn(t *testing.T) {
-	l := testlab.New(t)
-	p := preset(l, engine.OnlyTest)
-	p.Origins["lr"] = "--lr"
-	first := testkit.Must(Run(t.Context(), l, p, nil))(t)
-	for _, dir := range first.RunDirs {
-		record := testkit.Must(train.ReadRecord(dir))(t)
-		record.BLAS.Name = "another"
-		testkit.Write(t, dir, train.TrialFile, string(testkit.Must(json.Marshal(record))(t)))
-	}
-	second := testkit.Must(Run(t.Context(), l, p, nil))(t)
-	if first.BLAS == second.BLAS || second.Source != "partly given; otherwise general defaults" {
-		t.Errorf("BLAS %s, then %s; settings from %s", first.BLAS, second.BLAS, second.Source)
-	}
-}
-
 func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	l := testlab.New(t)
 	p := preset(l, engine.OnlyDev)

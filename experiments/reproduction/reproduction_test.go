@@ -12,7 +12,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 func TestReproduce(t *testing.T) {
@@ -129,19 +128,6 @@ func TestVariantsWithoutAResult(t *testing.T) {
 	testkit.WantText(t, testlab.Text(t, r.Tables()), "semantic-soft is left out: the data set has no attribute groups")
 	_, err := Run(t.Context(), l, testlab.Full(l, model.SemanticHard))
 	testkit.WantError(t, err, "variants: expected one that the data set allows, found none")
-}
-
-func TestTables(t *testing.T) {
-	r := &Result{Dataset: "cub", Parts: 1}
-	row := Row{engine.Row{
-		Title: "LAGO-Semantic-Soft", Variant: "semantic-soft", Val: &engine.Measured{PerClass: lab.Summarise([]float64{0.5, 0.52})},
-		Test: &engine.Measured{PerClass: lab.Summarise([]float64{0.57, 0.59}), Interval: metrics.Interval{Low: 0.475, High: 0.6849}},
-	}, r.published("LAGO-Semantic-Soft")}
-	r.Table, r.Result = []Row{row}, &row
-	testkit.WantText(t, testlab.Text(t, r.Tables()),
-		"│ LAGO-Semantic-Soft │     51.0 % │  1.0 % │ 58.0 % │  1.0 % │      47.5 to 68.5 │    57.8 % │     2 │",
-		"│ LAGO (semantic-soft) │ 58.0 % │  1.0 % │      47.5 to 68.5 │    57.8 % │",
-		"semantic-soft was chosen by its validation accuracy. Only this line is the result")
 }
 
 func TestPublished(t *testing.T) {

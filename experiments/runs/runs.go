@@ -197,8 +197,16 @@ func Show(dir string) (*Detail, error) {
 // settingsOf lists what defines a trial, without settings that make no difference to it.
 func settingsOf(t train.Trial) []Setting {
 	list := []Setting{
-		{"dataset", t.Dataset}, {"fingerprint", t.Fingerprint}, {"method", t.Method.Name}, {"stage", t.Stage}, {"seed", t.Seed}, {"hold_out", t.HoldOut},
-		{"epochs", t.Epochs}, {"patience", t.Patience}, {"preprocess", t.Preprocess}, {"ridge", t.Ridge},
+		{"dataset", t.Dataset},
+		{"fingerprint", t.Fingerprint},
+		{"method", t.Method.Name},
+		{"stage", t.Stage},
+		{"seed", t.Seed},
+		{"hold_out", t.HoldOut},
+		{"epochs", t.Epochs},
+		{"patience", t.Patience},
+		{"preprocess", t.Preprocess},
+		{"ridge", t.Ridge},
 	}
 	for _, s := range t.Method.List().Used() {
 		list = append(list, Setting{s.Key, s.Value()})

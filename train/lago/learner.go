@@ -56,27 +56,35 @@ func (s *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 // batch is the number of samples per step.
 func (l *learner) batch() int { return min(l.settings.Batch, len(l.examples.Rows)) }
 
-// Epoch implements method.Learner: it trains W, then V if it is learned. V trains on the
-// detections of all samples, since W is fixed then.
+// Epoch implements method.Learner: it trains W, then V if it is learned.
 func (l *learner) Epoch(number int) (p method.Progress, err error) {
 	l.w.Begin()
-	phase, err := l.phase("W", number, l.w, l.adamW, func(places []int) {
-		l.w.X.CopyRows(l.examples.X, choose(l.examples.Rows, places))
-		l.w.Label(choose(l.examples.Labels, places)...)
-	})
+	phase, err := l.phase("W", number, l.w, l.adamW, l.fillW)
 	p.Phases = append(p.Phases, phase)
 	if err != nil || l.v == nil {
 		return p, err
 	}
+	l.beginV()
+	phase, err = l.phase("V", number, l.v, l.adamV, l.fillV)
+	p.Phases = append(p.Phases, phase)
+	return p, err
+}
+
+func (l *learner) fillW(places []int) {
+	l.w.X.CopyRows(l.examples.X, choose(l.examples.Rows, places))
+	l.w.Label(choose(l.examples.Labels, places)...)
+}
+
+// beginV computes the detections of all samples, since W is fixed while V trains.
+func (l *learner) beginV() {
 	terms := model.DetectorTerms(l.model.Params, l.classes)
 	terms.BXE = l.detect()
 	l.v.Begin(terms)
-	phase, err = l.phase("V", number, l.v, l.adamV, func(places []int) {
-		l.v.X.CopyRows(l.detections, places)
-		l.v.Label(choose(l.examples.Labels, places)...)
-	})
-	p.Phases = append(p.Phases, phase)
-	return p, err
+}
+
+func (l *learner) fillV(places []int) {
+	l.v.X.CopyRows(l.detections, places)
+	l.v.Label(choose(l.examples.Labels, places)...)
 }
 
 // Model implements method.Learner.

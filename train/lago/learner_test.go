@@ -33,7 +33,8 @@ func TestPhases(t *testing.T) {
 			return [3][]float32{slices.Clone(p.W.Data), slices.Clone(p.B), slices.Clone(p.V.Data)}
 		}
 		start := now()
-		testkit.Must(l.phaseW(1))(t)
+		l.w.Begin()
+		testkit.Must(l.phase("W", 1, l.w, l.adamW, l.fillW))(t)
 		afterW := now()
 		if cmp.Equal(start[0], afterW[0]) || cmp.Equal(start[1], afterW[1]) || !cmp.Equal(start[2], afterW[2]) {
 			t.Error("expected W and b to change in an epoch of W, and V to stay")
@@ -41,7 +42,8 @@ func TestPhases(t *testing.T) {
 		want := "W"
 		if v.Learned() {
 			want = "W V"
-			testkit.Must(l.phaseV(1))(t)
+			l.beginV()
+			testkit.Must(l.phase("V", 1, l.v, l.adamV, l.fillV))(t)
 			afterV := now()
 			if !cmp.Equal(afterW[:2], afterV[:2]) || cmp.Equal(afterW[2], afterV[2]) {
 				t.Error("expected V to change in an epoch of V, and W and b to stay")
@@ -227,22 +229,22 @@ func BenchmarkStep(b *testing.B) {
 		for _, variant := range model.Variants {
 			b.Run(fmt.Sprintf("%s/%s", size.name, variant), func(b *testing.B) {
 				l := benchLearner(b, variant, size.classes, size.attributes, size.groups, size.samples)
-				b.Run("W", func(b *testing.B) { benchPhase(b, l.phaseW) })
+				b.Run("W", func(b *testing.B) { benchPhase(b, l, 0) })
 				if l.v != nil {
-					b.Run("V", func(b *testing.B) { benchPhase(b, l.phaseV) })
+					b.Run("V", func(b *testing.B) { benchPhase(b, l, 1) })
 				}
 			})
 		}
 	}
 }
 
-// benchPhase runs whole epochs and reports the time per step.
-func benchPhase(b *testing.B, phase func(epoch int) (method.Phase, error)) {
+// benchPhase runs whole epochs and reports the time per step of one of their phases.
+func benchPhase(b *testing.B, l *learner, phase int) {
 	b.ReportAllocs()
 	var steps int
 	var seconds float64
 	for b.Loop() {
-		p := testkit.Must(phase(1))(b)
+		p := testkit.Must(l.Epoch(1))(b).Phases[phase]
 		steps += p.Steps
 		seconds += p.Seconds
 	}

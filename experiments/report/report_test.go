@@ -1,0 +1,238 @@
+package report
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"html"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// runCommand does what `lago-train run` does.
+func runCommand(t *testing.T, l *lab.Lab, c engine.Config) *protocol.Result {
+	t.Helper()
+	p := engine.PresetFor(c.Dataset, c.Method)
+	p.Config = c
+	return testkit.Must(protocol.Run(t.Context(), l, p, func() {}))(t)
+}
+
+const (
+	summary  = `{"mean": 0.5, "sem": 0.01, "values": [0.49, 0.51]}`
+	method   = `"start_accuracy": ` + summary + `, "accuracy": [` + summary + `], "accuracy_by_seed": [` + summary + `], "relative_accuracy": [` + summary + `]`
+	stage    = `{"per_class_accuracy": ` + summary + `, "interval": {"low": 0.4, "high": 0.6}, "classes": 4, "parts": 1}`
+	compared = `{"parts": 1, "differences": [{"reference": "lago", "method": "eszsl", "mean": -0.05, "interval": {"low": -0.09, "high": 0.01}, "p": 0.03, "p_holm": 0.03}],
+		"methods": [{"name": "lago", "variant": "k-soft", "parts": [{}], "val": ` + stage + `, "test": ` + stage + `},
+		{"name": "eszsl", "title": "ESZSL", "parts": [{}], "val": ` + stage + `, "test": ` + stage + `}]}`
+)
+
+// results has a small stored result of each kind whose figures need no runs.
+var results = map[string]string{
+	"noise":             `{"ratios": [0.25], "classes": 4, "noise_seeds": 2, "methods": [{"method": "eszsl", ` + method + `}]}`,
+	"partial":           `{"shares": [0.5], "given": "random", "classes": 4, "mask_seeds": 2, "methods": [{"method": "eszsl, inferred", ` + method + `}]}`,
+	"partial-strongest": `{"shares": [0.5], "given": "strongest", "classes": 4, "mask_seeds": 2, "methods": [{"method": "eszsl", ` + method + `}]}`,
+	"compare":           compared,
+	"rotation":          strings.Replace(compared, `"parts": 1`, `"parts": 4`, 1),
+	"reproduction":      `{"table": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_accuracy": 0.539}]}`,
+	"ablation":          `{"variant": "singletons", "rows": [{"prior": "uniform", "complement": "const", "attribute_supervision": "implicit", "val_accuracy": ` + summary + `}]}`,
+	"sweep-k":           `{"points": [{"variant": "k-soft", "k": 10, "val_accuracy": ` + summary + `}], "lines": [{"variant": "singletons", "k": 312, "val_accuracy": ` + summary + `}]}`,
+	"searched":          `{"variant": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"]}`,
+}
+
+// store writes a stored result of a data set.
+func store(t *testing.T, root, kind, dataset, fingerprint, result string) string {
+	t.Helper()
+	quoted := string(testkit.Must(json.Marshal(dataset))(t))
+	return testkit.Write(t, root, fmt.Sprintf("%s-set-%08x.json", kind, len(dataset+fingerprint)),
+		`{"kind": "`+kind+`", "dataset": `+quoted+`, "fingerprint": "`+fingerprint+`", "config": {}, "result": `+result+`}`)
+}
+
+func read(t *testing.T, root string) *Page {
+	t.Helper()
+	return testkit.Must(Read(t.Context(), root))(t)
+}
+
+// render returns the page and its text.
+func render(t *testing.T, p *Page) (page, text string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	testkit.NoError(t, p.WriteFile(path))
+	page = testkit.Read(t, path)
+	tags := regexp.MustCompile(`(?s)<head>.*?</head>|<svg.*?</svg>|<[^>]*>`)
+	return page, strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
+}
+
+func sections(d *DatasetPage) (names []string) {
+	for _, s := range d.Sections {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// all is a folder with a result of each kind in results, and of two run commands.
+func all(t *testing.T) *lab.Lab {
+	t.Helper()
+	l := testlab.New(t)
+	for _, c := range testlab.Full(l, model.Singletons, model.SemanticHard) {
+		runCommand(t, l, c)
+	}
+	for kind, result := range results {
+		store(t, l.Root, kind, l.Data.Name, l.Fingerprint(), result)
+	}
+	return l
+}
+
+// Each stored result has a section with its tables and figures, and nothing is loaded.
+func TestPage(t *testing.T) {
+	l := all(t)
+	p := read(t, l.Root)
+	if len(p.Datasets) != 1 || p.Stored != len(results)+2 || len(p.Missing) > 0 {
+		t.Fatalf("%d data sets, %d results, missing %+v", len(p.Datasets), p.Stored, p.Missing)
+	}
+	want := []string{"run", "reproduction", "compare", "rotation", "ablation", "sweep-k", "noise", "partial", "partial-strongest", "searched"}
+	if diff := cmp.Diff(want, sections(p.Datasets[0])); diff != "" {
+		t.Errorf("sections (-want +got):\n%s", diff)
+	}
+	best := runCommand(t, l, testlab.Config(l, engine.DevThenTest, model.Singletons))
+	if other := runCommand(t, l, testlab.Config(l, engine.DevThenTest, model.SemanticHard)); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
+		best = other
+	}
+	page, text := render(t, p)
+	testkit.WantText(t, text, "11 results of LAGO in "+l.Root, "Best by validation "+best.Variant+", of 2 run commands", "Program lago-train ",
+		"Test accuracy "+best.Test.String()+"; chance is 25.0 %", "From noise-set-", "The paper's tables", "Trained ",
+		"Not stored yet", "lago-train groups --dataset simulated-small --out "+l.Root)
+	for _, banned := range []string{"http://", "https://", "<script", "<link", "<img", "@import", "url(", "@font-face"} {
+		if strings.Contains(regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""), banned) {
+			t.Errorf("found %q in the page", banned)
+		}
+	}
+	found := regexp.MustCompile(`download="simulated-small-accuracy.csv" href="data:text/csv;charset=utf-8;base64,([^"]*)"`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("no link to the numbers of the accuracy")
+	}
+	if numbers, err := base64.StdEncoding.DecodeString(html.UnescapeString(found[1])); err != nil || !strings.Contains(string(numbers), "singletons") {
+		t.Errorf("%v, expected the numbers of singletons, found %s", err, numbers)
+	}
+	s := p.Summary()
+	if len(s.Stored) != 11 || s.Stored[0].Kind != "run" || s.Stored[0].Dataset != l.Data.Name {
+		t.Errorf("the summary lists %+v", s.Stored)
+	}
+	testkit.WantText(t, testlab.Text(t, s.Tables()), "shows 11 stored results (ablation, compare, noise, ")
+
+	dir := t.TempDir()
+	files := testkit.Must(plot.WriteFiles(dir, plot.SVG, p.Figures()...))(t)
+	if distinct := slices.Compact(slices.Sorted(slices.Values(files))); len(distinct) != len(p.Figures()) || len(distinct) < 14 {
+		t.Errorf("%d files, expected one for each of %d figures", len(distinct), len(p.Figures()))
+	}
+	for _, file := range files {
+		testkit.NoError(t, xml.Unmarshal([]byte(testkit.Read(t, file)), new(struct{})))
+	}
+}
+
+// A section comes from what a command stored, and from nothing else: not from runs, neither of
+// several designs of the model nor of a grid that no command summarised.
+func TestRunsMakeNoSections(t *testing.T) {
+	l := testlab.New(t)
+	c := testlab.Config(l, engine.OnlyDev, model.SemanticHard)
+	for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
+		runCommand(t, l, c.With("complement", complement))
+	}
+	testkit.Must(l.Do(t.Context(), testlab.Config(l, engine.OnlyDev, model.KSoft).Trials(l.Parts[0], train.Dev, 2)))(t)
+	p := read(t, l.Root)
+	if diff := cmp.Diff([]string{"run"}, sections(p.Datasets[0])); diff != "" || len(p.Datasets[0].results["run"]) != 2 {
+		t.Errorf("%d results of run, sections (-want +got):\n%s", len(p.Datasets[0].results["run"]), diff)
+	}
+	var commands []string
+	for _, m := range p.Datasets[0].Missing {
+		commands = append(commands, strings.Fields(m.Command)[1])
+	}
+	if !slices.Contains(commands, "ablate") || !slices.Contains(commands, "sweep-k") || slices.Contains(commands, "run") {
+		t.Errorf("not stored yet: %v", commands)
+	}
+	_, text := render(t, p)
+	if shown, _, _ := strings.Cut(text, "Not stored yet"); strings.Contains(shown, "k-soft") || strings.Contains(shown, "Design decisions") {
+		t.Errorf("the page shows what was not stored:\n%s", shown)
+	}
+	other := lab.New(tiny.Small(), t.TempDir())
+	testkit.Must(other.Do(t.Context(), c.Trials(other.Parts[0], train.Dev, 2)))(t)
+	_, err := Read(t.Context(), other.Root)
+	testkit.WantError(t, err, other.Root+": expected stored results, found none. ", "lago-train run --out "+other.Root)
+}
+
+// The same data set with another split has a page of its own, and names cannot become markup
+// nor leave the folder of figures.
+func TestNames(t *testing.T) {
+	root := t.TempDir()
+	const name = "<b>birds</b> & ../co"
+	store(t, root, "noise", name, "0123456789abcdef", strings.ReplaceAll(results["noise"], "eszsl", "<i>eszsl"))
+	store(t, root, "noise", name, "fedcba98", results["noise"])
+	store(t, root, "noise", "fish'", "0123", results["noise"])
+	p := read(t, root)
+	var titles []string
+	for _, d := range p.Datasets {
+		titles = append(titles, d.Title)
+	}
+	slices.Sort(titles)
+	if diff := cmp.Diff([]string{name + ", fingerprint 01234567", name + ", fingerprint fedcba98", "fish'"}, titles); diff != "" {
+		t.Errorf("titles (-want +got):\n%s", diff)
+	}
+	page, text := render(t, p)
+	testkit.WantText(t, page, "&lt;b&gt;birds&lt;/b&gt; &amp; ../co", "&lt;i&gt;eszsl")
+	testkit.WantText(t, text, `--dataset 'fish'\''' --out `)
+	if strings.Contains(page, "<b>") || strings.Contains(page, "<i>") {
+		t.Error("a name is not escaped")
+	}
+	for _, f := range p.Figures() {
+		if filepath.Base(f.Name) != f.Name {
+			t.Errorf("the figure %q leaves the folder", f.Name)
+		}
+	}
+}
+
+// Results that are damaged or incomplete, and runs without a model, are listed with the reason,
+// beside what can be shown.
+func TestDamagedResults(t *testing.T) {
+	root := t.TempDir()
+	store(t, root, "noise", "fish", "1", results["noise"])
+	for want, path := range map[string]string{
+		"expected a result that this version of lago-train stored":                     testkit.Write(t, root, "noise-a-00000000.json", `{"kind"`),
+		`kind: expected the name of a question, found "colours"`:                       store(t, root, "colours", "fish", "", "{}"),
+		"result: expected a result of partial, found other JSON":                       store(t, root, "partial", "fish", "", `[1]`),
+		"methods: expected methods and ratios, found 0 and 0":                          store(t, root, "noise", "fish", "", `{}`),
+		"eszsl: expected accuracies for each of the 1 ratios, found 0, 1 and 1":        store(t, root, "noise", "fish", "22", strings.Replace(results["noise"], `"accuracy"`, `"other"`, 1)),
+		"val: expected the accuracy of a stage, and its runs, found none":              store(t, root, "run", "fish", "", `{}`),
+		`differences: expected two of the methods, found "lago" and "sje"`:             store(t, root, "compare", "fish", "", strings.Replace(results["compare"], `"method": "eszsl"`, `"method": "sje"`, 1)),
+		"trial.json: expected the settings of a run, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
+	} {
+		i := slices.IndexFunc(read(t, root).Missing, func(m lab.Missing) bool { return m.Dir == path })
+		if i < 0 {
+			t.Errorf("%s is not listed", path)
+			continue
+		}
+		if why := read(t, root).Missing[i].Why; !strings.HasPrefix(why, want) {
+			t.Errorf("%s: %s, expected %s", path, why, want)
+		}
+	}
+	p := read(t, root)
+	_, text := render(t, p)
+	testkit.WantText(t, text, "1 result of LAGO in ", "8 cannot be shown. ", "Noisy descriptions")
+	testkit.WantText(t, testlab.Text(t, p.Summary().Tables()), "shows 1 stored result (noise)\n8 cannot be shown:\n", "cut: trial.json: ")
+	_, err := Read(t.Context(), filepath.Join(root, "none"))
+	testkit.WantError(t, err, filepath.Join(root, "none"))
+}

@@ -1,0 +1,214 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	return string(testkit.Must(json.Marshal(v))(t))
+}
+
+func trialOf(dataset, method string, stage train.Stage, seed uint64) train.Trial {
+	m, err := methods.Parse(method)
+	if err != nil {
+		panic(err)
+	}
+	return train.Trial{Dataset: dataset, Fingerprint: "data", Stage: stage, Preprocess: "none", Epochs: 50, Patience: 50, Seed: seed, Method: m}
+}
+
+// write writes the folder of a run with these validation accuracies.
+func write(t *testing.T, root string, trial train.Trial, status train.Status, accuracies ...float64) string {
+	t.Helper()
+	dir := filepath.Join(root, trial.Name())
+	record := train.Record{Trial: trial, ResultsVersion: train.ResultsVersion, Environment: train.Environment{Versions: map[string]string{"go": "go1.26"}}}
+	testkit.Write(t, dir, train.TrialFile, jsonOf(t, record))
+	r := train.Result{Status: status, Epochs: len(accuracies), Seconds: 1.5}
+	var curve train.Curve
+	for i, a := range accuracies {
+		if r.Evaluation == nil || a > r.Evaluation.PerClass {
+			right := int(math.Round(a * 1000))
+			r.BestEpoch, r.Evaluation = i+1, &train.Evaluation{
+				PerClass: a, PerSample: a, Classes: []string{"crow", "wren"}, Confusion: [][]int{{right, 1000 - right}, {1000 - right, right}},
+			}
+		}
+		curve = append(curve, train.Epoch{Epoch: i + 1, ValAccuracy: &a, ValAccuracyPerSample: &a})
+		testkit.NoError(t, json.Unmarshal([]byte(`[{"name": "W"}]`), &curve[i].Phases))
+	}
+	testkit.NoError(t, curve.Write(filepath.Join(dir, train.CurveFile)))
+	switch status {
+	case statusUnfinished:
+		return dir
+	case train.NotFinite:
+		r.BestEpoch, r.Evaluation, r.Error = 0, nil, "CXE is NaN"
+	}
+	testkit.Write(t, dir, train.ResultFile, jsonOf(t, r))
+	return dir
+}
+
+// folderOfAll holds a run of each kind, by seed: ended by patience, by its epochs, failed,
+// unfinished, with a broken record, and before its first checkpoint; beside a baseline, a file
+// and a folder that are no runs.
+func folderOfAll(t *testing.T) string {
+	root := t.TempDir()
+	for seed, status := range []train.Status{train.Patience, train.Epochs, train.NotFinite, statusUnfinished, statusBroken} {
+		dir := write(t, root, trialOf("cub", "semantic-hard", train.Dev, uint64(seed)), status, 0.25, 0.5, 0.375)
+		if status == statusBroken {
+			testkit.Write(t, dir, train.TrialFile, fmt.Sprintf(`{"results_version": %d, "dataset": 7}`, train.ResultsVersion))
+		}
+	}
+	dir := write(t, root, trialOf("cub", "semantic-hard", train.Dev, 5), statusUnfinished)
+	testkit.NoError(t, os.Remove(filepath.Join(dir, train.CurveFile)))
+	write(t, root, trialOf("awa2", "eszsl", train.Test, 9), train.Epochs, 0.6)
+	testkit.Write(t, root, "search-cub-semantic-hard.json", "{}")
+	testkit.NoError(t, os.Mkdir(filepath.Join(root, "notes"), 0o755))
+	return root
+}
+
+func TestListing(t *testing.T) {
+	root := folderOfAll(t)
+	for name, c := range map[string]struct {
+		filter Filter
+		want   []uint64 // seeds; a broken record has none
+	}{
+		"none":             {Filter{}, []uint64{9, 0, 1, 2, 3, 0, 5}},
+		"data set":         {Filter{Dataset: "CUB"}, []uint64{0, 1, 2, 3, 5}},
+		"variant":          {Filter{Variant: "semantic-hard"}, []uint64{0, 1, 2, 3, 5}},
+		"baseline":         {Filter{Variant: "eszsl"}, []uint64{9}},
+		"stage":            {Filter{Stage: "test"}, []uint64{9}},
+		"status":           {Filter{Status: "epochs"}, []uint64{9, 1}},
+		"status and stage": {Filter{Status: "epochs", Stage: "dev"}, []uint64{1}},
+		"unfinished":       {Filter{Status: "unfinished"}, []uint64{3, 5}},
+		"broken":           {Filter{Status: "broken"}, []uint64{0}},
+		"nothing fits":     {Filter{Dataset: "sun"}, nil},
+	} {
+		var got []uint64
+		for _, r := range testkit.Must(c.filter.List(root))(t).Runs {
+			got = append(got, r.Seed)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	testkit.WantText(t, testlab.Text(t, testkit.Must(Filter{}.List(root))(t).Tables()), "7 runs in ",
+		"│    0 │ patience              │      3 │ 2          │   50.0 % │", "│    2 │ not finite            │      3 │ -          │        - │",
+		"│    3 │ unfinished at epoch 3 │      3 │ -          │        - │", ": CXE is NaN\n", ": trial.json: expected the settings of a run")
+	for dir, want := range map[string]string{
+		filepath.Join(root, "none"):                                         "expected a folder of runs, found no such folder",
+		filepath.Join(root, trialOf("awa2", "eszsl", train.Test, 9).Name()): "expected a folder of runs, found the folder of one run",
+	} {
+		_, err := Filter{}.List(dir)
+		testkit.WantError(t, err, dir, want)
+	}
+}
+
+func TestShow(t *testing.T) {
+	root := folderOfAll(t)
+	for seed, want := range []string{
+		"patience: 50 epochs passed without a better validation accuracy than in epoch 2",
+		"epochs: all 3 epochs were run",
+		"not finite: its numbers went out of range: CXE is NaN",
+		"unfinished: unfinished at epoch 3; repeat the command that started it to resume",
+		"",
+		"unfinished: unfinished, without a checkpoint; repeat the command that started it to resume",
+	} {
+		if want == "" {
+			continue // broken
+		}
+		d := testkit.Must(Show(filepath.Join(root, trialOf("cub", "semantic-hard", train.Dev, uint64(seed)).Name())))(t)
+		if got := string(d.Status) + ": " + d.Why; got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+		testkit.WantText(t, testlab.Text(t, d.Tables()), "ended     "+strings.TrimPrefix(want, "unfinished: ")+"\n")
+	}
+	_, err := Show(root)
+	testkit.WantError(t, err, "expected the folder of a run, with a trial.json")
+
+	d := testkit.Must(Show(filepath.Join(root, trialOf("cub", "semantic-hard", train.Dev, 0).Name())))(t)
+	testkit.WantText(t, testlab.Text(t, d.Tables()), "accuracy  50.0 % per class and 50.0 % per sample on 2 validation classes", "  lr           0.001\n", "  go go1.26\n")
+	var names []string
+	for _, f := range d.Files {
+		if names = append(names, f.Name); f.Bytes <= 0 || f.Holds == "" {
+			t.Errorf("%+v: expected a size and what it is for", f)
+		}
+	}
+	if diff := cmp.Diff([]string{train.CurveFile, train.ResultFile, train.TrialFile}, names); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// All that trial.json has is listed, under the same names, except settings without effect.
+func TestShowListsAllThatDefinesATrial(t *testing.T) {
+	for _, method := range []string{"semantic-hard", "k-soft", "kernel"} {
+		trial := trialOf("cub", method, train.Dev, 3)
+		want := map[string]string{}
+		var flatten func(name string, v any)
+		flatten = func(name string, v any) {
+			if object, ok := v.(map[string]any); ok {
+				for key, inner := range object {
+					flatten(key, inner)
+				}
+				return
+			}
+			want[name] = jsonOf(t, v)
+		}
+		var nested any
+		testkit.NoError(t, json.Unmarshal([]byte(jsonOf(t, trial)), &nested))
+		flatten("", nested)
+		want["method"] = want["name"]
+		delete(want, "name")
+		for _, s := range trial.Method.List() {
+			if s.Unused {
+				delete(want, s.Key)
+			}
+		}
+		got := map[string]string{}
+		for _, s := range settingsOf(trial) {
+			got[s.Name] = jsonOf(t, s.Value)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-trial.json +listed):\n%s", method, diff)
+		}
+	}
+}
+
+func TestCSV(t *testing.T) {
+	root := folderOfAll(t)
+	l := testkit.Must(Filter{Dataset: "cub"}.List(root))(t)
+	d := testkit.Must(Show(filepath.Join(root, trialOf("cub", "semantic-hard", train.Dev, 3).Name())))(t) // unfinished
+	for _, c := range []struct {
+		write  func(io.Writer) error
+		column int
+		want   []string
+	}{
+		{l.WriteCSV, 5, []string{"status", "patience", "epochs", "not finite", "unfinished", "unfinished"}},
+		{l.WriteCSV, 8, []string{"per_class_accuracy", "0.5", "0.5", "", "", ""}},
+		{d.WriteCurve, 11, []string{"val_accuracy", "0.25", "0.5", "0.375"}},
+	} {
+		var b bytes.Buffer
+		testkit.NoError(t, c.write(&b))
+		var got []string
+		for _, row := range testkit.Must(csv.NewReader(&b).ReadAll())(t) {
+			got = append(got, row[c.column])
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("column %d (-want +got):\n%s", c.column, diff)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package search
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+const budget = 10
+
+func configOf(t *testing.T, l *lab.Lab) Config {
+	return Config{
+		Start: testlab.Config(l, engine.DevThenTest, model.SemanticHard), Budget: budget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json"),
+	}
+}
+
+// The file has the best settings for the test stage, with the epochs of the further seeds: it
+// makes the trials of the result, which run.
+func TestChosenSettings(t *testing.T) {
+	l := testlab.New(t)
+	c := configOf(t, l)
+	s := testkit.Must(Run(t.Context(), l, c))(t)
+	if s.Trials != 2*(budget+engine.FurtherSeeds) || len(s.Tried) != budget || len(s.Missing) > 0 || s.Tried[0].Further == nil || s.Tried[1].Further != nil {
+		t.Fatalf("%d trials, %d settings, missing %v", s.Trials, len(s.Tried), s.Missing)
+	}
+	if !cmp.Equal(*s.Tried[0].Further, s.Chosen.Accuracy) || len(s.Tried[0].Dirs) != 2 {
+		t.Errorf("the best is %+v, chosen %+v", s.Tried[0], s.Chosen)
+	}
+	given := testkit.Must(engine.ReadFile(t.Context(), c.File))(t)
+	p := testkit.Must(engine.Resolve(given, engine.PresetFor))(t)
+	if p.Stage != engine.OnlyTest || p.Epochs != s.Chosen.Epochs || p.Seeds != 2 || p.Seed != 5 || p.ChosenOn != l.Fingerprint() {
+		t.Errorf("the file has %+v", p)
+	}
+	want, got := s.Chosen.Config.Trials(l.Parts[0], train.Test, p.Epochs), p.Trials(l.Parts[0], train.Test, p.Epochs)
+	for i := range want {
+		if want[i].Name() != got[i].Name() {
+			t.Errorf("the file makes the trial %+v, expected %+v", got[i], want[i])
+		}
+	}
+	for key, value := range s.Tried[0].Settings {
+		if found, err := p.Settings().Find(key); err != nil || found.Value() != value {
+			t.Errorf("%s is %v in the file, expected %v", key, found.Value(), value)
+		}
+	}
+	for _, r := range testkit.Must(l.Do(t.Context(), got))(t) {
+		testkit.NoError(t, r.Err)
+	}
+	var stored Result
+	testlab.Stored(t, l, Kind, &stored)
+	testkit.NoError(t, stored.Check())
+	if a, b := testkit.Must(json.Marshal(s))(t), testkit.Must(json.Marshal(&stored))(t); string(a) != string(b) {
+		t.Errorf("stored %s, expected %s", b, a)
+	}
+}
+
+// The errors name the folder of a run that failed.
+func TestSearchesThatFail(t *testing.T) {
+	l := testlab.New(t)
+	c := configOf(t, l)
+	c.Start, c.Fixed = c.Start.With("lr", 1e38), []string{"lr"}
+	_, err := Run(t.Context(), l, c)
+	testkit.WantError(t, err, "none of the settings has a model; the first that failed, "+l.Root)
+
+	c = configOf(t, l)
+	s := testkit.Must(Run(t.Context(), l, c))(t)
+	further := s.Chosen.Config
+	further.Seed++
+	dir := filepath.Join(l.Root, "splits", further.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0].Name())
+	testlab.Fail(t, dir)
+	_, err = Run(t.Context(), l, c)
+	testkit.WantError(t, err, "none of the best settings has a model with each of 3 further seeds; the last that failed, "+dir+": CXE is NaN")
+
+	c.Budget = 1
+	_, err = Run(t.Context(), l, c)
+	testkit.WantError(t, err, "budget: expected at least 2 settings, found 1")
+	l.Data.Groups = nil
+	_, err = Run(t.Context(), l, configOf(t, l))
+	testkit.WantError(t, err, "variant: expected one that the data set allows")
+}
+
+func TestSearchByRotation(t *testing.T) {
+	l := testlab.New(t)
+	testkit.NoError(t, l.Rotate(3, 1))
+	c := configOf(t, l)
+	c.Budget, c.Folds, c.Start.Seeds = 3, 1, 1
+	r := testkit.Must(RunRotation(t.Context(), l, c))(t)
+	if len(r.Methods) != 1 || len(r.Methods[0].Parts) != 3 || r.Methods[0].Tried != 3 || r.Methods[0].Test.Classes != 16 {
+		t.Errorf("found %+v", r.Methods)
+	}
+	var stored Rotation
+	testlab.Stored(t, l, RotationKind, &stored)
+	testkit.NoError(t, stored.Check())
+	testkit.WantText(t, testlab.Text(t, stored.Tables()), "semantic-hard with searched settings, each class unseen in one of 3 parts:\n", "over 16 classes", "semantic-hard, part 3: ")
+	stored.Methods[0].Test = nil
+	testkit.WantError(t, stored.Check(), "semantic-hard: expected test")
+}
+
+func TestTables(t *testing.T) {
+	further := lab.Summarise([]float64{0.5, 0.52, 0.54})
+	s := &Result{
+		Dataset: "cub", Variant: model.SemanticHard, Budget: 5, Folds: 3, Trials: 24, Epochs: 40, File: "found.json",
+		Space: []string{"lr", "preprocess", "ridge"},
+		Tried: []Tried{
+			{Settings: map[string]any{"lr": 3e-4, "preprocess": "whiten", "ridge": 1e4}, Accuracy: 0.5, BestEpoch: 40, Further: &further},
+			{Settings: map[string]any{"lr": 1e-5, "preprocess": "none"}, Accuracy: 0.25, BestEpoch: 7},
+		},
+		Chosen:  Chosen{Accuracy: further, Epochs: 40, Edges: []engine.Edge{{Setting: "lr", Value: 3e-4, End: "highest"}}},
+		Missing: []lab.Missing{{Dir: "runs/a", Why: "CXE is NaN"}},
+	}
+	text := testlab.Text(t, s.Tables())
+	testkit.WantText(t, text, "the best 2 of 2 settings by validation accuracy, the mean over 3 folds; 24 runs",
+		"│ 0.0003 │ whiten     │ 10000 │         40 │   50.0 % │          52.0 % │  1.2 % │", "│  1e-05 │ none       │ -     │          7 │   25.0 % │               - │      - │",
+		"the budget of 5 settings was not used up", "chosen: the first, 52.0 % (s.e.m. 1.2 % over 3 further seeds), 40 epochs", "these are all epochs of a trial",
+		"lr = 0.0003 is the highest value of the space", "  lago-train run --config found.json\n", "  runs/a: CXE is NaN\n")
+	if s.Budget = 3; strings.Contains(testlab.Text(t, s.Tables()), "not used up") {
+		t.Error("three settings were tried, one of which failed")
+	}
+}
