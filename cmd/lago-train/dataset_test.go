@@ -140,14 +140,6 @@ func TestDatasetInfo(t *testing.T) {
 	misused(t, []string{"dataset", "info", "--data-dir", dir, "glyps"}, `data set "glyps"`, "Did you mean glyphs?")
 }
 
-// Generalised zero-shot learning needs no download.
-func TestGlyphsHaveHeldOutSamples(t *testing.T) {
-	testkit.WantText(t, succeeds(t, "dataset", "info", "glyphs"), "held out for generalised zero-shot learning: 600 samples of seen classes")
-	out := filepath.Join(t.TempDir(), "runs")
-	succeeds(t, "run", "--stage", "test", "--epochs", "1", "--seeds", "1", "--hold-out", "--out", out)
-	testkit.WantText(t, succeeds(t, "evaluate", "--split", "gzsl", "--model", filepath.Join(out, "latest")), "harmonic mean")
-}
-
 // Of folders that differ by case only, a command trains on the one that was typed.
 func TestDatasetFlagKeepsItsCase(t *testing.T) {
 	root := t.TempDir()
