@@ -3,7 +3,6 @@ package ablation
 import (
 	"cmp"
 	"math"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -178,41 +177,6 @@ func TestAblateRefuses(t *testing.T) {
 	_, err := Run(t.Context(), l, c)
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
 	testkit.WantError(t, (&Result{}).Check(), "rows: expected at least one, found none")
-}
-
-// In a rotation, a seed that lacks a part has no accuracy, and a row without seeds is the last
-// and without a difference; both are listed as missing.
-func TestAblationOfPartsThatAreMissing(t *testing.T) {
-	l := testlab.New(t)
-	testkit.NoError(t, l.Rotate(4, 1))
-	c := Config{Base: testlab.Config(l, engine.OnlyDev, model.SemanticHard)}
-	complete := testkit.Must(Run(t.Context(), l, c))(t)
-	if len(complete.Missing) > 0 || complete.Classes != 16 || complete.Alphas[0] != 0.1 {
-		t.Fatalf("found %+v", complete)
-	}
-	// Of one design the first part of the first seed, of another the last part of both seeds.
-	for i, lost := range []struct{ part, seeds int }{{0, 1}, {3, 2}} {
-		r := complete.Rows[i]
-		one := c.Base.With("prior", r.Prior).With("complement", r.Complement).With("alpha", r.Alpha)
-		for _, trial := range one.Trials(l.Parts[lost.part], train.Dev, c.Base.Epochs)[:lost.seeds] {
-			dirs := testkit.Must(filepath.Glob(filepath.Join(l.Root, "*", trial.Name())))(t)
-			testlab.Fail(t, dirs[0])
-		}
-	}
-	a := testkit.Must(Run(t.Context(), l, c))(t)
-	of := func(d Design) Row { return a.Rows[slices.IndexFunc(a.Rows, func(r Row) bool { return r.Design == d })] }
-	if r := of(complete.Rows[0].Design); len(r.Accuracy.Values) != 1 || len(r.classes) != 16 {
-		t.Errorf("a part of one seed is missing: %d seeds, %d classes", len(r.Accuracy.Values), len(r.classes))
-	} else {
-		testkit.Near(t, "mean over classes", stat.Mean(r.classes, nil), r.Accuracy.Mean, 1e-9)
-	}
-	if r := a.Rows[7]; r.Design != complete.Rows[1].Design || len(r.Accuracy.Values) != 0 || r.Difference != nil || len(a.Findings) > 0 {
-		t.Errorf("a part is missing: %+v, findings %+v", r, a.Findings)
-	}
-	if len(a.Missing) != 3 || a.Missing[0].Why != "CXE is NaN" {
-		t.Errorf("missing: %+v", a.Missing)
-	}
-	testkit.WantText(t, testlab.Text(t, a.Tables()), ", each class a validation class in one of 4 parts\n", "3 runs missing from the table:\n", ": CXE is NaN\n")
 }
 
 func TestTables(t *testing.T) {

@@ -116,16 +116,14 @@ func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
 
 // A written file, and the JSON of a stored result, make the same trials.
 func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "settings.json")
+	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawConfig(t)
-		testkit.NoError(t, want.Write(path, "abc"))
+		data := testkit.Must(json.Marshal(want))(t)
+		path := testkit.Write(t, dir, "settings.json", string(data))
 		p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
-		if p.ChosenOn != "abc" {
-			t.Errorf("chosen on %q, expected abc", p.ChosenOn)
-		}
 		var read Config
-		testkit.NoError(t, json.Unmarshal(testkit.Must(json.Marshal(want))(t), &read))
+		testkit.NoError(t, json.Unmarshal(data, &read))
 		for _, stage := range []train.Stage{train.Dev, train.Test} {
 			if want.Stage == OnlyTest && stage == train.Dev {
 				continue // which has a patience
@@ -135,6 +133,12 @@ func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
 			}
 		}
 	})
+	path := filepath.Join(dir, "chosen.json")
+	testkit.NoError(t, Defaults(methods.Of(model.KSoft)).With("k", 7).Write(path, "abc"))
+	p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
+	if p.ChosenOn != "abc" || p.value("k") != 7 {
+		t.Errorf("chosen on %q with k %v, expected abc and 7", p.ChosenOn, p.value("k"))
+	}
 }
 
 // A setting distinguishes trials if, and only if, it applies. A new setting is expected to

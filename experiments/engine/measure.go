@@ -189,19 +189,6 @@ func BestEpoch(curves []train.Curve) int {
 	return best
 }
 
-// meanEpochs returns the rounded mean of the epochs of parts, and the epochs themselves if
-// there are several parts.
-func meanEpochs(parts []int) (mean int, several []int) {
-	sum := 0
-	for _, n := range parts {
-		sum += n
-	}
-	if len(parts) > 1 {
-		several = parts
-	}
-	return (sum + len(parts)/2) / len(parts), several
-}
-
 // ModelFiles returns the model file of each run.
 func ModelFiles(runs []lab.Run) []string {
 	files := make([]string, len(runs))

@@ -85,35 +85,6 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-func TestNeighboursOfANumber(t *testing.T) {
-	s := spaceOf(model.KSoft, 312)
-	for _, c := range []struct {
-		key  string
-		at   float64
-		want []float64
-	}{
-		{"lr", 1e-5, []float64{3e-6, 5.5e-6, 3e-5, 1.7e-5}},
-		{"lr", 3e-6, []float64{1e-5, 5.5e-6}},
-		{"lr", 1.7e-5, []float64{1e-5, 1.3e-5, 3e-5, 2.3e-5}}, // from between two listed values
-		{"beta", 0, []float64{1e-8}},                          // no way halfway to 0 on a log scale
-		{"beta", 1e-8, []float64{0, 1e-7, 3.2e-8}},
-		{"ridge", 1e6, []float64{1e5, 3.2e5}},
-		{"k", 10, []float64{1, 3, 20, 14}},
-		{"k", 2, []float64{1, 10, 4}}, // 1.4 is no number of groups
-		{"zeta", 3, []float64{1, 1.7, 10, 5.5}},
-	} {
-		d := s[slices.IndexFunc(s, func(d dimension) bool { return d.key == c.key })]
-		var got []float64
-		for _, near := range d.neighbours(Defaults(methods.Of(model.KSoft)).With(c.key, c.at)) {
-			value, _ := d.number(near)
-			got = append(got, value)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s = %g (-want +got):\n%s", c.key, c.at, diff)
-		}
-	}
-}
-
 func TestEdges(t *testing.T) {
 	c := Defaults(methods.Of(model.KSoft)).With("lr", 3e-3).With("bias_factor", 3).With("alpha", 0.1).With("preprocess", preprocess.None).
 		With("ridge", 1e2).With("beta", 1e-6).With("lambda", 0).With("lr_v", 0.1).With("zeta", 1).With("k", 30)

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -107,22 +106,6 @@ func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 	}
 }
 
-func TestUnreadableResultIsNotReplaced(t *testing.T) {
-	d := tiny.Small()
-	l := undisturbed(t, d)
-	file := filepath.Join(l.Root, someTrials(d)[2].Name(), train.ResultFile)
-	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	done, err := l.Do(t.Context(), someTrials(d))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if done[2].Err == nil || !strings.Contains(done[2].Err.Error(), file) {
-		t.Errorf("error %v, expected one that names %s", done[2].Err, file)
-	}
-}
-
 func TestCancelledTrialsResume(t *testing.T) {
 	d := tiny.Small()
 	trials := someTrials(d)
@@ -166,38 +149,6 @@ func TestCancelledTrialsResume(t *testing.T) {
 		t.Errorf("%d epochs after the interruption, expected the last 2 of the second trial and all of two others: %q", n, seen.epochs)
 	}
 	compareRoots(t, undisturbed(t, d).Root, l.Root, trials)
-}
-
-func TestCancelledWhileAnotherProcessTrains(t *testing.T) {
-	d := tiny.Small()
-	trials := someTrials(d)[:1]
-	l := New(d, t.TempDir())
-	dir := filepath.Join(l.Root, trials[0].Name())
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	lock := flock.New(filepath.Join(dir, "lock"))
-	if held, err := lock.TryLock(); err != nil || !held {
-		t.Fatalf("the lock cannot be taken: %v", err)
-	}
-	defer func() {
-		if err := lock.Unlock(); err != nil {
-			t.Error(err)
-		}
-	}()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	l.OnRun = func(r Run) { t.Errorf("OnRun has %+v, a run that did not end", r) }
-	l.OnProgress = func(p Progress) {
-		cancel() // once it runs
-		if p.Failed != 0 {
-			t.Errorf("%s: expected no failure of a trial that another process trains", p)
-		}
-	}
-	var cancelled *Cancelled
-	if _, err := l.Do(ctx, trials); !errors.As(err, &cancelled) {
-		t.Errorf("error %v, expected a *Cancelled", err)
-	}
 }
 
 func TestFolds(t *testing.T) {

@@ -17,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // preset is the general defaults with a configuration that takes milliseconds.
@@ -127,17 +126,4 @@ func TestClassesThatAreConfusedAreNeighbours(t *testing.T) {
 	if len(order) != 4 || math.Abs(float64(at(0)-at(2))) != 1 || math.Abs(float64(at(1)-at(3))) != 1 {
 		t.Errorf("the order %v separates classes that are confused", order)
 	}
-}
-
-func TestTables(t *testing.T) {
-	m := &engine.Measured{PerClass: lab.Summarise([]float64{0.5, 0.52}), Interval: metrics.Interval{Low: 0.4, High: 0.6}, Classes: 4, Parts: 1}
-	r := &Result{
-		Dataset: "cub", Variant: "k-soft", Stage: engine.OnlyTest, Epochs: 160, Test: m, Published: 0.56094, PublishedSeeds: 5,
-		Trained: engine.Trained{RunDirs: []string{"runs/a", "runs/b"}, Reused: 1, Seconds: 2},
-	}
-	testkit.WantText(t, testlab.Text(t, r.Tables()), "k-soft on cub, stage test, 160 epochs on train and validation classes\n",
-		"│ test (unseen) │       4 │             51.0 % │      40.0 to 60.0 │             1.0 % │ 25.0 % │     2 │",
-		"56.1 % test accuracy over 5 seeds", "2 runs (1 reused, the first trained ", "  runs/b\n")
-	testkit.WantError(t, (&Result{Trained: r.Trained}).Check(), "val: expected the accuracy of a stage, and its runs")
-	testkit.WantError(t, (&Result{Test: m}).Check(), "its runs")
 }

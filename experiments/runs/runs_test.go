@@ -153,41 +153,6 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// All that trial.json has is listed, under the same names, except settings without effect.
-func TestShowListsAllThatDefinesATrial(t *testing.T) {
-	for _, method := range []string{"semantic-hard", "k-soft", "kernel"} {
-		trial := trialOf("cub", method, train.Dev, 3)
-		want := map[string]string{}
-		var flatten func(name string, v any)
-		flatten = func(name string, v any) {
-			if object, ok := v.(map[string]any); ok {
-				for key, inner := range object {
-					flatten(key, inner)
-				}
-				return
-			}
-			want[name] = jsonOf(t, v)
-		}
-		var nested any
-		testkit.NoError(t, json.Unmarshal([]byte(jsonOf(t, trial)), &nested))
-		flatten("", nested)
-		want["method"] = want["name"]
-		delete(want, "name")
-		for _, s := range trial.Method.List() {
-			if s.Unused {
-				delete(want, s.Key)
-			}
-		}
-		got := map[string]string{}
-		for _, s := range settingsOf(trial) {
-			got[s.Name] = jsonOf(t, s.Value)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-trial.json +listed):\n%s", method, diff)
-		}
-	}
-}
-
 func TestCSV(t *testing.T) {
 	root := folderOfAll(t)
 	l := testkit.Must(Filter{Dataset: "cub"}.List(root))(t)

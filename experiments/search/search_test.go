@@ -16,7 +16,7 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-const budget = 10
+const budget = 6
 
 func configOf(t *testing.T, l *lab.Lab) Config {
 	return Config{
