@@ -225,12 +225,15 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c.Command.HelpName == "" {
 		help, flags = "See lago-train --help.", c.App.Flags
 	}
+	at := func(flag, want, got string) error {
+		return &invalid.Error{Where: dashed(flag), Want: want, Got: got, Hint: help, Usage: true}
+	}
 	text := err.Error()
 	if m := badValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: dashed(m[2]), Want: kindOf(flags, m[2]), Got: m[1], Hint: help, Usage: true}
+		return at(m[2], kindOf(flags, m[2]), m[1])
 	}
 	if m := noValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: dashed(m[1]), Want: "a value", Got: "none", Hint: help, Usage: true}
+		return at(m[1], "a value", "none")
 	}
 	if m := notDefined.FindStringSubmatch(text); m != nil {
 		var names []string
@@ -239,14 +242,13 @@ func usageError(c *cli.Context, err error, _ bool) error {
 				names = append(names, f.Names()...)
 			}
 		}
-		near := invalid.Nearest(m[1], names)
-		if len(near) > 0 {
+		if near := invalid.Nearest(m[1], names); len(near) > 0 {
 			for i, name := range near {
 				near[i] = dashed(name)
 			}
 			help = "Did you mean " + strings.Join(near, " or ") + "? " + help
 		}
-		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: help, Usage: true}
+		return at(m[1], "a flag of "+c.Command.HelpName, "")
 	}
 	return &invalid.Error{Where: usage, Err: err, Hint: help, Usage: true}
 }

@@ -75,6 +75,15 @@ func (o *predictionOptions) load(c *cli.Context) (*loadedModel, error) {
 	return m, checkOutput("out", o.out, m.path, o.features, o.classes)
 }
 
+// write writes what was found, to --out if it is given.
+func (o *predictionOptions) write(write func(io.Writer) error) error {
+	if o.out != "" {
+		return atomicfile.Write(o.out, write)
+	}
+	w := bufio.NewWriter(os.Stdout)
+	return errors.Join(write(w), w.Flush())
+}
+
 // candidateSet returns the classes to choose from; selected are those of d if neither
 // --among nor --classes is set.
 func (o *predictionOptions) candidateSet(c *cli.Context, d *dataset.Dataset, selected candidates.Selection) (candidates.Set, error) {
@@ -181,11 +190,7 @@ func (o *predictOptions) run(c *cli.Context) error {
 		}
 		return err
 	}
-	if o.out != "" {
-		return atomicfile.Write(o.out, write)
-	}
-	w := bufio.NewWriter(os.Stdout)
-	return errors.Join(write(w), w.Flush())
+	return o.write(write)
 }
 
 // checkSources returns an error unless the samples come from one place.
@@ -255,13 +260,9 @@ func (o *predictOptions) source(c *cli.Context, m *loadedModel) (src predict.Sou
 		return e.NewSource(c.Context, list, showExtraction("extracting")), d, selected, nil
 	}
 	selected = o.split
-	if d, err = o.dataOptions.open(c.Context, o.dataset); err != nil {
+	if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err != nil {
 		return nil, nil, selected, err
 	}
-	if err := m.Fits(d); err != nil {
-		return nil, nil, selected, err
-	}
-	m.warnIfChanged(d)
 	return predict.SamplesOf(d, selected), d, selected, nil
 }
 

@@ -207,12 +207,8 @@ func (o *gridOptions) modelOfGroups(c *cli.Context, name string) (*dataset.Datas
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := o.open(c.Context, m.Dataset)
-	if err != nil {
-		return nil, nil, err
-	}
-	m.warnIfChanged(d)
-	return d, m.Saved, nil
+	d, err := m.open(c.Context, &o.dataOptions, "")
+	return d, m.Saved, err
 }
 
 // trainedGroups trains by the full protocol, analyses the model of the first seed, and stores
