@@ -164,10 +164,10 @@ func complete(app *cli.App, words []string) []string {
 
 // valuesOf returns candidates for the value of a flag, of which current is typed.
 func valuesOf(f cli.Flag, current, dataDir string) (values []string) {
-	switch f := f.(type) {
-	case choiceFlag:
-		return f.words
-	case choicesFlag:
+	if f, ok := f.(choiceFlag); ok {
+		if !f.list {
+			return f.words
+		}
 		given := current[:strings.LastIndex(current, ",")+1]
 		for _, word := range f.words {
 			if !slices.Contains(strings.Split(given, ","), word) {

@@ -233,7 +233,7 @@ var documentedObjects = []struct {
 	{"interval", metrics.Interval{}},
 	{"difference", metrics.Difference{}},
 	{"measured", engine.Measured{}},
-	{"method", engine.Row{}},
+	{"method", comparison.Method{}},
 	{"missing", lab.Missing{}},
 	{"left out", engine.LeftOut{}},
 	{"blas", blas.Info{}},

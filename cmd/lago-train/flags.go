@@ -34,86 +34,68 @@ var flagGroups = []string{
 	string(setting.Protocol), string(setting.Method), string(setting.Training), runGroup, outputGroup, generalGroup,
 }
 
-// choiceFlag is a flag with one of several words.
+// choiceFlag is a flag with one of several words or, for a list, several of them, separated by
+// commas.
 type choiceFlag struct {
-	*cli.StringFlag
+	*cli.GenericFlag
 	words []string
-	set   func(word string) // writes the value, nil if it is read elsewhere
+	list  bool
 }
 
-// choicesFlag is a flag with several of them, separated by commas.
-type choicesFlag struct {
-	*cli.StringSliceFlag
+// chosen is the value of a choiceFlag, spelt as in the list of words.
+type chosen struct {
+	text  string
 	words []string
+	list  bool
 	set   func(words []string)
+	given bool
+}
+
+func (c *chosen) String() string { return c.text }
+
+func (c *chosen) Set(typed string) error {
+	given := []string{typed}
+	if c.list {
+		given = strings.Split(typed, ",")
+	}
+	for i, word := range given {
+		var err error
+		if given[i], err = invalid.OneOf(strings.TrimSpace(word), c.words...); err != nil {
+			return err
+		}
+	}
+	if c.list && c.given { // the flag is repeated
+		given = append(strings.Split(c.text, ","), given...)
+	}
+	c.text, c.given = strings.Join(given, ","), true
+	c.set(given)
+	return nil
 }
 
 // choice returns a choiceFlag with a default.
 func choice[T ~string](to *T, name, group, usage string, standard T, words ...T) choiceFlag {
 	f := optional(to, name, group, usage, "", words...)
-	f.Value = string(standard)
+	f.Value.(*chosen).text, *to = string(standard), standard
 	return f
 }
 
 // optional returns a choiceFlag without a default but with a description of it.
 func optional[T ~string](to *T, name, group, usage, standard string, words ...T) choiceFlag {
-	f := choiceFlag{StringFlag: &cli.StringFlag{Name: name, Category: group, Usage: usage, DefaultText: standard}, words: format.Strings(words)}
-	if to != nil {
-		f.set = func(word string) { *to = T(word) }
-	}
-	return f
+	value := &chosen{words: format.Strings(words), set: func(words []string) { *to = T(words[0]) }}
+	return choiceFlag{&cli.GenericFlag{Name: name, Category: group, Usage: usage, DefaultText: standard, Value: value}, value.words, false}
 }
 
-// choices returns a choicesFlag.
-func choices[T ~string](to *[]T, name, group, usage string, standard []T, words ...T) choicesFlag {
-	f := choicesFlag{StringSliceFlag: &cli.StringSliceFlag{Name: name, Category: group, Usage: usage}, words: format.Strings(words)}
-	if standard != nil {
-		f.Value = cli.NewStringSlice(format.Strings(standard)...)
-	}
-	if to != nil {
-		f.set = func(words []string) {
-			*to = nil
-			for _, w := range words {
-				*to = append(*to, T(w))
-			}
+// choices returns the choiceFlag of a list.
+func choices[T ~string](to *[]T, name, group, usage string, standard []T, words ...T) choiceFlag {
+	*to = standard
+	value := &chosen{text: strings.Join(format.Strings(standard), ","), words: format.Strings(words), list: true}
+	value.set = func(words []string) {
+		*to = nil
+		for _, w := range words {
+			*to = append(*to, T(w))
 		}
 	}
-	return f
-}
-
-// setChoices writes the values of choices to where they belong, spelt as in the list of words.
-func setChoices(c *cli.Context) error {
-	for _, f := range c.Command.Flags {
-		switch f := f.(type) {
-		case choiceFlag:
-			word := c.String(f.Name)
-			if c.IsSet(f.Name) {
-				var err error
-				if word, err = invalid.OneOf(word, f.words...); err != nil {
-					return atFlag(f.Name, err)
-				}
-				if err := c.Set(f.Name, word); err != nil {
-					return err
-				}
-			}
-			if f.set != nil {
-				f.set(word)
-			}
-		case choicesFlag:
-			if f.set == nil {
-				continue
-			}
-			words := slices.Clone(c.StringSlice(f.Name))
-			for i, typed := range words {
-				var err error
-				if words[i], err = invalid.OneOf(typed, f.words...); err != nil {
-					return atFlag(f.Name, err)
-				}
-			}
-			f.set(words)
-		}
-	}
-	return nil
+	return choiceFlag{&cli.GenericFlag{Name: name, Category: group, Usage: usage, Value: value}, value.words, true}
 }
 
 // atLeast refuses smaller values of a flag.
@@ -257,16 +239,13 @@ func describeFlag(f cli.Flag) (value, usage, standard string) {
 	case *cli.Float64SliceFlag:
 		standard = strings.ReplaceAll(standard, ", ", ",") // as it is typed
 	case choiceFlag:
-		if value = strings.Join(f.words, "|"); len(value) > short {
+		if f.list {
+			value = cmp.Or(value, "NAME") + ",..."
+			if !strings.Contains(usage, f.words[0]) {
+				usage += ": " + format.List(f.words, "or")
+			}
+		} else if value = strings.Join(f.words, "|"); len(value) > short {
 			value = "NAME"
-			usage += ": " + format.List(f.words, "or")
-		}
-	case choicesFlag:
-		value = cmp.Or(value, "NAME") + ",..."
-		if f.DefaultText == "" {
-			standard = strings.ReplaceAll(standard, ", ", ",")
-		}
-		if !strings.Contains(usage, f.words[0]) {
 			usage += ": " + format.List(f.words, "or")
 		}
 	}

@@ -145,7 +145,7 @@ func parses(t *testing.T, line string) {
 		if c.Action == nil {
 			return
 		}
-		c.Before = setChoices
+		c.Before = nil
 		c.Action = func(ctx *cli.Context) error {
 			ran = true
 			if ctx.NArg() > 0 && c.ArgsUsage == "" {

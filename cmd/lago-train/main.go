@@ -213,7 +213,7 @@ func inFlags(c *cli.Context, err error) error {
 }
 
 var (
-	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+)`)
+	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+): (.*)`)
 	notDefined = regexp.MustCompile(`^flag provided but not defined: -+(\S+)`)
 	noValue    = regexp.MustCompile(`^flag needs an argument: -+(\S+)`)
 )
@@ -230,6 +230,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	text := err.Error()
 	if m := badValue.FindStringSubmatch(text); m != nil {
+		if _, ok := findFlag(flags, m[2]).(choiceFlag); ok {
+			return atFlag(m[2], errors.New(m[3]))
+		}
 		return at(m[2], kindOf(flags, m[2]), m[1])
 	}
 	if m := noValue.FindStringSubmatch(text); m != nil {
@@ -293,9 +296,6 @@ func noCommand(c *cli.Context) error {
 
 // setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
-	if err := setChoices(c); err != nil {
-		return err
-	}
 	logrus.SetOutput(display)
 	logrus.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05", ForceColors: display.terminal})
 	if c.String("log-format") == "json" {
