@@ -14,6 +14,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -42,7 +43,8 @@ import (
 // attribute may be written without its group, or without the "has" of the group, if that
 // is unambiguous. Case, spaces and punctuation are ignored.
 //
-// The error joins all problems of the file, each an *invalid.Error with its line.
+// The error joins all problems of the file, each an *invalid.Error with its
+// line or, in JSON, its class.
 func Read(ctx context.Context, path string, attributes []dataset.Attribute, groups []string) (classes []string, u dataset.Matrix[float64], err error) {
 	read := readCSV
 	switch ending := strings.ToLower(filepath.Ext(path)); ending {
@@ -71,17 +73,16 @@ const maxEntries = 1 << 26
 type file struct {
 	path       string
 	vocabulary *vocabulary
-	classes    []class
+	classes    []*class
 	place      map[string]int // of each class, by its folded name
 	attributes map[string]int // the meaning of the names so far; -1 for those that were reported
 	problems   invalid.List
 }
 
 type class struct {
-	name  string
-	line  int             // where it is first named
-	lines map[int]int     // of the attributes that are given, with a value or without
-	u     map[int]float64 // of the attributes that are described
+	name string
+	line int             // where it is first named, in a CSV file
+	u    map[int]float64 // of the attributes that are given, NaN without a value
 }
 
 func newFile(path string, v *vocabulary) *file {
@@ -105,80 +106,93 @@ func readCSV(f *file, text []byte) {
 		t.Report("header", 1, "", wantHeader, t.Header())
 	case slices.Equal(columns, []string{"class", "attribute", "value"}):
 		for _, row := range t.Rows {
-			f.describe(row.Line, f.class(row.Line, row.Cells[0]), f.attribute(row.Line, row.Cells[1]), row.Cells[2])
+			f.describe(row.Line, f.class(row.Line, row.Cells[0], false), f.attribute(row.Line, row.Cells[1]), row.Cells[2])
 		}
 	default:
-		readWide(f, t)
-	}
-}
-
-// readWide reads one line per class.
-func readWide(f *file, t *table.Table) {
-	attributes := make([]int, len(t.Columns))
-	first := map[int]int{}
-	for i, name := range t.Columns[1:] {
-		m := f.attribute(1, name)
-		if other, repeated := first[m]; m >= 0 && repeated {
-			t.Report("column", 1, "", "each attribute once", fmt.Sprintf("%q in column %d and in column %d", f.vocabulary.names[m], other+2, i+2))
-			m = -1
-		} else {
-			first[m] = i
+		attributes := make([]int, len(columns))
+		for i, name := range t.Columns[1:] {
+			m := f.attribute(1, name)
+			if m >= 0 && slices.Contains(attributes[1:1+i], m) {
+				t.Report("column", 1, name, "each attribute once", fmt.Sprintf("%q twice", f.vocabulary.names[m]))
+				m = -1
+			}
+			attributes[1+i] = m
 		}
-		attributes[1+i] = m
-	}
-	for _, row := range t.Rows {
-		c := f.newClass(row.Line, row.Cells[0])
-		for i, m := range attributes[1:] {
-			f.describe(row.Line, c, m, row.Cells[i+1])
+		for _, row := range t.Rows {
+			c := f.class(row.Line, row.Cells[0], true)
+			for i, m := range attributes[1:] {
+				f.describe(row.Line, c, m, row.Cells[1+i])
+			}
 		}
 	}
 }
 
-// class returns the class of a name, new or not, or nil if the name is a problem.
-func (f *file) class(line int, name string) *class {
+// readJSON reads an object of classes. Its problems have no lines but the name of the class.
+func readJSON(f *file, text []byte) {
+	for _, member := range f.object("", bytes.TrimPrefix(text, []byte("\ufeff"))) {
+		c := f.class(0, member.Key, true)
+		for _, v := range f.object("class "+invalid.Quote(member.Key), member.Value) {
+			f.describe(0, c, f.attribute(0, v.Key), valueText(v.Value))
+		}
+	}
+}
+
+func (f *file) object(field string, text []byte) []input.Member {
+	members, err := input.ParseObject(text)
+	if err != nil {
+		f.problems.Add("object", &invalid.Error{Where: f.path, Field: field, Err: err, Hint: `Write {"class": {"attribute": value}}.`})
+	}
+	return members
+}
+
+// valueText returns a JSON value as table.Probability reads it.
+func valueText(value json.RawMessage) string {
+	text := string(value)
+	switch text {
+	case "null":
+		return ""
+	case "true":
+		return "yes"
+	case "false":
+		return "no"
+	}
+	_ = json.Unmarshal(value, &text) // what is no string stays as it is
+	return text
+}
+
+// class returns the class of a name, which may have to be new, or nil if the name is a
+// problem.
+func (f *file) class(line int, name string, isNew bool) *class {
 	name = strings.TrimSpace(name)
 	key := dataset.FoldName(name)
-	switch {
-	case key == "":
-		f.report("name", line, "class", "a name", invalid.Quote(name))
-		return nil
-	case invalid.HasControl(name):
-		f.report("name", line, "class", "a name without control characters", invalid.Quote(name))
-		return nil
-	}
 	i, known := f.place[key]
-	if most := maxEntries / max(len(f.vocabulary.names), 1); !known && len(f.classes) >= most {
-		f.report("classes", line, "class", fmt.Sprintf("at most %d classes", most), "more")
-		return nil
+	want, got := "", invalid.Quote(name)
+	switch most := maxEntries / max(len(f.vocabulary.names), 1); {
+	case key == "":
+		want = "a name"
+	case invalid.HasControl(name):
+		want = "a name without control characters"
+	case known && f.classes[i].name != name:
+		want = fmt.Sprintf("%s, as before, or another name", invalid.Quote(f.classes[i].name))
+	case known && isNew:
+		want, got = "each class once", got+" twice"
+	case known:
+		return f.classes[i]
+	case len(f.classes) >= most:
+		want, got = fmt.Sprintf("at most %d classes", most), "more"
+	default:
+		c := &class{name: name, line: line, u: map[int]float64{}}
+		f.place[key] = len(f.classes)
+		f.classes = append(f.classes, c)
+		return c
 	}
-	if !known {
-		i = len(f.classes)
-		f.place[key] = i
-		f.classes = append(f.classes, class{name: name, line: line, lines: map[int]int{}, u: map[int]float64{}})
-	}
-	c := &f.classes[i]
-	if c.name != name {
-		f.report("spelling", line, "class", fmt.Sprintf("%s, as on line %d, or another name", invalid.Quote(c.name), c.line), invalid.Quote(name))
-		return nil
-	}
-	return c
-}
-
-// newClass is class for a class that must be new.
-func (f *file) newClass(line int, name string) *class {
-	before := len(f.classes)
-	c := f.class(line, name)
-	if c != nil && len(f.classes) == before {
-		f.report("class", line, "class", "each class once", fmt.Sprintf("%s, which is also on line %d", invalid.Quote(c.name), c.line))
-		return nil
-	}
-	return c
+	f.report("class", line, "class", want, got)
+	return nil
 }
 
 // attribute returns the attribute that a name means, or -1 if that is none or several. A
 // wrong name is reported once.
 func (f *file) attribute(line int, name string) int {
-	const kind = "attribute"
 	name = strings.TrimSpace(name)
 	m, known := f.attributes[name]
 	if known {
@@ -188,14 +202,11 @@ func (f *file) attribute(line int, name string) int {
 	if hits := f.vocabulary.find(name); len(hits) == 1 {
 		m = hits[0]
 	} else {
-		e := &invalid.Error{
-			Where: f.path, Field: fmt.Sprintf("line %d, attribute", line),
-			Want: "the name of one attribute of the data set", Got: invalid.Quote(name),
+		hint := ""
+		if !f.problems.Full("attribute", f.path) {
+			hint = f.vocabulary.hint(name)
 		}
-		if !f.problems.Full(kind, f.path) {
-			e.Hint = f.vocabulary.hint(name)
-		}
-		f.problems.Add(kind, e)
+		f.report("attribute", line, "attribute", "the name of one attribute of the data set", invalid.Quote(name), hint)
 	}
 	f.attributes[name] = m
 	return m
@@ -206,153 +217,49 @@ func (f *file) describe(line int, c *class, m int, value string) {
 	if c == nil || m < 0 {
 		return
 	}
-	name := f.vocabulary.names[m]
-	if other, repeated := c.lines[m]; repeated {
-		f.report("repeated", line, "class "+invalid.Quote(c.name), "each attribute once", fmt.Sprintf("%q, which is also on line %d", name, other))
+	field := fmt.Sprintf("class %s, %q", invalid.Quote(c.name), f.vocabulary.names[m])
+	if _, repeated := c.u[m]; repeated {
+		f.report("repeated", line, field, "each attribute once", "it twice")
 		return
 	}
-	c.lines[m] = line
 	p, err := table.Probability(value)
 	if e := (*invalid.Error)(nil); errors.As(err, &e) {
-		f.report("value", line, fmt.Sprintf("class %s, %q", invalid.Quote(c.name), name), e.Want, e.Got)
-		return
+		f.report("value", line, field, e.Want, e.Got)
 	}
-	if !math.IsNaN(p) {
-		c.u[m] = p
-	}
+	c.u[m] = p
 }
 
-// report adds a problem of a line, or of the whole file for line 0.
-func (f *file) report(kind string, line int, field, want, got string) {
+// report adds a problem of a line, which is 0 where lines are not known.
+func (f *file) report(kind string, line int, field, want, got string, hints ...string) {
 	if line > 0 {
-		at := fmt.Sprintf("line %d", line)
-		if field != "" {
-			at += ", " + field
-		}
-		field = at
+		field = fmt.Sprintf("line %d, %s", line, field)
 	}
-	f.problems.Add(kind, &invalid.Error{Where: f.path, Field: field, Want: want, Got: got})
+	f.problems.Add(kind, &invalid.Error{Where: f.path, Field: field, Want: want, Got: got, Hint: strings.Join(hints, " ")})
 }
 
 // finish returns what was read, or all problems.
-func (f *file) finish() ([]string, dataset.Matrix[float64], error) {
-	if f.problems.Len() == 0 {
-		if len(f.classes) == 0 {
-			f.report("none", 0, "", "at least one class", "none")
-		}
-		for _, c := range f.classes {
-			if len(c.u) == 0 {
-				f.report("described", c.line, "class "+invalid.Quote(c.name), "at least one described attribute", "none")
-			}
-		}
+func (f *file) finish() (names []string, u dataset.Matrix[float64], err error) {
+	if len(f.classes) == 0 && f.problems.Len() == 0 {
+		f.problems.AddError(&invalid.Error{Where: f.path, Want: "at least one class", Got: "none"})
 	}
 	if err := f.problems.Err(); err != nil {
-		return nil, dataset.Matrix[float64]{}, err
+		return nil, u, err
 	}
-	u := dataset.NewMatrix[float64](len(f.classes), len(f.vocabulary.names))
-	names := make([]string, len(f.classes))
+	u = dataset.NewMatrix[float64](len(f.classes), len(f.vocabulary.names))
 	for z, c := range f.classes {
-		names[z] = c.name
+		names = append(names, c.name)
 		for m := range u.Cols {
-			p, known := c.u[m]
-			if !known {
+			p, given := c.u[m]
+			if !given {
 				p = math.NaN()
 			}
 			u.Row(z)[m] = p
 		}
-	}
-	return names, u, nil
-}
-
-const wantObject = `an object of classes, {"class": {"attribute": value}}`
-
-// readJSON reads an object of classes token by token. Maps would lose the order of the
-// classes, the lines, and keys that are repeated.
-func readJSON(f *file, text []byte) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if len(bytes.TrimSpace(text)) == 0 {
-		f.report("json", 0, "", wantObject, "an empty file")
-		return
-	}
-	if syntax := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(text, new(json.RawMessage)), &syntax) {
-		line := 1 + bytes.Count(text[:syntax.Offset], []byte("\n"))
-		e := &invalid.Error{Where: f.path, Field: fmt.Sprintf("line %d", line), Want: "valid JSON", Err: syntax}
-		if syntax.Error() == "unexpected end of JSON input" {
-			e.Got, e.Err = "the end of the file inside an object", nil
+		if dataset.Described(u.Row(z)) == 0 {
+			f.report("described", c.line, "class "+invalid.Quote(c.name), "at least one described attribute", "none")
 		}
-		f.problems.AddError(e)
-		return
 	}
-	o := &object{Decoder: json.NewDecoder(bytes.NewReader(text)), file: f, text: text}
-	o.UseNumber()
-	if !o.open("") {
-		return
-	}
-	for o.More() {
-		name := o.token()
-		c := f.newClass(o.line(), name)
-		if !o.open("class " + invalid.Quote(name)) {
-			return
-		}
-		for o.More() {
-			attribute, line := o.token(), o.line()
-			m := f.attribute(line, attribute)
-			var value json.RawMessage
-			_ = o.Decode(&value) // which is valid JSON
-			f.describe(line, c, m, valueText(value))
-		}
-		o.token() // the closing brace
-	}
-}
-
-// object reads the tokens of a valid JSON text.
-type object struct {
-	*json.Decoder
-	file *file
-	text []byte
-
-	// The line breaks before offset counted are counted already.
-	lines, counted int
-}
-
-func (o *object) token() string {
-	t, _ := o.Token()
-	return fmt.Sprint(t)
-}
-
-// open reads the opening brace of an object.
-func (o *object) open(field string) bool {
-	t, _ := o.Token() // of valid JSON
-	if t != json.Delim('{') {
-		o.file.report("json", o.line(), field, wantObject, invalid.Quote(fmt.Sprint(t)))
-		return false
-	}
-	return true
-}
-
-// line is that of the last token.
-func (o *object) line() int {
-	at := int(o.InputOffset())
-	o.lines += bytes.Count(o.text[o.counted:at], []byte("\n"))
-	o.counted = at
-	return 1 + o.lines
-}
-
-// valueText returns a JSON value as table.Probability reads it.
-func valueText(value json.RawMessage) string {
-	var text string
-	switch string(value) {
-	case "null":
-		return ""
-	case "true":
-		return "yes"
-	case "false":
-		return "no"
-	}
-	if json.Unmarshal(value, &text) == nil {
-		return text
-	}
-	return string(value)
+	return names, u, f.problems.Err()
 }
 
 // vocabulary finds attributes by names as people spell them.
@@ -413,11 +320,9 @@ func (v *vocabulary) hint(name string) string {
 		return "It may mean " + v.list(hits) + "."
 	}
 	var near []int
-	seen := make(map[int]bool)
 	for _, key := range invalid.Nearest(dataset.FoldName(name), v.loose) {
 		for _, m := range v.find(key) {
-			if !seen[m] {
-				seen[m] = true
+			if !slices.Contains(near, m) {
 				near = append(near, m)
 			}
 		}
@@ -433,11 +338,10 @@ func (v *vocabulary) list(attributes []int) string {
 	const most = 6
 	var names []string
 	for _, m := range attributes[:min(len(attributes), most)] {
-		names = append(names, fmt.Sprintf("%q", v.names[m]))
+		names = append(names, strconv.Quote(v.names[m]))
 	}
-	text := strings.Join(names, " or ")
 	if more := len(attributes) - most; more > 0 {
-		text += fmt.Sprintf(" or %d others", more)
+		names = append(names, fmt.Sprintf("%d others", more))
 	}
-	return text
+	return strings.Join(names, " or ")
 }

@@ -27,10 +27,10 @@ import (
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // Reader reads the rows of a file of features in order. It must not be used by several
@@ -39,11 +39,9 @@ type Reader struct {
 	path       string
 	rows, cols int
 
-	// read fills the first rows of a block of cols columns from the next rows of the
-	// file. It returns fewer than the block has only at the end of the file or with an
-	// error, and io.EOF where there are none left. After a *rowError, reading can go on
-	// with the next row.
-	read  func(block dataset.Matrix[float32]) (n int, err error)
+	// next fills the next row. The error is io.EOF at the end. After a *rowError reading can
+	// go on with the row behind it.
+	next  func(row []float32) error
 	close func() error
 }
 
@@ -111,25 +109,24 @@ func openMAT(ctx context.Context, path string) (*Reader, error) {
 	return newArray(path, a.Dims[1], cols, load, func() error { return nil }), nil
 }
 
-// newArray reads a file with a known number of rows. load fills dst from the given row on.
+// newArray reads a file with a known number of rows, of which load reads one.
 func newArray(path string, rows, cols int, load func(row int, dst []float32) error, closeFile func() error) *Reader {
-	next := 0
-	read := func(block dataset.Matrix[float32]) (int, error) {
-		if next == rows {
-			return 0, io.EOF
+	i := -1
+	next := func(row []float32) error {
+		if i++; i >= rows {
+			return io.EOF
 		}
-		x := block.Slice(0, min(block.Rows, rows-next))
-		if err := load(next, x.Data); err != nil {
-			return 0, err
+		if err := load(i, row); err != nil {
+			return err
 		}
-		n, err := checkRows(path, next, x)
-		next += n
-		if err != nil {
-			next++ // the row is skipped
+		if j := numeric.NotFinite(row); j >= 0 {
+			return &rowError{&invalid.Error{
+				Where: path, Field: fmt.Sprintf("row %d, column %d (from 0)", i, j), Want: finiteNumber, Got: fmt.Sprint(row[j]),
+			}}
 		}
-		return n, err
+		return nil
 	}
-	return &Reader{path, rows, cols, read, closeFile}
+	return &Reader{path, rows, cols, next, closeFile}
 }
 
 // WriteNPY writes features as a NumPy array of float32 in C order, samples x D, which
@@ -147,22 +144,25 @@ func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 			Where: r.path, Field: "features", Want: fmt.Sprintf("%d of each sample", block.Cols), Got: fmt.Sprint(r.cols),
 		}
 	}
-	n, err = r.read(block)
-	if row := (*rowError)(nil); errors.As(err, &row) {
-		err = row.cause
+	for n := range block.Rows {
+		err := r.next(block.Row(n))
+		switch row := (*rowError)(nil); {
+		case err == io.EOF && n > 0:
+			return n, nil // the next call returns it
+		case errors.As(err, &row):
+			return n, row.cause
+		case err != nil:
+			return n, err
+		}
 	}
-	return n, err
+	return block.Rows, nil
 }
 
 // ReadAll returns all rows of a file that Open opens, which must be a regular file. If
 // rows cannot be used, the error joins those of the first few and the number of others,
 // and the matrix has a size but no values.
 func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err error) {
-	f, _, err := input.OpenRegular(ctx, path) // rows from a pipe might never end
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
+	if _, err := input.SizeOfRegular(path); err != nil { // rows from a pipe might never end
 		return x, err
 	}
 	r, err := Open(ctx, path)
@@ -171,35 +171,25 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 	}
 	defer func() { _ = r.Close() }() // nothing was written
 	x.Cols = r.cols
-	rows := r.rows
-	if rows < 0 {
-		const bytes = 1 << 20
-		rows = max(1, bytes/4/x.Cols)
-	}
-	var bad invalid.List
-	skipped := 0
-	block := dataset.NewMatrix[float32](rows, x.Cols)
+	x.Data = make([]float32, 0, max(r.rows, 1)*x.Cols)
+	var problems invalid.List
+	row := make([]float32, x.Cols)
 	for {
-		n, err := r.read(block)
-		var row *rowError
-		switch {
-		case errors.As(err, &row):
-			bad.Add("row", row.cause)
-			skipped++
-		case err == io.EOF && skipped > 0:
-			return dataset.Matrix[float32]{Rows: x.Rows + skipped, Cols: x.Cols}, bad.Err()
+		err := r.next(row)
+		switch bad := (*rowError)(nil); {
+		case errors.As(err, &bad):
+			problems.Add("row", bad.cause)
+		case err == io.EOF && problems.Len() > 0:
+			x.Data = nil
+			return x, problems.Err()
 		case err == io.EOF:
 			return x, r.checkIndex(x)
 		case err != nil:
-			bad.AddError(err)
-			return dataset.Matrix[float32]{}, bad.Err()
+			problems.AddError(err)
+			return dataset.Matrix[float32]{}, problems.Err()
 		}
-		if x.Data == nil && n == r.rows {
-			x = block // all rows at once, which need not be copied
-			continue
-		}
-		x.Rows += n
-		x.Data = append(x.Data, block.Data[:n*x.Cols]...)
+		x.Rows++
+		x.Data = append(x.Data, row...)
 	}
 }
 
@@ -217,7 +207,7 @@ func ReadRow(ctx context.Context, path string, row, cols int) (x dataset.Matrix[
 		return x, err
 	}
 	for i := 0; ; i++ {
-		_, err := r.read(x)
+		err := r.next(x.Data)
 		bad := (*rowError)(nil)
 		switch {
 		case err == io.EOF:
@@ -233,34 +223,15 @@ func ReadRow(ctx context.Context, path string, row, cols int) (x dataset.Matrix[
 // finiteNumber describes the values that are accepted.
 const finiteNumber = "a finite number in the range of float32"
 
-// checkRows returns the first row of x with a value that is not finite, as the number of
-// rows before it and a *rowError. first is the number of row 0 in the file.
-func checkRows(file string, first int, x dataset.Matrix[float32]) (int, error) {
-	for i := range x.Rows {
-		if finite.All(x.Row(i)) {
-			continue
-		}
-		j, n := dataset.NotFinite(x.Row(i))
-		e := &invalid.Error{
-			Where: file, Field: fmt.Sprintf("row %d, column %d (from 0)", first+i, j), Want: finiteNumber, Got: fmt.Sprint(x.Row(i)[j]),
-		}
-		if n > 1 {
-			e.Got = fmt.Sprintf("%s, and %d more in this row", e.Got, n-1)
-		}
-		return i, &rowError{e}
-	}
-	return x.Rows, nil
-}
-
 const withoutNames = "Write the file with to_csv(header=False, index=False)."
 
 // csvFile reads the rows of numbers of a CSV file.
 type csvFile struct {
-	path   string
-	csv    *table.Reader
-	peeked []float32 // the first row, until it is read
-	first  error     // its error, if it has one
-	failed error     // after which nothing can be read
+	path     string
+	csv      *table.Reader
+	first    []float32 // the first row, until it is read
+	firstErr error
+	failed   error // after which nothing can be read
 }
 
 // newCSV reads from an open file or pipe. The first row gives the number of columns; a
@@ -272,21 +243,21 @@ func newCSV(f *input.File) (*Reader, error) {
 	if err == nil && isHeader(record) {
 		record, err = s.csv.Read()
 	}
-	switch {
-	case err == io.EOF:
-		return nil, &invalid.Error{Where: s.path, Want: "at least one line of numbers", Got: "none"}
-	case err != nil:
+	if err == io.EOF {
+		err = &invalid.Error{Where: s.path, Want: "at least one line of numbers", Got: "none"}
+	}
+	if err != nil {
 		return nil, err
-	case countsUp(record):
+	}
+	s.first = make([]float32, cols)
+	if s.firstErr = s.parse(record, s.first); s.firstErr == nil && countsUp(s.first) {
 		return nil, &invalid.Error{
 			Where: s.path, Field: s.line(), Want: "a sample, or names of the columns",
-			Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", len(record)-1),
+			Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", cols-1),
 			Hint: withoutNames,
 		}
 	}
-	s.peeked = make([]float32, cols)
-	s.first = s.parse(record, s.peeked)
-	return &Reader{s.path, -1, cols, s.read, f.Close}, nil
+	return &Reader{s.path, -1, cols, s.next, f.Close}, nil
 }
 
 // isHeader reports whether no cell of a line is a number. A line with numbers and names
@@ -301,26 +272,27 @@ func isHeader(record []string) bool {
 	return true
 }
 
-// countsUp reports whether a row is 0, 1, 2 and so on, as no sample is.
-func countsUp(record []string) bool {
-	for j, cell := range record {
-		if cell != strconv.Itoa(j) {
+// countsUp reports whether values are 0, 1, 2 and so on, as no sample and no feature are.
+func countsUp(values []float32) bool {
+	for i, v := range values {
+		if v != float32(i) {
 			return false
 		}
 	}
-	return len(record) > 2
+	return len(values) > 2
 }
 
-// checkIndex returns an error if the first of several columns of a CSV file is 0, 1, 2 and so
-// on, as no feature is.
+// checkIndex returns an error if the first of several columns of a CSV file counts up.
 func (r *Reader) checkIndex(x dataset.Matrix[float32]) error {
-	if r.rows >= 0 || x.Rows < 3 || x.Cols < 2 {
+	if r.rows >= 0 || x.Cols < 2 {
 		return nil
 	}
-	for i := range x.Rows {
-		if x.Row(i)[0] != float32(i) {
-			return nil
-		}
+	first := make([]float32, x.Rows)
+	for i := range first {
+		first[i] = x.Row(i)[0]
+	}
+	if !countsUp(first) {
+		return nil
 	}
 	return &invalid.Error{
 		Where: r.path, Field: "column 1", Want: "a feature",
@@ -329,28 +301,21 @@ func (r *Reader) checkIndex(x dataset.Matrix[float32]) error {
 	}
 }
 
-func (s *csvFile) read(block dataset.Matrix[float32]) (int, error) {
-	for i := range block.Rows {
-		err := s.failed
-		if s.peeked != nil {
-			copy(block.Row(i), s.peeked)
-			s.peeked, err = nil, s.first
-		} else if err == nil {
-			var record []string
-			if record, s.failed = s.csv.Read(); s.failed == nil {
-				err = s.parse(record, block.Row(i))
-			} else {
-				err = s.failed
-			}
-		}
-		if i > 0 && err == io.EOF {
-			return i, nil // the next call returns it
-		}
-		if err != nil {
-			return i, err
-		}
+func (s *csvFile) next(row []float32) error {
+	if s.first != nil {
+		copy(row, s.first)
+		s.first = nil
+		return s.firstErr
 	}
-	return block.Rows, nil
+	if s.failed != nil {
+		return s.failed
+	}
+	record, err := s.csv.Read()
+	if err != nil {
+		s.failed = err
+		return err
+	}
+	return s.parse(record, row)
 }
 
 // parse converts the cells of a record to numbers.
@@ -364,7 +329,7 @@ func (s *csvFile) parse(record []string, to []float32) error {
 	}
 	for j, cell := range record {
 		v, err := number(cell)
-		if err == nil && finite.Is(v) {
+		if err == nil && numeric.Finite(v) {
 			to[j] = float32(v)
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -139,24 +138,6 @@ func TestMAT(t *testing.T) {
 	checkError(t, err, other, "features: expected a variable of this name")
 }
 
-func TestNPY(t *testing.T) {
-	want := dataset.NewMatrix[float32](3, 5)
-	for i := range want.Data {
-		want.Data[i] = float32(i) - 0.5
-	}
-	path := filepath.Join(t.TempDir(), "x.NPY")
-	testkit.NoError(t, WriteNPY(path, want))
-	x := testkit.Must(ReadAll(t.Context(), path))(t)
-	if diff := cmp.Diff(want, x); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	for rows := 1; rows <= 4; rows++ {
-		if diff := cmp.Diff(want, readBy(t, path, rows)); diff != "" {
-			t.Errorf("by %d rows (-want +got):\n%s", rows, diff)
-		}
-	}
-}
-
 // ReadAll reports every row that cannot be used, and ReadRow ignores those before the row
 // that is wanted.
 func TestUnusableRows(t *testing.T) {
@@ -200,12 +181,6 @@ func TestEndlessInput(t *testing.T) {
 	checkError(t, err, path, "expected a regular file")
 }
 
-func TestOpenErrors(t *testing.T) {
-	path := testkit.Write(t, t.TempDir(), "x.pt", "")
-	_, err := Open(t.Context(), path)
-	checkError(t, err, path, `expected features in a file named .npy, .csv or .mat, found ".pt"`)
-}
-
 // Any bytes give rows of finite numbers, the same in blocks of one row as all at once, or
 // an error that names the file; and no more memory is allocated than they can need.
 func FuzzOpen(f *testing.F) {
@@ -225,7 +200,7 @@ func FuzzOpen(f *testing.F) {
 		var x dataset.Matrix[float32]
 		var err error
 		const perByte, base = 64, 16 << 20
-		if n := allocated(func() { x, err = ReadAll(t.Context(), path) }); n > base+perByte*uint64(len(content)) {
+		if n := testkit.Allocated(func() { x, err = ReadAll(t.Context(), path) }); n > base+perByte*uint64(len(content)) {
 			t.Errorf("%d bytes allocate %d", len(content), n)
 		}
 		if err != nil {
@@ -244,13 +219,4 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("row by row %v, at once %v", again.Data, x.Data)
 		}
 	})
-}
-
-// allocated returns how many bytes f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }

@@ -104,7 +104,7 @@ func check(where string, all []Image) error {
 func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 	var problems invalid.List
 	t := table.Read(ctx, file, &problems)
-	if t == nil || !t.Require("path") || !t.Allow("path", "class") {
+	if t == nil || !t.HasColumns([]string{"path"}, "class") {
 		return nil, cmp.Or(ctx.Err(), problems.Err())
 	}
 	dir = cmp.Or(dir, filepath.Dir(file))
@@ -129,7 +129,7 @@ func SetBoxes(ctx context.Context, file string, all []Image) error {
 	var problems invalid.List
 	columns := []string{"path", "x", "y", "width", "height"}
 	t := table.Read(ctx, file, &problems)
-	if t == nil || !t.Require(columns...) || !t.Allow(columns...) {
+	if t == nil || !t.HasColumns(columns) {
 		return cmp.Or(ctx.Err(), problems.Err())
 	}
 	boxes := make(map[string]*Box, len(t.Rows))

@@ -2,91 +2,192 @@ package matlab
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"math"
+	"io"
 	"slices"
 	"unicode/utf16"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
+)
+
+// Types of data elements: table 1-1 of the format's description.
+const (
+	kindInt8       = 1
+	kindUint8      = 2
+	kindInt16      = 3
+	kindUint16     = 4
+	kindInt32      = 5
+	kindUint32     = 6
+	kindSingle     = 7
+	kindDouble     = 9
+	kindInt64      = 12
+	kindUint64     = 13
+	kindMatrix     = 14
+	kindCompressed = 15
+	kindUTF8       = 16
+	kindUTF16      = 17
 )
 
 const (
-	maxDims  = 64
-	maxName  = 4096     // MATLAB itself allows 63 letters
-	maxDepth = 16       // of cell arrays within each other
-	maxText  = 64 << 20 // bytes of text of a variable
+	maxDims = 64
+	maxName = 4096    // MATLAB itself allows 63 letters
+	maxText = 1 << 20 // bytes of one text
 
 	flagComplex = 0x0800
-	flagLogical = 0x0200
+
+	// maxRatio is the largest number of bytes that deflate compresses into one.
+	maxRatio = 1032
 )
 
-// errUnsupported is the cause of an error about a variable that is valid as far as it
-// was read, but of a kind that this package does not decode.
-var errUnsupported = errors.New("this kind of variable is not supported")
+// stream reads the elements of one variable and keeps its position for errors.
+type stream struct {
+	file, variable string
+
+	r          io.Reader
+	pos        int64 // bytes read: of the decompressed data where the variable is compressed
+	base       int64 // offset in the file of pos 0, or of the compressed data
+	compressed int64 // bytes of the compressed data, 0 where they are plain
+}
+
+// element is the tag of a data element: its type, and the bytes of its data and of the
+// padding behind them.
+type element struct {
+	kind      uint32
+	size, pad int64
+}
+
+// element reads the tag of an element whose data end before end.
+func (s *stream) element(end int64) (e element, err error) {
+	var words [2]uint32
+	next := func(i int) {
+		var b [4]byte
+		if err == nil {
+			err = s.full(b[:])
+			words[i] = binary.LittleEndian.Uint32(b[:])
+		}
+	}
+	next(0)
+	if small := int64(words[0] >> 16); small > 0 {
+		// A small element: two bytes of size, two of type, four of data.
+		e = element{kind: words[0] & 0xffff, size: small, pad: 4 - small}
+		if small > 4 {
+			return e, s.unexpected("at most 4 bytes in a small element", "%d", small)
+		}
+	} else {
+		next(1)
+		e = element{kind: words[0], size: int64(words[1]), pad: -int64(words[1]) & 7}
+	}
+	if err == nil && e.size > end-s.pos {
+		short := s.broken(fmt.Sprintf("an element within the %d bytes left", end-s.pos), io.ErrUnexpectedEOF)
+		short.Got = fmt.Sprintf("one of %d bytes", e.size)
+		return e, short
+	}
+	return e, err
+}
+
+// full fills p.
+func (s *stream) full(p []byte) error {
+	n, err := io.ReadFull(s.r, p)
+	s.pos += int64(n)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return s.broken(fmt.Sprintf("%d more bytes", len(p)-n), err)
+	}
+	return nil
+}
+
+// skipPadding skips the bytes between an element and the next one. Some writers leave
+// them out behind the last element.
+func (s *stream) skipPadding(e element, end int64) error {
+	var pad [8]byte
+	return s.full(pad[:min(e.pad, end-s.pos)])
+}
+
+// bytes reads an element of one of the kinds and of low to high bytes.
+func (s *stream) bytes(end int64, want string, low, high int64, kinds ...uint32) (kind uint32, data []byte, err error) {
+	e, err := s.element(end)
+	if err != nil {
+		return 0, nil, err
+	}
+	if !slices.Contains(kinds, e.kind) || e.size < low || e.size > high {
+		return 0, nil, s.unexpected(want, "%d bytes of type %d", e.size, e.kind)
+	}
+	data = make([]byte, e.size)
+	if err = s.full(data); err == nil {
+		err = s.skipPadding(e, end)
+	}
+	return e.kind, data, err
+}
+
+// broken returns an error of reading or decompressing at the current position.
+func (s *stream) broken(want string, err error) *invalid.Error {
+	e := s.unexpected(want, "")
+	e.Err = err
+	e.Hint = "The file is truncated or damaged: copy or download it again."
+	return e
+}
+
+// unexpected returns an error about the content at the current position.
+func (s *stream) unexpected(want, gotFormat string, args ...any) *invalid.Error {
+	e := &invalid.Error{Where: s.file, Field: fmt.Sprintf("byte %d", s.base+s.pos), Want: want, Got: fmt.Sprintf(gotFormat, args...)}
+	if s.compressed > 0 {
+		e.Field = fmt.Sprintf("byte %d of the compressed data at byte %d", s.pos, s.base)
+	}
+	if s.variable != "" {
+		e.Field = s.variable + ", " + e.Field
+	}
+	return e
+}
 
 // matrix is an array whose header has been read and whose data have not.
 type matrix struct {
 	Header
 	complex bool
+	n       int   // elements
 	end     int64 // of the array in its stream
 }
 
+// variable is a variable whose header has been read and whose data have not.
+type variable struct {
+	matrix
+	*stream
+}
+
 // header reads what precedes the data of an array: flags, dimensions and name.
-func (s *stream) header(end int64) (matrix, error) {
-	m := matrix{end: end}
-	data, err := s.part(end, "array flags in 8 bytes of type 6", 8, 8, kindUint32)
+func (s *stream) header(end int64) (m matrix, err error) {
+	m.end = end
+	_, data, err := s.bytes(end, "array flags in 8 bytes of type 6", 8, 8, kindUint32)
 	if err != nil {
 		return m, err
 	}
-	flags := s.order.Uint32(data)
+	flags := binary.LittleEndian.Uint32(data)
 	m.complex = flags&flagComplex != 0
-	m.Class = Class(flags & 0xff)
-	switch {
-	case m.Class > opaque:
-		m.Class = unknown
-	case m.Class == Uint8 && flags&flagLogical != 0:
-		m.Class = Logical
+	if m.Class = Class(flags); m.Class > opaque {
+		m.Class = 0
 	}
 	if m.Class != opaque { // these have no dimensions
-		data, err := s.part(end, fmt.Sprintf("2 to %d dimensions of 4 bytes each", maxDims), 8, 4*maxDims, kindInt32, kindUint32)
+		_, data, err := s.bytes(end, fmt.Sprintf("2 to %d dimensions of 4 bytes each", maxDims), 8, 4*maxDims, kindInt32, kindUint32)
 		if err != nil {
 			return m, err
 		}
 		m.Dims = make([]int, len(data)/4)
 		for i := range m.Dims {
-			d := int32(s.order.Uint32(data[4*i:]))
-			if d < 0 {
-				return m, s.unexpected("dimensions of 0 or more", "%d", d)
-			}
-			m.Dims[i] = int(d)
+			m.Dims[i] = int(int32(binary.LittleEndian.Uint32(data[4*i:])))
+		}
+		var ok bool
+		if m.n, ok = numeric.Count(m.Dims, maxElements); !ok {
+			return m, s.unexpected(fmt.Sprintf("at most %d elements", maxElements), "dimensions %s", formatDims(m.Dims))
 		}
 	}
-	name, err := s.part(end, fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), 0, maxName, kindInt8, kindUint8, kindUTF8)
+	_, name, err := s.bytes(end, fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), 0, maxName, kindInt8, kindUint8, kindUTF8)
 	m.Name = string(name)
 	if s.variable == "" {
 		s.variable = m.Name // arrays in its cells have no names
 	}
 	return m, err
-}
-
-// part reads an element of one of the kinds, of low to high bytes.
-func (s *stream) part(end int64, want string, low, high int64, kinds ...uint32) ([]byte, error) {
-	e, err := s.element(end)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Contains(kinds, e.kind) || e.size < low || e.size > high {
-		return nil, s.unexpected(want, "%d bytes of type %d", e.size, e.kind)
-	}
-	return s.bytes(e, end)
-}
-
-// count returns the number of elements that the dimensions declare.
-func (s *stream) count(m matrix) (int64, error) {
-	n, ok := elements(m.Dims)
-	if !ok {
-		return 0, s.unexpected(fmt.Sprintf("at most %d elements", maxElements), "dimensions %s", formatDims(m.Dims))
-	}
-	return n, nil
 }
 
 // decode reads the data of a variable.
@@ -95,32 +196,36 @@ func (v *variable) decode() (*Array, error) {
 	var err error
 	switch {
 	case v.complex:
-		return nil, v.unsupported("real numbers", "complex ones")
+		return nil, v.unexpected("real numbers", "complex ones")
 	case v.Class.numeric():
 		a.Float32, err = v.numbers(v.matrix)
 	case v.Class == Char:
-		a.Strings, err = v.text(v.matrix)
+		a.Strings = make([]string, 1)
+		a.Strings[0], err = v.text(v.matrix)
 	case v.Class == Cell:
-		a.Strings, err = v.cells(v.matrix, nil, 1)
+		a.Strings, err = v.cells(v.matrix)
 	default:
-		return nil, v.unsupported("an array of numbers or text", "class "+v.Class.String())
+		return nil, v.unexpected("an array of numbers or text", "class %s", v.Class)
 	}
 	if err == nil {
 		err = v.finish(v.end)
 	}
-	if err == nil {
-		err = v.finishCompressed()
+	if err == nil && v.compressed > 0 { // the checksum is behind the data
+		if n, end := io.ReadFull(v.r, make([]byte, 1)); n > 0 {
+			err = v.unexpected("the end of the compressed data", "more")
+		} else if end != io.EOF {
+			err = v.broken("the end of the compressed data", end)
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
+	return a, err
 }
 
-func (s *stream) unsupported(want, got string) error {
-	e := s.unexpected(want, "%s", got)
-	e.Err = errUnsupported
-	return e
+// finish checks that the data of a variable, or of a cell, end at end.
+func (s *stream) finish(end int64) error {
+	if s.pos != end {
+		return s.unexpected("the end of the variable", "%d more bytes", end-s.pos)
+	}
+	return nil
 }
 
 // numberTypes are the numeric types: their widths in bytes, and how they are read. The type
@@ -128,165 +233,77 @@ func (s *stream) unsupported(want, got string) error {
 // such.
 var numberTypes = map[uint32]struct {
 	width int
-	read  func(o binary.ByteOrder, b []byte) float32
+	read  func(b []byte) float32
 }{
-	kindInt8:   {1, func(_ binary.ByteOrder, b []byte) float32 { return float32(int8(b[0])) }},
-	kindUint8:  {1, func(_ binary.ByteOrder, b []byte) float32 { return float32(b[0]) }},
-	kindInt16:  {2, func(o binary.ByteOrder, b []byte) float32 { return float32(int16(o.Uint16(b))) }},
-	kindUint16: {2, func(o binary.ByteOrder, b []byte) float32 { return float32(o.Uint16(b)) }},
-	kindInt32:  {4, func(o binary.ByteOrder, b []byte) float32 { return float32(int32(o.Uint32(b))) }},
-	kindUint32: {4, func(o binary.ByteOrder, b []byte) float32 { return float32(o.Uint32(b)) }},
-	kindSingle: {4, func(o binary.ByteOrder, b []byte) float32 { return math.Float32frombits(o.Uint32(b)) }},
-	kindDouble: {8, func(o binary.ByteOrder, b []byte) float32 { return float32(math.Float64frombits(o.Uint64(b))) }},
-	kindInt64:  {8, func(o binary.ByteOrder, b []byte) float32 { return float32(int64(o.Uint64(b))) }},
-	kindUint64: {8, func(o binary.ByteOrder, b []byte) float32 { return float32(o.Uint64(b)) }},
+	kindInt8:   {1, func(b []byte) float32 { return float32(int8(b[0])) }},
+	kindUint8:  {1, func(b []byte) float32 { return float32(b[0]) }},
+	kindInt16:  {2, func(b []byte) float32 { return float32(int16(binary.LittleEndian.Uint16(b))) }},
+	kindUint16: {2, func(b []byte) float32 { return float32(binary.LittleEndian.Uint16(b)) }},
+	kindInt32:  {4, func(b []byte) float32 { return float32(int32(binary.LittleEndian.Uint32(b))) }},
+	kindUint32: {4, func(b []byte) float32 { return float32(binary.LittleEndian.Uint32(b)) }},
+	kindSingle: {4, numeric.Float32},
+	kindDouble: {8, func(b []byte) float32 { return float32(numeric.Float64(b)) }},
+	kindInt64:  {8, func(b []byte) float32 { return float32(int64(binary.LittleEndian.Uint64(b))) }},
+	kindUint64: {8, func(b []byte) float32 { return float32(binary.LittleEndian.Uint64(b)) }},
 }
 
 // numbers reads the data of a real numeric array.
 func (s *stream) numbers(m matrix) ([]float32, error) {
-	n, err := s.count(m)
-	if err != nil {
-		return nil, err
-	}
 	e, err := s.element(m.end)
 	if err != nil {
 		return nil, err
 	}
-	width := numberTypes[e.kind].width
-	if width == 0 {
+	number, ok := numberTypes[e.kind]
+	if !ok {
 		return nil, s.unexpected("numbers", "an element of type %d", e.kind)
 	}
-	if e.size != n*int64(width) {
-		return nil, s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", n, width, formatDims(m.Dims)), "%d bytes", e.size)
+	if e.size != int64(m.n)*int64(number.width) {
+		return nil, s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.n, number.width, formatDims(m.Dims)), "%d bytes", e.size)
 	}
-	if err := s.prove(e.size); err != nil {
-		return nil, err
+	// Plain data were counted when the element was opened.
+	if s.compressed > 0 && e.size > maxRatio*s.compressed {
+		return nil, s.unexpected(fmt.Sprintf("%d bytes of numbers", e.size), "%d compressed bytes, which hold fewer", s.compressed)
 	}
-	values := make([]float32, n)
-	buffer := make([]byte, min(len(values)*width, bufferSize))
+	values := make([]float32, m.n)
+	buffer := make([]byte, min(e.size, bufferSize))
 	for rest := values; len(rest) > 0; {
-		k := min(len(rest), len(buffer)/width)
-		if err := s.full(buffer[:k*width]); err != nil {
+		k := min(len(rest), len(buffer)/number.width)
+		raw := buffer[:k*number.width]
+		if err := s.full(raw); err != nil {
 			return nil, err
 		}
-		s.convert(rest[:k], buffer, e.kind)
+		numeric.Decode(rest[:k], raw, number.width, number.read)
 		rest = rest[k:]
 	}
 	return values, s.skipPadding(e, m.end)
 }
 
-// convert decodes numbers of a type. Features of little-endian files are worth fast loops.
-func (s *stream) convert(dst []float32, src []byte, kind uint32) {
-	little := s.order == binary.LittleEndian
-	switch {
-	case kind == kindDouble && little:
-		for i := range dst {
-			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:])))
-		}
-	case kind == kindSingle && little:
-		for i := range dst {
-			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
-		}
-	default:
-		t := numberTypes[kind]
-		for i := range dst {
-			dst[i] = t.read(s.order, src[i*t.width:])
-		}
+// text reads the data of a char array of one row.
+func (s *stream) text(m matrix) (string, error) {
+	if m.n > 0 && m.n != m.Dims[1] {
+		return "", s.unexpected("text of one row", "%s", m.Size())
 	}
+	want := fmt.Sprintf("text of at most %d bytes", maxText)
+	kind, data, err := s.bytes(m.end, want, 0, maxText, kindInt8, kindUint8, kindUint16, kindUTF8, kindUTF16)
+	if err != nil || kind == kindUTF8 {
+		return string(data), err
+	}
+	var units []uint16
+	if kind == kindUint16 || kind == kindUTF16 {
+		units = numeric.Decode(make([]uint16, len(data)/2), data, 2, binary.LittleEndian.Uint16)
+	} else {
+		units = numeric.Decode(make([]uint16, len(data)), data, 1, func(b []byte) uint16 { return uint16(b[0]) })
+	}
+	return string(utf16.Decode(units)), nil
 }
 
-// text reads the data of a char array, one string per row. An empty array is one empty
-// string.
-func (s *stream) text(m matrix) ([]string, error) {
-	n, err := s.count(m)
-	if err != nil {
-		return nil, err
+// cells reads the texts in a cell array.
+func (s *stream) cells(m matrix) ([]string, error) {
+	if left := m.end - s.pos; int64(m.n) > left/tagSize {
+		return nil, s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", m.n, formatDims(m.Dims))
 	}
-	if len(m.Dims) != 2 {
-		return nil, s.unsupported("text of two dimensions", formatDims(m.Dims))
-	}
-	e, err := s.element(m.end)
-	if err != nil {
-		return nil, err
-	}
-	if s.textSize += e.size; s.textSize > maxText {
-		return nil, s.unexpected(fmt.Sprintf("at most %d bytes of text", maxText), "more")
-	}
-	data, err := s.bytes(e, m.end)
-	if err != nil {
-		return nil, err
-	}
-	chars, err := s.chars(e.kind, data)
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(chars)) != n {
-		units := utf16.Encode(chars) // MATLAB counts a character beyond the first 65536 as two
-		chars = chars[:0]
-		for _, u := range units {
-			chars = append(chars, rune(u))
-		}
-	}
-	if int64(len(chars)) != n {
-		return nil, s.unexpected(fmt.Sprintf("%d characters (%s)", n, formatDims(m.Dims)), "%d", len(chars))
-	}
-	if n == 0 {
-		return []string{""}, nil
-	}
-	rows := make([]string, m.Dims[0])
-	for i := range rows {
-		units := make([]uint16, 0, m.Dims[1])
-		for j := i; j < len(chars); j += len(rows) {
-			if utf16.IsSurrogate(chars[j]) { // half of a pair
-				units = append(units, uint16(chars[j]))
-			} else {
-				units = utf16.AppendRune(units, chars[j])
-			}
-		}
-		rows[i] = string(utf16.Decode(units))
-	}
-	return rows, nil
-}
-
-// chars decodes the characters of an element. Of those stored in 16-bit units, a
-// surrogate pair stays two runes.
-func (s *stream) chars(kind uint32, data []byte) ([]rune, error) {
-	width := map[uint32]int{kindInt8: 1, kindUint8: 1, kindUint16: 2, kindUTF16: 2, kindUTF32: 4}[kind]
-	switch {
-	case kind == kindUTF8:
-		return []rune(string(data)), nil
-	case width == 0:
-		return nil, s.unexpected("text", "an element of type %d", kind)
-	case len(data)%width != 0:
-		return nil, s.unexpected(fmt.Sprintf("characters of %d bytes", width), "%d bytes", len(data))
-	}
-	chars := make([]rune, len(data)/width)
-	for i := range chars {
-		switch c := data[i*width:]; width {
-		case 1:
-			chars[i] = rune(c[0])
-		case 2:
-			chars[i] = rune(s.order.Uint16(c))
-		case 4:
-			chars[i] = rune(s.order.Uint32(c))
-		}
-	}
-	return chars, nil
-}
-
-// cells appends the strings in a cell array.
-func (s *stream) cells(m matrix, strings []string, depth int) ([]string, error) {
-	if depth > maxDepth {
-		return nil, s.unexpected(fmt.Sprintf("cell arrays at most %d deep", maxDepth), "a deeper one")
-	}
-	n, err := s.count(m)
-	if err != nil {
-		return nil, err
-	}
-	if left := m.end - s.pos; n > left/tagSize {
-		return nil, s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", n, formatDims(m.Dims))
-	}
-	for range n {
+	var texts []string
+	for range m.n {
 		e, err := s.element(m.end)
 		if err != nil {
 			return nil, err
@@ -294,42 +311,32 @@ func (s *stream) cells(m matrix, strings []string, depth int) ([]string, error) 
 		if e.kind != kindMatrix {
 			return nil, s.unexpected("an array in a cell", "an element of type %d", e.kind)
 		}
-		if e.size == 0 {
-			strings = append(strings, "")
-			continue
+		var text string
+		if e.size > 0 {
+			if text, err = s.cell(s.pos + e.size); err != nil {
+				return nil, err
+			}
 		}
-		if strings, err = s.cell(s.pos+e.size, strings, depth); err != nil {
-			return nil, err
-		}
+		texts = append(texts, text)
 	}
-	return strings, nil
+	return texts, nil
 }
 
-// cell appends the strings in a cell that ends at end.
-func (s *stream) cell(end int64, strings []string, depth int) ([]string, error) {
+// cell reads the text in a cell that ends at end. An empty array of numbers is no text.
+func (s *stream) cell(end int64) (text string, err error) {
 	m, err := s.header(end)
-	if err != nil {
-		return nil, err
-	}
-	n, _ := elements(m.Dims)
 	switch {
+	case err != nil:
+		return "", err
 	case m.Class == Char:
-		var rows []string
-		rows, err = s.text(m)
-		strings = append(strings, rows...)
-	case m.Class == Cell:
-		strings, err = s.cells(m, strings, depth+1)
-		if n == 0 {
-			strings = append(strings, "")
-		}
-	case m.Class.numeric() && !m.complex && n == 0:
+		text, err = s.text(m)
+	case m.Class.numeric() && m.n == 0:
 		_, err = s.numbers(m)
-		strings = append(strings, "")
 	default:
-		return nil, s.unsupported("text in a cell", m.Header.String())
+		return "", s.unexpected("text in a cell", "%s", m.Size())
 	}
 	if err == nil {
 		err = s.finish(end)
 	}
-	return strings, err
+	return text, err
 }

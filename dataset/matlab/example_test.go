@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleRead() {
-	arrays, err := matlab.Read(context.Background(), "testdata/compressed/res101.mat", "features", "labels")
+	arrays, err := matlab.Read(context.Background(), "../xlsa17/testdata/compressed/res101.mat", "features", "labels")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -19,18 +19,4 @@ func ExampleRead() {
 	// Output:
 	// double [24 108] labels uint8 [108 1]
 	// sample 0 is of class 5 and begins [0.204 2.810 0.000]
-}
-
-func ExampleList() {
-	headers, err := matlab.List(context.Background(), "testdata/plain/res101.mat")
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, h := range headers {
-		fmt.Println(h)
-	}
-	// Output:
-	// features, single 24x108
-	// labels, uint8 108x1
-	// image_files, cell 108x1
 }

@@ -1,3 +1,17 @@
+// Package matlab reads arrays of numbers and text from MAT-files of level 5, the format
+// of MATLAB's save -v6 and -v7, as described in MathWorks' "MAT-File Format" (chapter 1,
+// level 5 MAT-file format).
+//
+// It streams: data are decompressed and converted piece by piece into the result, and
+// variables that are not wanted are skipped. Sizes that a file declares are checked
+// before memory is allocated for them, so a damaged or hostile file ends in an
+// *invalid.Error that names the file, the variable and the byte. A truncated file is
+// refused even where the wanted variables are complete.
+//
+// Read are real numbers, text of one row, and cell arrays of such text, in files of
+// little-endian computers. Other variables are skipped, and refused where they are wanted,
+// as are files of level 4 and of version 7.3, which are HDF5. The package does not know
+// data sets: what the variables mean is for its callers.
 package matlab
 
 import (
@@ -23,14 +37,6 @@ type Header struct {
 	Dims  []int // rows, columns, ...
 }
 
-// String returns name, class and size, as in "labels, uint8 108x1".
-func (h Header) String() string {
-	if h.Name == "" {
-		return h.Size()
-	}
-	return h.Name + ", " + h.Size()
-}
-
 // Size returns class and size, as in "uint8 108x1".
 func (h Header) Size() string { return h.Class.String() + " " + formatDims(h.Dims) }
 
@@ -39,79 +45,45 @@ func (h Header) Size() string { return h.Class.String() + " " + formatDims(h.Dim
 type Array struct {
 	Header
 
-	// Float32 holds the values of a numeric or logical array, else nil. Doubles, and
-	// integers beyond 2^24, are rounded to the nearest float32. A D x N matrix, column
-	// by column, is an N x D matrix row by row.
+	// Float32 holds the values of a numeric array, else nil. Doubles, and integers beyond
+	// 2^24, are rounded to the nearest float32. A D x N matrix, column by column, is an
+	// N x D matrix row by row.
 	Float32 []float32
 
-	// Strings holds the text of a char array, one string per row with its padding, or
-	// of a cell array, one string per cell. An empty cell is the empty string; the
-	// strings of a cell array in a cell take the place of that cell.
+	// Strings holds the text of a char array, or of each cell of a cell array. An empty
+	// cell is the empty string.
 	Strings []string
 }
 
 // Class is the class of an array, as MATLAB's function class names it.
 type Class uint8
 
-// Classes of arrays, with the numbers of the file format. Logical arrays are uint8 with
-// a flag in the file.
+// The classes that are read: cell, char, and from Double to lastNumeric numbers. Logical
+// arrays are uint8.
 const (
-	unknown Class = iota
-	Cell
-	Struct
-	Object
-	Char
-	Sparse
-	Double
-	Single
-	Int8
-	Uint8
-	Int16
-	Uint16
-	Int32
-	Uint32
-	Int64
-	Uint64
-	Function
-	opaque // an object of a class defined in MATLAB code
-	Logical
+	Cell   Class = 1
+	Char   Class = 4
+	Double Class = 6
+
+	lastNumeric Class = 15
+	opaque      Class = 17 // an object of a class defined in MATLAB code
 )
 
+// classNames has the numbers of the file format as indices.
 var classNames = [...]string{
 	"unknown", "cell", "struct", "object", "char", "sparse", "double", "single",
 	"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
-	"function_handle", "opaque", "logical",
+	"function_handle", "opaque",
 }
 
 // String returns MATLAB's name of the class.
-func (c Class) String() string {
-	if int(c) < len(classNames) {
-		return classNames[c]
-	}
-	return classNames[unknown]
-}
+func (c Class) String() string { return classNames[c] }
 
-func (c Class) numeric() bool { return c >= Double && c <= Uint64 || c == Logical }
+func (c Class) numeric() bool { return c >= Double && c <= lastNumeric }
 
 // maxElements is the largest number of elements of an array. MATLAB writes no variable
 // of more than 2^31 bytes in this format.
 const maxElements = math.MaxInt32
-
-// elements returns the number of elements of an array, and false if it exceeds
-// maxElements.
-func elements(dims []int) (int64, bool) {
-	if slices.Contains(dims, 0) {
-		return 0, true
-	}
-	n := int64(1)
-	for _, d := range dims {
-		if n > maxElements/int64(d) {
-			return 0, false
-		}
-		n *= int64(d)
-	}
-	return n, true
-}
 
 func formatDims(dims []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(dims), "[]"), " ", "x")
@@ -123,7 +95,7 @@ const (
 	bufferSize = 64 << 10
 
 	// maxVariables bounds how long a hostile file can keep the reader busy.
-	maxVariables = 1 << 16
+	maxVariables = 1 << 14
 )
 
 // Read returns the wanted variables of a MAT-file by name. A wanted variable that the
@@ -157,17 +129,6 @@ type file struct {
 	r    io.ReaderAt
 	size int64
 	name string
-
-	order binary.ByteOrder
-	// Readers of the current variable, reused from one to the next.
-	buffer *bufio.Reader
-	zlib   io.ReadCloser
-}
-
-// variable is a variable whose header has been read and whose data have not.
-type variable struct {
-	matrix
-	*stream
 }
 
 // each calls visit with the named variables in the order of the file, until it returns
@@ -177,11 +138,10 @@ func (f *file) each(visit func(v *variable) (more bool, err error)) error {
 	if err := f.checkHeader(); err != nil {
 		return err
 	}
-	f.buffer = bufio.NewReaderSize(nil, bufferSize)
 	more := true
 	n := 0
 	for offset := int64(headerSize); offset < f.size; n++ {
-		s := f.stream(offset, f.size-offset)
+		s := &stream{file: f.name, base: offset, r: io.NewSectionReader(f.r, offset, f.size-offset)}
 		e, err := s.element(f.size - offset)
 		if err != nil {
 			return err
@@ -205,28 +165,15 @@ func (f *file) each(visit func(v *variable) (more bool, err error)) error {
 	return nil
 }
 
-// stream returns a stream over n bytes of the file.
-func (f *file) stream(offset, n int64) *stream {
-	return &stream{file: f.name, base: offset, order: f.order, r: io.NewSectionReader(f.r, offset, n)}
-}
-
 // variable reads the header of the variable in an element, whose data begin at offset.
-func (f *file) variable(e element, offset int64) (*variable, error) {
-	s := f.stream(offset, e.size)
-	f.buffer.Reset(s.r)
-	s.r = f.buffer
+func (f *file) variable(e element, offset int64) (v *variable, err error) {
+	r := bufio.NewReaderSize(io.NewSectionReader(f.r, offset, e.size), bufferSize)
+	s := &stream{file: f.name, base: offset, r: r}
 	if e.kind == kindCompressed {
-		s.compressed = io.NewSectionReader(f.r, offset, e.size)
-		var err error
-		if f.zlib == nil {
-			f.zlib, err = zlib.NewReader(f.buffer)
-		} else {
-			err = f.zlib.(zlib.Resetter).Reset(f.buffer, nil)
-		}
-		if err != nil {
+		s.compressed = e.size
+		if s.r, err = zlib.NewReader(r); err != nil {
 			return nil, s.broken("compressed data", err)
 		}
-		s.r = f.zlib
 		if e, err = s.element(math.MaxInt64); err != nil {
 			return nil, err
 		}
@@ -258,12 +205,10 @@ func (f *file) read(want []string) (map[string]*Array, error) {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		e := &invalid.Error{Where: f.name, Field: missing[0], Want: "a variable of this name", Got: "no variables"}
-		if len(found) > 0 {
-			e.Got = strings.Join(found[:min(len(found), 20)], ", ")
-			e.Hint = invalid.DidYouMean(missing[0], found)
+		return nil, &invalid.Error{
+			Where: f.name, Field: missing[0], Want: "a variable of this name",
+			Got: "only " + strings.Join(found[:min(len(found), 20)], ", "), Hint: invalid.DidYouMean(missing[0], found),
 		}
-		return nil, e
 	}
 	return arrays, nil
 }
@@ -276,11 +221,13 @@ func (f *file) list() (headers []Header, err error) {
 	return headers, err
 }
 
-// checkHeader finds the byte order in the first bytes of a level 5 MAT-file: a text, a
-// version and the letters MI as a 16-bit number.
+// checkHeader checks the first bytes of a level 5 MAT-file: a text, a version and the
+// letters MI as a 16-bit number.
 func (f *file) checkHeader() error {
-	e := &invalid.Error{Where: f.name, Want: "a level 5 MAT-file", Got: "a file of another format"}
-	e.Hint = "If MATLAB loads it, save it again with save(..., '-v7')."
+	e := &invalid.Error{
+		Where: f.name, Want: "a little-endian level 5 MAT-file", Got: "a file of another format",
+		Hint: "If MATLAB loads it, save it again with save(..., '-v7').",
+	}
 	if f.size < headerSize {
 		e.Got = fmt.Sprintf("%d bytes, which are fewer than its header", f.size)
 		return e
@@ -289,13 +236,9 @@ func (f *file) checkHeader() error {
 	if _, err := f.r.ReadAt(head, 0); err != nil && err != io.EOF {
 		return invalid.File(f.name, err)
 	}
-	f.order = binary.LittleEndian
-	if string(head[126:]) == "MI" {
-		f.order = binary.BigEndian
-	}
-	version := f.order.Uint16(head[124:])
+	version := binary.LittleEndian.Uint16(head[124:])
 	switch {
-	case f.order.Uint16(head[126:]) != 'M'<<8|'I':
+	case string(head[126:]) != "IM":
 	case version>>8 == 1:
 		return nil
 	case version>>8 == 2:

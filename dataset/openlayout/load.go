@@ -1,3 +1,26 @@
+// Package openlayout reads and writes data sets in the open layout: a folder of plain
+// files that any program can write.
+//
+//	features.npy      or features.csv: samples x D numbers, see package features
+//	labels.csv        class[,id][,test_seen]: one line per sample, in the order of the features
+//	classes.csv       class, and one column per attribute: one line per class, p(attribute|class)
+//	attributes.csv    name[,group]: one line per attribute
+//	splits.csv        class,part[,part2][,part3]: train, val or test; one line per class
+//	images.csv        path: one line per sample; optional
+//	extract.json      how the features were computed from images; optional
+//
+// The CSV files begin with the names of their columns, in any order. Classes are in the
+// order of classes.csv, attributes in that of attributes.csv, and groups in the order in
+// which attributes.csv first names them. Anything unexpected is an error, because a
+// misspelt name that is ignored would change results silently.
+//
+// A description is a number from 0 to 1, a word such as "often", or nothing if it is not
+// described. test_seen is yes for the samples of seen classes that are held out for
+// generalised zero-shot learning. part2 and part3 are other splits of the seen classes
+// into train and val. id is any name of a sample, such as that of its picture; the paths of
+// images.csv, which dataset extract writes, are ids as well.
+//
+// All problems of a folder are reported together, with file, line and column.
 package openlayout
 
 import (
@@ -71,21 +94,25 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{ctx: ctx, dir: dir}
-	d := r.load(opts)
+	r := &reader{ctx: ctx, dir: dir, source: classesFile}
+	r.d = &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}
+	r.load(opts)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err := r.problems.Err(); err != nil {
 		return nil, err
 	}
-	return d, nil
+	return r.d, nil
 }
 
-// reader reads the files of a folder and collects their problems.
+// reader reads the files of a folder into a data set and collects their problems.
 type reader struct {
 	ctx      context.Context
 	dir      string
+	d        *dataset.Dataset
+	source   string         // of the names of the classes, for errors
+	classes  map[string]int // by name; nil if they are not known
 	problems invalid.List
 }
 
@@ -95,83 +122,61 @@ func (r *reader) report(where, want, got string) {
 	r.problems.AddError(&invalid.Error{Where: where, Want: want, Got: got})
 }
 
-// table returns nil if the file is no table, has lines of another width, or lacks a
-// required column. The columns may be any if none is optional, otherwise only those given.
-func (r *reader) table(name string, required []string, optional ...string) *table.Table {
-	t := table.Read(r.ctx, r.path(name), &r.problems)
-	if t == nil || t.Ragged {
-		return nil
-	}
-	ok := t.Require(required...)
-	if len(optional) > 0 && !t.Allow(append(required, optional...)...) || !ok {
+// table returns nil if the file is no table, has lines of another width, or lacks columns
+// or has others.
+func (r *reader) table(path string, required []string, optional ...string) *table.Table {
+	t := table.Read(r.ctx, path, &r.problems)
+	if t == nil || t.Ragged || !t.HasColumns(required, optional...) {
 		return nil
 	}
 	return t
 }
 
-// load reads as much as it can, to report all problems at once. The result is a data set
-// only if there are none.
-func (r *reader) load(opts Options) *dataset.Dataset {
-	d := &dataset.Dataset{Name: strings.ToLower(filepath.Base(r.dir)), Source: r.dir}
-	d.Attributes, d.Groups = r.readAttributes()
-	c := r.readClasses(d.Attributes)
-	if c != nil {
-		d.Classes, d.Descriptions = c.names, c.descriptions
-	}
-	l := r.readLabels(c)
-	if l != nil {
-		d.Labels, d.TestSeen, d.IDs = l.classes, l.held, l.ids
-	}
-	r.readImages(d)
+// load reads as much as it can, to report all problems at once.
+func (r *reader) load(opts Options) {
+	r.readAttributes()
+	r.readClasses()
+	r.readLabels()
+	r.readImages()
 	if !opts.WithoutSplit {
-		d.DevSplits = r.readDevSplits(opts.DevSplit, c, l)
-		if len(d.DevSplits) > 0 {
-			d.Split = d.DevSplits[opts.DevSplit-1]
+		splits := r.readSplits(r.path(SplitsFile))
+		switch {
+		case len(splits) >= opts.DevSplit:
+			r.d.DevSplits, r.d.Split = splits, splits[opts.DevSplit-1]
+		case len(splits) > 0:
+			r.report(r.path(SplitsFile), fmt.Sprintf("a column %s for split %d", partColumns[opts.DevSplit-1], opts.DevSplit), "none")
 		}
 	}
-	d.Features = r.readFeatures(l)
-	return d
+	r.readFeatures()
 }
 
-// readDevSplits returns the splits, at least as many as devSplit, after checking the
-// held-out samples against them; nil if there are problems.
-func (r *reader) readDevSplits(devSplit int, c *classes, l *labels) []dataset.Split {
-	s := r.readSplits(SplitsFile, c)
-	if s == nil {
-		return nil
+// readFeatures reads the features of the samples, one for each label.
+func (r *reader) readFeatures() {
+	path := r.path(FeaturesFile)
+	_, notNPY := os.Stat(path)
+	_, notCSV := os.Stat(r.path(featuresCSV))
+	switch {
+	case notNPY == nil && notCSV == nil:
+		r.report(r.dir, FeaturesFile+" or "+featuresCSV, "both")
+		return
+	case notNPY != nil && notCSV != nil:
+		r.report(r.dir, FeaturesFile+" or "+featuresCSV, "neither")
+		return
+	case notNPY != nil:
+		path = r.path(featuresCSV)
 	}
-	if devSplit > len(s.partOf) {
-		s.table.Report("dev split", 1, "", fmt.Sprintf("a column %s for split %d", partColumns[devSplit-1], devSplit), s.table.Header())
-		return nil
-	}
-	if l != nil {
-		l.checkHeld(c, s.partOf[0])
-	}
-	return s.all()
-}
-
-// readFeatures returns the features of the samples, one for each label.
-func (r *reader) readFeatures(l *labels) (x dataset.Matrix[float32]) {
-	var found []string
-	for _, name := range []string{FeaturesFile, featuresCSV} {
-		switch _, err := os.Stat(r.path(name)); {
-		case err == nil:
-			found = append(found, r.path(name))
-		case !errors.Is(err, fs.ErrNotExist):
-			r.problems.AddError(invalid.File(r.path(name), err))
-			return x
-		}
-	}
-	if len(found) != 1 {
-		r.report(r.dir, FeaturesFile+" or "+featuresCSV, []string{0: "neither", 2: "both"}[len(found)])
-		return x
-	}
-	x, err := features.ReadAll(r.ctx, found[0])
+	x, err := features.ReadAll(r.ctx, path)
 	r.problems.AddError(err)
-	if l != nil && x.Rows > 0 && x.Rows != len(l.classes) {
-		r.report(found[0], fmt.Sprintf("%d samples, one for each line of %s", len(l.classes), labelsFile), fmt.Sprint(x.Rows))
+	r.d.Features = x
+	r.checkSamples(path, x.Rows)
+}
+
+// checkSamples checks the number of samples of a file, unless it or that of the labels is
+// unknown.
+func (r *reader) checkSamples(path string, n int) {
+	if labels := len(r.d.Labels); n > 0 && labels > 0 && n != labels {
+		r.report(path, fmt.Sprintf("%d samples, one for each line of %s", labels, labelsFile), fmt.Sprint(n))
 	}
-	return x
 }
 
 // Extraction is the content of extract.json: how the features were computed from images.
@@ -207,21 +212,17 @@ func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
 }
 
 // readImages reads the optional files of features that were computed from images.
-func (r *reader) readImages(d *dataset.Dataset) {
+func (r *reader) readImages() {
 	e, err := ReadExtraction(r.ctx, r.dir)
 	r.problems.AddError(err)
 	if e != nil {
-		d.Provenance, d.ImageDir = &e.Provenance, e.ImageDir
+		r.d.Provenance, r.d.ImageDir = &e.Provenance, e.ImageDir
 	}
-	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) || d.IDs != nil {
+	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) || r.d.IDs != nil {
 		return
 	}
-	t := r.table(imagesFile, []string{pathColumn}, pathColumn)
-	if t == nil {
-		return
-	}
-	d.IDs = t.Names(pathColumn)
-	if d.Labels != nil && len(d.IDs) != len(d.Labels) {
-		r.report(t.File, fmt.Sprintf("%d lines, one for each of %s", len(d.Labels), labelsFile), fmt.Sprint(len(d.IDs)))
+	if t := r.table(r.path(imagesFile), []string{pathColumn}); t != nil {
+		r.d.IDs = t.Names(pathColumn)
+		r.checkSamples(t.File, len(r.d.IDs))
 	}
 }

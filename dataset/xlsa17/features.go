@@ -1,17 +1,14 @@
 package xlsa17
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,11 +16,11 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/npy"
 )
 
 const (
@@ -31,8 +28,8 @@ const (
 	varLabels   = "labels"
 )
 
-// features of all samples, and their classes.
-type features struct {
+// samples are the features of all samples, and their classes.
+type samples struct {
 	file   string
 	values dataset.Matrix[float32] // samples x D
 	labels []int                   // from 0
@@ -40,12 +37,12 @@ type features struct {
 }
 
 // readFeatures reads the features of the data set in dir, from the cache if it has them.
-func readFeatures(ctx context.Context, dir string, opts Options) (*features, error) {
+func readFeatures(ctx context.Context, dir string, opts Options) (*samples, error) {
 	file, err := findFeatures(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	c := openCache(ctx, file, opts)
+	c := openCache(file, opts)
 	if x := c.load(ctx); x != nil || ctx.Err() != nil {
 		return x, ctx.Err()
 	}
@@ -60,44 +57,37 @@ func readFeatures(ctx context.Context, dir string, opts Options) (*features, err
 
 // findFeatures returns res101.mat, or the one .mat of the folder that has features.
 func findFeatures(ctx context.Context, dir string) (string, error) {
-	if file, err := firstFile(dir, "res101.mat"); file != "" || err != nil {
-		return file, err
+	if file := firstFile(dir, "res101.mat"); file != "" {
+		return file, nil
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", invalid.File(dir, err)
 	}
-	var found, others []string
+	var found []string
+	var problem error
 	for _, entry := range entries {
-		name := entry.Name()
-		if !strings.EqualFold(filepath.Ext(name), ".mat") {
+		if !strings.EqualFold(filepath.Ext(entry.Name()), ".mat") {
 			continue
 		}
-		headers, err := matlab.List(ctx, filepath.Join(dir, name))
-		switch {
-		case err != nil:
-			others = append(others, fmt.Sprintf("%s (%v)", name, err))
-		case has(headers, varFeatures):
-			found = append(found, name)
-		default:
-			others = append(others, name+" (which has none)")
+		headers, err := matlab.List(ctx, filepath.Join(dir, entry.Name()))
+		problem = cmp.Or(problem, err)
+		if has(headers, varFeatures) {
+			found = append(found, entry.Name())
 		}
 	}
-	got := "no .mat file"
 	switch {
 	case len(found) == 1:
 		return filepath.Join(dir, found[0]), nil
-	case len(found) > 1:
-		got = "several: " + strings.Join(found, ", ")
-	case len(others) > 0:
-		got = "only " + strings.Join(others, ", ")
+	case len(found) == 0 && problem != nil:
+		return "", problem
 	}
-	return "", wrong(dir, "", "res101.mat, or one .mat with a variable "+varFeatures, got)
+	return "", wrong(dir, "", "res101.mat, or one .mat with a variable "+varFeatures, cmp.Or(strings.Join(found, " and "), "none"))
 }
 
 // parseFeatures reads D x N features, which column by column are N rows of D, and N
 // labels.
-func parseFeatures(ctx context.Context, file string) (*features, error) {
+func parseFeatures(ctx context.Context, file string) (*samples, error) {
 	vars, err := matlab.Read(ctx, file, varFeatures, varLabels)
 	if err != nil {
 		return nil, err
@@ -110,7 +100,7 @@ func parseFeatures(ctx context.Context, file string) (*features, error) {
 	if len(a.Dims) != 2 || a.Dims[1] != len(labels) || len(a.Float32) != a.Dims[0]*a.Dims[1] {
 		return nil, wrong(file, varFeatures, fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", len(labels)), a.Size())
 	}
-	return &features{
+	return &samples{
 		file:   file,
 		values: dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32},
 		labels: labels,
@@ -125,21 +115,32 @@ type cache struct {
 	log    logrus.FieldLogger
 }
 
+// source identifies the state of a file.
+type source struct {
+	Path    string `json:"path"` // absolute
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mod_time"` // nanoseconds since 1970
+}
+
 // entry is the .json.
 type entry struct {
 	Source      source `json:"source"`
-	Labels      []int  `json:"labels"` // from 0
-	FeaturesSum string `json:"features_sum"`
-	CRC32C      uint32 `json:"crc32c"` // of the rest of the entry and of the features
+	Labels      []int  `json:"labels"`       // from 0
+	FeaturesSum string `json:"features_sum"` // dataset.SumFeatures
+	CRC32       uint32 `json:"crc32"`        // of the rest of the entry
 }
 
-// maxEntry is far above the bytes of the entry of any data set.
-const maxEntry = 1 << 28
+// checksum returns the CRC-32 of the other fields of an entry.
+func (e entry) checksum() uint32 {
+	e.CRC32 = 0
+	text, _ := json.Marshal(e) // of numbers and text: it cannot fail
+	return crc32.ChecksumIEEE(text)
+}
 
 // openCache returns the cache of a file of features, nil where nothing is cached: without
 // a cache folder, and if the file cannot be read, which the caller finds again.
-func openCache(ctx context.Context, file string, opts Options) *cache {
-	src, err := identify(ctx, file)
+func openCache(file string, opts Options) *cache {
+	info, err := os.Stat(file)
 	if opts.NoCache || err != nil {
 		return nil
 	}
@@ -155,41 +156,29 @@ func openCache(ctx context.Context, file string, opts Options) *cache {
 	// The name is readable, and differs for files of the same name in different folders.
 	sum := sha256.Sum256([]byte(file))
 	folder := strings.ToLower(filepath.Base(filepath.Dir(file)))
-	path := filepath.Join(dir, fmt.Sprintf("%s-%s-%s", folder, filepath.Base(file), hex.EncodeToString(sum[:6])))
-	c := &cache{path, src, opts.Log.WithFields(logrus.Fields{"file": file, "cache": path + ".npy"})}
-	for _, extension := range []string{".npy", ".json"} {
-		if info, err := os.Stat(path + extension); err == nil && !info.Mode().IsRegular() {
-			c.log.Warn("features are not cached: the cache is no regular file")
-			return nil
-		}
+	path := filepath.Join(dir, fmt.Sprintf("%s-%s-%x", folder, filepath.Base(file), sum[:6]))
+	return &cache{
+		path: path, source: source{file, info.Size(), info.ModTime().UnixNano()},
+		log: opts.Log.WithFields(logrus.Fields{"file": file, "cache": path + ".npy"}),
 	}
-	return c
 }
 
 // load returns the features, or nil where they must be read from the file.
-func (c *cache) load(ctx context.Context) *features {
+func (c *cache) load(ctx context.Context) *samples {
 	if c == nil {
 		return nil
 	}
 	x, err := c.read(ctx)
-	switch {
-	case err == nil:
+	if err == nil {
 		c.log.Debug("features are read from the cache")
-		return x
-	case errors.Is(err, fs.ErrNotExist), ctx.Err() != nil:
-	case errors.Is(err, errStale):
-		c.log.Info("the file has changed since its features were cached: reading it again")
-	default:
-		c.log.WithError(err).Warn("the cached features cannot be used: reading the file again")
+	} else if !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+		c.log.WithError(err).Info("the cached features cannot be used: reading the file again")
 	}
-	return nil
+	return x
 }
 
-// errStale reports a cache of another state of the file.
-var errStale = errors.New("made from another state of the file")
-
-func (c *cache) read(ctx context.Context) (*features, error) {
-	text, err := input.ReadFile(ctx, c.path+".json", maxEntry)
+func (c *cache) read(ctx context.Context) (*samples, error) {
+	text, err := input.ReadRegular(c.path + ".json")
 	if err != nil {
 		return nil, err
 	}
@@ -198,33 +187,29 @@ func (c *cache) read(ctx context.Context) (*features, error) {
 		return nil, err
 	}
 	if e.Source != c.source {
-		return nil, errStale
+		return nil, errors.New("the file has changed")
 	}
-	m, err := npy.Open(ctx, c.path+".npy")
-	if err != nil {
+	x := &samples{file: c.source.Path, labels: e.Labels}
+	if x.values, err = features.ReadAll(ctx, c.path+".npy"); err != nil {
 		return nil, err
 	}
-	defer func() { _ = m.Close() }() // nothing was written
-	x := &features{file: c.source.Path, values: dataset.NewMatrix[float32](m.Rows, m.Cols), labels: e.Labels, sum: e.FeaturesSum}
-	if err := m.ReadRows(0, x.values.Data); err != nil {
-		return nil, err
-	}
-	if crc := e.checksum(x.values); m.Rows != len(e.Labels) || crc != e.CRC32C {
-		return nil, fmt.Errorf("%d labels of %d x %d features with checksum %08x, not %08x", len(e.Labels), m.Rows, m.Cols, crc, e.CRC32C)
+	x.sum = dataset.SumFeatures(x.values)
+	if x.values.Rows != len(e.Labels) || x.sum != e.FeaturesSum || e.checksum() != e.CRC32 {
+		return nil, errors.New("the checksum differs")
 	}
 	return x, nil
 }
 
 // store writes the features. Failing to is worth a warning only: the next start is slow.
-func (c *cache) store(x *features) {
+func (c *cache) store(x *samples) {
 	if c == nil {
 		return
 	}
 	e := entry{Source: c.source, Labels: x.labels, FeaturesSum: x.sum}
-	e.CRC32C = e.checksum(x.values)
+	e.CRC32 = e.checksum()
 	err := os.MkdirAll(filepath.Dir(c.path), 0o777)
 	if err == nil {
-		err = atomicfile.Write(c.path+".npy", func(w io.Writer) error { return npy.Write(w, x.values.Rows, x.values.Cols, x.values.Data) })
+		err = features.WriteNPY(c.path+".npy", x.values)
 	}
 	if err == nil {
 		err = atomicfile.WriteJSON(c.path+".json", e)
@@ -232,60 +217,4 @@ func (c *cache) store(x *features) {
 	if err != nil {
 		c.log.WithError(err).Warn("features are not cached")
 	}
-	_ = os.Remove(c.path + ".features") // the cache of an earlier version, if there is one
-}
-
-// checksum returns the CRC-32C of the other fields of an entry and of its features.
-func (e entry) checksum(x dataset.Matrix[float32]) uint32 {
-	castagnoli := crc32.MakeTable(crc32.Castagnoli)
-	e.CRC32C = 0
-	text, _ := json.Marshal(e) // of numbers and text: it cannot fail
-	sum := crc32.Checksum(text, castagnoli)
-	row := make([]byte, 4*x.Cols)
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			binary.LittleEndian.PutUint32(row[4*j:], math.Float32bits(v))
-		}
-		sum = crc32.Update(sum, castagnoli, row)
-	}
-	return sum
-}
-
-// source identifies the state of a file: by size and time, which show nearly every
-// change, and by sampled content, which shows a replacement by a tool that sets times.
-// Not noticed is an edit of a file of more than 512 kB that keeps its size, restores its
-// time, and lies between the samples; a checksum of the whole file would cost most of
-// what the cache saves.
-type source struct {
-	Path    string `json:"path"` // absolute
-	Size    int64  `json:"size"`
-	ModTime int64  `json:"mod_time"` // nanoseconds since 1970
-	Sample  string `json:"sample"`   // SHA-256 of the sampled blocks, in hex
-}
-
-// The sampled blocks are evenly spaced, one at each end.
-const (
-	sampleBlocks    = 16
-	sampleBlockSize = 1 << 15
-)
-
-func identify(ctx context.Context, path string) (source, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return source{}, err
-	}
-	f, size, err := input.OpenRegular(ctx, path)
-	if err != nil {
-		return source{}, err
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	sum := sha256.New()
-	last := max(size-sampleBlockSize, 0)
-	for i := range int64(sampleBlocks) {
-		block := io.NewSectionReader(f, last*i/(sampleBlocks-1), sampleBlockSize)
-		if _, err := io.Copy(sum, block); err != nil {
-			return source{}, err
-		}
-	}
-	return source{path, size, info.ModTime().UnixNano(), hex.EncodeToString(sum.Sum(nil))}, nil
 }

@@ -62,9 +62,8 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 
 // Variables of att_splits.mat.
 const (
-	varClasses    = "allclasses_names"
-	varOriginal   = "original_att"
-	varNormalised = "att" // L2-normalised columns, no probabilities: only looked for
+	varClasses  = "allclasses_names"
+	varOriginal = "original_att"
 
 	trainLoc      = "train_loc"
 	valLoc        = "val_loc"
@@ -82,10 +81,9 @@ type folder struct {
 	mat string // path of att_splits.mat
 
 	classes   []string
-	index     *classIndex              // of the classes, once it is needed
+	index     *classIndex              // of the classes
 	original  *dataset.Matrix[float64] // original_att as probabilities, classes x attributes; nil where it is absent
-	hasAtt    bool
-	locations map[string][]int // samples from 0 by variable, of those that are present
+	locations map[string][]int         // samples from 0 by variable, of those that are present
 
 	descriptions dataset.Matrix[float64]
 	attributes   []dataset.Attribute
@@ -112,7 +110,6 @@ func (f *folder) readAttSplits() error {
 	if err != nil {
 		return err
 	}
-	f.hasAtt = has(headers, varNormalised)
 	want := []string{varClasses}
 	for _, name := range append([]string{varOriginal}, locationVariables...) {
 		if has(headers, name) {
@@ -147,12 +144,11 @@ func (f *folder) setClasses(a *matlab.Array) error {
 	if len(a.Strings) == 0 {
 		return wrong(f.mat, a.Name, "a cell array of names", a.Class.String())
 	}
-	var entries []line
-	for z, name := range a.Strings {
-		entries = append(entries, line{z + 1, strings.TrimSpace(name)})
+	for _, name := range a.Strings {
+		f.classes = append(f.classes, strings.TrimSpace(name))
 	}
-	f.classes = texts(entries)
-	return checkNames(f.mat, a.Name+", entry", entries)
+	f.index = newClassIndex(f.classes)
+	return nil
 }
 
 // setOriginal takes original_att, attributes x classes.
@@ -181,11 +177,13 @@ func indices(file string, a *matlab.Array) ([]int, error) {
 }
 
 // dataset joins the features and the rest of a folder.
-func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
-	for i, z := range x.labels {
-		if z >= len(f.classes) {
-			return nil, wrong(x.file, fmt.Sprintf("labels, entry %d", i+1),
-				fmt.Sprintf("a class from 1 to %d, the classes of %s", len(f.classes), f.mat), fmt.Sprint(z+1))
+func (f *folder) dataset(x *samples, devSplit int) (*dataset.Dataset, error) {
+	if err := checkRange(x.file, varLabels, x.labels, len(f.classes), "the number of classes"); err != nil {
+		return nil, err
+	}
+	for _, name := range locationVariables {
+		if err := checkRange(f.mat, name, f.locations[name], len(x.labels), "the number of samples"); err != nil {
+			return nil, err
 		}
 	}
 	splits, err := f.splits(devSplit, x.labels)
@@ -209,29 +207,34 @@ func (f *folder) dataset(x *features, devSplit int) (*dataset.Dataset, error) {
 	}, nil
 }
 
+// checkRange checks that indices, counted from 0, are below n.
+func checkRange(file, variable string, indices []int, n int, what string) error {
+	for entry, i := range indices {
+		if i >= n {
+			return wrong(file, fmt.Sprintf("%s, entry %d", variable, entry+1), fmt.Sprintf("a number from 1 to %d, %s", n, what), fmt.Sprint(i+1))
+		}
+	}
+	return nil
+}
+
 // wrong returns an error about a file.
 func wrong(file, field, want, got string) *invalid.Error {
 	return &invalid.Error{Where: file, Field: field, Want: want, Got: got}
 }
 
 // firstFile returns the first of several files that exists, or "" for none.
-func firstFile(dir string, names ...string) (string, error) {
+func firstFile(dir string, names ...string) string {
 	for _, name := range names {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		switch _, err := os.Stat(path); {
-		case err == nil:
-			return path, nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return "", invalid.File(path, err)
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path // reading it reports any other error
 		}
 	}
-	return "", nil
+	return ""
 }
 
-const (
-	maxText = 64 << 20 // bytes of a text file, far above the descriptions of any data set
-	maxName = 1000     // bytes of the name of a class or attribute
-)
+// maxText bounds the bytes of a text file, far above the descriptions of any data set.
+const maxText = 64 << 20
 
 // line is a line of text that is not blank, without the space around it.
 type line struct {
@@ -266,7 +269,7 @@ func splitLines(text string) []line {
 	return lines
 }
 
-// readNumbered reads names without the number that may precede each of them.
+// readNumbered reads names as numbered returns them.
 func readNumbered(ctx context.Context, path string) ([]line, error) {
 	lines, err := readLines(ctx, path)
 	if err != nil {
@@ -280,41 +283,24 @@ func readNumbered(ctx context.Context, path string) ([]line, error) {
 // names. Numbers must ascend, because names belong to rows or columns by their lines.
 func numbered(file string, lines []line) ([]line, error) {
 	names := make([]line, len(lines))
-	last := uint64(0)
+	last := -1
 	var disorder error
 	for i, l := range lines {
-		end := strings.IndexAny(l.text, " \t")
-		if end < 0 {
+		parts := numberedName.FindStringSubmatch(l.text)
+		if parts == nil {
 			return lines, nil
 		}
-		n, err := strconv.ParseUint(l.text[:end], 10, 64)
-		if err != nil {
-			return lines, nil
+		n, _ := strconv.Atoi(parts[1]) // of at most 18 digits
+		if n <= last && disorder == nil {
+			disorder = wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("a number above %d, that of the line before", last), parts[1])
 		}
-		if i > 0 && n <= last && disorder == nil {
-			disorder = wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("a number above %d, that of the line before", last), l.text[:end])
-		}
-		names[i], last = line{l.number, strings.TrimSpace(l.text[end:])}, n
+		names[i], last = line{l.number, parts[2]}, n
 	}
 	return names, disorder
 }
 
-// checkNames checks that names are short and unique. unit is what their numbers count, as in
-// "line".
-func checkNames(file, unit string, names []line) error {
-	numberOf := make(map[string]int, len(names))
-	for _, l := range names {
-		field := fmt.Sprintf("%s %d", unit, l.number)
-		if len(l.text) > maxName {
-			return wrong(file, field, fmt.Sprintf("a name of at most %d bytes", maxName), fmt.Sprint(len(l.text)))
-		}
-		if other, taken := numberOf[l.text]; taken {
-			return wrong(file, field, "a unique name", fmt.Sprintf("%q, as in %s %d", l.text, unit, other))
-		}
-		numberOf[l.text] = l.number
-	}
-	return nil
-}
+// numberedName is a number and a name.
+var numberedName = regexp.MustCompile(`^(\d{1,18})[ \t]+(\S.*)$`)
 
 // classIndex finds classes by names that other files spell differently.
 type classIndex struct {

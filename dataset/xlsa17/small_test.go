@@ -100,23 +100,22 @@ func (s *small) write(t testing.TB) string {
 // writeMat writes a MAT-file of numbers, stored as float32, and cells of text.
 func writeMat(t testing.TB, path string, vars ...*matlab.Array) {
 	t.Helper()
-	w := matfile.Little
 	var elements [][]byte
 	for _, v := range vars {
 		var data [][]byte
 		for _, s := range v.Strings {
-			data = append(data, w.Word("", s))
+			data = append(data, matfile.Word("", s))
 		}
 		if v.Class != matlab.Cell {
 			numbers := make([]float64, len(v.Float32))
 			for i, x := range v.Float32 {
 				numbers[i] = float64(x)
 			}
-			data = append(data, w.Numbers(matfile.Single, numbers...))
+			data = append(data, matfile.Numbers(matfile.Single, numbers...))
 		}
-		elements = append(elements, w.Array(v.Name, v.Class, 0, v.Dims, data...))
+		elements = append(elements, matfile.Array(v.Name, v.Class, 0, v.Dims, data...))
 	}
-	testkit.NoError(t, os.WriteFile(path, w.File(elements...), 0o666))
+	testkit.NoError(t, os.WriteFile(path, matfile.File(elements...), 0o666))
 }
 
 func doubles(name string, rows, cols int, numbers ...float64) *matlab.Array {

@@ -26,19 +26,13 @@ func (s *subset) has(z int) bool {
 // splits returns the divisions of the seen classes, at least dev of them: the second and
 // third exist where there is a list of their train classes.
 func (f *folder) splits(dev int, labels []int) ([]dataset.Split, error) {
-	if err := f.checkRange(labels); err != nil {
-		return nil, err
-	}
 	var splits []dataset.Split
 	for n := 1; n <= maxDevSplit; n++ {
 		list := fmt.Sprintf("trainclasses%d.txt", n)
-		path, err := firstFile(f.dir, list)
-		switch {
-		case err != nil:
-			return nil, err
-		case n > 1 && n != dev && path == "":
+		switch exists := firstFile(f.dir, list) != ""; {
+		case n > 1 && n != dev && !exists:
 			continue
-		case path != "" && n > 1+len(splits):
+		case exists && n > 1+len(splits):
 			return nil, wrong(f.dir, "", fmt.Sprintf("trainclasses%d.txt before %s", n-1, list), "no such file")
 		}
 		s, err := f.split(n, labels)
@@ -51,7 +45,7 @@ func (f *folder) splits(dev int, labels []int) ([]dataset.Split, error) {
 }
 
 // split returns a division of the classes: those of the class lists or, where a list is
-// absent, the classes of the samples at the locations. Lists and locations must agree.
+// absent, the classes of the samples at the locations. No location may contradict a list.
 func (f *folder) split(n int, labels []int) (s dataset.Split, err error) {
 	train := subset{name: "train", list: fmt.Sprintf("trainclasses%d.txt", n), variable: trainLoc}
 	val := subset{name: "val", list: fmt.Sprintf("valclasses%d.txt", n), variable: valLoc}
@@ -77,13 +71,11 @@ func (f *folder) split(n int, labels []int) (s dataset.Split, err error) {
 	if err := f.checkSeenList(&seen); err != nil {
 		return s, err
 	}
-	for _, p := range parts {
-		if err := f.checkLocations(p, p.variable, true, labels); err != nil {
-			return s, err
-		}
-	}
-	for _, variable := range []string{trainvalLoc, testSeenLoc} {
-		if err := f.checkLocations(&seen, variable, false, labels); err != nil {
+	for _, c := range []struct {
+		of       *subset
+		variable string
+	}{{&train, train.variable}, {&val, val.variable}, {&test, testUnseenLoc}, {&seen, trainvalLoc}, {&seen, testSeenLoc}} {
+		if err := f.checkLocations(c.of, c.variable, labels); err != nil {
 			return s, err
 		}
 	}
@@ -92,23 +84,15 @@ func (f *folder) split(n int, labels []int) (s dataset.Split, err error) {
 
 // readSubset reads the classes of a list, or else those of the samples at the locations of
 // a variable.
-func (f *folder) readSubset(s *subset, labels []int) error {
-	path, err := firstFile(f.dir, s.list)
-	if err != nil {
-		return err
-	}
-	if path != "" {
+func (f *folder) readSubset(s *subset, labels []int) (err error) {
+	if path := firstFile(f.dir, s.list); path != "" {
 		s.source = s.list
 		s.classes, err = f.readClassList(path)
 		return err
 	}
 	loc, ok := f.locations[s.variable]
 	if !ok {
-		got := "no such file"
-		if s.variable != "" {
-			got += fmt.Sprintf(", and no variable %s in %s to derive it from", s.variable, f.mat)
-		}
-		return wrong(filepath.Join(f.dir, s.list), "", "the list of the "+s.name+" classes", got)
+		return wrong(filepath.Join(f.dir, s.list), "", "the list of the "+s.name+" classes, or locations of the split in "+f.mat, "neither")
 	}
 	s.source = s.variable
 	for _, i := range loc {
@@ -129,97 +113,47 @@ func (f *folder) readClassList(path string) ([]int, error) {
 	if len(lines) == 0 {
 		return nil, wrong(path, "", "names of classes, one per line", "none")
 	}
-	if f.index == nil {
-		f.index = newClassIndex(f.classes)
-	}
-	lineOf := make(map[int]int)
 	var classes []int
 	for _, l := range lines {
-		field := fmt.Sprintf("line %d", l.number)
 		z, got := f.index.find(l.text)
 		if z < 0 {
-			e := wrong(path, field, fmt.Sprintf("one of the %d classes of %s", len(f.classes), f.mat), got)
+			e := wrong(path, fmt.Sprintf("line %d", l.number), fmt.Sprintf("one of the %d classes of %s", len(f.classes), f.mat), got)
 			e.Hint = invalid.DidYouMean(l.text, f.classes)
 			return nil, e
 		}
-		if other, taken := lineOf[z]; taken {
-			return nil, wrong(path, field, "every class once", fmt.Sprintf("%q, which is also in line %d", l.text, other))
-		}
-		lineOf[z] = l.number
 		classes = append(classes, z)
 	}
 	slices.Sort(classes)
-	return classes, nil
+	return slices.Compact(classes), nil
 }
 
 // checkSeenList compares trainvalclasses.txt, if it exists, with the seen classes.
 func (f *folder) checkSeenList(seen *subset) error {
-	path, err := firstFile(f.dir, "trainvalclasses.txt")
-	if err != nil || path == "" {
-		return err
+	path := firstFile(f.dir, "trainvalclasses.txt")
+	if path == "" {
+		return nil
 	}
-	listed, err := f.readClassList(path)
+	classes, err := f.readClassList(path)
 	if err != nil {
 		return err
 	}
+	listed := subset{classes: classes}
 	for z, name := range f.classes {
-		_, found := slices.BinarySearch(listed, z)
-		if found == seen.has(z) {
-			continue
-		}
-		got := fmt.Sprintf("no %q", name)
-		if found {
-			got = fmt.Sprintf("%q, which is in neither", name)
-		}
-		return wrong(path, "", "the classes of "+seen.source, got)
-	}
-	return nil
-}
-
-// checkRange checks that every location is that of a sample.
-func (f *folder) checkRange(labels []int) error {
-	for _, name := range locationVariables {
-		for entry, i := range f.locations[name] {
-			if i >= len(labels) {
-				return wrong(f.mat, fmt.Sprintf("%s, entry %d", name, entry+1),
-					fmt.Sprintf("a location from 1 to %d, the number of samples", len(labels)), fmt.Sprint(i+1))
-			}
+		if listed.has(z) != seen.has(z) {
+			return wrong(path, fmt.Sprintf("class %q", name), "the classes of "+seen.source, "it in only one of the two")
 		}
 	}
 	return nil
 }
 
-// checkLocations checks that a variable, if it exists, has only samples of the subset. If
-// all is set, it must have all of them, as in the first release, or all but those of
-// test_seen_loc, as in the second.
-func (f *folder) checkLocations(s *subset, variable string, all bool, labels []int) error {
-	disagreement := func(what, no string, i int) error {
-		return wrong(f.mat, variable, fmt.Sprintf("%s of the %s classes (%s)", what, s.name, s.source),
-			fmt.Sprintf("%slocation %d, a sample of class %q", no, i+1, f.classes[labels[i]]))
-	}
-	heldOut, in := make([]bool, len(labels)), make([]bool, len(labels))
-	for _, i := range f.locations[testSeenLoc] {
-		heldOut[i] = true
-	}
-	loc, ok := f.locations[variable]
-	someHeldOut := false
-	for _, i := range loc {
+// checkLocations checks that a variable, if it exists, has only samples of the subset. It
+// need not have all of them: releases differ in whether those of test_seen_loc are in the
+// others.
+func (f *folder) checkLocations(s *subset, variable string, labels []int) error {
+	for _, i := range f.locations[variable] {
 		if !s.has(labels[i]) {
-			return disagreement("only samples", "", i)
-		}
-		in[i] = true
-		someHeldOut = someHeldOut || heldOut[i]
-	}
-	if !ok || !all {
-		return nil
-	}
-	for i, z := range labels {
-		switch {
-		case in[i] || !s.has(z) || heldOut[i] && !someHeldOut:
-		case heldOut[i]:
-			return disagreement(fmt.Sprintf("all samples, or all but those of %s,", testSeenLoc), "no ", i)
-		default:
-			return disagreement("all samples", "no ", i)
+			return wrong(f.mat, variable, fmt.Sprintf("only samples of the %s classes (%s)", s.name, s.source),
+				fmt.Sprintf("location %d, a sample of class %q", i+1, f.classes[labels[i]]))
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func TestDevSplits(t *testing.T) {
 		{-1, func() {}, []string{"--dev-split: expected 1, 2 or 3, found -1"}},
 		{4, func() {}, []string{"--dev-split: expected 1, 2 or 3, found 4"}},
 		// train_loc and val_loc belong to the first division, and do not replace the lists of others.
-		{3, func() {}, []string{"trainclasses3.txt: expected the list of the train classes, found no such file"}},
+		{3, func() {}, []string{"trainclasses3.txt: expected the list of the train classes", "found neither"}},
 		{2, func() { s.set(column("trainval_loc", 1, 2, 3, 4, 5, 8, 9)) }, []string{attFile + ": trainval_loc", `location 5, a sample of class "005.Duck"`}},
 		{1, func() {
 			s = newSmall()
@@ -75,6 +75,7 @@ func drawFolder(t *rapid.T, dir string) drawn {
 			d.labels = append(d.labels, z)
 		}
 	}
+	d.folder.index = newClassIndex(d.folder.classes)
 	d.labels = rapid.Permutation(d.labels).Draw(t, "labels")
 
 	loc := d.folder.locations

@@ -190,6 +190,8 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 			t.Errorf("%s: the error is one of the command line", text)
 		}
 	}
+	_, err := resolve(t, `{}`, flagged("k", "0"))
+	testkit.WantError(t, err, "--k: expected variant k-soft")
 	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`))(t)
 }
 

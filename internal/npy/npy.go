@@ -95,23 +95,22 @@ func parseHeader(b []byte, kinds []string) (h header, err error) {
 	bad := func(want, got, hint string) (header, error) {
 		return header{}, &invalid.Error{Field: "header", Want: want, Got: got, Hint: hint}
 	}
-	length := make([]byte, 4)
 	switch {
 	case bytes.HasPrefix(b, []byte("PK\x03\x04")):
 		return bad("one array, as numpy.save writes it", "an archive, as numpy.savez writes it", "")
 	case !bytes.HasPrefix(b, []byte(magic)):
 		return bad("a NumPy array, as numpy.save writes it", "a file that begins with "+invalid.Quote(string(b[:min(len(b), 8)])), "")
-	case len(b) == len(magic):
+	case len(b) < len(magic)+6:
 		return h, truncated()
-	case b[len(magic)] == 1:
-		length = length[:2]
-	case b[len(magic)] == 0 || b[len(magic)] > 3:
-		return bad("version 1, 2 or 3 of the format", fmt.Sprint(b[len(magic)]), "")
 	}
-	from := len(magic) + 2 + len(length)
-	copy(length, b[min(len(b), len(magic)+2):])
-	n := int(binary.LittleEndian.Uint32(append(length, 0, 0)[:4]))
+	version, length, from := b[len(magic)], b[len(magic)+2:], len(magic)+4
+	n := int(binary.LittleEndian.Uint16(length))
+	if version > 1 {
+		n, from = int(binary.LittleEndian.Uint32(length)), from+2
+	}
 	switch {
+	case version < 1 || version > 3:
+		return bad("version 1, 2 or 3 of the format", fmt.Sprint(version), "")
 	case n > maxHeader:
 		return bad(fmt.Sprintf("at most %d bytes", maxHeader), fmt.Sprint(n), "")
 	case len(b) < from+n:
@@ -119,14 +118,11 @@ func parseHeader(b []byte, kinds []string) (h header, err error) {
 	}
 	text := string(b[from : from+n])
 	kind, fortran, shape := kindEntry.FindStringSubmatch(text), fortranEntry.FindStringSubmatch(text), shapeEntry.FindStringSubmatch(text)
-	wantKinds := "values of type " + strings.Join(kinds, ", ")
 	switch {
-	case shape == nil || fortran == nil || kind == nil && !strings.Contains(text, "descr"):
-		return bad("the entries descr, fortran_order and shape of a NumPy array", invalid.Quote(text), "")
-	case kind == nil:
-		return bad(wantKinds, "records", "Save each field as a separate array.")
+	case shape == nil || fortran == nil || kind == nil:
+		return bad("the entries descr, fortran_order and shape of a NumPy array of numbers", invalid.Quote(text), "")
 	case !slices.Contains(kinds, kind[1]):
-		return bad(wantKinds, kind[1], hint(kinds[0]))
+		return bad("values of type "+strings.Join(kinds, ", "), kind[1], hint(kinds[0]))
 	case fortran[1] == "True":
 		return bad("an array in C order", "Fortran order", hint(kind[1]))
 	}
@@ -141,17 +137,15 @@ func parseHeader(b []byte, kinds []string) (h header, err error) {
 	return h, nil
 }
 
-// checkSize compares the size of the file with that of the values, of which there are
-// rows x cols, both above 0. It divides, because the product may overflow.
-func (h header) checkSize(path string, rows, cols int) error {
-	width := int64(h.width())
-	values := h.size / width
-	if h.size%width == 0 && values%int64(rows) == 0 && values/int64(rows) == int64(cols) {
+// checkSize compares the size of the file with that of the values. There must be some.
+func (h header) checkSize(path string) error {
+	n, ok := numeric.Count(h.shape, int(h.size))
+	if ok && n > 0 && int64(n)*int64(h.width()) == h.size {
 		return nil
 	}
 	return &invalid.Error{
-		Where: path, Field: "size", Want: fmt.Sprintf("%d x %d values of %d bytes", rows, cols, width), Got: fmt.Sprintf("%d bytes", h.size),
-		Hint: "The file is truncated or damaged: copy or save it again.",
+		Where: path, Field: "size", Want: fmt.Sprintf("at least one value, and %d bytes for each of shape %s", h.width(), h.shapeText()),
+		Got: fmt.Sprintf("%d bytes", h.size), Hint: "A file with fewer is truncated: copy or save it again.",
 	}
 }
 
@@ -187,14 +181,12 @@ func Open(ctx context.Context, path string) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(h.shape) != 2 || h.shape[0] < 1 || h.shape[1] < 1 {
-		e := &invalid.Error{Where: path, Field: "shape", Want: "samples x features, at least one of each", Got: h.shapeText()}
-		if len(h.shape) != 2 {
-			e.Hint = "x.reshape(len(x), -1) makes two dimensions of more."
+	if len(h.shape) != 2 {
+		err = &invalid.Error{
+			Where: path, Field: "shape", Want: "samples x features", Got: h.shapeText(), Hint: "x.reshape(len(x), -1) makes two dimensions of more.",
 		}
-		err = e
 	} else {
-		err = h.checkSize(path, h.shape[0], h.shape[1])
+		err = h.checkSize(path)
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written
@@ -278,17 +270,10 @@ func readIntegers(ctx context.Context, path string) ([]int, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	n := -1
-	switch s := h.shape; {
-	case len(s) == 1, len(s) == 2 && s[1] == 1:
-		n = s[0]
-	case len(s) == 2 && s[0] == 1:
-		n = s[1]
-	}
-	if n < 1 {
+	if len(h.shape) != 1 && !(len(h.shape) == 2 && slices.Contains(h.shape, 1)) {
 		return nil, &invalid.Error{Where: path, Field: "shape", Want: "one dimension, with one integer per sample", Got: h.shapeText()}
 	}
-	if err := h.checkSize(path, n, 1); err != nil {
+	if err := h.checkSize(path); err != nil {
 		return nil, err
 	}
 	raw := make([]byte, h.size)
@@ -299,7 +284,7 @@ func readIntegers(ctx context.Context, path string) ([]int, error) {
 	if h.kind == "<i4" {
 		number = func(b []byte) int { return int(int32(binary.LittleEndian.Uint32(b))) }
 	}
-	return numeric.Decode(make([]int, n), raw, h.width(), number), nil
+	return numeric.Decode(make([]int, len(raw)/h.width()), raw, h.width(), number), nil
 }
 
 // ParseIntegers reads integers separated by commas, semicolons, spaces or lines. where is

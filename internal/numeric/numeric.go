@@ -77,6 +77,19 @@ func Decode[T any](to []T, b []byte, width int, number func(b []byte) T) []T {
 	return to
 }
 
+// Count returns the product of the sizes of an array, and false if one is negative or the
+// product exceeds most. Sizes come from files, and their product may overflow.
+func Count(shape []int, most int) (n int, ok bool) {
+	n = 1
+	for _, size := range shape {
+		if size < 0 || size > 0 && n > most/size {
+			return 0, false
+		}
+		n *= size
+	}
+	return n, true
+}
+
 // chunk is how many numbers Write encodes at a time.
 const chunk = 1 << 14
 

@@ -47,44 +47,8 @@ var widths = map[string]int{
 	"BOOL": 1, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "U32": 4, "I64": 8, "U64": 8,
 }
 
-func (t Tensor) dtype() string {
-	if t.F64 != nil {
-		return float64Type
-	}
-	return float32Type
-}
-
-func (t Tensor) bytes() int { return 4*len(t.F32) + 8*len(t.F64) }
-
-// check returns an error where the shape does not fit the numbers.
-func (t Tensor) check() error {
-	size, err := sizeOf(t.Shape)
-	if err != nil {
-		return err
-	}
-	if t.F32 != nil && t.F64 != nil {
-		return &invalid.Error{Want: "either F32 or F64", Got: "both"}
-	}
-	if n := len(t.F32) + len(t.F64); n != size {
-		return &invalid.Error{Want: fmt.Sprintf("%d numbers for shape %v", size, t.Shape), Got: fmt.Sprint(n)}
-	}
-	return nil
-}
-
 // maxNumbers bounds a tensor, so that no product of sizes overflows.
 const maxNumbers = 1 << 40
-
-// sizeOf is the product of a shape.
-func sizeOf(shape []int) (int, error) {
-	size := 1
-	for _, n := range shape {
-		if n < 0 || (n > 0 && size > maxNumbers/n) {
-			return 0, &invalid.Error{Want: fmt.Sprintf("a shape of at most %d numbers", maxNumbers), Got: fmt.Sprint(shape)}
-		}
-		size *= n
-	}
-	return size, nil
-}
 
 // entry is a tensor in the header.
 type entry struct {
@@ -141,18 +105,24 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	}
 	var end int
 	for _, t := range tensors {
-		if err := t.check(); err != nil {
-			return nil, inTensor(t.Name, err)
-		}
 		if _, twice := entries[t.Name]; twice || t.Name == metadataKey {
 			return nil, inTensor(t.Name, &invalid.Error{Want: "a unique name"})
+		}
+		size, ok := numeric.Count(t.Shape, maxNumbers)
+		if both := t.F32 != nil && t.F64 != nil; !ok || both || len(t.F32)+len(t.F64) != size {
+			want := fmt.Sprintf("numbers of one type for shape %v", t.Shape)
+			return nil, inTensor(t.Name, &invalid.Error{Want: want, Got: fmt.Sprintf("%d F32 and %d F64", len(t.F32), len(t.F64))})
 		}
 		shape := t.Shape
 		if shape == nil {
 			shape = []int{} // a scalar, not null
 		}
-		entries[t.Name] = entry{t.dtype(), shape, []int{end, end + t.bytes()}}
-		end += t.bytes()
+		e := entry{float32Type, shape, []int{end, end + 4*size}}
+		if t.F64 != nil {
+			e = entry{float64Type, shape, []int{end, end + 8*size}}
+		}
+		entries[t.Name] = e
+		end = e.Offsets[1]
 	}
 	return json.Marshal(entries) // sorts the keys
 }
@@ -205,11 +175,11 @@ func Read(r io.Reader, name string) (*File, error) {
 
 func parse(data []byte) (*File, error) {
 	if len(data) < lengthBytes {
-		return nil, short("a header length of %d bytes", lengthBytes, len(data))
+		return nil, short("the length of a header in 8 bytes", len(data))
 	}
 	length, data := binary.LittleEndian.Uint64(data), data[lengthBytes:]
 	if length > uint64(len(data)) {
-		return nil, short("a header of %d bytes", length, len(data))
+		return nil, short(fmt.Sprintf("a header of %d bytes", length), len(data))
 	}
 	f, entries, err := parseHeader(data[:length])
 	if err != nil {
@@ -223,7 +193,7 @@ func parse(data []byte) (*File, error) {
 			return nil, inTensor(t.Name, &invalid.Error{Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0])})
 		}
 		if e.Offsets[1] > len(numbers) {
-			return nil, inTensor(t.Name, short("%d bytes of numbers", e.Offsets[1]-end, len(numbers)-end))
+			return nil, inTensor(t.Name, short(fmt.Sprintf("%d bytes of numbers", e.Offsets[1]-end), len(numbers)-end))
 		}
 		t.decode(e, numbers[end:e.Offsets[1]])
 		end = e.Offsets[1]
@@ -260,8 +230,8 @@ func (f *File) verify() error {
 func inTensor(name string, err error) error { return invalid.At(fmt.Sprintf("tensor %q", name), err) }
 
 // short is the error of a file that ends early.
-func short[N int | uint64](want string, n N, got int) error {
-	return &invalid.Error{Want: fmt.Sprintf(want, n), Got: fmt.Sprintf("%d bytes", got)}
+func short(want string, got int) error {
+	return &invalid.Error{Want: want, Got: fmt.Sprintf("%d bytes", got), Hint: "The file is truncated or damaged."}
 }
 
 // parseHeader returns the file without its numbers, tensors in the order of their
@@ -301,12 +271,9 @@ func (e entry) check() error {
 	if width == 0 {
 		return &invalid.Error{Field: "dtype", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(widths)), ", "), Got: fmt.Sprintf("%q", e.Dtype)}
 	}
-	if e.Shape == nil {
-		return &invalid.Error{Field: "shape", Want: "a list of sizes", Got: "none"}
-	}
-	size, err := sizeOf(e.Shape)
-	if err != nil {
-		return err
+	size, ok := numeric.Count(e.Shape, maxNumbers)
+	if e.Shape == nil || !ok {
+		return &invalid.Error{Field: "shape", Want: fmt.Sprintf("a list of sizes of at most %d numbers", maxNumbers), Got: fmt.Sprint(e.Shape)}
 	}
 	if len(e.Offsets) != 2 || e.Offsets[0] < 0 || e.Offsets[1]-e.Offsets[0] != width*size {
 		return &invalid.Error{
@@ -319,15 +286,10 @@ func (e entry) check() error {
 // decode fills t from its bytes.
 func (t *Tensor) decode(e entry, raw []byte) {
 	width := widths[e.Dtype]
-	n := len(raw) / width
-	switch e.Dtype {
-	case float64Type:
-		t.F64 = numeric.Decode(make([]float64, n), raw, width, numeric.Float64)
-	case float32Type:
-		t.F32 = numeric.Decode(make([]float32, n), raw, width, numeric.Float32)
-	case float16Type:
-		t.F32 = numeric.Decode(make([]float32, n), raw, width, numeric.Float16)
-	case bfloat16Type:
-		t.F32 = numeric.Decode(make([]float32, n), raw, width, numeric.BFloat16)
+	floats := map[string]func([]byte) float32{float32Type: numeric.Float32, float16Type: numeric.Float16, bfloat16Type: numeric.BFloat16}
+	if number := floats[e.Dtype]; number != nil {
+		t.F32 = numeric.Decode(make([]float32, len(raw)/width), raw, width, number)
+	} else if e.Dtype == float64Type {
+		t.F64 = numeric.Decode(make([]float64, len(raw)/width), raw, width, numeric.Float64)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -78,6 +79,15 @@ func WantText(t TB, text string, parts ...string) {
 			t.Errorf("the text lacks %q:\n%s", p, text)
 		}
 	}
+}
+
+// Allocated returns how many bytes f allocates, garbage among them.
+func Allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // Write writes a file, with its folders, below dir, and returns its path.

@@ -26,12 +26,9 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// The largest sizes of tables in bytes, far above those of any data set. A pipe may never
-// end, and short lines take many times their size in memory.
-const (
-	maxSize = 1 << 28
-	maxPipe = 1 << 22
-)
+// maxSize is the largest size of a table in bytes, far above those of any data set. A pipe
+// may never end.
+const maxSize = 1 << 28
 
 // Table is a CSV file whose first line names the columns.
 type Table struct {
@@ -54,23 +51,12 @@ type Row struct {
 // Read reads the file at path. It reports what is wrong with it to problems, and returns
 // nil if there is no table with a header and at least one line.
 func Read(ctx context.Context, path string, problems *invalid.List) *Table {
-	f, err := input.Open(ctx, path)
+	text, err := input.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		problems.AddError(err)
 		return nil
 	}
-	defer func() { _ = f.Close() }() // nothing was written
-	limit := int64(maxSize)
-	if !f.Regular() {
-		limit = maxPipe
-	}
-	limited := &io.LimitedReader{R: f, N: limit + 1}
-	t := Parse(path, limited, problems)
-	if limited.N <= 0 {
-		problems.AddError(&invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"})
-		return nil
-	}
-	return t
+	return Parse(path, bytes.NewReader(text), problems)
 }
 
 // Parse is Read of text; file is its name in errors.
@@ -102,49 +88,44 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 			t.Rows = append(t.Rows, Row{r.Line(), cells})
 		}
 	}
-	e := &invalid.Error{Where: file}
 	switch {
 	case t.Columns == nil:
-		e.Want, e.Got = "a header with the names of the columns", "an empty file"
+		problems.AddError(&invalid.Error{Where: file, Want: "a header with the names of the columns", Got: "an empty file"})
 	case len(t.Columns) == 1 && strings.ContainsAny(t.Columns[0], ";\t"):
-		e.Field, e.Want, e.Got = "line 1", "names of columns separated by commas", invalid.Quote(t.Columns[0])
+		t.Report("separator", 1, "", "names of columns separated by commas", t.Header())
 	case len(t.Rows) == 0 && !t.Ragged:
-		e.Want, e.Got = "at least one line below the header", "none"
+		problems.AddError(&invalid.Error{Where: file, Want: "at least one line below the header", Got: "none"})
 	default:
 		return t
 	}
-	problems.AddError(e)
 	return nil
 }
 
-// Require reports columns that the header lacks or has twice.
-func (t *Table) Require(columns ...string) bool {
+// Any is an optional column that stands for all others.
+const Any = "*"
+
+// HasColumns reports columns that the header lacks or has twice, and those that are neither
+// required nor optional.
+func (t *Table) HasColumns(required []string, optional ...string) bool {
 	ok := true
-	for _, name := range columns {
+	for _, name := range required {
 		if !slices.Contains(t.Columns, name) {
 			t.Report("required", 1, "", "a column "+name, t.Header())
 			ok = false
 		}
 	}
+	all := append(required, optional...)
 	seen := make(map[string]bool, len(t.Columns))
 	for _, name := range t.Columns {
-		if seen[name] {
+		switch unknown := !slices.Contains(all, Any) && !slices.Contains(all, name); {
+		case seen[name]:
 			t.Report("repeated", 1, "", "each column once", invalid.Quote(name)+" twice")
+			ok = false
+		case unknown:
+			t.ReportUnknown("column", 1, "", "only the columns "+strings.Join(all, ", "), name, all)
 			ok = false
 		}
 		seen[name] = true
-	}
-	return ok
-}
-
-// Allow reports columns other than those given.
-func (t *Table) Allow(columns ...string) bool {
-	ok := true
-	for _, name := range t.Columns {
-		if !slices.Contains(columns, name) {
-			t.ReportUnknown("column", 1, "", "only the columns "+strings.Join(columns, ", "), name, columns)
-			ok = false
-		}
 	}
 	return ok
 }
@@ -235,17 +216,18 @@ const (
 type Reader struct {
 	file  string
 	csv   *csv.Reader
-	lines *lineReader
+	bound *boundedReader
 	line  int
 }
 
 // NewReader returns a reader of text; file is its name in errors.
 func NewReader(file string, text io.Reader) *Reader {
-	lines := &lineReader{text: bufio.NewReaderSize(text, bufferSize)}
-	if mark, err := lines.text.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
-		_, _ = lines.text.Discard(len(mark)) // it is in the buffer
+	bound := &boundedReader{text, maxRecord}
+	lines := bufio.NewReaderSize(bound, bufferSize)
+	if mark, err := lines.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
+		_, _ = lines.Discard(len(mark)) // it is in the buffer
 	}
-	r := &Reader{file: file, csv: csv.NewReader(bufio.NewReaderSize(lines, bufferSize)), lines: lines}
+	r := &Reader{file: file, csv: csv.NewReader(lines), bound: bound}
 	r.csv.FieldsPerRecord = -1 // callers report the lines with another number of cells
 	r.csv.ReuseRecord = true
 	r.csv.TrimLeadingSpace = true
@@ -256,25 +238,22 @@ func NewReader(file string, text io.Reader) *Reader {
 // error is io.EOF at the end, and otherwise an *invalid.Error after which nothing more
 // can be read.
 func (r *Reader) Read() ([]string, error) {
-	r.lines.left = maxRecord
+	r.bound.left = maxRecord
 	cells, err := r.csv.Read()
 	if err == nil {
 		r.line, _ = r.csv.FieldPos(0)
 		return cells, nil
 	}
-	var parse *csv.ParseError
-	switch {
+	switch parse := (*csv.ParseError)(nil); {
 	case err == io.EOF:
 		return nil, err
 	case errors.Is(err, errTooLong):
 		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.line+1), Want: "lines of at most " + format.Bytes(maxRecord), Got: "a longer one"}
 	case errors.As(err, &parse):
-		e := &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Got: "a quote inside a cell"}
-		if errors.Is(err, csv.ErrQuote) {
-			e.Got = "a quoted cell that does not end with its closing quote"
+		return nil, &invalid.Error{
+			Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Want: "cells that are quoted whole or not at all", Got: "another quote",
+			Hint: `Write "" for a quote inside a cell.`,
 		}
-		e.Hint = `Put quotes around whole cells, and write "" for a quote inside one.`
-		return nil, e
 	}
 	return nil, invalid.File(r.file, err)
 }
@@ -284,43 +263,25 @@ func (r *Reader) Line() int { return r.line }
 
 var errTooLong = errors.New("record too long")
 
-// lineReader returns at most one line per call. The CSV reader therefore reads no
-// further than the record that it parses, and left bounds that record.
-type lineReader struct {
-	text *bufio.Reader
+// boundedReader bounds what is read for one record; what is read ahead is in a buffer.
+type boundedReader struct {
+	text io.Reader
 	left int
 }
 
-func (l *lineReader) Read(p []byte) (int, error) {
-	if l.left == 0 {
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.left <= 0 {
 		return 0, errTooLong
 	}
-	if _, err := l.text.Peek(1); err != nil {
-		return 0, err
-	}
-	part, _ := l.text.Peek(min(l.text.Buffered(), len(p), l.left)) // all of it is in the buffer
-	if end := bytes.IndexByte(part, '\n'); end >= 0 {
-		part = part[:end+1]
-	}
-	n := copy(p, part)
-	l.left -= n
-	_, err := l.text.Discard(n)
+	n, err := b.text.Read(p)
+	b.left -= n
 	return n, err
 }
 
-// words are the words for p(a|z) that people may write instead of numbers.
-var words = []struct {
-	word  string
-	value float64
-}{
-	{"never", 0},
-	{"no", 0},
-	{"rarely", 0.1},
-	{"sometimes", 0.5},
-	{"often", 0.75},
-	{"always", 1},
-	{"yes", 1},
-}
+// Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
+var words = map[string]float64{"never": 0, "no": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75, "always": 1, "yes": 1}
+
+const wantProbability = "a number from 0 to 1, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described"
 
 // Probability reads p(a|z): a number from 0 to 1, or a word in any case. never and no
 // are 0, rarely is 0.1, sometimes 0.5, often 0.75, always and yes are 1. An empty text
@@ -330,10 +291,8 @@ func Probability(text string) (float64, error) {
 	if text == "" {
 		return math.NaN(), nil
 	}
-	for _, w := range words {
-		if strings.EqualFold(text, w.word) {
-			return w.value, nil
-		}
+	if v, known := words[strings.ToLower(text)]; known {
+		return v, nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err == nil && v >= 0 && v <= 1 {
@@ -342,14 +301,6 @@ func Probability(text string) (float64, error) {
 	return 0, &invalid.Error{Want: wantProbability, Got: foundInstead(text)}
 }
 
-var wantProbability = func() string {
-	names := make([]string, len(words))
-	for i, w := range words {
-		names[i] = w.word
-	}
-	return "a number from 0 to 1, one of " + strings.Join(names, ", ") + ", or nothing if it is not described"
-}()
-
 // foundInstead quotes a text that is no probability, with a guess at what was meant.
 func foundInstead(text string) string {
 	found := invalid.Quote(text)
@@ -357,11 +308,6 @@ func foundInstead(text string) string {
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err == nil && v >= 0 && v <= 100 && (percent || v > 1) {
 		return fmt.Sprintf("%s, which looks like a percentage: write %s", found, strconv.FormatFloat(v/100, 'g', -1, 64))
-	}
-	if whole, decimals, ok := strings.Cut(text, ","); ok {
-		if v, err := strconv.ParseFloat(whole+"."+decimals, 64); err == nil {
-			return fmt.Sprintf("%s: write %s", found, strconv.FormatFloat(v, 'g', -1, 64))
-		}
 	}
 	return found
 }

@@ -21,7 +21,7 @@ import (
 func Example() {
 	var problems invalid.List
 	t := Parse("classes.csv", strings.NewReader("class,barks\ncat,never\ndog,90\n"), &problems)
-	if t.Require("class") {
+	if t.HasColumns([]string{"class"}, Any) {
 		for i, name := range t.Names("class") {
 			fmt.Println(name, t.Probability(t.Rows[i], t.Column("barks")))
 		}
@@ -42,9 +42,9 @@ func TestParseReports(t *testing.T) {
 		"a\tb\n":           `t: line 1: expected names of columns separated by commas, found "a\tb"`,
 		"a,b\n\n1,2\n3\n":  "t: line 4: expected 2 cells, one for each column, found 1",
 		"a\nb\n\xe9\n":     "t: line 3: expected text in UTF-8, found another encoding",
-		"a\n1\n2\"\n":      `t: line 3, character 2: found a quote inside a cell. Put quotes around whole cells, and write "" for a quote inside one.`,
-		"a\n\"1\n2\n":      `t: line 3, character 3: found a quoted cell that does not end with its closing quote. Put quotes around whole cells, and write "" for a quote inside one.`,
-		"a,b\n1,2\n\"a\"x": `t: line 3, character 3: found a quoted cell that does not end with its closing quote. Put quotes around whole cells, and write "" for a quote inside one.`,
+		"a\n1\n2\"\n":      `t: line 3, character 2: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell.`,
+		"a\n\"1\n2\n":      `t: line 3, character 3: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell.`,
+		"a,b\n1,2\n\"a\"x": `t: line 3, character 3: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell.`,
 	} {
 		var problems invalid.List
 		Parse("t", strings.NewReader(text), &problems)
@@ -68,7 +68,7 @@ func TestColumnsAndNames(t *testing.T) {
 	} {
 		var problems invalid.List
 		table := Parse("t", strings.NewReader(c.text), &problems)
-		if ok := table.Require("name"); table.Allow("name", "id") && ok {
+		if table.HasColumns([]string{"name"}, "id") {
 			table.Names("name")
 		}
 		got := ""
@@ -165,7 +165,7 @@ func TestReadEndlessPipe(t *testing.T) {
 		}
 	}()
 	var problems invalid.List
-	if Read(t.Context(), path, &problems) != nil || !strings.Contains(fmt.Sprint(problems.Err()), "expected at most 4.2 MB, found more") {
+	if Read(t.Context(), path, &problems) != nil || !strings.Contains(fmt.Sprint(problems.Err()), "expected at most 268.4 MB, found more") {
 		t.Errorf("found %v", problems.Err())
 	}
 }
@@ -189,7 +189,6 @@ func TestProbabilityErrors(t *testing.T) {
 		"80":     `"80", which looks like a percentage: write 0.8`,
 		"12.5 %": `"12.5 %", which looks like a percentage: write 0.125`,
 		"1%":     `"1%", which looks like a percentage: write 0.01`,
-		"0,5":    `"0,5": write 0.5`,
 		"-1":     `"-1"`,
 		"101":    `"101"`,
 		"NaN":    `"NaN"`,
@@ -200,14 +199,4 @@ func TestProbabilityErrors(t *testing.T) {
 			t.Errorf("%q:\n%v\nexpected\n%s", text, err, want+found)
 		}
 	}
-}
-
-// What is accepted is a probability, or NaN for none.
-func TestProbabilityProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`-?[0-9]*[.,]?[0-9]*(e-?[0-9])? ?%?`)).Draw(t, "text")
-		if v, err := Probability(text); err == nil && (v < 0 || v > 1) {
-			t.Errorf("%q is %g", text, v)
-		}
-	})
 }

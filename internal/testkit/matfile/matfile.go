@@ -10,21 +10,9 @@ import (
 	"reflect"
 )
 
-// Writer makes data elements in a byte order.
-type Writer struct {
-	Order interface {
-		binary.ByteOrder
-		binary.AppendByteOrder
-	}
-}
+var order = binary.LittleEndian
 
-// The writers.
-var (
-	Little = Writer{binary.LittleEndian}
-	Big    = Writer{binary.BigEndian}
-)
-
-// Types of elements that the writers use.
+// Types of elements.
 const (
 	Int8       = 1
 	Uint8      = 2
@@ -42,15 +30,15 @@ const (
 )
 
 // File puts elements behind a header.
-func (w Writer) File(elements ...[]byte) []byte {
+func File(elements ...[]byte) []byte {
 	head := append([]byte("MATLAB 5.0 MAT-file, made by a test"), bytes.Repeat([]byte(" "), 128)...)[:124]
-	head = w.Order.AppendUint16(head, 0x0100)
-	head = w.Order.AppendUint16(head, 'M'<<8|'I')
+	head = order.AppendUint16(head, 0x0100)
+	head = order.AppendUint16(head, 'M'<<8|'I')
 	return append(head, bytes.Join(elements, nil)...)
 }
 
 // Compress packs an element.
-func (w Writer) Compress(element []byte) []byte {
+func Compress(element []byte) []byte {
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
 	_, err := z.Write(element)
@@ -60,78 +48,78 @@ func (w Writer) Compress(element []byte) []byte {
 	if err != nil {
 		panic(err) // a bytes.Buffer takes everything
 	}
-	return w.Tagged(Compressed, uint32(packed.Len()), packed.Bytes())
+	return Tagged(Compressed, uint32(packed.Len()), packed.Bytes())
 }
 
 // Element makes a data element, a small one where the data fit.
-func (w Writer) Element(kind uint32, data []byte) []byte {
+func Element(kind uint32, data []byte) []byte {
 	pad := func(to int) []byte { return append(bytes.Clone(data), make([]byte, -len(data)&(to-1))...) }
 	if n := uint32(len(data)); n > 0 && n <= 4 {
-		return append(w.Order.AppendUint32(nil, n<<16|kind), pad(4)...)
+		return append(order.AppendUint32(nil, n<<16|kind), pad(4)...)
 	}
-	return w.Tagged(kind, uint32(len(data)), pad(8))
+	return Tagged(kind, uint32(len(data)), pad(8))
 }
 
 // Tagged puts any tag before data.
-func (w Writer) Tagged(kind, size uint32, data []byte) []byte {
-	tag := w.Order.AppendUint32(w.Order.AppendUint32(nil, kind), size)
+func Tagged(kind, size uint32, data []byte) []byte {
+	tag := order.AppendUint32(order.AppendUint32(nil, kind), size)
 	return append(tag, data...)
 }
 
 // Array makes a matrix element of data elements. class is a matlab.Class; flags are added
 // to it.
-func (w Writer) Array(name string, class any, flags uint32, dims []int, data ...[]byte) []byte {
+func Array(name string, class any, flags uint32, dims []int, data ...[]byte) []byte {
 	var d []byte
 	for _, n := range dims {
-		d = w.Order.AppendUint32(d, uint32(n))
+		d = order.AppendUint32(d, uint32(n))
 	}
 	flags |= uint32(reflect.ValueOf(class).Convert(reflect.TypeFor[uint32]()).Uint())
 	body := bytes.Join([][]byte{
-		w.Element(Uint32, w.Order.AppendUint32(w.Order.AppendUint32(nil, flags), 0)),
-		w.Element(Int32, d),
-		w.Element(Int8, []byte(name)),
+		Element(Uint32, order.AppendUint32(order.AppendUint32(nil, flags), 0)),
+		Element(Int32, d),
+		Element(Int8, []byte(name)),
 		bytes.Join(data, nil),
 	}, nil)
-	return w.Tagged(Matrix, uint32(len(body)), body)
+	return Tagged(Matrix, uint32(len(body)), body)
 }
 
 // Doubles makes a double array of values stored as such.
-func (w Writer) Doubles(name string, dims []int, values ...float64) []byte {
-	return w.Array(name, doubleClass, 0, dims, w.Numbers(Double, values...))
+func Doubles(name string, dims []int, values ...float64) []byte {
+	return Array(name, doubleClass, 0, dims, Numbers(Double, values...))
 }
 
 // Numbers makes a data element of values stored in any numeric type.
-func (w Writer) Numbers(kind uint32, values ...float64) []byte {
+func Numbers(kind uint32, values ...float64) []byte {
 	var data []byte
 	for _, v := range values {
 		switch kind {
 		case Int8, Uint8:
 			data = append(data, byte(int64(v)))
 		case Single:
-			data = w.Order.AppendUint32(data, math.Float32bits(float32(v)))
+			data = order.AppendUint32(data, math.Float32bits(float32(v)))
 		case Double:
-			data = w.Order.AppendUint64(data, math.Float64bits(v))
+			data = order.AppendUint64(data, math.Float64bits(v))
 		case 3, uint16Type:
-			data = w.Order.AppendUint16(data, uint16(int64(v)))
+			data = order.AppendUint16(data, uint16(int64(v)))
 		case Int32, Uint32:
-			data = w.Order.AppendUint32(data, uint32(int64(v)))
+			data = order.AppendUint32(data, uint32(int64(v)))
 		default:
-			data = w.Order.AppendUint64(data, uint64(int64(v)))
+			data = order.AppendUint64(data, uint64(int64(v)))
 		}
 	}
-	return w.Element(kind, data)
+	return Element(kind, data)
 }
 
 // Char makes a char array of 16-bit units, as MATLAB writes them.
-func (w Writer) Char(name string, dims []int, units ...uint16) []byte {
+func Char(name string, dims []int, units ...uint16) []byte {
 	var data []byte
 	for _, u := range units {
-		data = w.Order.AppendUint16(data, u)
+		data = order.AppendUint16(data, u)
 	}
-	return w.Array(name, charClass, 0, dims, w.Element(uint16Type, data))
+	return Array(name, charClass, 0, dims, Element(uint16Type, data))
 }
 
 // Word makes a char array of one row of ASCII text.
-func (w Writer) Word(name, text string) []byte {
-	return w.Array(name, charClass, 0, []int{1, len(text)}, w.Element(UTF8, []byte(text)))
+func Word(name, text string) []byte {
+	return Array(name, charClass, 0, []int{1, len(text)}, Element(UTF8, []byte(text)))
 }
