@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/grouping"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -179,36 +178,33 @@ Examples:
 						return trainedGroups(ctx, l, p.Config, config, top)
 					})(c)
 			}
-			return interruptible(o.printing(func(c *cli.Context) (any, error) {
-				d, m, err := o.modelOfGroups(c, name)
-				if err != nil {
-					return nil, err
-				}
-				r, err := grouping.Run(d, m, config)
-				if err == nil {
-					r.Top = top
-				}
-				return r, err
-			}))(c)
+			return interruptible(o.printing(func(c *cli.Context) (any, error) { return o.groupsOf(c, name, config, top) }))(c)
 		},
 	}
 }
 
-// modelOfGroups loads the model of --model and the data set that it was trained on.
-func (o *gridOptions) modelOfGroups(c *cli.Context, name string) (*dataset.Dataset, *train.Saved, error) {
+// groupsOf analyses the model of --model on the data set that it was trained on.
+func (o *gridOptions) groupsOf(c *cli.Context, name string, config grouping.Config, top int) (*grouping.Result, error) {
 	ofTraining := []string{"config", "jobs", "shard", "out"}
 	for _, key := range givenSettings(c) {
 		ofTraining = append(ofTraining, flagOf(key))
 	}
 	if err := excludes(c, "model", ofTraining...); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m, err := loadModel(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	d, err := m.open(c.Context, &o.dataOptions, "")
-	return d, m.Saved, err
+	if err != nil {
+		return nil, err
+	}
+	r, err := grouping.Run(d, m.Saved, config)
+	if err == nil {
+		r.Top = top
+	}
+	return r, err
 }
 
 // trainedGroups trains by the full protocol, analyses the model of the first seed, and stores
