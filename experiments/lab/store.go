@@ -41,12 +41,12 @@ func (l *Lab) Store(kind string, config, result any) (err error) {
 	if s.Result, err = json.Marshal(result); err != nil {
 		return err
 	}
-	hash := sha256.New()
-	fmt.Fprint(hash, s.Fingerprint, string(s.Config))
+	of := s.Fingerprint + string(s.Config)
 	for _, p := range l.Parts {
-		fmt.Fprint(hash, p.Fingerprint)
+		of += p.Fingerprint
 	}
-	name := fmt.Sprintf("%s-%s-%s.json", kind, strings.ToLower(strings.ReplaceAll(l.Data.Name, string(filepath.Separator), "_")), hex.EncodeToString(hash.Sum(nil)[:4]))
+	digest := sha256.Sum256([]byte(of))
+	name := fmt.Sprintf("%s-%s-%s.json", kind, strings.ToLower(strings.ReplaceAll(l.Data.Name, string(filepath.Separator), "_")), hex.EncodeToString(digest[:4]))
 	return atomicfile.WriteJSON(filepath.Join(l.Root, name), s)
 }
 
