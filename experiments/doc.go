@@ -1,6 +1,6 @@
 // Package experiments is the map of the questions that are asked of many runs. It holds
-// no code. Each question is one package with a configuration, how it runs, a result
-// that is also the JSON output, and how the result is printed:
+// no code. Each question is one package with a configuration, its plan for the engine, a
+// result that is also the JSON output and what is stored, and its tables and figures:
 //
 //	ablation      the design decisions of the model (table A.2)
 //	ksweep        accuracy against the number of groups (section 4.3)
@@ -13,14 +13,15 @@
 //	predict       classes of new samples
 //	explain       one prediction by attribute groups
 //	reproduction  all variants by the paper's protocol (tables 1 and A.1)
-//	report        everything that a folder of runs says, as one HTML page
+//	report        the stored results of a folder of runs, as one HTML page
 //	runs          the list of runs in a folder
+//	protocol      one method by the paper's protocol
 //
 // They share:
 //
 //	lab        runs trials, many at a time, and reads the runs of a folder
-//	protocol   the settings, their presets, and dev stage -> epochs -> test stage
-//	tuning     the choice of settings on the validation classes
+//	engine     the settings, their presets, and the one engine: arms of methods on parts of
+//	           the classes, dev stage -> epochs -> test stage, and the search of settings
 //	candidates the classes that a prediction chooses from
 //	adaptation predictions adapted to a batch of unlabelled samples, and when to
 //	published  the numbers and settings of the paper

@@ -78,7 +78,7 @@ data, with some of these classes; of the defaults of a baseline, only the prepro
 favours LAGO.' <<END
 lago-train compare --dataset $DATASET --rotate $ROTATE --methods $METHODS --tune $TUNE --seeds $ROTATE_SEEDS --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
-  section "$DATASET" compare 'LAGO and its baselines on one split' 'comparison comparison-differences' \
+  section "$DATASET" compare 'LAGO and its baselines on one split' 'compare compare-differences' \
 'The unseen classes are the test classes of the data set. Every method tries the same number of
 settings on folds of the seen classes, and is evaluated once on the test classes: without adaptation
 (inductive), and adapted to all unlabelled samples of the test classes together (transductive).' <<END
@@ -109,7 +109,7 @@ repeat these.'
 # questions has the sections of a data set ($1), with names that start with $2, that ask one
 # question of the model.
 questions() {
-  section "$1" "$2reproduce" "The paper's protocol" 'curves' \
+  section "$1" "$2reproduce" "The paper's protocol" 'variants' \
 'The variants have their default settings, on cub127 those that the authors published for CUB: not
 searched on these features, and without preprocessing. ESZSL has the best of 16 settings by
 validation accuracy.' <<END

@@ -3,15 +3,42 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding"
+	"encoding/json"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/fetch"
+	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/dataset/split"
+	"github.com/lago-train/lago-train/experiments/ablation"
+	"github.com/lago-train/lago-train/experiments/comparison"
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/evaluation"
+	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/experiments/extract"
+	"github.com/lago-train/lago-train/experiments/grouping"
+	"github.com/lago-train/lago-train/experiments/ksweep"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/report"
+	"github.com/lago-train/lago-train/experiments/reproduction"
+	"github.com/lago-train/lago-train/experiments/robustness"
+	"github.com/lago-train/lago-train/experiments/runs"
+	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // The commands of a page work in order, in a folder with nothing but the example of
@@ -19,27 +46,20 @@ import (
 // other pages, which train on glyphs and on data of $LAGO_DATA, are for make readme-check.
 func TestPages(t *testing.T) {
 	bin := t.TempDir()
-	program, err := filepath.Abs(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(program, filepath.Join(bin, "lago-train")); err != nil {
-		t.Fatal(err)
-	}
+	program := testkit.Must(filepath.Abs(os.Args[0]))(t)
+	testkit.NoError(t, os.Symlink(program, filepath.Join(bin, "lago-train")))
 	for _, page := range []string{"docs/your-data.md", "README.md", "docs/quickstart.md", "docs/using-a-model.md", "docs/evaluation.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			if page != "docs/your-data.md" && os.Getenv("LAGO_README") == "" {
 				t.Skip("only with LAGO_README=1, as in make readme-check")
 			}
 			dir := t.TempDir()
-			if err := os.Rename(animals(t), filepath.Join(dir, "data")); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, os.Rename(animals(t), filepath.Join(dir, "data")))
 			env := append(command(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			if data := os.Getenv("LAGO_DATA"); data != "" && page != "docs/your-data.md" {
 				env = append(env, "LAGO_DATA="+data)
 			}
-			checkPage(t, read(t, "../../"+page), dir, env)
+			checkPage(t, testkit.Read(t, "../../"+page), dir, env)
 		})
 	}
 }
@@ -168,24 +188,6 @@ func sameLine(a, b string) bool {
 	return true
 }
 
-func TestSameLine(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{"│ test │ 12 │ 66.6 % │", "│ test  │    12 │ 66.7 % │", true},
-		{"│ test │ 12 │ 66.6 % │", "│ test │ 12 │ 67.6 % │", false},
-		{"│ test │ 12 │ 66.6 % │", "│ test │ 13 │ 66.6 % │", false},
-		{"6 runs, trained in 8.3 s:", "6 runs, trained in 12.0 s:", true},
-		{"  runs/glyphs-dev-seed0-4a8699793622", "  runs/glyphs-dev-seed0-000000000000", true},
-		{"okapi 0.5075  seal 0.4925", "okapi 0.5075  whale 0.4925", false},
-	} {
-		if sameLine(c.a, c.b) != c.want {
-			t.Errorf("%q and %q: expected %v", c.a, c.b, c.want)
-		}
-	}
-}
-
 var (
 	linkInText = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)]*))?\)`)
 	heading    = regexp.MustCompile(`(?m)^#+ (.*)$`)
@@ -194,12 +196,9 @@ var (
 
 // Links of the README and the docs lead to files, and headings in them.
 func TestLinksOfTheDocs(t *testing.T) {
-	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testkit.Must(filepath.Glob("../../docs/*.md"))(t)
 	for _, file := range append(files, "../../README.md", "../../CONTRIBUTING.md") {
-		for _, m := range linkInText.FindAllStringSubmatch(read(t, file), -1) {
+		for _, m := range linkInText.FindAllStringSubmatch(testkit.Read(t, file), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
@@ -214,7 +213,7 @@ func TestLinksOfTheDocs(t *testing.T) {
 				continue
 			}
 			var slugs []string
-			for _, h := range heading.FindAllStringSubmatch(read(t, to), -1) {
+			for _, h := range heading.FindAllStringSubmatch(testkit.Read(t, to), -1) {
 				slugs = append(slugs, strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-"))
 			}
 			if !slices.Contains(slugs, m[2]) {
@@ -222,4 +221,124 @@ func TestLinksOfTheDocs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// documentedObjects are the objects that docs/files.md has a table of, by its heading.
+// Those of the first group are part of others.
+var documentedObjects = []struct {
+	heading string
+	object  any
+}{
+	{"summary", lab.Summary{}},
+	{"interval", metrics.Interval{}},
+	{"difference", metrics.Difference{}},
+	{"measured", engine.Measured{}},
+	{"method", comparison.Method{}},
+	{"missing", lab.Missing{}},
+	{"left out", engine.LeftOut{}},
+	{"blas", blas.Info{}},
+	{"row", reproduction.Row{}},
+	{"point", ksweep.Point{}},
+	{"robustness", robustness.Method{}},
+	{"temperature", evaluation.Tempered{}},
+	{"pair", explain.Pair{}},
+	{"change", explain.Change{}},
+	{"probability", explain.Probability{}},
+	{"problem", catalog.Problem{}},
+
+	{"trial.json", train.Record{}},
+	{"curve.jsonl", train.Epoch{}},
+	{"result.json", train.Result{}},
+	{"run", protocol.Result{}},
+	{"search", search.Result{}},
+	{"compare", comparison.Result{}},
+	{"reproduce", reproduction.Result{}},
+	{"ablate", ablation.Result{}},
+	{"sweep-k", ksweep.Result{}},
+	{"noise", robustness.NoiseResult{}},
+	{"partial", robustness.PartialResult{}},
+	{"groups", grouping.Result{}},
+	{"report", report.Summary{}},
+	{"runs", runs.Listing{}},
+	{"runs show", runs.Detail{}},
+	{"evaluate", evaluation.Result{}},
+	{"explanation", explain.Result{}},
+	{"dataset list", catalog.Listing{}},
+	{"dataset info", catalog.Summary{}},
+	{"dataset check", catalog.Report{}},
+	{"dataset split", split.Report{}},
+	{"dataset fetch", fetch.Result{}},
+	{"dataset extract", extract.Result{}},
+	{"extract.json", openlayout.Extraction{}},
+	{"dataset convert", catalog.Converted{}},
+}
+
+// sharedObjects is the number of objects that are part of others.
+const sharedObjects = 16
+
+var keyOfTable = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
+
+func TestFilesDocHasEveryKey(t *testing.T) {
+	text := testkit.Read(t, "../../docs/files.md")
+	for _, o := range documentedObjects {
+		_, section, ok := strings.Cut(text, "\n### "+o.heading+"\n")
+		if !ok {
+			t.Errorf("no section %s", o.heading)
+			continue
+		}
+		section, _, _ = strings.Cut(section, "\n#")
+		var got []string
+		for _, m := range keyOfTable.FindAllStringSubmatch(section, -1) {
+			got = append(got, m[1])
+		}
+		want := keysOf(reflect.TypeOf(o.object), "")
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the document has\n%s\nexpected\n%s", o.heading, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// keysOf lists the keys of an object and, with dots, of the objects in it, but for those with
+// tables of their own.
+func keysOf(object reflect.Type, above string) (keys []string) {
+	for i := range object.NumField() {
+		f := object.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			keys = append(keys, keysOf(element(f.Type), above)...)
+			continue
+		}
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		in, suffix := element(f.Type), ""
+		for in.Kind() == reflect.Slice {
+			in, suffix = element(in.Elem()), suffix+"[]"
+		}
+		keys = append(keys, above+name+suffix)
+		if in.Kind() == reflect.Struct && !isWhole(in) {
+			keys = append(keys, keysOf(in, above+name+suffix+".")...)
+		}
+	}
+	return keys
+}
+
+// isWhole reports whether a type is one value in a table.
+func isWhole(of reflect.Type) bool {
+	for _, o := range documentedObjects[:sharedObjects] {
+		if reflect.TypeOf(o.object) == of {
+			return true
+		}
+	}
+	_, marshals := reflect.New(of).Interface().(json.Marshaler)
+	_, isText := reflect.New(of).Interface().(encoding.TextMarshaler)
+	return marshals || isText || of == reflect.TypeFor[protocol.Result]()
+}
+
+// element returns what a pointer points to.
+func element(of reflect.Type) reflect.Type {
+	if of.Kind() == reflect.Pointer {
+		return of.Elem()
+	}
+	return of
 }

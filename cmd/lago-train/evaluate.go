@@ -24,7 +24,6 @@ type evaluateOptions struct {
 	dataset            string
 	files, valFiles    evaluation.ScoreFiles
 	unseen, valUnseen  string
-	json               bool
 	figures, csv, save string
 }
 
@@ -33,29 +32,26 @@ func evaluateCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "evaluate",
 		Usage: "evaluate trained models, or scores that any program wrote",
-		Description: `Prints accuracy, generalised zero-shot accuracy, calibration, coverage and the most
-frequent mistakes. Evaluates models by --split: val (for runs of the dev stage), test, or
-gzsl (samples of test classes and held-out samples of seen classes, all classes to
-choose from; needs models trained with --hold-out). Several models form an ensemble.
-The gamma of calibrated stacking and the temperature are chosen on the validation
-classes, by the runs of the dev stage beside the models. --scores and --labels evaluate
-scores of other programs instead.
+		Description: `Prints accuracy, generalised zero-shot accuracy, calibration, coverage and the most frequent mistakes.
+--split gzsl evaluates samples of test classes and held-out samples of seen classes, with all classes
+to choose from; it needs models trained with --hold-out. Several models form an ensemble. The gamma of
+calibrated stacking and the temperature are chosen on the validation classes, by the runs of the dev
+stage beside the models. --scores and --labels evaluate scores of other programs instead.
 
-With --adapt, predictions adapted to the unlabelled batch (transductive) are evaluated, too,
-with the temperature and tau that were chosen on validation classes; --stress also adapts to
-random batches with absent or imbalanced classes or few samples.
+With --adapt, predictions adapted to the unlabelled batch (transductive) are evaluated, too; --stress
+also adapts to random batches with absent or imbalanced classes or few samples.
 
 Examples:
    lago-train evaluate --model latest --adapt --stress 20
    lago-train evaluate --model awa2-semantic-hard-test-seed0 --split gzsl
    lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
-		Flags: append(o.dataOptions.flags(),
+		Flags: append(o.splitFlags(),
 			&cli.StringSliceFlag{Name: "model", Category: inputGroup, Usage: modelUsage + "; repeat it for an ensemble", Destination: &o.names},
 			optional(&o.models.Split, "split", inputGroup, "classes to evaluate on", "val for runs of the dev stage, otherwise test", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit),
 			&cli.StringFlag{Name: "dataset", DefaultText: "that of the model", Category: dataGroup, Usage: "`NAME` data set", Destination: &o.dataset},
 			&cli.StringSliceFlag{Name: "dev", Category: inputGroup, DefaultText: "found beside the model", Usage: "`MODEL` run of the dev stage to validate with, one for each model", Destination: &o.dev},
 			adaptFlag(&o.models.Adapt),
-			&cli.IntFlag{Name: "stress", Category: methodGroup, DefaultText: "none", Usage: "`N` random batches of each kind to adapt to, with --adapt", Destination: &o.models.Draws},
+			atLeast(0, &cli.IntFlag{Name: "stress", Category: methodGroup, DefaultText: "none", Usage: "`N` random batches of each kind to adapt to, with --adapt", Destination: &o.models.Draws}),
 			&cli.PathFlag{Name: "scores", Category: inputGroup, Usage: "`FILE` scores, samples x classes: .npy, .csv or .mat", Destination: &o.files.Scores},
 			&cli.PathFlag{Name: "labels", Category: inputGroup, Usage: "`FILE` column of each sample's class in --scores, from 0: .npy or text", Destination: &o.files.Labels},
 			&cli.StringFlag{Name: "unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes, from 0, or a file of them", Destination: &o.unseen},
@@ -64,7 +60,6 @@ Examples:
 			&cli.PathFlag{Name: "val-labels", Category: inputGroup, Usage: "`FILE` labels of --val-scores", Destination: &o.valFiles.Labels},
 			&cli.StringFlag{Name: "val-unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes of --val-scores, or a file of them", Destination: &o.valUnseen},
 			&cli.IntFlag{Name: "bins", Value: 15, Category: outputGroup, Usage: "`N` bins of the expected calibration error", Destination: &o.Bins},
-			jsonFlag(&o.json),
 			&cli.PathFlag{Name: "figures", Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg", Destination: &o.figures},
 			&cli.PathFlag{Name: "csv", Category: outputGroup, Usage: "`DIR` folder for CSV files: confusion matrix, samples, classes, curves", Destination: &o.csv},
 			&cli.PathFlag{Name: "scores-out", Category: outputGroup, Usage: "`FILE` .npy file for the scores, samples x classes", Destination: &o.save}),
@@ -83,14 +78,13 @@ func (o *evaluateOptions) run(c *cli.Context) error {
 	case c.IsSet("scores"):
 		evaluate = o.evaluateScores
 	}
-	result, err := evaluate(c)
-	if err != nil {
-		return err
-	}
-	if err := o.write(result); err != nil {
-		return err
-	}
-	return output(o.json, result)
+	return o.printing(func(c *cli.Context) (tabled, error) {
+		r, err := evaluate(c)
+		if err != nil {
+			return nil, err
+		}
+		return r, o.write(r)
+	})(c)
 }
 
 // evaluateModels evaluates the models that flags name.
@@ -102,9 +96,6 @@ func (o *evaluateOptions) evaluateModels(c *cli.Context) (*evaluation.Result, er
 		return nil, err
 	}
 	m := o.models
-	if m.Draws < 0 {
-		return nil, wrong("--stress", "0 or more", fmt.Sprint(m.Draws))
-	}
 	for _, group := range []struct {
 		flag  string
 		names []string

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
-	"github.com/lago-train/lago-train/internal/atomicfile"
 )
 
 // explainOptions are those of the command explain.
@@ -35,13 +33,11 @@ func explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "explain",
 		Usage: "explain one prediction by attribute groups",
-		Description: `Shows how much each attribute group favours the predicted class over the runner-up (the
-contributions add up to the difference in log probability), which attributes were detected
-and described, and which other detections would change the prediction. If the prediction
-is wrong, the true class is compared as well. The sample is one of the data set that the
-model was trained on, of --dataset, a row of --features, or a photograph (--image, --weights).
-Only models of LAGO can be explained: baselines have no groups. --adapt also says whether
-the other samples of the batch change the prediction, and which of them did.
+		Description: `Shows how much each attribute group favours the predicted class over the runner-up (the contributions
+add up to the difference in log probability), which attributes were detected and described, and which
+other detections would change the prediction. If it is wrong, the true class is compared as well.
+The sample is one of the data set that the model was trained on, of --dataset, a row of --features, or
+a photograph (--image, --weights). Only models of LAGO can be explained: baselines have no groups.
 
 Examples:
    lago-train explain --model latest --sample 680 --format html --out why.html
@@ -54,15 +50,12 @@ Examples:
 			&cli.StringFlag{Name: "dataset", Category: dataGroup, DefaultText: "that of the model", Usage: "`NAME` data set", Destination: &o.dataset},
 			&cli.StringFlag{Name: "against", Category: classGroup, DefaultText: "the runner-up", Usage: "`NAME` class to compare the prediction with", Destination: &o.against},
 			choice(&o.format, "format", outputGroup, "format of the explanation", explain.Text, explain.Text, explain.JSON, explain.HTML),
-			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` groups and changes to show; json has all groups", Destination: &o.top}),
+			atLeast(1, &cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` groups and changes to show; json has all groups", Destination: &o.top})),
 		Action: interruptible(o.run),
 	}
 }
 
 func (o *explainOptions) run(c *cli.Context) error {
-	if o.top < 1 {
-		return wrong("--top", "at least 1", strconv.Itoa(o.top))
-	}
 	if err := cmp.Or(
 		excludes(c, "features", "dataset"),
 		excludes(c, "image", "sample", "features", "dataset", "adapt"),
@@ -87,8 +80,11 @@ func (o *explainOptions) run(c *cli.Context) error {
 	case o.image != "":
 		ask = o.askAboutImage
 	}
-	q, err := ask(c, m)
+	q, d, selected, err := ask(c, m)
 	if err != nil {
+		return err
+	}
+	if q.Candidates, err = o.candidateSet(c, d, selected); err != nil {
 		return err
 	}
 	q.Against, q.Top = o.against, o.top
@@ -96,45 +92,35 @@ func (o *explainOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.out == "" {
-		return result.Write(os.Stdout, o.format, o.top)
-	}
-	if err := atomicfile.Write(o.out, func(w io.Writer) error { return result.Write(w, o.format, o.top) }); err != nil {
+	if err := o.write(func(w io.Writer) error { return result.Write(w, o.format, o.top) }); err != nil || o.out == "" {
 		return err
 	}
 	logrus.WithField("file", o.out).Info("explanation written")
 	return nil
 }
 
-// askAboutDataset asks about a sample of a data set.
-func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel) (*explain.Question, error) {
-	d, err := o.dataOptions.open(c.Context, cmp.Or(o.dataset, m.Dataset))
-	if err != nil {
-		return nil, err
+// askAboutDataset asks about a sample of a data set. It returns the data set that --among refers
+// to, and the classes selected if the flag is not set.
+func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel) (q *explain.Question, d *dataset.Dataset, selected candidates.Selection, err error) {
+	if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err != nil {
+		return nil, nil, "", err
 	}
-	if err := m.Fits(d); err != nil {
-		return nil, err
-	}
-	m.warnIfChanged(d)
 	sample, err := explain.FindSample(d, o.sample)
 	if err != nil {
-		return nil, err
+		return nil, nil, "", err
 	}
 	row := sample.Index
 	if sample.Trained = m.trainedOn(d, row); sample.Trained {
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
 	}
-	q := &explain.Question{Sample: sample, X: d.Features, Row: row}
+	selected = candidates.SelectionOf(d, d.Labels[row])
+	q = &explain.Question{Sample: sample, X: d.Features, Row: row}
 	picture := func(row int) (image.Image, error) { return pictureOf(c, d, row) }
-	if q.Sample.Picture, err = picture(row); err != nil {
-		return nil, err
-	}
-	selected := candidates.SelectionOf(d, d.Labels[row])
 	if o.adapt {
 		q.Together = &explain.Together{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
 	}
-	q.Candidates, err = o.candidateSet(c, d, selected)
-	return q, err
+	q.Sample.Picture, err = picture(row)
+	return q, d, selected, err
 }
 
 // pictureOf returns the picture of a sample, nil if there is none.
@@ -161,54 +147,40 @@ func pictureOf(c *cli.Context, d *dataset.Dataset, row int) (image.Image, error)
 }
 
 // askAboutFile asks about a row of a feature file.
-func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel) (*explain.Question, error) {
+func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel) (q *explain.Question, d *dataset.Dataset, selected candidates.Selection, err error) {
 	index, err := strconv.Atoi(o.sample)
 	if err != nil {
-		return nil, wrong("--sample", "the index of a row, from 0", strconv.Quote(o.sample))
+		return nil, nil, "", wrong("--sample", "the index of a row, from 0", strconv.Quote(o.sample))
 	}
-	q := &explain.Question{Sample: explain.Sample{Index: index, From: o.features}}
-	if o.adapt {
-		err = o.askAboutBatch(c, m, q)
-	} else {
-		q.X, err = features.ReadRow(c.Context, q.Sample.From, q.Sample.Index, m.Dims)
+	q = &explain.Question{Sample: explain.Sample{Index: index, From: o.features}}
+	if !o.adapt {
+		q.X, err = features.ReadRow(c.Context, o.features, index, m.Dims)
+		return q, candidates.TrainingData(m.Saved), candidates.Test, err
 	}
-	if err != nil {
-		return nil, err
+	if q.X, err = features.ReadAll(c.Context, o.features); err != nil {
+		return nil, nil, "", err
 	}
-	q.Candidates, err = o.candidateSet(c, candidates.TrainingData(m.Saved), candidates.Test)
-	return q, err
-}
-
-// askAboutBatch sets the features of all rows of a file.
-func (o *explainOptions) askAboutBatch(c *cli.Context, m *loadedModel, q *explain.Question) error {
-	var err error
-	if q.X, err = features.ReadAll(c.Context, q.Sample.From); err != nil {
-		return err
+	switch {
+	case q.X.Cols != m.Dims:
+		err = wrong("--features", fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), strconv.Itoa(q.X.Cols))
+	case index < 0 || index >= q.X.Rows:
+		err = wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), o.sample)
 	}
-	if q.X.Cols != m.Dims {
-		return wrong("--features", fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), strconv.Itoa(q.X.Cols))
-	}
-	if q.Row = q.Sample.Index; q.Row < 0 || q.Row >= q.X.Rows {
-		return wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), strconv.Itoa(q.Row))
-	}
-	q.Together = &explain.Together{Rows: q.X.AllRows()}
-	return nil
+	q.Row, q.Together = index, &explain.Together{Rows: q.X.AllRows()}
+	return q, candidates.TrainingData(m.Saved), candidates.Test, err
 }
 
 // askAboutImage asks about a photograph.
-func (o *explainOptions) askAboutImage(c *cli.Context, m *loadedModel) (*explain.Question, error) {
+func (o *explainOptions) askAboutImage(c *cli.Context, m *loadedModel) (q *explain.Question, d *dataset.Dataset, selected candidates.Selection, err error) {
 	list := []images.Image{{ID: o.image, Path: o.image}}
 	e, err := o.networkOptions.open(c, m, list)
 	if err != nil {
-		return nil, err
+		return nil, nil, "", err
 	}
-	q := &explain.Question{Sample: explain.Sample{ID: o.image, From: o.image}, X: dataset.NewMatrix[float32](1, m.Dims)}
+	q = &explain.Question{Sample: explain.Sample{ID: o.image, From: o.image}, X: dataset.NewMatrix[float32](1, m.Dims)}
 	if _, err := e.NewSource(c.Context, list, nil).Read(q.X); err != nil {
-		return nil, err
+		return nil, nil, "", err
 	}
-	if q.Sample.Picture, err = images.Thumbnail(c.Context, o.image, explain.PictureSide); err != nil {
-		return nil, err
-	}
-	q.Candidates, err = o.candidateSet(c, candidates.TrainingData(m.Saved), candidates.Test)
-	return q, err
+	q.Sample.Picture, err = images.Thumbnail(c.Context, o.image, explain.PictureSide)
+	return q, candidates.TrainingData(m.Saved), candidates.Test, err
 }

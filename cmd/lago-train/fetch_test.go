@@ -3,70 +3,50 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
-	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/fetch"
-	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// publisher serves the small data set as cub, in two archives.
-type publisher struct {
-	*httptest.Server
-	release, meta []byte
-
-	mu     sync.Mutex
-	most   int // bytes of the release in one response, which then stalls; 0 for all
-	ranges []string
-}
-
-func publish(t *testing.T) *publisher {
+// publish serves the small data set as cub, in two archives, and returns the arguments of a
+// fetch from there to the folder data in dir.
+func publish(t *testing.T) func(dir string, more ...string) []string {
 	t.Helper()
 	const plain = "../../dataset/xlsa17/testdata/plain"
-	entries, err := os.ReadDir(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
 	release := make(fstest.MapFS)
-	for _, e := range entries {
-		content, err := os.ReadFile(filepath.Join(plain, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		release[path.Join("xlsa17/data/CUB", e.Name())] = &fstest.MapFile{Data: content}
+	for _, e := range testkit.Must(os.ReadDir(plain))(t) {
+		release["xlsa17/data/CUB/"+e.Name()] = &fstest.MapFile{Data: []byte(testkit.Read(t, filepath.Join(plain, e.Name())))}
 	}
-	p := &publisher{release: zipped(t, release), meta: zipped(t, metaOf(t, plain))}
-	p.Server = httptest.NewServer(p)
-	t.Cleanup(p.Close)
-	return p
+	archives := map[string][]byte{"/release.zip": zipped(t, release), "/meta.zip": zipped(t, metaOf(mini(t)))}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if data, ok := archives[r.URL.Path]; ok {
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return func(dir string, more ...string) []string {
+		return append([]string{
+			"dataset", "fetch", "--data-dir", filepath.Join(dir, "data"), "--download-dir", filepath.Join(dir, "downloads"),
+			"--archive-url", server.URL + "/release.zip", "--meta-url", server.URL + "/meta.zip",
+		}, more...)
+	}
 }
 
 // metaOf are the files that the release of a data set doesn't have.
-func metaOf(t *testing.T, dir string) fstest.MapFS {
-	t.Helper()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	d, err := xlsa17.Load(t.Context(), dir, xlsa17.Options{NoCache: true, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+func metaOf(d *dataset.Dataset) fstest.MapFS {
 	var attributes, classes, descriptions strings.Builder
 	for _, a := range d.Attributes {
 		fmt.Fprintln(&attributes, a.Name)
@@ -87,163 +67,41 @@ func zipped(t *testing.T, files fstest.MapFS) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	if err := errors.Join(w.AddFS(files), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, errors.Join(w.AddFS(files), w.Close()))
 	return b.Bytes()
 }
 
-func (p *publisher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Etag", `"1"`)
-	switch r.URL.Path {
-	case "/meta.zip":
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.meta))
-	case "/release.zip":
-		p.mu.Lock()
-		most := p.most
-		p.ranges = append(p.ranges, r.Header.Get("Range"))
-		p.mu.Unlock()
-		if most > 0 {
-			w = &stalling{w, r, most}
-		}
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.release))
-	default:
-		http.NotFound(w, r)
-	}
-}
-
-// stalling is a response that stops after some bytes of the body.
-type stalling struct {
-	http.ResponseWriter
-	request *http.Request
-	left    int
-}
-
-func (s *stalling) Write(b []byte) (int, error) {
-	n, err := s.ResponseWriter.Write(b[:min(len(b), s.left)])
-	s.left -= n
-	if s.left > 0 || err != nil {
-		return n, err
-	}
-	_ = http.NewResponseController(s.ResponseWriter).Flush()
-	<-s.request.Context().Done()
-	return n, s.request.Context().Err()
-}
-
-func (p *publisher) stallAfter(most int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.most = most
-}
-
-// args are those of a fetch from the publisher to the folder data in dir.
-func (p *publisher) args(dir string, more ...string) []string {
-	return append([]string{
-		"dataset", "fetch", "--data-dir", filepath.Join(dir, "data"), "--download-dir", filepath.Join(dir, "downloads"),
-		"--archive-url", p.URL + "/release.zip", "--meta-url", p.URL + "/meta.zip",
-	}, more...)
-}
-
 func TestDatasetFetch(t *testing.T) {
-	p, dir := publish(t), t.TempDir()
+	args, dir := publish(t), t.TempDir()
 	data := filepath.Join(dir, "data")
-	out := succeeds(t, p.args(dir, "cub")...)
-	for _, part := range []string{
-		"cub: 10 files", filepath.Join(data, "CUB"), p.URL + "/release.zip", "kept for other data sets",
-		"lago-train dataset info --data-dir " + data + " cub", "lago-train run --data-dir " + data + " --dataset cub",
-	} {
-		if !strings.Contains(out, part) {
-			t.Errorf("stdout doesn't say %q:\n%s", part, out)
-		}
-	}
+	out := succeeds(t, args(dir, "cub")...)
+	testkit.WantText(t, out,
+		"cub: 10 files", filepath.Join(data, "CUB"), "/release.zip", "kept for other data sets",
+		"lago-train dataset info --data-dir "+data+" cub", "lago-train run --data-dir "+data+" --dataset cub")
 	info := succeeds(t, "dataset", "info", "--data-dir", data, "--no-cache", "cub")
-	if !strings.Contains(info, "cub: 108 samples of 12 classes") || !strings.Contains(info, "in 4 groups") {
-		t.Errorf("what was fetched is\n%s", info)
-	}
-	refuses(t, p.args(dir, "cub"), filepath.Join(data, "CUB"), "exists already", "--force")
+	testkit.WantText(t, info, "cub: 108 samples of 12 classes", "in 4 groups")
+	fails(t, args(dir, "cub"), filepath.Join(data, "CUB"), "exists already", "--force")
 
-	o := object(t, succeeds(t, p.args(dir, "--json", "--force", "--delete-archives", "CUB")...))
-	compareKeys(t, "the object", o, "name", "folder", "files", "bytes", "archives")
-	if string(o["name"]) != `"cub"` || !strings.Contains(string(o["archives"]), `"sha256"`) {
-		t.Errorf("name %s, archives %s", o["name"], o["archives"])
+	r := printed[fetch.Result](t, args(dir, "--json", "--force", "--delete-archives", "CUB")...)
+	if r.Name != "cub" || len(r.Archives) != 2 || len(r.Archives[0].SHA256) != 64 {
+		t.Errorf("%+v", r)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.zip")); len(left) != 0 {
 		t.Errorf("archives are left: %v", left)
 	}
 }
 
-func TestDatasetFetchResumesAfterSignals(t *testing.T) {
-	p, dir := publish(t), t.TempDir()
-	quarter := len(p.release) / 4
-	p.stallAfter(quarter)
-	for i, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		s := start(t, p.args(dir, "cub")...)
-		// The part grows with every command, so its size shows that this one wrote to it.
-		s.until(t, "the next quarter of the archive is there", func() bool {
-			parts, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.part"))
-			if len(parts) != 1 {
-				return false
-			}
-			info, err := os.Stat(parts[0])
-			return err == nil && info.Size() == int64((i+1)*quarter)
-		})
-		if err := s.cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		<-s.over
-		if text := s.stderr.String(); s.cmd.ProcessState.ExitCode() != exitCancelled || !strings.Contains(text, "interrupted. ") {
-			t.Errorf("after %v it ended with %v:\n%s", signal, s.cmd.ProcessState, text)
-		}
-	}
-	p.stallAfter(0)
-	e := lagoTrain(t, p.args(dir, "--log-format", "json", "cub")...)
-	if e.code != 0 || !strings.Contains(e.stderr, "resuming after ") {
-		t.Errorf("it ended with %d:\n%s", e.code, e.stderr)
-	}
-	for line := range strings.Lines(e.stderr) {
-		if !json.Valid([]byte(line)) {
-			t.Errorf("not JSON: %s", line)
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	want := []string{"", fmt.Sprintf("bytes=%d-", quarter), fmt.Sprintf("bytes=%d-", 2*quarter)}
-	if !slices.Equal(p.ranges, want) {
-		t.Errorf("the commands requested %q, expected %q", p.ranges, want)
-	}
-}
-
-func TestDatasetFetchShowsNoPassword(t *testing.T) {
-	p, dir := publish(t), t.TempDir()
-	secret := strings.Replace(p.URL, "://", "://me:s3cret@", 1)
-	args := []string{"dataset", "fetch", "--data-dir", dir, "--download-dir", dir, "--force", "--json", "--meta-url", secret + "/meta.zip", "--archive-url"}
-	for _, c := range [][]string{append(args, secret+"/release.zip", "cub"), append(args, secret+"/absent.zip", "cub")} {
-		e := lagoTrain(t, c...)
-		if strings.Contains(e.stdout+e.stderr, "s3cret") {
-			t.Errorf("%v shows the password:\n%s%s", c, e.stdout, e.stderr)
-		}
-	}
-}
-
 func TestDatasetFetchRefuses(t *testing.T) {
-	p, dir := publish(t), t.TempDir()
-	misused(t, p.args(dir), "the name of one data set", "cub, awa2, sun", "found 0")
-	misused(t, p.args(dir, "cub", "awa2"), "found 2 arguments")
-	misused(t, p.args(dir, "apy"), `"apy"`, "cub, awa2, sun")
-	refuses(t, p.args(dir, "--attempts", "0", "cub"), "--attempts", "found 0")
-	refuses(t, p.args(dir, "--stall", "0s", "cub"), "--stall", "found 0s")
-	refuses(t, p.args(dir, "--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)
-	refuses(t, p.args(dir, "sun"), p.URL, "expected the files of SUN")
-	refuses(t, p.args(dir, "--archive-url", p.URL+"/absent.zip", "cub"), p.URL+"/absent.zip", "404 Not Found")
-}
-
-func TestWhatIsFetchedIsToldWhereItIsMissing(t *testing.T) {
-	for _, name := range fetch.Names() {
-		_, err := catalog.Open(t.Context(), name, catalog.Options{DataDir: t.TempDir()})
-		if err == nil || !strings.Contains(err.Error(), "To download it: lago-train dataset fetch") {
-			t.Errorf("%s: the error doesn't say how to fetch it: %v", name, err)
-		}
-	}
+	args, dir := publish(t), t.TempDir()
+	misused(t, args(dir), "the name of one data set", "cub, awa2, sun", "found 0")
+	misused(t, args(dir, "cub", "awa2"), "found 2 arguments")
+	misused(t, args(dir, "apy"), `"apy"`, "cub, awa2, sun")
+	misused(t, args(dir, "--attempts", "0", "cub"), "--attempts", "found 0")
+	misused(t, args(dir, "--stall", "0s", "cub"), "--stall", "found 0s")
+	misused(t, args(dir, "--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)
+	fails(t, args(dir, "sun"), "expected the files of SUN")
+	meta := args(dir)[9]
+	fails(t, args(dir, "--archive-url", strings.Replace(meta, "meta", "absent", 1), "cub"), "/absent.zip", "404 Not Found")
 }
 
 func TestFetchProgress(t *testing.T) {

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -29,86 +34,79 @@ var flagGroups = []string{
 	string(setting.Protocol), string(setting.Method), string(setting.Training), runGroup, outputGroup, generalGroup,
 }
 
-// choiceFlag is a flag with one of several words.
+// choiceFlag is a flag with one of several words or, for a list, several of them, separated by
+// commas.
 type choiceFlag struct {
-	*cli.StringFlag
+	*cli.GenericFlag
 	words []string
-	set   func(word string) // writes the value, nil if it is read elsewhere
+	list  bool
 }
 
-// choicesFlag is a flag with several of them, separated by commas.
-type choicesFlag struct {
-	*cli.StringSliceFlag
+// chosen is the value of a choiceFlag, spelt as in the list of words.
+type chosen struct {
+	text  string
 	words []string
+	list  bool
 	set   func(words []string)
+	given bool
+}
+
+func (c *chosen) String() string { return c.text }
+
+func (c *chosen) Set(typed string) error {
+	given := []string{typed}
+	if c.list {
+		given = strings.Split(typed, ",")
+	}
+	for i, word := range given {
+		var err error
+		if given[i], err = invalid.OneOf(strings.TrimSpace(word), c.words...); err != nil {
+			return err
+		}
+	}
+	if c.list && c.given { // the flag is repeated
+		given = append(strings.Split(c.text, ","), given...)
+	}
+	c.text, c.given = strings.Join(given, ","), true
+	c.set(given)
+	return nil
 }
 
 // choice returns a choiceFlag with a default.
 func choice[T ~string](to *T, name, group, usage string, standard T, words ...T) choiceFlag {
 	f := optional(to, name, group, usage, "", words...)
-	f.Value = string(standard)
+	f.Value.(*chosen).text, *to = string(standard), standard
 	return f
 }
 
 // optional returns a choiceFlag without a default but with a description of it.
 func optional[T ~string](to *T, name, group, usage, standard string, words ...T) choiceFlag {
-	f := choiceFlag{StringFlag: &cli.StringFlag{Name: name, Category: group, Usage: usage, DefaultText: standard}, words: format.Strings(words)}
-	if to != nil {
-		f.set = func(word string) { *to = T(word) }
-	}
-	return f
+	value := &chosen{words: format.Strings(words), set: func(words []string) { *to = T(words[0]) }}
+	return choiceFlag{&cli.GenericFlag{Name: name, Category: group, Usage: usage, DefaultText: standard, Value: value}, value.words, false}
 }
 
-// choices returns a choicesFlag.
-func choices[T ~string](to *[]T, name, group, usage string, standard []T, words ...T) choicesFlag {
-	f := choicesFlag{StringSliceFlag: &cli.StringSliceFlag{Name: name, Category: group, Usage: usage}, words: format.Strings(words)}
-	if standard != nil {
-		f.Value = cli.NewStringSlice(format.Strings(standard)...)
-	}
-	if to != nil {
-		f.set = func(words []string) {
-			*to = nil
-			for _, w := range words {
-				*to = append(*to, T(w))
-			}
+// choices returns the choiceFlag of a list.
+func choices[T ~string](to *[]T, name, group, usage string, standard []T, words ...T) choiceFlag {
+	*to = standard
+	value := &chosen{text: strings.Join(format.Strings(standard), ","), words: format.Strings(words), list: true}
+	value.set = func(words []string) {
+		*to = nil
+		for _, w := range words {
+			*to = append(*to, T(w))
 		}
 	}
-	return f
+	return choiceFlag{&cli.GenericFlag{Name: name, Category: group, Usage: usage, Value: value}, value.words, true}
 }
 
-// setChoices writes the values of choices to where they belong, spelt as in the list of words.
-func setChoices(c *cli.Context) error {
-	for _, f := range c.Command.Flags {
-		switch f := f.(type) {
-		case choiceFlag:
-			word := c.String(f.Name)
-			if c.IsSet(f.Name) {
-				var err error
-				if word, err = invalid.OneOf(word, f.words...); err != nil {
-					return atFlag(f.Name, err)
-				}
-				if err := c.Set(f.Name, word); err != nil {
-					return err
-				}
-			}
-			if f.set != nil {
-				f.set(word)
-			}
-		case choicesFlag:
-			if f.set == nil {
-				continue
-			}
-			words := slices.Clone(c.StringSlice(f.Name))
-			for i, typed := range words {
-				var err error
-				if words[i], err = invalid.OneOf(typed, f.words...); err != nil {
-					return atFlag(f.Name, err)
-				}
-			}
-			f.set(words)
+// atLeast refuses smaller values of a flag.
+func atLeast(least int, f *cli.IntFlag) *cli.IntFlag {
+	f.Action = func(_ *cli.Context, n int) error {
+		if n < least {
+			return wrong(dashed(f.Name), fmt.Sprintf("at least %d", least), strconv.Itoa(n))
 		}
+		return nil
 	}
-	return nil
+	return f
 }
 
 // wrong is the error of a command line.
@@ -138,15 +136,6 @@ func findFlag(flags []cli.Flag, arg string) cli.Flag {
 	return nil
 }
 
-// namesOf returns the names of flags, without aliases.
-func namesOf(flags []cli.Flag) []string {
-	names := make([]string, len(flags))
-	for i, f := range flags {
-		names[i] = f.Names()[0]
-	}
-	return names
-}
-
 func hasFlag(c *cli.Command, name string) bool { return findFlag(c.Flags, name) != nil }
 
 // excludes returns an error for the first of the flags that is set beside another one.
@@ -172,4 +161,134 @@ func requires(c *cli.Context, other string, flags ...string) error {
 // without returns flags but those of some names.
 func without(flags []cli.Flag, names ...string) []cli.Flag {
 	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
+}
+
+const helpWidth = 100
+
+// printHelp writes the help of a command: what it does, examples, and its flags by group
+// with their defaults, in lines of at most helpWidth characters.
+func printHelp(w io.Writer, c *cli.Command) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", wrap(c.HelpName+": "+c.Usage, 0))
+	what := strings.TrimSpace("[flags] " + c.ArgsUsage)
+	subcommands := slices.DeleteFunc(c.VisibleCommands(), func(sub *cli.Command) bool { return sub.Name == "help" })
+	if len(subcommands) > 0 {
+		what = "COMMAND [flags]"
+		if hasFlag(c, "quiet") { // as every command that acts itself
+			what = "[COMMAND] [flags]"
+		}
+	}
+	fmt.Fprintf(&b, "Usage: %s %s\n", c.HelpName, what)
+	if c.Description != "" {
+		b.WriteString("\n")
+		for paragraph := range strings.SplitSeq(strings.TrimSpace(c.Description), "\n\n") {
+			if strings.Contains(paragraph, "\n   ") || strings.HasPrefix(paragraph, " ") { // examples and layouts stay as they are
+				b.WriteString(paragraph + "\n\n")
+				continue
+			}
+			b.WriteString(wrap(paragraph, 0) + "\n\n")
+		}
+	}
+	for i, sub := range subcommands {
+		switch heading := "Commands, " + sub.Category; {
+		case sub.Category == "" && i == 0:
+			b.WriteString("\nCommands:\n")
+		case sub.Category != "" && (i == 0 || subcommands[i-1].Category != sub.Category):
+			fmt.Fprintf(&b, "\n%s:\n", heading)
+		}
+		fmt.Fprintf(&b, "  %-12s %s\n", sub.Name, strings.TrimLeft(wrap(sub.Usage, 15), " "))
+	}
+	groups := map[string]string{}
+	for _, f := range c.VisibleFlags() {
+		group := groupOf(f)
+		groups[group] += flagHelp(f)
+	}
+	for _, group := range flagGroups {
+		if groups[group] != "" {
+			fmt.Fprintf(&b, "\nFlags, %s:\n%s", group, groups[group])
+		}
+	}
+	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "\n\n\n", "\n\n"))
+	return err
+}
+
+// groupOf returns the group of a flag.
+func groupOf(f cli.Flag) string {
+	in, ok := f.(cli.CategorizableFlag)
+	if !ok {
+		return generalGroup
+	}
+	return cmp.Or(in.GetCategory(), generalGroup)
+}
+
+var placeholder = regexp.MustCompile("^`([^`]+)` ")
+
+// describeFlag returns what a flag takes, "" for a flag without a value, what it is for, and
+// its default.
+func describeFlag(f cli.Flag) (value, usage, standard string) {
+	if doc, ok := f.(cli.DocGenerationFlag); ok {
+		usage, standard = doc.GetUsage(), strings.ReplaceAll(doc.GetDefaultText(), `"`, "")
+	}
+	if m := placeholder.FindStringSubmatch(usage); m != nil {
+		value, usage = m[1], strings.TrimPrefix(usage, m[0])
+	}
+	const short = 24
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		standard = ""
+	case *cli.Float64SliceFlag:
+		standard = strings.ReplaceAll(standard, ", ", ",") // as it is typed
+	case choiceFlag:
+		if f.list {
+			value = cmp.Or(value, "NAME") + ",..."
+			if !strings.Contains(usage, f.words[0]) {
+				usage += ": " + format.List(f.words, "or")
+			}
+		} else if value = strings.Join(f.words, "|"); len(value) > short {
+			value = "NAME"
+			usage += ": " + format.List(f.words, "or")
+		}
+	}
+	return value, usage, standard
+}
+
+// flagHelp is the lines of a flag.
+func flagHelp(f cli.Flag) string {
+	const indent = 24
+	value, usage, standard := describeFlag(f)
+	var names []string
+	for _, name := range f.Names() {
+		if len(name) == 1 {
+			names = append([]string{dashed(name)}, names...)
+		} else {
+			names = append(names, dashed(name))
+		}
+	}
+	left := strings.TrimRight("  "+strings.Join(names, ", ")+" "+value, " ")
+	if standard != "" {
+		usage += " (default: " + standard + ")"
+	}
+	if len(left) > indent-2 {
+		left += "\n" + strings.Repeat(" ", indent)
+	}
+	return fmt.Sprintf("%-*s%s\n", indent, left, strings.TrimLeft(wrap(usage, indent), " "))
+}
+
+// wrap breaks text into lines of at most helpWidth characters after an indentation.
+func wrap(text string, indent int) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		if column > 0 && indent+column+1+len([]rune(word)) > helpWidth {
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = 0
+		}
+		if column > 0 {
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += len([]rune(word))
+	}
+	return b.String()
 }

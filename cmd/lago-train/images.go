@@ -152,7 +152,6 @@ type extractOptions struct {
 	dataOptions
 	extract.Config
 	list, shard string
-	json        bool
 }
 
 func extractCommand() *cli.Command {
@@ -161,19 +160,15 @@ func extractCommand() *cli.Command {
 		Name:      "extract",
 		Usage:     "compute features of photographs with a ResNet, as a data set",
 		ArgsUsage: "NAME",
-		Description: `Reads the photographs DIR/CLASS/*.jpg (or png, webp, gif, bmp, tiff), or those of a list,
-and writes the folder NAME in the data directory: features.npy, labels.csv, images.csv (the
-path of each sample, which is its id) and extract.json (network, weights, preprocessing).
-Without classes, that is for a folder without subfolders, labels.csv is left out, and the
-features are for predict --features.
+		Description: `Reads the photographs DIR/CLASS/*.jpg (or png, webp, gif, bmp, tiff), or those of a list, and writes
+the folder NAME in the data directory: features.npy, labels.csv, images.csv (the path of each sample,
+which is its id) and extract.json. Without classes, that is for a folder without subfolders,
+labels.csv is left out, and the features are for predict --features.
 
-The weights are a safetensors file of ResNet-18, -34, -50, -101 or -152 with the names of
-torchvision or timm; "dataset fetch resnet50" downloads one. The features are the
-average-pooled units, 512 or 2048. Images are preprocessed as by torchvision.
-
-An interrupted extraction resumes, to bit-identical features. To train on them, describe the
-classes in classes.csv and attributes.csv (docs/your-data.md), and let "dataset split" propose
-splits.csv.
+The weights are a safetensors file of ResNet-18, -34, -50, -101 or -152 with the names of torchvision
+or timm; "dataset fetch resnet50" downloads one. The features are the average-pooled units, 512 or
+2048. An interrupted extraction resumes, to bit-identical features. To train on them, describe the
+classes (docs/your-data.md), and let "dataset split" propose splits.csv.
 
 Examples:
    lago-train dataset extract birds --images photographs --weights resnet101.safetensors
@@ -183,16 +178,12 @@ Examples:
 			&cli.PathFlag{Name: "list", Category: inputGroup, Usage: "`FILE` CSV file of images: path[,class], relative to --images or to the file", Destination: &o.list},
 			&cli.BoolFlag{Name: "skip-broken", Category: inputGroup, Usage: "leave out images that cannot be decoded, and list them in skipped.csv", Destination: &o.SkipBroken},
 		}, o.networkOptions.flags()...),
-			o.dirFlag(), threadsFlag(), shardFlag(&o.shard, "images"), jsonFlag(&o.json)),
-		Action: o.run,
+			o.dirFlag(), threadsFlag(), shardFlag(&o.shard, "images"), o.jsonFlag()),
+		Action: ofDataset(o.run),
 	}
 }
 
-func (o *extractOptions) run(c *cli.Context) error {
-	name, err := oneDataset(c)
-	if err != nil {
-		return err
-	}
+func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || catalog.Generated(name) {
 		return wrong(c.Command.HelpName, "a name for a folder of the data directory", invalid.Quote(name))
 	}
@@ -221,7 +212,7 @@ func (o *extractOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return output(o.json, r)
+	return o.print(r)
 }
 
 // listImages sets the images of --images or --list, and the folder that their names are

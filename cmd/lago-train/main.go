@@ -24,7 +24,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/version"
 )
@@ -94,11 +93,6 @@ func interruptible(action cli.ActionFunc) cli.ActionFunc {
 			return context.Cause(c.Context)
 		}
 	}
-}
-
-// failedRuns is the error of trials that have no result.
-func failedRuns(l *lab.Lab) error {
-	return fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
 }
 
 // usage is the place of an error in the command line as a whole.
@@ -199,23 +193,27 @@ func prepare(commands []*cli.Command) []*cli.Command {
 	return commands
 }
 
-// inFlags names the flag of an error in a field of a configuration.
+// inFlags names the flag of an error in a field of a configuration, and marks an error in what
+// was typed: the value of a flag, or the name of a data set.
 func inFlags(c *cli.Context, err error) error {
 	e, ok := err.(*invalid.Error)
-	if !ok || e.Where != "" {
+	if !ok {
 		return err
 	}
+	named := *e
 	name, rest, _ := strings.Cut(e.Field, ":")
-	if name = flagOf(name); hasFlag(c.Command, name) {
-		named := *e
+	typed := func(name string) bool { return name != "" && e.Where == "data set "+invalid.Quote(name) }
+	switch name = flagOf(name); {
+	case e.Where == "" && hasFlag(c.Command, name):
 		named.Where, named.Field, named.Usage = dashed(name), strings.TrimSpace(rest), true
-		return &named
+	case strings.HasPrefix(e.Where, "--") && hasFlag(c.Command, e.Where), typed(c.Args().First()), typed(c.String("dataset")):
+		named.Usage = true
 	}
-	return err
+	return &named
 }
 
 var (
-	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+)`)
+	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+): (.*)`)
 	notDefined = regexp.MustCompile(`^flag provided but not defined: -+(\S+)`)
 	noValue    = regexp.MustCompile(`^flag needs an argument: -+(\S+)`)
 )
@@ -227,12 +225,18 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c.Command.HelpName == "" {
 		help, flags = "See lago-train --help.", c.App.Flags
 	}
+	at := func(flag, want, got string) error {
+		return &invalid.Error{Where: dashed(flag), Want: want, Got: got, Hint: help, Usage: true}
+	}
 	text := err.Error()
 	if m := badValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: dashed(m[2]), Want: kindOf(flags, m[2]), Got: m[1], Hint: help, Usage: true}
+		if _, ok := findFlag(flags, m[2]).(choiceFlag); ok {
+			return atFlag(m[2], errors.New(m[3]))
+		}
+		return at(m[2], kindOf(flags, m[2]), m[1])
 	}
 	if m := noValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: dashed(m[1]), Want: "a value", Got: "none", Hint: help, Usage: true}
+		return at(m[1], "a value", "none")
 	}
 	if m := notDefined.FindStringSubmatch(text); m != nil {
 		var names []string
@@ -241,14 +245,13 @@ func usageError(c *cli.Context, err error, _ bool) error {
 				names = append(names, f.Names()...)
 			}
 		}
-		near := invalid.Nearest(m[1], names)
-		if len(near) > 0 {
+		if near := invalid.Nearest(m[1], names); len(near) > 0 {
 			for i, name := range near {
 				near[i] = dashed(name)
 			}
 			help = "Did you mean " + strings.Join(near, " or ") + "? " + help
 		}
-		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: help, Usage: true}
+		return at(m[1], "a flag of "+c.Command.HelpName, "")
 	}
 	return &invalid.Error{Where: usage, Err: err, Hint: help, Usage: true}
 }
@@ -293,9 +296,6 @@ func noCommand(c *cli.Context) error {
 
 // setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
-	if err := setChoices(c); err != nil {
-		return err
-	}
 	logrus.SetOutput(display)
 	logrus.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05", ForceColors: display.terminal})
 	if c.String("log-format") == "json" {

@@ -6,18 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // envMain makes the test binary the program itself, so that tests see what a shell
@@ -77,66 +74,58 @@ func succeeds(t *testing.T, args ...string) string {
 	return e.stdout
 }
 
-// refuses runs the program, which must end with 1 or 2, nothing on stdout, and a message
+// refuses runs the program, which must end with a code, nothing on stdout, and a message
 // with all of the parts on stderr.
-func refuses(t *testing.T, args []string, parts ...string) {
-	t.Helper()
-	refusesWith(t, 0, args, parts...)
-}
-
-// misused is refuses for an error in the command line, which must end with 2.
-func misused(t *testing.T, args []string, parts ...string) {
-	t.Helper()
-	refusesWith(t, exitUsage, args, parts...)
-}
-
-func refusesWith(t *testing.T, code int, args []string, parts ...string) {
+func refuses(t *testing.T, code int, args []string, parts ...string) {
 	t.Helper()
 	e := lagoTrain(t, args...)
-	if e.stdout != "" || e.code != code && (code != 0 || e.code != exitFailed && e.code != exitUsage) {
-		t.Errorf("lago-train %s ended with %d and %q on stdout:\n%s", strings.Join(args, " "), e.code, e.stdout, e.stderr)
+	if e.stdout != "" || e.code != code || strings.Contains(e.stderr, "goroutine") {
+		t.Errorf("lago-train %s ended with %d, expected %d and nothing on stdout:\n%s%s", strings.Join(args, " "), e.code, code, e.stdout, e.stderr)
 	}
-	for _, part := range append(parts, "lago-train") {
-		if !strings.Contains(e.stderr, part) {
-			t.Errorf("lago-train %s: stderr doesn't say %q:\n%s", strings.Join(args, " "), part, e.stderr)
-		}
-	}
-	if strings.Contains(e.stderr, "goroutine") {
-		t.Errorf("lago-train %s panics", strings.Join(args, " "))
-	}
+	testkit.WantText(t, e.stderr, append(parts, "lago-train")...)
 	if strings.Contains(e.stderr, "lago-train: lago-train") {
 		t.Errorf("lago-train %s: the name of the program occurs twice:\n%s", strings.Join(args, " "), e.stderr)
 	}
+}
+
+// misused is refuses for an error in the command line.
+func misused(t *testing.T, args []string, parts ...string) {
+	t.Helper()
+	refuses(t, exitUsage, args, parts...)
+}
+
+// fails is refuses for bad input.
+func fails(t *testing.T, args []string, parts ...string) {
+	t.Helper()
+	refuses(t, exitFailed, args, parts...)
 }
 
 // onMini are arguments that name a data set of 12 classes, on which a run takes
 // milliseconds.
 func onMini(t *testing.T) []string {
 	t.Helper()
-	dir, err := filepath.Abs("../../dataset/xlsa17/testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := testkit.Must(filepath.Abs("../../dataset/xlsa17/testdata"))(t)
 	return []string{"--data-dir", dir, "--no-cache", "--dataset", "plain"}
 }
 
-// object reads one JSON object, and nothing after it.
-func object(t *testing.T, text string) map[string]json.RawMessage {
+// printed runs the program and reads the JSON that it prints.
+func printed[T any](t *testing.T, args ...string) (v T) {
 	t.Helper()
-	var o map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		t.Fatalf("expected one JSON object, found %v:\n%s", err, text)
-	}
-	return o
+	decode(t, succeeds(t, args...), &v)
+	return v
 }
 
-// compareKeys reports an error unless an object has exactly the given keys.
-func compareKeys(t *testing.T, name string, o map[string]json.RawMessage, want ...string) {
+// decode reads JSON, and nothing after it.
+func decode(t *testing.T, text string, to any) {
 	t.Helper()
-	slices.Sort(want)
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(o))); diff != "" {
-		t.Errorf("keys of %s (-want +got):\n%s", name, diff)
+	if err := json.Unmarshal([]byte(text), to); err != nil {
+		t.Fatalf("%v:\n%s", err, text)
 	}
+}
+
+func writeConfig(t *testing.T, text string) string {
+	t.Helper()
+	return testkit.Write(t, t.TempDir(), "settings.json", text)
 }
 
 // Each message names the place as it was typed, what was expected, and what was found;
@@ -149,92 +138,47 @@ func TestWrongCommandLines(t *testing.T) {
 		parts []string
 	}{
 		{"rnu", []string{`"rnu"`, "Did you mean run", "lago-train --help"}},
-		{"--fast", []string{"--fast", "lago-train --help"}},
-		{"dataset info cub --data-dir", []string{"--data-dir: expected a value, found none"}},
-		{"sweep-k -x", []string{"-x: expected a flag of lago-train sweep-k"}},
 		{"dataset fetsh", []string{`"fetsh"`, "Did you mean fetch", "lago-train dataset --help"}},
-		{"dataset --fast", []string{"--fast", "lago-train dataset --help"}},
-		{"dataset info --fast glyphs", []string{"--fast", "lago-train dataset info --help"}},
 		{"run --pateince 3", []string{"--pateince", "Did you mean --patience?", "lago-train run --help"}},
 		{"run --jobs many", []string{"--jobs: expected a whole number", `"many"`, "lago-train run --help"}},
 		{"run --jobs 0", []string{"--jobs: expected at least 1, found 0"}},
-		{"run --jobs -1", []string{"--jobs: expected at least 1, found -1"}},
-		{"run --threads 0", []string{"--threads: expected at least 1, found 0"}},
+		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
+		{"noise --methods eszsl,k-sotf", []string{"--methods: expected one of", "Did you mean k-soft?"}},
 		{"ablate --jobs 3 --threads 2", []string{"--jobs: expected at most the number of --threads, found 3"}},
 		{"run --lr", []string{"--lr: expected a value"}},
 		{"run --lr abc", []string{`--lr: expected a number above 0, found "abc"`}},
-		{"run --lr 0", []string{"--lr: expected a number above 0"}},
-		{"run --epochs 0", []string{"--epochs: expected a whole number, at least 1"}},
-		{"run --seeds 0", []string{"--seeds: expected a whole number, at least 1"}},
 		{"run --seed 18446744073709551615 --seeds 2", []string{"--seed: expected at most 2^64-2"}},
-		{"run --seed -1", []string{"--seed: expected a whole number from 0 to 2^64-1"}},
-		{"run --dev-split 4", []string{"--dev-split: expected 1, 2 or 3"}},
-		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
-		{"run --stage ful", []string{"--stage: expected one of dev, test, full", "Did you mean full?"}},
-		{"run --dataset gylphs", []string{"--dataset", "glyphs"}},
+		{"run --dev-split 4", []string{"--dev-split: expected a whole number from 1 to 3"}},
+		{"run --dataset gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
 		{"run -k 5", []string{" -k: expected variant k-soft, found variant semantic-hard"}},
 		{"run --lr-v 1", []string{"--lr-v: expected variants k-soft and semantic-soft, found variant semantic-hard"}},
 		{"run --ridge 10 --preprocess none", []string{"--ridge: expected preprocess with whiten, found preprocess none"}},
-		{"run --patience 3 --stage test", []string{"--patience: expected stages dev and full, found stage test"}},
 		{"run glyphs", []string{"run: expected flags only", `"glyphs"`}},
 		{"run --log-format xml", []string{"--log-format: expected one of text, json", `"xml"`}},
-		{"run --log-level trace", []string{"--log-level: expected one of debug, info, warning, error", `"trace"`}},
 		{"sweep-k --ks a", []string{"--ks: expected whole numbers", `"a"`}},
 		{"sweep-k --ks 2,900", []string{"--ks: expected numbers from 1 to the number of attributes"}},
-		{"sweep-k --variant k-soft", []string{"--variant"}},
 		{"ablate --shard 3/3", []string{"--shard: expected I/N"}},
 		{"search --write " + empty, []string{"--write: expected a file", empty + ", a folder"}},
-		{"search --write x.json --rotate 3", []string{"--write: expected no --write beside --rotate"}},
-		{"compare --csv " + empty + "/no/file.csv", []string{"--csv", empty + "/no", "no such file"}},
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
-		{"compare --bias-factor 3", []string{"--bias-factor: expected a flag of lago-train compare"}},
 		{"search --budget 1", []string{"--budget: expected at least 2 settings, found 1"}},
-		{"search --write " + empty + "/no/file.json", []string{"--write", empty + "/no", "no such file"}},
 		{"compare --methods elz", []string{"--methods: expected one of lago"}},
-		{"compare --methods ezsl", []string{"--methods", "Did you mean eszsl?"}},
-		{"compare --set eszl.gamma=1", []string{"--set: ", "Did you mean eszsl?"}},
-		{"compare --set ale.lr=1e999", []string{"--set: ale: lr: expected a finite number, found 1e999"}},
-		{"compare --methods ESZSL,eszsl", []string{"--methods: expected each method once, found eszsl twice"}},
+		{"compare --set ale.lr=1e999", []string{"--set: ale: lr: expected a number", "1e999"}},
 		{"compare --methods eszsl --preprocess l2 --ridge 1", []string{"--ridge: expected preprocess with whiten"}},
 		{"noise --ratios 2", []string{"--ratios: expected fractions from 0 to 1, found 2"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
-		{"partial --given weakest", []string{"--given: expected one of random, strongest"}},
-		{"partial --impute none", []string{"--impute: expected one of neutral, inferred"}},
-		{"reproduce --configs " + empty + "/no", []string{"--configs", "no such file"}},
-		{"ablate --prior uniform", []string{"--prior: expected a flag of lago-train ablate"}},
 		{"search --seeds 3", []string{"--seeds: expected --rotate beside it"}},
-		{"search --rotate 2", []string{"--rotate: expected at least 3 parts"}},
-		{"compare --rotate 99", []string{"--rotate: glyphs: parts: expected 2 to 26, as 52 classes", "found 99"}},
 		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected no --hold-out beside --rotate"}},
-		{"sweep-k --rotate-seed 3", []string{"--rotate-seed: expected --rotate beside it"}},
 		{"compare --folds 2 --dev-split 2", []string{"--folds: expected 1, because --dev-split names one split, found 2"}},
-		{"compare --folds 0", []string{"--folds: expected at least 1, found 0"}},
-		{"reproduce --stage dev --rotate 3", []string{"--stage: expected a flag of lago-train reproduce"}},
-		{"noise --methods eszsl,eszsl", []string{"--methods: expected each method once, found eszsl twice"}},
-		{"noise --methods singletons,svm", []string{"--methods", `"svm"`, "eszsl"}},
-		{"noise --noise-seeds 0", []string{"--noise-seeds: expected at least 1"}},
-		{"partial --shares 1,0", []string{"--shares", "above 0", "found 0"}},
-		{"partial --shares 50", []string{"--shares: expected fractions above 0, up to 1, found 50"}},
-		{"partial --mask-seeds 0", []string{"--mask-seeds: expected at least 1"}},
-		{"groups --by sample", []string{"--by: expected one of classes, weighted-classes", `"sample"`}},
-		{"groups --threshold 1", []string{"--threshold"}},
-		{"groups --top -1", []string{"--top"}},
-		{"groups --model nope", []string{"--model", `"nope"`}},
 		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no --lr-v beside --model"}},
-		{"groups --model nope --config none.json", []string{"--config: expected no --config beside --model"}},
-		{"groups --model nope --jobs 2", []string{"--jobs: expected no --jobs beside --model"}},
 		{"ablate --alpha 1 --alphas 1", []string{"--alpha: expected no --alpha beside --alphas"}},
 		{"runs --from other show latest", []string{"--from: expected no flags before show", "lago-train runs show --help"}},
-		{"runs -q show latest", []string{"--quiet: expected no flags before show"}},
 		{"runs show", []string{"runs show: expected the folder of one run, found 0 arguments"}},
-		{"runs shwo", []string{`"shwo"`, "Did you mean show?"}},
-		{"runs --status done", []string{"--status: expected one of patience"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			misused(t, strings.Fields(c.args), c.parts...)
 		})
 	}
-	refuses(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
+	fails(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
 	// A rotation divides the classes itself, and leaves none on which settings were chosen.
 	for text, want := range map[string]string{
 		`{"hold_out": true}`:       "hold_out: expected false beside --rotate",
@@ -242,19 +186,19 @@ func TestWrongCommandLines(t *testing.T) {
 		`{"fingerprint": "of it"}`: "expected settings that no search chose, beside --rotate",
 	} {
 		for _, command := range []string{"search", "ablate"} {
-			refuses(t, []string{command, "--rotate", "3", "--config", writeConfig(t, text)}, want)
+			fails(t, []string{command, "--rotate", "3", "--config", writeConfig(t, text)}, want)
 		}
 	}
 	split := writeConfig(t, `{"dev_split": 2}`)
-	refuses(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
+	misused(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
 	singletons := writeConfig(t, `{"variant": "singletons"}`)
-	refuses(t, []string{"sweep-k", "--config", singletons}, singletons+": variant: expected k-soft, found singletons")
-	refuses(t, []string{"groups", "--config", singletons}, singletons+": variant: expected k-soft or semantic-soft, found singletons")
-	refuses(t, []string{"run", "--config", empty + "/none.json"}, "none.json", "no such file")
-	refuses(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
-	refuses(t, []string{"groups", "--model", empty}, empty, "model.safetensors")
-	writeText(t, filepath.Join(empty, "search-glyphs-k-soft.json"), `{"k": "many"}`)
-	refuses(t, []string{"reproduce", "--configs", empty}, "search-glyphs-k-soft.json: k: expected", "many")
+	fails(t, []string{"sweep-k", "--config", singletons}, singletons+": variant: expected k-soft, found singletons")
+	fails(t, []string{"groups", "--config", singletons}, singletons+": variant: expected k-soft or semantic-soft, found singletons")
+	fails(t, []string{"run", "--config", empty + "/none.json"}, "none.json", "no such file")
+	fails(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
+	fails(t, []string{"groups", "--model", empty}, empty, "model.safetensors")
+	testkit.Write(t, empty, "search-glyphs-k-soft.json", `{"k": "many"}`)
+	fails(t, []string{"reproduce", "--configs", empty}, "search-glyphs-k-soft.json: k: expected", "many")
 	if os.Getuid() != 0 {
 		misused(t, []string{"run", "--out", "/proc/none"}, "--out", "/proc/none")
 	}
@@ -272,7 +216,8 @@ func TestOutcomeOfAnError(t *testing.T) {
 		code int
 	}{
 		{live, errors.New("no space left"), "no space left", exitFailed},
-		{live, &invalid.Error{Where: "--lr", Want: "a number"}, "--lr: expected a number", exitUsage},
+		{live, &invalid.Error{Where: "--lr", Want: "a number", Usage: true}, "--lr: expected a number", exitUsage},
+		{live, &invalid.Error{Where: "lago-train-x.npy", Want: "a matrix"}, "lago-train-x.npy: expected a matrix", exitFailed},
 		{live, fmt.Errorf("reading a file: %w", context.Canceled), "interrupted", exitCancelled},
 		{ended, fmt.Errorf("reading a file: %w", bySignal), "interrupted", exitCancelled},
 		{ended, errors.New("no space left"), "no space left", exitFailed},
@@ -289,22 +234,9 @@ func TestProgressLineOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	s := &statusLine{to: &out, terminal: true, width: func() int { return 6 }}
 	s.show("half", false)
-	if _, err := s.Write([]byte("an entry\n")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(s.Write([]byte("an entry\n")))(t)
 	s.show("whole line", true)
 	if want := "\r\x1b[Khalf\r\x1b[Kan entry\n\r\x1b[Khalf\r\x1b[Kwhole\n"; out.String() != want {
 		t.Errorf("%q, expected %q", out.String(), want)
-	}
-}
-
-func TestWithoutACommandTheHelpIsPrinted(t *testing.T) {
-	for _, args := range [][]string{nil, {"help"}, {"--help"}} {
-		if out := succeeds(t, args...); !strings.Contains(out, "lago-train run") || !strings.Contains(out, "dataset") {
-			t.Errorf("%q: expected the commands on stdout:\n%s", args, out)
-		}
-	}
-	if out := succeeds(t, "dataset"); !strings.Contains(out, "info") {
-		t.Errorf("expected the commands of dataset on stdout:\n%s", out)
 	}
 }

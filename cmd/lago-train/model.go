@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -135,12 +136,20 @@ func finishedRuns(dir string) []finishedRun {
 	return runs
 }
 
-// warnIfChanged warns if a data set is not the one that the model was trained on.
-func (m *loadedModel) warnIfChanged(d *dataset.Dataset) {
-	if m.trial == nil || m.Dataset != d.Name || m.trial.Fingerprint == d.Fingerprint() {
-		return
+// open reads a data set for the model, its own if name is "". It warns if the model was trained
+// on other data of this name.
+func (m *loadedModel) open(ctx context.Context, o *dataOptions, name string) (*dataset.Dataset, error) {
+	d, err := o.open(ctx, cmp.Or(name, m.Dataset))
+	if err != nil {
+		return nil, err
 	}
-	logrus.Warnf("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", d.Name, m.path)
+	if err := m.Fits(d); err != nil {
+		return nil, err
+	}
+	if m.trial != nil && m.Dataset == d.Name && m.trial.Fingerprint != d.Fingerprint() {
+		logrus.Warnf("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", d.Name, m.path)
+	}
+	return d, nil
 }
 
 // trainedOn reports whether the model may have been trained on a sample of d.

@@ -34,23 +34,26 @@ type dataOptions struct {
 	dir      string
 	devSplit int
 	noCache  bool
+	json     bool
 }
 
 func (o *dataOptions) dirFlag() cli.Flag {
 	return &cli.PathFlag{Name: "data-dir", Category: dataGroup, DefaultText: "$" + catalog.EnvDataDir + ", otherwise ./data", Usage: "`DIR` folder that holds the data sets", Destination: &o.dir}
 }
 
-func (o *dataOptions) cacheFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-cache", Category: dataGroup, Usage: "read .mat files again, without the cache of parsed files", Destination: &o.noCache}
-}
-
-// flags are those of every command that reads a data set with its split.
+// flags are those of every command that reads data sets.
 func (o *dataOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		o.dirFlag(),
-		&cli.IntFlag{Name: "dev-split", Category: dataGroup, Value: 1, Usage: "`N` split, 1 to 3, of the seen classes into train and validation classes", Destination: &o.devSplit},
-		o.cacheFlag(), threadsFlag(),
+		&cli.BoolFlag{Name: "no-cache", Category: dataGroup, Usage: "read .mat files again, without the cache of parsed files", Destination: &o.noCache},
+		threadsFlag(), o.jsonFlag(),
 	}
+}
+
+// splitFlags are those of every command that reads a data set with its split.
+func (o *dataOptions) splitFlags() []cli.Flag {
+	return append(o.flags(),
+		&cli.IntFlag{Name: "dev-split", Category: dataGroup, Value: 1, Usage: "`N` split, 1 to 3, of the seen classes into train and validation classes", Destination: &o.devSplit})
 }
 
 func (o *dataOptions) catalog() catalog.Options {
@@ -88,7 +91,6 @@ type gridOptions struct {
 	out        string
 	jobs       int
 	shard      string
-	json       bool
 	rotate     int
 	rotateSeed uint64
 	folds      int
@@ -99,17 +101,17 @@ type gridOptions struct {
 
 // flags are those of every command that runs many trials.
 func (o *gridOptions) flags() []cli.Flag {
-	return append(o.dataOptions.flags(), o.outFlag(),
-		&cli.IntFlag{Name: "jobs", Category: runGroup, DefaultText: "--threads", Usage: "`N` runs trained in parallel", Destination: &o.jobs},
-		shardFlag(&o.shard, "runs"), jsonFlag(&o.json))
+	return append(o.splitFlags(), o.outFlag(),
+		atLeast(1, &cli.IntFlag{Name: "jobs", Category: runGroup, DefaultText: "--threads", Usage: "`N` runs trained in parallel", Destination: &o.jobs}),
+		shardFlag(&o.shard, "runs"))
 }
 
 func (o *gridOptions) outFlag() cli.Flag {
 	return &cli.PathFlag{Name: "out", Value: defaultRuns, Category: outputGroup, Usage: "`DIR` folder that holds the runs", Destination: &o.out}
 }
 
-func jsonFlag(to *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "json", Category: outputGroup, Usage: "print one JSON object, with fractions instead of percentages", Destination: to}
+func (o *dataOptions) jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Category: outputGroup, Usage: "print one JSON object, with fractions instead of percentages", Destination: &o.json}
 }
 
 func csvFlag(to *string, what string) cli.Flag {
@@ -138,10 +140,10 @@ func (o *gridOptions) rotationFlags() []cli.Flag {
 
 // foldsFlag is that of commands that choose settings.
 func (o *gridOptions) foldsFlag() cli.Flag {
-	return &cli.IntFlag{
+	return atLeast(1, &cli.IntFlag{
 		Name: "folds", Category: searchGroup, DefaultText: "3, or 1 with --rotate or --dev-split", Destination: &o.folds,
 		Usage: "`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split",
-	}
+	})
 }
 
 // defaultFolds is the number of divisions of the seen classes in the xlsa17 release.
@@ -155,8 +157,6 @@ func (o *gridOptions) foldsOf(c *cli.Context, p engine.Preset) (int, error) {
 		return 1, nil
 	case !c.IsSet("folds"):
 		return defaultFolds, nil
-	case o.folds < 1:
-		return 0, wrong("--folds", "at least 1", strconv.Itoa(o.folds))
 	case o.folds > 1 && ofSplit:
 		return 0, wrong("--folds", "1, because "+p.Origins["dev_split"]+" names one split", strconv.Itoa(o.folds))
 	}
@@ -195,9 +195,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 		return nil, err
 	}
 	threads := runtime.GOMAXPROCS(0)
-	if c.IsSet("jobs") && o.jobs < 1 {
-		return nil, wrong("--jobs", "at least 1", strconv.Itoa(o.jobs))
-	} else if c.IsSet("threads") && o.jobs > threads {
+	if c.IsSet("threads") && o.jobs > threads {
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
 	var shard lab.Shard
@@ -279,19 +277,22 @@ func writeCSV(file string, write func(io.Writer) error) error {
 // tabled is a result, which is also the JSON output.
 type tabled interface{ Tables() []*table.Table }
 
-// output prints a result, as JSON or as text.
-func output(asJSON bool, result tabled) error {
+// printing is the action of a command that prints a result.
+func (o *dataOptions) printing(find func(c *cli.Context) (tabled, error)) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		r, err := find(c)
+		if err != nil {
+			return err
+		}
+		return o.print(r)
+	}
+}
+
+// print prints a result, as JSON or as tables.
+func (o *dataOptions) print(result tabled) error {
 	display.clear()
-	if asJSON {
+	if o.json {
 		return format.WriteJSON(os.Stdout, result)
 	}
 	return table.WriteText(os.Stdout, result.Tables()...)
-}
-
-// outputOf is output for a result of trials. It returns an error if trials of the lab failed.
-func (o *gridOptions) outputOf(l *lab.Lab, result tabled) error {
-	if err := output(o.json, result); err != nil || l.Failed() == 0 {
-		return err
-	}
-	return failedRuns(l)
 }

@@ -38,7 +38,7 @@ type predictionOptions struct {
 func (o *predictionOptions) flags(among string) []cli.Flag {
 	amongFlag := choices(&o.among, "among", classGroup, "classes of the data set to choose from: test, val, train, seen (train and val) or all", nil, candidates.Selections...)
 	amongFlag.DefaultText = among
-	return append(append(o.dataOptions.flags(), o.networkOptions.flags()...),
+	return append(append(without(o.splitFlags(), "json"), o.networkOptions.flags()...),
 		modelFlag(&o.model), amongFlag,
 		&cli.PathFlag{Name: "classes", Category: classGroup, Usage: "`FILE` descriptions of classes to choose from: .csv or .json", Destination: &o.classes},
 		choice(&o.impute, "impute", classGroup, "imputation of missing entries: neutral (within the group) or inferred (from all entries)", impute.Neutral, impute.Kinds...),
@@ -75,6 +75,15 @@ func (o *predictionOptions) load(c *cli.Context) (*loadedModel, error) {
 	return m, checkOutput("out", o.out, m.path, o.features, o.classes)
 }
 
+// write writes what was found, to --out if it is given.
+func (o *predictionOptions) write(write func(io.Writer) error) error {
+	if o.out != "" {
+		return atomicfile.Write(o.out, write)
+	}
+	w := bufio.NewWriter(os.Stdout)
+	return errors.Join(write(w), w.Flush())
+}
+
 // candidateSet returns the classes to choose from; selected are those of d if neither
 // --among nor --classes is set.
 func (o *predictionOptions) candidateSet(c *cli.Context, d *dataset.Dataset, selected candidates.Selection) (candidates.Set, error) {
@@ -106,25 +115,18 @@ func predictCommand() *cli.Command {
 		Name:      "predict",
 		Usage:     "predict classes of samples, seen or unseen, with a trained model",
 		ArgsUsage: "[IMAGE...]",
-		Description: `Predicts the class of each sample in a feature file (--features), in a data set (--dataset,
---split) or of photographs (--images, --weights), which are preprocessed as those that the
-model was trained on. The classes to choose from are those of the data set that the
-model was trained on, by default the test classes (--among), or new classes that a file
-describes by some of the attributes (--classes), or both. A CSV file has one class per
-line, with values from 0 to 1 or never, rarely, sometimes, often, always, yes, no:
+		Description: `Predicts the class of each sample in a feature file (--features), in a data set (--dataset, --split)
+or of photographs (--images, --weights). The classes to choose from are those of the data set that the
+model was trained on (--among), or new classes that a file describes by some of the attributes
+(--classes), or both. A CSV file has one class per line, with values from 0 to 1 or never, rarely,
+sometimes, often, always, yes, no; missing entries are imputed (--impute):
 
    class,wing color: olive,bill length: short
    Olive Warbler,often,0.2
 
-Missing entries are imputed from the other entries of their group (--impute).
-Scores of LAGO are probabilities; those of baselines need a --temperature, which
-"lago-train evaluate" fits.
-
-With --adapt, all samples are read first and predicted together (transductive): clusters of similar
-samples correct the model's probabilities. Its settings were chosen on validation classes when the
-model was trained. It needs the memory of the features plus about 20 %, and about 20 seconds for
-100,000 samples of 2,048 dimensions and 50 classes on two cores. The estimated share of each class
-is printed on standard error.
+Scores of LAGO are probabilities; those of baselines need a --temperature, which evaluate fits. With
+--adapt, all samples are read first and predicted together (transductive): clusters of similar samples
+correct the model's probabilities. It needs the memory of the features plus about 20 %.
 
 Examples:
    lago-train predict --model latest --dataset awa2
@@ -188,11 +190,7 @@ func (o *predictOptions) run(c *cli.Context) error {
 		}
 		return err
 	}
-	if o.out != "" {
-		return atomicfile.Write(o.out, write)
-	}
-	w := bufio.NewWriter(os.Stdout)
-	return errors.Join(write(w), w.Flush())
+	return o.write(write)
 }
 
 // checkSources returns an error unless the samples come from one place.
@@ -226,11 +224,7 @@ func (o *predictOptions) setTemperature(c *cli.Context, m *loadedModel) error {
 	if c.IsSet("temperature") && o.Temperature == 0 {
 		return wrong("--temperature", "a finite number above 0", "0")
 	}
-	entry, err := methods.Find(m.Method.Name)
-	if err != nil {
-		return err
-	}
-	if o.adapts(m) || o.Temperature == 0 && entry.Probabilities {
+	if o.adapts(m) || o.Temperature == 0 && m.Method.Name == methods.LAGO {
 		o.Temperature = 1 // of log p(z|x), or of the adapted probabilities
 	}
 	if err := o.Check(); err != nil {
@@ -262,13 +256,9 @@ func (o *predictOptions) source(c *cli.Context, m *loadedModel) (src predict.Sou
 		return e.NewSource(c.Context, list, showExtraction("extracting")), d, selected, nil
 	}
 	selected = o.split
-	if d, err = o.dataOptions.open(c.Context, o.dataset); err != nil {
+	if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err != nil {
 		return nil, nil, selected, err
 	}
-	if err := m.Fits(d); err != nil {
-		return nil, nil, selected, err
-	}
-	m.warnIfChanged(d)
 	return predict.SamplesOf(d, selected), d, selected, nil
 }
 

@@ -2,14 +2,12 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,48 +16,51 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/experiments/evaluation"
+	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 )
 
-// trainedOnMini trains LAGO and ESZSL and returns the folders of their test runs.
-func trainedOnMini(t *testing.T) (lago, eszsl string) {
+// trained runs the test stage of a variant for a moment and returns its folder.
+func trained(t *testing.T, more ...string) string {
 	t.Helper()
-	out := t.TempDir()
-	succeeds(t, append([]string{"compare", "--methods", "semantic-hard,eszsl", "--tune", "0", "--seeds", "1", "--epochs", "3", "--out", out}, onMini(t)...)...)
-	only := func(pattern string) string {
-		found, err := filepath.Glob(filepath.Join(out, pattern))
-		if err != nil || len(found) != 1 {
-			t.Fatal(pattern, found, err)
-		}
-		return found[0]
-	}
-	return only("*-semantic-hard-test-*"), only("*-eszsl-test-*")
+	args := append([]string{"run", "--stage", "test", "--seeds", "1", "--epochs", "2", "--json", "--out", t.TempDir()}, more...)
+	return printed[protocol.Result](t, args...).RunDirs[0]
 }
 
 // mini is the data set of onMini.
 func mini(t *testing.T) *dataset.Dataset {
 	t.Helper()
-	d, err := catalog.Open(t.Context(), "plain", catalog.Options{DataDir: onMini(t)[1], NoCache: true})
-	if err != nil {
-		t.Fatal(err)
+	return testkit.Must(catalog.Open(t.Context(), "plain", catalog.Options{DataDir: onMini(t)[1], NoCache: true}))(t)
+}
+
+// featureFile writes the features of samples.
+func featureFile(t *testing.T, d *dataset.Dataset, samples []int) (string, dataset.Matrix[float32]) {
+	t.Helper()
+	x := dataset.NewMatrix[float32](len(samples), d.Features.Cols)
+	for i, row := range samples {
+		copy(x.Row(i), d.Features.Row(row))
 	}
-	return d
+	file := filepath.Join(t.TempDir(), "features.npy")
+	testkit.NoError(t, features.WriteNPY(file, x))
+	return file, x
 }
 
 // describe writes the descriptions of classes, row by row, in the long form.
-func describe(t *testing.T, d *dataset.Dataset, classes []int, name func(string) string) string {
+func describe(t *testing.T, d *dataset.Dataset, classes []int, prefix string) string {
 	t.Helper()
 	text := "class,attribute,value\n"
 	for _, z := range classes {
 		for m, p := range d.Descriptions.Row(z) {
 			if !math.IsNaN(p) {
-				text += fmt.Sprintf("%s,%s,%v\n", name(d.Classes[z]), d.Attributes[m].Name, p)
+				text += fmt.Sprintf("%s,%s,%v\n", prefix+d.Classes[z], d.Attributes[m].Name, p)
 			}
 		}
 	}
-	path := filepath.Join(t.TempDir(), "classes.csv")
-	writeText(t, path, text)
-	return path
+	return testkit.Write(t, t.TempDir(), "classes.csv", text)
 }
 
 // records reads CSV as rows by the names of columns.
@@ -83,25 +84,22 @@ func records(t *testing.T, text string) []map[string]string {
 // Samples of a file and of a data set are predicted alike, in all formats, among known
 // and described classes.
 func TestPredict(t *testing.T) {
-	lago, eszsl := trainedOnMini(t)
+	runs := t.TempDir()
+	succeeds(t, small(t, "compare", runs, "--methods", "semantic-hard,eszsl", "--tune", "0")...)
+	lago := testkit.Must(findModel("--model", filepath.Join(runs, "plain-semantic-hard-test-seed0")))(t)
+	eszsl := testkit.Must(findModel("--model", filepath.Join(runs, "plain-eszsl-test-seed0")))(t)
 	d := mini(t)
 	test := d.SamplesOf(d.Split.Test)
-	x := dataset.NewMatrix[float32](len(test), d.Features.Cols)
-	for i, row := range test {
-		copy(x.Row(i), d.Features.Row(row))
-	}
-	file := filepath.Join(t.TempDir(), "features.npy")
-	if err := features.WriteNPY(file, x); err != nil {
-		t.Fatal(err)
-	}
+	file, x := featureFile(t, d, test)
+	from := []string{"predict", "--model", lago, "--features", file}
 	predict := func(args ...string) string {
 		t.Helper()
-		return succeeds(t, append([]string{"predict"}, args...)...)
+		return succeeds(t, append(from, args...)...)
 	}
 
 	t.Run("a data set and a file alike", func(t *testing.T) {
-		of := records(t, predict(append([]string{"--model", lago, "--format", "csv", "--top", "2"}, onMini(t)...)...))
-		from := records(t, predict("--model", lago, "--features", file, "--format", "csv", "--top", "2"))
+		of := records(t, succeeds(t, append([]string{"predict", "--model", lago, "--format", "csv", "--top", "2"}, onMini(t)...)...))
+		from := records(t, predict("--format", "csv", "--top", "2"))
 		if len(of) != len(test) || len(from) != len(test) {
 			t.Fatalf("%d and %d samples, expected %d", len(of), len(from), len(test))
 		}
@@ -116,15 +114,11 @@ func TestPredict(t *testing.T) {
 			}
 		}
 	})
-
 	t.Run("described as the data set does", func(t *testing.T) {
-		known := predict("--model", lago, "--features", file, "--format", "jsonl")
-		file := []string{"--model", lago, "--features", file, "--format", "jsonl"}
-		same := describe(t, d, d.Split.Test, func(s string) string { return s })
-		if diff := cmp.Diff(known, predict(append(file, "--classes", same)...)); diff != "" {
+		if diff := cmp.Diff(predict("--format", "jsonl"), predict("--format", "jsonl", "--classes", describe(t, d, d.Split.Test, ""))); diff != "" {
 			t.Errorf("the test classes by a file (-want +got):\n%s", diff)
 		}
-		twins := describe(t, d, d.Split.Test, func(s string) string { return "new " + s })
+		line, _, _ := strings.Cut(predict("--format", "jsonl", "--classes", describe(t, d, d.Split.Test, "new "), "--among", "test"), "\n")
 		var first struct {
 			Prediction *string
 			Top        []struct {
@@ -132,164 +126,308 @@ func TestPredict(t *testing.T) {
 				Probability float64
 			}
 		}
-		line, _, _ := strings.Cut(predict(append(file, "--classes", twins, "--among", "test")...), "\n")
-		if err := json.Unmarshal([]byte(line), &first); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, line, &first)
 		if a, b := first.Top[0], first.Top[1]; b.Class != "new "+a.Class || a.Probability != b.Probability || *first.Prediction != a.Class {
 			t.Errorf("%+v, expected a class and its twin to be as probable", first)
 		}
 	})
-
-	t.Run("a handful of attributes", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "two.json")
+	t.Run("two attributes", func(t *testing.T) {
 		a := d.Attributes
-		text := fmt.Sprintf(`{"this": {%q: "always"}, "that": {%q: "never", %q: 0.5}}`, a[0].Name, a[0].Name, a[len(a)-1].Name)
-		writeText(t, path, text)
-		args := []string{"--model", lago, "--features", file, "--classes", path}
-		neutral, inferred := predict(args...), predict(append(args, "--impute", "inferred")...)
-		if !strings.Contains(neutral, "this") || !strings.Contains(neutral, "that") || neutral == inferred {
-			t.Errorf("expected two classes, and other probabilities if inferred:\n%s\n%s", neutral, inferred)
+		path := testkit.Write(t, t.TempDir(), "two.json",
+			fmt.Sprintf(`{"this": {%q: "always"}, "that": {%q: "never", %q: 0.5}}`, a[0].Name, a[0].Name, a[len(a)-1].Name))
+		neutral, inferred := predict("--classes", path), predict("--classes", path, "--impute", "inferred")
+		testkit.WantText(t, neutral, "this", "that")
+		if neutral == inferred {
+			t.Errorf("expected other probabilities if inferred:\n%s", neutral)
 		}
 	})
-
 	t.Run("abstain", func(t *testing.T) {
-		args := []string{"--model", lago, "--features", file, "--min-confidence", "1"}
 		for format, want := range map[string]string{"table": "  (abstain) ", "csv": ",,", "jsonl": `"prediction":null`} {
-			if out := predict(append(args, "--format", format)...); strings.Count(out, want) < len(test)-1 {
+			if out := predict("--min-confidence", "1", "--format", format); strings.Count(out, want) < len(test)-1 {
 				t.Errorf("%s: expected %q in most lines:\n%s", format, want, out)
 			}
 		}
 	})
-
 	t.Run("stdin, written to a file", func(t *testing.T) {
 		var text strings.Builder
 		for i := range x.Rows {
-			for j, v := range x.Row(i) {
-				if j > 0 {
-					text.WriteByte(',')
-				}
-				fmt.Fprint(&text, v)
-			}
-			text.WriteByte('\n')
+			row := strings.Fields(strings.Trim(fmt.Sprint(x.Row(i)), "[]"))
+			text.WriteString(strings.Join(row, ",") + "\n")
 		}
 		out := filepath.Join(t.TempDir(), "predicted.csv")
 		c := command(t, "predict", "--model", lago, "--features", "-", "--format", "csv", "--out", out)
 		c.Stdin = strings.NewReader(text.String())
-		if printed, err := c.CombinedOutput(); err != nil || !strings.Contains(string(printed), fmt.Sprintf("samples=%d", len(test))) {
-			t.Fatalf("%v:\n%s", err, printed)
+		if log, err := c.CombinedOutput(); err != nil || !strings.Contains(string(log), fmt.Sprintf("samples=%d", len(test))) {
+			t.Fatalf("%v:\n%s", err, log)
 		}
-		written, err := os.ReadFile(out)
-		if want := predict("--model", lago, "--features", file, "--format", "csv"); err != nil || string(written) != want {
-			t.Errorf("%v:\n%s\nexpected\n%s", err, written, want)
+		if diff := cmp.Diff(predict("--format", "csv"), testkit.Read(t, out)); diff != "" {
+			t.Errorf("(-stdout +file):\n%s", diff)
 		}
 	})
-
 	t.Run("scores of another method", func(t *testing.T) {
-		e := lagoTrain(t, "predict", "--model", eszsl, "--features", file)
-		if e.code != 0 || !strings.Contains(e.stdout, "score") || !strings.Contains(e.stderr, "scores of eszsl are not probabilities") {
-			t.Errorf("%d\n%s\n%s", e.code, e.stdout, e.stderr)
-		}
-		if out := predict("--model", eszsl, "--features", file, "--temperature", "0.1", "--min-confidence", "0.1"); !strings.Contains(out, "probability") {
-			t.Errorf("expected probabilities:\n%s", out)
-		}
-		refuses(t, []string{"predict", "--model", eszsl, "--features", file, "--min-confidence", "0.5"}, "--min-confidence", "--temperature")
+		args := []string{"predict", "--model", eszsl, "--features", file}
+		e := lagoTrain(t, args...)
+		testkit.WantText(t, e.stdout, "score")
+		testkit.WantText(t, e.stderr, "scores of eszsl are not probabilities")
+		testkit.WantText(t, succeeds(t, append(args, "--temperature", "0.1", "--min-confidence", "0.1")...), "probability")
+		misused(t, append(args, "--min-confidence", "0.5"), "--min-confidence", "temperature")
 	})
-
-	t.Run("refuses", func(t *testing.T) {
-		narrow, nan := filepath.Join(t.TempDir(), "narrow.npy"), filepath.Join(t.TempDir(), "nan.csv")
-		if err := features.WriteNPY(narrow, dataset.NewMatrix[float32](1, 2)); err != nil {
-			t.Fatal(err)
-		}
-		writeText(t, nan, strings.Repeat("1,", x.Cols-1)+"NaN\n")
-		same := describe(t, d, d.Split.Test, func(s string) string { return s })
+	t.Run("refusals", func(t *testing.T) {
+		narrow, _ := featureFile(t, &dataset.Dataset{Features: dataset.NewMatrix[float32](1, 2)}, []int{0})
+		nan := testkit.Write(t, t.TempDir(), "nan.csv", strings.Repeat("1,", x.Cols-1)+"NaN\n")
 		kept := filepath.Join(t.TempDir(), "kept.csv")
-		for _, c := range []struct {
-			args  []string
-			parts []string
-		}{
-			{nil, []string{"--features", "--dataset"}},
-			{[]string{"--features", file, "--dataset", "plain"}, []string{"--features", "--dataset"}},
-			{[]string{"--features", file, "--split", "val"}, []string{"--split", "--among"}},
-			{[]string{"--features", narrow}, []string{narrow, fmt.Sprintf("expected %d features per sample", x.Cols), "found 2"}},
-			{[]string{"--features", nan, "--out", kept}, []string{nan, "finite", "NaN"}},
-			{[]string{"--features", file, "--among", "unseen"}, []string{"--among", `"unseen"`}},
-			{[]string{"--features", file, "--classes", same, "--among", "test"}, []string{d.Classes[d.Split.Test[0]], "names that differ"}},
-			{[]string{"--features", file, "--top", "0"}, []string{"--top", "at least 1"}},
-			{[]string{"--features", file, "--temperature", "0"}, []string{"--temperature", "above 0"}},
-			{[]string{"--features", file, "--min-confidence", "80"}, []string{"--min-confidence", "80"}},
-			{[]string{"--features", file, "--format", "xml"}, []string{"--format", `"xml"`}},
-			{[]string{"--features", file, "--out", filepath.Join(lago, "model.safetensors")}, []string{"--out", "does not read"}},
-			{[]string{"--features", file, "--impute", "zero"}, []string{"--impute", `"zero"`}},
-		} {
-			refuses(t, append([]string{"predict", "--model", lago}, c.args...), c.parts...)
-		}
+		model := []string{"predict", "--model", lago}
+		fails(t, append(model, "--features", narrow), narrow, fmt.Sprintf("expected %d features per sample", x.Cols), "found 2")
+		fails(t, append(model, "--features", nan, "--out", kept), nan, "finite", "NaN")
 		if _, err := os.Stat(kept); err == nil {
 			t.Error("a file of the first samples was left")
 		}
-		refuses(t, []string{"predict", "--model", t.TempDir(), "--features", file}, "model.safetensors")
+		fails(t, append(from, "--classes", describe(t, d, d.Split.Test, ""), "--among", "test"), d.Classes[d.Split.Test[0]], "names that differ")
+		misused(t, model, "--features", "--dataset")
+		for flags, want := range map[string][]string{
+			"--dataset plain":     {"--features", "--dataset"},
+			"--split val":         {"--split", "--among"},
+			"--among unseen":      {"--among", `"unseen"`},
+			"--top 0":             {"--top", "at least 1"},
+			"--temperature 0":     {"--temperature", "above 0"},
+			"--min-confidence 80": {"--min-confidence", "80"},
+			"--out " + lago:       {"--out", "does not read"},
+			"--impute zero":       {"--impute", `"zero"`},
+		} {
+			misused(t, append(from, strings.Fields(flags)...), want...)
+		}
 	})
-}
-
-// The first signal ends a command that waits for its input.
-func TestWaitingCommandsEndOnTheFirstSignal(t *testing.T) {
-	dir := trained(t)
-	for _, c := range []struct {
-		args   []string
-		signal os.Signal
-	}{
-		{[]string{"predict", "--model", dir, "--features", "-", "--out", "out.csv"}, os.Interrupt},
-		{[]string{"predict", "--model", dir, "--features", "-"}, syscall.SIGTERM},
-	} {
-		cmd := command(t, append(c.args, "--log-level", "debug")...)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := startCommand(t, cmd)
-		s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
-		if err := s.cmd.Process.Signal(c.signal); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-s.over:
-		case <-time.After(20 * time.Second):
-			t.Fatalf("%s: still waiting", c.args[0])
-		}
-		if code := s.cmd.ProcessState.ExitCode(); code != exitCancelled {
-			t.Errorf("%s ended with %d, expected %d:\n%s", c.args[0], code, exitCancelled, &s.stderr)
-		}
-		if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {
-			t.Errorf("%s left %v, %v", c.args[0], left, err)
-		}
-		_ = in.Close() // the program has ended
-	}
 }
 
 // A data set that differs from the one of the training is reported, as is a sample that
 // the model was trained on.
 func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
-	dir := trained(t, onMini(t)...)
-	d, data := mini(t), onMini(t)[:3]
+	dir, d := trained(t, onMini(t)...), mini(t)
 	sample := func(classes []int) string { return strconv.Itoa(d.SamplesOf(classes)[0]) }
-	warns := func(want string, args ...string) {
+	warns := func(want string, args ...string) string {
 		t.Helper()
-		e := lagoTrain(t, append(append(args, "--model", dir), data...)...)
+		e := lagoTrain(t, append(append(args, "--model", dir), onMini(t)[:3]...)...)
 		if e.code != 0 || !strings.Contains(e.stderr, want) || strings.Contains(e.stderr, "level=warn") != (want != "") {
 			t.Errorf("%s: ended with %d, expected the warning %q:\n%s", strings.Join(args, " "), e.code, want, e.stderr)
 		}
+		return e.stdout
 	}
 	warns("", "predict", "--dataset", "plain")
 	warns("", "explain", "--sample", sample(d.Split.Test))
-	warns("was trained on samples of class", "explain", "--sample", sample(d.Split.Train))
-	if text := succeeds(t, append([]string{"explain", "--model", dir, "--sample", sample(d.Split.Train)}, data...)...); !strings.Contains(text, "samples of the true class") {
-		t.Errorf("expected a remark on the class, found\n%s", text)
-	}
+	text := warns("was trained on samples of class", "explain", "--sample", sample(d.Split.Train))
+	testkit.WantText(t, text, "samples of the true class")
 
 	path := filepath.Join(dir, train.TrialFile)
-	record := read(t, path)
-	writeText(t, path, strings.Replace(record, d.Fingerprint(), strings.Repeat("0", 64), 1))
-	warns("Is it another --dev-split?", "predict", "--dataset", "plain")
-	warns("Is it another --dev-split?", "groups")
-	warns("Is it another --dev-split?", "explain", "--sample", sample(d.Split.Test))
+	testkit.Write(t, dir, train.TrialFile, strings.Replace(testkit.Read(t, path), d.Fingerprint(), strings.Repeat("0", 64), 1))
+	for _, args := range [][]string{{"predict", "--dataset", "plain"}, {"groups"}, {"explain", "--sample", sample(d.Split.Test)}} {
+		warns("Is it another --dev-split?", args...)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	dir, d, data := trained(t, onMini(t)...), mini(t), onMini(t)[:3] // the model knows its data set
+	args := append([]string{"explain", "--model", dir, "--sample", "5"}, data...)
+	if text := succeeds(t, args...); !strings.HasPrefix(text, "sample 5 of plain is predicted as ") || !strings.Contains(text, "If a single attribute were detected differently") {
+		t.Errorf("found:\n%s", text)
+	}
+	all := printed[explain.Result](t, append(args, "--format", "json", "--among", "all", "--top", "2")...)
+	var sum float64
+	for _, g := range all.Comparisons[0].Groups {
+		sum += g.Contribution
+	}
+	if all.Classes != 12 || math.Abs(sum-all.Comparisons[0].LogOdds) > 1e-9 || len(all.Comparisons[0].Changes) != 2 {
+		t.Errorf("of %d classes the groups sum to %g, the log odds are %g", all.Classes, sum, all.Comparisons[0].LogOdds)
+	}
+	// The file of a model serves as well as its folder, and --against as well as the runner-up.
+	out := filepath.Join(t.TempDir(), "page.html")
+	page := append([]string{"explain", "--model", filepath.Join(dir, train.ModelFile), "--sample", "5", "--format", "html", "--among", "all"}, data...)
+	succeeds(t, append(page, "--out", out, "--against", all.Likely[2].Class)...)
+	if html := testkit.Read(t, out); strings.Contains(html, "the runner-up") || !strings.HasSuffix(html, "</html>\n") {
+		t.Errorf("expected a page of the requested comparison:\n%s", html)
+	}
+
+	// A row of a file is explained as the sample of the data set that it is, but for the label.
+	// Its classes can come from a file, too.
+	file, _ := featureFile(t, d, d.Features.AllRows())
+	ofFile := []string{"explain", "--model", dir, "--sample", "5", "--features", file, "--format", "json"}
+	inData, inFile := printed[explain.Result](t, append(args, "--among", "test", "--format", "json")...), printed[explain.Result](t, ofFile...)
+	if inFile.Sample.Label != nil || inFile.Sample.From != file || inFile.Likely[0] != inData.Likely[0] {
+		t.Errorf("of the file %+v, of the data set %+v", inFile.Likely, inData.Likely)
+	}
+	classes := testkit.Write(t, t.TempDir(), "classes.json", `{"one": {"`+d.Attributes[0].Name+`": "always"}, "other": {"`+d.Attributes[1].Name+`": 0.5}}`)
+	described := printed[explain.Result](t, append(ofFile, "--classes", classes, "--among", "test,val", "--impute", "inferred")...)
+	if described.Classes != 2+inData.Classes+len(d.Split.Val) || described.Among != "test and val classes and classes of "+classes {
+		t.Errorf("chosen between %d %s, expected those of the file and of two parts", described.Classes, described.Among)
+	}
+	// The page of a glyph shows it.
+	html := succeeds(t, "explain", "--model", trained(t), "--sample", "680", "--format", "html")
+	testkit.WantText(t, html, `<img src="data:image/png;base64,`, `alt="sample 680 of glyphs"`)
+
+	misused(t, []string{"explain", "--sample", "0"}, "--model", "none")
+	misused(t, []string{"explain", "--model", dir}, "--sample", "none")
+	for flags, want := range map[string][]string{
+		"--sample 100000":                      {"--sample", "plain", "100000"},
+		"--against dodo":                       {"--against", `"dodo"`},
+		"--format pdf":                         {"--format", `"pdf"`},
+		"--features x.csv --dataset glyphs":    {"--dataset", "--features"},
+		"--top 0":                              {"--top", "at least 1"},
+		"--out " + dir + "/" + train.ModelFile: {"--out", "does not read"},
+		"--image x.png":                        {"--sample: expected no --sample beside --image"},
+		"plain":                                {`"plain"`},
+	} {
+		misused(t, append(args, strings.Fields(flags)...), want...)
+	}
+	fails(t, append(args, "--dataset", "simulated-awa2"), "plain", "simulated-awa2", "data set")
+}
+
+// evaluationOf runs evaluate with --json.
+func evaluationOf(t *testing.T, args ...string) evaluation.Result {
+	t.Helper()
+	return printed[evaluation.Result](t, append([]string{"evaluate", "--json"}, args...)...)
+}
+
+// The scores written for a model evaluate as the model does.
+func TestEvaluateAModelAndItsScores(t *testing.T) {
+	ran := printed[protocol.Result](t, runOnMini(t, "--hold-out", "--json", "--lr", "0.01")...)
+	tested, data, out := ran.RunDirs[2:], onMini(t)[:3], t.TempDir()
+	scores := filepath.Join(out, "scores.npy")
+	want := evaluationOf(t, append(data, "--model", tested[0], "--split", "gzsl", "--scores-out", scores, "--csv", out, "--figures", filepath.Join(out, "figures"))...)
+	if want.Source.Split != "gzsl" || want.Source.Dataset != "plain" || want.Validation == nil || want.Seen == nil {
+		t.Fatalf("found %+v", want)
+	}
+	for _, name := range []string{"reliability.csv", "coverage.csv", "seen-unseen.csv", "figures/reliability.svg", "figures/coverage.svg", "figures/seen-unseen.svg"} {
+		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// What another program would write.
+	var list, columns []string
+	samples := records(t, testkit.Read(t, filepath.Join(out, "samples.csv")))
+	for _, row := range samples {
+		list = append(list, row["label"])
+	}
+	header, _, _ := strings.Cut(testkit.Read(t, filepath.Join(out, "confusion.csv")), "\n")
+	unseenClasses := map[string]bool{}
+	for _, row := range records(t, testkit.Read(t, filepath.Join(out, "classes.csv"))) {
+		unseenClasses[row["class"]] = row["unseen"] == "true"
+	}
+	for i, class := range strings.Split(header, ",")[1:] {
+		if unseenClasses[class] {
+			columns = append(columns, strconv.Itoa(i))
+		}
+	}
+	labels := testkit.Write(t, t.TempDir(), "labels.txt", strings.Join(list, "\n"))
+	unseen := strings.Join(columns, ",")
+	both := []string{"--scores", scores, "--labels", labels}
+	inFile := testkit.Write(t, t.TempDir(), "unseen.txt", unseen)
+	for _, columns := range []string{unseen, inFile} {
+		e := evaluationOf(t, append(both, "--unseen", columns)...)
+		if e.Kind != evaluation.Logits || e.Calibrated != nil || e.Temperature != nil {
+			t.Errorf("found %+v", e)
+		}
+		if e.PerClass != want.PerClass || e.Top5 != want.Top5 || *e.Seen != *want.Seen || *e.Unseen != *want.Unseen || *e.AUSUC != *want.AUSUC {
+			t.Errorf("found %+v, expected %+v", e, want)
+		}
+		testkit.Near(t, "calibration error", *e.Calibration.ECE, *want.Calibration.ECE, 1e-9)
+	}
+	// Validated with themselves they have a gamma.
+	if e := evaluationOf(t, append(both, "--unseen", unseen, "--val-scores", scores, "--val-labels", labels, "--val-unseen", inFile)...); e.Calibrated == nil || e.Calibrated.Mean < *e.HarmonicMean {
+		t.Errorf("found %+v", e)
+	}
+	table := succeeds(t, append([]string{"evaluate", "--model", tested[0], "--model", tested[1]}, data...)...)
+	testkit.WantText(t, table, "plain, test: ", "mean probabilities of", "seed 1", "top 5", "expected calibration error, 15 bins", "coverage", "Validated with")
+
+	misused(t, []string{"evaluate"}, "--model", "--scores with --labels")
+	misused(t, []string{"evaluate", "--scores", scores}, "--scores and --labels")
+	for flags, parts := range map[string][]string{
+		"--model x":              {"either --model, or --scores"},
+		"--val-labels " + labels: {"--val-scores and --val-labels"},
+		"--unseen wren":          {"--unseen", "a file", `"wren"`},
+		"--unseen ,":             {"--unseen", "found none"},
+		"--score-kind votes":     {"--score-kind", "probabilities, logits, scores", `"votes"`},
+		"--bins 0":               {"--bins", "found 0"},
+		"--split gzsl":           {"--split: expected no --split beside --scores"},
+	} {
+		misused(t, append(append([]string{"evaluate"}, both...), strings.Fields(flags)...), parts...)
+	}
+	fails(t, append(append([]string{"evaluate"}, both...), "--unseen", "99"), "unseen", "found 99")
+	model := []string{"evaluate", "--model", tested[0]}
+	misused(t, append(model, "--unseen", "1"), "--unseen: expected no --unseen beside --model")
+	misused(t, append(model, "--stress", "3"), "--stress: expected --adapt beside it")
+	misused(t, append(model, "--scores-out", filepath.Join(tested[0], train.ModelFile)), "--scores-out", "does not read")
+	fails(t, []string{"evaluate", "--model", out}, out, "folder of a finished run", train.ModelFile)
+	// The error of a model that was trained on the held-out samples says how to train another.
+	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--split", "gzsl"}, data...), "lago-train run --dataset plain --variant semantic-hard --hold-out")
+}
+
+func TestAdapt(t *testing.T) {
+	data := onMini(t)
+	dir := trained(t, data...)
+	args := func(command string, more ...string) []string {
+		return append(append([]string{command, "--model", dir}, data...), more...)
+	}
+	const none = "adaptation: expected a temperature and tau"
+	fails(t, args("predict", "--adapt"), none, "--stage full")
+	fails(t, args("evaluate", "--adapt"), none, "no finished run of the dev stage")
+	fails(t, args("explain", "--sample", "0", "--adapt"), none)
+
+	before := succeeds(t, args("predict", "--format", "csv")...)
+	set := func(tau float64) {
+		t.Helper()
+		path := filepath.Join(dir, train.ModelFile)
+		m := testkit.Must(train.Load(path))(t)
+		m.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: tau}, Smallest: 10_000}
+		testkit.NoError(t, train.Save(path, m))
+	}
+	set(60)
+	if after := succeeds(t, args("predict", "--format", "csv")...); after != before {
+		t.Error("the settings change predictions without --adapt")
+	}
+	e := lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
+	if e.code != 0 || len(records(t, e.stdout)) != len(records(t, before)) {
+		t.Errorf("ended with %d:\n%s", e.code, e.stdout)
+	}
+	testkit.WantText(t, e.stderr, "adapted to ", "estimated share", "seem to be absent", "is small: on the validation classes adaptation helped from 10000 samples")
+	misused(t, args("predict", "--adapt", "--temperature", "2"), "--temperature: expected no --temperature beside --adapt")
+	if r := printed[evaluation.Result](t, args("evaluate", "--adapt", "--json")...); r.Adapted == nil || r.Adapted.Tau != 60 || r.Adapted.PerClass < 0 || r.Adapted.PerClass > 1 {
+		t.Errorf("%+v", r.Adapted)
+	}
+	testkit.WantText(t, succeeds(t, args("explain", "--sample", "0", "--adapt")...), "Adapted to ")
+	set(0)
+	e = lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
+	if e.stdout != before || !strings.Contains(e.stderr, "adaptation is off") {
+		t.Errorf("switched off it predicts otherwise, or does not say so:\n%s", e.stderr)
+	}
+}
+
+func TestFindModel(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for i, name := range []string{"runs/glyphs-a-1", "runs/glyphs-b-2", "runs/glyphs-b-3", "other/cub-c-4"} {
+		path := testkit.Write(t, name, train.ModelFile, "")
+		finished := time.Now().Add(time.Duration(i%2) * time.Hour) // glyphs-b-2 is the latest of runs
+		testkit.NoError(t, os.Chtimes(path, finished, finished))
+	}
+	for value, want := range map[string]string{
+		"runs/glyphs-a-1": "runs/glyphs-a-1",
+		filepath.Join("runs/glyphs-b-3", train.ModelFile): "runs/glyphs-b-3",
+		"glyphs-a":     "runs/glyphs-a-1",
+		"glyphs-b-3":   "runs/glyphs-b-3",
+		"latest":       "runs/glyphs-b-2",
+		"other/c":      "other/cub-c-4",
+		"other/latest": "other/cub-c-4",
+	} {
+		if got, err := findModel("--model", value); err != nil || got != filepath.Join(want, train.ModelFile) {
+			t.Errorf("%s: found %s, %v, expected the model of %s", value, got, err, want)
+		}
+	}
+	for value, parts := range map[string][]string{
+		"":             {"--model", "none"},
+		"glyphs-b":     {"--model", "one run", "matches 2", "glyphs-b-2, glyphs-b-3"},
+		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
+		"empty/latest": {"empty has no finished runs"},
+	} {
+		_, err := findModel("--model", value)
+		testkit.WantError(t, err, parts...)
+	}
 }

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/grouping"
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/runs"
@@ -27,14 +26,13 @@ func runsFlag(to *string) cli.Flag {
 
 func runsCommand() *cli.Command {
 	var from, csv string
-	var asJSON bool
+	var o dataOptions
 	var filter runs.Filter
 	return &cli.Command{
 		Name:  "runs",
 		Usage: "list the runs in a folder",
-		Description: `Lists one run per line: its folder, its main settings, why it ended (patience, epochs, not finite) or
-how far it is (unfinished), and its accuracy, on the validation classes in the dev stage and on the
-test classes in the test stage. A run with files that can't be read is broken.
+		Description: `Lists one run per line: its folder, its main settings, why it ended or how far it is, and its
+accuracy, on the validation classes in the dev stage and on the test classes in the test stage.
 
 Examples:
    lago-train runs --variant k-soft --status unfinished
@@ -46,75 +44,67 @@ Examples:
 			optional(&filter.Stage, "stage", inputGroup, "only runs of this stage", "all", string(train.Dev), string(train.Test)),
 			optional(&filter.Status, "status", inputGroup, "only runs with this status", "all", format.Strings(runs.Statuses)...),
 			csvFlag(&csv, "the list"),
-			jsonFlag(&asJSON),
+			o.jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
+		Action: o.printing(func(c *cli.Context) (tabled, error) {
 			if c.NArg() > 0 {
-				return noCommand(c)
+				return nil, noCommand(c)
 			}
 			l, err := filter.List(from)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			if err := writeCSV(csv, l.WriteCSV); err != nil {
-				return err
-			}
-			return output(asJSON, l)
-		},
+			return l, writeCSV(csv, l.WriteCSV)
+		}),
 		Subcommands: []*cli.Command{showCommand()},
 	}
 }
 
 func showCommand() *cli.Command {
 	var csv string
-	var asJSON bool
+	var o dataOptions
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show one run",
 		ArgsUsage: "DIR",
-		Description: `Shows the settings of a run, why it ended, its accuracy, and its files. DIR is its folder; of
-finished runs the start of the name in ./runs and latest are accepted as well, as by --model.
+		Description: `Shows the settings of a run, why it ended, its accuracy, and its files. DIR is its folder or, for
+finished runs, what --model accepts.
 
 Examples:
    lago-train runs show latest
    lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2 --csv curve.csv`,
-		Flags: []cli.Flag{csvFlag(&csv, "the learning curve"), jsonFlag(&asJSON)},
-		Action: func(c *cli.Context) error {
+		Flags: []cli.Flag{csvFlag(&csv, "the learning curve"), o.jsonFlag()},
+		Action: o.printing(func(c *cli.Context) (tabled, error) {
 			if c.NArg() != 1 {
-				return wrong(c.Command.HelpName, "the folder of one run", format.Count(c.NArg(), "argument"))
+				return nil, wrong(c.Command.HelpName, "the folder of one run", format.Count(c.NArg(), "argument"))
 			}
 			dir := c.Args().First()
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				model, err := findModel(c.Command.HelpName, dir)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				dir = filepath.Dir(model)
 			}
 			d, err := runs.Show(dir)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			if err := writeCSV(csv, d.WriteCurve); err != nil {
-				return err
-			}
-			return output(asJSON, d)
-		},
+			return d, writeCSV(csv, d.WriteCurve)
+		}),
 	}
 }
 
 func reportCommand() *cli.Command {
 	var from, out, figures string
 	var as plot.Format
-	var asJSON bool
+	var o dataOptions
 	return &cli.Command{
 		Name:  "report",
 		Usage: "write an HTML page with the results of a folder of runs",
-		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing. For
-each data set the page starts with a summary; then come tables and figures: accuracy and learning
-curves, confusion of classes, comparisons with baselines, the ablation, the K sweep, noisy and partial
-descriptions, and learned groups. It lists the commands for what no command stored. The page is one
-file that needs no network.
+		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing: a
+summary of each data set, tables, figures and learning curves. It lists the commands for what no
+command stored. The page is one file that needs no network.
 
 Examples:
    lago-train report
@@ -124,31 +114,29 @@ Examples:
 			&cli.PathFlag{Name: "out", Category: outputGroup, Value: "report.html", Usage: "`FILE` page to write", Destination: &out},
 			&cli.PathFlag{Name: "figures", Category: outputGroup, Usage: "`DIR` also write each figure to this folder", Destination: &figures},
 			choice(&as, "format", outputGroup, "format of --figures; csv has their numbers", plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV),
-			jsonFlag(&asJSON),
+			o.jsonFlag(),
 		},
-		Action: interruptible(func(c *cli.Context) error {
+		Action: interruptible(o.printing(func(c *cli.Context) (tabled, error) {
 			if err := requires(c, "figures", "format"); err != nil {
-				return err
+				return nil, err
 			}
 			page, err := report.Read(c.Context, from)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if err := page.WriteFile(out); err != nil {
-				return err
+				return nil, err
 			}
 			s := page.Summary()
-			s.Page = out
-			if figures != "" {
-				if err := os.MkdirAll(figures, 0o755); err != nil {
-					return invalid.File(figures, err)
-				}
-				if s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...); err != nil {
-					return err
-				}
+			if s.Page = out; figures == "" {
+				return s, nil
 			}
-			return output(asJSON, s)
-		}),
+			if err := os.MkdirAll(figures, 0o755); err != nil {
+				return nil, invalid.File(figures, err)
+			}
+			s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...)
+			return s, err
+		})),
 	}
 }
 
@@ -162,10 +150,9 @@ func groupsCommand() *cli.Command {
 		Usage: "analyse the attribute groups that a soft model learned",
 		Description: `Prints the sparsity of the group assignment Gamma, the attributes of each group, and how many pairs
 of attributes in the same group are anti-correlated, compared with the other pairs (permutation
-test) and with the paper's numbers for CUB, AWA2 and SUN. Correlations are over the descriptions of
-classes. The paper used the attributes of each image for CUB and SUN, and does not state the
-correlation that counts as anti-correlated (--below). Without --model, k-soft is trained by the full
-protocol, the model of the first seed is analysed, and the result is stored in --out for the report.
+test) and with the paper's numbers. Correlations are over the descriptions of classes; the paper used
+the attributes of each image for CUB and SUN, and does not state which correlation counts (--below).
+Without --model, k-soft is trained by the full protocol, and the model of the first seed is analysed.
 
 Examples:
    lago-train groups --model latest
@@ -175,87 +162,75 @@ Examples:
 			choice(&config.By, "by", classGroup, "correlate attributes over classes, or over classes weighted by their samples", grouping.ByClasses, grouping.ByClasses, grouping.ByWeightedClasses),
 			&cli.Float64Flag{Name: "threshold", Category: classGroup, Value: 1e-3, Usage: "`T` value up to which entries of Gamma and products of its rows count as zero", Destination: &config.Threshold},
 			&cli.Float64Flag{Name: "below", Category: classGroup, Usage: "`R` correlation below which attributes are anti-correlated", Destination: &config.Below},
-			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` attributes to print per group; --json has all", Destination: &top}),
+			atLeast(0, &cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` attributes to print per group; --json has all", Destination: &top})),
 		Action: func(c *cli.Context) error {
 			if err := config.Settings().Check(); err != nil {
 				return err
 			}
-			if top < 0 {
-				return wrong("--top", "0 or more", strconv.Itoa(top))
-			}
 			if name == "" {
-				return o.trainedGroups(c, config, top)
+				var p engine.Preset
+				return o.study(
+					func(c *cli.Context) (_ []engine.Preset, err error) {
+						p, err = o.preset(c, model.KSoft, model.SemanticSoft)
+						return []engine.Preset{p}, err
+					},
+					func(ctx context.Context, l *lab.Lab) (tabled, error) {
+						return trainedGroups(ctx, l, p.Config, config, top)
+					})(c)
 			}
-			return interruptible(func(c *cli.Context) error {
-				d, m, err := o.modelOfGroups(c, name)
-				if err != nil {
-					return err
-				}
-				r, err := grouping.Run(d, m, config)
-				if err != nil {
-					return err
-				}
-				r.Top = top
-				return output(o.json, r)
-			})(c)
+			return interruptible(o.printing(func(c *cli.Context) (tabled, error) { return o.groupsOf(c, name, config, top) }))(c)
 		},
 	}
 }
 
-// modelOfGroups loads the model of --model and the data set that it was trained on.
-func (o *gridOptions) modelOfGroups(c *cli.Context, name string) (*dataset.Dataset, *train.Saved, error) {
+// groupsOf analyses the model of --model on the data set that it was trained on.
+func (o *gridOptions) groupsOf(c *cli.Context, name string, config grouping.Config, top int) (*grouping.Result, error) {
 	ofTraining := []string{"config", "jobs", "shard", "out"}
 	for _, key := range givenSettings(c) {
 		ofTraining = append(ofTraining, flagOf(key))
 	}
 	if err := excludes(c, "model", ofTraining...); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m, err := loadModel(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	d, err := o.open(c.Context, m.Dataset)
+	d, err := m.open(c.Context, &o.dataOptions, "")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m.warnIfChanged(d)
-	return d, m.Saved, nil
+	r, err := grouping.Run(d, m.Saved, config)
+	if err == nil {
+		r.Top = top
+	}
+	return r, err
 }
 
 // trainedGroups trains by the full protocol, analyses the model of the first seed, and stores
 // the result.
-func (o *gridOptions) trainedGroups(c *cli.Context, config grouping.Config, top int) error {
-	p, err := o.preset(c, model.KSoft, model.SemanticSoft)
-	if err != nil {
-		return err
-	}
-	l, err := o.openLab(c, p)
-	if err != nil {
-		return err
-	}
-	done, err := engine.Run(c.Context, l, engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []engine.Config{p.Config}}}, Stage: engine.DevThenTest})
-	if err != nil {
-		return err
-	}
-	if len(done.LeftOut) > 0 {
-		return engine.NotAllowed(done.LeftOut[0])
-	}
-	if done.Waiting != nil {
-		return done.Waiting
+func trainedGroups(ctx context.Context, l *lab.Lab, p engine.Config, config grouping.Config, top int) (tabled, error) {
+	done, err := engine.Run(ctx, l, engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []engine.Config{p}}}, Stage: engine.DevThenTest})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(done.LeftOut) > 0:
+		return nil, engine.NotAllowed(done.LeftOut[0])
+	case done.Waiting != nil:
+		return nil, done.Waiting
 	}
 	if _, err := engine.TrainedOf(done.Failed()); err != nil {
-		return err
+		return nil, err
 	}
 	file := engine.ModelFiles(done.Arms[0][0].Test)[0]
 	m, err := train.Load(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := grouping.Run(l.Data, m, config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Top, r.Model = top, file
-	return errors.Join(o.outputOf(l, r), l.Store(grouping.Kind, []any{p.Config, config}, r))
+	return r, l.Store(grouping.Kind, []any{p, config}, r)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -32,11 +31,11 @@ func (o *gridOptions) settingFlags() []cli.Flag {
 		switch {
 		case s.Key == "dev_split":
 		case s.List:
-			f := choices[string](nil, name, group, s.Help, nil, s.Options...)
+			f := choices(new([]string), name, group, s.Help, nil, s.Options...)
 			f.DefaultText = s.DefaultText()
 			flags = append(flags, f)
 		case s.Options != nil:
-			flags = append(flags, optional[string](nil, name, group, s.Help, s.DefaultText(), s.Options...))
+			flags = append(flags, optional(new(string), name, group, s.Help, s.DefaultText(), s.Options...))
 		case s.Kind() == "boolean":
 			flags = append(flags, &cli.BoolFlag{Name: name, Category: group, Usage: s.Help})
 		default: // the setting parses the text
@@ -108,11 +107,7 @@ func settingsGiven(c *cli.Context) []engine.Given {
 		if !c.IsSet(name) {
 			continue
 		}
-		text := fmt.Sprint(c.Value(name))
-		if words := c.StringSlice(name); words != nil {
-			text = strings.Join(words, ",")
-		}
-		g := given(s.Key, text)
+		g := given(s.Key, c.String(name))
 		g.Flag = dashed(name)
 		list = append(list, g)
 	}

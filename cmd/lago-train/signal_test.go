@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -74,24 +75,23 @@ func (s *started) until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-func (s *started) interrupt(t *testing.T) {
+// end sends a signal and waits for the end.
+func (s *started) end(t *testing.T, signal os.Signal) {
 	t.Helper()
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+	testkit.NoError(t, s.cmd.Process.Signal(signal))
+	select {
+	case <-s.over:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s: still at work after %v", s.cmd.Args[1:], signal)
 	}
 }
 
 // files returns the contents of the files of a name below the folders in out.
 func files(t *testing.T, out, name string) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(out, "*", name))
-	if err != nil {
-		t.Fatal(err)
-	}
 	contents := map[string]string{}
-	for _, path := range paths {
-		data := read(t, path)
-		contents[filepath.Base(filepath.Dir(path))] = data
+	for _, path := range testkit.Must(filepath.Glob(filepath.Join(out, "*", name)))(t) {
+		contents[filepath.Base(filepath.Dir(path))] = testkit.Read(t, path)
 	}
 	return contents
 }
@@ -105,8 +105,7 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	interrupted := start(t, args...)
 	out := filepath.Join(interrupted.cmd.Dir, "runs")
 	interrupted.until(t, "its second seed began", func() bool { return len(files(t, out, train.TrialFile)) == 2 })
-	interrupted.interrupt(t)
-	<-interrupted.over
+	interrupted.end(t, os.Interrupt)
 	if code := interrupted.cmd.ProcessState.ExitCode(); code != exitCancelled {
 		t.Fatalf("ended with %d, expected %d:\n%s", code, exitCancelled, &interrupted.stderr)
 	}
@@ -144,29 +143,31 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	}
 }
 
-// A signal ends the wait for a pipe, be it a file of a data set or a config file.
+// A signal ends the wait for a pipe, be it standard input, a file of a data set or a config
+// file, and leaves no file.
 func TestInterruptWhileReading(t *testing.T) {
-	root := animals(t)
+	root, model := animals(t), trained(t)
 	classes, config := filepath.Join(root, "animals", "classes.csv"), filepath.Join(root, "settings.json")
-	if err := os.Remove(classes); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.Remove(classes))
 	for _, pipe := range []string{classes, config} {
 		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 			t.Skip(err)
 		}
 	}
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		for _, args := range [][]string{{"dataset", "check", filepath.Join(root, "animals")}, {"run", "--config", config}} {
-			p := start(t, append(args, "--log-level", "debug")...)
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		for _, args := range [][]string{
+			{"dataset", "check", filepath.Join(root, "animals")}, {"run", "--config", config}, {"predict", "--model", model, "--features", "-", "--out", "out.csv"},
+		} {
+			cmd := command(t, append(args, "--log-level", "debug")...)
+			in := testkit.Must(cmd.StdinPipe())(t)
+			p := startCommand(t, cmd)
 			p.until(t, "it was set up", func() bool { return strings.Contains(p.stderr.String(), "matrix products") })
-			if err := p.cmd.Process.Signal(s); err != nil {
-				t.Fatal(err)
+			p.end(t, signal)
+			left := testkit.Must(os.ReadDir(cmd.Dir))(t)
+			if code := cmd.ProcessState.ExitCode(); code != exitCancelled || p.stdout.String() != "" || len(left) > 0 {
+				t.Errorf("%s, %v: ended with %s, expected exit status %d and no output, found %v:\n%s%s", args[0], signal, cmd.ProcessState, exitCancelled, left, &p.stdout, &p.stderr)
 			}
-			<-p.over
-			if code := p.cmd.ProcessState.ExitCode(); code != exitCancelled || p.stdout.String() != "" {
-				t.Errorf("%s, %v: ended with %s, expected exit status %d and no output:\n%s%s", args[0], s, p.cmd.ProcessState, exitCancelled, &p.stdout, &p.stderr)
-			}
+			_ = in.Close() // the program has ended
 		}
 	}
 }
@@ -188,7 +189,7 @@ func accuracyLine(t *testing.T, table, name string) string {
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	s := start(t, "run", "--dataset", "simulated-cub", "--log-level", "debug")
 	s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
-	s.interrupt(t)
+	testkit.NoError(t, s.cmd.Process.Signal(os.Interrupt))
 	for over := false; !over; {
 		select {
 		case <-s.over:

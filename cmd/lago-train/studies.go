@@ -1,19 +1,274 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"slices"
 
+	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/ablation"
+	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/ksweep"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/experiments/robustness"
+	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
+
+// study is the action of a command that asks a question: it resolves the settings that the flags
+// give, opens the lab of their data set, asks, and prints the result.
+func (o *gridOptions) study(settings func(*cli.Context) ([]engine.Preset, error), ask func(context.Context, *lab.Lab) (tabled, error)) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		presets, err := settings(c)
+		if err != nil {
+			return err
+		}
+		l, err := o.openLab(c, presets...)
+		if err != nil {
+			return err
+		}
+		r, err := ask(c.Context, l)
+		if err != nil {
+			return err
+		}
+		err = o.print(r)
+		if w, ok := r.(interface{ WriteCSV(io.Writer) error }); ok {
+			err = errors.Join(err, writeCSV(o.csv, w.WriteCSV))
+		}
+		if err == nil && l.Failed() > 0 {
+			err = fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
+		}
+		return err
+	}
+}
+
+func runCommand() *cli.Command {
+	var o gridOptions
+	var printOnly bool
+	return &cli.Command{
+		Name:  "run",
+		Usage: "train a variant on a data set and evaluate it on unseen classes",
+		Description: `Follows the paper's protocol. The dev stage trains on the train classes and stops by the validation
+classes. The epoch with the best average validation accuracy over seeds is the number of epochs of
+the test stage, which trains on train and validation classes and is evaluated once on the test
+classes. Each run has a folder in --out, which also gets the result for the report. Finished runs are
+reused; an interrupted run resumes from its checkpoint to bit-identical results. On CUB, AWA2 and SUN
+the defaults are the published settings of the variant; --print-config shows them.
+
+Examples:
+   lago-train run
+   lago-train run --dataset awa2 --variant k-soft --seeds 3
+   lago-train run --dataset cub --print-config > settings.json`,
+		Flags: append(append(o.settingFlags(), o.splitFlags()...), o.outFlag(),
+			atLeast(1, &cli.IntFlag{Name: "jobs", Category: runGroup, Value: 1, Usage: "`N` seeds trained in parallel", Destination: &o.jobs}),
+			&cli.BoolFlag{Name: "print-config", Category: outputGroup, Usage: "print the settings as JSON for --config, and train nothing", Destination: &printOnly}),
+		Action: func(c *cli.Context) error {
+			p, err := o.preset(c)
+			if err != nil {
+				return err
+			}
+			if printOnly {
+				return printConfig(os.Stdout, os.Stderr, p)
+			}
+			l, err := o.openLab(c, p)
+			if err != nil {
+				return err
+			}
+			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("run")
+			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
+			l.OnProgress = nil
+			l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
+			return o.printing(func(c *cli.Context) (tabled, error) {
+				return protocol.Run(c.Context, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
+			})(c)
+		},
+	}
+}
+
+// printConfig writes the settings that apply to a run, and where each comes from.
+func printConfig(stdout, stderr io.Writer, p engine.Preset) error {
+	p.Epochs = p.EpochsOf()
+	for _, s := range p.Settings().Used() {
+		origin := p.Origins[s.Key]
+		if origin == engine.FromPreset {
+			origin += ": " + p.Source
+		}
+		if _, err := fmt.Fprintf(stderr, "%-12s %-14v %s\n", s.Key, s.Value(), origin); err != nil {
+			return err
+		}
+	}
+	return format.WriteJSON(stdout, p.Config)
+}
+
+func searchCommand() *cli.Command {
+	var o gridOptions
+	var s search.Config
+	return &cli.Command{
+		Name:  "search",
+		Usage: "find settings of a variant on the validation classes, and write a config file",
+		Description: `Searches on the dev stage. A coarse round tries the default settings, features without preprocessing,
+and others spread over the space; refining rounds try neighbours of the best. Each setting is ranked
+by the mean validation accuracy over folds of the seen classes. The best are trained with three
+further seeds, which decide and give the number of epochs. Settings given by flags stay fixed. The
+choice is written to a file for run --config.
+
+Finished runs are reused. With --shard, repeat the command on every machine until it prints the table.
+With --rotate N, the search is repeated without each part of the classes and its choice is evaluated
+on that part; no config file is then written.
+
+Examples:
+   lago-train search --dataset awa2 --budget 40
+   lago-train search --variant k-soft --k 20 --preprocess sqrt,l2,whiten
+   lago-train search --dataset cub --rotate 5`,
+		Flags: append(append(append(o.searchedFlagsBut(), o.flags()...), o.rotationFlags()...),
+			o.foldsFlag(),
+			&cli.IntFlag{Name: "budget", Category: searchGroup, Value: 24, Usage: fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget), Destination: &s.Budget},
+			&cli.PathFlag{Name: "write", Category: outputGroup, DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "`FILE` config file to write", Destination: &s.File}),
+		Action: o.study(
+			func(c *cli.Context) ([]engine.Preset, error) {
+				p, err := o.preset(c)
+				if err := cmp.Or(err, requires(c, "rotate", "seeds"), excludes(c, "rotate", "write")); err != nil {
+					return nil, err
+				}
+				if s.File == "" && !c.IsSet("rotate") {
+					s.File = engine.SearchFile(o.out, p.Dataset, p.DevSplit, p.Method.Variant())
+				}
+				s.Start, s.Fixed, s.OnRound = p.Config, givenSettings(c), logRound
+				s.Folds, err = o.foldsOf(c, p)
+				return []engine.Preset{p}, cmp.Or(err, s.Check())
+			},
+			func(ctx context.Context, l *lab.Lab) (tabled, error) {
+				if len(l.Parts) > 1 {
+					return search.RunRotation(ctx, l, s)
+				}
+				return search.Run(ctx, l, s)
+			}),
+	}
+}
+
+// The settings of each method to try. With --rotate there is a search for each part.
+const defaultTune, rotationTune = 8, 4
+
+func compareCommand() *cli.Command {
+	var o gridOptions
+	var config comparison.Config
+	var fixed cli.StringSlice
+	return &cli.Command{
+		Name:  "compare",
+		Usage: "compare LAGO with the baselines by one protocol (table 1)",
+		Description: `Chooses the settings of each method by the same search, which tries the same number of settings
+and the same preprocessing for each, by the mean validation accuracy over folds of the seen classes.
+Then chooses the number of epochs on the dev stage over all seeds, trains on train and validation
+classes, and evaluates once on the test classes. "lago" is the variant with the best validation
+accuracy. --tune 0 takes the defaults of each method, and for LAGO those of --configs if it is given.
+Differences between methods have 95 % bootstrap intervals over classes, and p values by paired
+permutation.
+
+With --rotate N each class is unseen once: the classes are divided into N parts, and each part in
+turn holds the test classes. The next part is the validation classes unless --folds is given. LAGO
+then starts from its general defaults, since published settings were chosen on classes that are
+unseen here.
+
+Examples:
+   lago-train compare --dataset awa2
+   lago-train compare --dataset cub --rotate 5 --csv classes.csv
+   lago-train compare --dataset cub --methods lago,eszsl,ale --tune 0 --set ale.lr=0.1`,
+		Flags: append(append(append(o.searchedFlagsBut(
+			"variant", "lr", "lr-v", "bias-factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
+			"complement", "config"), o.flags()...), o.rotationFlags()...),
+			o.configsFlag(), o.foldsFlag(),
+			choices(&config.Methods, "methods", methodGroup, "lago, variants of it, and baselines", methods.Names(), comparison.Names()...),
+			adaptFlag(&config.Adapt),
+			&cli.IntFlag{Name: "tune", Category: searchGroup, Value: defaultTune, DefaultText: fmt.Sprintf("%d, or %d with --rotate", defaultTune, rotationTune), Usage: "`N` settings to try for each method; 0 takes its defaults", Destination: &config.Budget},
+			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1", Destination: &fixed},
+			csvFlag(&o.csv, "the accuracy of each method on each class")),
+		Action: o.study(
+			func(c *cli.Context) ([]engine.Preset, error) { return o.comparison(c, &config, fixed.Value()) },
+			func(ctx context.Context, l *lab.Lab) (tabled, error) { return comparison.Run(ctx, l, config) }),
+	}
+}
+
+// comparison completes the configuration of a comparison, and returns its presets.
+func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config, fixed []string) ([]engine.Preset, error) {
+	if c.IsSet("rotate") && !c.IsSet("tune") {
+		config.Budget = rotationTune
+	}
+	if err := excludes(c, "rotate", "configs"); err != nil {
+		return nil, err
+	}
+	if c.IsSet("configs") && config.Budget != 0 {
+		return nil, wrong("--configs", "--tune 0 beside it: a search of every method starts from the defaults", "")
+	}
+	var variants []model.Variant
+	for _, v := range model.Variants {
+		if slices.Contains(config.Methods, engine.LAGOMethod) || slices.Contains(config.Methods, string(v)) {
+			variants = append(variants, v)
+		}
+	}
+	presets, err := o.presets(c, variants)
+	if err != nil {
+		return nil, err
+	}
+	config.Common, config.LAGO, config.Given = presets[0].Config, configsOf(presets[1:]), givenSettings(c)
+	if config.Folds, err = o.foldsOf(c, presets[0]); err != nil {
+		return nil, err
+	}
+	for _, s := range fixed {
+		f, err := comparison.ParseFixed(s)
+		if err != nil {
+			return nil, atFlag("set", err)
+		}
+		config.Fixed = append(config.Fixed, f)
+	}
+	config.OnRound = logRound
+	config.OnAdapt = func(method string) { logrus.WithField("method", method).Info("adapt") }
+	return presets, config.Check()
+}
+
+// methodNames are the variants of LAGO and the baselines.
+func methodNames() []string { return append(format.Strings(model.Variants), methods.Names()[1:]...) }
+
+func reproduceCommand() *cli.Command {
+	var o gridOptions
+	var variants []engine.Config
+	return &cli.Command{
+		Name:  "reproduce",
+		Usage: "run the paper's protocol for all variants (tables 1 and A.1)",
+		Description: `Trains every variant on the dev stage, retrains it on train and validation classes for the number
+of epochs of its average curve, and evaluates it on the test classes. The variant with the best
+validation accuracy is the result (table 1); the test accuracies of the others, and of ESZSL, are
+printed for reference (table A.1). A variant has its default settings or, with --configs, those of
+search-<dataset>-<variant>.json; flags are for every variant. Finished runs are reused. With
+--rotate N every class is unseen once.
+
+Examples:
+   lago-train reproduce --dataset awa2
+   lago-train reproduce --dataset cub --configs runs --seeds 3`,
+		Flags: append(o.protocolFlags(), append(o.flags(), o.rotationFlags()...)...),
+		Action: o.study(
+			func(c *cli.Context) (presets []engine.Preset, err error) {
+				presets, err = o.presets(c, model.Variants)
+				variants = configsOf(presets)
+				return presets, err
+			},
+			func(ctx context.Context, l *lab.Lab) (tabled, error) { return reproduction.Run(ctx, l, variants[1:]) }),
+	}
+}
 
 func ablateCommand() *cli.Command {
 	var o gridOptions
@@ -24,11 +279,9 @@ func ablateCommand() *cli.Command {
 		Usage: "validation accuracy by design decision (table A.2)",
 		Description: `Trains every seed on the dev stage in eight designs: attribute prior p(a) uniform or per attribute,
 none-of-group term p(ac|x) constant or by De Morgan's rule, attribute supervision implicit
-(alpha 0) or explicit (--alpha, 1 if that is 0, or the best of --alphas). Prints the accuracy of the best
-epoch of each curve beside the paper's, and differences between designs with 95 % intervals over
-classes. --per-group adds a row that the paper does not have: the default design with the attribute
-prior per group. With --rotate N every class is a validation class once. The result is stored in
---out for the report.
+(alpha 0) or explicit (--alpha, or the best of --alphas). Prints the accuracy of the best epoch of
+each curve beside the paper's, and differences between designs with 95 % intervals over classes.
+With --rotate N every class is a validation class once.
 
 Examples:
    lago-train ablate --dataset cub --seeds 3 --alphas 0.1,0.3,1
@@ -36,66 +289,45 @@ Examples:
 		Flags: append(append(o.devSettingFlags(devEpochs, "prior", "complement"), append(o.flags(), o.rotationFlags()...)...),
 			&cli.BoolFlag{Name: "per-group", Category: string(setting.Method), Usage: "also train the default design with the attribute prior per group", Destination: &config.PerGroup},
 			&cli.Float64SliceFlag{Name: "alphas", Category: string(setting.Method), DefaultText: "--alpha", Usage: "`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported", Destination: &alphas}),
-		Action: func(c *cli.Context) error {
-			p, err := o.preset(c)
-			if err != nil {
-				return err
-			}
-			if err := excludes(c, "alphas", "alpha"); err != nil {
-				return err
-			}
-			if c.IsSet("alphas") {
-				config.Alphas = alphas.Value()
-			}
-			config.Base = p.Config
-			if err := config.Check(); err != nil {
-				return err
-			}
-			l, err := o.openLab(c, p)
-			if err != nil {
-				return err
-			}
-			r, err := ablation.Run(c.Context, l, config)
-			if err != nil {
-				return err
-			}
-			return o.outputOf(l, r)
-		},
+		Action: o.study(
+			func(c *cli.Context) ([]engine.Preset, error) {
+				p, err := o.preset(c)
+				if err := cmp.Or(err, excludes(c, "alphas", "alpha")); err != nil {
+					return nil, err
+				}
+				if c.IsSet("alphas") {
+					config.Alphas = alphas.Value()
+				}
+				config.Base = p.Config
+				return []engine.Preset{p}, config.Check()
+			},
+			func(ctx context.Context, l *lab.Lab) (tabled, error) { return ablation.Run(ctx, l, config) }),
 	}
 }
 
 func sweepKCommand() *cli.Command {
 	var o gridOptions
+	var config ksweep.Config
 	var ks cli.IntSlice
 	return &cli.Command{
 		Name:  "sweep-k",
 		Usage: "validation accuracy of k-soft against the number of groups",
 		Description: `Trains k-soft on the dev stage with each number of groups K, and for comparison singletons and, if
-the data set has groups, semantic-hard. The settings given are those of k-soft; the other two have
-their own defaults, with the same data, seeds, epochs, patience, batch, preprocessing, prior and
-complement. With --rotate N every class is a validation class once. The result is stored in --out for
-the report.
+the data set has groups, semantic-hard. Settings given are those of k-soft; the other two have their
+own defaults on the same data and protocol. With --rotate N every class is a validation class once.
 
 Examples:
    lago-train sweep-k --dataset cub
    lago-train sweep-k --ks 5,10,20 --seeds 3`,
 		Flags: append(append(o.devSettingFlags(devEpochs, "variant", "k"), append(o.flags(), o.rotationFlags()...)...),
 			&cli.IntSliceFlag{Name: "ks", Category: string(setting.Method), DefaultText: "1,10,20,30,40,60, as far as there are attributes", Usage: "`K,...` numbers of groups", Destination: &ks}),
-		Action: func(c *cli.Context) error {
-			p, err := o.preset(c, model.KSoft)
-			if err != nil {
-				return err
-			}
-			l, err := o.openLab(c, p)
-			if err != nil {
-				return err
-			}
-			r, err := ksweep.Run(c.Context, l, ksweep.Config{Base: p.Config, Ks: ks.Value()})
-			if err != nil {
-				return err
-			}
-			return o.outputOf(l, r)
-		},
+		Action: o.study(
+			func(c *cli.Context) ([]engine.Preset, error) {
+				p, err := o.preset(c, model.KSoft)
+				config = ksweep.Config{Base: p.Config, Ks: ks.Value()}
+				return []engine.Preset{p}, err
+			},
+			func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, config) }),
 	}
 }
 
@@ -143,8 +375,7 @@ func noiseCommand() *cli.Command {
 		Description: `Trains the methods by the full protocol, and evaluates them on the test classes with descriptions in
 which a ratio of the entries p(a|z) is replaced by 0 or 1 (salt and pepper noise). Prints accuracy,
 and accuracy relative to the same model without noise. The noise is the same for every model.
-Settings are found as in reproduce, and finished runs are reused. The result is stored in --out for
-the report.
+Settings are found as in reproduce, and finished runs are reused.
 
 Examples:
    lago-train noise --dataset cub
@@ -156,26 +387,13 @@ Examples:
 				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
 			},
 			&cli.IntFlag{Name: "noise-seeds", Category: classGroup, Value: 5, Usage: "`N` random seeds of the noise", Destination: &config.Seeds}),
-		Action: func(c *cli.Context) error {
-			var presets []engine.Preset
-			var err error
-			if config.Models, presets, err = o.robustnessModels(c, names); err != nil {
-				return err
-			}
-			config.Ratios = ratios.Value()
-			if err := config.Check(); err != nil {
-				return err
-			}
-			l, err := o.openLab(c, presets...)
-			if err != nil {
-				return err
-			}
-			r, err := robustness.RunNoise(c.Context, l, config)
-			if err != nil {
-				return err
-			}
-			return o.outputOf(l, r)
-		},
+		Action: o.study(
+			func(c *cli.Context) (presets []engine.Preset, err error) {
+				config.Models, presets, err = o.robustnessModels(c, names)
+				config.Ratios = ratios.Value()
+				return presets, cmp.Or(err, config.Check())
+			},
+			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunNoise(ctx, l, config) }),
 	}
 }
 
@@ -188,10 +406,8 @@ func partialCommand() *cli.Command {
 		Name:  "partial",
 		Usage: "test accuracy with only a part of each class's attributes",
 		Description: `Trains the methods by the full protocol, and evaluates them on the test classes when each class
-gives only a share of its attributes, at random or the strongest first. Missing attributes are
-imputed from the given ones of their group (neutral) or from all given ones (inferred). The masks
-are the same for every model. Settings are found as in reproduce, and finished runs are reused. The
-result is stored in --out for the report.
+gives only a share of its attributes, at random or the strongest first. The masks are the same for
+every model. Settings are found as in reproduce, and finished runs are reused.
 
 Examples:
    lago-train partial --dataset cub
@@ -205,25 +421,12 @@ Examples:
 			choice(&config.Given, "given", classGroup, "which attributes are given: random ones, or the strongest", robustness.AtRandom, robustness.AtRandom, robustness.Strongest),
 			choices(&config.Impute, "impute", classGroup, "imputation of missing attributes: neutral (within the group) or inferred (from all entries)", impute.Kinds, impute.Kinds...),
 			&cli.IntFlag{Name: "mask-seeds", Category: classGroup, Value: 5, Usage: "`N` random masks", Destination: &config.Seeds}),
-		Action: func(c *cli.Context) error {
-			config.Shares = shares.Value()
-			var presets []engine.Preset
-			var err error
-			if config.Models, presets, err = o.robustnessModels(c, names); err != nil {
-				return err
-			}
-			if err := config.Check(); err != nil {
-				return err
-			}
-			l, err := o.openLab(c, presets...)
-			if err != nil {
-				return err
-			}
-			r, err := robustness.RunPartial(c.Context, l, config)
-			if err != nil {
-				return err
-			}
-			return o.outputOf(l, r)
-		},
+		Action: o.study(
+			func(c *cli.Context) (presets []engine.Preset, err error) {
+				config.Models, presets, err = o.robustnessModels(c, names)
+				config.Shares = shares.Value()
+				return presets, cmp.Or(err, config.Check())
+			},
+			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunPartial(ctx, l, config) }),
 	}
 }

@@ -21,11 +21,10 @@ import (
 
 // Entry is one method.
 type Entry struct {
-	Name          string // on the command line
-	Title         string // in tables and figures
-	New           func() method.Method
-	Seeded        bool // training depends on the seed
-	Probabilities bool // scores are log p(z|x)
+	Name   string // on the command line
+	Title  string // in tables and figures
+	New    func() method.Method
+	Seeded bool // training depends on the seed
 }
 
 // LAGO is the name of LAGO, with any variant.
@@ -33,9 +32,9 @@ const LAGO = "lago"
 
 // All lists LAGO and the baselines in the order of table 1 of the paper.
 var All = []Entry{
-	{Name: LAGO, Title: "LAGO", New: with(lago.New, model.SemanticHard), Seeded: true, Probabilities: true},
-	{Name: "dap", Title: "DAP", New: with(dap.New, dap.Direct), Probabilities: true},
-	{Name: "iap", Title: "IAP", New: with(dap.New, dap.Indirect), Probabilities: true},
+	{Name: LAGO, Title: "LAGO", New: with(lago.New, model.SemanticHard), Seeded: true},
+	{Name: "dap", Title: "DAP", New: with(dap.New, dap.Direct)},
+	{Name: "iap", Title: "IAP", New: with(dap.New, dap.Indirect)},
 	{Name: "ale", Title: "ALE", New: with(ranking.New, ranking.ALE), Seeded: true},
 	{Name: "eszsl", Title: "ESZSL", New: func() method.Method { return eszsl.New() }},
 	{Name: "sync", Title: "SynC", New: func() method.Method { return synclassifier.New() }},

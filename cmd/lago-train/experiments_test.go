@@ -1,0 +1,316 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/ablation"
+	"github.com/lago-train/lago-train/experiments/comparison"
+	"github.com/lago-train/lago-train/experiments/grouping"
+	"github.com/lago-train/lago-train/experiments/ksweep"
+	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/report"
+	"github.com/lago-train/lago-train/experiments/reproduction"
+	"github.com/lago-train/lago-train/experiments/robustness"
+	"github.com/lago-train/lago-train/experiments/runs"
+	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/train"
+)
+
+// small are the arguments of a command with two short seeds.
+func small(t *testing.T, command, out string, more ...string) []string {
+	t.Helper()
+	return slices.Concat([]string{command, "--seeds", "2", "--epochs", "3", "--out", out}, onMini(t), more)
+}
+
+// runOnMini are the arguments of a short run of two seeds.
+func runOnMini(t *testing.T, more ...string) []string {
+	t.Helper()
+	return small(t, "run", t.TempDir(), more...)
+}
+
+// folders are the runs in a folder.
+func folders(t *testing.T, dir string) []os.DirEntry {
+	t.Helper()
+	entries := testkit.Must(os.ReadDir(dir))(t)
+	return slices.DeleteFunc(entries, func(e os.DirEntry) bool { return !e.IsDir() })
+}
+
+func TestRun(t *testing.T) {
+	out := t.TempDir()
+	e := lagoTrain(t, small(t, "run", out)...)
+	testkit.WantText(t, e.stdout, "semantic-hard on plain, stage full", "validation ", "test (unseen)", "33.3 %", "s.e.m.", "4 runs, trained in ")
+	// The choice of an adaptation takes seconds on real data; a repeated command has it already.
+	const chooses = "choosing the settings of predict --adapt"
+	testkit.WantText(t, e.stderr, chooses)
+	for line := range strings.Lines(e.stderr) {
+		if n := len(strings.TrimSpace(line)); n > 120 && !strings.Contains(line, "file=") {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	dirs := folders(t, out)
+	if len(dirs) != 4 {
+		t.Errorf("%d folders, expected one for each of two seeds in two stages", len(dirs))
+	}
+	for _, dir := range dirs {
+		for _, file := range []string{train.TrialFile, train.CurveFile, train.ResultFile, train.ModelFile} {
+			_, err := os.Stat(filepath.Join(out, dir.Name(), file))
+			testkit.NoError(t, err)
+		}
+	}
+	// run has no --shard, and so the variables of a cluster do not divide it.
+	again := command(t, small(t, "run", out)...)
+	again.Env = append(again.Env, "JOB_COMPLETION_INDEX=1")
+	if text, err := again.CombinedOutput(); err != nil || strings.Contains(string(text), chooses) {
+		t.Errorf("again: %v\n%s", err, text)
+	}
+
+	dev := printed[protocol.Result](t, small(t, "run", out, "--json", "--stage", "dev", "--variant", "k-soft", "--k", "3")...)
+	if dev.Dataset != "plain" || dev.Variant != "k-soft" || dev.Seeds != 2 || dev.Test != nil || len(dev.RunDirs) != 2 || len(dev.Val.PerClass.Values) != 2 {
+		t.Errorf("found %+v, expected what the flags say", dev)
+	}
+	glyphs := printed[protocol.Result](t, "run", "--seeds", "1", "--epochs", "2", "--json")
+	if glyphs.Dataset != "glyphs" || glyphs.Test == nil || glyphs.Test.PerClass.Mean < 2*glyphs.Test.Chance() {
+		t.Errorf("found %+v, expected at least twice chance on the test classes of glyphs", glyphs)
+	}
+	fails(t, small(t, "run", out, "--lr", "1e38"), filepath.Join(out, "plain-semantic-hard-dev-seed0-"), "phase W")
+}
+
+// What --print-config prints is the run that it was printed for, and nothing is trained.
+func TestPrintConfig(t *testing.T) {
+	flags := []string{"run", "--dataset", "cub", "--variant", "k-soft", "--config", writeConfig(t, `{"zeta": 2}`), "--lr", "0.25", "--print-config"}
+	e := lagoTrain(t, flags...)
+	for _, line := range []string{`lr +0.25 +--lr`, `zeta +2 +/.*settings.json`, `beta +1e-05 +preset: the authors' settings for k-soft on CUB`, `seeds +5 +default`, `epochs +200 +default`} {
+		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(e.stderr) {
+			t.Errorf("stderr has no line %q:\n%s", line, e.stderr)
+		}
+	}
+	if again := succeeds(t, "run", "--config", writeConfig(t, e.stdout), "--print-config"); again != e.stdout {
+		t.Errorf("printed again:\n%s\nexpected\n%s", again, e.stdout)
+	}
+	testkit.WantText(t, e.stdout, `"k": 30`, `"lr": 0.25`, `"zeta": 2`, `"epochs": 200`)
+	if strings.Contains(e.stdout, "psi") || strings.Contains(e.stdout, "ridge") {
+		t.Errorf("stdout has settings that do not apply:\n%s", e.stdout)
+	}
+}
+
+// --quiet leaves nothing but results and warnings, and --threads changes none of them.
+func TestQuietAndThreads(t *testing.T) {
+	var results []protocol.Result
+	for _, flags := range [][]string{{"--threads", "1"}, {"--threads", "3", "--jobs", "2", "-q"}} {
+		e := lagoTrain(t, runOnMini(t, append(flags, "--json")...)...)
+		if quiet := len(flags) > 2; e.code != 0 || strings.Contains(e.stderr, "level=info") == quiet {
+			t.Errorf("%q ended with %d and %q on stderr", flags, e.code, e.stderr)
+		}
+		var r protocol.Result
+		decode(t, e.stdout, &r)
+		results = append(results, r)
+	}
+	if diff := cmp.Diff(results[0].Test, results[1].Test); diff != "" {
+		t.Errorf("accuracy with 1 thread and 3 (-1 +3):\n%s", diff)
+	}
+}
+
+// The whole log, with the progress, is JSON on request.
+func TestLogAsJSON(t *testing.T) {
+	e := lagoTrain(t, small(t, "sweep-k", t.TempDir(), "--ks", "1", "--log-format", "json", "--log-level", "debug")...)
+	testkit.WantText(t, e.stderr, `"progress":"6 of 6 runs done`, `"msg":"matrix products"`)
+	for line := range strings.Lines(e.stderr) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("not JSON: %s", line)
+		}
+	}
+}
+
+// One folder serves all commands: what reproduce trained, the others find, and each stores its
+// result, once for each configuration. report shows them.
+func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
+	out := t.TempDir()
+	reproduced := printed[reproduction.Result](t, small(t, "reproduce", out, "--json")...)
+	if len(reproduced.Table) != 5 || len(reproduced.Missing) > 0 {
+		t.Errorf("%d rows, missing %+v", len(reproduced.Table), reproduced.Missing)
+	}
+	trained := len(folders(t, out))
+	noise := printed[robustness.NoiseResult](t, small(t, "noise", out, "--json", "--noise-seeds", "2", "--ratios", "0,0.5")...)
+	if n := noise.Methods; len(n) != 3 || n[0].Method != "semantic-hard" || n[2].Method != "eszsl" || len(n[0].Accuracy) != 2 || len(n[0].Accuracy[1].Values) != 2 {
+		t.Errorf("noise: %+v", n)
+	}
+	partial := small(t, "partial", out, "--shares", "1,0.2", "--mask-seeds", "2", "--given", "strongest")
+	strongest := printed[robustness.PartialResult](t, append(partial, "--json")...)
+	if p := strongest.Methods; len(p) != 4 || p[3].Method != "eszsl, inferred" || strongest.Given != robustness.Strongest || !cmp.Equal(strongest.Shares, []float64{1, 0.2}) {
+		t.Errorf("partial: %+v", strongest)
+	}
+	if table := succeeds(t, append(partial, "--impute", "neutral")...); !strings.Contains(table, "20.0 %") || strings.Contains(table, "inferred") {
+		t.Errorf("expected the neutral kind alone:\n%s", table)
+	}
+	groups := printed[grouping.Result](t, small(t, "groups", out, "--json")...)
+	models := testkit.Must(filepath.Glob(filepath.Join(out, "*-k-soft-test-seed0-*")))(t)
+	given := printed[grouping.Result](t, append([]string{"groups", "--json", "--model", models[0]}, onMini(t)[:3]...)...)
+	if groups.Variant != "k-soft" || given.NonZero != groups.NonZero || given.All != groups.All {
+		t.Errorf("%+v by --model, %+v by training", given, groups)
+	}
+	if n := len(folders(t, out)); n != trained {
+		t.Errorf("%d runs after reproduce, %d after noise, partial and groups", trained, n)
+	}
+	succeeds(t, small(t, "run", out)...)
+	stored := testkit.Must(filepath.Glob(filepath.Join(out, "*.json")))(t)
+	kinds := map[string]int{}
+	for _, path := range stored {
+		kind, _, _ := strings.Cut(filepath.Base(path), "-plain-")
+		kinds[kind]++
+	}
+	if want := map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 2, "groups": 1, "run": 1}; !cmp.Equal(kinds, want) {
+		t.Errorf("stored %v, expected %v", kinds, want)
+	}
+
+	page, figures := filepath.Join(out, "r.html"), filepath.Join(out, "figures")
+	args := []string{"report", "--from", out, "--out", page, "--figures", figures}
+	succeeds(t, args...)
+	html, files := testkit.Read(t, page), testkit.Must(filepath.Glob(filepath.Join(figures, "*.svg")))(t)
+	if n := strings.Count(html, "<svg"); n == 0 || n != len(files) {
+		t.Errorf("expected as many pictures in the page as files, found %d and %d", n, len(files))
+	}
+	if s := printed[report.Summary](t, append(args, "--json", "--format", "png")...); s.Page != page || len(s.Stored) != len(stored) || len(s.Figures) != len(files) {
+		t.Errorf("%+v, expected %d results", s, len(stored))
+	}
+	empty := t.TempDir()
+	fails(t, []string{"report", "--from", empty}, empty, "found none")
+	misused(t, []string{"report", "--from", empty, "--format", "pdf"}, "--format: expected --figures beside it")
+}
+
+func TestAblateThenRuns(t *testing.T) {
+	out := t.TempDir()
+	args := []string{"ablate", "--out", out, "--seeds", "1", "--epochs", "2", "--json"}
+	args = append(args, onMini(t)...)
+	if r := printed[ablation.Result](t, args...); len(r.Rows) != 8 {
+		t.Errorf("%d designs", len(r.Rows))
+	}
+	if before, again := succeeds(t, args...), succeeds(t, args...); again != before {
+		t.Errorf("from the finished runs it is another:\n%s\n%s", before, again)
+	}
+	listed := printed[runs.Listing](t, "runs", "--from", out, "--status", "epochs", "--json")
+	if len(listed.Runs) != 8 {
+		t.Fatalf("%d runs, expected 8", len(listed.Runs))
+	}
+	if table := succeeds(t, "runs", "--from", out); strings.Count(table, "semantic-hard") != 2*8 { // folder and variant
+		t.Errorf("expected a line for each of 8 runs:\n%s", table)
+	}
+	for _, name := range []string{listed.Runs[0].Dir, filepath.Join(out, "latest")} {
+		testkit.WantText(t, succeeds(t, "runs", "show", name), "all 2 epochs were run")
+	}
+	if d := printed[runs.Detail](t, "runs", "show", "--json", listed.Runs[0].Dir); d.Dataset != "plain" || len(d.Settings) == 0 || len(d.Files) == 0 {
+		t.Errorf("%+v", d)
+	}
+	misused(t, []string{"runs", "show", filepath.Join(out, "glyphs")}, "lago-train runs show: expected a run's folder", "latest")
+}
+
+func TestSweepK(t *testing.T) {
+	args := small(t, "sweep-k", t.TempDir(), "--ks", "1,2")
+	if table := succeeds(t, args...); strings.Count(table, "│ k-soft ") != 2 || !strings.Contains(table, "│ singletons ") {
+		t.Errorf("expected two numbers of groups, and singletons:\n%s", table)
+	}
+	if r := printed[ksweep.Result](t, append(args, "--json")...); len(r.Points) != 2 || len(r.Lines) != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// run takes the config file of a search as it is, and evaluates on the test classes.
+func TestSearchThenRun(t *testing.T) {
+	out := t.TempDir()
+	args := append([]string{"search", "--out", out, "--epochs", "2", "--budget", "3", "--folds", "2"}, onMini(t)...)
+	found := printed[search.Result](t, append(args, "--json")...)
+	if want := filepath.Join(out, "search-plain-semantic-hard.json"); found.File != want || len(found.Tried) != 3 || found.Folds != 2 {
+		t.Errorf("%+v, expected the file %s", found, want)
+	}
+	testkit.WantText(t, succeeds(t, args...), "lago-train run --config "+found.File)
+	r := printed[protocol.Result](t, append([]string{"run", "--config", found.File, "--out", out, "--json"}, onMini(t)...)...)
+	if r.Test == nil {
+		t.Error("expected a test stage")
+	}
+	elsewhere := writeConfig(t, `{"fingerprint": "that of other data", "stage": "dev", "epochs": 1, "seeds": 1}`)
+	testkit.Write(t, filepath.Dir(elsewhere), "search-plain-singletons.json", `{"fingerprint": "that of other data", "dataset": "plain", "variant": "singletons"}`)
+	for _, args := range [][]string{{"run", "--config", elsewhere}, {"reproduce", "--configs", filepath.Dir(elsewhere), "--seeds", "1", "--epochs", "1"}} {
+		if e := lagoTrain(t, append(append(args, "--out", out), onMini(t)...)...); e.code != 0 || strings.Count(e.stderr, "chosen on other data or another split") != 1 {
+			t.Errorf("%s: code %d, expected a warning about the data:\n%s", args[0], e.code, e.stderr)
+		}
+	}
+}
+
+// A command with failed trials prints what it has, counts them and fails.
+func TestFailedTrialsFailTheCommand(t *testing.T) {
+	configs := t.TempDir()
+	testkit.Write(t, configs, "search-plain-singletons.json", `{"dataset": "plain", "variant": "singletons", "lr": 1e300}`)
+	for _, args := range [][]string{
+		{"ablate", "--lr", "1e300"},
+		{"reproduce", "--lr", "1e300"},
+		{"compare", "--methods", "singletons,eszsl", "--tune", "0", "--configs", configs},
+		{"noise", "--methods", "singletons", "--lr", "1e300", "--ratios", "0.5"},
+	} {
+		args = append(append(args, "--seeds", "1", "--epochs", "2", "--out", t.TempDir()), onMini(t)...)
+		for _, turn := range []string{"trained", "found"} {
+			e := lagoTrain(t, args...)
+			if e.code != exitFailed || !strings.Contains(e.stderr, "failed in") || !strings.Contains(e.stdout, "missing") {
+				t.Errorf("%s, %s: code %d\n%s\n%s", args[0], turn, e.code, e.stdout, e.stderr)
+			}
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	args := []string{"compare", "--dataset", "glyphs", "--methods", "semantic-hard,eszsl", "--tune", "0", "--seeds", "1", "--epochs", "2", "--out", out}
+	table := succeeds(t, append(args, "--csv", filepath.Join(out, "classes.csv"))...)
+	testkit.WantText(t, table, "Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "eszsl: 1 epoch, gamma ")
+	if strings.Contains(table, " k 0") || strings.Contains(table, "lr_v") {
+		t.Errorf("settings that do not apply to semantic-hard are listed:\n%s", table)
+	}
+	// What fails after the training keeps the table.
+	if e := lagoTrain(t, append(args, "--csv", "/dev/full")...); e.code == 0 || e.stdout == "" {
+		t.Errorf("ended with %d and %q on stdout:\n%s", e.code, e.stdout, e.stderr)
+	}
+	r := printed[comparison.Result](t, append(args, "--json")...)
+	if m := r.Methods[1]; m.Name != "eszsl" || m.Val == nil || m.Test.PerClass.Mean < 0.5 || len(m.Test.PerClass.Values) != 1 || m.Parts[0].Settings["gamma"] == nil || m.Seconds <= 0 {
+		t.Errorf("%+v", m)
+	}
+	if stored := testkit.Must(filepath.Glob(filepath.Join(out, "compare-glyphs-*.json")))(t); len(stored) != 1 {
+		t.Errorf("stored %v, expected one file of both commands", stored)
+	}
+	// With --rotate there are other defaults.
+	rotated := printed[comparison.Result](t, "compare", "--rotate", "3", "--methods", "semantic-hard", "--epochs", "1", "--json", "--out", t.TempDir()).Methods[0]
+	if n := len(rotated.Test.PerClass.Values); n != 3 || rotated.Tried != 4 {
+		t.Errorf("%d seeds and %d settings, expected 3 and 4", n, rotated.Tried)
+	}
+}
+
+// Settings that were published for a data set are not those of a rotation, in which some of the
+// classes that they were chosen on are unseen.
+func TestRotationStartsFromTheGeneralDefaults(t *testing.T) {
+	root := animals(t)
+	testkit.NoError(t, os.Rename(filepath.Join(root, "animals"), filepath.Join(root, "cub")))
+	for want, flags := range map[string][]string{
+		"none":           nil,
+		"sqrt,l2,whiten": {"--rotate", "3"},
+		"standardize":    {"--rotate", "3", "--preprocess", "standardize"},
+	} {
+		args := []string{"compare", "--data-dir", root, "--dataset", "cub", "--methods", "semantic-hard,eszsl", "--tune", "0", "--folds", "1", "--epochs", "1", "--json", "--out", t.TempDir()}
+		r := printed[comparison.Result](t, append(args, flags...)...)
+		for _, m := range r.Methods {
+			for _, p := range m.Parts {
+				if p.Settings["preprocess"] != want {
+					t.Errorf("%s with %q: preprocess %v, expected %s", m.Name, flags, p.Settings["preprocess"], want)
+				}
+			}
+		}
+		if len(r.Methods) != 2 {
+			t.Errorf("with %q: %d methods, expected 2", flags, len(r.Methods))
+		}
+	}
+}
