@@ -51,8 +51,6 @@ const (
 	lowJ      trait = "lowj"      // J goes below the baseline
 )
 
-var traits = []trait{serif, mono, slanted, cursive, barred, oneStorey, twoStorey, lowJ}
-
 // A face is one typeface.
 type face struct {
 	name   string

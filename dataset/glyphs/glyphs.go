@@ -101,31 +101,26 @@ type letter struct {
 	cells []cell // one per group
 }
 
-// cell is the value of a group, which may depend on the face.
-type cell struct {
-	value      string // "" for none
-	exceptions []exception
-}
-
-type exception struct {
-	trait trait
-	value string
-}
+// cell is the value of a group, which may depend on the face: "value" or
+// "value,trait:value,...", where "-" is no value.
+type cell string
 
 // in returns the value in a face: that of the last exception that applies.
-func (c cell) in(f face) string {
-	value := c.value
-	for _, e := range c.exceptions {
-		if f.has(e.trait) {
-			value = e.value
+func (c cell) in(f face) (value string) {
+	for part := range strings.SplitSeq(string(c), ",") {
+		name, other, exception := strings.Cut(part, ":")
+		switch {
+		case !exception:
+			value = name
+		case f.has(trait(name)):
+			value = other
 		}
 	}
-	return value
+	return strings.Trim(value, "-")
 }
 
 // parseTable reads lines of cells separated by white space. The first names the columns:
-// class, part and the groups. Empty lines and lines that start with # are ignored. The
-// table is part of the program, so mistakes panic.
+// class, part and the groups. Empty lines and lines that start with # are ignored.
 func parseTable(text string) table {
 	var t table
 	for line := range strings.Lines(text) {
@@ -134,33 +129,15 @@ func parseTable(text string) table {
 		case len(fields) == 0 || strings.HasPrefix(line, "#"):
 		case t.groups == nil:
 			t.groups = fields[2:]
-		case len(fields) != 2+len(t.groups):
-			panic("letters.txt: another number of columns: " + line)
 		default:
 			l := letter{name: fields[0], part: fields[1]}
 			for _, f := range fields[2:] {
-				l.cells = append(l.cells, parseCell(f))
+				l.cells = append(l.cells, cell(f))
 			}
 			t.classes = append(t.classes, l)
 		}
 	}
 	return t
-}
-
-// parseCell reads "value" or "value,trait:value,...", where "-" is no value.
-func parseCell(text string) (c cell) {
-	for i, part := range strings.Split(strings.ReplaceAll(text, "-", ""), ",") {
-		name, value, found := strings.Cut(part, ":")
-		switch {
-		case i == 0:
-			c.value = part
-		case found && slices.Contains(traits, trait(name)):
-			c.exceptions = append(c.exceptions, exception{trait(name), value})
-		default:
-			panic("letters.txt: not trait:value: " + text)
-		}
-	}
-	return c
 }
 
 // attributes returns the values of each group, in the order in which classes first have
@@ -186,15 +163,17 @@ func (t table) attributes() []dataset.Attribute {
 func (t table) descriptions(attributes []dataset.Attribute) dataset.Matrix[float64] {
 	u := dataset.NewMatrix[float64](len(t.classes), len(attributes))
 	for z, l := range t.classes {
-		for m, a := range attributes {
-			n := 0
+		for k, group := range t.groups {
 			for _, f := range faces {
-				if t.groups[a.Group]+"::"+l.cells[a.Group].in(f) == a.Name {
-					n++
+				name := group + "::" + l.cells[k].in(f)
+				if m := slices.IndexFunc(attributes, func(a dataset.Attribute) bool { return a.Name == name }); m >= 0 {
+					u.Row(z)[m]++
 				}
 			}
-			u.Row(z)[m] = float64(n) / float64(len(faces))
 		}
+	}
+	for i := range u.Data {
+		u.Data[i] /= float64(len(faces))
 	}
 	return u
 }

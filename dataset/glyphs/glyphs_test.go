@@ -80,22 +80,12 @@ func TestImageErrors(t *testing.T) {
 	}
 }
 
+// The last exception that applies holds.
 func TestParseTable(t *testing.T) {
-	got := parseTable("# a comment\n\nclass part foot top\nA train end,serif:bar,mono:- -\n")
-	want := table{
-		groups: []string{"foot", "top"},
-		classes: []letter{{name: "A", part: "train", cells: []cell{
-			{value: "end", exceptions: []exception{{serif, "bar"}, {mono, ""}}},
-			{},
-		}}},
+	table := parseTable("# a comment\n\nclass part foot top\nA train end,serif:bar,mono:- -\n")
+	if !slices.Equal(table.groups, []string{"foot", "top"}) || len(table.classes) != 1 || table.classes[0].name != "A" || table.classes[0].part != "train" {
+		t.Fatalf("found %+v", table)
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(table{}, letter{}, cell{}, exception{})); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
-}
-
-func TestLastExceptionHolds(t *testing.T) {
-	c := cell{value: "end", exceptions: []exception{{serif, "bar"}, {mono, ""}}}
 	for _, f := range []struct {
 		traits []trait
 		want   string
@@ -105,8 +95,26 @@ func TestLastExceptionHolds(t *testing.T) {
 		{[]trait{serif}, "bar"},
 		{[]trait{mono, serif}, ""},
 	} {
-		if got := c.in(face{traits: f.traits}); got != f.want {
-			t.Errorf("in a face with %v: %q, want %q", f.traits, got, f.want)
+		cells, of := table.classes[0].cells, face{traits: f.traits}
+		if foot, top := cells[0].in(of), cells[1].in(of); foot != f.want || top != "" {
+			t.Errorf("in a face with %v: %q and %q, expected %q and none", f.traits, foot, top, f.want)
+		}
+	}
+}
+
+// Each line has a cell per group, and exceptions are by traits of faces.
+func TestLetters(t *testing.T) {
+	for _, l := range letters.classes {
+		if len(l.cells) != len(letters.groups) {
+			t.Errorf("%s has %d cells, expected %d", l.name, len(l.cells), len(letters.groups))
+		}
+		for _, c := range l.cells {
+			for _, exception := range strings.Split(string(c), ",")[1:] {
+				name, _, found := strings.Cut(exception, ":")
+				if !found || !slices.ContainsFunc(faces, func(f face) bool { return f.has(trait(name)) }) {
+					t.Errorf("%s: %s is not trait:value", l.name, exception)
+				}
+			}
 		}
 	}
 }

@@ -146,16 +146,11 @@ const (
 	epsilon      = 0.02 // keeps blocks of noise small
 )
 
-var cellSizes = []int{2, 4} // squares along an edge
-
-// dims is the number of features of a picture.
-var dims = func() int {
-	n := 0
-	for _, c := range cellSizes {
-		n += (squares / c) * (squares / c) * orientations
-	}
-	return n
-}()
+// The cells along an edge of a picture in the two sizes, and the features of all of them.
+const (
+	small, large = squares / 2, squares / 4
+	dims         = (small*small + large*large) * orientations
+)
 
 // A histogram is the strength of the gradients by orientation.
 type histogram [orientations]float64
@@ -163,9 +158,7 @@ type histogram [orientations]float64
 // hog writes the dims features of a picture into dst.
 func hog(im *image.Gray, dst []float32) {
 	fine := vote(im)
-	for _, size := range cellSizes {
-		dst = normalise(pool(fine, size), squares/size, dst)
-	}
+	normalise(pool(fine, large), large, normalise(pool(fine, small), small, dst))
 }
 
 // vote returns the histograms of the squares, row by row. A gradient between two
@@ -192,9 +185,9 @@ func vote(im *image.Gray) []histogram {
 	return h
 }
 
-// pool averages size x size squares per cell.
-func pool(fine []histogram, size int) []histogram {
-	n := squares / size
+// pool averages the squares of each of n x n cells.
+func pool(fine []histogram, n int) []histogram {
+	size := squares / n
 	cells := make([]histogram, n*n)
 	for i, h := range fine {
 		y, x := i/squares, i%squares

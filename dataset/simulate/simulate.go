@@ -5,9 +5,11 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distmv"
@@ -68,8 +70,22 @@ func Make(s Spec) (*dataset.Dataset, error) {
 
 	// Samples are drawn from sequences 0 to Samples-1 of the seed, all else from the last.
 	rng := rand.NewPCG(s.Seed, math.MaxUint64)
-	ds.Descriptions = describe(ds, rng)
-	drawSamples(ds, drawMap(s, rand.New(rng)), s.Seed)
+	ends := make([]int, s.Groups) // the index after the last attribute of each group
+	for m, a := range ds.Attributes {
+		ends[a.Group] = m + 1
+	}
+	ds.Descriptions = describe(ds, ends, rng)
+	// What each attribute adds to the features. A sample has at most one per group.
+	effects := dataset.NewMatrix[float32](s.Attributes, s.Dims)
+	sd, normal := 1/math.Sqrt(float64(s.Groups)), rand.New(rng)
+	for i := range effects.Data {
+		effects.Data[i] = float32(sd * normal.NormFloat64())
+	}
+	parallel.For(s.Samples, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), ends, effects, rand.New(rand.NewPCG(s.Seed, uint64(i))))
+		}
+	})
 	return ds, nil
 }
 
@@ -93,40 +109,24 @@ func share(i, n, parts int) int {
 }
 
 func nameAttributes(ds *dataset.Dataset, s Spec) {
-	ds.Groups = make([]string, s.Groups)
-	for k := range ds.Groups {
-		ds.Groups[k] = fmt.Sprintf("group%02d", k+1)
-	}
-	ds.Attributes = make([]dataset.Attribute, s.Attributes)
 	value := 0
-	for m := range ds.Attributes {
+	for m := range s.Attributes {
 		k := share(m, s.Attributes, s.Groups)
-		if m > 0 && k != ds.Attributes[m-1].Group {
+		if k == len(ds.Groups) {
+			ds.Groups = append(ds.Groups, fmt.Sprintf("group%02d", k+1))
 			value = 0
 		}
 		value++
-		ds.Attributes[m] = dataset.Attribute{Name: fmt.Sprintf("%s::value%02d", ds.Groups[k], value), Group: k}
+		ds.Attributes = append(ds.Attributes, dataset.Attribute{Name: fmt.Sprintf("%s::value%02d", ds.Groups[k], value), Group: k})
 	}
-}
-
-// groupEnds returns the index after the last attribute of each group.
-func groupEnds(ds *dataset.Dataset) []int {
-	ends := make([]int, len(ds.Groups))
-	for m, a := range ds.Attributes {
-		ends[a.Group] = m + 1
-	}
-	return ends
 }
 
 // describe draws the descriptions of all classes.
-func describe(ds *dataset.Dataset, src rand.Source) dataset.Matrix[float64] {
+func describe(ds *dataset.Dataset, ends []int, src rand.Source) dataset.Matrix[float64] {
 	u := dataset.NewMatrix[float64](len(ds.Classes), len(ds.Attributes))
 	start := 0
-	for _, end := range groupEnds(ds) {
-		alpha := make([]float64, end-start+1) // one more, for none of the values
-		for i := range alpha {
-			alpha[i] = concentration
-		}
+	for _, end := range ends {
+		alpha := slices.Repeat([]float64{concentration}, end-start+1) // one more, for none of the values
 		dirichlet := distmv.NewDirichlet(alpha, src)
 		p := make([]float64, len(alpha))
 		for z := range ds.Classes {
@@ -137,40 +137,20 @@ func describe(ds *dataset.Dataset, src rand.Source) dataset.Matrix[float64] {
 	return u
 }
 
-// drawMap draws attributes x dims: what each attribute adds to the features. A sample has
-// at most one attribute per group.
-func drawMap(s Spec, rng *rand.Rand) dataset.Matrix[float32] {
-	w := dataset.NewMatrix[float32](s.Attributes, s.Dims)
-	sd := 1 / math.Sqrt(float64(s.Groups))
-	for i := range w.Data {
-		w.Data[i] = float32(sd * rng.NormFloat64())
-	}
-	return w
-}
-
-// drawSamples fills the features. Every sample has its own random numbers.
-func drawSamples(ds *dataset.Dataset, w dataset.Matrix[float32], seed uint64) {
-	ends := groupEnds(ds)
-	parallel.For(len(ds.Labels), 1, func(lo, hi int) {
-		pcg := rand.NewPCG(0, 0)
-		rng := rand.New(pcg)
-		for i := lo; i < hi; i++ {
-			pcg.Seed(seed, uint64(i))
-			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), ends, w, rng)
-		}
-	})
-}
-
-// drawSample fills x, the features of one sample of a class described by u.
-func drawSample(x []float32, u []float64, ends []int, w dataset.Matrix[float32], rng *rand.Rand) {
+// drawSample fills x, the features of one sample of a class described by u. Every sample has
+// its own random numbers.
+func drawSample(x []float32, u []float64, ends []int, effects dataset.Matrix[float32], rng *rand.Rand) {
 	for d := range x {
 		x[d] = float32(bias + noise*rng.NormFloat64())
 	}
 	start := 0
 	for _, end := range ends {
-		if m := pick(u[start:end], rng.Float64()); m >= 0 {
-			for d, v := range w.Row(start + m) {
-				x[d] += v
+		r := rng.Float64()
+		for m := start; m < end && r >= 0; m++ { // the value at which the running sum of u exceeds r, if any
+			if r -= u[m]; r < 0 {
+				for d, v := range effects.Row(m) {
+					x[d] += v
+				}
 			}
 		}
 		start = end
@@ -178,17 +158,6 @@ func drawSample(x []float32, u []float64, ends []int, w dataset.Matrix[float32],
 	for d, v := range x {
 		x[d] = max(v, 0)
 	}
-}
-
-// pick returns the index at which the running sum of p exceeds r, or -1 for none of the
-// values.
-func pick(p []float64, r float64) int {
-	for m, v := range p {
-		if r -= v; r < 0 {
-			return m
-		}
-	}
-	return -1
 }
 
 // Spec is the size of a data set. Every number but the seed must be positive.
@@ -225,12 +194,11 @@ var presets = []Spec{
 
 // Preset returns the specification of a name, and whether there is one.
 func Preset(name string) (Spec, bool) {
-	for _, s := range presets {
-		if s.Name == name {
-			return s, true
-		}
+	i := slices.Index(Presets(), name)
+	if i < 0 {
+		return Spec{}, false
 	}
-	return Spec{}, false
+	return presets[i], true
 }
 
 // Presets returns the names of all presets.
@@ -244,14 +212,10 @@ func Presets() []string {
 
 func (s Spec) name() string {
 	const prefix = "simulated"
-	switch {
-	case s.Name == "":
-		return prefix
-	case strings.HasPrefix(s.Name, prefix):
-		return s.Name
-	default:
-		return prefix + "-" + s.Name
+	if s.Name == "" || strings.HasPrefix(s.Name, prefix) {
+		return cmp.Or(s.Name, prefix)
 	}
+	return prefix + "-" + s.Name
 }
 
 // check returns an *invalid.Error for the first impossible number.
