@@ -3,7 +3,10 @@
 package baselinetest
 
 import (
+	"errors"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/diff/fd"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -68,6 +71,19 @@ func Learn(t testkit.TB, m method.Method, e method.Examples) (method.Model, floa
 func Score(t testkit.TB, m method.Model, e method.Examples, u dataset.Matrix[float64]) dataset.Matrix[float32] {
 	t.Helper()
 	return testkit.Must(model.Score(m, e.X, e.Rows, u))(t)
+}
+
+// WantNotFinite reports an error other than that of a term that is not finite.
+func WantNotFinite(t testkit.TB, err error, term string) {
+	t.Helper()
+	if e := (*model.NotFinite)(nil); !errors.As(err, &e) || e.Term != term {
+		t.Errorf("%v, expected %s not to be finite", err, term)
+	}
+}
+
+// Gradient returns the central differences of f at x with steps of h.
+func Gradient(f func(x []float64) float64, x []float64, h float64) []float64 {
+	return fd.Gradient(nil, f, x, &fd.Settings{Formula: fd.Central, Step: h})
 }
 
 // Floats returns the values in float64.
