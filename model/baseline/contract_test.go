@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -35,28 +34,6 @@ func random(rows, cols int, rng *rand.Rand) dataset.Matrix[float32] {
 	return m
 }
 
-// form returns the normalised features of the rows, computed in float64.
-func form(f baseline.Features, x dataset.Matrix[float32], learned, rows []int) [][]float64 {
-	to := make([][]float64, len(rows))
-	for i, r := range rows {
-		to[i] = baselinetest.Floats(x.Row(r))
-		if f == baseline.Unit {
-			floats.Scale(1/floats.Norm(to[i], 2), to[i])
-		}
-	}
-	for d := 0; d < x.Cols && f == baseline.Standardize; d++ {
-		var column []float64
-		for _, r := range learned {
-			column = append(column, float64(x.Row(r)[d]))
-		}
-		mean, deviation := stat.PopMeanStdDev(column, nil)
-		for i := range to {
-			to[i][d] = (to[i][d] - mean) / deviation / math.Sqrt(float64(x.Cols))
-		}
-	}
-	return to
-}
-
 // Scores are x W u_z with each normalisation, also of a restored model.
 func TestScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -72,7 +49,7 @@ func TestScore(t *testing.T) {
 		testkit.NoError(t, m.Fit(f, method.Examples{X: x, Rows: learned}))
 		scores := testkit.Must(model.Score(m, x, rows, u))(t)
 		d := testkit.Must(baseline.Describe(u, normalise))(t)
-		for i, v := range form(f, x, learned, rows) {
+		for i, v := range baselinetest.Normalised(f, x, learned, rows) {
 			for z := range classes {
 				var want float64
 				for k, w := range m.W.Data {
@@ -101,21 +78,6 @@ func TestZeros(t *testing.T) {
 		m.Gather(got, x, []int{0, 1, 2})
 		testkit.NearAll(t, string(f), got.Data, want, 1e-6)
 	}
-}
-
-// Means and variances are computed once for all learners of the same examples, but models
-// do not share memory.
-func TestFitShares(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
-	e := method.Examples{X: random(6, 3, rng), Rows: []int{0, 1, 2, 3}, Cache: new(method.Cache)}
-	var a, b baseline.Bilinear
-	testkit.NoError(t, a.Fit(baseline.Standardize, e))
-	first := a.Tensors()
-	shift := slices.Clone(first[1].Matrix.Data)
-	clear(first[1].Matrix.Data)
-	e.X = random(6, 3, rng) // not used
-	testkit.NoError(t, b.Fit(baseline.Standardize, e))
-	testkit.NearAll(t, "shift", b.Tensors()[1].Matrix.Data, shift, 0)
 }
 
 // More samples than a block holds.

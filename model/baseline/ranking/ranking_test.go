@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -86,19 +85,8 @@ func newOracle(t *testing.T, c Config, e method.Examples, l method.Learner) *ora
 	t.Helper()
 	n, dims := len(e.Rows), e.X.Cols
 	o := &oracle{config: c, labels: e.Labels, x: mat.NewDense(n, dims, nil)}
-	for i, r := range e.Rows {
-		x := baselinetest.Floats(e.X.Row(r))
-		if c.Features == baseline.Unit {
-			floats.Scale(1/floats.Norm(x, 2), x)
-		}
+	for i, x := range baselinetest.Normalised(c.Features, e.X, e.Rows, e.Rows) {
 		o.x.SetRow(i, x)
-	}
-	for d := 0; d < dims && c.Features == baseline.Standardize; d++ {
-		x := mat.Col(nil, d, o.x)
-		mean, deviation := stat.PopMeanStdDev(x, nil)
-		floats.AddConst(-mean, x)
-		floats.Scale(1/deviation/math.Sqrt(float64(dims)), x)
-		o.x.SetCol(d, x)
 	}
 	u := testkit.Must(baseline.Describe(e.U, c.Normalise))(t)
 	o.u, o.w = mat.NewDense(u.Rows, u.Cols, u.Data), mat.NewDense(dims, u.Cols, baselinetest.Floats(weights(l)))
@@ -215,10 +203,7 @@ func TestNotFinite(t *testing.T) {
 			for number := 1; number <= 3 && err == nil; number++ {
 				_, err = l.Epoch(number)
 			}
-			if err == nil {
-				t.Errorf("%s, %s: no error", name, what)
-			}
-			baselinetest.WantNotFinite(t, err, "W")
+			t.Run(fmt.Sprintf("%s/%s", name, what), func(t *testing.T) { baselinetest.WantNotFinite(t, err, "W") })
 		}
 	}
 }
