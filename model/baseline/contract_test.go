@@ -16,13 +16,11 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
-	"github.com/lago-train/lago-train/model/baseline/kernelalign"
 	"github.com/lago-train/lago-train/model/baseline/ranking"
-	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 	"github.com/lago-train/lago-train/model/method"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // random returns normal numbers.
@@ -126,28 +124,17 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-var baselines = map[string]struct {
-	new    func() method.Method
-	seeded bool // training depends on the seed
-}{
-	"dap":    {new: func() method.Method { return dap.New(dap.Direct) }},
-	"iap":    {new: func() method.Method { return dap.New(dap.Indirect) }},
-	"ale":    {func() method.Method { return ranking.New(ranking.ALE) }, true},
-	"eszsl":  {new: func() method.Method { return eszsl.New() }},
-	"sync":   {new: func() method.Method { return synclassifier.New() }},
-	"sje":    {func() method.Method { return ranking.New(ranking.SJE) }, true},
-	"devise": {func() method.Method { return ranking.New(ranking.DeViSE) }, true},
-	"kernel": {func() method.Method { return kernelalign.New() }, true},
-}
+// baselines are all methods but LAGO.
+var baselines = methods.All[1:]
 
 // eachBaseline runs a test with a trained model of every baseline and its examples.
 func eachBaseline(t *testing.T, test func(*testing.T, func() method.Method, method.Model, method.Examples)) {
 	t.Helper()
-	for name, b := range baselines {
-		t.Run(name, func(t *testing.T) {
-			l := learner(t, b.new(), 1)
+	for _, b := range baselines {
+		t.Run(b.Name, func(t *testing.T) {
+			l := learner(t, b.New(), 1)
 			epochs(t, l, 1, 2)
-			test(t, b.new, l.Model(), examples())
+			test(t, b.New, l.Model(), examples())
 		})
 	}
 }
@@ -192,27 +179,27 @@ func values(l method.Learner) (values []float32) {
 }
 
 func TestSeedDeterminesTheModel(t *testing.T) {
-	for name, b := range baselines {
+	for _, b := range baselines {
 		var models [3][]float32
 		for i, seed := range []uint64{1, 1, 2} {
-			l := learner(t, b.new(), seed)
+			l := learner(t, b.New(), seed)
 			epochs(t, l, 1, 3)
 			models[i] = values(l)
 		}
 		if !slices.Equal(models[0], models[1]) {
-			t.Errorf("%s: the same seed gives another model", name)
+			t.Errorf("%s: the same seed gives another model", b.Name)
 		}
-		if slices.Equal(models[0], models[2]) == b.seeded {
-			t.Errorf("%s: expected that another model by another seed is %t", name, b.seeded)
+		if slices.Equal(models[0], models[2]) == b.Seeded {
+			t.Errorf("%s: expected that another model by another seed is %t", b.Name, b.Seeded)
 		}
 	}
 }
 
 // A learner also keeps the settings that it was made with.
 func TestStateResumesTraining(t *testing.T) {
-	for name, b := range baselines {
-		changed := b.new()
-		whole, part, resumed := learner(t, b.new(), 1), learner(t, b.new(), 1), learner(t, changed, 1)
+	for _, b := range baselines {
+		changed := b.New()
+		whole, part, resumed := learner(t, b.New(), 1), learner(t, b.New(), 1), learner(t, changed, 1)
 		for _, s := range changed.Settings() {
 			if n := len(s.Search); n > 0 {
 				s.Set(s.Search[n-1])
@@ -223,7 +210,7 @@ func TestStateResumesTraining(t *testing.T) {
 		resumed.State().Set(part.State())
 		epochs(t, resumed, 3, 4)
 		if !slices.Equal(values(whole), values(resumed)) {
-			t.Errorf("%s: the resumed model differs", name)
+			t.Errorf("%s: the resumed model differs", b.Name)
 		}
 	}
 }
@@ -279,17 +266,17 @@ func TestModelsRefuse(t *testing.T) {
 
 // Settings that share a cache do not change each other's model.
 func TestCacheChangesNothing(t *testing.T) {
-	for name, b := range baselines {
+	for _, b := range baselines {
 		cached := examples()
-		for i, s := range b.new().Settings() {
+		for i, s := range b.New().Settings() {
 			for _, v := range s.Search {
-				m := b.new()
+				m := b.New()
 				m.Settings()[i].Set(v)
 				with, alone := baselinetest.Learner(t, m, cached, 1), learner(t, m, 1)
 				epochs(t, with, 1, 1)
 				epochs(t, alone, 1, 1)
 				if diff := cmp.Diff(alone.Model().Tensors(), with.Model().Tensors()); diff != "" {
-					t.Errorf("%s: %s = %v (-alone +cached):\n%s", name, s.Key, v, diff)
+					t.Errorf("%s: %s = %v (-alone +cached):\n%s", b.Name, s.Key, v, diff)
 				}
 			}
 		}
@@ -302,17 +289,17 @@ func TestSettings(t *testing.T) {
 	wrong := map[string][]string{
 		"number": {"-1", "-1e39", "1e400", "NaN", "many"}, "boolean": {"2", "yes"}, "string": {"", "other"},
 	}
-	for name, b := range baselines {
-		m := b.new()
+	for _, b := range baselines {
+		m := b.New()
 		testkit.NoError(t, m.Settings().Check())
 		var fields map[string]any
 		testkit.NoError(t, json.Unmarshal(testkit.Must(json.Marshal(m))(t), &fields))
 		if len(fields) != len(m.Settings()) {
-			t.Errorf("%s: the fields are %v, the settings %v", name, fields, m.Settings().Keys())
+			t.Errorf("%s: the fields are %v, the settings %v", b.Name, fields, m.Settings().Keys())
 		}
 		for _, s := range m.Settings() {
 			if _, ok := fields[s.Key]; !ok || s.Help == "" {
-				t.Errorf("%s: %s is no field or has no help", name, s.Key)
+				t.Errorf("%s: %s is no field or has no help", b.Name, s.Key)
 			}
 			seen := map[any]bool{}
 			for _, v := range s.Search {
@@ -321,11 +308,11 @@ func TestSettings(t *testing.T) {
 				seen[s.Value()] = true
 			}
 			if len(seen) != len(s.Search) || len(seen) == 1 {
-				t.Errorf("%s: %s searches %v", name, s.Key, s.Search)
+				t.Errorf("%s: %s searches %v", b.Name, s.Key, s.Search)
 			}
 			for _, text := range wrong[s.Kind()] {
 				if s.Parse(text) == nil {
-					t.Errorf("%s: %s accepts %q", name, s.Key, text)
+					t.Errorf("%s: %s accepts %q", b.Name, s.Key, text)
 				}
 			}
 			if s.Kind() == "number" {
