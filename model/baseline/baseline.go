@@ -4,8 +4,7 @@
 // The baselines are in the packages below: dap (DAP and IAP), eszsl, ranking (ALE, SJE
 // and DeViSE), synclassifier (SynC) and kernelalign (kernel alignment). Each implements
 // method.Method. Package linear fits the linear classifiers of DAP, IAP and SynC. To add
-// a baseline, implement method.Method, add it to the list of package train/methods and to
-// the table of contract_test.go.
+// a baseline, implement method.Method and add it to the list of package train/methods.
 package baseline
 
 import (

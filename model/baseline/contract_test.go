@@ -2,48 +2,139 @@ package baseline_test
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/floats"
+	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline/dap"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
-	"github.com/lago-train/lago-train/model/baseline/kernelalign"
 	"github.com/lago-train/lago-train/model/baseline/ranking"
-	"github.com/lago-train/lago-train/model/baseline/synclassifier"
 	"github.com/lago-train/lago-train/model/method"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
-var baselines = map[string]struct {
-	new    func() method.Method
-	seeded bool // training depends on the seed
-}{
-	"dap":    {new: func() method.Method { return dap.New(dap.Direct) }},
-	"iap":    {new: func() method.Method { return dap.New(dap.Indirect) }},
-	"ale":    {func() method.Method { return ranking.New(ranking.ALE) }, true},
-	"eszsl":  {new: func() method.Method { return eszsl.New() }},
-	"sync":   {new: func() method.Method { return synclassifier.New() }},
-	"sje":    {func() method.Method { return ranking.New(ranking.SJE) }, true},
-	"devise": {func() method.Method { return ranking.New(ranking.DeViSE) }, true},
-	"kernel": {func() method.Method { return kernelalign.New() }, true},
+// random returns normal numbers.
+func random(rows, cols int, rng *rand.Rand) dataset.Matrix[float32] {
+	m := dataset.NewMatrix[float32](rows, cols)
+	for i := range m.Data {
+		m.Data[i] = float32(rng.NormFloat64())
+	}
+	return m
 }
+
+// Scores are x W u_z with each normalisation, also of a restored model.
+func TestScore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 8)
+		dims, attributes, classes := size.Draw(t, "dims"), size.Draw(t, "attributes"), size.Draw(t, "classes")
+		f := rapid.SampledFrom([]baseline.Features{"", baseline.None, baseline.Unit, baseline.Standardize}).Draw(t, "features")
+		normalise := rapid.Bool().Draw(t, "normalise")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		x := random(9, dims, rng)
+		u := baselinetest.Matrix(attributes, rapid.SliceOfN(rapid.Float64Range(0, 1), classes*attributes, classes*attributes).Draw(t, "u")...)
+		learned, rows := []int{3, 1, 4, 8}, []int{5, 0, 3}
+		m := &baseline.Bilinear{W: random(dims, attributes, rng), Normalise: normalise}
+		testkit.NoError(t, m.Fit(f, method.Examples{X: x, Rows: learned}))
+		scores := testkit.Must(model.Score(m, x, rows, u))(t)
+		d := testkit.Must(baseline.Describe(u, normalise))(t)
+		for i, v := range baselinetest.Normalised(f, x, learned, rows) {
+			for z := range classes {
+				var want float64
+				for k, w := range m.W.Data {
+					want += v[k/attributes] * float64(w) * d.Row(z)[k%attributes]
+				}
+				testkit.Near(t, "score", float64(scores.Row(i)[z]), want, 1e-4)
+			}
+		}
+		shape := method.Shape{Dims: dims, Attributes: attributes}
+		again := testkit.Must(baseline.RestoreBilinear(m.Tensors(), shape, normalise, f))(t)
+		// rounding depends on the alignment of memory
+		testkit.NearAll(t, "restored", testkit.Must(model.Score(again, x, rows, u))(t).Data, scores.Data, 1e-4)
+	})
+}
+
+// Samples of zeros stay zero, and so do dimensions that do not vary.
+func TestZeros(t *testing.T) {
+	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0, 0, 0, 4, 0, 8}}
+	for f, want := range map[baseline.Features][]float32{
+		baseline.Unit:        {0, 0, 0, 1, 0, 1},
+		baseline.Standardize: {0, -0.8660254, 0, 0, 0, 0.8660254}, // -4 / sqrt(32/3) / sqrt(2)
+	} {
+		var m baseline.Bilinear
+		testkit.NoError(t, m.Fit(f, method.Examples{X: x, Rows: []int{0, 1, 2}}))
+		got := dataset.NewMatrix[float32](3, 2)
+		m.Gather(got, x, []int{0, 1, 2})
+		testkit.NearAll(t, string(f), got.Data, want, 1e-6)
+	}
+}
+
+// More samples than a block holds.
+func TestProject(t *testing.T) {
+	const samples = 600
+	x, w := dataset.NewMatrix[float32](samples, 3), baselinetest.Single(2, 1, 0, 0, 1, 2, -1)
+	for i := range x.Data {
+		x.Data[i] = float32(i % 11)
+	}
+	var rows []int
+	for i := range 2*samples - 90 {
+		rows = append(rows, (7*i)%samples)
+	}
+	a := testkit.Must(baseline.Project(w, x, rows, baseline.CopyRows))(t)
+	for i, r := range rows {
+		v := x.Row(r)
+		if got := a.Row(i); got[0] != v[0]+2*v[2] || got[1] != v[1]-v[2] {
+			t.Fatalf("row %d, sample %d: %v of %v", i, r, got, v)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		u         dataset.Matrix[float64]
+		normalise bool
+		want      []float64
+	}{
+		"complete":           {baselinetest.Matrix(2, 0.3, 0.4, 0, 1), false, []float64{0.3, 0.4, 0, 1}},
+		"length 1":           {baselinetest.Matrix(2, 0.3, 0.4, 0, 1), true, []float64{0.6, 0.8, 0, 1}},
+		"zeros":              {baselinetest.Matrix(2, 0, 0, 0, 0.5), true, []float64{0, 0, 0, 1}},
+		"missing":            {baselinetest.Matrix(2, 0.2, 1, nan, 0.5, 0.6, 0), false, []float64{0.2, 1, 0.4, 0.5, 0.6, 0}},
+		"missing and scaled": {baselinetest.Matrix(2, 0.2, 1, nan, 0.3, 0.6, 0), true, []float64{0.2 / math.Sqrt(1.04), 1 / math.Sqrt(1.04), 0.8, 0.6, 1, 0}},
+	} {
+		before := slices.Clone(c.u.Data)
+		d := testkit.Must(baseline.Describe(c.u, c.normalise))(t)
+		testkit.NearAll(t, name, d.Data, c.want, 1e-12)
+		if !floats.Same(before, c.u.Data) {
+			t.Errorf("%s: the argument changed", name)
+		}
+	}
+	for _, wrong := range []float64{-0.1, 1.1, math.Inf(1)} {
+		_, err := baseline.Describe(baselinetest.Matrix(2, 0.3, wrong), false)
+		testkit.WantError(t, err, "descriptions: ")
+	}
+}
+
+// baselines are all methods but LAGO.
+var baselines = methods.All[1:]
 
 // eachBaseline runs a test with a trained model of every baseline and its examples.
 func eachBaseline(t *testing.T, test func(*testing.T, func() method.Method, method.Model, method.Examples)) {
 	t.Helper()
-	for name, b := range baselines {
-		t.Run(name, func(t *testing.T) {
-			l := learner(t, b.new(), 1)
+	for _, b := range baselines {
+		t.Run(b.Name, func(t *testing.T) {
+			l := learner(t, b.New(), 1)
 			epochs(t, l, 1, 2)
-			test(t, b.new, l.Model(), examples())
+			test(t, b.New, l.Model(), examples())
 		})
 	}
 }
@@ -88,27 +179,27 @@ func values(l method.Learner) (values []float32) {
 }
 
 func TestSeedDeterminesTheModel(t *testing.T) {
-	for name, b := range baselines {
+	for _, b := range baselines {
 		var models [3][]float32
 		for i, seed := range []uint64{1, 1, 2} {
-			l := learner(t, b.new(), seed)
+			l := learner(t, b.New(), seed)
 			epochs(t, l, 1, 3)
 			models[i] = values(l)
 		}
 		if !slices.Equal(models[0], models[1]) {
-			t.Errorf("%s: the same seed gives another model", name)
+			t.Errorf("%s: the same seed gives another model", b.Name)
 		}
-		if slices.Equal(models[0], models[2]) == b.seeded {
-			t.Errorf("%s: expected that another model by another seed is %t", name, b.seeded)
+		if slices.Equal(models[0], models[2]) == b.Seeded {
+			t.Errorf("%s: expected that another model by another seed is %t", b.Name, b.Seeded)
 		}
 	}
 }
 
 // A learner also keeps the settings that it was made with.
 func TestStateResumesTraining(t *testing.T) {
-	for name, b := range baselines {
-		changed := b.new()
-		whole, part, resumed := learner(t, b.new(), 1), learner(t, b.new(), 1), learner(t, changed, 1)
+	for _, b := range baselines {
+		changed := b.New()
+		whole, part, resumed := learner(t, b.New(), 1), learner(t, b.New(), 1), learner(t, changed, 1)
 		for _, s := range changed.Settings() {
 			if n := len(s.Search); n > 0 {
 				s.Set(s.Search[n-1])
@@ -119,7 +210,7 @@ func TestStateResumesTraining(t *testing.T) {
 		resumed.State().Set(part.State())
 		epochs(t, resumed, 3, 4)
 		if !slices.Equal(values(whole), values(resumed)) {
-			t.Errorf("%s: the resumed model differs", name)
+			t.Errorf("%s: the resumed model differs", b.Name)
 		}
 	}
 }
@@ -169,25 +260,23 @@ func TestModelsRefuse(t *testing.T) {
 
 		e.X.Row(2)[1] = float32(math.NaN()) // whose scores would count as the first class
 		_, err = model.Score(m, e.X, []int{2}, e.U)
-		if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || nf.Term != "score" {
-			t.Errorf("%v, expected an error of the score", err)
-		}
+		baselinetest.WantNotFinite(t, err, "score")
 	})
 }
 
 // Settings that share a cache do not change each other's model.
 func TestCacheChangesNothing(t *testing.T) {
-	for name, b := range baselines {
+	for _, b := range baselines {
 		cached := examples()
-		for i, s := range b.new().Settings() {
+		for i, s := range b.New().Settings() {
 			for _, v := range s.Search {
-				m := b.new()
+				m := b.New()
 				m.Settings()[i].Set(v)
 				with, alone := baselinetest.Learner(t, m, cached, 1), learner(t, m, 1)
 				epochs(t, with, 1, 1)
 				epochs(t, alone, 1, 1)
 				if diff := cmp.Diff(alone.Model().Tensors(), with.Model().Tensors()); diff != "" {
-					t.Errorf("%s: %s = %v (-alone +cached):\n%s", name, s.Key, v, diff)
+					t.Errorf("%s: %s = %v (-alone +cached):\n%s", b.Name, s.Key, v, diff)
 				}
 			}
 		}
@@ -200,17 +289,17 @@ func TestSettings(t *testing.T) {
 	wrong := map[string][]string{
 		"number": {"-1", "-1e39", "1e400", "NaN", "many"}, "boolean": {"2", "yes"}, "string": {"", "other"},
 	}
-	for name, b := range baselines {
-		m := b.new()
+	for _, b := range baselines {
+		m := b.New()
 		testkit.NoError(t, m.Settings().Check())
 		var fields map[string]any
 		testkit.NoError(t, json.Unmarshal(testkit.Must(json.Marshal(m))(t), &fields))
 		if len(fields) != len(m.Settings()) {
-			t.Errorf("%s: the fields are %v, the settings %v", name, fields, m.Settings().Keys())
+			t.Errorf("%s: the fields are %v, the settings %v", b.Name, fields, m.Settings().Keys())
 		}
 		for _, s := range m.Settings() {
 			if _, ok := fields[s.Key]; !ok || s.Help == "" {
-				t.Errorf("%s: %s is no field or has no help", name, s.Key)
+				t.Errorf("%s: %s is no field or has no help", b.Name, s.Key)
 			}
 			seen := map[any]bool{}
 			for _, v := range s.Search {
@@ -219,11 +308,11 @@ func TestSettings(t *testing.T) {
 				seen[s.Value()] = true
 			}
 			if len(seen) != len(s.Search) || len(seen) == 1 {
-				t.Errorf("%s: %s searches %v", name, s.Key, s.Search)
+				t.Errorf("%s: %s searches %v", b.Name, s.Key, s.Search)
 			}
 			for _, text := range wrong[s.Kind()] {
 				if s.Parse(text) == nil {
-					t.Errorf("%s: %s accepts %q", name, s.Key, text)
+					t.Errorf("%s: %s accepts %q", b.Name, s.Key, text)
 				}
 			}
 			if s.Kind() == "number" {

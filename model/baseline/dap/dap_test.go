@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 	"github.com/lago-train/lago-train/model/method"
 )
@@ -45,15 +46,9 @@ func TestSoftmaxLoss(t *testing.T) {
 	testkit.NearAll(t, "gradient", scores, []float64{1. / 8, -6. / 8, 5. / 8}, 1e-12)
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.SliceOfN(rapid.Float64Range(-9, 9), 4, 4).Draw(t, "scores")
-		gradient := slices.Clone(at)
-		softmaxLoss(gradient, 2)
-		const h = 1e-5
-		for k := range at {
-			above, below := slices.Clone(at), slices.Clone(at)
-			above[k] += h
-			below[k] -= h
-			testkit.NearAll(t, "gradient", gradient[k:k+1], []float64{(softmaxLoss(above, 2) - softmaxLoss(below, 2)) / (2 * h)}, 1e-7)
-		}
+		differences := baselinetest.Gradient(func(x []float64) float64 { return softmaxLoss(slices.Clone(x), 2) }, at, 1e-5)
+		softmaxLoss(at, 2)
+		testkit.NearAll(t, "gradient", at, differences, 1e-7)
 	})
 }
 
@@ -184,4 +179,150 @@ func TestThresholds(t *testing.T) {
 	testkit.NearAll(t, "mean", thresholdsOf(u, Mean).Data, []float64{0.4, 0.4, 0.4, 0.4, 0.4}, 1e-7)
 	testkit.NearAll(t, "attribute-mean", thresholdsOf(u, AttributeMean).Data, []float64{0.5, 0.25, 0.75, 0.125, 0.4}, 1e-7)
 	testkit.NearAll(t, "of nothing", thresholdsOf(baselinetest.Matrix(2, nan, nan), Mean).Data, []float64{0.5, 0.5}, 0)
+}
+
+func restored(t *testing.T, p Prediction, tensors method.Tensors) method.Model {
+	t.Helper()
+	shape := method.Shape{Dims: tensors[0].Matrix.Rows, Attributes: tensors[len(tensors)-1].Matrix.Cols}
+	return testkit.Must((&Config{Prediction: p}).Restore(tensors, shape))(t)
+}
+
+// A sample with p(a|x) = 4/5 and 2/5, where p(a) = 1/2 and 1/4, that is, with factors of
+//
+//	1.6 for having the first, 0.4 for not; 1.6 for having the second, 0.8 for not:
+//
+//	class         factors        product   / 4.88
+//	(1, 0)        1.6 x 0.8      1.28      0.262
+//	(0, 1)        0.4 x 1.6      0.64      0.131
+//	(1, 1)        1.6 x 1.6      2.56      0.525
+//	(0, unknown)  0.4            0.40      0.082
+func TestPosteriorByHand(t *testing.T) {
+	m := restored(t, Direct, method.Tensors{
+		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(2)), float32(math.Log(2)/3))},
+		{Name: "b", Matrix: baselinetest.Single(2, 0, float32(math.Log(2./3)-math.Log(2)*2/3))},
+		{Name: "thresholds", Matrix: baselinetest.Single(2, 0.3, 0.75)},
+		{Name: "prior", Matrix: baselinetest.Single(2, 0.5, 0.25)},
+	})
+	u := baselinetest.Matrix(2, 0.4, 0.75, 0.2, 0.8, 1, 1, 0, nan)
+	x := baselinetest.Single(1, 0, 2) // log odds of log 4 = 2 log 2, and log 2/3 = 2/3 log 2 + b
+	s := testkit.Must(model.Score(m, x, []int{1}, u))(t)
+	var want []float64
+	for _, product := range []float64{1.28, 0.64, 2.56, 0.4} {
+		want = append(want, math.Log(product/4.88))
+	}
+	testkit.NearAll(t, "log p(z|x)", s.Data, want, 1e-6)
+}
+
+// A feature of 1 makes the scores of two classes log 3 and 0, so p(y|x) = 3/4 and 1/4.
+// Four attributes: the first class has one, p(a|x) = 3/4; the second has one, 1/4; one
+// cannot be learned and is 1/2 in both; one is not described by the first class and has a
+// prior of 1/2, 3/4 1/2 + 1/4 = 5/8.
+func TestIndirectPredictionByHand(t *testing.T) {
+	m := restored(t, Indirect, method.Tensors{
+		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(3)), 0)},
+		{Name: "b", Matrix: baselinetest.Single(2, 0, 0)},
+		{Name: "classes", Matrix: baselinetest.Single(4, 1, 0, 0.5, 0.5, 0, 1, 0.5, 1)},
+		{Name: "thresholds", Matrix: baselinetest.Single(4, 0, 0, 0, 0)},
+		{Name: "prior", Matrix: baselinetest.Single(4, 0.5, 0.5, 0.5, 0.5)},
+	})
+	odds := testkit.Must(m.Detect(baselinetest.Single(1, 1), []int{0}))(t)
+	testkit.NearAll(t, "log odds", odds.Data, []float64{math.Log(3), -math.Log(3), 0, math.Log(5. / 3)}, 1e-6)
+}
+
+// A class probability of 1 does not make attribute odds infinite.
+func TestIndirectPredictionOfSureClasses(t *testing.T) {
+	m := restored(t, Indirect, method.Tensors{
+		{Name: "W", Matrix: baselinetest.Single(2, 1e6, 0)},
+		{Name: "b", Matrix: baselinetest.Single(2, 0, 0)},
+		{Name: "classes", Matrix: baselinetest.Single(2, 1, 0, 0, 1)},
+		{Name: "thresholds", Matrix: baselinetest.Single(2, 0.5, 0.5)},
+		{Name: "prior", Matrix: baselinetest.Single(2, 0.5, 0.5)},
+	})
+	s := testkit.Must(model.Score(m, baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 0, 1, 1, 1)))(t)
+	if s.Data[0] != 0 || !(s.Data[2] > s.Data[1]) || math.IsInf(float64(s.Data[1]), 0) {
+		t.Errorf("log p(z|x) = %v, expected 0 for the class and the least for its opposite", s.Data)
+	}
+}
+
+// Two classes differ in one of 3000 attributes; the odds of each of the others are e^-50.
+func TestNoUnderflow(t *testing.T) {
+	const attributes = 3000
+	row := func(value float32) dataset.Matrix[float32] {
+		return baselinetest.Single(attributes, slices.Repeat([]float32{value}, attributes)...)
+	}
+	m := restored(t, Direct, method.Tensors{
+		{Name: "W", Matrix: row(0)}, {Name: "b", Matrix: row(0)}, {Name: "thresholds", Matrix: row(0.5)}, {Name: "prior", Matrix: row(0.5)},
+	})
+	u := dataset.NewMatrix[float64](2, attributes)
+	for i := range u.Data {
+		u.Data[i] = 1
+	}
+	u.Data[7] = 0
+	odds := row(-50)
+	odds.Data[7] = 1
+	s := testkit.Must(m.Classify(odds, u))(t)
+	has := 1 / (1 + math.Exp(-1))
+	testkit.NearAll(t, "log p(z|x)", s.Data, []float64{math.Log(1 - has), math.Log(has)}, 1e-6)
+}
+
+// Scores are a distribution over the described classes.
+func TestPosteriorSumsToOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := examples(12, 3, 4, 3, rapid.Uint64().Draw(t, "seed"))
+		classes := rapid.IntRange(1, 9).Draw(t, "classes")
+		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, nan}))
+		u := baselinetest.Matrix(4, rapid.SliceOfN(p, classes*4, classes*4).Draw(t, "u")...)
+		s := baselinetest.Score(t, learn(t, drawConfig(t), e), e, u).Data
+		for i := range e.Rows {
+			var sum float64
+			for _, l := range s[i*classes : (i+1)*classes] {
+				sum += math.Exp(float64(l))
+			}
+			testkit.Near(t, "sum", sum, 1, 1e-5)
+		}
+	})
+}
+
+// Each attribute is alone in its group, descriptions of 0 and 1, the prior of each
+// attribute and De Morgan's complement make LAGO DAP (supplement D.4 of the LAGO paper):
+//
+//	a_m^z p(a_m|x) / p(a_m)  +  (1 - a_m^z) (1 - p(a_m|x)) / (1 - p(a_m))
+//
+// is one of the factors of DAP. Both get the same p(a_m|x) and the training classes of
+// DAP, so that p(a_m) is the same.
+func TestLAGOOfSingletonsIsDAP(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 7)
+		samples, attributes, classes := size.Draw(t, "samples"), size.Draw(t, "attributes"), size.Draw(t, "classes")
+		e := examples(samples+classes, 2, attributes, classes, rapid.Uint64().Draw(t, "seed"))
+		for i := range e.U.Data { // sometimes all or no classes have an attribute
+			e.U.Data[i] = rapid.SampledFrom([]float64{0, 1}).Draw(t, "u")
+		}
+		p := dataset.NewMatrix[float64](samples, attributes)
+		odds := dataset.NewMatrix[float32](samples, attributes)
+		for i := range p.Data {
+			odds.Data[i] = float32(rapid.Float64Range(-8, 8).Draw(t, "log odds"))
+			p.Data[i] = 1 / (1 + math.Exp(-float64(odds.Data[i])))
+		}
+
+		c := Config{Prediction: Direct, C: 1, Threshold: AttributeMean, Prior: Empirical}
+		l := baselinetest.Learner(t, &c, e, 1) // thresholds and priors are known from the start
+		got := testkit.Must(l.Model().Classify(odds, e.U))(t)
+		testkit.NearAll(t, "log p(z|x)", got.Data, singletons(t, p, e.U), 1e-5)
+	})
+}
+
+// singletons returns log p(z|x) of LAGO in float64, where Gamma is exactly the identity.
+func singletons(t testkit.TB, p, u dataset.Matrix[float64]) []float64 {
+	t.Helper()
+	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
+	classes := testkit.Must(c.Describe(u, nil))(t)
+	v := dataset.NewMatrix[float64](p.Cols, p.Cols)
+	for m := range p.Cols {
+		v.Row(m)[m] = 1
+	}
+	f := testkit.Must(model.NewForward(c, classes, &model.Parameters[float64]{V: v}))(t)
+	logP := dataset.NewMatrix[float64](p.Rows, u.Rows)
+	testkit.NoError(t, f.LogP(p, logP))
+	return logP.Data
 }

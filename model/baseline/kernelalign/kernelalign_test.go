@@ -1,7 +1,6 @@
 package kernelalign
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -146,10 +145,7 @@ func TestNotFinite(t *testing.T) {
 		for epoch := 1; epoch <= 3 && err == nil; epoch++ {
 			_, err = l.Epoch(epoch)
 		}
-		var out *model.NotFinite
-		if !errors.As(err, &out) || out.Term != term {
-			t.Errorf("%v, expected %s not to be finite", err, term)
-		}
+		baselinetest.WantNotFinite(t, err, term)
 	}
 }
 

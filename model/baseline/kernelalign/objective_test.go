@@ -3,6 +3,7 @@ package kernelalign
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
 // W = (1/2, 1)', x = (1, 0) of the first of the classes 1 and -1: W'x = 1/2, and W y is (1/2, 1) or (-1/2, -1). Squared distances are 1/4 and
@@ -159,23 +161,18 @@ func penalty(w dataset.Matrix[float64]) float64 {
 
 // A step returns the objective of its definition and the gradient of finite differences.
 func TestObjectiveAndGradient(t *testing.T) {
-	const h = 1e-6
 	for _, kernel := range []Kernel{Linear, Polynomial, Gaussian, Cauchy} {
 		t.Run(string(kernel), rapid.MakeCheck(func(t *rapid.T) {
 			c, p := drawConfig(t), drawProblem(t)
 			c.Kernel = kernel
 			loss, grad := p.step(c)
 			testkit.Near(t, "objective", loss, naive(c, p), 1e-9)
-			differences, scale := make([]float64, len(p.w.Data)), 0.0
-			for i, v := range p.w.Data {
-				p.w.Data[i] = v + h
-				above := naive(c, p)
-				p.w.Data[i] = v - h
-				differences[i] = (above - naive(c, p)) / (2 * h)
-				p.w.Data[i] = v
-				scale = max(scale, math.Abs(differences[i]))
-			}
-			testkit.NearAll(t, "gradient", grad.Data, differences, 1e-6*(1+scale))
+			at := slices.Clone(p.w.Data)
+			differences := baselinetest.Gradient(func(w []float64) float64 {
+				p.w.Data = w
+				return naive(c, p)
+			}, at, 1e-6)
+			testkit.NearAll(t, "gradient", grad.Data, differences, 1e-6*(1+floats.Norm(differences, math.Inf(1))))
 		}))
 	}
 }

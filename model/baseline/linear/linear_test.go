@@ -1,7 +1,6 @@
 package linear
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
@@ -141,17 +139,11 @@ func TestGradientAgainstFiniteDifferences(t *testing.T) {
 			w[i] = rapid.Float64Range(-2, 2).Draw(t, "w")
 		}
 		_, gradient := evaluate(p, w)
-		const h = 1e-5
-		differences := make([]float64, len(w))
-		for i, at := range w {
-			w[i] = at + h
-			above, _ := evaluate(p, w)
-			w[i] = at - h
-			below, _ := evaluate(p, w)
-			w[i] = at
-			differences[i] = (above - below) / (2 * h)
+		loss := func(w []float64) float64 {
+			l, _ := evaluate(p, w)
+			return l
 		}
-		testkit.NearAll(t, "gradient", gradient, differences, 1e-7)
+		testkit.NearAll(t, "gradient", gradient, baselinetest.Gradient(loss, w, 1e-5), 1e-7)
 	})
 }
 
@@ -211,10 +203,7 @@ func TestMinimiseErrors(t *testing.T) {
 	p.Each = each(targets)
 	p.X.Data[3] = float32(math.NaN())
 	_, err := p.Minimise()
-	var e *model.NotFinite
-	if !errors.As(err, &e) || e.Term != "loss" {
-		t.Errorf("features that are no numbers: %v", err)
-	}
+	baselinetest.WantNotFinite(t, err, "loss")
 	p, targets = regression(5, 2, 3, 4)
 	right := each(targets)
 	p.Each = func(sample, output int, score float64) (float64, float64) {

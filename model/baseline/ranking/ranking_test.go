@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
@@ -86,19 +85,8 @@ func newOracle(t *testing.T, c Config, e method.Examples, l method.Learner) *ora
 	t.Helper()
 	n, dims := len(e.Rows), e.X.Cols
 	o := &oracle{config: c, labels: e.Labels, x: mat.NewDense(n, dims, nil)}
-	for i, r := range e.Rows {
-		x := baselinetest.Floats(e.X.Row(r))
-		if c.Features == baseline.Unit {
-			floats.Scale(1/floats.Norm(x, 2), x)
-		}
+	for i, x := range baselinetest.Normalised(c.Features, e.X, e.Rows, e.Rows) {
 		o.x.SetRow(i, x)
-	}
-	for d := 0; d < dims && c.Features == baseline.Standardize; d++ {
-		x := mat.Col(nil, d, o.x)
-		mean, deviation := stat.PopMeanStdDev(x, nil)
-		floats.AddConst(-mean, x)
-		floats.Scale(1/deviation/math.Sqrt(float64(dims)), x)
-		o.x.SetCol(d, x)
 	}
 	u := testkit.Must(baseline.Describe(e.U, c.Normalise))(t)
 	o.u, o.w = mat.NewDense(u.Rows, u.Cols, u.Data), mat.NewDense(dims, u.Cols, baselinetest.Floats(weights(l)))
@@ -113,7 +101,7 @@ func (o *oracle) epoch(order []int) (mean float64) {
 		x := o.x.RowView(i)
 		a.MulVec(o.w.T(), x)
 		scores.MulVec(o.u, &a)
-		mean += losses[o.config.Loss](scores.RawVector().Data, o.labels[i], o.config.Margin, step) / float64(len(order))
+		mean += lossOf[float64](o.config.Loss)(scores.RawVector().Data, o.labels[i], o.config.Margin, step) / float64(len(order))
 		moved.MulVec(o.u.T(), mat.NewVecDense(len(step), step))
 		o.w.RankOne(o.w, o.config.LR, x, &moved)
 	}
@@ -215,9 +203,103 @@ func TestNotFinite(t *testing.T) {
 			for number := 1; number <= 3 && err == nil; number++ {
 				_, err = l.Epoch(number)
 			}
-			if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || nf.Term != "W" {
-				t.Errorf("%s, %s: %v, expected W not to be finite", name, what, err)
+			t.Run(fmt.Sprintf("%s/%s", name, what), func(t *testing.T) { baselinetest.WantNotFinite(t, err, "W") })
+		}
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }
+
+// Class 1 scores 2, the margin is 1: hinges are 1 - 2 + s, which is
+// 2, -, -0.5, 0.5, 0 for the scores 3, 2, 0.5, 1.5, 1. Two are above 0, with a sum of
+// 2.5 and a maximum of 2, and l_2 / 2 = (1 + 1/2) / 2 = 0.75.
+func TestByHand(t *testing.T) {
+	scores := []float64{3, 2, 0.5, 1.5, 1}
+	for name, want := range map[Loss]struct {
+		loss float64
+		step []float64
+	}{
+		DeViSE: {2.5, []float64{-1, 2, 0, -1, 0}},
+		ALE:    {1.875, []float64{-0.75, 1.5, 0, -0.75, 0}},
+		SJE:    {2, []float64{-1, 1, 0, 0, 0}},
+	} {
+		step := []float64{9, 9, 9, 9, 9} // of the sample before
+		if loss := lossOf[float64](name)(scores, 1, 1, step); !near(loss, want.loss) || !slices.Equal(step, want.step) {
+			t.Errorf("%s: %g by %v, expected %g by %v", name, loss, step, want.loss, want.step)
+		}
+	}
+}
+
+// sample draws scores, a class and a margin, such that no loss has a kink within 1e-3
+// of the scores.
+func sample(t *rapid.T) (scores []float64, y int, margin float64) {
+	classes := rapid.IntRange(1, 12).Draw(t, "classes")
+	scores = rapid.SliceOfN(rapid.Float64Range(-3, 3), classes, classes).Draw(t, "scores")
+	y = rapid.IntRange(0, classes-1).Draw(t, "class")
+	margin = rapid.Float64Range(0.1, 2).Draw(t, "margin")
+	for z, s := range scores {
+		for o, other := range scores {
+			if z != y && (math.Abs(margin+s-scores[y]) < 1e-3 || o != z && o != y && math.Abs(s-other) < 1e-3) {
+				t.Skip("at a kink")
 			}
 		}
 	}
+	return scores, y, margin
+}
+
+func TestFiniteDifferences(t *testing.T) {
+	for _, name := range names {
+		t.Run(string(name), rapid.MakeCheck(func(t *rapid.T) {
+			scores, y, margin := sample(t)
+			step, unused := make([]float64, len(scores)), make([]float64, len(scores))
+			lossOf[float64](name)(scores, y, margin, step)
+			fall := func(scores []float64) float64 { return -lossOf[float64](name)(scores, y, margin, unused) }
+			testkit.NearAll(t, "step", step, baselinetest.Gradient(fall, scores, 1e-4), 1e-6)
+		}))
+	}
+}
+
+func TestLosses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		scores, y, margin := sample(t)
+		of := func(name Loss, scores []float64, margin float64) (float64, []float64) {
+			step := make([]float64, len(scores))
+			return lossOf[float64](name)(scores, y, margin, step), step
+		}
+		ale, _ := of(ALE, scores, margin)
+		sje, _ := of(SJE, scores, margin)
+		devise, steps := of(DeViSE, scores, margin)
+		if sje < 0 || sje > devise || ale < 0 || ale > devise {
+			t.Fatalf("expected 0 <= SJE, ALE <= DeViSE, found %g, %g and %g", sje, ale, devise)
+		}
+		if (devise > 0) != (sje > 0) || (devise > 0) != (ale > 0) {
+			t.Fatalf("SJE %g, ALE %g and DeViSE %g: one has a loss where another has none", sje, ale, devise)
+		}
+		if steps[y] <= 1 && (!near(sje, devise) || !near(ale, devise)) {
+			t.Fatalf("for one class: expected equal losses, found SJE %g, ALE %g and DeViSE %g", sje, ale, devise)
+		}
+		for _, name := range names {
+			loss, step := of(name, scores, margin)
+			// The loss is linear between kinks, with the slope of the step.
+			var sum, linear float64
+			for z, s := range step {
+				sum += s
+				linear -= s * (scores[z] - scores[y])
+				if z != y {
+					linear -= s * margin
+				}
+			}
+			if !near(sum, 0) || !near(linear, loss) {
+				t.Fatalf("%s is %g by the step %v, which sums to %g and gives %g", name, loss, step, sum, linear)
+			}
+			// Adding a constant changes nothing, and scaling scores and margin scales the loss.
+			other := slices.Clone(scores)
+			for z := range other {
+				other[z] = 4*scores[z] + 16
+			}
+			if scaled, again := of(name, other, 4*margin); !near(scaled, 4*loss) || !slices.Equal(again, step) {
+				t.Fatalf("%s is %g by %v, and %g by %v at four times the scale", name, loss, step, scaled, again)
+			}
+		}
+	})
 }

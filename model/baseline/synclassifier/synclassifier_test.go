@@ -79,14 +79,6 @@ func TestGradientVanishes(t *testing.T) {
 	})
 }
 
-// With a narrow kernel, the classifiers of phantoms and classes are equal.
-func TestNarrowKernel(t *testing.T) {
-	e := examples(30, 4, 5, 3, 1)
-	m := learn(t, Config{Sigma: 1e-3, Lambda: 0.01, Unit: true}, e)
-	v := mat.NewDense(4, 3, baselinetest.Floats(m.V.Data))
-	testkit.NearAll(t, "classifiers", mat.DenseCopyOf(v.T()).RawMatrix().Data, classifiers(t, m, 4, e.U).RawMatrix().Data, 1e-6)
-}
-
 // The scores of training classes do not depend on the kernel; those of unseen classes do.
 // The second fit is that of the cache: the features are NaN by then.
 func TestKernelAffectsUnseenClassesOnly(t *testing.T) {

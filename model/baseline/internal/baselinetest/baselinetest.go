@@ -3,11 +3,18 @@
 package baselinetest
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/method"
 )
 
@@ -68,6 +75,42 @@ func Learn(t testkit.TB, m method.Method, e method.Examples) (method.Model, floa
 func Score(t testkit.TB, m method.Model, e method.Examples, u dataset.Matrix[float64]) dataset.Matrix[float32] {
 	t.Helper()
 	return testkit.Must(model.Score(m, e.X, e.Rows, u))(t)
+}
+
+// WantNotFinite reports an error other than that of a term that is not finite.
+func WantNotFinite(t testkit.TB, err error, term string) {
+	t.Helper()
+	if e := (*model.NotFinite)(nil); !errors.As(err, &e) || e.Term != term {
+		t.Errorf("%v, expected %s not to be finite", err, term)
+	}
+}
+
+// Gradient returns the central differences of f at x with steps of h.
+func Gradient(f func(x []float64) float64, x []float64, h float64) []float64 {
+	return fd.Gradient(nil, f, x, &fd.Settings{Formula: fd.Central, Step: h})
+}
+
+// Normalised returns the normalised features of the rows, computed in float64; learned
+// are those that Standardize is fitted on.
+func Normalised(f baseline.Features, x dataset.Matrix[float32], learned, rows []int) [][]float64 {
+	to := make([][]float64, len(rows))
+	for i, r := range rows {
+		to[i] = Floats(x.Row(r))
+		if f == baseline.Unit {
+			floats.Scale(1/floats.Norm(to[i], 2), to[i])
+		}
+	}
+	for d := 0; d < x.Cols && f == baseline.Standardize; d++ {
+		var column []float64
+		for _, r := range learned {
+			column = append(column, float64(x.Row(r)[d]))
+		}
+		mean, deviation := stat.PopMeanStdDev(column, nil)
+		for i := range to {
+			to[i][d] = (to[i][d] - mean) / deviation / math.Sqrt(float64(x.Cols))
+		}
+	}
+	return to
 }
 
 // Floats returns the values in float64.
