@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -199,12 +199,12 @@ func (c *checker) features() {
 	bad := make([]bool, x.Rows)
 	parallel.For(x.Rows, 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			bad[i] = !finite.All(x.Row(i))
+			bad[i] = !numeric.AllFinite(x.Row(i))
 		}
 	})
 	for i := range bad {
 		if bad[i] {
-			j := slices.IndexFunc(x.Row(i), func(v float32) bool { return !finite.Is(v) })
+			j := slices.IndexFunc(x.Row(i), func(v float32) bool { return !numeric.Finite(v) })
 			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", x.Row(i)[j])
 		}
 	}

@@ -15,9 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model/method"
@@ -44,10 +43,10 @@ const trainAgain = "Delete the folder to train again."
 // readFile reads a regular file. It refuses named pipes, which it would wait for.
 func readFile(path string) ([]byte, error) {
 	const limit = 1 << 30 // far more than a run writes
-	if _, err := input.SizeOfRegular(path); err != nil {
+	if _, err := fileio.SizeOfRegular(path); err != nil {
 		return nil, err
 	}
-	return input.ReadFile(context.Background(), path, limit)
+	return fileio.ReadFile(context.Background(), path, limit)
 }
 
 // found reports whether err is nil, and passes on errors other than fs.ErrNotExist.
@@ -152,7 +151,7 @@ type Curve []Epoch
 
 // Write writes curve.jsonl.
 func (c Curve) Write(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
+	return fileio.Write(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		for _, epoch := range c {
 			if err := e.Encode(epoch); err != nil {
@@ -305,7 +304,7 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 	}
 	path := filepath.Join(dir, CurveFile)
 	for _, file := range []string{filepath.Join(dir, TrialFile), path} {
-		_, err := input.SizeOfRegular(file)
+		_, err := fileio.SizeOfRegular(file)
 		if ok, err := found(err); err != nil {
 			return nil, err
 		} else if !ok {

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -168,7 +168,7 @@ func Save(path string, s *Saved) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(path, func(w io.Writer) error {
+	return fileio.Write(path, func(w io.Writer) error {
 		return invalid.At(path, safetensors.Write(w, tensors, map[string]string{headerKey: string(data)}))
 	})
 }
@@ -208,7 +208,7 @@ func load(f *safetensors.File) (*Saved, error) {
 		return nil, err
 	}
 	for _, t := range f.Tensors {
-		if !finite.All(t.F32) {
+		if !numeric.AllFinite(t.F32) {
 			return nil, &invalid.Error{Field: "tensor " + t.Name, Want: "finite values", Hint: "Train the model again."}
 		}
 	}

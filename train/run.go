@@ -13,8 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -53,7 +52,7 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	}
 	// Reading or writing a named pipe would block.
 	for _, file := range []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, lockFile} {
-		_, err := input.SizeOfRegular(filepath.Join(dir, file))
+		_, err := fileio.SizeOfRegular(filepath.Join(dir, file))
 		if _, err := found(err); err != nil {
 			return nil, err
 		}
@@ -169,7 +168,7 @@ func (r *run) record() error {
 }
 
 func (r *run) writeRecord(record Record) error {
-	return atomicfile.WriteJSON(r.path(TrialFile), record)
+	return fileio.WriteJSON(r.path(TrialFile), record)
 }
 
 // end writes the result of a run, or its checkpoint if it was cancelled.
@@ -273,7 +272,7 @@ func (r *run) close(result *Result, c Curve) error {
 	if err := c.Write(r.path(CurveFile)); err != nil {
 		return err
 	}
-	if err := atomicfile.WriteJSON(r.path(ResultFile), result); err != nil {
+	if err := fileio.WriteJSON(r.path(ResultFile), result); err != nil {
 		return err
 	}
 	path := r.path(checkpointFile)

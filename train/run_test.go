@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -237,7 +237,7 @@ func changeJSON(t *testing.T, path string, change func(map[string]any)) {
 	var v map[string]any
 	testkit.NoError(t, json.Unmarshal([]byte(testkit.Read(t, path)), &v))
 	change(v)
-	testkit.NoError(t, atomicfile.WriteJSON(path, v))
+	testkit.NoError(t, fileio.WriteJSON(path, v))
 }
 
 // A finished run is reused only if its files are those of the trial, agree with each

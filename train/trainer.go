@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/finite"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
@@ -226,7 +226,7 @@ func (r *trainer) save(path string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(path, func(w io.Writer) error {
+	return fileio.Write(path, func(w io.Writer) error {
 		return invalid.At(path, safetensors.Write(w, r.tensors(), map[string]string{"progress": string(p)}))
 	})
 }
@@ -261,7 +261,7 @@ func (r *trainer) load(path, curvePath string) error {
 		if !ok || len(from.F32) != len(to.F32) {
 			return &invalid.Error{Where: path, Field: to.Name, Want: fmt.Sprintf("%d float32 values", len(to.F32)), Got: fmt.Sprint(len(from.F32))}
 		}
-		if !finite.All(from.F32) {
+		if !numeric.AllFinite(from.F32) {
 			return &invalid.Error{Where: path, Field: to.Name, Want: "finite values"}
 		}
 		copy(to.F32, from.F32)

@@ -18,10 +18,9 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/mapped"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/table"
 )
@@ -233,7 +232,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 	}
 	l.Jobs = cmp.Or(o.jobs, threads)
 	useThreads(threads, l.Jobs)
-	if len(d.Features.Data) >= mapped.Large {
+	if len(d.Features.Data) >= fileio.Large {
 		debug.SetGCPercent(garbage)
 	}
 	l.Options.OnWarning = logRunWarning
@@ -271,7 +270,7 @@ func writeCSV(file string, write func(io.Writer) error) error {
 	if file == "" {
 		return nil
 	}
-	return atFlag("csv", atomicfile.Write(file, write))
+	return atFlag("csv", fileio.Write(file, write))
 }
 
 // tabled is a result, which is also the JSON output.

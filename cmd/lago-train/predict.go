@@ -15,7 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/predict"
-	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
@@ -78,7 +78,7 @@ func (o *predictionOptions) load(c *cli.Context) (*loadedModel, error) {
 // write writes what was found, to --out if it is given.
 func (o *predictionOptions) write(write func(io.Writer) error) error {
 	if o.out != "" {
-		return atomicfile.Write(o.out, write)
+		return fileio.Write(o.out, write)
 	}
 	w := bufio.NewWriter(os.Stdout)
 	return errors.Join(write(w), w.Flush())

@@ -20,7 +20,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -54,7 +54,7 @@ func Read(ctx context.Context, path string, attributes []dataset.Attribute, grou
 	default:
 		return nil, u, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json"}
 	}
-	text, err := input.ReadFile(ctx, path, maxSize)
+	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		return nil, u, err
 	}
@@ -137,8 +137,8 @@ func readJSON(f *file, text []byte) {
 	}
 }
 
-func (f *file) object(field string, text []byte) []input.Member {
-	members, err := input.ParseObject(text)
+func (f *file) object(field string, text []byte) []fileio.Member {
+	members, err := fileio.ParseObject(text)
 	if err != nil {
 		f.problems.Add("object", &invalid.Error{Where: f.path, Field: field, Err: err, Hint: `Write {"class": {"attribute": value}}.`})
 	}

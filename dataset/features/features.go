@@ -26,8 +26,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/dataset/matlab"
-	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/numeric"
@@ -70,7 +69,7 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 		}
 		return newArray(path, a.Rows, a.Cols, a.ReadRows, a.Close), nil
 	case ".csv":
-		f, err := input.Open(ctx, path)
+		f, err := fileio.Open(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +86,7 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 }
 
 // Stdin reads CSV from standard input.
-func Stdin(ctx context.Context) (*Reader, error) { return newCSV(input.Stdin(ctx)) }
+func Stdin(ctx context.Context) (*Reader, error) { return newCSV(fileio.Stdin(ctx)) }
 
 // openMAT reads the variable features, D x samples, which column by column is samples x D
 // row by row.
@@ -132,7 +131,7 @@ func newArray(path string, rows, cols int, load func(row int, dst []float32) err
 // WriteNPY writes features as a NumPy array of float32 in C order, samples x D, which
 // Open reads unchanged. The file is written atomically.
 func WriteNPY(path string, x dataset.Matrix[float32]) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return npy.Write(w, x.Rows, x.Cols, x.Data) })
+	return fileio.Write(path, func(w io.Writer) error { return npy.Write(w, x.Rows, x.Cols, x.Data) })
 }
 
 // Read fills block from the next rows and returns how many it filled. These are fewer
@@ -162,7 +161,7 @@ func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 // rows cannot be used, the error joins those of the first few and the number of others,
 // and the matrix has a size but no values.
 func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err error) {
-	if _, err := input.SizeOfRegular(path); err != nil { // rows from a pipe might never end
+	if _, err := fileio.SizeOfRegular(path); err != nil { // rows from a pipe might never end
 		return x, err
 	}
 	r, err := Open(ctx, path)
@@ -236,7 +235,7 @@ type csvFile struct {
 
 // newCSV reads from an open file or pipe. The first row gives the number of columns; a
 // line of names may precede it.
-func newCSV(f *input.File) (*Reader, error) {
+func newCSV(f *fileio.File) (*Reader, error) {
 	s := &csvFile{path: f.Name(), csv: table.NewReader(f.Name(), f)}
 	record, err := s.csv.Read()
 	cols := len(record)

@@ -17,8 +17,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -212,7 +212,7 @@ func FuzzOpen(f *testing.F) {
 		if x.Rows < 1 || x.Cols < 1 || len(x.Data) != x.Rows*x.Cols {
 			t.Fatalf("%d values for %d x %d", len(x.Data), x.Rows, x.Cols)
 		}
-		if i := finite.Index(x.Data); i >= 0 {
+		if i := numeric.NotFinite(x.Data); i >= 0 {
 			t.Fatalf("%v is read", x.Data[i])
 		}
 		if again := readBy(t, path, 1); !slices.Equal(x.Data, again.Data) {

@@ -12,8 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -24,7 +23,7 @@ var errArchive = errors.New("the archive is damaged or unsafe")
 // them, and sets f.sizes. The archive is not trusted: whatever its entries are called, the
 // files have the names of the layout.
 func (f *fetcher) unpack(ctx context.Context, archive, dir string, wanted []string) error {
-	file, size, err := input.OpenRegular(ctx, archive)
+	file, size, err := fileio.OpenRegular(ctx, archive)
 	if err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func unpackFile(e *zip.File, path string, progress io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, to.Close(), atomicfile.SyncFolder(filepath.Dir(path))) }()
+	defer func() { err = errors.Join(err, to.Close(), fileio.SyncFolder(filepath.Dir(path))) }()
 	from, err := e.Open()
 	if err == nil {
 		_, err = io.Copy(io.MultiWriter(progress, to), from)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -55,7 +55,7 @@ func (f *fetcher) download(ctx context.Context, step, address, path string) erro
 		err = d.run(ctx)
 	}
 	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
-		return errors.Join(atomicfile.Rename(part.Name(), path), os.Remove(part.Name()+".validator"))
+		return errors.Join(fileio.Rename(part.Name(), path), os.Remove(part.Name()+".validator"))
 	}
 	if d.hint() == "" {
 		_, _ = os.Remove(part.Name()), os.Remove(part.Name()+".validator") // harmless if they stay

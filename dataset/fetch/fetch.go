@@ -31,8 +31,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -311,7 +310,7 @@ func (f *fetcher) place(staging, target string) error {
 	if err := os.Rename(target, replaced); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := atomicfile.Rename(staging, target); err != nil {
+	if err := fileio.Rename(staging, target); err != nil {
 		_ = os.Rename(replaced, target) // where there is one
 		return err
 	}
@@ -409,7 +408,7 @@ func (f *fetcher) get(ctx context.Context, what, address, file, sum string) (a A
 			}
 		}
 	}
-	opened, size, err := input.OpenRegular(ctx, a.File)
+	opened, size, err := fileio.OpenRegular(ctx, a.File)
 	if err != nil {
 		return a, err
 	}

@@ -27,7 +27,7 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -208,7 +208,7 @@ func newPixels(w, h int) *pixels { return &pixels{w, h, make([]uint8, 3*w*h)} }
 
 // decode reads an image. Errors are *invalid.Error, or the context's.
 func decode(ctx context.Context, path string) (*pixels, error) {
-	data, err := input.ReadFile(ctx, path, maxBytes)
+	data, err := fileio.ReadFile(ctx, path, maxBytes)
 	if err != nil {
 		return nil, err
 	}

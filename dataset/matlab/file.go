@@ -26,7 +26,7 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -112,7 +112,7 @@ func List(ctx context.Context, path string) ([]Header, error) {
 }
 
 func withFile[T any](ctx context.Context, path string, use func(*file) (T, error)) (result T, err error) {
-	r, size, err := input.OpenRegular(ctx, path)
+	r, size, err := fileio.OpenRegular(ctx, path)
 	if err != nil {
 		return result, err
 	}

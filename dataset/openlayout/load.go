@@ -36,7 +36,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/internal/table"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -196,7 +196,7 @@ const maxExtraction = 1 << 16
 // ReadExtraction reads extract.json of a folder; nil if there is none.
 func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
 	path := filepath.Join(dir, extractFile)
-	text, err := input.ReadFile(ctx, path, maxExtraction)
+	text, err := fileio.ReadFile(ctx, path, maxExtraction)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -32,7 +32,7 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 		attributesFile: attributeRows(d), classesFile: classRows(d), labelsFile: labelRows(d),
 		SplitsFile: splitRows(d.Classes, append([]dataset.Split{d.Split}, others...)),
 	} {
-		if err := atomicfile.WriteCSV(filepath.Join(dir, name), rows); err != nil {
+		if err := fileio.WriteCSV(filepath.Join(dir, name), rows); err != nil {
 			return err
 		}
 	}
@@ -46,17 +46,17 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 
 // WriteExtraction writes extract.json in a folder.
 func WriteExtraction(dir string, e *Extraction) error {
-	return atomicfile.WriteJSON(filepath.Join(dir, extractFile), e)
+	return fileio.WriteJSON(filepath.Join(dir, extractFile), e)
 }
 
 // WriteSamples writes images.csv and, unless classes is nil, labels.csv, with a line for
 // each sample.
 func WriteSamples(dir string, paths, classes []string) error {
-	err := atomicfile.WriteCSV(filepath.Join(dir, imagesFile), column(pathColumn, paths))
+	err := fileio.WriteCSV(filepath.Join(dir, imagesFile), column(pathColumn, paths))
 	if err != nil || classes == nil {
 		return err
 	}
-	return atomicfile.WriteCSV(filepath.Join(dir, labelsFile), column(classColumn, classes))
+	return fileio.WriteCSV(filepath.Join(dir, labelsFile), column(classColumn, classes))
 }
 
 // column returns the rows of a table of one column.
@@ -70,7 +70,7 @@ func column(name string, cells []string) [][]string {
 
 // WriteSplits writes one to three splits of the classes in the form of splits.csv.
 func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
-	return atomicfile.WriteCSV(path, splitRows(classes, splits))
+	return fileio.WriteCSV(path, splitRows(classes, splits))
 }
 
 func splitRows(classes []string, splits []dataset.Split) [][]string {

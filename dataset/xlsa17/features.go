@@ -18,8 +18,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/matlab"
-	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -178,7 +177,7 @@ func (c *cache) load(ctx context.Context) *samples {
 }
 
 func (c *cache) read(ctx context.Context) (*samples, error) {
-	text, err := input.ReadRegular(c.path + ".json")
+	text, err := fileio.ReadRegular(c.path + ".json")
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +211,7 @@ func (c *cache) store(x *samples) {
 		err = features.WriteNPY(c.path+".npy", x.values)
 	}
 	if err == nil {
-		err = atomicfile.WriteJSON(c.path+".json", e)
+		err = fileio.WriteJSON(c.path+".json", e)
 	}
 	if err != nil {
 		c.log.WithError(err).Warn("features are not cached")

@@ -17,7 +17,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -251,7 +251,7 @@ func texts(lines []line) []string {
 }
 
 func readLines(ctx context.Context, path string) ([]line, error) {
-	text, err := input.ReadFile(ctx, path, maxText)
+	text, err := fileio.ReadFile(ctx, path, maxText)
 	return splitLines(string(text)), err
 }
 

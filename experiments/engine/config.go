@@ -9,7 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -241,5 +241,5 @@ func (c Config) Write(path, fingerprint string) error {
 	if fingerprint != "" {
 		data = append([]byte(`{"`+fingerprintKey+`":`+strconv.Quote(fingerprint)+","), data[1:]...)
 	}
-	return atomicfile.WriteJSON(path, json.RawMessage(data))
+	return fileio.WriteJSON(path, json.RawMessage(data))
 }

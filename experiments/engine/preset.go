@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/published"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -126,7 +126,7 @@ const maxConfigBytes = 1 << 20
 // ReadFile reads a config file: one JSON object of settings. Unknown keys, keys that occur
 // twice, and values of a wrong type are errors.
 func ReadFile(ctx context.Context, path string) ([]Given, error) {
-	data, err := input.ReadFile(ctx, path, maxConfigBytes)
+	data, err := fileio.ReadFile(ctx, path, maxConfigBytes)
 	if err != nil {
 		return nil, err
 	}

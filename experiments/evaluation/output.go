@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/plot"
-	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -158,7 +158,7 @@ func (r *Result) WriteCSV(dir string) error {
 			continue
 		}
 		path := filepath.Join(dir, t.Title+".csv")
-		if err := atomicfile.Write(path, func(w io.Writer) error { return table.WriteCSV(w, t) }); err != nil {
+		if err := fileio.Write(path, func(w io.Writer) error { return table.WriteCSV(w, t) }); err != nil {
 			return err
 		}
 	}

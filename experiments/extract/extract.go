@@ -29,10 +29,9 @@ import (
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/internal/atomicfile"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/safetensors"
@@ -134,7 +133,7 @@ func (w *work) record() (r *openlayout.Extraction, classes int, err error) {
 	sum := sha256.New()
 	known := make(map[string]bool)
 	for _, m := range w.Images {
-		size, err := input.SizeOfRegular(m.Path)
+		size, err := fileio.SizeOfRegular(m.Path)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -282,7 +281,7 @@ func (w *work) writePart(part int, x []float32, reasons []string) error {
 		return err
 	}
 	t := safetensors.Tensor{Name: featuresTensor, Shape: []int{len(reasons), w.network.Dims}, F32: x}
-	return atomicfile.Write(w.partFile(part), func(to io.Writer) error {
+	return fileio.Write(w.partFile(part), func(to io.Writer) error {
 		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{reasonsKey: string(text)})
 	})
 }
@@ -336,7 +335,7 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 		if len(paths) == 0 {
 			return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", broken)}
 		}
-		if err := atomicfile.WriteCSV(filepath.Join(w.Dir, skippedFile), skipped); err != nil {
+		if err := fileio.WriteCSV(filepath.Join(w.Dir, skippedFile), skipped); err != nil {
 			return err
 		}
 	}
@@ -356,7 +355,7 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 // writeFeatures writes the features of the images that are not broken, part by part.
 func (w *work) writeFeatures(samples int) error {
 	d := w.network.Dims
-	return atomicfile.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
+	return fileio.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
 		err := npy.WriteHeader(to, samples, d)
 		for part := 0; err == nil && part < len(w.parts); part++ {
 			var x []float32

@@ -9,8 +9,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model/resnet"
 )
@@ -92,7 +92,7 @@ func (e *Extractor) each(ctx context.Context, list []images.Image, do func(x []f
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := b.errs[i]; err == nil && !finite.All(x.Row(i)) {
+			if err := b.errs[i]; err == nil && !numeric.AllFinite(x.Row(i)) {
 				return &invalid.Error{Where: "--weights", Want: "a network with finite features", Got: "NaN or infinity"}
 			}
 			if err := do(x.Row(i), b.errs[i]); err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/mapped"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
@@ -146,13 +146,13 @@ func (l *Lab) one(ctx context.Context, g *grid, r *Run) {
 // stage reads a few times from end to end.
 func (l *Lab) moveFeatures(trials []train.Trial) error {
 	isPreprocessed := func(t train.Trial) bool { return t.Preprocess != preprocess.None }
-	if len(l.Data.Features.Data) < mapped.Large || !slices.ContainsFunc(trials, isPreprocessed) {
+	if len(l.Data.Features.Data) < fileio.Large || !slices.ContainsFunc(trials, isPreprocessed) {
 		return nil
 	}
 	if err := os.MkdirAll(l.Root, 0o755); err != nil {
 		return invalid.File(l.Root, err)
 	}
-	values, err := mapped.Move(l.Root, l.Data.Features.Data)
+	values, err := fileio.Move(l.Root, l.Data.Features.Data)
 	if err != nil {
 		return err
 	}

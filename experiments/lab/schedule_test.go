@@ -7,7 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
-	"github.com/lago-train/lago-train/internal/mapped"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -22,7 +22,7 @@ func TestMemoryOfLargeFeatures(t *testing.T) {
 	}
 	const dims = 2048
 	d := testkit.Must(simulate.Make(simulate.Spec{
-		Name: "large", Samples: mapped.Large / dims, Dims: 16, Attributes: 9, Groups: 3,
+		Name: "large", Samples: fileio.Large / dims, Dims: 16, Attributes: 9, Groups: 3,
 		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
 	}))(t)
 	wide := dataset.NewMatrix[float32](d.Features.Rows, dims)
@@ -38,7 +38,7 @@ func TestMemoryOfLargeFeatures(t *testing.T) {
 	var m runtime.MemStats
 	l.Options.OnEpoch = func(train.Trial, train.Epoch) { runtime.ReadMemStats(&m) }
 	do(t, l, []train.Trial{trial})
-	const features = 4 * mapped.Large
+	const features = 4 * fileio.Large
 	if got := float64(m.HeapInuse) / features; got < 1 || got > 1.4 {
 		t.Errorf("the heap is %.2f times the features, expected at most 1.4", got)
 	}

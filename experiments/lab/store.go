@@ -13,8 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lago-train/lago-train/internal/atomicfile"
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -47,7 +46,7 @@ func (l *Lab) Store(kind string, config, result any) (err error) {
 	}
 	digest := sha256.Sum256([]byte(of))
 	name := fmt.Sprintf("%s-%s-%s.json", kind, strings.ToLower(strings.ReplaceAll(l.Data.Name, string(filepath.Separator), "_")), hex.EncodeToString(digest[:4]))
-	return atomicfile.WriteJSON(filepath.Join(l.Root, name), s)
+	return fileio.WriteJSON(filepath.Join(l.Root, name), s)
 }
 
 var storedName = regexp.MustCompile(`^[a-z-]+-.+-[0-9a-f]{8}\.json$`)
@@ -78,10 +77,10 @@ func ReadStored(ctx context.Context, root string) (list []Stored, missing []Miss
 }
 
 func readStored(ctx context.Context, path string) (s Stored, err error) {
-	if _, err := input.SizeOfRegular(path); err != nil {
+	if _, err := fileio.SizeOfRegular(path); err != nil {
 		return s, err // a named pipe would never end
 	}
-	data, err := input.ReadFile(ctx, path, maxStoredBytes)
+	data, err := fileio.ReadFile(ctx, path, maxStoredBytes)
 	if err != nil {
 		return s, err
 	}

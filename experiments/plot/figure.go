@@ -26,7 +26,7 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/fileio"
 )
 
 // Picture can be drawn.
@@ -68,7 +68,7 @@ func WriteFiles(dir string, format Format, figures ...Figure) ([]string, error) 
 	var paths []string
 	for _, f := range figures {
 		path := filepath.Join(dir, f.Name+"."+string(format))
-		if err := atomicfile.Write(path, func(w io.Writer) error { return f.write(w, format) }); err != nil {
+		if err := fileio.Write(path, func(w io.Writer) error { return f.write(w, format) }); err != nil {
 			return paths, err
 		}
 		paths = append(paths, path)

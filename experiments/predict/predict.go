@@ -21,8 +21,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/candidates"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -43,7 +43,7 @@ func (o Options) Check() error {
 	switch {
 	case o.Top < 1:
 		return &invalid.Error{Field: "top", Want: "at least 1", Got: fmt.Sprint(o.Top)}
-	case !(o.Temperature >= 0 && finite.Is(o.Temperature)):
+	case !(o.Temperature >= 0 && numeric.Finite(o.Temperature)):
 		return &invalid.Error{Field: "temperature", Want: "a finite number above 0", Got: fmt.Sprint(o.Temperature)}
 	case !(o.Confidence >= 0 && o.Confidence <= 1):
 		return &invalid.Error{Field: "min-confidence", Want: "a probability from 0 to 1", Got: fmt.Sprint(o.Confidence)}

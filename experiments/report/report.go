@@ -20,7 +20,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
-	"github.com/lago-train/lago-train/internal/atomicfile"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -205,7 +205,7 @@ func (p *Page) Figures() []plot.Figure {
 
 // WriteFile writes the report as one HTML page that loads nothing else.
 func (p *Page) WriteFile(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return page.Execute(w, p) })
+	return fileio.Write(path, func(w io.Writer) error { return page.Execute(w, p) })
 }
 
 // inlineSVG draws a figure as an element of the page.

@@ -19,7 +19,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 )
@@ -56,8 +56,8 @@ func hint(kind string) string {
 
 // open opens an array whose values have one of the given types. The first is the one that
 // errors advise to use.
-func open(ctx context.Context, path string, kinds ...string) (*input.File, header, error) {
-	f, size, err := input.OpenRegular(ctx, path)
+func open(ctx context.Context, path string, kinds ...string) (*fileio.File, header, error) {
+	f, size, err := fileio.OpenRegular(ctx, path)
 	if err != nil {
 		return nil, header{}, err
 	}
@@ -75,7 +75,7 @@ func open(ctx context.Context, path string, kinds ...string) (*input.File, heade
 }
 
 // readAt fills b from an offset on. The error is an *invalid.Error without a place.
-func readAt(f *input.File, b []byte, offset int64) error {
+func readAt(f *fileio.File, b []byte, offset int64) error {
 	n, err := f.ReadAt(b, offset)
 	switch {
 	case n == len(b):
@@ -160,7 +160,7 @@ func (h header) shapeText() string {
 type Matrix struct {
 	Rows, Cols int
 
-	file   *input.File
+	file   *fileio.File
 	kind   string
 	width  int
 	offset int64 // of the values
@@ -254,7 +254,7 @@ func ReadIntegers(ctx context.Context, path string) ([]int, error) {
 		numbers, err = readIntegers(ctx, path)
 	} else {
 		var text []byte
-		if text, err = input.ReadFile(ctx, path, maxText); err == nil {
+		if text, err = fileio.ReadFile(ctx, path, maxText); err == nil {
 			numbers, err = ParseIntegers(path, string(text))
 		}
 	}

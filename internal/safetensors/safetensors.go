@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 )
@@ -154,7 +154,7 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 
 // ReadFile reads a regular file. The error is an *invalid.Error.
 func ReadFile(path string) (*File, error) {
-	data, err := input.ReadRegular(path)
+	data, err := fileio.ReadRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func short(want string, got int) error {
 // parseHeader returns the file without its numbers, tensors in the order of their
 // offsets.
 func parseHeader(raw []byte) (*File, map[string]entry, error) {
-	members, err := input.ParseObject(raw)
+	members, err := fileio.ParseObject(raw)
 	if err != nil {
 		return nil, nil, invalid.At("header", err)
 	}

@@ -23,8 +23,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/mapped"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
@@ -203,7 +203,7 @@ func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter
 		for part := range slices.Chunk(rows, size) {
 			block.Rows, block.Data = len(part), block.Data[:len(part)*x.Cols]
 			block.CopyRows(x, part)
-			mapped.Drop(x.Data)
+			fileio.Drop(x.Data)
 			for _, step := range t.steps() {
 				if Chain(step) == Whiten {
 					blas.Gemm(blas.NoTrans, blas.NoTrans, block.Rows, x.Cols, x.Cols, 1, block.Data, x.Cols, t.Matrix.Data, x.Cols, 0, spare.Data, x.Cols)

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
@@ -158,7 +158,7 @@ type folded struct {
 // file, unless it is nil. A file of another network is an *invalid.Error that names the
 // first tensor that does not fit.
 func Read(ctx context.Context, path string, strideIn1x1 *bool) (*Network, error) {
-	file, _, err := input.OpenRegular(ctx, path)
+	file, _, err := fileio.OpenRegular(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/lago-train/lago-train/internal/input"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -162,7 +162,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes; missing settings have their defaults.
 func (s *Spec) UnmarshalJSON(data []byte) error {
-	members, err := input.ParseObject(data)
+	members, err := fileio.ParseObject(data)
 	if err != nil {
 		return err
 	}

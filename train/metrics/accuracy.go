@@ -29,8 +29,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/finite"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // Accuracy is how often the best-scored class is the true one.
@@ -208,7 +208,7 @@ func CheckScores(scores dataset.Matrix[float32]) error {
 			Field: "scores", Want: fmt.Sprintf("%d numbers for %d samples of %d classes", n, scores.Rows, scores.Cols), Got: fmt.Sprint(len(scores.Data)),
 		}
 	}
-	if i := finite.Index(scores.Data); i >= 0 {
+	if i := numeric.NotFinite(scores.Data); i >= 0 {
 		return &invalid.Error{
 			Field: "scores", Want: "finite numbers",
 			Got: fmt.Sprintf("%v for sample %d and class %d, counted from 0", scores.Data[i], i/scores.Cols, i%scores.Cols),

@@ -21,8 +21,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/input"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -51,7 +51,7 @@ type Row struct {
 // Read reads the file at path. It reports what is wrong with it to problems, and returns
 // nil if there is no table with a header and at least one line.
 func Read(ctx context.Context, path string, problems *invalid.List) *Table {
-	text, err := input.ReadFile(ctx, path, maxSize)
+	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		problems.AddError(err)
 		return nil
