@@ -30,7 +30,6 @@ package adapt
 
 import (
 	"fmt"
-	"iter"
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -172,7 +171,7 @@ func check(blocks []Block, s Settings) (n int, err error) {
 type fit struct {
 	Result
 	Settings
-	blocks []Block
+	parts  []Block                 // the samples, at most blockRows in each
 	mean   dataset.Matrix[float32] // Z x D
 	sum    dataset.Matrix[float32] // Z x D, of P[n,z] x_n
 	mass   []float64               // Z, of P[n,z]
@@ -187,7 +186,7 @@ type fit struct {
 func newFit(blocks []Block, n int, s Settings) *fit {
 	dims, classes, rows := blocks[0].X.Cols, blocks[0].Scores.Cols, min(blockRows, n)
 	f := &fit{
-		Settings: s, blocks: blocks, mean: dataset.NewMatrix[float32](classes, dims), sum: dataset.NewMatrix[float32](classes, dims),
+		Settings: s, mean: dataset.NewMatrix[float32](classes, dims), sum: dataset.NewMatrix[float32](classes, dims),
 		mass: make([]float64, classes), square: make([]float64, classes), best: make([]int, n),
 		similarity: dataset.NewMatrix[float32](rows, classes), logP: make([]float64, rows), changed: make([]bool, rows),
 	}
@@ -195,23 +194,13 @@ func newFit(blocks []Block, n int, s Settings) *fit {
 	for z := range f.Shares {
 		f.Shares[z] = 1 / float64(classes)
 	}
-	return f
-}
-
-// parts yields the samples in parts of at most blockRows, with the index of the first.
-func (f *fit) parts() iter.Seq2[int, Block] {
-	return func(yield func(int, Block) bool) {
-		first := 0
-		for _, b := range f.blocks {
-			for lo := 0; lo < b.X.Rows; lo += blockRows {
-				hi := min(lo+blockRows, b.X.Rows)
-				if !yield(first+lo, Block{b.X.Slice(lo, hi), b.Scores.Slice(lo, hi)}) {
-					return
-				}
-			}
-			first += b.X.Rows
+	for _, b := range blocks {
+		for lo := 0; lo < b.X.Rows; lo += blockRows {
+			hi := min(lo+blockRows, b.X.Rows)
+			f.parts = append(f.parts, Block{b.X.Slice(lo, hi), b.Scores.Slice(lo, hi)})
 		}
 	}
+	return f
 }
 
 // maximise sets shares and means.
@@ -239,7 +228,8 @@ func (f *fit) expect() (changed int) {
 		f.mass[z] = 0
 	}
 	clear(f.sum.Data)
-	for first, b := range f.parts() {
+	first := 0 // sample of the part
+	for _, b := range f.parts {
 		similarity := f.similarity.Slice(0, b.X.Rows)
 		blas.Gemm(blas.NoTrans, blas.Trans, b.X.Rows, f.mean.Rows, b.X.Cols, 1, b.X.Data, b.X.Cols, f.mean.Data, b.X.Cols, 0, similarity.Data, similarity.Cols)
 		p := f.P.Slice(first, first+b.X.Rows)
@@ -271,6 +261,7 @@ func (f *fit) expect() (changed int) {
 			}
 		}
 		blas.Gemm(blas.Trans, blas.NoTrans, p.Cols, b.X.Cols, p.Rows, 1, p.Data, p.Cols, b.X.Data, b.X.Cols, 1, f.sum.Data, f.sum.Cols)
+		first += b.X.Rows
 	}
 	f.Objective = append(f.Objective, objective)
 	return changed
