@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distmv"
@@ -68,7 +69,17 @@ func Make(s Spec) (*dataset.Dataset, error) {
 	// Samples are drawn from sequences 0 to Samples-1 of the seed, all else from the last.
 	rng := rand.NewPCG(s.Seed, math.MaxUint64)
 	ds.Descriptions = describe(ds, groups, rng)
-	drawSamples(ds, groups, drawMap(s, rand.New(rng)), s.Seed)
+	// What each attribute adds to the features. A sample has at most one per group.
+	effects := dataset.NewMatrix[float32](s.Attributes, s.Dims)
+	sd, normal := 1/math.Sqrt(float64(s.Groups)), rand.New(rng)
+	for i := range effects.Data {
+		effects.Data[i] = float32(sd * normal.NormFloat64())
+	}
+	parallel.For(s.Samples, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), groups, effects, rand.New(rand.NewPCG(s.Seed, uint64(i))))
+		}
+	})
 	return ds, nil
 }
 
@@ -96,10 +107,7 @@ func describe(ds *dataset.Dataset, groups []int, src rand.Source) dataset.Matrix
 	u := dataset.NewMatrix[float64](len(ds.Classes), len(ds.Attributes))
 	start := 0
 	for _, end := range groups {
-		alpha := make([]float64, end-start+1) // one more, for none of the values
-		for i := range alpha {
-			alpha[i] = concentration
-		}
+		alpha := slices.Repeat([]float64{concentration}, end-start+1) // one more, for none of the values
 		dirichlet := distmv.NewDirichlet(alpha, src)
 		p := make([]float64, len(alpha))
 		for z := range ds.Classes {
@@ -110,57 +118,26 @@ func describe(ds *dataset.Dataset, groups []int, src rand.Source) dataset.Matrix
 	return u
 }
 
-// drawMap draws attributes x dims: what each attribute adds to the features. A sample has
-// at most one attribute per group.
-func drawMap(s Spec, rng *rand.Rand) dataset.Matrix[float32] {
-	w := dataset.NewMatrix[float32](s.Attributes, s.Dims)
-	sd := 1 / math.Sqrt(float64(s.Groups))
-	for i := range w.Data {
-		w.Data[i] = float32(sd * rng.NormFloat64())
-	}
-	return w
-}
-
-// drawSamples fills the features. Every sample has its own random numbers.
-func drawSamples(ds *dataset.Dataset, groups []int, w dataset.Matrix[float32], seed uint64) {
-	parallel.For(len(ds.Labels), 1, func(lo, hi int) {
-		pcg := rand.NewPCG(0, 0)
-		rng := rand.New(pcg)
-		for i := lo; i < hi; i++ {
-			pcg.Seed(seed, uint64(i))
-			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), groups, w, rng)
-		}
-	})
-}
-
 // drawSample fills x, the features of one sample of a class described by u.
-func drawSample(x []float32, u []float64, groups []int, w dataset.Matrix[float32], rng *rand.Rand) {
+func drawSample(x []float32, u []float64, groups []int, effects dataset.Matrix[float32], rng *rand.Rand) {
 	for d := range x {
 		x[d] = float32(bias + noise*rng.NormFloat64())
 	}
-	start := 0
+	m := 0
 	for _, end := range groups {
-		if m := pick(u[start:end], rng.Float64()); m >= 0 {
-			for d, v := range w.Row(start + m) {
-				x[d] += v
+		// The value at which the running sum of u exceeds r, if there is one.
+		for r := rng.Float64(); m < end && r >= 0; m++ {
+			if r -= u[m]; r < 0 {
+				for d, v := range effects.Row(m) {
+					x[d] += v
+				}
 			}
 		}
-		start = end
+		m = end
 	}
 	for d, v := range x {
 		x[d] = max(v, 0)
 	}
-}
-
-// pick returns the index at which the running sum of p exceeds r, or -1 for none of the
-// values.
-func pick(p []float64, r float64) int {
-	for m, v := range p {
-		if r -= v; r < 0 {
-			return m
-		}
-	}
-	return -1
 }
 
 // Spec is the size of a data set. Every number but the seed must be positive.
