@@ -151,7 +151,7 @@ Examples:
 			in("shell", completionCommand()),
 		}),
 		Action:         noCommand,
-		ExitErrHandler: func(*cli.Context, error) {}, // main prints errors, once
+		ExitErrHandler: inFlags,
 		OnUsageError:   usageError,
 	}
 	app.Commands = append(app.Commands, hiddenCompleteCommand())
@@ -178,38 +178,35 @@ func prepare(commands []*cli.Command) []*cli.Command {
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress; only results, warnings and errors"},
 			choice(new(string), "log-level", "", "least important messages of the log on stderr", "info", "debug", "info", "warning", "error"),
 			choice(new(string), "log-format", "", "format of the log on stderr", "text", "text", "json"))
-		c.Before = setUp
-		action, onlyFlags := c.Action, c.ArgsUsage == "" && c.Subcommands == nil
-		c.Action = func(ctx *cli.Context) error {
+		onlyFlags := c.ArgsUsage == "" && c.Subcommands == nil
+		c.Before = func(ctx *cli.Context) error {
 			if above := ctx.Lineage()[1].LocalFlagNames(); len(above) > 0 {
 				return &invalid.Error{Where: dashed(above[len(above)-1]), Want: "no flags before " + c.Name, Hint: "See " + ctx.Command.HelpName + " --help.", Usage: true}
 			}
 			if onlyFlags && ctx.NArg() > 0 {
 				return wrong(ctx.Command.HelpName, "flags only", invalid.Quote(ctx.Args().First()))
 			}
-			return inFlags(ctx, action(ctx))
+			return setUp(ctx)
 		}
 	}
 	return commands
 }
 
 // inFlags names the flag of an error in a field of a configuration, and marks an error in what
-// was typed: the value of a flag, or the name of a data set.
-func inFlags(c *cli.Context, err error) error {
+// was typed: the value of a flag, or the name of a data set. main prints the error.
+func inFlags(c *cli.Context, err error) {
 	e, ok := err.(*invalid.Error)
-	if !ok {
-		return err
+	if !ok || e.Usage {
+		return
 	}
-	named := *e
 	name, rest, _ := strings.Cut(e.Field, ":")
 	typed := func(name string) bool { return name != "" && e.Where == "data set "+invalid.Quote(name) }
 	switch name = flagOf(name); {
 	case e.Where == "" && hasFlag(c.Command, name):
-		named.Where, named.Field, named.Usage = dashed(name), strings.TrimSpace(rest), true
+		e.Where, e.Field, e.Usage = dashed(name), strings.TrimSpace(rest), true
 	case strings.HasPrefix(e.Where, "--") && hasFlag(c.Command, e.Where), typed(c.Args().First()), typed(c.String("dataset")):
-		named.Usage = true
+		e.Usage = true
 	}
-	return &named
 }
 
 var (

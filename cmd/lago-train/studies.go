@@ -93,9 +93,11 @@ Examples:
 			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
 			l.OnProgress = nil
 			l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
-			return o.printing(func(c *cli.Context) (tabled, error) {
-				return protocol.Run(c.Context, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
-			})(c)
+			r, err := protocol.Run(c.Context, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
+			if err != nil {
+				return err
+			}
+			return o.print(r)
 		},
 	}
 }
