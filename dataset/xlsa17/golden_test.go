@@ -164,7 +164,7 @@ func TestCUB127(t *testing.T) {
 	dir := testkit.Shared(t, "data", "CUB127")
 	log, hook := quietLog()
 	opts := Options{CacheDir: t.TempDir(), Log: log}
-	fresh := loadWithin(t, 1.4, dir, opts)
+	fresh := loadWithin(t, 1.3, dir, opts)
 	testkit.NoError(t, dataset.Check(fresh))
 	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
 		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
@@ -182,7 +182,7 @@ func TestCUB127(t *testing.T) {
 	} {
 		hook.Reset()
 		opts.DevSplit = dev + 1
-		d := loadWithin(t, 1.4, dir, opts)
+		d := loadWithin(t, 1.3, dir, opts)
 		if diff := cmp.Diff(want, sizes(d)); diff != "" {
 			t.Errorf("division %d (-want +got):\n%s", opts.DevSplit, diff)
 		}

@@ -316,13 +316,15 @@ func newClassIndex(names []string) *classIndex {
 	return x
 }
 
-// classNumber precedes the names of CUB's classes: "001.Black_footed_Albatross".
-var classNumber = regexp.MustCompile(`^\d+\.\s*`)
-
-// spellings of the name of a class, the strictest first. Words may be separated by +.
+// spellings of the name of a class, the strictest first. Words may be separated by +, and a
+// number may precede the name, as in CUB: "001.Black_footed_Albatross".
 func spellings(name string) []string {
 	fold := func(name string) string { return dataset.FoldName(strings.ReplaceAll(name, "+", " ")) }
-	return []string{name, fold(name), fold(classNumber.ReplaceAllString(name, ""))}
+	bare := strings.TrimLeft(name, "0123456789")
+	if bare == name || !strings.HasPrefix(bare, ".") {
+		bare = name
+	}
+	return []string{name, fold(name), fold(bare)}
 }
 
 // find returns the class of a name, or -1 and what is wrong with the name.
