@@ -164,7 +164,9 @@ func linear[T Float](x, w, b, onto *G.Node) *G.Node {
 					beta, from = 1, append(from, onto)
 				}
 				return kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}, onto: onto, forward: func(dw []T, in [][]T) {
-					blas.Gemm(blas.Trans, blas.NoTrans, d, m, n, 1, in[0], d, in[1], m, beta, dw, m)
+					byRows(d, func(from, to int) {
+						blas.Gemm(blas.Trans, blas.NoTrans, to-from, m, n, 1, in[0][from:], d, in[1], m, beta, dw[from*m:to*m], m)
+					})
 				}}.apply(from...)
 			},
 			by(kernel[T]{name: "linear by b", shape: tensor.Shape{m}, forward: func(db []T, in [][]T) {
@@ -212,14 +214,12 @@ func penalties[T Float](w, u *G.Node) *G.Node {
 		gradients: []gradient[T]{
 			by(kernel[T]{name: "|W|^2 and |W U^T|^2 by W", shape: w.Shape(), forward: func(dw []T, in [][]T) {
 				w, weights := in[0], in[3]
-				parallel.For((d+gradientRows-1)/gradientRows, 1, func(lo, hi int) {
-					for from := lo * gradientRows; from < min(hi*gradientRows, d); from += gradientRows {
-						part := dw[from*m : min(from+gradientRows, d)*m]
-						clear(part)
-						blas.AddScaled(part, 2*weights[0], w[from*m:from*m+len(part)])
-						if weights[1] != 0 {
-							product.addGradient(part, weights[1], from)
-						}
+				byRows(d, func(from, to int) {
+					part := dw[from*m : to*m]
+					clear(part)
+					blas.AddScaled(part, 2*weights[0], w[from*m:to*m])
+					if weights[1] != 0 {
+						product.addGradient(part, weights[1], from)
 					}
 				})
 			}}),
@@ -228,9 +228,15 @@ func penalties[T Float](w, u *G.Node) *G.Node {
 	}.apply(w, u)
 }
 
-// gradientRows is the number of rows of the gradient by W that are computed at a time, so
-// that they stay in the cache between the terms.
-const gradientRows = 128
+// byRows computes a gradient by W in parts of 128 of its d rows, which stay in the cache.
+func byRows(d int, part func(from, to int)) {
+	const rows = 128
+	parallel.For((d+rows-1)/rows, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			part(i*rows, min((i+1)*rows, d))
+		}
+	})
+}
 
 // DetectorTerms returns the terms W2 and WU2 of the loss, which do not change while V
 // trains.
