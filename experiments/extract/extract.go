@@ -9,6 +9,8 @@
 package extract
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/csv"
@@ -97,7 +99,7 @@ func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
 	}
 	r := &Result{
 		Name: strings.ToLower(filepath.Base(c.Dir)), Dir: c.Dir, Architecture: record.Architecture, Weights: record.WeightsSHA256,
-		Images: len(c.Images), Classes: classes, Dimensions: e.network.Dims, Skipped: []Skipped{}, Samples: len(c.Images),
+		Images: len(c.Images), Classes: classes, Dimensions: e.network.Dims, Samples: len(c.Images), Skipped: []Skipped{},
 	}
 	finished, err := w.open(ctx, record)
 	if err != nil {
@@ -119,10 +121,7 @@ func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	rows, err := readSkipped(filepath.Join(c.Dir, skippedFile))
-	for _, row := range rows {
-		r.Skipped = append(r.Skipped, Skipped{row[0], row[1]})
-	}
+	r.Skipped, err = readSkipped(filepath.Join(c.Dir, skippedFile))
 	r.Samples -= len(r.Skipped)
 	return r, err
 }
@@ -158,18 +157,15 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 	if err := os.MkdirAll(w.Dir, 0o777); err != nil {
 		return false, invalid.File(w.Dir, err)
 	}
-	there, err := openlayout.ReadExtraction(ctx, w.Dir)
-	if err != nil {
-		return false, err
-	}
-	if there != nil {
-		return true, same(there, record, w.Dir, "Choose another name for this one.")
-	}
-	if there, err = openlayout.ReadExtraction(ctx, w.dir); err != nil {
-		return false, err
-	}
-	if there != nil {
-		return false, same(there, record, w.dir, "Remove this folder to start again.")
+	hints := []string{"Choose another name for this one.", "Remove this folder to start again."}
+	for i, dir := range []string{w.Dir, w.dir} {
+		there, err := openlayout.ReadExtraction(ctx, dir)
+		if err != nil {
+			return false, err
+		}
+		if there != nil {
+			return dir == w.Dir, same(there, record, dir, hints[i])
+		}
 	}
 	for _, name := range openlayout.SampleFiles() {
 		if _, err := os.Lstat(filepath.Join(w.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -218,7 +214,7 @@ func (w *work) run(ctx context.Context) error {
 			todo, list = append(todo, part), append(list, of...)
 		}
 	}
-	c := newClock(total-len(list), total)
+	p := newProgress(total-len(list), total)
 	var x []float32
 	var reasons []string
 	err := w.each(ctx, list, func(row []float32, err error) error {
@@ -241,23 +237,15 @@ func (w *work) run(ctx context.Context) error {
 			}
 			todo, x, reasons = todo[1:], x[:0], reasons[:0]
 		}
-		c.tick(w.OnProgress)
+		p.tick(w.OnProgress)
 		return nil
 	})
 	if err != nil && ctx.Err() != nil {
-		return &interrupted{err, fmt.Sprintf("interrupted after %d of %s. The same command resumes.", c.progress.Done, format.Count(total, "image"))}
+		where := fmt.Sprintf("interrupted after %d of %s", p.Done, format.Count(total, "image"))
+		return &invalid.Error{Where: where, Err: err, Hint: "The same command resumes."}
 	}
 	return err
 }
-
-// interrupted is the error of an extraction that its context ended.
-type interrupted struct {
-	error
-	text string
-}
-
-func (i *interrupted) Error() string { return i.text }
-func (i *interrupted) Unwrap() error { return i.error }
 
 // partFile returns the file of a part: the features of its images, and for each of them why
 // it is broken, empty if it is not. The features of broken ones are 0.
@@ -270,34 +258,38 @@ func (w *work) isDone(part int) bool {
 	return err == nil
 }
 
-const (
-	featuresTensor = "features"
-	reasonsKey     = "reasons"
-)
-
 func (w *work) writePart(part int, x []float32, reasons []string) error {
 	text, err := json.Marshal(reasons)
 	if err != nil {
 		return err
 	}
-	t := safetensors.Tensor{Name: featuresTensor, Shape: []int{len(reasons), w.network.Dims}, F32: x}
+	t := safetensors.Tensor{Name: "features", Shape: []int{len(reasons), w.network.Dims}, F32: x}
 	return fileio.Write(w.partFile(part), func(to io.Writer) error {
-		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{reasonsKey: string(text)})
+		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{"reasons": string(text)})
 	})
 }
 
-func (w *work) readPart(part int) (x []float32, reasons []string, err error) {
-	f, err := safetensors.ReadFile(w.partFile(part))
-	if err != nil {
-		return nil, nil, err
+// stored calls do with each image, its features, and why it is broken, "" if it is not.
+func (w *work) stored(do func(m images.Image, x []float32, broken string) error) error {
+	d := w.network.Dims
+	for part, list := range w.parts {
+		f, err := safetensors.ReadFile(w.partFile(part))
+		if err != nil {
+			return err
+		}
+		var reasons []string
+		t, _ := f.Tensor("features")
+		err = json.Unmarshal([]byte(f.Metadata["reasons"]), &reasons)
+		if err != nil || !f.Checksummed || len(reasons) != len(list) || len(t.F32) != len(list)*d {
+			return &invalid.Error{Where: w.partFile(part), Want: "the features of " + format.Count(len(list), "image"), Hint: "The file is damaged: remove it."}
+		}
+		for i, m := range list {
+			if err := do(m, t.F32[i*d:(i+1)*d], reasons[i]); err != nil {
+				return err
+			}
+		}
 	}
-	n := len(w.parts[part])
-	t, _ := f.Tensor(featuresTensor)
-	err = json.Unmarshal([]byte(f.Metadata[reasonsKey]), &reasons)
-	if err != nil || !f.Checksummed || len(reasons) != n || len(t.F32) != n*w.network.Dims {
-		return nil, nil, &invalid.Error{Where: w.partFile(part), Want: "the features of " + format.Count(n, "image"), Hint: "The file is damaged: remove it."}
-	}
-	return t.F32, reasons, nil
+	return nil
 }
 
 // assemble writes the files of the data set from the parts, and removes these.
@@ -312,26 +304,22 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 	}
 	var paths, classes []string
 	skipped := [][]string{{"path", "reason"}}
-	for part, list := range w.parts {
-		_, reasons, err := w.readPart(part)
-		if err != nil {
-			return err
+	if err := w.stored(func(m images.Image, _ []float32, broken string) error {
+		switch {
+		case broken != "" && !w.SkipBroken:
+			return &invalid.Error{Err: errors.New(broken), Hint: skipHint}
+		case broken != "":
+			skipped = append(skipped, []string{m.ID, broken})
+			return nil
+		case m.Class != "":
+			classes = append(classes, m.Class)
 		}
-		for i, m := range list {
-			if reasons[i] != "" {
-				skipped = append(skipped, []string{m.ID, reasons[i]})
-				continue
-			}
-			paths = append(paths, m.ID)
-			if m.Class != "" {
-				classes = append(classes, m.Class)
-			}
-		}
+		paths = append(paths, m.ID)
+		return nil
+	}); err != nil {
+		return err
 	}
 	if broken := len(skipped) - 1; broken > 0 {
-		if !w.SkipBroken {
-			return &invalid.Error{Err: errors.New(skipped[1][1]), Hint: skipHint}
-		}
 		if len(paths) == 0 {
 			return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", broken)}
 		}
@@ -339,7 +327,14 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 			return err
 		}
 	}
-	if err := w.writeFeatures(len(paths)); err != nil {
+	if err := fileio.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
+		return cmp.Or(npy.WriteHeader(to, len(paths), w.network.Dims), w.stored(func(_ images.Image, x []float32, broken string) error {
+			if broken != "" {
+				return nil
+			}
+			return npy.WriteValues(to, x)
+		}))
+	}); err != nil {
 		return err
 	}
 	if err := openlayout.WriteSamples(w.Dir, paths, classes); err != nil {
@@ -352,40 +347,21 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 	return invalid.File(w.dir, os.RemoveAll(w.dir))
 }
 
-// writeFeatures writes the features of the images that are not broken, part by part.
-func (w *work) writeFeatures(samples int) error {
-	d := w.network.Dims
-	return fileio.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
-		err := npy.WriteHeader(to, samples, d)
-		for part := 0; err == nil && part < len(w.parts); part++ {
-			var x []float32
-			var reasons []string
-			x, reasons, err = w.readPart(part)
-			for i, reason := range reasons {
-				if reason == "" {
-					err = errors.Join(err, npy.WriteValues(to, x[i*d:(i+1)*d]))
-				}
-			}
-		}
-		return err
-	})
-}
-
-// readSkipped reads the rows of skipped.csv; none if there is no such file.
-func readSkipped(path string) ([][]string, error) {
-	file, err := os.Open(path)
+// readSkipped reads skipped.csv; none if there is no such file.
+func readSkipped(path string) ([]Skipped, error) {
+	list := []Skipped{}
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return list, nil
 	}
-	if err != nil {
-		return nil, invalid.File(path, err)
-	}
-	defer func() { _ = file.Close() }() // nothing was written
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil || len(rows) < 1 || len(rows[0]) != 2 {
+	rows, wrong := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err = cmp.Or(err, wrong); err != nil || len(rows) < 1 || len(rows[0]) != 2 {
 		return nil, &invalid.Error{Where: path, Want: "a table of paths and reasons", Err: err}
 	}
-	return rows[1:], nil
+	for _, row := range rows[1:] {
+		list = append(list, Skipped{row[0], row[1]})
+	}
+	return list, nil
 }
 
 // Tables say what was written, and the next step.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
@@ -111,12 +110,12 @@ type Source struct {
 	list       []images.Image
 	next       int
 	onProgress func(Progress)
-	clock      clock
+	progress   Progress
 }
 
 // NewSource returns the features of images. onProgress may be nil.
 func (e *Extractor) NewSource(ctx context.Context, list []images.Image, onProgress func(Progress)) *Source {
-	return &Source{ctx: ctx, extractor: e, list: list, onProgress: onProgress, clock: newClock(0, len(list))}
+	return &Source{ctx: ctx, extractor: e, list: list, onProgress: onProgress, progress: newProgress(0, len(list))}
 }
 
 // Cols returns D, the number of features.
@@ -134,21 +133,15 @@ func (s *Source) Read(block dataset.Matrix[float32]) (int, error) {
 		}
 		copy(block.Row(n), x)
 		n++
-		s.clock.tick(s.onProgress)
+		s.progress.tick(s.onProgress)
 		return nil
 	})
 	s.next += n
 	return n, err
 }
 
-// Known returns the length of the longest name, and whether an image has a class.
-func (s *Source) Known() (id int, classes bool) {
-	for _, m := range s.list {
-		id = max(id, utf8.RuneCountInString(m.ID))
-		classes = classes || m.Class != ""
-	}
-	return id, classes
-}
+// Len returns the number of images.
+func (s *Source) Len() int { return len(s.list) }
 
 // Sample returns the index, the name and the class of an image, "" if it is not known.
 func (s *Source) Sample(i int) (index int, id, class string) {
@@ -157,43 +150,31 @@ func (s *Source) Sample(i int) (index int, id, class string) {
 
 // Progress is how far an extraction is.
 type Progress struct {
-	Done, Total int           // images
-	Rate        float64       // images per second, without those done before; 0 while it is not known
-	Left        time.Duration // estimate, 0 while there is none
+	Done, Total int // images
+
+	before int // images that were done at the start
+	start  time.Time
 }
 
-// String is the progress line.
-func (p Progress) String() string {
-	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
-	if p.Rate > 0 {
-		s += fmt.Sprintf(", %.3g images/s", p.Rate)
-	}
-	if p.Left > 0 {
-		s += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
-	}
-	return s
-}
-
-// clock counts images.
-type clock struct {
-	start    time.Time
-	before   int // images that were done before
-	progress Progress
-}
-
-func newClock(done, total int) clock {
-	return clock{time.Now(), done, Progress{Done: done, Total: total}}
-}
+func newProgress(done, total int) Progress { return Progress{done, total, done, time.Now()} }
 
 // tick counts an image and reports the progress.
-func (c *clock) tick(report func(Progress)) {
-	p := &c.progress
+func (p *Progress) tick(report func(Progress)) {
 	p.Done++
-	if seconds := time.Since(c.start).Seconds(); seconds > 0 {
-		p.Rate = float64(p.Done-c.before) / seconds
-		p.Left = time.Duration(float64(p.Total-p.Done) / p.Rate * float64(time.Second))
-	}
 	if report != nil {
 		report(*p)
 	}
+}
+
+// String is the progress line, with an estimate of the time that is left.
+func (p Progress) String() string {
+	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
+	seconds := time.Since(p.start).Seconds()
+	if rate := float64(p.Done-p.before) / seconds; rate > 0 && seconds > 0 {
+		s += fmt.Sprintf(", %.3g images/s", rate)
+		if left := time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second)); left > 0 {
+			s += fmt.Sprintf(", about %s left", left.Round(time.Second))
+		}
+	}
+	return s
 }

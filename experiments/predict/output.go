@@ -25,9 +25,9 @@ const (
 
 // output writes predictions, block by block, and counts them.
 type output struct {
-	encoder
 	w        io.Writer
-	block    bytes.Buffer // rows that are not written
+	block    bytes.Buffer         // lines that are not written
+	encode   func(s sample) error // appends a line to the block
 	classes  []string
 	among    map[string]bool // classes as a set
 	top      int             // classes per sample
@@ -38,12 +38,6 @@ type output struct {
 	count    Count
 }
 
-// encoder appends predictions in one format to the block of an output.
-type encoder interface {
-	header() error
-	row(sample) error
-}
-
 // sample is a sample with its prediction. id and class, the true one, are "" if they are not
 // known.
 type sample struct {
@@ -52,27 +46,30 @@ type sample struct {
 	*ranking
 }
 
+// newOutput returns an output whose block is the header.
 func newOutput(w io.Writer, classes []string, o Options, src Source) *output {
-	out := &output{w: w, classes: classes, among: make(map[string]bool, len(classes)), top: min(o.Top, len(classes)), value: "score"}
+	out := &output{w: w, classes: classes, among: map[string]bool{}, top: min(o.Top, len(classes)), value: "score"}
 	for _, name := range classes {
 		out.among[name] = true
-	}
-	if s, ok := src.(Identified); ok {
-		out.samples = s
-		out.id, out.labelled = s.Known()
 	}
 	if o.Temperature > 0 {
 		out.value = "probability"
 	}
+	if s, ok := src.(Identified); ok {
+		out.samples = s
+		for i := range s.Len() {
+			_, id, class := s.Sample(i)
+			out.id = max(out.id, utf8.RuneCountInString(id))
+			out.labelled = out.labelled || class != ""
+		}
+	}
 	switch o.Format {
 	case CSV:
-		out.encoder = &csvEncoder{out, csv.NewWriter(&out.block)}
+		out.encode = out.csv()
 	case JSONL:
-		e := json.NewEncoder(&out.block)
-		e.SetEscapeHTML(false)
-		out.encoder = &jsonEncoder{out, e}
+		out.encode = out.jsonLines()
 	default:
-		out.encoder = newTableEncoder(out)
+		out.encode = out.table()
 	}
 	return out
 }
@@ -98,144 +95,106 @@ func (out *output) writeBlock(b *block) error {
 				out.count.Correct++
 			}
 		}
-		if err := out.row(s); err != nil {
+		if err := out.encode(s); err != nil {
 			return err
 		}
 	}
 	return out.flush()
 }
 
-type csvEncoder struct {
-	*output
-	w *csv.Writer
-}
-
-// write writes a record without the columns that are not known.
-func (e *csvEncoder) write(index, id, class, prediction string, top []string) error {
-	record := []string{index}
-	if e.id > 0 {
-		record = append(record, id)
-	}
-	if e.labelled {
-		record = append(record, class)
-	}
-	err := e.w.Write(append(append(record, prediction), top...))
-	e.w.Flush()
-	return err
-}
-
-func (e *csvEncoder) header() error {
-	var top []string
-	for i := 1; i <= e.top; i++ {
-		top = append(top, fmt.Sprintf("class_%d", i), fmt.Sprintf("%s_%d", e.value, i))
-	}
-	return e.write("sample", "id", "true_class", "prediction", top)
-}
-
-// row leaves the prediction empty if the model abstains.
-func (e *csvEncoder) row(s sample) error {
-	prediction := ""
-	if !s.abstain {
-		prediction = e.classes[s.classes[0]]
-	}
-	var top []string
-	for i, z := range s.classes {
-		top = append(top, e.classes[z], strconv.FormatFloat(s.values[i], 'g', 7, 32))
-	}
-	return e.write(strconv.Itoa(s.index), s.id, s.class, prediction, top)
-}
-
-type jsonEncoder struct {
-	*output
-	w *json.Encoder
-}
-
-// jsonClass has either a probability or a score.
-type jsonClass struct {
-	Class       string   `json:"class"`
-	Probability *float32 `json:"probability,omitempty"`
-	Score       *float32 `json:"score,omitempty"`
-}
-
-func (e *jsonEncoder) header() error { return nil }
-
-func (e *jsonEncoder) row(s sample) error {
-	line := struct {
-		Sample     int         `json:"sample"`
-		ID         string      `json:"id,omitempty"`
-		TrueClass  string      `json:"true_class,omitempty"`
-		Prediction *string     `json:"prediction"` // null if the model abstains
-		Top        []jsonClass `json:"top"`
-	}{Sample: s.index, ID: s.id, TrueClass: s.class}
-	if !s.abstain {
-		line.Prediction = &e.classes[s.classes[0]]
-	}
-	for i, z := range s.classes {
-		value, c := float32(s.values[i]), jsonClass{Class: e.classes[z]}
-		if e.value == "score" {
-			c.Score = &value
-		} else {
-			c.Probability = &value
+// csv leaves the prediction empty if the model abstains.
+func (out *output) csv() func(sample) error {
+	w := csv.NewWriter(&out.block)
+	write := func(index, id, class, prediction string, top []string) error {
+		record := []string{index}
+		if out.id > 0 {
+			record = append(record, id)
 		}
-		line.Top = append(line.Top, c)
+		if out.labelled {
+			record = append(record, class)
+		}
+		err := w.Write(append(append(record, prediction), top...))
+		w.Flush()
+		return err
 	}
-	return e.w.Encode(line)
+	var columns []string
+	for i := range out.top {
+		columns = append(columns, fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", out.value, i+1))
+	}
+	_ = write("sample", "id", "true_class", "prediction", columns) // to memory
+	return func(s sample) error {
+		prediction, top := "", []string(nil)
+		if !s.abstain {
+			prediction = out.classes[s.classes[0]]
+		}
+		for i, z := range s.classes {
+			top = append(top, out.classes[z], strconv.FormatFloat(s.values[i], 'g', 7, 32))
+		}
+		return write(strconv.Itoa(s.index), s.id, s.class, prediction, top)
+	}
 }
 
-// tableEncoder has columns of fixed width: internal/table would need all rows in
-// memory.
-type tableEncoder struct {
-	*output
-	names               []string // of the classes, printable
-	idWidth, classWidth int
+func (out *output) jsonLines() func(sample) error {
+	w := json.NewEncoder(&out.block)
+	w.SetEscapeHTML(false)
+	return func(s sample) error {
+		line := struct {
+			Sample     int              `json:"sample"`
+			ID         string           `json:"id,omitempty"`
+			TrueClass  string           `json:"true_class,omitempty"`
+			Prediction *string          `json:"prediction"` // null if the model abstains
+			Top        []map[string]any `json:"top"`        // class, and probability or score
+		}{Sample: s.index, ID: s.id, TrueClass: s.class}
+		if !s.abstain {
+			line.Prediction = &out.classes[s.classes[0]]
+		}
+		for i, z := range s.classes {
+			line.Top = append(line.Top, map[string]any{"class": out.classes[z], out.value: float32(s.values[i])})
+		}
+		return w.Encode(line)
+	}
 }
 
 // maxID is the widest column of ids. Of longer ones it has the end; the other formats have
 // all of it.
 const maxID = 40
 
-func newTableEncoder(out *output) *tableEncoder {
-	e := &tableEncoder{out, slices.Clone(out.classes), min(max(out.id, len("id")), maxID), len("true class")}
-	for i, name := range e.names {
-		e.names[i] = format.Printable(name)
-		e.classWidth = max(e.classWidth, utf8.RuneCountInString(e.names[i]))
+// table has columns of fixed width: internal/table would need all rows in memory.
+func (out *output) table() func(sample) error {
+	names, width := slices.Clone(out.classes), len("true class")
+	for i, name := range names {
+		names[i] = format.Printable(name)
+		width = max(width, utf8.RuneCountInString(names[i]))
 	}
-	return e
-}
-
-// start writes the first columns of a line.
-func (e *tableEncoder) start(index any, id, class, prediction, value string) {
-	fmt.Fprintf(&e.block, "%8v  ", index)
-	if e.id > 0 {
-		if r := []rune(id); len(r) > maxID {
-			id = "…" + string(r[len(r)-maxID+1:])
+	start := func(index any, id, class, prediction, value string) {
+		fmt.Fprintf(&out.block, "%8v  ", index)
+		if out.id > 0 {
+			if r := []rune(id); len(r) > maxID {
+				id = "…" + string(r[len(r)-maxID+1:])
+			}
+			fmt.Fprintf(&out.block, "%-*s  ", min(max(out.id, len("id")), maxID), id)
 		}
-		fmt.Fprintf(&e.block, "%-*s  ", e.idWidth, id)
+		if out.labelled {
+			fmt.Fprintf(&out.block, "%-*s  ", width, class)
+		}
+		fmt.Fprintf(&out.block, "%-*s  %11s", width, prediction, value)
 	}
-	if e.labelled {
-		fmt.Fprintf(&e.block, "%-*s  ", e.classWidth, class)
+	start("sample", "id", "true class", "prediction", out.value)
+	if out.top > 1 {
+		out.block.WriteString("  next")
 	}
-	fmt.Fprintf(&e.block, "%-*s  %11s", e.classWidth, prediction, value)
-}
-
-func (e *tableEncoder) header() error {
-	e.start("sample", "id", "true class", "prediction", e.value)
-	if e.top > 1 {
-		e.block.WriteString("  next")
+	out.block.WriteByte('\n')
+	return func(s sample) error {
+		name, next := names[s.classes[0]], 1
+		if s.abstain {
+			name, next = "(abstain)", 0
+		}
+		start(s.index, format.Printable(s.id), format.Printable(s.class), name, fmt.Sprintf("%.4f", s.values[0]))
+		separator := "  "
+		for i := next; i < len(s.classes); i++ {
+			fmt.Fprintf(&out.block, "%s%s %.4f", separator, names[s.classes[i]], s.values[i])
+			separator = ", "
+		}
+		return out.block.WriteByte('\n')
 	}
-	return e.block.WriteByte('\n')
-}
-
-func (e *tableEncoder) row(s sample) error {
-	name, next := e.names[s.classes[0]], 1
-	if s.abstain {
-		name, next = "(abstain)", 0
-	}
-	e.start(s.index, format.Printable(s.id), format.Printable(s.class), name, fmt.Sprintf("%.4f", s.values[0]))
-	separator := "  "
-	for i := next; i < len(s.classes); i++ {
-		fmt.Fprintf(&e.block, "%s%s %.4f", separator, e.names[s.classes[i]], s.values[i])
-		separator = ", "
-	}
-	return e.block.WriteByte('\n')
 }

@@ -7,15 +7,12 @@
 package predict
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"sync"
-	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
@@ -65,10 +62,9 @@ type Count struct {
 }
 
 // Run predicts the classes of all samples of src and writes one row per sample, in
-// their order. scorer scores samples for the given classes. Run returns soon after ctx
-// is cancelled, even if src blocks in Read; src must not be used any more then.
+// their order. scorer scores samples for the given classes.
 func Run(ctx context.Context, src Source, scorer model.Scorer, classes []string, o Options, w io.Writer) (Count, error) {
-	return o.run(ctx, src, scorer, newOutput(w, classes, o, src))
+	return o.run(ctx, src, scorer.Score, newOutput(w, classes, o, src))
 }
 
 // RunAdapted is Run with predictions adapted to all samples of src together, by the settings
@@ -77,27 +73,20 @@ func Run(ctx context.Context, src Source, scorer model.Scorer, classes []string,
 func RunAdapted(
 	ctx context.Context, src Source, m *train.Saved, scorer model.Scorer, classes []string, o Options, w io.Writer,
 ) (Count, *adaptation.Predictions, error) {
-	o.Temperature = 1 // of log P
-	if err := o.Check(); err != nil {
-		return Count{}, nil, err
-	}
 	p, err := adaptation.PredictAll(ctx, src, m, scorer, len(classes))
 	if err != nil {
 		return Count{}, nil, err
 	}
+	o.Temperature = 1 // of log P
 	posteriors := &Samples{d: &dataset.Dataset{Features: p.P}, rows: p.P.AllRows()}
-	count, err := o.run(ctx, posteriors, logarithms{}, newOutput(w, classes, o, src))
-	return count, p, err
-}
-
-// logarithms scores samples by the logarithms of their features.
-type logarithms struct{}
-
-func (logarithms) Score(x, scores dataset.Matrix[float32]) error {
-	for i, v := range x.Data {
-		scores.Data[i] = float32(math.Log(float64(v)))
+	logarithms := func(p, scores dataset.Matrix[float32]) error {
+		for i, v := range p.Data {
+			scores.Data[i] = float32(math.Log(float64(v)))
+		}
+		return nil
 	}
-	return nil
+	count, err := o.run(ctx, posteriors, logarithms, newOutput(w, classes, o, src))
+	return count, p, err
 }
 
 // Blocks are large enough to be scored fast, and bounded for any number of classes.
@@ -125,76 +114,66 @@ func newBlocks(dims, classes int) chan *block {
 	return list
 }
 
-// run passes blocks around: from free to filled to scored, and back.
-func (o Options) run(ctx context.Context, src Source, scorer model.Scorer, out *output) (Count, error) {
-	if err := o.Check(); err != nil {
-		return Count{}, err
+// run passes blocks around: from free to filled to scored, and back. After an error blocks are
+// passed on as they are, until all are back.
+func (o Options) run(ctx context.Context, src Source, score func(x, scores dataset.Matrix[float32]) error, out *output) (Count, error) {
+	err := o.Check()
+	if err == nil {
+		err = out.flush() // the header
 	}
-	if len(out.classes) == 0 {
-		return Count{}, &invalid.Error{Field: "classes", Want: "at least one to choose from", Got: "none"}
-	}
-	if err := cmp.Or(out.header(), out.flush()); err != nil {
+	if err != nil {
 		return Count{}, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx) // the cause is the first error
 	defer cancel(nil)
-	// stage does its work on each block until the stage before ends or any of them fails.
-	stage := func(from <-chan *block, to chan<- *block, work func(*block) error) {
-		defer close(to)
-		for {
-			var b *block
-			select {
-			case b = <-from:
-			case <-ctx.Done():
-			}
-			if b == nil { // no more, or a failure
+	free, filled, scored := newBlocks(src.Cols(), len(out.classes)), make(chan *block), make(chan *block)
+	go func() {
+		defer close(filled)
+		for next := 0; ctx.Err() == nil; {
+			b := <-free
+			n, err := src.Read(b.x)
+			if n == 0 && errors.Is(err, io.EOF) {
 				return
 			}
-			if err := work(b); err != nil {
-				if err != io.EOF {
-					cancel(err)
-				}
-				return
+			if err != nil {
+				cancel(err)
 			}
-			select {
-			case to <- b:
-			case <-ctx.Done():
-				return
-			}
+			b.first, b.n, next = next, n, next+n
+			filled <- b
+		}
+	}()
+	work := func(b *block, f func(*block) error) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := f(b); err != nil {
+			cancel(err)
 		}
 	}
-	free, filled, scored := newBlocks(src.Cols(), len(out.classes)), make(chan *block), make(chan *block)
-	next := 0
-	go stage(free, filled, func(b *block) (err error) {
-		b.first = next
-		b.n, err = src.Read(b.x)
-		next += b.n
-		if b.n == 0 && errors.Is(err, io.EOF) {
-			return io.EOF
+	go func() {
+		defer close(scored)
+		for b := range filled {
+			work(b, func(b *block) error { return score(b.x.Slice(0, b.n), b.scores.Slice(0, b.n)) })
+			work(b, o.rankBlock)
+			scored <- b
 		}
-		return err
-	})
-	var scoring sync.WaitGroup
-	scoring.Go(func() { stage(filled, scored, func(b *block) error { return o.score(scorer, b) }) })
-	stage(scored, free, out.writeBlock)
-	scoring.Wait()
+	}()
+	for b := range scored {
+		work(b, out.writeBlock)
+		free <- b
+	}
 	return out.count, context.Cause(ctx)
 }
 
-// score scores and ranks the samples of a block.
-func (o Options) score(scorer model.Scorer, b *block) error {
-	if err := scorer.Score(b.x.Slice(0, b.n), b.scores.Slice(0, b.n)); err != nil {
-		return err
-	}
+// rankBlock ranks the classes of the samples of a block by their scores.
+func (o Options) rankBlock(b *block) error {
 	parallel.For(b.n, 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			o.rank(&b.ranked[i], b.scores.Row(i))
 		}
 	})
-	for i := range b.n {
-		if b.ranked[i].classes == nil {
-			return &invalid.Error{Where: fmt.Sprintf("sample %d", b.first+i), Want: "finite scores", Got: "NaN", Hint: "Train the model again."}
-		}
+	if i := slices.IndexFunc(b.ranked[:b.n], func(r ranking) bool { return r.classes == nil }); i >= 0 {
+		return &invalid.Error{Where: fmt.Sprintf("sample %d", b.first+i), Want: "finite scores", Got: "NaN", Hint: "Train the model again."}
 	}
 	return nil
 }
@@ -245,9 +224,7 @@ type Source = adaptation.Source
 // Identified is a Source that knows ids or true classes of its samples.
 type Identified interface {
 	Source
-	// Known returns the length of the longest id, 0 if samples have none, and whether true
-	// classes are known.
-	Known() (id int, classes bool)
+	Len() int // number of samples
 	// Sample returns the index, id and true class of the i-th sample, "" if they are not known.
 	Sample(i int) (index int, id, class string)
 }
@@ -293,15 +270,8 @@ func (s *Samples) Read(block dataset.Matrix[float32]) (int, error) {
 	return n, nil
 }
 
-// Known implements Identified.
-func (s *Samples) Known() (id int, classes bool) {
-	if s.d.IDs != nil {
-		for _, row := range s.rows {
-			id = max(id, utf8.RuneCountInString(s.d.IDs[row]))
-		}
-	}
-	return id, true
-}
+// Len implements Identified.
+func (s *Samples) Len() int { return len(s.rows) }
 
 // Sample implements Identified. The index is the row in the data set.
 func (s *Samples) Sample(i int) (index int, id, class string) {

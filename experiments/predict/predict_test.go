@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -184,9 +183,8 @@ func TestRankProperty(t *testing.T) {
 }
 
 // counting supplies n samples whose only feature is their index. It records the blocks
-// that it is asked to fill. Run may return while a Read goes on, hence the lock.
+// that it is asked to fill.
 type counting struct {
-	mu      sync.Mutex
 	n, next int
 	asked   map[*float32]bool
 	fail    int // the sample that cannot be read; 0 for none
@@ -195,8 +193,6 @@ type counting struct {
 func (c *counting) Cols() int { return 1 }
 
 func (c *counting) Read(block dataset.Matrix[float32]) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.asked == nil {
 		c.asked = map[*float32]bool{}
 	}
@@ -298,34 +294,10 @@ func TestRunReturnsTheFirstError(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Run(c.ctx, c.src, c.scorer, abc, Options{Top: 2, Format: CSV}, c.w)
 			testkit.WantError(t, err, c.want)
-			c.src.mu.Lock()
-			defer c.src.mu.Unlock()
 			if c.src.next == c.src.n && c.src.n > 10 {
 				t.Error("all samples were read")
 			}
 		})
-	}
-}
-
-// idle is a source that waits for ever, as standard input may.
-type idle struct{ reading chan struct{} }
-
-func (idle) Cols() int { return 1 }
-
-func (s idle) Read(dataset.Matrix[float32]) (int, error) {
-	close(s.reading)
-	select {}
-}
-
-func TestRunEndsWhileItsSourceIsIdle(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	src := idle{make(chan struct{})}
-	go func() {
-		<-src.reading
-		cancel()
-	}()
-	if _, err := Run(ctx, src, modulo{}, abc, Options{Top: 1}, io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("found %v", err)
 	}
 }
 
