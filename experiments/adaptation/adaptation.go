@@ -12,11 +12,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -41,9 +45,6 @@ func Predict(m *train.Saved, x dataset.Matrix[float32], rows []int, u dataset.Ma
 	return fit([]adapt.Block{b.Block}, m.Adaptation.Settings)
 }
 
-// readRows is the number of samples of a block that PredictAll reads.
-const readRows = 1024
-
 // Source supplies samples. A *features.Reader is one.
 type Source interface {
 	Cols() int // D
@@ -55,6 +56,7 @@ type Source interface {
 // PredictAll is Predict for all samples of a source, which scorer scores for a number of
 // classes. The features are in memory once, with two numbers per sample and class.
 func PredictAll(ctx context.Context, src Source, m *train.Saved, scorer model.Scorer, classes int) (*Predictions, error) {
+	const readRows = 1024 // samples of a block
 	var blocks []adapt.Block
 	for {
 		x := dataset.NewMatrix[float32](readRows, src.Cols())
@@ -114,74 +116,6 @@ func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, e
 	return metrics.ClassAccuracy(p.P, s.Labels), nil
 }
 
-// Fold is a model of the dev stage and the data whose validation classes it predicts.
-type Fold struct {
-	Model   string // file
-	Data    *dataset.Dataset
-	HoldOut bool // the model was trained without Data.TestSeen, which must not choose settings
-}
-
-// whitened is the chain that is tried for models that do not whiten their features: classes
-// form rounder clusters in whitened features.
-const whitened preprocess.Chain = "sqrt,l2,whiten"
-
-// Choose chooses temperature and tau over at least one fold, on the samples of the validation
-// classes, with the preprocessing of the models or, if none of them whitens its features, with
-// whitened ones where these are better.
-func Choose(ctx context.Context, folds []Fold) (*train.Adaptation, error) {
-	kinds := make([][]*batch, 2) // with the features of the models, and whitened ones
-	for _, f := range folds {
-		m, err := train.Load(f.Model)
-		if err != nil {
-			return nil, err
-		}
-		m.Adaptation = nil // to use the features of the model itself
-		classes := f.Data.Split.Val
-		s := train.Select(f.Data, f.Data.Features, classes)
-		if f.HoldOut {
-			s = s.Without(f.Data.TestSeen)
-		}
-		b, err := score(m, s, f.Data.Describe(classes))
-		if err != nil {
-			return nil, err
-		}
-		b.classes = classes
-		kinds[0] = append(kinds[0], b)
-		if m.Transform.Chain.Has(preprocess.Whiten) {
-			continue
-		}
-		if err := Set(m, f.Data, &train.Adaptation{Preprocess: whitened}); err != nil {
-			return nil, err
-		}
-		white := *b
-		if white.X, err = m.AdaptedFeatures().Apply(s.X, s.Rows); err != nil {
-			return nil, err
-		}
-		kinds[1] = append(kinds[1], &white)
-	}
-	if len(kinds[1]) < len(folds) {
-		kinds = kinds[:1]
-	}
-	chosen, kind, err := choose(ctx, kinds)
-	if err == nil && kind == 1 {
-		chosen.Preprocess = whitened
-	}
-	return chosen, err
-}
-
-// ChooseAndStore stores the settings that Choose returns in models of the same data set.
-// Without a fold it does nothing.
-func ChooseAndStore(ctx context.Context, folds []Fold, models []string) (*train.Adaptation, error) {
-	if len(folds) == 0 {
-		return nil, nil
-	}
-	a, err := Choose(ctx, folds)
-	if err != nil {
-		return nil, err
-	}
-	return a, store(folds[0].Data, models, a)
-}
-
 // Stored returns the settings in model files, nil if one of them has none.
 func Stored(models []string) (a *train.Adaptation, err error) {
 	for _, path := range models {
@@ -226,26 +160,125 @@ func Set(m *train.Saved, d *dataset.Dataset, a *train.Adaptation) (err error) {
 	return err
 }
 
-// store stores settings in model files. Models that were trained on the same classes share the
-// fitted preprocessing.
-func store(d *dataset.Dataset, paths []string, a *train.Adaptation) error {
-	var done []*train.Saved
-	for _, path := range paths {
-		m, err := train.Load(path)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(done, func(other *train.Saved) bool { return slices.Equal(other.Learned, m.Learned) })
-		if i < 0 {
-			if err := Set(m, d, a); err != nil {
-				return err
-			}
-			i, done = len(done), append(done, m)
-		}
-		m.Adaptation = done[i].Adaptation
-		if err := train.Save(path, m); err != nil {
-			return err
-		}
+// Report compares inductive predictions, each sample by itself, with transductive ones,
+// adapted to the batch. Accuracies are fractions.
+type Report struct {
+	PerClass   float64            `json:"per_class_accuracy"`
+	PerSample  float64            `json:"per_sample_accuracy"`
+	Interval   metrics.Interval   `json:"interval"`   // of PerClass, over classes
+	Difference metrics.Difference `json:"difference"` // transductive minus inductive, over classes
+	adapt.Settings
+	Changed int         `json:"changed"` // number of predictions
+	Rounds  int         `json:"rounds"`
+	Warning string      `json:"warning,omitempty"`
+	Stress  []Condition `json:"stress,omitempty"`
+
+	inductive metrics.Accuracy
+	interval  metrics.Interval // of inductive.PerClass
+}
+
+// Evaluate adapts a model with settings to labelled samples that it has scored, and to draws
+// random batches of them for each condition of stress.
+func Evaluate(ctx context.Context, m *train.Saved, s train.Samples, scores dataset.Matrix[float32], draws int) (*Report, error) {
+	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	a, b := m.Adaptation, &batch{Block: adapt.Block{X: x, Scores: scores}, labels: s.Labels}
+	fitted, err := fit([]adapt.Block{{X: x.Gather(x.AllRows()), Scores: scores}}, a.Settings)
+	if err != nil {
+		return nil, err
+	}
+	before, after := b.before(), metrics.ClassAccuracy(fitted.P, b.labels)
+	accuracy := metrics.TopK(fitted.P, b.labels, 1)
+	r := &Report{
+		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
+		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
+		Changed: fitted.Changed, Rounds: len(fitted.Objective) - 1, Warning: Warning(a, len(b.labels)),
+		inductive: metrics.TopK(b.Scores, b.labels, 1), interval: metrics.ClassInterval(before),
+	}
+	r.Stress, err = stress(ctx, []*batch{b}, a.Settings, draws)
+	for i, row := range r.Stress {
+		r.Stress[i].Warned = row.Samples > 0 && row.Samples < a.Smallest
+	}
+	return r, err
+}
+
+// Warning says why adaptation to a batch may not help, "" if it should.
+func Warning(a *train.Adaptation, samples int) string {
+	switch {
+	case a.Tau == 0:
+		return "adaptation is off for this model: on its validation classes no setting had a gain that is above chance and holds with absent and imbalanced classes"
+	case samples < a.Smallest:
+		return fmt.Sprintf("the batch of %s is small: on the validation classes adaptation helped from %d samples", format.Count(samples, "sample"), a.Smallest)
+	}
+	return ""
+}
+
+// Text says in one line what was chosen.
+func Text(a *train.Adaptation) string {
+	if a.Tau == 0 {
+		return "off: no setting had a gain on the validation classes that is above chance and holds with absent and imbalanced classes"
+	}
+	features := ""
+	if a.Preprocess != "" {
+		features = ", features preprocessed by " + string(a.Preprocess)
+	}
+	return fmt.Sprintf("temperature %.3g, tau %g%s; validation %s -> %s (change over %d classes: %s), from %s",
+		a.Temperature, a.Tau, features, format.Percent(a.Before), format.Percent(a.After), a.Classes, a.Interval, format.Count(a.Smallest, "sample"))
+}
+
+// Tables compares the predictions, and lists the conditions of stress.
+func (r *Report) Tables() []*table.Table {
+	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed",
+		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
+	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
+	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval, format.Percent(r.inductive.PerSample))
+	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
+	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval, format.Points(r.PerSample-r.inductive.PerSample))
+	t.Note("p = %.2g by paired permutation over classes", r.Difference.P)
+	if r.Warning != "" {
+		t.Note("Warning: %s.", r.Warning)
+	}
+	if len(r.Stress) == 0 {
+		return []*table.Table{t}
+	}
+	title = fmt.Sprintf("Change of the per-class accuracy on random batches, %s each", format.Count(r.Stress[0].Draws, "draw"))
+	batches := table.New(title, "batch", "mean change", "worst draw", "predict --adapt").Right(2, 3)
+	for _, c := range r.Stress {
+		warned := ""
+		if c.Warned {
+			warned = "warned: too small"
+		}
+		batches.Row(c.Name, format.Points(c.Mean), format.Points(c.Worst), warned)
+	}
+	return []*table.Table{t, batches}
+}
+
+// Table lists the estimated share of each class, the largest first, and the classes of which
+// no sample is expected.
+func (p *Predictions) Table(classes []string) *table.Table {
+	n := p.P.Rows
+	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(p.Changed, "prediction"))
+	t := table.New(title, "class", "estimated share", "samples").Right(2, 3)
+	order := make([]int, len(classes))
+	for z := range order {
+		order[z] = z
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(p.Shares[y], p.Shares[x]) })
+	var absent []string
+	for _, z := range order {
+		// The share of a class without samples is that of the prior, one sample.
+		samples := p.Shares[z]*float64(n+len(order)) - 1
+		if samples < 0.5 {
+			absent = append(absent, classes[z])
+			continue
+		}
+		t.Row(classes[z], format.Percent(samples/float64(n)), fmt.Sprintf("%.0f", samples))
+	}
+	t.Note("candidate classes that seem to be absent: %s", cmp.Or(strings.Join(absent, ", "), "none"))
+	if 2*len(absent) > len(order) {
+		t.Note("warning: more than half of the candidate classes seem to be absent, and adaptation can then lower accuracy; restrict the candidates with --classes")
+	}
+	return t
 }

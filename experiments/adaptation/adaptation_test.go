@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -52,9 +53,13 @@ func simulated(classes, perClass int, clusterOf func(class, sample int) int) *ba
 // chosen is what choose returns for folds with one kind of features.
 func chosen(t *testing.T, folds ...*batch) *train.Adaptation {
 	t.Helper()
-	a, _, err := choose(t.Context(), [][]*batch{folds})
-	testkit.NoError(t, err)
-	return a
+	return testkit.Must(choose(t.Context(), [][]*batch{folds}))(t)
+}
+
+// evaluated is what Evaluate returns for a batch.
+func evaluated(ctx context.Context, b *batch, a *train.Adaptation, draws int) (*Report, error) {
+	m := &train.Saved{Pipeline: new(model.Pipeline), Adaptation: a}
+	return Evaluate(ctx, m, train.Samples{X: b.X, Rows: b.X.AllRows(), Labels: b.labels}, b.Scores, draws)
 }
 
 func ofClass(class, _ int) int { return class }
@@ -63,9 +68,9 @@ func TestInterrupted(t *testing.T) {
 	b := simulated(12, 30, ofClass)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := choose(ctx, [][]*batch{{b}})
+	_, err := choose(ctx, [][]*batch{{b}})
 	testkit.WantError(t, err, "context canceled")
-	_, err = evaluate(ctx, b, &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}}, 2)
+	_, err = evaluated(ctx, b, &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}}, 2)
 	testkit.WantError(t, err, "context canceled")
 }
 
@@ -80,7 +85,8 @@ func TestChoose(t *testing.T) {
 	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 18 || a.Smallest < 50 || a.Smallest > 360 {
 		t.Errorf("%+v", a)
 	}
-	r := testkit.Must(evaluate(t.Context(), b, a, 2))(t)
+	testkit.WantText(t, Warning(a, 10), "the batch of 10 samples is small: on the validation classes adaptation helped from ")
+	r := testkit.Must(evaluated(t.Context(), b, a, 2))(t)
 	before := metrics.TopK(b.Scores, b.labels, 1).PerClass
 	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {
 		t.Errorf("%+v, before %g", r, before)
@@ -106,11 +112,9 @@ func TestChooseFeatures(t *testing.T) {
 	good := simulated(12, 30, ofClass)
 	bad := *good
 	bad.X = simulated(12, 30, func(_, sample int) int { return sample % 12 }).X
-	for want, kinds := range [][][]*batch{{{good}, {&bad}}, {{&bad}, {good}}} {
-		a, got, err := choose(t.Context(), kinds)
-		testkit.NoError(t, err)
-		if got != want || a.Tau == 0 {
-			t.Errorf("features %d, tau %g", got, a.Tau)
+	for want, kinds := range map[preprocess.Chain][][]*batch{"": {{good}, {&bad}}, whitened: {{&bad}, {good}}} {
+		if a := testkit.Must(choose(t.Context(), kinds))(t); a.Preprocess != want || a.Tau == 0 {
+			t.Errorf("features %q, tau %g, expected %q", a.Preprocess, a.Tau, want)
 		}
 	}
 }
@@ -128,7 +132,7 @@ func TestOff(t *testing.T) {
 		"no mistake":                           right,
 	} {
 		a := chosen(t, b)
-		r := testkit.Must(evaluate(t.Context(), b, a, 0))(t)
+		r := testkit.Must(evaluated(t.Context(), b, a, 0))(t)
 		if a.Tau != 0 || r.Changed != 0 || r.Warning == "" || a.Before != a.After {
 			t.Errorf("%s: %+v, %+v", name, a, r)
 		}
@@ -138,7 +142,7 @@ func TestOff(t *testing.T) {
 func TestConditions(t *testing.T) {
 	b := simulated(30, 40, ofClass)
 	for i, want := range []struct{ classes, least, most int }{{20, 800, 800}, {3, 120, 120}, {-1, 250, 600}, {30, 500, 500}, {30, 200, 200}, {-1, 50, 50}} {
-		rows := conditions[i].draw(b, rand.New(rand.NewPCG(1, 2)))
+		rows := b.draw(i, rand.New(rand.NewPCG(1, 2)))
 		var found []int
 		for _, row := range rows {
 			found = append(found, b.labels[row])
@@ -146,17 +150,9 @@ func TestConditions(t *testing.T) {
 		slices.Sort(found)
 		classes := len(slices.Compact(found))
 		if len(rows) < want.least || len(rows) > want.most || want.classes >= 0 && classes != want.classes {
-			t.Errorf("%s: %d samples of %d classes", conditions[i].name, len(rows), classes)
+			t.Errorf("%s: %d samples of %d classes", conditions[i].Name, len(rows), classes)
 		}
 	}
-}
-
-func TestWarning(t *testing.T) {
-	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Smallest: 200}
-	if got := Warning(a, 200); got != "" {
-		t.Error(got)
-	}
-	testkit.WantText(t, Warning(a, 50), "the batch of 50 samples is small: on the validation classes adaptation helped from 200 samples")
 }
 
 func TestMostCandidatesAbsentIsWarnedOf(t *testing.T) {

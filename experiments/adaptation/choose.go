@@ -10,9 +10,98 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
+
+// Fold is a model of the dev stage and the data whose validation classes it predicts.
+type Fold struct {
+	Model   string // file
+	Data    *dataset.Dataset
+	HoldOut bool // the model was trained without Data.TestSeen, which must not choose settings
+}
+
+// whitened is the chain that is tried for models that do not whiten their features: classes
+// form rounder clusters in whitened features.
+const whitened preprocess.Chain = "sqrt,l2,whiten"
+
+// Choose chooses temperature and tau over at least one fold, on the samples of the validation
+// classes, with the preprocessing of the models or, if none of them whitens its features, with
+// whitened ones where these are better.
+func Choose(ctx context.Context, folds []Fold) (*train.Adaptation, error) {
+	kinds := make([][]*batch, 2) // with the features of the models and, if none of these whitens them, whitened ones
+	for _, f := range folds {
+		m, err := train.Load(f.Model)
+		if err != nil {
+			return nil, err
+		}
+		m.Adaptation = nil // to use the features of the model itself
+		classes := f.Data.Split.Val
+		s := train.Select(f.Data, f.Data.Features, classes)
+		if f.HoldOut {
+			s = s.Without(f.Data.TestSeen)
+		}
+		b, err := score(m, s, f.Data.Describe(classes))
+		if err != nil {
+			return nil, err
+		}
+		b.classes = classes
+		kinds[0] = append(kinds[0], b)
+		if m.Transform.Chain.Has(preprocess.Whiten) {
+			kinds = kinds[:1]
+		}
+		if len(kinds) == 1 {
+			continue
+		}
+		if err := Set(m, f.Data, &train.Adaptation{Preprocess: whitened}); err != nil {
+			return nil, err
+		}
+		white := *b
+		if white.X, err = m.AdaptedFeatures().Apply(s.X, s.Rows); err != nil {
+			return nil, err
+		}
+		kinds[1] = append(kinds[1], &white)
+	}
+	return choose(ctx, kinds)
+}
+
+// ChooseAndStore stores the settings that Choose returns in model files of the same data set.
+// Without a fold it does nothing.
+func ChooseAndStore(ctx context.Context, folds []Fold, models []string) (*train.Adaptation, error) {
+	if len(folds) == 0 {
+		return nil, nil
+	}
+	a, err := Choose(ctx, folds)
+	if err != nil {
+		return nil, err
+	}
+	return a, store(folds[0].Data, models, a)
+}
+
+// store stores settings in model files. Models that were trained on the same classes share the
+// fitted preprocessing.
+func store(d *dataset.Dataset, paths []string, a *train.Adaptation) error {
+	var done []*train.Saved
+	for _, path := range paths {
+		m, err := train.Load(path)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(done, func(other *train.Saved) bool { return slices.Equal(other.Learned, m.Learned) })
+		if i < 0 {
+			if err := Set(m, d, a); err != nil {
+				return err
+			}
+			i, done = len(done), append(done, m)
+		}
+		m.Adaptation = done[i].Adaptation
+		if err := train.Save(path, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // The settings to choose from: temperatures relative to the one with the lowest negative
 // log-likelihood on the validation classes, and tau.
@@ -69,25 +158,34 @@ func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) 
 	return metrics.ClassAccuracy(r.P, b.labels), nil
 }
 
+// candidate is settings with the accuracy on complete batches, by class of all folds.
+type candidate struct {
+	adapt.Settings
+	kind  int // of features
+	after []float64
+}
+
 // choose chooses temperature and tau on samples of validation classes, and a kind of features:
 // kinds has one batch per fold for each, with the same samples and scores. Settings are ruled out
 // if the 95 % interval of their gain over classes includes 0, or if they lose with absent or
 // imbalanced classes. Of the finalists, the most accurate settings, the one whose smallest gain
 // over these conditions is the largest is chosen; if all are ruled out, the next most accurate
 // one that is not. If there is none, Tau is 0.
-func choose(ctx context.Context, kinds [][]*batch) (a *train.Adaptation, kind int, err error) {
-	a = &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
+func choose(ctx context.Context, kinds [][]*batch) (*train.Adaptation, error) {
+	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	whole := make([][]*batch, len(kinds))
 	r := rand.New(rand.NewPCG(13, 0))
-	scale := 0.0
+	scale, largest := 0.0, 0
 	var before []float64
 	for i, b := range kinds[0] {
 		rows := r.Perm(len(b.labels))
+		rows = rows[:min(maxSamples, len(rows))]
 		for k := range kinds {
-			whole[k] = append(whole[k], kinds[k][i].pick(rows[:min(maxSamples, len(rows))]))
+			whole[k] = append(whole[k], kinds[k][i].pick(rows))
 		}
 		before = append(before, whole[0][i].before()...)
 		a.Samples += len(b.labels)
+		largest = max(largest, len(rows))
 		t, err := metrics.FitTemperature(whole[0][i].Scores, whole[0][i].labels)
 		if err != nil {
 			scale = math.NaN() // scores at chance, or without a mistake
@@ -99,51 +197,10 @@ func choose(ctx context.Context, kinds [][]*batch) (a *train.Adaptation, kind in
 	perClass := byClass(whole[0], before)
 	a.Classes = len(perClass)
 	if math.IsNaN(scale) {
-		return a, 0, nil
+		return a, nil
 	}
-	ranked, err := rank(ctx, whole, scale)
-	if err != nil {
-		return nil, 0, err
-	}
-	most := 0.0
-	for i, c := range ranked {
-		if i >= finalists && a.Tau > 0 {
-			break
-		}
-		folds := whole[c.kind]
-		gain := metrics.PairedDifference(byClass(folds, c.after), perClass)
-		if !(gain.Interval.Low > 0) {
-			continue
-		}
-		table, err := stress(ctx, folds, c.Settings, choiceDraws)
-		if err != nil {
-			return nil, 0, err
-		}
-		least := meanOf(c.after) - a.Before
-		for _, row := range table {
-			if row.Samples == 0 {
-				least = min(least, row.Mean)
-			}
-		}
-		if least > most {
-			most, kind = least, c.kind
-			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest(table, folds)
-		}
-	}
-	return a, kind, nil
-}
-
-// candidate is settings with the accuracy on complete batches, by class of all folds.
-type candidate struct {
-	adapt.Settings
-	kind  int // of features
-	after []float64
-}
-
-// rank returns all settings by accuracy, the highest first.
-func rank(ctx context.Context, kinds [][]*batch, scale float64) ([]candidate, error) {
-	var list []candidate
-	for kind, folds := range kinds {
+	var ranked []candidate
+	for kind, folds := range whole {
 		for _, tau := range taus {
 			for _, t := range temperatures {
 				c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, kind: kind}
@@ -154,12 +211,39 @@ func rank(ctx context.Context, kinds [][]*batch, scale float64) ([]candidate, er
 					}
 					c.after = append(c.after, after...)
 				}
-				list = append(list, c)
+				ranked = append(ranked, c)
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
-	return list, nil
+	slices.SortStableFunc(ranked, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
+	most := 0.0
+	for i, c := range ranked {
+		if i >= finalists && a.Tau > 0 {
+			break
+		}
+		gain := metrics.PairedDifference(byClass(whole[c.kind], c.after), perClass)
+		if !(gain.Interval.Low > 0) {
+			continue
+		}
+		table, err := stress(ctx, whole[c.kind], c.Settings, choiceDraws)
+		if err != nil {
+			return nil, err
+		}
+		least, smallest, gains := meanOf(c.after)-a.Before, largest, true
+		for _, row := range table {
+			if row.Samples == 0 {
+				least = min(least, row.Mean)
+			} else if gains = gains && row.Mean > 0; gains { // sizes fall
+				smallest = row.Samples
+			}
+		}
+		if least > most {
+			most = least
+			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest
+			a.Preprocess = []preprocess.Chain{"", whitened}[c.kind]
+		}
+	}
+	return a, nil
 }
 
 // byClass averages accuracies, by class of all folds, over the folds that have the class. The
@@ -181,24 +265,6 @@ func byClass(folds []*batch, accuracies []float64) []float64 {
 		means[i] = meanOf(of[z])
 	}
 	return means
-}
-
-// smallest returns the least number of samples from which batches gained on average.
-func smallest(table []Condition, folds []*batch) int {
-	least := 0
-	for _, b := range folds {
-		least = max(least, len(b.labels))
-	}
-	for _, row := range table {
-		if row.Samples == 0 {
-			continue
-		}
-		if row.Mean <= 0 {
-			break
-		}
-		least = row.Samples
-	}
-	return least
 }
 
 // meanOf leaves out NaN.
@@ -224,11 +290,18 @@ type Condition struct {
 	Warned  bool    `json:"warned"` // predict would warn that the batch is too small
 }
 
-// condition selects the samples of a batch.
-type condition struct {
-	name    string
-	samples int                             // at most; 0 is all
-	keep    func(rank, classes int) float64 // the share kept of the class with a random rank; nil is 1
+// conditions select the samples of a batch: at most Samples, unless that is 0, and of the class
+// with a random rank the share that keep returns, nil for all. Sizes fall.
+var conditions = []struct {
+	Condition
+	keep func(rank, classes int) float64
+}{
+	{Condition{Name: "a third of the classes absent"}, func(rank, classes int) float64 { return present(rank >= classes/3) }},
+	{Condition{Name: "nine tenths of the classes absent"}, func(rank, classes int) float64 { return present(rank < max(2, (classes+5)/10)) }},
+	{Condition{Name: "imbalanced, 20 to 1"}, func(rank, classes int) float64 { return math.Pow(0.05, float64(rank)/float64(max(classes-1, 1))) }},
+	{Condition{Name: "500 samples", Samples: 500}, nil},
+	{Condition{Name: "200 samples", Samples: 200}, nil},
+	{Condition{Name: "50 samples", Samples: 50}, nil},
 }
 
 func present(is bool) float64 {
@@ -238,30 +311,21 @@ func present(is bool) float64 {
 	return 0
 }
 
-// conditions are in the order of falling size.
-var conditions = []condition{
-	{"a third of the classes absent", 0, func(rank, classes int) float64 { return present(rank >= classes/3) }},
-	{"nine tenths of the classes absent", 0, func(rank, classes int) float64 { return present(rank < max(2, (classes+5)/10)) }},
-	{"imbalanced, 20 to 1", 0, func(rank, classes int) float64 { return math.Pow(0.05, float64(rank)/float64(max(classes-1, 1))) }},
-	{"500 samples", 500, nil},
-	{"200 samples", 200, nil},
-	{"50 samples", 50, nil},
-}
-
 // stress adapts to random batches from each of some batches, draws for each condition:
 // classes that are absent but still candidates, geometrically imbalanced classes, and few
 // samples. Conditions for which there are not more samples are left out.
 func stress(ctx context.Context, folds []*batch, s adapt.Settings, draws int) ([]Condition, error) {
 	var table []Condition
 	for i, c := range conditions {
-		row := Condition{Name: c.name, Samples: c.samples, Worst: math.Inf(1)}
+		row := c.Condition
+		row.Worst = math.Inf(1)
 		for f, fold := range folds {
-			if len(fold.labels) <= c.samples {
+			if len(fold.labels) <= c.Samples {
 				continue
 			}
 			for draw := range draws {
 				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
-				b := fold.pick(c.draw(fold, r))
+				b := fold.pick(fold.draw(i, r))
 				after, err := b.after(ctx, s)
 				if err != nil {
 					return nil, err
@@ -280,13 +344,13 @@ func stress(ctx context.Context, folds []*batch, s adapt.Settings, draws int) ([
 	return table, nil
 }
 
-// draw returns the rows of a random batch.
-func (c condition) draw(b *batch, r *rand.Rand) []int {
-	rank := r.Perm(b.Scores.Cols)
+// draw returns the rows of a random batch under a condition.
+func (b *batch) draw(condition int, r *rand.Rand) []int {
+	c, rank := conditions[condition], r.Perm(b.Scores.Cols)
 	var rows, others []int
 	for _, i := range r.Perm(len(b.labels)) {
 		switch {
-		case c.samples > 0 && len(rows) == c.samples:
+		case c.Samples > 0 && len(rows) == c.Samples:
 		case c.keep == nil || r.Float64() < c.keep(rank[b.labels[i]], b.Scores.Cols):
 			rows = append(rows, i)
 		default:
