@@ -94,66 +94,21 @@ type explainer struct {
 	saved  *train.Saved
 	config model.Config
 	model  *model.Explainer
-	a      []float64     // p(a_m|x)
-	ranked []Probability // of the candidates, most likely first
+	a      []float64 // p(a_m|x)
+	logP   []float64 // of the candidates
+	order  []int     // of the candidates, most likely first
 }
 
 // Explain compares the predicted class with the one asked for or, by default, with the
 // runner-up and, if the prediction is wrong, with the true class.
 func Explain(m *train.Saved, q Question) (*Result, error) {
-	e, err := newExplainer(m, q)
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{
-		Dataset: m.Dataset, Variant: e.config.Variant, Prior: e.config.Prior, Complement: e.config.Complement,
-		Attributes: len(m.Attributes), Sample: q.Sample, Among: q.Candidates.What, Classes: len(e.ranked),
-		Predicted: e.ranked[0].Class, Likely: e.ranked[:min(mostLikely, len(e.ranked))],
-	}
-	for i, p := range e.ranked {
-		if q.Sample.Label != nil && p.Class == *q.Sample.Label {
-			correct := i == 0
-			r.Label, r.Correct = &e.ranked[i], &correct
-		}
-	}
-	others := map[string]Reason{e.ranked[1].Class: RunnerUp}
-	switch {
-	case q.Against != "":
-		class, err := e.findClass(q.Against)
-		if err != nil {
-			return nil, err
-		}
-		others = map[string]Reason{class: Requested}
-	case r.Label != nil && !*r.Correct:
-		others[r.Label.Class] = TrueClass
-	}
-	if q.Together != nil {
-		if r.Adapted, err = e.adapted(q.Together); err != nil {
-			return nil, err
-		}
-	}
-	for _, p := range e.ranked {
-		reason, ok := others[p.Class]
-		if !ok {
-			continue
-		}
-		c, err := e.compare(p.Class, reason)
-		if err != nil {
-			return nil, err
-		}
-		r.Comparisons = append(r.Comparisons, *c)
-	}
-	return r, nil
-}
-
-// newExplainer scores the sample.
-func newExplainer(m *train.Saved, q Question) (*explainer, error) {
 	lago, err := m.LAGO()
 	if err != nil {
 		return nil, err
 	}
-	if n := len(q.Candidates.Names); n < 2 {
-		return nil, &invalid.Error{Where: q.Candidates.What, Want: "at least two classes to choose from", Got: strconv.Itoa(n)}
+	names := q.Candidates.Names
+	if len(names) < 2 {
+		return nil, &invalid.Error{Where: q.Candidates.What, Want: "at least two classes to choose from", Got: strconv.Itoa(len(names))}
 	}
 	e := &explainer{Question: q, saved: m, config: lago.Config}
 	if e.model, err = m.Explainer(q.Candidates.U); err != nil {
@@ -163,14 +118,51 @@ func newExplainer(m *train.Saved, q Question) (*explainer, error) {
 		return nil, err
 	}
 	l, err := e.model.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(e.a), Data: e.a})
-	for z, logP := range l.Data {
-		e.ranked = append(e.ranked, Probability{Class: q.Candidates.Names[z], P: math.Exp(logP), LogP: logP})
+	if err != nil {
+		return nil, err
 	}
-	sortBy(e.ranked, func(p Probability) float64 { return p.LogP })
-	for i := range e.ranked {
-		e.ranked[i].Rank = i + 1
+	e.logP, e.order = l.Data, q.Candidates.U.AllRows()
+	sortBy(e.order, func(z int) float64 { return e.logP[z] })
+	r := &Result{
+		Dataset: m.Dataset, Variant: e.config.Variant, Prior: e.config.Prior, Complement: e.config.Complement,
+		Attributes: len(m.Attributes), Sample: q.Sample, Among: q.Candidates.What, Classes: len(names), Predicted: names[e.order[0]],
 	}
-	return e, err
+	others := map[int]Reason{e.order[1]: RunnerUp}
+	for i, z := range e.order {
+		p := Probability{Class: names[z], Rank: i + 1, P: math.Exp(e.logP[z]), LogP: e.logP[z]}
+		if i < mostLikely {
+			r.Likely = append(r.Likely, p)
+		}
+		if q.Sample.Label != nil && p.Class == *q.Sample.Label {
+			correct := i == 0
+			r.Label, r.Correct = &p, &correct
+			if !correct {
+				others[z] = TrueClass
+			}
+		}
+	}
+	if q.Against != "" {
+		class, err := e.findClass(q.Against)
+		if err != nil {
+			return nil, err
+		}
+		others = map[int]Reason{class: Requested}
+	}
+	if q.Together != nil {
+		if r.Adapted, err = e.adapted(q.Together); err != nil {
+			return nil, err
+		}
+	}
+	for _, z := range e.order {
+		if reason, ok := others[z]; ok {
+			c, err := e.compare(z, reason)
+			if err != nil {
+				return nil, err
+			}
+			r.Comparisons = append(r.Comparisons, *c)
+		}
+	}
+	return r, nil
 }
 
 // sortBy sorts a list by keys, the largest first.
@@ -180,7 +172,7 @@ func sortBy[T any](list []T, key func(T) float64) {
 
 // findClass returns the candidate with a name, as spelled in the data set or by people: case,
 // underscores, hyphens and a number in front may differ. It is not the predicted one.
-func (e *explainer) findClass(name string) (string, error) {
+func (e *explainer) findClass(name string) (int, error) {
 	var names []string
 	for _, class := range e.Candidates.Names {
 		names = append(names, className(class))
@@ -191,15 +183,16 @@ func (e *explainer) findClass(name string) (string, error) {
 		z = slices.IndexFunc(names, func(class string) bool { return fold(class) == fold(name) })
 	}
 	wrong := &invalid.Error{Field: "against", Got: strconv.Quote(name)}
-	switch {
-	case z < 0:
+	switch z {
+	case -1:
 		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), e.Candidates.What), invalid.DidYouMean(name, names)
-		return "", wrong
-	case e.Candidates.Names[z] == e.ranked[0].Class:
-		wrong.Want, wrong.Hint = "another class than the predicted one", fmt.Sprintf("The runner-up is %q.", e.ranked[1].Class)
-		return "", wrong
+	case e.order[0]:
+		wrong.Want = "another class than the predicted one"
+		wrong.Hint = fmt.Sprintf("The runner-up is %q.", e.Candidates.Names[e.order[1]])
+	default:
+		return z, nil
 	}
-	return e.Candidates.Names[z], nil
+	return z, wrong
 }
 
 // adapted adapts to the batch. The features' part of the log odds between two classes is a
@@ -212,15 +205,10 @@ func (e *explainer) adapted(t *Together) (*Adapted, error) {
 		return nil, err
 	}
 	place := slices.Index(t.Rows, e.Row)
-	own, class := e.candidate(e.ranked[0].Class), metrics.Argmax(r.P.Row(place))
+	own, class := e.order[0], metrics.Argmax(r.P.Row(place))
 	a := &Adapted{
 		Samples: len(t.Rows), Predicted: e.Candidates.Names[class], P: float64(r.P.Row(place)[class]),
-		Changed: own != class, Neighbours: []Neighbour{},
-	}
-	for _, p := range e.ranked {
-		if p.Class == a.Predicted {
-			a.LogOdds = e.ranked[0].LogP - p.LogP
-		}
+		LogOdds: e.logP[own] - e.logP[class], Changed: own != class, Neighbours: []Neighbour{},
 	}
 	if !a.Changed {
 		return a, nil
@@ -253,29 +241,26 @@ func (e *explainer) adapted(t *Together) (*Adapted, error) {
 	return a, err
 }
 
-// candidate returns the index of a class.
-func (e *explainer) candidate(name string) int { return slices.Index(e.Candidates.Names, name) }
-
 // compare compares the predicted class with another one.
-func (e *explainer) compare(name string, reason Reason) (*Comparison, error) {
-	class, against := e.candidate(e.ranked[0].Class), e.candidate(name)
+func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
+	class := e.order[0]
 	x, err := e.model.Explain(e.a, class, against)
 	if err != nil {
 		return nil, err
 	}
 	c := &Comparison{
-		Class: e.ranked[0].Class, Against: name, Reason: reason, LogOdds: x.LogOdds,
+		Class: e.Candidates.Names[class], Against: e.Candidates.Names[against], Reason: reason, LogOdds: x.LogOdds,
 		Substitutions: []Substitution{}, Changes: []Change{}, Flip: Flip{Limit: flipLimit, Changes: []Change{}},
 	}
 	for k := range x.Groups {
 		c.Groups = append(c.Groups, e.group(x, k))
 	}
 	sortBy(c.Groups, func(g Group) float64 { return math.Abs(g.Contribution) })
-	for i, g := range c.Groups {
-		switch {
-		case g.Contribution > 0 && c.BestFor == nil:
+	for i, g := range slices.Backward(c.Groups) {
+		if g.Contribution > 0 {
 			c.BestFor = &c.Groups[i].Name
-		case g.Contribution < 0 && c.BestAgainst == nil:
+		}
+		if g.Contribution < 0 {
 			c.BestAgainst = &c.Groups[i].Name
 		}
 	}

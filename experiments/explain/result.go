@@ -2,10 +2,7 @@ package explain
 
 import (
 	"image"
-	"io"
 
-	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -180,31 +177,4 @@ type Flip struct {
 	Found   bool     `json:"found"`
 	Limit   int      `json:"limit"`   // of the number of changes
 	Changes []Change `json:"changes"` // cumulative; as far as the search went if none was found
-}
-
-// Format is the format in which a result is written.
-type Format string
-
-// The formats.
-const (
-	Text Format = "text"
-	JSON Format = "json"
-	HTML Format = "html"
-)
-
-// Write writes the result. Text and HTML give details of the top groups only. The page is one
-// file that loads nothing else.
-func (r *Result) Write(w io.Writer, f Format, top int) error {
-	switch f {
-	case JSON:
-		return format.WriteJSON(w, r)
-	case HTML:
-		return page.Execute(w, r.sections(top))
-	}
-	var list []*table.Table
-	for _, s := range r.sections(top) {
-		list = append(list, table.New(s.Text()))
-		list = append(list, s.Tables...)
-	}
-	return table.WriteText(w, list...)
 }
