@@ -27,8 +27,7 @@ type Graph struct {
 	Images dataset.Matrix[float32]
 
 	vm       G.VM
-	features []float32 // samples x D
-	dims     int
+	features dataset.Matrix[float32] // samples x D
 }
 
 // Graph compiles the network for batches of n images of size x size pixels.
@@ -36,7 +35,7 @@ func (n *Network) Graph(samples, size int) (*Graph, error) {
 	if size < MinSize {
 		return nil, &invalid.Error{Field: "size", Want: fmt.Sprintf("at least %d pixels", MinSize), Got: fmt.Sprint(size)}
 	}
-	g := &Graph{Images: dataset.NewMatrix[float32](samples, size*size*3), features: make([]float32, samples*n.Dims), dims: n.Dims}
+	g := &Graph{Images: dataset.NewMatrix[float32](samples, size*size*3), features: dataset.NewMatrix[float32](samples, n.Dims)}
 	b := &builder{Network: n, graph: G.NewGraph()}
 	in := images{samples, size, size, 3}
 	first := newConvolution(stem, in)
@@ -50,7 +49,7 @@ func (n *Network) Graph(samples, size int) (*Graph, error) {
 	for _, block := range n.residual(n.StrideIn1x1) {
 		x, at, shape = b.block(block, x, at, shape)
 	}
-	apply("average pooling", dense(g.features, samples, n.Dims), averagePooling(shape), x)
+	apply("average pooling", dense(g.features.Data, samples, n.Dims), averagePooling(shape), x)
 	g.vm = G.NewTapeMachine(b.graph)
 	return g, nil
 }
@@ -60,9 +59,9 @@ func (n *Network) Graph(samples, size int) (*Graph, error) {
 func (g *Graph) Features() (dataset.Matrix[float32], error) {
 	g.vm.Reset()
 	if err := g.vm.RunAll(); err != nil {
-		return dataset.Matrix[float32]{}, fmt.Errorf("running the network: %w", err)
+		return g.features, fmt.Errorf("running the network: %w", err)
 	}
-	return dataset.Matrix[float32]{Rows: g.Images.Rows, Cols: g.dims, Data: g.features}, nil
+	return g.features, nil
 }
 
 // builder adds the ops of a network to a graph. They write to four buffers in turn: the

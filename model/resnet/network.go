@@ -1,3 +1,16 @@
+// Package resnet computes features of images with a ResNet (He et al., "Deep Residual
+// Learning for Image Recognition", CVPR 2016): ResNet-18, -34, -50, -101 and -152, as a
+// Gorgonia graph.
+//
+// Read takes the weights from a safetensors file with the names of torchvision or timm,
+// recognises the network, and folds batch normalisation into the convolutions. A Graph
+// then maps batches of preprocessed images to the average-pooled units before the
+// classifier. Networks are not trained here, so the ops have no gradients.
+//
+// Arrays are in the order samples, rows, columns, channels: a convolution is then the
+// product of image patches (im2col), whose channels are adjacent, and weights, with
+// shortcut, bias and ReLU added while the result is in the cache. Package dataset/images
+// decodes and preprocesses images.
 package resnet
 
 import (
@@ -112,20 +125,17 @@ func (a architecture) layers(strideFirst bool) []layer {
 	return all
 }
 
-// nearest returns the architecture whose convolutions have most names in common with a
-// file's.
-func nearest(has func(tensor string) bool) architecture {
-	common := func(a architecture) (n int) {
-		for _, l := range a.layers(false) {
-			if has(l.conv + ".weight") {
-				n++
-			} else {
-				n--
-			}
-		}
-		return n
+// recognise returns the architecture that has the kind and the number of blocks of a file's
+// third stage, or the first one.
+func recognise(has func(tensor string) bool) architecture {
+	blocks := 0
+	for has(fmt.Sprintf("layer3.%d.conv1.weight", blocks)) {
+		blocks++
 	}
-	return slices.MaxFunc(architectures, func(a, b architecture) int { return common(a) - common(b) })
+	i := slices.IndexFunc(architectures, func(a architecture) bool {
+		return a.blocks[2] == blocks && a.bottleneck == has("layer1.0.conv3.weight")
+	})
+	return architectures[max(i, 0)]
 }
 
 // epsilon is added to the variances of batch normalisation, as in torchvision and timm.
@@ -181,7 +191,7 @@ func newNetwork(f *safetensors.File, strideIn1x1 *bool) (*Network, error) {
 	for _, t := range f.Tensors {
 		tensors[t.Name] = t
 	}
-	a := nearest(func(name string) bool { _, ok := tensors[name]; return ok })
+	a := recognise(func(name string) bool { _, ok := tensors[name]; return ok })
 	n := &Network{Architecture: a.name, Dims: a.dims(), architecture: a, weights: make(map[string]folded)}
 	if err := n.setStride(f.Metadata, strideIn1x1); err != nil {
 		return nil, err
