@@ -39,17 +39,10 @@ var Selections = []Selection{Test, Val, Train, Seen, All}
 
 // Classes returns the indices of the selected classes.
 func (s Selection) Classes(d *dataset.Dataset) []int {
-	switch s {
-	case Test:
-		return d.Split.Test
-	case Val:
-		return d.Split.Val
-	case Train:
-		return d.Split.Train
-	case Seen:
-		return d.Split.Seen()
+	if s == All {
+		return d.Descriptions.AllRows()
 	}
-	return d.Descriptions.AllRows()
+	return map[Selection][]int{Test: d.Split.Test, Val: d.Split.Val, Train: d.Split.Train, Seen: d.Split.Seen()}[s]
 }
 
 // SelectionOf returns the selection that a class belongs to: train, val or test, and test

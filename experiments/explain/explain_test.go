@@ -136,15 +136,10 @@ func TestPartsAddUp(t *testing.T) {
 
 func checkSums(t *testing.T, x *Result) {
 	t.Helper()
-	near := func(what string, got, want float64) {
-		t.Helper()
-		testkit.Near(t, what, got, want, 1e-9)
-	}
 	logP := map[string]float64{}
 	for _, p := range x.Likely {
 		logP[p.Class] = p.LogP
 	}
-	add := func(a, b Pair) Pair { return Pair{a.Class + b.Class, a.Against + b.Against} }
 	for _, c := range x.Comparisons {
 		var together float64
 		last := math.Inf(1)
@@ -154,23 +149,24 @@ func checkSums(t *testing.T, x *Result) {
 				t.Errorf("%s contributes more than the group above it", g.Name)
 			}
 			last = math.Abs(g.Contribution)
-			score, share := add(g.Others.Term, g.None.Term), add(g.Others.Share, g.None.Share)
+			score, share := g.Others.Term, g.Others.Share
+			score.add(g.None.Term)
+			share.add(g.None.Share)
 			for _, term := range g.Terms {
-				score, share = add(score, term.Term), add(share, term.Share)
+				score.add(term.Term)
+				share.add(term.Share)
 				if term.Prior > 0 {
-					near(term.Attribute, term.Gamma*term.Used.Class/term.Prior*term.Detected, term.Term.Class)
+					testkit.Near(t, term.Attribute, term.Gamma*term.Used.Class/term.Prior*term.Detected, term.Term.Class, 1e-9)
 				}
 			}
-			near("score", score.Class, g.Score.Class)
-			near("score of the other", score.Against, g.Score.Against)
-			near("shares", share.Class, 1)
-			near("shares of the other", share.Against, 1)
+			got, want := []float64{score.Class, score.Against, share.Class, share.Against}, []float64{g.Score.Class, g.Score.Against, 1, 1}
+			testkit.NearAll(t, "scores and shares", got, want, 1e-9)
 			if n := len(g.Terms) + g.Others.Count; n != x.Attributes {
 				t.Errorf("%s has %d attributes, expected %d", g.Name, n, x.Attributes)
 			}
 		}
-		near("sum of contributions", together, c.LogOdds)
-		near("log odds", c.LogOdds, logP[c.Class]-logP[c.Against])
+		testkit.Near(t, "sum of contributions", together, c.LogOdds, 1e-9)
+		testkit.Near(t, "log odds", c.LogOdds, logP[c.Class]-logP[c.Against], 1e-9)
 	}
 }
 

@@ -27,10 +27,6 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return draw(m)
-}
-
-func draw(m *train.Saved) ([]plot.Figure, error) {
 	gamma, err := gammaOf(m)
 	if err != nil {
 		return nil, err

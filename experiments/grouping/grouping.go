@@ -216,19 +216,19 @@ func (r *Result) Tables() []*table.Table {
 func (r *Result) pairTable() *table.Table {
 	measure := fmt.Sprintf("correlated below %g, over %s", r.Below, strings.ReplaceAll(string(r.By), "-", " "))
 	t := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)
-	row := func(name string, p Pairs, published float64) {
-		share := math.NaN() // "-"
-		if p.Count > 0 {
-			share = p.Anticorrelated
-		}
-		t.Row(name, p.Count, format.Percent(share), format.Percent(published))
-	}
-	published := Published{Grouped: math.NaN(), All: math.NaN()}
+	published := Published{Grouped: math.NaN(), All: math.NaN()} // "-"
 	if r.Published != nil {
 		published = *r.Published
 	}
-	row("in the same group", r.Grouped, published.Grouped)
-	row("in different groups", r.Ungrouped, math.NaN())
-	row("all", r.All, published.All)
+	for _, row := range []struct {
+		name string
+		Pairs
+		published float64
+	}{{"in the same group", r.Grouped, published.Grouped}, {"in different groups", r.Ungrouped, math.NaN()}, {"all", r.All, published.All}} {
+		if row.Count == 0 {
+			row.Anticorrelated = math.NaN()
+		}
+		t.Row(row.name, row.Count, format.Percent(row.Anticorrelated), format.Percent(row.published))
+	}
 	return t
 }

@@ -75,15 +75,15 @@ func (r *Result) comparePairs(gamma dataset.Matrix[float64], correlation *mat.Sy
 	for i := range together {
 		for j := range i {
 			c := correlation.At(i, j)
-			switch {
-			case math.IsNaN(c):
+			if math.IsNaN(c) {
 				continue
-			case together[i][j]:
-				grouped = append(grouped, c)
-			default:
-				ungrouped = append(ungrouped, c)
 			}
 			pairs = append(pairs, pair{i, j, c})
+			if together[i][j] {
+				grouped = append(grouped, c)
+			} else {
+				ungrouped = append(ungrouped, c)
+			}
 		}
 	}
 	all := slices.Concat(grouped, ungrouped)

@@ -64,14 +64,6 @@ type block struct {
 // stem is the first convolution, before the max pooling.
 var stem = layer{conv: "conv1", norm: "bn1", in: 3, out: 64, size: 7, stride: 2, pad: 3, withReLU: true}
 
-// dims is the number of features, D.
-func (a architecture) dims() int {
-	if a.bottleneck {
-		return 2048
-	}
-	return 512
-}
-
 // residual returns the blocks in order. strideFirst moves the stride of bottlenecks from
 // the 3x3 convolution (torchvision) to the first 1x1 (the original networks).
 func (a architecture) residual(strideFirst bool) []block {
@@ -192,13 +184,13 @@ func newNetwork(f *safetensors.File, strideIn1x1 *bool) (*Network, error) {
 		tensors[t.Name] = t
 	}
 	a := recognise(func(name string) bool { _, ok := tensors[name]; return ok })
-	n := &Network{Architecture: a.name, Dims: a.dims(), architecture: a, weights: make(map[string]folded)}
+	n := &Network{Architecture: a.name, architecture: a, weights: make(map[string]folded)}
 	if err := n.setStride(f.Metadata, strideIn1x1); err != nil {
 		return nil, err
 	}
 	r := reader{tensors: tensors, architecture: a.name}
 	for _, l := range a.layers(n.StrideIn1x1) {
-		n.weights[l.conv] = r.fold(l)
+		n.weights[l.conv], n.Dims = r.fold(l), l.out
 	}
 	if r.err != nil {
 		return nil, r.err

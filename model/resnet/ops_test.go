@@ -3,6 +3,7 @@ package resnet
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	G "gorgonia.org/gorgonia"
@@ -132,8 +133,14 @@ func TestBlock(t *testing.T) {
 			b := architectures[c.arch].residual(c.strideFirst)[c.block]
 			tensors := map[string][]float64{}
 			r := reader{tensors: map[string]safetensors.Tensor{}}
-			for _, t := range formulaBlock(b) {
-				r.tensors[t.Name], tensors[t.Name] = t, wide(t.F32)
+			layers := slices.Clone(b.layers)
+			if b.shortcut != nil {
+				layers = append(layers, *b.shortcut)
+			}
+			for _, l := range layers {
+				for _, t := range formulaLayer(l) {
+					r.tensors[t.Name], tensors[t.Name] = t, wide(t.F32)
+				}
 			}
 			from := images{2, 6, 5, b.layers[0].in}
 			x := floats("block", from.size())
@@ -142,7 +149,7 @@ func TestBlock(t *testing.T) {
 				build.buffers[i] = make([]float32, 4*from.size())
 			}
 			copy(build.buffers[1], x)
-			for _, l := range append(b.layers, optional(b.shortcut)...) {
+			for _, l := range layers {
 				build.weights[l.conv] = r.fold(l)
 			}
 			testkit.NoError(t, r.err)
@@ -156,13 +163,6 @@ func TestBlock(t *testing.T) {
 			testkit.NearAll(t, "block", build.buffers[buffer][:to.size()], want, 1e-5)
 		})
 	}
-}
-
-func optional(l *layer) []layer {
-	if l == nil {
-		return nil
-	}
-	return []layer{*l}
 }
 
 func naiveBlock(b block, from images, x []float64, tensors map[string][]float64) ([]float64, images) {

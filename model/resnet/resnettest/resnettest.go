@@ -3,11 +3,11 @@
 package resnettest
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"math"
-	"os"
 
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/safetensors"
 )
 
@@ -72,9 +72,5 @@ func WriteResNet18(path string) error {
 			in = out
 		}
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(safetensors.Write(f, tensors, nil), f.Close())
+	return fileio.Write(path, func(w io.Writer) error { return safetensors.Write(w, tensors, nil) })
 }
