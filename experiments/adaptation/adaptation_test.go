@@ -57,25 +57,20 @@ func chosen(t *testing.T, folds ...*batch) *train.Adaptation {
 }
 
 // evaluated is what Evaluate returns for a batch.
-func evaluated(ctx context.Context, b *batch, a *train.Adaptation, draws int) (*Report, error) {
+func evaluated(t *testing.T, b *batch, a *train.Adaptation, draws int) *Report {
+	t.Helper()
 	m := &train.Saved{Pipeline: new(model.Pipeline), Adaptation: a}
-	return Evaluate(ctx, m, train.Samples{X: b.X, Rows: b.X.AllRows(), Labels: b.labels}, b.Scores, draws)
+	return testkit.Must(Evaluate(t.Context(), m, train.Samples{X: b.X, Rows: b.X.AllRows(), Labels: b.labels}, b.Scores, draws))(t)
 }
 
 func ofClass(class, _ int) int { return class }
 
-func TestInterrupted(t *testing.T) {
+func TestChoose(t *testing.T) {
 	b := simulated(12, 30, ofClass)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := choose(ctx, [][]*batch{{b}})
 	testkit.WantError(t, err, "context canceled")
-	_, err = evaluated(ctx, b, &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}}, 2)
-	testkit.WantError(t, err, "context canceled")
-}
-
-func TestChoose(t *testing.T) {
-	b := simulated(12, 30, ofClass)
 	others := *b
 	others.classes = make([]int, 12)
 	for i := range others.classes {
@@ -85,8 +80,11 @@ func TestChoose(t *testing.T) {
 	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 18 || a.Smallest < 50 || a.Smallest > 360 {
 		t.Errorf("%+v", a)
 	}
+	if once, twice := chosen(t, b), chosen(t, b, b); once.Interval != twice.Interval || twice.Classes != 12 {
+		t.Errorf("a second fold with the same classes is no further evidence: %+v and %+v", once, twice)
+	}
 	testkit.WantText(t, Warning(a, 10), "the batch of 10 samples is small: on the validation classes adaptation helped from ")
-	r := testkit.Must(evaluated(t.Context(), b, a, 2))(t)
+	r := evaluated(t, b, a, 2)
 	before := metrics.TopK(b.Scores, b.labels, 1).PerClass
 	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {
 		t.Errorf("%+v, before %g", r, before)
@@ -95,15 +93,6 @@ func TestChoose(t *testing.T) {
 		if c.Worst > c.Mean || c.Draws != 2 || c.Warned != (c.Samples > 0 && c.Samples < a.Smallest) {
 			t.Errorf("%+v", c)
 		}
-	}
-}
-
-// A second fold with the same classes is no further evidence.
-func TestChooseCountsClassesOnce(t *testing.T) {
-	b := simulated(12, 30, ofClass)
-	once, twice := chosen(t, b), chosen(t, b, b)
-	if once.Interval != twice.Interval || twice.Classes != 12 {
-		t.Errorf("%+v and %+v", once, twice)
 	}
 }
 
@@ -132,7 +121,7 @@ func TestOff(t *testing.T) {
 		"no mistake":                           right,
 	} {
 		a := chosen(t, b)
-		r := testkit.Must(evaluated(t.Context(), b, a, 0))(t)
+		r := evaluated(t, b, a, 0)
 		if a.Tau != 0 || r.Changed != 0 || r.Warning == "" || a.Before != a.After {
 			t.Errorf("%s: %+v, %+v", name, a, r)
 		}
@@ -156,18 +145,12 @@ func TestConditions(t *testing.T) {
 }
 
 func TestMostCandidatesAbsentIsWarnedOf(t *testing.T) {
-	for _, c := range []struct {
-		shares []float64
-		warned bool
-	}{
-		{[]float64{0.98, 0.01, 0.01}, true},
-		{[]float64{0.49, 0.5, 0.01}, false},
-	} {
-		p := Predictions{Result: &adapt.Result{P: dataset.NewMatrix[float32](97, 3), Shares: c.shares}, Changed: 1}
+	for second, warned := range map[float64]bool{0.01: true, 0.5: false} { // shares of the second class
+		p := Predictions{Result: &adapt.Result{P: dataset.NewMatrix[float32](97, 3), Shares: []float64{0.99 - second, second, 0.01}}, Changed: 1}
 		text := p.Table([]string{"a", "b", "c"}).Text()
 		testkit.WantText(t, text, "adapted to 97 samples: 1 prediction changed", "seem to be absent: ", "c\n")
-		if strings.Contains(text, "warning: more than half of the candidate classes") != c.warned {
-			t.Errorf("%v:\n%s", c.shares, text)
+		if strings.Contains(text, "warning: more than half of the candidate classes") != warned {
+			t.Errorf("%v:\n%s", p.Shares, text)
 		}
 	}
 }

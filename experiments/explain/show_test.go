@@ -98,16 +98,10 @@ func hostile(t *testing.T) string {
 
 func TestPageEscapesNames(t *testing.T) {
 	page := hostile(t)
-	for _, banned := range []string{"<script", "<img src=http", "onerror=alert(1)>'"} {
-		if strings.Contains(page, banned) {
-			t.Errorf("expected names as text, found %q as HTML", banned)
-		}
-	}
 	testkit.WantText(t, page, "&lt;script&gt;", `<img src="data:image/png;base64,iVBOR`)
-	for _, style := range regexp.MustCompile(`style="[^"]*"`).FindAllString(page, -1) {
-		if !regexp.MustCompile(`^style="width: calc\(100% \* [0-9.]+\)"$`).MatchString(style) {
-			t.Errorf("expected only widths in styles, found %s", style)
-		}
+	styles := regexp.MustCompile(`style="width: calc\(100% \* [0-9.]+\)"`)
+	if found := regexp.MustCompile(`<script|<img src=http|onerror=alert\(1\)>'|style=".*`).FindString(styles.ReplaceAllString(page, "")); found != "" {
+		t.Errorf("expected names as text and only widths in styles, found %s", found)
 	}
 }
 
@@ -190,14 +184,13 @@ func TestRows(t *testing.T) {
 	}
 	rows := func(c model.Complement) (text string) {
 		for _, cells := range (&Result{Complement: c, Prior: model.Uniform}).rows(g) {
-			text += fmt.Sprintln(cells...)
+			text += unspaced(fmt.Sprintln(cells[0], cells[1], cells[4])) + ";"
 		}
-		return unspaced(strings.ReplaceAll(text, "\n", ";"))
+		return text
 	}
-	const most = "most 0.00 - - 20.0 % 0.0 %; described 0.00 - - 0.0 % 0.0 %; e 0.00 - - 0.0 % 0.0 %; d 0.00 - - 0.0 % 0.0 %; " +
-		"c 0.00 - - 0.0 % 0.0 %; carries 0.00 - - 30.0 % 0.0 %; other attributes 7.0 % 10.0 %;"
+	const most = "most 0.00 20.0 %;described 0.00 0.0 %;e 0.00 0.0 %;d 0.00 0.0 %;c 0.00 0.0 %;carries 0.00 30.0 %;other attributes 7.0 %;"
 	for complement, none := range map[model.Complement]string{
-		model.DeMorgan: " none of the group 0.40 43.0 % 0.0 %;", model.Const: " none of the group 43.0 % 0.0 %;", model.NoComplement: "",
+		model.DeMorgan: "none of the group 0.40 43.0 %;", model.Const: "none of the group 43.0 %;", model.NoComplement: "",
 	} {
 		if got := rows(complement); got != most+none {
 			t.Errorf("%s: found %q, expected %q", complement, got, most+none)

@@ -13,7 +13,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -143,15 +142,12 @@ func TestExtract(t *testing.T) {
 	fails(t, c, dir, "images: expected 38, as in the extraction in this folder, found 37", "another name")
 }
 
+// source returns the features of an image on its own.
 func source(t *testing.T, m images.Image) []float32 {
 	t.Helper()
 	x := dataset.NewMatrix[float32](1, network().Dims)
-	s := extractor(t).NewSource(t.Context(), []images.Image{m}, nil)
-	if n, err := s.Read(x); n != 1 || err != nil {
+	if n, err := extractor(t).NewSource(t.Context(), []images.Image{m}, nil).Read(x); n != 1 || err != nil {
 		t.Fatal(n, err)
-	}
-	if _, err := s.Read(x); err != io.EOF {
-		t.Errorf("after the last image: %v", err)
 	}
 	return x.Data
 }
@@ -227,6 +223,14 @@ func TestBrokenImages(t *testing.T) {
 	if err != nil || x.Rows != 19 || !near(x.Row(3), source(t, c.Images[4])) {
 		t.Errorf("%d rows: %v", x.Rows, err)
 	}
+	// A folder without classes gives features without labels.
+	c = config(t, filepath.Join(photos, "wren"), dir+" flat")
+	if r := extract(t, c); r.Classes != 0 || r.Samples != 10 {
+		t.Errorf("%+v", r)
+	}
+	if got := files(t, c.Dir); got["labels.csv"] != "" || !strings.HasPrefix(got["images.csv"], "path\n00.png\n01.png\n") {
+		t.Errorf("%v", got)
+	}
 }
 
 // A file that cannot be read stops the work, as it may be read the next time.
@@ -267,35 +271,17 @@ func TestRefusesOtherWork(t *testing.T) {
 	fails(t, c, "none.png", "no such file")
 }
 
-// A folder without classes gives features without labels.
-func TestFlatFolder(t *testing.T) {
-	photos, dir := photographs(t, 3), filepath.Join(t.TempDir(), "birds")
-	c := config(t, filepath.Join(photos, "owl"), dir)
-	if r := extract(t, c); r.Classes != 0 || r.Samples != 3 {
-		t.Errorf("%+v", r)
-	}
-	if got := files(t, dir); got["labels.csv"] != "" || got["images.csv"] != "path\n00.png\n01.png\n02.png\n" {
-		t.Errorf("%v", got)
-	}
-}
-
 func TestSourceFillsBlocks(t *testing.T) {
 	c := config(t, photographs(t, 6), "")
 	s := extractor(t).NewSource(t.Context(), c.Images, nil)
 	block := dataset.NewMatrix[float32](5, s.Cols())
-	var sizes []int
-	for {
-		n, err := s.Read(block)
-		if err == io.EOF {
-			break
+	for _, want := range []int{5, 5, 2} {
+		if n, err := s.Read(block); n != want || err != nil {
+			t.Errorf("a block of %d images, expected %d: %v", n, want, err)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		sizes = append(sizes, n)
 	}
-	if !slices.Equal(sizes, []int{5, 5, 2}) {
-		t.Errorf("blocks of %v", sizes)
+	if _, err := s.Read(block); err != io.EOF {
+		t.Errorf("after the last image: %v", err)
 	}
 	index, id, class := s.Sample(7)
 	if s.Len() != 12 || index != 7 || id != "wren/01.png" || class != "wren" {

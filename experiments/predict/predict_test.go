@@ -95,8 +95,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// A table has scores, too. The names of samples and classes are not trusted; of a long id it has
-// the end.
+// The names of samples and classes are not trusted; of a long id a table has the end.
 func TestTable(t *testing.T) {
 	src := three()
 	src.d.Classes[2] = "x\x1b[2J"
@@ -107,11 +106,6 @@ func TestTable(t *testing.T) {
 		t.Errorf("a control character is printed:\n%q", &out)
 	}
 	testkit.WantText(t, out.String(), "  sample  id  ", "     score  next\n", "       3  …"+strings.Repeat("é", 36)+"end  été", "   -0.5000  say ")
-	out.Reset()
-	testkit.Must(Run(t.Context(), &counting{}, modulo{}, abc, Options{Top: 9, Temperature: 1}, &out))(t)
-	if want := "  sample  prediction  probability  next\n"; out.String() != want {
-		t.Errorf("without samples: found %q, expected %q", &out, want)
-	}
 }
 
 // The first two samples are alike, with almost equal scores of different classes.
@@ -133,15 +127,6 @@ func TestRunAdapted(t *testing.T) {
 	if _, _, err := RunAdapted(t.Context(), src, m, asFeatures{}, awkward, Options{Top: 1}, &out); err == nil {
 		t.Error("an empty batch was accepted")
 	}
-}
-
-func TestOpenFeatures(t *testing.T) {
-	dir, m := t.TempDir(), &train.Saved{Dims: 3}
-	r := testkit.Must(OpenFeatures(t.Context(), testkit.Write(t, dir, "a.csv", "1,2,3\n4,5,6\n"), m))(t)
-	testkit.NoError(t, r.Close())
-	path := testkit.Write(t, dir, "narrow.csv", "1,2\n")
-	_, err := OpenFeatures(t.Context(), path, m)
-	testkit.WantError(t, err, path+": expected 3 features per sample")
 }
 
 // The ranked classes are the first of all classes sorted by score; their probabilities
