@@ -207,13 +207,16 @@ func TestChooseAndStore(t *testing.T) {
 	}
 }
 
-// The preprocessing is fitted on the samples that a model was trained on, without those
-// held out.
-func TestStoredPreprocessing(t *testing.T) {
+// The preprocessing is fitted on the samples that a model was trained on, without those held
+// out. A model without settings is refused; switched off, adaptation leaves its predictions as they
+// are.
+func TestStoredSettings(t *testing.T) {
 	d := tiny.Small()
 	seen := d.SamplesOf(d.Split.Seen())
 	d.TestSeen = seen[:7]
 	path := saved(t, d, train.Test)
+	_, err := ClassAccuracy(path, d, d.Split.Test)
+	testkit.WantError(t, err, path+": adaptation: expected a temperature and tau", "found none", "--stage full")
 	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Preprocess: "standardize,whiten"}
 	testkit.NoError(t, store(d, []string{path}, a))
 	m := testkit.Must(train.Load(path))(t)
@@ -221,22 +224,11 @@ func TestStoredPreprocessing(t *testing.T) {
 	if !cmp.Equal(want, m.Adaptation.Transform) {
 		t.Error("fitted on other samples")
 	}
-	rows := d.SamplesOf(d.Split.Test)
-	b := testkit.Must(score(m, train.Samples{X: d.Features, Rows: rows}, d.Describe(d.Split.Test)))(t)
-	if !cmp.Equal(testkit.Must(want.Apply(d.Features, rows))(t), b.X) {
+	s := train.Select(d, d.Features, d.Split.Test)
+	b := testkit.Must(score(m, s, d.Describe(d.Split.Test)))(t)
+	if !cmp.Equal(testkit.Must(want.Apply(d.Features, s.Rows))(t), b.X) {
 		t.Error("the batch has other features")
 	}
-}
-
-// Switched off, adaptation leaves the predictions as they are; a model without settings is refused.
-func TestClassAccuracy(t *testing.T) {
-	d := tiny.Small()
-	path := saved(t, d, train.Test)
-	_, err := ClassAccuracy(path, d, d.Split.Test)
-	testkit.WantError(t, err, path+": adaptation: expected a temperature and tau", "found none", "--stage full")
 	testkit.NoError(t, store(d, []string{path}, &train.Adaptation{Settings: adapt.Settings{Temperature: 0.1}}))
-	adapted := testkit.Must(ClassAccuracy(path, d, d.Split.Test))(t)
-	s := train.Select(d, d.Features, d.Split.Test)
-	b := testkit.Must(score(testkit.Must(train.Load(path))(t), s, d.Describe(d.Split.Test)))(t)
-	testkit.NearAll(t, "accuracy", adapted, b.before(), 0)
+	testkit.NearAll(t, "accuracy", testkit.Must(ClassAccuracy(path, d, d.Split.Test))(t), b.before(), 0)
 }

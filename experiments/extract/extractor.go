@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -43,62 +44,56 @@ func (e *Extractor) Provenance() dataset.Provenance {
 // batch is images on their way from the decoder to the network. The features of an image
 // can depend on its place by some bits, so each image has its place, broken ones too.
 type batch struct {
-	pixels dataset.Matrix[float32] // samples x (size x size x 3)
-	errs   []error                 // of decoding
-	n      int
+	pixels dataset.Matrix[float32] // of the graph's images; those of broken and of further ones are 0
+	errs   []error                 // of decoding each image
 }
 
-// each calls do with the features of each image in turn, or with the error of decoding it.
-// The features are valid until do returns.
+// decode decodes images for one run of the network.
+func (e *Extractor) decode(ctx context.Context, list []images.Image) batch {
+	b := batch{dataset.NewMatrix[float32](e.graph.Images.Rows, e.graph.Images.Cols), make([]error, len(list))}
+	parallel.For(len(list), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if b.errs[i] = images.Load(ctx, list[i], e.preprocessing, b.pixels.Row(i)); b.errs[i] != nil {
+				clear(b.pixels.Row(i))
+			}
+		}
+	})
+	return b
+}
+
+// each calls do with the features of each image in turn, or with the error of decoding it, while
+// the next images are decoded. The features are valid until do returns.
 func (e *Extractor) each(ctx context.Context, list []images.Image, do func(x []float32, err error) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	in := e.graph.Images
-	free, decoded := make(chan *batch, 2), make(chan *batch)
-	for range cap(free) {
-		free <- &batch{pixels: dataset.NewMatrix[float32](in.Rows, in.Cols), errs: make([]error, in.Rows)}
-	}
+	decoded := make(chan batch)
 	go func() {
 		defer close(decoded)
-		for rest := list; len(rest) > 0; {
-			b := <-free
-			b.n = min(len(rest), in.Rows)
-			parallel.For(b.n, 1, func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					b.errs[i] = images.Load(ctx, rest[i], e.preprocessing, b.pixels.Row(i))
-				}
-			})
-			rest = rest[b.n:]
+		for part := range slices.Chunk(list, e.graph.Images.Rows) {
 			select {
-			case decoded <- b:
+			case decoded <- e.decode(ctx, part):
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
 	for b := range decoded {
-		copy(in.Data, b.pixels.Data)
-		for i := range in.Rows {
-			if i >= b.n || b.errs[i] != nil {
-				clear(in.Row(i))
-			}
-		}
+		copy(e.graph.Images.Data, b.pixels.Data)
 		x, err := e.graph.Features()
 		if err != nil {
 			return err
 		}
-		for i := range b.n {
+		for i, wrong := range b.errs {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := b.errs[i]; err == nil && !numeric.AllFinite(x.Row(i)) {
+			if wrong == nil && !numeric.AllFinite(x.Row(i)) {
 				return &invalid.Error{Where: "--weights", Want: "a network with finite features", Got: "NaN or infinity"}
 			}
-			if err := do(x.Row(i), b.errs[i]); err != nil {
+			if err := do(x.Row(i), wrong); err != nil {
 				return err
 			}
 		}
-		free <- b
 	}
 	return ctx.Err()
 }

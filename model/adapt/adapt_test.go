@@ -1,7 +1,6 @@
 package adapt
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
@@ -179,23 +177,4 @@ func TestRefusesBadInput(t *testing.T) {
 	}
 	_, err := Fit(nil, good)
 	testkit.WantError(t, err, "batch: expected at least one sample")
-}
-
-// 100,000 samples of 2,048 dimensions and 50 classes: under 20 s on two cores with OpenBLAS.
-func BenchmarkFit(b *testing.B) {
-	if _, err := blas.Use(""); err != nil {
-		b.Fatal(err)
-	}
-	for _, n := range []int{2_000, 100_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			blocks := random(rand.New(rand.NewPCG(5, 0)), n, 2048, 50)
-			for b.Loop() {
-				r, err := Fit(blocks, Settings{1, 60})
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(float64(len(r.Objective)-1), "rounds")
-			}
-		})
-	}
 }
