@@ -99,7 +99,7 @@ func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
 	}
 	r := &Result{
 		Name: strings.ToLower(filepath.Base(c.Dir)), Dir: c.Dir, Architecture: record.Architecture, Weights: record.WeightsSHA256,
-		Images: len(c.Images), Classes: classes, Dimensions: e.network.Dims, Samples: len(c.Images), Skipped: []Skipped{},
+		Images: len(c.Images), Classes: classes, Dimensions: e.dims, Samples: len(c.Images), Skipped: []Skipped{},
 	}
 	finished, err := w.open(ctx, record)
 	if err != nil {
@@ -146,7 +146,7 @@ func (w *work) record() (r *openlayout.Extraction, classes int, err error) {
 	delete(known, "")
 	info := blas.Current()
 	return &openlayout.Extraction{
-		Provenance: w.Provenance(), ImageDir: w.ImageDir, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),
+		Provenance: w.provenance, ImageDir: w.ImageDir, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),
 		BLAS: strings.TrimSpace(info.Name + " " + info.Version), Versions: version.All(),
 	}, len(known), nil
 }
@@ -263,7 +263,7 @@ func (w *work) writePart(part int, x []float32, reasons []string) error {
 	if err != nil {
 		return err
 	}
-	t := safetensors.Tensor{Name: "features", Shape: []int{len(reasons), w.network.Dims}, F32: x}
+	t := safetensors.Tensor{Name: "features", Shape: []int{len(reasons), w.dims}, F32: x}
 	return fileio.Write(w.partFile(part), func(to io.Writer) error {
 		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{"reasons": string(text)})
 	})
@@ -271,7 +271,7 @@ func (w *work) writePart(part int, x []float32, reasons []string) error {
 
 // stored calls do with each image, its features, and why it is broken, "" if it is not.
 func (w *work) stored(do func(m images.Image, x []float32, broken string) error) error {
-	d := w.network.Dims
+	d := w.dims
 	for part, list := range w.parts {
 		f, err := safetensors.ReadFile(w.partFile(part))
 		if err != nil {
@@ -328,7 +328,7 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 		}
 	}
 	if err := fileio.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
-		return cmp.Or(npy.WriteHeader(to, len(paths), w.network.Dims), w.stored(func(_ images.Image, x []float32, broken string) error {
+		return cmp.Or(npy.WriteHeader(to, len(paths), w.dims), w.stored(func(_ images.Image, x []float32, broken string) error {
 			if broken != "" {
 				return nil
 			}

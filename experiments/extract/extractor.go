@@ -20,9 +20,9 @@ const maxBatch = 8
 
 // Extractor computes features of images.
 type Extractor struct {
-	network       *resnet.Network
-	preprocessing dataset.ImagePreprocessing
-	graph         *resnet.Graph
+	provenance dataset.Provenance // of the features
+	dims       int
+	graph      *resnet.Graph
 }
 
 // New compiles a network for images with a preprocessing, of which there are at least n.
@@ -31,14 +31,8 @@ func New(network *resnet.Network, p dataset.ImagePreprocessing, n int) (*Extract
 	if err != nil {
 		return nil, err
 	}
-	return &Extractor{network, p, g}, nil
-}
-
-// Provenance is that of the features.
-func (e *Extractor) Provenance() dataset.Provenance {
-	return dataset.Provenance{
-		Architecture: e.network.Architecture, WeightsSHA256: e.network.SHA256, StrideIn1x1: e.network.StrideIn1x1, Images: e.preprocessing,
-	}
+	from := dataset.Provenance{Architecture: network.Architecture, WeightsSHA256: network.SHA256, StrideIn1x1: network.StrideIn1x1, Images: p}
+	return &Extractor{from, network.Dims, g}, nil
 }
 
 // batch is images on their way from the decoder to the network. The features of an image
@@ -53,7 +47,7 @@ func (e *Extractor) decode(ctx context.Context, list []images.Image) batch {
 	b := batch{dataset.NewMatrix[float32](e.graph.Images.Rows, e.graph.Images.Cols), make([]error, len(list))}
 	parallel.For(len(list), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if b.errs[i] = images.Load(ctx, list[i], e.preprocessing, b.pixels.Row(i)); b.errs[i] != nil {
+			if b.errs[i] = images.Load(ctx, list[i], e.provenance.Images, b.pixels.Row(i)); b.errs[i] != nil {
 				clear(b.pixels.Row(i))
 			}
 		}
@@ -114,7 +108,7 @@ func (e *Extractor) NewSource(ctx context.Context, list []images.Image, onProgre
 }
 
 // Cols returns D, the number of features.
-func (s *Source) Cols() int { return s.extractor.network.Dims }
+func (s *Source) Cols() int { return s.extractor.dims }
 
 // Read fills the first rows of a block. A broken image is an error.
 func (s *Source) Read(block dataset.Matrix[float32]) (int, error) {
