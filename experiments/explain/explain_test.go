@@ -358,33 +358,31 @@ func TestAdapted(t *testing.T) {
 		q.X.Data[i] = float32(3 * r.NormFloat64())
 	}
 	picture := func(int) (image.Image, error) { return image.NewGray(image.Rect(0, 0, 4, 4)), nil }
-	for _, together := range []*Together{{Rows: q.X.AllRows(), Picture: picture}, {Rows: q.X.AllRows()[:6]}} {
-		q.Together = together
-		changed := 0
-		for _, q.Row = range together.Rows {
-			x := explained(t, m, q)
-			a := x.Adapted
-			if a.Samples != len(together.Rows) || a.Changed != (a.Predicted != x.Predicted) || !a.Changed && len(a.Neighbours) > 0 || a.LogOdds < 0 {
-				t.Fatalf("%+v", a)
-			}
-			last := math.Inf(1)
-			for _, n := range a.Neighbours {
-				if n.LogOdds <= 0 || n.LogOdds > last || n.Sample == q.Row {
-					t.Errorf("sample %d: %+v", q.Row, n)
-				}
-				last = n.LogOdds
-			}
-			if !a.Changed || together.Picture == nil {
-				continue
-			}
-			changed++
-			testkit.WantText(t, written(t, x, Text, 2), "the prediction changes to ", "Samples that favour ")
-			if n := strings.Count(written(t, x, HTML, 2), "<figure>"); n != neighbours {
-				t.Errorf("%d pictures, expected %d", n, neighbours)
-			}
+	q.Together = &Together{Rows: q.X.AllRows(), Picture: picture}
+	changed := 0
+	for _, q.Row = range q.Together.Rows {
+		x := explained(t, m, q)
+		a := x.Adapted
+		if a.Samples != q.X.Rows || a.Changed != (a.Predicted != x.Predicted) || !a.Changed && len(a.Neighbours) > 0 || a.LogOdds < 0 {
+			t.Fatalf("%+v", a)
 		}
-		if changed == 0 && together.Picture != nil {
-			t.Error("no prediction changed")
+		last := math.Inf(1)
+		for _, n := range a.Neighbours {
+			if n.LogOdds <= 0 || n.LogOdds > last || n.Sample == q.Row {
+				t.Errorf("sample %d: %+v", q.Row, n)
+			}
+			last = n.LogOdds
 		}
+		if !a.Changed {
+			continue
+		}
+		changed++
+		testkit.WantText(t, written(t, x, Text, 2), "the prediction changes to ", "Samples that favour ")
+		if n := strings.Count(written(t, x, HTML, 2), "<figure>"); n != neighbours {
+			t.Errorf("%d pictures, expected %d", n, neighbours)
+		}
+	}
+	if changed == 0 {
+		t.Error("no prediction changed")
 	}
 }

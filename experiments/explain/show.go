@@ -54,7 +54,7 @@ func (r *Result) Write(w io.Writer, f Format, top int) error {
 	}
 	var list []*table.Table
 	for _, s := range r.sections(top) {
-		list = append(list, table.New(s.Text()))
+		list = append(list, table.New(strings.Join(append([]string{s.Title}, s.Sentences...), "\n")))
 		list = append(list, s.Tables...)
 	}
 	return table.WriteText(w, list...)
@@ -72,9 +72,6 @@ type picture struct {
 	Name  string
 	Image image.Image // nil if there is none
 }
-
-// Text returns the title and the sentences, one per line.
-func (s section) Text() string { return strings.Join(append([]string{s.Title}, s.Sentences...), "\n") }
 
 // sections lists the prediction, its adaptation and the comparisons, with details of the top
 // groups.

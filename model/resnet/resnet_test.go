@@ -13,8 +13,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/resnet/resnettest"
@@ -60,22 +60,16 @@ func TestReferenceFeatures(t *testing.T) {
 				readCrop(t, path, g.Images.Row(i))
 			}
 			got := testkit.Must(g.Features())(t)
-			m := testkit.Must(npy.Open(t.Context(), filepath.Join(shared, c.name+".npy")))(t)
-			defer func() { _ = m.Close() }()
-			want := make([]float32, c.images*m.Cols)
-			testkit.NoError(t, m.ReadRows(0, want))
-			if n.Architecture != c.name || got.Cols != m.Cols || n.Dims != m.Cols {
-				t.Fatalf("%s with %d features, expected %s with %d", n.Architecture, got.Cols, c.name, m.Cols)
+			want := testkit.Must(features.ReadAll(t.Context(), filepath.Join(shared, c.name+".npy")))(t)
+			if n.Architecture != c.name || got.Cols != want.Cols || n.Dims != want.Cols {
+				t.Fatalf("%s with %d features, expected %s with %d", n.Architecture, got.Cols, c.name, want.Cols)
 			}
 			for i := range c.images {
-				row := want[i*m.Cols : (i+1)*m.Cols]
-				largest := float64(slices.Max(row))
-				var worst float64
-				for j, v := range got.Row(i) {
-					worst = max(worst, math.Abs(float64(v)-float64(row[j])))
-				}
-				if !(worst <= 1e-5*largest) {
-					t.Errorf("%s: features differ by %g, of at most %g", crops[i], worst, largest)
+				largest := float64(slices.Max(want.Row(i)))
+				for j, v := range want.Row(i) {
+					if difference := math.Abs(float64(got.Row(i)[j]) - float64(v)); !(difference <= 1e-5*largest) {
+						t.Fatalf("%s: feature %d differs by %g, of at most %g", crops[i], j, difference, largest)
+					}
 				}
 			}
 		})
@@ -136,22 +130,22 @@ func TestRecognisesArchitectures(t *testing.T) {
 func TestStrideIn1x1(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct {
-		metadata string
+		network  int // of the architectures
+		metadata map[string]string
 		given    *bool
 		want     bool
-	}{{"", nil, false}, {"true", nil, true}, {"false", &yes, true}, {"true", &no, false}} {
-		n := &Network{architecture: architectures[2]}
-		metadata := map[string]string{strideKey: c.metadata}
-		if c.metadata == "" {
-			metadata = nil
-		}
-		if err := n.setStride(metadata, c.given); err != nil || n.StrideIn1x1 != c.want {
-			t.Errorf("metadata %q: %v, %v", c.metadata, n.StrideIn1x1, err)
-		}
-	}
-	for _, n := range []*Network{{architecture: architectures[2]}, {architecture: architectures[0]}} {
-		if err := n.setStride(map[string]string{strideKey: map[bool]string{true: "maybe", false: "true"}[n.bottleneck]}, nil); err == nil {
-			t.Errorf("%s: no error", n.name)
+		fails    bool
+	}{
+		{2, nil, nil, false, false},
+		{2, map[string]string{strideKey: "true"}, nil, true, false},
+		{2, map[string]string{strideKey: "false"}, &yes, true, false},
+		{2, map[string]string{strideKey: "true"}, &no, false, false},
+		{2, map[string]string{strideKey: "maybe"}, nil, false, true},
+		{0, map[string]string{strideKey: "true"}, nil, true, true},
+	} {
+		n := &Network{architecture: architectures[c.network]}
+		if err := n.setStride(c.metadata, c.given); (err != nil) != c.fails || n.StrideIn1x1 != c.want {
+			t.Errorf("%+v: %v, %v", c, n.StrideIn1x1, err)
 		}
 	}
 }
