@@ -241,11 +241,19 @@ func (w *work) run(ctx context.Context) error {
 		return nil
 	})
 	if err != nil && ctx.Err() != nil {
-		where := fmt.Sprintf("interrupted after %d of %s", p.Done, format.Count(total, "image"))
-		return &invalid.Error{Where: where, Err: err, Hint: "The same command resumes."}
+		return &interrupted{err, fmt.Sprintf("interrupted after %d of %s. The same command resumes.", p.Done, format.Count(total, "image"))}
 	}
 	return err
 }
+
+// interrupted is the error of an extraction that its context ended.
+type interrupted struct {
+	error
+	text string
+}
+
+func (i *interrupted) Error() string { return i.text }
+func (i *interrupted) Unwrap() error { return i.error }
 
 // partFile returns the file of a part: the features of its images, and for each of them why
 // it is broken, empty if it is not. The features of broken ones are 0.
