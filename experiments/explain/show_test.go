@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"html"
 	"image"
 	"math"
 	"regexp"
@@ -64,9 +63,7 @@ func TestPage(t *testing.T) {
 	r := mistaken(t)
 	r.Sample.Trained = true
 	page := written(t, r, HTML, 2)
-	testkit.WantText(t, unspaced(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " "))),
-		"which is wrong: the true class is Prothonotary Warbler", "favours Black billed Cuckoo by 0.79", "solid 0.60 0.90 0.60 92.1 % 71.5 %",
-		"choosing from 3 classes; the model was trained on samples of the true class")
+	testkit.WantText(t, page, "times as likely as White breasted Nuthatch, the runner-up", "choosing from 3 classes; the model was trained on samples of the true class")
 	for _, banned := range []string{"http://", "https://", "<script", "<link", "<img", "@import", "url(", "@font-face"} {
 		if strings.Contains(page, banned) {
 			t.Errorf("found %q in the page", banned)
