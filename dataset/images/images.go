@@ -3,8 +3,8 @@
 // cropped, and each channel normalised by the mean and deviation of ImageNet.
 //
 // JPEG, PNG, WebP, GIF (the first frame), BMP and TIFF are decoded in Go. Crops of lossless
-// images have the pixels that Pillow gives; of JPEG they differ by a few levels, because
-// decoders round differently. As in torchvision, transparency and the orientation in EXIF
+// images differ from Pillow's by rounding, those of JPEG by a few levels, because decoders
+// round differently. As in torchvision, transparency and the orientation in EXIF
 // data are ignored.
 //
 // Package model/resnet computes the features.
@@ -23,6 +23,7 @@ import (
 	"math"
 
 	_ "golang.org/x/image/bmp"
+	"golang.org/x/image/draw"
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 
@@ -51,17 +52,15 @@ func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []floa
 	if err != nil {
 		return err
 	}
-	if m.Box != nil {
-		x, err = x.crop(m.Box)
-	}
-	if err == nil {
-		x, err = x.square(p)
-	}
+	scaled, err := scale(x, m.Box, p)
 	if err != nil {
 		return invalid.At(m.Path, err)
 	}
-	for i, v := range x.rgb {
-		dst[i] = (float32(v)/255 - float32(p.Mean[i%3])) / float32(p.Std[i%3])
+	for i := range p.Size * p.Size {
+		c := scaled.RGBA64At(i%p.Size, i/p.Size)
+		for j, v := range []uint16{c.R, c.G, c.B} {
+			dst[3*i+j] = (float32(v)/math.MaxUint16 - float32(p.Mean[j])) / float32(p.Std[j])
+		}
 	}
 	return nil
 }
@@ -72,124 +71,48 @@ func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) 
 	if err != nil {
 		return nil, err
 	}
-	if longer := max(x.w, x.h); longer > side {
-		x = x.resize(max(x.w*side/longer, 1), max(x.h*side/longer, 1))
+	w, h := x.Rect.Dx(), x.Rect.Dy()
+	longer := max(w, h)
+	if longer <= side {
+		return x, nil
 	}
-	m := image.NewNRGBA(image.Rect(0, 0, x.w, x.h))
-	for i := range x.w * x.h {
-		copy(m.Pix[4*i:], x.rgb[3*i:3*i+3])
-		m.Pix[4*i+3] = 255
-	}
-	return m, nil
+	to := image.NewRGBA(image.Rect(0, 0, max(w*side/longer, 1), max(h*side/longer, 1)))
+	draw.BiLinear.Scale(to, to.Rect, x, x.Rect, draw.Src, nil)
+	return to, nil
 }
 
 // maxRatio is the largest ratio of the sides of an image that is cropped, which bounds the
 // memory of the resized one.
 const maxRatio = 200
 
-func (p *pixels) square(o dataset.ImagePreprocessing) (*pixels, error) {
-	if o.Fit == dataset.Squash {
-		return p.resize(o.Size, o.Size), nil
+// scale returns the size x size pixels of an image, or of what is in the box. They have 16
+// bits, so that only the result of both directions is rounded.
+func scale(x *image.RGBA, b *Box, p dataset.ImagePreprocessing) (*image.RGBA64, error) {
+	from := x.Rect
+	if b != nil {
+		from = from.Intersect(image.Rect(int(math.Floor(b.X)), int(math.Floor(b.Y)), int(math.Ceil(b.X+b.Width)), int(math.Ceil(b.Y+b.Height))))
 	}
-	shorter, longer := min(p.w, p.h), max(p.w, p.h)
-	if longer > maxRatio*shorter {
-		return nil, &invalid.Error{Want: fmt.Sprintf("a longer side of at most %d times the shorter one", maxRatio), Got: fmt.Sprintf("%d x %d pixels", p.w, p.h)}
-	}
-	w, h := o.Resize*p.w/shorter, o.Resize*p.h/shorter
-	x := p.resize(w, h)
-	left, top := int(math.RoundToEven(float64(w-o.Size)/2)), int(math.RoundToEven(float64(h-o.Size)/2))
-	return x.part(image.Rect(left, top, left+o.Size, top+o.Size)), nil
-}
-
-// part copies a rectangle.
-func (p *pixels) part(r image.Rectangle) *pixels {
-	to := newPixels(r.Dx(), r.Dy())
-	for y := range to.h {
-		copy(to.rgb[3*y*to.w:3*(y+1)*to.w], p.rgb[3*((r.Min.Y+y)*p.w+r.Min.X):])
-	}
-	return to
-}
-
-// crop returns the part of an image in a box.
-func (p *pixels) crop(b *Box) (*pixels, error) {
-	r := image.Rect(int(math.Floor(b.X)), int(math.Floor(b.Y)), int(math.Ceil(b.X+b.Width)), int(math.Ceil(b.Y+b.Height))).Intersect(image.Rect(0, 0, p.w, p.h))
-	if r.Empty() {
-		return nil, &invalid.Error{Field: "bounding box", Want: fmt.Sprintf("a part of %d x %d pixels", p.w, p.h), Got: fmt.Sprintf("%g x %g from (%g, %g)", b.Width, b.Height, b.X, b.Y)}
-	}
-	return p.part(r), nil
-}
-
-// resize returns the image in w x h pixels, by bilinear interpolation that averages over
-// all pixels that one of the result covers (antialiasing). Coefficients and intermediate
-// pixels are rounded as Pillow does.
-func (p *pixels) resize(w, h int) *pixels {
-	if w != p.w {
-		to := newPixels(w, p.h)
-		for x, k := range filters(p.w, w) {
-			for y := range p.h {
-				k.apply(to.rgb[3*(y*w+x):], p.rgb[3*(y*p.w+k.first):], 3)
-			}
+	w, h := from.Dx(), from.Dy()
+	shorter, longer := min(w, h), max(w, h)
+	out := image.NewRGBA64(image.Rect(0, 0, p.Size, p.Size))
+	to := out.Rect
+	switch {
+	case from.Empty():
+		return nil, &invalid.Error{
+			Field: "bounding box", Want: fmt.Sprintf("a part of %d x %d pixels", x.Rect.Dx(), x.Rect.Dy()),
+			Got: fmt.Sprintf("%g x %g from (%g, %g)", b.Width, b.Height, b.X, b.Y),
 		}
-		p = to
+	case p.Fit == dataset.Squash:
+	case longer > maxRatio*shorter:
+		return nil, &invalid.Error{Want: fmt.Sprintf("a longer side of at most %d times the shorter one", maxRatio), Got: fmt.Sprintf("%d x %d pixels", w, h)}
+	default: // beyond the edges of out, so that it has the centre
+		w, h = p.Resize*w/shorter, p.Resize*h/shorter
+		left, top := math.RoundToEven(float64(w-p.Size)/2), math.RoundToEven(float64(h-p.Size)/2)
+		to = image.Rect(0, 0, w, h).Sub(image.Pt(int(left), int(top)))
 	}
-	if h != p.h {
-		to := newPixels(p.w, h)
-		for y, k := range filters(p.h, h) {
-			for x := range p.w {
-				k.apply(to.rgb[3*(y*p.w+x):], p.rgb[3*(k.first*p.w+x):], 3*p.w)
-			}
-		}
-		p = to
-	}
-	return p
+	draw.BiLinear.Scale(out, to, x, from, draw.Src, nil)
+	return out, nil
 }
-
-// filter is a pixel of the result: the weights of consecutive pixels from the first on.
-type filter struct {
-	first   int
-	weights []int32 // times 2^filterBits
-}
-
-const filterBits = 32 - 8 - 2
-
-// filters returns the filters that resize a line of pixels.
-func filters(from, to int) []filter {
-	scale := float64(from) / float64(to)
-	support := max(scale, 1)
-	all := make([]filter, to)
-	for i := range all {
-		centre := (float64(i) + 0.5) * scale
-		first, end := max(int(centre-support+0.5), 0), min(int(centre+support+0.5), from)
-		weights := make([]float64, end-first)
-		var sum float64
-		for j := range weights {
-			weights[j] = max(1-math.Abs((float64(first+j)-centre+0.5)/support), 0)
-			sum += weights[j]
-		}
-		all[i] = filter{first, make([]int32, len(weights))}
-		for j, v := range weights {
-			all[i].weights[j] = int32(0.5 + v/sum*(1<<filterBits))
-		}
-	}
-	return all
-}
-
-// apply writes one pixel of three channels; step is the distance of the pixels in src.
-func (f filter) apply(dst, src []uint8, step int) {
-	const half = 1 << (filterBits - 1)
-	var r, g, b int32 = half, half, half
-	at := 0
-	for _, k := range f.weights {
-		s := src[at : at+3 : at+3]
-		r += int32(s[0]) * k
-		g += int32(s[1]) * k
-		b += int32(s[2]) * k
-		at += step
-	}
-	dst[0], dst[1], dst[2] = clamp(r>>filterBits), clamp(g>>filterBits), clamp(b>>filterBits)
-}
-
-func clamp(v int32) uint8 { return uint8(min(max(v, 0), 255)) }
 
 // The largest image, in bytes of the file and in pixels. A small file can decode to many
 // gigabytes.
@@ -198,16 +121,8 @@ const (
 	maxPixels = 100_000_000
 )
 
-// pixels are the colours of an image, row by row: red, green and blue.
-type pixels struct {
-	w, h int
-	rgb  []uint8
-}
-
-func newPixels(w, h int) *pixels { return &pixels{w, h, make([]uint8, 3*w*h)} }
-
-// decode reads an image. Errors are *invalid.Error, or the context's.
-func decode(ctx context.Context, path string) (*pixels, error) {
+// decode reads an image. The result is opaque. Errors are *invalid.Error, or the context's.
+func decode(ctx context.Context, path string) (*image.RGBA, error) {
 	data, err := fileio.ReadFile(ctx, path, maxBytes)
 	if err != nil {
 		return nil, err
@@ -230,55 +145,49 @@ func decode(ctx context.Context, path string) (*pixels, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	p := newPixels(config.Width, config.Height)
+	p := image.NewRGBA(image.Rect(0, 0, config.Width, config.Height))
 	switch m := m.(type) {
 	case *image.YCbCr:
-		p.drawYCbCr(m, format == "webp")
+		drawYCbCr(p, m, format == "webp")
 	case *image.NYCbCrA:
-		p.drawYCbCr(&m.YCbCr, true)
+		drawYCbCr(p, &m.YCbCr, true)
 	default:
-		p.draw(m)
+		draw.Draw(p, p.Rect, image.Black, image.Point{}, draw.Src) // the first frame of a GIF can be smaller
+		bounds := m.Bounds().Intersect(p.Rect)
+		for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+			for x := bounds.Min.X; x < bounds.Max.X; x++ {
+				p.SetRGBA(x, y, opaque(m.At(x, y)))
+			}
+		}
 	}
 	return p, nil
 }
 
-// draw copies the colours of an image without its transparency.
-func (p *pixels) draw(m image.Image) {
-	bounds := m.Bounds().Intersect(image.Rect(0, 0, p.w, p.h)) // the first frame of a GIF can be smaller
-	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			var r, g, b uint8
-			switch c := m.At(x, y).(type) {
-			case color.RGBA:
-				r, g, b = c.R, c.G, c.B
-			case color.NRGBA64:
-				r, g, b = uint8(c.R>>8), uint8(c.G>>8), uint8(c.B>>8)
-			case color.RGBA64:
-				r, g, b = uint8(c.R>>8), uint8(c.G>>8), uint8(c.B>>8)
-			default: // gray and CMYK, for example
-				n := color.NRGBAModel.Convert(c).(color.NRGBA)
-				r, g, b = n.R, n.G, n.B
-			}
-			copy(p.rgb[3*(y*p.w+x):], []uint8{r, g, b})
-		}
+// opaque returns a colour without its transparency.
+func opaque(c color.Color) color.RGBA {
+	if c, deep := c.(color.NRGBA64); deep { // the conversion would drop what is transparent
+		return color.RGBA{uint8(c.R >> 8), uint8(c.G >> 8), uint8(c.B >> 8), math.MaxUint8}
 	}
+	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	return color.RGBA{n.R, n.G, n.B, math.MaxUint8}
 }
 
 // drawYCbCr converts the colours of JPEG, and of WebP with a loss. Like libjpeg, which
 // Pillow uses, it interpolates chroma that has half the resolution; image.YCbCr repeats it.
-func (p *pixels) drawYCbCr(m *image.YCbCr, videoRange bool) {
-	cb, cr := chroma{plane: m.Cb, YCbCr: m}, chroma{plane: m.Cr, YCbCr: m}
+func drawYCbCr(p *image.RGBA, m *image.YCbCr, videoRange bool) {
+	w := m.Rect.Dx()
+	cb := chroma{m, m.Cb, make([]int, w), make([]uint8, w)}
+	cr := chroma{m, m.Cr, make([]int, w), make([]uint8, w)}
 	convert := fullToRGB
 	if videoRange {
 		convert = videoToRGB
 	}
-	for y := range p.h {
-		cb.line(y, p)
-		cr.line(y, p)
-		luma := m.Y[m.YOffset(m.Rect.Min.X, m.Rect.Min.Y+y):]
-		for x := range p.w {
-			i := 3 * (y*p.w + x)
-			p.rgb[i], p.rgb[i+1], p.rgb[i+2] = convert(luma[x], cb.full[x], cr.full[x])
+	for y := range m.Rect.Dy() {
+		cb.line(y)
+		cr.line(y)
+		for x := range w {
+			r, g, b := convert(m.Y[m.YOffset(x, y)], cb.full[x], cr.full[x])
+			p.SetRGBA(x, y, color.RGBA{r, g, b, math.MaxUint8})
 		}
 	}
 }
@@ -293,25 +202,20 @@ type chroma struct {
 
 // line interpolates line y of an image: 3/4 of the nearest sample and 1/4 of the next one,
 // in the directions with half the resolution. The roundings are libjpeg's.
-func (c *chroma) line(y int, p *pixels) {
-	if c.full == nil {
-		c.full, c.sums = make([]uint8, p.w), make([]int, p.w)
-	}
-	top, left, ratio := c.Rect.Min.Y, c.Rect.Min.X, c.SubsampleRatio
-	step, other := 1, y
+func (c *chroma) line(y int) {
+	ratio, step, other := c.SubsampleRatio, 1, y
 	if ratio == image.YCbCrSubsampleRatio422 || ratio == image.YCbCrSubsampleRatio420 {
 		step = 2
 	}
 	switch high := ratio == image.YCbCrSubsampleRatio440 || ratio == image.YCbCrSubsampleRatio420; {
 	case high && y%2 == 0:
 		other = max(y-2, 0)
-	case high && y+1 < p.h:
+	case high && y+1 < c.Rect.Dy():
 		other = y + 1
 	}
-	n := (p.w + step - 1) / step
+	n := (len(c.full) + step - 1) / step
 	for i := range n {
-		x := left + i*step
-		c.sums[i] = 3*int(c.plane[c.COffset(x, top+y)]) + int(c.plane[c.COffset(x, top+other)])
+		c.sums[i] = 3*int(c.plane[c.COffset(i*step, y)]) + int(c.plane[c.COffset(i*step, other)])
 	}
 	even, odd := 8, 7
 	if ratio == image.YCbCrSubsampleRatio422 {
@@ -328,6 +232,8 @@ func (c *chroma) line(y int, p *pixels) {
 		}
 	}
 }
+
+func clamp(v int32) uint8 { return uint8(min(max(v, 0), math.MaxUint8)) }
 
 // fullToRGB converts colours with a luma of 0 to 255, as in JPEG, with the rounding of
 // libjpeg. That of color.YCbCrToRGB differs by up to a level.
