@@ -107,27 +107,23 @@ const Any = "*"
 // HasColumns reports columns that the header lacks or has twice, and those that are neither
 // required nor optional.
 func (t *Table) HasColumns(required []string, optional ...string) bool {
-	ok := true
+	before := t.problems.Len()
 	for _, name := range required {
-		if !slices.Contains(t.Columns, name) {
+		if t.Column(name) < 0 {
 			t.Report("required", 1, "", "a column "+name, t.Header())
-			ok = false
 		}
 	}
 	all := append(required, optional...)
 	seen := make(map[string]bool, len(t.Columns))
 	for _, name := range t.Columns {
-		switch unknown := !slices.Contains(all, Any) && !slices.Contains(all, name); {
-		case seen[name]:
+		if seen[name] {
 			t.Report("repeated", 1, "", "each column once", invalid.Quote(name)+" twice")
-			ok = false
-		case unknown:
+		} else if !slices.Contains(all, Any) && !slices.Contains(all, name) {
 			t.ReportUnknown("column", 1, "", "only the columns "+strings.Join(all, ", "), name, all)
-			ok = false
 		}
 		seen[name] = true
 	}
-	return ok
+	return t.problems.Len() == before
 }
 
 // Header returns the names of the columns as an error shows them.
@@ -205,25 +201,21 @@ func (t *Table) Probability(row Row, column int) float64 {
 	return p
 }
 
-const (
-	// maxRecord bounds the bytes of a line, or of the lines that one quoted cell spans.
-	maxRecord     = 16 << 20
-	bufferSize    = 1 << 18
-	byteOrderMark = "\ufeff"
-)
+// maxRecord bounds the bytes of a line, or of the lines that one quoted cell spans.
+const maxRecord = 16 << 20
 
 // Reader reads the records of a CSV file.
 type Reader struct {
 	file  string
 	csv   *csv.Reader
-	bound *boundedReader
+	bound *io.LimitedReader // of what is read for one record; what is read ahead is in a buffer
 	line  int
 }
 
 // NewReader returns a reader of text; file is its name in errors.
 func NewReader(file string, text io.Reader) *Reader {
-	bound := &boundedReader{text, maxRecord}
-	lines := bufio.NewReaderSize(bound, bufferSize)
+	bound := &io.LimitedReader{R: text, N: maxRecord}
+	lines := bufio.NewReaderSize(bound, 1<<18)
 	if mark, err := lines.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
 		_, _ = lines.Discard(len(mark)) // it is in the buffer
 	}
@@ -234,21 +226,22 @@ func NewReader(file string, text io.Reader) *Reader {
 	return r
 }
 
+const byteOrderMark = "\ufeff"
+
 // Read returns the cells of the next record, which are valid until the next call. The
 // error is io.EOF at the end, and otherwise an *invalid.Error after which nothing more
 // can be read.
 func (r *Reader) Read() ([]string, error) {
-	r.bound.left = maxRecord
+	r.bound.N = maxRecord
 	cells, err := r.csv.Read()
-	if err == nil {
+	switch parse := (*csv.ParseError)(nil); {
+	case r.bound.N <= 0:
+		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.line+1), Want: "lines of at most " + format.Bytes(maxRecord), Got: "a longer one"}
+	case err == nil:
 		r.line, _ = r.csv.FieldPos(0)
 		return cells, nil
-	}
-	switch parse := (*csv.ParseError)(nil); {
 	case err == io.EOF:
 		return nil, err
-	case errors.Is(err, errTooLong):
-		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.line+1), Want: "lines of at most " + format.Bytes(maxRecord), Got: "a longer one"}
 	case errors.As(err, &parse):
 		return nil, &invalid.Error{
 			Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Want: "cells that are quoted whole or not at all", Got: "another quote",
@@ -260,23 +253,6 @@ func (r *Reader) Read() ([]string, error) {
 
 // Line returns the number of the line on which the last record begins, counted from 1.
 func (r *Reader) Line() int { return r.line }
-
-var errTooLong = errors.New("record too long")
-
-// boundedReader bounds what is read for one record; what is read ahead is in a buffer.
-type boundedReader struct {
-	text io.Reader
-	left int
-}
-
-func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLong
-	}
-	n, err := b.text.Read(p)
-	b.left -= n
-	return n, err
-}
 
 // Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
 var words = map[string]float64{"never": 0, "no": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75, "always": 1, "yes": 1}
@@ -294,20 +270,15 @@ func Probability(text string) (float64, error) {
 	if v, known := words[strings.ToLower(text)]; known {
 		return v, nil
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err == nil && v >= 0 && v <= 1 {
-		return v, nil
-	}
-	return 0, &invalid.Error{Want: wantProbability, Got: foundInstead(text)}
-}
-
-// foundInstead quotes a text that is no probability, with a guess at what was meant.
-func foundInstead(text string) string {
-	found := invalid.Quote(text)
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err == nil && v >= 0 && v <= 100 && (percent || v > 1) {
-		return fmt.Sprintf("%s, which looks like a percentage: write %s", found, strconv.FormatFloat(v/100, 'g', -1, 64))
+	found := invalid.Quote(text)
+	switch {
+	case err != nil || !(v >= 0 && v <= 100):
+	case !percent && v <= 1:
+		return v, nil
+	default:
+		found += ", which looks like a percentage: write " + strconv.FormatFloat(v/100, 'g', -1, 64)
 	}
-	return found
+	return 0, &invalid.Error{Want: wantProbability, Got: found}
 }
