@@ -126,13 +126,7 @@ func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel) (q *exp
 // pictureOf returns the picture of a sample, nil if there is none.
 func pictureOf(c *cli.Context, d *dataset.Dataset, row int) (image.Image, error) {
 	if d.Name == catalog.Glyphs {
-		inClass := 0 // index of the sample among those of its class
-		for _, z := range d.Labels[:row] {
-			if z == d.Labels[row] {
-				inClass++
-			}
-		}
-		return glyphs.Image(d.Classes[d.Labels[row]], inClass)
+		return glyphs.Image(row)
 	}
 	path := d.ImageOf(row)
 	if path == "" {
@@ -153,10 +147,6 @@ func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel) (q *explai
 		return nil, nil, "", wrong("--sample", "the index of a row, from 0", strconv.Quote(o.sample))
 	}
 	q = &explain.Question{Sample: explain.Sample{Index: index, From: o.features}}
-	if !o.adapt {
-		q.X, err = features.ReadRow(c.Context, o.features, index, m.Dims)
-		return q, candidates.TrainingData(m.Saved), candidates.Test, err
-	}
 	if q.X, err = features.ReadAll(c.Context, o.features); err != nil {
 		return nil, nil, "", err
 	}
@@ -166,7 +156,10 @@ func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel) (q *explai
 	case index < 0 || index >= q.X.Rows:
 		err = wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), o.sample)
 	}
-	q.Row, q.Together = index, &explain.Together{Rows: q.X.AllRows()}
+	q.Row = index
+	if o.adapt {
+		q.Together = &explain.Together{Rows: q.X.AllRows()}
+	}
 	return q, candidates.TrainingData(m.Saved), candidates.Test, err
 }
 

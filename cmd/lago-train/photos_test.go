@@ -24,10 +24,10 @@ func photographs(t *testing.T, samples int) (photos, descriptions string) {
 	d := glyphs.Make()
 	photos, descriptions = filepath.Join(t.TempDir(), "photos"), filepath.Join(t.TempDir(), "glyphs")
 	testkit.NoError(t, openlayout.Write(descriptions, d))
-	for _, class := range d.Classes {
-		for i := range samples {
+	for z, class := range d.Classes {
+		for i, row := range d.SamplesOf([]int{z})[:samples] {
 			var b bytes.Buffer
-			testkit.NoError(t, png.Encode(&b, testkit.Must(glyphs.Image(class, i))(t)))
+			testkit.NoError(t, png.Encode(&b, testkit.Must(glyphs.Image(row))(t)))
 			testkit.Write(t, photos, filepath.Join(class, fmt.Sprintf("%d.png", i)), b.String())
 		}
 	}

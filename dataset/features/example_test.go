@@ -16,7 +16,7 @@ func ExampleReader_Read() {
 		log.Fatal(err)
 	}
 	defer func() { _ = r.Close() }() // nothing was written
-	fmt.Println(r.Rows(), "samples of", r.Cols(), "features")
+	fmt.Println(r.Cols(), "features per sample")
 	block := dataset.NewMatrix[float32](2, r.Cols())
 	for {
 		n, err := r.Read(block)
@@ -29,7 +29,7 @@ func ExampleReader_Read() {
 		fmt.Println(block.Data[:n*block.Cols])
 	}
 	// Output:
-	// 5 samples of 3 features
+	// 3 features per sample
 	// [0 1 -2.5 3.25 4 5]
 	// [6 -7.125 8 9 10 11.5]
 	// [0.5 -0.25 2048]

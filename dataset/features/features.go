@@ -36,27 +36,19 @@ import (
 // goroutines at once.
 type Reader struct {
 	path       string
-	rows, cols int
+	rows, cols int // rows are -1 where only reading them shows it
 
-	// next fills the next row. The error is io.EOF at the end. After a *rowError reading can
-	// go on with the row behind it.
-	next  func(row []float32) error
+	// next fills the next row, or returns why its values cannot be used; reading can go on
+	// with the row behind it. The error is io.EOF at the end.
+	next  func(row []float32) (bad *invalid.Error, err error)
 	close func() error
 }
-
-// Rows returns the number of rows, -1 where only reading them shows it.
-func (r *Reader) Rows() int { return r.rows }
 
 // Cols returns the number of values per row, at least 1.
 func (r *Reader) Cols() int { return r.cols }
 
 // Close closes the file.
 func (r *Reader) Close() error { return r.close() }
-
-// rowError reports a row whose values cannot be used.
-type rowError struct{ cause *invalid.Error }
-
-func (e *rowError) Error() string { return e.cause.Error() }
 
 // Open opens a file of features by its extension: .npy, .csv or .mat, in any case.
 // Errors are *invalid.Error, or the context's.
@@ -111,19 +103,19 @@ func openMAT(ctx context.Context, path string) (*Reader, error) {
 // newArray reads a file with a known number of rows, of which load reads one.
 func newArray(path string, rows, cols int, load func(row int, dst []float32) error, closeFile func() error) *Reader {
 	i := -1
-	next := func(row []float32) error {
+	next := func(row []float32) (*invalid.Error, error) {
 		if i++; i >= rows {
-			return io.EOF
+			return nil, io.EOF
 		}
 		if err := load(i, row); err != nil {
-			return err
+			return nil, err
 		}
 		if j := numeric.NotFinite(row); j >= 0 {
-			return &rowError{&invalid.Error{
+			return &invalid.Error{
 				Where: path, Field: fmt.Sprintf("row %d, column %d (from 0)", i, j), Want: finiteNumber, Got: fmt.Sprint(row[j]),
-			}}
+			}, nil
 		}
-		return nil
+		return nil, nil
 	}
 	return &Reader{path, rows, cols, next, closeFile}
 }
@@ -144,12 +136,12 @@ func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 		}
 	}
 	for n := range block.Rows {
-		err := r.next(block.Row(n))
-		switch row := (*rowError)(nil); {
+		bad, err := r.next(block.Row(n))
+		switch {
 		case err == io.EOF && n > 0:
 			return n, nil // the next call returns it
-		case errors.As(err, &row):
-			return n, row.cause
+		case bad != nil:
+			return n, bad
 		case err != nil:
 			return n, err
 		}
@@ -174,10 +166,10 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 	var problems invalid.List
 	row := make([]float32, x.Cols)
 	for {
-		err := r.next(row)
-		switch bad := (*rowError)(nil); {
-		case errors.As(err, &bad):
-			problems.Add("row", bad.cause)
+		bad, err := r.next(row)
+		switch {
+		case bad != nil:
+			problems.Add("row", bad)
 		case err == io.EOF && problems.Len() > 0:
 			x.Data = nil
 			return x, problems.Err()
@@ -192,45 +184,14 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 	}
 }
 
-// ReadRow returns one row of a file, counted from 0, as a matrix of one row of cols
-// columns. Rows before it may be unusable.
-func ReadRow(ctx context.Context, path string, row, cols int) (x dataset.Matrix[float32], err error) {
-	r, err := Open(ctx, path)
-	if err != nil {
-		return x, err
-	}
-	defer func() { _ = r.Close() }() // nothing was written
-	x = dataset.NewMatrix[float32](1, cols)
-	if r.cols != cols {
-		_, err := r.Read(x)
-		return x, err
-	}
-	for i := 0; ; i++ {
-		err := r.next(x.Data)
-		bad := (*rowError)(nil)
-		switch {
-		case err == io.EOF:
-			return x, &invalid.Error{Where: path, Field: "row", Want: fmt.Sprintf("0 to %d, counted from 0", i-1), Got: strconv.Itoa(row)}
-		case errors.As(err, &bad) && i == row:
-			return x, bad.cause
-		case i == row, err != nil && bad == nil:
-			return x, err
-		}
-	}
-}
-
 // finiteNumber describes the values that are accepted.
 const finiteNumber = "a finite number in the range of float32"
 
-const withoutNames = "Write the file with to_csv(header=False, index=False)."
-
 // csvFile reads the rows of numbers of a CSV file.
 type csvFile struct {
-	path     string
-	csv      *table.Reader
-	first    []float32 // the first row, until it is read
-	firstErr error
-	failed   error // after which nothing can be read
+	path  string
+	csv   *table.Reader
+	first []string // the first row, until it is read
 }
 
 // newCSV reads from an open file or pipe. The first row gives the number of columns; a
@@ -248,13 +209,9 @@ func newCSV(f *fileio.File) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.first = make([]float32, cols)
-	if s.firstErr = s.parse(record, s.first); s.firstErr == nil && countsUp(s.first) {
-		return nil, &invalid.Error{
-			Where: s.path, Field: s.line(), Want: "a sample, or names of the columns",
-			Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", cols-1),
-			Hint: withoutNames,
-		}
+	s.first = record
+	if row := make([]float32, cols); s.parse(record, row) == nil && countsUp(row) {
+		return nil, namesOfPandas(s.path, s.line(), "a sample, or names of the columns", "column", cols)
 	}
 	return &Reader{s.path, -1, cols, s.next, f.Close}, nil
 }
@@ -293,38 +250,31 @@ func (r *Reader) checkIndex(x dataset.Matrix[float32]) error {
 	if !countsUp(first) {
 		return nil
 	}
+	return namesOfPandas(r.path, "column 1", "a feature", "row", x.Rows)
+}
+
+func namesOfPandas(path, field, want, of string, n int) error {
 	return &invalid.Error{
-		Where: r.path, Field: "column 1", Want: "a feature",
-		Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' row names", x.Rows-1),
-		Hint: withoutNames,
+		Where: path, Field: field, Want: want,
+		Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' %s names", n-1, of),
+		Hint: "Write the file with to_csv(header=False, index=False).",
 	}
 }
 
-func (s *csvFile) next(row []float32) error {
-	if s.first != nil {
-		copy(row, s.first)
-		s.first = nil
-		return s.firstErr
+func (s *csvFile) next(row []float32) (bad *invalid.Error, err error) {
+	record := s.first
+	if s.first = nil; record == nil {
+		if record, err = s.csv.Read(); err != nil {
+			return nil, err
+		}
 	}
-	if s.failed != nil {
-		return s.failed
-	}
-	record, err := s.csv.Read()
-	if err != nil {
-		s.failed = err
-		return err
-	}
-	return s.parse(record, row)
+	return s.parse(record, row), nil
 }
 
 // parse converts the cells of a record to numbers.
-func (s *csvFile) parse(record []string, to []float32) error {
-	e := &invalid.Error{Where: s.path, Field: s.line()}
-	bad := &rowError{e}
+func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 	if len(record) != len(to) {
-		e.Want = fmt.Sprintf("%d numbers, as in the line before", len(to))
-		e.Got = fmt.Sprint(len(record))
-		return bad
+		return &invalid.Error{Where: s.path, Field: s.line(), Want: fmt.Sprintf("%d numbers, as in the line before", len(to)), Got: fmt.Sprint(len(record))}
 	}
 	for j, cell := range record {
 		v, err := number(cell)
@@ -332,12 +282,11 @@ func (s *csvFile) parse(record []string, to []float32) error {
 			to[j] = float32(v)
 			continue
 		}
-		e.Field = fmt.Sprintf("%s, column %d", s.line(), j+1)
-		e.Want, e.Got = "a number", invalid.Quote(cell)
+		want, got := "a number", invalid.Quote(cell)
 		if err == nil || errors.Is(err, strconv.ErrRange) {
-			e.Want, e.Got = finiteNumber, strings.TrimSpace(cell)
+			want, got = finiteNumber, strings.TrimSpace(cell)
 		}
-		return bad
+		return &invalid.Error{Where: s.path, Field: fmt.Sprintf("%s, column %d", s.line(), j+1), Want: want, Got: got}
 	}
 	return nil
 }

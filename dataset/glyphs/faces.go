@@ -1,9 +1,8 @@
 package glyphs
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"codeberg.org/go-fonts/dejavu/dejavusans"
@@ -35,58 +34,42 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// A trait is a property of a typeface that changes the shapes of some of its letters;
-// letters.txt refers to them.
-type trait string
-
-const (
-	serif     trait = "serif"     // stems end in serifs
-	mono      trait = "mono"      // every letter is as wide as the others
-	slanted   trait = "slanted"   // italic or oblique
-	cursive   trait = "cursive"   // a true italic: f descends, small letters end in strokes of a pen
-	barred    trait = "barred"    // I and J have bars, though the face may have no serifs
-	oneStorey trait = "onestorey" // a is a bowl and a stem
-	twoStorey trait = "twostorey" // g has two closed counters
-	lowJ      trait = "lowj"      // J goes below the baseline
-)
-
-var traits = []trait{serif, mono, slanted, cursive, barred, oneStorey, twoStorey, lowJ}
-
-// A face is one typeface.
+// A face is one typeface. Its traits are properties that change the shapes of some of its
+// letters; letters.txt says what they mean and refers to them.
 type face struct {
 	name   string
 	font   []byte // TrueType or OpenType
-	traits []trait
+	traits string
 }
 
-func (f face) has(t trait) bool { return slices.Contains(f.traits, t) }
+func (f face) has(trait string) bool { return slices.Contains(strings.Fields(f.traits), trait) }
 
 var faces = []face{
-	{"Go Regular", goregular.TTF, []trait{barred}},
-	{"Go Bold", gobold.TTF, []trait{barred}},
-	{"Go Italic", goitalic.TTF, []trait{barred, slanted, oneStorey}},
-	{"Liberation Sans", liberationsansregular.TTF, nil},
-	{"Liberation Sans Bold", liberationsansbold.TTF, nil},
-	{"Liberation Sans Italic", liberationsansitalic.TTF, []trait{slanted}},
-	{"DejaVu Sans", dejavusans.TTF, []trait{lowJ}},
-	{"DejaVu Sans Bold", dejavusansbold.TTF, []trait{lowJ}},
-	{"DejaVu Sans Oblique", dejavusansoblique.TTF, []trait{slanted, lowJ}},
-	{"Latin Modern Sans", lmsans10regular.TTF, []trait{twoStorey}},
-	{"Latin Modern Sans Bold", lmsans10bold.TTF, []trait{twoStorey}},
-	{"Latin Modern Sans Oblique", lmsans10oblique.TTF, []trait{slanted, twoStorey}},
-	{"Liberation Serif", liberationserifregular.TTF, []trait{serif, twoStorey}},
-	{"Liberation Serif Bold", liberationserifbold.TTF, []trait{serif, twoStorey}},
-	{"Liberation Serif Italic", liberationserifitalic.TTF, []trait{serif, slanted, cursive, oneStorey, twoStorey}},
-	{"DejaVu Serif", dejavuserif.TTF, []trait{serif, lowJ}},
-	{"DejaVu Serif Bold", dejavuserifbold.TTF, []trait{serif, lowJ}},
-	{"DejaVu Serif Italic", dejavuserifitalic.TTF, []trait{serif, slanted, cursive, oneStorey, lowJ}},
-	{"Latin Modern Roman", lmroman10regular.TTF, []trait{serif, twoStorey}},
-	{"Latin Modern Roman Bold", lmroman10bold.TTF, []trait{serif, twoStorey}},
-	{"Latin Modern Roman Italic", lmroman10italic.TTF, []trait{serif, slanted, cursive, oneStorey}},
-	{"Go Mono", gomono.TTF, []trait{serif, mono}},
-	{"Liberation Mono", liberationmonoregular.TTF, []trait{mono, barred}},
-	{"DejaVu Sans Mono", dejavusansmono.TTF, []trait{mono, barred}},
-	{"Latin Modern Mono", lmmono10regular.TTF, []trait{serif, mono, twoStorey}},
+	{"Go Regular", goregular.TTF, "barred"},
+	{"Go Bold", gobold.TTF, "barred"},
+	{"Go Italic", goitalic.TTF, "barred slanted onestorey"},
+	{"Liberation Sans", liberationsansregular.TTF, ""},
+	{"Liberation Sans Bold", liberationsansbold.TTF, ""},
+	{"Liberation Sans Italic", liberationsansitalic.TTF, "slanted"},
+	{"DejaVu Sans", dejavusans.TTF, "lowj"},
+	{"DejaVu Sans Bold", dejavusansbold.TTF, "lowj"},
+	{"DejaVu Sans Oblique", dejavusansoblique.TTF, "slanted lowj"},
+	{"Latin Modern Sans", lmsans10regular.TTF, "twostorey"},
+	{"Latin Modern Sans Bold", lmsans10bold.TTF, "twostorey"},
+	{"Latin Modern Sans Oblique", lmsans10oblique.TTF, "slanted twostorey"},
+	{"Liberation Serif", liberationserifregular.TTF, "serif twostorey"},
+	{"Liberation Serif Bold", liberationserifbold.TTF, "serif twostorey"},
+	{"Liberation Serif Italic", liberationserifitalic.TTF, "serif slanted cursive onestorey twostorey"},
+	{"DejaVu Serif", dejavuserif.TTF, "serif lowj"},
+	{"DejaVu Serif Bold", dejavuserifbold.TTF, "serif lowj"},
+	{"DejaVu Serif Italic", dejavuserifitalic.TTF, "serif slanted cursive onestorey lowj"},
+	{"Latin Modern Roman", lmroman10regular.TTF, "serif twostorey"},
+	{"Latin Modern Roman Bold", lmroman10bold.TTF, "serif twostorey"},
+	{"Latin Modern Roman Italic", lmroman10italic.TTF, "serif slanted cursive onestorey"},
+	{"Go Mono", gomono.TTF, "serif mono"},
+	{"Liberation Mono", liberationmonoregular.TTF, "mono barred"},
+	{"DejaVu Sans Mono", dejavusansmono.TTF, "mono barred"},
+	{"Latin Modern Mono", lmmono10regular.TTF, "serif mono twostorey"},
 }
 
 // An outline is the contour of one letter in one face.
@@ -105,28 +88,22 @@ func (o outline) point(p fixed.Point26_6) (x, y float64) {
 var outlines = sync.OnceValue(func() [][]outline {
 	all := make([][]outline, len(letters.classes))
 	for _, f := range faces {
-		font, err := sfnt.Parse(f.font)
+		font := must(sfnt.Parse(f.font))
+		em := fixed.I(int(font.UnitsPerEm()))
+		unit := float64(em)
 		for z, c := range letters.classes {
-			var o outline
-			if err == nil {
-				o, err = loadOutline(font, []rune(c.name)[0])
-			}
-			if err != nil { // a font of this program
-				panic(fmt.Sprintf("glyphs: %s of %s: %v", c.name, f.name, err))
-			}
-			all[z] = append(all[z], o)
+			segments := must(font.LoadGlyph(nil, must(font.GlyphIndex(nil, []rune(c.name)[0])), em, nil))
+			bounds := segments.Bounds()
+			all[z] = append(all[z], outline{segments, unit, (float64(bounds.Min.X)/unit + float64(bounds.Max.X)/unit) / 2})
 		}
 	}
 	return all
 })
 
-func loadOutline(f *sfnt.Font, r rune) (outline, error) {
-	glyph, err := f.GlyphIndex(nil, r)
-	if err != nil || glyph == 0 {
-		return outline{}, cmp.Or(err, sfnt.ErrNotFound)
+// must returns what is made from a part of this program, which has no mistakes.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
 	}
-	em := fixed.I(int(f.UnitsPerEm()))
-	segments, err := f.LoadGlyph(nil, glyph, em, nil)
-	unit, bounds := float64(em), segments.Bounds()
-	return outline{segments, unit, (float64(bounds.Min.X)/unit + float64(bounds.Max.X)/unit) / 2}, err
+	return v
 }

@@ -14,6 +14,7 @@ package glyphs
 
 import (
 	_ "embed"
+	"encoding/csv"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -70,18 +71,13 @@ func sample(z, i int) *image.Gray {
 	return render(outlines()[z][i%len(faces)], rng)
 }
 
-// Image renders sample i of a class, counted from 0, in 48 x 48 pixels: the picture from
-// which Make takes the features of the i-th row of that class. A class or sample that the
-// data set does not have is an *invalid.Error.
-func Image(class string, i int) (*image.Gray, error) {
-	z := slices.IndexFunc(letters.classes, func(l letter) bool { return l.name == class })
-	if z < 0 || i < 0 || i >= samples {
-		return nil, &invalid.Error{
-			Where: "glyphs", Field: fmt.Sprintf("sample %d of class %q", i, class),
-			Want: fmt.Sprintf("one of its letters and digits, and a sample from 0 to %d", samples-1),
-		}
+// Image renders the sample of a row of the features of Make in 48 x 48 pixels. A row that
+// they do not have is an *invalid.Error.
+func Image(row int) (*image.Gray, error) {
+	if rows := len(letters.classes) * samples; row < 0 || row >= rows {
+		return nil, &invalid.Error{Where: "glyphs", Field: "sample", Want: fmt.Sprintf("0 to %d", rows-1), Got: fmt.Sprint(row)}
 	}
-	return sample(z, i), nil
+	return sample(row/samples, row%samples), nil
 }
 
 //go:embed letters.txt
@@ -101,22 +97,15 @@ type letter struct {
 	cells []string
 }
 
-// parseTable reads lines of cells separated by white space. The first names the columns:
-// class, part and the groups. Empty lines and lines that start with # are ignored. The
-// table is part of the program, so mistakes panic.
+// parseTable reads lines of cells separated by spaces. The first names the columns: class,
+// part and the groups. Empty lines and lines that start with # are ignored.
 func parseTable(text string) table {
-	var t table
-	for line := range strings.Lines(text) {
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) == 0 || strings.HasPrefix(line, "#"):
-		case t.groups == nil:
-			t.groups = fields[2:]
-		case len(fields) != 2+len(t.groups):
-			panic("letters.txt: another number of columns: " + line)
-		default:
-			t.classes = append(t.classes, letter{fields[0], fields[1], fields[2:]})
-		}
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.Comment, r.TrimLeadingSpace = ' ', '#', true
+	rows := must(r.ReadAll())
+	t := table{groups: rows[0][2:]}
+	for _, cells := range rows[1:] {
+		t.classes = append(t.classes, letter{cells[0], cells[1], cells[2:]})
 	}
 	return t
 }
@@ -130,9 +119,7 @@ func value(cell string, f face) string {
 		switch {
 		case !isException:
 			value = part
-		case !slices.Contains(traits, trait(name)):
-			panic("letters.txt: not trait:value: " + cell)
-		case f.has(trait(name)):
+		case f.has(name):
 			value = exception
 		}
 	}

@@ -1,7 +1,6 @@
 package glyphs
 
 import (
-	"errors"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,42 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // standard is the default data set, for tests that only read it.
 var standard = sync.OnceValue(Make)
 
-func TestMake(t *testing.T) {
-	ds := standard()
-	if err := dataset.Check(ds); err != nil {
-		t.Error(err)
-	}
-	type size struct{ Samples, Classes, Train, Val, Test, Groups int }
-	got := size{
-		ds.Features.Rows, len(ds.Classes),
-		len(ds.Split.Train), len(ds.Split.Val), len(ds.Split.Test), len(ds.Groups),
-	}
-	if diff := cmp.Diff(size{3900, 52, 30, 10, 12, 12}, got); diff != "" {
-		t.Errorf("sizes (-want +got):\n%s", diff)
-	}
-}
-
-func TestMakeDoesNotDependOnTheNumberOfProcessors(t *testing.T) {
-	want := standard()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if diff := cmp.Diff(want, Make()); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
 // The features and all else are those of the first version, on the architecture that made
 // the results of the README.
-func TestFingerprint(t *testing.T) {
+func TestMake(t *testing.T) {
+	ds := standard()
+	testkit.NoError(t, dataset.Check(ds))
 	const want = "258675fa18814f54082a1a77d155f9e6b6482e1d1c6ab59162923f9d833f4918"
-	if got := standard().Fingerprint(); got != want && runtime.GOARCH == "amd64" {
+	if got := ds.Fingerprint(); got != want && runtime.GOARCH == "amd64" {
 		t.Errorf("fingerprint %s, expected %s", got, want)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if diff := cmp.Diff(ds, Make()); diff != "" {
+		t.Errorf("with one processor (-want +got):\n%s", diff)
 	}
 }
 
@@ -66,36 +47,6 @@ func TestHeldOutSamples(t *testing.T) {
 	}
 	if len(trained) != len(seen)*faces {
 		t.Errorf("%d pairs of class and typeface are trained on, expected %d", len(trained), len(seen)*faces)
-	}
-}
-
-func TestImageErrors(t *testing.T) {
-	for class, i := range map[string]int{"?": 0, "": 0, "A": -1, "B": 75} {
-		if _, err := Image(class, i); !errors.As(err, new(*invalid.Error)) {
-			t.Errorf("Image(%q, %d): found %v, expected an *invalid.Error", class, i, err)
-		}
-	}
-}
-
-func TestParseTable(t *testing.T) {
-	got := parseTable("# a comment\n\nclass part foot top\nA train end,serif:bar,mono:- -\n")
-	if len(got.classes) != 1 || !slices.Equal(got.groups, []string{"foot", "top"}) || got.classes[0].part != "train" {
-		t.Fatalf("found %+v", got)
-	}
-	cells := got.classes[0].cells
-	for _, c := range []struct {
-		traits []trait
-		want   string
-	}{
-		{nil, "end"},
-		{[]trait{slanted}, "end"},
-		{[]trait{serif}, "bar"},
-		{[]trait{mono, serif}, ""}, // the last exception holds
-	} {
-		f := face{traits: c.traits}
-		if v, none := value(cells[0], f), value(cells[1], f); v != c.want || none != "" {
-			t.Errorf("in a face with %v: %q and %q, expected %q and none", c.traits, v, none, c.want)
-		}
 	}
 }
 
@@ -135,15 +86,5 @@ func TestDescriptionsAreShares(t *testing.T) {
 			t.Fatalf("no class %s or no attribute %s", c.class, c.attribute)
 		}
 		testkit.Near(t, c.attribute+" of "+c.class, u.Row(z)[m], c.want, 1e-12)
-	}
-}
-
-func TestTrainClassesHaveEveryAttribute(t *testing.T) {
-	attributes := letters.attributes()
-	u := letters.descriptions(attributes)
-	for m, a := range attributes {
-		if !slices.ContainsFunc(letters.split().Train, func(z int) bool { return u.Row(z)[m] > 0.5 }) {
-			t.Errorf("no train class has %s in most faces", a.Name)
-		}
 	}
 }
