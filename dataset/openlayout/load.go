@@ -24,6 +24,7 @@
 package openlayout
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -84,18 +86,11 @@ type Options struct {
 // error joins all problems of the files, each an *invalid.Error. dataset.Check finds those
 // of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
-	if opts.DevSplit == 0 {
-		opts.DevSplit = 1
-	}
-	if opts.DevSplit < 1 || opts.DevSplit > len(partColumns) {
-		return nil, &invalid.Error{Where: "--dev-split", Want: "1, 2 or 3", Got: fmt.Sprint(opts.DevSplit)}
-	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{ctx: ctx, dir: dir, source: classesFile}
-	r.d = &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}
+	r := &reader{ctx: ctx, dir: dir, source: classesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
 	r.load(opts)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -139,12 +134,15 @@ func (r *reader) load(opts Options) {
 	r.readLabels()
 	r.readImages()
 	if !opts.WithoutSplit {
-		splits := r.readSplits(r.path(SplitsFile))
-		switch {
-		case len(splits) >= opts.DevSplit:
-			r.d.DevSplits, r.d.Split = splits, splits[opts.DevSplit-1]
-		case len(splits) > 0:
-			r.report(r.path(SplitsFile), fmt.Sprintf("a column %s for split %d", partColumns[opts.DevSplit-1], opts.DevSplit), "none")
+		r.d.DevSplits = r.readSplits(r.path(SplitsFile))
+		switch n, splits := cmp.Or(opts.DevSplit, 1), len(r.d.DevSplits); {
+		case 0 < n && n <= splits:
+			r.d.Split = r.d.DevSplits[n-1]
+		case splits > 0:
+			r.problems.AddError(&invalid.Error{
+				Where: r.path(SplitsFile), Field: "dev_split",
+				Want: fmt.Sprintf("1 to %d, from the columns %s", splits, strings.Join(partColumns[:splits], ", ")), Got: fmt.Sprint(n),
+			})
 		}
 	}
 	r.readFeatures()
@@ -152,19 +150,16 @@ func (r *reader) load(opts Options) {
 
 // readFeatures reads the features of the samples, one for each label.
 func (r *reader) readFeatures() {
-	path := r.path(FeaturesFile)
-	_, notNPY := os.Stat(path)
-	_, notCSV := os.Stat(r.path(featuresCSV))
-	switch {
-	case notNPY == nil && notCSV == nil:
-		r.report(r.dir, FeaturesFile+" or "+featuresCSV, "both")
+	paths := []string{r.path(FeaturesFile), r.path(featuresCSV)}
+	paths = slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Stat(path)
+		return err != nil
+	})
+	if len(paths) != 1 {
+		r.report(r.dir, FeaturesFile+" or "+featuresCSV, map[int]string{0: "neither", 2: "both"}[len(paths)])
 		return
-	case notNPY != nil && notCSV != nil:
-		r.report(r.dir, FeaturesFile+" or "+featuresCSV, "neither")
-		return
-	case notNPY != nil:
-		path = r.path(featuresCSV)
 	}
+	path := paths[0]
 	x, err := features.ReadAll(r.ctx, path)
 	r.problems.AddError(err)
 	r.d.Features = x

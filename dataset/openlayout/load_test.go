@@ -150,10 +150,10 @@ func TestLoadDevSplit(t *testing.T) {
 	if diff := cmp.Diff([]dataset.Split{smallDataset().Split, want.Split}, got.DevSplits); diff != "" {
 		t.Errorf("all splits (-want +got):\n%s", diff)
 	}
-	_, err := Load(t.Context(), dir, Options{DevSplit: 3})
-	wantErrors(t, err, "splits.csv: expected a column part3 for split 3, found none")
-	_, err = Load(t.Context(), dir, Options{DevSplit: 4})
-	testkit.WantError(t, err, "expected 1, 2 or 3, found 4")
+	for _, n := range []int{-1, 3} {
+		_, err := Load(t.Context(), dir, Options{DevSplit: n})
+		wantErrors(t, err, fmt.Sprintf("splits.csv: dev_split: expected 1 to 2, from the columns part, part2, found %d", n))
+	}
 
 	testkit.NoError(t, os.Remove(filepath.Join(dir, SplitsFile)))
 	want.Split = dataset.Split{}
@@ -200,8 +200,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"a group missing", replace(attributesFile, "legs::six,legs", "legs::six,"), []string{`attributes.csv: line 3, column group: expected a group for every attribute, or for none, found ""`}},
 		{"an attribute without a column", replace(attributesFile, "flies,flight\n", "flies,flight\nswims,water\n"), []string{`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "swims"`}},
 		{"a column of no attribute", replace(classesFile, "flies", "flys"), []string{
-			`classes.csv: line 1, column 4: expected the name of an attribute of attributes.csv, found "flys". Did you mean flies?`,
 			`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "flies"`,
+			`classes.csv: line 1, column 4: expected the name of an attribute of attributes.csv, found "flys". Did you mean flies?`,
 		}},
 		{"a class twice", replace(classesFile, "bee,", "ant,"), []string{
 			`classes.csv: line 3, column class: expected a different name on each line, found "ant", which is also on line 2`,
@@ -215,7 +215,7 @@ func TestLoadRefuses(t *testing.T) {
 			`splits.csv: line 5, column part: expected train, val or test, or nothing for a class that is left out, found "Test". Did you mean test?`,
 		}},
 		{"no val classes", replace(SplitsFile, "bee,val", "bee,train"), []string{`splits.csv: expected at least one val class in column part, found none`}},
-		{"a class in two parts", replace(SplitsFile, "dog,test,test", "dog,test,test\nant,test,test"), []string{`splits.csv: line 6, column class: expected every class once, found "ant", which is also on line 2`}},
+		{"a class in two parts", replace(SplitsFile, "dog,test,test", "dog,test,test\nant,test,test"), []string{`splits.csv: line 6, column class: expected a different name on each line, found "ant", which is also on line 2`}},
 		{"a class in no line", replace(SplitsFile, "cat,train,train\n", ""), []string{`splits.csv: class "cat": expected a line for every class of classes.csv, with an empty part for a class that is left out, found none`}},
 		{"an unseen class that is seen in another split", replace(SplitsFile, "dog,test,test", "dog,test,train"), []string{
 			`splits.csv: line 5, column part2: expected what part has, or train and val exchanged, found "train", where part has "test"`,

@@ -3,7 +3,6 @@ package openlayout
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -50,16 +49,27 @@ func (r *reader) readClasses() {
 	if r.d.Attributes == nil { // reported
 		return
 	}
-	u := dataset.NewMatrix[float64](len(r.d.Classes), len(r.d.Attributes))
-	for m, j := range r.attributeColumns(t) {
-		for z, row := range t.Rows {
-			u.Row(z)[m] = math.NaN()
-			if j >= 0 {
-				u.Row(z)[m] = t.Probability(row, j)
+	names := make([]string, len(r.d.Attributes))
+	index := make(map[string]int)
+	for m, a := range r.d.Attributes {
+		names[m], index[a.Name] = a.Name, m
+		if t.Column(a.Name) < 0 && a.Name != "" {
+			t.Report("missing", 1, "", "a column for every attribute of "+attributesFile, "none for "+invalid.Quote(a.Name))
+		}
+	}
+	r.d.Descriptions = dataset.NewMatrix[float64](len(r.d.Classes), len(names))
+	for j, name := range t.Columns {
+		m, known := index[name]
+		switch {
+		case name == classColumn:
+		case !known || name == "":
+			t.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+attributesFile, name, names)
+		default:
+			for z, row := range t.Rows {
+				r.d.Descriptions.Row(z)[m] = t.Probability(row, j)
 			}
 		}
 	}
-	r.d.Descriptions = u
 }
 
 // setClasses sets the names of the classes, which are empty where a problem was reported.
@@ -70,32 +80,6 @@ func (r *reader) setClasses(names []string) {
 			r.classes[name] = z
 		}
 	}
-}
-
-// attributeColumns returns the column of each attribute, or -1.
-func (r *reader) attributeColumns(t *table.Table) []int {
-	names := make([]string, len(r.d.Attributes))
-	columns := make([]int, len(names))
-	index := make(map[string]int, len(names))
-	for m, a := range r.d.Attributes {
-		names[m], columns[m], index[a.Name] = a.Name, -1, m
-	}
-	for j, name := range t.Columns {
-		m, known := index[name]
-		switch {
-		case name == classColumn:
-		case known && name != "":
-			columns[m] = j
-		default:
-			t.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+attributesFile, name, names)
-		}
-	}
-	for m, j := range columns {
-		if j < 0 && names[m] != "" {
-			t.Report("missing", 1, "", "a column for every attribute of "+attributesFile, "none for "+invalid.Quote(names[m]))
-		}
-	}
-	return columns
 }
 
 // find returns the class that a row of another table names, or -1.
@@ -153,6 +137,7 @@ func (r *reader) readSplits(path string) []dataset.Split {
 		return nil
 	}
 	before := r.problems.Len()
+	names := t.Names(classColumn)
 	rowOf := make([]*table.Row, len(r.d.Classes))
 	for i, row := range t.Rows {
 		for _, column := range columns {
@@ -160,11 +145,10 @@ func (r *reader) readSplits(path string) []dataset.Split {
 				t.ReportUnknown(column, row.Line, column, "train, val or test, or nothing for a class that is left out", part, parts)
 			}
 		}
-		z := r.find(t, row)
-		if z >= 0 && rowOf[z] != nil {
-			t.Report("repeated", row.Line, classColumn, "every class once",
-				fmt.Sprintf("%s, which is also on line %d", invalid.Quote(r.d.Classes[z]), rowOf[z].Line))
-		} else if z >= 0 {
+		if names[i] == "" { // reported
+			continue
+		}
+		if z := r.find(t, row); z >= 0 {
 			rowOf[z] = &t.Rows[i]
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -28,11 +27,11 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return invalid.File(dir, err)
 	}
-	for name, rows := range map[string][][]string{
-		attributesFile: attributeRows(d), classesFile: classRows(d), labelsFile: labelRows(d),
-		SplitsFile: splitRows(d.Classes, append([]dataset.Split{d.Split}, others...)),
+	for name, columns := range map[string][][]string{
+		attributesFile: attributeColumns(d), classesFile: classColumns(d), labelsFile: labelColumns(d),
+		SplitsFile: splitColumns(d.Classes, append([]dataset.Split{d.Split}, others...)),
 	} {
-		if err := fileio.WriteCSV(filepath.Join(dir, name), rows); err != nil {
+		if err := writeColumns(filepath.Join(dir, name), columns...); err != nil {
 			return err
 		}
 	}
@@ -52,98 +51,89 @@ func WriteExtraction(dir string, e *Extraction) error {
 // WriteSamples writes images.csv and, unless classes is nil, labels.csv, with a line for
 // each sample.
 func WriteSamples(dir string, paths, classes []string) error {
-	err := fileio.WriteCSV(filepath.Join(dir, imagesFile), column(pathColumn, paths))
+	err := writeColumns(filepath.Join(dir, imagesFile), column(pathColumn, paths))
 	if err != nil || classes == nil {
 		return err
 	}
-	return fileio.WriteCSV(filepath.Join(dir, labelsFile), column(classColumn, classes))
-}
-
-// column returns the rows of a table of one column.
-func column(name string, cells []string) [][]string {
-	rows := [][]string{{name}}
-	for _, cell := range cells {
-		rows = append(rows, []string{cell})
-	}
-	return rows
+	return writeColumns(filepath.Join(dir, labelsFile), column(classColumn, classes))
 }
 
 // WriteSplits writes one to three splits of the classes in the form of splits.csv.
 func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
-	return fileio.WriteCSV(path, splitRows(classes, splits))
+	return writeColumns(path, splitColumns(classes, splits)...)
 }
 
-func splitRows(classes []string, splits []dataset.Split) [][]string {
-	rows := [][]string{append([]string{classColumn}, partColumns[:len(splits)]...)}
-	for _, name := range classes {
-		rows = append(rows, append([]string{name}, make([]string, len(splits))...))
-	}
-	for n, split := range splits {
-		for _, subset := range split.Subsets() {
-			for _, z := range subset.Classes {
-				rows[1+z][1+n] = subset.Name
-			}
+// writeColumns writes a table of columns, each of which begins with its name.
+func writeColumns(path string, columns ...[]string) error {
+	rows := make([][]string, len(columns[0]))
+	for _, cells := range columns {
+		for i, cell := range cells {
+			rows[i] = append(rows[i], cell)
 		}
 	}
-	return rows
+	return fileio.WriteCSV(path, rows)
 }
 
-func attributeRows(d *dataset.Dataset) [][]string {
-	rows := [][]string{{"name", "group"}}
+// column returns a column with the given cells.
+func column(name string, cells []string) []string { return append([]string{name}, cells...) }
+
+func splitColumns(classes []string, splits []dataset.Split) [][]string {
+	columns := [][]string{column(classColumn, classes)}
+	for n, split := range splits {
+		part := column(partColumns[n], make([]string, len(classes)))
+		for _, subset := range split.Subsets() {
+			for _, z := range subset.Classes {
+				part[1+z] = subset.Name
+			}
+		}
+		columns = append(columns, part)
+	}
+	return columns
+}
+
+func attributeColumns(d *dataset.Dataset) [][]string {
+	names, groups := []string{"name"}, []string{"group"}
 	for _, a := range d.Attributes {
 		group := ""
 		if d.Groups != nil {
 			group = d.Groups[a.Group]
 		}
-		rows = append(rows, []string{a.Name, group})
+		names, groups = append(names, a.Name), append(groups, group)
 	}
-	return rows
+	return [][]string{names, groups}
 }
 
-func classRows(d *dataset.Dataset) [][]string {
-	header := []string{classColumn}
-	for _, a := range d.Attributes {
-		header = append(header, a.Name)
-	}
-	rows := [][]string{header}
-	for z, name := range d.Classes {
-		cells := []string{name}
-		for _, p := range d.Descriptions.Row(z) {
-			text := ""
-			if !math.IsNaN(p) {
-				text = strconv.FormatFloat(p, 'g', -1, 64)
+func classColumns(d *dataset.Dataset) [][]string {
+	columns := [][]string{column(classColumn, d.Classes)}
+	for m, a := range d.Attributes {
+		described := column(a.Name, make([]string, len(d.Classes)))
+		for z := range d.Classes {
+			if p := d.Descriptions.Row(z)[m]; !math.IsNaN(p) {
+				described[1+z] = strconv.FormatFloat(p, 'g', -1, 64)
 			}
-			cells = append(cells, text)
 		}
-		rows = append(rows, cells)
+		columns = append(columns, described)
 	}
-	return rows
+	return columns
 }
 
-// labelRows has columns for ids and held-out samples only if there are some.
-func labelRows(d *dataset.Dataset) [][]string {
-	row := func(class string, id, held string) []string {
-		cells := []string{class}
-		if d.IDs != nil {
-			cells = append(cells, id)
-		}
-		if len(d.TestSeen) > 0 {
-			cells = append(cells, held)
-		}
-		return cells
+// labelColumns has columns for ids and held-out samples only if there are some.
+func labelColumns(d *dataset.Dataset) [][]string {
+	classes, held := []string{classColumn}, []string{testSeenColumn}
+	for _, z := range d.Labels {
+		classes, held = append(classes, d.Classes[z]), append(held, "no")
 	}
-	rows := [][]string{row(classColumn, idColumn, testSeenColumn)}
-	for i, z := range d.Labels {
-		id, held := "", "no"
-		if d.IDs != nil {
-			id = d.IDs[i]
-		}
-		if _, found := slices.BinarySearch(d.TestSeen, i); found {
-			held = "yes"
-		}
-		rows = append(rows, row(d.Classes[z], id, held))
+	for _, i := range d.TestSeen {
+		held[1+i] = "yes"
 	}
-	return rows
+	columns := [][]string{classes}
+	if d.IDs != nil {
+		columns = append(columns, column(idColumn, d.IDs))
+	}
+	if len(d.TestSeen) > 0 {
+		columns = append(columns, held)
+	}
+	return columns
 }
 
 // writable checks that the names of d would be read as they are written.
