@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
@@ -81,7 +80,6 @@ type file struct {
 
 type class struct {
 	name string
-	line int             // where it is first named, in a CSV file
 	u    map[int]float64 // of the attributes that are given, NaN without a value
 }
 
@@ -97,33 +95,20 @@ func readCSV(f *file, text []byte) {
 	if t == nil {
 		return
 	}
-	columns := make([]string, len(t.Columns))
-	for i, name := range t.Columns {
-		columns[i] = dataset.FoldName(name)
-	}
-	switch {
-	case columns[0] != "class":
-		t.Report("header", 1, "", wantHeader, t.Header())
-	case slices.Equal(columns, []string{"class", "attribute", "value"}):
+	switch header := strings.ToLower(strings.Join(t.Columns, ",")); {
+	case header == "class,attribute,value":
 		for _, row := range t.Rows {
 			f.describe(row.Line, f.class(row.Line, row.Cells[0], false), f.attribute(row.Line, row.Cells[1]), row.Cells[2])
 		}
-	default:
-		attributes := make([]int, len(columns))
-		for i, name := range t.Columns[1:] {
-			m := f.attribute(1, name)
-			if m >= 0 && slices.Contains(attributes[1:1+i], m) {
-				t.Report("column", 1, name, "each attribute once", fmt.Sprintf("%q twice", f.vocabulary.names[m]))
-				m = -1
-			}
-			attributes[1+i] = m
-		}
+	case strings.HasPrefix(header, "class,"):
 		for _, row := range t.Rows {
 			c := f.class(row.Line, row.Cells[0], true)
-			for i, m := range attributes[1:] {
-				f.describe(row.Line, c, m, row.Cells[1+i])
+			for i, name := range t.Columns[1:] {
+				f.describe(row.Line, c, f.attribute(1, name), row.Cells[1+i])
 			}
 		}
+	default:
+		t.Report("header", 1, "", wantHeader, t.Header())
 	}
 }
 
@@ -181,7 +166,7 @@ func (f *file) class(line int, name string, isNew bool) *class {
 	case len(f.classes) >= most:
 		want, got = fmt.Sprintf("at most %d classes", most), "more"
 	default:
-		c := &class{name: name, line: line, u: map[int]float64{}}
+		c := &class{name, map[int]float64{}}
 		f.place[key] = len(f.classes)
 		f.classes = append(f.classes, c)
 		return c
@@ -194,22 +179,20 @@ func (f *file) class(line int, name string, isNew bool) *class {
 // wrong name is reported once.
 func (f *file) attribute(line int, name string) int {
 	name = strings.TrimSpace(name)
-	m, known := f.attributes[name]
-	if known {
+	if m, known := f.attributes[name]; known {
 		return m
 	}
-	m = -1
-	if hits := f.vocabulary.find(name); len(hits) == 1 {
-		m = hits[0]
-	} else {
+	hits := f.vocabulary.find(name)
+	if len(hits) != 1 {
 		hint := ""
 		if !f.problems.Full("attribute", f.path) {
 			hint = f.vocabulary.hint(name)
 		}
 		f.report("attribute", line, "attribute", "the name of one attribute of the data set", invalid.Quote(name), hint)
+		hits = []int{-1}
 	}
-	f.attributes[name] = m
-	return m
+	f.attributes[name] = hits[0]
+	return hits[0]
 }
 
 // describe sets an attribute of a class, unless one of their names was reported.
@@ -256,7 +239,7 @@ func (f *file) finish() (names []string, u dataset.Matrix[float64], err error) {
 			u.Row(z)[m] = p
 		}
 		if dataset.Described(u.Row(z)) == 0 {
-			f.report("described", c.line, "class "+invalid.Quote(c.name), "at least one described attribute", "none")
+			f.report("described", 0, "class "+invalid.Quote(c.name), "at least one described attribute", "none")
 		}
 	}
 	return names, u, f.problems.Err()
@@ -273,7 +256,6 @@ type vocabulary struct {
 // "has_wing_color::olive", or from groups if a name has none.
 func newVocabulary(attributes []dataset.Attribute, groups []string) *vocabulary {
 	v := &vocabulary{names: make([]string, len(attributes))}
-	seen := make(map[string]bool)
 	for m, a := range attributes {
 		group, name, found := strings.Cut(a.Name, "::")
 		if !found {
@@ -287,25 +269,13 @@ func newVocabulary(attributes []dataset.Attribute, groups []string) *vocabulary 
 			v.names[m] = group + "::" + name
 		}
 		folded := dataset.FoldName(name)
-		short := dataset.FoldName(withoutHas(group)) + folded
+		short := strings.TrimPrefix(dataset.FoldName(group), "has") + folded
 		v.index.Add(m, v.names[m], dataset.FoldName(group)+folded, short, folded)
-		for _, key := range []string{short, folded} {
-			if !seen[key] {
-				seen[key] = true
-				v.loose = append(v.loose, key)
-			}
-		}
+		v.loose = append(v.loose, short, folded)
 	}
+	slices.Sort(v.loose)
+	v.loose = slices.Compact(v.loose)
 	return v
-}
-
-// withoutHas returns "wing_color" for the group "has_wing_color".
-func withoutHas(group string) string {
-	words := strings.FieldsFunc(group, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) })
-	if len(words) > 1 && strings.EqualFold(words[0], "has") {
-		return strings.Join(words[1:], "_")
-	}
-	return group
 }
 
 // find returns the attributes that a name may mean.

@@ -100,12 +100,13 @@ func TestReadReportsEveryProblem(t *testing.T) {
 			`line 3: expected 5 cells, one for each column, found 3`,
 			`line 1, attribute: expected the name of one attribute of the data set, found "olvie". Did you mean "has_wing_color::olive"?`,
 			`line 1, attribute: expected the name of one attribute of the data set, found "grey". It may mean "has_wing_color::grey" or "size::grey".`,
-			`line 1, column size large: expected each attribute once, found "size::large" twice`,
 			`line 2, class "Vireo", "size::large": ` + values + `"80", which looks like a percentage: write 0.8`,
+			`line 2, class "Vireo", "size::large": expected each attribute once, found it twice`,
 			`line 4, class: expected a name, found ""`,
 			`line 5, class: expected "Vireo", as before, or another name, found "vireo"`,
 			`line 6, class: expected each class once, found "Vireo" twice`,
 			`line 7, class "Owl", "size::large": ` + values + `"-1"`,
+			`line 7, class "Owl", "size::large": expected each attribute once, found it twice`,
 			`line 8, class: expected a name without control characters, found "A\x1b[2Jnt"`,
 		}},
 		{"one line per value", "a.csv", "class,attribute,value\nVireo,olive,1\nVireo,Wing color: olive,0\nVireo,plumage,1\nOwl,plumage,1\nOwl,large\n", []string{
@@ -113,7 +114,7 @@ func TestReadReportsEveryProblem(t *testing.T) {
 			`line 3, class "Vireo", "has_wing_color::olive": expected each attribute once, found it twice`,
 			`line 4, attribute: expected the name of one attribute of the data set, found "plumage". One of the 6 attributes is "has_wing_color::olive".`,
 		}},
-		{"nothing described", "a.csv", "class,olive,large\nVireo,,\nOwl,1,\n", []string{`line 2, class "Vireo": expected at least one described attribute, found none`}},
+		{"nothing described", "a.csv", "class,olive,large\nVireo,,\nOwl,1,\n", []string{`class "Vireo": expected at least one described attribute, found none`}},
 		{"JSON", "a.json", "{\"Vireo\": {\"large\": 20, \"Large\": {\"a\": 1}},\n \"Owl\": {},\n \"Ow l\": {\"lage\": 1}, \"Emu\": 3}", []string{
 			`class "Vireo", "size::large": ` + values + `"20", which looks like a percentage: write 0.2`,
 			`class "Vireo", "size::large": expected each attribute once, found it twice`,
