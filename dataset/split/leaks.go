@@ -34,17 +34,19 @@ func (l Leak) String() string { return fmt.Sprintf("%s and %s: %s", l.First, l.S
 // one compares none. The sizes of d must agree and its values be finite.
 func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 	subsetOf := subsets(d, s)
-	named := func(z int) string { return fmt.Sprintf("class %q (%s)", d.Classes[z], subsetOf[z]) }
-	var leaks []Leak
+	class := func(z int) string { return fmt.Sprintf("class %q (%s)", d.Classes[z], subsetOf[z]) }
+	sample := func(i int, use string) string {
+		return fmt.Sprintf("sample %d of %q (%s)", i, d.Classes[d.Labels[i]], use)
+	}
+	var leaks, ofSeen []Leak
 	known := make(map[[2]int]bool) // pairs of classes that share a sample
-	sets := similarities(d, tolerance)
-	for _, set := range sets {
+	for _, set := range similarities(d, tolerance) {
 		first := firsts(set.classes, subsetOf)
 		for j := range first {
 			for i := range j {
 				a, b := set.classes[first[i]], set.classes[first[j]]
 				reason := set.reason
-				if set.samples != nil {
+				if set.kind == bySample {
 					key := [2]int{min(a, b), max(a, b)}
 					if known[key] {
 						continue
@@ -52,27 +54,25 @@ func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 					known[key] = true
 					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[first[i]], set.samples[first[j]])
 				}
-				leaks = append(leaks, Leak{set.kind, named(a), named(b), reason})
+				leaks = append(leaks, Leak{set.kind, class(a), class(b), reason})
 			}
 		}
-	}
-	held := make(map[int]bool)
-	for _, i := range d.TestSeen {
-		held[i] = true
-	}
-	sample := func(i int) string { return fmt.Sprintf("sample %d of %q", i, d.Classes[d.Labels[i]]) }
-	for _, set := range sets {
-		seen := slices.DeleteFunc(slices.Clone(set.samples), func(i int) bool {
-			subset := subsetOf[d.Labels[i]]
-			return subset != "train" && subset != "val"
-		})
-		out := slices.IndexFunc(seen, func(i int) bool { return held[i] })
-		trained := slices.IndexFunc(seen, func(i int) bool { return !held[i] })
-		if out >= 0 && trained >= 0 {
-			leaks = append(leaks, Leak{heldOut, sample(seen[out]) + " (held out)", sample(seen[trained]) + " (trained on)", "they have the same features"})
+		held, trained := -1, -1 // the first of the seen classes
+		for _, i := range slices.Backward(set.samples) {
+			if subset := subsetOf[d.Labels[i]]; subset != "train" && subset != "val" {
+				continue
+			}
+			if _, found := slices.BinarySearch(d.TestSeen, i); found {
+				held = i
+			} else {
+				trained = i
+			}
+		}
+		if held >= 0 && trained >= 0 {
+			ofSeen = append(ofSeen, Leak{heldOut, sample(held, "held out"), sample(trained, "trained on"), "they have the same features"})
 		}
 	}
-	return leaks
+	return append(leaks, ofSeen...)
 }
 
 // subsets returns the subset of each class, "" for none.
@@ -192,18 +192,14 @@ func fold(name string) string {
 // compare returns the largest difference of two descriptions over the attributes that
 // both have. It is not ok if these are less than half of those that either has.
 func compare(u, v []float64) (difference float64, ok bool) {
-	both, either := 0, 0
-	for m, p := range u {
-		q := v[m]
-		if !math.IsNaN(p) || !math.IsNaN(q) {
-			either++
+	both := 0
+	for m := range u {
+		if d := math.Abs(u[m] - v[m]); !math.IsNaN(d) {
+			both++
+			difference = max(difference, d)
 		}
-		if math.IsNaN(p) || math.IsNaN(q) {
-			continue
-		}
-		both++
-		difference = max(difference, math.Abs(p-q))
 	}
+	either := dataset.Described(u) + dataset.Described(v) - both
 	return difference, both > 0 && 2*both >= either
 }
 
