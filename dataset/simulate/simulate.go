@@ -1,7 +1,6 @@
 // Package simulate generates zero-shot data sets of any size from random numbers, for tests
 // and benchmarks that need the sizes of the paper's data sets but not the data. They can be
-// learned, but accuracies on them say nothing about photographs; the name of each begins
-// with "simulated".
+// learned, but accuracies on them say nothing about photographs.
 package simulate
 
 import (
@@ -9,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat/distmv"
 
@@ -39,7 +37,7 @@ func Make(s Spec) (*dataset.Dataset, error) {
 		return nil, err
 	}
 	ds := &dataset.Dataset{
-		Name:     s.name(),
+		Name:     s.Name,
 		Source:   fmt.Sprintf("simulated, seed %d", s.Seed),
 		Features: dataset.NewMatrix[float32](s.Samples, s.Dims),
 		Split: dataset.Split{
@@ -142,7 +140,7 @@ func drawSample(x []float32, u []float64, groups []int, effects dataset.Matrix[f
 
 // Spec is the size of a data set. Every number but the seed must be positive.
 type Spec struct {
-	Name string // "simulated" is prepended unless the name begins with it
+	Name string // of the data set
 	Seed uint64
 
 	Samples    int // at least one per class; classes have the same number, give or take one
@@ -158,18 +156,9 @@ func (s Spec) classes() int { return s.TrainClasses + s.ValClasses + s.TestClass
 // presets have the sizes of the data of Atzmon and Chechik (UAI 2018), with the
 // ResNet-101 features and the split of Xian et al. (PAMI 2018).
 var presets = []Spec{
-	{
-		Name: "simulated-cub", Samples: 11788, Dims: 2048, Attributes: 312, Groups: 28,
-		TrainClasses: 100, ValClasses: 50, TestClasses: 50,
-	},
-	{
-		Name: "simulated-awa2", Samples: 37322, Dims: 2048, Attributes: 85, Groups: 11,
-		TrainClasses: 27, ValClasses: 13, TestClasses: 10,
-	},
-	{
-		Name: "simulated-sun", Samples: 14340, Dims: 2048, Attributes: 102, Groups: 4,
-		TrainClasses: 580, ValClasses: 65, TestClasses: 72,
-	},
+	{Name: "simulated-cub", Samples: 11788, Dims: 2048, Attributes: 312, Groups: 28, TrainClasses: 100, ValClasses: 50, TestClasses: 50},
+	{Name: "simulated-awa2", Samples: 37322, Dims: 2048, Attributes: 85, Groups: 11, TrainClasses: 27, ValClasses: 13, TestClasses: 10},
+	{Name: "simulated-sun", Samples: 14340, Dims: 2048, Attributes: 102, Groups: 4, TrainClasses: 580, ValClasses: 65, TestClasses: 72},
 }
 
 // Preset returns the specification of a name, and whether there is one.
@@ -191,18 +180,6 @@ func Presets() []string {
 	return names
 }
 
-func (s Spec) name() string {
-	const prefix = "simulated"
-	switch {
-	case s.Name == "":
-		return prefix
-	case strings.HasPrefix(s.Name, prefix):
-		return s.Name
-	default:
-		return prefix + "-" + s.Name
-	}
-}
-
 // check returns an *invalid.Error for the first impossible number.
 func (s Spec) check() error {
 	for _, n := range []struct {
@@ -219,7 +196,7 @@ func (s Spec) check() error {
 		{"samples", s.Samples, s.classes()},
 	} {
 		if n.value < n.least {
-			return &invalid.Error{Where: s.name(), Field: n.field, Want: fmt.Sprintf("at least %d", n.least), Got: fmt.Sprint(n.value)}
+			return &invalid.Error{Where: s.Name, Field: n.field, Want: fmt.Sprintf("at least %d", n.least), Got: fmt.Sprint(n.value)}
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func TestMemoryOfLargeFeatures(t *testing.T) {
 	}
 	const dims = 2048
 	d := testkit.Must(simulate.Make(simulate.Spec{
-		Name: "large", Samples: fileio.Large / dims, Dims: 16, Attributes: 9, Groups: 3,
+		Name: "simulated-large", Samples: fileio.Large / dims, Dims: 16, Attributes: 9, Groups: 3,
 		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
 	}))(t)
 	wide := dataset.NewMatrix[float32](d.Features.Rows, dims)

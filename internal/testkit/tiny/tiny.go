@@ -10,7 +10,7 @@ import (
 // classes, with 9 attributes in 3 groups. A trial of 4 epochs takes milliseconds.
 func Small() *dataset.Dataset {
 	return simulated(simulate.Spec{
-		Name: "small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3,
+		Name: "simulated-small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3,
 		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
 	})
 }
@@ -20,7 +20,7 @@ func Small() *dataset.Dataset {
 // after 6 epochs.
 func Learnable() *dataset.Dataset {
 	return simulated(simulate.Spec{
-		Name: "tiny", Samples: 605, Dims: 64, Attributes: 20, Groups: 5,
+		Name: "simulated-tiny", Samples: 605, Dims: 64, Attributes: 20, Groups: 5,
 		TrainClasses: 40, ValClasses: 10, TestClasses: 10,
 	})
 }
