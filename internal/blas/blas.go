@@ -19,7 +19,7 @@ package blas
 import (
 	"cmp"
 	"os"
-	"sync"
+	"strings"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -46,10 +46,7 @@ type Info struct {
 }
 
 func (i Info) String() string {
-	s := i.Name
-	if i.Version != "" {
-		s += " " + i.Version
-	}
+	s := strings.TrimSpace(i.Name + " " + i.Version)
 	if i.Path != "" {
 		s += " (" + i.Path + ")"
 	}
@@ -65,10 +62,7 @@ type backend interface {
 	info() Info
 }
 
-var (
-	mu      sync.Mutex
-	current backend = pureGo{why: "blas.Use was not called"}
-)
+var current backend = pureGo{why: "blas.Use was not called"}
 
 // Use sets the BLAS of the whole process: the shared library of a path or name, or PureGo.
 // "" means $LAGO_BLAS and, if that is empty too, the first of the usual names that opens.
@@ -80,8 +74,6 @@ func Use(library string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	mu.Lock()
-	defer mu.Unlock()
 	current = b
 	blas32.Use(b)
 	blas64.Use(b)
@@ -90,11 +82,7 @@ func Use(library string) (Info, error) {
 }
 
 // Current describes the BLAS that Use chose.
-func Current() Info {
-	mu.Lock()
-	defer mu.Unlock()
-	return current.info()
-}
+func Current() Info { return current.info() }
 
 // choose returns the backend of a name, or of none.
 func choose(name string) (backend, error) {
@@ -110,12 +98,12 @@ func choose(name string) (backend, error) {
 	}
 	b, err := open(name)
 	if err != nil {
-		return nil, &invalid.Error{
+		err = &invalid.Error{
 			Where: "$" + EnvLibrary, Want: "a BLAS library, or " + PureGo, Got: name,
 			Err: err, Hint: "Unset it to use the first library that is found.",
 		}
 	}
-	return b, nil
+	return b, err
 }
 
 // pureGo is gonum's BLAS.
@@ -124,9 +112,7 @@ type pureGo struct {
 	why string
 }
 
-func (g pureGo) info() Info {
-	return Info{Name: "gonum", Why: g.why}
-}
+func (g pureGo) info() Info { return Info{Name: "gonum", Why: g.why} }
 
 // Float is a number that the routines multiply.
 type Float interface{ float32 | float64 }

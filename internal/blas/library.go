@@ -22,12 +22,10 @@ type library struct {
 	single routines[float32] // gemm and gemv only
 	double routines[float64]
 
-	product
+	description Info
 }
 
-func (l *library) info() Info {
-	return Info{Name: l.name, Version: l.version, Path: l.path}
-}
+func (l *library) info() Info { return l.description }
 
 // Below these numbers of multiplications gonum is faster than a call into a library,
 // which takes about 100 ns (BenchmarkGemm).

@@ -3,7 +3,7 @@
 package blas
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -71,7 +71,7 @@ func open(name string) (backend, error) {
 			return nil, fmt.Errorf("not a BLAS library: %w", err)
 		}
 	}
-	l.product = identify(handle, name, l.double.gemm)
+	l.description = identify(handle, name, l.double.gemm)
 	if err := l.try(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -88,10 +88,7 @@ func load(name string) (uintptr, error) {
 	if core == "" {
 		return handle, nil
 	}
-	if err := purego.Dlclose(handle); err != nil {
-		return 0, err
-	}
-	if err := os.Setenv(envCore, core); err != nil {
+	if err := cmp.Or(purego.Dlclose(handle), os.Setenv(envCore, core)); err != nil {
 		return 0, err
 	}
 	handle, err = purego.Dlopen(name, mode)
@@ -133,43 +130,38 @@ func (l *library) try() error {
 	return nil
 }
 
-// product describes a library.
-type product struct{ name, version, path string }
-
-// identify returns the name and version of a library and sets it up: without threads of
-// its own, since products are split over goroutines, which parallel runs share. It was
-// opened by name; routine is the address of any of its functions.
-func identify(handle uintptr, name string, routine uintptr) product {
-	p := product{name: "BLAS", path: fileOf(routine, name)}
+// identify describes a library and sets it up: without threads of its own, since products
+// are split over goroutines, which parallel runs share. It was opened by name; routine is the
+// address of any of its functions.
+func identify(handle uintptr, name string, routine uintptr) Info {
+	i := Info{Name: "BLAS", Path: fileOf(routine, name)}
+	set := func(function string, value int32) {
+		var f func(int32)
+		if bind(handle, function, &f) {
+			f(value)
+		}
+	}
 	var config func() string
 	var versionString func(to *byte, size int32)
-	var setThreads func(n int32)
-	var setBranch func(branch int32) int32
 	switch {
 	case bind(handle, "openblas_get_config", &config):
-		p.name = "OpenBLAS"
-		p.version = strings.TrimPrefix(strings.TrimSpace(config()), "OpenBLAS ")
-		if bind(handle, "openblas_set_num_threads", &setThreads) {
-			setThreads(1)
-		}
+		i.Name = "OpenBLAS"
+		i.Version = strings.TrimPrefix(strings.TrimSpace(config()), "OpenBLAS ")
+		set("openblas_set_num_threads", 1)
 	case bind(handle, "MKL_Get_Version_String", &versionString):
-		p.name = "MKL"
+		i.Name = "MKL"
 		text := make([]byte, 256)
 		versionString(&text[0], int32(len(text)))
-		p.version = strings.TrimSpace(string(bytes.TrimRight(text, "\x00")))
-		if bind(handle, "MKL_Set_Num_Threads", &setThreads) {
-			setThreads(1)
-		}
+		i.Version = strings.TrimSpace(unix.ByteSliceToString(text))
+		set("MKL_Set_Num_Threads", 1)
 		// Results that do not depend on the alignment of the operands. This must come
 		// before any product.
 		const cbwrAuto = 2 // MKL_CBWR_AUTO of mkl_types.h: the fastest code of this processor
-		if bind(handle, "MKL_CBWR_Set", &setBranch) {
-			setBranch(cbwrAuto)
-		}
+		set("MKL_CBWR_Set", cbwrAuto)
 	case strings.Contains(name, "Accelerate"):
-		p.name = "Accelerate"
+		i.Name = "Accelerate"
 	}
-	return p
+	return i
 }
 
 // bind makes *fn call the named function of the library, if there is one.
@@ -185,14 +177,9 @@ func bind(handle uintptr, name string, fn any) bool {
 // fileOf returns the file that a routine was loaded from, or name if the loader does not
 // report it.
 func fileOf(routine uintptr, name string) string {
-	address, err := purego.Dlsym(purego.RTLD_DEFAULT, "dladdr")
-	if err != nil {
-		return name
-	}
 	var dladdr func(address uintptr, to *symbolInfo) int32
-	purego.RegisterFunc(&dladdr, address)
 	var info symbolInfo
-	if dladdr(routine, &info) == 0 || info.file == nil {
+	if !bind(purego.RTLD_DEFAULT, "dladdr", &dladdr) || dladdr(routine, &info) == 0 || info.file == nil {
 		return name
 	}
 	path := unix.BytePtrToString(info.file)
