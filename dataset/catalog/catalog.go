@@ -210,11 +210,11 @@ func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err 
 		d, err = openlayout.Load(ctx, l.place, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
 	default:
 		if spec, ok := simulate.Preset(strings.ToLower(l.place)); ok {
-			d, err = simulate.Make(spec)
+			d = simulate.Make(spec)
 		} else {
 			d = glyphs.Make()
 		}
-		return d, cmp.Or(err, ctx.Err())
+		return d, ctx.Err()
 	}
 	if err != nil || l.layout == openLayout && o.WithoutSplit {
 		return d, err

@@ -15,7 +15,7 @@ import (
 // Samples of test classes of the generated data sets are predicted by the nearest class
 // mean, itself predicted from the descriptions by ridge regression over the train classes.
 func TestDescriptionsPredictUnseenClasses(t *testing.T) {
-	for _, ds := range []*dataset.Dataset{glyphs.Make(), mustMake(t, simulate.Spec{
+	for _, ds := range []*dataset.Dataset{glyphs.Make(), simulate.Make(simulate.Spec{
 		Samples: 2000, Dims: 128, Attributes: 24, Groups: 6, TrainClasses: 70, ValClasses: 10, TestClasses: 20,
 	})} {
 		train, test := ds.Split.Train, ds.Split.Test

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -30,12 +29,8 @@ const (
 // noise, cut off at zero. Every fifth sample of a seen class is held out for generalised
 // zero-shot learning.
 //
-// The same specification gives the same bits on any number of processors. An impossible
-// specification is an *invalid.Error.
-func Make(s Spec) (*dataset.Dataset, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
+// The same specification gives the same bits on any number of processors.
+func Make(s Spec) *dataset.Dataset {
 	ds := &dataset.Dataset{
 		Name:     s.Name,
 		Source:   fmt.Sprintf("simulated, seed %d", s.Seed),
@@ -78,7 +73,7 @@ func Make(s Spec) (*dataset.Dataset, error) {
 			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), groups, effects, rand.New(rand.NewPCG(s.Seed, uint64(i))))
 		}
 	})
-	return ds, nil
+	return ds
 }
 
 // numbers returns n numbers from first.
@@ -138,7 +133,8 @@ func drawSample(x []float32, u []float64, groups []int, effects dataset.Matrix[f
 	}
 }
 
-// Spec is the size of a data set. Every number but the seed must be positive.
+// Spec is the size of a data set. Every number but the seed must be positive, and there must
+// be an attribute for each group.
 type Spec struct {
 	Name string // of the data set
 	Seed uint64
@@ -162,42 +158,17 @@ var presets = []Spec{
 }
 
 // Preset returns the specification of a name, and whether there is one.
-func Preset(name string) (Spec, bool) {
-	for _, s := range presets {
-		if s.Name == name {
-			return s, true
-		}
+func Preset(name string) (s Spec, found bool) {
+	if i := slices.Index(Presets(), name); i >= 0 {
+		return presets[i], true
 	}
-	return Spec{}, false
+	return s, false
 }
 
 // Presets returns the names of all presets.
-func Presets() []string {
-	names := make([]string, len(presets))
-	for i, s := range presets {
-		names[i] = s.Name
+func Presets() (names []string) {
+	for _, s := range presets {
+		names = append(names, s.Name)
 	}
 	return names
-}
-
-// check returns an *invalid.Error for the first impossible number.
-func (s Spec) check() error {
-	for _, n := range []struct {
-		field string
-		value int
-		least int
-	}{
-		{"dimensions", s.Dims, 1},
-		{"groups", s.Groups, 1},
-		{"attributes", s.Attributes, s.Groups},
-		{"train classes", s.TrainClasses, 1},
-		{"val classes", s.ValClasses, 1},
-		{"test classes", s.TestClasses, 1},
-		{"samples", s.Samples, s.classes()},
-	} {
-		if n.value < n.least {
-			return &invalid.Error{Where: s.Name, Field: n.field, Want: fmt.Sprintf("at least %d", n.least), Got: fmt.Sprint(n.value)}
-		}
-	}
-	return nil
 }

@@ -319,10 +319,10 @@ func compareWithChance(t *testing.T, d *dataset.Dataset, slack float64, config f
 }
 
 func TestShuffledDescriptionsLeaveChance(t *testing.T) {
-	d := testkit.Must(simulate.Make(simulate.Spec{
+	d := simulate.Make(simulate.Spec{
 		Name: "simulated-chance", Samples: 400, Dims: 24, Attributes: 18, Groups: 4,
 		TrainClasses: 16, ValClasses: 4, TestClasses: 20,
-	}))(t)
+	})
 	compareWithChance(t, d, 0.1, func(l *lab.Lab) Config {
 		c := compareAll(l)
 		c.LAGO, c.Common.Seeds, c.Common.Epochs = c.LAGO[:1], 1, 2

@@ -8,7 +8,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/internal/fileio"
-	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -21,10 +20,10 @@ func TestMemoryOfLargeFeatures(t *testing.T) {
 		t.Skip("files are not mapped here")
 	}
 	const dims = 2048
-	d := testkit.Must(simulate.Make(simulate.Spec{
+	d := simulate.Make(simulate.Spec{
 		Name: "simulated-large", Samples: fileio.Large / dims, Dims: 16, Attributes: 9, Groups: 3,
 		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
-	}))(t)
+	})
 	wide := dataset.NewMatrix[float32](d.Features.Rows, dims)
 	for i := range wide.Rows {
 		for row := wide.Row(i); len(row) > 0; row = row[d.Features.Cols:] {

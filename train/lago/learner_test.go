@@ -148,9 +148,9 @@ func TestShuffled(t *testing.T) {
 // The 768 x 64 weights are enough to be split among several workers.
 func TestResultsDoNotDependOnWorkers(t *testing.T) {
 	defer parallel.Limit(0)
-	d := testkit.Must(simulate.Make(simulate.Spec{
+	d := simulate.Make(simulate.Spec{
 		Samples: 140, Dims: 768, Attributes: 64, Groups: 8, TrainClasses: 20, ValClasses: 4, TestClasses: 4,
-	}))(t)
+	})
 	eachVariant(t, func(t *testing.T, v model.Variant) {
 		s := settings(v)
 		s.Alpha, s.Complement, s.Batch = 0.1, model.DeMorgan, 64

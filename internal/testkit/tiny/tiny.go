@@ -9,7 +9,7 @@ import (
 // Small has 160 samples of 16 classes, 8, 4 and 4 of which are train, validation and test
 // classes, with 9 attributes in 3 groups. A trial of 4 epochs takes milliseconds.
 func Small() *dataset.Dataset {
-	return simulated(simulate.Spec{
+	return simulate.Make(simulate.Spec{
 		Name: "simulated-small", Samples: 160, Dims: 16, Attributes: 9, Groups: 3,
 		TrainClasses: 8, ValClasses: 4, TestClasses: 4,
 	})
@@ -19,16 +19,8 @@ func Small() *dataset.Dataset {
 // test classes, with 20 attributes in 5 groups: enough for an accuracy well above chance
 // after 6 epochs.
 func Learnable() *dataset.Dataset {
-	return simulated(simulate.Spec{
+	return simulate.Make(simulate.Spec{
 		Name: "simulated-tiny", Samples: 605, Dims: 64, Attributes: 20, Groups: 5,
 		TrainClasses: 40, ValClasses: 10, TestClasses: 10,
 	})
-}
-
-func simulated(s simulate.Spec) *dataset.Dataset {
-	d, err := simulate.Make(s)
-	if err != nil {
-		panic(err)
-	}
-	return d
 }
