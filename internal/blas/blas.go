@@ -70,9 +70,22 @@ var current backend = pureGo{why: "blas.Use was not called"}
 // changes nothing. If none was named and none is found, gonum's routines are used and
 // Info.Why says why.
 func Use(library string) (Info, error) {
-	b, err := choose(cmp.Or(library, os.Getenv(EnvLibrary)))
-	if err != nil {
-		return Info{}, err
+	var b backend
+	var err error
+	switch name := cmp.Or(library, os.Getenv(EnvLibrary)); name {
+	case PureGo:
+		b = pureGo{why: "pure Go was requested"}
+	case "":
+		if b, err = search(); err != nil {
+			b = pureGo{why: err.Error()}
+		}
+	default:
+		if b, err = open(name); err != nil {
+			return Info{}, &invalid.Error{
+				Where: "$" + EnvLibrary, Want: "a BLAS library, or " + PureGo, Got: name,
+				Err: err, Hint: "Unset it to use the first library that is found.",
+			}
+		}
 	}
 	current = b
 	blas32.Use(b)
@@ -83,28 +96,6 @@ func Use(library string) (Info, error) {
 
 // Current describes the BLAS that Use chose.
 func Current() Info { return current.info() }
-
-// choose returns the backend of a name, or of none.
-func choose(name string) (backend, error) {
-	switch name {
-	case PureGo:
-		return pureGo{why: "pure Go was requested"}, nil
-	case "":
-		b, err := search()
-		if err != nil {
-			return pureGo{why: err.Error()}, nil
-		}
-		return b, nil
-	}
-	b, err := open(name)
-	if err != nil {
-		err = &invalid.Error{
-			Where: "$" + EnvLibrary, Want: "a BLAS library, or " + PureGo, Got: name,
-			Err: err, Hint: "Unset it to use the first library that is found.",
-		}
-	}
-	return b, err
-}
 
 // pureGo is gonum's BLAS.
 type pureGo struct {
