@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -33,18 +32,19 @@ const samples = 75
 // other architectures may round differently.
 func Make() *dataset.Dataset {
 	classes := letters.classes
-	attributes := letters.attributes()
+	attributes, u := letters.describe()
 	d := &dataset.Dataset{
 		Name:         "glyphs",
 		Source:       fmt.Sprintf("letters and digits of %d typefaces, seed 0", len(faces)),
 		Features:     dataset.NewMatrix[float32](len(classes)*samples, dims),
 		Attributes:   attributes,
 		Groups:       letters.groups,
-		Descriptions: letters.descriptions(attributes),
-		Split:        letters.split(),
+		Descriptions: u,
 	}
+	subsets := map[string]*[]int{"train": &d.Split.Train, "val": &d.Split.Val, "test": &d.Split.Test}
 	for z, l := range classes {
 		d.Classes = append(d.Classes, l.name)
+		*subsets[l.part] = append(*subsets[l.part], z)
 		for i := range samples {
 			if l.part != "test" && isHeldOut(i) {
 				d.TestSeen = append(d.TestSeen, len(d.Labels))
@@ -126,47 +126,30 @@ func value(cell string, f face) string {
 	return strings.TrimPrefix(value, "-")
 }
 
-// attributes returns the values of each group, in the order in which classes first have
-// them.
-func (t table) attributes() []dataset.Attribute {
-	var all []dataset.Attribute
+// describe returns the values of each group, in the order in which classes first have them,
+// and classes x attributes: the share of the faces in which a class has an attribute.
+func (t table) describe() (all []dataset.Attribute, u dataset.Matrix[float64]) {
+	count := make(map[dataset.Attribute][]float64) // of the faces, by class
 	for k, group := range t.groups {
-		for _, l := range t.classes {
+		for z, l := range t.classes {
 			for _, f := range faces {
 				v := value(l.cells[k], f)
 				a := dataset.Attribute{Name: group + "::" + v, Group: k}
-				if v != "" && !slices.Contains(all, a) {
+				if v != "" && count[a] == nil {
 					all = append(all, a)
+					count[a] = make([]float64, len(t.classes))
+				}
+				if v != "" {
+					count[a][z]++
 				}
 			}
 		}
 	}
-	return all
-}
-
-// descriptions returns classes x attributes: the share of the faces in which a class has
-// an attribute.
-func (t table) descriptions(attributes []dataset.Attribute) dataset.Matrix[float64] {
-	u := dataset.NewMatrix[float64](len(t.classes), len(attributes))
-	for z, l := range t.classes {
-		count := make(map[string]int)
-		for k, group := range t.groups {
-			for _, f := range faces {
-				count[group+"::"+value(l.cells[k], f)]++
-			}
-		}
-		for m, a := range attributes {
-			u.Row(z)[m] = float64(count[a.Name]) / float64(len(faces))
+	u = dataset.NewMatrix[float64](len(t.classes), len(all))
+	for m, a := range all {
+		for z, n := range count[a] {
+			u.Row(z)[m] = n / float64(len(faces))
 		}
 	}
-	return u
-}
-
-func (t table) split() dataset.Split {
-	var s dataset.Split
-	subsets := map[string]*[]int{"train": &s.Train, "val": &s.Val, "test": &s.Test}
-	for z, l := range t.classes {
-		*subsets[l.part] = append(*subsets[l.part], z)
-	}
-	return s
+	return all, u
 }

@@ -52,8 +52,7 @@ func TestHeldOutSamples(t *testing.T) {
 
 // Some entries equal shares of the faces, counted by their names.
 func TestDescriptionsAreShares(t *testing.T) {
-	attributes := letters.attributes()
-	u := letters.descriptions(attributes)
+	attributes, u := letters.describe()
 	inFaces := func(word string) float64 {
 		n := 0
 		for _, f := range faces {
