@@ -13,7 +13,6 @@ package images
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -21,6 +20,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"math"
+	"strings"
 
 	_ "golang.org/x/image/bmp"
 	"golang.org/x/image/draw"
@@ -127,23 +127,13 @@ func decode(ctx context.Context, path string) (*image.RGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	bad := func(err error) error {
-		e := &invalid.Error{Where: path, Want: "a JPEG, PNG, WebP, GIF, BMP or TIFF image", Err: err}
-		if errors.Is(err, image.ErrFormat) {
-			e.Got, e.Err = "another format", nil
-		}
-		return e
-	}
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
-	switch {
-	case err != nil:
-		return nil, bad(err)
-	case config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height:
+	if err == nil && (config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height) {
 		return nil, &invalid.Error{Where: path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels), Got: fmt.Sprintf("%d x %d", config.Width, config.Height)}
 	}
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return nil, bad(err)
+		return nil, &invalid.Error{Where: path, Want: "a JPEG, PNG, WebP, GIF, BMP or TIFF image", Got: strings.TrimPrefix(err.Error(), "image: ")}
 	}
 	p := image.NewRGBA(image.Rect(0, 0, config.Width, config.Height))
 	switch m := m.(type) {

@@ -57,7 +57,10 @@ func List(dir string) ([]Image, error) {
 		}
 		all = append(all, below...)
 	}
-	return all, check(dir, all)
+	if len(all) == 0 {
+		return nil, &invalid.Error{Where: dir, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
+	}
+	return all, nil
 }
 
 // entries returns the images and the folders in the folder of a class, or in the whole one
@@ -77,6 +80,8 @@ func entries(dir, class string) (files []Image, folders []string, err error) {
 		switch {
 		case err != nil:
 			return nil, nil, invalid.File(file, err)
+		case invalid.HasControl(e.Name()) || strings.TrimSpace(e.Name()) != e.Name(): // which a table cannot hold
+			return nil, nil, &invalid.Error{Where: folder, Field: "name " + invalid.Quote(e.Name()), Want: "no control characters, and no spaces at the ends"}
 		case info.IsDir():
 			folders = append(folders, e.Name())
 		case IsImage(file):
@@ -84,19 +89,6 @@ func entries(dir, class string) (files []Image, folders []string, err error) {
 		}
 	}
 	return files, folders, nil
-}
-
-// check returns an error if there are no images, or with names that a table cannot hold.
-func check(where string, all []Image) error {
-	if len(all) == 0 {
-		return &invalid.Error{Where: where, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
-	}
-	for _, m := range all {
-		if invalid.HasControl(m.ID) || strings.TrimSpace(m.ID) != m.ID || strings.TrimSpace(m.Class) != m.Class {
-			return &invalid.Error{Where: where, Field: "name " + invalid.Quote(m.ID), Want: "names without control characters, and without spaces at their ends"}
-		}
-	}
-	return nil
 }
 
 // ReadList reads a CSV file with a column path and, if the classes are known, a column
@@ -120,7 +112,7 @@ func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 		}
 		all = append(all, m)
 	}
-	return all, cmp.Or(problems.Err(), check(file, all))
+	return all, problems.Err()
 }
 
 // SetBoxes reads bounding boxes of all images from a CSV file with the columns path, x, y,
