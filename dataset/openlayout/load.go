@@ -82,20 +82,13 @@ type Options struct {
 	WithoutSplit bool
 }
 
-// Load reads the data set in dir. Its name is that of the folder in lower case. The
+// Load reads the data set in dir, an absolute path. Its name is that of the folder in lower case. The
 // error joins all problems of the files, each an *invalid.Error. dataset.Check finds those
 // of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
 	r := &reader{ctx: ctx, dir: dir, source: classesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
 	r.load(opts)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err := r.problems.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), r.problems.Err()); err != nil {
 		return nil, err
 	}
 	return r.d, nil

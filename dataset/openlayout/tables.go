@@ -19,7 +19,6 @@ func (r *reader) readAttributes() {
 		return
 	}
 	names := t.Names("name")
-	known := make(map[string]int)
 	for i, row := range t.Rows {
 		a := dataset.Attribute{Name: names[i], Group: -1}
 		group := t.Cell(row, "group")
@@ -27,13 +26,10 @@ func (r *reader) readAttributes() {
 			t.Report("group", row.Line, "group", "a group for every attribute, or for none", invalid.Quote(group))
 		}
 		if group != "" {
-			k, seen := known[group]
-			if !seen {
-				k = len(r.d.Groups)
-				known[group] = k
+			if !slices.Contains(r.d.Groups, group) {
 				r.d.Groups = append(r.d.Groups, group)
 			}
-			a.Group = k
+			a.Group = slices.Index(r.d.Groups, group)
 		}
 		r.d.Attributes = append(r.d.Attributes, a)
 	}
