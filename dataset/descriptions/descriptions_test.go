@@ -1,8 +1,10 @@
 package descriptions
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +18,20 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
+
+func ExampleRead() {
+	attributes := []dataset.Attribute{{Name: "has_wing_color::olive"}, {Name: "has_bill_color::black"}, {Name: "has_size::small"}}
+	classes, u, err := Read(context.Background(), "testdata/birds.csv", attributes, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for z, name := range classes {
+		fmt.Println(name, u.Row(z))
+	}
+	// Output:
+	// Olive Warbler [0.75 0.9 NaN]
+	// Bell's Vireo [0.3 NaN 1]
+}
 
 var groups = []string{"has_wing_color", "has_bill_shape", "size"}
 

@@ -107,25 +107,18 @@ func TestWriteProperty(t *testing.T) {
 }
 
 func TestWriteRefuses(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		spoil func(d *dataset.Dataset)
-		want  string
-	}{
-		{"a class that begins with a space", func(d *dataset.Dataset) { d.Classes[0] = " ant" }, `names of the classes: expected different names of printable characters that do not begin or end with a space, found " ant"`},
-		{"an attribute like a column", func(d *dataset.Dataset) { d.Attributes[1].Name = "class" }, `names of the attributes: expected different names of`},
-		{"two groups of one name", func(d *dataset.Dataset) { d.Groups[1] = "legs" }, `names of the groups: expected different names of`},
+	for want, spoil := range map[string]func(d *dataset.Dataset){
+		`classes: expected different names of printable characters that do not begin or end with a space, found " ant"`: func(d *dataset.Dataset) { d.Classes[0] = " ant" },
+		`attributes: expected different names of`: func(d *dataset.Dataset) { d.Attributes[1].Name = "class" },
+		`groups: expected different names of`:     func(d *dataset.Dataset) { d.Groups[1] = "legs" },
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := smallDataset()
-			c.spoil(d)
-			dir := filepath.Join(t.TempDir(), "Small")
-			err := Write(dir, d)
-			testkit.WantError(t, err, "small: "+c.want)
-			if _, err := os.Stat(dir); err == nil {
-				t.Error("the folder was created")
-			}
-		})
+		d := smallDataset()
+		spoil(d)
+		dir := filepath.Join(t.TempDir(), "Small")
+		testkit.WantError(t, Write(dir, d), "small: names of the "+want)
+		if _, err := os.Stat(dir); err == nil {
+			t.Error("the folder was created")
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package split
 import (
 	"errors"
 	"fmt"
+	"log"
 	"math"
 	"slices"
 	"strings"
@@ -12,9 +13,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
+
+func ExamplePropose() {
+	d := glyphs.Make()
+	s, err := Propose(d, Options{Val: 10, Test: 12, Seed: 1, Tolerance: Tolerance})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(s.Train), len(s.Val), len(s.Test), "classes,", len(Leaks(d, s, Tolerance)), "leaks")
+	// Output: 30 10 12 classes, 0 leaks
+}
 
 // drawn returns a data set with classes of many sizes, some of them similar.
 func drawn(t *rapid.T) *dataset.Dataset {
