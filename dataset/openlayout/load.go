@@ -82,9 +82,9 @@ type Options struct {
 	WithoutSplit bool
 }
 
-// Load reads the data set in dir, an absolute path. Its name is that of the folder in lower case. The
-// error joins all problems of the files, each an *invalid.Error. dataset.Check finds those
-// of a data set in any layout, such as classes without samples.
+// Load reads the data set in dir, an absolute path. Its name is that of the folder in lower
+// case. The error joins all problems of the files, each an *invalid.Error. dataset.Check finds
+// those of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	r := &reader{ctx: ctx, dir: dir, source: classesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
 	r.load(opts)

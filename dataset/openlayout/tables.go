@@ -49,7 +49,7 @@ func (r *reader) readClasses() {
 	index := make(map[string]int)
 	for m, a := range r.d.Attributes {
 		names[m], index[a.Name] = a.Name, m
-		if t.Column(a.Name) < 0 && a.Name != "" {
+		if a.Name != "" && (a.Name == classColumn || t.Column(a.Name) < 0) {
 			t.Report("missing", 1, "", "a column for every attribute of "+attributesFile, "none for "+invalid.Quote(a.Name))
 		}
 	}

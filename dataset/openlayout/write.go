@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
@@ -15,15 +13,10 @@ import (
 )
 
 // Write writes d, which dataset.Check must have accepted, as a folder that Load reads as
-// the same data set, bit for bit. d.Split is written as the first split of the classes,
-// others, at most two, as the second and third. Files of the same names are replaced.
-//
-// Names that a table cannot hold, or that are not unique, are an *invalid.Error before
-// anything is written.
+// the same data set, bit for bit, if names of a kind differ and none begins or ends with a
+// space. d.Split is written as the first split of the classes, others, at most two, as the
+// second and third. Files of the same names are replaced.
 func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
-	if err := writable(d); err != nil {
-		return err
-	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return invalid.File(dir, err)
 	}
@@ -134,33 +127,4 @@ func labelColumns(d *dataset.Dataset) [][]string {
 		columns = append(columns, held)
 	}
 	return columns
-}
-
-// writable checks that the names of d would be read as they are written.
-func writable(d *dataset.Dataset) error {
-	columns := []string{classColumn} // no attribute may have its name
-	for _, a := range d.Attributes {
-		columns = append(columns, a.Name)
-	}
-	for field, names := range map[string][]string{
-		"names of the classes": d.Classes, "names of the attributes": columns, "names of the groups": d.Groups, "ids of the samples": d.IDs,
-	} {
-		seen := make(map[string]bool, len(names))
-		for _, name := range names {
-			if !isPlain(name) || seen[name] {
-				return &invalid.Error{
-					Where: d.Name, Field: field, Got: invalid.Quote(name),
-					Want: "different names of printable characters that do not begin or end with a space",
-				}
-			}
-			seen[name] = true
-		}
-	}
-	return nil
-}
-
-// isPlain reports whether a cell with the name is read as that name.
-func isPlain(name string) bool {
-	return name != "" && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
-		!invalid.HasControl(name) && !strings.HasPrefix(name, "\ufeff")
 }

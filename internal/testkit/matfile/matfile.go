@@ -4,10 +4,10 @@ package matfile
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"encoding/binary"
 	"math"
-	"reflect"
 )
 
 var order = binary.LittleEndian
@@ -24,10 +24,14 @@ const (
 	Compressed = 15
 	UTF8       = 16
 
-	uint16Type  = 4
-	doubleClass = 6 // the class of arrays of doubles
-	charClass   = 4
+	uint16Type = 4
+
+	doubleClass uint8 = 6 // the class of arrays of doubles
+	charClass   uint8 = 4
 )
+
+// widths are the bytes of the numbers of a type, of others 8.
+var widths = map[uint32]int{Int8: 1, Uint8: 1, 3: 2, uint16Type: 2, Int32: 4, Uint32: 4, Single: 4}
 
 // File puts elements behind a header.
 func File(elements ...[]byte) []byte {
@@ -68,14 +72,13 @@ func Tagged(kind, size uint32, data []byte) []byte {
 
 // Array makes a matrix element of data elements. class is a matlab.Class; flags are added
 // to it.
-func Array(name string, class any, flags uint32, dims []int, data ...[]byte) []byte {
+func Array[Class ~uint8](name string, class Class, flags uint32, dims []int, data ...[]byte) []byte {
 	var d []byte
 	for _, n := range dims {
 		d = order.AppendUint32(d, uint32(n))
 	}
-	flags |= uint32(reflect.ValueOf(class).Convert(reflect.TypeFor[uint32]()).Uint())
 	body := bytes.Join([][]byte{
-		Element(Uint32, order.AppendUint32(order.AppendUint32(nil, flags), 0)),
+		Element(Uint32, order.AppendUint32(order.AppendUint32(nil, flags|uint32(class)), 0)),
 		Element(Int32, d),
 		Element(Int8, []byte(name)),
 		bytes.Join(data, nil),
@@ -92,20 +95,14 @@ func Doubles(name string, dims []int, values ...float64) []byte {
 func Numbers(kind uint32, values ...float64) []byte {
 	var data []byte
 	for _, v := range values {
+		bits := uint64(int64(v))
 		switch kind {
-		case Int8, Uint8:
-			data = append(data, byte(int64(v)))
 		case Single:
-			data = order.AppendUint32(data, math.Float32bits(float32(v)))
+			bits = uint64(math.Float32bits(float32(v)))
 		case Double:
-			data = order.AppendUint64(data, math.Float64bits(v))
-		case 3, uint16Type:
-			data = order.AppendUint16(data, uint16(int64(v)))
-		case Int32, Uint32:
-			data = order.AppendUint32(data, uint32(int64(v)))
-		default:
-			data = order.AppendUint64(data, uint64(int64(v)))
+			bits = math.Float64bits(v)
 		}
+		data = append(data, order.AppendUint64(nil, bits)[:cmp.Or(widths[kind], 8)]...)
 	}
 	return Element(kind, data)
 }
