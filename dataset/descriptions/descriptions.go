@@ -133,13 +133,8 @@ func (f *file) object(field string, text []byte) []fileio.Member {
 // valueText returns a JSON value as table.Probability reads it.
 func valueText(value json.RawMessage) string {
 	text := string(value)
-	switch text {
-	case "null":
-		return ""
-	case "true":
-		return "yes"
-	case "false":
-		return "no"
+	if word, known := map[string]string{"null": "", "true": "yes", "false": "no"}[text]; known {
+		return word
 	}
 	_ = json.Unmarshal(value, &text) // what is no string stays as it is
 	return text

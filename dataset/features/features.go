@@ -164,7 +164,7 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 	x.Cols = r.cols
 	x.Data = make([]float32, 0, max(r.rows, 1)*x.Cols)
 	var problems invalid.List
-	row := make([]float32, x.Cols)
+	row, countsUp := make([]float32, x.Cols), true
 	for {
 		bad, err := r.next(row)
 		switch {
@@ -173,12 +173,15 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 		case err == io.EOF && problems.Len() > 0:
 			x.Data = nil
 			return x, problems.Err()
+		case err == io.EOF && countsUp && r.rows < 0 && x.Cols > 1 && x.Rows > 2:
+			return x, namesOfPandas(path, "column 1", "a feature", "row", x.Rows)
 		case err == io.EOF:
-			return x, r.checkIndex(x)
+			return x, nil
 		case err != nil:
 			problems.AddError(err)
 			return dataset.Matrix[float32]{}, problems.Err()
 		}
+		countsUp = countsUp && row[0] == float32(x.Rows)
 		x.Rows++
 		x.Data = append(x.Data, row...)
 	}
@@ -210,7 +213,7 @@ func newCSV(f *fileio.File) (*Reader, error) {
 		return nil, err
 	}
 	s.first = record
-	if row := make([]float32, cols); s.parse(record, row) == nil && countsUp(row) {
+	if row := make([]float32, cols); cols > 2 && s.parse(record, row) == nil && countsUp(row) {
 		return nil, namesOfPandas(s.path, s.line(), "a sample, or names of the columns", "column", cols)
 	}
 	return &Reader{s.path, -1, cols, s.next, f.Close}, nil
@@ -228,31 +231,17 @@ func isHeader(record []string) bool {
 	return true
 }
 
-// countsUp reports whether values are 0, 1, 2 and so on, as no sample and no feature are.
+// countsUp reports whether values are 0, 1, 2 and so on, as no sample is.
 func countsUp(values []float32) bool {
 	for i, v := range values {
 		if v != float32(i) {
 			return false
 		}
 	}
-	return len(values) > 2
+	return true
 }
 
-// checkIndex returns an error if the first of several columns of a CSV file counts up.
-func (r *Reader) checkIndex(x dataset.Matrix[float32]) error {
-	if r.rows >= 0 || x.Cols < 2 {
-		return nil
-	}
-	first := make([]float32, x.Rows)
-	for i := range first {
-		first[i] = x.Row(i)[0]
-	}
-	if !countsUp(first) {
-		return nil
-	}
-	return namesOfPandas(r.path, "column 1", "a feature", "row", x.Rows)
-}
-
+// namesOfPandas returns the error of a line or column of the numbers 0, 1, 2 and so on.
 func namesOfPandas(path, field, want, of string, n int) error {
 	return &invalid.Error{
 		Where: path, Field: field, Want: want,

@@ -143,7 +143,16 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 			found = append(found, similar{kind: byDescription, classes: []int{a, b}, reason: reason})
 		}
 	}
-	for _, samples := range sameSamples(d.Features) {
+	sums := make([][sha256.Size]byte, d.Features.Rows)
+	row := make([]byte, 0, 4*d.Features.Cols)
+	for i := range sums {
+		row = row[:0]
+		for _, v := range d.Features.Row(i) {
+			row = binary.LittleEndian.AppendUint32(row, math.Float32bits(v+0)) // -0 becomes 0
+		}
+		sums[i] = sha256.Sum256(row)
+	}
+	for _, samples := range equal(sums) {
 		s := similar{kind: bySample, samples: samples}
 		for _, i := range samples {
 			s.classes = append(s.classes, d.Labels[i])
@@ -201,20 +210,6 @@ func compare(u, v []float64) (difference float64, ok bool) {
 	}
 	either := dataset.Described(u) + dataset.Described(v) - both
 	return difference, both > 0 && 2*both >= either
-}
-
-// sameSamples returns the sets of samples that have the same features.
-func sameSamples(x dataset.Matrix[float32]) [][]int {
-	sums := make([][sha256.Size]byte, x.Rows)
-	row := make([]byte, 0, 4*x.Cols)
-	for i := range sums {
-		row = row[:0]
-		for _, v := range x.Row(i) {
-			row = binary.LittleEndian.AppendUint32(row, math.Float32bits(v+0)) // -0 becomes 0
-		}
-		sums[i] = sha256.Sum256(row)
-	}
-	return equal(sums)
 }
 
 // Report describes a split. Its JSON keys are stable.

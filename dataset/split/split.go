@@ -37,32 +37,31 @@ const attempts = 1000
 func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 	usable := Usable(d)
 	sets := together(d, usable, o.Tolerance)
-	refused := &invalid.Error{Where: d.Name, Field: "classes"}
+	refuse := func(want, got, hint string) (dataset.Split, error) {
+		return dataset.Split{}, &invalid.Error{Where: d.Name, Field: "classes", Want: want, Got: got, Hint: hint}
+	}
 	switch {
 	case o.Val < 1 || o.Test < 1 || o.Val+o.Test >= len(usable):
-		refused.Want = fmt.Sprintf("at least 1 for each of train, val and test, of %d that have samples and a description", len(usable))
-		refused.Got = fmt.Sprintf("%d for val and %d for test", o.Val, o.Test)
-		return dataset.Split{}, refused
+		want := fmt.Sprintf("at least 1 for each of train, val and test, of %d that have samples and a description", len(usable))
+		return refuse(want, fmt.Sprintf("%d for val and %d for test", o.Val, o.Test), "")
 	case len(sets) < 3:
-		refused.Want, refused.Got = "at least 3 sets of classes between which nothing leaks", fmt.Sprint(len(sets))
-		return dataset.Split{}, refused
+		return refuse("at least 3 sets of classes between which nothing leaks", fmt.Sprint(len(sets)), "")
 	}
 	random := rand.New(rand.NewPCG(o.Seed, 0))
-	loss := newLoss(d, usable, o)
+	samples := d.SamplesPerClass()
 	var best dataset.Split
 	least := math.Inf(1)
 	for range attempts {
 		random.Shuffle(len(sets), func(a, b int) { sets[a], sets[b] = sets[b], sets[a] })
 		if s, ok := fill(sets, o); ok {
-			if l := loss(s); l < least {
+			if l := loss(d, s, samples, usable, o); l < least {
 				best, least = s, l
 			}
 		}
 	}
 	if math.IsInf(least, 1) {
-		refused.Want = fmt.Sprintf("sets of similar classes of at most %d for val and %d for test", o.Val, o.Test)
-		refused.Got, refused.Hint = "too few of them", "Ask for more val and test classes."
-		return dataset.Split{}, refused
+		want := fmt.Sprintf("sets of similar classes of at most %d for val and %d for test", o.Val, o.Test)
+		return refuse(want, "too few of them", "Ask for more val and test classes.")
 	}
 	return best, nil
 }
@@ -123,20 +122,16 @@ func fill(sets [][]int, o Options) (s dataset.Split, ok bool) {
 	return s, len(s.Train) > 0 && len(s.Val) > 0 && len(s.Test) > 0
 }
 
-// newLoss returns a function that sums, each as a share: the samples by which val and test
-// are off the number expected for their classes, the attributes that train lacks, and, with
-// a weight above both, the classes by which val and test are too small.
-func newLoss(d *dataset.Dataset, usable []int, o Options) func(dataset.Split) float64 {
-	samples, classes := d.SamplesPerClass(), float64(len(usable))
-	all := float64(sum(samples, usable))
-	return func(s dataset.Split) float64 {
-		loss := 0.0
-		for _, subset := range [][]int{s.Val, s.Test} {
-			loss += math.Abs(float64(sum(samples, subset))/all - float64(len(subset))/classes)
-		}
-		loss += float64(len(Uncovered(d, s))) / float64(len(d.Attributes))
-		return loss + 10*float64(o.Val-len(s.Val)+o.Test-len(s.Test))/classes
+// loss sums, each as a share: the samples by which val and test are off the number expected
+// for their classes, the attributes that train lacks, and, with a weight above both, the
+// classes by which val and test are too small.
+func loss(d *dataset.Dataset, s dataset.Split, samples, usable []int, o Options) (loss float64) {
+	all, classes := float64(sum(samples, usable)), float64(len(usable))
+	for _, subset := range [][]int{s.Val, s.Test} {
+		loss += math.Abs(float64(sum(samples, subset))/all - float64(len(subset))/classes)
 	}
+	loss += float64(len(Uncovered(d, s))) / float64(len(d.Attributes))
+	return loss + 10*float64(o.Val-len(s.Val)+o.Test-len(s.Test))/classes
 }
 
 func sum(samples, classes []int) (n int) {

@@ -67,11 +67,7 @@ func WantError(t TB, err error, parts ...string) {
 		t.Errorf("no error, expected one with %q", parts)
 		return
 	}
-	for _, p := range parts {
-		if !strings.Contains(err.Error(), p) {
-			t.Errorf("found error %q, expected it to contain %q", err, p)
-		}
-	}
+	WantText(t, err.Error(), parts...)
 }
 
 // WantText reports a text that lacks one of the parts.
@@ -79,7 +75,7 @@ func WantText(t TB, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
 		if !strings.Contains(text, p) {
-			t.Errorf("the text lacks %q:\n%s", p, text)
+			t.Errorf("expected %q in\n%s", p, text)
 		}
 	}
 }
