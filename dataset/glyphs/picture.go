@@ -146,8 +146,6 @@ const (
 	epsilon      = 0.02 // keeps blocks of noise small
 )
 
-var cellSizes = []int{2, 4} // squares along an edge
-
 // dims is the number of features of a picture.
 const dims = (squares/2*squares/2 + squares/4*squares/4) * orientations
 
@@ -157,7 +155,7 @@ type histogram [orientations]float64
 // hog writes the dims features of a picture into dst.
 func hog(im *image.Gray, dst []float32) {
 	fine := vote(im)
-	for _, size := range cellSizes {
+	for _, size := range []int{2, 4} { // squares along an edge of a cell
 		dst = normalise(pool(fine, size), squares/size, dst)
 	}
 }

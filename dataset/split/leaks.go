@@ -235,12 +235,10 @@ type Subset struct {
 // Describe returns the report of a split of d. tolerance is that of Leaks.
 func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
 	r := Report{Name: d.Name, LeftOut: []string{}, Leaks: append([]Leak{}, Leaks(d, s, tolerance)...), Uncovered: []string{}}
-	samples := d.SamplesPerClass()
 	for _, subset := range s.Subsets() {
-		p := Subset{Name: subset.Name, Classes: []string{}}
+		p := Subset{subset.Name, []string{}, len(d.SamplesOf(subset.Classes))}
 		for _, z := range subset.Classes {
 			p.Classes = append(p.Classes, d.Classes[z])
-			p.Samples += samples[z]
 		}
 		r.Samples += p.Samples
 		r.Subsets = append(r.Subsets, p)

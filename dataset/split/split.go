@@ -79,16 +79,10 @@ func Usable(d *dataset.Dataset) []int {
 
 // together returns the classes in sets that must stay together.
 func together(d *dataset.Dataset, usable []int, tolerance float64) [][]int {
-	set := make([]int, len(d.Classes)) // of each class, named by its lowest class
-	for z := range set {
-		set[z] = z
-	}
+	set := d.Descriptions.AllRows() // of each class, named by its lowest class
 	for _, s := range similarities(d, tolerance) {
 		for _, class := range s.classes[1:] {
 			a, b := set[s.classes[0]], set[class]
-			if a == b {
-				continue
-			}
 			for z := range set {
 				if set[z] == max(a, b) {
 					set[z] = min(a, b)

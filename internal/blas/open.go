@@ -55,19 +55,12 @@ func open(name string) (backend, error) {
 		return nil, err
 	}
 	l := new(library)
-	for _, entry := range []struct {
-		name string
-		to   *uintptr
-	}{
-		{"sgemm_", &l.single.gemm},
-		{"sgemv_", &l.single.gemv},
-		{"dgemm_", &l.double.gemm},
-		{"dgemv_", &l.double.gemv},
-		{"dsyrk_", &l.double.syrk},
-		{"dtrsm_", &l.double.trsm},
-		{"dtrmm_", &l.double.trmm},
+	for name, to := range map[string]*uintptr{
+		"sgemm_": &l.single.gemm, "sgemv_": &l.single.gemv,
+		"dgemm_": &l.double.gemm, "dgemv_": &l.double.gemv,
+		"dsyrk_": &l.double.syrk, "dtrsm_": &l.double.trsm, "dtrmm_": &l.double.trmm,
 	} {
-		if *entry.to, err = purego.Dlsym(handle, entry.name); err != nil {
+		if *to, err = purego.Dlsym(handle, name); err != nil {
 			return nil, fmt.Errorf("not a BLAS library: %w", err)
 		}
 	}
