@@ -50,9 +50,12 @@ func (r *Reader) Cols() int { return r.cols }
 // Close closes the file.
 func (r *Reader) Close() error { return r.close() }
 
-// Open opens a file of features by its extension: .npy, .csv or .mat, in any case.
-// Errors are *invalid.Error, or the context's.
+// Open opens a file of features by its extension: .npy, .csv or .mat, in any case; "-" is CSV
+// on standard input. Errors are *invalid.Error, or the context's.
 func Open(ctx context.Context, path string) (*Reader, error) {
+	if path == "-" {
+		return newCSV(fileio.Stdin(ctx))
+	}
 	switch extension := filepath.Ext(path); strings.ToLower(extension) {
 	case ".npy":
 		a, err := npy.Open(ctx, path)
@@ -76,9 +79,6 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 		return nil, &invalid.Error{Where: path, Want: "features in a file named .npy, .csv or .mat", Got: strconv.Quote(extension)}
 	}
 }
-
-// Stdin reads CSV from standard input.
-func Stdin(ctx context.Context) (*Reader, error) { return newCSV(fileio.Stdin(ctx)) }
 
 // openMAT reads the variable features, D x samples, which column by column is samples x D
 // row by row.

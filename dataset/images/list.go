@@ -80,11 +80,12 @@ func entries(dir, class string) (files []Image, folders []string, err error) {
 		switch {
 		case err != nil:
 			return nil, nil, invalid.File(file, err)
+		case !info.IsDir() && !IsImage(file):
 		case invalid.HasControl(e.Name()) || strings.TrimSpace(e.Name()) != e.Name(): // which a table cannot hold
 			return nil, nil, &invalid.Error{Where: folder, Field: "name " + invalid.Quote(e.Name()), Want: "no control characters, and no spaces at the ends"}
 		case info.IsDir():
 			folders = append(folders, e.Name())
-		case IsImage(file):
+		default:
 			files = append(files, Image{ID: path.Join(class, e.Name()), Path: file, Class: class})
 		}
 	}
@@ -95,8 +96,8 @@ func entries(dir, class string) (files []Image, folders []string, err error) {
 // class. Paths are relative to dir or, if that is empty, to the folder of the file.
 func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 	var problems invalid.List
-	t := table.Read(ctx, file, &problems)
-	if t == nil || !t.HasColumns([]string{"path"}, "class") {
+	t := table.Read(ctx, file, &problems, []string{"path"}, "class")
+	if t == nil {
 		return nil, cmp.Or(ctx.Err(), problems.Err())
 	}
 	dir = cmp.Or(dir, filepath.Dir(file))
@@ -120,8 +121,8 @@ func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 func SetBoxes(ctx context.Context, file string, all []Image) error {
 	var problems invalid.List
 	columns := []string{"path", "x", "y", "width", "height"}
-	t := table.Read(ctx, file, &problems)
-	if t == nil || !t.HasColumns(columns) {
+	t := table.Read(ctx, file, &problems, columns)
+	if t == nil {
 		return cmp.Or(ctx.Err(), problems.Err())
 	}
 	boxes := make(map[string]*Box, len(t.Rows))

@@ -110,16 +110,6 @@ func (r *reader) report(where, want, got string) {
 	r.problems.AddError(&invalid.Error{Where: where, Want: want, Got: got})
 }
 
-// table returns nil if the file is no table, has lines of another width, or lacks columns
-// or has others.
-func (r *reader) table(path string, required []string, optional ...string) *table.Table {
-	t := table.Read(r.ctx, path, &r.problems)
-	if t == nil || t.Ragged || !t.HasColumns(required, optional...) {
-		return nil
-	}
-	return t
-}
-
 // load reads as much as it can, to report all problems at once.
 func (r *reader) load(opts Options) {
 	r.readAttributes()
@@ -209,7 +199,7 @@ func (r *reader) readImages() {
 	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) || r.d.IDs != nil {
 		return
 	}
-	if t := r.table(r.path(imagesFile), []string{pathColumn}); t != nil {
+	if t := table.Read(r.ctx, r.path(imagesFile), &r.problems, []string{pathColumn}); t != nil {
 		r.d.IDs = t.Names(pathColumn)
 		r.checkSamples(t.File, len(r.d.IDs))
 	}

@@ -14,7 +14,7 @@ import (
 // readAttributes reads the attributes and their groups, which are nil if no attribute has
 // one.
 func (r *reader) readAttributes() {
-	t := r.table(r.path(attributesFile), []string{"name"}, "group")
+	t := table.Read(r.ctx, r.path(attributesFile), &r.problems, []string{"name"}, "group")
 	if t == nil {
 		return
 	}
@@ -37,7 +37,7 @@ func (r *reader) readAttributes() {
 
 // readClasses reads the classes and their descriptions.
 func (r *reader) readClasses() {
-	t := r.table(r.path(classesFile), []string{classColumn}, table.Any)
+	t := table.Read(r.ctx, r.path(classesFile), &r.problems, []string{classColumn}, table.Any)
 	if t == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (r *reader) find(t *table.Table, row table.Row) int {
 // readLabels reads the class of each sample, -1 if it is unknown, its name, and whether it
 // is held out.
 func (r *reader) readLabels() {
-	t := r.table(r.path(labelsFile), []string{classColumn}, idColumn, testSeenColumn)
+	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, idColumn, testSeenColumn)
 	if t == nil {
 		return
 	}
@@ -123,7 +123,7 @@ func isSeen(part string) bool { return part == "train" || part == "val" }
 // readSplits returns the splits of the classes, one for each of the first partColumns that
 // the file has; none if it is no table.
 func (r *reader) readSplits(path string) []dataset.Split {
-	t := r.table(path, []string{classColumn, partColumns[0]}, partColumns[1:]...)
+	t := table.Read(r.ctx, path, &r.problems, []string{classColumn, partColumns[0]}, partColumns[1:]...)
 	if t == nil || r.classes == nil {
 		return nil
 	}

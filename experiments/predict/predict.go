@@ -231,11 +231,7 @@ type Identified interface {
 
 // OpenFeatures opens a file of features for a model; "-" is CSV on standard input.
 func OpenFeatures(ctx context.Context, path string, m *train.Saved) (*features.Reader, error) {
-	open := features.Open
-	if path == "-" {
-		open = func(ctx context.Context, _ string) (*features.Reader, error) { return features.Stdin(ctx) }
-	}
-	r, err := open(ctx, path)
+	r, err := features.Open(ctx, path)
 	if err != nil || r.Cols() == m.Dims {
 		return r, err
 	}

@@ -35,10 +35,8 @@ type Table struct {
 	File    string // path
 	Columns []string
 	Rows    []Row
-	// Ragged is set if lines have more or fewer cells than there are columns. They are
-	// reported and not in Rows.
-	Ragged bool
 
+	ragged   bool // some lines have another number of cells
 	problems *invalid.List
 }
 
@@ -49,17 +47,24 @@ type Row struct {
 }
 
 // Read reads the file at path. It reports what is wrong with it to problems, and returns
-// nil if there is no table with a header and at least one line.
-func Read(ctx context.Context, path string, problems *invalid.List) *Table {
+// nil if there is no table with a header and at least one line, if lines have another width
+// than the header, or if that lacks required columns or has others than these and the
+// optional ones.
+func Read(ctx context.Context, path string, problems *invalid.List, required []string, optional ...string) *Table {
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		problems.AddError(err)
 		return nil
 	}
-	return Parse(path, bytes.NewReader(text), problems)
+	t := Parse(path, bytes.NewReader(text), problems)
+	if t == nil || t.ragged || !t.hasColumns(required, optional...) {
+		return nil
+	}
+	return t
 }
 
-// Parse is Read of text; file is its name in errors.
+// Parse is Read of text with any columns; file is its name in errors. Lines with more or fewer
+// cells than there are columns are reported and not in Rows.
 func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 	t := &Table{File: file, problems: problems}
 	for r := NewReader(file, text); ; {
@@ -82,7 +87,7 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 		case t.Columns == nil:
 			t.Columns = cells
 		case len(cells) != len(t.Columns):
-			t.Ragged = true
+			t.ragged = true
 			t.Report("cells", r.Line(), "", fmt.Sprintf("%d cells, one for each column", len(t.Columns)), fmt.Sprint(len(cells)))
 		default:
 			t.Rows = append(t.Rows, Row{r.Line(), cells})
@@ -93,7 +98,7 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 		problems.AddError(&invalid.Error{Where: file, Want: "a header with the names of the columns", Got: "an empty file"})
 	case len(t.Columns) == 1 && strings.ContainsAny(t.Columns[0], ";\t"):
 		t.Report("separator", 1, "", "names of columns separated by commas", t.Header())
-	case len(t.Rows) == 0 && !t.Ragged:
+	case len(t.Rows) == 0 && !t.ragged:
 		problems.AddError(&invalid.Error{Where: file, Want: "at least one line below the header", Got: "none"})
 	default:
 		return t
@@ -104,9 +109,9 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 // Any is an optional column that stands for all others.
 const Any = "*"
 
-// HasColumns reports columns that the header lacks or has twice, and those that are neither
+// hasColumns reports columns that the header lacks or has twice, and those that are neither
 // required nor optional.
-func (t *Table) HasColumns(required []string, optional ...string) bool {
+func (t *Table) hasColumns(required []string, optional ...string) bool {
 	before := t.problems.Len()
 	for _, name := range required {
 		if t.Column(name) < 0 {

@@ -18,7 +18,7 @@ import (
 func Example() {
 	var problems invalid.List
 	t := Parse("classes.csv", strings.NewReader("class,barks\ncat,never\ndog,90\n"), &problems)
-	if t.HasColumns([]string{"class"}, Any) {
+	if t.hasColumns([]string{"class"}, Any) {
 		for i, name := range t.Names("class") {
 			fmt.Println(name, t.Probability(t.Rows[i], t.Column("barks")))
 		}
@@ -65,7 +65,7 @@ func TestColumnsAndNames(t *testing.T) {
 	} {
 		var problems invalid.List
 		table := Parse("t", strings.NewReader(c.text), &problems)
-		if table.HasColumns([]string{"name"}, "id") {
+		if table.hasColumns([]string{"name"}, "id") {
 			table.Names("name")
 		}
 		got := ""
