@@ -220,21 +220,11 @@ func TestSpellingsProperty(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	v := newVocabulary([]dataset.Attribute{
-		{Name: "has_wing_color::blue"},
-		{Name: "has_bill_color::blue"},
-		{Name: "has_wing_shape::long"},
-		{Name: "has::blue wing"},
-		{Name: "stripes", Group: -1},
-		{Name: "long neck", Group: -1},
-		{Name: "a::ear"},
-		{Name: "b::ear"},
-		{Name: "c::ear"},
-		{Name: "d::ear"},
-		{Name: "e::ear"},
-		{Name: "f::ear"},
-		{Name: "g::ear"},
-	}, nil)
+	var attributes []dataset.Attribute
+	for _, name := range strings.Fields("has_wing_color::blue has_bill_color::blue has_wing_shape::long has::blue_wing stripes long_neck a::ear b::ear c::ear d::ear e::ear f::ear g::ear") {
+		attributes = append(attributes, dataset.Attribute{Name: name, Group: -1})
+	}
+	v := newVocabulary(attributes, nil)
 	for _, c := range []struct {
 		name string
 		want int

@@ -285,4 +285,4 @@ func number(cell string) (float64, error) {
 	return strconv.ParseFloat(strings.TrimSpace(cell), 32)
 }
 
-func (s *csvFile) line() string { return fmt.Sprintf("line %d", s.csv.Line()) }
+func (s *csvFile) line() string { return fmt.Sprintf("line %d", s.csv.Line) }

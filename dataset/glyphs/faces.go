@@ -1,8 +1,6 @@
 package glyphs
 
 import (
-	"slices"
-	"strings"
 	"sync"
 
 	"codeberg.org/go-fonts/dejavu/dejavusans"
@@ -41,8 +39,6 @@ type face struct {
 	font   []byte // TrueType or OpenType
 	traits string
 }
-
-func (f face) has(trait string) bool { return slices.Contains(strings.Fields(f.traits), trait) }
 
 var faces = []face{
 	{"Go Regular", goregular.TTF, "barred"},

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -119,7 +120,7 @@ func value(cell string, f face) string {
 		switch {
 		case !isException:
 			value = part
-		case f.has(name):
+		case slices.Contains(strings.Fields(f.traits), name):
 			value = exception
 		}
 	}

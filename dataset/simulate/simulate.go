@@ -41,7 +41,7 @@ func Make(s Spec) *dataset.Dataset {
 			Test:  numbers(s.TrainClasses+s.ValClasses, s.TestClasses),
 		},
 	}
-	for z, end := range ends(s.Samples, s.classes()) {
+	for z, end := range ends(s.Samples, s.TrainClasses+s.ValClasses+s.TestClasses) {
 		ds.Classes = append(ds.Classes, fmt.Sprintf("class%03d", z+1))
 		for n := 1; len(ds.Labels) < end; n++ {
 			if n%5 == 0 && z < s.TrainClasses+s.ValClasses {
@@ -146,8 +146,6 @@ type Spec struct {
 
 	TrainClasses, ValClasses, TestClasses int
 }
-
-func (s Spec) classes() int { return s.TrainClasses + s.ValClasses + s.TestClasses }
 
 // presets have the sizes of the data of Atzmon and Chechik (UAI 2018), with the
 // ResNet-101 features and the split of Xian et al. (PAMI 2018).

@@ -73,7 +73,7 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 			break
 		}
 		if slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) }) {
-			err = &invalid.Error{Where: file, Field: fmt.Sprintf("line %d", r.Line()), Want: "text in UTF-8", Got: "another encoding"}
+			err = &invalid.Error{Where: file, Field: fmt.Sprintf("line %d", r.Line), Want: "text in UTF-8", Got: "another encoding"}
 		}
 		if err != nil {
 			problems.AddError(err)
@@ -88,9 +88,9 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 			t.Columns = cells
 		case len(cells) != len(t.Columns):
 			t.ragged = true
-			t.Report("cells", r.Line(), "", fmt.Sprintf("%d cells, one for each column", len(t.Columns)), fmt.Sprint(len(cells)))
+			t.Report("cells", r.Line, "", fmt.Sprintf("%d cells, one for each column", len(t.Columns)), fmt.Sprint(len(cells)))
 		default:
-			t.Rows = append(t.Rows, Row{r.Line(), cells})
+			t.Rows = append(t.Rows, Row{r.Line, cells})
 		}
 	}
 	switch {
@@ -211,10 +211,11 @@ const maxRecord = 16 << 20
 
 // Reader reads the records of a CSV file.
 type Reader struct {
+	Line int // on which the last record begins, counted from 1
+
 	file  string
 	csv   *csv.Reader
 	bound *io.LimitedReader // of what is read for one record; what is read ahead is in a buffer
-	line  int
 }
 
 // NewReader returns a reader of text; file is its name in errors.
@@ -241,9 +242,9 @@ func (r *Reader) Read() ([]string, error) {
 	cells, err := r.csv.Read()
 	switch parse := (*csv.ParseError)(nil); {
 	case r.bound.N <= 0:
-		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.line+1), Want: "lines of at most " + format.Bytes(maxRecord), Got: "a longer one"}
+		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.Line+1), Want: "lines of at most " + format.Bytes(maxRecord), Got: "a longer one"}
 	case err == nil:
-		r.line, _ = r.csv.FieldPos(0)
+		r.Line, _ = r.csv.FieldPos(0)
 		return cells, nil
 	case err == io.EOF:
 		return nil, err
@@ -255,9 +256,6 @@ func (r *Reader) Read() ([]string, error) {
 	}
 	return nil, invalid.File(r.file, err)
 }
-
-// Line returns the number of the line on which the last record begins, counted from 1.
-func (r *Reader) Line() int { return r.line }
 
 // Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
 var words = map[string]float64{"never": 0, "no": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75, "always": 1, "yes": 1}
