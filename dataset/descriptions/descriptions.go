@@ -62,11 +62,10 @@ func Read(ctx context.Context, path string, attributes []dataset.Attribute, grou
 	return f.finish()
 }
 
-// maxSize is the largest size of a file in bytes.
-const maxSize = 1 << 26
-
-// maxEntries is the largest number of classes x attributes.
-const maxEntries = 1 << 26
+const (
+	maxSize    = 1 << 26 // of a file in bytes
+	maxEntries = 1 << 26 // classes x attributes
+)
 
 // file is a file that is being read.
 type file struct {
@@ -181,7 +180,7 @@ func (f *file) attribute(line int, name string) int {
 	if len(hits) != 1 {
 		hint := ""
 		if !f.problems.Full("attribute", f.path) {
-			hint = f.vocabulary.hint(name)
+			hint = f.vocabulary.hint(name, hits)
 		}
 		f.report("attribute", line, "attribute", "the name of one attribute of the data set", invalid.Quote(name), hint)
 		hits = []int{-1}
@@ -280,8 +279,8 @@ func (v *vocabulary) find(name string) []int {
 }
 
 // hint says what a name that means none or several attributes may be.
-func (v *vocabulary) hint(name string) string {
-	if hits := v.find(name); len(hits) > 0 {
+func (v *vocabulary) hint(name string, hits []int) string {
+	if len(hits) > 0 {
 		return "It may mean " + v.list(hits) + "."
 	}
 	var near []int

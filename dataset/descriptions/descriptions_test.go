@@ -248,8 +248,8 @@ func TestFind(t *testing.T) {
 			}
 			continue
 		}
-		if len(got) == 1 || v.hint(c.name) != c.hint {
-			t.Errorf("%q: %v, %s\nexpected %s", c.name, got, v.hint(c.name), c.hint)
+		if len(got) == 1 || v.hint(c.name, got) != c.hint {
+			t.Errorf("%q: %v, %s\nexpected %s", c.name, got, v.hint(c.name, got), c.hint)
 		}
 	}
 }

@@ -28,11 +28,6 @@ type Box struct{ X, Y, Width, Height float64 }
 
 var extensions = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
 
-// IsImage reports whether a file has the extension of an image, in any case.
-func IsImage(name string) bool {
-	return slices.Contains(extensions, strings.ToLower(filepath.Ext(name)))
-}
-
 // List returns the images of a folder, sorted: either those of its subfolders, which are
 // the classes, or those in the folder itself, of no known class. Hidden files and files
 // with other extensions are ignored.
@@ -77,10 +72,11 @@ func entries(dir, class string) (files []Image, folders []string, err error) {
 		}
 		file := filepath.Join(folder, e.Name())
 		info, err := os.Stat(file) // follows links
+		isImage := slices.Contains(extensions, strings.ToLower(filepath.Ext(file)))
 		switch {
 		case err != nil:
 			return nil, nil, invalid.File(file, err)
-		case !info.IsDir() && !IsImage(file):
+		case !info.IsDir() && !isImage:
 		case invalid.HasControl(e.Name()) || strings.TrimSpace(e.Name()) != e.Name(): // which a table cannot hold
 			return nil, nil, &invalid.Error{Where: folder, Field: "name " + invalid.Quote(e.Name()), Want: "no control characters, and no spaces at the ends"}
 		case info.IsDir():

@@ -42,18 +42,16 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// The files of the layout. Features are in one of two.
+// The files of the layout. Features are in one of the first two; Write writes the first.
 const (
-	// FeaturesFile is the name of the file of features that Write writes.
 	FeaturesFile   = "features.npy"
 	featuresCSV    = "features.csv"
 	labelsFile     = "labels.csv"
 	imagesFile     = "images.csv"
 	classesFile    = "classes.csv"
 	attributesFile = "attributes.csv"
-	// SplitsFile is the name of the file that splits the classes.
-	SplitsFile  = "splits.csv"
-	extractFile = "extract.json"
+	SplitsFile     = "splits.csv"
+	extractFile    = "extract.json"
 )
 
 // Columns that more than one function reads or writes.
@@ -87,7 +85,23 @@ type Options struct {
 // those of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	r := &reader{ctx: ctx, dir: dir, source: classesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
-	r.load(opts)
+	r.readAttributes()
+	r.readClasses()
+	r.readLabels()
+	r.readImages()
+	if !opts.WithoutSplit {
+		r.d.DevSplits = r.readSplits(r.path(SplitsFile))
+		switch n, splits := cmp.Or(opts.DevSplit, 1), len(r.d.DevSplits); {
+		case 0 < n && n <= splits:
+			r.d.Split = r.d.DevSplits[n-1]
+		case splits > 0:
+			r.problems.AddError(&invalid.Error{
+				Where: r.path(SplitsFile), Field: "dev_split",
+				Want: fmt.Sprintf("1 to %d, from the columns %s", splits, strings.Join(partColumns[:splits], ", ")), Got: fmt.Sprint(n),
+			})
+		}
+	}
+	r.readFeatures()
 	if err := cmp.Or(ctx.Err(), r.problems.Err()); err != nil {
 		return nil, err
 	}
@@ -108,27 +122,6 @@ func (r *reader) path(name string) string { return filepath.Join(r.dir, name) }
 
 func (r *reader) report(where, want, got string) {
 	r.problems.AddError(&invalid.Error{Where: where, Want: want, Got: got})
-}
-
-// load reads as much as it can, to report all problems at once.
-func (r *reader) load(opts Options) {
-	r.readAttributes()
-	r.readClasses()
-	r.readLabels()
-	r.readImages()
-	if !opts.WithoutSplit {
-		r.d.DevSplits = r.readSplits(r.path(SplitsFile))
-		switch n, splits := cmp.Or(opts.DevSplit, 1), len(r.d.DevSplits); {
-		case 0 < n && n <= splits:
-			r.d.Split = r.d.DevSplits[n-1]
-		case splits > 0:
-			r.problems.AddError(&invalid.Error{
-				Where: r.path(SplitsFile), Field: "dev_split",
-				Want: fmt.Sprintf("1 to %d, from the columns %s", splits, strings.Join(partColumns[:splits], ", ")), Got: fmt.Sprint(n),
-			})
-		}
-	}
-	r.readFeatures()
 }
 
 // readFeatures reads the features of the samples, one for each label.

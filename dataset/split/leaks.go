@@ -259,11 +259,9 @@ func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
 	return r
 }
 
-// mostLeaks is the number of leaks of one kind that are printed.
-const mostLeaks = 10
-
 // Tables has the subsets, and the leaks as notes.
 func (r Report) Tables() []*table.Table {
+	const mostLeaks = 10 // of one kind that are printed
 	t := table.New("", "subset", "classes", "samples", "share of classes", "share of samples").Right(4, 5)
 	classes := 0
 	for _, p := range r.Subsets {
