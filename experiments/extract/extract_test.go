@@ -212,7 +212,7 @@ func TestBrokenImages(t *testing.T) {
 	fails(t, c, broken+": expected a JPEG", "--skip-broken leaves such images out.")
 	c.SkipBroken = true
 	r := extract(t, c)
-	if r.Samples != 19 || len(r.Skipped) != 1 || r.Skipped[0].Path != "owl/03.png" || !strings.Contains(r.Skipped[0].Reason, "another format") {
+	if r.Samples != 19 || len(r.Skipped) != 1 || r.Skipped[0].Path != "owl/03.png" || !strings.Contains(r.Skipped[0].Reason, "unknown format") {
 		t.Errorf("%+v", r)
 	}
 	got := files(t, dir)
