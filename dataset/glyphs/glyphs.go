@@ -55,7 +55,7 @@ func Make() *dataset.Dataset {
 	}
 	parallel.For(len(d.Labels), 1, func(lo, hi int) {
 		for row := lo; row < hi; row++ {
-			hog(sample(row/samples, row%samples), d.Features.Row(row))
+			hog(sample(row), d.Features.Row(row))
 		}
 	})
 	return d
@@ -66,8 +66,9 @@ func Make() *dataset.Dataset {
 // and each typeface remains in training.
 func isHeldOut(i int) bool { return (i+i/len(faces))%5 == 4 }
 
-// sample renders sample i of class z. Its random numbers depend on z and i only.
-func sample(z, i int) *image.Gray {
+// sample renders the sample of a row. Its random numbers depend on its class and place only.
+func sample(row int) *image.Gray {
+	z, i := row/samples, row%samples
 	rng := rand.New(rand.NewPCG(0, uint64(z)<<32|uint64(i)))
 	return render(outlines()[z][i%len(faces)], rng)
 }
@@ -78,7 +79,7 @@ func Image(row int) (*image.Gray, error) {
 	if rows := len(letters.classes) * samples; row < 0 || row >= rows {
 		return nil, &invalid.Error{Where: "glyphs", Field: "sample", Want: fmt.Sprintf("0 to %d", rows-1), Got: fmt.Sprint(row)}
 	}
-	return sample(row/samples, row%samples), nil
+	return sample(row), nil
 }
 
 //go:embed letters.txt

@@ -118,8 +118,6 @@ var (
 	parts       = []string{"train", "val", "test"}
 )
 
-func isSeen(part string) bool { return part == "train" || part == "val" }
-
 // readSplits returns the splits of the classes, one for each of the first partColumns that
 // the file has; none if it is no table.
 func (r *reader) readSplits(path string) []dataset.Split {
@@ -168,7 +166,7 @@ func (r *reader) readSplits(path string) []dataset.Split {
 			}
 			part, first := t.Cell(*row, column), t.Cell(*row, partColumns[0])
 			*into[part] = append(*into[part], z)
-			if part != first && !(isSeen(part) && isSeen(first)) {
+			if seen := parts[:2]; part != first && !(slices.Contains(seen, part) && slices.Contains(seen, first)) {
 				t.Report("unseen", row.Line, column, "what part has, or train and val exchanged", fmt.Sprintf("%q, where part has %q", part, first))
 			}
 		}

@@ -70,11 +70,10 @@ func OpenPage(t testing.TB, page string, width int, dark bool) (p Page) {
 	t.Helper()
 	page = strings.Replace(page, "default-src 'none'", "default-src 'none'; script-src 'unsafe-inline'", 1)
 	path := Write(t, t.TempDir(), "page.html", strings.Replace(page, "<head>", "<head>\n"+strings.Replace(script, "DARK", fmt.Sprint(dark), 1), 1))
-	scheme := map[bool]int{true: 0, false: 1}[dark]
 	// Containers offer nothing to build a sandbox from.
 	cmd := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
 		"--disable-background-networking", "--user-data-dir="+t.TempDir(), "--host-resolver-rules=MAP * ~NOTFOUND",
-		fmt.Sprintf("--window-size=%d,800", width), fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme),
+		fmt.Sprintf("--window-size=%d,800", width), fmt.Sprintf("--blink-settings=preferredColorScheme=%d", map[bool]int{true: 0, false: 1}[dark]),
 		"--enable-logging=stderr", "--virtual-time-budget=10000", "--dump-dom", "file://"+path)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
