@@ -31,12 +31,17 @@ func drawSpec(t *rapid.T) simulate.Spec {
 	return s
 }
 
-func TestAnySizeIsValid(t *testing.T) {
+// Any size gives sound data, the same for any number of processors.
+func TestMake(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpec(t)
+		runtime.GOMAXPROCS(1)
 		ds := simulate.Make(s)
-		if err := dataset.Check(ds); err != nil {
-			t.Error(err)
+		testkit.NoError(t, dataset.Check(ds))
+		runtime.GOMAXPROCS(rapid.IntRange(2, 9).Draw(t, "processors"))
+		if diff := cmp.Diff(ds, simulate.Make(s)); diff != "" {
+			t.Errorf("(-1 processor +more):\n%s", diff)
 		}
 		got := simulate.Spec{
 			Name: ds.Name, Seed: s.Seed,
@@ -79,19 +84,6 @@ func TestAnySizeIsValid(t *testing.T) {
 			if most := slices.Max(sums); most > 1+1e-9 {
 				t.Errorf("class %d has a group that sums to %v", z, most)
 			}
-		}
-	})
-}
-
-func TestMakeDoesNotDependOnTheNumberOfProcessors(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawSpec(t)
-		runtime.GOMAXPROCS(1)
-		want := simulate.Make(s)
-		runtime.GOMAXPROCS(rapid.IntRange(2, 9).Draw(t, "processors"))
-		if diff := cmp.Diff(want, simulate.Make(s)); diff != "" {
-			t.Errorf("(-1 processor +more):\n%s", diff)
 		}
 	})
 }
