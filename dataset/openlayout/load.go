@@ -161,13 +161,10 @@ type Extraction struct {
 	Versions map[string]string `json:"versions,omitempty"` // of the program and its libraries
 }
 
-// maxExtraction is far above the size of extract.json in bytes.
-const maxExtraction = 1 << 16
-
 // ReadExtraction reads extract.json of a folder; nil if there is none.
 func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
 	path := filepath.Join(dir, extractFile)
-	text, err := fileio.ReadFile(ctx, path, maxExtraction)
+	text, err := fileio.ReadFile(ctx, path, 1<<16) // far above its size in bytes
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
