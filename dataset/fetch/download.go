@@ -22,13 +22,13 @@ import (
 // advances between interruptions is not given up.
 const worthwhile = 1 << 20
 
-// download is one call of fetcher.download. The bytes received so far are in PATH.part, and
-// what a server needs to know that its file is still the same in PATH.part.validator.
+// download is one file that is being downloaded. The bytes received so far are in PATH.part,
+// and what a server needs to know that its file is still the same in PATH.part.validator.
 type download struct {
 	*fetcher
-	step, address string
-	shown         string      // address without password
-	watch         *time.Timer // cancels an attempt that receives nothing
+	step  string
+	from  *url.URL
+	watch *time.Timer // cancels an attempt that receives nothing
 
 	part      *os.File
 	validator string // ETag or Last-Modified; empty if the server sends neither
@@ -41,70 +41,51 @@ const resumes = "The same command resumes what was downloaded."
 // permanent is an error that another attempt would have as well.
 type permanent struct{ error }
 
-func mismatch(want, got string) error { return &invalid.Error{Want: want, Got: got} }
-
-// download downloads the file at an http or https address to path, which must not
-// exist. The caller has the lock of the folder.
-func (f *fetcher) download(ctx context.Context, step, address, path string) error {
+// download downloads a file to path, which must not exist. The caller has the lock of the
+// folder.
+func (f *fetcher) download(ctx context.Context, step string, from *url.URL, path string) error {
 	part, err := os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}
-	d := &download{fetcher: f, step: step, address: address, shown: redact(address), part: part, total: -1}
-	if d.size, err = part.Seek(0, io.SeekEnd); err == nil {
-		err = d.run(ctx)
-	}
-	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
+	d := &download{fetcher: f, step: step, from: from, part: part, total: -1}
+	err = errors.Join(d.run(ctx), part.Sync(), part.Close())
+	if err == nil {
 		return errors.Join(fileio.Rename(part.Name(), path), os.Remove(part.Name()+".validator"))
 	}
-	if d.hint() == "" {
+	failed := &invalid.Error{Where: from.Redacted(), Err: err}
+	if d.size > 0 && d.validator != "" {
+		failed.Hint = resumes
+	} else { // the server cannot be asked for the rest
 		_, _ = os.Remove(part.Name()), os.Remove(part.Name()+".validator") // harmless if they stay
 	}
-	return err
-}
-
-// hint is empty if the server cannot be asked for the rest.
-func (d *download) hint() string {
-	if d.size == 0 || d.validator == "" {
-		return ""
-	}
-	return resumes
-}
-
-// restart empties the part, for a file with the given validator.
-func (d *download) restart(validator string) error {
-	d.size, d.total, d.validator = 0, -1, validator
-	return cmp.Or(d.part.Truncate(0), os.WriteFile(d.part.Name()+".validator", []byte(validator), 0o666))
+	return failed
 }
 
 // run makes attempts until the file is complete.
-func (d *download) run(ctx context.Context) error {
-	validator, err := os.ReadFile(d.part.Name() + ".validator")
-	if d.validator = string(validator); err != nil || d.validator == "" {
-		if err := d.restart(""); err != nil {
+func (d *download) run(ctx context.Context) (err error) {
+	validator, _ := os.ReadFile(d.part.Name() + ".validator") // without it, all is downloaded again
+	if d.validator = string(validator); d.validator != "" {
+		d.size, err = d.part.Seek(0, io.SeekEnd)
+	} else {
+		err = d.restart("")
+	}
+	if err != nil {
+		return err
+	}
+	for failures, best := 1, d.size; ; failures++ {
+		err := d.attempt(ctx)
+		if err == nil || ctx.Err() != nil || errors.As(err, new(permanent)) || errors.As(err, new(*fs.PathError)) {
 			return err
 		}
-	}
-	failures, best := 0, d.size
-	for {
-		err := d.attempt(ctx)
-		if err == nil || ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if disk := (*fs.PathError)(nil); errors.As(err, &disk) {
-			return &invalid.Error{Where: disk.Path, Err: disk.Err, Hint: d.hint()}
-		}
-		if final, ok := err.(permanent); ok {
-			return &invalid.Error{Where: d.shown, Err: final.error, Hint: d.hint()}
-		}
 		if d.size >= best+worthwhile {
-			failures, best = 0, d.size
+			failures, best = 1, d.size
 		}
-		if failures++; failures >= d.Attempts {
-			return &invalid.Error{Where: d.shown, Err: fmt.Errorf("%w, after %s", err, format.Count(failures, "attempt")), Hint: d.hint()}
+		if failures >= d.Attempts {
+			return fmt.Errorf("%w, after %s", err, format.Count(failures, "attempt"))
 		}
 		wait := min(d.pause<<min(failures-1, 10), 30*time.Second)
-		d.Notice(fmt.Sprintf("%s: %v; attempt %d of %d in %v", d.shown, err, failures+1, d.Attempts, wait))
+		d.Notice(fmt.Sprintf("%s: %v; attempt %d of %d in %v", d.from.Redacted(), err, failures+1, d.Attempts, wait))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -113,31 +94,28 @@ func (d *download) run(ctx context.Context) error {
 	}
 }
 
-// attempt requests what is missing, once. The error is nil if the file is complete.
-func (d *download) attempt(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stalled := mismatch(fmt.Sprintf("a byte within %v", d.Stall), "none")
-	d.watch = time.AfterFunc(d.Stall, func() { cancel(stalled) })
-	defer d.watch.Stop()
-	resp, err := d.request(ctx)
-	if err == nil {
-		defer func() { _ = resp.Body.Close() }() // nothing was written
-		if err = d.accept(resp); err == nil {
-			err = d.receive(resp.Body)
-		}
-	}
-	if err != nil && context.Cause(ctx) == stalled {
-		return stalled
-	}
-	return err
+// restart empties the part, for a file with the given validator.
+func (d *download) restart(validator string) error {
+	d.size, d.total, d.validator = 0, -1, validator
+	return cmp.Or(d.part.Truncate(0), os.WriteFile(d.part.Name()+".validator", []byte(validator), 0o666))
 }
 
-// request asks for what the part lacks, if the server can tell that it is still the same file.
-func (d *download) request(ctx context.Context) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.address, nil)
+// attempt requests what the part lacks, once, or the whole file where the server cannot tell
+// that it is still the same. The error is nil if the file is complete.
+func (d *download) attempt(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := &invalid.Error{Want: fmt.Sprintf("a byte within %v", d.Stall), Got: "none"}
+	d.watch = time.AfterFunc(d.Stall, func() { cancel(stalled) })
+	defer func() {
+		d.watch.Stop()
+		if err != nil && context.Cause(ctx) == stalled {
+			err = stalled
+		}
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.from.String(), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// Lengths and ranges are those of the file, not of a compressed copy.
 	req.Header.Set("Accept-Encoding", "identity")
@@ -148,9 +126,16 @@ func (d *download) request(ctx context.Context) (*http.Response, error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if about := (*url.Error)(nil); errors.As(err, &about) { // the address is printed with it
-		return nil, &invalid.Error{Want: "a response", Err: fmt.Errorf("%.300v", about.Err)}
+		return &invalid.Error{Want: "a response", Err: fmt.Errorf("%.300v", about.Err)}
 	}
-	return resp, err
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // nothing was written
+	if err := d.accept(resp); err != nil {
+		return err
+	}
+	return d.receive(resp.Body)
 }
 
 // accept prepares the part for the body of a response.
@@ -160,27 +145,20 @@ func (d *download) accept(resp *http.Response) error {
 		validator = resp.Header.Get("Last-Modified")
 	}
 	var first, last, total int64
-	contentRange := resp.Header.Get("Content-Range")
-	n, _ := fmt.Sscanf(contentRange, "bytes %d-%d/%d", &first, &last, &total) // n < 3 is the error
-	fits := n == 3 && first == d.size && first <= last && last < total && (d.total < 0 || total == d.total) &&
-		(validator == "" || validator == d.validator) // not every server repeats it
-	ranged := resp.Request.Header.Get("Range") != ""
+	n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total) // n < 3 is the error
 	// The server's own text could hold anything.
-	status := mismatch("status 200 OK", fmt.Sprint(resp.StatusCode, " ", http.StatusText(resp.StatusCode)))
+	status := &invalid.Error{Want: "status 200 OK", Got: fmt.Sprint(resp.StatusCode, " ", http.StatusText(resp.StatusCode))}
 	switch code := resp.StatusCode; {
 	case code == http.StatusOK:
 		err := d.restart(validator)
 		d.total = resp.ContentLength
 		return err
-	case code == http.StatusPartialContent && ranged && fits:
+	case code == http.StatusPartialContent && n == 3 && first == d.size:
 		d.total = total
-		d.Notice(fmt.Sprintf("%s: resuming after %s of %s", d.shown, format.Bytes(d.size), format.Bytes(total)))
+		d.Notice(fmt.Sprintf("%s: resuming after %s of %s", d.from.Redacted(), format.Bytes(d.size), format.Bytes(total)))
 		return nil
-	case code == http.StatusRequestedRangeNotSatisfiable && contentRange == fmt.Sprintf("bytes */%d", d.size):
-		d.total = d.size // all of it was there
-		return nil
-	case ranged && (code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable):
-		return cmp.Or(d.restart(""), mismatch("the rest of the file that was downloaded in part", "something else"))
+	case d.size > 0 && (code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable):
+		return cmp.Or(d.restart(""), error(status)) // the next attempt asks for the whole file
 	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
 		return status
 	}
@@ -189,9 +167,6 @@ func (d *download) accept(resp *http.Response) error {
 
 // receive appends a body to the part.
 func (d *download) receive(body io.Reader) error {
-	if d.size == d.total {
-		return nil
-	}
 	end := d.total
 	if end < 0 {
 		end = d.maxBytes
@@ -199,7 +174,7 @@ func (d *download) receive(body io.Reader) error {
 	_, err := io.Copy(io.MultiWriter(d, d.meter(d.step, d.size, d.total)), io.LimitReader(body, end-d.size+1))
 	switch {
 	case d.size > end: // which of the bytes are the file's is unknown
-		return cmp.Or(d.restart(""), mismatch(fmt.Sprintf("at most %d bytes", end), "more"))
+		return cmp.Or(d.restart(""), error(&invalid.Error{Want: fmt.Sprintf("at most %d bytes", end), Got: "more"}))
 	case err == nil && (d.size == d.total || d.total < 0):
 		return nil
 	}

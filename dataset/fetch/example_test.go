@@ -8,7 +8,7 @@ import (
 )
 
 func Example() {
-	fmt.Println(fetch.Names())
+	fmt.Println(fetch.DataSets)
 	_, err := fetch.Fetch(context.Background(), "awa", fetch.Options{DataDir: "data"})
 	fmt.Println(err)
 	// Output:

@@ -23,7 +23,6 @@ import (
 	"maps"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,51 +48,19 @@ const (
 	LAGOURL = "http://chechiklab.biu.ac.il/~yuvval/LAGO/LAGO_data.zip"
 )
 
-// source is a data set or network that can be fetched.
-type source struct {
-	folder  string   // in the archives and below the data dir; the file of weights
-	meta    []string // required files that the release lacks
-	weights string   // address of ImageNet weights, those of torchvision as timm publishes them; empty for a data set
-}
+// The data sets that can be fetched, and the networks whose weights can be.
+var (
+	DataSets = []string{"cub", "awa2", "sun"}
+	Networks = []string{"resnet101", "resnet50"}
+)
 
-// The descriptions of SUN are in the order of the release, not in that of a list of classes.
-var sources = []source{
-	{folder: "CUB", meta: metaFiles},
-	{folder: "AWA2", meta: metaFiles},
-	{folder: "SUN", meta: metaFiles[:2]},
-	{folder: "resnet101.safetensors", weights: "https://huggingface.co/timm/resnet101.tv_in1k/resolve/main/model.safetensors"},
-	{folder: "resnet50.safetensors", weights: "https://huggingface.co/timm/resnet50.tv_in1k/resolve/main/model.safetensors"},
-}
+// Names returns all of them.
+func Names() []string { return slices.Concat(DataSets, Networks) }
 
-// Names returns the data sets that can be fetched, in lower case.
-func Names() []string { return names(sources[:3]) }
-
-// Networks returns the networks whose weights can be fetched.
-func Networks() []string { return names(sources[3:]) }
-
-func names(sources []source) (list []string) {
-	for _, s := range sources {
-		list = append(list, s.name())
-	}
-	return list
-}
-
-func (s source) name() string { return strings.ToLower(strings.TrimSuffix(s.folder, ".safetensors")) }
-
-// WeightsURL returns the address that the weights of a network were published at.
+// WeightsURL returns the address of the ImageNet weights of a network: torchvision's, as timm
+// publishes them.
 func WeightsURL(network string) string {
-	s, _ := sourceOf(network) // else empty
-	return s.weights
-}
-
-// sourceOf finds a data set or network by its name in any case.
-func sourceOf(name string) (source, error) {
-	all := names(sources)
-	found, err := invalid.OneOf(name, all...)
-	if err != nil {
-		return source{}, &invalid.Error{Where: "data set", Err: err, Usage: true}
-	}
-	return sources[slices.Index(all, found)], nil
+	return "https://huggingface.co/timm/" + network + ".tv_in1k/resolve/main/model.safetensors"
 }
 
 // Options configure a fetch. Only DataDir must be set.
@@ -145,16 +112,19 @@ type Archive struct {
 	Kept       bool   `json:"kept"`       // still exists
 }
 
-// Fetch downloads one of the data sets of Names to a folder of that name below the data
-// dir, or the weights of one of Networks to a file there. If there is one already, that is
-// an error unless o.Force is set. If ctx ends the fetch, the error wraps that of ctx. After
-// any error, the same call resumes with what was downloaded.
+// Fetch downloads one of DataSets to a folder of that name below the data dir, or the weights
+// of one of Networks to a file there. If there is one already, that is an error unless o.Force
+// is set. If ctx ends the fetch, the error wraps that of ctx. After any error, the same call
+// resumes with what was downloaded.
 func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
-	s, err := sourceOf(name)
+	name, err := invalid.OneOf(name, Names()...)
 	if err != nil {
-		return nil, err
+		return nil, &invalid.Error{Where: "data set", Err: err, Usage: true}
 	}
-	f := &fetcher{Options: o, source: s, sizes: make(map[string]int64)}
+	f := &fetcher{Options: o, name: name, folder: strings.ToUpper(name), sizes: make(map[string]int64)}
+	if slices.Contains(Networks, name) {
+		f.weights, f.folder = WeightsURL(name), name+".safetensors"
+	}
 	if err := f.setDefaults(); err != nil {
 		return nil, err
 	}
@@ -162,7 +132,7 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	if err != nil && ctx.Err() != nil {
 		return nil, interrupted{ctx.Err()}
 	}
-	if system := (*fs.PathError)(nil); errors.As(err, &system) {
+	if system := (*fs.PathError)(nil); errors.As(err, &system) && !errors.As(err, new(*invalid.Error)) {
 		return nil, invalid.File(system.Path, err)
 	}
 	return r, err
@@ -177,8 +147,10 @@ func (i interrupted) Unwrap() error { return i.error }
 // fetcher is one call of Fetch.
 type fetcher struct {
 	Options
-	source
-	sizes map[string]int64 // of the files of the result, by path below the folder
+	name    string
+	folder  string           // in the archives and below the data dir; or the file of weights
+	weights string           // the published address; empty for a data set
+	sizes   map[string]int64 // of the files of the result, by path below the folder
 }
 
 func (f *fetcher) setDefaults() (err error) {
@@ -186,8 +158,10 @@ func (f *fetcher) setDefaults() (err error) {
 		return &invalid.Error{Field: "sha256", Want: "64 hexadecimal digits", Got: invalid.Quote(f.SHA256)}
 	}
 	f.ArchiveURL, f.MetaURL = cmp.Or(f.ArchiveURL, f.weights, XianURL), cmp.Or(f.MetaURL, MetaURL)
-	if err := cmp.Or(f.checkAddress("archive_url", f.ArchiveURL), f.checkAddress("meta_url", f.MetaURL)); err != nil {
-		return err
+	for field, source := range map[string]string{"archive_url": f.ArchiveURL, "meta_url": f.MetaURL} {
+		if _, err := f.address(source); err != nil {
+			return invalid.At(field, err)
+		}
 	}
 	if f.DownloadDir == "" {
 		user, err := os.UserCacheDir()
@@ -208,34 +182,19 @@ func (f *fetcher) setDefaults() (err error) {
 	return err
 }
 
-// checkAddress refuses what is neither an address nor, for an archive, a path.
-func (f *fetcher) checkAddress(field, address string) error {
-	if f.weights == "" && !isAddress(address) {
-		return nil
+// address parses a source, which is an address or, for an archive, the path of a file: then
+// the address is nil.
+func (f *fetcher) address(source string) (*url.URL, error) {
+	if f.weights == "" && !strings.Contains(source, "://") {
+		return nil, nil
 	}
-	u, err := url.Parse(address)
+	u, err := url.Parse(source)
 	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
-		return nil
-	}
-	want := "an http or https address"
-	if f.weights == "" {
-		want += ", or the path of an archive"
+		return u, nil
 	}
 	// More of it could contain a part of the password.
-	scheme, _, _ := strings.Cut(address, ":")
-	return &invalid.Error{Field: field, Want: want, Got: "one that begins with " + invalid.Quote(scheme)}
-}
-
-// isAddress reports whether a source is an address, not the path of a file.
-func isAddress(source string) bool { return strings.Contains(source, "://") }
-
-// redact returns an address without its password, for display.
-func redact(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "" // checkAddress has refused it
-	}
-	return u.Redacted()
+	scheme, _, _ := strings.Cut(source, ":")
+	return nil, &invalid.Error{Want: "an http or https address, or the path of an archive", Got: "one that begins with " + invalid.Quote(scheme)}
 }
 
 // run fetches a data set or weights to a hidden place and moves them to theirs.
@@ -254,18 +213,18 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
-	r = &Result{Name: f.name(), Folder: target}
-	if f.weights != "" {
-		a, err := f.get(ctx, f.name(), f.ArchiveURL, staging, f.SHA256)
-		if err != nil {
-			return nil, err
-		}
-		a.File, f.sizes[f.folder] = target, a.Bytes
-		r.Folder, r.Archives = f.DataDir, []Archive{a}
-	} else if r.Archives, err = f.unpackAll(ctx, staging); err != nil {
-		return nil, err
+	r = &Result{Name: f.name, Folder: target}
+	if f.weights == "" {
+		r.Archives, err = f.unpackAll(ctx, staging)
+	} else {
+		r.Folder, r.Archives = f.DataDir, make([]Archive, 1)
+		r.Archives[0], err = f.get(ctx, f.name, f.ArchiveURL, staging, f.SHA256)
+		r.Archives[0].File, f.sizes[f.folder] = target, r.Archives[0].Bytes
 	}
-	if err := f.place(staging, target); err != nil {
+	if err == nil {
+		err = f.place(staging, target)
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.Files = slices.Sorted(maps.Keys(f.sizes))
@@ -286,20 +245,17 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 func (f *fetcher) target() (string, error) {
 	entries, err := os.ReadDir(f.DataDir)
 	found := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.EqualFold(e.Name(), f.folder) })
-	switch {
-	case err != nil || len(found) == 0:
+	if err != nil || len(found) == 0 {
 		return filepath.Join(f.DataDir, f.folder), err
-	case len(found) > 1:
-		return "", &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
 	}
 	path := filepath.Join(f.DataDir, found[0].Name())
 	switch {
-	case f.Force:
-		return path, nil
-	case f.weights != "":
-		return "", &invalid.Error{Where: path, Got: "a file that exists already", Hint: "--force replaces it."}
+	case len(found) > 1:
+		return "", &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
+	case !f.Force:
+		return "", &invalid.Error{Where: path, Got: "one that exists already", Hint: "--force replaces it and everything in it."}
 	}
-	return "", &invalid.Error{Where: path, Got: "a folder that exists already", Hint: "--force replaces it and everything in it."}
+	return path, nil
 }
 
 // place moves what was staged to the target. A kill in the middle of it leaves what was there
@@ -317,64 +273,6 @@ func (f *fetcher) place(staging, target string) error {
 	return os.RemoveAll(replaced)
 }
 
-const otherAddress = "dataset fetch --help names another address."
-
-// unpackAll unpacks the archives into a folder that does not exist yet.
-func (f *fetcher) unpackAll(ctx context.Context, staging string) (archives []Archive, err error) {
-	for _, from := range []struct {
-		what, address, sum string
-		required, more     []string
-	}{
-		{"features", f.ArchiveURL, f.SHA256, releaseFiles, slices.Concat(optionalFiles, f.meta)},
-		{"meta files", f.MetaURL, "", f.meta, nil},
-	} {
-		missing := f.missing(from.required)
-		if len(missing) == 0 {
-			continue
-		}
-		a, err := f.get(ctx, from.what, from.address, filepath.Join(f.DownloadDir, cacheName(redact(from.address))), from.sum)
-		if err != nil {
-			return nil, err
-		}
-		archives = append(archives, a)
-		err = f.unpack(ctx, a.File, staging, append(missing, from.more...))
-		if errors.Is(err, errArchive) && a.File != a.Source {
-			// It would fail again, and another download may not.
-			hint := "It was downloaded from " + a.Source + " and has been removed. " + otherAddress
-			return nil, errors.Join(&invalid.Error{Err: err, Hint: hint}, os.Remove(a.File))
-		}
-		if err != nil {
-			return nil, err
-		}
-		if missing := f.missing(from.required); len(missing) > 0 {
-			return nil, &invalid.Error{
-				Where: a.Source, Want: "the files of " + f.folder + " in a folder of that name",
-				Got: "none named " + strings.Join(missing, ", "), Hint: otherAddress,
-			}
-		}
-	}
-	return archives, nil
-}
-
-// missing returns those of the files that were not unpacked yet.
-func (f *fetcher) missing(files []string) []string {
-	return slices.DeleteFunc(slices.Clone(files), func(file string) bool {
-		_, exists := f.sizes[file]
-		return exists
-	})
-}
-
-// cacheName returns the file name for an address: readable, and different for files of
-// the same name elsewhere.
-func cacheName(address string) string {
-	name := "archive"
-	if u, err := url.Parse(address); err == nil && path.Ext(u.Path) == ".zip" {
-		name = strings.TrimSuffix(path.Base(u.Path), ".zip")
-	}
-	sum := sha256.Sum256([]byte(address))
-	return name + "-" + hex.EncodeToString(sum[:6]) + ".zip"
-}
-
 // lock locks a folder by a file that stays in it. It waits for a process that has the
 // lock; the system frees that of a process that dies.
 func (f *fetcher) lock(ctx context.Context, dir, name string) (*flock.Flock, error) {
@@ -390,12 +288,13 @@ func (f *fetcher) lock(ctx context.Context, dir, name string) (*flock.Flock, err
 	return lock, err
 }
 
-// get returns the archive or weights at an address, downloaded to a file unless that exists,
-// or at a path. What is the name for the user, and sum the expected SHA-256 in hex, if any.
-func (f *fetcher) get(ctx context.Context, what, address, file, sum string) (a Archive, err error) {
-	a = Archive{Source: address, File: address, Kept: true}
-	if isAddress(address) {
-		a.Source, a.File = redact(address), file
+// get returns the archive or weights of a source: downloaded to a file, unless that exists, if
+// the source is an address. What is the name for the user, and sum the expected SHA-256 in hex,
+// if any.
+func (f *fetcher) get(ctx context.Context, what, source, file, sum string) (a Archive, err error) {
+	a = Archive{Source: source, File: source, Kept: true}
+	if from, _ := f.address(source); from != nil {
+		a.Source, a.File = from.Redacted(), file
 		lock, err := f.lock(ctx, filepath.Dir(file), ".download.lock")
 		if err != nil {
 			return a, err
@@ -403,7 +302,7 @@ func (f *fetcher) get(ctx context.Context, what, address, file, sum string) (a A
 		defer func() { _ = lock.Unlock() }() // as above
 		if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 			a.Downloaded = true
-			if err := f.download(ctx, "downloading "+what, address, file); err != nil {
+			if err := f.download(ctx, "downloading "+what, from, file); err != nil {
 				return a, err
 			}
 		}
@@ -421,12 +320,9 @@ func (f *fetcher) get(ctx context.Context, what, address, file, sum string) (a A
 	if sum == "" || strings.EqualFold(sum, a.SHA256) {
 		return a, nil
 	}
-	wrong := &invalid.Error{Where: a.File, Field: "SHA-256", Want: strings.ToLower(sum), Got: a.SHA256}
-	switch {
-	case f.weights != "":
-		wrong.Where = a.Source // the file will be removed
-	case a.File != a.Source:
-		wrong.Hint = "It came from " + a.Source + ". To download it again, remove it first."
+	wrong := &invalid.Error{Where: a.Source, Field: "SHA-256", Want: strings.ToLower(sum), Got: a.SHA256}
+	if f.weights == "" && a.File != a.Source { // weights are removed
+		wrong.Hint = "To download it again, remove " + a.File + " first."
 	}
 	return a, wrong
 }
