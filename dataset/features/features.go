@@ -84,7 +84,7 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 // row by row.
 func openMAT(ctx context.Context, path string) (*Reader, error) {
 	const variable = "features"
-	vars, err := matlab.Read(ctx, path, variable)
+	vars, err := matlab.Read(ctx, path, []string{variable})
 	if err != nil {
 		return nil, err
 	}

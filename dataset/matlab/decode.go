@@ -59,31 +59,28 @@ type element struct {
 
 // element reads the tag of an element whose data end before end.
 func (s *stream) element(end int64) (e element, err error) {
-	var words [2]uint32
-	next := func(i int) {
-		var b [4]byte
-		if err == nil {
-			err = s.full(b[:])
-			words[i] = binary.LittleEndian.Uint32(b[:])
-		}
+	var tag [tagSize]byte
+	if err := s.full(tag[:4]); err != nil {
+		return e, err
 	}
-	next(0)
-	if small := int64(words[0] >> 16); small > 0 {
-		// A small element: two bytes of size, two of type, four of data.
-		e = element{kind: words[0] & 0xffff, size: small, pad: 4 - small}
-		if small > 4 {
-			return e, s.unexpected("at most 4 bytes in a small element", "%d", small)
-		}
+	first := binary.LittleEndian.Uint32(tag[:])
+	if small := int64(first >> 16); small > 4 {
+		return e, s.unexpected("at most 4 bytes in a small element", "%d", small)
+	} else if small > 0 { // two bytes of size, two of type, four of data
+		e = element{kind: first & 0xffff, size: small, pad: 4 - small}
 	} else {
-		next(1)
-		e = element{kind: words[0], size: int64(words[1]), pad: -int64(words[1]) & 7}
+		if err := s.full(tag[4:]); err != nil {
+			return e, err
+		}
+		size := int64(binary.LittleEndian.Uint32(tag[4:]))
+		e = element{kind: first, size: size, pad: -size & 7}
 	}
-	if err == nil && e.size > end-s.pos {
+	if e.size > end-s.pos {
 		short := s.broken(fmt.Sprintf("an element within the %d bytes left", end-s.pos), io.ErrUnexpectedEOF)
 		short.Got = fmt.Sprintf("one of %d bytes", e.size)
 		return e, short
 	}
-	return e, err
+	return e, nil
 }
 
 // full fills p.
@@ -150,12 +147,6 @@ type matrix struct {
 	end     int64 // of the array in its stream
 }
 
-// variable is a variable whose header has been read and whose data have not.
-type variable struct {
-	matrix
-	*stream
-}
-
 // header reads what precedes the data of an array: flags, dimensions and name.
 func (s *stream) header(end int64) (m matrix, err error) {
 	m.end = end
@@ -191,30 +182,30 @@ func (s *stream) header(end int64) (m matrix, err error) {
 }
 
 // decode reads the data of a variable.
-func (v *variable) decode() (*Array, error) {
-	a := &Array{Header: v.Header}
+func (s *stream) decode(m matrix) (*Array, error) {
+	a := &Array{Header: m.Header}
 	var err error
 	switch {
-	case v.complex:
-		return nil, v.unexpected("real numbers", "complex ones")
-	case v.Class.numeric():
-		a.Float32, err = v.numbers(v.matrix)
-	case v.Class == Char:
+	case m.complex:
+		return nil, s.unexpected("real numbers", "complex ones")
+	case m.Class.numeric():
+		a.Float32, err = s.numbers(m)
+	case m.Class == Char:
 		a.Strings = make([]string, 1)
-		a.Strings[0], err = v.text(v.matrix)
-	case v.Class == Cell:
-		a.Strings, err = v.cells(v.matrix)
+		a.Strings[0], err = s.text(m)
+	case m.Class == Cell:
+		a.Strings, err = s.cells(m)
 	default:
-		return nil, v.unexpected("an array of numbers or text", "class %s", v.Class)
+		return nil, s.unexpected("an array of numbers or text", "class %s", m.Class)
 	}
 	if err == nil {
-		err = v.finish(v.end)
+		err = s.finish(m.end)
 	}
-	if err == nil && v.compressed > 0 { // the checksum is behind the data
-		if n, end := io.ReadFull(v.r, make([]byte, 1)); n > 0 {
-			err = v.unexpected("the end of the compressed data", "more")
+	if err == nil && s.compressed > 0 { // the checksum is behind the data
+		if n, end := io.ReadFull(s.r, make([]byte, 1)); n > 0 {
+			err = s.unexpected("the end of the compressed data", "more")
 		} else if end != io.EOF {
-			err = v.broken("the end of the compressed data", end)
+			err = s.broken("the end of the compressed data", end)
 		}
 	}
 	return a, err
@@ -288,12 +279,11 @@ func (s *stream) text(m matrix) (string, error) {
 	if err != nil || kind == kindUTF8 {
 		return string(data), err
 	}
-	var units []uint16
+	width, unit := 1, func(b []byte) uint16 { return uint16(b[0]) }
 	if kind == kindUint16 || kind == kindUTF16 {
-		units = numeric.Decode(make([]uint16, len(data)/2), data, 2, binary.LittleEndian.Uint16)
-	} else {
-		units = numeric.Decode(make([]uint16, len(data)), data, 1, func(b []byte) uint16 { return uint16(b[0]) })
+		width, unit = 2, binary.LittleEndian.Uint16
 	}
+	units := numeric.Decode(make([]uint16, len(data)/width), data, width, unit)
 	return string(utf16.Decode(units)), nil
 }
 

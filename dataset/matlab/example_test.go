@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleRead() {
-	arrays, err := matlab.Read(context.Background(), "../xlsa17/testdata/compressed/res101.mat", "features", "labels")
+	arrays, err := matlab.Read(context.Background(), "../xlsa17/testdata/compressed/res101.mat", []string{"features", "labels"})
 	if err != nil {
 		log.Fatal(err)
 	}

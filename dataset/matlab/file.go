@@ -16,6 +16,7 @@ package matlab
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -98,143 +99,95 @@ const (
 	maxVariables = 1 << 14
 )
 
-// Read returns the wanted variables of a MAT-file by name. A wanted variable that the
-// file does not have, or that cannot be decoded, is an error. Of variables with the same
-// name the first counts. Errors are *invalid.Error, or the context's.
-func Read(ctx context.Context, path string, want ...string) (map[string]*Array, error) {
-	return withFile(ctx, path, func(f *file) (map[string]*Array, error) { return f.read(want) })
-}
-
-// List returns the headers of the variables of a MAT-file in the order of the file. It
-// decompresses no more than the start of each variable.
-func List(ctx context.Context, path string) ([]Header, error) {
-	return withFile(ctx, path, (*file).list)
-}
-
-func withFile[T any](ctx context.Context, path string, use func(*file) (T, error)) (result T, err error) {
-	r, size, err := fileio.OpenRegular(ctx, path)
-	if err != nil {
-		return result, err
-	}
-	defer func() { _ = r.Close() }() // nothing was written
-	result, err = use(&file{r: r, size: size, name: path})
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return result, err
-}
-
-// file is an open MAT-file.
-type file struct {
-	r    io.ReaderAt
-	size int64
-	name string
-}
-
-// each calls visit with the named variables in the order of the file, until it returns
-// false. It reads the sizes of all elements in any case, so that a truncated file is an
-// error.
-func (f *file) each(visit func(v *variable) (more bool, err error)) error {
-	if err := f.checkHeader(); err != nil {
-		return err
-	}
-	more := true
-	n := 0
-	for offset := int64(headerSize); offset < f.size; n++ {
-		s := &stream{file: f.name, base: offset, r: io.NewSectionReader(f.r, offset, f.size-offset)}
-		e, err := s.element(f.size - offset)
-		if err != nil {
-			return err
-		}
-		if n == maxVariables {
-			return s.unexpected(fmt.Sprintf("at most %d variables", maxVariables), "more")
-		}
-		offset += s.pos
-		if more {
-			v, err := f.variable(e, offset)
-			// One without a name is MATLAB's own data about function handles and objects.
-			if err == nil && v.Name != "" {
-				more, err = visit(v)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		offset += e.size
-	}
-	return nil
-}
-
-// variable reads the header of the variable in an element, whose data begin at offset.
-func (f *file) variable(e element, offset int64) (v *variable, err error) {
-	r := bufio.NewReaderSize(io.NewSectionReader(f.r, offset, e.size), bufferSize)
-	s := &stream{file: f.name, base: offset, r: r}
-	if e.kind == kindCompressed {
-		s.compressed = e.size
-		if s.r, err = zlib.NewReader(r); err != nil {
-			return nil, s.broken("compressed data", err)
-		}
-		if e, err = s.element(math.MaxInt64); err != nil {
-			return nil, err
-		}
-	}
-	if e.kind != kindMatrix {
-		return nil, s.unexpected("a variable", "an element of type %d", e.kind)
-	}
-	m, err := s.header(s.pos + e.size)
-	return &variable{matrix: m, stream: s}, err
-}
-
-// read decodes the wanted variables.
-func (f *file) read(want []string) (map[string]*Array, error) {
+// Read returns variables of a MAT-file by name: all that are required, and the optional ones
+// that the file has. Of variables with the same name the first counts. One of these that cannot
+// be decoded is an error. Errors are *invalid.Error, or the context's.
+func Read(ctx context.Context, path string, required []string, optional ...string) (map[string]*Array, error) {
 	arrays := make(map[string]*Array)
 	var found []string
-	missing := slices.Clone(want)
-	err := f.each(func(v *variable) (bool, error) {
-		found = append(found, v.Name)
-		i := slices.Index(missing, v.Name)
-		if i < 0 {
-			return true, nil
+	err := each(ctx, path, func(s *stream, m matrix) (err error) {
+		wanted := slices.Contains(required, m.Name) || slices.Contains(optional, m.Name)
+		if wanted && !slices.Contains(found, m.Name) {
+			arrays[m.Name], err = s.decode(m)
 		}
-		missing = slices.Delete(missing, i, i+1)
-		var err error
-		arrays[v.Name], err = v.decode()
-		return len(missing) > 0, err
+		found = append(found, m.Name)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(missing) > 0 {
-		return nil, &invalid.Error{
-			Where: f.name, Field: missing[0], Want: "a variable of this name",
-			Got: "only " + strings.Join(found[:min(len(found), 20)], ", "), Hint: invalid.DidYouMean(missing[0], found),
+	for _, name := range required {
+		if arrays[name] == nil {
+			return nil, &invalid.Error{
+				Where: path, Field: name, Want: "a variable of this name",
+				Got: "only " + strings.Join(found[:min(len(found), 20)], ", "), Hint: invalid.DidYouMean(name, found),
+			}
 		}
 	}
 	return arrays, nil
 }
 
-func (f *file) list() (headers []Header, err error) {
-	err = f.each(func(v *variable) (bool, error) {
-		headers = append(headers, v.Header)
-		return true, nil
-	})
-	return headers, err
+// each calls visit with the named variables of a file in its order. A truncated file is an
+// error.
+func each(ctx context.Context, path string, visit func(*stream, matrix) error) error {
+	file, size, err := fileio.OpenRegular(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	err = checkHeader(file, size, path)
+	n := 0
+	for offset := int64(headerSize); err == nil && offset < size; n++ {
+		tag := &stream{file: path, base: offset, r: io.NewSectionReader(file, offset, size-offset)}
+		var e element
+		if e, err = tag.element(size - offset); err == nil && n == maxVariables {
+			err = tag.unexpected(fmt.Sprintf("at most %d variables", maxVariables), "more")
+		}
+		offset += tag.pos
+		if err == nil {
+			err = visitElement(&stream{file: path, base: offset, r: io.NewSectionReader(file, offset, e.size)}, e, visit)
+		}
+		offset += e.size
+	}
+	return cmp.Or(ctx.Err(), err)
+}
+
+// visitElement calls visit with the variable in an element, of which s reads the data.
+func visitElement(s *stream, e element, visit func(*stream, matrix) error) (err error) {
+	r := bufio.NewReaderSize(s.r, bufferSize)
+	s.r = r
+	if e.kind == kindCompressed {
+		s.compressed = e.size
+		if s.r, err = zlib.NewReader(r); err != nil {
+			return s.broken("compressed data", err)
+		}
+		if e, err = s.element(math.MaxInt64); err != nil {
+			return err
+		}
+	}
+	if e.kind != kindMatrix {
+		return s.unexpected("a variable", "an element of type %d", e.kind)
+	}
+	m, err := s.header(s.pos + e.size)
+	if err != nil || m.Name == "" { // MATLAB's own data about function handles and objects
+		return err
+	}
+	return visit(s, m)
 }
 
 // checkHeader checks the first bytes of a level 5 MAT-file: a text, a version and the
 // letters MI as a 16-bit number.
-func (f *file) checkHeader() error {
+func checkHeader(file io.ReaderAt, size int64, path string) error {
 	e := &invalid.Error{
-		Where: f.name, Want: "a little-endian level 5 MAT-file", Got: "a file of another format",
+		Where: path, Want: "a little-endian level 5 MAT-file", Got: "a file of another format",
 		Hint: "If MATLAB loads it, save it again with save(..., '-v7').",
 	}
-	if f.size < headerSize {
-		e.Got = fmt.Sprintf("%d bytes, which are fewer than its header", f.size)
-		return e
-	}
 	head := make([]byte, headerSize)
-	if _, err := f.r.ReadAt(head, 0); err != nil && err != io.EOF {
-		return invalid.File(f.name, err)
+	if _, err := file.ReadAt(head, 0); err == io.EOF {
+		e.Got = fmt.Sprintf("%d bytes, which are fewer than its header", size)
+		return e
+	} else if err != nil {
+		return invalid.File(path, err)
 	}
 	version := binary.LittleEndian.Uint16(head[124:])
 	switch {

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sirupsen/logrus"
-
 	"github.com/lago-train/lago-train/dataset"
 )
 
@@ -27,41 +25,40 @@ const (
 
 // readDescriptions reads the text file of LAGO's archive, or else original_att. The text
 // has more digits than the float32 of the .mat.
-func (f *folder) readDescriptions() (err error) {
-	if path := firstFile(f.dir, "meta/"+descriptionFile, descriptionFile); path != "" {
-		f.descriptions, err = f.descriptionsByText(path)
-		return err
+func (f *folder) readDescriptions() error {
+	if path := firstFile(f.Source, "meta/"+descriptionFile, descriptionFile); path != "" {
+		return f.readDescriptionFile(path)
 	}
 	if f.original == nil {
-		e := wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.dir, "meta", descriptionFile), "neither")
+		e := wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.Source, "meta", descriptionFile), "neither")
 		e.Hint = "The columns of att are L2-normalised and hold no probabilities."
 		return e
 	}
-	f.descriptions = *f.original
+	f.Descriptions = *f.original
 	return nil
 }
 
-func (f *folder) descriptionsByText(path string) (u dataset.Matrix[float64], err error) {
+func (f *folder) readDescriptionFile(path string) error {
 	lines, err := readLines(f.ctx, path)
 	if err != nil {
-		return u, err
+		return err
 	}
 	rows, err := parseMatrix(path, lines)
 	if err != nil {
-		return u, err
+		return err
 	}
 	if o := f.original; o != nil && o.Cols != rows.Cols {
-		return u, wrong(path, "", fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, f.mat), fmt.Sprint(rows.Cols))
+		return wrong(path, "", fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, f.mat), fmt.Sprint(rows.Cols))
 	}
 	if err := toProbabilities(rows, path, "row"); err != nil {
-		return u, err
+		return err
 	}
 	rowOf, err := f.rowsOfClasses(path, rows.Rows)
 	if err != nil {
-		return u, err
+		return err
 	}
-	u = rows.Gather(rowOf)
-	return u, f.compareWithOriginal(path, u)
+	f.Descriptions = rows.Gather(rowOf)
+	return f.compareWithOriginal(path)
 }
 
 // toProbabilities turns percentages, recognised by a value of 2 or more, into fractions, and
@@ -95,12 +92,12 @@ func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 // rowsOfClasses returns the row of each class among the n rows of a description file: by
 // name through classes.txt, or else in the order of the .mat.
 func (f *folder) rowsOfClasses(path string, n int) ([]int, error) {
-	list := cmp.Or(firstFile(filepath.Dir(path), classFile), firstFile(f.dir, "meta/"+classFile))
+	list := cmp.Or(firstFile(filepath.Dir(path), classFile), firstFile(f.Source, "meta/"+classFile))
 	if list != "" {
 		return f.rowsByName(path, list, n)
 	}
-	if n != len(f.classes) {
-		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s, as there is no %s", len(f.classes), f.mat, classFile), fmt.Sprint(n))
+	if n != len(f.Classes) {
+		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s, as there is no %s", len(f.Classes), f.mat, classFile), fmt.Sprint(n))
 	}
 	if f.original == nil {
 		return nil, wrong(filepath.Join(filepath.Dir(path), classFile), "", "the classes in the order of "+descriptionFile,
@@ -111,25 +108,23 @@ func (f *folder) rowsOfClasses(path string, n int) ([]int, error) {
 
 // rowsByName finds each class among the names of classes.txt, which may have others.
 func (f *folder) rowsByName(path, list string, n int) ([]int, error) {
-	lines, err := readNumbered(f.ctx, list)
+	names, err := readNames(f.ctx, list)
 	if err != nil {
 		return nil, err
 	}
-	if len(lines) != n {
-		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s", len(lines), list), fmt.Sprint(n))
+	if len(names) != n {
+		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s", len(names), list), fmt.Sprint(n))
 	}
-	names := texts(lines)
 	index := newClassIndex(names)
-	rowOf := make([]int, len(f.classes))
+	rowOf := make([]int, len(f.Classes))
 	takenBy := make(map[int]string)
-	for z, name := range f.classes {
+	for z, name := range f.Classes {
 		row, got := index.find(name)
 		if row < 0 {
 			return nil, wrong(list, "", "every class of "+f.mat+" by name", "no line for "+got)
 		}
 		if other, taken := takenBy[row]; taken {
-			return nil, wrong(list, fmt.Sprintf("line %d", lines[row].number), "the name of one class",
-				fmt.Sprintf("%q, which may mean %q or %q", names[row], other, name))
+			return nil, wrong(list, "", "names of one class each", fmt.Sprintf("%q, which may mean %q or %q", names[row], other, name))
 		}
 		takenBy[row], rowOf[z] = name, row
 	}
@@ -138,16 +133,14 @@ func (f *folder) rowsByName(path, list string, n int) ([]int, error) {
 
 // compareWithOriginal compares the descriptions of a text file with original_att, if that
 // exists. The text may be rounded or describe more entries, but not be in another order.
-func (f *folder) compareWithOriginal(path string, u dataset.Matrix[float64]) error {
+func (f *folder) compareWithOriginal(path string) error {
 	if f.original == nil {
 		return nil
 	}
-	for z, class := range f.classes {
-		for m, p := range u.Row(z) {
-			if q := f.original.Row(z)[m]; math.Abs(p-q) > contradiction {
-				return wrong(path, fmt.Sprintf("class %q, attribute %d", class, m+1),
-					fmt.Sprintf("about %.4g, as in %s of %s", q, varOriginal, f.mat), fmt.Sprintf("%.4g", p))
-			}
+	for i, p := range f.Descriptions.Data {
+		if q := f.original.Data[i]; math.Abs(p-q) > contradiction {
+			return wrong(path, fmt.Sprintf("class %q, attribute %d", f.Classes[i/f.Descriptions.Cols], i%f.Descriptions.Cols+1),
+				fmt.Sprintf("about %.4g, as in %s of %s", q, varOriginal, f.mat), fmt.Sprintf("%.4g", p))
 		}
 	}
 	return nil
@@ -190,39 +183,31 @@ var attributeFiles = []string{
 
 // readAttributes reads the names of the attributes and their groups. Without a file they
 // are attribute_1 and so on, without groups.
-func (f *folder) readAttributes(log logrus.FieldLogger) error {
-	n := f.descriptions.Cols
-	path := firstFile(f.dir, attributeFiles...)
-	// CUB's archive puts the file beside the folder. There it may belong to another data
-	// set, so it is used only if its length fits.
-	beside := path == ""
-	if beside {
-		path = filepath.Join(filepath.Dir(f.dir), "attributes.txt")
-	}
-	names, err := readNumbered(f.ctx, path)
-	switch {
-	case beside && (err != nil || len(names) != n):
-		names = make([]line, n)
-		for m := range names {
-			names[m].text = fmt.Sprintf("attribute_%d", m+1)
+func (f *folder) readAttributes() error {
+	path := firstFile(f.Source, attributeFiles...)
+	if path == "" {
+		for m := range f.Descriptions.Cols {
+			f.Attributes = append(f.Attributes, dataset.Attribute{Name: fmt.Sprintf("attribute_%d", m+1), Group: -1})
 		}
-	case beside:
-		log.WithField("file", path).Info("attribute names are read from the folder above")
-	case err != nil:
-		return err
-	case len(names) != n:
-		return wrong(path, "", fmt.Sprintf("%d attributes, as in the descriptions", n), fmt.Sprint(len(names)))
+		return nil
 	}
-	f.attributes, f.groups = group(names)
+	names, err := readNames(f.ctx, path)
+	if err != nil {
+		return err
+	}
+	if len(names) != f.Descriptions.Cols {
+		return wrong(path, "", fmt.Sprintf("%d attributes, as in the descriptions", f.Descriptions.Cols), fmt.Sprint(len(names)))
+	}
+	f.Attributes, f.Groups = group(names)
 	return nil
 }
 
 // group takes what precedes "::" in a name as its group. A name without "::" is the only
 // member of its group. If no name has "::", groups are unknown.
-func group(names []line) (attributes []dataset.Attribute, groups []string) {
+func group(names []string) (attributes []dataset.Attribute, groups []string) {
 	known := make(map[string]int)
-	for _, l := range names {
-		g, _, found := strings.Cut(l.text, "::")
+	for _, name := range names {
+		g, _, found := strings.Cut(name, "::")
 		k, seen := known[g]
 		if !found || !seen {
 			k = len(groups)
@@ -231,7 +216,7 @@ func group(names []line) (attributes []dataset.Attribute, groups []string) {
 		if found {
 			known[g] = k
 		}
-		attributes = append(attributes, dataset.Attribute{Name: l.text, Group: k})
+		attributes = append(attributes, dataset.Attribute{Name: name, Group: k})
 	}
 	if len(known) == 0 {
 		for m := range attributes {

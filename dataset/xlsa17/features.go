@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,35 +26,38 @@ const (
 	varLabels   = "labels"
 )
 
-// samples are the features of all samples, and their classes.
-type samples struct {
-	file   string
-	values dataset.Matrix[float32] // samples x D
-	labels []int                   // from 0
-	sum    string                  // dataset.SumFeatures of values
-}
-
-// readFeatures reads the features of the data set in dir, from the cache if it has them.
-func readFeatures(ctx context.Context, dir string, opts Options) (*samples, error) {
-	file, err := findFeatures(ctx, dir)
+// readFeatures reads the labels, and the features: from the cache if it has them. In the file
+// they are D x N, which column by column are N rows of D.
+func (f *folder) readFeatures(opts Options) error {
+	file, err := findFeatures(f.Source)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c := openCache(file, opts)
-	if x := c.load(ctx); x != nil || ctx.Err() != nil {
-		return x, ctx.Err()
+	required := []string{varLabels}
+	if f.Features, f.FeaturesSum = c.load(f.ctx); f.FeaturesSum == "" {
+		required = append(required, varFeatures)
 	}
-	x, err := parseFeatures(ctx, file)
+	vars, err := matlab.Read(f.ctx, file, required)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	x.sum = dataset.SumFeatures(x.values)
-	c.store(x)
-	return x, nil
+	if f.Labels, err = indices(file, vars[varLabels]); err != nil {
+		return err
+	}
+	if a := vars[varFeatures]; a != nil {
+		if len(a.Dims) != 2 || a.Dims[1] != len(f.Labels) || len(a.Float32) != a.Dims[0]*a.Dims[1] {
+			return wrong(file, varFeatures, fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", len(f.Labels)), a.Size())
+		}
+		f.Features = dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32}
+		f.FeaturesSum = dataset.SumFeatures(f.Features)
+		c.store(f.Features, f.FeaturesSum)
+	}
+	return checkRange(file, varLabels, f.Labels, len(f.Classes), "the number of classes")
 }
 
-// findFeatures returns res101.mat, or the one .mat of the folder that has features.
-func findFeatures(ctx context.Context, dir string) (string, error) {
+// findFeatures returns res101.mat, or the one .mat beside att_splits.mat.
+func findFeatures(dir string) (string, error) {
 	if file := firstFile(dir, "res101.mat"); file != "" {
 		return file, nil
 	}
@@ -64,46 +66,15 @@ func findFeatures(ctx context.Context, dir string) (string, error) {
 		return "", invalid.File(dir, err)
 	}
 	var found []string
-	var problem error
-	for _, entry := range entries {
-		if !strings.EqualFold(filepath.Ext(entry.Name()), ".mat") {
-			continue
-		}
-		headers, err := matlab.List(ctx, filepath.Join(dir, entry.Name()))
-		problem = cmp.Or(problem, err)
-		if has(headers, varFeatures) {
-			found = append(found, entry.Name())
+	for _, e := range entries {
+		if strings.EqualFold(filepath.Ext(e.Name()), ".mat") && e.Name() != attSplitsFile {
+			found = append(found, e.Name())
 		}
 	}
-	switch {
-	case len(found) == 1:
-		return filepath.Join(dir, found[0]), nil
-	case len(found) == 0 && problem != nil:
-		return "", problem
+	if len(found) != 1 {
+		return "", wrong(dir, "", "res101.mat, or one .mat with features beside "+attSplitsFile, cmp.Or(strings.Join(found, " and "), "none"))
 	}
-	return "", wrong(dir, "", "res101.mat, or one .mat with a variable "+varFeatures, cmp.Or(strings.Join(found, " and "), "none"))
-}
-
-// parseFeatures reads D x N features, which column by column are N rows of D, and N
-// labels.
-func parseFeatures(ctx context.Context, file string) (*samples, error) {
-	vars, err := matlab.Read(ctx, file, varFeatures, varLabels)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := indices(file, vars[varLabels])
-	if err != nil {
-		return nil, err
-	}
-	a := vars[varFeatures]
-	if len(a.Dims) != 2 || a.Dims[1] != len(labels) || len(a.Float32) != a.Dims[0]*a.Dims[1] {
-		return nil, wrong(file, varFeatures, fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", len(labels)), a.Size())
-	}
-	return &samples{
-		file:   file,
-		values: dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32},
-		labels: labels,
-	}, nil
+	return filepath.Join(dir, found[0]), nil
 }
 
 // cache holds the features of one file in an .npy, which is valid if the .json beside it
@@ -124,16 +95,7 @@ type source struct {
 // entry is the .json.
 type entry struct {
 	Source      source `json:"source"`
-	Labels      []int  `json:"labels"`       // from 0
 	FeaturesSum string `json:"features_sum"` // dataset.SumFeatures
-	CRC32       uint32 `json:"crc32"`        // of the rest of the entry
-}
-
-// checksum returns the CRC-32 of the other fields of an entry.
-func (e entry) checksum() uint32 {
-	e.CRC32 = 0
-	text, _ := json.Marshal(e) // of numbers and text: it cannot fail
-	return crc32.ChecksumIEEE(text)
 }
 
 // openCache returns the cache of a file of features, nil where nothing is cached: without
@@ -162,56 +124,54 @@ func openCache(file string, opts Options) *cache {
 	}
 }
 
-// load returns the features, or nil where they must be read from the file.
-func (c *cache) load(ctx context.Context) *samples {
+// load returns the features and their sum, or "" where they must be read from the file.
+func (c *cache) load(ctx context.Context) (x dataset.Matrix[float32], sum string) {
 	if c == nil {
-		return nil
+		return x, ""
 	}
-	x, err := c.read(ctx)
-	if err == nil {
+	x, sum, err := c.read(ctx)
+	switch {
+	case err == nil:
 		c.log.Debug("features are read from the cache")
-	} else if !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+		return x, sum
+	case !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil:
 		c.log.WithError(err).Info("the cached features cannot be used: reading the file again")
 	}
-	return x
+	return x, ""
 }
 
-func (c *cache) read(ctx context.Context) (*samples, error) {
+func (c *cache) read(ctx context.Context) (x dataset.Matrix[float32], sum string, err error) {
 	text, err := fileio.ReadRegular(c.path + ".json")
 	if err != nil {
-		return nil, err
+		return x, "", err
 	}
 	var e entry
 	if err := json.Unmarshal(text, &e); err != nil {
-		return nil, err
+		return x, "", err
 	}
 	if e.Source != c.source {
-		return nil, errors.New("the file has changed")
+		return x, "", errors.New("the file has changed")
 	}
-	x := &samples{file: c.source.Path, labels: e.Labels}
-	if x.values, err = features.ReadAll(ctx, c.path+".npy"); err != nil {
-		return nil, err
+	if x, err = features.ReadAll(ctx, c.path+".npy"); err != nil {
+		return x, "", err
 	}
-	x.sum = dataset.SumFeatures(x.values)
-	if x.values.Rows != len(e.Labels) || x.sum != e.FeaturesSum || e.checksum() != e.CRC32 {
-		return nil, errors.New("the checksum differs")
+	if sum = dataset.SumFeatures(x); sum != e.FeaturesSum {
+		return x, "", errors.New("the checksum differs")
 	}
-	return x, nil
+	return x, sum, nil
 }
 
 // store writes the features. Failing to is worth a warning only: the next start is slow.
-func (c *cache) store(x *samples) {
+func (c *cache) store(x dataset.Matrix[float32], sum string) {
 	if c == nil {
 		return
 	}
-	e := entry{Source: c.source, Labels: x.labels, FeaturesSum: x.sum}
-	e.CRC32 = e.checksum()
 	err := os.MkdirAll(filepath.Dir(c.path), 0o777)
 	if err == nil {
-		err = features.WriteNPY(c.path+".npy", x.values)
+		err = features.WriteNPY(c.path+".npy", x)
 	}
 	if err == nil {
-		err = fileio.WriteJSON(c.path+".json", e)
+		err = fileio.WriteJSON(c.path+".json", entry{c.source, sum})
 	}
 	if err != nil {
 		c.log.WithError(err).Warn("features are not cached")

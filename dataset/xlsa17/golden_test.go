@@ -123,8 +123,7 @@ func TestReleasedFolders(t *testing.T) {
 // have it; its true class is only in the file of the features.
 func labelsByLocation(t *testing.T, dir string) []int {
 	t.Helper()
-	log, _ := quietLog()
-	d := testkit.Must(openFolder(t.Context(), dir, log))(t)
+	d := testkit.Must(openFolder(t.Context(), dir))(t)
 	loc := d.locations
 	labels := make([]int, len(loc[trainvalLoc])+len(loc[testSeenLoc])+len(loc[testUnseenLoc]))
 	for _, c := range []struct{ list, variable string }{
@@ -133,7 +132,7 @@ func labelsByLocation(t *testing.T, dir string) []int {
 		{"valclasses1.txt", valLoc},
 		{"testclasses.txt", testUnseenLoc},
 	} {
-		classes := testkit.Must(d.readClassList(filepath.Join(dir, c.list)))(t)
+		classes := testkit.Must(d.readClassList(c.list))(t)
 		for n, i := range loc[c.variable] {
 			labels[i] = classes[n%len(classes)]
 		}
@@ -153,10 +152,10 @@ func withSplits(t *testing.T, released, splits string) string {
 // withoutFeatures reads a data set without its features.
 func withoutFeatures(t *testing.T, dir string, dev int, labels []int) *dataset.Dataset {
 	t.Helper()
-	log, _ := quietLog()
-	f := testkit.Must(openFolder(t.Context(), dir, log))(t)
-	x := &samples{file: "no file", values: dataset.NewMatrix[float32](len(labels), 1), labels: labels}
-	return testkit.Must(f.dataset(x, dev))(t)
+	f := testkit.Must(openFolder(t.Context(), dir))(t)
+	f.Features, f.Labels = dataset.NewMatrix[float32](len(labels), 1), labels
+	testkit.NoError(t, f.readSplits(dev))
+	return &f.Dataset
 }
 
 // CUB127 is read from its files and then from the cache.
@@ -169,7 +168,7 @@ func TestCUB127(t *testing.T) {
 	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
 		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
 	}
-	files := testkit.Must(matlab.Read(t.Context(), filepath.Join(dir, "res50.mat"), "image_files"))(t)
+	files := testkit.Must(matlab.Read(t.Context(), filepath.Join(dir, "res50.mat"), []string{"image_files"}))(t)
 	for i, file := range files["image_files"].Strings {
 		if class, _, _ := strings.Cut(file, "/"); class != fresh.Classes[fresh.Labels[i]] {
 			t.Fatalf("sample %d, %s, is of class %q", i, file, fresh.Classes[fresh.Labels[i]])

@@ -2,9 +2,6 @@ package xlsa17
 
 import (
 	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,9 +19,7 @@ func TestLoadVariants(t *testing.T) {
 			want.TestSeen = nil
 			s.drop("train_loc", "val_loc", "trainval_loc", "test_seen_loc", "test_unseen_loc")
 		},
-		"no class lists": func(s *small, _ *dataset.Dataset) {
-			s.drop("trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt", "testclasses.txt")
-		},
+		"no list of the seen classes": func(s *small, _ *dataset.Dataset) { s.drop("trainvalclasses.txt") },
 		"windows line ends, spaces and blank lines": func(s *small, _ *dataset.Dataset) {
 			for name, text := range s.texts {
 				s.texts[name] = "\ufeff\r\n" + strings.ReplaceAll(text, "\n", "  \t\r\n\r\n")
@@ -56,7 +51,7 @@ func TestLoadVariants(t *testing.T) {
 		"meta alone": func(s *small, _ *dataset.Dataset) { s.drop("original_att", "att") },
 		"original_att alone, as fractions": func(s *small, want *dataset.Dataset) {
 			s.drop("meta/"+classFile, "meta/"+descriptionFile)
-			s.set(doubles("original_att", 3, 6, want.Descriptions.Data...))
+			s.doubles("original_att", 3, 6, want.Descriptions.Data...)
 		},
 		"not described": func(s *small, want *dataset.Dataset) {
 			s.texts["meta/"+descriptionFile] = "-1 0 50\n20 80 -1.00\n0 100 10\n90 5 60\n25 75 33\n70 30 nan\n"
@@ -101,23 +96,5 @@ func TestLoadVariants(t *testing.T) {
 			wantSame(t, want, got)
 			testkit.NoError(t, dataset.Check(got))
 		})
-	}
-}
-
-// An attributes.txt beside the folder that is of another length belongs to
-// another data set.
-func TestAttributesBesideTheFolder(t *testing.T) {
-	dir := newSmall().write(t)
-	for text, groups := range map[string][]string{
-		"1 size::big\n2 size::small\n3 colour::red\n": {"size", "colour"},
-		"1 size::big\n2 size::small\n":                nil,
-	} {
-		testkit.Write(t, filepath.Dir(dir), "attributes.txt", text)
-		testkit.NoError(t, os.RemoveAll(filepath.Join(dir, "meta")))
-		log, hook := quietLog()
-		d := testkit.Must(Load(t.Context(), dir, Options{NoCache: true, Log: log}))(t)
-		if logged := len(hook.AllEntries()) > 0; !slices.Equal(groups, d.Groups) || logged != (groups != nil) {
-			t.Errorf("groups %v, expected %v; %d log entries", d.Groups, groups, len(hook.AllEntries()))
-		}
 	}
 }

@@ -1,7 +1,7 @@
 package xlsa17
 
 import (
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -20,10 +20,9 @@ import (
 // small is a folder that tests change before they write it: 12 samples of 2 dimensions, 6
 // classes, 3 attributes. Sample i is of class i mod 6.
 type small struct {
-	featureFile string
-	features    []*matlab.Array
-	att         []*matlab.Array
-	texts       map[string]string
+	featureFile   string
+	features, att map[string][]byte // variables by name
+	texts         map[string]string
 }
 
 var (
@@ -37,51 +36,63 @@ func newSmall() *small {
 	for i := range x {
 		x[i] = float64(i) / 4
 	}
-	return &small{
-		featureFile: "res101.mat",
-		features:    []*matlab.Array{doubles("features", 2, 12, x...), column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6), cells("image_files", "a.jpg", "b.jpg")},
-		att: []*matlab.Array{
-			cells("allclasses_names", smallClasses...),
-			doubles("att", 3, 6, make([]float64, 18)...),
-			doubles("original_att", 3, 6, smallPercent...),
-			column("train_loc", 1, 2, 3, 7, 8, 9),
-			column("val_loc", 4, 10),
-			column("trainval_loc", 1, 2, 3, 4, 8, 9),
-			column("test_seen_loc", 7, 10),
-			column("test_unseen_loc", 5, 6, 11, 12),
-		},
-		texts: map[string]string{
-			"trainclasses1.txt":                            "001.Red_bird\n002.Blue_bird\n003.Old_owl\n",
-			"valclasses1.txt":                              "004.Young_owl\n",
-			"trainclasses2.txt":                            "004.Young_owl\n002.Blue_bird\n",
-			"valclasses2.txt":                              "003.Old_owl\n001.Red_bird\n",
-			"trainvalclasses.txt":                          "001.Red_bird\n002.Blue_bird\n003.Old_owl\n004.Young_owl\n",
-			"testclasses.txt":                              "005.Duck\n006.Swan\n",
-			"meta/" + classFile:                            "1 001.Red_bird\n2 002.Blue_bird\n3 003.Old_owl\n4 004.Young_owl\n5 005.Duck\n6 006.Swan\n",
-			"meta/" + descriptionFile:                      "100 0 50\n20 80 0\n0 100 10\n90 5 60\n25 75 33\n70 30 12\n",
-			"meta/attribute_names_with_semantic_group.txt": "1 size::big\n2 size::small\n3 colour::red\n",
-		},
+	s := &small{featureFile: featuresMat, features: map[string][]byte{}, att: map[string][]byte{}}
+	s.doubles("features", 2, 12, x...)
+	s.column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6)
+	s.cells("allclasses_names", smallClasses...)
+	s.doubles("att", 3, 6, make([]float64, 18)...)
+	s.doubles("original_att", 3, 6, smallPercent...)
+	s.column("train_loc", 1, 2, 3, 7, 8, 9)
+	s.column("val_loc", 4, 10)
+	s.column("trainval_loc", 1, 2, 3, 4, 8, 9)
+	s.column("test_seen_loc", 7, 10)
+	s.column("test_unseen_loc", 5, 6, 11, 12)
+	s.texts = map[string]string{
+		"trainclasses1.txt":                            "001.Red_bird\n002.Blue_bird\n003.Old_owl\n",
+		"valclasses1.txt":                              "004.Young_owl\n",
+		"trainclasses2.txt":                            "004.Young_owl\n002.Blue_bird\n",
+		"valclasses2.txt":                              "003.Old_owl\n001.Red_bird\n",
+		"trainvalclasses.txt":                          "001.Red_bird\n002.Blue_bird\n003.Old_owl\n004.Young_owl\n",
+		"testclasses.txt":                              "005.Duck\n006.Swan\n",
+		"meta/" + classFile:                            "1 001.Red_bird\n2 002.Blue_bird\n3 003.Old_owl\n4 004.Young_owl\n5 005.Duck\n6 006.Swan\n",
+		"meta/" + descriptionFile:                      "100 0 50\n20 80 0\n0 100 10\n90 5 60\n25 75 33\n70 30 12\n",
+		"meta/attribute_names_with_semantic_group.txt": "1 size::big\n2 size::small\n3 colour::red\n",
 	}
+	return s
 }
 
-// set puts v in place of the variable of its name.
-func (s *small) set(v *matlab.Array) {
-	for _, vars := range []*[]*matlab.Array{&s.features, &s.att} {
-		for i := range *vars {
-			if (*vars)[i].Name == v.Name {
-				(*vars)[i] = v
-			}
-		}
+// put sets a variable of the file that has it.
+func (s *small) put(name string, class matlab.Class, dims []int, data ...[]byte) {
+	vars := s.att
+	if name == varFeatures || name == varLabels {
+		vars = s.features
 	}
+	vars[name] = matfile.Array(name, class, 0, dims, data...)
+}
+
+// doubles sets numbers, stored as float32.
+func (s *small) doubles(name string, rows, cols int, numbers ...float64) {
+	s.put(name, matlab.Double, []int{rows, cols}, matfile.Numbers(matfile.Single, numbers...))
+}
+
+func (s *small) column(name string, numbers ...float64) {
+	s.doubles(name, len(numbers), 1, numbers...)
+}
+
+func (s *small) cells(name string, words ...string) {
+	var data [][]byte
+	for _, word := range words {
+		data = append(data, matfile.Word("", word))
+	}
+	s.put(name, matlab.Cell, []int{len(words), 1}, data...)
 }
 
 // drop removes variables and files by name.
 func (s *small) drop(names ...string) {
 	for _, name := range names {
 		delete(s.texts, name)
-		is := func(v *matlab.Array) bool { return v.Name == name }
-		s.features = slices.DeleteFunc(s.features, is)
-		s.att = slices.DeleteFunc(s.att, is)
+		delete(s.features, name)
+		delete(s.att, name)
 	}
 }
 
@@ -92,46 +103,10 @@ func (s *small) write(t testing.TB) string {
 	for name, text := range s.texts {
 		testkit.Write(t, dir, name, text)
 	}
-	writeMat(t, filepath.Join(dir, s.featureFile), s.features...)
-	writeMat(t, filepath.Join(dir, "att_splits.mat"), s.att...)
+	for name, vars := range map[string]map[string][]byte{s.featureFile: s.features, attFile: s.att} {
+		testkit.Write(t, dir, name, string(matfile.File(slices.Collect(maps.Values(vars))...)))
+	}
 	return dir
-}
-
-// writeMat writes a MAT-file of numbers, stored as float32, and cells of text.
-func writeMat(t testing.TB, path string, vars ...*matlab.Array) {
-	t.Helper()
-	var elements [][]byte
-	for _, v := range vars {
-		var data [][]byte
-		for _, s := range v.Strings {
-			data = append(data, matfile.Word("", s))
-		}
-		if v.Class != matlab.Cell {
-			numbers := make([]float64, len(v.Float32))
-			for i, x := range v.Float32 {
-				numbers[i] = float64(x)
-			}
-			data = append(data, matfile.Numbers(matfile.Single, numbers...))
-		}
-		elements = append(elements, matfile.Array(v.Name, v.Class, 0, v.Dims, data...))
-	}
-	testkit.NoError(t, os.WriteFile(path, matfile.File(elements...), 0o666))
-}
-
-func doubles(name string, rows, cols int, numbers ...float64) *matlab.Array {
-	a := &matlab.Array{Header: matlab.Header{Name: name, Class: matlab.Double, Dims: []int{rows, cols}}}
-	for _, v := range numbers {
-		a.Float32 = append(a.Float32, float32(v))
-	}
-	return a
-}
-
-func column(name string, numbers ...float64) *matlab.Array {
-	return doubles(name, len(numbers), 1, numbers...)
-}
-
-func cells(name string, strings ...string) *matlab.Array {
-	return &matlab.Array{Header: matlab.Header{Name: name, Class: matlab.Cell, Dims: []int{len(strings), 1}}, Strings: strings}
 }
 
 // smallDataset is what newSmall must be read as.

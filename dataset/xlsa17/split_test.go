@@ -35,22 +35,12 @@ func TestDevSplits(t *testing.T) {
 	}{
 		{-1, func() {}, []string{"--dev-split: expected 1, 2 or 3, found -1"}},
 		{4, func() {}, []string{"--dev-split: expected 1, 2 or 3, found 4"}},
-		// train_loc and val_loc belong to the first division, and do not replace the lists of others.
-		{3, func() {}, []string{"trainclasses3.txt: expected the list of the train classes", "found neither"}},
-		{2, func() { s.set(column("trainval_loc", 1, 2, 3, 4, 5, 8, 9)) }, []string{attFile + ": trainval_loc", `location 5, a sample of class "005.Duck"`}},
-		{1, func() {
-			s = newSmall()
-			s.drop("trainclasses1.txt", "trainclasses2.txt", "valclasses2.txt")
-			s.texts["trainclasses3.txt"] = s.texts["trainvalclasses.txt"]
-		}, []string{"Small: expected trainclasses2.txt before trainclasses3.txt, found no such file"}},
+		{3, func() {}, []string{"trainclasses3.txt: no such file"}},
+		{2, func() { s.column("trainval_loc", 1, 2, 3, 4, 5, 8, 9) }, []string{attFile + ": trainval_loc", `location 5, a sample of class "005.Duck"`}},
 	} {
 		tt.change()
 		_, err := loadSmall(t, s, Options{DevSplit: tt.devSplit})
 		testkit.WantError(t, err, tt.want...)
-	}
-	s.drop("trainclasses3.txt")
-	if got := testkit.Must(loadSmall(t, s, Options{}))(t); !cmp.Equal(want[:1], got.DevSplits) {
-		t.Errorf("from locations alone: %v", got.DevSplits)
 	}
 }
 
@@ -58,29 +48,30 @@ func TestDevSplits(t *testing.T) {
 // release.
 type drawn struct {
 	folder *folder
-	labels []int
 	split  dataset.Split
 	partOf []int // of each class: 0, 1 or 2 for train, val or test
 }
 
 func drawFolder(t *rapid.T, dir string) drawn {
-	d := drawn{folder: &folder{ctx: context.Background(), dir: dir, mat: attFile, locations: map[string][]int{}}}
+	f := &folder{ctx: context.Background(), mat: attFile, locations: map[string][]int{}}
+	f.Source = dir
+	d := drawn{folder: f}
 	parts := []*[]int{&d.split.Train, &d.split.Val, &d.split.Test}
 	// At least one class in each part.
 	d.partOf = rapid.Permutation(append([]int{0, 1, 2}, rapid.SliceOfN(rapid.IntRange(0, 2), 0, 9).Draw(t, "parts")...)).Draw(t, "part of each class")
 	for z, p := range d.partOf {
-		d.folder.classes = append(d.folder.classes, fmt.Sprintf("%03d.Class_%d", z+1, z*z))
+		f.Classes = append(f.Classes, fmt.Sprintf("%03d.Class_%d", z+1, z*z))
 		*parts[p] = append(*parts[p], z)
 		for range rapid.IntRange(1, 4).Draw(t, "samples") {
-			d.labels = append(d.labels, z)
+			f.Labels = append(f.Labels, z)
 		}
 	}
-	d.folder.index = newClassIndex(d.folder.classes)
-	d.labels = rapid.Permutation(d.labels).Draw(t, "labels")
+	f.index = newClassIndex(f.Classes)
+	f.Labels = rapid.Permutation(f.Labels).Draw(t, "labels")
 
-	loc := d.folder.locations
+	loc := f.locations
 	release := rapid.IntRange(0, 2).Draw(t, "release") // 0 has neither train_loc nor val_loc
-	for i, z := range d.labels {
+	for i, z := range f.Labels {
 		if d.partOf[z] == 2 {
 			loc[testUnseenLoc] = append(loc[testUnseenLoc], i)
 			continue
@@ -113,11 +104,11 @@ func TestSplitProperty(t *testing.T) {
 		} {
 			var text strings.Builder
 			for _, z := range rapid.Permutation(classes).Draw(t, name) {
-				fmt.Fprintln(&text, d.folder.classes[z])
+				fmt.Fprintln(&text, d.folder.Classes[z])
 			}
 			testkit.Write(t, dir, name, text.String())
 		}
-		got := testkit.Must(d.folder.split(1, d.labels))(t)
+		got := testkit.Must(d.folder.readSplit(1))(t)
 		if diff := cmp.Diff(d.split, got); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
@@ -128,15 +119,15 @@ func TestSplitProperty(t *testing.T) {
 		stranger := rapid.SampledFrom(d.samplesOutside(allowed)).Draw(t, "stranger")
 		at := rapid.IntRange(0, len(loc[name])).Draw(t, "at")
 		loc[name] = slices.Insert(loc[name], at, stranger)
-		_, err := d.folder.split(1, d.labels)
-		testkit.WantError(t, err, name+": ", strconv.Quote(d.folder.classes[d.labels[stranger]]))
+		_, err := d.folder.readSplit(1)
+		testkit.WantError(t, err, name+": ", strconv.Quote(d.folder.Classes[d.folder.Labels[stranger]]))
 	})
 }
 
 // samplesOutside returns the samples of other parts.
 func (d drawn) samplesOutside(parts []int) []int {
 	var samples []int
-	for i, z := range d.labels {
+	for i, z := range d.folder.Labels {
 		if !slices.Contains(parts, d.partOf[z]) {
 			samples = append(samples, i)
 		}

@@ -13,22 +13,20 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-var compareLines = cmp.AllowUnexported(line{})
-
-func TestNumbered(t *testing.T) {
+func TestNames(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		want       []line
+		want       []string
 	}{
-		{"numbers and spaces", "1 a::b\n2  c d\n", []line{{1, "a::b"}, {2, "c d"}}},
-		{"numbers and tabs", "   1\tant\n\n  12\tgreat  ape \n", []line{{1, "ant"}, {3, "great  ape"}}},
-		{"no numbers", "a\nb c\n", []line{{1, "a"}, {2, "b c"}}},
-		{"a line without number", "1 a\nb\n", []line{{1, "1 a"}, {2, "b"}}},
-		{"numbers that belong to the name", "002.Laysan\n001.Black\n", []line{{1, "002.Laysan"}, {2, "001.Black"}}},
-		{"a byte order mark", "\ufeff1 a\r\n2 b\r\n", []line{{1, "a"}, {2, "b"}}},
+		{"numbers and spaces", "1 a::b\n2  c d\n", []string{"a::b", "c d"}},
+		{"numbers and tabs", "   1\tant\n\n  12\tgreat  ape \n", []string{"ant", "great  ape"}},
+		{"no numbers", "a\nb c\n", []string{"a", "b c"}},
+		{"a line without number", "1 a\nb\n", []string{"1 a", "b"}},
+		{"numbers that belong to the name", "002.Laysan\n001.Black\n", []string{"002.Laysan", "001.Black"}},
+		{"a byte order mark", "\ufeff1 a\r\n2 b\r\n", []string{"a", "b"}},
 	} {
-		got := testkit.Must(numbered("a file", splitLines(tt.text)))(t)
-		if diff := cmp.Diff(tt.want, got, compareLines, cmpopts.EquateEmpty()); diff != "" {
+		got := testkit.Must(namesOf("a file", splitLines(tt.text)))(t)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
@@ -46,7 +44,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := splitLines(text)
 		windows := splitLines(strings.ReplaceAll(text, "\n", " \r\n") + "\r\n")
-		if diff := cmp.Diff(lines, windows, compareLines, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(lines, windows, cmp.AllowUnexported(line{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("with other line ends (-want +got):\n%s", diff)
 		}
 		wantNames(t, lines)
@@ -65,22 +63,19 @@ func wantFileError(t *testing.T, err error) {
 // spelling, unless another has the same.
 func wantNames(t *testing.T, lines []line) {
 	t.Helper()
-	distinct, err := numbered("a file", lines)
+	names, err := namesOf("a file", lines)
 	if err != nil {
 		wantFileError(t, err)
 		return
 	}
-	if len(distinct) != len(lines) {
-		t.Fatalf("%d names in %d lines", len(distinct), len(lines))
+	if len(names) != len(lines) {
+		t.Fatalf("%d names in %d lines", len(names), len(lines))
 	}
-	for i, l := range distinct {
-		if l.number != lines[i].number || l.text == "" || !strings.HasSuffix(lines[i].text, l.text) {
-			t.Fatalf("line %v gives the name %v", lines[i], l)
-		}
-	}
-	names := texts(distinct)
 	index := newClassIndex(names)
 	for i, name := range names {
+		if name == "" || !strings.HasSuffix(lines[i].text, name) {
+			t.Fatalf("line %v gives the name %q", lines[i], name)
+		}
 		if z, got := index.find(name); z != i && !strings.Contains(got, "which may mean") {
 			t.Fatalf("name %d, %q, is found at %d: %v", i, name, z, got)
 		}
