@@ -40,13 +40,9 @@ const ResultsVersion = 4
 // trainAgain is what to do about damaged files of a run.
 const trainAgain = "Delete the folder to train again."
 
-// readFile reads a regular file. It refuses named pipes, which it would wait for.
+// readFile reads a regular file.
 func readFile(path string) ([]byte, error) {
-	const limit = 1 << 30 // far more than a run writes
-	if _, err := fileio.SizeOfRegular(path); err != nil {
-		return nil, err
-	}
-	return fileio.ReadFile(context.Background(), path, limit)
+	return fileio.ReadRegular(context.Background(), path, 1<<30) // far more than a run writes
 }
 
 // found reports whether err is nil, and passes on errors other than fs.ErrNotExist.

@@ -141,7 +141,7 @@ func (c *cache) load(ctx context.Context) (x dataset.Matrix[float32], sum string
 }
 
 func (c *cache) read(ctx context.Context) (x dataset.Matrix[float32], sum string, err error) {
-	text, err := fileio.ReadRegular(c.path + ".json")
+	text, err := fileio.ReadRegular(ctx, c.path+".json", maxText)
 	if err != nil {
 		return x, "", err
 	}

@@ -98,16 +98,6 @@ func SizeOfRegular(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// ReadRegular returns the content of a regular file. Unlike ReadFile it knows the size, and
-// never waits.
-func ReadRegular(path string) ([]byte, error) {
-	if _, err := SizeOfRegular(path); err != nil {
-		return nil, err
-	}
-	data, err := os.ReadFile(path)
-	return data, invalid.File(path, err)
-}
-
 // Stdin returns the standard input.
 func Stdin(ctx context.Context) *File {
 	return &File{ctx: ctx, file: os.Stdin, pipe: make([]byte, pipeBuffer)}
@@ -137,9 +127,6 @@ func wait[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // Name returns the path that the file was opened by.
 func (f *File) Name() string { return f.file.Name() }
 
-// Regular reports whether f is a regular file, whose end is known.
-func (f *File) Regular() bool { return f.pipe == nil }
-
 // Read reads as an io.Reader. It returns the context's error once that is cancelled.
 func (f *File) Read(p []byte) (int, error) {
 	if err := f.ctx.Err(); err != nil {
@@ -166,6 +153,15 @@ func (f *File) ReadAt(p []byte, offset int64) (int, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
+// ReadRegular returns the content of a regular file of at most limit bytes. Anything else, such
+// as a pipe, is refused without waiting for it. Errors are as those of ReadFile.
+func ReadRegular(ctx context.Context, path string, limit int64) ([]byte, error) {
+	if _, err := SizeOfRegular(path); err != nil {
+		return nil, err
+	}
+	return ReadFile(ctx, path, limit)
+}
+
 // ReadFile returns the content of a file or pipe of at most limit bytes. Errors are
 // *invalid.Error, or the context's.
 func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
@@ -174,16 +170,20 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	var data bytes.Buffer
+	if info, err := f.file.Stat(); err == nil && info.Size() <= limit {
+		data.Grow(int(info.Size()) + bytes.MinRead)
+	}
+	n, err := data.ReadFrom(io.LimitReader(f, limit+1))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, invalid.File(path, err)
-	case int64(len(data)) > limit:
+	case n > limit:
 		return nil, &invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"}
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 // Member is a key of a JSON object with its value.
@@ -229,7 +229,7 @@ func ParseObject(data []byte) ([]Member, error) {
 // on disk; when it fails, the earlier file remains, unless the error is that of
 // syncing the folder, which comes after the rename.
 //
-// Symbolic links are followed, and a file keeps its permissions. Devices, named pipes
+// Symbolic links to files are followed, and a file keeps its permissions. Devices, named pipes
 // and the process's own stdout or stderr are written through as the bytes come, without
 // any of these promises.
 //
@@ -277,8 +277,7 @@ type target struct {
 func resolve(path string) (target, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		path, err = followLinks(path) // the last of them may lead to a new file
-		return target{path: path, perm: 0o666}, err
+		return target{path: path, perm: 0o666}, nil
 	}
 	if err != nil {
 		return target{}, err
@@ -299,21 +298,6 @@ func resolve(path string) (target, error) {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	return target{stream: f}, err
-}
-
-// followLinks returns where a chain of symbolic links ends, though nothing may be there.
-func followLinks(path string) (string, error) {
-	for range 40 { // as many as Linux follows
-		to, err := os.Readlink(path)
-		if err != nil {
-			return path, nil
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	return "", errors.New("too many symbolic links")
 }
 
 func writeTarget(t target, write func(io.Writer) error) (err error) {

@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -32,12 +33,13 @@ const magic = "\x93NUMPY"
 // 10,000 bytes.
 const maxHeader = 1 << 16
 
-// header describes the values of an array.
-type header struct {
+// array is an open array.
+type array struct {
+	file  *fileio.File
 	kind  string // type of the values in NumPy's notation, as in <f4
+	width int    // of a value in bytes
 	shape []int
 	start int64 // of the values in the file, in bytes
-	size  int64 // of the values, in bytes
 }
 
 // The entries of the dictionary, as in
@@ -54,29 +56,35 @@ func hint(kind string) string {
 	return fmt.Sprintf("Save it again: np.save(FILE, np.ascontiguousarray(x).astype('%s')).", kind)
 }
 
-// open opens an array whose values have one of the given types. The first is the one that
-// errors advise to use.
-func open(ctx context.Context, path string, kinds ...string) (*fileio.File, header, error) {
+// open opens an array whose shape fits and whose values have one of the given types, of which
+// errors advise the first. There is at least one value, and the file has all of them.
+func open(ctx context.Context, path string, fits func(shape []int) error, kinds ...string) (*array, error) {
 	f, size, err := fileio.OpenRegular(ctx, path)
 	if err != nil {
-		return nil, header{}, err
+		return nil, err
 	}
+	a := &array{file: f}
 	start := make([]byte, min(size, maxHeader+12)) // at most 12 bytes come before the text
-	var h header
-	if err = readAt(f, start, 0); err == nil {
-		h, err = parseHeader(start, kinds)
-		h.size = size - h.start
+	if err = a.readAt(start, 0); err == nil {
+		err = a.parseHeader(start, kinds)
+	}
+	if err == nil {
+		err = fits(a.shape)
+	}
+	if err == nil {
+		err = a.checkSize(size - a.start)
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written
-		return nil, h, invalid.At(path, err)
+		return nil, invalid.At(path, err)
 	}
-	return f, h, nil
+	return a, nil
 }
 
-// readAt fills b from an offset on. The error is an *invalid.Error without a place.
-func readAt(f *fileio.File, b []byte, offset int64) error {
-	n, err := f.ReadAt(b, offset)
+// readAt fills b from an offset on. Its error, as those of the methods below, is an
+// *invalid.Error without a place.
+func (a *array) readAt(b []byte, offset int64) error {
+	n, err := a.file.ReadAt(b, offset)
 	switch {
 	case n == len(b):
 		return nil
@@ -90,10 +98,26 @@ func truncated() error {
 	return &invalid.Error{Want: "more bytes", Got: "the end of the file", Hint: "The file is truncated: copy or save it again."}
 }
 
+// checkSize compares the size of the file with that of the values.
+func (a *array) checkSize(size int64) error {
+	n, ok := numeric.Count(a.shape, int(size))
+	if ok && n > 0 && int64(n)*int64(a.width) == size {
+		return nil
+	}
+	return &invalid.Error{
+		Field: "size", Want: fmt.Sprintf("at least one value, and %d bytes for each of shape %s", a.width, shapeText(a.shape)),
+		Got: fmt.Sprintf("%d bytes", size), Hint: "A file with fewer is truncated: copy or save it again.",
+	}
+}
+
+func shapeText(shape []int) string {
+	return "(" + strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ") + ")"
+}
+
 // parseHeader reads the header from the first bytes of a file.
-func parseHeader(b []byte, kinds []string) (h header, err error) {
-	bad := func(want, got, hint string) (header, error) {
-		return header{}, &invalid.Error{Field: "header", Want: want, Got: got, Hint: hint}
+func (a *array) parseHeader(b []byte, kinds []string) error {
+	bad := func(want, got, hint string) error {
+		return &invalid.Error{Field: "header", Want: want, Got: got, Hint: hint}
 	}
 	switch {
 	case bytes.HasPrefix(b, []byte("PK\x03\x04")):
@@ -101,7 +125,7 @@ func parseHeader(b []byte, kinds []string) (h header, err error) {
 	case !bytes.HasPrefix(b, []byte(magic)):
 		return bad("a NumPy array, as numpy.save writes it", "a file that begins with "+invalid.Quote(string(b[:min(len(b), 8)])), "")
 	case len(b) < len(magic)+6:
-		return h, truncated()
+		return truncated()
 	}
 	version, length, from := b[len(magic)], b[len(magic)+2:], len(magic)+4
 	n := int(binary.LittleEndian.Uint16(length))
@@ -114,7 +138,7 @@ func parseHeader(b []byte, kinds []string) (h header, err error) {
 	case n > maxHeader:
 		return bad(fmt.Sprintf("at most %d bytes", maxHeader), fmt.Sprint(n), "")
 	case len(b) < from+n:
-		return h, truncated()
+		return truncated()
 	}
 	text := string(b[from : from+n])
 	kind, fortran, shape := kindEntry.FindStringSubmatch(text), fortranEntry.FindStringSubmatch(text), shapeEntry.FindStringSubmatch(text)
@@ -126,44 +150,21 @@ func parseHeader(b []byte, kinds []string) (h header, err error) {
 	case fortran[1] == "True":
 		return bad("an array in C order", "Fortran order", hint(kind[1]))
 	}
-	h = header{kind: kind[1], start: int64(from + n)}
+	a.kind, a.width, a.start = kind[1], int(kind[1][2]-'0'), int64(from+n)
 	for field := range strings.FieldsFuncSeq(shape[1], func(r rune) bool { return !('0' <= r && r <= '9') }) {
 		size, err := strconv.Atoi(field)
 		if err != nil {
 			return bad("a size below 2^63 in the shape", field, "")
 		}
-		h.shape = append(h.shape, size)
+		a.shape = append(a.shape, size)
 	}
-	return h, nil
-}
-
-// checkSize compares the size of the file with that of the values. There must be some.
-func (h header) checkSize(path string) error {
-	n, ok := numeric.Count(h.shape, int(h.size))
-	if ok && n > 0 && int64(n)*int64(h.width()) == h.size {
-		return nil
-	}
-	return &invalid.Error{
-		Where: path, Field: "size", Want: fmt.Sprintf("at least one value, and %d bytes for each of shape %s", h.width(), h.shapeText()),
-		Got: fmt.Sprintf("%d bytes", h.size), Hint: "A file with fewer is truncated: copy or save it again.",
-	}
-}
-
-// width is the size of a value in bytes.
-func (h header) width() int { return int(h.kind[2] - '0') }
-
-func (h header) shapeText() string {
-	return "(" + strings.ReplaceAll(strings.Trim(fmt.Sprint(h.shape), "[]"), " ", ", ") + ")"
+	return nil
 }
 
 // Matrix is an open array of floats of two dimensions.
 type Matrix struct {
 	Rows, Cols int
-
-	file   *fileio.File
-	kind   string
-	width  int
-	offset int64 // of the values
+	*array
 	buffer []byte
 }
 
@@ -177,35 +178,26 @@ var floats = map[string]func([]byte) float32{
 
 // Open opens an array of at least one row and column.
 func Open(ctx context.Context, path string) (*Matrix, error) {
-	f, h, err := open(ctx, path, "<f4", "<f2", "<f8")
-	if err != nil {
-		return nil, err
-	}
-	if len(h.shape) != 2 {
-		err = &invalid.Error{
-			Where: path, Field: "shape", Want: "samples x features", Got: h.shapeText(), Hint: "x.reshape(len(x), -1) makes two dimensions of more.",
+	a, err := open(ctx, path, func(shape []int) error {
+		if len(shape) == 2 {
+			return nil
 		}
-	} else {
-		err = h.checkSize(path)
-	}
+		return &invalid.Error{Field: "shape", Want: "samples x features", Got: shapeText(shape), Hint: "x.reshape(len(x), -1) makes two dimensions of more."}
+	}, "<f4", "<f2", "<f8")
 	if err != nil {
-		_ = f.Close() // nothing was written
 		return nil, err
 	}
-	return &Matrix{
-		Rows: h.shape[0], Cols: h.shape[1],
-		file: f, kind: h.kind, width: h.width(), offset: h.start, buffer: make([]byte, bufferSize),
-	}, nil
+	return &Matrix{a.shape[0], a.shape[1], a, make([]byte, bufferSize)}, nil
 }
 
 // ReadRows fills dst with values from the given row on, row by row. Doubles beyond the
 // range of float32 become infinite.
 func (m *Matrix) ReadRows(row int, dst []float32) error {
-	at := m.offset + int64(row)*int64(m.Cols)*int64(m.width)
+	at := m.start + int64(row)*int64(m.Cols)*int64(m.width)
 	for len(dst) > 0 {
 		n := min(len(dst), len(m.buffer)/m.width)
 		raw := m.buffer[:n*m.width]
-		if err := readAt(m.file, raw, at); err != nil {
+		if err := m.readAt(raw, at); err != nil {
 			return invalid.At(m.file.Name(), err)
 		}
 		at += int64(len(raw))
@@ -265,26 +257,26 @@ func ReadIntegers(ctx context.Context, path string) ([]int, error) {
 }
 
 func readIntegers(ctx context.Context, path string) ([]int, error) {
-	f, h, err := open(ctx, path, "<i8", "<i4")
+	a, err := open(ctx, path, func(shape []int) error {
+		if len(shape) == 1 || len(shape) == 2 && slices.Contains(shape, 1) {
+			return nil
+		}
+		return &invalid.Error{Field: "shape", Want: "one dimension, with one integer per sample", Got: shapeText(shape)}
+	}, "<i8", "<i4")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // nothing was written
-	if len(h.shape) != 1 && !(len(h.shape) == 2 && slices.Contains(h.shape, 1)) {
-		return nil, &invalid.Error{Where: path, Field: "shape", Want: "one dimension, with one integer per sample", Got: h.shapeText()}
-	}
-	if err := h.checkSize(path); err != nil {
-		return nil, err
-	}
-	raw := make([]byte, h.size)
-	if err := readAt(f, raw, h.start); err != nil {
+	defer func() { _ = a.file.Close() }() // nothing was written
+	n, _ := numeric.Count(a.shape, math.MaxInt)
+	raw := make([]byte, n*a.width)
+	if err := a.readAt(raw, a.start); err != nil {
 		return nil, invalid.At(path, err)
 	}
 	number := func(b []byte) int { return int(int64(binary.LittleEndian.Uint64(b))) }
-	if h.kind == "<i4" {
+	if a.kind == "<i4" {
 		number = func(b []byte) int { return int(int32(binary.LittleEndian.Uint32(b))) }
 	}
-	return numeric.Decode(make([]int, len(raw)/h.width()), raw, h.width(), number), nil
+	return numeric.Decode(make([]int, n), raw, a.width, number), nil
 }
 
 // ParseIntegers reads integers separated by commas, semicolons, spaces or lines. where is

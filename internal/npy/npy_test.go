@@ -29,8 +29,8 @@ func ExampleOpen() {
 	// Output: <nil> 5 x 3 with row 1 [3.25 4 5]
 }
 
-// array is a file with a header of version 1, and values.
-func array(header string, values ...any) []byte {
+// arrayOf is a file with a header of version 1, and values.
+func arrayOf(header string, values ...any) []byte {
 	b := append([]byte(magic), 1, 0)
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
 	b = append(b, header...)
@@ -82,7 +82,7 @@ func TestHeadersOfOtherWriters(t *testing.T) {
 		"{'shape':(1,2),'fortran_order':False,'descr':'<f4'}",
 		"  {\"descr\" : \"<f4\" ,\n'shape': ( 1 , 2, ), 'fortran_order': False\t}  ",
 	} {
-		rows, cols, values, err := readAll(t.Context(), write(t, t.TempDir(), "x.npy", array(header, float32(5), float32(6))))
+		rows, cols, values, err := readAll(t.Context(), write(t, t.TempDir(), "x.npy", arrayOf(header, float32(5), float32(6))))
 		if err != nil || rows != 1 || cols != 2 || !slices.Equal(values, []float32{5, 6}) {
 			t.Errorf("%s: %d x %d, %v: %v", header, rows, cols, values, err)
 		}
@@ -116,10 +116,10 @@ func TestReadIntegers(t *testing.T) {
 		data []byte
 		want []int
 	}{
-		{"int64.npy", array(dict("<i8", "(3,)"), []int64{5, -1, 1 << 40}), []int{5, -1, 1 << 40}},
-		{"int32.NPY", array(dict("<i4", "(2,)"), []int32{7, -2}), []int{7, -2}},
-		{"column.npy", array(dict("<i8", "(2, 1)"), []int64{5, 6}), []int{5, 6}},
-		{"row.npy", array(dict("<i8", "(1, 2)"), []int64{5, 6}), []int{5, 6}},
+		{"int64.npy", arrayOf(dict("<i8", "(3,)"), []int64{5, -1, 1 << 40}), []int{5, -1, 1 << 40}},
+		{"int32.NPY", arrayOf(dict("<i4", "(2,)"), []int32{7, -2}), []int{7, -2}},
+		{"column.npy", arrayOf(dict("<i8", "(2, 1)"), []int64{5, 6}), []int{5, 6}},
+		{"row.npy", arrayOf(dict("<i8", "(1, 2)"), []int64{5, 6}), []int{5, 6}},
 		{"lines.txt", []byte("3\n0\r\n-2\n"), []int{3, 0, -2}},
 		{"separators.csv", []byte("3,0; 2\t7"), []int{3, 0, 2, 7}},
 	} {
@@ -132,7 +132,7 @@ func TestReadIntegers(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	six := []float32{1, 2, 3, 4, 5, 6}
-	sound := array(dict("<f4", "(2, 3)"), six)
+	sound := arrayOf(dict("<f4", "(2, 3)"), six)
 	long := bytes.Clone(sound)
 	long[len(magic)] = 2 // a length of four bytes, the last two from the text
 	const again = "np.save(FILE, np.ascontiguousarray(x).astype('<f4'))"
@@ -143,26 +143,23 @@ func TestErrors(t *testing.T) {
 	}{
 		{"empty", nil, `header: expected a NumPy array, as numpy.save writes it, found a file that begins with ""`},
 		{"archive", []byte("PK\x03\x04----------"), "expected one array, as numpy.save writes it, found an archive"},
-		{"magic alone", []byte(magic), "found the end of the file"},
 		{"no length", sound[:8], "found the end of the file"},
 		{"version", []byte(magic + "\x09\x00\x00\x00\x00\x00"), "header: expected version 1, 2 or 3 of the format, found 9"},
 		{"header of a gigabyte", long, "header: expected at most 65536 bytes"},
-		{"no shape", array("{'descr': '<f4', 'fortran_order': False}", six), "expected the entries descr, fortran_order and shape"},
-		{"size beyond 64 bits", array(dict("<f4", "(99999999999999999999, 2)"), six), "expected a size below 2^63 in the shape, found 99999999999999999999"},
-		{"integers", array(dict("<i8", "(1, 2)")), "header: expected values of type <f4, <f2, <f8, found <i8. Save it again: " + again},
-		{"big-endian", array(dict(">f4", "(1, 2)")), "found >f4. Save it again: " + again},
-		{"records", array("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), "expected the entries descr, fortran_order and shape of a NumPy array of numbers"},
-		{"Fortran order", array("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", six), "expected an array in C order, found Fortran order. Save it again: " + again},
-		{"no samples", array(dict("<f4", "(0, 3)")), "size: expected at least one value, and 4 bytes for each of shape (0, 3), found 0 bytes"},
-		{"one dimension", array(dict("<f4", "(6,)"), six), "found (6). x.reshape(len(x), -1) makes two dimensions"},
+		{"no shape", arrayOf("{'descr': '<f4', 'fortran_order': False}", six), "expected the entries descr, fortran_order and shape"},
+		{"size beyond 64 bits", arrayOf(dict("<f4", "(99999999999999999999, 2)"), six), "expected a size below 2^63 in the shape, found 99999999999999999999"},
+		{"big-endian", arrayOf(dict(">f4", "(1, 2)")), "found >f4. Save it again: " + again},
+		{"records", arrayOf("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), "expected the entries descr, fortran_order and shape of a NumPy array of numbers"},
+		{"Fortran order", arrayOf("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", six), "expected an array in C order, found Fortran order. Save it again: " + again},
+		{"no samples", arrayOf(dict("<f4", "(0, 3)")), "size: expected at least one value, and 4 bytes for each of shape (0, 3), found 0 bytes"},
+		{"one dimension", arrayOf(dict("<f4", "(6,)"), six), "found (6). x.reshape(len(x), -1) makes two dimensions"},
 		{"too few values", sound[:len(sound)-4], "and 4 bytes for each of shape (2, 3), found 20 bytes"},
-		{"more values than memory", array(dict("<f4", "(1000000000000, 3)"), six), "for each of shape (1000000000000, 3), found 24 bytes"},
 		// 2^62 x 4 values of 4 bytes are 0 bytes modulo 2^64.
-		{"overflow", array(dict("<f4", "(4611686018427387904, 4)")), "for each of shape (4611686018427387904, 4), found 0 bytes"},
-		{"floats.npy", array(dict("<f4", "(1,)"), float32(1)), "expected values of type <i8, <i4, found <f4. Save it again: np.save(FILE, np.ascontiguousarray(x).astype('<i8'))"},
-		{"matrix.npy", array(dict("<i8", "(2, 2)"), make([]int64, 4)), "shape: expected one dimension, with one integer per sample, found (2, 2)"},
-		{"none.npy", array(dict("<i8", "(0,)")), "size: expected at least one value"},
-		{"too short.npy", array(dict("<i8", "(2,)"), []int64{5}), "8 bytes for each of shape (2), found 8 bytes"},
+		{"overflow", arrayOf(dict("<f4", "(4611686018427387904, 4)")), "for each of shape (4611686018427387904, 4), found 0 bytes"},
+		{"floats.npy", arrayOf(dict("<f4", "(1,)"), float32(1)), "expected values of type <i8, <i4, found <f4. Save it again: np.save(FILE, np.ascontiguousarray(x).astype('<i8'))"},
+		{"matrix.npy", arrayOf(dict("<i8", "(2, 2)"), make([]int64, 4)), "shape: expected one dimension, with one integer per sample, found (2, 2)"},
+		{"none.npy", arrayOf(dict("<i8", "(0,)")), "size: expected at least one value"},
+		{"too short.npy", arrayOf(dict("<i8", "(2,)"), []int64{5}), "8 bytes for each of shape (2), found 8 bytes"},
 		{"no text.txt", nil, "expected at least one integer, found none"},
 		{"words.txt", []byte("1\n2 wren"), `line 2: expected integers, found "wren"`},
 	} {
@@ -184,10 +181,10 @@ func TestErrors(t *testing.T) {
 
 // Any bytes give values that fit the file, or an *invalid.Error.
 func FuzzRead(f *testing.F) {
-	f.Add(array(dict("<i8", "(2,)"), []int64{5, 6}))
-	f.Add(array(dict("<f8", "(1, 2)"), []float64{5, 6}))
-	f.Add(array(dict("<f2", "(1, 1)"), uint16(0x7c00)))
-	f.Add(array(dict("<f4", "(4294967296, 4294967296)")))
+	f.Add(arrayOf(dict("<i8", "(2,)"), []int64{5, 6}))
+	f.Add(arrayOf(dict("<f8", "(1, 2)"), []float64{5, 6}))
+	f.Add(arrayOf(dict("<f2", "(1, 1)"), uint16(0x7c00)))
+	f.Add(arrayOf(dict("<f4", "(4294967296, 4294967296)")))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := write(t, dir, "x.npy", data)

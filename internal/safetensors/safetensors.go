@@ -9,6 +9,7 @@ package safetensors
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -46,6 +47,9 @@ var widths = map[string]int{
 	float32Type: 4, float64Type: 8, float16Type: 2, bfloat16Type: 2,
 	"BOOL": 1, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "U32": 4, "I64": 8, "U64": 8,
 }
+
+// maxFile is the largest size of a file that ReadFile reads, in bytes.
+const maxFile = 1 << 36
 
 // maxNumbers bounds a tensor, so that no product of sizes overflows.
 const maxNumbers = 1 << 40
@@ -154,7 +158,7 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 
 // ReadFile reads a regular file. The error is an *invalid.Error.
 func ReadFile(path string) (*File, error) {
-	data, err := fileio.ReadRegular(path)
+	data, err := fileio.ReadRegular(context.Background(), path, maxFile)
 	if err != nil {
 		return nil, err
 	}
