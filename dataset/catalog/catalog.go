@@ -90,7 +90,7 @@ func folders(dataDir string) (names []string, err error) {
 }
 
 // find returns the place of the data set of a name. Of several folders below the data directory
-// that differ only by case it takes the one that is spelt like the name, or else in lower case.
+// that differ only by case, it takes the one that is spelt like the name.
 func find(name string, o Options) (location, error) {
 	if Generated(name) {
 		return location{name, ""}, nil
@@ -104,16 +104,13 @@ func find(name string, o Options) (location, error) {
 		return location{}, err
 	}
 	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return !strings.EqualFold(other, name) })
-	for _, spelling := range []string{name, strings.ToLower(name)} {
-		if slices.Contains(same, spelling) {
-			same = []string{spelling}
-		}
-	}
-	switch len(same) {
-	case 0:
-		return location{}, unknown(name, dataDir, all)
-	case 1:
+	switch {
+	case slices.Contains(same, name):
+		return folderAt(filepath.Join(dataDir, name))
+	case len(same) == 1:
 		return folderAt(filepath.Join(dataDir, same[0]))
+	case len(same) == 0:
+		return location{}, unknown(name, dataDir, all)
 	}
 	return location{}, &invalid.Error{
 		Where: dataDir, Want: fmt.Sprintf("one folder %q", name), Got: strings.Join(same, " and "), Hint: "Spell the name like one of them.",

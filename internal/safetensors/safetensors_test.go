@@ -77,21 +77,13 @@ func TestFormat(t *testing.T) {
 	if diff := cmp.Diff(want, regexp.MustCompile(`}} *`).ReplaceAllString(written, "}}")); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}
-	f, err := safetensors.ReadFile(testkit.Write(t, t.TempDir(), "two", twoTensorsFile))
-	if err != nil || len(f.Tensors) != 2 {
-		t.Errorf("found %v, %v, expected two tensors", f, err)
-	}
-	_, err = safetensors.ReadFile(t.TempDir())
-	testkit.WantError(t, err, "expected a regular file")
 }
 
 func TestReadsTypesOfNetworks(t *testing.T) {
-	f, err := safetensors.Read(strings.NewReader(file(`{"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},`+
+	path := testkit.Write(t, t.TempDir(), "network", file(`{"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},`+
 		`"b":{"dtype":"BF16","shape":[1],"data_offsets":[4,6]},"n":{"dtype":"I64","shape":[],"data_offsets":[6,14]}}`,
-		"\x00\x3c\x00\xc0\xc0\x3f\x01\x00\x00\x00\x00\x00\x00\x00")), "network")
-	if err != nil {
-		t.Fatal(err)
-	}
+		"\x00\x3c\x00\xc0\xc0\x3f\x01\x00\x00\x00\x00\x00\x00\x00"))
+	f := testkit.Must(safetensors.ReadFile(path))(t)
 	want := []safetensors.Tensor{
 		{Name: "a", Shape: []int{2}, F32: []float32{1, -2}}, {Name: "b", Shape: []int{1}, F32: []float32{1.5}}, {Name: "n", Shape: []int{}},
 	}
@@ -163,7 +155,6 @@ func TestWriteRefuses(t *testing.T) {
 	one := safetensors.Tensor{Name: "w", Shape: []int{1}, F32: []float32{1}}
 	for name, tensors := range map[string][]safetensors.Tensor{
 		"a shape of more":      {{Name: "w", Shape: []int{2, 3}, F32: make([]float32, 5)}},
-		"a shape of less":      {{Name: "w", F64: make([]float64, 2)}},
 		"a negative size":      {{Name: "w", Shape: []int{-1, -1}, F32: make([]float32, 1)}},
 		"sizes that overflow":  {{Name: "w", Shape: []int{1 << 32, 1 << 32}}},
 		"both types":           {{Name: "w", Shape: []int{2}, F32: []float32{1}, F64: []float64{1}}},
