@@ -286,19 +286,19 @@ func TestTwoFetchesAtATime(t *testing.T) {
 }
 
 func TestFetchWeights(t *testing.T) {
-	content := []byte(strings.Repeat("weights", 1000))
-	s := serve(t, whole(content, `"1"`))
+	file := content(3 * worthwhile)
+	s := serve(t, breaking(whole(file, `"1"`), worthwhile)) // more often than is forgiven, but it advances each time
 	o := options(t, s)
-	o.ArchiveURL, o.SHA256 = s.URL+"/model.safetensors", sumOf(content)
+	o.ArchiveURL, o.SHA256, o.Attempts = s.URL+"/model.safetensors", sumOf(file), 2
 	r := testkit.Must(Fetch(t.Context(), "ResNet50", o))(t)
 	path := filepath.Join(o.DataDir, "resnet50.safetensors")
-	want := &Result{"resnet50", o.DataDir, []string{"resnet50.safetensors"}, 7000, []Archive{{o.ArchiveURL, path, 7000, sumOf(content), true, true}}}
-	if diff := cmp.Diff(want, r); diff != "" || testkit.Read(t, path) != string(content) {
+	want := &Result{"resnet50", o.DataDir, []string{"resnet50.safetensors"}, int64(len(file)), []Archive{{o.ArchiveURL, path, int64(len(file)), sumOf(file), true, true}}}
+	if diff := cmp.Diff(want, r); diff != "" || testkit.Read(t, path) != string(file) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	o.SHA256, o.Force = strings.Repeat("0", 64), true
 	_, err := Fetch(t.Context(), "resnet50", o)
-	testkit.WantError(t, err, "SHA-256", sumOf(content))
+	testkit.WantError(t, err, "SHA-256", sumOf(file))
 	wantIn(t, o.DataDir, "resnet50.safetensors")
 	o.SHA256, o.Force = "", false
 	_, err = Fetch(t.Context(), "resnet50", o)

@@ -21,7 +21,6 @@ func TestHostile(t *testing.T) {
 	one := matfile.Numbers(kindDouble, 1)
 	badSum := matfile.Compress(matfile.Doubles("x", []int{1, 1}, 1))
 	badSum[len(badSum)-1] ^= 1
-	compressedTwice := matfile.Compress(matfile.Compress(matfile.Doubles("x", []int{1, 1}, 1)))
 	cases := []struct {
 		name    string
 		element []byte
@@ -29,18 +28,14 @@ func TestHostile(t *testing.T) {
 	}{
 		{"a huge array of nothing", matfile.Array("x", Double, 0, []int{46340, 46340}, matfile.Tagged(kindDouble, 1<<31, nil)), "expected an element within"},
 		{"dimensions overflow", matfile.Array("x", Double, 0, []int{1 << 30, 1 << 30, 1 << 30}, one), "expected at most 2147483647 elements, found dimensions 1073741824x1073741824x1073741824"},
-		{"negative dimension", matfile.Array("x", Double, 0, []int{-1, -1}, one), "expected at most 2147483647 elements, found dimensions -1x-1"},
 		{"dimensions say more than the data", matfile.Array("x", Double, 0, []int{2, 2}, one), "4 numbers of 8 bytes (2x2), found 8 bytes"},
-		{"dimensions say less than the data", matfile.Array("x", Double, 0, []int{0, 2}, one), "0 numbers of 8 bytes (0x2), found 8 bytes"},
 		{"one dimension", matfile.Array("x", Double, 0, []int{1}, one), "2 to 64 dimensions"},
-		{"too many dimensions", matfile.Array("x", Double, 0, make([]int, 65), one), "2 to 64 dimensions"},
 		{"numbers that are text", matfile.Array("x", Double, 0, []int{1, 4}, matfile.Element(kindUTF8, []byte("text"))), "expected numbers, found an element of type 16"},
 		{"text that is numbers", matfile.Array("x", Char, 0, []int{1, 1}, one), "expected text of at most 1048576 bytes, found 8 bytes of type 9"},
 		{"more cells than bytes", matfile.Array("x", Cell, 0, []int{1 << 30, 1}, matfile.Word("", "a")), "at most 7 cells in the 56 bytes left"},
 		{"a cell of no array", matfile.Array("x", Cell, 0, []int{1, 1}, one), "expected an array in a cell, found an element of type 9"},
 		{"a cell larger than the array", matfile.Array("x", Cell, 0, []int{1, 1}, matfile.Tagged(kindMatrix, 1000, nil)), "found one of 1000 bytes"},
 		{"data behind the data", matfile.Array("x", Double, 0, []int{1, 1}, one, one), "expected the end of the variable, found 16 more bytes"},
-		{"data behind a cell's", matfile.Array("x", Cell, 0, []int{1, 1}, matfile.Array("", Char, 0, []int{0, 0}, matfile.Element(kindUTF8, nil), one)), "expected the end of the variable"},
 		{"no data", matfile.Array("x", Double, 0, []int{1, 1}), "expected 4 more bytes"},
 		{"a small element of more than 4 bytes", matfile.Array("x", Double, 0, []int{1, 1}, matfile.Tagged(8<<16|kindDouble, 0, make([]byte, 8))), "at most 4 bytes in a small element, found 8"},
 		{"flags of another type", matfile.Tagged(kindMatrix, 16, matfile.Element(kindDouble, make([]byte, 8))), "expected array flags"},
@@ -51,9 +46,7 @@ func TestHostile(t *testing.T) {
 		{"complex numbers", matfile.Array("x", Double, flagComplex, []int{1, 1}, one, one), "expected real numbers, found complex ones"},
 		{"a structure", matfile.Array("x", Class(2), 0, []int{1, 1}), "expected an array of numbers or text, found class struct"},
 		{"no variable", matfile.Element(kindDouble, make([]byte, 8)), "expected a variable, found an element of type 9"},
-		{"compressed twice", compressedTwice, "expected a variable, found an element of type 15"},
 		{"wrong checksum", badSum, "checksum"},
-		{"not zlib", matfile.Tagged(kindCompressed, 8, []byte("not zlib")), "expected compressed data"},
 		{"more after the compressed variable", matfile.Compress(append(matfile.Doubles("x", []int{1, 1}, 1), 0)), "expected the end of the compressed data, found more"},
 		{"overstated compressed size", matfile.Compress(matfile.Array("x", Double, 0, []int{1 << 28, 1}, matfile.Tagged(kindDouble, 1<<31, nil))), "expected an element within"},
 		{"all compressed sizes overstated", matfile.Compress(overstated(1 << 28)), "compressed bytes, which hold fewer"},
@@ -91,18 +84,12 @@ func TestErrorNamesVariableAndByte(t *testing.T) {
 	first := matfile.Doubles("first", []int{1, 1}, 1)
 	begin := headerSize + len(first) + tagSize
 	const inside = 16 + 16 + 8 + 8 // flags, dimensions, name (a small element), tag of the data
-	for _, c := range []struct {
-		element []byte
-		want    string
-	}{
-		{bad, fmt.Sprintf("x, byte %d", begin+inside)},
-		{matfile.Compress(bad), fmt.Sprintf("x, byte %d of the compressed data at byte %d", tagSize+inside, begin)},
+	for want, element := range map[string][]byte{
+		fmt.Sprintf("x, byte %d: ", begin+inside):                                            bad,
+		fmt.Sprintf("x, byte %d of the compressed data at byte %d: ", tagSize+inside, begin): matfile.Compress(bad),
 	} {
-		_, err := read(t, t.TempDir(), matfile.File(first, c.element), "x")
-		var e *invalid.Error
-		if !errors.As(err, &e) || e.Field != c.want {
-			t.Errorf("error %v: want %s", err, c.want)
-		}
+		_, err := read(t, t.TempDir(), matfile.File(first, element), "x")
+		testkit.WantError(t, err, want)
 	}
 }
 
@@ -114,21 +101,16 @@ func TestOtherFormats(t *testing.T) {
 	copy(bigEndian[126:], "MI")
 	version3 := bytes.Clone(level5)
 	version3[125] = 3
-	for name, c := range map[string]struct {
-		data []byte
-		want string
-	}{
-		"version 7.3":    {hdf5, "version 7.3 (HDF5). If MATLAB loads it, save it again with save(..., '-v7')."},
-		"version 3":      {version3, "version 0x300"},
-		"text":           {bytes.Repeat([]byte("label\n"), 50), "another format"},
-		"big-endian":     {bigEndian, "expected a little-endian level 5 MAT-file"},
-		"empty":          {nil, "found 0 bytes"},
-		"a short header": {level5[:100], "found 100 bytes"},
+	for want, data := range map[string][]byte{
+		"version 7.3 (HDF5). If MATLAB loads it, save it again with save(..., '-v7').": hdf5,
+		"version 0x300":  version3,
+		"another format": bytes.Repeat([]byte("label\n"), 50),
+		"expected a little-endian level 5 MAT-file": bigEndian,
+		"found 0 bytes":   nil,
+		"found 100 bytes": level5[:100],
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := read(t, t.TempDir(), c.data, "x")
-			checkError(t, err, c.want)
-		})
+		_, err := read(t, t.TempDir(), data, "x")
+		checkError(t, err, want)
 	}
 }
 
