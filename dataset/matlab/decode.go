@@ -141,7 +141,7 @@ func (s *stream) unexpected(want, gotFormat string, args ...any) *invalid.Error 
 
 // matrix is an array whose header has been read and whose data have not.
 type matrix struct {
-	Header
+	Array
 	complex bool
 	n       int   // elements
 	end     int64 // of the array in its stream
@@ -183,7 +183,7 @@ func (s *stream) header(end int64) (m matrix, err error) {
 
 // decode reads the data of a variable.
 func (s *stream) decode(m matrix) (*Array, error) {
-	a := &Array{Header: m.Header}
+	a := &m.Array
 	var err error
 	switch {
 	case m.complex:

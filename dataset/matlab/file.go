@@ -31,20 +31,12 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Header describes a variable without its data.
-type Header struct {
-	Name  string
-	Class Class
-	Dims  []int // rows, columns, ...
-}
-
-// Size returns class and size, as in "uint8 108x1".
-func (h Header) Size() string { return h.Class.String() + " " + formatDims(h.Dims) }
-
 // Array is a variable with its data, which are in column-major order: the first
 // subscript varies fastest.
 type Array struct {
-	Header
+	Name  string
+	Class Class
+	Dims  []int // rows, columns, ...
 
 	// Float32 holds the values of a numeric array, else nil. Doubles, and integers beyond
 	// 2^24, are rounded to the nearest float32. A D x N matrix, column by column, is an
@@ -55,6 +47,9 @@ type Array struct {
 	// cell is the empty string.
 	Strings []string
 }
+
+// Size returns class and size, as in "uint8 108x1".
+func (a Array) Size() string { return a.Class.String() + " " + formatDims(a.Dims) }
 
 // Class is the class of an array, as MATLAB's function class names it.
 type Class uint8

@@ -166,7 +166,7 @@ func FuzzRead(f *testing.F) {
 		for _, a := range arrays {
 			n, ok := numeric.Count(a.Dims, maxElements)
 			if a.Class.numeric() != (a.Float32 != nil) || a.Class.numeric() && (!ok || len(a.Float32) != n) {
-				t.Errorf("%v has %d numbers", a.Header, len(a.Float32))
+				t.Errorf("%s %s has %d numbers", a.Name, a.Size(), len(a.Float32))
 			}
 		}
 	})

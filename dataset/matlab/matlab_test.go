@@ -46,8 +46,8 @@ func TestReadChoosesByName(t *testing.T) {
 		matfile.Compress(sparse),
 	)
 	want := map[string]*Array{
-		"x": {Header: Header{"x", Double, []int{1, 1}}, Float32: []float32{1}},
-		"y": {Header: Header{"y", Char, []int{1, 4}}, Strings: []string{"text"}},
+		"x": {Name: "x", Class: Double, Dims: []int{1, 1}, Float32: []float32{1}},
+		"y": {Name: "y", Class: Char, Dims: []int{1, 4}, Strings: []string{"text"}},
 	}
 	if diff := cmp.Diff(want, testkit.Must(read(t, t.TempDir(), data, "y", "x"))(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -95,7 +95,7 @@ func TestNumbersProperty(t *testing.T) {
 		if rapid.Bool().Draw(t, "compressed") {
 			element = matfile.Compress(element)
 		}
-		if diff := cmp.Diff(&Array{Header: Header{"x", class, dims}, Float32: want}, mustRead(t, dir, matfile.File(element))); diff != "" {
+		if diff := cmp.Diff(&Array{Name: "x", Class: class, Dims: dims, Float32: want}, mustRead(t, dir, matfile.File(element))); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 	})

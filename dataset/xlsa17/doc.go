@@ -22,9 +22,8 @@
 // them. The variable att of the release, whose columns are L2-normalised, is not read as
 // probabilities.
 //
-// Features are cached in an .npy with a .json that says what they were made from: the next start,
-// which need not decompress them, takes a third of the time. A cache is used only if it is
-// complete and was made from the file in its present state.
+// Features are cached in an .npy whose name has size and time of the file and the checksum: the
+// next start, which need not decompress them, takes a third of the time.
 //
 // The package writes no data sets. It does not know MATLAB's format (package matlab) or
 // what holds for all data sets (dataset.Check).

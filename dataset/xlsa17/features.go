@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/matlab"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -77,25 +74,12 @@ func findFeatures(dir string) (string, error) {
 	return filepath.Join(dir, found[0]), nil
 }
 
-// cache holds the features of one file in an .npy, which is valid if the .json beside it
-// says so. A nil cache holds nothing.
+// cache holds the features of one file in an .npy, whose name says which state of the file they
+// are from, and their checksum. A nil cache holds nothing.
 type cache struct {
-	path   string // without extension
-	source source
+	prefix string // of the path, for any state of the file
+	state  string
 	log    logrus.FieldLogger
-}
-
-// source identifies the state of a file.
-type source struct {
-	Path    string `json:"path"` // absolute
-	Size    int64  `json:"size"`
-	ModTime int64  `json:"mod_time"` // nanoseconds since 1970
-}
-
-// entry is the .json.
-type entry struct {
-	Source      source `json:"source"`
-	FeaturesSum string `json:"features_sum"` // dataset.SumFeatures
 }
 
 // openCache returns the cache of a file of features, nil where nothing is cached: without
@@ -116,62 +100,52 @@ func openCache(file string, opts Options) *cache {
 	}
 	// The name is readable, and differs for files of the same name in different folders.
 	sum := sha256.Sum256([]byte(file))
-	folder := strings.ToLower(filepath.Base(filepath.Dir(file)))
-	path := filepath.Join(dir, fmt.Sprintf("%s-%s-%x", folder, filepath.Base(file), sum[:6]))
+	name := fmt.Sprintf("%s-%s-%x", strings.ToLower(filepath.Base(filepath.Dir(file))), filepath.Base(file), sum[:6])
 	return &cache{
-		path: path, source: source{file, info.Size(), info.ModTime().UnixNano()},
-		log: opts.Log.WithFields(logrus.Fields{"file": file, "cache": path + ".npy"}),
+		prefix: filepath.Join(dir, name), state: fmt.Sprintf("-%d-%d-", info.Size(), info.ModTime().UnixNano()),
+		log: opts.Log.WithField("file", file),
 	}
 }
+
+// path returns the path of features with a dataset.SumFeatures.
+func (c *cache) path(sum string) string { return c.prefix + c.state + sum[:16] + ".npy" }
 
 // load returns the features and their sum, or "" where they must be read from the file.
-func (c *cache) load(ctx context.Context) (x dataset.Matrix[float32], sum string) {
+func (c *cache) load(ctx context.Context) (dataset.Matrix[float32], string) {
 	if c == nil {
-		return x, ""
+		return dataset.Matrix[float32]{}, ""
 	}
-	x, sum, err := c.read(ctx)
-	switch {
-	case err == nil:
-		c.log.Debug("features are read from the cache")
-		return x, sum
-	case !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil:
-		c.log.WithError(err).Info("the cached features cannot be used: reading the file again")
+	found, _ := filepath.Glob(c.prefix + c.state + "*") // of a path with [ there are none, and nothing is cached
+	for _, path := range found {
+		x, err := features.ReadAll(ctx, path)
+		if err == nil {
+			sum := dataset.SumFeatures(x)
+			if path == c.path(sum) {
+				c.log.Debug("features are read from the cache")
+				return x, sum
+			}
+			err = errors.New("the checksum differs")
+		}
+		if ctx.Err() == nil {
+			c.log.WithError(err).WithField("cache", path).Info("the cached features cannot be used: reading the file again")
+		}
 	}
-	return x, ""
+	return dataset.Matrix[float32]{}, ""
 }
 
-func (c *cache) read(ctx context.Context) (x dataset.Matrix[float32], sum string, err error) {
-	text, err := fileio.ReadRegular(ctx, c.path+".json", maxText)
-	if err != nil {
-		return x, "", err
-	}
-	var e entry
-	if err := json.Unmarshal(text, &e); err != nil {
-		return x, "", err
-	}
-	if e.Source != c.source {
-		return x, "", errors.New("the file has changed")
-	}
-	if x, err = features.ReadAll(ctx, c.path+".npy"); err != nil {
-		return x, "", err
-	}
-	if sum = dataset.SumFeatures(x); sum != e.FeaturesSum {
-		return x, "", errors.New("the checksum differs")
-	}
-	return x, sum, nil
-}
-
-// store writes the features. Failing to is worth a warning only: the next start is slow.
+// store writes the features, in place of those of other states and of the .npy and .json of
+// earlier versions. Failing to is worth a warning only: the next start is slow.
 func (c *cache) store(x dataset.Matrix[float32], sum string) {
 	if c == nil {
 		return
 	}
-	err := os.MkdirAll(filepath.Dir(c.path), 0o777)
-	if err == nil {
-		err = features.WriteNPY(c.path+".npy", x)
+	err := os.MkdirAll(filepath.Dir(c.prefix), 0o777)
+	old, _ := filepath.Glob(c.prefix + "*")
+	for _, path := range old {
+		_ = os.Remove(path) // it only takes space
 	}
 	if err == nil {
-		err = fileio.WriteJSON(c.path+".json", entry{c.source, sum})
+		err = features.WriteNPY(c.path(sum), x)
 	}
 	if err != nil {
 		c.log.WithError(err).Warn("features are not cached")
