@@ -105,8 +105,16 @@ func wantIn(t testing.TB, dir string, want ...string) {
 
 func TestFetch(t *testing.T) {
 	files := published(t)
+	good := files["/xlsa17.zip"]
+	files["/xlsa17.zip"] = []byte("<html>") // a download that is damaged is removed
+	o := options(t, archives(t, files))
+	_, err := Fetch(t.Context(), "cub", o)
+	testkit.WantError(t, err, errArchive.Error(), o.ArchiveURL, "has been removed")
+	wantIn(t, o.DataDir)
+	wantIn(t, o.DownloadDir)
+	files["/xlsa17.zip"] = good
 	s := archives(t, files)
-	o := options(t, s)
+	o.ArchiveURL, o.MetaURL = s.URL+"/xlsa17.zip", s.URL+"/LAGO.zip"
 	for i, name := range []string{"CUB", "sun"} {
 		r := testkit.Must(Fetch(t.Context(), name, o))(t)
 		folder := filepath.Join(o.DataDir, strings.ToUpper(name))
@@ -133,7 +141,7 @@ func TestFetch(t *testing.T) {
 	}
 	// Another address is another archive, of the same name.
 	o.ArchiveURL, o.Force = s.URL+"/other/xlsa17.zip", true
-	_, err := Fetch(t.Context(), "sun", o)
+	_, err = Fetch(t.Context(), "sun", o)
 	testkit.WantError(t, err, "/other/xlsa17.zip", "404")
 }
 
@@ -211,19 +219,6 @@ func TestInterruptedInAnyStep(t *testing.T) {
 		_, err = Fetch(t.Context(), "cub", o)
 		testkit.NoError(t, err)
 	}
-}
-
-func TestDamagedDownloadsAreRemoved(t *testing.T) {
-	good := zipped(t, filled("data/CUB", releaseFiles), filled("data/CUB", metaFiles))
-	files := map[string][]byte{"/xlsa17.zip": []byte("<html>")}
-	o := options(t, archives(t, files))
-	_, err := Fetch(t.Context(), "cub", o)
-	testkit.WantError(t, err, errArchive.Error(), o.ArchiveURL, "has been removed")
-	wantIn(t, o.DataDir)
-	wantIn(t, o.DownloadDir)
-	files["/xlsa17.zip"] = good
-	_, err = Fetch(t.Context(), "cub", o)
-	testkit.NoError(t, err)
 }
 
 func TestRefuses(t *testing.T) {

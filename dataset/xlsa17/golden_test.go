@@ -3,7 +3,6 @@ package xlsa17
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,14 +55,9 @@ func TestMiniFixture(t *testing.T) {
 		if diff := cmp.Diff(e, got, cmpopts.IgnoreFields(expectedMini{}, "Features", "Original")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", form, diff)
 		}
-		if diff := cmp.Diff([]string{"shape", "colour", "habitat", "size"}, d.Groups); diff != "" {
-			t.Errorf("%s, groups (-want +got):\n%s", form, diff)
-		}
-		if diff := cmp.Diff([]int{0, 0, 0, 1, 1, 1, 1, 2, 2, 3}, d.GroupOf()); diff != "" {
-			t.Errorf("%s, group of each attribute (-want +got):\n%s", form, diff)
-		}
-		if d.Name != form || !filepath.IsAbs(d.Source) || d.Attributes[3].Name != "colour::v3" {
-			t.Errorf("name %q, source %q, attribute 3 %q", d.Name, d.Source, d.Attributes[3].Name)
+		if diff := cmp.Diff([]any{form, []string{"shape", "colour", "habitat", "size"}, []int{0, 0, 0, 1, 1, 1, 1, 2, 2, 3}, "colour::v3"},
+			[]any{d.Name, d.Groups, d.GroupOf(), d.Attributes[3].Name}); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
 }
@@ -91,31 +85,31 @@ func TestReleasedFolders(t *testing.T) {
 		{"AWA2", []int{37322, 50, 27, 13, 10, 85, 11}, "antelope", "color::gray", 12.34, 4},
 		{"SUN", []int{14340, 717, 580, 65, 72, 102, 4}, "abbey", "functions/affordance::vacationing/touring", 45, 0},
 	} {
-		for _, splits := range []string{"att_splits.mat", "att_splits-without-train_loc.mat"} {
-			t.Run(set.name+"/"+splits, func(t *testing.T) {
-				released := testkit.Shared(t, "data", "xlsa17", set.name)
-				labels := labelsByLocation(t, released)
-				dir := withSplits(t, released, splits)
-				var parts []dataset.Split
-				for dev := 1; dev <= 3; dev++ {
-					d := withoutFeatures(t, dir, dev, labels)
-					if diff := cmp.Diff(set.want, sizes(d)); diff != "" {
-						t.Errorf("division %d (-want +got):\n%s", dev, diff)
-					}
-					testkit.NoError(t, dataset.Check(d))
-					u := d.Descriptions.Row(slices.Index(d.Classes, set.class))
-					m := slices.IndexFunc(d.Attributes, func(a dataset.Attribute) bool { return a.Name == set.attribute })
-					testkit.Near(t, set.attribute+" of "+set.class, u[m], set.percent/100, 1e-12)
-					if undescribed := len(d.Descriptions.Data) - dataset.Described(d.Descriptions.Data); undescribed != set.undescribed {
-						t.Errorf("%d entries are not described, expected %d", undescribed, set.undescribed)
-					}
-					parts = append(parts, d.Split)
+		t.Run(set.name, func(t *testing.T) {
+			dir := testkit.Shared(t, "data", "xlsa17", set.name)
+			labels := labelsByLocation(t, dir)
+			var parts []dataset.Split
+			for dev := 1; dev <= 3; dev++ {
+				f := testkit.Must(openFolder(t.Context(), dir))(t)
+				f.Features, f.Labels = dataset.NewMatrix[float32](len(labels), 1), labels
+				testkit.NoError(t, f.readSplits(dev))
+				d := &f.Dataset
+				if diff := cmp.Diff(set.want, sizes(d)); diff != "" {
+					t.Errorf("division %d (-want +got):\n%s", dev, diff)
 				}
-				if cmp.Equal(parts[0], parts[1]) || cmp.Equal(parts[1], parts[2]) || !cmp.Equal(parts[0].Seen(), parts[2].Seen()) {
-					t.Error("divisions must differ, but not in what is seen")
+				testkit.NoError(t, dataset.Check(d))
+				u := d.Descriptions.Row(slices.Index(d.Classes, set.class))
+				m := slices.IndexFunc(d.Attributes, func(a dataset.Attribute) bool { return a.Name == set.attribute })
+				testkit.Near(t, set.attribute+" of "+set.class, u[m], set.percent/100, 1e-12)
+				if undescribed := len(d.Descriptions.Data) - dataset.Described(d.Descriptions.Data); undescribed != set.undescribed {
+					t.Errorf("%d entries are not described, expected %d", undescribed, set.undescribed)
 				}
-			})
-		}
+				parts = append(parts, d.Split)
+			}
+			if cmp.Equal(parts[0], parts[1]) || cmp.Equal(parts[1], parts[2]) || !cmp.Equal(parts[0].Seen(), parts[2].Seen()) {
+				t.Error("divisions must differ, but not in what is seen")
+			}
+		})
 	}
 }
 
@@ -138,24 +132,6 @@ func labelsByLocation(t *testing.T, dir string) []int {
 		}
 	}
 	return labels
-}
-
-// withSplits copies a folder with one of its files as att_splits.mat.
-func withSplits(t *testing.T, released, splits string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), filepath.Base(released))
-	testkit.NoError(t, os.CopyFS(dir, os.DirFS(released)))
-	testkit.NoError(t, os.Rename(filepath.Join(dir, splits), filepath.Join(dir, "att_splits.mat")))
-	return dir
-}
-
-// withoutFeatures reads a data set without its features.
-func withoutFeatures(t *testing.T, dir string, dev int, labels []int) *dataset.Dataset {
-	t.Helper()
-	f := testkit.Must(openFolder(t.Context(), dir))(t)
-	f.Features, f.Labels = dataset.NewMatrix[float32](len(labels), 1), labels
-	testkit.NoError(t, f.readSplits(dev))
-	return &f.Dataset
 }
 
 // CUB127 is read from its files and then from the cache.

@@ -11,8 +11,7 @@ import (
 
 // What differs between copies of the release, and is read as the same data.
 func TestLoadVariants(t *testing.T) {
-	type change func(s *small, want *dataset.Dataset)
-	variants := map[string]change{
+	for name, change := range map[string]func(s *small, want *dataset.Dataset){
 		"as it is":                 func(*small, *dataset.Dataset) {},
 		"no train_loc and val_loc": func(s *small, _ *dataset.Dataset) { s.drop("train_loc", "val_loc") },
 		"no locations at all": func(s *small, want *dataset.Dataset) {
@@ -66,7 +65,8 @@ func TestLoadVariants(t *testing.T) {
 			want.Groups = []string{"size", "size"}
 		},
 		"names without any group": func(s *small, want *dataset.Dataset) {
-			s.texts["meta/attribute_names_with_semantic_group.txt"] = "1 big\n2 small\n3 very red\n"
+			s.drop("meta/attribute_names_with_semantic_group.txt")
+			s.texts["predicates.txt"] = "    1\tbig\n    2\tsmall\n    3\tvery red\n"
 			want.Attributes = []dataset.Attribute{{Name: "big", Group: -1}, {Name: "small", Group: -1}, {Name: "very red", Group: -1}}
 			want.Groups = nil
 		},
@@ -75,20 +75,7 @@ func TestLoadVariants(t *testing.T) {
 			want.Attributes = []dataset.Attribute{{Name: "attribute_1", Group: -1}, {Name: "attribute_2", Group: -1}, {Name: "attribute_3", Group: -1}}
 			want.Groups = nil
 		},
-	}
-	for _, place := range []string{"attributes.txt", "meta/attributes.txt", "attributes/attributes.txt"} {
-		variants["CUB's own "+place] = func(s *small, _ *dataset.Dataset) {
-			s.texts[place] = s.texts["meta/attribute_names_with_semantic_group.txt"]
-			s.drop("meta/attribute_names_with_semantic_group.txt")
-		}
-	}
-	variants["AWA's own predicates.txt"] = func(s *small, want *dataset.Dataset) {
-		s.drop("meta/attribute_names_with_semantic_group.txt")
-		s.texts["predicates.txt"] = "    1\tbig\n    2\tsmall\n    3\tred\n"
-		want.Attributes = []dataset.Attribute{{Name: "big", Group: -1}, {Name: "small", Group: -1}, {Name: "red", Group: -1}}
-		want.Groups = nil
-	}
-	for name, change := range variants {
+	} {
 		t.Run(name, func(t *testing.T) {
 			s, want := newSmall(), smallDataset()
 			change(s, want)
