@@ -7,7 +7,6 @@ import (
 
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
-	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // Check reports everything that would make training on d fail or mislead. The error
@@ -79,20 +78,19 @@ func (c *checker) names() {
 		default:
 			first[name] = z
 		}
-	}
-	control := func(what string, i int, name string) {
-		if invalid.HasControl(name) {
-			c.report("control", fmt.Sprintf("%s %d", what, i), "a name without control characters", invalid.Quote(name))
-		}
-	}
-	for z, name := range c.Classes {
-		control("class", z, name)
+		c.control("class", z, name)
 	}
 	for m, a := range c.Attributes {
-		control("attribute", m, a.Name)
+		c.control("attribute", m, a.Name)
 	}
 	for k, name := range c.Groups {
-		control("group", k, name)
+		c.control("group", k, name)
+	}
+}
+
+func (c *checker) control(what string, i int, name string) {
+	if invalid.HasControl(name) {
+		c.report("control", fmt.Sprintf("%s %d", what, i), "a name without control characters", invalid.Quote(name))
 	}
 }
 
@@ -195,17 +193,11 @@ func (c *checker) groups() {
 
 // features reports the first value of each sample that is NaN or infinite.
 func (c *checker) features() {
-	x := c.Features
-	bad := make([]bool, x.Rows)
-	parallel.For(x.Rows, 64, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			bad[i] = !numeric.AllFinite(x.Row(i))
-		}
-	})
-	for i := range bad {
-		if bad[i] {
-			j := slices.IndexFunc(x.Row(i), func(v float32) bool { return !numeric.Finite(v) })
-			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", x.Row(i)[j])
+	for i := range c.Features.Rows {
+		row := c.Features.Row(i)
+		if !numeric.AllFinite(row) {
+			j := numeric.NotFinite(row)
+			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", row[j])
 		}
 	}
 }

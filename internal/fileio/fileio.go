@@ -55,24 +55,15 @@ func Open(ctx context.Context, path string) (*File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(path)
+	file, err := wait(ctx, func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
-		return nil, invalid.File(path, err)
+		return nil, cmp.Or(ctx.Err(), invalid.File(path, err))
 	}
-	f := &File{ctx: ctx}
-	if info.Mode().IsRegular() {
-		f.file, err = os.Open(path)
-	} else {
+	f := &File{ctx: ctx, file: file}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.pipe = make([]byte, pipeBuffer)
-		f.file, err = wait(ctx, func() (*os.File, error) { return os.Open(path) })
 	}
-	if err == nil {
-		return f, nil
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return nil, invalid.File(path, err)
+	return f, nil
 }
 
 // OpenRegular opens a regular file and returns its size in bytes. Anything else, such as a
@@ -195,33 +186,31 @@ type Member struct {
 // ParseObject returns the members of one JSON object in their order. It refuses duplicate
 // keys, which encoding/json accepts. Errors are *invalid.Error without a place.
 func ParseObject(data []byte) ([]Member, error) {
-	notObject := func(found string) error { return &invalid.Error{Want: "one JSON object", Got: found} }
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, notObject("nothing")
-	}
-	if syntax := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(data, new(json.RawMessage)), &syntax) {
-		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
-		return nil, notObject(fmt.Sprintf("a syntax error in line %d", line))
+	var unseen map[string]json.RawMessage
+	if err := json.Unmarshal(data, &unseen); unseen == nil {
+		e := &invalid.Error{Want: "one JSON object", Got: "another JSON value"}
+		if syntax := (*json.SyntaxError)(nil); len(bytes.TrimSpace(data)) == 0 {
+			e.Got = "nothing"
+		} else if errors.As(err, &syntax) {
+			line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+			e.Got = fmt.Sprintf("a syntax error in line %d", line)
+		}
+		return nil, e
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, notObject("another JSON value")
-	}
-	var list []Member
-	seen := map[string]bool{}
-	for d.More() {
-		key, err := d.Token()
+	_, err := d.Token()
+	list := make([]Member, 0, len(unseen))
+	for d.More() && err == nil {
+		key, _ := d.Token()
 		m := Member{Key: fmt.Sprint(key)}
-		if err = errors.Join(err, d.Decode(&m.Value)); err != nil {
-			return nil, err
-		}
-		if seen[m.Key] {
+		if _, ok := unseen[m.Key]; !ok {
 			return nil, &invalid.Error{Field: m.Key, Want: "each key once", Got: "it twice"}
 		}
-		seen[m.Key] = true
+		delete(unseen, m.Key)
+		err = d.Decode(&m.Value)
 		list = append(list, m)
 	}
-	return list, nil
+	return list, err
 }
 
 // Write calls write with a buffered writer and puts what it wrote at path, in place of

@@ -34,18 +34,20 @@ type Tensor struct {
 	F64   []float64
 }
 
-// The types of floating-point numbers, as headers name them. The first two are written.
+// The types of numbers that are written, as headers name them.
 const (
-	float32Type  = "F32"
-	float64Type  = "F64"
-	float16Type  = "F16"
-	bfloat16Type = "BF16"
+	float32Type = "F32"
+	float64Type = "F64"
 )
 
-// widths are the bytes of one number of each type that can be read.
-var widths = map[string]int{
-	float32Type: 4, float64Type: 8, float16Type: 2, bfloat16Type: 2,
-	"BOOL": 1, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "U32": 4, "I64": 8, "U64": 8,
+// types are those that can be read: the bytes of one number and, if it becomes a float32, how.
+var types = map[string]struct {
+	width  int
+	number func([]byte) float32
+}{
+	float32Type: {4, numeric.Float32}, "F16": {2, numeric.Float16}, "BF16": {2, numeric.BFloat16},
+	float64Type: {8, nil}, "BOOL": {1, nil}, "I8": {1, nil}, "U8": {1, nil}, "I16": {2, nil}, "U16": {2, nil},
+	"I32": {4, nil}, "U32": {4, nil}, "I64": {8, nil}, "U64": {8, nil},
 }
 
 // maxFile is the largest size of a file that ReadFile reads, in bytes.
@@ -271,9 +273,9 @@ func parseHeader(raw []byte) (*File, map[string]entry, error) {
 }
 
 func (e entry) check() error {
-	width := widths[e.Dtype]
+	width := types[e.Dtype].width
 	if width == 0 {
-		return &invalid.Error{Field: "dtype", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(widths)), ", "), Got: fmt.Sprintf("%q", e.Dtype)}
+		return &invalid.Error{Field: "dtype", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(types)), ", "), Got: fmt.Sprintf("%q", e.Dtype)}
 	}
 	size, ok := numeric.Count(e.Shape, maxNumbers)
 	if e.Shape == nil || !ok {
@@ -289,11 +291,10 @@ func (e entry) check() error {
 
 // decode fills t from its bytes.
 func (t *Tensor) decode(e entry, raw []byte) {
-	width := widths[e.Dtype]
-	floats := map[string]func([]byte) float32{float32Type: numeric.Float32, float16Type: numeric.Float16, bfloat16Type: numeric.BFloat16}
-	if number := floats[e.Dtype]; number != nil {
-		t.F32 = numeric.Decode(make([]float32, len(raw)/width), raw, width, number)
+	of := types[e.Dtype]
+	if of.number != nil {
+		t.F32 = numeric.Decode(make([]float32, len(raw)/of.width), raw, of.width, of.number)
 	} else if e.Dtype == float64Type {
-		t.F64 = numeric.Decode(make([]float64, len(raw)/width), raw, width, numeric.Float64)
+		t.F64 = numeric.Decode(make([]float64, len(raw)/of.width), raw, of.width, numeric.Float64)
 	}
 }
