@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 const (
@@ -115,18 +116,22 @@ func (f *folder) rowsByName(path, list string, n int) ([]int, error) {
 	if len(names) != n {
 		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s", len(names), list), fmt.Sprint(n))
 	}
-	index := newClassIndex(names)
+	rows := make(map[string]int)
+	for row, name := range names {
+		if _, twice := rows[name]; twice {
+			return nil, wrong(list, "", "each class once", invalid.Quote(name)+" twice")
+		}
+		rows[name] = row
+	}
 	rowOf := make([]int, len(f.Classes))
-	takenBy := make(map[int]string)
 	for z, name := range f.Classes {
-		row, got := index.find(name)
-		if row < 0 {
-			return nil, wrong(list, "", "every class of "+f.mat+" by name", "no line for "+got)
+		row, ok := rows[name]
+		if !ok {
+			e := wrong(list, "", "every class of "+f.mat, "no line for "+invalid.Quote(name))
+			e.Hint = invalid.DidYouMean(name, names)
+			return nil, e
 		}
-		if other, taken := takenBy[row]; taken {
-			return nil, wrong(list, "", "names of one class each", fmt.Sprintf("%q, which may mean %q or %q", names[row], other, name))
-		}
-		takenBy[row], rowOf[z] = name, row
+		rowOf[z] = row
 	}
 	return rowOf, nil
 }

@@ -78,7 +78,7 @@ type folder struct {
 	ctx             context.Context
 	mat             string // path of att_splits.mat
 
-	index     classIndex
+	index     map[string]int           // of the classes
 	original  *dataset.Matrix[float64] // original_att as probabilities, classes x attributes; nil where it is absent
 	locations map[string][]int         // samples from 0 by variable, of those that are present
 }
@@ -124,10 +124,11 @@ func (f *folder) setClasses(a *matlab.Array) error {
 	if len(a.Strings) == 0 {
 		return wrong(f.mat, a.Name, "a cell array of names", a.Class.String())
 	}
-	for _, name := range a.Strings {
+	f.index = make(map[string]int)
+	for z, name := range a.Strings {
 		f.Classes = append(f.Classes, strings.TrimSpace(name))
+		f.index[f.Classes[z]] = z
 	}
-	f.index = newClassIndex(f.Classes)
 	return nil
 }
 

@@ -33,10 +33,6 @@ func TestLoadVariants(t *testing.T) {
 			s.texts["meta/"+descriptionFile] = "1 2 3\n" + s.texts["meta/"+descriptionFile]
 		},
 		"meta without classes.txt": func(s *small, _ *dataset.Dataset) { s.drop("meta/" + classFile) },
-		"names spelt in other ways": func(s *small, _ *dataset.Dataset) {
-			s.texts["meta/"+classFile] = "1\tred+bird\n2\tBlue bird\n3\t003.OLD_OWL\n4\tyoung__owl\n5\tduck\n6\t6.swan\n"
-			s.texts["testclasses.txt"] = "duck\nSWAN\n"
-		},
 		"text rounded more than the .mat": func(s *small, want *dataset.Dataset) {
 			s.texts["meta/"+descriptionFile] = "1 0 .5\n.2 .8 0\n0 1 .1\n.9 0 .6\n.3 .8 .3\n.7 .3 .1\n"
 			copy(want.Descriptions.Data, []float64{1, 0, .5, .2, .8, 0, 0, 1, .1, .9, 0, .6, .3, .8, .3, .7, .3, .1})

@@ -93,9 +93,9 @@ func (f *folder) readClassList(name string) ([]int, error) {
 	}
 	var classes []int
 	for _, l := range lines {
-		z, got := f.index.find(l.text)
-		if z < 0 {
-			e := wrong(path, fmt.Sprintf("line %d", l.number), fmt.Sprintf("one of the %d classes of %s", len(f.Classes), f.mat), got)
+		z, known := f.index[l.text]
+		if !known {
+			e := wrong(path, fmt.Sprintf("line %d", l.number), fmt.Sprintf("one of the %d classes of %s", len(f.Classes), f.mat), invalid.Quote(l.text))
 			e.Hint = invalid.DidYouMean(l.text, f.Classes)
 			return nil, e
 		}

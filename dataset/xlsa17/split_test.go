@@ -53,7 +53,7 @@ type drawn struct {
 }
 
 func drawFolder(t *rapid.T, dir string) drawn {
-	f := &folder{ctx: context.Background(), mat: attFile, locations: map[string][]int{}}
+	f := &folder{ctx: context.Background(), mat: attFile, index: map[string]int{}, locations: map[string][]int{}}
 	f.Source = dir
 	d := drawn{folder: f}
 	parts := []*[]int{&d.split.Train, &d.split.Val, &d.split.Test}
@@ -61,12 +61,12 @@ func drawFolder(t *rapid.T, dir string) drawn {
 	d.partOf = rapid.Permutation(append([]int{0, 1, 2}, rapid.SliceOfN(rapid.IntRange(0, 2), 0, 9).Draw(t, "parts")...)).Draw(t, "part of each class")
 	for z, p := range d.partOf {
 		f.Classes = append(f.Classes, fmt.Sprintf("%03d.Class_%d", z+1, z*z))
+		f.index[f.Classes[z]] = z
 		*parts[p] = append(*parts[p], z)
 		for range rapid.IntRange(1, 4).Draw(t, "samples") {
 			f.Labels = append(f.Labels, z)
 		}
 	}
-	f.index = newClassIndex(f.Classes)
 	f.Labels = rapid.Permutation(f.Labels).Draw(t, "labels")
 
 	loc := f.locations

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/fileio"
 )
 
@@ -75,41 +74,4 @@ func namesOf(file string, lines []line) ([]string, error) {
 		return whole, nil
 	}
 	return names, disorder
-}
-
-// classIndex finds classes by names that other files spell differently.
-type classIndex struct {
-	names []string
-	index *dataset.NameIndex
-}
-
-func newClassIndex(names []string) classIndex {
-	x := classIndex{names, &dataset.NameIndex{}}
-	for z, name := range names {
-		x.index.Add(z, spellings(name)...)
-	}
-	return x
-}
-
-// spellings of the name of a class, the strictest first. Words may be separated by +, and a
-// number may precede the name, as in CUB: "001.Black_footed_Albatross".
-func spellings(name string) []string {
-	words := strings.ReplaceAll(name, "+", " ")
-	bare := words
-	if after := strings.TrimLeft(words, "0123456789"); after != words && strings.HasPrefix(after, ".") {
-		bare = after
-	}
-	return []string{name, dataset.FoldName(words), dataset.FoldName(bare)}
-}
-
-// find returns the class of a name, or -1 and what is wrong with the name.
-func (x classIndex) find(name string) (z int, got string) {
-	switch hits := x.index.Find(spellings(name)...); len(hits) {
-	case 0:
-		return -1, fmt.Sprintf("%q, which is none of them", name)
-	case 1:
-		return hits[0], ""
-	default:
-		return -1, fmt.Sprintf("%q, which may mean %q or %q", name, x.names[hits[0]], x.names[hits[1]])
-	}
 }

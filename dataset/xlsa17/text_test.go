@@ -59,8 +59,7 @@ func wantFileError(t *testing.T, err error) {
 	}
 }
 
-// wantNames checks that names are ends of their lines, and that each is found by its
-// spelling, unless another has the same.
+// wantNames checks that names are ends of their lines.
 func wantNames(t *testing.T, lines []line) {
 	t.Helper()
 	names, err := namesOf("a file", lines)
@@ -71,13 +70,9 @@ func wantNames(t *testing.T, lines []line) {
 	if len(names) != len(lines) {
 		t.Fatalf("%d names in %d lines", len(names), len(lines))
 	}
-	index := newClassIndex(names)
 	for i, name := range names {
 		if name == "" || !strings.HasSuffix(lines[i].text, name) {
 			t.Fatalf("line %v gives the name %q", lines[i], name)
-		}
-		if z, got := index.find(name); z != i && !strings.Contains(got, "which may mean") {
-			t.Fatalf("name %d, %q, is found at %d: %v", i, name, z, got)
 		}
 	}
 }
@@ -100,33 +95,6 @@ func checkMatrix(t *testing.T, lines []line) {
 	for i, p := range m.Data {
 		if !math.IsNaN(p) && (p < 0 || p > 1) {
 			t.Fatalf("number %d becomes the probability %v", i, p)
-		}
-	}
-}
-
-func TestFindClass(t *testing.T) {
-	index := newClassIndex([]string{"001.Black_footed_Albatross", "killer+whale", "002.House_Wren", "003.House_wren", "house wren", "Ox", "ox"})
-	for _, tt := range []struct {
-		name string
-		want int
-		err  string // instead of a class
-	}{
-		{"001.Black_footed_Albatross", 0, ""},
-		{"black footed albatross", 0, ""},
-		{"17. Black_Footed__Albatross", 0, ""},
-		{"Killer_Whale", 1, ""},
-		{"killer whale", 1, ""},
-		{"killerwhale", 1, ""},
-		{"003.house_wren", 3, ""},
-		{"house_wren", 4, ""}, // by name alone, before numbers are forgotten
-		{"9.house_wren", 0, `may mean "002.House_Wren" or "003.House_wren"`},
-		{"ox", 6, ""},
-		{"OX", 0, `may mean "Ox" or "ox"`},
-		{"", 0, "none of them"},
-	} {
-		z, got := index.find(tt.name)
-		if tt.err != "" && (z != -1 || !strings.Contains(got, tt.err)) || tt.err == "" && z != tt.want {
-			t.Errorf("find(%q) gives %d and %q, want %d and %q", tt.name, z, got, tt.want, tt.err)
 		}
 	}
 }
