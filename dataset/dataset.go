@@ -365,12 +365,9 @@ type NameIndex struct {
 // Add adds thing i under the spellings of its name, the strictest first. Each thing has the
 // same number of spellings.
 func (x *NameIndex) Add(i int, spellings ...string) {
-	if x.levels == nil {
-		x.levels = make([]map[string][]int, len(spellings))
-	}
 	for level, s := range spellings {
-		if x.levels[level] == nil {
-			x.levels[level] = make(map[string][]int)
+		if level == len(x.levels) {
+			x.levels = append(x.levels, make(map[string][]int))
 		}
 		x.levels[level][s] = append(x.levels[level][s], i)
 	}

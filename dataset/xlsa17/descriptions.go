@@ -1,7 +1,6 @@
 package xlsa17
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -59,7 +58,17 @@ func (f *folder) readDescriptionFile(path string) error {
 		return err
 	}
 	f.Descriptions = rows.Gather(rowOf)
-	return f.compareWithOriginal(path)
+	if f.original == nil {
+		return nil
+	}
+	// The text may be rounded or describe more entries, but not be in another order.
+	for i, p := range f.Descriptions.Data {
+		if q := f.original.Data[i]; math.Abs(p-q) > contradiction {
+			return wrong(path, fmt.Sprintf("class %q, attribute %d", f.Classes[i/rows.Cols], i%rows.Cols+1),
+				fmt.Sprintf("about %.4g, as in %s of %s", q, varOriginal, f.mat), fmt.Sprintf("%.4g", p))
+		}
+	}
+	return nil
 }
 
 // toProbabilities turns percentages, recognised by a value of 2 or more, into fractions, and
@@ -91,27 +100,17 @@ func toProbabilities(u dataset.Matrix[float64], file, row string) error {
 }
 
 // rowsOfClasses returns the row of each class among the n rows of a description file: by
-// name through classes.txt, or else in the order of the .mat.
-func (f *folder) rowsOfClasses(path string, n int) ([]int, error) {
-	list := cmp.Or(firstFile(filepath.Dir(path), classFile), firstFile(f.Source, "meta/"+classFile))
-	if list != "" {
-		return f.rowsByName(path, list, n)
-	}
-	if n != len(f.Classes) {
-		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s, as there is no %s", len(f.Classes), f.mat, classFile), fmt.Sprint(n))
-	}
-	if f.original == nil {
+// name through classes.txt, which may have other classes, or else in the order of the .mat.
+func (f *folder) rowsOfClasses(path string, n int) (rowOf []int, err error) {
+	names, list := f.Classes, f.mat
+	if file := firstFile(f.Source, "meta/"+classFile, classFile); file != "" {
+		list = file
+		if names, err = readNames(f.ctx, list); err != nil {
+			return nil, err
+		}
+	} else if f.original == nil {
 		return nil, wrong(filepath.Join(filepath.Dir(path), classFile), "", "the classes in the order of "+descriptionFile,
 			fmt.Sprintf("no such file, and no %s in %s to verify the order", varOriginal, f.mat))
-	}
-	return f.original.AllRows(), nil
-}
-
-// rowsByName finds each class among the names of classes.txt, which may have others.
-func (f *folder) rowsByName(path, list string, n int) ([]int, error) {
-	names, err := readNames(f.ctx, list)
-	if err != nil {
-		return nil, err
 	}
 	if len(names) != n {
 		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s", len(names), list), fmt.Sprint(n))
@@ -123,32 +122,16 @@ func (f *folder) rowsByName(path, list string, n int) ([]int, error) {
 		}
 		rows[name] = row
 	}
-	rowOf := make([]int, len(f.Classes))
-	for z, name := range f.Classes {
+	for _, name := range f.Classes {
 		row, ok := rows[name]
 		if !ok {
 			e := wrong(list, "", "every class of "+f.mat, "no line for "+invalid.Quote(name))
 			e.Hint = invalid.DidYouMean(name, names)
 			return nil, e
 		}
-		rowOf[z] = row
+		rowOf = append(rowOf, row)
 	}
 	return rowOf, nil
-}
-
-// compareWithOriginal compares the descriptions of a text file with original_att, if that
-// exists. The text may be rounded or describe more entries, but not be in another order.
-func (f *folder) compareWithOriginal(path string) error {
-	if f.original == nil {
-		return nil
-	}
-	for i, p := range f.Descriptions.Data {
-		if q := f.original.Data[i]; math.Abs(p-q) > contradiction {
-			return wrong(path, fmt.Sprintf("class %q, attribute %d", f.Classes[i/f.Descriptions.Cols], i%f.Descriptions.Cols+1),
-				fmt.Sprintf("about %.4g, as in %s of %s", q, varOriginal, f.mat), fmt.Sprintf("%.4g", p))
-		}
-	}
-	return nil
 }
 
 // parseMatrix reads numbers, one row per line.
