@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -103,18 +101,4 @@ func TestCheckReportsAllKinds(t *testing.T) {
 	if last := lines[len(lines)-1]; len(lines) != kinds-1+shown+1 || last != "sound: expected a finite number, found 3 more, the last at feature 0 of sample 7" {
 		t.Errorf("Check gives %d lines, the last %s", len(lines), last)
 	}
-}
-
-func TestCheckFeaturesProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		d := sound()
-		at := rapid.IntRange(0, len(d.Features.Data)-1).Draw(t, "place")
-		bits := rapid.Uint32().Draw(t, "bits")
-		v := math.Float32frombits(bits)
-		d.Features.Data[at] = v
-		finite := !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0)
-		if err := dataset.Check(d); (err == nil) != finite {
-			t.Fatalf("feature %v: Check gives %v", v, err)
-		}
-	})
 }
