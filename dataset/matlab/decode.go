@@ -40,9 +40,11 @@ const (
 	maxRatio = 1032
 )
 
-// stream reads the elements of one variable and keeps its position for errors.
+// stream reads the elements of one variable and keeps its position for errors. After the first
+// error, nothing more is read, and what is returned is zero.
 type stream struct {
 	file, variable string
+	err            error
 
 	r          io.Reader
 	pos        int64 // bytes read: of the decompressed data where the variable is compressed
@@ -58,85 +60,86 @@ type element struct {
 }
 
 // element reads the tag of an element whose data end before end.
-func (s *stream) element(end int64) (e element, err error) {
+func (s *stream) element(end int64) (e element) {
 	var tag [tagSize]byte
-	if err := s.full(tag[:4]); err != nil {
-		return e, err
-	}
+	s.full(tag[:4])
 	first := binary.LittleEndian.Uint32(tag[:])
-	if small := int64(first >> 16); small > 4 {
-		return e, s.unexpected("at most 4 bytes in a small element", "%d", small)
-	} else if small > 0 { // two bytes of size, two of type, four of data
+	switch small := int64(first >> 16); {
+	case small > 4:
+		s.unexpected("at most 4 bytes in a small element", "%d", small)
+	case small > 0: // two bytes of size, two of type, four of data
 		e = element{kind: first & 0xffff, size: small, pad: 4 - small}
-	} else {
-		if err := s.full(tag[4:]); err != nil {
-			return e, err
-		}
+	default:
+		s.full(tag[4:])
 		size := int64(binary.LittleEndian.Uint32(tag[4:]))
 		e = element{kind: first, size: size, pad: -size & 7}
 	}
 	if e.size > end-s.pos {
-		short := s.broken(fmt.Sprintf("an element within the %d bytes left", end-s.pos), io.ErrUnexpectedEOF)
-		short.Got = fmt.Sprintf("one of %d bytes", e.size)
-		return e, short
+		s.broken(fmt.Sprintf("an element within the %d bytes left", end-s.pos), fmt.Sprintf("one of %d bytes", e.size), io.ErrUnexpectedEOF)
 	}
-	return e, nil
+	if s.err != nil {
+		return element{}
+	}
+	return e
 }
 
 // full fills p.
-func (s *stream) full(p []byte) error {
+func (s *stream) full(p []byte) {
+	if s.err != nil {
+		return
+	}
 	n, err := io.ReadFull(s.r, p)
 	s.pos += int64(n)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return s.broken(fmt.Sprintf("%d more bytes", len(p)-n), err)
+		s.broken(fmt.Sprintf("%d more bytes", len(p)-n), "", err)
 	}
-	return nil
 }
 
 // skipPadding skips the bytes between an element and the next one. Some writers leave
 // them out behind the last element.
-func (s *stream) skipPadding(e element, end int64) error {
+func (s *stream) skipPadding(e element, end int64) {
 	var pad [8]byte
-	return s.full(pad[:min(e.pad, end-s.pos)])
+	s.full(pad[:max(0, min(e.pad, end-s.pos))])
 }
 
-// bytes reads an element of one of the kinds and of low to high bytes.
-func (s *stream) bytes(end int64, want string, low, high int64, kinds ...uint32) (kind uint32, data []byte, err error) {
-	e, err := s.element(end)
-	if err != nil {
-		return 0, nil, err
-	}
+// bytes reads an element of one of the kinds and of low to high bytes; after an error, low zeros.
+func (s *stream) bytes(end int64, want string, low, high int64, kinds ...uint32) (kind uint32, data []byte) {
+	e := s.element(end)
 	if !slices.Contains(kinds, e.kind) || e.size < low || e.size > high {
-		return 0, nil, s.unexpected(want, "%d bytes of type %d", e.size, e.kind)
+		s.unexpected(want, "%d bytes of type %d", e.size, e.kind)
+		return 0, make([]byte, low)
 	}
 	data = make([]byte, e.size)
-	if err = s.full(data); err == nil {
-		err = s.skipPadding(e, end)
+	s.full(data)
+	s.skipPadding(e, end)
+	return e.kind, data
+}
+
+// broken reports an error of reading or decompressing at the current position.
+func (s *stream) broken(want, got string, err error) {
+	s.fail(&invalid.Error{Want: want, Got: got, Err: err, Hint: "The file is truncated or damaged: copy or download it again."})
+}
+
+// unexpected reports wrong content before the current position.
+func (s *stream) unexpected(want, gotFormat string, args ...any) {
+	s.fail(&invalid.Error{Want: want, Got: fmt.Sprintf(gotFormat, args...)})
+}
+
+func (s *stream) fail(e *invalid.Error) {
+	if s.err != nil {
+		return
 	}
-	return e.kind, data, err
-}
-
-// broken returns an error of reading or decompressing at the current position.
-func (s *stream) broken(want string, err error) *invalid.Error {
-	e := s.unexpected(want, "")
-	e.Err = err
-	e.Hint = "The file is truncated or damaged: copy or download it again."
-	return e
-}
-
-// unexpected returns an error about the content at the current position.
-func (s *stream) unexpected(want, gotFormat string, args ...any) *invalid.Error {
-	e := &invalid.Error{Where: s.file, Field: fmt.Sprintf("byte %d", s.base+s.pos), Want: want, Got: fmt.Sprintf(gotFormat, args...)}
+	e.Where, e.Field = s.file, fmt.Sprintf("byte %d", s.base+s.pos)
 	if s.compressed > 0 {
 		e.Field = fmt.Sprintf("byte %d of the compressed data at byte %d", s.pos, s.base)
 	}
 	if s.variable != "" {
 		e.Field = s.variable + ", " + e.Field
 	}
-	return e
+	s.err = e
 }
 
 // matrix is an array whose header has been read and whose data have not.
@@ -148,75 +151,63 @@ type matrix struct {
 }
 
 // header reads what precedes the data of an array: flags, dimensions and name.
-func (s *stream) header(end int64) (m matrix, err error) {
+func (s *stream) header(end int64) (m matrix) {
 	m.end = end
-	_, data, err := s.bytes(end, "array flags in 8 bytes of type 6", 8, 8, kindUint32)
-	if err != nil {
-		return m, err
-	}
+	_, data := s.bytes(end, "array flags in 8 bytes of type 6", 8, 8, kindUint32)
 	flags := binary.LittleEndian.Uint32(data)
 	m.complex = flags&flagComplex != 0
 	if m.Class = Class(flags); m.Class > opaque {
 		m.Class = 0
 	}
 	if m.Class != opaque { // these have no dimensions
-		_, data, err := s.bytes(end, fmt.Sprintf("2 to %d dimensions of 4 bytes each", maxDims), 8, 4*maxDims, kindInt32, kindUint32)
-		if err != nil {
-			return m, err
-		}
+		_, data := s.bytes(end, fmt.Sprintf("2 to %d dimensions of 4 bytes each", maxDims), 8, 4*maxDims, kindInt32, kindUint32)
 		m.Dims = make([]int, len(data)/4)
 		for i := range m.Dims {
 			m.Dims[i] = int(int32(binary.LittleEndian.Uint32(data[4*i:])))
 		}
 		var ok bool
 		if m.n, ok = numeric.Count(m.Dims, maxElements); !ok {
-			return m, s.unexpected(fmt.Sprintf("at most %d elements", maxElements), "dimensions %s", formatDims(m.Dims))
+			s.unexpected(fmt.Sprintf("at most %d elements", maxElements), "dimensions %s", formatDims(m.Dims))
 		}
 	}
-	_, name, err := s.bytes(end, fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), 0, maxName, kindInt8, kindUint8, kindUTF8)
+	_, name := s.bytes(end, fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), 0, maxName, kindInt8, kindUint8, kindUTF8)
 	m.Name = string(name)
 	if s.variable == "" {
 		s.variable = m.Name // arrays in its cells have no names
 	}
-	return m, err
+	return m
 }
 
 // decode reads the data of a variable.
-func (s *stream) decode(m matrix) (*Array, error) {
-	a := &m.Array
-	var err error
+func (s *stream) decode(m matrix) *Array {
 	switch {
 	case m.complex:
-		return nil, s.unexpected("real numbers", "complex ones")
+		s.unexpected("real numbers", "complex ones")
 	case m.Class.numeric():
-		a.Float32, err = s.numbers(m)
+		m.Float32 = s.numbers(m)
 	case m.Class == Char:
-		a.Strings = make([]string, 1)
-		a.Strings[0], err = s.text(m)
+		m.Strings = []string{s.text(m)}
 	case m.Class == Cell:
-		a.Strings, err = s.cells(m)
+		m.Strings = s.cells(m)
 	default:
-		return nil, s.unexpected("an array of numbers or text", "class %s", m.Class)
+		s.unexpected("an array of numbers or text", "class %s", m.Class)
 	}
-	if err == nil {
-		err = s.finish(m.end)
-	}
-	if err == nil && s.compressed > 0 { // the checksum is behind the data
-		if n, end := io.ReadFull(s.r, make([]byte, 1)); n > 0 {
-			err = s.unexpected("the end of the compressed data", "more")
-		} else if end != io.EOF {
-			err = s.broken("the end of the compressed data", end)
+	s.finish(m.end)
+	if s.err == nil && s.compressed > 0 { // the checksum is behind the data
+		if n, err := io.ReadFull(s.r, make([]byte, 1)); n > 0 {
+			s.unexpected("the end of the compressed data", "more")
+		} else if err != io.EOF {
+			s.broken("the end of the compressed data", "", err)
 		}
 	}
-	return a, err
+	return &m.Array
 }
 
 // finish checks that the data of a variable, or of a cell, end at end.
-func (s *stream) finish(end int64) error {
+func (s *stream) finish(end int64) {
 	if s.pos != end {
-		return s.unexpected("the end of the variable", "%d more bytes", end-s.pos)
+		s.unexpected("the end of the variable", "%d more bytes", end-s.pos)
 	}
-	return nil
 }
 
 // numberTypes are the numeric types: their widths in bytes, and how they are read. The type
@@ -239,94 +230,79 @@ var numberTypes = map[uint32]struct {
 }
 
 // numbers reads the data of a real numeric array.
-func (s *stream) numbers(m matrix) ([]float32, error) {
-	e, err := s.element(m.end)
-	if err != nil {
-		return nil, err
-	}
+func (s *stream) numbers(m matrix) []float32 {
+	e := s.element(m.end)
 	number, ok := numberTypes[e.kind]
-	if !ok {
-		return nil, s.unexpected("numbers", "an element of type %d", e.kind)
+	switch {
+	case !ok:
+		s.unexpected("numbers", "an element of type %d", e.kind)
+	case e.size != int64(m.n)*int64(number.width):
+		s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.n, number.width, formatDims(m.Dims)), "%d bytes", e.size)
+	case s.compressed > 0 && e.size > maxRatio*s.compressed: // plain data were counted when the element was opened
+		s.unexpected(fmt.Sprintf("%d bytes of numbers", e.size), "%d compressed bytes, which hold fewer", s.compressed)
 	}
-	if e.size != int64(m.n)*int64(number.width) {
-		return nil, s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.n, number.width, formatDims(m.Dims)), "%d bytes", e.size)
-	}
-	// Plain data were counted when the element was opened.
-	if s.compressed > 0 && e.size > maxRatio*s.compressed {
-		return nil, s.unexpected(fmt.Sprintf("%d bytes of numbers", e.size), "%d compressed bytes, which hold fewer", s.compressed)
+	if s.err != nil {
+		return nil
 	}
 	values := make([]float32, m.n)
 	buffer := make([]byte, min(e.size, bufferSize))
-	for rest := values; len(rest) > 0; {
+	for rest := values; len(rest) > 0 && s.err == nil; {
 		k := min(len(rest), len(buffer)/number.width)
 		raw := buffer[:k*number.width]
-		if err := s.full(raw); err != nil {
-			return nil, err
-		}
+		s.full(raw)
 		numeric.Decode(rest[:k], raw, number.width, number.read)
 		rest = rest[k:]
 	}
-	return values, s.skipPadding(e, m.end)
+	s.skipPadding(e, m.end)
+	return values
 }
 
 // text reads the data of a char array of one row.
-func (s *stream) text(m matrix) (string, error) {
+func (s *stream) text(m matrix) string {
 	if m.n > 0 && m.n != m.Dims[1] {
-		return "", s.unexpected("text of one row", "%s", m.Size())
+		s.unexpected("text of one row", "%s", m.Size())
 	}
 	want := fmt.Sprintf("text of at most %d bytes", maxText)
-	kind, data, err := s.bytes(m.end, want, 0, maxText, kindInt8, kindUint8, kindUint16, kindUTF8, kindUTF16)
-	if err != nil || kind == kindUTF8 {
-		return string(data), err
-	}
+	kind, data := s.bytes(m.end, want, 0, maxText, kindInt8, kindUint8, kindUint16, kindUTF8, kindUTF16)
 	width, unit := 1, func(b []byte) uint16 { return uint16(b[0]) }
-	if kind == kindUint16 || kind == kindUTF16 {
+	switch kind {
+	case kindUTF8:
+		return string(data)
+	case kindUint16, kindUTF16:
 		width, unit = 2, binary.LittleEndian.Uint16
 	}
-	units := numeric.Decode(make([]uint16, len(data)/width), data, width, unit)
-	return string(utf16.Decode(units)), nil
+	return string(utf16.Decode(numeric.Decode(make([]uint16, len(data)/width), data, width, unit)))
 }
 
 // cells reads the texts in a cell array.
-func (s *stream) cells(m matrix) ([]string, error) {
+func (s *stream) cells(m matrix) (texts []string) {
 	if left := m.end - s.pos; int64(m.n) > left/tagSize {
-		return nil, s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", m.n, formatDims(m.Dims))
+		s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", m.n, formatDims(m.Dims))
 	}
-	var texts []string
-	for range m.n {
-		e, err := s.element(m.end)
-		if err != nil {
-			return nil, err
-		}
+	for len(texts) < m.n && s.err == nil {
+		e := s.element(m.end)
 		if e.kind != kindMatrix {
-			return nil, s.unexpected("an array in a cell", "an element of type %d", e.kind)
+			s.unexpected("an array in a cell", "an element of type %d", e.kind)
 		}
-		var text string
+		text := ""
 		if e.size > 0 {
-			if text, err = s.cell(s.pos + e.size); err != nil {
-				return nil, err
-			}
+			text = s.cell(s.pos + e.size)
 		}
 		texts = append(texts, text)
 	}
-	return texts, nil
+	return texts
 }
 
 // cell reads the text in a cell that ends at end. An empty array of numbers is no text.
-func (s *stream) cell(end int64) (text string, err error) {
-	m, err := s.header(end)
-	switch {
-	case err != nil:
-		return "", err
+func (s *stream) cell(end int64) (text string) {
+	switch m := s.header(end); {
 	case m.Class == Char:
-		text, err = s.text(m)
+		text = s.text(m)
 	case m.Class.numeric() && m.n == 0:
-		_, err = s.numbers(m)
+		s.numbers(m)
 	default:
-		return "", s.unexpected("text in a cell", "%s", m.Size())
+		s.unexpected("text in a cell", "%s", m.Size())
 	}
-	if err == nil {
-		err = s.finish(end)
-	}
-	return text, err
+	s.finish(end)
+	return text
 }

@@ -100,13 +100,12 @@ const (
 func Read(ctx context.Context, path string, required []string, optional ...string) (map[string]*Array, error) {
 	arrays := make(map[string]*Array)
 	var found []string
-	err := each(ctx, path, func(s *stream, m matrix) (err error) {
+	err := each(ctx, path, func(s *stream, m matrix) {
 		wanted := slices.Contains(required, m.Name) || slices.Contains(optional, m.Name)
 		if wanted && !slices.Contains(found, m.Name) {
-			arrays[m.Name], err = s.decode(m)
+			arrays[m.Name] = s.decode(m)
 		}
 		found = append(found, m.Name)
-		return err
 	})
 	if err != nil {
 		return nil, err
@@ -124,7 +123,7 @@ func Read(ctx context.Context, path string, required []string, optional ...strin
 
 // each calls visit with the named variables of a file in its order. A truncated file is an
 // error.
-func each(ctx context.Context, path string, visit func(*stream, matrix) error) error {
+func each(ctx context.Context, path string, visit func(*stream, matrix)) error {
 	file, size, err := fileio.OpenRegular(ctx, path)
 	if err != nil {
 		return err
@@ -134,40 +133,40 @@ func each(ctx context.Context, path string, visit func(*stream, matrix) error) e
 	n := 0
 	for offset := int64(headerSize); err == nil && offset < size; n++ {
 		tag := &stream{file: path, base: offset, r: io.NewSectionReader(file, offset, size-offset)}
-		var e element
-		if e, err = tag.element(size - offset); err == nil && n == maxVariables {
-			err = tag.unexpected(fmt.Sprintf("at most %d variables", maxVariables), "more")
+		e := tag.element(size - offset)
+		if n == maxVariables {
+			tag.unexpected(fmt.Sprintf("at most %d variables", maxVariables), "more")
 		}
 		offset += tag.pos
-		if err == nil {
-			err = visitElement(&stream{file: path, base: offset, r: io.NewSectionReader(file, offset, e.size)}, e, visit)
+		if err = tag.err; err == nil {
+			s := &stream{file: path, base: offset, r: bufio.NewReaderSize(io.NewSectionReader(file, offset, e.size), bufferSize)}
+			s.variableIn(e, visit)
+			err = s.err
 		}
 		offset += e.size
 	}
 	return cmp.Or(ctx.Err(), err)
 }
 
-// visitElement calls visit with the variable in an element, of which s reads the data.
-func visitElement(s *stream, e element, visit func(*stream, matrix) error) (err error) {
-	r := bufio.NewReaderSize(s.r, bufferSize)
-	s.r = r
+// variableIn calls visit with the variable in an element, of which s reads the data.
+func (s *stream) variableIn(e element, visit func(*stream, matrix)) {
 	if e.kind == kindCompressed {
 		s.compressed = e.size
-		if s.r, err = zlib.NewReader(r); err != nil {
-			return s.broken("compressed data", err)
+		r, err := zlib.NewReader(s.r)
+		if err != nil {
+			s.broken("compressed data", "", err)
+			return
 		}
-		if e, err = s.element(math.MaxInt64); err != nil {
-			return err
-		}
+		s.r = r
+		e = s.element(math.MaxInt64)
 	}
 	if e.kind != kindMatrix {
-		return s.unexpected("a variable", "an element of type %d", e.kind)
+		s.unexpected("a variable", "an element of type %d", e.kind)
 	}
-	m, err := s.header(s.pos + e.size)
-	if err != nil || m.Name == "" { // MATLAB's own data about function handles and objects
-		return err
+	m := s.header(s.pos + e.size)
+	if s.err == nil && m.Name != "" { // without a name it is MATLAB's own data about function handles and objects
+		visit(s, m)
 	}
-	return visit(s, m)
 }
 
 // checkHeader checks the first bytes of a level 5 MAT-file: a text, a version and the
