@@ -253,7 +253,7 @@ func (f *fetcher) target() (string, error) {
 	case len(found) > 1:
 		return "", &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
 	case !f.Force:
-		return "", &invalid.Error{Where: path, Got: "one that exists already", Hint: "--force replaces it and everything in it."}
+		return "", &invalid.Error{Where: path, Got: "a file or folder that exists already", Hint: "--force replaces it and everything in it."}
 	}
 	return path, nil
 }

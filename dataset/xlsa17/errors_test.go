@@ -31,7 +31,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"features transposed", func(s *small) { s.doubles("features", 12, 2, make([]float64, 24)...) }, []string{"res101.mat: features: expected numbers for D dimensions x 12 samples", "double 12x2"}},
 		{"no features", func(s *small) { s.drop("features") }, []string{"res101.mat: features: expected a variable of this name, found only labels"}},
 		{"an infinite location", func(s *small) { s.column("val_loc", 4, math.Inf(1)) }, []string{"val_loc, entry 2", "+Inf"}},
-		{"a label beyond the classes", func(s *small) { s.column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7) }, []string{"res101.mat: labels, entry 12: expected a number from 1 to 6", "found 7"}},
+		{"a label beyond the classes", func(s *small) { s.column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7) }, []string{"res101.mat: labels, entry 12: expected a whole number from 1 to 6", "found 7"}},
 
 		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
 
@@ -62,7 +62,7 @@ func TestLoadRefuses(t *testing.T) {
 		}, []string{`trainvalclasses.txt: class "004.Young_owl": expected the classes of trainclasses1.txt and valclasses1.txt`}},
 		{"a class of train and val", func(s *small) { s.texts["valclasses1.txt"] += "002.Blue_bird\n" }, []string{`Small: class "002.Blue_bird": expected one of train, val and test, found it in trainclasses1.txt and in valclasses1.txt`}},
 
-		{"a location beyond the samples", func(s *small) { s.column("test_unseen_loc", 5, 6, 11, 13) }, []string{attFile, "test_unseen_loc, entry 4: expected a number from 1 to 12", "found 13"}},
+		{"a location beyond the samples", func(s *small) { s.column("test_unseen_loc", 5, 6, 11, 13) }, []string{attFile, "test_unseen_loc, entry 4: expected a whole number from 1 to 12", "found 13"}},
 		{"train_loc of another class", func(s *small) { s.column("train_loc", 1, 2, 3, 4, 7, 8, 9) }, []string{attFile, "train_loc: expected only samples of the train classes (trainclasses1.txt)", `location 4, a sample of class "004.Young_owl"`}},
 		{"test_unseen_loc of a seen class", func(s *small) { s.column("test_unseen_loc", 3, 5, 6, 11, 12) }, []string{attFile, "test_unseen_loc: expected only samples of the test classes (testclasses.txt)", `location 3, a sample of class "003.Old_owl"`}},
 	} {

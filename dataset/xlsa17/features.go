@@ -39,7 +39,7 @@ func (f *folder) readFeatures(opts Options) error {
 	if err != nil {
 		return err
 	}
-	if f.Labels, err = indices(file, vars[varLabels]); err != nil {
+	if f.Labels, err = indices(file, vars[varLabels], len(f.Classes), "the number of classes"); err != nil {
 		return err
 	}
 	if a := vars[varFeatures]; a != nil {
@@ -50,7 +50,7 @@ func (f *folder) readFeatures(opts Options) error {
 		f.FeaturesSum = dataset.SumFeatures(f.Features)
 		c.store(f.Features, f.FeaturesSum)
 	}
-	return checkRange(file, varLabels, f.Labels, len(f.Classes), "the number of classes")
+	return nil
 }
 
 // findFeatures returns res101.mat, or the one .mat beside att_splits.mat.

@@ -118,6 +118,7 @@ func TestReleasedFolders(t *testing.T) {
 func labelsByLocation(t *testing.T, dir string) []int {
 	t.Helper()
 	d := testkit.Must(openFolder(t.Context(), dir))(t)
+	testkit.NoError(t, d.readLocations(math.MaxInt32))
 	loc := d.locations
 	labels := make([]int, len(loc[trainvalLoc])+len(loc[testSeenLoc])+len(loc[testUnseenLoc]))
 	for _, c := range []struct{ list, variable string }{

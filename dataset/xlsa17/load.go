@@ -80,7 +80,8 @@ type folder struct {
 
 	index     map[string]int           // of the classes
 	original  *dataset.Matrix[float64] // original_att as probabilities, classes x attributes; nil where it is absent
-	locations map[string][]int         // samples from 0 by variable, of those that are present
+	vars      map[string]*matlab.Array // the locations that are present
+	locations map[string][]int         // their samples, from 0
 }
 
 // openFolder reads all but features, labels and split.
@@ -89,7 +90,7 @@ func openFolder(ctx context.Context, dir string) (*folder, error) {
 	if err != nil {
 		return nil, invalid.File(dir, err)
 	}
-	f := &folder{ctx: ctx, mat: filepath.Join(dir, attSplitsFile), locations: make(map[string][]int)}
+	f := &folder{ctx: ctx, mat: filepath.Join(dir, attSplitsFile)}
 	f.Name, f.Source = strings.ToLower(filepath.Base(dir)), dir
 	for _, read := range []func() error{f.readAttSplits, f.readDescriptions, f.readAttributes} {
 		if err := read(); err != nil {
@@ -99,72 +100,60 @@ func openFolder(ctx context.Context, dir string) (*folder, error) {
 	return f, nil
 }
 
-func (f *folder) readAttSplits() error {
-	names := append([]string{varClasses, varOriginal}, locationVariables...) // the classes first
-	vars, err := matlab.Read(f.ctx, f.mat, names[:1], names[1:]...)
-	for _, name := range names {
-		a := vars[name]
-		switch {
-		case err != nil:
-			return err
-		case a == nil:
-		case name == varClasses:
-			err = f.setClasses(a)
-		case name == varOriginal:
-			err = f.setOriginal(a)
-		default:
-			f.locations[name], err = indices(f.mat, a)
-		}
+func (f *folder) readAttSplits() (err error) {
+	f.vars, err = matlab.Read(f.ctx, f.mat, []string{varClasses}, append(locationVariables, varOriginal)...)
+	if err != nil {
+		return err
 	}
-	f.TestSeen = slices.Compact(slices.Sorted(slices.Values(f.locations[testSeenLoc])))
-	return err
-}
-
-func (f *folder) setClasses(a *matlab.Array) error {
-	if len(a.Strings) == 0 {
-		return wrong(f.mat, a.Name, "a cell array of names", a.Class.String())
+	names := f.vars[varClasses]
+	n := len(names.Strings)
+	if n == 0 {
+		return wrong(f.mat, varClasses, "a cell array of names", names.Class.String())
 	}
 	f.index = make(map[string]int)
-	for z, name := range a.Strings {
+	for z, name := range names.Strings {
 		f.Classes = append(f.Classes, strings.TrimSpace(name))
 		f.index[f.Classes[z]] = z
 	}
+	a := f.vars[varOriginal] // attributes x classes
+	if a == nil {
+		return nil
+	}
+	if len(a.Dims) != 2 || a.Dims[1] != n || a.Dims[0] < 1 || len(a.Float32) != a.Dims[0]*n {
+		return wrong(f.mat, varOriginal, fmt.Sprintf("numbers for attributes x %d classes", n), a.Size())
+	}
+	m := dataset.Convert[float64](dataset.Matrix[float32]{Rows: n, Cols: a.Dims[0], Data: a.Float32})
+	f.original = &m
+	return toProbabilities(m, f.mat, varOriginal+", class")
+}
+
+// readLocations reads the locations of n samples.
+func (f *folder) readLocations(n int) (err error) {
+	f.locations = make(map[string][]int)
+	for _, name := range locationVariables {
+		if a := f.vars[name]; a != nil {
+			if f.locations[name], err = indices(f.mat, a, n, "the number of samples"); err != nil {
+				return err
+			}
+		}
+	}
+	f.TestSeen = slices.Compact(slices.Sorted(slices.Values(f.locations[testSeenLoc])))
 	return nil
 }
 
-// setOriginal takes original_att, attributes x classes.
-func (f *folder) setOriginal(a *matlab.Array) error {
-	if n := len(f.Classes); len(a.Dims) != 2 || a.Dims[1] != n || a.Dims[0] < 1 || len(a.Float32) != a.Dims[0]*n {
-		return wrong(f.mat, a.Name, fmt.Sprintf("numbers for attributes x %d classes", n), a.Size())
-	}
-	m := dataset.Convert[float64](dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32})
-	f.original = &m
-	return toProbabilities(m, f.mat, a.Name+", class")
-}
-
-// indices returns a vector that counts from 1, as MATLAB does, counting from 0.
-func indices(file string, a *matlab.Array) ([]int, error) {
+// indices returns a vector that counts from 1 to n, as MATLAB does, counting from 0.
+func indices(file string, a *matlab.Array, n int, what string) ([]int, error) {
 	if len(a.Float32) == 0 {
 		return nil, wrong(file, a.Name, "a vector of whole numbers", a.Size())
 	}
 	x := make([]int, len(a.Float32))
 	for i, v := range a.Float32 {
-		if v != float32(math.Trunc(float64(v))) || v < 1 || v > math.MaxInt32 {
-			return nil, wrong(file, fmt.Sprintf("%s, entry %d", a.Name, i+1), "a whole number from 1", fmt.Sprint(v))
+		if whole := float64(v); whole != math.Trunc(whole) || whole < 1 || whole > float64(n) {
+			return nil, wrong(file, fmt.Sprintf("%s, entry %d", a.Name, i+1), fmt.Sprintf("a whole number from 1 to %d, %s", n, what), fmt.Sprint(v))
 		}
 		x[i] = int(v) - 1
 	}
 	return x, nil
-}
-
-// checkRange checks that indices, counted from 0, are below n.
-func checkRange(file, variable string, indices []int, n int, what string) error {
-	for entry, i := range indices {
-		if i >= n {
-			return wrong(file, fmt.Sprintf("%s, entry %d", variable, entry+1), fmt.Sprintf("a number from 1 to %d, %s", n, what), fmt.Sprint(i+1))
-		}
-	}
-	return nil
 }
 
 // wrong returns an error about a file.

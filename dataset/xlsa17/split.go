@@ -25,10 +25,8 @@ func has(ascending []int, z int) bool {
 // readSplits reads the divisions of the seen classes, at least dev of them, of which the last
 // is the split: the second and third exist where there is a list of their train classes.
 func (f *folder) readSplits(dev int) error {
-	for _, name := range locationVariables {
-		if err := checkRange(f.mat, name, f.locations[name], len(f.Labels), "the number of samples"); err != nil {
-			return err
-		}
+	if err := f.readLocations(len(f.Labels)); err != nil {
+		return err
 	}
 	for n := 1; n <= maxDevSplit && (n <= dev || firstFile(f.Source, fmt.Sprintf("trainclasses%d.txt", n)) != ""); n++ {
 		s, err := f.readSplit(n)
