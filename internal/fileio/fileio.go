@@ -225,11 +225,38 @@ func ParseObject(data []byte) ([]Member, error) {
 // The bytes go first to a hidden file beside path. Write also removes those that killed
 // processes left in the folder.
 func Write(path string, write func(io.Writer) error) error {
-	target, err := resolve(path)
-	if err == nil {
-		err = writeTarget(target, write)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = replace(path, nil, write)
+	case err != nil:
+	case info.IsDir():
+		err = &invalid.Error{Want: "a file", Got: "a folder"}
+	case ownStream(info) != nil:
+		err = buffered(ownStream(info), write)
+	case info.Mode().IsRegular():
+		var target string
+		if target, err = filepath.EvalSymlinks(path); err == nil {
+			err = replace(target, info, write)
+		}
+	default:
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+			err = errors.Join(buffered(f, write), f.Close())
+		}
 	}
 	return wrap(path, err)
+}
+
+// ownStream returns stdout or stderr where that is the file, else nil. Where stdout is redirected
+// to a file, /dev/stdout is that file. To replace it would lose what else is printed.
+func ownStream(info fs.FileInfo) *os.File {
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if own, err := f.Stat(); err == nil && os.SameFile(info, own) {
+			return f
+		}
+	}
+	return nil
 }
 
 // WriteJSON writes a value as indented JSON, as Write does.
@@ -255,49 +282,10 @@ func wrap(path string, err error) error {
 	return err
 }
 
-// target is where the bytes of a path go.
-type target struct {
-	path   string      // without symbolic links
-	perm   fs.FileMode // of the new file, before the umask
-	exists bool        // a file with these permissions exists
-	stream *os.File    // what is written through; nil for a regular file
-}
-
-func resolve(path string) (target, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return target{path: path, perm: 0o666}, nil
-	}
-	if err != nil {
-		return target{}, err
-	}
-	// Where stdout is redirected to a file, /dev/stdout is that file. To replace it
-	// would lose what else is printed.
-	for _, f := range []*os.File{os.Stdout, os.Stderr} {
-		if own, err := f.Stat(); err == nil && os.SameFile(info, own) {
-			return target{stream: f}, nil
-		}
-	}
-	switch {
-	case info.IsDir():
-		return target{}, &invalid.Error{Want: "a file", Got: "a folder"}
-	case info.Mode().IsRegular():
-		path, err = filepath.EvalSymlinks(path)
-		return target{path: path, perm: info.Mode().Perm(), exists: true}, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	return target{stream: f}, err
-}
-
-func writeTarget(t target, write func(io.Writer) error) (err error) {
-	if f := t.stream; f != nil {
-		err := buffered(f, write)
-		if f != os.Stdout && f != os.Stderr {
-			err = errors.Join(err, f.Close())
-		}
-		return err
-	}
-	f, err := createTemporary(t)
+// replace writes a temporary file and renames it to path, where old is the file that is there, if
+// any.
+func replace(path string, old fs.FileInfo, write func(io.Writer) error) (err error) {
+	f, err := createTemporary(path, old)
 	if err != nil {
 		return err
 	}
@@ -317,7 +305,7 @@ func writeTarget(t target, write func(io.Writer) error) (err error) {
 		err = f.Close()
 	}
 	if err == nil { // the file is closed, and so unlocked, only after it has its name
-		err = os.Rename(f.Name(), t.path)
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		return err
@@ -326,7 +314,7 @@ func writeTarget(t target, write func(io.Writer) error) (err error) {
 	if err := f.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {
 		return err
 	}
-	return SyncFolder(filepath.Dir(t.path))
+	return SyncFolder(filepath.Dir(path))
 }
 
 func buffered(f *os.File, write func(io.Writer) error) error {
@@ -337,14 +325,18 @@ func buffered(f *os.File, write func(io.Writer) error) error {
 	return b.Flush()
 }
 
-// createTemporary makes a locked file in the folder of a target. Unlike os.CreateTemp
-// it leaves the permissions of a new file to the umask.
-func createTemporary(t target) (*os.File, error) {
-	dir, base := filepath.Split(t.path)
+// createTemporary makes a locked file in the folder of a path, with the permissions of the old
+// file. Unlike os.CreateTemp it leaves those of a new file to the umask.
+func createTemporary(path string, old fs.FileInfo) (*os.File, error) {
+	dir, base := filepath.Split(path)
+	perm := fs.FileMode(0o666)
+	if old != nil {
+		perm = old.Mode().Perm()
+	}
 	removeAbandoned(dir)
 	for {
 		name := fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, t.perm)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		if err != nil {
 			return nil, err
 		}
@@ -355,8 +347,8 @@ func createTemporary(t target) (*os.File, error) {
 			}
 			continue
 		}
-		if t.exists { // whatever the umask is
-			if err := f.Chmod(t.perm); err != nil {
+		if old != nil { // whatever the umask is
+			if err := f.Chmod(perm); err != nil {
 				return nil, errors.Join(err, f.Close(), os.Remove(name))
 			}
 		}

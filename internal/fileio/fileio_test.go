@@ -215,7 +215,7 @@ func TestErrorsNameOnePlace(t *testing.T) {
 func TestTemporaryFilesOfKilledProcessesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "model")
-	live := testkit.Must(createTemporary(target{path: path, perm: 0o666}))(t)
+	live := testkit.Must(createTemporary(path, nil))(t)
 	if tryLock(live) == errors.ErrUnsupported {
 		t.Skip("this system has no locks")
 	}
