@@ -18,8 +18,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sirupsen/logrus"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -41,7 +39,6 @@ type Options struct {
 	DataDir  string // holds the folders of data sets; empty means $LAGO_DATA, then ./data
 	DevSplit int    // which of the three splits into train and val classes, 1 to 3; 0 means 1
 	NoCache  bool   // neither reads nor writes parsed features
-	Log      logrus.FieldLogger
 	// WithoutSplit ignores splits.csv of the open layout. The split is then empty and not
 	// checked.
 	WithoutSplit bool
@@ -202,7 +199,7 @@ func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err 
 	}
 	switch l.layout {
 	case matLayout:
-		d, err = xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache, Log: o.Log})
+		d, err = xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache})
 	case openLayout:
 		d, err = openlayout.Load(ctx, l.place, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
 	default:

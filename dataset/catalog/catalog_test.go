@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -23,10 +22,7 @@ import (
 
 const fixtures = "../xlsa17/testdata"
 
-func below(dir string) Options {
-	log, _ := logtest.NewNullLogger()
-	return Options{DataDir: dir, NoCache: true, Log: log}
-}
+func below(dir string) Options { return Options{DataDir: dir, NoCache: true} }
 
 // open opens a data set with one of its splits.
 func open(t *testing.T, name, dir string, split int) *dataset.Dataset {

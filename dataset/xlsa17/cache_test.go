@@ -2,6 +2,7 @@ package xlsa17
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -29,10 +31,23 @@ type cached struct {
 	hook *logtest.Hook
 }
 
+// logged keeps what is logged, all of it, from being printed.
+func logged(t *testing.T) *logtest.Hook {
+	log := logrus.StandardLogger()
+	level, out := log.Level, log.Out
+	log.SetLevel(logrus.DebugLevel)
+	log.SetOutput(io.Discard)
+	t.Cleanup(func() {
+		log.SetLevel(level)
+		log.SetOutput(out)
+		log.ReplaceHooks(logrus.LevelHooks{})
+	})
+	return logtest.NewGlobal()
+}
+
 func newCached(t *testing.T) cached {
 	t.Helper()
-	log, hook := quietLog()
-	return cached{dir: newSmall().write(t), opts: Options{CacheDir: filepath.Join(t.TempDir(), "below", "cache"), Log: log}, hook: hook}
+	return cached{newSmall().write(t), Options{CacheDir: filepath.Join(t.TempDir(), "below", "cache")}, logged(t)}
 }
 
 // load reads the folder, and checks what is logged about the cache.

@@ -79,7 +79,7 @@ func findFeatures(dir string) (string, error) {
 type cache struct {
 	prefix string // of the path, for any state of the file
 	state  string
-	log    logrus.FieldLogger
+	log    *logrus.Entry
 }
 
 // openCache returns the cache of a file of features, nil where nothing is cached: without
@@ -93,7 +93,7 @@ func openCache(file string, opts Options) *cache {
 	if dir == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
-			opts.Log.WithError(err).Warn("features are not cached: there is no cache folder")
+			logrus.WithError(err).Warn("features are not cached: there is no cache folder")
 			return nil
 		}
 		dir = filepath.Join(user, "lago-train")
@@ -103,7 +103,7 @@ func openCache(file string, opts Options) *cache {
 	name := fmt.Sprintf("%s-%s-%x", strings.ToLower(filepath.Base(filepath.Dir(file))), filepath.Base(file), sum[:6])
 	return &cache{
 		prefix: filepath.Join(dir, name), state: fmt.Sprintf("-%d-%d-", info.Size(), info.ModTime().UnixNano()),
-		log: opts.Log.WithField("file", file),
+		log: logrus.WithField("file", file),
 	}
 }
 

@@ -38,8 +38,7 @@ func TestMiniFixture(t *testing.T) {
 		}
 	}
 	for _, form := range []string{"plain", "compressed"} {
-		log, _ := quietLog()
-		d := testkit.Must(Load(t.Context(), filepath.Join("testdata", form), Options{NoCache: true, Log: log}))(t)
+		d := testkit.Must(Load(t.Context(), filepath.Join("testdata", form), Options{NoCache: true}))(t)
 		testkit.NoError(t, dataset.Check(d))
 		testkit.NearAll(t, "features", d.Features.Data, slices.Concat(e.Features...), 1e-7)
 		testkit.NearAll(t, "descriptions", d.Descriptions.Data, u, 1e-7)
@@ -138,8 +137,8 @@ func labelsByLocation(t *testing.T, dir string) []int {
 // CUB127 is read from its files and then from the cache.
 func TestCUB127(t *testing.T) {
 	dir := testkit.Shared(t, "data", "CUB127")
-	log, hook := quietLog()
-	opts := Options{CacheDir: t.TempDir(), Log: log}
+	hook := logged(t)
+	opts := Options{CacheDir: t.TempDir()}
 	fresh := loadWithin(t, 1.3, dir, opts)
 	testkit.NoError(t, dataset.Check(fresh))
 	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {

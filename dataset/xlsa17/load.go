@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sirupsen/logrus"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -31,17 +29,12 @@ type Options struct {
 	CacheDir string
 	// NoCache neither reads nor writes cached features.
 	NoCache bool
-	// Log receives messages about the cache; nil means logrus's standard logger.
-	Log logrus.FieldLogger
 }
 
 // Load reads the data set in dir. Its name is that of the folder in lower case.
 // Descriptions are probabilities, NaN where the file has a negative value for "not
 // described". Errors are *invalid.Error, or the context's.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
-	if opts.Log == nil {
-		opts.Log = logrus.StandardLogger()
-	}
 	if opts.DevSplit < 0 || opts.DevSplit > maxDevSplit {
 		return nil, wrong("--dev-split", "", "1, 2 or 3", fmt.Sprint(opts.DevSplit))
 	}

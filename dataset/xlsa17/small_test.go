@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/sirupsen/logrus"
-	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
@@ -144,13 +142,5 @@ func wantSame(t *testing.T, want, got *dataset.Dataset) {
 func loadSmall(t *testing.T, s *small, opts Options) (*dataset.Dataset, error) {
 	t.Helper()
 	opts.NoCache = true
-	opts.Log, _ = quietLog()
 	return Load(t.Context(), s.write(t), opts)
-}
-
-// quietLog returns a log, and what is logged.
-func quietLog() (*logrus.Logger, *logtest.Hook) {
-	log, hook := logtest.NewNullLogger()
-	log.SetLevel(logrus.DebugLevel)
-	return log, hook
 }

@@ -2,12 +2,10 @@ package eszsl_test
 
 import (
 	"encoding/json"
-	"io"
 	"math"
 	"slices"
 	"testing"
 
-	"github.com/sirupsen/logrus"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -109,9 +107,7 @@ func TestInfiniteFeatures(t *testing.T) {
 //	    cases.append({"gamma": gamma, "lambda": lam, "normalise": unit, "w": w.ravel().tolist(), "val": (v @ w @ s.T).ravel().tolist()})
 //	json.dump(cases, open("model/baseline/eszsl/testdata/mini.json", "w"))
 func TestAgreesWithNumpy(t *testing.T) {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	d := testkit.Must(xlsa17.Load(t.Context(), "../../../dataset/xlsa17/testdata/plain", xlsa17.Options{NoCache: true, Log: log}))(t)
+	d := testkit.Must(xlsa17.Load(t.Context(), "../../../dataset/xlsa17/testdata/plain", xlsa17.Options{NoCache: true}))(t)
 	var cases []struct {
 		eszsl.Config
 		W, Val []float64
