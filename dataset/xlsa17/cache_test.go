@@ -26,9 +26,9 @@ const (
 
 // cached is a small folder with a cache, and what is logged.
 type cached struct {
-	dir  string
-	opts Options
-	hook *logtest.Hook
+	dir, home string
+	opts      Options
+	hook      *logtest.Hook
 }
 
 // logged keeps what is logged, all of it, from being printed.
@@ -47,12 +47,15 @@ func logged(t *testing.T) *logtest.Hook {
 
 func newCached(t *testing.T) cached {
 	t.Helper()
-	return cached{newSmall().write(t), Options{CacheDir: filepath.Join(t.TempDir(), "below", "cache")}, logged(t)}
+	return cached{newSmall().write(t), t.TempDir(), Options{}, logged(t)}
 }
 
 // load reads the folder, and checks what is logged about the cache.
 func (c cached) load(t *testing.T, messages ...string) {
 	t.Helper()
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(name, c.home)
+	}
 	c.hook.Reset()
 	wantSame(t, smallDataset(), testkit.Must(Load(t.Context(), c.dir, c.opts))(t))
 	entries := c.hook.AllEntries()
@@ -69,9 +72,9 @@ func (c cached) load(t *testing.T, messages ...string) {
 // path returns the path of the cached features.
 func (c cached) path(t *testing.T) string {
 	t.Helper()
-	all := testkit.Must(filepath.Glob(filepath.Join(c.opts.CacheDir, "small-res101.mat-*")))(t)
+	all := testkit.Must(filepath.Glob(filepath.Join(c.home, "*", "small-res101.mat-*")))(t)
 	found := slices.DeleteFunc(all, func(path string) bool {
-		return !strings.HasPrefix(path, openCache(filepath.Join(c.dir, featuresMat), c.opts).prefix)
+		return !strings.HasPrefix(path, openCache(filepath.Join(c.dir, featuresMat)).prefix)
 	})
 	if len(found) != 1 {
 		t.Fatalf("the cache has %v", found)
@@ -83,11 +86,11 @@ func TestCache(t *testing.T) {
 	c, other := newCached(t), newCached(t)
 	c.opts.NoCache = true
 	c.load(t)
-	if _, err := os.Stat(filepath.Dir(c.opts.CacheDir)); err == nil {
+	if all := testkit.Must(os.ReadDir(c.home))(t); len(all) > 0 {
 		t.Error("there is a cache folder in spite of NoCache")
 	}
 	c.opts.NoCache = false
-	other.opts.CacheDir = c.opts.CacheDir // for a folder of the same name
+	other.home = c.home // for a folder of the same name
 	for _, c := range []cached{c, other} {
 		c.load(t)
 	}
@@ -103,18 +106,12 @@ func TestCache(t *testing.T) {
 // Features are read even where the cache cannot be written or read, or is in no place.
 func TestCacheUnusablePlace(t *testing.T) {
 	c := newCached(t)
-	testkit.Write(t, filepath.Dir(filepath.Dir(c.opts.CacheDir)), "below", "a file where the folder should be")
+	place := testkit.Write(t, c.home, "lago-train", "a file where the folder should be")
 	c.load(t, msgNotCached)
-	c.opts.CacheDir = ""
-	for _, home := range []string{t.TempDir(), ""} {
-		for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
-			t.Setenv(name, home)
-		}
-		if home != "" {
-			c.load(t)
-			c.load(t, msgFromCache)
-		}
-	}
+	testkit.NoError(t, os.Remove(place))
+	c.load(t)
+	c.load(t, msgFromCache)
+	c.home = ""
 	c.load(t, msgNoPlace)
 }
 

@@ -30,7 +30,10 @@ func (f *folder) readFeatures(opts Options) error {
 	if err != nil {
 		return err
 	}
-	c := openCache(file, opts)
+	var c *cache
+	if !opts.NoCache {
+		c = openCache(file)
+	}
 	required := []string{varLabels}
 	if f.Features, f.FeaturesSum = c.load(f.ctx); f.FeaturesSum == "" {
 		required = append(required, varFeatures)
@@ -84,25 +87,21 @@ type cache struct {
 
 // openCache returns the cache of a file of features, nil where nothing is cached: without
 // a cache folder, and if the file cannot be read, which the caller finds again.
-func openCache(file string, opts Options) *cache {
+func openCache(file string) *cache {
 	info, err := os.Stat(file)
-	if opts.NoCache || err != nil {
+	if err != nil {
 		return nil
 	}
-	dir := opts.CacheDir
-	if dir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			logrus.WithError(err).Warn("features are not cached: there is no cache folder")
-			return nil
-		}
-		dir = filepath.Join(user, "lago-train")
+	user, err := os.UserCacheDir()
+	if err != nil {
+		logrus.WithError(err).Warn("features are not cached: there is no cache folder")
+		return nil
 	}
 	// The name is readable, and differs for files of the same name in different folders.
 	sum := sha256.Sum256([]byte(file))
 	name := fmt.Sprintf("%s-%s-%x", strings.ToLower(filepath.Base(filepath.Dir(file))), filepath.Base(file), sum[:6])
 	return &cache{
-		prefix: filepath.Join(dir, name), state: fmt.Sprintf("-%d-%d-", info.Size(), info.ModTime().UnixNano()),
+		prefix: filepath.Join(user, "lago-train", name), state: fmt.Sprintf("-%d-%d-", info.Size(), info.ModTime().UnixNano()),
 		log: logrus.WithField("file", file),
 	}
 }

@@ -138,7 +138,8 @@ func labelsByLocation(t *testing.T, dir string) []int {
 func TestCUB127(t *testing.T) {
 	dir := testkit.Shared(t, "data", "CUB127")
 	hook := logged(t)
-	opts := Options{CacheDir: t.TempDir()}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	opts := Options{}
 	fresh := loadWithin(t, 1.3, dir, opts)
 	testkit.NoError(t, dataset.Check(fresh))
 	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {

@@ -24,10 +24,7 @@ type Options struct {
 	// DevSplit is the division of the seen classes into train and validation: 1, 2 or 3;
 	// 0 means 1, to which the released locations belong.
 	DevSplit int
-	// CacheDir is the folder of cached features; "" means lago-train in the user's cache
-	// folder.
-	CacheDir string
-	// NoCache neither reads nor writes cached features.
+	// NoCache neither reads nor writes features in lago-train below the user's cache folder.
 	NoCache bool
 }
 
