@@ -83,7 +83,6 @@ func TestUnknownNames(t *testing.T) {
 	for _, c := range []struct{ name, dir, want string }{
 		{"pest", root, `data set "pest": ` + generated + root + ", found none. Did you mean pets?"},
 		{"simulated", root, "Did you mean simulated-cub or simulated-awa2 or simulated-sun?"},
-		{"AWA", root, "Did you mean awa2?"},
 		{"zoo", root, "found none. The folder has SUN, pets."},
 		{"zoo", root + "/none", "found none. That folder is empty or missing; --data-dir or $LAGO_DATA names another."},
 		{"cub", root + "/none", "found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},

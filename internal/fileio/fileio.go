@@ -245,7 +245,15 @@ func Write(path string, write func(io.Writer) error) error {
 			err = errors.Join(buffered(f, write), f.Close())
 		}
 	}
-	return wrap(path, err)
+	// An error that names a place of its own, such as the input of the caller, is not one of the file.
+	if named := (*invalid.Error)(nil); err == nil || errors.As(err, &named) && named.Where != "" {
+		return err
+	}
+	err = invalid.File(path, err)
+	if e := err.(*invalid.Error); errors.Is(err, fs.ErrNotExist) {
+		e.Hint = "Create the folder first."
+	}
+	return err
 }
 
 // ownStream returns stdout or stderr where that is the file, else nil. Where stdout is redirected
@@ -267,19 +275,6 @@ func WriteJSON(path string, v any) error {
 // WriteCSV writes rows as CSV, as Write does.
 func WriteCSV(path string, rows [][]string) error {
 	return Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
-}
-
-// wrap says what to do about the errors that a path given by a user can cause. An error that
-// names a place of its own, such as the input of the caller, is not one of the file.
-func wrap(path string, err error) error {
-	if named := (*invalid.Error)(nil); err == nil || errors.As(err, &named) && named.Where != "" {
-		return err
-	}
-	err = invalid.File(path, err)
-	if e := err.(*invalid.Error); errors.Is(err, fs.ErrNotExist) {
-		e.Hint = "Create the folder first."
-	}
-	return err
 }
 
 // replace writes a temporary file and renames it to path, where old is the file that is there, if
