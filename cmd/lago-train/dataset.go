@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -327,7 +326,6 @@ Examples:
 			var p fetchProgress
 			o.DataDir = catalog.DataDir(data.dir)
 			o.Progress = func(f fetch.Progress) { display.show(p.line(f, time.Now()), false) }
-			o.Notice = func(text string) { logrus.Info(text) }
 			r, err := fetch.Fetch(c.Context, c.Args().First(), o)
 			if err != nil {
 				return err

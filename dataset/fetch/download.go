@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -85,7 +87,7 @@ func (d *download) run(ctx context.Context) (err error) {
 			return fmt.Errorf("%w, after %s", err, format.Count(failures, "attempt"))
 		}
 		wait := min(d.pause<<min(failures-1, 10), 30*time.Second)
-		d.Notice(fmt.Sprintf("%s: %v; attempt %d of %d in %v", d.from.Redacted(), err, failures+1, d.Attempts, wait))
+		logrus.Infof("%s: %v; attempt %d of %d in %v", d.from.Redacted(), err, failures+1, d.Attempts, wait)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -155,7 +157,7 @@ func (d *download) accept(resp *http.Response) error {
 		return err
 	case code == http.StatusPartialContent && n == 3 && first == d.size:
 		d.total = total
-		d.Notice(fmt.Sprintf("%s: resuming after %s of %s", d.from.Redacted(), format.Bytes(d.size), format.Bytes(total)))
+		logrus.Infof("%s: resuming after %s of %s", d.from.Redacted(), format.Bytes(d.size), format.Bytes(total))
 		return nil
 	case d.size > 0 && (code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable):
 		return cmp.Or(d.restart(""), error(status)) // the next attempt asks for the whole file

@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -80,8 +81,7 @@ type Options struct {
 	// no time limit.
 	Stall time.Duration
 
-	Progress func(Progress)    // is called often; nil ignores it
-	Notice   func(text string) // gets sentences for the log, such as that a download is resumed; nil ignores them
+	Progress func(Progress) // is called often; nil ignores it
 
 	pause    time.Duration // before the second attempt; each later one waits twice as long
 	maxBytes int64         // of a download of unknown length, and of what an archive expands to
@@ -174,9 +174,6 @@ func (f *fetcher) setDefaults() (err error) {
 	f.pause, f.maxBytes = cmp.Or(f.pause, time.Second), cmp.Or(f.maxBytes, 8<<30)
 	if f.Progress == nil {
 		f.Progress = func(Progress) {}
-	}
-	if f.Notice == nil {
-		f.Notice = func(string) {}
 	}
 	f.DataDir, err = filepath.Abs(f.DataDir)
 	return err
@@ -282,7 +279,7 @@ func (f *fetcher) lock(ctx context.Context, dir, name string) (*flock.Flock, err
 	lock := flock.New(filepath.Join(dir, name), flock.SetPermissions(0o666)) // less the umask
 	held, err := lock.TryLock()
 	if err == nil && !held {
-		f.Notice("waiting for another process that fetches to " + dir)
+		logrus.Info("waiting for another process that fetches to " + dir)
 		_, err = lock.TryLockContext(ctx, 200*time.Millisecond)
 	}
 	return lock, err

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/sirupsen/logrus"
+	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -255,28 +257,24 @@ func TestRefuses(t *testing.T) {
 
 func TestTwoFetchesAtATime(t *testing.T) {
 	o := options(t, archives(t, published(t)))
-	errs, waiting := make(chan error, 1), make(chan string, 10)
-	started := false
+	errs, logged := make(chan error, 1), logtest.NewGlobal()
+	t.Cleanup(func() { logrus.StandardLogger().ReplaceHooks(logrus.LevelHooks{}) })
+	other := o
 	o.Progress = func(p Progress) {
-		if p.Step != "unpacking CUB" || started {
+		if p.Step != "unpacking CUB" || logged.LastEntry() != nil {
 			return
 		}
-		started = true
-		other := o
-		other.Progress, other.Notice = nil, func(text string) { waiting <- text }
 		go func() {
 			_, err := Fetch(context.Background(), "cub", other)
 			errs <- err
 		}()
-		select {
-		case text := <-waiting:
-			testkit.WantText(t, text, "waiting for another process that fetches to "+o.DataDir)
-		case <-time.After(10 * time.Second):
-			t.Error("the second does not wait")
+		for until := time.Now().Add(10 * time.Second); logged.LastEntry() == nil && time.Now().Before(until); {
+			time.Sleep(time.Millisecond)
 		}
 	}
 	_, err := Fetch(t.Context(), "cub", o)
 	testkit.NoError(t, err)
+	testkit.WantText(t, logged.AllEntries()[0].Message, "waiting for another process that fetches to "+o.DataDir)
 	testkit.WantError(t, <-errs, "exists already")
 }
 
