@@ -40,9 +40,13 @@ const ResultsVersion = 4
 // trainAgain is what to do about damaged files of a run.
 const trainAgain = "Delete the folder to train again."
 
-// readFile reads a regular file.
+// readFile reads a regular file. It refuses named pipes, which it would wait for.
 func readFile(path string) ([]byte, error) {
-	return fileio.ReadRegular(context.Background(), path, 1<<30) // far more than a run writes
+	const limit = 1 << 30 // far more than a run writes
+	if _, err := fileio.SizeOfRegular(path); err != nil {
+		return nil, err
+	}
+	return fileio.ReadFile(context.Background(), path, limit)
 }
 
 // found reports whether err is nil, and passes on errors other than fs.ErrNotExist.

@@ -200,7 +200,7 @@ func argumentsOf(c *cli.Command, dataDir string) []string {
 	case strings.HasPrefix(c.ArgsUsage, "NAME"):
 		return datasetNames(dataDir)
 	case c.Name == "fetch":
-		return fetch.Names()
+		return slices.Concat(fetch.Names(), fetch.Networks())
 	case c.Name == "show":
 		return runNames()
 	case c.Name == "completion":

@@ -284,7 +284,7 @@ func fetchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "fetch",
 		Usage:     "download a data set of the paper, or the weights of a network",
-		ArgsUsage: strings.Join(fetch.Names(), "|"),
+		ArgsUsage: strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), "|"),
 		Description: `Downloads the archives that contain a data set and unpacks its files to
 <data dir>/<NAME>. The same command resumes an interrupted download. Archives are kept, so the next
 data set needs no download. Features, descriptions and splits come from the xlsa17 release of Xian
@@ -318,7 +318,7 @@ Examples:
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return wrong(c.Command.HelpName, "the name of one data set or network, "+strings.Join(fetch.Names(), ", "), format.Count(c.NArg(), "argument"))
+				return wrong(c.Command.HelpName, "the name of one data set or network, "+strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), ", "), format.Count(c.NArg(), "argument"))
 			}
 			if o.Stall <= 0 {
 				return wrong("--stall", "a time above 0", o.Stall.String())
@@ -350,7 +350,7 @@ func (f fetched) Tables() []*table.Table {
 			t.Note("       kept for other data sets: %s", a.File)
 		}
 	}
-	if slices.Contains(fetch.Networks, f.Name) {
+	if slices.Contains(fetch.Networks(), f.Name) {
 		t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s", filepath.Join(f.Folder, f.Files[0]))
 		return []*table.Table{t}
 	}

@@ -49,14 +49,11 @@ const (
 	LAGOURL = "http://chechiklab.biu.ac.il/~yuvval/LAGO/LAGO_data.zip"
 )
 
-// The data sets that can be fetched, and the networks whose weights can be.
-var (
-	DataSets = []string{"cub", "awa2", "sun"}
-	Networks = []string{"resnet101", "resnet50"}
-)
+// Names returns the data sets that can be fetched, in lower case.
+func Names() []string { return []string{"cub", "awa2", "sun"} }
 
-// Names returns all of them.
-func Names() []string { return slices.Concat(DataSets, Networks) }
+// Networks returns the networks whose weights can be fetched.
+func Networks() []string { return []string{"resnet101", "resnet50"} }
 
 // WeightsURL returns the address of the ImageNet weights of a network: torchvision's, as timm
 // publishes them.
@@ -112,17 +109,17 @@ type Archive struct {
 	Kept       bool   `json:"kept"`       // still exists
 }
 
-// Fetch downloads one of DataSets to a folder of that name below the data dir, or the weights
+// Fetch downloads one of Names to a folder of that name below the data dir, or the weights
 // of one of Networks to a file there. If there is one already, that is an error unless o.Force
 // is set. If ctx ends the fetch, the error wraps that of ctx. After any error, the same call
 // resumes with what was downloaded.
 func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
-	name, err := invalid.OneOf(name, Names()...)
+	name, err := invalid.OneOf(name, slices.Concat(Names(), Networks())...)
 	if err != nil {
 		return nil, &invalid.Error{Where: "data set", Err: err, Usage: true}
 	}
 	f := &fetcher{Options: o, name: name, folder: strings.ToUpper(name), sizes: make(map[string]int64)}
-	if slices.Contains(Networks, name) {
+	if slices.Contains(Networks(), name) {
 		f.weights, f.folder = WeightsURL(name), name+".safetensors"
 	}
 	if err := f.setDefaults(); err != nil {

@@ -77,7 +77,10 @@ func ReadStored(ctx context.Context, root string) (list []Stored, missing []Miss
 }
 
 func readStored(ctx context.Context, path string) (s Stored, err error) {
-	data, err := fileio.ReadRegular(ctx, path, maxStoredBytes)
+	if _, err := fileio.SizeOfRegular(path); err != nil {
+		return s, err // a named pipe would never end
+	}
+	data, err := fileio.ReadFile(ctx, path, maxStoredBytes)
 	if err != nil {
 		return s, err
 	}

@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -144,13 +145,13 @@ func (f *File) ReadAt(p []byte, offset int64) (int, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// ReadRegular returns the content of a regular file of at most limit bytes. Anything else, such
-// as a pipe, is refused without waiting for it. Errors are as those of ReadFile.
-func ReadRegular(ctx context.Context, path string, limit int64) ([]byte, error) {
+// ReadRegular returns the content of a regular file, however large. Anything else, such as a
+// pipe, is refused without waiting for it. Errors are *invalid.Error.
+func ReadRegular(path string) ([]byte, error) {
 	if _, err := SizeOfRegular(path); err != nil {
 		return nil, err
 	}
-	return ReadFile(ctx, path, limit)
+	return ReadFile(context.Background(), path, math.MaxInt64-1)
 }
 
 // ReadFile returns the content of a file or pipe of at most limit bytes. Errors are

@@ -78,7 +78,7 @@ func TestRead(t *testing.T) {
 				long: "expected at most 4 B, found more", "/dev/zero": "expected at most 4 B, found more",
 			},
 		},
-		"ReadRegular": {func(path string) ([]byte, error) { return ReadRegular(t.Context(), path, 4) }, irregular},
+		"ReadRegular": {ReadRegular, irregular},
 		"OpenRegular": {func(path string) ([]byte, error) {
 			f, size, err := OpenRegular(t.Context(), path)
 			if err != nil {

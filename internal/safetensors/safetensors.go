@@ -9,7 +9,6 @@ package safetensors
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -49,9 +48,6 @@ var types = map[string]struct {
 	float64Type: {8, nil}, "BOOL": {1, nil}, "I8": {1, nil}, "U8": {1, nil}, "I16": {2, nil}, "U16": {2, nil},
 	"I32": {4, nil}, "U32": {4, nil}, "I64": {8, nil}, "U64": {8, nil},
 }
-
-// maxFile is the largest size of a file that ReadFile reads, in bytes.
-const maxFile = 1 << 36
 
 // maxNumbers bounds a tensor, so that no product of sizes overflows.
 const maxNumbers = 1 << 40
@@ -160,7 +156,7 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 
 // ReadFile reads a regular file. The error is an *invalid.Error.
 func ReadFile(path string) (*File, error) {
-	data, err := fileio.ReadRegular(context.Background(), path, maxFile)
+	data, err := fileio.ReadRegular(path)
 	if err != nil {
 		return nil, err
 	}
