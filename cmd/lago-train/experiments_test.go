@@ -139,12 +139,12 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 		t.Errorf("%d rows, missing %+v", len(reproduced.Table), reproduced.Missing)
 	}
 	trained := len(folders(t, out))
-	noise := printed[robustness.NoiseResult](t, small(t, "noise", out, "--json", "--noise-seeds", "2", "--ratios", "0,0.5")...)
+	noise := printed[robustness.Result](t, small(t, "noise", out, "--json", "--noise-seeds", "2", "--ratios", "0,0.5")...)
 	if n := noise.Methods; len(n) != 3 || n[0].Method != "semantic-hard" || n[2].Method != "eszsl" || len(n[0].Accuracy) != 2 || len(n[0].Accuracy[1].Values) != 2 {
 		t.Errorf("noise: %+v", n)
 	}
 	partial := small(t, "partial", out, "--shares", "1,0.2", "--mask-seeds", "2", "--given", "strongest")
-	strongest := printed[robustness.PartialResult](t, append(partial, "--json")...)
+	strongest := printed[robustness.Result](t, append(partial, "--json")...)
 	if p := strongest.Methods; len(p) != 4 || p[3].Method != "eszsl, inferred" || strongest.Given != robustness.Strongest || !cmp.Equal(strongest.Shares, []float64{1, 0.2}) {
 		t.Errorf("partial: %+v", strongest)
 	}
@@ -277,7 +277,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("ended with %d and %q on stdout:\n%s", e.code, e.stdout, e.stderr)
 	}
 	r := printed[comparison.Result](t, append(args, "--json")...)
-	if m := r.Methods[1]; m.Name != "eszsl" || m.Val == nil || m.Test.PerClass.Mean < 0.5 || len(m.Test.PerClass.Values) != 1 || m.Parts[0].Settings["gamma"] == nil || m.Seconds <= 0 {
+	if m := r.Methods[1]; m.Name != "eszsl" || m.Val.Classes == 0 || m.Test.PerClass.Mean < 0.5 || len(m.Test.PerClass.Values) != 1 || m.Parts[0].Settings["gamma"] == nil || m.Seconds <= 0 {
 		t.Errorf("%+v", m)
 	}
 	if stored := testkit.Must(filepath.Glob(filepath.Join(out, "compare-glyphs-*.json")))(t); len(stored) != 1 {

@@ -333,13 +333,13 @@ Examples:
 	}
 }
 
-// robustnessModels returns the variants and baselines of --methods with their settings, and
-// the presets that these are from.
-func (o *gridOptions) robustnessModels(c *cli.Context, names []string) (m robustness.Models, presets []engine.Preset, err error) {
+// robustness sets the variants and baselines of --methods with their settings, and returns the
+// presets that these are from.
+func (o *gridOptions) robustness(c *cli.Context, config *robustness.Config, names []string) ([]engine.Preset, error) {
 	var variants []model.Variant
 	for _, name := range names {
 		if slices.Contains(methods.Names(), name) {
-			m.Baselines = append(m.Baselines, name)
+			config.Baselines = append(config.Baselines, name)
 		} else {
 			variants = append(variants, model.Variant(name))
 		}
@@ -347,18 +347,19 @@ func (o *gridOptions) robustnessModels(c *cli.Context, names []string) (m robust
 	if common := engine.CommonKeys(); len(variants) == 0 {
 		for _, g := range settingsGiven(c) {
 			if !slices.Contains(common, g.Key) {
-				return m, nil, wrong(g.Flag, "a variant of LAGO among --methods", "only baselines")
+				return nil, wrong(g.Flag, "a variant of LAGO among --methods", "only baselines")
 			}
 		}
 	}
-	if presets, err = o.presets(c, variants); err != nil {
-		return m, nil, err
+	presets, err := o.presets(c, variants)
+	if err != nil {
+		return nil, err
 	}
-	m.Like, m.Variants = presets[0].Config, configsOf(presets[1:])
-	if len(m.Variants) > 0 {
-		m.Like = engine.ForBaselines(m.Variants)
+	config.Like, config.Variants = presets[0].Config, configsOf(presets[1:])
+	if len(config.Variants) > 0 {
+		config.Like = engine.ForBaselines(config.Variants)
 	}
-	return m, presets, nil
+	return presets, config.Check()
 }
 
 // methodsFlag is that of commands that evaluate variants, and baselines beside them.
@@ -368,7 +369,7 @@ func methodsFlag(to *[]string, names ...string) cli.Flag {
 
 func noiseCommand() *cli.Command {
 	var o gridOptions
-	var config robustness.NoiseConfig
+	var config robustness.Config
 	var names []string
 	var ratios cli.Float64Slice
 	return &cli.Command{
@@ -388,20 +389,19 @@ Examples:
 				Name: "ratios", Category: classGroup, Usage: "`R,...` noise ratios, from 0 to 1", Destination: &ratios,
 				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
 			},
-			&cli.IntFlag{Name: "noise-seeds", Category: classGroup, Value: 5, Usage: "`N` random seeds of the noise", Destination: &config.Seeds}),
+			atLeast(1, &cli.IntFlag{Name: "noise-seeds", Category: classGroup, Value: 5, Usage: "`N` random seeds of the noise", Destination: &config.NoiseSeeds})),
 		Action: o.study(
-			func(c *cli.Context) (presets []engine.Preset, err error) {
-				config.Models, presets, err = o.robustnessModels(c, names)
+			func(c *cli.Context) ([]engine.Preset, error) {
 				config.Ratios = ratios.Value()
-				return presets, cmp.Or(err, config.Check())
+				return o.robustness(c, &config, names)
 			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunNoise(ctx, l, config) }),
+			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) }),
 	}
 }
 
 func partialCommand() *cli.Command {
 	var o gridOptions
-	var config robustness.PartialConfig
+	var config robustness.Config
 	var names []string
 	var shares cli.Float64Slice
 	return &cli.Command{
@@ -422,13 +422,12 @@ Examples:
 			},
 			choice(&config.Given, "given", classGroup, "which attributes are given: random ones, or the strongest", robustness.AtRandom, robustness.AtRandom, robustness.Strongest),
 			choices(&config.Impute, "impute", classGroup, "imputation of missing attributes: neutral (within the group) or inferred (from all entries)", impute.Kinds, impute.Kinds...),
-			&cli.IntFlag{Name: "mask-seeds", Category: classGroup, Value: 5, Usage: "`N` random masks", Destination: &config.Seeds}),
+			atLeast(1, &cli.IntFlag{Name: "mask-seeds", Category: classGroup, Value: 5, Usage: "`N` random masks", Destination: &config.MaskSeeds})),
 		Action: o.study(
-			func(c *cli.Context) (presets []engine.Preset, err error) {
-				config.Models, presets, err = o.robustnessModels(c, names)
+			func(c *cli.Context) ([]engine.Preset, error) {
 				config.Shares = shares.Value()
-				return presets, cmp.Or(err, config.Check())
+				return o.robustness(c, &config, names)
 			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunPartial(ctx, l, config) }),
+			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) }),
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Supervision says whether the loss has a term for the attributes (section 4.2 of
@@ -68,7 +69,7 @@ type Config struct {
 func (c Config) Check() error {
 	for i, alpha := range c.Alphas {
 		if !(alpha > 0 && alpha <= math.MaxFloat64) || slices.Contains(c.Alphas[:i], alpha) {
-			return &invalid.Error{Field: "alphas", Want: "different positive numbers", Got: strings.Join(texts(c.Alphas), ", ")}
+			return &invalid.Error{Field: "alphas", Want: "different positive numbers", Got: listed(c.Alphas)}
 		}
 	}
 	return nil
@@ -139,9 +140,6 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(done.LeftOut) > 0 {
-		return nil, engine.NotAllowed(done.LeftOut[0])
-	}
 	a := &Result{
 		Dataset: base.Dataset, Variant: base.Method.Variant(), Alphas: alphas, Epochs: base.DevEpochs(), Parts: len(l.Parts), Missing: lab.MissingOf(done.Failed()),
 	}
@@ -149,7 +147,12 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		a.Seeds = append(a.Seeds, base.Seed+uint64(i))
 	}
 	for i := range tried {
-		a.measure(&tried[i], done.Arms[i])
+		m, r := done.Val(i), &tried[i]
+		r.Accuracy, r.Interval, r.classes = m.PerClass, m.Interval, m.ByClass
+		a.Classes = max(a.Classes, m.Classes)
+		if a.Parts == 1 {
+			r.Published = r.Design.published(a.Dataset)
+		}
 	}
 	for _, d := range all {
 		rows := slices.DeleteFunc(slices.Clone(tried), func(r Row) bool { return r.Design != d })
@@ -160,20 +163,6 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	compareRows(a.Rows)
 	a.Findings = findings(a.Rows)
 	return a, l.Store(Kind, c, a)
-}
-
-// measure sets the accuracy of a row from the runs of its arm in all parts.
-func (a *Result) measure(r *Row, parts []*engine.Outcome) {
-	var runs []lab.Run
-	for _, o := range parts {
-		runs = append(runs, o.Val...)
-	}
-	m := engine.Measure(runs)
-	r.Accuracy, r.Interval, r.classes = m.PerClass, m.Interval, lab.Accuracies(m.ByClass)
-	a.Classes = max(a.Classes, m.Classes)
-	if a.Parts == 1 {
-		r.Published = r.Design.published(a.Dataset)
-	}
 }
 
 func byAccuracy(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) }
@@ -198,9 +187,8 @@ type Finding struct {
 	Holds bool   `json:"holds"` // by the means, whether or not the difference is clear
 	// Difference is what the statement says is above 0, over the validation classes, with p
 	// corrected by Holm over the findings. Which designs are best, worst, lower or higher is
-	// taken from the means, so that p is too small where they are close. Null without
-	// accuracies of each class.
-	Difference *metrics.Difference `json:"difference"`
+	// taken from the means, so that p is too small where they are close.
+	Difference metrics.Difference `json:"difference"`
 }
 
 // compareRows sets the differences of the rows.
@@ -232,19 +220,14 @@ func correct(differences []*metrics.Difference) {
 // level is the accuracy of a design, the mean of several, or a difference.
 type level struct {
 	mean    float64
-	classes []float64 // nil if not known
+	classes []float64
 }
 
 func levelOf(rows ...Row) level {
 	l := level{classes: make([]float64, len(rows[0].classes))}
 	for _, r := range rows {
 		l.mean += r.Accuracy.Mean / float64(len(rows))
-		if len(r.classes) != len(l.classes) {
-			l.classes = nil
-		}
-		for z := range l.classes {
-			l.classes[z] += r.classes[z] / float64(len(rows))
-		}
+		floats.AddScaled(l.classes, 1/float64(len(rows)), r.classes)
 	}
 	return l
 }
@@ -252,27 +235,16 @@ func levelOf(rows ...Row) level {
 // distance is the best of some rows, in this order, minus the worst.
 func distance(rows []Row) level {
 	best, worst := levelOf(rows[0]), levelOf(rows[len(rows)-1])
-	best.mean -= worst.mean
-	if len(best.classes) != len(worst.classes) {
-		best.classes = nil
-	}
-	for z := range best.classes {
-		best.classes[z] -= worst.classes[z]
-	}
-	return best
+	floats.Sub(best.classes, worst.classes)
+	return level{best.mean - worst.mean, best.classes}
 }
 
 // above is the finding that one level is above another.
 func (l level) above(other level, text string) Finding {
-	f := Finding{Text: text, Holds: l.mean > other.mean}
-	if len(l.classes) > 0 && len(l.classes) == len(other.classes) {
-		d := metrics.PairedDifference(l.classes, other.classes)
-		f.Difference = &d
-	}
-	return f
+	return Finding{text, l.mean > other.mean, metrics.PairedDifference(l.classes, other.classes)}
 }
 
-// findings returns none if a row has no accuracy.
+// findings returns none if a row, of rows with the best first, has no accuracy.
 func findings(rows []Row) []Finding {
 	row := map[Design]Row{}
 	for _, r := range rows {
@@ -281,16 +253,9 @@ func findings(rows []Row) []Finding {
 		}
 		row[r.Design] = r
 	}
-	// of returns the rows of the paper's designs that have a property, best first.
+	// of returns the rows of the paper's designs that have a property, best first as in rows.
 	of := func(in func(Design) bool) []Row {
-		var list []Row
-		for _, d := range designs() {
-			if in(d) {
-				list = append(list, row[d])
-			}
-		}
-		slices.SortStableFunc(list, byAccuracy)
-		return list
+		return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Design == perGroup || !in(r.Design) })
 	}
 	others := of(func(d Design) bool { return d != lago })
 	uniform := of(func(d Design) bool { return d.Prior == model.Uniform })
@@ -309,28 +274,18 @@ func findings(rows []Row) []Finding {
 		list[1].Holds = list[1].Holds && u.Accuracy.Mean > other.Accuracy.Mean
 	}
 	list[3].Holds = constant[1].Accuracy.Mean > deMorgan[0].Accuracy.Mean
-	var differences []*metrics.Difference
-	for _, f := range list {
-		if f.Difference != nil {
-			differences = append(differences, f.Difference)
-		}
+	differences := make([]*metrics.Difference, len(list))
+	for i := range list {
+		differences[i] = &list[i].Difference
 	}
 	correct(differences)
 	return list
 }
 
-func texts(numbers []float64) []string {
-	list := make([]string, len(numbers))
-	for i, v := range numbers {
-		list[i] = fmt.Sprint(v)
-	}
-	return list
+// listed returns numbers, separated by commas.
+func listed(numbers []float64) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ", ")
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (a *Result) Check() error {
-	if len(a.Rows) == 0 {
-		return &invalid.Error{Field: "rows", Want: "at least one", Got: "none"}
-	}
-	return nil
-}
+func (a *Result) Check() error { return lab.NotEmpty("rows", len(a.Rows)) }

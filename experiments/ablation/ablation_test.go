@@ -111,7 +111,7 @@ func TestDifferencesOverClasses(t *testing.T) {
 		clear      bool
 	}{{0, false}, {0.1 + (0.02+0.13)/4, true}, {(0.02 + 0.13) / 2, true}, {0, false}, {0, false}} {
 		f := findings(rows)[i]
-		if d := f.Difference; d == nil || math.Abs(d.Mean-want.difference) > 1e-9 || (d.P < metrics.Significance) != want.clear {
+		if d := f.Difference; math.Abs(d.Mean-want.difference) > 1e-9 || (d.P < metrics.Significance) != want.clear {
 			t.Errorf("%s: %+v, expected %+v", f.Text, f.Difference, want)
 		}
 	}

@@ -6,16 +6,19 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -80,10 +83,7 @@ func (c Config) Check() error {
 	if c.Budget < 0 || c.Budget > 0 && c.Budget < engine.MinBudget {
 		return &invalid.Error{Field: "tune", Want: fmt.Sprintf("0, or at least %d settings", engine.MinBudget), Got: strconv.Itoa(c.Budget)}
 	}
-	if c.Folds < 0 {
-		return &invalid.Error{Field: "folds", Want: "at least 1", Got: strconv.Itoa(c.Folds)}
-	}
-	return c.Common.Check()
+	return nil
 }
 
 // plan has an arm for each method.
@@ -215,20 +215,11 @@ func (r *Result) classes(l *lab.Lab) []Class {
 		}
 	}
 	for j, m := range r.Methods {
-		for _, c := range m.Test.ByClass {
-			list[index[c.Class]].Accuracy[j] = c.Accuracy
+		for i, class := range m.Test.ClassNames {
+			list[index[class]].Accuracy[j] = m.Test.ByClass[i]
 		}
 	}
 	return list
-}
-
-// accuracies are those of a method, by class.
-func (r *Result) accuracies(method int) []float64 {
-	values := make([]float64, len(r.Classes))
-	for i, c := range r.Classes {
-		values[i] = c.Accuracy[method]
-	}
-	return values
 }
 
 // differences compares the row of LAGO with the highest validation accuracy, or the first
@@ -244,12 +235,12 @@ func (r *Result) differences() []Difference {
 	reference = max(reference, 0)
 	list := []Difference{}
 	var p []float64
-	for i, m := range r.Methods {
+	for _, m := range r.Methods {
 		// The row of LAGO has the runs of one of its variants, unless the parts chose different ones.
 		if slices.Equal(m.RunDirs, r.Methods[reference].RunDirs) || onlyBaselines && m.Variant != "" {
 			continue
 		}
-		d := metrics.PairedDifference(r.accuracies(reference), r.accuracies(i))
+		d := metrics.PairedDifference(r.Methods[reference].Test.ByClass, m.Test.ByClass)
 		list = append(list, Difference{Reference: r.Methods[reference].Name, Method: m.Name, Difference: d})
 		p = append(p, d.P)
 	}
@@ -270,20 +261,12 @@ func (r *Result) method(name string) *Method {
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
 func (r *Result) Check() error {
-	if len(r.Methods) == 0 {
-		return &invalid.Error{Field: "methods", Want: "at least one", Got: "none"}
-	}
-	for _, m := range r.Methods {
-		if m.Val == nil || m.Test == nil || len(m.Parts) == 0 || (m.Adapted == nil) != (r.Methods[0].Adapted == nil) {
-			return &invalid.Error{Field: m.Name, Want: "val, test, parts and, if others have it, adapted", Got: "less"}
-		}
-	}
 	for _, d := range r.Differences {
 		if r.method(d.Reference) == nil || r.method(d.Method) == nil {
 			return &invalid.Error{Field: "differences", Want: "two of the methods", Got: fmt.Sprintf("%q and %q", d.Reference, d.Method)}
 		}
 	}
-	return nil
+	return lab.NotEmpty("methods", len(r.Methods))
 }
 
 // WriteCSV writes one line per class: its name, part and number of samples, and the accuracy
@@ -301,4 +284,74 @@ func (r *Result) WriteCSV(w io.Writer) error {
 		rows = append(rows, row)
 	}
 	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// Adapted is the accuracy of a method that is adapted to the unlabelled samples of the
+// evaluated classes (transductive), as fractions.
+type Adapted struct {
+	Test       float64            `json:"test_per_class_accuracy"`
+	Interval   metrics.Interval   `json:"interval"`   // of Test, over classes
+	Difference metrics.Difference `json:"difference"` // on the test classes, transductive minus inductive
+	Settings   []adapt.Settings   `json:"settings"`   // of each part
+}
+
+// adaptedPart is a method adapted to the test classes of one part.
+type adaptedPart struct {
+	settings adapt.Settings
+	accuracy map[string]float64 // by class, mean over seeds
+}
+
+// adaptMethods adapts the models of each method.
+func adaptMethods(ctx context.Context, methods []Method, onAdapt func(method string)) error {
+	done := map[string]*adaptedPart{} // by folder of a run: the row of LAGO has the models of a variant
+	for i, m := range methods {
+		if onAdapt != nil {
+			onAdapt(m.Name)
+		}
+		a, accuracy := &Adapted{}, map[string]float64{}
+		for _, o := range m.Outcomes {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			first := o.Test[0].Dir
+			if done[first] == nil {
+				p, err := adaptPart(ctx, o)
+				if err != nil {
+					return err
+				}
+				done[first] = p
+			}
+			a.Settings = append(a.Settings, done[first].settings)
+			maps.Copy(accuracy, done[first].accuracy)
+		}
+		after := make([]float64, len(m.Test.ByClass))
+		for j, class := range m.Test.ClassNames {
+			after[j] = accuracy[class]
+			a.Test += after[j] / float64(len(after))
+		}
+		a.Interval, a.Difference = metrics.ClassInterval(after), metrics.PairedDifference(after, m.Test.ByClass)
+		methods[i].Adapted = a
+	}
+	return nil
+}
+
+// adaptPart chooses the settings over the folds of a part, on the dev runs, and adapts the
+// models of the test stage.
+func adaptPart(ctx context.Context, o *engine.Outcome) (*adaptedPart, error) {
+	chosen, err := o.ChooseAdaptation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &adaptedPart{chosen.Settings, map[string]float64{}}
+	data := o.Part.Data
+	for _, path := range engine.ModelFiles(o.Test) {
+		accuracies, err := adaptation.ClassAccuracy(path, data, data.Split.Test)
+		if err != nil {
+			return nil, err
+		}
+		for i, a := range accuracies {
+			p.accuracy[data.Classes[data.Split.Test[i]]] += a / float64(len(o.Test))
+		}
+	}
+	return p, nil
 }

@@ -62,10 +62,9 @@ var searchedChains = setting.All[preprocess.Chain](
 // docs/settings.md says how they were chosen.
 func Defaults(method methods.Spec) Config {
 	c := Config{Method: method.Clone()}
-	variant := c.Method.Variant()
 	c.Settings().SetDefaults()
-	if s, err := c.Settings().Find("variant"); err == nil {
-		s.Set(variant)
+	if variant := method.Variant(); variant != "" {
+		c.at("variant").Set(variant)
 	}
 	return c
 }
@@ -75,10 +74,11 @@ func Defaults(method methods.Spec) Config {
 // settings in this order.
 func (c *Config) Settings() setting.List {
 	own := c.Method.List()
-	first := slices.IndexFunc(own, func(s setting.Setting) bool { return s.Scope == setting.Training })
-	after := max(first, 0)
-	for first >= 0 && after < len(own) && own[after].Scope == setting.Training {
-		after++
+	after := 0
+	for i, s := range own {
+		if s.Scope == setting.Training && (after == 0 || after == i) {
+			after = i + 1
+		}
 	}
 	return slices.Concat(c.common(), own[:after], c.preprocessing(), own[after:], setting.List{
 		setting.Whole("patience", &c.Patience, 50, setting.AtLeast(1)).In(setting.Training).
@@ -135,13 +135,20 @@ func (c Config) Clone() Config {
 // With returns a copy with another value of a setting.
 func (c Config) With(key string, value any) Config {
 	c = c.Clone()
-	s, err := c.Settings().Find(key)
-	if err != nil {
-		panic("engine: no setting " + key)
-	}
-	s.Set(value)
+	c.at(key).Set(value)
 	return c
 }
+
+// at returns a setting that c has.
+func (c *Config) at(key string) setting.Setting {
+	s, err := c.Settings().Find(key)
+	if err != nil {
+		panic("engine: " + err.Error())
+	}
+	return s
+}
+
+func (c Config) value(key string) any { return c.at(key).Value() }
 
 // On returns c with the settings that it leaves to the data: those of the method, such as the
 // number of groups, and the preprocessing, which is l2 for singletons and for features with
@@ -218,15 +225,11 @@ func (c Config) MarshalJSON() ([]byte, error) { return json.Marshal(c.Settings()
 
 // UnmarshalJSON reads a config file over c.
 func (c *Config) UnmarshalJSON(data []byte) error {
-	given, err := setting.ParseJSON(data)
+	given, err := parse(data, "")
 	if err != nil {
 		return err
 	}
-	list := make([]Given, len(given))
-	for i, g := range given {
-		list[i] = Given{Given: g}
-	}
-	p, err := Resolve(list, GeneralFor)
+	p, err := Resolve(given, GeneralFor)
 	*c = p.Config
 	return err
 }

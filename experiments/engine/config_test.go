@@ -17,7 +17,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -43,15 +42,6 @@ func resolve(t *testing.T, text string, flags ...Given) (Preset, error) {
 
 func flagged(key, text string) Given {
 	return Given{Given: setting.Given{Key: key, Text: text}, Flag: "--" + strings.ReplaceAll(key, "_", "-")}
-}
-
-// value returns the value of a setting.
-func (c Config) value(key string) any {
-	s, err := c.Settings().Find(key)
-	if err != nil {
-		panic(err)
-	}
-	return s.Value()
 }
 
 // drawConfig draws a configuration of LAGO that passes Check.
@@ -207,30 +197,6 @@ func TestCopiesDoNotShareTheMethod(t *testing.T) {
 	}
 }
 
-// A config file of a search overrides the preset, except for stage, epochs and seeds,
-// which it has for the test stage, and hold_out, which all methods share.
-func TestReadSearched(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "search-glyphs-k-soft.json",
-		`{"dataset": "glyphs", "variant": "k-soft", "stage": "test", "epochs": 7, "seeds": 9, "seed": 3, "lr": 0.5, "k": 12, "hold_out": true}`)
-	testkit.Write(t, dir, "search-glyphs-split2-k-soft.json", `{"dataset": "glyphs", "variant": "k-soft", "dev_split": 2, "k": 13}`)
-	testkit.Write(t, dir, "search-glyphs-singletons.json", `{"dataset": "cub", "variant": "singletons"}`)
-	for split, k := range map[int]int{1: 12, 2: 13} {
-		given := testkit.Must(ReadSearched(t.Context(), dir, "Glyphs", split, model.KSoft))(t)
-		p := testkit.Must(Resolve(given, PresetFor))(t)
-		if p.value("k") != k || p.Stage != DevThenTest || p.Seeds != 5 || p.Seed != 0 || p.Epochs != 0 || p.HoldOut {
-			t.Errorf("split %d: found %+v", split, p.Config)
-		}
-	}
-	for _, of := range []string{dir, ""} { // a folder without the file, and no folder
-		if given, err := ReadSearched(t.Context(), of, "glyphs", 1, model.SemanticHard); err != nil || len(given) > 0 {
-			t.Errorf("in %q: found %v, %v", of, given, err)
-		}
-	}
-	_, err := ReadSearched(t.Context(), dir, "glyphs", 1, model.Singletons)
-	testkit.WantError(t, err, "expected settings of singletons on glyphs, found those of singletons on cub")
-}
-
 // TestPresetsAreThoseThatTheAuthorsReleased holds each cell to the settings and the
 // mean accuracy of the released run of the test stage, typed in from its
 // metric_results.json.
@@ -277,31 +243,6 @@ func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
 		p := PresetFor("unheard-of", methods.Of(v))
 		if p.Preprocess != AutoPreprocess || p.Stage != DevThenTest || p.Seeds != 5 || p.TestEpochs != defaultTest || p.Expect != nil || p.Check() != nil {
 			t.Errorf("%s: found %+v", v, p)
-		}
-	}
-}
-
-func TestAutoPreprocess(t *testing.T) {
-	of := func(features ...float32) *dataset.Dataset {
-		return &dataset.Dataset{
-			Features: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: features},
-			Labels:   []int{0, 1}, Classes: []string{"seen", "unseen"}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
-		}
-	}
-	relu, signed := of(0, 1, -2, 0), of(0, -2, 1, 0) // the second sample is of an unseen class
-	for _, c := range []struct {
-		variant model.Variant
-		data    *dataset.Dataset
-		want    preprocess.Chain
-	}{
-		{model.SemanticHard, relu, "sqrt,l2,whiten"},
-		{model.Singletons, relu, "l2"},
-		{model.SemanticHard, signed, "l2"},
-		{model.Singletons, signed, "l2"},
-	} {
-		config := Defaults(methods.Of(c.variant))
-		if got, none := config.On(c.data).Preprocess, config.With("preprocess", preprocess.None).On(c.data).Preprocess; got != c.want || none != preprocess.None {
-			t.Errorf("%s: found %s and %s, expected %s and none", c.variant, got, none, c.want)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Measured is the accuracy on the classes that a stage evaluates, as fractions, over seeds.
@@ -29,7 +30,8 @@ type Measured struct {
 	Parts     int              `json:"parts"`  // of the classes; predictions are among those of a part
 	Status    []train.Status   `json:"status"` // why each seed ended
 
-	ByClass []lab.ClassAccuracy `json:"-"` // mean over seeds
+	ClassNames []string  `json:"-"`
+	ByClass    []float64 `json:"-"` // of ClassNames, means over seeds
 }
 
 // Chance is the expected accuracy of random predictions.
@@ -45,35 +47,75 @@ func (m Measured) String() string {
 // on all classes of its runs, which may be of several parts or folds. Runs without a result
 // are left out, and seeds that lack one of the parts.
 func Measure(runs []lab.Run) *Measured {
+	all, finished := map[string]bool{}, map[uint64]int{} // parts, and number of results
+	for _, r := range runs {
+		all[r.Fingerprint] = true
+		if r.Result != nil && r.Result.Evaluation != nil {
+			finished[r.Seed]++
+		}
+	}
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r lab.Run) bool { return finished[r.Seed] < len(all) })
 	m := &Measured{}
-	runs = complete(runs)
-	var seeds []uint64
-	bySeed := map[uint64]*mean{}
 	parts := map[string]int{} // number of classes
 	for _, r := range runs {
-		e := r.Result.Evaluation
-		s := bySeed[r.Seed]
-		if s == nil {
-			s = &mean{}
-			seeds, bySeed[r.Seed] = append(seeds, r.Seed), s
-		}
-		s.add(e)
-		parts[r.Fingerprint] = len(e.Classes)
+		parts[r.Fingerprint] = len(r.Result.Evaluation.Classes)
 		m.Status = append(m.Status, r.Result.Status)
-	}
-	var perClass, perSample []float64
-	for _, seed := range seeds {
-		perClass = append(perClass, bySeed[seed].perClass)
-		perSample = append(perSample, bySeed[seed].perSample)
 	}
 	m.Parts = len(parts)
 	for _, classes := range parts {
 		m.Classes += classes
 	}
+	var perClass, perSample []float64
+	for _, seed := range bySeed(runs) {
+		var s mean
+		for _, r := range seed {
+			s.add(r.Result.Evaluation)
+		}
+		perClass, perSample = append(perClass, s.perClass), append(perSample, s.perSample)
+	}
 	m.PerClass, m.PerSample = lab.Summarise(perClass), lab.Summarise(perSample)
-	m.ByClass = lab.ClassAccuracies(runs)
-	m.Interval = metrics.ClassInterval(lab.Accuracies(m.ByClass))
+	m.ClassNames, m.ByClass = classAccuracies(runs)
+	m.Interval = metrics.ClassInterval(m.ByClass)
 	return m
+}
+
+// bySeed groups runs, in the order in which their seeds occur.
+func bySeed(runs []lab.Run) (groups [][]lab.Run) {
+	at := map[uint64]int{}
+	for _, r := range runs {
+		i, known := at[r.Seed]
+		if !known {
+			i = len(groups)
+			at[r.Seed], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
+// classAccuracies returns the accuracies of the classes that runs evaluate, means over these
+// runs, in the order in which runs have them. Classes without samples are left out.
+func classAccuracies(runs []lab.Run) (classes []string, means []float64) {
+	at := map[string]int{}
+	var counts []float64
+	for _, r := range runs {
+		samples, accuracy := metrics.Confusion(r.Result.Evaluation.Confusion).Recall()
+		for z, class := range r.Result.Evaluation.Classes {
+			if samples[z] == 0 {
+				continue
+			}
+			i, known := at[class]
+			if !known {
+				i = len(classes)
+				at[class] = i
+				classes, means, counts = append(classes, class), append(means, 0), append(counts, 0)
+			}
+			means[i] += accuracy[z]
+			counts[i]++
+		}
+	}
+	floats.Div(means, counts)
+	return classes, means
 }
 
 // InParts says, as the end of a sentence, what each class is in one of the parts of a rotation;
@@ -83,29 +125,6 @@ func InParts(each string, parts int) string {
 		return ""
 	}
 	return fmt.Sprintf(", each class %s in one of %d parts", each, parts)
-}
-
-// complete returns the runs with a result of the seeds that have one for each part of the
-// given runs, one run of each seed and part.
-func complete(runs []lab.Run) []lab.Run {
-	type place struct {
-		seed uint64
-		part string
-	}
-	parts, done := map[string]bool{}, map[place]bool{}
-	count := map[uint64]int{}
-	var list []lab.Run
-	for _, r := range runs {
-		parts[r.Fingerprint] = true
-		p := place{r.Seed, r.Fingerprint}
-		if r.Result == nil || r.Result.Evaluation == nil || done[p] {
-			continue
-		}
-		done[p] = true
-		count[p.seed]++
-		list = append(list, r)
-	}
-	return slices.DeleteFunc(list, func(r lab.Run) bool { return count[r.Seed] < len(parts) })
 }
 
 // mean is the mean accuracy of one seed over classes and over samples.
@@ -128,18 +147,13 @@ func (m *mean) add(e *train.Evaluation) {
 
 // validation is the validation accuracy of runs over seeds, each value a mean over folds.
 func validation(runs []lab.Run) lab.Summary {
-	var seeds []uint64
-	sums, counts := map[uint64]float64{}, map[uint64]int{}
-	for _, r := range runs {
-		if counts[r.Seed] == 0 {
-			seeds = append(seeds, r.Seed)
+	var values []float64
+	for _, seed := range bySeed(runs) {
+		var sum float64
+		for _, r := range seed {
+			sum += r.Result.Evaluation.PerClass
 		}
-		sums[r.Seed] += r.Result.Evaluation.PerClass
-		counts[r.Seed]++
-	}
-	values := make([]float64, len(seeds))
-	for i, seed := range seeds {
-		values[i] = sums[seed] / float64(counts[seed])
+		values = append(values, sum/float64(len(seed)))
 	}
 	return lab.Summarise(values)
 }
@@ -189,11 +203,20 @@ func BestEpoch(curves []train.Curve) int {
 	return best
 }
 
+// dirs returns the folder of each run.
+func dirs(runs []lab.Run) []string {
+	list := make([]string, len(runs))
+	for i, r := range runs {
+		list[i] = r.Dir
+	}
+	return list
+}
+
 // ModelFiles returns the model file of each run.
 func ModelFiles(runs []lab.Run) []string {
-	files := make([]string, len(runs))
-	for i, r := range runs {
-		files[i] = filepath.Join(r.Dir, train.ModelFile)
+	files := dirs(runs)
+	for i, dir := range files {
+		files[i] = filepath.Join(dir, train.ModelFile)
 	}
 	return files
 }
@@ -202,7 +225,7 @@ func ModelFiles(runs []lab.Run) []string {
 const AccuracyAxis = "per-class accuracy (%)"
 
 // ClassesText describes the classes that a stage evaluates, with the chance level, for captions.
-func ClassesText(m *Measured, stage string) string {
+func (m Measured) ClassesText(stage string) string {
 	return fmt.Sprintf("%s (chance %s)", format.Count(m.Classes, stage+" class"), format.Percent(m.Chance()))
 }
 
@@ -225,16 +248,16 @@ func Point(x float64, s lab.Summary) plot.Point { return plot.PercentPoint(x, s.
 
 // Row is the result of an arm over all parts, by the full protocol.
 type Row struct {
-	Name      string    `json:"name"`
-	Title     string    `json:"title"`             // in tables and figures
-	Variant   string    `json:"variant,omitempty"` // of LAGO; Mixed if the parts chose different ones
-	Val       *Measured `json:"val"`
-	Test      *Measured `json:"test"`
-	Seconds   float64   `json:"seconds"`                     // to train one model on train and validation classes
-	Tried     int       `json:"tried"`                       // number of settings in each part
-	Parts     []Part    `json:"parts"`                       // one, or one for each part of a rotation
-	Published string    `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
-	RunDirs   []string  `json:"run_dirs"`
+	Name      string   `json:"name"`
+	Title     string   `json:"title"`             // in tables and figures
+	Variant   string   `json:"variant,omitempty"` // of LAGO; Mixed if the parts chose different ones
+	Val       Measured `json:"val"`
+	Test      Measured `json:"test"`
+	Seconds   float64  `json:"seconds"`                     // to train one model on train and validation classes
+	Tried     int      `json:"tried"`                       // number of settings in each part
+	Parts     []Part   `json:"parts"`                       // one, or one for each part of a rotation
+	Published string   `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
+	RunDirs   []string `json:"run_dirs"`
 
 	Models   []string   `json:"-"` // files of those that were evaluated on the test classes
 	Outcomes []*Outcome `json:"-"` // of the parts
@@ -313,11 +336,9 @@ func rowOf(arm Arm, outcomes []*Outcome, dataset string) Row {
 		r.Parts = append(r.Parts, p)
 		val, test = append(val, o.Val...), append(test, o.Test...)
 	}
-	r.Val, r.Test, r.Models = Measure(val), Measure(test), ModelFiles(test)
+	r.Val, r.Test, r.Models = *Measure(val), *Measure(test), ModelFiles(test)
 	r.Published, _ = published.TestAccuracy(dataset, r.Title)
-	for _, run := range slices.Concat(val, test) {
-		r.RunDirs = append(r.RunDirs, run.Dir)
-	}
+	r.RunDirs = dirs(slices.Concat(val, test))
 	for _, run := range test {
 		r.Seconds += run.Result.Seconds / float64(len(test))
 	}

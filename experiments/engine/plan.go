@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,6 +74,9 @@ type Outcome struct {
 	Failed []lab.Run // runs without a model, also those that other shards have not finished
 	Edges  []Edge
 	Tried  int // number of settings
+
+	seeds     int
+	searchers []*searcher // one for each start that the data allows
 }
 
 // Done reports whether all stages of the plan have their runs.
@@ -96,30 +98,23 @@ type runner struct {
 	waiting *lab.Waiting
 }
 
-// contender is an arm in one part.
-type contender struct {
-	*Outcome
-	arm       Arm
-	seeds     int
-	searchers []*searcher // one for each start
-	finalists []*searcher
-	chosen    *searcher
-}
-
 // Run carries out a plan. Runs that fail are listed in the outcomes. The error is that of the
 // settings or the data, or a *lab.Cancelled.
 func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	r := &runner{lab: l, plan: p}
-	result := &Result{LeftOut: []LeftOut{}}
-	all, err := r.contenders(result)
+	result := &Result{LeftOut: []LeftOut{}, Arms: make([][]*Outcome, len(p.Arms))}
+	all, err := r.outcomes(result)
 	if err != nil {
 		return nil, err
 	}
+	if len(all) == 0 && len(result.LeftOut) > 0 {
+		return nil, NotAllowed(result.LeftOut[0])
+	}
 	if p.Stage != OnlyTest {
 		var searchers []*searcher
-		for _, m := range all {
-			for _, s := range m.searchers {
-				if (m.arm.Tune > 1 || len(m.searchers) > 1) && !slices.Contains(searchers, s) {
+		for _, o := range all {
+			for _, s := range o.searchers {
+				if (s.budget.coarse > 1 || len(o.searchers) > 1) && !slices.Contains(searchers, s) {
 					searchers = append(searchers, s)
 				}
 			}
@@ -136,172 +131,151 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 			return nil, err
 		}
 	}
-	result.Arms = make([][]*Outcome, len(p.Arms))
-	for i, m := range all {
-		at := i % len(p.Arms)
-		if m.searchers != nil {
-			result.Arms[at] = append(result.Arms[at], m.Outcome)
-		}
-	}
 	result.Waiting = r.waiting
 	return result, nil
 }
 
-// waits records the first round whose runs are in part left to other shards.
-func (r *runner) waits(round string, runs []lab.Run) {
-	if waiting := (*lab.Waiting)(nil); r.waiting == nil && errors.As(lab.WaitingFor(round, runs), &waiting) {
-		r.waiting = waiting
+// do does lists of trials together, and records the first round whose runs are in part left to
+// other shards.
+func (r *runner) do(ctx context.Context, round string, lists [][]train.Trial) ([][]lab.Run, error) {
+	runs, err := r.lab.Do(ctx, slices.Concat(lists...))
+	if err != nil {
+		return nil, err
 	}
+	if r.waiting == nil {
+		r.waiting = lab.WaitingFor(round, runs)
+	}
+	return lab.Split(runs, lists), nil
 }
 
-// contenders returns each arm in each part, part after part. Arms with the same start share
-// its search.
-func (r *runner) contenders(result *Result) (all []*contender, err error) {
-	for _, arm := range r.plan.Arms {
-		for _, c := range arm.Starts {
-			if out := Allows(r.lab, c.Method); out != nil && !slices.Contains(result.LeftOut, *out) {
-				result.LeftOut = append(result.LeftOut, *out)
-			}
-		}
-	}
+// outcomes adds an outcome of each arm that the data allows, part after part, and returns them
+// in this order. Arms with the same start share its search.
+func (r *runner) outcomes(result *Result) (all []*Outcome, err error) {
 	for _, part := range r.lab.Parts {
 		folds, err := r.lab.Folds(part, max(r.plan.Folds, 1))
 		if err != nil {
 			return nil, err
 		}
 		shared := map[string]*searcher{}
-		for _, arm := range r.plan.Arms {
-			m := &contender{arm: arm, Outcome: &Outcome{Part: part, Folds: folds}}
+		for i, arm := range r.plan.Arms {
+			o := &Outcome{Part: part, Folds: folds}
 			for _, c := range arm.Starts {
-				if Allows(r.lab, c.Method) != nil {
+				if out := Allows(r.lab, c.Method); out != nil {
+					if !slices.Contains(result.LeftOut, *out) {
+						result.LeftOut = append(result.LeftOut, *out)
+					}
 					continue
 				}
 				entry, err := methods.Find(c.Method.Name)
 				if err != nil {
 					return nil, err
 				}
-				m.seeds = c.Seeds
+				o.seeds = c.Seeds
 				further := FurtherSeeds
 				if divide(max(arm.Tune, 1)).best < 2 || !entry.Seeded {
 					further = 0 // there is nothing to choose, or they would be equal
 				}
 				if !entry.Seeded {
-					m.seeds = 1
+					o.seeds = 1
 				}
 				s := newSearcher(c, folds, max(arm.Tune, 1), further, slices.Concat(r.plan.Fixed, arm.Fixed))
 				key := fmt.Sprint(arm.Tune, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Epochs)
-				if shared[key] != nil {
-					s = shared[key]
+				if shared[key] == nil {
+					shared[key] = s
 				}
-				shared[key] = s
-				m.searchers = append(m.searchers, s)
+				o.searchers = append(o.searchers, shared[key])
 			}
-			all = append(all, m)
+			if o.searchers != nil {
+				all, result.Arms[i] = append(all, o), append(result.Arms[i], o)
+			}
 		}
 	}
 	return all, nil
 }
 
-// finalistsOf are the searches whose best settings run with all seeds: of LAGO those of the
+// finalists are the searches whose best settings run with all seeds: of LAGO those of the
 // two best variants, because the others are rarely better and take as long.
-func finalistsOf(searchers []*searcher) []*searcher {
-	found := slices.DeleteFunc(slices.Clone(searchers), func(s *searcher) bool { return len(s.tried) == 0 || s.waiting })
+func (o *Outcome) finalists() []*searcher {
+	if slices.ContainsFunc(o.searchers, func(s *searcher) bool { return s.waiting }) {
+		return nil
+	}
+	found := slices.DeleteFunc(slices.Clone(o.searchers), func(s *searcher) bool { return len(s.tried) == 0 })
 	slices.SortStableFunc(found, func(a, b *searcher) int { return bestFirst(a.tried[0], b.tried[0]) })
 	return found[:min(2, len(found))]
 }
 
 // develop runs the dev stage of the finalists with all seeds, over the folds, and chooses
 // between them.
-func (r *runner) develop(ctx context.Context, all []*contender) error {
+func (r *runner) develop(ctx context.Context, all []*Outcome) error {
+	type finalist struct {
+		*Outcome
+		*searcher
+	}
+	var finalists []finalist
 	var lists [][]train.Trial
-	for _, m := range all {
-		for _, s := range m.searchers {
+	for _, o := range all {
+		for _, s := range o.searchers {
 			if len(s.seen) == 0 { // nothing was to be chosen
 				s.tried = []Tried{{Config: s.base}}
 			}
-			m.Failed = append(m.Failed, s.failed...)
+			o.Failed = append(o.Failed, s.failed...)
+			o.Tried += len(s.tried)
 		}
-		if slices.ContainsFunc(m.searchers, func(s *searcher) bool { return s.waiting }) {
-			continue
-		}
-		m.finalists = finalistsOf(m.searchers)
-		for _, s := range m.finalists {
-			best := s.tried[0].Config
-			best.Seeds = m.seeds
-			var trials []train.Trial
-			for _, fold := range s.folds {
-				trials = append(trials, best.Trials(fold, train.Dev, best.DevEpochs())...)
-			}
-			lists = append(lists, trials)
+		for _, s := range o.finalists() {
+			finalists = append(finalists, finalist{o, s})
+			lists = append(lists, s.trialsOf(batch{settings: []Config{s.tried[0].Config}, seeds: o.seeds}))
 		}
 	}
-	runs, err := r.lab.Do(ctx, slices.Concat(lists...))
+	done, err := r.do(ctx, "development", lists)
 	if err != nil {
 		return err
 	}
-	r.waits("development", runs)
-	done := lab.Split(runs, lists)
-	for _, m := range all {
-		best := -1.0
-		for _, s := range m.finalists {
-			runs := done[0]
-			done = done[1:]
-			if failures := lab.Failures(runs); len(failures) > 0 {
-				m.Failed = append(m.Failed, failures...)
-				if r.plan.Stage == OnlyDev {
-					m.choose(s, runs) // the others are shown
-				}
+	best := map[*Outcome]float64{}
+	for i, f := range finalists {
+		if failures := lab.Failures(done[i]); len(failures) > 0 {
+			f.Failed = append(f.Failed, failures...)
+			if r.plan.Stage != OnlyDev || f.Val != nil {
+				continue
+			} // else the other runs are shown
+		} else {
+			mean := validation(done[i]).Mean
+			if before, chosen := best[f.Outcome]; chosen && mean <= before {
 				continue
 			}
-			if mean := validation(runs).Mean; mean > best {
-				best = mean
-				m.choose(s, runs)
+			best[f.Outcome] = mean
+			if f.Epochs, err = DevEpoch(done[i]); err != nil {
+				return err
 			}
 		}
-		for _, s := range m.searchers {
-			m.Tried += len(s.tried)
-		}
-		if m.Val == nil || len(lab.Failures(m.Val)) > 0 {
-			continue
-		}
-		if m.Epochs, err = DevEpoch(m.Val); err != nil {
-			return err
-		}
+		f.Val, f.Chosen = done[i], f.tried[0].Config
+		f.Edges = f.space.edges(f.Chosen)
 	}
 	return nil
 }
 
-func (m *contender) choose(s *searcher, runs []lab.Run) {
-	m.chosen, m.Val, m.Chosen = s, runs, s.tried[0].Config
-	m.Edges = s.space.edges(m.Chosen)
-}
-
 // test runs the test stage of what was chosen.
-func (r *runner) test(ctx context.Context, all []*contender) error {
+func (r *runner) test(ctx context.Context, all []*Outcome) error {
 	lists := make([][]train.Trial, len(all))
-	for i, m := range all {
-		switch {
-		case r.plan.Stage == OnlyTest && len(m.searchers) > 0:
-			m.Chosen = m.searchers[0].base
-			m.Epochs = cmp.Or(m.Chosen.Epochs, PresetFor(m.Chosen.Dataset, m.Chosen.Method).TestEpochs)
-		case m.Val == nil:
+	for i, o := range all {
+		if r.plan.Stage == OnlyTest {
+			o.Chosen = o.searchers[0].base
+			o.Epochs = cmp.Or(o.Chosen.Epochs, PresetFor(o.Chosen.Dataset, o.Chosen.Method).TestEpochs)
+		} else if o.Val == nil {
 			continue
 		}
-		c := m.Chosen
-		c.Seeds = m.seeds
-		lists[i] = c.Trials(m.Part, train.Test, m.Epochs)
+		c := o.Chosen
+		c.Seeds = o.seeds
+		lists[i] = c.Trials(o.Part, train.Test, o.Epochs)
 	}
-	runs, err := r.lab.Do(ctx, slices.Concat(lists...))
+	done, err := r.do(ctx, "evaluation", lists)
 	if err != nil {
 		return err
 	}
-	r.waits("evaluation", runs)
-	done := lab.Split(runs, lists)
-	for i, m := range all {
+	for i, o := range all {
 		if failed := lab.Failures(done[i]); len(failed) > 0 {
-			m.Failed = append(m.Failed, failed...)
+			o.Failed = append(o.Failed, failed...)
 		} else if len(done[i]) > 0 {
-			m.Test = done[i]
+			o.Test = done[i]
 		}
 	}
 	return nil
@@ -322,17 +296,23 @@ func (r *Result) Failed() []lab.Run {
 	return list
 }
 
+// Val is the validation accuracy of an arm over all parts.
+func (r *Result) Val(arm int) *Measured {
+	var runs []lab.Run
+	for _, o := range r.Arms[arm] {
+		runs = append(runs, o.Val...)
+	}
+	return Measure(runs)
+}
+
 // CheckArms returns an *invalid.Error unless there is an arm, and none twice.
 func CheckArms(names []string) error {
-	if len(names) == 0 {
-		return &invalid.Error{Field: "methods", Want: "at least one", Got: "none"}
-	}
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			return &invalid.Error{Field: "methods", Want: "each method once", Got: name + " twice"}
 		}
 	}
-	return nil
+	return lab.NotEmpty("methods", len(names))
 }
 
 // Trained says which runs a result rests on, and when they were trained.
@@ -376,9 +356,6 @@ func TrainedOf(runs []lab.Run) (t Trained, err error) {
 	}
 	return t, nil
 }
-
-// IsElsewhere reports whether a run belongs to another shard, which has not finished it.
-func IsElsewhere(r lab.Run) bool { return errors.Is(r.Err, lab.ErrElsewhere) }
 
 // NotAllowed is the error of a question about one variant that the data set does not allow.
 func NotAllowed(o LeftOut) error {

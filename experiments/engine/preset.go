@@ -123,29 +123,25 @@ const fingerprintKey = "fingerprint"
 // maxConfigBytes is far more than a config file needs.
 const maxConfigBytes = 1 << 20
 
-// ReadFile reads a config file: one JSON object of settings. Unknown keys, keys that occur
-// twice, and values of a wrong type are errors.
+// ReadFile reads a config file: one JSON object of settings, which Resolve checks. Keys that
+// occur twice are errors.
 func ReadFile(ctx context.Context, path string) ([]Given, error) {
 	data, err := fileio.ReadFile(ctx, path, maxConfigBytes)
 	if err != nil {
 		return nil, err
 	}
+	given, err := parse(data, path)
+	return given, invalid.At(path, err)
+}
+
+// parse reads the settings of a JSON object.
+func parse(data []byte, file string) ([]Given, error) {
 	given, err := setting.ParseJSON(data)
-	if err != nil {
-		return nil, invalid.At(path, err)
-	}
-	c := Defaults(methods.Of(model.SemanticHard))
 	list := make([]Given, len(given))
 	for i, g := range given {
-		list[i] = Given{Given: g, File: path}
-		if g.Key == fingerprintKey {
-			continue
-		}
-		if err := c.Settings().Set(g); err != nil {
-			return nil, list[i].at(err)
-		}
+		list[i] = Given{Given: g, File: file}
 	}
-	return list, nil
+	return list, err
 }
 
 // Resolve returns the settings of a run: those that start, PresetFor or GeneralFor, has for

@@ -54,12 +54,13 @@ type searcher struct {
 
 // Tried is the result of one combination of settings.
 type Tried struct {
-	Config
-	Accuracy  float64      // validation accuracy of the first seed, the mean over folds
-	BestEpoch int          // of the average curve of the folds
-	Further   *lab.Summary // of the further seeds; nil unless all were run
-	Epochs    int          // of the average curve of the further seeds
-	Runs      []lab.Run    // of the first seed, one per fold
+	Config    Config         `json:"-"`
+	Settings  map[string]any `json:"settings"`      // that were searched and apply
+	Accuracy  float64        `json:"val_accuracy"`  // of the first seed, mean over folds
+	BestEpoch int            `json:"best_epoch"`    // of the average curve of the folds
+	Further   *lab.Summary   `json:"further_seeds"` // validation accuracy; null except for the best
+	Epochs    int            `json:"-"`             // of the average curve of the further seeds
+	Dirs      []string       `json:"dirs"`          // of the first seed, one per fold
 }
 
 func newSearcher(base Config, folds []lab.View, settings, further int, fixed []string) *searcher {
@@ -70,33 +71,31 @@ func newSearcher(base Config, folds []lab.View, settings, further int, fixed []s
 	}
 }
 
-// batch is the new settings of one searcher in a round.
+// batch is the settings of one searcher in a round.
 type batch struct {
 	settings []Config
-	first    uint64 // added to the seed
+	further  bool // seeds beside the first
 	seeds    int
 }
 
 // searchAll carries out searches side by side, so that each round is one grid. A search whose
 // trials are left to other shards goes no further.
 func (r *runner) searchAll(ctx context.Context, searchers []*searcher) error {
-	type round struct {
-		name string
-		next func(s *searcher) batch
-		end  func(s *searcher, b batch, runs []lab.Run) error
-	}
-	rounds := []round{{"coarse", (*searcher).coarse, (*searcher).rank}}
-	for i := range refiningRounds {
-		rounds = append(rounds, round{"refining", func(s *searcher) batch { return s.refine(s.budget.refined[i]) }, (*searcher).rank})
-	}
-	rounds = append(rounds, round{"further seeds", (*searcher).best, (*searcher).rankBest})
-	for _, round := range rounds {
+	for round := range refiningRounds + 2 {
+		name := "refining"
+		next := func(s *searcher) batch { return s.refine(s.budget.refined[round-1]) }
+		switch round {
+		case 0:
+			name, next = "coarse", (*searcher).coarse
+		case refiningRounds + 1:
+			name, next = "further seeds", (*searcher).best
+		}
 		batches := make([]batch, len(searchers))
 		lists := make([][]train.Trial, len(searchers))
 		total := 0
 		for i, s := range searchers {
 			if !s.waiting {
-				batches[i] = round.next(s)
+				batches[i] = next(s)
 				lists[i] = s.trialsOf(batches[i])
 			}
 			s.trials += len(lists[i])
@@ -106,20 +105,18 @@ func (r *runner) searchAll(ctx context.Context, searchers []*searcher) error {
 			continue
 		}
 		if r.plan.OnRound != nil {
-			r.plan.OnRound(round.name, total)
+			r.plan.OnRound(name, total)
 		}
-		runs, err := r.lab.Do(ctx, slices.Concat(lists...))
+		done, err := r.do(ctx, name, lists)
 		if err != nil {
 			return err
 		}
-		r.waits(round.name, runs)
-		done := lab.Split(runs, lists)
 		for i, s := range searchers {
 			s.failed = append(s.failed, lab.Failures(done[i])...)
-			if s.waiting = s.waiting || lab.WaitingFor(round.name, done[i]) != nil; s.waiting {
+			if s.waiting = s.waiting || lab.WaitingFor(name, done[i]) != nil; s.waiting {
 				continue
 			}
-			if err := round.end(s, batches[i], done[i]); err != nil {
+			if err := s.rank(batches[i], done[i]); err != nil {
 				return err
 			}
 		}
@@ -131,7 +128,10 @@ func (r *runner) searchAll(ctx context.Context, searchers []*searcher) error {
 func (s *searcher) trialsOf(b batch) []train.Trial {
 	var trials []train.Trial
 	for _, c := range b.settings {
-		c.Seed, c.Seeds = c.Seed+b.first, b.seeds
+		c.Seeds = b.seeds
+		if b.further {
+			c.Seed++
+		}
 		for _, fold := range s.folds {
 			trials = append(trials, c.Trials(fold, train.Dev, c.DevEpochs())...)
 		}
@@ -157,7 +157,7 @@ func (s *searcher) coarse() batch {
 func (s *searcher) searched(from Config) Config {
 	c := s.base
 	for _, d := range s.space {
-		c = c.With(d.key, d.of(from))
+		c = c.With(d.key, from.value(d.key))
 	}
 	return c
 }
@@ -192,26 +192,9 @@ func (s *searcher) unseen(list []Config, n int) batch {
 	return b
 }
 
-// rank ranks the settings of a round among the others. Those with a failed fold are left out.
-func (s *searcher) rank(b batch, runs []lab.Run) error {
-	for i, c := range b.settings {
-		folds := runs[i*len(s.folds) : (i+1)*len(s.folds)]
-		if len(lab.Failures(folds)) > 0 {
-			continue
-		}
-		epoch, err := DevEpoch(folds)
-		if err != nil {
-			return err
-		}
-		s.tried = append(s.tried, Tried{Config: c, Accuracy: validation(folds).Mean, BestEpoch: epoch, Runs: folds})
-	}
-	slices.SortStableFunc(s.tried, bestFirst)
-	return nil
-}
-
 // best returns the best settings, to run with further seeds.
 func (s *searcher) best() batch {
-	b := batch{first: 1, seeds: s.further}
+	b := batch{further: true, seeds: s.further}
 	if s.further == 0 || s.budget.coarse < 2 {
 		return b
 	}
@@ -221,24 +204,28 @@ func (s *searcher) best() batch {
 	return b
 }
 
-// rankBest ranks the best settings by their further seeds alone, because the first seed
-// selected them. Settings with a failed trial come last.
-func (s *searcher) rankBest(b batch, runs []lab.Run) error {
-	best := s.tried[:len(b.settings)]
-	each := len(s.folds) * s.further
-	for i := range best {
+// rank ranks new settings among the others, and the best settings by their further seeds
+// alone, because the first seed selected them. New settings with a failed trial are left out;
+// best ones come after those without.
+func (s *searcher) rank(b batch, runs []lab.Run) error {
+	each := len(s.folds) * b.seeds
+	for i, c := range b.settings {
 		part := runs[i*each : (i+1)*each]
 		if len(lab.Failures(part)) > 0 {
 			continue
 		}
-		epochs, err := DevEpoch(part)
+		epoch, err := DevEpoch(part)
 		if err != nil {
 			return err
 		}
-		summary := validation(part)
-		best[i].Further, best[i].Epochs = &summary, epochs
+		accuracy := validation(part)
+		if b.further {
+			s.tried[i].Further, s.tried[i].Epochs = &accuracy, epoch
+			continue
+		}
+		s.tried = append(s.tried, Tried{Config: c, Settings: s.space.settings(c), Accuracy: accuracy.Mean, BestEpoch: epoch, Dirs: dirs(part)})
 	}
-	slices.SortStableFunc(best, bestFirst)
+	slices.SortStableFunc(s.tried, bestFirst)
 	return nil
 }
 
@@ -255,23 +242,13 @@ func bestFirst(a, b Tried) int {
 
 // Found is the result of a search.
 type Found struct {
-	Tried  []Tried // best first
-	Space  []string
-	Folds  int
-	Trials int // of all folds and seeds
-	Edges  []Edge
-	Failed []lab.Run
-}
-
-// Settings returns the searched settings of t that apply, by key.
-func (f *Found) Settings(t Tried) map[string]any {
-	values := t.Config.Settings().Used().Values()
-	for key := range values {
-		if !slices.Contains(f.Space, key) {
-			delete(values, key)
-		}
-	}
-	return values
+	Folds  int       `json:"folds"`
+	Trials int       `json:"trials"` // of all folds and seeds
+	Epochs int       `json:"epochs"` // of a trial, at most
+	Space  []string  `json:"space"`  // names of the settings that were searched
+	Tried  []Tried   `json:"tried"`  // best first; fewer than the budget if the space has no more
+	Edges  []Edge    `json:"-"`
+	Failed []lab.Run `json:"-"`
 }
 
 // Search finds the settings of a method by the paper's procedure (supplement A) on the dev
@@ -282,6 +259,9 @@ func (f *Found) Settings(t Tried) map[string]any {
 //
 // The same c and plan use the same trials.
 func Search(ctx context.Context, l *lab.Lab, c Config, p Plan, settings int) (*Found, error) {
+	if out := Allows(l, c.Method); out != nil {
+		return nil, NotAllowed(*out)
+	}
 	folds, err := l.Folds(l.Parts[0], max(p.Folds, 1))
 	if err != nil {
 		return nil, err
@@ -294,7 +274,7 @@ func Search(ctx context.Context, l *lab.Lab, c Config, p Plan, settings int) (*F
 	if r.waiting != nil {
 		return nil, r.waiting
 	}
-	f := &Found{Tried: s.tried, Folds: len(folds), Trials: s.trials, Failed: s.failed}
+	f := &Found{Tried: s.tried, Folds: len(folds), Trials: s.trials, Epochs: c.DevEpochs(), Failed: s.failed}
 	for _, d := range s.space {
 		f.Space = append(f.Space, d.key)
 	}

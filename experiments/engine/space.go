@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -42,17 +43,9 @@ func (c Config) searchSpace(attributes int, fixed []string) space {
 	return s
 }
 
-func (d dimension) of(c Config) any {
-	s, err := c.Settings().Find(d.key)
-	if err != nil {
-		panic("engine: " + err.Error())
-	}
-	return s.Value()
-}
-
 // number returns the value in c, if it is a number.
 func (d dimension) number(c Config) (float64, bool) {
-	switch v := d.of(c).(type) {
+	switch v := c.value(d.key).(type) {
 	case float64:
 		return v, true
 	case int:
@@ -68,7 +61,7 @@ func (d dimension) neighbours(c Config) []Config {
 	now, isNumber := d.number(c)
 	if !isNumber {
 		for _, word := range d.values {
-			if fmt.Sprint(word) != fmt.Sprint(d.of(c)) {
+			if fmt.Sprint(word) != fmt.Sprint(c.value(d.key)) {
 				near = append(near, c.With(d.key, word))
 			}
 		}
@@ -100,10 +93,7 @@ func (d dimension) round(value float64) float64 {
 	if d.whole {
 		return math.Round(value)
 	}
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'e', 1, 64), 64)
-	if err != nil {
-		panic("engine: a number that was written does not read: " + err.Error())
-	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(value, 'e', 1, 64), 64) // which reads what it wrote
 	return rounded
 }
 
@@ -174,8 +164,17 @@ func (s space) edges(c Config) []Edge {
 	used := c.Settings().Used()
 	for _, d := range s {
 		if end := d.end(c); end != "" && used.Has(d.key) {
-			edges = append(edges, Edge{d.key, d.of(c), end})
+			edges = append(edges, Edge{d.key, c.value(d.key), end})
 		}
 	}
 	return edges
+}
+
+// settings returns the searched settings of c that apply, by key.
+func (s space) settings(c Config) map[string]any {
+	values := c.Settings().Used().Values()
+	maps.DeleteFunc(values, func(key string, _ any) bool {
+		return !slices.ContainsFunc(s, func(d dimension) bool { return d.key == key })
+	})
+	return values
 }

@@ -8,12 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -60,10 +56,10 @@ func TestDraws(t *testing.T) {
 		for _, d := range s {
 			got := map[any]bool{}
 			for _, c := range configs {
-				got[d.of(c)] = true
+				got[c.value(d.key)] = true
 			}
 			for _, v := range d.values {
-				want := d.of(base.With(d.key, v))
+				want := base.With(d.key, v).value(d.key)
 				if !got[want] {
 					t.Fatalf("%s: %v is not drawn", d.key, want)
 				}
@@ -128,47 +124,6 @@ func TestSearchBudgetIsSpent(t *testing.T) {
 	} {
 		if got := divide(settings); got != want {
 			t.Errorf("of %d: %+v, expected %+v", settings, got, want)
-		}
-	}
-}
-
-// Every method tries the same number of different settings: those that make no difference do
-// not count. Its start is the first, and fixed settings keep their values.
-func TestEachMethodTriesTheSameNumberOfSettings(t *testing.T) {
-	const budget = 12
-	l := lab.New(tiny.Small(), t.TempDir())
-	folds := testkit.Must(l.Folds(l.Parts[0], 2))(t)
-	for _, name := range append(methods.Names(), "k-soft", "semantic-soft") {
-		c := Defaults(testkit.Must(methods.Parse(name))(t))
-		fixed := "beta"
-		if name == "kernel" {
-			c, fixed = c.With("kernel", "linear"), "kernel"
-		}
-		s := newSearcher(c, folds, budget, 0, []string{fixed})
-		first := s.coarse()
-		for _, one := range first.settings { // equally good, so that refining takes neighbours of each
-			s.tried = append(s.tried, Tried{Config: one})
-		}
-		all := first.settings
-		for _, n := range s.budget.refined {
-			all = append(all, s.refine(n).settings...)
-		}
-		seen := map[string]bool{}
-		for _, one := range all {
-			trials := s.trialsOf(batch{settings: []Config{one}, seeds: 1})
-			if len(trials) != 2 || trials[0].Fingerprint == trials[1].Fingerprint || trials[0].Stage != train.Dev {
-				t.Fatalf("%s: trials %+v, expected one of the dev stage for each of two folds", name, trials)
-			}
-			if seen[trials[0].Name()] {
-				t.Errorf("%s: %s is tried twice", name, trials[0].Name())
-			}
-			seen[trials[0].Name()] = true
-			if one.Settings().Has(fixed) && one.value(fixed) != c.value(fixed) {
-				t.Errorf("%s: the fixed %s became %v", name, fixed, one.value(fixed))
-			}
-		}
-		if len(all) != budget || !same(all[0], c.On(l.Data)) {
-			t.Errorf("%s: %d settings, expected %d, of which the first is the start", name, len(all), budget)
 		}
 	}
 }

@@ -61,34 +61,28 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	start := c.Base.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
 	plan := engine.Plan{Stage: engine.OnlyDev}
 	s := &Result{Dataset: start.Dataset, Seeds: start.Seeds, Parts: len(l.Parts)}
-	add := func(c engine.Config, to *[]Point, k int) {
+	var points []Point
+	add := func(c engine.Config, k int) {
 		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(c.Method.Label(), k), Starts: []engine.Config{c}})
-		*to = append(*to, Point{Variant: c.Method.Variant(), K: k})
+		points = append(points, Point{Variant: c.Method.Variant(), K: k})
 	}
 	for _, k := range ks {
-		add(start.With("k", k), &s.Points, k)
+		add(start.With("k", k), k)
 	}
-	add(line(start, model.Singletons), &s.Lines, len(l.Data.Attributes))
+	add(line(start, model.Singletons), len(l.Data.Attributes))
 	if l.Data.Groups != nil {
-		add(line(start, model.SemanticHard), &s.Lines, len(l.Data.Groups))
+		add(line(start, model.SemanticHard), len(l.Data.Groups))
 	}
 	done, err := engine.Run(ctx, l, plan)
 	if err != nil {
 		return nil, err
 	}
 	s.Missing = lab.MissingOf(done.Failed())
-	for i, parts := range done.Arms {
-		var runs []lab.Run
-		for _, o := range parts {
-			runs = append(runs, o.Val...)
-		}
-		m := engine.Measure(runs)
-		to := &s.Points
-		if i >= len(s.Points) {
-			to, i = &s.Lines, i-len(s.Points)
-		}
-		(*to)[i].Accuracy, (*to)[i].Interval = m.PerClass, m.Interval
+	for i := range plan.Arms {
+		p, m := &points[i], done.Val(i)
+		p.Accuracy, p.Interval = m.PerClass, m.Interval
 	}
+	s.Points, s.Lines = points[:len(ks)], points[len(ks):]
 	return s, l.Store(Kind, c, s)
 }
 
@@ -162,9 +156,4 @@ func (s *Result) Figures(string) ([]plot.Figure, error) {
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (s *Result) Check() error {
-	if len(s.Points) == 0 {
-		return &invalid.Error{Field: "points", Want: "at least one", Got: "none"}
-	}
-	return nil
-}
+func (s *Result) Check() error { return lab.NotEmpty("points", len(s.Points)) }

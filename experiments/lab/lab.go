@@ -1,17 +1,13 @@
 package lab
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -88,7 +84,7 @@ func (w *Waiting) Error() string {
 
 // WaitingFor returns a *Waiting for the runs of a round that other shards have not
 // finished, nil if there are none.
-func WaitingFor(round string, runs []Run) error {
+func WaitingFor(round string, runs []Run) *Waiting {
 	w := &Waiting{Round: round, Total: len(runs)}
 	for _, r := range runs {
 		if errors.Is(r.Err, ErrElsewhere) {
@@ -99,6 +95,14 @@ func WaitingFor(round string, runs []Run) error {
 		return nil
 	}
 	return w
+}
+
+// NotEmpty returns an *invalid.Error if a field has no elements.
+func NotEmpty(field string, elements int) error {
+	if elements == 0 {
+		return &invalid.Error{Field: field, Want: "at least one", Got: "none"}
+	}
+	return nil
 }
 
 // New returns a lab for a data set.
@@ -173,29 +177,6 @@ func (l *Lab) dir(t train.Trial) string {
 	return filepath.Join(l.Root, splitsDir)
 }
 
-// pollEvery is the time between two looks at a trial that another process holds.
-const pollEvery = 500 * time.Millisecond
-
-// Do trains those of the trials that belong to this shard and are not finished, equal ones
-// once, and returns the run of each, in their order. A trial that fails does not stop the
-// others. The error is a *Cancelled.
-func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
-	g := l.newGrid(trials)
-	queue := l.queue(g)
-	var wg sync.WaitGroup
-	for range min(cmp.Or(l.Jobs, runtime.GOMAXPROCS(0)), len(queue)) {
-		wg.Go(func() {
-			for i := range queue {
-				if ctx.Err() == nil {
-					l.one(ctx, g, &g.runs[i])
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return g.runs, l.end(ctx, g)
-}
-
 // Split divides runs into lists of the lengths of lists of trials, which were done together.
 func Split(runs []Run, lists [][]train.Trial) [][]Run {
 	parts := make([][]Run, len(lists))
@@ -233,49 +214,32 @@ func ParseShard(s string) (Shard, error) {
 // SLURM_ARRAY_TASK_MIN, or JOB_COMPLETION_INDEX of JOB_COMPLETIONS, which the
 // manifest of an Indexed Job sets beside it. Without them it is the whole grid.
 func ShardFromEnvironment() (Shard, error) {
-	if index := os.Getenv("SLURM_ARRAY_TASK_ID"); index != "" {
-		return fromVariables("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN")
+	index, count, least := "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"
+	if os.Getenv(index) == "" {
+		index, count, least = "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", ""
 	}
-	if index := os.Getenv("JOB_COMPLETION_INDEX"); index != "" {
-		return fromVariables("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", "")
+	if os.Getenv(index) == "" {
+		return Shard{}, nil
 	}
-	return Shard{}, nil
-}
-
-// fromVariables reads a shard whose indices start at the value of least, 0 where
-// that is not set.
-func fromVariables(index, count, least string) (Shard, error) {
-	number := func(name string) (int, error) {
-		n, err := strconv.Atoi(os.Getenv(name))
+	var numbers [3]int
+	for i, name := range []string{index, count, least} {
+		text := os.Getenv(name)
+		if name == least && text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
 		if err != nil {
-			return 0, &invalid.Error{Where: "$" + name, Want: "a number", Got: strconv.Quote(os.Getenv(name))}
+			return Shard{}, &invalid.Error{
+				Where: "$" + name, Want: "a number", Got: invalid.Quote(text), Hint: "Set it to a number, or give --shard I/N.",
+			}
 		}
-		return n, nil
+		numbers[i] = n
 	}
-	i, err := number(index)
-	if err != nil {
-		return Shard{}, err
+	s := Shard{numbers[0] - numbers[2], numbers[1]}
+	if s.Index < 0 || s.Index >= s.Count {
+		return Shard{}, &invalid.Error{Where: "$" + index, Want: fmt.Sprintf("an index of the %d shards of $%s", s.Count, count), Got: os.Getenv(index)}
 	}
-	if os.Getenv(count) == "" {
-		return Shard{}, &invalid.Error{
-			Where: "$" + count, Want: "a number", Got: "none", Hint: "Set it to the number of shards, or give --shard I/N.",
-		}
-	}
-	n, err := number(count)
-	if err != nil {
-		return Shard{}, err
-	}
-	if least != "" && os.Getenv(least) != "" {
-		first, err := number(least)
-		if err != nil {
-			return Shard{}, err
-		}
-		i -= first
-	}
-	if i < 0 || i >= n {
-		return Shard{}, &invalid.Error{Where: "$" + index, Want: fmt.Sprintf("an index of the %d shards of $%s", n, count), Got: os.Getenv(index)}
-	}
-	return Shard{i, n}, nil
+	return s, nil
 }
 
 // Holds reports whether the trial with this index is in the shard.

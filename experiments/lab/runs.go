@@ -17,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Unfinished is the error of a run without a result.
@@ -193,53 +192,6 @@ func (s Summary) Margin() float64 {
 		return 0
 	}
 	return *s.SEM
-}
-
-// ClassAccuracy is the accuracy on one class, the mean over the runs that evaluate it.
-type ClassAccuracy struct {
-	Class    string  `json:"class"`
-	Samples  int     `json:"samples"`
-	Accuracy float64 `json:"accuracy"`
-}
-
-// ClassAccuracies returns the accuracies of the classes that runs evaluate, in the order in
-// which runs have them. Classes without samples, and runs without a result, are left out.
-func ClassAccuracies(runs []Run) []ClassAccuracy {
-	var list []ClassAccuracy
-	var counts []float64
-	at := map[string]int{}
-	for _, r := range runs {
-		if r.Result == nil || r.Result.Evaluation == nil {
-			continue
-		}
-		samples, accuracy := metrics.Confusion(r.Result.Evaluation.Confusion).Recall()
-		for z, class := range r.Result.Evaluation.Classes {
-			if samples[z] == 0 {
-				continue
-			}
-			i, known := at[class]
-			if !known {
-				i = len(list)
-				at[class] = i
-				list, counts = append(list, ClassAccuracy{Class: class, Samples: samples[z]}), append(counts, 0)
-			}
-			list[i].Accuracy += accuracy[z]
-			counts[i]++
-		}
-	}
-	for i := range list {
-		list[i].Accuracy /= counts[i]
-	}
-	return list
-}
-
-// Accuracies returns the numbers of a list of classes.
-func Accuracies(list []ClassAccuracy) []float64 {
-	values := make([]float64, len(list))
-	for i, c := range list {
-		values[i] = c.Accuracy
-	}
-	return values
 }
 
 // ByMean orders summaries by descending mean; those without values come last.

@@ -37,11 +37,11 @@ func TestShardFromEnvironment(t *testing.T) {
 		"Slurm without a least index":   {map[string]string{id: "1", count: "4"}, Shard{1, 4}, nil},
 		"Kubernetes":                    {map[string]string{index: "2", completions: "5"}, Shard{2, 5}, nil},
 		"no number":                     {map[string]string{id: "one", count: "4"}, Shard{}, []string{"$" + id, `"one"`}},
-		"no count":                      {map[string]string{id: "1"}, Shard{}, []string{"$" + count, "found none"}},
+		"no count":                      {map[string]string{id: "1"}, Shard{}, []string{"$" + count, `found ""`}},
 		"least is no number":            {map[string]string{id: "1", count: "4", least: "x"}, Shard{}, []string{"$" + least, `"x"`}},
 		"below the least":               {map[string]string{id: "1", count: "4", least: "2"}, Shard{}, []string{"$" + id, "found 1"}},
 		"in steps, as in --array=0-6:2": {map[string]string{id: "6", count: "4", least: "0"}, Shard{}, []string{"$" + id, "found 6"}},
-		"no completions":                {map[string]string{index: "0"}, Shard{}, []string{"$" + completions, "Set it to the number of shards"}},
+		"no completions":                {map[string]string{index: "0"}, Shard{}, []string{"$" + completions, "give --shard I/N"}},
 		"past the completions":          {map[string]string{index: "5", completions: "5"}, Shard{}, []string{"$" + index, "found 5"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,15 +75,15 @@ var kinds = []kind{
 	{
 		robustness.NoiseKind, "Noisy descriptions",
 		"Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. The figure shows it relative to the same model without noise.",
-		"noise", func() result { return new(robustness.NoiseResult) }, nil,
+		"noise", func() result { return new(robustness.Result) }, nil,
 	},
 	{
 		robustness.PartialKind, "Partial descriptions, attributes given at random",
-		partialText, "partial", func() result { return new(robustness.PartialResult) }, nil,
+		partialText, "partial", func() result { return new(robustness.Result) }, nil,
 	},
 	{
 		robustness.StrongestKind, "Partial descriptions, strongest attributes first",
-		partialText, "partial --given strongest", func() result { return new(robustness.PartialResult) }, nil,
+		partialText, "partial --given strongest", func() result { return new(robustness.Result) }, nil,
 	},
 	{
 		grouping.Kind, "Learned groups",

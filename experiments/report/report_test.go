@@ -214,7 +214,7 @@ func TestDamagedResults(t *testing.T) {
 		"expected a result that this version of lago-train stored":                     testkit.Write(t, root, "noise-a-00000000.json", `{"kind"`),
 		`kind: expected the name of a question, found "colours"`:                       store(t, root, "colours", "fish", "", "{}"),
 		"result: expected a result of partial, found other JSON":                       store(t, root, "partial", "fish", "", `[1]`),
-		"methods: expected methods and ratios, found 0 and 0":                          store(t, root, "noise", "fish", "", `{}`),
+		"methods: expected at least one, found none":                                   store(t, root, "noise", "fish", "", `{}`),
 		"eszsl: expected accuracies for each of the 1 ratios, found 0, 1 and 1":        store(t, root, "noise", "fish", "22", strings.Replace(results["noise"], `"accuracy"`, `"other"`, 1)),
 		"val: expected the accuracy of a stage, and its runs, found none":              store(t, root, "run", "fish", "", `{}`),
 		`differences: expected two of the methods, found "lago" and "sje"`:             store(t, root, "compare", "fish", "", strings.Replace(results["compare"], `"method": "eszsl"`, `"method": "sje"`, 1)),

@@ -74,7 +74,7 @@ func Run(ctx context.Context, l *lab.Lab, variants []engine.Config) (*Result, er
 	for _, row := range rows {
 		r.Table = append(r.Table, Row{row, r.published(row.Title)})
 	}
-	if !slices.ContainsFunc(done.Failed(), engine.IsElsewhere) {
+	if done.Waiting == nil {
 		r.Result = chosen(r.Table)
 	}
 	if r.Result != nil {
@@ -145,14 +145,7 @@ func publishedCell(accuracy *float64) string {
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Result) Check() error {
-	for _, row := range append(slices.Clone(r.Table), *cmp.Or(r.Result, &Row{Row: engine.Row{Val: new(engine.Measured), Test: new(engine.Measured)}})) {
-		if row.Val == nil || row.Test == nil {
-			return &invalid.Error{Field: cmp.Or(row.Title, "result"), Want: "val and test", Got: "none"}
-		}
-	}
-	return nil
-}
+func (r *Result) Check() error { return lab.NotEmpty("table", len(r.Table)) }
 
 // Figures are the accuracy of the methods, beside the published ones.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
@@ -161,7 +154,7 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	var seeds []int
 	for i, row := range r.Table {
 		p.Rows = append(p.Rows, plot.Row{Name: row.Title, Method: cmp.Or(row.Variant, row.Name), Emphatic: r.Result != nil && row.Variant == r.Result.Variant && row.Variant != ""})
-		for j, m := range []*engine.Measured{row.Val, row.Test} {
+		for j, m := range []engine.Measured{row.Val, row.Test} {
 			series[j].Dots = append(series[j].Dots, engine.Dot(i, m.PerClass.Mean, m.Interval))
 		}
 		if row.Published != nil {
@@ -170,12 +163,9 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 		p.Chance = 100 * row.Test.Chance()
 		seeds = append(seeds, len(row.Test.PerClass.Values))
 	}
-	if len(p.Rows) == 0 {
-		return nil, nil
-	}
 	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
 	return []plot.Figure{{
 		Name: "variants", Title: "Accuracy of the variants", Picture: p,
-		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes. The result is shaded.", engine.ClassesText(r.Table[0].Test, "test"), engine.SeedsText(seeds)),
+		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes. The result is shaded.", r.Table[0].Test.ClassesText("test"), engine.SeedsText(seeds)),
 	}}, nil
 }

@@ -101,8 +101,10 @@ func TestMasksAreNested(t *testing.T) {
 	}
 }
 
-func models(l *lab.Lab, variants ...model.Variant) Models {
-	return Models{Variants: testlab.Full(l, variants...), Baselines: []string{"eszsl"}, Like: testlab.Config(l, engine.DevThenTest, model.SemanticHard)}
+func configOf(l *lab.Lab, d Distortion, variants ...model.Variant) Config {
+	return Config{
+		Variants: testlab.Full(l, variants...), Baselines: []string{"eszsl"}, Like: testlab.Config(l, engine.DevThenTest, model.SemanticHard), Distortion: d,
+	}
 }
 
 // accuracy is the mean over models of the accuracy with other descriptions of the test
@@ -127,8 +129,8 @@ func accuracy(t *testing.T, l *lab.Lab, files []string, kind impute.Kind, worse 
 // The accuracies are those of the saved models with the same noise for each of them.
 func TestNoise(t *testing.T) {
 	l := testlab.New(t)
-	c := NoiseConfig{models(l, model.SemanticHard, model.Singletons), []float64{0, 0.2, 1}, 3}
-	r := testkit.Must(RunNoise(t.Context(), l, c))(t)
+	c := configOf(l, Distortion{Ratios: []float64{0, 0.2, 1}, NoiseSeeds: 3}, model.SemanticHard, model.Singletons)
+	r := testkit.Must(Run(t.Context(), l, c))(t)
 	if len(r.Methods) != 3 || len(r.Missing) != 0 {
 		t.Fatalf("methods %+v, missing %+v", r.Methods, r.Missing)
 	}
@@ -145,7 +147,7 @@ func TestNoise(t *testing.T) {
 		testkit.Near(t, m.Method+" with the third noise", m.Accuracy[1].Values[2], mean, 1e-12)
 		testkit.Near(t, m.Method+" relative", m.Relative[1].Values[2], relative, 1e-12)
 	}
-	var stored NoiseResult
+	var stored Result
 	testlab.Stored(t, l, NoiseKind, &stored)
 	testkit.NoError(t, stored.Check())
 	if diff := cmp.Diff(r, &stored); diff != "" {
@@ -159,8 +161,9 @@ func TestNoise(t *testing.T) {
 // Each method is measured with each imputation, by the same masks.
 func TestPartial(t *testing.T) {
 	l := testlab.New(t)
-	c := PartialConfig{models(l, model.SemanticHard), []float64{1, 0.5, 0.1}, AtRandom, 3, []impute.Kind{impute.Neutral, impute.Inferred}}
-	r := testkit.Must(RunPartial(t.Context(), l, c))(t)
+	c := configOf(l, Distortion{Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, MaskSeeds: 3}, model.SemanticHard)
+	c.Impute = []impute.Kind{impute.Neutral, impute.Inferred}
+	r := testkit.Must(Run(t.Context(), l, c))(t)
 	for i, want := range []string{"semantic-hard", "semantic-hard, inferred", "eszsl", "eszsl, inferred"} {
 		m := r.Methods[i]
 		mean, _ := accuracy(t, l, m.Models, c.Impute[i%2], AtRandom.only(l.Data.Describe(l.Data.Split.Test), 0.5, 1))
@@ -170,7 +173,7 @@ func TestPartial(t *testing.T) {
 			t.Errorf("%s scores %g by all and %g by a tenth; expected %s, which needs descriptions", m.Method, m.Start.Mean, m.Accuracy[2].Mean, want)
 		}
 	}
-	var stored PartialResult
+	var stored Result
 	testlab.Stored(t, l, PartialKind, &stored)
 	testkit.NoError(t, stored.Check())
 	lines := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines)
@@ -179,39 +182,30 @@ func TestPartial(t *testing.T) {
 	}
 	l = testlab.New(t)
 	c.Given, c.Variants = Strongest, nil
-	testkit.Must(RunPartial(t.Context(), l, c))(t)
+	testkit.Must(Run(t.Context(), l, c))(t)
 	testlab.Stored(t, l, StrongestKind, &stored)
 }
 
-func TestConfigsAreChecked(t *testing.T) {
-	m := Models{Baselines: []string{"eszsl"}}
-	some := []impute.Kind{impute.Neutral}
-	testkit.NoError(t, NoiseConfig{m, []float64{0, 1}, 1}.Check())
-	testkit.NoError(t, PartialConfig{m, []float64{1, 0.1}, AtRandom, 1, some}.Check())
-	for want, err := range map[string]error{
-		"methods: expected at least one":                  NoiseConfig{Models{}, []float64{0}, 1}.Check(),
-		"methods: expected each method once":              NoiseConfig{Models{Baselines: []string{"dap", "dap"}}, []float64{0}, 1}.Check(),
-		"ratios: expected at least one":                   NoiseConfig{m, nil, 1}.Check(),
-		"ratios: expected fractions from 0 to 1, found 2": NoiseConfig{m, []float64{0.1, 2}, 1}.Check(),
-		"ratios: expected fractions from 0 to 1, found N": NoiseConfig{m, []float64{math.NaN()}, 1}.Check(),
-		"noise_seeds: expected at least 1, found 0":       NoiseConfig{m, []float64{0}, 0}.Check(),
-		"methods: expected at least one,":                 PartialConfig{Models{}, []float64{1}, AtRandom, 1, some}.Check(),
-		"shares: expected at least one":                   PartialConfig{m, nil, AtRandom, 1, some}.Check(),
-		"shares: expected fractions above 0, up to 1":     PartialConfig{m, []float64{0}, AtRandom, 1, some}.Check(),
-		"mask_seeds: expected at least 1":                 PartialConfig{m, []float64{1}, AtRandom, 0, some}.Check(),
-		"impute: expected at least one kind":              PartialConfig{m, []float64{1}, AtRandom, 1, nil}.Check(),
+func TestRefusals(t *testing.T) {
+	one := Distortion{Ratios: []float64{0}}
+	for want, c := range map[string]Config{
+		"methods: expected at least one":                  {Distortion: one},
+		"methods: expected each method once":              {Baselines: []string{"dap", "dap"}, Distortion: one},
+		"ratios: expected at least one":                   {Baselines: []string{"dap"}},
+		"ratios: expected fractions from 0 to 1, found 2": {Baselines: []string{"dap"}, Distortion: Distortion{Ratios: []float64{0.1, 2}}},
+		"ratios: expected fractions from 0 to 1, found N": {Baselines: []string{"dap"}, Distortion: Distortion{Ratios: []float64{math.NaN()}}},
+		"shares: expected fractions above 0, up to 1":     {Baselines: []string{"dap"}, Distortion: Distortion{Given: AtRandom, Shares: []float64{1, 0}}},
 	} {
-		testkit.WantError(t, err, want)
+		testkit.WantError(t, c.Check(), want)
 	}
 }
 
 func TestTables(t *testing.T) {
-	r := &NoiseResult{Dataset: "small", Ratios: []float64{0.1}, NoiseSeeds: 2, Methods: []Method{{
+	r := &Result{Dataset: "small", Distortion: Distortion{Ratios: []float64{0.1}, NoiseSeeds: 2}, Methods: []Method{{
 		Method: "singletons", Start: lab.Summarise([]float64{0.5, 0.6}), BySeed: []lab.Summary{lab.Summarise([]float64{0.4})},
 		Accuracy: []lab.Summary{lab.Summarise([]float64{0.4, 0.44})}, Relative: []lab.Summary{lab.Summarise([]float64{0.75, 0.79})},
 	}}}
 	testkit.WantText(t, testlab.Text(t, r.Tables()), "│ 10.0 % │ 77.0 % ± 2.0 │", "│ 10.0 %   │ 42.0 % ± 2.0 / - │", "│ no noise │ 55.0 % ± - / 5.0 │")
 	r.Methods[0].Relative = nil
 	testkit.WantError(t, r.Check(), "singletons: expected accuracies for each of the 1 ratios, found 1, 0 and 1")
-	testkit.WantError(t, (&PartialResult{}).Check(), "methods: expected methods and shares, found 0 and 0")
 }

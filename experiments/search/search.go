@@ -38,23 +38,10 @@ type Result struct {
 	Dataset string        `json:"dataset"`
 	Variant model.Variant `json:"variant"`
 	Budget  int           `json:"budget"`
-	Folds   int           `json:"folds"`
-	Trials  int           `json:"trials"` // of all folds and seeds
-	Epochs  int           `json:"epochs"` // of a trial, at most
-	Space   []string      `json:"space"`  // names of the settings that were searched
-	Tried   []Tried       `json:"tried"`  // best first; fewer than the budget if the space has no more
+	*engine.Found
 	Chosen  Chosen        `json:"chosen"`
 	File    string        `json:"file"`    // config file that was written
 	Missing []lab.Missing `json:"missing"` // failed trials
-}
-
-// Tried is one combination of settings.
-type Tried struct {
-	Settings  map[string]any `json:"settings"`      // that were searched
-	Accuracy  float64        `json:"val_accuracy"`  // mean over folds
-	BestEpoch int            `json:"best_epoch"`    // of the average curve of the folds
-	Further   *lab.Summary   `json:"further_seeds"` // validation accuracy; null except for the best
-	Dirs      []string       `json:"dirs"`          // of the folds
 }
 
 // Chosen is the best combination.
@@ -85,9 +72,6 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if out := engine.Allows(l, c.Start.Method); out != nil {
-		return nil, engine.NotAllowed(*out)
-	}
 	f, err := engine.Search(ctx, l, c.Start, c.plan(), c.Budget)
 	if err != nil {
 		return nil, err
@@ -102,16 +86,8 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 			engine.FurtherSeeds, last.Dir, last.Err)
 	}
 	r := &Result{
-		Dataset: c.Start.Dataset, Variant: c.Start.Method.Variant(), Budget: c.Budget, Folds: f.Folds, Trials: f.Trials, Epochs: c.Start.DevEpochs(),
-		Space: f.Space, Missing: lab.MissingOf(f.Failed), File: c.File,
+		Dataset: c.Start.Dataset, Variant: c.Start.Method.Variant(), Budget: c.Budget, Found: f, Missing: lab.MissingOf(f.Failed), File: c.File,
 		Chosen: Chosen{Accuracy: *best.Further, Epochs: best.Epochs, Edges: f.Edges, Config: best.Config},
-	}
-	for _, t := range f.Tried {
-		one := Tried{Settings: f.Settings(t), Accuracy: t.Accuracy, BestEpoch: t.BestEpoch, Further: t.Further}
-		for _, run := range t.Runs {
-			one.Dirs = append(one.Dirs, run.Dir)
-		}
-		r.Tried = append(r.Tried, one)
 	}
 	chosen := &r.Chosen.Config
 	chosen.Stage, chosen.Epochs, chosen.Seeds = engine.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
@@ -207,25 +183,13 @@ func (r *Rotation) Tables() []*table.Table {
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (s *Result) Check() error {
-	if len(s.Tried) == 0 {
-		return &invalid.Error{Field: "tried", Want: "at least one setting", Got: "none"}
-	}
-	return nil
-}
+func (s *Result) Check() error { return lab.NotEmpty("tried", len(s.Tried)) }
+
+// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
+func (r *Rotation) Check() error { return lab.NotEmpty("methods", len(r.Methods)) }
 
 // Figures are none.
 func (s *Result) Figures(string) ([]plot.Figure, error) { return nil, nil }
-
-// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Rotation) Check() error {
-	for _, m := range r.Methods {
-		if m.Test == nil {
-			return &invalid.Error{Field: m.Name, Want: "test", Got: "none"}
-		}
-	}
-	return nil
-}
 
 // Figures are none.
 func (r *Rotation) Figures(string) ([]plot.Figure, error) { return nil, nil }

@@ -1,0 +1,92 @@
+package robustness
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lago-train/lago-train/dataset"
+)
+
+// Distortion makes descriptions worse, by degrees: by noise or, if Given is set, by leaving out
+// attributes. It is the same for every model, and what is distorted at one degree is so at all
+// worse ones.
+type Distortion struct {
+	Ratios     []float64 `json:"ratios,omitempty"` // probabilities that an entry of p(a|z) is replaced
+	NoiseSeeds int       `json:"noise_seeds,omitempty"`
+	Shares     []float64 `json:"shares,omitempty"` // of each class's attributes that are given
+	Given      Order     `json:"given,omitempty"`
+	MaskSeeds  int       `json:"mask_seeds,omitempty"`
+}
+
+// Order is the order in which the attributes of a class are given.
+type Order string
+
+// The orders.
+const (
+	AtRandom  Order = "random"
+	Strongest Order = "strongest" // the highest p(a|z) first
+)
+
+func (d Distortion) kind() string {
+	switch d.Given {
+	case "":
+		return NoiseKind
+	case Strongest:
+		return StrongestKind
+	}
+	return PartialKind
+}
+
+// degrees returns the degrees, what they are called, and the number of random seeds.
+func (d Distortion) degrees() (name string, list []float64, seeds int) {
+	if d.Given == "" {
+		return "ratios", d.Ratios, d.NoiseSeeds
+	}
+	return "shares", d.Shares, d.MaskSeeds
+}
+
+func (d Distortion) apply(u dataset.Matrix[float64], degree float64, seed uint64) dataset.Matrix[float64] {
+	if d.Given == "" {
+		return saltAndPepper(u, degree, seed)
+	}
+	return d.Given.only(u, degree, seed)
+}
+
+// saltAndPepper returns descriptions of which each entry is replaced by 0 or 1, with equal
+// probability, with the probability of the ratio. The draws are the same at every ratio.
+func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) dataset.Matrix[float64] {
+	rng := rand.New(rand.NewPCG(seed, 0x5a17))
+	noisy := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	for i, p := range u.Data {
+		chance, salt := rng.Float64(), rng.IntN(2)
+		if chance < ratio {
+			p = float64(salt)
+		}
+		noisy.Data[i] = p
+	}
+	return noisy
+}
+
+// only returns descriptions with a share of the described attributes of each class, at
+// least one, and NaN for the others. The order of the attributes is the same for every
+// share.
+func (o Order) only(u dataset.Matrix[float64], share float64, seed uint64) dataset.Matrix[float64] {
+	rng := rand.New(rand.NewPCG(seed, 0x9a97))
+	part := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	for i := range part.Data {
+		part.Data[i] = math.NaN()
+	}
+	for z := range u.Rows {
+		order := slices.DeleteFunc(rng.Perm(u.Cols), func(m int) bool { return math.IsNaN(u.Row(z)[m]) })
+		if o == Strongest {
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(u.Row(z)[b], u.Row(z)[a]) })
+		}
+		n := min(max(int(math.Round(share*float64(len(order)))), 1), len(order))
+		for _, m := range order[:n] {
+			part.Row(z)[m] = u.Row(z)[m]
+		}
+	}
+	return part
+}
