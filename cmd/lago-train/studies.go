@@ -355,10 +355,8 @@ func (o *gridOptions) robustness(c *cli.Context, config *robustness.Config, name
 	if err != nil {
 		return nil, err
 	}
-	config.Like, config.Variants = presets[0].Config, configsOf(presets[1:])
-	if len(config.Variants) > 0 {
-		config.Like = engine.ForBaselines(config.Variants)
-	}
+	config.Variants = configsOf(presets[1:])
+	config.Like = engine.ForBaselines(config.Variants, presets[0].Config)
 	return presets, config.Check()
 }
 

@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
-	"gonum.org/v1/gonum/floats"
 )
 
 // Supervision says whether the loss has a term for the attributes (section 4.2 of
@@ -154,18 +155,16 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 			r.Published = r.Design.published(a.Dataset)
 		}
 	}
-	for _, d := range all {
-		rows := slices.DeleteFunc(slices.Clone(tried), func(r Row) bool { return r.Design != d })
-		slices.SortStableFunc(rows, byAccuracy)
-		a.Rows = append(a.Rows, rows[0])
+	slices.SortStableFunc(tried, func(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
+	for _, r := range tried {
+		if !slices.ContainsFunc(a.Rows, func(better Row) bool { return better.Design == r.Design }) {
+			a.Rows = append(a.Rows, r)
+		}
 	}
-	slices.SortStableFunc(a.Rows, byAccuracy)
 	compareRows(a.Rows)
 	a.Findings = findings(a.Rows)
 	return a, l.Store(Kind, c, a)
 }
-
-func byAccuracy(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) }
 
 // published returns the accuracy of a design in the paper, a fraction.
 func (d Design) published(dataset string) *float64 {

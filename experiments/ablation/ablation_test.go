@@ -28,7 +28,7 @@ func rowsOf(classes func(d Design) []float64) []Row {
 		c := classes(d)
 		rows = append(rows, Row{Design: d, Accuracy: lab.Summarise([]float64{stat.Mean(c, nil)}), classes: c})
 	}
-	slices.SortStableFunc(rows, byAccuracy)
+	slices.SortStableFunc(rows, func(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
 	return rows
 }
 
@@ -152,7 +152,7 @@ func TestAblate(t *testing.T) {
 	if !slices.Contains(designs, perGroup) || len(slices.Compact(designs)) != 9 {
 		t.Errorf("designs %v", designs)
 	}
-	testkit.WantText(t, testlab.Text(t, a.Tables()), "2 seeds, explicit with the best alpha of 0.5, 10000 by the same accuracy", "│ Per-group     │")
+	testkit.WantText(t, testlab.Text(t, a.Tables()), "2 seeds, explicit with the best alpha of 0.5, 10000 by the same accuracy", "│ per-group     │")
 	again := testkit.Must(Run(t.Context(), l, c))(t)
 	var stored Result
 	testlab.Stored(t, l, Kind, &stored)
@@ -187,7 +187,7 @@ func TestTables(t *testing.T) {
 	compareRows(rows)
 	a := &Result{Dataset: "cub", Variant: model.SemanticHard, Alphas: []float64{1}, Seeds: []uint64{0}, Rows: rows, Findings: findings(rows), Parts: 1}
 	testkit.WantText(t, testlab.Text(t, a.Tables()), "semantic-hard on cub: validation accuracy by design, 1 seed, alpha 1 where explicit\n",
-		"│ Uniform       │ Const    │ Implicit    │   52.8 % │                 - │     1 │                      - │ - │    52.8 % │",
+		"│ uniform       │ const    │ implicit    │   52.8 % │                 - │     1 │                      - │ - │    52.8 % │",
 		// Two classes cannot make a difference clear.
 		"  unclear  with a uniform prior, const is above De-Morgan: +2.4 (2.4 to 2.4), p 1\n")
 }

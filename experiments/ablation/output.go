@@ -13,17 +13,6 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// The words of the paper's table A.2.
-var paperWords = map[string]string{
-	string(model.Uniform):      "Uniform",
-	string(model.PerAttribute): "Per-attribute",
-	string(model.PerGroup):     "Per-group",
-	string(model.Const):        "Const",
-	string(model.DeMorgan):     "DeMorgan",
-	string(Implicit):           "Implicit",
-	string(Explicit):           "Explicit",
-}
-
 // Tables are the table in the form of the paper's, its findings, and the missing trials.
 func (a *Result) Tables() []*table.Table {
 	return []*table.Table{a.table(), a.findingsTable(), lab.MissingTable(a.Missing)}
@@ -43,7 +32,7 @@ func (a *Result) table() *table.Table {
 	}
 	t.Right(4, 5, 7, 8, 9)
 	for _, r := range a.Rows {
-		supervision := paperWords[string(r.Supervision)]
+		supervision := string(r.Supervision)
 		if r.Supervision == Explicit && len(a.Alphas) > 1 {
 			supervision += fmt.Sprintf(", alpha %v", r.Alpha)
 		}
@@ -51,10 +40,7 @@ func (a *Result) table() *table.Table {
 		if d := r.Difference; d != nil {
 			difference, p = points(*d), fmt.Sprintf("%.2g", d.P)
 		}
-		row := []any{
-			paperWords[string(r.Prior)], paperWords[string(r.Complement)], supervision,
-			r.Accuracy.MeanText(), r.Accuracy.SEMText(), len(r.Accuracy.Values), difference, p,
-		}
+		row := []any{r.Prior, r.Complement, supervision, r.Accuracy.MeanText(), r.Accuracy.SEMText(), len(r.Accuracy.Values), difference, p}
 		if inPaper && r.Published != nil {
 			row = append(row, format.Percent(*r.Published))
 		}
@@ -126,18 +112,14 @@ func (a *Result) Figures(string) ([]plot.Figure, error) {
 
 // marks has a disc for each decision of LAGO's design.
 func (d Design) marks() []plot.Condition {
-	result := make([]plot.Condition, 3)
-	switch d.Prior {
-	case model.PerAttribute:
-		result[0] = plot.Dashed
-	case model.PerGroup:
-		result[0] = plot.Dotted
+	marks := make([]plot.Condition, 3)
+	for i, differs := range []bool{d.Prior != lago.Prior, d.Complement != lago.Complement, d.Supervision != lago.Supervision} {
+		if differs {
+			marks[i] = plot.Dashed
+		}
 	}
-	if d.Complement == model.DeMorgan {
-		result[1] = plot.Dashed
+	if d.Prior == model.PerGroup {
+		marks[0] = plot.Dotted
 	}
-	if d.Supervision == Explicit {
-		result[2] = plot.Dashed
-	}
-	return result
+	return marks
 }

@@ -239,9 +239,6 @@ func TestIncompleteComparisons(t *testing.T) {
 		t.Errorf("stored %+v, %v", list, err)
 	}
 	testkit.WantError(t, r.Check(), "methods: expected at least one, found none")
-	r.Methods = []Method{{Row: engine.Row{Name: "lago"}}}
-	r.Differences = []Difference{{Reference: "lago", Method: "other"}}
-	testkit.WantError(t, r.Check(), `differences: expected two of the methods, found "lago" and "other"`)
 }
 
 // A difference that may be chance ranks no method.

@@ -135,7 +135,7 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	q := &plot.Dots{X: reference + " minus the method (% points)", Series: []plot.DotSeries{{Name: "difference"}}}
 	byDifference := func(a, b Difference) int { return cmp.Compare(b.Mean, a.Mean) }
 	for i, one := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
-		q.Rows = append(q.Rows, plotRow(*r.method(one.Method)))
+		q.Rows = append(q.Rows, plotRow(r.method(one.Method)))
 		dot := engine.Dot(i, one.Mean, one.Interval)
 		dot.Text = fmt.Sprintf("%s, p %.2g", format.Points(one.Mean), one.Holm)
 		q.Series[0].Dots = append(q.Series[0].Dots, dot)

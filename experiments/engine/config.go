@@ -3,14 +3,12 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/fileio"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -208,17 +206,7 @@ func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial 
 
 // Check returns an *invalid.Error for the first setting that no run can have. Errors that
 // only the data can show, such as more groups than attributes, are left to it.
-func (c Config) Check() error {
-	if err := c.Settings().Check(); err != nil {
-		return err
-	}
-	if last := uint64(c.Seeds - 1); c.Seed > math.MaxUint64-last {
-		return &invalid.Error{
-			Field: "seed", Want: fmt.Sprintf("at most 2^64-%d, so that all %d seeds exist", c.Seeds, c.Seeds), Got: strconv.FormatUint(c.Seed, 10),
-		}
-	}
-	return nil
-}
+func (c Config) Check() error { return c.Settings().Check() }
 
 // MarshalJSON writes the settings that apply, in the form of a config file.
 func (c Config) MarshalJSON() ([]byte, error) { return json.Marshal(c.Settings().Used()) }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
@@ -18,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
-	"gonum.org/v1/gonum/floats"
 )
 
 // Measured is the accuracy on the classes that a stage evaluates, as fractions, over seeds.
@@ -297,13 +298,10 @@ func (m Row) Chosen() []string {
 		for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
 			line += fmt.Sprintf(", %s %v", name, p.Settings[name])
 		}
-		for j, e := range p.Edges {
-			if j == 0 {
-				line += "; at an end of the searched values: "
-			} else {
-				line += ", "
-			}
-			line += e.Setting
+		separator := "; at an end of the searched values: "
+		for _, e := range p.Edges {
+			line += separator + e.Setting
+			separator = ", "
 		}
 		lines = append(lines, line)
 	}
@@ -347,14 +345,9 @@ func rowOf(arm Arm, outcomes []*Outcome, dataset string) Row {
 
 // methodSettings lists the settings that apply, without those of data and protocol.
 func methodSettings(c Config) map[string]any {
-	values := map[string]any{}
-	for _, s := range c.Settings().Used() {
-		if s.Scope == setting.Data || s.Scope == setting.Protocol || slices.Contains([]string{"variant", "epochs", "patience"}, s.Key) {
-			continue
-		}
-		values[s.Key] = s.Value()
-	}
-	return values
+	return slices.DeleteFunc(c.Settings().Used(), func(s setting.Setting) bool {
+		return s.Scope == setting.Data || s.Scope == setting.Protocol || slices.Contains([]string{"variant", "epochs", "patience"}, s.Key)
+	}).Values()
 }
 
 // BaselineArm is the arm of a baseline with its defaults and, of common, the preprocessing and
@@ -394,9 +387,14 @@ func FullPlan(variants []Config, baselines []string, like Config) (Plan, error) 
 
 // ForBaselines returns the configuration whose preprocessing, seeds and epochs baselines have
 // beside some variants: that of semantic-hard, which has the paper's main result, or the first.
-func ForBaselines(variants []Config) Config {
-	i := slices.IndexFunc(variants, func(c Config) bool { return c.Method.Variant() == model.SemanticHard })
-	return variants[max(i, 0)]
+// Without variants it is otherwise.
+func ForBaselines(variants []Config, otherwise Config) Config {
+	for i, c := range variants {
+		if i == 0 || c.Method.Variant() == model.SemanticHard {
+			otherwise = c
+		}
+	}
+	return otherwise
 }
 
 // ChooseAdaptation chooses the settings of the adaptation to unlabelled samples on the

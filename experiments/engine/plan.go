@@ -145,7 +145,11 @@ func (r *runner) do(ctx context.Context, round string, lists [][]train.Trial) ([
 	if r.waiting == nil {
 		r.waiting = lab.WaitingFor(round, runs)
 	}
-	return lab.Split(runs, lists), nil
+	done := make([][]lab.Run, len(lists))
+	for i, list := range lists {
+		done[i], runs = runs[:len(list)], runs[len(list):]
+	}
+	return done, nil
 }
 
 // outcomes adds an outcome of each arm that the data allows, part after part, and returns them
@@ -330,10 +334,7 @@ type Trained struct {
 func TrainedOf(runs []lab.Run) (t Trained, err error) {
 	for _, r := range runs {
 		if r.Err != nil {
-			if strings.HasPrefix(r.Err.Error(), r.Dir) {
-				return t, r.Err // which names one of the run's files
-			}
-			return t, fmt.Errorf("%s: %w", r.Dir, r.Err)
+			return t, fmt.Errorf("%s: %s", r.Dir, r.Why())
 		}
 		record, err := train.ReadRecord(r.Dir)
 		if err != nil {

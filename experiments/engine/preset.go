@@ -65,8 +65,8 @@ func PresetFor(dataset string, m methods.Spec) Preset {
 	if !ok {
 		return p
 	}
-	values := map[string]any{
-		"lr": r.LearningRate, "bias_factor": 1.0, "beta": r.Beta, "lambda": r.Lambda, "lr_v": cmp.Or(r.LearningRateV, publishedLRV), "zeta": r.Zeta,
+	values := map[string]any{ // none of lr_v was published for variants which do not train V
+		"lr": r.LearningRate, "bias_factor": 1.0, "beta": r.Beta, "lambda": r.Lambda, "lr_v": cmp.Or(r.LearningRateV, 0.1), "zeta": r.Zeta,
 		"k": r.K, "psi": r.Psi, "alpha": r.Alpha, "batch": r.Batch, "preprocess": preprocess.None,
 	}
 	for _, s := range p.Settings() {
@@ -83,10 +83,6 @@ func PresetFor(dataset string, m methods.Spec) Preset {
 	}
 	return p
 }
-
-// publishedLRV stands for a learning rate of V that was not published, that of variants which
-// do not train V.
-const publishedLRV = 0.1
 
 // EpochsOf returns the number of epochs of the preset's stage, where 0 stands for the
 // default.

@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/methods"
@@ -106,14 +107,8 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 // has for all variants.
 func line(c engine.Config, v model.Variant) engine.Config {
 	line := engine.PresetFor(c.Dataset, methods.Of(v)).Config
-	from := c.Settings()
-	for _, s := range line.Settings() {
-		if slices.Contains(engine.CommonKeys(), s.Key) || slices.Contains([]string{"batch", "prior", "complement"}, s.Key) {
-			if shared, err := from.Find(s.Key); err == nil {
-				s.Set(shared.Value())
-			}
-		}
-	}
+	shared := append(engine.CommonKeys(), "batch", "prior", "complement")
+	c.Settings().CopyTo(slices.DeleteFunc(line.Settings(), func(s setting.Setting) bool { return !slices.Contains(shared, s.Key) }))
 	return line
 }
 

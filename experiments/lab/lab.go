@@ -177,15 +177,6 @@ func (l *Lab) dir(t train.Trial) string {
 	return filepath.Join(l.Root, splitsDir)
 }
 
-// Split divides runs into lists of the lengths of lists of trials, which were done together.
-func Split(runs []Run, lists [][]train.Trial) [][]Run {
-	parts := make([][]Run, len(lists))
-	for i, list := range lists {
-		parts[i], runs = runs[:len(list)], runs[len(list):]
-	}
-	return parts
-}
-
 // Failed returns the number of runs that failed since New.
 func (l *Lab) Failed() int { return len(l.failed) }
 

@@ -158,14 +158,12 @@ type Summary struct {
 // Summary for none.
 func Summarise(values []float64) Summary {
 	s := Summary{Values: values}
-	switch len(values) {
-	case 0:
-	case 1:
-		s.Mean = values[0]
-	default:
-		mean, sd := stat.MeanStdDev(values, nil)
-		sem := stat.StdErr(sd, float64(len(values)))
-		s.Mean, s.SEM = mean, &sem
+	if len(values) > 0 {
+		s.Mean = stat.Mean(values, nil)
+	}
+	if len(values) > 1 {
+		sem := stat.StdErr(stat.StdDev(values, nil), float64(len(values)))
+		s.SEM = &sem
 	}
 	return s
 }
@@ -196,15 +194,7 @@ func (s Summary) Margin() float64 {
 
 // ByMean orders summaries by descending mean; those without values come last.
 func ByMean(x, y Summary) int {
-	switch {
-	case len(x.Values) == 0 && len(y.Values) == 0:
-		return 0
-	case len(x.Values) == 0:
-		return 1
-	case len(y.Values) == 0:
-		return -1
-	}
-	return cmp.Compare(y.Mean, x.Mean)
+	return cmp.Or(cmp.Compare(min(len(y.Values), 1), min(len(x.Values), 1)), cmp.Compare(y.Mean, x.Mean))
 }
 
 // PlusMinus returns a mean and its standard error in percent, "62.5 ± 0.4 %"; that of a single

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -18,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
-	"gonum.org/v1/gonum/floats"
 )
 
 // Kind is the first word of the names of stored results.

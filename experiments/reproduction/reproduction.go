@@ -53,7 +53,7 @@ type Row struct {
 // result.
 func Run(ctx context.Context, l *lab.Lab, variants []engine.Config) (*Result, error) {
 	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Table: []Row{}}
-	like := engine.ForBaselines(variants)
+	like := engine.ForBaselines(variants, engine.Config{})
 	if r.published("ESZSL") != nil && l.Data.TestSeen != nil && !like.HoldOut {
 		like.HoldOut, r.BaselinesHeldOut = true, true
 	}

@@ -38,7 +38,7 @@ type Result struct {
 	Dataset string        `json:"dataset"`
 	Variant model.Variant `json:"variant"`
 	Budget  int           `json:"budget"`
-	*engine.Found
+	engine.Found
 	Chosen  Chosen        `json:"chosen"`
 	File    string        `json:"file"`    // config file that was written
 	Missing []lab.Missing `json:"missing"` // failed trials
@@ -86,7 +86,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 			engine.FurtherSeeds, last.Dir, last.Err)
 	}
 	r := &Result{
-		Dataset: c.Start.Dataset, Variant: c.Start.Method.Variant(), Budget: c.Budget, Found: f, Missing: lab.MissingOf(f.Failed), File: c.File,
+		Dataset: c.Start.Dataset, Variant: c.Start.Method.Variant(), Budget: c.Budget, Found: *f, Missing: lab.MissingOf(f.Failed), File: c.File,
 		Chosen: Chosen{Accuracy: *best.Further, Epochs: best.Epochs, Edges: f.Edges, Config: best.Config},
 	}
 	chosen := &r.Chosen.Config
