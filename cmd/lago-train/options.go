@@ -162,11 +162,6 @@ func (o *gridOptions) foldsOf(c *cli.Context, p engine.Preset) (int, error) {
 	return o.folds, nil
 }
 
-// logRound logs the start of a round of a search.
-func logRound(round string, trials int) {
-	logrus.WithFields(logrus.Fields{"round": round, "runs": trials}).Info("search")
-}
-
 // checkRotation returns an error for settings that --rotate leaves no place for.
 func (o *gridOptions) checkRotation(c *cli.Context, p engine.Preset) error {
 	if err := cmp.Or(requires(c, "rotate", "rotate-seed"), excludes(c, "rotate", "hold-out", "dev-split", "configs")); err != nil || !c.IsSet("rotate") {
@@ -237,6 +232,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 	}
 	l.Options.OnWarning = logRunWarning
 	l.Shard, l.OnProgress = shard, showGrid
+	l.OnStep = func(what string) { logrus.Info(what) }
 	l.OnRun = func(r lab.Run) {
 		entry := logrus.WithField("run", r.Name())
 		if r.Err != nil {

@@ -214,8 +214,6 @@ func trainedGroups(ctx context.Context, l *lab.Lab, p engine.Config, config grou
 	switch {
 	case err != nil:
 		return nil, err
-	case len(done.LeftOut) > 0:
-		return nil, engine.NotAllowed(done.LeftOut[0])
 	case done.Waiting != nil:
 		return nil, done.Waiting
 	}

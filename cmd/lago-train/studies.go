@@ -93,7 +93,7 @@ Examples:
 			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
 			l.OnProgress = nil
 			l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
-			r, err := protocol.Run(c.Context, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
+			r, err := protocol.Run(c.Context, l, p)
 			if err != nil {
 				return err
 			}
@@ -150,7 +150,7 @@ Examples:
 				if s.File == "" && !c.IsSet("rotate") {
 					s.File = engine.SearchFile(o.out, p.Dataset, p.DevSplit, p.Method.Variant())
 				}
-				s.Start, s.Fixed, s.OnRound = p.Config, givenSettings(c), logRound
+				s.Start, s.Fixed = p.Config, givenSettings(c)
 				s.Folds, err = o.foldsOf(c, p)
 				return []engine.Preset{p}, cmp.Or(err, s.Check())
 			},
@@ -237,8 +237,6 @@ func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config, fixe
 		}
 		config.Fixed = append(config.Fixed, f)
 	}
-	config.OnRound = logRound
-	config.OnAdapt = func(method string) { logrus.WithField("method", method).Info("adapt") }
 	return presets, config.Check()
 }
 

@@ -170,8 +170,7 @@ func TestAblateRefuses(t *testing.T) {
 	c := Config{Base: testlab.Config(l, engine.OnlyDev, model.SemanticHard)}
 	for _, wrong := range [][]float64{{0, 1}, {1, 1}, {-1}, {math.NaN()}, {math.Inf(1)}} {
 		c.Alphas = wrong
-		_, err := Run(t.Context(), l, c)
-		testkit.WantError(t, err, "alphas: expected different positive numbers, found ")
+		testkit.WantError(t, c.Check(), "alphas: expected different positive numbers, found ")
 	}
 	l.Data.Groups, c.Alphas = nil, nil
 	_, err := Run(t.Context(), l, c)

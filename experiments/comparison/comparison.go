@@ -36,11 +36,6 @@ type Config struct {
 	Given  []string // keys of settings that no search varies
 
 	Adapt bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
-
-	// OnRound, if set, is called at the start of each round with its number of trials.
-	OnRound func(round string, trials int) `json:"-"`
-	// OnAdapt, if set, is called before each method is adapted.
-	OnAdapt func(method string) `json:"-"`
 }
 
 // Fixed is a setting of a baseline that is not tuned.
@@ -88,7 +83,7 @@ func (c Config) Check() error {
 
 // plan has an arm for each method.
 func (c Config) plan() (engine.Plan, error) {
-	p := engine.Plan{Stage: engine.DevThenTest, Folds: max(c.Folds, 1), Fixed: c.Given, OnRound: c.OnRound}
+	p := engine.Plan{Stage: engine.DevThenTest, Folds: max(c.Folds, 1), Fixed: c.Given}
 	for _, name := range c.Methods {
 		arm := engine.Arm{Name: name, Tune: c.Budget}
 		for _, l := range c.LAGO {
@@ -162,12 +157,9 @@ const (
 	RotationKind = "rotation"
 )
 
-// Run trains and evaluates every method of c by one protocol, and stores the result, if it
-// has a method. The error is a *lab.Waiting while other shards have not finished their trials.
+// Run trains and evaluates every method of c, which passes Check, by one protocol, and stores the
+// result, if it has a method. The error is a *lab.Waiting while other shards have not finished their trials.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
 	p, err := c.plan()
 	if err != nil {
 		return nil, err
@@ -191,7 +183,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		return r, nil // Missing says why
 	}
 	if c.Adapt {
-		if err := adaptMethods(ctx, r.Methods, c.OnAdapt); err != nil {
+		if err := adaptMethods(ctx, l, r.Methods); err != nil {
 			return nil, err
 		}
 	}
@@ -294,12 +286,10 @@ type adaptedPart struct {
 }
 
 // adaptMethods adapts the models of each method.
-func adaptMethods(ctx context.Context, methods []Method, onAdapt func(method string)) error {
+func adaptMethods(ctx context.Context, l *lab.Lab, methods []Method) error {
 	done := map[string]*adaptedPart{} // by folder of a run: the row of LAGO has the models of a variant
 	for i, m := range methods {
-		if onAdapt != nil {
-			onAdapt(m.Name)
-		}
+		l.Step("adapt %s", m.Name)
 		a, accuracy := &Adapted{}, map[string]float64{}
 		for _, o := range m.Outcomes {
 			if err := ctx.Err(); err != nil {

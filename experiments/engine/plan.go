@@ -21,10 +21,6 @@ type Plan struct {
 	Stage Stages
 	Folds int      // of the seen classes, over which settings are chosen; 0 is 1
 	Fixed []string // keys of settings that no search varies
-
-	// OnRound, if set, is called at the start of each round of a search with its number of
-	// trials.
-	OnRound func(round string, trials int) `json:"-"`
 }
 
 // Arm is a method with settings, or several settings of which the validation classes choose:

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
@@ -104,9 +105,7 @@ func (r *runner) searchAll(ctx context.Context, searchers []*searcher) error {
 		if total == 0 {
 			continue
 		}
-		if r.plan.OnRound != nil {
-			r.plan.OnRound(name, total)
-		}
+		r.lab.Step("search: %s, %s", name, format.Count(total, "run"))
 		done, err := r.do(ctx, name, lists)
 		if err != nil {
 			return err

@@ -31,6 +31,8 @@ type Lab struct {
 	OnProgress func(Progress)
 	// OnRun, if set, is called with each run that this process ended.
 	OnRun func(Run)
+	// OnStep, if set, is called at the start of each step of a question that may take long.
+	OnStep func(what string)
 
 	fingerprint string
 	views       map[string]*dataset.Dataset // by fingerprint
@@ -115,6 +117,13 @@ func New(d *dataset.Dataset, root string) *Lab {
 	l.Parts = []View{l.View(d.Split)}
 	l.fingerprint = l.Parts[0].Fingerprint
 	return l
+}
+
+// Step reports the start of a step.
+func (l *Lab) Step(format string, args ...any) {
+	if l.OnStep != nil {
+		l.OnStep(fmt.Sprintf(format, args...))
+	}
 }
 
 // View returns the data with another division of the classes.

@@ -17,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 )
@@ -49,16 +48,12 @@ type Result struct {
 }
 
 // Run trains and evaluates the stages of p for every seed, chooses the settings of predict
-// --adapt on the validation classes, and stores the result. onChoose is called before that
-// choice, which can take as long as a few epochs.
-func Run(ctx context.Context, l *lab.Lab, p engine.Preset, onChoose func()) (*Result, error) {
+// --adapt on the validation classes, and stores the result.
+func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 	plan := engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []engine.Config{p.Config}}}, Stage: p.Stage}
 	done, err := engine.Run(ctx, l, plan)
 	if err != nil {
 		return nil, err
-	}
-	if len(done.LeftOut) > 0 {
-		return nil, engine.NotAllowed(done.LeftOut[0])
 	}
 	o := done.Arms[0][0]
 	runs := slices.Concat(o.Val, o.Test)
@@ -81,7 +76,7 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset, onChoose func()) (*Re
 		return nil, err
 	}
 	if r.Adaptation == nil && o.Val != nil {
-		onChoose()
+		l.Step("choosing the settings of predict --adapt on the validation classes")
 		if r.Adaptation, err = o.ChooseAdaptation(ctx); err != nil {
 			return nil, err
 		}
@@ -151,12 +146,7 @@ func (r *Result) epochs() string {
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Result) Check() error {
-	if r.Val == nil && r.Test == nil || len(r.RunDirs) == 0 {
-		return &invalid.Error{Field: "val", Want: "the accuracy of a stage, and its runs", Got: "none"}
-	}
-	return nil
-}
+func (r *Result) Check() error { return lab.NotEmpty("run_dirs", len(r.RunDirs)) }
 
 // Figures are the learning curves of the dev stage, and which unseen classes are confused.
 // dir holds the runs.

@@ -13,7 +13,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -33,7 +32,8 @@ func TestRun(t *testing.T) {
 	for stage, runs := range map[engine.Stages]int{engine.OnlyDev: 2, engine.OnlyTest: 2, engine.DevThenTest: 4} {
 		l := testlab.New(t)
 		chosen := 0
-		r := testkit.Must(Run(t.Context(), l, preset(l, stage), func() { chosen++ }))(t)
+		l.OnStep = func(string) { chosen++ }
+		r := testkit.Must(Run(t.Context(), l, preset(l, stage)))(t)
 		var seconds float64
 		byStage := map[train.Stage][]float64{}
 		for _, dir := range r.RunDirs {
@@ -63,8 +63,9 @@ func TestRun(t *testing.T) {
 		if a, b := testlab.Text(t, r.Tables()), testlab.Text(t, stored.Tables()); a != b {
 			t.Errorf("%s: the stored result shows\n%s\nexpected\n%s", stage, b, a)
 		}
+		l.OnStep = func(step string) { t.Errorf("%s again", step) }
 		l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
-		again := testkit.Must(Run(t.Context(), l, preset(l, stage), func() { t.Error("the adaptation is chosen again") }))(t)
+		again := testkit.Must(Run(t.Context(), l, preset(l, stage)))(t)
 		ignored := cmpopts.IgnoreFields(engine.Trained{}, "Reused", "From", "To")
 		if diff := cmp.Diff(r, again, ignored, cmpopts.IgnoreFields(Result{}, "Config")); diff != "" || again.Reused != runs {
 			t.Errorf("%s: reused %d (-first +second):\n%s", stage, again.Reused, diff)
@@ -77,42 +78,11 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	l := testlab.New(t)
 	p := preset(l, engine.OnlyDev)
 	p.Config = p.With("lr", 1e38)
-	_, err := Run(t.Context(), l, p, nil)
+	_, err := Run(t.Context(), l, p)
 	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Parts[0], train.Dev, p.Epochs)[0].Name()))
 	l.Data.Groups = nil
-	_, err = Run(t.Context(), l, preset(l, engine.OnlyDev), nil)
+	_, err = Run(t.Context(), l, preset(l, engine.OnlyDev))
 	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups")
-}
-
-// Learning curves are means with the range over seeds, up to the shortest; the mark is the best
-// epoch of the mean. The confusion is that of the test stage.
-func TestFigures(t *testing.T) {
-	l := testlab.New(t)
-	r := testkit.Must(Run(t.Context(), l, preset(l, engine.DevThenTest), func() {}))(t)
-	figures := testkit.Must(r.Figures(l.Root))(t)
-	if len(figures) != 2 || figures[0].Name != "curve" || figures[1].Name != "confusion" {
-		t.Fatalf("found %+v", figures)
-	}
-	val := figures[0].Picture.(*plot.Lines).Series[1]
-	if len(val.Points) != 4 || val.Stop != float64(r.Epochs) {
-		t.Errorf("%d epochs, a mark at %g, expected 4 and %d", len(val.Points), val.Stop, r.Epochs)
-	}
-	curve := testkit.Must(train.ReadCurve(filepath.Join(r.RunDirs[0], train.CurveFile), train.Dev))(t)
-	for e, p := range val.Points {
-		if seed := 100 * *curve[e].ValAccuracy; p.Low > p.Y || p.Y > p.High || math.Abs(seed-p.Low) > 1e-9 && math.Abs(seed-p.High) > 1e-9 {
-			t.Errorf("epoch %d: %+v, expected one of two seeds at %g", e+1, p, seed)
-		}
-	}
-	heat := figures[1].Picture.(*plot.Heat)
-	var diagonal float64
-	for i, row := range heat.Values {
-		diagonal += row[i] / float64(len(heat.Values))
-		testkit.Near(t, heat.Rows[i], row[0]+row[1]+row[2]+row[3], 1, 1e-9)
-	}
-	testkit.Near(t, "mean of the diagonal", diagonal, r.Test.PerClass.Mean, 1e-9)
-	testkit.Write(t, r.RunDirs[0], train.CurveFile, "")
-	_, err := r.Figures(l.Root)
-	testkit.WantError(t, err, r.RunDirs[0], train.CurveFile+": expected at least one epoch, found none")
 }
 
 func TestClassesThatAreConfusedAreNeighbours(t *testing.T) {

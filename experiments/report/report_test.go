@@ -30,7 +30,7 @@ func runCommand(t *testing.T, l *lab.Lab, c engine.Config) *protocol.Result {
 	t.Helper()
 	p := engine.PresetFor(c.Dataset, c.Method)
 	p.Config = c
-	return testkit.Must(protocol.Run(t.Context(), l, p, func() {}))(t)
+	return testkit.Must(protocol.Run(t.Context(), l, p))(t)
 }
 
 const (
@@ -216,7 +216,7 @@ func TestDamagedResults(t *testing.T) {
 		"result: expected a result of partial, found other JSON":                       store(t, root, "partial", "fish", "", `[1]`),
 		"methods: expected at least one, found none":                                   store(t, root, "noise", "fish", "", `{}`),
 		"eszsl: expected accuracies for each of the 1 ratios, found 0, 1 and 1":        store(t, root, "noise", "fish", "22", strings.Replace(results["noise"], `"accuracy"`, `"other"`, 1)),
-		"val: expected the accuracy of a stage, and its runs, found none":              store(t, root, "run", "fish", "", `{}`),
+		"run_dirs: expected at least one, found none":                                  store(t, root, "run", "fish", "", `{}`),
 		"trial.json: expected the settings of a run, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
 	} {
 		i := slices.IndexFunc(read(t, root).Missing, func(m lab.Missing) bool { return m.Dir == path })

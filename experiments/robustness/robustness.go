@@ -129,6 +129,7 @@ func (r *Result) add(name string, paths []string, models []*model.Pipeline, d *d
 	samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
 	var start []float64
 	_, degrees, seeds := r.degrees()
+	grid := dataset.NewMatrix[float64]
 	accuracy, relative, bySeed := grid(len(degrees), seeds), grid(len(degrees), seeds), grid(len(degrees), len(models))
 	for j, c := range models {
 		// The detected attributes do not depend on descriptions.
@@ -159,28 +160,20 @@ func (r *Result) add(name string, paths []string, models []*model.Pipeline, d *d
 				if err != nil {
 					return err
 				}
-				accuracy[i][seed] += worse / float64(len(models))
-				bySeed[i][j] += worse / float64(seeds)
-				relative[i][seed] += worse / clean / float64(len(models))
+				accuracy.Row(i)[seed] += worse / float64(len(models))
+				bySeed.Row(i)[j] += worse / float64(seeds)
+				relative.Row(i)[seed] += worse / clean / float64(len(models))
 			}
 		}
 	}
 	m.Start = lab.Summarise(start)
 	for i := range degrees {
-		m.Accuracy = append(m.Accuracy, lab.Summarise(accuracy[i]))
-		m.BySeed = append(m.BySeed, lab.Summarise(bySeed[i]))
-		m.Relative = append(m.Relative, lab.Summarise(relative[i]))
+		m.Accuracy = append(m.Accuracy, lab.Summarise(accuracy.Row(i)))
+		m.BySeed = append(m.BySeed, lab.Summarise(bySeed.Row(i)))
+		m.Relative = append(m.Relative, lab.Summarise(relative.Row(i)))
 	}
 	r.Methods = append(r.Methods, m)
 	return nil
-}
-
-func grid(rows, cols int) [][]float64 {
-	g := make([][]float64, rows)
-	for i := range g {
-		g[i] = make([]float64, cols)
-	}
-	return g
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.

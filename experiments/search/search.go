@@ -23,8 +23,6 @@ type Config struct {
 	Folds  int      // of the seen classes; at least 1
 	Fixed  []string // keys of settings that are not searched
 	File   string   // config file to write; "" for none
-
-	OnRound func(round string, trials int) `json:"-"` // see engine.Plan
 }
 
 // Kind is the first word of the names of stored results, RotationKind with rotation.
@@ -55,7 +53,7 @@ type Chosen struct {
 func (c Config) plan() engine.Plan {
 	return engine.Plan{
 		Arms:  []engine.Arm{{Name: c.Start.Method.Label(), Title: c.Start.Method.Label(), Starts: []engine.Config{c.Start}, Tune: c.Budget}},
-		Stage: engine.DevThenTest, Folds: c.Folds, Fixed: c.Fixed, OnRound: c.OnRound,
+		Stage: engine.DevThenTest, Folds: c.Folds, Fixed: c.Fixed,
 	}
 }
 
@@ -67,11 +65,8 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Run searches, writes the chosen settings to the file, and stores the result.
+// Run searches from c, which passes Check, writes the chosen settings to the file, and stores the result.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
 	f, err := engine.Search(ctx, l, c.Start, c.plan(), c.Budget)
 	if err != nil {
 		return nil, err
@@ -153,9 +148,6 @@ type Rotation struct {
 // RunRotation searches on each part of the lab, and stores the result. The error is a
 // *lab.Waiting while other shards have not finished their trials.
 func RunRotation(ctx context.Context, l *lab.Lab, c Config) (*Rotation, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
 	done, err := engine.Run(ctx, l, c.plan())
 	if err != nil {
 		return nil, err

@@ -83,8 +83,7 @@ func TestSearchesThatFail(t *testing.T) {
 	testkit.WantError(t, err, "none of the best settings has a model with each of 3 further seeds; the last that failed, "+dir+": CXE is NaN")
 
 	c.Budget = 1
-	_, err = Run(t.Context(), l, c)
-	testkit.WantError(t, err, "budget: expected at least 2 settings, found 1")
+	testkit.WantError(t, c.Check(), "budget: expected at least 2 settings, found 1")
 	l.Data.Groups = nil
 	_, err = Run(t.Context(), l, configOf(t, l))
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
