@@ -186,19 +186,17 @@ func (c Config) DevEpochs() int {
 func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial {
 	c = c.On(v.Data)
 	c.Method = c.Method.Canonical()
-	ridge := c.Ridge
 	if !c.Preprocess.Has(preprocess.Whiten) {
-		ridge = 0 // what a run does not use must not tell two trials apart
+		c.Ridge = 0 // what a run does not use must not tell two trials apart
 	}
-	patience := c.Patience
 	if stage == train.Test {
-		patience = epochs
+		c.Patience = epochs
 	}
 	trials := make([]train.Trial, c.Seeds)
 	for i := range trials {
 		trials[i] = train.Trial{
-			Dataset: c.Dataset, Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess, Ridge: ridge, HoldOut: c.HoldOut,
-			Epochs: epochs, Patience: patience, Seed: c.Seed + uint64(i), Method: c.Method,
+			Dataset: c.Dataset, Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut,
+			Epochs: epochs, Patience: c.Patience, Seed: c.Seed + uint64(i), Method: c.Method,
 		}
 	}
 	return trials
@@ -222,15 +220,13 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Write writes a config file. The fingerprint, if not "", is that of the data set and split
-// on which the settings were chosen.
+// Write writes a config file with the fingerprint of the data set and split on which the
+// settings were chosen.
 func (c Config) Write(path, fingerprint string) error {
 	data, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	if fingerprint != "" {
-		data = append([]byte(`{"`+fingerprintKey+`":`+strconv.Quote(fingerprint)+","), data[1:]...)
-	}
-	return fileio.WriteJSON(path, json.RawMessage(data))
+	own := `{"` + fingerprintKey + `":` + strconv.Quote(fingerprint) + ","
+	return fileio.WriteJSON(path, json.RawMessage(own+string(data[1:])))
 }

@@ -66,16 +66,35 @@ func Measure(runs []lab.Run) *Measured {
 	for _, classes := range parts {
 		m.Classes += classes
 	}
-	var perClass, perSample []float64
+	var perClass, perSample, seedsOf []float64
+	at := map[string]int{} // the place of a class in ByClass
 	for _, seed := range bySeed(runs) {
-		var s mean
+		var recalls, classes float64
+		var right, samples int
 		for _, r := range seed {
-			s.add(r.Result.Evaluation)
+			e := r.Result.Evaluation
+			samplesOf, recall := metrics.Confusion(e.Confusion).Recall()
+			for z, class := range e.Classes {
+				if samplesOf[z] == 0 {
+					continue
+				}
+				i, known := at[class]
+				if !known {
+					i = len(m.ByClass)
+					at[class] = i
+					m.ClassNames, m.ByClass, seedsOf = append(m.ClassNames, class), append(m.ByClass, 0), append(seedsOf, 0)
+				}
+				m.ByClass[i] += recall[z]
+				seedsOf[i]++
+				recalls, classes = recalls+recall[z], classes+1
+				right, samples = right+e.Confusion[z][z], samples+samplesOf[z]
+			}
 		}
-		perClass, perSample = append(perClass, s.perClass), append(perSample, s.perSample)
+		perClass = append(perClass, recalls/classes)
+		perSample = append(perSample, float64(right)/float64(samples))
 	}
+	floats.Div(m.ByClass, seedsOf)
 	m.PerClass, m.PerSample = lab.Summarise(perClass), lab.Summarise(perSample)
-	m.ClassNames, m.ByClass = classAccuracies(runs)
 	m.Interval = metrics.ClassInterval(m.ByClass)
 	return m
 }
@@ -94,31 +113,6 @@ func bySeed(runs []lab.Run) (groups [][]lab.Run) {
 	return groups
 }
 
-// classAccuracies returns the accuracies of the classes that runs evaluate, means over these
-// runs, in the order in which runs have them. Classes without samples are left out.
-func classAccuracies(runs []lab.Run) (classes []string, means []float64) {
-	at := map[string]int{}
-	var counts []float64
-	for _, r := range runs {
-		samples, accuracy := metrics.Confusion(r.Result.Evaluation.Confusion).Recall()
-		for z, class := range r.Result.Evaluation.Classes {
-			if samples[z] == 0 {
-				continue
-			}
-			i, known := at[class]
-			if !known {
-				i = len(classes)
-				at[class] = i
-				classes, means, counts = append(classes, class), append(means, 0), append(counts, 0)
-			}
-			means[i] += accuracy[z]
-			counts[i]++
-		}
-	}
-	floats.Div(means, counts)
-	return classes, means
-}
-
 // InParts says, as the end of a sentence, what each class is in one of the parts of a rotation;
 // nothing if there is one part.
 func InParts(each string, parts int) string {
@@ -126,24 +120,6 @@ func InParts(each string, parts int) string {
 		return ""
 	}
 	return fmt.Sprintf(", each class %s in one of %d parts", each, parts)
-}
-
-// mean is the mean accuracy of one seed over classes and over samples.
-type mean struct{ perClass, classes, perSample, samples float64 }
-
-func (m *mean) add(e *train.Evaluation) {
-	var classes, samples float64
-	counts, _ := metrics.Confusion(e.Confusion).Recall()
-	for _, n := range counts {
-		samples += float64(n)
-		if n > 0 {
-			classes++
-		}
-	}
-	m.classes += classes
-	m.samples += samples
-	m.perClass += (e.PerClass - m.perClass) * (classes / m.classes)
-	m.perSample += (e.PerSample - m.perSample) * (samples / m.samples)
 }
 
 // validation is the validation accuracy of runs over seeds, each value a mean over folds.

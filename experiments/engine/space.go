@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -67,12 +69,9 @@ func (d dimension) neighbours(c Config) []Config {
 		}
 		return near
 	}
-	above := slices.IndexFunc(d.values, func(v any) bool { return v.(float64) >= now })
-	if above < 0 {
-		above = len(d.values)
-	}
+	above, listed := slices.BinarySearchFunc(d.values, now, func(v any, now float64) int { return cmp.Compare(v.(float64), now) })
 	below := above - 1
-	if above < len(d.values) && d.values[above] == now {
+	if listed {
 		above++
 	}
 	for _, i := range []int{below, above} {
@@ -133,16 +132,14 @@ func (s space) draw(base Config, n int, src rand.Source) []Config {
 // neighbours returns those of c in every dimension, in a random order in which each
 // dimension has its first before any has its second.
 func (s space) neighbours(c Config, rng *rand.Rand) []Config {
-	var mixed []Config
 	lists := make([][]Config, len(s))
-	longest := 0
 	for i, place := range rng.Perm(len(s)) {
-		near := s[place].neighbours(c)
-		rng.Shuffle(len(near), func(a, b int) { near[a], near[b] = near[b], near[a] })
-		lists[i] = near
-		longest = max(longest, len(near))
+		lists[i] = s[place].neighbours(c)
+		rng.Shuffle(len(lists[i]), reflect.Swapper(lists[i]))
 	}
-	for turn := range longest {
+	var mixed []Config
+	for turn, before := 0, -1; len(mixed) > before; turn++ {
+		before = len(mixed)
 		for _, near := range lists {
 			if turn < len(near) {
 				mixed = append(mixed, near[turn])

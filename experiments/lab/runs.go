@@ -88,15 +88,10 @@ func (r Run) Curve() (train.Curve, error) {
 
 // read sets the result that read returns for the run's folder. Without one, Result and Err are nil.
 func (r *Run) read(read func(dir string) (*train.Result, error)) {
-	result, err := read(r.Dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		r.Result, r.Err = nil, nil
-	case err != nil:
-		r.Result, r.Err = nil, err
-	default:
-		r.Result, r.Err = result, result.Failure()
-		r.Ended = endedAt(r.Dir)
+	if r.Result, r.Err = read(r.Dir); r.Result != nil {
+		r.Err, r.Ended = r.Result.Failure(), endedAt(r.Dir)
+	} else if errors.Is(r.Err, fs.ErrNotExist) {
+		r.Err = nil
 	}
 }
 
