@@ -171,11 +171,9 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if done.Waiting != nil {
 		return nil, done.Waiting
 	}
-	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Folds: p.Folds, HoldOut: c.Common.HoldOut, LeftOut: done.LeftOut}
-	rows, missing := done.Rows(p, r.Dataset)
-	r.Missing, r.Methods = missing, make([]Method, len(rows))
-	for i, row := range rows {
-		r.Methods[i].Row = row
+	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Folds: p.Folds, HoldOut: c.Common.HoldOut, Methods: []Method{}, Missing: done.Missing, LeftOut: done.LeftOut}
+	for _, row := range done.Rows {
+		r.Methods = append(r.Methods, Method{Row: row})
 	}
 	r.Classes = r.classes(l)
 	r.Differences = r.differences()

@@ -284,19 +284,6 @@ func (m Row) Chosen() []string {
 	return lines
 }
 
-// Rows returns the rows of the arms whose stages all have their runs, and what is missing
-// from them.
-func (r *Result) Rows(p Plan, dataset string) ([]Row, []lab.Missing) {
-	rows := []Row{}
-	for i, arm := range p.Arms {
-		outcomes := r.Arms[i]
-		if len(outcomes) > 0 && !slices.ContainsFunc(outcomes, func(o *Outcome) bool { return !o.Done(p.Stage) }) {
-			rows = append(rows, rowOf(arm, outcomes, dataset))
-		}
-	}
-	return rows, lab.MissingOf(r.Failed())
-}
-
 func rowOf(arm Arm, outcomes []*Outcome, dataset string) Row {
 	r := Row{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: outcomes[0].Tried, Outcomes: outcomes}
 	var val, test []lab.Run
@@ -342,10 +329,10 @@ func BaselineArm(name string, common Config, tune int) (Arm, error) {
 // searched.
 const SearchedBudget = 16
 
-// FullPlan is the full protocol for variants with their settings, and for baselines, which
-// try SearchedBudget settings with the preprocessing, seeds, epochs, patience and held-out
+// RunFull carries out the full protocol for variants with their settings, and for baselines,
+// which try SearchedBudget settings with the preprocessing, seeds, epochs, patience and held-out
 // samples of like.
-func FullPlan(variants []Config, baselines []string, like Config) (Plan, error) {
+func RunFull(ctx context.Context, l *lab.Lab, variants []Config, baselines []string, like Config) (*Result, error) {
 	p := Plan{Stage: DevThenTest}
 	for _, c := range variants {
 		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: published.Method(c.Method.Variant()), Starts: []Config{c}})
@@ -353,12 +340,12 @@ func FullPlan(variants []Config, baselines []string, like Config) (Plan, error) 
 	for _, name := range baselines {
 		arm, err := BaselineArm(name, like, SearchedBudget)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		arm.Fixed = []string{"preprocess", "ridge"}
 		p.Arms = append(p.Arms, arm)
 	}
-	return p, nil
+	return Run(ctx, l, p)
 }
 
 // ForBaselines returns the configuration whose preprocessing, seeds and epochs baselines have

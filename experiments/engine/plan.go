@@ -83,8 +83,10 @@ func (o *Outcome) Done(s Stages) bool {
 // Result is the outcomes of a plan: of each arm, in each part.
 type Result struct {
 	Arms    [][]*Outcome
-	LeftOut []LeftOut    // of the starts
-	Waiting *lab.Waiting // the first round that waits for other shards, nil for none
+	Rows    []Row         // of the arms whose stages all have their runs
+	Missing []lab.Missing // runs without a model
+	LeftOut []LeftOut     // of the starts
+	Waiting *lab.Waiting  // the first round that waits for other shards, nil for none
 }
 
 // runner carries out a plan.
@@ -98,7 +100,7 @@ type runner struct {
 // settings or the data, or a *lab.Cancelled.
 func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	r := &runner{lab: l, plan: p}
-	result := &Result{LeftOut: []LeftOut{}, Arms: make([][]*Outcome, len(p.Arms))}
+	result := &Result{Rows: []Row{}, LeftOut: []LeftOut{}, Arms: make([][]*Outcome, len(p.Arms))}
 	all, err := r.outcomes(result)
 	if err != nil {
 		return nil, err
@@ -127,7 +129,13 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 			return nil, err
 		}
 	}
-	result.Waiting = r.waiting
+	for i, arm := range p.Arms {
+		outcomes := result.Arms[i]
+		if len(outcomes) > 0 && !slices.ContainsFunc(outcomes, func(o *Outcome) bool { return !o.Done(p.Stage) }) {
+			result.Rows = append(result.Rows, rowOf(arm, outcomes, l.Data.Name))
+		}
+	}
+	result.Missing, result.Waiting = lab.MissingOf(result.Failed()), r.waiting
 	return result, nil
 }
 

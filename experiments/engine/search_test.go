@@ -75,18 +75,3 @@ func TestSearch(t *testing.T) {
 		}
 	}
 }
-
-// Further seeds decide between settings that have them, since the first seed selected these.
-func TestBestFirst(t *testing.T) {
-	further := func(values ...float64) *lab.Summary {
-		s := lab.Summarise(values)
-		return &s
-	}
-	list := []Tried{{Accuracy: 0.95}, {Accuracy: 0.9, Further: further(0.5, 0.6)}, {Accuracy: 0.8, Further: further(0.7, 0.6)}, {Accuracy: 0.97}}
-	slices.SortStableFunc(list, bestFirst)
-	for i, want := range []float64{0.8, 0.9, 0.97, 0.95} {
-		if list[i].Accuracy != want {
-			t.Errorf("place %d has the first accuracy %g, expected %g", i, list[i].Accuracy, want)
-		}
-	}
-}

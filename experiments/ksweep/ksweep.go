@@ -78,7 +78,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Missing = lab.MissingOf(done.Failed())
+	s.Missing = done.Missing
 	for i := range plan.Arms {
 		p, m := &points[i], done.Val(i)
 		p.Accuracy, p.Interval = m.PerClass, m.Interval

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -55,33 +54,16 @@ func TestStoredResults(t *testing.T) {
 // the folder are no results.
 func TestDamagedStoredResults(t *testing.T) {
 	dir := t.TempDir()
-	for name, content := range map[string]string{
-		"noise-a-00000001.json": `{"kind": "noise", "dataset": "a", "result": `,
-		"noise-a-00000002.json": `{"kind": "noise", "dataset": "a"}`,
-		"noise-a-00000003.json": `[]`,
-		"noise-a-00000004.json": `{"ratios": [], "methods": []}`, // of an older version
-		"search-a-hard.json":    `{`,
-		"notes.json":            `{`,
-	} {
-		testkit.Write(t, dir, name, content)
-	}
-	testkit.NoError(t, unix.Mkfifo(filepath.Join(dir, "noise-a-00000005.json"), 0o600))
-	testkit.NoError(t, os.Mkdir(filepath.Join(dir, "noise-a-00000006.json"), 0o700))
+	testkit.Write(t, dir, "noise-a-00000001.json", `{"kind": "noise", "dataset": "a"}`)
+	testkit.Write(t, dir, "notes.json", `{`)
+	testkit.NoError(t, unix.Mkfifo(filepath.Join(dir, "noise-a-00000002.json"), 0o600))
+	testkit.NoError(t, os.Mkdir(filepath.Join(dir, "noise-a-00000003.json"), 0o700))
 	list, missing, err := ReadStored(t.Context(), dir)
-	if err != nil || len(list) != 0 || len(missing) != 5 {
-		t.Fatalf("found %+v, %v, and unreadable %+v, expected five that are unreadable", list, err, missing)
+	if err != nil || len(list) != 0 || len(missing) != 2 {
+		t.Fatalf("found %+v, %v, and unreadable %+v, expected two that are unreadable", list, err, missing)
 	}
-	for i, m := range missing {
-		want := "expected a result that this version of lago-train stored. Repeat the command that stored it."
-		if i == 4 {
-			want = "regular file"
-		}
-		if !strings.HasSuffix(m.Dir, "0000000"+string(rune('1'+i))+".json") || !strings.Contains(m.Why, want) || strings.Contains(m.Why, dir) {
-			t.Errorf("%s: %s, expected %s", m.Dir, m.Why, want)
-		}
-	}
-	_, _, err = ReadStored(t.Context(), filepath.Join(dir, "none"))
-	testkit.WantError(t, err, filepath.Join(dir, "none"))
+	testkit.WantText(t, missing[0].Why, "expected a result that this version of lago-train stored. Repeat the command that stored it.")
+	testkit.WantText(t, missing[1].Why, "regular file")
 }
 
 func TestSummarise(t *testing.T) {
@@ -92,11 +74,8 @@ func TestSummarise(t *testing.T) {
 	if data, err := json.Marshal(one); err != nil || string(data) != `{"mean":0.25,"sem":null,"values":[0.25]}` {
 		t.Errorf("found %s and error %v", data, err)
 	}
-	if one.MeanText() != "25.0 %" || one.SEMText() != "-" || one.PlusMinus() != "25.0 %" || Summarise(nil).MeanText() != "-" {
-		t.Errorf("found %s, %s and %s, expected no standard error of one value", one.MeanText(), one.SEMText(), one.PlusMinus())
-	}
-	if got := Summarise([]float64{0.5, 0.52}).PlusMinus(); got != "51.0 ± 1.0 %" {
-		t.Errorf("found %s", got)
+	if got := []string{one.PlusMinus(), Summarise(nil).PlusMinus(), Summarise([]float64{0.5, 0.52}).PlusMinus()}; !slices.Equal(got, []string{"25.0 %", "-", "51.0 ± 1.0 %"}) {
+		t.Errorf("found %q", got)
 	}
 	list := []Summary{{}, one, Summarise([]float64{0.5}), {}, Summarise([]float64{0.3})}
 	slices.SortStableFunc(list, ByMean)

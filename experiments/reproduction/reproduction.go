@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 )
 
@@ -57,21 +56,13 @@ func Run(ctx context.Context, l *lab.Lab, variants []engine.Config) (*Result, er
 	if r.published("ESZSL") != nil && l.Data.TestSeen != nil && !like.HoldOut {
 		like.HoldOut, r.BaselinesHeldOut = true, true
 	}
-	plan, err := engine.FullPlan(variants, []string{eszsl}, like)
+	done, err := engine.RunFull(ctx, l, variants, []string{eszsl}, like)
 	if err != nil {
 		return nil, err
 	}
-	done, err := engine.Run(ctx, l, plan)
-	if err != nil {
-		return nil, err
-	}
-	if len(done.LeftOut) == len(variants) {
-		return nil, &invalid.Error{Field: "variants", Want: "one that the data set allows", Got: "none"}
-	}
-	rows, missing := done.Rows(plan, r.Dataset)
-	r.Missing, r.LeftOut = missing, done.LeftOut
-	slices.SortStableFunc(rows, func(a, b engine.Row) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
-	for _, row := range rows {
+	r.Missing, r.LeftOut = done.Missing, done.LeftOut
+	slices.SortStableFunc(done.Rows, func(a, b engine.Row) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
+	for _, row := range done.Rows {
 		r.Table = append(r.Table, Row{row, r.published(row.Title)})
 	}
 	if done.Waiting == nil {

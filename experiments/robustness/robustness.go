@@ -79,20 +79,15 @@ type Method struct {
 // Run trains the methods by the full protocol, evaluates them on the test classes with
 // distorted descriptions, and stores the result.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
-	plan, err := engine.FullPlan(c.Variants, c.Baselines, c.Like)
+	done, err := engine.RunFull(ctx, l, c.Variants, c.Baselines, c.Like)
 	if err != nil {
 		return nil, err
 	}
-	done, err := engine.Run(ctx, l, plan)
-	if err != nil {
-		return nil, err
-	}
-	rows, missing := done.Rows(plan, l.Data.Name)
+	r := &Result{Dataset: l.Data.Name, Classes: len(l.Data.Split.Test), Distortion: c.Distortion, Methods: []Method{}, Missing: done.Missing}
 	for _, o := range done.LeftOut {
-		missing = append(missing, lab.Missing{Dir: string(o.Variant), Why: o.Why})
+		r.Missing = append(r.Missing, lab.Missing{Dir: string(o.Variant), Why: o.Why})
 	}
-	r := &Result{Dataset: l.Data.Name, Classes: len(l.Data.Split.Test), Distortion: c.Distortion, Methods: []Method{}, Missing: missing}
-	for _, row := range rows {
+	for _, row := range done.Rows {
 		models := make([]*model.Pipeline, len(row.Models))
 		for i, path := range row.Models {
 			saved, err := train.Load(path)

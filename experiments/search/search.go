@@ -155,8 +155,7 @@ func RunRotation(ctx context.Context, l *lab.Lab, c Config) (*Rotation, error) {
 	if done.Waiting != nil {
 		return nil, done.Waiting
 	}
-	r := &Rotation{Dataset: l.Data.Name, LeftOut: done.LeftOut}
-	r.Methods, r.Missing = done.Rows(c.plan(), r.Dataset)
+	r := &Rotation{Dataset: l.Data.Name, Methods: done.Rows, Missing: done.Missing, LeftOut: done.LeftOut}
 	return r, l.Store(RotationKind, c, r)
 }
 
