@@ -106,7 +106,7 @@ Examples:
 func printConfig(stdout, stderr io.Writer, p engine.Preset) error {
 	p.Epochs = p.EpochsOf()
 	for _, s := range p.Settings().Used() {
-		origin := p.Origins[s.Key]
+		origin := cmp.Or(p.Origins[s.Key], "default")
 		if origin == engine.FromPreset {
 			origin += ": " + p.Source
 		}

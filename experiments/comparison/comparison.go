@@ -43,9 +43,9 @@ type Fixed struct{ Method, Setting, Value string }
 
 // ParseFixed reads "method.setting=value".
 func ParseFixed(s string) (Fixed, error) {
-	name, value, ok := strings.Cut(s, "=")
-	method, key, ok2 := strings.Cut(name, ".")
-	if !ok || !ok2 || method == "" || key == "" || value == "" {
+	name, value, _ := strings.Cut(s, "=")
+	method, key, _ := strings.Cut(name, ".")
+	if method == "" || key == "" || value == "" {
 		return Fixed{}, &invalid.Error{Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: strconv.Quote(s)}
 	}
 	e, err := methods.Find(method)

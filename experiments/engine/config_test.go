@@ -94,7 +94,7 @@ func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
 	if diff := gocmp.Diff(want.Settings().Values(), p.Settings().Values()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for key, want := range map[string]string{"lr": "--lr", "zeta": FromPreset, "seeds": FromDefault} {
+	for key, want := range map[string]string{"lr": "--lr", "zeta": FromPreset, "seeds": ""} {
 		if got := p.Origins[key]; got != want {
 			t.Errorf("%s comes from %q, expected %q", key, got, want)
 		}

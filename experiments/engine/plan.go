@@ -106,7 +106,7 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 		return nil, err
 	}
 	if len(all) == 0 && len(result.LeftOut) > 0 {
-		return nil, NotAllowed(result.LeftOut[0])
+		return nil, notAllowed(result.LeftOut[0])
 	}
 	if p.Stage != OnlyTest {
 		var searchers []*searcher
@@ -362,8 +362,8 @@ func TrainedOf(runs []lab.Run) (t Trained, err error) {
 	return t, nil
 }
 
-// NotAllowed is the error of a question about one variant that the data set does not allow.
-func NotAllowed(o LeftOut) error {
+// notAllowed is the error of a question about one variant that the data set does not allow.
+func notAllowed(o LeftOut) error {
 	return &invalid.Error{
 		Field: "variant", Want: "one that the data set allows", Got: fmt.Sprintf("%s: %s", o.Variant, o.Why),
 		Hint: "A data set names groups by prefixes of its attributes, as in wing_colour::red.",

@@ -31,16 +31,13 @@ type Preset struct {
 	// ChosenOn is the fingerprint of the data on which a search chose the settings, "" if
 	// none did.
 	ChosenOn string
-	// Origins says where the value of each setting comes from, by key: FromDefault,
-	// FromPreset, or the flag or file that gave it.
+	// Origins says where values come from that are no defaults, by key: FromPreset, or the flag or
+	// file that gave the value.
 	Origins map[string]string
 }
 
-// The origins of values that nobody gave.
-const (
-	FromDefault = "default"
-	FromPreset  = "preset"
-)
+// FromPreset is the origin of published settings.
+const FromPreset = "preset"
 
 // presetOf names the data sets that take the settings of another one.
 var presetOf = map[string]string{"cub127": "cub"}
@@ -49,9 +46,6 @@ var presetOf = map[string]string{"cub127": "cub"}
 // settings were published.
 func GeneralFor(dataset string, m methods.Spec) Preset {
 	p := Preset{Config: Defaults(m), TestEpochs: defaultTest, Source: "general defaults", Origins: map[string]string{}}
-	for _, key := range p.Settings().Keys() {
-		p.Origins[key] = FromDefault
-	}
 	p.Dataset = strings.ToLower(dataset)
 	return p
 }
@@ -162,7 +156,7 @@ func Resolve(given []Given, start func(dataset string, m methods.Spec) Preset) (
 		if err := p.Settings().Set(g.Given); err != nil {
 			return p, g.at(err)
 		}
-		p.Origins[g.Key] = cmp.Or(g.Flag, g.File, FromDefault)
+		p.Origins[g.Key] = cmp.Or(g.Flag, g.File)
 	}
 	for _, g := range given {
 		s, err := p.Settings().Find(g.Key)

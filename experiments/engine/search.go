@@ -259,7 +259,7 @@ type Found struct {
 // The same c and plan use the same trials.
 func Search(ctx context.Context, l *lab.Lab, c Config, p Plan, settings int) (*Found, error) {
 	if out := Allows(l, c.Method); out != nil {
-		return nil, NotAllowed(*out)
+		return nil, notAllowed(*out)
 	}
 	folds, err := l.Folds(l.Parts[0], max(p.Folds, 1))
 	if err != nil {

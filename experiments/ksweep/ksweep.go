@@ -92,9 +92,7 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 	if len(ks) == 0 {
 		return published.KsUpTo(attributes), nil
 	}
-	ks = slices.Clone(ks)
-	slices.Sort(ks)
-	ks = slices.Compact(ks)
+	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
 	if low, high := ks[0], ks[len(ks)-1]; low < 1 || high > attributes {
 		return nil, &invalid.Error{
 			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes), Got: strings.Trim(fmt.Sprint(ks), "[]"),

@@ -92,7 +92,7 @@ func (r *Result) describeSettings(p engine.Preset) {
 			continue
 		}
 		list = append(list, fmt.Sprintf("%s %v", s.Key, s.Value()))
-		if from := p.Origins[s.Key]; from != engine.FromDefault && from != engine.FromPreset {
+		if from := p.Origins[s.Key]; from != "" && from != engine.FromPreset {
 			r.Source = "partly given; otherwise " + p.Source
 		}
 	}
@@ -101,7 +101,11 @@ func (r *Result) describeSettings(p engine.Preset) {
 
 // Tables implements the tables of a result.
 func (r *Result) Tables() []*table.Table {
-	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Variant, r.Dataset, r.Stage, r.epochs()),
+	epochs := format.Count(r.Epochs, "epoch") + " on train and validation classes"
+	if r.Test == nil {
+		epochs = fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
+	}
+	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Variant, r.Dataset, r.Stage, epochs),
 		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over seeds", "chance", "seeds").Right(3, 4, 5, 6)
 	for _, stage := range []struct {
 		name string
@@ -118,31 +122,15 @@ func (r *Result) Tables() []*table.Table {
 		t.Note("adaptation to unlabelled samples (--adapt): %s", adaptation.Text(r.Adaptation))
 	}
 	t.Note("settings: %s (%s); to search for better ones: lago-train search --dataset %s --variant %s", r.Settings, r.Source, r.Dataset, r.Variant)
-	t.Note("%s:", r.trained())
+	reused := ""
+	if r.Reused > 0 {
+		reused = fmt.Sprintf(" (%d reused, the first trained %s)", r.Reused, r.From.Format("2006-01-02 15:04"))
+	}
+	t.Note("%s%s, trained in %.1f s:", format.Count(len(r.RunDirs), "run"), reused, r.Seconds)
 	for _, dir := range r.RunDirs {
 		t.Note("  %s", dir)
 	}
 	return []*table.Table{t}
-}
-
-// trained says what was trained, and what was reused.
-func (r *Result) trained() string {
-	const when = "2006-01-02 15:04"
-	runs := format.Count(len(r.RunDirs), "run")
-	switch r.Reused {
-	case 0:
-		return fmt.Sprintf("%s, trained in %.1f s", runs, r.Seconds)
-	case len(r.RunDirs):
-		return fmt.Sprintf("nothing trained: %s reused, trained until %s in %.1f s", runs, r.To.Format(when), r.Seconds)
-	}
-	return fmt.Sprintf("%s (%d reused, the first trained %s), trained in %.1f s", runs, r.Reused, r.From.Format(when), r.Seconds)
-}
-
-func (r *Result) epochs() string {
-	if r.Test == nil {
-		return fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
-	}
-	return format.Count(r.Epochs, "epoch") + " on train and validation classes"
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
@@ -154,12 +142,9 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	var curves []train.Curve
 	byStage := map[train.Stage][]lab.Run{}
 	for _, d := range r.RunDirs {
-		run, _, err := lab.ReadRun(filepath.Join(dir, filepath.Base(d)))
-		if err != nil {
-			return nil, err
-		}
+		run, _, _ := lab.ReadRun(filepath.Join(dir, filepath.Base(d))) // Err has the error, too
 		if run.Err != nil {
-			return nil, fmt.Errorf("%s: %w", run.Dir, run.Err)
+			return nil, fmt.Errorf("%s: %s", run.Dir, run.Why())
 		}
 		byStage[run.Stage] = append(byStage[run.Stage], run)
 		if run.Stage == train.Dev {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -70,7 +71,7 @@ func TestRun(t *testing.T) {
 		if diff := cmp.Diff(r, again, ignored, cmpopts.IgnoreFields(Result{}, "Config")); diff != "" || again.Reused != runs {
 			t.Errorf("%s: reused %d (-first +second):\n%s", stage, again.Reused, diff)
 		}
-		testkit.WantText(t, testlab.Text(t, again.Tables()), "nothing trained: ", " runs reused", "lr 0.01, ", "lago-train search --dataset simulated-small --variant semantic-hard")
+		testkit.WantText(t, testlab.Text(t, again.Tables()), fmt.Sprintf("%d runs (%d reused, the first trained 2", runs, runs), "lr 0.01, ", "lago-train search --dataset simulated-small --variant semantic-hard")
 	}
 }
 

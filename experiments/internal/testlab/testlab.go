@@ -2,7 +2,6 @@
 package testlab
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -52,14 +50,4 @@ func Stored(t testing.TB, l *lab.Lab, kind string, result any) {
 		t.Fatalf("found %+v, unreadable %+v, expected one result of %s", list, missing, kind)
 	}
 	testkit.NoError(t, list[0].Decode(result))
-}
-
-// Fail replaces the result of a finished run by a failure.
-func Fail(t testing.TB, dir string) {
-	t.Helper()
-	testkit.Write(t, dir, train.ResultFile, `{"status": "not finite", "error": "CXE is NaN"}`)
-	testkit.Write(t, dir, train.CurveFile, "")
-	if files, err := filepath.Glob(filepath.Join(dir, train.TrialFile)); err != nil || len(files) != 1 {
-		t.Fatalf("%s is not the folder of a run", dir)
-	}
 }
