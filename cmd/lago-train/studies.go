@@ -196,7 +196,7 @@ Examples:
 			o.configsFlag(), o.foldsFlag(),
 			choices(&config.Methods, "methods", methodGroup, "lago, variants of it, and baselines", methods.Names(), comparison.Names()...),
 			adaptFlag(&config.Adapt),
-			&cli.IntFlag{Name: "tune", Category: searchGroup, Value: defaultTune, DefaultText: fmt.Sprintf("%d, or %d with --rotate", defaultTune, rotationTune), Usage: "`N` settings to try for each method; 0 takes its defaults", Destination: &config.Budget},
+			atLeast(0, &cli.IntFlag{Name: "tune", Category: searchGroup, Value: defaultTune, DefaultText: fmt.Sprintf("%d, or %d with --rotate", defaultTune, rotationTune), Usage: "`N` settings to try for each method; 0 takes its defaults", Destination: &config.Budget}),
 			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1", Destination: &fixed},
 			csvFlag(&o.csv, "the accuracy of each method on each class")),
 		Action: o.study(

@@ -77,8 +77,7 @@ func points(d metrics.Difference) string {
 
 // Figures are the accuracy of the designs, with a mark for each decision.
 func (a *Result) Figures(string) ([]plot.Figure, error) {
-	ours := plot.DotSeries{Name: "here"}
-	paper := plot.DotSeries{Name: "published", Condition: plot.Dotted}
+	series := []plot.DotSeries{{Name: "here"}, {Name: "published", Condition: plot.Dotted}}
 	p := &plot.Dots{X: "val " + engine.AccuracyAxis, Factors: []string{"uniform prior", "const none-of-group", "implicit supervision"}}
 	var seeds []int
 	for _, row := range a.Rows {
@@ -90,18 +89,15 @@ func (a *Result) Figures(string) ([]plot.Figure, error) {
 		p.Rows = append(p.Rows, plot.Row{Method: string(a.Variant), Marks: row.marks(), Emphatic: row.Design == lago})
 		dot := engine.Dot(i, row.Accuracy.Mean, row.Interval)
 		dot.Text = row.Accuracy.PlusMinus()
-		ours.Dots = append(ours.Dots, dot)
+		series[0].Dots = append(series[0].Dots, dot)
 		if row.Published != nil {
-			paper.Dots = append(paper.Dots, plot.Dot{Row: i, Value: 100 * *row.Published, Text: format.Percent(*row.Published)})
+			series[1].Dots = append(series[1].Dots, plot.Dot{Row: i, Value: 100 * *row.Published, Text: format.Percent(*row.Published)})
 		}
 	}
-	if len(ours.Dots) == 0 {
+	if len(p.Rows) == 0 {
 		return nil, nil
 	}
-	p.Series = append(p.Series, ours)
-	if len(paper.Dots) > 0 {
-		p.Series = append(p.Series, paper)
-	}
+	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
 	return []plot.Figure{{
 		Name: "ablation-" + string(a.Variant), Title: "Design decisions, " + string(a.Variant), Picture: p,
 		Caption: fmt.Sprintf("%s; mean over %s, ± is one standard error over seeds; bars are 95 %% bootstrap intervals over classes. "+

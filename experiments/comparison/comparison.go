@@ -30,7 +30,7 @@ type Config struct {
 	// Common has the seeds, epochs of the dev stage, patience, held-out samples and, for
 	// baselines, the preprocessing from which their search starts.
 	Common engine.Config
-	Budget int      // different settings of each method to try; 0 takes those it starts from
+	Budget int      // different settings of each method to try; 0 and 1 take those it starts from
 	Folds  int      // of the seen classes, over which settings are chosen; 0 is 1
 	Fixed  []Fixed  // settings of baselines
 	Given  []string // keys of settings that no search varies
@@ -75,15 +75,12 @@ func (c Config) Check() error {
 			return &invalid.Error{Field: "set", Want: "a setting of one of the methods " + strings.Join(c.Methods, ", "), Got: f.Method + "." + f.Setting}
 		}
 	}
-	if c.Budget < 0 || c.Budget > 0 && c.Budget < engine.MinBudget {
-		return &invalid.Error{Field: "tune", Want: fmt.Sprintf("0, or at least %d settings", engine.MinBudget), Got: strconv.Itoa(c.Budget)}
-	}
 	return nil
 }
 
 // plan has an arm for each method.
 func (c Config) plan() (engine.Plan, error) {
-	p := engine.Plan{Stage: engine.DevThenTest, Folds: max(c.Folds, 1), Fixed: c.Given}
+	p := engine.Plan{Stage: engine.DevThenTest, Folds: max(c.Folds, 1)}
 	for _, name := range c.Methods {
 		arm := engine.Arm{Name: name, Tune: c.Budget}
 		for _, l := range c.LAGO {
@@ -109,6 +106,7 @@ func (c Config) plan() (engine.Plan, error) {
 				}
 			}
 		}
+		arm.Fixed = append(arm.Fixed, c.Given...)
 		p.Arms = append(p.Arms, arm)
 	}
 	return p, nil

@@ -209,7 +209,6 @@ func TestCompareRefuses(t *testing.T) {
 		"methods: expected at least one":                                       func(c *Config) { c.Methods = nil },
 		`found "ezsl". Did you mean eszsl?`:                                    func(c *Config) { c.Methods = []string{"ezsl"} },
 		"methods: expected each method once, found eszsl twice":                func(c *Config) { c.Methods = []string{"eszsl", "eszsl"} },
-		"tune: expected 0, or at least 2 settings, found 1":                    func(c *Config) { c.Budget = 1 },
 		"eszsl: gamma: expected a number from 1e-18 to 1e+18":                  func(c *Config) { c.Fixed = []Fixed{{"eszsl", "gamma", "-1"}} },
 		"set: expected a setting of one of the methods dap, found eszsl.gamma": func(c *Config) { c.Methods, c.Fixed = []string{"dap"}, []Fixed{{"eszsl", "gamma", "1"}} },
 	} {

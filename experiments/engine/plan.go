@@ -19,8 +19,7 @@ import (
 type Plan struct {
 	Arms  []Arm
 	Stage Stages
-	Folds int      // of the seen classes, over which settings are chosen; 0 is 1
-	Fixed []string // keys of settings that no search varies
+	Folds int // of the seen classes, over which settings are chosen; 0 is 1
 }
 
 // Arm is a method with settings, or several settings of which the validation classes choose:
@@ -30,7 +29,7 @@ type Arm struct {
 	Title  string   // in tables and figures
 	Starts []Config // each is searched around; the two best are compared over all seeds
 	Tune   int      // settings to try for each start, with it; 0 and 1 take the start alone
-	Fixed  []string // keys of settings that its search does not vary, beside those of the plan
+	Fixed  []string // keys of settings that its search does not vary
 }
 
 // LAGOMethod is the name of LAGO with the variant that does best on the validation classes.
@@ -186,7 +185,7 @@ func (r *runner) outcomes(result *Result) (all []*Outcome, err error) {
 				if !entry.Seeded {
 					o.seeds = 1
 				}
-				s := newSearcher(c, folds, max(arm.Tune, 1), further, slices.Concat(r.plan.Fixed, arm.Fixed))
+				s := newSearcher(c, folds, max(arm.Tune, 1), further, arm.Fixed)
 				key := fmt.Sprint(arm.Tune, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Epochs)
 				if shared[key] == nil {
 					shared[key] = s

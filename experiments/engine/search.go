@@ -250,14 +250,15 @@ type Found struct {
 	Failed []lab.Run `json:"-"`
 }
 
-// Search finds the settings of a method by the paper's procedure (supplement A) on the dev
-// stage, over folds of the seen classes: a coarse search of the space, starting from c itself;
-// finer rounds around the best; then further seeds of the best settings, whose average chooses
-// and whose average curve gives the number of epochs. Trials that fail count as the worst. The
-// error is a *lab.Waiting if a round needs the trials of other shards.
+// Search finds the settings of the arm of a plan by the paper's procedure (supplement A) on the
+// dev stage, over folds of the seen classes: a coarse search of the space, starting from the
+// start itself; finer rounds around the best; then further seeds of the best settings, whose
+// average chooses and whose average curve gives the number of epochs. Trials that fail count as
+// the worst. The error is a *lab.Waiting if a round needs the trials of other shards.
 //
-// The same c and plan use the same trials.
-func Search(ctx context.Context, l *lab.Lab, c Config, p Plan, settings int) (*Found, error) {
+// The same plan uses the same trials.
+func Search(ctx context.Context, l *lab.Lab, p Plan) (*Found, error) {
+	arm, c := p.Arms[0], p.Arms[0].Starts[0]
 	if out := Allows(l, c.Method); out != nil {
 		return nil, notAllowed(*out)
 	}
@@ -265,7 +266,7 @@ func Search(ctx context.Context, l *lab.Lab, c Config, p Plan, settings int) (*F
 	if err != nil {
 		return nil, err
 	}
-	s := newSearcher(c, folds, settings, FurtherSeeds, p.Fixed)
+	s := newSearcher(c, folds, arm.Tune, FurtherSeeds, arm.Fixed)
 	r := &runner{lab: l, plan: p}
 	if err := r.searchAll(ctx, []*searcher{s}); err != nil {
 		return nil, err

@@ -17,8 +17,9 @@ import (
 func TestSearch(t *testing.T) {
 	const budget = 16 // of which two have further seeds
 	l := lab.New(tiny.Small(), t.TempDir())
-	c, p := quick(t, "semantic-hard"), Plan{Folds: 2}
-	f := testkit.Must(Search(t.Context(), l, c, p, budget))(t)
+	p := Plan{Folds: 2, Arms: []Arm{armOf(t, budget, "semantic-hard")}}
+	c := p.Arms[0].Starts[0]
+	f := testkit.Must(Search(t.Context(), l, p))(t)
 	const trials = 2 * (budget + 2*FurtherSeeds)
 	if f.Trials != trials || len(f.Tried) != budget || f.Folds != 2 || len(f.Failed) > 0 {
 		t.Fatalf("%d trials, %d settings, %d folds, failed %v", f.Trials, len(f.Tried), f.Folds, f.Failed)
@@ -69,7 +70,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	for _, other := range []*lab.Lab{l, lab.New(l.Data, t.TempDir())} {
-		again := testkit.Must(Search(t.Context(), other, c, p, budget))(t)
+		again := testkit.Must(Search(t.Context(), other, p))(t)
 		if !slices.EqualFunc(f.Tried, again.Tried, func(a, b Tried) bool { return same(a.Config, b.Config) && a.Accuracy == b.Accuracy }) || len(runs) != trials {
 			t.Errorf("in %s it found other settings; %d folders, expected %d", other.Root, len(runs), trials)
 		}

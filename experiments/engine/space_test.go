@@ -17,34 +17,8 @@ func spaceOf(v model.Variant, attributes int, fixed ...string) space {
 	return Defaults(methods.Of(v)).searchSpace(attributes, fixed)
 }
 
-func (s space) keys() (keys []string) {
-	for _, d := range s {
-		keys = append(keys, d.key)
-	}
-	return keys
-}
-
 // same reports whether two configurations have the same settings.
 func same(a, b Config) bool { return cmp.Equal(a.Settings().Values(), b.Settings().Values()) }
-
-func TestSearchSpaceHasWhatTheVariantUses(t *testing.T) {
-	hard := []string{"lr", "bias_factor", "preprocess", "ridge", "beta", "lambda", "alpha", "prior"}
-	for _, c := range []struct {
-		variant model.Variant
-		fixed   []string
-		want    []string
-	}{
-		{model.Singletons, nil, hard},
-		{model.SemanticHard, nil, hard},
-		{model.KSoft, nil, slices.Insert(slices.Clone(hard), 6, "lr_v", "zeta", "k")},
-		{model.SemanticSoft, nil, slices.Insert(slices.Clone(hard), 6, "lr_v", "zeta", "psi")},
-		{model.SemanticHard, []string{"preprocess", "ridge", "seed"}, []string{"lr", "bias_factor", "beta", "lambda", "alpha", "prior"}},
-	} {
-		if diff := cmp.Diff(c.want, spaceOf(c.variant, 312, c.fixed...).keys()); diff != "" {
-			t.Errorf("%s without %v (-want +got):\n%s", c.variant, c.fixed, diff)
-		}
-	}
-}
 
 // Every listed value is drawn before long, whatever the seed, and nothing else. A larger
 // budget starts with the draws of a smaller one.

@@ -71,7 +71,17 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 		expect := lab.Summarise(p.Expect)
 		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
 	}
-	r.describeSettings(p)
+	var settings []string
+	for _, s := range r.Config.Settings().Used() {
+		if s.Search == nil {
+			continue
+		}
+		settings = append(settings, fmt.Sprintf("%s %v", s.Key, s.Value()))
+		if from := p.Origins[s.Key]; from != "" && from != engine.FromPreset {
+			r.Source = "partly given; otherwise " + p.Source
+		}
+	}
+	r.Settings = strings.Join(settings, ", ")
 	if r.Adaptation, err = adaptation.Stored(engine.ModelFiles(runs)); err != nil {
 		return nil, err
 	}
@@ -82,21 +92,6 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 		}
 	}
 	return r, l.Store(Kind, p.Config, r)
-}
-
-// describeSettings lists the settings that a search varies, and where they come from.
-func (r *Result) describeSettings(p engine.Preset) {
-	var list []string
-	for _, s := range r.Config.Settings().Used() {
-		if s.Search == nil {
-			continue
-		}
-		list = append(list, fmt.Sprintf("%s %v", s.Key, s.Value()))
-		if from := p.Origins[s.Key]; from != "" && from != engine.FromPreset {
-			r.Source = "partly given; otherwise " + p.Source
-		}
-	}
-	r.Settings = strings.Join(list, ", ")
 }
 
 // Tables implements the tables of a result.
@@ -241,31 +236,29 @@ func confusion(runs []lab.Run) *plot.Heat {
 // clustered returns an order in which classes that are often confused are neighbours: that
 // of the leaves of a hierarchical clustering by the mean confusion between clusters.
 func clustered(confusion [][]float64) []int {
-	n := len(confusion)
-	clusters := make([][]int, n)
-	near := make([][]float64, n) // mean confusion of two clusters, in both directions
-	for i := range n {
-		clusters[i] = []int{i}
-		near[i] = make([]float64, n)
-		for k := range n {
-			near[i][k] = confusion[i][k] + confusion[k][i]
-		}
+	var clusters [][]int
+	for z := range confusion {
+		clusters = append(clusters, []int{z})
 	}
-	for range n - 1 {
-		a, b := -1, -1
-		for i := range n {
+	between := func(a, b []int) (sum float64) {
+		for _, z := range a {
+			for _, k := range b {
+				sum += confusion[z][k] + confusion[k][z]
+			}
+		}
+		return sum / float64(len(a)*len(b))
+	}
+	for len(clusters) > 1 {
+		a, b, most := 0, 0, -1.0
+		for i := range clusters {
 			for k := range i {
-				if clusters[i] != nil && clusters[k] != nil && (a < 0 || near[k][i] > near[a][b]) {
-					a, b = k, i
+				if mean := between(clusters[k], clusters[i]); mean > most {
+					a, b, most = k, i, mean
 				}
 			}
 		}
-		sizeA, sizeB := float64(len(clusters[a])), float64(len(clusters[b]))
-		for k := range n {
-			near[a][k] = (sizeA*near[a][k] + sizeB*near[b][k]) / (sizeA + sizeB)
-			near[k][a] = near[a][k]
-		}
-		clusters[a], clusters[b] = append(clusters[a], clusters[b]...), nil
+		clusters[a] = append(clusters[a], clusters[b]...)
+		clusters = slices.Delete(clusters, b, b+1)
 	}
 	return clusters[0]
 }

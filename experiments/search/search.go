@@ -52,8 +52,8 @@ type Chosen struct {
 
 func (c Config) plan() engine.Plan {
 	return engine.Plan{
-		Arms:  []engine.Arm{{Name: c.Start.Method.Label(), Title: c.Start.Method.Label(), Starts: []engine.Config{c.Start}, Tune: c.Budget}},
-		Stage: engine.DevThenTest, Folds: c.Folds, Fixed: c.Fixed,
+		Arms:  []engine.Arm{{Name: c.Start.Method.Label(), Title: c.Start.Method.Label(), Starts: []engine.Config{c.Start}, Tune: c.Budget, Fixed: c.Fixed}},
+		Stage: engine.DevThenTest, Folds: c.Folds,
 	}
 }
 
@@ -67,7 +67,7 @@ func (c Config) Check() error {
 
 // Run searches from c, which passes Check, writes the chosen settings to the file, and stores the result.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
-	f, err := engine.Search(ctx, l, c.Start, c.plan(), c.Budget)
+	f, err := engine.Search(ctx, l, c.plan())
 	if err != nil {
 		return nil, err
 	}
