@@ -206,8 +206,8 @@ func (o *Outcome) finalists() []*searcher {
 	if slices.ContainsFunc(o.searchers, func(s *searcher) bool { return s.waiting }) {
 		return nil
 	}
-	found := slices.DeleteFunc(slices.Clone(o.searchers), func(s *searcher) bool { return len(s.tried) == 0 })
-	slices.SortStableFunc(found, func(a, b *searcher) int { return bestFirst(a.tried[0], b.tried[0]) })
+	found := slices.DeleteFunc(slices.Clone(o.searchers), func(s *searcher) bool { return len(s.Tried) == 0 })
+	slices.SortStableFunc(found, func(a, b *searcher) int { return bestFirst(a.Tried[0], b.Tried[0]) })
 	return found[:min(2, len(found))]
 }
 
@@ -215,22 +215,22 @@ func (o *Outcome) finalists() []*searcher {
 // between them.
 func (r *runner) develop(ctx context.Context, all []*Outcome) error {
 	type finalist struct {
-		*Outcome
-		*searcher
+		o *Outcome
+		s *searcher
 	}
 	var finalists []finalist
 	var lists [][]train.Trial
 	for _, o := range all {
 		for _, s := range o.searchers {
 			if len(s.seen) == 0 { // nothing was to be chosen
-				s.tried = []Tried{{Config: s.base}}
+				s.Tried = []Tried{{Config: s.base}}
 			}
-			o.Failed = append(o.Failed, s.failed...)
-			o.Tried += len(s.tried)
+			o.Failed = append(o.Failed, s.Failed...)
+			o.Tried += len(s.Tried)
 		}
 		for _, s := range o.finalists() {
 			finalists = append(finalists, finalist{o, s})
-			lists = append(lists, s.trialsOf(batch{settings: []Config{s.tried[0].Config}, seeds: o.seeds}))
+			lists = append(lists, s.trialsOf(batch{settings: []Config{s.Tried[0].Config}, seeds: o.seeds}))
 		}
 	}
 	done, err := r.do(ctx, "development", lists)
@@ -239,23 +239,24 @@ func (r *runner) develop(ctx context.Context, all []*Outcome) error {
 	}
 	best := map[*Outcome]float64{}
 	for i, f := range finalists {
+		o := f.o
 		if failures := lab.Failures(done[i]); len(failures) > 0 {
-			f.Failed = append(f.Failed, failures...)
-			if r.plan.Stage != OnlyDev || f.Val != nil {
+			o.Failed = append(o.Failed, failures...)
+			if r.plan.Stage != OnlyDev || o.Val != nil {
 				continue
 			} // else the other runs are shown
 		} else {
 			mean := validation(done[i]).Mean
-			if before, chosen := best[f.Outcome]; chosen && mean <= before {
+			if before, chosen := best[o]; chosen && mean <= before {
 				continue
 			}
-			best[f.Outcome] = mean
-			if f.Epochs, err = DevEpoch(done[i]); err != nil {
+			best[o] = mean
+			if o.Epochs, err = DevEpoch(done[i]); err != nil {
 				return err
 			}
 		}
-		f.Val, f.Chosen = done[i], f.tried[0].Config
-		f.Edges = f.space.edges(f.Chosen)
+		o.Val, o.Chosen = done[i], f.s.Tried[0].Config
+		o.Edges = f.s.space.edges(o.Chosen)
 	}
 	return nil
 }

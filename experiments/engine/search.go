@@ -8,6 +8,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
@@ -46,11 +47,9 @@ type searcher struct {
 	budget  budget
 	further int // further seeds of the best settings; 0 for a method without randomness
 
+	Found
 	seen    map[string]bool // names of trials
-	tried   []Tried         // in order of accuracy, the first of equals first
-	failed  []lab.Run       // in the order in which they failed
-	trials  int
-	waiting bool // for other shards
+	waiting bool            // for other shards
 }
 
 // Tried is the result of one combination of settings.
@@ -66,10 +65,14 @@ type Tried struct {
 
 func newSearcher(base Config, folds []lab.View, settings, further int, fixed []string) *searcher {
 	base = base.On(folds[0].Data) // what is left to the data is searched around, too
-	return &searcher{
+	s := &searcher{
 		base: base, space: base.searchSpace(len(folds[0].Data.Attributes), fixed), folds: folds,
-		budget: divide(settings), further: further, seen: map[string]bool{},
+		budget: divide(settings), further: further, seen: map[string]bool{}, Found: Found{Folds: len(folds), Epochs: base.DevEpochs()},
 	}
+	for _, d := range s.space {
+		s.Space = append(s.Space, d.key)
+	}
+	return s
 }
 
 // batch is the settings of one searcher in a round.
@@ -99,7 +102,7 @@ func (r *runner) searchAll(ctx context.Context, searchers []*searcher) error {
 				batches[i] = next(s)
 				lists[i] = s.trialsOf(batches[i])
 			}
-			s.trials += len(lists[i])
+			s.Trials += len(lists[i])
 			total += len(lists[i])
 		}
 		if total == 0 {
@@ -111,7 +114,7 @@ func (r *runner) searchAll(ctx context.Context, searchers []*searcher) error {
 			return err
 		}
 		for i, s := range searchers {
-			s.failed = append(s.failed, lab.Failures(done[i])...)
+			s.Failed = append(s.Failed, lab.Failures(done[i])...)
 			if s.waiting = s.waiting || lab.WaitingFor(name, done[i]) != nil; s.waiting {
 				continue
 			}
@@ -166,7 +169,7 @@ func (s *searcher) searched(from Config) Config {
 func (s *searcher) refine(n int) batch {
 	rng := rand.New(s.source(uint64(len(s.seen))))
 	var list []Config
-	for _, t := range s.tried {
+	for _, t := range s.Tried {
 		list = append(list, s.space.neighbours(t.Config, rng)...)
 	}
 	return s.unseen(list, n)
@@ -197,7 +200,7 @@ func (s *searcher) best() batch {
 	if s.further == 0 || s.budget.coarse < 2 {
 		return b
 	}
-	for _, t := range s.tried[:min(s.budget.best, len(s.tried))] {
+	for _, t := range s.Tried[:min(s.budget.best, len(s.Tried))] {
 		b.settings = append(b.settings, t.Config)
 	}
 	return b
@@ -219,13 +222,18 @@ func (s *searcher) rank(b batch, runs []lab.Run) error {
 		}
 		accuracy := validation(part)
 		if b.further {
-			s.tried[i].Further, s.tried[i].Epochs = &accuracy, epoch
+			s.Tried[i].Further, s.Tried[i].Epochs = &accuracy, epoch
 			continue
 		}
-		s.tried = append(s.tried, Tried{Config: c, Settings: s.space.settings(c), Accuracy: accuracy.Mean, BestEpoch: epoch, Dirs: dirs(part)})
+		s.Tried = append(s.Tried, Tried{Config: c, Settings: s.settings(c), Accuracy: accuracy.Mean, BestEpoch: epoch, Dirs: dirs(part)})
 	}
-	slices.SortStableFunc(s.tried, bestFirst)
+	slices.SortStableFunc(s.Tried, bestFirst)
 	return nil
+}
+
+// settings returns the searched settings of c that apply, by key.
+func (s *searcher) settings(c Config) map[string]any {
+	return slices.DeleteFunc(c.Settings().Used(), func(one setting.Setting) bool { return !slices.Contains(s.Space, one.Key) }).Values()
 }
 
 // bestFirst orders by the further seeds and, where these are equal or not run, by the first.
@@ -245,9 +253,9 @@ type Found struct {
 	Trials int       `json:"trials"` // of all folds and seeds
 	Epochs int       `json:"epochs"` // of a trial, at most
 	Space  []string  `json:"space"`  // names of the settings that were searched
-	Tried  []Tried   `json:"tried"`  // best first; fewer than the budget if the space has no more
+	Tried  []Tried   `json:"tried"`  // best first, the first of equals first; fewer than the budget if the space has no more
 	Edges  []Edge    `json:"-"`
-	Failed []lab.Run `json:"-"`
+	Failed []lab.Run `json:"-"` // in the order in which they failed
 }
 
 // Search finds the settings of the arm of a plan by the paper's procedure (supplement A) on the
@@ -258,15 +266,15 @@ type Found struct {
 //
 // The same plan uses the same trials.
 func Search(ctx context.Context, l *lab.Lab, p Plan) (*Found, error) {
-	arm, c := p.Arms[0], p.Arms[0].Starts[0]
-	if out := Allows(l, c.Method); out != nil {
+	arm := p.Arms[0]
+	if out := Allows(l, arm.Starts[0].Method); out != nil {
 		return nil, notAllowed(*out)
 	}
 	folds, err := l.Folds(l.Parts[0], max(p.Folds, 1))
 	if err != nil {
 		return nil, err
 	}
-	s := newSearcher(c, folds, arm.Tune, FurtherSeeds, arm.Fixed)
+	s := newSearcher(arm.Starts[0], folds, arm.Tune, FurtherSeeds, arm.Fixed)
 	r := &runner{lab: l, plan: p}
 	if err := r.searchAll(ctx, []*searcher{s}); err != nil {
 		return nil, err
@@ -274,12 +282,8 @@ func Search(ctx context.Context, l *lab.Lab, p Plan) (*Found, error) {
 	if r.waiting != nil {
 		return nil, r.waiting
 	}
-	f := &Found{Tried: s.tried, Folds: len(folds), Trials: s.trials, Epochs: c.DevEpochs(), Failed: s.failed}
-	for _, d := range s.space {
-		f.Space = append(f.Space, d.key)
+	if len(s.Tried) > 0 {
+		s.Edges = s.space.edges(s.Tried[0].Config)
 	}
-	if len(s.tried) > 0 {
-		f.Edges = s.space.edges(s.tried[0].Config)
-	}
-	return f, nil
+	return &s.Found, nil
 }

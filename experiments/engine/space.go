@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -165,13 +164,4 @@ func (s space) edges(c Config) []Edge {
 		}
 	}
 	return edges
-}
-
-// settings returns the searched settings of c that apply, by key.
-func (s space) settings(c Config) map[string]any {
-	values := c.Settings().Used().Values()
-	maps.DeleteFunc(values, func(key string, _ any) bool {
-		return !slices.ContainsFunc(s, func(d dimension) bool { return d.key == key })
-	})
-	return values
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -87,46 +86,37 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	for _, o := range done.LeftOut {
 		r.Missing = append(r.Missing, lab.Missing{Dir: string(o.Variant), Why: o.Why})
 	}
+	kinds := c.Impute
+	if c.Given == "" {
+		kinds = []impute.Kind{impute.Neutral}
+	}
 	for _, row := range done.Rows {
-		models := make([]*model.Pipeline, len(row.Models))
-		for i, path := range row.Models {
-			saved, err := train.Load(path)
-			if err != nil {
+		for _, kind := range kinds {
+			if err := r.add(row, kind, l.Data); err != nil {
 				return nil, err
 			}
-			models[i] = saved.Pipeline
-		}
-		if c.Given == "" {
-			err = r.add(row.Name, row.Models, models, l.Data)
-		}
-		for _, kind := range c.Impute {
-			name, imputing := row.Name, make([]*model.Pipeline, len(models))
-			if kind != impute.Neutral {
-				name += ", " + string(kind)
-			}
-			for i, m := range models {
-				imputing[i] = m.WithImputation(kind)
-			}
-			if err == nil {
-				err = r.add(name, row.Models, imputing, l.Data)
-			}
-		}
-		if err != nil {
-			return nil, err
 		}
 	}
 	return r, l.Store(r.kind(), c, r)
 }
 
 // add evaluates the models of a method, one per seed, on the test classes.
-func (r *Result) add(name string, paths []string, models []*model.Pipeline, d *dataset.Dataset) error {
-	m := Method{Method: name, Models: paths}
+func (r *Result) add(row engine.Row, kind impute.Kind, d *dataset.Dataset) error {
+	m := Method{Method: row.Name, Models: row.Models}
+	if kind != impute.Neutral {
+		m.Method += ", " + string(kind)
+	}
 	samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
 	var start []float64
 	_, degrees, seeds := r.degrees()
 	grid := dataset.NewMatrix[float64]
-	accuracy, relative, bySeed := grid(len(degrees), seeds), grid(len(degrees), seeds), grid(len(degrees), len(models))
-	for j, c := range models {
+	accuracy, relative, bySeed := grid(len(degrees), seeds), grid(len(degrees), seeds), grid(len(degrees), len(row.Models))
+	for j, path := range row.Models {
+		saved, err := train.Load(path)
+		if err != nil {
+			return err
+		}
+		c := saved.Pipeline.WithImputation(kind)
 		// The detected attributes do not depend on descriptions.
 		a, err := c.Detect(samples.X, samples.Rows)
 		if err != nil {
@@ -146,7 +136,7 @@ func (r *Result) add(name string, paths []string, models []*model.Pipeline, d *d
 			return err
 		}
 		if clean == 0 {
-			return fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no accuracy relative to it exists", name)
+			return fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no accuracy relative to it exists", m.Method)
 		}
 		start = append(start, clean)
 		for i, degree := range degrees {
@@ -155,9 +145,9 @@ func (r *Result) add(name string, paths []string, models []*model.Pipeline, d *d
 				if err != nil {
 					return err
 				}
-				accuracy.Row(i)[seed] += worse / float64(len(models))
+				accuracy.Row(i)[seed] += worse / float64(len(row.Models))
 				bySeed.Row(i)[j] += worse / float64(seeds)
-				relative.Row(i)[seed] += worse / clean / float64(len(models))
+				relative.Row(i)[seed] += worse / clean / float64(len(row.Models))
 			}
 		}
 	}
