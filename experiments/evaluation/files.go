@@ -55,7 +55,7 @@ func (f ScoreFiles) read(ctx context.Context) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scored{scores: scores, task: task{rows: scores.AllRows()}}
+	s := &scored{scores: scores, rows: scores.AllRows()}
 	for z := range scores.Cols {
 		s.names = append(s.names, strconv.Itoa(z))
 	}

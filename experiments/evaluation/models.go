@@ -126,9 +126,6 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 // check sets the split by the stage of the models. It returns an error if they cannot be
 // evaluated on the split, or the runs of the dev stage cannot validate.
 func (m *Models) check() error {
-	if len(m.Models) == 0 {
-		return &invalid.Error{Field: "model", Want: "at least one model", Got: "none"}
-	}
 	if m.Split == ByStage {
 		first := m.Models[0]
 		m.Split = TestSplit
@@ -273,7 +270,7 @@ func (m Models) score(ctx context.Context, models []*Model, dev bool) ([]*scored
 	if dev && slices.ContainsFunc(m.Models, func(model *Model) bool { return model.HoldOut }) {
 		samples = samples.Without(d.TestSeen)
 	}
-	t := task{rows: slices.Clip(samples.Rows), ids: d.IDs}
+	t := scored{rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
 	classes := unseen
 	if m.Split == GZSLSplit {
 		for _, row := range d.TestSeen {
@@ -297,7 +294,7 @@ func (m Models) score(ctx context.Context, models []*Model, dev bool) ([]*scored
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s := &scored{task: t, kind: BareScores}
+		s := t
 		if model.Method.Name == methods.LAGO {
 			s.kind = Logits // log p(z|x)
 		}
@@ -314,7 +311,7 @@ func (m Models) score(ctx context.Context, models []*Model, dev bool) ([]*scored
 		if err := s.check(model.Path, d.Name); err != nil {
 			return nil, err
 		}
-		list = append(list, s)
+		list = append(list, &s)
 	}
 	return list, nil
 }
@@ -338,25 +335,25 @@ func (m Models) ensemble(scores, dev []*scored, missing string) (s, validation *
 			return nil, nil, invalid.At(model.Path+": temperature", err)
 		}
 	}
-	if s, err = mean(scores, temperatures); err == nil && dev != nil {
-		validation, err = mean(dev, temperatures)
+	if dev != nil {
+		validation = mean(dev, temperatures)
 	}
-	return s, validation, err
+	return mean(scores, temperatures), validation, nil
 }
 
 // mean averages the probabilities that several models give to the same samples. The scores of
 // one model stay as they are.
-func mean(members []*scored, temperatures []float64) (*scored, error) {
+func mean(members []*scored, temperatures []float64) *scored {
 	if len(members) == 1 {
-		return members[0], nil
+		return members[0]
 	}
-	var all, alone metrics.Ensemble
-	for i, s := range members {
-		if err := cmp.Or(all.Add(s.scores, temperatures[i]), alone.Add(s.alone, temperatures[i])); err != nil {
-			return nil, err
-		}
+	var all, alone []dataset.Matrix[float32]
+	for _, s := range members {
+		all, alone = append(all, s.scores), append(alone, s.alone)
 	}
-	return &scored{task: members[0].task, kind: Logits, scores: all.Scores(), alone: alone.Scores()}, nil
+	s := *members[0]
+	s.kind, s.scores, s.alone = Logits, metrics.Ensemble(all, temperatures), metrics.Ensemble(alone, temperatures)
+	return &s
 }
 
 // adapt evaluates the model adapted to the samples. A model without the settings gets them

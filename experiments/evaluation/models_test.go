@@ -281,19 +281,6 @@ func TestEvaluateEnsemble(t *testing.T) {
 	testkit.WantError(t, err, "scores of eszsl and no validation")
 }
 
-// (0.8 + 0.4)/2 and (0.2 + 0.6)/2 both for all classes and for the unseen ones alone;
-// the second's scores are of temperature 3.
-func TestMeanByHand(t *testing.T) {
-	member := func(p, temperature float64) *scored {
-		scores := matrixOf([]float32{float32(temperature * math.Log(p)), float32(temperature * math.Log(1-p))})
-		return &scored{scores: scores, alone: scores}
-	}
-	joined := testkit.Must(mean([]*scored{member(0.8, 1), member(0.4, 3)}, []float64{1, 3}))(t)
-	want := []float64{math.Log(0.6), math.Log(0.4)}
-	testkit.NearAll(t, "log probabilities", joined.scores.Data, want, 1e-6)
-	testkit.NearAll(t, "alone", joined.alone.Data, want, 1e-6)
-}
-
 func TestEvaluateModelsRefuses(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
@@ -314,7 +301,6 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		parts []string
 	}{
 		{"scores that are not finite", Models{Models: []*Model{damaged}}, []string{damaged.Path, "NaN"}},
-		{"no model", Models{Split: TestSplit}, []string{"model: expected", "found none"}},
 		{"models of both stages", Models{Models: []*Model{dev[0], test[0]}}, []string{test[0].Path, "--split"}},
 		{"several models to adapt", Models{Models: test, Adapt: true}, []string{"adapt: expected one model"}},
 		{"all classes to adapt to", Models{Models: test[:1], Split: GZSLSplit, Adapt: true}, []string{"adapt: expected one model"}},
@@ -378,11 +364,9 @@ func TestReadModel(t *testing.T) {
 		name, remove, path string // path is read; both are in the folder of the run
 		parts              []string
 	}{
-		{"nothing", "", "none", []string{"none"}},
 		{"a folder of runs", "", "..", []string{"folder of a run", train.TrialFile}},
 		{"no model", train.ModelFile, "", []string{train.ModelFile}},
 		{"no result", train.ResultFile, "", []string{"unfinished"}},
-		{"no trial", train.TrialFile, train.ModelFile, []string{"folder of a run"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")

@@ -46,7 +46,7 @@ func draw(m *train.Saved) ([]plot.Figure, error) {
 	for i, p := range parts {
 		figures = append(figures, plot.Figure{
 			Name: fmt.Sprintf("groups-detail-%d", i+1), Title: fmt.Sprintf("Attributes and learned groups, %d of %d", i+1, len(parts)),
-			Caption: caption + "attributes are sorted by their strongest group, named on the right.", Picture: p, Detail: m.Semantic != nil,
+			Caption: caption + "attributes are sorted by their strongest group.", Picture: p,
 		})
 	}
 	return figures, nil
@@ -89,18 +89,16 @@ func details(m *train.Saved, gamma dataset.Matrix[float64]) (parts []*plot.Heat)
 	})
 	for page := range slices.Chunk(order, mostRows) {
 		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share of the attribute"}
-		strongest := -1
-		for i, a := range page {
+		for k := range gamma.Cols {
+			name := strconv.Itoa(k)
+			if m.Method.Variant().Semantic() {
+				name = format.AttributeName(m.Groups[k])
+			}
+			p.Cols = append(p.Cols, name)
+		}
+		for _, a := range page {
 			p.Rows = append(p.Rows, format.AttributeName(m.Attributes[a]))
 			p.Values = append(p.Values, gamma.Row(a))
-			if k := floats.MaxIdx(gamma.Row(a)); k != strongest {
-				strongest = k
-				name := strconv.Itoa(k)
-				if m.Method.Variant().Semantic() {
-					name = format.AttributeName(m.Groups[k])
-				}
-				p.Blocks = append(p.Blocks, plot.Block{Row: i, Name: name})
-			}
 		}
 		parts = append(parts, p)
 	}

@@ -2,9 +2,7 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lago-train/lago-train/experiments/ablation"
 	"github.com/lago-train/lago-train/experiments/comparison"
@@ -16,9 +14,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/search"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/train"
 )
 
 // result is the result of a question, as it is stored.
@@ -32,8 +28,8 @@ type result interface {
 
 // kind is a question whose results are stored.
 type kind struct {
-	name, title string
-	text        string // how to read it
+	Name, Title string // Name is that in addresses, too
+	Text        string // how to read it
 	command     string // that stores a result
 	new         func() result
 	// overview, if set, shows several results beside each other.
@@ -110,14 +106,17 @@ func overview(list []shown) (*table.Table, plot.Figure) {
 	t := table.New("", "method", "validation", "95 % over classes", "test", "95 % over classes", "seeds", "settings").Right(2, 4)
 	p := &plot.Dots{X: engine.AccuracyAxis}
 	series := []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "test"}}
-	for i, r := range sorted(list) {
+	val := func(s shown) float64 {
+		return cmp.Or(s.result.(*protocol.Result).Val, new(engine.Measured)).PerClass.Mean
+	}
+	for i, s := range slices.SortedStableFunc(slices.Values(list), func(a, b shown) int { return cmp.Compare(val(b), val(a)) }) {
+		r := s.result.(*protocol.Result)
 		p.Rows = append(p.Rows, plot.Row{Name: r.Variant, Method: r.Variant})
 		row := []any{r.Variant, "-", "-", "-", "-", r.Seeds, r.Settings}
 		for j, m := range []*engine.Measured{r.Val, r.Test} {
 			if m != nil {
 				row[1+2*j], row[2+2*j] = m.PerClass.PlusMinus(), m.Interval
 				series[j].Dots = append(series[j].Dots, engine.Dot(i, m.PerClass.Mean, m.Interval))
-				p.Chance = 100 * m.Chance()
 			}
 		}
 		t.Row(row...)
@@ -126,55 +125,5 @@ func overview(list []shown) (*table.Table, plot.Figure) {
 	return t, plot.Figure{
 		Name: "accuracy", Title: "Accuracy by the paper's protocol", Picture: p,
 		Caption: "Means over seeds; bars are 95 % bootstrap intervals over classes. Settings that were chosen by validation accuracy make it optimistic.",
-	}
-}
-
-// sorted returns the results of run, the best validation accuracy first.
-func sorted(list []shown) []*protocol.Result {
-	var runs []*protocol.Result
-	for _, s := range list {
-		runs = append(runs, s.result.(*protocol.Result))
-	}
-	val := func(r *protocol.Result) float64 {
-		if r.Val == nil {
-			return -1
-		}
-		return r.Val.PerClass.Mean
-	}
-	slices.SortStableFunc(runs, func(a, b *protocol.Result) int { return cmp.Compare(val(b), val(a)) })
-	return runs
-}
-
-// summarise says what was run on a data set, what was best, and when and with what it was
-// trained.
-func (d *DatasetPage) summarise() {
-	var titles []string
-	for _, s := range d.Sections {
-		titles = append(titles, s.Title)
-	}
-	d.Summary = []Fact{{"Results", strings.Join(titles, "; ")}}
-	runs := sorted(d.results[protocol.Kind])
-	if len(runs) == 0 {
-		return
-	}
-	best := runs[0]
-	accuracy := func(m *engine.Measured) string {
-		if m == nil {
-			return "not run"
-		}
-		return m.String() + "; chance is " + format.Percent(m.Chance())
-	}
-	d.Summary = append(d.Summary,
-		Fact{"Best by validation", fmt.Sprintf("%s, of %s", best.Variant, format.Count(len(runs), "run command"))},
-		Fact{"Validation accuracy", accuracy(best.Val)}, Fact{"Test accuracy", accuracy(best.Test)},
-		Fact{"Trained", best.From.UTC().Format("2006-01-02 15:04") + " to " + best.To.UTC().Format("2006-01-02 15:04 UTC")},
-	)
-	if record, err := train.ReadRecord(best.RunDirs[0]); err == nil {
-		program := "lago-train " + cmp.Or(record.Versions["lago-train"], "of unknown version")
-		if revision := record.Versions["revision"]; revision != "" {
-			program += fmt.Sprintf(", revision %.8s", revision)
-		}
-		d.Summary = append(d.Summary, Fact{"Program", strings.TrimRight(program+", "+record.Versions["go"], ", ")},
-			Fact{"Machine", strings.TrimRight(record.Versions["platform"]+", "+best.BLAS, ", ")})
 	}
 }

@@ -165,9 +165,8 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 			series[j].Dots = append(series[j].Dots, engine.Dot(i, m.PerClass.Mean, m.Interval))
 		}
 		if row.Published != nil {
-			series[2].Dots = append(series[2].Dots, plot.Dot{Row: i, Value: 100 * *row.Published, Text: format.Percent(*row.Published)})
+			series[2].Dots = append(series[2].Dots, plot.PercentDot(i, *row.Published, *row.Published, *row.Published))
 		}
-		p.Chance = 100 * row.Test.Chance()
 		seeds = append(seeds, len(row.Test.PerClass.Values))
 	}
 	if len(p.Rows) == 0 {

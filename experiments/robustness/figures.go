@@ -35,7 +35,7 @@ func (r *PartialResult) Figures(string) ([]plot.Figure, error) {
 	}
 	p := lines("share of attributes given (%)", engine.AccuracyAxis, r.Shares, r.Methods, func(m Method) []lab.Summary { return m.Accuracy })
 	if r.Classes > 0 {
-		p.AddChance(1 / float64(r.Classes))
+		p.Chance = 100 / float64(r.Classes)
 	}
 	return []plot.Figure{{
 		Name: name, Title: "Accuracy with partial descriptions, " + how, Picture: p,
@@ -45,7 +45,7 @@ func (r *PartialResult) Figures(string) ([]plot.Figure, error) {
 
 // lines draws a line for each method.
 func lines(x, y string, degrees []float64, methods []Method, of func(Method) []lab.Summary) *plot.Lines {
-	p := &plot.Lines{X: x, Y: y, FromZero: true, DataTicks: true}
+	p := &plot.Lines{X: x, Y: y, FromZero: true}
 	for _, m := range methods {
 		name, _, inferred := strings.Cut(m.Method, ", ")
 		line := plot.Series{Name: m.Method, Look: plot.Look{Method: name}, Measured: true}

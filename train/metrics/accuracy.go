@@ -65,50 +65,23 @@ func (c Confusion) Add(scores []float32, labels []int) error {
 }
 
 // Accuracy excludes classes without samples.
-func (c Confusion) Accuracy() Accuracy {
+func (c Confusion) Accuracy() Accuracy { return c.tally().accuracy() }
+
+// Recall returns, for each class, its number of samples and the share of them that is
+// predicted right, NaN without samples.
+func (c Confusion) Recall() (samples []int, right []float64) {
+	t := c.tally()
+	return t.samples, t.recall()
+}
+
+func (c Confusion) tally() tally {
 	t := newTally(len(c))
 	for z, predicted := range c {
 		for k, n := range predicted {
 			t.add(z, n, k == z)
 		}
 	}
-	return t.accuracy()
-}
-
-// Recall returns, for each class, its number of samples and the share of them that is
-// predicted right, NaN without samples.
-func (c Confusion) Recall() (samples []int, right []float64) {
-	for z, predicted := range c {
-		var n int
-		for _, count := range predicted {
-			n += count
-		}
-		samples, right = append(samples, n), append(right, float64(predicted[z])/float64(n))
-	}
-	return samples, right
-}
-
-// Mistake is one class predicted for samples of another.
-type Mistake struct {
-	True, Predicted int     // classes
-	Samples         int     // of the true class, with this prediction
-	Share           float64 // of the samples of the true class
-}
-
-// Mistakes lists the confused pairs of classes by their samples, the most first, then by
-// class.
-func (c Confusion) Mistakes() []Mistake {
-	samples, _ := c.Recall()
-	var list []Mistake
-	for z, predicted := range c {
-		for k, n := range predicted {
-			if k != z && n > 0 {
-				list = append(list, Mistake{z, k, n, float64(n) / float64(samples[z])})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Mistake) int { return cmp.Compare(b.Samples, a.Samples) })
-	return list
+	return t
 }
 
 // Argmax returns the index of the highest value of a row, the first of equals. NaN is
@@ -197,16 +170,10 @@ func rank(row []float32, class int) int {
 	return before
 }
 
-// CheckScores returns an *invalid.Error unless there are scores, as many as samples and
-// classes, and all finite.
+// CheckScores returns an *invalid.Error unless there are scores, and all are finite.
 func CheckScores(scores dataset.Matrix[float32]) error {
 	if scores.Rows < 1 || scores.Cols < 1 {
 		return &invalid.Error{Field: "scores", Want: "at least one sample and one class", Got: fmt.Sprintf("%d x %d", scores.Rows, scores.Cols)}
-	}
-	if n := scores.Rows * scores.Cols; len(scores.Data) != n {
-		return &invalid.Error{
-			Field: "scores", Want: fmt.Sprintf("%d numbers for %d samples of %d classes", n, scores.Rows, scores.Cols), Got: fmt.Sprint(len(scores.Data)),
-		}
 	}
 	if i := numeric.NotFinite(scores.Data); i >= 0 {
 		return &invalid.Error{

@@ -21,11 +21,11 @@ type Generalised struct {
 }
 
 func generalised(seen, unseen float64) Generalised {
-	return Generalised{seen, unseen, HarmonicMean(seen, unseen)}
+	return Generalised{seen, unseen, harmonicMean(seen, unseen)}
 }
 
-// HarmonicMean is 2 s u / (s + u), 0 where both are 0.
-func HarmonicMean(seen, unseen float64) float64 {
+// harmonicMean is 2 s u / (s + u), 0 where both are 0.
+func harmonicMean(seen, unseen float64) float64 {
 	if seen+unseen == 0 {
 		return 0
 	}
@@ -78,15 +78,8 @@ func (s Sides) Classes(unseen bool) []int {
 	return list
 }
 
-// Check returns an *invalid.Error unless there are seen and unseen classes and samples of
-// both.
+// Check returns an *invalid.Error unless there are samples of seen and of unseen classes.
 func (s Sides) Check(labels []int) error {
-	if !slices.Contains(s, true) {
-		return &invalid.Error{Field: "unseen", Want: "at least one class", Got: "none"}
-	}
-	if !slices.Contains(s, false) {
-		return &invalid.Error{Field: "unseen", Want: fmt.Sprintf("at least one seen class among %d", len(s)), Got: "none"}
-	}
 	var unseen int
 	for _, z := range labels {
 		if s[z] {
@@ -127,11 +120,7 @@ func NewStacking(scores dataset.Matrix[float32], labels []int, sides Sides) *Sta
 	s.choices = make([]choice, len(labels))
 	for i, label := range labels {
 		row := scores.Row(i)
-		var best [2]int
-		for side := range best {
-			best[side] = sides.best(row, side == 1)
-		}
-		seen, unseen := best[0], best[1]
+		seen, unseen := sides.best(row, false), sides.best(row, true)
 		s.choices[i] = choice{
 			gap:   float64(row[seen]) - float64(row[unseen]),
 			label: label, seenRight: seen == label, unseenRight: unseen == label, seenFirst: seen < unseen,
@@ -183,7 +172,7 @@ type GeneralisedInterval struct {
 // Interval returns the intervals of At. They do not include how gamma was chosen.
 func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
 	sides := s.recall(gamma)
-	harmonic := bootstrap(func(means []float64) float64 { return HarmonicMean(means[0], means[1]) }, sides[0], sides[1])
+	harmonic := bootstrap(func(means []float64) float64 { return harmonicMean(means[0], means[1]) }, sides[0], sides[1])
 	return GeneralisedInterval{ClassInterval(sides[0]), ClassInterval(sides[1]), harmonic}
 }
 
@@ -249,7 +238,7 @@ func (s *Stacking) Best() float64 {
 	curve := s.Curve()
 	best, top := 0.0, tolerance
 	for i := 0; i+1 < len(curve); i++ {
-		if h := HarmonicMean(curve[i].Seen, curve[i].Unseen); h > top {
+		if h := harmonicMean(curve[i].Seen, curve[i].Unseen); h > top {
 			// Both gammas are finite, as both accuracies are above 0.
 			best, top = (curve[i].Gamma+curve[i+1].Gamma)/2, h+tolerance
 		}
