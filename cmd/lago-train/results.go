@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -130,9 +129,6 @@ Examples:
 			s := page.Summary()
 			if s.Page = out; figures == "" {
 				return s, nil
-			}
-			if err := os.MkdirAll(figures, 0o755); err != nil {
-				return nil, invalid.File(figures, err)
 			}
 			s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...)
 			return s, err

@@ -31,10 +31,7 @@ func (a *Result) Figures(string) ([]plot.Figure, error) {
 	if len(ours.Dots) == 0 {
 		return nil, nil
 	}
-	p.Series = append(p.Series, ours)
-	if len(paper.Dots) > 0 {
-		p.Series = append(p.Series, paper)
-	}
+	p.Series = []plot.DotSeries{ours, paper}
 	return []plot.Figure{{
 		Name: "ablation-" + string(a.Variant), Title: "Design decisions, " + string(a.Variant), Picture: p,
 		Caption: fmt.Sprintf("%s; mean over %s; bars are 95 %% bootstrap intervals over classes. "+

@@ -276,7 +276,7 @@ func (r *Result) listClasses() {
 // generalise compares seen and unseen classes without and with gamma.
 func (r *Result) generalise(validation *scored) {
 	s := r.scored
-	alone, labels := metrics.Among(s.scores, s.labels, s.sides.Classes(true))
+	alone, labels := s.sides.Alone(s.scores, s.labels)
 	if s.alone.Rows > 0 {
 		alone = s.alone
 	}

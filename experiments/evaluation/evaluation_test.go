@@ -15,7 +15,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -150,11 +150,6 @@ func TestKindOf(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	text := func(r *Result) string {
-		var b strings.Builder
-		testkit.NoError(t, table.WriteText(&b, r.Tables()...))
-		return strings.Join(strings.Fields(b.String()), " ")
-	}
 	birds := birds()
 	birds.names[0] = "owl\x1b[2J"
 	r := Config{Bins: 2}.evaluate(birds, oddsAmongBirds())
@@ -163,7 +158,7 @@ func TestTables(t *testing.T) {
 	}}
 	r.Validation.Of = []string{"runs/c", "runs/d"}
 	r.note("it rained")
-	found := text(r)
+	found := strings.Join(strings.Fields(testlab.Text(t, r.Tables())), " ")
 	testkit.WantText(t, found,
 		"birds\uFFFD, gzsl: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
 		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % (50.0 to 100.0) │ 50.0 % (-) │ 60.0 % (-) │", "0.5000", "calibrated, gamma", "expected calibration error, 2 bins",
@@ -171,8 +166,6 @@ func TestTables(t *testing.T) {
 	if strings.Contains(found, "\x1b") {
 		t.Error("a control character is printed")
 	}
-	r.Source = Source{Models: []EvaluatedModel{{Path: "runs/a", Method: "eszsl", PerClass: 0.5}}}
-	testkit.WantText(t, text(r), "predicted by eszsl, seed 0, runs/a")
 }
 
 // writeScores writes scores and labels to files.
@@ -204,13 +197,9 @@ func TestEvaluateScores(t *testing.T) {
 
 // Without unseen classes all are unseen; without validation nothing is chosen.
 func TestEvaluateScoresAlone(t *testing.T) {
-	f := writeScores(t, birds().scores, "0 0 1 2 2")
-	for kind, notes := range map[ScoreKind]int{"": 2, Logits: 1} {
-		f.Kind = kind
-		e := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), f, nil))(t)
-		if e.ZSL != (0.5+1+0.5)/3 || e.Seen != nil || len(e.Notes) != notes || (e.Kind == Logits) != (e.ECE != nil) {
-			t.Errorf("found %+v", e)
-		}
+	e := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), writeScores(t, birds().scores, "0 0 1 2 2"), nil))(t)
+	if e.ZSL != (0.5+1+0.5)/3 || e.Seen != nil || len(e.Notes) != 2 || e.Kind != BareScores || e.ECE != nil {
+		t.Errorf("found %+v", e)
 	}
 }
 

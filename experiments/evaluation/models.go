@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -25,7 +24,7 @@ type Split string
 
 // The splits.
 const (
-	ByStage   Split = ""     // val for models of the dev stage, test for models of the test stage
+	ByStage   Split = ""     // val if a model is of the dev stage, otherwise test
 	ValSplit  Split = "val"  // the validation classes, for models of the dev stage
 	TestSplit Split = "test" // the test classes
 	GZSLSplit Split = "gzsl" // all classes: samples of the test classes and held-out samples of the others
@@ -52,30 +51,17 @@ type Model struct {
 	Saved *train.Saved
 }
 
-// ReadModel reads a model by the folder of its run or by its file, beside which the
-// trial.json must lie.
+// ReadModel reads a model by its file in the folder of its run.
 func ReadModel(path string) (*Model, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, invalid.File(path, err)
-	}
-	m := &Model{Path: path}
-	dir := filepath.Dir(path)
-	if info.IsDir() {
-		dir, m.Path = path, filepath.Join(path, train.ModelFile)
-	}
-	m.Run, _, err = lab.ReadRun(dir)
+	run, _, err := lab.ReadRun(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err}
+		return nil, &invalid.Error{Where: run.Dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err}
 	}
-	if damaged := (*invalid.Error)(nil); errors.As(m.Err, &damaged) { // names its file
-		return nil, m.Err
+	if run.Err != nil {
+		return nil, &invalid.Error{Where: run.Dir, Want: "a finished run", Got: run.Why()}
 	}
-	if m.Err != nil {
-		return nil, invalid.At(dir, m.Err)
-	}
-	m.Saved, err = train.Load(m.Path)
-	return m, err
+	saved, err := train.Load(path)
+	return &Model{run, path, saved}, err
 }
 
 // EvaluateModels evaluates models on the classes of a split. For validation, models of
@@ -127,14 +113,9 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 // evaluated on the split, or the runs of the dev stage cannot validate.
 func (m *Models) check() error {
 	if m.Split == ByStage {
-		first := m.Models[0]
 		m.Split = TestSplit
-		if first.Stage == train.Dev {
+		if slices.ContainsFunc(m.Models, func(model *Model) bool { return model.Stage == train.Dev }) {
 			m.Split = ValSplit
-		}
-		if i := slices.IndexFunc(m.Models, func(other *Model) bool { return other.Stage != first.Stage }); i >= 0 {
-			want := fmt.Sprintf("a model of the %s stage, as %s", first.Stage, first.Path)
-			return m.Models[i].refused(want, m.Models[i].stage(), "Choose a --split.")
 		}
 	}
 	switch {
@@ -189,11 +170,7 @@ func (m Models) checkModel(model *Model, dev bool) error {
 		want := fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", model.Fingerprint)
 		return model.refused(want, fmt.Sprintf("%s with %.12s", m.Data.Name, fingerprint), other)
 	case gzsl && !model.HoldOut:
-		command := fmt.Sprintf("run --dataset %s --variant %s", m.Data.Name, model.Method.Label())
-		if model.Method.Name != methods.LAGO {
-			command = fmt.Sprintf("compare --dataset %s --methods %s", m.Data.Name, model.Method.Name)
-		}
-		return model.refused("a model that was not trained on the held-out samples of seen classes", "one that was", "Train one: lago-train "+command+" --hold-out.")
+		return model.refused("a model that was not trained on the held-out samples of seen classes", "one that was", "Train one with run or compare --hold-out.")
 	case trainedOn >= 0:
 		want := fmt.Sprintf("a model that was not trained on the class %q of %s", m.Data.Classes[unseen[trainedOn]], m.Data.Name)
 		return model.refused(want, "one that was", other)
@@ -214,7 +191,7 @@ func (m Models) devRuns() (dev []*Model, missing string) {
 		if err != nil {
 			return nil, err.Error()
 		}
-		run, err := ReadModel(dir)
+		run, err := ReadModel(filepath.Join(dir, train.ModelFile))
 		if err == nil {
 			err = m.checkModel(run, true)
 		}

@@ -97,27 +97,27 @@ func (r *Result) generalisedTable() *table.Table {
 
 func (r *Result) calibrationTable() *table.Table {
 	t := table.New("Calibration of the probabilities", "").Right(2, 3)
-	ece := []any{"expected calibration error, " + format.Count(len(r.calibrations[0].Reliability), "bin")}
-	nll, aurc := []any{"negative log-likelihood"}, []any{"area under the risk-coverage curve"}
+	t.Row("expected calibration error, " + format.Count(len(r.calibrations[0].Reliability), "bin"))
+	t.Row("negative log-likelihood").Row("area under the risk-coverage curve")
 	for _, c := range r.calibrations {
 		t.Header = append(t.Header, c.label)
-		ece = append(ece, fmt.Sprintf("%.4f", *c.ECE))
-		nll = append(nll, fmt.Sprintf("%.4f", *c.NLL))
-		aurc = append(aurc, fmt.Sprintf("%.4f", *c.AURC))
+		for i, v := range []*float64{c.ECE, c.NLL, c.AURC} {
+			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", *v))
+		}
 	}
-	return t.Row(ece...).Row(nll...).Row(aurc...)
+	return t
 }
 
 func (r *Result) coverageTable() *table.Table {
 	t := table.New("Per-sample accuracy of the most confident samples", "coverage", "samples").Right(1, 3, 4)
-	for i, p := range r.calibrations[0].Coverage {
+	for _, p := range r.calibrations[0].Coverage {
 		t.Row(fmt.Sprintf("%.0f %%", 100*p.Coverage), p.Samples)
-		for _, c := range r.calibrations {
-			t.Rows[i] = append(t.Rows[i], format.Percent(c.Coverage[i].Accuracy))
-		}
 	}
 	for _, c := range r.calibrations {
 		t.Header = append(t.Header, c.label)
+		for i, p := range c.Coverage {
+			t.Rows[i] = append(t.Rows[i], format.Percent(p.Accuracy))
+		}
 	}
 	return t
 }
@@ -189,9 +189,6 @@ func (r *Result) sampleTable() *table.Table {
 // WriteFigures writes SVG files into a folder, which it creates if necessary, and returns their
 // paths. Figures without numbers are not written.
 func (r *Result) WriteFigures(dir string) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, invalid.File(dir, err)
-	}
 	var figures []plot.Figure
 	add := func(name, title, caption string, l *plot.Lines) {
 		caption = fmt.Sprintf("%s, %s (chance %s). %s", format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), caption)

@@ -2,7 +2,7 @@ package plot
 
 import (
 	"math"
-	"strings"
+	"slices"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -25,7 +25,8 @@ type Row struct {
 	Emphatic bool // shaded
 }
 
-// DotSeries has a number for some of the rows, each with the marker of the condition.
+// DotSeries has a number for some of the rows, each with the marker of the condition. Without
+// any it is not shown.
 type DotSeries struct {
 	Name      string
 	Condition Condition
@@ -46,29 +47,25 @@ func PercentDot(row int, fraction, low, high float64) Dot {
 	return Dot{row, 100 * fraction, 100 * low, 100 * high}
 }
 
-// nameWidth is the width from which on names are wrapped.
-const nameWidth vg.Length = 96
-
 func (d *Dots) chart() *chart {
 	c := newChart(d.X, "")
 	var names []string
-	lanes := len(d.Series) // lines of a row
 	for _, r := range d.Rows {
-		names = append(names, wrap(r.Name, nameWidth))
-		lanes = max(lanes, 1+strings.Count(names[len(names)-1], "\n"))
+		names = append(names, r.Name)
 	}
-	lane := 1 / (float64(lanes) + 0.5) // distance of lines if that of rows is 1
+	series := slices.DeleteFunc(slices.Clone(d.Series), func(s DotSeries) bool { return len(s.Dots) == 0 })
+	lane := 1 / (float64(len(series)) + 0.5) // distance of dots if that of rows is 1
 	c.nameRows(names)
 	c.data = line * vg.Length(float64(len(d.Rows))/lane)
 	c.Add(&plotter.Grid{Vertical: gridLine})
-	for i, s := range d.Series {
+	for i, s := range series {
 		for _, dot := range s.Dots {
 			look := Look{d.Rows[dot.Row].Method, s.Condition}
-			at := plotter.XYs{{X: dot.Value, Y: lane*(float64(len(d.Series)-1)/2-float64(i)) - float64(dot.Row)}}
+			at := plotter.XYs{{X: dot.Value, Y: lane*(float64(len(series)-1)/2-float64(i)) - float64(dot.Row)}}
 			ends := plotter.XErrors{{Low: dot.Value - dot.Low, High: dot.High - dot.Value}}
 			c.Add(&plotter.XErrorBars{XYs: at, XErrors: ends, LineStyle: look.bar()}, &plotter.Scatter{XYs: at, GlyphStyle: look.glyph()})
 		}
-		if len(d.Series) > 1 { // otherwise the caption suffices
+		if len(series) > 1 { // otherwise the caption suffices
 			c.explain(s.Name, &plotter.Scatter{GlyphStyle: Look{Condition: s.Condition}.glyph()})
 		}
 	}

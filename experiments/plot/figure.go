@@ -11,6 +11,7 @@ import (
 	"html"
 	"image/color"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 )
 
@@ -60,9 +62,12 @@ const (
 // dpi is the resolution of PNG files.
 const dpi = 300
 
-// WriteFiles writes each figure into a file of dir, which must exist, and returns the paths.
-func WriteFiles(dir string, format Format, figures ...Figure) ([]string, error) {
-	var paths []string
+// WriteFiles writes each figure into a file of dir, which it creates if necessary, and returns
+// the paths.
+func WriteFiles(dir string, format Format, figures ...Figure) (paths []string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, invalid.File(dir, err)
+	}
 	for _, f := range figures {
 		path := filepath.Join(dir, f.Name+"."+string(format))
 		if err := fileio.Write(path, func(w io.Writer) error { return f.write(w, format) }); err != nil {

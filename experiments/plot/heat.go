@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -21,9 +20,8 @@ type Heat struct {
 	Rows               []string // names, from the top
 	Cols               []string // names, from the left; nil for none
 	RowTitle, ColTitle string
-	Unit               string // of the numbers
+	Unit               string // of the numbers, which are written in percent
 	Values             [][]float64
-	Percent            bool // writes each number into its cell if there is room
 }
 
 // Sizes of cells, in points. Names of rows fit into the height of a cell.
@@ -54,14 +52,14 @@ func (h *Heat) chart() *chart {
 	}
 	height := min(max(cell, leastCell), roomyCell)
 	c.data = max(height*vg.Length(len(h.Rows)), textStyle.Width(h.RowTitle))
-	c.Add(cells{h, h.Percent && cell >= roomyCell})
+	c.Add(cells{h, cell >= roomyCell})
 	for _, v := range []float64{0, h.most()} {
-		c.explain(fmt.Sprintf("%s: %s", h.Unit, h.number(v)), &plotter.Polygon{Color: h.shade(v)})
+		c.explain(fmt.Sprintf("%s: %.0f", h.Unit, 100*v), &plotter.Polygon{Color: h.shade(v)})
 	}
 	return c
 }
 
-// cells is a plotter: one unit of both axes for each number, which may be written.
+// cells is a plotter: one unit of both axes for each number, written if there is room.
 type cells struct {
 	*Heat
 	numbered bool
@@ -81,7 +79,7 @@ func (h cells) Plot(c draw.Canvas, p *plot.Plot) {
 			if style.Color = ink; v > h.most()/2 {
 				style.Color = white
 			}
-			if number := h.number(v); h.numbered && number != "0" {
+			if number := fmt.Sprintf("%.0f", 100*v); h.numbered && number != "0" {
 				c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low+high)/2 + style.FontExtents().Descent/2}, number)
 			}
 		}
@@ -93,22 +91,11 @@ func (h *Heat) shade(v float64) color.NRGBA { return fade(ink, min(max(v/h.most(
 
 // most is the number drawn as black: the largest, rounded up to a tenth.
 func (h *Heat) most() float64 {
-	if h.Percent {
-		return 1
-	}
 	most := 0.1
 	for _, row := range h.Values {
 		most = max(most, math.Ceil(10*slices.Max(row)-1e-6)/10)
 	}
 	return most
-}
-
-// number formats a value in the unit of the picture.
-func (h *Heat) number(v float64) string {
-	if h.Percent {
-		return strconv.FormatFloat(100*v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // Numbers implements Picture.

@@ -101,7 +101,7 @@ func TestPictures(t *testing.T) {
 	extreme := &Lines{Series: []Series{{Name: "k-soft", Measured: true, Points: []Point{PercentPoint(1, 0.5, 0.01), {12, -1e300, -1e300, 1e300}}}}}
 	percent := diagonal(2, 2)
 	percent.Rows[0] = "a\x1bb" // names from files may hold what SVG must not
-	percent.Percent, percent.Values = true, [][]float64{{0.83, 0.17}, {0, 0.996}}
+	percent.Values = [][]float64{{0.83, 0.17}, {0, 0.996}}
 	shades := &Heat{Rows: []string{"a"}, Unit: "share", Values: [][]float64{{0.05, 0.31}}} // 0.31 is nearly black
 	for name, c := range map[string]struct {
 		picture Picture
@@ -113,8 +113,8 @@ func TestPictures(t *testing.T) {
 		"extreme":         {extreme, []string{"k-soft"}, "series,,,low,high\nk-soft,1,50,49,51\n"},
 		"dots":            {dots(), []string{"accuracy (%)", "first", "second", "46", "val", "test"}, "row,series,value,low,high\nfirst,val,61,60,62\nsecond,val,52,52,52\n"},
 		"heat of percent": {percent, []string{"a\uFFFDb", "attribute", "group", "share: 0", "83", "17", "100"}, "attribute,0,1\na\uFFFDb,0.83,0.17\n"},
-		"shades":          {shades, []string{"share: 0", "share: 0.4"}, ",1,2\na,0.05,0.31\n"},
-		"wide":            {diagonal(30, 30), []string{"29", "row 29", "share: 1"}, "attribute,0,1,"},
+		"shades":          {shades, []string{"share: 0", "share: 40"}, ",1,2\na,0.05,0.31\n"},
+		"wide":            {diagonal(30, 30), []string{"29", "row 29", "share: 100"}, "attribute,0,1,"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := texts(t, c.picture)
@@ -150,7 +150,6 @@ func TestRoomForData(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(1, 400).Draw(t, "rows"), rapid.IntRange(1, 120).Draw(t, "cols")
 		h := diagonal(rows, cols)
-		h.Percent = rapid.Bool().Draw(t, "percent")
 		c := h.chart()
 		c.Title.Text = "a title"
 		width, height := c.size()

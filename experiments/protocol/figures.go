@@ -103,7 +103,7 @@ func confusion(runs []lab.Run) *plot.Heat {
 			floats.Scale(1/samples, shares[z])
 		}
 	}
-	p := &plot.Heat{RowTitle: "true class", ColTitle: "predicted class", Unit: "share of the class (%)", Percent: true}
+	p := &plot.Heat{RowTitle: "true class", ColTitle: "predicted class", Unit: "share of the class (%)"}
 	order := clustered(shares)
 	for _, z := range order {
 		p.Rows = append(p.Rows, format.ClassName(classes[z]))

@@ -149,10 +149,6 @@ func (d *DatasetPage) addSection(k kind, dir string) {
 		return
 	}
 	s := &Section{kind: k}
-	if k.overview != nil {
-		t, f := k.overview(list)
-		s.Tables, s.Figures = append(s.Tables, t), append(s.Figures, d.named(f, ""))
-	}
 	for i, r := range list {
 		suffix := ""
 		if i > 0 {

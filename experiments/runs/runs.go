@@ -60,18 +60,15 @@ func (f Filter) List(dir string) (*Listing, error) {
 	}
 	l := &Listing{Dir: dir, Runs: []Line{}}
 	for _, r := range runs {
-		if line := lineOf(r); f.selects(line) {
+		line := lineOf(r)
+		if (f.Dataset == "" || strings.EqualFold(f.Dataset, line.Dataset)) &&
+			(f.Variant == "" || f.Variant == line.Variant) &&
+			(f.Stage == "" || f.Stage == string(line.Stage)) &&
+			(f.Status == "" || f.Status == string(line.Status)) {
 			l.Runs = append(l.Runs, line)
 		}
 	}
 	return l, nil
-}
-
-func (f Filter) selects(r Line) bool {
-	return (f.Dataset == "" || strings.EqualFold(f.Dataset, r.Dataset)) &&
-		(f.Variant == "" || f.Variant == r.Variant) &&
-		(f.Stage == "" || f.Stage == string(r.Stage)) &&
-		(f.Status == "" || f.Status == string(r.Status))
 }
 
 func lineOf(t lab.Run) Line {

@@ -19,13 +19,13 @@
 package metrics
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -190,16 +190,12 @@ func CheckLabels(labels []int, samples, classes int) error {
 	if len(labels) != samples {
 		return &invalid.Error{Field: "labels", Want: fmt.Sprintf("%d, one per sample of the scores", samples), Got: fmt.Sprint(len(labels))}
 	}
-	zero, last := false, false
-	for _, z := range labels {
-		zero, last = zero || z == 0, last || z == classes
-	}
 	for i, z := range labels {
 		if z >= 0 && z < classes {
 			continue
 		}
 		e := &invalid.Error{Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", classes-1), Got: fmt.Sprintf("%d for sample %d", z, i)}
-		if last && !zero {
+		if slices.Contains(labels, classes) && !slices.Contains(labels, 0) {
 			e.Hint = fmt.Sprintf("There is a %d and no 0: if the labels count from 1, subtract 1.", classes)
 		}
 		return e
@@ -294,14 +290,7 @@ type Difference struct {
 // signs to the differences whose mean is as far from 0 as the observed one: of all assignments
 // if they are at most 10,000, otherwise (1 + count)/(1 + 10,000) of random ones.
 func PairedDifference(a, b []float64) Difference {
-	if len(a) != len(b) {
-		panic("metrics: the methods have different numbers of classes")
-	}
-	d := make([]float64, len(a))
-	for z := range d {
-		d[z] = a[z] - b[z]
-	}
-	d = numbers(d)
+	d := numbers(floats.SubTo(make([]float64, len(a)), a, b)) // panics if the lengths differ
 	return Difference{stat.Mean(d, nil), ClassInterval(d), signFlip(d)}
 }
 
@@ -346,12 +335,8 @@ const Significance = 0.05
 
 // Holm returns p values adjusted for being tested together (Holm 1979), in the order given.
 func Holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	adjusted := make([]float64, len(p))
+	order, adjusted := make([]int, len(p)), make([]float64, len(p))
+	floats.Argsort(slices.Clone(p), order)
 	var highest float64
 	for rank, i := range order {
 		highest = max(highest, min(1, float64(len(p)-rank)*p[i]))

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -239,11 +238,9 @@ type Coverage []float64
 // NewCoverage sorts samples by their confidence. It averages over the order of samples of
 // equal confidence.
 func NewCoverage(confidence []float64, right []bool) (c Coverage) {
-	order := make([]int, len(confidence))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(confidence[j], confidence[i]) })
+	order, sorted := make([]int, len(confidence)), slices.Clone(confidence)
+	floats.Argsort(sorted, order)
+	slices.Reverse(order)
 	var before float64
 	for len(order) > 0 {
 		var equal, correct int

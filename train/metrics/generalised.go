@@ -32,26 +32,6 @@ func harmonicMean(seen, unseen float64) float64 {
 	return 2 * seen * unseen / (seen + unseen)
 }
 
-// Among returns the scores of some classes for the samples of those classes. The labels
-// returned are indices into classes.
-func Among(scores dataset.Matrix[float32], labels, classes []int) (dataset.Matrix[float32], []int) {
-	kept := dataset.Matrix[float32]{Cols: len(classes)}
-	var keptLabels []int
-	for i, label := range labels {
-		place := slices.Index(classes, label)
-		if place < 0 {
-			continue
-		}
-		row := scores.Row(i)
-		for _, z := range classes {
-			kept.Data = append(kept.Data, row[z])
-		}
-		kept.Rows++
-		keptLabels = append(keptLabels, place)
-	}
-	return kept, keptLabels
-}
-
 // Sides holds for each class (column of the scores) whether it is unseen.
 type Sides []bool
 
@@ -67,15 +47,28 @@ func NewSides(classes int, unseen []int) (Sides, error) {
 	return s, nil
 }
 
-// Classes lists the seen or the unseen classes, ascending.
-func (s Sides) Classes(unseen bool) []int {
-	var list []int
-	for z, u := range s {
-		if u == unseen {
-			list = append(list, z)
+// Alone returns the scores of the unseen classes for the samples of these, and their labels.
+func (s Sides) Alone(scores dataset.Matrix[float32], labels []int) (dataset.Matrix[float32], []int) {
+	var alone dataset.Matrix[float32]
+	var among []int
+	columns := make([]int, len(s)) // of the unseen classes
+	for z, unseen := range s {
+		if columns[z] = alone.Cols; unseen {
+			alone.Cols++
 		}
 	}
-	return list
+	for i, label := range labels {
+		if !s[label] {
+			continue
+		}
+		for z, v := range scores.Row(i) {
+			if s[z] {
+				alone.Data = append(alone.Data, v)
+			}
+		}
+		alone.Rows, among = alone.Rows+1, append(among, columns[label])
+	}
+	return alone, among
 }
 
 // Check returns an *invalid.Error unless there are samples of seen and of unseen classes.
