@@ -292,11 +292,3 @@ func TestWriteFigures(t *testing.T) {
 		testkit.WantText(t, text, want.text, "as scored", "a &amp; b.npy")
 	}
 }
-
-func TestThin(t *testing.T) {
-	points := make([]int, 1000)
-	points[0], points[999] = 1, 2
-	if few := thin(points); len(few) != 300 || few[0] != 1 || few[299] != 2 {
-		t.Errorf("found %v, expected 300 points with both ends", few)
-	}
-}

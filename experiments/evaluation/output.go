@@ -217,7 +217,7 @@ func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {
 				measured = append(measured, plot.PercentPoint(100*b.Confidence, b.Accuracy, standardError))
 			}
 		}
-		for _, p := range thin(c.curve) {
+		for _, p := range c.curve {
 			curve = append(curve, plot.PercentPoint(100*p.Coverage, p.Accuracy, 0))
 		}
 		bins.Series = append(bins.Series, r.series(c.label, plot.Condition(i), measured...))
@@ -232,7 +232,7 @@ func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {
 
 func (r *Result) curveLines() *plot.Lines {
 	var curve []plot.Point
-	for _, p := range thin(r.curve) {
+	for _, p := range r.curve {
 		curve = append(curve, plot.PercentPoint(100*p.Unseen, p.Seen, 0))
 	}
 	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen classes (%)", Series: []plot.Series{
@@ -251,17 +251,4 @@ func (r *Result) series(name string, c plot.Condition, points ...plot.Point) plo
 		s.Look.Method = r.Source.Models[0].Method
 	}
 	return s
-}
-
-// thin returns at most 300 points, in equal steps: nobody would see more. The ends stay.
-func thin[P any](points []P) []P {
-	const most = 300
-	if len(points) <= most {
-		return points
-	}
-	kept := make([]P, most)
-	for i := range kept {
-		kept[i] = points[i*(len(points)-1)/(most-1)]
-	}
-	return kept
 }

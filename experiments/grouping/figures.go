@@ -55,7 +55,7 @@ func draw(m *train.Saved) ([]plot.Figure, error) {
 // summary draws the mean share of each named group's attributes in each learned group. The
 // learned groups are in the order of the named groups that are strongest in them.
 func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
-	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "mean share of attributes (%)"}
+	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "mean share (%)"}
 	counts := make([]int, len(m.Groups))
 	means := mat.NewDense(len(m.Groups), gamma.Cols, nil)
 	for a, z := range m.Semantic {
@@ -88,7 +88,7 @@ func details(m *train.Saved, gamma dataset.Matrix[float64]) (parts []*plot.Heat)
 		return cmp.Or(cmp.Compare(k, other), cmp.Compare(gamma.Row(b)[k], gamma.Row(a)[k]))
 	})
 	for page := range slices.Chunk(order, mostRows) {
-		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share of the attribute (%)"}
+		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share (%)"}
 		for k := range gamma.Cols {
 			name := strconv.Itoa(k)
 			if m.Method.Variant().Semantic() {

@@ -75,7 +75,7 @@ func (d *Dots) chart() *chart {
 	for i, r := range d.Rows {
 		if y := -float64(i); r.Emphatic {
 			row := plotter.XYs{{X: c.X.Min, Y: y - 0.5}, {X: c.X.Max, Y: y - 0.5}, {X: c.X.Max, Y: y + 0.5}, {X: c.X.Min, Y: y + 0.5}}
-			c.Add(&plotter.Polygon{XYs: []plotter.XYs{row}, Color: fade(ink, 0.07)})
+			c.Add(&plotter.Polygon{XYs: []plotter.XYs{row}, Color: grey(0.07)})
 		}
 	}
 	return c

@@ -141,22 +141,8 @@ func (c svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// pdfCanvas works around vgpdf: it takes colours that are multiplied by their alpha as if
-// they were not, and writes UTF-8 as Windows-1252.
+// pdfCanvas works around vgpdf, which writes UTF-8 as Windows-1252.
 type pdfCanvas struct{ *vgpdf.Canvas }
-
-func (c pdfCanvas) SetColor(of color.Color) {
-	if of != nil { // as for a line without width
-		of = straight{color.NRGBAModel.Convert(of).(color.NRGBA)}
-	}
-	c.Canvas.SetColor(of)
-}
-
-type straight struct{ color.NRGBA }
-
-func (s straight) RGBA() (r, g, b, a uint32) {
-	return 0x101 * uint32(s.R), 0x101 * uint32(s.G), 0x101 * uint32(s.B), 0x101 * uint32(s.A)
-}
 
 func (c pdfCanvas) FillString(f font.Face, at vg.Point, words string) {
 	c.Canvas.FillString(f, at, strings.Map(func(r rune) rune {

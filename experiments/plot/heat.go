@@ -86,8 +86,8 @@ func (h cells) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// shade is the colour of a number: translucent, so that it is that of the page for 0.
-func (h *Heat) shade(v float64) color.NRGBA { return fade(ink, min(max(v/h.most(), 0), 1)) }
+// shade is the colour of a number.
+func (h *Heat) shade(v float64) color.NRGBA { return grey(min(max(v/h.most(), 0), 1)) }
 
 // most is the number drawn as black: the largest, rounded up to a tenth.
 func (h *Heat) most() float64 {

@@ -78,7 +78,7 @@ func (s Series) add(c *chart) {
 		c.Add(bars)
 	} else {
 		slices.Reverse(low)
-		c.Add(&plotter.Polygon{XYs: []plotter.XYs{append(high, low...)}, Color: fade(s.Look.color(), 0.2)})
+		c.Add(&plotter.Polygon{XYs: []plotter.XYs{append(high, low...)}, Color: grey(0.12)})
 	}
 	samples := []plot.Thumbnailer{mean}
 	if len(marks.XYs) > 0 {

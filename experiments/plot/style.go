@@ -99,10 +99,9 @@ func (l Look) glyph() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: l.color(), Radius: glyphSize, Shape: shapes[l.Condition%conditions]}
 }
 
-func fade(c color.NRGBA, alpha float64) color.NRGBA {
-	c.A = uint8(math.Round(255 * alpha))
-	return c
-}
+// grey is translucent, so that 0 is the colour of the page. Other colours are opaque: vgpdf
+// takes those that are multiplied by their alpha as if they were not.
+func grey(alpha float64) color.NRGBA { return color.NRGBA{A: uint8(math.Round(255 * alpha))} }
 
 // wrap breaks a text into lines of at most the given width, except longer words.
 func wrap(words string, width vg.Length) string {

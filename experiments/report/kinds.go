@@ -34,7 +34,7 @@ type kind struct {
 var kinds = []kind{
 	{
 		protocol.Kind, "Methods by the paper's protocol",
-		"Each line is one run command: the dev stage chooses the number of epochs by the validation classes, and the test stage is evaluated once on the test classes.",
+		"Each result is that of one run command: the dev stage chooses the number of epochs by the validation classes, and the test stage is evaluated once on the test classes.",
 		"run", func() result { return new(protocol.Result) },
 	},
 	{

@@ -33,7 +33,8 @@ var (
 	styleCSS string
 
 	page = webpage.New("report", pageHTML, styleCSS, template.FuncMap{
-		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV, "table": inlineTable,
+		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) }, //nolint:gosec // escaped
+		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV,
 	})
 )
 
@@ -205,8 +206,6 @@ func inlineSVG(f plot.Figure) (template.HTML, error) {
 func inlineCSV(f plot.Figure) template.URL {
 	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(f.Picture.Numbers().CSV()))) //nolint:gosec // encoded
 }
-
-func inlineTable(t *table.Table) template.HTML { return template.HTML(t.HTML()) } //nolint:gosec // escaped
 
 // Broad reports whether a figure needs the whole width of the page.
 func (s *Section) Broad(f plot.Figure) bool {
