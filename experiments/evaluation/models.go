@@ -187,32 +187,28 @@ func (m Models) devRuns() (dev []*Model, missing string) {
 		return m.Dev, ""
 	}
 	for _, model := range m.Models {
-		dir, err := model.devRun()
+		run, err := model.devRun()
+		if err == nil {
+			err = invalid.At("the run of the dev stage beside "+model.Dir+" cannot validate", m.checkModel(run, true))
+		}
 		if err != nil {
 			return nil, err.Error()
-		}
-		run, err := ReadModel(filepath.Join(dir, train.ModelFile))
-		if err == nil {
-			err = m.checkModel(run, true)
-		}
-		if err != nil {
-			return nil, fmt.Sprintf("the run of the dev stage beside %s cannot validate: %v", model.Dir, err)
 		}
 		dev = append(dev, run)
 	}
 	return dev, ""
 }
 
-// devRun returns the folder of the model's run if it is of the dev stage, otherwise that of
-// the run of the dev stage beside it that has the same settings except epochs and patience.
-// Of several it is the one with the most epochs.
-func (model *Model) devRun() (dir string, err error) {
+// devRun returns the model if it is of the dev stage, otherwise that of the run of the dev stage
+// beside it that has the same settings except epochs and patience. Of several it is the one with
+// the most epochs.
+func (model *Model) devRun() (*Model, error) {
 	if model.Stage == train.Dev {
-		return model.Dir, nil
+		return model, nil
 	}
 	runs, err := lab.ReadRuns(filepath.Dir(filepath.Clean(model.Dir)))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	name := model.Trial.Name()
 	runs = slices.DeleteFunc(runs, func(r lab.Run) bool {
@@ -221,11 +217,12 @@ func (model *Model) devRun() (dir string, err error) {
 		return r.Stage != train.Dev || r.Err != nil || same.Name() != name
 	})
 	if len(runs) == 0 {
-		return "", fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside it (run --stage full trains both; --dev gives another one)", model.Dir)
+		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside it (run --stage full trains both; --dev gives another one)", model.Dir)
 	}
-	return slices.MaxFunc(runs, func(a, b lab.Run) int {
+	longest := slices.MaxFunc(runs, func(a, b lab.Run) int {
 		return cmp.Or(cmp.Compare(a.Epochs, b.Epochs), cmp.Compare(a.Patience, b.Patience))
-	}).Dir, nil
+	})
+	return ReadModel(filepath.Join(longest.Dir, train.ModelFile))
 }
 
 // classes returns the seen and the unseen classes; for models of the dev stage the validation

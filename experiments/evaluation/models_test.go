@@ -223,8 +223,8 @@ func TestDevRun(t *testing.T) {
 	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *train.Trial) { trial.Epochs = 9 })
 	want := func(of, run *Model) {
 		t.Helper()
-		if dir, err := of.devRun(); err != nil || dir != run.Dir {
-			t.Errorf("found %s, %v, expected %s", dir, err, run.Dir)
+		if found := testkit.Must(of.devRun())(t); found.Dir != run.Dir {
+			t.Errorf("found %s, expected %s", found.Dir, run.Dir)
 		}
 	}
 	want(test[0], dev[0])

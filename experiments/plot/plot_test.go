@@ -2,12 +2,12 @@ package plot
 
 import (
 	"encoding/xml"
-	"errors"
 	"fmt"
+	"html"
 	"image/png"
-	"io"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,28 +37,17 @@ func written(t testing.TB, p Picture, format Format) string {
 	return testkit.Read(t, paths[0])
 }
 
+var textElement = regexp.MustCompile(`<text[^>]*>([^<]*)</text>`)
+
 // texts reads a picture as XML and returns its texts, in the order they are drawn.
-func texts(t *testing.T, p Picture) []string {
+func texts(t *testing.T, p Picture) (list []string) {
 	t.Helper()
-	var list []string
-	d := xml.NewDecoder(strings.NewReader(written(t, p, SVG)))
-	for inText := false; ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return list
-		}
-		testkit.NoError(t, err)
-		switch token := token.(type) {
-		case xml.StartElement:
-			inText = token.Name.Local == "text"
-		case xml.EndElement:
-			inText = false
-		case xml.CharData:
-			if inText {
-				list = append(list, strings.TrimSpace(string(token)))
-			}
-		}
+	svg := written(t, p, SVG)
+	testkit.NoError(t, xml.Unmarshal([]byte(svg), new(struct{})))
+	for _, found := range textElement.FindAllStringSubmatch(svg, -1) {
+		list = append(list, html.UnescapeString(found[1]))
 	}
+	return list
 }
 
 func numbered(prefix string, n int) []string {

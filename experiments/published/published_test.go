@@ -38,9 +38,6 @@ func TestCellsAreAsPrinted(t *testing.T) {
 	if _, ok := published.TestAccuracy("cub127", "ESZSL"); ok {
 		t.Error("the paper has no cub127")
 	}
-}
-
-func TestAblation(t *testing.T) {
 	rows := published.All().Ablation
 	got, ok := rows[0].On("CUB")
 	if _, sun := rows[0].On("sun"); len(rows) != 8 || !ok || got != 52.85 || sun {

@@ -99,11 +99,9 @@ type Stacking struct {
 
 // choice is a sample, for which gamma decides between the best seen and unseen class.
 type choice struct {
-	gap         float64 // score of the best seen class minus that of the best unseen class
-	label       int
-	seenRight   bool // the best seen class is the true one
-	unseenRight bool
-	seenFirst   bool // it has the lower index, and is predicted if the scores are equal
+	gap          float64 // score of the best seen class minus that of the best unseen class
+	label        int
+	seen, unseen int // the best classes; that with the lower index is predicted if the scores are equal
 }
 
 // NewStacking prepares the scores. There must be samples of seen and of unseen classes, which
@@ -114,10 +112,7 @@ func NewStacking(scores dataset.Matrix[float32], labels []int, sides Sides) *Sta
 	for i, label := range labels {
 		row := scores.Row(i)
 		seen, unseen := sides.best(row, false), sides.best(row, true)
-		s.choices[i] = choice{
-			gap:   float64(row[seen]) - float64(row[unseen]),
-			label: label, seenRight: seen == label, unseenRight: unseen == label, seenFirst: seen < unseen,
-		}
+		s.choices[i] = choice{float64(row[seen]) - float64(row[unseen]), label, seen, unseen}
 		s.samples[label]++
 	}
 	for z, n := range s.samples {
@@ -173,11 +168,11 @@ func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
 func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
 	t := newTally(len(s.samples))
 	for _, c := range s.choices {
-		right := c.unseenRight
-		if c.gap > gamma || c.gap == gamma && c.seenFirst {
-			right = c.seenRight
+		predicted := c.unseen
+		if c.gap > gamma || c.gap == gamma && c.seen < c.unseen {
+			predicted = c.seen
 		}
-		t.add(c.label, 1, right)
+		t.add(c.label, 1, predicted == c.label)
 	}
 	for z, share := range t.recall() {
 		if t.samples[z] > 0 {
@@ -199,7 +194,7 @@ type Point struct {
 func (s *Stacking) Curve() []Point {
 	points := []Point{{Gamma: math.Inf(-1)}}
 	for _, c := range s.choices {
-		seen, unseen := s.weight(c, c.seenRight), s.weight(c, c.unseenRight)
+		seen, unseen := s.weight(c, c.seen), s.weight(c, c.unseen)
 		if seen == 0 && unseen == 0 {
 			continue
 		}
@@ -217,9 +212,9 @@ func (s *Stacking) Curve() []Point {
 	return points
 }
 
-// weight is the contribution of a correctly predicted sample to the accuracy.
-func (s *Stacking) weight(c choice, right bool) float64 {
-	if !right {
+// weight is the contribution of a sample to the accuracy if a class is predicted.
+func (s *Stacking) weight(c choice, predicted int) float64 {
+	if predicted != c.label {
 		return 0
 	}
 	return 1 / float64(s.samples[c.label]*s.classes[s.side(c.label)])
