@@ -101,9 +101,9 @@ func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "report",
 		Usage: "write an HTML page with the results of a folder of runs",
-		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing: a
-summary of each data set, tables, figures and learning curves. It lists the commands for what no
-command stored. The page is one file that needs no network.
+		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing:
+tables, figures and learning curves of each data set. It lists the commands for what no command
+stored. The page is one file that needs no network.
 
 Examples:
    lago-train report

@@ -67,6 +67,9 @@ func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
 	}
 	strongest := func(k int) int { return floats.MaxIdx(mat.Col(nil, k, means)) }
 	order := sorted(gamma.Cols, func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) })
+	for _, k := range order {
+		p.Cols = append(p.Cols, strconv.Itoa(k))
+	}
 	for z, name := range m.Groups {
 		p.Rows = append(p.Rows, fmt.Sprintf("%s (%d)", format.AttributeName(name), counts[z]))
 		row := make([]float64, gamma.Cols)

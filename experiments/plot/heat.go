@@ -18,7 +18,7 @@ import (
 // column, or as a page if the names of columns need it.
 type Heat struct {
 	Rows               []string // names, from the top
-	Cols               []string // names, from the left; nil for none
+	Cols               []string // names, from the left
 	RowTitle, ColTitle string
 	Unit               string // of the numbers, which are written in percent
 	Values             [][]float64
@@ -33,7 +33,7 @@ const (
 func (h *Heat) chart() *chart {
 	c := newChart(h.ColTitle, h.RowTitle)
 	c.nameRows(h.Rows)
-	cols := len(h.Values[0])
+	cols := len(h.Cols)
 	c.X.Min, c.X.Max = -0.5, float64(cols)-0.5
 	var ticks plot.ConstantTicks
 	var widest vg.Length
@@ -43,7 +43,7 @@ func (h *Heat) chart() *chart {
 	}
 	c.X.Tick.Marker = ticks
 	names := c.frame().X
-	if need := names + leastCell*vg.Length(cols); len(h.Cols) > 0 && need > c.width {
+	if need := names + leastCell*vg.Length(cols); need > c.width {
 		c.width = max(page, need)
 	}
 	cell := (c.width - names) / vg.Length(cols)
@@ -101,9 +101,6 @@ func (h *Heat) most() float64 {
 // Numbers implements Picture.
 func (h *Heat) Numbers() *table.Table {
 	t := table.New("", append([]string{h.RowTitle}, h.Cols...)...)
-	for k := len(h.Cols); k < len(h.Values[0]); k++ {
-		t.Header = append(t.Header, fmt.Sprintf("%s %d", h.ColTitle, k+1))
-	}
 	for i, row := range h.Values {
 		cells := []any{h.Rows[i]}
 		for _, v := range row {

@@ -91,7 +91,7 @@ func TestPictures(t *testing.T) {
 	percent := diagonal(2, 2)
 	percent.Rows[0] = "a\x1bb" // names from files may hold what SVG must not
 	percent.Values = [][]float64{{0.83, 0.17}, {0, 0.996}}
-	shades := &Heat{Rows: []string{"a"}, Unit: "share", Values: [][]float64{{0.05, 0.31}}} // 0.31 is nearly black
+	shades := &Heat{Rows: []string{"a"}, Cols: []string{"b", "c"}, Unit: "share", Values: [][]float64{{0.05, 0.31}}} // 0.31 is nearly black
 	for name, c := range map[string]struct {
 		picture Picture
 		texts   []string
@@ -102,7 +102,7 @@ func TestPictures(t *testing.T) {
 		"extreme":         {extreme, []string{"k-soft"}, "series,,,low,high\nk-soft,1,50,49,51\n"},
 		"dots":            {dots(), []string{"accuracy (%)", "first", "second", "46", "val", "test"}, "row,series,value,low,high\nfirst,val,61,60,62\nsecond,val,52,52,52\n"},
 		"heat of percent": {percent, []string{"a\uFFFDb", "attribute", "group", "share: 0", "83", "17", "100"}, "attribute,0,1\na\uFFFDb,0.83,0.17\n"},
-		"shades":          {shades, []string{"share: 0", "share: 40"}, ",1,2\na,0.05,0.31\n"},
+		"shades":          {shades, []string{"share: 0", "share: 40"}, ",b,c\na,0.05,0.31\n"},
 		"wide":            {diagonal(30, 30), []string{"29", "row 29", "share: 100"}, "attribute,0,1,"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -208,10 +208,5 @@ func (c *chart) draw(on draw.Canvas) {
 	}
 }
 
-// number writes a number for CSV files, empty for NaN.
-func number(v float64) string {
-	if math.IsNaN(v) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
-}
+// number writes a number for CSV files.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -41,7 +41,6 @@ var (
 // Page is the report on a folder of runs.
 type Page struct {
 	Dir      string
-	Stored   int // results that are shown
 	Datasets []*DatasetPage
 	Missing  []lab.Missing // runs without a model, and results that cannot be read
 }
@@ -95,7 +94,7 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 			p.Missing = append(p.Missing, lab.Missing{Dir: s.Path, Why: strings.TrimPrefix(err.Error(), s.Path+": ")})
 		}
 	}
-	if p.Stored == 0 && len(p.Missing) == 0 {
+	if len(p.Datasets) == 0 && len(p.Missing) == 0 {
 		return nil, &invalid.Error{Where: dir, Want: "stored results", Got: "none", Hint: "lago-train run --out " + shellQuote(dir) + " stores some."}
 	}
 	for _, d := range p.Datasets {
@@ -127,7 +126,6 @@ func (p *Page) add(s lab.Stored) error {
 	}
 	d := p.Datasets[j]
 	d.results[s.Kind] = append(d.results[s.Kind], shown{s, r})
-	p.Stored++
 	return nil
 }
 

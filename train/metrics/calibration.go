@@ -25,21 +25,18 @@ func softmax(to []float64, row []float32, temperature float64) {
 
 // NLL is the mean negative log-likelihood of the labels.
 func NLL(scores dataset.Matrix[float32], labels []int, temperature float64) float64 {
+	b := 1 / temperature
 	var total float64
 	for i, label := range labels {
-		total += logSumExp(scores.Row(i), label, 1/temperature)
+		row := scores.Row(i)
+		top := float64(row[Argmax(row)])
+		var sum float64
+		for _, v := range row {
+			sum += math.Exp(b * (float64(v) - top))
+		}
+		total += math.Log(sum) + b*(top-float64(row[label])) // log sum_z exp(b (s_z - s_label))
 	}
 	return total / float64(len(labels))
-}
-
-// logSumExp is -log p of a class, log sum_z exp(b (s_z - s_class)).
-func logSumExp(row []float32, class int, b float64) float64 {
-	top := float64(row[Argmax(row)])
-	var sum float64
-	for _, v := range row {
-		sum += math.Exp(b * (float64(v) - top))
-	}
-	return math.Log(sum) + b*(top-float64(row[class]))
 }
 
 // LogProbabilities returns the logs of probabilities: scores of temperature 1. Zeros become the log of the smallest float32.
