@@ -52,21 +52,17 @@ func (h *Heat) chart() *chart {
 	}
 	height := min(max(cell, leastCell), roomyCell)
 	c.data = max(height*vg.Length(len(h.Rows)), textStyle.Width(h.RowTitle))
-	c.Add(cells{h, cell >= roomyCell})
+	c.Add(h)
 	for _, v := range []float64{0, h.most()} {
 		c.explain(fmt.Sprintf("%s: %.0f", h.Unit, 100*v), &plotter.Polygon{Color: h.shade(v)})
 	}
 	return c
 }
 
-// cells is a plotter: one unit of both axes for each number, written if there is room.
-type cells struct {
-	*Heat
-	numbered bool
-}
-
-func (h cells) Plot(c draw.Canvas, p *plot.Plot) {
+// Plot implements plot.Plotter: a cell for each number, which is written if there is room.
+func (h *Heat) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
+	numbered := x(1)-x(0) >= roomyCell
 	style := textStyle
 	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
 	for i, row := range h.Values {
@@ -79,7 +75,7 @@ func (h cells) Plot(c draw.Canvas, p *plot.Plot) {
 			if style.Color = ink; v > h.most()/2 {
 				style.Color = white
 			}
-			if number := fmt.Sprintf("%.0f", 100*v); h.numbered && number != "0" {
+			if number := fmt.Sprintf("%.0f", 100*v); numbered && number != "0" {
 				c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low+high)/2 + style.FontExtents().Descent/2}, number)
 			}
 		}

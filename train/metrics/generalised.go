@@ -35,18 +35,6 @@ func harmonicMean(seen, unseen float64) float64 {
 // Sides holds for each class (column of the scores) whether it is unseen.
 type Sides []bool
 
-// NewSides returns the sides of a number of classes, of which some are unseen.
-func NewSides(classes int, unseen []int) (Sides, error) {
-	s := make(Sides, classes)
-	for _, z := range unseen {
-		if z < 0 || z >= classes {
-			return nil, &invalid.Error{Field: "unseen", Want: fmt.Sprintf("classes from 0 to %d", classes-1), Got: fmt.Sprint(z)}
-		}
-		s[z] = true
-	}
-	return s, nil
-}
-
 // Alone returns the scores of the unseen classes for the samples of these, and their labels.
 func (s Sides) Alone(scores dataset.Matrix[float32], labels []int) (dataset.Matrix[float32], []int) {
 	var alone dataset.Matrix[float32]
