@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/adaptation"
@@ -20,18 +19,7 @@ import (
 
 // Config says how scores are evaluated.
 type Config struct {
-	Bins int // of the reliability diagram
-}
-
-// maxBins is more than a reliability diagram can use.
-const maxBins = 10_000
-
-// Check returns an *invalid.Error if a field is out of range.
-func (c Config) Check() error {
-	if c.Bins < 1 || c.Bins > maxBins {
-		return &invalid.Error{Field: "bins", Want: fmt.Sprintf("1 to %d", maxBins), Got: strconv.Itoa(c.Bins)}
-	}
-	return nil
+	Bins int // of the reliability diagram, at least 1
 }
 
 // ScoreKind says how scores relate to probabilities.

@@ -204,7 +204,6 @@ func TestEvaluateScoresRefuses(t *testing.T) {
 	good := with("0 0 1 2 2")
 	noProbabilities := good
 	noProbabilities.Kind = Probabilities
-	testkit.WantError(t, Config{Bins: 0}.Check(), "bins: expected 1 to 10000, found 0")
 	nan := writeScores(t, matrixOf([]float32{1, float32(math.NaN())}), "0")
 	for _, c := range []struct {
 		name  string

@@ -83,12 +83,7 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Dir: dir, Missing: missing}
-	for _, r := range runs {
-		if r.Err != nil {
-			p.Missing = append(p.Missing, lab.Missing{Dir: r.Dir, Why: r.Why()})
-		}
-	}
+	p := &Page{Dir: dir, Missing: append(missing, lab.MissingOf(runs)...)}
 	for _, s := range stored {
 		if err := p.add(s); err != nil {
 			p.Missing = append(p.Missing, lab.Missing{Dir: s.Path, Why: strings.TrimPrefix(err.Error(), s.Path+": ")})
