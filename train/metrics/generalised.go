@@ -75,10 +75,10 @@ func (s Sides) Check(labels []int) error {
 
 // Stacking is calibrated stacking (Chao et al. 2016, equation 3): a number gamma is
 // subtracted from the scores of all seen classes before the prediction. Only the best
-// seen and the best unseen class can be predicted, so that a sample is reduced to the gap
+// seen and the best unseen class can be predicted, so that a sample is reduced to the lead
 // between them.
 type Stacking struct {
-	choices []choice // by gap, ascending
+	choices []choice // by lead, ascending
 	// The number of samples of each class, and of seen and unseen classes with samples.
 	samples []int
 	sides   Sides
@@ -87,7 +87,7 @@ type Stacking struct {
 
 // choice is a sample, for which gamma decides between the best seen and unseen class.
 type choice struct {
-	gap          float64 // score of the best seen class minus that of the best unseen class
+	lead         float64 // score of the best seen class minus that of the best unseen class
 	label        int
 	seen, unseen int // the best classes; that with the lower index is predicted if the scores are equal
 }
@@ -108,7 +108,7 @@ func NewStacking(scores dataset.Matrix[float32], labels []int, sides Sides) *Sta
 			s.classes[s.side(z)]++
 		}
 	}
-	slices.SortStableFunc(s.choices, func(a, b choice) int { return cmp.Compare(a.gap, b.gap) })
+	slices.SortStableFunc(s.choices, func(a, b choice) int { return cmp.Compare(a.lead, b.lead) })
 	return s
 }
 
@@ -157,7 +157,7 @@ func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
 	t := newTally(len(s.samples))
 	for _, c := range s.choices {
 		predicted := c.unseen
-		if c.gap > gamma || c.gap == gamma && c.seen < c.unseen {
+		if c.lead > gamma || c.lead == gamma && c.seen < c.unseen {
 			predicted = c.seen
 		}
 		t.add(c.label, 1, predicted == c.label)
@@ -187,11 +187,11 @@ func (s *Stacking) Curve() []Point {
 			continue
 		}
 		last := points[len(points)-1]
-		if last.Gamma == c.gap {
+		if last.Gamma == c.lead {
 			points = points[:len(points)-1]
 		}
 		// Seen holds the accuracy lost so far, until the total is known.
-		points = append(points, Point{c.gap, last.Seen + seen, last.Unseen + unseen})
+		points = append(points, Point{c.lead, last.Seen + seen, last.Unseen + unseen})
 	}
 	all := points[len(points)-1].Seen
 	for i := range points {
