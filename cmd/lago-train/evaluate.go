@@ -59,7 +59,7 @@ Examples:
 			&cli.PathFlag{Name: "val-scores", Category: inputGroup, Usage: "`FILE` scores to validate with", Destination: &o.valFiles.Scores},
 			&cli.PathFlag{Name: "val-labels", Category: inputGroup, Usage: "`FILE` labels of --val-scores", Destination: &o.valFiles.Labels},
 			&cli.StringFlag{Name: "val-unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes of --val-scores, or a file of them", Destination: &o.valUnseen},
-			&cli.IntFlag{Name: "bins", Value: 15, Category: outputGroup, Usage: "`N` bins of the expected calibration error", Destination: &o.Bins},
+			atLeast(1, &cli.IntFlag{Name: "bins", Value: 15, Category: outputGroup, Usage: "`N` bins of the expected calibration error", Destination: &o.Bins}),
 			&cli.PathFlag{Name: "figures", Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg", Destination: &o.figures},
 			&cli.PathFlag{Name: "csv", Category: outputGroup, Usage: "`DIR` folder for CSV files: confusion matrix, samples, classes, curves", Destination: &o.csv},
 			&cli.PathFlag{Name: "scores-out", Category: outputGroup, Usage: "`FILE` .npy file for the scores, samples x classes", Destination: &o.save}),
@@ -68,9 +68,6 @@ Examples:
 }
 
 func (o *evaluateOptions) run(c *cli.Context) error {
-	if err := o.Check(); err != nil {
-		return err
-	}
 	evaluate := o.evaluateModels
 	switch {
 	case c.IsSet("model") == c.IsSet("scores"):

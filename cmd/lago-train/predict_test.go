@@ -357,7 +357,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	misused(t, append(model, "--scores-out", filepath.Join(tested[0], train.ModelFile)), "--scores-out", "does not read")
 	fails(t, []string{"evaluate", "--model", out}, out, "folder of a finished run", train.ModelFile)
 	// The error of a model that was trained on the held-out samples says how to train another.
-	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--split", "gzsl"}, data...), "lago-train run --dataset plain --variant semantic-hard --hold-out")
+	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--split", "gzsl"}, data...), "Train one with run or compare --hold-out.")
 }
 
 func TestAdapt(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
@@ -102,9 +101,9 @@ func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "report",
 		Usage: "write an HTML page with the results of a folder of runs",
-		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing: a
-summary of each data set, tables, figures and learning curves. It lists the commands for what no
-command stored. The page is one file that needs no network.
+		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing:
+tables, figures and learning curves of each data set. It lists the commands for what no command
+stored. The page is one file that needs no network.
 
 Examples:
    lago-train report
@@ -130,9 +129,6 @@ Examples:
 			s := page.Summary()
 			if s.Page = out; figures == "" {
 				return s, nil
-			}
-			if err := os.MkdirAll(figures, 0o755); err != nil {
-				return nil, invalid.File(figures, err)
 			}
 			s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...)
 			return s, err

@@ -9,7 +9,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -75,10 +74,9 @@ func points(d metrics.Difference) string {
 	return fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
 }
 
-// Figures are the accuracy of the designs, with a mark for each decision.
+// Figures are the accuracy of the designs, in rows named by prior, none-of-group term and supervision.
 func (a *Result) Figures(string) ([]plot.Figure, error) {
-	series := []plot.DotSeries{{Name: "here"}, {Name: "published", Condition: plot.Dotted}}
-	p := &plot.Dots{X: "val " + engine.AccuracyAxis, Factors: []string{"uniform prior", "const none-of-group", "implicit supervision"}}
+	p := &plot.Dots{X: "val " + engine.AccuracyAxis, Series: []plot.DotSeries{{Name: "here"}, {Name: "published", Condition: plot.Dotted}}}
 	var seeds []int
 	for _, row := range a.Rows {
 		if len(row.Accuracy.Values) == 0 {
@@ -86,36 +84,21 @@ func (a *Result) Figures(string) ([]plot.Figure, error) {
 		}
 		seeds = append(seeds, len(row.Accuracy.Values))
 		i := len(p.Rows)
-		p.Rows = append(p.Rows, plot.Row{Method: string(a.Variant), Marks: row.marks(), Emphatic: row.Design == lago})
-		dot := engine.Dot(i, row.Accuracy.Mean, row.Interval)
-		dot.Text = row.Accuracy.PlusMinus()
-		series[0].Dots = append(series[0].Dots, dot)
+		p.Rows = append(p.Rows, plot.Row{
+			Name: fmt.Sprintf("%s, %s, %s", row.Prior, row.Complement, row.Supervision), Method: string(a.Variant), Emphatic: row.Design == lago,
+		})
+		p.Series[0].Dots = append(p.Series[0].Dots, engine.Dot(i, row.Accuracy.Mean, row.Interval))
 		if row.Published != nil {
-			series[1].Dots = append(series[1].Dots, plot.Dot{Row: i, Value: 100 * *row.Published, Text: format.Percent(*row.Published)})
+			p.Series[1].Dots = append(p.Series[1].Dots, plot.PercentDot(i, *row.Published, *row.Published, *row.Published))
 		}
 	}
 	if len(p.Rows) == 0 {
 		return nil, nil
 	}
-	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
 	return []plot.Figure{{
 		Name: "ablation-" + string(a.Variant), Title: "Design decisions, " + string(a.Variant), Picture: p,
-		Caption: fmt.Sprintf("%s; mean over %s, ± is one standard error over seeds; bars are 95 %% bootstrap intervals over classes. "+
-			"LAGO's design is shaded; circles differ from it: prior per attribute (diamond: per group), De Morgan, explicit supervision with the printed alpha.",
+		Caption: fmt.Sprintf("%s; mean over %s; bars are 95 %% bootstrap intervals over classes. "+
+			"Rows are prior p(a), none-of-group term and supervision of attributes; LAGO's design is shaded.",
 			format.Count(a.Classes, "validation class"), engine.SeedsText(seeds)),
 	}}, nil
-}
-
-// marks has a disc for each decision of LAGO's design.
-func (d Design) marks() []plot.Condition {
-	marks := make([]plot.Condition, 3)
-	for i, differs := range []bool{d.Prior != lago.Prior, d.Complement != lago.Complement, d.Supervision != lago.Supervision} {
-		if differs {
-			marks[i] = plot.Dashed
-		}
-	}
-	if d.Prior == model.PerGroup {
-		marks[0] = plot.Dotted
-	}
-	return marks
 }

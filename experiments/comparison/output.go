@@ -123,7 +123,6 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 		seeds = append(seeds, len(m.Test.PerClass.Values))
 	}
 	test := r.Methods[0].Test
-	p.Chance = 100 * test.Chance()
 	figures := []plot.Figure{{
 		Name: kind, Title: "LAGO and its baselines" + engine.InParts("unseen", r.Parts), Picture: p,
 		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes.", test.ClassesText("unseen"), engine.SeedsText(seeds)),
@@ -136,13 +135,11 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	byDifference := func(a, b Difference) int { return cmp.Compare(b.Mean, a.Mean) }
 	for i, one := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
 		q.Rows = append(q.Rows, plotRow(r.method(one.Method)))
-		dot := engine.Dot(i, one.Mean, one.Interval)
-		dot.Text = fmt.Sprintf("%s, p %.2g", format.Points(one.Mean), one.Holm)
-		q.Series[0].Dots = append(q.Series[0].Dots, dot)
+		q.Series[0].Dots = append(q.Series[0].Dots, engine.Dot(i, one.Mean, one.Interval))
 	}
 	return append(figures, plot.Figure{
 		Name: kind + "-differences", Title: "Differences between " + reference + " and the other methods", Picture: q,
-		Caption: fmt.Sprintf("%s; bars are 95 %% bootstrap intervals of the mean difference over classes; p by permutation of its signs, corrected by Holm.",
+		Caption: fmt.Sprintf("%s; bars are 95 %% bootstrap intervals of the mean difference over classes.",
 			format.Count(test.Classes, "unseen class")),
 	}), nil
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -217,7 +216,7 @@ func SeedsText(counts []int) string {
 
 // Dot draws a fraction in percent, with its interval over classes.
 func Dot(row int, value float64, i metrics.Interval) plot.Dot {
-	return plot.PercentDot(row, value, i.Low, i.High, strings.TrimSuffix(format.Percent(value), " %"))
+	return plot.PercentDot(row, value, i.Low, i.High)
 }
 
 // Point draws a summary in percent, with its standard error.

@@ -7,8 +7,9 @@
 package evaluation
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/adaptation"
@@ -18,18 +19,7 @@ import (
 
 // Config says how scores are evaluated.
 type Config struct {
-	Bins int // of the reliability diagram
-}
-
-// maxBins is more than a reliability diagram can use.
-const maxBins = 10_000
-
-// Check returns an *invalid.Error if a field is out of range.
-func (c Config) Check() error {
-	if c.Bins < 1 || c.Bins > maxBins {
-		return &invalid.Error{Field: "bins", Want: fmt.Sprintf("1 to %d", maxBins), Got: strconv.Itoa(c.Bins)}
-	}
-	return nil
+	Bins int // of the reliability diagram, at least 1
 }
 
 // ScoreKind says how scores relate to probabilities.
@@ -46,18 +36,13 @@ const (
 	BareScores ScoreKind = "scores"
 )
 
-// task is samples to predict as one of some classes.
-type task struct {
+// scored is samples to predict as one of some classes, with their scores.
+type scored struct {
 	names  []string      // of the classes
 	sides  metrics.Sides // tells seen from unseen classes; nil if all are unseen
 	labels []int         // of the samples, columns of the scores
 	rows   []int         // of the samples in their data set
 	ids    []string      // of the samples of that data set, nil if it has none
-}
-
-// scored is a task with scores.
-type scored struct {
-	task
 	kind   ScoreKind
 	scores dataset.Matrix[float32] // samples x classes
 	// alone are the scores of the samples of unseen classes for these alone. If it is empty,
@@ -261,22 +246,25 @@ func (r *Result) listClasses() {
 	if err := r.confusion.Add(s.scores.Data, s.labels); err != nil {
 		panic(err) // check refuses NaN
 	}
-	mistakes := r.confusion.Mistakes()
-	for _, m := range mistakes[:min(maxMistakes, len(mistakes))] {
-		r.Mistakes = append(r.Mistakes, Mistake{s.names[m.True], s.names[m.Predicted], m.Samples, m.Share})
-	}
 	samples, accuracy := r.confusion.Recall()
-	for z, n := range samples {
-		if n > 0 {
-			r.ByClass = append(r.ByClass, ClassAccuracy{s.names[z], s.sides == nil || s.sides[z], n, accuracy[z]})
+	for z, predicted := range r.confusion {
+		for k, n := range predicted {
+			if k != z && n > 0 {
+				r.Mistakes = append(r.Mistakes, Mistake{s.names[z], s.names[k], n, float64(n) / float64(samples[z])})
+			}
+		}
+		if samples[z] > 0 {
+			r.ByClass = append(r.ByClass, ClassAccuracy{s.names[z], s.sides == nil || s.sides[z], samples[z], accuracy[z]})
 		}
 	}
+	slices.SortStableFunc(r.Mistakes, func(a, b Mistake) int { return cmp.Compare(b.Samples, a.Samples) })
+	r.Mistakes = r.Mistakes[:min(maxMistakes, len(r.Mistakes))]
 }
 
 // generalise compares seen and unseen classes without and with gamma.
 func (r *Result) generalise(validation *scored) {
 	s := r.scored
-	alone, labels := metrics.Among(s.scores, s.labels, s.sides.Classes(true))
+	alone, labels := s.sides.Alone(s.scores, s.labels)
 	if s.alone.Rows > 0 {
 		alone = s.alone
 	}
@@ -320,9 +308,9 @@ func (c Config) calibrate(s *scored, temperature float64, label string) Calibrat
 	bins, coverage := metrics.NewReliability(confidence, right, c.Bins), metrics.NewCoverage(confidence, right)
 	ece, nll, aurc := bins.ECE(), metrics.NLL(logits, s.labels, temperature), coverage.Area()
 	k := Calibration{ECE: &ece, NLL: &nll, AURC: &aurc, Reliability: bins, label: label, confidence: confidence}
-	samples := coverage.Len()
-	for n := 1; n <= samples; n++ {
-		k.curve = append(k.curve, CoveragePoint{float64(n) / float64(samples), n, coverage.Accuracy(n)})
+	samples := len(coverage)
+	for i, accuracy := range coverage {
+		k.curve = append(k.curve, CoveragePoint{float64(i+1) / float64(samples), i + 1, accuracy})
 	}
 	for step := 1; step <= coverageSteps; step++ {
 		p := k.curve[(samples*step+coverageSteps-1)/coverageSteps-1]

@@ -3,6 +3,7 @@ package evaluation
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -55,17 +56,21 @@ func (f ScoreFiles) read(ctx context.Context) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scored{scores: scores, task: task{rows: scores.AllRows()}}
+	s := &scored{scores: scores, rows: scores.AllRows()}
 	for z := range scores.Cols {
 		s.names = append(s.names, strconv.Itoa(z))
 	}
 	if s.labels, err = npy.ReadIntegers(ctx, f.Labels); err != nil {
 		return nil, err
 	}
-	if len(f.Unseen) > 0 {
-		if s.sides, err = metrics.NewSides(scores.Cols, f.Unseen); err != nil {
-			return nil, invalid.At(f.Scores, err)
+	for _, z := range f.Unseen {
+		if z < 0 || z >= scores.Cols {
+			return nil, &invalid.Error{Where: f.Scores, Field: "unseen", Want: fmt.Sprintf("columns from 0 to %d", scores.Cols-1), Got: strconv.Itoa(z)}
 		}
+		if s.sides == nil {
+			s.sides = make(metrics.Sides, scores.Cols)
+		}
+		s.sides[z] = true
 	}
 	found := kindOf(scores)
 	if f.Kind == Probabilities && found != Probabilities {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -25,7 +24,7 @@ type Split string
 
 // The splits.
 const (
-	ByStage   Split = ""     // val for models of the dev stage, test for models of the test stage
+	ByStage   Split = ""     // val if a model is of the dev stage, otherwise test
 	ValSplit  Split = "val"  // the validation classes, for models of the dev stage
 	TestSplit Split = "test" // the test classes
 	GZSLSplit Split = "gzsl" // all classes: samples of the test classes and held-out samples of the others
@@ -52,30 +51,17 @@ type Model struct {
 	Saved *train.Saved
 }
 
-// ReadModel reads a model by the folder of its run or by its file, beside which the
-// trial.json must lie.
+// ReadModel reads a model by its file in the folder of its run.
 func ReadModel(path string) (*Model, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, invalid.File(path, err)
-	}
-	m := &Model{Path: path}
-	dir := filepath.Dir(path)
-	if info.IsDir() {
-		dir, m.Path = path, filepath.Join(path, train.ModelFile)
-	}
-	m.Run, _, err = lab.ReadRun(dir)
+	run, _, err := lab.ReadRun(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err}
+		return nil, &invalid.Error{Where: run.Dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err}
 	}
-	if damaged := (*invalid.Error)(nil); errors.As(m.Err, &damaged) { // names its file
-		return nil, m.Err
+	if run.Err != nil {
+		return nil, &invalid.Error{Where: run.Dir, Want: "a finished run", Got: run.Why()}
 	}
-	if m.Err != nil {
-		return nil, invalid.At(dir, m.Err)
-	}
-	m.Saved, err = train.Load(m.Path)
-	return m, err
+	saved, err := train.Load(path)
+	return &Model{run, path, saved}, err
 }
 
 // EvaluateModels evaluates models on the classes of a split. For validation, models of
@@ -126,18 +112,10 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 // check sets the split by the stage of the models. It returns an error if they cannot be
 // evaluated on the split, or the runs of the dev stage cannot validate.
 func (m *Models) check() error {
-	if len(m.Models) == 0 {
-		return &invalid.Error{Field: "model", Want: "at least one model", Got: "none"}
-	}
 	if m.Split == ByStage {
-		first := m.Models[0]
 		m.Split = TestSplit
-		if first.Stage == train.Dev {
+		if slices.ContainsFunc(m.Models, func(model *Model) bool { return model.Stage == train.Dev }) {
 			m.Split = ValSplit
-		}
-		if i := slices.IndexFunc(m.Models, func(other *Model) bool { return other.Stage != first.Stage }); i >= 0 {
-			want := fmt.Sprintf("a model of the %s stage, as %s", first.Stage, first.Path)
-			return m.Models[i].refused(want, m.Models[i].stage(), "Choose a --split.")
 		}
 	}
 	switch {
@@ -192,11 +170,7 @@ func (m Models) checkModel(model *Model, dev bool) error {
 		want := fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", model.Fingerprint)
 		return model.refused(want, fmt.Sprintf("%s with %.12s", m.Data.Name, fingerprint), other)
 	case gzsl && !model.HoldOut:
-		command := fmt.Sprintf("run --dataset %s --variant %s", m.Data.Name, model.Method.Label())
-		if model.Method.Name != methods.LAGO {
-			command = fmt.Sprintf("compare --dataset %s --methods %s", m.Data.Name, model.Method.Name)
-		}
-		return model.refused("a model that was not trained on the held-out samples of seen classes", "one that was", "Train one: lago-train "+command+" --hold-out.")
+		return model.refused("a model that was not trained on the held-out samples of seen classes", "one that was", "Train one with run or compare --hold-out.")
 	case trainedOn >= 0:
 		want := fmt.Sprintf("a model that was not trained on the class %q of %s", m.Data.Classes[unseen[trainedOn]], m.Data.Name)
 		return model.refused(want, "one that was", other)
@@ -213,32 +187,28 @@ func (m Models) devRuns() (dev []*Model, missing string) {
 		return m.Dev, ""
 	}
 	for _, model := range m.Models {
-		dir, err := model.devRun()
+		run, err := model.devRun()
+		if err == nil {
+			err = invalid.At("the run of the dev stage beside "+model.Dir+" cannot validate", m.checkModel(run, true))
+		}
 		if err != nil {
 			return nil, err.Error()
-		}
-		run, err := ReadModel(dir)
-		if err == nil {
-			err = m.checkModel(run, true)
-		}
-		if err != nil {
-			return nil, fmt.Sprintf("the run of the dev stage beside %s cannot validate: %v", model.Dir, err)
 		}
 		dev = append(dev, run)
 	}
 	return dev, ""
 }
 
-// devRun returns the folder of the model's run if it is of the dev stage, otherwise that of
-// the run of the dev stage beside it that has the same settings except epochs and patience.
-// Of several it is the one with the most epochs.
-func (model *Model) devRun() (dir string, err error) {
+// devRun returns the model if it is of the dev stage, otherwise that of the run of the dev stage
+// beside it that has the same settings except epochs and patience. Of several it is the one with
+// the most epochs.
+func (model *Model) devRun() (*Model, error) {
 	if model.Stage == train.Dev {
-		return model.Dir, nil
+		return model, nil
 	}
 	runs, err := lab.ReadRuns(filepath.Dir(filepath.Clean(model.Dir)))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	name := model.Trial.Name()
 	runs = slices.DeleteFunc(runs, func(r lab.Run) bool {
@@ -247,11 +217,12 @@ func (model *Model) devRun() (dir string, err error) {
 		return r.Stage != train.Dev || r.Err != nil || same.Name() != name
 	})
 	if len(runs) == 0 {
-		return "", fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside it (run --stage full trains both; --dev gives another one)", model.Dir)
+		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside it (run --stage full trains both; --dev gives another one)", model.Dir)
 	}
-	return slices.MaxFunc(runs, func(a, b lab.Run) int {
+	longest := slices.MaxFunc(runs, func(a, b lab.Run) int {
 		return cmp.Or(cmp.Compare(a.Epochs, b.Epochs), cmp.Compare(a.Patience, b.Patience))
-	}).Dir, nil
+	})
+	return ReadModel(filepath.Join(longest.Dir, train.ModelFile))
 }
 
 // classes returns the seen and the unseen classes; for models of the dev stage the validation
@@ -273,7 +244,7 @@ func (m Models) score(ctx context.Context, models []*Model, dev bool) ([]*scored
 	if dev && slices.ContainsFunc(m.Models, func(model *Model) bool { return model.HoldOut }) {
 		samples = samples.Without(d.TestSeen)
 	}
-	t := task{rows: slices.Clip(samples.Rows), ids: d.IDs}
+	t := scored{rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
 	classes := unseen
 	if m.Split == GZSLSplit {
 		for _, row := range d.TestSeen {
@@ -297,7 +268,7 @@ func (m Models) score(ctx context.Context, models []*Model, dev bool) ([]*scored
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s := &scored{task: t, kind: BareScores}
+		s := t
 		if model.Method.Name == methods.LAGO {
 			s.kind = Logits // log p(z|x)
 		}
@@ -314,7 +285,7 @@ func (m Models) score(ctx context.Context, models []*Model, dev bool) ([]*scored
 		if err := s.check(model.Path, d.Name); err != nil {
 			return nil, err
 		}
-		list = append(list, s)
+		list = append(list, &s)
 	}
 	return list, nil
 }
@@ -338,25 +309,25 @@ func (m Models) ensemble(scores, dev []*scored, missing string) (s, validation *
 			return nil, nil, invalid.At(model.Path+": temperature", err)
 		}
 	}
-	if s, err = mean(scores, temperatures); err == nil && dev != nil {
-		validation, err = mean(dev, temperatures)
+	if dev != nil {
+		validation = mean(dev, temperatures)
 	}
-	return s, validation, err
+	return mean(scores, temperatures), validation, nil
 }
 
 // mean averages the probabilities that several models give to the same samples. The scores of
 // one model stay as they are.
-func mean(members []*scored, temperatures []float64) (*scored, error) {
+func mean(members []*scored, temperatures []float64) *scored {
 	if len(members) == 1 {
-		return members[0], nil
+		return members[0]
 	}
-	var all, alone metrics.Ensemble
-	for i, s := range members {
-		if err := cmp.Or(all.Add(s.scores, temperatures[i]), alone.Add(s.alone, temperatures[i])); err != nil {
-			return nil, err
-		}
+	var all, alone []dataset.Matrix[float32]
+	for _, s := range members {
+		all, alone = append(all, s.scores), append(alone, s.alone)
 	}
-	return &scored{task: members[0].task, kind: Logits, scores: all.Scores(), alone: alone.Scores()}, nil
+	s := *members[0]
+	s.kind, s.scores, s.alone = Logits, metrics.Ensemble(all, temperatures), metrics.Ensemble(alone, temperatures)
+	return &s
 }
 
 // adapt evaluates the model adapted to the samples. A model without the settings gets them

@@ -2,8 +2,6 @@ package evaluation
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -52,7 +50,7 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 	if change != nil {
 		change(&trial)
 	}
-	return read(t, testkit.Must(l.Do(context.Background(), []train.Trial{trial}))(t)[0].Dir)
+	return read(t, filepath.Join(testkit.Must(l.Do(context.Background(), []train.Trial{trial}))(t)[0].Dir, train.ModelFile))
 }
 
 // trained trains both stages of two seeds of a variant.
@@ -225,8 +223,8 @@ func TestDevRun(t *testing.T) {
 	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *train.Trial) { trial.Epochs = 9 })
 	want := func(of, run *Model) {
 		t.Helper()
-		if dir, err := of.devRun(); err != nil || dir != run.Dir {
-			t.Errorf("found %s, %v, expected %s", dir, err, run.Dir)
+		if found := testkit.Must(of.devRun())(t); found.Dir != run.Dir {
+			t.Errorf("found %s, expected %s", found.Dir, run.Dir)
 		}
 	}
 	want(test[0], dev[0])
@@ -281,19 +279,6 @@ func TestEvaluateEnsemble(t *testing.T) {
 	testkit.WantError(t, err, "scores of eszsl and no validation")
 }
 
-// (0.8 + 0.4)/2 and (0.2 + 0.6)/2 both for all classes and for the unseen ones alone;
-// the second's scores are of temperature 3.
-func TestMeanByHand(t *testing.T) {
-	member := func(p, temperature float64) *scored {
-		scores := matrixOf([]float32{float32(temperature * math.Log(p)), float32(temperature * math.Log(1-p))})
-		return &scored{scores: scores, alone: scores}
-	}
-	joined := testkit.Must(mean([]*scored{member(0.8, 1), member(0.4, 3)}, []float64{1, 3}))(t)
-	want := []float64{math.Log(0.6), math.Log(0.4)}
-	testkit.NearAll(t, "log probabilities", joined.scores.Data, want, 1e-6)
-	testkit.NearAll(t, "alone", joined.alone.Data, want, 1e-6)
-}
-
 func TestEvaluateModelsRefuses(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
@@ -301,7 +286,7 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 	damaged := read(t, test[0].Path) // it must not be evaluated as if it predicted the first class
 	damaged.Saved.Classifier.(method.Model).Tensors()[0].Matrix.Data[0] = float32(math.NaN())
 	keep := func(trial *train.Trial) { trial.HoldOut = false }
-	leaky, baseline, baselineDev := trainOne(t, l, "semantic-hard", train.Test, 5, keep), trainOne(t, l, "eszsl", train.Test, 1, keep), trainOne(t, l, "eszsl", train.Dev, 1, nil)
+	leaky, baselineDev := trainOne(t, l, "semantic-hard", train.Test, 5, keep), trainOne(t, l, "eszsl", train.Dev, 1, nil)
 	other := func(change func(*dataset.Dataset)) *dataset.Dataset {
 		o := *d
 		o.Name = "other"
@@ -314,14 +299,12 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		parts []string
 	}{
 		{"scores that are not finite", Models{Models: []*Model{damaged}}, []string{damaged.Path, "NaN"}},
-		{"no model", Models{Split: TestSplit}, []string{"model: expected", "found none"}},
-		{"models of both stages", Models{Models: []*Model{dev[0], test[0]}}, []string{test[0].Path, "--split"}},
+		{"models of both stages", Models{Models: []*Model{dev[0], test[0]}}, []string{test[0].Path, "a run of the dev stage", "one of the test stage"}},
 		{"several models to adapt", Models{Models: test, Adapt: true}, []string{"adapt: expected one model"}},
 		{"all classes to adapt to", Models{Models: test[:1], Split: GZSLSplit, Adapt: true}, []string{"adapt: expected one model"}},
 		{"trained on the val classes", Models{Split: ValSplit, Models: test[:1]}, []string{test[0].Path, "dev stage", "test stage"}},
 		{"dev stage in gzsl", Models{Split: GZSLSplit, Models: dev[:1]}, []string{dev[0].Path, "expected a run of the test stage"}},
-		{"nothing held out", Models{Split: GZSLSplit, Models: []*Model{leaky}}, []string{leaky.Path, "run --dataset simulated-small --variant semantic-hard --hold-out"}},
-		{"nothing held out, baseline", Models{Split: GZSLSplit, Models: []*Model{baseline}}, []string{"compare --dataset simulated-small --methods eszsl --hold-out"}},
+		{"nothing held out", Models{Split: GZSLSplit, Models: []*Model{leaky}}, []string{leaky.Path, "--hold-out."}},
 		{
 			"a data set without held-out samples",
 			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: GZSLSplit, Models: test[:1]},
@@ -370,31 +353,11 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 
 func TestReadModel(t *testing.T) {
 	dev := trainOne(t, heldOutLab(t), "semantic-hard", train.Dev, 5, nil)
-	byFile := read(t, dev.Path)
-	if byFile.Path != dev.Path || byFile.Dir != dev.Dir || byFile.Trial.Name() != dev.Trial.Name() || byFile.Saved == nil {
-		t.Errorf("found %+v, expected %+v", byFile, dev)
-	}
-	for _, c := range []struct {
-		name, remove, path string // path is read; both are in the folder of the run
-		parts              []string
-	}{
-		{"nothing", "", "none", []string{"none"}},
-		{"a folder of runs", "", "..", []string{"folder of a run", train.TrialFile}},
-		{"no model", train.ModelFile, "", []string{train.ModelFile}},
-		{"no result", train.ResultFile, "", []string{"unfinished"}},
-		{"no trial", train.TrialFile, train.ModelFile, []string{"folder of a run"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "run")
-			testkit.NoError(t, os.CopyFS(dir, os.DirFS(dev.Dir)))
-			if c.remove != "" {
-				testkit.NoError(t, os.Remove(filepath.Join(dir, c.remove)))
-			}
-			_, err := ReadModel(filepath.Join(dir, c.path))
-			testkit.WantError(t, err, c.parts...)
-			if unfinished := (*lab.Unfinished)(nil); !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &unfinished) {
-				t.Errorf("found %v", err)
-			}
-		})
+	_, err := ReadModel(dev.Dir) // its folder is that of runs
+	testkit.WantError(t, err, "folder of a run", train.TrialFile)
+	for _, c := range [][2]string{{train.ModelFile, train.ModelFile}, {train.ResultFile, "unfinished"}} {
+		testkit.NoError(t, os.Remove(filepath.Join(dev.Dir, c[0])))
+		_, err := ReadModel(dev.Path)
+		testkit.WantError(t, err, dev.Dir, c[1])
 	}
 }

@@ -97,27 +97,27 @@ func (r *Result) generalisedTable() *table.Table {
 
 func (r *Result) calibrationTable() *table.Table {
 	t := table.New("Calibration of the probabilities", "").Right(2, 3)
-	ece := []any{"expected calibration error, " + format.Count(len(r.calibrations[0].Reliability), "bin")}
-	nll, aurc := []any{"negative log-likelihood"}, []any{"area under the risk-coverage curve"}
+	t.Row("expected calibration error, " + format.Count(len(r.calibrations[0].Reliability), "bin"))
+	t.Row("negative log-likelihood").Row("area under the risk-coverage curve")
 	for _, c := range r.calibrations {
 		t.Header = append(t.Header, c.label)
-		ece = append(ece, fmt.Sprintf("%.4f", *c.ECE))
-		nll = append(nll, fmt.Sprintf("%.4f", *c.NLL))
-		aurc = append(aurc, fmt.Sprintf("%.4f", *c.AURC))
+		for i, v := range []*float64{c.ECE, c.NLL, c.AURC} {
+			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", *v))
+		}
 	}
-	return t.Row(ece...).Row(nll...).Row(aurc...)
+	return t
 }
 
 func (r *Result) coverageTable() *table.Table {
 	t := table.New("Per-sample accuracy of the most confident samples", "coverage", "samples").Right(1, 3, 4)
-	for i, p := range r.calibrations[0].Coverage {
+	for _, p := range r.calibrations[0].Coverage {
 		t.Row(fmt.Sprintf("%.0f %%", 100*p.Coverage), p.Samples)
-		for _, c := range r.calibrations {
-			t.Rows[i] = append(t.Rows[i], format.Percent(c.Coverage[i].Accuracy))
-		}
 	}
 	for _, c := range r.calibrations {
 		t.Header = append(t.Header, c.label)
+		for i, p := range c.Coverage {
+			t.Rows[i] = append(t.Rows[i], format.Percent(p.Accuracy))
+		}
 	}
 	return t
 }
@@ -189,9 +189,6 @@ func (r *Result) sampleTable() *table.Table {
 // WriteFigures writes SVG files into a folder, which it creates if necessary, and returns their
 // paths. Figures without numbers are not written.
 func (r *Result) WriteFigures(dir string) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, invalid.File(dir, err)
-	}
 	var figures []plot.Figure
 	add := func(name, title, caption string, l *plot.Lines) {
 		caption = fmt.Sprintf("%s, %s (chance %s). %s", format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), caption)
@@ -199,8 +196,9 @@ func (r *Result) WriteFigures(dir string) ([]string, error) {
 		figures = append(figures, plot.Figure{Name: name, Title: title + ", " + r.Source.title(), Caption: caption, Picture: l})
 	}
 	if len(r.calibrations) > 0 {
-		add("reliability", "Reliability", "Per-sample accuracy by confidence; bars are one standard error over the samples of a bin.", r.reliabilityLines())
-		add("coverage", "Accuracy by coverage", "Per-sample accuracy of the most confident samples.", r.coverageLines())
+		bins, coverage := r.calibrationLines()
+		add("reliability", "Reliability", "Per-sample accuracy by confidence; bars are one standard error over the samples of a bin.", bins)
+		add("coverage", "Accuracy by coverage", "Per-sample accuracy of the most confident samples.", coverage)
 	}
 	if r.curve != nil {
 		add("seen-unseen", "Accuracy of seen and unseen classes", "Per-class accuracy as a bias against seen classes varies.", r.curveLines())
@@ -208,71 +206,49 @@ func (r *Result) WriteFigures(dir string) ([]string, error) {
 	return plot.WriteFiles(dir, plot.SVG, figures...)
 }
 
-func (r *Result) reliabilityLines() *plot.Lines {
-	l := &plot.Lines{X: "confidence (%)", Y: "accuracy (%)"}
+func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {
+	bins = &plot.Lines{X: "confidence (%)", Y: "accuracy (%)"}
+	coverage = &plot.Lines{X: "coverage (% of the samples, most confident first)", Y: "accuracy (%)"}
 	for i, c := range r.calibrations {
-		s := r.series(c.label, plot.Condition(i))
-		s.Measured = true
+		var measured, curve []plot.Point
 		for _, b := range c.Reliability {
 			if b.Samples > 0 {
 				standardError := math.Sqrt(b.Accuracy * (1 - b.Accuracy) / float64(b.Samples))
-				s.Points = append(s.Points, plot.PercentPoint(100*b.Confidence, b.Accuracy, standardError))
+				measured = append(measured, plot.PercentPoint(100*b.Confidence, b.Accuracy, standardError))
 			}
 		}
-		l.Series = append(l.Series, s)
+		for _, p := range c.curve {
+			curve = append(curve, plot.PercentPoint(100*p.Coverage, p.Accuracy, 0))
+		}
+		bins.Series = append(bins.Series, r.series(c.label, plot.Condition(i), measured...))
+		bins.Series[i].Measured = true
+		coverage.Series = append(coverage.Series, r.series(c.label, plot.Condition(i), curve...))
 	}
-	l.Series = append(l.Series, plot.Series{
+	bins.Series = append(bins.Series, plot.Series{
 		Name: "perfect calibration", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{plot.PercentPoint(0, 0, 0), plot.PercentPoint(100, 1, 0)},
 	})
-	return l
-}
-
-func (r *Result) coverageLines() *plot.Lines {
-	l := &plot.Lines{X: "coverage (% of the samples, most confident first)", Y: "accuracy (%)"}
-	for i, c := range r.calibrations {
-		s := r.series(c.label, plot.Condition(i))
-		for _, p := range c.curve {
-			s.Points = append(s.Points, plot.PercentPoint(100*p.Coverage, p.Accuracy, 0))
-		}
-		s.Points = thin(s.Points)
-		l.Series = append(l.Series, s)
-	}
-	return l
+	return bins, coverage
 }
 
 func (r *Result) curveLines() *plot.Lines {
-	curve := r.series("seen-unseen curve", plot.Solid)
+	var curve []plot.Point
 	for _, p := range r.curve {
-		curve.Points = append(curve.Points, plot.PercentPoint(100*p.Unseen, p.Seen, 0))
+		curve = append(curve, plot.PercentPoint(100*p.Unseen, p.Seen, 0))
 	}
-	curve.Points = thin(curve.Points)
-	scored := r.series("as scored", plot.Dashed, plot.PercentPoint(100**r.Unseen, *r.Seen, 0))
-	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen classes (%)", Series: []plot.Series{curve, scored}}
+	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen classes (%)", Series: []plot.Series{
+		r.series("seen-unseen curve", plot.Solid, curve...), r.series("as scored", plot.Dashed, plot.PercentPoint(100**r.Unseen, *r.Seen, 0)),
+	}}
 	if c := r.Calibrated; c != nil {
 		l.Series = append(l.Series, r.series("calibrated", plot.Dotted, plot.PercentPoint(100*c.Unseen, c.Seen, 0)))
 	}
 	return l
 }
 
-// series returns a line in the hue of the first model; files of scores have none. Points are measured.
+// series returns a line in the hue of the first model; files of scores have none.
 func (r *Result) series(name string, c plot.Condition, points ...plot.Point) plot.Series {
-	s := plot.Series{Name: name, Look: plot.Look{Condition: c}, Points: points, Measured: len(points) > 0}
+	s := plot.Series{Name: name, Look: plot.Look{Condition: c}, Points: points}
 	if len(r.Source.Models) > 0 {
 		s.Look.Method = r.Source.Models[0].Method
 	}
 	return s
-}
-
-// thin leaves out points nearer to their predecessor than a fifth of a percent, which
-// nobody would see. The ends stay.
-func thin(points []plot.Point) []plot.Point {
-	const near = 0.2
-	var kept []plot.Point
-	for i, p := range points {
-		isEnd := i == 0 || i == len(points)-1
-		if isEnd || math.Hypot(p.X-kept[len(kept)-1].X, p.Y-kept[len(kept)-1].Y) >= near {
-			kept = append(kept, p)
-		}
-	}
-	return kept
 }

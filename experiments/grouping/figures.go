@@ -42,7 +42,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	for i, p := range parts {
 		figures = append(figures, plot.Figure{
 			Name: fmt.Sprintf("groups-detail-%d", i+1), Title: fmt.Sprintf("Attributes and learned groups, %d of %d", i+1, len(parts)),
-			Caption: caption + "attributes are sorted by their strongest group, named on the right.", Picture: p, Detail: m.Semantic != nil,
+			Caption: caption + "attributes are sorted by their strongest group.", Picture: p,
 		})
 	}
 	return figures, nil
@@ -51,7 +51,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 // summary draws the mean share of each named group's attributes in each learned group. The
 // learned groups are in the order of the named groups that are strongest in them.
 func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
-	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "mean share of the attributes"}
+	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "mean share (%)"}
 	counts := make([]int, len(m.Groups))
 	means := mat.NewDense(len(m.Groups), gamma.Cols, nil)
 	for a, z := range m.Semantic {
@@ -63,6 +63,9 @@ func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
 	}
 	strongest := func(k int) int { return floats.MaxIdx(mat.Col(nil, k, means)) }
 	order := sorted(gamma.Cols, func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) })
+	for _, k := range order {
+		p.Cols = append(p.Cols, strconv.Itoa(k))
+	}
 	for z, name := range m.Groups {
 		p.Rows = append(p.Rows, fmt.Sprintf("%s (%d)", format.AttributeName(name), counts[z]))
 		row := make([]float64, gamma.Cols)
@@ -84,19 +87,17 @@ func details(m *train.Saved, gamma dataset.Matrix[float64]) (parts []*plot.Heat)
 		return cmp.Or(cmp.Compare(k, other), cmp.Compare(gamma.Row(b)[k], gamma.Row(a)[k]))
 	})
 	for page := range slices.Chunk(order, mostRows) {
-		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share of the attribute"}
-		strongest := -1
-		for i, a := range page {
+		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share (%)"}
+		for k := range gamma.Cols {
+			name := strconv.Itoa(k)
+			if m.Method.Variant().Semantic() {
+				name = format.AttributeName(m.Groups[k])
+			}
+			p.Cols = append(p.Cols, name)
+		}
+		for _, a := range page {
 			p.Rows = append(p.Rows, format.AttributeName(m.Attributes[a]))
 			p.Values = append(p.Values, gamma.Row(a))
-			if k := floats.MaxIdx(gamma.Row(a)); k != strongest {
-				strongest = k
-				name := strconv.Itoa(k)
-				if m.Method.Variant().Semantic() {
-					name = format.AttributeName(m.Groups[k])
-				}
-				p.Blocks = append(p.Blocks, plot.Block{Row: i, Name: name})
-			}
 		}
 		parts = append(parts, p)
 	}

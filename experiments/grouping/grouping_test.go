@@ -221,7 +221,7 @@ func TestFigures(t *testing.T) {
 	testkit.NoError(t, train.Save(path, m))
 	r := &Result{Model: path}
 	figures := testkit.Must(r.Figures(filepath.Dir(filepath.Dir(path))))(t)
-	if len(figures) != 2 || figures[0].Name != "groups" || figures[0].Detail || figures[1].Name != "groups-detail-1" || !figures[1].Detail {
+	if len(figures) != 2 || figures[0].Name != "groups" || figures[1].Name != "groups-detail-1" {
 		t.Fatalf("found %+v", figures)
 	}
 	summary, detail := figures[0].Picture.(*plot.Heat), figures[1].Picture.(*plot.Heat)
@@ -231,8 +231,8 @@ func TestFigures(t *testing.T) {
 	for i, want := range [][]float64{{1.6 / 3, 1.4 / 3}, {0, 1}} {
 		testkit.NearAll(t, summary.Rows[i], summary.Values[i], want, 1e-6)
 	}
-	if want := []string{"heavy", "spotted", "striped", "large"}; !slices.Equal(detail.Rows, want) || detail.Blocks[1] != (plot.Block{Row: 2, Name: "1"}) {
-		t.Errorf("rows %q with %+v, expected %q", detail.Rows, detail.Blocks, want)
+	if want := []string{"heavy", "spotted", "striped", "large"}; !slices.Equal(detail.Rows, want) || detail.Cols[1] != "1" {
+		t.Errorf("rows %q and columns %q, expected %q", detail.Rows, detail.Cols, want)
 	}
 }
 

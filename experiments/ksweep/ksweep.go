@@ -134,7 +134,7 @@ func (s *Result) Figures(string) ([]plot.Figure, error) {
 	for _, p := range s.Points {
 		line.Points = append(line.Points, engine.Point(float64(p.K), p.Accuracy))
 	}
-	p := &plot.Lines{X: "number of groups K", Y: "val " + engine.AccuracyAxis, DataTicks: true, Series: []plot.Series{line}}
+	p := &plot.Lines{X: "number of groups K", Y: "val " + engine.AccuracyAxis, Series: []plot.Series{line}}
 	low, high := float64(s.Points[0].K), float64(s.Points[len(s.Points)-1].K)
 	for _, l := range s.Lines {
 		p.Series = append(p.Series, plot.Series{

@@ -3,11 +3,9 @@ package plot
 import (
 	"image/color"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
-	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
@@ -23,34 +21,26 @@ const (
 
 // Sizes, in points.
 const (
-	margin    vg.Length = 4
-	gap       vg.Length = 4
-	titleSize vg.Length = 8
-	smallSize vg.Length = 7
-	line      vg.Length = 9   // from one line of text to the next
-	tightLine vg.Length = 8.5 // beside the picture
-	lineWidth vg.Length = 1.2
-	barWidth  vg.Length = 0.8
-	thinWidth vg.Length = 0.5
-	glyphSize vg.Length = 2.4
+	margin      vg.Length = 4
+	line        vg.Length = 9 // from one line of text to the next
+	lineWidth   vg.Length = 1.2
+	barWidth    vg.Length = 0.8
+	glyphSize   vg.Length = 2.4
+	sampleWidth vg.Length = 16 // of a line in the legend
 )
 
-// Colours that ForPage knows, line styles and text styles.
+// Colours that ForPage knows, and styles.
 var (
 	white = color.NRGBA{255, 255, 255, 255}
-	ink   = color.NRGBA{34, 34, 34, 255}
+	ink   = color.NRGBA{0, 0, 0, 255}
 	soft  = color.NRGBA{136, 136, 136, 255}
 	faint = color.NRGBA{221, 221, 221, 255}
 
-	gridLine  = draw.LineStyle{Color: faint, Width: thinWidth}
-	frameLine = draw.LineStyle{Color: ink, Width: thinWidth}
-	thinLine  = draw.LineStyle{Color: soft, Width: thinWidth, Dashes: []vg.Length{2, 2}}
-
-	titleStyle   = bold(textStyle(titleSize, draw.XLeft, draw.YTop))
-	captionStyle = textStyle(smallSize, draw.XLeft, draw.YTop)
-	nameStyle    = textStyle(smallSize, draw.XLeft, draw.YCenter)
-	numberStyle  = textStyle(smallSize, draw.XRight, draw.YCenter)
-	cellStyle    = textStyle(smallSize, draw.XCenter, draw.YCenter)
+	gridLine  = draw.LineStyle{Color: faint, Width: 0.5}
+	thinLine  = draw.LineStyle{Color: soft, Width: 0.5, Dashes: []vg.Length{2, 2}}
+	textStyle = text.Style{
+		Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, 7), YAlign: draw.YTop, Handler: plot.DefaultTextHandler,
+	}
 )
 
 // Look says how a series is drawn.
@@ -66,7 +56,7 @@ type Condition int
 const (
 	Solid  Condition = iota // discs
 	Dashed                  // circles
-	Dotted                  // diamonds
+	Dotted                  // triangles
 	conditions
 )
 
@@ -105,154 +95,118 @@ func (l Look) line() draw.LineStyle {
 func (l Look) bar() draw.LineStyle { return draw.LineStyle{Color: l.color(), Width: barWidth} }
 
 func (l Look) glyph() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: l.color(), Radius: glyphSize, Shape: l.Condition % conditions}
+	shapes := [conditions]draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.PyramidGlyph{}}
+	return draw.GlyphStyle{Color: l.color(), Radius: glyphSize, Shape: shapes[l.Condition%conditions]}
 }
 
-// shade is the colour of a band, which lines show through.
-func (l Look) shade() color.Color { return fade(l.color(), 0.2) }
-
-func fade(c color.NRGBA, alpha float64) color.NRGBA {
-	c.A = uint8(math.Round(255 * alpha))
-	return c
-}
-
-// DrawGlyph implements draw.GlyphDrawer. The line below does not show through circles.
-func (k Condition) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
-	if k == Dotted {
-		r := 1.2 * s.Radius
-		c.FillPolygon(s.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}})
-		return
-	}
-	draw.CircleGlyph{}.DrawGlyph(c, s, at)
-	if k == Dashed {
-		c.DrawGlyph(draw.GlyphStyle{Color: white, Radius: s.Radius - barWidth, Shape: Solid}, at)
-	}
-}
-
-// textStyle returns a style in the font of all figures.
-func textStyle(size vg.Length, x draw.XAlignment, y draw.YAlignment) text.Style {
-	return text.Style{
-		Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size),
-		XAlign: x, YAlign: y, Handler: plot.DefaultTextHandler,
-	}
-}
-
-func bold(s text.Style) text.Style {
-	s.Font.Weight = xfont.WeightBold
-	return s
-}
-
-func upright(s text.Style) text.Style {
-	s.Rotation = math.Pi / 2
-	return s
-}
-
-// write draws lines of text whose middle, that of digits and low letters, is at y.
-func write(c draw.Canvas, s text.Style, x, y vg.Length, lines ...string) {
-	y += tightLine*vg.Length(len(lines)-1)/2 + 0.12*s.Font.Size
-	for i, words := range lines {
-		c.FillText(s, vg.Point{X: x, Y: y - tightLine*vg.Length(i)}, words)
-	}
-}
+// grey is translucent, so that 0 is the colour of the page. Other colours are opaque: vgpdf
+// takes those that are multiplied by their alpha as if they were not.
+func grey(alpha float64) color.NRGBA { return color.NRGBA{A: uint8(math.Round(255 * alpha))} }
 
 // wrap breaks a text into lines of at most the given width, except longer words.
-func wrap(s text.Style, words string, width vg.Length) (lines []string) {
+func wrap(words string, width vg.Length) string {
+	var lines []string
 	for _, word := range strings.Fields(words) {
-		if last := len(lines) - 1; last >= 0 && s.Width(lines[last]+" "+word) <= width {
+		if last := len(lines) - 1; last >= 0 && textStyle.Width(lines[last]+" "+word) <= width {
 			lines[last] += " " + word
 		} else {
 			lines = append(lines, word)
 		}
 	}
-	return lines
+	return strings.Join(lines, "\n")
 }
 
-// widest returns the length of the longest name.
-func widest(s text.Style, names ...string) (w vg.Length) {
-	for _, name := range names {
-		w = max(w, s.Width(name))
+// chart is a plot in the style of all figures.
+type chart struct {
+	*plot.Plot
+	width   vg.Length // of all
+	data    vg.Length // height of the area of the data
+	legend  [2]plot.Legend
+	entries int    // of both columns of the legend
+	caption string // below the legend
+}
+
+// newChart returns an empty chart with the titles of its axes.
+func newChart(x, y string) *chart {
+	c := &chart{Plot: plot.New(), width: column}
+	c.BackgroundColor = nil
+	c.Title.TextStyle.Font, c.Title.Padding = textStyle.Font, margin
+	c.X.Label.Text, c.Y.Label.Text = x, y
+	for _, a := range []*plot.Axis{&c.X, &c.Y} {
+		a.Label.TextStyle.Font, a.Tick.Label.Font = textStyle.Font, textStyle.Font
+		a.Label.Padding, a.Tick.Length, a.Padding = 2, 3, 0
+		a.Tick.Marker = plot.TickerFunc(ticks)
 	}
-	return w
-}
-
-func box(x, y, width, height vg.Length) vg.Path {
-	return vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}.Path()
-}
-
-func fill(c draw.Canvas, shade color.Color, x, y, width, height vg.Length) {
-	c.SetColor(shade)
-	c.Fill(box(x, y, width, height))
-}
-
-// newPlot returns an empty plot in the style of all figures.
-func newPlot(x, y string) *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = nil
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font, a.Tick.Label.Font = nameStyle.Font, nameStyle.Font
-		a.Label.TextStyle.Color, a.Tick.Label.Color = ink, ink
-		a.LineStyle.Color, a.Tick.LineStyle.Color = ink, ink
-		a.LineStyle.Width, a.Tick.LineStyle.Width = thinWidth, thinWidth
-		a.Label.Padding, a.Tick.Length = 2, 3
-		a.Padding = 0
+	for i := range c.legend {
+		c.legend[i] = plot.NewLegend()
+		c.legend[i].TextStyle.Font, c.legend[i].ThumbnailWidth = textStyle.Font, sampleWidth
+		c.legend[i].Top, c.legend[i].Left, c.legend[i].Padding = true, true, 1.5
 	}
-	return p
+	return c
 }
 
-const (
-	apart   = 1e-3 // the smallest range of an axis, in percent or epochs
-	largest = 1e9  // bounds the axes: far beyond it, steps of an axis are lost to rounding
-)
-
-// scale sets the range of an axis to whole steps of 1, 2 or 5 times a power of ten
-// around low and high, and labels them. There are at most five steps between the two at the
-// ends, none smaller than least. Values beyond largest are not drawn.
-func scale(a *plot.Axis, low, high, least float64) {
-	low, high = min(max(low, -largest), largest), min(max(high, -largest), largest)
-	if !(low <= high) { // no data, or NaN
-		low, high = 0, 0
-	}
-	if high-low < apart {
-		low, high = low-0.5, high+0.5
-	}
-	least = max((high-low)/5, least)
-	unit := math.Pow(10, math.Floor(math.Log10(least)))
-	step := 10 * unit
-	for _, factor := range []float64{5, 2, 1} {
-		if factor*unit >= least {
-			step = factor * unit
+// ticks are the default ones, labelled without trailing zeros.
+func ticks(low, high float64) []plot.Tick {
+	list := plot.DefaultTicks{}.Ticks(low, high)
+	for i, t := range list {
+		if !t.IsMinor() {
+			list[i].Label = strconv.FormatFloat(t.Value, 'g', 4, 64)
 		}
 	}
-	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
-	// The tolerance keeps 0.3/0.1 at three steps.
-	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
+	return list
+}
+
+// explain adds an entry to the legend, to the left and right column in turns.
+func (c *chart) explain(name string, samples ...plot.Thumbnailer) {
+	c.legend[c.entries%2].Add(wrap(name, column/2-sampleWidth-2*margin), samples...)
+	c.entries++
+}
+
+// nameRows names the rows of the Y axis, from the top: row i is at -i.
+func (c *chart) nameRows(names []string) {
+	c.Y.Min, c.Y.Max = 0.5-float64(len(names)), 0.5
+	c.Y.Tick.Length, c.Y.Width = 0, 0
 	var ticks plot.ConstantTicks
-	for i := first; i <= last; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'f', decimals, 64)})
+	for i, name := range names {
+		ticks = append(ticks, plot.Tick{Value: -float64(i), Label: name})
 	}
-	a.Min, a.Max, a.Tick.Marker = first*step, last*step, ticks
+	c.Y.Tick.Marker = ticks
 }
 
-// dataTicks has a tick at every value, with a label where there is room; scale is the
-// length of the axis per unit.
-func dataTicks(values []float64, scale float64) (ticks plot.ConstantTicks) {
-	end := math.Inf(-1) // of the last label
-	for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
-		t := plot.Tick{Value: v}
-		label := strconv.FormatFloat(v, 'g', 4, 64)
-		if half := float64(nameStyle.Width(label)) / 2; v*scale-half > end {
-			t.Label, end = label, v*scale+half+float64(gap)
-		}
-		ticks = append(ticks, t)
-	}
-	return ticks
+// frame returns the size of what is around the data: titles and ticks.
+func (c *chart) frame() vg.Point {
+	ample := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 10 * page, Y: 10 * page}}}
+	return ample.Size().Sub(c.DataCanvas(ample).Size())
 }
 
-// number writes a number for CSV files, empty for NaN.
-func number(v float64) string {
-	if math.IsNaN(v) {
-		return ""
+// below returns the heights of the legend and of the caption.
+func (c *chart) below() (legend, caption vg.Length) {
+	for i := range c.legend {
+		legend = max(legend, c.legend[i].Rectangle(draw.Canvas{}).Size().Y)
 	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
+	if c.entries > 0 {
+		legend += margin
+	}
+	if c.caption != "" {
+		caption = textStyle.Height(c.caption) + margin
+	}
+	return legend, caption
 }
+
+func (c *chart) size() (width, height vg.Length) {
+	legend, caption := c.below()
+	return c.width + 2*margin, c.frame().Y + c.data + legend + caption + 2*margin
+}
+
+func (c *chart) draw(on draw.Canvas) {
+	on = draw.Crop(on, margin, -margin, margin, -margin)
+	legend, caption := c.below()
+	on.FillText(textStyle, vg.Point{X: on.Min.X, Y: on.Min.Y + caption - margin}, c.caption)
+	c.Draw(draw.Crop(on, 0, 0, legend+caption, 0))
+	for i := range c.legend {
+		c.legend[i].Draw(draw.Crop(on, vg.Length(i)*c.width/2, 0, caption, legend+caption-margin-(on.Max.Y-on.Min.Y)))
+	}
+}
+
+// number writes a number for CSV files.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

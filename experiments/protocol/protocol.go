@@ -182,9 +182,7 @@ func (r *Result) curves(curves []train.Curve) *plot.Lines {
 	}
 	look.Condition = plot.Dashed
 	seen := plot.Series{Name: "train", Look: look, Points: averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })}
-	p := &plot.Lines{X: "epoch", Y: engine.AccuracyAxis, FromZero: true, Series: []plot.Series{seen, val}}
-	p.AddChance(r.Val.Chance())
-	return p
+	return &plot.Lines{X: "epoch", Y: engine.AccuracyAxis, FromZero: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{seen, val}}
 }
 
 // averaged returns mean, lowest and highest of curves, in percent, over the epochs that
@@ -219,7 +217,7 @@ func confusion(runs []lab.Run) *plot.Heat {
 			floats.Scale(1/samples, shares[z])
 		}
 	}
-	p := &plot.Heat{RowTitle: "true class", ColTitle: "predicted class", Unit: "samples of the true class (%)", Percent: true}
+	p := &plot.Heat{RowTitle: "true class", ColTitle: "predicted class", Unit: "share of the class (%)"}
 	order := clustered(shares)
 	for _, z := range order {
 		p.Rows = append(p.Rows, format.ClassName(classes[z]))

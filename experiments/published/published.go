@@ -1,3 +1,6 @@
+// Package published has the numbers that the LAGO paper and its authors' released program
+// report: test accuracy, the ablation, the analysis of the groups, and the settings and
+// per-seed scores of each released run. This program computed none of them.
 package published
 
 import (
@@ -61,24 +64,13 @@ type Groups struct {
 	K                     map[string]int     `json:"K"`
 }
 
-// Space is the authors' search space: the values of each setting.
-type Space struct {
-	LearningRate  []float64 `json:"learning_rate"`
-	Beta          []float64 `json:"beta"`
-	Lambda        []float64 `json:"lambda_"`
-	LearningRateV []float64 `json:"learning_rate_V"`
-	Zeta          []float64 `json:"zeta"`
-	K             []int     `json:"K"`
-	Psi           []float64 `json:"psi"`
-}
-
 // Tables are all published numbers.
 type Tables struct {
 	TestTable   map[string][]json.RawMessage `json:"test_accuracy_table"` // a name, then a cell for each column
 	Ablation    []Ablation                   `json:"ablation_validation_accuracy"`
 	Groups      Groups                       `json:"gamma_analysis"`
-	SearchSpace Space                        `json:"search_space"`
 	Runs        []Run                        `json:"released_runs"`
+	SearchSpace struct{ K []int }            `json:"search_space"`
 }
 
 // All returns the tables.

@@ -21,7 +21,7 @@ func TestPageInBrowser(t *testing.T) {
 					t.Fatalf("%d pictures, expected %d", len(s.Pictures), len(p.Figures()))
 				}
 				for i, picture := range s.Pictures {
-					if points, _ := p.Figures()[i].Picture.Size(); picture.Width < 1.2*points.Points() || picture.Texts == 0 {
+					if points, _ := p.Figures()[i].Size(); picture.Width < 1.2*points.Points() || picture.Texts == 0 {
 						t.Errorf("%s: %g pixels for %g points, %d texts", p.Figures()[i].Name, picture.Width, points.Points(), picture.Texts)
 					}
 				}

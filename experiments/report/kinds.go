@@ -1,14 +1,8 @@
 package report
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/lago-train/lago-train/experiments/ablation"
 	"github.com/lago-train/lago-train/experiments/comparison"
-	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/grouping"
 	"github.com/lago-train/lago-train/experiments/ksweep"
 	"github.com/lago-train/lago-train/experiments/plot"
@@ -16,9 +10,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/search"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/train"
 )
 
 // result is the result of a question, as it is stored.
@@ -32,149 +24,73 @@ type result interface {
 
 // kind is a question whose results are stored.
 type kind struct {
-	name, title string
-	text        string // how to read it
+	Name, Title string // Name is that in addresses, too
+	Text        string // how to read it
 	command     string // that stores a result
 	new         func() result
-	// overview, if set, shows several results beside each other.
-	overview func(list []shown) (*table.Table, plot.Figure)
 }
 
 // kinds lists the questions in the order of the page.
 var kinds = []kind{
 	{
 		protocol.Kind, "Methods by the paper's protocol",
-		"Each line is one run command: the dev stage chooses the number of epochs by the validation classes, and the test stage is evaluated once on the test classes.",
-		"run", func() result { return new(protocol.Result) }, overview,
+		"Each result is that of one run command: the dev stage chooses the number of epochs by the validation classes, and the test stage is evaluated once on the test classes.",
+		"run", func() result { return new(protocol.Result) },
 	},
 	{
 		reproduction.Kind, "The paper's tables",
 		"Every variant by the paper's protocol. The variant with the best validation accuracy is the result; test accuracies of the others are for reference.",
-		"reproduce", func() result { return new(reproduction.Result) }, nil,
+		"reproduce", func() result { return new(reproduction.Result) },
 	},
 	{
 		comparison.Kind, "LAGO and its baselines",
 		"Accuracy of every method by one protocol: settings and epochs are chosen on the seen classes, then the method is trained on train and validation classes and evaluated once on the test classes.",
-		"compare", func() result { return new(comparison.Result) }, nil,
+		"compare", func() result { return new(comparison.Result) },
 	},
 	{
 		comparison.RotationKind, "LAGO and its baselines, each class unseen once",
 		"The classes are divided into parts, and each part in turn holds the unseen classes; settings and epochs are chosen on the others.",
-		"compare --rotate 5", func() result { return new(comparison.Result) }, nil,
+		"compare --rotate 5", func() result { return new(comparison.Result) },
 	},
 	{
 		ablation.Kind, "Design decisions",
 		"Validation accuracy by the prior p(a), the none-of-group term and the supervision of attributes in the loss, best first. All other settings are the same within a figure.",
-		"ablate", func() result { return new(ablation.Result) }, nil,
+		"ablate", func() result { return new(ablation.Result) },
 	},
 	{
 		ksweep.Kind, "Number of groups",
 		"Validation accuracy of k-soft against its number of groups K, and of singletons and semantic-hard with the same features and training.",
-		"sweep-k", func() result { return new(ksweep.Result) }, nil,
+		"sweep-k", func() result { return new(ksweep.Result) },
 	},
 	{
 		robustness.NoiseKind, "Noisy descriptions",
 		"Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. The figure shows it relative to the same model without noise.",
-		"noise", func() result { return new(robustness.Result) }, nil,
+		"noise", func() result { return new(robustness.Result) },
 	},
 	{
 		robustness.PartialKind, "Partial descriptions, attributes given at random",
-		partialText, "partial", func() result { return new(robustness.Result) }, nil,
+		partialText, "partial", func() result { return new(robustness.Result) },
 	},
 	{
 		robustness.StrongestKind, "Partial descriptions, strongest attributes first",
-		partialText, "partial --given strongest", func() result { return new(robustness.Result) }, nil,
+		partialText, "partial --given strongest", func() result { return new(robustness.Result) },
 	},
 	{
 		grouping.Kind, "Learned groups",
 		"Gamma, the share of each attribute in each learned group: the mean over the attributes of a named group, and the share of each attribute.",
-		"groups", func() result { return &grouping.Result{Top: 5} }, nil,
+		"groups", func() result { return &grouping.Result{Top: 5} },
 	},
 	{
 		search.Kind, "Searched settings",
 		"Validation accuracy of the best settings of a search. It chose them, so it is optimistic.",
-		"search", func() result { return new(search.Result) }, nil,
+		"search", func() result { return new(search.Result) },
 	},
 	{
 		search.RotationKind, "Searched settings, each class unseen once",
 		"The search is repeated without each part of the classes, and its choice evaluated on that part.",
-		"search --rotate 5", func() result { return new(search.Rotation) }, nil,
+		"search --rotate 5", func() result { return new(search.Rotation) },
 	},
 }
 
 const partialText = "Test accuracy when only part of each class's attributes is given. Missing entries are imputed from the given ones " +
 	"of their group or, for methods marked \"inferred\", from all given ones."
-
-// overview compares the results of run, the best validation accuracy first.
-func overview(list []shown) (*table.Table, plot.Figure) {
-	t := table.New("", "method", "validation", "95 % over classes", "test", "95 % over classes", "seeds", "settings").Right(2, 4)
-	p := &plot.Dots{X: engine.AccuracyAxis}
-	series := []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "test"}}
-	for i, r := range sorted(list) {
-		p.Rows = append(p.Rows, plot.Row{Name: r.Variant, Method: r.Variant})
-		row := []any{r.Variant, "-", "-", "-", "-", r.Seeds, r.Settings}
-		for j, m := range []*engine.Measured{r.Val, r.Test} {
-			if m != nil {
-				row[1+2*j], row[2+2*j] = m.PerClass.PlusMinus(), m.Interval
-				series[j].Dots = append(series[j].Dots, engine.Dot(i, m.PerClass.Mean, m.Interval))
-				p.Chance = 100 * m.Chance()
-			}
-		}
-		t.Row(row...)
-	}
-	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
-	return t, plot.Figure{
-		Name: "accuracy", Title: "Accuracy by the paper's protocol", Picture: p,
-		Caption: "Means over seeds; bars are 95 % bootstrap intervals over classes. Settings that were chosen by validation accuracy make it optimistic.",
-	}
-}
-
-// sorted returns the results of run, the best validation accuracy first.
-func sorted(list []shown) []*protocol.Result {
-	var runs []*protocol.Result
-	for _, s := range list {
-		runs = append(runs, s.result.(*protocol.Result))
-	}
-	val := func(r *protocol.Result) float64 {
-		if r.Val == nil {
-			return -1
-		}
-		return r.Val.PerClass.Mean
-	}
-	slices.SortStableFunc(runs, func(a, b *protocol.Result) int { return cmp.Compare(val(b), val(a)) })
-	return runs
-}
-
-// summarise says what was run on a data set, what was best, and when and with what it was
-// trained.
-func (d *DatasetPage) summarise() {
-	var titles []string
-	for _, s := range d.Sections {
-		titles = append(titles, s.Title)
-	}
-	d.Summary = []Fact{{"Results", strings.Join(titles, "; ")}}
-	runs := sorted(d.results[protocol.Kind])
-	if len(runs) == 0 {
-		return
-	}
-	best := runs[0]
-	accuracy := func(m *engine.Measured) string {
-		if m == nil {
-			return "not run"
-		}
-		return m.String() + "; chance is " + format.Percent(m.Chance())
-	}
-	d.Summary = append(d.Summary,
-		Fact{"Best by validation", fmt.Sprintf("%s, of %s", best.Variant, format.Count(len(runs), "run command"))},
-		Fact{"Validation accuracy", accuracy(best.Val)}, Fact{"Test accuracy", accuracy(best.Test)},
-		Fact{"Trained", best.From.UTC().Format("2006-01-02 15:04") + " to " + best.To.UTC().Format("2006-01-02 15:04 UTC")},
-	)
-	if record, err := train.ReadRecord(best.RunDirs[0]); err == nil {
-		program := "lago-train " + cmp.Or(record.Versions["lago-train"], "of unknown version")
-		if revision := record.Versions["revision"]; revision != "" {
-			program += fmt.Sprintf(", revision %.8s", revision)
-		}
-		d.Summary = append(d.Summary, Fact{"Program", strings.TrimRight(program+", "+record.Versions["go"], ", ")},
-			Fact{"Machine", strings.TrimRight(record.Versions["platform"]+", "+best.BLAS, ", ")})
-	}
-}

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/csv"
 	"fmt"
 	"html/template"
 	"io"
@@ -34,14 +33,14 @@ var (
 	styleCSS string
 
 	page = webpage.New("report", pageHTML, styleCSS, template.FuncMap{
-		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV, "unbroken": unbroken, "table": inlineTable,
+		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) }, //nolint:gosec // escaped
+		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV,
 	})
 )
 
 // Page is the report on a folder of runs.
 type Page struct {
 	Dir      string
-	Stored   int // results that are shown
 	Datasets []*DatasetPage
 	Missing  []lab.Missing // runs without a model, and results that cannot be read
 }
@@ -49,7 +48,6 @@ type Page struct {
 // DatasetPage is the report on one data set and its split.
 type DatasetPage struct {
 	Title    string
-	Summary  []Fact
 	Sections []*Section
 	Missing  []Todo // what no command stored
 
@@ -57,17 +55,12 @@ type DatasetPage struct {
 	results           map[string][]shown // by kind
 }
 
-// Fact is a line of the summary of a data set.
-type Fact struct{ Name, Text string }
-
 // Todo is a question without a stored result, and the command that stores one.
 type Todo struct{ What, Command string }
 
 // Section answers one question.
 type Section struct {
-	Name    string // in addresses, as in "ablation"
-	Title   string
-	Text    string // how to read it
+	kind
 	Figures []plot.Figure
 	Tables  []*table.Table
 	Notes   []string
@@ -90,18 +83,13 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Dir: dir, Missing: missing}
-	for _, r := range runs {
-		if r.Err != nil {
-			p.Missing = append(p.Missing, lab.Missing{Dir: r.Dir, Why: r.Why()})
-		}
-	}
+	p := &Page{Dir: dir, Missing: append(missing, lab.MissingOf(runs)...)}
 	for _, s := range stored {
 		if err := p.add(s); err != nil {
 			p.Missing = append(p.Missing, lab.Missing{Dir: s.Path, Why: strings.TrimPrefix(err.Error(), s.Path+": ")})
 		}
 	}
-	if p.Stored == 0 && len(p.Missing) == 0 {
+	if len(p.Datasets) == 0 && len(p.Missing) == 0 {
 		return nil, &invalid.Error{Where: dir, Want: "stored results", Got: "none", Hint: "lago-train run --out " + shellQuote(dir) + " stores some."}
 	}
 	for _, d := range p.Datasets {
@@ -109,14 +97,13 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 		for _, k := range kinds {
 			d.addSection(k, dir)
 		}
-		d.summarise()
 	}
 	return p, nil
 }
 
 // add adds a stored result to the page of its data set.
 func (p *Page) add(s lab.Stored) error {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == s.Kind })
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == s.Kind })
 	if i < 0 {
 		return &invalid.Error{Where: s.Path, Field: "kind", Want: "the name of a question", Got: invalid.Quote(s.Kind)}
 	}
@@ -134,7 +121,6 @@ func (p *Page) add(s lab.Stored) error {
 	}
 	d := p.Datasets[j]
 	d.results[s.Kind] = append(d.results[s.Kind], shown{s, r})
-	p.Stored++
 	return nil
 }
 
@@ -151,16 +137,12 @@ func (d *DatasetPage) title(all []*DatasetPage) string {
 
 // addSection shows the stored results of a question, the newest first, or lists its command.
 func (d *DatasetPage) addSection(k kind, dir string) {
-	list := d.results[k.name]
+	list := d.results[k.Name]
 	if len(list) == 0 {
-		d.Missing = append(d.Missing, Todo{k.title, fmt.Sprintf("lago-train %s --dataset %s --out %s", k.command, shellQuote(d.name), shellQuote(dir))})
+		d.Missing = append(d.Missing, Todo{k.Title, fmt.Sprintf("lago-train %s --dataset %s --out %s", k.command, shellQuote(d.name), shellQuote(dir))})
 		return
 	}
-	s := &Section{Name: k.name, Title: k.title, Text: k.text}
-	if k.overview != nil {
-		t, f := k.overview(list)
-		s.Tables, s.Figures = append(s.Tables, t), append(s.Figures, d.named(f, ""))
-	}
+	s := &Section{kind: k}
 	for i, r := range list {
 		suffix := ""
 		if i > 0 {
@@ -173,10 +155,9 @@ func (d *DatasetPage) addSection(k kind, dir string) {
 		for _, f := range figures {
 			s.Figures = append(s.Figures, d.named(f, suffix))
 		}
-		s.Tables = append(s.Tables, r.Tables()...)
+		s.Tables = append(s.Tables, slices.DeleteFunc(r.Tables(), func(t *table.Table) bool { return t == nil })...)
 		s.Notes = append(s.Notes, fmt.Sprintf("From %s, stored %s.", filepath.Base(r.Path), r.Time.UTC().Format("2006-01-02 15:04 UTC")))
 	}
-	s.Tables = slices.DeleteFunc(s.Tables, func(t *table.Table) bool { return t == nil })
 	d.Sections = append(d.Sections, s)
 }
 
@@ -215,22 +196,13 @@ func inlineSVG(f plot.Figure) (template.HTML, error) {
 }
 
 // inlineCSV returns the numbers of a figure as an address that holds them.
-func inlineCSV(f plot.Figure) (template.URL, error) {
-	var b strings.Builder
-	err := csv.NewWriter(&b).WriteAll(f.Picture.Numbers())
-	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(b.String()))), err //nolint:gosec // encoded
-}
-
-func inlineTable(t *table.Table) template.HTML { return template.HTML(t.HTML()) } //nolint:gosec // escaped
-
-// unbroken keeps the percent sign with its number.
-func unbroken(text string) string {
-	return strings.ReplaceAll(format.Printable(text), " %", "\u00a0%")
+func inlineCSV(f plot.Figure) template.URL {
+	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(f.Picture.Numbers().CSV()))) //nolint:gosec // encoded
 }
 
 // Broad reports whether a figure needs the whole width of the page.
 func (s *Section) Broad(f plot.Figure) bool {
-	width, _ := f.Picture.Size()
+	width, _ := f.Size()
 	return width.Points() > 300
 }
 
@@ -254,7 +226,7 @@ func (p *Page) Summary() *Summary {
 	s := &Summary{Figures: []string{}, Stored: []Result{}, Missing: p.Missing}
 	for _, d := range p.Datasets {
 		for _, k := range kinds {
-			for _, r := range d.results[k.name] {
+			for _, r := range d.results[k.Name] {
 				s.Stored = append(s.Stored, Result{r.Kind, d.Title, r.Path})
 			}
 		}

@@ -140,21 +140,20 @@ func (r *Result) Check() error { return lab.NotEmpty("table", len(r.Table)) }
 
 // Figures are the accuracy of the methods, beside the published ones.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
-	series := []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "test"}, {Name: "published test", Condition: plot.Dotted}}
-	p := &plot.Dots{X: engine.AccuracyAxis}
+	p := &plot.Dots{
+		X: engine.AccuracyAxis, Series: []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "test"}, {Name: "published test", Condition: plot.Dotted}},
+	}
 	var seeds []int
 	for i, row := range r.Table {
 		p.Rows = append(p.Rows, plot.Row{Name: row.Title, Method: cmp.Or(row.Variant, row.Name), Emphatic: r.Result != nil && row.Variant == r.Result.Variant && row.Variant != ""})
 		for j, m := range []engine.Measured{row.Val, row.Test} {
-			series[j].Dots = append(series[j].Dots, engine.Dot(i, m.PerClass.Mean, m.Interval))
+			p.Series[j].Dots = append(p.Series[j].Dots, engine.Dot(i, m.PerClass.Mean, m.Interval))
 		}
 		if row.Published != nil {
-			series[2].Dots = append(series[2].Dots, plot.Dot{Row: i, Value: 100 * *row.Published, Text: format.Percent(*row.Published)})
+			p.Series[2].Dots = append(p.Series[2].Dots, plot.PercentDot(i, *row.Published, *row.Published, *row.Published))
 		}
-		p.Chance = 100 * row.Test.Chance()
 		seeds = append(seeds, len(row.Test.PerClass.Values))
 	}
-	p.Series = slices.DeleteFunc(series, func(s plot.DotSeries) bool { return len(s.Dots) == 0 })
 	return []plot.Figure{{
 		Name: "variants", Title: "Accuracy of the variants", Picture: p,
 		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes. The result is shaded.", r.Table[0].Test.ClassesText("test"), engine.SeedsText(seeds)),

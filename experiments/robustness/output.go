@@ -90,7 +90,7 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	}
 	p := r.lines("share of attributes given (%)", engine.AccuracyAxis, func(m Method) []lab.Summary { return m.Accuracy })
 	if r.Classes > 0 {
-		p.AddChance(1 / float64(r.Classes))
+		p.Chance = 100 / float64(r.Classes)
 	}
 	f.Picture, f.Title = p, "Accuracy with partial descriptions, "+how
 	f.Caption = fmt.Sprintf("%s; bars are one standard error over %s.", classes, bars)
@@ -99,7 +99,7 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 
 // lines draws a line for each method.
 func (r *Result) lines(x, y string, of func(Method) []lab.Summary) *plot.Lines {
-	p := &plot.Lines{X: x, Y: y, FromZero: true, DataTicks: true}
+	p := &plot.Lines{X: x, Y: y, FromZero: true}
 	_, degrees, _ := r.degrees()
 	for _, m := range r.Methods {
 		name, _, inferred := strings.Cut(m.Method, ", ")

@@ -2,7 +2,6 @@
 package runs
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -61,18 +60,15 @@ func (f Filter) List(dir string) (*Listing, error) {
 	}
 	l := &Listing{Dir: dir, Runs: []Line{}}
 	for _, r := range runs {
-		if line := lineOf(r); f.selects(line) {
+		line := lineOf(r)
+		if (f.Dataset == "" || strings.EqualFold(f.Dataset, line.Dataset)) &&
+			(f.Variant == "" || f.Variant == line.Variant) &&
+			(f.Stage == "" || f.Stage == string(line.Stage)) &&
+			(f.Status == "" || f.Status == string(line.Status)) {
 			l.Runs = append(l.Runs, line)
 		}
 	}
 	return l, nil
-}
-
-func (f Filter) selects(r Line) bool {
-	return (f.Dataset == "" || strings.EqualFold(f.Dataset, r.Dataset)) &&
-		(f.Variant == "" || f.Variant == r.Variant) &&
-		(f.Stage == "" || f.Stage == string(r.Stage)) &&
-		(f.Status == "" || f.Status == string(r.Status))
 }
 
 func lineOf(t lab.Run) Line {
@@ -117,24 +113,19 @@ func (l *Listing) Tables() []*table.Table {
 
 // WriteCSV writes one line per run, accuracy as a fraction, empty where there is none.
 func (l *Listing) WriteCSV(w io.Writer) error {
-	rows := [][]string{{"dir", "dataset", "variant", "stage", "seed", "status", "epochs", "best_epoch", "per_class_accuracy", "error"}}
+	t := table.New("", "dir", "dataset", "variant", "stage", "seed", "status", "epochs", "best_epoch", "per_class_accuracy", "error")
 	for _, r := range l.Runs {
-		rows = append(rows, record(r.Dir, r.Dataset, r.Variant, r.Stage, r.Seed, r.Status, r.Epochs, r.BestEpoch, r.Accuracy, r.Error))
+		t.Row(r.Dir, r.Dataset, r.Variant, r.Stage, r.Seed, r.Status, r.Epochs, r.BestEpoch, cell(r.Accuracy), r.Error)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return table.WriteCSV(w, t)
 }
 
-// record is one line of a CSV file; a nil number is an empty cell.
-func record(cells ...any) []string {
-	list := make([]string, len(cells))
-	for i, cell := range cells {
-		if v, ok := cell.(*float64); !ok {
-			list[i] = fmt.Sprint(cell)
-		} else if v != nil {
-			list[i] = fmt.Sprint(*v)
-		}
+// cell is empty for a number that does not exist.
+func cell(v *float64) any {
+	if v == nil {
+		return ""
 	}
-	return list
+	return *v
 }
 
 // Detail is all of a run.
@@ -263,18 +254,16 @@ func (d *Detail) WriteCurve(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{
-		"epoch", "phase", "steps", "seconds", "loss", "cxe", "bxe", "w2", "wu2", "prior",
-		"train_accuracy", "val_accuracy", "val_accuracy_per_sample",
-	}}
+	rows := table.New("", "epoch", "phase", "steps", "seconds", "loss", "cxe", "bxe", "w2", "wu2", "prior",
+		"train_accuracy", "val_accuracy", "val_accuracy_per_sample")
 	for _, e := range curve {
 		for _, p := range e.Phases {
 			t := p.Terms
-			rows = append(rows, record(e.Epoch, p.Name, p.Steps, p.Seconds, p.Loss, t.CXE, t.BXE, t.W2, t.WU2, t.Prior,
-				e.TrainAccuracy, e.ValAccuracy, e.ValAccuracyPerSample))
+			rows.Row(e.Epoch, p.Name, p.Steps, p.Seconds, p.Loss, t.CXE, t.BXE, t.W2, t.WU2, t.Prior,
+				e.TrainAccuracy, cell(e.ValAccuracy), cell(e.ValAccuracyPerSample))
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return table.WriteCSV(w, rows)
 }
 
 // evaluatedOn names the classes that a stage evaluates.

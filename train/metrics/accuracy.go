@@ -19,13 +19,13 @@
 package metrics
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -65,50 +65,23 @@ func (c Confusion) Add(scores []float32, labels []int) error {
 }
 
 // Accuracy excludes classes without samples.
-func (c Confusion) Accuracy() Accuracy {
+func (c Confusion) Accuracy() Accuracy { return c.tally().accuracy() }
+
+// Recall returns, for each class, its number of samples and the share of them that is
+// predicted right, NaN without samples.
+func (c Confusion) Recall() (samples []int, right []float64) {
+	t := c.tally()
+	return t.samples, t.recall()
+}
+
+func (c Confusion) tally() tally {
 	t := newTally(len(c))
 	for z, predicted := range c {
 		for k, n := range predicted {
 			t.add(z, n, k == z)
 		}
 	}
-	return t.accuracy()
-}
-
-// Recall returns, for each class, its number of samples and the share of them that is
-// predicted right, NaN without samples.
-func (c Confusion) Recall() (samples []int, right []float64) {
-	for z, predicted := range c {
-		var n int
-		for _, count := range predicted {
-			n += count
-		}
-		samples, right = append(samples, n), append(right, float64(predicted[z])/float64(n))
-	}
-	return samples, right
-}
-
-// Mistake is one class predicted for samples of another.
-type Mistake struct {
-	True, Predicted int     // classes
-	Samples         int     // of the true class, with this prediction
-	Share           float64 // of the samples of the true class
-}
-
-// Mistakes lists the confused pairs of classes by their samples, the most first, then by
-// class.
-func (c Confusion) Mistakes() []Mistake {
-	samples, _ := c.Recall()
-	var list []Mistake
-	for z, predicted := range c {
-		for k, n := range predicted {
-			if k != z && n > 0 {
-				list = append(list, Mistake{z, k, n, float64(n) / float64(samples[z])})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Mistake) int { return cmp.Compare(b.Samples, a.Samples) })
-	return list
+	return t
 }
 
 // Argmax returns the index of the highest value of a row, the first of equals. NaN is
@@ -197,16 +170,10 @@ func rank(row []float32, class int) int {
 	return before
 }
 
-// CheckScores returns an *invalid.Error unless there are scores, as many as samples and
-// classes, and all finite.
+// CheckScores returns an *invalid.Error unless there are scores, and all are finite.
 func CheckScores(scores dataset.Matrix[float32]) error {
 	if scores.Rows < 1 || scores.Cols < 1 {
 		return &invalid.Error{Field: "scores", Want: "at least one sample and one class", Got: fmt.Sprintf("%d x %d", scores.Rows, scores.Cols)}
-	}
-	if n := scores.Rows * scores.Cols; len(scores.Data) != n {
-		return &invalid.Error{
-			Field: "scores", Want: fmt.Sprintf("%d numbers for %d samples of %d classes", n, scores.Rows, scores.Cols), Got: fmt.Sprint(len(scores.Data)),
-		}
 	}
 	if i := numeric.NotFinite(scores.Data); i >= 0 {
 		return &invalid.Error{
@@ -223,16 +190,12 @@ func CheckLabels(labels []int, samples, classes int) error {
 	if len(labels) != samples {
 		return &invalid.Error{Field: "labels", Want: fmt.Sprintf("%d, one per sample of the scores", samples), Got: fmt.Sprint(len(labels))}
 	}
-	zero, last := false, false
-	for _, z := range labels {
-		zero, last = zero || z == 0, last || z == classes
-	}
 	for i, z := range labels {
 		if z >= 0 && z < classes {
 			continue
 		}
 		e := &invalid.Error{Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", classes-1), Got: fmt.Sprintf("%d for sample %d", z, i)}
-		if last && !zero {
+		if slices.Contains(labels, classes) && !slices.Contains(labels, 0) {
 			e.Hint = fmt.Sprintf("There is a %d and no 0: if the labels count from 1, subtract 1.", classes)
 		}
 		return e
@@ -327,14 +290,7 @@ type Difference struct {
 // signs to the differences whose mean is as far from 0 as the observed one: of all assignments
 // if they are at most 10,000, otherwise (1 + count)/(1 + 10,000) of random ones.
 func PairedDifference(a, b []float64) Difference {
-	if len(a) != len(b) {
-		panic("metrics: the methods have different numbers of classes")
-	}
-	d := make([]float64, len(a))
-	for z := range d {
-		d[z] = a[z] - b[z]
-	}
-	d = numbers(d)
+	d := numbers(floats.SubTo(make([]float64, len(a)), a, b)) // panics if the lengths differ
 	return Difference{stat.Mean(d, nil), ClassInterval(d), signFlip(d)}
 }
 
@@ -379,12 +335,8 @@ const Significance = 0.05
 
 // Holm returns p values adjusted for being tested together (Holm 1979), in the order given.
 func Holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	adjusted := make([]float64, len(p))
+	order, adjusted := make([]int, len(p)), make([]float64, len(p))
+	floats.Argsort(slices.Clone(p), order)
 	var highest float64
 	for rank, i := range order {
 		highest = max(highest, min(1, float64(len(p)-rank)*p[i]))

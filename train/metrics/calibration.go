@@ -1,14 +1,13 @@
 package metrics
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // softmax writes the probabilities of a row into to.
@@ -26,21 +25,18 @@ func softmax(to []float64, row []float32, temperature float64) {
 
 // NLL is the mean negative log-likelihood of the labels.
 func NLL(scores dataset.Matrix[float32], labels []int, temperature float64) float64 {
+	b := 1 / temperature
 	var total float64
 	for i, label := range labels {
-		total += logSumExp(scores.Row(i), label, 1/temperature)
+		row := scores.Row(i)
+		top := float64(row[Argmax(row)])
+		var sum float64
+		for _, v := range row {
+			sum += math.Exp(b * (float64(v) - top))
+		}
+		total += math.Log(sum) + b*(top-float64(row[label])) // log sum_z exp(b (s_z - s_label))
 	}
 	return total / float64(len(labels))
-}
-
-// logSumExp is -log p of a class, log sum_z exp(b (s_z - s_class)).
-func logSumExp(row []float32, class int, b float64) float64 {
-	top := float64(row[Argmax(row)])
-	var sum float64
-	for _, v := range row {
-		sum += math.Exp(b * (float64(v) - top))
-	}
-	return math.Log(sum) + b*(top-float64(row[class]))
 }
 
 // LogProbabilities returns the logs of probabilities: scores of temperature 1. Zeros become the log of the smallest float32.
@@ -143,65 +139,35 @@ func meanRange(scores dataset.Matrix[float32]) float64 {
 	var sum float64
 	for i := range scores.Rows {
 		row := scores.Row(i)
-		low := row[0]
-		for _, v := range row {
-			low = min(low, v)
-		}
-		sum += float64(row[Argmax(row)]) - float64(low)
+		sum += float64(row[Argmax(row)]) - float64(slices.Min(row))
 	}
 	return sum / float64(scores.Rows)
 }
 
-// Ensemble averages the probabilities of several models.
-type Ensemble struct {
-	sum     dataset.Matrix[float64] // of probabilities
-	members int
-}
-
-// Add adds the scores of a model and its temperature. All models must score the same
-// samples and classes.
-func (e *Ensemble) Add(scores dataset.Matrix[float32], temperature float64) error {
-	if e.members == 0 {
-		e.sum = dataset.NewMatrix[float64](scores.Rows, scores.Cols)
-	}
-	if scores.Rows != e.sum.Rows || scores.Cols != e.sum.Cols {
-		return &invalid.Error{
-			Field: "scores", Want: fmt.Sprintf("%d samples and %d classes, as of the models before", e.sum.Rows, e.sum.Cols),
-			Got: fmt.Sprintf("%d and %d", scores.Rows, scores.Cols),
-		}
-	}
-	e.members++
-	p := make([]float64, scores.Cols)
+// Ensemble returns the logs of the mean probabilities of several models, scores of temperature
+// 1. All models score the same samples and classes, each with its temperature.
+func Ensemble(models []dataset.Matrix[float32], temperatures []float64) dataset.Matrix[float32] {
+	scores := dataset.NewMatrix[float32](models[0].Rows, models[0].Cols)
+	p, sum := make([]float64, scores.Cols), make([]float64, scores.Cols)
 	for i := range scores.Rows {
-		softmax(p, scores.Row(i), temperature)
-		sum := e.sum.Row(i)
-		for z, v := range p {
-			sum[z] += v
+		clear(sum)
+		for m, of := range models {
+			softmax(p, of.Row(i), temperatures[m])
+			floats.Add(sum, p)
 		}
-	}
-	return nil
-}
-
-// Scores returns the logs of the mean probabilities; their temperature is 1.
-func (e *Ensemble) Scores() dataset.Matrix[float32] {
-	scores := dataset.NewMatrix[float32](e.sum.Rows, e.sum.Cols)
-	for i, sum := range e.sum.Data {
-		scores.Data[i] = float32(math.Log(max(sum/float64(e.members), math.SmallestNonzeroFloat64)))
+		for z, v := range sum {
+			scores.Row(i)[z] = float32(math.Log(max(v/float64(len(models)), math.SmallestNonzeroFloat64)))
+		}
 	}
 	return scores
 }
 
 // Confidence returns the highest probability of each sample.
 func Confidence(scores dataset.Matrix[float32], temperature float64) []float64 {
-	confidence := make([]float64, scores.Rows)
+	confidence, p := make([]float64, scores.Rows), make([]float64, scores.Cols)
 	for i := range confidence {
-		row := scores.Row(i)
-		top := float64(row[Argmax(row)])
-		var sum float64
-		for _, v := range row {
-			sum += math.Exp((float64(v) - top) / temperature)
-		}
-		confidence[i] = 1 / sum
+		softmax(p, scores.Row(i), temperature)
+		confidence[i] = slices.Max(p)
 	}
 	return confidence
 }
@@ -263,20 +229,15 @@ func (r Reliability) ECE() float64 {
 	return sum / float64(samples)
 }
 
-// Coverage is the accuracy of the most confident samples (Geifman & El-Yaniv 2017).
-type Coverage struct {
-	right []float64 // expected right predictions among the first 1, 2, ... samples
-}
+// Coverage is the accuracy of the most confident 1, 2, ... samples (Geifman & El-Yaniv 2017).
+type Coverage []float64
 
 // NewCoverage sorts samples by their confidence. It averages over the order of samples of
 // equal confidence.
-func NewCoverage(confidence []float64, right []bool) *Coverage {
-	order := make([]int, len(confidence))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(confidence[j], confidence[i]) })
-	c := &Coverage{}
+func NewCoverage(confidence []float64, right []bool) (c Coverage) {
+	order, sorted := make([]int, len(confidence)), slices.Clone(confidence)
+	floats.Argsort(sorted, order)
+	slices.Reverse(order)
 	var before float64
 	for len(order) > 0 {
 		var equal, correct int
@@ -287,7 +248,7 @@ func NewCoverage(confidence []float64, right []bool) *Coverage {
 			equal++
 		}
 		for k := range equal {
-			c.right = append(c.right, before+float64(correct)*float64(k+1)/float64(equal))
+			c = append(c, (before+float64(correct)*float64(k+1)/float64(equal))/float64(len(c)+1))
 		}
 		before += float64(correct)
 		order = order[equal:]
@@ -295,17 +256,11 @@ func NewCoverage(confidence []float64, right []bool) *Coverage {
 	return c
 }
 
-// Len is the number of samples.
-func (c *Coverage) Len() int { return len(c.right) }
-
-// Accuracy is that of the n most confident samples, n from 1 to Len.
-func (c *Coverage) Accuracy(n int) float64 { return c.right[n-1] / float64(n) }
-
-// Area is the area under the risk-coverage curve: the mean of 1 - Accuracy over all n.
-func (c *Coverage) Area() float64 {
+// Area is the area under the risk-coverage curve: the mean of 1 - accuracy.
+func (c Coverage) Area() float64 {
 	var sum float64
-	for n := 1; n <= c.Len(); n++ {
-		sum += 1 - c.Accuracy(n)
+	for _, accuracy := range c {
+		sum += 1 - accuracy
 	}
-	return sum / float64(c.Len())
+	return sum / float64(len(c))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -92,13 +93,8 @@ func TestLogProbabilities(t *testing.T) {
 // (0.8 + 0.4)/2 and (0.2 + 0.6)/2; the second model has the temperature 3.
 func TestEnsembleByHand(t *testing.T) {
 	log := func(p float64) float32 { return float32(math.Log(p)) }
-	var e Ensemble
-	testkit.NoError(t, e.Add(rows([]float32{log(0.8), log(0.2)}), 1))
-	testkit.NoError(t, e.Add(rows([]float32{3*log(0.4) + 5, 3*log(0.6) + 5}), 3))
-	got := e.Scores()
-	testkit.Near(t, "first", math.Exp(float64(got.Data[0])), 0.6, 1e-6)
-	testkit.Near(t, "second", math.Exp(float64(got.Data[1])), 0.4, 1e-6)
-	testkit.WantError(t, e.Add(rows([]float32{1, 2, 3}), 1), "scores: expected 1 samples and 2 classes, as of the models before, found 1 and 3")
+	models := []dataset.Matrix[float32]{rows([]float32{log(0.8), log(0.2)}), rows([]float32{3*log(0.4) + 5, 3*log(0.6) + 5})}
+	testkit.NearAll(t, "scores", Ensemble(models, []float64{1, 3}).Data, []float64{math.Log(0.6), math.Log(0.4)}, 1e-6)
 }
 
 // By confidence: right at 0.9, one right and one wrong at 0.8, wrong at 0.1. Of the first
@@ -107,13 +103,7 @@ func TestEnsembleByHand(t *testing.T) {
 //	area = (0 + 1/4 + 1/3 + 1/2) / 4
 func TestCoverageByHand(t *testing.T) {
 	c := NewCoverage([]float64{0.8, 0.1, 0.9, 0.8}, []bool{false, false, true, true})
-	var got []float64
-	for n := 1; n <= c.Len(); n++ {
-		got = append(got, c.Accuracy(n))
-	}
-	if diff := cmp.Diff([]float64{1, 0.75, 2.0 / 3, 0.5}, got, cmpopts.EquateApprox(0, 1e-15)); diff != "" {
-		t.Errorf("accuracy (-want +got):\n%s", diff)
-	}
+	testkit.NearAll(t, "accuracy", c, []float64{1, 0.75, 2.0 / 3, 0.5}, 1e-15)
 	testkit.Near(t, "area", c.Area(), (0+0.25+1.0/3+0.5)/4, 1e-15)
 }
 
@@ -155,26 +145,6 @@ func TestECEIsBounded(t *testing.T) {
 		}
 		if samples != len(p.labels) {
 			t.Errorf("%d samples in bins, expected %d", samples, len(p.labels))
-		}
-	})
-}
-
-func TestConfidenceIsThatOfThePredictedClass(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawProblem(t)
-		temperature := rapid.Float64Range(0.1, 10).Draw(t, "temperature")
-		to := make([]float64, p.scores.Cols)
-		for i, c := range Confidence(p.scores, temperature) {
-			softmax(to, p.scores.Row(i), temperature)
-			var sum float64
-			for _, q := range to {
-				sum += q
-			}
-			testkit.Near(t, "sum", sum, 1, 1e-12)
-			testkit.Near(t, "confidence", c, to[Argmax(p.scores.Row(i))], 1e-12)
-			if c < 1/float64(len(to))-1e-12 || c > 1 || math.IsNaN(c) {
-				t.Errorf("confidence %g among %d classes", c, len(to))
-			}
 		}
 	})
 }

@@ -21,72 +21,46 @@ type Generalised struct {
 }
 
 func generalised(seen, unseen float64) Generalised {
-	return Generalised{seen, unseen, HarmonicMean(seen, unseen)}
+	return Generalised{seen, unseen, harmonicMean(seen, unseen)}
 }
 
-// HarmonicMean is 2 s u / (s + u), 0 where both are 0.
-func HarmonicMean(seen, unseen float64) float64 {
+// harmonicMean is 2 s u / (s + u), 0 where both are 0.
+func harmonicMean(seen, unseen float64) float64 {
 	if seen+unseen == 0 {
 		return 0
 	}
 	return 2 * seen * unseen / (seen + unseen)
 }
 
-// Among returns the scores of some classes for the samples of those classes. The labels
-// returned are indices into classes.
-func Among(scores dataset.Matrix[float32], labels, classes []int) (dataset.Matrix[float32], []int) {
-	kept := dataset.Matrix[float32]{Cols: len(classes)}
-	var keptLabels []int
-	for i, label := range labels {
-		place := slices.Index(classes, label)
-		if place < 0 {
-			continue
-		}
-		row := scores.Row(i)
-		for _, z := range classes {
-			kept.Data = append(kept.Data, row[z])
-		}
-		kept.Rows++
-		keptLabels = append(keptLabels, place)
-	}
-	return kept, keptLabels
-}
-
 // Sides holds for each class (column of the scores) whether it is unseen.
 type Sides []bool
 
-// NewSides returns the sides of a number of classes, of which some are unseen.
-func NewSides(classes int, unseen []int) (Sides, error) {
-	s := make(Sides, classes)
-	for _, z := range unseen {
-		if z < 0 || z >= classes {
-			return nil, &invalid.Error{Field: "unseen", Want: fmt.Sprintf("classes from 0 to %d", classes-1), Got: fmt.Sprint(z)}
-		}
-		s[z] = true
-	}
-	return s, nil
-}
-
-// Classes lists the seen or the unseen classes, ascending.
-func (s Sides) Classes(unseen bool) []int {
-	var list []int
-	for z, u := range s {
-		if u == unseen {
-			list = append(list, z)
+// Alone returns the scores of the unseen classes for the samples of these, and their labels.
+func (s Sides) Alone(scores dataset.Matrix[float32], labels []int) (dataset.Matrix[float32], []int) {
+	var alone dataset.Matrix[float32]
+	var among []int
+	columns := make([]int, len(s)) // of the unseen classes
+	for z, unseen := range s {
+		if columns[z] = alone.Cols; unseen {
+			alone.Cols++
 		}
 	}
-	return list
+	for i, label := range labels {
+		if !s[label] {
+			continue
+		}
+		for z, v := range scores.Row(i) {
+			if s[z] {
+				alone.Data = append(alone.Data, v)
+			}
+		}
+		alone.Rows, among = alone.Rows+1, append(among, columns[label])
+	}
+	return alone, among
 }
 
-// Check returns an *invalid.Error unless there are seen and unseen classes and samples of
-// both.
+// Check returns an *invalid.Error unless there are samples of seen and of unseen classes.
 func (s Sides) Check(labels []int) error {
-	if !slices.Contains(s, true) {
-		return &invalid.Error{Field: "unseen", Want: "at least one class", Got: "none"}
-	}
-	if !slices.Contains(s, false) {
-		return &invalid.Error{Field: "unseen", Want: fmt.Sprintf("at least one seen class among %d", len(s)), Got: "none"}
-	}
 	var unseen int
 	for _, z := range labels {
 		if s[z] {
@@ -101,10 +75,10 @@ func (s Sides) Check(labels []int) error {
 
 // Stacking is calibrated stacking (Chao et al. 2016, equation 3): a number gamma is
 // subtracted from the scores of all seen classes before the prediction. Only the best
-// seen and the best unseen class can be predicted, so that a sample is reduced to the gap
+// seen and the best unseen class can be predicted, so that a sample is reduced to the lead
 // between them.
 type Stacking struct {
-	choices []choice // by gap, ascending
+	choices []choice // by lead, ascending
 	// The number of samples of each class, and of seen and unseen classes with samples.
 	samples []int
 	sides   Sides
@@ -113,11 +87,9 @@ type Stacking struct {
 
 // choice is a sample, for which gamma decides between the best seen and unseen class.
 type choice struct {
-	gap         float64 // score of the best seen class minus that of the best unseen class
-	label       int
-	seenRight   bool // the best seen class is the true one
-	unseenRight bool
-	seenFirst   bool // it has the lower index, and is predicted if the scores are equal
+	lead         float64 // score of the best seen class minus that of the best unseen class
+	label        int
+	seen, unseen int // the best classes; that with the lower index is predicted if the scores are equal
 }
 
 // NewStacking prepares the scores. There must be samples of seen and of unseen classes, which
@@ -127,15 +99,8 @@ func NewStacking(scores dataset.Matrix[float32], labels []int, sides Sides) *Sta
 	s.choices = make([]choice, len(labels))
 	for i, label := range labels {
 		row := scores.Row(i)
-		var best [2]int
-		for side := range best {
-			best[side] = sides.best(row, side == 1)
-		}
-		seen, unseen := best[0], best[1]
-		s.choices[i] = choice{
-			gap:   float64(row[seen]) - float64(row[unseen]),
-			label: label, seenRight: seen == label, unseenRight: unseen == label, seenFirst: seen < unseen,
-		}
+		seen, unseen := sides.best(row, false), sides.best(row, true)
+		s.choices[i] = choice{float64(row[seen]) - float64(row[unseen]), label, seen, unseen}
 		s.samples[label]++
 	}
 	for z, n := range s.samples {
@@ -143,7 +108,7 @@ func NewStacking(scores dataset.Matrix[float32], labels []int, sides Sides) *Sta
 			s.classes[s.side(z)]++
 		}
 	}
-	slices.SortStableFunc(s.choices, func(a, b choice) int { return cmp.Compare(a.gap, b.gap) })
+	slices.SortStableFunc(s.choices, func(a, b choice) int { return cmp.Compare(a.lead, b.lead) })
 	return s
 }
 
@@ -183,7 +148,7 @@ type GeneralisedInterval struct {
 // Interval returns the intervals of At. They do not include how gamma was chosen.
 func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
 	sides := s.recall(gamma)
-	harmonic := bootstrap(func(means []float64) float64 { return HarmonicMean(means[0], means[1]) }, sides[0], sides[1])
+	harmonic := bootstrap(func(means []float64) float64 { return harmonicMean(means[0], means[1]) }, sides[0], sides[1])
 	return GeneralisedInterval{ClassInterval(sides[0]), ClassInterval(sides[1]), harmonic}
 }
 
@@ -191,11 +156,11 @@ func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
 func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
 	t := newTally(len(s.samples))
 	for _, c := range s.choices {
-		right := c.unseenRight
-		if c.gap > gamma || c.gap == gamma && c.seenFirst {
-			right = c.seenRight
+		predicted := c.unseen
+		if c.lead > gamma || c.lead == gamma && c.seen < c.unseen {
+			predicted = c.seen
 		}
-		t.add(c.label, 1, right)
+		t.add(c.label, 1, predicted == c.label)
 	}
 	for z, share := range t.recall() {
 		if t.samples[z] > 0 {
@@ -217,16 +182,16 @@ type Point struct {
 func (s *Stacking) Curve() []Point {
 	points := []Point{{Gamma: math.Inf(-1)}}
 	for _, c := range s.choices {
-		seen, unseen := s.weight(c, c.seenRight), s.weight(c, c.unseenRight)
+		seen, unseen := s.weight(c, c.seen), s.weight(c, c.unseen)
 		if seen == 0 && unseen == 0 {
 			continue
 		}
 		last := points[len(points)-1]
-		if last.Gamma == c.gap {
+		if last.Gamma == c.lead {
 			points = points[:len(points)-1]
 		}
 		// Seen holds the accuracy lost so far, until the total is known.
-		points = append(points, Point{c.gap, last.Seen + seen, last.Unseen + unseen})
+		points = append(points, Point{c.lead, last.Seen + seen, last.Unseen + unseen})
 	}
 	all := points[len(points)-1].Seen
 	for i := range points {
@@ -235,9 +200,9 @@ func (s *Stacking) Curve() []Point {
 	return points
 }
 
-// weight is the contribution of a correctly predicted sample to the accuracy.
-func (s *Stacking) weight(c choice, right bool) float64 {
-	if !right {
+// weight is the contribution of a sample to the accuracy if a class is predicted.
+func (s *Stacking) weight(c choice, predicted int) float64 {
+	if predicted != c.label {
 		return 0
 	}
 	return 1 / float64(s.samples[c.label]*s.classes[s.side(c.label)])
@@ -249,7 +214,7 @@ func (s *Stacking) Best() float64 {
 	curve := s.Curve()
 	best, top := 0.0, tolerance
 	for i := 0; i+1 < len(curve); i++ {
-		if h := HarmonicMean(curve[i].Seen, curve[i].Unseen); h > top {
+		if h := harmonicMean(curve[i].Seen, curve[i].Unseen); h > top {
 			// Both gammas are finite, as both accuracies are above 0.
 			best, top = (curve[i].Gamma+curve[i+1].Gamma)/2, h+tolerance
 		}

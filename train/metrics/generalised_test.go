@@ -14,12 +14,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-func TestHarmonicMean(t *testing.T) {
-	for _, c := range [][3]float64{{0, 0, 0}, {1, 0, 0}, {0.5, 0.5, 0.5}, {0.6, 0.3, 0.4}} {
-		testkit.Near(t, "harmonic mean", HarmonicMean(c[0], c[1]), c[2], 1e-15)
-	}
-}
-
 // Classes 0 and 1 are seen, 2 is unseen. The score of the best seen class minus that of
 // class 2:
 //
@@ -161,36 +155,18 @@ func TestBestIsNoWorseThanAnyGamma(t *testing.T) {
 	})
 }
 
-func TestAmong(t *testing.T) {
+func TestAlone(t *testing.T) {
 	p, _ := worked()
-	scores, labels := Among(p.scores, p.labels, []int{2, 0})
-	want := rows([]float32{2, 5}, []float32{2, 0}, []float32{5, 7}, []float32{3, 1})
-	if diff := cmp.Diff(want, scores); diff != "" {
-		t.Errorf("scores (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]int{1, 1, 0, 0}, labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
+	scores, labels := Sides{true, false, true}.Alone(p.scores, p.labels)
+	want := rows([]float32{5, 2}, []float32{0, 2}, []float32{7, 5}, []float32{1, 3})
+	if diff := cmp.Diff(want, scores) + cmp.Diff([]int{0, 0, 1, 1}, labels); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestSides(t *testing.T) {
-	s := testkit.Must(NewSides(4, []int{2, 0, 2}))(t)
-	if diff := cmp.Diff([][]int{{0, 2}, {1, 3}}, [][]int{s.Classes(true), s.Classes(false)}); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	testkit.NoError(t, s.Check([]int{0, 1}))
-	for want, c := range map[string][2][]int{ // unseen classes and labels
-		"unseen: expected classes from 0 to 3, found 4":   {{4}, nil},
-		"unseen: expected classes from 0 to 3, found -1":  {{-1}, nil},
-		"unseen: expected at least one class, found none": {nil, {1}},
-		"unseen: expected at least one seen class":        {{0, 1, 2, 3}, {1}},
-		"seen and of unseen classes, found 2 and 0":       {{0}, {1, 2}},
-		"seen and of unseen classes, found 0 and 1":       {{0}, {0}},
-	} {
-		sides, err := NewSides(4, c[0])
-		if err == nil {
-			err = sides.Check(c[1])
-		}
-		testkit.WantError(t, err, want)
-	}
+	sides := Sides{true, false, true}
+	testkit.NoError(t, sides.Check([]int{0, 1}))
+	testkit.WantError(t, sides.Check([]int{1, 1}), "labels: expected samples of seen and of unseen classes, found 2 and 0")
+	testkit.WantError(t, sides.Check([]int{0}), "found 0 and 1")
 }
