@@ -9,7 +9,6 @@
 package linear
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -63,28 +62,32 @@ type Classifiers struct {
 // Each independent output has its own optimiser and number of steps; the evaluations of
 // all optimisers are batched into matrix products.
 func (o Objective) Minimise() (*Classifiers, error) {
-	b := &batcher{evaluator: newEvaluator(o), size: 1, requests: make(chan *optimiser), done: make(chan struct{})}
+	e, size := newEvaluator(o), 1 // outputs of an optimiser
 	if o.Joint != nil {
-		b.size = o.Outputs
+		size = o.Outputs
 	}
-	if err := b.precondition(); err != nil {
+	if err := e.precondition(); err != nil {
 		return nil, err
 	}
+	all := make([]*optimiser, o.Outputs/size)
+	for i := range all {
+		all[i] = newOptimiser(i*size, size, e.width)
+	}
+	for e.round(all) {
+	}
 	c := &Classifiers{W: dataset.NewMatrix[float64](o.Outputs, o.X.Cols), B: make([]float64, o.Outputs)}
-	for _, opt := range b.optimise() {
+	for _, opt := range all {
 		if opt.err != nil {
 			return nil, opt.err
 		}
 		c.Loss += opt.found.F
-		b.solve(blas.Trans, opt.found.X)
-		k := opt.first
-		for row := range slices.Chunk(opt.found.X, b.width) {
-			w := c.W.Row(k)
+		e.solve(blas.Trans, opt.found.X)
+		for i, k := range opt.outputs {
+			row, w := opt.found.X[i*e.width:(i+1)*e.width], c.W.Row(k)
 			copy(w, row)
 			if o.Bias { // row is for centred samples
-				c.B[k] = row[o.X.Cols] - floats.Dot(b.mean, w)
+				c.B[k] = row[o.X.Cols] - floats.Dot(e.mean, w)
 			}
-			k++
 		}
 	}
 	c.Loss -= o.Penalty / 2 * floats.Dot(c.W.Data, c.W.Data)
@@ -112,6 +115,7 @@ type evaluator struct {
 	block  dataset.Matrix[float64] // samples x width
 	scores []float64               // samples x outputs, then the derivatives by them
 	losses []float64               // samples x outputs
+	factor blas64.Triangular       // U, width x width: see precondition
 }
 
 func newEvaluator(o Objective) *evaluator {
@@ -124,17 +128,16 @@ func newEvaluator(o Objective) *evaluator {
 		block:  dataset.NewMatrix[float64](n, width),
 		scores: make([]float64, n*o.Outputs), losses: make([]float64, n*o.Outputs),
 	}
-	if !o.Bias {
-		return e
-	}
-	sum := make([]float64, e.X.Cols)
-	for part := range slices.Chunk(e.Rows, blockSize) {
-		e.gather(part)
-		for i := range part {
-			floats.Add(sum, e.block.Row(i)[:e.X.Cols])
+	if o.Bias {
+		sum := make([]float64, e.X.Cols)
+		for part := range slices.Chunk(e.Rows, blockSize) {
+			e.gather(part)
+			for i := range part {
+				floats.Add(sum, e.block.Row(i)[:e.X.Cols])
+			}
 		}
+		floats.ScaleTo(e.mean, 1/float64(len(e.Rows)), sum)
 	}
-	floats.ScaleTo(e.mean, 1/float64(len(e.Rows)), sum)
 	return e
 }
 
@@ -226,33 +229,27 @@ const (
 
 // optimiser minimises over the classifiers of consecutive outputs.
 type optimiser struct {
-	first    int       // of the outputs
+	outputs  []int
 	at       []float64 // the point evaluated last, with its loss and gradient: see precondition
 	loss     float64
 	gradient []float64
 
-	requests  chan<- *optimiser // evaluation at the classifiers at
+	requests  chan struct{} // for an evaluation at the classifiers at; closed at the end
 	evaluated chan struct{}
-
-	found optimize.Location
-	err   error
+	found     optimize.Location
+	err       error
 }
 
-// optimise runs an optimiser for each group of consecutive outputs.
-func (b *batcher) optimise() []*optimiser {
-	all := make([]*optimiser, b.Outputs/b.size)
-	for i := range all {
-		o := &optimiser{first: i * b.size, gradient: make([]float64, b.size*b.width), requests: b.requests, evaluated: make(chan struct{})}
-		all[i] = o
-		go func() {
-			o.err = o.run()
-			b.done <- struct{}{}
-		}()
+func newOptimiser(first, outputs, width int) *optimiser {
+	o := &optimiser{gradient: make([]float64, outputs*width), requests: make(chan struct{}), evaluated: make(chan struct{})}
+	for k := range outputs {
+		o.outputs = append(o.outputs, first+k)
 	}
-	for running := len(all); running > 0; {
-		running = b.round(running)
-	}
-	return all
+	go func() {
+		o.err = o.run()
+		close(o.requests)
+	}()
+	return o
 }
 
 func (o *optimiser) run() error {
@@ -281,71 +278,44 @@ func (o *optimiser) run() error {
 	)
 	o.found = result.Location
 	if g := floats.Norm(result.Gradient, math.Inf(1)) / steepest; err != nil && !(g < roundingTolerance) {
-		return fmt.Errorf("the classifier of output %d did not converge, its gradient is %.2g of that at the start: %w", o.first, g, err)
+		return fmt.Errorf("the classifier of output %d did not converge, its gradient is %.2g of that at the start: %w", o.outputs[0], g, err)
 	}
 	return nil
 }
 
 // evaluate sets loss and gradient for x. L-BFGS requests the gradient after the loss.
 func (o *optimiser) evaluate(x []float64) {
-	if slices.Equal(x, o.at) {
-		return
+	if !slices.Equal(x, o.at) {
+		o.at = append(o.at[:0], x...)
+		o.requests <- struct{}{}
+		<-o.evaluated
 	}
-	o.at = append(o.at[:0], x...)
-	o.requests <- o
-	<-o.evaluated
 }
 
-// batcher evaluates the requests of all running optimisers together.
-type batcher struct {
-	*evaluator
-	factor blas64.Triangular // U, width x width: see precondition
-
-	size     int // outputs of an optimiser
-	requests chan *optimiser
-	done     chan struct{}
-
-	waiting             []*optimiser
-	outputs             []int
-	w, gradient, losses []float64
-}
-
-// round waits until each of the running optimisers has a request or is done, evaluates
-// the requests, and returns how many optimisers are running. Requests are evaluated in
-// the order of the outputs, so that the result does not depend on which came first.
-func (b *batcher) round(running int) int {
-	b.waiting = b.waiting[:0]
-	for len(b.waiting) < running {
-		select {
-		case o := <-b.requests:
-			b.waiting = append(b.waiting, o)
-		case <-b.done:
-			running--
+// round waits for the next request of each optimiser, and evaluates them together, in the
+// order of the outputs. It reports false if all have ended.
+func (e *evaluator) round(all []*optimiser) bool {
+	var running []*optimiser
+	var outputs []int
+	var w []float64
+	for _, o := range all {
+		if _, ok := <-o.requests; ok {
+			running, outputs, w = append(running, o), append(outputs, o.outputs...), append(w, o.at...)
 		}
 	}
-	if running == 0 {
-		return 0
+	if len(running) == 0 {
+		return false
 	}
-	slices.SortFunc(b.waiting, func(a, b *optimiser) int { return cmp.Compare(a.first, b.first) })
-	b.outputs, b.w = b.outputs[:0], b.w[:0]
-	for _, o := range b.waiting {
-		for j := range b.size {
-			b.outputs = append(b.outputs, o.first+j)
-		}
-		b.w = append(b.w, o.at...)
-	}
-	b.gradient = slices.Grow(b.gradient[:0], len(b.w))[:len(b.w)]
-	b.losses = slices.Grow(b.losses[:0], len(b.outputs))[:len(b.outputs)]
-
-	b.solve(blas.Trans, b.w)
-	b.evaluate(b.outputs, b.w, b.gradient, b.losses)
-	b.solve(blas.NoTrans, b.gradient)
-	for i, o := range b.waiting {
-		o.loss = b.losses[i*b.size]
-		copy(o.gradient, b.gradient[i*b.size*b.width:])
+	gradient, losses := make([]float64, len(w)), make([]float64, len(outputs))
+	e.solve(blas.Trans, w)
+	e.evaluate(outputs, w, gradient, losses)
+	e.solve(blas.NoTrans, gradient)
+	for _, o := range running {
+		o.loss = losses[0]
+		gradient, losses = gradient[copy(o.gradient, gradient):], losses[len(o.outputs):]
 		o.evaluated <- struct{}{}
 	}
-	return running
+	return true
 }
 
 // jitter is added to the diagonal, relative to its mean, so that the factorisation of
@@ -359,25 +329,25 @@ const jitter = 1e-10
 //
 // Features of networks are correlated: in these variables L-BFGS takes a fraction of the
 // steps. The error is a *model.NotFinite if the squares of features are not finite.
-func (b *batcher) precondition() error {
-	h := blas64.Symmetric{N: b.width, Stride: b.width, Data: make([]float64, b.width*b.width), Uplo: blas.Upper}
-	for part := range slices.Chunk(b.Rows, blockSize) {
-		b.gather(part)
-		x := blas64.General{Rows: len(part), Cols: b.width, Stride: b.width, Data: b.block.Data}
-		blas64.Syrk(blas.Trans, b.Curvature/float64(len(b.Rows)), x, 1, h)
+func (e *evaluator) precondition() error {
+	h := blas64.Symmetric{N: e.width, Stride: e.width, Data: make([]float64, e.width*e.width), Uplo: blas.Upper}
+	for part := range slices.Chunk(e.Rows, blockSize) {
+		e.gather(part)
+		x := blas64.General{Rows: len(part), Cols: e.width, Stride: e.width, Data: e.block.Data}
+		blas64.Syrk(blas.Trans, e.Curvature/float64(len(e.Rows)), x, 1, h)
 	}
 	var mean float64
-	for d := range b.width {
-		mean += h.Data[d*b.width+d] / float64(b.width)
+	for d := range e.width {
+		mean += h.Data[d*e.width+d] / float64(e.width)
 	}
-	for d := range b.width {
-		h.Data[d*b.width+d] += jitter * mean
-		if d < b.X.Cols {
-			h.Data[d*b.width+d] += b.Penalty
+	for d := range e.width {
+		h.Data[d*e.width+d] += jitter * mean
+		if d < e.X.Cols {
+			h.Data[d*e.width+d] += e.Penalty
 		}
 	}
 	var ok bool
-	if b.factor, ok = lapack64.Potrf(h); !ok {
+	if e.factor, ok = lapack64.Potrf(h); !ok {
 		return &model.NotFinite{Term: "loss", Value: mean}
 	}
 	return nil
@@ -386,6 +356,6 @@ func (b *batcher) precondition() error {
 // solve multiplies rows of width numbers by the inverse of U, or of its transpose, from the
 // right: Trans makes classifiers of points of the optimisers, and NoTrans gradients by these
 // of gradients by classifiers.
-func (b *batcher) solve(t blas.Transpose, rows []float64) {
-	blas64.Implementation().Dtrsm(blas.Right, blas.Upper, t, blas.NonUnit, len(rows)/b.width, b.width, 1, b.factor.Data, b.width, rows, b.width)
+func (e *evaluator) solve(t blas.Transpose, rows []float64) {
+	blas64.Implementation().Dtrsm(blas.Right, blas.Upper, t, blas.NonUnit, len(rows)/e.width, e.width, 1, e.factor.Data, e.width, rows, e.width)
 }
