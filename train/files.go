@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,11 +12,14 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model/method"
 )
@@ -37,24 +39,61 @@ const (
 // Runs of another version are neither reused nor listed.
 const ResultsVersion = 4
 
-// trainAgain is what to do about damaged files of a run.
-const trainAgain = "Delete the folder to train again."
-
-// readFile reads a regular file. It refuses named pipes, which it would wait for.
-func readFile(path string) ([]byte, error) {
-	const limit = 1 << 30 // far more than a run writes
-	if _, err := fileio.SizeOfRegular(path); err != nil {
-		return nil, err
-	}
-	return fileio.ReadFile(context.Background(), path, limit)
+// damaged is the error of a stored file that does not hold what a run writes.
+func damaged(path string, err error) error {
+	e := &invalid.Error{Want: "what a run writes", Got: "damaged JSON"}
+	errors.As(err, &e) // else it is of encoding/json
+	return &invalid.Error{Where: path, Err: e, Hint: "Delete the folder to train again."}
 }
 
-// found reports whether err is nil, and passes on errors other than fs.ErrNotExist.
-func found(err error) (bool, error) {
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+// Keys of the metadata of files of tensors.
+const (
+	modelKey    = "lago"
+	progressKey = "progress"
+)
+
+// writeTensors writes a file of tensors with a JSON header, under a key of the metadata.
+func writeTensors(path string, tensors []safetensors.Tensor, key string, header any) error {
+	text, err := json.Marshal(header)
+	if err != nil {
+		return err
 	}
-	return err == nil, err
+	return fileio.Write(path, func(w io.Writer) error {
+		return invalid.At(path, safetensors.Write(w, tensors, map[string]string{key: string(text)}))
+	})
+}
+
+// readTensors reads what writeTensors wrote. Errors are *invalid.Error and name the file.
+func readTensors(path, key string, header any) (*safetensors.File, error) {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(f.Metadata[key]), header); err != nil {
+		e := &invalid.Error{Where: path, Field: "metadata", Want: "a model or checkpoint of lago-train"}
+		if cause := (*invalid.Error)(nil); errors.As(err, &cause) {
+			e.Err = cause
+		}
+		return nil, e
+	}
+	if !f.Checksummed {
+		return nil, &invalid.Error{Where: path, Field: "checksum", Want: "one in the metadata", Got: "none", Hint: "The file is damaged."}
+	}
+	for _, t := range f.Tensors {
+		if !numeric.AllFinite(t.F32) {
+			return nil, &invalid.Error{Where: path, Field: "tensor " + t.Name, Want: "finite values", Hint: "Train the model again."}
+		}
+	}
+	return f, nil
+}
+
+// named returns tensors as they are in files.
+func named(prefix string, t method.Tensors) []safetensors.Tensor {
+	list := make([]safetensors.Tensor, len(t))
+	for i, m := range t {
+		list[i] = safetensors.Tensor{Name: prefix + m.Name, Shape: []int{m.Matrix.Rows, m.Matrix.Cols}, F32: m.Matrix.Data}
+	}
+	return list
 }
 
 // Environment is what a run was trained with in addition to its trial. It can change the
@@ -74,10 +113,10 @@ func (e Environment) changes(now Environment) string {
 		return v
 	}
 	old, current := values(e), values(now)
-	names := maps.Clone(old)
-	maps.Copy(names, current)
+	names := slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(current))
+	slices.Sort(names)
 	var changed []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.Compact(names) {
 		if old[name] != current[name] {
 			changed = append(changed, fmt.Sprintf("%s %s, now %s", name, cmp.Or(old[name], "unknown"), cmp.Or(current[name], "unknown")))
 		}
@@ -95,32 +134,29 @@ type Record struct {
 
 // ReadRecord reads the trial.json of a run's folder. The error is an *invalid.Error if the
 // run is of a program with another ResultsVersion.
-func ReadRecord(dir string) (r Record, err error) {
+func ReadRecord(dir string) (Record, error) {
 	path := filepath.Join(dir, TrialFile)
-	data, err := readFile(path)
+	data, err := fileio.ReadRegular(path)
 	if err != nil {
-		return r, err
+		return Record{}, err
 	}
 	var made struct {
 		Version int `json:"results_version"`
 	}
 	if err = json.Unmarshal(data, &made); err == nil && made.Version != ResultsVersion {
-		return r, &invalid.Error{
+		return Record{}, &invalid.Error{
 			Where: path, Field: "results_version", Want: fmt.Sprint(ResultsVersion), Got: fmt.Sprint(made.Version),
 			Hint: "Another version of the program, whose results can differ, made this run. Delete the folder, or choose another, to train again.",
 		}
 	}
-	if err = cmp.Or(err, json.Unmarshal(data, &r)); err == nil {
+	var r Record
+	if err = json.Unmarshal(data, &r); err == nil {
 		err = r.Trial.Check()
 	}
-	if err == nil {
-		return r, nil
+	if err != nil {
+		return Record{}, damaged(path, err)
 	}
-	damaged := &invalid.Error{Where: path, Want: "the settings of a run", Got: "damaged JSON", Hint: trainAgain}
-	if e := (*invalid.Error)(nil); errors.As(err, &e) {
-		damaged.Want, damaged.Got, damaged.Err = "", "", e
-	}
-	return Record{}, damaged
+	return r, nil
 }
 
 // readRecord reads trial.json, which must be of the trial.
@@ -165,7 +201,7 @@ func (c Curve) Write(path string) error {
 // ReadCurve reads the curve.jsonl of a run of the stage. In the dev stage each epoch has
 // validation accuracies. Errors are *invalid.Error and name the line.
 func ReadCurve(path string, stage Stage) (c Curve, err error) {
-	data, err := readFile(path)
+	data, err := fileio.ReadRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +210,7 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 	for lines.Scan() {
 		n := len(c) + 1
 		bad := func(want, got string) error {
-			return &invalid.Error{Where: path, Field: fmt.Sprintf("line %d", n), Want: want, Got: got, Hint: trainAgain}
+			return damaged(path, &invalid.Error{Field: fmt.Sprintf("line %d", n), Want: want, Got: got})
 		}
 		var e Epoch
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
@@ -187,17 +223,19 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 			return nil, bad("val_accuracy and val_accuracy_per_sample", "null")
 		}
 		for _, a := range []*float64{&e.TrainAccuracy, e.ValAccuracy, e.ValAccuracyPerSample} {
-			if a != nil && !(*a >= 0 && *a <= 1) {
+			if a != nil && !isFraction(*a) {
 				return nil, bad("accuracies from 0 to 1", fmt.Sprint(*a))
 			}
 		}
 		c = append(c, e)
 	}
 	if lines.Err() != nil {
-		return nil, &invalid.Error{Where: path, Field: fmt.Sprintf("line %d", len(c)+1), Want: "at most 1 MB", Got: "more"}
+		return nil, damaged(path, &invalid.Error{Field: fmt.Sprintf("line %d", len(c)+1), Want: "at most 1 MB", Got: "more"})
 	}
 	return c, nil
 }
+
+func isFraction(a float64) bool { return a >= 0 && a <= 1 }
 
 // seconds is the time that the phases took.
 func (c Curve) seconds() float64 {
@@ -233,61 +271,55 @@ type Evaluation struct {
 
 // Failure is the error of a run that ended without a model.
 func (r *Result) Failure() error {
-	if r.failed() {
+	if r.Status == NotFinite || r.Status == Failed {
 		return errors.New(r.Error)
 	}
 	return nil
 }
 
-func (r *Result) failed() bool { return r.Status == NotFinite || r.Status == Failed }
-
 // ReadResult reads the result.json of a run's folder. The error is fs.ErrNotExist for an
 // unfinished run, and an *invalid.Error for a file without a complete result.
 func ReadResult(dir string) (*Result, error) {
 	path := filepath.Join(dir, ResultFile)
-	data, err := readFile(path)
+	data, err := fileio.ReadRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	r := new(Result)
-	if err := json.Unmarshal(data, r); err != nil {
-		return nil, &invalid.Error{Where: path, Want: "the result of a run", Got: "damaged JSON", Hint: trainAgain}
+	if err = json.Unmarshal(data, r); err == nil {
+		err = r.check()
 	}
-	if err := r.check(); err != nil {
-		err.Where, err.Hint = path, trainAgain
-		return nil, err
+	if err != nil {
+		return nil, damaged(path, err)
 	}
 	return r, nil
 }
 
 // check returns an error where r cannot be what a run wrote.
-func (r *Result) check() *invalid.Error {
-	if !slices.Contains([]Status{Patience, Epochs, Converged, NotFinite, Failed}, r.Status) {
-		return &invalid.Error{Field: "status", Want: "the status of a finished run", Got: fmt.Sprintf("%q", string(r.Status))}
-	}
-	if r.failed() {
-		return nil
-	}
-	if r.Epochs < 1 {
-		return &invalid.Error{Field: "epochs", Want: "at least 1", Got: fmt.Sprint(r.Epochs)}
-	}
-	if r.BestEpoch < 1 || r.BestEpoch > r.Epochs {
-		return &invalid.Error{Field: "best_epoch", Want: fmt.Sprintf("1 to %d", r.Epochs), Got: fmt.Sprint(r.BestEpoch)}
+func (r *Result) check() error {
+	bad := func(field, want string, got any) error {
+		return &invalid.Error{Field: field, Want: want, Got: fmt.Sprint(got)}
 	}
 	e := r.Evaluation
-	if e == nil || len(e.Classes) == 0 {
-		return &invalid.Error{Field: "evaluation", Want: "the accuracy on at least one class", Got: "none"}
+	switch {
+	case !slices.Contains([]Status{Patience, Epochs, Converged, NotFinite, Failed}, r.Status):
+		return bad("status", "the status of a finished run", strconv.Quote(string(r.Status)))
+	case r.Failure() != nil:
+		return nil
+	case r.Epochs < 1:
+		return bad("epochs", "at least 1", r.Epochs)
+	case r.BestEpoch < 1 || r.BestEpoch > r.Epochs:
+		return bad("best_epoch", fmt.Sprintf("1 to %d", r.Epochs), r.BestEpoch)
+	case e == nil || len(e.Classes) == 0:
+		return bad("evaluation", "the accuracy on at least one class", "none")
 	}
-	square := len(e.Confusion) == len(e.Classes)
-	for _, row := range e.Confusion {
-		square = square && len(row) == len(e.Classes)
-	}
-	if !square {
-		return &invalid.Error{Field: "evaluation.confusion", Want: fmt.Sprintf("%d rows and columns, one per class", len(e.Classes))}
+	n := len(e.Classes)
+	if len(e.Confusion) != n || slices.ContainsFunc(e.Confusion, func(row []int) bool { return len(row) != n }) {
+		return bad("evaluation.confusion", fmt.Sprintf("%d rows and columns, one per class", n), "another size")
 	}
 	for _, a := range []float64{e.PerClass, e.PerSample, r.TrainAccuracy} {
-		if !(a >= 0 && a <= 1) {
-			return &invalid.Error{Field: "accuracy", Want: "a fraction from 0 to 1", Got: fmt.Sprint(a)}
+		if !isFraction(a) {
+			return bad("accuracy", "a fraction from 0 to 1", a)
 		}
 	}
 	return nil
@@ -303,26 +335,19 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, CurveFile)
-	for _, file := range []string{filepath.Join(dir, TrialFile), path} {
-		_, err := fileio.SizeOfRegular(file)
-		if ok, err := found(err); err != nil {
-			return nil, err
-		} else if !ok {
-			return nil, &invalid.Error{Where: file, Want: "a file, since there is a " + ResultFile, Got: "none", Hint: trainAgain}
-		}
+	var curve Curve
+	if _, err = t.readRecord(dir); err == nil {
+		curve, err = ReadCurve(path, t.Stage)
 	}
-	if _, err := t.readRecord(dir); err != nil {
-		return nil, err
+	if missing := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &missing) {
+		return nil, damaged(missing.Where, &invalid.Error{Want: "a file, since there is a " + ResultFile, Got: "none"})
 	}
-	curve, err := ReadCurve(path, t.Stage)
+	if err == nil && len(curve) != result.Epochs {
+		want := fmt.Sprintf("the %d epochs of %s", result.Epochs, ResultFile)
+		err = damaged(path, &invalid.Error{Want: want, Got: fmt.Sprint(len(curve))})
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(curve) != result.Epochs {
-		return nil, &invalid.Error{
-			Where: path, Want: fmt.Sprintf("the %d epochs of %s", result.Epochs, ResultFile), Got: fmt.Sprint(len(curve)),
-			Hint: trainAgain,
-		}
 	}
 	return result, nil
 }
@@ -330,16 +355,13 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 // chance reports whether an evaluation predicts one class for every sample, which is
 // exactly chance.
 func (e *Evaluation) chance() bool {
-	predicted := -1
+	predicted := map[int]bool{}
 	for _, row := range e.Confusion {
 		for z, n := range row {
-			if n > 0 && predicted >= 0 && predicted != z {
-				return false
-			}
 			if n > 0 {
-				predicted = z
+				predicted[z] = true
 			}
 		}
 	}
-	return predicted >= 0 && len(e.Classes) > 1
+	return len(predicted) == 1 && len(e.Classes) > 1
 }

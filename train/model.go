@@ -1,46 +1,39 @@
 package train
 
 import (
-	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"github.com/lago-train/lago-train/train/lago"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Saved is a trained model and what it needs of its data set to predict classes without
-// it.
+// it. Its JSON is the header of a model file.
 type Saved struct {
-	Method methods.Spec
-	*model.Pipeline
+	*model.Pipeline `json:"-"`
 
-	Dataset      string                  // that it was trained on
-	Dims         int                     // D, of the features
-	Attributes   []string                // names, in the order of descriptions
-	Groups       []string                // names, nil where the data set has none
-	Semantic     []int                   // the group of each attribute, nil where the data set has none
-	Classes      []string                // of the data set, seen or unseen
-	Descriptions dataset.Matrix[float64] // of the classes, NaN for missing entries
-	Split        dataset.Split           // of the classes
-	Learned      []int                   // the classes trained on, from which missing entries are imputed
-	Provenance   *dataset.Provenance     // of the features; nil if it is not known
-	Adaptation   *Adaptation             // nil if it was not chosen
+	Dataset      string                  `json:"dataset"` // that it was trained on
+	Method       methods.Spec            `json:"method"`
+	Attributes   []string                `json:"attributes"`           // names, in the order of descriptions
+	Groups       []string                `json:"groups,omitempty"`     // names, nil where the data set has none
+	Semantic     []int                   `json:"semantic,omitempty"`   // the group of each attribute, nil where the data set has none
+	Classes      []string                `json:"classes"`              // of the data set, seen or unseen
+	Descriptions dataset.Matrix[float64] `json:"-"`                    // of the classes, NaN for missing entries
+	Split        dataset.Split           `json:"split"`                // of the classes
+	Learned      []int                   `json:"learned"`              // the classes trained on, from which missing entries are imputed
+	Dims         int                     `json:"dims"`                 // D, of the features
+	Provenance   *dataset.Provenance     `json:"provenance,omitempty"` // of the features; nil if it is not known
+	Adaptation   *Adaptation             `json:"adaptation,omitempty"` // nil if it was not chosen
 }
 
 // Adaptation is how predictions are adapted to a batch of unlabelled samples, as chosen on
@@ -65,14 +58,6 @@ func (s *Saved) AdaptedFeatures() *preprocess.Transform {
 		return s.Adaptation.Transform
 	}
 	return s.Transform
-}
-
-// LAGO returns the classifier if it is LAGO. Otherwise the error is an *invalid.Error.
-func (s *Saved) LAGO() (*model.LAGO, error) {
-	if l, ok := s.Classifier.(lago.Model); ok {
-		return l.LAGO, nil
-	}
-	return nil, &invalid.Error{Field: "model", Want: "a LAGO model", Got: s.Method.Label()}
 }
 
 // TrainedOn reports whether the class of a name is one that the model was trained on.
@@ -125,24 +110,13 @@ func newSaved(m methods.Spec, p *model.Pipeline, data *Data) *Saved {
 // header is the metadata of a model file. Its tensors are the descriptions, those of the
 // preprocessing and those of the method.
 type header struct {
-	Format     string              `json:"format"`
-	Dataset    string              `json:"dataset"`
-	Method     methods.Spec        `json:"method"`
-	Attributes []string            `json:"attributes"`
-	Groups     []string            `json:"groups,omitempty"`
-	Semantic   []int               `json:"semantic,omitempty"`
-	Classes    []string            `json:"classes"`
-	Split      dataset.Split       `json:"split"`
-	Learned    []int               `json:"learned"`
-	Preprocess preprocess.Chain    `json:"preprocess"`
-	Dims       int                 `json:"dims"`
-	Provenance *dataset.Provenance `json:"provenance,omitempty"`
-	Adaptation *Adaptation         `json:"adaptation,omitempty"`
+	Format string `json:"format"`
+	*Saved
+	Preprocess preprocess.Chain `json:"preprocess"`
 }
 
 const (
 	modelFormat        = "lago-train model 4"
-	headerKey          = "lago" // in the metadata
 	descriptionsTensor = "descriptions"
 	methodPrefix       = "method."
 	transformPrefix    = "preprocess."
@@ -151,11 +125,6 @@ const (
 
 // Save writes a model as a safetensors file, with a header in the metadata.
 func Save(path string, s *Saved) error {
-	h := header{
-		Format: modelFormat, Dataset: s.Dataset, Method: s.Method, Attributes: s.Attributes, Groups: s.Groups,
-		Semantic: s.Semantic, Classes: s.Classes, Split: s.Split, Learned: s.Learned, Preprocess: s.Transform.Chain, Dims: s.Dims,
-		Provenance: s.Provenance, Adaptation: s.Adaptation,
-	}
 	tensors := []safetensors.Tensor{{
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,
 	}}
@@ -164,13 +133,7 @@ func Save(path string, s *Saved) error {
 	if s.Adaptation != nil && s.Adaptation.Transform != nil {
 		tensors = append(tensors, transformTensors(adaptationPrefix, s.Adaptation.Transform)...)
 	}
-	data, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	return fileio.Write(path, func(w io.Writer) error {
-		return invalid.At(path, safetensors.Write(w, tensors, map[string]string{headerKey: string(data)}))
-	})
+	return writeTensors(path, tensors, modelKey, header{modelFormat, s, s.Transform.Chain})
 }
 
 // transformTensors names the tensors of a preprocessing in files.
@@ -191,99 +154,75 @@ func transformTensors(prefix string, m *preprocess.Transform) []safetensors.Tens
 // Load reads a model file and checks it. Errors are *invalid.Error and name the file and
 // the tensor or field.
 func Load(path string) (*Saved, error) {
-	f, err := safetensors.ReadFile(path)
+	h := &header{Saved: &Saved{Pipeline: &model.Pipeline{}}}
+	f, err := readTensors(path, modelKey, h)
 	if err != nil {
 		return nil, err
 	}
-	s, err := load(f)
+	if err = h.check(); err == nil {
+		err = h.load(f)
+	}
 	if err != nil {
 		return nil, invalid.At(path, err)
 	}
-	return s, nil
+	return h.Saved, nil
 }
 
-func load(f *safetensors.File) (*Saved, error) {
-	h, err := readHeader(f)
-	if err != nil {
-		return nil, err
+// load sets what is in the tensors of a file.
+func (h *header) load(f *safetensors.File) (err error) {
+	t, ok := f.Tensor(descriptionsTensor)
+	if want := []int{len(h.Classes), len(h.Attributes)}; !ok || t.F64 == nil || !slices.Equal(t.Shape, want) {
+		return &invalid.Error{Field: "tensor " + descriptionsTensor, Want: fmt.Sprintf("float64 of shape %v", want), Got: fmt.Sprintf("shape %v", t.Shape)}
 	}
-	for _, t := range f.Tensors {
-		if !numeric.AllFinite(t.F32) {
-			return nil, &invalid.Error{Field: "tensor " + t.Name, Want: "finite values", Hint: "Train the model again."}
-		}
-	}
-	s := &Saved{
-		Method: h.Method, Dataset: h.Dataset, Dims: h.Dims, Attributes: h.Attributes, Groups: h.Groups, Semantic: h.Semantic,
-		Classes: h.Classes, Split: h.Split, Learned: h.Learned, Provenance: h.Provenance, Adaptation: h.Adaptation,
-		Pipeline: &model.Pipeline{},
-	}
-	if s.Descriptions, err = descriptions(f, len(h.Classes), len(h.Attributes)); err != nil {
-		return nil, err
-	}
-	if s.Transform, err = readTransform(f, transformPrefix, h.Preprocess, h.Dims); err != nil {
-		return nil, err
+	h.Descriptions = dataset.Matrix[float64]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F64}
+	if h.Transform, err = readTransform(f, transformPrefix, h.Preprocess, h.Dims); err != nil {
+		return err
 	}
 	if a := h.Adaptation; a != nil && a.Preprocess != "" {
 		if a.Transform, err = readTransform(f, adaptationPrefix, a.Preprocess, h.Dims); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	tensors, err := tensorsOf(f, methodPrefix)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.Classifier, err = h.Method.Settings.Restore(tensors, method.Shape{Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic})
+	h.Classifier, err = h.Method.Settings.Restore(tensors, method.Shape{Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic})
 	if err != nil {
-		return nil, invalid.At(h.Method.Label(), err)
+		return invalid.At(h.Method.Label(), err)
 	}
-	s.Impute, err = impute.New(s.Descriptions.Gather(s.Learned), s.Semantic)
-	return s, err
+	h.Impute, err = impute.New(h.Descriptions.Gather(h.Learned), h.Semantic)
+	return err
 }
 
-// readHeader reads and checks the metadata.
-func readHeader(f *safetensors.File) (*header, error) {
-	h := new(header)
-	if err := json.Unmarshal([]byte(f.Metadata[headerKey]), h); err != nil {
-		e := &invalid.Error{Field: "metadata", Want: "a model of lago-train"}
-		if cause := (*invalid.Error)(nil); errors.As(err, &cause) {
-			e.Err = cause
-		}
-		return nil, e
-	}
+// check returns an *invalid.Error unless the header is one that Save writes.
+func (h *header) check() error {
 	if h.Format != modelFormat {
-		return nil, &invalid.Error{
+		return &invalid.Error{
 			Field: "format", Want: fmt.Sprintf("%q", modelFormat), Got: fmt.Sprintf("%q", h.Format),
 			Hint: "The model was saved by another version of the program: train it again.",
 		}
-	}
-	if !f.Checksummed {
-		return nil, &invalid.Error{Field: "checksum", Want: "one in the metadata", Got: "none", Hint: "The file is damaged."}
 	}
 	for _, part := range []struct {
 		name string
 		n    int
 	}{{"attributes", len(h.Attributes)}, {"classes", len(h.Classes)}, {"dims", h.Dims}, {"learned", len(h.Learned)}} {
 		if part.n < 1 {
-			return nil, &invalid.Error{Field: part.name, Want: "at least 1", Got: fmt.Sprint(part.n)}
+			return &invalid.Error{Field: part.name, Want: "at least 1", Got: fmt.Sprint(part.n)}
 		}
 	}
 	for _, part := range append(h.Split.Subsets(), dataset.Subset{Name: "learned", Classes: h.Learned}) {
 		for _, z := range part.Classes {
 			if z < 0 || z >= len(h.Classes) {
-				return nil, &invalid.Error{Field: "split: " + part.Name, Want: fmt.Sprintf("classes from 0 to %d", len(h.Classes)-1), Got: fmt.Sprint(z)}
+				return &invalid.Error{Field: "split: " + part.Name, Want: fmt.Sprintf("classes from 0 to %d", len(h.Classes)-1), Got: fmt.Sprint(z)}
 			}
 		}
 	}
 	if h.Adaptation != nil {
 		if err := h.Adaptation.Check(); err != nil {
-			return nil, invalid.At("adaptation", err)
+			return invalid.At("adaptation", err)
 		}
 	}
-	return h, cmp.Or(h.Method.Check(), h.checkGroups())
-}
-
-// checkGroups returns an error unless each attribute is in a group, or none is.
-func (h *header) checkGroups() error {
 	m := len(h.Attributes)
 	if h.Semantic != nil && len(h.Semantic) != m {
 		return &invalid.Error{Field: "semantic", Want: fmt.Sprintf("the group of each of the %d attributes", m), Got: fmt.Sprint(len(h.Semantic))}
@@ -293,7 +232,7 @@ func (h *header) checkGroups() error {
 			return &invalid.Error{Field: "semantic", Want: fmt.Sprintf("attribute %d in one of the %d groups", i, len(h.Groups)), Got: fmt.Sprint(g)}
 		}
 	}
-	return nil
+	return h.Method.Check()
 }
 
 // tensorsOf returns the tensors of a prefix, without it.
@@ -309,16 +248,6 @@ func tensorsOf(f *safetensors.File, prefix string) (list method.Tensors, err err
 		list = append(list, method.Tensor{Name: name, Matrix: dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32}})
 	}
 	return list, nil
-}
-
-func descriptions(f *safetensors.File, rows, cols int) (dataset.Matrix[float64], error) {
-	t, ok := f.Tensor(descriptionsTensor)
-	if !ok || t.F64 == nil || !slices.Equal(t.Shape, []int{rows, cols}) {
-		return dataset.Matrix[float64]{}, &invalid.Error{
-			Field: "tensor " + descriptionsTensor, Want: fmt.Sprintf("float64 of shape [%d %d]", rows, cols), Got: fmt.Sprintf("shape %v", t.Shape),
-		}
-	}
-	return dataset.Matrix[float64]{Rows: rows, Cols: cols, Data: t.F64}, nil
 }
 
 // readTransform reads the fitted steps of a chain.

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,21 +53,21 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	}
 	// Reading or writing a named pipe would block.
 	for _, file := range []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, lockFile} {
-		_, err := fileio.SizeOfRegular(filepath.Join(dir, file))
-		if _, err := found(err); err != nil {
+		if _, err := fileio.SizeOfRegular(filepath.Join(dir, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	unlock, err := lock(filepath.Join(dir, lockFile))
-	if err != nil {
-		return nil, err
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o666)) // before the umask; a process that dies releases it
+	if held, err := lock.TryLock(); err != nil {
+		return nil, invalid.File(lock.Path(), err)
+	} else if !held {
+		return nil, ErrBusy
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	result, err = trial.ReadResult(dir)
-	if ok, err := found(err); err != nil {
-		return nil, err
-	} else if ok {
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if result, err = trial.ReadResult(dir); err == nil {
 		return result, result.Failure()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	r := &run{dir: dir, trial: trial, options: o}
 	if err := r.record(); err != nil {
@@ -84,7 +85,15 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	r.saved = time.Now()
 	r.trainer.OnEpoch = r.onEpoch
 	status, err := r.trainer.run(ctx)
-	return r.end(status, err)
+	switch {
+	case status == Cancelled:
+		return &Result{Status: Cancelled, Epochs: len(r.trainer.curve)}, r.save()
+	case status == NotFinite, status == Failed:
+		return r.fail(status, r.trainer.curve, err)
+	case err != nil:
+		return nil, err
+	}
+	return r.finish(status)
 }
 
 // Fit trains a trial on a data set, without files, and returns the best epoch's model. The
@@ -112,19 +121,6 @@ func Fit(ctx context.Context, d *dataset.Dataset, t Trial) (*Saved, error) {
 	return newSaved(t.Method, m, data), err
 }
 
-// lock takes the lock of a folder. The system releases that of a process that dies.
-func lock(path string) (unlock func() error, err error) {
-	l := flock.New(path, flock.SetPermissions(0o666)) // before the umask
-	held, err := l.TryLock()
-	if err != nil {
-		return nil, invalid.File(path, err)
-	}
-	if !held {
-		return nil, ErrBusy
-	}
-	return l.Unlock, nil
-}
-
 // run is a run that is not finished.
 type run struct {
 	dir     string
@@ -148,11 +144,10 @@ func (r *run) warn(format string, args ...any) {
 func (r *run) record() error {
 	now := currentEnvironment()
 	old, err := r.trial.readRecord(r.dir)
-	exists, err := found(err)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, err := os.Stat(r.path(checkpointFile)); !exists || err != nil { // nothing was trained before
+	if _, missing := os.Stat(r.path(checkpointFile)); err != nil || missing != nil { // nothing was trained before
 		return r.writeRecord(Record{Trial: r.trial, Environment: now, ResultsVersion: ResultsVersion})
 	}
 	last := old.Environment
@@ -167,43 +162,28 @@ func (r *run) record() error {
 	return r.writeRecord(old)
 }
 
-func (r *run) writeRecord(record Record) error {
-	return fileio.WriteJSON(r.path(TrialFile), record)
-}
-
-// end writes the result of a run, or its checkpoint if it was cancelled.
-func (r *run) end(status Status, err error) (*Result, error) {
-	curve := r.trainer.curve
-	switch {
-	case status == Cancelled:
-		return &Result{Status: Cancelled, Epochs: len(curve)}, r.save()
-	case status == NotFinite, status == Failed:
-		return r.fail(status, curve, err)
-	case err != nil:
-		return nil, err
-	}
-	return r.finish(status)
-}
+func (r *run) writeRecord(record Record) error { return fileio.WriteJSON(r.path(TrialFile), record) }
 
 // restore resumes from the checkpoint. A damaged checkpoint is renamed, and the run starts
 // again.
 func (r *run) restore() error {
-	err := r.trainer.load(r.path(checkpointFile), r.path(CurveFile))
+	path := r.path(checkpointFile)
+	err := r.trainer.load(path, r.path(CurveFile))
 	if err == nil {
 		if r.options.OnResume != nil {
-			r.options.OnResume(r.trial, len(r.trainer.curve))
+			r.options.OnResume(r.trial, r.trainer.Epochs)
 		}
 		return nil
 	}
-	if _, missing := os.Stat(r.path(checkpointFile)); missing != nil {
+	if _, missing := os.Stat(path); missing != nil {
 		return nil
 	}
 	if damaged := (*invalid.Error)(nil); !errors.As(err, &damaged) || errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	r.warn("The run starts again, since its checkpoint is damaged and set aside as %s: %v", damagedFile, err)
-	if err := os.Rename(r.path(checkpointFile), r.path(damagedFile)); err != nil {
-		return invalid.File(r.path(checkpointFile), err)
+	if err := os.Rename(path, r.path(damagedFile)); err != nil {
+		return invalid.File(path, err)
 	}
 	r.trainer, err = newTrainer(r.trial, r.data)
 	return err
@@ -213,11 +193,7 @@ func (r *run) onEpoch(e Epoch) error {
 	if r.options.OnEpoch != nil {
 		r.options.OnEpoch(r.trial, e)
 	}
-	every := r.options.CheckpointEvery
-	if every == 0 {
-		every = defaultCheckpointEvery
-	}
-	if time.Since(r.saved) < every {
+	if time.Since(r.saved) < cmp.Or(r.options.CheckpointEvery, defaultCheckpointEvery) {
 		return nil
 	}
 	return r.save()
@@ -275,7 +251,5 @@ func (r *run) close(result *Result, c Curve) error {
 	if err := fileio.WriteJSON(r.path(ResultFile), result); err != nil {
 		return err
 	}
-	path := r.path(checkpointFile)
-	_, err := found(os.Remove(path))
-	return invalid.File(path, err)
+	return invalid.File(r.path(checkpointFile), os.RemoveAll(r.path(checkpointFile)))
 }

@@ -278,7 +278,7 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		{"an unknown method", change(TrialFile, set("method", map[string]any{"name": "svm"})), TrialFile + `: method: expected one of lago, `},
 		{"no method", change(TrialFile, func(m map[string]any) { delete(m, "method") }), TrialFile + `: method: expected one of lago, `},
 		{"no trial", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, TrialFile))) }, TrialFile + ": expected a file, since"},
-		{"a damaged trial", text(TrialFile, "{"), TrialFile + ": expected the settings of a run, found damaged JSON. Delete the folder"},
+		{"a damaged trial", text(TrialFile, "{"), TrialFile + ": expected what a run writes, found damaged JSON. Delete the folder"},
 		{"a cut curve", func(dir string) {
 			path := filepath.Join(dir, CurveFile)
 			first, _, _ := strings.Cut(testkit.Read(t, path), "\n")
@@ -287,7 +287,7 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		{"no curve", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, CurveFile))) }, CurveFile + ": expected a file, since"},
 		{"an empty result", text(ResultFile, "{}"), ResultFile + ": status: expected"},
 		{"null", text(ResultFile, "null"), ResultFile + ": status: expected"},
-		{"no JSON", text(ResultFile, `{"epochs":"six"}`), ResultFile + ": expected the result of a run, found damaged JSON"},
+		{"no JSON", text(ResultFile, `{"epochs":"six"}`), ResultFile + ": expected what a run writes, found damaged JSON"},
 		{"no epochs", change(ResultFile, set("epochs", 0)), ResultFile + ": epochs: expected at least 1, found 0"},
 		{"a best epoch past the last", change(ResultFile, set("best_epoch", 7)), ResultFile + ": best_epoch: expected 1 to 6, found 7"},
 		{"no evaluation", change(ResultFile, set("evaluation", nil)), ResultFile + ": evaluation: expected"},

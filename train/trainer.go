@@ -3,16 +3,12 @@ package train
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
@@ -32,6 +28,24 @@ const (
 	Failed    Status = "failed"     // the data and the settings do not go together, or an optimum was not found
 	Cancelled Status = "cancelled"  // interrupted; the run resumes from its checkpoint
 )
+
+// progress is the state of a run that is in no tensor.
+type progress struct {
+	Epochs    int       `json:"epochs"`
+	Best      bestEpoch `json:"best"` // none without val classes
+	Converged bool      `json:"converged,omitempty"`
+}
+
+// check returns an error for counts that no run of so many epochs can have reached.
+func (p progress) check(epochs int) error {
+	if p.Epochs < 0 || p.Epochs > epochs || p.Converged && p.Epochs == 0 {
+		return &invalid.Error{Field: "epochs", Want: fmt.Sprintf("0 to %d", epochs), Got: fmt.Sprint(p.Epochs)}
+	}
+	if p.Best.Epoch < 0 || p.Best.Epoch > p.Epochs {
+		return &invalid.Error{Field: "best epoch", Want: fmt.Sprintf("0 to %d", p.Epochs), Got: fmt.Sprint(p.Best.Epoch)}
+	}
+	return nil
+}
 
 // bestEpoch is the first epoch with the highest validation accuracy so far.
 type bestEpoch struct {
@@ -66,9 +80,8 @@ type trainer struct {
 	val          Samples                 // empty: all epochs are run, and the last is kept
 	valClasses   dataset.Matrix[float64]
 
-	curve     Curve
-	top       bestEpoch // none without val classes
-	converged bool
+	progress
+	curve Curve // one for each of Epochs
 
 	// OnEpoch is called after each epoch; an error ends the run.
 	OnEpoch func(Epoch) error
@@ -133,13 +146,12 @@ func (r *trainer) run(ctx context.Context) (Status, error) {
 }
 
 func (r *trainer) done() (Status, bool) {
-	epochs := len(r.curve)
 	switch {
-	case r.converged:
+	case r.Converged:
 		return Converged, true
-	case r.top.Epoch > 0 && epochs-r.top.Epoch >= r.trial.Patience:
+	case r.Best.Epoch > 0 && r.Epochs-r.Best.Epoch >= r.trial.Patience:
 		return Patience, true
-	case epochs >= r.trial.Epochs:
+	case r.Epochs >= r.trial.Epochs:
 		return Epochs, true
 	}
 	return "", false
@@ -148,7 +160,7 @@ func (r *trainer) done() (Status, bool) {
 // step trains and evaluates an epoch and keeps its parameters if it is the best.
 func (r *trainer) step() error {
 	start := time.Now()
-	number := len(r.curve) + 1
+	number := r.Epochs + 1
 	p, err := r.learner.Epoch(number)
 	if err != nil {
 		return fmt.Errorf("%s, epoch %d: %w", r.trial.Method.Label(), number, err)
@@ -170,18 +182,17 @@ func (r *trainer) step() error {
 		}
 		a := val.Accuracy()
 		e.ValAccuracy, e.ValAccuracyPerSample = &a.PerClass, &a.PerSample
-		if r.top.improve(number, a.PerClass) {
+		if r.Best.improve(number, a.PerClass) {
 			r.kept.Set(m.Tensors())
 		}
 	}
-	r.converged = p.Converged
-	r.curve = append(r.curve, e)
+	r.Epochs, r.Converged, r.curve = number, p.Converged, append(r.curve, e)
 	return nil
 }
 
 // keptEpoch returns the epoch whose parameters were kept: the last if there are no val
 // classes.
-func (r *trainer) keptEpoch() int { return cmp.Or(r.top.Epoch, len(r.curve)) }
+func (r *trainer) keptEpoch() int { return cmp.Or(r.Best.Epoch, r.Epochs) }
 
 // pipeline returns the best epoch's model, for preprocessed features.
 func (r *trainer) pipeline() (*model.Pipeline, error) {
@@ -199,52 +210,24 @@ func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (m
 	return confusion, confusion.Add(scores.Data, s.Labels)
 }
 
-// progress is the state in a checkpoint that is not in its tensors.
-type progress struct {
-	Epochs    int       `json:"epochs"`
-	Best      bestEpoch `json:"best"`
-	Converged bool      `json:"converged,omitempty"`
-}
-
 // tensors lists the training state to checkpoint: the learner's and the kept model's.
 func (r *trainer) tensors() []safetensors.Tensor {
 	return append(named("state.", r.learner.State()), named("kept.", r.kept)...)
 }
 
-// named returns tensors as they are in files.
-func named(prefix string, t method.Tensors) []safetensors.Tensor {
-	list := make([]safetensors.Tensor, len(t))
-	for i, m := range t {
-		list[i] = safetensors.Tensor{Name: prefix + m.Name, Shape: []int{m.Matrix.Rows, m.Matrix.Cols}, F32: m.Matrix.Data}
-	}
-	return list
-}
-
 // save writes the training state. The curve must be written before it, to its own file.
 func (r *trainer) save(path string) error {
-	p, err := json.Marshal(progress{len(r.curve), r.top, r.converged})
-	if err != nil {
-		return err
-	}
-	return fileio.Write(path, func(w io.Writer) error {
-		return invalid.At(path, safetensors.Write(w, r.tensors(), map[string]string{"progress": string(p)}))
-	})
+	return writeTensors(path, r.tensors(), progressKey, r.progress)
 }
 
 // load restores the training state of a checkpoint. The error is fs.ErrNotExist if there is
 // none, and an *invalid.Error if it or the curve is damaged; the trainer must then not be
 // used.
 func (r *trainer) load(path, curvePath string) error {
-	f, err := safetensors.ReadFile(path)
+	var p progress
+	f, err := readTensors(path, progressKey, &p)
 	if err != nil {
 		return err
-	}
-	if !f.Checksummed {
-		return &invalid.Error{Where: path, Want: "a checksum", Got: "none"}
-	}
-	var p progress
-	if err := json.Unmarshal([]byte(f.Metadata["progress"]), &p); err != nil {
-		return &invalid.Error{Where: path, Field: "progress", Want: "a JSON object with the epochs so far"}
 	}
 	if err := p.check(r.trial.Epochs); err != nil {
 		return invalid.At(path, err)
@@ -257,26 +240,12 @@ func (r *trainer) load(path, curvePath string) error {
 		return &invalid.Error{Where: curvePath, Want: fmt.Sprintf("the %d epochs of the checkpoint", p.Epochs), Got: fmt.Sprint(len(curve))}
 	}
 	for _, to := range r.tensors() {
-		from, ok := f.Tensor(to.Name)
-		if !ok || len(from.F32) != len(to.F32) {
+		from, _ := f.Tensor(to.Name)
+		if len(from.F32) != len(to.F32) {
 			return &invalid.Error{Where: path, Field: to.Name, Want: fmt.Sprintf("%d float32 values", len(to.F32)), Got: fmt.Sprint(len(from.F32))}
-		}
-		if !numeric.AllFinite(from.F32) {
-			return &invalid.Error{Where: path, Field: to.Name, Want: "finite values"}
 		}
 		copy(to.F32, from.F32)
 	}
-	r.top, r.converged, r.curve = p.Best, p.Converged, curve[:p.Epochs]
-	return nil
-}
-
-// check returns an error for counts that no run of so many epochs can have reached.
-func (p progress) check(epochs int) error {
-	if p.Epochs < 0 || p.Epochs > epochs || p.Converged && p.Epochs == 0 {
-		return &invalid.Error{Field: "epochs", Want: fmt.Sprintf("0 to %d", epochs), Got: fmt.Sprint(p.Epochs)}
-	}
-	if p.Best.Epoch < 0 || p.Best.Epoch > p.Epochs {
-		return &invalid.Error{Field: "best epoch", Want: fmt.Sprintf("0 to %d", p.Epochs), Got: fmt.Sprint(p.Best.Epoch)}
-	}
+	r.progress, r.curve = p, curve[:p.Epochs]
 	return nil
 }

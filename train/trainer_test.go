@@ -51,7 +51,7 @@ func TestEarlyStopping(t *testing.T) {
 			trial.Epochs, trial.Patience = 100, 4
 			lagoOf(trial).LR = 0.1 // overshoots
 			tr := trained(t, d, trial, Patience)
-			curve, b := tr.curve, tr.top
+			curve, b := tr.curve, tr.Best
 			if len(curve) != b.Epoch+4 {
 				t.Errorf("%d epochs with the best at %d, expected %d", len(curve), b.Epoch, b.Epoch+4)
 			}
