@@ -167,21 +167,17 @@ func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description,
 			Got: fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols),
 		}
 	}
-	for i, p := range u.Data {
-		if p < 0 || p > 1 {
-			return nil, &invalid.Error{
-				Field: "descriptions", Want: "probabilities from 0 to 1, or NaN for a missing entry",
-				Got: fmt.Sprintf("%g at row %d, column %d", p, i/u.Cols, i%u.Cols),
-			}
+	if i := slices.IndexFunc(u.Data, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
+		return nil, &invalid.Error{
+			Field: "descriptions", Want: "probabilities from 0 to 1, or NaN for a missing entry",
+			Got: fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols),
 		}
 	}
-	var k int
-	if c.Variant.Semantic() {
-		var err error
-		if k, _, err = c.groups(u.Cols, groups); err != nil {
-			return nil, err
-		}
-	} else if len(groups) != u.Cols {
+	k, _, err := c.groups(u.Cols, groups)
+	if c.Variant.Semantic() && err != nil {
+		return nil, err
+	}
+	if len(groups) != u.Cols {
 		groups = nil
 	}
 	imputer, err := impute.New(u, groups)
@@ -192,30 +188,23 @@ func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description,
 	if err != nil {
 		return nil, err
 	}
-	d := &Description{U: full, Groups: groups}
-	d.U.Data = slices.Clone(full.Data)
-	d.markUndescribed()
+	d := &Description{U: dataset.Convert[float64](full), Groups: groups}
+	for i, p := range d.U.Data {
+		if math.IsNaN(p) { // for all classes
+			if d.Undescribed == nil {
+				d.Undescribed = make([]bool, d.U.Cols)
+			}
+			d.Undescribed[i%d.U.Cols] = true
+			d.U.Data[i] = 0
+		}
+	}
 	d.Targets = d.U
 	if c.Variant.Semantic() {
-		d.Targets.Data = slices.Clone(d.U.Data)
+		d.Targets = dataset.Convert[float64](d.U)
 		scaleGroups(d.U, k, groups)
 	}
 	d.P = c.prior(d)
 	return d, nil
-}
-
-// markUndescribed replaces what is still missing, which is missing for all classes.
-func (d *Description) markUndescribed() {
-	for i, p := range d.U.Data {
-		if !math.IsNaN(p) {
-			continue
-		}
-		if d.Undescribed == nil {
-			d.Undescribed = make([]bool, d.U.Cols)
-		}
-		d.Undescribed[i%d.U.Cols] = true
-		d.U.Data[i] = 0
-	}
 }
 
 // scaleGroups scales the entries of a class within a group to sum to 1 where they
@@ -239,27 +228,17 @@ func scaleGroups(u dataset.Matrix[float64], k int, of []int) {
 // prior returns p(a_m), the mean of U over the classes. The uniform prior is its mean
 // over the described attributes.
 func (c Config) prior(d *Description) []float64 {
-	p := make([]float64, d.U.Cols)
-	var mean float64
-	var described int
-	for m := range p {
-		if d.undescribed(m) {
-			continue
-		}
-		for z := range d.U.Rows {
-			p[m] += d.U.Data[z*d.U.Cols+m]
-		}
-		p[m] /= float64(d.U.Rows)
-		mean += p[m]
-		described++
-	}
-	if c.Prior != Uniform || described == 0 {
-		return p
-	}
-	mean /= float64(described)
+	p := dataset.Means(d.U, 0)
+	var mean, described float64
 	for m := range p {
 		if !d.undescribed(m) {
-			p[m] = mean
+			mean += p[m]
+			described++
+		}
+	}
+	for m := range p {
+		if c.Prior == Uniform && !d.undescribed(m) {
+			p[m] = mean / described
 		}
 	}
 	return p

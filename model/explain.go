@@ -76,58 +76,43 @@ func (s GroupScore) Log() float64 { return math.Log(min(max(s.Score, leastScore)
 // Explain compares two candidate classes for a sample with the detections a, p(a_m|x) of
 // M attributes.
 func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) {
-	logP, err := e.logPOf(a, class, against)
+	odds, err := e.logOdds(a, class, against)
 	if err != nil {
 		return nil, err
 	}
-	scores := e.forward.groupScores(a)
-	x := &Evidence{
-		Class: class, Against: against, LogOdds: logP[class] - logP[against],
-		Groups: make([]GroupEvidence, scores.Rows),
+	f, scores := e.forward.groups, e.forward.groupScores(a)
+	x := &Evidence{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupEvidence, f.k)}
+	none := make([]float64, f.k) // Ac
+	if !f.writeNoneOfDetections(none, a) && f.complement == Const {
+		none = slices.Repeat([]float64{1}, f.k)
 	}
-	none := e.noneOfDetections(a)
 	for k := range x.Groups {
-		score := func(z int) GroupScore { return e.score(a, scores.Row(k)[z], none[k], k, z) }
-		g := GroupEvidence{None: none[k], Class: score(class), Against: score(against)}
+		split := func(z int) GroupScore { // into the terms of the score
+			s := GroupScore{Score: scores.Row(k)[z], Terms: make([]float64, f.m), None: f.noneRatio[k*f.z+z] * none[k]}
+			for m := range s.Terms {
+				s.Terms[m] = f.gamma.Row(m)[k] * f.ratio.Row(m)[z] * a[m]
+			}
+			return s
+		}
+		g := GroupEvidence{None: none[k], Class: split(class), Against: split(against)}
 		g.Contribution = g.Class.Log() - g.Against.Log()
 		x.Groups[k] = g
 	}
 	return x, nil
 }
 
-// logPOf returns log p(z|x) of one sample, after checking two classes to be compared.
-func (e *Explainer) logPOf(a []float64, class, against int) ([]float64, error) {
+// logOdds returns log p(class|x) - log p(against|x) of one sample, after checking the classes.
+func (e *Explainer) logOdds(a []float64, class, against int) (float64, error) {
 	for _, z := range []int{class, against} {
 		if z < 0 || z >= e.Classes.U.Rows {
-			return nil, &invalid.Error{Field: "class", Want: fmt.Sprintf("a candidate class, 0 to %d", e.Classes.U.Rows-1), Got: fmt.Sprint(z)}
+			return 0, &invalid.Error{Field: "class", Want: fmt.Sprintf("a candidate class, 0 to %d", e.Classes.U.Rows-1), Got: fmt.Sprint(z)}
 		}
 	}
 	if class == against {
-		return nil, &invalid.Error{Field: "classes", Want: "two different classes", Got: fmt.Sprintf("%d twice", class)}
+		return 0, &invalid.Error{Field: "classes", Want: "two different classes", Got: fmt.Sprintf("%d twice", class)}
 	}
 	l, err := e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(a), Data: a})
-	return l.Data, err
-}
-
-// noneOfDetections returns Ac of each group.
-func (e *Explainer) noneOfDetections(a []float64) []float64 {
-	ac := make([]float64, e.forward.groups.k)
-	if !e.forward.groups.writeNoneOfDetections(ac, a) && e.forward.groups.complement == Const {
-		for k := range ac {
-			ac[k] = 1
-		}
-	}
-	return ac
-}
-
-// score splits a group score into its terms.
-func (e *Explainer) score(a []float64, score, none float64, k, z int) GroupScore {
-	f := e.forward.groups
-	s := GroupScore{Score: score, Terms: make([]float64, f.m), None: f.noneRatio[k*f.z+z] * none}
-	for m := range s.Terms {
-		s.Terms[m] = f.gamma.Row(m)[k] * f.ratio.Row(m)[z] * a[m]
-	}
-	return s
+	return l.Data[class] - l.Data[against], err
 }
 
 // Counterfactual is the prediction if one attribute were detected for sure, or not at
@@ -143,19 +128,15 @@ type Counterfactual struct {
 // how far they move the log odds between two classes, the furthest first. Detections
 // that already have the value are left out.
 func (e *Explainer) Changes(a []float64, class, against int) ([]Counterfactual, error) {
-	now, err := e.logPOf(a, class, against)
+	odds, err := e.logOdds(a, class, against)
 	if err != nil {
 		return nil, err
 	}
 	list, err := e.single(a, class, against, nil)
-	if err != nil {
-		return nil, err
-	}
-	odds := now[class] - now[against]
 	slices.SortStableFunc(list, func(x, y Counterfactual) int {
 		return cmp.Compare(math.Abs(y.LogOdds-odds), math.Abs(x.LogOdds-odds))
 	})
-	return list, nil
+	return list, err
 }
 
 // Flip looks for at most limit changes after which against is ahead of class. The search
@@ -164,11 +145,11 @@ func (e *Explainer) Changes(a []float64, class, against int) ([]Counterfactual, 
 // one is enough; of several, there may be a smaller set. If found is false, the changes
 // are those tried.
 func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Counterfactual, found bool, err error) {
-	now, err := e.logPOf(a, class, against)
+	odds, err := e.logOdds(a, class, against)
 	if err != nil {
 		return nil, false, err
 	}
-	odds, at := now[class]-now[against], slices.Clone(a)
+	at := slices.Clone(a)
 	for odds >= 0 && len(changes) < limit {
 		list, err := e.single(at, class, against, changes)
 		if err != nil {
@@ -181,15 +162,21 @@ func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Coun
 		if best.LogOdds >= odds {
 			break
 		}
-		odds = best.LogOdds
-		at[best.Attribute] = best.To
+		odds, at[best.Attribute] = best.LogOdds, best.To
 		changes = append(changes, best)
 	}
-	if odds >= 0 {
-		return changes, false, nil
+	for i := 0; odds < 0 && i < len(changes); {
+		less := slices.Delete(slices.Clone(changes), i, i+1)
+		if err := e.evaluate(a, class, against, true, less); err != nil {
+			return nil, false, err
+		}
+		if len(less) > 0 && less[len(less)-1].LogOdds < 0 {
+			changes = less
+		} else {
+			i++
+		}
 	}
-	changes, err = e.prune(a, class, against, changes)
-	return changes, true, err
+	return changes, odds < 0, e.evaluate(a, class, against, true, changes)
 }
 
 // single evaluates each single change, except of attributes changed before.
@@ -205,16 +192,20 @@ func (e *Explainer) single(a []float64, class, against int, before []Counterfact
 			}
 		}
 	}
-	changed := dataset.NewMatrix[float64](len(list), len(a))
-	for i, c := range list {
-		copy(changed.Row(i), a)
-		changed.Row(i)[c.Attribute] = c.To
-	}
-	return list, e.evaluate(changed, class, against, list)
+	return list, e.evaluate(a, class, against, false, list)
 }
 
-// evaluate fills in the outcome of each change. A row of changed is the sample after it.
-func (e *Explainer) evaluate(changed dataset.Matrix[float64], class, against int, list []Counterfactual) error {
+// evaluate sets the outcome of each change of the sample, alone or after those before it.
+func (e *Explainer) evaluate(a []float64, class, against int, inTurn bool, list []Counterfactual) error {
+	changed := dataset.NewMatrix[float64](len(list), len(a))
+	at := slices.Clone(a)
+	for i, c := range list {
+		at[c.Attribute] = c.To
+		copy(changed.Row(i), at)
+		if !inTurn {
+			at[c.Attribute] = a[c.Attribute]
+		}
+	}
 	l, err := e.LogP(changed)
 	if err != nil {
 		return err
@@ -225,33 +216,4 @@ func (e *Explainer) evaluate(changed dataset.Matrix[float64], class, against int
 		list[i].Predicted = slices.Index(row, slices.Max(row))
 	}
 	return nil
-}
-
-// prune removes changes as long as the others still put against ahead, and evaluates
-// those that are left one after the other.
-func (e *Explainer) prune(a []float64, class, against int, changes []Counterfactual) ([]Counterfactual, error) {
-	for i := 0; i < len(changes); {
-		less := slices.Delete(slices.Clone(changes), i, i+1)
-		if err := e.evaluateInTurn(a, class, against, less); err != nil {
-			return nil, err
-		}
-		if len(less) > 0 && less[len(less)-1].LogOdds < 0 {
-			changes = less
-		} else {
-			i++
-		}
-	}
-	return changes, e.evaluateInTurn(a, class, against, changes)
-}
-
-// evaluateInTurn evaluates the sample after the first change, after the first two, and
-// so on.
-func (e *Explainer) evaluateInTurn(a []float64, class, against int, changes []Counterfactual) error {
-	after := dataset.NewMatrix[float64](len(changes), len(a))
-	at := slices.Clone(a)
-	for i, c := range changes {
-		at[c.Attribute] = c.To
-		copy(after.Row(i), at)
-	}
-	return e.evaluate(after, class, against, changes)
 }

@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -308,9 +307,8 @@ func (o *fixedSoftOr[T]) byA(da, dg []T) {
 // evaluation, prediction and explanation go through it. It computes group after group
 // for a block of samples, so that group scores stay in the processor's cache.
 type Forward[T Float] struct {
-	groups  *fixedGroups[T]
-	block   int       // samples
-	scratch sync.Pool // of *forwardScratch[T], one per worker
+	groups *fixedGroups[T]
+	block  int // samples
 }
 
 // The size of a block: about blockNumbers samples x classes, at least leastBlock samples
@@ -321,14 +319,6 @@ const (
 	mostBlock       = 256
 	maxBlockNumbers = 1 << 18
 )
-
-// forwardScratch is the memory of one worker.
-type forwardScratch[T Float] struct {
-	packed        []T // n x members, detections group after group
-	background, g []T // n x Z
-	ac            []T // n x K
-	product       *logProduct
-}
 
 // NewForward returns the forward computation of the grouping of params for the candidate
 // classes. It reads V of params alone.
@@ -341,10 +331,6 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 	f.groups.set(params.V, c.Zeta)
 	z := f.groups.z
 	f.block = min(max(blockNumbers/z, leastBlock), mostBlock, max(maxBlockNumbers/z, 1))
-	f.scratch.New = func() any {
-		n := f.block
-		return &forwardScratch[T]{background: make([]T, n*z), g: make([]T, n*z), ac: make([]T, n*k), product: newLogProduct(n * z)}
-	}
 	return f, nil
 }
 
@@ -359,8 +345,7 @@ func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
 	}
 	blocks := (a.Rows + f.block - 1) / f.block
 	parallel.For(blocks, 1, func(lo, hi int) {
-		s := f.scratch.Get().(*forwardScratch[T])
-		defer f.scratch.Put(s)
+		s := f.newScratch()
 		for b := lo; b < hi; b++ {
 			from, to := b*f.block, min((b+1)*f.block, a.Rows)
 			f.blockLogP(s, a.Data[from*m:to*m], logP.Data[from*z:to*z], nil)
@@ -372,10 +357,21 @@ func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
 // groupScores returns G of one sample with the detections a, K x Z.
 func (f *Forward[T]) groupScores(a []T) dataset.Matrix[T] {
 	g := dataset.NewMatrix[T](f.groups.k, f.groups.z)
-	s := f.scratch.Get().(*forwardScratch[T])
-	defer f.scratch.Put(s)
-	f.blockLogP(s, a, make([]T, f.groups.z), func(k int, scores []T) { copy(g.Row(k), scores) })
+	f.blockLogP(f.newScratch(), a, make([]T, f.groups.z), func(k int, scores []T) { copy(g.Row(k), scores) })
 	return g
+}
+
+// forwardScratch is the memory of one worker.
+type forwardScratch[T Float] struct {
+	packed        []T // n x members, detections group after group
+	background, g []T // n x Z
+	ac            []T // n x K
+	product       *logProduct
+}
+
+func (f *Forward[T]) newScratch() *forwardScratch[T] {
+	size := f.block * f.groups.z
+	return &forwardScratch[T]{background: make([]T, size), g: make([]T, size), ac: make([]T, f.block*f.groups.k), product: newLogProduct(size)}
 }
 
 // blockLogP computes a block of at most f.block samples. each, if not nil, gets the

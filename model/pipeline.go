@@ -85,26 +85,17 @@ func (p *Pipeline) WithImputation(kind impute.Kind) *Pipeline {
 	return &other
 }
 
-// Explainable is a classifier whose predictions can be explained: LAGO.
-type Explainable interface {
-	Classifier
-	// Explainer explains the scores for the classes with the descriptions u.
-	Explainer(u dataset.Matrix[float64]) (*Explainer, error)
-	// DetectOne returns p(a_m|x) of one row of the features x.
-	DetectOne(x dataset.Matrix[float32], row int) ([]float64, error)
-}
-
-func (p *Pipeline) explainable() (Explainable, error) {
-	if e, ok := p.Classifier.(Explainable); ok {
-		return e, nil
+// LAGO returns the classifier if it is LAGO. Otherwise the error is an *invalid.Error.
+func (p *Pipeline) LAGO() (*LAGO, error) {
+	if c, ok := p.Classifier.(interface{ self() *LAGO }); ok {
+		return c.self(), nil
 	}
 	return nil, &invalid.Error{Field: "model", Want: "a LAGO model", Got: "another method"}
 }
 
-// Explainer explains the scores of the model for the classes with the descriptions u. The
-// error is an *invalid.Error if the classifier is not Explainable.
+// Explainer explains the scores of the model, a LAGO, for the classes with the descriptions u.
 func (p *Pipeline) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
-	e, err := p.explainable()
+	l, err := p.LAGO()
 	if err != nil {
 		return nil, err
 	}
@@ -112,50 +103,46 @@ func (p *Pipeline) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.Explainer(full)
+	classes, err := l.Config.Describe(full, l.Semantic)
+	if err != nil {
+		return nil, err
+	}
+	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V))
 }
 
 // DetectOne returns p(a_m|x) of one row of the features x, computed in float64 from the
-// preprocessed features on. The error is an *invalid.Error if the classifier is not
-// Explainable.
+// preprocessed features on. The model must be a LAGO.
 func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) {
-	e, err := p.explainable()
+	l, err := p.LAGO()
 	if err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= x.Rows {
 		return nil, &invalid.Error{Field: "row of the features", Want: fmt.Sprintf("0 to %d", x.Rows-1), Got: fmt.Sprint(row)}
 	}
-	preprocessed, err := p.Transform.Apply(x, []int{row})
+	if x, err = p.Transform.Apply(x, []int{row}); err == nil {
+		err = l.checkFeatures(x)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return e.DetectOne(preprocessed, 0)
+	params := &Parameters[float64]{W: dataset.Convert[float64](l.Params.W), B: make([]float64, len(l.Params.B))}
+	for m, b := range l.Params.B {
+		params.B[m] = float64(b)
+	}
+	a := dataset.NewMatrix[float64](1, len(params.B))
+	params.Logits(dataset.Convert[float64](x), a)
+	Sigmoid(a.Data)
+	return a.Data, nil
 }
 
-// Scorer scores blocks of samples for classes that were described once. Blocks of some
-// hundred samples are shared between cores. A Scorer must not be used by several
-// goroutines at once.
-type Scorer interface {
-	// Score writes the scores of the samples x, n x D as in the data set, into scores,
-	// n x Z. The error is an *invalid.Error where sizes do not fit.
-	Score(x, scores dataset.Matrix[float32]) error
-}
-
-// A classifier may do part of the work of a Scorer once for all samples.
-type (
-	// folding returns a classifier for features that are transformed by the rest of t only.
-	folding interface {
-		Fold(t *preprocess.Transform) (c Classifier, rest *preprocess.Transform, err error)
-	}
-	// classifierOf returns Classify for the classes with the descriptions u.
-	classifierOf interface {
-		ClassifierOf(u dataset.Matrix[float64]) (classify func(a, scores dataset.Matrix[float32]) error, err error)
-	}
-)
+// Scorer writes the scores of the samples x, n x D as in the data set, into scores, n x Z, for
+// classes that were described once. Blocks of some hundred samples are shared between cores.
+// The error is an *invalid.Error where sizes do not fit.
+type Scorer func(x, scores dataset.Matrix[float32]) error
 
 // NewScorer returns the scorer of a model for the classes that u describes, classes x M,
-// NaN for missing entries.
+// NaN for missing entries. LAGO does part of the work once for all samples.
 func NewScorer(p *Pipeline, u dataset.Matrix[float64]) (Scorer, error) {
 	if u.Rows < 1 {
 		return nil, &invalid.Error{Field: "descriptions", Want: "at least one class", Got: fmt.Sprint(u.Rows)}
@@ -164,47 +151,36 @@ func NewScorer(p *Pipeline, u dataset.Matrix[float64]) (Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scorer{classifier: p.Classifier, transform: p.Transform, classes: u.Rows}
-	if f, ok := p.Classifier.(folding); ok {
-		if s.classifier, s.transform, err = f.Fold(p.Transform); err != nil {
-			return nil, err
-		}
-	}
-	if c, ok := s.classifier.(classifierOf); ok {
-		s.classify, err = c.ClassifierOf(full)
-		return s, err
-	}
-	s.classify = func(a, scores dataset.Matrix[float32]) error {
-		got, err := s.classifier.Classify(a, full)
+	classifier, transform := p.Classifier, p.Transform
+	classify := func(a, scores dataset.Matrix[float32]) error {
+		got, err := classifier.Classify(a, full)
 		copy(scores.Data, got.Data)
 		return err
 	}
-	return s, nil
-}
-
-type scorer struct {
-	classifier Classifier            // for features transformed by transform
-	transform  *preprocess.Transform // nil for none
-	classify   func(a, scores dataset.Matrix[float32]) error
-	classes    int
-}
-
-func (s *scorer) Score(x, scores dataset.Matrix[float32]) error {
-	if err := checkScores(scores, x.Rows, s.classes); err != nil {
-		return err
-	}
-	rows := x.AllRows()
-	if !s.transform.Identity() {
-		var err error
-		if x, err = s.transform.Apply(x, rows); err != nil {
-			return err
+	if l, err := p.LAGO(); err == nil {
+		if classifier, transform, err = l.fold(p.Transform); err != nil {
+			return nil, err
+		}
+		if classify, err = l.classifierOf(full); err != nil {
+			return nil, err
 		}
 	}
-	a, err := s.classifier.Detect(x, rows)
-	if err != nil {
-		return err
-	}
-	return s.classify(a, scores)
+	return func(x, scores dataset.Matrix[float32]) (err error) {
+		if err := checkScores(scores, x.Rows, u.Rows); err != nil {
+			return err
+		}
+		rows := x.AllRows()
+		if !transform.Identity() {
+			if x, err = transform.Apply(x, rows); err != nil {
+				return err
+			}
+		}
+		a, err := classifier.Detect(x, rows)
+		if err != nil {
+			return err
+		}
+		return classify(a, scores)
+	}, nil
 }
 
 // LAGO is a trained LAGO, for preprocessed features and imputed descriptions. Its scores are
@@ -214,6 +190,8 @@ type LAGO struct {
 	Params   *Parameters[float32]
 	Semantic []int // the group of each attribute, nil where the data set has none
 }
+
+func (l *LAGO) self() *LAGO { return l } // also of a type that embeds it
 
 // Detect returns A, p(a_m|x), of the given rows of x.
 func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
@@ -250,16 +228,16 @@ func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
 // with the descriptions u.
 func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	logP := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	classify, err := l.ClassifierOf(u)
+	classify, err := l.classifierOf(u)
 	if err != nil {
 		return logP, err
 	}
 	return logP, classify(a, logP)
 }
 
-// ClassifierOf returns Classify for the classes with the descriptions u, whose tables are
+// classifierOf returns Classify for the classes with the descriptions u, whose tables are
 // computed once.
-func (l *LAGO) ClassifierOf(u dataset.Matrix[float64]) (func(a, logP dataset.Matrix[float32]) error, error) {
+func (l *LAGO) classifierOf(u dataset.Matrix[float64]) (func(a, logP dataset.Matrix[float32]) error, error) {
 	classes, err := l.Config.Describe(u, l.Semantic)
 	if err != nil {
 		return nil, err
@@ -271,33 +249,10 @@ func (l *LAGO) ClassifierOf(u dataset.Matrix[float64]) (func(a, logP dataset.Mat
 	return f.LogP, nil
 }
 
-// Fold returns the model of features transformed by rest, the steps of t before the affine
+// fold returns the model of features transformed by rest, the steps of t before the affine
 // ones that end it. These are folded into W and b.
-func (l *LAGO) Fold(t *preprocess.Transform) (folded Classifier, rest *preprocess.Transform, err error) {
+func (l *LAGO) fold(t *preprocess.Transform) (folded *LAGO, rest *preprocess.Transform, err error) {
 	params := &Parameters[float32]{V: l.Params.V}
-	if params.W, params.B, rest, err = t.Fold(l.Params.W, l.Params.B); err != nil {
-		return nil, nil, err
-	}
-	return &LAGO{Config: l.Config, Params: params, Semantic: l.Semantic}, rest, nil
-}
-
-// Explainer explains the scores of the model for the classes with the descriptions u.
-func (l *LAGO) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
-	classes, err := l.Config.Describe(u, l.Semantic)
-	if err != nil {
-		return nil, err
-	}
-	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V))
-}
-
-// DetectOne returns p(a_m|x) of one row of the features x, computed in float64.
-func (l *LAGO) DetectOne(x dataset.Matrix[float32], row int) ([]float64, error) {
-	if err := l.checkFeatures(x); err != nil {
-		return nil, err
-	}
-	params := &Parameters[float64]{W: dataset.Convert[float64](l.Params.W), B: dataset.Convert[float64](dataset.Matrix[float32]{Data: l.Params.B, Rows: 1, Cols: len(l.Params.B)}).Data}
-	a := dataset.NewMatrix[float64](1, len(params.B))
-	params.Logits(dataset.Convert[float64](x.Slice(row, row+1)), a)
-	Sigmoid(a.Data)
-	return a.Data, nil
+	params.W, params.B, rest, err = t.Fold(l.Params.W, l.Params.B)
+	return &LAGO{Config: l.Config, Params: params, Semantic: l.Semantic}, rest, err
 }

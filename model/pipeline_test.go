@@ -56,7 +56,7 @@ func TestPipelineOfAnyClassifier(t *testing.T) {
 		scores := testkit.Must(model.Score(p, x, x.AllRows(), u))(t)
 		testkit.NearAll(t, "scores", scores.Data, c.want, 1e-6)
 		clear(scores.Data)
-		testkit.NoError(t, testkit.Must(model.NewScorer(p, u))(t).Score(x, scores))
+		testkit.NoError(t, testkit.Must(model.NewScorer(p, u))(t)(x, scores))
 		testkit.NearAll(t, "scores of a Scorer", scores.Data, c.want, 1e-6)
 		_, err := p.Classify(x, matrix([][]float64{{nan}}))
 		names(t, err, "descriptions")
@@ -108,12 +108,12 @@ func TestScoreErrors(t *testing.T) {
 		_, err := model.NewScorer(p, dataset.NewMatrix[float64](0, 6))
 		names(t, err, "descriptions")
 		scorer := testkit.Must(model.NewScorer(p, tr.described))(t)
-		names(t, scorer.Score(tr.x, dataset.NewMatrix[float32](3, 5)), "scores")
-		names(t, scorer.Score(tr.x, dataset.NewMatrix[float32](2, 4)), "scores")
-		testkit.NoError(t, scorer.Score(dataset.NewMatrix[float32](0, 5), dataset.NewMatrix[float32](0, 4)))
+		names(t, scorer(tr.x, dataset.NewMatrix[float32](3, 5)), "scores")
+		names(t, scorer(tr.x, dataset.NewMatrix[float32](2, 4)), "scores")
+		testkit.NoError(t, scorer(dataset.NewMatrix[float32](0, 5), dataset.NewMatrix[float32](0, 4)))
 	}
 	scorer := testkit.Must(model.NewScorer(p, tr.described))(t)
-	names(t, scorer.Score(dataset.NewMatrix[float32](3, 4), dataset.NewMatrix[float32](3, 4)), "features")
+	names(t, scorer(dataset.NewMatrix[float32](3, 4), dataset.NewMatrix[float32](3, 4)), "features")
 }
 
 // configs draws any configuration.
@@ -145,7 +145,7 @@ func TestScorerAgreesWithTheGraphs(t *testing.T) {
 		block := rapid.IntRange(1, s.n).Draw(t, "block")
 		for from := 0; from < s.n; from += block {
 			end := min(from+block, s.n)
-			testkit.NoError(t, scorer.Score(x.Slice(from, end), got.Slice(from, end)))
+			testkit.NoError(t, scorer(x.Slice(from, end), got.Slice(from, end)))
 		}
 		within(t, "log p(z|x)", 2e-4, floats(got.Data), tr.logP(t))
 	})
@@ -162,7 +162,7 @@ func TestScorerFoldsPreprocessing(t *testing.T) {
 		want := testkit.Must(model.Score(p, tr.x, tr.x.AllRows(), tr.described))(t)
 		for range 2 { // a scorer can be reused
 			got := dataset.NewMatrix[float32](300, 150)
-			testkit.NoError(t, scorer.Score(tr.x, got))
+			testkit.NoError(t, scorer(tr.x, got))
 			within(t, string(chain), 1e-4, floats(got.Data), floats(want.Data))
 		}
 	}
@@ -347,7 +347,7 @@ func BenchmarkScorer(b *testing.B) {
 				x := dataset.Convert[float32](uniform(newRand(1), block, 2048, 0, 1))
 				scores := dataset.NewMatrix[float32](block, 50)
 				for b.Loop() {
-					testkit.NoError(b, scorer.Score(x, scores))
+					testkit.NoError(b, scorer(x, scores))
 				}
 				b.ReportMetric(float64(block*b.N)/b.Elapsed().Seconds(), "samples/s")
 			})

@@ -68,7 +68,10 @@ func PredictAll(ctx context.Context, src Source, m *train.Saved, scorer model.Sc
 			return nil, err
 		}
 		b := adapt.Block{X: x.Slice(0, n), Scores: dataset.NewMatrix[float32](n, classes)}
-		if err := cmp.Or(scorer.Score(b.X, b.Scores), m.AdaptedFeatures().ApplyInPlace(b.X)); err != nil {
+		if err := scorer(b.X, b.Scores); err != nil {
+			return nil, err
+		}
+		if b.X, err = m.AdaptedFeatures().Apply(b.X, b.X.AllRows()); err != nil {
 			return nil, err
 		}
 		blocks = append(blocks, b)

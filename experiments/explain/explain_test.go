@@ -300,7 +300,7 @@ func TestExplainRefuses(t *testing.T) {
 	other.Classifier = nil
 	q := detected(m, cuckoo, "")
 	_, err := Explain(other, q)
-	testkit.WantError(t, err, "model: expected a LAGO model, found eszsl")
+	testkit.WantError(t, err, "model: expected a LAGO model, found another method")
 	q.Against = "Black billed cuckoo"
 	_, err = Explain(m, q)
 	testkit.WantError(t, err, "against: ", `"Black billed cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`)

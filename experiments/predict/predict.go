@@ -64,7 +64,7 @@ type Count struct {
 // Run predicts the classes of all samples of src and writes one row per sample, in
 // their order. scorer scores samples for the given classes.
 func Run(ctx context.Context, src Source, scorer model.Scorer, classes []string, o Options, w io.Writer) (Count, error) {
-	return o.run(ctx, src, scorer.Score, newOutput(w, classes, o, src))
+	return o.run(ctx, src, scorer, newOutput(w, classes, o, src))
 }
 
 // RunAdapted is Run with predictions adapted to all samples of src together, by the settings
@@ -116,7 +116,7 @@ func newBlocks(dims, classes int) chan *block {
 
 // run passes blocks around: from free to filled to scored, and back. After an error blocks are
 // passed on as they are, until all are back.
-func (o Options) run(ctx context.Context, src Source, score func(x, scores dataset.Matrix[float32]) error, out *output) (Count, error) {
+func (o Options) run(ctx context.Context, src Source, score model.Scorer, out *output) (Count, error) {
 	err := o.Check()
 	if err == nil {
 		err = out.flush() // the header

@@ -40,9 +40,7 @@ func three() *Samples {
 }
 
 // asFeatures returns features as scores.
-type asFeatures struct{}
-
-func (asFeatures) Score(x, scores dataset.Matrix[float32]) error {
+func asFeatures(x, scores dataset.Matrix[float32]) error {
 	copy(scores.Data, x.Data)
 	return nil
 }
@@ -80,7 +78,7 @@ func TestFormats(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Format = c.f
 			var out bytes.Buffer
-			count := testkit.Must(Run(t.Context(), three(), asFeatures{}, awkward, c.o, &out))(t)
+			count := testkit.Must(Run(t.Context(), three(), asFeatures, awkward, c.o, &out))(t)
 			if out.String() != c.want {
 				t.Errorf("found\n%s\nexpected\n%s", &out, c.want)
 			}
@@ -101,7 +99,7 @@ func TestTable(t *testing.T) {
 	src.d.Classes[2] = "x\x1b[2J"
 	src.d.IDs = []string{"a", "b", "c\x1b", strings.Repeat("é", 50) + "end"}
 	var out bytes.Buffer
-	testkit.Must(Run(t.Context(), src, asFeatures{}, src.d.Classes[:3], Options{Top: 3}, &out))(t)
+	testkit.Must(Run(t.Context(), src, asFeatures, src.d.Classes[:3], Options{Top: 3}, &out))(t)
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("a control character is printed:\n%q", &out)
 	}
@@ -117,14 +115,14 @@ func TestRunAdapted(t *testing.T) {
 		Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 100}},
 	}
 	var out bytes.Buffer
-	count, p, err := RunAdapted(t.Context(), src, m, asFeatures{}, awkward, Options{Top: 1, Format: CSV}, &out)
+	count, p, err := RunAdapted(t.Context(), src, m, asFeatures, awkward, Options{Top: 1, Format: CSV}, &out)
 	testkit.NoError(t, err)
 	if count.Samples != 3 || p.Changed != 1 || len(p.Shares) != 3 {
 		t.Errorf("%+v, %+v", count, p)
 	}
 	testkit.WantText(t, out.String(), "sample,true_class,prediction,class_1,probability_1\n1,")
 	src.next = len(src.rows)
-	if _, _, err := RunAdapted(t.Context(), src, m, asFeatures{}, awkward, Options{Top: 1}, &out); err == nil {
+	if _, _, err := RunAdapted(t.Context(), src, m, asFeatures, awkward, Options{Top: 1}, &out); err == nil {
 		t.Error("an empty batch was accepted")
 	}
 }
@@ -219,7 +217,7 @@ var abc = []string{"a", "b", "c"}
 func TestRunStreams(t *testing.T) {
 	src := &counting{n: 100*maxSamples + 17}
 	var out bytes.Buffer
-	count := testkit.Must(Run(t.Context(), src, modulo{}, abc, Options{Top: 1, Format: CSV}, &out))(t)
+	count := testkit.Must(Run(t.Context(), src, modulo{}.Score, abc, Options{Top: 1, Format: CSV}, &out))(t)
 	if want := (Count{Samples: src.n}); count != want {
 		t.Errorf("found %+v, expected %+v", count, want)
 	}
@@ -277,7 +275,7 @@ func TestRunReturnsTheFirstError(t *testing.T) {
 		{"Ctrl-C", ended, &counting{n: 1e6}, modulo{}, io.Discard, "context canceled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Run(c.ctx, c.src, c.scorer, abc, Options{Top: 2, Format: CSV}, c.w)
+			_, err := Run(c.ctx, c.src, c.scorer.Score, abc, Options{Top: 2, Format: CSV}, c.w)
 			testkit.WantError(t, err, c.want)
 			if c.src.next == c.src.n && c.src.n > 10 {
 				t.Error("all samples were read")
@@ -293,7 +291,7 @@ func TestOptions(t *testing.T) {
 		"min-confidence: expected a probability from 0 to 1, found 80":   {Top: 1, Temperature: 1, Confidence: 80},
 		"min-confidence: expected a model of LAGO, whose scores are pro": {Top: 1, Confidence: 0.5},
 	} {
-		_, err := Run(t.Context(), &counting{n: 3}, modulo{}, abc, o, io.Discard)
+		_, err := Run(t.Context(), &counting{n: 3}, modulo{}.Score, abc, o, io.Discard)
 		testkit.WantError(t, err, want)
 	}
 }

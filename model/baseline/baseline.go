@@ -105,10 +105,7 @@ func (m *Bilinear) Gather(to, x dataset.Matrix[float32], rows []int) {
 		return
 	}
 	to.CopyRows(x, rows)
-	if m.Features != Standardize {
-		return
-	}
-	for i := range rows {
+	for i := 0; m.Features == Standardize && i < len(rows); i++ {
 		row := to.Row(i)
 		for d := range row {
 			row[d] = (row[d] - m.shift[d]) * m.scale[d]
@@ -184,9 +181,6 @@ func SetTransposed(w dataset.Matrix[float32], of mat.Matrix) {
 // Gather copies rows of x into the first rows of to.
 type Gather func(to, x dataset.Matrix[float32], rows []int)
 
-// CopyRows is the Gather of unchanged features.
-var CopyRows Gather = dataset.Matrix[float32].CopyRows
-
 // CopyUnitRows is the Gather of features scaled to length 1; rows of zeros stay zero.
 func CopyUnitRows(to, x dataset.Matrix[float32], rows []int) {
 	b := blas32.Implementation()
@@ -229,27 +223,23 @@ func Classify[T blas.Float](
 	describe func() (dataset.Matrix[T], error), score func(y dataset.Matrix[T]) dataset.Matrix[float32],
 ) (dataset.Matrix[float32], error) {
 	none := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	if a.Cols != detections {
-		return none, notAsTrained("detections", detections, a.Cols)
-	}
-	if u.Cols != attributes {
-		return none, notAsTrained("attributes", attributes, u.Cols)
+	for _, c := range []struct {
+		field     string
+		want, got int
+	}{{"detections", detections, a.Cols}, {"attributes", attributes, u.Cols}} {
+		if c.want != c.got {
+			return none, &invalid.Error{Field: c.field, Want: fmt.Sprintf("%d, as in training", c.want), Got: fmt.Sprint(c.got)}
+		}
 	}
 	y, err := describe()
 	if err != nil || a.Rows == 0 {
 		return none, err
 	}
 	scores := score(y)
-	for _, v := range scores.Data {
-		if v != v {
-			return none, &model.NotFinite{Term: "score", Value: float64(v)}
-		}
+	if i := slices.IndexFunc(scores.Data, func(v float32) bool { return v != v }); i >= 0 {
+		return none, &model.NotFinite{Term: "score", Value: math.NaN()}
 	}
 	return scores, nil
-}
-
-func notAsTrained(field string, want, got int) error {
-	return &invalid.Error{Field: field, Want: fmt.Sprintf("%d, as in training", want), Got: fmt.Sprint(got)}
 }
 
 // Descent is the learner of a model that gradient descent trains on blocks of samples.

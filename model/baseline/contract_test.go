@@ -89,7 +89,7 @@ func TestProject(t *testing.T) {
 	for i := range 2*samples - 90 {
 		rows = append(rows, (7*i)%samples)
 	}
-	a := testkit.Must(baseline.Project(w, x, rows, baseline.CopyRows))(t)
+	a := testkit.Must(baseline.Project(w, x, rows, dataset.Matrix[float32].CopyRows))(t)
 	for i, r := range rows {
 		v := x.Row(r)
 		if got := a.Row(i); got[0] != v[0]+2*v[2] || got[1] != v[1]-v[2] {

@@ -19,7 +19,6 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -86,30 +85,19 @@ func (r *Imputer) WithKind(kind Kind) *Imputer {
 	return &other
 }
 
-// Equal reports whether two imputers fill entries equally.
-func (r *Imputer) Equal(other *Imputer) bool {
-	if r == nil || other == nil {
-		return r == other
-	}
-	return r.kind == other.kind && slices.EqualFunc(r.groups, other.groups, slices.Equal[[]int]) &&
-		floats.Same(r.mean, other.mean) && floats.Same(r.sd, other.sd) &&
-		floats.Same(r.correlations().RawSymmetric().Data, other.correlations().RawSymmetric().Data)
-}
-
 // attributesOf lists the attributes of each group.
 func attributesOf(groups []int, m int) [][]int {
 	var lists [][]int
 	index := map[int]int{}
 	for i := range m {
-		at, known := len(lists), false
+		group := -1 - i
 		if groups != nil && groups[i] >= 0 {
-			if at, known = index[groups[i]]; !known {
-				at = len(lists)
-				index[groups[i]] = at
-			}
+			group = groups[i]
 		}
+		at, known := index[group]
 		if !known {
-			lists = append(lists, nil)
+			at = len(lists)
+			index[group], lists = at, append(lists, nil)
 		}
 		lists[at] = append(lists[at], i)
 	}

@@ -184,31 +184,14 @@ func (r *Reader) Get(name string, rows, cols int) dataset.Matrix[float32] {
 
 // Cache keeps values by key; each is computed once. The zero value is empty and ready to
 // use, also by several goroutines.
-type Cache struct {
-	mu     sync.Mutex
-	values map[any]func() (any, error)
-}
+type Cache struct{ values sync.Map } // of func() (T, error)
 
-// Cached returns the value of a key, computing it if it is missing. Keys have a type of
-// their own in each method. Without a cache (nil) the value is computed.
+// Cached returns the value of a key, computing it if it is missing. Each use has its own type
+// of key. Without a cache (nil) the value is computed.
 func Cached[T any](c *Cache, key any, compute func() (T, error)) (T, error) {
 	if c == nil {
 		return compute()
 	}
-	c.mu.Lock()
-	if c.values == nil {
-		c.values = map[any]func() (any, error){}
-	}
-	once, ok := c.values[key]
-	if !ok {
-		once = sync.OnceValues(func() (any, error) { return compute() })
-		c.values[key] = once
-	}
-	c.mu.Unlock()
-	v, err := once()
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return v.(T), nil
+	once, _ := c.values.LoadOrStore(key, sync.OnceValues(compute))
+	return once.(func() (T, error))()
 }

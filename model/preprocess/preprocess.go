@@ -120,21 +120,17 @@ func Fit(chain Chain, ridge float64, x dataset.Matrix[float32], rows []int) (*Tr
 func (t *Transform) fitStandardize(x dataset.Matrix[float32], rows []int) error {
 	mean, square := make([]float64, x.Cols), make([]float64, x.Cols)
 	n := float64(len(rows))
-	for block := range t.blocks(x, rows, fitBlock) {
-		for i := range block.Rows {
-			for d, v := range block.Row(i) {
-				mean[d] += float64(v) / n
+	each := func(add func(d int, v float64)) {
+		for block := range t.blocks(x, rows, fitBlock) {
+			for i := range block.Rows {
+				for d, v := range block.Row(i) {
+					add(d, float64(v))
+				}
 			}
 		}
 	}
-	for block := range t.blocks(x, rows, fitBlock) {
-		for i := range block.Rows {
-			for d, v := range block.Row(i) {
-				c := float64(v) - mean[d]
-				square[d] += c * c / n
-			}
-		}
-	}
+	each(func(d int, v float64) { mean[d] += v / n })
+	each(func(d int, v float64) { square[d] += (v - mean[d]) * (v - mean[d]) / n })
 	t.Shift, t.Scale = make([]float32, x.Cols), make([]float32, x.Cols)
 	for d := range mean {
 		if !numeric.Finite(square[d]) {
@@ -172,23 +168,14 @@ const applyBlock = 256
 // Apply returns a transformed copy of the given rows of x.
 func (t *Transform) Apply(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
 	to := dataset.NewMatrix[float32](len(rows), x.Cols)
-	return to, t.apply(to.Data, x, rows)
-}
-
-// ApplyInPlace transforms all rows of x.
-func (t *Transform) ApplyInPlace(x dataset.Matrix[float32]) error {
-	return t.apply(x.Data, x, x.AllRows())
-}
-
-// apply writes transformed rows of x to a slice, which may be where these rows are.
-func (t *Transform) apply(to []float32, x dataset.Matrix[float32], rows []int) error {
 	if err := t.check(x.Cols); err != nil {
-		return err
+		return to, err
 	}
+	left := to.Data
 	for block := range t.blocks(x, rows, applyBlock) {
-		to = to[copy(to, block.Data):]
+		left = left[copy(left, block.Data):]
 	}
-	return nil
+	return to, nil
 }
 
 // blocks yields transformed copies of the rows of x, size at a time. A block is valid
@@ -337,18 +324,19 @@ const fitBlock = 512
 
 // Gram returns X'X of the given rows, D x D, summed in float64.
 func Gram(x dataset.Matrix[float32], rows []int) *mat.SymDense {
-	return (&Transform{}).gram(x, rows)
+	return (*Transform)(nil).gram(x, rows)
 }
 
 // gram is Gram of the transformed rows.
 func (t *Transform) gram(x dataset.Matrix[float32], rows []int) *mat.SymDense {
 	a := mat.NewSymDense(x.Cols, nil)
-	wide := make([]float64, min(fitBlock, len(rows))*x.Cols)
+	wide := blas64.General{Cols: x.Cols, Stride: x.Cols, Data: make([]float64, min(fitBlock, len(rows))*x.Cols)}
 	for block := range t.blocks(x, rows, fitBlock) {
 		for i, v := range block.Data {
-			wide[i] = float64(v)
+			wide.Data[i] = float64(v)
 		}
-		blas64.Syrk(blas.Trans, 1, blas64.General{Rows: block.Rows, Cols: x.Cols, Stride: x.Cols, Data: wide}, 1, a.RawSymmetric())
+		wide.Rows = block.Rows
+		blas64.Syrk(blas.Trans, 1, wide, 1, a.RawSymmetric())
 	}
 	return a
 }

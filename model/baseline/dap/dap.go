@@ -1,7 +1,5 @@
-// Package dap has the two methods of Lampert, Nickisch and Harmeling ("Learning To Detect
-// Unseen Object Classes by Between-Class Attribute Transfer", CVPR 2009, and
-// "Attribute-Based Classification for Zero-Shot Visual Object Categorization", TPAMI
-// 2014):
+// Package dap has the two methods of Lampert, Nickisch and Harmeling ("Attribute-Based
+// Classification for Zero-Shot Visual Object Categorization", TPAMI 2014; before, CVPR 2009):
 //
 //   - DAP, direct attribute prediction: a classifier p(a_m|x) for each attribute;
 //   - IAP, indirect attribute prediction: a classifier p(y|x) of the training classes, and
@@ -13,9 +11,9 @@
 //	p(z|x) ~ product over m of p(a_m = a_m^z | x) / p(a_m = a_m^z).
 //
 // The classifiers minimise |w|^2 / 2 + c (sum over samples of the log loss). Logistic
-// regression is ours: its probabilities need no calibration, which the support vector
-// machines of 2009 do. LAGO with singleton groups and binary descriptions is DAP
-// (supplement D.4 of its paper); a test compares the two.
+// regression is ours: unlike those of support vector machines, its probabilities need no
+// calibration. LAGO with singleton groups and binary descriptions is DAP (supplement D.4 of
+// its paper); a test compares the two.
 //
 // An attribute that all training classes have, or none of them, cannot be learned. It
 // gets p(a_m|x) = p(a_m) = 1/2 and has no effect.
@@ -97,25 +95,6 @@ func (c *Config) Settings() setting.List {
 	}
 }
 
-// Learn implements method.Method. The methods are not random. The loss is in nats per
-// sample, summed over attributes for DAP.
-func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
-	own := *c
-	m, has := own.model(e)
-	key := fitKey{own.Prediction, own.C, own.Threshold}
-	if own.Prediction == Indirect {
-		key.threshold = ""
-	}
-	return method.FitOnce(m, func() (float64, error) {
-		fit, err := method.Cached(e.Cache, key, own.objective(e, has).Minimise)
-		if err != nil {
-			return 0, err
-		}
-		fit.Store(m.W, m.B)
-		return fit.Loss, nil
-	}), nil
-}
-
 // fitKey has the settings that classifiers depend on; the prior is none of them.
 type fitKey struct {
 	prediction Prediction
@@ -123,16 +102,15 @@ type fitKey struct {
 	threshold  Threshold
 }
 
-// model returns a model before the fit of its classifiers, and which training class has
-// which attribute: Y x M, NaN where there is nothing to learn.
-func (c *Config) model(e method.Examples) (m *Model, has dataset.Matrix[float64]) {
+// Learn implements method.Method. The methods are not random. The loss is in nats per
+// sample, summed over attributes for DAP.
+func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	thresholds := thresholdsOf(e.U, c.Threshold)
-	has = binary(e.U, thresholds.Data)
+	has := binary(e.U, thresholds.Data) // NaN where there is nothing to learn
 	fraction := fractions(has)
-	outputs := e.U.Cols
-	m = &Model{Thresholds: thresholds, Prior: dataset.NewMatrix[float32](1, e.U.Cols)}
+	m, key, outputs := &Model{Thresholds: thresholds}, fitKey{c.Prediction, c.C, c.Threshold}, e.U.Cols
 	if c.Prediction == Indirect {
-		outputs = e.U.Rows
+		key.threshold, outputs = "", e.U.Rows
 		m.Classes = dataset.Convert[float32](has)
 		for i, v := range has.Data {
 			if math.IsNaN(v) {
@@ -140,14 +118,20 @@ func (c *Config) model(e method.Examples) (m *Model, has dataset.Matrix[float64]
 			}
 		}
 	}
-	for a, p := range fraction {
-		if c.Prior == Half {
-			p = 0.5
-		}
-		m.Prior.Data[a] = float32(p)
+	if c.Prior == Half {
+		fraction = slices.Repeat([]float64{0.5}, e.U.Cols)
 	}
+	m.Prior = dataset.Convert[float32](dataset.Matrix[float64]{Rows: 1, Cols: e.U.Cols, Data: fraction})
 	m.W, m.B = dataset.NewMatrix[float32](e.X.Cols, outputs), dataset.NewMatrix[float32](1, outputs)
-	return m, has
+	objective := c.objective(e, has)
+	return method.FitOnce(m, func() (float64, error) {
+		fit, err := method.Cached(e.Cache, key, objective.Minimise)
+		if err != nil {
+			return 0, err
+		}
+		fit.Store(m.W, m.B)
+		return fit.Loss, nil
+	}), nil
 }
 
 // thresholdsOf returns the thresholds of the attributes, 1 x M, in the precision of the model.
@@ -273,7 +257,7 @@ func (m *Model) indirect() bool { return m.Classes.Data != nil }
 // Detect returns the log odds of p(a_m|x) of the given rows, len(rows) x M. Log odds are
 // as exact for probabilities near 1 as near 0.
 func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	s, err := baseline.Project(m.W, x, rows, baseline.CopyRows)
+	s, err := baseline.Project(m.W, x, rows, dataset.Matrix[float32].CopyRows)
 	if err != nil {
 		return s, err
 	}

@@ -5,10 +5,8 @@
 //
 // with the features X (samples x D), the one-hot classes Y (samples x Z) and their
 // descriptions U (Z x M). The LAGO paper compares itself with ESZSL in most detail: K = 1
-// approximates it (section 3.4), and supplement C measures noise against it.
-//
-// The paper defines Y with -1 and 1. The program of its authors uses 1 and 0, as do the
-// authors of LAGO, whose accuracy ours is compared with, and this package.
+// approximates it (section 3.4), and supplement C measures noise against it. Y is as in the
+// programs of both papers; the ESZSL paper has -1 in place of 0.
 package eszsl
 
 import (
@@ -85,35 +83,25 @@ func squaredError(m *baseline.Bilinear, e method.Examples) (float64, error) {
 	return sum / float64(len(e.Labels)), nil
 }
 
-// The keys of what fits to the same examples have in common.
+// regressionKey is that of fits to the same examples with the same gamma, productsKey with any.
 type (
 	productsKey   struct{}
 	regressionKey struct{ gamma float64 }
 )
 
-// products are X'X, D x D, and X'Y, D x Z: the sum of the features of each class.
-type products struct {
-	xx *mat.SymDense
-	xy *mat.Dense
-}
-
 // fit writes W.
 func (c *Config) fit(w dataset.Matrix[float32], e method.Examples) error {
-	p, err := method.Cached(e.Cache, productsKey{}, func() (products, error) {
-		p := products{preprocess.Gram(e.X, e.Rows), mat.NewDense(e.X.Cols, e.U.Rows, nil)}
+	// (X'X + gamma I)^-1 X'Y, where X'Y is the sum of the features of each class.
+	regression, err := method.Cached(e.Cache, regressionKey{c.Gamma}, func() (*mat.Dense, error) {
+		xx, _ := method.Cached(e.Cache, productsKey{}, func() (*mat.SymDense, error) { return preprocess.Gram(e.X, e.Rows), nil })
+		xy := mat.NewDense(e.X.Cols, e.U.Rows, nil)
 		for i, r := range e.Rows {
 			z := e.Labels[i]
 			for d, v := range e.X.Row(r) {
-				p.xy.Set(d, z, p.xy.At(d, z)+float64(v))
+				xy.Set(d, z, xy.At(d, z)+float64(v))
 			}
 		}
-		return p, nil
-	})
-	if err != nil {
-		return err
-	}
-	regression, err := method.Cached(e.Cache, regressionKey{c.Gamma}, func() (*mat.Dense, error) {
-		return solve(p.xx, "gamma", c.Gamma, p.xy)
+		return solve(xx, "gamma", c.Gamma, xy)
 	})
 	if err != nil {
 		return err

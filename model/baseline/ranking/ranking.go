@@ -9,21 +9,18 @@
 //		ALE      l_r / r  times that sum, where r counts the h_z > 0, and l_r = 1 + 1/2 + ... + 1/r
 //		SJE      max over z != y of h_z
 //
-//	  - ALE, attribute label embedding: Akata, Perronnin, Harchaoui and Schmid, "Label-
-//	    Embedding for Attribute-Based Classification", CVPR 2013, and "Label-Embedding
-//	    for Image Classification", TPAMI 2016, section 3.2;
-//	  - SJE, structured joint embedding: Akata, Reed, Walter, Lee and Schiele, "Evaluation
-//	    of Output Embeddings for Fine-Grained Image Classification", CVPR 2015, section 3;
+//	  - ALE: Akata, Perronnin, Harchaoui and Schmid, "Label-Embedding for Image
+//	    Classification", TPAMI 2016, section 3.2;
+//	  - SJE: Akata, Reed, Walter, Lee and Schiele, "Evaluation of Output Embeddings for
+//	    Fine-Grained Image Classification", CVPR 2015, section 3;
 //	  - DeViSE: Frome et al., "DeViSE: A Deep Visual-Semantic Embedding Model", NIPS 2013,
 //	    equation 1. Only the map is learned, on fixed features.
 //
 // The authors sample terms of these losses; here all terms are summed, as in Xian,
 // Lampert, Schiele and Akata ("Zero-Shot Learning - A Comprehensive Evaluation of the
 // Good, the Bad and the Ugly", TPAMI 2018, section 3.1), the source of the numbers in the
-// LAGO paper.
-//
-// W is learned by stochastic gradient descent with a constant learning rate, one sample
-// at a time, without a regulariser: early stopping regularises.
+// LAGO paper. W is learned by stochastic gradient descent with a constant learning rate, one
+// sample at a time, without a regulariser: early stopping regularises.
 package ranking
 
 import (
@@ -131,8 +128,7 @@ func lossOf[T model.Float](l Loss) lossFunc[T] {
 	return map[Loss]lossFunc[T]{ALE: weightedRanking[T], SJE: structuredHinge[T], DeViSE: pairwiseHinge[T]}[l]
 }
 
-// pairwiseHinge is the loss of DeViSE. The authors visit the other classes in random
-// order and stop at the first with a loss, for speed.
+// pairwiseHinge is the loss of DeViSE.
 func pairwiseHinge[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
 	loss, rank := violations(scores, y, margin, step)
 	step[y] = T(rank)
@@ -141,9 +137,8 @@ func pairwiseHinge[T model.Float](scores []T, y int, margin T, step []T) (loss f
 
 // weightedRanking is the loss of ALE, the weighted approximate ranking of Usunier et al.
 // (2009): the top of the ranking weighs most. The weight is constant between kinks. The
-// authors' program samples other classes until one has a loss and estimates r by the
-// number of draws (WSABIE, Weston et al. 2011), a step with the same expectation if the
-// estimate is right.
+// authors' program estimates r by the number of classes drawn until one has a loss (WSABIE,
+// Weston et al. 2011).
 func weightedRanking[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
 	loss, rank := violations(scores, y, margin, step)
 	if rank == 0 {
@@ -240,39 +235,27 @@ func (b *block) learn(rows, labels []int) (loss float64, moved bool, err error) 
 	xx := dataset.Matrix[float32]{Rows: n, Cols: n, Data: b.xx.Data[:n*n]}
 	baseline.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, xx)
 
+	impl, classes := blas32.Implementation(), b.u.Rows
 	for i, y := range labels {
-		stepped, of, err := b.step(i, xx.Row(i), y)
-		if err != nil {
-			return 0, false, err
+		scores, c, moves := b.scores.Row(i), b.c.Row(i), b.moves.Row(i)
+		if i > 0 {
+			impl.Sgemv(blas.Trans, i, classes, b.lr, b.moves.Data, classes, xx.Row(i), 1, 1, scores, 1)
 		}
-		loss += of
-		moved = moved || stepped
+		if z := numeric.NotFinite(scores); z >= 0 {
+			return 0, false, &model.NotFinite{Term: "W", Value: float64(scores[z])}
+		}
+		loss += b.loss(scores, y, b.margin, c)
+		clear(moves)
+		for z, v := range c {
+			if v != 0 {
+				impl.Saxpy(classes, v, b.uu.Row(z), 1, moves, 1)
+				moved = true
+			}
+		}
 	}
 	if moved {
 		baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, b.c.Slice(0, n), b.u, 0, a)
 		baseline.Gemm(blas.Trans, blas.NoTrans, b.lr, x, a, 1, b.model.W)
 	}
 	return loss, moved, nil
-}
-
-// step takes the step of the i-th sample of the block, of class y; xx are its products
-// with the samples of the block.
-func (b *block) step(i int, xx []float32, y int) (stepped bool, loss float64, err error) {
-	scores, c, moves, classes := b.scores.Row(i), b.c.Row(i), b.moves.Row(i), b.u.Rows
-	impl := blas32.Implementation()
-	if i > 0 {
-		impl.Sgemv(blas.Trans, i, classes, b.lr, b.moves.Data, classes, xx, 1, 1, scores, 1)
-	}
-	if z := numeric.NotFinite(scores); z >= 0 {
-		return false, 0, &model.NotFinite{Term: "W", Value: float64(scores[z])}
-	}
-	loss = b.loss(scores, y, b.margin, c)
-	clear(moves)
-	for z, v := range c {
-		if v != 0 {
-			impl.Saxpy(classes, v, b.uu.Row(z), 1, moves, 1)
-			stepped = true
-		}
-	}
-	return stepped, loss, nil
 }

@@ -18,8 +18,7 @@
 //
 // As in the authors' program, samples are scaled to length 1, descriptions are scaled so
 // that the median distance of two classes is 1, and there are no biases. The paper also
-// learns the b_r; the authors report (IJCV 2020, "Classifier and Exemplar Synthesis for
-// Zero-Shot Learning", note 3) that it hardly helps, and mostly keep them fixed.
+// learns the b_r, which hardly helps (the authors' IJCV 2020 paper, note 3).
 package synclassifier
 
 import (
@@ -72,12 +71,9 @@ type fitKey struct {
 
 // Learn implements method.Method. SynC is not random.
 func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
-	m := &Model{
-		V:        dataset.NewMatrix[float32](e.X.Cols, e.U.Rows),
-		Mean:     dataset.NewMatrix[float32](1, e.U.Cols),
-		Distance: dataset.Matrix[float32]{Rows: 1, Cols: 1, Data: []float32{1}},
-		config:   *c,
-	}
+	matrix := dataset.NewMatrix[float32]
+	m := &Model{config: *c, V: matrix(e.X.Cols, e.U.Rows), Mean: matrix(1, e.U.Cols), Distance: matrix(1, 1)}
+	m.Distance.Data[0] = 1
 	for a, v := range dataset.Means(e.U, 0) {
 		m.Mean.Data[a] = float32(v)
 	}
@@ -109,12 +105,12 @@ func (c *Config) objective(e method.Examples) linear.Objective {
 
 // squaredHinge is the loss of one class against all others, with its derivative.
 func squaredHinge(score float64, is bool, classes int) (loss, slope float64) {
-	y := -1.0
+	y, n := -1.0, float64(classes)
 	if is {
 		y = 1
 	}
 	violation := max(0, 1-y*score)
-	return violation * violation / float64(classes), -2 * y * violation / float64(classes)
+	return violation * violation / n, -2 * y * violation / n
 }
 
 // negligible is the size of a singular value, relative to the largest and per class, that
@@ -166,7 +162,7 @@ func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error)
 
 // Detect returns the scores v_r'x of the phantoms, len(rows) x R.
 func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	gather := baseline.CopyRows
+	gather := baseline.Gather(dataset.Matrix[float32].CopyRows)
 	if m.config.Unit {
 		gather = baseline.CopyUnitRows
 	}
