@@ -2,14 +2,13 @@ package model_test
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -21,24 +20,66 @@ import (
 // sound is a valid Config.
 var sound = model.Config{Variant: model.SemanticSoft, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Alpha: 1, Beta: 1, Lambda: 1, Psi: 1}
 
-func TestCheck(t *testing.T) {
+// Each mistake is refused by all constructors that meet it.
+func TestRefusals(t *testing.T) {
+	describe := func(tr trial[float64]) (err error) {
+		_, err = tr.Config.Describe(tr.described, tr.Semantic)
+		return err
+	}
+	initialise := func(tr trial[float64]) error {
+		_, err := tr.Config.Init(3, tr.described.Cols, tr.Semantic, 1)
+		return err
+	}
+	w := func(tr trial[float64]) error {
+		_, err := model.NewWMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
+		return err
+	}
+	v := func(tr trial[float64]) error {
+		_, err := model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
+		return err
+	}
+	forward := func(tr trial[float64]) error {
+		_, err := model.NewForward(tr.Config, tr.Classes, tr.params)
+		return err
+	}
+	type constructors = []func(trial[float64]) error
+	graphs, all := constructors{w, v, forward}, constructors{initialise, w, v, forward}
 	for _, tt := range []struct {
-		field string // "" if valid
-		spoil func(c *model.Config)
+		name, field string // field is "" if valid
+		spoil       func(tr *trial[float64])
+		by          constructors
 	}{
-		{"", func(*model.Config) {}},
-		{"", func(c *model.Config) { c.Variant, c.K, c.Psi = model.KSoft, 3, 0 }},
-		{"", func(c *model.Config) { c.Alpha, c.Beta, c.Lambda, c.Psi = 0, 0, 0, 0 }},
-		{"variant", func(c *model.Config) { c.Variant = "hard" }},
-		{"variant", func(c *model.Config) { c.Variant = "" }},
-		{"prior", func(c *model.Config) { c.Prior = "Uniform" }},
-		{"complement", func(c *model.Config) { c.Complement = "zero" }},
-		{"k", func(c *model.Config) { c.Variant, c.Psi = model.KSoft, 0 }},
-		{"psi", func(c *model.Config) { c.Variant = model.SemanticHard }},
+		{"nothing", "", func(*trial[float64]) {}, append(all, describe)},
+		{"no weights", "", func(tr *trial[float64]) {
+			tr.Config.Alpha, tr.Config.Beta, tr.Config.Lambda, tr.Config.Psi = 0, 0, 0, 0
+		}, all},
+		{"variant", "variant", func(tr *trial[float64]) { tr.Config.Variant = "hard" }, all},
+		{"no variant", "variant", func(tr *trial[float64]) { tr.Config.Variant = "" }, all},
+		{"prior", "prior", func(tr *trial[float64]) { tr.Config.Prior = "Uniform" }, all},
+		{"complement", "complement", func(tr *trial[float64]) { tr.Config.Complement = "zero" }, all},
+		{"no K", "k", func(tr *trial[float64]) { tr.Config.Variant, tr.Config.Psi = model.KSoft, 0 }, all},
+		{"K above M", "k", func(tr *trial[float64]) { tr.Config.Variant, tr.Config.Psi, tr.Config.K = model.KSoft, 0, 5 }, all},
+		{"a prior of hard groups", "psi", func(tr *trial[float64]) { tr.Config.Variant = model.SemanticHard }, all},
+		{"no samples", "batch", func(tr *trial[float64]) { tr.Batch = 0 }, constructors{w, v}},
+		{"other attributes", "descriptions", func(tr *trial[float64]) {
+			tr.Classes = &model.Description{U: uniform(newRand(1), 3, 5, 0, 1), P: make([]float64, 5)}
+		}, graphs},
+		{"groups of some attributes", "groups", func(tr *trial[float64]) {
+			tr.Classes.Groups, tr.Semantic = tr.Semantic[:3], tr.Semantic[:3]
+		}, append(all, describe)},
+		{"an attribute without group", "groups", func(tr *trial[float64]) { tr.Semantic[1] = -1 }, constructors{describe, initialise}},
+		{"no classes", "descriptions", func(tr *trial[float64]) { tr.described = dataset.NewMatrix[float64](0, 4) }, constructors{describe}},
+		{"no attributes", "descriptions", func(tr *trial[float64]) { tr.described = dataset.NewMatrix[float64](2, 0) }, constructors{describe}},
+		{"percent", "descriptions", func(tr *trial[float64]) { tr.described.Data[3] = 75 }, constructors{describe}},
+		{"negative", "descriptions", func(tr *trial[float64]) { tr.described.Data[3] = -1 }, constructors{describe}},
 	} {
-		c := sound
-		tt.spoil(&c)
-		names(t, c.Check(), tt.field)
+		t.Run(tt.name, func(t *testing.T) {
+			for _, construct := range tt.by {
+				tr := newTrial(t, sound, sizes{n: 2, d: 2, m: 4, k: 2, z: 3}, 1)
+				tt.spoil(&tr)
+				names(t, construct(tr), tt.field)
+			}
+		})
 	}
 }
 
@@ -55,38 +96,6 @@ func names(t *testing.T, err error, field string) {
 	var e *invalid.Error
 	if !errors.As(err, &e) || e.Field != field || !strings.HasPrefix(err.Error(), ""+field+": expected ") {
 		t.Errorf("the error is %v, expected one of %s", err, field)
-	}
-}
-
-// Machines check their input.
-func TestMachineErrors(t *testing.T) {
-	s := sizes{n: 2, d: 2, m: 4, k: 2, z: 3}
-	for _, tt := range []struct {
-		field string
-		spoil func(tr *trial[float64])
-	}{
-		{"variant", func(p *trial[float64]) { p.Config.Variant = "hard" }},
-		{"batch", func(p *trial[float64]) { p.Batch = 0 }},
-		{"descriptions", func(p *trial[float64]) {
-			p.Classes = &model.Description{U: uniform(newRand(1), 3, 5, 0, 1), P: make([]float64, 5)}
-		}},
-		{"groups", func(p *trial[float64]) { p.Classes.Groups = p.Semantic[:3] }},
-		{"k", func(p *trial[float64]) {
-			p.Config = model.Config{Variant: model.KSoft, Prior: "uniform", Complement: "const", Zeta: 1, K: 5}
-		}},
-	} {
-		t.Run(tt.field, func(t *testing.T) {
-			tr := newTrial(t, sound, s, 1)
-			tt.spoil(&tr)
-			_, err := model.NewWMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
-			names(t, err, tt.field)
-			_, err = model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
-			names(t, err, tt.field)
-			if tt.field != "batch" {
-				_, err = model.NewForward(tr.Config, tr.Classes, tr.params)
-				names(t, err, tt.field)
-			}
-		})
 	}
 }
 
@@ -207,28 +216,6 @@ func TestDescriptionsAreProbabilities(t *testing.T) {
 	})
 }
 
-func TestDescribeErrors(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		variant model.Variant
-		groups  []int
-		u       dataset.Matrix[float64]
-		field   string
-	}{
-		{"no classes", model.Singletons, nil, dataset.NewMatrix[float64](0, 3), "descriptions"},
-		{"no attributes", model.Singletons, nil, dataset.NewMatrix[float64](2, 0), "descriptions"},
-		{"percent", model.Singletons, nil, matrix([][]float64{{0, 0.5}, {1, 75}}), "descriptions"},
-		{"negative", model.Singletons, nil, matrix([][]float64{{0, -1}, {1, 0.7}}), "descriptions"},
-		{"no groups", model.SemanticHard, nil, matrix([][]float64{{0, 1}}), "groups"},
-		{"an attribute without group", model.SemanticSoft, []int{0, -1}, matrix([][]float64{{0, 1}}), "groups"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := model.Config{Variant: tt.variant, Prior: model.PerAttribute}.Describe(tt.u, tt.groups)
-			names(t, err, tt.field)
-		})
-	}
-}
-
 func start(t *testing.T, c model.Config, dims, attributes int, semantic []int, seed uint64) *model.Parameters[float32] {
 	t.Helper()
 	p := testkit.Must(c.Init(dims, attributes, semantic, seed))(t)
@@ -240,71 +227,47 @@ var singletons = model.Config{Variant: model.Singletons, Prior: model.Uniform, C
 // W starts with orthogonal columns of length 0.1, or rows if there are fewer rows.
 func TestInitIsOrthogonal(t *testing.T) {
 	for _, s := range []struct{ dims, attributes int }{{7, 3}, {3, 7}, {5, 5}, {1, 1}, {40, 1}} {
-		t.Run(fmt.Sprintf("%d x %d", s.dims, s.attributes), func(t *testing.T) {
-			w := start(t, singletons, s.dims, s.attributes, nil, 1).W
-			n := min(s.dims, s.attributes)
-			for i := range n {
-				for j := range n {
-					var product, want float64
-					for k := range max(s.dims, s.attributes) {
-						x, y := w.Data[i*w.Cols+k%w.Cols], w.Data[j*w.Cols+k%w.Cols] // rows
-						if s.dims >= s.attributes {
-							x, y = w.Row(k)[i], w.Row(k)[j]
-						}
-						product += float64(x) * float64(y)
-					}
-					if i == j {
-						want = 0.01
-					}
-					if math.Abs(product-want) > 1e-8 {
-						t.Errorf("vectors %d and %d: product %g, expected %g", i, j, product, want)
-					}
-				}
-			}
-		})
+		w := dataset.Convert[float64](start(t, singletons, s.dims, s.attributes, nil, 1).W)
+		vectors := mat.NewDense(w.Rows, w.Cols, w.Data).T()
+		if s.dims < s.attributes {
+			vectors = vectors.T()
+		}
+		var products mat.Dense
+		products.Mul(vectors, vectors.T())
+		for i := range min(s.dims, s.attributes) {
+			products.Set(i, i, products.At(i, i)-0.01)
+		}
+		if norm := mat.Norm(&products, 2); norm > 1e-7 {
+			t.Errorf("%d x %d: the products of vectors differ from 0.01 I by %g", s.dims, s.attributes, norm)
+		}
 	}
 }
 
+// V is one-hot by group, and b is 0. V of k-soft is noise in a range of 1e-3 with a mean of 0.
 func TestInitOfGroups(t *testing.T) {
-	hard := singletons
+	hard, soft := singletons, singletons
 	hard.Variant = model.SemanticHard
+	soft.Variant, soft.K = model.KSoft, 20
 	for _, tt := range []struct {
 		config   model.Config
 		semantic []int
-		want     dataset.Matrix[float32]
+		want     dataset.Matrix[float64]
 	}{
-		{singletons, nil, dataset.Convert[float32](matrix([][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}))},
-		{hard, []int{1, 0, 1}, dataset.Convert[float32](matrix([][]float64{{0, 1}, {1, 0}, {0, 1}}))},
+		{singletons, nil, matrix([][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}})},
+		{hard, []int{1, 0, 1}, matrix([][]float64{{0, 1}, {1, 0}, {0, 1}})},
 	} {
 		p := start(t, tt.config, 4, 3, tt.semantic, 1)
-		if diff := cmp.Diff(tt.want, p.V); diff != "" {
-			t.Errorf("%s: V (-want +got):\n%s", tt.config.Variant, diff)
-		}
-		if diff := cmp.Diff(make([]float32, 3), p.B); diff != "" {
-			t.Errorf("%s: b (-want +got):\n%s", tt.config.Variant, diff)
+		if diff := cmp.Diff(dataset.Convert[float32](tt.want), p.V) + cmp.Diff(make([]float32, 3), p.B); diff != "" {
+			t.Errorf("%s: V and b (-want +got):\n%s", tt.config.Variant, diff)
 		}
 	}
-}
-
-// k-soft starts from noise in a range of 1e-3 with a mean of 0.
-func TestInitOfKSoft(t *testing.T) {
-	c := singletons
-	c.Variant, c.K = model.KSoft, 20
-	v := start(t, c, 4, 50, nil, 1).V
+	v := start(t, soft, 4, 50, nil, 1).V
 	if v.Rows != 50 || v.Cols != 20 {
 		t.Fatalf("V is %d x %d, expected 50 x 20", v.Rows, v.Cols)
 	}
-	var mean float64
-	for _, x := range v.Data {
-		mean += float64(x) / float64(len(v.Data))
-	}
-	if math.Abs(mean) > 1e-9 {
-		t.Errorf("the mean of V is %g, expected 0", mean)
-	}
+	testkit.Near(t, "mean of V", sum(floats(v.Data))/1000, 0, 1e-9)
 	// The probability that 1000 draws span less than 0.99 of the range is below 1e-3.
-	if width := slices.Max(v.Data) - slices.Min(v.Data); width > 1e-3 || width < 0.99e-3 {
-		t.Errorf("the range of V is %g, expected 1e-3", width)
-	}
+	testkit.Near(t, "range of V", float64(slices.Max(v.Data)-slices.Min(v.Data)), 0.995e-3, 0.005e-3)
 }
 
 func TestInitFollowsTheSeed(t *testing.T) {
@@ -316,22 +279,5 @@ func TestInitFollowsTheSeed(t *testing.T) {
 	}
 	if slices.Equal(one.W.Data, two.W.Data) || slices.Equal(one.V.Data, two.V.Data) {
 		t.Error("another seed gives the same parameters")
-	}
-}
-
-func TestInitErrors(t *testing.T) {
-	for _, tt := range []struct {
-		field    string
-		semantic []int
-		change   func(c *model.Config)
-	}{
-		{"prior", nil, func(c *model.Config) { c.Prior = "Uniform" }},
-		{"groups", []int{0, 1}, func(c *model.Config) { c.Variant = model.SemanticHard }},
-		{"k", nil, func(c *model.Config) { c.Variant, c.K = model.KSoft, 4 }},
-	} {
-		c := singletons
-		tt.change(&c)
-		_, err := c.Init(5, 3, tt.semantic, 1)
-		names(t, err, tt.field)
 	}
 }

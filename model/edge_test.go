@@ -133,52 +133,6 @@ func TestAttributeCommonToAllClassesIsNoEvidence(t *testing.T) {
 	}
 }
 
-// A class described by zeros is scored by the complement: the sum over attributes of log (1 - A)/(1 - p).
-func TestEmptyDescriptionIsScoredByItsComplement(t *testing.T) {
-	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 5, z: 3}, 1)
-	clear(tr.described.Row(1))
-	tr = tr.describe(t)
-	a := tr.detect(t)
-	f := tr.forward(t)
-	for i := range tr.x.Rows {
-		var got float64
-		for g := f.GroupScores(a[i*5 : (i+1)*5]); g.Rows > 0; g.Rows-- {
-			got += math.Log(g.Row(g.Rows - 1)[1])
-		}
-		var want float64
-		for m, p := range tr.Classes.P {
-			want += math.Log((1 - a[i*5+m]) / (1 - p))
-		}
-		same(t, "score of the empty class", []float64{got}, []float64{want})
-	}
-}
-
-// Certain detections that match a certain description give the probability 1.
-func TestCertainDetections(t *testing.T) {
-	for _, prior := range []model.Prior{model.Uniform, model.PerAttribute} {
-		c := oneHot
-		c.Prior = prior
-		tr := newTrial(t, c, sizes{n: 3, d: 4, m: 4, z: 3}, 1)
-		sure(tr)
-		tr = tr.describe(t)
-		for m := range 4 { // features are the wanted detections, as -1 and 1
-			clear(tr.params.W.Row(m))
-			tr.params.W.Row(m)[m] = 1e6
-			tr.params.B[m] = 0
-		}
-		for i := range tr.x.Data {
-			tr.x.Data[i] = 2*tr.described.Data[i] - 1
-		}
-		tr.y = []int{0, 1, 2}
-		s := single(tr)
-		got := take(t, s.byW(t))
-		same(t, "cxe", []float64{got.Terms.CXE}, []float64{0})
-		for z, row := 0, s.logP(t); z < 3; z++ {
-			same(t, "log p of the class", row[z*3+z:z*3+z+1], []float64{0})
-		}
-	}
-}
-
 func TestStepReportsNonFiniteTerms(t *testing.T) {
 	c := oneHot
 	c.Alpha = 1
@@ -196,13 +150,6 @@ func TestStepReportsNonFiniteTerms(t *testing.T) {
 		if !errors.As(err, &e) || e.Term != tt.term {
 			t.Errorf("Step() gives %v, expected a *NotFinite of %s", err, tt.term)
 		}
-	}
-}
-
-func TestNoGradientBeforeTheFirstStep(t *testing.T) {
-	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 3, z: 2}, 1)
-	if g, err := tr.byW(t).Learnables()[0].Grad(); err == nil {
-		t.Errorf("a gradient before the first step: %v", g)
 	}
 }
 

@@ -316,18 +316,20 @@ func TestFlipRespectsItsLimit(t *testing.T) {
 	d := testkit.Must(c.Describe(matrix([][]float64{{0.9, 0.9, 0.9}, {0.1, 0.1, 0.1}}), nil))(t)
 	e := testkit.Must(model.NewExplainer(c, d, matrix([][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}})))(t)
 	a := []float64{0.95, 0.95, 0.95}
-	one, found, err := e.Flip(a, 0, 1, 1)
-	if err != nil || found || len(one) != 1 || one[0].LogOdds < 0 {
-		t.Errorf("with a limit of 1: %v, %+v, %v; expected one change that is not enough", found, one, err)
-	}
-	// log odds of a group are log((1.8 a + 0.2 (1-a)) / (0.2 a + 1.8 (1-a))): with two
-	// of three not detected they are -2 log 9 + log(1.72/0.28) < 0.
-	two, found, err := e.Flip(a, 0, 1, 3)
-	if err != nil || !found || len(two) != 2 {
-		t.Fatalf("with a limit of 3: %v, %+v, %v; expected two changes", found, two, err)
-	}
-	same(t, "log odds", []float64{two[1].LogOdds}, []float64{-2*math.Log(9) + math.Log(1.72/0.28)})
-	if two[0].Attribute == two[1].Attribute || two[0].To != 0 || two[1].Predicted != 1 {
-		t.Errorf("%+v, expected two attributes not detected and the second class", two)
+	for limit, want := range map[int][]float64{
+		// log odds of a group are log((1.8 a + 0.2 (1-a)) / (0.2 a + 1.8 (1-a))): with one of
+		// three not detected they are above 0, with two below.
+		1: {2*math.Log(1.72/0.28) - math.Log(9)},
+		3: {2*math.Log(1.72/0.28) - math.Log(9), math.Log(1.72/0.28) - 2*math.Log(9)},
+	} {
+		changes, found, err := e.Flip(a, 0, 1, limit)
+		var odds []float64
+		for _, c := range changes {
+			odds = append(odds, c.LogOdds)
+		}
+		same(t, "log odds", odds, want)
+		if err != nil || found != (limit == 3) || changes[0].To != 0 {
+			t.Errorf("with a limit of %d: %v, %+v, %v", limit, found, changes, err)
+		}
 	}
 }

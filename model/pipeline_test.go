@@ -316,18 +316,6 @@ func TestMissingEntriesAreImputedFromTheReference(t *testing.T) {
 	}
 }
 
-// Classes without any described attribute are equally probable.
-func TestEmptyDescriptions(t *testing.T) {
-	for _, c := range model.Complements {
-		config := oneHot
-		config.Complement = c
-		tr := newTrial(t, config, sizes{n: 2, d: 2, m: 3, z: 2}, 1)
-		u := matrix([][]float64{{nan, nan, nan}, {nan, nan, nan}})
-		p := logPOf(t, lago(single(tr)), uniform(newRand(2), 2, 3, 0, 1), u)
-		same(t, "log p(z|x) of "+string(c), p.Data, []float64{-math.Ln2, -math.Ln2, -math.Ln2, -math.Ln2})
-	}
-}
-
 // BenchmarkScorer has the size of CUB: D 2048, 312 attributes in 28 groups, 50 classes.
 func BenchmarkScorer(b *testing.B) {
 	semantic := make([]int, 312)

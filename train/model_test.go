@@ -143,28 +143,6 @@ func withMissing(d *dataset.Dataset, share float64) *dataset.Dataset {
 	return &partly
 }
 
-// A model trained on full descriptions scores partial ones by either kind of imputation.
-// The kind does not change the scores of full descriptions.
-func TestSetImputation(t *testing.T) {
-	d := tiny.Learnable()
-	partly := withMissing(d, 0.5)
-	for _, label := range []string{"semantic-hard", "eszsl"} {
-		s := testkit.Must(Fit(t.Context(), d, methodTrial(d, testkit.Must(methods.Parse(label))(t), Test)))(t)
-		full, neutral := score(t, s, d, d.Split.Test), score(t, s, partly, d.Split.Test)
-		s.SetImputation(impute.Inferred)
-		if cmp.Equal(neutral, score(t, s, partly, d.Split.Test)) {
-			t.Errorf("%s: both kinds of imputation give equal scores", label)
-		}
-		if !cmp.Equal(full, score(t, s, d, d.Split.Test)) {
-			t.Errorf("%s: imputation changes the scores of full descriptions", label)
-		}
-		s.SetImputation(impute.Neutral)
-		if !cmp.Equal(neutral, score(t, s, partly, d.Split.Test)) {
-			t.Errorf("%s: scores differ after a change of the kind and back", label)
-		}
-	}
-}
-
 func TestFitsNamesModelAndDataset(t *testing.T) {
 	d := tiny.Small()
 	s := testkit.Must(Fit(t.Context(), d, short(d, model.Singletons, preprocess.None)))(t)

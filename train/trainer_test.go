@@ -120,16 +120,6 @@ func TestCancelEndsAfterAnEpoch(t *testing.T) {
 	}
 }
 
-func TestErrorOfOnEpochEndsTheRun(t *testing.T) {
-	d := tiny.Small()
-	tr := newTrainerOf(t, d, trialOn(d, model.SemanticHard, Dev))
-	full := errors.New("disk full")
-	tr.OnEpoch = func(Epoch) error { return full }
-	if status, err := tr.run(context.Background()); status != "" || !errors.Is(err, full) || len(tr.curve) != 1 {
-		t.Errorf("run = %q, %v after %d epochs, expected %v after 1", status, err, len(tr.curve), full)
-	}
-}
-
 func TestBestIsTheFirstOfEquals(t *testing.T) {
 	var b bestEpoch
 	// The first is better than none; the fourth is equal but for rounding.
@@ -240,49 +230,27 @@ func TestBadTrialsAreRefused(t *testing.T) {
 	}
 }
 
-func TestSamplesAtMost(t *testing.T) {
-	s := Samples{Rows: []int{3, 4, 6, 7, 9}, Labels: []int{0, 1, 0, 2, 2}}
-	for n, want := range map[int]Samples{
-		5: s, 9: s,
-		4: {Rows: []int{3, 6, 9}, Labels: []int{0, 0, 2}},
-		1: {Rows: []int{3}, Labels: []int{0}},
-	} {
-		if diff := cmp.Diff(want, s.atMost(n)); diff != "" {
-			t.Errorf("%d (-want +got):\n%s", n, diff)
-		}
-	}
-}
-
-func TestPrepareSelectsTheClassesOfTheStage(t *testing.T) {
+// The preprocessing is fitted on the training samples of the stage and applied to all; without
+// any the features are not copied.
+func TestPrepare(t *testing.T) {
 	d := tiny.Small()
 	for stage, want := range map[Stage][2][]int{
 		Dev:  {d.Split.Train, d.Split.Val},
 		Test: {slices.Concat(d.Split.Train, d.Split.Val), d.Split.Test},
 	} {
-		p := testkit.Must(Prepare(d, Preparation{Stage: stage, Preprocess: preprocess.None}))(t)
-		if got := [2][]int{p.TrainClasses, p.EvaluationClasses}; !cmp.Equal(got, want) {
-			t.Errorf("%s uses the classes %v", stage, got)
-		}
-		for i, s := range []Samples{p.train, p.evaluation} {
-			if &s.X.Data[0] != &d.Features.Data[0] || !slices.Equal(s.Rows, d.SamplesOf(want[i])) {
-				t.Errorf("%s: samples %v, or the features were copied without preprocessing", stage, s.Rows)
+		for _, chain := range []preprocess.Chain{preprocess.None, preprocess.Standardize} {
+			p := testkit.Must(Prepare(d, Preparation{Stage: stage, Preprocess: chain}))(t)
+			if got := [2][]int{p.TrainClasses, p.EvaluationClasses}; !cmp.Equal(got, want) {
+				t.Errorf("%s uses the classes %v", stage, got)
 			}
-		}
-	}
-}
-
-// The preprocessing is fitted on the training samples and applied to all.
-func TestPreparePreprocesses(t *testing.T) {
-	d := tiny.Learnable()
-	p := testkit.Must(Prepare(d, Preparation{Stage: Dev, Preprocess: preprocess.Standardize}))(t)
-	want := testkit.Must(preprocess.Fit(preprocess.Standardize, 0, d.Features, d.SamplesOf(d.Split.Train)))(t)
-	for _, c := range []struct {
-		classes []int
-		got     Samples
-	}{{d.Split.Train, p.train}, {d.Split.Val, p.evaluation}} {
-		x := testkit.Must(want.Apply(d.Features, d.SamplesOf(c.classes)))(t)
-		if !cmp.Equal(x, c.got.X) || !slices.Equal(c.got.Rows, x.AllRows()) {
-			t.Errorf("the samples of %v are preprocessed in another way", c.classes)
+			fitted := testkit.Must(preprocess.Fit(chain, 0, d.Features, d.SamplesOf(want[0])))(t)
+			for i, s := range []Samples{p.train, p.evaluation} {
+				rows := d.SamplesOf(want[i])
+				x := testkit.Must(fitted.Apply(d.Features, rows))(t)
+				if !cmp.Equal(x, s.X.Gather(s.Rows)) || chain == preprocess.None && &s.X.Data[0] != &d.Features.Data[0] {
+					t.Errorf("%s, %s: the samples of %v are selected or preprocessed in another way", stage, chain, want[i])
+				}
+			}
 		}
 	}
 }
@@ -308,22 +276,21 @@ func TestHoldOut(t *testing.T) {
 		all := testkit.Must(Prepare(d, Preparation{Stage: stage, Preprocess: preprocess.None}))(t)
 		held := *d
 		held.TestSeen = []int{all.train.Rows[0], all.train.Rows[7]}
-		evaluated := slices.Clone(all.evaluation.Rows)
 		if stage == Dev {
-			held.TestSeen = slices.Sorted(slices.Values(append(held.TestSeen, evaluated[2])))
-			evaluated = slices.Delete(evaluated, 2, 3)
+			held.TestSeen = slices.Sorted(slices.Values(append(held.TestSeen, all.evaluation.Rows[2])))
 		}
 		p := testkit.Must(Prepare(&held, Preparation{Stage: stage, Preprocess: preprocess.None, HoldOut: true}))(t)
-		if want := slices.Delete(slices.Delete(slices.Clone(all.train.Rows), 7, 8), 0, 1); !slices.Equal(p.train.Rows, want) {
-			t.Errorf("%s: trains on %v, expected %v", stage, p.train.Rows, want)
+		isHeld := func(row int) bool { return slices.Contains(held.TestSeen, row) }
+		for i, s := range []Samples{p.train, p.evaluation} {
+			want := slices.DeleteFunc(slices.Clone([]Samples{all.train, all.evaluation}[i].Rows), isHeld)
+			if !slices.Equal(s.Rows, want) {
+				t.Errorf("%s: uses %v, expected %v", stage, s.Rows, want)
+			}
 		}
 		for i, row := range p.train.Rows {
 			if z := p.TrainClasses[p.train.Labels[i]]; z != d.Labels[row] {
 				t.Errorf("%s: sample %d is labelled %d, expected %d", stage, row, z, d.Labels[row])
 			}
-		}
-		if !slices.Equal(p.evaluation.Rows, evaluated) {
-			t.Errorf("%s: evaluates on %v, expected %v", stage, p.evaluation.Rows, evaluated)
 		}
 	}
 }

@@ -63,21 +63,6 @@ func TestScore(t *testing.T) {
 	})
 }
 
-// Samples of zeros stay zero, and so do dimensions that do not vary.
-func TestZeros(t *testing.T) {
-	x := dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0, 0, 0, 4, 0, 8}}
-	for f, want := range map[baseline.Features][]float32{
-		baseline.Unit:        {0, 0, 0, 1, 0, 1},
-		baseline.Standardize: {0, -0.8660254, 0, 0, 0, 0.8660254}, // -4 / sqrt(32/3) / sqrt(2)
-	} {
-		var m baseline.Bilinear
-		testkit.NoError(t, m.Fit(f, method.Examples{X: x, Rows: []int{0, 1, 2}}))
-		got := dataset.NewMatrix[float32](3, 2)
-		m.Gather(got, x, []int{0, 1, 2})
-		testkit.NearAll(t, string(f), got.Data, want, 1e-6)
-	}
-}
-
 // More samples than a block holds.
 func TestProject(t *testing.T) {
 	const samples = 600
@@ -127,10 +112,10 @@ func TestDescribe(t *testing.T) {
 // baselines are all methods but LAGO.
 var baselines = methods.All[1:]
 
-// eachBaseline runs a test with a trained model of every baseline and its examples.
-func eachBaseline(t *testing.T, test func(*testing.T, func() method.Method, method.Model, method.Examples)) {
+// eachMethod runs a test with a trained model of every method and its examples.
+func eachMethod(t *testing.T, entries []methods.Entry, test func(*testing.T, func() method.Method, method.Model, method.Examples)) {
 	t.Helper()
-	for _, b := range baselines {
+	for _, b := range entries {
 		t.Run(b.Name, func(t *testing.T) {
 			l := learner(t, b.New(), 1)
 			epochs(t, l, 1, 2)
@@ -146,11 +131,12 @@ func examples() method.Examples {
 		e.X.Data[i] = float32(math.Abs(float64(v)))
 	}
 	e.U.Data[3] = math.NaN()
+	e.Groups = shape.Groups
 	e.Cache = new(method.Cache)
 	return e
 }
 
-var shape = method.Shape{Dims: 8, Attributes: 6}
+var shape = method.Shape{Dims: 8, Attributes: 6, Groups: []int{0, 0, 1, 1, 2, 2}}
 
 func learner(t *testing.T, m method.Method, seed uint64) method.Learner {
 	t.Helper()
@@ -219,7 +205,7 @@ func TestStateResumesTraining(t *testing.T) {
 // is missing or has another size.
 func TestRestore(t *testing.T) {
 	unseen := baselinetest.Matrix(6, 1, 0, 0.5, 0.2, 0, 1, 0, math.NaN(), 1, 0.9, 0.3, 0)
-	eachBaseline(t, func(t *testing.T, newMethod func() method.Method, original method.Model, e method.Examples) {
+	eachMethod(t, methods.All, func(t *testing.T, newMethod func() method.Method, original method.Model, e method.Examples) {
 		want := baselinetest.Score(t, original, e, unseen).Data
 		if !math.IsNaN(unseen.Data[7]) {
 			t.Error("the descriptions changed")
@@ -242,7 +228,7 @@ func TestRestore(t *testing.T) {
 }
 
 func TestModelsRefuse(t *testing.T) {
-	eachBaseline(t, func(t *testing.T, _ func() method.Method, m method.Model, e method.Examples) {
+	eachMethod(t, baselines, func(t *testing.T, _ func() method.Method, m method.Model, e method.Examples) {
 		if s, err := model.Score(m, e.X, nil, e.U); err != nil || s.Rows != 0 || s.Cols != e.U.Rows {
 			t.Errorf("no samples: %d x %d, %v; expected 0 x %d", s.Rows, s.Cols, err, e.U.Rows)
 		}

@@ -1,9 +1,10 @@
 package impute_test
 
 import (
+	"fmt"
+	"log"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,12 +102,7 @@ func TestRegression(t *testing.T) {
 		copy(reference.Row(z), []float64{p, 0.1 + 0.8*p})
 	}
 	full := fill(t, impute.Neutral, reference, []int{0, 0}, matrix([]float64{0.25, nan}, []float64{nan, 0.9}))
-	if got := full.Row(0)[1]; math.Abs(got-0.3) > 0.005 {
-		t.Errorf("found %g, expected about 0.3", got)
-	}
-	if got := full.Row(1)[0]; math.Abs(got-1) > 0.005 {
-		t.Errorf("found %g, expected about 1", got)
-	}
+	testkit.NearAll(t, "predictions", []float64{full.Row(0)[1], full.Row(1)[0]}, []float64{0.3, 1}, 0.0025)
 }
 
 // problem draws a reference, groups, and descriptions with missing entries.
@@ -179,11 +175,36 @@ func TestNothingMissing(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	if _, err := impute.New(matrix([]float64{0, 1}), []int{0}); err == nil || !strings.Contains(err.Error(), "each of the 2 attributes, found 1") {
-		t.Errorf("groups of another data set: %v", err)
+	_, err := impute.New(matrix([]float64{0, 1}), []int{0})
+	testkit.WantError(t, err, "each of the 2 attributes, found 1")
+	_, err = testkit.Must(impute.New(matrix([]float64{0, 1}), nil))(t).Impute(matrix([]float64{nan}))
+	testkit.WantError(t, err, "expected 2 attributes, as in training, found 1")
+}
+
+// Wings and backs are olive or grey, and usually alike. Only the wing of a new class is
+// described.
+func Example() {
+	reference := dataset.NewMatrix[float64](100, 4) // wing olive, wing grey, back olive, back grey
+	for z := range reference.Rows {
+		olive := float64(z % 2)
+		copy(reference.Row(z), []float64{olive, 1 - olive, olive, 1 - olive})
 	}
-	r := testkit.Must(impute.New(matrix([]float64{0, 1}), nil))(t)
-	if _, err := r.Impute(matrix([]float64{nan})); err == nil || !strings.Contains(err.Error(), "expected 2 attributes, as in training, found 1") {
-		t.Errorf("descriptions by other attributes: %v", err)
+	imputer, err := impute.New(reference, []int{0, 0, 1, 1})
+	if err != nil {
+		log.Fatal(err)
 	}
+	u := dataset.Matrix[float64]{Rows: 2, Cols: 4, Data: []float64{
+		1, nan, nan, nan,
+		nan, nan, 0, 1,
+	}}
+	for _, kind := range impute.Kinds {
+		full, err := imputer.WithKind(kind).Impute(u)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%-8s %.2f\n", kind, full.Row(0))
+	}
+	// Output:
+	// neutral  [1.00 0.08 0.50 0.50]
+	// inferred [1.00 0.08 0.92 0.08]
 }

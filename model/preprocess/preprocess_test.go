@@ -225,20 +225,6 @@ func TestFitRefuses(t *testing.T) {
 	testkit.WantError(t, err, want)
 }
 
-// By their definition, sn^2 + cn^2 = 1 and d sn/du = cn dn.
-func TestJacobi(t *testing.T) {
-	for _, m := range []float64{0, 0.3, 0.99, 1 - 1e-8} {
-		for _, u := range []float64{0.1, 0.7, 1.4} {
-			sn, cn, dn := jacobi(u, m)
-			const h = 1e-6
-			above, _, _ := jacobi(u+h, m)
-			below, _, _ := jacobi(u-h, m)
-			testkit.Near(t, "d sn/du", (above-below)/(2*h), cn*dn, 1e-8)
-			testkit.Near(t, "sn^2 + cn^2", sn*sn+cn*cn, 1, 1e-14)
-		}
-	}
-}
-
 // The layer on transformed features equals the folded layer on the features, or on those
 // transformed by the steps before the affine ones.
 func TestFold(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -262,5 +264,163 @@ func TestFarSamples(t *testing.T) {
 	slices.Sort(s.Data)
 	if s.Data[0] <= 0 || len(slices.Compact(s.Data)) < 3 {
 		t.Errorf("scores %g", s.Data)
+	}
+}
+
+func drawConfig(t *rapid.T) Config {
+	c := *New()
+	c.Kernel = rapid.SampledFrom([]Kernel{Linear, Polynomial, Gaussian, Cauchy}).Draw(t, "kernel")
+	c.Sigma = rapid.Float64Range(0.4, 2).Draw(t, "sigma")
+	c.Degree = rapid.IntRange(1, 4).Draw(t, "degree")
+	c.Offset = rapid.Float64Range(0, 2).Draw(t, "offset")
+	c.Beta = rapid.Float64Range(0, 3).Draw(t, "beta")
+	c.Ort = rapid.Bool().Draw(t, "ort")
+	c.Orthogonality = rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "orthogonality")
+	return c
+}
+
+// problem is a batch of samples of length 1, descriptions and a W.
+type problem struct {
+	x, y, w dataset.Matrix[float64]
+	labels  []int
+}
+
+func drawProblem(t *rapid.T) problem {
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	size := rapid.IntRange(1, 5)
+	b, d, m, z := size.Draw(t, "B"), size.Draw(t, "D"), size.Draw(t, "M"), size.Draw(t, "Z")
+	random := func(rows, cols int, scale float64) dataset.Matrix[float64] {
+		r := dataset.NewMatrix[float64](rows, cols)
+		for i := range r.Data {
+			r.Data[i] = scale * rng.NormFloat64()
+		}
+		return r
+	}
+	p := problem{x: random(b, d, 1), y: random(z, m, 0.7), w: random(d, m, 0.5)}
+	for i := range b {
+		floats.Scale(1/floats.Norm(p.x.Row(i), 2), p.x.Row(i))
+		p.labels = append(p.labels, rng.IntN(z))
+	}
+	return p
+}
+
+// step returns the objective and its gradient.
+func (p problem) step(c Config) (float64, dataset.Matrix[float64]) {
+	grad := dataset.NewMatrix[float64](p.w.Rows, p.w.Cols)
+	return newObjective(c, p.y, p.x.Cols, p.x.Rows).step(p.x, p.labels, p.w, grad), grad
+}
+
+// naive computes the objective of the package comment.
+func naive(c Config, p problem) float64 {
+	k := c.kernel()
+	compare := func(v, w []float64) float64 {
+		var inner, distance float64
+		for i := range v {
+			inner += v[i] * w[i]
+			distance += (v[i] - w[i]) * (v[i] - w[i])
+		}
+		if k.distance {
+			inner = distance
+		}
+		value, _ := k.at(inner)
+		return value
+	}
+	var sum float64
+	for i, own := range p.labels {
+		for z := range p.y.Rows {
+			ks := []float64{compare(project(p.w, p.x.Row(i)), p.y.Row(z))}
+			if c.Ort && k.distance {
+				ks = append(ks, compare(p.x.Row(i), lift(p.w, p.y.Row(z))))
+			}
+			for _, k := range ks {
+				if z == own {
+					sum += (k - 1) * (k - 1)
+				} else {
+					sum += c.Beta / float64(p.y.Rows-1) * k * k
+				}
+			}
+		}
+	}
+	return sum/float64(len(p.labels)) + c.Orthogonality*penalty(p.w)
+}
+
+func dense(w dataset.Matrix[float64]) *mat.Dense { return mat.NewDense(w.Rows, w.Cols, w.Data) }
+
+// project is W'x.
+func project(w dataset.Matrix[float64], x []float64) []float64 {
+	var a mat.VecDense
+	a.MulVec(dense(w).T(), mat.NewVecDense(len(x), x))
+	return a.RawVector().Data
+}
+
+// lift is W y.
+func lift(w dataset.Matrix[float64], y []float64) []float64 {
+	var x mat.VecDense
+	x.MulVec(dense(w), mat.NewVecDense(len(y), y))
+	return x.RawVector().Data
+}
+
+// penalty is |W'W - I|^2.
+func penalty(w dataset.Matrix[float64]) float64 {
+	var ww mat.Dense
+	ww.Mul(dense(w).T(), dense(w))
+	for m := range w.Cols {
+		ww.Set(m, m, ww.At(m, m)-1)
+	}
+	return math.Pow(mat.Norm(&ww, 2), 2)
+}
+
+// A step returns the objective of its definition and the gradient of finite differences.
+func TestObjectiveAndGradient(t *testing.T) {
+	for _, kernel := range []Kernel{Linear, Polynomial, Gaussian, Cauchy} {
+		t.Run(string(kernel), rapid.MakeCheck(func(t *rapid.T) {
+			c, p := drawConfig(t), drawProblem(t)
+			c.Kernel = kernel
+			loss, grad := p.step(c)
+			testkit.Near(t, "objective", loss, naive(c, p), 1e-9)
+			at := slices.Clone(p.w.Data)
+			differences := baselinetest.Gradient(func(w []float64) float64 {
+				p.w.Data = w
+				return naive(c, p)
+			}, at, 1e-6)
+			testkit.NearAll(t, "gradient", grad.Data, differences, 1e-6*(1+floats.Norm(differences, math.Inf(1))))
+		}))
+	}
+}
+
+// A step does not depend on the one before, also in single precision.
+func TestRepeatedSteps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, p := drawConfig(t), drawProblem(t)
+		want, wantGrad := p.step(c)
+		o := newObjective(c, dataset.Convert[float32](p.y), p.x.Cols, p.x.Rows+2)
+		grad := dataset.NewMatrix[float32](p.w.Rows, p.w.Cols)
+		for range 2 {
+			got := o.step(dataset.Convert[float32](p.x), p.labels, dataset.Convert[float32](p.w), grad)
+			testkit.Near(t, "objective", got, want, 1e-4)
+			testkit.NearAll(t, "gradient", grad.Data, wantGrad.Data, 1e-3)
+		}
+	})
+}
+
+func TestKernelsByHand(t *testing.T) {
+	for _, c := range []struct {
+		config   Config
+		number   float64 // v'w, or |v - w|^2
+		k, slope float64
+	}{
+		{Config{Kernel: Linear}, 0.25, 0.25, 1},
+		{Config{Kernel: Polynomial, Degree: 2}, 0.5, 0.25, 1},                 // v^2, 2 v
+		{Config{Kernel: Polynomial, Degree: 2, Offset: 1}, 0.5, 0.5625, 0.75}, // ((v + 1)/2)^2, (v + 1)/2
+		{Config{Kernel: Polynomial, Degree: 3, Offset: 1}, -1, 0, 0},
+		{Config{Kernel: Polynomial, Degree: 1, Offset: 3}, -3, 0, 0.25}, // (v + 3)/4
+		{Config{Kernel: Gaussian, Sigma: 2}, 8, math.Exp(-1), -math.Exp(-1) / 8},
+		{Config{Kernel: Gaussian, Sigma: 0.5}, 0, 1, -2},
+		{Config{Kernel: Cauchy, Sigma: 2}, 4, 0.5, -0.0625}, // 1/(1 + d/4), -1/(4 (1 + d/4)^2)
+		{Config{Kernel: Cauchy, Sigma: 0.5}, 0, 1, -4},
+	} {
+		if k, slope := c.config.kernel().at(c.number); math.Abs(k-c.k) > 1e-15 || math.Abs(slope-c.slope) > 1e-15 {
+			t.Errorf("%+v at %g: %g with slope %g, expected %g and %g", c.config, c.number, k, slope, c.k, c.slope)
+		}
 	}
 }

@@ -217,23 +217,6 @@ func TestMinimiseErrors(t *testing.T) {
 	testkit.WantError(t, err, "the classifier of output 1 did not converge, its gradient is 1 of that at the start: ")
 }
 
-// Rounding of a matrix product depends on the order of the outputs.
-func TestOutputsAreEvaluatedInOrder(t *testing.T) {
-	p, targets := regression(3, 2, 40, 6)
-	all := each(targets)
-	var order []int
-	p.Each = func(sample, output int, score float64) (float64, float64) {
-		if sample == 0 {
-			order = append(order, output)
-		}
-		return all(sample, output, score)
-	}
-	minimise(t, p)
-	if first := order[:p.Outputs]; !slices.IsSorted(first) {
-		t.Errorf("the first round is of %v", first)
-	}
-}
-
 // The curvature changes the number of steps alone: half of it is as good on a regression,
 // whose curvature is 1.
 func TestCurvatureDoesNotChangeTheMinimum(t *testing.T) {

@@ -120,27 +120,6 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// From W = 0, twice the margin with twice the learning rate gives twice the W: that is why
-// the margin is not searched.
-func TestMarginIsAScale(t *testing.T) {
-	e := examples(100, 12, 7, 9, 3)
-	for _, name := range names {
-		c, twice := New(name), New(name)
-		c.Init, twice.Init = 0, 0
-		twice.LR, twice.Margin = 2*c.LR, 2*c.Margin
-		a, b := baselinetest.Learner(t, c, e, 1), baselinetest.Learner(t, twice, e, 1)
-		for number := 1; number <= 3; number++ {
-			baselinetest.Epoch(t, a, number)
-			baselinetest.Epoch(t, b, number)
-		}
-		want := slices.Clone(weights(a))
-		for i := range want {
-			want[i] *= 2
-		}
-		testkit.NearAll(t, string(name), weights(b), want, 0)
-	}
-}
-
 // Training on separable classes converges with a loss of 0, and recognises unseen classes.
 func TestSeparable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
