@@ -86,7 +86,7 @@ func (c Config) Check() error {
 		return err
 	}
 	if c.Variant == KSoft && c.K < 1 {
-		return &invalid.Error{Field: "k", Want: "at least 1 group for k-soft", Got: fmt.Sprint(c.K)}
+		return expected("k", c.K, "at least 1 group for k-soft")
 	}
 	if c.Psi != 0 && c.Variant != SemanticSoft {
 		return &invalid.Error{Field: "psi", Want: "0 for " + string(c.Variant), Got: fmt.Sprint(c.Psi), Hint: "Only semantic-soft has a group prior."}
@@ -94,35 +94,32 @@ func (c Config) Check() error {
 	return nil
 }
 
-// groups returns K and, unless the variant is k-soft, the group of each of m attributes.
+// Grouping returns K and, unless the variant is k-soft, the group of each of m attributes.
 // semantic is the group of each attribute by the data set, nil if it has no groups.
-func (c Config) groups(m int, semantic []int) (k int, of []int, err error) {
+func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 	switch c.Variant {
 	case Singletons:
-		of = make([]int, m)
-		for i := range of {
-			of[i] = i
-		}
-		return m, of, nil
+		return m, dataset.Matrix[float64]{Rows: m}.AllRows(), nil
 	case KSoft:
 		if c.K > m {
-			return 0, nil, &invalid.Error{Field: "k", Want: fmt.Sprintf("at most the number of attributes, %d", m), Got: fmt.Sprint(c.K)}
+			return 0, nil, expected("k", c.K, "at most the number of attributes, %d", m)
 		}
 		return c.K, nil, nil
 	}
 	if len(semantic) != m {
-		return 0, nil, &invalid.Error{
-			Field: "groups", Want: fmt.Sprintf("a group for each of the %d attributes, as %s needs", m, c.Variant), Got: fmt.Sprint(len(semantic)),
-			Hint: "A data set names groups by prefixes of its attributes, as in wing_colour::red.",
-		}
+		err := expected("groups", len(semantic), "a group for each of the %d attributes, as %s needs", m, c.Variant)
+		err.Hint = "A data set names groups by prefixes of its attributes, as in wing_colour::red."
+		return 0, nil, err
 	}
-	for i, g := range semantic {
-		if g < 0 {
-			return 0, nil, &invalid.Error{Field: "groups", Want: fmt.Sprintf("a group for attribute %d, 0 or above", i), Got: fmt.Sprint(g)}
-		}
-		k = max(k, g+1)
+	if i := slices.IndexFunc(semantic, func(g int) bool { return g < 0 }); i >= 0 {
+		return 0, nil, expected("groups", semantic[i], "a group for attribute %d, 0 or above", i)
 	}
-	return k, semantic, nil
+	return slices.Max(semantic) + 1, semantic, nil
+}
+
+// expected is the error of a field that is not as wanted.
+func expected(field string, got any, want string, args ...any) *invalid.Error {
+	return &invalid.Error{Field: field, Want: fmt.Sprintf(want, args...), Got: fmt.Sprint(got)}
 }
 
 // check returns K, or an error where the classes do not fit the parameters.
@@ -131,11 +128,9 @@ func (c Config) check(classes *Description, attributes int) (k int, err error) {
 		return 0, err
 	}
 	if attributes != classes.U.Cols {
-		return 0, &invalid.Error{
-			Field: "descriptions", Want: fmt.Sprintf("%d attributes, as many as the model has", attributes), Got: fmt.Sprint(classes.U.Cols),
-		}
+		return 0, expected("descriptions", classes.U.Cols, "%d attributes, as many as the model has", attributes)
 	}
-	k, _, err = c.groups(attributes, classes.Groups)
+	k, _, err = c.Grouping(attributes, classes.Groups)
 	return k, err
 }
 
@@ -162,18 +157,13 @@ type Description struct {
 // Pipeline imputes them from the train classes first.
 func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description, error) {
 	if u.Rows < 1 || u.Cols < 1 {
-		return nil, &invalid.Error{
-			Field: "descriptions", Want: "at least one class and one attribute",
-			Got: fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols),
-		}
+		return nil, expected("descriptions", fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols), "at least one of each")
 	}
 	if i := slices.IndexFunc(u.Data, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
-		return nil, &invalid.Error{
-			Field: "descriptions", Want: "probabilities from 0 to 1, or NaN for a missing entry",
-			Got: fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols),
-		}
+		found := fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols)
+		return nil, expected("descriptions", found, "probabilities from 0 to 1, or NaN for a missing entry")
 	}
-	k, _, err := c.groups(u.Cols, groups)
+	k, _, err := c.Grouping(u.Cols, groups)
 	if c.Variant.Semantic() && err != nil {
 		return nil, err
 	}

@@ -103,71 +103,50 @@ func TestDescribe(t *testing.T) {
 	singletons := model.Config{Variant: model.Singletons, Prior: model.PerAttribute}
 	uniformly := model.Config{Variant: model.Singletons, Prior: model.Uniform}
 	semantic := model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute}
+	type rows = [][]float64
 	for _, tt := range []struct {
 		name     string
 		config   model.Config
 		semantic []int
-		u        [][]float64
-		wantU    [][]float64
+		u, wantU rows
 		wantP    []float64
 	}{
-		{
-			"the prior is the mean over classes", singletons, nil,
-			[][]float64{{0, 1}, {0.5, 1}},
-			[][]float64{{0, 1}, {0.5, 1}},
-			[]float64{0.25, 1},
-		},
-		{
-			"or that of all", uniformly, nil,
-			[][]float64{{0, 1}, {0.5, 1}},
-			[][]float64{{0, 1}, {0.5, 1}},
-			[]float64{0.625, 0.625},
-		},
+		{"the prior is the mean over classes", singletons, nil, rows{{0, 1}, {0.5, 1}}, rows{{0, 1}, {0.5, 1}}, []float64{0.25, 1}},
+		{"or that of all", uniformly, nil, rows{{0, 1}, {0.5, 1}}, rows{{0, 1}, {0.5, 1}}, []float64{0.625, 0.625}},
 		{
 			"a missing entry is the mean of the others", singletons, nil,
-			[][]float64{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
-			[][]float64{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
+			rows{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
+			rows{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
 			[]float64{0.3, 0.5},
 		},
 		{
 			"not as the uniform prior", uniformly, nil,
-			[][]float64{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
-			[][]float64{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
+			rows{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
+			rows{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
 			[]float64{0.4, 0.4},
 		},
 		{
 			"an attribute that none describes is left out", uniformly, nil,
-			[][]float64{{nan, 0.2, 0.4}, {nan, 0.4, 0.6}},
-			[][]float64{{0, 0.2, 0.4}, {0, 0.4, 0.6}},
+			rows{{nan, 0.2, 0.4}, {nan, 0.4, 0.6}},
+			rows{{0, 0.2, 0.4}, {0, 0.4, 0.6}},
 			[]float64{0, 0.4, 0.4},
 		},
-		{
-			"nothing is described", singletons, nil,
-			[][]float64{{nan, nan}},
-			[][]float64{{0, 0}},
-			[]float64{0, 0},
-		},
+		{"nothing is described", singletons, nil, rows{{nan, nan}}, rows{{0, 0}}, []float64{0, 0}},
 		{
 			"sums of a group above 1 are scaled, those below are not", semantic,
 			[]int{0, 0, 1, 1},
-			[][]float64{{1, 1, 0.2, 0.2}, {0.5, 0, 0.9, 0.6}},
-			[][]float64{{0.5, 0.5, 0.2, 0.2}, {0.5, 0, 0.6, 0.4}},
+			rows{{1, 1, 0.2, 0.2}, {0.5, 0, 0.9, 0.6}},
+			rows{{0.5, 0.5, 0.2, 0.2}, {0.5, 0, 0.6, 0.4}},
 			[]float64{0.5, 0.25, 0.4, 0.3},
 		},
 		{
 			"imputed entries count in the sum of a group", semantic,
 			[]int{0, 0, 0},
-			[][]float64{{1, 0.8, nan}, {0, 0, 0.2}},
-			[][]float64{{0.5, 0.4, 0.1}, {0, 0, 0.2}},
+			rows{{1, 0.8, nan}, {0, 0, 0.2}},
+			rows{{0.5, 0.4, 0.1}, {0, 0, 0.2}},
 			[]float64{0.25, 0.2, 0.15},
 		},
-		{
-			"singletons are not scaled", singletons,
-			[]int{0, 0},
-			[][]float64{{1, 1}},
-			[][]float64{{1, 1}},
-			[]float64{1, 1},
-		},
+		{"singletons are not scaled", singletons, []int{0, 0}, rows{{1, 1}}, rows{{1, 1}}, []float64{1, 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			u := matrix(tt.u)

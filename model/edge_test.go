@@ -103,16 +103,6 @@ func isFinite[T model.Float](t *testing.T, tr trial[T]) {
 // CXE, so that its results at the edges are known.
 var oneHot = model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
 
-func TestOneClassIsCertain(t *testing.T) {
-	tr := single(newTrial(t, oneHot, sizes{n: 3, d: 2, m: 5, z: 1}, 1))
-	same(t, "log p(z|x)", tr.logP(t), []float64{0, 0, 0})
-	got := take(t, tr.byW(t))
-	same(t, "cxe", []float64{got.Terms.CXE}, []float64{0})
-	for _, g := range append(got.Grads, take(t, tr.byV(t)).Grads...) {
-		within(t, "gradient", 1e-6, g, make([]float64, len(g)))
-	}
-}
-
 // An attribute that all classes have, none has, or none describes is no evidence.
 func TestAttributeCommonToAllClassesIsNoEvidence(t *testing.T) {
 	for _, p := range []float64{0, 1, nan, 0.4} {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // Explainer says how much each group and attribute contributes to the choice between two
@@ -38,12 +37,8 @@ func (e *Explainer) Gamma() dataset.Matrix[float64] { return e.forward.groups.ga
 // LogP returns log p(z|x) of samples with the detections a, n x M, as n x Z.
 func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
 	l := dataset.NewMatrix[float64](a.Rows, e.Classes.U.Rows)
-	for i, p := range a.Data {
-		if !(p >= 0 && p <= 1) {
-			return l, &invalid.Error{
-				Field: "detections", Want: "probabilities", Got: fmt.Sprintf("%g at row %d, column %d", p, i/a.Cols, i%a.Cols),
-			}
-		}
+	if i := slices.IndexFunc(a.Data, func(p float64) bool { return !(p >= 0 && p <= 1) }); i >= 0 {
+		return l, expected("detections", fmt.Sprintf("%g at row %d, column %d", a.Data[i], i/a.Cols, i%a.Cols), "probabilities")
 	}
 	return l, e.forward.LogP(a, l)
 }
@@ -105,11 +100,11 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 func (e *Explainer) logOdds(a []float64, class, against int) (float64, error) {
 	for _, z := range []int{class, against} {
 		if z < 0 || z >= e.Classes.U.Rows {
-			return 0, &invalid.Error{Field: "class", Want: fmt.Sprintf("a candidate class, 0 to %d", e.Classes.U.Rows-1), Got: fmt.Sprint(z)}
+			return 0, expected("class", z, "a candidate class, 0 to %d", e.Classes.U.Rows-1)
 		}
 	}
 	if class == against {
-		return 0, &invalid.Error{Field: "classes", Want: "two different classes", Got: fmt.Sprintf("%d twice", class)}
+		return 0, expected("classes", fmt.Sprintf("%d twice", class), "two different classes")
 	}
 	l, err := e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(a), Data: a})
 	return l.Data[class] - l.Data[against], err

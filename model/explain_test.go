@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -117,39 +115,6 @@ func TestExplanationAddsUp(t *testing.T) {
 				same(t, "sum of the contributions", []float64{sum(contributions)}, []float64{x.LogOdds})
 			}
 		})
-	}
-}
-
-// One group, "red or white", and one class of each colour, so that
-// p(red) = p(white) = 1/2. Red is detected with 0.8 and white with 0.1. Then, with Gamma = 1,
-//
-//	G[red]   = 1/0.5 x 0.8 + 0/0.25 = 1.6
-//	G[white] = 1/0.5 x 0.1 + 0/0.25 = 0.2
-//
-// and the log odds are log 8. With white detected (1), they would be log(1.6/2), and
-// the prediction would change.
-func TestExplanationByHand(t *testing.T) {
-	c := model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Const, Zeta: 1000}
-	d := testkit.Must(c.Describe(matrix([][]float64{{1, 0}, {0, 1}}), []int{0, 0}))(t)
-	e := testkit.Must(model.NewExplainer(c, d, matrix([][]float64{{1}, {1}})))(t)
-	a := []float64{0.8, 0.1}
-	x := testkit.Must(e.Explain(a, 0, 1))(t)
-	same(t, "log odds", []float64{x.LogOdds, x.Groups[0].Contribution}, []float64{math.Log(8), math.Log(8)})
-	same(t, "terms", slices.Concat(x.Groups[0].Class.Terms, x.Groups[0].Against.Terms), []float64{1.6, 0, 0, 0.2})
-	x = testkit.Must(e.Explain([]float64{0, 0.1}, 0, 1))(t)
-	// A score of 0 is taken as 1e-30.
-	same(t, "contribution of a score of 0", []float64{x.Groups[0].Contribution}, []float64{math.Log(1e-30 / 0.2)})
-
-	changes := testkit.Must(e.Changes(a, 0, 1))(t)
-	// Without red its score is 0, taken as 1e-30.
-	want := []model.Counterfactual{
-		{Attribute: 0, From: 0.8, To: 0, LogOdds: math.Log(1e-30 / 0.2), Predicted: 1},
-		{Attribute: 1, From: 0.1, To: 0, LogOdds: math.Log(1.6 / 1e-30), Predicted: 0},
-		{Attribute: 1, From: 0.1, To: 1, LogOdds: math.Log(1.6 / 2), Predicted: 1},
-		{Attribute: 0, From: 0.8, To: 1, LogOdds: math.Log(2 / 0.2), Predicted: 0},
-	}
-	if diff := cmp.Diff(want, changes, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
-		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }
 

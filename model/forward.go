@@ -9,7 +9,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -338,7 +337,7 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
 	m, z := f.groups.m, f.groups.z
 	if a.Cols != m {
-		return &invalid.Error{Field: "detections", Want: fmt.Sprintf("%d, one per attribute of the model", m), Got: fmt.Sprint(a.Cols)}
+		return expected("detections", a.Cols, "%d, one per attribute of the model", m)
 	}
 	if err := checkScores(logP, a.Rows, z); err != nil {
 		return err
@@ -408,10 +407,7 @@ func (f *Forward[T]) blockLogP(s *forwardScratch[T], a, logP []T, each func(k in
 // checkScores returns an error unless scores are samples x classes.
 func checkScores[T Float](scores dataset.Matrix[T], samples, classes int) error {
 	if scores.Rows != samples || scores.Cols != classes {
-		return &invalid.Error{
-			Field: "scores", Want: fmt.Sprintf("%d samples and %d classes", samples, classes),
-			Got: fmt.Sprintf("%d and %d", scores.Rows, scores.Cols),
-		}
+		return expected("scores", fmt.Sprintf("%d and %d", scores.Rows, scores.Cols), "%d samples and %d classes", samples, classes)
 	}
 	return nil
 }

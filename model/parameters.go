@@ -39,7 +39,7 @@ func (c Config) Init(dims, attributes int, semantic []int, seed uint64) (*Parame
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	k, of, err := c.groups(attributes, semantic)
+	k, of, err := c.Grouping(attributes, semantic)
 	if err != nil {
 		return nil, err
 	}
@@ -68,25 +68,21 @@ func (p *Parameters[T]) Groups(zeta float64) dataset.Matrix[T] {
 // has fewer, times the gain (Saxe et al. 2013): U V^T of the singular value
 // decomposition of a Gaussian matrix.
 func orthogonal(rows, cols int, rng *rand.Rand) (dataset.Matrix[float32], error) {
-	g := mat.NewDense(rows, cols, nil)
-	for i := range rows {
-		for j := range cols {
-			g.Set(i, j, rng.NormFloat64())
-		}
+	w, draws := dataset.NewMatrix[float32](rows, cols), make([]float64, rows*cols)
+	for i := range draws {
+		draws[i] = rng.NormFloat64()
 	}
+	g := mat.NewDense(rows, cols, draws)
 	var svd mat.SVD
 	if !svd.Factorize(g, mat.SVDThin) {
-		return dataset.Matrix[float32]{}, fmt.Errorf("the singular value decomposition of a random %d x %d matrix did not converge", rows, cols)
+		return w, fmt.Errorf("the singular value decomposition of a random %d x %d matrix did not converge", rows, cols)
 	}
 	var u, v mat.Dense
 	svd.UTo(&u)
 	svd.VTo(&v)
 	g.Mul(&u, v.T())
-	w := dataset.NewMatrix[float32](rows, cols)
-	for i := range rows {
-		for j := range cols {
-			w.Data[i*cols+j] = float32(gain * g.At(i, j))
-		}
+	for i := range w.Data {
+		w.Data[i] = float32(gain * g.At(i/cols, i%cols))
 	}
 	return w, nil
 }

@@ -1,10 +1,9 @@
 package model
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
@@ -90,7 +89,7 @@ func (p *Pipeline) LAGO() (*LAGO, error) {
 	if c, ok := p.Classifier.(interface{ self() *LAGO }); ok {
 		return c.self(), nil
 	}
-	return nil, &invalid.Error{Field: "model", Want: "a LAGO model", Got: "another method"}
+	return nil, expected("model", "another method", "a LAGO model")
 }
 
 // Explainer explains the scores of the model, a LAGO, for the classes with the descriptions u.
@@ -118,7 +117,7 @@ func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, err
 		return nil, err
 	}
 	if row < 0 || row >= x.Rows {
-		return nil, &invalid.Error{Field: "row of the features", Want: fmt.Sprintf("0 to %d", x.Rows-1), Got: fmt.Sprint(row)}
+		return nil, expected("row of the features", row, "0 to %d", x.Rows-1)
 	}
 	if x, err = p.Transform.Apply(x, []int{row}); err == nil {
 		err = l.checkFeatures(x)
@@ -145,7 +144,7 @@ type Scorer func(x, scores dataset.Matrix[float32]) error
 // NaN for missing entries. LAGO does part of the work once for all samples.
 func NewScorer(p *Pipeline, u dataset.Matrix[float64]) (Scorer, error) {
 	if u.Rows < 1 {
-		return nil, &invalid.Error{Field: "descriptions", Want: "at least one class", Got: fmt.Sprint(u.Rows)}
+		return nil, expected("descriptions", u.Rows, "at least one class")
 	}
 	full, err := p.Imputed(u)
 	if err != nil {
@@ -193,33 +192,31 @@ type LAGO struct {
 
 func (l *LAGO) self() *LAGO { return l } // also of a type that embeds it
 
-// Detect returns A, p(a_m|x), of the given rows of x.
-func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	a := dataset.NewMatrix[float32](len(rows), l.Params.W.Cols)
+// Logits returns S = X W + b of the given rows of x.
+func (l *LAGO) Logits(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	s := dataset.NewMatrix[float32](len(rows), l.Params.W.Cols)
 	if err := l.checkFeatures(x); err != nil {
-		return a, err
+		return s, err
 	}
-	for start := 0; start < len(rows); start += detectBlock {
-		part := rows[start:min(start+detectBlock, len(rows))]
-		l.Params.Logits(rowsOf(x, part), a.Slice(start, start+len(part)))
+	block, done := dataset.NewMatrix[float32](min(detectBlock, len(rows)), x.Cols), 0
+	for part := range slices.Chunk(rows, detectBlock) {
+		block.CopyRows(x, part)
+		l.Params.Logits(block.Slice(0, len(part)), s.Slice(done, done+len(part)))
+		done += len(part)
 	}
-	Sigmoid(a.Data)
-	return a, nil
+	return s, nil
 }
 
-// rowsOf returns the given rows of x, which are copied unless they are consecutive.
-func rowsOf(x dataset.Matrix[float32], rows []int) dataset.Matrix[float32] {
-	for i, r := range rows {
-		if r != rows[0]+i {
-			return x.Gather(rows)
-		}
-	}
-	return x.Slice(rows[0], rows[0]+len(rows))
+// Detect returns A, p(a_m|x), of the given rows of x.
+func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	a, err := l.Logits(x, rows)
+	Sigmoid(a.Data)
+	return a, err
 }
 
 func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
 	if d := l.Params.W.Rows; x.Cols != d {
-		return &invalid.Error{Field: "features", Want: fmt.Sprintf("%d dimensions, as the model was trained on", d), Got: fmt.Sprint(x.Cols)}
+		return expected("features", x.Cols, "%d dimensions, as the model was trained on", d)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -205,15 +204,13 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for line := range bytes.Lines(data) {
 		n := len(c) + 1
 		bad := func(want, got string) error {
 			return damaged(path, &invalid.Error{Field: fmt.Sprintf("line %d", n), Want: want, Got: got})
 		}
 		var e Epoch
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, bad("the JSON object of an epoch", "other text")
 		}
 		if e.Epoch != n {
@@ -228,9 +225,6 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 			}
 		}
 		c = append(c, e)
-	}
-	if lines.Err() != nil {
-		return nil, damaged(path, &invalid.Error{Field: fmt.Sprintf("line %d", len(c)+1), Want: "at most 1 MB", Got: "more"})
 	}
 	return c, nil
 }
@@ -350,18 +344,4 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 		return nil, err
 	}
 	return result, nil
-}
-
-// chance reports whether an evaluation predicts one class for every sample, which is
-// exactly chance.
-func (e *Evaluation) chance() bool {
-	predicted := map[int]bool{}
-	for _, row := range e.Confusion {
-		for z, n := range row {
-			if n > 0 {
-				predicted[z] = true
-			}
-		}
-	}
-	return len(predicted) == 1 && len(e.Classes) > 1
 }

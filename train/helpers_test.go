@@ -48,7 +48,7 @@ func lagoOf(t Trial) *lago.Settings { return t.Method.Settings.(*lago.Settings) 
 
 // data is what Run and the other helpers take.
 func data(d *dataset.Dataset, t Trial) func() (*Data, error) {
-	return func() (*Data, error) { return Prepare(d, t.Preparation()) }
+	return func() (*Data, error) { return Prepare(d, t) }
 }
 
 func newTrainerOf(t testing.TB, d *dataset.Dataset, trial Trial) *trainer {

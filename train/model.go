@@ -138,17 +138,8 @@ func Save(path string, s *Saved) error {
 
 // transformTensors names the tensors of a preprocessing in files.
 func transformTensors(prefix string, m *preprocess.Transform) []safetensors.Tensor {
-	var t method.Tensors
-	if m.Shift != nil {
-		t = append(t, method.Vector("shift", m.Shift))
-	}
-	if m.Scale != nil {
-		t = append(t, method.Vector("scale", m.Scale))
-	}
-	if m.Matrix.Data != nil {
-		t = append(t, method.Tensor{Name: "matrix", Matrix: m.Matrix})
-	}
-	return named(prefix, t)
+	t := method.Tensors{method.Vector("shift", m.Shift), method.Vector("scale", m.Scale), {Name: "matrix", Matrix: m.Matrix}}
+	return named(prefix, slices.DeleteFunc(t, func(t method.Tensor) bool { return t.Matrix.Data == nil }))
 }
 
 // Load reads a model file and checks it. Errors are *invalid.Error and name the file and

@@ -27,7 +27,7 @@ type Options struct {
 	// OnResume, if not nil, is called when the run resumes from a checkpoint.
 	OnResume func(t Trial, epochs int)
 	// OnWarning, if not nil, is called with a sentence on a problem that does not end the
-	// run: a damaged checkpoint, another environment than before, an accuracy of chance.
+	// run: a damaged checkpoint, or another environment than before.
 	OnWarning func(t Trial, warning string)
 }
 
@@ -102,7 +102,7 @@ func Fit(ctx context.Context, d *dataset.Dataset, t Trial) (*Saved, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	data, err := Prepare(d, t.Preparation())
+	data, err := Prepare(d, t)
 	if err != nil {
 		return nil, err
 	}
@@ -228,9 +228,6 @@ func (r *run) finish(status Status) (*Result, error) {
 	result.Evaluation = &Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Confusion: confusion}
 	for _, z := range r.data.EvaluationClasses {
 		result.Evaluation.Classes = append(result.Evaluation.Classes, r.data.Dataset.Classes[z])
-	}
-	if result.Evaluation.chance() {
-		r.warn("accuracy is exactly chance") // one class is predicted for all samples
 	}
 	if err := Save(r.path(ModelFile), newSaved(r.trial.Method, m, r.data)); err != nil {
 		return nil, err

@@ -125,10 +125,14 @@ func newTrainer(t Trial, d *Data) (*trainer, error) {
 // run trains until the run ends. A cancelled context ends it after the current epoch.
 func (r *trainer) run(ctx context.Context) (Status, error) {
 	for {
-		if status, done := r.done(); done {
-			return status, nil
-		}
-		if ctx.Err() != nil {
+		switch {
+		case r.Converged:
+			return Converged, nil
+		case r.Best.Epoch > 0 && r.Epochs-r.Best.Epoch >= r.trial.Patience:
+			return Patience, nil
+		case r.Epochs >= r.trial.Epochs:
+			return Epochs, nil
+		case ctx.Err() != nil:
 			return Cancelled, nil
 		}
 		if err := r.step(); err != nil {
@@ -143,18 +147,6 @@ func (r *trainer) run(ctx context.Context) (Status, error) {
 			}
 		}
 	}
-}
-
-func (r *trainer) done() (Status, bool) {
-	switch {
-	case r.Converged:
-		return Converged, true
-	case r.Best.Epoch > 0 && r.Epochs-r.Best.Epoch >= r.trial.Patience:
-		return Patience, true
-	case r.Epochs >= r.trial.Epochs:
-		return Epochs, true
-	}
-	return "", false
 }
 
 // step trains and evaluates an epoch and keeps its parameters if it is the best.

@@ -97,21 +97,12 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 	}
 }
 
-func TestCancelEndsAfterAnEpoch(t *testing.T) {
-	d := tiny.Learnable()
-	tr := newTrainerOf(t, d, trialOn(d, model.SemanticHard, Dev))
+// A run that has finished is not cancelled.
+func TestCancel(t *testing.T) {
+	d := tiny.Small()
 	ctx, cancel := context.WithCancel(context.Background())
-	tr.OnEpoch = func(Epoch) error {
-		if len(tr.curve) == 2 {
-			cancel()
-		}
-		return nil
-	}
-	if status, err := tr.run(ctx); status != Cancelled || err != nil || len(tr.curve) != 2 {
-		t.Errorf("run = %q, %v after %d epochs, expected %q after 2", status, err, len(tr.curve), Cancelled)
-	}
-	// A run that has finished is not cancelled.
-	tr.trial.Epochs = 2
+	cancel()
+	tr := trained(t, d, trialOn(d, model.SemanticHard, Dev), Epochs)
 	if status, err := tr.run(ctx); status != Epochs || err != nil {
 		t.Errorf("run = %q, %v, expected %q", status, err, Epochs)
 	}
@@ -239,7 +230,7 @@ func TestPrepare(t *testing.T) {
 		Test: {slices.Concat(d.Split.Train, d.Split.Val), d.Split.Test},
 	} {
 		for _, chain := range []preprocess.Chain{preprocess.None, preprocess.Standardize} {
-			p := testkit.Must(Prepare(d, Preparation{Stage: stage, Preprocess: chain}))(t)
+			p := testkit.Must(Prepare(d, Trial{Stage: stage, Preprocess: chain}))(t)
 			if got := [2][]int{p.TrainClasses, p.EvaluationClasses}; !cmp.Equal(got, want) {
 				t.Errorf("%s uses the classes %v", stage, got)
 			}
@@ -258,8 +249,7 @@ func TestPrepare(t *testing.T) {
 func TestPrepareRefuses(t *testing.T) {
 	d := tiny.Learnable()
 	d.TestSeen = nil
-	for want, o := range map[string]Preparation{
-		`stage: expected one of dev, test, found "val"`: {Stage: "val", Preprocess: preprocess.None},
+	for want, o := range map[string]Trial{
 		"ridge: ":      {Stage: Dev, Preprocess: preprocess.Whiten, Ridge: -1},
 		"preprocess: ": {Stage: Test, Preprocess: "pca"},
 		"hold_out: expected a data set with held-out samples of seen classes": {Stage: Dev, Preprocess: preprocess.None, HoldOut: true},
@@ -273,13 +263,13 @@ func TestPrepareRefuses(t *testing.T) {
 func TestHoldOut(t *testing.T) {
 	d := tiny.Learnable()
 	for _, stage := range []Stage{Dev, Test} {
-		all := testkit.Must(Prepare(d, Preparation{Stage: stage, Preprocess: preprocess.None}))(t)
+		all := testkit.Must(Prepare(d, Trial{Stage: stage, Preprocess: preprocess.None}))(t)
 		held := *d
 		held.TestSeen = []int{all.train.Rows[0], all.train.Rows[7]}
 		if stage == Dev {
 			held.TestSeen = slices.Sorted(slices.Values(append(held.TestSeen, all.evaluation.Rows[2])))
 		}
-		p := testkit.Must(Prepare(&held, Preparation{Stage: stage, Preprocess: preprocess.None, HoldOut: true}))(t)
+		p := testkit.Must(Prepare(&held, Trial{Stage: stage, Preprocess: preprocess.None, HoldOut: true}))(t)
 		isHeld := func(row int) bool { return slices.Contains(held.TestSeen, row) }
 		for i, s := range []Samples{p.train, p.evaluation} {
 			want := slices.DeleteFunc(slices.Clone([]Samples{all.train, all.evaluation}[i].Rows), isHeld)

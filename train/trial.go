@@ -61,27 +61,14 @@ func (t Trial) Name() string {
 		panic("a trial does not marshal: " + err.Error()) // Check refuses NaN and infinity
 	}
 	digest := sha256.Sum256(data)
-	dataset := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\: `, r) {
-			return '_'
-		}
-		return r
-	}, t.Dataset)
+	dataset := strings.NewReplacer("/", "_", `\`, "_", ":", "_", " ", "_").Replace(t.Dataset)
 	return fmt.Sprintf("%s-%s-%s-seed%d-%s", dataset, t.Method.Label(), t.Stage, t.Seed, hex.EncodeToString(digest[:6]))
 }
 
-// Preparation is the part of a trial that decides on its Data. Trials with equal
-// preparations can share them.
-type Preparation struct {
-	Stage      Stage
-	Preprocess preprocess.Chain
-	Ridge      float64
-	HoldOut    bool
-}
-
-// Preparation returns that of t.
-func (t Trial) Preparation() Preparation {
-	return Preparation{t.Stage, t.Preprocess, t.Ridge, t.HoldOut}
+// Preparation is the part of t that decides on its Data. Trials with equal preparations can
+// share them.
+func (t Trial) Preparation() Trial {
+	return Trial{Fingerprint: t.Fingerprint, Stage: t.Stage, Preprocess: t.Preprocess, Ridge: t.Ridge, HoldOut: t.HoldOut}
 }
 
 // Data is shared by the trials of one stage and one preprocessing, so that the features
@@ -97,21 +84,15 @@ type Data struct {
 	shared            *method.Cache // between methods that train on them
 }
 
-// Prepare selects the samples of a stage and preprocesses their features. With
+// Prepare selects the samples of a trial and preprocesses their features. With
 // preprocess.None the features are not copied.
-func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
-	p := &Data{Dataset: d, shared: new(method.Cache)}
-	switch o.Stage {
-	case Dev:
-		p.TrainClasses, p.EvaluationClasses = d.Split.Train, d.Split.Val
-	case Test:
+func Prepare(d *dataset.Dataset, t Trial) (*Data, error) {
+	p := &Data{Dataset: d, shared: new(method.Cache), TrainClasses: d.Split.Train, EvaluationClasses: d.Split.Val}
+	if t.Stage == Test {
 		p.TrainClasses, p.EvaluationClasses = d.Split.Seen(), d.Split.Test
-	default:
-		_, err := invalid.OneOf(string(o.Stage), Dev, Test)
-		return nil, invalid.At("stage", err)
 	}
 	train, evaluation := Select(d, d.Features, p.TrainClasses), Select(d, d.Features, p.EvaluationClasses)
-	if o.HoldOut {
+	if t.HoldOut {
 		if d.TestSeen == nil {
 			return nil, &invalid.Error{
 				Field: "hold_out", Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none in " + d.Name,
@@ -120,7 +101,7 @@ func Prepare(d *dataset.Dataset, o Preparation) (*Data, error) {
 		train, evaluation = train.Without(d.TestSeen), evaluation.Without(d.TestSeen)
 	}
 	var err error
-	if p.Transform, err = preprocess.Fit(o.Preprocess, o.Ridge, d.Features, train.Rows); err != nil {
+	if p.Transform, err = preprocess.Fit(t.Preprocess, t.Ridge, d.Features, train.Rows); err != nil {
 		return nil, err
 	}
 	if p.train, err = p.preprocess(train); err != nil {
@@ -166,21 +147,24 @@ func Select(d *dataset.Dataset, x dataset.Matrix[float32], classes []int) Sample
 
 // Without returns the samples except some rows of X, in ascending order.
 func (s Samples) Without(rows []int) Samples {
-	left := Samples{X: s.X}
-	for i, row := range s.Rows {
-		if _, out := slices.BinarySearch(rows, row); !out {
-			left.Rows, left.Labels = append(left.Rows, row), append(left.Labels, s.Labels[i])
-		}
-	}
-	return left
+	return s.where(func(i int) bool {
+		_, out := slices.BinarySearch(rows, s.Rows[i])
+		return !out
+	})
 }
 
 // atMost returns up to n of the samples, evenly spaced.
 func (s Samples) atMost(n int) Samples {
 	step := max((len(s.Rows)+n-1)/n, 1)
+	return s.where(func(i int) bool { return i%step == 0 })
+}
+
+func (s Samples) where(keep func(i int) bool) Samples {
 	some := Samples{X: s.X}
-	for i := 0; i < len(s.Rows); i += step {
-		some.Rows, some.Labels = append(some.Rows, s.Rows[i]), append(some.Labels, s.Labels[i])
+	for i, row := range s.Rows {
+		if keep(i) {
+			some.Rows, some.Labels = append(some.Rows, row), append(some.Labels, s.Labels[i])
+		}
 	}
 	return some
 }

@@ -75,17 +75,11 @@ type job struct {
 	data func() (*train.Data, error)
 }
 
-// preparation decides on the data of a trial.
-type preparation struct {
-	fingerprint string
-	train.Preparation
-}
-
 // jobs reads the trials that are finished, and queues those to be trained. Those of one
 // preparation follow each other, so that few copies of the features are in memory.
 func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
-	var order []preparation
-	todo := map[preparation][]job{}
+	var order []train.Trial
+	todo := map[train.Trial][]job{}
 	p := &g.progress
 	for i, t := range trials {
 		name := t.Name()
@@ -103,8 +97,8 @@ func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
 		case !l.Shard.Holds(i):
 			r.Err = ErrElsewhere
 		default:
-			key := preparation{t.Fingerprint, t.Preparation()}
-			data := sync.OnceValues(func() (*train.Data, error) { return train.Prepare(l.views[key.fingerprint], key.Preparation) })
+			key := t.Preparation()
+			data := sync.OnceValues(func() (*train.Data, error) { return train.Prepare(l.views[key.Fingerprint], key) })
 			if same := todo[key]; same != nil {
 				data = same[0].data
 			} else {
@@ -129,8 +123,8 @@ func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
 // moveFeatures keeps the memory of trials on large features near the size of one copy of
 // them: if trials preprocess the features, the original ones move into a file, which each
 // stage reads a few times from end to end.
-func (l *Lab) moveFeatures(order []preparation, todo map[preparation][]job) {
-	isPreprocessed := func(p preparation) bool { return p.Preprocess != preprocess.None }
+func (l *Lab) moveFeatures(order []train.Trial, todo map[train.Trial][]job) {
+	isPreprocessed := func(p train.Trial) bool { return p.Preprocess != preprocess.None }
 	if len(l.Data.Features.Data) < fileio.Large || !slices.ContainsFunc(order, isPreprocessed) {
 		return
 	}

@@ -120,7 +120,7 @@ func (m *Bilinear) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 
 // Classify returns A U' for the classes that u describes.
 func (m *Bilinear) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	describe := func() (dataset.Matrix[float64], error) { return Describe(u, m.Normalise) }
+	describe := func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) { return Describe(u, m.Normalise) }
 	return Classify(a, m.W.Cols, u, m.W.Cols, describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
 		return Product(blas.Trans, a, dataset.Convert[float32](y))
 	})
@@ -220,7 +220,7 @@ func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.M
 // would count as the first class.
 func Classify[T blas.Float](
 	a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int,
-	describe func() (dataset.Matrix[T], error), score func(y dataset.Matrix[T]) dataset.Matrix[float32],
+	describe func(u dataset.Matrix[float64]) (dataset.Matrix[T], error), score func(y dataset.Matrix[T]) dataset.Matrix[float32],
 ) (dataset.Matrix[float32], error) {
 	none := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	for _, c := range []struct {
@@ -231,7 +231,7 @@ func Classify[T blas.Float](
 			return none, &invalid.Error{Field: c.field, Want: fmt.Sprintf("%d, as in training", c.want), Got: fmt.Sprint(c.got)}
 		}
 	}
-	y, err := describe()
+	y, err := describe(u)
 	if err != nil || a.Rows == 0 {
 		return none, err
 	}

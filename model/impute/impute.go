@@ -15,6 +15,7 @@ package impute
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -85,23 +86,17 @@ func (r *Imputer) WithKind(kind Kind) *Imputer {
 	return &other
 }
 
-// attributesOf lists the attributes of each group.
+// attributesOf lists the attributes of each group, in any order.
 func attributesOf(groups []int, m int) [][]int {
-	var lists [][]int
-	index := map[int]int{}
+	lists := map[int][]int{}
 	for i := range m {
-		group := -1 - i
+		group := -1 - i // alone
 		if groups != nil && groups[i] >= 0 {
 			group = groups[i]
 		}
-		at, known := index[group]
-		if !known {
-			at = len(lists)
-			index[group], lists = at, append(lists, nil)
-		}
-		lists[at] = append(lists[at], i)
+		lists[group] = append(lists[group], i)
 	}
-	return lists
+	return slices.Collect(maps.Values(lists))
 }
 
 // standardise sets the standard deviations and returns the standardised reference, with 0

@@ -37,7 +37,7 @@ func TestFill(t *testing.T) {
 	// Two classes with opposite attributes, mean 1/2 and standard deviation 1/2. With 20
 	// pseudo-classes beside the two, correlations are -2/22 or 2/22.
 	opposites := matrix([]float64{0, 1, 0, 1}, []float64{1, 0, 1, 0})
-	pairs := []int{0, 0, 1, 1}
+	pairs, twoOfFour := []int{0, 0, 1, 1}, matrix([]float64{1, 0, nan, nan}, []float64{0, 0, nan, nan})
 	for _, c := range []struct {
 		name      string
 		kind      impute.Kind
@@ -52,34 +52,24 @@ func TestFill(t *testing.T) {
 		},
 		{
 			"from all attributes if inferred", impute.Inferred, opposites, pairs,
-			matrix([]float64{1, nan, nan, nan}),
-			matrix([]float64{1, 0.5 - 1./22, 0.5 + 1./22, 0.5 - 1./22}),
+			matrix([]float64{1, nan, nan, nan}), matrix([]float64{1, 0.5 - 1./22, 0.5 + 1./22, 0.5 - 1./22}),
 		},
-		{
-			"a group that no class describes stays missing", impute.Neutral, opposites, pairs,
-			matrix([]float64{1, 0, nan, nan}, []float64{0, 0, nan, nan}),
-			matrix([]float64{1, 0, nan, nan}, []float64{0, 0, nan, nan}),
-		},
+		{"a group that no class describes stays missing", impute.Neutral, opposites, pairs, twoOfFour, twoOfFour},
 		{
 			"it is filled if inferred", impute.Inferred, opposites, pairs,
-			matrix([]float64{0.5, 0.5, nan, nan}),
-			matrix([]float64{0.5, 0.5, 0.5, 0.5}),
+			matrix([]float64{0.5, 0.5, nan, nan}), matrix([]float64{0.5, 0.5, 0.5, 0.5}),
 		},
 		{
 			"without groups", impute.Neutral, opposites, nil,
-			matrix([]float64{1, nan, nan, nan}, []float64{1, 0, nan, nan}),
-			matrix([]float64{1, 0.5, nan, nan}, []float64{1, 0, nan, nan}),
+			matrix([]float64{1, nan, nan, nan}, []float64{1, 0, nan, nan}), matrix([]float64{1, 0.5, nan, nan}, []float64{1, 0, nan, nan}),
 		},
 		{
-			"a reference with missing entries", impute.Neutral,
-			matrix([]float64{0.2, nan}, []float64{nan, 0.4}, []float64{0.4, nan}),
+			"a reference with missing entries", impute.Neutral, matrix([]float64{0.2, nan}, []float64{nan, 0.4}, []float64{0.4, nan}),
 			[]int{0, 0},
-			matrix([]float64{nan, 0.9}, []float64{0.1, nan}),
-			matrix([]float64{0.3, 0.9}, []float64{0.1, 0.4}),
+			matrix([]float64{nan, 0.9}, []float64{0.1, nan}), matrix([]float64{0.3, 0.9}, []float64{0.1, 0.4}),
 		},
 		{
-			"an attribute that the reference does not describe", impute.Neutral,
-			matrix([]float64{0.2, nan, nan}),
+			"an attribute that the reference does not describe", impute.Neutral, matrix([]float64{0.2, nan, nan}),
 			[]int{0, 0, 0},
 			matrix([]float64{0.1, 0.9, nan}, []float64{0.1, nan, nan}, []float64{0.1, 0.7, nan}),
 			matrix([]float64{0.1, 0.9, nan}, []float64{0.1, 0.8, nan}, []float64{0.1, 0.7, nan}),

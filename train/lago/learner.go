@@ -48,7 +48,6 @@ func (s *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 		return l, err
 	}
 	l.adamV = newAdam(s.LRV, nil, len(params.V.Data))
-	l.detections = dataset.NewMatrix[float32](len(e.Rows), e.U.Cols)
 	l.v, err = model.NewVMachine(c, l.classes, params, l.batch())
 	return l, err
 }
@@ -111,16 +110,9 @@ func choose(list, places []int) []int {
 
 // detect computes the detections of all examples and returns the mean BXE(a).
 func (l *learner) detect() (bxe float64) {
-	const block = 256
-	rows := l.examples.Rows
-	x := dataset.NewMatrix[float32](min(block, len(rows)), l.examples.X.Cols)
-	for from := 0; from < len(rows); from += block {
-		a := l.detections.Slice(from, min(from+block, len(rows)))
-		x.CopyRows(l.examples.X, rows[from:from+a.Rows])
-		l.model.Params.Logits(x.Slice(0, a.Rows), a)
-	}
+	l.detections, _ = l.model.Logits(l.examples.X, l.examples.Rows) // of as many dimensions as W was made for
 	for i, z := range l.examples.Labels {
-		bxe += model.AttributeEntropy(l.detections.Row(i), l.targets.Row(z), l.classes.Undescribed) / float64(len(rows))
+		bxe += model.AttributeEntropy(l.detections.Row(i), l.targets.Row(z), l.classes.Undescribed) / float64(len(l.examples.Rows))
 	}
 	model.Sigmoid(l.detections.Data)
 	return bxe

@@ -5,10 +5,8 @@ package lago
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
@@ -138,26 +136,13 @@ func (m Model) Tensors() method.Tensors {
 func (s *Settings) Restore(t method.Tensors, shape method.Shape) (method.Model, error) {
 	own := *s
 	own.Resolve(shape.Attributes)
-	if err := own.Check(); err != nil {
+	k, _, err := own.Grouping(shape.Attributes, shape.Groups)
+	if err != nil {
 		return nil, err
 	}
-	m := shape.Attributes
 	r := method.Reader{Tensors: t}
-	p := &model.Parameters[float32]{W: r.Get("W", shape.Dims, m), B: r.Get("b", 1, m).Data, V: r.Get("V", m, -1)}
-	if r.Err != nil {
-		return nil, r.Err
+	p := &model.Parameters[float32]{
+		W: r.Get("W", shape.Dims, shape.Attributes), B: r.Get("b", 1, shape.Attributes).Data, V: r.Get("V", shape.Attributes, k),
 	}
-	k := own.K
-	switch {
-	case own.Variant == model.Singletons:
-		k = m
-	case own.Variant.Semantic() && len(shape.Groups) != m:
-		return nil, &invalid.Error{Field: "semantic", Want: fmt.Sprintf("the group of each of the %d attributes", m), Got: fmt.Sprint(len(shape.Groups))}
-	case own.Variant.Semantic():
-		k = slices.Max(shape.Groups) + 1
-	}
-	if p.V.Cols != k {
-		return nil, &invalid.Error{Field: "tensor V", Want: fmt.Sprintf("the %d groups of %s", k, own.Variant), Got: fmt.Sprint(p.V.Cols)}
-	}
-	return Model{&model.LAGO{Config: own.Config, Params: p, Semantic: shape.Groups}}, nil
+	return Model{&model.LAGO{Config: own.Config, Params: p, Semantic: shape.Groups}}, r.Err
 }

@@ -296,7 +296,7 @@ func (m *Model) fromClasses(scores dataset.Matrix[float32]) dataset.Matrix[float
 // Classify returns log p(z|x) of samples with the log odds s of their attributes, n x M,
 // for the classes that u describes. A missing entry of u is a factor of 1.
 func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	describe := func() (dataset.Matrix[float64], error) {
+	describe := func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
 		_, err := baseline.Complete(u)
 		return binary(u, m.Thresholds.Data), err
 	}

@@ -124,7 +124,7 @@ func TestConstantAttributeChangesNothing(t *testing.T) {
 // Four classes have the attributes 3, 2 and 4 times.
 func TestPrior(t *testing.T) {
 	e := examples(8, 2, 3, 4, 8)
-	e.U = baselinetest.Matrix(3, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1)
+	e.U = baselinetest.Matrix[float64](3, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1)
 	for prior, want := range map[Prior][]float64{Empirical: {0.75, 0.5, 0.5}, Half: {0.5, 0.5, 0.5}} {
 		m := learn(t, Config{Prediction: Direct, C: 1, Threshold: AttributeMean, Prior: prior}, e)
 		testkit.NearAll(t, string(prior), m.Prior.Data, want, 0)
@@ -182,13 +182,13 @@ func restored(t *testing.T, p Prediction, tensors method.Tensors) method.Model {
 //	(0, unknown)  0.4            0.40      0.082
 func TestPosteriorByHand(t *testing.T) {
 	m := restored(t, Direct, method.Tensors{
-		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(2)), float32(math.Log(2)/3))},
-		{Name: "b", Matrix: baselinetest.Single(2, 0, float32(math.Log(2./3)-math.Log(2)*2/3))},
-		{Name: "thresholds", Matrix: baselinetest.Single(2, 0.3, 0.75)},
-		{Name: "prior", Matrix: baselinetest.Single(2, 0.5, 0.25)},
+		{Name: "W", Matrix: baselinetest.Matrix[float32](2, float32(math.Log(2)), float32(math.Log(2)/3))},
+		{Name: "b", Matrix: baselinetest.Matrix[float32](2, 0, float32(math.Log(2./3)-math.Log(2)*2/3))},
+		{Name: "thresholds", Matrix: baselinetest.Matrix[float32](2, 0.3, 0.75)},
+		{Name: "prior", Matrix: baselinetest.Matrix[float32](2, 0.5, 0.25)},
 	})
 	u := baselinetest.Matrix(2, 0.4, 0.75, 0.2, 0.8, 1, 1, 0, nan)
-	x := baselinetest.Single(1, 0, 2) // log odds of log 4 = 2 log 2, and log 2/3 = 2/3 log 2 + b
+	x := baselinetest.Matrix[float32](1, 0, 2) // log odds of log 4 = 2 log 2, and log 2/3 = 2/3 log 2 + b
 	s := testkit.Must(model.Score(m, x, []int{1}, u))(t)
 	var want []float64
 	for _, product := range []float64{1.28, 0.64, 2.56, 0.4} {
@@ -203,13 +203,13 @@ func TestPosteriorByHand(t *testing.T) {
 // prior of 1/2, 3/4 1/2 + 1/4 = 5/8.
 func TestIndirectPredictionByHand(t *testing.T) {
 	m := restored(t, Indirect, method.Tensors{
-		{Name: "W", Matrix: baselinetest.Single(2, float32(math.Log(3)), 0)},
-		{Name: "b", Matrix: baselinetest.Single(2, 0, 0)},
-		{Name: "classes", Matrix: baselinetest.Single(4, 1, 0, 0.5, 0.5, 0, 1, 0.5, 1)},
-		{Name: "thresholds", Matrix: baselinetest.Single(4, 0, 0, 0, 0)},
-		{Name: "prior", Matrix: baselinetest.Single(4, 0.5, 0.5, 0.5, 0.5)},
+		{Name: "W", Matrix: baselinetest.Matrix[float32](2, float32(math.Log(3)), 0)},
+		{Name: "b", Matrix: baselinetest.Matrix[float32](2, 0, 0)},
+		{Name: "classes", Matrix: baselinetest.Matrix[float32](4, 1, 0, 0.5, 0.5, 0, 1, 0.5, 1)},
+		{Name: "thresholds", Matrix: baselinetest.Matrix[float32](4, 0, 0, 0, 0)},
+		{Name: "prior", Matrix: baselinetest.Matrix[float32](4, 0.5, 0.5, 0.5, 0.5)},
 	})
-	odds := testkit.Must(m.Detect(baselinetest.Single(1, 1), []int{0}))(t)
+	odds := testkit.Must(m.Detect(baselinetest.Matrix[float32](1, 1), []int{0}))(t)
 	testkit.NearAll(t, "log odds", odds.Data, []float64{math.Log(3), -math.Log(3), 0, math.Log(5. / 3)}, 1e-6)
 }
 
@@ -217,7 +217,7 @@ func TestIndirectPredictionByHand(t *testing.T) {
 func TestNoUnderflow(t *testing.T) {
 	const attributes = 3000
 	row := func(value float32) dataset.Matrix[float32] {
-		return baselinetest.Single(attributes, slices.Repeat([]float32{value}, attributes)...)
+		return baselinetest.Matrix[float32](attributes, slices.Repeat([]float32{value}, attributes)...)
 	}
 	m := restored(t, Direct, method.Tensors{
 		{Name: "W", Matrix: row(0)}, {Name: "b", Matrix: row(0)}, {Name: "thresholds", Matrix: row(0.5)}, {Name: "prior", Matrix: row(0.5)},

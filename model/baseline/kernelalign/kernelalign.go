@@ -15,13 +15,10 @@
 // |W y|^2 - |y|^2, which is 0 if the columns of W are orthonormal. Kernels of the inner
 // product x'W y are the same in both spaces, and (2) has no effect.
 //
-// The paper's abstract names the principle, the orthogonality and the polynomial, Gaussian
-// and Cauchy kernels. The authors' released program has the Gaussian kernel with (2); the
-// objective, the normalisation, RMSProp with its constants, the initial W and the ranking of
-// the classes follow it. Ours are the constants of the other kernels, by which each is 1
-// between equal vectors of length 1; the penalty (3), for the kernels on which (2) has no
-// effect; minibatches, where the program takes one sample per step; and the mean of the
-// descriptions over training classes only, where the program includes the test classes.
+// The objective, the normalisation, RMSProp, the initial W and the ranking of the classes are
+// those of the authors' program, which has the Gaussian kernel. Ours are the constants of the
+// other kernels, the penalty (3) for kernels on which (2) has no effect, minibatches, and the
+// mean of the descriptions over training classes only (theirs includes the test classes).
 package kernelalign
 
 import (
@@ -132,12 +129,10 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 // length 1, gradients are far below epsilon, and a step is close to gradient descent with
 // a learning rate of lr / epsilon.
 const (
-	decay   = 0.99
-	epsilon = 1e-2
+	decay        = 0.99
+	epsilon      = 1e-2
+	rmspropGrain = 1 << 14 // ours: the least number of parameters for a goroutine
 )
-
-// rmspropGrain is the least number of parameters for a goroutine.
-const rmspropGrain = 1 << 14
 
 // rmsprop takes a step of w. squares is the moving average of the squared gradient; where it is
 // infinite, w does not move.
@@ -234,7 +229,6 @@ func squaredLength[T model.Float](v []T) float64 {
 	return s
 }
 
-// squaredLengths returns those of the rows.
 func squaredLengths[T model.Float](m dataset.Matrix[T]) (lengths []float64) {
 	for i := range m.Rows {
 		lengths = append(lengths, squaredLength(m.Row(i)))
@@ -260,8 +254,7 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 // which ranks the classes as the authors' program does; the form on the left is exact
 // where both kernels are near 0.
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	describe := func() (dataset.Matrix[float32], error) { return m.descriptions(u) }
-	return baseline.Classify(a, m.w.Cols, u, m.w.Cols, describe, func(y dataset.Matrix[float32]) dataset.Matrix[float32] {
+	return baseline.Classify(a, m.w.Cols, u, m.w.Cols, m.descriptions, func(y dataset.Matrix[float32]) dataset.Matrix[float32] {
 		scores := baseline.Product(blas.Trans, a, y)
 		k, yy, pp := m.config.kernel(), squaredLengths(y), []float64(nil)
 		if m.config.mutual() {
@@ -409,10 +402,10 @@ func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.M
 // replaces s by the gradient by it and a by the gradient by a through |a|^2, and adds to
 // byP.
 func (o *objective[T]) align(a, s []T, own int) (loss float64) {
-	aa := squaredLength(a)
+	aa, others := squaredLength(a), o.config.Beta/float64(max(len(s)-1, 1))
 	var byAA float64
 	for z, v := range s {
-		target, weight := 0.0, o.config.Beta/float64(max(len(s)-1, 1))
+		target, weight := 0.0, others
 		if z == own {
 			target, weight = 1, 1
 		}

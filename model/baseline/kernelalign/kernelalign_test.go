@@ -237,21 +237,6 @@ func TestNormalisation(t *testing.T) {
 	}
 }
 
-// An attribute that no class describes is at the centre of the training classes.
-func TestUndescribedAttribute(t *testing.T) {
-	y := newToy(4, 0.2)
-	m, _ := train(t, *New(), y.seen, 3)
-	with := func(value float64) []float32 {
-		u := matrixOf(y.unseen.Data)
-		u.Rows, u.Cols = y.unseen.Rows, y.unseen.Cols
-		for z := range u.Rows {
-			u.Row(z)[2] = value
-		}
-		return y.score(t, m, u).Data
-	}
-	testkit.NearAll(t, "scores", with(math.NaN()), with(float64(m.centre.Data[2])), 1e-6)
-}
-
 // Scores differ even far from every class.
 func TestFarSamples(t *testing.T) {
 	c := *New()

@@ -216,19 +216,3 @@ func TestMinimiseErrors(t *testing.T) {
 	_, err = p.Minimise() // whose slope leads upwards
 	testkit.WantError(t, err, "the classifier of output 1 did not converge, its gradient is 1 of that at the start: ")
 }
-
-// The curvature changes the number of steps alone: half of it is as good on a regression,
-// whose curvature is 1.
-func TestCurvatureDoesNotChangeTheMinimum(t *testing.T) {
-	p, targets := regression(60, 8, 3, 5)
-	p.Each, p.Bias, p.Penalty = each(targets), true, 1e-3
-	for _, r := range p.Rows { // correlated features
-		for d := range 7 {
-			p.X.Row(r)[d] = p.X.Row(r)[7] + 0.1*p.X.Row(r)[d]
-		}
-	}
-	for _, curvature := range []float64{0.01, 0.5, 1, 100} {
-		p.Curvature = curvature
-		near(t, p, targets, minimise(t, p), 1e-3)
-	}
-}

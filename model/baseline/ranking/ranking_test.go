@@ -123,8 +123,8 @@ func TestInit(t *testing.T) {
 // Training on separable classes converges with a loss of 0, and recognises unseen classes.
 func TestSeparable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	e := method.Examples{X: dataset.NewMatrix[float32](240, 10), U: baselinetest.Matrix(3, 1, 0, 0, 0, 1, 0, 0, 0, 1)}
-	unseen := baselinetest.Matrix(3, 1, 1, 0, 0, 1, 1, 1, 0, 1)
+	e := method.Examples{X: dataset.NewMatrix[float32](240, 10), U: baselinetest.Matrix[float64](3, 1, 0, 0, 0, 1, 0, 0, 0, 1)}
+	unseen := baselinetest.Matrix[float64](3, 1, 1, 0, 0, 1, 1, 1, 0, 1)
 	var rows []int
 	for r := range 240 {
 		u := unseen

@@ -84,23 +84,19 @@ func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	m.Distance.Data[0] = float32(medianDistance(classes))
 	floats.Scale(1/float64(m.Distance.Data[0]), classes.Data)
 	m.Phantoms = dataset.Convert[float32](classes)
-	return method.FitOnce(m, func() (float64, error) {
-		fitted, err := method.Cached(e.Cache, fitKey{m.config.Lambda, m.config.Unit}, m.config.objective(e).Minimise)
-		if err != nil {
-			return 0, err
-		}
-		return fitted.Loss, m.solve(similarities(classes, m.Phantoms, m.config.Sigma), fitted.W)
-	}), nil
-}
-
-// objective is what the w_c minimise.
-func (c *Config) objective(e method.Examples) linear.Objective {
-	return linear.Objective{
+	objective := linear.Objective{ // of the w_c
 		X: e.X, Rows: e.Rows, Unit: c.Unit, Outputs: e.U.Rows, Penalty: c.Lambda, Curvature: 2 / float64(e.U.Rows),
 		Each: func(sample, class int, score float64) (loss, slope float64) {
 			return squaredHinge(score, class == e.Labels[sample], e.U.Rows)
 		},
 	}
+	return method.FitOnce(m, func() (float64, error) {
+		fitted, err := method.Cached(e.Cache, fitKey{m.config.Lambda, m.config.Unit}, objective.Minimise)
+		if err != nil {
+			return 0, err
+		}
+		return fitted.Loss, m.solve(similarities(classes, m.Phantoms, m.config.Sigma), fitted.W)
+	}), nil
 }
 
 // squaredHinge is the loss of one class against all others, with its derivative.
@@ -172,8 +168,7 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 // Classify combines the scores a of the phantoms, n x R, into scores of the classes that
 // u describes.
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	describe := func() (dataset.Matrix[float64], error) { return m.describe(u) }
-	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
+	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, m.describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
 		// In float64, since the scores of phantoms can be large and of either sign.
 		return dataset.Convert[float32](baseline.Product(blas.Trans, dataset.Convert[float64](a), similarities(y, m.Phantoms, m.config.Sigma)))
 	})

@@ -27,12 +27,12 @@ func TestScoreByHand(t *testing.T) {
 	c := Config{Sigma: 1, Normalise: true}
 	distance := float32(math.Sqrt2)
 	m := testkit.Must(c.Restore(method.Tensors{
-		{Name: "V", Matrix: baselinetest.Single(2, 3, -1)},
-		{Name: "phantoms", Matrix: baselinetest.Single(2, 1/distance, 0, 0, 1/distance)},
-		{Name: "mean", Matrix: baselinetest.Single(2, 0.5, 0.5)},
-		{Name: "distance", Matrix: baselinetest.Single(1, distance)},
+		{Name: "V", Matrix: baselinetest.Matrix[float32](2, 3, -1)},
+		{Name: "phantoms", Matrix: baselinetest.Matrix[float32](2, 1/distance, 0, 0, 1/distance)},
+		{Name: "mean", Matrix: baselinetest.Matrix[float32](2, 0.5, 0.5)},
+		{Name: "distance", Matrix: baselinetest.Matrix[float32](1, distance)},
 	}, method.Shape{Dims: 1, Attributes: 2}))(t)
-	s := testkit.Must(model.Score(m, baselinetest.Single(1, 1), []int{0}, baselinetest.Matrix(2, 1, 0, 1, 1)))(t)
+	s := testkit.Must(model.Score(m, baselinetest.Matrix[float32](1, 1), []int{0}, baselinetest.Matrix[float64](2, 1, 0, 1, 1)))(t)
 	testkit.NearAll(t, "scores", s.Data, []float64{4/(1+math.Exp(-1)) - 1, 1}, 1e-6)
 }
 
@@ -162,10 +162,10 @@ func TestSquaredHinge(t *testing.T) {
 // A class at 0 and phantoms at 0, 1 and 2, with sigma = 1: exp(0), exp(-1) and exp(-4),
 // divided by their sum, 1.386. With sigma = 2, squared distances are divided by 4.
 func TestSimilaritiesByHand(t *testing.T) {
-	b := baselinetest.Single(1, 0, 1, 2)
+	b := baselinetest.Matrix[float32](1, 0, 1, 2)
 	for sigma, want := range map[float64][]float64{1: {1, math.Exp(-1), math.Exp(-4)}, 2: {1, math.Exp(-0.25), math.Exp(-1)}} {
 		floats.Scale(1/floats.Sum(want), want)
-		testkit.NearAll(t, "similarities", similarities(baselinetest.Matrix(1, 0), b, sigma).Data, want, 1e-12)
+		testkit.NearAll(t, "similarities", similarities(baselinetest.Matrix[float64](1, 0), b, sigma).Data, want, 1e-12)
 	}
 }
 
@@ -195,10 +195,10 @@ func TestSimilaritiesAreConvexWeights(t *testing.T) {
 
 func TestMedianDistance(t *testing.T) {
 	for want, classes := range map[float64]dataset.Matrix[float64]{
-		4:    baselinetest.Matrix(2, 0, 0, 3, 0, 3, 4), // of 3, 4 and 5
-		4.25: baselinetest.Matrix(1, 0, 2, 3, 7, 7.5),  // of 0.5, 1, 2, 3, 4, 4.5, 5, 5.5, 7 and 7.5
-		2:    baselinetest.Matrix(1, 1, 3, 1),          // of 2 and 2; equal classes are not counted
-		1:    baselinetest.Matrix(1, 5, 5),             // of no distance
+		4:    baselinetest.Matrix[float64](2, 0, 0, 3, 0, 3, 4), // of 3, 4 and 5
+		4.25: baselinetest.Matrix(1, 0, 2, 3, 7, 7.5),           // of 0.5, 1, 2, 3, 4, 4.5, 5, 5.5, 7 and 7.5
+		2:    baselinetest.Matrix[float64](1, 1, 3, 1),          // of 2 and 2; equal classes are not counted
+		1:    baselinetest.Matrix[float64](1, 5, 5),             // of no distance
 	} {
 		if got := medianDistance(classes); got != want {
 			t.Errorf("%v: %g, expected %g", classes.Data, got, want)

@@ -19,13 +19,8 @@ import (
 )
 
 // Matrix has the values row by row.
-func Matrix(cols int, values ...float64) dataset.Matrix[float64] {
-	return dataset.Matrix[float64]{Rows: len(values) / cols, Cols: cols, Data: values}
-}
-
-// Single has the values row by row.
-func Single(cols int, values ...float32) dataset.Matrix[float32] {
-	return dataset.Matrix[float32]{Rows: len(values) / cols, Cols: cols, Data: values}
+func Matrix[T model.Float](cols int, values ...T) dataset.Matrix[T] {
+	return dataset.Matrix[T]{Rows: len(values) / cols, Cols: cols, Data: values}
 }
 
 // Examples returns random samples of random classes, with labels 0, 1, ... in turn.
@@ -115,9 +110,5 @@ func Normalised(f baseline.Features, x dataset.Matrix[float32], learned, rows []
 
 // Floats returns the values in float64.
 func Floats(values []float32) []float64 {
-	to := make([]float64, len(values))
-	for i, v := range values {
-		to[i] = float64(v)
-	}
-	return to
+	return dataset.Convert[float64](Matrix(len(values), values...)).Data
 }
