@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -119,26 +118,6 @@ func TestAttributeCommonToAllClassesIsNoEvidence(t *testing.T) {
 		same(t, "log p(z|x) with another detection", after, before)
 		if db := take(t, tr.byW(t)).Grads[1]; math.Abs(db[m]) > 1e-12 {
 			t.Errorf("p = %g: the gradient by the bias of the attribute is %g, expected 0", p, db[m])
-		}
-	}
-}
-
-func TestStepReportsNonFiniteTerms(t *testing.T) {
-	c := oneHot
-	c.Alpha = 1
-	for _, tt := range []struct {
-		term  string
-		spoil func(tr trial[float64])
-	}{
-		{"cxe", func(tr trial[float64]) { tr.params.V.Data[0] = nan }},
-		{"w2", func(tr trial[float64]) { tr.params.W.Data[0] = 1e30 }},
-	} {
-		tr := newTrial(t, c, sizes{n: 2, d: 2, m: 3, z: 2}, 1)
-		tt.spoil(tr)
-		_, err := single(tr).byW(t).Step()
-		var e *model.NotFinite
-		if !errors.As(err, &e) || e.Term != tt.term {
-			t.Errorf("Step() gives %v, expected a *NotFinite of %s", err, tt.term)
 		}
 	}
 }

@@ -201,15 +201,6 @@ func TestPartialBatchCountsExactly(t *testing.T) {
 	})
 }
 
-// DetectorTerms, which a VMachine is given, agrees with the terms of a WMachine.
-func TestDetectorTermsAreThoseOfTheWMachine(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tr := drawTrial(t)
-		got, want := model.DetectorTerms(tr.params, tr.Classes), take(t, tr.byW(t)).Terms
-		same(t, "terms", []float64{got.W2, got.WU2}, []float64{want.W2, want.WU2})
-	})
-}
-
 // Detections of 1/2 have the entropy log 2, for any number of attributes.
 func TestAttributeEntropyOfManyAttributes(t *testing.T) {
 	for _, m := range []int{1, 511, 512, 513, 3000} {

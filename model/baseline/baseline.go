@@ -242,45 +242,34 @@ func Classify[T blas.Float](
 	return scores, nil
 }
 
-// Descent is the learner of a model that gradient descent trains on blocks of samples.
-type Descent struct {
-	Examples method.Examples
-	Seed     uint64 // of the order of the samples
-	Block    int    // samples in a block, at most
-	Trained  method.Model
-	Tensors  method.Tensors // what an epoch passes to the next
-	// Step trains on rows of the features, of the given classes. It returns the sum of their
-	// losses and whether it changed anything.
-	Step func(rows, labels []int) (loss float64, moved bool, err error)
-}
+// Step trains on rows of the features, of the given classes. It returns the sum of their losses
+// and whether it changed anything.
+type Step func(rows, labels []int) (loss float64, moved bool, err error)
 
-// Model implements method.Learner.
-func (d *Descent) Model() method.Model { return d.Trained }
-
-// State implements method.Learner.
-func (d *Descent) State() method.Tensors { return d.Tensors }
-
-// Epoch implements method.Learner. Training has converged if no step changed anything. The
-// loss can be finite while tensors are not.
-func (d *Descent) Epoch(number int) (method.Progress, error) {
-	loss, converged := 0.0, true
-	order := method.Shuffled(len(d.Examples.Rows), d.Seed, number)
-	for part := range slices.Chunk(order, d.Block) {
-		var rows, labels []int
-		for _, i := range part {
-			rows, labels = append(rows, d.Examples.Rows[i]), append(labels, d.Examples.Labels[i])
+// Descend returns the learner of a model that gradient descent trains on blocks of shuffled
+// examples, of the given size at most. An epoch passes the tensors to the next. Training has
+// converged if no step changed anything. The loss can be finite while tensors are not.
+func Descend(m method.Model, tensors method.Tensors, e method.Examples, seed uint64, block int, step Step) method.Learner {
+	return method.NewLearner(m, tensors, func(number int) (method.Progress, error) {
+		loss, converged := 0.0, true
+		order := method.Shuffled(len(e.Rows), seed, number)
+		for part := range slices.Chunk(order, block) {
+			var rows, labels []int
+			for _, i := range part {
+				rows, labels = append(rows, e.Rows[i]), append(labels, e.Labels[i])
+			}
+			sum, moved, err := step(rows, labels)
+			if err != nil {
+				return method.Progress{}, err
+			}
+			loss += sum
+			converged = converged && !moved
 		}
-		sum, moved, err := d.Step(rows, labels)
-		if err != nil {
-			return method.Progress{}, err
+		for _, t := range tensors {
+			if i := numeric.NotFinite(t.Matrix.Data); i >= 0 {
+				return method.Progress{}, &model.NotFinite{Term: t.Name, Value: float64(t.Matrix.Data[i])}
+			}
 		}
-		loss += sum
-		converged = converged && !moved
-	}
-	for _, t := range d.Tensors {
-		if i := numeric.NotFinite(t.Matrix.Data); i >= 0 {
-			return method.Progress{}, &model.NotFinite{Term: t.Name, Value: float64(t.Matrix.Data[i])}
-		}
-	}
-	return method.Loss(loss/float64(len(order)), converged), nil
+		return method.Loss(loss/float64(len(order)), converged), nil
+	})
 }

@@ -105,22 +105,29 @@ func Learn(m Method, e Examples, seed uint64) (Learner, error) {
 	return m.Learn(e, seed)
 }
 
+// NewLearner returns the learner of a model with the given state and epochs.
+func NewLearner(m Model, state Tensors, epoch func(number int) (Progress, error)) Learner {
+	return &learner{m, state, epoch}
+}
+
+type learner struct {
+	model Model
+	state Tensors
+	epoch func(number int) (Progress, error)
+}
+
+func (l *learner) Epoch(number int) (Progress, error) { return l.epoch(number) }
+func (l *learner) Model() Model                       { return l.model }
+func (l *learner) State() Tensors                     { return l.state }
+
 // FitOnce returns the learner of a method that reaches its optimum in one epoch: fit
 // writes the parameters of m and returns the mean loss of the examples.
-func FitOnce(m Model, fit func() (loss float64, err error)) Learner { return &once{m, fit} }
-
-type once struct {
-	model Model
-	fit   func() (loss float64, err error)
+func FitOnce(m Model, fit func() (loss float64, err error)) Learner {
+	return NewLearner(m, m.Tensors(), func(int) (Progress, error) {
+		loss, err := fit()
+		return Loss(loss, err == nil), err
+	})
 }
-
-func (o *once) Epoch(int) (Progress, error) {
-	loss, err := o.fit()
-	return Loss(loss, err == nil), err
-}
-
-func (o *once) Model() Model   { return o.model }
-func (o *once) State() Tensors { return o.model.Tensors() }
 
 // Shuffled returns 0..n-1 in an order that follows from the seed and the epoch.
 func Shuffled(n int, seed uint64, epoch int) []int {

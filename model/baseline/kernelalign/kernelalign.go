@@ -109,20 +109,18 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	matrix, size := dataset.NewMatrix[float32], min(c.Batch, len(e.Rows))
 	o, batch := newObjective(m.config, y, e.X.Cols, size), matrix(size, e.X.Cols)
 	grad, squares := matrix(m.w.Rows, m.w.Cols), matrix(m.w.Rows, m.w.Cols)
-	return &baseline.Descent{
-		Examples: e, Seed: seed, Block: size, Trained: m, Tensors: method.Tensors{{Name: "W", Matrix: m.w}, {Name: "squares", Matrix: squares}},
-		// The loss of a sample is the objective of its batch before the step.
-		Step: func(rows, labels []int) (loss float64, moved bool, err error) {
-			x := batch.Slice(0, len(rows))
-			m.features(x, e.X, rows)
-			mean := o.step(x, labels, m.w, grad)
-			if !numeric.Finite(mean) {
-				return 0, false, &model.NotFinite{Term: "alignment", Value: mean}
-			}
-			rmsprop(m.w.Data, grad.Data, squares.Data, float32(m.config.LR))
-			return float64(len(rows)) * mean, true, nil
-		},
-	}, nil
+	state := method.Tensors{{Name: "W", Matrix: m.w}, {Name: "squares", Matrix: squares}}
+	// The loss of a sample is the objective of its batch before the step.
+	return baseline.Descend(m, state, e, seed, size, func(rows, labels []int) (loss float64, moved bool, err error) {
+		x := batch.Slice(0, len(rows))
+		m.features(x, e.X, rows)
+		mean := o.step(x, labels, m.w, grad)
+		if !numeric.Finite(mean) {
+			return 0, false, &model.NotFinite{Term: "alignment", Value: mean}
+		}
+		rmsprop(m.w.Data, grad.Data, squares.Data, float32(m.config.LR))
+		return float64(len(rows)) * mean, true, nil
+	}), nil
 }
 
 // The constants of RMSProp in the authors' program. With features and descriptions of

@@ -120,18 +120,6 @@ func TestLearnsTheToy(t *testing.T) {
 	}
 }
 
-// The last batch of an epoch has fewer samples; the loss is the mean of samples, not
-// of batches.
-func TestLossIsTheMeanOfSamples(t *testing.T) {
-	y := newToy(3, 0.2) // 33 samples of seen classes
-	c := *New()
-	c.LR, c.Batch = 1e-18, 32
-	_, parts := train(t, c, y.seen, 1)
-	c.Batch = 33
-	_, whole := train(t, c, y.seen, 1)
-	testkit.NearAll(t, "loss in batches of 32", parts, whole, 1e-6)
-}
-
 func TestNotFinite(t *testing.T) {
 	y := newToy(2, 0.2)
 	for term, change := range map[string]func(*Config, dataset.Matrix[float32]){

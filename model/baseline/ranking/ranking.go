@@ -113,10 +113,8 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	for i := range m.W.Data {
 		m.W.Data[i] = float32(rng.NormFloat64() * c.Init / math.Sqrt(float64(e.X.Cols)))
 	}
-	return &baseline.Descent{
-		Examples: e, Seed: seed, Block: blockSize, Trained: m, Tensors: method.Tensors{{Name: "W", Matrix: m.W}},
-		Step: newBlock(c, e.X, m, dataset.Convert[float32](u), min(blockSize, len(e.Rows))).learn,
-	}, nil
+	b := newBlock(c, e.X, m, dataset.Convert[float32](u), min(blockSize, len(e.Rows)))
+	return baseline.Descend(m, method.Tensors{{Name: "W", Matrix: m.W}}, e, seed, blockSize, b.learn), nil
 }
 
 // lossFunc returns the loss of a sample of class y with the scores F(x, z) of all

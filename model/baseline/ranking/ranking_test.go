@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -13,22 +12,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 	"github.com/lago-train/lago-train/model/method"
 )
-
-// TestMain chooses the BLAS of the process: $LAGO_BLAS names it, "go" for gonum's.
-func TestMain(m *testing.M) {
-	if _, err := blas.Use(""); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
 
 // examples returns nonnegative samples in random rows, correlated with their class.
 func examples(samples, dims, attributes, classes int, seed uint64) method.Examples {
