@@ -13,26 +13,24 @@ import (
 // classes. It runs the forward computation of Score in float64, so that the parts add up
 // to the whole.
 type Explainer struct {
-	Classes *Description // the candidate classes, as the model uses them
+	Classes *Description            // the candidate classes, as the model uses them
+	Prior   []float64               // M, p(a_m) as the scores use it
+	Gamma   dataset.Matrix[float64] // M x K, the soft group of each attribute
 
 	forward *Forward[float64]
 }
 
 func newExplainer(c Config, classes *Description, v dataset.Matrix[float64]) (*Explainer, error) {
 	f, err := NewForward(c, classes, &Parameters[float64]{V: v})
-	return &Explainer{Classes: classes, forward: f}, err
-}
-
-// Prior returns p(a_m), M, as the scores use it.
-func (e *Explainer) Prior() []float64 {
-	if p := e.forward.groups.prior; p != nil {
-		return p.p
+	if err != nil {
+		return nil, err
 	}
-	return e.Classes.P
+	e := &Explainer{Classes: classes, Prior: classes.P, Gamma: f.groups.gamma, forward: f}
+	if p := f.groups.prior; p != nil {
+		e.Prior = p.p
+	}
+	return e, nil
 }
-
-// Gamma returns the soft group of each attribute, M x K.
-func (e *Explainer) Gamma() dataset.Matrix[float64] { return e.forward.groups.gamma }
 
 // LogP returns log p(z|x) of samples with the detections a, n x M, as n x Z.
 func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], error) {

@@ -104,7 +104,7 @@ func TestExplanationAddsUp(t *testing.T) {
 					contributions = append(contributions, g.Contribution)
 					logs := make([]float64, 2)
 					for i, s := range []model.GroupScore{g.Class, g.Against} {
-						terms, complement, none := tr.parts(e.Gamma(), a, k, []int{1, 3}[i])
+						terms, complement, none := tr.parts(e.Gamma, a, k, []int{1, 3}[i])
 						same(t, fmt.Sprint("terms of group ", k), s.Terms, terms)
 						same(t, fmt.Sprint("complement of group ", k), []float64{s.None, g.None}, []float64{complement, none})
 						same(t, fmt.Sprint("score of group ", k), []float64{s.Score}, []float64{sum(terms) + complement})

@@ -88,10 +88,6 @@ func (s *Saved) Fits(d *dataset.Dataset) error {
 	return nil
 }
 
-// SetImputation sets how the model imputes missing entries. Models are loaded with
-// impute.Neutral.
-func (s *Saved) SetImputation(kind impute.Kind) { s.Pipeline = s.Pipeline.WithImputation(kind) }
-
 // newSaved returns a model of preprocessed features with what it needs of the data that it
 // was trained on.
 func newSaved(m methods.Spec, p *model.Pipeline, data *Data) *Saved {

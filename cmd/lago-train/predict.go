@@ -59,7 +59,7 @@ func (o *predictionOptions) load(c *cli.Context) (*loadedModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.SetImputation(o.impute)
+	m.Pipeline = m.WithImputation(o.impute)
 	if o.adapt {
 		if err := excludes(c, "adapt", "temperature"); err != nil {
 			return nil, err

@@ -300,14 +300,14 @@ func (e *explainer) change(c model.Counterfactual, before float64) Change {
 
 // group lists the terms of a group.
 func (e *explainer) group(x *model.Evidence, k int) Group {
-	from, u, used, gamma := x.Groups[k], e.Candidates.U, e.model.Classes.U, e.model.Gamma()
+	from, u, used, gamma := x.Groups[k], e.Candidates.U, e.model.Classes.U, e.model.Gamma
 	g := Group{K: k, Contribution: from.Contribution, Score: Pair{from.Class.Score, from.Against.Score}, Terms: []Term{}}
 	g.Name, g.Strongest = e.groupName(k)
 	g.None = None{Detected: from.None, Term: Pair{from.Class.None, from.Against.None}}
 	g.None.Share = g.share(g.None.Term)
 	for m, name := range e.saved.Attributes {
 		t := Term{
-			Attribute: name, Gamma: gamma.Row(m)[k], Detected: e.a[m], Prior: e.model.Prior()[m],
+			Attribute: name, Gamma: gamma.Row(m)[k], Detected: e.a[m], Prior: e.model.Prior[m],
 			Described: Described{described(u.Row(x.Class)[m]), described(u.Row(x.Against)[m])},
 			Used:      Pair{used.Row(x.Class)[m], used.Row(x.Against)[m]},
 			Term:      Pair{from.Class.Terms[m], from.Against.Terms[m]},
@@ -353,7 +353,7 @@ func (e *explainer) groupName(k int) (string, []string) {
 	case v.Semantic():
 		return e.saved.Groups[k], nil
 	}
-	names, gamma := slices.Clone(e.saved.Attributes), e.model.Gamma()
+	names, gamma := slices.Clone(e.saved.Attributes), e.model.Gamma
 	sortBy(names, func(name string) float64 { return gamma.Row(slices.Index(e.saved.Attributes, name))[k] })
 	return strconv.Itoa(k), names[:min(strongest, len(names))]
 }

@@ -113,8 +113,8 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	for i := range m.W.Data {
 		m.W.Data[i] = float32(rng.NormFloat64() * c.Init / math.Sqrt(float64(e.X.Cols)))
 	}
-	b := newBlock(c, e.X, m, dataset.Convert[float32](u), min(blockSize, len(e.Rows)))
-	return baseline.Descend(m, method.Tensors{{Name: "W", Matrix: m.W}}, e, seed, blockSize, b.learn), nil
+	steps := blockSteps(c, e.X, m, dataset.Convert[float32](u), min(blockSize, len(e.Rows)))
+	return baseline.Descend(m, method.Tensors{{Name: "W", Matrix: m.W}}, e, seed, blockSize, steps), nil
 }
 
 // lossFunc returns the loss of a sample of class y with the scores F(x, z) of all
@@ -186,7 +186,7 @@ func structuredHinge[T model.Float](scores []T, y int, margin T, step []T) (loss
 // blockSize is the number of samples in a block.
 const blockSize = 64
 
-// block computes the SGD steps of a block of consecutive samples with two passes over W,
+// blockSteps takes the SGD steps of a block of consecutive samples with two passes over W,
 // where one step at a time needs two per sample.
 //
 // The step of sample j is W += lr x_j' c_j U, where c_j is minus the gradient of its loss
@@ -196,64 +196,42 @@ const blockSize = 64
 //
 // with the W before the block. The first term, the x_i x_j' and finally W += lr X' (C U)
 // are matrix products for the whole block; in between, steps only involve the classes.
-type block struct {
-	loss       lossFunc[float32]
-	lr, margin float32
-	features   dataset.Matrix[float32]
-	model      *baseline.Bilinear
-	u          dataset.Matrix[float32] // Z x M
-	uu         dataset.Matrix[float32] // U U', Z x Z
+func blockSteps(config *Config, features dataset.Matrix[float32], m *baseline.Bilinear, u dataset.Matrix[float32], size int) baseline.Step {
+	lossOfSample, lr, margin := lossOf[float32](config.Loss), float32(config.LR), float32(config.Margin)
+	matrix, classes, uu := dataset.NewMatrix[float32], u.Rows, baseline.Product(blas.Trans, u, u)
+	allX, allA, products := matrix(size, m.W.Rows), matrix(size, u.Cols), matrix(size, size)
+	allScores, allC, allMoves := matrix(size, classes), matrix(size, classes), matrix(size, classes) // moves are C U U'
+	return func(rows, labels []int) (loss float64, moved bool, err error) {
+		m.Gather(allX, features, rows)
+		n := len(rows)
+		x, a := allX.Slice(0, n), allA.Slice(0, n) // a is X W before the steps, and C U after them
+		baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, x, m.W, 0, a)
+		baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, u, 0, allScores.Slice(0, n))
+		xx := dataset.Matrix[float32]{Rows: n, Cols: n, Data: products.Data[:n*n]}
+		baseline.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, xx)
 
-	x      dataset.Matrix[float32] // B x D, the samples
-	xx     dataset.Matrix[float32] // X X', B x B
-	a      dataset.Matrix[float32] // B x M, X W before the steps and C U after them
-	scores dataset.Matrix[float32] // B x Z
-	c      dataset.Matrix[float32] // B x Z, the steps
-	moves  dataset.Matrix[float32] // C U U', B x Z
-}
-
-func newBlock(c *Config, features dataset.Matrix[float32], m *baseline.Bilinear, u dataset.Matrix[float32], size int) *block {
-	matrix := dataset.NewMatrix[float32]
-	return &block{
-		loss: lossOf[float32](c.Loss), lr: float32(c.LR), margin: float32(c.Margin),
-		features: features, model: m, u: u, uu: baseline.Product(blas.Trans, u, u),
-		x: matrix(size, m.W.Rows), xx: matrix(size, size), a: matrix(size, u.Cols),
-		scores: matrix(size, u.Rows), c: matrix(size, u.Rows), moves: matrix(size, u.Rows),
-	}
-}
-
-// learn takes the steps of samples. It returns the sum of their losses, and whether W
-// changed.
-func (b *block) learn(rows, labels []int) (loss float64, moved bool, err error) {
-	b.model.Gather(b.x, b.features, rows)
-	n := len(rows)
-	x, a := b.x.Slice(0, n), b.a.Slice(0, n)
-	baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, x, b.model.W, 0, a)
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, b.u, 0, b.scores.Slice(0, n))
-	xx := dataset.Matrix[float32]{Rows: n, Cols: n, Data: b.xx.Data[:n*n]}
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, xx)
-
-	impl, classes := blas32.Implementation(), b.u.Rows
-	for i, y := range labels {
-		scores, c, moves := b.scores.Row(i), b.c.Row(i), b.moves.Row(i)
-		if i > 0 {
-			impl.Sgemv(blas.Trans, i, classes, b.lr, b.moves.Data, classes, xx.Row(i), 1, 1, scores, 1)
-		}
-		if z := numeric.NotFinite(scores); z >= 0 {
-			return 0, false, &model.NotFinite{Term: "W", Value: float64(scores[z])}
-		}
-		loss += b.loss(scores, y, b.margin, c)
-		clear(moves)
-		for z, v := range c {
-			if v != 0 {
-				impl.Saxpy(classes, v, b.uu.Row(z), 1, moves, 1)
-				moved = true
+		impl := blas32.Implementation()
+		for i, y := range labels {
+			scores, c, moves := allScores.Row(i), allC.Row(i), allMoves.Row(i)
+			if i > 0 {
+				impl.Sgemv(blas.Trans, i, classes, lr, allMoves.Data, classes, xx.Row(i), 1, 1, scores, 1)
+			}
+			if z := numeric.NotFinite(scores); z >= 0 {
+				return 0, false, &model.NotFinite{Term: "W", Value: float64(scores[z])}
+			}
+			loss += lossOfSample(scores, y, margin, c)
+			clear(moves)
+			for z, v := range c {
+				if v != 0 {
+					impl.Saxpy(classes, v, uu.Row(z), 1, moves, 1)
+					moved = true
+				}
 			}
 		}
+		if moved {
+			baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, allC.Slice(0, n), u, 0, a)
+			baseline.Gemm(blas.Trans, blas.NoTrans, lr, x, a, 1, m.W)
+		}
+		return loss, moved, nil
 	}
-	if moved {
-		baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, b.c.Slice(0, n), b.u, 0, a)
-		baseline.Gemm(blas.Trans, blas.NoTrans, b.lr, x, a, 1, b.model.W)
-	}
-	return loss, moved, nil
 }
