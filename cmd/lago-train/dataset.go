@@ -46,10 +46,10 @@ which is read and checked.
 Examples:
    lago-train dataset list
    lago-train dataset list --data-dir ~/data --json`,
-		Flags: o.flags(),
-		Action: o.printing(func(c *cli.Context) (tabled, error) {
-			return catalog.List(c.Context, o.catalog(), func(name string) { display.show("checking "+name, false) })
-		}),
+		Flags: flags(o.listSettings()),
+		Action: func(c *cli.Context) error {
+			return o.print(catalog.List(c.Context, o.Options, func(name string) { display.show("checking "+name, false) }))
+		},
 	}
 }
 
@@ -65,13 +65,13 @@ data directory.
 Examples:
    lago-train dataset info glyphs
    lago-train dataset info --json cub`,
-		Flags: o.splitFlags(),
-		Action: ofDataset(func(c *cli.Context, name string) error {
-			d, err := o.open(c.Context, name)
+		Flags: flags(o.listSettings(), setting.List{o.splitSetting()}),
+		Action: withArgument(func(c *cli.Context, name string) error {
+			d, err := catalog.Open(c.Context, name, o.Options)
 			if err != nil {
 				return err
 			}
-			return o.print(catalog.Summarise(d))
+			return o.print(catalog.Summarise(d), nil)
 		}),
 	}
 }
@@ -89,13 +89,10 @@ else all problems of the data. Problems end the command with exit code 1. Warnin
 Examples:
    lago-train dataset check ./data/animals
    lago-train dataset check --json awa2`,
-		Flags: o.flags(),
-		Action: ofDataset(func(c *cli.Context, name string) error {
-			r, err := catalog.Check(c.Context, name, o.catalog())
-			if err != nil {
-				return err
-			}
-			if err = o.print(r); err == nil && !r.OK {
+		Flags: flags(o.listSettings()),
+		Action: withArgument(func(c *cli.Context, name string) error {
+			r, err := catalog.Check(c.Context, name, o.Options)
+			if err = o.print(r, err); err == nil && !r.OK {
 				err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "problem"))
 			}
 			return err
@@ -103,11 +100,11 @@ Examples:
 	}
 }
 
-// ofDataset is the action of a command whose only argument is the name of a data set.
-func ofDataset(action func(c *cli.Context, name string) error) cli.ActionFunc {
+// withArgument is the action of a command with one argument.
+func withArgument(action func(c *cli.Context, argument string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() != 1 {
-			return wrong(c.Command.HelpName, "the name of one data set", format.Count(c.NArg(), "argument"))
+			return wrong(c.Command.HelpName, "one argument, "+c.Command.ArgsUsage, format.Count(c.NArg(), "argument"))
 		}
 		return action(c, c.Args().First())
 	}
@@ -127,14 +124,11 @@ the same data set.
 Examples:
    lago-train dataset convert cub
    lago-train dataset convert cub --out data/my-birds`,
-		Flags: append(o.flags(),
-			&cli.PathFlag{Name: "out", Category: outputGroup, DefaultText: "NAME-open in the data directory", Usage: "`DIR` folder to write, empty or missing", Destination: &out}),
-		Action: ofDataset(func(c *cli.Context, name string) error {
-			r, err := catalog.Convert(c.Context, name, o.catalog(), out)
-			if err != nil {
-				return err
-			}
-			return o.print(r)
+		Flags: flags(o.listSettings(), setting.List{
+			setting.Raw("out", &out, "").In(outputGroup).Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing"),
+		}),
+		Action: withArgument(func(c *cli.Context, name string) error {
+			return o.print(catalog.Convert(c.Context, name, o.Options, out))
 		}),
 	}
 }
@@ -142,14 +136,15 @@ Examples:
 // splitOptions are those of the command split.
 type splitOptions struct {
 	dataOptions
-	split.Options
+	proposal            split.Options
 	valShare, testShare float64
 	check, out          string
 	own                 bool
 }
 
 func splitCommand() *cli.Command {
-	const group = string(setting.Protocol)
+	share := setting.Range{Above: true, Most: math.Nextafter(1, 0), Text: "a number between 0 and 1"}
+	tolerance := setting.Range{Least: -math.MaxFloat64, Most: math.MaxFloat64, Text: "a number"}
 	var o splitOptions
 	return &cli.Command{
 		Name:      "split",
@@ -165,17 +160,19 @@ ends with exit code 1 if something leaks.
 Examples:
    lago-train dataset split --out data/animals/splits.csv --test-share 0.25 animals
    lago-train dataset split --own cub`,
-		Flags: append(o.flags(),
-			&cli.Float64Flag{Name: "val-share", Category: group, Value: 0.2, Usage: "`S` share of the classes for val, between 0 and 1", Destination: &o.valShare},
-			&cli.Float64Flag{Name: "test-share", Category: group, Value: 0.2, Usage: "`S` share of the classes for test, between 0 and 1", Destination: &o.testShare},
-			&cli.IntFlag{Name: "val-classes", Category: group, DefaultText: "from --val-share", Usage: "`N` number of classes for val", Destination: &o.Val},
-			&cli.IntFlag{Name: "test-classes", Category: group, DefaultText: "from --test-share", Usage: "`N` number of classes for test", Destination: &o.Test},
-			&cli.Uint64Flag{Name: "seed", Category: group, Usage: "`SEED` random seed of the proposal", Destination: &o.Seed},
-			&cli.Float64Flag{Name: "tolerance", Category: group, Value: split.Tolerance, Usage: "`D` difference per attribute up to which descriptions are the same; negative: never", Destination: &o.Tolerance},
-			&cli.PathFlag{Name: "check", Category: inputGroup, Usage: "`FILE` splits.csv to check instead of proposing a split", Destination: &o.check},
-			&cli.BoolFlag{Name: "own", Category: inputGroup, Usage: "check the splits of the data set instead of proposing one", Destination: &o.own},
-			&cli.PathFlag{Name: "out", Category: outputGroup, Usage: "`FILE` splits.csv to write, which must not exist", Destination: &o.out}),
-		Action: ofDataset(o.run),
+		Flags: flags(o.listSettings(), setting.List{
+			setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for val, between 0 and 1"),
+			setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for test, between 0 and 1"),
+			setting.Whole("val_classes", &o.proposal.Val, 0, setting.AtLeast(1)).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val"),
+			setting.Whole("test_classes", &o.proposal.Test, 0, setting.AtLeast(1)).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test"),
+			setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
+			setting.Number("tolerance", &o.proposal.Tolerance, split.Tolerance, tolerance).In(setting.Protocol).
+				Describe("`D` difference per attribute up to which descriptions are the same; negative: never"),
+			setting.Raw("check", &o.check, "").In(inputGroup).Describe("`FILE` splits.csv to check instead of proposing a split"),
+			setting.Switch("own", &o.own, false).In(inputGroup).Describe("check the splits of the data set instead of proposing one"),
+			setting.Raw("out", &o.out, "").In(outputGroup).Describe("`FILE` splits.csv to write, which must not exist"),
+		}),
+		Action: withArgument(o.run),
 	}
 }
 
@@ -189,9 +186,8 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 	); err != nil {
 		return err
 	}
-	from := o.catalog()
-	from.WithoutSplit = !o.own
-	d, err := catalog.Open(c.Context, name, from)
+	o.WithoutSplit = !o.own
+	d, err := catalog.Open(c.Context, name, o.Options)
 	if err != nil {
 		return err
 	}
@@ -204,58 +200,38 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 			return err
 		}
 	default:
-		return o.propose(c, d)
+		return o.print(o.propose(d))
 	}
-	return o.reportLeaks(d, splits)
-}
-
-// reportLeaks prints a report on each split. It returns an error if something leaks.
-func (o *splitOptions) reportLeaks(d *dataset.Dataset, splits []dataset.Split) error {
 	var r splitReports
 	leaks := 0
 	for _, s := range splits {
-		r.Splits = append(r.Splits, split.Describe(d, s, o.Tolerance))
-		leaks += len(r.Splits[len(r.Splits)-1].Leaks)
+		report := split.Describe(d, s, o.proposal.Tolerance)
+		r.Splits = append(r.Splits, report)
+		leaks += len(report.Leaks)
 	}
-	if err := o.print(r); err != nil {
-		return err
+	if err = o.print(r, nil); err == nil && leaks > 0 {
+		err = fmt.Errorf("%s: %s between subsets", d.Name, format.Count(leaks, "leak"))
 	}
-	if leaks > 0 {
-		return fmt.Errorf("%s: %s between subsets", d.Name, format.Count(leaks, "leak"))
-	}
-	return nil
+	return err
 }
 
-func (o *splitOptions) propose(c *cli.Context, d *dataset.Dataset) error {
+func (o *splitOptions) propose(d *dataset.Dataset) (r splitReports, err error) {
 	if _, err := os.Stat(o.out); o.out != "" && !errors.Is(err, fs.ErrNotExist) {
-		return wrong("--out", "a new file", o.out+", which exists")
+		return r, wrong("--out", "a new file", o.out+", which exists")
 	}
 	usable := float64(len(split.Usable(d)))
-	for _, n := range []struct {
-		classes, flag string
-		share         float64
-		to            *int
-	}{{"val-classes", "val-share", o.valShare, &o.Val}, {"test-classes", "test-share", o.testShare, &o.Test}} {
-		switch {
-		case c.IsSet(n.classes):
-		case !(n.share > 0 && n.share < 1):
-			return wrong("--"+n.flag, "a number between 0 and 1", fmt.Sprint(n.share))
-		default:
-			*n.to = int(math.Round(n.share * usable))
-		}
-	}
-	s, err := split.Propose(d, o.Options)
+	o.proposal.Val = cmp.Or(o.proposal.Val, int(math.Round(o.valShare*usable)))
+	o.proposal.Test = cmp.Or(o.proposal.Test, int(math.Round(o.testShare*usable)))
+	s, err := split.Propose(d, o.proposal)
 	if err != nil {
-		return err
+		return r, err
 	}
-	r := splitReports{Splits: []split.Report{split.Describe(d, s, o.Tolerance)}, written: "not written; --out FILE writes the split"}
+	r = splitReports{[]split.Report{split.Describe(d, s, o.proposal.Tolerance)}, "not written; --out FILE writes the split"}
 	if o.out != "" {
-		if err := openlayout.WriteSplits(o.out, d.Classes, s); err != nil {
-			return err
-		}
 		r.written = "written to " + o.out
+		err = openlayout.WriteSplits(o.out, d.Classes, s)
 	}
-	return o.print(r)
+	return r, err
 }
 
 // splitReports are reports on one or more splits.
@@ -305,35 +281,37 @@ Examples:
    lago-train dataset fetch awa2
    lago-train dataset fetch resnet101
    lago-train dataset fetch --archive-url ~/Downloads/xlsa17.zip sun`,
-		Flags: []cli.Flag{
-			data.dirFlag(),
-			&cli.StringFlag{Name: "archive-url", Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the features, or of the weights", Destination: &o.ArchiveURL},
-			&cli.StringFlag{Name: "meta-url", Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the meta folder, if the other lacks it", Destination: &o.MetaURL},
-			&cli.StringFlag{Name: "sha256", Category: inputGroup, Usage: "`SUM` expected SHA-256 of the archive with the features; none was published", Destination: &o.SHA256},
-			&cli.PathFlag{Name: "download-dir", Category: outputGroup, DefaultText: "lago-train/downloads in the user's cache folder", Usage: "`DIR` folder of downloaded archives", Destination: &o.DownloadDir},
-			&cli.BoolFlag{Name: "delete-archives", Category: outputGroup, Usage: "remove the downloaded archives once the data set is complete", Destination: &o.DeleteArchives},
-			&cli.BoolFlag{Name: "force", Category: outputGroup, Usage: "replace an existing folder of the data set and everything in it, or file of weights", Destination: &o.Force},
-			atLeast(1, &cli.IntFlag{Name: "attempts", Category: runGroup, Value: 6, Usage: "`N` attempts in a row without progress before the download is given up", Destination: &o.Attempts}),
-			&cli.DurationFlag{Name: "stall", Category: runGroup, Value: 30 * time.Second, Usage: "`DURATION` longest wait for the next byte from the server before a new attempt", Destination: &o.Stall},
-			data.jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return wrong(c.Command.HelpName, "the name of one data set or network, "+strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), ", "), format.Count(c.NArg(), "argument"))
-			}
+		Flags: flags(setting.List{
+			data.dirSetting(),
+			setting.Raw("archive_url", &o.ArchiveURL, "").In(inputGroup).Noted("see above").
+				Describe("`URL` or path of the archive with the features, or of the weights"),
+			setting.Raw("meta_url", &o.MetaURL, "").In(inputGroup).Noted("see above").
+				Describe("`URL` or path of the archive with the meta folder, if the other lacks it"),
+			setting.Raw("sha256", &o.SHA256, "").In(inputGroup).
+				Describe("`SUM` expected SHA-256 of the archive with the features; none was published"),
+			setting.Raw("download_dir", &o.DownloadDir, "").In(outputGroup).Noted("lago-train/downloads in the user's cache folder").
+				Describe("`DIR` folder of downloaded archives"),
+			setting.Switch("delete_archives", &o.DeleteArchives, false).In(outputGroup).
+				Describe("remove the downloaded archives once the data set is complete"),
+			setting.Switch("force", &o.Force, false).In(outputGroup).
+				Describe("replace an existing folder of the data set and everything in it, or file of weights"),
+			setting.Whole("attempts", &o.Attempts, 6, setting.AtLeast(1)).In(runGroup).
+				Describe("`N` attempts in a row without progress before the download is given up"),
+			setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).In(runGroup).
+				Describe("`DURATION` longest wait for the next byte from the server before a new attempt"),
+			data.jsonSetting(),
+		}),
+		Action: withArgument(func(c *cli.Context, name string) error {
 			if o.Stall <= 0 {
 				return wrong("--stall", "a time above 0", o.Stall.String())
 			}
 			var p fetchProgress
-			o.DataDir = catalog.DataDir(data.dir)
+			o.DataDir = catalog.DataDir(data.DataDir)
 			o.Progress = func(f fetch.Progress) { display.show(p.line(f, time.Now()), false) }
 			o.Notice = func(text string) { logrus.Info(text) }
-			r, err := fetch.Fetch(c.Context, c.Args().First(), o)
-			if err != nil {
-				return err
-			}
-			return data.print(fetched{r, data.dir})
-		},
+			r, err := fetch.Fetch(c.Context, name, o)
+			return data.print(fetched{r, data.DataDir}, err)
+		}),
 	}
 }
 

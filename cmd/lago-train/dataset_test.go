@@ -70,7 +70,7 @@ func TestDatasetCheckListsEveryProblem(t *testing.T) {
 	if e.code != 1 || r.OK || len(r.Errors) != 8 || r.Errors[0].File != filepath.Join(dir, "classes.csv") {
 		t.Errorf("ended with %d: %s", e.code, e.stdout)
 	}
-	misused(t, []string{"dataset", "check"}, "the name of one data set", "0 arguments")
+	misused(t, []string{"dataset", "check"}, "one argument, NAME|DIR", "0 arguments")
 	misused(t, []string{"dataset", "check", "--data-dir", root, "zoo"}, `"zoo"`, "The folder has animals.")
 }
 
@@ -87,7 +87,7 @@ func TestDatasetConvert(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	fails(t, append(args, root, "animals"), "animals-open: expected an empty folder, or none")
-	misused(t, append(args, root, "animals", "others"), "dataset convert: expected the name of one data set, found 2 arguments")
+	misused(t, append(args, root, "animals", "others"), "dataset convert: expected one argument, NAME, found 2 arguments")
 }
 
 // fingerprint returns that of a data set.
@@ -120,7 +120,7 @@ func TestDatasetSplit(t *testing.T) {
 	}
 	misused(t, append(args, "--check", again, "--own", "animals"), "--check: expected no --check beside --own")
 	misused(t, append(args, "--own", "--seed", "3", "animals"), "--seed: expected no --seed beside --own")
-	misused(t, append(args, "--val-share", "1.5", "animals"), "--val-share: expected a number between 0 and 1, found 1.5")
+	misused(t, append(args, "--val-share", "1.5", "animals"), "--val-share: expected a number between 0 and 1", "1.5")
 	fails(t, append(args, "--test-classes", "9", "animals"), "at least 1 for each of train, val and test, of 7")
 	testkit.WantText(t, succeeds(t, "dataset", "split", "--own", "glyphs"), "leaks: none")
 	fails(t, append(args, "--check", filepath.Join(root, "none.csv"), "animals"), "none.csv")
@@ -134,7 +134,7 @@ func TestDatasetInfo(t *testing.T) {
 	if s := printed[catalog.Summary](t, append([]string{"dataset", "info", "plain", "--json"}, onMini(t)[:3]...)...); s.Name != "plain" || s.Samples != 108 {
 		t.Errorf("%+v", s)
 	}
-	misused(t, []string{"dataset", "info"}, "dataset info: expected the name of one data set", "found 0")
+	misused(t, []string{"dataset", "info"}, "dataset info: expected one argument", "found 0")
 	dir := t.TempDir()
 	misused(t, []string{"dataset", "info", "--data-dir", dir, "awa2"}, `data set "awa2"`, dir, "lago-train dataset fetch --data-dir "+dir+" awa2")
 	misused(t, []string{"dataset", "info", "--data-dir", dir, "glyps"}, `data set "glyps"`, "Did you mean glyphs?")

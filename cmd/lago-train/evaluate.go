@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/evaluation"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/setting"
 )
 
 // evaluateOptions are those of the command evaluate.
@@ -20,7 +22,7 @@ type evaluateOptions struct {
 	dataOptions
 	evaluation.Config
 	models             evaluation.Models
-	names, dev         cli.StringSlice
+	names, dev         []string
 	dataset            string
 	files, valFiles    evaluation.ScoreFiles
 	unseen, valUnseen  string
@@ -45,24 +47,33 @@ Examples:
    lago-train evaluate --model latest --adapt --stress 20
    lago-train evaluate --model awa2-semantic-hard-test-seed0 --split gzsl
    lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
-		Flags: append(o.splitFlags(),
-			&cli.StringSliceFlag{Name: "model", Category: inputGroup, Usage: modelUsage + "; repeat it for an ensemble", Destination: &o.names},
-			optional(&o.models.Split, "split", inputGroup, "classes to evaluate on", "val for runs of the dev stage, otherwise test", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit),
-			&cli.StringFlag{Name: "dataset", DefaultText: "that of the model", Category: dataGroup, Usage: "`NAME` data set", Destination: &o.dataset},
-			&cli.StringSliceFlag{Name: "dev", Category: inputGroup, DefaultText: "found beside the model", Usage: "`MODEL` run of the dev stage to validate with, one for each model", Destination: &o.dev},
-			adaptFlag(&o.models.Adapt),
-			atLeast(0, &cli.IntFlag{Name: "stress", Category: methodGroup, DefaultText: "none", Usage: "`N` random batches of each kind to adapt to, with --adapt", Destination: &o.models.Draws}),
-			&cli.PathFlag{Name: "scores", Category: inputGroup, Usage: "`FILE` scores, samples x classes: .npy, .csv or .mat", Destination: &o.files.Scores},
-			&cli.PathFlag{Name: "labels", Category: inputGroup, Usage: "`FILE` column of each sample's class in --scores, from 0: .npy or text", Destination: &o.files.Labels},
-			&cli.StringFlag{Name: "unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes, from 0, or a file of them", Destination: &o.unseen},
-			optional(&o.files.Kind, "score-kind", inputGroup, "what --scores holds", "recognised", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores),
-			&cli.PathFlag{Name: "val-scores", Category: inputGroup, Usage: "`FILE` scores to validate with", Destination: &o.valFiles.Scores},
-			&cli.PathFlag{Name: "val-labels", Category: inputGroup, Usage: "`FILE` labels of --val-scores", Destination: &o.valFiles.Labels},
-			&cli.StringFlag{Name: "val-unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes of --val-scores, or a file of them", Destination: &o.valUnseen},
-			&cli.IntFlag{Name: "bins", Value: 15, Category: outputGroup, Usage: "`N` bins of the expected calibration error", Destination: &o.Bins},
-			&cli.PathFlag{Name: "figures", Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg", Destination: &o.figures},
-			&cli.PathFlag{Name: "csv", Category: outputGroup, Usage: "`DIR` folder for CSV files: confusion matrix, samples, classes, curves", Destination: &o.csv},
-			&cli.PathFlag{Name: "scores-out", Category: outputGroup, Usage: "`FILE` .npy file for the scores, samples x classes", Destination: &o.save}),
+		Flags: flags(o.listSettings(), setting.List{
+			o.splitSetting(),
+			setting.Texts("model", &o.names).In(inputGroup).Describe(modelUsage + "; repeat it for an ensemble"),
+			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).In(inputGroup).
+				Noted("val for runs of the dev stage, otherwise test").Describe("classes to evaluate on"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
+			setting.Texts("dev", &o.dev).In(inputGroup).Noted("found beside the model").
+				Describe("`MODEL` run of the dev stage to validate with, one for each model"),
+			adaptSetting(&o.models.Adapt),
+			setting.Whole("stress", &o.models.Draws, 0, setting.AtLeast(0)).In(methodGroup).Noted("none").
+				Describe("`N` random batches of each kind to adapt to, with --adapt"),
+			setting.Raw("scores", &o.files.Scores, "").In(inputGroup).Describe("`FILE` scores, samples x classes: .npy, .csv or .mat"),
+			setting.Raw("labels", &o.files.Labels, "").In(inputGroup).
+				Describe("`FILE` column of each sample's class in --scores, from 0: .npy or text"),
+			setting.Raw("unseen", &o.unseen, "").In(inputGroup).Noted("all").
+				Describe("`N,...` columns of the unseen classes, from 0, or a file of them"),
+			setting.Choice("score_kind", &o.files.Kind, "", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores).In(inputGroup).
+				Noted("recognised").Describe("what --scores holds"),
+			setting.Raw("val_scores", &o.valFiles.Scores, "").In(inputGroup).Describe("`FILE` scores to validate with"),
+			setting.Raw("val_labels", &o.valFiles.Labels, "").In(inputGroup).Describe("`FILE` labels of --val-scores"),
+			setting.Raw("val_unseen", &o.valUnseen, "").In(inputGroup).Noted("all").
+				Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
+			setting.Whole("bins", &o.Bins, 15, setting.AtLeast(1)).In(outputGroup).Describe("`N` bins of the expected calibration error"),
+			setting.Raw("figures", &o.figures, "").In(outputGroup).Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
+			setting.Raw("csv", &o.csv, "").In(outputGroup).Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
+			setting.Raw("scores_out", &o.save, "").In(outputGroup).Describe("`FILE` .npy file for the scores, samples x classes"),
+		}),
 		Action: interruptible(o.run),
 	}
 }
@@ -78,46 +89,40 @@ func (o *evaluateOptions) run(c *cli.Context) error {
 	case c.IsSet("scores"):
 		evaluate = o.evaluateScores
 	}
-	return o.printing(func(c *cli.Context) (tabled, error) {
-		r, err := evaluate(c)
-		if err != nil {
-			return nil, err
-		}
-		return r, o.write(r)
-	})(c)
+	r, err := evaluate(c)
+	if err == nil {
+		err = o.write(r)
+	}
+	return o.print(r, err)
 }
 
 // evaluateModels evaluates the models that flags name.
 func (o *evaluateOptions) evaluateModels(c *cli.Context) (*evaluation.Result, error) {
-	if err := cmp.Or(
+	err := cmp.Or(
 		excludes(c, "model", "labels", "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"),
 		requires(c, "adapt", "stress"),
-	); err != nil {
-		return nil, err
+	)
+	read := func(flag string, names []string) (models []*evaluation.Model) {
+		for _, name := range names {
+			path, failed := findModel("--"+flag, name)
+			if failed == nil {
+				failed = checkOutput("scores-out", o.save, path)
+			}
+			if err = cmp.Or(err, failed); err != nil {
+				return nil
+			}
+			var m *evaluation.Model
+			m, err = evaluation.ReadModel(path)
+			models = append(models, m)
+		}
+		return models
 	}
 	m := o.models
-	for _, group := range []struct {
-		flag  string
-		names []string
-		to    *[]*evaluation.Model
-	}{{"model", o.names.Value(), &m.Models}, {"dev", o.dev.Value(), &m.Dev}} {
-		for _, name := range group.names {
-			path, err := findModel("--"+group.flag, name)
-			if err != nil {
-				return nil, err
-			}
-			model, err := evaluation.ReadModel(path)
-			if err != nil {
-				return nil, err
-			}
-			if err := checkOutput("scores-out", o.save, model.Path); err != nil {
-				return nil, err
-			}
-			*group.to = append(*group.to, model)
-		}
+	m.Models, m.Dev = read("model", o.names), read("dev", o.dev)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if m.Data, err = o.open(c.Context, cmp.Or(o.dataset, m.Models[0].Dataset)); err != nil {
+	if m.Data, err = catalog.Open(c.Context, cmp.Or(o.dataset, m.Models[0].Dataset), o.Options); err != nil {
 		return nil, err
 	}
 	return o.Config.EvaluateModels(c.Context, m)
@@ -125,19 +130,19 @@ func (o *evaluateOptions) evaluateModels(c *cli.Context) (*evaluation.Result, er
 
 // evaluateScores evaluates the files that flags name.
 func (o *evaluateOptions) evaluateScores(c *cli.Context) (*evaluation.Result, error) {
-	if err := excludes(c, "scores", "split", "dataset", "dev", "scores-out", "adapt", "stress"); err != nil {
+	err := cmp.Or(
+		excludes(c, "scores", "split", "dataset", "dev", "scores-out", "adapt", "stress"),
+		columnsOf(c.Context, &o.files, "", o.unseen),
+	)
+	validation := (*evaluation.ScoreFiles)(nil)
+	if c.IsSet("val-scores") || c.IsSet("val-labels") || c.IsSet("val-unseen") {
+		validation = &o.valFiles
+		err = cmp.Or(err, columnsOf(c.Context, validation, "val-", o.valUnseen))
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := columnsOf(c.Context, &o.files, "", o.unseen); err != nil {
-		return nil, err
-	}
-	if !c.IsSet("val-scores") && !c.IsSet("val-labels") && !c.IsSet("val-unseen") {
-		return o.EvaluateScores(c.Context, o.files, nil)
-	}
-	if err := columnsOf(c.Context, &o.valFiles, "val-", o.valUnseen); err != nil {
-		return nil, err
-	}
-	return o.EvaluateScores(c.Context, o.files, &o.valFiles)
+	return o.EvaluateScores(c.Context, o.files, validation)
 }
 
 // columnsOf reads the columns of unseen classes of scores whose flags have a prefix.
@@ -145,44 +150,36 @@ func columnsOf(ctx context.Context, f *evaluation.ScoreFiles, prefix, columns st
 	if f.Scores == "" || f.Labels == "" {
 		return wrong("--"+prefix+"scores", fmt.Sprintf("both --%sscores and --%slabels", prefix, prefix), "")
 	}
-	if columns == "" {
+	flag := "--" + prefix + "unseen"
+	switch {
+	case columns == "":
 		return nil
-	}
-	flag := prefix + "unseen"
-	// Numbers are columns even if a file has such a name.
-	if strings.Trim(columns, "0123456789, ") != "" {
-		if _, missing := os.Stat(columns); missing != nil {
-			return wrong("--"+flag, "columns, as in 3,5,7, or a file of them", fmt.Sprintf("%q", columns))
-		}
+	case strings.Trim(columns, "0123456789, ") != "": // numbers are columns even if a file has such a name
 		f.Unseen, err = npy.ReadIntegers(ctx, columns)
-		return err
+		return invalid.At(flag, err)
 	}
-	if f.Unseen, err = npy.ParseIntegers("--"+flag, columns); err == nil && len(f.Unseen) == 0 {
-		err = wrong("--"+flag, "columns of unseen classes, as in 3,5,7", "none")
+	if f.Unseen, err = npy.ParseIntegers(flag, columns); err == nil && len(f.Unseen) == 0 {
+		err = wrong(flag, "columns of unseen classes, as in 3,5,7", "none")
 	}
 	return err
 }
 
 // write writes the files that flags ask for.
-func (o *evaluateOptions) write(r *evaluation.Result) error {
+func (o *evaluateOptions) write(r *evaluation.Result) (err error) {
+	var written []string
 	if o.save != "" {
-		if err := features.WriteNPY(o.save, r.Scores()); err != nil {
-			return err
-		}
-		logrus.WithField("file", o.save).Info("scores written")
+		written, err = []string{o.save}, features.WriteNPY(o.save, r.Scores())
 	}
-	if o.csv != "" {
-		if err := r.WriteCSV(o.csv); err != nil {
-			return err
-		}
-		logrus.WithField("dir", o.csv).Info("CSV files written")
+	if o.csv != "" && err == nil {
+		written, err = append(written, o.csv), r.WriteCSV(o.csv)
 	}
-	if o.figures == "" {
-		return nil
+	if o.figures != "" && err == nil {
+		var figures []string
+		figures, err = r.WriteFigures(o.figures)
+		written = append(written, figures...)
 	}
-	paths, err := r.WriteFigures(o.figures)
-	for _, path := range paths {
-		logrus.WithField("file", path).Info("figure written")
+	if written != nil && err == nil {
+		logrus.WithField("files", written).Info("written")
 	}
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/internal/setting"
 )
 
 // explainOptions are those of the command explain.
@@ -43,14 +44,17 @@ Examples:
    lago-train explain --model latest --sample 680 --format html --out why.html
    lago-train explain --model latest --features new.npy --sample 0 --classes birds.csv
    lago-train explain --model latest --image bird.jpg --weights resnet50.safetensors`,
-		Flags: append(o.predictionOptions.flags("none with --classes, otherwise those of the sample's class, or test"),
-			&cli.StringFlag{Name: "sample", Category: inputGroup, Usage: "`INDEX` sample in the data set or in --features, from 0, or its id; required without --image", Destination: &o.sample},
-			&cli.PathFlag{Name: "image", Category: inputGroup, Usage: "`FILE` photograph", Destination: &o.image},
-			&cli.PathFlag{Name: "features", Category: inputGroup, Usage: "`FILE` features: .npy, .csv or .mat", Destination: &o.features},
-			&cli.StringFlag{Name: "dataset", Category: dataGroup, DefaultText: "that of the model", Usage: "`NAME` data set", Destination: &o.dataset},
-			&cli.StringFlag{Name: "against", Category: classGroup, DefaultText: "the runner-up", Usage: "`NAME` class to compare the prediction with", Destination: &o.against},
-			choice(&o.format, "format", outputGroup, "format of the explanation", explain.Text, explain.Text, explain.JSON, explain.HTML),
-			atLeast(1, &cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` groups and changes to show; json has all groups", Destination: &o.top})),
+		Flags: flags(o.settings("none with --classes, otherwise those of the sample's class, or test"), setting.List{
+			setting.Raw("sample", &o.sample, "").In(inputGroup).
+				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"),
+			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph"),
+			setting.Raw("features", &o.features, "").In(inputGroup).Describe("`FILE` features: .npy, .csv or .mat"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
+			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").Describe("`NAME` class to compare the prediction with"),
+			setting.Choice("format", &o.format, explain.Text, explain.Text, explain.JSON, explain.HTML).In(outputGroup).
+				Describe("format of the explanation"),
+			setting.Whole("top", &o.top, 5, setting.AtLeast(1)).In(outputGroup).Describe("`N` groups and changes to show; json has all groups"),
+		}),
 		Action: interruptible(o.run),
 	}
 }
@@ -73,14 +77,17 @@ func (o *explainOptions) run(c *cli.Context) error {
 	if _, err := m.LAGO(); err != nil {
 		return usageAt("explain", err) // before a data set is read
 	}
-	ask := o.askAboutDataset
+	q, d, selected := new(explain.Question), candidates.TrainingData(m.Saved), candidates.Test
 	switch {
 	case o.features != "":
-		ask = o.askAboutFile
+		err = o.askAboutFile(c, m, q)
 	case o.image != "":
-		ask = o.askAboutImage
+		err = o.askAboutImage(c, m, q)
+	default:
+		if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err == nil {
+			selected, err = o.askAboutDataset(c, m, d, q)
+		}
 	}
-	q, d, selected, err := ask(c, m)
 	if err != nil {
 		return err
 	}
@@ -92,35 +99,28 @@ func (o *explainOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(func(w io.Writer) error { return result.Write(w, o.format, o.top) }); err != nil || o.out == "" {
-		return err
-	}
-	logrus.WithField("file", o.out).Info("explanation written")
-	return nil
+	return o.write(func(w io.Writer) error { return result.Write(w, o.format, o.top) })
 }
 
-// askAboutDataset asks about a sample of a data set. It returns the data set that --among refers
-// to, and the classes selected if the flag is not set.
-func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel) (q *explain.Question, d *dataset.Dataset, selected candidates.Selection, err error) {
-	if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err != nil {
-		return nil, nil, "", err
-	}
+// askAboutDataset asks about a sample of a data set. It returns the classes selected if --among
+// is not set.
+func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel, d *dataset.Dataset, q *explain.Question) (candidates.Selection, error) {
 	sample, err := explain.FindSample(d, o.sample)
 	if err != nil {
-		return nil, nil, "", err
+		return "", err
 	}
 	row := sample.Index
 	if sample.Trained = m.trainedOn(d, row); sample.Trained {
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
 	}
-	selected = candidates.SelectionOf(d, d.Labels[row])
-	q = &explain.Question{Sample: sample, X: d.Features, Row: row}
+	selected := candidates.SelectionOf(d, d.Labels[row])
 	picture := func(row int) (image.Image, error) { return pictureOf(c, d, row) }
 	if o.adapt {
 		q.Together = &explain.Together{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
 	}
+	q.X, q.Row, q.Sample = d.Features, row, sample
 	q.Sample.Picture, err = picture(row)
-	return q, d, selected, err
+	return selected, err
 }
 
 // pictureOf returns the picture of a sample, nil if there is none.
@@ -147,40 +147,40 @@ func pictureOf(c *cli.Context, d *dataset.Dataset, row int) (image.Image, error)
 }
 
 // askAboutFile asks about a row of a feature file.
-func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel) (q *explain.Question, d *dataset.Dataset, selected candidates.Selection, err error) {
+func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel, q *explain.Question) error {
 	index, err := strconv.Atoi(o.sample)
 	if err != nil {
-		return nil, nil, "", wrong("--sample", "the index of a row, from 0", strconv.Quote(o.sample))
+		return wrong("--sample", "the index of a row, from 0", strconv.Quote(o.sample))
 	}
-	q = &explain.Question{Sample: explain.Sample{Index: index, From: o.features}}
+	q.Sample = explain.Sample{Index: index, From: o.features}
 	if !o.adapt {
 		q.X, err = features.ReadRow(c.Context, o.features, index, m.Dims)
-		return q, candidates.TrainingData(m.Saved), candidates.Test, err
+		return err
 	}
-	if q.X, err = features.ReadAll(c.Context, o.features); err != nil {
-		return nil, nil, "", err
-	}
+	q.X, err = features.ReadAll(c.Context, o.features)
 	switch {
+	case err != nil:
 	case q.X.Cols != m.Dims:
 		err = wrong("--features", fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), strconv.Itoa(q.X.Cols))
 	case index < 0 || index >= q.X.Rows:
 		err = wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), o.sample)
+	default:
+		q.Row, q.Together = index, &explain.Together{Rows: q.X.AllRows()}
 	}
-	q.Row, q.Together = index, &explain.Together{Rows: q.X.AllRows()}
-	return q, candidates.TrainingData(m.Saved), candidates.Test, err
+	return err
 }
 
 // askAboutImage asks about a photograph.
-func (o *explainOptions) askAboutImage(c *cli.Context, m *loadedModel) (q *explain.Question, d *dataset.Dataset, selected candidates.Selection, err error) {
+func (o *explainOptions) askAboutImage(c *cli.Context, m *loadedModel, q *explain.Question) error {
 	list := []images.Image{{ID: o.image, Path: o.image}}
-	e, err := o.networkOptions.open(c, m, list)
+	e, err := o.extractor(c, m, list)
 	if err != nil {
-		return nil, nil, "", err
+		return err
 	}
-	q = &explain.Question{Sample: explain.Sample{ID: o.image, From: o.image}, X: dataset.NewMatrix[float32](1, m.Dims)}
+	q.Sample, q.X = explain.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, m.Dims)
 	if _, err := e.NewSource(c.Context, list, nil).Read(q.X); err != nil {
-		return nil, nil, "", err
+		return err
 	}
 	q.Sample.Picture, err = images.Thumbnail(c.Context, o.image, explain.PictureSide)
-	return q, candidates.TrainingData(m.Saved), candidates.Test, err
+	return err
 }

@@ -93,10 +93,10 @@ func TestDatasetFetch(t *testing.T) {
 
 func TestDatasetFetchRefuses(t *testing.T) {
 	args, dir := publish(t), t.TempDir()
-	misused(t, args(dir), "the name of one data set", "cub, awa2, sun", "found 0")
+	misused(t, args(dir), "one argument, cub|awa2|sun", "found 0")
 	misused(t, args(dir, "cub", "awa2"), "found 2 arguments")
 	misused(t, args(dir, "apy"), `"apy"`, "cub, awa2, sun")
-	misused(t, args(dir, "--attempts", "0", "cub"), "--attempts", "found 0")
+	misused(t, args(dir, "--attempts", "0", "cub"), "--attempts: expected a whole number, at least 1")
 	misused(t, args(dir, "--stall", "0s", "cub"), "--stall", "found 0s")
 	misused(t, args(dir, "--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)
 	fails(t, args(dir, "sun"), "expected the files of SUN")

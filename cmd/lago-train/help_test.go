@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 )
@@ -74,12 +75,12 @@ func TestHelpListsEachFlag(t *testing.T) {
 // a flag of several commands is in the same group. In the list of
 // runs the flags are filters.
 func TestFlagsAreDescribedAlike(t *testing.T) {
-	first := map[string]string{}
+	first := map[string]setting.Scope{}
 	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
 		for _, f := range c.Flags {
 			name := f.Names()[0]
 			value, usage, _ := describeFlag(f)
-			_, isBool := f.(*cli.BoolFlag)
+			isBool := !f.(cli.DocGenerationFlag).TakesValue()
 			group := groupOf(f)
 			switch {
 			case usage == "" || strings.Contains(usage, "`") || isBool != (value == ""):
@@ -151,26 +152,17 @@ func parses(t *testing.T, line string) {
 			if ctx.NArg() > 0 && c.ArgsUsage == "" {
 				t.Errorf("%s: argument %s", line, ctx.Args().First())
 			}
-			list := general()
-			for _, g := range settingsGiven(ctx) {
-				s, err := list.Find(g.Key)
-				if err == nil {
-					err = s.Parse(g.Text)
-				}
-				if err != nil {
-					t.Errorf("%s: %v", line, err)
-				}
-			}
 			return nil
 		}
 	})
 	app.Writer = new(bytes.Buffer)
-	if err := app.Run(flagsFirst(app, strings.Fields(line))); err != nil || !ran {
+	words := strings.Fields(line)
+	if err := app.Run(append(words[:1:1], parse(app, words[1:]).ordered()...)); err != nil || !ran {
 		t.Errorf("%s: does not parse: %v", line, err)
 	}
 }
 
-func TestFlagsFirst(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"dataset info cub", "dataset info -- cub"},
 		{"dataset info cub --data-dir d --json", "dataset info --data-dir d --json -- cub"},
@@ -178,12 +170,12 @@ func TestFlagsFirst(t *testing.T) {
 		{"dataset info -- --json", "dataset info -- --json"},
 		{"dataset info cub --data-dir", "dataset info --data-dir"},
 		{"dataset info cub --unknown x", "dataset info --unknown -- cub x"},
-		{"run --epochs 2 cub", "run --epochs 2 cub"}, // takes no argument
+		{"runs --from other show -", "runs show --from other -- -"},
 		{"", ""},
 	} {
-		got := flagsFirst(newApp(), append([]string{"lago-train"}, strings.Fields(c.args)...))
-		if strings.Join(got[1:], " ") != c.want {
-			t.Errorf("%s: %q, expected %s", c.args, got[1:], c.want)
+		got := parse(newApp(), strings.Fields(c.args)).ordered()
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, expected %s", c.args, got, c.want)
 		}
 	}
 }
@@ -225,9 +217,6 @@ func TestComplete(t *testing.T) {
 		{"run --variant ", "singletons semantic-hard k-soft semantic-soft"},
 		{"run --seeds 2 --variant k", "k-soft"},
 		{"run --hold-out --variant k", "k-soft"},
-		{"run --variant=k", "--variant=k-soft"},
-		{"run --variant = k", "k-soft"}, // the words of bash
-		{"run --variant =", "singletons semantic-hard k-soft semantic-soft"},
 		{"noise --methods k-soft,es", "k-soft,eszsl"},
 		{"run --preprocess sqrt,w", "sqrt,whiten"},
 		{"run --pa", "--patience"},

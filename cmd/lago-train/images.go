@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model/resnet"
 )
 
@@ -27,13 +28,17 @@ type networkOptions struct {
 	boxes   string
 }
 
-func (o *networkOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.PathFlag{Name: "weights", Category: imageGroup, Usage: "`FILE` weights of a ResNet, safetensors", Destination: &o.weights},
-		choice(&o.fit, "fit", imageGroup, "make squares: crop resizes the shorter side and crops the centre, squash resizes both", dataset.Crop, dataset.Crop, dataset.Squash),
-		&cli.IntFlag{Name: "size", Category: imageGroup, Value: images.DefaultSize, Usage: "`PIXELS` side of the squares", Destination: &o.size},
-		&cli.BoolFlag{Name: "stride-in-1x1", Category: imageGroup, Usage: "bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)", Destination: &o.stride},
-		&cli.PathFlag{Name: "boxes", Category: imageGroup, Usage: "`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels", Destination: &o.boxes},
+func (o *networkOptions) networkSettings() setting.List {
+	side := setting.Between(resnet.MinSize, 1024)
+	return setting.List{
+		setting.Raw("weights", &o.weights, "").In(imageGroup).Describe("`FILE` weights of a ResNet, safetensors"),
+		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).In(imageGroup).
+			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
+		setting.Whole("size", &o.size, images.DefaultSize, side).In(imageGroup).Describe("`PIXELS` side of the squares"),
+		setting.Switch("stride_in_1x1", &o.stride, false).In(imageGroup).
+			Describe("bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)"),
+		setting.Raw("boxes", &o.boxes, "").In(imageGroup).
+			Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
 	}
 }
 
@@ -46,10 +51,6 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*resnet
 			Where: "--weights", Want: "a safetensors file with the weights of a ResNet", Got: "none",
 			Hint: "lago-train dataset fetch resnet50 downloads one.", Usage: true,
 		}
-	}
-	const largest = 1024
-	if o.size < resnet.MinSize || o.size > largest {
-		return nil, p, wrong("--size", fmt.Sprintf("%d to %d pixels", resnet.MinSize, largest), fmt.Sprint(o.size))
 	}
 	p = images.Preprocessing(o.fit, o.size)
 	p.Boxes = o.boxes != ""
@@ -84,16 +85,8 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*resnet
 	return n, from.Images, nil
 }
 
-// setBoxes crops images as the flag says.
-func (o *networkOptions) setBoxes(ctx context.Context, list []images.Image) error {
-	if o.boxes == "" {
-		return nil
-	}
-	return images.SetBoxes(ctx, o.boxes, list)
-}
-
-// open returns what computes the features of images for a model.
-func (o *networkOptions) open(c *cli.Context, m *loadedModel, list []images.Image) (*extract.Extractor, error) {
+// extractor returns what computes the features of images for a model.
+func (o *networkOptions) extractor(c *cli.Context, m *loadedModel, list []images.Image) (*extract.Extractor, error) {
 	n, p, err := o.read(c, m.Provenance)
 	if err != nil {
 		return nil, err
@@ -105,20 +98,17 @@ func (o *networkOptions) open(c *cli.Context, m *loadedModel, list []images.Imag
 		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came from these weights, with --fit %s and --size %d",
 			m.Dataset, p.Fit, p.Size)
 	}
-	if err := o.setBoxes(c.Context, list); err != nil {
-		return nil, err
-	}
-	return extract.New(n, p, len(list))
+	return o.newExtractor(c.Context, n, p, list)
 }
 
-// paths is a flag that can be repeated, with values that may have commas.
-type paths []string
-
-func (p *paths) String() string { return "" }
-
-func (p *paths) Set(path string) error {
-	*p = append(*p, path)
-	return nil
+// newExtractor crops images to the boxes of the flag, and returns what computes their features.
+func (o *networkOptions) newExtractor(ctx context.Context, n *resnet.Network, p dataset.ImagePreprocessing, list []images.Image) (*extract.Extractor, error) {
+	if o.boxes != "" {
+		if err := images.SetBoxes(ctx, o.boxes, list); err != nil {
+			return nil, err
+		}
+	}
+	return extract.New(n, p, len(list))
 }
 
 // imageList returns the images that paths name: files, or folders of images.
@@ -151,7 +141,7 @@ type extractOptions struct {
 	networkOptions
 	dataOptions
 	extract.Config
-	list, shard string
+	list string
 }
 
 func extractCommand() *cli.Command {
@@ -173,13 +163,13 @@ classes (docs/your-data.md), and let "dataset split" propose splits.csv.
 Examples:
    lago-train dataset extract birds --images photographs --weights resnet101.safetensors
    lago-train dataset extract birds --list birds.csv --weights resnet101.safetensors --shard 0/4`,
-		Flags: append(append([]cli.Flag{
-			&cli.PathFlag{Name: "images", Category: inputGroup, Usage: "`DIR` folder with one folder of images per class, or with images", Destination: &o.ImageDir},
-			&cli.PathFlag{Name: "list", Category: inputGroup, Usage: "`FILE` CSV file of images: path[,class], relative to --images or to the file", Destination: &o.list},
-			&cli.BoolFlag{Name: "skip-broken", Category: inputGroup, Usage: "leave out images that cannot be decoded, and list them in skipped.csv", Destination: &o.SkipBroken},
-		}, o.networkOptions.flags()...),
-			o.dirFlag(), threadsFlag(), shardFlag(&o.shard, "images"), o.jsonFlag()),
-		Action: ofDataset(o.run),
+		Flags: flags(setting.List{
+			setting.Raw("images", &o.ImageDir, "").In(inputGroup).Describe("`DIR` folder with one folder of images per class, or with images"),
+			setting.Raw("list", &o.list, "").In(inputGroup).Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
+			setting.Switch("skip_broken", &o.SkipBroken, false).In(inputGroup).
+				Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
+		}, o.networkSettings(), setting.List{o.dirSetting(), threadsSetting(), shardSetting(&o.Shard, "images"), o.jsonSetting()}),
+		Action: withArgument(o.run),
 	}
 }
 
@@ -187,10 +177,10 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || catalog.Generated(name) {
 		return wrong(c.Command.HelpName, "a name for a folder of the data directory", invalid.Quote(name))
 	}
-	if o.Shard, err = shardOf(o.shard); err != nil {
+	if o.Shard, err = shardOf(c, o.Shard); err != nil {
 		return err
 	}
-	if o.Dir, err = filepath.Abs(filepath.Join(catalog.DataDir(o.dir), name)); err != nil {
+	if o.Dir, err = filepath.Abs(filepath.Join(catalog.DataDir(o.DataDir), name)); err != nil {
 		return err
 	}
 	if err := o.listImages(c.Context); err != nil {
@@ -200,19 +190,12 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := o.setBoxes(c.Context, o.Images); err != nil {
-		return err
-	}
-	e, err := extract.New(network, preprocessing, len(o.Images))
+	e, err := o.newExtractor(c.Context, network, preprocessing, o.Images)
 	if err != nil {
 		return err
 	}
 	o.OnProgress = showExtraction("extracting")
-	r, err := extract.Extract(c.Context, e, o.Config)
-	if err != nil {
-		return err
-	}
-	return o.print(r)
+	return o.print(extract.Extract(c.Context, e, o.Config))
 }
 
 // listImages sets the images of --images or --list, and the folder that their names are

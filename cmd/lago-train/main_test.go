@@ -140,8 +140,8 @@ func TestWrongCommandLines(t *testing.T) {
 		{"rnu", []string{`"rnu"`, "Did you mean run", "lago-train --help"}},
 		{"dataset fetsh", []string{`"fetsh"`, "Did you mean fetch", "lago-train dataset --help"}},
 		{"run --pateince 3", []string{"--pateince", "Did you mean --patience?", "lago-train run --help"}},
-		{"run --jobs many", []string{"--jobs: expected a whole number", `"many"`, "lago-train run --help"}},
-		{"run --jobs 0", []string{"--jobs: expected at least 1, found 0"}},
+		{"run --jobs many", []string{"--jobs: expected a whole number, at least 1", `"many"`}},
+		{"run --jobs 0", []string{"--jobs: expected a whole number, at least 1", `"0"`}},
 		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
 		{"noise --methods eszsl,k-sotf", []string{"--methods: expected one of", "Did you mean k-soft?"}},
 		{"ablate --jobs 3 --threads 2", []string{"--jobs: expected at most the number of --threads, found 3"}},
@@ -160,7 +160,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"ablate --shard 3/3", []string{"--shard: expected I/N"}},
 		{"search --write " + empty, []string{"--write: expected a file", empty + ", a folder"}},
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
-		{"search --budget 1", []string{"--budget: expected at least 2 settings, found 1"}},
+		{"search --budget 1", []string{"--budget: expected a whole number, at least 2", `"1"`}},
 		{"compare --methods elz", []string{"--methods: expected one of lago"}},
 		{"compare --set ale.lr=1e999", []string{"--set: ale: lr: expected a number", "1e999"}},
 		{"compare --methods eszsl --preprocess l2 --ridge 1", []string{"--ridge: expected preprocess with whiten"}},
@@ -171,8 +171,8 @@ func TestWrongCommandLines(t *testing.T) {
 		{"compare --folds 2 --dev-split 2", []string{"--folds: expected 1, because --dev-split names one split, found 2"}},
 		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no --lr-v beside --model"}},
 		{"ablate --alpha 1 --alphas 1", []string{"--alpha: expected no --alpha beside --alphas"}},
-		{"runs --from other show latest", []string{"--from: expected no flags before show", "lago-train runs show --help"}},
-		{"runs show", []string{"runs show: expected the folder of one run, found 0 arguments"}},
+		{"runs --from other show latest", []string{"--from: expected a flag of lago-train runs show", "lago-train runs show --help"}},
+		{"runs show", []string{"runs show: expected one argument, DIR, found 0 arguments"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			misused(t, strings.Fields(c.args), c.parts...)

@@ -13,19 +13,20 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 )
 
 // latest names the run that finished last.
 const latest = "latest"
 
-// modelFlag is that of commands that use one model.
-func modelFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "model", Category: inputGroup, Usage: modelUsage, Destination: to}
+// modelSetting is that of commands that use one model.
+func modelSetting(to *string) setting.Setting {
+	return setting.Raw("model", to, "").In(inputGroup).Describe(modelUsage)
 }
 
 const modelUsage = "`MODEL` a run's folder, a model file, the start of a run's name in ./runs, or latest"
@@ -47,15 +48,11 @@ func loadModel(name string) (*loadedModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &loadedModel{Saved: saved, path: path}
 	record, err := train.ReadRecord(filepath.Dir(path))
-	switch {
-	case err == nil:
-		m.trial = &record.Trial
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
+	if errors.Is(err, fs.ErrNotExist) {
+		return &loadedModel{saved, path, nil}, nil
 	}
-	return m, nil
+	return &loadedModel{saved, path, &record.Trial}, err
 }
 
 // findModel returns the model file that the value of where names: a file, the folder of a
@@ -94,21 +91,21 @@ func findModel(where, value string) (string, error) {
 			found, matches = r.path, append(matches, r.name)
 		}
 	}
-	if len(matches) == 1 {
-		return found, nil
-	}
+	dir = filepath.Clean(dir)
 	e := &invalid.Error{
-		Where: where, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + filepath.Clean(dir),
-		Got: fmt.Sprintf("%q", value), Usage: true,
+		Where: where, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + dir,
+		Got: invalid.Quote(value), Usage: true,
 	}
 	switch {
+	case len(matches) == 1:
+		return found, nil
 	case len(matches) > 1:
 		const most = 5
-		e.Want = "the start of the name of one run in " + filepath.Clean(dir)
+		e.Want = "the start of the name of one run in " + dir
 		e.Got += fmt.Sprintf(", which matches %d", len(matches))
 		e.Hint = "Choose one of " + strings.Join(matches[:min(most, len(matches))], ", ") + "."
 	case len(runs) == 0:
-		e.Hint = filepath.Clean(dir) + " has no finished runs."
+		e.Hint = dir + " has no finished runs."
 	default:
 		e.Hint = cmp.Or(invalid.DidYouMean(prefix, names), "lago-train runs lists them.")
 	}
@@ -139,7 +136,7 @@ func finishedRuns(dir string) []finishedRun {
 // open reads a data set for the model, its own if name is "". It warns if the model was trained
 // on other data of this name.
 func (m *loadedModel) open(ctx context.Context, o *dataOptions, name string) (*dataset.Dataset, error) {
-	d, err := o.open(ctx, cmp.Or(name, m.Dataset))
+	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -22,51 +20,50 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 )
 
 // defaultRuns is the folder of runs if no flag names another one.
 const defaultRuns = "runs"
 
-// dataOptions say where data sets are.
+// dataOptions say where data sets are, and how to print a result.
 type dataOptions struct {
-	dir      string
-	devSplit int
-	noCache  bool
-	json     bool
+	catalog.Options
+	json bool
 }
 
-func (o *dataOptions) dirFlag() cli.Flag {
-	return &cli.PathFlag{Name: "data-dir", Category: dataGroup, DefaultText: "$" + catalog.EnvDataDir + ", otherwise ./data", Usage: "`DIR` folder that holds the data sets", Destination: &o.dir}
+func (o *dataOptions) dirSetting() setting.Setting {
+	return setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).Noted("$" + catalog.EnvDataDir + ", otherwise ./data").
+		Describe("`DIR` folder that holds the data sets")
 }
 
-// flags are those of every command that reads data sets.
-func (o *dataOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		o.dirFlag(),
-		&cli.BoolFlag{Name: "no-cache", Category: dataGroup, Usage: "read .mat files again, without the cache of parsed files", Destination: &o.noCache},
-		threadsFlag(), o.jsonFlag(),
+func (o *dataOptions) jsonSetting() setting.Setting {
+	return setting.Switch("json", &o.json, false).In(outputGroup).Describe("print one JSON object, with fractions instead of percentages")
+}
+
+// readSettings are those of every command that reads data sets.
+func (o *dataOptions) readSettings() setting.List {
+	return setting.List{
+		o.dirSetting(),
+		setting.Switch("no_cache", &o.NoCache, false).In(setting.Data).Describe("read .mat files again, without the cache of parsed files"),
+		threadsSetting(),
 	}
 }
 
-// splitFlags are those of every command that reads a data set with its split.
-func (o *dataOptions) splitFlags() []cli.Flag {
-	return append(o.flags(),
-		&cli.IntFlag{Name: "dev-split", Category: dataGroup, Value: 1, Usage: "`N` split, 1 to 3, of the seen classes into train and validation classes", Destination: &o.devSplit})
+// listSettings are those of commands that print what they read.
+func (o *dataOptions) listSettings() setting.List { return append(o.readSettings(), o.jsonSetting()) }
+
+// splitSetting is that of every command that reads a data set with its split.
+func (o *dataOptions) splitSetting() setting.Setting {
+	return setting.Whole("dev_split", &o.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
+		Describe("`N` split, 1 to 3, of the seen classes into train and validation classes")
 }
 
-func (o *dataOptions) catalog() catalog.Options {
-	return catalog.Options{DataDir: o.dir, NoCache: o.noCache, DevSplit: o.devSplit}
-}
-
-// open reads a data set as the flags say.
-func (o *dataOptions) open(ctx context.Context, name string) (*dataset.Dataset, error) {
-	return catalog.Open(ctx, name, o.catalog())
-}
-
-// threadsFlag is applied by setUp, before the action of a command.
-func threadsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "threads", Category: runGroup, DefaultText: "number of cores", Usage: "`N` threads to compute with, in Go and in the BLAS"}
+// threadsSetting is applied by setUp, before the action of a command.
+func threadsSetting() setting.Setting {
+	return setting.Whole("threads", new(int), 0, setting.AtLeast(1)).In(runGroup).Noted("number of cores").
+		Describe("`N` threads to compute with, in Go and in the BLAS")
 }
 
 // useThreads sets the number of threads, of which jobs runs have their share. Gorgonia locks
@@ -89,7 +86,7 @@ type gridOptions struct {
 	dataOptions
 	out        string
 	jobs       int
-	shard      string
+	shard      lab.Shard
 	rotate     int
 	rotateSeed uint64
 	folds      int
@@ -98,68 +95,63 @@ type gridOptions struct {
 	csv        string
 }
 
-// flags are those of every command that runs many trials.
-func (o *gridOptions) flags() []cli.Flag {
-	return append(o.splitFlags(), o.outFlag(),
-		atLeast(1, &cli.IntFlag{Name: "jobs", Category: runGroup, DefaultText: "--threads", Usage: "`N` runs trained in parallel", Destination: &o.jobs}),
-		shardFlag(&o.shard, "runs"))
+// gridSettings are those of every command that runs many trials.
+func (o *gridOptions) gridSettings() setting.List {
+	return append(o.listSettings(), o.splitSetting(), o.outSetting(),
+		setting.Whole("jobs", &o.jobs, 0, setting.AtLeast(1)).In(runGroup).Noted("--threads").Describe("`N` runs trained in parallel"),
+		shardSetting(&o.shard, "runs"))
 }
 
-func (o *gridOptions) outFlag() cli.Flag {
-	return &cli.PathFlag{Name: "out", Value: defaultRuns, Category: outputGroup, Usage: "`DIR` folder that holds the runs", Destination: &o.out}
+func (o *gridOptions) outSetting() setting.Setting {
+	return setting.Raw("out", &o.out, defaultRuns).In(outputGroup).Describe("`DIR` folder that holds the runs")
 }
 
-func (o *dataOptions) jsonFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Category: outputGroup, Usage: "print one JSON object, with fractions instead of percentages", Destination: &o.json}
+func csvSetting(to *string, what string) setting.Setting {
+	return setting.Raw("csv", to, "").In(outputGroup).Describe("`FILE` also write " + what + " to this CSV file")
 }
 
-func csvFlag(to *string, what string) cli.Flag {
-	return &cli.PathFlag{Name: "csv", Category: outputGroup, Usage: "`FILE` also write " + what + " to this CSV file", Destination: to}
+func shardSetting(to *lab.Shard, what string) setting.Setting {
+	return setting.Of("shard", to, lab.Shard{}, "I/N", lab.ParseShard).In(runGroup).Noted("from Slurm or Kubernetes, otherwise all").
+		Describe("`I/N` only part I, from 0, of N parts of the " + what)
 }
 
-func shardFlag(to *string, what string) cli.Flag {
-	return &cli.StringFlag{Name: "shard", Category: runGroup, DefaultText: "from Slurm or Kubernetes, otherwise all", Usage: "`I/N` only part I, from 0, of N parts of the " + what, Destination: to}
-}
-
-// shardOf returns the shard of the flag or else of the scheduler.
-func shardOf(flag string) (lab.Shard, error) {
-	if flag != "" {
-		return lab.ParseShard(flag)
+// shardOf returns the shard of the flag or else of the scheduler. A command without the flag,
+// such as run, is never divided.
+func shardOf(c *cli.Context, given lab.Shard) (lab.Shard, error) {
+	if c.IsSet("shard") || !hasFlag(c.Command, "shard") {
+		return given, nil
 	}
 	return lab.ShardFromEnvironment()
 }
 
-// rotationFlags are those of commands that can take each class as unseen once.
-func (o *gridOptions) rotationFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "rotate", Category: dataGroup, DefaultText: "no rotation", Usage: "`N` parts, at least 3, into which the classes are divided; each is unseen once", Destination: &o.rotate},
-		&cli.Uint64Flag{Name: "rotate-seed", Category: dataGroup, Usage: "`SEED` random seed of the parts of --rotate", Destination: &o.rotateSeed},
+// rotationSettings are those of commands that can take each class as unseen once.
+func (o *gridOptions) rotationSettings() setting.List {
+	return setting.List{
+		setting.Whole("rotate", &o.rotate, 0, setting.AtLeast(1)).In(setting.Data).Noted("no rotation").
+			Describe("`N` parts, at least 3, into which the classes are divided; each is unseen once"),
+		setting.Seed("rotate_seed", &o.rotateSeed).In(setting.Data).Describe("`SEED` random seed of the parts of --rotate"),
 	}
 }
 
-// foldsFlag is that of commands that choose settings.
-func (o *gridOptions) foldsFlag() cli.Flag {
-	return atLeast(1, &cli.IntFlag{
-		Name: "folds", Category: searchGroup, DefaultText: "3, or 1 with --rotate or --dev-split", Destination: &o.folds,
-		Usage: "`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split",
-	})
+// foldsSetting is that of commands that choose settings.
+func (o *gridOptions) foldsSetting() setting.Setting {
+	return setting.Whole("folds", &o.folds, 0, setting.AtLeast(1)).In(searchGroup).Noted("3, or 1 with --rotate or --dev-split").
+		Describe("`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split")
 }
 
 // defaultFolds is the number of divisions of the seen classes in the xlsa17 release.
 const defaultFolds = 3
 
-// foldsOf reads foldsFlag. The split of the settings may come from a config file.
+// foldsOf reads foldsSetting. The split of the settings may come from a config file.
 func (o *gridOptions) foldsOf(c *cli.Context, p engine.Preset) (int, error) {
 	ofSplit := c.IsSet("dev-split") || p.DevSplit != 1
 	switch {
-	case !c.IsSet("folds") && (ofSplit || c.IsSet("rotate")):
+	case o.folds == 0 && (ofSplit || c.IsSet("rotate")):
 		return 1, nil
-	case !c.IsSet("folds"):
-		return defaultFolds, nil
 	case o.folds > 1 && ofSplit:
 		return 0, wrong("--folds", "1, because "+p.Origins["dev_split"]+" names one split", strconv.Itoa(o.folds))
 	}
-	return o.folds, nil
+	return cmp.Or(o.folds, defaultFolds), nil
 }
 
 // logRound logs the start of a round of a search.
@@ -172,18 +164,18 @@ func (o *gridOptions) checkRotation(c *cli.Context, p engine.Preset) error {
 	if err := cmp.Or(requires(c, "rotate", "rotate-seed"), excludes(c, "rotate", "hold-out", "dev-split", "configs")); err != nil || !c.IsSet("rotate") {
 		return err
 	}
-	in := func(field, want, got string) error {
-		return &invalid.Error{Where: o.config, Field: field, Want: want, Got: got}
-	}
+	e := &invalid.Error{Where: o.config}
 	switch {
 	case p.HoldOut:
-		return in("hold_out", "false beside --rotate", "true")
+		e.Field, e.Want, e.Got = "hold_out", "false beside --rotate", "true"
 	case p.DevSplit != 1:
-		return in("dev_split", "1 beside --rotate", strconv.Itoa(p.DevSplit))
+		e.Field, e.Want, e.Got = "dev_split", "1 beside --rotate", strconv.Itoa(p.DevSplit)
 	case p.ChosenOn != "": // some of the classes that it was chosen on are unseen here
-		return in("", "settings that no search chose, beside --rotate", "those of a search")
+		e.Want, e.Got = "settings that no search chose, beside --rotate", "those of a search"
+	default:
+		return nil
 	}
-	return nil
+	return e
 }
 
 // openLab opens a data set and the lab for its trials as the flags and the first preset say. It
@@ -197,19 +189,16 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 	if c.IsSet("threads") && o.jobs > threads {
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
-	var shard lab.Shard
-	if hasFlag(c.Command, "shard") { // a command without it, such as run, is never divided
-		var err error
-		if shard, err = shardOf(o.shard); err != nil {
-			return nil, err
-		}
+	shard, err := shardOf(c, o.shard)
+	if err != nil {
+		return nil, err
 	}
 	name := p.Dataset // in lower case, but folders may differ by case only
 	if typed := c.String("dataset"); strings.EqualFold(typed, name) {
 		name = typed
 	}
-	o.devSplit = p.DevSplit
-	d, err := o.open(c.Context, name)
+	o.DevSplit = p.DevSplit
+	d, err := catalog.Open(c.Context, name, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -251,21 +240,15 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 // checkFile returns an error if the file of a flag is a folder, or its folder does not exist: now
 // rather than after hours.
 func checkFile(flag, file string) error {
-	if file == "" {
-		return nil
-	}
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return wrong("--"+flag, "a file", file+", a folder")
 	}
-	dir := filepath.Dir(file)
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		return wrong("--"+flag, "a file in a folder", "a file, "+dir)
-	}
+	dir := filepath.Dir(file) // "." without a file
+	_, err := os.Stat(dir + string(filepath.Separator))
 	return atFlag(flag, invalid.File(dir, err))
 }
 
-// writeCSV writes the file of csvFlag if it is given.
+// writeCSV writes the file of csvSetting if it is given.
 func writeCSV(file string, write func(io.Writer) error) error {
 	if file == "" {
 		return nil
@@ -276,19 +259,11 @@ func writeCSV(file string, write func(io.Writer) error) error {
 // tabled is a result, which is also the JSON output.
 type tabled interface{ Tables() []*table.Table }
 
-// printing is the action of a command that prints a result.
-func (o *dataOptions) printing(find func(c *cli.Context) (tabled, error)) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		r, err := find(c)
-		if err != nil {
-			return err
-		}
-		return o.print(r)
+// print prints a result, as JSON or as tables, unless there is an error.
+func (o *dataOptions) print(result tabled, err error) error {
+	if err != nil {
+		return err
 	}
-}
-
-// print prints a result, as JSON or as tables.
-func (o *dataOptions) print(result tabled) error {
 	display.clear()
 	if o.json {
 		return format.WriteJSON(os.Stdout, result)

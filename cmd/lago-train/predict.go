@@ -17,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
@@ -35,19 +36,21 @@ type predictionOptions struct {
 	out                      string
 }
 
-func (o *predictionOptions) flags(among string) []cli.Flag {
-	amongFlag := choices(&o.among, "among", classGroup, "classes of the data set to choose from: test, val, train, seen (train and val) or all", nil, candidates.Selections...)
-	amongFlag.DefaultText = among
-	return append(append(without(o.splitFlags(), "json"), o.networkOptions.flags()...),
-		modelFlag(&o.model), amongFlag,
-		&cli.PathFlag{Name: "classes", Category: classGroup, Usage: "`FILE` descriptions of classes to choose from: .csv or .json", Destination: &o.classes},
-		choice(&o.impute, "impute", classGroup, "imputation of missing entries: neutral (within the group) or inferred (from all entries)", impute.Neutral, impute.Kinds...),
-		adaptFlag(&o.adapt),
-		&cli.PathFlag{Name: "out", Category: outputGroup, DefaultText: "standard output", Usage: "`FILE` where to write", Destination: &o.out})
+func (o *predictionOptions) settings(among string) setting.List {
+	return slices.Concat(o.readSettings(), setting.List{o.splitSetting()}, o.networkSettings(), setting.List{
+		modelSetting(&o.model),
+		setting.Choices("among", &o.among, nil, candidates.Selections...).In(classGroup).Noted(among).
+			Describe("classes of the data set to choose from: test, val, train, seen (train and val) or all"),
+		setting.Raw("classes", &o.classes, "").In(classGroup).Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
+		setting.Choice("impute", &o.impute, impute.Neutral, impute.Kinds...).In(classGroup).
+			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
+		adaptSetting(&o.adapt),
+		setting.Raw("out", &o.out, "").In(outputGroup).Noted("standard output").Describe("`FILE` where to write"),
+	})
 }
 
-func adaptFlag(to *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "adapt", Category: methodGroup, Usage: "adapt the predictions to all samples together (transductive)", Destination: to}
+func adaptSetting(to *bool) setting.Setting {
+	return setting.Switch("adapt", to, false).In(methodGroup).Describe("adapt the predictions to all samples together (transductive)")
 }
 
 // networkFlagNames are those that need photographs.
@@ -105,7 +108,7 @@ func (o *predictionOptions) candidateSet(c *cli.Context, d *dataset.Dataset, sel
 type predictOptions struct {
 	predictionOptions
 	predict.Options
-	images paths
+	images []string
 	split  candidates.Selection
 }
 
@@ -132,18 +135,28 @@ Examples:
    lago-train predict --model latest --dataset awa2
    lago-train predict --model latest --features new.npy --classes birds.csv --adapt --format csv
    lago-train predict --model latest --weights resnet50.safetensors --images *.jpg`,
-		Flags: append(o.predictionOptions.flags("none with --classes, otherwise --split"),
-			&cli.PathFlag{Name: "features", Category: inputGroup, Usage: "`FILE` features: .npy, .csv or .mat, or - for CSV on standard input", Destination: &o.features},
-			&cli.GenericFlag{Name: "images", Value: &o.images, Category: inputGroup, Usage: "`PATH` photograph, or folder of photographs; others can follow"},
-			&cli.StringFlag{Name: "dataset", Category: dataGroup, Usage: "`NAME` data set whose samples are predicted", Destination: &o.dataset},
-			choice(&o.split, "split", inputGroup, "classes of --dataset whose samples are predicted; seen is train and val", candidates.Test, candidates.Selections...),
-			&cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` best classes to write per sample", Destination: &o.Top},
-			&cli.Float64Flag{Name: "temperature", Category: outputGroup, DefaultText: "1 for LAGO", Usage: "`T` temperature of the probabilities softmax(s/T) of the scores s", Destination: &o.Temperature},
-			&cli.Float64Flag{Name: "min-confidence", Category: outputGroup, DefaultText: "never", Usage: "`P` abstain if the best class has a probability below this", Destination: &o.Confidence},
-			choice(&o.Format, "format", outputGroup, "format of the predictions", predict.Table, predict.Table, predict.CSV, predict.JSONL)),
+		Flags: flags(o.settings("none with --classes, otherwise --split"), setting.List{
+			setting.Raw("features", &o.features, "").In(inputGroup).
+				Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input"),
+			setting.Of("images", &o.images, nil, "", o.addImage).In(inputGroup).
+				Describe("`PATH` photograph, or folder of photographs; others can follow"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Describe("`NAME` data set whose samples are predicted"),
+			setting.Choice("split", &o.split, candidates.Test, candidates.Selections...).In(inputGroup).
+				Describe("classes of --dataset whose samples are predicted; seen is train and val"),
+			setting.Whole("top", &o.Top, 5, setting.AtLeast(1)).In(outputGroup).Describe("`N` best classes to write per sample"),
+			setting.Number("temperature", &o.Temperature, 0, setting.Positive).In(outputGroup).Noted("1 for LAGO").
+				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
+			setting.Number("min_confidence", &o.Confidence, 0, setting.NotNegative).In(outputGroup).Noted("never").
+				Describe("`P` abstain if the best class has a probability below this"),
+			setting.Choice("format", &o.Format, predict.Table, predict.Table, predict.CSV, predict.JSONL).In(outputGroup).
+				Describe("format of the predictions"),
+		}),
 		Action: interruptible(o.run),
 	}
 }
+
+// addImage reads --images, which can be repeated with paths that may have commas.
+func (o *predictOptions) addImage(path string) ([]string, error) { return append(o.images, path), nil }
 
 func (o *predictOptions) run(c *cli.Context) error {
 	if err := o.checkSources(c); err != nil {
@@ -153,7 +166,7 @@ func (o *predictOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.setTemperature(c, m); err != nil {
+	if err := o.setTemperature(m); err != nil {
 		return err
 	}
 	src, d, selected, err := o.source(c, m)
@@ -171,37 +184,31 @@ func (o *predictOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer) error {
-		if o.adapts(m) {
-			debug.SetGCPercent(garbage)
-			count, a, err := predict.RunAdapted(c.Context, src, m.Saved, scorer, set.Names, o.Options, w)
-			if err != nil {
-				return err
+	return o.write(func(w io.Writer) error {
+		if !o.adapts(m) {
+			count, err := predict.Run(c.Context, src, scorer, set.Names, o.Options, w)
+			if err == nil {
+				o.logCount(count)
 			}
-			if warning := adaptation.Warning(m.Adaptation, a.P.Rows); warning != "" {
-				logrus.Warn(warning)
-			}
-			o.logCount(count)
-			return table.WriteText(os.Stderr, a.Table(set.Names))
+			return err
 		}
-		count, err := predict.Run(c.Context, src, scorer, set.Names, o.Options, w)
-		if err == nil {
-			o.logCount(count)
+		debug.SetGCPercent(garbage)
+		count, a, err := predict.RunAdapted(c.Context, src, m.Saved, scorer, set.Names, o.Options, w)
+		if err != nil {
+			return err
 		}
-		return err
-	}
-	return o.write(write)
+		if warning := adaptation.Warning(m.Adaptation, a.P.Rows); warning != "" {
+			logrus.Warn(warning)
+		}
+		o.logCount(count)
+		return table.WriteText(os.Stderr, a.Table(set.Names))
+	})
 }
 
 // checkSources returns an error unless the samples come from one place.
 func (o *predictOptions) checkSources(c *cli.Context) error {
-	given := 0
-	for _, flag := range []string{"features", "dataset", "images"} {
-		if c.IsSet(flag) {
-			given++
-		}
-	}
-	if given != 1 {
+	given := slices.DeleteFunc([]string{"features", "dataset", "images"}, func(flag string) bool { return !c.IsSet(flag) })
+	if len(given) != 1 {
 		return wrong("--features", "one of --features, --dataset and --images", "")
 	}
 	if c.IsSet("split") && !c.IsSet("dataset") {
@@ -220,20 +227,14 @@ func (o *predictOptions) adapts(m *loadedModel) bool { return o.adapt && m.Adapt
 
 // setTemperature sets the temperature that the method needs, and checks the flags of the
 // output.
-func (o *predictOptions) setTemperature(c *cli.Context, m *loadedModel) error {
-	if c.IsSet("temperature") && o.Temperature == 0 {
-		return wrong("--temperature", "a finite number above 0", "0")
-	}
+func (o *predictOptions) setTemperature(m *loadedModel) error {
 	if o.adapts(m) || o.Temperature == 0 && m.Method.Name == methods.LAGO {
 		o.Temperature = 1 // of log p(z|x), or of the adapted probabilities
-	}
-	if err := o.Check(); err != nil {
-		return err
 	}
 	if o.Temperature == 0 {
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", m.Method.Label())
 	}
-	return nil
+	return o.Check()
 }
 
 // source opens the samples. It returns the data set that --among refers to, and the classes
@@ -243,35 +244,32 @@ func (o *predictOptions) source(c *cli.Context, m *loadedModel) (src predict.Sou
 	switch {
 	case o.features != "":
 		src, err = predict.OpenFeatures(c.Context, o.features, m.Saved)
-		return src, d, selected, err
-	case len(o.images) > 0:
+	case o.images != nil:
 		list, err := imageList(slices.Concat(o.images, c.Args().Slice()))
 		if err != nil {
-			return nil, nil, selected, err
+			return nil, nil, "", err
 		}
-		e, err := o.networkOptions.open(c, m, list)
+		e, err := o.extractor(c, m, list)
 		if err != nil {
-			return nil, nil, selected, err
+			return nil, nil, "", err
 		}
-		return e.NewSource(c.Context, list, showExtraction("extracting")), d, selected, nil
+		src = e.NewSource(c.Context, list, showExtraction("extracting"))
+	default:
+		if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err != nil {
+			return nil, nil, "", err
+		}
+		src, selected = predict.SamplesOf(d, o.split), o.split
 	}
-	selected = o.split
-	if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err != nil {
-		return nil, nil, selected, err
-	}
-	return predict.SamplesOf(d, selected), d, selected, nil
+	return src, d, selected, err
 }
 
 func (o *predictOptions) logCount(n predict.Count) {
-	entry := logrus.WithField("samples", n.Samples)
+	fields := logrus.Fields{"samples": n.Samples}
 	if o.Confidence > 0 {
-		entry = entry.WithField("abstained", n.Abstained)
+		fields["abstained"] = n.Abstained
 	}
 	if n.Labelled > 0 {
-		entry = entry.WithField("correct", n.Correct)
-		if n.Labelled < n.Samples {
-			entry = entry.WithField("of candidate classes", n.Labelled)
-		}
+		fields["correct"], fields["of candidate classes"] = n.Correct, n.Labelled
 	}
-	entry.Info("predicted")
+	logrus.WithFields(fields).Info("predicted")
 }

@@ -342,15 +342,15 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	for flags, parts := range map[string][]string{
 		"--model x":              {"either --model, or --scores"},
 		"--val-labels " + labels: {"--val-scores and --val-labels"},
-		"--unseen wren":          {"--unseen", "a file", `"wren"`},
 		"--unseen ,":             {"--unseen", "found none"},
 		"--score-kind votes":     {"--score-kind", "probabilities, logits, scores", `"votes"`},
-		"--bins 0":               {"--bins", "found 0"},
+		"--bins 0":               {"--bins", "at least 1"},
 		"--split gzsl":           {"--split: expected no --split beside --scores"},
 	} {
 		misused(t, append(append([]string{"evaluate"}, both...), strings.Fields(flags)...), parts...)
 	}
 	fails(t, append(append([]string{"evaluate"}, both...), "--unseen", "99"), "unseen", "found 99")
+	fails(t, append(append([]string{"evaluate"}, both...), "--unseen", "wren"), "--unseen: wren: no such file")
 	model := []string{"evaluate", "--model", tested[0]}
 	misused(t, append(model, "--unseen", "1"), "--unseen: expected no --unseen beside --model")
 	misused(t, append(model, "--stress", "3"), "--stress: expected --adapt beside it")

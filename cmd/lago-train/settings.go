@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -22,40 +21,23 @@ func general() setting.List {
 	return c.Settings()
 }
 
-// settingFlags are those of the settings of a run, except dev-split, which is one of
-// dataOptions, and --config.
-func (o *gridOptions) settingFlags() []cli.Flag {
-	var flags []cli.Flag
-	for _, s := range general() {
-		name, group := flagOf(s.Key), string(s.Scope)
-		switch {
-		case s.Key == "dev_split":
-		case s.List:
-			f := choices(new([]string), name, group, s.Help, nil, s.Options...)
-			f.DefaultText = s.DefaultText()
-			flags = append(flags, f)
-		case s.Options != nil:
-			flags = append(flags, optional(new(string), name, group, s.Help, s.DefaultText(), s.Options...))
-		case s.Kind() == "boolean":
-			flags = append(flags, &cli.BoolFlag{Name: name, Category: group, Usage: s.Help})
-		default: // the setting parses the text
-			flags = append(flags, &cli.StringFlag{Name: name, Category: group, DefaultText: s.DefaultText(), Usage: s.Help})
-		}
-	}
-	return append(flags, &cli.PathFlag{Name: "config", Category: string(setting.Protocol), Usage: "`FILE` settings in JSON, keys as the flags with _ for -; flags override it", Destination: &o.config})
+// settings are those of a run but some and dev_split, which is one of dataOptions, and config.
+func (o *gridOptions) settings(but ...string) setting.List {
+	list := append(general(), setting.Raw("config", &o.config, "").In(setting.Protocol).
+		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"))
+	return slices.DeleteFunc(list, func(s setting.Setting) bool { return s.Key == "dev_split" || slices.Contains(but, s.Key) })
 }
 
 // devEpochs is the default of --epochs in the dev stage.
 const devEpochs = "200"
 
-// devSettingFlags are the flags of settings but some, for commands whose dev stage decides
-// the epochs of the test stage, if they have one.
-func (o *gridOptions) devSettingFlags(epochs string, but ...string) []cli.Flag {
-	flags := without(o.settingFlags(), append(but, "stage")...)
-	if f, ok := findFlag(flags, "epochs").(*cli.StringFlag); ok {
-		f.DefaultText, f.Usage = epochs, "`N` number of epochs, at most, of the dev stage"
-	}
-	return flags
+// devSettings are settings for commands whose dev stage decides the epochs of the test stage, if
+// they have one.
+func (o *gridOptions) devSettings(epochs string, but ...string) setting.List {
+	list := o.settings(append(but, "stage")...)
+	i := slices.Index(list.Keys(), "epochs")
+	list[i].Note, list[i].Help = epochs, "`N` number of epochs, at most, of the dev stage"
+	return list
 }
 
 // The default epochs and patience of commands that search settings: so many trials cannot
@@ -63,12 +45,18 @@ func (o *gridOptions) devSettingFlags(epochs string, but ...string) []cli.Flag {
 // --rotate: intervals are over classes.
 const searchEpochs, searchPatience, rotationSeeds = "60", "10", "3"
 
-// searchedFlagsBut are devSettingFlags with these defaults.
-func (o *gridOptions) searchedFlagsBut(names ...string) []cli.Flag {
-	flags := o.devSettingFlags(searchEpochs, names...)
-	findFlag(flags, "patience").(*cli.StringFlag).DefaultText = searchPatience
-	findFlag(flags, "seeds").(*cli.StringFlag).DefaultText += ", or " + rotationSeeds + " with --rotate"
-	return flags
+// searchedSettings are devSettings with these defaults.
+func (o *gridOptions) searchedSettings(but ...string) setting.List {
+	list := o.devSettings(searchEpochs, but...)
+	for i, s := range list {
+		switch s.Key {
+		case "patience":
+			list[i].Note = searchPatience
+		case "seeds":
+			list[i].Note = s.DefaultText() + ", or " + rotationSeeds + " with --rotate"
+		}
+	}
+	return list
 }
 
 // given is the value of a setting without a place.
@@ -76,53 +64,39 @@ func given(key, text string) engine.Given {
 	return engine.Given{Given: setting.Given{Key: key, Text: text}}
 }
 
-// searchLength gives these defaults to commands that choose settings.
-func searchLength(c *cli.Context) []engine.Given {
-	if !hasFlag(c.Command, "folds") {
-		return nil
-	}
-	list := []engine.Given{given("epochs", searchEpochs), given("patience", searchPatience)}
-	if c.IsSet("rotate") {
-		list = append(list, given("seeds", rotationSeeds))
-	}
-	return list
-}
-
-// flagOf names the flag of a setting.
-func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
-
-// dashed returns the name of a flag as users type it: -k, --lr.
-func dashed(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
-}
-
 // settingsGiven are the values of settings in flags.
 func settingsGiven(c *cli.Context) []engine.Given {
 	var list []engine.Given
-	for _, s := range general() {
-		name := flagOf(s.Key)
-		if !c.IsSet(name) {
-			continue
+	for _, key := range general().Keys() {
+		if name := flagOf(key); c.IsSet(name) {
+			g := given(key, c.String(name))
+			g.Flag = dashed(name)
+			list = append(list, g)
 		}
-		g := given(s.Key, c.String(name))
-		g.Flag = dashed(name)
-		list = append(list, g)
 	}
 	return list
 }
 
 // givenSettings are the keys of settings in flags, without that of the data's split.
 func givenSettings(c *cli.Context) []string {
-	var keys []string
-	for _, g := range settingsGiven(c) {
-		if g.Key != "dev_split" {
-			keys = append(keys, g.Key)
+	return slices.DeleteFunc(general().Keys(), func(key string) bool { return key == "dev_split" || !c.IsSet(flagOf(key)) })
+}
+
+// resolve returns the settings of a run: its preset, over it what commands that choose settings
+// have as defaults, and over these what is given. Published settings were chosen on validation
+// classes, some of which are unseen in a rotation.
+func resolve(c *cli.Context, values ...engine.Given) (engine.Preset, error) {
+	start, list := engine.PresetFor, []engine.Given{}
+	if c.IsSet("rotate") {
+		start = engine.GeneralFor
+	}
+	if hasFlag(c.Command, "folds") {
+		list = append(list, given("epochs", searchEpochs), given("patience", searchPatience))
+		if c.IsSet("rotate") {
+			list = append(list, given("seeds", rotationSeeds))
 		}
 	}
-	return keys
+	return engine.Resolve(append(list, values...), start)
 }
 
 // preset resolves the settings of a run from the preset, the config file and the flags. The
@@ -131,7 +105,7 @@ func (o *gridOptions) preset(c *cli.Context, variants ...model.Variant) (engine.
 	if variants == nil {
 		variants = append([]model.Variant{model.SemanticHard}, model.Variants...)
 	}
-	list := append(searchLength(c), given("variant", string(variants[0])))
+	list := []engine.Given{given("variant", string(variants[0]))}
 	if o.config != "" {
 		read, err := engine.ReadFile(c.Context, o.config)
 		if err != nil {
@@ -139,20 +113,11 @@ func (o *gridOptions) preset(c *cli.Context, variants ...model.Variant) (engine.
 		}
 		list = append(list, usable(c, o.config, read)...)
 	}
-	p, err := engine.Resolve(append(list, settingsGiven(c)...), startOf(c))
+	p, err := resolve(c, append(list, settingsGiven(c)...)...)
 	if found := p.Method.Variant(); err == nil && !slices.Contains(variants, found) {
 		err = &invalid.Error{Where: o.config, Field: "variant", Want: format.List(format.Strings(variants), "or"), Got: string(found)}
 	}
 	return p, err
-}
-
-// startOf returns what the settings of a run are before files and flags. Published settings were
-// chosen on validation classes, some of which are unseen in a rotation.
-func startOf(c *cli.Context) func(string, methods.Spec) engine.Preset {
-	if c.IsSet("rotate") {
-		return engine.GeneralFor
-	}
-	return engine.PresetFor
 }
 
 // usable removes the keys of a config file that the command decides itself: stage, for a
@@ -171,14 +136,14 @@ func usable(c *cli.Context, file string, list []engine.Given) []engine.Given {
 	})
 }
 
-// protocolFlags are the settings that several variants have in common, for commands that
-// run the full protocol.
-func (o *gridOptions) protocolFlags() []cli.Flag {
-	return append(o.devSettingFlags(devEpochs, "variant", "config", "k", "lr-v", "psi", "zeta"), o.configsFlag())
+// protocolSettings are those that several variants have in common, for commands that run the full
+// protocol.
+func (o *gridOptions) protocolSettings() setting.List {
+	return append(o.devSettings(devEpochs, "variant", "config", "k", "lr_v", "psi", "zeta"), o.configsSetting())
 }
 
-func (o *gridOptions) configsFlag() cli.Flag {
-	return &cli.PathFlag{Name: "configs", Category: string(setting.Protocol), Usage: "`DIR` folder with config files that search wrote, one per variant", Destination: &o.configs}
+func (o *gridOptions) configsSetting() setting.Setting {
+	return setting.Raw("configs", &o.configs, "").In(setting.Protocol).Describe("`DIR` folder with config files that search wrote, one per variant")
 }
 
 // presets resolves the settings of variants from their presets, the files of --configs and
@@ -191,7 +156,7 @@ func (o *gridOptions) presets(c *cli.Context, variants []model.Variant) ([]engin
 	}
 	flags, common := settingsGiven(c), engine.CommonKeys()
 	ofAll := slices.DeleteFunc(slices.Clone(flags), func(g engine.Given) bool { return !slices.Contains(common, g.Key) })
-	first, err := engine.Resolve(append(searchLength(c), ofAll...), startOf(c))
+	first, err := resolve(c, ofAll...)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +166,7 @@ func (o *gridOptions) presets(c *cli.Context, variants []model.Variant) ([]engin
 		if err != nil {
 			return nil, err
 		}
-		p, err := engine.Resolve(slices.Concat(searchLength(c), []engine.Given{given("variant", string(v))}, searched, flags), startOf(c))
+		p, err := resolve(c, slices.Concat([]engine.Given{given("variant", string(v))}, searched, flags)...)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -31,11 +32,11 @@ import (
 )
 
 // study is the action of a command that asks a question: it resolves the settings that the flags
-// give, opens the lab of their data set, asks, and prints the result.
+// give, and unless there are none opens the lab of their data set, asks, and prints the result.
 func (o *gridOptions) study(settings func(*cli.Context) ([]engine.Preset, error), ask func(context.Context, *lab.Lab) (tabled, error)) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		presets, err := settings(c)
-		if err != nil {
+		if err != nil || presets == nil {
 			return err
 		}
 		l, err := o.openLab(c, presets...)
@@ -46,7 +47,7 @@ func (o *gridOptions) study(settings func(*cli.Context) ([]engine.Preset, error)
 		if err != nil {
 			return err
 		}
-		err = o.print(r)
+		err = o.print(r, nil)
 		if w, ok := r.(interface{ WriteCSV(io.Writer) error }); ok {
 			err = errors.Join(err, writeCSV(o.csv, w.WriteCSV))
 		}
@@ -59,6 +60,7 @@ func (o *gridOptions) study(settings func(*cli.Context) ([]engine.Preset, error)
 
 func runCommand() *cli.Command {
 	var o gridOptions
+	var p engine.Preset
 	var printOnly bool
 	return &cli.Command{
 		Name:  "run",
@@ -74,31 +76,25 @@ Examples:
    lago-train run
    lago-train run --dataset awa2 --variant k-soft --seeds 3
    lago-train run --dataset cub --print-config > settings.json`,
-		Flags: append(append(o.settingFlags(), o.splitFlags()...), o.outFlag(),
-			atLeast(1, &cli.IntFlag{Name: "jobs", Category: runGroup, Value: 1, Usage: "`N` seeds trained in parallel", Destination: &o.jobs}),
-			&cli.BoolFlag{Name: "print-config", Category: outputGroup, Usage: "print the settings as JSON for --config, and train nothing", Destination: &printOnly}),
-		Action: func(c *cli.Context) error {
-			p, err := o.preset(c)
-			if err != nil {
-				return err
-			}
-			if printOnly {
-				return printConfig(os.Stdout, os.Stderr, p)
-			}
-			l, err := o.openLab(c, p)
-			if err != nil {
-				return err
-			}
-			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("run")
-			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
-			l.OnProgress = nil
-			l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
-			r, err := protocol.Run(c.Context, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
-			if err != nil {
-				return err
-			}
-			return o.print(r)
-		},
+		Flags: flags(o.settings(), o.listSettings(), setting.List{
+			o.splitSetting(), o.outSetting(),
+			setting.Whole("jobs", &o.jobs, 1, setting.AtLeast(1)).In(runGroup).Describe("`N` seeds trained in parallel"),
+			setting.Switch("print_config", &printOnly, false).In(outputGroup).Describe("print the settings as JSON for --config, and train nothing"),
+		}),
+		Action: o.study(
+			func(c *cli.Context) (_ []engine.Preset, err error) {
+				if p, err = o.preset(c); err == nil && printOnly {
+					return nil, printConfig(os.Stdout, os.Stderr, p)
+				}
+				return []engine.Preset{p}, err
+			},
+			func(ctx context.Context, l *lab.Lab) (tabled, error) {
+				logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("run")
+				logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
+				l.OnProgress = nil
+				l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
+				return protocol.Run(ctx, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
+			}),
 	}
 }
 
@@ -137,10 +133,12 @@ Examples:
    lago-train search --dataset awa2 --budget 40
    lago-train search --variant k-soft --k 20 --preprocess sqrt,l2,whiten
    lago-train search --dataset cub --rotate 5`,
-		Flags: append(append(append(o.searchedFlagsBut(), o.flags()...), o.rotationFlags()...),
-			o.foldsFlag(),
-			&cli.IntFlag{Name: "budget", Category: searchGroup, Value: 24, Usage: fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget), Destination: &s.Budget},
-			&cli.PathFlag{Name: "write", Category: outputGroup, DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "`FILE` config file to write", Destination: &s.File}),
+		Flags: flags(o.searchedSettings(), o.gridSettings(), o.rotationSettings(), setting.List{
+			o.foldsSetting(),
+			setting.Whole("budget", &s.Budget, 24, setting.AtLeast(engine.MinBudget)).In(searchGroup).
+				Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
+			setting.Raw("write", &s.File, "").In(outputGroup).Noted("search-<dataset>-<variant>.json in --out").Describe("`FILE` config file to write"),
+		}),
 		Action: o.study(
 			func(c *cli.Context) ([]engine.Preset, error) {
 				p, err := o.preset(c)
@@ -152,7 +150,7 @@ Examples:
 				}
 				s.Start, s.Fixed, s.OnRound = p.Config, givenSettings(c), logRound
 				s.Folds, err = o.foldsOf(c, p)
-				return []engine.Preset{p}, cmp.Or(err, s.Check())
+				return []engine.Preset{p}, err
 			},
 			func(ctx context.Context, l *lab.Lab) (tabled, error) {
 				if len(l.Parts) > 1 {
@@ -169,7 +167,6 @@ const defaultTune, rotationTune = 8, 4
 func compareCommand() *cli.Command {
 	var o gridOptions
 	var config comparison.Config
-	var fixed cli.StringSlice
 	return &cli.Command{
 		Name:  "compare",
 		Usage: "compare LAGO with the baselines by one protocol (table 1)",
@@ -190,23 +187,26 @@ Examples:
    lago-train compare --dataset awa2
    lago-train compare --dataset cub --rotate 5 --csv classes.csv
    lago-train compare --dataset cub --methods lago,eszsl,ale --tune 0 --set ale.lr=0.1`,
-		Flags: append(append(append(o.searchedFlagsBut(
-			"variant", "lr", "lr-v", "bias-factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
-			"complement", "config"), o.flags()...), o.rotationFlags()...),
-			o.configsFlag(), o.foldsFlag(),
-			choices(&config.Methods, "methods", methodGroup, "lago, variants of it, and baselines", methods.Names(), comparison.Names()...),
-			adaptFlag(&config.Adapt),
-			&cli.IntFlag{Name: "tune", Category: searchGroup, Value: defaultTune, DefaultText: fmt.Sprintf("%d, or %d with --rotate", defaultTune, rotationTune), Usage: "`N` settings to try for each method; 0 takes its defaults", Destination: &config.Budget},
-			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1", Destination: &fixed},
-			csvFlag(&o.csv, "the accuracy of each method on each class")),
+		Flags: flags(o.searchedSettings(
+			"variant", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
+		), o.gridSettings(), o.rotationSettings(), setting.List{
+			o.configsSetting(), o.foldsSetting(),
+			setting.Choices("methods", &config.Methods, methods.Names(), comparison.Names()...).In(methodGroup).Describe("lago, variants of it, and baselines"),
+			adaptSetting(&config.Adapt),
+			setting.Whole("tune", &config.Budget, defaultTune, setting.AtLeast(0)).In(searchGroup).
+				Noted(fmt.Sprintf("%d, or %d with --rotate", defaultTune, rotationTune)).Describe("`N` settings to try for each method; 0 takes its defaults"),
+			setting.Several("set", &config.Fixed, nil, "", comparison.ParseFixed).In(methodGroup).
+				Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
+			csvSetting(&o.csv, "the accuracy of each method on each class"),
+		}),
 		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) { return o.comparison(c, &config, fixed.Value()) },
+			func(c *cli.Context) ([]engine.Preset, error) { return o.comparison(c, &config) },
 			func(ctx context.Context, l *lab.Lab) (tabled, error) { return comparison.Run(ctx, l, config) }),
 	}
 }
 
 // comparison completes the configuration of a comparison, and returns its presets.
-func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config, fixed []string) ([]engine.Preset, error) {
+func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config) ([]engine.Preset, error) {
 	if c.IsSet("rotate") && !c.IsSet("tune") {
 		config.Budget = rotationTune
 	}
@@ -229,13 +229,6 @@ func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config, fixe
 	config.Common, config.LAGO, config.Given = presets[0].Config, configsOf(presets[1:]), givenSettings(c)
 	if config.Folds, err = o.foldsOf(c, presets[0]); err != nil {
 		return nil, err
-	}
-	for _, s := range fixed {
-		f, err := comparison.ParseFixed(s)
-		if err != nil {
-			return nil, atFlag("set", err)
-		}
-		config.Fixed = append(config.Fixed, f)
 	}
 	config.OnRound = logRound
 	config.OnAdapt = func(method string) { logrus.WithField("method", method).Info("adapt") }
@@ -261,7 +254,7 @@ search-<dataset>-<variant>.json; flags are for every variant. Finished runs are 
 Examples:
    lago-train reproduce --dataset awa2
    lago-train reproduce --dataset cub --configs runs --seeds 3`,
-		Flags: append(o.protocolFlags(), append(o.flags(), o.rotationFlags()...)...),
+		Flags: flags(o.protocolSettings(), o.gridSettings(), o.rotationSettings()),
 		Action: o.study(
 			func(c *cli.Context) (presets []engine.Preset, err error) {
 				presets, err = o.presets(c, model.Variants)
@@ -275,7 +268,6 @@ Examples:
 func ablateCommand() *cli.Command {
 	var o gridOptions
 	var config ablation.Config
-	var alphas cli.Float64Slice
 	return &cli.Command{
 		Name:  "ablate",
 		Usage: "validation accuracy by design decision (table A.2)",
@@ -288,17 +280,16 @@ With --rotate N every class is a validation class once.
 Examples:
    lago-train ablate --dataset cub --seeds 3 --alphas 0.1,0.3,1
    lago-train ablate --dataset awa2 --variant k-soft --per-group`,
-		Flags: append(append(o.devSettingFlags(devEpochs, "prior", "complement"), append(o.flags(), o.rotationFlags()...)...),
-			&cli.BoolFlag{Name: "per-group", Category: string(setting.Method), Usage: "also train the default design with the attribute prior per group", Destination: &config.PerGroup},
-			&cli.Float64SliceFlag{Name: "alphas", Category: string(setting.Method), DefaultText: "--alpha", Usage: "`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported", Destination: &alphas}),
+		Flags: flags(o.devSettings(devEpochs, "prior", "complement"), o.gridSettings(), o.rotationSettings(), setting.List{
+			setting.Switch("per_group", &config.PerGroup, false).Describe("also train the default design with the attribute prior per group"),
+			setting.Numbers("alphas", &config.Alphas).Noted("--alpha").
+				Describe("`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported"),
+		}),
 		Action: o.study(
 			func(c *cli.Context) ([]engine.Preset, error) {
 				p, err := o.preset(c)
 				if err := cmp.Or(err, excludes(c, "alphas", "alpha")); err != nil {
 					return nil, err
-				}
-				if c.IsSet("alphas") {
-					config.Alphas = alphas.Value()
 				}
 				config.Base = p.Config
 				return []engine.Preset{p}, config.Check()
@@ -310,7 +301,6 @@ Examples:
 func sweepKCommand() *cli.Command {
 	var o gridOptions
 	var config ksweep.Config
-	var ks cli.IntSlice
 	return &cli.Command{
 		Name:  "sweep-k",
 		Usage: "validation accuracy of k-soft against the number of groups",
@@ -321,12 +311,14 @@ own defaults on the same data and protocol. With --rotate N every class is a val
 Examples:
    lago-train sweep-k --dataset cub
    lago-train sweep-k --ks 5,10,20 --seeds 3`,
-		Flags: append(append(o.devSettingFlags(devEpochs, "variant", "k"), append(o.flags(), o.rotationFlags()...)...),
-			&cli.IntSliceFlag{Name: "ks", Category: string(setting.Method), DefaultText: "1,10,20,30,40,60, as far as there are attributes", Usage: "`K,...` numbers of groups", Destination: &ks}),
+		Flags: flags(o.devSettings(devEpochs, "variant", "k"), o.gridSettings(), o.rotationSettings(), setting.List{
+			setting.Several("ks", &config.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
+				Noted("1,10,20,30,40,60, as far as there are attributes").Describe("`K,...` numbers of groups"),
+		}),
 		Action: o.study(
 			func(c *cli.Context) ([]engine.Preset, error) {
 				p, err := o.preset(c, model.KSoft)
-				config = ksweep.Config{Base: p.Config, Ks: ks.Value()}
+				config.Base = p.Config
 				return []engine.Preset{p}, err
 			},
 			func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, config) }),
@@ -344,11 +336,9 @@ func (o *gridOptions) robustnessModels(c *cli.Context, names []string) (m robust
 			variants = append(variants, model.Variant(name))
 		}
 	}
-	if common := engine.CommonKeys(); len(variants) == 0 {
-		for _, g := range settingsGiven(c) {
-			if !slices.Contains(common, g.Key) {
-				return m, nil, wrong(g.Flag, "a variant of LAGO among --methods", "only baselines")
-			}
+	for _, g := range settingsGiven(c) {
+		if len(variants) == 0 && !slices.Contains(engine.CommonKeys(), g.Key) {
+			return m, nil, wrong(g.Flag, "a variant of LAGO among --methods", "only baselines")
 		}
 	}
 	if presets, err = o.presets(c, variants); err != nil {
@@ -361,16 +351,17 @@ func (o *gridOptions) robustnessModels(c *cli.Context, names []string) (m robust
 	return m, presets, nil
 }
 
-// methodsFlag is that of commands that evaluate variants, and baselines beside them.
-func methodsFlag(to *[]string, names ...string) cli.Flag {
-	return choices(to, "methods", methodGroup, "variants of LAGO, and baselines", names, methodNames()...)
+// robustnessSettings are those of commands that distort descriptions for variants, and baselines
+// beside them.
+func (o *gridOptions) robustnessSettings(to *[]string, names ...string) setting.List {
+	methods := setting.Choices("methods", to, names, methodNames()...).In(methodGroup).Describe("variants of LAGO, and baselines")
+	return append(o.protocolSettings(), append(o.gridSettings(), methods)...)
 }
 
 func noiseCommand() *cli.Command {
 	var o gridOptions
 	var config robustness.NoiseConfig
 	var names []string
-	var ratios cli.Float64Slice
 	return &cli.Command{
 		Name:  "noise",
 		Usage: "test accuracy with noisy class descriptions (figure A.1)",
@@ -382,17 +373,13 @@ Settings are found as in reproduce, and finished runs are reused.
 Examples:
    lago-train noise --dataset cub
    lago-train noise --methods semantic-hard,k-soft,eszsl --ratios 0.1,0.3,0.5 --noise-seeds 10`,
-		Flags: append(append(o.protocolFlags(), o.flags()...),
-			methodsFlag(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"),
-			&cli.Float64SliceFlag{
-				Name: "ratios", Category: classGroup, Usage: "`R,...` noise ratios, from 0 to 1", Destination: &ratios,
-				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
-			},
-			&cli.IntFlag{Name: "noise-seeds", Category: classGroup, Value: 5, Usage: "`N` random seeds of the noise", Destination: &config.Seeds}),
+		Flags: flags(o.robustnessSettings(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"), setting.List{
+			setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Describe("`R,...` noise ratios, from 0 to 1"),
+			setting.Whole("noise_seeds", &config.Seeds, 5, setting.AtLeast(1)).Describe("`N` random seeds of the noise"),
+		}.In(classGroup)),
 		Action: o.study(
 			func(c *cli.Context) (presets []engine.Preset, err error) {
 				config.Models, presets, err = o.robustnessModels(c, names)
-				config.Ratios = ratios.Value()
 				return presets, cmp.Or(err, config.Check())
 			},
 			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunNoise(ctx, l, config) }),
@@ -403,7 +390,6 @@ func partialCommand() *cli.Command {
 	var o gridOptions
 	var config robustness.PartialConfig
 	var names []string
-	var shares cli.Float64Slice
 	return &cli.Command{
 		Name:  "partial",
 		Usage: "test accuracy with only a part of each class's attributes",
@@ -414,19 +400,17 @@ every model. Settings are found as in reproduce, and finished runs are reused.
 Examples:
    lago-train partial --dataset cub
    lago-train partial --methods k-soft --shares 0.5,0.1 --given strongest --impute inferred`,
-		Flags: append(append(o.protocolFlags(), o.flags()...),
-			methodsFlag(&names, string(model.SemanticHard), "eszsl"),
-			&cli.Float64SliceFlag{
-				Name: "shares", Category: classGroup, Usage: "`S,...` shares of the attributes that are given, above 0 and up to 1", Destination: &shares,
-				Value: cli.NewFloat64Slice(1, 0.75, 0.5, 0.25, 0.1),
-			},
-			choice(&config.Given, "given", classGroup, "which attributes are given: random ones, or the strongest", robustness.AtRandom, robustness.AtRandom, robustness.Strongest),
-			choices(&config.Impute, "impute", classGroup, "imputation of missing attributes: neutral (within the group) or inferred (from all entries)", impute.Kinds, impute.Kinds...),
-			&cli.IntFlag{Name: "mask-seeds", Category: classGroup, Value: 5, Usage: "`N` random masks", Destination: &config.Seeds}),
+		Flags: flags(o.robustnessSettings(&names, string(model.SemanticHard), "eszsl"), setting.List{
+			setting.Numbers("shares", &config.Shares, 1, 0.75, 0.5, 0.25, 0.1).Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
+			setting.Choice("given", &config.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).
+				Describe("which attributes are given: random ones, or the strongest"),
+			setting.Choices("impute", &config.Impute, impute.Kinds, impute.Kinds...).
+				Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
+			setting.Whole("mask_seeds", &config.Seeds, 5, setting.AtLeast(1)).Describe("`N` random masks"),
+		}.In(classGroup)),
 		Action: o.study(
 			func(c *cli.Context) (presets []engine.Preset, err error) {
 				config.Models, presets, err = o.robustnessModels(c, names)
-				config.Shares = shares.Value()
 				return presets, cmp.Or(err, config.Check())
 			},
 			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunPartial(ctx, l, config) }),
