@@ -282,23 +282,19 @@ Examples:
    lago-train dataset fetch resnet101
    lago-train dataset fetch --archive-url ~/Downloads/xlsa17.zip sun`,
 		Flags: flags(setting.List{
-			data.dirSetting(),
-			setting.Raw("archive_url", &o.ArchiveURL, "").In(inputGroup).Noted("see above").
-				Describe("`URL` or path of the archive with the features, or of the weights"),
-			setting.Raw("meta_url", &o.MetaURL, "").In(inputGroup).Noted("see above").
-				Describe("`URL` or path of the archive with the meta folder, if the other lacks it"),
-			setting.Raw("sha256", &o.SHA256, "").In(inputGroup).
-				Describe("`SUM` expected SHA-256 of the archive with the features; none was published"),
-			setting.Raw("download_dir", &o.DownloadDir, "").In(outputGroup).Noted("lago-train/downloads in the user's cache folder").
-				Describe("`DIR` folder of downloaded archives"),
-			setting.Switch("delete_archives", &o.DeleteArchives, false).In(outputGroup).
-				Describe("remove the downloaded archives once the data set is complete"),
-			setting.Switch("force", &o.Force, false).In(outputGroup).
-				Describe("replace an existing folder of the data set and everything in it, or file of weights"),
-			setting.Whole("attempts", &o.Attempts, 6, setting.AtLeast(1)).In(runGroup).
-				Describe("`N` attempts in a row without progress before the download is given up"),
-			setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).In(runGroup).
+			setting.Raw("archive_url", &o.ArchiveURL, "").Noted("see above").Describe("`URL` or path of the archive with the features, or of the weights"),
+			setting.Raw("meta_url", &o.MetaURL, "").Noted("see above").Describe("`URL` or path of the archive with the meta folder, if the other lacks it"),
+			setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the features; none was published"),
+		}.In(inputGroup), setting.List{
+			setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's cache folder").Describe("`DIR` folder of downloaded archives"),
+			setting.Switch("delete_archives", &o.DeleteArchives, false).Describe("remove the downloaded archives once the data set is complete"),
+			setting.Switch("force", &o.Force, false).Describe("replace an existing folder of the data set and everything in it, or file of weights"),
+		}.In(outputGroup), setting.List{
+			setting.Whole("attempts", &o.Attempts, 6, setting.AtLeast(1)).Describe("`N` attempts in a row without progress before the download is given up"),
+			setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).
 				Describe("`DURATION` longest wait for the next byte from the server before a new attempt"),
+		}.In(runGroup), setting.List{
+			data.dirSetting(),
 			data.jsonSetting(),
 		}),
 		Action: withArgument(func(c *cli.Context, name string) error {
@@ -344,27 +340,22 @@ func (f fetched) Tables() []*table.Table {
 
 // fetchProgress makes the progress lines of a fetch.
 type fetchProgress struct {
-	first, last fetch.Progress // of the step
-	start       time.Time      // of first
+	first fetch.Progress // of the step
+	start time.Time      // of first
 }
 
-// line is as in "downloading features: 300.1 MB of 879.0 MB, 12.0 MB/s, 48s left". The
-// speed is the mean of the step, without what an earlier command downloaded.
+// line is as in "downloading features: 300.1 MB of 879.0 MB, 12.0 MB/s". The speed is the mean
+// of the step, without what an earlier command downloaded.
 func (p *fetchProgress) line(f fetch.Progress, now time.Time) string {
-	if f.Step != p.last.Step || f.Total != p.last.Total || f.Done < p.last.Done {
+	if f.Step != p.first.Step || f.Total != p.first.Total || f.Done < p.first.Done {
 		p.first, p.start = f, now
 	}
-	p.last = f
 	s := f.Step + ": " + format.Bytes(f.Done)
 	if f.Total >= 0 {
 		s += " of " + format.Bytes(f.Total)
 	}
-	speed := float64(f.Done-p.first.Done) / now.Sub(p.start).Seconds()
-	if speed > 0 && now.After(p.start) {
-		s += ", " + format.Bytes(int64(speed)) + "/s"
-		if left := float64(f.Total-f.Done) / speed; left >= 0 && left < 1e6 {
-			s += fmt.Sprintf(", %v left", time.Duration(left)*time.Second)
-		}
+	if seconds := now.Sub(p.start).Seconds(); seconds > 0 {
+		s += fmt.Sprintf(", %s/s", format.Bytes(int64(float64(f.Done-p.first.Done)/seconds)))
 	}
 	return s
 }

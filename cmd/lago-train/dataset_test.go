@@ -36,8 +36,6 @@ func TestYourDataFromScratch(t *testing.T) {
 	root := animals(t)
 	out := succeeds(t, "dataset", "check", "--data-dir", root, "animals")
 	testkit.WantText(t, out, "animals: no problems found", "14 samples of 4 features", "7 classes", "6 attributes in 3 groups", "1 split ", "2 samples of seen classes held out")
-	out = succeeds(t, "dataset", "info", "--data-dir", root, "animals")
-	testkit.WantText(t, out, "animals: 14 samples of 7 classes, 4 features each", "6 attributes in 3 groups; 1 missing", "limbs", "hooves, paws, fins", "zebra")
 	o := printed[protocol.Result](t, "run", "--data-dir", root, "--dataset", "animals", "--epochs", "2", "--seeds", "1", "--json", "--out", filepath.Join(root, "runs"))
 	if o.Dataset != "animals" || o.Test == nil || o.Test.Classes != 2 || o.Val.Classes != 2 {
 		t.Errorf("the run found %+v", o)
@@ -64,13 +62,6 @@ func TestDatasetCheckListsEveryProblem(t *testing.T) {
 	if e.code != 1 || !strings.Contains(e.stderr, "8 problems") {
 		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
 	}
-	var r catalog.Report
-	e = lagoTrain(t, "dataset", "check", "--data-dir", root, "--json", "animals")
-	decode(t, e.stdout, &r)
-	if e.code != 1 || r.OK || len(r.Errors) != 8 || r.Errors[0].File != filepath.Join(dir, "classes.csv") {
-		t.Errorf("ended with %d: %s", e.code, e.stdout)
-	}
-	misused(t, []string{"dataset", "check"}, "one argument, NAME|DIR", "0 arguments")
 	misused(t, []string{"dataset", "check", "--data-dir", root, "zoo"}, `"zoo"`, "The folder has animals.")
 }
 
@@ -83,9 +74,7 @@ func TestDatasetConvert(t *testing.T) {
 	if want := fingerprint(t, mini, "plain"); fingerprint(t, root, "there") != want || !strings.Contains(out, "plain, with 1 split, written to "+dir) {
 		t.Errorf("%s: expected fingerprint %s", out, want)
 	}
-	if r := printed[catalog.Converted](t, append(args, root, "--json", "animals")...); r.Fingerprint != fingerprint(t, root, "animals-open") {
-		t.Errorf("%+v", r)
-	}
+	succeeds(t, append(args, root, "animals")...)
 	fails(t, append(args, root, "animals"), "animals-open: expected an empty folder, or none")
 	misused(t, append(args, root, "animals", "others"), "dataset convert: expected one argument, NAME, found 2 arguments")
 }
@@ -119,7 +108,6 @@ func TestDatasetSplit(t *testing.T) {
 		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
 	}
 	misused(t, append(args, "--check", again, "--own", "animals"), "--check: expected no --check beside --own")
-	misused(t, append(args, "--own", "--seed", "3", "animals"), "--seed: expected no --seed beside --own")
 	misused(t, append(args, "--val-share", "1.5", "animals"), "--val-share: expected a number between 0 and 1", "1.5")
 	fails(t, append(args, "--test-classes", "9", "animals"), "at least 1 for each of train, val and test, of 7")
 	testkit.WantText(t, succeeds(t, "dataset", "split", "--own", "glyphs"), "leaks: none")
@@ -134,10 +122,8 @@ func TestDatasetInfo(t *testing.T) {
 	if s := printed[catalog.Summary](t, append([]string{"dataset", "info", "plain", "--json"}, onMini(t)[:3]...)...); s.Name != "plain" || s.Samples != 108 {
 		t.Errorf("%+v", s)
 	}
-	misused(t, []string{"dataset", "info"}, "dataset info: expected one argument", "found 0")
 	dir := t.TempDir()
 	misused(t, []string{"dataset", "info", "--data-dir", dir, "awa2"}, `data set "awa2"`, dir, "lago-train dataset fetch --data-dir "+dir+" awa2")
-	misused(t, []string{"dataset", "info", "--data-dir", dir, "glyps"}, `data set "glyps"`, "Did you mean glyphs?")
 }
 
 // Of folders that differ by case only, a command trains on the one that was typed.

@@ -48,31 +48,29 @@ Examples:
    lago-train evaluate --model awa2-semantic-hard-test-seed0 --split gzsl
    lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
 		Flags: flags(o.listSettings(), setting.List{
+			setting.Texts("model", &o.names).Describe(modelUsage + "; repeat it for an ensemble"),
+			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).Noted("val for runs of the dev stage, otherwise test").
+				Describe("classes to evaluate on"),
+			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
+			setting.Raw("scores", &o.files.Scores, "").Describe("`FILE` scores, samples x classes: .npy, .csv or .mat"),
+			setting.Raw("labels", &o.files.Labels, "").Describe("`FILE` column of each sample's class in --scores, from 0: .npy or text"),
+			setting.Raw("unseen", &o.unseen, "").Noted("all").Describe("`N,...` columns of the unseen classes, from 0, or a file of them"),
+			setting.Choice("score_kind", &o.files.Kind, "", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores).Noted("recognised").
+				Describe("what --scores holds"),
+			setting.Raw("val_scores", &o.valFiles.Scores, "").Describe("`FILE` scores to validate with"),
+			setting.Raw("val_labels", &o.valFiles.Labels, "").Describe("`FILE` labels of --val-scores"),
+			setting.Raw("val_unseen", &o.valUnseen, "").Noted("all").Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
+		}.In(inputGroup), setting.List{
+			setting.Whole("bins", &o.Bins, 15, setting.AtLeast(1)).Describe("`N` bins of the expected calibration error"),
+			setting.Raw("figures", &o.figures, "").Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
+			setting.Raw("csv", &o.csv, "").Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
+			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),
+		}.In(outputGroup), setting.List{
 			o.splitSetting(),
-			setting.Texts("model", &o.names).In(inputGroup).Describe(modelUsage + "; repeat it for an ensemble"),
-			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).In(inputGroup).
-				Noted("val for runs of the dev stage, otherwise test").Describe("classes to evaluate on"),
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
-			setting.Texts("dev", &o.dev).In(inputGroup).Noted("found beside the model").
-				Describe("`MODEL` run of the dev stage to validate with, one for each model"),
 			adaptSetting(&o.models.Adapt),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
 			setting.Whole("stress", &o.models.Draws, 0, setting.AtLeast(0)).In(methodGroup).Noted("none").
 				Describe("`N` random batches of each kind to adapt to, with --adapt"),
-			setting.Raw("scores", &o.files.Scores, "").In(inputGroup).Describe("`FILE` scores, samples x classes: .npy, .csv or .mat"),
-			setting.Raw("labels", &o.files.Labels, "").In(inputGroup).
-				Describe("`FILE` column of each sample's class in --scores, from 0: .npy or text"),
-			setting.Raw("unseen", &o.unseen, "").In(inputGroup).Noted("all").
-				Describe("`N,...` columns of the unseen classes, from 0, or a file of them"),
-			setting.Choice("score_kind", &o.files.Kind, "", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores).In(inputGroup).
-				Noted("recognised").Describe("what --scores holds"),
-			setting.Raw("val_scores", &o.valFiles.Scores, "").In(inputGroup).Describe("`FILE` scores to validate with"),
-			setting.Raw("val_labels", &o.valFiles.Labels, "").In(inputGroup).Describe("`FILE` labels of --val-scores"),
-			setting.Raw("val_unseen", &o.valUnseen, "").In(inputGroup).Noted("all").
-				Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
-			setting.Whole("bins", &o.Bins, 15, setting.AtLeast(1)).In(outputGroup).Describe("`N` bins of the expected calibration error"),
-			setting.Raw("figures", &o.figures, "").In(outputGroup).Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
-			setting.Raw("csv", &o.csv, "").In(outputGroup).Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
-			setting.Raw("scores_out", &o.save, "").In(outputGroup).Describe("`FILE` .npy file for the scores, samples x classes"),
 		}),
 		Action: interruptible(o.run),
 	}

@@ -28,14 +28,11 @@ func publish(t *testing.T) func(dir string, more ...string) []string {
 	for _, e := range testkit.Must(os.ReadDir(plain))(t) {
 		release["xlsa17/data/CUB/"+e.Name()] = &fstest.MapFile{Data: []byte(testkit.Read(t, filepath.Join(plain, e.Name())))}
 	}
-	archives := map[string][]byte{"/release.zip": zipped(t, release), "/meta.zip": zipped(t, metaOf(mini(t)))}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if data, ok := archives[r.URL.Path]; ok {
-			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
-			return
-		}
-		http.NotFound(w, r)
-	}))
+	root := t.TempDir()
+	for name, files := range map[string]fstest.MapFS{"release.zip": release, "meta.zip": metaOf(mini(t))} {
+		testkit.Write(t, root, name, zipped(t, files))
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(root)))
 	t.Cleanup(server.Close)
 	return func(dir string, more ...string) []string {
 		return append([]string{
@@ -63,12 +60,12 @@ func metaOf(d *dataset.Dataset) fstest.MapFS {
 	}
 }
 
-func zipped(t *testing.T, files fstest.MapFS) []byte {
+func zipped(t *testing.T, files fstest.MapFS) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	testkit.NoError(t, errors.Join(w.AddFS(files), w.Close()))
-	return b.Bytes()
+	return b.String()
 }
 
 func TestDatasetFetch(t *testing.T) {
@@ -94,14 +91,11 @@ func TestDatasetFetch(t *testing.T) {
 func TestDatasetFetchRefuses(t *testing.T) {
 	args, dir := publish(t), t.TempDir()
 	misused(t, args(dir), "one argument, cub|awa2|sun", "found 0")
-	misused(t, args(dir, "cub", "awa2"), "found 2 arguments")
 	misused(t, args(dir, "apy"), `"apy"`, "cub, awa2, sun")
 	misused(t, args(dir, "--attempts", "0", "cub"), "--attempts: expected a whole number, at least 1")
 	misused(t, args(dir, "--stall", "0s", "cub"), "--stall", "found 0s")
 	misused(t, args(dir, "--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)
 	fails(t, args(dir, "sun"), "expected the files of SUN")
-	meta := args(dir)[9]
-	fails(t, args(dir, "--archive-url", strings.Replace(meta, "meta", "absent", 1), "cub"), "/absent.zip", "404 Not Found")
 }
 
 func TestFetchProgress(t *testing.T) {
@@ -113,14 +107,11 @@ func TestFetchProgress(t *testing.T) {
 		want        string
 	}{
 		{0, 300e6, 879e6, "300.0 MB of 879.0 MB"}, // of an earlier command
-		{6, 372e6, 879e6, "372.0 MB of 879.0 MB, 12.0 MB/s, 42s left"},
-		{12, 1e6, 879e6, "1.0 MB of 879.0 MB"}, // from the beginning
-		{20, 1e6, -1, "1.0 MB"},
-		{30, 2e6, -1, "2.0 MB, 100.0 kB/s"},
+		{6, 372e6, 879e6, "372.0 MB of 879.0 MB, 12.0 MB/s"},
+		{12, 1e6, -1, "1.0 MB"},
+		{22, 2e6, -1, "2.0 MB, 100.0 kB/s"},
 	} {
 		got := p.line(fetch.Progress{Step: "downloading", Done: c.done, Total: c.total}, start.Add(time.Duration(c.second)*time.Second))
-		if want := "downloading: " + c.want; got != want {
-			t.Errorf("after %d s: %q, expected %q", c.second, got, want)
-		}
+		testkit.WantText(t, "<"+got+">", "<downloading: "+c.want+">")
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -164,11 +165,10 @@ Examples:
    lago-train dataset extract birds --images photographs --weights resnet101.safetensors
    lago-train dataset extract birds --list birds.csv --weights resnet101.safetensors --shard 0/4`,
 		Flags: flags(setting.List{
-			setting.Raw("images", &o.ImageDir, "").In(inputGroup).Describe("`DIR` folder with one folder of images per class, or with images"),
-			setting.Raw("list", &o.list, "").In(inputGroup).Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
-			setting.Switch("skip_broken", &o.SkipBroken, false).In(inputGroup).
-				Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
-		}, o.networkSettings(), setting.List{o.dirSetting(), threadsSetting(), shardSetting(&o.Shard, "images"), o.jsonSetting()}),
+			setting.Raw("images", &o.ImageDir, "").Describe("`DIR` folder with one folder of images per class, or with images"),
+			setting.Raw("list", &o.list, "").Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
+			setting.Switch("skip_broken", &o.SkipBroken, false).Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
+		}.In(inputGroup), o.networkSettings(), setting.List{o.dirSetting(), threadsSetting(), shardSetting(&o.Shard, "images"), o.jsonSetting()}),
 		Action: withArgument(o.run),
 	}
 }
@@ -202,15 +202,13 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 // relative to.
 func (o *extractOptions) listImages(ctx context.Context) (err error) {
 	switch {
-	case o.ImageDir == "" && o.list == "":
-		return wrong("--images", "a folder of images, or --list", "none")
 	case o.list != "":
-		if o.ImageDir == "" {
-			o.ImageDir = filepath.Dir(o.list)
-		}
+		o.ImageDir = cmp.Or(o.ImageDir, filepath.Dir(o.list))
 		o.Images, err = images.ReadList(ctx, o.list, o.ImageDir)
-	default:
+	case o.ImageDir != "":
 		o.Images, err = images.List(o.ImageDir)
+	default:
+		err = wrong("--images", "a folder of images, or --list", "none")
 	}
 	if err == nil {
 		o.ImageDir, err = filepath.Abs(o.ImageDir)

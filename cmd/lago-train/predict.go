@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -38,12 +39,13 @@ type predictionOptions struct {
 
 func (o *predictionOptions) settings(among string) setting.List {
 	return slices.Concat(o.readSettings(), setting.List{o.splitSetting()}, o.networkSettings(), setting.List{
-		modelSetting(&o.model),
-		setting.Choices("among", &o.among, nil, candidates.Selections...).In(classGroup).Noted(among).
+		setting.Choices("among", &o.among, nil, candidates.Selections...).Noted(among).
 			Describe("classes of the data set to choose from: test, val, train, seen (train and val) or all"),
-		setting.Raw("classes", &o.classes, "").In(classGroup).Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
-		setting.Choice("impute", &o.impute, impute.Neutral, impute.Kinds...).In(classGroup).
+		setting.Raw("classes", &o.classes, "").Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
+		setting.Choice("impute", &o.impute, impute.Neutral, impute.Kinds...).
 			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
+	}.In(classGroup), setting.List{
+		modelSetting(&o.model),
 		adaptSetting(&o.adapt),
 		setting.Raw("out", &o.out, "").In(outputGroup).Noted("standard output").Describe("`FILE` where to write"),
 	})
@@ -136,20 +138,17 @@ Examples:
    lago-train predict --model latest --features new.npy --classes birds.csv --adapt --format csv
    lago-train predict --model latest --weights resnet50.safetensors --images *.jpg`,
 		Flags: flags(o.settings("none with --classes, otherwise --split"), setting.List{
-			setting.Raw("features", &o.features, "").In(inputGroup).
-				Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input"),
-			setting.Of("images", &o.images, nil, "", o.addImage).In(inputGroup).
-				Describe("`PATH` photograph, or folder of photographs; others can follow"),
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Describe("`NAME` data set whose samples are predicted"),
-			setting.Choice("split", &o.split, candidates.Test, candidates.Selections...).In(inputGroup).
-				Describe("classes of --dataset whose samples are predicted; seen is train and val"),
-			setting.Whole("top", &o.Top, 5, setting.AtLeast(1)).In(outputGroup).Describe("`N` best classes to write per sample"),
-			setting.Number("temperature", &o.Temperature, 0, setting.Positive).In(outputGroup).Noted("1 for LAGO").
+			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input"),
+			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow"),
+			setting.Choice("split", &o.split, candidates.Test, candidates.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val"),
+		}.In(inputGroup), setting.List{
+			setting.Whole("top", &o.Top, 5, setting.AtLeast(1)).Describe("`N` best classes to write per sample"),
+			setting.Number("temperature", &o.Temperature, 0, setting.Positive).Noted("1 for LAGO").
 				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
-			setting.Number("min_confidence", &o.Confidence, 0, setting.NotNegative).In(outputGroup).Noted("never").
-				Describe("`P` abstain if the best class has a probability below this"),
-			setting.Choice("format", &o.Format, predict.Table, predict.Table, predict.CSV, predict.JSONL).In(outputGroup).
-				Describe("format of the predictions"),
+			setting.Number("min_confidence", &o.Confidence, 0, setting.NotNegative).Noted("never").Describe("`P` abstain if the best class has a probability below this"),
+			setting.Choice("format", &o.Format, predict.Table, predict.Table, predict.CSV, predict.JSONL).Describe("format of the predictions"),
+		}.In(outputGroup), setting.List{
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Describe("`NAME` data set whose samples are predicted"),
 		}),
 		Action: interruptible(o.run),
 	}
@@ -166,7 +165,13 @@ func (o *predictOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.setTemperature(m); err != nil {
+	if o.adapts(m) || o.Temperature == 0 && m.Method.Name == methods.LAGO {
+		o.Temperature = 1 // of log p(z|x), or of the adapted probabilities
+	}
+	if o.Temperature == 0 {
+		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", m.Method.Label())
+	}
+	if err := o.Check(); err != nil {
 		return err
 	}
 	src, d, selected, err := o.source(c, m)
@@ -211,31 +216,13 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 	if len(given) != 1 {
 		return wrong("--features", "one of --features, --dataset and --images", "")
 	}
-	if c.IsSet("split") && !c.IsSet("dataset") {
-		return &invalid.Error{Where: "--split", Want: "--dataset beside it", Hint: "--among selects the classes to choose from.", Usage: true}
-	}
-	if c.IsSet("images") {
-		return nil
-	}
-	if c.NArg() > 0 {
+	if !c.IsSet("images") && c.NArg() > 0 {
 		return wrong(c.Command.HelpName, "flags only", invalid.Quote(c.Args().First()))
 	}
-	return requires(c, "images", networkFlagNames...)
+	return cmp.Or(requires(c, "dataset", "split"), requires(c, "images", networkFlagNames...))
 }
 
 func (o *predictOptions) adapts(m *loadedModel) bool { return o.adapt && m.Adaptation.Tau > 0 }
-
-// setTemperature sets the temperature that the method needs, and checks the flags of the
-// output.
-func (o *predictOptions) setTemperature(m *loadedModel) error {
-	if o.adapts(m) || o.Temperature == 0 && m.Method.Name == methods.LAGO {
-		o.Temperature = 1 // of log p(z|x), or of the adapted probabilities
-	}
-	if o.Temperature == 0 {
-		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", m.Method.Label())
-	}
-	return o.Check()
-}
 
 // source opens the samples. It returns the data set that --among refers to, and the classes
 // selected if the flag is not set.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,12 +41,7 @@ type started struct {
 	over           chan struct{}
 }
 
-func start(t *testing.T, args ...string) *started {
-	t.Helper()
-	return startCommand(t, command(t, args...))
-}
-
-func startCommand(t *testing.T, c *exec.Cmd) *started {
+func start(t *testing.T, c *exec.Cmd) *started {
 	t.Helper()
 	s := &started{cmd: c, over: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
@@ -101,8 +97,7 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	args := append([]string{
 		"run", "--stage", "test", "--seeds", "2", "--epochs", "300", "--batch", "4", "--out", "runs",
 	}, onMini(t)...)
-	whole := start(t, args...)
-	interrupted := start(t, args...)
+	whole, interrupted := start(t, command(t, args...)), start(t, command(t, args...))
 	out := filepath.Join(interrupted.cmd.Dir, "runs")
 	interrupted.until(t, "its second seed began", func() bool { return len(files(t, out, train.TrialFile)) == 2 })
 	interrupted.end(t, os.Interrupt)
@@ -118,28 +113,14 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 
 	again := command(t, args...)
 	again.Dir = interrupted.cmd.Dir
-	var stderr bytes.Buffer
-	again.Stderr = &stderr
-	table, err := again.Output()
-	if err != nil {
-		t.Fatalf("%v:\n%s", err, &stderr)
-	}
-	if !strings.Contains(stderr.String(), "resumes from its checkpoint") {
-		t.Errorf("the same command began anew:\n%s", &stderr)
+	if log, err := again.CombinedOutput(); err != nil || !strings.Contains(string(log), "resumes from its checkpoint") {
+		t.Fatalf("the same command: %v\n%s", err, log)
 	}
 	<-whole.over
 	want := files(t, filepath.Join(whole.cmd.Dir, "runs"), train.ModelFile)
 	got := files(t, out, train.ModelFile)
-	if len(want) != 2 {
-		t.Fatalf("%d models of the run that was not interrupted, expected two:\n%s", len(want), &whole.stderr)
-	}
-	for trial, m := range want {
-		if got[trial] != m {
-			t.Errorf("%s: the model differs from that of the uninterrupted run", trial)
-		}
-	}
-	if line := "test (unseen)"; accuracyLine(t, string(table), line) != accuracyLine(t, whole.stdout.String(), line) {
-		t.Errorf("the table differs from that of the uninterrupted run:\n%s%s", table, &whole.stdout)
+	if len(want) != 2 || !maps.Equal(want, got) {
+		t.Errorf("the %d models differ from the %d of the run that was not interrupted:\n%s", len(got), len(want), &whole.stderr)
 	}
 }
 
@@ -160,7 +141,7 @@ func TestInterruptWhileReading(t *testing.T) {
 		} {
 			cmd := command(t, append(args, "--log-level", "debug")...)
 			in := testkit.Must(cmd.StdinPipe())(t)
-			p := startCommand(t, cmd)
+			p := start(t, cmd)
 			p.until(t, "it was set up", func() bool { return strings.Contains(p.stderr.String(), "matrix products") })
 			p.end(t, signal)
 			left := testkit.Must(os.ReadDir(cmd.Dir))(t)
@@ -172,22 +153,10 @@ func TestInterruptWhileReading(t *testing.T) {
 	}
 }
 
-// accuracyLine returns the line of a table that begins with a name.
-func accuracyLine(t *testing.T, table, name string) string {
-	t.Helper()
-	for line := range strings.Lines(table) {
-		if strings.Contains(line, name) {
-			return line
-		}
-	}
-	t.Fatalf("no line of %s:\n%s", name, table)
-	return ""
-}
-
 // TestASecondInterruptEndsAtOnce interrupts while a large data set is generated, which
 // does not watch for the first interrupt.
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
-	s := start(t, "run", "--dataset", "simulated-cub", "--log-level", "debug")
+	s := start(t, command(t, "run", "--dataset", "simulated-cub", "--log-level", "debug"))
 	s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
 	testkit.NoError(t, s.cmd.Process.Signal(os.Interrupt))
 	for over := false; !over; {

@@ -210,9 +210,6 @@ func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config) ([]e
 	if c.IsSet("rotate") && !c.IsSet("tune") {
 		config.Budget = rotationTune
 	}
-	if err := excludes(c, "rotate", "configs"); err != nil {
-		return nil, err
-	}
 	if c.IsSet("configs") && config.Budget != 0 {
 		return nil, wrong("--configs", "--tune 0 beside it: a search of every method starts from the defaults", "")
 	}

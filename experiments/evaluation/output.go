@@ -158,7 +158,11 @@ func (r *Result) WriteCSV(dir string) error {
 			continue
 		}
 		path := filepath.Join(dir, t.Title+".csv")
-		if err := fileio.Write(path, func(w io.Writer) error { return table.WriteCSV(w, t) }); err != nil {
+		write := func(w io.Writer) error {
+			_, err := io.WriteString(w, t.CSV())
+			return err
+		}
+		if err := fileio.Write(path, write); err != nil {
 			return err
 		}
 	}

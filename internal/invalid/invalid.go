@@ -95,7 +95,7 @@ const MaxOfKind = 5
 // is empty and ready to use.
 type List struct {
 	errs   []error
-	counts map[kind]int    // of errors
+	counts map[kind]int
 	rests  map[kind]*Error // in errs; counts the errors after the first MaxOfKind
 }
 
@@ -154,13 +154,6 @@ func OneOf[T ~string](text string, options ...T) (T, error) {
 		Got:  fmt.Sprintf("%q", text),
 		Hint: DidYouMean(text, names),
 	}
-}
-
-// SetOneOf sets to the option that text names, as OneOf does. It is the body of the
-// UnmarshalText of a set of names.
-func SetOneOf[T ~string](to *T, text []byte, options ...T) (err error) {
-	*to, err = OneOf(string(text), options...)
-	return err
 }
 
 // DidYouMean returns a question that suggests the names nearest to text, or "" where

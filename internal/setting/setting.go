@@ -45,7 +45,7 @@ type Setting struct {
 	Scope   Scope    // Method unless another is given
 	Help    string   // begins with a placeholder of the value in backquotes, unless it is a choice
 	Valid   string   // the valid values in words
-	Options []string // the words of a choice, or of the steps of a list
+	Options []string // words that the help and the completion offer
 	List    bool     // the value is a comma-separated list of Options
 	Note    string   // on the default, in place of its value
 	Default any      // with the other settings as they are
@@ -71,8 +71,7 @@ type Range struct {
 	Text        string
 }
 
-// The ranges of most settings. Squares, products and inverses of the bounded ones stay
-// within float32.
+// The ranges of most numbers; squares, products and inverses of bounded ones stay within float32.
 var (
 	Positive        = Range{0, math.MaxFloat64, true, "a number above 0"}
 	NotNegative     = Range{0, math.MaxFloat64, false, "a number, 0 or above"}
@@ -158,8 +157,8 @@ func Texts(key string, to *[]string) Setting {
 // Choices binds several of some words.
 func Choices[T ~string](key string, to *[]T, standard []T, options ...T) Setting {
 	s := Several(key, to, standard, "", func(text string) (T, error) { return invalid.OneOf(text, options...) })
-	s.List = true
-	return s.WithOptions(format.Strings(options)...)
+	s.List, s.Options = true, format.Strings(options)
+	return s
 }
 
 // Numbers binds several numbers.
@@ -177,10 +176,11 @@ func Text(key string, to *string, standard string) Setting {
 
 // Choice binds one of several words.
 func Choice[T ~string](key string, to *T, standard T, options ...T) Setting {
-	words := format.Strings(options)
 	parse := func(text string) (T, error) { return invalid.OneOf(text, options...) }
-	s := bind(key, to, standard, "one of "+strings.Join(words, ", "), parse, func(word T) bool { return slices.Contains(options, word) })
-	return s.WithOptions(words...)
+	s := bind(key, to, standard, "", parse, func(word T) bool { return slices.Contains(options, word) })
+	s.Options = format.Strings(options)
+	s.Valid = "one of " + strings.Join(s.Options, ", ")
+	return s
 }
 
 // Steps binds a list of steps that T reads from text, or one of the words beside. valid

@@ -196,18 +196,12 @@ func printable(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// WriteText writes tables with an empty line between them. Here and below, nil tables are
-// left out.
-func WriteText(w io.Writer, tables ...*Table) error { return write(w, (*Table).Text, tables) }
-
-// WriteCSV writes tables with an empty line between them.
-func WriteCSV(w io.Writer, tables ...*Table) error { return write(w, (*Table).CSV, tables) }
-
-func write(w io.Writer, render func(*Table) string, tables []*Table) error {
+// WriteText writes tables with an empty line between them, and leaves out nil tables.
+func WriteText(w io.Writer, tables ...*Table) error {
 	var parts []string
 	for _, t := range tables {
 		if t != nil {
-			parts = append(parts, render(t))
+			parts = append(parts, t.Text())
 		}
 	}
 	_, err := io.WriteString(w, strings.Join(parts, "\n"))
