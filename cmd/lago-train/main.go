@@ -293,21 +293,19 @@ type statusLine struct {
 
 	mu    sync.Mutex
 	json  bool
-	line  string // on the terminal
+	drawn bool // a line is on the terminal
 	shown time.Time
 }
 
-// show replaces the line. The last line of something is always shown.
+// show replaces the line. The last line of something is always shown. A failure to print it is
+// no reason to stop.
 func (s *statusLine) show(line string, last bool) {
-	if s.quiet {
-		return
-	}
 	s.mu.Lock()
 	wait := tellEvery
 	if s.terminal && !s.json {
 		wait = tellEvery / 50
 	}
-	if !last && time.Since(s.shown) < wait {
+	if s.quiet || !last && time.Since(s.shown) < wait {
 		s.mu.Unlock()
 		return
 	}
@@ -319,18 +317,25 @@ func (s *statusLine) show(line string, last bool) {
 	}
 	defer s.mu.Unlock()
 	if !s.terminal {
-		_, _ = fmt.Fprintln(s.to, line) // a failure to print progress is no reason to stop
+		_, _ = fmt.Fprintln(s.to, line)
 		return
 	}
+	s.erase()
 	// A line that wraps could not be redrawn.
 	if runes, most := []rune(line), s.width()-1; most > 0 && len(runes) > most {
 		line = string(runes[:most])
 	}
-	s.line = "\r\x1b[K" + line
-	_, _ = io.WriteString(s.to, s.line)
-	if last {
-		s.line = ""
-		_, _ = fmt.Fprintln(s.to)
+	if s.drawn = !last; last {
+		line += "\n"
+	}
+	_, _ = io.WriteString(s.to, line)
+}
+
+// erase removes the line from the terminal.
+func (s *statusLine) erase() {
+	if s.drawn {
+		s.drawn = false
+		_, _ = io.WriteString(s.to, "\r\x1b[K")
 	}
 }
 
@@ -338,25 +343,15 @@ func (s *statusLine) show(line string, last bool) {
 func (s *statusLine) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.line != "" {
-		s.line = ""
-		_, _ = io.WriteString(s.to, "\r\x1b[K")
-	}
+	s.erase()
 }
 
-// Write writes an entry of the log above the line.
+// Write writes an entry of the log in place of the line, which is drawn again below it.
 func (s *statusLine) Write(entry []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.line == "" {
-		return s.to.Write(entry)
-	}
-	if _, err := io.WriteString(s.to, "\r\x1b[K"); err != nil {
-		return 0, err
-	}
-	n, err := s.to.Write(entry)
-	_, _ = io.WriteString(s.to, s.line)
-	return n, err
+	s.erase()
+	return s.to.Write(entry)
 }
 
 // showGrid shows the progress of a grid.

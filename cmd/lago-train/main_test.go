@@ -216,14 +216,14 @@ func TestOutcomeOfAnError(t *testing.T) {
 	}
 }
 
-// The log is written above the progress line, which is redrawn below it and does not wrap.
+// The log is written in place of the progress line, which does not wrap.
 func TestProgressLineOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	s := &statusLine{to: &out, terminal: true, width: func() int { return 6 }}
 	s.show("half", false)
 	testkit.Must(s.Write([]byte("an entry\n")))(t)
 	s.show("whole line", true)
-	if want := "\r\x1b[Khalf\r\x1b[Kan entry\n\r\x1b[Khalf\r\x1b[Kwhole\n"; out.String() != want {
+	if want := "half\r\x1b[Kan entry\nwhole\n"; out.String() != want {
 		t.Errorf("%q, expected %q", out.String(), want)
 	}
 }

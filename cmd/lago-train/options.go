@@ -405,37 +405,29 @@ func (o *gridOptions) configsSetting() setting.Setting {
 
 // presets resolves the settings of variants from their presets, the files of --configs and
 // the flags. The first preset is what the flags say for methods of any kind.
-func (o *gridOptions) presets(c *cli.Context, variants []model.Variant) ([]engine.Preset, error) {
+func (o *gridOptions) presets(c *cli.Context, variants []model.Variant) (presets []engine.Preset, configs []engine.Config, err error) {
 	if o.configs != "" {
 		if _, err := os.Stat(o.configs); err != nil {
-			return nil, atFlag("configs", invalid.File(o.configs, err))
+			return nil, nil, atFlag("configs", invalid.File(o.configs, err))
 		}
 	}
 	flags, common := settingsGiven(c), engine.CommonKeys()
 	ofAll := slices.DeleteFunc(slices.Clone(flags), func(g engine.Given) bool { return !slices.Contains(common, g.Key) })
 	first, err := resolve(c, ofAll...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	presets := []engine.Preset{first}
+	presets = append(presets, first)
 	for _, v := range variants {
 		searched, err := engine.ReadSearched(c.Context, o.configs, first.Dataset, first.DevSplit, v)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		p, err := resolve(c, slices.Concat([]engine.Given{given("variant", string(v))}, searched, flags)...)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		presets = append(presets, p)
+		presets, configs = append(presets, p), append(configs, p.Config)
 	}
-	return presets, nil
-}
-
-func configsOf(presets []engine.Preset) []engine.Config {
-	configs := make([]engine.Config, len(presets))
-	for i, p := range presets {
-		configs[i] = p.Config
-	}
-	return configs
+	return presets, configs, nil
 }

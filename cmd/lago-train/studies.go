@@ -219,11 +219,11 @@ func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config) ([]e
 			variants = append(variants, v)
 		}
 	}
-	presets, err := o.presets(c, variants)
+	presets, configs, err := o.presets(c, variants)
 	if err != nil {
 		return nil, err
 	}
-	config.Common, config.LAGO, config.Given = presets[0].Config, configsOf(presets[1:]), givenSettings(c)
+	config.Common, config.LAGO, config.Given = presets[0].Config, configs, givenSettings(c)
 	if config.Folds, err = o.foldsOf(c, presets[0]); err != nil {
 		return nil, err
 	}
@@ -254,11 +254,10 @@ Examples:
 		Flags: flags(o.protocolSettings(), o.gridSettings(), o.rotationSettings()),
 		Action: o.study(
 			func(c *cli.Context) (presets []engine.Preset, err error) {
-				presets, err = o.presets(c, model.Variants)
-				variants = configsOf(presets)
+				presets, variants, err = o.presets(c, model.Variants)
 				return presets, err
 			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return reproduction.Run(ctx, l, variants[1:]) }),
+			func(ctx context.Context, l *lab.Lab) (tabled, error) { return reproduction.Run(ctx, l, variants) }),
 	}
 }
 
@@ -338,10 +337,10 @@ func (o *gridOptions) robustnessModels(c *cli.Context, names []string) (m robust
 			return m, nil, wrong(g.Flag, "a variant of LAGO among --methods", "only baselines")
 		}
 	}
-	if presets, err = o.presets(c, variants); err != nil {
+	if presets, m.Variants, err = o.presets(c, variants); err != nil {
 		return m, nil, err
 	}
-	m.Like, m.Variants = presets[0].Config, configsOf(presets[1:])
+	m.Like = presets[0].Config
 	if len(m.Variants) > 0 {
 		m.Like = engine.ForBaselines(m.Variants)
 	}
