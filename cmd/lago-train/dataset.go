@@ -27,8 +27,7 @@ import (
 
 func datasetCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "dataset",
-		Usage: "list, download, describe, check, split and convert data sets",
+		Name: "dataset",
 		Subcommands: []*cli.Command{
 			datasetListCommand(), fetchCommand(), extractCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
 		},
@@ -39,13 +38,6 @@ func datasetListCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:  "list",
-		Usage: "list the data sets that can be used, with their sizes",
-		Description: `Lists the data sets that the program generates, and the folders of the data directory, each of
-which is read and checked.
-
-Examples:
-   lago-train dataset list
-   lago-train dataset list --data-dir ~/data --json`,
 		Flags: flags(o.listSettings()),
 		Action: func(c *cli.Context) error {
 			return o.print(catalog.List(c.Context, o.Options, func(name string) { display.show("checking "+name, false) }))
@@ -57,15 +49,8 @@ func datasetInfoCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:      "info",
-		Usage:     "print the samples, classes, attribute groups and split of a data set",
 		ArgsUsage: "NAME",
-		Description: `NAME is glyphs, simulated-cub, simulated-awa2, simulated-sun, or a folder of the
-data directory.
-
-Examples:
-   lago-train dataset info glyphs
-   lago-train dataset info --json cub`,
-		Flags: flags(o.listSettings(), setting.List{o.splitSetting()}),
+		Flags:     flags(o.listSettings(), setting.List{o.splitSetting()}),
 		Action: withArgument(func(c *cli.Context, name string) error {
 			d, err := catalog.Open(c.Context, name, o.Options)
 			if err != nil {
@@ -80,16 +65,8 @@ func checkCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "list the problems of a data set",
 		ArgsUsage: "NAME|DIR",
-		Description: `An argument with a / in it, or . or .., is a folder; any other is the name of a data set. In the open
-layout all problems of all files are listed, in the xlsa17 layout the first problem of the files, or
-else all problems of the data. Problems end the command with exit code 1. Warnings do not.
-
-Examples:
-   lago-train dataset check ./data/animals
-   lago-train dataset check --json awa2`,
-		Flags: flags(o.listSettings()),
+		Flags:     flags(o.listSettings()),
 		Action: withArgument(func(c *cli.Context, name string) error {
 			r, err := catalog.Check(c.Context, name, o.Options)
 			if err = o.print(r, err); err == nil && !r.OK {
@@ -115,15 +92,7 @@ func convertCommand() *cli.Command {
 	var out string
 	return &cli.Command{
 		Name:      "convert",
-		Usage:     "write a data set as a folder in the open layout",
 		ArgsUsage: "NAME",
-		Description: `The open layout is features.npy and CSV files (docs/your-data.md). All splits of the
-data set are written. The folder appears only after it was read again and found to be
-the same data set.
-
-Examples:
-   lago-train dataset convert cub
-   lago-train dataset convert cub --out data/my-birds`,
 		Flags: flags(o.listSettings(), setting.List{
 			setting.Raw("out", &out, "").In(outputGroup).Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing"),
 		}),
@@ -148,18 +117,7 @@ func splitCommand() *cli.Command {
 	var o splitOptions
 	return &cli.Command{
 		Name:      "split",
-		Usage:     "propose train, val and test classes, or check a split for leaks",
 		ArgsUsage: "NAME",
-		Description: `A proposal keeps similar classes in one subset: those whose names differ only in case, punctuation
-or a leading number such as 001., those with the same description, and those that share a sample. It
-balances the samples, and prefers train classes with the attributes of val and test classes.
-
-A folder in the open layout needs no splits.csv for a proposal. With --check or --own the command
-ends with exit code 1 if something leaks.
-
-Examples:
-   lago-train dataset split --out data/animals/splits.csv --test-share 0.25 animals
-   lago-train dataset split --own cub`,
 		Flags: flags(o.listSettings(), setting.List{
 			setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for val, between 0 and 1"),
 			setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for test, between 0 and 1"),
@@ -260,27 +218,7 @@ func fetchCommand() *cli.Command {
 	var data dataOptions
 	return &cli.Command{
 		Name:      "fetch",
-		Usage:     "download a data set of the paper, or the weights of a network",
 		ArgsUsage: strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), "|"),
-		Description: `Downloads the archives that contain a data set and unpacks its files to
-<data dir>/<NAME>. The same command resumes an interrupted download. Archives are kept, so the next
-data set needs no download. Features, descriptions and splits come from the xlsa17 release of Xian
-et al. (about 880 MB), the attribute groups from the repository of the authors of LAGO, whose data
-archive (about 500 MB) has all files and can replace the release by --archive-url:
-   ` + fetch.XianURL + `
-   ` + fetch.MetaURL + `
-   ` + fetch.LAGOURL + `
-
-CUB's pictures are for non-commercial research. The weights of a ResNet for photographs,
-torchvision's as timm publishes them (100 to 180 MB), go to <data dir>/NAME.safetensors:
-   ` + fetch.WeightsURL("resnet50") + `
-   ` + fetch.WeightsURL("resnet101") + `
-This download has not been tested.
-
-Examples:
-   lago-train dataset fetch awa2
-   lago-train dataset fetch resnet101
-   lago-train dataset fetch --archive-url ~/Downloads/xlsa17.zip sun`,
 		Flags: flags(setting.List{
 			setting.Raw("archive_url", &o.ArchiveURL, "").Noted("see above").Describe("`URL` or path of the archive with the features, or of the weights"),
 			setting.Raw("meta_url", &o.MetaURL, "").Noted("see above").Describe("`URL` or path of the archive with the meta folder, if the other lacks it"),

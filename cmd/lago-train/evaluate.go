@@ -32,21 +32,7 @@ type evaluateOptions struct {
 func evaluateCommand() *cli.Command {
 	var o evaluateOptions
 	return &cli.Command{
-		Name:  "evaluate",
-		Usage: "evaluate trained models, or scores that any program wrote",
-		Description: `Prints accuracy, generalised zero-shot accuracy, calibration, coverage and the most frequent mistakes.
---split gzsl evaluates samples of test classes and held-out samples of seen classes, with all classes
-to choose from; it needs models trained with --hold-out. Several models form an ensemble. The gamma of
-calibrated stacking and the temperature are chosen on the validation classes, by the runs of the dev
-stage beside the models. --scores and --labels evaluate scores of other programs instead.
-
-With --adapt, predictions adapted to the unlabelled batch (transductive) are evaluated, too; --stress
-also adapts to random batches with absent or imbalanced classes or few samples.
-
-Examples:
-   lago-train evaluate --model latest --adapt --stress 20
-   lago-train evaluate --model awa2-semantic-hard-test-seed0 --split gzsl
-   lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
+		Name: "evaluate",
 		Flags: flags(o.listSettings(), setting.List{
 			setting.Texts("model", &o.names).Describe(modelUsage + "; repeat it for an ensemble"),
 			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).Noted("val for runs of the dev stage, otherwise test").

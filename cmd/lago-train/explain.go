@@ -32,18 +32,7 @@ type explainOptions struct {
 func explainCommand() *cli.Command {
 	var o explainOptions
 	return &cli.Command{
-		Name:  "explain",
-		Usage: "explain one prediction by attribute groups",
-		Description: `Shows how much each attribute group favours the predicted class over the runner-up (the contributions
-add up to the difference in log probability), which attributes were detected and described, and which
-other detections would change the prediction. If it is wrong, the true class is compared as well.
-The sample is one of the data set that the model was trained on, of --dataset, a row of --features, or
-a photograph (--image, --weights). Only models of LAGO can be explained: baselines have no groups.
-
-Examples:
-   lago-train explain --model latest --sample 680 --format html --out why.html
-   lago-train explain --model latest --features new.npy --sample 0 --classes birds.csv
-   lago-train explain --model latest --image bird.jpg --weights resnet50.safetensors`,
+		Name: "explain",
 		Flags: flags(o.settings("none with --classes, otherwise those of the sample's class, or test"), setting.List{
 			setting.Raw("sample", &o.sample, "").In(inputGroup).
 				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"),

@@ -129,6 +129,17 @@ func requires(c *cli.Context, other string, flags ...string) error {
 	return nil
 }
 
+//go:embed help.txt
+var helpText string
+
+// helpFor returns what helpText says that a command is for, in a line and in paragraphs.
+func helpFor(command string) (usage, description string) {
+	_, text, _ := strings.Cut("\n"+helpText, "\n# "+command+"\n")
+	text, _, _ = strings.Cut(text, "\n# ")
+	usage, description, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
+	return usage, description
+}
+
 const helpWidth = 100
 
 // printHelp writes the help of a command: what it does, examples, and its flags by group
@@ -266,15 +277,7 @@ var shells = []string{"bash", "zsh", "fish"}
 func completionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "print a script that completes command lines in a shell",
 		ArgsUsage: strings.Join(shells, "|"),
-		Description: `Completes commands, flags, their values, the names of data sets and of runs. The script is for a
-folder that the shell reads when it starts; in zsh that folder must be in $fpath.
-
-Examples:
-   lago-train completion bash > ~/.local/share/bash-completion/completions/lago-train
-   lago-train completion zsh > ~/.zsh/completions/_lago-train
-   lago-train completion fish > ~/.config/fish/completions/lago-train.fish`,
 		Action: func(c *cli.Context) error {
 			shell, err := invalid.OneOf(strings.Join(c.Args().Slice(), " "), shells...)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
@@ -58,6 +59,12 @@ func TestHelp(t *testing.T) {
 		}
 		help := helpOf(t, words...)
 		testkit.WantText(t, help, "lago-train "+strings.Join(words, " ")+": "+c.Usage)
+		if c.Usage == "" {
+			t.Errorf("help.txt has no %q", words)
+		}
+		if c.Name == "fetch" {
+			testkit.WantText(t, help, fetch.XianURL, fetch.MetaURL, fetch.LAGOURL, fetch.WeightsURL("resnet50"))
+		}
 		for _, f := range c.Flags {
 			name, group := f.Names()[0], groupOf(f)
 			value, usage, _ := describeFlag(f)

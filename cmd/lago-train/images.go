@@ -149,21 +149,7 @@ func extractCommand() *cli.Command {
 	var o extractOptions
 	return &cli.Command{
 		Name:      "extract",
-		Usage:     "compute features of photographs with a ResNet, as a data set",
 		ArgsUsage: "NAME",
-		Description: `Reads the photographs DIR/CLASS/*.jpg (or png, webp, gif, bmp, tiff), or those of a list, and writes
-the folder NAME in the data directory: features.npy, labels.csv, images.csv (the path of each sample,
-which is its id) and extract.json. Without classes, that is for a folder without subfolders,
-labels.csv is left out, and the features are for predict --features.
-
-The weights are a safetensors file of ResNet-18, -34, -50, -101 or -152 with the names of torchvision
-or timm; "dataset fetch resnet50" downloads one. The features are the average-pooled units, 512 or
-2048. An interrupted extraction resumes, to bit-identical features. To train on them, describe the
-classes (docs/your-data.md), and let "dataset split" propose splits.csv.
-
-Examples:
-   lago-train dataset extract birds --images photographs --weights resnet101.safetensors
-   lago-train dataset extract birds --list birds.csv --weights resnet101.safetensors --shard 0/4`,
 		Flags: flags(setting.List{
 			setting.Raw("images", &o.ImageDir, "").Describe("`DIR` folder with one folder of images per class, or with images"),
 			setting.Raw("list", &o.list, "").Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),

@@ -105,7 +105,7 @@ func interruptible(action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// usage is the place of an error in the command line as a whole.
+// usage is the name of the program, and the place of an error in the command line as a whole.
 const usage = "lago-train"
 
 func newApp() *cli.App {
@@ -119,24 +119,12 @@ func newApp() *cli.App {
 			})
 		}
 	}
+	what, description := helpFor(usage)
 	return &cli.App{
-		Name:  "lago-train",
-		Usage: "recognise classes without a single training image, from their attributes",
-		Description: `LAGO (Atzmon & Chechik, UAI 2018) learns to detect attributes from samples of seen classes, and
-recognises unseen classes from a description of their attributes: a soft OR over the attributes
-of a group, a soft AND over the groups.
-
-A data set is a folder in the data directory (--data-dir, $LAGO_DATA or ./data), in the layout of
-the xlsa17 release of Xian et al. or of .npy and .csv files. Matrix products run in OpenBLAS or MKL
-if one is installed, otherwise in Go; $LAGO_BLAS names a library, or is "go" for none.
-
-Examples:
-   lago-train run
-   lago-train explain --model latest --sample 680
-   lago-train reproduce --dataset awa2`,
+		Name: usage, Usage: what, Description: description,
 		Version:        version.All()["lago-train"],
 		DefaultCommand: "help",
-		Commands: prepare(slices.Concat(
+		Commands: prepare(usage, slices.Concat(
 			in("data sets", datasetCommand()),
 			in("training", runCommand(), searchCommand()),
 			in("experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), groupsCommand()),
@@ -158,12 +146,14 @@ func in(group string, commands ...*cli.Command) []*cli.Command {
 	return commands
 }
 
-// prepare adds the flags of the log and the set-up of the process to each command, and
+// prepare adds the help, the flags of the log and the set-up of the process to each command, and
 // refuses arguments, which would have no effect, to those that take none.
-func prepare(commands []*cli.Command) []*cli.Command {
+func prepare(above string, commands []*cli.Command) []*cli.Command {
 	for _, c := range commands {
+		name := above + " " + c.Name
+		c.Usage, c.Description = helpFor(name)
 		c.OnUsageError = usageError
-		prepare(c.Subcommands)
+		prepare(name, c.Subcommands)
 		if c.Action == nil {
 			c.Action = noCommand
 			continue

@@ -118,25 +118,7 @@ func predictCommand() *cli.Command {
 	var o predictOptions
 	return &cli.Command{
 		Name:      "predict",
-		Usage:     "predict classes of samples, seen or unseen, with a trained model",
 		ArgsUsage: "[IMAGE...]",
-		Description: `Predicts the class of each sample in a feature file (--features), in a data set (--dataset, --split)
-or of photographs (--images, --weights). The classes to choose from are those of the data set that the
-model was trained on (--among), or new classes that a file describes by some of the attributes
-(--classes), or both. A CSV file has one class per line, with values from 0 to 1 or never, rarely,
-sometimes, often, always, yes, no; missing entries are imputed (--impute):
-
-   class,wing color: olive,bill length: short
-   Olive Warbler,often,0.2
-
-Scores of LAGO are probabilities; those of baselines need a --temperature, which evaluate fits. With
---adapt, all samples are read first and predicted together (transductive): clusters of similar samples
-correct the model's probabilities. It needs the memory of the features plus about 20 %.
-
-Examples:
-   lago-train predict --model latest --dataset awa2
-   lago-train predict --model latest --features new.npy --classes birds.csv --adapt --format csv
-   lago-train predict --model latest --weights resnet50.safetensors --images *.jpg`,
 		Flags: flags(o.settings("none with --classes, otherwise --split"), setting.List{
 			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input"),
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow"),

@@ -30,14 +30,7 @@ func runsCommand() *cli.Command {
 	var o dataOptions
 	var filter runs.Filter
 	return &cli.Command{
-		Name:  "runs",
-		Usage: "list the runs in a folder",
-		Description: `Lists one run per line: its folder, its main settings, why it ended or how far it is, and its
-accuracy, on the validation classes in the dev stage and on the test classes in the test stage.
-
-Examples:
-   lago-train runs --variant k-soft --status unfinished
-   lago-train runs --from runs --csv runs.csv`,
+		Name: "runs",
 		Flags: flags(setting.List{
 			runsSetting(&from),
 			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").Describe("`NAME` only runs on this data set"),
@@ -66,15 +59,8 @@ func showCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "show one run",
 		ArgsUsage: "DIR",
-		Description: `Shows the settings of a run, why it ended, its accuracy, and its files. DIR is its folder or, for
-finished runs, what --model accepts.
-
-Examples:
-   lago-train runs show latest
-   lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2 --csv curve.csv`,
-		Flags: flags(setting.List{csvSetting(&csv, "the learning curve"), o.jsonSetting()}),
+		Flags:     flags(setting.List{csvSetting(&csv, "the learning curve"), o.jsonSetting()}),
 		Action: withArgument(func(c *cli.Context, dir string) error {
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				model, err := findModel(c.Command.HelpName, dir)
@@ -97,15 +83,7 @@ func reportCommand() *cli.Command {
 	var as plot.Format
 	var o dataOptions
 	return &cli.Command{
-		Name:  "report",
-		Usage: "write an HTML page with the results of a folder of runs",
-		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing: a
-summary of each data set, tables, figures and learning curves. It lists the commands for what no
-command stored. The page is one file that needs no network.
-
-Examples:
-   lago-train report
-   lago-train report --from runs --out report.html --figures figures --format png`,
+		Name: "report",
 		Flags: flags(setting.List{
 			runsSetting(&from),
 			setting.Raw("out", &out, "report.html").In(outputGroup).Describe("`FILE` page to write"),
@@ -143,17 +121,7 @@ func groupsCommand() *cli.Command {
 	var name string
 	var top int
 	return &cli.Command{
-		Name:  "groups",
-		Usage: "analyse the attribute groups that a soft model learned",
-		Description: `Prints the sparsity of the group assignment Gamma, the attributes of each group, and how many pairs
-of attributes in the same group are anti-correlated, compared with the other pairs (permutation
-test) and with the paper's numbers. Correlations are over the descriptions of classes; the paper used
-the attributes of each image for CUB and SUN, and does not state which correlation counts (--below).
-Without --model, k-soft is trained by the full protocol, and the model of the first seed is analysed.
-
-Examples:
-   lago-train groups --model latest
-   lago-train groups --dataset awa2 --by weighted-classes --below -0.4`,
+		Name: "groups",
 		Flags: flags(o.devSettings(devEpochs, "variant"), o.gridSettings(), setting.List{modelSetting(&name)}, config.Settings().In(classGroup), setting.List{
 			setting.Whole("top", &top, 5, setting.AtLeast(0)).In(outputGroup).Describe("`N` attributes to print per group; --json has all"),
 		}),

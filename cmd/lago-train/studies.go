@@ -63,19 +63,7 @@ func runCommand() *cli.Command {
 	var p engine.Preset
 	var printOnly bool
 	return &cli.Command{
-		Name:  "run",
-		Usage: "train a variant on a data set and evaluate it on unseen classes",
-		Description: `Follows the paper's protocol. The dev stage trains on the train classes and stops by the validation
-classes. The epoch with the best average validation accuracy over seeds is the number of epochs of
-the test stage, which trains on train and validation classes and is evaluated once on the test
-classes. Each run has a folder in --out, which also gets the result for the report. Finished runs are
-reused; an interrupted run resumes from its checkpoint to bit-identical results. On CUB, AWA2 and SUN
-the defaults are the published settings of the variant; --print-config shows them.
-
-Examples:
-   lago-train run
-   lago-train run --dataset awa2 --variant k-soft --seeds 3
-   lago-train run --dataset cub --print-config > settings.json`,
+		Name: "run",
 		Flags: flags(o.settings(), o.listSettings(), setting.List{
 			o.splitSetting(), o.outSetting(),
 			setting.Whole("jobs", &o.jobs, 1, setting.AtLeast(1)).In(runGroup).Describe("`N` seeds trained in parallel"),
@@ -117,22 +105,7 @@ func searchCommand() *cli.Command {
 	var o gridOptions
 	var s search.Config
 	return &cli.Command{
-		Name:  "search",
-		Usage: "find settings of a variant on the validation classes, and write a config file",
-		Description: `Searches on the dev stage. A coarse round tries the default settings, features without preprocessing,
-and others spread over the space; refining rounds try neighbours of the best. Each setting is ranked
-by the mean validation accuracy over folds of the seen classes. The best are trained with three
-further seeds, which decide and give the number of epochs. Settings given by flags stay fixed. The
-choice is written to a file for run --config.
-
-Finished runs are reused. With --shard, repeat the command on every machine until it prints the table.
-With --rotate N, the search is repeated without each part of the classes and its choice is evaluated
-on that part; no config file is then written.
-
-Examples:
-   lago-train search --dataset awa2 --budget 40
-   lago-train search --variant k-soft --k 20 --preprocess sqrt,l2,whiten
-   lago-train search --dataset cub --rotate 5`,
+		Name: "search",
 		Flags: flags(o.searchedSettings(), o.gridSettings(), o.rotationSettings(), setting.List{
 			o.foldsSetting(),
 			setting.Whole("budget", &s.Budget, 24, setting.AtLeast(engine.MinBudget)).In(searchGroup).
@@ -168,25 +141,7 @@ func compareCommand() *cli.Command {
 	var o gridOptions
 	var config comparison.Config
 	return &cli.Command{
-		Name:  "compare",
-		Usage: "compare LAGO with the baselines by one protocol (table 1)",
-		Description: `Chooses the settings of each method by the same search, which tries the same number of settings
-and the same preprocessing for each, by the mean validation accuracy over folds of the seen classes.
-Then chooses the number of epochs on the dev stage over all seeds, trains on train and validation
-classes, and evaluates once on the test classes. "lago" is the variant with the best validation
-accuracy. --tune 0 takes the defaults of each method, and for LAGO those of --configs if it is given.
-Differences between methods have 95 % bootstrap intervals over classes, and p values by paired
-permutation.
-
-With --rotate N each class is unseen once: the classes are divided into N parts, and each part in
-turn holds the test classes. The next part is the validation classes unless --folds is given. LAGO
-then starts from its general defaults, since published settings were chosen on classes that are
-unseen here.
-
-Examples:
-   lago-train compare --dataset awa2
-   lago-train compare --dataset cub --rotate 5 --csv classes.csv
-   lago-train compare --dataset cub --methods lago,eszsl,ale --tune 0 --set ale.lr=0.1`,
+		Name: "compare",
 		Flags: flags(o.searchedSettings(
 			"variant", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
 		), o.gridSettings(), o.rotationSettings(), setting.List{
@@ -240,17 +195,6 @@ func reproduceCommand() *cli.Command {
 	var variants []engine.Config
 	return &cli.Command{
 		Name:  "reproduce",
-		Usage: "run the paper's protocol for all variants (tables 1 and A.1)",
-		Description: `Trains every variant on the dev stage, retrains it on train and validation classes for the number
-of epochs of its average curve, and evaluates it on the test classes. The variant with the best
-validation accuracy is the result (table 1); the test accuracies of the others, and of ESZSL, are
-printed for reference (table A.1). A variant has its default settings or, with --configs, those of
-search-<dataset>-<variant>.json; flags are for every variant. Finished runs are reused. With
---rotate N every class is unseen once.
-
-Examples:
-   lago-train reproduce --dataset awa2
-   lago-train reproduce --dataset cub --configs runs --seeds 3`,
 		Flags: flags(o.protocolSettings(), o.gridSettings(), o.rotationSettings()),
 		Action: o.study(
 			func(c *cli.Context) (presets []engine.Preset, err error) {
@@ -265,17 +209,7 @@ func ablateCommand() *cli.Command {
 	var o gridOptions
 	var config ablation.Config
 	return &cli.Command{
-		Name:  "ablate",
-		Usage: "validation accuracy by design decision (table A.2)",
-		Description: `Trains every seed on the dev stage in eight designs: attribute prior p(a) uniform or per attribute,
-none-of-group term p(ac|x) constant or by De Morgan's rule, attribute supervision implicit
-(alpha 0) or explicit (--alpha, or the best of --alphas). Prints the accuracy of the best epoch of
-each curve beside the paper's, and differences between designs with 95 % intervals over classes.
-With --rotate N every class is a validation class once.
-
-Examples:
-   lago-train ablate --dataset cub --seeds 3 --alphas 0.1,0.3,1
-   lago-train ablate --dataset awa2 --variant k-soft --per-group`,
+		Name: "ablate",
 		Flags: flags(o.devSettings(devEpochs, "prior", "complement"), o.gridSettings(), o.rotationSettings(), setting.List{
 			setting.Switch("per_group", &config.PerGroup, false).Describe("also train the default design with the attribute prior per group"),
 			setting.Numbers("alphas", &config.Alphas).Noted("--alpha").
@@ -298,15 +232,7 @@ func sweepKCommand() *cli.Command {
 	var o gridOptions
 	var config ksweep.Config
 	return &cli.Command{
-		Name:  "sweep-k",
-		Usage: "validation accuracy of k-soft against the number of groups",
-		Description: `Trains k-soft on the dev stage with each number of groups K, and for comparison singletons and, if
-the data set has groups, semantic-hard. Settings given are those of k-soft; the other two have their
-own defaults on the same data and protocol. With --rotate N every class is a validation class once.
-
-Examples:
-   lago-train sweep-k --dataset cub
-   lago-train sweep-k --ks 5,10,20 --seeds 3`,
+		Name: "sweep-k",
 		Flags: flags(o.devSettings(devEpochs, "variant", "k"), o.gridSettings(), o.rotationSettings(), setting.List{
 			setting.Several("ks", &config.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
 				Noted("1,10,20,30,40,60, as far as there are attributes").Describe("`K,...` numbers of groups"),
@@ -359,16 +285,7 @@ func noiseCommand() *cli.Command {
 	var config robustness.NoiseConfig
 	var names []string
 	return &cli.Command{
-		Name:  "noise",
-		Usage: "test accuracy with noisy class descriptions (figure A.1)",
-		Description: `Trains the methods by the full protocol, and evaluates them on the test classes with descriptions in
-which a ratio of the entries p(a|z) is replaced by 0 or 1 (salt and pepper noise). Prints accuracy,
-and accuracy relative to the same model without noise. The noise is the same for every model.
-Settings are found as in reproduce, and finished runs are reused.
-
-Examples:
-   lago-train noise --dataset cub
-   lago-train noise --methods semantic-hard,k-soft,eszsl --ratios 0.1,0.3,0.5 --noise-seeds 10`,
+		Name: "noise",
 		Flags: flags(o.robustnessSettings(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"), setting.List{
 			setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Describe("`R,...` noise ratios, from 0 to 1"),
 			setting.Whole("noise_seeds", &config.Seeds, 5, setting.AtLeast(1)).Describe("`N` random seeds of the noise"),
@@ -387,15 +304,7 @@ func partialCommand() *cli.Command {
 	var config robustness.PartialConfig
 	var names []string
 	return &cli.Command{
-		Name:  "partial",
-		Usage: "test accuracy with only a part of each class's attributes",
-		Description: `Trains the methods by the full protocol, and evaluates them on the test classes when each class
-gives only a share of its attributes, at random or the strongest first. The masks are the same for
-every model. Settings are found as in reproduce, and finished runs are reused.
-
-Examples:
-   lago-train partial --dataset cub
-   lago-train partial --methods k-soft --shares 0.5,0.1 --given strongest --impute inferred`,
+		Name: "partial",
 		Flags: flags(o.robustnessSettings(&names, string(model.SemanticHard), "eszsl"), setting.List{
 			setting.Numbers("shares", &config.Shares, 1, 0.75, 0.5, 0.25, 0.1).Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
 			setting.Choice("given", &config.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).
