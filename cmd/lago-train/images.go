@@ -30,17 +30,15 @@ type networkOptions struct {
 }
 
 func (o *networkOptions) networkSettings() setting.List {
-	side := setting.Between(resnet.MinSize, 1024)
 	return setting.List{
-		setting.Raw("weights", &o.weights, "").In(imageGroup).Describe("`FILE` weights of a ResNet, safetensors"),
-		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).In(imageGroup).
+		setting.Raw("weights", &o.weights, "").Describe("`FILE` weights of a ResNet, safetensors"),
+		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).
 			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
-		setting.Whole("size", &o.size, images.DefaultSize, side).In(imageGroup).Describe("`PIXELS` side of the squares"),
-		setting.Switch("stride_in_1x1", &o.stride, false).In(imageGroup).
+		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(resnet.MinSize, 1024)).Describe("`PIXELS` side of the squares"),
+		setting.Switch("stride_in_1x1", &o.stride, false).
 			Describe("bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)"),
-		setting.Raw("boxes", &o.boxes, "").In(imageGroup).
-			Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
-	}
+		setting.Raw("boxes", &o.boxes, "").Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
+	}.In(imageGroup)
 }
 
 // read reads the network and the preprocessing of images that the flags choose. They must be
@@ -86,26 +84,25 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*resnet
 	return n, from.Images, nil
 }
 
-// extractor returns what computes the features of images for a model.
+// extractor returns what computes the features of images, for a model unless it is nil. It crops
+// the images as the flag says.
 func (o *networkOptions) extractor(c *cli.Context, m *loadedModel, list []images.Image) (*extract.Extractor, error) {
-	n, p, err := o.read(c, m.Provenance)
-	if err != nil {
+	var from *dataset.Provenance
+	if m != nil {
+		from = m.Provenance
+	}
+	n, p, err := o.read(c, from)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if n.Dims != m.Dims {
+	case m != nil && n.Dims != m.Dims:
 		return nil, wrong("--weights", fmt.Sprintf("a network with %d features, as the model was trained on", m.Dims), fmt.Sprintf("%d of %s", n.Dims, n.Architecture))
-	}
-	if m.Provenance == nil {
+	case m != nil && from == nil:
 		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came from these weights, with --fit %s and --size %d",
 			m.Dataset, p.Fit, p.Size)
 	}
-	return o.newExtractor(c.Context, n, p, list)
-}
-
-// newExtractor crops images to the boxes of the flag, and returns what computes their features.
-func (o *networkOptions) newExtractor(ctx context.Context, n *resnet.Network, p dataset.ImagePreprocessing, list []images.Image) (*extract.Extractor, error) {
 	if o.boxes != "" {
-		if err := images.SetBoxes(ctx, o.boxes, list); err != nil {
+		if err := images.SetBoxes(c.Context, o.boxes, list); err != nil {
 			return nil, err
 		}
 	}
@@ -172,11 +169,7 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	if err := o.listImages(c.Context); err != nil {
 		return err
 	}
-	network, preprocessing, err := o.read(c, nil)
-	if err != nil {
-		return err
-	}
-	e, err := o.newExtractor(c.Context, network, preprocessing, o.Images)
+	e, err := o.extractor(c, nil, o.Images)
 	if err != nil {
 		return err
 	}

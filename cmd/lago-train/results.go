@@ -120,27 +120,21 @@ func groupsCommand() *cli.Command {
 	var config grouping.Config
 	var name string
 	var top int
-	return &cli.Command{
-		Name: "groups",
-		Flags: flags(o.devSettings(devEpochs, "variant"), o.gridSettings(), setting.List{modelSetting(&name)}, config.Settings().In(classGroup), setting.List{
+	var p engine.Preset
+	return o.study("groups",
+		flags(o.devSettings(devEpochs, "variant"), o.gridSettings(), setting.List{modelSetting(&name)}, config.Settings().In(classGroup), setting.List{
 			setting.Whole("top", &top, 5, setting.AtLeast(0)).In(outputGroup).Describe("`N` attributes to print per group; --json has all"),
 		}),
-		Action: func(c *cli.Context) error {
-			if name != "" {
-				return interruptible(func(c *cli.Context) error { return o.print(o.groupsOf(c, name, config, top)) })(c)
+		func(c *cli.Context) (_ []engine.Preset, err error) {
+			if name != "" { // nothing is trained
+				return nil, interruptible(func(c *cli.Context) error { return o.print(o.groupsOf(c, name, config, top)) })(c)
 			}
-			var p engine.Preset
-			return o.study(
-				func(c *cli.Context) (_ []engine.Preset, err error) {
-					p, err = o.preset(c, model.KSoft, model.SemanticSoft)
-					return []engine.Preset{p}, err
-				},
-				func(ctx context.Context, l *lab.Lab) (tabled, error) {
-					return trainedGroups(ctx, l, p.Config, config, top)
-				},
-			)(c)
+			p, err = o.preset(c, model.KSoft, model.SemanticSoft)
+			return []engine.Preset{p}, err
 		},
-	}
+		func(ctx context.Context, l *lab.Lab) (tabled, error) {
+			return trainedGroups(ctx, l, p.Config, config, top)
+		})
 }
 
 // groupsOf analyses the model of --model on the data set that it was trained on.

@@ -31,10 +31,12 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// study is the action of a command that asks a question: it resolves the settings that the flags
-// give, and unless there are none opens the lab of their data set, asks, and prints the result.
-func (o *gridOptions) study(settings func(*cli.Context) ([]engine.Preset, error), ask func(context.Context, *lab.Lab) (tabled, error)) cli.ActionFunc {
-	return func(c *cli.Context) error {
+// study is a command that asks a question: it resolves the settings that the flags give, and unless
+// there are none opens the lab of their data set, asks, and prints the result.
+func (o *gridOptions) study(
+	name string, flags []cli.Flag, settings func(*cli.Context) ([]engine.Preset, error), ask func(context.Context, *lab.Lab) (tabled, error),
+) *cli.Command {
+	return &cli.Command{Name: name, Flags: flags, Action: func(c *cli.Context) error {
 		presets, err := settings(c)
 		if err != nil || presets == nil {
 			return err
@@ -55,35 +57,32 @@ func (o *gridOptions) study(settings func(*cli.Context) ([]engine.Preset, error)
 			err = fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
 		}
 		return err
-	}
+	}}
 }
 
 func runCommand() *cli.Command {
 	var o gridOptions
 	var p engine.Preset
 	var printOnly bool
-	return &cli.Command{
-		Name: "run",
-		Flags: flags(o.settings(), o.listSettings(), setting.List{
+	return o.study("run",
+		flags(o.settings(), o.listSettings(), setting.List{
 			o.splitSetting(), o.outSetting(),
 			setting.Whole("jobs", &o.jobs, 1, setting.AtLeast(1)).In(runGroup).Describe("`N` seeds trained in parallel"),
 			setting.Switch("print_config", &printOnly, false).In(outputGroup).Describe("print the settings as JSON for --config, and train nothing"),
 		}),
-		Action: o.study(
-			func(c *cli.Context) (_ []engine.Preset, err error) {
-				if p, err = o.preset(c); err == nil && printOnly {
-					return nil, printConfig(os.Stdout, os.Stderr, p)
-				}
-				return []engine.Preset{p}, err
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) {
-				logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("run")
-				logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
-				l.OnProgress = nil
-				l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
-				return protocol.Run(ctx, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
-			}),
-	}
+		func(c *cli.Context) (_ []engine.Preset, err error) {
+			if p, err = o.preset(c); err == nil && printOnly {
+				return nil, printConfig(os.Stdout, os.Stderr, p)
+			}
+			return []engine.Preset{p}, err
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) {
+			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("run")
+			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
+			l.OnProgress = nil
+			l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
+			return protocol.Run(ctx, l, p, func() { logrus.Info("choosing the settings of predict --adapt on the validation classes") })
+		})
 }
 
 // printConfig writes the settings that apply to a run, and where each comes from.
@@ -104,34 +103,31 @@ func printConfig(stdout, stderr io.Writer, p engine.Preset) error {
 func searchCommand() *cli.Command {
 	var o gridOptions
 	var s search.Config
-	return &cli.Command{
-		Name: "search",
-		Flags: flags(o.searchedSettings(), o.gridSettings(), o.rotationSettings(), setting.List{
+	return o.study("search",
+		flags(o.searchedSettings(), o.gridSettings(), o.rotationSettings(), setting.List{
 			o.foldsSetting(),
 			setting.Whole("budget", &s.Budget, 24, setting.AtLeast(engine.MinBudget)).In(searchGroup).
 				Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
 			setting.Raw("write", &s.File, "").In(outputGroup).Noted("search-<dataset>-<variant>.json in --out").Describe("`FILE` config file to write"),
 		}),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) {
-				p, err := o.preset(c)
-				if err := cmp.Or(err, requires(c, "rotate", "seeds"), excludes(c, "rotate", "write")); err != nil {
-					return nil, err
-				}
-				if s.File == "" && !c.IsSet("rotate") {
-					s.File = engine.SearchFile(o.out, p.Dataset, p.DevSplit, p.Method.Variant())
-				}
-				s.Start, s.Fixed, s.OnRound = p.Config, givenSettings(c), logRound
-				s.Folds, err = o.foldsOf(c, p)
-				return []engine.Preset{p}, err
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) {
-				if len(l.Parts) > 1 {
-					return search.RunRotation(ctx, l, s)
-				}
-				return search.Run(ctx, l, s)
-			}),
-	}
+		func(c *cli.Context) ([]engine.Preset, error) {
+			p, err := o.preset(c)
+			if err := cmp.Or(err, requires(c, "rotate", "seeds"), excludes(c, "rotate", "write")); err != nil {
+				return nil, err
+			}
+			if s.File == "" && !c.IsSet("rotate") {
+				s.File = engine.SearchFile(o.out, p.Dataset, p.DevSplit, p.Method.Variant())
+			}
+			s.Start, s.Fixed, s.OnRound = p.Config, givenSettings(c), logRound
+			s.Folds, err = o.foldsOf(c, p)
+			return []engine.Preset{p}, err
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) {
+			if len(l.Parts) > 1 {
+				return search.RunRotation(ctx, l, s)
+			}
+			return search.Run(ctx, l, s)
+		})
 }
 
 // The settings of each method to try. With --rotate there is a search for each part.
@@ -140,9 +136,8 @@ const defaultTune, rotationTune = 8, 4
 func compareCommand() *cli.Command {
 	var o gridOptions
 	var config comparison.Config
-	return &cli.Command{
-		Name: "compare",
-		Flags: flags(o.searchedSettings(
+	return o.study("compare",
+		flags(o.searchedSettings(
 			"variant", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
 		), o.gridSettings(), o.rotationSettings(), setting.List{
 			o.configsSetting(), o.foldsSetting(),
@@ -154,10 +149,8 @@ func compareCommand() *cli.Command {
 				Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 			csvSetting(&o.csv, "the accuracy of each method on each class"),
 		}),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) { return o.comparison(c, &config) },
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return comparison.Run(ctx, l, config) }),
-	}
+		func(c *cli.Context) ([]engine.Preset, error) { return o.comparison(c, &config) },
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return comparison.Run(ctx, l, config) })
 }
 
 // comparison completes the configuration of a comparison, and returns its presets.
@@ -193,58 +186,49 @@ func methodNames() []string { return append(format.Strings(model.Variants), meth
 func reproduceCommand() *cli.Command {
 	var o gridOptions
 	var variants []engine.Config
-	return &cli.Command{
-		Name:  "reproduce",
-		Flags: flags(o.protocolSettings(), o.gridSettings(), o.rotationSettings()),
-		Action: o.study(
-			func(c *cli.Context) (presets []engine.Preset, err error) {
-				presets, variants, err = o.presets(c, model.Variants)
-				return presets, err
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return reproduction.Run(ctx, l, variants) }),
-	}
+	return o.study("reproduce",
+		flags(o.protocolSettings(), o.gridSettings(), o.rotationSettings()),
+		func(c *cli.Context) (presets []engine.Preset, err error) {
+			presets, variants, err = o.presets(c, model.Variants)
+			return presets, err
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return reproduction.Run(ctx, l, variants) })
 }
 
 func ablateCommand() *cli.Command {
 	var o gridOptions
 	var config ablation.Config
-	return &cli.Command{
-		Name: "ablate",
-		Flags: flags(o.devSettings(devEpochs, "prior", "complement"), o.gridSettings(), o.rotationSettings(), setting.List{
+	return o.study("ablate",
+		flags(o.devSettings(devEpochs, "prior", "complement"), o.gridSettings(), o.rotationSettings(), setting.List{
 			setting.Switch("per_group", &config.PerGroup, false).Describe("also train the default design with the attribute prior per group"),
 			setting.Numbers("alphas", &config.Alphas).Noted("--alpha").
 				Describe("`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported"),
 		}),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) {
-				p, err := o.preset(c)
-				if err := cmp.Or(err, excludes(c, "alphas", "alpha")); err != nil {
-					return nil, err
-				}
-				config.Base = p.Config
-				return []engine.Preset{p}, config.Check()
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return ablation.Run(ctx, l, config) }),
-	}
+		func(c *cli.Context) ([]engine.Preset, error) {
+			p, err := o.preset(c)
+			if err := cmp.Or(err, excludes(c, "alphas", "alpha")); err != nil {
+				return nil, err
+			}
+			config.Base = p.Config
+			return []engine.Preset{p}, config.Check()
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return ablation.Run(ctx, l, config) })
 }
 
 func sweepKCommand() *cli.Command {
 	var o gridOptions
 	var config ksweep.Config
-	return &cli.Command{
-		Name: "sweep-k",
-		Flags: flags(o.devSettings(devEpochs, "variant", "k"), o.gridSettings(), o.rotationSettings(), setting.List{
+	return o.study("sweep-k",
+		flags(o.devSettings(devEpochs, "variant", "k"), o.gridSettings(), o.rotationSettings(), setting.List{
 			setting.Several("ks", &config.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
 				Noted("1,10,20,30,40,60, as far as there are attributes").Describe("`K,...` numbers of groups"),
 		}),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) {
-				p, err := o.preset(c, model.KSoft)
-				config.Base = p.Config
-				return []engine.Preset{p}, err
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, config) }),
-	}
+		func(c *cli.Context) ([]engine.Preset, error) {
+			p, err := o.preset(c, model.KSoft)
+			config.Base = p.Config
+			return []engine.Preset{p}, err
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, config) })
 }
 
 // robustnessModels returns the variants and baselines of --methods with their settings, and
@@ -284,28 +268,24 @@ func noiseCommand() *cli.Command {
 	var o gridOptions
 	var config robustness.NoiseConfig
 	var names []string
-	return &cli.Command{
-		Name: "noise",
-		Flags: flags(o.robustnessSettings(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"), setting.List{
+	return o.study("noise",
+		flags(o.robustnessSettings(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"), setting.List{
 			setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Describe("`R,...` noise ratios, from 0 to 1"),
 			setting.Whole("noise_seeds", &config.Seeds, 5, setting.AtLeast(1)).Describe("`N` random seeds of the noise"),
 		}.In(classGroup)),
-		Action: o.study(
-			func(c *cli.Context) (presets []engine.Preset, err error) {
-				config.Models, presets, err = o.robustnessModels(c, names)
-				return presets, cmp.Or(err, config.Check())
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunNoise(ctx, l, config) }),
-	}
+		func(c *cli.Context) (presets []engine.Preset, err error) {
+			config.Models, presets, err = o.robustnessModels(c, names)
+			return presets, cmp.Or(err, config.Check())
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunNoise(ctx, l, config) })
 }
 
 func partialCommand() *cli.Command {
 	var o gridOptions
 	var config robustness.PartialConfig
 	var names []string
-	return &cli.Command{
-		Name: "partial",
-		Flags: flags(o.robustnessSettings(&names, string(model.SemanticHard), "eszsl"), setting.List{
+	return o.study("partial",
+		flags(o.robustnessSettings(&names, string(model.SemanticHard), "eszsl"), setting.List{
 			setting.Numbers("shares", &config.Shares, 1, 0.75, 0.5, 0.25, 0.1).Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
 			setting.Choice("given", &config.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).
 				Describe("which attributes are given: random ones, or the strongest"),
@@ -313,11 +293,9 @@ func partialCommand() *cli.Command {
 				Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
 			setting.Whole("mask_seeds", &config.Seeds, 5, setting.AtLeast(1)).Describe("`N` random masks"),
 		}.In(classGroup)),
-		Action: o.study(
-			func(c *cli.Context) (presets []engine.Preset, err error) {
-				config.Models, presets, err = o.robustnessModels(c, names)
-				return presets, cmp.Or(err, config.Check())
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunPartial(ctx, l, config) }),
-	}
+		func(c *cli.Context) (presets []engine.Preset, err error) {
+			config.Models, presets, err = o.robustnessModels(c, names)
+			return presets, cmp.Or(err, config.Check())
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.RunPartial(ctx, l, config) })
 }
