@@ -110,9 +110,7 @@ func TestQuoteIsShortAndSafe(t *testing.T) {
 			t.Errorf("found %s, expected %s", got, want)
 		}
 	}
-	for name, want := range map[string]bool{"": false, "été\u200d": false, "\x1b[31m": true, "a\tb": true, "a\u202eb": true} {
-		if HasControl(name) != want {
-			t.Errorf("%q: found %v", name, !want)
-		}
+	if HasControl("été\u200d") || !HasControl("\x1b[31m") || !HasControl("a\u202eb") {
+		t.Error("marks of direction and control characters are not found")
 	}
 }
