@@ -38,7 +38,7 @@ func datasetListCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:  "list",
-		Flags: flags(o.listSettings()),
+		Flags: flags(o.dataSettings().Without("dev_split")),
 		Action: func(c *cli.Context) error {
 			return o.print(catalog.List(c.Context, o.Options, func(name string) { display.show("checking "+name, false) }))
 		},
@@ -50,7 +50,7 @@ func datasetInfoCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "info",
 		ArgsUsage: "NAME",
-		Flags:     flags(o.listSettings(), setting.List{o.splitSetting()}),
+		Flags:     flags(o.dataSettings()),
 		Action: withArgument(func(c *cli.Context, name string) error {
 			d, err := catalog.Open(c.Context, name, o.Options)
 			if err != nil {
@@ -66,7 +66,7 @@ func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
 		ArgsUsage: "NAME|DIR",
-		Flags:     flags(o.listSettings()),
+		Flags:     flags(o.dataSettings().Without("dev_split")),
 		Action: withArgument(func(c *cli.Context, name string) error {
 			r, err := catalog.Check(c.Context, name, o.Options)
 			if err = o.print(r, err); err == nil && !r.OK {
@@ -93,7 +93,7 @@ func convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "convert",
 		ArgsUsage: "NAME",
-		Flags: flags(o.listSettings(), setting.List{
+		Flags: flags(o.dataSettings().Without("dev_split"), setting.List{
 			setting.Raw("out", &out, "").In(outputGroup).Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing"),
 		}),
 		Action: withArgument(func(c *cli.Context, name string) error {
@@ -118,7 +118,7 @@ func splitCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "split",
 		ArgsUsage: "NAME",
-		Flags: flags(o.listSettings(), setting.List{
+		Flags: flags(o.dataSettings().Without("dev_split"), setting.List{
 			setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for val, between 0 and 1"),
 			setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for test, between 0 and 1"),
 			setting.Whole("val_classes", &o.proposal.Val, 0, setting.AtLeast(1)).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val"),
@@ -231,10 +231,7 @@ func fetchCommand() *cli.Command {
 			setting.Whole("attempts", &o.Attempts, 6, setting.AtLeast(1)).Describe("`N` attempts in a row without progress before the download is given up"),
 			setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).
 				Describe("`DURATION` longest wait for the next byte from the server before a new attempt"),
-		}.In(runGroup), setting.List{
-			data.dirSetting(),
-			data.jsonSetting(),
-		}),
+		}.In(runGroup), data.dataSettings().Without("no_cache", "threads", "dev_split")),
 		Action: withArgument(func(c *cli.Context, name string) error {
 			if o.Stall <= 0 {
 				return wrong("--stall", "a time above 0", o.Stall.String())

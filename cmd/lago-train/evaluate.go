@@ -191,7 +191,7 @@ func evaluateCommand() *cli.Command {
 	var o evaluateOptions
 	return &cli.Command{
 		Name: "evaluate",
-		Flags: flags(o.listSettings(), setting.List{
+		Flags: flags(o.dataSettings(), setting.List{
 			setting.Texts("model", &o.names).Describe(modelUsage + "; repeat it for an ensemble"),
 			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).Noted("val for runs of the dev stage, otherwise test").
 				Describe("classes to evaluate on"),
@@ -210,7 +210,6 @@ func evaluateCommand() *cli.Command {
 			setting.Raw("csv", &o.csv, "").Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
 			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),
 		}.In(outputGroup), setting.List{
-			o.splitSetting(),
 			adaptSetting(&o.models.Adapt),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
 			setting.Whole("stress", &o.models.Draws, 0, setting.AtLeast(0)).In(methodGroup).Noted("none").

@@ -151,7 +151,7 @@ func extractCommand() *cli.Command {
 			setting.Raw("images", &o.ImageDir, "").Describe("`DIR` folder with one folder of images per class, or with images"),
 			setting.Raw("list", &o.list, "").Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
 			setting.Switch("skip_broken", &o.SkipBroken, false).Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
-		}.In(inputGroup), o.networkSettings(), setting.List{o.dirSetting(), threadsSetting(), shardSetting(&o.Shard, "images"), o.jsonSetting()}),
+		}.In(inputGroup), o.networkSettings(), o.dataSettings().Without("no_cache", "dev_split"), setting.List{shardSetting(&o.Shard, "images")}),
 		Action: withArgument(o.run),
 	}
 }

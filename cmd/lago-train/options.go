@@ -37,37 +37,23 @@ type dataOptions struct {
 	json bool
 }
 
-func (o *dataOptions) dirSetting() setting.Setting {
-	return setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).Noted("$" + catalog.EnvDataDir + ", otherwise ./data").
-		Describe("`DIR` folder that holds the data sets")
+// dataSettings are those of commands that read data sets and print a result. setUp applies
+// threads, before the action of a command.
+func (o *dataOptions) dataSettings() setting.List {
+	return setting.List{
+		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).Noted("$" + catalog.EnvDataDir + ", otherwise ./data").
+			Describe("`DIR` folder that holds the data sets"),
+		setting.Switch("no_cache", &o.NoCache, false).In(setting.Data).Describe("read .mat files again, without the cache of parsed files"),
+		setting.Whole("threads", new(int), 0, setting.AtLeast(1)).In(runGroup).Noted("number of cores").
+			Describe("`N` threads to compute with, in Go and in the BLAS"),
+		o.jsonSetting(),
+		setting.Whole("dev_split", &o.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
+			Describe("`N` split, 1 to 3, of the seen classes into train and validation classes"),
+	}
 }
 
 func (o *dataOptions) jsonSetting() setting.Setting {
 	return setting.Switch("json", &o.json, false).In(outputGroup).Describe("print one JSON object, with fractions instead of percentages")
-}
-
-// readSettings are those of every command that reads data sets.
-func (o *dataOptions) readSettings() setting.List {
-	return setting.List{
-		o.dirSetting(),
-		setting.Switch("no_cache", &o.NoCache, false).In(setting.Data).Describe("read .mat files again, without the cache of parsed files"),
-		threadsSetting(),
-	}
-}
-
-// listSettings are those of commands that print what they read.
-func (o *dataOptions) listSettings() setting.List { return append(o.readSettings(), o.jsonSetting()) }
-
-// splitSetting is that of every command that reads a data set with its split.
-func (o *dataOptions) splitSetting() setting.Setting {
-	return setting.Whole("dev_split", &o.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
-		Describe("`N` split, 1 to 3, of the seen classes into train and validation classes")
-}
-
-// threadsSetting is applied by setUp, before the action of a command.
-func threadsSetting() setting.Setting {
-	return setting.Whole("threads", new(int), 0, setting.AtLeast(1)).In(runGroup).Noted("number of cores").
-		Describe("`N` threads to compute with, in Go and in the BLAS")
 }
 
 // useThreads sets the number of threads, of which jobs runs have their share. Gorgonia locks
@@ -101,13 +87,10 @@ type gridOptions struct {
 
 // gridSettings are those of every command that runs many trials.
 func (o *gridOptions) gridSettings() setting.List {
-	return append(o.listSettings(), o.splitSetting(), o.outSetting(),
+	return append(o.dataSettings(),
+		setting.Raw("out", &o.out, defaultRuns).In(outputGroup).Describe("`DIR` folder that holds the runs"),
 		setting.Whole("jobs", &o.jobs, 0, setting.AtLeast(1)).In(runGroup).Noted("--threads").Describe("`N` runs trained in parallel"),
 		shardSetting(&o.shard, "runs"))
-}
-
-func (o *gridOptions) outSetting() setting.Setting {
-	return setting.Raw("out", &o.out, defaultRuns).In(outputGroup).Describe("`DIR` folder that holds the runs")
 }
 
 func csvSetting(to *string, what string) setting.Setting {
@@ -282,7 +265,7 @@ func general() setting.List {
 func (o *gridOptions) settings(but ...string) setting.List {
 	list := append(general(), setting.Raw("config", &o.config, "").In(setting.Protocol).
 		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"))
-	return slices.DeleteFunc(list, func(s setting.Setting) bool { return s.Key == "dev_split" || slices.Contains(but, s.Key) })
+	return list.Without(append(but, "dev_split")...)
 }
 
 // devEpochs is the default of --epochs in the dev stage.

@@ -130,8 +130,7 @@ func TestExtractRefuses(t *testing.T) {
 	text := testkit.Write(t, data, "text.safetensors", "no weights")
 	extract := []string{"dataset", "extract", "--data-dir", data}
 	misused(t, append(extract, "birds"), "--images: expected a folder of images, or --list")
-	extract = append(extract, "--images", photos)
-	extract = append(extract, "--weights", text)
+	extract = append(extract, "--images", photos, "--weights", text)
 	fails(t, append(extract, "birds"), text)
 	misused(t, append(extract, "glyphs"), "a name for a folder of the data directory")
 	misused(t, append(extract, "birds", "--size", "16"), "--size: expected a whole number from 32 to 1024")

@@ -46,7 +46,7 @@ type predictionOptions struct {
 }
 
 func (o *predictionOptions) settings(among string) setting.List {
-	return slices.Concat(o.readSettings(), setting.List{o.splitSetting()}, o.networkSettings(), setting.List{
+	return slices.Concat(o.dataSettings().Without("json"), o.networkSettings(), setting.List{
 		setting.Choices("among", &o.among, nil, candidates.Selections...).Noted(among).
 			Describe("classes of the data set to choose from: test, val, train, seen (train and val) or all"),
 		setting.Raw("classes", &o.classes, "").Describe("`FILE` descriptions of classes to choose from: .csv or .json"),

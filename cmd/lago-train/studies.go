@@ -65,8 +65,7 @@ func runCommand() *cli.Command {
 	var p engine.Preset
 	var printOnly bool
 	return o.study("run",
-		flags(o.settings(), o.listSettings(), setting.List{
-			o.splitSetting(), o.outSetting(),
+		flags(o.settings(), o.gridSettings().Without("jobs", "shard"), setting.List{
 			setting.Whole("jobs", &o.jobs, 1, setting.AtLeast(1)).In(runGroup).Describe("`N` seeds trained in parallel"),
 			setting.Switch("print_config", &printOnly, false).In(outputGroup).Describe("print the settings as JSON for --config, and train nothing"),
 		}),

@@ -344,6 +344,11 @@ func (l List) In(scope Scope) List {
 	return l
 }
 
+// Without returns the settings but those of some keys.
+func (l List) Without(keys ...string) List {
+	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return slices.Contains(keys, s.Key) })
+}
+
 // Keys lists the keys.
 func (l List) Keys() []string {
 	keys := make([]string, len(l))
