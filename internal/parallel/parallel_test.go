@@ -1,7 +1,6 @@
 package parallel_test
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,17 +9,6 @@ import (
 
 	"github.com/lago-train/lago-train/internal/parallel"
 )
-
-func ExampleFor() {
-	squares := make([]int, 5)
-	parallel.For(len(squares), 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			squares[i] = i * i
-		}
-	})
-	fmt.Println(squares)
-	// Output: [0 1 4 9 16]
-}
 
 // Every index is visited once, whatever the limit, the grain and other loops.
 func TestForCoversEveryIndexOnce(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"html"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	pretty "github.com/jedib0t/go-pretty/v6/table"
@@ -26,7 +27,7 @@ type Table struct {
 
 	spans   [][]string
 	footers [][]any
-	lines   map[int]bool // by the number of rows above
+	lines   []int // by the number of rows above
 	columns []pretty.ColumnConfig
 }
 
@@ -54,10 +55,7 @@ func (t *Table) Footer(cells ...any) *Table {
 
 // Line draws a line below the last row.
 func (t *Table) Line() *Table {
-	if t.lines == nil {
-		t.lines = map[int]bool{}
-	}
-	t.lines[len(t.Rows)] = true
+	t.lines = append(t.lines, len(t.Rows))
 	return t
 }
 
@@ -165,7 +163,7 @@ func (t *Table) writer() pretty.Writer {
 	}
 	for i, r := range t.Rows {
 		w.AppendRow(cells(r))
-		if t.lines[i+1] {
+		if slices.Contains(t.lines, i+1) {
 			w.AppendSeparator()
 		}
 	}
